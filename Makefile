@@ -1,0 +1,92 @@
+# Everything that people and CI do with devplatform. `make` alone lists it.
+# Needs Go, git and make; what needs more says so.
+
+SHELL       := /bin/sh
+.DEFAULT_GOAL := help
+MAKEFLAGS   += --no-print-directory
+
+ARCH        ?= arm64
+ENV         ?= dev
+AWS_PORT    ?= 4566
+BUILD       := .build
+LOCAL       := $(BUILD)/local
+FUNCTIONS   := $(notdir $(wildcard functions/*))
+
+# One set of flags for `make build`, `make run` and `sam build`. No spaces inside a flag: GOFLAGS splits there.
+RELEASE     := -trimpath -tags=lambda.norpc -ldflags=-s
+# The race detector needs a C compiler; without one the tests run all the same, and say so.
+RACE        := $(if $(shell command -v $${CC:-cc} 2>/dev/null),-race,)
+# The linter's own module pins it with all it depends on.
+LINT        := go tool -modfile=infra/tools/go.mod golangci-lint
+
+# CGO is off where binaries are made, so that they are the same on every machine.
+release      = CGO_ENABLED=0 go build $(RELEASE)
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# Settings of the local platform alone. What the caller's environment sets wins.
+run: export COOKIE_PLAIN_HTTP ?= true
+run: export LIMIT_LOGIN_IP    ?= 10000
+run: export LIMIT_SIGNUP_IP   ?= 10000
+run: export LIMIT_OAUTH_IP    ?= 10000
+.PHONY: run
+run: binaries ## run the whole platform on this machine: http://localhost:3000 (settings: README)
+	@exec $(LOCAL)/local -functions $(LOCAL)
+
+.PHONY: binaries
+binaries: # the local platform and every function, for this machine
+	@mkdir -p $(LOCAL)
+	@$(release) -o $(LOCAL)/ ./infra/local ./functions/...
+
+.PHONY: build
+build: ## build every function for Lambda into .build/$(ARCH) (ARCH=arm64)
+	@for f in $(FUNCTIONS); do \
+		mkdir -p $(BUILD)/$(ARCH)/$$f && \
+		GOOS=linux GOARCH=$(ARCH) $(release) -o $(BUILD)/$(ARCH)/$$f/bootstrap ./functions/$$f || exit 1; \
+	done
+	@ls -l $(BUILD)/$(ARCH)/*/bootstrap
+
+.PHONY: test
+test: format vet lint validate ## all checks: format, vet, lint, template, every test with the race detector
+	@$(if $(RACE),,echo "no C compiler found: the tests run without the race detector";) go test $(RACE) -timeout 15m ./...
+
+.PHONY: format
+format: # fails on files that gofmt would change
+	@files=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
+	if [ -n "$$files" ]; then echo "not formatted (gofmt -w):"; echo "$$files"; exit 1; fi
+
+.PHONY: vet
+vet:
+	@go vet ./...
+
+.PHONY: lint
+lint: ## the linter, at the version pinned in infra/tools
+	@$(LINT) run ./...
+
+.PHONY: validate
+validate: ## check template.yaml: by the local platform, and by cfn-lint and the SAM transform where they are installed
+	@go run ./infra/local check template.yaml
+	@.ci/validate-template
+
+.PHONY: openapi
+openapi: ## write the OpenAPI document anew from the code
+	@go run ./infra/openapi > infra/openapi.json.new && mv infra/openapi.json.new infra/openapi.json
+
+.PHONY: bench
+bench: binaries ## measure; the last result is kept in infra/bench/
+	@go run ./infra/bench -binaries $(LOCAL) -save infra/bench/last.txt
+
+.PHONY: invoke
+invoke: ## send one event to a function of the running platform: make invoke FUNCTION=AuthFunction EVENT=events/auth-me.json
+	@go run ./infra/local invoke -endpoint http://127.0.0.1:$(AWS_PORT) $(FUNCTION) $(EVENT)
+
+.PHONY: deploy
+deploy: ## deploy to AWS with the SAM CLI: make deploy ENV=dev|prod
+	GOFLAGS='$(RELEASE)' CGO_ENABLED=0 sam build --config-env $(ENV)
+	sam deploy --config-env $(ENV)
+
+.PHONY: clean
+clean: ## remove what was built (the data in .local stays)
+	@rm -rf $(BUILD) .aws-sam
