@@ -1,0 +1,174 @@
+package oauth
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	maxSubject = 255 // bytes
+	maxEmails  = 100
+	maxAddress = 254 // RFC 5321 §4.5.3.1.3, without the angle brackets
+)
+
+// profile is the union of what the providers say of a user. A field of another type than expected counts as absent: only the
+// subject is indispensable.
+type profile struct {
+	Sub       jsontext.Value `json:"sub"`
+	ID        jsontext.Value `json:"id"`
+	UUID      jsontext.Value `json:"uuid"`
+	AccountID jsontext.Value `json:"account_id"`
+
+	Login             text `json:"login"`              // GitHub, Gitea
+	Username          text `json:"username"`           // GitLab, Bitbucket
+	PreferredUsername text `json:"preferred_username"` // OpenID Connect
+	Nickname          text `json:"nickname"`           // Bitbucket
+
+	Name        text `json:"name"`
+	FullName    text `json:"full_name"`    // Gitea
+	DisplayName text `json:"display_name"` // Bitbucket
+
+	Email         text `json:"email"`
+	EmailVerified flag `json:"email_verified"` // OpenID Connect
+	ConfirmedAt   text `json:"confirmed_at"`   // GitLab: when the address was confirmed, or null
+}
+
+func (p profile) identity(preset preset) Identity {
+	identity := Identity{
+		Subject: p.subject(preset.subject),
+		Login:   firstOf(p.Login, p.Username, p.PreferredUsername, p.Nickname),
+		Name:    firstOf(p.Name, p.FullName, p.DisplayName),
+	}
+	own := emailEntry{Email: p.Email, Verified: p.EmailVerified || p.ConfirmedAt != "", Primary: true}
+	identity.Emails = emailList{own}.emails()
+	return identity
+}
+
+// subject is the first usable id among the named fields.
+func (p profile) subject(names []string) string {
+	fields := map[string]jsontext.Value{"sub": p.Sub, "id": p.ID, "uuid": p.UUID, "account_id": p.AccountID}
+	for _, name := range names {
+		if s := subjectOf(fields[name]); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// subjectOf reads an id that is a string or a whole number, digit by digit: a float would merge neighbours above 2⁵³.
+func subjectOf(v jsontext.Value) string {
+	switch v.Kind() {
+	case '"':
+		var s string
+		if err := json.Unmarshal(v, &s); err != nil || len(s) > maxSubject || strings.ContainsFunc(s, unprintable) {
+			return ""
+		}
+		return s
+	case '0':
+		s := string(v)
+		if len(s) > maxSubject || s == "0" || strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' }) {
+			return ""
+		}
+		return s
+	default:
+		return ""
+	}
+}
+
+func unprintable(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }
+
+// emailEntry is one address as GitHub and Gitea, Bitbucket, GitLab or OpenID Connect write it.
+type emailEntry struct {
+	Email         text `json:"email"`
+	Verified      flag `json:"verified"`
+	EmailVerified flag `json:"email_verified"`
+	IsConfirmed   flag `json:"is_confirmed"`
+	ConfirmedAt   text `json:"confirmed_at"`
+	Primary       flag `json:"primary"`
+	IsPrimary     flag `json:"is_primary"`
+}
+
+// emailList is a list of addresses, bare or as Bitbucket pages it: {"values": […]}.
+type emailList []emailEntry
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *emailList) UnmarshalJSON(data []byte) error {
+	if jsontext.Value(data).Kind() == '[' {
+		return json.Unmarshal(data, (*[]emailEntry)(l)) //nolint:wrapcheck // the decoder that calls this wraps it
+	}
+	var page struct {
+		Values []emailEntry `json:"values"`
+	}
+	if err := json.Unmarshal(data, &page); err != nil {
+		return err //nolint:wrapcheck // the decoder that calls this wraps it
+	}
+	if page.Values == nil {
+		return errGarbled
+	}
+	*l = page.Values
+	return nil
+}
+
+// emails drops what cannot be an address. An address listed twice is kept once, as verified only if every mention says so.
+func (l emailList) emails() []Email {
+	var emails []Email
+	at := make(map[string]int, len(l))
+	for _, entry := range l {
+		address := strings.TrimSpace(string(entry.Email))
+		if !plausible(address) {
+			continue
+		}
+		verified := bool(entry.Verified || entry.EmailVerified || entry.IsConfirmed || entry.ConfirmedAt != "")
+		primary := bool(entry.Primary || entry.IsPrimary)
+		if i, dup := at[address]; dup {
+			emails[i].Verified = emails[i].Verified && verified
+			emails[i].Primary = emails[i].Primary || primary
+			continue
+		}
+		if len(emails) == maxEmails {
+			break
+		}
+		at[address] = len(emails)
+		emails = append(emails, Email{Address: address, Verified: verified, Primary: primary})
+	}
+	return emails
+}
+
+func plausible(address string) bool {
+	local, domain, ok := strings.Cut(address, "@")
+	return ok && local != "" && domain != "" && len(address) <= maxAddress && !strings.ContainsFunc(address, unprintable)
+}
+
+// text is a JSON string; any other value reads as empty.
+type text string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *text) UnmarshalJSON(data []byte) error {
+	*t = ""
+	if jsontext.Value(data).Kind() != '"' {
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(t)) //nolint:wrapcheck // the decoder that calls this wraps it
+}
+
+// flag is true for true and, since some OpenID providers write it so, for "true"; any other value reads as false.
+type flag bool
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *flag) UnmarshalJSON(data []byte) error {
+	*f = string(data) == "true" || string(data) == `"true"`
+	return nil
+}
+
+func firstOf(names ...text) string {
+	for _, name := range names {
+		if name != "" {
+			return string(name)
+		}
+	}
+	return ""
+}
