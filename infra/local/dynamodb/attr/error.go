@@ -1,0 +1,48 @@
+package attr
+
+// Error is a value that DynamoDB refuses.
+type Error struct {
+	// Message is AWS's text, without the prefix some request fields add.
+	Message string
+	// Serialization says that AWS answers SerializationException; otherwise
+	// it is a ValidationException.
+	Serialization bool
+}
+
+// Error returns AWS's text.
+func (e *Error) Error() string { return e.Message }
+
+func serializationError(message string) *Error {
+	return &Error{Message: message, Serialization: true}
+}
+
+// AWS's texts, odd spelling and spacing included.
+const (
+	msgEmptyValue     = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+	msgManyTypes      = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
+	msgNesting        = "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
+	msgInvalidPrefix  = "One or more parameter values were invalid: "
+	msgNullFalse      = msgInvalidPrefix + "Null attribute value types must have the value of true"
+	msgEmptySS        = msgInvalidPrefix + "An string set  may not be empty"
+	msgEmptyNS        = msgInvalidPrefix + "An number set  may not be empty"
+	msgEmptyBS        = msgInvalidPrefix + "Binary sets should not be empty"
+	msgDuplicateNS    = "Input collection contains duplicates"
+	msgNotNumeric     = "The parameter cannot be converted to a numeric value"
+	msgOverflow       = "Number overflow. Attempting to store a number with magnitude larger than supported range"
+	msgUnderflow      = "Number underflow. Attempting to store a number with magnitude smaller than supported range"
+	msgManyDigits     = "Attempting to store more than 38 significant digits in a Number"
+	msgNotBase64      = "only base-64-encoded strings are convertible to bytes"
+	msgBase64Length   = "Base64 encoded length is expected a multiple of 4 bytes but found: "
+	msgBase64Content  = "Invalid last non-pad Base64 character dectected"
+	msgStructure      = "Start of structure or map found where not expected"
+	msgFieldType      = "Unexpected field type"
+	msgPayloadType    = "Unexpected value type in payload"
+	msgParserToken    = "Unexpected token received from parser"
+	msgCollection     = "Unrecognized collection type "
+	classAttribute    = "com.amazonaws.dynamodb.v20120810.AttributeValue"
+	classItem         = "java.util.Map<java.lang.String, " + classAttribute + ">"
+	classString       = "class java.lang.String"
+	classBytes        = "class java.nio.ByteBuffer"
+	classBoolean      = "class java.lang.Boolean"
+	msgConvertedToStr = " cannot be converted to "
+)

@@ -1,0 +1,151 @@
+package attr
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// ErrCorrupt is what decoding of stored bytes fails with.
+var ErrCorrupt = errors.New("attr: corrupt encoding")
+
+// The first byte of an encoded key. Numbers are ordered by sign first.
+const (
+	tagNegative = 0x10 + iota
+	tagZero
+	tagPositive
+	tagString = 0x20
+	tagBinary = 0x30
+)
+
+// A string or binary key ends with 00 01; a 00 in it is written 00 FF, so that
+// a prefix sorts before what it is a prefix of.
+const (
+	escape     = 0x00
+	escapedNul = 0xFF
+	terminator = 0x01
+)
+
+// AppendKey appends an encoding of a key value whose byte order is DynamoDB's
+// sort order, and which no encoding of another value is a prefix of. The value
+// must be of type S, N or B; for others nothing is appended.
+func (v Value) AppendKey(dst []byte) []byte {
+	switch v.Kind {
+	case S:
+		return appendEscaped(append(dst, tagString), v.S)
+	case B:
+		return appendEscaped(append(dst, tagBinary), v.B)
+	case N:
+		return v.N.appendKey(dst)
+	default:
+		return dst
+	}
+}
+
+func appendEscaped[T string | []byte](dst []byte, text T) []byte {
+	for i := range len(text) {
+		dst = append(dst, text[i])
+		if text[i] == escape {
+			dst = append(dst, escapedNul)
+		}
+	}
+	return append(dst, escape, terminator)
+}
+
+// appendKey writes sign, magnitude and the digits in pairs (1 to 100), ended
+// by 0; for negative numbers all but the sign inverted, so that larger
+// magnitudes come first.
+func (n Number) appendKey(dst []byte) []byte {
+	if n.digits == 0 {
+		return append(dst, tagZero)
+	}
+	var buffer [maxDigits + 1]byte
+	digits := n.coefficient.appendDigits(buffer[:0], int(n.digits))
+	if len(digits)%2 == 1 {
+		digits = append(digits, '0')
+	}
+	tag, flip := byte(tagPositive), byte(0)
+	if n.negative {
+		tag, flip = tagNegative, 0xFF
+	}
+	dst = append(dst, tag, byte(n.magnitude()-minMagnitude)^flip)
+	for i := 0; i < len(digits); i += 2 {
+		pair := (digits[i]-'0')*10 + digits[i+1] - '0' + 1
+		dst = append(dst, pair^flip)
+	}
+	return append(dst, flip)
+}
+
+// DecodeKey reads one value that AppendKey wrote and returns what follows it.
+// The error is ErrCorrupt.
+func DecodeKey(data []byte) (Value, []byte, error) {
+	if len(data) == 0 {
+		return Value{}, nil, fmt.Errorf("key: empty: %w", ErrCorrupt)
+	}
+	tag, data := data[0], data[1:]
+	switch tag {
+	case tagString:
+		text, rest, err := decodeEscaped(data)
+		return Value{Kind: S, S: string(text)}, rest, err
+	case tagBinary:
+		text, rest, err := decodeEscaped(data)
+		return Value{Kind: B, B: text}, rest, err
+	case tagZero:
+		return Value{Kind: N}, data, nil
+	case tagNegative, tagPositive:
+		n, rest, err := decodeNumberKey(data, tag == tagNegative)
+		return Value{Kind: N, N: n}, rest, err
+	default:
+		return Value{}, nil, fmt.Errorf("key: tag %#x: %w", tag, ErrCorrupt)
+	}
+}
+
+func decodeEscaped(data []byte) (text, rest []byte, err error) {
+	text = []byte{}
+	for {
+		i := bytes.IndexByte(data, escape)
+		if i < 0 || i+1 >= len(data) {
+			return nil, nil, fmt.Errorf("key: no end: %w", ErrCorrupt)
+		}
+		text = append(text, data[:i]...)
+		follower := data[i+1]
+		data = data[i+2:]
+		switch follower {
+		case terminator:
+			return text, data, nil
+		case escapedNul:
+			text = append(text, escape)
+		default:
+			return nil, nil, fmt.Errorf("key: escape %#x: %w", follower, ErrCorrupt)
+		}
+	}
+}
+
+func decodeNumberKey(data []byte, negative bool) (Number, []byte, error) {
+	flip := byte(0)
+	if negative {
+		flip = 0xFF
+	}
+	if len(data) == 0 {
+		return Number{}, nil, fmt.Errorf("key: number: %w", ErrCorrupt)
+	}
+	magnitude := int(data[0]^flip) + minMagnitude
+	data = data[1:]
+	var buffer [maxDigits]byte
+	digits := buffer[:0]
+	for i, b := range data {
+		pair := b ^ flip
+		if pair == 0 && len(digits) > 0 {
+			n, err := newNumber(negative, parseDigits(digits), magnitude-len(digits)+1)
+			if err != nil {
+				return Number{}, nil, fmt.Errorf("key: %w: %w", err, ErrCorrupt)
+			}
+			return n, data[i+1:], nil
+		}
+		if pair == 0 || pair > 100 || len(digits) == maxDigits {
+			break
+		}
+		digits = append(digits, '0'+(pair-1)/10, '0'+(pair-1)%10)
+	}
+	return Number{}, nil, fmt.Errorf("key: number: %w", ErrCorrupt)
+}

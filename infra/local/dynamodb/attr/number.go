@@ -1,0 +1,319 @@
+package attr
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Limits of a DynamoDB number: 38 significant digits, magnitudes from
+// 1E-130 to 9.9…E+125, and zero.
+const (
+	maxDigits    = 38
+	maxMagnitude = 125
+	minMagnitude = -130
+)
+
+// Number is an exact decimal. The zero value is 0; equal numbers are equal
+// under ==, since 1.0, 1 and 1E0 have one representation.
+type Number struct {
+	coefficient uint128 // without trailing zeros
+	exponent    int16   // value = ± coefficient × 10^exponent
+	digits      uint8   // of the coefficient; 0 for zero
+	negative    bool
+}
+
+// NumberFromInt returns an integer as a number.
+func NumberFromInt(i int64) Number {
+	magnitude := uint64(i)
+	if i < 0 {
+		magnitude = -magnitude
+	}
+	n, _ := newNumber(i < 0, uint128{lo: magnitude}, 0)
+	return n
+}
+
+// newNumber normalises and checks a result of arithmetic. AWS calls a result
+// of more than 38 digits an overflow, too.
+func newNumber(negative bool, coefficient uint128, exponent int) (Number, error) {
+	if coefficient.isZero() {
+		return Number{}, nil
+	}
+	for {
+		quotient, rest := coefficient.divMod10()
+		if rest != 0 {
+			break
+		}
+		coefficient, exponent = quotient, exponent+1
+	}
+	digits := coefficient.digits()
+	switch magnitude := exponent + digits - 1; {
+	case digits > maxDigits || magnitude > maxMagnitude:
+		return Number{}, &Error{Message: msgOverflow}
+	case magnitude < minMagnitude:
+		return Number{}, &Error{Message: msgUnderflow}
+	}
+	return Number{coefficient, int16(exponent), uint8(digits), negative}, nil
+}
+
+// ParseNumber reads a decimal such as -12.5, .5 or 1E+10. Errors are *Error
+// with AWS's text: not numeric, overflow, underflow, more than 38 digits.
+func ParseNumber(s string) (Number, error) {
+	scan, ok := scanDecimal(s)
+	if !ok {
+		if s == "" {
+			return Number{}, &Error{Message: msgNotNumeric}
+		}
+		return Number{}, &Error{Message: msgNotNumeric + ": " + s}
+	}
+	if scan.significant == 0 {
+		return Number{}, nil
+	}
+	switch magnitude := scan.exponent + scan.significant - 1; {
+	case magnitude > maxMagnitude:
+		return Number{}, &Error{Message: msgOverflow}
+	case magnitude < minMagnitude:
+		return Number{}, &Error{Message: msgUnderflow}
+	case scan.significant > maxDigits:
+		return Number{}, &Error{Message: msgManyDigits}
+	}
+	return Number{
+		coefficient: parseDigits(scan.digits[:scan.significant]),
+		exponent:    int16(scan.exponent),
+		digits:      uint8(scan.significant),
+		negative:    scan.negative,
+	}, nil
+}
+
+// decimalScan is the text of a number, taken apart.
+type decimalScan struct {
+	digits      [maxDigits]byte // the first significant ones
+	significant int             // digits between the first and the last that is not 0
+	exponent    int             // of the last significant digit
+	negative    bool
+}
+
+func scanDecimal(s string) (decimalScan, bool) {
+	var scan decimalScan
+	i := 0
+	if i < len(s) && (s[i] == '-' || s[i] == '+') {
+		scan.negative = s[i] == '-'
+		i++
+	}
+	zeros, fraction, any, point := 0, 0, false, false
+mantissa:
+	for ; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == '.' && !point:
+			point = true
+			continue
+		case c < '0' || c > '9':
+			break mantissa
+		}
+		any = true
+		if point {
+			fraction++
+		}
+		if c == '0' {
+			if scan.significant > 0 {
+				zeros++ // trailing, until another digit follows
+			}
+			continue
+		}
+		scan.push('0', zeros)
+		scan.push(c, 1)
+		zeros = 0
+	}
+	if !any {
+		return scan, false
+	}
+	exponent, ok := scanExponent(s[i:])
+	scan.exponent = exponent - fraction + zeros
+	return scan, ok
+}
+
+func (s *decimalScan) push(digit byte, times int) {
+	for range times {
+		if s.significant < len(s.digits) {
+			s.digits[s.significant] = digit
+		}
+		s.significant++
+	}
+}
+
+// scanExponent reads what follows the mantissa: nothing, or e[±]digits.
+func scanExponent(s string) (int, bool) {
+	if s == "" {
+		return 0, true
+	}
+	if s[0] != 'e' && s[0] != 'E' {
+		return 0, false
+	}
+	s = s[1:]
+	negative := false
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		negative = s[0] == '-'
+		s = s[1:]
+	}
+	if s == "" {
+		return 0, false
+	}
+	exponent := 0
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		// Far beyond every limit is far enough, and cannot overflow an int.
+		exponent = min(exponent*10+int(s[i]-'0'), 1_000_000_000)
+	}
+	if negative {
+		exponent = -exponent
+	}
+	return exponent, true
+}
+
+// IsZero says whether the number is 0.
+func (n Number) IsZero() bool { return n.digits == 0 }
+
+// magnitude is the exponent of the first digit; the number must not be 0.
+func (n Number) magnitude() int { return int(n.exponent) + int(n.digits) - 1 }
+
+// Neg returns -n.
+func (n Number) Neg() Number {
+	n.negative = !n.negative && n.digits > 0
+	return n
+}
+
+// Cmp returns -1, 0 or 1 as n is less than, equal to or greater than m.
+func (n Number) Cmp(m Number) int {
+	if n == m {
+		return 0
+	}
+	if sign, other := n.sign(), m.sign(); sign != other {
+		if sign < other {
+			return -1
+		}
+		return 1
+	}
+	order := n.compareMagnitude(m)
+	if n.negative {
+		return -order
+	}
+	return order
+}
+
+func (n Number) sign() int {
+	switch {
+	case n.digits == 0:
+		return 0
+	case n.negative:
+		return -1
+	default:
+		return 1
+	}
+}
+
+func (n Number) compareMagnitude(m Number) int {
+	if a, b := n.magnitude(), m.magnitude(); a != b {
+		if a < b {
+			return -1
+		}
+		return 1
+	}
+	a, b := n.coefficient, m.coefficient
+	if shorter := int(n.digits) - int(m.digits); shorter < 0 {
+		a, _ = a.scale(-shorter)
+	} else {
+		b, _ = b.scale(shorter)
+	}
+	return a.cmp(b)
+}
+
+// Add returns n + m exactly, or AWS's overflow error when the sum is out of
+// range or needs more than 38 digits.
+func (n Number) Add(m Number) (Number, error) {
+	if n.digits == 0 {
+		return m, nil
+	}
+	if m.digits == 0 {
+		return n, nil
+	}
+	if n.exponent < m.exponent {
+		n, m = m, n
+	}
+	// The last digit of m is not 0, so all digits from n's first to m's last
+	// are needed: a gap beyond 38, or a scaled n beyond 2×10^38, cannot fit.
+	gap := int(n.exponent) - int(m.exponent)
+	if gap > maxDigits {
+		return Number{}, &Error{Message: msgOverflow}
+	}
+	limit := pow10[maxDigits].add(pow10[maxDigits])
+	a, ok := n.coefficient.scale(gap)
+	if !ok || a.cmp(limit) > 0 {
+		return Number{}, &Error{Message: msgOverflow}
+	}
+	b := m.coefficient
+	switch {
+	case n.negative == m.negative:
+		return newNumber(n.negative, a.add(b), int(m.exponent))
+	case a.cmp(b) >= 0:
+		return newNumber(n.negative, a.sub(b), int(m.exponent))
+	default:
+		return newNumber(m.negative, b.sub(a), int(m.exponent))
+	}
+}
+
+// Sub returns n - m under the same rules as Add.
+func (n Number) Sub(m Number) (Number, error) { return n.Add(m.Neg()) }
+
+// String returns DynamoDB's form: plain decimals without an exponent.
+func (n Number) String() string {
+	var buffer [64]byte
+	return string(n.appendString(buffer[:0]))
+}
+
+func (n Number) appendString(dst []byte) []byte {
+	if n.digits == 0 {
+		return append(dst, '0')
+	}
+	if n.negative {
+		dst = append(dst, '-')
+	}
+	if n.exponent == 0 && n.coefficient.hi == 0 {
+		return strconv.AppendUint(dst, n.coefficient.lo, 10)
+	}
+	whole := int(n.digits) + int(n.exponent) // digits before the point
+	if whole <= 0 {
+		dst = append(dst, '0', '.')
+		dst = appendZeros(dst, -whole)
+		return n.coefficient.appendDigits(dst, int(n.digits))
+	}
+	start := len(dst)
+	dst = n.coefficient.appendDigits(dst, int(n.digits))
+	if n.exponent >= 0 {
+		return appendZeros(dst, int(n.exponent))
+	}
+	return slices.Insert(dst, start+whole, '.')
+}
+
+func appendZeros(dst []byte, count int) []byte {
+	for range count {
+		dst = append(dst, '0')
+	}
+	return dst
+}
+
+// Int64 returns the number when it is an integer that fits.
+func (n Number) Int64() (int64, bool) {
+	if n.exponent < 0 || n.magnitude() > 18 {
+		return 0, n.digits == 0
+	}
+	coefficient, ok := n.coefficient.scale(int(n.exponent))
+	if !ok || coefficient.hi != 0 {
+		return 0, false
+	}
+	if n.negative {
+		return -int64(coefficient.lo), coefficient.lo <= 1<<63
+	}
+	return int64(coefficient.lo), coefficient.lo < 1<<63
+}

@@ -1,0 +1,78 @@
+package attr
+
+// Sizes as AWS counts them against the 400 KB of an item and for capacity:
+// "DynamoDB item sizes and formats" in the developer guide.
+const (
+	documentOverhead = 3 // bytes a list or map takes
+	elementOverhead  = 1 // bytes each element of a list or map takes
+)
+
+// MaxDepth is the number of levels an attribute value may have, itself
+// included.
+const MaxDepth = 32
+
+// Size returns the bytes that a number takes: one, one for each two
+// significant digits, and one for a minus sign.
+func (n Number) Size() int {
+	size := 1 + (int(n.digits)+1)/2
+	if n.negative {
+		size++
+	}
+	return size
+}
+
+// Size returns the bytes of the value as AWS counts them, without its name.
+func (v Value) Size() int {
+	size := 0
+	switch v.Kind {
+	case S:
+		size = len(v.S)
+	case N:
+		size = v.N.Size()
+	case B:
+		size = len(v.B)
+	case SS:
+		for _, member := range v.SS {
+			size += len(member)
+		}
+	case NS:
+		for _, member := range v.NS {
+			size += member.Size()
+		}
+	case BS:
+		for _, member := range v.BS {
+			size += len(member)
+		}
+	case M:
+		size = documentOverhead + v.M.Size() + elementOverhead*len(v.M)
+	case L:
+		size = documentOverhead + elementOverhead*len(v.L)
+		for _, element := range v.L {
+			size += element.Size()
+		}
+	case BOOL, NULL:
+		size = 1
+	}
+	return size
+}
+
+// Size returns the bytes of names and values as AWS counts them.
+func (i Item) Size() int {
+	size := 0
+	for name, value := range i {
+		size += len(name) + value.Size()
+	}
+	return size
+}
+
+// Depth returns the levels of the value: 1 for a scalar or set.
+func (v Value) Depth() int {
+	depth := 0
+	for _, element := range v.L {
+		depth = max(depth, element.Depth())
+	}
+	for _, element := range v.M {
+		depth = max(depth, element.Depth())
+	}
+	return depth + 1
+}
