@@ -1,0 +1,75 @@
+// Package config is the typed configuration of the functions: what the environment says,
+// what the two secrets hold, and the keys derived from them.
+// Fragments are small, so that each function composes the ones it needs into its own struct and loads
+// it with Load. Defaults of the domain (limits, life times) stay with the domain that uses them.
+package config
+
+import (
+	"fmt"
+	"net/url"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// AWS is what Lambda puts into every function's environment, and the endpoints that
+// the local platform sets. Tagged by hand and not by the SDK's own loader, whose
+// packages cost a cold start twice what the rest of the function does.
+type AWS struct {
+	Region          string `env:"AWS_REGION" envDefault:"us-east-1"`
+	AccessKeyID     string `env:"AWS_ACCESS_KEY_ID"`
+	SecretAccessKey string `env:"AWS_SECRET_ACCESS_KEY"`
+	SessionToken    string `env:"AWS_SESSION_TOKEN"`
+
+	Endpoint         string `env:"AWS_ENDPOINT_URL"`
+	DynamoDBEndpoint string `env:"AWS_ENDPOINT_URL_DYNAMODB"`
+	SecretsEndpoint  string `env:"AWS_ENDPOINT_URL_SECRETS_MANAGER"`
+}
+
+// Tables names the DynamoDB tables that hold people and what they own.
+type Tables struct {
+	Accounts string `env:"ACCOUNTS_TABLE,required,notEmpty"`
+	Projects string `env:"PROJECTS_TABLE,required,notEmpty"`
+}
+
+// SecretNames names the two secrets (name or ARN).
+type SecretNames struct {
+	Keys      string `env:"KEYS_SECRET,required,notEmpty"`
+	Providers string `env:"PROVIDERS_SECRET,required,notEmpty"`
+}
+
+// Edge is how clients reach the service.
+type Edge struct {
+	// AppURL is the origin at which people's browsers reach it; empty: the gateway's own.
+	AppURL Origin `env:"APP_URL"`
+	// AllowedOrigins are same-site origins whose pages may call it.
+	AllowedOrigins []Origin `env:"ALLOWED_ORIGINS"`
+	// CookiePlainHTTP also sets the session cookie's twin for clients on plain http. Only the local platform does.
+	CookiePlainHTTP bool `env:"COOKIE_PLAIN_HTTP"`
+}
+
+// Origin is a web origin: scheme, host and, unless it is the scheme's own, port. No path, no wildcard.
+type Origin string
+
+// UnmarshalText implements encoding.TextUnmarshaler; anything but an http or https origin is an error.
+func (o *Origin) UnmarshalText(text []byte) error {
+	u, err := url.Parse(string(text))
+	if err != nil {
+		return fmt.Errorf("config: an origin: %w", err)
+	}
+	bare := url.URL{Scheme: u.Scheme, Host: u.Host}
+	if (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" || bare.String() != string(text) || u.Hostname() == "*" {
+		return fmt.Errorf("config: %q is not an origin such as https://app.example.com", text)
+	}
+	*o = Origin(text)
+	return nil
+}
+
+// Load fills a T, a struct of fragments with env tags, from the environment.
+// The error names every variable that is missing or can't be read.
+func Load[T any]() (T, error) {
+	cfg, err := env.ParseAs[T]()
+	if err != nil {
+		return cfg, fmt.Errorf("config: %w", err)
+	}
+	return cfg, nil
+}

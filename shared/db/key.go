@@ -1,0 +1,117 @@
+package db
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"devplatform/shared/id"
+)
+
+// separator stands between the parts of a key. Only a key's last part may contain it.
+const separator = "#"
+
+// Key addresses one item. Keys are built by this file's functions alone, from checked parts, so that no id,
+// address or path can forge another item's key. A part that can't be right gives the zero Key:
+// reads find nothing under it, writes refuse it with ErrInvalidKey.
+type Key struct{ PK, SK string }
+
+// Prefix addresses the items of one partition whose sort keys begin alike.
+// The zero Prefix, made from parts that can't be right, addresses none.
+type Prefix struct{ PK, SK string }
+
+// IsZero reports whether the key was built from a part that can't be right.
+func (k Key) IsZero() bool { return k.PK == "" || k.SK == "" }
+
+// UserKey addresses a user's record.
+func UserKey(userID string) Key { return newKey(join("USER", idPart(id.User, userID)), "USER") }
+
+// EmailKey addresses the record that makes an e-mail address unique. Case does not count.
+func EmailKey(email string) Key { return newKey(emailPK(email), "EMAIL") }
+
+// KnownIPKey addresses the note that somebody logged in to email from ip (see api.RateKey).
+func KnownIPKey(email, ip string) Key { return newKey(emailPK(email), join("IP", ip)) }
+
+// UsernameKey addresses the record that makes a username unique. Case does not count.
+func UsernameKey(username string) Key {
+	return newKey(join("USERNAME", strings.ToLower(username)), "USERNAME")
+}
+
+// IdentityKey addresses the link from a provider's user to one of ours.
+func IdentityKey(provider, subject string) Key {
+	return newKey(join("IDENTITY", provider, subject), "IDENTITY")
+}
+
+// OAuthStateKey addresses a sign-in that is under way, by the hash of its state.
+func OAuthStateKey(hash string) Key { return newKey(join("OAUTH", hash), "OAUTH") }
+
+// SessionKey addresses one session of a user.
+func SessionKey(userID, sessionID string) Key {
+	return newKey(join("USER", idPart(id.User, userID)), join("SESSION", idPart(id.Session, sessionID)))
+}
+
+// SessionsOf addresses every session of a user.
+func SessionsOf(userID string) Prefix {
+	return newPrefix(join("USER", idPart(id.User, userID)), "SESSION"+separator)
+}
+
+// CounterKey addresses what a rate rule counted for its subjects in the window that begins at start.
+// Only the last subject may be free text, such as an e-mail address.
+func CounterKey(rule string, start time.Time, subjects ...string) Key {
+	return newKey(join("RATE", append([]string{rule}, subjects...)...), strconv.FormatInt(start.Unix(), 10))
+}
+
+// WorkspaceKey addresses a workspace's record.
+func WorkspaceKey(workspaceID string) Key {
+	return newKey(join("WS", idPart(id.Workspace, workspaceID)), "WORKSPACE")
+}
+
+// MemberKey addresses a user's role in a workspace, listed by workspace.
+func MemberKey(workspaceID, userID string) Key {
+	return newKey(join("WS", idPart(id.Workspace, workspaceID)), join("MEMBER", idPart(id.User, userID)))
+}
+
+// MembershipKey addresses the mirror of MemberKey's item, listed by user.
+func MembershipKey(userID, workspaceID string) Key {
+	return newKey(join("USER", idPart(id.User, userID)), join("WS", idPart(id.Workspace, workspaceID)))
+}
+
+func emailPK(email string) string { return join("EMAIL", strings.ToLower(email)) }
+
+// idPart is s if it is an id of kind k, and the empty string, which no key takes, if not.
+func idPart(k id.Kind, s string) string {
+	if !k.Valid(s) {
+		return ""
+	}
+	return s
+}
+
+// join puts kind and parts together, or answers "" if a part can't be right: empty, with a NUL,
+// or, but for the last one, with the separator.
+func join(kind string, parts ...string) string {
+	for i, part := range parts {
+		last := i == len(parts)-1
+		if part == "" || strings.ContainsRune(part, 0) || (!last && strings.Contains(part, separator)) {
+			return ""
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return kind + separator + strings.Join(parts, separator)
+}
+
+// DynamoDB's limits of a partition and a sort key, in bytes.
+const (
+	maxPK = 2048
+	maxSK = 1024
+)
+
+func newKey(pk, sk string) Key {
+	if pk == "" || sk == "" || len(pk) > maxPK || len(sk) > maxSK {
+		return Key{}
+	}
+	return Key{PK: pk, SK: sk}
+}
+
+func newPrefix(pk, sk string) Prefix { return Prefix(newKey(pk, sk)) }

@@ -1,0 +1,182 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Get reads one item, strongly consistent. Errors: ErrNotFound, ErrUnavailable.
+func (t Table) Get(ctx context.Context, key Key) (Item, error) {
+	if key.IsZero() {
+		return nil, ErrNotFound
+	}
+	countCall(ctx)
+	out, err := t.client.sdk.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &t.name, Key: key.item(), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return nil, classify("get", err)
+	}
+	if !t.client.live(out.Item) {
+		return nil, ErrNotFound
+	}
+	return out.Item, nil
+}
+
+// batchSize is how many items one BatchGetItem may ask for.
+const batchSize = 100
+
+// BatchGet reads items, strongly consistent, in as few calls as DynamoDB allows. What does not exist or has
+// expired is absent from the answer; keys may repeat. Error: ErrUnavailable.
+func (t Table) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
+	wanted := map[Key]bool{}
+	for _, key := range keys {
+		if !key.IsZero() {
+			wanted[key] = true
+		}
+	}
+	found := make(map[Key]Item, len(wanted))
+	for chunk := range slices.Chunk(slices.Collect(maps.Keys(wanted)), batchSize) {
+		if err := t.batchGet(ctx, chunk, found); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// batchGet reads one chunk, asking again for what DynamoDB left out (16 MB an answer, or throttled).
+func (t Table) batchGet(ctx context.Context, chunk []Key, found map[Key]Item) error {
+	pending := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+	for _, key := range chunk {
+		pending.Keys = append(pending.Keys, key.item())
+	}
+	for fruitless := 0; len(pending.Keys) > 0; {
+		countCall(ctx)
+		out, err := t.client.sdk.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]types.KeysAndAttributes{t.name: pending},
+		})
+		if err != nil {
+			return classify("batch get", err)
+		}
+		for _, item := range out.Responses[t.name] {
+			if t.client.live(item) {
+				found[keyOf(item)] = item
+			}
+		}
+		left := out.UnprocessedKeys[t.name].Keys
+		if len(left) < len(pending.Keys) {
+			fruitless = 0
+		} else if fruitless++; fruitless > maxAttempts || !t.client.wait(ctx, fruitless) {
+			return fmt.Errorf("%w: batch get: %d keys stay unprocessed", ErrUnavailable, len(left))
+		}
+		pending.Keys = left
+	}
+	return nil
+}
+
+// Query asks for the items under a prefix.
+type Query struct {
+	Prefix Prefix
+	// After continues behind this key, the Next of the page before; zero: from the beginning.
+	After Key
+	// Limit is the largest number of live items a page may have; 0: as many as one call brings (1 MB).
+	Limit int
+	// Descending reads from the last sort key to the first.
+	Descending bool
+}
+
+// Page is a part of a query's answer.
+type Page struct {
+	Items []Item
+	// Next is where the next page begins, zero on the last one.
+	Next Key
+}
+
+// Query reads one page of live items in the order of their sort keys, strongly consistent.
+// It goes on over expired items until the page is full or the end is reached. Error: ErrUnavailable.
+func (t Table) Query(ctx context.Context, q Query) (Page, error) {
+	var page Page
+	if Key(q.Prefix).IsZero() {
+		return page, nil
+	}
+	start := q.After
+	for {
+		out, err := t.query(ctx, q, start, q.Limit-len(page.Items))
+		if err != nil {
+			return Page{}, err
+		}
+		for _, item := range out.Items {
+			if t.client.live(item) {
+				page.Items = append(page.Items, item)
+			}
+		}
+		page.Next = keyOf(out.LastEvaluatedKey)
+		full := q.Limit > 0 && len(page.Items) >= q.Limit
+		if page.Next.IsZero() || full || (q.Limit == 0 && len(page.Items) > 0) {
+			return page, nil
+		}
+		start = page.Next
+	}
+}
+
+// QueryAll reads every live item under a prefix. Error: ErrUnavailable.
+func (t Table) QueryAll(ctx context.Context, prefix Prefix) ([]Item, error) {
+	var items []Item
+	q := Query{Prefix: prefix}
+	for {
+		page, err := t.Query(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, page.Items...)
+		if page.Next.IsZero() {
+			return items, nil
+		}
+		q.After = page.Next
+	}
+}
+
+func (t Table) query(ctx context.Context, q Query, start Key, limit int) (*dynamodb.QueryOutput, error) {
+	in := &dynamodb.QueryInput{
+		TableName:              &t.name,
+		ConsistentRead:         aws.Bool(true),
+		ScanIndexForward:       aws.Bool(!q.Descending),
+		KeyConditionExpression: aws.String(AttrPK + " = :pk AND begins_with(" + AttrSK + ", :sk)"),
+		ExpressionAttributeValues: Item{
+			":pk": &types.AttributeValueMemberS{Value: q.Prefix.PK},
+			":sk": &types.AttributeValueMemberS{Value: q.Prefix.SK},
+		},
+	}
+	if q.Limit > 0 {
+		in.Limit = aws.Int32(int32(min(limit, 1000))) //nolint:gosec // at most 1000
+	}
+	if !start.IsZero() {
+		in.ExclusiveStartKey = start.item()
+	}
+	countCall(ctx)
+	out, err := t.client.sdk.Query(ctx, in)
+	return out, classify("query", err)
+}
+
+func (k Key) item() Item {
+	return Item{
+		AttrPK: &types.AttributeValueMemberS{Value: k.PK},
+		AttrSK: &types.AttributeValueMemberS{Value: k.SK},
+	}
+}
+
+// keyOf is the key of an item, zero if it has none.
+func keyOf(item Item) Key {
+	pk, _ := item[AttrPK].(*types.AttributeValueMemberS)
+	sk, _ := item[AttrSK].(*types.AttributeValueMemberS)
+	if pk == nil || sk == nil {
+		return Key{}
+	}
+	return Key{PK: pk.Value, SK: sk.Value}
+}

@@ -1,0 +1,94 @@
+// Package id makes and checks the service's identifiers: a prefix that names the kind,
+// an underscore and a ULID, such as usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK. To clients they are opaque.
+// What an id refers to, and whether it exists, is not known here.
+package id
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"devplatform/shared/clock"
+)
+
+// Kind is what an id names; its text is the id's prefix.
+type Kind string
+
+// The kinds of API.md §1.
+const (
+	User         Kind = "usr"
+	Workspace    Kind = "ws"
+	Project      Kind = "prj"
+	Conversation Kind = "cnv"
+	Message      Kind = "msg"
+	Webhook      Kind = "wh"
+	Event        Kind = "evt"
+	Delivery     Kind = "dlv"
+	Comment      Kind = "cmt"
+	Session      Kind = "ses"
+)
+
+// Valid reports whether s is an id of kind k in its one canonical spelling.
+// An id of another kind, in lower case or with anything around it is not:
+// the caller answers as if nothing were found.
+func (k Kind) Valid(s string) bool {
+	_, ok := k.parse(s)
+	return ok
+}
+
+// Time is the moment, to the millisecond, at which the id was made; false if it is no id of kind k.
+func (k Kind) Time(s string) (time.Time, bool) {
+	u, ok := k.parse(s)
+	if !ok {
+		return time.Time{}, false
+	}
+	return ulid.Time(u.Time()).UTC(), true
+}
+
+func (k Kind) parse(s string) (ulid.ULID, bool) {
+	rest, ok := strings.CutPrefix(s, string(k)+"_")
+	if !ok {
+		return ulid.ULID{}, false
+	}
+	u, err := ulid.ParseStrict(rest)
+	// ParseStrict also takes lower case, and letters that stand for others.
+	return u, err == nil && u.String() == rest
+}
+
+// Generator makes ids. Those of one generator sort in the order in which they were made,
+// even within one millisecond and when the clock steps back. It is safe for concurrent use.
+type Generator struct {
+	now     clock.Clock
+	mu      sync.Mutex
+	entropy *ulid.MonotonicEntropy
+	last    uint64
+}
+
+// NewGenerator makes ids from the times of now and the randomness of entropy
+// (crypto/rand.Reader, but in tests).
+func NewGenerator(now clock.Clock, entropy io.Reader) *Generator {
+	return &Generator{now: now, entropy: ulid.Monotonic(entropy, 0)}
+}
+
+// New makes an id of kind k. It panics if the source of randomness fails, which crypto/rand's does not:
+// there is nothing safe to go on with.
+func (g *Generator) New(k Kind) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.last = max(g.last, ulid.Timestamp(g.now()))
+	u, err := ulid.New(g.last, g.entropy)
+	if errors.Is(err, ulid.ErrMonotonicOverflow) {
+		// The millisecond's numbers are used up: borrow from the next one.
+		g.last++
+		u, err = ulid.New(g.last, g.entropy)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("id: no randomness: %v", err))
+	}
+	return string(k) + "_" + u.String()
+}
