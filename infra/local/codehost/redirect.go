@@ -1,0 +1,110 @@
+package codehost
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+)
+
+const maxRedirect = 2048 // bytes of a redirect URI
+
+// redirects are the registered callbacks of the client.
+type redirects []*url.URL
+
+func parseRedirects(prefixes []string) (redirects, error) {
+	if len(prefixes) == 0 {
+		return nil, errors.New("codehost: no redirect prefix is registered")
+	}
+	registered := make(redirects, 0, len(prefixes))
+	for _, prefix := range prefixes {
+		u, err := parseRedirect(prefix)
+		if err != nil {
+			return nil, fmt.Errorf("codehost: redirect prefix %q: %w", prefix, err)
+		}
+		if u.RawQuery != "" || u.ForceQuery {
+			return nil, fmt.Errorf("codehost: redirect prefix %q: must not have a query", prefix)
+		}
+		registered = append(registered, u)
+	}
+	return registered, nil
+}
+
+// allow reports whether raw may be redirected to.
+func (rs redirects) allow(raw string) bool {
+	u, err := parseRedirect(raw)
+	if err != nil {
+		return false
+	}
+	for _, registered := range rs {
+		if sameOrigin(registered, u) && below(registered.EscapedPath(), u.EscapedPath()) {
+			return true
+		}
+	}
+	return false
+}
+
+// parseRedirect accepts absolute http and https URLs that every parser reads alike. Where two of them could differ (userinfo,
+// backslashes, dot segments, encoded slashes) a prefix check protects nothing.
+func parseRedirect(raw string) (*url.URL, error) {
+	if len(raw) > maxRedirect || strings.ContainsAny(raw, "\\ #") {
+		return nil, errors.New("too long, or it has a fragment, a space or a backslash")
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, errors.New("not a URL")
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Opaque != "" {
+		return nil, errors.New("not an absolute http or https URL without a user")
+	}
+	path := strings.ToLower(u.EscapedPath())
+	for _, encoded := range []string{"%2e", "%2f", "%5c", "%00"} {
+		if strings.Contains(path, encoded) {
+			return nil, errors.New("the path has an encoded dot, slash, backslash or NUL")
+		}
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "." || segment == ".." {
+			return nil, errors.New("the path has a dot segment")
+		}
+	}
+	return u, nil
+}
+
+func sameOrigin(registered, u *url.URL) bool {
+	if registered.Scheme != u.Scheme || !strings.EqualFold(registered.Hostname(), u.Hostname()) {
+		return false
+	}
+	if port(registered) == port(u) {
+		return true
+	}
+	ip := net.ParseIP(registered.Hostname())
+	return u.Scheme == "http" && ip != nil && ip.IsLoopback()
+}
+
+func port(u *url.URL) string {
+	if p := u.Port(); p != "" {
+		return p
+	}
+	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
+}
+
+func below(registered, path string) bool {
+	registered = strings.TrimRight(registered, "/")
+	return path == registered || strings.HasPrefix(path, registered+"/")
+}
+
+// withQuery adds parameters to a redirect URI and keeps those that it brought (RFC 6749 §3.1.2).
+func withQuery(redirectURI string, add url.Values) string {
+	u, err := url.Parse(redirectURI)
+	if err != nil {
+		return redirectURI // cannot be: only allowed ones come here
+	}
+	if u.RawQuery != "" {
+		u.RawQuery += "&"
+	}
+	u.RawQuery += add.Encode()
+	u.ForceQuery = false
+	return u.String()
+}
