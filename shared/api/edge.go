@@ -1,0 +1,247 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/rs/cors"
+
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+)
+
+// Headers of every answer (API.md §1). The gateway's own answers have the same, in template.yaml.
+var securityHeaders = map[string]string{
+	"Cache-Control":             "no-store",
+	"X-Content-Type-Options":    "nosniff",
+	"Referrer-Policy":           "no-referrer",
+	"Strict-Transport-Security": "max-age=31536000; includeSubDomains",
+	"Content-Security-Policy":   "default-src 'none'; frame-ancestors 'none'",
+}
+
+// state is what the edge knows about the request under way.
+type state struct {
+	edge      *edge
+	info      RequestInfo
+	token     string
+	userID    string
+	operation string
+	code      Code
+	cause     error
+}
+
+type stateKey struct{}
+
+// stateFrom is the request's state; outside of a request, one that nobody reads.
+func stateFrom(ctx context.Context) *state {
+	if s, ok := ctx.Value(stateKey{}).(*state); ok {
+		return s
+	}
+	return &state{edge: &edge{}}
+}
+
+// ServeHTTP is the whole way of a request: it is given its context, served, and logged, whatever happens.
+func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := e.cfg.Clock()
+	s := &state{edge: e, info: e.info(r)}
+	s.token = s.readToken(r)
+	ctx := context.WithValue(WithRequestInfo(db.CountCalls(r.Context()), s.info), stateKey{}, s)
+	r = r.WithContext(ctx)
+	out := newResponse(w, r.Method == http.MethodHead)
+	for k, v := range securityHeaders {
+		out.Header().Set(k, v)
+	}
+	out.Header().Set("X-Request-Id", s.info.RequestID)
+	defer func() {
+		if cause := recover(); cause != nil {
+			out.reset()
+			s.fail(out, NewError(CodeInternal, internalMessage).WithCause(fmt.Errorf("panic: %v\n%s", cause, debug.Stack())))
+		}
+		out.finish()
+		s.log(ctx, r, out.status, e.cfg.Clock().Sub(began))
+	}()
+	e.next.ServeHTTP(out, r)
+}
+
+// route answers itself what ServeMux would answer as text or with a redirect.
+func (e *edge) route(w http.ResponseWriter, r *http.Request) {
+	s := stateFrom(r.Context())
+	if !canonical(r.URL.Path) {
+		s.fail(w, errNoRoute)
+		return
+	}
+	handler, pattern := e.mux.Handler(r)
+	if pattern == "" {
+		e.noRoute(w, r, handler)
+		return
+	}
+	if err := e.csrf.Check(r); err != nil {
+		s.fail(w, NewError(CodeCSRFRejected, "The request came from another site.").WithCause(err))
+		return
+	}
+	s.operation = pattern
+	e.mux.ServeHTTP(w, r)
+}
+
+var errNoRoute = NewError(CodeRouteNotFound, "There is no such path.")
+
+// noRoute tells a path that does not exist from one that lacks the method, which ServeMux knows.
+func (e *edge) noRoute(w http.ResponseWriter, r *http.Request, handler http.Handler) {
+	s := stateFrom(r.Context())
+	probe := newResponse(discard{http.Header{}}, true)
+	handler.ServeHTTP(probe, r)
+	allow := probe.Header().Get("Allow")
+	switch {
+	case probe.status != http.StatusMethodNotAllowed:
+		s.fail(w, errNoRoute)
+	case r.Method == http.MethodOptions:
+		w.Header().Set("Allow", allow+", OPTIONS")
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		s.fail(w, NewError(CodeMethodNotAllowed, "This path does not know the method.").WithHeader("Allow", allow))
+	}
+}
+
+// canonical reports whether a path has no empty, "." or ".." segment, which ServeMux would redirect.
+func canonical(path string) bool {
+	if !strings.HasPrefix(path, "/") || strings.Contains(path, "//") {
+		return false
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "." || segment == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+// fail writes an error answer in the contract's shape and keeps it for the log.
+func (s *state) fail(w http.ResponseWriter, err error) {
+	answer := asError(err)
+	s.note(answer)
+	for k, values := range answer.headers {
+		w.Header()[k] = values
+	}
+	body, err := json.Marshal(answer)
+	if err != nil { // two strings; a message of ours with broken UTF-8
+		body = []byte(`{"error":"` + internalMessage + `","code":"` + string(CodeInternal) + `"}`)
+	}
+	w.Header().Set("Content-Type", jsonType)
+	w.WriteHeader(answer.GetStatus())
+	_, _ = w.Write(body) // the response is a buffer
+}
+
+// note keeps an error answer for the log.
+func (s *state) note(answer *Error) {
+	s.code = answer.Code
+	if s.cause == nil {
+		s.cause = answer.cause
+	}
+}
+
+// noteError sees the errors that huma writes.
+func noteError(ctx huma.Context, _ string, v any) (any, error) {
+	if answer, ok := v.(*Error); ok {
+		stateFrom(ctx.Context()).note(answer)
+	}
+	return v, nil
+}
+
+// log writes the request's one line. Bodies, cookies, addresses of people and query strings stay out of it.
+func (s *state) log(ctx context.Context, r *http.Request, status int, took time.Duration) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("requestId", s.info.RequestID),
+		slog.String("method", r.Method),
+		slog.String("operation", s.operation),
+		slog.Int("status", status),
+		slog.Float64("ms", float64(took.Microseconds())/1000),
+		slog.Int("dynamodbCalls", db.Calls(ctx)),
+	}
+	if s.userID != "" {
+		attrs = append(attrs, slog.String("userId", s.userID))
+	}
+	if s.code != "" {
+		attrs = append(attrs, slog.String("code", string(s.code)))
+	}
+	if status >= http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	if s.cause != nil {
+		attrs = append(attrs, slog.String("cause", s.cause.Error()))
+	}
+	s.edge.cfg.Logger.LogAttrs(ctx, level, "request", attrs...)
+}
+
+// info is what the Lambda adapter left in the context, or, behind a plain HTTP server, what the connection shows.
+func (e *edge) info(r *http.Request) RequestInfo {
+	info := RequestInfoFrom(r.Context())
+	if info.RequestID == "" {
+		host, _, err := net.SplitHostPort(r.RemoteAddr)
+		if err != nil {
+			host = r.RemoteAddr
+		}
+		info = RequestInfo{RequestID: rand.Text(), SourceIP: host, UserAgent: r.UserAgent(), HTTPS: r.TLS != nil}
+		info.BaseURL = baseURL(info.HTTPS, r.Host, "")
+	}
+	if app := e.cfg.Edge.AppURL; app != "" {
+		info.BaseURL = string(app)
+	}
+	return info
+}
+
+func baseURL(https bool, host, stage string) string {
+	scheme := "http://"
+	if https {
+		scheme = "https://"
+	}
+	return scheme + host + stage
+}
+
+// trusted are the origins whose pages may call the service.
+func trusted(cfg config.Edge) []string {
+	var origins []string
+	for _, origin := range append([]config.Origin{cfg.AppURL}, cfg.AllowedOrigins...) {
+		if origin != "" {
+			origins = append(origins, string(origin))
+		}
+	}
+	return origins
+}
+
+// newCSRF refuses unsafe requests that a browser marks as coming from another site's page.
+func newCSRF(cfg config.Edge) *http.CrossOriginProtection {
+	protection := http.NewCrossOriginProtection()
+	for _, origin := range trusted(cfg) {
+		if err := protection.AddTrustedOrigin(origin); err != nil {
+			panic(fmt.Sprintf("api: %v", err)) // config.Origin lets none through
+		}
+	}
+	return protection
+}
+
+// newCORS lets the pages of trusted origins read answers. It asks a function, because with an
+// empty list of origins the library would allow every one.
+func newCORS(cfg config.Edge) *cors.Cors {
+	allowed := map[string]bool{}
+	for _, origin := range trusted(cfg) {
+		allowed[origin] = true
+	}
+	return cors.New(cors.Options{
+		AllowOriginFunc:  func(origin string) bool { return allowed[origin] },
+		AllowCredentials: true,
+		AllowedMethods:   []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete},
+		AllowedHeaders:   []string{"Content-Type", "If-Match", "If-None-Match"},
+		ExposedHeaders:   []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", "X-Request-Id", "ETag"},
+		MaxAge:           600,
+	})
+}

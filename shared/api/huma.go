@@ -1,0 +1,116 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+)
+
+// missing begins huma's message about an absent property, whose name it is followed by.
+const missing = "missing "
+
+// useHuma puts our errors and wording in place of huma's, which keeps both in package variables.
+var useHuma = sync.OnceFunc(func() {
+	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
+		return fromHuma(status, message, errs)
+	}
+	huma.NewErrorWithContext = func(_ huma.Context, status int, message string, errs ...error) huma.StatusError {
+		return fromHuma(status, message, errs)
+	}
+	validation.MsgExpectedRequiredProperty = missing + "%s"
+	validation.MsgExpectedString = "must be a string"
+	validation.MsgExpectedBoolean = "must be true or false"
+	validation.MsgExpectedNumber = "must be a number"
+	validation.MsgExpectedInteger = "must be a whole number"
+	validation.MsgExpectedArray = "must be a list"
+	validation.MsgExpectedObject = "must be an object"
+	validation.MsgExpectedOneOf = "must be one of %s"
+	validation.MsgExpectedMinLength = "must have at least %d characters"
+	validation.MsgExpectedMaxLength = "must have at most %d characters"
+	validation.MsgExpectedMinItems = "must have at least %d elements"
+	validation.MsgExpectedMaxItems = "must have at most %d elements"
+	validation.MsgExpectedMinimumNumber = "must be at least %v"
+	validation.MsgExpectedMaximumNumber = "must be at most %v"
+	validation.MsgExpectedArrayItemsUnique = "must not have an element twice"
+	validation.MsgExpectedMatchPattern = "must match %s"
+})
+
+// fromHuma turns what huma refuses on its own into one of our errors. Its details hold the
+// value that was sent, a password perhaps: only place and rule are taken from them.
+func fromHuma(status int, _ string, errs []error) *Error {
+	var known *Error
+	for _, err := range errs {
+		if errors.As(err, &known) {
+			return known
+		}
+	}
+	switch status {
+	case http.StatusRequestEntityTooLarge:
+		return errTooLarge
+	case http.StatusUnsupportedMediaType:
+		return errMediaType
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return invalid(errs)
+	default:
+		return asError(errors.Join(errs...))
+	}
+}
+
+// Invalid is the answer to a field that breaks a rule, for handlers and resolvers
+// whose rules no schema can state. Field is its name as the client knows it.
+func Invalid(field, rule string) *huma.ErrorDetail {
+	return &huma.ErrorDetail{Location: "body." + field, Message: rule}
+}
+
+// ValidationError makes one VALIDATION_FAILED of everything that is wrong: "email: …; password: …".
+func ValidationError(details ...*huma.ErrorDetail) *Error {
+	errs := make([]error, len(details))
+	for i, d := range details {
+		errs[i] = d
+	}
+	return invalid(errs)
+}
+
+// invalid names every offending field, with the first rule that it breaks.
+func invalid(errs []error) *Error {
+	var problems []string
+	seen := map[string]bool{}
+	for _, err := range errs {
+		field, rule := "body", "is not valid"
+		var detail huma.ErrorDetailer
+		if errors.As(err, &detail) {
+			field, rule = problem(detail.ErrorDetail())
+		}
+		if !seen[field] {
+			seen[field] = true
+			problems = append(problems, field+": "+rule)
+		}
+	}
+	if len(problems) == 0 {
+		problems = []string{"body: is required"}
+	}
+	return NewError(CodeValidationFailed, strings.Join(problems, "; "))
+}
+
+func problem(d *huma.ErrorDetail) (field, rule string) {
+	where, field, nested := strings.Cut(d.Location, ".")
+	if name, ok := strings.CutPrefix(d.Message, missing); ok {
+		if nested {
+			return field + "." + name, "is required"
+		}
+		return name, "is required"
+	}
+	if !nested {
+		field = where
+	}
+	// What stands behind a colon quotes the value.
+	rule, _, _ = strings.Cut(d.Message, ": ")
+	if strings.HasPrefix(rule, "required ") {
+		rule = "is required"
+	}
+	return field, rule
+}

@@ -1,0 +1,131 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
+	"github.com/go-json-experiment/json"
+)
+
+// Lambda makes the function's handler of a router: API Gateway's proxy event in, proxy response out, buffered.
+// What can't be made a request of is answered in the contract's shape, not failed: a failed function is
+// a 502 and an alarm, and anyone can send a broken path.
+func Lambda(handler http.Handler) *LambdaHandler { return &LambdaHandler{handler: handler} }
+
+// LambdaHandler implements aws-lambda-go's Handler.
+type LambdaHandler struct {
+	handler http.Handler
+	events  core.RequestAccessor
+}
+
+// Invoke serves one event.
+func (h *LambdaHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	var event events.APIGatewayProxyRequest
+	r, err := (*http.Request)(nil), json.Unmarshal(payload, &event)
+	if err == nil {
+		r, err = h.request(ctx, event)
+	}
+	out := core.NewProxyResponseWriter()
+	if err != nil {
+		refuseEvent(out, event.RequestContext.RequestID, err)
+	} else {
+		h.handler.ServeHTTP(out, r)
+	}
+	answer, err := out.GetProxyResponse()
+	if err != nil {
+		return nil, fmt.Errorf("api: no response: %w", err)
+	}
+	data, err := json.Marshal(answer)
+	if err != nil {
+		return nil, fmt.Errorf("api: response: %w", err)
+	}
+	return data, nil
+}
+
+// request makes an HTTP request of an event, with what the gateway knows in its context.
+func (h *LambdaHandler) request(ctx context.Context, event events.APIGatewayProxyRequest) (*http.Request, error) {
+	if event.HTTPMethod == "" || event.RequestContext.RequestID == "" {
+		return nil, NewError(CodeValidationFailed, "This is no event of an API Gateway proxy.")
+	}
+	path, err := escapedPath(event.Path)
+	if err != nil {
+		return nil, err
+	}
+	event.Path = path
+	if event.IsBase64Encoded {
+		body, err := base64.StdEncoding.DecodeString(event.Body)
+		if err != nil {
+			return nil, NewError(CodeValidationFailed, "body: is not valid base64").WithCause(err)
+		}
+		event.Body, event.IsBase64Encoded = string(body), false
+	}
+	r, err := h.events.EventToRequestWithContext(ctx, event)
+	if err != nil {
+		return nil, NewError(CodeValidationFailed, "The request is malformed.").WithCause(err)
+	}
+	return r.WithContext(WithRequestInfo(r.Context(), infoOf(r, event.RequestContext))), nil
+}
+
+// escapedPath is an event's path as a URL may have it; ROUTE_NOT_FOUND if it can't be one.
+func escapedPath(path string) (string, error) {
+	plain, err := url.PathUnescape(path)
+	if err != nil {
+		return "", errNoRoute.WithCause(err)
+	}
+	for _, r := range plain {
+		if r < ' ' || r == 0x7f {
+			return "", errNoRoute
+		}
+	}
+	if strings.ContainsAny(path, "?# ") {
+		return (&url.URL{Path: path}).EscapedPath(), nil
+	}
+	return path, nil
+}
+
+// infoOf reads the request context, which is the gateway's alone to write. Of the headers only X-Forwarded-Proto counts,
+// whose last value the gateway adds.
+func infoOf(r *http.Request, rc events.APIGatewayProxyRequestContext) RequestInfo {
+	info := RequestInfo{
+		RequestID: rc.RequestID,
+		SourceIP:  rc.Identity.SourceIP,
+		UserAgent: r.UserAgent(),
+		HTTPS:     lastValue(r.Header.Values("X-Forwarded-Proto")) != "http",
+	}
+	stage := strings.TrimSuffix(rc.Path, r.URL.Path)
+	if stage == rc.Path {
+		stage = ""
+	}
+	info.BaseURL = baseURL(info.HTTPS, rc.DomainName, stage)
+	return info
+}
+
+func lastValue(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	all := values[len(values)-1]
+	return strings.ToLower(strings.TrimSpace(all[strings.LastIndexByte(all, ',')+1:]))
+}
+
+// refuseEvent answers for the router, which was never reached.
+func refuseEvent(w http.ResponseWriter, requestID string, err error) {
+	for k, v := range securityHeaders {
+		w.Header().Set(k, v)
+	}
+	w.Header().Set("X-Request-Id", requestID)
+	(&state{}).fail(w, eventError(err))
+}
+
+func eventError(err error) error {
+	if answer := asError(err); answer.Code != CodeInternal {
+		return answer
+	}
+	return NewError(CodeValidationFailed, "This is no event of an API Gateway proxy.").WithCause(err)
+}

@@ -1,0 +1,95 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Operation declares an endpoint: to the router, to the edge and to the OpenAPI document.
+type Operation struct {
+	// ID is the operation's name in the document and in the request log, such as "login".
+	ID string
+	// Method and Path, with parameters in braces: "/api/auth/sessions/{id}".
+	Method, Path string
+	// Tag is the group it is shown under.
+	Tag string
+	// Summary is one line for the reader of the document; Description may be more.
+	Summary, Description string
+	// Status of a success; 0 is 200.
+	Status int
+	// Session says that only callers with a live session get through to the handler.
+	Session bool
+	// Errors are the codes that the handler itself answers with. What the edge adds
+	// (validation, session, CSRF, size, faults) is known already.
+	Errors []Code
+}
+
+const sessionScheme = "session"
+
+// Register adds an operation. The handler's errors may be of any kind: an *Error is answered as it is,
+// storage's classes and everything else as asError says, and the log has the whole chain.
+func Register[I, O any](h huma.API, op Operation, handler func(context.Context, *I) (*O, error)) {
+	status := op.Status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	declared := huma.Operation{
+		OperationID: op.ID, Method: op.Method, Path: op.Path,
+		Summary: op.Summary, Description: op.Description,
+		DefaultStatus: status,
+		Responses:     errorResponses(h, op, reflect.TypeFor[I]()),
+	}
+	if op.Tag != "" {
+		declared.Tags = []string{op.Tag}
+	}
+	if op.Session {
+		declared.Security = []map[string][]string{{sessionScheme: {}}}
+	}
+	huma.Register(h, declared, func(ctx context.Context, in *I) (*O, error) {
+		out, err := handler(ctx, in)
+		if err != nil {
+			stateFrom(ctx).cause = err
+			return nil, asError(err)
+		}
+		return out, nil
+	})
+}
+
+// errorResponses documents every error that the operation can answer with, by status.
+func errorResponses(h huma.API, op Operation, input reflect.Type) map[string]*huma.Response {
+	codes := append([]Code{CodeInternal, CodeServiceUnavailable}, op.Errors...)
+	if op.Session {
+		codes = append(codes, CodeInvalidToken)
+	}
+	if !safe(op.Method) {
+		codes = append(codes, CodeCSRFRejected, CodePayloadTooLarge, CodeUnsupportedMediaType)
+	}
+	if input.NumField() > 0 {
+		codes = append(codes, CodeValidationFailed)
+	}
+	slices.Sort(codes)
+	byStatus := map[int][]string{}
+	for _, code := range slices.Compact(codes) {
+		byStatus[code.Status()] = append(byStatus[code.Status()], string(code))
+	}
+	schema := h.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Error](), true, "Error")
+	responses := make(map[string]*huma.Response, len(byStatus)+1)
+	for status, names := range byStatus {
+		responses[strconv.Itoa(status)] = &huma.Response{
+			Description: strings.Join(names, ", "),
+			Content:     map[string]*huma.MediaType{jsonType: {Schema: schema}},
+		}
+	}
+	return responses
+}
+
+// safe reports whether a method only reads (RFC 9110 §9.2.1).
+func safe(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}

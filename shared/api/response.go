@@ -1,0 +1,65 @@
+package api
+
+import (
+	"bytes"
+	"net/http"
+)
+
+// response holds an answer back until it is whole, so that a handler that panics or an answer that can't be
+// written becomes one clean error instead of a torn body.
+type response struct {
+	to     http.ResponseWriter
+	header http.Header
+	status int
+	body   bytes.Buffer
+	silent bool // a HEAD request's answer has no body
+}
+
+func newResponse(to http.ResponseWriter, silent bool) *response {
+	return &response{to: to, header: http.Header{}, silent: silent}
+}
+
+func (r *response) Header() http.Header { return r.header }
+
+// WriteHeader keeps the first status, as net/http does.
+func (r *response) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+}
+
+func (r *response) Write(p []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	if r.silent {
+		return len(p), nil
+	}
+	return r.body.Write(p) //nolint:wrapcheck // never fails
+}
+
+// reset forgets what the handler answered, but for the headers that every answer has.
+func (r *response) reset() {
+	for name := range r.header {
+		if _, always := securityHeaders[name]; !always && name != "X-Request-Id" {
+			delete(r.header, name)
+		}
+	}
+	r.status = 0
+	r.body.Reset()
+}
+
+// finish sends the answer.
+func (r *response) finish() {
+	r.WriteHeader(http.StatusOK)
+	for name, values := range r.header {
+		r.to.Header()[name] = values
+	}
+	r.to.WriteHeader(r.status)
+	_, _ = r.to.Write(r.body.Bytes()) // a client that has gone is no error
+}
+
+// discard is where nothing is written to.
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header         { return d.header }
+func (d discard) WriteHeader(int)             {}
+func (d discard) Write(p []byte) (int, error) { return len(p), nil }
