@@ -1,0 +1,156 @@
+package stack
+
+import (
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+type kind uint8
+
+const (
+	null kind = iota
+	scalar
+	list
+	mapping
+)
+
+// node is a piece of a template: YAML or JSON with every intrinsic function in its long form.
+type node struct {
+	kind kind
+	line int
+	// text is a scalar's value as CloudFormation passes it on: everything becomes a string in the end.
+	text string
+	// tag is a scalar's YAML type: "!!str", "!!int", "!!float" or "!!bool".
+	tag    string
+	items  []*node
+	fields []field
+}
+
+type field struct {
+	key   string
+	line  int
+	value *node
+}
+
+func (n *node) get(key string) *node {
+	if n == nil {
+		return nil
+	}
+	for _, f := range n.fields {
+		if f.key == key {
+			return f.value
+		}
+	}
+	return nil
+}
+
+func textNode(line int, text string) *node {
+	return &node{kind: scalar, line: line, tag: "!!str", text: text}
+}
+
+// intrinsic tells whether n is a call of an intrinsic function, and gives its name and argument.
+func (n *node) intrinsic() (name string, arg *node, ok bool) {
+	if n == nil || n.kind != mapping || len(n.fields) != 1 {
+		return "", nil, false
+	}
+	f := n.fields[0]
+	if f.key != "Ref" && !strings.HasPrefix(f.key, "Fn::") {
+		return "", nil, false
+	}
+	return f.key, f.value, true
+}
+
+// parser turns YAML's tree into ours and collects what CloudFormation doesn't know of YAML.
+type parser struct{ *problems }
+
+func (p parser) convert(at place, y *yaml.Node) *node {
+	if y.Kind == yaml.AliasNode {
+		p.add(at, y.Line, "YAML aliases are not known to CloudFormation")
+		return &node{line: y.Line}
+	}
+	if strings.HasPrefix(y.Tag, "!") && !strings.HasPrefix(y.Tag, "!!") {
+		return p.shortForm(at, y)
+	}
+	switch y.Kind {
+	case yaml.SequenceNode:
+		n := &node{kind: list, line: y.Line}
+		for i, item := range y.Content {
+			n.items = append(n.items, p.convert(at.index(i), item))
+		}
+		return n
+	case yaml.MappingNode:
+		return p.mapping(at, y)
+	case yaml.ScalarNode:
+		return p.scalar(at, y)
+	default:
+		p.add(at, y.Line, "is not a value")
+		return &node{line: y.Line}
+	}
+}
+
+func (p parser) mapping(at place, y *yaml.Node) *node {
+	n := &node{kind: mapping, line: y.Line}
+	for i := 0; i+1 < len(y.Content); i += 2 {
+		key, value := y.Content[i], y.Content[i+1]
+		inside := at.field(key.Value)
+		switch {
+		case key.Kind != yaml.ScalarNode:
+			p.add(at, key.Line, "a key must be a string")
+			continue
+		case key.Tag == "!!merge":
+			p.add(at, key.Line, "YAML merge keys are not known to CloudFormation")
+			continue
+		case n.get(key.Value) != nil:
+			p.add(inside, key.Line, "stands here twice")
+			continue
+		}
+		n.fields = append(n.fields, field{key.Value, key.Line, p.convert(inside, value)})
+	}
+	return n
+}
+
+func (p parser) scalar(at place, y *yaml.Node) *node {
+	n := &node{kind: scalar, line: y.Line, tag: y.Tag, text: y.Value}
+	switch y.Tag {
+	case "!!null":
+		return &node{line: y.Line}
+	case "!!binary":
+		p.add(at, y.Line, "binary YAML values are not known to CloudFormation")
+	case "!!bool":
+		n.text = strings.ToLower(y.Value)
+	case "!!int":
+		var number int64
+		if y.Decode(&number) == nil {
+			n.text = strconv.FormatInt(number, 10)
+		}
+	case "!!float":
+		var number float64
+		if y.Decode(&number) == nil {
+			n.text = strconv.FormatFloat(number, 'f', -1, 64)
+		}
+	default: // a date such as 2012-10-17 is text to CloudFormation
+		n.tag = "!!str"
+	}
+	return n
+}
+
+// shortForm turns !Name x into its long form.
+func (p parser) shortForm(at place, y *yaml.Node) *node {
+	name := y.Tag[1:]
+	plain := *y
+	plain.Tag = ""
+	plain.Tag = plain.ShortTag()
+	arg := p.convert(at, &plain)
+	switch {
+	case name == "Ref" || name == "Condition":
+	case name == "GetAtt" && arg.kind == scalar:
+		id, attribute, _ := strings.Cut(arg.text, ".")
+		arg = &node{kind: list, line: arg.line, items: []*node{textNode(arg.line, id), textNode(arg.line, attribute)}}
+		name = "Fn::GetAtt"
+	default:
+		name = "Fn::" + name
+	}
+	return &node{kind: mapping, line: y.Line, fields: []field{{name, y.Line, arg}}}
+}
