@@ -1,0 +1,267 @@
+package codehost_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestConsentPageIsSafeToShow(t *testing.T) {
+	t.Parallel()
+	h := start(t, "")
+	page := h.open(authorization(set("state", `"><script>alert(1)</script>`)))
+	if page.status != http.StatusOK {
+		t.Fatalf("status %d: %s", page.status, page.body)
+	}
+	if strings.Contains(page.body, "<script") {
+		t.Error("the state got into the page unescaped")
+	}
+	_, rest, _ := strings.Cut(page.body, "<style>")
+	style, _, ok := strings.Cut(rest, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	policy := page.header.Get("Content-Security-Policy")
+	if !ok || !strings.Contains(policy, "style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'") {
+		t.Errorf("the page's style is not the one that its policy allows: %s", policy)
+	}
+	for _, needed := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'"} {
+		if !strings.Contains(policy, needed) {
+			t.Errorf("the policy lacks %s", needed)
+		}
+	}
+	want := map[string]string{
+		"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+		"Referrer-Policy": "same-origin", "Content-Type": "text/html; charset=utf-8",
+	}
+	for name, value := range want {
+		if got := page.header.Get(name); got != value {
+			t.Errorf("%s: %q, want %q", name, got, value)
+		}
+	}
+	cookie := page.header.Get("Set-Cookie")
+	for _, needed := range []string{"HttpOnly", "SameSite=Lax", "Path=/codehost/"} {
+		if !strings.Contains(cookie, needed) {
+			t.Errorf("cookie %q lacks %s", cookie, needed)
+		}
+	}
+}
+
+func TestConsentCarriesTheStateThroughUnchanged(t *testing.T) {
+	t.Parallel()
+	h := start(t, "")
+	const state = `<"&'> ünï ` + "\t" + `%00 +`
+	forms := h.forms(h.open(authorization(set("state", state))).body)
+	back := h.redirected(h.submit(forms[0], "authorize", set("login", "ada"), set("email", "ada@example.com")))
+	if back.Get("state") != state {
+		t.Errorf("state %q, want %q", back.Get("state"), state)
+	}
+}
+
+func TestBadClientOrRedirectIsShownNeverRedirected(t *testing.T) {
+	t.Parallel()
+	cases := map[string]func(url.Values){
+		"no client":             set("client_id"),
+		"unknown client":        set("client_id", "other"),
+		"two clients":           set("client_id", clientID, clientID),
+		"no redirect":           set("redirect_uri"),
+		"two redirects":         set("redirect_uri", callback, "https://evil.example/"),
+		"another host":          set("redirect_uri", "https://evil.example/auth/callback"),
+		"a host with ours last": set("redirect_uri", "https://evilapp.example/auth/callback"),
+		"a sub-domain":          set("redirect_uri", "https://x.app.example/auth/callback"),
+		"another scheme":        set("redirect_uri", "http://app.example/auth/callback"),
+		"script":                set("redirect_uri", "javascript:alert(1)"),
+		"another port":          set("redirect_uri", "https://app.example:8443/auth/callback"),
+		"a path beside":         set("redirect_uri", "https://app.example/auth/callbackx"),
+		"a path above":          set("redirect_uri", "https://app.example/auth"),
+		"dot segments":          set("redirect_uri", "https://app.example/auth/callback/../../evil"),
+		"encoded dot segments":  set("redirect_uri", "https://app.example/auth/callback/%2e%2E/evil"),
+		"a fragment":            set("redirect_uri", callback+"#x"),
+		"a user":                set("redirect_uri", "https://app.example@evil.example/auth/callback"),
+		"a backslash":           set("redirect_uri", `https://app.example\@evil.example/auth/callback`),
+	}
+	for name, change := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := start(t, "")
+			got := h.open(authorization(change))
+			if got.status != http.StatusBadRequest || got.header.Get("Location") != "" {
+				t.Errorf("status %d, location %q", got.status, got.header.Get("Location"))
+			}
+		})
+	}
+}
+
+func TestOtherBadRequestsGoBackToTheClient(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		change func(url.Values)
+		want   string
+	}{
+		"no response type":    {set("response_type"), "invalid_request"},
+		"implicit flow":       {set("response_type", "token"), "unsupported_response_type"},
+		"no challenge":        {set("code_challenge"), "invalid_request"},
+		"plain challenge":     {set("code_challenge_method", "plain"), "invalid_request"},
+		"no method":           {set("code_challenge_method"), "invalid_request"},
+		"a short challenge":   {set("code_challenge", "short"), "invalid_request"},
+		"a padded challenge":  {set("code_challenge", challenge()+"="), "invalid_request"},
+		"unknown scope":       {set("scope", "read:user repo"), "invalid_scope"},
+		"a parameter twice":   {set("scope", "read:user", "read:user"), "invalid_request"},
+		"two challenges":      {set("code_challenge", challenge(), challenge()), "invalid_request"},
+		"two response types":  {set("response_type", "code", "token"), "invalid_request"},
+		"case of the method":  {set("code_challenge_method", "s256"), "invalid_request"},
+		"empty response type": {set("response_type", ""), "invalid_request"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := start(t, "")
+			back := h.redirected(h.open(authorization(c.change)))
+			if back.Get("error") != c.want || back.Get("state") != "st&te=" || back.Has("code") {
+				t.Errorf("came back with %v, want error=%s", back, c.want)
+			}
+		})
+	}
+}
+
+func TestStateIsOnlySentBackWhenItCame(t *testing.T) {
+	t.Parallel()
+	h := start(t, "")
+	if back := h.redirected(h.open(authorization(set("state"), set("scope", "no")))); back.Has("state") {
+		t.Errorf("a state out of nothing: %v", back)
+	}
+}
+
+func TestRedirectKeepsTheQueryItCameWith(t *testing.T) {
+	t.Parallel()
+	h := start(t, "")
+	forms := h.forms(h.open(authorization(set("redirect_uri", callback+"?tenant=a%26b"))).body)
+	back := h.redirected(h.submit(forms[0], "authorize", set("login", "ada"), set("email", "ada@example.com")))
+	if back.Get("tenant") != "a&b" || back.Get("code") == "" {
+		t.Errorf("came back with %v", back)
+	}
+}
+
+func TestCancelIsAccessDenied(t *testing.T) {
+	t.Parallel()
+	h := start(t, "")
+	back := h.redirected(h.submit(h.forms(h.open(authorization()).body)[0], "cancel"))
+	if back.Get("error") != "access_denied" || back.Get("state") != "st&te=" || back.Has("code") {
+		t.Errorf("came back with %v", back)
+	}
+}
+
+func TestConsentFormCannotBeForged(t *testing.T) {
+	t.Parallel()
+	who := func(q url.Values) { q.Set("login", "ada"); q.Set("email", "ada@example.com") }
+	cases := map[string]func(*testing.T, *host, form) answer{
+		"without a token": func(_ *testing.T, h *host, f form) answer {
+			return h.submit(f, "authorize", who, set("csrf"))
+		},
+		"with a made-up token": func(_ *testing.T, h *host, f form) answer {
+			return h.submit(f, "authorize", who, set("csrf", "AAAA"))
+		},
+		"without the cookie": func(t *testing.T, h *host, f form) answer {
+			h.browser = newBrowser(t)
+			return h.submit(f, "authorize", who)
+		},
+		"from another browser": func(t *testing.T, h *host, f form) answer {
+			h.browser = newBrowser(t)
+			h.open(authorization())
+			return h.submit(f, "authorize", who)
+		},
+		"with another state": func(_ *testing.T, h *host, f form) answer {
+			return h.submit(f, "authorize", who, set("state", "attacker's"))
+		},
+		"with another challenge": func(_ *testing.T, h *host, f form) answer {
+			return h.submit(f, "authorize", who, set("code_challenge", strings.Repeat("A", 43)))
+		},
+		"with another redirect": func(_ *testing.T, h *host, f form) answer {
+			return h.submit(f, "authorize", who, set("redirect_uri", callback+"/other"))
+		},
+		"from another origin": func(_ *testing.T, h *host, f form) answer {
+			who(f.fields)
+			f.fields.Set("decision", "authorize")
+			req := h.request(http.MethodPost, h.server.URL+f.action, f.fields.Encode())
+			req.Header.Set("Sec-Fetch-Site", "cross-site")
+			return h.do(req)
+		},
+		"by a link": func(_ *testing.T, h *host, f form) answer {
+			who(f.fields)
+			f.fields.Set("decision", "authorize")
+			got := h.do(h.request(http.MethodGet, h.server.URL+f.action+"?"+f.fields.Encode(), ""))
+			if got.status == http.StatusOK { // it is the page again, and no code
+				got.status = http.StatusForbidden
+			}
+			return got
+		},
+	}
+	for name, forge := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := start(t, "")
+			got := forge(t, h, h.forms(h.open(authorization()).body)[0])
+			if got.status != http.StatusForbidden || got.header.Get("Location") != "" {
+				t.Errorf("status %d, location %q", got.status, got.header.Get("Location"))
+			}
+		})
+	}
+}
+
+func TestConsentFormToAForeignRedirectIsShown(t *testing.T) {
+	t.Parallel()
+	h := start(t, "")
+	f := h.forms(h.open(authorization()).body)[0]
+	got := h.submit(f, "cancel", set("redirect_uri", "https://evil.example/"))
+	if got.status != http.StatusBadRequest || got.header.Get("Location") != "" {
+		t.Errorf("status %d, location %q", got.status, got.header.Get("Location"))
+	}
+}
+
+func TestConsentFormSaysWhatIsWrongAndKeepsTheRest(t *testing.T) {
+	t.Parallel()
+	h := start(t, "")
+	got := h.submit(h.forms(h.open(authorization()).body)[0], "authorize", set("login", "-no-"), set("email", "<b>"), set("verified"))
+	if got.status != http.StatusUnprocessableEntity || strings.Count(got.body, `role="alert"`) != 2 {
+		t.Fatalf("status %d: %s", got.status, got.body)
+	}
+	again := h.forms(got.body)[0]
+	want := url.Values{"login": {"-no-"}, "email": {"<b>"}}
+	if diff := cmp.Diff(want, url.Values{"login": again.fields["login"], "email": again.fields["email"]}); diff != "" {
+		t.Error(diff)
+	}
+	if again.fields.Has("verified") {
+		t.Error("the tick came back by itself")
+	}
+	h.redirected(h.submit(again, "authorize", set("login", "ada"), set("email", "ada@example.com")))
+}
+
+func TestMethodsAndPaths(t *testing.T) {
+	t.Parallel()
+	h := start(t, "")
+	cases := []struct {
+		method, path, allow string
+		status              int
+	}{
+		{http.MethodPut, "/login/oauth/authorize", "GET POST", http.StatusMethodNotAllowed},
+		{http.MethodGet, "/login/oauth/access_token", "POST", http.StatusMethodNotAllowed},
+		{http.MethodPost, "/api/v1/user", "GET", http.StatusMethodNotAllowed},
+		{http.MethodGet, "/login/oauth/authorize/", "", http.StatusNotFound},
+		{http.MethodGet, "/nothing", "", http.StatusNotFound},
+		{http.MethodGet, "/", "", http.StatusOK},
+		{http.MethodHead, "/", "", http.StatusOK},
+	}
+	for _, c := range cases {
+		got := h.do(h.request(c.method, h.url(c.path), ""))
+		allow := strings.Join(got.header.Values("Allow"), " ")
+		if allow == "POST GET" {
+			allow = "GET POST"
+		}
+		if got.status != c.status || allow != c.allow {
+			t.Errorf("%s %s: %d, Allow %q", c.method, c.path, got.status, allow)
+		}
+	}
+}
