@@ -1,0 +1,151 @@
+package account
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/api"
+	"devplatform/shared/clock"
+)
+
+const tag = "Authentication"
+
+// Register adds the endpoints of API.md §2.
+func (s *Service) Register(h huma.API) {
+	s.registerPasswords(h)
+	s.registerSessions(h)
+	s.registerCodeHost(h)
+}
+
+// clientOf is where a request comes from.
+func clientOf(ctx context.Context) Client {
+	info := api.RequestInfoFrom(ctx)
+	return Client{IP: info.SourceIP, UserAgent: info.UserAgent}
+}
+
+// rateHeaders are the RateLimit-* fields of an answer to a counted attempt.
+type rateHeaders struct {
+	Limit     int `header:"RateLimit-Limit" doc:"Attempts in a window, of the rule that is closest to refusing" example:"10"`
+	Remaining int `header:"RateLimit-Remaining" doc:"What is left of them" example:"9"`
+	Reset     int `header:"RateLimit-Reset" doc:"Seconds until the window ends" example:"840"`
+}
+
+func (s Standing) headers() rateHeaders {
+	return rateHeaders{Limit: s.Limit, Remaining: s.Remaining, Reset: wholeSeconds(s.Reset)}
+}
+
+// done is the body of an answer that has nothing to show.
+type done struct {
+	Success bool   `json:"success" doc:"Always true" example:"true"`
+	Message string `json:"message" doc:"What happened, for people" example:"Done."`
+}
+
+// meOutput is the answer of call 3.
+type meOutput struct {
+	Body struct {
+		ID        string          `json:"id" doc:"The user's id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		Email     string          `json:"email" doc:"Stored in lower case" example:"ada@example.com"`
+		Username  string          `json:"username" doc:"As typed at sign-up" example:"ada"`
+		CreatedAt clock.Timestamp `json:"createdAt" doc:"When the account was made" example:"2026-01-31T08:15:30.123Z"`
+	}
+}
+
+type logoutOutput struct {
+	SetCookie []string `header:"Set-Cookie" doc:"Takes the session cookie away"`
+	Body      done
+}
+
+type sessionsOutput struct {
+	Body struct {
+		Sessions []sessionItem `json:"sessions" nullable:"false" doc:"Newest first"`
+	}
+}
+
+type sessionItem struct {
+	ID         string          `json:"id" doc:"The session's id" example:"ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	CreatedAt  clock.Timestamp `json:"createdAt" doc:"When it began" example:"2026-01-31T08:15:30.123Z"`
+	LastSeenAt clock.Timestamp `json:"lastSeenAt" doc:"When it was last used, to within a day" example:"2026-01-31T08:15:30.123Z"`
+	ExpiresAt  clock.Timestamp `json:"expiresAt" doc:"When it ends if it isn't used again" example:"2026-02-07T08:15:30.000Z"`
+	UserAgent  string          `json:"userAgent" doc:"What the client called itself" example:"Mozilla/5.0"`
+	IP         string          `json:"ip" doc:"The address it was started from" example:"203.0.113.7"`
+	Current    bool            `json:"current" doc:"Whether this request belongs to it" example:"true"`
+}
+
+type endSessionInput struct {
+	ID string `path:"id" doc:"The session's id" example:"ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
+func (s *Service) registerSessions(h huma.API) {
+	api.Register(h, api.Operation{
+		ID: "me", Method: http.MethodGet, Path: "/api/auth/me", Tag: tag, Session: true,
+		Summary: "Who is signed in",
+	}, s.handleMe)
+	api.Register(h, api.Operation{
+		ID: "logout", Method: http.MethodPost, Path: "/api/auth/logout", Tag: tag,
+		Summary:     "End the current session",
+		Description: "Takes effect at once, everywhere. Succeeds without a session, too.",
+	}, s.handleLogout)
+	api.Register(h, api.Operation{
+		ID: "list-sessions", Method: http.MethodGet, Path: "/api/auth/sessions", Tag: tag, Session: true,
+		Summary: "The caller's live sessions",
+	}, s.handleListSessions)
+	api.Register(h, api.Operation{
+		ID: "end-session", Method: http.MethodDelete, Path: "/api/auth/sessions/{id}", Tag: tag, Session: true,
+		Summary: "End one of the caller's sessions",
+		Errors:  []api.Code{api.CodeSessionNotFound},
+	}, s.handleEndSession)
+}
+
+func (s *Service) handleMe(ctx context.Context, _ *struct{}) (*meOutput, error) {
+	caller := api.CallerFrom(ctx)
+	out := &meOutput{}
+	out.Body.ID, out.Body.Email, out.Body.Username = caller.UserID, caller.Email, caller.Username
+	out.Body.CreatedAt = clock.Stamp(caller.CreatedAt)
+	return out, nil
+}
+
+func (s *Service) handleLogout(ctx context.Context, _ *struct{}) (*logoutOutput, error) {
+	if token := api.SessionToken(ctx); token != "" {
+		if err := s.Logout(ctx, token); err != nil {
+			return nil, err
+		}
+	}
+	return &logoutOutput{SetCookie: api.ClearedCookies(ctx), Body: done{true, "Logged out."}}, nil
+}
+
+func (s *Service) handleListSessions(ctx context.Context, _ *struct{}) (*sessionsOutput, error) {
+	caller := api.CallerFrom(ctx)
+	sessions, err := s.ListSessions(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
+	out := &sessionsOutput{}
+	out.Body.Sessions = make([]sessionItem, len(sessions))
+	for i, session := range sessions {
+		out.Body.Sessions[i] = session.item(caller.SessionID)
+	}
+	return out, nil
+}
+
+func (s Session) item(current string) sessionItem {
+	stamp := func(t time.Time) clock.Timestamp { return clock.Stamp(t) }
+	return sessionItem{
+		ID: s.ID, CreatedAt: stamp(s.CreatedAt), LastSeenAt: stamp(s.LastSeenAt), ExpiresAt: stamp(s.ExpiresAt),
+		UserAgent: s.UserAgent, IP: s.IP, Current: s.ID == current,
+	}
+}
+
+func (s *Service) handleEndSession(ctx context.Context, in *endSessionInput) (*logoutOutput, error) {
+	caller := api.CallerFrom(ctx)
+	if err := s.EndSession(ctx, caller, in.ID); err != nil {
+		return nil, err
+	}
+	out := &logoutOutput{Body: done{true, "Session ended."}}
+	if in.ID == caller.SessionID {
+		out.SetCookie = api.ClearedCookies(ctx)
+	}
+	return out, nil
+}

@@ -1,0 +1,143 @@
+package account
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/api"
+)
+
+// The cookie that binds a sign-in to the browser in which it began, and its twin for plain http, under the rule of the
+// session's own (API.md §2).
+const (
+	bindingCookie     = "__Host-oauth"
+	bindingTwinCookie = "oauth"
+)
+
+// binding is the cookie as a request brings it.
+type binding struct {
+	Binding     string `cookie:"__Host-oauth" hidden:"true"`
+	BindingTwin string `cookie:"oauth" hidden:"true"`
+}
+
+func (s *Service) hasTwin(ctx context.Context) bool {
+	return s.plainHTTP && !api.RequestInfoFrom(ctx).HTTPS
+}
+
+func (s *Service) bindingOf(ctx context.Context, b binding) string {
+	if b.Binding == "" && s.hasTwin(ctx) {
+		return b.BindingTwin
+	}
+	return b.Binding
+}
+
+func (s *Service) bindingCookies(ctx context.Context, value string) []string {
+	cookie := http.Cookie{
+		Name: bindingCookie, Value: value, Path: "/", MaxAge: int(stateLife.Seconds()),
+		HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode,
+	}
+	values := []string{cookie.String()}
+	if s.hasTwin(ctx) {
+		cookie.Name, cookie.Secure = bindingTwinCookie, false
+		values = append(values, cookie.String())
+	}
+	return values
+}
+
+type departInput struct {
+	binding
+	Redirect string `query:"redirect" doc:"Where to come back to: a path of this site" example:"/projects"`
+}
+
+type departOutput struct {
+	rateHeaders
+	Location  string   `header:"Location" doc:"The code host's page"`
+	SetCookie []string `header:"Set-Cookie" doc:"Binds the sign-in to this browser"`
+}
+
+type linkOutput struct {
+	rateHeaders
+	SetCookie []string `header:"Set-Cookie" doc:"Binds the sign-in to this browser"`
+	Body      struct {
+		URL string `json:"url" doc:"Where to send the browser" example:"https://codehost.example/login/oauth/authorize?client_id=…"`
+	}
+}
+
+type callbackInput struct {
+	binding
+	State string `query:"state" doc:"As the code host was given it" example:"GQ2DSNZXGEZDGNBVGY3TQOJQGE"`
+	Code  string `query:"code" doc:"The code host's authorization code" example:"4f1b6c"`
+	Error string `query:"error" doc:"The code host's reason to refuse, in place of a code" example:"access_denied"`
+}
+
+type callbackOutput struct {
+	Location  string   `header:"Location" doc:"The path that the sign-in was started with"`
+	SetCookie []string `header:"Set-Cookie" doc:"The session"`
+}
+
+func (s *Service) registerCodeHost(h huma.API) {
+	api.Register(h, api.Operation{
+		ID: "start-codehost", Method: http.MethodGet, Path: "/api/auth/codehost", Tag: tag, Status: http.StatusFound,
+		Summary:     "Sign in with the code host",
+		Description: "Sends the browser to the code host: authorization code flow with PKCE.",
+		Errors:      []api.Code{api.CodeOAuthNotConfigured, api.CodeAuthRateLimited},
+	}, s.handleDepart)
+	api.Register(h, api.Operation{
+		ID: "codehost-callback", Method: http.MethodGet, Path: CallbackPath, Tag: tag, Status: http.StatusFound,
+		Summary:     "Where the code host sends the browser back to",
+		Description: "Ends in a new session. The account is the one that holds the identity; else one whose own e-mail address was verified and is a verified one at the code host; else a new one.",
+		Errors: []api.Code{
+			api.CodeOAuthNotConfigured, api.CodeOAuthStateInvalid, api.CodeOAuthFailed, api.CodeUserExists, api.CodeConflict, api.CodeInvalidToken,
+		},
+	}, s.handleCallback)
+	api.Register(h, api.Operation{
+		ID: "link-codehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag, Session: true,
+		Summary:     "Link the code host to the caller's account",
+		Description: "The same flow; it ends by joining the identity to the caller, who must still be signed in in the same browser.",
+		Errors:      []api.Code{api.CodeOAuthNotConfigured, api.CodeAuthRateLimited},
+	}, s.handleLink)
+}
+
+func (s *Service) handleDepart(ctx context.Context, in *departInput) (*departOutput, error) {
+	departure, standing, err := s.Depart(ctx, in.Redirect, s.bindingOf(ctx, in.binding), "", clientOf(ctx).IP)
+	if err != nil {
+		return nil, err
+	}
+	return &departOutput{
+		rateHeaders: standing.headers(),
+		Location:    departure.URL,
+		SetCookie:   s.bindingCookies(ctx, departure.Browser),
+	}, nil
+}
+
+func (s *Service) handleLink(ctx context.Context, in *departInput) (*linkOutput, error) {
+	caller := api.CallerFrom(ctx)
+	departure, standing, err := s.Depart(ctx, in.Redirect, s.bindingOf(ctx, in.binding), caller.UserID, clientOf(ctx).IP)
+	if err != nil {
+		return nil, err
+	}
+	out := &linkOutput{rateHeaders: standing.headers(), SetCookie: s.bindingCookies(ctx, departure.Browser)}
+	out.Body.URL = departure.URL
+	return out, nil
+}
+
+func (s *Service) handleCallback(ctx context.Context, in *callbackInput) (*callbackOutput, error) {
+	query := url.Values{}
+	if in.Error != "" {
+		query.Set("error", in.Error)
+	}
+	arrival, err := s.Arrive(ctx, Return{
+		State: in.State, Code: in.Code, Query: query,
+		Browser: s.bindingOf(ctx, in.binding), Token: api.SessionToken(ctx), Client: clientOf(ctx),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &callbackOutput{
+		Location:  arrival.Redirect,
+		SetCookie: api.SessionCookies(ctx, arrival.Token.Token, arrival.Token.Expires),
+	}, nil
+}

@@ -1,0 +1,72 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"devplatform/shared/api"
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+)
+
+// Sessions tells whose session a token is, in one call to storage. It is the api.Authenticator of every function.
+type Sessions struct {
+	store  store
+	tokens tokens
+	now    clock.Clock
+	logger *slog.Logger
+}
+
+var _ api.Authenticator = (*Sessions)(nil)
+
+// Authenticate implements api.Authenticator. A session that is used is prolonged once a day: then there is a Renewal.
+func (s *Sessions) Authenticate(ctx context.Context, token string) (api.Caller, *api.Renewal, error) {
+	claims, err := s.tokens.read(ctx, token)
+	if errors.Is(err, errToken) {
+		return api.Caller{}, nil, invalidSession(err)
+	}
+	if err != nil {
+		return api.Caller{}, nil, err
+	}
+	session, user, err := s.store.session(ctx, claims.Subject, claims.SessionID)
+	if errors.Is(err, db.ErrNotFound) {
+		return api.Caller{}, nil, invalidSession(err)
+	}
+	if err != nil {
+		return api.Caller{}, nil, err
+	}
+	now := s.now()
+	if !session.alive(user, now) {
+		return api.Caller{}, nil, invalidSession(errStale)
+	}
+	caller := api.Caller{
+		UserID: user.ID, SessionID: session.ID, Email: user.Email, Username: user.Username, CreatedAt: user.CreatedAt,
+	}
+	return caller, s.renew(ctx, session, now), nil
+}
+
+// renew prolongs a session that is due for it. When that fails, the session is as good as it was: the request goes on,
+// and the next one tries again.
+func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *api.Renewal {
+	renewed, due := session.renewed(now)
+	if !due {
+		return nil
+	}
+	token, err := s.tokens.sign(ctx, renewed, now)
+	if err == nil {
+		err = s.store.renewSession(ctx, session, renewed)
+	}
+	if err != nil {
+		if !errors.Is(err, errStale) {
+			s.logger.WarnContext(ctx, "a session was not renewed", "session", session.ID, "error", err)
+		}
+		return nil
+	}
+	return &api.Renewal{Token: token, Expires: renewed.ExpiresAt}
+}
+
+func invalidSession(cause error) error {
+	return api.NewError(api.CodeInvalidToken, "The session is missing or has ended. Please log in.").WithCause(cause)
+}

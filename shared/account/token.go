@@ -1,0 +1,92 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/id"
+)
+
+const (
+	// TokenIssuer is the iss claim of session tokens.
+	TokenIssuer = "devplatform"
+	// TokenPurpose is the label under which their keys are derived from the ring.
+	TokenPurpose = "session-token"
+)
+
+// errToken reports a session token that isn't one of ours, or no longer.
+var errToken = errors.New("account: invalid session token")
+
+// claims are what a session token says: who (sub) and which session (sid). Everything else is in the session's record.
+type claims struct {
+	jwt.RegisteredClaims
+	SessionID string `json:"sid"`
+}
+
+// Validate implements jwt.ClaimsValidator: what the parser's options don't require.
+func (c claims) Validate() error {
+	if c.IssuedAt == nil || !id.User.Valid(c.Subject) || !id.Session.Valid(c.SessionID) {
+		return errToken
+	}
+	return nil
+}
+
+// tokens signs and reads session tokens: JWT (RFC 7519), HS256 and nothing else.
+type tokens struct {
+	keys *config.Keys
+	now  clock.Clock
+}
+
+func (t tokens) sign(ctx context.Context, session Session, issued time.Time) (string, error) {
+	kid, key, err := t.keys.Current(ctx, TokenPurpose)
+	if err != nil {
+		return "", fmt.Errorf("the key of session tokens: %w", err)
+	}
+	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
+		RegisteredClaims: jwt.RegisteredClaims{
+			Issuer:    TokenIssuer,
+			Subject:   session.UserID,
+			IssuedAt:  jwt.NewNumericDate(issued),
+			ExpiresAt: jwt.NewNumericDate(session.ExpiresAt),
+		},
+		SessionID: session.ID,
+	})
+	token.Header["kid"] = kid
+	signed, err := token.SignedString(key)
+	if err != nil {
+		return "", fmt.Errorf("signing a session token: %w", err)
+	}
+	return signed, nil
+}
+
+// read answers with the claims of a token that is whole, ours and not over. Errors: errToken, config.ErrUnavailable.
+func (t tokens) read(ctx context.Context, token string) (claims, error) {
+	var c claims
+	parser := jwt.NewParser(
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
+		jwt.WithIssuer(TokenIssuer),
+		jwt.WithExpirationRequired(),
+		jwt.WithTimeFunc(t.now),
+		jwt.WithStrictDecoding(),
+	)
+	_, err := parser.ParseWithClaims(token, &c, func(token *jwt.Token) (any, error) {
+		kid, ok := token.Header["kid"].(string)
+		if !ok {
+			return nil, errToken
+		}
+		return t.keys.Derive(ctx, kid, TokenPurpose)
+	})
+	switch {
+	case err == nil:
+		return c, nil
+	case errors.Is(err, config.ErrUnavailable):
+		return claims{}, fmt.Errorf("the key of a session token: %w", err)
+	}
+	return claims{}, fmt.Errorf("%w: %w", errToken, err)
+}
