@@ -1,0 +1,67 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"devplatform/infra/local/runtime"
+)
+
+// failure is a request that the gateway answers itself.
+type failure struct {
+	kind    string // the gateway response's type
+	status  int    // unless a gateway response overrides it
+	code    string // x-amzn-ErrorType
+	message string // $context.error.message
+}
+
+// Error returns the message that AWS gives the client.
+func (f *failure) Error() string { return f.message }
+
+const (
+	kindDefault4xx    = "DEFAULT_4XX"
+	kindDefault5xx    = "DEFAULT_5XX"
+	kindNoRoute       = "MISSING_AUTHENTICATION_TOKEN"
+	kindTooLarge      = "REQUEST_TOO_LARGE"
+	kindTimeout       = "INTEGRATION_TIMEOUT"
+	kindThrottled     = "THROTTLED"
+	kindConfiguration = "API_CONFIGURATION_ERROR"
+	internalMessage   = "Internal server error"
+	internalCode      = "InternalServerErrorException"
+)
+
+var (
+	errBadRequest     = &failure{kindDefault4xx, http.StatusBadRequest, "BadRequestException", "Bad Request"}
+	errStage          = &failure{kindDefault4xx, http.StatusForbidden, "ForbiddenException", "Forbidden"}
+	errNoRoute        = &failure{kindNoRoute, http.StatusForbidden, "MissingAuthenticationTokenException", "Missing Authentication Token"}
+	errHeadersTooLong = &failure{
+		kindDefault4xx, http.StatusRequestHeaderFieldsTooLarge, "BadRequestException", "HTTP header is larger than 10240 bytes.",
+	}
+	errTooLarge      = &failure{kindTooLarge, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "Request Too Long"}
+	errSlowBody      = &failure{kindDefault4xx, http.StatusRequestTimeout, "RequestTimeoutException", "Request Timeout"}
+	errThrottled     = &failure{kindThrottled, http.StatusTooManyRequests, "TooManyRequestsException", "Too Many Requests"}
+	errTimeout       = &failure{kindTimeout, http.StatusGatewayTimeout, internalCode, "Endpoint request timed out"}
+	errConfiguration = &failure{kindConfiguration, http.StatusInternalServerError, internalCode, internalMessage}
+	// errMalformed is also what AWS answers when the function failed: the client cannot tell the two apart.
+	errMalformed = &failure{kindDefault5xx, http.StatusBadGateway, internalCode, internalMessage}
+)
+
+// refused finds the failure that an error of the runtime means.
+func refused(err error) *failure {
+	var f *failure
+	switch {
+	case errors.As(err, &f):
+		return f
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errDeadline), errors.Is(err, errIdle):
+		return errTimeout
+	case errors.Is(err, runtime.ErrThrottled):
+		return errThrottled
+	case errors.Is(err, runtime.ErrPayloadTooLarge):
+		return errTooLarge
+	case errors.Is(err, runtime.ErrFunctionNotFound):
+		return errConfiguration
+	default:
+		return errMalformed
+	}
+}

@@ -1,0 +1,144 @@
+package gateway
+
+import (
+	"net"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	headerForwardedFor   = "X-Forwarded-For"
+	headerForwardedPort  = "X-Forwarded-Port"
+	headerForwardedProto = "X-Forwarded-Proto"
+	headerTrace          = "X-Amzn-Trace-Id"
+	headerRequestID      = "X-Amzn-Requestid"
+	headerExtendedID     = "X-Amz-Apigw-Id"
+	headerErrorType      = "X-Amzn-Errortype"
+	headerContentType    = "Content-Type"
+	remappedPrefix       = "X-Amzn-Remapped-"
+	jsonType             = "application/json"
+)
+
+// droppedFromRequest are the headers of a request that API Gateway keeps to itself, and those that it sets anew.
+var droppedFromRequest = map[string]bool{
+	"Connection": true, "Content-Length": true, "Content-Md5": true, "Expect": true, "Keep-Alive": true, "Max-Forwards": true,
+	"Proxy-Authenticate": true, "Proxy-Connection": true, "Server": true, "Te": true, "Trailer": true, "Transfer-Encoding": true,
+	"Upgrade": true, "Www-Authenticate": true,
+	"Host": true, headerForwardedFor: true, headerForwardedPort: true, headerForwardedProto: true, headerTrace: true,
+}
+
+// remappedFromResponse are the headers of a function's answer that reach the client under the name x-amzn-Remapped-<name>,
+// because they are the gateway's own.
+var remappedFromResponse = map[string]bool{
+	"Connection": true, "Content-Length": true, "Date": true, "Server": true, "Trailer": true, "Upgrade": true,
+	headerRequestID: true, headerExtendedID: true, headerTrace: true,
+}
+
+// droppedFromResponse would break the framing of the response.
+var droppedFromResponse = map[string]bool{"Transfer-Encoding": true, "Keep-Alive": true, "Proxy-Connection": true}
+
+// headers are the headers of the event: what the client sent, less what stays in the gateway, and what the gateway adds.
+func (q *request) headers() []parameter {
+	headers := make([]parameter, 0, len(q.Header)+5)
+	for name, values := range q.Header {
+		if droppedFromRequest[name] || len(values) == 0 {
+			continue
+		}
+		headers = append(headers, parameter{name: name, values: headerTexts(values)})
+	}
+	port, proto := q.listener()
+	return append(headers,
+		parameter{"Host", []string{q.Host}},
+		parameter{headerTrace, []string{q.ids.trace}},
+		parameter{headerForwardedFor, []string{q.forwardedFor()}},
+		parameter{headerForwardedPort, []string{port}},
+		parameter{headerForwardedProto, []string{proto}},
+	)
+}
+
+// forwardedFor appends the peer to what the client claims.
+func (q *request) forwardedFor() string {
+	claimed := q.Header[headerForwardedFor]
+	if len(claimed) == 0 {
+		return q.sourceIP
+	}
+	return strings.Join(headerTexts(claimed), ", ") + ", " + q.sourceIP
+}
+
+// listener is the port and the scheme that the request came in by.
+func (q *request) listener() (port, proto string) {
+	port, proto = "80", "http"
+	if q.TLS != nil {
+		port, proto = "443", "https"
+	}
+	if addr, ok := q.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
+		if _, p, err := net.SplitHostPort(addr.String()); err == nil {
+			port = p
+		}
+	}
+	return port, proto
+}
+
+// headerTexts returns values as text: see [headerText].
+func headerTexts(values []string) []string {
+	for i, value := range values {
+		if utf8.ValidString(value) {
+			continue
+		}
+		texts := append([]string(nil), values...)
+		for j := i; j < len(texts); j++ {
+			texts[j] = headerText(texts[j])
+		}
+		return texts
+	}
+	return values
+}
+
+// headerText reads a header value that is no UTF-8 as ISO-8859-1, which is what HTTP/1.1 meant by such bytes.
+func headerText(value string) string {
+	if utf8.ValidString(value) {
+		return value
+	}
+	runes := make([]rune, len(value))
+	for i := range len(value) {
+		runes[i] = rune(value[i])
+	}
+	return string(runes)
+}
+
+// headerSize is the size that API Gateway limits: all names and values of a request.
+func headerSize(r *http.Request) int {
+	size := len("Host") + len(r.Host)
+	for name, values := range r.Header {
+		for _, value := range values {
+			size += len(name) + len(value)
+		}
+	}
+	return size
+}
+
+// setHeader puts a function's header into the response under the name that the client sees.
+func setHeader(into http.Header, name string, values []string) {
+	name = http.CanonicalHeaderKey(name)
+	if droppedFromResponse[name] {
+		return
+	}
+	if remappedFromResponse[name] {
+		name = remappedPrefix + name
+	}
+	into[name] = append(into[name], values...)
+}
+
+// validHeader tells whether a function's header can be sent (RFC 9110, section 5.1 and 5.5).
+func validHeader(name, value string) bool {
+	if name == "" {
+		return false
+	}
+	for i := 0; i < len(name); i++ {
+		if c := name[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
+			return false
+		}
+	}
+	return !strings.ContainsAny(value, "\r\n\x00")
+}

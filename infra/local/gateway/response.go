@@ -1,0 +1,200 @@
+package gateway
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// proxyResponse is a function's buffered answer. AWS takes no member but these.
+type proxyResponse struct {
+	StatusCode        statusCode              `json:"statusCode"`
+	Headers           map[string]headerValue  `json:"headers"`
+	MultiValueHeaders map[string]headerValues `json:"multiValueHeaders"`
+	Body              *string                 `json:"body"`
+	IsBase64Encoded   bool                    `json:"isBase64Encoded"`
+}
+
+// decodeOptions make the decoder as strict and as lenient as AWS's: member names are case-sensitive, others are refused.
+var decodeOptions = json.JoinOptions(
+	json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
+)
+
+var errStatusCode = errors.New("statusCode is no HTTP status")
+
+// statusCode is an integer, or one in a string; 0 where the answer has none, which means 200 to AWS.
+type statusCode int
+
+// UnmarshalJSONFrom refuses everything that is no final HTTP status.
+func (s *statusCode) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	token, err := dec.ReadToken()
+	if err != nil {
+		return fmt.Errorf("statusCode: %w", err)
+	}
+	switch token.Kind() {
+	case 'n':
+		return nil
+	case '0', '"':
+		n, err := strconv.ParseFloat(token.String(), 64)
+		if err != nil || n != math.Trunc(n) || n < http.StatusOK || n > 599 {
+			return errStatusCode
+		}
+		*s = statusCode(n)
+		return nil
+	default:
+		return errStatusCode
+	}
+}
+
+func (s statusCode) orOK() int {
+	if s == 0 {
+		return http.StatusOK
+	}
+	return int(s)
+}
+
+var errHeaderValue = errors.New("header value is neither string nor boolean")
+
+// headerValue is a string, or a boolean that is sent as its name.
+type headerValue string
+
+// UnmarshalJSONFrom refuses numbers, null, arrays and objects.
+func (h *headerValue) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	token, err := dec.ReadToken()
+	if err != nil {
+		return fmt.Errorf("header: %w", err)
+	}
+	switch token.Kind() {
+	case '"', 't', 'f':
+		*h = headerValue(token.String())
+		return nil
+	default:
+		return errHeaderValue
+	}
+}
+
+// headerValues is a list of header values, or a single one.
+type headerValues []headerValue
+
+// UnmarshalJSONFrom reads a list or a single value.
+func (h *headerValues) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() != '[' {
+		var one headerValue
+		if err := one.UnmarshalJSONFrom(dec); err != nil {
+			return err
+		}
+		*h = headerValues{one}
+		return nil
+	}
+	if err := json.UnmarshalDecode(dec, (*[]headerValue)(h)); err != nil {
+		return fmt.Errorf("header: %w", err)
+	}
+	return nil
+}
+
+// setHeaders merges both kinds of headers into the response: a value that stands in both appears once.
+func setHeaders(into http.Header, single map[string]headerValue, multi map[string]headerValues) error {
+	for name, values := range multi {
+		texts := make([]string, len(values))
+		for i, value := range values {
+			texts[i] = string(value)
+		}
+		if err := setChecked(into, name, texts); err != nil {
+			return err
+		}
+	}
+	for name, value := range single {
+		if slices.Contains(into[http.CanonicalHeaderKey(name)], string(value)) {
+			continue
+		}
+		if err := setChecked(into, name, []string{string(value)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func setChecked(into http.Header, name string, values []string) error {
+	for _, value := range values {
+		if !validHeader(name, value) {
+			return fmt.Errorf("header %q cannot be sent", name)
+		}
+	}
+	setHeader(into, name, values)
+	return nil
+}
+
+// answer is a response that can be sent.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+var errBase64 = errors.New("body is not base64")
+
+// parseAnswer reads a function's buffered answer. Every error but [errBase64] means a malformed answer: 502 on AWS.
+func (g *Gateway) parseAnswer(payload []byte, accept []string) (*answer, error) {
+	if kind := jsontext.Value(payload).Kind(); kind != '{' {
+		return nil, errors.New("answer is no JSON object")
+	}
+	var response proxyResponse
+	if err := json.Unmarshal(payload, &response, decodeOptions); err != nil {
+		return nil, fmt.Errorf("malformed Lambda proxy response: %w", err)
+	}
+	a := &answer{status: response.StatusCode.orOK(), header: make(http.Header, len(response.MultiValueHeaders)+len(response.Headers)+5)}
+	if err := setHeaders(a.header, response.Headers, response.MultiValueHeaders); err != nil {
+		return nil, fmt.Errorf("malformed Lambda proxy response: %w", err)
+	}
+	if len(a.header[headerContentType]) == 0 {
+		a.header[headerContentType] = []string{jsonType}
+	}
+	if response.Body == nil {
+		return a, nil
+	}
+	a.body = []byte(*response.Body)
+	if !response.IsBase64Encoded || !g.wantsBinary(accept, a.header[headerContentType]) {
+		return a, nil
+	}
+	decoded, err := base64.StdEncoding.DecodeString(*response.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errBase64, err)
+	}
+	a.body = decoded
+	return a, nil
+}
+
+// wantsBinary tells whether a base64 body is to be decoded: AWS looks at the client's first accepted type; a client that
+// says nothing gets what the answer's type asks for.
+func (g *Gateway) wantsBinary(accept, contentType []string) bool {
+	if len(accept) == 0 {
+		return g.binary.match(firstMediaType(contentType))
+	}
+	return g.binary.match(firstMediaType(accept))
+}
+
+// send writes a to the client.
+func (a *answer) send(w http.ResponseWriter) {
+	header := w.Header()
+	for name, values := range a.header {
+		header[name] = values
+	}
+	if bodyAllowed(a.status) {
+		header["Content-Length"] = []string{strconv.Itoa(len(a.body))}
+	}
+	w.WriteHeader(a.status)
+	if bodyAllowed(a.status) {
+		_, _ = w.Write(a.body) // a client that has gone needs no answer
+	}
+}
+
+func bodyAllowed(status int) bool {
+	return status != http.StatusNoContent && status != http.StatusNotModified
+}

@@ -1,0 +1,269 @@
+package gateway_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/runtime"
+	"devplatform/infra/local/stack"
+)
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		payload string
+		status  int
+		body    string
+		header  http.Header
+	}{
+		"all": {
+			`{"statusCode":201,"headers":{"X-A":"1","x-flag":true},"multiValueHeaders":{"Set-Cookie":["a=1","b=2"]},"body":"héllo","isBase64Encoded":false}`,
+			201, "héllo", http.Header{"X-A": {"1"}, "X-Flag": {"true"}, "Set-Cookie": {"a=1", "b=2"}, "Content-Length": {"6"}},
+		},
+		"default type": {ok, 200, "ok", http.Header{"Content-Type": {"application/json"}}},
+		"own type":     {`{"headers":{"content-type":"text/html"},"body":"x"}`, 200, "x", http.Header{"Content-Type": {"text/html"}}},
+		"merged": {
+			`{"headers":{"X-A":"2","X-B":"1"},"multiValueHeaders":{"X-A":["1","2"],"x-b":["0"]},"body":""}`,
+			200, "", http.Header{"X-A": {"1", "2"}, "X-B": {"0", "1"}},
+		},
+		"one value":         {`{"multiValueHeaders":{"X-A":"1"}}`, 200, "", http.Header{"X-A": {"1"}}},
+		"nothing":           {`{}`, 200, "", nil},
+		"nulls":             {`{"statusCode":null,"headers":null,"multiValueHeaders":null,"body":null,"isBase64Encoded":null}`, 200, "", nil},
+		"status as string":  {`{"statusCode":"404","body":"x"}`, 404, "x", nil},
+		"status as decimal": {`{"statusCode":200.0,"body":"x"}`, 200, "x", nil},
+		"no content":        {`{"statusCode":204,"body":"x"}`, 204, "", http.Header{"Content-Length": nil}},
+		"not modified":      {`{"statusCode":304,"headers":{"ETag":"\"1\""},"body":"x"}`, 304, "", http.Header{"Etag": {`"1"`}}},
+		"gateway's own headers": {
+			`{"headers":{"Connection":"close","content-length":"99","Date":"x","Server":"y","Transfer-Encoding":"chunked","x-amzn-requestid":"z"},"body":"ok"}`,
+			200, "ok", http.Header{
+				"X-Amzn-Remapped-Connection": {"close"}, "X-Amzn-Remapped-Content-Length": {"99"}, "X-Amzn-Remapped-Date": {"x"},
+				"X-Amzn-Remapped-Server": {"y"}, "X-Amzn-Remapped-X-Amzn-Requestid": {"z"}, "Content-Length": {"2"},
+				"Transfer-Encoding": nil, "Connection": nil,
+			},
+		},
+		"base64 that nobody asked for": {`{"body":"aGk=","isBase64Encoded":true}`, 200, "aGk=", nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGateway(t, &function{answer: buffered(test.payload)}, gateway.Options{API: apiOf(anyRoute("/x"))})
+			response := call(t, g, http.MethodGet, "/x", "", nil)
+			if body := text(t, response); response.StatusCode != test.status || body != test.body {
+				t.Errorf("%d %q, want %d %q", response.StatusCode, body, test.status, test.body)
+			}
+			for name, values := range test.header {
+				if !slices.Equal(response.Header[name], values) {
+					t.Errorf("%s = %q, want %q", name, response.Header[name], values)
+				}
+			}
+			for _, name := range []string{"X-Amzn-Requestid", "X-Amz-Apigw-Id", "X-Amzn-Trace-Id"} {
+				if len(response.Header[name]) != 1 {
+					t.Errorf("%s = %q", name, response.Header[name])
+				}
+			}
+		})
+	}
+}
+
+func TestMalformedAnswers(t *testing.T) {
+	t.Parallel()
+	for _, payload := range []string{
+		``, `null`, `"text"`, `[]`, `7`, `{`, `{}x`, `{"statusCode":200,"other":1}`, `{"StatusCode":200}`, `{"statusCode":"x"}`,
+		`{"statusCode":0}`, `{"statusCode":101}`, `{"statusCode":600}`, `{"statusCode":200.5}`, `{"statusCode":true}`, `{"statusCode":[]}`,
+		`{"body":{"a":1}}`, `{"body":7}`, `{"isBase64Encoded":"true"}`, `{"headers":{"a":1}}`, `{"headers":{"a":null}}`, `{"headers":[]}`,
+		`{"headers":{"a":["b"]}}`, `{"multiValueHeaders":{"a":[1]}}`, `{"multiValueHeaders":{"a":{}}}`, `{"cookies":["a=1"]}`,
+		`{"headers":{"a b":"c"}}`, `{"headers":{"":"c"}}`, `{"headers":{"a":"b\r\nSet-Cookie: c"}}`, `{"errorMessage":"x","errorType":"y"}`,
+	} {
+		g := newGateway(t, &function{answer: buffered(payload)}, gateway.Options{API: apiOf(anyRoute("/x"))})
+		response := call(t, g, http.MethodGet, "/x", "", nil)
+		if body := text(t, response); response.StatusCode != http.StatusBadGateway || body != `{"message":"Internal server error"}` {
+			t.Errorf("%s: %d %s", payload, response.StatusCode, body)
+		}
+		if response.Header.Get("Set-Cookie") != "" || response.Header.Get("X-Amzn-Trace-Id") != "" {
+			t.Errorf("%s: headers %v", payload, response.Header)
+		}
+	}
+}
+
+func TestBinaryAnswers(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		types        []string
+		accept, body string
+		status       int
+		want         string
+	}{
+		"everything":            {[]string{"*/*"}, "text/html", "/wA=", 200, "\xff\x00"},
+		"accepted":              {[]string{"image/png"}, "image/png, */*", "/wA=", 200, "\xff\x00"},
+		"accepted second":       {[]string{"image/png"}, "text/html, image/png", "/wA=", 200, "/wA="},
+		"nothing accepted":      {[]string{"image/png"}, "", "/wA=", 200, "\xff\x00"},
+		"not base64":            {[]string{"*/*"}, "*/*", "é", 500, `{"message":"Internal server error"}`},
+		"no binary media types": {nil, "image/png", "/wA=", 200, "/wA="},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			api := apiOf(anyRoute("/x"))
+			api.BinaryMediaTypes = test.types
+			payload := `{"headers":{"Content-Type":"image/png"},"isBase64Encoded":true,"body":"` + test.body + `"}`
+			header := http.Header{}
+			if test.accept != "" {
+				header.Set("Accept", test.accept)
+			}
+			response := call(t, newGateway(t, &function{answer: buffered(payload)}, gateway.Options{API: api}), http.MethodGet, "/x", "", header)
+			if body := text(t, response); body != test.want || response.StatusCode != test.status {
+				t.Errorf("%d %q, want %d %q", response.StatusCode, body, test.status, test.want)
+			}
+		})
+	}
+}
+
+// TestHead goes over the wire: no body, and the length that a GET would have.
+func TestHead(t *testing.T) {
+	t.Parallel()
+	server := serve(t, &function{answer: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/x"))})
+	for path, length := range map[string]int64{"/x": 2, "/nowhere": 42} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodHead, server.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := server.Client().Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.ContentLength != length {
+			t.Errorf("%s: Content-Length %d, want %d", path, response.ContentLength, length)
+		}
+	}
+}
+
+func TestGatewayResponses(t *testing.T) {
+	t.Parallel()
+	templates := func(body string) map[string]string { return map[string]string{"application/json": body} }
+	responses := map[string]stack.GatewayResponse{
+		"MISSING_AUTHENTICATION_TOKEN": {
+			StatusCode: 404,
+			Headers: map[string]string{
+				"x-request-id": "context.requestId", "Cache-Control": "'no-store'", "X-Origin": "method.request.header.Origin",
+				"X-Q": "method.request.querystring.q", "X-Stage": "context.stage", "X-Variable": "stageVariables.v",
+			},
+			Templates: templates(`{"error":"No such route: ${context.httpMethod} $context.path.","code":"ROUTE_NOT_FOUND","of":"$context.error.responseType"}`),
+		},
+		"DEFAULT_5XX": {Templates: templates(`{"error":$context.error.messageString,"raw":"$context.error.message","v":"$stageVariables.v","d":"$5","id":"$context.requestId"}`)},
+		"DEFAULT_4XX": {StatusCode: 418},
+		"THROTTLED": {Templates: map[string]string{
+			"application/json": `{}`, "text/html": `<p>$context.identity.sourceIp</p>`,
+		}},
+	}
+	api := apiOf(anyRoute("/{step}"))
+	api.GatewayResponses, api.Variables = responses, map[string]string{"v": "variable"}
+	f := &function{}
+	g := newGateway(t, f, gateway.Options{API: api})
+
+	t.Run("own", func(t *testing.T) {
+		t.Parallel()
+		response := call(t, g, http.MethodGet, "/no/where?q=1&q=2", "", http.Header{"Origin": {"https://a.example"}})
+		want := `{"error":"No such route: GET /no/where.","code":"ROUTE_NOT_FOUND","of":"MISSING_AUTHENTICATION_TOKEN"}`
+		if body := text(t, response); response.StatusCode != http.StatusNotFound || body != want {
+			t.Errorf("%d %s", response.StatusCode, body)
+		}
+		for name, value := range map[string]string{
+			"X-Request-Id": response.Header.Get("X-Amzn-Requestid"), "Cache-Control": "no-store", "X-Origin": "https://a.example",
+			"X-Q": "2", "X-Stage": "prod", "X-Variable": "variable", "X-Amzn-Errortype": "MissingAuthenticationTokenException",
+		} {
+			if got := response.Header.Get(name); got != value || got == "" {
+				t.Errorf("%s = %q, want %q", name, got, value)
+			}
+		}
+	})
+	t.Run("default with a status", func(t *testing.T) {
+		t.Parallel()
+		response := call(t, g, http.MethodGet, "/x?%zz", "", nil)
+		if body := text(t, response); response.StatusCode != http.StatusTeapot || body != `{"message":"Bad Request"}` {
+			t.Errorf("%d %s", response.StatusCode, body)
+		}
+	})
+	t.Run("no variable can break the document", func(t *testing.T) {
+		t.Parallel()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.RequestURI = `/a/"},{"`
+		w := httptest.NewRecorder()
+		g.ServeHTTP(w, r)
+		if !json.Valid(w.Body.Bytes()) {
+			t.Errorf("%s", w.Body)
+		}
+	})
+}
+
+func TestGatewayResponseOfAFunctionsFailure(t *testing.T) {
+	t.Parallel()
+	api := apiOf(anyRoute("/x"))
+	api.Variables = map[string]string{"v": "variable"}
+	api.GatewayResponses = map[string]stack.GatewayResponse{"DEFAULT_5XX": {Templates: map[string]string{
+		"application/json": `{"error":$context.error.messageString,"raw":"$context.error.message","v":"$stageVariables.v","d":"$5$","at":"$context.resourcePath"}`,
+	}}}
+	g := newGateway(t, &function{answer: buffered(`[]`)}, gateway.Options{API: api})
+	want := `{"error":"Internal server error","raw":"Internal server error","v":"variable","d":"$5$","at":"/x"}`
+	if response := call(t, g, http.MethodGet, "/x", "", nil); text(t, response) != want || response.StatusCode != http.StatusBadGateway {
+		t.Errorf("%d", response.StatusCode)
+	}
+}
+
+func TestBadGatewayResponses(t *testing.T) {
+	t.Parallel()
+	for want, response := range map[string]stack.GatewayResponse{
+		"$context.nonsense is not known":          {Templates: map[string]string{"application/json": "$context.nonsense"}},
+		"neither a 'literal' nor a mapping":       {Headers: map[string]string{"X": "unquoted"}},
+		"header X: $context.error.x is not known": {Headers: map[string]string{"X": "context.error.x"}},
+	} {
+		api := apiOf(anyRoute("/x"))
+		api.GatewayResponses = map[string]stack.GatewayResponse{"DEFAULT_4XX": response}
+		_, err := gateway.New(gateway.Options{
+			API: api, Invoke: new(function).invoke, Now: clock, Logger: slog.New(slog.DiscardHandler),
+		})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "DEFAULT_4XX") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+func TestAccessLog(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	f := &function{answer: buffered(ok)}
+	g := newGateway(t, f, gateway.Options{API: apiOf(anyRoute("/x")), Logger: slog.New(slog.NewJSONHandler(&out, nil))})
+	call(t, g, http.MethodGet, "/x?secret=1", "", nil)
+	call(t, g, http.MethodGet, "/y", "", nil)
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("%d lines:\n%s", len(lines), &out)
+	}
+	for i, want := range []map[string]any{
+		{"level": "INFO", "method": "GET", "path": "/x", "status": 200.0, "function": "Function"},
+		{"level": "INFO", "method": "GET", "path": "/y", "status": 403.0, "error": "Missing Authentication Token"},
+	} {
+		var line map[string]any
+		if err := json.Unmarshal([]byte(lines[i]), &line); err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range want {
+			if line[name] != value {
+				t.Errorf("line %d: %s = %v, want %v", i, name, line[name], value)
+			}
+		}
+	}
+	if got := f.seen[0]; got.RequestID == "" || !strings.Contains(lines[0], got.RequestID) || got.Function != "Function" || got.Stream {
+		t.Errorf("invocation %+v", runtime.Invocation{Function: got.Function, RequestID: got.RequestID, Stream: got.Stream})
+	}
+	if strings.Contains(out.String(), "secret") {
+		t.Error("the query is in the log")
+	}
+}

@@ -1,0 +1,219 @@
+package gateway
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"devplatform/infra/local/stack"
+)
+
+func routerOf(t testing.TB, routes ...stack.Route) *router {
+	t.Helper()
+	r, err := newRouter("api", routes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestRouting(t *testing.T) {
+	t.Parallel()
+	r := routerOf(t,
+		stack.Route{Method: "ANY", Path: "/", Function: "root"},
+		stack.Route{Method: "ANY", Path: "/api/auth", Function: "auth"},
+		stack.Route{Method: "ANY", Path: "/api/auth/{proxy+}", Function: "auth proxy"},
+		stack.Route{Method: "GET", Path: "/api/users/{id}", Function: "get user"},
+		stack.Route{Method: "ANY", Path: "/api/users/{id}", Function: "user"},
+		stack.Route{Method: "GET", Path: "/api/users/me", Function: "me"},
+		stack.Route{Method: "GET", Path: "/api/users/{id}/posts/{post}", Function: "post"},
+		stack.Route{Method: "GET", Path: "/api/users/me/posts", Function: "my posts"},
+		stack.Route{Method: "ANY", Path: "/api/users/{id}/{rest+}", Function: "rest"},
+		stack.Route{Method: "POST", Path: "/only/post", Function: "only"},
+	)
+	tests := []struct {
+		method, path, function string
+		values                 []string
+	}{
+		{"GET", "/", "root", nil},
+		{"GET", "/api/auth", "auth", nil},
+		{"GET", "/api/auth/", "auth", nil},
+		{"GET", "/api/auth/me", "auth proxy", []string{"me"}},
+		{"OPTIONS", "/api/auth/a/b/", "auth proxy", []string{"a/b"}},
+		{"GET", "/api/auth/a%2Fb", "auth proxy", []string{"a%2Fb"}},
+		{"TRACE", "/api/auth/me", "", nil}, // ANY stands for seven methods
+		{"GET", "/api/users/7", "get user", []string{"7"}},
+		{"PUT", "/api/users/7", "user", []string{"7"}},
+		{"GET", "/api/users/me", "me", nil},
+		{"PUT", "/api/users/me", "", nil}, // the resource is chosen by path alone
+		{"GET", "/api/users/me/posts", "my posts", nil},
+		{"GET", "/api/users/me/posts/1", "post", []string{"me", "1"}}, // back from the literal branch
+		{"PUT", "/api/users/me/posts/1/2", "rest", []string{"me", "posts/1/2"}},
+		{"GET", "/api/users", "", nil},
+		{"GET", "/api", "", nil},
+		{"GET", "/API/auth", "", nil},
+		{"GET", "/only/post", "", nil},
+		{"POST", "/only/post", "only", nil},
+		{"GET", "//api/auth", "", nil},
+		{"GET", "/api//auth", "", nil},
+		{"GET", "/api/auth//", "", nil},
+		{"GET", "/api/auth//me", "", nil},
+		{"GET", "//", "", nil},
+		{"GET", "/api/./auth", "", nil},
+		{"GET", "/api/auth/../auth", "", nil},
+		{"GET", "/api/auth/%2e%2E/x", "", nil},
+		{"GET", "/api/auth/.%2e", "", nil},
+		{"GET", "/api/auth/%2e", "", nil},
+		{"GET", "/api/auth/...", "auth proxy", []string{"..."}},
+		{"GET", "*", "", nil},
+		{"GET", "", "", nil},
+	}
+	for _, test := range tests {
+		found, values := r.match(test.method, test.path)
+		function := ""
+		if found != nil {
+			function = found.function
+		}
+		if function != test.function || function != "" && !slices.Equal(values, test.values) {
+			t.Errorf("%s %s: %q %q, want %q %q", test.method, test.path, function, values, test.function, test.values)
+		}
+	}
+}
+
+func TestBadRoutes(t *testing.T) {
+	t.Parallel()
+	tests := map[string][]string{
+		"does not begin with a slash":     {"GET x"},
+		"has an empty segment":            {"GET /x/"},
+		"may only be the last segment":    {"GET /{a+}/x"},
+		"neither literal nor a parameter": {"GET /a{b}"},
+		"stands twice in the API":         {"GET /x", "GET /x"},
+		"allows one variable":             {"GET /{a}/x", "GET /{b}/y"},
+		"stands twice in the path":        {"GET /{a}/{a}"},
+		"has no method":                   {"TRACE /x"},
+	}
+	for want, routes := range tests {
+		var defs []stack.Route
+		for _, route := range routes {
+			method, path, _ := strings.Cut(route, " ")
+			defs = append(defs, stack.Route{Method: method, Path: path})
+		}
+		if _, err := newRouter("api", defs); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", routes, err, want)
+		}
+	}
+}
+
+// naive ranks every pattern that matches by its segments, literal before variable before greedy.
+func naive(patterns []string, path string) string {
+	segments := strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")
+	best, bestRank := "", ""
+	for _, pattern := range patterns {
+		if rank, ok := rankOf(strings.Split(pattern[1:], "/"), segments); ok && (best == "" || rank < bestRank) {
+			best, bestRank = pattern, rank
+		}
+	}
+	return best
+}
+
+func rankOf(pattern, segments []string) (rank string, ok bool) {
+	for i, p := range pattern {
+		if i >= len(segments) {
+			return "", false
+		}
+		switch {
+		case strings.HasSuffix(p, "+}"):
+			return rank + "c", true
+		case p[0] == '{':
+			rank += "b"
+		case p == segments[i]:
+			rank += "a"
+		default:
+			return "", false
+		}
+	}
+	return rank, len(pattern) == len(segments)
+}
+
+// TestRoutingProperty compares with the naive matcher: on any set of patterns, the tree finds the best one.
+func TestRoutingProperty(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		segment := rapid.SampledFrom([]string{"a", "b", "c", "{v}"})
+		pattern := rapid.Custom(func(t *rapid.T) string {
+			segments := rapid.SliceOfN(segment, 0, 4).Draw(t, "segments")
+			for i := range segments { // each level has its own name: no name twice in a path
+				segments[i] = strings.Replace(segments[i], "v", "v"+string(rune('0'+i)), 1)
+			}
+			if len(segments) == 0 || rapid.Bool().Draw(t, "greedy") {
+				segments = append(segments, "{rest+}")
+			}
+			return "/" + strings.Join(segments, "/")
+		})
+		patterns := rapid.SliceOfNDistinct(pattern, 1, 12, rapid.ID).Draw(t, "patterns")
+		var routes []stack.Route
+		for _, p := range patterns {
+			routes = append(routes, stack.Route{Method: "ANY", Path: p, Function: p})
+		}
+		r, err := newRouter("api", routes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := "/" + strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "%61"}), 1, 6).Draw(t, "path"), "/")
+		if rapid.Bool().Draw(t, "slash") {
+			path += "/"
+		}
+		decoded := strings.ReplaceAll(path, "%61", "a")
+		want, got := naive(patterns, decoded), ""
+		found, values := r.match("GET", path)
+		if found != nil {
+			got = found.function
+		}
+		if got != want {
+			t.Fatalf("%s: %q, want %q of %q", path, got, want, patterns)
+		}
+		if found != nil && len(values) != len(found.resource.params) {
+			t.Fatalf("%s: %d values for %q", path, len(values), found.resource.params)
+		}
+	})
+}
+
+// FuzzRouting holds that no path makes the router fail, that what it takes is clean, and that the values it gives are the
+// path's own bytes.
+func FuzzRouting(f *testing.F) {
+	for _, seed := range []string{"/", "/a/b", "/a/%2e%2e/b", "//", "/a/x%2Fy/z", "/a/\xff", "/a/%zz", "/a/b/"} {
+		f.Add(seed)
+	}
+	r := routerOf(f,
+		stack.Route{Method: "ANY", Path: "/a/{x}/z", Function: "x"}, stack.Route{Method: "ANY", Path: "/{proxy+}", Function: "p"},
+	)
+	f.Fuzz(func(t *testing.T, raw string) {
+		path, valid := wirePath(raw)
+		if !valid {
+			if _, err := url.PathUnescape(raw); err == nil {
+				t.Fatalf("%q is refused, and well-formed", raw)
+			}
+			return
+		}
+		if again, ok := wirePath(path); !ok || again != path {
+			t.Fatalf("%q is not stable: %q", path, again)
+		}
+		found, values := r.match("GET", path)
+		if found == nil {
+			return
+		}
+		for _, value := range values {
+			if value == "" || !strings.Contains(path, value) {
+				t.Fatalf("%q: value %q", path, value)
+			}
+		}
+		for segment := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+			if decoded, err := url.PathUnescape(segment); err != nil || decoded == "." || decoded == ".." || decoded == "" {
+				t.Fatalf("%q was routed", path)
+			}
+		}
+	})
+}

@@ -1,0 +1,239 @@
+package gateway_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/runtime"
+	"devplatform/infra/local/stack"
+)
+
+const nuls = "\x00\x00\x00\x00\x00\x00\x00\x00"
+
+func streamRoute() stack.Route {
+	route := anyRoute("/x")
+	route.Stream = true
+	return route
+}
+
+func get(t *testing.T, server *httptest.Server, path string) (*http.Response, error) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := server.Client().Do(request)
+	if err == nil {
+		t.Cleanup(func() { _ = response.Body.Close() })
+	}
+	return response, err //nolint:wrapcheck // a test looks at it
+}
+
+// TestStream has the client acknowledge each chunk before the function makes the next: none may be held back.
+func TestStream(t *testing.T) {
+	t.Parallel()
+	acknowledged := make(chan struct{})
+	f := &function{answer: streamed(func(w *io.PipeWriter) {
+		prelude := `{"statusCode":201,"headers":{"Content-Type":"text/event-stream"},"multiValueHeaders":{"X-A":["1","2"]},"cookies":["a=1","b=2"]}`
+		_, _ = io.WriteString(w, prelude[:10])
+		_, _ = io.WriteString(w, prelude[10:]+nuls[:3])
+		_, _ = io.WriteString(w, nuls[3:])
+		for _, chunk := range []string{"one", "\x00two", "three"} {
+			<-acknowledged
+			_, _ = io.WriteString(w, chunk)
+		}
+		_ = w.Close()
+	})}
+	server := serve(t, f, gateway.Options{API: apiOf(streamRoute())})
+	response, err := get(t, server, "/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.StatusCode != http.StatusCreated || response.Header.Get("Content-Type") != "text/event-stream" ||
+		!slices.Equal(response.Header["X-A"], []string{"1", "2"}) || !slices.Equal(response.Header["Set-Cookie"], []string{"a=1", "b=2"}) {
+		t.Errorf("%d %v", response.StatusCode, response.Header)
+	}
+	if response.ContentLength != -1 || response.Header.Get("X-Amzn-Requestid") == "" {
+		t.Errorf("length %d, headers %v", response.ContentLength, response.Header)
+	}
+	for _, want := range []string{"one", "\x00two", "three"} {
+		acknowledged <- struct{}{}
+		got := make([]byte, len(want))
+		if _, err := io.ReadFull(response.Body, got); err != nil || string(got) != want {
+			t.Fatalf("%q, %v; want %q", got, err, want)
+		}
+	}
+	if rest, err := io.ReadAll(response.Body); err != nil || len(rest) != 0 {
+		t.Errorf("%q, %v after the end", rest, err)
+	}
+	if !f.seen[0].Stream {
+		t.Error("the invocation does not ask for a stream")
+	}
+}
+
+// TestStreamCut has the function die in the middle: the client must not take what it has for all.
+func TestStreamCut(t *testing.T) {
+	t.Parallel()
+	f := &function{answer: streamed(func(w *io.PipeWriter) {
+		_, _ = io.WriteString(w, "{}"+nuls+"half")
+		_ = w.CloseWithError(&runtime.FunctionError{Type: "Runtime.ExitError"})
+	})}
+	response, err := get(t, serve(t, f, gateway.Options{API: apiOf(streamRoute())}), "/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(response.Body)
+	if string(body) != "half" || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%q, %v", body, err)
+	}
+}
+
+func TestStreamRefused(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"empty":              "",
+		"buffered answer":    ok,
+		"no delimiter":       `{"statusCode":200}` + nuls[1:],
+		"delimiter too late": `{"headers":{"X":"` + strings.Repeat("x", 16<<10) + `"}}` + nuls + "body",
+		"no JSON":            "text" + nuls + "body",
+		"no metadata":        nuls + "body",
+		"bad status":         `{"statusCode":1000}` + nuls + "body",
+		"unknown member":     `{"statusCode":200,"body":"x"}` + nuls + "body",
+		"bad header":         `{"headers":{"A":"b\r\nC: d"}}` + nuls + "body",
+		"bad cookie":         `{"cookies":["a=1\r\nC: d"]}` + nuls + "body",
+	}
+	for name, stream := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &function{answer: streamed(func(w *io.PipeWriter) {
+				_, _ = io.WriteString(w, stream)
+				_ = w.Close()
+			})}
+			g := newGateway(t, f, gateway.Options{API: apiOf(streamRoute())})
+			response := call(t, g, http.MethodGet, "/x", "", nil)
+			if body := text(t, response); response.StatusCode != http.StatusBadGateway || body != `{"message":"Internal server error"}` {
+				t.Errorf("%d %s", response.StatusCode, body)
+			}
+		})
+	}
+}
+
+// TestStreamTimes has a function fall silent before and after its first byte, by both limits.
+func TestStreamTimes(t *testing.T) {
+	t.Parallel()
+	short, long := 30*time.Millisecond, time.Hour
+	tests := map[string]struct {
+		start         string
+		timeout, idle time.Duration
+	}{
+		"time-out before the metadata": {`{"statusCode"`, short, long},
+		"idle before the metadata":     {"", long, short},
+		"time-out in the body":         {"{}" + nuls + "half", short, long},
+		"idle in the body":             {"{}" + nuls + "half", long, short},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ended := make(chan error, 1)
+			f := &function{answer: streamed(func(w *io.PipeWriter) {
+				_, _ = io.WriteString(w, test.start)
+				for {
+					if _, err := io.WriteString(w, ""); err != nil {
+						ended <- err
+						return
+					}
+					select {
+					case <-t.Context().Done():
+						_ = w.Close()
+						return
+					case <-time.After(time.Millisecond):
+					}
+				}
+			})}
+			route := streamRoute()
+			route.Timeout = test.timeout
+			response, err := get(t, serve(t, f, gateway.Options{API: apiOf(route), StreamIdle: test.idle}), "/x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(response.Body)
+			if !strings.Contains(test.start, nuls) {
+				if response.StatusCode != http.StatusGatewayTimeout || string(body) != `{"message":"Endpoint request timed out"}` {
+					t.Errorf("%d %s", response.StatusCode, body)
+				}
+				return
+			}
+			if string(body) != "half" || !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("%q, %v", body, err)
+			}
+		})
+	}
+}
+
+// TestStreamClientGone has the client leave in the middle: the body is closed, which the runtime drains, and the
+// invocation's context has not ended before.
+func TestStreamClientGone(t *testing.T) {
+	t.Parallel()
+	closed := make(chan struct{})
+	var invocation context.Context
+	f := &function{answer: func(ctx context.Context, _ runtime.Invocation) (*runtime.Response, error) {
+		invocation = ctx //nolint:fatcontext // looked at below
+		r, w := io.Pipe()
+		go func() {
+			defer close(closed)
+			_, _ = io.WriteString(w, "{}"+nuls+"first")
+			for {
+				if _, err := io.WriteString(w, "more"); err != nil {
+					return
+				}
+			}
+		}()
+		return &runtime.Response{Streaming: true, Body: r}, nil
+	}}
+	response, err := get(t, serve(t, f, gateway.Options{API: apiOf(streamRoute())}), "/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(response.Body, make([]byte, 5)); err != nil {
+		t.Fatal(err)
+	}
+	if invocation.Err() != nil {
+		t.Error("the invocation's context has ended")
+	}
+	_ = response.Body.Close()
+	select {
+	case <-closed:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the stream is still open")
+	}
+}
+
+// TestStreamHead has no body to send, and still waits for the headers.
+func TestStreamHead(t *testing.T) {
+	t.Parallel()
+	f := &function{answer: streamed(func(w *io.PipeWriter) {
+		_, _ = io.WriteString(w, `{"statusCode":200,"headers":{"X-A":"1"}}`+nuls+"body")
+		_ = w.Close()
+	})}
+	server := serve(t, f, gateway.Options{API: apiOf(streamRoute())})
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodHead, server.URL+"/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := server.Client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK || response.Header.Get("X-A") != "1" {
+		t.Errorf("%d %v", response.StatusCode, response.Header)
+	}
+}

@@ -1,0 +1,133 @@
+package gateway
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	// certificateFile holds the certificate and its key in one file: they can't come apart.
+	certificateFile = "localhost.pem"
+	// certificateLife is what browsers accept of a server certificate: they refuse more than 825 days.
+	certificateLife = 397 * 24 * time.Hour
+	// certificateMargin is how long before its end a certificate is replaced.
+	certificateMargin = 30 * 24 * time.Hour
+)
+
+var (
+	certificateNames     = []string{"localhost"}
+	certificateAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}
+)
+
+// LoadOrMakeCertificate returns the self-signed certificate for localhost, 127.0.0.1 and ::1 that is kept in dir. It makes
+// one when there is none, or when it is broken, does not cover these names, or ends within a month. The file has mode 0600
+// and is replaced as a whole, so that a crash leaves the old one or the new one. dir is made if it isn't there.
+func LoadOrMakeCertificate(dir string, now func() time.Time) (tls.Certificate, error) {
+	path := filepath.Join(dir, certificateFile)
+	stored, err := os.ReadFile(path) //nolint:gosec // the path is the caller's own
+	switch {
+	case err == nil:
+		if certificate, usable := readCertificate(stored, now()); usable {
+			return certificate, nil
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return tls.Certificate{}, fmt.Errorf("read certificate: %w", err)
+	}
+	made, err := makeCertificate(now())
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	if err := replaceFile(path, made); err != nil {
+		return tls.Certificate{}, fmt.Errorf("keep certificate: %w", err)
+	}
+	certificate, err := tls.X509KeyPair(made, made)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("new certificate: %w", err)
+	}
+	return certificate, nil
+}
+
+func readCertificate(stored []byte, now time.Time) (tls.Certificate, bool) {
+	certificate, err := tls.X509KeyPair(stored, stored)
+	if err != nil {
+		return tls.Certificate{}, false
+	}
+	leaf := certificate.Leaf
+	if now.Before(leaf.NotBefore) || now.Add(certificateMargin).After(leaf.NotAfter) {
+		return tls.Certificate{}, false
+	}
+	for _, name := range certificateNames {
+		if leaf.VerifyHostname(name) != nil {
+			return tls.Certificate{}, false
+		}
+	}
+	for _, address := range certificateAddresses {
+		if leaf.VerifyHostname(address.String()) != nil {
+			return tls.Certificate{}, false
+		}
+	}
+	return certificate, true
+}
+
+// makeCertificate returns a new key and its certificate in PEM.
+func makeCertificate(now time.Time) ([]byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("new certificate: %w", err)
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+	if err != nil {
+		return nil, fmt.Errorf("new certificate: %w", err)
+	}
+	template := &x509.Certificate{
+		SerialNumber:          serial,
+		Subject:               pkix.Name{CommonName: "localhost", Organization: []string{"local platform"}},
+		NotBefore:             now.Add(-time.Hour), // a client's clock may be behind
+		NotAfter:              now.Add(certificateLife),
+		KeyUsage:              x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		BasicConstraintsValid: true,
+		DNSNames:              certificateNames,
+		IPAddresses:           certificateAddresses,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, fmt.Errorf("new certificate: %w", err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("new certificate: %w", err)
+	}
+	out := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	return append(out, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...), nil
+}
+
+// replaceFile writes path as a whole, readable by its owner only.
+func replaceFile(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err //nolint:wrapcheck // the caller says what was being done
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), certificateFile+".*") // mode 0600
+	if err != nil {
+		return err //nolint:wrapcheck // as above
+	}
+	defer func() { _ = os.Remove(file.Name()) }() // gone already when all went well
+	_, err = file.Write(content)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path) //nolint:wrapcheck // as above
+}
