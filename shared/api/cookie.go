@@ -32,7 +32,7 @@ func ClearedCookies(ctx context.Context) []string {
 }
 
 func (s *state) cookies(value string, expires time.Time, maxAge int) []string {
-	cookie := http.Cookie{
+	cookie := http.Cookie{ //nolint:gosec // Secure is taken away from the twin alone, see there
 		Name: sessionCookie, Value: value, Path: "/", Expires: expires, MaxAge: maxAge,
 		HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode,
 	}

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
@@ -75,8 +76,8 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // route answers itself what ServeMux would answer as text or with a redirect.
 func (e *edge) route(w http.ResponseWriter, r *http.Request) {
 	s := stateFrom(r.Context())
-	if !canonical(r.URL.Path) {
-		s.fail(w, errNoRoute)
+	if err := refusal(r); err != nil {
+		s.fail(w, err)
 		return
 	}
 	handler, pattern := e.mux.Handler(r)
@@ -111,6 +112,27 @@ func (e *edge) noRoute(w http.ResponseWriter, r *http.Request, handler http.Hand
 	}
 }
 
+// refusal is why a request is turned away before anybody looks at its path, nil if it is not.
+func refusal(r *http.Request) error {
+	if err, ok := r.Context().Value(refusalKey{}).(error); ok {
+		return err
+	}
+	if !canonical(r.URL.Path) {
+		return errNoRoute
+	}
+	if !strings.Contains(r.URL.RawQuery, "%") {
+		return nil
+	}
+	for name, values := range r.URL.Query() {
+		if text := name + strings.Join(values, ""); strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
+			return NewError(CodeValidationFailed, "query: must be UTF-8 without NUL")
+		}
+	}
+	return nil
+}
+
+type refusalKey struct{}
+
 // canonical reports whether a path has no empty, "." or ".." segment, which ServeMux would redirect.
 func canonical(path string) bool {
 	if !strings.HasPrefix(path, "/") || strings.Contains(path, "//") {
@@ -137,7 +159,7 @@ func (s *state) fail(w http.ResponseWriter, err error) {
 	}
 	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(answer.GetStatus())
-	_, _ = w.Write(body) // the response is a buffer
+	_, _ = w.Write(body) //nolint:gosec // JSON, under nosniff; the response is a buffer
 }
 
 // note keeps an error answer for the log.

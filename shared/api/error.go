@@ -14,10 +14,10 @@ type Code string
 
 // The codes of API.md §1.
 const (
-	CodeInvalidCredentials   Code = "AUTH_INVALID_CREDENTIALS"
+	CodeInvalidCredentials   Code = "AUTH_INVALID_CREDENTIALS" //nolint:gosec // a code
 	CodeUserExists           Code = "AUTH_USER_EXISTS"
 	CodeAuthRateLimited      Code = "AUTH_RATE_LIMITED"
-	CodeInvalidToken         Code = "AUTH_INVALID_TOKEN"
+	CodeInvalidToken         Code = "AUTH_INVALID_TOKEN" //nolint:gosec // a code
 	CodeCSRFRejected         Code = "AUTH_CSRF_REJECTED"
 	CodeOAuthNotConfigured   Code = "AUTH_OAUTH_NOT_CONFIGURED"
 	CodeOAuthStateInvalid    Code = "AUTH_OAUTH_STATE_INVALID"

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/base64"
 	"fmt"
 	"net/http"
@@ -26,17 +27,8 @@ type LambdaHandler struct {
 
 // Invoke serves one event.
 func (h *LambdaHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	var event events.APIGatewayProxyRequest
-	r, err := (*http.Request)(nil), json.Unmarshal(payload, &event)
-	if err == nil {
-		r, err = h.request(ctx, event)
-	}
 	out := core.NewProxyResponseWriter()
-	if err != nil {
-		refuseEvent(out, event.RequestContext.RequestID, err)
-	} else {
-		h.handler.ServeHTTP(out, r)
-	}
+	h.handler.ServeHTTP(out, h.request(ctx, payload))
 	answer, err := out.GetProxyResponse()
 	if err != nil {
 		return nil, fmt.Errorf("api: no response: %w", err)
@@ -48,10 +40,30 @@ func (h *LambdaHandler) Invoke(ctx context.Context, payload []byte) ([]byte, err
 	return data, nil
 }
 
-// request makes an HTTP request of an event, with what the gateway knows in its context.
-func (h *LambdaHandler) request(ctx context.Context, event events.APIGatewayProxyRequest) (*http.Request, error) {
-	if event.HTTPMethod == "" || event.RequestContext.RequestID == "" {
-		return nil, NewError(CodeValidationFailed, "This is no event of an API Gateway proxy.")
+// request makes an HTTP request of an event, with what the gateway knows in its context. If it can't,
+// it makes one that the router refuses with the reason, so that every answer has the same headers and log line.
+func (h *LambdaHandler) request(ctx context.Context, payload []byte) *http.Request {
+	var event events.APIGatewayProxyRequest
+	err := json.Unmarshal(payload, &event)
+	if err != nil {
+		err = errNoEvent.WithCause(err)
+	}
+	var r *http.Request
+	if err == nil {
+		r, err = h.convert(ctx, event)
+	}
+	if err != nil {
+		refused := &http.Request{Method: event.HTTPMethod, URL: &url.URL{Path: "/"}, Header: http.Header{}}
+		r = refused.WithContext(context.WithValue(ctx, refusalKey{}, err))
+	}
+	return r.WithContext(WithRequestInfo(r.Context(), infoOf(r, event)))
+}
+
+var errNoEvent = NewError(CodeValidationFailed, "This is no event of an API Gateway proxy.")
+
+func (h *LambdaHandler) convert(ctx context.Context, event events.APIGatewayProxyRequest) (*http.Request, error) {
+	if event.HTTPMethod == "" {
+		return nil, errNoEvent
 	}
 	path, err := escapedPath(event.Path)
 	if err != nil {
@@ -69,7 +81,7 @@ func (h *LambdaHandler) request(ctx context.Context, event events.APIGatewayProx
 	if err != nil {
 		return nil, NewError(CodeValidationFailed, "The request is malformed.").WithCause(err)
 	}
-	return r.WithContext(WithRequestInfo(r.Context(), infoOf(r, event.RequestContext))), nil
+	return r, nil
 }
 
 // escapedPath is an event's path as a URL may have it; ROUTE_NOT_FOUND if it can't be one.
@@ -89,17 +101,21 @@ func escapedPath(path string) (string, error) {
 	return path, nil
 }
 
-// infoOf reads the request context, which is the gateway's alone to write. Of the headers only X-Forwarded-Proto counts,
-// whose last value the gateway adds.
-func infoOf(r *http.Request, rc events.APIGatewayProxyRequestContext) RequestInfo {
+// infoOf reads the request context, which is the gateway's alone to write. Of the headers only
+// X-Forwarded-Proto counts, whose last value the gateway adds; without one it was https.
+func infoOf(r *http.Request, event events.APIGatewayProxyRequest) RequestInfo {
+	rc := event.RequestContext
 	info := RequestInfo{
 		RequestID: rc.RequestID,
 		SourceIP:  rc.Identity.SourceIP,
 		UserAgent: r.UserAgent(),
 		HTTPS:     lastValue(r.Header.Values("X-Forwarded-Proto")) != "http",
 	}
-	stage := strings.TrimSuffix(rc.Path, r.URL.Path)
-	if stage == rc.Path {
+	if info.RequestID == "" {
+		info.RequestID = rand.Text()
+	}
+	stage, found := strings.CutSuffix(rc.Path, event.Path)
+	if !found {
 		stage = ""
 	}
 	info.BaseURL = baseURL(info.HTTPS, rc.DomainName, stage)
@@ -112,20 +128,4 @@ func lastValue(values []string) string {
 	}
 	all := values[len(values)-1]
 	return strings.ToLower(strings.TrimSpace(all[strings.LastIndexByte(all, ',')+1:]))
-}
-
-// refuseEvent answers for the router, which was never reached.
-func refuseEvent(w http.ResponseWriter, requestID string, err error) {
-	for k, v := range securityHeaders {
-		w.Header().Set(k, v)
-	}
-	w.Header().Set("X-Request-Id", requestID)
-	(&state{}).fail(w, eventError(err))
-}
-
-func eventError(err error) error {
-	if answer := asError(err); answer.Code != CodeInternal {
-		return answer
-	}
-	return NewError(CodeValidationFailed, "This is no event of an API Gateway proxy.").WithCause(err)
 }

@@ -21,9 +21,6 @@ func OpenAPI(cfg Config, register ...func(huma.API)) ([]byte, error) {
 		return nil, fmt.Errorf("api: document: %w", err)
 	}
 	value := jsontext.Value(data)
-	if err := value.Canonicalize(); err != nil {
-		return nil, fmt.Errorf("api: document: %w", err)
-	}
 	if err := value.Indent(jsontext.WithIndent("  ")); err != nil {
 		return nil, fmt.Errorf("api: document: %w", err)
 	}

@@ -54,7 +54,9 @@ func (r *response) finish() {
 		r.to.Header()[name] = values
 	}
 	r.to.WriteHeader(r.status)
-	_, _ = r.to.Write(r.body.Bytes()) // a client that has gone is no error
+	if r.body.Len() > 0 {
+		_, _ = r.to.Write(r.body.Bytes()) //nolint:gosec // JSON, under nosniff; a client that has gone is no error
+	}
 }
 
 // discard is where nothing is written to.

@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/clock"
 )
 
-// ErrUnknownKey: no key of that id is in the ring.
+// ErrUnknownKey says that no key of that id is in the ring.
 var ErrUnknownKey = errors.New("config: unknown key")
 
 const (
@@ -68,7 +68,7 @@ func (k *Keys) Derive(ctx context.Context, kid, purpose string) ([]byte, error) 
 	if !validKid(kid) {
 		return nil, ErrUnknownKey
 	}
-	if r, _, err = k.source.refresh(ctx, refetchWindow); err != nil {
+	if r, err = k.source.refresh(ctx, refetchWindow); err != nil {
 		return nil, err
 	}
 	if secret, ok := r.secrets[kid]; ok {

@@ -63,15 +63,14 @@ func NewProviders(fetch Fetch, now clock.Clock) *Providers {
 
 // OAuthClientSecret is this service's secret at the code host, empty while none is set. Error: ErrUnavailable.
 func (p *Providers) OAuthClientSecret(ctx context.Context) (string, error) {
-	if _, err := p.source.get(ctx); err != nil {
+	known, err := p.source.get(ctx)
+	if err != nil {
 		return "", err
 	}
-	// A failure to look again leaves the value as it is.
-	v, _, err := p.source.refresh(ctx, providersAge)
-	if err != nil && v.OAuthClientSecret == "" {
-		return "", err
+	if fresh, err := p.source.refresh(ctx, providersAge); err == nil {
+		known = fresh // else what is known stays good for as long as Secrets Manager is not to be had
 	}
-	return v.OAuthClientSecret, nil
+	return known.OAuthClientSecret, nil
 }
 
 func parseProviders(text string) (providers, error) {

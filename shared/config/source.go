@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/clock"
 )
 
-// ErrUnavailable: a secret could not be fetched, or what was fetched is unusable. It is tried again later.
+// ErrUnavailable says that a secret could not be fetched, or that what was fetched is unusable. It is tried again later.
 var ErrUnavailable = errors.New("config: secret unavailable")
 
 // Fetch gets a secret's text.
@@ -110,23 +110,23 @@ func (s *source[T]) get(ctx context.Context) (T, error) {
 	return s.await(ctx, done)
 }
 
-// refresh fetches the value anew, unless that was done within the last age.
-// An old value outlives a failure. The boolean says whether a flight ended well since the call.
-func (s *source[T]) refresh(ctx context.Context, age time.Duration) (T, bool, error) {
+// refresh is get for somebody who wants a value younger than age: if the last flight began before that, it waits for
+// a new one. A failed flight leaves the old value in place, and is an error here. Error: ErrUnavailable.
+func (s *source[T]) refresh(ctx context.Context, age time.Duration) (T, error) {
 	s.mu.Lock()
 	if s.flight == nil && s.value != nil && s.now().Sub(s.began) < age {
 		defer s.mu.Unlock()
-		return *s.value, false, nil
+		return *s.value, nil
 	}
 	done := s.launch()
 	s.mu.Unlock()
 	value, err := s.await(ctx, done)
 	if err != nil {
-		return value, false, err
+		return value, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return value, s.err == nil, s.err
+	return value, s.err
 }
 
 func (s *source[T]) await(ctx context.Context, done <-chan struct{}) (T, error) {

@@ -76,7 +76,8 @@ func Wrap(sdk *dynamodb.Client, now clock.Clock) *Client {
 func newHTTPClient() *http.Client {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
 	return &http.Client{
-		Timeout: attemptTimeout,
+		Timeout:       attemptTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			DialContext:           dialer.DialContext,
 			TLSHandshakeTimeout:   2 * time.Second,
@@ -93,7 +94,7 @@ func newHTTPClient() *http.Client {
 // jitter is the wait before the attempt-th repetition of a write that met another: 10 to 40 ms, doubled each time.
 func jitter(attempt int) time.Duration {
 	step := 10 * time.Millisecond << attempt
-	return step + rand.N(3*step)
+	return step + rand.N(3*step) //nolint:gosec // spreads writers out, guards nothing
 }
 
 // Table is one table of a client.

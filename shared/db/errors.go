@@ -13,15 +13,15 @@ import (
 // The classes of storage errors, for errors.Is. Whatever is in none of them is a fault of this program
 // (a missing table, a malformed expression) and renders as INTERNAL_ERROR.
 var (
-	// ErrNotFound: there is no such item, or it has expired.
+	// ErrNotFound says: there is no such item, or it has expired.
 	ErrNotFound = errors.New("db: not found")
-	// ErrConditionFailed: a write's condition did not hold. *ConditionError says which, and what is there instead.
+	// ErrConditionFailed says: a write's condition did not hold. *ConditionError says which, and what is there instead.
 	ErrConditionFailed = errors.New("db: condition failed")
-	// ErrConflict: other writers kept meeting this one on the same item. Nothing was written; trying again is safe.
+	// ErrConflict says: other writers kept meeting this one on the same item. Nothing was written; trying again is safe.
 	ErrConflict = errors.New("db: conflict")
-	// ErrUnavailable: DynamoDB throttles, is down or did not answer in time. A write may have happened.
+	// ErrUnavailable says: DynamoDB throttles, is down or did not answer in time. A write may have happened.
 	ErrUnavailable = errors.New("db: unavailable")
-	// ErrInvalidKey: a write with a key made from a part that can't be right.
+	// ErrInvalidKey says: a write with a key made from a part that can't be right.
 	ErrInvalidKey = errors.New("db: invalid key")
 )
 
@@ -78,7 +78,6 @@ var classOfCode = map[string]error{
 	"ProvisionedThroughputExceeded":          ErrUnavailable,
 	"ProvisionedThroughputExceededException": ErrUnavailable,
 	"RequestLimitExceeded":                   ErrUnavailable,
-	"LimitExceededException":                 ErrUnavailable,
 	"InternalServerError":                    ErrUnavailable,
 	"ServiceUnavailable":                     ErrUnavailable,
 }

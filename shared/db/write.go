@@ -127,6 +127,9 @@ func (c *Client) Do(ctx context.Context, w Write) (Item, error) {
 	})
 	var refused *ConditionError
 	if errors.As(err, &refused) && w.mine != nil && w.mine(refused.Failed[0]) {
+		if w.kind == updateWrite {
+			return refused.Failed[0], nil
+		}
 		return nil, nil
 	}
 	return item, err

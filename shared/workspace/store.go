@@ -16,13 +16,13 @@ func Personal(projects db.Table, workspaceID, userID, username string, now time.
 		ID: workspaceID, Name: personalName(username), Personal: true, Owners: 1, CreatedAt: at,
 	})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it is
+		return nil, err
 	}
 	membership, err := db.Encode(Membership{
 		WorkspaceID: workspaceID, UserID: userID, Username: username, Role: Owner, AddedAt: at,
 	})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it is
+		return nil, err
 	}
 	return []db.Write{
 		projects.Create(db.WorkspaceKey(workspaceID), record),
