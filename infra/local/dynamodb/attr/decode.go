@@ -184,11 +184,9 @@ func decodeBool(dec *jsontext.Decoder, v *Value, _ int) (_ string, err error) {
 	return "", err
 }
 
+// decodeNull takes {"NULL": false} for null, as AWS does since 2026.
 func decodeNull(dec *jsontext.Decoder, _ *Value, _ int) (string, error) {
-	isNull, err := readBool(dec)
-	if err == nil && !isNull {
-		return msgNullFalse, nil
-	}
+	_, err := readBool(dec)
 	return "", err
 }
 

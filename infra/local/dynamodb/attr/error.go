@@ -12,6 +12,9 @@ type Error struct {
 // Error returns AWS's text.
 func (e *Error) Error() string { return e.Message }
 
+// ErrNesting refuses a value of more than [MaxDepth] levels.
+var ErrNesting = &Error{Message: msgNesting}
+
 func serializationError(message string) *Error {
 	return &Error{Message: message, Serialization: true}
 }
@@ -22,7 +25,6 @@ const (
 	msgManyTypes      = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
 	msgNesting        = "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
 	msgInvalidPrefix  = "One or more parameter values were invalid: "
-	msgNullFalse      = msgInvalidPrefix + "Null attribute value types must have the value of true"
 	msgEmptySS        = msgInvalidPrefix + "An string set  may not be empty"
 	msgEmptyNS        = msgInvalidPrefix + "An number set  may not be empty"
 	msgEmptyBS        = msgInvalidPrefix + "Binary sets should not be empty"

@@ -11,10 +11,13 @@ const (
 // included.
 const MaxDepth = 32
 
-// Size returns the bytes that a number takes: one, one for each two
-// significant digits, and one for a minus sign.
+// Size returns the bytes that a number takes, as measured on AWS: one, one for
+// each two digits before the decimal point and one for each two after it, and
+// one for a minus sign. Zeros at either end take nothing.
 func (n Number) Size() int {
-	size := 1 + (int(n.digits)+1)/2
+	whole := max(0, min(int(n.digits), int(n.digits)+int(n.exponent)))
+	fraction := int(n.digits) - whole
+	size := 1 + (whole+1)/2 + (fraction+1)/2
 	if n.negative {
 		size++
 	}
