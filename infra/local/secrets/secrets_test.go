@@ -417,7 +417,7 @@ func TestSurvivesReopening(t *testing.T) {
 		equal(t, info.Mode().Perm(), want)
 	}
 	// A kill in the middle of a write leaves a half-written neighbour, which nobody minds.
-	if err := os.WriteFile(file+".new", []byte(`{"form`), 0o644); err != nil { //nolint:gosec // as wrong as can be
+	if err := os.WriteFile(file+".new", []byte(`{"form`), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	again := open(t, dir)
@@ -454,7 +454,7 @@ func TestDamagedFileIsLeftAlone(t *testing.T) {
 			if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path) {
 				t.Errorf("%v is not one clear line", err)
 			}
-			after, readErr := os.ReadFile(path) //nolint:gosec // the test's own file
+			after, readErr := os.ReadFile(path)
 			if readErr != nil {
 				t.Fatal(readErr)
 			}

@@ -1,0 +1,239 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"devplatform/infra/local/stack"
+)
+
+// table makes a table, or checks the one that is there and adds what it lacks.
+func (p *provisioner) table(ctx context.Context, want stack.Table) error {
+	have, err := p.describeTable(ctx, want.Name)
+	var missing *types.ResourceNotFoundException
+	if errors.As(err, &missing) {
+		have, err = p.createTable(ctx, want)
+	}
+	if err != nil {
+		return err
+	}
+	if have, err = p.settle(ctx, have); err != nil {
+		return err
+	}
+	if err := sameKey(want.Attributes, have.AttributeDefinitions, want.Key, have.KeySchema); err != nil {
+		return err
+	}
+	if err := p.indexes(ctx, want, have); err != nil {
+		return err
+	}
+	return p.timeToLive(ctx, want)
+}
+
+func (p *provisioner) describeTable(ctx context.Context, name string) (*types.TableDescription, error) {
+	out, err := p.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
+	if err != nil {
+		return nil, fmt.Errorf("describe: %w", err)
+	}
+	return out.Table, nil
+}
+
+func (p *provisioner) createTable(ctx context.Context, want stack.Table) (*types.TableDescription, error) {
+	in := &dynamodb.CreateTableInput{
+		TableName: &want.Name, KeySchema: keySchema(want.Key), AttributeDefinitions: definitions(want.Attributes),
+		BillingMode: types.BillingMode(want.BillingMode), ProvisionedThroughput: throughput(want.ReadUnits, want.WriteUnits),
+	}
+	for _, index := range want.Indexes {
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: &index.Name, KeySchema: keySchema(index.Key), Projection: projection(index),
+			ProvisionedThroughput: throughput(index.ReadUnits, index.WriteUnits),
+		})
+	}
+	out, err := p.tables.CreateTable(ctx, in)
+	var exists *types.ResourceInUseException
+	if errors.As(err, &exists) { // somebody else was faster
+		return p.describeTable(ctx, want.Name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create: %w", err)
+	}
+	p.note(&p.made.Tables, want.Name)
+	return out.TableDescription, nil
+}
+
+// settle waits until the table and all of its indexes are active.
+func (p *provisioner) settle(ctx context.Context, table *types.TableDescription) (*types.TableDescription, error) {
+	for wait := 20 * time.Millisecond; !active(table); wait = min(2*wait, time.Second) {
+		if table.TableStatus == types.TableStatusDeleting {
+			return nil, errors.New("is being deleted: try again when it is gone")
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, fmt.Errorf("wait for status ACTIVE, it is %s: %w", table.TableStatus, ctx.Err())
+		case <-timer.C:
+		}
+		var err error
+		if table, err = p.describeTable(ctx, aws.ToString(table.TableName)); err != nil {
+			return nil, err
+		}
+	}
+	return table, nil
+}
+
+func active(table *types.TableDescription) bool {
+	return table.TableStatus == types.TableStatusActive &&
+		!slices.ContainsFunc(table.GlobalSecondaryIndexes, func(index types.GlobalSecondaryIndexDescription) bool {
+			return index.IndexStatus != types.IndexStatusActive
+		})
+}
+
+// indexes adds what the template has and the table hasn't, one at a time as DynamoDB wants it. Surplus ones stay.
+func (p *provisioner) indexes(ctx context.Context, want stack.Table, have *types.TableDescription) error {
+	for _, index := range want.Indexes {
+		at := slices.IndexFunc(have.GlobalSecondaryIndexes, func(existing types.GlobalSecondaryIndexDescription) bool {
+			return aws.ToString(existing.IndexName) == index.Name
+		})
+		if at >= 0 {
+			if err := sameIndex(want, index, have, have.GlobalSecondaryIndexes[at]); err != nil {
+				return fmt.Errorf("index %s: %w", index.Name, err)
+			}
+			continue
+		}
+		out, err := p.tables.UpdateTable(ctx, &dynamodb.UpdateTableInput{
+			TableName: &want.Name, AttributeDefinitions: keyDefinitions(want, index),
+			GlobalSecondaryIndexUpdates: []types.GlobalSecondaryIndexUpdate{{Create: &types.CreateGlobalSecondaryIndexAction{
+				IndexName: &index.Name, KeySchema: keySchema(index.Key), Projection: projection(index),
+				ProvisionedThroughput: throughput(index.ReadUnits, index.WriteUnits),
+			}}},
+		})
+		if err != nil {
+			return fmt.Errorf("create index %s: %w", index.Name, err)
+		}
+		if _, err := p.settle(ctx, out.TableDescription); err != nil {
+			return fmt.Errorf("index %s: %w", index.Name, err)
+		}
+		p.note(&p.made.Indexes, want.Name+"/"+index.Name)
+	}
+	return nil
+}
+
+// timeToLive switches expiry on, off, or to another attribute.
+func (p *provisioner) timeToLive(ctx context.Context, want stack.Table) error {
+	out, err := p.tables.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &want.Name})
+	if err != nil {
+		return fmt.Errorf("describe time to live: %w", err)
+	}
+	have := ""
+	switch status := out.TimeToLiveDescription; status.TimeToLiveStatus {
+	case types.TimeToLiveStatusEnabled, types.TimeToLiveStatusEnabling:
+		have = aws.ToString(status.AttributeName)
+	case types.TimeToLiveStatusDisabled, types.TimeToLiveStatusDisabling:
+	}
+	if have == want.TTLAttribute {
+		return nil
+	}
+	if have != "" {
+		if err := p.switchTimeToLive(ctx, want.Name, have, false); err != nil {
+			return err
+		}
+	}
+	if want.TTLAttribute != "" {
+		if err := p.switchTimeToLive(ctx, want.Name, want.TTLAttribute, true); err != nil {
+			return err
+		}
+	}
+	p.note(&p.made.TimeToLive, want.Name)
+	return nil
+}
+
+func (p *provisioner) switchTimeToLive(ctx context.Context, table, attribute string, on bool) error {
+	_, err := p.tables.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
+		TableName: &table, TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: &attribute, Enabled: &on},
+	})
+	if err != nil {
+		return fmt.Errorf("update time to live: %w", err)
+	}
+	return nil
+}
+
+// sameKey compares a key and the types of its attributes: those can't be changed once there is a table.
+func sameKey(wantTypes []stack.Attribute, haveTypes []types.AttributeDefinition, want []stack.KeyPart, have []types.KeySchemaElement) error {
+	wanted, existing := make([]string, len(want)), make([]string, len(have))
+	for i, part := range want {
+		wanted[i] = part.Type + " " + part.Name + typeIn(definitions(wantTypes), part.Name)
+	}
+	for i, part := range have {
+		existing[i] = string(part.KeyType) + " " + aws.ToString(part.AttributeName) + typeIn(haveTypes, aws.ToString(part.AttributeName))
+	}
+	if slices.Equal(wanted, existing) {
+		return nil
+	}
+	return fmt.Errorf("exists with the key %s, the template has %s: a key can't be changed; remove the old one, or give the new one another name",
+		strings.Join(existing, ", "), strings.Join(wanted, ", "))
+}
+
+func typeIn(definitions []types.AttributeDefinition, name string) string {
+	for _, definition := range definitions {
+		if aws.ToString(definition.AttributeName) == name {
+			return " (" + string(definition.AttributeType) + ")"
+		}
+	}
+	return ""
+}
+
+func sameIndex(table stack.Table, want stack.Index, have *types.TableDescription, index types.GlobalSecondaryIndexDescription) error {
+	if err := sameKey(table.Attributes, have.AttributeDefinitions, want.Key, index.KeySchema); err != nil {
+		return err
+	}
+	included := slices.Sorted(slices.Values(index.Projection.NonKeyAttributes))
+	if string(index.Projection.ProjectionType) != want.Projection || !slices.Equal(included, slices.Sorted(slices.Values(want.NonKeyAttributes))) {
+		return fmt.Errorf("exists with the projection %s %v, the template has %s %v: a projection can't be changed; give the new index another name",
+			index.Projection.ProjectionType, included, want.Projection, want.NonKeyAttributes)
+	}
+	return nil
+}
+
+func keySchema(parts []stack.KeyPart) []types.KeySchemaElement {
+	elements := make([]types.KeySchemaElement, len(parts))
+	for i, part := range parts {
+		elements[i] = types.KeySchemaElement{AttributeName: &part.Name, KeyType: types.KeyType(part.Type)}
+	}
+	return elements
+}
+
+func definitions(attributes []stack.Attribute) []types.AttributeDefinition {
+	all := make([]types.AttributeDefinition, len(attributes))
+	for i, attribute := range attributes {
+		all[i] = types.AttributeDefinition{AttributeName: &attribute.Name, AttributeType: types.ScalarAttributeType(attribute.Type)}
+	}
+	return all
+}
+
+// keyDefinitions are those of the table's attributes that the table's and the new index's keys use.
+func keyDefinitions(table stack.Table, index stack.Index) []types.AttributeDefinition {
+	used := slices.Concat(table.Key, index.Key)
+	return slices.DeleteFunc(definitions(table.Attributes), func(definition types.AttributeDefinition) bool {
+		return !slices.ContainsFunc(used, func(part stack.KeyPart) bool { return part.Name == *definition.AttributeName })
+	})
+}
+
+func projection(index stack.Index) *types.Projection {
+	return &types.Projection{ProjectionType: types.ProjectionType(index.Projection), NonKeyAttributes: index.NonKeyAttributes}
+}
+
+// throughput is nil for tables that are billed by request.
+func throughput(read, write int64) *types.ProvisionedThroughput {
+	if read == 0 {
+		return nil
+	}
+	return &types.ProvisionedThroughput{ReadCapacityUnits: &read, WriteCapacityUnits: &write}
+}
