@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,8 +24,10 @@ const (
 	// drainLimit is how much of a body that is too large is read before the answer, so that clients that write before they
 	// read see the answer and no broken connection.
 	drainLimit = 64 << 20
-	// bodyTimeout is how long a client may take to send its body.
-	bodyTimeout = time.Minute
+	// defaultBodyTimeout is how long a client may take to send its body, and to take a large answer.
+	defaultBodyTimeout = time.Minute
+	// largeAnswer is what may not fit into the connection's buffers.
+	largeAnswer = 32 << 10
 )
 
 // Options say what a gateway serves and how.
@@ -43,6 +46,8 @@ type Options struct {
 	StageInPath bool
 	// StreamIdle is how long a streamed answer may be silent; 0 is AWS's 5 minutes for regional APIs.
 	StreamIdle time.Duration
+	// BodyTimeout is how long a client may take to send its body, and to take an answer; 0 is a minute.
+	BodyTimeout time.Duration
 }
 
 // Gateway is a REST API as an http.Handler. It is safe for concurrent use.
@@ -57,6 +62,7 @@ type Gateway struct {
 	stageVariables []byte
 	stagePrefix    string // "" or "/<stage>"
 	idle           time.Duration
+	bodyTimeout    time.Duration
 	now            func() time.Time
 	logger         *slog.Logger
 }
@@ -66,13 +72,10 @@ func New(o Options) (*Gateway, error) {
 	g := &Gateway{
 		api: o.API, binary: newBinaryTypes(o.API.BinaryMediaTypes), invoke: o.Invoke, account: o.Account,
 		deploymentID: shortID(o.API.ID, o.API.Stage), stageVariables: stageVariables(o.API.Variables),
-		idle: o.StreamIdle, now: o.Now, logger: o.Logger,
+		idle: cmp.Or(o.StreamIdle, defaultIdle), bodyTimeout: cmp.Or(o.BodyTimeout, defaultBodyTimeout), now: o.Now, logger: o.Logger,
 	}
 	if o.Invoke == nil || o.Now == nil || o.Logger == nil {
 		return nil, errors.New("gateway: Invoke, Now and Logger are needed")
-	}
-	if g.idle <= 0 {
-		g.idle = defaultIdle
 	}
 	if o.StageInPath {
 		g.stagePrefix = "/" + o.API.Stage
@@ -105,7 +108,7 @@ func stageVariables(variables map[string]string) []byte {
 // ServeHTTP answers one request. It panics with [http.ErrAbortHandler] when a streamed answer broke off, so that the client
 // sees an incomplete body.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{gateway: g, w: w, q: g.receive(r)}
+	x := &exchange{gateway: g, w: w, control: http.NewResponseController(w), q: g.receive(r)}
 	defer x.log()
 	header := w.Header()
 	header[headerRequestID] = []string{x.q.ids.request}
@@ -127,17 +130,24 @@ func (g *Gateway) receive(r *http.Request) *request {
 type exchange struct {
 	gateway *Gateway
 	w       http.ResponseWriter
+	control *http.ResponseController // a recorder in a test has no deadlines and no flushing
 	q       *request
 	status  int   // 0 until the head of the response is sent
 	cause   error // why the gateway answered itself, or broke off
 }
 
 func (x *exchange) serve() error {
+	hasBody := x.q.hasBody()
+	if hasBody { // also where it isn't read here: net/http looks at what is left of it
+		_ = x.control.SetReadDeadline(soon(x.gateway.bodyTimeout))
+	}
 	if err := x.resolve(); err != nil {
 		return err
 	}
-	if err := x.readBody(); err != nil {
-		return err
+	if hasBody {
+		if err := x.readBody(); err != nil {
+			return err
+		}
 	}
 	event := x.gateway.event(x.q)
 	if len(event) > runtime.MaxPayload {
@@ -193,19 +203,14 @@ func (x *exchange) resolve() error {
 	return nil
 }
 
+// hasBody tells whether there is anything to read.
+func (q *request) hasBody() bool {
+	return q.ContentLength != 0 && q.Body != nil && q.Body != http.NoBody
+}
+
 // readBody reads the whole body: API Gateway does not stream requests.
 func (x *exchange) readBody() error {
 	q := x.q
-	if q.ContentLength == 0 || q.Body == nil || q.Body == http.NoBody {
-		return nil
-	}
-	deadline, cancel := context.WithTimeout(context.Background(), bodyTimeout)
-	defer cancel()
-	at, _ := deadline.Deadline()
-	control := http.NewResponseController(x.w)
-	_ = control.SetReadDeadline(at) // a recorder in a test has none
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
-
 	if q.ContentLength > maxBody {
 		x.drain()
 		return errTooLarge
@@ -220,9 +225,18 @@ func (x *exchange) readBody() error {
 		x.drain()
 		return errTooLarge
 	}
+	_ = x.control.SetReadDeadline(time.Time{})
 	q.body = body
 	q.binary = x.gateway.binary.match(firstMediaType(q.Header[headerContentType]))
 	return nil
+}
+
+// soon is the time after d on the machine's clock, which deadlines of connections go by.
+func soon(d time.Duration) time.Time {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	at, _ := ctx.Deadline()
+	return at
 }
 
 // readSized reads all of r into one buffer where the size is known.
@@ -253,16 +267,21 @@ func (x *exchange) buffer(response *runtime.Response) error {
 		return err
 	}
 	x.status = a.status
+	if len(a.body) > largeAnswer {
+		_ = x.control.SetWriteDeadline(soon(x.gateway.bodyTimeout))
+	}
 	a.send(x.w)
 	return nil
 }
 
 // stream passes an answer on as it comes.
 func (x *exchange) stream(ctx context.Context, response *runtime.Response) error {
-	s := &streamer{
-		w: x.w, flush: http.NewResponseController(x.w).Flush, prelude: new(prelude),
-		started: func(status int) { x.status = status },
-	}
+	s := &streamer{w: x.w, flush: x.control.Flush, prelude: new(prelude), started: func(status int) {
+		x.status = status
+		if at, limited := ctx.Deadline(); limited { // a client that doesn't read may not outlast the time-out
+			_ = x.control.SetWriteDeadline(at)
+		}
+	}}
 	err := startPump(response.Body).each(ctx, x.q.Context().Done(), x.gateway.idle, s.take)
 	if err == nil && s.prelude != nil {
 		return errPrelude
@@ -280,7 +299,7 @@ func (x *exchange) refuse(err error) {
 	x.status = x.gateway.fail(x.w, x.q, refused(err))
 }
 
-// log writes the request's line: a failure of the platform's functions is a warning, a client's is not.
+// log writes the request's line.
 func (x *exchange) log() {
 	q := x.q
 	attributes := []slog.Attr{
@@ -288,14 +307,10 @@ func (x *exchange) log() {
 		slog.Duration("duration", x.gateway.now().Sub(q.received)), slog.String("function", q.function()),
 		slog.String("request", q.ids.request),
 	}
-	level := slog.LevelInfo
 	if x.cause != nil {
 		attributes = append(attributes, slog.String("error", x.cause.Error()))
-		if x.status >= http.StatusInternalServerError {
-			level = slog.LevelWarn
-		}
 	}
-	x.gateway.logger.LogAttrs(context.WithoutCancel(q.Context()), level, "request", attributes...)
+	x.gateway.logger.LogAttrs(context.WithoutCancel(q.Context()), slog.LevelInfo, "request", attributes...)
 }
 
 func (q *request) function() string {

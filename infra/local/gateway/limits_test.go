@@ -244,3 +244,43 @@ func TestClientGone(t *testing.T) {
 		t.Errorf("the invocation's context ended with its client: %v", err)
 	}
 }
+
+// TestSlowBody has clients stop in the middle of their body: one whose body is wanted, one whose route doesn't exist.
+func TestSlowBody(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]int{"/x": http.StatusRequestTimeout, "/nowhere": http.StatusForbidden} {
+		f := &function{answer: buffered(ok)}
+		server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/x")), BodyTimeout: 30 * time.Millisecond})
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+		_, _ = io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf")
+		answer, err := io.ReadAll(conn) // to the end: the server closes the connection
+		if err != nil || !strings.HasPrefix(string(answer), fmt.Sprintf("HTTP/1.1 %d ", want)) || f.invocations() != 0 {
+			t.Errorf("%s: %q, %v", path, answer, err)
+		}
+		_ = conn.Close()
+	}
+}
+
+// TestRefusedBodyIsRead has clients that write all before they read: they see the answer and no broken connection.
+func TestRefusedBodyIsRead(t *testing.T) {
+	t.Parallel()
+	const size = 12 << 20
+	for name, head := range map[string]string{
+		"chunked": fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n", size),
+		"sized":   fmt.Sprintf("Content-Length: %d\r\n\r\n", size+len("\r\n0\r\n\r\n")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &function{answer: buffered(ok)}
+			server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/x"))})
+			request := "POST /x HTTP/1.1\r\nHost: x\r\n" + head + strings.Repeat("x", size) + "\r\n0\r\n\r\n"
+			if status, body := raw(t, server, request); status != http.StatusRequestEntityTooLarge || f.invocations() != 0 {
+				t.Errorf("%d %s", status, body)
+			}
+		})
+	}
+}

@@ -34,7 +34,7 @@ func get(t *testing.T, server *httptest.Server, path string) (*http.Response, er
 	if err == nil {
 		t.Cleanup(func() { _ = response.Body.Close() })
 	}
-	return response, err //nolint:wrapcheck // a test looks at it
+	return response, err
 }
 
 // TestStream has the client acknowledge each chunk before the function makes the next: none may be held back.
@@ -235,5 +235,55 @@ func TestStreamHead(t *testing.T) {
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK || response.Header.Get("X-A") != "1" {
 		t.Errorf("%d %v", response.StatusCode, response.Header)
+	}
+}
+
+// TestStreamNotRead has a client that takes nothing: the route's time-out ends it.
+func TestStreamNotRead(t *testing.T) {
+	t.Parallel()
+	closed := make(chan struct{})
+	f := &function{answer: streamed(func(w *io.PipeWriter) {
+		defer close(closed)
+		_, _ = io.WriteString(w, "{}"+nuls)
+		for chunk := strings.Repeat("x", 64<<10); ; {
+			if _, err := io.WriteString(w, chunk); err != nil {
+				return
+			}
+		}
+	})}
+	route := streamRoute()
+	route.Timeout = 100 * time.Millisecond
+	if _, err := get(t, serve(t, f, gateway.Options{API: apiOf(route)}), "/x"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-closed:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the stream is still open")
+	}
+}
+
+// TestStreamOutlastsBodyTimeout holds that the time for the body does not count for the answer.
+func TestStreamOutlastsBodyTimeout(t *testing.T) {
+	t.Parallel()
+	const bodyTimeout = 50 * time.Millisecond
+	f := &function{answer: streamed(func(w *io.PipeWriter) {
+		_, _ = io.WriteString(w, "{}"+nuls+"first,")
+		<-time.After(3 * bodyTimeout)
+		_, _ = io.WriteString(w, "last")
+		_ = w.Close()
+	})}
+	server := serve(t, f, gateway.Options{API: apiOf(streamRoute()), BodyTimeout: bodyTimeout})
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/x", strings.NewReader("body"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := server.Client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if body, err := io.ReadAll(response.Body); string(body) != "first,last" || err != nil {
+		t.Errorf("%q, %v", body, err)
 	}
 }
