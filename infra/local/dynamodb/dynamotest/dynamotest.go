@@ -1,0 +1,67 @@
+// Package dynamotest gives tests a DynamoDB: the embedded one, in memory, a
+// fresh one each, behind its real wire protocol, with the real SDK in front.
+// What tests of one application need (tables, items) does not belong here.
+package dynamotest
+
+import (
+	"net/http/httptest"
+	"os"
+	"testing"
+	"time"
+
+	engine "devplatform/infra/local/dynamodb"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+)
+
+// EndpointVariable names an endpoint to test against in place of the embedded
+// engine: DynamoDB Local, LocalStack, AWS.
+const EndpointVariable = "AWS_ENDPOINT_URL"
+
+// Start returns a client of a fresh, empty DynamoDB that ends with the test; or
+// of the endpoint in AWS_ENDPOINT_URL, which may have other tables.
+func Start(t testing.TB) *dynamodb.Client {
+	t.Helper()
+	return Client(StartServer(t))
+}
+
+// StartServer is Start for callers that make their own client: it returns the
+// endpoint's URL.
+func StartServer(t testing.TB) (endpoint string) {
+	t.Helper()
+	if endpoint := os.Getenv(EndpointVariable); endpoint != "" {
+		return endpoint
+	}
+	db, err := engine.Open(engine.Options{Now: time.Now})
+	if err != nil {
+		t.Fatalf("starting DynamoDB: %v", err)
+	}
+	server := httptest.NewServer(db)
+	t.Cleanup(func() {
+		server.Close()
+		if err := db.Close(); err != nil {
+			t.Errorf("stopping DynamoDB: %v", err)
+		}
+	})
+	return server.URL
+}
+
+// Client returns a client of an endpoint, with credentials that any emulator
+// takes, unless the environment has some.
+func Client(endpoint string, options ...func(*dynamodb.Options)) *dynamodb.Client {
+	return dynamodb.New(dynamodb.Options{
+		BaseEndpoint: aws.String(endpoint),
+		Region:       environment("AWS_REGION", "us-east-1"),
+		Credentials: credentials.NewStaticCredentialsProvider(
+			environment("AWS_ACCESS_KEY_ID", "test"), environment("AWS_SECRET_ACCESS_KEY", "test"), os.Getenv("AWS_SESSION_TOKEN")),
+	}, options...)
+}
+
+func environment(name, fallback string) string {
+	if value := os.Getenv(name); value != "" {
+		return value
+	}
+	return fallback
+}

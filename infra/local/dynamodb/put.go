@@ -1,0 +1,133 @@
+package dynamodb
+
+import (
+	"devplatform/infra/local/dynamodb/attr"
+	"devplatform/infra/local/dynamodb/expr"
+)
+
+// writeOptions are the parameters that PutItem, UpdateItem and DeleteItem share.
+type writeOptions struct {
+	ReturnConsumedCapacity              string
+	ReturnItemCollectionMetrics         string
+	ReturnValues                        string
+	ReturnValuesOnConditionCheckFailure string
+	Expected                            refused
+	ConditionalOperator                 refused
+}
+
+func (o *writeOptions) check(v *violations) {
+	v.enum(o.ReturnConsumedCapacity, "returnConsumedCapacity", capacityModes)
+	v.enum(o.ReturnItemCollectionMetrics, "returnItemCollectionMetrics", metricsModes)
+	v.enum(o.ReturnValues, "returnValues", returnValues)
+	v.enum(o.ReturnValuesOnConditionCheckFailure, "returnValuesOnConditionCheckFailure", failureReturns)
+}
+
+func (o *writeOptions) legacy() []parameter {
+	return []parameter{{"Expected", bool(o.Expected)}, {"ConditionalOperator", bool(o.ConditionalOperator)}}
+}
+
+// checkOldOnly refuses return values that only UpdateItem has.
+func (o *writeOptions) checkOldOnly() error {
+	switch o.ReturnValues {
+	case "", "NONE", "ALL_OLD":
+		return nil
+	}
+	return invalid("ReturnValues can only be ALL_OLD or NONE")
+}
+
+type writeResponse struct {
+	Attributes       attr.Item         `json:",omitzero"`
+	ConsumedCapacity *consumedCapacity `json:",omitzero"`
+}
+
+// respond renders what a write consumed. There are no local indexes, hence no
+// item collections, hence no metrics of them.
+func (o *writeOptions) respond(c change, attributes attr.Item) *writeResponse {
+	var used consumed
+	used.addWrite(c.table, c.units, 1)
+	return &writeResponse{
+		Attributes:       attributes,
+		ConsumedCapacity: used.report(o.ReturnConsumedCapacity, c.table.Name, plainUnits),
+	}
+}
+
+// oldItem is what a put or delete returns of the item before.
+func (o *writeOptions) oldItem(c change) attr.Item {
+	if o.ReturnValues == "ALL_OLD" {
+		return c.old
+	}
+	return nil
+}
+
+// require fails with ConditionalCheckFailedException when the item does not
+// match, with the item in it if asked for.
+func require(condition *expr.Condition, item attr.Item, returnOnFailure string) error {
+	if matches(condition, item) {
+		return nil
+	}
+	if returnOnFailure != "ALL_OLD" {
+		item = nil
+	}
+	return errConditionFailed(item)
+}
+
+type putItemRequest struct {
+	tableRef
+	expressions
+	writeOptions
+	Item attr.Item
+}
+
+func (in *putItemRequest) check() (*parsed, error) {
+	if err := in.checkEmpty(); err != nil {
+		return nil, err
+	}
+	var v violations
+	in.writeOptions.check(&v)
+	v.required(in.Item != nil, "item")
+	in.tableRef.check(&v)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	if err := refuseLegacy(in.legacy(), in.given()); err != nil {
+		return nil, err
+	}
+	if err := in.checkPlaceholders("ConditionExpression is null"); err != nil {
+		return nil, err
+	}
+	if err := in.Item.Validate(); err != nil {
+		return nil, err
+	}
+	if err := in.checkOldOnly(); err != nil {
+		return nil, err
+	}
+	if in.Item.Size() > maxItemBytes {
+		return nil, errItemTooLarge
+	}
+	return in.parse()
+}
+
+var errItemTooLarge = invalid("Item size has exceeded the maximum allowed size")
+
+func (db *DB) putItem(in *putItemRequest) (*writeResponse, error) {
+	p, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	db.catalog.RLock()
+	defer db.catalog.RUnlock()
+	t, err := db.table(*in.TableName)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.checkItemKeys(in.Item); err != nil {
+		return nil, err
+	}
+	c, err := db.write(t, t.itemKey(in.Item), func(old attr.Item) (attr.Item, error) {
+		return in.Item, require(p.condition, old, in.ReturnValuesOnConditionCheckFailure)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return in.respond(c, in.oldItem(c)), nil
+}
