@@ -113,12 +113,9 @@ func decodeNumber(dec *jsontext.Decoder, v *Value, _ int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	number, err := ParseNumber(text)
-	if err != nil {
-		return err.Error(), nil
-	}
+	number, problem := parseNumber(text)
 	v.N = number
-	return "", nil
+	return problem, nil
 }
 
 func decodeBinary(dec *jsontext.Decoder, v *Value, _ int) (_ string, err error) {
@@ -150,9 +147,11 @@ func decodeNumberSet(dec *jsontext.Decoder, v *Value, _ int) (string, error) {
 	}
 	members := make([]Number, len(texts))
 	for i, text := range texts {
-		if members[i], err = ParseNumber(text); err != nil {
-			return err.Error(), nil
+		number, problem := parseNumber(text)
+		if problem != "" {
+			return problem, nil
 		}
+		members[i] = number
 	}
 	if hasDuplicate(members, numberKey) {
 		return msgDuplicateNS, nil

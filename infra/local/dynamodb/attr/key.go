@@ -68,7 +68,8 @@ func (n Number) appendKey(dst []byte) []byte {
 	if n.negative {
 		tag, flip = tagNegative, 0xFF
 	}
-	dst = append(dst, tag, byte(n.magnitude()-minMagnitude)^flip)
+	magnitude := byte(n.magnitude() - minMagnitude) //nolint:gosec // 0 to 255
+	dst = append(dst, tag, magnitude^flip)
 	for i := 0; i < len(digits); i += 2 {
 		pair := (digits[i]-'0')*10 + digits[i+1] - '0' + 1
 		dst = append(dst, pair^flip)

@@ -1,6 +1,7 @@
 package attr
 
 import (
+	"math"
 	"slices"
 	"strconv"
 )
@@ -24,12 +25,22 @@ type Number struct {
 
 // NumberFromInt returns an integer as a number.
 func NumberFromInt(i int64) Number {
-	magnitude := uint64(i)
+	magnitude := uint64(i) //nolint:gosec // two's complement, put right below
 	if i < 0 {
 		magnitude = -magnitude
 	}
 	n, _ := newNumber(i < 0, uint128{lo: magnitude}, 0)
 	return n
+}
+
+// makeNumber packs parts that are known to be in range.
+func makeNumber(negative bool, coefficient uint128, exponent, digits int) Number {
+	return Number{
+		coefficient: coefficient,
+		exponent:    int16(exponent), //nolint:gosec // -167 to 125
+		digits:      uint8(digits),   //nolint:gosec // at most 38
+		negative:    negative,
+	}
 }
 
 // newNumber normalises and checks a result of arithmetic. AWS calls a result
@@ -52,36 +63,38 @@ func newNumber(negative bool, coefficient uint128, exponent int) (Number, error)
 	case magnitude < minMagnitude:
 		return Number{}, &Error{Message: msgUnderflow}
 	}
-	return Number{coefficient, int16(exponent), uint8(digits), negative}, nil
+	return makeNumber(negative, coefficient, exponent, digits), nil
 }
 
 // ParseNumber reads a decimal such as -12.5, .5 or 1E+10. Errors are *Error
 // with AWS's text: not numeric, overflow, underflow, more than 38 digits.
 func ParseNumber(s string) (Number, error) {
+	n, problem := parseNumber(s)
+	if problem != "" {
+		return Number{}, &Error{Message: problem}
+	}
+	return n, nil
+}
+
+// parseNumber returns AWS's text for what is wrong, or "".
+func parseNumber(s string) (_ Number, problem string) {
 	scan, ok := scanDecimal(s)
-	if !ok {
-		if s == "" {
-			return Number{}, &Error{Message: msgNotNumeric}
-		}
-		return Number{}, &Error{Message: msgNotNumeric + ": " + s}
-	}
-	if scan.significant == 0 {
-		return Number{}, nil
-	}
 	switch magnitude := scan.exponent + scan.significant - 1; {
+	case s == "":
+		return Number{}, msgNotNumeric
+	case !ok:
+		return Number{}, msgNotNumeric + ": " + s
+	case scan.significant == 0:
+		return Number{}, ""
 	case magnitude > maxMagnitude:
-		return Number{}, &Error{Message: msgOverflow}
+		return Number{}, msgOverflow
 	case magnitude < minMagnitude:
-		return Number{}, &Error{Message: msgUnderflow}
+		return Number{}, msgUnderflow
 	case scan.significant > maxDigits:
-		return Number{}, &Error{Message: msgManyDigits}
+		return Number{}, msgManyDigits
 	}
-	return Number{
-		coefficient: parseDigits(scan.digits[:scan.significant]),
-		exponent:    int16(scan.exponent),
-		digits:      uint8(scan.significant),
-		negative:    scan.negative,
-	}, nil
+	coefficient := parseDigits(scan.digits[:scan.significant])
+	return makeNumber(scan.negative, coefficient, scan.exponent, scan.significant), ""
 }
 
 // decimalScan is the text of a number, taken apart.
@@ -303,17 +316,17 @@ func appendZeros(dst []byte, count int) []byte {
 	return dst
 }
 
-// Int64 returns the number when it is an integer that fits.
+// Int64 returns the number when it is an integer from -2^63+1 to 2^63-1.
 func (n Number) Int64() (int64, bool) {
 	if n.exponent < 0 || n.magnitude() > 18 {
 		return 0, n.digits == 0
 	}
 	coefficient, ok := n.coefficient.scale(int(n.exponent))
-	if !ok || coefficient.hi != 0 {
+	if !ok || coefficient.hi != 0 || coefficient.lo > math.MaxInt64 {
 		return 0, false
 	}
 	if n.negative {
-		return -int64(coefficient.lo), coefficient.lo <= 1<<63
+		return -int64(coefficient.lo), true
 	}
-	return int64(coefficient.lo), coefficient.lo < 1<<63
+	return int64(coefficient.lo), true
 }

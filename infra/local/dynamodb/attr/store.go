@@ -149,11 +149,11 @@ func readStored[T any](r *storeReader, element func(*storeReader) T) []T {
 // count reads a number of things that take at least a byte each.
 func (r *storeReader) count() int {
 	n := r.uvarint()
-	if n > uint64(len(r.data)-r.at) {
+	if n > uint64(len(r.data[r.at:])) {
 		r.failed = true
 		return 0
 	}
-	return int(n)
+	return int(n) //nolint:gosec // less than a length
 }
 
 func (r *storeReader) string() string {
@@ -191,5 +191,5 @@ func (r *storeReader) number() Number {
 		r.failed = true
 		return Number{}
 	}
-	return Number{coefficient, int16(signed >> 1), uint8(coefficient.digits()), signed&1 == 1}
+	return makeNumber(signed&1 == 1, coefficient, int(signed>>1), coefficient.digits())
 }

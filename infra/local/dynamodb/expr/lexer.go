@@ -6,24 +6,24 @@ import "strings"
 type tokenKind uint8
 
 const (
-	tokenEnd          tokenKind = iota
-	tokenIdentifier             // a name
-	tokenName                   // #placeholder
-	tokenValue                  // :placeholder
-	tokenInteger                // a list index
-	tokenUnknown                // what is no token of the language
-	tokenAnd                    // keywords of conditions …
-	tokenOr                     //
-	tokenNot                    //
-	tokenBetween                //
-	tokenIn                     //
-	tokenSet                    // … and of updates
-	tokenRemove                 //
-	tokenAdd                    //
-	tokenDelete                 //
-	tokenNotEqual               // <>
-	tokenLessEqual              // <=
-	tokenGreaterEqual           // >=
+	tokenEnd        tokenKind = iota
+	tokenIdentifier           // a name
+	tokenName                 // #placeholder
+	tokenValue                // :placeholder
+	tokenInteger              // a list index
+	tokenUnknown              // what is no token of the language
+	tokenAnd                  // keywords of conditions …
+	tokenOr
+	tokenNot
+	tokenBetween
+	tokenIn
+	tokenSet // … and of updates
+	tokenRemove
+	tokenAdd
+	tokenDelete
+	tokenNotEqual     // <>
+	tokenLessEqual    // <=
+	tokenGreaterEqual // >=
 )
 
 // token is a part of the source.

@@ -1,0 +1,107 @@
+package expr_test
+
+import (
+	"testing"
+
+	"devplatform/infra/local/dynamodb/attr"
+	"devplatform/infra/local/dynamodb/expr"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestKeyConditionTerms(t *testing.T) {
+	t.Parallel()
+	given := `{":p":{"S":"part"},":5":{"N":"5"},":9":{"N":"9"}}`
+	number := func(i int64) attr.Value { return attr.FromInt(i) }
+	for src, want := range map[string]*expr.KeyTerm{
+		"pk = :p":                          nil,
+		":p = pk":                          nil,
+		"(pk = :p)":                        nil,
+		"pk = :p AND sk = :5":              {Name: "sk", Op: expr.Equal, A: number(5)},
+		"sk < :5 and pk = :p":              {Name: "sk", Op: expr.Less, A: number(5)},
+		"(pk = :p) AND (sk >= :5)":         {Name: "sk", Op: expr.GreaterEqual, A: number(5)},
+		"(pk = :p AND (:5 <= sk))":         {Name: "sk", Op: expr.GreaterEqual, A: number(5)},
+		"pk = :p AND :5 > sk":              {Name: "sk", Op: expr.Less, A: number(5)},
+		"pk = :p AND sk BETWEEN :5 AND :9": {Name: "sk", Op: expr.Between, A: number(5), B: number(9)},
+		"begins_with(sk, :p) AND pk = :p":  {Name: "sk", Op: expr.BeginsWith, A: attr.FromString("part")},
+	} {
+		k, err := expr.ParseKeyCondition(src, scope(t, nil, given))
+		if err != nil {
+			t.Errorf("%s: %v", src, err)
+			continue
+		}
+		hash, term, err := k.Resolve("pk", "sk")
+		if err != nil || !hash.Equal(attr.FromString("part")) {
+			t.Errorf("%s: %v, %v", src, hash, err)
+		}
+		if diff := cmp.Diff(want, term); diff != "" {
+			t.Errorf("%s: %s", src, diff)
+		}
+	}
+}
+
+func TestKeyConditionRefusals(t *testing.T) {
+	t.Parallel()
+	const (
+		operator = "Invalid operator used in KeyConditionExpression: "
+		operand  = "Invalid condition in KeyConditionExpression: "
+		schema   = "Query condition missed key schema element: "
+	)
+	given := `{":p":{"S":"part"},":5":{"N":"5"},":9":{"N":"9"}}`
+	for src, want := range map[string]string{
+		"":                                 "Invalid KeyConditionExpression: The expression can not be empty;",
+		"pk = :p AND sk BETWEEN :9 AND :5": "Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater than or equal to lower bound; lower bound operand: AttributeValue: {N:9}, upper bound operand: AttributeValue: {N:5}",
+		"((pk = :p)) AND sk = :5":          "Invalid KeyConditionExpression: The expression has redundant parentheses;",
+		"pk = :p OR sk = :5":               operator + "OR",
+		"NOT pk = :p":                      operator + "NOT",
+		"pk IN (:p)":                       operator + "IN",
+		"pk <> :p":                         operator + "<>",
+		"pk = :p AND attribute_exists(sk)": operator + "attribute_exists",
+		"pk = :p AND contains(sk, :p)":     operator + "contains",
+		"pk = :p AND size(sk) = :5":        "KeyConditionExpressions cannot contain nested operations",
+		"pk = :p AND :5 BETWEEN sk AND :9": operand + "BETWEEN operator must have the key attribute as its first operand",
+		"pk = :p AND begins_with(:p, sk)":  operand + "begins_with operator must have the key attribute as its first operand",
+		"pk = sk":                          operand + "Multiple attribute names used in one condition",
+		":p = :p":                          operand + "No key attribute specified",
+		"pk.x = :p":                        "KeyConditionExpressions cannot have conditions on nested attributes",
+		"pk = :p AND sk > :5 AND sk < :9":  "KeyConditionExpressions must only contain one condition per key",
+		"pk = :p AND sk = :5 AND x = :5":   "Conditions can be of length 1 or 2 only",
+		"sk = :5":                          schema + "pk",
+		"pk = :p AND x = :5":               schema + "sk",
+		"pk > :p":                          "Query key condition not supported",
+		"begins_with(pk, :p)":              "Query key condition not supported",
+	} {
+		k, err := expr.ParseKeyCondition(src, scope(t, nil, given))
+		if err == nil {
+			_, _, err = k.Resolve("pk", "sk")
+		}
+		if got := refusal(t, err); got != want {
+			t.Errorf("%s\n got %s\nwant %s", src, got, want)
+		}
+	}
+	k, err := expr.ParseKeyCondition("pk = :p AND x = :5", scope(t, nil, given))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := k.Resolve("pk", ""); refusal(t, err) != "Query key condition not supported" {
+		t.Errorf("without a sort key: %v", err)
+	}
+}
+
+func TestKeyTermMatch(t *testing.T) {
+	t.Parallel()
+	five := expr.KeyTerm{Op: expr.Between, A: attr.FromInt(5), B: attr.FromInt(9)}
+	for i, want := range map[int64]bool{4: false, 5: true, 9: true, 10: false} {
+		if got := five.Match(attr.FromInt(i)); got != want {
+			t.Errorf("%d between 5 and 9: %v", i, got)
+		}
+	}
+	prefix := expr.KeyTerm{Op: expr.BeginsWith, A: attr.FromString("ab")}
+	less := expr.KeyTerm{Op: expr.Less, A: attr.FromString("ab")}
+	for text, want := range map[string][2]bool{"ab": {true, false}, "abc": {true, false}, "aa": {false, true}, "b": {false, false}} {
+		v := attr.FromString(text)
+		if got := [2]bool{prefix.Match(v), less.Match(v)}; got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
