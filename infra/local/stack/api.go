@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -92,7 +93,8 @@ func (r *resolver) gatewayResponses(api object) map[string]GatewayResponse {
 		if p.has("ResponseParameters") {
 			parameters := p.object("ResponseParameters", responseParameterKinds)
 			response.Headers = parameters.textMap("Headers")
-			for name, value := range response.Headers {
+			for _, name := range slices.Sorted(maps.Keys(response.Headers)) {
+				value := response.Headers[name]
 				if !gatewayResponseHeaderValue.MatchString(value) {
 					parameters.problem("Headers", "%s: %q is %s, which knows 'literals' and context.*", name, value, unsupported)
 				}

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -111,8 +112,8 @@ func (o object) environment(overrides map[string]string) map[string]string {
 	environment := o.object("Environment", environmentProperties)
 	variables := environment.textMap("Variables")
 	size := 0
-	for name, value := range variables {
-		size += len(name) + len(value)
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		size += len(name) + len(variables[name])
 		if slices.Contains(reservedVariables, name) {
 			environment.problem("Variables", "Lambda sets %s itself", name)
 		} else if !variableName.MatchString(name) {

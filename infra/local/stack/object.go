@@ -21,7 +21,9 @@ const (
 type object struct {
 	r  *resolver
 	at place
-	n  *node
+	n  *node // nil where the object is absent
+	// origin is the line of what the object stands in, or should.
+	origin int
 }
 
 // object checks a mapping's keys against what is supported. What is refused may still stand there if it resolves to AWS::NoValue.
@@ -58,7 +60,7 @@ func (r *resolver) anyObject(at place, n *node) object {
 // line is where a property stands, or where its object does.
 func (o object) line(name string) int {
 	if o.n == nil {
-		return 0
+		return o.origin
 	}
 	for _, f := range o.n.fields {
 		if f.key == name {
@@ -231,5 +233,7 @@ func (o object) textMap(name string) map[string]string {
 
 // object reads a property that is itself a mapping; an absent one has no properties.
 func (o object) object(name string, known map[string]support) object {
-	return o.r.object(o.at.field(name), o.n.get(name), known)
+	inner := o.r.object(o.at.field(name), o.n.get(name), known)
+	inner.origin = o.line(name)
+	return inner
 }

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -28,7 +29,7 @@ func (r *resolver) loadParameters() {
 		}
 		r.parameters[f.key] = r.parameter(at, f)
 	}
-	for name := range r.options.Parameters {
+	for _, name := range slices.Sorted(maps.Keys(r.options.Parameters)) {
 		if !declared[name] {
 			r.add(place{subject: "Parameters", path: name}, r.root.line, "a value was given, but the template has no such parameter")
 		}

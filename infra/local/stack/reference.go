@@ -42,7 +42,7 @@ func (r *resolver) ref(at place, arg *node) (*node, bool) {
 	}
 	class := r.classes[res.typ]
 	if class.ref == nil {
-		r.add(at, arg.line, "Ref to %s, a %s, is %s", res.id, res.typ, unsupported)
+		r.add(at, arg.line, "Ref to %s (%s) is %s", res.id, res.typ, unsupported)
 		return nil, false
 	}
 	return textNode(arg.line, class.ref(r, res)), true
@@ -79,7 +79,7 @@ func (r *resolver) attribute(at place, line int, id, attribute string) (*node, b
 	}
 	get := r.classes[res.typ].attributes[attribute]
 	if get == nil {
-		r.add(at, line, "attribute %s of %s, a %s, is %s", attribute, id, res.typ, unsupported)
+		r.add(at, line, "attribute %s of %s (%s) is %s", attribute, id, res.typ, unsupported)
 		return nil, false
 	}
 	return textNode(line, get(r, res)), true

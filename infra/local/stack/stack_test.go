@@ -1,0 +1,280 @@
+package stack_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/stack"
+)
+
+func TestServiceTemplate(t *testing.T) {
+	t.Parallel()
+	got, err := stack.Load("testdata/service.yaml", stack.Options{
+		StackName: "dev", Region: "eu-west-1", Account: "123456789012",
+		Overrides: map[string]string{"LIMIT": "3", "LEVEL": "warn", "NOT_GIVEN": "x"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tableARN = "arn:aws:dynamodb:eu-west-1:123456789012:table/dev-Table"
+	const authARN = "arn:aws:lambda:eu-west-1:123456789012:function:AuthFunction"
+	keysARN := stack.SecretARN("eu-west-1", "123456789012", "dev-Keys")
+	want := &stack.Stack{
+		Name: "dev", Region: "eu-west-1", Account: "123456789012", Dir: dir,
+		Functions: []stack.Function{
+			{
+				LogicalID: "AuthFunction", Name: "AuthFunction", ARN: authARN, Description: "Accounts", CodeURI: "functions/auth", BuildMethod: "go1.x",
+				Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 256, Timeout: 20 * time.Second,
+				Env: map[string]string{
+					"SHARED": "everywhere", "LEVEL": "warn", "TABLE": "dev-Table", "TABLE_ARN": tableARN, "SECRET": keysARN, "LIMIT": "3",
+					"ORIGINS": "https://a.example https://b.example", "FIRST": "a", "DEBUG": "true", "FILLED": "bWU=@dev",
+					"WHERE": "dev/eu-west-1/123456789012/" + tableARN + "/${Literal}",
+				},
+			},
+			{
+				LogicalID: "AiFunction", Name: "dev-ai", ARN: "arn:aws:lambda:eu-west-1:123456789012:function:dev-ai", CodeURI: "functions/ai",
+				BuildMethod: "makefile", Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 512, Timeout: 15 * time.Minute,
+				Env: map[string]string{"SHARED": "everywhere", "LEVEL": "warn", "AUTH": "AuthFunction", "AUTH_ARN": authARN, "LIVE": authARN + ":live"},
+			},
+		},
+		APIs: []stack.API{{
+			LogicalID: "Api", ID: got.APIs[0].ID, Name: "dev", Stage: "dev",
+			Routes: []stack.Route{
+				{Method: "ANY", Path: "/api/auth", Function: "AuthFunction", Timeout: 29 * time.Second},
+				{Method: "ANY", Path: "/api/auth/{proxy+}", Function: "AuthFunction", Timeout: 29 * time.Second},
+				{Method: "POST", Path: "/api/ai/{id}/chat", Function: "dev-ai", Stream: true, Timeout: 15 * time.Minute},
+			},
+			GatewayResponses: map[string]stack.GatewayResponse{
+				"MISSING_AUTHENTICATION_TOKEN": {
+					StatusCode: 404, Headers: map[string]string{"X-Request-Id": "context.requestId", "Cache-Control": "'no-store'"},
+					Templates: map[string]string{"application/json": `{"error":"There is no such path."}`},
+				},
+				"DEFAULT_5XX": {Templates: map[string]string{"application/json": `{"error":"Sorry."}`}},
+			},
+			BinaryMediaTypes: []string{"application/zip", "image/*"},
+		}},
+		Tables: []stack.Table{
+			{
+				LogicalID: "Table", Name: "dev-Table", ARN: tableARN, BillingMode: "PAY_PER_REQUEST", TTLAttribute: "expiresAt",
+				Attributes: []stack.Attribute{{Name: "pk", Type: "S"}, {Name: "sk", Type: "S"}, {Name: "dueAt", Type: "N"}},
+				Key:        []stack.KeyPart{{Name: "pk", Type: "HASH"}, {Name: "sk", Type: "RANGE"}},
+				Indexes: []stack.Index{{
+					Name: "due", Key: []stack.KeyPart{{Name: "sk", Type: "HASH"}, {Name: "dueAt", Type: "RANGE"}},
+					Projection: "INCLUDE", NonKeyAttributes: []string{"state"},
+				}},
+			},
+			{
+				LogicalID: "Simple", Name: "dev-Simple", ARN: "arn:aws:dynamodb:eu-west-1:123456789012:table/dev-Simple", BillingMode: "PAY_PER_REQUEST",
+				Attributes: []stack.Attribute{{Name: "id", Type: "S"}}, Key: []stack.KeyPart{{Name: "id", Type: "HASH"}},
+			},
+		},
+		Secrets: []stack.Secret{
+			{
+				LogicalID: "Keys", Name: "dev-Keys", ARN: keysARN, Description: "Key ring",
+				Generate: &stack.GenerateSecretString{Length: 64, ExcludePunctuation: true, RequireEachIncludedType: true, Template: `{"current":"k1"}`, Key: "k1"},
+			},
+			{LogicalID: "Fixed", Name: "fixed/name", ARN: stack.SecretARN("eu-west-1", "123456789012", "fixed/name"), Literal: "given"},
+		},
+		// RootId is AWS's secret, ProdOnly isn't there.
+		Outputs: map[string]string{"Url": "https://" + got.APIs[0].ID + ".execute-api.eu-west-1.amazonaws.com/dev"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if len(got.APIs[0].ID) != 10 {
+		t.Errorf("API id %q", got.APIs[0].ID)
+	}
+}
+
+func TestConditionsAndRules(t *testing.T) {
+	t.Parallel()
+	load := func(parameters map[string]string) (*stack.Stack, error) {
+		return stack.Load("testdata/service.yaml", stack.Options{Parameters: parameters})
+	}
+	got, err := load(map[string]string{"Stage": "prod", "Concurrency": "7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := got.Functions[0]; f.ReservedConcurrency != 7 || f.MemoryMB != 1024 {
+		t.Errorf("concurrency %d, memory %d", f.ReservedConcurrency, f.MemoryMB)
+	}
+	if len(got.Functions) != 3 || got.Outputs["ProdOnly"] != got.Functions[2].ARN {
+		t.Errorf("functions %d, outputs %v", len(got.Functions), got.Outputs)
+	}
+	if got.APIs[0].Stage != "prod" {
+		t.Errorf("stage %q", got.APIs[0].Stage)
+	}
+	_, err = load(map[string]string{"Stage": "prod"})
+	wantError(t, err, "testdata/service.yaml:31: Rules: ProdIsGuarded.Assertions[0]: the assertion fails: prod needs a reserved concurrency")
+}
+
+// wantError compares what Load found, line by line.
+func wantError(t *testing.T, err error, want ...string) {
+	t.Helper()
+	var found *stack.Error
+	if !errors.As(err, &found) {
+		t.Fatalf("%v, want\n%s", err, strings.Join(want, "\n"))
+	}
+	if diff := cmp.Diff(want, strings.Split(found.Error(), "\n")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// header and a function: what most templates below begin with. Lines that follow are properties of the function, from line 9 on.
+const header = `Transform: AWS::Serverless-2016-10-31
+Resources:
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Runtime: provided.al2023
+      Handler: bootstrap
+      CodeUri: functions/f
+`
+
+func TestIntrinsicFunctions(t *testing.T) {
+	t.Parallel()
+	const rest = `
+  R: {Type: AWS::IAM::Role}
+  L: {Type: AWS::Logs::LogGroup, Properties: {LogGroupName: /given}}
+  N: {Type: AWS::SNS::Topic}
+  T: {Type: AWS::Serverless::SimpleTable, Properties: {TableName: !Join ['-', [!Ref P, t]]}}
+Parameters:
+  P: {Type: String, Default: value}
+  Many: {Type: List<Number>, Default: '1, 2,3'}
+Conditions:
+  Yes: !Equals [1, '1']
+  No: !Or [!Equals [a, b], !Not [!Condition Yes]]
+Mappings:
+  M: {eu: {Names: [x, y], Flag: yes please}}
+`
+	for expression, want := range map[string]string{
+		`!Ref P`:                 "value",
+		`{Ref: P}`:               "value",
+		`!Select [1, !Ref Many]`: "2",
+		`!Join ['', [a, !Ref P, !Ref AWS::NoValue]]`:      "avalue",
+		`!Join [',', !Split ['-', a-b-c]]`:                "a,b,c",
+		`{"Fn::Join": ["-", ["a", {"Fn::Sub": "${P}"}]]}`: "a-value",
+		`!Sub 'x${P}y${!P}${AWS::Partition}$${'`:          "xvaluey${P}aws$${",
+		`!Sub ['${a}${b}', {a: !Ref P, b: 2}]`:            "value2",
+		`!If [No, a, !If [Yes, b, c]]`:                    "b",
+		`!FindInMap [M, eu, Flag]`:                        "yes please",
+		`!Join [+, !FindInMap [M, eu, Names]]`:            "x+y",
+		`!Base64 hello`:                                   "aGVsbG8=",
+		`!GetAtt R.Arn`:                                   "arn:aws:iam::000000000000:role/local-R",
+		`!GetAtt [R, Arn]`:                                "arn:aws:iam::000000000000:role/local-R",
+		`{"Fn::GetAtt": R.Arn}`:                           "arn:aws:iam::000000000000:role/local-R",
+		`!Ref R`:                                          "local-R",
+		`!Ref L`:                                          "/given",
+		`!GetAtt L.Arn`:                                   "arn:aws:logs:us-east-1:000000000000:log-group:/given:*",
+		`!Ref N`:                                          "arn:aws:sns:us-east-1:000000000000:local-N",
+		`!Ref T`:                                          "value-t",
+		`!GetAtt FRole.Arn`:                               "arn:aws:iam::000000000000:role/local-FRole",
+		`!Ref FRole`:                                      "local-FRole",
+		`!Ref F`:                                          "F",
+		`!Ref AWS::URLSuffix`:                             "amazonaws.com",
+		`007`:                                             "7",
+		`1.50`:                                            "1.5",
+		`True`:                                            "true",
+		`2012-10-17`:                                      "2012-10-17",
+		`''`:                                              "",
+	} {
+		t.Run(expression, func(t *testing.T) {
+			t.Parallel()
+			got, err := stack.Parse("t.yaml", []byte(header+"      Environment: {Variables: {VALUE: "+expression+"}}"+rest), stack.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if value := got.Functions[0].Env["VALUE"]; value != want {
+				t.Errorf("%q, want %q", value, want)
+			}
+		})
+	}
+}
+
+func TestGlobals(t *testing.T) {
+	t.Parallel()
+	const template = `Transform: [AWS::Serverless-2016-10-31]
+Globals:
+  Function:
+    Runtime: provided.al2023
+    Handler: bootstrap
+    MemorySize: 256
+    Environment: {Variables: {AA: global, BB: global}}
+  Api:
+    BinaryMediaTypes: [a/b]
+    Variables: {V: global}
+    GatewayResponses: {DEFAULT_4XX: {StatusCode: 418}}
+Resources:
+  Api: {Type: AWS::Serverless::Api, Properties: {StageName: s, BinaryMediaTypes: [c/d], Variables: {W: own}}}
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: f
+      MemorySize: 512
+      Environment: {Variables: {BB: own, CC: own}}
+      Events: {E: {Type: Api, Properties: {Path: /, Method: get}}}
+  G:
+    Type: AWS::Serverless::Function
+    Properties: {CodeUri: g, Environment: !If [Never, {}, {Variables: {ONLY: this}}]}
+Conditions: {Never: !Equals [a, b]}
+`
+	got, err := stack.Parse("t.yaml", []byte(template), stack.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"AA": "global", "BB": "own", "CC": "own"}, got.Functions[0].Env); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]string{"ONLY": "this"}, got.Functions[1].Env); diff != "" {
+		t.Error(diff)
+	}
+	if got.Functions[0].MemoryMB != 512 || got.Functions[1].MemoryMB != 256 {
+		t.Errorf("memory %d and %d", got.Functions[0].MemoryMB, got.Functions[1].MemoryMB)
+	}
+	responses := map[string]stack.GatewayResponse{"DEFAULT_4XX": {StatusCode: 418}}
+	want := []stack.API{
+		{LogicalID: "Api", ID: got.APIs[0].ID, Name: "local", Stage: "s", BinaryMediaTypes: []string{"a/b", "c/d"}, Variables: map[string]string{"V": "global", "W": "own"}, GatewayResponses: responses},
+		{
+			LogicalID: "ServerlessRestApi", ID: got.APIs[1].ID, Name: "local", Stage: "Prod", BinaryMediaTypes: []string{"a/b"}, Variables: map[string]string{"V": "global"}, GatewayResponses: responses,
+			Routes: []stack.Route{{Method: "GET", Path: "/", Function: "F", Timeout: 29 * time.Second}},
+		},
+	}
+	if diff := cmp.Diff(want, got.APIs); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestRebindSecret(t *testing.T) {
+	t.Parallel()
+	got, err := stack.Load("testdata/service.yaml", stack.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.RebindSecret("Keys", "arn:new")
+	if got.Secrets[0].ARN != "arn:new" || got.Functions[0].Env["SECRET"] != "arn:new" {
+		t.Errorf("%s, %s", got.Secrets[0].ARN, got.Functions[0].Env["SECRET"])
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(header)
+	f.Add("Resources: {A: {Type: AWS::DynamoDB::Table, Properties: {KeySchema: !If [x, y]}}}")
+	f.Add("Conditions: {A: !Condition A}\nResources: {A: {Type: X, Condition: A}}")
+	f.Add(`{"Resources": {"A": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": {"Fn::Sub": "${A.Id}"}}}}}`)
+	f.Add(header + "      Events: {E: {Type: Api, Properties: {Path: '/{a+}', Method: get}}}\n")
+	f.Fuzz(func(t *testing.T, template string) {
+		got, err := stack.Parse("t.yaml", []byte(template), stack.Options{})
+		if (got == nil) == (err == nil) {
+			t.Errorf("%v and %v", got, err)
+		}
+	})
+}
