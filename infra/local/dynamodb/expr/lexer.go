@@ -56,7 +56,8 @@ func lex(src string, keywords map[string]tokenKind) []token {
 		}
 		kind, width := next(src[i:])
 		if kind == tokenIdentifier && width <= longestKeyword {
-			if keyword, ok := keywords[strings.ToUpper(src[i:i+width])]; ok {
+			var upper [longestKeyword]byte
+			if keyword, ok := keywords[string(appendUpper(upper[:0], src[i:i+width]))]; ok {
 				kind = keyword
 			}
 		}
@@ -85,10 +86,8 @@ func next(src string) (tokenKind, int) {
 	case isDigit(c):
 		return tokenInteger, digitsLength(src)
 	}
-	for operator, kind := range longOperators {
-		if strings.HasPrefix(src, operator) {
-			return kind, len(operator)
-		}
+	if kind, ok := longOperator(src); ok {
+		return kind, 2
 	}
 	if strings.IndexByte("=<>()[],.+-", c) >= 0 {
 		return tokenKind(c), 1
@@ -96,7 +95,30 @@ func next(src string) (tokenKind, int) {
 	return tokenUnknown, runeLength(src)
 }
 
-var longOperators = map[string]tokenKind{"<>": tokenNotEqual, "<=": tokenLessEqual, ">=": tokenGreaterEqual}
+func longOperator(src string) (tokenKind, bool) {
+	switch {
+	case strings.HasPrefix(src, "<>"):
+		return tokenNotEqual, true
+	case strings.HasPrefix(src, "<="):
+		return tokenLessEqual, true
+	case strings.HasPrefix(src, ">="):
+		return tokenGreaterEqual, true
+	default:
+		return tokenEnd, false
+	}
+}
+
+// appendUpper folds ASCII letters to upper case.
+func appendUpper(dst []byte, word string) []byte {
+	for i := range len(word) {
+		c := word[i]
+		if 'a' <= c && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
 
 func wordLength(src string, from int) int {
 	for from < len(src) && isWordByte(src[from]) {

@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"maps"
 	"slices"
 
 	"devplatform/infra/local/dynamodb/attr"
@@ -87,7 +86,8 @@ func (s *selection) child(step Step) *selection {
 	}
 	if s.elements[step.Index] == nil {
 		s.elements[step.Index] = &selection{}
-		s.indexes = slices.Sorted(maps.Keys(s.elements))
+		at, _ := slices.BinarySearch(s.indexes, step.Index)
+		s.indexes = slices.Insert(s.indexes, at, step.Index)
 	}
 	return s.elements[step.Index]
 }

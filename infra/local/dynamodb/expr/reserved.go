@@ -61,12 +61,6 @@ func isReserved(name string) bool {
 		return false
 	}
 	var upper [longestReserved]byte
-	for i := range len(name) {
-		upper[i] = name[i]
-		if 'a' <= name[i] && name[i] <= 'z' {
-			upper[i] -= 'a' - 'A'
-		}
-	}
-	_, found := reserved[string(upper[:len(name)])]
+	_, found := reserved[string(appendUpper(upper[:0], name))]
 	return found
 }
