@@ -1,0 +1,113 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/config"
+)
+
+type all struct {
+	config.AWS
+	config.Tables
+	config.SecretNames
+	config.Edge
+}
+
+// setenv gives the test exactly these variables out of those that matter.
+func setenv(t *testing.T, vars map[string]string) {
+	t.Helper()
+	for _, name := range []string{
+		"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL",
+		"AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SECRETS_MANAGER", "ACCOUNTS_TABLE", "PROJECTS_TABLE",
+		"KEYS_SECRET", "PROVIDERS_SECRET", "APP_URL", "ALLOWED_ORIGINS", "COOKIE_PLAIN_HTTP",
+	} {
+		t.Setenv(name, vars[name])
+	}
+}
+
+func names(more map[string]string) map[string]string {
+	vars := map[string]string{"ACCOUNTS_TABLE": "a", "PROJECTS_TABLE": "p", "KEYS_SECRET": "k", "PROVIDERS_SECRET": "s"}
+	for name, value := range more {
+		vars[name] = value
+	}
+	return vars
+}
+
+func TestLoad(t *testing.T) {
+	setenv(t, names(map[string]string{
+		"AWS_REGION": "eu-central-1", "APP_URL": "https://app.example.com",
+		"ALLOWED_ORIGINS": "https://a.example.com,http://localhost:5173", "COOKIE_PLAIN_HTTP": "true",
+	}))
+	got, err := config.Load[all]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := all{
+		AWS:         config.AWS{Region: "eu-central-1"},
+		Tables:      config.Tables{Accounts: "a", Projects: "p"},
+		SecretNames: config.SecretNames{Keys: "k", Providers: "s"},
+		Edge: config.Edge{
+			AppURL:          "https://app.example.com",
+			AllowedOrigins:  []config.Origin{"https://a.example.com", "http://localhost:5173"},
+			CookiePlainHTTP: true,
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEmptyIsUnset(t *testing.T) {
+	setenv(t, names(nil))
+	got, err := config.Load[all]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(config.Edge{}, got.Edge); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLoadNamesEverythingThatIsWrong(t *testing.T) {
+	setenv(t, map[string]string{"APP_URL": "app.example.com", "COOKIE_PLAIN_HTTP": "perhaps", "PROJECTS_TABLE": "p"})
+	_, err := config.Load[all]()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, name := range []string{"ACCOUNTS_TABLE", "KEYS_SECRET", "PROVIDERS_SECRET", "AppURL", "CookiePlainHTTP"} {
+		if !strings.Contains(err.Error(), name) {
+			t.Errorf("%v: does not name %s", err, name)
+		}
+	}
+}
+
+func TestOrigin(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"https://app.example.com":       true,
+		"http://localhost:3000":         true,
+		"https://[::1]:8443":            true,
+		"https://app.example.com/":      false,
+		"https://app.example.com/x":     false,
+		"https://app.example.com?x":     false,
+		"https://user@app.example.com":  false,
+		"https://App.example.com":       false,
+		"https://app.example.com:443":   false,
+		"http://app.example.com:80":     false,
+		"https://*.example.com":         false,
+		"*":                             false,
+		"null":                          false,
+		"app.example.com":               false,
+		"ftp://app.example.com":         false,
+		"https://":                      false,
+		"https://app.example.com#there": false,
+	} {
+		var o config.Origin
+		if err := o.UnmarshalText([]byte(text)); (err == nil) != want {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
