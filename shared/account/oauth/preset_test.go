@@ -178,6 +178,16 @@ func TestCustomTriesTheOtherClientAuthentication(t *testing.T) {
 	}
 }
 
+func TestCustomPresentsARefusedCodeOnce(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, map[string]page{"/token": {status: http.StatusBadRequest, body: `{"error":"invalid_grant"}`}})
+	_, err := identify(t.Context(), f.custom(t))
+	checkError(t, err, ErrRefused, stepToken, "invalid_grant", http.StatusBadRequest)
+	if n := len(f.asked["/token"]); n != 1 {
+		t.Errorf("%d token requests", n)
+	}
+}
+
 func TestScopesOfTheConfigWin(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, Config{Provider: "github", Scopes: "openid, user:email  x"})

@@ -187,10 +187,15 @@ func TestCallerCanGiveUp(t *testing.T) {
 
 func TestDeadProvider(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, nil)
+	f := newFake(t, map[string]page{"/token": tokenPage})
 	p := f.custom(t)
-	f.Close()
+	dead := httptest.NewServer(nil)
+	dead.Close()
+	p.urls.user = dead.URL + "/user?key=leak"
 	_, err := identify(t.Context(), p)
+	checkError(t, err, ErrUnavailable, stepUser, "", 0)
+	f.Close()
+	_, err = identify(t.Context(), p)
 	checkError(t, err, ErrUnavailable, stepToken, "", 0)
 }
 
