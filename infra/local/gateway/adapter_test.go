@@ -33,14 +33,14 @@ func TestAdapter(t *testing.T) {
 	f := &function{answer: func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error) {
 		var event events.APIGatewayProxyRequest
 		if err := json.Unmarshal(in.Payload, &event); err != nil {
-			return nil, err //nolint:wrapcheck // a test
+			return nil, err
 		}
 		answer, err := adapter.ProxyWithContext(ctx, event)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // a test
+			return nil, err
 		}
 		payload, err := json.Marshal(answer)
-		return &runtime.Response{Payload: payload, Body: http.NoBody}, err //nolint:wrapcheck // a test
+		return &runtime.Response{Payload: payload, Body: http.NoBody}, err
 	}}
 	server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/api/{proxy+}"))})
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, server.URL+"/api/a%2Fb/na%C3%AFve?q=1+2&q=%26", strings.NewReader("\xff"))

@@ -35,6 +35,7 @@ var (
 	errBadRequest     = &failure{kindDefault4xx, http.StatusBadRequest, "BadRequestException", "Bad Request"}
 	errStage          = &failure{kindDefault4xx, http.StatusForbidden, "ForbiddenException", "Forbidden"}
 	errNoRoute        = &failure{kindNoRoute, http.StatusForbidden, "MissingAuthenticationTokenException", "Missing Authentication Token"}
+	errURLTooLong     = &failure{kindDefault4xx, http.StatusRequestURITooLong, "BadRequestException", "Request-URI Too Long"}
 	errHeadersTooLong = &failure{
 		kindDefault4xx, http.StatusRequestHeaderFieldsTooLarge, "BadRequestException", "HTTP header is larger than 10240 bytes.",
 	}

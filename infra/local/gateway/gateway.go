@@ -19,8 +19,9 @@ import (
 const (
 	// maxBody is API Gateway's limit on a request's payload.
 	maxBody = 10 << 20
-	// maxHeaders is API Gateway's limit on the headers of a request.
+	// maxHeaders is API Gateway's limit on all header values of a request together, maxURL that on the URL of a regional API.
 	maxHeaders = 10240
+	maxURL     = 10240
 	// drainLimit is how much of a body that is too large is read before the answer, so that clients that write before they
 	// read see the answer and no broken connection.
 	drainLimit = 64 << 20
@@ -190,6 +191,9 @@ func (x *exchange) resolve() error {
 		if rest == "" {
 			q.path = "/"
 		}
+	}
+	if len(q.RequestURI) > maxURL {
+		return errURLTooLong
 	}
 	if headerSize(q.Request) > maxHeaders {
 		return errHeadersTooLong

@@ -107,12 +107,12 @@ func headerText(value string) string {
 	return string(runes)
 }
 
-// headerSize is the size that API Gateway limits: all names and values of a request.
+// headerSize is the size that API Gateway limits: that of all header values of a request.
 func headerSize(r *http.Request) int {
-	size := len("Host") + len(r.Host)
-	for name, values := range r.Header {
+	size := len(r.Host)
+	for _, values := range r.Header {
 		for _, value := range values {
-			size += len(name) + len(value)
+			size += len(value)
 		}
 	}
 	return size

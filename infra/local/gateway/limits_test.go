@@ -187,6 +187,10 @@ func TestHeaderLimits(t *testing.T) {
 			t.Errorf("%d bytes: %d %s", size, status, body)
 		}
 	}
+	status, body := raw(t, server, "GET /x?"+strings.Repeat("x", 10240)+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+	if status != http.StatusRequestURITooLong || body != `{"message":"Request-URI Too Long"}` {
+		t.Errorf("URL: %d %s", status, body)
+	}
 	if f.invocations() != 1 {
 		t.Errorf("invocations: %d", f.invocations())
 	}
@@ -268,7 +272,7 @@ func TestSlowBody(t *testing.T) {
 // TestRefusedBodyIsRead has clients that write all before they read: they see the answer and no broken connection.
 func TestRefusedBodyIsRead(t *testing.T) {
 	t.Parallel()
-	const size = 12 << 20
+	const size = 24 << 20
 	for name, head := range map[string]string{
 		"chunked": fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n", size),
 		"sized":   fmt.Sprintf("Content-Length: %d\r\n\r\n", size+len("\r\n0\r\n\r\n")),
