@@ -10,13 +10,21 @@ import (
 
 // Apply updates an existing item and returns the new one; the old one stays as
 // it is. Every value is computed from the old item. The paths are what was
-// changed, for [Project]: an element appended to a list counts under the index
-// it got. The error is an *Error or an *attr.Error with AWS's text.
+// changed, as written: AWS returns what is there before and after, even if
+// elements of a list have moved. The error is an *Error or an *attr.Error with
+// AWS's text.
 func (u *Update) Apply(old attr.Item) (attr.Item, []Path, error) { return u.apply(old, true) }
 
 // Create is Apply for an item that does not exist yet and of which only the
-// key is given. Removing from inside of a missing attribute is then no error.
-func (u *Update) Create(key attr.Item) (attr.Item, []Path, error) { return u.apply(key, false) }
+// key is given. Removing from inside of a missing attribute is then no error,
+// and an update that would only remove creates nothing: the item is nil.
+func (u *Update) Create(key attr.Item) (attr.Item, []Path, error) {
+	item, touched, err := u.apply(key, false)
+	if len(touched) == 0 {
+		return nil, nil, err
+	}
+	return item, touched, err
+}
 
 func (u *Update) apply(old attr.Item, exists bool) (attr.Item, []Path, error) {
 	changes, err := u.changes(old, exists)
@@ -28,7 +36,8 @@ func (u *Update) apply(old attr.Item, exists bool) (attr.Item, []Path, error) {
 		item = attr.Item{}
 	}
 	touched := make([]Path, len(changes))
-	for i, change := range inOrder(changes, old) {
+	inOrder(changes)
+	for i, change := range changes {
 		touched[i] = change.path
 		setAt(item, change)
 	}

@@ -10,41 +10,36 @@ import (
 
 // inOrder sorts changes so that all indexes mean positions in the old item:
 // first values are replaced, then elements appended by ascending index, then
-// the rest removed from the back. Appended elements get their final index.
-func inOrder(changes []change, old attr.Item) []change {
-	phase := func(c change) int {
-		switch {
-		case c.remove:
-			return 2
-		case c.append:
-			return 1
-		default:
-			return 0
-		}
-	}
+// the rest removed from the back.
+func inOrder(changes []change) {
 	slices.SortStableFunc(changes, func(a, b change) int {
-		if order := cmp.Compare(phase(a), phase(b)); order != 0 || phase(a) == 0 {
+		phase := a.phase()
+		switch order := cmp.Compare(phase, b.phase()); {
+		case order != 0 || phase == replacing:
 			return order
-		}
-		if a.remove {
+		case phase == removing:
 			return comparePaths(b.path, a.path)
+		default:
+			return comparePaths(a.path, b.path)
 		}
-		return comparePaths(a.path, b.path)
 	})
-	var list Path // the list appended to last
-	length := 0
-	for i, c := range changes {
-		if !c.append {
-			continue
-		}
-		if parent := c.path[:len(c.path)-1]; !parent.equal(list) {
-			value, _ := parent.Get(old)
-			list, length = parent, len(value.L)
-		}
-		changes[i].path = append(slices.Clone(list), Step{Index: length, IsIndex: true})
-		length++
+}
+
+const (
+	replacing = iota
+	appending
+	removing
+)
+
+func (c change) phase() int {
+	switch {
+	case c.remove:
+		return removing
+	case c.append:
+		return appending
+	default:
+		return replacing
 	}
-	return changes
 }
 
 func comparePaths(p, q Path) int {

@@ -235,8 +235,6 @@ func TestUpdateCreate(t *testing.T) {
 	for src, want := range map[string]string{
 		"SET x = pk":                   `{"pk":{"S":"k"},"x":{"S":"k"}}`,
 		"ADD n :1, ss :ss":             `{"pk":{"S":"k"},"n":{"N":"1"},"ss":{"SS":["b","c"]}}`,
-		"REMOVE x, x1.y, x2[0]":        `{"pk":{"S":"k"}}`,
-		"DELETE ss :ss":                `{"pk":{"S":"k"}}`,
 		"SET n = if_not_exists(n, :1)": `{"pk":{"S":"k"},"n":{"N":"1"}}`,
 	} {
 		u, problem := parseUpdate(t, src, usedValues(src))
@@ -246,6 +244,15 @@ func TestUpdateCreate(t *testing.T) {
 		got, _, err := u.Create(key)
 		if err != nil || !got.Equal(item(t, want)) {
 			t.Errorf("%s: %v, %v", src, got, err)
+		}
+	}
+	for _, src := range []string{"REMOVE x, x1.y, x2[0]", "DELETE ss :ss"} {
+		u, problem := parseUpdate(t, src, usedValues(src))
+		if problem != "" {
+			t.Fatal(problem)
+		}
+		if got, touched, err := u.Create(key); got != nil || touched != nil || err != nil {
+			t.Errorf("%s creates %v, %v, %v", src, got, touched, err)
 		}
 	}
 	for _, src := range []string{"SET x.y = :1", "ADD x.y :1", "DELETE x[1] :ss", "SET x = y"} {
@@ -288,7 +295,7 @@ func TestUpdatePaths(t *testing.T) {
 
 func TestUpdateTouched(t *testing.T) {
 	t.Parallel()
-	u, problem := parseUpdate(t, "SET m.k = :s, m.z = :1, l[9] = :2 REMOVE s, absent1 ADD n :1 DELETE absent2 :ss", updateValues)
+	u, problem := parseUpdate(t, "SET m.k = :s, m.z = :1, l[9] = :2 REMOVE s, absent1, m.entries[0] ADD n :1 DELETE absent2 :ss", updateValues)
 	if problem != "" {
 		t.Fatal(problem)
 	}
@@ -297,8 +304,8 @@ func TestUpdateTouched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantOld := item(t, `{"m":{"M":{"k":{"N":"1"}}},"s":{"S":"text"},"n":{"N":"10"}}`)
-	wantNew := item(t, `{"m":{"M":{"k":{"S":"new"},"z":{"N":"1"}}},"l":{"L":[{"N":"2"}]},"n":{"N":"11"}}`)
+	wantOld := item(t, `{"m":{"M":{"k":{"N":"1"},"entries":{"L":[{"M":{"a":{"S":"b"}}}]}}},"s":{"S":"text"},"n":{"N":"10"}}`)
+	wantNew := item(t, `{"m":{"M":{"k":{"S":"new"},"z":{"N":"1"},"entries":{"L":[{"S":"t"}]}}},"n":{"N":"11"}}`)
 	if diff := cmp.Diff(wantOld, expr.Project(old, touched)); diff != "" {
 		t.Errorf("old: %s", diff)
 	}
