@@ -18,12 +18,12 @@ import (
 
 // Config is what the auth function reads from its environment.
 type Config struct {
-	config.AWS
-	config.Tables
-	config.SecretNames
-	config.Edge
-	Limits
-	OAuth oauth.Config
+	AWS     config.AWS
+	Tables  config.Tables
+	Secrets config.SecretNames
+	Edge    config.Edge
+	Limits  Limits
+	OAuth   oauth.Config
 }
 
 // Function builds the auth function. It checks the configuration and leaves everything that takes time to the
@@ -33,9 +33,9 @@ func Function(cfg Config, now clock.Clock, logger *slog.Logger) (http.Handler, e
 		return nil, err
 	}
 	secrets := config.NewSecrets(cfg.AWS)
-	keys := config.NewKeys(secrets.Fetch(cfg.SecretNames.Keys), now)
+	keys := config.NewKeys(secrets.Fetch(cfg.Secrets.Keys), now)
 	keys.Start()
-	provider, err := newProvider(cfg.OAuth, config.NewProviders(secrets.Fetch(cfg.SecretNames.Providers), now))
+	provider, err := newProvider(cfg.OAuth, config.NewProviders(secrets.Fetch(cfg.Secrets.Providers), now))
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func Function(cfg Config, now clock.Clock, logger *slog.Logger) (http.Handler, e
 			Clock:            now,
 			Logger:           logger,
 			Limits:           cfg.Limits,
-			PlainHTTPCookies: cfg.CookiePlainHTTP,
+			PlainHTTPCookies: cfg.Edge.CookiePlainHTTP,
 		}))
 	}), nil
 }

@@ -26,15 +26,16 @@ func clientOf(ctx context.Context) Client {
 	return Client{IP: info.SourceIP, UserAgent: info.UserAgent}
 }
 
-// rateHeaders are the RateLimit-* fields of an answer to a counted attempt.
-type rateHeaders struct {
+// RateLimit is the RateLimit-* fields of an answer to a counted attempt. (Exported for huma's sake: it passes over the
+// fields of unexported embedded structs.)
+type RateLimit struct {
 	Limit     int `header:"RateLimit-Limit" doc:"Attempts in a window, of the rule that is closest to refusing" example:"10"`
 	Remaining int `header:"RateLimit-Remaining" doc:"What is left of them" example:"9"`
 	Reset     int `header:"RateLimit-Reset" doc:"Seconds until the window ends" example:"840"`
 }
 
-func (s Standing) headers() rateHeaders {
-	return rateHeaders{Limit: s.Limit, Remaining: s.Remaining, Reset: wholeSeconds(s.Reset)}
+func (s Standing) headers() RateLimit {
+	return RateLimit{Limit: s.Limit, Remaining: s.Remaining, Reset: wholeSeconds(s.Reset)}
 }
 
 // done is the body of an answer that has nothing to show.

@@ -17,25 +17,25 @@ const (
 	bindingTwinCookie = "oauth"
 )
 
-// binding is the cookie as a request brings it.
-type binding struct {
-	Binding     string `cookie:"__Host-oauth" hidden:"true"`
-	BindingTwin string `cookie:"oauth" hidden:"true"`
+// Binding is the cookie as a request brings it.
+type Binding struct {
+	Host string `cookie:"__Host-oauth" hidden:"true"`
+	Twin string `cookie:"oauth" hidden:"true"`
 }
 
 func (s *Service) hasTwin(ctx context.Context) bool {
 	return s.plainHTTP && !api.RequestInfoFrom(ctx).HTTPS
 }
 
-func (s *Service) bindingOf(ctx context.Context, b binding) string {
-	if b.Binding == "" && s.hasTwin(ctx) {
-		return b.BindingTwin
+func (s *Service) bindingOf(ctx context.Context, b Binding) string {
+	if b.Host == "" && s.hasTwin(ctx) {
+		return b.Twin
 	}
-	return b.Binding
+	return b.Host
 }
 
 func (s *Service) bindingCookies(ctx context.Context, value string) []string {
-	cookie := http.Cookie{
+	cookie := http.Cookie{ //nolint:gosec // the twin without Secure exists on a laptop's plain http only
 		Name: bindingCookie, Value: value, Path: "/", MaxAge: int(stateLife.Seconds()),
 		HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode,
 	}
@@ -48,18 +48,18 @@ func (s *Service) bindingCookies(ctx context.Context, value string) []string {
 }
 
 type departInput struct {
-	binding
+	Binding
 	Redirect string `query:"redirect" doc:"Where to come back to: a path of this site" example:"/projects"`
 }
 
 type departOutput struct {
-	rateHeaders
+	RateLimit
 	Location  string   `header:"Location" doc:"The code host's page"`
 	SetCookie []string `header:"Set-Cookie" doc:"Binds the sign-in to this browser"`
 }
 
 type linkOutput struct {
-	rateHeaders
+	RateLimit
 	SetCookie []string `header:"Set-Cookie" doc:"Binds the sign-in to this browser"`
 	Body      struct {
 		URL string `json:"url" doc:"Where to send the browser" example:"https://codehost.example/login/oauth/authorize?client_id=…"`
@@ -67,7 +67,7 @@ type linkOutput struct {
 }
 
 type callbackInput struct {
-	binding
+	Binding
 	State string `query:"state" doc:"As the code host was given it" example:"GQ2DSNZXGEZDGNBVGY3TQOJQGE"`
 	Code  string `query:"code" doc:"The code host's authorization code" example:"4f1b6c"`
 	Error string `query:"error" doc:"The code host's reason to refuse, in place of a code" example:"access_denied"`
@@ -102,24 +102,24 @@ func (s *Service) registerCodeHost(h huma.API) {
 }
 
 func (s *Service) handleDepart(ctx context.Context, in *departInput) (*departOutput, error) {
-	departure, standing, err := s.Depart(ctx, in.Redirect, s.bindingOf(ctx, in.binding), "", clientOf(ctx).IP)
+	departure, standing, err := s.Depart(ctx, in.Redirect, s.bindingOf(ctx, in.Binding), "", clientOf(ctx).IP)
 	if err != nil {
 		return nil, err
 	}
 	return &departOutput{
-		rateHeaders: standing.headers(),
-		Location:    departure.URL,
-		SetCookie:   s.bindingCookies(ctx, departure.Browser),
+		RateLimit: standing.headers(),
+		Location:  departure.URL,
+		SetCookie: s.bindingCookies(ctx, departure.Browser),
 	}, nil
 }
 
 func (s *Service) handleLink(ctx context.Context, in *departInput) (*linkOutput, error) {
 	caller := api.CallerFrom(ctx)
-	departure, standing, err := s.Depart(ctx, in.Redirect, s.bindingOf(ctx, in.binding), caller.UserID, clientOf(ctx).IP)
+	departure, standing, err := s.Depart(ctx, in.Redirect, s.bindingOf(ctx, in.Binding), caller.UserID, clientOf(ctx).IP)
 	if err != nil {
 		return nil, err
 	}
-	out := &linkOutput{rateHeaders: standing.headers(), SetCookie: s.bindingCookies(ctx, departure.Browser)}
+	out := &linkOutput{RateLimit: standing.headers(), SetCookie: s.bindingCookies(ctx, departure.Browser)}
 	out.Body.URL = departure.URL
 	return out, nil
 }
@@ -131,7 +131,7 @@ func (s *Service) handleCallback(ctx context.Context, in *callbackInput) (*callb
 	}
 	arrival, err := s.Arrive(ctx, Return{
 		State: in.State, Code: in.Code, Query: query,
-		Browser: s.bindingOf(ctx, in.binding), Token: api.SessionToken(ctx), Client: clientOf(ctx),
+		Browser: s.bindingOf(ctx, in.Binding), Token: api.SessionToken(ctx), Client: clientOf(ctx),
 	})
 	if err != nil {
 		return nil, err

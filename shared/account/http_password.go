@@ -41,7 +41,7 @@ func problems(byField map[string]string, order ...string) []error {
 }
 
 type signupOutput struct {
-	rateHeaders
+	RateLimit
 	Body struct {
 		Success bool   `json:"success" doc:"Always true" example:"true"`
 		UserID  string `json:"userId" doc:"The new user's id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
@@ -72,7 +72,7 @@ func tooLong(s string, limit int) string {
 }
 
 type loginOutput struct {
-	rateHeaders
+	RateLimit
 	SetCookie []string `header:"Set-Cookie" doc:"The session"`
 	Body      struct {
 		Success bool   `json:"success" doc:"Always true" example:"true"`
@@ -96,7 +96,7 @@ func (in *changePasswordInput) Resolve(huma.Context) []error {
 }
 
 type changePasswordOutput struct {
-	rateHeaders
+	RateLimit
 	Body done
 }
 
@@ -126,7 +126,7 @@ func (s *Service) handleSignup(ctx context.Context, in *signupInput) (*signupOut
 	if err != nil {
 		return nil, err
 	}
-	out := &signupOutput{rateHeaders: standing.headers()}
+	out := &signupOutput{RateLimit: standing.headers()}
 	out.Body.Success, out.Body.UserID, out.Body.Message = true, userID, "Account created. You can log in now."
 	return out, nil
 }
@@ -136,7 +136,7 @@ func (s *Service) handleLogin(ctx context.Context, in *loginInput) (*loginOutput
 	if err != nil {
 		return nil, err
 	}
-	out := &loginOutput{rateHeaders: standing.headers()}
+	out := &loginOutput{RateLimit: standing.headers()}
 	out.SetCookie = api.SessionCookies(ctx, signedIn.Token.Token, signedIn.Token.Expires)
 	out.Body.Success, out.Body.UserID = true, signedIn.UserID
 	return out, nil
@@ -152,7 +152,7 @@ func (s *Service) handleChangePassword(ctx context.Context, in *changePasswordIn
 		return nil, err
 	}
 	return &changePasswordOutput{
-		rateHeaders: standing.headers(),
-		Body:        done{true, "Password changed. Every other session has ended."},
+		RateLimit: standing.headers(),
+		Body:      done{true, "Password changed. Every other session has ended."},
 	}, nil
 }

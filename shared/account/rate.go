@@ -136,7 +136,6 @@ func tightest(standings []Standing) Standing {
 	return t
 }
 
-
 // hashParts makes a fixed-size key of parts that people chose. Each part is hashed on its own first: ("a", "bc") and
 // ("ab", "c") don't meet.
 func hashParts(parts ...string) string {

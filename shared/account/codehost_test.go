@@ -1,0 +1,398 @@
+package account
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"devplatform/shared/api"
+	"devplatform/shared/db"
+)
+
+func TestCodeHostNotConfigured(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.member("ada")
+	b.do(http.MethodGet, "/api/auth/codehost", nil).want(t, http.StatusNotImplemented, api.CodeOAuthNotConfigured)
+	b.do(http.MethodGet, CallbackPath+"?code=x&state=y", nil).want(t, http.StatusNotImplemented, api.CodeOAuthNotConfigured)
+	b.do(http.MethodPost, "/api/auth/codehost/link", nil).want(t, http.StatusNotImplemented, api.CodeOAuthNotConfigured)
+}
+
+func TestSignInWithCodeHost(t *testing.T) {
+	t.Parallel()
+	h := newCodeHost(t)
+	w := newWorld(t, h.with())
+	b := w.browser()
+	start := b.do(http.MethodGet, "/api/auth/codehost?redirect=%2Fprojects%3Ftab%3D1", nil).want(t, http.StatusFound)
+	if got := rateOf(t, start); got != [3]int{60, 59, 600} {
+		t.Errorf("RateLimit-* %v", got)
+	}
+	cookies := start.header.Values("Set-Cookie")
+	if len(cookies) != 2 || !strings.HasPrefix(cookies[0], "__Host-oauth=") {
+		t.Fatalf("cookies %q", cookies)
+	}
+	for _, part := range []string{"; Path=/", "; Max-Age=600", "; HttpOnly", "; Secure", "; SameSite=Lax"} {
+		if !strings.Contains(cookies[0], part) {
+			t.Errorf("%q lacks %q", cookies[0], part)
+		}
+	}
+	location := start.header.Get("Location")
+	u, _ := url.Parse(location)
+	if got := u.Query().Get("redirect_uri"); got != w.server.URL+CallbackPath {
+		t.Errorf("redirect_uri %q", got)
+	}
+	state := u.Query().Get("state")
+	if w.item(w.tables.Accounts, db.OAuthStateKey(state)) != nil || w.item(w.tables.Accounts, db.OAuthStateKey(hashParts(state))) == nil {
+		t.Error("the state is stored as its hash")
+	}
+
+	back := b.do(http.MethodGet, h.approve(location, octocat(1, verified("Octo@Example.com"))), nil).want(t, http.StatusFound)
+	if got := back.header.Get("Location"); got != "/projects?tab=1" {
+		t.Errorf("redirected to %q", got)
+	}
+	me := b.me().want(t, http.StatusOK)
+	if me.text("email") != "octo@example.com" || me.text("username") != "octocat" {
+		t.Errorf("me %s", me.raw)
+	}
+	again := w.browser()
+	again.enter(h, person{ID: 1, Login: "renamed", Emails: nil}).want(t, http.StatusFound) // known: no e-mail needed
+	if got := again.me().text("id"); got != me.text("id") {
+		t.Errorf("the same identity is another user: %s", got)
+	}
+	// It has a personal workspace like everybody, and no password.
+	page, err := w.service.store.projects.Query(t.Context(), db.Query{Prefix: db.Prefix{PK: "USER#" + me.text("id"), SK: "WS#"}})
+	if err != nil || len(page.Items) != 1 {
+		t.Errorf("workspaces: %d, %v", len(page.Items), err)
+	}
+	for _, password := range []string{"", "x", goodPassword} {
+		b.do(http.MethodPost, "/api/auth/login", loginBody("octo@example.com", password)).want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
+		b.do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": password, "newPassword": "a good new one"}).
+			want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
+	}
+}
+
+func TestCallbackState(t *testing.T) {
+	t.Parallel()
+	h := newCodeHost(t)
+	w := newWorld(t, h.with())
+	ada := octocat(1, verified("ada@example.com"))
+	invalid := func(b *browser, path string) {
+		t.Helper()
+		b.do(http.MethodGet, path, nil).want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
+		b.me().want(t, http.StatusUnauthorized)
+	}
+	b := w.browser()
+	for _, query := range []string{"", "?code=x", "?state=", "?state=x&code=y", "?error=access_denied", "?state=%23&code=x", "?state=" + strings.Repeat("s", 5000)} {
+		invalid(b, CallbackPath+query)
+	}
+	callback := h.approve(b.depart(""), ada)
+	invalid(w.browser(), callback) // somebody who was sent the link: login CSRF
+	other := w.browser()
+	other.depart("")
+	invalid(other, callback) // … and has a sign-in of their own under way
+	b.do(http.MethodGet, callback, nil).want(t, http.StatusFound)
+	reuse := w.browser()
+	reuse.setCookie("oauth", b.cookie("oauth"))
+	invalid(reuse, callback) // used
+
+	late := w.browser()
+	callback = h.approve(late.depart(""), ada)
+	w.clock.Advance(stateLife)
+	invalid(late, callback)
+
+	https := w.browser() // over https the twin counts for nothing
+	callback = h.approve(https.depart(""), ada)
+	twin := https.cookie("oauth")
+	https = w.browser()
+	https.setCookie("oauth", twin)
+	https.do(http.MethodGet, callback, nil, func(r *http.Request) { r.Header.Set(headerHTTPS, "1") }).want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
+}
+
+func TestStateIsUsedOnce(t *testing.T) {
+	t.Parallel()
+	h := newCodeHost(t)
+	w := newWorld(t, h.with())
+	b := w.browser()
+	callback := h.approve(b.depart(""), octocat(1, verified("ada@example.com")))
+	statuses := make([]int, 6)
+	var wg sync.WaitGroup
+	for i := range statuses {
+		wg.Go(func() { statuses[i] = b.do(http.MethodGet, callback, nil).status })
+	}
+	wg.Wait()
+	found := 0
+	for _, s := range statuses {
+		if s == http.StatusFound {
+			found++
+		} else if s != http.StatusBadRequest {
+			t.Errorf("status %d", s)
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d of %v callbacks were let in", found, statuses)
+	}
+}
+
+func TestTwoSignInsInOneBrowser(t *testing.T) {
+	t.Parallel()
+	h := newCodeHost(t)
+	w := newWorld(t, h.with())
+	b := w.browser()
+	first, second := b.depart("/first"), b.depart("/second")
+	for _, page := range []struct{ location, redirect string }{{first, "/first"}, {second, "/second"}} {
+		a := b.do(http.MethodGet, h.approve(page.location, octocat(1, verified("ada@example.com"))), nil).want(t, http.StatusFound)
+		if got := a.header.Get("Location"); got != page.redirect {
+			t.Errorf("redirected to %q, want %q", got, page.redirect)
+		}
+	}
+}
+
+func TestCallbackErrors(t *testing.T) {
+	t.Parallel()
+	h := newCodeHost(t)
+	w := newWorld(t, h.with())
+	b := w.browser()
+	stateOf := func() string {
+		u, _ := url.Parse(b.depart(""))
+		return u.Query().Get("state")
+	}
+	for _, query := range []string{"&error=access_denied", "&error=server_error&error_description=%3Cscript%3E", "&error=access_denied&code=x", "", "&code=", "&code=forged"} {
+		state := stateOf()
+		b.do(http.MethodGet, CallbackPath+"?state="+state+query, nil).want(t, http.StatusUnauthorized, api.CodeOAuthFailed)
+		b.do(http.MethodGet, CallbackPath+"?state="+state+"&code=x", nil).want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid) // used up
+	}
+	for _, path := range []string{"/token", "/user", "/emails"} {
+		h.breakDown(path)
+		b.enter(h, octocat(1, verified("ada@example.com"))).want(t, http.StatusUnauthorized, api.CodeOAuthFailed)
+	}
+	h.breakDown("")
+	for name, p := range map[string]person{
+		"no e-mail":         octocat(7),
+		"an unverified one": octocat(7, unverified("ada@example.com")),
+		"not an address":    octocat(7, verified("ada@localhost")),
+	} {
+		if a := b.enter(h, p); a.status != http.StatusUnauthorized || a.text("code") != string(api.CodeOAuthFailed) {
+			t.Errorf("%s: %d %s", name, a.status, a.raw)
+		}
+	}
+	b.me().want(t, http.StatusUnauthorized)
+}
+
+func TestOpenRedirect(t *testing.T) {
+	t.Parallel()
+	h := newCodeHost(t)
+	w := newWorld(t, h.with())
+	b := w.member("ada")
+	for _, redirect := range []string{"//evil.example", `/\evil.example`, "https://evil.example", "javascript:alert(1)", "/%2f/evil.example", "/\t/evil.example", "/\r\nX: y", "evil", `\\evil.example`} {
+		query := "?redirect=" + url.QueryEscape(redirect)
+		b.do(http.MethodGet, "/api/auth/codehost"+query, nil).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		b.do(http.MethodPost, "/api/auth/codehost/link"+query, nil).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	}
+	a := b.do(http.MethodGet, h.approve(b.depart(""), octocat(1, verified("o@example.com"))), nil).want(t, http.StatusFound)
+	if got := a.header.Get("Location"); got != "/" {
+		t.Errorf("without a redirect: %q", got)
+	}
+}
+
+// Somebody signs up with another's address and waits for them to come through the code host.
+func TestAccountTakeOverBySigningUpFirst(t *testing.T) {
+	t.Parallel()
+	h := newCodeHost(t)
+	w := newWorld(t, h.with())
+	attacker := w.browser()
+	attacker.do(http.MethodPost, "/api/auth/signup", signupBody("Victim@example.com", "attacker", goodPassword)).want(t, http.StatusCreated)
+	victim := w.browser()
+	a := victim.enter(h, octocat(1, verified("victim@example.com"))).want(t, http.StatusConflict, api.CodeUserExists)
+	if !strings.Contains(strings.ToLower(a.text("error")), "log in") || !strings.Contains(a.text("error"), "link") {
+		t.Errorf("message %q", a.text("error"))
+	}
+	victim.me().want(t, http.StatusUnauthorized)
+	if w.item(w.tables.Accounts, db.IdentityKey("x", "1")) != nil {
+		t.Error("an identity was joined")
+	}
+	// Nor the other way round: a sign-up with the address of an account from the code host.
+	victim.enter(h, octocat(2, verified("other@example.com"))).want(t, http.StatusFound)
+	attacker.do(http.MethodPost, "/api/auth/signup", signupBody("other@example.com", "attacker2", goodPassword)).want(t, http.StatusConflict, api.CodeUserExists)
+	// An unverified address at the code host opens no account either.
+	attacker.enter(h, octocat(3, unverified("other@example.com"))).want(t, http.StatusUnauthorized, api.CodeOAuthFailed)
+}
+
+func TestVerifiedAccountIsJoined(t *testing.T) {
+	t.Parallel()
+	h := newCodeHost(t)
+	w := newWorld(t, h.with())
+	first := w.browser()
+	first.enter(h, octocat(1, verified("octo@example.com"))).want(t, http.StatusFound)
+	second := w.browser() // another identity with the same verified address, not its primary one
+	second.enter(h, octocat(2, mail{Email: "new@example.com", Verified: true, Primary: true}, mail{Email: "OCTO@example.com", Verified: true})).want(t, http.StatusFound)
+	if a, b := first.me().text("id"), second.me().text("id"); a != b {
+		t.Errorf("two users: %s, %s", a, b)
+	}
+	third := w.browser() // names the address, but the code host has not verified it
+	third.enter(h, octocat(3, verified("third@example.com"), mail{Email: "octo@example.com"})).want(t, http.StatusFound)
+	if third.me().text("id") == first.me().text("id") {
+		t.Error("an unverified address joined the account")
+	}
+}
+
+func TestUsernamesFromTheCodeHostAreMadeUnique(t *testing.T) {
+	t.Parallel()
+	h := newCodeHost(t)
+	w := newWorld(t, h.with())
+	w.browser().do(http.MethodPost, "/api/auth/signup", signupBody("x@example.com", "OctoCat", goodPassword)).want(t, http.StatusCreated)
+	seen := map[string]bool{"octocat": true}
+	for i := range 7 {
+		b := w.browser()
+		b.enter(h, octocat(i+1, verified(fmt.Sprintf("o%d@example.com", i)))).want(t, http.StatusFound)
+		name := b.me().text("username")
+		if seen[strings.ToLower(name)] || !strings.HasPrefix(name, "octocat-") || CheckUsername(name) != "" {
+			t.Errorf("username %q", name)
+		}
+		seen[strings.ToLower(name)] = true
+	}
+}
+
+func TestRacingSignInsMakeOneAccount(t *testing.T) {
+	t.Parallel()
+	h := newCodeHost(t)
+	w := newWorld(t, h.with())
+	race := func(people func(i int) person) map[string]bool {
+		browsers, callbacks := make([]*browser, 4), make([]string, 4)
+		for i := range browsers {
+			browsers[i] = w.browser()
+			callbacks[i] = h.approve(browsers[i].depart(""), people(i))
+		}
+		var wg sync.WaitGroup
+		for i, b := range browsers {
+			wg.Go(func() {
+				if a := b.do(http.MethodGet, callbacks[i], nil); a.status != http.StatusFound {
+					t.Errorf("callback %d: %d %s", i, a.status, a.raw)
+				}
+			})
+		}
+		wg.Wait()
+		users := map[string]bool{}
+		for _, b := range browsers {
+			users[b.me().text("id")] = true
+		}
+		return users
+	}
+	if users := race(func(int) person { return octocat(1, verified("one@example.com")) }); len(users) != 1 {
+		t.Errorf("one identity, %d users", len(users))
+	}
+	if users := race(func(i int) person { return octocat(10+i, verified("shared@example.com")) }); len(users) != 1 {
+		t.Errorf("one address, %d users", len(users))
+	}
+	if users := race(func(i int) person { return octocat(20+i, verified(fmt.Sprintf("r%d@example.com", i))) }); len(users) != 4 {
+		t.Errorf("four people with one login name, %d users", len(users))
+	}
+}
+
+func TestLink(t *testing.T) {
+	t.Parallel()
+	h := newCodeHost(t)
+	w := newWorld(t, h.with())
+	me := octocat(1, verified("elsewhere@example.com"))
+	w.browser().do(http.MethodPost, "/api/auth/codehost/link", nil).want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+
+	b := w.member("ada")
+	before := b.cookie("session")
+	b.do(http.MethodGet, h.approve(b.link(), me), nil).want(t, http.StatusFound)
+	if b.cookie("session") == before {
+		t.Error("the callback kept the session that was there")
+	}
+	id := b.me().want(t, http.StatusOK).text("id")
+	old := w.browser()
+	old.setCookie("session", before)
+	old.me().want(t, http.StatusUnauthorized) // replaced, not doubled
+
+	fresh := w.browser()
+	fresh.enter(h, me).want(t, http.StatusFound)
+	if got := fresh.me(); got.text("id") != id || got.text("email") != "ada@example.com" {
+		t.Errorf("the linked identity leads to %s", got.raw)
+	}
+	b.do(http.MethodGet, h.approve(b.link(), me), nil).want(t, http.StatusFound) // once more: nothing to do
+	if got := b.me().want(t, http.StatusOK).text("id"); got != id {
+		t.Errorf("linked again: %s", got)
+	}
+
+	eve := w.member("eve")
+	eve.do(http.MethodGet, h.approve(eve.link(), me), nil).want(t, http.StatusConflict, api.CodeConflict)
+	if got := eve.me().want(t, http.StatusOK).text("username"); got != "eve" {
+		t.Errorf("after the conflict, eve is %s", got)
+	}
+}
+
+func TestLinkNeedsTheSameUserInTheSameBrowser(t *testing.T) {
+	t.Parallel()
+	h := newCodeHost(t)
+	w := newWorld(t, h.with())
+	me := octocat(1, verified("elsewhere@example.com"))
+
+	gone := w.member("gone")
+	callback := h.approve(gone.link(), me)
+	gone.do(http.MethodPost, "/api/auth/logout", nil).want(t, http.StatusOK)
+	gone.do(http.MethodGet, callback, nil).want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+
+	changed := w.member("ada")
+	callback = h.approve(changed.link(), me)
+	changed.signup("eve").want(t, http.StatusCreated)
+	changed.login("eve", goodPassword).want(t, http.StatusOK)
+	changed.do(http.MethodGet, callback, nil).want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
+
+	// An attacker's link, followed in the victim's browser, joins nothing.
+	attacker, victim := w.member("mallory"), w.member("victim")
+	callback = h.approve(attacker.link(), me)
+	victim.do(http.MethodGet, callback, nil).want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
+
+	fresh := w.browser()
+	fresh.enter(h, me).want(t, http.StatusFound)
+	if got := fresh.me().text("email"); got != "elsewhere@example.com" {
+		t.Errorf("the identity was joined to %s", got)
+	}
+}
+
+// An unverified account that was linked stays unverified: another identity with its address is not let in.
+func TestLinkVerifiesNothing(t *testing.T) {
+	t.Parallel()
+	h := newCodeHost(t)
+	w := newWorld(t, h.with())
+	b := w.member("ada")
+	b.do(http.MethodGet, h.approve(b.link(), octocat(1, verified("ada@example.com"))), nil).want(t, http.StatusFound)
+	w.browser().enter(h, octocat(2, verified("ada@example.com"))).want(t, http.StatusConflict, api.CodeUserExists)
+}
+
+func TestOAuthStartsAreLimited(t *testing.T) {
+	t.Parallel()
+	h := newCodeHost(t)
+	w := newWorld(t, h.with(), withLimits(func(l *Limits) { l.OAuthIP = 3 }))
+	b := w.member("ada")
+	b.depart("")
+	if got := rateOf(t, b.do(http.MethodPost, "/api/auth/codehost/link", nil).want(t, http.StatusOK)); got != [3]int{3, 1, 600} {
+		t.Errorf("RateLimit-* %v", got)
+	}
+	b.depart("")
+	a := b.do(http.MethodGet, "/api/auth/codehost", nil).want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
+	if got := rateOf(t, a); got != [3]int{3, 0, 600} || a.header.Get("Retry-After") != "600" {
+		t.Errorf("refused: %v %s", got, a.header.Get("Retry-After"))
+	}
+	w.clock.Advance(10 * time.Minute)
+	b.depart("")
+}
+
+func TestSignInMarksTheAddressAsKnown(t *testing.T) {
+	t.Parallel()
+	h := newCodeHost(t)
+	w := newWorld(t, h.with())
+	w.browser().from("198.51.100.20").enter(h, octocat(1, verified("octo@example.com"))).want(t, http.StatusFound)
+	known := w.item(w.tables.Accounts, db.KnownIPKey("octo@example.com", "198.51.100.20"))
+	if _, ok := known["expiresAt"].(*types.AttributeValueMemberN); !ok {
+		t.Errorf("the note of the address: %v", known)
+	}
+}

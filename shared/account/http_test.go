@@ -1,0 +1,265 @@
+package account
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"devplatform/shared/api"
+	"devplatform/shared/db"
+	"devplatform/shared/id"
+)
+
+func TestSignupLoginMeLogout(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.browser()
+	created := b.do(http.MethodPost, "/api/auth/signup", signupBody("Ada@Example.COM", "Ada", goodPassword)).want(t, http.StatusCreated)
+	userID := created.text("userId")
+	if created.body["success"] != true || !id.User.Valid(userID) || created.text("message") == "" || len(created.body) != 3 {
+		t.Errorf("signup: %s", created.raw)
+	}
+	if len(created.header.Values("Set-Cookie")) != 0 {
+		t.Error("signup signs nobody in")
+	}
+	b.me().want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+
+	in := b.do(http.MethodPost, "/api/auth/login", loginBody("aDA@example.com", goodPassword)).want(t, http.StatusOK)
+	if in.text("userId") != userID || in.body["success"] != true || len(in.body) != 2 {
+		t.Errorf("login: %s", in.raw)
+	}
+	me := b.me().want(t, http.StatusOK)
+	want := map[string]any{"id": userID, "email": "ada@example.com", "username": "Ada", "createdAt": "2031-05-05T10:05:00.000Z"}
+	for field, value := range want {
+		if me.body[field] != value || len(me.body) != len(want) {
+			t.Errorf("me: %s, want %v", me.raw, want)
+		}
+	}
+	out := b.do(http.MethodPost, "/api/auth/logout", nil).want(t, http.StatusOK)
+	if out.body["success"] != true || out.text("message") == "" {
+		t.Errorf("logout: %s", out.raw)
+	}
+	b.me().want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	b.do(http.MethodPost, "/api/auth/logout", nil).want(t, http.StatusOK)
+}
+
+// DESIGN.md §3: calls to DynamoDB a request.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.browser()
+	check := func(name string, a answer, most int64) {
+		t.Helper()
+		if a.calls == 0 || a.calls > most {
+			t.Errorf("%s: %d calls, budget %d", name, a.calls, most)
+		}
+	}
+	check("signup", b.signup("ada").want(t, http.StatusCreated), 2)
+	check("first login", b.login("ada", goodPassword).want(t, http.StatusOK), 5)
+	check("login", b.login("ada", goodPassword).want(t, http.StatusOK), 4)
+	check("wrong login", b.login("ada", "wrong").want(t, http.StatusUnauthorized), 4)
+	check("unknown login", b.login("eve", "wrong").want(t, http.StatusUnauthorized), 4)
+	check("me", b.me().want(t, http.StatusOK), 1)
+	check("logout", b.do(http.MethodPost, "/api/auth/logout", nil).want(t, http.StatusOK), 2)
+}
+
+func TestCookies(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.browser()
+	b.signup("ada").want(t, http.StatusCreated)
+	cookies := b.login("ada", goodPassword).want(t, http.StatusOK).header.Values("Set-Cookie")
+	if len(cookies) != 2 {
+		t.Fatalf("plain http: %q", cookies)
+	}
+	for _, part := range []string{"__Host-session=", "; Path=/", "; HttpOnly", "; Secure", "; SameSite=Lax", "; Max-Age=604800"} {
+		if !strings.Contains(cookies[0], part) {
+			t.Errorf("%q lacks %q", cookies[0], part)
+		}
+	}
+	if strings.Contains(cookies[0], "Domain") || strings.Contains(cookies[1], "Secure") || !strings.HasPrefix(cookies[1], "session=") || !strings.Contains(cookies[1], "HttpOnly") {
+		t.Errorf("cookies %q", cookies)
+	}
+	https := func(r *http.Request) { r.Header.Set(headerHTTPS, "1") }
+	over := b.do(http.MethodPost, "/api/auth/login", loginBody("ada@example.com", goodPassword), https).want(t, http.StatusOK)
+	if got := over.header.Values("Set-Cookie"); len(got) != 1 || !strings.HasPrefix(got[0], "__Host-session=") {
+		t.Errorf("https: %q", got)
+	}
+	twinOnly := w.browser()
+	twinOnly.setCookie("session", b.cookie("session"))
+	twinOnly.me().want(t, http.StatusOK)
+	twinOnly.do(http.MethodGet, "/api/auth/me", nil, https).want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	cleared := b.do(http.MethodPost, "/api/auth/logout", nil).want(t, http.StatusOK).header.Values("Set-Cookie")
+	if len(cleared) != 2 || !strings.Contains(cleared[0], "Max-Age=0") || !strings.Contains(cleared[1], "Max-Age=0") {
+		t.Errorf("logout: %q", cleared)
+	}
+}
+
+func TestSignupStoresWhatDesignSays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	userID := w.browser().signup("Ada").want(t, http.StatusCreated).text("userId")
+	for _, key := range []db.Key{db.UserKey(userID), db.EmailKey("ada@example.com"), db.UsernameKey("ada")} {
+		if w.item(w.tables.Accounts, key) == nil {
+			t.Errorf("nothing under %v", key)
+		}
+	}
+	email := w.item(w.tables.Accounts, db.EmailKey("ada@example.com"))
+	hash, _ := email["passwordHash"].(*types.AttributeValueMemberS)
+	verified, _ := email["verified"].(*types.AttributeValueMemberBOOL)
+	if hash == nil || !strings.HasPrefix(hash.Value, "$argon2id$v=19$") || verified == nil || verified.Value {
+		t.Errorf("e-mail record %v", email)
+	}
+	page, err := w.service.store.projects.Query(t.Context(), db.Query{Prefix: db.Prefix{PK: "USER#" + userID, SK: "WS#"}})
+	if err != nil || len(page.Items) != 1 {
+		t.Errorf("workspaces: %d, %v", len(page.Items), err)
+	}
+	if strings.Contains(w.log.String(), goodPassword) || strings.Contains(w.log.String(), "ada@") {
+		t.Error("the log holds a password or an address")
+	}
+}
+
+func TestSignupRefusesWhatIsTaken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.browser()
+	b.signup("ada").want(t, http.StatusCreated)
+	for _, body := range []map[string]string{
+		signupBody("ada@example.com", "other", goodPassword),
+		signupBody("ADA@EXAMPLE.COM", "other", goodPassword),
+		signupBody("other@example.com", "ada", goodPassword),
+		signupBody("other@example.com", "ADA", goodPassword),
+	} {
+		a := b.do(http.MethodPost, "/api/auth/signup", body).want(t, http.StatusConflict, api.CodeUserExists)
+		if a.header.Get("RateLimit-Remaining") == "" {
+			t.Error("409 without RateLimit-*")
+		}
+	}
+	// Nothing of the refused ones is left: the name that came with the taken e-mail is still free.
+	b.do(http.MethodPost, "/api/auth/signup", signupBody("other@example.com", "other", goodPassword)).want(t, http.StatusCreated)
+}
+
+func TestRacingSignups(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, body := range map[string]func(i int) map[string]string{
+		"e-mail": func(i int) map[string]string {
+			return signupBody("race@example.com", "race"+string(rune('a'+i)), goodPassword)
+		},
+		"username": func(i int) map[string]string {
+			return signupBody(string(rune('a'+i))+"@race.example", "Racer", goodPassword)
+		},
+	} {
+		statuses := make([]int, 6)
+		var wg sync.WaitGroup
+		for i := range statuses {
+			wg.Go(func() { statuses[i] = w.browser().do(http.MethodPost, "/api/auth/signup", body(i)).status })
+		}
+		wg.Wait()
+		count := map[int]int{}
+		for _, s := range statuses {
+			count[s]++
+		}
+		if count[http.StatusCreated] != 1 || count[http.StatusConflict] != 5 {
+			t.Errorf("%s: %v", name, statuses)
+		}
+	}
+}
+
+func TestSignupValidation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.browser()
+	cases := []struct {
+		name   string
+		body   any
+		fields []string
+	}{
+		{"nothing", nil, []string{"body"}},
+		{"no object", `[]`, []string{"body", "email", "username", "password"}},
+		{"empty object", `{}`, []string{"email", "username", "password"}},
+		{"nulls", `{"email":null,"username":null,"password":null}`, []string{"email", "username", "password"}},
+		{"wrong types", `{"email":1,"username":true,"password":["x"]}`, []string{"email", "username", "password"}},
+		{"all bad", signupBody("nope", "-x", "short"), []string{"email", "username", "password"}},
+		{"one bad", signupBody("ada@example.com", "ada", "password"), []string{"password"}},
+		{"password is the e-mail", signupBody("ada@example.com", "ada", "Ada@Example.com"), []string{"password"}},
+		{"password is the username", signupBody("ada@example.com", "adalovelace", "AdaLovelace"), []string{"password"}},
+		{"one missing", `{"email":"ada@example.com","username":"ada"}`, []string{"password"}},
+	}
+	for _, c := range cases {
+		a := b.do(http.MethodPost, "/api/auth/signup", c.body)
+		if a.status != http.StatusBadRequest || a.text("code") != string(api.CodeValidationFailed) {
+			t.Errorf("%s: %d %s", c.name, a.status, a.raw)
+			continue
+		}
+		for _, field := range c.fields {
+			if !strings.Contains(a.text("error"), field+":") {
+				t.Errorf("%s: %q does not name %s", c.name, a.text("error"), field)
+			}
+		}
+		if len(c.fields) == 1 && strings.Contains(a.text("error"), ";") {
+			t.Errorf("%s: %q names more than %s", c.name, a.text("error"), c.fields[0])
+		}
+	}
+	b.do(http.MethodPost, "/api/auth/signup", `{"email":"x@example.com","username":"xx","password":"correct horse","role":"admin","verified":true}`).
+		want(t, http.StatusCreated) // what isn't known is ignored
+}
+
+func TestLoginAnswersAllThatIsWrongAlike(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.browser()
+	b.signup("ada").want(t, http.StatusCreated)
+	before := w.service.hasher.Computed()
+	var messages []string
+	attempts := []map[string]string{
+		loginBody("ada@example.com", "wrong"), loginBody("nobody@example.com", goodPassword), loginBody("not an address", "x"),
+		loginBody("", ""), loginBody("ada@example.com", ""), loginBody("USER#x", "x"), loginBody(strings.Repeat("x", 1024), "x"),
+		loginBody("x@example.com", strings.Repeat("p", 1024)),
+	}
+	for _, body := range attempts {
+		messages = append(messages, b.do(http.MethodPost, "/api/auth/login", body).want(t, http.StatusUnauthorized, api.CodeInvalidCredentials).raw)
+	}
+	for _, m := range messages {
+		if m != messages[0] {
+			t.Errorf("messages differ: %s / %s", m, messages[0])
+		}
+	}
+	if got := w.service.hasher.Computed() - before; got != int64(len(attempts)) {
+		t.Errorf("%d hashes for %d attempts", got, len(attempts))
+	}
+	for _, body := range []map[string]string{loginBody("a@b.example", strings.Repeat("p", 1025)), loginBody(strings.Repeat("x", 1025), "x"), {"email": "a@b.example"}, {"password": "x"}} {
+		b.do(http.MethodPost, "/api/auth/login", body).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	}
+}
+
+func TestLoginRehashesWhenParametersChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.browser()
+	b.signup("ada").want(t, http.StatusCreated)
+	stronger := quickHash()
+	stronger.Time = 2
+	w.service.hasher = NewHasher(stronger, 2)
+	var wg sync.WaitGroup
+	for range 4 { // at once: none may fail for another's new hash
+		wg.Go(func() {
+			if a := w.browser().login("ada", goodPassword); a.status != http.StatusOK {
+				t.Errorf("login: %s", a.raw)
+			}
+		})
+	}
+	wg.Wait()
+	hash, _ := w.item(w.tables.Accounts, db.EmailKey("ada@example.com"))["passwordHash"].(*types.AttributeValueMemberS)
+	if hash == nil || !strings.Contains(hash.Value, "t=2") {
+		t.Errorf("hash %v", hash)
+	}
+	before := w.service.hasher.Computed()
+	b.login("ada", goodPassword).want(t, http.StatusOK)
+	if got := w.service.hasher.Computed() - before; got != 1 {
+		t.Errorf("%d hashes after the rehash", got)
+	}
+}

@@ -1,0 +1,105 @@
+package account
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"devplatform/infra/local/codehost"
+	"devplatform/shared/account/oauth"
+)
+
+// TestPlatformCodeHost signs in at the local platform's own code host, by its consent page, as a person would.
+func TestPlatformCodeHost(t *testing.T) {
+	t.Parallel()
+	var handler http.Handler
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	t.Cleanup(server.Close)
+	provider, err := oauth.New(oauth.Config{Provider: "gitea", BaseURL: server.URL + "/codehost", ClientID: "app", ClientSecret: "app secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, func(d *Deps) { d.Provider = provider })
+	handler, err = codehost.New(codehost.Options{
+		ClientID: "app", ClientSecret: "app secret", RedirectPrefixes: []string{w.server.URL + CallbackPath},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := w.browser()
+	page := b.depart("/projects")
+	form := b.form(page)
+	form.Set("login", "grace")
+	form.Set("email", "grace@example.com")
+	form.Set("verified", "true")
+	form.Set("decision", "authorize")
+	back := b.submit(page, form)
+	a := b.do(http.MethodGet, strings.TrimPrefix(back, w.server.URL), nil).want(t, http.StatusFound)
+	if got := a.header.Get("Location"); got != "/projects" {
+		t.Errorf("redirected to %q", got)
+	}
+	if me := b.me().want(t, http.StatusOK); me.text("email") != "grace@example.com" || me.text("username") != "grace" {
+		t.Errorf("me %s", me.raw)
+	}
+}
+
+// form reads the hidden fields of the consent page's form.
+func (b *browser) form(page string) url.Values {
+	b.w.t.Helper()
+	res, err := b.client.Get(page)
+	if err != nil {
+		b.w.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		b.w.t.Fatalf("consent page: %d %s, %v", res.StatusCode, raw, err)
+	}
+	document, err := html.Parse(strings.NewReader(string(raw)))
+	if err != nil {
+		b.w.t.Fatal(err)
+	}
+	form := url.Values{}
+	for n := range document.Descendants() {
+		attrs := map[string]string{}
+		for _, a := range n.Attr {
+			attrs[a.Key] = a.Val
+		}
+		if n.Data == "input" && attrs["type"] == "hidden" {
+			form.Set(attrs["name"], attrs["value"])
+		}
+	}
+	return form
+}
+
+// submit posts the consent page's form and answers with where the browser is sent.
+func (b *browser) submit(page string, form url.Values) string {
+	b.w.t.Helper()
+	u, err := url.Parse(page)
+	if err != nil {
+		b.w.t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(b.w.t.Context(), http.MethodPost, u.Scheme+"://"+u.Host+u.Path, strings.NewReader(form.Encode()))
+	if err != nil {
+		b.w.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", u.Scheme+"://"+u.Host)
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	res, err := b.client.Do(r)
+	if err != nil {
+		b.w.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	raw, _ := io.ReadAll(res.Body)
+	location := res.Header.Get("Location")
+	if location == "" {
+		b.w.t.Fatalf("no redirect: %d %s", res.StatusCode, raw)
+	}
+	return location
+}
