@@ -1,0 +1,123 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// cli runs the real AWS CLI against a platform and answers what it printed.
+func (p *platform) cli(args ...string) (string, error) {
+	p.t.Helper()
+	command := exec.Command(required(p.t, "aws"), append([]string{"--endpoint-url", p.aws, "--region", "us-east-1", "--output", "json"}, args...)...)
+	command.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_PAGER=", "AWS_EC2_METADATA_DISABLED=true")
+	output, err := command.CombinedOutput()
+	return string(output), err
+}
+
+// TestAWSCLI is what an AWS user tries first: list tables and functions, invoke one with a sample event, see its error.
+func TestAWSCLI(t *testing.T) {
+	t.Parallel()
+	required(t, "aws")
+	p := start(t)
+	out := filepath.Join(t.TempDir(), "out.json")
+	event := "fileb://" + root + "/events/auth-me.json" // fileb is the same in both major versions of the CLI
+	notAnEvent := filepath.Join(t.TempDir(), "string.json")
+	write(t, notAnEvent, `"no event"`)
+
+	for _, step := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"list tables", []string{"dynamodb", "list-tables"}, []string{"local-AccountsTable", "local-ProjectsTable"}},
+		{"describe table", []string{"dynamodb", "describe-table", "--table-name", "local-AccountsTable"}, []string{`"TableStatus": "ACTIVE"`}},
+		{"list functions", []string{"lambda", "list-functions"}, []string{`"FunctionName": "AuthFunction"`}},
+		{"invoke", []string{"lambda", "invoke", "--function-name", "AuthFunction", "--payload", event, out}, []string{`"StatusCode": 200`}},
+		{"invoke and forget", []string{"lambda", "invoke", "--function-name", "AuthFunction", "--invocation-type", "Event",
+			"--payload", event, filepath.Join(t.TempDir(), "none.json")}, []string{`"StatusCode": 202`}},
+		{"no event", []string{"lambda", "invoke", "--function-name", "AuthFunction",
+			"--payload", "fileb://" + notAnEvent, filepath.Join(t.TempDir(), "error.json")}, []string{`"StatusCode": 200`}},
+	} {
+		printed, err := p.cli(step.args...)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", step.name, err, printed)
+		}
+		for _, want := range step.want {
+			if !strings.Contains(printed, want) {
+				t.Errorf("%s: no %s in %s", step.name, want, printed)
+			}
+		}
+	}
+	answer, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var response struct {
+		StatusCode int `json:"statusCode"`
+	}
+	if err := json.Unmarshal(answer, &response); err != nil || response.StatusCode != 401 {
+		t.Errorf("auth-me answered %s", answer)
+	}
+	printed, err := p.cli("lambda", "invoke", "--function-name", "NoFunction", filepath.Join(t.TempDir(), "x.json"))
+	if err == nil || !strings.Contains(printed, "ResourceNotFoundException") {
+		t.Errorf("an unknown function: %v %s", err, printed)
+	}
+	printed, err = p.cli("s3", "ls")
+	if err == nil {
+		t.Errorf("a service that is not there answered %s", printed)
+	}
+}
+
+// TestEvents sends every sample event to its function through the Invoke API. An event's name begins with the
+// function's: auth-me.json is for AuthFunction.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	files, err := filepath.Glob(filepath.Join(root, "events", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no sample events: %v", err)
+	}
+	want := map[string]int{
+		"auth-signup": 201, "auth-login": 200, "auth-logout": 200, "auth-codehost": 302,
+	}
+	seen := 0
+	// In the order of the story: the sign-up event makes the account that the login event uses.
+	for _, name := range append([]string{"auth-signup", "auth-login"}, names(files)...) {
+		if name == "auth-signup" && seen > 0 || name == "auth-login" && seen > 1 {
+			continue
+		}
+		seen++
+		event, err := os.ReadFile(filepath.Join(root, "events", name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		group, _, _ := strings.Cut(name, "-")
+		function := strings.ToUpper(group[:1]) + group[1:] + "Function"
+		a := newClient(t, p.aws).do("POST", "/2015-03-31/functions/"+function+"/invocations", string(event))
+		if kind := a.header.Get("X-Amz-Function-Error"); a.status != 200 || kind != "" {
+			t.Errorf("%s: %d %s %s", name, a.status, kind, a.body)
+			continue
+		}
+		var response struct {
+			StatusCode int `json:"statusCode"`
+		}
+		if err := json.Unmarshal(a.body, &response); err != nil {
+			t.Errorf("%s: %s", name, a.body)
+		}
+		if expected := want[name]; expected != 0 && response.StatusCode != expected || response.StatusCode >= 500 || response.StatusCode == 404 && !strings.Contains(string(a.body), "SESSION_NOT_FOUND") {
+			t.Errorf("%s: answered %s", name, a.body)
+		}
+	}
+}
+
+func names(files []string) []string {
+	var all []string
+	for _, file := range files {
+		all = append(all, strings.TrimSuffix(filepath.Base(file), ".json"))
+	}
+	return all
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"devplatform/infra/local/stack"
+)
+
+// stackName is the first part of the names of tables and secrets.
+const stackName = "local"
+
+// check loads a template as the platform would and says what it holds, or everything that can't be done.
+func check(_ context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := newFlags("check", "local check TEMPLATE", stderr)
+	if err := parse(flags, args, 1); err != nil {
+		return err
+	}
+	path := flags.Arg(0)
+	s, err := stack.Load(path, stack.Options{StackName: stackName, Region: "us-east-1", Account: account})
+	if err != nil {
+		return err
+	}
+	routes := 0
+	for _, api := range s.APIs {
+		routes += len(api.Routes)
+	}
+	_, err = fmt.Fprintf(stdout, "%s: %d functions, %d routes, %d tables, %d secrets: the local platform can run it\n",
+		path, len(s.Functions), routes, len(s.Tables), len(s.Secrets))
+	if err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	return nil
+}

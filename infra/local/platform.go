@@ -1,0 +1,261 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"devplatform/infra/local/codehost"
+	"devplatform/infra/local/dynamodb"
+	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/provision"
+	"devplatform/infra/local/runtime"
+	"devplatform/infra/local/secrets"
+	"devplatform/infra/local/stack"
+)
+
+// platform is everything that runs: the parts, the servers in front of them, and what has to be closed behind them.
+type platform struct {
+	settings Settings
+	logger   *slog.Logger
+	stack    *stack.Stack
+
+	http, https, aws *listeners
+	certificate      tls.Certificate
+	servers          []*http.Server // the gateway's
+	port             *awsPort
+	awsServer        *http.Server
+	failed           chan error // the first server that failed
+
+	database *dynamodb.DB   // nil when another endpoint is used
+	secrets  *secrets.Store // as database
+	runtime  *runtime.Runtime
+	codehost *codehost.Server // nil when a provider is configured
+	gateway  *gateway.Gateway
+}
+
+// open takes the ports, reads the template, opens the data, makes the tables and secrets that are missing, and starts to
+// serve. On an error nothing stays open.
+func open(ctx context.Context, settings Settings, logger *slog.Logger) (_ *platform, err error) {
+	p := &platform{settings: settings, logger: logger, failed: make(chan error, 1)}
+	defer func() {
+		if err != nil {
+			_ = p.close()
+		}
+	}()
+	for _, step := range []func(context.Context) error{
+		p.listen, p.loadTemplate, p.openData, p.serveAWS, p.provision, p.openRuntime, p.serveGateway,
+	} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (p *platform) listen(context.Context) (err error) {
+	if p.http, err = listen(p.settings.Port, "PORT"); err != nil {
+		return err
+	}
+	httpsPort := 0
+	if p.settings.Port != 0 {
+		httpsPort = p.settings.Port + httpsOffset
+	}
+	if p.https, err = listen(httpsPort, "PORT (https is at PORT+443)"); err != nil {
+		return err
+	}
+	p.aws, err = listen(p.settings.AWSPort, "AWS_PORT")
+	return err
+}
+
+// loadTemplate resolves the template with the environment's overrides.
+func (p *platform) loadTemplate(context.Context) error {
+	overrides, err := p.openCodehost(environment())
+	if err != nil {
+		return err
+	}
+	p.stack, err = stack.Load(p.settings.Template, stack.Options{
+		StackName: stackName, Region: p.settings.Region, Account: account, Overrides: overrides,
+	})
+	if err != nil {
+		return err
+	}
+	if len(p.stack.APIs) != 1 {
+		return fmt.Errorf("%s: the local platform runs one API, the template has %d", p.settings.Template, len(p.stack.APIs))
+	}
+	return nil
+}
+
+// openData opens what lies in the data folder. With another endpoint only the certificate and the identities do.
+func (p *platform) openData(context.Context) (err error) {
+	dir := p.settings.DataDir
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("DATA_DIR: %w", err)
+	}
+	if p.certificate, err = gateway.LoadOrMakeCertificate(filepath.Join(dir, "tls"), time.Now); err != nil {
+		return err
+	}
+	if p.settings.EndpointURL != "" {
+		return nil
+	}
+	p.secrets, err = secrets.Open(secrets.Options{
+		Dir: filepath.Join(dir, "secrets"), Now: time.Now, Logger: p.logger, Region: p.settings.Region, Account: account,
+	})
+	if err != nil {
+		return err
+	}
+	p.database, err = dynamodb.Open(dynamodb.Options{
+		Dir: filepath.Join(dir, "dynamodb"), Now: time.Now, Logger: p.logger, Region: p.settings.Region, Account: account,
+	})
+	return err
+}
+
+// endpoint is where DynamoDB and Secrets Manager answer.
+func (p *platform) endpoint() string {
+	if p.settings.EndpointURL != "" {
+		return p.settings.EndpointURL
+	}
+	return fmt.Sprintf("http://127.0.0.1:%d", p.aws.port)
+}
+
+// serveAWS opens the AWS port. Lambda joins it when its functions can start.
+func (p *platform) serveAWS(context.Context) error {
+	p.port = &awsPort{}
+	if p.database != nil {
+		p.port.dynamodb, p.port.secrets = p.database, p.secrets
+	}
+	if p.codehost != nil {
+		p.port.codehost = p.codehost
+	}
+	p.awsServer = p.serve(gateway.NewServer(p.port.handler(), nil, p.logger), p.aws.all)
+	return nil
+}
+
+// provision makes the tables and secrets of the template that are not there yet.
+func (p *platform) provision(ctx context.Context) error {
+	made, err := provision.Apply(ctx, p.stack, provision.Options{
+		Endpoint: p.endpoint(), AccessKeyID: p.settings.AccessKeyID, SecretKey: p.settings.SecretKey, SessionToken: p.settings.SessionToken,
+	})
+	if err != nil {
+		return err
+	}
+	p.logger.Info("provisioned: " + made.String())
+	return nil
+}
+
+// openRuntime finds or builds the binaries and hands them to Lambda.
+func (p *platform) openRuntime(ctx context.Context) error {
+	paths, err := binaries(ctx, p.stack, p.settings.Binaries, filepath.Join(p.settings.DataDir, "bin"))
+	if err != nil {
+		return err
+	}
+	functions := make([]runtime.Function, 0, len(p.stack.Functions))
+	for _, f := range p.stack.Functions {
+		functions = append(functions, runtime.Function{
+			Name: f.Name, Bootstrap: paths[f.Name], Handler: f.Handler, RuntimeName: f.Runtime, Architecture: f.Architecture,
+			MemoryMB: f.MemoryMB, Timeout: f.Timeout, Env: f.Env, MaxConcurrency: f.ReservedConcurrency, Description: f.Description,
+		})
+	}
+	p.runtime, err = runtime.New(runtime.Options{
+		Functions:      functions,
+		MaxConcurrency: p.settings.Concurrency,
+		Logger:         p.logger,
+		Lines:          func(function, requestID, line string) { functionLine(p.logger, function, requestID, line) },
+		Now:            time.Now,
+		Region:         p.settings.Region,
+		Account:        account,
+		ExtraEnv:       map[string]string{"AWS_ENDPOINT_URL": p.endpoint()},
+		AccessKeyID:    p.settings.AccessKeyID,
+		SecretKey:      p.settings.SecretKey,
+		SessionToken:   p.settings.SessionToken,
+	})
+	if err != nil {
+		return err
+	}
+	p.port.lambda.Store(p.runtime)
+	return nil
+}
+
+// serveGateway opens the two public ports.
+func (p *platform) serveGateway(context.Context) (err error) {
+	p.gateway, err = gateway.New(gateway.Options{
+		API: p.stack.APIs[0], Invoke: p.runtime.Invoke, Region: p.settings.Region, Account: account, Now: time.Now, Logger: p.logger,
+	})
+	if err != nil {
+		return err
+	}
+	public := make([]net.Listener, 0, len(p.http.all))
+	for _, ln := range p.http.all {
+		public = append(public, p.gateway.Listener(ln))
+	}
+	secure := &tls.Config{Certificates: []tls.Certificate{p.certificate}, MinVersion: tls.VersionTLS12}
+	p.servers = []*http.Server{
+		p.serve(gateway.NewServer(p.gateway, nil, p.logger), public),
+		p.serve(gateway.NewServer(p.gateway, secure, p.logger), p.https.all),
+	}
+	return nil
+}
+
+// serve runs a server on its listeners, in TLS where it has a configuration for it.
+func (p *platform) serve(server *http.Server, all []net.Listener) *http.Server {
+	run := server.Serve
+	if server.TLSConfig != nil {
+		run = func(ln net.Listener) error { return server.ServeTLS(ln, "", "") }
+	}
+	for _, ln := range all {
+		go func() {
+			if err := run(ln); !errors.Is(err, http.ErrServerClosed) {
+				select {
+				case p.failed <- err:
+				default: // one failure is enough to stop
+				}
+			}
+		}()
+	}
+	return server
+}
+
+// stop lets requests in flight finish, ends the functions and closes the data, all within [shutdownTime].
+func (p *platform) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	var draining sync.WaitGroup
+	for _, server := range p.servers { // the gateway's: the functions still need the AWS port
+		draining.Go(func() { _ = server.Shutdown(ctx) })
+	}
+	draining.Wait()
+	return p.close()
+}
+
+// close ends everything that was opened, in the order opposite to its use.
+func (p *platform) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	var problems []error
+	for _, server := range p.servers {
+		_ = server.Close()
+	}
+	if p.runtime != nil {
+		problems = append(problems, p.runtime.Close(ctx))
+	}
+	if p.awsServer != nil {
+		_ = p.awsServer.Close()
+	}
+	for _, l := range []*listeners{p.http, p.https, p.aws} {
+		if l != nil {
+			l.close()
+		}
+	}
+	if p.database != nil {
+		problems = append(problems, p.database.Close())
+	}
+	return errors.Join(problems...)
+}

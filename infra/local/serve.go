@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+)
+
+// A stop takes 5 s at most: requests in flight get shutdownTime to finish, then the functions closeTime to end.
+const (
+	shutdownTime = 3 * time.Second
+	closeTime    = time.Second
+)
+
+// serve runs the platform until ctx ends. Everything that can be wrong with settings, template, ports and data is
+// found before the ready line, and is one line on stderr.
+func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := newFlags("local", "local [-template FILE] [-functions DIR]", stderr)
+	template := flags.String("template", "template.yaml", "the SAM template that says what runs")
+	functions := flags.String("functions", "", "folder with the functions' binaries, named as the last element of their CodeUri; without it they are built")
+	if err := parse(flags, args, 0); err != nil {
+		return err
+	}
+	settings, err := loadSettings()
+	if err != nil {
+		return err
+	}
+	settings.Template, settings.Binaries = *template, *functions
+
+	p, err := open(ctx, settings, newLogger(stderr))
+	if err != nil {
+		return err
+	}
+	if err := p.banner(stdout); err != nil {
+		_ = p.stop()
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		p.logger.Info("stopping")
+		return p.stop()
+	case err := <-p.failed:
+		_ = p.stop()
+		return fmt.Errorf("serve: %w", err)
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// Settings are read from the environment; README.md has the table.
+type Settings struct {
+	// Port is the gateway's http port; https is at Port + 443. 0 takes two free ones.
+	Port int `env:"PORT" envDefault:"3000"`
+	// AWSPort is the port of the AWS services' wire protocols. 0 takes a free one.
+	AWSPort int `env:"AWS_PORT" envDefault:"4566"`
+	// DataDir keeps tables, secrets, certificates and identities.
+	DataDir string `env:"DATA_DIR" envDefault:".local"`
+	// EndpointURL, if set, is used in place of the embedded DynamoDB and Secrets Manager.
+	EndpointURL string `env:"AWS_ENDPOINT_URL"`
+	// Region is that of functions, ARNs and clients.
+	Region string `env:"AWS_REGION" envDefault:"us-east-1"`
+	// The credentials are what functions and the platform's own clients sign with. With the embedded services they are
+	// "local": nobody's real ones are handed to a child process for nothing.
+	AccessKeyID  string `env:"AWS_ACCESS_KEY_ID"`
+	SecretKey    string `env:"AWS_SECRET_ACCESS_KEY"`
+	SessionToken string `env:"AWS_SESSION_TOKEN"`
+	// Concurrency is the most execution environments of one function.
+	Concurrency int `env:"LAMBDA_CONCURRENCY" envDefault:"10"`
+	// OAuthProvider, if set at all, keeps the built-in code host out of the functions' settings.
+	OAuthProvider string `env:"OAUTH_PROVIDER"`
+
+	// Template is the file that says what runs.
+	Template string
+	// Binaries is a folder with a binary for each function, named as the last element of its CodeUri.
+	// Without it the platform builds them itself, from CodeUri.
+	Binaries string
+}
+
+// httpsOffset is how far the https port lies above the http one.
+const httpsOffset = 443
+
+// maxPort is the highest TCP port.
+const maxPort = 65535
+
+// account is the account number in every ARN, the one that AWS's own documents use.
+const account = "123456789012"
+
+// loadSettings reads the environment; an error names every variable that is wrong.
+func loadSettings() (Settings, error) {
+	var s Settings
+	if err := env.Parse(&s); err != nil {
+		return s, fmt.Errorf("settings: %w", err)
+	}
+	var problems []error
+	if s.Port < 0 || s.Port > maxPort-httpsOffset {
+		problems = append(problems, fmt.Errorf("PORT=%d: must be 0 to %d (https is at PORT+%d)", s.Port, maxPort-httpsOffset, httpsOffset))
+	}
+	if s.AWSPort < 0 || s.AWSPort > maxPort {
+		problems = append(problems, fmt.Errorf("AWS_PORT=%d: must be 0 to %d", s.AWSPort, maxPort))
+	}
+	if s.Concurrency < 1 || s.Concurrency > 1000 {
+		problems = append(problems, fmt.Errorf("LAMBDA_CONCURRENCY=%d: must be 1 to 1000", s.Concurrency))
+	}
+	if s.EndpointURL != "" && !strings.HasPrefix(s.EndpointURL, "http://") && !strings.HasPrefix(s.EndpointURL, "https://") {
+		problems = append(problems, fmt.Errorf("AWS_ENDPOINT_URL=%s: must start with http:// or https://", s.EndpointURL))
+	}
+	if s.EndpointURL == "" || s.AccessKeyID == "" {
+		s.AccessKeyID, s.SecretKey, s.SessionToken = "local", "local", ""
+	}
+	dir, err := filepath.Abs(s.DataDir)
+	if err != nil {
+		problems = append(problems, fmt.Errorf("DATA_DIR: %w", err))
+	}
+	s.DataDir = dir
+	return s, errors.Join(problems...)
+}
+
+// environment is the process's own environment as a map.
+func environment() map[string]string {
+	vars := make(map[string]string)
+	for _, line := range os.Environ() {
+		if name, value, ok := strings.Cut(line, "="); ok {
+			vars[name] = value
+		}
+	}
+	return vars
+}

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+// TestDocumentIsCurrent holds the committed document to the code.
+func TestDocumentIsCurrent(t *testing.T) {
+	t.Parallel()
+	var fresh bytes.Buffer
+	if err := run(&fresh); err != nil {
+		t.Fatal(err)
+	}
+	committed, err := os.ReadFile("../openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(fresh.Bytes(), committed) {
+		t.Error("infra/openapi.json is not what the code says: run make openapi")
+	}
+}
