@@ -309,7 +309,7 @@ func (x *exchange) log() {
 	attributes := []slog.Attr{
 		slog.String("method", q.Method), slog.String("path", q.fullPath), slog.Int("status", x.status),
 		slog.Duration("duration", x.gateway.now().Sub(q.received)), slog.String("function", q.function()),
-		slog.String("request", q.ids.request),
+		slog.String("requestId", q.ids.request),
 	}
 	if x.cause != nil {
 		attributes = append(attributes, slog.String("error", x.cause.Error()))

@@ -107,7 +107,7 @@ func (g *Gateway) refusal(status int, peer net.Addr) []byte {
 		headerExtendedID: {q.ids.extended},
 	}}
 	sent := g.fail(w, q, f)
-	g.logger.Info("request", "status", sent, "request", q.ids.request, "error", f.message)
+	g.logger.Info("request", "status", sent, "requestId", q.ids.request, "error", f.message)
 
 	var out bytes.Buffer
 	out.WriteString("HTTP/1.1 " + strconv.Itoa(sent) + " " + http.StatusText(sent) + "\r\n")

@@ -129,7 +129,7 @@ func TestStreamRefused(t *testing.T) {
 // TestStreamTimes has a function fall silent before and after its first byte, by both limits.
 func TestStreamTimes(t *testing.T) {
 	t.Parallel()
-	short, long := 30*time.Millisecond, time.Hour
+	short, long := 250*time.Millisecond, time.Hour
 	tests := map[string]struct {
 		start         string
 		timeout, idle time.Duration
@@ -266,7 +266,7 @@ func TestStreamNotRead(t *testing.T) {
 // TestStreamOutlastsBodyTimeout holds that the time for the body does not count for the answer.
 func TestStreamOutlastsBodyTimeout(t *testing.T) {
 	t.Parallel()
-	const bodyTimeout = 50 * time.Millisecond
+	const bodyTimeout = 100 * time.Millisecond
 	f := &function{answer: streamed(func(w *io.PipeWriter) {
 		_, _ = io.WriteString(w, "{}"+nuls+"first,")
 		<-time.After(3 * bodyTimeout)
