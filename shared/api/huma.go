@@ -21,6 +21,7 @@ var useHuma = sync.OnceFunc(func() {
 	huma.NewErrorWithContext = func(_ huma.Context, status int, message string, errs ...error) huma.StatusError {
 		return fromHuma(status, message, errs)
 	}
+	huma.ValidateStrictCasing = true // else EMAIL satisfies "email is required", and the decoder then drops it
 	validation.MsgExpectedRequiredProperty = missing + "%s"
 	validation.MsgExpectedString = "must be a string"
 	validation.MsgExpectedBoolean = "must be true or false"
