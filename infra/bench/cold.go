@@ -100,7 +100,7 @@ func startOnce(ctx context.Context, path string, env map[string]string, services
 	go func() { _ = server.Serve(api) }()
 	defer func() { _ = server.Close() }()
 
-	command := exec.CommandContext(ctx, path) //nolint:gosec // a binary that we built
+	command := exec.CommandContext(ctx, path)
 	command.Env = []string{"AWS_LAMBDA_RUNTIME_API=" + api.Addr().String(), "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=local",
 		"AWS_SECRET_ACCESS_KEY=local", "AWS_ENDPOINT_URL=" + services, "_HANDLER=bootstrap"}
 	for name, value := range env {

@@ -68,7 +68,7 @@ func run(ctx context.Context, binaries, save, only string) error {
 	if save == "" {
 		return nil
 	}
-	if err := os.WriteFile(save, []byte(kept.String()), 0o644); err != nil { //nolint:gosec // a document for everyone
+	if err := os.WriteFile(save, []byte(kept.String()), 0o644); err != nil {
 		return fmt.Errorf("save: %w", err)
 	}
 	return nil

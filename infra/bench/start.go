@@ -23,7 +23,7 @@ type running struct {
 
 // startPlatform runs the platform on free ports with its data in dir, until stop.
 func (b *bench) startPlatform(ctx context.Context, dir string) (*running, error) {
-	command := exec.CommandContext(ctx, filepath.Join(b.binaries, "local"), "-functions", b.binaries) //nolint:gosec // a binary that we built
+	command := exec.CommandContext(ctx, filepath.Join(b.binaries, "local"), "-functions", b.binaries)
 	command.Env = append(os.Environ(), "PORT=0", "AWS_PORT=0", "DATA_DIR="+dir, "COOKIE_PLAIN_HTTP=true", "LIMIT_LOGIN_IP=100000", "LIMIT_SIGNUP_IP=100000")
 	log, err := os.Create(filepath.Join(b.scratch, "platform.log"))
 	if err != nil {
@@ -110,7 +110,7 @@ func children(pid int) []int {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	var all []int
 	for _, list := range lists {
-		content, err := os.ReadFile(list) //nolint:gosec // a file of /proc
+		content, err := os.ReadFile(list)
 		if err != nil {
 			continue
 		}

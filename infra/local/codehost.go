@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"devplatform/infra/local/codehost"
 )
@@ -29,7 +28,7 @@ func (p *platform) openCodehost(overrides map[string]string) (map[string]string,
 	}
 	var err error
 	p.codehost, err = codehost.New(codehost.Options{
-		Dir: filepath.Join(p.settings.DataDir, "codehost"), Now: time.Now, Logger: p.logger,
+		Dir: filepath.Join(p.settings.DataDir, "codehost"), Now: now, Logger: p.logger,
 		ClientID: clientID, ClientSecret: secret, RedirectPrefixes: prefixes, BasePath: codehostPath,
 	})
 	if err != nil {

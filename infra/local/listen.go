@@ -21,8 +21,8 @@ func listen(port int, setting string) (*listeners, error) {
 	if err != nil {
 		return nil, taken(err, port, setting)
 	}
-	l := &listeners{port: v4.Addr().(*net.TCPAddr).Port, all: []net.Listener{v4}} //nolint:errcheck,forcetypeassert // a tcp4 listener has a TCP address
-	v6, err := net.Listen("tcp6", net.JoinHostPort("::1", strconv.Itoa(l.port)))  //nolint:noctx // at start, never waits
+	l := &listeners{port: v4.Addr().(*net.TCPAddr).Port, all: []net.Listener{v4}}
+	v6, err := net.Listen("tcp6", net.JoinHostPort("::1", strconv.Itoa(l.port))) //nolint:noctx // at start, never waits
 	switch {
 	case err == nil:
 		l.all = append(l.all, v6)

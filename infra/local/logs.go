@@ -14,7 +14,7 @@ import (
 
 // newLogger writes readable lines: coloured on a terminal, plain elsewhere and where NO_COLOR is set.
 func newLogger(w io.Writer) *slog.Logger {
-	return slog.New(tint.NewHandler(w, &tint.Options{
+	return slog.New(tint.NewTextHandler(w, &tint.Options{
 		Level:      slog.LevelInfo,
 		TimeFormat: "15:04:05.000",
 		NoColor:    !isTerminal(w) || os.Getenv("NO_COLOR") != "",

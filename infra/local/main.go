@@ -19,7 +19,11 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
+
+// now is the clock of the whole platform: every part is given it.
+var now = time.Now
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"devplatform/infra/local/codehost"
 	"devplatform/infra/local/dynamodb"
@@ -100,20 +99,20 @@ func (p *platform) openData(context.Context) (err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("DATA_DIR: %w", err)
 	}
-	if p.certificate, err = gateway.LoadOrMakeCertificate(filepath.Join(dir, "tls"), time.Now); err != nil {
+	if p.certificate, err = gateway.LoadOrMakeCertificate(filepath.Join(dir, "tls"), now); err != nil {
 		return err
 	}
 	if p.settings.EndpointURL != "" {
 		return nil
 	}
 	p.secrets, err = secrets.Open(secrets.Options{
-		Dir: filepath.Join(dir, "secrets"), Now: time.Now, Logger: p.logger, Region: p.settings.Region, Account: account,
+		Dir: filepath.Join(dir, "secrets"), Now: now, Logger: p.logger, Region: p.settings.Region, Account: account,
 	})
 	if err != nil {
 		return err
 	}
 	p.database, err = dynamodb.Open(dynamodb.Options{
-		Dir: filepath.Join(dir, "dynamodb"), Now: time.Now, Logger: p.logger, Region: p.settings.Region, Account: account,
+		Dir: filepath.Join(dir, "dynamodb"), Now: now, Logger: p.logger, Region: p.settings.Region, Account: account,
 	})
 	return err
 }
@@ -169,7 +168,7 @@ func (p *platform) openRuntime(ctx context.Context) error {
 		MaxConcurrency: p.settings.Concurrency,
 		Logger:         p.logger,
 		Lines:          func(function, requestID, line string) { functionLine(p.logger, function, requestID, line) },
-		Now:            time.Now,
+		Now:            now,
 		Region:         p.settings.Region,
 		Account:        account,
 		ExtraEnv:       map[string]string{"AWS_ENDPOINT_URL": p.endpoint()},
@@ -187,7 +186,7 @@ func (p *platform) openRuntime(ctx context.Context) error {
 // serveGateway opens the two public ports.
 func (p *platform) serveGateway(context.Context) (err error) {
 	p.gateway, err = gateway.New(gateway.Options{
-		API: p.stack.APIs[0], Invoke: p.runtime.Invoke, Region: p.settings.Region, Account: account, Now: time.Now, Logger: p.logger,
+		API: p.stack.APIs[0], Invoke: p.runtime.Invoke, Region: p.settings.Region, Account: account, Now: now, Logger: p.logger,
 	})
 	if err != nil {
 		return err
