@@ -40,7 +40,7 @@ type Client struct {
 
 // Bounds of one call. A Lambda function lives 20 s, and a client waits less: rather a quick 503 than a slow one.
 const (
-	maxAttempts    = 3
+	maxAttempts    = 4
 	attemptTimeout = 4 * time.Second
 	dialTimeout    = time.Second
 	idleTimeout    = 90 * time.Second
@@ -59,7 +59,8 @@ func New(cfg config.AWS, now clock.Clock) *Client {
 		HTTPClient:  newHTTPClient(),
 		Retryer: retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = maxAttempts
-			o.MaxBackoff = 500 * time.Millisecond
+			// The SDK's own waits begin at a second, an age for a store that answers in milliseconds.
+			o.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) { return jitter(attempt), nil })
 		}),
 	}
 	if endpoint != "" {
@@ -91,7 +92,7 @@ func newHTTPClient() *http.Client {
 	}
 }
 
-// jitter is the wait before the attempt-th repetition of a write that met another: 10 to 40 ms, doubled each time.
+// jitter is the wait before the attempt-th repetition, counted from 0: 10 to 40 ms, doubled each time.
 func jitter(attempt int) time.Duration {
 	step := 10 * time.Millisecond << attempt
 	return step + rand.N(3*step) //nolint:gosec // spreads writers out, guards nothing

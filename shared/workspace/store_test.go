@@ -1,0 +1,101 @@
+package workspace_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/id"
+	"devplatform/shared/workspace"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 123_456_789, time.UTC)
+
+func newTable(t *testing.T) (*db.Client, db.Table) {
+	t.Helper()
+	sdk := dynamotest.Start(t)
+	name := "workspace-test-" + rand.Text()
+	_, err := sdk.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: &name, BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String("sk"), AttributeType: types.ScalarAttributeTypeS},
+		},
+		KeySchema: []types.KeySchemaElement{
+			{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String("sk"), KeyType: types.KeyTypeRange},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiter := dynamodb.NewTableExistsWaiter(sdk)
+	if err := waiter.Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: &name}, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := sdk.DeleteTable(context.WithoutCancel(t.Context()), &dynamodb.DeleteTableInput{TableName: &name}); err != nil {
+			t.Logf("deleting %s: %v", name, err)
+		}
+	})
+	c := db.Wrap(sdk, func() time.Time { return noon })
+	return c, c.Table(name)
+}
+
+func get[T any](t *testing.T, table db.Table, key db.Key) T {
+	t.Helper()
+	var record T
+	item, err := table.Get(t.Context(), key)
+	if err != nil {
+		t.Fatalf("%v: %v", key, err)
+	}
+	if err := db.Decode(item, &record); err != nil {
+		t.Fatal(err)
+	}
+	return record
+}
+
+func TestAPersonalWorkspaceCanBeReadBothWays(t *testing.T) {
+	t.Parallel()
+	c, table := newTable(t)
+	ids := id.NewGenerator(func() time.Time { return noon }, rand.Reader)
+	ws, ada := ids.New(id.Workspace), ids.New(id.User)
+	writes, err := workspace.Personal(table, ws, ada, "ada", noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Transact(t.Context(), writes...); err != nil {
+		t.Fatal(err)
+	}
+	at := clock.Stamp(noon)
+	record := workspace.Workspace{ID: ws, Name: "ada's workspace", Personal: true, Owners: 1, CreatedAt: at}
+	if diff := cmp.Diff(record, get[workspace.Workspace](t, table, db.WorkspaceKey(ws))); diff != "" {
+		t.Error(diff)
+	}
+	membership := workspace.Membership{WorkspaceID: ws, UserID: ada, Username: "ada", Role: workspace.Owner, AddedAt: at}
+	for _, key := range []db.Key{db.MemberKey(ws, ada), db.MembershipKey(ada, ws)} {
+		if diff := cmp.Diff(membership, get[workspace.Membership](t, table, key)); diff != "" {
+			t.Errorf("%v: %s", key, diff)
+		}
+	}
+	if err := c.Transact(t.Context(), writes...); !errors.Is(err, db.ErrConditionFailed) {
+		t.Errorf("made twice: %v", err)
+	}
+	bad, err := workspace.Personal(table, ada, ws, "ada", noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Transact(t.Context(), bad...); !errors.Is(err, db.ErrInvalidKey) {
+		t.Errorf("made of swapped ids: %v", err)
+	}
+}
