@@ -33,7 +33,8 @@ type Options struct {
 	Functions []Function
 	// MaxConcurrency caps each function's instances (default 16).
 	MaxConcurrency int
-	// MaxWait bounds the wait for an instance; then ErrThrottled (default 10 s).
+	// MaxWait bounds the wait for an instance, a start under way not counted; then ErrThrottled
+	// (default 10 s).
 	MaxWait time.Duration
 	// IdleTimeout ends an instance that had no request for so long (default 15 min).
 	IdleTimeout time.Duration

@@ -1,0 +1,145 @@
+package runtime_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/runtime"
+)
+
+// puppet starts a process that does nothing, and returns the address of its Runtime API.
+func puppet(t testing.TB) (*runtime.Runtime, string, <-chan answer) {
+	t.Helper()
+	address := make(chan string, 1)
+	r := start(t, func(o *runtime.Options) {
+		o.Functions = []runtime.Function{function(t, "puppet", "puppet")}
+		o.Lines = func(_, _, line string) {
+			if a, ok := strings.CutPrefix(line, "api "); ok {
+				address <- "http://" + a + "/2018-06-01/runtime/"
+			}
+		}
+	})
+	answered := make(chan answer, 1)
+	go func() {
+		answered <- invoke(t, r, runtime.Invocation{Function: "puppet", RequestID: "id-1", Payload: []byte(`{"a":1}`), TraceID: "Root=1"})
+	}()
+	return r, <-address, answered
+}
+
+// call speaks the Runtime API and returns status and body.
+func call(t testing.TB, method, url, body string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; n < len(headers); n += 2 {
+		request.Header.Set(headers[n], headers[n+1])
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response, strings.TrimSpace(string(text))
+}
+
+func TestRuntimeAPI(t *testing.T) {
+	t.Parallel()
+	_, api, answered := puppet(t)
+	const invalid = `{"errorMessage":"Invalid request ID","errorType":"InvalidRequestID"}`
+	steps := []struct {
+		name, method, path, body string
+		status                   int
+		want                     string
+	}{
+		{"before any next", "POST", "invocation/id-1/response", "x", 400, invalid},
+		{"next", "GET", "invocation/next", "", 200, `{"a":1}`},
+		{"next without an answer", "GET", "invocation/next", "", 403, `{"errorMessage":"State transition from Running to Ready failed for runtime. Error: State transition is not allowed","errorType":"InvalidStateTransition"}`},
+		{"init error too late", "POST", "init/error", "{}", 403, `{"errorMessage":"State transition from Running to InitError failed for runtime. Error: State transition is not allowed","errorType":"InvalidStateTransition"}`},
+		{"wrong id", "POST", "invocation/id-2/response", "x", 400, invalid},
+		{"wrong id of an error", "POST", "invocation/id-2/error", "x", 400, invalid},
+		{"wrong method", "GET", "invocation/id-1/response", "", 405, "Method Not Allowed"},
+		{"unknown path", "GET", "invocation", "", 404, "404 page not found"},
+		{"answer", "POST", "invocation/id-1/response", `"done"`, 202, `{"status":"OK"}`},
+		{"answer again", "POST", "invocation/id-1/response", `"twice"`, 400, invalid},
+		{"error after the answer", "POST", "invocation/id-1/error", `{}`, 400, invalid},
+	}
+	for _, s := range steps {
+		response, body := call(t, s.method, api+s.path, s.body)
+		if response.StatusCode != s.status || body != s.want {
+			t.Errorf("%s: %d %s, want %d %s", s.name, response.StatusCode, body, s.status, s.want)
+		}
+		if s.name == "next" {
+			got := map[string]string{}
+			for _, name := range []string{"Content-Type", "Lambda-Runtime-Aws-Request-Id", "Lambda-Runtime-Invoked-Function-Arn", "Lambda-Runtime-Trace-Id"} {
+				got[name] = response.Header.Get(name)
+			}
+			want := map[string]string{
+				"Content-Type": "application/json", "Lambda-Runtime-Aws-Request-Id": "id-1", "Lambda-Runtime-Trace-Id": "Root=1",
+				"Lambda-Runtime-Invoked-Function-Arn": "arn:aws:lambda:us-east-1:000000000000:function:puppet",
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("headers of next (-want +got):\n%s", diff)
+			}
+		}
+	}
+	if got := <-answered; got.body != `"done"` {
+		t.Errorf("answer %q, %v", got.body, got.FunctionError)
+	}
+}
+
+func TestRuntimeAPIErrors(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name, path, body, header string
+		status                   int
+		want                     string
+	}{
+		{"as reported", "error", `{"errorType":"A","errorMessage":"b","stackTrace":[]}`, "", 202, `{"errorType":"A","errorMessage":"b","stackTrace":[]}`},
+		{"no document", "error", ``, "Function.Oops", 202, `{"errorType":"Function.Oops","errorMessage":""}`},
+		{"too large", "response", strings.Repeat("x", runtime.MaxResponse+1), "", 413, `{"errorType":"Function.ResponseSizeTooLarge","errorMessage":"Response payload size exceeded maximum allowed payload size (6291556 bytes)."}`},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, api, answered := puppet(t)
+			call(t, "GET", api+"invocation/next", "")
+			response, body := call(t, "POST", api+"invocation/id-1/"+c.path, c.body, "Lambda-Runtime-Function-Error-Type", c.header)
+			if response.StatusCode != c.status {
+				t.Errorf("status %d, want %d", response.StatusCode, c.status)
+			}
+			if want := `{"errorMessage":"Exceeded maximum allowed payload size (6291556 bytes).","errorType":"RequestEntityTooLarge"}`; c.status == 413 && body != want {
+				t.Errorf("body %s, want %s", body, want)
+			}
+			got := <-answered
+			if diff := cmp.Diff(c.want, got.body); diff != "" || got.FunctionError == nil {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if c.header != "" && got.FunctionError.Type != c.header {
+				t.Errorf("type %q, want %q", got.FunctionError.Type, c.header)
+			}
+		})
+	}
+}
+
+func TestRuntimeAPIResponseMode(t *testing.T) {
+	t.Parallel()
+	_, api, answered := puppet(t)
+	call(t, "GET", api+"invocation/next", "")
+	response, body := call(t, "POST", api+"invocation/id-1/response", "x", "Lambda-Runtime-Function-Response-Mode", "sideways")
+	if want := `{"errorMessage":"Invalid function response mode","errorType":"InvalidFunctionResponseMode"}`; response.StatusCode != 400 || body != want {
+		t.Errorf("%d %s, want 400 %s", response.StatusCode, body, want)
+	}
+	if got := <-answered; got.FunctionError == nil || got.FunctionError.Type != "Runtime.InvalidResponseModeHeader" {
+		t.Errorf("answer %q, %v", got.body, got.FunctionError)
+	}
+}

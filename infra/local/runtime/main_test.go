@@ -1,0 +1,239 @@
+package runtime_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"devplatform/infra/local/runtime"
+)
+
+// modeVariable makes this test binary a function, or the parent of one.
+const modeVariable = "RUNTIME_TEST_MODE"
+
+func TestMain(m *testing.M) {
+	switch mode := os.Getenv(modeVariable); mode {
+	case "":
+		os.Exit(m.Run())
+	case "function":
+		lambda.Start(handle)
+	case "puppet": // the test speaks the Runtime API in its place
+		say("api " + os.Getenv("AWS_LAMBDA_RUNTIME_API"))
+		select {}
+	case "init-exit":
+		say("no configuration")
+		os.Exit(3)
+	case "init-error":
+		body := `{"errorType":"Config.Missing","errorMessage":"no table"}`
+		response, err := http.Post("http://"+os.Getenv("AWS_LAMBDA_RUNTIME_API")+"/2018-06-01/runtime/init/error", "application/json", strings.NewReader(body))
+		if err != nil || response.StatusCode != http.StatusAccepted {
+			os.Exit(9)
+		}
+		os.Exit(1)
+	case "init-hang":
+		select {}
+	case "stubborn":
+		signal.Ignore(syscall.SIGTERM)
+		lambda.Start(handle)
+	case "parent":
+		parent()
+	default:
+		say("unknown mode", mode)
+		os.Exit(9)
+	}
+}
+
+// say prints: a function's log is its output.
+func say(v ...any) { _, _ = fmt.Fprintln(os.Stdout, v...) }
+
+// order is an event of the test function: what it does, in the order of the fields.
+type order struct {
+	Log    []string `json:"log,omitempty"`
+	Wait   string   `json:"wait,omitempty"` // URL that answers when the function may go on
+	Sleep  bool     `json:"sleep,omitempty"`
+	Do     string   `json:"do,omitempty"`
+	Size   int      `json:"size,omitempty"`
+	Chunks []string `json:"chunks,omitempty"`
+	Gates  []string `json:"gates,omitempty"` // waited for before each chunk
+}
+
+func handle(ctx context.Context, raw json.RawMessage) (any, error) {
+	var o order
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return nil, err
+	}
+	for _, line := range o.Log {
+		say(line)
+	}
+	wait(o.Wait)
+	if o.Sleep {
+		select {}
+	}
+	switch o.Do {
+	case "exit":
+		os.Exit(7)
+	case "exit0":
+		os.Exit(0)
+	case "kill":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	case "panic":
+		panic("out of cheese")
+	case "error":
+		return nil, errors.New("no such project")
+	case "huge":
+		return bytes.NewReader(bytes.Repeat([]byte("x"), o.Size)), nil
+	case "env":
+		return os.Environ(), nil
+	case "context":
+		lc, _ := lambdacontext.FromContext(ctx)
+		deadline, _ := ctx.Deadline()
+		return map[string]any{"context": lc, "deadline": deadline.UnixMilli(), "trace": ctx.Value("x-amzn-trace-id")}, nil
+	case "pid":
+		return os.Getpid(), nil
+	case "stream", "stream-error", "stream-exit", "stream-hang":
+		return &stream{o: o}, nil
+	}
+	return raw, nil
+}
+
+func wait(url string) {
+	if url == "" {
+		return
+	}
+	response, err := http.Get(url)
+	if err != nil {
+		say("gate:", err)
+		os.Exit(8)
+	}
+	_ = response.Body.Close()
+}
+
+// stream gives one chunk a read, each behind its gate.
+type stream struct {
+	o    order
+	next int
+}
+
+func (s *stream) ContentType() string { return "application/vnd.awslambda.http-integration-response" }
+
+func (s *stream) Read(p []byte) (int, error) {
+	if s.next < len(s.o.Gates) {
+		wait(s.o.Gates[s.next])
+	}
+	if s.next == len(s.o.Chunks) {
+		switch s.o.Do {
+		case "stream-error":
+			return 0, errors.New("lost the thread")
+		case "stream-exit":
+			os.Exit(4)
+		case "stream-hang":
+			select {}
+		}
+		return 0, io.EOF
+	}
+	s.next++
+	return copy(p, s.o.Chunks[s.next-1]), nil
+}
+
+// start makes a runtime with one function, "echo", and closes it with the test.
+func start(t testing.TB, change func(*runtime.Options)) *runtime.Runtime {
+	t.Helper()
+	o := runtime.Options{Now: time.Now, Functions: []runtime.Function{function(t, "echo", "function")}}
+	if change != nil {
+		change(&o)
+	}
+	r, err := runtime.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		defer cancel()
+		_ = r.Close(ctx) // a test that cares closes it itself
+		if left := r.Snapshot(); len(left) > 0 {
+			t.Errorf("instances after Close: %v", left)
+		}
+	})
+	return r
+}
+
+func function(t testing.TB, name, mode string) runtime.Function {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if self, err = filepath.EvalSymlinks(self); err != nil {
+		t.Fatal(err)
+	}
+	return runtime.Function{
+		Name: name, Bootstrap: self, Handler: "bootstrap", Timeout: 30 * time.Second, MemoryMB: 512,
+		Env: map[string]string{modeVariable: mode},
+	}
+}
+
+// answer is a Response whose body was read.
+type answer struct {
+	*runtime.Response
+	body string
+	err  error
+}
+
+func invoke(t testing.TB, r *runtime.Runtime, inv runtime.Invocation) answer {
+	t.Helper()
+	response, err := r.Invoke(t.Context(), inv)
+	if err != nil {
+		t.Errorf("Invoke: %v", err)
+		return answer{Response: new(runtime.Response), err: err}
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	return answer{Response: response, body: string(body), err: err}
+}
+
+func event(t testing.TB, o order) []byte {
+	t.Helper()
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// eventually waits for a condition.
+func eventually(t testing.TB, what string, met func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !met(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never came true: %s", what)
+		}
+	}
+}
+
+// alive tells whether a process exists and is no zombie.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true // no /proc here: signal 0 has spoken
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(rest, "Z")
+}

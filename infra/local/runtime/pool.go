@@ -1,0 +1,270 @@
+package runtime
+
+import (
+	"container/list"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Back-off of starts. Failures are processes that ended by themselves; one that outlives a request
+// sets the count back. From stormAfter on, one process is tried at a time, after a growing pause:
+// a function that crashes on everything costs no processor.
+const (
+	stormAfter = 3
+	firstPause = 20 * time.Millisecond
+	maxPause   = time.Second
+)
+
+// pool is a function's queue and its instances. A request goes to the most recently used idle
+// instance; without one it waits, first come, first served, for whichever is ready first: an
+// instance that comes free, or one of those started because requests wait.
+type pool struct {
+	rt       *Runtime
+	function Function
+	arn      string
+	env      []string
+
+	mu       sync.Mutex
+	queue    list.List // of *call
+	idle     []*instance
+	all      map[*instance]struct{}
+	starting int
+	failures int
+	paused   bool // a start waits for the back-off
+	closed   bool
+}
+
+// enqueue gives the call to an instance, now or later.
+func (p *pool) enqueue(c *call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		c.refuse(ErrClosed)
+		return
+	}
+	if n := len(p.idle); n > 0 {
+		i := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		p.assign(i, c)
+		return
+	}
+	p.queue.PushBack(c)
+	c.throttle = time.AfterFunc(p.rt.opts.MaxWait, func() { p.overdue(c) })
+	p.grow()
+}
+
+// overdue throttles a call that has waited long enough, unless an instance is just starting.
+func (p *pool) overdue(c *call) {
+	p.mu.Lock()
+	starting := p.starting > 0
+	if starting {
+		c.throttle.Reset(p.rt.opts.MaxWait)
+	}
+	p.mu.Unlock()
+	if !starting && p.withdraw(c) {
+		c.refuse(fmt.Errorf("%s: %w", p.function.Name, ErrThrottled))
+	}
+}
+
+// withdraw takes a call out of the queue; false means that it isn't there (any more).
+func (p *pool) withdraw(c *call) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for e := p.queue.Front(); e != nil; e = e.Next() {
+		if e.Value == any(c) {
+			c.throttle.Stop()
+			p.queue.Remove(e)
+			return true
+		}
+	}
+	return false
+}
+
+// assign gives a call to a free instance. The caller holds mu.
+func (p *pool) assign(i *instance, c *call) {
+	if c.throttle != nil {
+		c.throttle.Stop()
+	}
+	c.wait = p.rt.now().Sub(c.queued)
+	c.init = 0
+	if i.invocations == 0 {
+		c.init = i.init
+	}
+	i.state = Busy
+	i.invocations++
+	i.work <- c // never blocks: a free instance holds no call
+}
+
+// next returns the first call in the queue, or nil. The caller holds mu.
+func (p *pool) next() *call {
+	first := p.queue.Front()
+	if first == nil {
+		return nil
+	}
+	return p.queue.Remove(first).(*call)
+}
+
+// ready takes an instance that asks for work.
+func (p *pool) ready(i *instance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch i.state {
+	case Starting:
+		p.starting--
+		i.init = p.rt.now().Sub(i.started)
+	case Stopping:
+		return
+	default:
+		p.failures = 0
+		defer p.grow()
+	}
+	if c := p.next(); c != nil {
+		p.assign(i, c)
+		return
+	}
+	i.state = Idle
+	i.idleSince = p.rt.now()
+	p.idle = append(p.idle, i)
+}
+
+// returned puts a call back that its instance never took: it costs nothing but time.
+func (p *pool) returned(c *call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		c.refuse(ErrClosed)
+		return
+	}
+	p.queue.PushFront(c)
+	p.grow()
+}
+
+// gone takes an ended instance out. The calls returned are to fail for its reason: the first one
+// that waits when the instance did not even start, all of them when no start seems to succeed.
+func (p *pool) gone(i *instance, crashed bool) []*call {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	state := i.state
+	i.state = Stopping
+	delete(p.all, i)
+	p.idle = slices.DeleteFunc(p.idle, func(other *instance) bool { return other == i })
+	select {
+	case c := <-i.work:
+		p.queue.PushFront(c)
+	default:
+	}
+	if state == Starting {
+		p.starting--
+	}
+	if crashed {
+		p.failures++
+	}
+	defer p.grow()
+	if state != Starting {
+		return nil
+	}
+	var failed []*call
+	for c := p.next(); c != nil; c = p.next() {
+		if c.throttle != nil {
+			c.throttle.Stop()
+		}
+		failed = append(failed, c)
+		if p.failures < stormAfter || len(p.all) > 0 {
+			break
+		}
+	}
+	return failed
+}
+
+// grow starts as many instances as requests wait for and the cap allows. The caller holds mu.
+func (p *pool) grow() {
+	if p.failures < stormAfter {
+		for p.short() {
+			p.start()
+		}
+		return
+	}
+	if p.paused || p.starting > 0 || !p.short() {
+		return
+	}
+	p.paused = true
+	pause := min(firstPause<<min(p.failures-stormAfter, 16), maxPause)
+	time.AfterFunc(pause, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.paused = false
+		if p.starting == 0 && p.short() {
+			p.start()
+		}
+	})
+}
+
+// short tells that one more instance is wanted and allowed. The caller holds mu.
+func (p *pool) short() bool {
+	return !p.closed && p.starting < p.queue.Len() && len(p.all) < p.function.MaxConcurrency
+}
+
+// start begins an instance. The caller holds mu.
+func (p *pool) start() {
+	i := newInstance(p)
+	p.all[i] = struct{}{}
+	p.starting++
+	p.rt.children.Add(1)
+	go i.run()
+}
+
+// reap ends the instances that have been idle since before. The least recently used come first.
+func (p *pool) reap(before time.Time) {
+	p.mu.Lock()
+	n := 0
+	for n < len(p.idle) && p.idle[n].idleSince.Before(before) {
+		p.idle[n].state = Stopping
+		n++
+	}
+	ended := slices.Clone(p.idle[:n])
+	p.idle = slices.Delete(p.idle, 0, n)
+	p.mu.Unlock()
+	for _, i := range ended {
+		i.stop()
+	}
+}
+
+// close ends all instances and refuses what still waits.
+func (p *pool) close() {
+	p.mu.Lock()
+	p.closed = true
+	var waiting []*call
+	for c := p.next(); c != nil; c = p.next() {
+		waiting = append(waiting, c)
+	}
+	p.idle = nil
+	var running []*instance
+	for i := range p.all {
+		if i.state != Starting { // gone counts those down
+			i.state = Stopping
+		}
+		running = append(running, i)
+	}
+	p.mu.Unlock()
+	for _, c := range waiting {
+		c.refuse(ErrClosed)
+	}
+	for _, i := range running {
+		i.stop()
+	}
+}
+
+func (p *pool) snapshot() []Instance {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list := make([]Instance, 0, len(p.all))
+	for i := range p.all {
+		list = append(list, Instance{
+			Function: p.function.Name, PID: int(i.pid.Load()), State: i.state, Init: i.init, Invocations: i.invocations,
+		})
+	}
+	slices.SortFunc(list, func(a, b Instance) int { return a.PID - b.PID })
+	return list
+}
