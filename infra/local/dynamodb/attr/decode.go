@@ -1,6 +1,8 @@
 package attr
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"strconv"
@@ -25,21 +27,6 @@ func (i *Item) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// memberDecoder reads the content of one type into a value; what breaks a rule
-// of DynamoDB is returned as AWS's text.
-type memberDecoder func(dec *jsontext.Decoder, v *Value, depth int) (problem string, err error)
-
-var memberDecoders [NULL + 1]memberDecoder
-
-// The table refers to decoders that come back to it through nested values.
-func init() {
-	memberDecoders = [...]memberDecoder{
-		S: decodeString, N: decodeNumber, B: decodeBinary,
-		SS: decodeStringSet, NS: decodeNumberSet, BS: decodeBinarySet,
-		M: decodeMap, L: decodeList, BOOL: decodeBool, NULL: decodeNull,
-	}
-}
-
 func decodeValue(dec *jsontext.Decoder, depth int) (Value, error) {
 	if depth > MaxDepth {
 		return Value{S: msgNesting}, skip(dec)
@@ -61,14 +48,19 @@ func decodeValue(dec *jsontext.Decoder, depth int) (Value, error) {
 	var v Value
 	types, problem := 0, ""
 	for dec.PeekKind() != jsontext.KindEndObject {
-		found, err := decodeMember(dec, &v, depth)
+		kind, err := decodeKind(dec)
 		if err != nil {
 			return Value{}, err
 		}
-		types += found.types
-		if problem == "" {
-			problem = found.problem
+		if kind == KindInvalid {
+			continue
 		}
+		types++
+		content, wrong, err := decodeContent(dec, kind, depth)
+		if err != nil {
+			return Value{}, err
+		}
+		v, problem = content, cmp.Or(problem, wrong)
 	}
 	if _, err := readToken(dec); err != nil {
 		return Value{}, err
@@ -84,125 +76,118 @@ func decodeValue(dec *jsontext.Decoder, depth int) (Value, error) {
 	return v, nil
 }
 
-type member struct {
-	types   int // 1 when the member was one of the types, and not null
-	problem string
-}
-
-func decodeMember(dec *jsontext.Decoder, v *Value, depth int) (member, error) {
-	name, err := readToken(dec)
+// decodeKind reads the name of a member. Members that are no types, or null,
+// are passed over and give KindInvalid.
+func decodeKind(dec *jsontext.Decoder) (Kind, error) {
+	name, err := readText(dec)
 	if err != nil {
-		return member{}, err
+		return KindInvalid, err
 	}
-	kind, known := ParseKind(name.String())
+	kind, known := ParseKind(string(name))
 	if !known || dec.PeekKind() == jsontext.KindNull {
-		return member{}, skip(dec)
+		return KindInvalid, skip(dec)
 	}
+	return kind, nil
+}
+
+// decodeContent reads what a member of a type holds; what breaks a rule of
+// DynamoDB is returned as AWS's text.
+func decodeContent(dec *jsontext.Decoder, kind Kind, depth int) (v Value, problem string, err error) {
 	v.Kind = kind
-	problem, err := memberDecoders[kind](dec, v, depth)
-	return member{types: 1, problem: problem}, err
-}
-
-func decodeString(dec *jsontext.Decoder, v *Value, _ int) (_ string, err error) {
-	v.S, err = readString(dec)
-	return "", err
-}
-
-func decodeNumber(dec *jsontext.Decoder, v *Value, _ int) (string, error) {
-	text, err := readString(dec)
-	if err != nil {
-		return "", err
+	switch kind {
+	case S:
+		v.S, err = readString(dec)
+	case N:
+		v.N, problem, err = readNumber(dec)
+	case B:
+		v.B, err = readBytes(dec)
+	case SS:
+		v.SS, problem, err = readStringSet(dec)
+	case NS:
+		v.NS, problem, err = readNumberSet(dec)
+	case BS:
+		v.BS, problem, err = readBinarySet(dec)
+	case M:
+		v.M, problem, err = decodeItem(dec, depth+1)
+	case L:
+		v.L, problem, err = decodeList(dec, depth+1)
+	case BOOL:
+		v.Bool, err = readBool(dec)
+	default:
+		_, err = readBool(dec) // AWS takes {"NULL": false} for null since 2026
 	}
-	number, problem := parseNumber(text)
-	v.N = number
-	return problem, nil
+	return v, problem, err
 }
 
-func decodeBinary(dec *jsontext.Decoder, v *Value, _ int) (_ string, err error) {
-	v.B, err = readBytes(dec)
-	return "", err
+func readNumber(dec *jsontext.Decoder) (Number, string, error) {
+	if err := wantString(dec); err != nil {
+		return Number{}, "", err
+	}
+	text, err := readText(dec)
+	if err != nil {
+		return Number{}, "", err
+	}
+	number, problem := parseNumber(string(text))
+	return number, problem, nil
 }
 
-func decodeStringSet(dec *jsontext.Decoder, v *Value, _ int) (string, error) {
+func readStringSet(dec *jsontext.Decoder) ([]string, string, error) {
 	members, err := readList(dec, readString)
 	switch {
 	case err != nil:
-		return "", err
+		return nil, "", err
 	case len(members) == 0:
-		return msgEmptySS, nil
+		return nil, msgEmptySS, nil
 	case hasDuplicate(members, stringKey):
-		return msgInvalidPrefix + "Input collection [" + strings.Join(members, ", ") + "] contains duplicates.", nil
+		return nil, msgInvalidPrefix + "Input collection [" + strings.Join(members, ", ") + "] contains duplicates.", nil
 	}
-	v.SS = members
-	return "", nil
+	return members, "", nil
 }
 
-func decodeNumberSet(dec *jsontext.Decoder, v *Value, _ int) (string, error) {
-	texts, err := readList(dec, readString)
-	if err != nil {
-		return "", err
+func readNumberSet(dec *jsontext.Decoder) ([]Number, string, error) {
+	problem := ""
+	members, err := readList(dec, func(dec *jsontext.Decoder) (Number, error) {
+		number, wrong, err := readNumber(dec)
+		problem = cmp.Or(problem, wrong)
+		return number, err
+	})
+	switch {
+	case err != nil || problem != "":
+		return nil, problem, err
+	case len(members) == 0:
+		return nil, msgEmptyNS, nil
+	case hasDuplicate(members, numberKey):
+		return nil, msgDuplicateNS, nil
 	}
-	if len(texts) == 0 {
-		return msgEmptyNS, nil
-	}
-	members := make([]Number, len(texts))
-	for i, text := range texts {
-		number, problem := parseNumber(text)
-		if problem != "" {
-			return problem, nil
-		}
-		members[i] = number
-	}
-	if hasDuplicate(members, numberKey) {
-		return msgDuplicateNS, nil
-	}
-	v.NS = members
-	return "", nil
+	return members, "", nil
 }
 
-func decodeBinarySet(dec *jsontext.Decoder, v *Value, _ int) (string, error) {
+func readBinarySet(dec *jsontext.Decoder) ([][]byte, string, error) {
 	members, err := readList(dec, readBytes)
 	switch {
 	case err != nil:
-		return "", err
+		return nil, "", err
 	case len(members) == 0:
-		return msgEmptyBS, nil
+		return nil, msgEmptyBS, nil
 	case hasDuplicate(members, bytesKey):
 		texts := make([]string, len(members))
 		for i, m := range members {
 			texts[i] = base64.StdEncoding.EncodeToString(m)
 		}
-		return msgInvalidPrefix + "Input collection [" + strings.Join(texts, ", ") + "]of type BS contains duplicates.", nil
+		return nil, msgInvalidPrefix + "Input collection [" + strings.Join(texts, ", ") + "]of type BS contains duplicates.", nil
 	}
-	v.BS = members
-	return "", nil
+	return members, "", nil
 }
 
-func decodeBool(dec *jsontext.Decoder, v *Value, _ int) (_ string, err error) {
-	v.Bool, err = readBool(dec)
-	return "", err
-}
-
-// decodeNull takes {"NULL": false} for null, as AWS does since 2026.
-func decodeNull(dec *jsontext.Decoder, _ *Value, _ int) (string, error) {
-	_, err := readBool(dec)
-	return "", err
-}
-
-func decodeMap(dec *jsontext.Decoder, v *Value, depth int) (problem string, err error) {
-	v.M, problem, err = decodeItem(dec, depth+1)
-	return problem, err
-}
-
-func decodeList(dec *jsontext.Decoder, v *Value, depth int) (problem string, err error) {
-	v.L, err = readList(dec, func(dec *jsontext.Decoder) (Value, error) {
-		element, err := decodeValue(dec, depth+1)
-		if problem == "" && element.Kind == KindInvalid {
-			problem = element.S
+func decodeList(dec *jsontext.Decoder, depth int) (list []Value, problem string, err error) {
+	list, err = readList(dec, func(dec *jsontext.Decoder) (Value, error) {
+		element, err := decodeValue(dec, depth)
+		if element.Kind == KindInvalid {
+			problem = cmp.Or(problem, element.S)
 		}
 		return element, err
 	})
-	return problem, err
+	return list, problem, err
 }
 
 // decodeItem also returns the first problem of the values, in the order given.
@@ -221,17 +206,17 @@ func decodeItem(dec *jsontext.Decoder, depth int) (_ Item, problem string, err e
 	}
 	item := Item{}
 	for dec.PeekKind() != jsontext.KindEndObject {
-		token, err := readToken(dec)
+		text, err := readText(dec)
 		if err != nil {
 			return nil, "", err
 		}
-		name := token.String()
+		name := string(text)
 		value, err := decodeValue(dec, depth)
 		if err != nil {
 			return nil, "", err
 		}
-		if problem == "" && value.Kind == KindInvalid {
-			problem = value.S
+		if value.Kind == KindInvalid {
+			problem = cmp.Or(problem, value.S)
 		}
 		item[name] = value
 	}
@@ -267,29 +252,37 @@ func readList[T any](dec *jsontext.Decoder, element func(*jsontext.Decoder) (T, 
 }
 
 func readString(dec *jsontext.Decoder) (string, error) {
-	token, err := readToken(dec)
-	if err != nil {
+	if err := wantString(dec); err != nil {
 		return "", err
 	}
-	switch token.Kind() {
-	case jsontext.KindString:
-		return token.String(), nil
-	case jsontext.KindBeginObject:
-		return "", serializationError(msgStructure)
-	case jsontext.KindBeginArray:
-		return "", serializationError(msgCollection + classString)
-	default:
-		return "", serializationError(scalarName(token) + msgConvertedToStr + "String")
-	}
+	text, err := readText(dec)
+	return string(text), err
 }
 
-func readBytes(dec *jsontext.Decoder) ([]byte, error) {
+// wantString refuses anything else than a string, or than broken JSON, which
+// reading it will report.
+func wantString(dec *jsontext.Decoder) error {
+	switch dec.PeekKind() {
+	case jsontext.KindString, jsontext.KindInvalid:
+		return nil
+	case jsontext.KindBeginObject:
+		return serializationError(msgStructure)
+	case jsontext.KindBeginArray:
+		return serializationError(msgCollection + classString)
+	}
 	token, err := readToken(dec)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	switch token.Kind() {
-	case jsontext.KindString:
+	return serializationError(scalarName(token) + msgConvertedToStr + "String")
+}
+
+// strictBase64 refuses padding that hides bits.
+var strictBase64 = base64.StdEncoding.Strict()
+
+func readBytes(dec *jsontext.Decoder) ([]byte, error) {
+	switch dec.PeekKind() {
+	case jsontext.KindString, jsontext.KindInvalid:
 	case jsontext.KindBeginObject:
 		return nil, serializationError(msgStructure)
 	case jsontext.KindBeginArray:
@@ -297,16 +290,20 @@ func readBytes(dec *jsontext.Decoder) ([]byte, error) {
 	default:
 		return nil, serializationError(msgNotBase64)
 	}
-	text := token.String()
+	text, err := readText(dec)
+	if err != nil {
+		return nil, err
+	}
 	if len(text)%4 != 0 {
 		return nil, serializationError(msgBase64Length + strconv.Itoa(len(text)))
 	}
-	// The standard decoder would pass over line ends.
-	data, err := base64.StdEncoding.Strict().DecodeString(text)
-	if err != nil || strings.ContainsAny(text, "\r\n") {
+	data := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	n, err := strictBase64.Decode(data, text)
+	// The decoder passes over line ends, AWS does not.
+	if err != nil || bytes.ContainsAny(text, "\r\n") {
 		return nil, serializationError(msgBase64Content)
 	}
-	return data, nil
+	return data[:n], nil
 }
 
 // textBools are the strings that AWS takes for booleans.
@@ -351,6 +348,22 @@ func scalarName(token jsontext.Token) string {
 		}
 		return "NUMBER_VALUE"
 	}
+}
+
+// readText reads a string or a name; the bytes are valid until the next read.
+func readText(dec *jsontext.Decoder) ([]byte, error) {
+	quoted, err := dec.ReadValue()
+	if err != nil {
+		return nil, fmt.Errorf("attribute value: %w", err)
+	}
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return quoted[1 : len(quoted)-1], nil
+	}
+	text, err := jsontext.AppendUnquote(nil, quoted)
+	if err != nil {
+		return nil, fmt.Errorf("attribute value: %w", err)
+	}
+	return text, nil
 }
 
 func readToken(dec *jsontext.Decoder) (jsontext.Token, error) {

@@ -198,3 +198,24 @@ func BenchmarkSize(b *testing.B) {
 		item.Size()
 	}
 }
+
+func FuzzDecodeItem(f *testing.F) {
+	f.Add(string(benchmarkItem))
+	for _, seed := range []string{`{"a":{"L":[{"M":{"b":{"NS":["1","1e2"]}}}]}}`, `{"a":{"\u0053":"\ud83d\ude00"}}`, `{"a":{"B":"AA=="},"b":{"BS":[""]}}`, `{"a":{"S":1}}`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var item attr.Item
+		if err := json.Unmarshal([]byte(text), &item); err != nil || item.Validate() != nil {
+			return
+		}
+		var again attr.Item
+		if err := json.Unmarshal(item.AppendJSON(nil), &again); err != nil || !again.Equal(item) {
+			t.Fatalf("%s is %v, then %v, %v", text, item, again, err)
+		}
+		stored, err := attr.DecodeStoredItem(attr.AppendItem(nil, item))
+		if err != nil || !stored.Equal(item) || stored.Size() != item.Size() {
+			t.Fatalf("%s is %v, stored %v, %v", text, item, stored, err)
+		}
+	})
+}

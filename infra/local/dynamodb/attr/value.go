@@ -41,12 +41,30 @@ func (k Kind) String() string {
 
 // ParseKind finds the type with a name of the wire, such as "NS".
 func ParseKind(name string) (Kind, bool) {
-	for kind := S; kind <= NULL; kind++ {
-		if kindNames[kind] == name {
-			return kind, true
-		}
+	switch name {
+	case "S":
+		return S, true
+	case "N":
+		return N, true
+	case "B":
+		return B, true
+	case "SS":
+		return SS, true
+	case "NS":
+		return NS, true
+	case "BS":
+		return BS, true
+	case "M":
+		return M, true
+	case "L":
+		return L, true
+	case "BOOL":
+		return BOOL, true
+	case "NULL":
+		return NULL, true
+	default:
+		return KindInvalid, false
 	}
-	return KindInvalid, false
 }
 
 // IsSet says whether the kind is one of the three sets.
