@@ -95,12 +95,16 @@ func (db *DB) sweepTokens(now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("reading expired tokens: %w", err)
 	}
+	held := map[string]bool{}
 	for valid := iterator.First(); valid && err == nil; valid = iterator.Next() {
 		token := string(iterator.Key()[9:])
-		if !db.tokens.begin(token) {
-			continue // in use: the next sweep sees it
+		if !held[token] {
+			if !db.tokens.begin(token) {
+				continue // in use: the next sweep sees it
+			}
+			held[token] = true
+			defer db.tokens.end(token) // when the batch is written
 		}
-		defer db.tokens.end(token) // held until the batch is written
 		err = db.forgetToken(batch, token, iterator.Key())
 	}
 	if err := errors.Join(err, iterator.Error(), iterator.Close()); err != nil {

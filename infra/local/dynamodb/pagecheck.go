@@ -15,7 +15,7 @@ type pageParameters struct {
 	IndexName              *string
 	ConsistentRead         bool
 	ExclusiveStartKey      attr.Item
-	Limit                  *int64
+	Limit                  *int32
 	ReturnConsumedCapacity string
 	Select                 string
 	AttributesToGet        refused

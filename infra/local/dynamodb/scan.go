@@ -7,8 +7,8 @@ import (
 
 type scanRequest struct {
 	pageParameters
-	Segment       *int64
-	TotalSegments *int64
+	Segment       *int32
+	TotalSegments *int32
 	ScanFilter    refused
 }
 
@@ -20,11 +20,11 @@ func (in *scanRequest) check() (*parsed, error) {
 	}
 	var v violations
 	in.pageParameters.check(&v)
-	v.atLeast(in.Limit, "limit", 1)
-	v.atLeast(in.TotalSegments, "totalSegments", 1)
-	v.atMost(in.TotalSegments, "totalSegments", maxSegments)
-	v.atLeast(in.Segment, "segment", 0)
-	v.atMost(in.Segment, "segment", maxSegments-1)
+	atLeast(&v, in.Limit, "limit", 1)
+	atLeast(&v, in.TotalSegments, "totalSegments", 1)
+	atMost(&v, in.TotalSegments, "totalSegments", maxSegments)
+	atLeast(&v, in.Segment, "segment", 0)
+	atMost(&v, in.Segment, "segment", maxSegments-1)
 	if err := v.err(); err != nil {
 		return nil, err
 	}
@@ -75,11 +75,11 @@ func (in *scanRequest) segment(s source) span {
 	}
 	const partitions = 1 << 32
 	boundary := func(n int64) []byte {
-		return binary.BigEndian.AppendUint32(append([]byte(nil), prefix...), uint32(partitions*n / *in.TotalSegments)) //nolint:gosec // below 2³² for n < total
+		return binary.BigEndian.AppendUint32(append([]byte(nil), prefix...), uint32(partitions*n/int64(*in.TotalSegments))) //nolint:gosec // below 2³² for n < total
 	}
-	part := span{boundary(*in.Segment), prefixEnd(prefix)}
+	part := span{boundary(int64(*in.Segment)), prefixEnd(prefix)}
 	if next := *in.Segment + 1; next < *in.TotalSegments {
-		part.upper = boundary(next)
+		part.upper = boundary(int64(next))
 	}
 	return part
 }

@@ -1,27 +1,16 @@
 package dynamodb
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
+	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
-)
-
-// A data folder is a marker file that says whose it is and in which version,
-// and a folder of Pebble's. The marker is written first and read first, so that
-// nothing is ever opened, or written, that is not ours.
-const (
-	markerFile  = "FORMAT"
-	markerText  = "embedded-dynamodb 1\n"
-	storeFolder = "store"
 )
 
 // Memory: the local platform runs beside an editor and a browser.
@@ -36,12 +25,13 @@ const (
 func openStore(options Options) (*pebble.DB, error) {
 	cache := pebble.NewCache(blockCacheBytes)
 	defer cache.Unref()
+	logger := storeLogger{options.Logger}
 	settings := &pebble.Options{
 		Cache:              cache,
 		MemTableSize:       memTableBytes,
 		FormatMajorVersion: pebble.FormatNewest,
-		Logger:             storeLogger{options.Logger},
-		LoggerAndTracer:    nil,
+		Logger:             logger,
+		EventListener:      &pebble.EventListener{DataCorruption: logger.corruption}, // by default the process ends
 		Merger:             counterMerger,
 	}
 	for i := range settings.Levels {
@@ -60,65 +50,24 @@ func openStore(options Options) (*pebble.DB, error) {
 	if err := checkFolder(options.fs, options.Dir); err != nil {
 		return nil, err
 	}
-	store, err := pebble.Open(options.fs.PathJoin(options.Dir, storeFolder), settings)
+	folder := options.fs.PathJoin(options.Dir, storeFolder)
+	if err := checkStore(folder, settings); err != nil {
+		return nil, openError(options.Dir, err)
+	}
+	store, err := pebble.Open(folder, settings)
 	if err != nil {
-		return nil, fmt.Errorf("dynamodb: cannot open the data in %s (in use by another process, or damaged): %w", options.Dir, err)
+		return nil, openError(options.Dir, err)
+	}
+	if err := syncFolder(options.fs, options.Dir); err != nil {
+		return nil, errors.Join(err, store.Close())
 	}
 	return store, nil
 }
 
-// checkFolder accepts a folder with our marker, and makes one of a missing or
-// empty folder. Anything else is an error, and nothing was touched.
-func checkFolder(files vfs.FS, dir string) error {
-	marker := files.PathJoin(dir, markerFile)
-	names, err := files.List(dir)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("dynamodb: reading the data folder: %w", err)
-	}
-	if len(names) == 0 {
-		return createMarker(files, dir, marker)
-	}
-	file, err := files.Open(marker)
-	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("dynamodb: %s holds files that are not a database of this program: refusing to touch it", dir)
-	}
-	if err != nil {
-		return fmt.Errorf("dynamodb: reading the data folder's format: %w", err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, 2*int64(len(markerText))))
-	if err != nil {
-		return fmt.Errorf("dynamodb: reading the data folder's format: %w", err)
-	}
-	if string(text) != markerText {
-		return fmt.Errorf("dynamodb: %s has the format %q, this program reads %q: refusing to touch it",
-			filepath.Join(dir, markerFile), bytes.TrimSpace(text), bytes.TrimSpace([]byte(markerText)))
-	}
-	return nil
-}
-
-// createMarker writes the marker under another name first: a crash leaves an
-// empty folder's worth of nothing, or a whole marker.
-func createMarker(fs vfs.FS, dir, marker string) error {
-	if err := fs.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("dynamodb: making the data folder: %w", err)
-	}
-	file, err := fs.Create(marker, vfs.WriteCategoryUnspecified)
-	if err != nil {
-		return fmt.Errorf("dynamodb: marking the data folder: %w", err)
-	}
-	_, err = file.Write([]byte(markerText))
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return fmt.Errorf("dynamodb: marking the data folder: %w", err)
-	}
-	folder, err := fs.OpenDir(dir)
-	if err != nil {
-		return fmt.Errorf("dynamodb: marking the data folder: %w", err)
-	}
-	if err := errors.Join(folder.Sync(), folder.Close()); err != nil {
-		return fmt.Errorf("dynamodb: marking the data folder: %w", err)
-	}
-	return nil
+// openError says in one line, as a command line wants it, why there is no store.
+func openError(dir string, err error) error {
+	reason, _, _ := strings.Cut(err.Error(), "\n")
+	return fmt.Errorf("dynamodb: cannot open the data in %s (in use by another process, or damaged): %s", dir, reason)
 }
 
 // storeLogger routes Pebble's own log to slog: its chatter at debug level.
@@ -130,6 +79,11 @@ func (l storeLogger) Infof(format string, args ...any) {
 
 func (l storeLogger) Errorf(format string, args ...any) {
 	l.log.Error("store: " + fmt.Sprintf(format, args...))
+}
+
+// corruption notes damage that a read met; the read itself fails.
+func (l storeLogger) corruption(info pebble.DataCorruptionInfo) {
+	l.log.Error("store: damaged data", slog.String("file", info.Path), slog.Any("error", info.Details))
 }
 
 // Fatalf is called when going on would lose data; Pebble expects it not to return.

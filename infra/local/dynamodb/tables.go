@@ -233,7 +233,7 @@ func (db *DB) describeTable(in *tableRequest) (*describeTableResponse, error) {
 
 type listTablesRequest struct {
 	ExclusiveStartTableName *string
-	Limit                   *int64
+	Limit                   *int32
 }
 
 type listTablesResponse struct {
@@ -248,8 +248,8 @@ func (db *DB) listTables(in *listTablesRequest) (*listTablesResponse, error) {
 	if in.ExclusiveStartTableName != nil {
 		v.name(in.ExclusiveStartTableName, "exclusiveStartTableName", minNameBytes)
 	}
-	v.atLeast(in.Limit, "limit", 1)
-	v.atMost(in.Limit, "limit", maxListed)
+	atLeast(&v, in.Limit, "limit", 1)
+	atMost(&v, in.Limit, "limit", maxListed)
 	if err := v.err(); err != nil {
 		return nil, err
 	}

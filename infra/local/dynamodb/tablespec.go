@@ -81,9 +81,9 @@ func (s *throughputSpec) check(v *violations, member string) {
 		return
 	}
 	v.required(s.WriteCapacityUnits != nil, member+".writeCapacityUnits")
-	v.atLeast(s.WriteCapacityUnits, member+".writeCapacityUnits", 1)
+	atLeast(v, s.WriteCapacityUnits, member+".writeCapacityUnits", 1)
 	v.required(s.ReadCapacityUnits != nil, member+".readCapacityUnits")
-	v.atLeast(s.ReadCapacityUnits, member+".readCapacityUnits", 1)
+	atLeast(v, s.ReadCapacityUnits, member+".readCapacityUnits", 1)
 }
 
 func (s *throughputSpec) checkBounds() error {

@@ -61,13 +61,13 @@ func (v *violations) enum(value, member string, allowed []string) {
 	}
 }
 
-func (v *violations) atLeast(value *int64, member string, least int64) {
+func atLeast[T int32 | int64](v *violations, value *T, member string, least T) {
 	if value != nil && *value < least {
 		v.add(fmt.Sprintf("'%d'", *value), member, fmt.Sprintf("Member must have value greater than or equal to %d", least))
 	}
 }
 
-func (v *violations) atMost(value *int64, member string, most int64) {
+func atMost[T int32 | int64](v *violations, value *T, member string, most T) {
 	if value != nil && *value > most {
 		v.add(fmt.Sprintf("'%d'", *value), member, fmt.Sprintf("Member must have value less than or equal to %d", most))
 	}

@@ -1,0 +1,361 @@
+package dynamodb
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+func openDir(t testing.TB, dir string) *DB {
+	t.Helper()
+	return openTest(t, func(o *Options) { o.Dir = dir })
+}
+
+func reopened(t *testing.T, dir string, first func(*DB)) *DB {
+	t.Helper()
+	db, err := Open(Options{Dir: dir, Now: newTestClock().Now, SweepInterval: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first(db)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return openDir(t, dir)
+}
+
+func TestReopen(t *testing.T) {
+	t.Parallel()
+	const transaction = `{"ClientRequestToken":"t","TransactItems":[{"Update":{"TableName":"indexed","Key":{"pk":{"S":"c"},"sk":{"S":"s"}},"UpdateExpression":"ADD v :n","ExpressionAttributeValues":{":n":{"N":"1"}}}}]}`
+	db := reopened(t, filepath.Join(t.TempDir(), "data"), func(db *DB) {
+		must(t, db, "CreateTable", indexedTable)
+		must(t, db, "UpdateTimeToLive", `{"TableName":"indexed","TimeToLiveSpecification":{"AttributeName":"e","Enabled":true}}`)
+		must(t, db, "PutItem", `{"TableName":"indexed","Item":{"pk":{"S":"a"},"sk":{"S":"s"},"g":{"S":"g"},"e":{"N":"1"}}}`)
+		must(t, db, "TransactWriteItems", transaction)
+	})
+	must(t, db, "TransactWriteItems", transaction) // a replay, known across the restart
+	if got := must(t, db, "Query", `{"TableName":"indexed","IndexName":"keys","KeyConditionExpression":"g = :g","ExpressionAttributeValues":{":g":{"S":"g"}}}`); got.body["Count"] != 1.0 {
+		t.Errorf("got %s", got.raw)
+	}
+	if got := must(t, db, "GetItem", `{"TableName":"indexed","Key":{"pk":{"S":"c"},"sk":{"S":"s"}},"ProjectionExpression":"v"}`).raw; got != `{"Item":{"v":{"N":"1"}}}` {
+		t.Errorf("got %s", got)
+	}
+	described := must(t, db, "DescribeTable", `{"TableName":"indexed"}`)
+	if !strings.Contains(described.raw, `"ItemCount":2,"TableArn"`) {
+		t.Errorf("got %s", described.raw)
+	}
+	if got := must(t, db, "DescribeTimeToLive", `{"TableName":"indexed"}`).raw; !strings.Contains(got, "ENABLED") {
+		t.Errorf("got %s", got)
+	}
+	must(t, db, "CreateTable", hashTable) // takes a number that was never used
+	if got := must(t, db, "Scan", `{"TableName":"hash"}`); got.body["Count"] != 0.0 {
+		t.Errorf("got %s", got.raw)
+	}
+}
+
+// After a power cut, with what was not synced lost at random, everything
+// acknowledged is there, and transactions are whole.
+func TestPowerCut(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		files := vfs.NewCrashableMem()
+		db, err := Open(Options{Dir: "/data", Now: newTestClock().Now, SweepInterval: -1, fs: files})
+		if err != nil {
+			t.Fatal(err)
+		}
+		must(t, db, "CreateTable", hashTable)
+		crashed, acknowledged := crashWhileWriting(t, db, files, seed)
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		again := openTest(t, func(o *Options) { o.Dir, o.fs = "/data", crashed })
+		for _, n := range acknowledged {
+			for _, half := range []string{"a", "b"} {
+				if got := must(t, again, "GetItem", fmt.Sprintf(`{"TableName":"hash","Key":{"pk":{"S":"%s%d"}}}`, half, n)); got.body["Item"] == nil {
+					t.Errorf("seed %d: %s%d was acknowledged and is gone", seed, half, n)
+				}
+			}
+		}
+		count := must(t, again, "Scan", `{"TableName":"hash","Select":"COUNT"}`).body["Count"].(float64)
+		if int(count)%2 != 0 {
+			t.Errorf("seed %d: half a transaction is there", seed)
+		}
+		described := must(t, again, "DescribeTable", `{"TableName":"hash"}`).body["Table"].(map[string]any)
+		if described["ItemCount"] != count {
+			t.Errorf("seed %d: ItemCount %v, want %v", seed, described["ItemCount"], count)
+		}
+	}
+}
+
+// crashWhileWriting copies the files in the middle of writes and returns what
+// had been acknowledged before the copy.
+func crashWhileWriting(t *testing.T, db *DB, files *vfs.MemFS, seed uint64) (crashed *vfs.MemFS, acknowledged []int) {
+	t.Helper()
+	var mutex sync.Mutex
+	var done []int
+	var group sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	for worker := range 4 {
+		group.Go(func() {
+			for n := worker; ctx.Err() == nil; n += 4 {
+				must(t, db, "TransactWriteItems", fmt.Sprintf(`{"TransactItems":[{"Put":{"TableName":"hash","Item":{"pk":{"S":"a%d"}}}},{"Put":{"TableName":"hash","Item":{"pk":{"S":"b%d"}}}}]}`, n, n))
+				mutex.Lock()
+				done = append(done, n)
+				mutex.Unlock()
+			}
+		})
+	}
+	for {
+		mutex.Lock()
+		enough := len(done) > 100+int(seed)*37
+		if enough {
+			acknowledged = append([]int(nil), done...)
+		}
+		mutex.Unlock()
+		if enough {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	crashed = files.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(seed, seed))}) //nolint:gosec // reproducible
+	stop()
+	group.Wait()
+	return crashed, acknowledged
+}
+
+const childVariable = "DYNAMODB_TEST_CHILD"
+
+// TestMain turns the test binary into the process that TestKill kills.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childVariable); dir != "" {
+		serveUntilKilled(dir)
+	}
+	os.Exit(m.Run())
+}
+
+func serveUntilKilled(dir string) {
+	db, err := Open(Options{Dir: dir, Now: time.Now})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	server := httptest.NewServer(db)
+	fmt.Println(server.URL)
+	select {}
+}
+
+func startChild(t *testing.T, dir string) (*exec.Cmd, string) {
+	t.Helper()
+	child := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this binary
+	child.Env = append(os.Environ(), childVariable+"="+dir)
+	output, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return child, strings.TrimSpace(line)
+}
+
+func post(url, operation, body string) error {
+	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body)) //nolint:noctx // ends with the process
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", contentType)
+	request.Header.Set("X-Amz-Target", targetPrefix+operation)
+	request.Header.Set("X-Amz-Date", "20261120T120000Z")
+	request.Header.Set("Authorization", testAuthorization)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
+}
+
+// kill -9 in the middle of writes loses nothing acknowledged; and while the
+// process lives, nobody else gets its folder.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	child, url := startChild(t, dir)
+	if err := post(url, "CreateTable", hashTable); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Options{Dir: dir, Now: time.Now}); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("a second process got: %v", err)
+	}
+	var mutex sync.Mutex
+	acknowledged := map[string]bool{}
+	var group sync.WaitGroup
+	for worker := range 4 {
+		group.Go(func() {
+			for i := 0; ; i++ {
+				key := fmt.Sprintf("%d-%d", worker, i)
+				if post(url, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"`+key+`"}}}`) != nil {
+					return
+				}
+				mutex.Lock()
+				acknowledged[key] = true
+				enough := len(acknowledged) == 300
+				mutex.Unlock()
+				if enough {
+					if err := child.Process.Kill(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	_ = child.Wait()
+	db := openDir(t, dir)
+	for key := range acknowledged {
+		if got := must(t, db, "GetItem", `{"TableName":"hash","Key":{"pk":{"S":"`+key+`"}}}`); got.body["Item"] == nil {
+			t.Errorf("%s was acknowledged and is gone", key)
+		}
+	}
+}
+
+// digest is the content of a folder, file by file, but for Pebble's lock.
+func digest(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() == "LOCK" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		files[path] = fmt.Sprintf("%x", sha256.Sum256(content))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// What is not ours, or damaged, is refused with one line and left as it is.
+func TestRefusesForeignAndDamagedFolders(t *testing.T) {
+	t.Parallel()
+	overwrite := func(pattern, content string) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			t.Helper()
+			paths, err := filepath.Glob(filepath.Join(dir, pattern))
+			if err != nil || len(paths) == 0 {
+				t.Fatalf("no %s: %v", pattern, err)
+			}
+			for _, path := range paths {
+				if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	garbage := strings.Repeat("garbage ", 1000)
+	for name, damage := range map[string]func(*testing.T, string){
+		"foreign folder": func(t *testing.T, dir string) {
+			t.Helper()
+			if err := os.Remove(filepath.Join(dir, markerFile)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"another version": overwrite(markerFile, "embedded-dynamodb 2\n"),
+		"empty marker":    overwrite(markerFile, ""),
+		"manifest":        overwrite("store/MANIFEST-*", garbage),
+		"log":             overwrite("store/*.log", garbage),
+		"tables":          overwrite("store/*.sst", garbage),
+		"flipped bits": func(t *testing.T, dir string) {
+			t.Helper()
+			paths, _ := filepath.Glob(filepath.Join(dir, "store/*.sst"))
+			content, err := os.ReadFile(paths[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			content[10] ^= 0xff
+			if err := os.WriteFile(paths[0], content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"options": overwrite("store/OPTIONS-*", garbage),
+		"folder instead": func(t *testing.T, dir string) {
+			t.Helper()
+			_ = os.RemoveAll(filepath.Join(dir, "store"))
+			overwrite(markerFile, "x")(t, dir)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "data")
+			db, err := Open(Options{Dir: dir, Now: newTestClock().Now, SweepInterval: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			must(t, db, "CreateTable", hashTable)
+			if err := db.store.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			must(t, db, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"a"}}}`)
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			damage(t, dir)
+			before := digest(t, dir)
+			refused, err := Open(Options{Dir: dir, Now: newTestClock().Now})
+			if err == nil {
+				_ = refused.Close()
+				t.Fatal("opened")
+			}
+			if strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), dir) {
+				t.Errorf("not one line with the folder: %q", err)
+			}
+			after := digest(t, dir)
+			for path, content := range before {
+				if after[path] != content {
+					t.Errorf("%s was touched", path)
+				}
+			}
+			if len(after) != len(before) {
+				t.Errorf("files before %d, after %d", len(before), len(after))
+			}
+		})
+	}
+}
+
+func TestFolderOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "thesis.txt"), []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Options{Dir: dir, Now: newTestClock().Now}); err == nil {
+		t.Fatal("opened")
+	}
+	if files := digest(t, dir); len(files) != 1 {
+		t.Errorf("got %v", files)
+	}
+}

@@ -1,0 +1,188 @@
+package dynamodb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// A data folder is a marker file that says whose it is and in which version,
+// and a folder of Pebble's. The marker is written first and read first, so that
+// nothing is ever opened, or written, that is not ours.
+const (
+	markerFile  = "FORMAT"
+	markerDraft = "FORMAT.draft" // until it is whole
+	markerText  = "embedded-dynamodb 1\n"
+	storeFolder = "store"
+)
+
+// checkFolder accepts a folder with our marker, and makes one of a missing or
+// empty folder. Anything else is an error, and nothing was touched.
+func checkFolder(files vfs.FS, dir string) error {
+	marker := files.PathJoin(dir, markerFile)
+	names, err := files.List(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("dynamodb: reading the data folder: %w", err)
+	}
+	if len(names) == 0 || len(names) == 1 && names[0] == markerDraft {
+		return createMarker(files, dir, marker)
+	}
+	file, err := files.Open(marker)
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("dynamodb: %s holds files that are not a database of this program: refusing to touch it", dir)
+	}
+	if err != nil {
+		return fmt.Errorf("dynamodb: reading the data folder's format: %w", err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, 2*int64(len(markerText))))
+	if err != nil {
+		return fmt.Errorf("dynamodb: reading the data folder's format: %w", err)
+	}
+	if string(text) != markerText {
+		return fmt.Errorf("dynamodb: %s has the format %q, this program reads %q: refusing to touch it",
+			filepath.Join(dir, markerFile), bytes.TrimSpace(text), bytes.TrimSpace([]byte(markerText)))
+	}
+	return nil
+}
+
+// createMarker writes the marker under another name first: after a crash there
+// is a whole one or none.
+func createMarker(files vfs.FS, dir, marker string) error {
+	if err := files.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("dynamodb: making the data folder: %w", err)
+	}
+	draft := files.PathJoin(dir, markerDraft)
+	file, err := files.Create(draft, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return fmt.Errorf("dynamodb: marking the data folder: %w", err)
+	}
+	_, err = file.Write([]byte(markerText))
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("dynamodb: marking the data folder: %w", err)
+	}
+	if err := files.Rename(draft, marker); err != nil {
+		return fmt.Errorf("dynamodb: marking the data folder: %w", err)
+	}
+	return errors.Join(syncFolder(files, dir), syncFolder(files, files.PathDir(dir)))
+}
+
+// syncFolder makes the names in a folder durable.
+func syncFolder(files vfs.FS, dir string) error {
+	folder, err := files.OpenDir(dir)
+	if err != nil {
+		return fmt.Errorf("dynamodb: syncing %s: %w", dir, err)
+	}
+	if err := errors.Join(folder.Sync(), folder.Close()); err != nil {
+		return fmt.Errorf("dynamodb: syncing %s: %w", dir, err)
+	}
+	return nil
+}
+
+// verifyTime bounds how long an opening reads data to find damage.
+const verifyTime = 250 * time.Millisecond
+
+// checkStore opens existing data for reading only: whatever that finds damaged
+// is refused before anything is written.
+func checkStore(folder string, settings *pebble.Options) error {
+	described, err := pebble.Peek(folder, settings.FS)
+	if errors.Is(err, os.ErrNotExist) || err == nil && !described.Exists {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("looking at the store: %w", err)
+	}
+	if err := checkLogs(folder, settings.FS); err != nil {
+		return err
+	}
+	reading := settings.Clone()
+	reading.ReadOnly = true
+	store, err := pebble.Open(folder, reading)
+	if err != nil {
+		return fmt.Errorf("reading the store: %w", err)
+	}
+	return errors.Join(verify(store), store.Close())
+}
+
+// verify reads all data, whose blocks have checksums, as far as the time goes.
+func verify(store *pebble.DB) error {
+	iterator, err := store.NewIter(nil)
+	if err != nil {
+		return fmt.Errorf("reading the store: %w", err)
+	}
+	timer := time.NewTimer(verifyTime)
+	defer timer.Stop()
+	for valid, more := iterator.First(), true; valid && more; valid = iterator.Next() {
+		select {
+		case <-timer.C:
+			more = false
+		default:
+		}
+	}
+	if err := iterator.Close(); err != nil { // also what reading met
+		return fmt.Errorf("reading the store: %w", err)
+	}
+	return nil
+}
+
+// The beginning of a record in Pebble's log: checksum (4 bytes), size (2), kind
+// (1), number of the log (4).
+const (
+	recordKindAt      = 6
+	recordNumberAt    = 7
+	recordHeaderBytes = 11
+	firstRecordKind   = 5 // older kinds have no log number, and are not written
+	lastRecordKind    = 12
+)
+
+// checkLogs refuses a log that does not begin as one. Pebble itself takes a bad
+// beginning for a write that was cut off, and would drop the log in silence. A
+// file that is used again may begin with a record of an older log.
+func checkLogs(folder string, files vfs.FS) error {
+	names, err := files.List(folder)
+	if err != nil {
+		return fmt.Errorf("listing the store: %w", err)
+	}
+	for _, name := range names {
+		base, isLog := strings.CutSuffix(name, ".log")
+		number, err := strconv.ParseUint(base, 10, 32)
+		if !isLog || err != nil {
+			continue
+		}
+		header, err := readHeader(files, files.PathJoin(folder, name))
+		if err != nil {
+			return err
+		}
+		if len(header) < recordHeaderBytes || bytes.Equal(header, make([]byte, recordHeaderBytes)) {
+			continue // nothing was written yet
+		}
+		kind := header[recordKindAt]
+		written := binary.LittleEndian.Uint32(header[recordNumberAt:])
+		if kind < firstRecordKind || kind > lastRecordKind || uint64(written) > number {
+			return fmt.Errorf("%s is not a log", name)
+		}
+	}
+	return nil
+}
+
+func readHeader(files vfs.FS, path string) ([]byte, error) {
+	file, err := files.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading a log: %w", err)
+	}
+	header, err := io.ReadAll(io.LimitReader(file, recordHeaderBytes))
+	if err := errors.Join(err, file.Close()); err != nil {
+		return nil, fmt.Errorf("reading a log: %w", err)
+	}
+	return header, nil
+}

@@ -1,0 +1,174 @@
+package dynamodb
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// testClock is a clock that tests move.
+type testClock struct {
+	mutex sync.Mutex
+	now   time.Time
+}
+
+func newTestClock() *testClock {
+	return &testClock{now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+}
+
+func (c *testClock) Now() time.Time {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.now
+}
+
+func (c *testClock) advance(d time.Duration) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// openTest opens a database that does not sweep by itself.
+func openTest(t testing.TB, change func(*Options)) *DB {
+	t.Helper()
+	options := Options{Now: newTestClock().Now, SweepInterval: -1}
+	if change != nil {
+		change(&options)
+	}
+	db, err := Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// clientOf puts a database behind HTTP and the real SDK in front of it.
+func clientOf(t testing.TB, db *DB) *sdk.Client {
+	t.Helper()
+	server := httptest.NewServer(db)
+	t.Cleanup(server.Close)
+	return sdk.New(sdk.Options{
+		BaseEndpoint: aws.String(server.URL),
+		Region:       "us-east-1",
+		Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),
+	})
+}
+
+// answer is a decoded response.
+type answer struct {
+	status int
+	header http.Header
+	body   map[string]any
+	raw    string
+}
+
+// errorOf is "Type: message" of an error response, "" of success.
+func (a answer) errorOf() string {
+	kind, _ := a.body["__type"].(string)
+	if kind == "" {
+		return ""
+	}
+	message, _ := a.body["message"].(string)
+	if upper, ok := a.body["Message"].(string); ok {
+		message = upper
+	}
+	return kind[strings.Index(kind, "#")+1:] + ": " + message
+}
+
+const testAuthorization = "AWS4-HMAC-SHA256 Credential=test/20261120/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00"
+
+// call sends one request as JSON, without HTTP in between.
+func call(t testing.TB, db *DB, operation, body string) answer {
+	t.Helper()
+	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+	request.Header.Set("Content-Type", contentType)
+	request.Header.Set("X-Amz-Target", targetPrefix+operation)
+	request.Header.Set("X-Amz-Date", "20261120T120000Z")
+	request.Header.Set("Authorization", testAuthorization)
+	return send(t, db, request)
+}
+
+func send(t testing.TB, db *DB, request *http.Request) answer {
+	t.Helper()
+	recorder := httptest.NewRecorder()
+	db.ServeHTTP(recorder, request)
+	result := answer{status: recorder.Code, header: recorder.Header(), raw: recorder.Body.String()}
+	if strings.HasPrefix(result.raw, "{") {
+		if err := json.Unmarshal(recorder.Body.Bytes(), &result.body); err != nil {
+			t.Fatalf("%s: %v", result.raw, err)
+		}
+	}
+	return result
+}
+
+// must is call that has to succeed.
+func must(t testing.TB, db *DB, operation, body string) answer {
+	t.Helper()
+	result := call(t, db, operation, body)
+	if result.status != http.StatusOK {
+		t.Fatalf("%s %s: %d %s", operation, body, result.status, result.raw)
+	}
+	return result
+}
+
+const (
+	hashTable = `{"TableName":"hash","BillingMode":"PAY_PER_REQUEST",
+		"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],
+		"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}]}`
+	rangeTable = `{"TableName":"range","BillingMode":"PAY_PER_REQUEST",
+		"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"S"}],
+		"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}]}`
+	numberTable = `{"TableName":"number","BillingMode":"PAY_PER_REQUEST",
+		"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"B"},{"AttributeName":"sk","AttributeType":"N"}],
+		"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}]}`
+	indexedTable = `{"TableName":"indexed","BillingMode":"PAY_PER_REQUEST",
+		"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"S"},
+			{"AttributeName":"g","AttributeType":"S"},{"AttributeName":"n","AttributeType":"N"}],
+		"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],
+		"GlobalSecondaryIndexes":[
+			{"IndexName":"all","KeySchema":[{"AttributeName":"g","KeyType":"HASH"},{"AttributeName":"n","KeyType":"RANGE"}],"Projection":{"ProjectionType":"ALL"}},
+			{"IndexName":"keys","KeySchema":[{"AttributeName":"g","KeyType":"HASH"}],"Projection":{"ProjectionType":"KEYS_ONLY"}},
+			{"IndexName":"some","KeySchema":[{"AttributeName":"n","KeyType":"HASH"}],"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["a"]}}]}`
+)
+
+// withTables opens a database with all the tables above.
+func withTables(t testing.TB) *DB {
+	t.Helper()
+	db := openTest(t, nil)
+	for _, table := range []string{hashTable, rangeTable, numberTable, indexedTable} {
+		must(t, db, "CreateTable", table)
+	}
+	return db
+}
+
+func str(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
+
+func num(n int) types.AttributeValue { return &types.AttributeValueMemberN{Value: fmt.Sprint(n)} }
+
+type sdkItem = map[string]types.AttributeValue
+
+// items lists the values of an attribute in a page's Items.
+func values(a answer, name, kind string) string {
+	var found []string
+	items, _ := a.body["Items"].([]any)
+	for _, item := range items {
+		value, _ := item.(map[string]any)[name].(map[string]any)
+		found = append(found, fmt.Sprint(value[kind]))
+	}
+	return strings.Join(found, " ")
+}
