@@ -104,7 +104,7 @@ func (r *storeReader) item() Item {
 }
 
 func (r *storeReader) value() Value {
-	if r.failed || r.at >= len(r.data) || r.depth == 0 {
+	if r.failed || r.at >= len(r.data) || r.depth <= 0 {
 		r.failed = true
 		return Value{}
 	}

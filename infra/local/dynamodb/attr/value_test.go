@@ -2,6 +2,7 @@ package attr_test
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 	"testing"
 
@@ -118,6 +119,21 @@ func TestDamagedBytesAreRefused(t *testing.T) {
 		_, _ = attr.DecodeStoredItem(garbage)
 		_, _, _ = attr.DecodeKey(garbage)
 	})
+}
+
+func TestForeignBytesAreRefused(t *testing.T) {
+	t.Parallel()
+	stored := attr.AppendItem(nil, attr.Item{"a": attr.FromInt(1)})
+	if _, err := attr.DecodeStoredItem(append(stored, 0)); !errors.Is(err, attr.ErrCorrupt) {
+		t.Errorf("bytes that follow: %v", err)
+	}
+	deep := attr.Null()
+	for range 40 {
+		deep = attr.FromList([]attr.Value{deep})
+	}
+	if _, err := attr.DecodeStoredItem(attr.AppendItem(nil, attr.Item{"a": deep})); !errors.Is(err, attr.ErrCorrupt) {
+		t.Errorf("too deep: %v", err)
+	}
 }
 
 func TestSetAlgebra(t *testing.T) {

@@ -23,9 +23,9 @@ func ParseKeyCondition(src string, scope *Scope) (*KeyCondition, error) {
 	return &KeyCondition{root}, nil
 }
 
-// Terms takes the condition apart: one term for each of one or two attributes,
+// terms takes the condition apart: one term for each of one or two attributes,
 // in the order written. The error is an *Error.
-func (k *KeyCondition) Terms() ([]KeyTerm, error) {
+func (k *KeyCondition) terms() ([]KeyTerm, error) {
 	var terms []KeyTerm
 	if err := keyTerms(k.root, &terms); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (k *KeyCondition) Terms() ([]KeyTerm, error) {
 // condition on the sort key, whose name is "" where the table or index has
 // none. The types of the values are not checked. The error is an *Error.
 func (k *KeyCondition) Resolve(hash, sort string) (attr.Value, *KeyTerm, error) {
-	terms, err := k.Terms()
+	terms, err := k.terms()
 	if err != nil {
 		return attr.Value{}, nil, err
 	}

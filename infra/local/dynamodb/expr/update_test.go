@@ -80,6 +80,7 @@ func TestUpdateRefusals(t *testing.T) {
 		"SET #a = :n ADD a :n":                          overlap + "[a], path two: [a]",
 		"SET x.y = :n, x[1] = :n":                       conflict + "[x, y], path two: [x, [1]]",
 		"SET x.y = :n, x[1] = :n, z = :n, z = :n":       overlap + "[z], path two: [z]",
+		"SET x.y = :n, x[1] = :n, z[0] = :n, z.a = :n":  conflict + "[x, y], path two: [x, [1]]",
 		"SET x.y = :n, x[1] = f_not(:n)":                "Invalid function name; function: f_not",
 		"SET x = list_append(:s, :l) ADD y :s":          section + "ADD, operand type: STRING, typeSet: ALLOWED_FOR_ADD_OPERAND",
 		"DELETE x :n":                                   section + "DELETE, operand type: NUMBER, typeSet: ALLOWED_FOR_DELETE_OPERAND",
@@ -278,6 +279,38 @@ func TestUpdateNesting(t *testing.T) {
 		}
 		if _, _, err := u.Apply(item(t, updateItem)); (err == nil) != ok {
 			t.Errorf("%d levels inside a map: %v", levels, err)
+		}
+	}
+}
+
+// Results share what they did not change with the old item, and nothing else.
+func TestUpdateResultsAreIndependent(t *testing.T) {
+	t.Parallel()
+	old := item(t, updateItem)
+	var results []attr.Item
+	for _, src := range []string{"SET l[9] = :1, m.k = :1", "SET l[9] = :2, m.k = :2"} {
+		u, problem := parseUpdate(t, src, updateValues)
+		if problem != "" {
+			t.Fatal(problem)
+		}
+		// Room behind the elements must not be shared either.
+		list := old["l"]
+		list.L = append(make([]attr.Value, 0, 8), list.L...)[:4:8]
+		old["l"] = list
+		first, _, err := u.Apply(old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, _, err := u.Apply(old)
+		if err != nil || !second.Equal(first) {
+			t.Fatal(err)
+		}
+		second["l"].L[4] = attr.Null()
+		results = append(results, first)
+	}
+	for i, want := range []int64{1, 2} {
+		if got := results[i]; !got["l"].L[4].Equal(attr.FromInt(want)) || !got["m"].M["k"].Equal(attr.FromInt(want)) {
+			t.Errorf("update %d became %v, %v", i, got["l"].L, got["m"].M)
 		}
 	}
 }
