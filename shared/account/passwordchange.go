@@ -8,6 +8,8 @@ import (
 	"devplatform/shared/db"
 )
 
+var errPasswordMoved = api.NewError(api.CodeConflict, "The password was changed at the same time. Please try again.")
+
 // ChangePassword replaces the caller's password and ends every other session. The rules for the new one have been
 // checked. It is counted as a login: a stolen session must not be a way to guess on. An account that signs in with a
 // code host only has no current password to give and can't get one here.
@@ -35,7 +37,7 @@ func (s *Service) ChangePassword(ctx context.Context, caller api.Caller, current
 		refunds:   check.ticket.refunds(),
 	})
 	if errors.Is(err, errStale) {
-		return Standing{}, api.NewError(api.CodeConflict, "The password was changed at the same time. Please try again.").WithCause(err)
+		return Standing{}, check.ticket.fail(errPasswordMoved.WithCause(err))
 	}
 	if err != nil {
 		return Standing{}, err

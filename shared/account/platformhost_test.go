@@ -26,7 +26,7 @@ func TestPlatformCodeHost(t *testing.T) {
 	}
 	w := newWorld(t, func(d *Deps) { d.Provider = provider })
 	handler, err = codehost.New(codehost.Options{
-		ClientID: "app", ClientSecret: "app secret", RedirectPrefixes: []string{w.server.URL + CallbackPath},
+		Now: w.clock.Now, ClientID: "app", ClientSecret: "app secret", RedirectPrefixes: []string{w.server.URL + CallbackPath},
 	})
 	if err != nil {
 		t.Fatal(err)
