@@ -289,3 +289,27 @@ func TestSecretsSpeakTheWire(t *testing.T) {
 		t.Error("no error from nowhere")
 	}
 }
+
+func TestWhatIsNoSecretIsNotQuoted(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		status int
+		body   string
+		want   string
+	}{
+		"no such secret": {400, `{"__type":"ResourceNotFoundException","message":"hunter2"}`, "ResourceNotFoundException"},
+		"down":           {503, `<html>hunter2</html>`, "503"},
+		"binary":         {200, `{"SecretBinary":"hunter2"}`, "no text"},
+		"no JSON":        {200, `hunter2`, "not JSON"},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(tc.status)
+			_, _ = w.Write([]byte(tc.body))
+		}))
+		_, err := config.NewSecrets(config.AWS{Region: "us-east-1", Endpoint: server.URL}).Fetch("keys")(t.Context())
+		server.Close()
+		if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
