@@ -1,6 +1,7 @@
 package account
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 
 	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/id"
 )
 
 func TestCodeHostNotConfigured(t *testing.T) {
@@ -238,6 +240,27 @@ func TestVerifiedAccountIsJoined(t *testing.T) {
 	third.enter(h, octocat(3, verified("third@example.com"), mail{Email: "octo@example.com"})).want(t, http.StatusFound)
 	if third.me().text("id") == first.me().text("id") {
 		t.Error("an unverified address joined the account")
+	}
+}
+
+// Between looking and joining, an account may have become another one's or unverified: the transaction looks again.
+func TestJoinLooksAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.member("ada") // signed up: unverified
+	user, err := w.service.store.user(t.Context(), b.me().text("id"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := link{
+		identity: identityRecord{UserID: user.ID, Provider: "custom", Subject: "1"}, ip: "203.0.113.1",
+		session: newSession(w.service.ids.New(id.Session), user, Client{}, w.clock.Now()),
+	}
+	if err := w.service.store.join(t.Context(), user, l, true, w.clock.Now()); !errors.Is(err, errStale) {
+		t.Errorf("joined an unverified account: %v", err)
+	}
+	if _, err := w.service.store.userOfIdentity(t.Context(), "custom", "1"); !errors.Is(err, db.ErrNotFound) {
+		t.Errorf("the identity: %v", err)
 	}
 }
 

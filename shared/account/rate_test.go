@@ -203,6 +203,9 @@ func TestPasswordChangeCountsAsALogin(t *testing.T) {
 	if got := rateOf(t, change(goodPassword).want(t, http.StatusOK)); got[1] != 2 {
 		t.Errorf("after a success: %v", got)
 	}
+	if got := w.loginHits("ada@example.com", "203.0.113.1"); got != [3]int{0, 1, 0} {
+		t.Errorf("a success was not given back: %v", got)
+	}
 }
 
 func TestTightest(t *testing.T) {
