@@ -90,7 +90,7 @@ func (in *batchGetRequest) parse(names []string) ([]tableGets, error) {
 		}
 		for _, key := range request.Keys {
 			if err := key.Validate(); err != nil {
-				return nil, err //nolint:wrapcheck // AWS's own words
+				return nil, err
 			}
 		}
 		p, err := e.parse()
@@ -113,6 +113,9 @@ func checkTableNames(v *violations, names []string) {
 // locate finds tables and places, and refuses a key that stands there twice.
 func (g *tableGets) locate(db *DB, seen map[string]bool) (err error) {
 	if g.table, err = db.table(g.name); err != nil {
+		return err
+	}
+	if err := g.table.checkScalars(g.parsed); err != nil {
 		return err
 	}
 	for _, key := range g.request.Keys {
@@ -266,12 +269,12 @@ func (in *batchWriteRequest) checkValues(names []string) error {
 			}
 			if request.DeleteRequest != nil {
 				if err := request.DeleteRequest.Key.Validate(); err != nil {
-					return err //nolint:wrapcheck // AWS's own words
+					return err
 				}
 				continue
 			}
 			if err := request.PutRequest.Item.Validate(); err != nil {
-				return err //nolint:wrapcheck // AWS's own words
+				return err
 			}
 			if request.PutRequest.Item.Size() > maxItemBytes {
 				return errItemTooLarge

@@ -202,6 +202,10 @@ func (db *DB) each(prefix []byte, visit func(key, value []byte) error) error {
 	return errors.Join(err, iterator.Error(), iterator.Close())
 }
 
+// discard ends a batch, written or not. An error could only tell that it has
+// ended already.
+func discard(batch *pebble.Batch) { _ = batch.Close() }
+
 // dropRange adds the deletion of all keys that begin with prefix.
 func dropRange(batch *pebble.Batch, prefix []byte) error {
 	return batch.DeleteRange(prefix, prefixEnd(prefix), nil) //nolint:wrapcheck // in memory; callers name the operation

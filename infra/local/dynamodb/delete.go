@@ -49,6 +49,9 @@ func (db *DB) deleteItem(in *deleteItemRequest) (*writeResponse, error) {
 	if err := t.checkKey(in.Key); err != nil {
 		return nil, err
 	}
+	if err := t.checkScalars(p); err != nil {
+		return nil, err
+	}
 	c, err := db.write(t, t.itemKey(in.Key), func(old attr.Item) (attr.Item, error) {
 		return nil, require(p.condition, old, in.ReturnValuesOnConditionCheckFailure)
 	})

@@ -50,7 +50,7 @@ type tableDescription struct {
 	TableSizeBytes            int64
 	ItemCount                 int64
 	TableArn                  string
-	TableId                   string
+	TableID                   string             `json:"TableId"`
 	BillingModeSummary        *billingSummary    `json:",omitzero"`
 	GlobalSecondaryIndexes    []indexDescription `json:",omitzero"`
 	SSEDescription            *sseDescription    `json:",omitzero"`
@@ -78,7 +78,7 @@ func (db *DB) describe(t *table, status string, indexStatus func(name string) st
 		TableSizeBytes:            c.bytes,
 		ItemCount:                 c.items,
 		TableArn:                  db.tableARN(t.Name),
-		TableId:                   t.UUID,
+		TableID:                   t.UUID,
 		DeletionProtectionEnabled: t.DeletionProtection,
 	}
 	if t.OnDemand {

@@ -132,7 +132,7 @@ func crashWhileWriting(t *testing.T, db *DB, files *vfs.MemFS, seed uint64) (cra
 		}
 		time.Sleep(time.Millisecond)
 	}
-	crashed = files.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(seed, seed))}) //nolint:gosec // reproducible
+	crashed = files.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(seed, seed))})
 	stop()
 	group.Wait()
 	return crashed, acknowledged
@@ -151,17 +151,17 @@ func TestMain(m *testing.M) {
 func serveUntilKilled(dir string) {
 	db, err := Open(Options{Dir: dir, Now: time.Now})
 	if err != nil {
-		fmt.Println(err)
+		_, _ = fmt.Fprintln(os.Stdout, err)
 		os.Exit(1)
 	}
 	server := httptest.NewServer(db)
-	fmt.Println(server.URL)
+	_, _ = fmt.Fprintln(os.Stdout, server.URL)
 	select {}
 }
 
 func startChild(t *testing.T, dir string) (*exec.Cmd, string) {
 	t.Helper()
-	child := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this binary
+	child := exec.CommandContext(t.Context(), os.Args[0])
 	child.Env = append(os.Environ(), childVariable+"="+dir)
 	output, err := child.StdoutPipe()
 	if err != nil {
@@ -178,7 +178,7 @@ func startChild(t *testing.T, dir string) (*exec.Cmd, string) {
 }
 
 func post(url, operation, body string) error {
-	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body)) //nolint:noctx // ends with the process
+	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (e *expressions) parse() (*parsed, error) {
 	}
 	scope, err := expr.NewScope(e.ExpressionAttributeNames, e.ExpressionAttributeValues)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // AWS's own words
+		return nil, err
 	}
 	steps := []struct {
 		source *string
@@ -85,10 +85,47 @@ func (e *expressions) parse() (*parsed, error) {
 			return nil, err
 		}
 	}
-	return p, scope.CheckUnused() //nolint:wrapcheck // AWS's own words
+	return p, scope.CheckUnused()
 }
 
 // matches evaluates a condition; none is met.
 func matches(condition *expr.Condition, item attr.Item) bool {
 	return condition == nil || condition.Match(item)
 }
+
+// paths are all document paths that the expressions mention.
+func (p *parsed) paths() []expr.Path {
+	var all []expr.Path
+	for _, c := range []*expr.Condition{p.condition, p.filter} {
+		if c != nil {
+			all = append(all, c.Paths()...)
+		}
+	}
+	if p.projection != nil {
+		all = append(all, p.projection.Paths()...)
+	}
+	if p.update != nil {
+		all = append(append(all, p.update.Paths()...), p.update.Reads()...)
+	}
+	return all
+}
+
+// checkScalars refuses expressions that look for something inside of a key.
+func (t *table) checkScalars(p *parsed) error {
+	for _, path := range p.paths() {
+		if !path.IsNested() {
+			continue
+		}
+		if t.keys.has(path.Root()) {
+			return invalid(errNotScalar+"Key: %s", path.Root())
+		}
+		for _, x := range t.indexes {
+			if x.keys.has(path.Root()) {
+				return invalid(errNotScalar+"IndexKey: %s", path.Root())
+			}
+		}
+	}
+	return nil
+}
+
+const errNotScalar = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "

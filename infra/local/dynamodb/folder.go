@@ -44,9 +44,8 @@ func checkFolder(files vfs.FS, dir string) error {
 	if err != nil {
 		return fmt.Errorf("dynamodb: reading the data folder's format: %w", err)
 	}
-	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, 2*int64(len(markerText))))
-	if err != nil {
+	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("dynamodb: reading the data folder's format: %w", err)
 	}
 	if string(text) != markerText {

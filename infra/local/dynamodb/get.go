@@ -55,6 +55,9 @@ func (db *DB) getItem(in *getItemRequest) (*getItemResponse, error) {
 	if err := t.checkKey(in.Key); err != nil {
 		return nil, err
 	}
+	if err := t.checkScalars(p); err != nil {
+		return nil, err
+	}
 	item, err := load(db.store, t.itemKey(in.Key))
 	if err != nil {
 		return nil, err

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"devplatform/infra/local/dynamodb/attr"
-
 	"github.com/cockroachdb/pebble/v2"
 )
 
@@ -89,7 +87,7 @@ func (db *DB) once(t idempotencyToken, run func(also func(*pebble.Batch) error) 
 // sweepTokens forgets expired tokens.
 func (db *DB) sweepTokens(now time.Time) error {
 	batch := db.store.NewBatch()
-	defer batch.Close()
+	defer discard(batch)
 	bound := tokenAgeKey(uint64(max(0, now.Unix())), "")
 	iterator, err := db.store.NewIter(&pebble.IterOptions{LowerBound: []byte{spaceTokenAge}, UpperBound: bound})
 	if err != nil {
@@ -152,7 +150,7 @@ func fingerprint(actions []*action) [sha256.Size]byte {
 			writePart(digest, []byte(name))
 			writePart(digest, []byte(a.ExpressionAttributeNames[name]))
 		}
-		writePart(digest, attr.Item(a.ExpressionAttributeValues).AppendJSON(nil))
+		writePart(digest, a.ExpressionAttributeValues.AppendJSON(nil))
 		writePart(digest, []byte(a.ReturnValuesOnConditionCheckFailure))
 	}
 	return [sha256.Size]byte(digest.Sum(nil))

@@ -143,7 +143,7 @@ func (db *DB) readPage(request pageRequest) (*page, error) {
 func (p *page) add(request *pageRequest, stored []byte) (more bool, err error) {
 	item, err := attr.DecodeStoredItem(stored)
 	if err != nil {
-		return false, err //nolint:wrapcheck // readPage names it
+		return false, err
 	}
 	size := item.Size()
 	if p.scanned > 0 && p.size+size > maxPageBytes {

@@ -123,6 +123,9 @@ func (db *DB) putItem(in *putItemRequest) (*writeResponse, error) {
 	if err := t.checkItemKeys(in.Item); err != nil {
 		return nil, err
 	}
+	if err := t.checkScalars(p); err != nil {
+		return nil, err
+	}
 	c, err := db.write(t, t.itemKey(in.Item), func(old attr.Item) (attr.Item, error) {
 		return in.Item, require(p.condition, old, in.ReturnValuesOnConditionCheckFailure)
 	})

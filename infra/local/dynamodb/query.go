@@ -67,7 +67,7 @@ func (s source) selects(condition *expr.KeyCondition) (selection, error) {
 	}
 	hash, term, err := condition.Resolve(keys[0].Name, rangeName)
 	if err != nil {
-		return selection{}, err //nolint:wrapcheck // AWS's own words
+		return selection{}, err
 	}
 	if err := checkConditionValue(hash, keys[0], false); err != nil {
 		return selection{}, err
@@ -175,6 +175,9 @@ func (db *DB) query(in *queryRequest) (*pageResponse, error) {
 		return nil, err
 	}
 	if err := s.checkFilter(p.filter); err != nil {
+		return nil, err
+	}
+	if err := s.table.checkScalars(p); err != nil {
 		return nil, err
 	}
 	if err := s.checkIndexReach(&in.pageParameters, p.projection); err != nil {

@@ -95,6 +95,9 @@ func (db *DB) scan(in *scanRequest) (*pageResponse, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.table.checkScalars(p); err != nil {
+		return nil, err
+	}
 	if err := s.checkIndexReach(&in.pageParameters, p.projection); err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (db *DB) createTable(in *createTableRequest) (*tableResponse, error) {
 		return nil, &apiError{Type: typeInUse, Message: "Table already exists: " + name}
 	}
 	batch := db.store.NewBatch()
-	defer batch.Close()
+	defer discard(batch)
 	id, err := db.newNumber(batch)
 	if err != nil {
 		return nil, err
@@ -133,6 +133,9 @@ func (in *createTableRequest) checkBilling() error {
 }
 
 func (in *createTableRequest) checkSupported() error {
+	if err := in.StreamSpecification.check(); err != nil {
+		return err
+	}
 	for _, spec := range in.GlobalSecondaryIndexes {
 		if err := spec.checkSupported(); err != nil {
 			return err
@@ -140,7 +143,6 @@ func (in *createTableRequest) checkSupported() error {
 	}
 	return refuse(
 		parameter{"LocalSecondaryIndexes", bool(in.LocalSecondaryIndexes)},
-		parameter{"StreamSpecification", in.StreamSpecification != nil && in.StreamSpecification.StreamEnabled},
 		parameter{"GlobalTableSettingsReplicationMode", bool(in.GlobalTableSettingsReplicationMode)},
 		parameter{"GlobalTableSourceArn", bool(in.GlobalTableSourceArn)},
 		parameter{"OnDemandThroughput", bool(in.OnDemandThroughput)},
@@ -289,7 +291,7 @@ func (db *DB) deleteTable(in *tableRequest) (*tableResponse, error) {
 		return nil, err
 	}
 	batch := db.store.NewBatch()
-	defer batch.Close()
+	defer discard(batch)
 	err = errors.Join(
 		batch.Delete(catalogKey(t.Name), nil),
 		dropRange(batch, spaceKey(spaceItems, t.ID)),

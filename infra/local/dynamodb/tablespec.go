@@ -54,13 +54,28 @@ type indexSpec struct {
 }
 
 type streamSpec struct {
-	StreamEnabled bool
+	StreamEnabled  bool
+	StreamViewType string
+}
+
+// check refuses streams: there are none yet, and a table that says otherwise
+// would lose changes in silence.
+func (s *streamSpec) check() error {
+	switch {
+	case s == nil:
+		return nil
+	case s.StreamEnabled:
+		return refuse(parameter{"StreamSpecification", true})
+	case s.StreamViewType != "":
+		return invalidParameters("StreamEnabled is false, but StreamViewType is specified")
+	}
+	return nil
 }
 
 type sseSpec struct {
 	Enabled        bool
 	SSEType        string
-	KMSMasterKeyId string
+	KMSMasterKeyID string `json:"KMSMasterKeyId"`
 }
 
 type tag struct {
@@ -114,7 +129,7 @@ func checkAttributes(v *violations, attributes []attributeDefinition) {
 func checkKeyElements(v *violations, keys []keySchemaElement, member string) {
 	v.required(keys != nil, member)
 	if keys != nil {
-		v.length(len(keys), func() string { return showKeys(keys) }, member, 1, 2)
+		v.length(len(keys), func() string { return showKeys(keys) }, member, 2)
 	}
 	for i, key := range keys {
 		element := fmt.Sprintf("%s.%d.member.", member, i+1)
@@ -139,7 +154,7 @@ func (s *indexSpec) check(v *violations, member string) {
 	if s.Projection != nil {
 		v.enum(s.Projection.ProjectionType, member+".projection.projectionType", projections)
 		if names := s.Projection.NonKeyAttributes; names != nil {
-			v.length(len(names), func() string { return "[" + strings.Join(names, ", ") + "]" }, member+".projection.nonKeyAttributes", 1, maxNonKeyPerIndex)
+			v.length(len(names), func() string { return "[" + strings.Join(names, ", ") + "]" }, member+".projection.nonKeyAttributes", maxNonKeyPerIndex)
 		}
 	}
 	s.ProvisionedThroughput.check(v, member+".provisionedThroughput")

@@ -82,7 +82,7 @@ func (db *DB) untagResource(in *untagRequest) (*emptyResponse, error) {
 
 func (db *DB) saveTags(t *table, tags []tag) error {
 	batch := db.store.NewBatch()
-	defer batch.Close()
+	defer discard(batch)
 	record := t.tableRecord
 	record.Tags = tags
 	_, err := db.saveTable(batch, record)

@@ -87,10 +87,10 @@ func (in *transactWriteRequest) check() ([]*action, error) {
 	var v violations
 	v.required(in.TransactItems != nil, "transactItems")
 	if in.TransactItems != nil {
-		v.length(len(in.TransactItems), showItems(len(in.TransactItems), "TransactWriteItem"), "transactItems", 1, maxTransactItems)
+		v.length(len(in.TransactItems), showItems(len(in.TransactItems), "TransactWriteItem"), "transactItems", maxTransactItems)
 	}
 	if token := in.ClientRequestToken; token != nil {
-		v.length(len(*token), func() string { return *token }, "clientRequestToken", 1, maxTokenLength)
+		v.length(len(*token), func() string { return *token }, "clientRequestToken", maxTokenLength)
 	}
 	v.enum(in.ReturnConsumedCapacity, "returnConsumedCapacity", capacityModes)
 	v.enum(in.ReturnItemCollectionMetrics, "returnItemCollectionMetrics", metricsModes)
@@ -177,6 +177,9 @@ func (a *action) locate(db *DB) (c change, reason *cancellationReason, err error
 	}
 	if err == nil && a.kind == actionUpdate {
 		err = c.table.checkTargets(a.parsed.update)
+	}
+	if err == nil {
+		err = c.table.checkScalars(a.parsed)
 	}
 	if err != nil {
 		reason, err = asReason(err)

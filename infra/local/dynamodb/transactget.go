@@ -39,7 +39,7 @@ func (in *transactGetRequest) check() error {
 	var v violations
 	v.required(in.TransactItems != nil, "transactItems")
 	if in.TransactItems != nil {
-		v.length(len(in.TransactItems), showItems(len(in.TransactItems), "TransactGetItem"), "transactItems", 1, maxTransactItems)
+		v.length(len(in.TransactItems), showItems(len(in.TransactItems), "TransactGetItem"), "transactItems", maxTransactItems)
 	}
 	v.enum(in.ReturnConsumedCapacity, "returnConsumedCapacity", capacityModes)
 	if err := v.err(); err != nil {
@@ -80,7 +80,7 @@ func (g *get) locate(db *DB) (err error) {
 	if g.table, err = db.table(*g.TableName); err != nil {
 		return err
 	}
-	if err := g.table.checkKey(g.Key); err != nil {
+	if err := errors.Join(g.table.checkKey(g.Key), g.table.checkScalars(g.parsed)); err != nil {
 		return err
 	}
 	g.place = g.table.itemKey(g.Key)

@@ -79,7 +79,7 @@ func (db *DB) updateTimeToLive(in *updateTTLRequest) (*updateTTLResponse, error)
 		return nil, invalid("TimeToLive is active on a different AttributeName: current AttributeName is %s", t.TTLAttribute)
 	}
 	batch := db.store.NewBatch()
-	defer batch.Close()
+	defer discard(batch)
 	record := t.tableRecord
 	if enabled {
 		record.TTLAttribute = name
@@ -101,10 +101,10 @@ func (db *DB) orderByExpiry(batch *pebble.Batch, t *table, name string) error {
 	return db.each(spaceKey(spaceItems, t.ID), func(key, value []byte) error {
 		item, err := attr.DecodeStoredItem(value)
 		if err != nil {
-			return err //nolint:wrapcheck // damaged data; the caller names the table
+			return err
 		}
 		if second, ok := expiryOf(item, name); ok {
-			return batch.Set(t.expiryKey(second, key), nil, nil) //nolint:wrapcheck // in memory
+			return batch.Set(t.expiryKey(second, key), nil, nil)
 		}
 		return nil
 	})

@@ -61,7 +61,7 @@ func (t *table) updated(update *expr.Update, key, old attr.Item) (attr.Item, []e
 	}
 	item, touched, err := apply(update, base)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // AWS's own words
+		return nil, nil, err
 	}
 	if err := t.checkUpdatedIndexKeys(item, touched); err != nil {
 		return nil, nil, err
@@ -100,6 +100,9 @@ func (db *DB) updateItem(in *updateItemRequest) (*writeResponse, error) {
 		return nil, err
 	}
 	if err := t.checkTargets(p.update); err != nil {
+		return nil, err
+	}
+	if err := t.checkScalars(p); err != nil {
 		return nil, err
 	}
 	var touched []expr.Path

@@ -87,6 +87,9 @@ func (u *indexUpdate) check(v *violations, member string) {
 }
 
 func (in *updateTableRequest) checkSupported() error {
+	if err := in.StreamSpecification.check(); err != nil {
+		return err
+	}
 	for _, u := range in.GlobalSecondaryIndexUpdates {
 		if u.Create == nil {
 			continue
@@ -96,7 +99,6 @@ func (in *updateTableRequest) checkSupported() error {
 		}
 	}
 	return refuse(
-		parameter{"StreamSpecification", in.StreamSpecification != nil && in.StreamSpecification.StreamEnabled},
 		parameter{"DisassociationProtectionEnabled", bool(in.DisassociationProtectionEnabled)},
 		parameter{"GlobalTableSettingsReplicationMode", bool(in.GlobalTableSettingsReplicationMode)},
 		parameter{"GlobalTableWitnessUpdates", bool(in.GlobalTableWitnessUpdates)},
@@ -125,7 +127,7 @@ func (db *DB) updateTable(in *updateTableRequest) (*tableResponse, error) {
 		return nil, err
 	}
 	update := &indexUpdates{db: db, table: t, record: &record, batch: db.store.NewBatch(), status: map[string]string{}}
-	defer update.batch.Close()
+	defer discard(update.batch)
 	if err := update.run(in); err != nil {
 		return nil, err
 	}
@@ -321,7 +323,7 @@ func (u *indexUpdates) fill(t *table, x *index) error {
 	err := u.db.each(spaceKey(spaceItems, t.ID), func(key, value []byte) error {
 		item, err := attr.DecodeStoredItem(value)
 		if err != nil {
-			return err //nolint:wrapcheck // named below
+			return err
 		}
 		_, err = x.update(u.batch, &change{table: t, key: key, new: item})
 		return err

@@ -91,11 +91,12 @@ func (v *violations) name(value *string, member string, shortest int) {
 	}
 }
 
-// length checks the number of elements of a list or map, shown as AWS would.
-func (v *violations) length(n int, shown func() string, member string, shortest, longest int) {
+// length checks that a list has between 1 and longest elements; it is shown as
+// AWS would.
+func (v *violations) length(n int, shown func() string, member string, longest int) {
 	switch {
-	case n < shortest:
-		v.add("'"+shown()+"'", member, fmt.Sprintf("Member must have length greater than or equal to %d", shortest))
+	case n < 1:
+		v.add("'"+shown()+"'", member, "Member must have length greater than or equal to 1")
 	case n > longest:
 		v.add("'"+shown()+"'", member, fmt.Sprintf("Member must have length less than or equal to %d", longest))
 	}

@@ -46,6 +46,8 @@ func TestRefusals(t *testing.T) {
 		{"GetItem", `{"TableName":"hash","Key":{}}`, mismatch},
 		{"GetItem", `{"TableName":"hash","Key":{"pk":{"S":"a"},"b":{"S":"a"}}}`, mismatch},
 		{"GetItem", `{"TableName":"hash","Key":{"pk":{"S":""}}}`, emptyKey},
+		{"GetItem", `{"TableName":"hash","Key":{"pk":{"S":"a"}},"ProjectionExpression":"pk.x"}`, "ValidationException: Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: pk"},
+		{"PutItem", `{"TableName":"indexed","Item":{"pk":{"S":"a"},"sk":{"S":"a"}},"ConditionExpression":"attribute_exists(g[0])"}`, "ValidationException: Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: IndexKey: g"},
 		{"GetItem", `{"TableName":"hash"}`, oneError + "Value null at 'key' failed to satisfy constraint: Member must not be null"},
 		{"GetItem", `{"TableName":"hash","Key":{"pk":{"S":"a"}},"AttributesToGet":["a"]}`, "ValidationException: The legacy parameter AttributesToGet is not supported by the embedded DynamoDB: use expressions"},
 		{"UpdateItem", `{"TableName":"hash","Key":{"pk":{"S":"a"}},"UpdateExpression":"SET pk = :v","ExpressionAttributeValues":{":v":{"S":"b"}}}`, badValues + "Cannot update attribute pk. This attribute is part of the key"},

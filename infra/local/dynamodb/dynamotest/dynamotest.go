@@ -34,7 +34,7 @@ func StartServer(t testing.TB) (endpoint string) {
 	if endpoint := os.Getenv(EndpointVariable); endpoint != "" {
 		return endpoint
 	}
-	db, err := engine.Open(engine.Options{Now: time.Now})
+	db, err := engine.Open(engine.Options{Now: time.Now}) //nolint:forbidigo // what tests have to wait for is not here
 	if err != nil {
 		t.Fatalf("starting DynamoDB: %v", err)
 	}
