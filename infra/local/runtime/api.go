@@ -85,10 +85,8 @@ func (i *instance) serveNext(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		i.hand(w, c)
-	case <-r.Context().Done(): // it may ask again
-		i.mu.Lock()
-		i.polling = false
-		i.mu.Unlock()
+	case <-r.Context().Done():
+		i.lost()
 	case <-i.gone:
 	}
 }

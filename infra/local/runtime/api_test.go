@@ -1,10 +1,12 @@
 package runtime_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -141,5 +143,55 @@ func TestRuntimeAPIResponseMode(t *testing.T) {
 	}
 	if got := <-answered; got.FunctionError == nil || got.FunctionError.Type != "Runtime.InvalidResponseModeHeader" {
 		t.Errorf("answer %q, %v", got.body, got.FunctionError)
+	}
+}
+
+func TestRuntimeThatGivesUpPolling(t *testing.T) {
+	t.Parallel()
+	address := make(chan string, 2)
+	r := start(t, func(o *runtime.Options) {
+		o.Functions = []runtime.Function{function(t, "puppet", "puppet")}
+		o.InitTimeout = 2 * time.Second
+		o.Lines = func(_, _, line string) {
+			if a, ok := strings.CutPrefix(line, "api "); ok {
+				address <- "http://" + a + "/2018-06-01/runtime/"
+			}
+		}
+	})
+	invoked := func(ctx context.Context) <-chan answer {
+		answered := make(chan answer, 1)
+		go func() {
+			response, err := r.Invoke(ctx, runtime.Invocation{Function: "puppet", RequestID: "id", Payload: []byte(`{}`)})
+			answered <- answer{Response: response, err: err}
+		}()
+		return answered
+	}
+	first := invoked(t.Context())
+	api := <-address
+	call(t, "GET", api+"invocation/next", "")
+	call(t, "POST", api+"invocation/id/response", "1")
+	<-first
+	ctx, cancel := context.WithCancel(t.Context())
+	polled := make(chan struct{})
+	go func() {
+		defer close(polled)
+		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, api+"invocation/next", nil)
+		if response, err := http.DefaultClient.Do(request); err == nil {
+			_ = response.Body.Close()
+		}
+	}()
+	eventually(t, "idle", func() bool { return r.Snapshot()[0].State == runtime.Idle })
+	cancel()
+	<-polled
+	eventually(t, "the runtime API has noticed", func() bool { return r.Polling("puppet") == 0 })
+	second := invoked(t.Context()) // falls to the instance that polls no more, and must not stay there
+	next := <-address
+	if next == api {
+		t.Fatal("the same instance")
+	}
+	call(t, "GET", next+"invocation/next", "")
+	call(t, "POST", next+"invocation/id/response", "2")
+	if got := <-second; got.err != nil || string(got.Payload) != "2" {
+		t.Errorf("answer %q, %v", got.Payload, got.err)
 	}
 }

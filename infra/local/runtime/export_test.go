@@ -21,3 +21,18 @@ func (r *Runtime) HoldStarts() (release func()) {
 	<-entered
 	return func() { close(done) }
 }
+
+// Polling counts the instances whose /next waits.
+func (r *Runtime) Polling(function string) (n int) {
+	p := r.pools[function]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.all {
+		i.mu.Lock()
+		if i.polling {
+			n++
+		}
+		i.mu.Unlock()
+	}
+	return n
+}

@@ -250,6 +250,24 @@ func (i *instance) free() error {
 	return nil
 }
 
+// lost notes that a waiting /next was given up. The process may ask again; one that doesn't must not
+// keep what the pool assigns to it, and is ended.
+func (i *instance) lost() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.polling = false
+	if i.dead {
+		return
+	}
+	i.timer = time.AfterFunc(i.pool.rt.opts.InitTimeout, func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		if i.phase == phaseReady && !i.polling {
+			i.kill(syscall.SIGKILL)
+		}
+	})
+}
+
 // take claims the call for its one answer; nil when the id is not that of the call held, or it has
 // been answered.
 func (i *instance) take(id string, to phase) *call {

@@ -41,7 +41,7 @@ func (p *pool) enqueue(c *call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		c.refuse(ErrClosed)
+		go c.refuse(ErrClosed) // not under the lock
 		return
 	}
 	if n := len(p.idle); n > 0 {
@@ -133,12 +133,17 @@ func (p *pool) ready(i *instance) {
 func (p *pool) returned(c *call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.putBack(c)
+	p.grow()
+}
+
+// putBack makes a call the first in the queue. The caller holds mu.
+func (p *pool) putBack(c *call) {
 	if p.closed {
-		c.refuse(ErrClosed)
+		go c.refuse(ErrClosed) // not under the lock
 		return
 	}
 	p.queue.PushFront(c)
-	p.grow()
 }
 
 // gone takes an ended instance out. The calls returned are to fail for its reason: the first one
@@ -152,7 +157,7 @@ func (p *pool) gone(i *instance, crashed bool) []*call {
 	p.idle = slices.DeleteFunc(p.idle, func(other *instance) bool { return other == i })
 	select {
 	case c := <-i.work:
-		p.queue.PushFront(c)
+		p.putBack(c)
 	default:
 	}
 	if state == Starting {

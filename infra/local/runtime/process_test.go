@@ -59,7 +59,7 @@ func TestEnvironmentIsLambdasAlone(t *testing.T) {
 		delete(env, own)
 	}
 	want := map[string]string{
-		modeVariable: "function", "TABLE": "things", "TZ": "Europe/Berlin", "LANG": "en_US.UTF-8",
+		modeVariable: "function", "GORACE": "atexit_sleep_ms=0", "TABLE": "things", "TZ": "Europe/Berlin", "LANG": "en_US.UTF-8",
 		"PATH": "/usr/local/bin:/usr/bin/:/bin:/opt/bin", "LAMBDA_RUNTIME_DIR": "/var/runtime", "_HANDLER": "bootstrap",
 		"AWS_REGION": "eu-central-1", "AWS_DEFAULT_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "AKIA",
 		"AWS_SECRET_ACCESS_KEY": "shhh", "AWS_ENDPOINT_URL": "http://127.0.0.1:4566", "AWS_LAMBDA_FUNCTION_NAME": "echo",
@@ -209,6 +209,30 @@ func TestCloseCutsWhatTakesTooLong(t *testing.T) {
 				t.Errorf("process %d lives", pid)
 			}
 		})
+	}
+}
+
+func TestCloseRefusesWhatStillWaits(t *testing.T) {
+	t.Parallel()
+	r := start(t, func(o *runtime.Options) { o.MaxConcurrency, o.MaxWait = 1, time.Minute })
+	g := newGate(t)
+	go func() {
+		_, _ = r.Invoke(context.Background(), runtime.Invocation{Function: "echo", Payload: event(t, order{Wait: g.url})})
+	}()
+	<-g.arrived
+	refused := make(chan error, 1)
+	go func() {
+		_, err := r.Invoke(context.Background(), runtime.Invocation{Function: "echo"})
+		refused <- err
+	}()
+	eventually(t, "the request waits", func() bool { return r.Queued("echo") == 1 })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if err := r.Close(ctx); err == nil || !strings.Contains(err.Error(), "2 requests in flight were cut") {
+		t.Errorf("error %v", err)
+	}
+	if err := <-refused; !errors.Is(err, runtime.ErrClosed) {
+		t.Errorf("the waiting request got %v", err)
 	}
 }
 

@@ -209,9 +209,18 @@ func TestClientLeavingDoesNotStopTheFunction(t *testing.T) {
 	eventually(t, "the instance is free again", func() bool { return r.Snapshot()[0].State == runtime.Idle })
 }
 
+// withBrief adds a function whose time-out is short.
+func withBrief(t testing.TB) func(*runtime.Options) {
+	return func(o *runtime.Options) {
+		brief := function(t, "brief", "function")
+		brief.Timeout = time.Second
+		o.Functions = append(o.Functions, brief)
+	}
+}
+
 func TestFailuresAreFunctionErrors(t *testing.T) {
 	t.Parallel()
-	r := start(t, func(o *runtime.Options) { o.Functions[0].Timeout = time.Second })
+	r := start(t, withBrief(t))
 	cases := []struct{ do, kind, message string }{
 		{"exit", "Runtime.ExitError", "RequestId: ID Error: Runtime exited with error: exit status 7"},
 		{"exit0", "Runtime.ExitError", "RequestId: ID Error: Runtime exited without providing a reason"},
@@ -222,7 +231,11 @@ func TestFailuresAreFunctionErrors(t *testing.T) {
 	}
 	for _, c := range cases {
 		o := order{Do: c.do, Sleep: c.do == "sleep"}
-		got := invoke(t, r, runtime.Invocation{Function: "echo", Payload: event(t, o)})
+		name := "echo"
+		if o.Sleep {
+			name = "brief"
+		}
+		got := invoke(t, r, runtime.Invocation{Function: name, Payload: event(t, o)})
 		if got.FunctionError == nil {
 			t.Errorf("%s: no error but %q", c.do, got.body)
 			continue
@@ -235,7 +248,7 @@ func TestFailuresAreFunctionErrors(t *testing.T) {
 		if doc.ErrorType != c.kind || doc.ErrorMessage != want || got.FunctionError.Type != c.kind || got.FunctionError.Message != want {
 			t.Errorf("%s: %s, %+v, want %s: %s", c.do, got.body, got.FunctionError, c.kind, want)
 		}
-		if after := invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{"n":1}`)}); after.body != `{"n":1}` {
+		if after := invoke(t, r, runtime.Invocation{Function: name, Payload: []byte(`{"n":1}`)}); after.body != `{"n":1}` {
 			t.Errorf("%s: the next request got %q, %v", c.do, after.body, after.FunctionError)
 		}
 	}
@@ -387,7 +400,7 @@ func TestStreamComesChunkByChunk(t *testing.T) {
 
 func TestStreamsThatBreak(t *testing.T) {
 	t.Parallel()
-	r := start(t, func(o *runtime.Options) { o.Functions[0].Timeout = time.Second })
+	r := start(t, withBrief(t))
 	cases := []struct{ do, kind, message string }{
 		{"stream-error", "errorString", "lost the thread"},
 		{"stream-exit", "Runtime.ExitError", "RequestId: ID Error: Runtime exited with error: exit status 4"},
@@ -395,7 +408,11 @@ func TestStreamsThatBreak(t *testing.T) {
 	}
 	for _, c := range cases {
 		for _, streamed := range []bool{true, false} {
-			got := invoke(t, r, runtime.Invocation{Function: "echo", Stream: streamed, LogTail: true, Payload: event(t, order{Do: c.do, Chunks: []string{"half"}, Log: []string{"said"}})})
+			name := "echo"
+			if c.do == "stream-hang" {
+				name = "brief"
+			}
+			got := invoke(t, r, runtime.Invocation{Function: name, Stream: streamed, LogTail: true, Payload: event(t, order{Do: c.do, Chunks: []string{"half"}, Log: []string{"said"}})})
 			failed := got.FunctionError
 			if streamed && !errors.As(got.err, &failed) {
 				t.Errorf("%s: the body ended with %v", c.do, got.err)
