@@ -2,7 +2,9 @@ package provision_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -329,9 +331,32 @@ func TestWaitsUntilActive(t *testing.T) {
 		return body
 	}
 	s.during(slow, func() { s.apply(t, template) })
-	if first := slices.Index(asked, "DescribeTimeToLive"); first < 5 {
+	described := 0
+	for _, operation := range asked[:slices.Index(asked, "DescribeTimeToLive")] {
+		if operation == "DescribeTable" {
+			described++
+		}
+	}
+	if described < 6 { // the first five answers said CREATING, or that there is no table
 		t.Errorf("went on too early: %v", asked)
 	}
+}
+
+func TestWaitsNoLongerThanAsked(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	never := func(_ string, _ int, _ *int, body []byte) []byte {
+		return bytes.ReplaceAll(body, []byte(`"TableStatus":"ACTIVE"`), []byte(`"TableStatus":"CREATING"`))
+	}
+	s.during(never, func() {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		_, err := provision.Apply(ctx, load(t, template), provision.Options{Endpoint: s.url})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+	})
+	s.apply(t, template)
 }
 
 func TestTakesTheARNsOfAnotherEndpoint(t *testing.T) {
