@@ -134,6 +134,7 @@ func TestQueryAndPathRules(t *testing.T) {
 		"/api/list?limit=101":       "limit: must be at most 100",
 		"/api/list?name=a%00b":      "query: must be UTF-8 without NUL",
 		"/api/list?name=%ff":        "query: must be UTF-8 without NUL",
+		"/api/list?site=:hunter2":   "site: must be a URI",
 		"/api/list?limit=1&other=2": "",
 	} {
 		a := request{method: http.MethodGet, target: target}.send(t, router)

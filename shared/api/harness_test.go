@@ -68,6 +68,7 @@ type cookieOutput struct {
 type queryInput struct {
 	Limit int    `query:"limit" minimum:"1" maximum:"100"`
 	Name  string `query:"name"`
+	Site  string `query:"site" format:"uri"`
 }
 
 type infoOutput struct{ Body api.RequestInfo }

@@ -78,7 +78,7 @@ func (s *Secrets) getSecretValue(ctx context.Context, name string) (string, erro
 	if err != nil {
 		return "", fmt.Errorf("send: %w", err)
 	}
-	defer answer.Body.Close()
+	defer func() { _ = answer.Body.Close() }()
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxSecret))
 	if err != nil {
 		return "", fmt.Errorf("read: %w", err)
