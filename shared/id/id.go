@@ -9,7 +9,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -37,27 +36,13 @@ const (
 // An id of another kind, in lower case or with anything around it is not:
 // the caller answers as if nothing were found.
 func (k Kind) Valid(s string) bool {
-	_, ok := k.parse(s)
-	return ok
-}
-
-// Time is the moment, to the millisecond, at which the id was made; false if it is no id of kind k.
-func (k Kind) Time(s string) (time.Time, bool) {
-	u, ok := k.parse(s)
-	if !ok {
-		return time.Time{}, false
-	}
-	return ulid.Time(u.Time()).UTC(), true
-}
-
-func (k Kind) parse(s string) (ulid.ULID, bool) {
 	rest, ok := strings.CutPrefix(s, string(k)+"_")
 	if !ok {
-		return ulid.ULID{}, false
+		return false
 	}
 	u, err := ulid.ParseStrict(rest)
 	// ParseStrict also takes lower case, and letters that stand for others.
-	return u, err == nil && u.String() == rest
+	return err == nil && u.String() == rest
 }
 
 // Generator makes ids. Those of one generator sort in the order in which they were made,
