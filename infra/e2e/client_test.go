@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"devplatform/infra/openapi/contract"
 )
 
 // client is a user agent with its own cookies, like one browser profile.
@@ -53,11 +55,7 @@ func (c *client) do(method, path, body string, header ...string) answer {
 		c.t.Fatalf("%s %s: %v", method, path, err)
 	}
 	if strings.HasPrefix(path, "/api/") {
-		contract, err := theContract()
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		contract.check(c.t, method, path, a)
+		contract.Check(c.t, method, path, a.status, a.header, a.body)
 	}
 	return a
 }

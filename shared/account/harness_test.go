@@ -21,6 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/openapi/contract"
 	"devplatform/shared/api"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
@@ -299,6 +300,7 @@ func (b *browser) do(method, path string, body any, change ...func(*http.Request
 			b.w.t.Fatalf("%s %s: %q: %v", method, path, raw, err)
 		}
 	}
+	contract.Check(b.w.t, method, path, a.status, a.header, raw)
 	if a.status >= http.StatusBadRequest && (len(a.body) != 2 || a.text("error") == "" || a.text("code") == "") {
 		b.w.t.Errorf("%s %s: an error has exactly two fields: %s", method, path, raw)
 	}

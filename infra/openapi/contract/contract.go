@@ -1,0 +1,139 @@
+// Package contract holds answers of the API against the committed OpenAPI document. It is for tests of every room; what
+// the document says comes from the code, never from here.
+package contract
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"devplatform/infra"
+)
+
+// contract is the document, ready to be compared with.
+type contract struct {
+	paths    map[string]any
+	compiler *jsonschema.Compiler
+	mu       sync.Mutex
+}
+
+const (
+	documentURL = "openapi.json"
+	mediaType   = "application/json"
+)
+
+// theContract reads the document once.
+var theContract = sync.OnceValues(func() (*contract, error) {
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(infra.OpenAPI))
+	if err != nil {
+		return nil, fmt.Errorf("openapi.json: %w", err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.AssertFormat()
+	if err := compiler.AddResource(documentURL, document); err != nil {
+		return nil, fmt.Errorf("openapi.json: %w", err)
+	}
+	whole, _ := document.(map[string]any)
+	paths, _ := whole["paths"].(map[string]any)
+	if len(paths) == 0 {
+		return nil, errors.New("openapi.json has no paths")
+	}
+	return &contract{paths: paths, compiler: compiler}, nil
+})
+
+// Check fails the test when an answer is not as the document says. A path that the document does not have may only be
+// refused. So may one whose function failed or was too slow: the gateway answers for it.
+func Check(t testing.TB, method, path string, status int, header http.Header, body []byte) {
+	t.Helper()
+	c, err := theContract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, _, _ = strings.Cut(path, "?")
+	pattern, operation := c.operation(method, path)
+	if operation == nil || status == http.StatusBadGateway || status == http.StatusGatewayTimeout {
+		if status < http.StatusBadRequest && method != http.MethodOptions && method != http.MethodHead {
+			t.Errorf("%s %s: answered %d, and the OpenAPI document does not know it", method, path, status)
+		}
+		return
+	}
+	responses, _ := operation["responses"].(map[string]any)
+	response, documented := responses[strconv.Itoa(status)].(map[string]any)
+	if !documented {
+		t.Errorf("%s %s: status %d is not in the OpenAPI document: %s", method, path, status, body)
+		return
+	}
+	content, _ := response["content"].(map[string]any)
+	if _, isJSON := content[mediaType]; !isJSON {
+		if len(body) > 0 && content == nil {
+			t.Errorf("%s %s: %d has a body, by the OpenAPI document it has none: %s", method, path, status, body)
+		}
+		return
+	}
+	if media := header.Get("Content-Type"); media != mediaType {
+		t.Errorf("%s %s: Content-Type %q", method, path, media)
+	}
+	pointer := "#/paths/" + escape(pattern) + "/" + strings.ToLower(method) + "/responses/" + strconv.Itoa(status) + "/content/application~1json/schema"
+	if err := c.validate(pointer, body); err != nil {
+		t.Errorf("%s %s: not as the OpenAPI document says: %v\n%s", method, path, err, body)
+	}
+}
+
+// validate compares a body with the schema at a pointer into the document.
+func (c *contract) validate(pointer string, body []byte) error {
+	c.mu.Lock()
+	schema, err := c.compiler.Compile(documentURL + pointer)
+	c.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("%s: %w", pointer, err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("not JSON: %w", err)
+	}
+	if err := schema.Validate(value); err != nil {
+		return fmt.Errorf("schema: %w", err)
+	}
+	return nil
+}
+
+// operation finds what the document says of a method on a path; nil where it says nothing.
+func (c *contract) operation(method, path string) (pattern string, operation map[string]any) {
+	for pattern, item := range c.paths {
+		if !matches(pattern, path) {
+			continue
+		}
+		methods, _ := item.(map[string]any)
+		if operation, ok := methods[strings.ToLower(method)].(map[string]any); ok {
+			return pattern, operation
+		}
+	}
+	return "", nil
+}
+
+// matches compares a path with a pattern such as /api/auth/sessions/{id}.
+func matches(pattern, path string) bool {
+	want, have := strings.Split(pattern, "/"), strings.Split(path, "/")
+	if len(want) != len(have) {
+		return false
+	}
+	for i := range want {
+		if want[i] != have[i] && (!strings.HasPrefix(want[i], "{") || have[i] == "") {
+			return false
+		}
+	}
+	return true
+}
+
+// escape writes a string as one step of a JSON pointer in a URI fragment.
+func escape(s string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(s)
+}

@@ -1,0 +1,52 @@
+package contract
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// recorder is a test that notes its failures.
+type recorder struct {
+	testing.TB
+
+	failures []string
+}
+
+func (r *recorder) Helper() {}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.failures = append(r.failures, fmt.Sprintf(format, args...))
+}
+
+// TestCheck shows that what is not as the document says fails a test, and what is does not.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	const me = `{"id":"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK","email":"ada@example.com","username":"ada","createdAt":"2026-01-31T08:15:30.123Z"}`
+	for _, tc := range []struct {
+		method, path string
+		status       int
+		media, body  string
+		failure      string // "" for none
+	}{
+		{"GET", "/api/auth/me", 200, mediaType, me, ""},
+		{"GET", "/api/auth/me", 200, mediaType, strings.Replace(me, `"ada"`, "7", 1), "not as the OpenAPI document says"},
+		{"GET", "/api/auth/me", 200, mediaType, `{"id":"x"}`, "not as the OpenAPI document says"},
+		{"GET", "/api/auth/me", 200, mediaType, strings.Replace(me, "2026-01-31T", "yesterday ", 1), "not as the OpenAPI document says"},
+		{"GET", "/api/auth/me", 200, "text/plain", me, "Content-Type"},
+		{"GET", "/api/auth/me", 418, mediaType, me, "status 418"},
+		{"GET", "/api/auth/me?x=1", 401, mediaType, `{"error":"no","code":"AUTH_INVALID_TOKEN"}`, ""},
+		{"GET", "/api/auth/me", 401, mediaType, `{"error":"no","code":"AUTH_INVALID_TOKEN","more":1}`, "not as the OpenAPI document says"},
+		{"DELETE", "/api/auth/sessions/ses_1", 404, mediaType, `{"error":"no","code":"SESSION_NOT_FOUND"}`, ""},
+		{"GET", "/api/nowhere", 200, mediaType, `{}`, "does not know it"},
+		{"GET", "/api/nowhere", 404, mediaType, `{}`, ""},
+	} {
+		r := &recorder{TB: t}
+		Check(r, tc.method, tc.path, tc.status, http.Header{"Content-Type": {tc.media}}, []byte(tc.body))
+		said := strings.Join(r.failures, "; ")
+		if (tc.failure == "") != (said == "") || !strings.Contains(said, tc.failure) {
+			t.Errorf("%s %s %d %s: said %q, want %q", tc.method, tc.path, tc.status, tc.body, said, tc.failure)
+		}
+	}
+}
