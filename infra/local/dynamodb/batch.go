@@ -269,12 +269,12 @@ func (in *batchWriteRequest) checkValues(names []string) error {
 			}
 			if request.DeleteRequest != nil {
 				if err := request.DeleteRequest.Key.Validate(); err != nil {
-					return err
+					return inOlderWords(err)
 				}
 				continue
 			}
 			if err := request.PutRequest.Item.Validate(); err != nil {
-				return err
+				return inOlderWords(err)
 			}
 			if request.PutRequest.Item.Size() > maxItemBytes {
 				return errItemTooLarge

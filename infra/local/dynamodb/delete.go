@@ -10,20 +10,38 @@ type deleteItemRequest struct {
 }
 
 func (in *deleteItemRequest) check() (*parsed, error) {
-	if err := in.checkEmpty(); err != nil {
+	if err := in.checkMembers(); err != nil {
 		return nil, err
+	}
+	p, err := in.checkContent()
+	if err != nil {
+		return nil, enveloped(err)
+	}
+	return p, nil
+}
+
+func (in *deleteItemRequest) checkMembers() error {
+	if in.Key == nil {
+		return in.checkIncomplete(&in.tableRef, func(v *violations) {
+			in.checkReturnValues(v)
+			in.checkMetrics(v)
+			v.required(false, "key")
+		})
+	}
+	if err := in.checkEmpty(); err != nil {
+		return err
 	}
 	var v violations
-	v.required(in.Key != nil, "key")
-	in.writeOptions.check(&v)
 	in.tableRef.check(&v)
-	if err := v.err(); err != nil {
-		return nil, err
-	}
+	in.checkRenewed(&v)
+	return v.err()
+}
+
+func (in *deleteItemRequest) checkContent() (*parsed, error) {
 	if err := refuseLegacy(in.legacy(), in.given()); err != nil {
 		return nil, err
 	}
-	if err := in.checkPlaceholders("ConditionExpression is null"); err != nil {
+	if err := in.checkPlaceholders(""); err != nil {
 		return nil, err
 	}
 	if err := in.Key.Validate(); err != nil {
@@ -32,7 +50,7 @@ func (in *deleteItemRequest) check() (*parsed, error) {
 	if err := in.checkOldOnly(); err != nil {
 		return nil, err
 	}
-	return in.parse()
+	return in.parseRenewed()
 }
 
 func (db *DB) deleteItem(in *deleteItemRequest) (*writeResponse, error) {

@@ -32,8 +32,9 @@ type indexDescription struct {
 }
 
 type sseDescription struct {
-	Status  string
-	SSEType string
+	Status          string
+	SSEType         string
+	KMSMasterKeyArn string
 }
 
 type tableClassSummary struct {
@@ -87,7 +88,10 @@ func (db *DB) describe(t *table, status string, indexStatus func(name string) st
 		d.BillingModeSummary = &billingSummary{BillingMode: "PROVISIONED", LastUpdateToPayPerRequestDateTime: t.OnDemandSince}
 	}
 	if t.Encrypted {
-		d.SSEDescription = &sseDescription{Status: "ENABLED", SSEType: "KMS"}
+		d.SSEDescription = &sseDescription{
+			Status: "ENABLED", SSEType: "KMS",
+			KMSMasterKeyArn: "arn:aws:kms:" + db.options.Region + ":" + db.options.Account + ":alias/aws/dynamodb",
+		}
 	}
 	if t.TableClass != "" {
 		d.TableClassSummary = &tableClassSummary{t.TableClass}

@@ -95,6 +95,30 @@ func invalidParameters(format string, args ...any) *apiError {
 	return invalid("One or more parameter values were invalid: "+format, args...)
 }
 
+// oneError is how AWS begins the report of one broken rule.
+const oneError = "1 validation error detected: "
+
+// enveloped words what is wrong with the content of a PutItem, UpdateItem or
+// DeleteItem: AWS checks those three in its renewed way, which counts errors
+// of every kind as it counts those of members.
+func enveloped(err error) error {
+	refused, expected := asAPIError(err)
+	if !expected || refused.Type != typeValidation {
+		return err
+	}
+	return invalid("%s%s", oneError, refused.Message)
+}
+
+// inOlderWords words what is wrong with a value in BatchWriteItem, Scan and
+// the transactions, whose checks AWS has not renewed.
+func inOlderWords(err error) error {
+	var badValue *attr.Error
+	if !errors.As(err, &badValue) {
+		return err
+	}
+	return &attr.Error{Message: badValue.InOlderWords(), Serialization: badValue.Serialization}
+}
+
 var errTableNotFound = &apiError{Type: typeNotFound, Message: "Requested resource not found"}
 
 func errConditionFailed(item attr.Item) *apiError {

@@ -38,16 +38,26 @@ func (e *expressions) given() []parameter {
 }
 
 // checkPlaceholders refuses names and values without an expression to use them.
-// users names the operation's expressions that can use values.
+// users says which expressions of the operation could use values, where AWS
+// does.
 func (e *expressions) checkPlaceholders(users string) error {
 	values := e.UpdateExpression != nil || e.FilterExpression != nil || e.ConditionExpression != nil || e.KeyConditionExpression != nil
 	if e.ExpressionAttributeNames != nil && !values && e.ProjectionExpression == nil {
 		return invalid("ExpressionAttributeNames can only be specified when using expressions")
 	}
 	if e.ExpressionAttributeValues != nil && !values {
-		return invalid("ExpressionAttributeValues can only be specified when using expressions: %s", users)
+		return invalid("ExpressionAttributeValues can only be specified when using expressions%s", users)
 	}
 	return nil
+}
+
+// parseRenewed is parse where AWS checks values in its renewed way: whichever
+// placeholder has it, a bad value is refused in the same words.
+func (e *expressions) parseRenewed() (*parsed, error) {
+	if err := e.ExpressionAttributeValues.Validate(); err != nil {
+		return nil, err //nolint:wrapcheck // AWS's own words
+	}
+	return e.parse()
 }
 
 // parse parses all expressions in AWS's order and refuses unused placeholders.

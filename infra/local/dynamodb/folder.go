@@ -89,7 +89,7 @@ func syncFolder(files vfs.FS, dir string) error {
 }
 
 // verifyTime bounds how long an opening reads data to find damage.
-const verifyTime = 250 * time.Millisecond
+const verifyTime = 100 * time.Millisecond
 
 // checkStore opens existing data for reading only: whatever that finds damaged
 // is refused before anything is written.

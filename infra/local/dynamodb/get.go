@@ -23,9 +23,9 @@ func (in *getItemRequest) check() (*parsed, error) {
 		return nil, err
 	}
 	var v violations
-	v.required(in.Key != nil, "key")
 	v.enum(in.ReturnConsumedCapacity, "returnConsumedCapacity", capacityModes)
 	in.tableRef.check(&v)
+	v.required(in.Key != nil, "key")
 	if err := v.err(); err != nil {
 		return nil, err
 	}

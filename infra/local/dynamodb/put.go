@@ -1,6 +1,8 @@
 package dynamodb
 
 import (
+	"slices"
+
 	"devplatform/infra/local/dynamodb/attr"
 	"devplatform/infra/local/dynamodb/expr"
 )
@@ -15,11 +17,36 @@ type writeOptions struct {
 	ConditionalOperator                 refused
 }
 
-func (o *writeOptions) check(v *violations) {
+// checkRenewed checks the enumerations. The renewed check of ReturnValues names
+// neither member nor value, and misspells one of those that it would take.
+func (o *writeOptions) checkRenewed(v *violations) {
 	v.enum(o.ReturnConsumedCapacity, "returnConsumedCapacity", capacityModes)
+	if o.ReturnValues != "" && !slices.Contains(returnValues, o.ReturnValues) {
+		v.texts = append(v.texts, badReturnValues)
+	}
 	v.enum(o.ReturnItemCollectionMetrics, "returnItemCollectionMetrics", metricsModes)
-	v.enum(o.ReturnValues, "returnValues", returnValues)
 	v.enum(o.ReturnValuesOnConditionCheckFailure, "returnValuesOnConditionCheckFailure", failureReturns)
+}
+
+const badReturnValues = "Failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]"
+
+// checkIncomplete is the check of a request without the Item or Key: the older
+// one, of all members, with those of between after the table's name.
+func (o *writeOptions) checkIncomplete(table *tableRef, between func(v *violations)) error {
+	var v violations
+	v.enum(o.ReturnConsumedCapacity, "returnConsumedCapacity", capacityModes)
+	table.check(&v)
+	between(&v)
+	v.enum(o.ReturnValuesOnConditionCheckFailure, "returnValuesOnConditionCheckFailure", failureReturns)
+	return v.err()
+}
+
+func (o *writeOptions) checkReturnValues(v *violations) {
+	v.enum(o.ReturnValues, "returnValues", returnValues)
+}
+
+func (o *writeOptions) checkMetrics(v *violations) {
+	v.enum(o.ReturnItemCollectionMetrics, "returnItemCollectionMetrics", metricsModes)
 }
 
 func (o *writeOptions) legacy() []parameter {
@@ -79,20 +106,41 @@ type putItemRequest struct {
 }
 
 func (in *putItemRequest) check() (*parsed, error) {
-	if err := in.checkEmpty(); err != nil {
+	if err := in.checkMembers(); err != nil {
 		return nil, err
+	}
+	p, err := in.checkContent()
+	if err != nil {
+		return nil, enveloped(err)
+	}
+	if in.Item.Size() > maxItemBytes {
+		return nil, errItemTooLarge
+	}
+	return p, nil
+}
+
+func (in *putItemRequest) checkMembers() error {
+	if in.Item == nil {
+		return in.checkIncomplete(&in.tableRef, func(v *violations) {
+			v.required(false, "item")
+			in.checkReturnValues(v)
+			in.checkMetrics(v)
+		})
+	}
+	if err := in.checkEmpty(); err != nil {
+		return err
 	}
 	var v violations
-	in.writeOptions.check(&v)
-	v.required(in.Item != nil, "item")
 	in.tableRef.check(&v)
-	if err := v.err(); err != nil {
-		return nil, err
-	}
+	in.checkRenewed(&v)
+	return v.err()
+}
+
+func (in *putItemRequest) checkContent() (*parsed, error) {
 	if err := refuseLegacy(in.legacy(), in.given()); err != nil {
 		return nil, err
 	}
-	if err := in.checkPlaceholders("ConditionExpression is null"); err != nil {
+	if err := in.checkPlaceholders(""); err != nil {
 		return nil, err
 	}
 	if err := in.Item.Validate(); err != nil {
@@ -101,10 +149,7 @@ func (in *putItemRequest) check() (*parsed, error) {
 	if err := in.checkOldOnly(); err != nil {
 		return nil, err
 	}
-	if in.Item.Size() > maxItemBytes {
-		return nil, errItemTooLarge
-	}
-	return in.parse()
+	return in.parseRenewed()
 }
 
 var errItemTooLarge = invalid("Item size has exceeded the maximum allowed size")

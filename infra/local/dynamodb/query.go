@@ -35,11 +35,11 @@ func (in *queryRequest) check() (*parsed, error) {
 	if err := refuseLegacy(legacy, in.given()); err != nil {
 		return nil, err
 	}
-	if err := in.checkPlaceholders("FilterExpression and KeyConditionExpression are null"); err != nil {
+	if err := in.checkPlaceholders(": FilterExpression and KeyConditionExpression are null"); err != nil {
 		return nil, err
 	}
 	if err := in.ExclusiveStartKey.Validate(); err != nil {
-		return nil, invalid("%s: %s", errStartKey, err.Error())
+		return nil, err //nolint:wrapcheck // AWS's own words
 	}
 	if in.KeyConditionExpression == nil {
 		return nil, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
@@ -47,7 +47,7 @@ func (in *queryRequest) check() (*parsed, error) {
 	if err := in.checkSelect("Querying"); err != nil {
 		return nil, err
 	}
-	return in.parse()
+	return in.parseRenewed()
 }
 
 // selection is what a key condition selects of a source.

@@ -36,11 +36,11 @@ func (in *scanRequest) check() (*parsed, error) {
 	if err := refuseLegacy(legacy, in.given()); err != nil {
 		return nil, err
 	}
-	if err := in.checkPlaceholders("FilterExpression is null"); err != nil {
+	if err := in.checkPlaceholders(": FilterExpression is null"); err != nil {
 		return nil, err
 	}
 	if err := in.ExclusiveStartKey.Validate(); err != nil {
-		return nil, invalid("%s: %s", errStartKey, err.Error())
+		return nil, invalid("%s: %s", errStartKey, inOlderWords(err).Error())
 	}
 	if err := in.checkSelect("Scanning"); err != nil {
 		return nil, err

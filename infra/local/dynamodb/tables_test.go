@@ -160,3 +160,38 @@ func TestTags(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+func TestUpdateTableSettings(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, nil)
+	must(t, db, "CreateTable", `{"TableName":"table","AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],
+		"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":5},"SSESpecification":{"Enabled":true}}`)
+	update := func(change string) string {
+		return call(t, db, "UpdateTable", `{"TableName":"table"`+change+`}`).errorOf()
+	}
+	describe := func() string { return must(t, db, "DescribeTable", `{"TableName":"table"}`).raw }
+	if got := describe(); !strings.Contains(got, `"SSEType":"KMS","KMSMasterKeyArn":"arn:aws:kms:`) || strings.Contains(got, "BillingModeSummary") {
+		t.Errorf("got %s", got)
+	}
+	if got := update(""); !strings.HasPrefix(got, "ValidationException: At least one of ") {
+		t.Errorf("got %s", got)
+	}
+	if got := update(`,"BillingMode":"PROVISIONED","ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":5}`); !strings.HasPrefix(got, "ValidationException: The provisioned throughput for the table will not change.") {
+		t.Errorf("got %s", got)
+	}
+	if got := update(`,"BillingMode":"PAY_PER_REQUEST","ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":5}`); !strings.Contains(got, "Neither ReadCapacityUnits nor WriteCapacityUnits") {
+		t.Errorf("got %s", got)
+	}
+	if got := update(`,"ProvisionedThroughput":{"ReadCapacityUnits":0,"WriteCapacityUnits":5}`); !strings.HasSuffix(got, "Value '0' at 'provisionedThroughput.readCapacityUnits' failed to satisfy constraint: Member must have value greater than or equal to 1") {
+		t.Errorf("got %s", got)
+	}
+	if got := update(`,"BillingMode":"PAY_PER_REQUEST","TableClass":"STANDARD_INFREQUENT_ACCESS"`); got != "" {
+		t.Errorf("got %s", got)
+	}
+	if got := describe(); !strings.Contains(got, `"BillingMode":"PAY_PER_REQUEST"`) || !strings.Contains(got, "INFREQUENT") {
+		t.Errorf("got %s", got)
+	}
+	if got := update(`,"ReplicaUpdates":[]`); got != "ValidationException: The parameter ReplicaUpdates is not supported by the embedded DynamoDB" {
+		t.Errorf("got %s", got)
+	}
+}

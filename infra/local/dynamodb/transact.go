@@ -1,7 +1,6 @@
 package dynamodb
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 
@@ -151,17 +150,22 @@ func (a *action) checkMembers(v *violations, member string) {
 
 // checkValues checks an action's values and parses its expressions.
 func (a *action) checkValues() (err error) {
-	if err := a.checkPlaceholders("ConditionExpression is null"); err != nil {
+	if err := a.checkPlaceholders(": ConditionExpression is null"); err != nil {
 		return err
 	}
-	if err := errors.Join(a.Item.Validate(), a.Key.Validate()); err != nil {
-		return err
+	if err := a.Item.Validate(); err != nil {
+		return inOlderWords(err)
 	}
 	if a.Item.Size() > maxItemBytes {
 		return errItemTooLarge
 	}
-	a.parsed, err = a.parse()
-	return err
+	if a.parsed, err = a.parse(); err != nil {
+		return err
+	}
+	if err := a.Key.Validate(); err != nil {
+		return inOlderWords(err)
+	}
+	return nil
 }
 
 // locate finds the table and checks the keys. What is wrong with this action

@@ -69,8 +69,11 @@ func (in *transactGetRequest) check() error {
 
 func (g *get) parse() (err error) {
 	e := expressions{ProjectionExpression: g.ProjectionExpression, ExpressionAttributeNames: g.ExpressionAttributeNames}
-	if err := errors.Join(e.checkPlaceholders(""), g.Key.Validate()); err != nil {
+	if err := e.checkPlaceholders(""); err != nil {
 		return err
+	}
+	if err := g.Key.Validate(); err != nil {
+		return inOlderWords(err)
 	}
 	g.parsed, err = e.parse()
 	return err

@@ -1,6 +1,8 @@
 package dynamodb
 
 import (
+	"slices"
+
 	"devplatform/infra/local/dynamodb/attr"
 	"devplatform/infra/local/dynamodb/expr"
 )
@@ -14,27 +16,49 @@ type updateItemRequest struct {
 }
 
 func (in *updateItemRequest) check() (*parsed, error) {
-	if err := in.checkEmpty(); err != nil {
+	if err := in.checkMembers(); err != nil {
 		return nil, err
+	}
+	p, err := in.checkContent()
+	if err != nil {
+		return nil, enveloped(err)
+	}
+	return p, nil
+}
+
+func (in *updateItemRequest) checkMembers() error {
+	if in.Key == nil {
+		return in.checkIncomplete(&in.tableRef, func(v *violations) {
+			in.checkMetrics(v)
+			in.checkReturnValues(v)
+			v.required(false, "key")
+		})
+	}
+	if err := in.checkEmpty(); err != nil {
+		return err
 	}
 	var v violations
-	v.required(in.Key != nil, "key")
-	in.writeOptions.check(&v)
 	in.tableRef.check(&v)
-	if err := v.err(); err != nil {
-		return nil, err
+	in.checkRenewed(&v)
+	// UpdateItem is content with one bad ReturnValues where its sisters go on.
+	if slices.Contains(v.texts, badReturnValues) {
+		v.texts = []string{badReturnValues}
 	}
+	return v.err()
+}
+
+func (in *updateItemRequest) checkContent() (*parsed, error) {
 	legacy := append([]parameter{{"AttributeUpdates", bool(in.AttributeUpdates)}}, in.legacy()...)
 	if err := refuseLegacy(legacy, in.given()); err != nil {
 		return nil, err
 	}
-	if err := in.checkPlaceholders("UpdateExpression and ConditionExpression are null"); err != nil {
+	if err := in.checkPlaceholders(""); err != nil {
 		return nil, err
 	}
 	if err := in.Key.Validate(); err != nil {
 		return nil, err
 	}
-	return in.parse()
+	return in.parseRenewed()
 }
 
 // checkTargets refuses updates of key attributes.

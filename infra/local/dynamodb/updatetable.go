@@ -161,7 +161,7 @@ func (db *DB) updateSettings(in *updateTableRequest, record *tableRecord) error 
 	}
 	record.OnDemand = onDemand
 	if in.ProvisionedThroughput != nil {
-		if next := in.ProvisionedThroughput.value(); in.BillingMode == "" && len(in.GlobalSecondaryIndexUpdates) == 0 && next == record.Throughput {
+		if next := in.ProvisionedThroughput.value(); len(in.GlobalSecondaryIndexUpdates) == 0 && next == record.Throughput {
 			return invalid("The provisioned throughput for the table will not change. The requested value equals the current value. "+
 				"Current ReadCapacityUnits provisioned for the table: %d. Requested ReadCapacityUnits: %d. "+
 				"Current WriteCapacityUnits provisioned for the table: %d. Requested WriteCapacityUnits: %d. "+

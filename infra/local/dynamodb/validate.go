@@ -107,7 +107,7 @@ func (v *violations) err() error {
 	case 0:
 		return nil
 	case 1:
-		return invalid("1 validation error detected: %s", v.texts[0])
+		return invalid("%s%s", oneError, v.texts[0])
 	default:
 		return invalid("%d validation errors detected: %s", len(v.texts), strings.Join(v.texts, "; "))
 	}
@@ -119,7 +119,7 @@ type tableRef struct{ TableName *string }
 
 func (r *tableRef) checkEmpty() error {
 	if r.TableName != nil && *r.TableName == "" {
-		return invalid("1 validation error detected: Value at 'TableName' failed to satisfy constraint: Member must have length greater than or equal to 1")
+		return invalid("%sValue at 'TableName' failed to satisfy constraint: Member must have length greater than or equal to 1", oneError)
 	}
 	return nil
 }
