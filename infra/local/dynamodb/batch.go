@@ -3,7 +3,6 @@ package dynamodb
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"devplatform/infra/local/dynamodb/attr"
 )
@@ -45,13 +44,14 @@ type tableGets struct {
 }
 
 func (in *batchGetRequest) check() ([]tableGets, error) {
-	if len(in.RequestItems) == 0 {
-		return nil, invalid("The requestItems parameter is required for BatchGetItem")
+	if in.RequestItems != nil && len(in.RequestItems) == 0 {
+		return nil, invalid("%sValue at 'RequestItems' failed to satisfy constraint: Member must have length greater than or equal to 1", oneError)
 	}
 	var v violations
-	v.enum(in.ReturnConsumedCapacity, "returnConsumedCapacity", capacityModes)
+	v.required(in.RequestItems != nil, "requestItems")
 	names := slices.Sorted(maps.Keys(in.RequestItems))
-	checkTableNames(&v, names)
+	checkTableNames(&v, names, in.show)
+	v.enum(in.ReturnConsumedCapacity, "returnConsumedCapacity", capacityModes)
 	total := 0
 	for _, name := range names {
 		request := in.RequestItems[name]
@@ -60,12 +60,12 @@ func (in *batchGetRequest) check() ([]tableGets, error) {
 			continue
 		}
 		total += len(request.Keys)
+		const badLength = oneError + "Value at 'RequestItems.%s.member.Keys' failed to satisfy constraint: Member must have length %s than or equal to %d"
 		switch {
 		case len(request.Keys) == 0:
-			v.add("'[]'", "requestItems."+name+".member.keys", "Member must have length greater than or equal to 1")
+			return nil, invalid(badLength, name, "greater", 1)
 		case len(request.Keys) > maxBatchGets:
-			return nil, invalid("1 validation error detected: Value at 'RequestItems.%s.member.Keys' failed to satisfy constraint: "+
-				"Member must have length less than or equal to %d", name, maxBatchGets)
+			return nil, invalid(badLength, name, "less", maxBatchGets)
 		}
 	}
 	if err := v.err(); err != nil {
@@ -100,14 +100,6 @@ func (in *batchGetRequest) parse(names []string) ([]tableGets, error) {
 		gets[i] = tableGets{name: name, request: request, parsed: p}
 	}
 	return gets, nil
-}
-
-func checkTableNames(v *violations, names []string) {
-	for _, name := range names {
-		if !strings.HasPrefix(name, arnPrefix) {
-			v.name(&name, "requestItems."+name+".key", 1)
-		}
-	}
 }
 
 // locate finds tables and places, and refuses a key that stands there twice.
@@ -165,17 +157,17 @@ func (g *tableGets) read(db *DB, response *batchGetResponse, room *int) (consume
 	var used consumed
 	items := []attr.Item{}
 	for i, place := range g.places {
-		if *room <= 0 {
-			rest := *g.request
-			rest.Keys = g.request.Keys[i:]
-			response.UnprocessedKeys[g.name] = &rest
-			break
-		}
 		item, err := load(db.store, place)
 		if err != nil {
 			return used, err
 		}
 		size := item.Size()
+		if size > *room {
+			rest := *g.request
+			rest.Keys = g.request.Keys[i:]
+			response.UnprocessedKeys[g.name] = &rest
+			break
+		}
 		*room -= size
 		used.table += unitsOf(size, readUnitBytes) * consistency(g.request.ConsistentRead)
 		if item != nil {
@@ -207,14 +199,18 @@ type batchWriteResponse struct {
 }
 
 func (in *batchWriteRequest) check() ([]string, error) {
-	if len(in.RequestItems) == 0 {
+	if in.RequestItems != nil && len(in.RequestItems) == 0 {
 		return nil, invalid("The requestItems parameter is required for BatchWriteItem")
 	}
 	var v violations
 	v.enum(in.ReturnConsumedCapacity, "returnConsumedCapacity", capacityModes)
 	v.enum(in.ReturnItemCollectionMetrics, "returnItemCollectionMetrics", metricsModes)
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	v.required(in.RequestItems != nil, "requestItems")
 	names := slices.Sorted(maps.Keys(in.RequestItems))
-	checkTableNames(&v, names)
+	checkTableNames(&v, names, in.show)
 	total := 0
 	for _, name := range names {
 		n := len(in.RequestItems[name])
@@ -239,26 +235,6 @@ func (in *batchWriteRequest) check() ([]string, error) {
 		return nil, invalid("Too many items requested for the BatchWriteItem call")
 	}
 	return names, in.checkValues(names)
-}
-
-// show writes the request as AWS does in messages, items abridged.
-func (in *batchWriteRequest) show(names []string) string {
-	tables := make([]string, len(names))
-	for i, name := range names {
-		kinds := make([]string, len(in.RequestItems[name]))
-		for j, request := range in.RequestItems[name] {
-			kinds[j] = "WriteRequest(" + request.kind() + ")"
-		}
-		tables[i] = name + "=[" + strings.Join(kinds, ", ") + "]"
-	}
-	return "{" + strings.Join(tables, ", ") + "}"
-}
-
-func (r *writeRequest) kind() string {
-	if r.PutRequest != nil {
-		return "putRequest"
-	}
-	return "deleteRequest"
 }
 
 func (in *batchWriteRequest) checkValues(names []string) error {

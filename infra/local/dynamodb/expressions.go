@@ -55,7 +55,7 @@ func (e *expressions) checkPlaceholders(users string) error {
 // placeholder has it, a bad value is refused in the same words.
 func (e *expressions) parseRenewed() (*parsed, error) {
 	if err := e.ExpressionAttributeValues.Validate(); err != nil {
-		return nil, err //nolint:wrapcheck // AWS's own words
+		return nil, err
 	}
 	return e.parse()
 }

@@ -39,7 +39,7 @@ func (in *queryRequest) check() (*parsed, error) {
 		return nil, err
 	}
 	if err := in.ExclusiveStartKey.Validate(); err != nil {
-		return nil, err //nolint:wrapcheck // AWS's own words
+		return nil, err
 	}
 	if in.KeyConditionExpression == nil {
 		return nil, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")

@@ -80,7 +80,7 @@ func (v *violations) name(value *string, member string, shortest int) {
 		return
 	}
 	quoted := "'" + *value + "'"
-	if !nameRegexp.MatchString(*value) {
+	if *value != "" && !nameRegexp.MatchString(*value) {
 		v.add(quoted, member, "Member must satisfy regular expression pattern: "+namePattern)
 	}
 	if len(*value) < shortest {

@@ -29,12 +29,12 @@ func (i *Item) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 
 func decodeValue(dec *jsontext.Decoder, depth int) (Value, error) {
 	if depth > MaxDepth {
-		return Value{S: msgNesting}, skip(dec)
+		return refused(msgNesting), skip(dec)
 	}
 	switch kind := dec.PeekKind(); kind {
 	case jsontext.KindBeginObject:
 	case jsontext.KindNull:
-		return Value{S: msgEmptyValue}, skip(dec)
+		return refused(msgEmptyValue), skip(dec)
 	case jsontext.KindBeginArray:
 		return Value{}, serializationError(msgCollection + "class " + classAttribute)
 	case jsontext.KindInvalid:
@@ -46,7 +46,7 @@ func decodeValue(dec *jsontext.Decoder, depth int) (Value, error) {
 		return Value{}, err
 	}
 	var v Value
-	types, problem := 0, ""
+	types, wrong := 0, problem{}
 	for dec.PeekKind() != jsontext.KindEndObject {
 		kind, err := decodeKind(dec)
 		if err != nil {
@@ -56,22 +56,22 @@ func decodeValue(dec *jsontext.Decoder, depth int) (Value, error) {
 			continue
 		}
 		types++
-		content, wrong, err := decodeContent(dec, kind, depth)
+		content, broken, err := decodeContent(dec, kind, depth)
 		if err != nil {
 			return Value{}, err
 		}
-		v, problem = content, cmp.Or(problem, wrong)
+		v, wrong = content, cmp.Or(wrong, broken)
 	}
 	if _, err := readToken(dec); err != nil {
 		return Value{}, err
 	}
 	switch {
-	case problem != "":
-		return Value{S: problem}, nil
+	case wrong != problem{}:
+		return wrong.value(), nil
 	case types == 0:
-		return Value{S: msgEmptyValue}, nil
+		return refused(msgEmptyValue), nil
 	case types > 1:
-		return Value{S: msgManyTypes}, nil
+		return refused(msgManyTypes), nil
 	}
 	return v, nil
 }
@@ -90,138 +90,145 @@ func decodeKind(dec *jsontext.Decoder) (Kind, error) {
 	return kind, nil
 }
 
-// decodeContent reads what a member of a type holds; what breaks a rule of
-// DynamoDB is returned as AWS's text.
-func decodeContent(dec *jsontext.Decoder, kind Kind, depth int) (v Value, problem string, err error) {
+// decodeContent reads what a member of a type holds, and says which rule of
+// DynamoDB it breaks.
+func decodeContent(dec *jsontext.Decoder, kind Kind, depth int) (v Value, wrong problem, err error) {
 	v.Kind = kind
 	switch kind {
 	case S:
 		v.S, err = readString(dec)
 	case N:
-		v.N, problem, err = readNumber(dec)
+		v.N, wrong, err = readNumber(dec)
 	case B:
 		v.B, err = readBytes(dec)
 	case SS:
-		v.SS, problem, err = readStringSet(dec)
+		v.SS, wrong, err = readStringSet(dec)
 	case NS:
-		v.NS, problem, err = readNumberSet(dec)
+		v.NS, wrong, err = readNumberSet(dec)
 	case BS:
-		v.BS, problem, err = readBinarySet(dec)
+		v.BS, wrong, err = readBinarySet(dec)
 	case M:
-		v.M, problem, err = decodeItem(dec, depth+1)
+		v.M, wrong, err = decodeItem(dec, depth+1)
 	case L:
-		v.L, problem, err = decodeList(dec, depth+1)
+		v.L, wrong, err = decodeList(dec, depth+1)
 	case BOOL:
 		v.Bool, err = readBool(dec)
 	default:
-		_, err = readBool(dec) // AWS takes {"NULL": false} for null since 2026
+		wrong, err = readNull(dec)
 	}
-	return v, problem, err
+	return v, wrong, err
 }
 
-func readNumber(dec *jsontext.Decoder) (Number, string, error) {
+func readNull(dec *jsontext.Decoder) (problem, error) {
+	null, err := readBool(dec)
+	if err == nil && !null {
+		return problem{text: msgFalseNull}, nil
+	}
+	return problem{}, err
+}
+
+func readNumber(dec *jsontext.Decoder) (Number, problem, error) {
 	if err := wantString(dec); err != nil {
-		return Number{}, "", err
+		return Number{}, problem{}, err
 	}
 	text, err := readText(dec)
 	if err != nil {
-		return Number{}, "", err
+		return Number{}, problem{}, err
 	}
-	number, problem := parseNumber(string(text))
-	return number, problem, nil
+	number, wrong := parseNumber(string(text))
+	return number, wrong, nil
 }
 
-func readStringSet(dec *jsontext.Decoder) ([]string, string, error) {
+func readStringSet(dec *jsontext.Decoder) ([]string, problem, error) {
 	members, err := readList(dec, readString)
 	switch {
 	case err != nil:
-		return nil, "", err
+		return nil, problem{}, err
 	case len(members) == 0:
-		return nil, msgEmptySS, nil
+		return nil, problem{text: msgEmptySS}, nil
 	case hasDuplicate(members, stringKey):
-		return nil, msgInvalidPrefix + "Input collection [" + strings.Join(members, ", ") + "] contains duplicates.", nil
+		return nil, duplicateStrings(members), nil
 	}
-	return members, "", nil
+	return members, problem{}, nil
 }
 
-func readNumberSet(dec *jsontext.Decoder) ([]Number, string, error) {
-	problem := ""
+func readNumberSet(dec *jsontext.Decoder) ([]Number, problem, error) {
+	var wrong problem
 	members, err := readList(dec, func(dec *jsontext.Decoder) (Number, error) {
-		number, wrong, err := readNumber(dec)
-		problem = cmp.Or(problem, wrong)
+		number, broken, err := readNumber(dec)
+		wrong = cmp.Or(wrong, broken)
 		return number, err
 	})
 	switch {
-	case err != nil || problem != "":
-		return nil, problem, err
+	case err != nil || wrong != problem{}:
+		return nil, wrong, err
 	case len(members) == 0:
-		return nil, msgEmptyNS, nil
+		return nil, problem{text: msgEmptyNS}, nil
 	case hasDuplicate(members, numberKey):
-		return nil, msgDuplicateNS, nil
+		return nil, problem{text: msgInvalidPrefix + msgDuplicateNS + ".", older: msgDuplicateNS}, nil
 	}
-	return members, "", nil
+	return members, problem{}, nil
 }
 
-func readBinarySet(dec *jsontext.Decoder) ([][]byte, string, error) {
+func readBinarySet(dec *jsontext.Decoder) ([][]byte, problem, error) {
 	members, err := readList(dec, readBytes)
 	switch {
 	case err != nil:
-		return nil, "", err
+		return nil, problem{}, err
 	case len(members) == 0:
-		return nil, msgEmptyBS, nil
+		return nil, problem{text: msgEmptyBS}, nil
 	case hasDuplicate(members, bytesKey):
-		texts := make([]string, len(members))
-		for i, m := range members {
-			texts[i] = base64.StdEncoding.EncodeToString(m)
-		}
-		return nil, msgInvalidPrefix + "Input collection [" + strings.Join(texts, ", ") + "]of type BS contains duplicates.", nil
+		return nil, duplicateBytes(members), nil
 	}
-	return members, "", nil
+	return members, problem{}, nil
 }
 
-func decodeList(dec *jsontext.Decoder, depth int) (list []Value, problem string, err error) {
+func decodeList(dec *jsontext.Decoder, depth int) (list []Value, wrong problem, err error) {
 	list, err = readList(dec, func(dec *jsontext.Decoder) (Value, error) {
 		element, err := decodeValue(dec, depth)
 		if element.Kind == KindInvalid {
-			problem = cmp.Or(problem, element.S)
+			wrong = cmp.Or(wrong, element.problem())
 		}
 		return element, err
 	})
-	return list, problem, err
+	return list, wrong, err
 }
 
 // decodeItem also returns the first problem of the values, in the order given.
-func decodeItem(dec *jsontext.Decoder, depth int) (_ Item, problem string, err error) {
+func decodeItem(dec *jsontext.Decoder, depth int) (_ Item, wrong problem, err error) {
 	switch dec.PeekKind() {
 	case jsontext.KindBeginObject:
 	case jsontext.KindNull, jsontext.KindInvalid:
-		return nil, "", skip(dec)
+		return nil, problem{}, skip(dec)
 	case jsontext.KindBeginArray:
-		return nil, "", serializationError(msgCollection + classItem)
+		return nil, problem{}, serializationError(msgCollection + classItem)
 	default:
-		return nil, "", serializationError(msgFieldType)
+		return nil, problem{}, serializationError(msgFieldType)
 	}
 	if _, err := readToken(dec); err != nil {
-		return nil, "", err
+		return nil, problem{}, err
 	}
 	item := Item{}
 	for dec.PeekKind() != jsontext.KindEndObject {
 		text, err := readText(dec)
 		if err != nil {
-			return nil, "", err
+			return nil, problem{}, err
 		}
 		name := string(text)
+		if name == "" {
+			wrong = cmp.Or(wrong, problem{text: msgEmptyName})
+		}
 		value, err := decodeValue(dec, depth)
 		if err != nil {
-			return nil, "", err
+			return nil, problem{}, err
 		}
 		if value.Kind == KindInvalid {
-			problem = cmp.Or(problem, value.S)
+			wrong = cmp.Or(wrong, value.problem())
 		}
 		item[name] = value
 	}
 	_, err = readToken(dec)
-	return item, problem, err
+	return item, wrong, err
 }
 
 // readList reads a list of strings, of binary values or of values; the AWS

@@ -27,17 +27,20 @@ func TestDecodeRefusals(t *testing.T) {
 		`{"L":[{}]}`:           empty,
 		`{"M":{"a":{}}}`:       empty,
 		`{"S":"a","N":"1"}`:    many,
-		`{"S":"a","N":""}`:     numeric,
+		`{"S":"a","N":""}`:     numeric + ": ",
 		`{"S":"a","N":"b"}`:    numeric + ": b",
-		`{"NS":["1",""]}`:      numeric,
+		`{"NS":["1",""]}`:      numeric + ": ",
 		`{"NS":["1","b"]}`:     numeric + ": b",
-		`{"NS":["1","1.0"]}`:   "Input collection contains duplicates",
+		`{"NS":["1","1.0"]}`:   invalid + "Input collection contains duplicates.",
 		`{"SS":[]}`:            invalid + "An string set  may not be empty",
 		`{"NS":[]}`:            invalid + "An number set  may not be empty",
 		`{"BS":[]}`:            invalid + "Binary sets should not be empty",
-		`{"SS":["a","b","a"]}`: invalid + "Input collection [a, b, a] contains duplicates.",
-		`{"SS":["a","b","c","d","e","f","g","h","i","a"]}`: invalid + "Input collection [a, b, c, d, e, f, g, h, i, a] contains duplicates.",
-		`{"BS":["Yg==","Yg=="]}`:                           invalid + "Input collection [Yg==, Yg==]of type BS contains duplicates.",
+		`{"SS":["a","b","a"]}`: invalid + `Input collection ["a", "b", "a"] contains duplicates.`,
+		`{"SS":["a","b","c","d","e","f","g","h","i","a"]}`: invalid + `Input collection ["a", "b", "c", "d", "e", "f", "g", "h", "i", "a"] contains duplicates.`,
+		`{"BS":["Yg==","Yg=="]}`:                           invalid + `Input collection ["Yg==","Yg=="]of type BS contains duplicates.`,
+		`{"NULL":false}`:                                   invalid + "Null attribute value types must have the value of true",
+		`{"NULL":"no"}`:                                    invalid + "Null attribute value types must have the value of true",
+		`{"M":{"":{"S":"x"}}}`:                             "Empty attribute name",
 		`{"L":[{"S":"x"},{"M":{"a":{}}}]}`:                 empty,
 	}
 	for text, want := range validation {
@@ -91,6 +94,41 @@ func TestDecodeRefusals(t *testing.T) {
 	}
 }
 
+func TestDecodeRefusalsHaveOlderWords(t *testing.T) {
+	t.Parallel()
+	const invalid = "One or more parameter values were invalid: "
+	for text, want := range map[string][2]string{
+		`{"SS":["b","a","b","c"]}`:      {invalid + `Input collection ["a", "b", "b", "c"] contains duplicates.`, invalid + "Input collection [b, a, b, c] contains duplicates."},
+		`{"BS":["/w==","AA==","AA=="]}`: {invalid + `Input collection ["AA==","/w==","AA=="]of type BS contains duplicates.`, invalid + "Input collection [/w==, AA==, AA==]of type BS contains duplicates."},
+		`{"NS":["2","1","2"]}`:          {invalid + "Input collection contains duplicates.", "Input collection contains duplicates"},
+		`{"L":[{"M":{"a":{"N":""}}}]}`:  {"The parameter cannot be converted to a numeric value: ", "The parameter cannot be converted to a numeric value"},
+		`{"NS":["1e2147483647"]}`:       {"Number overflow. Attempting to store a number with magnitude larger than supported range", "Number underflow. Attempting to store a number with magnitude smaller than supported range"},
+		`{"M":{"a":{"L":[{"SS":[]}]}}}`: {invalid + "An string set  may not be empty", invalid + "An string set  may not be empty"},
+		`{"L":[{"N":"x"},{"NS":[""]}]}`: {"The parameter cannot be converted to a numeric value: x", "The parameter cannot be converted to a numeric value: x"},
+	} {
+		var v attr.Value
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		var refusal *attr.Error
+		if err := v.Validate(); !errors.As(err, &refusal) || refusal.Message != want[0] || refusal.InOlderWords() != want[1] {
+			t.Errorf("%s: %v, in older words %q; want %q", text, err, refusal.InOlderWords(), want)
+		}
+	}
+}
+
+func TestItemWithoutNameComesFirst(t *testing.T) {
+	t.Parallel()
+	var item attr.Item
+	if err := json.Unmarshal([]byte(`{"a":{"N":"x"},"":{"S":"y"}}`), &item); err != nil {
+		t.Fatal(err)
+	}
+	if err := item.Validate(); err == nil || err.Error() != "Empty attribute name" {
+		t.Errorf("an item with a nameless attribute: %v", err)
+	}
+}
+
 func TestDecodeNesting(t *testing.T) {
 	t.Parallel()
 	nested := func(levels int) string {
@@ -123,7 +161,6 @@ func TestDecodeAcceptsWhatAWSAccepts(t *testing.T) {
 		`{"S":"a","Unknown":[{}]}`:   attr.FromString("a"),
 		`{"BOOL":"true"}`:            attr.FromBool(true),
 		`{"NULL":true}`:              attr.Null(),
-		`{"NULL":false}`:             attr.Null(),
 		`{"M":{}}`:                   attr.FromMap(attr.Item{}),
 		`{"L":[]}`:                   attr.FromList(nil),
 		`{"S":"\u00e9\ud83d\ude00"}`: attr.FromString("é😀"),

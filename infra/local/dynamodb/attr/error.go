@@ -1,9 +1,14 @@
 package attr
 
+import "cmp"
+
 // Error is a value that DynamoDB refuses.
 type Error struct {
 	// Message is AWS's text, without the prefix some request fields add.
 	Message string
+	// Older is AWS's text in the operations that still check values the way
+	// they did before 2026; "" where it is the same.
+	Older string
 	// Serialization says that AWS answers SerializationException; otherwise
 	// it is a ValidationException.
 	Serialization bool
@@ -11,6 +16,35 @@ type Error struct {
 
 // Error returns AWS's text.
 func (e *Error) Error() string { return e.Message }
+
+// InOlderWords returns the text of the operations that check values in the
+// older way.
+func (e *Error) InOlderWords() string { return cmp.Or(e.Older, e.Message) }
+
+// problem is a broken rule in AWS's two wordings, of which the older is often
+// the same, hence "".
+type problem struct{ text, older string }
+
+// refused is a value that breaks a rule whose wording never changed.
+func refused(text string) Value { return Value{S: text} }
+
+// value is what is left of a value that breaks a rule.
+func (p problem) value() Value {
+	v := refused(p.text)
+	if p.older != "" {
+		v.SS = []string{p.older}
+	}
+	return v
+}
+
+// problem is the reverse of value.
+func (v Value) problem() problem {
+	p := problem{text: cmp.Or(v.S, msgEmptyValue)}
+	if len(v.SS) > 0 {
+		p.older = v.SS[0]
+	}
+	return p
+}
 
 // ErrNesting refuses a value of more than [MaxDepth] levels.
 var ErrNesting = &Error{Message: msgNesting}
@@ -22,12 +56,14 @@ func serializationError(message string) *Error {
 // AWS's texts, odd spelling and spacing included.
 const (
 	msgEmptyValue     = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+	msgEmptyName      = "Empty attribute name"
 	msgManyTypes      = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
 	msgNesting        = "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
 	msgInvalidPrefix  = "One or more parameter values were invalid: "
 	msgEmptySS        = msgInvalidPrefix + "An string set  may not be empty"
 	msgEmptyNS        = msgInvalidPrefix + "An number set  may not be empty"
 	msgEmptyBS        = msgInvalidPrefix + "Binary sets should not be empty"
+	msgFalseNull      = msgInvalidPrefix + "Null attribute value types must have the value of true"
 	msgDuplicateNS    = "Input collection contains duplicates"
 	msgNotNumeric     = "The parameter cannot be converted to a numeric value"
 	msgOverflow       = "Number overflow. Attempting to store a number with magnitude larger than supported range"

@@ -12,6 +12,7 @@ const (
 	maxDigits    = 38
 	maxMagnitude = 125
 	minMagnitude = -130
+	farBeyond    = 1 << 40
 )
 
 // Number is an exact decimal. The zero value is 0; equal numbers are equal
@@ -69,32 +70,35 @@ func newNumber(negative bool, coefficient uint128, exponent int) (Number, error)
 // ParseNumber reads a decimal such as -12.5, .5 or 1E+10. Errors are *Error
 // with AWS's text: not numeric, overflow, underflow, more than 38 digits.
 func ParseNumber(s string) (Number, error) {
-	n, problem := parseNumber(s)
-	if problem != "" {
-		return Number{}, &Error{Message: problem}
+	n, wrong := parseNumber(s)
+	if wrong != (problem{}) {
+		return Number{}, &Error{Message: wrong.text, Older: wrong.older}
 	}
 	return n, nil
 }
 
-// parseNumber returns AWS's text for what is wrong, or "".
-func parseNumber(s string) (_ Number, problem string) {
+// parseNumber also says what is wrong with the text.
+func parseNumber(s string) (Number, problem) {
 	scan, ok := scanDecimal(s)
-	switch magnitude := scan.exponent + scan.significant - 1; {
+	switch magnitude := scan.magnitude(); {
 	case s == "":
-		return Number{}, msgNotNumeric
+		return Number{}, problem{text: msgNotNumeric + ": ", older: msgNotNumeric}
 	case !ok:
-		return Number{}, msgNotNumeric + ": " + s
-	case scan.significant == 0:
-		return Number{}, ""
+		return Number{}, problem{text: msgNotNumeric + ": " + s}
+	case magnitude >= math.MaxInt32:
+		// The older check counts digits in 32 bits, and they wrap around.
+		return Number{}, problem{text: msgOverflow, older: msgUnderflow}
 	case magnitude > maxMagnitude:
-		return Number{}, msgOverflow
+		return Number{}, problem{text: msgOverflow}
 	case magnitude < minMagnitude:
-		return Number{}, msgUnderflow
+		return Number{}, problem{text: msgUnderflow}
 	case scan.significant > maxDigits:
-		return Number{}, msgManyDigits
+		return Number{}, problem{text: msgManyDigits}
+	case scan.significant == 0:
+		return Number{}, problem{}
 	}
 	coefficient := parseDigits(scan.digits[:scan.significant])
-	return makeNumber(scan.negative, coefficient, scan.exponent, scan.significant), ""
+	return makeNumber(scan.negative, coefficient, scan.exponent, scan.significant), problem{}
 }
 
 // decimalScan is the text of a number, taken apart.
@@ -102,7 +106,17 @@ type decimalScan struct {
 	digits      [maxDigits]byte // the first significant ones
 	significant int             // digits between the first and the last that is not 0
 	exponent    int             // of the last significant digit
+	written     int             // the exponent in the text
 	negative    bool
+}
+
+// magnitude is the exponent of the first digit. DynamoDB holds even a zero to
+// the bounds, by the exponent that it is written with.
+func (s *decimalScan) magnitude() int {
+	if s.significant == 0 {
+		return s.written
+	}
+	return s.exponent + s.significant - 1
 }
 
 func scanDecimal(s string) (decimalScan, bool) {
@@ -140,8 +154,9 @@ mantissa:
 	if !any {
 		return scan, false
 	}
-	exponent, ok := scanExponent(s[i:])
-	scan.exponent = exponent - fraction + zeros
+	var ok bool
+	scan.written, ok = scanExponent(s[i:])
+	scan.exponent = scan.written - fraction + zeros
 	return scan, ok
 }
 
@@ -162,27 +177,12 @@ func scanExponent(s string) (int, bool) {
 	if s[0] != 'e' && s[0] != 'E' {
 		return 0, false
 	}
-	s = s[1:]
-	negative := false
-	if s != "" && (s[0] == '-' || s[0] == '+') {
-		negative = s[0] == '-'
-		s = s[1:]
+	exponent, err := strconv.ParseInt(s[1:], 10, 64)
+	if err != nil {
+		return 0, false // no digits, others than digits, or beyond 64 bits
 	}
-	if s == "" {
-		return 0, false
-	}
-	exponent := 0
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, false
-		}
-		// Far beyond every limit is far enough, and cannot overflow an int.
-		exponent = min(exponent*10+int(s[i]-'0'), 1_000_000_000)
-	}
-	if negative {
-		exponent = -exponent
-	}
-	return exponent, true
+	// Far beyond every limit is far enough, and leaves room to add to.
+	return int(max(min(exponent, farBeyond), -farBeyond)), true
 }
 
 // IsZero says whether the number is 0.

@@ -16,7 +16,7 @@ func TestParseNumberCanonicalForm(t *testing.T) {
 	t.Parallel()
 	nines := strings.Repeat("9", 38)
 	for text, want := range map[string]string{
-		"0": "0", "-0": "0", "0e1000": "0", "0.000": "0", "+3": "3", "3.": "3", ".5": "0.5", "-.5": "-0.5",
+		"0": "0", "-0": "0", "0e125": "0", "0e-130": "0", "0.000": "0", "+3": "3", "3.": "3", ".5": "0.5", "-.5": "-0.5",
 		"0001.2300": "1.23", "-7.1234": "-7.1234", "-17e5": "-1700000", "-17.4E37": "-174" + strings.Repeat("0", 36),
 		"1e+5": "100000", "1E-5": "0.00001", "1.5e1": "15", "100": "100", "123.456e2": "12345.6",
 		nines:                          nines,
@@ -42,12 +42,13 @@ func TestParseNumberErrors(t *testing.T) {
 		manyDigits = "Attempting to store more than 38 significant digits in a Number"
 	)
 	for text, want := range map[string]string{
-		"": notNumeric, "b": notNumeric + ": b", "NaN": notNumeric + ": NaN", "Infinity": notNumeric + ": Infinity",
+		"": notNumeric + ": ", "b": notNumeric + ": b", "NaN": notNumeric + ": NaN", "Infinity": notNumeric + ": Infinity",
 		" 1": notNumeric + ":  1", "1 ": notNumeric + ": 1 ", "-": notNumeric + ": -", ".": notNumeric + ": .",
 		"1e": notNumeric + ": 1e", "1e+": notNumeric + ": 1e+", "1.2.3": notNumeric + ": 1.2.3", "0x1": notNumeric + ": 0x1",
 		"1_0": notNumeric + ": 1_0", "--1": notNumeric + ": --1", "1e1.5": notNumeric + ": 1e1.5",
-		"1e126": overflow, "-1e126": overflow, "11e125": overflow, "1e99999999999999999999": overflow,
-		"1e-131": underflow, "-0.9e-130": underflow, "1e-99999999999999999999": underflow,
+		"1e126": overflow, "-1e126": overflow, "11e125": overflow, "1e99999999999": overflow, "0e126": overflow,
+		"1e-131": underflow, "-0.9e-130": underflow, "1e-99999999999": underflow, "-0e-131": underflow,
+		"1e9223372036854775808": notNumeric + ": 1e9223372036854775808", "1e-99999999999999999999": notNumeric + ": 1e-99999999999999999999",
 		strings.Repeat("1", 39): manyDigits, "-1.2345678901234567890123456789012345678901": manyDigits,
 		"1" + strings.Repeat("0", 37) + "1": manyDigits,
 	} {

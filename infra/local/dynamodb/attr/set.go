@@ -2,6 +2,7 @@ package attr
 
 import (
 	"bytes"
+	"encoding/base64"
 	"slices"
 	"strings"
 )
@@ -27,6 +28,45 @@ func hasDuplicate[T any, K comparable](members []T, key func(T) K) bool {
 		seen[key(member)] = struct{}{}
 	}
 	return len(seen) != len(members)
+}
+
+// duplicateStrings words the refusal of a string set with a repeated member.
+func duplicateStrings(members []string) problem {
+	shown := toFirstRepeat(members, strings.Compare)
+	return problem{
+		text:  msgInvalidPrefix + "Input collection [\"" + strings.Join(shown, "\", \"") + "\"] contains duplicates.",
+		older: msgInvalidPrefix + "Input collection [" + strings.Join(members, ", ") + "] contains duplicates.",
+	}
+}
+
+// duplicateBytes is duplicateStrings for binary sets; the missing blanks are AWS's.
+func duplicateBytes(members [][]byte) problem {
+	return problem{
+		text:  msgInvalidPrefix + "Input collection [\"" + strings.Join(base64Texts(toFirstRepeat(members, bytes.Compare)), "\",\"") + "\"]of type BS contains duplicates.",
+		older: msgInvalidPrefix + "Input collection [" + strings.Join(base64Texts(members), ", ") + "]of type BS contains duplicates.",
+	}
+}
+
+func base64Texts(members [][]byte) []string {
+	texts := make([]string, len(members))
+	for i, member := range members {
+		texts[i] = base64.StdEncoding.EncodeToString(member)
+	}
+	return texts
+}
+
+// toFirstRepeat lists members as AWS shows them: in order up to the first
+// repeated one, then that one and the rest as they came.
+func toFirstRepeat[T any](members []T, compare func(T, T) int) []T {
+	var shown []T
+	for i, member := range members {
+		at, repeated := slices.BinarySearchFunc(shown, member, compare)
+		if repeated {
+			return append(shown, members[i:]...)
+		}
+		shown = slices.Insert(shown, at, member)
+	}
+	return shown
 }
 
 // subset says whether every member of a is in b.

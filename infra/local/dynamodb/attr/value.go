@@ -75,7 +75,7 @@ func (k Kind) IsKey() bool { return k == S || k == N || k == B }
 
 // Value is one attribute value; Kind says which field holds it. Sets keep the
 // order they came in and have no duplicates. In an invalid value that was
-// decoded, S holds AWS's reason.
+// decoded, S holds AWS's reason, and SS its older wording if that differs.
 type Value struct {
 	Kind Kind
 	Bool bool
@@ -121,14 +121,16 @@ func (v Value) Validate() error {
 	if v.Kind != KindInvalid {
 		return nil
 	}
-	if v.S == "" {
-		return &Error{Message: msgEmptyValue}
-	}
-	return &Error{Message: v.S}
+	wrong := v.problem()
+	return &Error{Message: wrong.text, Older: wrong.older}
 }
 
-// Validate returns the *Error of the first invalid attribute by name, or nil.
+// Validate returns the *Error of an attribute without a name, or else of the
+// first invalid one by name, or nil.
 func (i Item) Validate() error {
+	if _, nameless := i[""]; nameless {
+		return &Error{Message: msgEmptyName}
+	}
 	for _, value := range i {
 		if value.Kind == KindInvalid {
 			return i.firstInvalid()

@@ -48,7 +48,7 @@ func values(depth int) *rapid.Generator[attr.Value] {
 }
 
 func items(depth int) *rapid.Generator[attr.Item] {
-	return rapid.Map(rapid.MapOfN(rapid.String(), values(depth), 0, 6), func(m map[string]attr.Value) attr.Item { return m })
+	return rapid.Map(rapid.MapOfN(rapid.StringN(1, -1, -1), values(depth), 0, 6), func(m map[string]attr.Value) attr.Item { return m })
 }
 
 func TestItemSurvivesEveryCodec(t *testing.T) {

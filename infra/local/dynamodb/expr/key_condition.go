@@ -23,15 +23,12 @@ func ParseKeyCondition(src string, scope *Scope) (*KeyCondition, error) {
 	return &KeyCondition{root}, nil
 }
 
-// terms takes the condition apart: one term for each of one or two attributes,
-// in the order written. The error is an *Error.
+// terms takes the condition apart: one term for each attribute, in the order
+// written. The error is an *Error.
 func (k *KeyCondition) terms() ([]KeyTerm, error) {
 	var terms []KeyTerm
 	if err := keyTerms(k.root, &terms); err != nil {
 		return nil, err
-	}
-	if len(terms) > 2 {
-		return nil, errorf("Conditions can be of length 1 or 2 only")
 	}
 	return terms, nil
 }
@@ -44,6 +41,13 @@ func (k *KeyCondition) Resolve(hash, sort string) (attr.Value, *KeyTerm, error) 
 	if err != nil {
 		return attr.Value{}, nil, err
 	}
+	attributes := 1
+	if sort != "" {
+		attributes = 2
+	}
+	if len(terms) > attributes {
+		return attr.Value{}, nil, errorf("The number of query conditions (%d) exceeds the number of key attributes defined in the schema (%d)", len(terms), attributes)
+	}
 	var partition, rest *KeyTerm
 	for i := range terms {
 		if terms[i].Name == hash {
@@ -55,7 +59,7 @@ func (k *KeyCondition) Resolve(hash, sort string) (attr.Value, *KeyTerm, error) 
 	switch {
 	case partition == nil:
 		return attr.Value{}, nil, errorf("Query condition missed key schema element: %s", hash)
-	case partition.Op != Equal, rest != nil && sort == "":
+	case partition.Op != Equal:
 		return attr.Value{}, nil, errorf("Query key condition not supported")
 	case rest != nil && rest.Name != sort:
 		return attr.Value{}, nil, errorf("Query condition missed key schema element: %s", sort)
@@ -131,7 +135,7 @@ func addTerm(terms *[]KeyTerm, op Operator, operands ...operand) error {
 	}
 	for _, t := range *terms {
 		if t.Name == path.Root() {
-			return errorf("KeyConditionExpressions must only contain one condition per key")
+			return errorf("Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key")
 		}
 	}
 	term := KeyTerm{Name: path.Root(), Op: op, A: values[0]}

@@ -64,8 +64,8 @@ func TestKeyConditionRefusals(t *testing.T) {
 		"pk = sk":                          operand + "Multiple attribute names used in one condition",
 		":p = :p":                          operand + "No key attribute specified",
 		"pk.x = :p":                        "KeyConditionExpressions cannot have conditions on nested attributes",
-		"pk = :p AND sk > :5 AND sk < :9":  "KeyConditionExpressions must only contain one condition per key",
-		"pk = :p AND sk = :5 AND x = :5":   "Conditions can be of length 1 or 2 only",
+		"pk = :p AND sk > :5 AND sk < :9":  "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key",
+		"pk = :p AND sk = :5 AND x = :5":   "The number of query conditions (3) exceeds the number of key attributes defined in the schema (2)",
 		"sk = :5":                          schema + "pk",
 		"pk = :p AND x = :5":               schema + "sk",
 		"pk > :p":                          "Query key condition not supported",
@@ -83,7 +83,7 @@ func TestKeyConditionRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := k.Resolve("pk", ""); refusal(t, err) != "Query key condition not supported" {
+	if _, _, err := k.Resolve("pk", ""); refusal(t, err) != "The number of query conditions (2) exceeds the number of key attributes defined in the schema (1)" {
 		t.Errorf("without a sort key: %v", err)
 	}
 }

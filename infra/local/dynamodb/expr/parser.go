@@ -19,6 +19,8 @@ func newParser(kind, src string, keywords map[string]tokenKind) (*parser, error)
 	switch {
 	case src == "":
 		return nil, errorf("Invalid %s: The expression can not be empty;", kind)
+	case len(src) > maxExpressionBytes && kind == updateKind:
+		return nil, errorf("Invalid %s: Expression size has exceeded the maximum allowed size;", kind)
 	case len(src) > maxExpressionBytes:
 		return nil, errorf("Invalid %s: Expression size has exceeded the maximum allowed size; expression size: %d", kind, len(src))
 	}

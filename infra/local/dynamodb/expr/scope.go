@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -65,8 +66,9 @@ func checkValues(values map[string]attr.Value) error {
 		return nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		if err := values[key].Validate(); err != nil {
-			return errorf("%s contains invalid value: %s for key %s", parameter, err, key)
+		var bad *attr.Error
+		if errors.As(values[key].Validate(), &bad) {
+			return errorf("%s contains invalid value: %s for key %s", parameter, bad.InOlderWords(), key)
 		}
 	}
 	return nil
