@@ -21,6 +21,10 @@ var reserved = []string{
 	"AWS_LAMBDA_RUNTIME_API", "AWS_LAMBDA_METADATA_API", "LAMBDA_TASK_ROOT", "LAMBDA_RUNTIME_DIR",
 }
 
+// memoryPerCPU is how much memory, in MB, buys a function one virtual CPU:
+// https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html.
+const memoryPerCPU = 1769
+
 // checkEnvironment refuses what Lambda refuses when a function is configured.
 func checkEnvironment(env map[string]string) error {
 	var taken []string
@@ -49,6 +53,8 @@ func (p *pool) environment() []string {
 		"LANG": "en_US.UTF-8",
 		"TZ":   ":UTC",
 		"PATH": "/usr/local/bin:/usr/bin/:/bin:/opt/bin",
+		// Instances that each think the whole machine theirs wake one another's threads without end.
+		"GOMAXPROCS": strconv.Itoa((f.MemoryMB + memoryPerCPU - 1) / memoryPerCPU),
 	}
 	for name, value := range f.Env {
 		env[name] = value

@@ -18,7 +18,8 @@ type Function struct {
 	RuntimeName string
 	// Architecture is "arm64" or "x86_64" (the default). It is reported, not enforced.
 	Architecture string
-	// MemoryMB is reported, not enforced; 0 means Lambda's default of 128.
+	// MemoryMB is reported, not enforced; 0 means Lambda's default of 128. It buys a share of the processor, as on
+	// Lambda: a Go function gets GOMAXPROCS of one for each 1,769 MB begun, unless Env sets it.
 	MemoryMB int
 	// Timeout bounds an invocation; 0 means Lambda's default of 3 s.
 	Timeout time.Duration
@@ -33,6 +34,9 @@ type Options struct {
 	Functions []Function
 	// MaxConcurrency caps each function's instances (default 16).
 	MaxConcurrency int
+	// Patience is how long a request waits for an instance that is busy before another is started for it (default
+	// 20 ms). Where there is no instance yet, one starts at once.
+	Patience time.Duration
 	// MaxWait bounds the wait for an instance, a start under way not counted; then ErrThrottled
 	// (default 10 s).
 	MaxWait time.Duration

@@ -32,7 +32,9 @@ type pool struct {
 	all      map[*instance]struct{}
 	starting int
 	failures int
-	paused   bool // a start waits for the back-off
+	failed   time.Time // the last failure
+	started  time.Time // the last start
+	growing  bool      // a start waits for its time
 	closed   bool
 }
 
@@ -165,6 +167,7 @@ func (p *pool) gone(i *instance, crashed bool) []*call {
 	}
 	if crashed {
 		p.failures++
+		p.failed = p.rt.now()
 	}
 	defer p.grow()
 	if state != Starting {
@@ -183,31 +186,51 @@ func (p *pool) gone(i *instance, crashed bool) []*call {
 	return failed
 }
 
-// grow starts as many instances as requests wait for and the cap allows. The caller holds mu.
+// grow starts an instance for requests that wait: at once where there is none, else when the first in line, and the
+// latest start, are older than Options.Patience. So a crowd of quick requests is served by few busy instances, which
+// costs far less than many that take turns, while requests that really block one another get an instance each.
+// The caller holds mu.
 func (p *pool) grow() {
-	if p.failures < stormAfter {
-		for p.short() {
-			p.start()
+	if p.growing || !p.short() {
+		return
+	}
+	pause := p.pause()
+	if pause <= 0 {
+		p.start()
+		if !p.short() {
+			return
 		}
-		return
+		pause = p.pause()
 	}
-	if p.paused || p.starting > 0 || !p.short() {
-		return
-	}
-	p.paused = true
-	pause := min(firstPause<<min(p.failures-stormAfter, 16), maxPause)
-	time.AfterFunc(pause, func() {
+	p.growing = true
+	time.AfterFunc(max(pause, time.Millisecond), func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.paused = false
-		if p.starting == 0 && p.short() {
-			p.start()
-		}
+		p.growing = false
+		p.grow()
 	})
 }
 
-// short tells that one more instance is wanted and allowed. The caller holds mu.
+// pause is how long the next start has to wait. The caller holds mu.
+func (p *pool) pause() time.Duration {
+	if p.failures >= stormAfter {
+		return max(min(firstPause<<min(p.failures-stormAfter, 16), maxPause)-p.rt.now().Sub(p.failed), 0)
+	}
+	if len(p.all) == 0 {
+		return 0
+	}
+	since := p.started
+	if first, ok := p.queue.Front().Value.(*call); ok && first.queued.After(since) {
+		since = first.queued
+	}
+	return p.rt.opts.Patience - p.rt.now().Sub(since)
+}
+
+// short tells that one more instance is wanted and allowed. After failures one is tried at a time. The caller holds mu.
 func (p *pool) short() bool {
+	if p.failures >= stormAfter && p.starting > 0 {
+		return false
+	}
 	return !p.closed && p.starting < p.queue.Len() && len(p.all) < p.function.MaxConcurrency
 }
 
@@ -216,6 +239,7 @@ func (p *pool) start() {
 	i := newInstance(p)
 	p.all[i] = struct{}{}
 	p.starting++
+	p.started = p.rt.now()
 	p.rt.children.Add(1)
 	go i.run()
 }

@@ -59,7 +59,7 @@ func TestEnvironmentIsLambdasAlone(t *testing.T) {
 		delete(env, own)
 	}
 	want := map[string]string{
-		modeVariable: "function", "GORACE": "atexit_sleep_ms=0", "TABLE": "things", "TZ": "Europe/Berlin", "LANG": "en_US.UTF-8",
+		modeVariable: "function", "GORACE": "atexit_sleep_ms=0", "GOMAXPROCS": "1", "TABLE": "things", "TZ": "Europe/Berlin", "LANG": "en_US.UTF-8",
 		"PATH": "/usr/local/bin:/usr/bin/:/bin:/opt/bin", "LAMBDA_RUNTIME_DIR": "/var/runtime", "_HANDLER": "bootstrap",
 		"AWS_REGION": "eu-central-1", "AWS_DEFAULT_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "AKIA",
 		"AWS_SECRET_ACCESS_KEY": "shhh", "AWS_ENDPOINT_URL": "http://127.0.0.1:4566", "AWS_LAMBDA_FUNCTION_NAME": "echo",

@@ -1,0 +1,58 @@
+package runtime_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"devplatform/infra/local/runtime"
+)
+
+// TestQuickRequestsShareAnInstance: requests that come free soon enough start no further instance.
+func TestQuickRequestsShareAnInstance(t *testing.T) {
+	t.Parallel()
+	r := start(t, func(o *runtime.Options) {
+		o.Patience = time.Hour
+		o.MaxWait = time.Minute
+	})
+	g := newGate(t)
+	var done sync.WaitGroup
+	for range 5 {
+		done.Go(func() {
+			if got := invoke(t, r, runtime.Invocation{Function: "echo", Payload: event(t, order{Wait: g.url})}); got.FunctionError != nil {
+				t.Error(got.FunctionError)
+			}
+		})
+	}
+	<-g.arrived
+	eventually(t, "the others wait", func() bool { return r.Queued("echo") == 4 })
+	g.open()
+	done.Wait()
+	instances := r.Snapshot()
+	if len(instances) != 1 || instances[0].Invocations != 5 {
+		t.Errorf("instances %+v, want one that served all five", instances)
+	}
+}
+
+// TestBlockedRequestsGetInstances: requests that block one another are served at once, each by an instance of its own.
+func TestBlockedRequestsGetInstances(t *testing.T) {
+	t.Parallel()
+	r := start(t, func(o *runtime.Options) { o.Patience = time.Millisecond })
+	g := newGate(t)
+	var done sync.WaitGroup
+	for range 5 {
+		done.Go(func() {
+			if got := invoke(t, r, runtime.Invocation{Function: "echo", Payload: event(t, order{Wait: g.url})}); got.FunctionError != nil {
+				t.Error(got.FunctionError)
+			}
+		})
+	}
+	for range 5 {
+		<-g.arrived
+	}
+	if got := len(r.Snapshot()); got != 5 {
+		t.Errorf("%d instances for five requests that block", got)
+	}
+	g.open()
+	done.Wait()
+}
