@@ -33,7 +33,7 @@ type pool struct {
 	starting int
 	failures int
 	failed   time.Time // the last failure
-	started  time.Time // the last start
+	grown    time.Time // when the latest instance was ready
 	growing  bool      // a start waits for its time
 	closed   bool
 }
@@ -115,7 +115,9 @@ func (p *pool) ready(i *instance) {
 	switch i.state {
 	case Starting:
 		p.starting--
-		i.init = p.rt.now().Sub(i.started)
+		p.grown = p.rt.now()
+		i.init = p.grown.Sub(i.started)
+		defer p.grow()
 	case Stopping:
 		return
 	default:
@@ -186,10 +188,10 @@ func (p *pool) gone(i *instance, crashed bool) []*call {
 	return failed
 }
 
-// grow starts an instance for requests that wait: at once where there is none, else when the first in line, and the
-// latest start, are older than Options.Patience. So a crowd of quick requests is served by few busy instances, which
-// costs far less than many that take turns, while requests that really block one another get an instance each.
-// The caller holds mu.
+// grow starts an instance for requests that wait: at once where there is none, else one at a time, when the first in
+// line has waited for Options.Patience, and the instance started last has had as long to help. So a crowd of quick
+// requests is served by few busy instances, which costs far less than many that take turns, while requests that really
+// block one another get an instance each. The caller holds mu.
 func (p *pool) grow() {
 	if p.growing || !p.short() {
 		return
@@ -197,10 +199,7 @@ func (p *pool) grow() {
 	pause := p.pause()
 	if pause <= 0 {
 		p.start()
-		if !p.short() {
-			return
-		}
-		pause = p.pause()
+		return
 	}
 	p.growing = true
 	time.AfterFunc(max(pause, time.Millisecond), func() {
@@ -219,19 +218,16 @@ func (p *pool) pause() time.Duration {
 	if len(p.all) == 0 {
 		return 0
 	}
-	since := p.started
+	since := p.grown
 	if first, ok := p.queue.Front().Value.(*call); ok && first.queued.After(since) {
 		since = first.queued
 	}
 	return p.rt.opts.Patience - p.rt.now().Sub(since)
 }
 
-// short tells that one more instance is wanted and allowed. After failures one is tried at a time. The caller holds mu.
+// short tells that one more instance is wanted and allowed. The caller holds mu.
 func (p *pool) short() bool {
-	if p.failures >= stormAfter && p.starting > 0 {
-		return false
-	}
-	return !p.closed && p.starting < p.queue.Len() && len(p.all) < p.function.MaxConcurrency
+	return !p.closed && p.starting == 0 && p.queue.Len() > 0 && len(p.all) < p.function.MaxConcurrency
 }
 
 // start begins an instance. The caller holds mu.
@@ -239,7 +235,6 @@ func (p *pool) start() {
 	i := newInstance(p)
 	p.all[i] = struct{}{}
 	p.starting++
-	p.started = p.rt.now()
 	p.rt.children.Add(1)
 	go i.run()
 }
