@@ -99,6 +99,8 @@ func TestRefusalOrder(t *testing.T) {
 		{"BatchWriteItem", `{"RequestItems":{"a!":[{"DeleteRequest":{"Key":{"pk":{"S":"a"}}}}]},"ReturnConsumedCapacity":"X"}`, oneError + capacity},
 		{"BatchWriteItem", `{"RequestItems":{"a!":[{"PutRequest":{"Item":{"pk":{"S":"a"}}}}]}}`, oneError + "Value '{a!=[WriteRequest(putRequest=PutRequest(item={pk=AttributeValue(...)}), deleteRequest=null)]}" + mapKeys},
 		{"BatchWriteItem", `{}`, oneError + "Value null at 'requestItems' failed to satisfy constraint: Member must not be null"},
+		{"UpdateTable", `{"TableName":"none","BillingMode":"X"}`, oneError + "Value 'X' at 'billingMode' failed to satisfy constraint: Member must satisfy enum value set: [PROVISIONED, PAY_PER_REQUEST]"},
+		{"UpdateTable", `{"TableName":"none"}`, validation + "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"},
 		{"TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"none","Item":{"pk":{"S":"a"},"":{"S":"x"}}}},{"Put":{"TableName":"none","Item":{"pk":{"S":"b"},"d":` + deep(40) + `}}}]}`, validation + "Empty attribute name"},
 		{"TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"none","Item":{"pk":{"S":"b"},"d":` + deep(40) + `}}},{"Put":{"TableName":"none","Item":{"pk":{"S":"a"},"":{"S":"x"}}}}]}`, nesting},
 		{"TransactWriteItems", `{"TransactItems":[{"Delete":{"TableName":"none","Key":{"pk":` + deep(40) + `},"ConditionExpression":"a = = b"}}]}`, syntax},

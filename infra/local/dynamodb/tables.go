@@ -204,15 +204,8 @@ type describeTableResponse struct {
 
 // control checks a table reference of a table operation and finds the table.
 func (db *DB) control(ref *tableRef) (*table, error) {
-	if ref.TableName == nil {
-		return nil, invalid("The parameter 'TableName' is required but was not present in the request")
-	}
-	if !strings.HasPrefix(*ref.TableName, arnPrefix) {
-		var v violations
-		v.name(ref.TableName, "tableName", minNameBytes)
-		if err := v.err(); err != nil {
-			return nil, err
-		}
+	if err := ref.checkControl(); err != nil {
+		return nil, err
 	}
 	name := tableNameOf(*ref.TableName)
 	t, ok := db.tables[name]
@@ -220,6 +213,18 @@ func (db *DB) control(ref *tableRef) (*table, error) {
 		return nil, &apiError{Type: typeNotFound, Message: "Requested resource not found: Table: " + name + " not found"}
 	}
 	return t, nil
+}
+
+// checkControl checks the name of a table as operations on tables do.
+func (r *tableRef) checkControl() error {
+	if r.TableName == nil {
+		return invalid("The parameter 'TableName' is required but was not present in the request")
+	}
+	var v violations
+	if !strings.HasPrefix(*r.TableName, arnPrefix) {
+		v.name(r.TableName, "tableName", minNameBytes)
+	}
+	return v.err()
 }
 
 func (db *DB) describeTable(in *tableRequest) (*describeTableResponse, error) {

@@ -113,13 +113,16 @@ func (in *updateTableRequest) checkSupported() error {
 // updateTable changes a table at once; the answer says UPDATING, as AWS's does,
 // and the next description ACTIVE.
 func (db *DB) updateTable(in *updateTableRequest) (*tableResponse, error) {
+	if err := in.checkControl(); err != nil {
+		return nil, err
+	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
 	db.catalog.Lock()
 	defer db.catalog.Unlock()
 	t, err := db.control(&in.tableRef)
 	if err != nil {
-		return nil, err
-	}
-	if err := in.check(); err != nil {
 		return nil, err
 	}
 	record := t.tableRecord
