@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -19,9 +18,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
@@ -167,9 +163,7 @@ func newAuth(t *testing.T) *api.LambdaHandler {
 	suffix := strings.ToLower(rand.Text())
 	tables := config.Tables{Accounts: "accounts-" + suffix, Projects: "projects-" + suffix}
 	for _, name := range []string{tables.Accounts, tables.Projects} {
-		if err := createTable(t.Context(), sdk, name); err != nil {
-			t.Fatal(err)
-		}
+		dynamotest.CreateTable(t, sdk, name, "pk", "sk")
 	}
 	provider, err := oauth.New(oauth.Config{Provider: "github", ClientID: "id", ClientSecret: "secret"})
 	if err != nil {
@@ -183,22 +177,4 @@ func newAuth(t *testing.T) *api.LambdaHandler {
 		Logger: slog.New(slog.DiscardHandler),
 		Limits: account.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
 	})))
-}
-
-func createTable(ctx context.Context, sdk *dynamodb.Client, name string) error {
-	_, err := sdk.CreateTable(ctx, &dynamodb.CreateTableInput{
-		TableName: &name, BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("sk"), AttributeType: types.ScalarAttributeTypeS},
-		},
-		KeySchema: []types.KeySchemaElement{
-			{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash},
-			{AttributeName: aws.String("sk"), KeyType: types.KeyTypeRange},
-		},
-	})
-	if err != nil {
-		return fmt.Errorf("create: %w", err)
-	}
-	return dynamodb.NewTableExistsWaiter(sdk).Wait(ctx, &dynamodb.DescribeTableInput{TableName: &name}, time.Minute)
 }

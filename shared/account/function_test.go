@@ -26,8 +26,8 @@ import (
 func setEnv(t *testing.T) {
 	t.Helper()
 	sdk := dynamotest.Start(t)
-	createTable(t, sdk, "accounts-function")
-	createTable(t, sdk, "projects-function")
+	dynamotest.CreateTable(t, sdk, "accounts-function", "pk", "sk")
+	dynamotest.CreateTable(t, sdk, "projects-function", "pk", "sk")
 	target, err := url.Parse(aws.ToString(sdk.Options().BaseEndpoint))
 	if err != nil {
 		t.Fatal(err)

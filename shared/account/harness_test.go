@@ -138,7 +138,7 @@ func newWorld(t *testing.T, options ...option) *world {
 	suffix := strings.ToLower(rand.Text())
 	w.tables = config.Tables{Accounts: "accounts-" + suffix, Projects: "projects-" + suffix}
 	for _, name := range []string{w.tables.Accounts, w.tables.Projects} {
-		createTable(t, w.sdk, name)
+		dynamotest.CreateTable(t, w.sdk, name, "pk", "sk")
 	}
 	w.keys = config.NewKeys(func(context.Context) (string, error) { return testRing, nil }, w.clock.Now)
 	deps := Deps{
@@ -168,27 +168,6 @@ func (w *world) gateway(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(out, r.WithContext(api.WithRequestInfo(r.Context(), info)))
 	})
-}
-
-func createTable(t *testing.T, sdk *dynamodb.Client, name string) {
-	t.Helper()
-	_, err := sdk.CreateTable(t.Context(), &dynamodb.CreateTableInput{
-		TableName: &name, BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("sk"), AttributeType: types.ScalarAttributeTypeS},
-		},
-		KeySchema: []types.KeySchemaElement{
-			{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash},
-			{AttributeName: aws.String("sk"), KeyType: types.KeyTypeRange},
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dynamodb.NewTableExistsWaiter(sdk).Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: &name}, time.Minute); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // item reads what is stored, past every layer of ours.

@@ -217,7 +217,7 @@ func TestAWriteWhoseAnswerWasLostDoesNotFailOnItself(t *testing.T) {
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	name := "db-test-" + rand.Text()
-	createTable(t, dynamotest.Client(endpoint), name)
+	dynamotest.CreateTable(t, dynamotest.Client(endpoint), name, "pk", "sk")
 	c := clientOf(server.URL)
 	table := c.Table(name)
 	add := expression.Add(expression.Name("n"), expression.Value(1))

@@ -1,14 +1,11 @@
 package db_test
 
 import (
-	"context"
 	"crypto/rand"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
@@ -30,36 +27,8 @@ func newTable(t *testing.T) (*db.Client, db.Table, *hands) {
 	h.at.Store(1_763_640_000)
 	client := db.New(config.AWS{Region: "us-east-1", AccessKeyID: "test", SecretAccessKey: "test", Endpoint: endpoint}, h.now)
 	name := "db-test-" + rand.Text()
-	createTable(t, dynamotest.Client(endpoint), name)
+	dynamotest.CreateTable(t, dynamotest.Client(endpoint), name, "pk", "sk")
 	return client, client.Table(name), h
-}
-
-func createTable(t *testing.T, sdk *dynamodb.Client, name string) {
-	t.Helper()
-	_, err := sdk.CreateTable(t.Context(), &dynamodb.CreateTableInput{
-		TableName:   &name,
-		BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("sk"), AttributeType: types.ScalarAttributeTypeS},
-		},
-		KeySchema: []types.KeySchemaElement{
-			{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash},
-			{AttributeName: aws.String("sk"), KeyType: types.KeyTypeRange},
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	waiter := dynamodb.NewTableExistsWaiter(sdk)
-	if err := waiter.Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: &name}, time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := sdk.DeleteTable(context.WithoutCancel(t.Context()), &dynamodb.DeleteTableInput{TableName: &name}); err != nil {
-			t.Logf("deleting %s: %v", name, err)
-		}
-	})
 }
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }

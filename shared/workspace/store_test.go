@@ -1,15 +1,11 @@
 package workspace_test
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
@@ -25,29 +21,7 @@ func newTable(t *testing.T) (*db.Client, db.Table) {
 	t.Helper()
 	sdk := dynamotest.Start(t)
 	name := "workspace-test-" + rand.Text()
-	_, err := sdk.CreateTable(t.Context(), &dynamodb.CreateTableInput{
-		TableName: &name, BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("sk"), AttributeType: types.ScalarAttributeTypeS},
-		},
-		KeySchema: []types.KeySchemaElement{
-			{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash},
-			{AttributeName: aws.String("sk"), KeyType: types.KeyTypeRange},
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	waiter := dynamodb.NewTableExistsWaiter(sdk)
-	if err := waiter.Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: &name}, time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := sdk.DeleteTable(context.WithoutCancel(t.Context()), &dynamodb.DeleteTableInput{TableName: &name}); err != nil {
-			t.Logf("deleting %s: %v", name, err)
-		}
-	})
+	dynamotest.CreateTable(t, sdk, name, "pk", "sk")
 	c := db.Wrap(sdk, func() time.Time { return noon })
 	return c, c.Table(name)
 }

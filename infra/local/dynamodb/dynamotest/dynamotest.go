@@ -4,16 +4,18 @@
 package dynamotest
 
 import (
+	"context"
 	"net/http/httptest"
 	"os"
 	"testing"
 	"time"
 
-	engine "devplatform/infra/local/dynamodb"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	engine "devplatform/infra/local/dynamodb"
 )
 
 // EndpointVariable names an endpoint to test against in place of the embedded
@@ -46,6 +48,30 @@ func StartServer(t testing.TB) (endpoint string) {
 		}
 	})
 	return server.URL
+}
+
+// CreateTable makes a table that ends with the test and waits until it can be used. Its key is of strings: a partition key
+// and, where a second name is given, a sort key.
+func CreateTable(t testing.TB, client *dynamodb.Client, name, partition string, sort ...string) {
+	t.Helper()
+	input := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest}
+	for i, attribute := range append([]string{partition}, sort...) {
+		kind := []types.KeyType{types.KeyTypeHash, types.KeyTypeRange}[i]
+		input.KeySchema = append(input.KeySchema, types.KeySchemaElement{AttributeName: &attribute, KeyType: kind})
+		input.AttributeDefinitions = append(input.AttributeDefinitions,
+			types.AttributeDefinition{AttributeName: &attribute, AttributeType: types.ScalarAttributeTypeS})
+	}
+	if _, err := client.CreateTable(t.Context(), input); err != nil {
+		t.Fatalf("creating %s: %v", name, err)
+	}
+	t.Cleanup(func() {
+		if _, err := client.DeleteTable(context.WithoutCancel(t.Context()), &dynamodb.DeleteTableInput{TableName: &name}); err != nil {
+			t.Logf("deleting %s: %v", name, err)
+		}
+	})
+	if err := dynamodb.NewTableExistsWaiter(client).Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: &name}, time.Minute); err != nil {
+		t.Fatalf("waiting for %s: %v", name, err)
+	}
 }
 
 // Client returns a client of an endpoint, with credentials that any emulator
