@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
-	"sort"
+	"slices"
 
 	"github.com/lmittmann/tint"
 	"golang.org/x/term"
@@ -26,37 +27,32 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// functionLine logs one line of a function's output under the function's name and request id.
+// functionLine logs one line of a function's output behind the function's name and the request's id.
 // A line in Lambda's JSON log format (time, level, msg, …) is shown as a log line of ours, any other as it is.
 func functionLine(logger *slog.Logger, function, requestID, line string) {
-	attrs := []any{slog.String("function", function)}
-	if requestID != "" {
-		attrs = append(attrs, slog.String("requestId", requestID))
+	prefix := function + " " + requestID + ": "
+	if requestID == "" {
+		prefix = function + ": "
 	}
 	var record map[string]any
-	if json.Unmarshal([]byte(line), &record) != nil {
-		logger.Info(line, attrs...)
-		return
+	message, structured := "", json.Unmarshal([]byte(line), &record) == nil
+	if structured {
+		message, structured = record["msg"].(string)
 	}
-	message, ok := record["msg"].(string)
-	if !ok {
-		logger.Info(line, attrs...)
+	if !structured {
+		logger.Info(prefix + line)
 		return
 	}
 	var level slog.Level
 	if name, ok := record["level"].(string); ok {
 		_ = level.UnmarshalText([]byte(name)) // an unknown level is shown as info
 	}
-	for _, known := range []string{"time", "msg", "level", "requestId", "function"} {
-		delete(record, known)
+	for _, shown := range []string{"time", "msg", "level", "requestId"} {
+		delete(record, shown)
 	}
-	names := make([]string, 0, len(record))
-	for name := range record {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	attrs := make([]slog.Attr, 0, len(record))
+	for _, name := range slices.Sorted(maps.Keys(record)) {
 		attrs = append(attrs, slog.Any(name, record[name]))
 	}
-	logger.Log(context.Background(), level, message, attrs...)
+	logger.LogAttrs(context.Background(), level, prefix+message, attrs...)
 }

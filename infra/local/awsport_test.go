@@ -1,0 +1,43 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestAWSPort checks who answers what on the one port, and that pages of other origins reach nobody but the code host.
+func TestAWSPort(t *testing.T) {
+	t.Parallel()
+	named := func(name string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(name)) })
+	}
+	port := (&awsPort{dynamodb: named("dynamodb"), secrets: named("secrets"), codehost: named("codehost")}).handler()
+	for _, tc := range []struct {
+		path, target, origin string
+		status               int
+		says                 string
+	}{
+		{"/", "DynamoDB_20120810.GetItem", "", 200, "dynamodb"},
+		{"/", "secretsmanager.GetSecretValue", "", 200, "secrets"},
+		{"/codehost/login/oauth/authorize", "", "https://elsewhere.example", 200, "codehost"},
+		{"/", "DynamoDBStreams_20120810.ListStreams", "", 400, "DynamoDBStreams_20120810.ListStreams"},
+		{"/2015-03-31/functions", "", "", 400, "no such service"}, // no function can start yet
+		{"/", "", "", 400, "no such service"},
+		{"/", "DynamoDB_20120810.GetItem", "https://elsewhere.example", 403, "cross-origin"},
+	} {
+		r := httptest.NewRequest(http.MethodPost, "http://localhost:4566"+tc.path, nil)
+		if tc.target != "" {
+			r.Header.Set("X-Amz-Target", tc.target)
+		}
+		if tc.origin != "" {
+			r.Header.Set("Origin", tc.origin)
+		}
+		w := httptest.NewRecorder()
+		port.ServeHTTP(w, r)
+		if body := w.Body.String(); w.Code != tc.status || !strings.Contains(body, tc.says) {
+			t.Errorf("%s %s from %q: %d %s, want %d %s", tc.path, tc.target, tc.origin, w.Code, body, tc.status, tc.says)
+		}
+	}
+}
