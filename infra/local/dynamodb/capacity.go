@@ -1,7 +1,7 @@
 package dynamodb
 
 // Capacity units: a write unit is 1 KB, a read unit 4 KB. An eventually
-// consistent read costs half, anything in a transaction twice.
+// consistent read costs half, in a transaction the table's part twice.
 const (
 	writeUnitBytes = 1 << 10
 	readUnitBytes  = 4 << 10
@@ -36,11 +36,13 @@ type consumed struct {
 	indexes map[string]float64
 }
 
+// addWrite adds what a change consumed. The factor of a transaction is the
+// table's alone: writing to an index costs what it always does.
 func (c *consumed) addWrite(t *table, units writeUnits, factor float64) {
 	c.table += units.table * factor
 	for i, n := range units.indexes {
 		if n > 0 {
-			c.addIndex(t.indexes[i].Name, n*factor)
+			c.addIndex(t.indexes[i].Name, n)
 		}
 	}
 }

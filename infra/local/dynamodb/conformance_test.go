@@ -113,3 +113,21 @@ func TestRefusalOrder(t *testing.T) {
 		}
 	}
 }
+
+// Only what a transaction does to the table itself costs twice.
+func TestTransactionsCostTheirIndexesOnce(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, nil)
+	must(t, db, "CreateTable", indexedTable)
+	const item = `{"TableName":"indexed","Item":{"pk":{"S":"KEY"},"sk":{"S":"s"},"g":{"S":"g"},"n":{"N":"1"}}}`
+	for _, test := range []struct{ operation, body, want string }{
+		{"BatchWriteItem", `{"ReturnConsumedCapacity":"TOTAL","RequestItems":{"indexed":[{"PutRequest":` + strings.Replace(item, "KEY", "a", 1) + `}]}}`,
+			`{"UnprocessedItems":{},"ConsumedCapacity":[{"TableName":"indexed","CapacityUnits":4}]}`},
+		{"TransactWriteItems", `{"ReturnConsumedCapacity":"TOTAL","TransactItems":[{"Put":` + strings.Replace(item, "KEY", "b", 1) + `}]}`,
+			`{"ConsumedCapacity":[{"TableName":"indexed","CapacityUnits":5,"WriteCapacityUnits":5}]}`},
+	} {
+		if got := must(t, db, test.operation, test.body).raw; got != test.want {
+			t.Errorf("%s\n got %s\nwant %s", test.operation, got, test.want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"slices"
 	"strings"
+	"unicode/utf16"
 )
 
 // smallSet is the size up to which comparing all members with each other beats
@@ -110,12 +111,12 @@ func containsAll(v, w Value) bool {
 	}
 }
 
-// Len returns the number of members, elements, attributes or bytes: DynamoDB's
-// size function. False for numbers, booleans and null, which have no length.
+// Len returns the number of members, elements, attributes, bytes of binary or
+// UTF-16 units of text: DynamoDB's size function. False for numbers, booleans and null, which have no length.
 func (v Value) Len() (int, bool) {
 	switch v.Kind {
 	case S:
-		return len(v.S), true
+		return utf16Len(v.S), true
 	case B:
 		return len(v.B), true
 	case SS:
@@ -131,6 +132,15 @@ func (v Value) Len() (int, bool) {
 	default:
 		return 0, false
 	}
+}
+
+// utf16Len counts as the service, which is written in Java, does.
+func utf16Len(s string) int {
+	n := 0
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
 }
 
 // Union returns the set v with the members of w that it lacks. Both must be

@@ -151,7 +151,7 @@ func TestConditionLimits(t *testing.T) {
 	}
 }
 
-const conditionItem = `{"s":{"S":"hello"},"blank":{"S":""},"n":{"N":"5.0"},"b":{"B":"aGVsbG8="},"yes":{"BOOL":true},"nil":{"NULL":true},
+const conditionItem = `{"s":{"S":"hello"},"wide":{"S":"hé𝄞!"},"blank":{"S":""},"n":{"N":"5.0"},"b":{"B":"aGVsbG8="},"yes":{"BOOL":true},"nil":{"NULL":true},
 "ss":{"SS":["a","b"]},"ns":{"NS":["1","2.50"]},"bs":{"BS":["YQ=="]},"l":{"L":[{"S":"x"},{"N":"1"},{"L":[{"S":"deep"}]}]},
 "m":{"M":{"k":{"N":"7"},"size":{"S":"9"},"deeper":{"M":{"x":{"S":"y"}}}}},"a.b":{"S":"dotted"},"a":{"M":{"b":{"S":"nested"}}}}`
 
@@ -174,7 +174,7 @@ func TestConditionMatch(t *testing.T) {
 		"begins_with(gone, :h)": false, "begins_with(:hello, s)": true, "begins_with(s, :e)": true,
 		"contains(s, :ell)": true, "contains(s, :zz)": false, "contains(ss, :a)": true, "contains(ss, :x)": false, "contains(ns, :25)": true, "contains(ns, :4)": false,
 		"contains(bs, :ba)": true, "contains(l, :x)": true, "contains(l, :deep)": true, "contains(l, :a)": false, "contains(n, :5)": false, "contains(m, :x)": false, "contains(b, :bhe)": true,
-		"size(s) = :5": true, "size(ss) = :2": true, "size(m) > :2": true, "size(l) < :4": true, "size(b) = :5": true, "size(n) = :5": false, "size(n) <> :5": true,
+		"size(s) = :5": true, "size(wide) = :5": true, "size(ss) = :2": true, "size(m) > :2": true, "size(l) < :4": true, "size(b) = :5": true, "size(n) = :5": false, "size(n) <> :5": true,
 		"size(gone) = :5": false, "size(s) BETWEEN :4 AND :6": true, "size(s) = n": true, "size(:hello) = :5": true,
 		"a.b = :nested": true, "#dots = :dotted": true, "m.#size < :h": true, "m.deeper.x > :5": false, "l[1] < l[0]": false,
 		"n = :5 OR gone = :5 AND gone = :4": true, "(n = :5 OR gone = :5) AND gone = :4": false,
