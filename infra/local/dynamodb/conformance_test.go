@@ -99,6 +99,7 @@ func TestRefusalOrder(t *testing.T) {
 		{"BatchWriteItem", `{"RequestItems":{"a!":[{"DeleteRequest":{"Key":{"pk":{"S":"a"}}}}]},"ReturnConsumedCapacity":"X"}`, oneError + capacity},
 		{"BatchWriteItem", `{"RequestItems":{"a!":[{"PutRequest":{"Item":{"pk":{"S":"a"}}}}]}}`, oneError + "Value '{a!=[WriteRequest(putRequest=PutRequest(item={pk=AttributeValue(...)}), deleteRequest=null)]}" + mapKeys},
 		{"BatchWriteItem", `{}`, oneError + "Value null at 'requestItems' failed to satisfy constraint: Member must not be null"},
+		{"Scan", `{"TableName":"hash","Select":"ALL_PROJECTED_ATTRIBUTES"}`, validation + "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"},
 		{"UpdateTable", `{"TableName":"none","BillingMode":"X"}`, oneError + "Value 'X' at 'billingMode' failed to satisfy constraint: Member must satisfy enum value set: [PROVISIONED, PAY_PER_REQUEST]"},
 		{"UpdateTable", `{"TableName":"none"}`, validation + "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"},
 		{"TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"none","Item":{"pk":{"S":"a"},"":{"S":"x"}}}},{"Put":{"TableName":"none","Item":{"pk":{"S":"b"},"d":` + deep(40) + `}}}]}`, validation + "Empty attribute name"},

@@ -31,15 +31,16 @@ func (in *pageParameters) check(v *violations) {
 	}
 }
 
-// checkSelect checks Select against the projection and the index.
-func (in *pageParameters) checkSelect(verb string) error {
+// checkSelect checks Select against the projection and the index. AWS speaks of
+// querying even where the request scans.
+func (in *pageParameters) checkSelect() error {
 	switch {
 	case in.Select == "SPECIFIC_ATTRIBUTES" && in.ProjectionExpression == nil:
 		return invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
 	case in.ProjectionExpression != nil && in.Select != "" && in.Select != "SPECIFIC_ATTRIBUTES":
 		return invalid("Cannot specify the ProjectionExpression when choosing to get %s", selectNames[in.Select])
 	case in.Select == "ALL_PROJECTED_ATTRIBUTES" && in.IndexName == nil:
-		return invalid("ALL_PROJECTED_ATTRIBUTES can be used only when %s using an IndexName", verb)
+		return invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
 	}
 	return nil
 }

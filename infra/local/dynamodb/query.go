@@ -44,7 +44,7 @@ func (in *queryRequest) check() (*parsed, error) {
 	if in.KeyConditionExpression == nil {
 		return nil, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
 	}
-	if err := in.checkSelect("Querying"); err != nil {
+	if err := in.checkSelect(); err != nil {
 		return nil, err
 	}
 	return in.parseRenewed()

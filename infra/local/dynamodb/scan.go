@@ -42,7 +42,7 @@ func (in *scanRequest) check() (*parsed, error) {
 	if err := in.ExclusiveStartKey.Validate(); err != nil {
 		return nil, invalid("%s: %s", errStartKey, inOlderWords(err).Error())
 	}
-	if err := in.checkSelect("Scanning"); err != nil {
+	if err := in.checkSelect(); err != nil {
 		return nil, err
 	}
 	if err := in.checkSegments(); err != nil {
