@@ -3,7 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"sort"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"devplatform/infra/local/stack"
@@ -11,27 +12,42 @@ import (
 
 // banner writes the table of what runs and where, then the line that tells that it is ready.
 func (p *platform) banner(w io.Writer) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var routes, endpoints [][]string
 	for _, api := range p.stack.APIs {
-		routes := append([]stack.Route(nil), api.Routes...)
-		sort.SliceStable(routes, func(i, j int) bool { return routes[i].Path < routes[j].Path })
-		for _, route := range routes {
-			mode := ""
+		sorted := slices.SortedStableFunc(slices.Values(api.Routes), func(a, b stack.Route) int { return strings.Compare(a.Path, b.Path) })
+		for _, route := range sorted {
+			function := route.Function
 			if route.Stream {
-				mode = " (streamed)"
+				function += " (streamed)"
 			}
-			_, _ = fmt.Fprintf(table, "%s\t%s\t%s%s\n", route.Method, route.Path, route.Function, mode)
+			routes = append(routes, []string{route.Method, route.Path, function})
 		}
 	}
-	_, _ = fmt.Fprintf(table, "\t\t\n")
 	for _, e := range p.endpoints() {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t\n", e.name, e.address)
+		endpoints = append(endpoints, []string{e.name, e.address})
 	}
-	if err := table.Flush(); err != nil {
-		return fmt.Errorf("write: %w", err)
+	for _, rows := range [][][]string{routes, endpoints} {
+		if err := writeTable(w, rows); err != nil {
+			return fmt.Errorf("write: %w", err)
+		}
 	}
 	if _, err := fmt.Fprintf(w, "ready: http://localhost:%d\n", p.http.port); err != nil {
 		return fmt.Errorf("write: %w", err)
+	}
+	return nil
+}
+
+// writeTable writes rows in aligned columns and an empty line behind them.
+func writeTable(w io.Writer, rows [][]string) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		_, _ = fmt.Fprintln(table, strings.Join(row, "\t"))
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("table: %w", err)
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return fmt.Errorf("table: %w", err)
 	}
 	return nil
 }
