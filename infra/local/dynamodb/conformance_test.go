@@ -132,3 +132,26 @@ func TestTransactionsCostTheirIndexesOnce(t *testing.T) {
 		}
 	}
 }
+
+// A replay costs reading what the transaction saw or made, whichever is larger,
+// even where neither is there any more.
+func TestReplayCostsReadingTheLargerImage(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, nil)
+	must(t, db, "CreateTable", hashTable)
+	large := strings.Repeat("x", 9000)
+	must(t, db, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"shrinks"},"v":{"S":"`+large+`"}}}`)
+	must(t, db, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"goes"},"v":{"S":"`+large+`"}}}`)
+	const transaction = `{"ClientRequestToken":"t","ReturnConsumedCapacity":"TOTAL","TransactItems":[
+		{"Put":{"TableName":"hash","Item":{"pk":{"S":"shrinks"}}}},
+		{"Delete":{"TableName":"hash","Key":{"pk":{"S":"goes"}}}},
+		{"Put":{"TableName":"hash","Item":{"pk":{"S":"new"}}}}]}`
+	for _, want := range []string{
+		`{"ConsumedCapacity":[{"TableName":"hash","CapacityUnits":38,"WriteCapacityUnits":38}]}`,
+		`{"ConsumedCapacity":[{"TableName":"hash","CapacityUnits":14,"ReadCapacityUnits":14}]}`,
+	} {
+		if got := must(t, db, "TransactWriteItems", transaction).raw; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}

@@ -241,6 +241,46 @@ func TestKill(t *testing.T) {
 	}
 }
 
+// A folder lives through stops and kills in any order, with many writes, few or none between them, and every start
+// finds all that was acknowledged.
+func TestManyLives(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(seed, 1))
+			base, written := t.TempDir(), 0
+			dir := filepath.Join(base, "0")
+			for life := 1; life <= 25; life++ {
+				db, err := Open(Options{Dir: dir, Now: newTestClock().Now, SweepInterval: -1})
+				if err != nil {
+					t.Fatalf("life %d: %v", life, err)
+				}
+				if life == 1 {
+					must(t, db, "CreateTable", hashTable)
+				}
+				if got := must(t, db, "Scan", `{"TableName":"hash","Select":"COUNT"}`); got.body["Count"] != float64(written) {
+					t.Fatalf("life %d: %v items of %d", life, got.body["Count"], written)
+				}
+				for range []int{0, 0, 1, 2, 60}[random.IntN(5)] {
+					must(t, db, "PutItem", fmt.Sprintf(`{"TableName":"hash","Item":{"pk":{"S":"%d"},"v":{"S":"%0500d"}}}`, written, life))
+					written++
+				}
+				if killed := random.IntN(2) == 0; killed { // what a kill leaves behind is the folder as it is now
+					left := filepath.Join(base, fmt.Sprint(life))
+					if err := os.CopyFS(left, os.DirFS(dir)); err != nil {
+						t.Fatal(err)
+					}
+					dir = left
+				}
+				if err := db.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // digest is the content of a folder, file by file, but for Pebble's lock.
 func digest(t *testing.T, dir string) map[string]string {
 	t.Helper()

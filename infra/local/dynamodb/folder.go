@@ -167,6 +167,9 @@ func checkLogs(folder string, files vfs.FS) error {
 		}
 		kind := header[recordKindAt]
 		written := binary.LittleEndian.Uint32(header[recordNumberAt:])
+		if isTrailer := bytes.Equal(header[:recordKindAt], make([]byte, recordKindAt)); isTrailer && uint64(written) == number+1 {
+			continue // closed without a write: the end's own record, numbered as the log that would follow
+		}
 		if kind < firstRecordKind || kind > lastRecordKind || uint64(written) > number {
 			return fmt.Errorf("%s is not a log", name)
 		}

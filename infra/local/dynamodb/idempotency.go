@@ -43,10 +43,29 @@ func (t *tokenTable) end(token string) {
 	delete(t.running, token)
 }
 
-// idempotencyToken is a client's token with what its transaction says.
+// idempotencyToken is a client's token with what its transaction says, and does.
 type idempotencyToken struct {
 	token       string
 	fingerprint [sha256.Size]byte
+	changes     []change
+}
+
+// appendReadUnits appends what a replay will cost: reading the larger of the
+// two images of each item.
+func appendReadUnits(dst []byte, changes []change) []byte {
+	for _, c := range changes {
+		dst = binary.AppendUvarint(dst, uint64(unitsOf(max(c.old.Size(), c.new.Size()), readUnitBytes)))
+	}
+	return dst
+}
+
+// restoreReadUnits is the reverse; the changes are those of the same transaction.
+func restoreReadUnits(stored []byte, changes []change) {
+	for i := range changes {
+		units, n := binary.Uvarint(stored)
+		stored = stored[max(n, 0):]
+		changes[i].units = writeUnits{table: float64(units)}
+	}
 }
 
 func tokenKey(token string) []byte { return append([]byte{spaceToken}, token...) }
@@ -68,18 +87,20 @@ func (db *DB) once(t idempotencyToken, run func(also func(*pebble.Batch) error) 
 		return false, err
 	}
 	now := db.options.Now()
-	if len(stored) == 8+sha256.Size && now.Unix() < int64(binary.BigEndian.Uint64(stored)) { //nolint:gosec // written from an int64
+	if len(stored) >= 8+sha256.Size && now.Unix() < int64(binary.BigEndian.Uint64(stored)) { //nolint:gosec // written from an int64
 		if [sha256.Size]byte(stored[8:]) != t.fingerprint {
 			return false, &apiError{
 				Type:    typeIdempotentMismatch,
 				Message: "The provided client token '" + t.token + "' was already used with other parameters",
 			}
 		}
+		restoreReadUnits(stored[8+sha256.Size:], t.changes)
 		return true, nil
 	}
 	until := uint64(now.Add(tokenLifetime).Unix()) //nolint:gosec // after 1970
 	return false, run(func(batch *pebble.Batch) error {
 		value := append(binary.BigEndian.AppendUint64(nil, until), t.fingerprint[:]...)
+		value = appendReadUnits(value, t.changes)
 		return errors.Join(batch.Set(tokenKey(t.token), value, nil), batch.Set(tokenAgeKey(until, t.token), nil, nil))
 	})
 }

@@ -17,7 +17,7 @@ const (
 	spaceItems    = 0x04 // number, partition, hash key, range key → item
 	spaceIndex    = 0x05 // number, partition, index keys, table keys → projected item
 	spaceExpiry   = 0x06 // table number, second, rest of the item's key → nothing
-	spaceToken    = 0x07 // client request token → fingerprint and expiry
+	spaceToken    = 0x07 // client request token → expiry, fingerprint, cost of a replay
 	spaceTokenAge = 0x08 // second, token → nothing
 )
 

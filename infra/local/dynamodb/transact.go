@@ -273,15 +273,12 @@ func (db *DB) transactWriteItems(in *transactWriteRequest) (*transactWriteRespon
 		err = db.transact(actions, changes, nil)
 		return in.respond(changes, writeUnitsKind), err
 	}
-	token := idempotencyToken{token: *in.ClientRequestToken, fingerprint: fingerprint(actions)}
+	token := idempotencyToken{token: *in.ClientRequestToken, fingerprint: fingerprint(actions), changes: changes}
 	replayed, err := db.once(token, func(also func(*pebble.Batch) error) error { return db.transact(actions, changes, also) })
 	if err != nil {
 		return nil, err
 	}
 	if replayed {
-		if err := db.unitsOfReplay(changes); err != nil {
-			return nil, err
-		}
 		return in.respond(changes, readUnits), nil
 	}
 	return in.respond(changes, writeUnitsKind), nil
@@ -326,16 +323,4 @@ func (db *DB) transact(actions []*action, changes []change, also func(*pebble.Ba
 		}
 		return cancelled(reasons)
 	}, also)
-}
-
-// unitsOfReplay is what a repeated transaction costs: reading its items.
-func (db *DB) unitsOfReplay(changes []change) error {
-	for i := range changes {
-		item, err := load(db.store, changes[i].key)
-		if err != nil {
-			return err
-		}
-		changes[i].units = writeUnits{table: unitsOf(item.Size(), readUnitBytes)}
-	}
-	return nil
 }
