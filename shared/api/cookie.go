@@ -61,7 +61,7 @@ func (s *state) readToken(r *http.Request) string {
 
 // session lets only callers with a live session through to operations that need one.
 func (e *edge) session(ctx huma.Context, next func(huma.Context)) {
-	if len(ctx.Operation().Security) == 0 {
+	if !needsSession(ctx.Operation()) {
 		next(ctx)
 		return
 	}

@@ -48,8 +48,9 @@ func Register[I, O any](h huma.API, op Operation, handler func(context.Context, 
 	if op.Tag != "" {
 		declared.Tags = []string{op.Tag}
 	}
+	declared.Security = []map[string][]string{{}} // said in so many words: nothing is needed
 	if op.Session {
-		declared.Security = []map[string][]string{{sessionScheme: {}}}
+		declared.Security[0][sessionScheme] = []string{}
 	}
 	huma.Register(h, declared, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handler(ctx, in)
@@ -58,6 +59,14 @@ func Register[I, O any](h huma.API, op Operation, handler func(context.Context, 
 			return nil, asError(err)
 		}
 		return out, nil
+	})
+}
+
+// needsSession reports what Register has declared.
+func needsSession(op *huma.Operation) bool {
+	return slices.ContainsFunc(op.Security, func(needed map[string][]string) bool {
+		_, found := needed[sessionScheme]
+		return found
 	})
 }
 
