@@ -91,11 +91,6 @@ func validDomainLabel(label string) bool {
 	return strings.IndexFunc(label, func(r rune) bool { return r != '-' && !isASCIILetterOrDigit(r) }) < 0
 }
 
-// NormalizeUsername is the form under which a username is unique.
-func NormalizeUsername(username string) string {
-	return strings.ToLower(username)
-}
-
 // CheckUsername says what is wrong with a username, or "".
 func CheckUsername(username string) string {
 	switch {

@@ -88,9 +88,6 @@ func New(cfg Config) (*Provider, error) {
 // place for any other ("gitea:git.example.com"), so that user 1 of one installation is never user 1 of another.
 func (p *Provider) Issuer() string { return p.issuer }
 
-// Title is the provider's name for people, such as "GitHub".
-func (p *Provider) Title() string { return p.preset.title }
-
 // NewVerifier makes a PKCE code verifier of 32 random bytes (RFC 7636 §4.1).
 func NewVerifier() string { return xoauth2.GenerateVerifier() }
 
