@@ -228,8 +228,8 @@ func snapshot(t testing.TB, dir string, folders ...string) string {
 // childrenOf lists the running children of a process.
 func childrenOf(t testing.TB, pid int) []int {
 	t.Helper()
-	output, err := exec.Command("ps", "-o", "pid=", "--ppid", strconv.Itoa(pid)).Output()
-	if err != nil {
+	output, err := exec.Command(required(t, "pgrep"), "-P", strconv.Itoa(pid)).Output()
+	if err != nil { // no process matched
 		return nil
 	}
 	var children []int
