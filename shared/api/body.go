@@ -5,12 +5,15 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 const (
@@ -19,6 +22,8 @@ const (
 	maxBody = 4 << 20
 	// maxDepth is how deep a body's objects and lists may nest.
 	maxDepth = 32
+	// maxPlaces is how many places with the same fault an answer names, maxPlace how long such a place may be, in bytes.
+	maxPlaces, maxPlace = 20, 100
 )
 
 var (
@@ -72,48 +77,61 @@ func checkMediaType(header string) error {
 }
 
 // checkJSON refuses what a decoder might read in two ways: names given twice, broken UTF-8, NUL,
-// more than one value; and nesting that only serves to exhaust somebody. No message quotes the body.
+// more than one value; and nesting that only serves to exhaust somebody. No message quotes a value.
 func checkJSON(body []byte) error {
 	mayHaveNUL := bytes.Contains(body, []byte(`\u0000`))
+	var withNUL []*huma.ErrorDetail
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	for values := 0; ; {
 		token, err := d.ReadToken()
 		if errors.Is(err, io.EOF) && values == 1 {
-			return nil
+			break
 		}
 		switch {
 		case err != nil:
 			return notJSON(err)
 		case d.StackDepth() > maxDepth:
-			return refuse("", "is nested too deep")
-		case mayHaveNUL && token.Kind() == '"' && strings.ContainsRune(token.String(), 0):
-			return refuse(d.StackPointer(), "must not contain NUL")
+			return ValidationError(place("", "is nested too deep"))
+		case mayHaveNUL && token.Kind() == '"' && len(withNUL) < maxPlaces && strings.ContainsRune(token.String(), 0):
+			withNUL = append(withNUL, place(d.StackPointer(), "must not contain NUL"))
 		}
 		if d.StackDepth() == 0 {
 			values++
 		}
 	}
+	if withNUL != nil {
+		return ValidationError(withNUL...)
+	}
+	return nil
 }
 
 func notJSON(err error) error {
 	var syntax *jsontext.SyntacticError
-	if errors.As(err, &syntax) && errors.Is(err, jsontext.ErrDuplicateName) {
-		return refuse(syntax.JSONPointer, "is given twice")
+	if !errors.As(err, &syntax) || !errors.Is(err, jsontext.ErrDuplicateName) {
+		return ValidationError(place("", "is not valid JSON"))
 	}
-	return refuse("", "is not valid JSON")
+	twice := place(syntax.JSONPointer, "is given twice")
+	if twice.Location == wholeBody {
+		twice.Message = "has a name twice"
+	}
+	return ValidationError(twice)
 }
 
-// refuse names a place in the body by its JSON pointer, the body itself by "".
-func refuse(at jsontext.Pointer, rule string) *Error {
-	field := "body"
-	if at != "" {
-		var parts []string
-		for part := range at.Tokens() {
-			parts = append(parts, part)
-		}
-		field = strings.Join(parts, ".")
+// wholeBody is the location of what is wrong with the body itself.
+const wholeBody = "body"
+
+// place says that a rule is broken at a place in the body. A place that can't be told in a few plain characters,
+// because the client has made up its name, is the body itself.
+func place(at jsontext.Pointer, rule string) *huma.ErrorDetail {
+	var parts []string
+	for part := range at.Tokens() {
+		parts = append(parts, part)
 	}
-	return NewError(CodeValidationFailed, field+": "+rule)
+	field := strings.Join(parts, ".")
+	if field == "" || len(field) > maxPlace || strings.ContainsFunc(field, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return &huma.ErrorDetail{Location: wholeBody, Message: rule}
+	}
+	return Invalid(field, rule)
 }
 
 func marshal(w io.Writer, v any) error {
@@ -123,9 +141,31 @@ func marshal(w io.Writer, v any) error {
 // errWrongValue is what a value that does not fit its field answers with; the decoder's own error would quote it.
 var errWrongValue = errors.New("has a value that does not fit")
 
+// unmarshal decodes as much as fits: a value that doesn't must not make the fields behind it look as if they were absent,
+// nor is a number beyond every float64 anyone's business in a field that nobody knows.
 func unmarshal(data []byte, v any) error {
-	if err := json.Unmarshal(data, v); err != nil {
+	if json.Unmarshal(data, v) == nil {
+		return nil
+	}
+	if json.Unmarshal(data, v, jsonv1.ReportErrorsWithLegacySemantics(true), json.WithUnmarshalers(unknownNumbers)) != nil {
 		return errWrongValue
 	}
 	return nil
 }
+
+// unknownNumbers reads a number into an any, infinite if it is too large. One that a field asks for is decoded by its own type.
+var unknownNumbers = json.UnmarshalFromFunc(func(d *jsontext.Decoder, v *any) error {
+	if d.PeekKind() != '0' {
+		return errors.ErrUnsupported
+	}
+	text, err := d.ReadValue()
+	if err != nil {
+		return err //nolint:wrapcheck // checkJSON has read it before
+	}
+	number, err := strconv.ParseFloat(string(text), 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return errWrongValue
+	}
+	*v = number
+	return nil
+})

@@ -1,11 +1,17 @@
 package api_test
 
 import (
+	"context"
+	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"devplatform/shared/api"
+	"devplatform/shared/clock"
 	"devplatform/shared/config"
 )
 
@@ -41,6 +47,12 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		"a form":                    {`email=a&password=hunter2`, "body: is not valid JSON"},
 		"broken UTF-8":              {"{\"email\":\"hunter2\xff\"," + rest + "}", "body: is not valid JSON"},
 		"half a surrogate":          {`{"email":"\ud800",` + rest + `}`, "body: is not valid JSON"},
+		"a wrong type and a rule":   {`{"email":true,"password":"short","age":0}`, "age: must be at least 1; email: must be a string; password: must have at least 8 characters"},
+		"an unknown huge number":    {`{"email":"a","x":[1e999,{"y":-1e999}],` + rest + `}`, ""},
+		"NUL everywhere":            {`[` + strings.Repeat(`"\u0000",`, 1000) + `1]`, nulPlaces(20)},
+		"two NULs":                  {`{"email":"\u0000","password":"hunter2\u0000"}`, "email: must not contain NUL; password: must not contain NUL"},
+		"a name with NUL":           {`{"hunter2\u0000":1,"email":"a",` + rest + `}`, "body: must not contain NUL"},
+		"a long name twice":         {`{"` + strings.Repeat("x", 101) + `":1,"` + strings.Repeat("x", 101) + `":1}`, "body: has a name twice"},
 		"a name twice":              {`{"email":"a","email":"hunter2",` + rest + `}`, "email: is given twice"},
 		"an escaped name twice":     {`{"email":"a","\u0065mail":"hunter2",` + rest + `}`, "email: is given twice"},
 		"an unknown name twice":     {`{"x":{"y":1,"y":2},"email":"a",` + rest + `}`, "x.y: is given twice"},
@@ -76,6 +88,55 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 			}
 		})
 	}
+}
+
+// nulPlaces is the message about NUL in the first n elements of a list.
+func nulPlaces(n int) string {
+	places := make([]string, n)
+	for i := range places {
+		places[i] = strconv.Itoa(i) + ": must not contain NUL"
+	}
+	return strings.Join(places, "; ")
+}
+
+// TestResolversSeeWhatFits holds that a value of a wrong type hides no other one: what stands behind it has been given,
+// and its own rules are looked at.
+func TestResolversSeeWhatFits(t *testing.T) {
+	t.Parallel()
+	router := api.NewRouter(api.Config{Clock: clock.System, Logger: slog.New(slog.DiscardHandler)}, func(h huma.API) {
+		api.Register(h, api.Operation{ID: "signup", Method: http.MethodPost, Path: "/api/signup"},
+			func(context.Context, *resolvedInput) (*echoOutput, error) { return &echoOutput{}, nil })
+	})
+	for body, want := range map[string]string{
+		`{"a":1,"b":"fine","c":"fine"}`:             "a: must be a string",
+		`{"a":[{}],"b":"","c":"fine"}`:              "a: must be a string; b: is required",
+		`{"a":"fine","b":true,"c":""}`:              "b: must be a string; c: is required",
+		`{"a":"fine","b":{"c":1},"c":null}`:         "b: must be a string; c: must be a string",
+		`{"z":1e999,"a":false,"b":"fine","c":""}`:   "a: must be a string; c: is required",
+		`{"a":"fine","b":"fine","c":"","z":-1e999}`: "c: is required",
+	} {
+		if got := wantError(t, post(body).send(t, router), 400, api.CodeValidationFailed); got != want {
+			t.Errorf("%s: got %q, want %q", body, got, want)
+		}
+	}
+}
+
+type resolvedInput struct {
+	Body struct {
+		A string `json:"a"`
+		B string `json:"b"`
+		C string `json:"c"`
+	}
+}
+
+func (in *resolvedInput) Resolve(huma.Context) []error {
+	var errs []error
+	for _, f := range []struct{ name, value string }{{"a", in.Body.A}, {"b", in.Body.B}, {"c", in.Body.C}} {
+		if f.value == "" {
+			errs = append(errs, api.Invalid(f.name, "is required"))
+		}
+	}
+	return errs
 }
 
 func TestContentType(t *testing.T) {
