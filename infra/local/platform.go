@@ -32,7 +32,8 @@ type platform struct {
 	servers          []*http.Server // the gateway's
 	port             *awsPort
 	awsServer        *http.Server
-	failed           chan error // the first server that failed
+	failed           chan error // the first server or store that failed
+	starting         func()     // gives the start up
 
 	database *dynamodb.DB   // nil when another endpoint is used
 	secrets  *secrets.Store // as database
@@ -44,7 +45,9 @@ type platform struct {
 // open takes the ports, reads the template, opens the data, makes the tables and secrets that are missing, and starts to
 // serve. On an error nothing stays open.
 func open(ctx context.Context, settings Settings, logger *slog.Logger) (_ *platform, err error) {
-	p := &platform{settings: settings, logger: logger, failed: make(chan error, 1)}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := &platform{settings: settings, logger: logger, failed: make(chan error, 1), starting: cancel}
 	defer func() {
 		if err != nil {
 			_ = p.close()
@@ -54,10 +57,24 @@ func open(ctx context.Context, settings Settings, logger *slog.Logger) (_ *platf
 		p.listen, p.loadTemplate, p.openData, p.serveAWS, p.provision, p.openRuntime, p.serveGateway,
 	} {
 		if err := step(ctx); err != nil {
-			return nil, err
+			select {
+			case failed := <-p.failed: // the reason; the rest are its consequences
+				return nil, failed
+			default:
+				return nil, err
+			}
 		}
 	}
 	return p, nil
+}
+
+// fail ends the platform, also while it starts. The first failure counts.
+func (p *platform) fail(err error) {
+	select {
+	case p.failed <- err:
+	default:
+	}
+	p.starting()
 }
 
 func (p *platform) listen(context.Context) (err error) {
@@ -113,6 +130,7 @@ func (p *platform) openData(context.Context) (err error) {
 	}
 	p.database, err = dynamodb.Open(dynamodb.Options{
 		Dir: filepath.Join(dir, "dynamodb"), Now: now, Logger: p.logger, Region: p.settings.Region, Account: account,
+		Failed: p.fail,
 	})
 	return err
 }
@@ -212,10 +230,7 @@ func (p *platform) serve(server *http.Server, all []net.Listener) *http.Server {
 	for _, ln := range all {
 		go func() {
 			if err := run(ln); !errors.Is(err, http.ErrServerClosed) {
-				select {
-				case p.failed <- err:
-				default: // one failure is enough to stop
-				}
+				p.fail(fmt.Errorf("serve: %w", err))
 			}
 		}()
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"time"
 )
@@ -41,7 +40,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		p.logger.Info("stopping")
 		return p.stop()
 	case err := <-p.failed:
-		_ = p.stop()
-		return fmt.Errorf("serve: %w", err)
+		_ = p.close() // nothing that still runs could end well
+		return err
 	}
 }

@@ -21,7 +21,10 @@ type change struct {
 }
 
 // pendingWrite is a batch that is visible but perhaps not yet durable.
-type pendingWrite struct{ batch *pebble.Batch }
+type pendingWrite struct {
+	batch   *pebble.Batch
+	failure *failure
+}
 
 // wait returns when the write is durable, which is when it may be acknowledged.
 func (p *pendingWrite) wait() error {
@@ -29,6 +32,7 @@ func (p *pendingWrite) wait() error {
 		return nil
 	}
 	if err := errors.Join(p.batch.SyncWait(), p.batch.Close()); err != nil {
+		p.failure.report(err.Error()) // the log takes nothing more
 		return fmt.Errorf("writing: %w", err)
 	}
 	return nil
@@ -63,7 +67,7 @@ func (db *DB) apply(changes []change, also func(*pebble.Batch) error) (*pendingW
 	if err := db.store.ApplyNoSyncWait(batch, db.sync); err != nil {
 		return nil, errors.Join(fmt.Errorf("writing: %w", err), batch.Close())
 	}
-	return &pendingWrite{batch: batch}, nil
+	return &pendingWrite{batch: batch, failure: db.failure}, nil
 }
 
 // addTo adds everything that the change means to a batch: the item, its index

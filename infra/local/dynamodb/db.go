@@ -23,6 +23,10 @@ type Options struct {
 	// default one second, negative never.
 	SweepInterval time.Duration
 
+	// Failed is told, once and on a goroutine of its own, that the store cannot go on (its disk is full or broken).
+	// From then on every request fails; the process should end.
+	Failed func(error)
+
 	fs vfs.FS // tests: the file system behind Dir
 }
 
@@ -52,6 +56,7 @@ func (o *Options) setDefaults() {
 type DB struct {
 	options Options
 	store   *pebble.DB
+	failure *failure
 	sync    *pebble.WriteOptions // how a write is made durable: synced on disk, plain in memory
 
 	// catalog guards tables and everything reachable from them but items and
@@ -77,13 +82,18 @@ func Open(options Options) (*DB, error) {
 		return nil, errors.New("dynamodb: Options.Now is required")
 	}
 	options.setDefaults()
-	store, err := openStore(options)
-	if err != nil {
+	failure := newFailure(options)
+	var store *pebble.DB
+	if err := failure.guard(func() (err error) {
+		store, err = openStore(options, failure)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	db := &DB{
 		options: options,
 		store:   store,
+		failure: failure,
 		sync:    pebble.Sync,
 		tables:  map[string]*table{},
 		stop:    make(chan struct{}),
@@ -102,12 +112,15 @@ func Open(options Options) (*DB, error) {
 }
 
 // Close ends the sweeper and closes the store; every acknowledged write is
-// already durable. No request may be in flight or follow.
+// already durable. No request may be in flight or follow. A store that cannot go
+// on is left as it is, and the error says why.
 func (db *DB) Close() error {
 	close(db.stop)
-	db.done.Wait()
-	if err := db.store.Close(); err != nil {
-		return fmt.Errorf("dynamodb: closing the store: %w", err)
-	}
-	return nil
+	return db.failure.guard(func() error {
+		db.done.Wait()
+		if err := db.store.Close(); err != nil {
+			return fmt.Errorf("dynamodb: closing the store: %w", err)
+		}
+		return nil
+	})
 }

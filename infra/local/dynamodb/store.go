@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -22,17 +21,20 @@ const (
 
 // openStore opens Pebble in options.Dir after making sure that the folder is
 // empty or ours.
-func openStore(options Options) (*pebble.DB, error) {
+func openStore(options Options, failure *failure) (*pebble.DB, error) {
 	cache := pebble.NewCache(blockCacheBytes)
 	defer cache.Unref()
-	logger := storeLogger{options.Logger}
+	logger := storeLogger{options.Logger, failure}
 	settings := &pebble.Options{
 		Cache:              cache,
 		MemTableSize:       memTableBytes,
 		FormatMajorVersion: pebble.FormatNewest,
 		Logger:             logger,
-		EventListener:      &pebble.EventListener{DataCorruption: logger.corruption}, // by default the process ends
-		Merger:             counterMerger,
+		EventListener: &pebble.EventListener{
+			BackgroundError: logger.background,
+			DataCorruption:  logger.corruption, // by default the process ends
+		},
+		Merger: counterMerger,
 	}
 	for i := range settings.Levels {
 		settings.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBitsPerKey)
@@ -46,7 +48,7 @@ func openStore(options Options) (*pebble.DB, error) {
 		}
 		return store, nil
 	}
-	settings.FS = options.fs
+	settings.FS = vfs.OnDiskFull(options.fs, failure.diskFull)
 	if err := checkFolder(options.fs, options.Dir); err != nil {
 		return nil, err
 	}
@@ -68,29 +70,6 @@ func openStore(options Options) (*pebble.DB, error) {
 func openError(dir string, err error) error {
 	reason, _, _ := strings.Cut(err.Error(), "\n")
 	return fmt.Errorf("dynamodb: cannot open the data in %s (in use by another process, or damaged): %s", dir, reason)
-}
-
-// storeLogger routes Pebble's own log to slog: its chatter at debug level.
-type storeLogger struct{ log *slog.Logger }
-
-func (l storeLogger) Infof(format string, args ...any) {
-	l.log.Debug("store: " + fmt.Sprintf(format, args...))
-}
-
-func (l storeLogger) Errorf(format string, args ...any) {
-	l.log.Error("store: " + fmt.Sprintf(format, args...))
-}
-
-// corruption notes damage that a read met; the read itself fails.
-func (l storeLogger) corruption(info pebble.DataCorruptionInfo) {
-	l.log.Error("store: damaged data", slog.String("file", info.Path), slog.Any("error", info.Details))
-}
-
-// Fatalf is called when going on would lose data; Pebble expects it not to return.
-func (l storeLogger) Fatalf(format string, args ...any) {
-	message := fmt.Sprintf(format, args...)
-	l.log.Error("store: " + message)
-	panic("dynamodb: the store cannot go on: " + message)
 }
 
 // Counters (items and bytes of a table or index) are sums of deltas: every

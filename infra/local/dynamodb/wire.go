@@ -106,6 +106,9 @@ func (db *DB) dispatch(r *http.Request, target string, body []byte, response *by
 	if err := checkCredentials(r); err != nil {
 		return err
 	}
+	if err := db.failure.check(); err != nil {
+		return err
+	}
 	return run(r.Context(), db, body, response)
 }
 

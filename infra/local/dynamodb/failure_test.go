@@ -1,0 +1,78 @@
+package dynamodb
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+)
+
+// fullDisk is a file system that runs full for files with one ending when it is told to.
+func fullDisk(ending string) (files vfs.FS, full *atomic.Bool) {
+	full = &atomic.Bool{}
+	return errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		writes := op.Kind == errorfs.OpFileWrite || op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData
+		if full.Load() && writes && strings.HasSuffix(op.Path, ending) {
+			return syscall.ENOSPC
+		}
+		return nil
+	})), full
+}
+
+// TestFullDisk fills the disk under the log, and under what the log is flushed to: the store tells it once, refuses
+// what follows, and can be closed.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	for _, ending := range []string{".log", ".sst"} {
+		t.Run(ending, func(t *testing.T) {
+			t.Parallel()
+			files, full := fullDisk(ending)
+			told := make(chan error, 2)
+			db, err := Open(Options{
+				Dir: "/data", Now: newTestClock().Now, SweepInterval: -1, fs: files, Failed: func(err error) { told <- err },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			must(t, db, "CreateTable", hashTable)
+			full.Store(true)
+			writing := make(chan struct{})
+			go func() { // what is written when the disk runs full may never be answered
+				defer close(writing)
+				for n := range 40 {
+					call(t, db, "PutItem", fmt.Sprintf(`{"TableName":"hash","Item":{"pk":{"S":"%d"},"v":{"S":"%s"}}}`, n, strings.Repeat("x", 300_000)))
+				}
+			}()
+			deadline := time.After(5 * time.Second)
+			select {
+			case err := <-told:
+				if !strings.Contains(err.Error(), "the store in /data cannot go on: ") || !strings.Contains(err.Error(), "no space left on device") {
+					t.Errorf("told %v", err)
+				}
+			case <-deadline:
+				t.Fatal("nobody was told")
+			}
+			if got := call(t, db, "ListTables", `{}`); got.status != 500 {
+				t.Errorf("then got %d %s", got.status, got.raw)
+			}
+			closed := make(chan error, 1)
+			go func() { closed <- db.Close() }()
+			select {
+			case err := <-closed:
+				if err == nil {
+					t.Error("closed without an error")
+				}
+			case <-deadline:
+				t.Fatal("closing hangs")
+			}
+			if len(told) > 0 {
+				t.Errorf("told again: %v", <-told)
+			}
+		})
+	}
+}
