@@ -87,11 +87,12 @@ type changePasswordInput struct {
 	}
 }
 
-// Resolve implements huma.Resolver. That the new password isn't the e-mail address or username needs the caller: the handler looks.
-func (in *changePasswordInput) Resolve(huma.Context) []error {
+// Resolve implements huma.Resolver. Whose password it is, the session has told by now.
+func (in *changePasswordInput) Resolve(ctx huma.Context) []error {
+	caller := api.CallerFrom(ctx.Context())
 	return problems(map[string]string{
 		"currentPassword": tooLong(in.Body.CurrentPassword, MaxLoginPasswordBytes),
-		"newPassword":     CheckPassword(in.Body.NewPassword, "", ""),
+		"newPassword":     CheckPassword(in.Body.NewPassword, caller.Email, caller.Username),
 	}, "currentPassword", "newPassword")
 }
 
@@ -144,9 +145,6 @@ func (s *Service) handleLogin(ctx context.Context, in *loginInput) (*loginOutput
 
 func (s *Service) handleChangePassword(ctx context.Context, in *changePasswordInput) (*changePasswordOutput, error) {
 	caller := api.CallerFrom(ctx)
-	if rule := CheckPassword(in.Body.NewPassword, caller.Email, caller.Username); rule != "" {
-		return nil, api.ValidationError(api.Invalid("newPassword", rule))
-	}
 	standing, err := s.ChangePassword(ctx, caller, in.Body.CurrentPassword, in.Body.NewPassword, clientOf(ctx))
 	if err != nil {
 		return nil, err

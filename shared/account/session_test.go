@@ -144,6 +144,10 @@ func TestPasswordChangeEndsEveryOtherSession(t *testing.T) {
 			t.Errorf("%q: %s", bad, a.raw)
 		}
 	}
+	a := change(strings.Repeat("x", 1025), "ada@example.com").want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	if text := a.text("error"); !strings.HasPrefix(text, "currentPassword: ") || !strings.Contains(text, "; newPassword: ") {
+		t.Errorf("two faults: %s", a.raw)
+	}
 	change("wrong", fresh).want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
 	if a := change(goodPassword, fresh).want(t, http.StatusOK); a.body["success"] != true || a.text("message") == "" {
 		t.Errorf("change: %s", a.raw)
