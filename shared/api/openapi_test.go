@@ -87,6 +87,9 @@ func TestTheDocumentSaysWhatTheEdgeDoes(t *testing.T) {
 	if me.Responses["401"].Description != "AUTH_INVALID_TOKEN" {
 		t.Errorf("%+v", me)
 	}
+	if me.Responses["400"].Description != "VALIDATION_FAILED" { // a query that is no UTF-8
+		t.Errorf("%+v", me)
+	}
 	scheme := map[string]string{"type": "apiKey", "in": "cookie", "name": "__Host-session", "description": "Set by a login."}
 	if diff := cmp.Diff(scheme, doc.Components.SecuritySchemes["session"]); diff != "" {
 		t.Error(diff)

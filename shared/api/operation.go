@@ -43,7 +43,7 @@ func Register[I, O any](h huma.API, op Operation, handler func(context.Context, 
 		OperationID: op.ID, Method: op.Method, Path: op.Path,
 		Summary: op.Summary, Description: op.Description,
 		DefaultStatus: status,
-		Responses:     errorResponses(h, op, reflect.TypeFor[I]()),
+		Responses:     errorResponses(h, op),
 	}
 	if op.Tag != "" {
 		declared.Tags = []string{op.Tag}
@@ -71,16 +71,14 @@ func needsSession(op *huma.Operation) bool {
 }
 
 // errorResponses documents every error that the operation can answer with, by status.
-func errorResponses(h huma.API, op Operation, input reflect.Type) map[string]*huma.Response {
-	codes := append([]Code{CodeInternal, CodeServiceUnavailable}, op.Errors...)
+func errorResponses(h huma.API, op Operation) map[string]*huma.Response {
+	// Any request can have a query that is no text.
+	codes := append([]Code{CodeInternal, CodeServiceUnavailable, CodeValidationFailed}, op.Errors...)
 	if op.Session {
 		codes = append(codes, CodeInvalidToken)
 	}
 	if !safe(op.Method) {
 		codes = append(codes, CodeCSRFRejected, CodePayloadTooLarge, CodeUnsupportedMediaType)
-	}
-	if input.NumField() > 0 {
-		codes = append(codes, CodeValidationFailed)
 	}
 	slices.Sort(codes)
 	byStatus := map[int][]string{}
