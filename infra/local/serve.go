@@ -27,8 +27,13 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	settings.Template, settings.Binaries = *template, *functions
 
-	p, err := open(ctx, settings, newLogger(stderr))
-	if err != nil {
+	logger := newLogger(stderr)
+	p, err := open(ctx, settings, logger)
+	switch {
+	case err != nil && ctx.Err() != nil: // told to end while it started
+		logger.Info("stopping")
+		return nil
+	case err != nil:
 		return err
 	}
 	if err := p.banner(stdout); err != nil {
