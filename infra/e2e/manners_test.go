@@ -137,6 +137,8 @@ func TestRefusals(t *testing.T) {
 	port := strconv.Itoa(busy.Addr().(*net.TCPAddr).Port)
 	foreign := t.TempDir()
 	write(t, filepath.Join(foreign, "dynamodb", "notes.txt"), "somebody's own file")
+	file := filepath.Join(t.TempDir(), "file")
+	write(t, file, "not a folder")
 	corrupt := t.TempDir()
 	write(t, filepath.Join(corrupt, "secrets", "secrets.json"), "{not json")
 
@@ -148,6 +150,7 @@ func TestRefusals(t *testing.T) {
 		"taken port":      {t.TempDir(), []string{"PORT=" + port}, []string{"port " + port, "PORT"}},
 		"taken AWS port":  {t.TempDir(), []string{"AWS_PORT=" + port}, []string{"port " + port, "AWS_PORT"}},
 		"bad port":        {t.TempDir(), []string{"PORT=70000"}, []string{"PORT=70000"}},
+		"data in a file":  {file, nil, []string{"DATA_DIR", file}},
 		"foreign data":    {foreign, nil, []string{filepath.Join(foreign, "dynamodb")}},
 		"corrupt secrets": {corrupt, nil, []string{filepath.Join(corrupt, "secrets")}},
 	} {

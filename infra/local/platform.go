@@ -54,7 +54,7 @@ func open(ctx context.Context, settings Settings, logger *slog.Logger) (_ *platf
 		}
 	}()
 	for _, step := range []func(context.Context) error{
-		p.listen, p.loadTemplate, p.openData, p.serveAWS, p.provision, p.openRuntime, p.serveGateway,
+		p.listen, p.makeDataDir, p.loadTemplate, p.openData, p.serveAWS, p.provision, p.openRuntime, p.serveGateway,
 	} {
 		if err := step(ctx); err != nil {
 			select {
@@ -92,6 +92,14 @@ func (p *platform) listen(context.Context) (err error) {
 	return err
 }
 
+// makeDataDir makes the folder that every part keeps its data in.
+func (p *platform) makeDataDir(context.Context) error {
+	if err := os.MkdirAll(p.settings.DataDir, 0o700); err != nil {
+		return fmt.Errorf("DATA_DIR: %w", err)
+	}
+	return nil
+}
+
 // loadTemplate resolves the template with the environment's overrides.
 func (p *platform) loadTemplate(context.Context) error {
 	overrides, err := p.openCodehost(environment())
@@ -113,9 +121,6 @@ func (p *platform) loadTemplate(context.Context) error {
 // openData opens what lies in the data folder. With another endpoint only the certificate and the identities do.
 func (p *platform) openData(context.Context) (err error) {
 	dir := p.settings.DataDir
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("DATA_DIR: %w", err)
-	}
 	if p.certificate, err = gateway.LoadOrMakeCertificate(filepath.Join(dir, "tls"), now); err != nil {
 		return err
 	}
