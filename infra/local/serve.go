@@ -29,12 +29,12 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 	logger := newLogger(stderr)
 	p, err := open(ctx, settings, logger)
-	switch {
-	case err != nil && ctx.Err() != nil: // told to end while it started
-		logger.Info("stopping")
-		return nil
-	case err != nil:
-		return err
+	if err != nil {
+		if ctx.Err() == nil {
+			return err
+		}
+		logger.Info("stopping") // told to end while it started
+		return nil              //nolint:nilerr // the error is only what the signal cut
 	}
 	if err := p.banner(stdout); err != nil {
 		_ = p.stop()
