@@ -33,8 +33,8 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if ctx.Err() == nil {
 			return err
 		}
-		logger.Info("stopping") // told to end while it started
-		return nil              //nolint:nilerr // the error is only what the signal cut
+		logger.Info("stopping") // told to end while it started: err is only what that cut
+		return nil
 	}
 	if err := p.banner(stdout); err != nil {
 		_ = p.stop()
