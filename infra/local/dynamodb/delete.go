@@ -3,9 +3,7 @@ package dynamodb
 import "devplatform/infra/local/dynamodb/attr"
 
 type deleteItemRequest struct {
-	tableRef
-	expressions
-	writeOptions
+	itemWrite
 	Key attr.Item
 }
 
@@ -13,7 +11,7 @@ func (in *deleteItemRequest) check() (*parsed, error) {
 	if err := in.checkMembers(); err != nil {
 		return nil, err
 	}
-	p, err := in.checkContent()
+	p, err := in.checkWhole(in.Key)
 	if err != nil {
 		return nil, enveloped(err)
 	}
@@ -22,35 +20,17 @@ func (in *deleteItemRequest) check() (*parsed, error) {
 
 func (in *deleteItemRequest) checkMembers() error {
 	if in.Key == nil {
-		return in.checkIncomplete(&in.tableRef, func(v *violations) {
+		return in.checkIncomplete(func(v *violations) {
 			in.checkReturnValues(v)
 			in.checkMetrics(v)
 			v.required(false, "key")
 		})
 	}
-	if err := in.checkEmpty(); err != nil {
+	v, err := in.checkComplete()
+	if err != nil {
 		return err
 	}
-	var v violations
-	in.tableRef.check(&v)
-	in.checkRenewed(&v)
 	return v.err()
-}
-
-func (in *deleteItemRequest) checkContent() (*parsed, error) {
-	if err := refuseLegacy(in.legacy(), in.given()); err != nil {
-		return nil, err
-	}
-	if err := in.checkPlaceholders(""); err != nil {
-		return nil, err
-	}
-	if err := in.Key.Validate(); err != nil {
-		return nil, err
-	}
-	if err := in.checkOldOnly(); err != nil {
-		return nil, err
-	}
-	return in.parseRenewed()
 }
 
 func (db *DB) deleteItem(in *deleteItemRequest) (*writeResponse, error) {

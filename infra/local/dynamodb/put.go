@@ -30,17 +30,6 @@ func (o *writeOptions) checkRenewed(v *violations) {
 
 const badReturnValues = "Failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]"
 
-// checkIncomplete is the check of a request without the Item or Key: the older
-// one, of all members, with those of between after the table's name.
-func (o *writeOptions) checkIncomplete(table *tableRef, between func(v *violations)) error {
-	var v violations
-	v.enum(o.ReturnConsumedCapacity, "returnConsumedCapacity", capacityModes)
-	table.check(&v)
-	between(&v)
-	v.enum(o.ReturnValuesOnConditionCheckFailure, "returnValuesOnConditionCheckFailure", failureReturns)
-	return v.err()
-}
-
 func (o *writeOptions) checkReturnValues(v *violations) {
 	v.enum(o.ReturnValues, "returnValues", returnValues)
 }
@@ -98,10 +87,54 @@ func require(condition *expr.Condition, item attr.Item, returnOnFailure string) 
 	return errConditionFailed(item)
 }
 
-type putItemRequest struct {
+// itemWrite is what PutItem, UpdateItem and DeleteItem have in common.
+type itemWrite struct {
 	tableRef
 	expressions
 	writeOptions
+}
+
+// checkComplete is the check of the members of a request that has its Item or Key.
+func (in *itemWrite) checkComplete() (violations, error) {
+	var v violations
+	if err := in.checkEmpty(); err != nil {
+		return v, err
+	}
+	in.check(&v) // the table's name
+	in.checkRenewed(&v)
+	return v, nil
+}
+
+// checkIncomplete is the check of a request without its Item or Key: the older one, of all members, with those of
+// between after the table's name.
+func (in *itemWrite) checkIncomplete(between func(v *violations)) error {
+	var v violations
+	v.enum(in.ReturnConsumedCapacity, "returnConsumedCapacity", capacityModes)
+	in.check(&v)
+	between(&v)
+	v.enum(in.ReturnValuesOnConditionCheckFailure, "returnValuesOnConditionCheckFailure", failureReturns)
+	return v.err()
+}
+
+// checkWhole checks the content of a write that replaces or removes an item as a whole: attributes are its Item or Key.
+func (in *itemWrite) checkWhole(attributes attr.Item) (*parsed, error) {
+	if err := refuseLegacy(in.legacy(), in.given()); err != nil {
+		return nil, err
+	}
+	if err := in.checkPlaceholders(""); err != nil {
+		return nil, err
+	}
+	if err := attributes.Validate(); err != nil {
+		return nil, err
+	}
+	if err := in.checkOldOnly(); err != nil {
+		return nil, err
+	}
+	return in.parseRenewed()
+}
+
+type putItemRequest struct {
+	itemWrite
 	Item attr.Item
 }
 
@@ -109,7 +142,7 @@ func (in *putItemRequest) check() (*parsed, error) {
 	if err := in.checkMembers(); err != nil {
 		return nil, err
 	}
-	p, err := in.checkContent()
+	p, err := in.checkWhole(in.Item)
 	if err != nil {
 		return nil, enveloped(err)
 	}
@@ -121,35 +154,17 @@ func (in *putItemRequest) check() (*parsed, error) {
 
 func (in *putItemRequest) checkMembers() error {
 	if in.Item == nil {
-		return in.checkIncomplete(&in.tableRef, func(v *violations) {
+		return in.checkIncomplete(func(v *violations) {
 			v.required(false, "item")
 			in.checkReturnValues(v)
 			in.checkMetrics(v)
 		})
 	}
-	if err := in.checkEmpty(); err != nil {
+	v, err := in.checkComplete()
+	if err != nil {
 		return err
 	}
-	var v violations
-	in.tableRef.check(&v)
-	in.checkRenewed(&v)
 	return v.err()
-}
-
-func (in *putItemRequest) checkContent() (*parsed, error) {
-	if err := refuseLegacy(in.legacy(), in.given()); err != nil {
-		return nil, err
-	}
-	if err := in.checkPlaceholders(""); err != nil {
-		return nil, err
-	}
-	if err := in.Item.Validate(); err != nil {
-		return nil, err
-	}
-	if err := in.checkOldOnly(); err != nil {
-		return nil, err
-	}
-	return in.parseRenewed()
 }
 
 var errItemTooLarge = invalid("Item size has exceeded the maximum allowed size")

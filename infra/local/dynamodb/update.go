@@ -8,9 +8,7 @@ import (
 )
 
 type updateItemRequest struct {
-	tableRef
-	expressions
-	writeOptions
+	itemWrite
 	Key              attr.Item
 	AttributeUpdates refused
 }
@@ -28,18 +26,16 @@ func (in *updateItemRequest) check() (*parsed, error) {
 
 func (in *updateItemRequest) checkMembers() error {
 	if in.Key == nil {
-		return in.checkIncomplete(&in.tableRef, func(v *violations) {
+		return in.checkIncomplete(func(v *violations) {
 			in.checkMetrics(v)
 			in.checkReturnValues(v)
 			v.required(false, "key")
 		})
 	}
-	if err := in.checkEmpty(); err != nil {
+	v, err := in.checkComplete()
+	if err != nil {
 		return err
 	}
-	var v violations
-	in.tableRef.check(&v)
-	in.checkRenewed(&v)
 	// UpdateItem is content with one bad ReturnValues where its sisters go on.
 	if slices.Contains(v.texts, badReturnValues) {
 		v.texts = []string{badReturnValues}
