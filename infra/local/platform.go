@@ -209,7 +209,7 @@ func (p *platform) openRuntime(ctx context.Context) error {
 // serveGateway opens the two public ports.
 func (p *platform) serveGateway(context.Context) (err error) {
 	p.gateway, err = gateway.New(gateway.Options{
-		API: p.stack.APIs[0], Invoke: p.runtime.Invoke, Region: p.settings.Region, Account: account, Now: now, Logger: p.logger,
+		API: p.stack.APIs[0], Invoke: p.runtime.Invoke, Account: account, Now: now, Logger: p.logger,
 	})
 	if err != nil {
 		return err

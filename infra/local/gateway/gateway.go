@@ -37,8 +37,8 @@ type Options struct {
 	API stack.API
 	// Invoke runs a function. Its context limits the waiting, never the function.
 	Invoke func(context.Context, runtime.Invocation) (*runtime.Response, error)
-	// Account is the account id in events. Region is not part of an event; it is here for symmetry with the other services.
-	Region, Account string
+	// Account is the account id in events.
+	Account string
 	// Now is the clock of events and of the log's durations.
 	Now func() time.Time
 	// Logger gets a line a request.
