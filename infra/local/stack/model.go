@@ -15,6 +15,8 @@ type Stack struct {
 	APIs      []API
 	Tables    []Table
 	Secrets   []Secret
+	// EventSourceMappings are the streams that functions read.
+	EventSourceMappings []EventSourceMapping
 
 	// Outputs holds the template's outputs that can be known without AWS, by their logical id.
 	Outputs map[string]string
@@ -100,6 +102,8 @@ type Table struct {
 	Indexes []Index
 	// TTLAttribute is "" where items don't expire.
 	TTLAttribute string
+	// StreamViewType is DynamoDB's ("NEW_IMAGE", "KEYS_ONLY", …), "" where the table has no stream.
+	StreamViewType string
 	// BillingMode is "PAY_PER_REQUEST" or "PROVISIONED"; with the latter ReadUnits and WriteUnits are set.
 	BillingMode           string
 	ReadUnits, WriteUnits int64
@@ -119,6 +123,36 @@ type Index struct {
 	Projection            string
 	NonKeyAttributes      []string
 	ReadUnits, WriteUnits int64
+}
+
+// EventSourceMapping lets a function read a table's stream (SAM's event type DynamoDB, AWS::Lambda::EventSourceMapping).
+// Defaults are applied: the fields say what happens.
+type EventSourceMapping struct {
+	// Name is the mapping's logical id; SAM's is the function's followed by the event's.
+	Name string
+	// Function is the Name of the function.
+	Function string
+	// Table is the Name of the table whose stream is read. Which ARN the stream has is known once the table exists.
+	Table   string
+	Enabled bool
+	// StartingPosition is where a mapping without a stored position begins: "TRIM_HORIZON" or "LATEST".
+	StartingPosition string
+	// BatchSize is the largest number of records in an invocation, 1 to 10,000; BatchingWindow how long to gather them,
+	// up to 5 min.
+	BatchSize      int
+	BatchingWindow time.Duration
+	// Filters are patterns as JSON text, of which a record must match one; none: every record counts.
+	Filters []string
+	// ParallelizationFactor is the number of batches in flight per shard, 1 to 10; records of one item stay in order.
+	ParallelizationFactor int
+	// ReportBatchItemFailures tells that the function names the records that failed.
+	ReportBatchItemFailures bool
+	// BisectOnError halves a batch whose invocation failed.
+	BisectOnError bool
+	// MaximumRetryAttempts is how often a batch is tried again, 0 to 10,000; -1: until its records are too old.
+	MaximumRetryAttempts int
+	// MaximumRecordAge is 1 min to 7 days; 0: as long as the stream keeps a record.
+	MaximumRecordAge time.Duration
 }
 
 // Secret is a secret of Secrets Manager (AWS::SecretsManager::Secret).
