@@ -31,6 +31,12 @@ type Tables struct {
 	Projects string `env:"PROJECTS_TABLE,required,notEmpty"`
 }
 
+// ProjectTables names the DynamoDB tables that hold what is in projects, and what happened to it.
+type ProjectTables struct {
+	Contents string `env:"CONTENTS_TABLE,required,notEmpty"`
+	Events   string `env:"EVENTS_TABLE,required,notEmpty"`
+}
+
 // SecretNames names the two secrets (name or ARN).
 type SecretNames struct {
 	Keys      string `env:"KEYS_SECRET,required,notEmpty"`

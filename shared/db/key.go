@@ -20,6 +20,9 @@ type Key struct{ PK, SK string }
 // The zero Prefix, made from parts that can't be right, addresses none.
 type Prefix struct{ PK, SK string }
 
+// Rest is what a sort key has behind the prefix: the path of a file, the id of a comment.
+func (p Prefix) Rest(k Key) string { return strings.TrimPrefix(k.SK, p.SK) }
+
 // IsZero reports whether the key was built from a part that can't be right.
 func (k Key) IsZero() bool { return k.PK == "" || k.SK == "" }
 
@@ -63,18 +66,110 @@ func CounterKey(rule string, start time.Time, subjects ...string) Key {
 
 // WorkspaceKey addresses a workspace's record.
 func WorkspaceKey(workspaceID string) Key {
-	return newKey(join("WS", idPart(id.Workspace, workspaceID)), "WORKSPACE")
+	return newKey(workspacePK(workspaceID), "WORKSPACE")
 }
 
 // MemberKey addresses a user's role in a workspace, listed by workspace.
 func MemberKey(workspaceID, userID string) Key {
-	return newKey(join("WS", idPart(id.Workspace, workspaceID)), join("MEMBER", idPart(id.User, userID)))
+	return newKey(workspacePK(workspaceID), join("MEMBER", idPart(id.User, userID)))
 }
 
 // MembershipKey addresses the mirror of MemberKey's item, listed by user.
 func MembershipKey(userID, workspaceID string) Key {
 	return newKey(join("USER", idPart(id.User, userID)), join("WS", idPart(id.Workspace, workspaceID)))
 }
+
+// MembersOf addresses every member of a workspace.
+func MembersOf(workspaceID string) Prefix {
+	return newPrefix(workspacePK(workspaceID), "MEMBER"+separator)
+}
+
+// MembershipsOf addresses a user's place in every workspace they are in.
+func MembershipsOf(userID string) Prefix {
+	return newPrefix(join("USER", idPart(id.User, userID)), "WS"+separator)
+}
+
+// MembershipCountKey addresses the number of workspaces that a user is in.
+func MembershipCountKey(userID string) Key {
+	return newKey(join("USER", idPart(id.User, userID)), "MEMBERSHIPS")
+}
+
+// ProjectKey addresses a project's record.
+func ProjectKey(workspaceID, projectID string) Key {
+	return newKey(workspacePK(workspaceID), join("PROJECT", idPart(id.Project, projectID)))
+}
+
+// ProjectsOf addresses the records of a workspace's projects.
+func ProjectsOf(workspaceID string) Prefix {
+	return newPrefix(workspacePK(workspaceID), "PROJECT"+separator)
+}
+
+// SlugKey addresses the record that makes a slug unique in its workspace.
+func SlugKey(workspaceID, slug string) Key {
+	return newKey(workspacePK(workspaceID), join("SLUG", slug))
+}
+
+// SlugsOf addresses the slugs of a workspace that begin with base.
+func SlugsOf(workspaceID, base string) Prefix {
+	return newPrefix(workspacePK(workspaceID), join("SLUG", base))
+}
+
+// TreeKey addresses what finds a project by its id and counts its files.
+func TreeKey(projectID string) Key { return newKey(projectPK(projectID), "TREE") }
+
+// ProjectPartition addresses everything under a project's id, in whichever table.
+func ProjectPartition(projectID string) Prefix { return Prefix{PK: projectPK(projectID)} }
+
+// FileKey addresses a file's record by its path, which has been checked.
+func FileKey(projectID, path string) Key { return newKey(projectPK(projectID), join("FILE", path)) }
+
+// FilesOf addresses the files of a project whose paths begin with prefix; "" is all of them.
+func FilesOf(projectID, prefix string) Prefix {
+	return newPrefix(projectPK(projectID), "FILE"+separator+prefix)
+}
+
+// VersionKey addresses the record of a replaced version of the file at a path, given as the hex SHA-256 of the path.
+func VersionKey(projectID, pathHash, version string) Key {
+	return newKey(projectPK(projectID), join("VERSION", pathHash, version))
+}
+
+// VersionsOf addresses the replaced versions of the file at a path, in the order in which they were written.
+func VersionsOf(projectID, pathHash string) Prefix {
+	return newPrefix(projectPK(projectID), join("VERSION", pathHash)+separator)
+}
+
+// CommentKey addresses a comment.
+func CommentKey(projectID, commentID string) Key {
+	return newKey(projectPK(projectID), join("COMMENT", idPart(id.Comment, commentID)))
+}
+
+// CommentsOf addresses the comments of a project, in the order in which they were made.
+func CommentsOf(projectID string) Prefix { return newPrefix(projectPK(projectID), "COMMENT"+separator) }
+
+// ChunkKey addresses the n-th chunk of a content, counted from 0.
+func ChunkKey(projectID, contentID string, n int) Key {
+	if contentID == "" || strings.Contains(contentID, separator) {
+		return Key{}
+	}
+	return newKey(projectPK(projectID), contentID+separator+strconv.Itoa(n))
+}
+
+// ProjectEventKey addresses an event of a project.
+func ProjectEventKey(projectID, eventID string) Key {
+	return newKey(projectPK(projectID), idPart(id.Event, eventID))
+}
+
+// WorkspaceEventKey addresses an event of a workspace that belongs to none of its projects.
+func WorkspaceEventKey(workspaceID, eventID string) Key {
+	return newKey(workspacePK(workspaceID), idPart(id.Event, eventID))
+}
+
+// EventsOf addresses the events of a project, in the order in which they were made.
+func EventsOf(projectID string) Prefix { return newPrefix(projectPK(projectID), string(id.Event)+"_") }
+
+func workspacePK(workspaceID string) string { return join("WS", idPart(id.Workspace, workspaceID)) }
+
+func projectPK(projectID string) string { return join("PROJECT", idPart(id.Project, projectID)) }
 
 func emailPK(email string) string { return join("EMAIL", strings.ToLower(email)) }
 

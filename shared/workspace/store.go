@@ -20,6 +20,7 @@ func Personal(projects db.Table, workspaceID, userID, username string, now time.
 	}
 	membership, err := db.Encode(Membership{
 		WorkspaceID: workspaceID, UserID: userID, Username: username, Role: Owner, AddedAt: at,
+		Name: personalName(username), Personal: true, CreatedAt: at,
 	})
 	if err != nil {
 		return nil, err

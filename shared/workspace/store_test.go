@@ -56,7 +56,8 @@ func TestAPersonalWorkspaceCanBeReadBothWays(t *testing.T) {
 	if diff := cmp.Diff(record, get[workspace.Workspace](t, table, db.WorkspaceKey(ws))); diff != "" {
 		t.Error(diff)
 	}
-	membership := workspace.Membership{WorkspaceID: ws, UserID: ada, Username: "ada", Role: workspace.Owner, AddedAt: at}
+	membership := workspace.Membership{WorkspaceID: ws, UserID: ada, Username: "ada", Role: workspace.Owner, AddedAt: at,
+		Name: "ada's workspace", Personal: true, CreatedAt: at}
 	for _, key := range []db.Key{db.MemberKey(ws, ada), db.MembershipKey(ada, ws)} {
 		if diff := cmp.Diff(membership, get[workspace.Membership](t, table, key)); diff != "" {
 			t.Errorf("%v: %s", key, diff)

@@ -20,7 +20,8 @@ type Workspace struct {
 	ID        string          `dynamodbav:"id"`
 	Name      string          `dynamodbav:"name"`
 	Personal  bool            `dynamodbav:"personal"`
-	Owners    int             `dynamodbav:"owners"` // members with Role Owner: the last one can't leave
+	Owners    int             `dynamodbav:"owners"`   // members with Role Owner: the last one can't leave
+	Projects  int             `dynamodbav:"projects"` // at most MaxProjects
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 }
 
@@ -32,6 +33,11 @@ type Membership struct {
 	Username    string          `dynamodbav:"username"`
 	Role        Role            `dynamodbav:"role"`
 	AddedAt     clock.Timestamp `dynamodbav:"addedAt"`
+
+	// What the workspace's own record says and never changes, so that a person's list is one read.
+	Name      string          `dynamodbav:"name"`
+	Personal  bool            `dynamodbav:"personal"`
+	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 }
 
 // personalName is what a person's own workspace is called until they rename it.

@@ -1,0 +1,70 @@
+package event
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/id"
+)
+
+// Retention is how long events are kept.
+const Retention = 30 * 24 * time.Hour
+
+// Record is an event as stored: an item of the events table, and the new image in that table's stream. The payload is
+// kept as the text that subscribers are sent.
+type Record struct {
+	ID          string `dynamodbav:"id"`
+	Type        Type   `dynamodbav:"type"`
+	WorkspaceID string `dynamodbav:"workspaceId"`
+	ProjectID   string `dynamodbav:"projectId,omitempty"`
+	Payload     string `dynamodbav:"payload"`
+	// Replaced is the content that the change has put out of use, for the clean-up; nil if it is still in use or there is none.
+	Replaced  *Content `dynamodbav:"replaced,omitempty"`
+	ExpiresAt int64    `dynamodbav:"expiresAt"` // seconds since 1970
+}
+
+// Content names a stored content: a project's id is known from the event.
+type Content struct {
+	ID     string `dynamodbav:"id"`
+	Chunks int    `dynamodbav:"chunks"`
+}
+
+// Change is an event to be.
+type Change struct {
+	Type        Type
+	WorkspaceID string
+	ProjectID   string // "" for what belongs to no project
+	Data        Data
+	Replaced    *Content
+}
+
+// Outbox makes the writes that carry events.
+type Outbox struct {
+	Events db.Table
+	IDs    *id.Generator
+}
+
+// Add is the write of the event that the change, made at a time, is. It goes into the change's own transaction.
+func (o Outbox) Add(c Change, at time.Time) (db.Write, error) {
+	payload := Payload{ID: o.IDs.New(id.Event), Type: c.Type, Timestamp: clock.Stamp(at), Data: c.Data}
+	text, err := json.Marshal(payload)
+	if err != nil {
+		return db.Write{}, fmt.Errorf("event: payload: %w", err)
+	}
+	item, err := db.Encode(Record{
+		ID: payload.ID, Type: c.Type, WorkspaceID: c.WorkspaceID, ProjectID: c.ProjectID,
+		Payload: string(text), Replaced: c.Replaced, ExpiresAt: at.Add(Retention).Unix(),
+	})
+	if err != nil {
+		return db.Write{}, err
+	}
+	key := db.ProjectEventKey(c.ProjectID, payload.ID)
+	if c.ProjectID == "" {
+		key = db.WorkspaceEventKey(c.WorkspaceID, payload.ID)
+	}
+	return o.Events.Create(key, item), nil
+}
