@@ -54,6 +54,13 @@ func StartServer(t testing.TB) (endpoint string) {
 // and, where a second name is given, a sort key.
 func CreateTable(t testing.TB, client *dynamodb.Client, name, partition string, sort ...string) {
 	t.Helper()
+	createTable(t, client, func(*dynamodb.CreateTableInput) {}, name, partition, sort)
+}
+
+func createTable(
+	t testing.TB, client *dynamodb.Client, change func(*dynamodb.CreateTableInput), name, partition string, sort []string,
+) {
+	t.Helper()
 	input := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest}
 	for i, attribute := range append([]string{partition}, sort...) {
 		kind := []types.KeyType{types.KeyTypeHash, types.KeyTypeRange}[i]
@@ -61,6 +68,7 @@ func CreateTable(t testing.TB, client *dynamodb.Client, name, partition string, 
 		input.AttributeDefinitions = append(input.AttributeDefinitions,
 			types.AttributeDefinition{AttributeName: &attribute, AttributeType: types.ScalarAttributeTypeS})
 	}
+	change(input)
 	if _, err := client.CreateTable(t.Context(), input); err != nil {
 		t.Fatalf("creating %s: %v", name, err)
 	}
@@ -79,10 +87,16 @@ func CreateTable(t testing.TB, client *dynamodb.Client, name, partition string, 
 func Client(endpoint string, options ...func(*dynamodb.Options)) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		BaseEndpoint: aws.String(endpoint),
-		Region:       environment("AWS_REGION", "us-east-1"),
-		Credentials: credentials.NewStaticCredentialsProvider(
-			environment("AWS_ACCESS_KEY_ID", "test"), environment("AWS_SECRET_ACCESS_KEY", "test"), os.Getenv("AWS_SESSION_TOKEN")),
+		Region:       region(),
+		Credentials:  accessKey(),
 	}, options...)
+}
+
+func region() string { return environment("AWS_REGION", "us-east-1") }
+
+func accessKey() aws.CredentialsProvider {
+	return credentials.NewStaticCredentialsProvider(
+		environment("AWS_ACCESS_KEY_ID", "test"), environment("AWS_SECRET_ACCESS_KEY", "test"), os.Getenv("AWS_SESSION_TOKEN"))
 }
 
 func environment(name, fallback string) string {
