@@ -30,3 +30,9 @@ var permissions = map[Role]map[Action]bool{
 
 // May reports whether the role allows the action. An unknown role allows nothing.
 func (r Role) May(a Action) bool { return permissions[r][a] }
+
+// ranks orders the roles; what is no role has rank 0.
+var ranks = map[Role]int{Viewer: 1, Member: 2, Admin: 3, Owner: 4}
+
+// Covers reports whether other is no higher than the role: nobody grants, changes or removes a role above their own.
+func (r Role) Covers(other Role) bool { return ranks[other] > 0 && ranks[r] >= ranks[other] }

@@ -1,33 +1,150 @@
 package workspace
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 )
 
+// store keeps workspaces and memberships in the projects table.
+type store struct {
+	client   *db.Client
+	projects db.Table
+	quota    int // memberships a user
+}
+
 // Personal are the writes that give a new user a workspace of their own: the record, the
 // membership and its mirror. They travel in the transaction that makes the user, each on the condition that
-// nothing of the kind exists.
+// nothing of the kind exists. The count of the user's memberships begins with it and is not written until there is another.
 func Personal(projects db.Table, workspaceID, userID, username string, now time.Time) ([]db.Write, error) {
 	at := clock.Stamp(now)
-	record, err := db.Encode(Workspace{
-		ID: workspaceID, Name: personalName(username), Personal: true, Owners: 1, CreatedAt: at,
+	place := Workspace{ID: workspaceID, Name: personalName(username), Personal: true, Owners: 1, CreatedAt: at}
+	return founding(projects, place, Membership{
+		WorkspaceID: workspaceID, UserID: userID, Username: username, Role: Owner, AddedAt: at,
+		Name: place.Name, Personal: true, CreatedAt: at,
 	})
+}
+
+// founding are the writes of a workspace and its first owner.
+func founding(projects db.Table, place Workspace, owner Membership) ([]db.Write, error) {
+	record, err := db.Encode(place)
 	if err != nil {
 		return nil, err
 	}
-	membership, err := db.Encode(Membership{
-		WorkspaceID: workspaceID, UserID: userID, Username: username, Role: Owner, AddedAt: at,
-		Name: personalName(username), Personal: true, CreatedAt: at,
-	})
+	membership, err := db.Encode(owner)
 	if err != nil {
 		return nil, err
 	}
 	return []db.Write{
-		projects.Create(db.WorkspaceKey(workspaceID), record),
-		projects.Create(db.MemberKey(workspaceID, userID), membership),
-		projects.Create(db.MembershipKey(userID, workspaceID), membership),
+		projects.Create(db.WorkspaceKey(place.ID), record),
+		projects.Create(db.MemberKey(place.ID, owner.UserID), membership),
+		projects.Create(db.MembershipKey(owner.UserID, place.ID), membership),
 	}, nil
+}
+
+// create makes a workspace with its first owner. Error: errFull.
+func (s store) create(ctx context.Context, place Workspace, owner Membership) error {
+	writes, err := founding(s.projects, place, owner)
+	if err != nil {
+		return err
+	}
+	err = s.client.Transact(ctx, append(writes, s.countUp(owner.UserID))...)
+	if db.FailedAt(err, len(writes)) {
+		return errFull
+	}
+	if err != nil {
+		return fmt.Errorf("creating a workspace: %w", err)
+	}
+	return nil
+}
+
+// memberships lists where a user is, in the order of the workspaces' ids.
+func (s store) memberships(ctx context.Context, userID string) ([]Membership, error) {
+	items, err := s.projects.QueryAll(ctx, db.MembershipsOf(userID))
+	if err != nil {
+		return nil, fmt.Errorf("listing memberships: %w", err)
+	}
+	return decodeAll(items)
+}
+
+// members lists the members of a workspace in the order of the users' ids, behind one of them if after is not "". It reads
+// until there are as many as wanted, or a few more; more reports that there are others.
+func (s store) members(ctx context.Context, workspaceID, after string, wanted int) (list []Membership, more bool, _ error) {
+	q := db.Query{Prefix: db.MembersOf(workspaceID), Limit: wanted}
+	if after != "" {
+		q.After = db.MemberKey(workspaceID, after)
+	}
+	for {
+		page, err := s.projects.Query(ctx, q)
+		if err != nil {
+			return nil, false, fmt.Errorf("listing members: %w", err)
+		}
+		members, err := decodeAll(page.Items)
+		if err != nil {
+			return nil, false, err
+		}
+		list = append(list, members...)
+		if page.Next.IsZero() || len(list) >= wanted {
+			return list, !page.Next.IsZero(), nil
+		}
+		q.After, q.Limit = page.Next, wanted-len(list)
+	}
+}
+
+// pair reads a user's place in a workspace and another's, nil where there is none, in one call.
+func (s store) pair(ctx context.Context, workspaceID, userID, otherID string) (user, other *Membership, _ error) {
+	keys := []db.Key{db.MemberKey(workspaceID, userID), db.MemberKey(workspaceID, otherID)}
+	items, err := s.projects.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading members: %w", err)
+	}
+	var found [2]*Membership
+	for i, key := range keys {
+		if items[key] == nil {
+			continue
+		}
+		m, err := decode(items[key])
+		if err != nil {
+			return nil, nil, err
+		}
+		found[i] = &m
+	}
+	return found[0], found[1], nil
+}
+
+// member reads a user's place in a workspace. Error: db.ErrNotFound.
+func (s store) member(ctx context.Context, workspaceID, userID string) (Membership, error) {
+	item, err := s.projects.Get(ctx, db.MemberKey(workspaceID, userID))
+	if errors.Is(err, db.ErrNotFound) {
+		return Membership{}, db.ErrNotFound
+	}
+	if err != nil {
+		return Membership{}, fmt.Errorf("reading a member: %w", err)
+	}
+	return decode(item)
+}
+
+// decode reads an item of this package's own making: that it can't be read is a fault, not an absence.
+func decode(item db.Item) (Membership, error) {
+	var m Membership
+	if err := db.Decode(item, &m); err != nil {
+		return m, fmt.Errorf("a stored membership: %w", err)
+	}
+	return m, nil
+}
+
+func decodeAll(items []db.Item) ([]Membership, error) {
+	list := make([]Membership, len(items))
+	for i, item := range items {
+		m, err := decode(item)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = m
+	}
+	return list, nil
 }

@@ -1,8 +1,19 @@
 // Package workspace holds workspaces, their members and what a role may do. A workspace owns projects and
 // webhooks, which are slices of their own; people come from package account and are known here by id and username.
+//
+// A change to a membership is decided by pure functions (rules.go) on what was read, and written on the condition that it is
+// still so (store.go).
 package workspace
 
-import "devplatform/shared/clock"
+import (
+	"context"
+	"log/slog"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+)
 
 // Role is what a member may do in a workspace: owner > admin > member > viewer (API.md §3).
 type Role string
@@ -20,7 +31,7 @@ type Workspace struct {
 	ID        string          `dynamodbav:"id"`
 	Name      string          `dynamodbav:"name"`
 	Personal  bool            `dynamodbav:"personal"`
-	Owners    int             `dynamodbav:"owners"`   // members with Role Owner: the last one can't leave
+	Owners    int             `dynamodbav:"owners"`   // members with Role Owner, at least one
 	Projects  int             `dynamodbav:"projects"` // at most MaxProjects
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 }
@@ -36,9 +47,60 @@ type Membership struct {
 
 	// What the workspace's own record says and never changes, so that a person's list is one read.
 	Name      string          `dynamodbav:"name"`
-	Personal  bool            `dynamodbav:"personal"`
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
+
+	// Personal says that this is the person's own personal workspace, in which they stay an owner. Whoever is added to
+	// somebody's personal workspace has an ordinary membership: everybody has exactly one that is Personal.
+	Personal bool `dynamodbav:"personal"`
 }
 
 // personalName is what a person's own workspace is called until they rename it.
 func personalName(username string) string { return username + "'s workspace" }
+
+// MaxMemberships is how many workspaces a person may be in, their personal one counted (API.md §3).
+const MaxMemberships = 50
+
+// People finds the person of a username.
+type People interface {
+	// FindByUsername answers with the person's id and the username as they spell it; case does not count.
+	// Error: an *api.Error USER_NOT_FOUND, and those of storage's classes.
+	FindByUsername(ctx context.Context, username string) (userID, canonical string, err error)
+}
+
+// Deps are what workspaces are built on.
+type Deps struct {
+	DB       *db.Client
+	Projects db.Table // workspaces and memberships live in the projects table
+	Outbox   event.Outbox
+	Cursors  *db.Cursors
+	People   People
+	IDs      *id.Generator
+	Clock    clock.Clock
+	Logger   *slog.Logger
+	// MaxMemberships is lower in tests; 0 is the constant of that name.
+	MaxMemberships int
+}
+
+// Service is workspaces and their members. Its methods answer with *api.Error or an error of storage's classes.
+// It is safe for concurrent use.
+type Service struct {
+	store   store
+	outbox  event.Outbox
+	cursors *db.Cursors
+	people  People
+	ids     *id.Generator
+	now     clock.Clock
+	logger  *slog.Logger
+	quota   int
+}
+
+// New builds workspaces. It does no input or output.
+func New(d Deps) *Service {
+	if d.MaxMemberships == 0 {
+		d.MaxMemberships = MaxMemberships
+	}
+	return &Service{
+		store:  store{client: d.DB, projects: d.Projects, quota: d.MaxMemberships},
+		outbox: d.Outbox, cursors: d.Cursors, people: d.People, ids: d.IDs, now: d.Clock, logger: d.Logger, quota: d.MaxMemberships,
+	}
+}

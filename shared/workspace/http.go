@@ -1,0 +1,77 @@
+package workspace
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/api"
+	"devplatform/shared/clock"
+)
+
+const tag = "Workspaces"
+
+// workspaceItem is a workspace as its members see it.
+type workspaceItem struct {
+	ID        string          `json:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Name      string          `json:"name" doc:"Its name" example:"Team"`
+	Role      Role            `json:"role" enum:"owner,admin,member,viewer" doc:"What the caller may do in it" example:"owner"`
+	Personal  bool            `json:"personal" doc:"Whether it is the caller's own personal workspace" example:"false"`
+	CreatedAt clock.Timestamp `json:"createdAt" doc:"When it was made" example:"2026-01-31T08:15:30.123Z"`
+}
+
+// memberItem is a member as the other members see them.
+type memberItem struct {
+	UserID   string          `json:"userId" doc:"The user's id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Username string          `json:"username" doc:"The user's name" example:"grace"`
+	Role     Role            `json:"role" enum:"owner,admin,member,viewer" doc:"What they may do" example:"member"`
+	AddedAt  clock.Timestamp `json:"addedAt" doc:"When they became a member" example:"2026-01-31T08:15:30.123Z"`
+}
+
+func (m Membership) workspaceItem() workspaceItem {
+	return workspaceItem{ID: m.WorkspaceID, Name: m.Name, Role: m.Role, Personal: m.Personal, CreatedAt: m.CreatedAt}
+}
+
+func (m Membership) memberItem() memberItem {
+	return memberItem{UserID: m.UserID, Username: m.Username, Role: m.Role, AddedAt: m.AddedAt}
+}
+
+// Register adds the endpoints of API.md §3.
+func (s *Service) Register(h huma.API) {
+	s.registerWorkspaces(h)
+	s.registerMembers(h)
+}
+
+type createInput struct {
+	Body struct {
+		Name string `json:"name" doc:"1–100 characters, not blank, no control characters; kept as it is sent" example:"Team"`
+	}
+}
+
+// Resolve implements huma.Resolver: the rules that a schema can't word.
+func (in *createInput) Resolve(huma.Context) []error {
+	if rule := CheckName(in.Body.Name); rule != "" {
+		return []error{api.Invalid("name", rule)}
+	}
+	return nil
+}
+
+type workspaceOutput struct{ Body workspaceItem }
+
+func (s *Service) registerWorkspaces(h huma.API) {
+	api.Register(h, api.Operation{
+		ID: "create-workspace", Method: http.MethodPost, Path: "/api/workspaces", Tag: tag, Session: true, Status: http.StatusCreated,
+		Summary:     "Make a workspace",
+		Description: "The caller is its owner.",
+		Errors:      []api.Code{api.CodeQuotaExceeded, api.CodeConflict},
+	}, s.handleCreate)
+}
+
+func (s *Service) handleCreate(ctx context.Context, in *createInput) (*workspaceOutput, error) {
+	made, err := s.Create(ctx, api.CallerFrom(ctx), in.Body.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &workspaceOutput{made.workspaceItem()}, nil
+}

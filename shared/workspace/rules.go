@@ -1,0 +1,98 @@
+package workspace
+
+import (
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"devplatform/shared/api"
+)
+
+// MaxNameChars is the length of a workspace's name, in Unicode code points.
+const MaxNameChars = 100
+
+// CheckName says what is wrong with a workspace's name, or "". A name is kept as it was sent: nothing is trimmed.
+func CheckName(name string) string {
+	chars := utf8.RuneCountInString(name)
+	visible, control := false, false
+	for _, r := range name {
+		visible = visible || (unicode.IsPrint(r) && r != ' ')
+		control = control || unicode.IsControl(r)
+	}
+	switch {
+	case chars == 0 || chars > MaxNameChars:
+		return "must be 1 to " + strconv.Itoa(MaxNameChars) + " characters long"
+	case control:
+		return "must not contain control characters"
+	case !visible:
+		return "must not be blank"
+	}
+	return ""
+}
+
+var (
+	errNoWorkspace = api.NewError(api.CodeWorkspaceNotFound, "There is no such workspace.")
+	errNoMember    = api.NewError(api.CodeMemberNotFound, "There is no such member in this workspace.")
+	errDenied      = api.NewError(api.CodeAccessDenied, "Your role in this workspace does not allow this.")
+	errRank        = api.NewError(api.CodeAccessDenied, "Nobody can grant, change or remove a role above their own.")
+	errMember      = api.NewError(api.CodeConflict, "That person is a member of this workspace already.")
+	errLastOwner   = api.NewError(api.CodeConflict, "A workspace keeps its last owner. Make another member an owner first.")
+	errOwnPersonal = api.NewError(api.CodeConflict, "A personal workspace keeps the person it belongs to as an owner.")
+	errMeanwhile   = api.NewError(api.CodeConflict, "Somebody else changed the members at the same time. Please try again.")
+)
+
+// The quota's two answers: to the person who uses it up, and to somebody who adds one who has.
+func errOwnQuota(quota int) *api.Error {
+	return api.NewError(api.CodeQuotaExceeded,
+		"The quota of "+strconv.Itoa(quota)+" workspaces a user is used up. Leave one to make another.")
+}
+
+func errTheirQuota(quota int) *api.Error {
+	return api.NewError(api.CodeQuotaExceeded,
+		"That person is in "+strconv.Itoa(quota)+" workspaces, which is the quota of a user. They have to leave one first.")
+}
+
+// What follows decides on what was read: by is the caller's membership, of the member that it is about.
+
+// decideAdd says why by may not add a member with a role, or nil.
+func decideAdd(by Membership, role Role) error {
+	switch {
+	case !by.Role.May(ManageMembers):
+		return errDenied
+	case !by.Role.Covers(role):
+		return errRank
+	}
+	return nil
+}
+
+// decideRole says why by may not give a member, nil if there is none such, another role, or nil. That the last owner stays is a
+// condition of the write.
+func decideRole(by Membership, of *Membership, role Role) error {
+	switch {
+	case !by.Role.May(ManageMembers):
+		return errDenied
+	case of == nil:
+		return errNoMember
+	case !by.Role.Covers(of.Role) || !by.Role.Covers(role):
+		return errRank
+	case of.Personal && role != Owner:
+		return errOwnPersonal
+	}
+	return nil
+}
+
+// decideRemove says why by may not remove a member, nil if there is none such, or nil. Whoever is in may leave.
+func decideRemove(by Membership, of *Membership) error {
+	leaving := of != nil && of.UserID == by.UserID
+	switch {
+	case !leaving && !by.Role.May(ManageMembers):
+		return errDenied
+	case of == nil:
+		return errNoMember
+	case !by.Role.Covers(of.Role):
+		return errRank
+	case of.Personal:
+		return errOwnPersonal
+	}
+	return nil
+}
