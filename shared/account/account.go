@@ -62,7 +62,7 @@ func New(d Deps) *Service {
 	}
 }
 
-// Sessions is the part of accounts that every other function needs, too.
+// Sessions is the part of accounts that every function needs; NewSessions is it without the rest.
 func (s *Service) Sessions() *Sessions {
 	return &Sessions{store: s.store, tokens: s.tokens, now: s.now, logger: s.logger}
 }

@@ -8,10 +8,12 @@ import (
 
 	"devplatform/shared/api"
 	"devplatform/shared/clock"
+	"devplatform/shared/config"
 	"devplatform/shared/db"
 )
 
-// Sessions tells whose session a token is, in one call to storage. It is the api.Authenticator of every function.
+// Sessions tells whose session a token is, in one call to storage. It is the api.Authenticator of every function, and tells
+// other slices who has a username.
 type Sessions struct {
 	store  store
 	tokens tokens
@@ -20,6 +22,14 @@ type Sessions struct {
 }
 
 var _ api.Authenticator = (*Sessions)(nil)
+
+// NewSessions is for functions that serve people and are not about their accounts. It does no input or output.
+func NewSessions(client *db.Client, tables config.Tables, keys *config.Keys, now clock.Clock, logger *slog.Logger) *Sessions {
+	return &Sessions{
+		store:  store{client: client, accounts: client.Table(tables.Accounts), projects: client.Table(tables.Projects)},
+		tokens: tokens{keys: keys, now: now}, now: now, logger: logger,
+	}
+}
 
 // Authenticate implements api.Authenticator. A session that is used is prolonged once a day: then there is a Renewal.
 func (s *Sessions) Authenticate(ctx context.Context, token string) (api.Caller, *api.Renewal, error) {
@@ -69,4 +79,19 @@ func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *a
 
 func invalidSession(cause error) error {
 	return api.NewError(api.CodeInvalidToken, "The session is missing or has ended. Please log in.").WithCause(cause)
+}
+
+var errNoUser = api.NewError(api.CodeUserNotFound, "There is no user of that name.")
+
+// FindByUsername answers with the id of the user who has a username, in whatever case, and the username as they typed it at sign-up:
+// two calls to storage. Error: an *api.Error USER_NOT_FOUND.
+func (s *Sessions) FindByUsername(ctx context.Context, username string) (userID, canonical string, _ error) {
+	if CheckUsername(username) != "" { // nobody has it, and lower-casing other letters than ASCII's could make it somebody's
+		return "", "", errNoUser
+	}
+	user, err := s.store.userByName(ctx, username)
+	if errors.Is(err, db.ErrNotFound) {
+		return "", "", errNoUser.WithCause(err)
+	}
+	return user.ID, user.Username, err
 }

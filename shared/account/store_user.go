@@ -105,6 +105,19 @@ func (s store) user(ctx context.Context, userID string) (User, error) {
 	return record.user(), err
 }
 
+// userByName reads the user who has a username. Error: db.ErrNotFound.
+func (s store) userByName(ctx context.Context, username string) (User, error) {
+	item, err := s.accounts.Get(ctx, db.UsernameKey(username))
+	if err != nil {
+		return User{}, fmt.Errorf("reading a username: %w", err)
+	}
+	holder, err := decode[usernameRecord](item)
+	if err != nil {
+		return User{}, err
+	}
+	return s.user(ctx, holder.UserID)
+}
+
 // passwordChange replaces a password and starts a new generation, which the session that asked for it joins.
 type passwordChange struct {
 	user      User   // as it was
