@@ -1,0 +1,51 @@
+package triggers
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+)
+
+// tableAPI and streamAPI are what is used of the SDK's clients.
+type tableAPI interface {
+	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
+}
+
+type streamAPI interface {
+	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
+	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
+	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
+}
+
+// callTimeout bounds one request: no call of these APIs waits for data.
+const callTimeout = 30 * time.Second
+
+// newHTTPClient makes a client of our own, whose connections can be closed.
+func newHTTPClient() *http.Client {
+	return &http.Client{
+		Timeout: callTimeout,
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true,
+			MaxIdleConnsPerHost: 32, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
+		},
+	}
+}
+
+// newClients makes clients that don't retry: pollers do, and say so once.
+func newClients(o Options, client *http.Client) (tableAPI, streamAPI) {
+	var endpoint *string
+	if o.Endpoint != "" {
+		endpoint = &o.Endpoint
+	}
+	keys := aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider(o.AccessKeyID, o.SecretKey, o.SessionToken))
+	return dynamodb.New(dynamodb.Options{
+			Region: o.Region, BaseEndpoint: endpoint, Credentials: keys, HTTPClient: client, Retryer: aws.NopRetryer{},
+		}), dynamodbstreams.New(dynamodbstreams.Options{
+			Region: o.Region, BaseEndpoint: endpoint, Credentials: keys, HTTPClient: client, Retryer: aws.NopRetryer{},
+		})
+}

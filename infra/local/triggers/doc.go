@@ -1,0 +1,20 @@
+// Package triggers is what AWS calls event source mappings: pollers that read an event source and invoke a function
+// with batches of what they find. So far the sources are streams of DynamoDB tables.
+//
+// What belongs here: reading sources through the SDK (so that DynamoDB Local, LocalStack or AWS will do as well as the
+// embedded engine), filters, batching, order, retries, partial failures, and positions that survive a crash.
+// What may not enter: how functions run (the runtime's), how streams are kept (the engine's), templates (the stack's),
+// and anything about the application whose functions are invoked.
+//
+// The way of a record: a shard's reader gets it, passes it over if no filter wants it, and puts it into a lane, of which
+// a shard has as many as its ParallelizationFactor; all records of one partition key take the same lane. The lane gathers
+// a batch, invokes the function, and splits, retries or discards what failed. The shard's ledger knows which records are
+// done; its position is the last one before which everything is.
+//
+// Delivery is at least once and without gaps: a position is written (atomically, synced) after each batch and before the
+// lane's next one. After a kill, only the batches that were in flight run again, and with ParallelizationFactor above 1
+// those that had overtaken them. Records that were only passed over may be looked at again: their position is written
+// with the next batch, or after a second.
+//
+// https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html
+package triggers

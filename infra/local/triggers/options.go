@@ -1,0 +1,61 @@
+package triggers
+
+import (
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"time"
+)
+
+const (
+	localPoll  = 50 * time.Millisecond
+	remotePoll = 250 * time.Millisecond
+
+	firstBackoff = 100 * time.Millisecond
+	maxBackoff   = 10 * time.Second
+)
+
+func setDefaults(o *Options) {
+	orDefault(&o.Region, "us-east-1")
+	orDefault(&o.Account, "000000000000")
+	orDefault(&o.Logger, slog.New(slog.DiscardHandler))
+	if o.AccessKeyID == "" {
+		o.AccessKeyID, o.SecretKey = "local", "local"
+	}
+	if o.PollInterval <= 0 {
+		o.PollInterval = remotePoll
+		if loopback(o.Endpoint) {
+			o.PollInterval = localPoll
+		}
+	}
+	if o.Backoff == nil {
+		o.Backoff = backoff
+	}
+}
+
+func orDefault[T comparable](value *T, otherwise T) {
+	var zero T
+	if *value == zero {
+		*value = otherwise
+	}
+}
+
+// loopback tells whether an endpoint is on this machine, where asking often costs next to nothing.
+func loopback(endpoint string) bool {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
+}
+
+// backoff is exponential with a cap; half of it is random, so that lanes that failed together don't return together.
+func backoff(failures int) time.Duration {
+	wait := maxBackoff
+	if shift := failures - 1; shift < 7 {
+		wait = min(firstBackoff<<max(shift, 0), maxBackoff)
+	}
+	return wait/2 + rand.N(wait/2) //nolint:gosec // jitter needs no secret
+}
