@@ -30,6 +30,8 @@ type tableRecord struct {
 	TableClass         string
 	Encrypted          bool
 	Tags               []tag
+	StreamView         string `json:",omitzero"` // of its stream; "" when it has none
+	StreamLabel        string `json:",omitzero"` // of its latest stream
 }
 
 // indexRecord is a global secondary index as the catalog keeps it.
@@ -46,6 +48,7 @@ type table struct {
 	tableRecord
 	keys    keySchema
 	indexes []*index
+	stream  *stream // nil when it has none
 }
 
 // index is a global secondary index in use.
@@ -113,7 +116,7 @@ func (db *DB) table(ref string) (*table, error) {
 
 func catalogKey(name string) []byte { return append([]byte{spaceCatalog}, name...) }
 
-// loadCatalog reads all tables and the next free number.
+// loadCatalog reads all streams and tables, and the next free number.
 func (db *DB) loadCatalog() error {
 	value, err := db.read([]byte{spaceNextID})
 	if err != nil {
@@ -127,13 +130,17 @@ func (db *DB) loadCatalog() error {
 	default:
 		return errors.New("damaged table counter")
 	}
+	if err := db.loadStreams(); err != nil {
+		return err
+	}
 	return db.each([]byte{spaceCatalog}, func(_, value []byte) error {
 		var record tableRecord
 		if err := json.Unmarshal(value, &record); err != nil {
 			return fmt.Errorf("damaged table record: %w", err)
 		}
-		db.tables[record.Name] = newTable(record)
-		return nil
+		t := newTable(record)
+		db.tables[record.Name] = t
+		return db.linkStream(t)
 	})
 }
 
@@ -145,8 +152,9 @@ func (db *DB) newNumber(batch *pebble.Batch) (uint32, error) {
 	return number, batch.Set([]byte{spaceNextID}, binary.BigEndian.AppendUint32(nil, db.nextID), nil) //nolint:wrapcheck // in memory; callers name the operation
 }
 
-// saveTable writes a table's record and makes it the one in use.
-func (db *DB) saveTable(batch *pebble.Batch, record tableRecord) (*table, error) {
+// saveTable writes a table's record, with what else is in the batch, and makes it
+// the one in use.
+func (db *DB) saveTable(batch *pebble.Batch, record tableRecord, streaming *streamChange) (*table, error) {
 	value, err := json.Marshal(record)
 	if err != nil {
 		return nil, fmt.Errorf("encoding table %s: %w", record.Name, err)
@@ -159,7 +167,8 @@ func (db *DB) saveTable(batch *pebble.Batch, record tableRecord) (*table, error)
 	}
 	t := newTable(record)
 	db.tables[record.Name] = t
-	return t, nil
+	streaming.made(db)
+	return t, db.linkStream(t)
 }
 
 // countersOf reads the counters of a table or index.

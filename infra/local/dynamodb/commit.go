@@ -17,24 +17,27 @@ type change struct {
 	table    *table
 	key      []byte // where the item lies
 	old, new attr.Item
+	expired  bool       // the item's time was over; nobody asked for the change
 	units    writeUnits // filled in by apply
+	record   []byte     // for the table's stream, if it has one; filled in by apply
 }
 
 // pendingWrite is a batch that is visible but perhaps not yet durable.
 type pendingWrite struct {
-	batch   *pebble.Batch
+	batch   *pebble.Batch // nil in memory
 	failure *failure
+	streams []appended // what readers of streams may see when the write is durable
 }
 
 // wait returns when the write is durable, which is when it may be acknowledged.
 func (p *pendingWrite) wait() error {
-	if p.batch == nil {
-		return nil
+	if p.batch != nil {
+		if err := errors.Join(p.batch.SyncWait(), p.batch.Close()); err != nil {
+			p.failure.report(err.Error()) // the log takes nothing more
+			return fmt.Errorf("writing: %w", err)
+		}
 	}
-	if err := errors.Join(p.batch.SyncWait(), p.batch.Close()); err != nil {
-		p.failure.report(err.Error()) // the log takes nothing more
-		return fmt.Errorf("writing: %w", err)
-	}
+	acknowledge(p.streams)
 	return nil
 }
 
@@ -54,8 +57,26 @@ func (db *DB) apply(changes []change, also func(*pebble.Batch) error) (*pendingW
 			return nil, errors.Join(fmt.Errorf("writing: %w", err), batch.Close())
 		}
 	}
+	streams, err := db.appendRecords(batch, changes)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("writing: %w", err), batch.Close())
+	}
+	pending, err := db.commit(batch)
+	publish(streams, err == nil)
+	if err != nil {
+		return nil, err
+	}
+	pending.streams = streams
+	return pending, nil
+}
+
+// commit makes a batch visible, and ends it if that fails.
+func (db *DB) commit(batch *pebble.Batch) (*pendingWrite, error) {
 	if !db.sync.Sync {
-		return &pendingWrite{}, errors.Join(batch.Commit(db.sync), batch.Close())
+		if err := errors.Join(batch.Commit(db.sync), batch.Close()); err != nil {
+			return nil, fmt.Errorf("writing: %w", err)
+		}
+		return &pendingWrite{}, nil
 	}
 	if batch.Empty() {
 		// Nothing changes, but what was seen may be an earlier write that is
@@ -72,7 +93,7 @@ func (db *DB) apply(changes []change, also func(*pebble.Batch) error) (*pendingW
 
 // addTo adds everything that the change means to a batch: the item, its index
 // entries, its expiry and the counters. A write that changes nothing adds
-// nothing.
+// nothing. The record for a stream is only made, as it has no number yet.
 func (c *change) addTo(batch *pebble.Batch) error {
 	oldSize, newSize := c.old.Size(), c.new.Size()
 	c.units = writeUnits{table: unitsOf(max(oldSize, newSize), writeUnitBytes), indexes: make([]float64, len(c.table.indexes))}
@@ -89,6 +110,9 @@ func (c *change) addTo(batch *pebble.Batch) error {
 	}
 	if err != nil {
 		return err //nolint:wrapcheck // apply names it
+	}
+	if c.table.stream != nil {
+		c.record = c.table.stream.encodeRecord(c, encoded)
 	}
 	for i, x := range c.table.indexes {
 		if c.units.indexes[i], err = x.update(batch, c); err != nil {

@@ -65,7 +65,8 @@ type DB struct {
 	// operation.
 	catalog sync.RWMutex
 	tables  map[string]*table
-	nextID  uint32 // of the next table or index
+	streams map[string]*stream // by path, the ended ones, too
+	nextID  uint32             // of the next table, index or stream
 
 	locks  lockTable
 	tokens tokenTable
@@ -96,6 +97,7 @@ func Open(options Options) (*DB, error) {
 		failure: failure,
 		sync:    pebble.Sync,
 		tables:  map[string]*table{},
+		streams: map[string]*stream{},
 		stop:    make(chan struct{}),
 	}
 	if options.Dir == "" {

@@ -56,6 +56,9 @@ type tableDescription struct {
 	GlobalSecondaryIndexes    []indexDescription `json:",omitzero"`
 	SSEDescription            *sseDescription    `json:",omitzero"`
 	TableClassSummary         *tableClassSummary `json:",omitzero"`
+	StreamSpecification       *streamSummary     `json:",omitzero"`
+	LatestStreamLabel         string             `json:",omitzero"`
+	LatestStreamArn           string             `json:",omitzero"`
 	DeletionProtectionEnabled bool
 }
 
@@ -96,6 +99,7 @@ func (db *DB) describe(t *table, status string, indexStatus func(name string) st
 	if t.TableClass != "" {
 		d.TableClassSummary = &tableClassSummary{t.TableClass}
 	}
+	db.describeStreamOf(t, &d)
 	for _, x := range t.indexes {
 		described, err := db.describeIndex(t, x, indexStatus(x.Name))
 		if err != nil {

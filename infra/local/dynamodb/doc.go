@@ -3,9 +3,15 @@
 //
 // It speaks to the real SDKs and the AWS CLI: tables with global secondary
 // indexes and TTL, single-item operations, queries and scans, batches and
-// transactions, with AWS's semantics, limits, error types and messages. What it
-// does not do (PartiQL, legacy parameters, local indexes, streams, backups,
-// global tables, ...) it refuses by name, so that nothing is silently ignored.
+// transactions, and the streams of tables, with AWS's semantics, limits, error
+// types and messages. What it does not do (PartiQL, legacy parameters, local
+// indexes, backups, global tables, ...) it refuses by name, so that nothing is
+// silently ignored.
+//
+// A change and its stream record are one atomic write. A stream is one shard,
+// whose records are numbered in the order in which they become visible, and are
+// shown once they are durable; they stay for 24 hours. What only readers of
+// streams need is in the stream files.
 //
 // Attribute values live in attr, the expression language in expr; this package
 // is the engine and the wire. Nothing of any particular application's domain

@@ -26,6 +26,8 @@ const (
 	typeCanceled           errorType = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException"
 	typeIdempotentMismatch errorType = "com.amazonaws.dynamodb.v20120810#IdempotentParameterMismatchException"
 	typeInProgress         errorType = "com.amazonaws.dynamodb.v20120810#TransactionInProgressException"
+	typeTrimmed            errorType = "com.amazonaws.dynamodb.v20120810#TrimmedDataAccessException"
+	typeExpiredIterator    errorType = "com.amazonaws.dynamodb.v20120810#ExpiredIteratorException"
 	typeInternal           errorType = "com.amazonaws.dynamodb.v20120810#InternalServerError"
 )
 

@@ -7,8 +7,8 @@ import (
 	"devplatform/infra/local/dynamodb/attr"
 )
 
-// The key space. Every key begins with a byte for its kind; tables and indexes
-// have a number each, never used twice, so that a dropped table is one range
+// The key space. Every key begins with a byte for its kind; tables, indexes
+// and streams have a number each, never used twice, so that a dropped table is one range
 // deletion and a table of the same name begins empty.
 const (
 	spaceCatalog  = 0x01 // table name → table record (JSON)
@@ -19,6 +19,8 @@ const (
 	spaceExpiry   = 0x06 // table number, second, rest of the item's key → nothing
 	spaceToken    = 0x07 // client request token → expiry, fingerprint, cost of a replay
 	spaceTokenAge = 0x08 // second, token → nothing
+	spaceStream   = 0x09 // stream number → stream record (JSON)
+	spaceRecord   = 0x0a // stream number, sequence number → change
 )
 
 const (

@@ -28,6 +28,15 @@ var operations = map[string]operation{
 	"TransactWriteItems": handle((*DB).transactWriteItems),
 }
 
+// streamOperations are those of DynamoDB Streams, a service of its own on the
+// same endpoint.
+var streamOperations = map[string]operation{
+	"ListStreams":      handle((*DB).listStreams),
+	"DescribeStream":   handle((*DB).describeStream),
+	"GetShardIterator": handle((*DB).getShardIterator),
+	"GetRecords":       handle((*DB).getRecords),
+}
+
 // unsupported are AWS's operations that do not run here; what is on neither
 // list does not exist.
 var unsupported = map[string]bool{}

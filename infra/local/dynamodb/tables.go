@@ -71,7 +71,13 @@ func (db *DB) createTable(in *createTableRequest) (*tableResponse, error) {
 		}
 		record.Indexes = append(record.Indexes, x)
 	}
-	t, err := db.saveTable(batch, record)
+	var streaming *streamChange
+	if in.StreamSpecification.enabled() {
+		if streaming, err = db.startStream(batch, &record, in.StreamSpecification.StreamViewType); err != nil {
+			return nil, err
+		}
+	}
+	t, err := db.saveTable(batch, record, streaming)
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +107,7 @@ func (in *createTableRequest) check() error {
 	v.enum(in.BillingMode, "billingMode", billingModes)
 	v.enum(in.TableClass, "tableClass", tableClasses)
 	in.ProvisionedThroughput.check(&v, "provisionedThroughput")
+	in.StreamSpecification.checkMembers(&v)
 	for i := range in.GlobalSecondaryIndexes {
 		in.GlobalSecondaryIndexes[i].check(&v, fmt.Sprintf("globalSecondaryIndexes.%d.member", i+1))
 	}
@@ -133,7 +140,7 @@ func (in *createTableRequest) checkBilling() error {
 }
 
 func (in *createTableRequest) checkSupported() error {
-	if err := in.StreamSpecification.check(); err != nil {
+	if err := in.StreamSpecification.checkNew(); err != nil {
 		return err
 	}
 	for _, spec := range in.GlobalSecondaryIndexes {
@@ -280,7 +287,7 @@ func (db *DB) listTables(in *listTablesRequest) (*listTablesResponse, error) {
 }
 
 // deleteTable drops a table and everything of it with a few range deletions,
-// whatever its size.
+// whatever its size. Its stream ends, and stays for who has not read all of it.
 func (db *DB) deleteTable(in *tableRequest) (*tableResponse, error) {
 	db.catalog.Lock()
 	defer db.catalog.Unlock()
@@ -306,10 +313,13 @@ func (db *DB) deleteTable(in *tableRequest) (*tableResponse, error) {
 	for _, x := range t.indexes {
 		err = errors.Join(err, dropIndex(batch, x.ID))
 	}
-	if err = errors.Join(err, batch.Commit(db.sync)); err != nil {
+	record := t.tableRecord
+	streaming, endErr := db.endStream(batch, &record)
+	if err = errors.Join(err, endErr, batch.Commit(db.sync)); err != nil {
 		return nil, fmt.Errorf("deleting table %s: %w", t.Name, err)
 	}
 	delete(db.tables, t.Name)
+	streaming.made(db)
 	description.KeySchema, description.AttributeDefinitions = nil, nil
 	return &tableResponse{description}, nil
 }

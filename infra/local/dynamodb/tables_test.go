@@ -138,7 +138,10 @@ func TestCreateTableRefusals(t *testing.T) {
 		{onDemand + two + hash, invalidValues + "Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions"},
 		{onDemand + one + hash + `,"LocalSecondaryIndexes":[{}]`, invalidValues + "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex"},
 		{onDemand + two + `"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],"LocalSecondaryIndexes":[{}]`, "ValidationException: The parameter LocalSecondaryIndexes is not supported by the embedded DynamoDB"},
-		{onDemand + one + hash + `,"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"}`, "ValidationException: The parameter StreamSpecification is not supported by the embedded DynamoDB"},
+		{onDemand + one + hash + `,"StreamSpecification":{"StreamEnabled":true}`, invalidValues + "Table is being created with a stream enabled, UpdateViewType is required"},
+		{onDemand + one + hash + `,"StreamSpecification":{"StreamEnabled":false,"StreamViewType":"NEW_IMAGE"}`, invalidValues + "Table is being created with a stream disabled, UpdateViewType should not be specified"},
+		{onDemand + one + hash + `,"StreamSpecification":{"StreamViewType":"NEW"}`, "ValidationException: 2 validation errors detected: Value null at 'streamSpecification.streamEnabled' failed to satisfy constraint: Member must not be null; " +
+			"Value 'NEW' at 'streamSpecification.streamViewType' failed to satisfy constraint: Member must satisfy enum value set: [NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES, KEYS_ONLY]"},
 		{onDemand + two + hash + `,"GlobalSecondaryIndexes":[` + gsi("same") + `,` + gsi("same") + `]`, invalidValues + "Duplicate index name: same"},
 		{onDemand + one + hash + `,"GlobalSecondaryIndexes":[]`, invalidValues + "List of GlobalSecondaryIndexes is empty"},
 		{onDemand + `"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"X"}],` + hash, "ValidationException: 1 validation error detected: Value 'X' at 'attributeDefinitions.1.member.attributeType' failed to satisfy constraint: Member must satisfy enum value set: [B, N, S]"},

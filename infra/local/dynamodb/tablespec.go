@@ -53,25 +53,6 @@ type indexSpec struct {
 	WarmThroughput        refused
 }
 
-type streamSpec struct {
-	StreamEnabled  bool
-	StreamViewType string
-}
-
-// check refuses streams: there are none yet, and a table that says otherwise
-// would lose changes in silence.
-func (s *streamSpec) check() error {
-	switch {
-	case s == nil:
-		return nil
-	case s.StreamEnabled:
-		return refuse(parameter{"StreamSpecification", true})
-	case s.StreamViewType != "":
-		return invalidParameters("StreamEnabled is false, but StreamViewType is specified")
-	}
-	return nil
-}
-
 type sseSpec struct {
 	Enabled        bool
 	SSEType        string

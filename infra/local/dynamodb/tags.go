@@ -85,7 +85,7 @@ func (db *DB) saveTags(t *table, tags []tag) error {
 	defer discard(batch)
 	record := t.tableRecord
 	record.Tags = tags
-	_, err := db.saveTable(batch, record)
+	_, err := db.saveTable(batch, record, nil)
 	return err
 }
 

@@ -91,7 +91,7 @@ func (db *DB) updateTimeToLive(in *updateTTLRequest) (*updateTTLResponse, error)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := db.saveTable(batch, record); err != nil {
+	if _, err := db.saveTable(batch, record, nil); err != nil {
 		return nil, err
 	}
 	return &updateTTLResponse{ttlSpecResponse{AttributeName: name, Enabled: enabled}}, nil
@@ -160,8 +160,8 @@ func (db *DB) sweepLoop() {
 	}
 }
 
-// sweep deletes what has expired by now: items of tables with a TTL, and
-// request tokens. It reads nothing that has not expired.
+// sweep deletes what has expired by now: items of tables with a TTL, request
+// tokens, and records of streams. It reads nothing that has not expired.
 func (db *DB) sweep() error {
 	now := db.options.Now()
 	db.catalog.RLock()
@@ -172,7 +172,7 @@ func (db *DB) sweep() error {
 		}
 	}
 	db.catalog.RUnlock()
-	errs := []error{db.sweepTokens(now)}
+	errs := []error{db.sweepTokens(now), db.sweepStreams(now)}
 	for name, id := range ids {
 		errs = append(errs, db.sweepTable(name, id, now))
 	}
@@ -239,7 +239,7 @@ func (db *DB) deleteExpired(t *table, keys [][]byte, now time.Time) error {
 				return nil, err
 			}
 			if second, ok := expiryOf(item, t.TTLAttribute); ok && int64(second) < now.Unix() { //nolint:gosec // came from an int64
-				changes = append(changes, change{table: t, key: key, old: item})
+				changes = append(changes, change{table: t, key: key, old: item, expired: true})
 			}
 		}
 		return db.apply(changes, nil)

@@ -52,6 +52,7 @@ func (in *updateTableRequest) check() error {
 	v.enum(in.BillingMode, "billingMode", billingModes)
 	v.enum(in.TableClass, "tableClass", tableClasses)
 	in.ProvisionedThroughput.check(&v, "provisionedThroughput")
+	in.StreamSpecification.checkMembers(&v)
 	for i := range in.GlobalSecondaryIndexUpdates {
 		in.GlobalSecondaryIndexUpdates[i].check(&v, fmt.Sprintf("globalSecondaryIndexUpdates.%d.member", i+1))
 	}
@@ -87,7 +88,7 @@ func (u *indexUpdate) check(v *violations, member string) {
 }
 
 func (in *updateTableRequest) checkSupported() error {
-	if err := in.StreamSpecification.check(); err != nil {
+	if err := in.checkStream(); err != nil {
 		return err
 	}
 	for _, u := range in.GlobalSecondaryIndexUpdates {
@@ -134,8 +135,12 @@ func (db *DB) updateTable(in *updateTableRequest) (*tableResponse, error) {
 	if err := update.run(in); err != nil {
 		return nil, err
 	}
+	streaming, err := db.switchStream(update.batch, &record, in.StreamSpecification)
+	if err != nil {
+		return nil, err
+	}
 	before := t
-	if t, err = db.saveTable(update.batch, record); err != nil {
+	if t, err = db.saveTable(update.batch, record, streaming); err != nil {
 		return nil, err
 	}
 	if update.dropped() {

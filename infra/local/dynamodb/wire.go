@@ -22,6 +22,7 @@ import (
 
 const (
 	targetPrefix    = "DynamoDB_20120810."
+	streamsPrefix   = "DynamoDBStreams_20120810."
 	contentType     = "application/x-amz-json-1.0"
 	maxRequestBytes = 16 << 20
 	// maxPooledBytes keeps the occasional huge body from staying in memory.
@@ -95,11 +96,15 @@ func (db *DB) answer(r *http.Request, body []byte, response *bytes.Buffer) int {
 }
 
 func (db *DB) dispatch(r *http.Request, target string, body []byte, response *bytes.Buffer) error {
+	service := operations
 	name, ok := strings.CutPrefix(target, targetPrefix)
 	if !ok {
-		return &apiError{Type: typeUnknownOperation}
+		service = streamOperations
+		if name, ok = strings.CutPrefix(target, streamsPrefix); !ok {
+			return &apiError{Type: typeUnknownOperation}
+		}
 	}
-	run, ok := operations[name]
+	run, ok := service[name]
 	if !ok {
 		return unknownOperation(name)
 	}
