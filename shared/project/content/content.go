@@ -26,7 +26,7 @@ const (
 	markZstd = 1
 )
 
-// ErrDamaged says: chunks that Pack has not made, or not all of them, or out of order.
+// ErrDamaged says: bytes that Pack has not made. Not all damage shows here: who keeps a content keeps its hash beside it.
 var ErrDamaged = errors.New("content: damaged")
 
 // ErrTooLarge says: more than MaxBytes.

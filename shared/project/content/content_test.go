@@ -1,0 +1,201 @@
+package content_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/klauspost/compress/zstd"
+	"pgregory.net/rapid"
+
+	"devplatform/shared/project/content"
+)
+
+// noise is n bytes that don't shrink.
+func noise(n int) []byte {
+	data := make([]byte, n)
+	_, _ = rand.Read(data)
+	return data
+}
+
+func pack(t testing.TB, data []byte) [][]byte {
+	t.Helper()
+	chunks, err := content.Pack(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chunks
+}
+
+func TestContentsComeBack(t *testing.T) {
+	t.Parallel()
+	for name, data := range map[string][]byte{
+		"empty": {}, "a byte": {0}, "text": []byte(strings.Repeat("export const x = 1\n", 1000)), "zeros": make([]byte, content.MaxBytes),
+		"noise": noise(4096), "a chunk of noise": noise(content.MaxChunk - 1), "just more": noise(content.MaxChunk), "the largest noise": noise(content.MaxBytes),
+		"half and half": append(noise(content.MaxBytes/2), make([]byte, content.MaxBytes/2)...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chunks := pack(t, data)
+			sum := 0
+			for _, chunk := range chunks {
+				sum += len(chunk)
+				if len(chunk) == 0 || len(chunk) > content.MaxChunk {
+					t.Errorf("a chunk of %d bytes", len(chunk))
+				}
+			}
+			if sum > len(data)+1 || len(chunks) > content.MaxChunks {
+				t.Errorf("%d bytes became %d in %d chunks", len(data), sum, len(chunks))
+			}
+			got, err := content.Join(chunks)
+			if err != nil || !bytes.Equal(got, data) {
+				t.Errorf("%d bytes came back as %d, %v", len(data), len(got), err)
+			}
+		})
+	}
+}
+
+func TestTextShrinks(t *testing.T) {
+	t.Parallel()
+	text := []byte(strings.Repeat("const answer = 42; // of everything\n", 400))
+	if chunks := pack(t, text); len(chunks) != 1 || len(chunks[0]) > len(text)/10 {
+		t.Errorf("%d bytes became %d", len(text), len(chunks[0]))
+	}
+}
+
+func TestTooMuchIsRefused(t *testing.T) {
+	t.Parallel()
+	if _, err := content.Pack(make([]byte, content.MaxBytes+1)); !errors.Is(err, content.ErrTooLarge) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAnybodyMayPackAtOnce(t *testing.T) {
+	t.Parallel()
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			data := append(noise(10_000), bytes.Repeat([]byte{byte(i)}, 10_000)...)
+			chunks, err := content.Pack(data)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if got, err := content.Join(chunks); err != nil || !bytes.Equal(got, data) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestDamageIsSeen(t *testing.T) {
+	t.Parallel()
+	encoder, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer encoder.Close()
+	chunks := pack(t, append(noise(content.MaxChunk*2), make([]byte, 200_000)...))
+	bomb := append([]byte{1}, encoder.EncodeAll(make([]byte, 64<<20), nil)...)
+	for name, damaged := range map[string][][]byte{
+		"no byte at all":      {{}},
+		"an unknown mark":     {{7, 1, 2}},
+		"not zstd":            {{1, 'x', 'y', 'z'}},
+		"the first is gone":   chunks[1:],
+		"the last is gone":    chunks[:len(chunks)-1],
+		"swapped":             {chunks[1], chunks[0], chunks[2]},
+		"a bomb":              {bomb},
+		"more than a content": {append([]byte{0}, make([]byte, content.MaxBytes+1)...)},
+	} {
+		if data, err := content.Join(damaged); !errors.Is(err, content.ErrDamaged) {
+			t.Errorf("%s: %d bytes, %v", name, len(data), err)
+		}
+	}
+}
+
+// However much a frame promises, joining takes little memory.
+func FuzzJoin(f *testing.F) {
+	f.Add([]byte{}, []byte{})
+	f.Add([]byte{0, 1, 2}, []byte{3})
+	for _, data := range [][]byte{[]byte("hello hello hello hello hello"), noise(100), make([]byte, 100_000)} {
+		packed := slices.Concat(pack(f, data)...)
+		f.Add(packed[:len(packed)/2], packed[len(packed)/2:])
+	}
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		data, err := content.Join([][]byte{a, b})
+		if (err == nil) == errors.Is(err, content.ErrDamaged) || len(data) > content.MaxBytes {
+			t.Fatalf("%d bytes, %v", len(data), err)
+		}
+		if err != nil {
+			return
+		}
+		again, err := content.Join(pack(t, data))
+		if err != nil || !bytes.Equal(again, data) {
+			t.Fatalf("came back as %d bytes, %v", len(again), err)
+		}
+	})
+}
+
+func TestBase64IsStrict(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"": "", "AA==": "\x00", "aGVsbG8=": "hello", "+/+/": "\xfb\xff\xbf"} {
+		if data, err := content.FromBase64(text); err != nil || string(data) != want {
+			t.Errorf("%q: %q, %v", text, data, err)
+		}
+	}
+	for _, text := range []string{"A", "AA", "AA=", "AB==", "AAA", "-_-_", "AA==\n", "A\nA==", "A\r\nA==", " AA==", "AA== ", "AA==AA==", "é", "====", "\x00"} {
+		if data, err := content.FromBase64(text); !errors.Is(err, content.ErrNotBase64) {
+			t.Errorf("%q: %q, %v", text, data, err)
+		}
+	}
+}
+
+func FuzzFromBase64(f *testing.F) {
+	for _, seed := range []string{"", "AA==", "AB==", "aGVsbG8=", "AA==\n", "-_"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		data, err := content.FromBase64(text)
+		if err == nil && base64.StdEncoding.EncodeToString(data) != text {
+			t.Errorf("%q is not the one form of %q", text, data)
+		}
+	})
+}
+
+func TestWhatTravelsAsText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"": true, "a": true, "ab\n": true, "é": true, "\u2028": true, "<&>": true,
+		"\n": false, "\"\\": false, "a\x00b": false, "\xff": false, "ok\xc3": false,
+		strings.Repeat("x", 10) + "\x00": true,
+	} {
+		if got := content.FitsJSON([]byte(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+// What the rule counts is what the encoder writes.
+func TestEscapesAreCountedAsWritten(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.SampledFrom([]rune("ab\"\\\b\f\n\r\t\x00\x1f\x7f/é<\u2028😀"))).Draw(t, "text")
+		if text == "" {
+			return
+		}
+		quoted, err := jsontext.AppendQuote(nil, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := len(quoted)-2 < 2*len(text); content.FitsJSON([]byte(text)) != want {
+			t.Fatalf("%q is written as %s", text, quoted)
+		}
+	})
+}

@@ -1,0 +1,146 @@
+package path_test
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/unicode/norm"
+	"pgregory.net/rapid"
+
+	"devplatform/shared/project/path"
+)
+
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	longest := "/" + strings.Repeat("a", path.MaxBytes-1)
+	for _, good := range []string{
+		"/a", "/src/app.ts", "/a b/c d.txt", "/#/C#.cs", "/.gitignore", "/...", "/..a", "/a..", "/Café/日本語.md", "/👩‍💻.txt",
+		"/~!@$%^&*()_+`-={}[]|:\";'<>?,", longest, "/ ", "/\u2028", "/a/b/c/d/e/f/g",
+	} {
+		if rule := path.Check(good); rule != "" {
+			t.Errorf("%q: %s", good, rule)
+		}
+	}
+	for bad, want := range map[string]string{
+		"":                  "must not be empty",
+		"a":                 "must begin with a slash",
+		"a/b":               "must begin with a slash",
+		"./a":               "must begin with a slash",
+		"C:/a":              "must begin with a slash",
+		"/":                 "must name a file: no empty segment, no slash at the end",
+		"//":                "must name a file: no empty segment, no slash at the end",
+		"//a":               "must name a file: no empty segment, no slash at the end",
+		"/a//b":             "must name a file: no empty segment, no slash at the end",
+		"/a/":               "must name a file: no empty segment, no slash at the end",
+		"/.":                "must not have a segment . or ..",
+		"/..":               "must not have a segment . or ..",
+		"/a/../b":           "must not have a segment . or ..",
+		"/a/./b":            "must not have a segment . or ..",
+		"/../etc/passwd":    "must not have a segment . or ..",
+		`/a\b`:              "must not contain a backslash",
+		`/..\a`:             "must not contain a backslash",
+		"/a\x00":            "must not contain control characters",
+		"/a\nb":             "must not contain control characters",
+		"/\x1b[31m":         "must not contain control characters",
+		"/a\x7f":            "must not contain control characters",
+		"/a\u0085b":         "must not contain control characters",
+		"/cafe\u0301":       "must be in Unicode normal form C (NFC)",
+		"/\u212b":           "must be in Unicode normal form C (NFC)", // the Ångström sign
+		"/\xff":             "must be UTF-8 text",
+		"/\xed\xa0\x80":     "must be UTF-8 text", // half of a surrogate pair
+		longest + "a":       "must be at most 512 bytes long",
+		longest[:511] + "é": "must be at most 512 bytes long",
+	} {
+		if rule := path.Check(bad); rule != want {
+			t.Errorf("%q: %q, want %q", bad, rule, want)
+		}
+	}
+}
+
+func TestAncestors(t *testing.T) {
+	t.Parallel()
+	for p, want := range map[string][]string{
+		"/a": nil, "/a/b": {"/a"}, "/a/b/c": {"/a", "/a/b"}, "/é/b": {"/é"},
+	} {
+		if diff := cmp.Diff(want, path.Ancestors(p)); diff != "" {
+			t.Errorf("%s: %s", p, diff)
+		}
+	}
+}
+
+// A path stands inside exactly those folders that are its ancestors.
+func TestAncestorsAndInsideAgree(t *testing.T) {
+	t.Parallel()
+	segment := rapid.SampledFrom([]string{"a", "b", "ab", "a.b"})
+	paths := rapid.Custom(func(t *rapid.T) string {
+		return "/" + strings.Join(rapid.SliceOfN(segment, 1, 5).Draw(t, "segments"), "/")
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := paths.Draw(t, "a"), paths.Draw(t, "b")
+		isAncestor := false
+		for _, folder := range path.Ancestors(a) {
+			isAncestor = isAncestor || folder == b
+			if path.Check(folder) != "" {
+				t.Fatalf("%s above %s is no path", folder, a)
+			}
+		}
+		if inside := strings.HasPrefix(a, path.Inside(b)); inside != isAncestor {
+			t.Fatalf("%s inside %s: %v, ancestor: %v", a, b, inside, isAncestor)
+		}
+	})
+}
+
+func TestContentTypes(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		path   string
+		isText bool
+		want   string
+	}{
+		{"/index.html", true, "text/html; charset=utf-8"},
+		{"/INDEX.HTML", true, "text/html; charset=utf-8"},
+		{"/src/app.ts", true, "text/typescript; charset=utf-8"},
+		{"/a.tar.gz", false, "application/gzip"},
+		{"/logo.png", false, "image/png"},
+		{"/package.json", true, "application/json"},
+		{"/Makefile", true, "text/plain; charset=utf-8"},
+		{"/.json", true, "application/json"},
+		{"/v1.js/README", true, "text/plain; charset=utf-8"},
+		{"/data.unknown", false, "application/octet-stream"},
+		{"/data.unknown", true, "text/plain; charset=utf-8"},
+		{"/data.", false, "application/octet-stream"},
+	} {
+		if got := path.ContentType(tc.path, tc.isText); got != tc.want {
+			t.Errorf("%s (text: %v): %s, want %s", tc.path, tc.isText, got, tc.want)
+		}
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	for _, seed := range []string{"/a", "/a/../b", "//", "/\u0301", "/a\\b", "/cafe\u0301", "/é", "\xff", strings.Repeat("/a", 257)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, p string) {
+		if path.Check(p) != "" {
+			return
+		}
+		if len(p) > path.MaxBytes || !utf8.ValidString(p) || !norm.NFC.IsNormalString(p) || p[0] != '/' {
+			t.Errorf("%q is taken for a path", p)
+		}
+		for _, segment := range strings.Split(p[1:], "/") {
+			if segment == "" || segment == "." || segment == ".." {
+				t.Errorf("%q has the segment %q", p, segment)
+			}
+		}
+		if strings.ContainsFunc(p, func(r rune) bool { return r == '\\' || unicode.IsControl(r) }) {
+			t.Errorf("%q has a character that it may not have", p)
+		}
+		if ancestors := path.Ancestors(p); len(ancestors) != strings.Count(p, "/")-1 {
+			t.Errorf("%q runs through %q", p, ancestors)
+		}
+		_ = path.ContentType(p, true)
+	})
+}
