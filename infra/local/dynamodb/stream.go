@@ -229,21 +229,5 @@ func (db *DB) findStream(arn string, now time.Time) (*stream, error) {
 	return s, nil
 }
 
-// text checks a member's presence and its length in characters.
-func (v *violations) text(value *string, member string, least, most int) {
-	v.required(value != nil, member)
-	v.optionalText(value, member, least, most)
-}
-
-func (v *violations) optionalText(value *string, member string, least, most int) {
-	switch {
-	case value == nil:
-	case len(*value) < least:
-		v.add("'"+*value+"'", member, fmt.Sprintf("Member must have length greater than or equal to %d", least))
-	case len(*value) > most:
-		v.add("'"+*value+"'", member, fmt.Sprintf("Member must have length less than or equal to %d", most))
-	}
-}
-
 // byPath orders streams as lists of them are ordered.
 func byPath(a, b *stream) int { return cmp.Compare(a.path(), b.path()) }

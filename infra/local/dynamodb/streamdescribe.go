@@ -88,7 +88,7 @@ func (db *DB) listStreams(in *listStreamsRequest) (*listStreamsResponse, error) 
 }
 
 type shardFilter struct {
-	Type    string
+	Type    *string
 	ShardID *string `json:"ShardId"`
 }
 
@@ -130,8 +130,8 @@ func (in *describeStreamRequest) check() error {
 	checkLimit(&v, in.Limit, maxStreams)
 	v.optionalText(in.ExclusiveStartShardID, "exclusiveStartShardId", minShardID, maxShardID)
 	if in.ShardFilter != nil {
-		v.enum(in.ShardFilter.Type, "shardFilter.type", []string{"CHILD_SHARDS"})
-		v.optionalText(in.ShardFilter.ShardID, "shardFilter.shardId", minShardID, maxShardID)
+		v.choice(in.ShardFilter.Type, "shardFilter.type", []string{"CHILD_SHARDS"})
+		v.text(in.ShardFilter.ShardID, "shardFilter.shardId", minShardID, maxShardID)
 	}
 	return v.err()
 }

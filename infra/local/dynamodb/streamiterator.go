@@ -42,10 +42,7 @@ func (in *getShardIteratorRequest) check() error {
 	var v violations
 	v.text(in.StreamArn, "streamArn", minStreamARN, maxStreamARN)
 	v.text(in.ShardID, "shardId", minShardID, maxShardID)
-	v.required(in.ShardIteratorType != nil, "shardIteratorType")
-	if in.ShardIteratorType != nil {
-		v.enum(*in.ShardIteratorType, "shardIteratorType", iteratorTypes)
-	}
+	v.choice(in.ShardIteratorType, "shardIteratorType", iteratorTypes)
 	v.optionalText(in.SequenceNumber, "sequenceNumber", minSequence, maxSequence)
 	if err := v.err(); err != nil {
 		return err
@@ -66,6 +63,7 @@ func (in *getShardIteratorRequest) check() error {
 	return nil
 }
 
+// getShardIterator gives a reader its first position.
 func (db *DB) getShardIterator(in *getShardIteratorRequest) (*getShardIteratorResponse, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -109,7 +107,8 @@ func (db *DB) startingPosition(s *stream, in *getShardIteratorRequest, now time.
 		}
 		return number, nil
 	case "AT_TIMESTAMP":
-		at := math.Round(*in.Timestamp * 1000)
+		const milliseconds = 1000
+		at := math.Round(*in.Timestamp * milliseconds)
 		if at > float64(now.UnixMilli()) {
 			return 0, invalidParameters("Timestamp must not be in the future")
 		}

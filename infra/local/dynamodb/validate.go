@@ -61,6 +61,30 @@ func (v *violations) enum(value, member string, allowed []string) {
 	}
 }
 
+// choice checks a value that must be there, and be one of those allowed.
+func (v *violations) choice(value *string, member string, allowed []string) {
+	v.required(value != nil, member)
+	if value != nil && !slices.Contains(allowed, *value) {
+		v.add("'"+*value+"'", member, "Member must satisfy enum value set: ["+strings.Join(allowed, ", ")+"]")
+	}
+}
+
+// text checks the presence of a member, and its length.
+func (v *violations) text(value *string, member string, least, most int) {
+	v.required(value != nil, member)
+	v.optionalText(value, member, least, most)
+}
+
+func (v *violations) optionalText(value *string, member string, least, most int) {
+	switch {
+	case value == nil:
+	case len(*value) < least:
+		v.add("'"+*value+"'", member, fmt.Sprintf("Member must have length greater than or equal to %d", least))
+	case len(*value) > most:
+		v.add("'"+*value+"'", member, fmt.Sprintf("Member must have length less than or equal to %d", most))
+	}
+}
+
 func atLeast[T int32 | int64](v *violations, value *T, member string, least T) {
 	if value != nil && *value < least {
 		v.add(fmt.Sprintf("'%d'", *value), member, fmt.Sprintf("Member must have value greater than or equal to %d", least))

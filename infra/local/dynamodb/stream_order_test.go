@@ -1,0 +1,245 @@
+package dynamodb
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+)
+
+// onDisk puts the database on a file system in memory: writes are synced, as on a disk.
+func onDisk(files vfs.FS) func(*Options) {
+	return func(o *Options) { o.Dir, o.fs = "/data", files }
+}
+
+// Many writers and one reader: it gets every change exactly once, those of an item in their order, with numbers that
+// only grow, and nothing appears behind its back.
+func TestStreamOrder(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Options){"memory": nil, "disk": onDisk(vfs.NewMem())} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openStreaming(t, change)
+			first := s.create(t, "first", types.StreamViewTypeNewImage)
+			second := s.create(t, "second", types.StreamViewTypeNewImage)
+			const workers, writes, items = 8, 60, 5
+			var group sync.WaitGroup
+			for worker := range workers {
+				group.Go(func() {
+					for n := range writes {
+						key := (worker + n) % items
+						add := func(table string) string {
+							return fmt.Sprintf(`{"TableName":%q,"Key":{"pk":{"S":"%d"}},"UpdateExpression":"ADD n :one","ExpressionAttributeValues":{":one":{"N":"1"}}}`, table, key)
+						}
+						if n%3 > 0 {
+							must(t, s.db, "UpdateItem", add("first"))
+							continue
+						}
+						tables := []string{"first", "second"}
+						if n%2 > 0 { // in both orders: no deadlock
+							slices.Reverse(tables)
+						}
+						must(t, s.db, "TransactWriteItems", `{"TransactItems":[{"Update":`+add(tables[0])+`},{"Update":`+add(tables[1])+`}]}`)
+					}
+				})
+			}
+			written := make(chan struct{})
+			go func() { group.Wait(); close(written) }()
+			for arn, total := range map[string]int{first: workers * writes, second: workers * writes / 3} {
+				s.follow(t, arn, written, total)
+			}
+		})
+	}
+}
+
+// follow reads a stream of counters until all is written and read.
+func (s *streaming) follow(t *testing.T, arn string, written <-chan struct{}, total int) {
+	t.Helper()
+	iterator := s.iterator(t, arn, streamtypes.ShardIteratorTypeTrimHorizon, nil)
+	counts, seen, last := map[string]int{}, 0, ""
+	for done := false; ; {
+		var records []streamtypes.Record
+		records, iterator = s.get(t, iterator, 0)
+		for _, record := range records {
+			if number := *record.Dynamodb.SequenceNumber; number <= last {
+				t.Fatalf("%s after %s", number, last)
+			}
+			last = *record.Dynamodb.SequenceNumber
+			key := record.Dynamodb.Keys["pk"].(*streamtypes.AttributeValueMemberS).Value
+			counts[key]++
+			if n := record.Dynamodb.NewImage["n"].(*streamtypes.AttributeValueMemberN).Value; n != strconv.Itoa(counts[key]) {
+				t.Fatalf("item %s: change %d shows %s", key, counts[key], n)
+			}
+		}
+		if seen += len(records); len(records) > 0 {
+			continue
+		}
+		if done {
+			break
+		}
+		select {
+		case <-written:
+			done = true // one more look
+		default:
+		}
+	}
+	if seen != total {
+		t.Errorf("%d records of %d", seen, total)
+	}
+}
+
+// A record is not shown while its write could still be lost, though the item can be read already.
+func TestStreamShowsWhatIsDurable(t *testing.T) {
+	t.Parallel()
+	var gate sync.RWMutex
+	s := openStreaming(t, onDisk(errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		syncs := op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData
+		if syncs && strings.HasSuffix(op.Path, ".log") {
+			gate.RLock()
+			defer gate.RUnlock()
+		}
+		return nil
+	}))))
+	arn := s.create(t, "things", types.StreamViewTypeKeysOnly)
+	s.put(t, "things", sdkItem{"pk": str("before")})
+	gate.Lock()
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		must(t, s.db, "PutItem", `{"TableName":"things","Item":{"pk":{"S":"pending"}}}`)
+	}()
+	waitFor(t, func() bool {
+		return must(t, s.db, "GetItem", `{"TableName":"things","Key":{"pk":{"S":"pending"}}}`).body["Item"] != nil
+	})
+	if got := brief(s.all(t, arn)); got != "INSERT before" {
+		t.Errorf("before it is durable: %s", got)
+	}
+	latest := s.iterator(t, arn, streamtypes.ShardIteratorTypeLatest, nil)
+	gate.Unlock()
+	<-written
+	if got := brief(s.all(t, arn)); got != "INSERT before, INSERT pending" {
+		t.Errorf("then: %s", got)
+	}
+	if records, _ := s.get(t, latest, 0); brief(records) != "INSERT pending" {
+		t.Errorf("after the latest durable one: %s", brief(records))
+	}
+}
+
+func waitFor(t *testing.T, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); !condition(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("never happened")
+		}
+	}
+}
+
+// witness is a reader of a stream with all that it was given, by number.
+type witness struct {
+	mutex    sync.Mutex
+	iterator string
+	seen     map[string]string // sequence number → event id and what happened
+}
+
+func (w *witness) read(t *testing.T, s *streaming) (more bool) {
+	t.Helper()
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	records, next := s.get(t, w.iterator, 100)
+	for _, record := range records {
+		number, what := *record.Dynamodb.SequenceNumber, *record.EventID+" "+brief([]streamtypes.Record{record})
+		if before, given := w.seen[number]; given {
+			t.Errorf("%s is given twice: %s, %s", number, before, what)
+		}
+		w.seen[number] = what
+	}
+	w.iterator = next
+	return len(records) > 0
+}
+
+// After a power cut in the middle of writes, a reader goes on with the iterator that it has: what it was given is
+// still there and is what it was, each item has its record and each record its item.
+func TestStreamAfterPowerCut(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			files := vfs.NewCrashableMem()
+			s := openStreaming(t, onDisk(files))
+			arn := s.create(t, "things", types.StreamViewTypeNewImage)
+			w := &witness{iterator: s.iterator(t, arn, streamtypes.ShardIteratorTypeLatest, nil), seen: map[string]string{}}
+			crashed, before := crashWhileStreaming(t, s, files, w, seed)
+
+			again := openStreaming(t, onDisk(crashed))
+			for more := true; more; {
+				more = before.read(t, again)
+			}
+			before.compare(t, again, arn)
+			again.put(t, "things", sdkItem{"pk": str("after")})
+			highest := slices.Max(slices.Collect(maps.Keys(before.seen)))
+			if records, _ := again.get(t, before.iterator, 10); brief(records) != "INSERT after" || *records[0].Dynamodb.SequenceNumber <= highest {
+				t.Errorf("after %s: %s %v", highest, brief(records), sequences(records))
+			}
+		})
+	}
+}
+
+// compare compares what the reader was given with what the stream, and the table, have after the crash.
+func (w *witness) compare(t *testing.T, again *streaming, arn string) {
+	t.Helper()
+	records := again.all(t, arn)
+	for i, record := range records {
+		what := *record.EventID + " " + brief(records[i:i+1])
+		if number := *record.Dynamodb.SequenceNumber; w.seen[number] != what {
+			t.Fatalf("%s is %q, was given as %q", number, what, w.seen[number])
+		}
+	}
+	if len(records) != len(w.seen) {
+		t.Errorf("%d records, %d given", len(records), len(w.seen))
+	}
+	if items := must(t, again.db, "Scan", `{"TableName":"things","Select":"COUNT"}`).body["Count"].(float64); int(items) != len(records) {
+		t.Errorf("%v items, %d records", items, len(records))
+	}
+}
+
+// crashWhileStreaming copies the files in the middle of writes, and what the reader had been given just before.
+func crashWhileStreaming(t *testing.T, s *streaming, files *vfs.MemFS, w *witness, seed uint64) (*vfs.MemFS, *witness) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	for worker := range 4 {
+		group.Go(func() {
+			for n := worker; ctx.Err() == nil; n += 4 {
+				must(t, s.db, "PutItem", fmt.Sprintf(`{"TableName":"things","Item":{"pk":{"S":"%d"}}}`, n))
+			}
+		})
+	}
+	group.Go(func() {
+		for ctx.Err() == nil {
+			w.read(t, s)
+		}
+	})
+	waitFor(t, func() bool {
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		return len(w.seen) > 100+int(seed)*37
+	})
+	w.mutex.Lock()
+	before := &witness{iterator: w.iterator, seen: maps.Clone(w.seen)}
+	crashed := files.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(seed, seed))})
+	w.mutex.Unlock()
+	stop()
+	group.Wait()
+	return crashed, before
+}

@@ -1,0 +1,230 @@
+package dynamodb
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/go-cmp/cmp"
+)
+
+// at sets the place of an iterator that is asked for.
+func at(sequence string) func(*dynamodbstreams.GetShardIteratorInput) {
+	return func(in *dynamodbstreams.GetShardIteratorInput) { in.SequenceNumber = &sequence }
+}
+
+func atTime(when time.Time) func(*dynamodbstreams.GetShardIteratorInput) {
+	return func(in *dynamodbstreams.GetShardIteratorInput) { in.Timestamp = &when }
+}
+
+const (
+	trimHorizon   = streamtypes.ShardIteratorTypeTrimHorizon
+	latest        = streamtypes.ShardIteratorTypeLatest
+	atSequence    = streamtypes.ShardIteratorTypeAtSequenceNumber
+	afterSequence = streamtypes.ShardIteratorTypeAfterSequenceNumber
+	atTimestamp   = streamtypes.ShardIteratorTypeAtTimestamp
+)
+
+func sequence(n int) string { return fmt.Sprintf("1%020d", n) }
+
+func TestShardIterators(t *testing.T) {
+	t.Parallel()
+	s := openStreaming(t, nil)
+	arn := s.create(t, "things", types.StreamViewTypeKeysOnly)
+	start := s.clock.Now()
+	beginnings := []string{ // of a stream without a record
+		s.iterator(t, arn, trimHorizon, nil), s.iterator(t, arn, latest, nil), s.iterator(t, arn, atTimestamp, atTime(start)),
+		s.iterator(t, arn, atSequence, at(sequence(0))), s.iterator(t, arn, afterSequence, at(sequence(0))),
+	}
+	for _, key := range []string{"a", "b", "c"} { // at 0, 1.5 and 3 seconds
+		s.put(t, "things", sdkItem{"pk": str(key)})
+		s.clock.advance(1500 * time.Millisecond)
+	}
+	for i, iterator := range beginnings {
+		if records, _ := s.get(t, iterator, 0); brief(records) != "INSERT a, INSERT b, INSERT c" {
+			t.Errorf("beginning %d: %s", i, brief(records))
+		}
+	}
+	for _, test := range []struct {
+		kind   streamtypes.ShardIteratorType
+		change func(*dynamodbstreams.GetShardIteratorInput)
+		want   string
+	}{
+		{trimHorizon, nil, "INSERT a, INSERT b, INSERT c"},
+		{latest, nil, ""},
+		{atSequence, at(sequence(0)), "INSERT a, INSERT b, INSERT c"},
+		{afterSequence, at(sequence(0)), "INSERT a, INSERT b, INSERT c"},
+		{atSequence, at(sequence(1)), "INSERT a, INSERT b, INSERT c"},
+		{afterSequence, at(sequence(1)), "INSERT b, INSERT c"},
+		{atSequence, at(sequence(2)), "INSERT b, INSERT c"},
+		{afterSequence, at(sequence(3)), ""},
+		{atTimestamp, atTime(start.Add(-time.Hour)), "INSERT a, INSERT b, INSERT c"},
+		{atTimestamp, atTime(start), "INSERT a, INSERT b, INSERT c"},
+		{atTimestamp, atTime(start.Add(time.Millisecond)), "INSERT b, INSERT c"},
+		{atTimestamp, atTime(start.Add(1500 * time.Millisecond)), "INSERT b, INSERT c"},
+		{atTimestamp, atTime(start.Add(1501 * time.Millisecond)), "INSERT c"},
+		{atTimestamp, atTime(start.Add(4 * time.Second)), ""},
+	} {
+		var in dynamodbstreams.GetShardIteratorInput
+		if test.change != nil {
+			test.change(&in)
+		}
+		name := fmt.Sprint(test.kind, aws.ToString(in.SequenceNumber), aws.ToTime(in.Timestamp))
+		records, next := s.get(t, s.iterator(t, arn, test.kind, test.change), 0)
+		if got := brief(records); got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+		if again, _ := s.get(t, next, 0); len(again) > 0 {
+			t.Errorf("%s: then %s", name, brief(again))
+		}
+	}
+}
+
+func TestRecordPages(t *testing.T) {
+	t.Parallel()
+	s := openStreaming(t, nil)
+	arn := s.create(t, "things", types.StreamViewTypeNewImage)
+	const total = 1003
+	for first := 0; first < total; first += maxBatchWrites {
+		var puts []string
+		for n := first; n < min(total, first+maxBatchWrites); n++ {
+			puts = append(puts, fmt.Sprintf(`{"PutRequest":{"Item":{"pk":{"S":"%d"}}}}`, n))
+		}
+		must(t, s.db, "BatchWriteItem", `{"RequestItems":{"things":[`+strings.Join(puts, ",")+`]}}`)
+	}
+	iterator := s.iterator(t, arn, trimHorizon, nil)
+	var sizes []int
+	seen := 0
+	for _, limit := range []int32{1, 1000, 0, 5} {
+		var records []streamtypes.Record
+		records, iterator = s.get(t, iterator, limit)
+		sizes = append(sizes, len(records))
+		for _, record := range records {
+			if seen++; *record.Dynamodb.SequenceNumber != sequence(seen) {
+				t.Fatalf("record %d is %s", seen, *record.Dynamodb.SequenceNumber)
+			}
+		}
+	}
+	if diff := cmp.Diff([]int{1, 1000, 2, 0}, sizes); diff != "" {
+		t.Error(diff)
+	}
+	for _, key := range []string{"a", "b", "c", "d"} { // 390 KB each: two fit
+		s.put(t, "things", sdkItem{"pk": str(key), "v": str(strings.Repeat("x", 390<<10))})
+	}
+	records, next := s.get(t, iterator, 0)
+	rest, _ := s.get(t, next, 0)
+	if brief(records) != "INSERT a, INSERT b" || brief(rest) != "INSERT c, INSERT d" {
+		t.Errorf("got %s, then %s", brief(records), brief(rest))
+	}
+	if got := *records[0].Dynamodb.SizeBytes; got != 2*3+1+390<<10 {
+		t.Errorf("size %d", got)
+	}
+}
+
+// Iterators are good for 15 minutes, on any process that has the data.
+func TestIteratorsLast(t *testing.T) {
+	t.Parallel()
+	files := vfs.NewCrashableMem()
+	s := openStreaming(t, onDisk(files))
+	arn := s.create(t, "things", types.StreamViewTypeKeysOnly)
+	s.put(t, "things", sdkItem{"pk": str("a")})
+	iterator := s.iterator(t, arn, trimHorizon, nil)
+	again := openStreaming(t, onDisk(files.CrashClone(vfs.CrashCloneCfg{})))
+	again.clock.advance(15 * time.Minute)
+	records, next := again.get(t, iterator, 0)
+	if brief(records) != "INSERT a" {
+		t.Errorf("got %s", brief(records))
+	}
+	again.clock.advance(time.Second)
+	_, err := again.streams.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: &iterator})
+	var expired *streamtypes.ExpiredIteratorException
+	if !errors.As(err, &expired) {
+		t.Errorf("after 15 minutes: %v", err)
+	}
+	if records, _ := again.get(t, next, 0); len(records) > 0 {
+		t.Errorf("then got %s", brief(records))
+	}
+}
+
+func TestStreamRefusals(t *testing.T) {
+	t.Parallel()
+	s := openStreaming(t, nil)
+	arn := s.create(t, "things", types.StreamViewTypeKeysOnly)
+	s.put(t, "things", sdkItem{"pk": str("a")})
+	shard := *s.describe(t, arn).Shards[0].ShardId
+	iterator := s.iterator(t, arn, latest, nil)
+	position, _ := base64.StdEncoding.DecodeString(iterator[strings.LastIndex(iterator, "|")+1:])
+	position[7]++
+	forged := iterator[:strings.LastIndex(iterator, "|")+1] + base64.StdEncoding.EncodeToString(position)
+	path, _ := parseStreamARN(arn)
+	ahead := shardIterator{arn, 2, s.clock.Now().UnixMilli()}.encode(s.db.streams[path])
+	const (
+		oneViolation = "ValidationException: 1 validation error detected: Value "
+		values       = "ValidationException: One or more parameter values were invalid: "
+		missing      = "arn:aws:dynamodb:us-east-1:000000000000:table/things/stream/2020-01-01T00:00:00.000"
+		foreign      = "arn:aws:dynamodb:eu-west-1:000000000000:table/things/stream/2026-11-20T12:00:00.000"
+		invalidARN   = "ValidationException: Invalid StreamArn"
+	)
+	noArn := strings.Repeat("x", 40)
+	place := func(more string) string { return fmt.Sprintf(`{"StreamArn":%q,"ShardId":%q%s}`, arn, shard, more) }
+	notFound := func(arn string) string {
+		return "ResourceNotFoundException: Requested resource not found: Stream: " + arn + " not found"
+	}
+	for _, test := range []struct{ operation, body, want string }{
+		{"ListStreams", `{"Limit":0}`, oneViolation + "'0' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1"},
+		{"ListStreams", `{"Limit":101}`, oneViolation + "'101' at 'limit' failed to satisfy constraint: Member must have value less than or equal to 100"},
+		{"ListStreams", `{"TableName":"x"}`, oneViolation + "'x' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 3"},
+		{"ListStreams", `{"ExclusiveStartStreamArn":"x"}`, oneViolation + "'x' at 'exclusiveStartStreamArn' failed to satisfy constraint: Member must have length greater than or equal to 37"},
+		{"ListStreams", `{"ExclusiveStartStreamArn":"` + noArn + `"}`, invalidARN},
+		{"ListStreams", `{"Limit":"1"}`, "SerializationException: STRING_VALUE cannot be converted to Integer"},
+		{"DescribeStream", `{}`, oneViolation + "null at 'streamArn' failed to satisfy constraint: Member must not be null"},
+		{"DescribeStream", `{"StreamArn":"` + noArn + `"}`, invalidARN},
+		{"DescribeStream", `{"StreamArn":"` + missing + `"}`, notFound(missing)},
+		{"DescribeStream", `{"StreamArn":"` + foreign + `"}`, notFound(foreign)},
+		{"DescribeStream", `{"StreamArn":"` + arn + `","Limit":0}`, oneViolation + "'0' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1"},
+		{"DescribeStream", `{"StreamArn":"` + arn + `","ExclusiveStartShardId":"x"}`, oneViolation + "'x' at 'exclusiveStartShardId' failed to satisfy constraint: Member must have length greater than or equal to 28"},
+		{"DescribeStream", `{"StreamArn":"` + arn + `","ShardFilter":{"Type":"PARENTS","ShardId":"` + shard + `"}}`, oneViolation + "'PARENTS' at 'shardFilter.type' failed to satisfy constraint: Member must satisfy enum value set: [CHILD_SHARDS]"},
+		{"GetShardIterator", `{}`, "ValidationException: 3 validation errors detected: Value null at 'streamArn' failed to satisfy constraint: Member must not be null; " +
+			"Value null at 'shardId' failed to satisfy constraint: Member must not be null; Value null at 'shardIteratorType' failed to satisfy constraint: Member must not be null"},
+		{"GetShardIterator", place(`,"ShardIteratorType":""`), oneViolation + "'' at 'shardIteratorType' failed to satisfy constraint: Member must satisfy enum value set: [TRIM_HORIZON, LATEST, AT_SEQUENCE_NUMBER, AFTER_SEQUENCE_NUMBER, AT_TIMESTAMP]"},
+		{"GetShardIterator", place(`,"ShardIteratorType":"LATEST","SequenceNumber":"` + sequence(1) + `"`), values + "SequenceNumber must not be specified for ShardIteratorType LATEST"},
+		{"GetShardIterator", place(`,"ShardIteratorType":"AT_SEQUENCE_NUMBER"`), values + "SequenceNumber is required for ShardIteratorType AT_SEQUENCE_NUMBER"},
+		{"GetShardIterator", place(`,"ShardIteratorType":"AT_SEQUENCE_NUMBER","SequenceNumber":"1"`), oneViolation + "'1' at 'sequenceNumber' failed to satisfy constraint: Member must have length greater than or equal to 21"},
+		{"GetShardIterator", place(`,"ShardIteratorType":"AT_SEQUENCE_NUMBER","SequenceNumber":"` + strings.Repeat("x", 21) + `"`), "ValidationException: Invalid SequenceNumber"},
+		{"GetShardIterator", place(`,"ShardIteratorType":"AFTER_SEQUENCE_NUMBER","SequenceNumber":"` + sequence(2) + `"`), "ValidationException: Invalid SequenceNumber"},
+		{"GetShardIterator", place(`,"ShardIteratorType":"AT_TIMESTAMP"`), values + "Timestamp is required for ShardIteratorType AT_TIMESTAMP"},
+		{"GetShardIterator", place(`,"ShardIteratorType":"LATEST","Timestamp":1`), values + "Timestamp must not be specified for ShardIteratorType LATEST"},
+		{"GetShardIterator", place(`,"ShardIteratorType":"AT_TIMESTAMP","Timestamp":9e9`), values + "Timestamp must not be in the future"},
+		{"GetShardIterator", `{"StreamArn":"` + arn + `","ShardId":"` + noArn + `","ShardIteratorType":"LATEST"}`, "ResourceNotFoundException: Requested resource not found: Shard: " + noArn + " not found"},
+		{"GetShardIterator", `{"StreamArn":"` + missing + `","ShardId":"` + shard + `","ShardIteratorType":"LATEST"}`, notFound(missing)},
+		{"GetRecords", `{}`, oneViolation + "null at 'shardIterator' failed to satisfy constraint: Member must not be null"},
+		{"GetRecords", `{"ShardIterator":""}`, oneViolation + "'' at 'shardIterator' failed to satisfy constraint: Member must have length greater than or equal to 1"},
+		{"GetRecords", `{"ShardIterator":"` + noArn + `"}`, "ValidationException: Invalid ShardIterator"},
+		{"GetRecords", `{"ShardIterator":"` + iterator[:len(iterator)-1] + `"}`, "ValidationException: Invalid ShardIterator"},
+		{"GetRecords", `{"ShardIterator":"` + forged + `"}`, "ValidationException: Invalid ShardIterator"},
+		{"GetRecords", `{"ShardIterator":"` + ahead + `"}`, "ValidationException: Invalid ShardIterator"}, // of a record that was never written
+		{"GetRecords", `{"ShardIterator":"` + strings.Replace(iterator, arn, missing, 1) + `"}`, notFound(missing)},
+		{"GetRecords", `{"ShardIterator":"` + iterator + `","Limit":0}`, oneViolation + "'0' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1"},
+		{"GetRecords", `{"ShardIterator":"` + iterator + `","Limit":1001}`, oneViolation + "'1001' at 'limit' failed to satisfy constraint: Member must have value less than or equal to 1000"},
+		{"PutItem", `{}`, "UnknownOperationException: "},
+	} {
+		if got := callStream(t, s.db, test.operation, test.body).errorOf(); got != test.want {
+			t.Errorf("%s %s\n got %s\nwant %s", test.operation, test.body, got, test.want)
+		}
+	}
+	if got := call(t, s.db, "GetRecords", `{}`).errorOf(); got != "UnknownOperationException: " {
+		t.Errorf("got %s", got)
+	}
+	refused := callStream(t, s.db, "DescribeStream", `{"StreamArn":"`+missing+`"}`)
+	if refused.status != 400 || refused.header.Get("Content-Type") != contentType || refused.body["__type"] != "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException" {
+		t.Errorf("got %d %v %s", refused.status, refused.header, refused.raw)
+	}
+}

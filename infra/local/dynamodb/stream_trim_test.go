@@ -1,0 +1,150 @@
+package dynamodb
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Records are gone for readers the moment that they are a day old, and soon after from the disk; their numbers are
+// never given again.
+func TestTrim(t *testing.T) {
+	t.Parallel()
+	files := vfs.NewCrashableMem()
+	s := openStreaming(t, onDisk(files))
+	arn := s.create(t, "things", types.StreamViewTypeNewImage)
+	for n := range 40 { // one an hour: at the end 24 are younger than a day
+		s.put(t, "things", sdkItem{"pk": str("a"), "n": num(n)})
+		s.clock.advance(time.Hour)
+	}
+	old := s.iterator(t, arn, trimHorizon, nil)
+	if got := s.all(t, arn); len(got) != 23 || *got[0].Dynamodb.SequenceNumber != sequence(18) {
+		t.Fatalf("got %v", sequences(got))
+	}
+	if got := *s.describe(t, arn).Shards[0].SequenceNumberRange.StartingSequenceNumber; got != sequence(17) {
+		t.Errorf("starts at %s", got)
+	}
+	s.refusesTrimmed(t, arn, sequence(16))
+	if records, _ := s.get(t, s.iterator(t, arn, atSequence, at(sequence(17))), 1); len(records) != 1 {
+		t.Error("nothing at the start")
+	}
+	if got := s.db.countKeys(t, spaceRecord); got != 40 {
+		t.Errorf("%d records stored before a sweep", got)
+	}
+	for range 2 {
+		if err := s.db.sweep(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.db.countKeys(t, spaceRecord); got != 23 {
+		t.Errorf("%d records stored after a sweep", got)
+	}
+
+	s.clock.advance(time.Minute)
+	if records, next := s.get(t, old, 2); *records[0].Dynamodb.SequenceNumber != sequence(18) || next == "" {
+		t.Errorf("got %v", sequences(records))
+	}
+	s.clock.advance(time.Hour - 2*time.Minute)
+	waiting := s.iterator(t, arn, trimHorizon, nil)
+	idle := s.iterator(t, arn, latest, nil)
+	s.clock.advance(2 * time.Minute)
+	var trimmed *streamtypes.TrimmedDataAccessException
+	if _, err := s.streams.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: &waiting}); !errors.As(err, &trimmed) {
+		t.Errorf("an iterator of what is trimmed: %v", err)
+	}
+	if records, _ := s.get(t, idle, 0); len(records) > 0 {
+		t.Errorf("got %v", sequences(records))
+	}
+
+	s.clock.advance(24 * time.Hour)
+	if got := s.all(t, arn); len(got) > 0 {
+		t.Errorf("a day later: %v", sequences(got))
+	}
+	if err := s.db.sweep(); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.db.countKeys(t, spaceRecord); got != 0 {
+		t.Errorf("%d records stored a day later", got)
+	}
+	again := openStreaming(t, onDisk(files.CrashClone(vfs.CrashCloneCfg{})))
+	again.put(t, "things", sdkItem{"pk": str("b")})
+	if got := again.all(t, arn); len(got) != 1 || *got[0].Dynamodb.SequenceNumber != sequence(41) {
+		t.Errorf("then: %v", sequences(got))
+	}
+}
+
+func (s *streaming) refusesTrimmed(t *testing.T, arn, number string) {
+	t.Helper()
+	shard := s.describe(t, arn).Shards[0].ShardId
+	for _, kind := range []streamtypes.ShardIteratorType{atSequence, afterSequence} {
+		_, err := s.streams.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
+			StreamArn: &arn, ShardId: shard, ShardIteratorType: kind, SequenceNumber: aws.String(number),
+		})
+		var trimmed *streamtypes.TrimmedDataAccessException
+		if !errors.As(err, &trimmed) {
+			t.Errorf("%s %s: %v", kind, number, err)
+		}
+	}
+}
+
+// The oldest record that can be read is found in any stream, however it was trimmed before.
+func TestHorizon(t *testing.T) {
+	t.Parallel()
+	for _, hours := range []int{1, 2, 7, 24, 25} {
+		t.Run(fmt.Sprint(hours), func(t *testing.T) {
+			t.Parallel()
+			s := openStreaming(t, nil)
+			arn := s.create(t, "things", types.StreamViewTypeKeysOnly)
+			var times []time.Time
+			for n := range 30 {
+				for range n % 4 { // some hours have no record, some have many
+					s.put(t, "things", sdkItem{"pk": str(fmt.Sprint(len(times)))})
+					times = append(times, s.clock.Now())
+				}
+				s.clock.advance(time.Hour)
+				if n%hours != 0 {
+					continue
+				}
+				young := 0
+				for _, when := range times {
+					if s.clock.Now().Sub(when) < 24*time.Hour {
+						young++
+					}
+				}
+				if got := s.all(t, arn); len(got) != young {
+					t.Errorf("after %d hours: %d records, want %d", n+1, len(got), young)
+				}
+			}
+		})
+	}
+}
+
+// A clock that goes back breaks neither the order of numbers nor that of times.
+func TestStreamWithClockGoingBack(t *testing.T) {
+	t.Parallel()
+	s := openStreaming(t, nil)
+	arn := s.create(t, "things", types.StreamViewTypeKeysOnly)
+	for _, step := range []time.Duration{0, -time.Hour, 2 * time.Hour} {
+		s.clock.advance(step)
+		s.put(t, "things", sdkItem{"pk": str(step.String())})
+	}
+	var last time.Time
+	for _, record := range s.all(t, arn) {
+		if when := *record.Dynamodb.ApproximateCreationDateTime; when.Before(last) {
+			t.Errorf("%v after %v", when, last)
+		} else {
+			last = when
+		}
+	}
+	s.clock.advance(23 * time.Hour)
+	if got := brief(s.all(t, arn)); got != "INSERT 2h0m0s" {
+		t.Errorf("a day later: %s", got)
+	}
+}
