@@ -16,9 +16,18 @@ const separator = "#"
 // reads find nothing under it, writes refuse it with ErrInvalidKey.
 type Key struct{ PK, SK string }
 
-// Prefix addresses the items of one partition whose sort keys begin alike.
-// The zero Prefix, made from parts that can't be right, addresses none.
+// Prefix addresses the items of one partition whose sort keys begin alike; without an SK, all of the partition.
+// One without a PK, made from parts that can't be right, addresses none.
 type Prefix struct{ PK, SK string }
+
+// After is the key whose sort key has rest behind the prefix, for Query.After; the zero Key, which is before all of
+// them, for no rest. Rest is the inverse.
+func (p Prefix) After(rest string) Key {
+	if rest == "" {
+		return Key{}
+	}
+	return newKey(p.PK, p.SK+rest)
+}
 
 // Rest is what a sort key has behind the prefix: the path of a file, the id of a comment.
 func (p Prefix) Rest(k Key) string { return strings.TrimPrefix(k.SK, p.SK) }

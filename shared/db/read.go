@@ -66,7 +66,7 @@ func (t Table) batchGet(ctx context.Context, chunk []Key, found map[Key]Item) er
 		}
 		for _, item := range out.Responses[t.name] {
 			if t.client.live(item) {
-				found[keyOf(item)] = item
+				found[KeyOf(item)] = item
 			}
 		}
 		left := out.UnprocessedKeys[t.name].Keys
@@ -89,6 +89,8 @@ type Query struct {
 	Limit int
 	// Descending reads from the last sort key to the first.
 	Descending bool
+	// KeysOnly leaves everything but the keys unsent; what is read is charged all the same.
+	KeysOnly bool
 }
 
 // Page is a part of a query's answer.
@@ -102,7 +104,7 @@ type Page struct {
 // It goes on over expired items until the page is full or the end is reached. Error: ErrUnavailable.
 func (t Table) Query(ctx context.Context, q Query) (Page, error) {
 	var page Page
-	if Key(q.Prefix).IsZero() {
+	if q.Prefix.PK == "" {
 		return page, nil
 	}
 	start := q.After
@@ -116,7 +118,7 @@ func (t Table) Query(ctx context.Context, q Query) (Page, error) {
 				page.Items = append(page.Items, item)
 			}
 		}
-		page.Next = keyOf(out.LastEvaluatedKey)
+		page.Next = KeyOf(out.LastEvaluatedKey)
 		full := q.Limit > 0 && len(page.Items) >= q.Limit
 		if page.Next.IsZero() || full || (q.Limit == 0 && len(page.Items) > 0) {
 			return page, nil
@@ -142,16 +144,21 @@ func (t Table) QueryAll(ctx context.Context, prefix Prefix) ([]Item, error) {
 	}
 }
 
+// query is one call. A prefix without a sort key is the whole partition.
 func (t Table) query(ctx context.Context, q Query, start Key, limit int) (*dynamodb.QueryOutput, error) {
 	in := &dynamodb.QueryInput{
-		TableName:              &t.name,
-		ConsistentRead:         aws.Bool(true),
-		ScanIndexForward:       aws.Bool(!q.Descending),
-		KeyConditionExpression: aws.String(AttrPK + " = :pk AND begins_with(" + AttrSK + ", :sk)"),
-		ExpressionAttributeValues: Item{
-			":pk": &types.AttributeValueMemberS{Value: q.Prefix.PK},
-			":sk": &types.AttributeValueMemberS{Value: q.Prefix.SK},
-		},
+		TableName:                 &t.name,
+		ConsistentRead:            aws.Bool(true),
+		ScanIndexForward:          aws.Bool(!q.Descending),
+		KeyConditionExpression:    aws.String(AttrPK + " = :pk"),
+		ExpressionAttributeValues: Item{":pk": &types.AttributeValueMemberS{Value: q.Prefix.PK}},
+	}
+	if q.Prefix.SK != "" { // DynamoDB takes no empty text for a part of a key
+		in.KeyConditionExpression = aws.String(AttrPK + " = :pk AND begins_with(" + AttrSK + ", :sk)")
+		in.ExpressionAttributeValues[":sk"] = &types.AttributeValueMemberS{Value: q.Prefix.SK}
+	}
+	if q.KeysOnly {
+		in.ProjectionExpression = aws.String(AttrPK + ", " + AttrSK + ", " + AttrExpiresAt) // expired items don't count here, either
 	}
 	if q.Limit > 0 {
 		in.Limit = aws.Int32(int32(min(limit, 1000))) //nolint:gosec // at most 1000
@@ -171,8 +178,8 @@ func (k Key) item() Item {
 	}
 }
 
-// keyOf is the key of an item, zero if it has none.
-func keyOf(item Item) Key {
+// KeyOf is the key of an item, zero if it has none.
+func KeyOf(item Item) Key {
 	pk, _ := item[AttrPK].(*types.AttributeValueMemberS)
 	sk, _ := item[AttrSK].(*types.AttributeValueMemberS)
 	if pk == nil || sk == nil {
