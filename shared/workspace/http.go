@@ -59,13 +59,33 @@ func (in *createInput) Resolve(huma.Context) []error {
 
 type workspaceOutput struct{ Body workspaceItem }
 
+type workspacesInput struct{ PageInput }
+
+type workspacesOutput struct {
+	Body struct {
+		Workspaces []workspaceItem `json:"workspaces" nullable:"false" doc:"The caller's personal one first, then in the order in which they were made"`
+		NextCursor string          `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page" example:"eyJrIjoiazEifQ"`
+	}
+}
+
 func (s *Service) registerWorkspaces(h huma.API) {
+	api.Register(h, api.Operation{
+		ID: "list-workspaces", Method: http.MethodGet, Path: "/api/workspaces", Tag: tag, Session: true,
+		Summary: "The workspaces that the caller is in",
+	}, s.handleList)
 	api.Register(h, api.Operation{
 		ID: "create-workspace", Method: http.MethodPost, Path: "/api/workspaces", Tag: tag, Session: true, Status: http.StatusCreated,
 		Summary:     "Make a workspace",
 		Description: "The caller is its owner.",
 		Errors:      []api.Code{api.CodeQuotaExceeded, api.CodeConflict},
 	}, s.handleCreate)
+}
+
+func (s *Service) handleList(ctx context.Context, in *workspacesInput) (*workspacesOutput, error) {
+	var err error
+	out := &workspacesOutput{}
+	out.Body.Workspaces, out.Body.NextCursor, err = s.list(ctx, api.CallerFrom(ctx).UserID, in.PageInput)
+	return out, err
 }
 
 func (s *Service) handleCreate(ctx context.Context, in *createInput) (*workspaceOutput, error) {

@@ -27,13 +27,32 @@ type roleInput struct {
 	ID     string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	UserID string `path:"userId" doc:"The member's user id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Body   struct {
-		Role *Role `json:"role,omitempty" enum:"owner,admin,member,viewer" doc:"What they may do from now on; absent: what they may do already" example:"admin"`
+		Role *Role `json:"role,omitempty" nullable:"false" enum:"owner,admin,member,viewer" doc:"What they may do from now on; absent: what they may do already" example:"admin"`
 	}
 }
 
 type memberOutput struct{ Body memberItem }
 
+type membersInput struct {
+	PageInput
+	ID string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
+type membersOutput struct {
+	Body struct {
+		Members    []memberItem `json:"members" nullable:"false" doc:"By user id, which is the order in which they signed up"`
+		NextCursor string       `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page" example:"eyJrIjoiazEifQ"`
+	}
+}
+
+type doneOutput struct{ Body interimDone }
+
 func (s *Service) registerMembers(h huma.API) {
+	api.Register(h, api.Operation{
+		ID: "list-members", Method: http.MethodGet, Path: "/api/workspaces/{id}/members", Tag: tag, Session: true,
+		Summary: "The members of a workspace",
+		Errors:  []api.Code{api.CodeWorkspaceNotFound},
+	}, s.handleMembers)
 	api.Register(h, api.Operation{
 		ID: "add-member", Method: http.MethodPost, Path: "/api/workspaces/{id}/members", Tag: tag, Session: true, Status: http.StatusCreated,
 		Summary:     "Add a member",
@@ -48,6 +67,20 @@ func (s *Service) registerMembers(h huma.API) {
 		Description: "For admins and owners, who change and grant no role above their own. The last owner stays one.",
 		Errors:      []api.Code{api.CodeWorkspaceNotFound, api.CodeMemberNotFound, api.CodeAccessDenied, api.CodeConflict},
 	}, s.handleSetRole)
+	api.Register(h, api.Operation{
+		ID: "remove-member", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
+		Summary: "Remove a member, or leave",
+		Description: "Admins and owners remove others with no role above their own; everybody may remove themselves. The last owner stays, " +
+			"and so does the person whom a personal workspace belongs to. Takes effect at once. Emits member.removed.",
+		Errors: []api.Code{api.CodeWorkspaceNotFound, api.CodeMemberNotFound, api.CodeAccessDenied, api.CodeConflict},
+	}, s.handleRemove)
+}
+
+func (s *Service) handleMembers(ctx context.Context, in *membersInput) (*membersOutput, error) {
+	var err error
+	out := &membersOutput{}
+	out.Body.Members, out.Body.NextCursor, err = s.listMembers(ctx, api.CallerFrom(ctx).UserID, in.ID, in.PageInput)
+	return out, err
 }
 
 func (s *Service) handleAdd(ctx context.Context, in *addInput) (*memberOutput, error) {
@@ -64,4 +97,15 @@ func (s *Service) handleSetRole(ctx context.Context, in *roleInput) (*memberOutp
 		return nil, err
 	}
 	return &memberOutput{changed.memberItem()}, nil
+}
+
+func (s *Service) handleRemove(ctx context.Context, in *memberInput) (*doneOutput, error) {
+	caller := api.CallerFrom(ctx)
+	if err := s.Remove(ctx, caller, in.ID, in.UserID); err != nil {
+		return nil, err
+	}
+	if in.UserID == caller.UserID {
+		return &doneOutput{interimDone{Success: true, Message: "You have left the workspace."}}, nil
+	}
+	return &doneOutput{interimDone{Success: true, Message: "The member has been removed."}}, nil
 }

@@ -2,7 +2,10 @@ package workspace
 
 import (
 	"cmp"
+	"context"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // rank is a membership's place in its person's list: their own personal workspace, then by the ids of the workspaces, which is the
@@ -17,4 +20,73 @@ func (m Membership) rank() string {
 func inOrder(list []Membership) []Membership {
 	slices.SortFunc(list, func(a, b Membership) int { return cmp.Compare(a.rank(), b.rank()) })
 	return list
+}
+
+// list is a page of a user's workspaces, with the cursor of the next one, "" if it is the last.
+func (s *Service) list(ctx context.Context, userID string, page PageInput) ([]workspaceItem, string, error) {
+	scope := "workspaces " + userID
+	after, err := s.position(ctx, scope, page.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	list, err := s.Memberships(ctx, userID)
+	if err != nil {
+		return nil, "", err
+	}
+	list = slices.DeleteFunc(list, func(m Membership) bool { return m.rank() <= after })
+	items := itemsOf(list, Membership.workspaceItem)
+	n := fit(items, page.Limit)
+	if n == len(items) {
+		return items, "", nil
+	}
+	next, err := s.cursors.Seal(ctx, scope, list[n-1].rank())
+	return items[:n], next, err
+}
+
+// listMembers is a page of a workspace's members for somebody who is one of them, with the cursor of the next one, "" if it is the last.
+func (s *Service) listMembers(ctx context.Context, userID, workspaceID string, page PageInput) ([]memberItem, string, error) {
+	scope := "members " + workspaceID + " " + userID
+	after, err := s.position(ctx, scope, page.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	var list []Membership
+	reads, readCtx := errgroup.WithContext(ctx)
+	reads.Go(func() error {
+		_, err := s.place(readCtx, workspaceID, userID)
+		return err
+	})
+	reads.Go(func() error {
+		var err error
+		list, err = s.store.members(readCtx, workspaceID, after, page.Limit)
+		return err
+	})
+	if err := reads.Wait(); err != nil {
+		return nil, "", err //nolint:wrapcheck // one of the two above
+	}
+	items := itemsOf(list, Membership.memberItem)
+	n := fit(items, page.Limit)
+	if n == len(items) {
+		return items, "", nil
+	}
+	next, err := s.cursors.Seal(ctx, scope, items[n-1].UserID)
+	return items[:n], next, err
+}
+
+// itemsOf shows memberships, never as null.
+func itemsOf[T any](list []Membership, show func(Membership) T) []T {
+	items := make([]T, len(list))
+	for i, m := range list {
+		items[i] = show(m)
+	}
+	return items
+}
+
+// position is where a list goes on, "" at its beginning.
+func (s *Service) position(ctx context.Context, scope, cursor string) (string, error) {
+	if cursor == "" {
+		return "", nil
+	}
+	position, err := s.cursors.Open(ctx, scope, cursor)
+	return position, cursorError(err)
 }

@@ -71,27 +71,36 @@ func (s store) memberships(ctx context.Context, userID string) ([]Membership, er
 	return decodeAll(items)
 }
 
-// members lists the members of a workspace in the order of the users' ids, behind one of them if after is not "". It reads
-// until there are as many as wanted, or a few more; more reports that there are others.
-func (s store) members(ctx context.Context, workspaceID, after string, wanted int) (list []Membership, more bool, _ error) {
-	q := db.Query{Prefix: db.MembersOf(workspaceID), Limit: wanted}
+// maxMembers is more members than an answer of 4 MiB holds.
+const maxMembers = 40_000
+
+// members lists the members of a workspace in the order of the users' ids, behind one of them if after is not "". With a limit it
+// reads one more, if there is one: whether there is tells whether the list goes on.
+func (s store) members(ctx context.Context, workspaceID, after string, limit int) ([]Membership, error) {
+	q := db.Query{Prefix: db.MembersOf(workspaceID)}
+	enough := maxMembers
+	if limit > 0 {
+		enough = limit + 1
+		q.Limit = enough
+	}
 	if after != "" {
 		q.After = db.MemberKey(workspaceID, after)
 	}
+	var list []Membership
 	for {
 		page, err := s.projects.Query(ctx, q)
 		if err != nil {
-			return nil, false, fmt.Errorf("listing members: %w", err)
+			return nil, fmt.Errorf("listing members: %w", err)
 		}
 		members, err := decodeAll(page.Items)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		list = append(list, members...)
-		if page.Next.IsZero() || len(list) >= wanted {
-			return list, !page.Next.IsZero(), nil
+		if page.Next.IsZero() || len(list) >= enough {
+			return list, nil
 		}
-		q.After, q.Limit = page.Next, wanted-len(list)
+		q.After = page.Next
 	}
 }
 

@@ -1,0 +1,429 @@
+package workspace_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/api"
+	"devplatform/shared/clock"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+	"devplatform/shared/workspace"
+)
+
+func keysOf(m map[string]any) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func wantCalls(t *testing.T, what string, a answer, want int64) {
+	t.Helper()
+	if a.calls != want {
+		t.Errorf("%s made %d calls, want %d", what, a.calls, want)
+	}
+}
+
+func TestMakingAndListingWorkspaces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.person("ada")
+	made := ada.do(http.MethodPost, "/api/workspaces", map[string]any{"name": "  Café & Söhne ", "unknown": 1}).want(t, http.StatusCreated)
+	if !id.Workspace.Valid(made.text("id")) || made.text("name") != "  Café & Söhne " || made.text("role") != "owner" || made.body["personal"] != false {
+		t.Errorf("made %s", made.raw)
+	}
+	if _, err := clock.ParseTimestamp(made.text("createdAt")); err != nil {
+		t.Error(err)
+	}
+	wantCalls(t, "making a workspace", made, 1) // and the session's
+	other := ada.create("Another")
+	list := ada.workspaces().want(t, http.StatusOK)
+	wantCalls(t, "listing workspaces", list, 1)
+	if diff := cmp.Diff([]string{ada.home, made.text("id"), other}, list.column("workspaces", "id")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(made.body, list.list("workspaces")[1]); diff != "" {
+		t.Errorf("listed otherwise than answered: %s", diff)
+	}
+	personal := list.list("workspaces")[0]
+	if diff := cmp.Diff([]string{"createdAt", "id", "name", "personal", "role"}, keysOf(personal)); diff != "" {
+		t.Error(diff)
+	}
+	if personal["personal"] != true || personal["role"] != "owner" || personal["name"] != "ada's workspace" {
+		t.Errorf("personal: %v", personal)
+	}
+	if _, more := list.body["nextCursor"]; more {
+		t.Error("a whole list goes on")
+	}
+	if len(w.history()) != 0 {
+		t.Error("making a workspace is no event")
+	}
+}
+
+// However late the personal workspace is read, it comes first: it need not be the oldest that somebody is in.
+func TestPersonalComesFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.person("ada")
+	ws := ada.create("Old")
+	grace := w.person("grace")
+	ada.add(ws, grace, workspace.Member).want(t, http.StatusCreated)
+	ada.add(ada.home, grace, workspace.Viewer).want(t, http.StatusCreated)
+	list := grace.workspaces().want(t, http.StatusOK)
+	if diff := cmp.Diff([]string{grace.home, ada.home, ws}, list.column("workspaces", "id")); diff != "" {
+		t.Error(diff)
+	}
+	var personal []any
+	for _, item := range list.list("workspaces") {
+		personal = append(personal, item["personal"])
+	}
+	if diff := cmp.Diff([]any{true, false, false}, personal); diff != "" {
+		t.Errorf("somebody else's is not one's own: %s", diff)
+	}
+	if diff := cmp.Diff([]string{"owner", "viewer", "member"}, list.column("workspaces", "role")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMembers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, grace := w.person("Ada"), w.person("Grace")
+	ws := ada.create("Team")
+	added := ada.do(http.MethodPost, "/api/workspaces/"+ws+"/members", map[string]string{"username": "gRACE", "role": "admin"}).want(t, http.StatusCreated)
+	wantCalls(t, "adding a member", added, 2) // and the session's, and two to find the user
+	if diff := cmp.Diff([]string{"addedAt", "role", "userId", "username"}, keysOf(added.body)); diff != "" {
+		t.Error(diff)
+	}
+	if added.text("userId") != grace.id || added.text("username") != "Grace" || added.text("role") != "admin" {
+		t.Errorf("added %s", added.raw)
+	}
+	list := grace.members(ws).want(t, http.StatusOK)
+	wantCalls(t, "listing members", list, 2)
+	if diff := cmp.Diff([]string{ada.id, grace.id}, list.column("members", "userId")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(added.body, list.list("members")[1]); diff != "" {
+		t.Errorf("listed otherwise than answered: %s", diff)
+	}
+	changed := ada.setRole(ws, grace, workspace.Viewer).want(t, http.StatusOK)
+	wantCalls(t, "changing a role", changed, 2)
+	added.body["role"] = "viewer"
+	if diff := cmp.Diff(added.body, changed.body); diff != "" {
+		t.Errorf("more than the role: %s", diff)
+	}
+	if diff := cmp.Diff([]string{"owner", "viewer"}, ada.members(ws).column("members", "role")); diff != "" {
+		t.Error(diff)
+	}
+	removed := ada.remove(ws, grace).want(t, http.StatusOK)
+	wantCalls(t, "removing a member", removed, 2)
+	if diff := cmp.Diff([]string{"message", "success"}, keysOf(removed.body)); diff != "" || removed.body["success"] != true {
+		t.Errorf("%s %s", diff, removed.raw)
+	}
+	var told []event.Data
+	var types []event.Type
+	for _, p := range w.history() {
+		told, types = append(told, p.Data), append(types, p.Type)
+	}
+	if diff := cmp.Diff([]event.Type{event.MemberAdded, event.MemberRemoved}, types); diff != "" {
+		t.Fatal(diff) // a change of role is no event of API.md's
+	}
+	data := func(role string) event.Data {
+		return event.Data{
+			Actor: event.Actor{ID: ada.id, Username: "Ada"}, Workspace: &event.Workspace{ID: ws, Name: "Team"},
+			Member: &event.Member{UserID: grace.id, Username: "Grace", Role: role},
+		}
+	}
+	if diff := cmp.Diff([]event.Data{data("admin"), data("viewer")}, told); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What changes nothing writes nothing.
+func TestTheSameRoleIsNoWrite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, grace := w.person("ada"), w.person("grace")
+	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
+	before := w.books()
+	wantCalls(t, "the same role", ada.setRole(ws, grace, workspace.Member).want(t, http.StatusOK), 1)
+	path := "/api/workspaces/" + ws + "/members/" + grace.id
+	if a := ada.do(http.MethodPut, path, `{}`).want(t, http.StatusOK); a.calls != 1 || a.text("role") != "member" {
+		t.Errorf("no role: %d calls, %s", a.calls, a.raw)
+	}
+	ada.setRole(ws, ada, workspace.Owner).want(t, http.StatusOK) // the last owner stays one: nothing to refuse
+	if diff := cmp.Diff(before, w.books(), cmp.AllowUnexported(books{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRemovalTakesEffectAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
+	ws := ada.team(map[*person]workspace.Role{grace: workspace.Admin, eve: workspace.Viewer})
+	ada.remove(ws, grace).want(t, http.StatusOK)
+	grace.members(ws).want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+	grace.remove(ws, eve).want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+	if diff := cmp.Diff([]string{grace.home}, grace.workspaces().column("workspaces", "id")); diff != "" {
+		t.Error(diff)
+	}
+	ada.remove(ws, grace).want(t, http.StatusNotFound, api.CodeMemberNotFound)
+	ada.add(ws, grace, workspace.Owner).want(t, http.StatusCreated) // and may come back
+	grace.remove(ws, ada).want(t, http.StatusOK)
+	ada.members(ws).want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+}
+
+// Another tenant's workspace, one that never was, and what is no id of a workspace are the same to everybody outside.
+func TestForeignWorkspacesDoNotExist(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
+	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
+	add, role := map[string]string{"username": "grace", "role": "viewer"}, map[string]string{"role": "viewer"}
+	var seen []string
+	for _, foreign := range []string{ws, w.ids.New(id.Workspace), grace.home, strings.ToLower(ws), ada.id, "x", "WS%23x", strings.Repeat("y", 3000)} {
+		base := "/api/workspaces/" + foreign + "/members"
+		for _, a := range []answer{
+			eve.do(http.MethodGet, base, nil), eve.do(http.MethodPost, base, add),
+			eve.do(http.MethodPut, base+"/"+grace.id, role), eve.do(http.MethodDelete, base+"/"+grace.id, nil),
+			eve.do(http.MethodDelete, base+"/"+eve.id, nil),
+		} {
+			a.want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+			seen = append(seen, a.raw)
+		}
+	}
+	if seen = slices.Compact(seen); len(seen) != 1 {
+		t.Errorf("told apart: %q", seen)
+	}
+	if len(w.history()) != 1 {
+		t.Error("something happened")
+	}
+}
+
+// Who may do what to whom, asked over the wire; the whole matrix is decided in rules_test.go.
+func TestRolesAreEnforced(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.people("owner", "admin", "member", "viewer", "second", "new")
+	owner, admin, member, viewer, second, fresh := p[0], p[1], p[2], p[3], p[4], p[5]
+	ws := owner.team(map[*person]workspace.Role{
+		admin: workspace.Admin, member: workspace.Member, viewer: workspace.Viewer, second: workspace.Owner,
+	})
+	for _, reader := range p[:5] {
+		reader.members(ws).want(t, http.StatusOK)
+	}
+	denied := func(what string, a answer) {
+		t.Helper()
+		if a.status != http.StatusForbidden || a.text("code") != string(api.CodeAccessDenied) {
+			t.Errorf("%s: %d %s", what, a.status, a.raw)
+		}
+	}
+	nobody := &person{id: w.ids.New(id.User), username: "nobody"}
+	for _, low := range []*person{member, viewer} {
+		denied("adds", low.add(ws, fresh, workspace.Viewer))
+		denied("adds nobody", low.add(ws, nobody, workspace.Viewer)) // who exists is nothing to them
+		denied("changes", low.setRole(ws, admin, workspace.Viewer))
+		denied("rises", low.setRole(ws, low, workspace.Owner))
+		denied("stays", low.setRole(ws, low, workspace.Viewer))
+		denied("removes", low.remove(ws, viewerOr(low, viewer, member)))
+		denied("removes nobody", low.remove(ws, nobody))
+	}
+	denied("grants more than it has", admin.add(ws, fresh, workspace.Owner))
+	denied("rises", admin.setRole(ws, admin, workspace.Owner))
+	denied("raises", admin.setRole(ws, member, workspace.Owner))
+	denied("lowers an owner", admin.setRole(ws, owner, workspace.Viewer))
+	denied("confirms an owner", admin.setRole(ws, owner, workspace.Owner))
+	denied("removes an owner", admin.remove(ws, second))
+	before := w.books()
+
+	admin.add(ws, fresh, workspace.Admin).want(t, http.StatusCreated)
+	fresh.setRole(ws, admin, workspace.Member).want(t, http.StatusOK)
+	denied("was an admin", admin.setRole(ws, admin, workspace.Admin))
+	owner.setRole(ws, admin, workspace.Admin).want(t, http.StatusOK)
+	admin.remove(ws, fresh).want(t, http.StatusOK)
+	if diff := cmp.Diff(before.members, w.books().members); diff != "" {
+		t.Error(diff)
+	}
+	owner.setRole(ws, second, workspace.Member).want(t, http.StatusOK)
+	owner.setRole(ws, second, workspace.Owner).want(t, http.StatusOK)
+	for _, leaver := range []*person{viewer, member, admin, second} {
+		leaver.remove(ws, leaver).want(t, http.StatusOK)
+	}
+	for _, p := range w.history()[len(w.history())-4:] {
+		if p.Type != event.MemberRemoved || p.Data.Actor.ID != p.Data.Member.UserID {
+			t.Errorf("leaving is told as %+v", p)
+		}
+	}
+}
+
+func viewerOr(self, a, b *person) *person {
+	if self == a {
+		return b
+	}
+	return a
+}
+
+func TestTheLastOwnerStays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, grace := w.person("ada"), w.person("grace")
+	ws := ada.team(map[*person]workspace.Role{grace: workspace.Admin})
+	ada.remove(ws, ada).want(t, http.StatusConflict, api.CodeConflict)
+	ada.setRole(ws, ada, workspace.Admin).want(t, http.StatusConflict, api.CodeConflict)
+	ada.setRole(ws, grace, workspace.Owner).want(t, http.StatusOK)
+	ada.remove(ws, ada).want(t, http.StatusOK)
+	grace.remove(ws, grace).want(t, http.StatusConflict, api.CodeConflict)
+}
+
+// Everybody keeps their personal workspace, whoever else owns it.
+func TestPersonalWorkspacesAreKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, grace := w.person("ada"), w.person("grace")
+	ada.remove(ada.home, ada).want(t, http.StatusConflict, api.CodeConflict)
+	ada.add(ada.home, grace, workspace.Owner).want(t, http.StatusCreated)
+	ada.remove(ada.home, ada).want(t, http.StatusConflict, api.CodeConflict)
+	ada.setRole(ada.home, ada, workspace.Viewer).want(t, http.StatusConflict, api.CodeConflict)
+	grace.remove(ada.home, ada).want(t, http.StatusConflict, api.CodeConflict)
+	grace.setRole(ada.home, ada, workspace.Admin).want(t, http.StatusConflict, api.CodeConflict)
+	grace.remove(ada.home, grace).want(t, http.StatusOK)
+}
+
+func TestAddingWhoCanNotBeAdded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, grace := w.person("ada"), w.person("grace")
+	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
+	ada.add(ws, grace, workspace.Admin).want(t, http.StatusConflict, api.CodeConflict)
+	ada.add(ws, ada, workspace.Owner).want(t, http.StatusConflict, api.CodeConflict)
+	for _, nobody := range []string{"nobody", "ada ", "grace@example.com", strings.Repeat("x", 5000), "a#b"} {
+		ada.add(ws, &person{username: nobody}, workspace.Member).want(t, http.StatusNotFound, api.CodeUserNotFound)
+	}
+	if got := ada.members(ws).column("members", "role"); !slices.Equal(got, []string{"owner", "member"}) {
+		t.Errorf("roles %v", got)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, grace := w.person("ada"), w.person("grace")
+	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
+	members := "/api/workspaces/" + ws + "/members"
+	const oneOf = "must be one of owner, admin, member, viewer"
+	for _, tc := range []struct{ method, path, body, want string }{
+		{"POST", "/api/workspaces", ``, "body: is required"},
+		{"POST", "/api/workspaces", `{}`, "name: is required"},
+		{"POST", "/api/workspaces", `{"NAME":"x"}`, "name: is required"},
+		{"POST", "/api/workspaces", `{"name":5}`, "name: must be a string"},
+		{"POST", "/api/workspaces", `{"name":null}`, "name: must be a string"},
+		{"POST", "/api/workspaces", `{"name":""}`, "name: must be 1 to 100 characters long"},
+		{"POST", "/api/workspaces", `{"name":" \t "}`, "name: must not contain control characters"},
+		{"POST", "/api/workspaces", `{"name":"a\u0000"}`, "name: must not contain NUL"},
+		{"POST", "/api/workspaces", `{"name":"a","name":"b"}`, "name: is given twice"},
+		{"POST", "/api/workspaces", `{"name":"a"`, "body: is not valid JSON"},
+		{"POST", "/api/workspaces", `[]`, "body: must be an object; name: must be 1 to 100 characters long"},
+		{"POST", members, `{}`, "role: is required; username: is required"},
+		{"POST", members, `{"username":"","role":"boss"}`, "role: " + oneOf + "; username: must have at least 1 characters"},
+		{"POST", members, `{"username":1,"role":2}`, "role: must be a string; username: must be a string"},
+		{"POST", members, `{"username":"grace","role":"Owner"}`, "role: " + oneOf},
+		{"PUT", members + "/" + grace.id, ``, "body: is required"},
+		{"PUT", members + "/" + grace.id, `{"role":""}`, "role: " + oneOf},
+		{"PUT", members + "/" + grace.id, `{"role":["viewer"]}`, "role: must be a string"},
+		{"GET", "/api/workspaces?limit=0", "", "limit: must be at least 1"},
+		{"GET", "/api/workspaces?limit=101", "", "limit: must be at most 100"},
+		{"GET", "/api/workspaces?cursor=made-up", "", "cursor: is not one of this list"},
+		{"GET", members + "?limit=many", "", "limit: invalid integer"},
+		{"GET", members + "?cursor=made-up", "", "cursor: is not one of this list"},
+	} {
+		var body any = tc.body
+		if tc.method == "GET" {
+			body = nil
+		}
+		a := ada.do(tc.method, tc.path, body)
+		if a.status != http.StatusBadRequest || a.text("code") != string(api.CodeValidationFailed) || a.text("error") != tc.want {
+			t.Errorf("%s %s %s: %d %s, want %q", tc.method, strings.ReplaceAll(tc.path, ws, "…"), tc.body, a.status, a.raw, tc.want)
+		}
+	}
+	for _, a := range []answer{
+		ada.do(http.MethodPut, members+"/"+ws, `{"role":"viewer"}`), ada.do(http.MethodDelete, members+"/x", nil),
+		ada.do(http.MethodPut, members+"/"+w.ids.New(id.User), `{}`),
+	} {
+		a.want(t, http.StatusNotFound, api.CodeMemberNotFound)
+	}
+	stranger := &person{w: w, username: "stranger"}
+	stranger.workspaces().want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	stranger.do(http.MethodPost, "/api/workspaces", `{"name":"x"}`).want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.person("ada")
+	team := w.people("b", "c", "d", "e", "f")
+	ws := ada.create("Team")
+	wantMembers := []string{ada.id}
+	for _, p := range team {
+		ada.add(ws, p, workspace.Member).want(t, http.StatusCreated)
+		wantMembers = append(wantMembers, p.id)
+	}
+	wantPlaces := []string{ada.home, ws, ada.create("1"), ada.create("2"), ada.create("3"), ada.create("4")}
+	for _, list := range []struct {
+		path, name, field string
+		want              []string
+	}{
+		{"/api/workspaces", "workspaces", "id", wantPlaces},
+		{"/api/workspaces/" + ws + "/members", "members", "userId", wantMembers},
+	} {
+		for _, limit := range []string{"1", "2", "3", "4", "6", "100"} {
+			var got []string
+			pages := 0
+			for next := ""; ; pages++ {
+				a := ada.do(http.MethodGet, list.path+"?limit="+limit+next, nil).want(t, http.StatusOK)
+				got = append(got, a.column(list.name, list.field)...)
+				if a.text("nextCursor") == "" {
+					break
+				}
+				next = "&cursor=" + a.text("nextCursor")
+				if len(a.list(list.name)) == 0 || pages > 10 {
+					t.Fatalf("limit %s: an empty page that goes on", limit)
+				}
+			}
+			if diff := cmp.Diff(list.want, got); diff != "" {
+				t.Errorf("%s, limit %s: %s", list.name, limit, diff)
+			}
+			if limit == "6" && pages != 0 {
+				t.Errorf("%s: a page that holds everything goes on", list.name)
+			}
+		}
+	}
+}
+
+// A cursor is good for its own list and its own reader.
+func TestForeignCursors(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, grace := w.person("ada"), w.person("grace")
+	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
+	second := ada.team(map[*person]workspace.Role{grace: workspace.Member})
+	members := "/api/workspaces/" + ws + "/members"
+	ofPlaces := ada.do(http.MethodGet, "/api/workspaces?limit=1", nil).want(t, http.StatusOK).text("nextCursor")
+	ofMembers := ada.do(http.MethodGet, members+"?limit=1", nil).want(t, http.StatusOK).text("nextCursor")
+	for _, a := range []answer{
+		grace.do(http.MethodGet, "/api/workspaces?cursor="+ofPlaces, nil), grace.do(http.MethodGet, members+"?cursor="+ofMembers, nil),
+		ada.do(http.MethodGet, "/api/workspaces?cursor="+ofMembers, nil), ada.do(http.MethodGet, members+"?cursor="+ofPlaces, nil),
+		ada.do(http.MethodGet, "/api/workspaces/"+second+"/members?cursor="+ofMembers, nil),
+	} {
+		a.want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	}
+	ada.remove(ws, ada).want(t, http.StatusConflict)
+	ada.do(http.MethodGet, members+"?cursor="+ofMembers, nil).want(t, http.StatusOK)
+}

@@ -1,0 +1,184 @@
+package workspace_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+
+	"devplatform/shared/api"
+	"devplatform/shared/workspace"
+)
+
+// atOnce runs all of it at one moment and answers with how often each status came back.
+func atOnce(all ...func() answer) map[int]int {
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	answers := make([]answer, len(all))
+	for i, f := range all {
+		wg.Go(func() {
+			<-start
+			answers[i] = f()
+		})
+	}
+	close(start)
+	wg.Wait()
+	statuses := map[int]int{}
+	for _, a := range answers {
+		statuses[a.status]++
+	}
+	return statuses
+}
+
+// Two owners race in every way that could leave none; the audit behind the test counts the owners.
+func TestOneOwnerIsLeft(t *testing.T) {
+	t.Parallel()
+	for name, race := range map[string]func(ws string, a, b *person) []func() answer{
+		"both leave": func(ws string, a, b *person) []func() answer {
+			return []func() answer{func() answer { return a.remove(ws, a) }, func() answer { return b.remove(ws, b) }}
+		},
+		"each removes the other": func(ws string, a, b *person) []func() answer {
+			return []func() answer{func() answer { return a.remove(ws, b) }, func() answer { return b.remove(ws, a) }}
+		},
+		"each demotes the other": func(ws string, a, b *person) []func() answer {
+			return []func() answer{
+				func() answer { return a.setRole(ws, b, workspace.Viewer) }, func() answer { return b.setRole(ws, a, workspace.Viewer) },
+			}
+		},
+		"one leaves, the other is demoted": func(ws string, a, b *person) []func() answer {
+			return []func() answer{func() answer { return a.remove(ws, a) }, func() answer { return a.setRole(ws, b, workspace.Member) }}
+		},
+		"one leaves, the other steps down": func(ws string, a, b *person) []func() answer {
+			return []func() answer{func() answer { return a.remove(ws, a) }, func() answer { return b.setRole(ws, b, workspace.Member) }}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, quota(100))
+			a, b := w.person("a"), w.person("b")
+			ws := a.create("Team")
+			for range 50 {
+				a.add(ws, b, workspace.Owner)
+				statuses := atOnce(race(ws, a, b)...)
+				if statuses[http.StatusOK] != 1 {
+					t.Fatalf("statuses %v", statuses)
+				}
+				places := w.books()
+				if n := places.places[ws].Owners; n != 1 {
+					t.Fatalf("%d owners are left", n)
+				}
+				a, b = restored(t, places, ws, a, b)
+			}
+		})
+	}
+}
+
+// restored makes the two ready for the next round: the first is the one owner that is left, the second is no member.
+func restored(t *testing.T, b books, ws string, one, other *person) (owner, outsider *person) {
+	t.Helper()
+	if b.members[ws+" "+one.id].Role != workspace.Owner {
+		one, other = other, one
+	}
+	if _, stayed := b.members[ws+" "+other.id]; stayed {
+		one.remove(ws, other).want(t, http.StatusOK)
+	}
+	return one, other
+}
+
+func TestMembershipsAreLimited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, quota(3))
+	ada, grace := w.person("ada"), w.person("grace")
+	ws := ada.create("1")
+	ada.create("2")
+	full := ada.do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	if want := "The quota of 3 workspaces a user is used up. Leave one to make another."; full.text("error") != want {
+		t.Errorf("told %q", full.text("error"))
+	}
+	ofGrace := grace.create("G")
+	theirs := grace.add(ofGrace, ada, workspace.Member).want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	if want := "That person is in 3 workspaces, which is the quota of a user. They have to leave one first."; theirs.text("error") != want {
+		t.Errorf("told %q", theirs.text("error"))
+	}
+	ada.add(ws, grace, workspace.Owner).want(t, http.StatusCreated)
+	ada.add(ws, grace, workspace.Owner).want(t, http.StatusConflict, api.CodeConflict) // not "full": she is in it
+	ada.remove(ws, ada).want(t, http.StatusOK)
+	grace.add(ofGrace, ada, workspace.Member).want(t, http.StatusCreated) // a place is free again
+	ada.do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+
+	alone := newWorld(t, quota(1))
+	alone.person("eve").do(http.MethodPost, "/api/workspaces", map[string]string{"name": "1"}).want(t, http.StatusPaymentRequired)
+}
+
+// The default quota is API.md's, to the last one.
+func TestFiftyMemberships(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.person("ada")
+	for i := range workspace.MaxMemberships - 1 {
+		ada.create(fmt.Sprint(i))
+	}
+	ada.do(http.MethodPost, "/api/workspaces", map[string]string{"name": "51"}).want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	if n := len(ada.workspaces().list("workspaces")); n != 50 {
+		t.Errorf("in %d workspaces", n)
+	}
+}
+
+// The last free places go to as many as there are, made and added alike.
+func TestTheQuotaHoldsInARace(t *testing.T) {
+	t.Parallel()
+	const places, rivals = 4, 5
+	w := newWorld(t, quota(1+places))
+	ada := w.person("ada")
+	var all []func() answer
+	for i := range rivals {
+		other := w.person(fmt.Sprint("rival", i))
+		ws := other.create("Team")
+		all = append(all, func() answer { return other.add(ws, ada, workspace.Member) }, func() answer {
+			return ada.do(http.MethodPost, "/api/workspaces", map[string]string{"name": "Mine"})
+		})
+	}
+	statuses := atOnce(all...)
+	// Who meets too many others may be told to try again.
+	if n := statuses[http.StatusCreated]; n > places || n+statuses[http.StatusPaymentRequired]+statuses[http.StatusConflict] != 2*rivals {
+		t.Errorf("statuses %v", statuses)
+	}
+	for len(ada.workspaces().list("workspaces")) < 1+places {
+		ada.create("More")
+	}
+	ada.do(http.MethodPost, "/api/workspaces", map[string]string{"name": "x"}).want(t, http.StatusPaymentRequired)
+}
+
+func TestTheSameMemberIsAddedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, quota(100))
+	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
+	ws := ada.team(map[*person]workspace.Role{grace: workspace.Admin})
+	for range 15 {
+		statuses := atOnce(func() answer { return ada.add(ws, eve, workspace.Viewer) }, func() answer { return grace.add(ws, eve, workspace.Admin) })
+		if statuses[http.StatusCreated] != 1 || statuses[http.StatusConflict] != 1 {
+			t.Fatalf("added: %v", statuses)
+		}
+		statuses = atOnce(func() answer { return ada.remove(ws, eve) }, func() answer { return eve.remove(ws, eve) })
+		if statuses[http.StatusOK] != 1 || statuses[http.StatusNotFound] != 1 {
+			t.Fatalf("removed: %v", statuses)
+		}
+	}
+}
+
+// Roles changed at once end in one of them, in both copies.
+func TestRolesChangedAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
+	ws := ada.team(map[*person]workspace.Role{grace: workspace.Owner, eve: workspace.Member})
+	for i := range 10 {
+		statuses := atOnce(
+			func() answer { return ada.setRole(ws, eve, roles[i%4]) }, func() answer { return grace.setRole(ws, eve, roles[(i+1)%4]) },
+			func() answer { return grace.setRole(ws, eve, roles[(i+2)%4]) },
+		)
+		if statuses[http.StatusOK]+statuses[http.StatusConflict] != 3 || statuses[http.StatusOK] == 0 {
+			t.Fatalf("statuses %v", statuses)
+		}
+	}
+}
