@@ -1,0 +1,57 @@
+package account
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"devplatform/shared/api"
+	"devplatform/shared/db"
+)
+
+// another is the sessions of a function that is not about accounts.
+func (w *world) another() *Sessions {
+	return NewSessions(db.Wrap(w.sdk, w.clock.Now), w.tables, w.keys, w.clock.Now, slog.New(w.log))
+}
+
+func TestOtherFunctionsAuthenticate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.member("ada")
+	ctx := db.CountCalls(t.Context())
+	caller, _, err := w.another().Authenticate(ctx, b.cookie("session"))
+	if err != nil || caller.UserID != b.me().text("id") || caller.Username != "ada" || caller.Email != "ada@example.com" {
+		t.Errorf("%+v, %v", caller, err)
+	}
+	if n := db.Calls(ctx); n != 1 {
+		t.Errorf("%d calls", n)
+	}
+	token := b.cookie("session")
+	b.do(http.MethodPost, "/api/auth/logout", nil).want(t, http.StatusOK)
+	if _, _, err := w.another().Authenticate(t.Context(), token); !errors.Is(err, api.NewError(api.CodeInvalidToken, "")) {
+		t.Errorf("after the logout: %v", err)
+	}
+}
+
+func TestPeopleAreFoundByUsername(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.browser()
+	want := b.do(http.MethodPost, "/api/auth/signup", signupBody("kim@example.com", "Kim.K", goodPassword)).want(t, http.StatusCreated).text("userId")
+	for _, username := range []string{"Kim.K", "kim.k", "KIM.K"} {
+		ctx := db.CountCalls(t.Context())
+		userID, canonical, err := w.another().FindByUsername(ctx, username)
+		if err != nil || userID != want || canonical != "Kim.K" || db.Calls(ctx) != 2 {
+			t.Errorf("%s: %s %s, %v, %d calls", username, userID, canonical, err, db.Calls(ctx))
+		}
+	}
+	// The last two are Kelvin signs, which lower-casing makes a k of.
+	for _, username := range []string{"", "kim", "kim.k ", "kim.k#", strings.Repeat("k", 3000), "\u212aim.k", "kim.\u212a"} {
+		userID, canonical, err := w.another().FindByUsername(t.Context(), username)
+		if !errors.Is(err, api.NewError(api.CodeUserNotFound, "")) || userID != "" || canonical != "" {
+			t.Errorf("%q: %s %s, %v", username, userID, canonical, err)
+		}
+	}
+}
