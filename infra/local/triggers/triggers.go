@@ -71,14 +71,14 @@ func Open(options Options) (*Triggers, error) {
 			return nil, fmt.Errorf("triggers: mapping %s stands twice", m.Name)
 		}
 		names[m.Name] = true
-		if !m.Enabled {
-			continue
+		opened, err := newMapping(t, m, tables, streams)
+		if err == nil && m.Enabled {
+			t.mappings = append(t.mappings, opened)
+			err = opened.open()
 		}
-		opened, err := openMapping(t, m, tables, streams)
 		if err != nil {
 			return nil, fmt.Errorf("triggers: mapping %s: %w", m.Name, err)
 		}
-		t.mappings = append(t.mappings, opened)
 	}
 	return t, nil
 }

@@ -1,0 +1,172 @@
+package triggers
+
+import (
+	"errors"
+	"time"
+
+	"devplatform/infra/local/runtime"
+)
+
+const (
+	payloadHead = `{"Records":[`
+	payloadTail = `]}`
+)
+
+// lane invokes the function with batches, one after the other.
+type lane struct {
+	*shard
+	wake  chan struct{}
+	queue []*entry // guarded by the shard's mu
+}
+
+func (l *lane) run() {
+	for {
+		entries := l.gather()
+		if entries == nil || !l.process(batch{entries: entries}) {
+			return
+		}
+	}
+}
+
+// gather waits for a batch: until it is full, the batching window is over, or nothing more can come. It returns nil when
+// there will be none.
+func (l *lane) gather() []*entry {
+	var window <-chan time.Time
+	over := l.spec.BatchingWindow == 0
+	for l.ctx.Err() == nil {
+		l.mu.Lock()
+		n, full := l.fits()
+		if n > 0 && (full || over || l.ended) {
+			entries := l.queue[:n:n]
+			l.queue = l.queue[n:]
+			l.mu.Unlock()
+			return entries
+		}
+		ended := l.ended
+		if n > 0 && window == nil {
+			timer := time.NewTimer(l.spec.BatchingWindow - l.options.Now().Sub(l.queue[0].read))
+			defer timer.Stop()
+			window = timer.C
+		}
+		l.mu.Unlock()
+		if ended {
+			return nil
+		}
+		select {
+		case <-l.wake:
+		case <-window:
+			over = true
+		case <-l.ctx.Done():
+		}
+	}
+	return nil
+}
+
+// fits counts the records at the queue's beginning that one invocation can take, and tells whether no more could be added.
+// The caller holds mu.
+func (l *lane) fits() (n int, full bool) {
+	size := len(payloadHead) + len(payloadTail)
+	for n < len(l.queue) && n < l.spec.BatchSize {
+		size += len(l.queue[n].payload)
+		if n > 0 {
+			size++ // the comma
+		}
+		if size > runtime.MaxPayload && n > 0 {
+			return n, true
+		}
+		n++
+	}
+	return n, n == l.spec.BatchSize || size >= runtime.MaxPayload
+}
+
+// process sees a batch through. It returns false when it was stopped before all of it was done.
+func (l *lane) process(b batch) bool {
+	for pending := []batch{b}; len(pending) > 0; {
+		if l.ctx.Err() != nil {
+			return false
+		}
+		b = pending[0]
+		pending = pending[1:]
+		if n := tooOld(&l.spec, b, l.options.Now()); n > 0 {
+			old := b
+			old.entries, b.entries = b.entries[:n], b.entries[n:]
+			l.giveUp(old, ageExceeded)
+		}
+		if len(b.entries) == 0 {
+			continue
+		}
+		r := l.invoke(b)
+		if r.outcome != unavailable {
+			b.invokes++
+		}
+		v := decide(&l.spec, b, r)
+		l.report(b, r, v)
+		l.finish(b.entries[:v.done])
+		if v.discard != "" {
+			l.giveUp(v.next[0], v.discard)
+			continue
+		}
+		pending = append(v.next, pending...)
+		if v.pause && !pause(l.ctx, l.options.Backoff(v.next[0].failures)) {
+			return false
+		}
+	}
+	return true
+}
+
+// invoke runs the function with a batch.
+func (l *lane) invoke(b batch) result {
+	payload := []byte(payloadHead)
+	for i, e := range b.entries {
+		if i > 0 {
+			payload = append(payload, ',')
+		}
+		payload = append(payload, e.payload...)
+	}
+	payload = append(payload, payloadTail...)
+	response, err := l.options.Invoke(l.working, runtime.Invocation{Function: l.spec.Function, Payload: payload})
+	switch {
+	case err == nil:
+	case errors.Is(err, runtime.ErrPayloadTooLarge): // a record that no invocation can take: it never could
+		return result{outcome: failed, reason: err.Error()}
+	default:
+		return result{outcome: unavailable, reason: err.Error()}
+	}
+	defer func() { _ = response.Body.Close() }()
+	r := result{requestID: response.RequestID}
+	if failure := response.FunctionError; failure != nil {
+		r.outcome, r.functionError, r.reason = failed, "Unhandled", failure.Error()
+		return r
+	}
+	if l.spec.ReportBatchItemFailures {
+		if first, reason := firstFailure(response.Payload, b.entries); reason != "" {
+			r.outcome, r.first, r.reason = failed, first, reason
+		}
+	}
+	return r
+}
+
+// report logs what became of a batch that did not succeed. That the function takes none is said once.
+func (l *lane) report(b batch, r result, v verdict) {
+	what := "the batch failed: it is tried again"
+	switch {
+	case r.outcome == succeeded || l.ctx.Err() != nil:
+		return
+	case r.outcome == unavailable && b.refused:
+		return
+	case r.outcome == unavailable:
+		what = "the function takes no batch: trying again until it does"
+	case v.discard != "":
+		return // giveUp says it
+	case len(v.next) > 1:
+		what = "the batch failed: it is split"
+	}
+	l.logger.Warn(what, "shard", l.id, "records", len(b.entries), "start", b.entries[0].sequence,
+		"end", b.entries[len(b.entries)-1].sequence, "failed", len(b.entries)-r.first, "invocations", b.invokes, "reason", r.reason)
+}
+
+// giveUp is the one place where records are discarded.
+func (l *lane) giveUp(b batch, why condition) {
+	l.discard(l.working, l.discarded(b, why))
+	l.finish(b.entries)
+}

@@ -1,0 +1,208 @@
+package triggers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+)
+
+const (
+	// refresh is how often a stream is looked at for shards that nobody told of, soon how often while none is read.
+	refresh = 10 * time.Second
+	soon    = time.Second
+
+	trimHorizon = string(types.ShardIteratorTypeTrimHorizon)
+	latest      = string(types.ShardIteratorTypeLatest)
+)
+
+// source is a table's stream.
+type source struct {
+	arn          string
+	partitionKey string // the name of the table's
+}
+
+// run follows the table's stream, and the next one when the table gets another.
+func (m *mapping) run() {
+	for {
+		found, err := m.locate(m.stopping)
+		if err != nil {
+			return
+		}
+		m.follow(found)
+	}
+}
+
+// locate finds the table's stream. It waits until there is one.
+func (m *mapping) locate(ctx context.Context) (found source, err error) {
+	err = m.persist(ctx, "table", func(ctx context.Context) error {
+		out, err := m.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &m.spec.Table})
+		if err != nil {
+			return fmt.Errorf("describe table %s: %w", m.spec.Table, err)
+		}
+		found.arn = aws.ToString(out.Table.LatestStreamArn)
+		for _, part := range out.Table.KeySchema {
+			if part.KeyType == dynamodbtypes.KeyTypeHash {
+				found.partitionKey = aws.ToString(part.AttributeName)
+			}
+		}
+		if found.arn == "" {
+			return fmt.Errorf("table %s has no stream", m.spec.Table)
+		}
+		return nil
+	}, never)
+	return found, err
+}
+
+func never(error) bool { return false }
+
+func gone(err error) bool {
+	var notFound *types.ResourceNotFoundException
+	return errors.As(err, &notFound)
+}
+
+// follow reads a stream until it is replaced by another, or there is an end to everything.
+func (m *mapping) follow(from source) {
+	ctx, cancel := context.WithCancel(m.stopping)
+	var readers sync.WaitGroup
+	defer readers.Wait()
+	defer cancel()
+	f := &follower{mapping: m, source: from, running: map[string]bool{}, ended: make(chan string)}
+	for first := true; ; first = false {
+		shards, err := m.describe(ctx, from.arn)
+		if err == nil {
+			err = f.prepare(ctx, shards)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			for _, id := range f.ready(shards) {
+				f.running[id] = true
+				readers.Go(func() { f.read(ctx, id) })
+			}
+		case first:
+			m.logger.Warn("the stream is gone", "stream", from.arn, "error", err)
+		}
+		if f.wait(ctx); ctx.Err() != nil {
+			return
+		}
+		now, err := m.locate(ctx)
+		if err != nil || now != from {
+			return
+		}
+	}
+}
+
+// describe lists a stream's shards, parents before children where the endpoint does so.
+func (m *mapping) describe(ctx context.Context, arn string) (shards []types.Shard, err error) {
+	err = m.persist(ctx, "stream", func(ctx context.Context) error {
+		shards = nil
+		for in := (&dynamodbstreams.DescribeStreamInput{StreamArn: &arn}); ; {
+			out, err := m.streams.DescribeStream(ctx, in)
+			if err != nil {
+				return fmt.Errorf("describe the stream: %w", err)
+			}
+			shards = append(shards, out.StreamDescription.Shards...)
+			in.ExclusiveStartShardId = out.StreamDescription.LastEvaluatedShardId
+			if in.ExclusiveStartShardId == nil {
+				return nil
+			}
+		}
+	}, gone)
+	return shards, err
+}
+
+// follower reads the shards of one stream. Its fields belong to the goroutine of mapping.follow.
+type follower struct {
+	*mapping
+	source  source
+	running map[string]bool
+	ended   chan string // ids of shards that are read no more
+}
+
+// prepare sees that the positions are those of this stream, and forgets shards that it has no more.
+func (f *follower) prepare(ctx context.Context, shards []types.Shard) error {
+	known := map[string]bool{}
+	for _, s := range shards {
+		known[aws.ToString(s.ShardId)] = true
+	}
+	before := f.positions.stream()
+	if before == f.source.arn {
+		f.positions.keep(func(shard string) bool { return known[shard] || f.running[shard] })
+		return nil
+	}
+	begin := map[string]position{}
+	if f.spec.StartingPosition == latest {
+		var err error
+		if begin, err = f.tips(ctx, f.source.arn, shards); err != nil {
+			return err
+		}
+	}
+	if before != "" {
+		f.logger.Warn("the table has another stream: it is read from the starting position", "stream", f.source.arn, "before", before)
+	}
+	f.positions.reset(f.source.arn, begin)
+	f.positions.sync()
+	f.logger.Info("reading the stream", "stream", f.source.arn, "from", f.spec.StartingPosition)
+	return nil
+}
+
+// ready names the shards that can be read now: not done, and their parents are.
+func (f *follower) ready(shards []types.Shard) []string {
+	known := map[string]bool{}
+	for _, s := range shards {
+		known[aws.ToString(s.ShardId)] = true
+	}
+	var ids []string
+	for _, s := range shards {
+		id, parent := aws.ToString(s.ShardId), aws.ToString(s.ParentShardId)
+		if !f.running[id] && !f.done(id) && (!known[parent] || f.done(parent)) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (f *follower) done(shard string) bool {
+	return f.positions.of(shard).Kind == positionEnd
+}
+
+func (f *follower) read(ctx context.Context, id string) {
+	newShard(ctx, f.mapping, f.source, id).run()
+	select {
+	case f.ended <- id:
+	case <-ctx.Done():
+	}
+}
+
+// wait returns when it is time to look at the stream again: its children can be read once a shard is done.
+func (f *follower) wait(ctx context.Context) {
+	interval := refresh
+	if len(f.running) == 0 {
+		interval = soon
+	}
+	timer := time.NewTimer(interval)
+	defer timer.Stop()
+	for {
+		select {
+		case id := <-f.ended:
+			delete(f.running, id)
+			if f.done(id) {
+				return
+			}
+			timer.Reset(soon)
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
