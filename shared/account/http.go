@@ -38,12 +38,6 @@ func (s Standing) headers() RateLimit {
 	return RateLimit{Limit: s.Limit, Remaining: s.Remaining, Reset: wholeSeconds(s.Reset)}
 }
 
-// done is the body of an answer that has nothing to show.
-type done struct {
-	Success bool   `json:"success" doc:"Always true" example:"true"`
-	Message string `json:"message" doc:"What happened, for people" example:"Done."`
-}
-
 // meOutput is the answer of call 3.
 type meOutput struct {
 	Body struct {
@@ -56,7 +50,7 @@ type meOutput struct {
 
 type logoutOutput struct {
 	SetCookie []string `header:"Set-Cookie" doc:"Takes the session cookie away"`
-	Body      done
+	Body      api.Done
 }
 
 type sessionsOutput struct {
@@ -114,7 +108,7 @@ func (s *Service) handleLogout(ctx context.Context, _ *struct{}) (*logoutOutput,
 			return nil, err
 		}
 	}
-	return &logoutOutput{SetCookie: api.ClearedCookies(ctx), Body: done{true, "Logged out."}}, nil
+	return &logoutOutput{SetCookie: api.ClearedCookies(ctx), Body: api.Done{Success: true, Message: "Logged out."}}, nil
 }
 
 func (s *Service) handleListSessions(ctx context.Context, _ *struct{}) (*sessionsOutput, error) {
@@ -144,7 +138,7 @@ func (s *Service) handleEndSession(ctx context.Context, in *endSessionInput) (*l
 	if err := s.EndSession(ctx, caller, in.ID); err != nil {
 		return nil, err
 	}
-	out := &logoutOutput{Body: done{true, "Session ended."}}
+	out := &logoutOutput{Body: api.Done{Success: true, Message: "Session ended."}}
 	if in.ID == caller.SessionID {
 		out.SetCookie = api.ClearedCookies(ctx)
 	}

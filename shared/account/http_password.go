@@ -98,7 +98,7 @@ func (in *changePasswordInput) Resolve(ctx huma.Context) []error {
 
 type changePasswordOutput struct {
 	RateLimit
-	Body done
+	Body api.Done
 }
 
 func (s *Service) registerPasswords(h huma.API) {
@@ -151,6 +151,6 @@ func (s *Service) handleChangePassword(ctx context.Context, in *changePasswordIn
 	}
 	return &changePasswordOutput{
 		RateLimit: standing.headers(),
-		Body:      done{true, "Password changed. Every other session has ended."},
+		Body:      api.Done{Success: true, Message: "Password changed. Every other session has ended."},
 	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -42,7 +43,7 @@ func checkBody(ctx huma.Context, next func(huma.Context)) {
 	if err == nil && len(body) > 0 {
 		err = checkMediaType(r.Header.Get("Content-Type"))
 		if op := ctx.Operation(); err == nil && op.RequestBody != nil {
-			err = checkJSON(body)
+			err = checkJSON(body, textOf(op))
 		}
 		r.Header.Set("Content-Type", jsonType) // huma takes no other spelling
 	}
@@ -78,7 +79,8 @@ func checkMediaType(header string) error {
 
 // checkJSON refuses what a decoder might read in two ways: names given twice, broken UTF-8, NUL,
 // more than one value; and nesting that only serves to exhaust somebody. No message quotes a value.
-func checkJSON(body []byte) error {
+// NUL may be in values at the places of text, and nowhere else.
+func checkJSON(body []byte, text []textPlace) error {
 	mayHaveNUL := bytes.Contains(body, []byte(`\u0000`))
 	var withNUL []*huma.ErrorDetail
 	d := jsontext.NewDecoder(bytes.NewReader(body))
@@ -92,7 +94,8 @@ func checkJSON(body []byte) error {
 			return notJSON(err)
 		case d.StackDepth() > maxDepth:
 			return ValidationError(place("", "is nested too deep"))
-		case mayHaveNUL && token.Kind() == '"' && len(withNUL) < maxPlaces && strings.ContainsRune(token.String(), 0):
+		case mayHaveNUL && token.Kind() == '"' && len(withNUL) < maxPlaces &&
+			strings.ContainsRune(token.String(), 0) && !isText(d, text):
 			withNUL = append(withNUL, place(d.StackPointer(), "must not contain NUL"))
 		}
 		if d.StackDepth() == 0 {
@@ -103,6 +106,46 @@ func checkJSON(body []byte) error {
 		return ValidationError(withNUL...)
 	}
 	return nil
+}
+
+// textPlaces names what an operation says of its text in its metadata, a []textPlace.
+const textPlaces = "text"
+
+// textPlace is a place of the body that may hold any text: the names and, for the element of a list, * on the way to it.
+type textPlace []string
+
+func placesOf(names []string) []textPlace {
+	places := make([]textPlace, len(names))
+	for i, name := range names {
+		places[i] = strings.Split(name, ".")
+	}
+	return places
+}
+
+func textOf(op *huma.Operation) []textPlace {
+	places, _ := op.Metadata[textPlaces].([]textPlace)
+	return places
+}
+
+// isText reports whether the string that was read last is a value at one of the places.
+func isText(d *jsontext.Decoder, places []textPlace) bool {
+	if kind, tokens := d.StackIndex(d.StackDepth()); kind == '{' && tokens%2 == 1 {
+		return false // a name
+	}
+	at := slices.Collect(d.StackPointer().Tokens())
+	return slices.ContainsFunc(places, func(place textPlace) bool {
+		return slices.EqualFunc(place, at, func(want, part string) bool { return want == part || want == "*" }) && listsAre(d, place)
+	})
+}
+
+// listsAre reports whether the places' * are elements of lists, and only they.
+func listsAre(d *jsontext.Decoder, place textPlace) bool {
+	for i, want := range place {
+		if kind, _ := d.StackIndex(i + 1); (kind == '[') != (want == "*") {
+			return false
+		}
+	}
+	return true
 }
 
 func notJSON(err error) error {

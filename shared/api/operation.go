@@ -23,6 +23,12 @@ type Operation struct {
 	Summary, Description string
 	// Status of a success; 0 is 200.
 	Status int
+	// Also are further statuses of a success, which the handler chooses with its output's Status: 201 beside 200 has the
+	// same body, 304 has none.
+	Also []int
+	// Text are the places of the body that may hold NUL, by their names, * for any element of a list:
+	// "content", "operations.*.content".
+	Text []string
 	// Session says that only callers with a live session get through to the handler.
 	Session bool
 	// Errors are the codes that the handler itself answers with. What the edge adds
@@ -44,6 +50,7 @@ func Register[I, O any](h huma.API, op Operation, handler func(context.Context, 
 		Summary: op.Summary, Description: op.Description,
 		DefaultStatus: status,
 		Responses:     errorResponses(h, op),
+		Metadata:      map[string]any{textPlaces: placesOf(op.Text)},
 	}
 	if op.Tag != "" {
 		declared.Tags = []string{op.Tag}
@@ -60,6 +67,19 @@ func Register[I, O any](h huma.API, op Operation, handler func(context.Context, 
 		}
 		return out, nil
 	})
+	documentAlso(declared.Responses, status, op.Also)
+}
+
+// documentAlso adds to the document what huma can't know, the statuses that a handler chooses itself.
+func documentAlso(responses map[string]*huma.Response, status int, also []int) {
+	success := responses[strconv.Itoa(status)]
+	for _, other := range also {
+		answer := &huma.Response{Description: http.StatusText(other), Headers: success.Headers}
+		if other != http.StatusNotModified {
+			answer.Content = success.Content
+		}
+		responses[strconv.Itoa(other)] = answer
+	}
 }
 
 // needsSession reports what Register has declared.

@@ -50,6 +50,9 @@ func (r *response) reset() {
 // finish sends the answer.
 func (r *response) finish() {
 	r.WriteHeader(http.StatusOK)
+	if r.status == http.StatusNotModified { // repeats nothing that the client has (RFC 9110 §15.4.5)
+		r.header.Del("Content-Type")
+	}
 	for name, values := range r.header {
 		r.to.Header()[name] = values
 	}

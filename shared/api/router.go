@@ -69,7 +69,7 @@ func (e *edge) newAPI(register []func(huma.API)) huma.API {
 	}
 	cfg.AllowAdditionalPropertiesByDefault = true // API.md: unknown request fields are ignored
 	h := huma.NewAPI(cfg, adapter{humago.NewAdapter(e.mux, "")})
-	h.UseMiddleware(e.session, checkBody)
+	h.UseMiddleware(e.session, joinConditions, checkBody)
 	for _, r := range register {
 		r(h)
 	}
