@@ -1,0 +1,162 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/api"
+	"devplatform/shared/project/path"
+)
+
+// The bounds of a batch (API.md §5), which keep its transaction within DynamoDB's 100 actions and 4 MB.
+const (
+	maxOperations   = 20
+	maxBatchContent = 3 << 20
+)
+
+type changeFilesInput struct {
+	InProject
+	Body struct {
+		Operations []batchOperation `json:"operations" minItems:"1" maxItems:"20" nullable:"false" doc:"What to do, all or nothing"`
+	}
+}
+
+type batchOperation struct {
+	Action   fileAction `json:"op" enum:"create,update,delete,rename" doc:"create refuses a path that exists, the others one that doesn't" example:"update"`
+	Path     string     `json:"path" doc:"The file's path; of a rename, the old one" example:"/src/app.ts"`
+	Content  *string    `json:"content,omitempty" doc:"Of create and update: the content, at most 1 MiB decoded" example:"export {}\n"`
+	Encoding Encoding   `json:"encoding,omitempty" enum:"utf-8,base64" doc:"base64 for bytes that are no text; utf-8 if not given" example:"utf-8"`
+	To       string     `json:"to,omitempty" doc:"Of rename: the new path" example:"/src/main.ts"`
+	ETag     string     `json:"etag,omitempty" doc:"Of update, delete and rename: the version that the file must be in, as in If-Match" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
+
+	data      []byte
+	condition api.Preconditions
+}
+
+// needsContent reports whether the operation brings a content.
+func (op *batchOperation) needsContent() bool {
+	return op.Action == actCreate || op.Action == actUpdate
+}
+
+// Resolve implements huma.Resolver: the rules of each operation, and those of all together.
+func (in *changeFilesInput) Resolve(huma.Context) []error {
+	var errs []error
+	named, count := map[string]bool{}, 0
+	for i := range in.Body.Operations {
+		op := &in.Body.Operations[i]
+		at := fmt.Sprintf("operations[%d].", i)
+		errs = append(errs, op.check(at)...)
+		count++
+		if named[op.Path] {
+			errs = append(errs, api.Invalid(at+"path", "is named twice in the batch"))
+		}
+		named[op.Path] = true
+		if op.Action != actRename {
+			continue
+		}
+		count++
+		if named[op.To] && op.To != op.Path {
+			errs = append(errs, api.Invalid(at+"to", "is named twice in the batch"))
+		}
+		named[op.To] = true
+	}
+	if count > maxOperations {
+		errs = append(errs, api.Invalid("operations", "must be at most 20, a rename counting as two"))
+	}
+	return errs
+}
+
+// check is what is wrong with one operation by itself.
+func (op *batchOperation) check(at string) []error {
+	var contentRule, toRule, etagRule string
+	switch {
+	case op.needsContent() && op.Content == nil:
+		contentRule = "is required to " + string(op.Action) + " a file"
+	case op.needsContent():
+		op.data, contentRule = decodeContent(*op.Content, op.Encoding)
+	case op.Content != nil && *op.Content != "":
+		contentRule = "is only for create and update"
+	}
+	switch {
+	case op.Action != actRename && op.To != "":
+		toRule = "is only for rename"
+	case op.Action == actRename && op.To == "":
+		toRule = "is required to rename a file"
+	case op.Action == actRename && op.To == op.Path:
+		toRule = "must be another path"
+	case op.Action == actRename:
+		toRule = path.Check(op.To)
+	}
+	if op.ETag != "" {
+		var err error
+		if op.condition, err = api.ParsePreconditions(op.ETag, ""); err != nil {
+			etagRule = "must be an entity tag"
+		}
+		if op.Action == actCreate {
+			etagRule = "is not for create"
+		}
+	}
+	return brokenRules(at+"path", path.Check(op.Path), at+"content", contentRule, at+"to", toRule, at+"etag", etagRule)
+}
+
+type changeFilesOutput struct {
+	Body struct {
+		Files []fileItem `json:"files" nullable:"false" doc:"The files created, updated and renamed, in the order of the operations"`
+	}
+}
+
+func (s *Service) handleChangeFiles(ctx context.Context, in *changeFilesInput) (*changeFilesOutput, error) {
+	ops, err := s.operations(in.Body.Operations)
+	if err != nil {
+		return nil, inBatch(err)
+	}
+	plan, err := s.changeFiles(ctx, in.ProjectID, ops...)
+	if err != nil {
+		return nil, inBatch(err)
+	}
+	out := &changeFilesOutput{}
+	out.Body.Files = []fileItem{}
+	for _, f := range plan.left() {
+		out.Body.Files = append(out.Body.Files, f.item())
+	}
+	return out, nil
+}
+
+var errBatchTooLarge = api.NewError(api.CodePayloadTooLarge, "A batch may have at most 3 MiB of content, decoded.")
+
+// operations makes the batch ready to be done. Error: PAYLOAD_TOO_LARGE.
+func (s *Service) operations(batch []batchOperation) ([]fileOperation, error) {
+	total := 0
+	for _, op := range batch {
+		total += len(op.data)
+	}
+	if total > maxBatchContent {
+		return nil, errBatchTooLarge
+	}
+	ops := make([]fileOperation, len(batch))
+	for i, op := range batch {
+		ops[i] = fileOperation{action: op.Action, path: op.Path, to: op.To, condition: op.condition}
+		if !op.needsContent() {
+			continue
+		}
+		packed, err := packContent(op.data, op.Encoding)
+		if err != nil {
+			return nil, &operationError{i, err}
+		}
+		ops[i].content, ops[i].contentID = packed, s.newVersion()
+	}
+	return ops, nil
+}
+
+// inBatch says in the message which operation failed, if it was one.
+func inBatch(err error) error {
+	var told *api.Error
+	i, failed := failedOperation(err)
+	if !failed || !errors.As(err, &told) {
+		return err
+	}
+	return api.NewError(told.Code, fmt.Sprintf("operations[%d]: %s", i, told.Message)).WithCause(err)
+}

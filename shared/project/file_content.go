@@ -1,0 +1,60 @@
+package project
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+
+	"devplatform/shared/api"
+	"devplatform/shared/project/content"
+)
+
+// fileContent is a content to be saved, packed already: that is done once, however often its transaction meets another.
+type fileContent struct {
+	encoding Encoding
+	size     int
+	sha256   []byte
+	chunks   [][]byte
+}
+
+// The rules that a content can break.
+const (
+	ruleBase64 = "must be base64 with padding (RFC 4648, section 4)"
+)
+
+var errContentTooLarge = api.NewError(api.CodePayloadTooLarge, "A file may have at most 1 MiB of content, decoded.")
+
+// decodeContent is the bytes of a content as it came. The answer's rule is not "" if it is not what its encoding says.
+func decodeContent(text string, encoding Encoding) (data []byte, rule string) {
+	if encoding != Base64 {
+		return []byte(text), ""
+	}
+	data, err := content.FromBase64(text)
+	if err != nil {
+		return nil, ruleBase64
+	}
+	return data, ""
+}
+
+// packContent makes a content ready to be saved. Error: errContentTooLarge.
+func packContent(data []byte, encoding Encoding) (*fileContent, error) {
+	if len(data) > content.MaxBytes {
+		return nil, errContentTooLarge
+	}
+	chunks, err := content.Pack(data)
+	if err != nil {
+		return nil, err
+	}
+	if encoding == "" {
+		encoding = UTF8
+	}
+	sum := sha256.Sum256(data)
+	return &fileContent{encoding: encoding, size: len(data), sha256: sum[:], chunks: chunks}, nil
+}
+
+// isContentOf reports whether a file has this content already.
+func (c *fileContent) isContentOf(f fileRecord) bool {
+	return c.size == f.Size && c.encoding == f.Encoding && bytes.Equal(c.sha256, f.SHA256)
+}
+
+func toBase64(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

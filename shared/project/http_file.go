@@ -1,0 +1,216 @@
+package project
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/api"
+	"devplatform/shared/project/path"
+)
+
+// filesPath is where files are answered.
+const filesPath = projectPath + "/files"
+
+// registerFiles adds the endpoints of API.md §5.
+func (s *Service) registerFiles(h huma.API) {
+	api.Register(h, api.Operation{
+		ID: "read-files", Method: http.MethodGet, Path: filesPath, Tag: tagFiles, Session: true,
+		Summary: "List the files, or read one",
+		Description: "Without path: the files by path, those only whose paths begin with prefix; with include=content always in pages, " +
+			"which then are as large as an answer may be. With path: that file and its content, now or in the version named, which takes a member of the workspace.",
+		Errors: []api.Code{api.CodeProjectNotFound, api.CodeFileNotFound, api.CodeAccessDenied},
+		Also:   []int{http.StatusNotModified},
+	}, s.handleReadFiles)
+	api.Register(h, api.Operation{
+		ID: "save-file", Method: http.MethodPost, Path: filesPath, Tag: tagFiles, Session: true,
+		Summary: "Create or update a file",
+		Description: "Without a precondition the last writer wins. Content that the file has already is not written again, and is no event. " +
+			"PAYLOAD_TOO_LARGE: the content has more than 1 MiB. CONFLICT: the path is a folder, or runs through a file.",
+		Status: http.StatusOK, Also: []int{http.StatusCreated},
+		Errors: changeErrors, Text: []string{"content"},
+	}, s.handleSaveFile)
+	api.Register(h, api.Operation{
+		ID: "delete-file", Method: http.MethodDelete, Path: filesPath, Tag: tagFiles, Session: true,
+		Summary: "Delete a file", Description: "The path is given in the query or in the body. Its versions are kept for 30 days.",
+		Errors: append([]api.Code{api.CodeFileNotFound}, changeErrors...),
+	}, s.handleDeleteFile)
+	api.Register(h, api.Operation{
+		ID: "change-files", Method: http.MethodPost, Path: filesPath + "/batch", Tag: tagFiles, Session: true,
+		Summary: "Create, update, delete and rename files, all or nothing",
+		Description: "At most 20 operations, of which a rename counts as two, and 3 MiB of content. No path may be named twice. " +
+			"Whether a path is a file or a folder is judged by how things stand in the end. The error is that of the first operation that can't be done; its index is in the message.",
+		Errors: append([]api.Code{api.CodeFileNotFound}, changeErrors...), Text: []string{"operations.*.content"},
+	}, s.handleChangeFiles)
+	api.Register(h, api.Operation{
+		ID: "file-history", Method: http.MethodGet, Path: filesPath + "/history", Tag: tagFiles, Session: true,
+		Summary: "The versions of a file",
+		Description: "Newest first, the current one included; kept for 30 days after they were replaced, also when the file is gone. " +
+			"A rename begins a new history at the new path. To restore a version, read it and save it.",
+		Errors: []api.Code{api.CodeProjectNotFound, api.CodeFileNotFound, api.CodeAccessDenied},
+	}, s.handleFileHistory)
+}
+
+// changeErrors are what every change of files may be answered with.
+var changeErrors = []api.Code{
+	api.CodeProjectNotFound, api.CodeAccessDenied, api.CodePreconditionFailed, api.CodeConflict, api.CodeQuotaExceeded,
+}
+
+type readFilesInput struct {
+	InProject
+	api.PageInput
+	Path        string `query:"path" doc:"Reads this file instead of listing" example:"/src/app.ts"`
+	Version     string `query:"version" doc:"Reads the file as it was in this version of its history" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Prefix      string `query:"prefix" doc:"Lists only the files whose paths begin so" example:"/src/"`
+	Include     string `query:"include" enum:"content" doc:"Lists the files with their contents" example:"content"`
+	IfNoneMatch string `header:"If-None-Match" doc:"Entity tags that the client has the content of" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
+}
+
+// Resolve implements huma.Resolver.
+func (in *readFilesInput) Resolve(ctx huma.Context) []error {
+	u := ctx.URL()
+	query := u.Query()
+	if !query.Has("path") {
+		if in.Version != "" {
+			return []error{api.InvalidQuery("path", "is required with a version")}
+		}
+		return nil
+	}
+	if rule := path.Check(in.Path); rule != "" {
+		return []error{api.InvalidQuery("path", rule)}
+	}
+	return nil
+}
+
+func (s *Service) handleReadFiles(ctx context.Context, in *readFilesInput) (*readFilesOutput, error) {
+	if in.Path != "" {
+		return s.handleReadFile(ctx, in)
+	}
+	items, next, err := s.listFiles(ctx, in.ProjectID, fileListRequest{
+		prefix: in.Prefix, content: in.Include != "", limit: in.Limit, cursor: in.Cursor,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &readFilesOutput{Status: http.StatusOK, Body: &filesBody{list: &fileList{Files: items, NextCursor: next}}}, nil
+}
+
+func (s *Service) handleReadFile(ctx context.Context, in *readFilesInput) (*readFilesOutput, error) {
+	known, err := api.ParsePreconditions("", in.IfNoneMatch)
+	if err != nil {
+		return nil, err
+	}
+	f, data, err := s.readFile(ctx, in.ProjectID, fileRequest{path: in.Path, version: in.Version, has: known.NotModified})
+	if err != nil {
+		return nil, err
+	}
+	out := &readFilesOutput{Status: http.StatusOK, ETag: etag(f.Version)}
+	if known.NotModified(out.ETag) {
+		out.Status = http.StatusNotModified
+		return out, nil
+	}
+	item := f.itemWith(data)
+	out.Body = &filesBody{file: &item}
+	return out, nil
+}
+
+type saveFileInput struct {
+	InProject
+	api.ConditionInput
+	Body struct {
+		Path     string   `json:"path" doc:"At most 512 bytes: a leading slash, no empty, . or .. segment, no control character or backslash, NFC" example:"/src/app.ts"`
+		Content  string   `json:"content" doc:"At most 1 MiB, decoded" example:"export {}\n"`
+		Encoding Encoding `json:"encoding,omitempty" enum:"utf-8,base64" doc:"base64 for bytes that are no text; utf-8 if not given" example:"utf-8"`
+
+		data []byte
+	}
+}
+
+// Resolve implements huma.Resolver.
+func (in *saveFileInput) Resolve(huma.Context) []error {
+	var rule string
+	in.Body.data, rule = decodeContent(in.Body.Content, in.Body.Encoding)
+	return brokenRules("path", path.Check(in.Body.Path), "content", rule)
+}
+
+// brokenRules makes errors of fields and the rules that they break, given in turn, "" for none.
+func brokenRules(fieldsAndRules ...string) []error {
+	var errs []error
+	for i := 0; i < len(fieldsAndRules); i += 2 {
+		if rule := fieldsAndRules[i+1]; rule != "" {
+			errs = append(errs, api.Invalid(fieldsAndRules[i], rule))
+		}
+	}
+	return errs
+}
+
+type saveFileOutput struct {
+	Status int
+	ETag   string `header:"ETag" doc:"The version that the file is in now"`
+	Body   fileItem
+}
+
+func (s *Service) handleSaveFile(ctx context.Context, in *saveFileInput) (*saveFileOutput, error) {
+	condition, err := in.Preconditions()
+	if err != nil {
+		return nil, err
+	}
+	packed, err := packContent(in.Body.data, in.Body.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := s.changeFiles(ctx, in.ProjectID, fileOperation{
+		action: actSave, path: in.Body.Path, content: packed, contentID: s.newVersion(), condition: condition,
+	})
+	if err != nil {
+		return nil, err
+	}
+	saved := plan.left()[0].item()
+	out := &saveFileOutput{Status: http.StatusOK, ETag: saved.ETag, Body: saved}
+	if plan.creates {
+		out.Status = http.StatusCreated
+	}
+	return out, nil
+}
+
+type deleteFileInput struct {
+	InProject
+	api.ConditionInput
+	Path string `query:"path" doc:"The file's path, unless the body has it" example:"/src/app.ts"`
+	Body *struct {
+		Path string `json:"path,omitempty" doc:"The file's path, unless the query has it" example:"/src/app.ts"`
+	}
+}
+
+// Resolve implements huma.Resolver. Afterwards Path is the path, wherever it stood.
+func (in *deleteFileInput) Resolve(ctx huma.Context) []error {
+	u := ctx.URL()
+	if !u.Query().Has("path") {
+		if in.Body != nil {
+			in.Path = in.Body.Path
+		}
+		if in.Path == "" {
+			return brokenRules("path", "is required, in the query or in the body")
+		}
+		return brokenRules("path", path.Check(in.Path))
+	}
+	if in.Body != nil && in.Body.Path != "" && in.Body.Path != in.Path {
+		return brokenRules("path", "must be the same in the query and in the body")
+	}
+	if rule := path.Check(in.Path); rule != "" {
+		return []error{api.InvalidQuery("path", rule)}
+	}
+	return nil
+}
+
+func (s *Service) handleDeleteFile(ctx context.Context, in *deleteFileInput) (*doneOutput, error) {
+	condition, err := in.Preconditions()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.changeFiles(ctx, in.ProjectID, fileOperation{action: actDelete, path: in.Path, condition: condition}); err != nil {
+		return nil, err
+	}
+	return &doneOutput{api.Done{Success: true, Message: "File deleted."}}, nil
+}
