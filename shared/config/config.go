@@ -37,6 +37,11 @@ type ProjectTables struct {
 	Events   string `env:"EVENTS_TABLE,required,notEmpty"`
 }
 
+// ConversationsTable names the DynamoDB table that holds what people and the assistant said to each other.
+type ConversationsTable struct {
+	Conversations string `env:"CONVERSATIONS_TABLE,required,notEmpty"`
+}
+
 // SecretNames names the two secrets (name or ARN).
 type SecretNames struct {
 	Keys      string `env:"KEYS_SECRET,required,notEmpty"`

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -25,6 +26,18 @@ type Record struct {
 	// Replaced is the content that the change has put out of use, for the clean-up; nil if it is still in use or there is none.
 	Replaced  *Content `dynamodbav:"replaced,omitempty"`
 	ExpiresAt int64    `dynamodbav:"expiresAt"` // seconds since 1970
+}
+
+// FromItem reads a stored event, or the new image that the events table's stream shows of one. Error: it is none.
+func FromItem(item db.Item) (Record, error) {
+	var r Record
+	if err := db.Decode(item, &r); err != nil {
+		return Record{}, fmt.Errorf("event: record: %w", err)
+	}
+	if !id.Event.Valid(r.ID) || r.Type == "" || r.WorkspaceID == "" || r.Payload == "" {
+		return Record{}, errors.New("event: record: id, type, workspace or payload is missing")
+	}
+	return r, nil
 }
 
 // Content names a stored content: a project's id is known from the event.

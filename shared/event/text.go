@@ -1,0 +1,20 @@
+package event
+
+import (
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Text is a Payload as it was written when the event happened. Subscribers are sent these bytes, and the feed shows
+// them: decoding and encoding them again would drop what this version of the code does not know, or word it in another
+// way, and the two would differ. In answers it stands for the Payload that it is, and the document says so.
+type Text string
+
+// MarshalJSON implements json.Marshaler: the text is JSON already.
+func (t Text) MarshalJSON() ([]byte, error) { return []byte(t), nil }
+
+// Schema implements huma.SchemaProvider.
+func (Text) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[Payload](), true, "Event")
+}
