@@ -22,7 +22,7 @@ type Record struct {
 	Type        Type   `dynamodbav:"type"`
 	WorkspaceID string `dynamodbav:"workspaceId"`
 	ProjectID   string `dynamodbav:"projectId,omitempty"`
-	Payload     string `dynamodbav:"payload"`
+	Payload     Text   `dynamodbav:"payload"`
 	// Replaced is the content that the change has put out of use, for the clean-up; nil if it is still in use or there is none.
 	Replaced  *Content `dynamodbav:"replaced,omitempty"`
 	ExpiresAt int64    `dynamodbav:"expiresAt"` // seconds since 1970
@@ -70,7 +70,7 @@ func (o Outbox) Add(c Change, at time.Time) (db.Write, error) {
 	}
 	item, err := db.Encode(Record{
 		ID: payload.ID, Type: c.Type, WorkspaceID: c.WorkspaceID, ProjectID: c.ProjectID,
-		Payload: string(text), Replaced: c.Replaced, ExpiresAt: at.Add(Retention).Unix(),
+		Payload: Text(text), Replaced: c.Replaced, ExpiresAt: at.Add(Retention).Unix(),
 	})
 	if err != nil {
 		return db.Write{}, err
