@@ -193,6 +193,7 @@ type world struct {
 	projects, told string           // names of the tables
 	client         *db.Client
 	ids            *id.Generator
+	keys           *config.Keys
 	service        *workspace.Service
 	server         *httptest.Server
 }
@@ -218,11 +219,11 @@ func newWorld(t *testing.T, change ...func(*workspace.Deps)) *world {
 			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 		})
 	}), w.clock.Now)
-	keys := config.NewKeys(func(context.Context) (string, error) { return testRing, nil }, w.clock.Now)
+	w.keys = config.NewKeys(func(context.Context) (string, error) { return testRing, nil }, w.clock.Now)
 	w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
 	deps := workspace.Deps{
 		DB: w.client, Projects: w.client.Table(w.projects), Outbox: event.Outbox{Events: w.client.Table(w.told), IDs: w.ids},
-		Cursors: db.NewCursors(keys), People: w.crowd, IDs: w.ids, Clock: w.clock.Now, Logger: slog.New(w.calls),
+		Cursors: db.NewCursors(w.keys), People: w.crowd, IDs: w.ids, Clock: w.clock.Now, Logger: slog.New(w.calls),
 	}
 	for _, f := range change {
 		f(&deps)
@@ -242,12 +243,13 @@ func quota(n int) func(*workspace.Deps) { return func(d *workspace.Deps) { d.Max
 type person struct {
 	w            *world
 	id, username string
+	token        string // of the session
 	home         string // the personal workspace
 }
 
 func (w *world) person(username string) *person {
 	w.t.Helper()
-	p := &person{w: w, id: w.ids.New(id.User), username: username, home: w.ids.New(id.Workspace)}
+	p := &person{w: w, id: w.ids.New(id.User), username: username, token: strings.ToLower(username), home: w.ids.New(id.Workspace)}
 	writes, err := workspace.Personal(w.client.Table(w.projects), p.home, p.id, username, w.clock.Now())
 	if err != nil {
 		w.t.Fatal(err)
@@ -277,6 +279,8 @@ type answer struct {
 	body   map[string]any
 	raw    string
 	calls  int64
+	// session is the token of a cookie that was set.
+	session string
 }
 
 func (a answer) text(field string) string {
@@ -331,7 +335,7 @@ func (p *person) do(method, path string, body any) answer {
 	if err != nil {
 		p.w.t.Fatal(err)
 	}
-	r.Header.Set("Cookie", "session="+strings.ToLower(p.username))
+	r.Header.Set("Cookie", "session="+p.token)
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -347,6 +351,9 @@ func (p *person) do(method, path string, body any) answer {
 		return answer{}
 	}
 	a := answer{status: res.StatusCode, raw: string(raw), calls: p.w.calls.of(res.Header.Get("X-Request-Id"))}
+	for _, cookie := range res.Cookies() {
+		a.session = cookie.Value
+	}
 	if err := json.Unmarshal(raw, &a.body); err != nil {
 		p.w.t.Errorf("%s %s: %q: %v", method, path, raw, err)
 	}

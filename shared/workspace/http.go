@@ -59,7 +59,7 @@ func (in *createInput) Resolve(huma.Context) []error {
 
 type workspaceOutput struct{ Body workspaceItem }
 
-type workspacesInput struct{ PageInput }
+type workspacesInput struct{ api.PageInput }
 
 type workspacesOutput struct {
 	Body struct {

@@ -34,7 +34,7 @@ type roleInput struct {
 type memberOutput struct{ Body memberItem }
 
 type membersInput struct {
-	PageInput
+	api.PageInput
 	ID string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
@@ -45,7 +45,7 @@ type membersOutput struct {
 	}
 }
 
-type doneOutput struct{ Body interimDone }
+type doneOutput struct{ Body api.Done }
 
 func (s *Service) registerMembers(h huma.API) {
 	api.Register(h, api.Operation{
@@ -105,7 +105,7 @@ func (s *Service) handleRemove(ctx context.Context, in *memberInput) (*doneOutpu
 		return nil, err
 	}
 	if in.UserID == caller.UserID {
-		return &doneOutput{interimDone{Success: true, Message: "You have left the workspace."}}, nil
+		return &doneOutput{api.Done{Success: true, Message: "You have left the workspace."}}, nil
 	}
-	return &doneOutput{interimDone{Success: true, Message: "The member has been removed."}}, nil
+	return &doneOutput{api.Done{Success: true, Message: "The member has been removed."}}, nil
 }

@@ -340,9 +340,9 @@ func TestBadInput(t *testing.T) {
 		{"PUT", members + "/" + grace.id, `{"role":["viewer"]}`, "role: must be a string"},
 		{"GET", "/api/workspaces?limit=0", "", "limit: must be at least 1"},
 		{"GET", "/api/workspaces?limit=101", "", "limit: must be at most 100"},
-		{"GET", "/api/workspaces?cursor=made-up", "", "cursor: is not one of this list"},
+		{"GET", "/api/workspaces?cursor=made-up", "", "cursor: is not one that this list gave out"},
 		{"GET", members + "?limit=many", "", "limit: invalid integer"},
-		{"GET", members + "?cursor=made-up", "", "cursor: is not one of this list"},
+		{"GET", members + "?cursor=made-up", "", "cursor: is not one that this list gave out"},
 	} {
 		var body any = tc.body
 		if tc.method == "GET" {
@@ -359,7 +359,7 @@ func TestBadInput(t *testing.T) {
 	} {
 		a.want(t, http.StatusNotFound, api.CodeMemberNotFound)
 	}
-	stranger := &person{w: w, username: "stranger"}
+	stranger := &person{w: w, token: "stranger"}
 	stranger.workspaces().want(t, http.StatusUnauthorized, api.CodeInvalidToken)
 	stranger.do(http.MethodPost, "/api/workspaces", `{"name":"x"}`).want(t, http.StatusUnauthorized, api.CodeInvalidToken)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+
+	"devplatform/shared/api"
 )
 
 // rank is a membership's place in its person's list: their own personal workspace, then by the ids of the workspaces, which is the
@@ -23,7 +25,7 @@ func inOrder(list []Membership) []Membership {
 }
 
 // list is a page of a user's workspaces, with the cursor of the next one, "" if it is the last.
-func (s *Service) list(ctx context.Context, userID string, page PageInput) ([]workspaceItem, string, error) {
+func (s *Service) list(ctx context.Context, userID string, page api.PageInput) ([]workspaceItem, string, error) {
 	scope := "workspaces " + userID
 	after, err := s.position(ctx, scope, page.Cursor)
 	if err != nil {
@@ -35,7 +37,7 @@ func (s *Service) list(ctx context.Context, userID string, page PageInput) ([]wo
 	}
 	list = slices.DeleteFunc(list, func(m Membership) bool { return m.rank() <= after })
 	items := itemsOf(list, Membership.workspaceItem)
-	n := fit(items, page.Limit)
+	n := api.Fit(items, page.Limit)
 	if n == len(items) {
 		return items, "", nil
 	}
@@ -44,7 +46,7 @@ func (s *Service) list(ctx context.Context, userID string, page PageInput) ([]wo
 }
 
 // listMembers is a page of a workspace's members for somebody who is one of them, with the cursor of the next one, "" if it is the last.
-func (s *Service) listMembers(ctx context.Context, userID, workspaceID string, page PageInput) ([]memberItem, string, error) {
+func (s *Service) listMembers(ctx context.Context, userID, workspaceID string, page api.PageInput) ([]memberItem, string, error) {
 	scope := "members " + workspaceID + " " + userID
 	after, err := s.position(ctx, scope, page.Cursor)
 	if err != nil {
@@ -65,7 +67,7 @@ func (s *Service) listMembers(ctx context.Context, userID, workspaceID string, p
 		return nil, "", err //nolint:wrapcheck // one of the two above
 	}
 	items := itemsOf(list, Membership.memberItem)
-	n := fit(items, page.Limit)
+	n := api.Fit(items, page.Limit)
 	if n == len(items) {
 		return items, "", nil
 	}
@@ -88,5 +90,5 @@ func (s *Service) position(ctx context.Context, scope, cursor string) (string, e
 		return "", nil
 	}
 	position, err := s.cursors.Open(ctx, scope, cursor)
-	return position, cursorError(err)
+	return position, api.CursorError(err)
 }

@@ -51,9 +51,6 @@ func (s *Service) Add(ctx context.Context, caller api.Caller, workspaceID, usern
 		if err != nil {
 			return err
 		}
-		if userID == by.UserID {
-			return errMember
-		}
 		added = Membership{
 			WorkspaceID: workspaceID, UserID: userID, Username: username, Role: role, AddedAt: clock.Stamp(s.now()),
 			Name: by.Name, CreatedAt: by.CreatedAt,

@@ -77,14 +77,12 @@ const maxMembers = 40_000
 // members lists the members of a workspace in the order of the users' ids, behind one of them if after is not "". With a limit it
 // reads one more, if there is one: whether there is tells whether the list goes on.
 func (s store) members(ctx context.Context, workspaceID, after string, limit int) ([]Membership, error) {
-	q := db.Query{Prefix: db.MembersOf(workspaceID)}
+	prefix := db.MembersOf(workspaceID)
+	q := db.Query{Prefix: prefix, After: prefix.After(after)}
 	enough := maxMembers
 	if limit > 0 {
 		enough = limit + 1
 		q.Limit = enough
-	}
-	if after != "" {
-		q.After = db.MemberKey(workspaceID, after)
 	}
 	var list []Membership
 	for {
