@@ -110,11 +110,22 @@ func (r *resolver) checkGetAtt(at place, arg *node) {
 	if name.kind != scalar {
 		return
 	}
-	id, _, _ := strings.Cut(name.text, ".")
+	id, attribute, _ := strings.Cut(name.text, ".")
+	if arg.kind == list && len(arg.items) == 2 {
+		attribute = arg.items[1].text
+	}
+	r.checkStream(at, name.line, id, attribute)
 	if r.byID[id] != nil || r.generated(id) {
 		return
 	}
 	r.add(at, name.line, "there is no resource %s", id)
+}
+
+// checkStream looks for the stream of a table that has none under any condition.
+func (r *resolver) checkStream(at place, line int, id, attribute string) {
+	if attribute == streamAttribute && r.isA(id, typeTable) && r.byID[id].properties.get("StreamSpecification") == nil {
+		r.noStream(at, line, r.byID[id])
+	}
 }
 
 func (r *resolver) checkSub(at place, arg *node) {
@@ -127,8 +138,9 @@ func (r *resolver) checkSub(at place, arg *node) {
 		if piece.name == "" || names.get(piece.name) != nil || r.generated(piece.name) {
 			continue
 		}
-		id, _, isAttribute := strings.Cut(piece.name, ".")
+		id, attribute, isAttribute := strings.Cut(piece.name, ".")
 		if isAttribute && r.byID[id] != nil {
+			r.checkStream(at, text.line, id, attribute)
 			continue
 		}
 		r.checkName(at, textNode(text.line, piece.name))

@@ -37,6 +37,7 @@ func classes() map[string]class {
 			build: (*resolver).buildTable, properties: tableProperties,
 			ref: tableName, attributes: attributes{"Arn": tableARN},
 		},
+		typeMapping: {build: (*resolver).buildMapping, properties: mappingProperties},
 		typeSimpleTable: {
 			build: (*resolver).buildSimpleTable, properties: simpleTableProperties,
 			ref: tableName, attributes: attributes{"Arn": tableARN},

@@ -127,7 +127,8 @@ func TestFunctionErrors(t *testing.T) {
 		"build method":     {"    Metadata: {BuildMethod: rust-cargolambda}", []string{`9: F: Metadata.BuildMethod: "rust-cargolambda" is %, which knows go1.x and makefile`}},
 		"inert":            {"      Role: !GetAtt FRole.Arn\n      Policies: [AmazonDynamoDBFullAccess]\n      EphemeralStorage: {Size: 512}", nil},
 		"schedule":         {"      Events: {E: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 minute)}}}", []string{"9: F: Properties.Events.E.Type: event source ScheduleV2 is %"}},
-		"stream and queue": {"      Events:\n        S: {Type: DynamoDB}\n        Q: {Type: SQS}\n        C: {Type: Schedule}", []string{"10: F: Properties.Events.S.Type: event source DynamoDB is %", "11: F: Properties.Events.Q.Type: event source SQS is %", "12: F: Properties.Events.C.Type: event source Schedule is %"}},
+		"event's name":     {"      Events: {a-b: {Type: Api, Properties: {Path: /, Method: get}}}", []string{"9: F: Properties.Events.a-b: a logical id has letters and digits only, 255 at most"}},
+		"stream and queue": {"      Events:\n        S: {Type: Kinesis}\n        Q: {Type: SQS}\n        C: {Type: Schedule}", []string{"10: F: Properties.Events.S.Type: event source Kinesis is %", "11: F: Properties.Events.Q.Type: event source SQS is %", "12: F: Properties.Events.C.Type: event source Schedule is %"}},
 		"import":           {"      Description: !ImportValue x", []string{"9: F: Properties.Description: Fn::ImportValue is %"}},
 		"dynamic":          {"      Environment: {Variables: {AA: '{{resolve:ssm:x}}'}}", []string{"9: F: Properties.Environment.Variables.AA: dynamic references are %"}},
 		"attribute":        {"      Description: !GetAtt F.SnapStartResponse.ApplyOn", []string{"9: F: Properties.Description: attribute SnapStartResponse.ApplyOn of F (AWS::Serverless::Function) is %"}},
@@ -211,8 +212,12 @@ func TestTableErrors(t *testing.T) {
 		"no units":    {keys, []string{"5: T: Properties.ProvisionedThroughput: is missing: BillingMode is PROVISIONED unless it is set to PAY_PER_REQUEST"}},
 		"both": {keys + "      BillingMode: PAY_PER_REQUEST\n      ProvisionedThroughput: {ReadCapacityUnits: 1, WriteCapacityUnits: 1}", []string{
 			"8: T: Properties.ProvisionedThroughput: can't stand with BillingMode PAY_PER_REQUEST"}},
-		"streams": {keys + "      BillingMode: PAY_PER_REQUEST\n      StreamSpecification: {StreamViewType: NEW_IMAGE}\n      LocalSecondaryIndexes: []", []string{
-			"8: T: Properties.StreamSpecification: %", "9: T: Properties.LocalSecondaryIndexes: %"}},
+		"local indexes": {keys + "      BillingMode: PAY_PER_REQUEST\n      LocalSecondaryIndexes: []", []string{"8: T: Properties.LocalSecondaryIndexes: %"}},
+		"stream":        {keys + "      BillingMode: PAY_PER_REQUEST\n      StreamSpecification: {StreamViewType: OLD_IMAGE, ResourcePolicy: {PolicyDocument: {}}, Tags: []}", nil},
+		"stream without view": {keys + "      BillingMode: PAY_PER_REQUEST\n      StreamSpecification: {StreamEnabled: true}", []string{
+			"8: T: Properties.StreamSpecification.StreamEnabled: %", "8: T: Properties.StreamSpecification.StreamViewType: is missing"}},
+		"stream's view": {keys + "      BillingMode: PAY_PER_REQUEST\n      StreamSpecification: {StreamViewType: ALL}", []string{
+			`8: T: Properties.StreamSpecification.StreamViewType: "ALL" is %, which knows KEYS_ONLY, NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES`}},
 		"keys": {"      BillingMode: PAY_PER_REQUEST\n      AttributeDefinitions: [{AttributeName: a, AttributeType: S}, {AttributeName: a, AttributeType: X}]\n      KeySchema: [{AttributeName: b, KeyType: RANGE}]", []string{
 			`6: T: Properties.AttributeDefinitions[1].AttributeType: "X" is %, which knows S, N, B`, "6: T: Properties.AttributeDefinitions: a is in no key",
 			"6: T: Properties.AttributeDefinitions: a is defined twice", "6: T: Properties.AttributeDefinitions: b is in a key and not defined",

@@ -11,7 +11,7 @@ var (
 
 // eventSources are the kinds of events that reach a function here.
 var eventSources = map[string]func(r *resolver, event object, function string){
-	"Api": (*resolver).buildAPIEvent,
+	"Api": (*resolver).buildAPIEvent, "DynamoDB": (*resolver).buildStreamEvent,
 }
 
 // buildEvents connects a function with what calls it.
@@ -22,6 +22,10 @@ func (r *resolver) buildEvents(p object, function string) {
 	}
 	for _, f := range events.n.fields {
 		event := r.object(events.at.field(f.key), f.value, eventAttributes)
+		if !logicalID.MatchString(f.key) { // what SAM makes of the event has it in its own
+			r.add(events.at.field(f.key), f.line, "a logical id has letters and digits only, 255 at most")
+			continue
+		}
 		typ := event.required("Type")
 		connect := eventSources[typ]
 		if connect == nil {

@@ -61,10 +61,10 @@ func (r *resolver) buildFunction(res *resource) {
 
 // codeURI is the folder with the source, in slashes and relative to the template.
 func (o object) codeURI() string {
-	before := len(o.r.list)
+	before := o.r.found
 	uri := o.required("CodeUri")
 	switch {
-	case len(o.r.list) > before:
+	case o.r.found > before:
 		return ""
 	case strings.Contains(uri, "://") || path.IsAbs(uri) || path.Clean(uri) == ".." || strings.HasPrefix(path.Clean(uri), "../"):
 		o.problem("CodeUri", "%q must be a folder inside the template's own", uri)

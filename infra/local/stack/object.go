@@ -115,9 +115,9 @@ func (o object) required(name string) string {
 		o.problem(name, "is missing")
 		return ""
 	}
-	before := len(o.r.list)
+	before := o.r.found
 	text := o.text(name, "")
-	if text == "" && len(o.r.list) == before {
+	if text == "" && o.r.found == before {
 		o.problem(name, "must not be empty")
 	}
 	return text

@@ -68,6 +68,8 @@ type problems struct {
 	file string
 	seen map[string]bool
 	list []Problem
+	// found counts what was found wrong, also what list has already.
+	found int
 	// muted is above 0 while something is tried whose failure is no problem (an output that AWS alone can know).
 	muted int
 }
@@ -76,6 +78,7 @@ func (p *problems) add(at place, line int, format string, args ...any) {
 	if p.muted > 0 {
 		return
 	}
+	p.found++
 	message := fmt.Sprintf(format, args...)
 	key := fmt.Sprintf("%d\x00%s\x00%s", line, at.last(), message)
 	if p.seen[key] {

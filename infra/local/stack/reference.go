@@ -77,6 +77,9 @@ func (r *resolver) attribute(at place, line int, id, attribute string) (*node, b
 	if !ok {
 		return nil, false
 	}
+	if attribute == streamAttribute && res.typ == typeTable {
+		return r.stream(at, line, res)
+	}
 	get := r.classes[res.typ].attributes[attribute]
 	if get == nil {
 		r.add(at, line, "attribute %s of %s (%s) is %s", attribute, id, res.typ, unsupported)

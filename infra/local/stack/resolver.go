@@ -21,6 +21,10 @@ type resolver struct {
 	stack      *Stack
 	// routes are collected from the functions' events, then checked together.
 	routes []placedRoute
+	// mappings are what the stack has of them, to compare new ones with.
+	mappings []placedMapping
+	// sources is above 0 while an event source is looked up: only there a stream's ARN is known.
+	sources int
 }
 
 // resource is an entry of Resources, Globals merged in.

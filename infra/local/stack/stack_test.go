@@ -271,6 +271,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("Conditions: {A: !Condition A}\nResources: {A: {Type: X, Condition: A}}")
 	f.Add(`{"Resources": {"A": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": {"Fn::Sub": "${A.Id}"}}}}}`)
 	f.Add(header + "      Events: {E: {Type: Api, Properties: {Path: '/{a+}', Method: get}}}\n")
+	f.Add(header + readers + table)
 	f.Fuzz(func(t *testing.T, template string) {
 		got, err := stack.Parse("t.yaml", []byte(template), stack.Options{})
 		if (got == nil) == (err == nil) {

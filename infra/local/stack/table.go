@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// tableProperties: StreamSpecification, KinesisStreamSpecification, LocalSecondaryIndexes and ImportSourceSpecification
+// tableProperties: KinesisStreamSpecification, LocalSecondaryIndexes and ImportSourceSpecification
 // are missing and refused.
 var tableProperties = map[string]support{
 	"TableName": runs, "AttributeDefinitions": runs, "KeySchema": runs, "GlobalSecondaryIndexes": runs, "BillingMode": runs,
-	"ProvisionedThroughput": runs, "TimeToLiveSpecification": runs,
+	"ProvisionedThroughput": runs, "StreamSpecification": runs, "TimeToLiveSpecification": runs,
 
 	"ContributorInsightsSpecification": inert, "DeletionProtectionEnabled": inert, "OnDemandThroughput": inert,
 	"PointInTimeRecoverySpecification": inert, "ResourcePolicy": inert, "SSESpecification": inert, "TableClass": inert,
@@ -21,6 +21,7 @@ var (
 	keyProperties        = map[string]support{"AttributeName": runs, "KeyType": runs}
 	throughputProperties = map[string]support{"ReadCapacityUnits": runs, "WriteCapacityUnits": runs}
 	ttlProperties        = map[string]support{"AttributeName": runs, "Enabled": runs}
+	streamProperties     = map[string]support{"StreamViewType": runs, "ResourcePolicy": inert, "Tags": inert}
 	projectionProperties = map[string]support{"ProjectionType": runs, "NonKeyAttributes": runs}
 	indexProperties      = map[string]support{
 		"IndexName": runs, "KeySchema": runs, "Projection": runs, "ProvisionedThroughput": runs,
@@ -63,6 +64,7 @@ func (r *resolver) buildTable(res *resource) {
 		table.Indexes = append(table.Indexes, index.index(table.BillingMode))
 	}
 	table.ReadUnits, table.WriteUnits = p.throughput(table.BillingMode)
+	table.StreamViewType = p.streamViewType()
 	if p.has("TimeToLiveSpecification") {
 		ttl := p.object("TimeToLiveSpecification", ttlProperties)
 		if ttl.boolean("Enabled", false) {
@@ -71,6 +73,18 @@ func (r *resolver) buildTable(res *resource) {
 	}
 	p.checkAttributes(table)
 	r.stack.Tables = append(r.stack.Tables, table)
+}
+
+// streamViewType is what the table's stream shows of an item; "" where there is no stream.
+func (o object) streamViewType() string {
+	if !o.has("StreamSpecification") {
+		return ""
+	}
+	stream := o.object("StreamSpecification", streamProperties)
+	if !stream.has("StreamViewType") {
+		return stream.required("StreamViewType")
+	}
+	return stream.oneOf("StreamViewType", "", "KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES")
 }
 
 // keySchema reads a key: a partition key, then perhaps a sort key.
