@@ -79,10 +79,12 @@ func benchmarkDB(b *testing.B, place string) *DB {
 	return db
 }
 
-func serve(db *DB, operation, body string) int {
+func serve(db *DB, operation, body string) int { return serveTarget(db, targetPrefix+operation, body) }
+
+func serveTarget(db *DB, target, body string) int {
 	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
 	request.Header.Set("Content-Type", contentType)
-	request.Header.Set("X-Amz-Target", targetPrefix+operation)
+	request.Header.Set("X-Amz-Target", target)
 	request.Header.Set("X-Amz-Date", "20261120T120000Z")
 	request.Header.Set("Authorization", testAuthorization)
 	recorder := httptest.NewRecorder()

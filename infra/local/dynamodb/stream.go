@@ -183,7 +183,7 @@ func (db *DB) loadEnd(s *stream) error {
 		return fmt.Errorf("reading a stream: %w", err)
 	}
 	if iterator.Last() {
-		s.last, s.lastTime, err = placeOf(iterator)
+		s.last, s.lastTime, err = placeOf(iterator.Key(), iterator.Value())
 	}
 	return errors.Join(err, iterator.Error(), iterator.Close())
 }

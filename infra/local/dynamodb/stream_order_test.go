@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/local/dynamodb/attr"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -97,6 +99,37 @@ func (s *streaming) follow(t *testing.T, arn string, written <-chan struct{}, to
 	if seen != total {
 		t.Errorf("%d records of %d", seen, total)
 	}
+}
+
+// What is written becomes visible in the order of its numbers: below one that may be read, none ever appears later.
+// The reader is nearer than one on the wire, and so sees more moments.
+func TestStreamHasNoHoles(t *testing.T) {
+	t.Parallel()
+	s := openStreaming(t, nil)
+	path, _ := parseStreamARN(s.create(t, "things", types.StreamViewTypeKeysOnly))
+	log := s.db.streams[path]
+	const workers, writes = 8, 2000
+	var group sync.WaitGroup
+	for worker := range workers {
+		group.Go(func() {
+			for n := range writes {
+				item := attr.Item{"pk": attr.FromString(fmt.Sprint(worker)), "n": attr.FromInt(int64(n))}
+				if _, err := s.db.write(s.db.tables["things"], s.db.tables["things"].itemKey(item), func(attr.Item) (attr.Item, error) { return item, nil }); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for seen := uint64(0); seen < workers*writes; {
+		last := log.durable.Load()
+		records, err := s.db.readRecords(log, seen, last, workers*writes)
+		if err != nil || uint64(len(records)) != last-seen {
+			t.Errorf("between %d and %d: %d records, %v", seen, last, len(records), err)
+			break
+		}
+		seen = last
+	}
+	group.Wait()
 }
 
 // A record is not shown while its write could still be lost, though the item can be read already.

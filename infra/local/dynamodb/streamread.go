@@ -115,7 +115,7 @@ func (db *DB) readRecords(s *stream, after, last uint64, limit int) ([]storedRec
 	size := 0
 	for valid := iterator.First(); valid && len(records) < limit; valid = iterator.Next() {
 		var record storedRecord
-		if record, err = decodeRecord(iterator); err != nil {
+		if record, err = decodeRecord(iterator.Key(), iterator.Value()); err != nil {
 			break
 		}
 		if size += record.size(); size > maxRecordBytes && len(records) > 0 {

@@ -51,7 +51,7 @@ func (db *DB) firstSince(s *stream, after, last uint64, at int64) (number uint64
 		}
 		var found uint64
 		var written int64
-		if found, written, err = placeOf(iterator); written >= at {
+		if found, written, err = placeOf(iterator.Key(), iterator.Value()); written >= at {
 			high, when = middle, written
 		} else {
 			low = found + 1

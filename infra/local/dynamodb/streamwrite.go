@@ -85,20 +85,18 @@ type storedRecord struct {
 
 var errDamagedRecord = errors.New("damaged stream record")
 
-// placeOf reads number and time of the record that an iterator is at.
-func placeOf(iterator *pebble.Iterator) (number uint64, time int64, err error) {
-	key, value := iterator.Key(), iterator.Value()
+// placeOf reads number and time of a record from where and how it is stored.
+func placeOf(key, value []byte) (number uint64, time int64, err error) {
 	if len(key) != itemPrefix+8 || len(value) < recordHead {
 		return 0, 0, errDamagedRecord
 	}
 	return binary.BigEndian.Uint64(key[itemPrefix:]), int64(binary.BigEndian.Uint64(value)), nil //nolint:gosec // written from an int64
 }
 
-func decodeRecord(iterator *pebble.Iterator) (r storedRecord, err error) {
-	if r.number, r.time, err = placeOf(iterator); err != nil {
+func decodeRecord(key, value []byte) (r storedRecord, err error) {
+	if r.number, r.time, err = placeOf(key, value); err != nil {
 		return r, err
 	}
-	value := iterator.Value()
 	r.event = streamEvent(value[recordEventAt])
 	rest := value[recordHead:]
 	for _, item := range []*attr.Item{&r.keys, &r.old, &r.new} {
@@ -112,6 +110,9 @@ func decodeRecord(iterator *pebble.Iterator) (r storedRecord, err error) {
 			}
 		}
 		rest = rest[n:]
+	}
+	if len(rest) > 0 || r.event > eventExpire || r.keys == nil {
+		return r, errDamagedRecord
 	}
 	return r, nil
 }
