@@ -1,5 +1,12 @@
 package project
 
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
 // Visibility says who sees a project (API.md §4).
 type Visibility string
 
@@ -19,3 +26,28 @@ const (
 	UTF8   Encoding = "utf-8"
 	Base64 Encoding = "base64"
 )
+
+// defaultFramework is a project's framework if none is given.
+const defaultFramework = "static"
+
+// checkName says what is wrong with a project's name, its length apart, or "".
+func checkName(name string) string {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return "must not be blank"
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return "must not contain control characters"
+	}
+	return ""
+}
+
+// checkFramework says what is wrong with a framework, its length apart, or "".
+func checkFramework(framework string) string {
+	if strings.ContainsFunc(framework, unicode.IsControl) {
+		return "must not contain control characters"
+	}
+	return ""
+}
+
+// folded is a text for comparisons that ignore case, and how its accents are written.
+func folded(s string) string { return strings.ToLower(strings.ToUpper(norm.NFC.String(s))) }
