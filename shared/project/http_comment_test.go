@@ -1,0 +1,285 @@
+package project
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"devplatform/shared/api"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+	"devplatform/shared/workspace"
+)
+
+func TestComment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	project := ada.project("", "App", Team)
+	w.file(project, "/src/#1 é.ts")
+	comments := projectURL(project) + "/comments"
+	for _, tc := range []struct {
+		body       object
+		path, line any
+	}{
+		{object{"body": "All of it"}, nil, nil},
+		{object{"body": "Nulls", "path": nil, "line": nil}, nil, nil},
+		{object{"body": "A file", "path": "/src/#1 é.ts"}, "/src/#1 é.ts", nil},
+		{object{"body": strings.Repeat("🚀", 4000), "path": "/src/#1 é.ts", "line": 12}, "/src/#1 é.ts", 12.0},
+	} {
+		w.clock.Advance(time.Second)
+		a := ada.do(http.MethodPost, comments, tc.body).want(t, http.StatusCreated)
+		want := map[string]any{
+			"id": a.text("id"), "body": tc.body["body"], "path": tc.path, "line": tc.line,
+			"author": map[string]any{"id": ada.userID, "username": "ada"}, "createdAt": w.stamp(),
+		}
+		if diff := cmp.Diff(want, a.body); diff != "" || !id.Comment.Valid(a.text("id")) {
+			t.Error(diff)
+		}
+		if a.calls > 5 {
+			t.Errorf("%d calls", a.calls)
+		}
+		listed := ada.get(comments).want(t, http.StatusOK).list("comments")
+		if diff := cmp.Diff(want, listed[len(listed)-1]); diff != "" {
+			t.Error(diff)
+		}
+		told := w.lastEvent()
+		wantTold := event.Payload{Type: event.CommentCreated, Timestamp: told.Timestamp, Data: event.Data{
+			Actor:   event.Actor{ID: ada.userID, Username: "ada"},
+			Project: &event.Project{ID: project, Name: "App"},
+			Comment: &event.Comment{ID: a.text("id"), Body: a.text("body")},
+		}}
+		if path, ok := tc.path.(string); ok {
+			wantTold.Data.Comment.Path = &path
+		}
+		if line, ok := tc.line.(float64); ok {
+			n := int(line)
+			wantTold.Data.Comment.Line = &n
+		}
+		if diff := cmp.Diff(wantTold, told); diff != "" || told.Timestamp.String() != w.stamp() {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestBadComments(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	project := ada.project("", "App", Team)
+	w.file(project, "/a.ts")
+	n := len(w.storedEvents())
+	comments := projectURL(project) + "/comments"
+	for _, tc := range []struct {
+		body  object
+		field string
+	}{
+		{object{}, "body"},
+		{object{"body": ""}, "body"},
+		{object{"body": " \n"}, "body"},
+		{object{"body": 1}, "body"},
+		{object{"body": strings.Repeat("é", 4001)}, "body"},
+		{object{"body": "x", "path": ""}, "path"},
+		{object{"body": "x", "path": "a.ts"}, "path"},
+		{object{"body": "x", "path": "/../a.ts"}, "path"},
+		{object{"body": "x", "path": "/e\u0301"}, "path"},
+		{object{"body": "x", "path": "/a.ts", "line": 0}, "line"},
+		{object{"body": "x", "path": "/a.ts", "line": 1.5}, "line"},
+		{object{"body": "x", "path": "/a.ts", "line": "1"}, "line"},
+		{object{"body": "x", "line": 1}, "line"},
+	} {
+		a := ada.do(http.MethodPost, comments, tc.body).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		if !strings.Contains(a.text("error"), tc.field+": ") {
+			t.Errorf("%v: %s", tc.body, a.raw)
+		}
+	}
+	for _, path := range []string{"/b.ts", "/A.ts", "/a.ts/b"} {
+		ada.do(http.MethodPost, comments, object{"body": "x", "path": path}).want(t, http.StatusNotFound, api.CodeFileNotFound)
+	}
+	for _, query := range []string{"?path=a.ts", "?path=/../a", "?limit=0", "?limit=101", "?cursor=x"} {
+		ada.get(comments+query).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	}
+	if got := len(w.storedEvents()); got != n {
+		t.Errorf("%d events of what failed", got-n)
+	}
+}
+
+func TestCommentPages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	project := ada.project("", "App", Team)
+	comments := projectURL(project) + "/comments"
+	w.file(project, "/a.ts")
+	w.file(project, "/a.tsx")
+	var whole, onA []any
+	for i := range 60 {
+		body := object{"body": fmt.Sprint(i), "path": "/a.tsx"}
+		if i%3 == 0 {
+			body["path"] = "/a.ts"
+		}
+		comment := ada.do(http.MethodPost, comments, body).want(t, http.StatusCreated).text("id")
+		whole = append(whole, comment)
+		if i%3 == 0 {
+			onA = append(onA, comment)
+		}
+	}
+	if got := ada.get(comments); len(got.list("comments")) != defaultLimit || got.text("nextCursor") == "" {
+		t.Errorf("%d comments and the cursor %q without a limit", len(got.list("comments")), got.text("nextCursor"))
+	}
+	for _, limit := range []int{1, 7, 20, 60, 100} {
+		if diff := cmp.Diff(whole, ada.pages(comments, "", "comments", "id", limit)); diff != "" {
+			t.Errorf("by %d: %s", limit, diff)
+		}
+		if diff := cmp.Diff(onA, ada.pages(comments, "&path=/a.ts", "comments", "id", limit)); diff != "" {
+			t.Errorf("on a path, by %d: %s", limit, diff)
+		}
+	}
+	cursor := ada.get(comments + "?limit=1").text("nextCursor")
+	ada.get(comments+"?path=/a.ts&cursor="+cursor).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	other := ada.project("", "Other", Team)
+	ada.get(projectURL(other)+"/comments?cursor="+cursor).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	// Comments outlive their file, and the one at which a page ended may go meanwhile.
+	w.transact(w.projects.Delete(db.FileKey(project, "/a.ts")))
+	ada.do(http.MethodDelete, comments+"/"+whole[0].(string), nil).want(t, http.StatusOK)
+	if diff := cmp.Diff(whole[1:11], ada.get(comments+"?limit=10&cursor="+cursor).values("comments", "id")); diff != "" {
+		t.Error(diff)
+	}
+	if got := ada.get(comments + "?limit=100&path=/a.ts").list("comments"); len(got) != len(onA)-1 {
+		t.Errorf("%d comments on a file that is gone", len(got))
+	}
+}
+
+// The comments on one path are found among megabytes of others, in bounded steps.
+func TestCommentsOnAPathAmongMany(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	project := ada.project("", "App", Team)
+	comments := projectURL(project) + "/comments"
+	w.file(project, "/a.ts")
+	first := ada.do(http.MethodPost, comments, object{"body": "first", "path": "/a.ts"}).want(t, http.StatusCreated).text("id")
+	const others = 360 // more than 4 MB
+	for batch := range slices.Chunk(make([]int, others), 60) {
+		var writes []db.Write
+		for range batch {
+			c := commentRecord{ID: w.ids.New(id.Comment), Body: strings.Repeat("🚀", 4000), AuthorID: ada.userID, Author: "ada"}
+			record, err := db.Encode(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			writes = append(writes, w.projects.Create(db.CommentKey(project, c.ID), record))
+		}
+		w.transact(writes...)
+	}
+	last := ada.do(http.MethodPost, comments, object{"body": "last", "path": "/a.ts"}).want(t, http.StatusCreated).text("id")
+	if a := ada.get(comments + "?path=/a.ts"); a.calls > 3+maxCommentReads {
+		t.Errorf("%d calls", a.calls)
+	}
+	if diff := cmp.Diff([]any{first, last}, ada.pages(comments, "&path=/a.ts", "comments", "id", 10)); diff != "" {
+		t.Error(diff)
+	}
+	// A page of long comments is cut where an answer would become too large.
+	if a := ada.get(comments + "?limit=100"); len(a.raw) > 4<<20 {
+		t.Errorf("a page of %d bytes", len(a.raw))
+	}
+	if got := ada.pages(comments, "", "comments", "id", 100); len(got) != others+2 {
+		t.Errorf("%d comments", len(got))
+	}
+}
+
+func TestWhoDeletesComments(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner, author, member := w.user("owner"), w.user("author"), w.user("member")
+	team := owner.workspace("Team")
+	w.join(team, author, workspace.Member)
+	w.join(team, member, workspace.Member)
+	project := owner.project(team, "App", Team)
+	comments := projectURL(project) + "/comments"
+	comment := func() string {
+		return author.do(http.MethodPost, comments, object{"body": "x"}).want(t, http.StatusCreated).text("id")
+	}
+	remove := func(b *browser, id string) answer { return b.do(http.MethodDelete, comments+"/"+id, nil) }
+	n := len(w.storedEvents())
+	one, two, three := comment(), comment(), comment()
+	remove(member, one).want(t, http.StatusForbidden, api.CodeAccessDenied)
+	if a := remove(author, one).want(t, http.StatusOK); a.raw != `{"success":true,"message":"Comment deleted."}` || a.calls > 4 {
+		t.Error(a.raw, a.calls)
+	}
+	remove(author, one).want(t, http.StatusNotFound, api.CodeCommentNotFound)
+	remove(owner, two).want(t, http.StatusOK)
+	w.join(team, author, workspace.Viewer)
+	remove(author, three).want(t, http.StatusForbidden, api.CodeAccessDenied)
+	w.leave(team, author)
+	remove(author, three).want(t, http.StatusNotFound, api.CodeProjectNotFound)
+	other := owner.project(team, "Other", Team)
+	owner.do(http.MethodDelete, projectURL(other)+"/comments/"+three, nil).want(t, http.StatusNotFound, api.CodeCommentNotFound)
+	if got := owner.get(comments).values("comments", "id"); !cmp.Equal(got, []any{three}) {
+		t.Errorf("left: %v", got)
+	}
+	if got := len(w.storedEvents()) - n; got != 4 { // three comments, a project
+		t.Errorf("%d events", got)
+	}
+}
+
+func TestFeed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	project := ada.project("", "App", Team)
+	ada.project("", "Another", Team)
+	feed := projectURL(project) + "/events"
+	for i := range 52 {
+		w.clock.Advance(time.Duration(i%2) * time.Second)
+		ada.do(http.MethodPost, projectURL(project)+"/comments", object{"body": fmt.Sprint("<é> & ", i)}).want(t, http.StatusCreated)
+	}
+	ada.do(http.MethodPut, projectURL(project), object{"name": "New"}).want(t, http.StatusOK)
+	var whole, types []any
+	var stored []string
+	for _, record := range slices.Backward(w.storedEvents()) {
+		if record.ProjectID == project {
+			whole, types = append(whole, record.ID), append(types, string(record.Type))
+			stored = append(stored, string(record.Payload))
+		}
+	}
+	a := ada.get(feed+"?limit=100").want(t, http.StatusOK)
+	if want := `{"events":[` + strings.Join(stored, ",") + `]}`; a.raw != want {
+		t.Errorf("not as stored:\n%s\n%s", a.raw, want)
+	}
+	if diff := cmp.Diff(types, a.values("events", "type")); diff != "" {
+		t.Error(diff)
+	}
+	if got := ada.get(feed); len(got.list("events")) != defaultLimit || got.text("nextCursor") == "" {
+		t.Errorf("%d events and the cursor %q without a limit", len(got.list("events")), got.text("nextCursor"))
+	}
+	for _, limit := range []int{1, 10, 54, 100} {
+		if diff := cmp.Diff(whole, ada.pages(feed, "", "events", "id", limit)); diff != "" {
+			t.Errorf("by %d: %s", limit, diff)
+		}
+	}
+	cursor := url.QueryEscape(a.text("nextCursor"))
+	for _, query := range []string{"?limit=0", "?limit=101", "?cursor=forged", "?cursor=" + cursor + "x"} {
+		ada.get(feed+query).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	}
+	w.clock.Advance(30*24*time.Hour + time.Minute)
+	ada.do(http.MethodPut, projectURL(project), object{"name": "Newest"}).want(t, http.StatusOK)
+	if got := ada.get(feed).list("events"); len(got) != 1 {
+		t.Errorf("%d events after 30 days", len(got))
+	}
+	var actor map[string]any
+	if data, ok := ada.get(feed).list("events")[0]["data"].(map[string]any); ok {
+		actor, _ = data["actor"].(map[string]any)
+	}
+	if diff := cmp.Diff(map[string]any{"id": ada.userID, "username": "ada"}, actor, cmpopts.EquateEmpty()); diff != "" {
+		t.Error(diff)
+	}
+}

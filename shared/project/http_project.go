@@ -1,0 +1,194 @@
+package project
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"golang.org/x/sync/errgroup"
+
+	"devplatform/shared/api"
+)
+
+type listInput struct {
+	api.PageInput
+	WorkspaceID string     `query:"workspaceId" doc:"Only the projects of this workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Framework   string     `query:"framework" maxLength:"64" doc:"Only those with this framework, ignoring case" example:"react"`
+	Visibility  Visibility `query:"visibility" enum:"private,team,public" doc:"Only those with this visibility" example:"team"`
+	Q           string     `query:"q" maxLength:"100" doc:"Only those whose name, ignoring case, or slug has this in it" example:"café"`
+}
+
+type listOutput struct {
+	Body struct {
+		Projects   []ProjectItem `json:"projects" nullable:"false" doc:"Last opened first"`
+		NextCursor string        `json:"nextCursor,omitempty" doc:"Leads on to the next page; absent on the last one"`
+	}
+}
+
+// newProjectInput is the request of call 8. Lengths are counted in Unicode code points, here and everywhere.
+type newProjectInput struct {
+	Body struct {
+		Name        string     `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control characters" example:"Café Déjà"`
+		Description string     `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
+		Framework   *string    `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters without control characters; static if absent. Well known to the assistant: react nextjs vue svelte express go static" example:"react"`
+		Visibility  Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"private if absent" example:"private"`
+		WorkspaceID *string    `json:"workspaceId,omitempty" doc:"The workspace to create it in; the caller's personal one if absent" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	}
+}
+
+// Resolve implements huma.Resolver: the rules that a schema can't word.
+func (in *newProjectInput) Resolve(huma.Context) []error {
+	return append(broken("name", &in.Body.Name, checkName), broken("framework", in.Body.Framework, checkFramework)...)
+}
+
+type settingsInput struct {
+	InProject
+	Body struct {
+		Name        *string     `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control characters" example:"Café Déjà"`
+		Description *string     `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
+		Framework   *string     `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters without control characters" example:"react"`
+		Visibility  *Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"Who sees it" example:"team"`
+	}
+}
+
+// Resolve implements huma.Resolver.
+func (in *settingsInput) Resolve(huma.Context) []error {
+	return append(broken("name", in.Body.Name, checkName), broken("framework", in.Body.Framework, checkFramework)...)
+}
+
+// broken is the rule that a field breaks, if it is there.
+func broken(field string, value *string, check func(string) string) []error {
+	if value == nil {
+		return nil
+	}
+	if rule := check(*value); rule != "" {
+		return []error{api.Invalid(field, rule)}
+	}
+	return nil
+}
+
+type projectOutput struct{ Body ProjectDetails }
+
+type readOutput struct {
+	Body struct {
+		ProjectDetails
+		Files      []fileItem `json:"files" nullable:"false" doc:"The files by path, without their contents; as many as fit into 4 MiB"`
+		NextCursor string     `json:"nextCursor,omitempty" doc:"There are more files: leads on to them at GET /api/projects/{id}/files"`
+	}
+}
+
+// registerProjects adds calls 7 to 11.
+func (s *Service) registerProjects(h huma.API) {
+	api.Register(h, api.Operation{
+		ID: "list-projects", Method: http.MethodGet, Path: projectsPath, Tag: tagProjects, Session: true,
+		Summary:     "The caller's projects in all their workspaces",
+		Description: "Last opened first; of those opened at the same moment the one created last. A private project is listed for its creator and for the workspace's admins and owners. Public projects of other workspaces are not listed.",
+		Errors:      []api.Code{api.CodeWorkspaceNotFound},
+	}, s.handleList)
+	api.Register(h, api.Operation{
+		ID: "create-project", Method: http.MethodPost, Path: projectsPath, Tag: tagProjects, Session: true, Status: http.StatusCreated,
+		Summary:     "Create a project",
+		Description: "For members of the workspace and above. The slug is made of the name; where another project of the workspace has it, a number is added. Lengths are counted in Unicode code points.",
+		Errors:      []api.Code{api.CodeWorkspaceNotFound, api.CodeAccessDenied, api.CodeQuotaExceeded, api.CodeConflict},
+	}, s.handleCreate)
+	api.Register(h, api.Operation{
+		ID: "read-project", Method: http.MethodGet, Path: projectPath, Tag: tagProjects, Session: true,
+		Summary:     "A project with its files",
+		Description: "For whoever sees the project; a public one is seen by every signed-in user. When a member of its workspace reads it, lastOpenedAt moves.",
+		Errors:      []api.Code{api.CodeProjectNotFound},
+	}, s.handleRead)
+	api.Register(h, api.Operation{
+		ID: "update-project", Method: http.MethodPut, Path: projectPath, Tag: tagProjects, Session: true,
+		Summary:     "Change a project's settings",
+		Description: "An absent field stays as it is. A request that changes nothing writes nothing and is no event.",
+		Errors:      []api.Code{api.CodeProjectNotFound, api.CodeAccessDenied, api.CodeConflict},
+	}, s.handleUpdate)
+	api.Register(h, api.Operation{
+		ID: "delete-project", Method: http.MethodDelete, Path: projectPath, Tag: tagProjects, Session: true,
+		Summary:     "Delete a project for ever",
+		Description: "For its creator, as a member of the workspace, and for admins and owners. It is gone at once for every reader and writer; what it held is cleaned up in the background.",
+		Errors:      []api.Code{api.CodeProjectNotFound, api.CodeAccessDenied, api.CodeConflict},
+	}, s.handleDelete)
+}
+
+func (s *Service) handleCreate(ctx context.Context, in *newProjectInput) (*projectOutput, error) {
+	p := newProject{
+		WorkspaceID: in.Body.WorkspaceID, Name: in.Body.Name, Description: in.Body.Description,
+		Framework: defaultFramework, Visibility: in.Body.Visibility,
+	}
+	if in.Body.Framework != nil {
+		p.Framework = *in.Body.Framework
+	}
+	if p.Visibility == "" {
+		p.Visibility = Private
+	}
+	o, err := s.create(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return &projectOutput{o.details()}, nil
+}
+
+func (s *Service) handleRead(ctx context.Context, in *InProject) (*readOutput, error) {
+	o, err := s.openPublic(ctx, in.ProjectID)
+	if err != nil {
+		return nil, err
+	}
+	out := &readOutput{}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		var err error
+		out.Body.Files, out.Body.NextCursor, err = s.listFileRecords(groupCtx, in.ProjectID)
+		return err
+	})
+	group.Go(func() error {
+		o.project.LastOpenedAt = s.noteOpened(groupCtx, o)
+		return nil
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err //nolint:wrapcheck // our own, from the functions above
+	}
+	out.Body.ProjectDetails = o.details()
+	return out, nil
+}
+
+func (s *Service) handleUpdate(ctx context.Context, in *settingsInput) (*projectOutput, error) {
+	o, err := s.update(ctx, in.ProjectID, settings(in.Body))
+	if err != nil {
+		return nil, err
+	}
+	return &projectOutput{o.details()}, nil
+}
+
+func (s *Service) handleList(ctx context.Context, in *listInput) (*listOutput, error) {
+	userID := api.CallerFrom(ctx).UserID
+	f := filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Q: in.Q}
+	scope := scopeOf("projects", userID, f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
+	after, err := s.position(ctx, scope, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.list(ctx, userID, f)
+	if err != nil {
+		return nil, err
+	}
+	all = behind(all, after)
+	out := &listOutput{}
+	out.Body.Projects = make([]ProjectItem, len(all))
+	for i, l := range all {
+		out.Body.Projects[i] = l.project.item(l.member.Name)
+	}
+	n := api.Fit(out.Body.Projects, in.Limit)
+	if n < len(all) {
+		out.Body.Projects = out.Body.Projects[:n]
+		out.Body.NextCursor, err = s.cursors.Seal(ctx, scope, all[n-1].position())
+	}
+	return out, err
+}
+
+func (s *Service) handleDelete(ctx context.Context, in *InProject) (*doneOutput, error) {
+	if err := s.remove(ctx, in.ProjectID); err != nil {
+		return nil, err
+	}
+	return &doneOutput{api.Done{Success: true, Message: "Project deleted."}}, nil
+}

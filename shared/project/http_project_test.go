@@ -1,0 +1,568 @@
+package project
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"devplatform/shared/api"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+	"devplatform/shared/workspace"
+)
+
+func projectURL(id string) string { return "/api/projects/" + id }
+
+// lastEvent is the newest event, without its id.
+func (w *world) lastEvent() event.Payload {
+	w.t.Helper()
+	records := w.storedEvents()
+	if len(records) == 0 {
+		w.t.Fatal("no event")
+	}
+	payload := decoded(w.t, records[len(records)-1])
+	payload.ID = ""
+	return payload
+}
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	at := "2031-05-05T10:05:00.001Z"
+	a := ada.do(http.MethodPost, "/api/projects", object{"name": "Café Déjà"}).want(t, http.StatusCreated)
+	if !id.Project.Valid(a.text("id")) {
+		t.Errorf("id %q", a.text("id"))
+	}
+	place := map[string]any{"id": ada.personal, "name": "ada's workspace"}
+	want := map[string]any{
+		"id": a.text("id"), "name": "Café Déjà", "slug": "cafe-deja", "description": "", "framework": "static", "visibility": "private",
+		"lastOpenedAt": at, "createdAt": at, "updatedAt": at, "workspace": place,
+	}
+	if diff := cmp.Diff(want, a.body); diff != "" {
+		t.Error(diff)
+	}
+	if a.calls > 3 {
+		t.Errorf("%d calls", a.calls)
+	}
+	told := w.lastEvent()
+	wantTold := event.Payload{Type: event.ProjectCreated, Timestamp: told.Timestamp, Data: event.Data{
+		Actor: event.Actor{ID: ada.userID, Username: "ada"},
+		Project: &event.Project{
+			ID: a.text("id"), Name: "Café Déjà", Slug: "cafe-deja", Framework: "static", Visibility: "private", WorkspaceID: ada.personal,
+		},
+	}}
+	if diff := cmp.Diff(wantTold, told); diff != "" || told.Timestamp.String() != at {
+		t.Error(diff, told.Timestamp)
+	}
+
+	team := ada.workspace("Team")
+	b := ada.do(http.MethodPost, "/api/projects", object{
+		"name": " x ", "description": "What\nit is", "framework": "ReAct", "visibility": "team", "workspaceId": team, "unknown": 1,
+	}).want(t, http.StatusCreated)
+	want = map[string]any{
+		"id": b.text("id"), "name": " x ", "slug": "x", "description": "What\nit is", "framework": "ReAct", "visibility": "team",
+		"workspace": map[string]any{"id": team, "name": "Team"},
+	}
+	times := cmpopts.IgnoreMapEntries(func(k string, _ any) bool { return strings.HasSuffix(k, "At") })
+	if diff := cmp.Diff(want, b.body, times); diff != "" {
+		t.Error(diff)
+	}
+	read := ada.get(projectURL(b.text("id"))).want(t, http.StatusOK)
+	want["files"] = []any{}
+	if diff := cmp.Diff(want, read.body, times); diff != "" {
+		t.Error(diff)
+	}
+	listed := ada.get("/api/projects").want(t, http.StatusOK)
+	delete(want, "files")
+	delete(want, "description")
+	if diff := cmp.Diff(want, listed.list("projects")[0], times); diff != "" {
+		t.Error("a list item has SPEC.md's fields and no more:", diff)
+	}
+	if _, has := listed.list("projects")[0]["lastOpenedAt"]; !has || len(listed.list("projects")[0]) != 7 {
+		t.Errorf("fields: %v", listed.list("projects")[0])
+	}
+}
+
+func TestBadSettings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	project := projectURL(ada.project("", "App", Team))
+	long := func(n int) string { return strings.Repeat("é", n) }
+	for _, tc := range []struct {
+		body   any
+		fields []string // that the message names
+	}{
+		{nil, []string{"body"}},
+		{"", []string{"body"}},
+		{"[]", []string{"body"}},
+		{"{", []string{"body"}},
+		{`{"name":"a","name":"b"}`, []string{"name"}},
+		{`{"name":"a\u0000"}`, []string{"name"}},
+		{object{"name": ""}, []string{"name"}},
+		{object{"name": " \u2003"}, []string{"name"}},
+		{object{"name": "a\tb"}, []string{"name"}},
+		{object{"name": "a\u0085b"}, []string{"name"}},
+		{object{"name": long(101)}, []string{"name"}},
+		{object{"name": 1}, []string{"name"}},
+		{object{"name": "a", "description": long(2001)}, []string{"description"}},
+		{object{"name": "a", "framework": ""}, []string{"framework"}},
+		{object{"name": "a", "framework": long(65)}, []string{"framework"}},
+		{object{"name": "a", "framework": "a\nb"}, []string{"framework"}},
+		{object{"name": "a", "visibility": ""}, []string{"visibility"}},
+		{object{"name": "a", "visibility": "Public"}, []string{"visibility"}},
+		{object{"name": " ", "framework": "\x01", "visibility": 7, "description": []int{}}, []string{"name", "framework", "visibility", "description"}},
+	} {
+		for method, path := range map[string]string{http.MethodPost: "/api/projects", http.MethodPut: project} {
+			a := ada.do(method, path, tc.body).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+			for _, field := range tc.fields {
+				if !strings.Contains(a.text("error"), field+": ") {
+					t.Errorf("%s %v: %s does not name %s", method, tc.body, a.raw, field)
+				}
+			}
+		}
+	}
+	if a := ada.do(http.MethodPost, "/api/projects", object{}).want(t, http.StatusBadRequest, api.CodeValidationFailed); !strings.Contains(a.text("error"), "name: is required") {
+		t.Error(a.raw)
+	}
+	ada.do(http.MethodPost, "/api/projects", object{
+		"name": long(100), "description": long(2000), "framework": strings.Repeat("🚀", 64), "visibility": "public",
+	}).want(t, http.StatusCreated)
+	if n := len(w.storedEvents()); n != 2 {
+		t.Errorf("%d events of 2 projects", n)
+	}
+}
+
+func TestWhereProjectsAreCreated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, bob := w.user("ada"), w.user("bob")
+	team := ada.workspace("Team")
+	create := func(workspaceID string) answer {
+		return bob.do(http.MethodPost, "/api/projects", object{"name": "App", "workspaceId": workspaceID})
+	}
+	strange := create(w.ids.New(id.Workspace)).want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+	for _, other := range []string{team, "", "ws_", "prj_" + team[3:], strings.ToLower(team), ada.personal} {
+		if a := create(other).want(t, http.StatusNotFound, api.CodeWorkspaceNotFound); a.raw != strange.raw {
+			t.Errorf("%q: %s tells more than %s", other, a.raw, strange.raw)
+		}
+	}
+	w.join(team, bob, workspace.Viewer)
+	create(team).want(t, http.StatusForbidden, api.CodeAccessDenied)
+	w.join(team, bob, workspace.Member)
+	create(team).want(t, http.StatusCreated)
+	w.leave(team, bob)
+	create(team).want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+
+	// Of two personal workspaces the default is one's own, also as a member of another.
+	w.join(ada.personal, bob, workspace.Owner)
+	a := bob.do(http.MethodPost, "/api/projects", object{"name": "Mine"}).want(t, http.StatusCreated)
+	if place, _ := a.body["workspace"].(map[string]any); place["id"] != bob.personal {
+		t.Errorf("created in %v", place)
+	}
+}
+
+func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	team := ada.workspace("Team")
+	slug := func(a answer) string {
+		t.Helper()
+		if a.status >= http.StatusBadRequest {
+			t.Fatal(a.raw)
+		}
+		return a.text("slug")
+	}
+	create := func(name string) answer {
+		return ada.do(http.MethodPost, "/api/projects", object{"name": name, "workspaceId": team})
+	}
+	rename := func(a answer, name string) answer {
+		return ada.do(http.MethodPut, projectURL(a.text("id")), object{"name": name})
+	}
+	first, second, third := create("Todo"), create("TODO!"), create("tödo")
+	if got := []string{slug(first), slug(second), slug(third)}; !cmp.Equal(got, []string{"todo", "todo-2", "todo-3"}) {
+		t.Fatalf("%v", got)
+	}
+	if got := slug(create("项目")) + " " + slug(create("日本")); got != "project project-2" {
+		t.Errorf("%q", got)
+	}
+	if a := ada.do(http.MethodPost, "/api/projects", object{"name": "Todo"}); slug(a) != "todo" {
+		t.Errorf("another workspace: %s", a.raw)
+	}
+	// A slug follows a rename, stays while the plain slug does, and is free again afterwards.
+	if got := slug(rename(second, "Todo")); got != "todo-2" {
+		t.Errorf("the same plain slug: %q", got)
+	}
+	if got := slug(rename(second, "Todo 2")); got != "todo-2" {
+		t.Errorf("the slug that it has: %q", got)
+	}
+	if got := slug(rename(first, "Other")); got != "other" {
+		t.Errorf("renamed: %q", got)
+	}
+	if got := slug(create("Todo")); got != "todo" {
+		t.Errorf("free again: %q", got)
+	}
+	if got := slug(rename(first, "Todo")); got != "todo-4" {
+		t.Errorf("renamed to a name that is taken: %q", got)
+	}
+	ada.do(http.MethodDelete, projectURL(third.text("id")), nil).want(t, http.StatusOK)
+	if got := slug(create("Todo")); got != "todo-3" {
+		t.Errorf("a deleted project's: %q", got)
+	}
+	slugs := 0
+	for key := range w.dump(w.names.projects) {
+		if strings.HasPrefix(key.SK, "SLUG#") && key.PK == "WS#"+team {
+			slugs++
+		}
+	}
+	if listed := len(ada.get("/api/projects?workspaceId=" + team).list("projects")); slugs != listed {
+		t.Errorf("%d slugs of %d projects", slugs, listed)
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	url := projectURL(ada.project("", "App", Private))
+	before := ada.get(url).want(t, http.StatusOK)
+	w.clock.Advance(time.Second)
+	for _, tc := range []struct {
+		change  object
+		changes []string
+	}{
+		{object{"name": "Shop"}, []string{"name"}},
+		{object{"description": "It sells."}, []string{"description"}},
+		{object{"description": ""}, []string{"description"}},
+		{object{"framework": "Vue", "visibility": "team"}, []string{"framework", "visibility"}},
+		{object{"framework": "vue"}, []string{"framework"}},
+		{object{"name": "Café", "description": "d", "framework": "go", "visibility": "public"}, []string{"name", "description", "framework", "visibility"}},
+	} {
+		w.clock.Advance(time.Second)
+		n := len(w.storedEvents())
+		a := ada.do(http.MethodPut, url, tc.change).want(t, http.StatusOK)
+		if a.calls > 5 {
+			t.Errorf("%v: %d calls", tc.change, a.calls)
+		}
+		want := before.body
+		delete(want, "files")
+		for field, value := range tc.change {
+			want[field] = value
+		}
+		want["slug"], want["updatedAt"] = slugOf(a.text("name")), w.stamp()
+		if diff := cmp.Diff(want, a.body); diff != "" {
+			t.Errorf("%v: %s", tc.change, diff)
+		}
+		told := w.lastEvent()
+		wantTold := event.Payload{Type: event.ProjectUpdated, Timestamp: told.Timestamp, Data: event.Data{
+			Actor: event.Actor{ID: ada.userID, Username: "ada"}, Changes: tc.changes,
+			Project: &event.Project{
+				ID: a.text("id"), Name: a.text("name"), Slug: a.text("slug"), Framework: a.text("framework"),
+				Visibility: a.text("visibility"), WorkspaceID: ada.personal,
+			},
+		}}
+		if diff := cmp.Diff(wantTold, told); diff != "" || told.Timestamp.String() != w.stamp() {
+			t.Errorf("%v: %s", tc.change, diff)
+		}
+		if got := len(w.storedEvents()); got != n+1 {
+			t.Errorf("%v: %d events", tc.change, got-n)
+		}
+		before = a
+	}
+	// What changes nothing writes nothing.
+	dump, n := w.dump(w.names.projects), len(w.storedEvents())
+	w.clock.Advance(time.Hour)
+	for _, same := range []object{
+		{}, {"name": "Café"}, {"name": "Café", "description": "d", "framework": "go", "visibility": "public"}, {"name": nil, "slug": "mine", "id": "x"},
+	} {
+		a := ada.do(http.MethodPut, url, same).want(t, http.StatusOK)
+		if diff := cmp.Diff(before.body, a.body); diff != "" {
+			t.Errorf("%v: %s", same, diff)
+		}
+	}
+	if diff := cmp.Diff(dump, w.dump(w.names.projects), cmpopts.IgnoreUnexported(attributeTypes...)); diff != "" || len(w.storedEvents()) != n {
+		t.Errorf("something was written: %s", diff)
+	}
+}
+
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	kept := ada.project("", "Kept", Private)
+	dump := w.dump(w.names.projects)
+	gone := ada.project("", "Gone", Team)
+	w.clock.Advance(time.Second)
+	a := ada.do(http.MethodDelete, projectURL(gone), nil).want(t, http.StatusOK)
+	if diff := cmp.Diff(map[string]any{"success": true, "message": "Project deleted."}, a.body); diff != "" || a.calls > 4 {
+		t.Error(diff, a.calls)
+	}
+	if diff := cmp.Diff(dump, w.dump(w.names.projects), cmpopts.IgnoreUnexported(attributeTypes...)); diff != "" {
+		t.Error("not as before:", diff)
+	}
+	told := w.lastEvent()
+	wantTold := event.Payload{Type: event.ProjectDeleted, Timestamp: told.Timestamp, Data: event.Data{
+		Actor: event.Actor{ID: ada.userID, Username: "ada"},
+		Project: &event.Project{
+			ID: gone, Name: "Gone", Slug: "gone", Framework: "static", Visibility: "team", WorkspaceID: ada.personal,
+		},
+	}}
+	if diff := cmp.Diff(wantTold, told); diff != "" {
+		t.Error(diff)
+	}
+	never := ada.get(projectURL(w.ids.New(id.Project))).want(t, http.StatusNotFound, api.CodeProjectNotFound)
+	for _, call := range projectCalls {
+		if a := call.do(ada, gone); a.raw != never.raw || a.status != http.StatusNotFound {
+			t.Errorf("%s: %d %s", call.name, a.status, a.raw)
+		}
+	}
+	ada.get(projectURL(kept)).want(t, http.StatusOK)
+}
+
+func TestLastOpened(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, eve := w.user("ada"), w.user("eve")
+	id := ada.project("", "App", Public)
+	n := len(w.storedEvents())
+	created := w.stamp()
+	opened := func(b *browser) string {
+		t.Helper()
+		return b.get(projectURL(id)).want(t, http.StatusOK).text("lastOpenedAt")
+	}
+	stored := func() string {
+		t.Helper()
+		return ada.get("/api/projects").list("projects")[0]["lastOpenedAt"].(string)
+	}
+	w.clock.Advance(openedEvery - time.Millisecond)
+	if got := opened(ada); got != created || stored() != created {
+		t.Errorf("moved within a minute: %s", got)
+	}
+	w.clock.Advance(time.Millisecond)
+	if got := opened(eve); got != created || stored() != created {
+		t.Errorf("moved by somebody from outside: %s", got)
+	}
+	if got := opened(ada); got != w.stamp() || stored() != w.stamp() {
+		t.Errorf("not moved: %s", got)
+	}
+	updated := ada.get(projectURL(id)).text("updatedAt")
+	if updated != created || len(w.storedEvents()) != n {
+		t.Error("an opening is a change")
+	}
+	// The opening does not make an update stale, nor does the update turn it back.
+	w.clock.Advance(time.Hour)
+	moved := opened(ada)
+	if a := ada.do(http.MethodPut, projectURL(id), object{"name": "New"}).want(t, http.StatusOK); a.text("lastOpenedAt") != moved {
+		t.Errorf("%s, opened %s", a.raw, moved)
+	}
+	// A read does not depend on whether it can be noted.
+	w.clock.Advance(time.Hour)
+	w.interpose(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			if operation(r) == "UpdateItem" {
+				out.WriteHeader(http.StatusInternalServerError)
+				return
+			}
+			next.ServeHTTP(out, r)
+		})
+	})
+	if got := opened(ada); got != moved {
+		t.Errorf("%s is not what is stored", got)
+	}
+	if !strings.Contains(w.log.String(), "the opening of a project was not noted") {
+		t.Error("nothing in the log")
+	}
+}
+
+func TestReadsStayWithinTheirCalls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, bob := w.user("ada"), w.user("bob")
+	const workspaces = 5
+	var project string
+	for i := range workspaces - 1 {
+		team := bob.workspace(fmt.Sprint("Team ", i))
+		w.join(team, ada, workspace.Member)
+		project = bob.project(team, "App", Team)
+	}
+	if a := ada.get("/api/projects").want(t, http.StatusOK); a.calls != 2+workspaces || len(a.list("projects")) != workspaces-1 {
+		t.Errorf("list: %d calls, %s", a.calls, a.raw)
+	}
+	w.clock.Advance(time.Hour)
+	if a := ada.get(projectURL(project)).want(t, http.StatusOK); a.calls > 5 {
+		t.Errorf("read: %d calls", a.calls)
+	}
+	for path, n := range map[string]int64{"/events": 5, "/comments": 5, "/comments?path=/a": 5} {
+		if a := ada.get(projectURL(project)+path).want(t, http.StatusOK); a.calls > n {
+			t.Errorf("%s: %d calls", path, a.calls)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, bob := w.user("ada"), w.user("bob")
+	team, other := ada.workspace("Team"), bob.workspace("Other")
+	w.join(team, bob, workspace.Member)
+	make := func(b *browser, workspaceID, name, framework string, v Visibility) string {
+		w.clock.Advance(time.Second)
+		return b.do(http.MethodPost, "/api/projects", object{
+			"name": name, "framework": framework, "visibility": v, "workspaceId": workspaceID,
+		}).want(t, http.StatusCreated).text("id")
+	}
+	mine := make(ada, ada.personal, "Grüße", "React", Private)
+	shop := make(ada, team, "Shop", "react", Team)
+	secret := make(ada, team, "Secret Shop", "vue", Private)
+	bobs := make(bob, team, "Bob's", "react", Private)
+	public := make(bob, other, "Elsewhere", "react", Public)
+
+	ids := func(b *browser, query string) []any {
+		t.Helper()
+		return b.get("/api/projects"+query).want(t, http.StatusOK).values("projects", "id")
+	}
+	for _, tc := range []struct {
+		who   *browser
+		query string
+		want  []any
+	}{
+		{ada, "", []any{bobs, secret, shop, mine}}, // an owner sees what is private, too
+		{bob, "", []any{public, bobs, shop}},
+		{ada, "?workspaceId=" + team, []any{bobs, secret, shop}},
+		{ada, "?workspaceId=&framework=&q=&limit=100", []any{bobs, secret, shop, mine}},
+		{ada, "?framework=REACT", []any{bobs, shop, mine}},
+		{ada, "?visibility=private", []any{bobs, secret, mine}},
+		{ada, "?visibility=public", []any{}},
+		{ada, "?q=SHOP", []any{secret, shop}},
+		{ada, "?q=" + url.QueryEscape("gRÜ"), []any{mine}},
+		{ada, "?q=" + url.QueryEscape("u\u0308ß"), []any{mine}},
+		{ada, "?q=grusse", []any{mine}},
+		{ada, "?q=nothing", []any{}},
+		{ada, "?q=shop&framework=vue&visibility=private&workspaceId=" + team, []any{secret}},
+	} {
+		if diff := cmp.Diff(tc.want, ids(tc.who, tc.query)); diff != "" {
+			t.Errorf("%s %s: %s", tc.who.name, tc.query, diff)
+		}
+	}
+	// Reading one brings it to the front.
+	w.clock.Advance(time.Hour)
+	ada.get(projectURL(mine)).want(t, http.StatusOK)
+	if diff := cmp.Diff([]any{mine, bobs, secret, shop}, ids(ada, "")); diff != "" {
+		t.Error(diff)
+	}
+	for query, code := range map[string]api.Code{
+		"?workspaceId=" + other:                   api.CodeWorkspaceNotFound,
+		"?workspaceId=" + w.ids.New(id.Workspace): api.CodeWorkspaceNotFound,
+		"?workspaceId=x":                          api.CodeWorkspaceNotFound,
+		"?visibility=secret":                      api.CodeValidationFailed,
+		"?limit=0":                                api.CodeValidationFailed,
+		"?limit=101":                              api.CodeValidationFailed,
+		"?limit=x":                                api.CodeValidationFailed,
+		"?cursor=x":                               api.CodeValidationFailed,
+		"?q=" + strings.Repeat("x", 101):          api.CodeValidationFailed,
+		"?framework=" + strings.Repeat("x", 65):   api.CodeValidationFailed,
+	} {
+		ada.get("/api/projects"+query).want(t, code.Status(), code)
+	}
+}
+
+// pages follows a list's cursors and answers with a field of all that they lead to.
+func (b *browser) pages(path, query, list, field string, limit int) []any {
+	b.w.t.Helper()
+	var all []any
+	next := ""
+	for range 1000 {
+		a := b.get(fmt.Sprintf("%s?limit=%d%s%s", path, limit, query, next)).want(b.w.t, http.StatusOK)
+		if n := len(a.list(list)); n > limit {
+			b.w.t.Fatalf("a page of %d has %d", limit, n)
+		}
+		all = append(all, a.values(list, field)...)
+		if a.text("nextCursor") == "" {
+			if _, has := a.body["nextCursor"]; has {
+				b.w.t.Errorf("the last page has a cursor: %s", a.raw)
+			}
+			return all
+		}
+		next = "&cursor=" + url.QueryEscape(a.text("nextCursor"))
+	}
+	b.w.t.Fatal("pages without end")
+	return nil
+}
+
+func TestListPages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, bob := w.user("ada"), w.user("bob")
+	for i := range 7 { // some of one moment
+		w.clock.Advance(time.Duration(i%2) * time.Second)
+		ada.project("", "App", Team)
+		bob.project("", "App", Team)
+	}
+	whole := ada.get("/api/projects").values("projects", "id")
+	for _, limit := range []int{1, 2, 3, 7, 100} {
+		if diff := cmp.Diff(whole, ada.pages("/api/projects", "", "projects", "id", limit)); diff != "" {
+			t.Errorf("by %d: %s", limit, diff)
+		}
+	}
+	cursor := ada.get("/api/projects?limit=2").text("nextCursor")
+	for name, a := range map[string]answer{
+		"another user's":   bob.get("/api/projects?limit=2&cursor=" + cursor),
+		"another filter's": ada.get("/api/projects?limit=2&q=app&cursor=" + cursor),
+		"another list's":   ada.get(projectURL(whole[0].(string)) + "/events?cursor=" + cursor),
+		"changed":          ada.get("/api/projects?cursor=" + cursor[1:]),
+	} {
+		if a.status != http.StatusBadRequest || !strings.Contains(a.text("error"), "cursor: ") {
+			t.Errorf("%s: %d %s", name, a.status, a.raw)
+		}
+	}
+	// The one at which a page ended may go meanwhile.
+	ada.do(http.MethodDelete, projectURL(whole[1].(string)), nil).want(t, http.StatusOK)
+	if diff := cmp.Diff(whole[2:], ada.get("/api/projects?cursor="+cursor).values("projects", "id")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestQuotaOfProjects(t *testing.T) {
+	t.Parallel()
+	q := DefaultQuotas()
+	q.Projects = 2
+	w := newWorld(t, withQuotas(q))
+	ada := w.user("ada")
+	first := ada.project("", "One", Private)
+	ada.project("", "Two", Private)
+	create := func() answer { return ada.do(http.MethodPost, "/api/projects", object{"name": "Two"}) }
+	a := create().want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	if !strings.Contains(a.text("error"), "2 projects") {
+		t.Errorf("%s does not name the quota", a.raw)
+	}
+	ada.project(ada.workspace("Another"), "Three", Private)
+	ada.do(http.MethodDelete, projectURL(first), nil).want(t, http.StatusOK)
+	create().want(t, http.StatusCreated)
+	create().want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	if got := w.counted(ada.personal); got != 2 {
+		t.Errorf("counted %d", got)
+	}
+}
+
+// counted is how many projects a workspace's record says that it has.
+func (w *world) counted(workspaceID string) int {
+	w.t.Helper()
+	item, err := w.projects.Get(w.t.Context(), db.WorkspaceKey(workspaceID))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	record, err := decode[workspace.Workspace](item)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return record.Projects
+}

@@ -1,0 +1,44 @@
+package project
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"devplatform/shared/api"
+)
+
+// defaultLimit is how many entries a page of a log has if the request does not say (API.md §1).
+const defaultLimit = 50
+
+// scopeOf names a list for its cursors: what it lists and every choice that the request made. No two lists have one name.
+func scopeOf(list string, choices ...string) string {
+	var b strings.Builder
+	b.WriteString(list)
+	for _, choice := range choices {
+		b.WriteString(" " + strconv.Quote(choice))
+	}
+	return b.String()
+}
+
+// position is where the list of that scope goes on, "" without a cursor.
+func (s *Service) position(ctx context.Context, scope, cursor string) (string, error) {
+	if cursor == "" {
+		return "", nil
+	}
+	at, err := s.cursors.Open(ctx, scope, cursor)
+	return at, api.CursorError(err)
+}
+
+// doneOutput is the answer that has nothing to show.
+type doneOutput struct{ Body api.Done }
+
+// paged cuts entries, of which one more was read than a page has, to the page and makes the cursor behind its last.
+func paged[T any](ctx context.Context, s *Service, scope string, entries []T, limit int, position func(T) string) ([]T, string, error) {
+	n := api.Fit(entries, limit)
+	if n == len(entries) {
+		return entries, "", nil
+	}
+	next, err := s.cursors.Seal(ctx, scope, position(entries[n-1]))
+	return entries[:n], next, err
+}

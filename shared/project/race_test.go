@@ -1,0 +1,194 @@
+package project
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/event"
+	"devplatform/shared/workspace"
+)
+
+// atOnce makes n requests beside each other.
+func atOnce(t *testing.T, n int, do func(i int) (answer, error)) []answer {
+	t.Helper()
+	answers, errs := make([]answer, n), make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { answers[i], errs[i] = do(i) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return answers
+}
+
+func statuses(answers []answer) map[int]int {
+	n := map[int]int{}
+	for _, a := range answers {
+		n[a.status]++
+	}
+	return n
+}
+
+func TestOneNameAtOnceGivesDifferentSlugs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	const n = 8
+	answers := atOnce(t, n, func(int) (answer, error) {
+		return ada.try(http.MethodPost, "/api/projects", object{"name": "Todo"})
+	})
+	slugs := map[string]bool{}
+	for _, a := range answers {
+		a.want(t, http.StatusCreated)
+		slugs[a.text("slug")] = true
+	}
+	if len(slugs) != n || !slugs["todo"] || !slugs["todo-2"] || w.counted(ada.personal) != n {
+		t.Errorf("slugs %v, counted %d", slugs, w.counted(ada.personal))
+	}
+	// Renamed to one name, too.
+	renamed := atOnce(t, n, func(i int) (answer, error) {
+		return ada.try(http.MethodPut, projectURL(answers[i].text("id")), object{"name": "Shop"})
+	})
+	clear(slugs)
+	for _, a := range renamed {
+		slugs[a.want(t, http.StatusOK).text("slug")] = true
+	}
+	stored := 0
+	for key := range w.dump(w.names.projects) {
+		if strings.HasPrefix(key.SK, "SLUG#") {
+			stored++
+		}
+	}
+	if len(slugs) != n || !slugs["shop"] || stored != n {
+		t.Errorf("slugs %v, %d stored", slugs, stored)
+	}
+}
+
+func TestQuotaHoldsAtOnce(t *testing.T) {
+	t.Parallel()
+	q := DefaultQuotas()
+	q.Projects = 5
+	w := newWorld(t, withQuotas(q))
+	ada := w.user("ada")
+	answers := atOnce(t, 9, func(i int) (answer, error) {
+		return ada.try(http.MethodPost, "/api/projects", object{"name": fmt.Sprint("App ", i)})
+	})
+	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 4}, statuses(answers)); diff != "" {
+		t.Error(diff)
+	}
+	if listed := len(ada.get("/api/projects").list("projects")); listed != 5 || w.counted(ada.personal) != 5 || len(w.storedEvents()) != 5 {
+		t.Errorf("%d projects, %d counted, %d events", listed, w.counted(ada.personal), len(w.storedEvents()))
+	}
+}
+
+// Changes made at once are all made, one after the other, and each event tells of the project as its change left it.
+func TestUpdatesAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	project := ada.project("", "App", Team)
+	changes := []object{
+		{"description": "new"}, {"framework": "go"}, {"visibility": "public"}, {"name": "Shop"},
+	}
+	answers := atOnce(t, len(changes), func(i int) (answer, error) {
+		return ada.try(http.MethodPut, projectURL(project), changes[i])
+	})
+	if diff := cmp.Diff(map[int]int{http.StatusOK: len(changes)}, statuses(answers)); diff != "" {
+		t.Fatal(diff, answers)
+	}
+	a := ada.get(projectURL(project))
+	for _, change := range changes {
+		for field, want := range change {
+			if a.body[field] != want {
+				t.Errorf("%s is %v", field, a.body[field])
+			}
+		}
+	}
+	if n := len(w.storedEvents()); n != 1+len(changes) {
+		t.Errorf("%d events", n)
+	}
+}
+
+// A project is deleted once, whatever else happens to it meanwhile, and nothing is written into it afterwards.
+func TestDeletionMeetsWriters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	for round := range 10 {
+		project := ada.project("", "App", Team)
+		w.file(project, "/a.ts")
+		answers := atOnce(t, 7, func(i int) (answer, error) {
+			switch {
+			case i < 2:
+				return ada.try(http.MethodDelete, projectURL(project), nil)
+			case i < 4:
+				return ada.try(http.MethodPut, projectURL(project), object{"name": fmt.Sprint("New ", round, i)})
+			case i < 6:
+				return ada.try(http.MethodPost, projectURL(project)+"/comments", object{"body": "x", "path": "/a.ts"})
+			}
+			return ada.try(http.MethodGet, projectURL(project), nil)
+		})
+		if n := statuses(answers[:2]); n[http.StatusOK] != 1 || n[http.StatusNotFound] != 1 {
+			t.Errorf("deletions: %v", n)
+		}
+		for _, a := range answers[2:] {
+			if a.status != http.StatusOK && a.status != http.StatusCreated && a.status != http.StatusNotFound {
+				t.Errorf("%d %s", a.status, a.raw)
+			}
+		}
+		made := map[event.Type]int{}
+		var kinds []event.Type
+		for _, record := range w.storedEvents() {
+			if record.ProjectID == project {
+				made[record.Type]++
+				kinds = append(kinds, record.Type)
+			}
+		}
+		if made[event.ProjectDeleted] != 1 {
+			t.Errorf("%v", kinds)
+		}
+		if want := statuses(answers[2:4])[http.StatusOK]; made[event.ProjectUpdated] != want {
+			t.Errorf("%d updates succeeded: %v", want, kinds)
+		}
+		if want := statuses(answers[4:6])[http.StatusCreated]; made[event.CommentCreated] != want {
+			t.Errorf("%d comments succeeded: %v", want, kinds)
+		}
+	}
+	for key := range w.dump(w.names.projects) {
+		if strings.HasPrefix(key.SK, "PROJECT#") || strings.HasPrefix(key.SK, "SLUG#") || key.SK == "TREE" {
+			t.Errorf("left: %v", key)
+		}
+	}
+	if n := w.counted(ada.personal); n != 0 {
+		t.Errorf("counted %d", n)
+	}
+}
+
+// A member who is removed, or loses a role, can do nothing from then on.
+func TestRemovedMembersLoseAccessAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, bob := w.user("ada"), w.user("bob")
+	team := ada.workspace("Team")
+	w.join(team, bob, workspace.Admin)
+	project := bob.project(team, "App", Private)
+	bob.get(projectURL(project)).want(t, http.StatusOK)
+	w.join(team, bob, workspace.Viewer)
+	bob.get(projectURL(project)).want(t, http.StatusOK) // their own, still
+	bob.do(http.MethodDelete, projectURL(project), nil).want(t, http.StatusForbidden)
+	w.leave(team, bob)
+	bob.get(projectURL(project)).want(t, http.StatusNotFound)
+	if got := bob.get("/api/projects").values("projects", "id"); slices.Contains(got, any(project)) {
+		t.Error("still listed")
+	}
+}

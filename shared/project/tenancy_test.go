@@ -1,0 +1,142 @@
+package project
+
+import (
+	"net/http"
+	"testing"
+
+	"devplatform/shared/api"
+	"devplatform/shared/workspace"
+)
+
+// projectCall is a way to reach something of a project, with the action that it takes.
+type projectCall struct {
+	name   string
+	action workspace.Action
+	public bool // any signed-in user may, if the project is public
+	own    bool // needs to be one's own, or Moderate
+	status int  // of a success
+	do     func(b *browser, projectID string) answer
+}
+
+var projectCalls = []projectCall{
+	{"read", workspace.Read, true, false, http.StatusOK, func(b *browser, id string) answer {
+		return b.get(projectURL(id))
+	}},
+	{"update", workspace.Write, false, false, http.StatusOK, func(b *browser, id string) answer {
+		return b.do(http.MethodPut, projectURL(id), object{"description": "by " + b.name})
+	}},
+	{"delete", workspace.DeleteOwnProject, false, true, http.StatusOK, func(b *browser, id string) answer {
+		return b.do(http.MethodDelete, projectURL(id), nil)
+	}},
+	{"feed", workspace.Read, false, false, http.StatusOK, func(b *browser, id string) answer {
+		return b.get(projectURL(id) + "/events")
+	}},
+	{"comment", workspace.Write, false, false, http.StatusCreated, func(b *browser, id string) answer {
+		return b.do(http.MethodPost, projectURL(id)+"/comments", object{"body": "Hello"})
+	}},
+	{"comments", workspace.Read, false, false, http.StatusOK, func(b *browser, id string) answer {
+		return b.get(projectURL(id) + "/comments")
+	}},
+	{"delete comment", workspace.Write, false, true, http.StatusOK, func(b *browser, id string) answer {
+		return b.do(http.MethodDelete, projectURL(id)+"/comments/"+b.w.commentOf(id), nil)
+	}},
+}
+
+// commentOf is the id of a project's first comment, read past everything; of one that never was, if there is none.
+func (w *world) commentOf(projectID string) string {
+	w.t.Helper()
+	found, err := w.service.store.commentsOf(w.t.Context(), projectID, "", 1)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if len(found) == 0 {
+		return "cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+	}
+	return found[0].ID
+}
+
+// Who may do what follows from the permission table and from a project's visibility, for every call.
+func TestTenancy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	owner := w.user("owner")
+	team := owner.workspace("Team")
+	callers := []struct {
+		role workspace.Role
+		*browser
+	}{
+		{"", w.user("outsider")}, {"", w.user("former")}, {workspace.Viewer, w.user("viewer")}, {workspace.Member, w.user("member")},
+		{workspace.Member, w.user("creator")}, {workspace.Admin, w.user("admin")}, {workspace.Owner, owner},
+	}
+	for _, caller := range callers {
+		if caller.role != "" {
+			w.join(team, caller.browser, caller.role)
+		}
+	}
+	creator, former := callers[4].browser, callers[1].browser
+	w.join(team, former, workspace.Admin)
+	w.leave(team, former)
+	never := owner.get("/api/projects/prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK").want(t, http.StatusNotFound, api.CodeProjectNotFound)
+
+	for _, visibility := range []Visibility{Private, Team, Public} {
+		for _, call := range projectCalls {
+			project := creator.project(team, "App", visibility)
+			creator.do(http.MethodPost, projectURL(project)+"/comments", object{"body": "First"}).want(t, http.StatusCreated)
+			for _, caller := range callers {
+				isCreator := caller.browser == creator
+				sees := visibility == Public || (caller.role.May(workspace.Read) &&
+					(visibility == Team || isCreator || caller.role.May(workspace.Moderate)))
+				may := caller.role.May(call.action)
+				if call.own {
+					may = caller.role.May(workspace.Moderate) || (isCreator && may)
+				}
+				want := http.StatusForbidden
+				switch {
+				case !sees:
+					want = http.StatusNotFound
+				case may, call.public && visibility == Public:
+					want = call.status
+				}
+				before := len(w.storedEvents())
+				a := call.do(caller.browser, project)
+				if a.status != want {
+					t.Errorf("%s of a %s project by %s: %d %s, want %d", call.name, visibility, caller.name, a.status, a.raw, want)
+				}
+				if want == http.StatusNotFound && a.raw != never.raw {
+					t.Errorf("%s of a %s project by %s: %s tells more than %s", call.name, visibility, caller.name, a.raw, never.raw)
+				}
+				if want >= http.StatusBadRequest && len(w.storedEvents()) != before {
+					t.Errorf("%s of a %s project by %s left an event", call.name, visibility, caller.name)
+				}
+				if want == http.StatusOK && call.own { // it is gone: the next one needs another
+					project = creator.project(team, "App", visibility)
+					creator.do(http.MethodPost, projectURL(project)+"/comments", object{"body": "First"}).want(t, http.StatusCreated)
+				}
+			}
+		}
+	}
+	nobody := &browser{w: w, name: "nobody"}
+	for _, call := range projectCalls {
+		call.do(nobody, creator.project(team, "App", Public)).want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	}
+}
+
+// Ids of other kinds, and what is no id, are simply not found.
+func TestStrangeIDs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	project := ada.project("", "App", Team)
+	for _, id := range []string{"x", "prj_", ada.userID, ada.personal, "PRJ_" + project[4:], project + "0", "%00", "prj_%23", "..%2Fx"} {
+		for _, call := range projectCalls {
+			if a := call.do(ada, id); a.status != http.StatusNotFound || a.text("code") != string(api.CodeProjectNotFound) {
+				if a.text("code") != string(api.CodeRouteNotFound) {
+					t.Errorf("%s %q: %d %s", call.name, id, a.status, a.raw)
+				}
+			}
+		}
+	}
+	for _, id := range []string{"x", project, "cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"} {
+		ada.do(http.MethodDelete, projectURL(project)+"/comments/"+id, nil).want(t, http.StatusNotFound, api.CodeCommentNotFound)
+	}
+}
