@@ -43,14 +43,14 @@ func (s *Service) Register(h huma.API) {
 	s.registerMembers(h)
 }
 
-type createInput struct {
+type createWorkspaceInput struct {
 	Body struct {
 		Name string `json:"name" doc:"1–100 characters, not blank, no control characters; kept as it is sent" example:"Team"`
 	}
 }
 
 // Resolve implements huma.Resolver: the rules that a schema can't word.
-func (in *createInput) Resolve(huma.Context) []error {
+func (in *createWorkspaceInput) Resolve(huma.Context) []error {
 	if rule := CheckName(in.Body.Name); rule != "" {
 		return []error{api.Invalid("name", rule)}
 	}
@@ -88,7 +88,7 @@ func (s *Service) handleList(ctx context.Context, in *workspacesInput) (*workspa
 	return out, err
 }
 
-func (s *Service) handleCreate(ctx context.Context, in *createInput) (*workspaceOutput, error) {
+func (s *Service) handleCreate(ctx context.Context, in *createWorkspaceInput) (*workspaceOutput, error) {
 	made, err := s.Create(ctx, api.CallerFrom(ctx), in.Body.Name)
 	if err != nil {
 		return nil, err

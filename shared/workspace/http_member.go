@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/api"
 )
 
-type addInput struct {
+type addMemberInput struct {
 	ID   string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Body struct {
 		Username string `json:"username" minLength:"1" doc:"Whom to add; case does not count" example:"grace"`
@@ -17,13 +17,12 @@ type addInput struct {
 	}
 }
 
-type memberInput struct {
+type removeMemberInput struct {
 	ID     string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	UserID string `path:"userId" doc:"The member's user id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
-// roleInput is memberInput with a role; huma passes over the fields of unexported embedded structs.
-type roleInput struct {
+type updateMemberInput struct {
 	ID     string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	UserID string `path:"userId" doc:"The member's user id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Body   struct {
@@ -52,7 +51,7 @@ func (s *Service) registerMembers(h huma.API) {
 		ID: "list-members", Method: http.MethodGet, Path: "/api/workspaces/{id}/members", Tag: tag, Session: true,
 		Summary: "The members of a workspace",
 		Errors:  []api.Code{api.CodeWorkspaceNotFound},
-	}, s.handleMembers)
+	}, s.handleListMembers)
 	api.Register(h, api.Operation{
 		ID: "add-member", Method: http.MethodPost, Path: "/api/workspaces/{id}/members", Tag: tag, Session: true, Status: http.StatusCreated,
 		Summary:     "Add a member",
@@ -60,30 +59,30 @@ func (s *Service) registerMembers(h huma.API) {
 		Errors: []api.Code{
 			api.CodeWorkspaceNotFound, api.CodeUserNotFound, api.CodeAccessDenied, api.CodeConflict, api.CodeQuotaExceeded,
 		},
-	}, s.handleAdd)
+	}, s.handleAddMember)
 	api.Register(h, api.Operation{
 		ID: "update-member", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
 		Summary:     "Change a member's role",
 		Description: "For admins and owners, who change and grant no role above their own. The last owner stays one.",
 		Errors:      []api.Code{api.CodeWorkspaceNotFound, api.CodeMemberNotFound, api.CodeAccessDenied, api.CodeConflict},
-	}, s.handleSetRole)
+	}, s.handleUpdateMember)
 	api.Register(h, api.Operation{
 		ID: "remove-member", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
 		Summary: "Remove a member, or leave",
 		Description: "Admins and owners remove others with no role above their own; everybody may remove themselves. The last owner stays, " +
 			"and so does the person whom a personal workspace belongs to. Takes effect at once. Emits member.removed.",
 		Errors: []api.Code{api.CodeWorkspaceNotFound, api.CodeMemberNotFound, api.CodeAccessDenied, api.CodeConflict},
-	}, s.handleRemove)
+	}, s.handleRemoveMember)
 }
 
-func (s *Service) handleMembers(ctx context.Context, in *membersInput) (*membersOutput, error) {
+func (s *Service) handleListMembers(ctx context.Context, in *membersInput) (*membersOutput, error) {
 	var err error
 	out := &membersOutput{}
 	out.Body.Members, out.Body.NextCursor, err = s.listMembers(ctx, api.CallerFrom(ctx).UserID, in.ID, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleAdd(ctx context.Context, in *addInput) (*memberOutput, error) {
+func (s *Service) handleAddMember(ctx context.Context, in *addMemberInput) (*memberOutput, error) {
 	added, err := s.Add(ctx, api.CallerFrom(ctx), in.ID, in.Body.Username, in.Body.Role)
 	if err != nil {
 		return nil, err
@@ -91,7 +90,7 @@ func (s *Service) handleAdd(ctx context.Context, in *addInput) (*memberOutput, e
 	return &memberOutput{added.memberItem()}, nil
 }
 
-func (s *Service) handleSetRole(ctx context.Context, in *roleInput) (*memberOutput, error) {
+func (s *Service) handleUpdateMember(ctx context.Context, in *updateMemberInput) (*memberOutput, error) {
 	changed, err := s.SetRole(ctx, api.CallerFrom(ctx), in.ID, in.UserID, in.Body.Role)
 	if err != nil {
 		return nil, err
@@ -99,7 +98,7 @@ func (s *Service) handleSetRole(ctx context.Context, in *roleInput) (*memberOutp
 	return &memberOutput{changed.memberItem()}, nil
 }
 
-func (s *Service) handleRemove(ctx context.Context, in *memberInput) (*doneOutput, error) {
+func (s *Service) handleRemoveMember(ctx context.Context, in *removeMemberInput) (*doneOutput, error) {
 	caller := api.CallerFrom(ctx)
 	if err := s.Remove(ctx, caller, in.ID, in.UserID); err != nil {
 		return nil, err

@@ -144,6 +144,9 @@ func TestMembers(t *testing.T) {
 	if diff := cmp.Diff([]event.Data{data("admin"), data("viewer")}, told); diff != "" {
 		t.Error(diff)
 	}
+	if at := w.history()[0].Timestamp.String(); at != added.text("addedAt") {
+		t.Errorf("added at %s, told as of %s", added.text("addedAt"), at)
+	}
 }
 
 // What changes nothing writes nothing.

@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"errors"
+	"time"
 
 	"devplatform/shared/api"
 	"devplatform/shared/clock"
@@ -51,11 +52,12 @@ func (s *Service) Add(ctx context.Context, caller api.Caller, workspaceID, usern
 		if err != nil {
 			return err
 		}
+		now := s.now()
 		added = Membership{
-			WorkspaceID: workspaceID, UserID: userID, Username: username, Role: role, AddedAt: clock.Stamp(s.now()),
+			WorkspaceID: workspaceID, UserID: userID, Username: username, Role: role, AddedAt: clock.Stamp(now),
 			Name: by.Name, CreatedAt: by.CreatedAt,
 		}
-		return s.apply(ctx, caller, change{by: by, after: &added})
+		return s.apply(ctx, caller, change{by: by, after: &added}, now)
 	})
 	return added, err
 }
@@ -77,7 +79,7 @@ func (s *Service) SetRole(ctx context.Context, caller api.Caller, workspaceID, u
 		if of.Role == wanted {
 			return nil
 		}
-		return s.apply(ctx, caller, change{by: by, before: of, after: &changed})
+		return s.apply(ctx, caller, change{by: by, before: of, after: &changed}, s.now())
 	})
 	return changed, err
 }
@@ -103,7 +105,7 @@ func (s *Service) Remove(ctx context.Context, caller api.Caller, workspaceID, us
 		if err := decideRemove(by, of); err != nil {
 			return err
 		}
-		return s.apply(ctx, caller, change{by: by, before: of})
+		return s.apply(ctx, caller, change{by: by, before: of}, s.now())
 	})
 }
 
@@ -128,16 +130,16 @@ func (s *Service) places(ctx context.Context, workspaceID, userID, memberID stri
 	return *by, of, nil
 }
 
-// apply writes a change with its event. What stands in its way is told in the contract's words, but for errStale, which
+// apply writes a change that is made at a time with its event. What stands in its way is told in the contract's words, but for errStale, which
 // is to be decided again.
-func (s *Service) apply(ctx context.Context, caller api.Caller, c change) error {
+func (s *Service) apply(ctx context.Context, caller api.Caller, c change, at time.Time) error {
 	if kind := c.kind(); kind != "" {
 		m := c.member()
 		w, err := s.outbox.Add(event.Change{Type: kind, WorkspaceID: m.WorkspaceID, Data: event.Data{
 			Actor:     event.Actor{ID: caller.UserID, Username: caller.Username},
 			Workspace: &event.Workspace{ID: m.WorkspaceID, Name: m.Name},
 			Member:    &event.Member{UserID: m.UserID, Username: m.Username, Role: string(m.Role)},
-		}}, s.now())
+		}}, at)
 		if err != nil {
 			return err
 		}
