@@ -52,8 +52,12 @@ func (f *failure) check() error {
 	}
 }
 
-// guard runs what may be caught in a store that fails under it, and then doesn't wait for it.
+// guard runs what may be caught in a store that fails under it, and then doesn't wait for it. A store that has failed
+// is not touched: requests may still be caught in it.
 func (f *failure) guard(work func() error) error {
+	if err := f.check(); err != nil {
+		return err
+	}
 	done := make(chan error, 1)
 	go func() { done <- work() }()
 	select {
