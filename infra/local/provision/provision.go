@@ -1,7 +1,9 @@
-// Package provision makes what a stack needs and what isn't there yet: tables with their indexes and time to live, and secrets.
+// Package provision makes what a stack needs and what isn't there yet: tables with their indexes, streams and time to live,
+// and secrets.
 //
 // It speaks to AWS's APIs only, through the SDK, so that the embedded services, LocalStack, moto or AWS itself will do.
-// It never deletes, never overwrites a value, and finishes what an earlier run was interrupted at.
+// It never deletes, never overwrites a value, and finishes what an earlier run was interrupted at. Streams and time to live
+// are switched off where the template has them no more, as CloudFormation does.
 //
 // What may not enter: anything about how the services work inside.
 package provision
@@ -31,7 +33,7 @@ type Options struct {
 }
 
 // Result names what Apply has made or changed, each as it is called in AWS, sorted.
-type Result struct{ Tables, Indexes, TimeToLive, Secrets []string }
+type Result struct{ Tables, Indexes, Streams, TimeToLive, Secrets []string }
 
 // String gives a line for the log: "tables a, b; secrets c", or "everything is there".
 func (r Result) String() string {
@@ -39,7 +41,7 @@ func (r Result) String() string {
 	for _, made := range []struct {
 		what  string
 		names []string
-	}{{"tables", r.Tables}, {"indexes", r.Indexes}, {"time to live of", r.TimeToLive}, {"secrets", r.Secrets}} {
+	}{{"tables", r.Tables}, {"indexes", r.Indexes}, {"streams of", r.Streams}, {"time to live of", r.TimeToLive}, {"secrets", r.Secrets}} {
 		if len(made.names) > 0 {
 			parts = append(parts, made.what+" "+strings.Join(made.names, ", "))
 		}
@@ -91,7 +93,7 @@ func Apply(ctx context.Context, s *stack.Stack, options Options) (Result, error)
 	for logicalID, arn := range p.arns {
 		s.RebindSecret(logicalID, arn)
 	}
-	for _, names := range [][]string{p.made.Tables, p.made.Indexes, p.made.TimeToLive, p.made.Secrets} {
+	for _, names := range [][]string{p.made.Tables, p.made.Indexes, p.made.Streams, p.made.TimeToLive, p.made.Secrets} {
 		slices.Sort(names)
 	}
 	return p.made, nil

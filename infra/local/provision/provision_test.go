@@ -78,7 +78,15 @@ type services struct {
 
 func start(t *testing.T) *services {
 	t.Helper()
-	tables, err := dynamodb.Open(dynamodb.Options{Now: time.Now})
+	s, stop := startIn(t, "")
+	t.Cleanup(stop)
+	return s
+}
+
+// startIn keeps the tables in dir; where it is empty, nowhere. stop must be called.
+func startIn(t *testing.T, dir string) (_ *services, stop func()) {
+	t.Helper()
+	tables, err := dynamodb.Open(dynamodb.Options{Dir: dir, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,17 +105,16 @@ func start(t *testing.T) *services {
 		}
 		s.answer(w, recorder, operation)
 	}))
-	t.Cleanup(func() {
-		server.Close()
-		if err := tables.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	s.url = server.URL
 	keys := credentials.NewStaticCredentialsProvider("local", "local", "")
 	s.tables = sdk.New(sdk.Options{Region: "us-east-1", BaseEndpoint: &s.url, Credentials: keys})
 	s.secrets = secretsmanager.New(secretsmanager.Options{Region: "us-east-1", BaseEndpoint: &s.url, Credentials: keys})
-	return s
+	return s, func() {
+		server.Close()
+		if err := tables.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func (s *services) answer(w http.ResponseWriter, recorder *httptest.ResponseRecorder, operation string) {

@@ -31,6 +31,9 @@ func (p *provisioner) table(ctx context.Context, want stack.Table) error {
 	if err := sameKey(want.Attributes, have.AttributeDefinitions, want.Key, have.KeySchema); err != nil {
 		return err
 	}
+	if err := p.stream(ctx, want, have); err != nil {
+		return err
+	}
 	if err := p.indexes(ctx, want, have); err != nil {
 		return err
 	}
@@ -49,6 +52,9 @@ func (p *provisioner) createTable(ctx context.Context, want stack.Table) (*types
 	in := &dynamodb.CreateTableInput{
 		TableName: &want.Name, KeySchema: keySchema(want.Key), AttributeDefinitions: definitions(want.Attributes),
 		BillingMode: types.BillingMode(want.BillingMode), ProvisionedThroughput: throughput(want.ReadUnits, want.WriteUnits),
+	}
+	if want.StreamViewType != "" {
+		in.StreamSpecification = streamOn(want.StreamViewType)
 	}
 	for _, index := range want.Indexes {
 		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{

@@ -1,0 +1,171 @@
+package provision_test
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"devplatform/infra/local/provision"
+)
+
+// streaming is the template with a stream of its Accounts table.
+func streaming(view string) string {
+	return strings.Replace(template, "      TimeToLive", "      StreamSpecification: {StreamViewType: "+view+"}\n      TimeToLive", 1)
+}
+
+// stream gives what the stream of Accounts shows and when it began; "" where it has never had one.
+func (s *services) stream(t *testing.T) (view, label string) {
+	t.Helper()
+	table := s.describe(t, "local-Accounts")
+	if spec := table.StreamSpecification; spec != nil && *spec.StreamEnabled {
+		view = string(spec.StreamViewType)
+	}
+	return view, aws.ToString(table.LatestStreamLabel)
+}
+
+func TestTableIsBornWithItsStream(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	made, _ := s.apply(t, streaming("NEW_IMAGE"))
+	if !strings.HasPrefix(made, "tables local-Accounts") || strings.Contains(made, "stream") {
+		t.Error(made)
+	}
+	view, _ := s.stream(t)
+	equal(t, view, "NEW_IMAGE")
+	made, _ = s.apply(t, streaming("NEW_IMAGE"))
+	equal(t, made, "everything is there")
+}
+
+// TestStreamsFollowTheTemplate starts from a data folder of before there were streams.
+func TestStreamsFollowTheTemplate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	before := ""
+	for _, step := range []struct{ template, made, view string }{
+		{template, "tables local-Accounts, local-Counted; time to live of local-Accounts; secrets local-Fixed, local-Keys, local-Later", ""},
+		{streaming("NEW_IMAGE"), "streams of local-Accounts; secrets local-Fixed, local-Keys, local-Later", "NEW_IMAGE"},
+		{streaming("KEYS_ONLY"), "streams of local-Accounts; secrets local-Fixed, local-Keys, local-Later", "KEYS_ONLY"},
+		{template, "streams of local-Accounts; secrets local-Fixed, local-Keys, local-Later", ""},
+		{streaming("NEW_AND_OLD_IMAGES"), "streams of local-Accounts; secrets local-Fixed, local-Keys, local-Later", "NEW_AND_OLD_IMAGES"},
+	} {
+		s, stop := startIn(t, dir) // a restart each; secrets are not kept here
+		made, _ := s.apply(t, step.template)
+		equal(t, made, step.made)
+		view, label := s.stream(t)
+		equal(t, view, step.view)
+		if view != "" && label == before {
+			t.Errorf("%s: the stream is the one before", view)
+		}
+		before = label
+		made, _ = s.apply(t, step.template)
+		equal(t, made, "everything is there")
+		_, label = s.stream(t)
+		equal(t, label, before)
+		stop()
+	}
+}
+
+func TestWaitsForTheStream(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.apply(t, streaming("NEW_IMAGE"))
+	changed := load(t, streaming("OLD_IMAGE"))
+	changed.Tables = changed.Tables[:1] // the one with the stream
+	var asked []string
+	slow := func(operation string, nth int, _ *int, body []byte) []byte {
+		asked = append(asked, operation)
+		if operation == "UpdateTable" || operation == "DescribeTable" && nth <= 3 {
+			return bytes.ReplaceAll(body, []byte(`"TableStatus":"ACTIVE"`), []byte(`"TableStatus":"UPDATING"`))
+		}
+		return body
+	}
+	s.during(slow, func() {
+		if _, err := provision.Apply(t.Context(), changed, provision.Options{Endpoint: s.url}); err != nil {
+			t.Error(err)
+		}
+	})
+	view, _ := s.stream(t)
+	equal(t, view, "OLD_IMAGE")
+	tables := slices.DeleteFunc(asked, func(operation string) bool {
+		return !strings.Contains(operation, "Table") && operation != "DescribeTimeToLive"
+	})
+	equal(t, tables, []string{
+		"DescribeTable", "DescribeTable", "DescribeTable", "DescribeTable", // the table was busy when it was found
+		"UpdateTable", "DescribeTable", "UpdateTable", "DescribeTable", "DescribeTimeToLive",
+	})
+}
+
+// denied is what UpdateTable answers, done or not.
+func denied(operation string, status *int, body []byte) []byte {
+	if operation != "UpdateTable" {
+		return body
+	}
+	*status = http.StatusBadRequest
+	return []byte(`{"__type":"com.amazonaws.dynamodb.v20120810#AccessDeniedException","message":"no"}`)
+}
+
+func TestStreamIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ before, after, want string }{
+		"on":  {template, streaming("KEYS_ONLY"), "provision: table local-Accounts: switch the stream on: update: "},
+		"off": {streaming("NEW_IMAGE"), template, "provision: table local-Accounts: switch the stream off: update: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t)
+			s.apply(t, test.before)
+			var first []byte
+			refuse := func(operation string, _ int, status *int, body []byte) []byte {
+				if operation == "DescribeTable" && bytes.Contains(body, []byte("local-Accounts")) { // it stays as it was
+					if first == nil {
+						first = body
+					}
+					return first
+				}
+				return denied(operation, status, body)
+			}
+			s.during(refuse, func() {
+				_, err := provision.Apply(t.Context(), load(t, test.after), provision.Options{Endpoint: s.url})
+				if err == nil || !strings.HasPrefix(err.Error(), test.want) || !strings.Contains(err.Error(), "AccessDenied") {
+					t.Errorf("%v, want %s", err, test.want)
+				}
+			})
+		})
+	}
+}
+
+// TestStreamIsThereAlready refuses a step that somebody else has done meanwhile, or whose answer was lost.
+func TestStreamIsThereAlready(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.apply(t, streaming("NEW_IMAGE"))
+	s.during(func(operation string, _ int, status *int, body []byte) []byte { return denied(operation, status, body) }, func() {
+		made, _ := s.apply(t, streaming("OLD_IMAGE"))
+		equal(t, made, "streams of local-Accounts")
+	})
+	view, _ := s.stream(t)
+	equal(t, view, "OLD_IMAGE")
+}
+
+func TestTwoStreamsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.apply(t, streaming("NEW_IMAGE"))
+	var group sync.WaitGroup
+	for range 4 {
+		loaded := load(t, streaming("NEW_AND_OLD_IMAGES"))
+		group.Go(func() {
+			if _, err := provision.Apply(t.Context(), loaded, provision.Options{Endpoint: s.url}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	view, _ := s.stream(t)
+	equal(t, view, "NEW_AND_OLD_IMAGES")
+}
