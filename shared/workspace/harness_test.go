@@ -6,12 +6,9 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"io"
-	"log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -109,79 +106,6 @@ func (c *crowd) FindByUsername(_ context.Context, username string) (string, stri
 	return caller.UserID, caller.Username, nil
 }
 
-// wire stands between the slice and DynamoDB, and does to the next requests of an operation what a test tells it to.
-type wire struct {
-	proxy     *httputil.ReverseProxy
-	mu        sync.Mutex
-	operation string
-	times     int
-	lose      bool // the request is carried out and its reply lost; else it is refused
-	hit       int
-	between   func() // runs once, before the next such request
-}
-
-func newWire(t *testing.T, endpoint string) (*wire, string) {
-	t.Helper()
-	target, err := url.Parse(endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &wire{proxy: httputil.NewSingleHostReverseProxy(target)}
-	w.proxy.ErrorLog = log.New(io.Discard, "", 0) // requests are given up when another fails beside them
-	server := httptest.NewServer(w)
-	t.Cleanup(server.Close)
-	return w, server.URL
-}
-
-// refuse has the next requests of an operation answered with 500.
-func (w *wire) refuse(operation string, times int) { w.set(operation, times, false, nil) }
-
-// loseReplies has the replies to the next requests of an operation go missing.
-func (w *wire) loseReplies(operation string, times int) { w.set(operation, times, true, nil) }
-
-// before runs f in front of the next request of an operation.
-func (w *wire) before(operation string, f func()) { w.set(operation, 0, false, f) }
-
-func (w *wire) set(operation string, times int, lose bool, between func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.operation, w.times, w.lose, w.hit, w.between = operation, times, lose, 0, between
-}
-
-func (w *wire) hits() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.hit
-}
-
-func (w *wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
-	w.mu.Lock()
-	mine := w.operation != "" && strings.HasSuffix(r.Header.Get("X-Amz-Target"), "."+w.operation)
-	var between func()
-	if mine {
-		between, w.between = w.between, nil
-	}
-	broken := mine && w.times > 0
-	lose := w.lose
-	if broken {
-		w.times--
-		w.hit++
-	}
-	w.mu.Unlock()
-	if between != nil {
-		between()
-	}
-	switch {
-	case !broken:
-		w.proxy.ServeHTTP(out, r)
-	case lose:
-		w.proxy.ServeHTTP(httptest.NewRecorder(), r)
-		panic(http.ErrAbortHandler) // the connection is cut
-	default:
-		out.WriteHeader(http.StatusInternalServerError)
-	}
-}
-
 // world is the workspaces slice behind a real HTTP server, on a DynamoDB of its own.
 type world struct {
 	t              *testing.T
@@ -196,6 +120,7 @@ type world struct {
 	keys           *config.Keys
 	service        *workspace.Service
 	server         *httptest.Server
+	unaudited      bool // what a test has stored itself is not of one piece
 }
 
 // sdkAttempts is how often the world's SDK sends a request before it gives up.
@@ -232,7 +157,11 @@ func newWorld(t *testing.T, change ...func(*workspace.Deps)) *world {
 	w.server = httptest.NewServer(api.NewRouter(api.Config{
 		Name: "test", Version: "1", Edge: config.Edge{CookiePlainHTTP: true}, Logger: deps.Logger, Auth: w.crowd, Clock: w.clock.Now,
 	}, w.service.Register))
-	t.Cleanup(w.audit)
+	t.Cleanup(func() {
+		if !w.unaudited {
+			w.audit()
+		}
+	})
 	t.Cleanup(w.server.Close)
 	return w
 }

@@ -1,0 +1,119 @@
+package workspace_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/api"
+	"devplatform/shared/db"
+	"devplatform/shared/id"
+	"devplatform/shared/workspace"
+)
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.person("ada")
+	team := w.people("b", "c", "d", "e", "f")
+	ws := ada.create("Team")
+	wantMembers := []string{ada.id}
+	for _, p := range team {
+		ada.add(ws, p, workspace.Member).want(t, http.StatusCreated)
+		wantMembers = append(wantMembers, p.id)
+	}
+	wantPlaces := []string{ada.home, ws, ada.create("1"), ada.create("2"), ada.create("3"), ada.create("4")}
+	for _, list := range []struct {
+		path, name, field string
+		want              []string
+	}{
+		{"/api/workspaces", "workspaces", "id", wantPlaces},
+		{"/api/workspaces/" + ws + "/members", "members", "userId", wantMembers},
+	} {
+		for _, limit := range []string{"1", "2", "3", "4", "6", "100"} {
+			var got []string
+			pages := 0
+			for next := ""; ; pages++ {
+				a := ada.do(http.MethodGet, list.path+"?limit="+limit+next, nil).want(t, http.StatusOK)
+				got = append(got, a.column(list.name, list.field)...)
+				if a.text("nextCursor") == "" {
+					break
+				}
+				next = "&cursor=" + a.text("nextCursor")
+				if len(a.list(list.name)) == 0 || pages > 10 {
+					t.Fatalf("limit %s: an empty page that goes on", limit)
+				}
+			}
+			if diff := cmp.Diff(list.want, got); diff != "" {
+				t.Errorf("%s, limit %s: %s", list.name, limit, diff)
+			}
+			if limit == "6" && pages != 0 {
+				t.Errorf("%s: a page that holds everything goes on", list.name)
+			}
+		}
+	}
+}
+
+// A cursor is good for its own list and its own reader.
+func TestForeignCursors(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, grace := w.person("ada"), w.person("grace")
+	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
+	second := ada.team(map[*person]workspace.Role{grace: workspace.Member})
+	members := "/api/workspaces/" + ws + "/members"
+	ofPlaces := ada.do(http.MethodGet, "/api/workspaces?limit=1", nil).want(t, http.StatusOK).text("nextCursor")
+	ofMembers := ada.do(http.MethodGet, members+"?limit=1", nil).want(t, http.StatusOK).text("nextCursor")
+	for _, a := range []answer{
+		grace.do(http.MethodGet, "/api/workspaces?cursor="+ofPlaces, nil), grace.do(http.MethodGet, members+"?cursor="+ofMembers, nil),
+		ada.do(http.MethodGet, "/api/workspaces?cursor="+ofMembers, nil), ada.do(http.MethodGet, members+"?cursor="+ofPlaces, nil),
+		ada.do(http.MethodGet, "/api/workspaces/"+second+"/members?cursor="+ofMembers, nil),
+	} {
+		a.want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	}
+	ada.remove(ws, ada).want(t, http.StatusConflict)
+	ada.do(http.MethodGet, members+"?cursor="+ofMembers, nil).want(t, http.StatusOK)
+}
+
+// A workspace with more members than DynamoDB answers with at once is listed whole, in order, unless a limit is given.
+func TestManyMembers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.unaudited = true
+	ada := w.person("ada")
+	ws := ada.create("Team")
+	want := []string{ada.id}
+	var requests []types.WriteRequest
+	for range 3500 {
+		m := workspace.Membership{WorkspaceID: ws, UserID: w.ids.New(id.User), Username: strings.Repeat("x", 64), Role: workspace.Viewer, Name: "Team"}
+		item, err := db.Encode(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := db.MemberKey(ws, m.UserID)
+		item[db.AttrPK], item[db.AttrSK] = &types.AttributeValueMemberS{Value: key.PK}, &types.AttributeValueMemberS{Value: key.SK}
+		requests = append(requests, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
+		want = append(want, m.UserID)
+	}
+	for chunk := range slices.Chunk(requests, 25) {
+		in := &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{w.projects: chunk}}
+		if _, err := w.sdk.BatchWriteItem(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := ada.members(ws).want(t, http.StatusOK)
+	if diff := cmp.Diff(want, list.column("members", "userId")); diff != "" || list.text("nextCursor") != "" {
+		t.Errorf("listed otherwise: %s", diff)
+	}
+	wantCalls(t, "two pages of DynamoDB's", list, 3)
+	page := ada.do(http.MethodGet, "/api/workspaces/"+ws+"/members?limit=100", nil).want(t, http.StatusOK)
+	wantCalls(t, "a page of ours", page, 2)
+	if n := len(page.list("members")); n != 100 || page.text("nextCursor") == "" {
+		t.Errorf("a page of %d", n)
+	}
+}
