@@ -1,0 +1,213 @@
+package triggers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"devplatform/infra/local/runtime"
+	"devplatform/infra/local/stack"
+)
+
+// bubble runs a test with a clock of its own: waits take no time, and goroutines that are left over fail it.
+func bubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, test)
+}
+
+// function stands for a Lambda function: handle gets the sequence numbers of a batch.
+type function struct {
+	handle func(ctx context.Context, batch []string) (answer string, err error)
+
+	mu      sync.Mutex
+	batches []string    // "100 101", in the order of their invocations
+	times   []time.Time // of the invocations
+	events  []events.DynamoDBEvent
+}
+
+var errFunction = errors.New("boom")
+
+func (f *function) invoke(ctx context.Context, in runtime.Invocation) (*runtime.Response, error) {
+	var event events.DynamoDBEvent
+	if err := json.Unmarshal(in.Payload, &event); err != nil {
+		return nil, fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
+	}
+	var batch []string
+	for _, r := range event.Records {
+		batch = append(batch, r.Change.SequenceNumber)
+	}
+	f.mu.Lock()
+	f.batches = append(f.batches, strings.Join(batch, " "))
+	f.times = append(f.times, time.Now())
+	f.events = append(f.events, event)
+	n := len(f.batches)
+	f.mu.Unlock()
+	response := &runtime.Response{RequestID: fmt.Sprintf("request-%d", n), Body: io.NopCloser(strings.NewReader("")), Payload: []byte("null")}
+	if f.handle == nil {
+		return response, nil
+	}
+	answer, err := f.handle(ctx, batch)
+	switch {
+	case errors.Is(err, errFunction):
+		response.FunctionError = &runtime.FunctionError{Type: "errorString", Message: err.Error()}
+	case err != nil:
+		return nil, err
+	default:
+		response.Payload = []byte(answer)
+	}
+	return response, nil
+}
+
+// seen are the batches so far.
+func (f *function) seen() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.batches)
+}
+
+// received are the events so far, and when they came.
+func (f *function) received() ([]events.DynamoDBEvent, []time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.events), slices.Clone(f.times)
+}
+
+// logs keeps lines as "LEVEL message".
+type logs struct {
+	slog.Handler
+	mu    *sync.Mutex
+	lines *[]string
+}
+
+func newLogs() logs { return logs{slog.DiscardHandler, &sync.Mutex{}, &[]string{}} }
+
+func (l logs) Enabled(context.Context, slog.Level) bool { return true }
+func (l logs) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l logs) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	*l.lines = append(*l.lines, r.Level.String()+" "+r.Message)
+	return nil
+}
+
+// count is how many lines have a text in them.
+func (l logs) count(text string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range *l.lines {
+		if strings.Contains(line, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// rig is a mapping between a fake stream and a function.
+type rig struct {
+	*Triggers
+	fake     *fake
+	function *function
+	logs     logs
+	dir      string
+	spec     stack.EventSourceMapping
+	given    []Discarded
+	poll     time.Duration
+	backoff  time.Duration // after the first failure; ten times so long at most
+}
+
+type change func(*rig)
+
+func with(c func(*stack.EventSourceMapping)) change { return func(r *rig) { c(&r.spec) } }
+
+func newRig(t *testing.T, changes ...change) *rig {
+	t.Helper()
+	r := &rig{
+		fake: newFake(), function: &function{}, logs: newLogs(), dir: t.TempDir(), poll: 50 * time.Millisecond, backoff: 100 * time.Millisecond,
+		spec: stack.EventSourceMapping{
+			Name: "FnEvents", Function: "Fn", Table: "things", Enabled: true, StartingPosition: trimHorizon, BatchSize: 10,
+			ParallelizationFactor: 1, MaximumRetryAttempts: -1,
+		},
+	}
+	for _, c := range changes {
+		c(r)
+	}
+	r.open(t)
+	return r
+}
+
+// open makes the Triggers, also a second time as after a restart.
+func (r *rig) open(t *testing.T) {
+	t.Helper()
+	opened, err := Open(Options{
+		Mappings: []stack.EventSourceMapping{r.spec}, Invoke: r.function.invoke, Dir: r.dir, Now: time.Now,
+		Logger: slog.New(r.logs), PollInterval: r.poll,
+		Backoff: func(failures int) time.Duration { return time.Duration(min(failures, 10)) * r.backoff },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := opened.mappings[0]
+	m.tables, m.streams = r.fake, r.fake
+	m.discard = func(ctx context.Context, d Discarded) {
+		r.function.mu.Lock()
+		defer r.function.mu.Unlock()
+		r.given = append(r.given, d)
+		m.logDiscarded(ctx, d)
+	}
+	r.Triggers = opened
+	t.Cleanup(func() { r.close(t) })
+}
+
+func (r *rig) close(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Hour)
+	defer cancel()
+	if err := r.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// after lets time pass and everything in it happen.
+func after(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// discarded are the batches that were given up so far.
+func (r *rig) discarded() []Discarded {
+	r.function.mu.Lock()
+	defer r.function.mu.Unlock()
+	return slices.Clone(r.given)
+}
+
+// position is what the file says of a shard.
+func (r *rig) position(t *testing.T, shard string) position {
+	t.Helper()
+	p, err := openPositions(r.dir, r.spec.Name, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.of(shard)
+}
+
+// snapshot copies the positions as a crash would leave them.
+func (r *rig) snapshot(t testing.TB) string {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(r.dir)); err != nil {
+		t.Error(err)
+	}
+	return dir
+}

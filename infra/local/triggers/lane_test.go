@@ -1,0 +1,358 @@
+package triggers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"devplatform/infra/local/runtime"
+	"devplatform/infra/local/stack"
+)
+
+// TestLanesRunTogether: a shard has as many batches in flight as its factor says, of different partition keys, and its
+// position waits for the slowest.
+func TestLanesRunTogether(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.ParallelizationFactor, s.BatchSize = 4, 2 }))
+		var mu sync.Mutex
+		running, most := 0, 0
+		first := make(chan struct{})
+		r.function.handle = func(_ context.Context, batch []string) (string, error) {
+			mu.Lock()
+			running++
+			most = max(most, running)
+			mu.Unlock()
+			if slices.Contains(batch, "100") {
+				<-first
+			}
+			time.Sleep(time.Second)
+			mu.Lock()
+			running--
+			mu.Unlock()
+			return "", nil
+		}
+		var keys []string
+		for i := range 40 {
+			keys = append(keys, fmt.Sprint("key-", i%10))
+		}
+		r.fake.put(keys...)
+		r.Start()
+		after(time.Minute)
+		equal(t, "most at once", most, 4)
+		if got := r.position(t, "shard-1"); got != (position{}) {
+			t.Errorf("position %v while the first record is in flight", got)
+		}
+		close(first)
+		after(time.Minute)
+		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "139"})
+		received, _ := r.function.received()
+		perKey := map[string][]string{}
+		for _, e := range received {
+			for _, record := range e.Records {
+				key := record.Change.Keys["id"].String()
+				perKey[key] = append(perKey[key], record.Change.SequenceNumber)
+			}
+		}
+		for key, sequences := range perKey {
+			if len(sequences) != 4 || !slices.IsSorted(sequences) {
+				t.Errorf("%s: %v", key, sequences)
+			}
+		}
+	})
+}
+
+// TestPoisonBlocksItsLaneOnly, and only so far ahead as memory is bounded.
+func TestPoisonBlocksItsLaneOnly(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.ParallelizationFactor, s.BatchSize = 2, 1000 }))
+		r.function.handle = failOn("100")
+		here, there := "", ""
+		for i := 0; here == "" || there == ""; i++ {
+			key := fmt.Sprint(i)
+			record := types.Record{Dynamodb: &types.StreamRecord{Keys: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: key}}}}
+			if laneOf(record, "id", 2) == 0 {
+				here = key
+			} else {
+				there = key
+			}
+		}
+		r.fake.put(here)
+		for range 3 {
+			r.fake.put(slices.Repeat([]string{there}, 5000)...)
+		}
+		r.Start()
+		after(time.Minute)
+		others := 0
+		for _, batch := range r.function.seen() {
+			if !strings.HasPrefix(batch, "100") {
+				others += len(strings.Fields(batch))
+			}
+		}
+		if others < aheadRecords-1 || others > aheadRecords+pageSize {
+			t.Errorf("%d records of the other lane are done, want about %d", others, aheadRecords)
+		}
+		r.function.mu.Lock()
+		r.function.handle = nil
+		r.function.mu.Unlock()
+		after(time.Minute)
+		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, fmt.Sprint(100 + 15000)})
+	})
+}
+
+func TestUnavailableFunction(t *testing.T) {
+	for _, reason := range []error{runtime.ErrThrottled, runtime.ErrFunctionNotFound} {
+		t.Run(reason.Error(), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := newRig(t, with(func(s *stack.EventSourceMapping) { s.MaximumRetryAttempts = 0 }))
+				r.function.handle = func(context.Context, []string) (string, error) {
+					if len(r.function.seen()) < 20 {
+						return "", fmt.Errorf("%w: Fn", reason)
+					}
+					return "", nil
+				}
+				r.fake.put("a")
+				r.Start()
+				after(time.Minute)
+				equal(t, "attempts", len(r.function.seen()), 20)
+				equal(t, "discarded", len(r.discarded()), 0)
+				equal(t, "log", r.logs.count("WARN the function takes no batch"), 1)
+				equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "100"})
+			})
+		})
+	}
+}
+
+func TestRecordAge(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.MaximumRecordAge = time.Minute }))
+		r.fake.put("too old before it is read")
+		time.Sleep(2 * time.Minute)
+		r.fake.put("gets too old")
+		r.function.handle = failOn("101")
+		r.Start()
+		after(30 * time.Second)
+		r.fake.put("waits")
+		after(time.Minute)
+		equal(t, "last batch", r.function.seen()[len(r.function.seen())-1], "102")
+		if len(r.discarded()) != 2 {
+			t.Fatalf("discarded %v", r.discarded())
+		}
+		for i, want := range []string{"100", "101"} {
+			d := r.discarded()[i]
+			equal(t, "discarded", []any{d.RequestContext.Condition, d.DDBStreamBatchInfo.StartSequenceNumber, d.DDBStreamBatchInfo.EndSequenceNumber}, []any{"RecordAgeExceeded", want, want})
+		}
+		if r.discarded()[0].ResponseContext != nil || r.discarded()[0].RequestContext.ApproximateInvokeCount != 0 || r.discarded()[1].RequestContext.ApproximateInvokeCount < 10 {
+			t.Errorf("discarded %+v", r.discarded())
+		}
+	})
+}
+
+// TestRetention: without limits, a batch is tried as long as the stream keeps its records.
+func TestRetention(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, func(r *rig) { r.poll, r.backoff = time.Minute, time.Minute })
+		r.function.handle = failOn("100")
+		r.fake.put("a")
+		r.Start()
+		after(23 * time.Hour)
+		equal(t, "discarded after 23 hours", len(r.discarded()), 0)
+		after(2 * time.Hour)
+		equal(t, "discarded after 25 hours", len(r.discarded()), 1)
+	})
+}
+
+func TestCloseLetsBatchesFinish(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.BatchSize = 1 }))
+		r.function.handle = func(context.Context, []string) (string, error) {
+			time.Sleep(10 * time.Second)
+			return "", nil
+		}
+		r.fake.put("a", "b")
+		r.Start()
+		after(time.Second)
+		began := time.Now()
+		r.close(t)
+		equal(t, "time", time.Since(began), 9*time.Second)
+		equal(t, "batches", r.function.seen(), []string{"100"})
+		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "100"})
+	})
+}
+
+func TestCloseCutsWhatTakesTooLong(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.function.handle = func(ctx context.Context, _ []string) (string, error) {
+			<-ctx.Done()
+			return "", ctx.Err()
+		}
+		r.fake.put("a")
+		r.Start()
+		after(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := r.Close(ctx); err == nil || !strings.Contains(err.Error(), "batches in flight were cut") {
+			t.Errorf("close: %v", err)
+		}
+		equal(t, "position", r.position(t, "shard-1"), position{})
+		equal(t, "discarded", len(r.discarded()), 0)
+	})
+}
+
+// TestCloseInBackoff: a batch that waits for its retry does not hold the end up.
+func TestCloseInBackoff(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.function.handle = failOn("100")
+		r.fake.put("a")
+		r.Start()
+		after(10 * time.Second)
+		began := time.Now()
+		r.close(t)
+		equal(t, "time", time.Since(began), time.Duration(0))
+	})
+}
+
+// TestNothingIsLost kills and restarts mappings at random moments, with functions that fail at random: every record is
+// seen, in the order of its key, and nothing that a position has passed comes again.
+func TestNothingIsLost(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		factor := rapid.IntRange(1, 4).Draw(rt, "factor")
+		size := rapid.IntRange(1, 5).Draw(rt, "batch size")
+		bisect, report := rapid.Bool().Draw(rt, "bisect"), rapid.Bool().Draw(rt, "report")
+		window := time.Duration(rapid.IntRange(0, 2).Draw(rt, "window")) * 100 * time.Millisecond
+		keys := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}), 1, 30).Draw(rt, "keys")
+		failures := rapid.SliceOfN(rapid.IntRange(0, 3), 8, 8).Draw(rt, "failures")
+		crashes := rapid.SliceOfN(rapid.IntRange(0, 400), 1, 4).Draw(rt, "crashes") // after so many milliseconds
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, with(func(s *stack.EventSourceMapping) {
+				s.ParallelizationFactor, s.BatchSize, s.BisectOnError, s.ReportBatchItemFailures, s.BatchingWindow = factor, size, bisect, report, window
+			}))
+			var mu sync.Mutex
+			calls, succeeded := 0, map[string]int{}
+			last := map[string]string{} // of each key, in this life
+			r.function.handle = func(_ context.Context, batch []string) (string, error) {
+				time.Sleep(20 * time.Millisecond)
+				mu.Lock()
+				defer mu.Unlock()
+				calls++
+				good := batch
+				answer, err := "{}", error(nil)
+				if calls <= len(failures) {
+					switch failures[calls-1] {
+					case 1:
+						good, err = nil, errFunction
+					case 2:
+						if report {
+							good = batch[:len(batch)/2]
+							answer = fmt.Sprintf(`{"batchItemFailures":[{"itemIdentifier":"%s"}]}`, batch[len(batch)/2])
+						}
+					case 3:
+						good, err = nil, runtime.ErrThrottled
+					}
+				}
+				for _, sequence := range good {
+					key := keys[atoi(sequence)-100]
+					if last[key] >= sequence {
+						t.Errorf("key %s: %s came after %s", key, sequence, last[key])
+					}
+					last[key] = sequence
+					succeeded[sequence]++
+				}
+				return answer, err
+			}
+			r.fake.put(keys[:len(keys)/2]...)
+			for i, ms := range crashes {
+				r.Start()
+				if i == 0 {
+					r.fake.put(keys[len(keys)/2:]...)
+				}
+				after(time.Duration(ms) * time.Millisecond)
+				dir := r.snapshot(t) // what a kill would leave
+				r.close(t)
+				mu.Lock()
+				clear(last)
+				mu.Unlock()
+				r.dir = dir
+				r.open(t)
+			}
+			r.Start()
+			after(time.Minute)
+			if got := r.position(t, "shard-1"); got.Sequence != fmt.Sprint(99+len(keys)) {
+				t.Errorf("position %v of %d records", got, len(keys))
+			}
+			for i := range keys {
+				if succeeded[fmt.Sprint(100+i)] == 0 {
+					t.Errorf("record %d was lost", 100+i)
+				}
+			}
+			if len(r.discarded()) > 0 {
+				t.Errorf("discarded %v", r.discarded())
+			}
+		})
+		if t.Failed() {
+			rt.FailNow()
+		}
+	})
+}
+
+func atoi(s string) (n int) {
+	_, _ = fmt.Sscan(s, &n)
+	return n
+}
+
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	a, b, c, d := &entry{sequence: "a"}, &entry{sequence: "b"}, &entry{sequence: "c"}, &entry{sequence: "d"}
+	all := batch{entries: []*entry{a, b, c, d}, retries: 1, failures: 1}
+	type brief struct {
+		Done    int
+		Next    []string
+		Retries int
+		Pause   bool
+		Discard condition
+	}
+	for _, tc := range []struct {
+		name   string
+		bisect bool
+		limit  int
+		in     batch
+		r      result
+		want   brief
+	}{
+		{"success", true, 0, all, result{}, brief{Done: 4}},
+		{"unavailable", true, 0, all, result{outcome: unavailable}, brief{Next: []string{"abcd"}, Retries: 1, Pause: true}},
+		{"without end", false, -1, all, result{outcome: failed}, brief{Next: []string{"abcd"}, Retries: 2, Pause: true}},
+		{"a retry is left", false, 2, all, result{outcome: failed}, brief{Next: []string{"abcd"}, Retries: 2, Pause: true}},
+		{"the last retry", false, 1, all, result{outcome: failed}, brief{Next: []string{"abcd"}, Retries: 1, Discard: retriesExhausted}},
+		{"partial", false, 2, all, result{outcome: failed, first: 1}, brief{Done: 1, Next: []string{"bcd"}, Retries: 2, Pause: true}},
+		{"partial, the last retry", false, 1, all, result{outcome: failed, first: 3}, brief{Done: 3, Next: []string{"d"}, Retries: 1, Discard: retriesExhausted}},
+		{"split", true, 0, all, result{outcome: failed}, brief{Next: []string{"ab", "cd"}, Retries: 1}},
+		{"split at the record", true, 0, all, result{outcome: failed, first: 3}, brief{Done: 3, Next: []string{"d"}, Retries: 1, Pause: true}},
+		{"nothing to split", true, 2, batch{entries: []*entry{a}, retries: 1}, result{outcome: failed}, brief{Next: []string{"a"}, Retries: 2, Pause: true}},
+		{"nothing to split, the last retry", true, 1, batch{entries: []*entry{a}, retries: 1}, result{outcome: failed}, brief{Next: []string{"a"}, Retries: 1, Discard: retriesExhausted}},
+	} {
+		v := decide(&stack.EventSourceMapping{BisectOnError: tc.bisect, MaximumRetryAttempts: tc.limit}, tc.in, tc.r)
+		got := brief{Done: v.done, Pause: v.pause, Discard: v.discard}
+		for _, next := range v.next {
+			text := ""
+			for _, e := range next.entries {
+				text += e.sequence
+			}
+			got.Next, got.Retries = append(got.Next, text), next.retries
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
+		}
+	}
+}

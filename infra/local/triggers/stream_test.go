@@ -1,0 +1,221 @@
+package triggers
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"devplatform/infra/local/stack"
+)
+
+func TestLatestIsResolvedOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.StartingPosition = latest }))
+		r.fake.put("before", "before")
+		r.Start()
+		after(time.Second)
+		r.close(t)
+		r.fake.put("while it is down") // a new LATEST would pass it over
+		r.open(t)
+		r.Start()
+		r.fake.put("after")
+		after(time.Second)
+		equal(t, "batches", r.function.seen(), []string{"102 103"})
+		r.close(t)
+	})
+}
+
+func TestLatestOfAnEmptyStream(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.StartingPosition = latest }))
+		r.Start()
+		after(time.Second)
+		r.close(t)
+		r.fake.put("a")
+		r.open(t)
+		r.Start()
+		after(time.Second)
+		equal(t, "batches", r.function.seen(), []string{"100"})
+	})
+}
+
+// TestLatestWithWritesMeanwhile: what is written while LATEST is resolved is not lost.
+func TestLatestWithWritesMeanwhile(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.StartingPosition = latest }))
+		r.fake.put("before")
+		r.fake.fault = func(op string) error {
+			if op == "GetShardIterator" && r.fake.count(op) == 2 { // the tip is known, what was before is not yet
+				r.fake.put("meanwhile")
+			}
+			return nil
+		}
+		r.Start()
+		after(time.Second)
+		r.fake.put("after")
+		after(time.Second)
+		equal(t, "batches", r.function.seen(), []string{"101", "102"})
+	})
+}
+
+func TestLatestSkipsClosedShards(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.StartingPosition = latest }))
+		r.fake.put("old")
+		r.fake.shards[0].closed = true
+		r.fake.shards = append(r.fake.shards, &fakeShard{id: "shard-2", parent: "shard-1"})
+		r.fake.put("old")
+		r.Start()
+		after(time.Second)
+		r.fake.put("new")
+		after(time.Second)
+		equal(t, "batches", r.function.seen(), []string{"102"})
+		equal(t, "closed shard", r.position(t, "shard-1"), position{Kind: positionEnd})
+	})
+}
+
+// TestShards: parents are done before their children begin, shards that appear are found, and done ones are forgotten
+// once the stream has.
+func TestShards(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.function.handle = func(_ context.Context, batch []string) (string, error) {
+			if batch[0] == "100" && len(r.function.seen()) < 4 {
+				return "", errFunction
+			}
+			return "", nil
+		}
+		r.fake.put("a")
+		r.fake.shards[0].closed = true
+		r.fake.shards = append(r.fake.shards, &fakeShard{id: "shard-2", parent: "shard-1"}, &fakeShard{id: "shard-3", parent: "shard-1"},
+			&fakeShard{id: "shard-4", parent: "shard-gone"})
+		r.fake.putTo(1, "b")
+		r.fake.putTo(3, "c")
+		r.Start()
+		after(200 * time.Millisecond)
+		if got := r.function.seen(); strings.Contains(strings.Join(got, " "), "101") || !strings.Contains(strings.Join(got, " "), "102") {
+			t.Errorf("while the parent is not done: %q", got)
+		}
+		after(5 * time.Second)
+		if got := r.function.seen(); got[len(got)-1] != "101" {
+			t.Errorf("when the parent is done: %q", got)
+		}
+		described := r.fake.count("DescribeStream") / len(r.fake.shards)
+		r.fake.change(func() {
+			r.fake.shards[2].closed = true
+			r.fake.shards = append(r.fake.shards[1:], &fakeShard{id: "shard-5", parent: "shard-3"})
+		})
+		r.fake.put("d")
+		after(time.Second)
+		if got := r.function.seen(); got[len(got)-1] != "103" {
+			t.Errorf("child of a shard that was closed: %q", got)
+		}
+		if n := r.fake.count("DescribeStream") / len(r.fake.shards); n > described+2 {
+			t.Errorf("%d descriptions for one new shard", n-described)
+		}
+		r.close(t)
+		equal(t, "forgotten shard", r.position(t, "shard-1"), position{})
+		equal(t, "done shard", r.position(t, "shard-3"), position{Kind: positionEnd})
+	})
+}
+
+func TestTrimmedPosition(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.fake.put("a")
+		r.Start()
+		after(time.Second)
+		r.close(t)
+		r.fake.put("b", "c", "d")
+		r.fake.shards[0].trimmed = 2
+		r.open(t)
+		r.Start()
+		after(time.Second)
+		equal(t, "batches", r.function.seen(), []string{"100", "102 103"})
+		equal(t, "warnings", r.logs.count("WARN records were lost"), 1)
+	})
+}
+
+func TestExpiredIterator(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.fake.put("a")
+		r.Start()
+		after(time.Second)
+		r.fake.change(func() { r.fake.era++ })
+		r.fake.put("b")
+		after(time.Second)
+		equal(t, "batches", r.function.seen(), []string{"100", "101"})
+		equal(t, "warnings", r.logs.count("WARN"), 0)
+	})
+}
+
+func TestStreamMadeAnew(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.fake.put("a", "b")
+		r.Start()
+		after(time.Second)
+		r.fake.change(func() {
+			r.fake.arn += "-2"
+			r.fake.shards = []*fakeShard{{id: "shard-1"}} // even by the same name
+		})
+		r.fake.put("c")
+		after(time.Minute)
+		equal(t, "batches", r.function.seen(), []string{"100 101", "102"})
+		received, _ := r.function.received()
+		equal(t, "arn", received[1].Records[0].EventSourceArn, fakeARN+"-2")
+		equal(t, "warnings", r.logs.count("WARN the table has another stream"), 1)
+	})
+}
+
+func TestTableWithoutAStream(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, func(r *rig) { r.fake.arn = "" })
+		r.fake.put("a")
+		r.Start()
+		after(time.Minute)
+		r.fake.change(func() { r.fake.arn = fakeARN })
+		after(time.Minute)
+		equal(t, "batches", r.function.seen(), []string{"100"})
+		equal(t, "log", []int{r.logs.count("WARN the stream can't be read"), r.logs.count("INFO the stream can be read again")}, []int{1, 1})
+	})
+}
+
+func TestEndpointAway(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.fake.put("a")
+		r.Start()
+		after(time.Second)
+		for range 2 {
+			r.fake.change(func() { r.fake.fault = func(string) error { return errors.New("connection refused") } })
+			calls := r.fake.count("GetShardIterator")
+			after(time.Hour)
+			if n := r.fake.count("GetShardIterator") - calls; n < 1000 || n > 4000 { // the rig's back-off ends at a second
+				t.Errorf("%d tries in an hour", n)
+			}
+			r.fake.put("b")
+			r.fake.change(func() { r.fake.fault = nil })
+			after(time.Minute)
+		}
+		equal(t, "batches", r.function.seen(), []string{"100", "101", "102"})
+		equal(t, "log", []int{r.logs.count("WARN the stream can't be read"), r.logs.count("INFO the stream can be read again")}, []int{2, 2})
+	})
+}
+
+func TestIdleCost(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.Start()
+		after(time.Minute)
+		if n := r.fake.count("GetRecords"); n < 1100 || n > 1210 { // every 50 ms
+			t.Errorf("%d GetRecords a minute", n)
+		}
+		if n := r.fake.count("DescribeStream"); n > 7 {
+			t.Errorf("%d DescribeStream a minute", n)
+		}
+	})
+}

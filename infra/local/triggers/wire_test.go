@@ -1,0 +1,234 @@
+package triggers_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/runtime"
+	"devplatform/infra/local/stack"
+	"devplatform/infra/local/triggers"
+)
+
+// These tests run on the engine, through its wire protocol.
+
+// receiver is a function that keeps what it gets.
+type receiver struct {
+	mu      sync.Mutex
+	records []events.DynamoDBEventRecord
+	arrived chan struct{}
+}
+
+func newReceiver() *receiver { return &receiver{arrived: make(chan struct{}, 1)} }
+
+func (r *receiver) invoke(_ context.Context, in runtime.Invocation) (*runtime.Response, error) {
+	var event events.DynamoDBEvent
+	if err := json.Unmarshal(in.Payload, &event); err != nil {
+		return nil, fmt.Errorf("payload: %w", err)
+	}
+	r.mu.Lock()
+	r.records = append(r.records, event.Records...)
+	r.mu.Unlock()
+	select {
+	case r.arrived <- struct{}{}:
+	default:
+	}
+	return &runtime.Response{Body: io.NopCloser(strings.NewReader("")), Payload: []byte("null")}, nil
+}
+
+// await waits until so many records have arrived, and gives them.
+func (r *receiver) await(t *testing.T, n int) []events.DynamoDBEventRecord {
+	t.Helper()
+	timeout := time.After(30 * time.Second)
+	for {
+		r.mu.Lock()
+		records := slices.Clone(r.records)
+		r.mu.Unlock()
+		if len(records) >= n {
+			return records
+		}
+		select {
+		case <-r.arrived:
+		case <-timeout:
+			t.Fatalf("%d of %d records have arrived", len(records), n)
+		}
+	}
+}
+
+func start(t *testing.T, endpoint, dir string, r *receiver, change func(*stack.EventSourceMapping)) *triggers.Triggers {
+	t.Helper()
+	m := stack.EventSourceMapping{
+		Name: "FnEvents", Function: "Fn", Table: "things", Enabled: true, StartingPosition: "TRIM_HORIZON", BatchSize: 10,
+		ParallelizationFactor: 2, MaximumRetryAttempts: -1,
+	}
+	if change != nil {
+		change(&m)
+	}
+	opened, err := triggers.Open(triggers.Options{
+		Mappings: []stack.EventSourceMapping{m}, Invoke: r.invoke, Endpoint: endpoint, Dir: dir, Now: time.Now, PollInterval: 5 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened.Start()
+	t.Cleanup(func() { stop(t, opened) })
+	return opened
+}
+
+func stop(t *testing.T, r *triggers.Triggers) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+	defer cancel()
+	if err := r.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func put(t *testing.T, client *dynamodb.Client, ids ...string) {
+	t.Helper()
+	table := "things"
+	for _, id := range ids {
+		item := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}, "type": &types.AttributeValueMemberS{Value: id[:1]}}
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func ids(records []events.DynamoDBEventRecord) []string {
+	var list []string
+	for _, r := range records {
+		list = append(list, r.Change.Keys["id"].String())
+	}
+	slices.Sort(list)
+	return list
+}
+
+func TestEngine(t *testing.T) {
+	t.Parallel()
+	endpoint := dynamotest.StartServer(t)
+	client := dynamotest.Client(endpoint)
+	arn := dynamotest.CreateStreamTable(t, client, types.StreamViewTypeNewAndOldImages, "things", "id")
+	put(t, client, "a")
+	r := newReceiver()
+	start(t, endpoint, t.TempDir(), r, nil)
+	got := r.await(t, 1)[0]
+	want := events.DynamoDBEventRecord{
+		AWSRegion: "us-east-1", EventName: "INSERT", EventSource: "aws:dynamodb", EventVersion: "1.1", EventSourceArn: arn,
+		Change: events.DynamoDBStreamRecord{
+			Keys:      map[string]events.DynamoDBAttributeValue{"id": events.NewStringAttribute("a")},
+			NewImage:  map[string]events.DynamoDBAttributeValue{"id": events.NewStringAttribute("a"), "type": events.NewStringAttribute("a")},
+			SizeBytes: got.Change.SizeBytes, StreamViewType: "NEW_AND_OLD_IMAGES", SequenceNumber: got.Change.SequenceNumber,
+			ApproximateCreationDateTime: got.Change.ApproximateCreationDateTime,
+		},
+		EventID: got.EventID,
+	}
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b events.DynamoDBAttributeValue) bool {
+		return a.DataType() == b.DataType() && a.String() == b.String()
+	})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if age := time.Since(got.Change.ApproximateCreationDateTime.Time); got.EventID == "" || got.Change.SequenceNumber == "" || age < 0 || age > time.Minute {
+		t.Errorf("%+v", got)
+	}
+	table := "things"
+	if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "a"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.await(t, 2)[1]; got.EventName != "REMOVE" || len(got.Change.NewImage) > 0 || len(got.Change.OldImage) != 2 || got.UserIdentity != nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestRestartOnEngine: nothing is lost and nothing comes twice over an orderly end, LATEST begins where it began first.
+func TestRestartOnEngine(t *testing.T) {
+	t.Parallel()
+	endpoint := dynamotest.StartServer(t)
+	client := dynamotest.Client(endpoint)
+	dynamotest.CreateStreamTable(t, client, types.StreamViewTypeNewImage, "things", "id")
+	put(t, client, "n-before")
+	r, dir := newReceiver(), t.TempDir()
+	lateFilter := func(m *stack.EventSourceMapping) {
+		m.StartingPosition, m.Filters = "LATEST", []string{`{"dynamodb": {"NewImage": {"type": {"S": ["y", "n"]}}}}`}
+		m.ParallelizationFactor = 1 // all in order
+	}
+	first := start(t, endpoint, dir, r, lateFilter)
+	for n := 0; len(r.await(t, 0)) == 0; n++ { // the mapping has begun once one of these is seen
+		put(t, client, fmt.Sprintf("y-%02d", n))
+		select {
+		case <-r.arrived:
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	put(t, client, "y-last")
+	began := r.await(t, 1)
+	for began[len(began)-1].Change.Keys["id"].String() != "y-last" {
+		began = r.await(t, len(began)+1)
+	}
+	stop(t, first)
+	put(t, client, "n-down", "x-filtered", "y-down")
+	start(t, endpoint, dir, r, lateFilter)
+	got := ids(r.await(t, len(began)+2)[len(began):])
+	if diff := cmp.Diff([]string{"n-down", "y-down"}, got); diff != "" || slices.Contains(ids(r.await(t, 0)), "n-before") {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestEngineAway: the endpoint goes and comes back under the same address.
+func TestEngineAway(t *testing.T) {
+	t.Parallel()
+	engine, err := url.Parse(dynamotest.StartServer(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := dynamotest.Client(engine.String())
+	dynamotest.CreateStreamTable(t, client, types.StreamViewTypeKeysOnly, "things", "id")
+	forward := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		request := r.Clone(r.Context())
+		request.URL.Scheme, request.URL.Host, request.RequestURI = engine.Scheme, engine.Host, ""
+		response, err := http.DefaultTransport.RoundTrip(request)
+		if err != nil {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		defer response.Body.Close()
+		w.WriteHeader(response.StatusCode)
+		_, _ = io.Copy(w, response.Body)
+	})
+	front := httptest.NewServer(forward)
+	address := front.Listener.Addr().String()
+	r := newReceiver()
+	start(t, front.URL, t.TempDir(), r, nil)
+	put(t, client, "a")
+	r.await(t, 1)
+	front.Close()
+	put(t, client, "b", "c")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
+	if err != nil {
+		t.Skip("another process took the port: ", err)
+	}
+	back := httptest.NewUnstartedServer(forward)
+	_ = back.Listener.Close()
+	back.Listener = listener
+	back.Start()
+	defer back.Close()
+	if diff := cmp.Diff([]string{"a", "b", "c"}, ids(r.await(t, 3))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
