@@ -1,17 +1,12 @@
 package dynamodb
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -136,109 +131,6 @@ func crashWhileWriting(t *testing.T, db *DB, files *vfs.MemFS, seed uint64) (cra
 	stop()
 	group.Wait()
 	return crashed, acknowledged
-}
-
-const childVariable = "DYNAMODB_TEST_CHILD"
-
-// TestMain turns the test binary into the process that TestKill kills.
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(childVariable); dir != "" {
-		serveUntilKilled(dir)
-	}
-	os.Exit(m.Run())
-}
-
-func serveUntilKilled(dir string) {
-	db, err := Open(Options{Dir: dir, Now: time.Now})
-	if err != nil {
-		_, _ = fmt.Fprintln(os.Stdout, err)
-		os.Exit(1)
-	}
-	server := httptest.NewServer(db)
-	_, _ = fmt.Fprintln(os.Stdout, server.URL)
-	select {}
-}
-
-func startChild(t *testing.T, dir string) (*exec.Cmd, string) {
-	t.Helper()
-	child := exec.CommandContext(t.Context(), os.Args[0])
-	child.Env = append(os.Environ(), childVariable+"="+dir)
-	output, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	line, err := bufio.NewReader(output).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	return child, strings.TrimSpace(line)
-}
-
-func post(url, operation, body string) error {
-	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", contentType)
-	request.Header.Set("X-Amz-Target", targetPrefix+operation)
-	request.Header.Set("X-Amz-Date", "20261120T120000Z")
-	request.Header.Set("Authorization", testAuthorization)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return errors.New(response.Status)
-	}
-	return nil
-}
-
-// kill -9 in the middle of writes loses nothing acknowledged; and while the
-// process lives, nobody else gets its folder.
-func TestKill(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "data")
-	child, url := startChild(t, dir)
-	if err := post(url, "CreateTable", hashTable); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(Options{Dir: dir, Now: time.Now}); err == nil || strings.Contains(err.Error(), "\n") {
-		t.Errorf("a second process got: %v", err)
-	}
-	var mutex sync.Mutex
-	acknowledged := map[string]bool{}
-	var group sync.WaitGroup
-	for worker := range 4 {
-		group.Go(func() {
-			for i := 0; ; i++ {
-				key := fmt.Sprintf("%d-%d", worker, i)
-				if post(url, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"`+key+`"}}}`) != nil {
-					return
-				}
-				mutex.Lock()
-				acknowledged[key] = true
-				enough := len(acknowledged) == 300
-				mutex.Unlock()
-				if enough {
-					if err := child.Process.Kill(); err != nil {
-						t.Error(err)
-					}
-				}
-			}
-		})
-	}
-	group.Wait()
-	_ = child.Wait()
-	db := openDir(t, dir)
-	for key := range acknowledged {
-		if got := must(t, db, "GetItem", `{"TableName":"hash","Key":{"pk":{"S":"`+key+`"}}}`); got.body["Item"] == nil {
-			t.Errorf("%s was acknowledged and is gone", key)
-		}
-	}
 }
 
 // A folder lives through stops and power cuts in any order, with many writes, few or none between them, and every

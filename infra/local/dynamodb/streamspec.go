@@ -41,7 +41,7 @@ func (s *streamSpec) checkNew() error {
 	return nil
 }
 
-// checkChange checks the stream of an UpdateTable.
+// checkStream checks the stream of an UpdateTable.
 func (in *updateTableRequest) checkStream() error {
 	s := in.StreamSpecification
 	if s == nil {
@@ -85,8 +85,8 @@ type streamSummary struct {
 	StreamViewType string
 }
 
-// describeStreams adds a table's stream to its description: the settings while it
-// is enabled, the name of the latest for ever.
+// describeStreamOf adds a table's stream to its description: the settings while
+// it is enabled, the name of the latest for ever.
 func (db *DB) describeStreamOf(t *table, d *tableDescription) {
 	if t.StreamView != "" {
 		d.StreamSpecification = &streamSummary{StreamEnabled: true, StreamViewType: t.StreamView}
