@@ -1,0 +1,28 @@
+package main
+
+import (
+	"log/slog"
+
+	"devplatform/shared/api"
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/project"
+)
+
+// settings are what the function reads from its environment.
+type settings struct {
+	AWS           config.AWS
+	Projects      string `env:"PROJECTS_TABLE,required,notEmpty"`
+	Contents      string `env:"CONTENTS_TABLE,required,notEmpty"`
+	Conversations string `env:"CONVERSATIONS_TABLE,required,notEmpty"`
+}
+
+// newHandler puts the function together. It does no input or output.
+func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) *api.StreamHandler {
+	client := db.New(cfg.AWS, now)
+	return api.Stream(logger, project.NewCleanup(project.CleanupDeps{
+		DB: client, Projects: client.Table(cfg.Projects), Contents: client.Table(cfg.Contents),
+		Conversations: client.Table(cfg.Conversations), Clock: now, Logger: logger,
+	}).Handle)
+}

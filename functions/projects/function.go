@@ -1,0 +1,52 @@
+package main
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+
+	"devplatform/shared/account"
+	"devplatform/shared/api"
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+	"devplatform/shared/project"
+	"devplatform/shared/workspace"
+)
+
+// settings are what the function reads from its environment.
+type settings struct {
+	AWS      config.AWS
+	Tables   config.Tables
+	Projects config.ProjectTables
+	Edge     config.Edge
+	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
+}
+
+// newHandler puts the function together. What takes time is left to the background: the function asks for its first event
+// meanwhile.
+func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) http.Handler {
+	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
+	keys.Start()
+	return api.Lazy(func() http.Handler {
+		client := db.New(cfg.AWS, now)
+		sessions := account.NewSessions(client, cfg.Tables, keys, now, logger)
+		ids := id.NewGenerator(now, rand.Reader)
+		outbox := event.Outbox{Events: client.Table(cfg.Projects.Events), IDs: ids}
+		table, cursors := client.Table(cfg.Tables.Projects), db.NewCursors(keys)
+		workspaces := workspace.New(workspace.Deps{
+			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, People: sessions,
+			IDs: ids, Clock: now, Logger: logger,
+		})
+		projects := project.New(project.Deps{
+			DB: client, Projects: table, Contents: client.Table(cfg.Projects.Contents), Outbox: outbox, Cursors: cursors,
+			IDs: ids, Clock: now, Logger: logger, Quotas: project.DefaultQuotas(),
+		})
+		return api.NewRouter(api.Config{
+			Name: "Development Platform API: workspaces and projects", Version: "1.0.0",
+			Edge: cfg.Edge, Logger: logger, Auth: sessions, Clock: now,
+		}, workspaces.Register, projects.Register)
+	})
+}
