@@ -144,7 +144,10 @@ func VersionKey(projectID, pathHash, version string) Key {
 
 // VersionsOf addresses the replaced versions of the file at a path, in the order in which they were written.
 func VersionsOf(projectID, pathHash string) Prefix {
-	return newPrefix(projectPK(projectID), join("VERSION", pathHash)+separator)
+	if strings.Contains(pathHash, separator) {
+		return Prefix{}
+	}
+	return newPrefix(projectPK(projectID), behind(join("VERSION", pathHash)))
 }
 
 // CommentKey addresses a comment.
@@ -157,7 +160,7 @@ func CommentsOf(projectID string) Prefix { return newPrefix(projectPK(projectID)
 
 // ChunkKey addresses the n-th chunk of a content, counted from 0.
 func ChunkKey(projectID, contentID string, n int) Key {
-	if contentID == "" || strings.Contains(contentID, separator) {
+	if contentID == "" || strings.ContainsAny(contentID, separator+"\x00") || n < 0 {
 		return Key{}
 	}
 	return newKey(projectPK(projectID), contentID+separator+strconv.Itoa(n))
@@ -203,6 +206,14 @@ func join(kind string, parts ...string) string {
 		return ""
 	}
 	return kind + separator + strings.Join(parts, separator)
+}
+
+// behind is the beginning of what has one more part than a joined key, "" of none.
+func behind(joined string) string {
+	if joined == "" {
+		return ""
+	}
+	return joined + separator
 }
 
 // DynamoDB's limits of a partition and a sort key, in bytes.
