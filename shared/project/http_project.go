@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/api"
 )
 
-type listInput struct {
+type projectListInput struct {
 	api.PageInput
 	WorkspaceID string     `query:"workspaceId" doc:"Only the projects of this workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Framework   string     `query:"framework" maxLength:"64" doc:"Only those with this framework, ignoring case" example:"react"`
@@ -18,7 +18,7 @@ type listInput struct {
 	Q           string     `query:"q" maxLength:"100" doc:"Only those whose name, ignoring case, or slug has this in it" example:"café"`
 }
 
-type listOutput struct {
+type projectListOutput struct {
 	Body struct {
 		Projects   []ProjectItem `json:"projects" nullable:"false" doc:"Last opened first"`
 		NextCursor string        `json:"nextCursor,omitempty" doc:"Leads on to the next page; absent on the last one"`
@@ -41,7 +41,7 @@ func (in *newProjectInput) Resolve(huma.Context) []error {
 	return append(broken("name", &in.Body.Name, checkName), broken("framework", in.Body.Framework, checkFramework)...)
 }
 
-type settingsInput struct {
+type projectSettingsInput struct {
 	InProject
 	Body struct {
 		Name        *string     `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control characters" example:"Café Déjà"`
@@ -52,7 +52,7 @@ type settingsInput struct {
 }
 
 // Resolve implements huma.Resolver.
-func (in *settingsInput) Resolve(huma.Context) []error {
+func (in *projectSettingsInput) Resolve(huma.Context) []error {
 	return append(broken("name", in.Body.Name, checkName), broken("framework", in.Body.Framework, checkFramework)...)
 }
 
@@ -69,7 +69,7 @@ func broken(field string, value *string, check func(string) string) []error {
 
 type projectOutput struct{ Body ProjectDetails }
 
-type readOutput struct {
+type projectReadOutput struct {
 	Body struct {
 		ProjectDetails
 		Files      []fileItem `json:"files" nullable:"false" doc:"The files by path, without their contents; as many as fit into 4 MiB"`
@@ -129,12 +129,12 @@ func (s *Service) handleCreate(ctx context.Context, in *newProjectInput) (*proje
 	return &projectOutput{o.details()}, nil
 }
 
-func (s *Service) handleRead(ctx context.Context, in *InProject) (*readOutput, error) {
+func (s *Service) handleRead(ctx context.Context, in *InProject) (*projectReadOutput, error) {
 	o, err := s.openPublic(ctx, in.ProjectID)
 	if err != nil {
 		return nil, err
 	}
-	out := &readOutput{}
+	out := &projectReadOutput{}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		var err error
@@ -152,7 +152,7 @@ func (s *Service) handleRead(ctx context.Context, in *InProject) (*readOutput, e
 	return out, nil
 }
 
-func (s *Service) handleUpdate(ctx context.Context, in *settingsInput) (*projectOutput, error) {
+func (s *Service) handleUpdate(ctx context.Context, in *projectSettingsInput) (*projectOutput, error) {
 	o, err := s.update(ctx, in.ProjectID, settings(in.Body))
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (s *Service) handleUpdate(ctx context.Context, in *settingsInput) (*project
 	return &projectOutput{o.details()}, nil
 }
 
-func (s *Service) handleList(ctx context.Context, in *listInput) (*listOutput, error) {
+func (s *Service) handleList(ctx context.Context, in *projectListInput) (*projectListOutput, error) {
 	userID := api.CallerFrom(ctx).UserID
 	f := filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Q: in.Q}
 	scope := scopeOf("projects", userID, f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
@@ -173,7 +173,7 @@ func (s *Service) handleList(ctx context.Context, in *listInput) (*listOutput, e
 		return nil, err
 	}
 	all = behind(all, after)
-	out := &listOutput{}
+	out := &projectListOutput{}
 	out.Body.Projects = make([]ProjectItem, len(all))
 	for i, l := range all {
 		out.Body.Projects[i] = l.project.item(l.member.Name)
