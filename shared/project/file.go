@@ -30,7 +30,7 @@ type fileItem struct {
 	CreatedAt   clock.Timestamp `json:"createdAt" doc:"When the file was created; a rename keeps it" example:"2026-01-31T08:15:30.123Z"`
 	UpdatedAt   clock.Timestamp `json:"updatedAt" doc:"When this version was made" example:"2026-01-31T08:15:30.123Z"`
 	UpdatedBy   string          `json:"updatedBy" doc:"The id of the user who made this version" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Content     *string         `json:"content,omitzero" doc:"The content, where it was asked for; base64 if encoding says so, as it does of text that JSON would make twice as long" example:"export {}\n"`
+	Content     *string         `json:"content,omitzero" nullable:"false" doc:"The content, where it was asked for; base64 if encoding says so, as it does of text that JSON would make twice as long" example:"export {}\n"`
 }
 
 // etag is the entity tag of a version (RFC 9110 §8.8.3): strong, for it is new with every change.

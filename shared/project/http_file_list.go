@@ -47,7 +47,7 @@ func (b *filesBody) MarshalJSON() ([]byte, error) {
 // Schema implements huma.SchemaProvider.
 func (*filesBody) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{
-		huma.SchemaFromType(r, reflect.TypeFor[fileList]()), huma.SchemaFromType(r, reflect.TypeFor[fileItem]()),
+		r.Schema(reflect.TypeFor[fileList](), true, "FileList"), r.Schema(reflect.TypeFor[fileItem](), true, "FileItem"),
 	}}
 }
 

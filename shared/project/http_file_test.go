@@ -149,7 +149,7 @@ func (d desk) told() []string {
 	d.w.t.Helper()
 	var told []string
 	for _, r := range d.w.storedEvents() {
-		if strings.HasPrefix(string(r.Type), "file.") {
+		if r.ProjectID == d.projectID && strings.HasPrefix(string(r.Type), "file.") {
 			p := decoded(d.w.t, r)
 			told = append(told, string(r.Type)+" "+p.Data.File.Path)
 		}
@@ -411,7 +411,7 @@ func pages(t *testing.T, d desk, query string, limit int) []answer {
 	}
 	var all []answer
 	for cursor := ""; ; {
-		a := d.get(d.files() + query + cursor).want(t, http.StatusOK)
+		a := d.get(d.files()+query+cursor).want(t, http.StatusOK)
 		all = append(all, a)
 		if n := len(a.list("files")); limit > 0 && (n > limit || (n < limit && a.text("nextCursor") != "" && !strings.Contains(query, "content"))) {
 			t.Fatalf("a page of %d, at most %d", n, limit)
@@ -432,14 +432,14 @@ func TestAListWithContentsIsPagedByBytes(t *testing.T) {
 	w := newWorld(t)
 	d := w.desk("ada")
 	sizes := map[string]int{}
-	for i := range 6 {
+	for i := range 5 {
 		path := fmt.Sprintf("/%d.bin", i)
 		d.saveBytes(path, noise(1<<20)).want(t, http.StatusCreated)
 		sizes[path] = 1 << 20
 	}
 	d.save("/z.txt", strings.Repeat("\n\n\nabcde", 1<<17)).want(t, http.StatusCreated)
 	sizes["/z.txt"] = 1 << 20
-	for _, limit := range []int{0, 5, 100} {
+	for _, limit := range []int{0, 2} {
 		got := map[string]int{}
 		for _, a := range pages(t, d, "?include=content", limit) {
 			if len(a.raw) > 5<<20 {
@@ -566,7 +566,7 @@ func TestVersionsAndHistory(t *testing.T) {
 			v["sha256"] != hexSum([]byte(content)) || v["updatedBy"] != d.userID {
 			t.Errorf("%d: %v", i, v)
 		}
-		a := d.get(d.files() + "?path=/a&version=" + newest[i]).want(t, http.StatusOK)
+		a := d.get(d.files()+"?path=/a&version="+newest[i]).want(t, http.StatusOK)
 		if a.content(t) != content || a.text("version") != newest[i] || a.header.Get("ETag") != etag(newest[i]) || a.text("updatedAt") != v["createdAt"] {
 			t.Errorf("%d: %s", i, a.raw)
 		}
@@ -600,7 +600,7 @@ func TestVersionsAndHistory(t *testing.T) {
 		t.Errorf("the history of a new path: %v", got)
 	}
 	d.get(d.files()+"?path=/a").want(t, http.StatusNotFound, api.CodeFileNotFound)
-	if a := d.get(d.files() + "?path=/a&version=" + newest[0]).want(t, http.StatusOK); a.content(t) != "content 4" {
+	if a := d.get(d.files()+"?path=/a&version="+newest[0]).want(t, http.StatusOK); a.content(t) != "content 4" {
 		t.Error(a.raw)
 	}
 	d.get(d.files()+"?path=/b&version="+newest[1]).want(t, http.StatusNotFound, api.CodeFileNotFound)
@@ -696,7 +696,7 @@ func TestFileEvents(t *testing.T) {
 	}
 	var records []event.Record
 	for _, r := range w.storedEvents() {
-		if strings.Contains(r.Payload, "secret") {
+		if strings.Contains(string(r.Payload), "secret") {
 			t.Errorf("content in an event: %s", r.Payload)
 		}
 		if strings.HasPrefix(string(r.Type), "file.") {

@@ -1,0 +1,186 @@
+package project
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/api"
+)
+
+func creation(path, content string) object {
+	return object{"op": "create", "path": path, "content": content}
+}
+
+func update(path, content string) object {
+	return object{"op": "update", "path": path, "content": content}
+}
+
+func deletion(path string) object { return object{"op": "delete", "path": path} }
+
+func renaming(path, to string) object { return object{"op": "rename", "path": path, "to": to} }
+
+// with is an object with one field more.
+func (o object) with(field string, value any) object {
+	o = maps.Clone(o)
+	o[field] = value
+	return o
+}
+
+// contents are all files with their contents.
+func (d desk) contents() map[string]string {
+	d.w.t.Helper()
+	all := map[string]string{}
+	for _, a := range pages(d.w.t, d, "?include=content", 0) {
+		for _, f := range a.list("files") {
+			all[f["path"].(string)] = contentOf(d.w.t, f)
+		}
+	}
+	return all
+}
+
+func TestABatchOfEverything(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	for _, path := range []string{"/update", "/delete", "/rename", "/same"} {
+		d.save(path, "old").want(t, http.StatusCreated)
+	}
+	old := d.read("/rename").body
+	told := len(d.told())
+	a := d.batch(
+		renaming("/rename", "/renamed.ts"), creation("/create", "new"), deletion("/delete"), update("/update", "new"), update("/same", "old"),
+		creation("/bytes", base64.StdEncoding.EncodeToString([]byte{0xff, 0})).with("encoding", "base64"), creation("/nul", "a\x00b and so on"),
+	).want(t, http.StatusOK)
+	if diff := cmp.Diff([]any{"/renamed.ts", "/create", "/update", "/same", "/bytes", "/nul"}, a.values("files", "path")); diff != "" {
+		t.Error(diff)
+	}
+	moved := a.list("files")[0]
+	for _, kept := range []string{"size", "sha256", "encoding", "createdAt"} {
+		if moved[kept] != old[kept] {
+			t.Errorf("a rename changes %s from %v to %v", kept, old[kept], moved[kept])
+		}
+	}
+	if moved["version"] == old["version"] || moved["contentType"] != "text/typescript; charset=utf-8" || len(moved) != 10 {
+		t.Errorf("renamed: %v", moved)
+	}
+	want := map[string]string{"/renamed.ts": "old", "/create": "new", "/update": "new", "/same": "old", "/bytes": "\xff\x00", "/nul": "a\x00b and so on"}
+	if diff := cmp.Diff(want, d.contents()); diff != "" {
+		t.Error(diff)
+	}
+	events := []string{"file.deleted /rename", "file.created /renamed.ts", "file.created /create", "file.deleted /delete", "file.updated /update", "file.created /bytes", "file.created /nul"}
+	if diff := cmp.Diff(events, d.told()[told:]); diff != "" {
+		t.Error(diff)
+	}
+	d.checkTree()
+	if a := d.batch(deletion("/create"), deletion("/bytes")).want(t, http.StatusOK); a.raw != `{"files":[]}` {
+		t.Error(a.raw)
+	}
+}
+
+// Every failing batch names its operation, and nothing of it happens.
+func TestABatchIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withQuotas(Quotas{Projects: 10, Files: 25, Bytes: 2 << 20}))
+	d := w.desk("ada")
+	tag := d.save("/a", "a").want(t, http.StatusCreated).header.Get("ETag")
+	d.save("/dir/b", "b").want(t, http.StatusCreated)
+	before := fmt.Sprint(len(w.dump(w.names.projects)), len(w.dump(w.names.contents)), len(w.dump(w.names.events)), d.tree())
+	fine := creation("/fine", "x")
+	many := func(n int, make func(i int) object) []object {
+		ops := []object{}
+		for i := range n {
+			ops = append(ops, make(i))
+		}
+		return ops
+	}
+	for name, tc := range map[string]struct {
+		ops     []object
+		status  int
+		code    api.Code
+		message string
+	}{
+		"create over a file":        {[]object{fine, creation("/a", "")}, 409, api.CodeConflict, "operations[1]: There is a file with this path already."},
+		"update of nothing":         {[]object{fine, update("/x", "")}, 404, api.CodeFileNotFound, "operations[1]: There is no such file."},
+		"delete of nothing":         {[]object{fine, fine.with("path", "/f2"), deletion("/x")}, 404, api.CodeFileNotFound, "operations[2]: There is no such file."},
+		"rename of nothing":         {[]object{renaming("/x", "/y"), fine}, 404, api.CodeFileNotFound, "operations[0]: There is no such file."},
+		"rename onto a file":        {[]object{fine, renaming("/a", "/dir/b")}, 409, api.CodeConflict, "operations[1]: There is a file with this path already."},
+		"rename onto itself":        {[]object{fine, renaming("/a", "/a")}, 400, api.CodeValidationFailed, "operations[1].to: must be another path"},
+		"a folder":                  {[]object{fine, creation("/dir", "")}, 409, api.CodeConflict, "operations[1]: This path is a folder of other files."},
+		"inside a file":             {[]object{fine, creation("/a/b", "")}, 409, api.CodeConflict, "operations[1]: This path runs through another file"},
+		"both in one batch":         {[]object{creation("/n/o", ""), creation("/n", "")}, 409, api.CodeConflict, "operations[0]: This path runs through another file"},
+		"wrong etag of update":      {[]object{fine, update("/a", "b").with("etag", `"no"`)}, 412, api.CodePreconditionFailed, "operations[1]: "},
+		"wrong etag, no change":     {[]object{fine, update("/a", "a").with("etag", `"no"`)}, 412, api.CodePreconditionFailed, "operations[1]: "},
+		"wrong etag of delete":      {[]object{fine, deletion("/a").with("etag", `"no"`)}, 412, api.CodePreconditionFailed, "operations[1]: "},
+		"wrong etag of rename":      {[]object{fine, renaming("/a", "/c").with("etag", "no")}, 412, api.CodePreconditionFailed, "operations[1]: "},
+		"etag of nothing":           {[]object{fine, update("/x", "").with("etag", tag)}, 404, api.CodeFileNotFound, "operations[1]: There is no such file."},
+		"no operations":             {[]object{}, 400, api.CodeValidationFailed, "operations: must have at least 1"},
+		"21 operations":             {many(21, func(i int) object { return creation(fmt.Sprint("/", i), "") }), 400, api.CodeValidationFailed, "operations: must have at most 20"},
+		"11 renames":                {many(11, func(i int) object { return renaming(fmt.Sprint("/a", i), fmt.Sprint("/b", i)) }), 400, api.CodeValidationFailed, "operations: must be at most 20, a rename counting as two"},
+		"a path twice":              {[]object{fine, update("/a", "b"), deletion("/a")}, 400, api.CodeValidationFailed, "operations[2].path: is named twice"},
+		"renamed and created":       {[]object{renaming("/a", "/c"), creation("/c", "")}, 400, api.CodeValidationFailed, "operations[1].path: is named twice"},
+		"renamed twice":             {[]object{renaming("/a", "/c"), renaming("/c", "/d")}, 400, api.CodeValidationFailed, "operations[1].path: is named twice"},
+		"renamed to one path":       {[]object{renaming("/a", "/c"), renaming("/dir/b", "/c")}, 400, api.CodeValidationFailed, "operations[1].to: is named twice"},
+		"an unknown operation":      {[]object{fine, fine.with("op", "copy")}, 400, api.CodeValidationFailed, "operations[1].op: must be one of"},
+		"no operation":              {[]object{{"path": "/a"}}, 400, api.CodeValidationFailed, "operations[0].op: is required"},
+		"no path":                   {[]object{{"op": "delete"}}, 400, api.CodeValidationFailed, "operations[0].path: is required"},
+		"no content":                {[]object{{"op": "create", "path": "/c"}}, 400, api.CodeValidationFailed, "operations[0].content: is required"},
+		"content of a deletion":     {[]object{deletion("/a").with("content", "x")}, 400, api.CodeValidationFailed, "operations[0].content: is only for"},
+		"to of an update":           {[]object{update("/a", "x").with("to", "/b")}, 400, api.CodeValidationFailed, "operations[0].to: is only for"},
+		"rename without to":         {[]object{{"op": "rename", "path": "/a"}}, 400, api.CodeValidationFailed, "operations[0].to: is required"},
+		"etag of a creation":        {[]object{fine.with("etag", tag)}, 400, api.CodeValidationFailed, "operations[0].etag: is not for create"},
+		"an etag that is none":      {[]object{update("/a", "x").with("etag", `"a`)}, 400, api.CodeValidationFailed, "operations[0].etag: must be an entity tag"},
+		"too much in one":           {[]object{fine, creation("/c", strings.Repeat("x", 1<<20+1))}, 413, api.CodePayloadTooLarge, "operations[1]: A file may have at most 1 MiB"},
+		"too much in all":           {many(4, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 3<<18+1)) }), 413, api.CodePayloadTooLarge, "3 MiB"},
+		"more bytes than there are": {many(3, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 1<<20)) }), 402, api.CodeQuotaExceeded, "2 MiB"},
+	} {
+		a := d.batch(tc.ops...)
+		if a.status != tc.status || a.text("code") != string(tc.code) || !strings.Contains(a.text("error"), tc.message) {
+			t.Errorf("%s: %d %.300s, want %d %s", name, a.status, a.raw, tc.status, tc.message)
+		}
+	}
+	if after := fmt.Sprint(len(w.dump(w.names.projects)), len(w.dump(w.names.contents)), len(w.dump(w.names.events)), d.tree()); after != before {
+		t.Errorf("something was left behind: %s, was %s", after, before)
+	}
+	d.batch(many(20, func(i int) object { return creation(fmt.Sprint("/c", i), "") })...).want(t, http.StatusOK)
+	if a := d.batch(many(4, func(i int) object { return creation(fmt.Sprint("/d", i), "") })...).want(t, 402, api.CodeQuotaExceeded); !strings.Contains(a.text("error"), "files") {
+		t.Error(a.raw)
+	}
+	d.batch(deletion("/c0"), creation("/d0", ""), creation("/d1", ""), creation("/d2", ""), creation("/d3", "")).want(t, http.StatusOK)
+	d.checkTree()
+}
+
+// Folders and files are judged by how things stand in the end.
+func TestABatchMayTurnFoldersIntoFiles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	d.batch(creation("/dir/a", "a"), creation("/dir/b", "b"), creation("/file", "f")).want(t, http.StatusOK)
+	d.batch(deletion("/dir/a"), creation("/dir", "x")).want(t, http.StatusConflict, api.CodeConflict)
+	d.batch(creation("/dir", "now a file"), deletion("/dir/a"), renaming("/dir/b", "/b")).want(t, http.StatusOK)
+	d.batch(creation("/file/inner", "i"), renaming("/file", "/file/f")).want(t, http.StatusOK)
+	if diff := cmp.Diff([]any{"/b", "/dir", "/file/f", "/file/inner"}, d.paths()); diff != "" {
+		t.Error(diff)
+	}
+	d.batch(renaming("/dir", "/dir/again/and/again"), renaming("/file/f", "/f"), renaming("/file/inner", "/file")).want(t, http.StatusOK)
+	if diff := cmp.Diff([]any{"/b", "/dir/again/and/again", "/f", "/file"}, d.paths()); diff != "" {
+		t.Error(diff)
+	}
+	ops := []object{creation("/file", "")}
+	d.remove("/file").want(t, http.StatusOK)
+	for i := range 19 {
+		path := fmt.Sprintf("/file/%02d", i)
+		d.save(path, "").want(t, http.StatusCreated)
+		ops = append(ops, deletion(path))
+	}
+	d.save("/file/99", "").want(t, http.StatusCreated)
+	d.batch(ops...).want(t, http.StatusConflict, api.CodeConflict)
+	d.remove("/file/99").want(t, http.StatusOK)
+	d.batch(ops...).want(t, http.StatusOK)
+	d.checkTree()
+}

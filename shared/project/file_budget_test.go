@@ -1,0 +1,219 @@
+package project
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/api"
+	"devplatform/shared/project/content"
+)
+
+// DESIGN.md §3: in DynamoDB calls, the session's included.
+func TestCallsOfFiles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	calls := func(name string, a answer, status int, want int64) {
+		t.Helper()
+		if a.want(t, status); a.calls != want {
+			t.Errorf("%s: %d calls, want %d", name, a.calls, want)
+		}
+	}
+	deep := strings.Repeat("/d", 99)
+	calls("create", d.save("/a/b/c", "1"), http.StatusCreated, 5)
+	calls("create the largest", d.saveBytes("/large", noise(1<<20)), http.StatusCreated, 5)
+	calls("create deep down", d.save(deep[:2*98], "1"), http.StatusCreated, 5)
+	calls("create in an abyss", d.save("/x"+strings.Repeat("/y", 150), "1"), http.StatusCreated, 6)
+	calls("update", d.save("/a/b/c", "2"), http.StatusOK, 4)
+	calls("update the largest", d.saveBytes("/large", noise(1<<20)), http.StatusOK, 4)
+	calls("save what is there", d.save("/a/b/c", "2"), http.StatusOK, 3)
+	calls("read", d.read("/a/b/c"), http.StatusOK, 4)
+	calls("read the largest", d.read("/large"), http.StatusOK, 4)
+	calls("list", d.get(d.files()), http.StatusOK, 4)
+	calls("list a page", d.get(d.files()+"?limit=1"), http.StatusOK, 4)
+	calls("list with contents", d.get(d.files()+"?include=content"), http.StatusOK, 5)
+	calls("history", d.history("/a/b/c", ""), http.StatusOK, 4)
+	calls("delete", d.remove("/large"), http.StatusOK, 4)
+	calls("rename", d.batch(renaming("/a/b/c", "/a/c")), http.StatusOK, 5)
+	calls("batch", d.batch(update("/a/c", "3"), creation("/e", ""), creation("/f", "")), http.StatusOK, 6)
+}
+
+// What a save writes, in write units a table: twice the item's size in KB for a transaction. The numbers are the embedded
+// engine's, which counts as DynamoDB does.
+func TestWriteUnitsOfASave(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	meter := &unitMeter{}
+	w.interpose(meter.wrap)
+	d := w.desk("ada")
+	text := func(n int) string {
+		var b strings.Builder
+		for i := 0; b.Len() < n; i++ {
+			fmt.Fprintf(&b, "export const value%d = compute(%d, \"%x\");\n", i, i*7919, i*104729)
+		}
+		return b.String()[:n]
+	}
+	for _, tc := range []struct {
+		name                       string
+		save                       func() answer
+		projects, contents, events float64
+	}{
+		{"4 KiB of text, new", func() answer { return d.save("/src/app.ts", text(4096)) }, 4, 2, 2},
+		{"4 KiB of text, update", func() answer { return d.save("/src/app.ts", text(4097)[1:]) }, 6, 2, 2},
+		{"4 KiB of noise, new", func() answer { return d.saveBytes("/noise.bin", noise(4096)) }, 4, 10, 2},
+		{"4 KiB of noise, update", func() answer { return d.saveBytes("/noise.bin", noise(4096)) }, 6, 10, 2},
+		{"100 KiB of text, update", func() answer { return d.save("/src/app.ts", text(100<<10)) }, 6, 42, 2},
+		{"100 KiB of noise, new", func() answer { return d.saveBytes("/100.bin", noise(100<<10)) }, 4, 202, 2},
+		{"1 MiB of noise, new", func() answer { return d.saveBytes("/1m.bin", noise(1<<20)) }, 4, 2054, 2},
+		{"delete", func() answer { return d.remove("/1m.bin") }, 6, 0, 2},
+		{"rename", func() answer { return d.batch(renaming("/100.bin", "/200.bin")) }, 8, 0, 4},
+	} {
+		meter.reset()
+		if a := tc.save(); a.status >= http.StatusBadRequest {
+			t.Fatalf("%s: %s", tc.name, a.raw)
+		}
+		want := map[string]float64{w.names.projects: tc.projects, w.names.events: tc.events}
+		if tc.contents > 0 {
+			want[w.names.contents] = tc.contents
+		}
+		if diff := cmp.Diff(want, meter.read()); diff != "" {
+			t.Errorf("%s: %s", tc.name, diff)
+		}
+	}
+}
+
+// unitMeter has DynamoDB say what transactions consume, and how large they are.
+type unitMeter struct {
+	mu             sync.Mutex
+	units          map[string]float64
+	actions, bytes int // of the largest transaction
+}
+
+func (m *unitMeter) reset() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.units, m.actions, m.bytes = map[string]float64{}, 0, 0
+}
+
+func (m *unitMeter) read() map[string]float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.units)
+}
+
+func (m *unitMeter) wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if operation(r) != "TransactWriteItems" {
+			next.ServeHTTP(out, r)
+			return
+		}
+		sent, _ := io.ReadAll(r.Body)
+		sent = append(sent[:len(sent)-1], `,"ReturnConsumedCapacity":"TOTAL"}`...)
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(sent)), int64(len(sent))
+		r.Header.Set("Content-Length", strconv.Itoa(len(sent)))
+		copied := &copier{ResponseWriter: out}
+		next.ServeHTTP(copied, r)
+		m.note(sent, copied.body.Bytes())
+	})
+}
+
+func (m *unitMeter) note(sent, answered []byte) {
+	var request struct{ TransactItems []any }
+	var response struct {
+		ConsumedCapacity []struct {
+			TableName     string
+			CapacityUnits float64
+		}
+	}
+	if json.Unmarshal(sent, &request) != nil || json.Unmarshal(answered, &response) != nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.actions, m.bytes = max(m.actions, len(request.TransactItems)), max(m.bytes, itemBytes(request.TransactItems))
+	for _, c := range response.ConsumedCapacity {
+		if m.units != nil {
+			m.units[c.TableName] += c.CapacityUnits
+		}
+	}
+}
+
+// itemBytes is more than the size of what a transaction writes: of all text and bytes in it.
+func itemBytes(v any) int {
+	sum := 0
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case []any:
+		for _, e := range v {
+			sum += itemBytes(e)
+		}
+	case map[string]any:
+		if data, ok := v["B"].(string); ok && len(v) == 1 {
+			return len(data) / 4 * 3
+		}
+		for k, e := range v {
+			sum += len(k) + itemBytes(e)
+		}
+	}
+	return sum
+}
+
+// copier keeps what passes.
+type copier struct {
+	http.ResponseWriter
+	body bytes.Buffer
+}
+
+func (c *copier) Write(p []byte) (int, error) {
+	c.body.Write(p)
+	return c.ResponseWriter.Write(p)
+}
+
+// The worst batch: as many actions and chunks as there can be, 3 MiB that don't shrink, the longest paths. It goes past HTTP,
+// where a request of 4 MiB holds fewer such bytes. The engine enforces both limits of a transaction; that the second is
+// kept in the smaller sense of a megabyte is measured.
+func TestTheWorstBatchFitsATransaction(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	meter := &unitMeter{}
+	w.interpose(meter.wrap)
+	d := w.desk("ada")
+	ctx := api.WithCaller(t.Context(), api.Caller{UserID: d.userID, Username: d.name})
+	for _, action := range []fileAction{actCreate, actUpdate} {
+		meter.reset()
+		var ops []fileOperation
+		rest := maxBatchContent
+		for i := range maxOperations {
+			size := min(content.MaxChunk, rest-(maxOperations-1-i))
+			if i == maxOperations-1 {
+				size = rest
+			}
+			rest -= size
+			packed, err := packContent(noise(size), Base64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := fmt.Sprintf("/%02d/%s", i, strings.Repeat("é", 254))
+			ops = append(ops, fileOperation{action: action, path: path, content: packed, contentID: w.service.newVersion()})
+		}
+		if _, err := w.service.changeFiles(ctx, d.projectID, ops...); err != nil {
+			t.Fatal(err)
+		}
+		if meter.actions > 100 || meter.bytes > 4_000_000 {
+			t.Errorf("%s: %d actions, %d bytes", action, meter.actions, meter.bytes)
+		}
+		t.Logf("%s: %d actions, at most %d bytes", action, meter.actions, meter.bytes)
+	}
+	d.checkTree()
+}

@@ -1,0 +1,85 @@
+package project
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"devplatform/shared/api"
+)
+
+// fileMutations are requests that change files, with the events that they are told by.
+var fileMutations = []struct {
+	name string
+	told []string
+	do   func(d desk) answer
+}{
+	{"create", []string{"file.created /new"}, func(d desk) answer { return d.save("/new", "new") }},
+	{"update", []string{"file.updated /a"}, func(d desk) answer { return d.save("/a", "new") }},
+	{"update if", []string{"file.updated /a"}, func(d desk) answer { return d.save("/a", "new", header("If-Match", "*")) }},
+	{"create if", []string{"file.created /new"}, func(d desk) answer { return d.save("/new", "new", header("If-None-Match", "*")) }},
+	{"delete", []string{"file.deleted /a"}, func(d desk) answer { return d.remove("/a") }},
+	{"rename", []string{"file.deleted /a", "file.created /c"}, func(d desk) answer { return d.batch(renaming("/a", "/c")) }},
+	{"batch", []string{"file.created /new", "file.updated /a", "file.deleted /b"}, func(d desk) answer {
+		return d.batch(creation("/new", "new"), update("/a", "new"), deletion("/b"))
+	}},
+}
+
+// A change of files has its events and events their change, whatever happens to any call; and what the tree counts is right.
+func TestFilesUnderFaults(t *testing.T) {
+	t.Parallel()
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			ada := w.user("ada")
+			in := w.inject()
+			for _, m := range fileMutations {
+				for _, operation := range []string{"Query", "BatchGetItem", "TransactWriteItems"} {
+					if f.name == "met once" && operation != "TransactWriteItems" {
+						continue
+					}
+					name := m.name + " with " + f.name + " at " + operation
+					d := ada.at(ada.project("", "App", Private))
+					d.batch(creation("/a", "a"), creation("/b", "b")).want(t, http.StatusOK)
+					before, told, chunks := w.dump(w.names.projects), len(d.told()), len(w.dump(w.names.contents))
+					injected := &injection{operation: operation, fault: f}
+					in.injected.Store(injected)
+					a := m.do(d)
+					in.injected.Store(nil)
+
+					changed := !cmp.Equal(before, w.dump(w.names.projects), cmpopts.IgnoreUnexported(attributeTypes...))
+					want := []string(nil)
+					if changed {
+						want = m.told
+					} else if n := len(w.dump(w.names.contents)); n != chunks {
+						t.Errorf("%s: %d chunks without a file", name, n-chunks)
+					}
+					if diff := cmp.Diff(want, append([]string(nil), d.told()[told:]...)); diff != "" {
+						t.Errorf("%s: changed %t: %s", name, changed, diff)
+					}
+					d.checkTree()
+					succeeded := a.status < http.StatusBadRequest
+					switch met := injected.met.Load() > 0; {
+					case succeeded && !changed:
+						t.Errorf("%s: %d, and nothing changed", name, a.status)
+					case !met || f.lasts > 0: // the SDK, or the store, got over it
+						if !succeeded {
+							t.Errorf("%s: %d %s", name, a.status, a.raw)
+						}
+					case f.name == "a missing table":
+						a.want(t, http.StatusInternalServerError, api.CodeInternal)
+					default:
+						a.want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+					}
+					if strings.Contains(a.raw, "injected") || strings.Contains(a.raw, "dynamo") {
+						t.Errorf("%s tells too much: %s", name, a.raw)
+					}
+				}
+			}
+		})
+	}
+}

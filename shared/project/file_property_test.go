@@ -1,0 +1,143 @@
+package project
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// model is what a project's files are, said in the plainest way.
+type model struct {
+	files map[string]string
+	tags  map[string]string
+	told  []string
+}
+
+// apply does a batch to a copy, and says whether it can be done; tag is the etag that an operation demands, if it is not "".
+func (m model) apply(ops []object) (model, bool) {
+	next := model{maps.Clone(m.files), maps.Clone(m.tags), slices.Clone(m.told)}
+	for _, op := range ops {
+		path, _ := op["path"].(string)
+		content, _ := op["content"].(string)
+		old, exists := m.files[path]
+		if exists == (op["op"] == "create") || (op["etag"] != nil && op["etag"] != m.tags[path]) {
+			return m, false
+		}
+		switch op["op"] {
+		case "create":
+			next.files[path] = content
+			next.told = append(next.told, "file.created "+path)
+		case "update":
+			if content != old {
+				next.files[path] = content
+				next.told = append(next.told, "file.updated "+path)
+			}
+		case "delete":
+			delete(next.files, path)
+			next.told = append(next.told, "file.deleted "+path)
+		case "rename":
+			to, _ := op["to"].(string)
+			if _, taken := m.files[to]; taken {
+				return m, false
+			}
+			delete(next.files, path)
+			next.files[to] = old
+			next.told = append(next.told, "file.deleted "+path, "file.created "+to)
+		}
+	}
+	for path := range next.files {
+		for other := range next.files {
+			if strings.HasPrefix(other, path+"/") {
+				return m, false
+			}
+		}
+	}
+	return next, true
+}
+
+// Whatever is done to a project's files, one by one or in batches, they are what the model says, and so are their events and
+// what the tree counts.
+func TestFilesAreAsTheModelSays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const rounds = 12 // each is a project of its own with some dozen requests; a failure is made smaller for as long as it takes
+	round, failed := 0, false
+	paths := rapid.SampledFrom([]string{"/a", "/a/b", "/a/b/c", "/a-", "/b", "/b/a", "/ab"})
+	contents := rapid.SampledFrom([]string{"", "x", "xy", strings.Repeat("longer ", 100)})
+	rapid.Check(t, func(rt *rapid.T) {
+		if round++; round > rounds && !failed {
+			return
+		}
+		passed := false
+		defer func() { failed = failed || !passed }()
+		d := w.user(fmt.Sprint("user", round)).at("")
+		d.projectID = d.project("", "Model", Private)
+		m := model{files: map[string]string{}, tags: map[string]string{}}
+		check := func(a answer, ops ...object) {
+			next, possible := m.apply(ops)
+			if possible != (a.status < http.StatusBadRequest) {
+				rt.Fatalf("%v on %v: %d %s", ops, m.files, a.status, a.raw)
+			}
+			m = next
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"save": func(rt *rapid.T) {
+				path, content := paths.Draw(rt, "path"), contents.Draw(rt, "content")
+				op := creation(path, content)
+				if _, exists := m.files[path]; exists {
+					op = update(path, content)
+				}
+				check(d.save(path, content), op)
+			},
+			"delete": func(rt *rapid.T) {
+				path := paths.Draw(rt, "path")
+				check(d.remove(path), deletion(path))
+			},
+			"batch": func(rt *rapid.T) {
+				var ops []object
+				free := rapid.Permutation([]string{"/a", "/a/b", "/a/b/c", "/a-", "/b", "/b/a", "/ab"}).Draw(rt, "paths")
+				for n := rapid.IntRange(1, 3).Draw(rt, "operations"); n > 0; n-- {
+					op := object{"op": rapid.SampledFrom([]string{"create", "update", "delete", "rename"}).Draw(rt, "op"), "path": free[0]}
+					free = free[1:]
+					switch op["op"] {
+					case "create", "update":
+						op["content"] = contents.Draw(rt, "content")
+					case "rename":
+						op["to"], free = free[0], free[1:]
+					}
+					if tag, exists := m.tags[op["path"].(string)]; exists && op["op"] != "create" && rapid.Bool().Draw(rt, "conditional") {
+						op["etag"] = rapid.SampledFrom([]string{tag, `"another"`}).Draw(rt, "etag")
+					}
+					ops = append(ops, op)
+				}
+				check(d.batch(ops...), ops...)
+			},
+			"": func(rt *rapid.T) {
+				if diff := cmp.Diff(m.files, d.contents()); diff != "" {
+					rt.Fatal(diff)
+				}
+				m.tags = map[string]string{}
+				for _, f := range d.get(d.files()).list("files") {
+					m.tags[f["path"].(string)] = f["etag"].(string)
+				}
+				sum := 0
+				for _, content := range m.files {
+					sum += len(content)
+				}
+				if tree := d.tree(); tree.Files != len(m.files) || tree.Bytes != sum {
+					rt.Fatalf("%+v, there are %d files of %d bytes", tree, len(m.files), sum)
+				}
+			},
+		})
+		if diff := cmp.Diff(m.told, d.told()); diff != "" {
+			rt.Fatal(diff)
+		}
+		passed = true
+	})
+}

@@ -1,0 +1,364 @@
+package project
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/api"
+	"devplatform/shared/db"
+)
+
+func (d desk) trySave(path, content string, change ...func(*http.Request)) (answer, error) {
+	return d.try(http.MethodPost, d.files(), object{"path": path, "content": content}, change...)
+}
+
+// bodyOf reads a request's body and puts it back.
+func bodyOf(r *http.Request) string {
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return string(body)
+}
+
+func encoded(t *testing.T, record any) db.Item {
+	t.Helper()
+	item, err := db.Encode(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return item
+}
+
+// Many writers of one file: each gets through, one after the other, and every one of them is in the history.
+func TestWritersOfOneFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	const writers = 16
+	answers := atOnce(t, writers, func(i int) (answer, error) { return d.trySave("/a", strings.Repeat("x", i+1)) })
+	if diff := cmp.Diff(map[int]int{http.StatusCreated: 1, http.StatusOK: writers - 1}, statuses(answers)); diff != "" {
+		t.Error(diff)
+	}
+	if n := len(d.history("/a", "").list("versions")); n != writers {
+		t.Errorf("%d versions", n)
+	}
+	now := d.read("/a")
+	if i := slices.IndexFunc(answers, func(a answer) bool { return a.text("version") == now.text("version") }); i < 0 || len(now.content(t)) != i+1 {
+		t.Errorf("%s is nobody's", now.raw)
+	}
+	if len(d.told()) != writers {
+		t.Errorf("%d events", len(d.told()))
+	}
+	d.checkTree()
+}
+
+func TestOneOfManyConditionalWritersWins(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	ways := map[string]struct {
+		status int
+		try    func(i int, tag string) (answer, error)
+	}{
+		"save": {http.StatusOK, func(i int, tag string) (answer, error) {
+			return d.trySave("/a", fmt.Sprint("new ", i), header("If-Match", tag))
+		}},
+		"create": {http.StatusCreated, func(i int, _ string) (answer, error) {
+			return d.trySave("/new", fmt.Sprint(i), header("If-None-Match", "*"))
+		}},
+		"batch": {http.StatusOK, func(i int, tag string) (answer, error) {
+			ops := []object{update("/a", fmt.Sprint("batch ", i)).with("etag", tag), creation(fmt.Sprint("/beside/", i), "")}
+			return d.try(http.MethodPost, d.files()+"/batch", object{"operations": ops})
+		}},
+		"delete": {http.StatusOK, func(_ int, tag string) (answer, error) {
+			return d.try(http.MethodDelete, d.files()+"?path=/a", nil, header("If-Match", tag))
+		}},
+	}
+	for name, way := range ways {
+		tag := d.save("/a", "before "+name).header.Get("ETag")
+		answers := atOnce(t, 16, func(i int) (answer, error) { return way.try(i, tag) })
+		n := statuses(answers)
+		if n[way.status] != 1 || n[way.status]+n[http.StatusPreconditionFailed]+n[http.StatusNotFound] != 16 || (n[http.StatusNotFound] > 0 && name != "delete") {
+			t.Errorf("%s: %v", name, n)
+		}
+	}
+	if n := len(d.paths()); n != 2 && n != 3 { // /new, the one beside, and /a, if deleting came before another way
+		t.Errorf("%v", d.paths())
+	}
+	d.checkTree()
+}
+
+// A file and a file inside of it, created at the same moment: one is, the other is refused.
+func TestAFolderAndAFileAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	for round := range 15 {
+		root := fmt.Sprint("/", round)
+		paths := []string{root, root + "/b", root + "/b/c"}
+		answers := atOnce(t, len(paths), func(i int) (answer, error) {
+			if round%3 == 0 {
+				return d.try(http.MethodPost, d.files()+"/batch", object{"operations": []object{creation(paths[i], "")}})
+			}
+			return d.trySave(paths[i], "")
+		})
+		won := 0
+		for _, a := range answers {
+			switch a.status {
+			case http.StatusOK, http.StatusCreated:
+				won++
+			case http.StatusConflict:
+			default:
+				t.Errorf("%d %s", a.status, a.raw)
+			}
+		}
+		if won != 1 {
+			t.Errorf("round %d: %d of %v", round, won, d.paths())
+		}
+	}
+	d.checkTree()
+}
+
+func TestFileQuotasHoldAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withQuotas(Quotas{Projects: 10, Files: 5, Bytes: 1000}))
+	d := w.desk("ada")
+	answers := atOnce(t, 16, func(i int) (answer, error) { return d.trySave(fmt.Sprint("/", i), "x") })
+	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 11}, statuses(answers)); diff != "" {
+		t.Error(diff)
+	}
+	names := d.paths()
+	answers = atOnce(t, 16, func(i int) (answer, error) {
+		return d.trySave(names[i%5].(string), strings.Repeat("x", 300+i))
+	})
+	for _, a := range answers {
+		if a.status == http.StatusPaymentRequired && a.text("code") != string(api.CodeQuotaExceeded) {
+			t.Errorf("%s", a.raw)
+		}
+	}
+	if tree := d.tree(); tree.Files != 5 || tree.Bytes > 1000 || statuses(answers)[http.StatusPaymentRequired] == 0 {
+		t.Errorf("%+v after %v", tree, statuses(answers))
+	}
+	d.checkTree()
+	d.save(names[0].(string), "").want(t, http.StatusOK) // shrinking is always allowed
+	d.checkTree()
+}
+
+// Batches that meet: each happens whole or not at all.
+func TestBatchesAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	paths := []string{"/a", "/b", "/c", "/d"}
+	for _, path := range paths {
+		d.save(path, "0").want(t, http.StatusCreated)
+	}
+	answers := atOnce(t, 12, func(i int) (answer, error) {
+		var ops []object
+		for n := range paths {
+			ops = append(ops, update(paths[(n+i)%len(paths)], fmt.Sprint("writer ", i)))
+		}
+		ops = append(ops, creation(fmt.Sprint("/by/", i), ""))
+		return d.try(http.MethodPost, d.files()+"/batch", object{"operations": ops})
+	})
+	n := statuses(answers)
+	if n[http.StatusOK]+n[http.StatusConflict] != len(answers) || n[http.StatusOK] == 0 {
+		t.Errorf("%v", n)
+	}
+	contents := d.contents()
+	for _, path := range paths {
+		if contents[path] != contents["/a"] {
+			t.Errorf("%s is %q, /a is %q", path, contents[path], contents["/a"])
+		}
+	}
+	if len(contents) != len(paths)+n[http.StatusOK] || len(d.told()) != len(paths)+5*n[http.StatusOK] {
+		t.Errorf("%d files, %d events after %v", len(contents), len(d.told()), n)
+	}
+	d.checkTree()
+}
+
+// A reader beside writers sees one version or another, whole, and in both kinds of reading.
+func TestAReaderNeverMixesVersions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	versions := make([]string, 6)
+	for i := range versions { // some of one chunk, some of three
+		versions[i] = strings.Repeat(fmt.Sprint(i), 10+i%2*10)
+		if i%2 == 1 {
+			versions[i] = toBase64(noise(700_000))
+		}
+	}
+	d.save("/a", versions[0]).want(t, http.StatusCreated)
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	failed := make(chan error, 8)
+	for i := range 2 {
+		wg.Go(func() {
+			for n := i; !stop.Load(); n++ {
+				if a, err := d.trySave("/a", versions[n%len(versions)]); err != nil || a.status != http.StatusOK {
+					failed <- fmt.Errorf("save: %d %w", a.status, errors.Join(err, errors.New(a.raw)))
+					return
+				}
+			}
+		})
+	}
+	for n := range 40 {
+		path := "?path=/a"
+		if n%4 == 3 {
+			path = "?include=content"
+		}
+		a := d.get(d.files()+path).want(t, http.StatusOK)
+		item := a.body
+		if files := a.list("files"); files != nil {
+			item = files[0]
+		}
+		got := contentOf(t, item)
+		if !slices.Contains(versions, got) || item["sha256"] != hexSum([]byte(got)) || item["size"] != float64(len(got)) {
+			t.Fatalf("%d bytes of nobody, said to be %v", len(got), item["size"])
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
+	close(failed)
+	for err := range failed {
+		t.Error(err)
+	}
+	d.checkTree()
+}
+
+// Between the reading of a record and of its chunks, another version has come and the old one's chunks have gone.
+func TestAReadThatIsTornBeginsAnew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	d.save("/a", "old").want(t, http.StatusCreated)
+	d.save("/b", "beside").want(t, http.StatusCreated)
+	var between atomic.Pointer[func()]
+	w.interpose(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			if body := bodyOf(r); operation(r) == "BatchGetItem" && strings.Contains(body, w.names.contents) {
+				if do := between.Swap(nil); do != nil {
+					(*do)()
+				}
+			}
+			next.ServeHTTP(out, r)
+		})
+	})
+	direct := w.client
+	expire := func() {
+		for key := range w.dump(w.names.contents) {
+			if _, err := direct.Do(t.Context(), w.contents.Delete(key)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for i, read := range []func() answer{
+		func() answer { return d.read("/a") },
+		func() answer { return d.get(d.files() + "?include=content&limit=1") },
+	} {
+		newer := fmt.Sprint("new ", i)
+		replace := func() {
+			expire()
+			d.save("/a", newer).want(t, http.StatusOK)
+		}
+		between.Store(&replace)
+		a := read().want(t, http.StatusOK)
+		if !strings.Contains(a.raw, newer) {
+			t.Errorf("%s", a.raw)
+		}
+	}
+
+	between.Store(&expire) // and nothing new comes: the content is lost
+	a := d.read("/a").want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+	if a.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	d.get(d.files()+"?include=content").want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+	d.get(d.files()).want(t, http.StatusOK)
+	d.remove("/a").want(t, http.StatusOK)
+	d.read("/a").want(t, http.StatusNotFound, api.CodeFileNotFound)
+}
+
+// A content that is not what was saved is never answered.
+func TestDamagedContentsAreAFault(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	d.save("/a", "right").want(t, http.StatusCreated)
+	for _, damage := range [][]byte{[]byte("\x00wrong"), []byte("\x00rightly"), []byte("\x07"), {}} {
+		for key, item := range w.dump(w.names.contents) {
+			chunk, err := decode[chunkRecord](item)
+			if err != nil {
+				t.Fatal(err)
+			}
+			chunk.Data = damage
+			w.transact(w.contents.Put(key, encoded(t, chunk)))
+		}
+		a := d.read("/a").want(t, http.StatusInternalServerError, api.CodeInternal)
+		if strings.Contains(a.text("error"), "content") {
+			t.Error(a.raw)
+		}
+	}
+	if !strings.Contains(w.log.String(), "is not what was saved") {
+		t.Error("the log does not say what is wrong")
+	}
+}
+
+// Saving meets the deletion of the project: whoever comes later finds no project, and its tree stays gone.
+func TestSavingMeetsTheProjectsDeletion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	for round := range 8 {
+		d := ada.at(ada.project("", "App", Private))
+		answers := atOnce(t, 6, func(i int) (answer, error) {
+			switch i {
+			case 0:
+				return d.try(http.MethodDelete, "/api/projects/"+d.projectID, nil)
+			case 1:
+				return d.try(http.MethodPost, d.files()+"/batch", object{"operations": []object{creation(fmt.Sprint("/", round), "")}})
+			}
+			return d.trySave(fmt.Sprint("/a", i), "x")
+		})
+		for i, a := range answers[1:] {
+			if a.status != http.StatusOK && a.status != http.StatusCreated && a.text("code") != string(api.CodeProjectNotFound) {
+				t.Errorf("%d: %d %s", i, a.status, a.raw)
+			}
+		}
+		d.save("/late", "x").want(t, http.StatusNotFound, api.CodeProjectNotFound)
+		d.read("/a2").want(t, http.StatusNotFound, api.CodeProjectNotFound)
+	}
+	for key := range w.dump(w.names.projects) {
+		if key.SK == "TREE" {
+			t.Errorf("a tree is back: %v", key)
+		}
+	}
+}
+
+// A version made by a clock that runs behind is still the current one.
+func TestClocksThatDisagree(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	w.clock.Advance(time.Minute)
+	d.save("/a", "1").want(t, http.StatusCreated)
+	w.clock.Advance(-time.Minute)
+	second := d.save("/a", "2").want(t, http.StatusOK)
+	list := d.history("/a", "").want(t, http.StatusOK).list("versions")
+	if len(list) != 2 || list[0]["version"] != second.text("version") || list[0]["current"] != true {
+		data, _ := json.Marshal(list)
+		t.Errorf("%s", data)
+	}
+}
