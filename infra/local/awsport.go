@@ -37,7 +37,7 @@ func (p *awsPort) service(w http.ResponseWriter, r *http.Request) {
 	target := r.Header.Get("X-Amz-Target")
 	var handler http.Handler
 	switch service, _, _ := strings.Cut(target, "."); {
-	case service == "DynamoDB_20120810":
+	case service == "DynamoDB_20120810" || service == "DynamoDBStreams_20120810":
 		handler = p.dynamodb
 	case service == "secretsmanager":
 		handler = p.secrets

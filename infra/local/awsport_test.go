@@ -22,7 +22,9 @@ func TestAWSPort(t *testing.T) {
 		{"/", "DynamoDB_20120810.GetItem", "", 200, "dynamodb"},
 		{"/", "secretsmanager.GetSecretValue", "", 200, "secrets"},
 		{"/codehost/login/oauth/authorize", "", "https://elsewhere.example", 200, "codehost"},
-		{"/", "DynamoDBStreams_20120810.ListStreams", "", 400, "DynamoDBStreams_20120810.ListStreams"},
+		{"/", "DynamoDBStreams_20120810.ListStreams", "", 200, "dynamodb"},
+		{"/", "DynamoDBStreams_20120810.ListStreams", "https://elsewhere.example", 403, "cross-origin"},
+		{"/", "Kinesis_20131202.ListStreams", "", 400, "Kinesis_20131202.ListStreams"},
 		{"/2015-03-31/functions", "", "", 400, "no such service"}, // no function can start yet
 		{"/", "", "", 400, "no such service"},
 		{"/", "DynamoDB_20120810.GetItem", "https://elsewhere.example", 403, "cross-origin"},

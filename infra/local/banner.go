@@ -23,6 +23,13 @@ func (p *platform) banner(w io.Writer) error {
 			routes = append(routes, []string{route.Method, route.Path, function})
 		}
 	}
+	for _, m := range p.stack.EventSourceMappings {
+		function := m.Function
+		if !m.Enabled {
+			function += " (disabled)"
+		}
+		routes = append(routes, []string{"stream", m.Table, function})
+	}
 	for _, e := range p.endpoints() {
 		endpoints = append(endpoints, []string{e.name, e.address})
 	}

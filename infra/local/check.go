@@ -26,8 +26,8 @@ func check(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	for _, api := range s.APIs {
 		routes += len(api.Routes)
 	}
-	_, err = fmt.Fprintf(stdout, "%s: %d functions, %d routes, %d tables, %d secrets: the local platform can run it\n",
-		path, len(s.Functions), routes, len(s.Tables), len(s.Secrets))
+	_, err = fmt.Fprintf(stdout, "%s: %d functions, %d routes, %d event source mappings, %d tables, %d secrets: the local platform can run it\n",
+		path, len(s.Functions), routes, len(s.EventSourceMappings), len(s.Tables), len(s.Secrets))
 	if err != nil {
 		return fmt.Errorf("write: %w", err)
 	}

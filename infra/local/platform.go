@@ -19,6 +19,7 @@ import (
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/secrets"
 	"devplatform/infra/local/stack"
+	"devplatform/infra/local/triggers"
 )
 
 // platform is everything that runs: the parts, the servers in front of them, and what has to be closed behind them.
@@ -40,6 +41,7 @@ type platform struct {
 	runtime  *runtime.Runtime
 	codehost *codehost.Server // nil when a provider is configured
 	gateway  *gateway.Gateway
+	triggers *triggers.Triggers // nil where no function reads a stream
 }
 
 // open takes the ports, reads the template, opens the data, makes the tables and secrets that are missing, and starts to
@@ -54,7 +56,7 @@ func open(ctx context.Context, settings Settings, logger *slog.Logger) (_ *platf
 		}
 	}()
 	for _, step := range []func(context.Context) error{
-		p.listen, p.makeDataDir, p.loadTemplate, p.openData, p.serveAWS, p.provision, p.openRuntime, p.serveGateway,
+		p.listen, p.makeDataDir, p.loadTemplate, p.openData, p.serveAWS, p.provision, p.openRuntime, p.serveGateway, p.openTriggers,
 	} {
 		if err := step(ctx); err != nil {
 			select {
@@ -242,7 +244,7 @@ func (p *platform) serve(server *http.Server, all []net.Listener) *http.Server {
 	return server
 }
 
-// stop lets requests in flight finish, ends the functions and closes the data, all within [shutdownTime].
+// stop lets requests and batches in flight finish, ends the functions and closes the data, all within [shutdownTime].
 func (p *platform) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
@@ -250,8 +252,10 @@ func (p *platform) stop() error {
 	for _, server := range p.servers { // the gateway's: the functions still need the AWS port
 		draining.Go(func() { _ = server.Shutdown(ctx) })
 	}
+	var err error
+	draining.Go(func() { err = p.closeTriggers(ctx) })
 	draining.Wait()
-	return p.close()
+	return errors.Join(err, p.close())
 }
 
 // close ends everything that was opened, in the order opposite to its use.
@@ -262,6 +266,9 @@ func (p *platform) close() error {
 	for _, server := range p.servers {
 		_ = server.Close()
 	}
+	cut, cancelled := context.WithTimeout(ctx, 0) // unless they ended by [platform.stop]
+	defer cancelled()
+	problems = append(problems, p.closeTriggers(cut))
 	if p.runtime != nil {
 		problems = append(problems, p.runtime.Close(ctx))
 	}

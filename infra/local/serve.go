@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A stop takes 5 s at most: requests in flight get shutdownTime to finish, then the functions closeTime to end.
+// A stop takes 5 s at most: requests and batches in flight get shutdownTime to finish, then the functions closeTime to end.
 const (
 	shutdownTime = 3 * time.Second
 	closeTime    = time.Second
@@ -40,6 +40,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		_ = p.stop()
 		return err
 	}
+	p.startTriggers()
 	select {
 	case <-ctx.Done():
 		p.logger.Info("stopping")
