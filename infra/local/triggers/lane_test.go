@@ -316,11 +316,12 @@ func TestDecide(t *testing.T) {
 	a, b, c, d := &entry{sequence: "a"}, &entry{sequence: "b"}, &entry{sequence: "c"}, &entry{sequence: "d"}
 	all := batch{entries: []*entry{a, b, c, d}, retries: 1, failures: 1}
 	type brief struct {
-		Done    int
-		Next    []string
-		Retries int
-		Pause   bool
-		Discard condition
+		Done     int
+		Next     []string
+		Retries  int
+		Failures int
+		Pause    bool
+		Discard  condition
 	}
 	for _, tc := range []struct {
 		name   string
@@ -331,16 +332,16 @@ func TestDecide(t *testing.T) {
 		want   brief
 	}{
 		{"success", true, 0, all, result{}, brief{Done: 4}},
-		{"unavailable", true, 0, all, result{outcome: unavailable}, brief{Next: []string{"abcd"}, Retries: 1, Pause: true}},
-		{"without end", false, -1, all, result{outcome: failed}, brief{Next: []string{"abcd"}, Retries: 2, Pause: true}},
-		{"a retry is left", false, 2, all, result{outcome: failed}, brief{Next: []string{"abcd"}, Retries: 2, Pause: true}},
-		{"the last retry", false, 1, all, result{outcome: failed}, brief{Next: []string{"abcd"}, Retries: 1, Discard: retriesExhausted}},
-		{"partial", false, 2, all, result{outcome: failed, first: 1}, brief{Done: 1, Next: []string{"bcd"}, Retries: 2, Pause: true}},
-		{"partial, the last retry", false, 1, all, result{outcome: failed, first: 3}, brief{Done: 3, Next: []string{"d"}, Retries: 1, Discard: retriesExhausted}},
+		{"unavailable", true, 0, all, result{outcome: unavailable}, brief{Next: []string{"abcd"}, Retries: 1, Failures: 2, Pause: true}},
+		{"without end", false, -1, all, result{outcome: failed}, brief{Next: []string{"abcd"}, Retries: 2, Failures: 2, Pause: true}},
+		{"a retry is left", false, 2, all, result{outcome: failed}, brief{Next: []string{"abcd"}, Retries: 2, Failures: 2, Pause: true}},
+		{"the last retry", false, 1, all, result{outcome: failed}, brief{Next: []string{"abcd"}, Retries: 1, Failures: 2, Discard: retriesExhausted}},
+		{"partial", false, 2, all, result{outcome: failed, first: 1}, brief{Done: 1, Next: []string{"bcd"}, Retries: 2, Failures: 2, Pause: true}},
+		{"partial, the last retry", false, 1, all, result{outcome: failed, first: 3}, brief{Done: 3, Next: []string{"d"}, Retries: 1, Failures: 2, Discard: retriesExhausted}},
 		{"split", true, 0, all, result{outcome: failed}, brief{Next: []string{"ab", "cd"}, Retries: 1}},
-		{"split at the record", true, 0, all, result{outcome: failed, first: 3}, brief{Done: 3, Next: []string{"d"}, Retries: 1, Pause: true}},
-		{"nothing to split", true, 2, batch{entries: []*entry{a}, retries: 1}, result{outcome: failed}, brief{Next: []string{"a"}, Retries: 2, Pause: true}},
-		{"nothing to split, the last retry", true, 1, batch{entries: []*entry{a}, retries: 1}, result{outcome: failed}, brief{Next: []string{"a"}, Retries: 1, Discard: retriesExhausted}},
+		{"split at the record", true, 0, all, result{outcome: failed, first: 3}, brief{Done: 3, Next: []string{"d"}, Retries: 1, Failures: 2, Pause: true}},
+		{"nothing to split", true, 2, batch{entries: []*entry{a}, retries: 1}, result{outcome: failed}, brief{Next: []string{"a"}, Retries: 2, Failures: 1, Pause: true}},
+		{"nothing to split, the last retry", true, 1, batch{entries: []*entry{a}, retries: 1}, result{outcome: failed}, brief{Next: []string{"a"}, Retries: 1, Failures: 1, Discard: retriesExhausted}},
 	} {
 		v := decide(&stack.EventSourceMapping{BisectOnError: tc.bisect, MaximumRetryAttempts: tc.limit}, tc.in, tc.r)
 		got := brief{Done: v.done, Pause: v.pause, Discard: v.discard}
@@ -349,7 +350,7 @@ func TestDecide(t *testing.T) {
 			for _, e := range next.entries {
 				text += e.sequence
 			}
-			got.Next, got.Retries = append(got.Next, text), next.retries
+			got.Next, got.Retries, got.Failures = append(got.Next, text), next.retries, next.failures
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
