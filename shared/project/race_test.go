@@ -6,10 +6,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/shared/api"
+	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/workspace"
 )
@@ -174,6 +178,92 @@ func TestDeletionMeetsWriters(t *testing.T) {
 	}
 }
 
+// What changes between a request's reading and its writing is met as if it had been read.
+func TestWhatChangesBetweenReadAndWrite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	var between atomic.Pointer[func()] // runs once, before the next transaction
+	w.interpose(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			if operation(r) == "TransactWriteItems" {
+				if f := between.Swap(nil); f != nil {
+					(*f)()
+				}
+			}
+			next.ServeHTTP(out, r)
+		})
+	})
+	var project, comment string
+	deletion := func() { ada.do(http.MethodDelete, projectURL(project), nil).want(t, http.StatusOK) }
+	update := func() {
+		ada.do(http.MethodPut, projectURL(project), object{"name": "Meanwhile"}).want(t, http.StatusOK)
+	}
+	fileGoes := func() { w.transact(w.projects.Delete(db.FileKey(project, "/a.ts"))) }
+	commentGoes := func() {
+		ada.do(http.MethodDelete, projectURL(project)+"/comments/"+comment, nil).want(t, http.StatusOK)
+	}
+	slugGoes := func() { ada.project("", "Not "+project, Team) }
+	for _, tc := range []struct {
+		mutation  string
+		meanwhile func()
+		status    int
+		code      api.Code
+	}{
+		{"update", deletion, http.StatusNotFound, api.CodeProjectNotFound},
+		{"rename", deletion, http.StatusNotFound, api.CodeProjectNotFound},
+		{"delete", deletion, http.StatusNotFound, api.CodeProjectNotFound},
+		{"comment", deletion, http.StatusNotFound, api.CodeProjectNotFound},
+		{"delete comment", deletion, http.StatusNotFound, api.CodeProjectNotFound},
+		{"update", update, http.StatusOK, ""},
+		{"rename", update, http.StatusOK, ""},
+		{"rename", slugGoes, http.StatusOK, ""},
+		{"delete", update, http.StatusOK, ""},
+		{"comment", update, http.StatusCreated, ""},
+		{"comment", fileGoes, http.StatusNotFound, api.CodeFileNotFound},
+		{"delete comment", commentGoes, http.StatusNotFound, api.CodeCommentNotFound},
+	} {
+		project = ada.project("", "App", Team)
+		w.file(project, "/a.ts")
+		comment = ada.do(http.MethodPost, projectURL(project)+"/comments", object{"body": "x"}).want(t, http.StatusCreated).text("id")
+		i := slices.IndexFunc(mutations, func(m mutation) bool { return m.name == tc.mutation })
+		between.Store(&tc.meanwhile)
+		a := mutations[i].do(ada, project, comment)
+		if a.status != tc.status || a.text("code") != string(tc.code) {
+			t.Errorf("%s: %d %s, want %d %s", tc.mutation, a.status, a.raw, tc.status, tc.code)
+		}
+		if tc.mutation == "update" && tc.status == http.StatusOK && (a.text("name") != "Meanwhile" || a.text("description") != "new") {
+			t.Errorf("one of two updates is lost: %s", a.raw)
+		}
+		records := w.storedEvents()
+		if told := decoded(t, records[len(records)-1]); tc.mutation == "delete" && told.Data.Project.Name != "Meanwhile" && tc.status == http.StatusOK {
+			t.Errorf("the event tells of what is no more: %v", told.Data.Project)
+		}
+	}
+	// Every slug belongs to a project that has it.
+	slugs := map[string]string{}
+	owners := map[string]string{}
+	for key, item := range w.dump(w.names.projects) {
+		if slug, ok := strings.CutPrefix(key.SK, "SLUG#"); ok {
+			record, err := decode[slugRecord](item)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slugs[slug] = record.ProjectID
+		}
+		if strings.HasPrefix(key.SK, "PROJECT#") {
+			record, err := decode[projectRecord](item)
+			if err != nil {
+				t.Fatal(err)
+			}
+			owners[record.Slug] = record.ID
+		}
+	}
+	if diff := cmp.Diff(owners, slugs); diff != "" || w.counted(ada.personal) != len(owners) {
+		t.Errorf("slugs and their projects, of which %d are counted: %s", w.counted(ada.personal), diff)
+	}
+}
+
 // A member who is removed, or loses a role, can do nothing from then on.
 func TestRemovedMembersLoseAccessAtOnce(t *testing.T) {
 	t.Parallel()
@@ -190,5 +280,43 @@ func TestRemovedMembersLoseAccessAtOnce(t *testing.T) {
 	bob.get(projectURL(project)).want(t, http.StatusNotFound)
 	if got := bob.get("/api/projects").values("projects", "id"); slices.Contains(got, any(project)) {
 		t.Error("still listed")
+	}
+}
+
+// A project that changes again and again is given up on in the end, with nothing written.
+func TestEndlessConflicts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	project := ada.project("", "App", Team)
+	told := len(w.storedEvents())
+	var attempts atomic.Int32
+	w.interpose(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			if operation(r) == "TransactWriteItems" {
+				attempts.Add(1)
+				revision := expression.Name("revision")
+				_, err := w.client.Do(r.Context(), w.projects.Update(db.ProjectKey(ada.personal, project),
+					expression.Set(revision, revision.Plus(expression.Value(1)))))
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			next.ServeHTTP(out, r)
+		})
+	})
+	for _, m := range mutations {
+		if m.name != "update" && m.name != "delete" {
+			continue
+		}
+		attempts.Store(0)
+		m.do(ada, project, "").want(t, http.StatusConflict, api.CodeConflict)
+		if n := attempts.Load(); n != maxAttempts {
+			t.Errorf("%s: given up after %d attempts", m.name, n)
+		}
+	}
+	ada.get(projectURL(project)).want(t, http.StatusOK)
+	if n := len(w.storedEvents()); n != told {
+		t.Errorf("%d events", n-told)
 	}
 }
