@@ -99,7 +99,7 @@ func (op *batchOperation) check(at string) []error {
 			etagRule = "is not for create"
 		}
 	}
-	return brokenRules(at+"path", path.Check(op.Path), at+"content", contentRule, at+"to", toRule, at+"etag", etagRule)
+	return brokenRules(checked{at + "path", path.Check(op.Path)}, checked{at + "content", contentRule}, checked{at + "to", toRule}, checked{at + "etag", etagRule})
 }
 
 type changeFilesOutput struct {

@@ -131,15 +131,18 @@ type saveFileInput struct {
 func (in *saveFileInput) Resolve(huma.Context) []error {
 	var rule string
 	in.Body.data, rule = decodeContent(in.Body.Content, in.Body.Encoding)
-	return brokenRules("path", path.Check(in.Body.Path), "content", rule)
+	return brokenRules(checked{"path", path.Check(in.Body.Path)}, checked{"content", rule})
 }
 
-// brokenRules makes errors of fields and the rules that they break, given in turn, "" for none.
-func brokenRules(fieldsAndRules ...string) []error {
+// checked is a field with the rule that it breaks, "" for none.
+type checked struct{ field, rule string }
+
+// brokenRules makes errors of those fields that break a rule.
+func brokenRules(fields ...checked) []error {
 	var errs []error
-	for i := 0; i < len(fieldsAndRules); i += 2 {
-		if rule := fieldsAndRules[i+1]; rule != "" {
-			errs = append(errs, api.Invalid(fieldsAndRules[i], rule))
+	for _, c := range fields {
+		if c.rule != "" {
+			errs = append(errs, api.Invalid(c.field, c.rule))
 		}
 	}
 	return errs
@@ -191,12 +194,12 @@ func (in *deleteFileInput) Resolve(ctx huma.Context) []error {
 			in.Path = in.Body.Path
 		}
 		if in.Path == "" {
-			return brokenRules("path", "is required, in the query or in the body")
+			return brokenRules(checked{"path", "is required, in the query or in the body"})
 		}
-		return brokenRules("path", path.Check(in.Path))
+		return brokenRules(checked{"path", path.Check(in.Path)})
 	}
 	if in.Body != nil && in.Body.Path != "" && in.Body.Path != in.Path {
-		return brokenRules("path", "must be the same in the query and in the body")
+		return brokenRules(checked{"path", "must be the same in the query and in the body"})
 	}
 	if rule := path.Check(in.Path); rule != "" {
 		return []error{api.InvalidQuery("path", rule)}

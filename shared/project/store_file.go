@@ -78,7 +78,7 @@ func (s store) openAround(ctx context.Context, projectID, userID string, ops []f
 		return folders.decode(found, before.files)
 	})
 	if err := reads.Wait(); err != nil {
-		return err
+		return err //nolint:wrapcheck // one of the reads' own
 	}
 	for i, p := range created {
 		before.inside[p] = inside[i]
