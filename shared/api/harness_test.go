@@ -243,3 +243,7 @@ func wantError(t *testing.T, a answer, status int, code api.Code) string {
 	}
 	return fields["error"]
 }
+
+var discardLog = slog.New(slog.DiscardHandler)
+
+func edgeClock() time.Time { return noon }
