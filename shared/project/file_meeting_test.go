@@ -1,0 +1,166 @@
+package project
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"devplatform/shared/api"
+)
+
+// interruption runs something once, in the midst of a request's calls to DynamoDB.
+type interruption struct {
+	before  int // which call, counted from 1
+	reverse bool
+	do      func()
+	calls   atomic.Int32
+	done    atomic.Bool
+}
+
+// wrap has the interruption happen before its call; of a BatchGetItem, which is no snapshot, between its items: half of them
+// is read before, half afterwards.
+func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.Request) {
+	if i.done.Load() || int(i.calls.Add(1)) != i.before || i.done.Swap(true) {
+		next.ServeHTTP(out, r)
+		return
+	}
+	if operation(r) != "BatchGetItem" {
+		i.do()
+		next.ServeHTTP(out, r)
+		return
+	}
+	var request struct {
+		RequestItems map[string]struct {
+			ConsistentRead bool
+			Keys           []json.RawMessage
+		}
+	}
+	_ = json.NewDecoder(r.Body).Decode(&request)
+	answer := map[string]any{"UnprocessedKeys": map[string]any{}}
+	responses := map[string][]any{}
+	for table, asked := range request.RequestItems {
+		halves := [][]json.RawMessage{{}, {}}
+		for _, key := range asked.Keys {
+			half := 1
+			if strings.Contains(string(key), `"TREE"`) != i.reverse {
+				half = 0
+			}
+			halves[half] = append(halves[half], key)
+		}
+		for n, keys := range halves {
+			if n == 1 {
+				i.do()
+			}
+			if len(keys) == 0 {
+				continue
+			}
+			part, _ := json.Marshal(map[string]any{"RequestItems": map[string]any{table: map[string]any{"ConsistentRead": true, "Keys": keys}}})
+			sub := r.Clone(r.Context())
+			sub.Body, sub.ContentLength = io.NopCloser(bytes.NewReader(part)), int64(len(part))
+			recorder := httptest.NewRecorder()
+			next.ServeHTTP(recorder, sub)
+			var got struct{ Responses map[string][]any }
+			_ = json.Unmarshal(recorder.Body.Bytes(), &got)
+			responses[table] = append(responses[table], got.Responses[table]...)
+		}
+	}
+	answer["Responses"] = responses
+	out.Header().Set("Content-Type", "application/x-amz-json-1.0")
+	_ = json.NewEncoder(out).Encode(answer)
+}
+
+// Two changes meet at every possible moment. Whatever happened in the midst of a request is seen by it.
+func TestChangesThatMeetAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	save := func(path string, change ...func(*http.Request)) func(desk) answer {
+		return func(d desk) answer { return d.save(path, "from "+t.Name()+path+fmt.Sprint(len(change)), change...) }
+	}
+	batch := func(ops ...object) func(desk) answer {
+		return func(d desk) answer { return d.batch(ops...) }
+	}
+	remove := func(path string) func(desk) answer { return func(d desk) answer { return d.remove(path) } }
+	ifNone, ifMatch := header("If-None-Match", "*"), header("If-Match", "*")
+	for name, tc := range map[string]struct {
+		request, meanwhile func(desk) answer
+		status             int // when the other came first
+		code               api.Code
+	}{
+		"inside a new file":       {save("/a/b"), save("/a"), http.StatusConflict, api.CodeConflict},
+		"deep inside a new file":  {save("/a/b/c/d"), save("/a/b"), http.StatusConflict, api.CodeConflict},
+		"a new folder":            {save("/a"), save("/a/b"), http.StatusConflict, api.CodeConflict},
+		"a deep new folder":       {save("/a"), save("/a/b/c"), http.StatusConflict, api.CodeConflict},
+		"renamed into a file":     {batch(renaming("/f", "/a/f")), save("/a"), http.StatusConflict, api.CodeConflict},
+		"renamed onto a folder":   {batch(renaming("/f", "/a")), save("/a/b"), http.StatusConflict, api.CodeConflict},
+		"a rename in the way":     {save("/a/b"), batch(renaming("/f", "/a")), http.StatusConflict, api.CodeConflict},
+		"renamed onto a new file": {batch(renaming("/f", "/a")), save("/a"), http.StatusConflict, api.CodeConflict},
+		"created twice":           {save("/a"), save("/a", ifNone), http.StatusOK, ""},
+		"created twice if none":   {save("/a", ifNone), save("/a"), http.StatusPreconditionFailed, api.CodePreconditionFailed},
+		"created twice in batch":  {batch(creation("/a", "")), save("/a"), http.StatusConflict, api.CodeConflict},
+		"saved twice":             {save("/f"), save("/f", ifMatch), http.StatusOK, ""},
+		"saved and deleted":       {save("/f"), remove("/f"), http.StatusCreated, ""},
+		"saved if, and deleted":   {save("/f", ifMatch), remove("/f"), http.StatusPreconditionFailed, api.CodePreconditionFailed},
+		"updated and deleted":     {batch(update("/f", "x")), remove("/f"), http.StatusNotFound, api.CodeFileNotFound},
+		"renamed and deleted":     {batch(renaming("/f", "/g")), remove("/f"), http.StatusNotFound, api.CodeFileNotFound},
+		"renamed and saved":       {batch(renaming("/f", "/g")), save("/f"), http.StatusOK, ""},
+		"deleted twice":           {remove("/f"), remove("/f"), http.StatusNotFound, api.CodeFileNotFound},
+		"deleted and saved":       {remove("/f"), save("/f"), http.StatusOK, ""},
+		"unchanged beside a change": {
+			batch(update("/f", "f"), creation("/g", "")), batch(update("/f", "other").with("etag", "*")), http.StatusOK, "",
+		},
+		"a folder cleared": {save("/h"), remove("/h/i"), http.StatusCreated, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			ada := w.user("ada")
+			var now atomic.Pointer[interruption]
+			w.interpose(func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+					if i := now.Load(); i != nil {
+						i.wrap(next, out, r)
+						return
+					}
+					next.ServeHTTP(out, r)
+				})
+			})
+			for call := 1; call <= 4; call++ {
+				for _, reverse := range []bool{false, true} {
+					d := ada.at(ada.project("", "App", Private))
+					d.batch(creation("/f", "f"), creation("/h/i", "i")).want(t, http.StatusOK)
+					i := &interruption{before: call, reverse: reverse, do: func() {
+						if a := tc.meanwhile(d); a.status >= http.StatusBadRequest {
+							t.Errorf("the other: %d %s", a.status, a.raw)
+						}
+					}}
+					now.Store(i)
+					a := tc.request(d)
+					now.Store(nil)
+					if i.done.Load() && name != "a folder cleared" && (a.status != tc.status || a.text("code") != string(tc.code)) {
+						t.Errorf("call %d, reverse %t: %d %s, want %d", call, reverse, a.status, a.raw, tc.status)
+					}
+					d.checkTree()
+					d.checkFolders()
+				}
+			}
+		})
+	}
+}
+
+// checkFolders looks for files that stand where others need a folder.
+func (d desk) checkFolders() {
+	d.w.t.Helper()
+	paths := d.paths()
+	for _, a := range paths {
+		for _, b := range paths {
+			if strings.HasPrefix(b.(string), a.(string)+"/") {
+				d.w.t.Errorf("%s is a file, and %s is inside of it", a, b)
+			}
+		}
+	}
+}
