@@ -60,7 +60,7 @@ const (
 //   - Where the function named the records that failed, those before the first of them are done.
 //   - With bisecting, what failed is split: at the record that the function named, else in the middle. That is no retry,
 //     and the halves are on their own from then on. A single record is retried.
-//   - A retry is counted; after the last one, the batch is given up.
+//   - A retry is counted, also one of the rest behind records that are done; after the last one, the batch is given up.
 //
 // Age is looked at before each invocation: see tooOld.
 func decide(spec *stack.EventSourceMapping, b batch, r result) verdict {

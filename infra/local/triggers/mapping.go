@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
 	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers/pattern"
 )
@@ -95,7 +97,10 @@ func (m *mapping) persist(ctx context.Context, poller string, try func(context.C
 			m.recovered(poller, true)
 			return err
 		}
-		m.failed(poller, err)
+		var busy *types.LimitExceededException
+		if !errors.As(err, &busy) { // which is there, and wants to be asked less often
+			m.failed(poller, err)
+		}
 		pause(ctx, m.options.Backoff(failures))
 	}
 }

@@ -64,7 +64,8 @@ type positionFile struct {
 	writing bool
 	done    *sync.Cond // a write has ended
 	failed  bool       // the last write did
-	lazy    *time.Timer
+	closed  bool
+	lazy    *time.Timer // writes soon what nobody waits for
 }
 
 // openPositions reads the file of a mapping; where there is none, the mapping is new.
@@ -147,7 +148,12 @@ func (p *positionFile) set(shard string, at position) {
 	}
 	p.now.Shards[shard] = at
 	p.version++
-	if p.lazy == nil {
+	p.soon()
+}
+
+// soon sees that there is a write before long. The caller holds mu.
+func (p *positionFile) soon() {
+	if p.lazy == nil && !p.closed {
 		p.lazy = time.AfterFunc(lazily, p.sync)
 	}
 }
@@ -164,7 +170,8 @@ func (p *positionFile) keep(known func(shard string) bool) {
 }
 
 // sync returns when everything set before is in the file. Callers that come while a write is under way share the next
-// one. A disk that fails is logged once; the mapping goes on, and more batches would run again after a crash.
+// one. A disk that fails is logged once and tried again every second; the mapping goes on, and more batches would run again
+// after a crash.
 func (p *positionFile) sync() {
 	if err := p.write(); err != nil {
 		p.logger.Error("positions can't be written: after a crash, batches would run again", "file", p.path, "error", err)
@@ -197,6 +204,7 @@ func (p *positionFile) write() error {
 		if err != nil {
 			first := !p.failed
 			p.failed = true
+			p.soon()
 			if first {
 				return err
 			}
@@ -223,6 +231,7 @@ func (p *positionFile) encode() ([]byte, error) {
 // close writes what is left. Nothing may be set after that.
 func (p *positionFile) close() error {
 	p.mu.Lock()
+	p.closed = true
 	p.failed = false // the caller wants to know again
 	p.mu.Unlock()
 	if err := p.write(); err != nil {

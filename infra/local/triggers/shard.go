@@ -85,7 +85,7 @@ func (s *shard) read() (closed bool) {
 			s.logger.Warn("the shard is gone", "shard", s.id, "error", err)
 			return false
 		case err != nil: // trimmed
-			s.logger.Warn("records were lost before they were read: going on with the oldest that is there", "shard", s.id, "error", err)
+			s.logger.Warn("the position is older than what the stream keeps: going on with the oldest record that is there", "shard", s.id, "error", err)
 			at = position{}
 			pause(s.ctx, s.options.Backoff(1))
 			continue

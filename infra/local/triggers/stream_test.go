@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
 	"devplatform/infra/local/stack"
 )
 
@@ -134,7 +136,7 @@ func TestTrimmedPosition(t *testing.T) {
 		r.Start()
 		after(time.Second)
 		equal(t, "batches", r.function.seen(), []string{"100", "102 103"})
-		equal(t, "warnings", r.logs.count("WARN records were lost"), 1)
+		equal(t, "warnings", r.logs.count("WARN the position is older"), 1)
 	})
 }
 
@@ -203,6 +205,24 @@ func TestEndpointAway(t *testing.T) {
 		}
 		equal(t, "batches", r.function.seen(), []string{"100", "101", "102"})
 		equal(t, "log", []int{r.logs.count("WARN the stream can't be read"), r.logs.count("INFO the stream can be read again")}, []int{2, 2})
+	})
+}
+
+// TestThrottledReads are no reason to say anything: reading slows down.
+func TestThrottledReads(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.fake.put("a")
+		r.fake.fault = func(op string) error {
+			if op == "GetRecords" && r.fake.count(op)%2 == 1 {
+				return &types.LimitExceededException{}
+			}
+			return nil
+		}
+		r.Start()
+		after(time.Minute)
+		equal(t, "batches", r.function.seen(), []string{"100"})
+		equal(t, "log", r.logs.count("WARN"), 0)
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ import (
 	"devplatform/infra/local/triggers"
 )
 
-// These tests run on the engine, through its wire protocol.
+// These tests run on the engine, through its wire protocol, or on the endpoint in AWS_ENDPOINT_URL.
 
 // receiver is a function that keeps what it gets.
 type receiver struct {
@@ -74,7 +75,7 @@ func (r *receiver) await(t *testing.T, n int) []events.DynamoDBEventRecord {
 func start(t *testing.T, endpoint, dir string, r *receiver, change func(*stack.EventSourceMapping)) *triggers.Triggers {
 	t.Helper()
 	m := stack.EventSourceMapping{
-		Name: "FnEvents", Function: "Fn", Table: "things", Enabled: true, StartingPosition: "TRIM_HORIZON", BatchSize: 10,
+		Name: "FnEvents", Function: "Fn", Table: t.Name(), Enabled: true, StartingPosition: "TRIM_HORIZON", BatchSize: 10,
 		ParallelizationFactor: 2, MaximumRetryAttempts: -1,
 	}
 	if change != nil {
@@ -82,6 +83,7 @@ func start(t *testing.T, endpoint, dir string, r *receiver, change func(*stack.E
 	}
 	opened, err := triggers.Open(triggers.Options{
 		Mappings: []stack.EventSourceMapping{m}, Invoke: r.invoke, Endpoint: endpoint, Dir: dir, Now: time.Now, PollInterval: 5 * time.Millisecond,
+		Region: os.Getenv("AWS_REGION"), AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretKey: os.Getenv("AWS_SECRET_ACCESS_KEY"), SessionToken: os.Getenv("AWS_SESSION_TOKEN"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +104,7 @@ func stop(t *testing.T, r *triggers.Triggers) {
 
 func put(t *testing.T, client *dynamodb.Client, ids ...string) {
 	t.Helper()
-	table := "things"
+	table := t.Name()
 	for _, id := range ids {
 		item := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}, "type": &types.AttributeValueMemberS{Value: id[:1]}}
 		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
@@ -124,13 +126,13 @@ func TestEngine(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.StartServer(t)
 	client := dynamotest.Client(endpoint)
-	arn := dynamotest.CreateStreamTable(t, client, types.StreamViewTypeNewAndOldImages, "things", "id")
+	arn := dynamotest.CreateStreamTable(t, client, types.StreamViewTypeNewAndOldImages, t.Name(), "id")
 	put(t, client, "a")
 	r := newReceiver()
 	start(t, endpoint, t.TempDir(), r, nil)
 	got := r.await(t, 1)[0]
 	want := events.DynamoDBEventRecord{
-		AWSRegion: "us-east-1", EventName: "INSERT", EventSource: "aws:dynamodb", EventVersion: "1.1", EventSourceArn: arn,
+		AWSRegion: got.AWSRegion, EventName: "INSERT", EventSource: "aws:dynamodb", EventVersion: "1.1", EventSourceArn: arn,
 		Change: events.DynamoDBStreamRecord{
 			Keys:      map[string]events.DynamoDBAttributeValue{"id": events.NewStringAttribute("a")},
 			NewImage:  map[string]events.DynamoDBAttributeValue{"id": events.NewStringAttribute("a"), "type": events.NewStringAttribute("a")},
@@ -147,7 +149,7 @@ func TestEngine(t *testing.T) {
 	if age := time.Since(got.Change.ApproximateCreationDateTime.Time); got.EventID == "" || got.Change.SequenceNumber == "" || age < 0 || age > time.Minute {
 		t.Errorf("%+v", got)
 	}
-	table := "things"
+	table := t.Name()
 	if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "a"}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +163,7 @@ func TestRestartOnEngine(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.StartServer(t)
 	client := dynamotest.Client(endpoint)
-	dynamotest.CreateStreamTable(t, client, types.StreamViewTypeNewImage, "things", "id")
+	dynamotest.CreateStreamTable(t, client, types.StreamViewTypeNewImage, t.Name(), "id")
 	put(t, client, "n-before")
 	r, dir := newReceiver(), t.TempDir()
 	lateFilter := func(m *stack.EventSourceMapping) {
@@ -198,7 +200,7 @@ func TestEngineAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := dynamotest.Client(engine.String())
-	dynamotest.CreateStreamTable(t, client, types.StreamViewTypeKeysOnly, "things", "id")
+	dynamotest.CreateStreamTable(t, client, types.StreamViewTypeKeysOnly, t.Name(), "id")
 	forward := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request := r.Clone(r.Context())
 		request.URL.Scheme, request.URL.Host, request.RequestURI = engine.Scheme, engine.Host, ""
