@@ -64,13 +64,13 @@ type endpoint struct{ name, address string }
 // endpoints are the addresses that people use beside the API itself.
 func (p *platform) endpoints() []endpoint {
 	awsAddress := fmt.Sprintf("http://127.0.0.1:%d", p.aws.port)
-	services := "Lambda, DynamoDB, Secrets Manager"
+	services := "Lambda, DynamoDB and its streams, Secrets Manager"
 	all := []endpoint{
 		{"https", fmt.Sprintf("https://localhost:%d  (self-signed)", p.https.port)},
 	}
 	if p.settings.EndpointURL != "" {
 		services = "Lambda"
-		all = append(all, endpoint{"data", p.settings.EndpointURL + "  (DynamoDB, Secrets Manager)"})
+		all = append(all, endpoint{"data", p.settings.EndpointURL + "  (DynamoDB and its streams, Secrets Manager)"})
 	} else {
 		all = append(all, endpoint{"data", p.settings.DataDir})
 	}
