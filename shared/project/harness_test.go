@@ -457,10 +457,15 @@ func decoded(t *testing.T, record event.Record) event.Payload {
 // file puts a file's record into a project, without a content, past every layer of ours.
 func (w *world) file(projectID, path string) {
 	w.t.Helper()
+	w.transact(w.fileWrite(projectID, path))
+}
+
+func (w *world) fileWrite(projectID, path string) db.Write {
+	w.t.Helper()
 	at := clock.Stamp(w.clock.Now())
 	record, err := db.Encode(fileRecord{Encoding: UTF8, SHA256: make([]byte, 32), Version: "01K9ZQ3V7M8T5XW2ABCDEFGHJK", CreatedAt: at, UpdatedAt: at})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.transact(w.projects.Put(db.FileKey(projectID, path), record))
+	return w.projects.Put(db.FileKey(projectID, path), record)
 }

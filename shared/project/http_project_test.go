@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -405,6 +406,37 @@ func TestReadsStayWithinTheirCalls(t *testing.T) {
 		if a := ada.get(projectURL(project)+path).want(t, http.StatusOK); a.calls > n {
 			t.Errorf("%s: %d calls", path, a.calls)
 		}
+	}
+}
+
+// A project with more files than fit into one answer says where they go on.
+func TestReadOfManyFiles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	project := ada.project("", "App", Team)
+	const files = 5000
+	var paths []any
+	var writes []db.Write
+	for i := range files {
+		path := fmt.Sprintf("/%s/%05d.ts", strings.Repeat("x", 495), i)
+		paths = append(paths, path)
+		writes = append(writes, w.fileWrite(project, path))
+	}
+	for chunk := range slices.Chunk(writes, 100) {
+		w.transact(chunk...)
+	}
+	a := ada.get(projectURL(project)).want(t, http.StatusOK)
+	got := a.values("files", "path")
+	if len(a.raw) > 4<<20 || len(got) == files || a.text("name") != "App" {
+		t.Errorf("%d bytes, %d files", len(a.raw), len(got))
+	}
+	for next := a.text("nextCursor"); next != ""; next = a.text("nextCursor") {
+		a = ada.get(projectURL(project)+"/files?cursor="+url.QueryEscape(next)).want(t, http.StatusOK)
+		got = append(got, a.values("files", "path")...)
+	}
+	if diff := cmp.Diff(paths, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
