@@ -9,6 +9,8 @@ import (
 
 	"devplatform/shared/account"
 	"devplatform/shared/api"
+	"devplatform/shared/project"
+	"devplatform/shared/workspace"
 )
 
 func main() {
@@ -22,6 +24,8 @@ func main() {
 func run(w io.Writer) error {
 	document, err := api.OpenAPI(api.Config{Name: "Development Platform API", Version: "1.0.0"},
 		new(account.Service).Register,
+		new(workspace.Service).Register,
+		new(project.Service).Register,
 	)
 	if err != nil {
 		return err
