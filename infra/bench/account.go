@@ -65,15 +65,15 @@ func (a *account) me(ctx context.Context) error {
 	return c.get()
 }
 
-// connection is one kept-alive connection that sends the same request again and again. It is leaner than
-// http.Client, because the load shares the cores with what it measures.
+// connection is one kept-alive connection of an account. It is leaner than http.Client, because the load shares the
+// cores with what it measures.
 type connection struct {
-	conn    net.Conn
-	reader  *bufio.Reader
-	request []byte
+	conn   net.Conn
+	reader *bufio.Reader
+	head   string // the header fields of every request
 }
 
-// dial opens a connection for GET /api/auth/me as this account.
+// dial opens a connection as this account.
 func (a *account) dial(ctx context.Context) (*connection, error) {
 	at, err := url.Parse(a.url)
 	if err != nil {
@@ -83,28 +83,38 @@ func (a *account) dial(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	request := "GET /api/auth/me HTTP/1.1\r\nHost: " + at.Host + "\r\nCookie: " + a.cookie + "\r\n\r\n"
-	return &connection{conn: conn, reader: bufio.NewReader(conn), request: []byte(request)}, nil
+	head := " HTTP/1.1\r\nHost: " + at.Host + "\r\nCookie: " + a.cookie + "\r\n"
+	return &connection{conn: conn, reader: bufio.NewReader(conn), head: head}, nil
 }
 
-// get sends the request and reads its answer to the end.
+// get sends GET /api/auth/me and reads its answer to the end.
 func (c *connection) get() error {
-	if _, err := c.conn.Write(c.request); err != nil {
-		return fmt.Errorf("send: %w", err)
+	_, err := c.do(http.MethodGet, "/api/auth/me", nil)
+	return err
+}
+
+// do sends a request, with a JSON body unless it is empty, and answers with the body of its success.
+func (c *connection) do(method, path string, body []byte) ([]byte, error) {
+	request := method + " " + path + c.head
+	if len(body) > 0 {
+		request += "Content-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n"
+	}
+	if _, err := c.conn.Write(append([]byte(request+"\r\n"), body...)); err != nil {
+		return nil, fmt.Errorf("send: %w", err)
 	}
 	response, err := http.ReadResponse(c.reader, nil)
 	if err != nil {
-		return fmt.Errorf("read: %w", err)
+		return nil, fmt.Errorf("read: %w", err)
 	}
 	said, err := io.ReadAll(response.Body)
 	_ = response.Body.Close()
 	if err != nil {
-		return fmt.Errorf("read: %w", err)
+		return nil, fmt.Errorf("read: %w", err)
 	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", response.Status, said)
+	if response.StatusCode >= http.StatusBadRequest {
+		return nil, fmt.Errorf("%s %s: %s: %s", method, path, response.Status, said)
 	}
-	return nil
+	return said, nil
 }
 
 func (c *connection) close() { _ = c.conn.Close() }

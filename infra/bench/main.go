@@ -19,7 +19,7 @@ import (
 func main() {
 	binaries := flag.String("binaries", ".build/local", "folder with the platform's and the functions' binaries (make binaries)")
 	save := flag.String("save", "", "file to keep the table in")
-	only := flag.String("only", "", "comma-separated sections to run: cold, warm, database, start (default: all)")
+	only := flag.String("only", "", "comma-separated sections to run: cold, start, warm, projects, costs, database (default: all)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -56,6 +56,8 @@ func run(ctx context.Context, binaries, save, only string) error {
 		{"cold", b.coldStarts},
 		{"start", b.platformStart},
 		{"warm", b.warm},
+		{"projects", b.projects},
+		{"costs", b.costs},
 		{"database", b.database},
 	} {
 		if only != "" && !strings.Contains(","+only+",", ","+section.name+",") {
