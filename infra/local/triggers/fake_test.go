@@ -24,8 +24,9 @@ type fake struct {
 	arn     string // "": the table has no stream
 	shards  []*fakeShard
 	written int
-	era     int                   // of iterators
-	fault   func(op string) error // before an operation
+	era     int                     // of iterators
+	fault   func(op string) error   // before an operation
+	before  map[string][]*fakeShard // streams that the table had before, by ARN
 	calls   map[string]int
 }
 
@@ -136,17 +137,17 @@ func (f *fake) DescribeStream(_ context.Context, in *dynamodbstreams.DescribeStr
 	return &dynamodbstreams.DescribeStreamOutput{StreamDescription: out}, nil
 }
 
-func (f *fake) shard(id string) *fakeShard {
-	for _, s := range f.shards {
+func (f *fake) shard(arn, id string) *fakeShard {
+	shards := f.before[arn]
+	if arn == f.arn {
+		shards = f.shards
+	}
+	for _, s := range shards {
 		if s.id == id {
 			return s
 		}
 	}
 	return nil
-}
-
-func (f *fake) iterator(s *fakeShard, at int) string {
-	return fmt.Sprintf("%d|%s|%d|%s", f.era, s.id, at, f.arn)
 }
 
 func (f *fake) GetShardIterator(_ context.Context, in *dynamodbstreams.GetShardIteratorInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
@@ -155,8 +156,8 @@ func (f *fake) GetShardIterator(_ context.Context, in *dynamodbstreams.GetShardI
 		return nil, err
 	}
 	defer leave()
-	s := f.shard(*in.ShardId)
-	if s == nil || *in.StreamArn != f.arn {
+	s := f.shard(*in.StreamArn, *in.ShardId)
+	if s == nil {
 		return nil, &types.ResourceNotFoundException{Message: aws.String("no such shard")}
 	}
 	at := 0
@@ -179,7 +180,7 @@ func (f *fake) GetShardIterator(_ context.Context, in *dynamodbstreams.GetShardI
 			at++
 		}
 	}
-	return &dynamodbstreams.GetShardIteratorOutput{ShardIterator: aws.String(f.iterator(s, at))}, nil
+	return &dynamodbstreams.GetShardIteratorOutput{ShardIterator: aws.String(fmt.Sprintf("%d|%s|%d|%s", f.era, s.id, at, *in.StreamArn))}, nil
 }
 
 func (f *fake) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error) {
@@ -192,8 +193,8 @@ func (f *fake) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInput
 	if parts[0] != strconv.Itoa(f.era) {
 		return nil, &types.ExpiredIteratorException{Message: aws.String("expired")}
 	}
-	s := f.shard(parts[1])
-	if s == nil || parts[3] != f.arn {
+	s := f.shard(parts[3], parts[1])
+	if s == nil {
 		return nil, &types.ResourceNotFoundException{Message: aws.String("no such shard")}
 	}
 	at, _ := strconv.Atoi(parts[2])
@@ -203,7 +204,7 @@ func (f *fake) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInput
 	page := s.records[at:min(at+int(*in.Limit), len(s.records))]
 	out := &dynamodbstreams.GetRecordsOutput{Records: page}
 	if at += len(page); !s.closed || at < len(s.records) {
-		out.NextShardIterator = aws.String(f.iterator(s, at))
+		out.NextShardIterator = aws.String(fmt.Sprintf("%d|%s|%d|%s", f.era, s.id, at, parts[3]))
 	}
 	return out, nil
 }

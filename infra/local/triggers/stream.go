@@ -15,9 +15,13 @@ import (
 )
 
 const (
-	// refresh is how often a stream is looked at for shards that nobody told of, soon how often while none is read.
-	refresh = 10 * time.Second
-	soon    = time.Second
+	// refresh is how often a stream is looked at for shards that nobody told of. Where none is read, one should appear:
+	// the first looks come sooner.
+	refresh   = 10 * time.Second
+	soon      = time.Second
+	soonLooks = 10
+	// lastRead is how long a stream that was replaced is read on: normally its shards are closed, and end long before.
+	lastRead = time.Minute
 
 	trimHorizon = string(types.ShardIteratorTypeTrimHorizon)
 	latest      = string(types.ShardIteratorTypeLatest)
@@ -94,8 +98,8 @@ func (m *mapping) follow(from source) {
 		if f.wait(ctx); ctx.Err() != nil {
 			return
 		}
-		now, err := m.locate(ctx)
-		if err != nil || now != from {
+		if now, err := m.locate(ctx); err != nil || now != from {
+			f.drain(ctx)
 			return
 		}
 	}
@@ -126,6 +130,7 @@ type follower struct {
 	source  source
 	running map[string]bool
 	ended   chan string // ids of shards that are read no more
+	idle    int         // looks at the stream since a shard was read
 }
 
 // prepare sees that the positions are those of this stream, and forgets shards that it has no more.
@@ -186,7 +191,9 @@ func (f *follower) read(ctx context.Context, id string) {
 // wait returns when it is time to look at the stream again: its children can be read once a shard is done.
 func (f *follower) wait(ctx context.Context) {
 	interval := refresh
-	if len(f.running) == 0 {
+	if f.idle++; len(f.running) > 0 {
+		f.idle = 0
+	} else if f.idle <= soonLooks {
 		interval = soon
 	}
 	timer := time.NewTimer(interval)
@@ -199,6 +206,22 @@ func (f *follower) wait(ctx context.Context) {
 				return
 			}
 			timer.Reset(soon)
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// drain lets the readers of a stream that was replaced come to its end.
+func (f *follower) drain(ctx context.Context) {
+	timer := time.NewTimer(lastRead)
+	defer timer.Stop()
+	for len(f.running) > 0 {
+		select {
+		case id := <-f.ended:
+			delete(f.running, id)
 		case <-timer.C:
 			return
 		case <-ctx.Done():

@@ -3,6 +3,7 @@ package triggers
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -21,8 +22,8 @@ func TestLatestIsResolvedOnce(t *testing.T) {
 		r.close(t)
 		r.fake.put("while it is down") // a new LATEST would pass it over
 		r.open(t)
-		r.Start()
 		r.fake.put("after")
+		r.Start()
 		after(time.Second)
 		equal(t, "batches", r.function.seen(), []string{"102 103"})
 		r.close(t)
@@ -173,6 +174,33 @@ func TestStreamMadeAnew(t *testing.T) {
 	})
 }
 
+// TestReplacedStreamIsReadToItsEnd, for a minute at most.
+func TestReplacedStreamIsReadToItsEnd(t *testing.T) {
+	for _, open := range []bool{false, true} {
+		t.Run(fmt.Sprint("left open: ", open), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := newRig(t, with(func(s *stack.EventSourceMapping) { s.BatchSize = 1 }))
+				r.function.handle = func(context.Context, []string) (string, error) {
+					time.Sleep(15 * time.Second)
+					return "", nil
+				}
+				r.fake.put("a", "b", "c")
+				r.Start()
+				after(time.Second)
+				r.fake.change(func() {
+					r.fake.shards[0].closed = !open
+					r.fake.before = map[string][]*fakeShard{r.fake.arn: r.fake.shards}
+					r.fake.arn += "-2"
+					r.fake.shards = []*fakeShard{{id: "shard-1"}}
+				})
+				r.fake.put("d")
+				after(3 * time.Minute)
+				equal(t, "batches", r.function.seen(), []string{"100", "101", "102", "103"})
+			})
+		})
+	}
+}
+
 func TestTableWithoutAStream(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, func(r *rig) { r.fake.arn = "" })
@@ -223,6 +251,24 @@ func TestThrottledReads(t *testing.T) {
 		after(time.Minute)
 		equal(t, "batches", r.function.seen(), []string{"100"})
 		equal(t, "log", r.logs.count("WARN"), 0)
+	})
+}
+
+// TestDisabledStream: a stream that ends is read to its end, and looked at seldom from then on.
+func TestDisabledStream(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.fake.put("a")
+		r.fake.shards[0].closed = true
+		r.Start()
+		after(time.Minute)
+		equal(t, "batches", r.function.seen(), []string{"100"})
+		equal(t, "position", r.position(t, "shard-1"), position{Kind: positionEnd})
+		described := r.fake.count("DescribeStream")
+		after(time.Minute)
+		if n := r.fake.count("DescribeStream") - described; n > 6 {
+			t.Errorf("%d DescribeStream a minute", n)
+		}
 	})
 }
 

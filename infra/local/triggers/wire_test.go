@@ -192,6 +192,35 @@ func TestRestartOnEngine(t *testing.T) {
 	}
 }
 
+// TestStreamOffAndOn: the stream that takes the place of another is found.
+func TestStreamOffAndOn(t *testing.T) {
+	t.Parallel()
+	endpoint := dynamotest.StartServer(t)
+	client := dynamotest.Client(endpoint)
+	first := dynamotest.CreateStreamTable(t, client, types.StreamViewTypeKeysOnly, t.Name(), "id")
+	put(t, client, "a")
+	r := newReceiver()
+	start(t, endpoint, t.TempDir(), r, nil)
+	r.await(t, 1)
+	for _, on := range []bool{false, true} {
+		spec := &types.StreamSpecification{StreamEnabled: &on}
+		if on {
+			spec.StreamViewType = types.StreamViewTypeNewImage
+		}
+		table := t.Name()
+		if _, err := client.UpdateTable(t.Context(), &dynamodb.UpdateTableInput{TableName: &table, StreamSpecification: spec}); err != nil {
+			t.Fatal(err)
+		}
+		if err := dynamodb.NewTableExistsWaiter(client).Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: &table}, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, client, "b")
+	if got := r.await(t, 2)[1]; got.EventSourceArn == first || len(got.Change.NewImage) != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestEngineAway: the endpoint goes and comes back under the same address.
 func TestEngineAway(t *testing.T) {
 	t.Parallel()

@@ -18,8 +18,8 @@
 // https://github.com/aws/event-ruler for which patterns are refused. What AWS offers on event buses only (wildcard, cidr)
 // is refused as unknown here.
 //
-// Why not a library: quamina.net/go/quamina, the Go relative of AWS's matcher, has no numeric comparisons and no $or, and
-// takes numbers for equal by their value. Its strength is many thousands of patterns; a mapping has ten at most.
+// Why not a library: quamina.net/go/quamina, the Go relative of AWS's matcher, documents neither numeric comparisons nor
+// $or, nor anything-but with numbers and operators. Its strength is many thousands of patterns; a mapping has ten at most.
 //
 // What may not enter: events of a certain source, DynamoDB's or any other's.
 package pattern
