@@ -73,6 +73,18 @@ func TestPreconditions(t *testing.T) {
 	}
 }
 
+// RFC 9110 §8.8.3.2: two weak tags are never the same to If-Match, even if they are written alike.
+func TestWeakTagsAreNoVersions(t *testing.T) {
+	t.Parallel()
+	p, err := api.ParsePreconditions("W/"+tag, "W/"+tag)
+	if err != nil || p.Check("W/"+tag) == nil || !p.NotModified("W/"+tag) {
+		t.Errorf("%v", err)
+	}
+	if p, err = api.ParsePreconditions("W/"+tag, ""); err != nil || p.Check("W/"+tag) == nil {
+		t.Errorf("matched, %v", err)
+	}
+}
+
 func TestNotModified(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]bool{"": false, "*": true, tag: true, "W/" + tag: true, otherTag: false, otherTag + ", " + tag: true} {

@@ -28,9 +28,9 @@ func streamEvent(records ...string) []byte {
 	return []byte(`{"Records":[` + strings.Join(append([]string{first}, records...), ",") + `]}`)
 }
 
-// removal is a record with no new image.
+// removal is a record with no new image, and one that says so.
 func removal(sequence int) string {
-	return fmt.Sprintf(`{"eventName":"REMOVE","dynamodb":{"SequenceNumber":"%d","ApproximateCreationDateTime":1.76364E9}}`, sequence)
+	return fmt.Sprintf(`{"eventName":"REMOVE","dynamodb":{"SequenceNumber":"%d","NewImage":null,"ApproximateCreationDateTime":1.76364E9}}`, sequence)
 }
 
 // run invokes a stream function with a handler that fails as fail says and gives back the answer, what was handled, and the log.

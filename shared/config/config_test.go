@@ -12,6 +12,8 @@ import (
 type all struct {
 	config.AWS
 	config.Tables
+	config.ProjectTables
+	config.ConversationsTable
 	config.SecretNames
 	config.Edge
 }
@@ -22,6 +24,7 @@ func setenv(t *testing.T, vars map[string]string) {
 	for _, name := range []string{
 		"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL",
 		"AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SECRETS_MANAGER", "ACCOUNTS_TABLE", "PROJECTS_TABLE",
+		"CONTENTS_TABLE", "EVENTS_TABLE", "CONVERSATIONS_TABLE",
 		"KEYS_SECRET", "PROVIDERS_SECRET", "APP_URL", "ALLOWED_ORIGINS", "COOKIE_PLAIN_HTTP",
 	} {
 		t.Setenv(name, vars[name])
@@ -29,7 +32,10 @@ func setenv(t *testing.T, vars map[string]string) {
 }
 
 func names(more map[string]string) map[string]string {
-	vars := map[string]string{"ACCOUNTS_TABLE": "a", "PROJECTS_TABLE": "p", "KEYS_SECRET": "k", "PROVIDERS_SECRET": "s"}
+	vars := map[string]string{
+		"ACCOUNTS_TABLE": "a", "PROJECTS_TABLE": "p", "CONTENTS_TABLE": "c", "EVENTS_TABLE": "e", "CONVERSATIONS_TABLE": "v",
+		"KEYS_SECRET": "k", "PROVIDERS_SECRET": "s",
+	}
 	for name, value := range more {
 		vars[name] = value
 	}
@@ -46,9 +52,11 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := all{
-		AWS:         config.AWS{Region: "eu-central-1"},
-		Tables:      config.Tables{Accounts: "a", Projects: "p"},
-		SecretNames: config.SecretNames{Keys: "k", Providers: "s"},
+		AWS:                config.AWS{Region: "eu-central-1"},
+		Tables:             config.Tables{Accounts: "a", Projects: "p"},
+		ProjectTables:      config.ProjectTables{Contents: "c", Events: "e"},
+		ConversationsTable: config.ConversationsTable{Conversations: "v"},
+		SecretNames:        config.SecretNames{Keys: "k", Providers: "s"},
 		Edge: config.Edge{
 			AppURL:          "https://app.example.com",
 			AllowedOrigins:  []config.Origin{"https://a.example.com", "http://localhost:5173"},
@@ -77,7 +85,7 @@ func TestLoadNamesEverythingThatIsWrong(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, name := range []string{"ACCOUNTS_TABLE", "KEYS_SECRET", "PROVIDERS_SECRET", "AppURL", "CookiePlainHTTP"} {
+	for _, name := range []string{"ACCOUNTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE", "CONVERSATIONS_TABLE", "KEYS_SECRET", "PROVIDERS_SECRET", "AppURL", "CookiePlainHTTP"} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("%v: does not name %s", err, name)
 		}

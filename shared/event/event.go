@@ -21,6 +21,25 @@ const (
 	CommentCreated Type = "comment.created"
 )
 
+// hasSubject says of each type whether the data have what it is about (API.md §7).
+var hasSubject = map[Type]func(Data) bool{
+	ProjectCreated: aboutProject,
+	ProjectUpdated: func(d Data) bool { return aboutProject(d) && len(d.Changes) > 0 },
+	ProjectDeleted: aboutProject,
+	FileCreated:    aboutFile,
+	FileUpdated:    aboutFile,
+	FileDeleted:    aboutFile,
+	MemberAdded:    aboutMember,
+	MemberRemoved:  aboutMember,
+	CommentCreated: func(d Data) bool { return aboutProject(d) && d.Comment != nil },
+}
+
+func aboutProject(d Data) bool { return d.Project != nil }
+
+func aboutFile(d Data) bool { return aboutProject(d) && d.File != nil }
+
+func aboutMember(d Data) bool { return d.Workspace != nil && d.Member != nil }
+
 // Payload is an event as the feed and every subscriber get it.
 type Payload struct {
 	ID        string          `json:"id" doc:"The event's id, the same for every subscriber and attempt" example:"evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
