@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -24,13 +25,19 @@ func TestReadmeTour(t *testing.T) {
 		t.Fatal("README.md has no tour")
 	}
 	commands := 0
+	var variables string // a shell of one's own keeps what was assigned before
 	dir := t.TempDir()
 	for _, block := range strings.Split(tour, "```sh\n")[1:] {
 		block, _, _ = strings.Cut(block, "```")
 		for _, step := range steps(block) {
 			commands++
 			script := strings.NewReplacer("http://localhost:3000", p.url, "https://localhost:3443", p.https, "http://127.0.0.1:4566", p.aws).Replace(step.script)
-			command := exec.Command("sh", "-c", "set -e\n"+script)
+			command := exec.Command("sh", "-c", "set -e\n"+variables+script)
+			for line := range strings.Lines(script) {
+				if assignment.MatchString(line) {
+					variables += line
+				}
+			}
 			command.Dir = dir
 			command.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_REGION=us-east-1", "AWS_PAGER=")
 			output, err := command.CombinedOutput()
@@ -48,6 +55,8 @@ func TestReadmeTour(t *testing.T) {
 		t.Errorf("only %d commands in the tour", commands)
 	}
 }
+
+var assignment = regexp.MustCompile(`^[A-Z]+=`)
 
 // step is a command with what it is said to print.
 type step struct {
