@@ -26,6 +26,7 @@ type fake struct {
 	written int
 	era     int                     // of iterators
 	fault   func(op string) error   // before an operation
+	page    int                     // records a page, 0: as many as asked for
 	before  map[string][]*fakeShard // streams that the table had before, by ARN
 	calls   map[string]int
 }
@@ -201,7 +202,11 @@ func (f *fake) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInput
 	if at < s.trimmed {
 		return nil, &types.TrimmedDataAccessException{Message: aws.String("trimmed")}
 	}
-	page := s.records[at:min(at+int(*in.Limit), len(s.records))]
+	limit := int(*in.Limit)
+	if f.page > 0 {
+		limit = f.page
+	}
+	page := s.records[at:min(at+limit, len(s.records))]
 	out := &dynamodbstreams.GetRecordsOutput{Records: page}
 	if at += len(page); !s.closed || at < len(s.records) {
 		out.NextShardIterator = aws.String(fmt.Sprintf("%d|%s|%d|%s", f.era, s.id, at, parts[3]))

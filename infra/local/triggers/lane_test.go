@@ -108,6 +108,31 @@ func TestPoisonBlocksItsLaneOnly(t *testing.T) {
 	})
 }
 
+// TestReadAheadIsBoundedInBytes: while a function hangs, two invocations' worth a lane is kept.
+func TestReadAheadIsBoundedInBytes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.fake.page = 1
+		r.fake.put(slices.Repeat([]string{"a"}, 100)...)
+		for i := range r.fake.shards[0].records {
+			r.fake.shards[0].records[i].Dynamodb.NewImage["big"] = &types.AttributeValueMemberS{Value: strings.Repeat("x", 390<<10)}
+		}
+		hang := make(chan struct{})
+		r.function.handle = func(context.Context, []string) (string, error) {
+			<-hang
+			return "", nil
+		}
+		r.Start()
+		after(time.Minute)
+		if n, want := r.fake.count("GetRecords"), aheadBytes/(390<<10)+1; n != want {
+			t.Errorf("%d records were read, want %d", n, want)
+		}
+		close(hang)
+		after(time.Minute)
+		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "199"})
+	})
+}
+
 func TestUnavailableFunction(t *testing.T) {
 	for _, reason := range []error{runtime.ErrThrottled, runtime.ErrFunctionNotFound} {
 		t.Run(reason.Error(), func(t *testing.T) {

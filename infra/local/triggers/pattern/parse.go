@@ -8,11 +8,12 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxLength is how long a pattern may be, in bytes of its text: AWS takes 4,096 characters.
+// MaxLength is how many characters a pattern may have, as on AWS.
 const MaxLength = 4096
 
 // or is the field that holds alternatives; reserved are the names that no field of an alternative may have.
@@ -22,8 +23,8 @@ var reserved = []string{"prefix", "suffix", "equals-ignore-case", "anything-but"
 
 // Parse reads a pattern. The error says where in the pattern what is wrong; AWS refuses the same.
 func Parse(text string) (*Pattern, error) {
-	if len(text) > MaxLength {
-		return nil, fmt.Errorf("filter pattern: %d bytes, the limit is %d", len(text), MaxLength)
+	if n := utf8.RuneCountInString(text); n > MaxLength {
+		return nil, fmt.Errorf("filter pattern: %d characters, the limit is %d", n, MaxLength)
 	}
 	p := &parser{jsontext.NewDecoder(strings.NewReader(text))}
 	root, err := p.pattern()
