@@ -46,16 +46,20 @@ func TestStreamsFollowTheTemplate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	before := ""
-	for _, step := range []struct{ template, made, view string }{
-		{template, "tables local-Accounts, local-Counted; time to live of local-Accounts; secrets local-Fixed, local-Keys, local-Later", ""},
-		{streaming("NEW_IMAGE"), "streams of local-Accounts; secrets local-Fixed, local-Keys, local-Later", "NEW_IMAGE"},
-		{streaming("KEYS_ONLY"), "streams of local-Accounts; secrets local-Fixed, local-Keys, local-Later", "KEYS_ONLY"},
-		{template, "streams of local-Accounts; secrets local-Fixed, local-Keys, local-Later", ""},
-		{streaming("NEW_AND_OLD_IMAGES"), "streams of local-Accounts; secrets local-Fixed, local-Keys, local-Later", "NEW_AND_OLD_IMAGES"},
+	for _, step := range []struct {
+		template, made, view string
+		updates              int
+	}{
+		{template, "tables local-Accounts, local-Counted; time to live of local-Accounts; secrets local-Fixed, local-Keys, local-Later", "", 0},
+		{streaming("NEW_IMAGE"), "streams of local-Accounts; secrets local-Fixed, local-Keys, local-Later", "NEW_IMAGE", 1},
+		{streaming("KEYS_ONLY"), "streams of local-Accounts; secrets local-Fixed, local-Keys, local-Later", "KEYS_ONLY", 2},
+		{template, "streams of local-Accounts; secrets local-Fixed, local-Keys, local-Later", "", 1},
+		{streaming("NEW_AND_OLD_IMAGES"), "streams of local-Accounts; secrets local-Fixed, local-Keys, local-Later", "NEW_AND_OLD_IMAGES", 1},
 	} {
 		s, stop := startIn(t, dir) // a restart each; secrets are not kept here
 		made, _ := s.apply(t, step.template)
 		equal(t, made, step.made)
+		equal(t, s.counted()["UpdateTable"], step.updates)
 		view, label := s.stream(t)
 		equal(t, view, step.view)
 		if view != "" && label == before {

@@ -185,6 +185,10 @@ func TestEventSourceMappingErrors(t *testing.T) {
 		"twice": {"  R: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt T.StreamArn, StartingPosition: LATEST, FunctionName: F}}\n" +
 			"  S: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt T.StreamArn, StartingPosition: LATEST, FunctionName: !GetAtt F.Arn}}" + table, []string{
 			"10: S: F reads the stream of local-T already, by the event source mapping R"}},
+		"twice the alias": {"      AutoPublishAlias: live\n      Events:\n        E: {Type: DynamoDB, Properties: {Stream: !GetAtt T.StreamArn, StartingPosition: LATEST}}\n" +
+			"  U: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt T.StreamArn, StartingPosition: LATEST, FunctionName: F}}\n" + // another target
+			"  R: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt T.StreamArn, StartingPosition: LATEST, FunctionName: !Ref F.Alias}}" + table, []string{
+			"13: R: F:live reads the stream of local-T already, by the event source mapping FE"}},
 		"same name": {"      Events:\n        E: {Type: DynamoDB, Properties: {Stream: !GetAtt T.StreamArn, StartingPosition: LATEST}}\n" +
 			"  FE: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt T.StreamArn, StartingPosition: LATEST, FunctionName: F:live}}" + table, []string{
 			"11: FE: the event source mapping has the name FE, as another one has"}},
