@@ -127,25 +127,21 @@ func textOf(op *huma.Operation) []textPlace {
 	return places
 }
 
-// isText reports whether the string that was read last is a value at one of the places.
+// isText reports whether the string that was read last stands at one of the places. It is a value then: a name with NUL is
+// not one that a place has.
 func isText(d *jsontext.Decoder, places []textPlace) bool {
-	if kind, tokens := d.StackIndex(d.StackDepth()); kind == '{' && tokens%2 == 1 {
-		return false // a name
-	}
 	at := slices.Collect(d.StackPointer().Tokens())
 	return slices.ContainsFunc(places, func(place textPlace) bool {
-		return slices.EqualFunc(place, at, func(want, part string) bool { return want == part || want == "*" }) && listsAre(d, place)
-	})
-}
-
-// listsAre reports whether the places' * are elements of lists, and only they.
-func listsAre(d *jsontext.Decoder, place textPlace) bool {
-	for i, want := range place {
-		if kind, _ := d.StackIndex(i + 1); (kind == '[') != (want == "*") {
+		if len(place) != len(at) {
 			return false
 		}
-	}
-	return true
+		for i, want := range place {
+			if kind, _ := d.StackIndex(i + 1); (kind == '[') != (want == "*") || kind == '{' && want != at[i] {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 func notJSON(err error) error {

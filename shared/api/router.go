@@ -6,6 +6,7 @@ package api
 import (
 	"log/slog"
 	"net/http"
+	"path"
 	"reflect"
 	"time"
 
@@ -49,7 +50,7 @@ func NewRouter(cfg Config, register ...func(huma.API)) http.Handler {
 
 func (e *edge) newAPI(register []func(huma.API)) huma.API {
 	useHuma()
-	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	registry := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	registry.RegisterTypeAlias(reflect.TypeFor[clock.Timestamp](), reflect.TypeFor[time.Time]())
 	cfg := huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -74,6 +75,18 @@ func (e *edge) newAPI(register []func(huma.API)) huma.API {
 		r(h)
 	}
 	return h
+}
+
+// schemaName is what a type is called in the document. What is in an event is called so: it has namesakes that show more.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if path.Base(t.PkgPath()) == "event" {
+		name = "Event" + name
+	}
+	return name
 }
 
 // adapter takes the limits of a body out of huma's hands, which turns away one of exactly the largest size:
