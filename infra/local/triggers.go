@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"path/filepath"
 
 	"devplatform/infra/local/triggers"
@@ -23,11 +24,17 @@ func (p *platform) openTriggers(context.Context) (err error) {
 		AccessKeyID:  p.settings.AccessKeyID,
 		SecretKey:    p.settings.SecretKey,
 		SessionToken: p.settings.SessionToken,
-		Dir:          filepath.Join(p.settings.DataDir, "triggers"),
+		Dir:          p.positionsDir(),
 		Now:          now,
 		Logger:       p.logger,
 	})
 	return err
+}
+
+// positionsDir is where the positions are kept. Another endpoint has its own: its streams are others, and a look at it must
+// not cost the place in those of here.
+func (p *platform) positionsDir() string {
+	return filepath.Join(p.settings.DataDir, "triggers", url.QueryEscape(p.settings.EndpointURL))
 }
 
 // startTriggers lets the mappings run. It is called when people can work already: what waits in a stream has waited

@@ -216,6 +216,30 @@ func TestTriggers(t *testing.T) {
 	}
 }
 
+// TestTriggersOfAnotherEndpoint reads the streams of an endpoint in between, here another platform's.
+func TestTriggersOfAnotherEndpoint(t *testing.T) {
+	t.Parallel()
+	other, p := newTriggered(t), newTriggered(t)
+	var err error
+	if other.platform, err = open(t.Context(), other.settings, slog.New(slog.DiscardHandler)); err != nil { // without its triggers
+		t.Fatal(err)
+	}
+	for i, endpoint := range []string{"", other.endpoint(), ""} { // what was read before is not read again
+		p.settings.EndpointURL = endpoint
+		p.start(t)
+		key := fmt.Sprint("item ", i)
+		p.put(t, key)
+		p.wantBatch(t, key)
+		<-p.hold
+		if err := p.stop(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := other.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestBatchIsCut stops a platform whose function doesn't end: its batch comes again.
 func TestBatchIsCut(t *testing.T) {
 	t.Parallel()
