@@ -20,7 +20,6 @@ var fileMutations = []struct {
 	{"create", []string{"file.created /new"}, func(d desk) answer { return d.save("/new", "new") }},
 	{"update", []string{"file.updated /a"}, func(d desk) answer { return d.save("/a", "new") }},
 	{"update if", []string{"file.updated /a"}, func(d desk) answer { return d.save("/a", "new", header("If-Match", "*")) }},
-	{"create if", []string{"file.created /new"}, func(d desk) answer { return d.save("/new", "new", header("If-None-Match", "*")) }},
 	{"delete", []string{"file.deleted /a"}, func(d desk) answer { return d.remove("/a") }},
 	{"rename", []string{"file.deleted /a", "file.created /c"}, func(d desk) answer { return d.batch(renaming("/a", "/c")) }},
 	{"batch", []string{"file.created /new", "file.updated /a", "file.deleted /b"}, func(d desk) answer {

@@ -144,6 +144,9 @@ func TestChangesThatMeetAtAnyMoment(t *testing.T) {
 					if i.done.Load() && name != "a folder cleared" && (a.status != tc.status || a.text("code") != string(tc.code)) {
 						t.Errorf("call %d, reverse %t: %d %s, want %d", call, reverse, a.status, a.raw, tc.status)
 					}
+					if f := d.contents()["/f"]; i.done.Load() && name == "unchanged beside a change" && f != "f" {
+						t.Errorf("call %d: what the request found unchanged is %q", call, f)
+					}
 					d.checkTree()
 					d.checkFolders()
 				}

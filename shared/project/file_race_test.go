@@ -197,7 +197,7 @@ func TestAReaderNeverMixesVersions(t *testing.T) {
 	for i := range versions { // some of one chunk, some of three
 		versions[i] = strings.Repeat(fmt.Sprint(i), 10+i%2*10)
 		if i%2 == 1 {
-			versions[i] = toBase64(noise(700_000))
+			versions[i] = toBase64(noise(300_000))
 		}
 	}
 	d.save("/a", versions[0]).want(t, http.StatusCreated)
@@ -214,7 +214,7 @@ func TestAReaderNeverMixesVersions(t *testing.T) {
 			}
 		})
 	}
-	for n := range 40 {
+	for n := range 24 {
 		path := "?path=/a"
 		if n%4 == 3 {
 			path = "?include=content"

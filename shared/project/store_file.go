@@ -27,24 +27,16 @@ func pathHash(path string) string {
 // Error: db.ErrNotFound, when there is no such project.
 func (s store) openFiles(ctx context.Context, projectID, userID string, ops []fileOperation) (opened, filesBefore, error) {
 	before := filesBefore{files: map[string]fileRecord{}, inside: map[string][]string{}}
-	var o opened
 	named := fileKeys{}
 	for _, op := range ops {
 		named.add(projectID, op.path, op.to)
 	}
-	treeKey := db.TreeKey(projectID)
-	found, err := s.projects.BatchGet(ctx, append(named.keys(), treeKey)...)
+	o, err := s.readTree(ctx, projectID, named.keys())
 	if err != nil {
 		return o, before, err
 	}
-	if found[treeKey] == nil {
-		return o, before, db.ErrNotFound
-	}
-	if o.tree, err = decode[treeRecord](found[treeKey]); err != nil {
-		return o, before, err
-	}
 	before.tree = o.tree
-	if err := named.decode(found, before.files); err != nil {
+	if err := named.decode(o.found, before.files); err != nil {
 		return o, before, err
 	}
 	err = s.openAround(ctx, projectID, userID, ops, &o, &before)
@@ -84,6 +76,20 @@ func (s store) openAround(ctx context.Context, projectID, userID string, ops []f
 		before.inside[p] = inside[i]
 	}
 	return nil
+}
+
+// readTree reads what tells a project's workspace, and more items of the project's partition with it.
+// Error: db.ErrNotFound, when there is no such project.
+func (s store) readTree(ctx context.Context, projectID string, more []db.Key) (o opened, err error) {
+	tree := db.TreeKey(projectID)
+	if o.found, err = s.projects.BatchGet(ctx, append(more, tree)...); err != nil {
+		return o, err
+	}
+	if o.found[tree] == nil {
+		return o, db.ErrNotFound
+	}
+	o.tree, err = decode[treeRecord](o.found[tree])
+	return o, err
 }
 
 // readPlace reads the project's record, the workspace and the user's place in it into o, whose tree is known, and more items

@@ -1,0 +1,68 @@
+package project
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/event"
+)
+
+func TestFileEvents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	first := d.save("/a", "secret one").want(t, http.StatusCreated)
+	second := d.save("/a", "secret two").want(t, http.StatusOK)
+	renamed := d.batch(object{"op": "rename", "path": "/a", "to": "/b"}).want(t, http.StatusOK).list("files")[0]
+	d.remove("/b").want(t, http.StatusOK)
+	d.save("/c", strings.Repeat("x", 1<<20+1)).want(t, http.StatusRequestEntityTooLarge)
+	d.remove("/c").want(t, http.StatusNotFound)
+
+	file := func(path string, item map[string]any) event.File {
+		size, _ := item["size"].(float64)
+		sum, _ := item["sha256"].(string)
+		version, _ := item["version"].(string)
+		return event.File{Path: path, Size: int(size), SHA256: sum, Version: version}
+	}
+	want := []struct {
+		kind     event.Type
+		file     event.File
+		replaced bool
+	}{
+		{event.FileCreated, file("/a", first.body), false},
+		{event.FileUpdated, file("/a", second.body), true},
+		{event.FileDeleted, file("/a", second.body), false}, // goes on as /b
+		{event.FileCreated, file("/b", renamed), false},
+		{event.FileDeleted, file("/b", renamed), true},
+	}
+	var records []event.Record
+	for _, r := range w.storedEvents() {
+		if strings.Contains(string(r.Payload), "secret") {
+			t.Errorf("content in an event: %s", r.Payload)
+		}
+		if strings.HasPrefix(string(r.Type), "file.") {
+			records = append(records, r)
+		}
+	}
+	if len(records) != len(want) {
+		t.Fatalf("%d events", len(records))
+	}
+	for i, r := range records {
+		p := decoded(t, r)
+		expected := event.Data{
+			Actor: event.Actor{ID: d.userID, Username: "ada"}, Project: &event.Project{ID: d.projectID, Name: "ada's project"}, File: &want[i].file,
+		}
+		if diff := cmp.Diff(expected, p.Data); diff != "" || r.Type != want[i].kind || p.Type != r.Type {
+			t.Errorf("%d: %s, want %s: %s", i, r.Type, want[i].kind, diff)
+		}
+		if (r.Replaced != nil) != want[i].replaced || r.ProjectID != d.projectID {
+			t.Errorf("%d: replaced %v", i, r.Replaced)
+		}
+	}
+	if records[1].Replaced.Chunks != 1 || records[1].Replaced.ID == records[4].Replaced.ID {
+		t.Errorf("%+v, %+v", records[1].Replaced, records[4].Replaced)
+	}
+}

@@ -1,0 +1,84 @@
+package project
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/api"
+)
+
+func TestVersionsAndHistory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	var versions []string
+	for i := range 5 {
+		w.clock.Advance(time.Second)
+		versions = append(versions, d.save("/a", fmt.Sprint("content ", i)).text("version"))
+	}
+	newest := slices.Clone(versions)
+	slices.Reverse(newest)
+	history := d.history("/a", "").want(t, http.StatusOK)
+	list := history.list("versions")
+	for i, v := range list {
+		content := fmt.Sprint("content ", 4-i)
+		if len(v) != 6 || v["version"] != newest[i] || v["current"] != (i == 0) || v["size"] != float64(len(content)) ||
+			v["sha256"] != hexSum([]byte(content)) || v["updatedBy"] != d.userID {
+			t.Errorf("%d: %v", i, v)
+		}
+		a := d.get(d.files()+"?path=/a&version="+newest[i]).want(t, http.StatusOK)
+		if a.content(t) != content || a.text("version") != newest[i] || a.header.Get("ETag") != etag(newest[i]) || a.text("updatedAt") != v["createdAt"] {
+			t.Errorf("%d: %s", i, a.raw)
+		}
+	}
+	if len(list) != 5 || history.text("nextCursor") != "" {
+		t.Fatalf("%s", history.raw)
+	}
+	for limit := 1; limit <= 6; limit++ {
+		var got []string
+		for cursor := ""; ; {
+			a := d.history("/a", fmt.Sprintf("&limit=%d%s", limit, cursor)).want(t, http.StatusOK)
+			for _, v := range a.values("versions", "version") {
+				got = append(got, v.(string))
+			}
+			if a.text("nextCursor") == "" {
+				break
+			}
+			cursor = "&cursor=" + a.text("nextCursor")
+		}
+		if diff := cmp.Diff(newest, got); diff != "" {
+			t.Errorf("limit %d: %s", limit, diff)
+		}
+	}
+
+	w.clock.Advance(versionRetention / 2)
+	d.batch(object{"op": "rename", "path": "/a", "to": "/b"}).want(t, http.StatusOK)
+	if got := d.history("/a", "").want(t, http.StatusOK).values("versions", "current"); len(got) != 5 || got[0] != false {
+		t.Errorf("the history of a path that was left: %v", got)
+	}
+	if got := d.history("/b", "").want(t, http.StatusOK).values("versions", "current"); len(got) != 1 || got[0] != true {
+		t.Errorf("the history of a new path: %v", got)
+	}
+	d.get(d.files()+"?path=/a").want(t, http.StatusNotFound, api.CodeFileNotFound)
+	if a := d.get(d.files()+"?path=/a&version="+newest[0]).want(t, http.StatusOK); a.content(t) != "content 4" {
+		t.Error(a.raw)
+	}
+	d.get(d.files()+"?path=/b&version="+newest[1]).want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.get(d.files()+"?path=/a&version=none").want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.get(d.files()+"?path=/a&version=a%23b").want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.history("/never", "").want(t, http.StatusNotFound, api.CodeFileNotFound)
+
+	w.clock.Advance(versionRetention/2 + time.Minute) // those that were replaced at the beginning are gone, the one renamed isn't
+	if got := d.history("/a", "").want(t, http.StatusOK).values("versions", "version"); len(got) != 1 || got[0] != newest[0] {
+		t.Errorf("after 30 days: %v", got)
+	}
+	d.get(d.files()+"?path=/a&version="+newest[1]).want(t, http.StatusNotFound, api.CodeFileNotFound)
+	w.clock.Advance(versionRetention)
+	d.history("/a", "").want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.history("/b", "").want(t, http.StatusOK)
+}

@@ -1,0 +1,138 @@
+package project
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/api"
+)
+
+func TestFilesAreListed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	var all []any
+	for _, path := range []string{"/a", "/b/1", "/b/2", "/b#", "/c", "/é"} {
+		d.save(path, "content of "+path).want(t, http.StatusCreated)
+		all = append(all, path)
+	}
+	slices.SortFunc(all, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+	if diff := cmp.Diff(all, d.paths()); diff != "" {
+		t.Error(diff)
+	}
+	for prefix, want := range map[string][]any{
+		"/b/": {"/b/1", "/b/2"}, "/b": {"/b#", "/b/1", "/b/2"}, "/b/1": {"/b/1"}, "/x": {}, "b": {}, "/": all,
+		strings.Repeat("/x", 900): {},
+	} {
+		for _, limit := range []int{0, 1, 2, 100} {
+			got := []any{}
+			for _, a := range pages(t, d, fmt.Sprintf("?prefix=%s", url.QueryEscape(prefix)), limit) {
+				got = append(got, a.values("files", "path")...)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%.20s, %d at a time: %s", prefix, limit, diff)
+			}
+		}
+	}
+	for _, limit := range []int{0, 1, 4} {
+		n := 0
+		for _, a := range pages(t, d, "?include=content", limit) {
+			for _, f := range a.list("files") {
+				n++
+				if contentOf(t, f) != "content of "+f["path"].(string) {
+					t.Errorf("%v", f)
+				}
+			}
+		}
+		if n != len(all) {
+			t.Errorf("%d files with contents", n)
+		}
+	}
+}
+
+// pages follows the cursors of a list to its end.
+func pages(t *testing.T, d desk, query string, limit int) []answer {
+	t.Helper()
+	if limit > 0 {
+		query += fmt.Sprintf("&limit=%d", limit)
+	}
+	var all []answer
+	for cursor := ""; ; {
+		a := d.get(d.files()+query+cursor).want(t, http.StatusOK)
+		all = append(all, a)
+		if n := len(a.list("files")); limit > 0 && (n > limit || (n < limit && a.text("nextCursor") != "" && !strings.Contains(query, "content"))) {
+			t.Fatalf("a page of %d, at most %d", n, limit)
+		}
+		next := a.text("nextCursor")
+		if next == "" {
+			return all
+		}
+		if len(all) > 200 {
+			t.Fatal("the list does not end")
+		}
+		cursor = "&cursor=" + url.QueryEscape(next)
+	}
+}
+
+func TestAListWithContentsIsPagedByBytes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	sizes := map[string]int{}
+	for i := range 5 {
+		path := fmt.Sprintf("/%d.bin", i)
+		d.saveBytes(path, noise(1<<20)).want(t, http.StatusCreated)
+		sizes[path] = 1 << 20
+	}
+	d.save("/z.txt", strings.Repeat("\n\n\nabcde", 1<<17)).want(t, http.StatusCreated)
+	sizes["/z.txt"] = 1 << 20
+	for _, limit := range []int{0, 2} {
+		got := map[string]int{}
+		for _, a := range pages(t, d, "?include=content", limit) {
+			if len(a.raw) > 5<<20 {
+				t.Errorf("a page of %d bytes", len(a.raw))
+			}
+			for _, f := range a.list("files") {
+				got[f["path"].(string)] = len(contentOf(t, f))
+			}
+		}
+		if diff := cmp.Diff(sizes, got); diff != "" {
+			t.Errorf("limit %d: %s", limit, diff)
+		}
+	}
+}
+
+func TestForeignCursors(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	other := d.at(d.project("", "Other", Private))
+	for _, p := range []desk{d, other} {
+		for i := range 3 {
+			p.save(fmt.Sprintf("/a/%d", i), "x").want(t, http.StatusCreated)
+			p.save("/a/0", fmt.Sprint(i)).want(t, http.StatusOK)
+		}
+	}
+	cursor := d.get(d.files() + "?limit=1").text("nextCursor")
+	versions := d.history("/a/0", "&limit=1").text("nextCursor")
+	if cursor == "" || versions == "" {
+		t.Fatal("no cursors")
+	}
+	for _, path := range []string{
+		other.files() + "?cursor=" + cursor, d.files() + "?prefix=/a&cursor=" + cursor, d.files() + "?cursor=" + versions,
+		d.files() + "?cursor=nonsense", d.files() + "?cursor=" + cursor[:len(cursor)-2] + "xx",
+		d.files() + "/history?path=/a/0&cursor=" + cursor, d.files() + "/history?path=/a/1&cursor=" + versions,
+		other.files() + "/history?path=/a/0&cursor=" + versions,
+	} {
+		if a := d.get(path).want(t, http.StatusBadRequest, api.CodeValidationFailed); !strings.Contains(a.text("error"), "cursor") {
+			t.Errorf("%s: %s", path, a.raw)
+		}
+	}
+	d.get(d.files()+"?limit=2&cursor="+cursor).want(t, http.StatusOK)
+}
