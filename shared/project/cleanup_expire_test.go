@@ -1,0 +1,168 @@
+package project
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+)
+
+// expiries are the moments at which the chunks of a project expire, in seconds since 1970, by content and chunk; 0 is never.
+func (w *world) expiries(projectID string) map[string]int64 {
+	w.t.Helper()
+	all := map[string]int64{}
+	for key, item := range w.dump(w.names.contents) {
+		if key.PK != db.ProjectPartition(projectID).PK {
+			continue
+		}
+		all[key.SK] = 0
+		if n, ok := item["expiresAt"].(*types.AttributeValueMemberN); ok {
+			var at int64
+			_, _ = fmt.Sscan(n.Value, &at)
+			all[key.SK] = at
+		}
+	}
+	return all
+}
+
+// content is the content of a file as it is now.
+func (w *world) content(projectID, path string) (first string) {
+	w.t.Helper()
+	item, err := w.projects.Get(w.t.Context(), db.FileKey(projectID, path))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	f, err := decode[fileRecord](item)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return f.Content
+}
+
+// A content expires 30 days after it was replaced, and none that is in use does: whatever a file goes through, and however late the
+// events come, and however often.
+func TestReplacedContentsExpire(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := newCleaner(t, w)
+	ada := w.user("ada")
+	projectID := ada.project("", "Replaced", Private)
+	files := "/api/projects/" + projectID + "/files"
+	want := map[string]int64{}
+	save := func(path, text string) (contentID string) {
+		t.Helper()
+		if a := ada.do(http.MethodPost, files, object{"path": path, "content": text}); a.status > 201 {
+			t.Fatalf("%d %s", a.status, a.raw)
+		}
+		contentID = w.content(projectID, path)
+		want[contentID+"#0"] = 0
+		return contentID
+	}
+	// gone notes that a content is replaced now; a while passes.
+	gone := func(contentID string) {
+		want[contentID+"#0"] = w.clock.Now().Add(versionRetention).Unix()
+		w.clock.Advance(36 * time.Hour)
+	}
+	batch := func(operations ...object) {
+		t.Helper()
+		ada.do(http.MethodPost, files+"/batch", object{"operations": operations}).want(t, http.StatusOK)
+	}
+
+	first := save("/a.ts", "first")
+	second := save("/a.ts", "second")
+	gone(first)
+	save("/a.ts", "second") // nothing new
+	batch(object{"op": "rename", "path": "/a.ts", "to": "/b.ts"})
+	if got := w.content(projectID, "/b.ts"); got != second {
+		t.Fatalf("a rename has made content %s of %s", got, second)
+	}
+	w.clock.Advance(time.Hour)
+	third := save("/a.ts", "first") // restored, where a file was renamed away from
+	batch(object{"op": "rename", "path": "/b.ts", "to": "/c.ts"}, object{"op": "update", "path": "/a.ts", "content": "fourth"})
+	gone(third)
+	fourth := w.content(projectID, "/a.ts")
+	want[fourth+"#0"] = 0
+	batch(object{"op": "delete", "path": "/a.ts"})
+	gone(fourth)
+	fifth := save("/a.ts", "fourth") // deleted and made anew
+	batch(object{"op": "delete", "path": "/a.ts"}, object{"op": "rename", "path": "/c.ts", "to": "/d/a.ts"})
+	gone(fifth)
+
+	c.handleAll()
+	if diff := cmp.Diff(want, w.expiries(projectID)); diff != "" {
+		t.Errorf("expiries: %s", diff)
+	}
+	for range 2 {
+		w.clock.Advance(400 * 24 * time.Hour) // longer than anything is kept: TTL has not come round
+		c.handleAll()
+		if diff := cmp.Diff(want, w.expiries(projectID)); diff != "" {
+			t.Errorf("expiries, played again: %s", diff)
+		}
+		if a := ada.get(files+"?path=/d/a.ts").want(t, http.StatusOK); a.text("content") != "second" {
+			t.Errorf("what is in use is %s", a.raw)
+		}
+	}
+}
+
+// For as long as the history shows a version, its content is there.
+func TestAVersionIsReadableAsLongAsItIsShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := newCleaner(t, w)
+	ada := w.user("ada")
+	files := "/api/projects/" + ada.project("", "History", Private) + "/files"
+	version := ada.do(http.MethodPost, files, object{"path": "/a.ts", "content": "first"}).want(t, http.StatusCreated).text("version")
+	ada.do(http.MethodPost, files, object{"path": "/a.ts", "content": "second"}).want(t, http.StatusOK)
+	c.handleAll()
+	w.clock.Advance(versionRetention - time.Second)
+	for _, want := range []int{http.StatusOK, http.StatusNotFound} {
+		ada.get(files+"?path=/a.ts&version="+version).want(t, want)
+		w.clock.Advance(time.Second)
+	}
+}
+
+func TestExpiryOfChunks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := newCleaner(t, w)
+	projectID, contentID := w.ids.New(id.Project), w.service.newVersion()
+	month := w.clock.Now().Add(versionRetention).Unix()
+	chunks := map[db.Key]db.Item{}
+	for n, expires := range []int64{0, month + 1, month - 1} {
+		item := db.Item{"data": &types.AttributeValueMemberB{Value: []byte{byte(n)}}}
+		if expires > 0 {
+			item["expiresAt"] = db.ExpiresAt(expires)
+		}
+		chunks[db.ChunkKey(projectID, contentID, n)] = item
+	}
+	w.put(w.names.contents, chunks)
+	replaced := func(contentID string) error {
+		return c.Handle(t.Context(), inserted(w.image(event.Record{
+			ID: w.ids.New(id.Event), Type: event.FileDeleted, ProjectID: projectID, Replaced: &event.Content{ID: contentID, Chunks: 3},
+		})))
+	}
+	if err := replaced(contentID); err != nil {
+		t.Fatal(err)
+	}
+	if err := replaced(w.service.newVersion()); err != nil { // removed with its project, or expired
+		t.Fatal(err)
+	}
+	want := map[string]int64{contentID + "#0": month, contentID + "#1": month + 1, contentID + "#2": month}
+	if diff := cmp.Diff(want, w.expiries(projectID)); diff != "" {
+		t.Error(diff)
+	}
+	_, sdk := newGate(t, w, 1, false)
+	err := c.through(sdk).Handle(t.Context(), inserted(w.image(event.Record{
+		ID: w.ids.New(id.Event), Type: event.FileDeleted, ProjectID: projectID, Replaced: &event.Content{ID: contentID, Chunks: 3},
+	})))
+	if err == nil {
+		t.Error("done, without DynamoDB")
+	}
+}

@@ -1,0 +1,319 @@
+package project
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/api"
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+)
+
+// cleaner is a clean-up of a world.
+type cleaner struct {
+	*Cleanup
+	w             *world
+	conversations string // the table's name
+}
+
+func newCleaner(t *testing.T, w *world) *cleaner {
+	t.Helper()
+	c := &cleaner{w: w, conversations: "conversations-" + strings.ToLower(rand.Text())}
+	dynamotest.CreateTable(t, w.sdk, c.conversations, "pk", "sk")
+	c.Cleanup = c.through(w.sdk)
+	return c
+}
+
+// through is a clean-up that reaches DynamoDB by an SDK client, and waits for nothing.
+func (c *cleaner) through(sdk *dynamodb.Client) *Cleanup {
+	client := db.Wrap(sdk, c.w.clock.Now)
+	cleanup := NewCleanup(CleanupDeps{
+		DB: client, Projects: client.Table(c.w.names.projects), Contents: client.Table(c.w.names.contents),
+		Conversations: client.Table(c.conversations), Clock: c.w.clock.Now, Logger: slog.New(c.w.log),
+	})
+	cleanup.store.pause = func(ctx context.Context, _ int) bool { return ctx.Err() == nil }
+	return cleanup
+}
+
+// events are the stored events, as the stream shows them, in their order.
+func (c *cleaner) events() []db.Item {
+	c.w.t.Helper()
+	stored := c.w.dump(c.w.names.events)
+	keys := slices.SortedFunc(maps.Keys(stored), func(a, b db.Key) int { return strings.Compare(a.SK, b.SK) })
+	images := make([]db.Item, len(keys))
+	for i, key := range keys {
+		images[i] = stored[key]
+	}
+	return images
+}
+
+// handleAll gives the clean-up every event that there is.
+func (c *cleaner) handleAll() {
+	c.w.t.Helper()
+	for _, image := range c.events() {
+		if err := c.Handle(c.w.t.Context(), inserted(image)); err != nil {
+			c.w.t.Fatal(err)
+		}
+	}
+}
+
+// everything is what is stored in the tables that are cleaned up.
+func (c *cleaner) everything() map[string]map[db.Key]db.Item {
+	all := map[string]map[db.Key]db.Item{}
+	for _, name := range []string{c.w.names.projects, c.w.names.contents, c.conversations} {
+		all[name] = c.w.dump(name)
+	}
+	return all
+}
+
+// split divides what is stored into what is under a project's id and the rest. What has expired does not count.
+func (w *world) split(all map[string]map[db.Key]db.Item, projectID string) (under int, rest map[string]map[db.Key]db.Item) {
+	rest = map[string]map[db.Key]db.Item{}
+	for name, items := range all {
+		rest[name] = map[db.Key]db.Item{}
+		for key, item := range items {
+			expires, _ := item["expiresAt"].(*types.AttributeValueMemberN)
+			switch {
+			case expires != nil && expires.Value <= fmt.Sprint(w.clock.Now().Unix()):
+			case key.PK == db.ProjectPartition(projectID).PK:
+				under++
+			default:
+				rest[name][key] = item
+			}
+		}
+	}
+	return under, rest
+}
+
+// put writes items past every layer of ours, as they are.
+func (w *world) put(table string, items map[db.Key]db.Item) {
+	w.t.Helper()
+	var requests []types.WriteRequest
+	for key, item := range items {
+		full := maps.Clone(item)
+		full["pk"], full["sk"] = &types.AttributeValueMemberS{Value: key.PK}, &types.AttributeValueMemberS{Value: key.SK}
+		requests = append(requests, types.WriteRequest{PutRequest: &types.PutRequest{Item: full}})
+	}
+	for some := range slices.Chunk(requests, 25) {
+		out, err := w.sdk.BatchWriteItem(w.t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: some}})
+		if err != nil || len(out.UnprocessedItems) > 0 {
+			w.t.Fatalf("%v, %v", out, err)
+		}
+	}
+}
+
+// remains puts down what a deleted project of so many files has left: each file with a version, some with a second chunk; comments, an
+// expired version, chunks that nothing names any more, a conversation.
+func (c *cleaner) remains(projectID string, files, comments int) {
+	w := c.w
+	w.t.Helper()
+	encode := func(record any) db.Item {
+		item, err := db.Encode(record)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return item
+	}
+	records, chunks, messages := map[db.Key]db.Item{}, map[db.Key]db.Item{}, map[db.Key]db.Item{}
+	hold := func(contentID string, n int) {
+		for i := range n {
+			chunks[db.ChunkKey(projectID, contentID, i)] = encode(chunkRecord{Data: []byte("some bytes")})
+		}
+	}
+	at := clock.Stamp(w.clock.Now())
+	for i := range files {
+		path := fmt.Sprintf("/src/components/file-%05d.tsx", i)
+		now := fileRecord{
+			Size: 12, SHA256: make([]byte, 32), Encoding: UTF8, Version: w.service.newVersion(), Content: w.service.newVersion(),
+			Chunks: 1 + min(i%10, 1), CreatedAt: at, UpdatedAt: at, UpdatedBy: w.ids.New(id.User),
+		}
+		before := now
+		before.Version = w.service.newVersion()
+		if i%3 > 0 { // the others have been renamed: both records name one content
+			before.Content = w.service.newVersion()
+			hold(before.Content, before.Chunks)
+		}
+		hold(now.Content, now.Chunks)
+		records[db.FileKey(projectID, path)] = encode(now)
+		expires := w.clock.Now().Add(versionRetention)
+		if i == 0 {
+			expires = w.clock.Now().Add(-time.Hour)
+		}
+		records[db.VersionKey(projectID, pathHash(path), before.Version)] = encode(versionRecord{fileRecord: before, ExpiresAt: expires.Unix()})
+	}
+	for range comments { // three make a page: it has 1 MB
+		comment := commentRecord{ID: w.ids.New(id.Comment), Body: strings.Repeat("long ", 76_000), CreatedAt: at}
+		records[db.CommentKey(projectID, comment.ID)] = encode(comment)
+	}
+	records[db.Key{PK: db.ProjectPartition(projectID).PK, SK: "SOMETHING#else"}] = db.Item{"content": &types.AttributeValueMemberBOOL{Value: true}}
+	hold(w.service.newVersion(), 3)
+	pk := db.ProjectPartition(projectID).PK
+	messages[db.Key{PK: pk, SK: "CONVERSATION"}] = db.Item{}
+	messages[db.Key{PK: pk, SK: "MSG#01KGA50XJ0ABCDEFGHJKMNPQRS#0"}] = db.Item{}
+	w.put(w.names.projects, records)
+	w.put(w.names.contents, chunks)
+	w.put(c.conversations, messages)
+}
+
+// deletion is the event of a project's deletion.
+func (w *world) deletion(projectID string) api.StreamRecord {
+	w.t.Helper()
+	return inserted(w.image(event.Record{
+		ID: w.ids.New(id.Event), Type: event.ProjectDeleted, ProjectID: projectID,
+	}))
+}
+
+// inserted is an item's creation in its table's stream.
+func inserted(image db.Item) api.StreamRecord {
+	return api.StreamRecord{SequenceNumber: "1", EventName: "INSERT", NewImage: image}
+}
+
+// image is an event as the stream shows it.
+func (w *world) image(r event.Record) db.Item {
+	w.t.Helper()
+	if r.WorkspaceID = w.ids.New(id.Workspace); r.Payload == "" {
+		r.Payload = event.Text(`{"timestamp":"` + clock.Stamp(w.clock.Now()).String() + `"}`)
+	}
+	item, err := db.Encode(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return item
+}
+
+func TestADeletedProjectIsCleanedUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := newCleaner(t, w)
+	ada := w.user("ada")
+	doomed, neighbour := ada.project("", "Doomed", Private), ada.project("", "Neighbour", Private)
+	for _, projectID := range []string{doomed, neighbour} {
+		p := "/api/projects/" + projectID
+		ada.do(http.MethodPost, p+"/files", object{"path": "/big.bin", "content": toBase64(randomBytes(1 << 20)), "encoding": "base64"}).want(t, http.StatusCreated)
+		ada.do(http.MethodPost, p+"/files", object{"path": "/a.ts", "content": "1"}).want(t, http.StatusCreated)
+		ada.do(http.MethodPost, p+"/files", object{"path": "/a.ts", "content": "2"}).want(t, http.StatusOK)
+		ada.do(http.MethodPost, p+"/files/batch", object{"operations": []object{
+			{"op": "rename", "path": "/big.bin", "to": "/bigger.bin"}, {"op": "create", "path": "/b.ts", "content": ""},
+		}}).want(t, http.StatusOK)
+		ada.do(http.MethodDelete, p+"/files?path=/a.ts", nil).want(t, http.StatusOK)
+		ada.do(http.MethodPost, p+"/comments", object{"body": "Nice."}).want(t, http.StatusCreated)
+	}
+	ada.do(http.MethodDelete, "/api/projects/"+doomed, nil).want(t, http.StatusOK)
+	before, rest := w.split(c.everything(), doomed)
+	if before == 0 {
+		t.Fatal("nothing to clean up")
+	}
+	told := len(c.events())
+	c.handleAll()
+	under, left := w.split(c.everything(), doomed)
+	if under != 0 {
+		t.Errorf("%d of %d items are left", under, before)
+	}
+	for key, item := range left[w.names.contents] { // the neighbour's replaced contents got their end
+		delete(item, "expiresAt")
+		left[w.names.contents][key] = item
+	}
+	if diff := cmp.Diff(rest, left, unexported); diff != "" {
+		t.Errorf("others' items: %s", diff)
+	}
+	if got := len(c.events()); got != told {
+		t.Errorf("%d events of %d are left: the feed of events ends by itself", got, told)
+	}
+	c.handleAll() // once more
+	if again, _ := w.split(c.everything(), doomed); again != 0 {
+		t.Errorf("%d items are back", again)
+	}
+	ada.get("/api/projects/"+neighbour+"/files?path=/bigger.bin").want(t, http.StatusOK)
+}
+
+func randomBytes(n int) []byte {
+	data := make([]byte, n)
+	_, _ = rand.Read(data)
+	return data
+}
+
+// A forged or mistaken event must not cost anybody their project.
+func TestALiveProjectIsNotCleanedUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := newCleaner(t, w)
+	ada := w.user("ada")
+	projectID := ada.project("", "Alive", Private)
+	ada.do(http.MethodPost, "/api/projects/"+projectID+"/files", object{"path": "/a.ts", "content": "1"}).want(t, http.StatusCreated)
+	before := c.everything()
+	if err := c.Handle(t.Context(), w.deletion(projectID)); err != nil {
+		t.Errorf("not done: %v", err)
+	}
+	if diff := cmp.Diff(before, c.everything(), unexported); diff != "" {
+		t.Error(diff)
+	}
+	if log := w.log.String(); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, projectID) {
+		t.Errorf("the log says %s", log)
+	}
+}
+
+// unexported lets items be compared: the SDK's types have a marker.
+var unexported = cmp.Exporter(func(reflect.Type) bool { return true })
+
+func TestEventsThatAskForNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := newCleaner(t, w)
+	projectID, version := w.ids.New(id.Project), w.service.newVersion()
+	c.remains(projectID, 1, 1)
+	before := c.everything()
+	record := func(change func(*event.Record)) db.Item {
+		r := event.Record{ID: w.ids.New(id.Event), Type: event.FileUpdated, ProjectID: projectID, Replaced: &event.Content{ID: version, Chunks: 1}}
+		change(&r)
+		return w.image(r)
+	}
+	for name, tt := range map[string]struct {
+		image db.Item
+		noted bool
+	}{
+		"no event":               {db.Item{}, true},
+		"not even one of ours":   {db.Item{"type": &types.AttributeValueMemberBOOL{}, "expiresAt": &types.AttributeValueMemberS{Value: "x"}}, true},
+		"another type":           {record(func(r *event.Record) { r.Type = event.FileCreated }), false},
+		"nothing replaced":       {record(func(r *event.Record) { r.Replaced = nil }), false},
+		"an empty content":       {record(func(r *event.Record) { r.Replaced.Chunks = 0 }), false},
+		"no such chunk":          {record(func(*event.Record) {}), false},
+		"no project":             {record(func(r *event.Record) { r.ProjectID = "" }), true},
+		"another thing's id":     {record(func(r *event.Record) { r.ProjectID = w.ids.New(id.User) }), true},
+		"no content":             {record(func(r *event.Record) { r.Replaced.ID = "" }), true},
+		"a forged content":       {record(func(r *event.Record) { r.Replaced.ID = version + "#0" }), true},
+		"too many chunks":        {record(func(r *event.Record) { r.Replaced.Chunks = 1 << 40 }), true},
+		"too few chunks":         {record(func(r *event.Record) { r.Replaced.Chunks = -1 }), true},
+		"no time":                {record(func(r *event.Record) { r.Payload = "{}" }), true},
+		"no payload":             {record(func(r *event.Record) { r.Payload = "x" }), true},
+		"no project is deleted":  {record(func(r *event.Record) { r.Type, r.ProjectID = event.ProjectDeleted, "" }), true},
+		"a forged one's deleted": {record(func(r *event.Record) { r.Type, r.ProjectID = event.ProjectDeleted, projectID+"#x" }), true},
+	} {
+		log := newCallLog()
+		c.logger = slog.New(log)
+		if err := c.Handle(t.Context(), inserted(tt.image)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if noted := strings.Contains(log.String(), "level=ERROR"); noted != tt.noted {
+			t.Errorf("%s: the log says %q", name, log)
+		}
+	}
+	if diff := cmp.Diff(before, c.everything(), unexported); diff != "" {
+		t.Error(diff)
+	}
+}
