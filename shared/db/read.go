@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 )
 
 // Get reads one item, strongly consistent. Errors: ErrNotFound, ErrUnavailable.
@@ -29,8 +31,10 @@ func (t Table) Get(ctx context.Context, key Key) (Item, error) {
 	return out.Item, nil
 }
 
-// batchSize is how many items one BatchGetItem may ask for.
-const batchSize = 100
+const (
+	batchSize     = 100 // items that one BatchGetItem may ask for
+	batchParallel = 4   // such calls at once
+)
 
 // BatchGet reads items, strongly consistent, in as few calls as DynamoDB allows. What does not exist or has
 // expired is absent from the answer; keys may repeat. Error: ErrUnavailable.
@@ -42,16 +46,26 @@ func (t Table) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) 
 		}
 	}
 	found := make(map[Key]Item, len(wanted))
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(batchParallel)
 	for chunk := range slices.Chunk(slices.Collect(maps.Keys(wanted)), batchSize) {
-		if err := t.batchGet(ctx, chunk, found); err != nil {
-			return nil, err
-		}
+		group.Go(func() error {
+			return t.batchGet(ctx, chunk, func(item Item) {
+				mu.Lock()
+				defer mu.Unlock()
+				found[KeyOf(item)] = item
+			})
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err //nolint:wrapcheck // classified where it came from
 	}
 	return found, nil
 }
 
 // batchGet reads one chunk, asking again for what DynamoDB left out (16 MB an answer, or throttled).
-func (t Table) batchGet(ctx context.Context, chunk []Key, found map[Key]Item) error {
+func (t Table) batchGet(ctx context.Context, chunk []Key, found func(Item)) error {
 	pending := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 	for _, key := range chunk {
 		pending.Keys = append(pending.Keys, key.item())
@@ -66,7 +80,7 @@ func (t Table) batchGet(ctx context.Context, chunk []Key, found map[Key]Item) er
 		}
 		for _, item := range out.Responses[t.name] {
 			if t.client.live(item) {
-				found[KeyOf(item)] = item
+				found(item)
 			}
 		}
 		left := out.UnprocessedKeys[t.name].Keys
