@@ -1,5 +1,5 @@
-// Package events_test holds the sample events true: each is what the gateway makes of that request to the template's API, and is
-// answered by the function that the template routes it to.
+// Package events_test holds the sample events true: each is what the gateway makes of that request to the template's API, or what
+// the template's event source mapping lets through, and is answered by the function that it goes to. Every route has one.
 package events_test
 
 import (
@@ -8,11 +8,13 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +22,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/gateway"
 	"devplatform/infra/local/runtime"
@@ -29,7 +32,10 @@ import (
 	"devplatform/shared/api"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/event"
 	"devplatform/shared/id"
+	"devplatform/shared/project"
+	"devplatform/shared/workspace"
 )
 
 // answers are what a fresh system answers to the samples, in this order. The samples' session is nobody's.
@@ -40,14 +46,46 @@ var answers = []struct {
 }{
 	{"auth-signup", 201, `"success":true`},
 	{"auth-login", 200, `"success":true`},
-	{"auth-me", 401, `"AUTH_INVALID_TOKEN"`},
+	{"auth-me", 401, noSession},
 	{"auth-logout", 200, `"success":true`},
 	{"auth-codehost", 302, ``},
 	{"auth-codehost-callback", 400, `"AUTH_OAUTH_STATE_INVALID"`},
-	{"auth-codehost-link", 401, `"AUTH_INVALID_TOKEN"`},
-	{"auth-sessions-list", 401, `"AUTH_INVALID_TOKEN"`},
-	{"auth-session-delete", 401, `"AUTH_INVALID_TOKEN"`},
-	{"auth-password-change", 401, `"AUTH_INVALID_TOKEN"`},
+	{"auth-codehost-link", 401, noSession},
+	{"auth-sessions-list", 401, noSession},
+	{"auth-session-delete", 401, noSession},
+	{"auth-password-change", 401, noSession},
+	{"projects-workspaces-list", 401, noSession},
+	{"projects-workspace-create", 401, noSession},
+	{"projects-members-list", 401, noSession},
+	{"projects-member-add", 401, noSession},
+	{"projects-member-update", 401, noSession},
+	{"projects-member-remove", 401, noSession},
+	{"projects-list", 401, noSession},
+	{"projects-create", 401, noSession},
+	{"projects-read", 401, noSession},
+	{"projects-update", 401, noSession},
+	{"projects-delete", 401, noSession},
+	{"projects-events-list", 401, noSession},
+	{"projects-comment-create", 401, noSession},
+	{"projects-comments-list", 401, noSession},
+	{"projects-comment-delete", 401, noSession},
+	{"projects-files-list", 401, noSession},
+	{"projects-file-read", 401, noSession},
+	{"projects-file-save", 401, noSession},
+	{"projects-file-delete", 401, noSession},
+	{"projects-files-batch", 401, noSession},
+	{"projects-file-history", 401, noSession},
+}
+
+const noSession = `"AUTH_INVALID_TOKEN"`
+
+// streams are samples of batches from a table's stream; stream_test.go tries them.
+var streams = []string{"project-cleanup-project-deleted", "project-cleanup-replaced"}
+
+// functionOf is the function that a sample is for: AuthFunction for auth-me.
+func functionOf(sample string) string {
+	group, _, _ := strings.Cut(sample, "-")
+	return strings.ToUpper(group[:1]) + group[1:] + "Function"
 }
 
 func read(t *testing.T, file string) []byte {
@@ -62,8 +100,43 @@ func read(t *testing.T, file string) []byte {
 func TestEverySampleIsTried(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.json")
-	if err != nil || len(files) != len(answers) {
-		t.Errorf("%d samples, %d tried, %v", len(files), len(answers), err)
+	if err != nil || len(files) != len(answers)+len(streams) {
+		t.Errorf("%d samples, %d tried, %v", len(files), len(answers)+len(streams), err)
+	}
+}
+
+// Every operation of the OpenAPI document has a sample, and every sample is of an operation.
+func TestEveryRouteHasASample(t *testing.T) {
+	t.Parallel()
+	var document struct {
+		Paths map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	if err := json.Unmarshal(infra.OpenAPI, &document); err != nil {
+		t.Fatal(err)
+	}
+	missing := map[string]bool{}
+	routes := http.NewServeMux() // finds the operation of a request as the functions do
+	for path, operations := range document.Paths {
+		for method := range operations {
+			pattern := strings.ToUpper(method) + " " + path
+			missing[pattern] = true
+			routes.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) {})
+		}
+	}
+	for _, sample := range answers {
+		var event events.APIGatewayProxyRequest
+		if err := json.Unmarshal(read(t, sample.file+".json"), &event); err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequestWithContext(t.Context(), event.HTTPMethod, event.Path, http.NoBody)
+		_, pattern := routes.Handler(r)
+		if pattern == "" {
+			t.Errorf("%s: %s %s is not in the OpenAPI document", sample.file, event.HTTPMethod, event.Path)
+		}
+		delete(missing, pattern)
+	}
+	if len(missing) > 0 {
+		t.Errorf("routes without a sample: %v", slices.Sorted(maps.Keys(missing)))
 	}
 }
 
@@ -93,7 +166,7 @@ func TestSamplesAreTheGatewaysEvents(t *testing.T) {
 				API: description, Account: event.RequestContext.AccountID, StageInPath: true, Logger: slog.New(slog.DiscardHandler),
 				Now: func() time.Time { return time.UnixMilli(event.RequestContext.RequestTimeEpoch) },
 				Invoke: func(_ context.Context, in runtime.Invocation) (*runtime.Response, error) {
-					if in.Function != "AuthFunction" {
+					if in.Function != functionOf(sample.file) {
 						t.Errorf("goes to %s", in.Function)
 					}
 					return &runtime.Response{Payload: []byte(`{"statusCode":200}`), Body: http.NoBody}, json.Unmarshal(in.Payload, &got)
@@ -140,9 +213,9 @@ func request(t *testing.T, event events.APIGatewayProxyRequest) *http.Request {
 
 func TestSamplesAreAnswered(t *testing.T) {
 	t.Parallel()
-	handler := newAuth(t)
+	system := newSystem(t)
 	for _, sample := range answers { // one after the other: the login needs the sign-up
-		payload, err := handler.Invoke(t.Context(), read(t, sample.file+".json"))
+		payload, err := system.functions[functionOf(sample.file)].Invoke(t.Context(), read(t, sample.file+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,25 +229,99 @@ func TestSamplesAreAnswered(t *testing.T) {
 	}
 }
 
-// newAuth is the auth function on a DynamoDB of its own.
-func newAuth(t *testing.T) *api.LambdaHandler {
+// A sample says more than that its session is over: with a session its body and query break no rule.
+func TestSamplesBreakNoRule(t *testing.T) {
+	t.Parallel()
+	system := newSystem(t)
+	cookie := system.signUp(t)
+	for _, sample := range answers {
+		if functionOf(sample.file) != "ProjectsFunction" {
+			continue
+		}
+		var event events.APIGatewayProxyRequest
+		if err := json.Unmarshal(read(t, sample.file+".json"), &event); err != nil {
+			t.Fatal(err)
+		}
+		event.MultiValueHeaders["Cookie"] = []string{cookie}
+		payload, err := json.Marshal(event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := system.functions["ProjectsFunction"].Invoke(t.Context(), payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got events.APIGatewayProxyResponse
+		if err := json.Unmarshal(answer, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.StatusCode >= 300 && got.StatusCode != http.StatusNotFound { // its project and workspace are nobody's
+			t.Errorf("%s: %d %s", sample.file, got.StatusCode, got.Body)
+		}
+	}
+}
+
+// system is the functions on a DynamoDB of their own.
+type system struct {
+	functions map[string]*api.LambdaHandler
+	client    *db.Client
+	tables    map[string]db.Table
+}
+
+// signUp makes the account of the samples and answers with the cookie of its session.
+func (s *system) signUp(t *testing.T) (cookie string) {
+	t.Helper()
+	for _, file := range []string{"auth-signup", "auth-login"} {
+		payload, err := s.functions["AuthFunction"].Invoke(t.Context(), read(t, file+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got events.APIGatewayProxyResponse
+		if err := json.Unmarshal(payload, &got); err != nil || got.StatusCode >= 300 {
+			t.Fatalf("%s: %s, %v", file, payload, err)
+		}
+		if cookies := got.MultiValueHeaders["Set-Cookie"]; len(cookies) > 0 {
+			cookie, _, _ = strings.Cut(cookies[0], ";")
+		}
+	}
+	return cookie
+}
+
+func newSystem(t *testing.T) *system {
 	t.Helper()
 	sdk := dynamotest.Start(t)
 	suffix := strings.ToLower(rand.Text())
-	tables := config.Tables{Accounts: "accounts-" + suffix, Projects: "projects-" + suffix}
-	for _, name := range []string{tables.Accounts, tables.Projects} {
-		dynamotest.CreateTable(t, sdk, name, "pk", "sk")
+	s := &system{client: db.Wrap(sdk, time.Now), tables: map[string]db.Table{}}
+	for _, name := range []string{"accounts", "projects", "contents", "conversations", "events"} {
+		dynamotest.CreateTable(t, sdk, name+"-"+suffix, "pk", "sk")
+		s.tables[name] = s.client.Table(name + "-" + suffix)
 	}
+	tables := config.Tables{Accounts: "accounts-" + suffix, Projects: "projects-" + suffix}
 	provider, err := oauth.New(oauth.Config{Provider: "github", ClientID: "id", ClientSecret: "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const ring = `{"current":"k1","k1":"a key for the tests, and for nothing else 0123456789"}`
-	return api.Lambda(account.Router(config.Edge{}, account.New(account.Deps{
-		DB: db.Wrap(sdk, time.Now), Tables: tables, Provider: provider, Clock: time.Now,
-		Keys:   config.NewKeys(func(context.Context) (string, error) { return ring, nil }, time.Now),
-		IDs:    id.NewGenerator(time.Now, rand.Reader),
-		Logger: slog.New(slog.DiscardHandler),
+	keys := config.NewKeys(func(context.Context) (string, error) { return ring, nil }, time.Now)
+	ids, logger := id.NewGenerator(time.Now, rand.Reader), slog.New(slog.DiscardHandler)
+	accounts := account.New(account.Deps{
+		DB: s.client, Tables: tables, Provider: provider, Clock: time.Now, Keys: keys, IDs: ids, Logger: logger,
 		Limits: account.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
-	})))
+	})
+	outbox, cursors := event.Outbox{Events: s.tables["events"], IDs: ids}, db.NewCursors(keys)
+	workspaces := workspace.New(workspace.Deps{
+		DB: s.client, Projects: s.tables["projects"], Outbox: outbox, Cursors: cursors, People: accounts.Sessions(),
+		IDs: ids, Clock: time.Now, Logger: logger,
+	})
+	projects := project.New(project.Deps{
+		DB: s.client, Projects: s.tables["projects"], Contents: s.tables["contents"], Outbox: outbox, Cursors: cursors,
+		IDs: ids, Clock: time.Now, Logger: logger, Quotas: project.DefaultQuotas(),
+	})
+	s.functions = map[string]*api.LambdaHandler{
+		"AuthFunction": api.Lambda(account.Router(config.Edge{}, accounts)),
+		"ProjectsFunction": api.Lambda(api.NewRouter(
+			api.Config{Name: "projects", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now},
+			workspaces.Register, projects.Register)),
+	}
+	return s
 }
