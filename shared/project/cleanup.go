@@ -58,7 +58,7 @@ func (c *Cleanup) Handle(ctx context.Context, r api.StreamRecord) error {
 	happened, err := event.FromItem(r.NewImage)
 	if err != nil {
 		c.logger.ErrorContext(ctx, "an event can't be read: nothing was cleaned up", "sequenceNumber", r.SequenceNumber, "error", err)
-		return nil //nolint:nilerr // it won't be readable the next time either, and holds up those behind it
+		return nil // it won't be readable the next time either, and would hold up those behind it
 	}
 	switch happened.Type {
 	case event.ProjectDeleted:
