@@ -44,12 +44,13 @@ func (op *batchOperation) needsContent() bool {
 // Resolve implements huma.Resolver: the rules of each operation, and those of all together.
 func (in *changeFilesInput) Resolve(huma.Context) []error {
 	var errs []error
-	named, count := map[string]bool{}, 0
+	named, count, total := map[string]bool{}, 0, 0
 	for i := range in.Body.Operations {
 		op := &in.Body.Operations[i]
 		at := fmt.Sprintf("operations[%d].", i)
 		errs = append(errs, op.check(at)...)
 		count++
+		total += len(op.data)
 		if named[op.Path] {
 			errs = append(errs, api.Invalid(at+"path", "is named twice in the batch"))
 		}
@@ -65,6 +66,9 @@ func (in *changeFilesInput) Resolve(huma.Context) []error {
 	}
 	if count > maxOperations {
 		errs = append(errs, api.Invalid("operations", "must be at most 20, a rename counting as two"))
+	}
+	if total > maxBatchContent {
+		errs = append(errs, api.Invalid("operations", "must have at most 3 MiB of content, decoded"))
 	}
 	return errs
 }
@@ -125,17 +129,8 @@ func (s *Service) handleChangeFiles(ctx context.Context, in *changeFilesInput) (
 	return out, nil
 }
 
-var errBatchTooLarge = api.NewError(api.CodePayloadTooLarge, "A batch may have at most 3 MiB of content, decoded.")
-
-// operations makes the batch ready to be done. Error: PAYLOAD_TOO_LARGE.
+// operations makes the batch ready to be done.
 func (s *Service) operations(batch []batchOperation) ([]fileOperation, error) {
-	total := 0
-	for _, op := range batch {
-		total += len(op.data)
-	}
-	if total > maxBatchContent {
-		return nil, errBatchTooLarge
-	}
 	ops := make([]fileOperation, len(batch))
 	for i, op := range batch {
 		ops[i] = fileOperation{action: op.Action, path: op.Path, to: op.To, condition: op.condition}

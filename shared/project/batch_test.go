@@ -135,8 +135,8 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 		"rename without to":         {[]object{{"op": "rename", "path": "/a"}}, 400, api.CodeValidationFailed, "operations[0].to: is required"},
 		"etag of a creation":        {[]object{fine.with("etag", tag)}, 400, api.CodeValidationFailed, "operations[0].etag: is not for create"},
 		"an etag that is none":      {[]object{update("/a", "x").with("etag", `"a`)}, 400, api.CodeValidationFailed, "operations[0].etag: must be an entity tag"},
-		"too much in one":           {[]object{fine, creation("/c", strings.Repeat("x", 1<<20+1))}, 413, api.CodePayloadTooLarge, "operations[1]: A file may have at most 1 MiB"},
-		"too much in all":           {many(4, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 3<<18+1)) }), 413, api.CodePayloadTooLarge, "3 MiB"},
+		"too much in one":           {[]object{fine, creation("/c", strings.Repeat("x", 1<<20+1))}, 400, api.CodeValidationFailed, "operations[1].content: must be at most 1 MiB"},
+		"too much in all":           {many(4, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 3<<18+1)) }), 400, api.CodeValidationFailed, "operations: must have at most 3 MiB"},
 		"more bytes than there are": {many(3, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 1<<20)) }), 402, api.CodeQuotaExceeded, "2 MiB"},
 	} {
 		a := d.batch(tc.ops...)

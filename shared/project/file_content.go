@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 
-	"devplatform/shared/api"
 	"devplatform/shared/project/content"
 )
 
@@ -20,27 +19,27 @@ type fileContent struct {
 // The rules that a content can break.
 const (
 	ruleBase64 = "must be base64 with padding (RFC 4648, section 4)"
+	ruleSize   = "must be at most 1 MiB, decoded"
 )
 
-var errContentTooLarge = api.NewError(api.CodePayloadTooLarge, "A file may have at most 1 MiB of content, decoded.")
-
-// decodeContent is the bytes of a content as it came. The answer's rule is not "" if it is not what its encoding says.
+// decodeContent is the bytes of a content as it came. The answer's rule is not "" if it is too large, or not what its
+// encoding says.
 func decodeContent(text string, encoding Encoding) (data []byte, rule string) {
-	if encoding != Base64 {
-		return []byte(text), ""
+	data = []byte(text)
+	if encoding == Base64 {
+		var err error
+		if data, err = content.FromBase64(text); err != nil {
+			return nil, ruleBase64
+		}
 	}
-	data, err := content.FromBase64(text)
-	if err != nil {
-		return nil, ruleBase64
+	if len(data) > content.MaxBytes {
+		return nil, ruleSize
 	}
 	return data, ""
 }
 
-// packContent makes a content ready to be saved. Error: errContentTooLarge.
+// packContent makes a content, which decodeContent let through, ready to be saved.
 func packContent(data []byte, encoding Encoding) (*fileContent, error) {
-	if len(data) > content.MaxBytes {
-		return nil, errContentTooLarge
-	}
 	chunks, err := content.Pack(data)
 	if err != nil {
 		return nil, err

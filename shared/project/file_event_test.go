@@ -18,7 +18,7 @@ func TestFileEvents(t *testing.T) {
 	second := d.save("/a", "secret two").want(t, http.StatusOK)
 	renamed := d.batch(object{"op": "rename", "path": "/a", "to": "/b"}).want(t, http.StatusOK).list("files")[0]
 	d.remove("/b").want(t, http.StatusOK)
-	d.save("/c", strings.Repeat("x", 1<<20+1)).want(t, http.StatusRequestEntityTooLarge)
+	d.save("/c", strings.Repeat("x", 1<<20+1)).want(t, http.StatusBadRequest)
 	d.remove("/c").want(t, http.StatusNotFound)
 
 	file := func(path string, item map[string]any) event.File {

@@ -53,8 +53,8 @@ func TestBadInput(t *testing.T) {
 		invalid(d.do(http.MethodPost, d.files(), object{"path": "/a", "content": text, "encoding": "base64"}), "content: must be base64")
 		invalid(d.batch(object{"op": "create", "path": "/a", "content": text, "encoding": "base64"}), "operations[0].content: must be base64")
 	}
-	bad(d.save("/a", strings.Repeat("a", 1<<20+1)), http.StatusRequestEntityTooLarge, api.CodePayloadTooLarge, "1 MiB")
-	bad(d.saveBytes("/a", noise(1<<20+1)), http.StatusRequestEntityTooLarge, api.CodePayloadTooLarge, "1 MiB")
+	bad(d.save("/a", strings.Repeat("a", 1<<20+1)), http.StatusBadRequest, api.CodeValidationFailed, "content: must be at most 1 MiB")
+	bad(d.saveBytes("/a", noise(1<<20+1)), http.StatusBadRequest, api.CodeValidationFailed, "content: must be at most 1 MiB")
 	invalid(d.get(d.files()+"?include=contents"), "include: must be one of")
 	invalid(d.get(d.files()+"?limit=0"), "limit")
 	invalid(d.get(d.files()+"?limit=101"), "limit")

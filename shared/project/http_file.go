@@ -27,7 +27,7 @@ func (s *Service) registerFiles(h huma.API) {
 		ID: "save-file", Method: http.MethodPost, Path: filesPath, Tag: tagFiles, Session: true,
 		Summary: "Create or update a file",
 		Description: "Without a precondition the last writer wins. Content that the file has already is not written again, and is no event. " +
-			"PAYLOAD_TOO_LARGE: the content has more than 1 MiB. CONFLICT: the path is a folder, or runs through a file.",
+			"CONFLICT: the path is a folder, or runs through a file.",
 		Status: http.StatusOK, Also: []int{http.StatusCreated},
 		Errors: changeErrors, Text: []string{"content"},
 	}, s.handleSaveFile)

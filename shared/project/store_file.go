@@ -10,7 +10,6 @@ import (
 
 	"devplatform/shared/db"
 	"devplatform/shared/project/path"
-	"devplatform/shared/workspace"
 )
 
 // parallelReads is how many independent reads of one request run together.
@@ -76,43 +75,6 @@ func (s store) openAround(ctx context.Context, projectID, userID string, ops []f
 		before.inside[p] = inside[i]
 	}
 	return nil
-}
-
-// readTree reads what tells a project's workspace, and more items of the project's partition with it.
-// Error: db.ErrNotFound, when there is no such project.
-func (s store) readTree(ctx context.Context, projectID string, more []db.Key) (o opened, err error) {
-	tree := db.TreeKey(projectID)
-	if o.found, err = s.projects.BatchGet(ctx, append(more, tree)...); err != nil {
-		return o, err
-	}
-	if o.found[tree] == nil {
-		return o, db.ErrNotFound
-	}
-	o.tree, err = decode[treeRecord](o.found[tree])
-	return o, err
-}
-
-// readPlace reads the project's record, the workspace and the user's place in it into o, whose tree is known, and more items
-// of the table with them.
-func (s store) readPlace(ctx context.Context, projectID, userID string, o *opened, more []db.Key) (map[db.Key]db.Item, error) {
-	member := db.MemberKey(o.tree.WorkspaceID, userID)
-	project := db.ProjectKey(o.tree.WorkspaceID, projectID)
-	place := db.WorkspaceKey(o.tree.WorkspaceID)
-	found, err := s.projects.BatchGet(ctx, append(more, member, project, place)...)
-	if err != nil {
-		return nil, err
-	}
-	if found[project] == nil || found[place] == nil {
-		return nil, db.ErrNotFound // deleted between the two reads
-	}
-	if o.project, err = decode[projectRecord](found[project]); err != nil {
-		return nil, err
-	}
-	if o.place, err = decode[workspace.Workspace](found[place]); err != nil || found[member] == nil {
-		return found, err
-	}
-	o.member, err = decode[workspace.Membership](found[member])
-	return found, err
 }
 
 // pathsInside are the paths of files that need path to be a folder, as many as tell: limit at most.
