@@ -42,7 +42,7 @@ func (op *batchOperation) needsContent() bool {
 }
 
 // Resolve implements huma.Resolver: the rules of each operation, and those of all together.
-func (in *changeFilesInput) Resolve(huma.Context) []error {
+func (in *changeFilesInput) Resolve(ctx huma.Context) []error {
 	var errs []error
 	named, count, total := map[string]bool{}, 0, 0
 	for i := range in.Body.Operations {
@@ -63,6 +63,9 @@ func (in *changeFilesInput) Resolve(huma.Context) []error {
 			errs = append(errs, api.Invalid(at+"to", "is named twice in the batch"))
 		}
 		named[op.To] = true
+	}
+	if ctx.Header("If-Match") != "" || ctx.Header("If-None-Match") != "" {
+		errs = append(errs, api.Invalid("operations", "take their preconditions one by one, as etag; If-Match and If-None-Match are for a single file"))
 	}
 	if count > maxOperations {
 		errs = append(errs, api.Invalid("operations", "must be at most 20, a rename counting as two"))

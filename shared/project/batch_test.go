@@ -155,6 +155,19 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 	d.checkTree()
 }
 
+// A precondition that nobody looks at would be a lost update.
+func TestABatchTakesNoPreconditionAsAWhole(t *testing.T) {
+	t.Parallel()
+	d := newWorld(t).desk("ada")
+	for _, name := range []string{"If-Match", "If-None-Match"} {
+		a := d.do(http.MethodPost, d.files()+"/batch", object{"operations": []object{{"op": "create", "path": "/a", "content": "x"}}}, header(name, "*"))
+		a.want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	}
+	if paths := d.paths(); len(paths) != 0 {
+		t.Errorf("written: %v", paths)
+	}
+}
+
 // Folders and files are judged by how things stand in the end.
 func TestABatchMayTurnFoldersIntoFiles(t *testing.T) {
 	t.Parallel()

@@ -14,8 +14,7 @@ import (
 
 var errNoComment = api.NewError(api.CodeCommentNotFound, "There is no such comment.")
 
-// newComment is what a comment is made of. One with a path is about that file, which must be there when it is made; the
-// comment outlives the file.
+// newComment is what a comment is made of. One with a path is about that file, whether it is there, not yet, or no more.
 type newComment struct {
 	Body string
 	Path *string
@@ -25,18 +24,9 @@ type newComment struct {
 // comment adds a comment to a project.
 func (s *Service) comment(ctx context.Context, projectID string, in newComment) (commentRecord, error) {
 	caller := api.CallerFrom(ctx)
-	var fileKeys []db.Key
-	if in.Path != nil {
-		fileKeys = append(fileKeys, db.FileKey(projectID, *in.Path))
-	}
-	o, err := s.open(ctx, projectID, workspace.Write, fileKeys...)
+	o, err := s.open(ctx, projectID, workspace.Write)
 	if err != nil {
 		return commentRecord{}, err
-	}
-	for _, key := range fileKeys {
-		if o.found[key] == nil {
-			return commentRecord{}, errNoFile
-		}
 	}
 	now := s.now()
 	c := commentRecord{
@@ -55,11 +45,8 @@ func (s *Service) comment(ctx context.Context, projectID string, in newComment) 
 		return c, err
 	}
 	err = s.store.createComment(ctx, projectID, c, told)
-	switch {
-	case errors.Is(err, db.ErrNotFound):
+	if errors.Is(err, db.ErrNotFound) {
 		return c, errNotFound.WithCause(err)
-	case errors.Is(err, errFileGone):
-		return c, errNoFile.WithCause(err)
 	}
 	return c, err
 }
@@ -67,7 +54,7 @@ func (s *Service) comment(ctx context.Context, projectID string, in newComment) 
 // comments is a page of a project's comments, or of those on one path, in the order in which they were made, and where the
 // next one begins.
 func (s *Service) comments(ctx context.Context, projectID, path string, page logPage) ([]commentRecord, string, error) {
-	scope := scopeOf("comments", projectID, path)
+	scope := scopeOf(ctx, "comments", projectID, path)
 	after, err := s.position(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err

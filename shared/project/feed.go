@@ -23,7 +23,7 @@ func (p logPage) limit() int {
 
 // feed is a page of what happened to a project and in it, newest first, and where the next one begins.
 func (s *Service) feed(ctx context.Context, projectID string, page logPage) ([]event.Text, string, error) {
-	scope := scopeOf("feed", projectID)
+	scope := scopeOf(ctx, "feed", projectID)
 	after, err := s.position(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err

@@ -51,9 +51,10 @@ func packContent(data []byte, encoding Encoding) (*fileContent, error) {
 	return &fileContent{encoding: encoding, size: len(data), sha256: sum[:], chunks: chunks}, nil
 }
 
-// isContentOf reports whether a file has this content already.
+// isContentOf reports whether a file has these bytes already, however they were sent: what was read as base64 and is saved
+// again so is still the same text.
 func (c *fileContent) isContentOf(f fileRecord) bool {
-	return c.size == f.Size && c.encoding == f.Encoding && bytes.Equal(c.sha256, f.SHA256)
+	return c.size == f.Size && bytes.Equal(c.sha256, f.SHA256)
 }
 
 func toBase64(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

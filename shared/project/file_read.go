@@ -119,7 +119,7 @@ const (
 
 // listFiles lists files by path. Errors: PROJECT_NOT_FOUND; VALIDATION_FAILED for a cursor that is not this list's.
 func (s *Service) listFiles(ctx context.Context, projectID string, r fileListRequest) (items []fileItem, next string, err error) {
-	if r.position, err = s.position(ctx, r.scope(projectID), r.cursor); err != nil {
+	if r.position, err = s.position(ctx, r.scope(ctx, projectID), r.cursor); err != nil {
 		return nil, "", err
 	}
 	if r.content && r.limit == 0 {
@@ -149,7 +149,9 @@ func (s *Service) listFileRecords(ctx context.Context, projectID string) ([]file
 }
 
 // scope names the list for its cursors. With or without contents, it goes on at the same place.
-func (r fileListRequest) scope(projectID string) string { return scopeOf("files", projectID, r.prefix) }
+func (r fileListRequest) scope(ctx context.Context, projectID string) string {
+	return scopeOf(ctx, "files", projectID, r.prefix)
+}
 
 // filePage cuts a list down to what an answer holds, and seals where it goes on.
 func (s *Service) filePage(ctx context.Context, projectID string, r fileListRequest, items []fileItem, more bool) ([]fileItem, string, error) {
@@ -158,7 +160,7 @@ func (s *Service) filePage(ctx context.Context, projectID string, r fileListRequ
 		return items, "", nil
 	}
 	items = items[:fitting]
-	next, err := s.cursors.Seal(ctx, r.scope(projectID), items[fitting-1].Path)
+	next, err := s.cursors.Seal(ctx, r.scope(ctx, projectID), items[fitting-1].Path)
 	return items, next, err
 }
 

@@ -3,6 +3,7 @@ package project
 import (
 	"context"
 	"encoding/hex"
+	"strings"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -26,7 +27,8 @@ func (f fileRecord) versionItem(current bool) versionItem {
 	}
 }
 
-// behindCurrent is the position of a page that begins behind the current version: it sorts after every ULID.
+// behindCurrent begins the position of a page that goes on behind the current version, whose ULID follows. It sorts after every
+// ULID: all that were replaced come next.
 const behindCurrent = "~"
 
 // fileHistory lists the versions that the path has had, the current one first, then the newest of those that were replaced.
@@ -38,16 +40,20 @@ func (s *Service) fileHistory(ctx context.Context, projectID, path string, limit
 	if err != nil {
 		return nil, "", err
 	}
-	scope := scopeOf("versions", projectID, path)
+	scope := scopeOf(ctx, "versions", projectID, path)
 	position, err := s.position(ctx, scope, cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	if position == "" {
-		position = behindCurrent
-		if items, err = currentVersion(o.found[fileKey]); err != nil {
-			return nil, "", err
-		}
+	current, err := currentVersion(o.found[fileKey])
+	if err != nil {
+		return nil, "", err
+	}
+	switch seen, wasCurrent := strings.CutPrefix(position, behindCurrent); {
+	case position == "":
+		items, position = current, behindCurrent
+	case wasCurrent && (len(current) == 0 || current[0].Version != seen):
+		position = seen // replaced since: it is not shown again
 	}
 	replaced, err := s.store.listVersions(ctx, projectID, path, position, limit+1-len(items))
 	if err != nil {
@@ -63,9 +69,9 @@ func (s *Service) fileHistory(ctx context.Context, projectID, path string, limit
 		return items, "", nil
 	}
 	items = items[:limit]
-	position = behindCurrent
-	if last := items[limit-1]; !last.Current {
-		position = last.Version
+	position = items[limit-1].Version
+	if items[limit-1].Current {
+		position = behindCurrent + position
 	}
 	next, err = s.cursors.Seal(ctx, scope, position)
 	return items, next, err

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/shared/api"
+	"devplatform/shared/workspace"
 )
 
 func TestVersionsAndHistory(t *testing.T) {
@@ -81,4 +82,44 @@ func TestVersionsAndHistory(t *testing.T) {
 	w.clock.Advance(versionRetention)
 	d.history("/a", "").want(t, http.StatusNotFound, api.CodeFileNotFound)
 	d.history("/b", "").want(t, http.StatusOK)
+}
+
+// A save between two pages of a history moves the version that was current among the replaced ones, where it is not shown again.
+func TestHistoryGoesOnWhileTheFileChanges(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.desk("ada")
+	var versions []string
+	for i := range 3 {
+		w.clock.Advance(time.Second)
+		versions = append(versions, d.save("/a", fmt.Sprint("content ", i)).text("version"))
+	}
+	first := d.history("/a", "&limit=1").want(t, http.StatusOK)
+	d.save("/a", "a newer one").want(t, http.StatusOK)
+	rest := d.history("/a", "&cursor="+first.text("nextCursor")).want(t, http.StatusOK)
+	got := append(first.values("versions", "version"), rest.values("versions", "version")...)
+	if diff := cmp.Diff([]any{versions[2], versions[1], versions[0]}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A cursor is its reader's alone, as every other part of what makes a list.
+func TestCursorsOfOthersAreForeign(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, bob := w.user("ada"), w.user("bob")
+	project := ada.project("", "App", Team)
+	w.join(ada.personal, bob, workspace.Viewer)
+	d := ada.at(project)
+	for i := range 2 {
+		d.save("/a", fmt.Sprint(i))
+		d.save(fmt.Sprint("/b", i), "x")
+		ada.do(http.MethodPost, projectURL(project)+"/comments", object{"body": "x"}).want(t, http.StatusCreated)
+	}
+	for _, list := range []string{"/files?", "/files/history?path=/a&", "/events?", "/comments?"} {
+		url := projectURL(project) + list + "limit=1"
+		cursor := ada.get(url).want(t, http.StatusOK).text("nextCursor")
+		ada.get(url+"&cursor="+cursor).want(t, http.StatusOK)
+		bob.get(url+"&cursor="+cursor).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	}
 }

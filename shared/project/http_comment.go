@@ -34,18 +34,14 @@ type newCommentInput struct {
 	InProject
 	Body struct {
 		Body string  `json:"body" minLength:"1" maxLength:"4000" doc:"1–4,000 characters, not blank" example:"Nice."`
-		Path *string `json:"path,omitempty" nullable:"true" doc:"The file that it is about, which must exist; absent: the project" example:"/src/app.ts"`
+		Path *string `json:"path,omitempty" nullable:"true" doc:"The file that it is about, there or not; absent: the project" example:"/src/app.ts"`
 		Line *int    `json:"line,omitempty" nullable:"true" minimum:"1" doc:"The line of the file that it is about, counted from 1; absent: the whole" example:"12"`
 	}
 }
 
 // Resolve implements huma.Resolver: the rules that a schema can't word.
 func (in *newCommentInput) Resolve(huma.Context) []error {
-	errs := append(broken("body", &in.Body.Body, checkBody), broken("path", in.Body.Path, path.Check)...)
-	if in.Body.Line != nil && in.Body.Path == nil {
-		errs = append(errs, api.Invalid("line", "needs a path"))
-	}
-	return errs
+	return append(broken("body", &in.Body.Body, checkBody), broken("path", in.Body.Path, path.Check)...)
 }
 
 func checkBody(body string) string {
@@ -117,8 +113,8 @@ func (s *Service) registerComments(h huma.API) {
 	api.Register(h, api.Operation{
 		ID: "create-comment", Method: http.MethodPost, Path: commentsPath, Tag: tagComments, Session: true, Status: http.StatusCreated,
 		Summary:     "Comment on a project, on a file or on a line of it",
-		Description: "For members of the workspace and above. A file that is commented on must exist; the comment stays when the file goes. Lengths are counted in Unicode code points.",
-		Errors:      []api.Code{api.CodeProjectNotFound, api.CodeFileNotFound, api.CodeAccessDenied, api.CodeConflict},
+		Description: "For members of the workspace and above. A comment is about a path, whether there is a file or not. Lengths are counted in Unicode code points.",
+		Errors:      []api.Code{api.CodeProjectNotFound, api.CodeAccessDenied, api.CodeConflict},
 	}, s.handleComment)
 	api.Register(h, api.Operation{
 		ID: "list-comments", Method: http.MethodGet, Path: commentsPath, Tag: tagComments, Session: true,

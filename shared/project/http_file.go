@@ -34,7 +34,7 @@ func (s *Service) registerFiles(h huma.API) {
 	api.Register(h, api.Operation{
 		ID: "delete-file", Method: http.MethodDelete, Path: filesPath, Tag: tagFiles, Session: true,
 		Summary: "Delete a file", Description: "The path is given in the query or in the body. Its versions are kept for 30 days.",
-		Errors: append([]api.Code{api.CodeFileNotFound}, changeErrors...),
+		Errors: append([]api.Code{api.CodeFileNotFound}, meetErrors...),
 	}, s.handleDeleteFile)
 	api.Register(h, api.Operation{
 		ID: "change-files", Method: http.MethodPost, Path: filesPath + "/batch", Tag: tagFiles, Session: true,
@@ -52,10 +52,11 @@ func (s *Service) registerFiles(h huma.API) {
 	}, s.handleFileHistory)
 }
 
-// changeErrors are what every change of files may be answered with.
-var changeErrors = []api.Code{
-	api.CodeProjectNotFound, api.CodeAccessDenied, api.CodePreconditionFailed, api.CodeConflict, api.CodeQuotaExceeded,
-}
+// meetErrors are what every change of files may be answered with, changeErrors those of a change that may add to them.
+var (
+	meetErrors   = []api.Code{api.CodeProjectNotFound, api.CodeAccessDenied, api.CodePreconditionFailed, api.CodeConflict}
+	changeErrors = append([]api.Code{api.CodeQuotaExceeded}, meetErrors...)
+)
 
 type readFilesInput struct {
 	InProject

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"devplatform/shared/api"
+	"devplatform/shared/workspace"
 )
 
 type projectListInput struct {
@@ -38,7 +39,7 @@ type newProjectInput struct {
 
 // Resolve implements huma.Resolver: the rules that a schema can't word.
 func (in *newProjectInput) Resolve(huma.Context) []error {
-	return append(broken("name", &in.Body.Name, checkName), broken("framework", in.Body.Framework, checkFramework)...)
+	return append(broken("name", &in.Body.Name, workspace.CheckName), broken("framework", in.Body.Framework, checkFramework)...)
 }
 
 type projectSettingsInput struct {
@@ -53,7 +54,7 @@ type projectSettingsInput struct {
 
 // Resolve implements huma.Resolver.
 func (in *projectSettingsInput) Resolve(huma.Context) []error {
-	return append(broken("name", in.Body.Name, checkName), broken("framework", in.Body.Framework, checkFramework)...)
+	return append(broken("name", in.Body.Name, workspace.CheckName), broken("framework", in.Body.Framework, checkFramework)...)
 }
 
 // broken is the rule that a field breaks, if it is there.
@@ -163,7 +164,7 @@ func (s *Service) handleUpdate(ctx context.Context, in *projectSettingsInput) (*
 func (s *Service) handleList(ctx context.Context, in *projectListInput) (*projectListOutput, error) {
 	userID := api.CallerFrom(ctx).UserID
 	f := filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Q: in.Q}
-	scope := scopeOf("projects", userID, f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
+	scope := scopeOf(ctx, "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
 	after, err := s.position(ctx, scope, in.Cursor)
 	if err != nil {
 		return nil, err

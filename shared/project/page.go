@@ -11,11 +11,12 @@ import (
 // defaultLimit is how many entries a page of a log has if the request does not say (API.md §1).
 const defaultLimit = 50
 
-// scopeOf names a list for its cursors: what it lists and every choice that the request made. No two lists have one name.
-func scopeOf(list string, choices ...string) string {
+// scopeOf names a list for its cursors: what it lists, to whom, and every choice that the request made. No two lists have one
+// name.
+func scopeOf(ctx context.Context, list string, choices ...string) string {
 	var b strings.Builder
 	b.WriteString(list)
-	for _, choice := range choices {
+	for _, choice := range append([]string{api.CallerFrom(ctx).UserID}, choices...) {
 		b.WriteString(" " + strconv.Quote(choice))
 	}
 	return b.String()

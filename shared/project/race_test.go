@@ -220,7 +220,7 @@ func TestWhatChangesBetweenReadAndWrite(t *testing.T) {
 		{"rename", slugGoes, http.StatusOK, ""},
 		{"delete", update, http.StatusOK, ""},
 		{"comment", update, http.StatusCreated, ""},
-		{"comment", fileGoes, http.StatusNotFound, api.CodeFileNotFound},
+		{"comment", fileGoes, http.StatusCreated, ""},
 		{"delete comment", commentGoes, http.StatusNotFound, api.CodeCommentNotFound},
 	} {
 		project = ada.project("", "App", Team)

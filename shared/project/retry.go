@@ -7,7 +7,7 @@ import (
 )
 
 // maxAttempts is how often a write is decided anew when what it was decided on has changed meanwhile.
-const maxAttempts = 10
+const maxAttempts = 20
 
 // pause waits before the attempt-th repetition, counted from 1: up to 10 ms, doubled each time up to 320 ms. It is false if
 // the context ended first.

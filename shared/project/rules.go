@@ -30,17 +30,6 @@ const (
 // defaultFramework is a project's framework if none is given.
 const defaultFramework = "static"
 
-// checkName says what is wrong with a project's name, its length apart, or "".
-func checkName(name string) string {
-	switch {
-	case strings.TrimSpace(name) == "":
-		return "must not be blank"
-	case strings.ContainsFunc(name, unicode.IsControl):
-		return "must not contain control characters"
-	}
-	return ""
-}
-
 // checkFramework says what is wrong with a framework, its length apart, or "".
 func checkFramework(framework string) string {
 	if strings.ContainsFunc(framework, unicode.IsControl) {

@@ -11,7 +11,6 @@ import (
 
 // What a comment's write may find gone.
 var (
-	errFileGone    = errors.New("project: the file is gone")
 	errCommentGone = errors.New("project: the comment is gone")
 )
 
@@ -40,17 +39,12 @@ func (s store) createComment(ctx context.Context, projectID string, c commentRec
 		s.projects.Create(db.CommentKey(projectID, c.ID), record),
 		told,
 	}
-	if c.Path != nil {
-		writes = append(writes, s.projects.Check(db.FileKey(projectID, *c.Path), s.projects.Exists()))
-	}
 	err = s.client.Transact(ctx, writes...)
 	switch {
 	case err == nil:
 		return nil
 	case db.FailedAt(err, 0):
 		return db.ErrNotFound
-	case db.FailedAt(err, 3):
-		return errFileGone
 	}
 	return fmt.Errorf("creating a comment: %w", err)
 }

@@ -96,7 +96,7 @@ func TestMembershipsAreLimited(t *testing.T) {
 	ws := ada.create("1")
 	ada.create("2")
 	full := ada.do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
-	if want := "The quota of 3 workspaces a user is used up. Leave one to make another."; full.text("error") != want {
+	if want := "The quota of 3 workspaces a user is used up."; full.text("error") != want {
 		t.Errorf("told %q", full.text("error"))
 	}
 	ofGrace := grace.create("G")

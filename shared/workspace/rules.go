@@ -8,10 +8,10 @@ import (
 	"devplatform/shared/api"
 )
 
-// MaxNameChars is the length of a workspace's name, in Unicode code points.
+// MaxNameChars is the length of a name, in Unicode code points.
 const MaxNameChars = 100
 
-// CheckName says what is wrong with a workspace's name, or "". A name is kept as it was sent: nothing is trimmed.
+// CheckName says what is wrong with the name of a workspace or of a project, or "". A name is kept as it was sent: nothing is trimmed.
 func CheckName(name string) string {
 	chars := utf8.RuneCountInString(name)
 	visible, control := false, false
@@ -44,7 +44,7 @@ var (
 // The quota's two answers: to the person who uses it up, and to somebody who adds one who has.
 func errOwnQuota(quota int) *api.Error {
 	return api.NewError(api.CodeQuotaExceeded,
-		"The quota of "+strconv.Itoa(quota)+" workspaces a user is used up. Leave one to make another.")
+		"The quota of "+strconv.Itoa(quota)+" workspaces a user is used up.")
 }
 
 func errTheirQuota(quota int) *api.Error {
