@@ -23,7 +23,7 @@ const (
 	maxBody = 4 << 20
 	// maxDepth is how deep a body's objects and lists may nest.
 	maxDepth = 32
-	// maxPlaces is how many places with the same fault an answer names, maxPlace how long such a place may be, in bytes.
+	// maxPlaces is how many faulty places an answer names, maxPlace how long such a place may be, in bytes.
 	maxPlaces, maxPlace = 20, 100
 )
 
@@ -91,12 +91,12 @@ func checkJSON(body []byte, text []textPlace) error {
 		}
 		switch {
 		case err != nil:
-			return notJSON(err)
+			return notJSON(d, err)
 		case d.StackDepth() > maxDepth:
-			return ValidationError(place("", "is nested too deep"))
+			return ValidationError(whole("is nested too deep"))
 		case mayHaveNUL && token.Kind() == '"' && len(withNUL) < maxPlaces &&
 			strings.ContainsRune(token.String(), 0) && !isText(d, text):
-			withNUL = append(withNUL, place(d.StackPointer(), "must not contain NUL"))
+			withNUL = append(withNUL, place(d, d.StackPointer(), "must not contain NUL"))
 		}
 		if d.StackDepth() == 0 {
 			values++
@@ -144,12 +144,12 @@ func isText(d *jsontext.Decoder, places []textPlace) bool {
 	})
 }
 
-func notJSON(err error) error {
+func notJSON(d *jsontext.Decoder, err error) error {
 	var syntax *jsontext.SyntacticError
 	if !errors.As(err, &syntax) || !errors.Is(err, jsontext.ErrDuplicateName) {
-		return ValidationError(place("", "is not valid JSON"))
+		return ValidationError(whole("is not valid JSON"))
 	}
-	twice := place(syntax.JSONPointer, "is given twice")
+	twice := place(d, syntax.JSONPointer, "is given twice")
 	if twice.Location == wholeBody {
 		twice.Message = "has a name twice"
 	}
@@ -159,18 +159,37 @@ func notJSON(err error) error {
 // wholeBody is the location of what is wrong with the body itself.
 const wholeBody = "body"
 
-// place says that a rule is broken at a place in the body. A place that can't be told in a few plain characters,
-// because the client has made up its name, is the body itself.
-func place(at jsontext.Pointer, rule string) *huma.ErrorDetail {
-	var parts []string
-	for part := range at.Tokens() {
-		parts = append(parts, part)
-	}
-	field := strings.Join(parts, ".")
+// place says that a rule is broken at a place in the body that the decoder is in. A place that can't be told in a few plain
+// characters, because the client has made up its name, is the body itself.
+func place(d *jsontext.Decoder, at jsontext.Pointer, rule string) *huma.ErrorDetail {
+	field := spell(d, at)
 	if field == "" || len(field) > maxPlace || strings.ContainsFunc(field, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return &huma.ErrorDetail{Location: wholeBody, Message: rule}
+		return whole(rule)
 	}
 	return Invalid(field, rule)
+}
+
+// whole says that a rule is broken by the body itself.
+func whole(rule string) *huma.ErrorDetail {
+	return &huma.ErrorDetail{Location: wholeBody, Message: rule}
+}
+
+// spell writes a place as huma does: operations[0].path. Whether 0 is an element or a name only the decoder knows.
+func spell(d *jsontext.Decoder, at jsontext.Pointer) string {
+	var field strings.Builder
+	depth := 0
+	for part := range at.Tokens() {
+		depth++
+		switch kind, _ := d.StackIndex(depth); {
+		case kind == '[':
+			field.WriteString("[" + part + "]")
+		case field.Len() > 0:
+			field.WriteString("." + part)
+		default:
+			field.WriteString(part)
+		}
+	}
+	return field.String()
 }
 
 func marshal(w io.Writer, v any) error {

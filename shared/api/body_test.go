@@ -2,9 +2,9 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -49,16 +49,17 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		"half a surrogate":          {`{"email":"\ud800",` + rest + `}`, "body: is not valid JSON"},
 		"a wrong type and a rule":   {`{"email":true,"password":"short","age":0}`, "age: must be at least 1; email: must be a string; password: must have at least 8 characters"},
 		"an unknown huge number":    {`{"email":"a","x":[1e999,{"y":-1e999}],` + rest + `}`, ""},
-		"NUL everywhere":            {`[` + strings.Repeat(`"\u0000",`, 1000) + `1]`, nulPlaces(20)},
+		"NUL everywhere":            {`[` + strings.Repeat(`"\u0000",`, 1000) + `1]`, places("[%d]: must not contain NUL", 20)},
 		"two NULs":                  {`{"email":"\u0000","password":"hunter2\u0000"}`, "email: must not contain NUL; password: must not contain NUL"},
 		"a name with NUL":           {`{"hunter2\u0000":1,"email":"a",` + rest + `}`, "body: must not contain NUL"},
 		"a long name twice":         {`{"` + strings.Repeat("x", 101) + `":1,"` + strings.Repeat("x", 101) + `":1}`, "body: has a name twice"},
 		"a name twice":              {`{"email":"a","email":"hunter2",` + rest + `}`, "email: is given twice"},
 		"an escaped name twice":     {`{"email":"a","\u0065mail":"hunter2",` + rest + `}`, "email: is given twice"},
+		"a name twice in a list":    {`{"tags":[[],{"name":"a","name":"b"}],"email":"a",` + rest + `}`, "tags[1].name: is given twice"},
 		"an unknown name twice":     {`{"x":{"y":1,"y":2},"email":"a",` + rest + `}`, "x.y: is given twice"},
 		"another case":              {`{"EMAIL":"a",` + rest + `}`, "email: is required"},
 		"NUL":                       {`{"email":"a\u0000hunter2",` + rest + `}`, "email: must not contain NUL"},
-		"NUL in a list":             {`{"tags":[{"name":"a"},{"name":"\u0000"}],"email":"a",` + rest + `}`, "tags.1.name: must not contain NUL"},
+		"NUL in a list":             {`{"tags":[{"name":"a"},{"name":"\u0000"}],"email":"a",` + rest + `}`, "tags[1].name: must not contain NUL"},
 		"a backslash, not NUL":      {`{"email":"\\u0000",` + rest + `}`, ""},
 		"a wrong type":              {`{"email":5,` + rest + `}`, "email: must be a string"},
 		"absent is not null":        {`{"email":null,` + rest + `}`, "email: must be a string"},
@@ -90,13 +91,13 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 	}
 }
 
-// nulPlaces is the message about NUL in the first n elements of a list.
-func nulPlaces(n int) string {
-	places := make([]string, n)
-	for i := range places {
-		places[i] = strconv.Itoa(i) + ": must not contain NUL"
+// places is the message about the first n elements of a list.
+func places(format string, n int) string {
+	problems := make([]string, n)
+	for i := range problems {
+		problems[i] = fmt.Sprintf(format, i)
 	}
-	return strings.Join(places, "; ")
+	return strings.Join(problems, "; ")
 }
 
 // TestResolversSeeWhatFits holds that a value of a wrong type hides no other one: what stands behind it has been given,

@@ -79,7 +79,8 @@ func ValidationError(details ...*huma.ErrorDetail) *Error {
 	return invalid(errs)
 }
 
-// invalid names every offending field, with the first rule that it breaks.
+// invalid names every offending field, with the first rule that it breaks; of very many, some: a list of a million wrong
+// elements must not make an answer that no gateway takes.
 func invalid(errs []error) *Error {
 	var problems []string
 	seen := map[string]bool{}
@@ -89,7 +90,7 @@ func invalid(errs []error) *Error {
 		if errors.As(err, &detail) {
 			field, rule = problem(detail.ErrorDetail())
 		}
-		if !seen[field] {
+		if !seen[field] && len(seen) < maxPlaces {
 			seen[field] = true
 			problems = append(problems, field+": "+rule)
 		}
