@@ -59,6 +59,7 @@ func New(cfg config.AWS, now clock.Clock) *Client {
 		HTTPClient:  newHTTPClient(),
 		Retryer: retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = maxAttempts
+			o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(tornAnswer))
 			// The SDK's own waits begin at a second, an age for a store that answers in milliseconds.
 			o.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) { return jitter(attempt), nil })
 		}),

@@ -91,6 +91,8 @@ func TestWhatDynamoDBSaysHasOneClass(t *testing.T) {
 		"request limit":         {400, failing("RequestLimitExceeded", ""), "unavailable", 4},
 		"server error":          {500, failing("InternalServerError", ""), "unavailable", 4},
 		"no AWS at all":         {503, "<html>", "unavailable", 4},
+		"torn":                  {200, `{"ItemCollectionMetrics":`, "unavailable", 4},
+		"not DynamoDB's":        {200, "<html>", "unavailable", 4},
 		"missing table":         {400, failing("ResourceNotFoundException", ""), "internal", 1},
 		"our mistake":           {400, failing("ValidationException", ""), "internal", 1},
 		"another body":          {400, failing("IdempotentParameterMismatchException", ""), "internal", 1},
