@@ -152,7 +152,7 @@ func (f *follower) prepare(ctx context.Context, shards []types.Shard) error {
 		}
 	}
 	if before != "" {
-		f.logger.Warn("the table has another stream: it is read from the starting position", "stream", f.source.arn, "before", before)
+		f.logger.Warn("the table has another stream, which is read from the starting position; what was left in the one before is not read any more", "stream", f.source.arn, "before", before)
 	}
 	f.positions.reset(f.source.arn, begin)
 	f.positions.sync()
