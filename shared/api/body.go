@@ -33,7 +33,7 @@ var (
 )
 
 // checkBody reads the body once and holds it against API.md §1, before huma looks for fields in it.
-func checkBody(ctx huma.Context, next func(huma.Context)) {
+func (e *edge) checkBody(ctx huma.Context, next func(huma.Context)) {
 	if safe(ctx.Method()) {
 		next(ctx)
 		return
@@ -43,7 +43,7 @@ func checkBody(ctx huma.Context, next func(huma.Context)) {
 	if err == nil && len(body) > 0 {
 		err = checkMediaType(r.Header.Get("Content-Type"))
 		if op := ctx.Operation(); err == nil && op.RequestBody != nil {
-			err = checkJSON(body, textOf(op))
+			err = e.checkContent(op, body)
 		}
 		r.Header.Set("Content-Type", jsonType) // huma takes no other spelling
 	}
@@ -53,6 +53,13 @@ func checkBody(ctx huma.Context, next func(huma.Context)) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	next(ctx)
+}
+
+func (e *edge) checkContent(op *huma.Operation, body []byte) error {
+	if err := checkJSON(body, textOf(op)); err != nil {
+		return err
+	}
+	return bodySchemaOf(e.schemas, op).checkKind(body)
 }
 
 func readBody(body io.Reader) ([]byte, error) {

@@ -115,6 +115,10 @@ func TestResolversSeeWhatFits(t *testing.T) {
 		`{"a":"fine","b":{"c":1},"c":null}`:         "b: must be a string; c: must be a string",
 		`{"z":1e999,"a":false,"b":"fine","c":""}`:   "a: must be a string; c: is required",
 		`{"a":"fine","b":"fine","c":"","z":-1e999}`: "c: is required",
+		`null`:         "body: must be an object", // a b that nobody could give is not missing
+		`[]`:           "body: must be an object",
+		` 7`:           "body: must be an object",
+		`{"a":"fine"}`: "b: is required; c: is required",
 	} {
 		if got := wantError(t, post(body).send(t, router), 400, api.CodeValidationFailed); got != want {
 			t.Errorf("%s: got %q, want %q", body, got, want)

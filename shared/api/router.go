@@ -37,6 +37,8 @@ type edge struct {
 	mux  *http.ServeMux
 	next http.Handler // CORS, CSRF, then the mux
 	csrf *http.CrossOriginProtection
+	// schemas are those of the document, by reference.
+	schemas huma.Registry
 }
 
 // NewRouter builds the handler of a function out of what its slices register.
@@ -52,6 +54,7 @@ func (e *edge) newAPI(register []func(huma.API)) huma.API {
 	useHuma()
 	registry := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	registry.RegisterTypeAlias(reflect.TypeFor[clock.Timestamp](), reflect.TypeFor[time.Time]())
+	e.schemas = registry
 	cfg := huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
@@ -70,7 +73,7 @@ func (e *edge) newAPI(register []func(huma.API)) huma.API {
 	}
 	cfg.AllowAdditionalPropertiesByDefault = true // API.md: unknown request fields are ignored
 	h := huma.NewAPI(cfg, adapter{humago.NewAdapter(e.mux, "")})
-	h.UseMiddleware(e.session, joinConditions, checkBody)
+	h.UseMiddleware(e.session, joinConditions, e.checkBody)
 	for _, r := range register {
 		r(h)
 	}
