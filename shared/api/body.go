@@ -43,7 +43,10 @@ func (e *edge) checkBody(ctx huma.Context, next func(huma.Context)) {
 	if err == nil && len(body) > 0 {
 		err = checkMediaType(r.Header.Get("Content-Type"))
 		if op := ctx.Operation(); err == nil && op.RequestBody != nil {
-			err = e.checkContent(op, body)
+			var nulls []error
+			if nulls, err = e.checkContent(op, body); nulls != nil {
+				stateFrom(r.Context()).nulls = nulls
+			}
 		}
 		r.Header.Set("Content-Type", jsonType) // huma takes no other spelling
 	}
@@ -55,11 +58,17 @@ func (e *edge) checkBody(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-func (e *edge) checkContent(op *huma.Operation, body []byte) error {
-	if err := checkJSON(body, textOf(op)); err != nil {
-		return err
+// checkContent is why a body can't be looked at; of one that can be, where it has null though its schema allows none.
+func (e *edge) checkContent(op *huma.Operation, body []byte) (nulls []error, err error) {
+	hasNull, err := checkJSON(body, textOf(op))
+	if err != nil {
+		return nil, err
 	}
-	return bodySchemaOf(e.schemas, op).checkKind(body)
+	schema := bodySchemaOf(e.schemas, op)
+	if err := schema.checkKind(body); err != nil || !hasNull {
+		return nil, err
+	}
+	return schema.nulls(body), nil
 }
 
 func readBody(body io.Reader) ([]byte, error) {
@@ -86,8 +95,8 @@ func checkMediaType(header string) error {
 
 // checkJSON refuses what a decoder might read in two ways: names given twice, broken UTF-8, NUL,
 // more than one value; and nesting that only serves to exhaust somebody. No message quotes a value.
-// NUL may be in values at the places of text, and nowhere else.
-func checkJSON(body []byte, text []textPlace) error {
+// NUL may be in values at the places of text, and nowhere else. It tells whether there is a null.
+func checkJSON(body []byte, text []textPlace) (hasNull bool, err error) {
 	mayHaveNUL := bytes.Contains(body, []byte(`\u0000`))
 	var withNUL []*huma.ErrorDetail
 	d := jsontext.NewDecoder(bytes.NewReader(body))
@@ -98,9 +107,11 @@ func checkJSON(body []byte, text []textPlace) error {
 		}
 		switch {
 		case err != nil:
-			return notJSON(d, err)
+			return false, notJSON(d, err)
 		case d.StackDepth() > maxDepth:
-			return ValidationError(whole("is nested too deep"))
+			return false, ValidationError(whole("is nested too deep"))
+		case token.Kind() == 'n':
+			hasNull = true
 		case mayHaveNUL && token.Kind() == '"' && len(withNUL) < maxPlaces &&
 			strings.ContainsRune(token.String(), 0) && !isText(d, text):
 			withNUL = append(withNUL, place(d, d.StackPointer(), "must not contain NUL"))
@@ -110,9 +121,9 @@ func checkJSON(body []byte, text []textPlace) error {
 		}
 	}
 	if withNUL != nil {
-		return ValidationError(withNUL...)
+		return false, ValidationError(withNUL...)
 	}
-	return nil
+	return hasNull, nil
 }
 
 // textPlaces names what an operation says of its text in its metadata, a []textPlace.

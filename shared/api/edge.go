@@ -38,6 +38,7 @@ type state struct {
 	operation string
 	code      Code
 	cause     error
+	nulls     []error // what is wrong with the body's nulls
 }
 
 type stateKey struct{}

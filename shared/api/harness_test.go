@@ -47,7 +47,11 @@ type signupInput struct {
 		Age      int    `json:"age,omitempty" minimum:"1"`
 		Tags     []struct {
 			Name string `json:"name"`
+			Note string `json:"note,omitempty"`
 		} `json:"tags,omitempty"`
+		Nick *string        `json:"nick,omitempty" nullable:"true"`
+		Any  any            `json:"any,omitempty"`
+		By   map[string]int `json:"by,omitempty"`
 	}
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,8 +19,9 @@ var useHuma = sync.OnceFunc(func() {
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
 		return fromHuma(status, message, errs)
 	}
-	huma.NewErrorWithContext = func(_ huma.Context, status int, message string, errs ...error) huma.StatusError {
-		return fromHuma(status, message, errs)
+	huma.NewErrorWithContext = func(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
+		nulls := stateFrom(ctx.Context()).nulls // first: a resolver may take a field of null for a missing one
+		return fromHuma(status, message, slices.Concat(nulls, errs))
 	}
 	huma.ValidateStrictCasing = true // else EMAIL satisfies "email is required", and the decoder then drops it
 	validation.MsgExpectedRequiredProperty = missing + "%s"

@@ -60,6 +60,9 @@ func Register[I, O any](h huma.API, op Operation, handler func(context.Context, 
 		declared.Security[0][sessionScheme] = []string{}
 	}
 	huma.Register(h, declared, func(ctx context.Context, in *I) (*O, error) {
+		if nulls := stateFrom(ctx).nulls; nulls != nil {
+			return nil, invalid(nulls)
+		}
 		out, err := handler(ctx, in)
 		if err != nil {
 			stateFrom(ctx).cause = err
