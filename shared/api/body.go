@@ -6,7 +6,6 @@ import (
 	"io"
 	"mime"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 const (
@@ -177,11 +175,10 @@ func notJSON(d *jsontext.Decoder, err error) error {
 // wholeBody is the location of what is wrong with the body itself.
 const wholeBody = "body"
 
-// place says that a rule is broken at a place in the body that the decoder is in. A place that can't be told in a few plain
-// characters, because the client has made up its name, is the body itself.
+// place says that a rule is broken at a place in the body that the decoder is in.
 func place(d *jsontext.Decoder, at jsontext.Pointer, rule string) *huma.ErrorDetail {
 	field := spell(d, at)
-	if field == "" || len(field) > maxPlace || strings.ContainsFunc(field, func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if field == "" {
 		return whole(rule)
 	}
 	return Invalid(field, rule)
@@ -192,56 +189,29 @@ func whole(rule string) *huma.ErrorDetail {
 	return &huma.ErrorDetail{Location: wholeBody, Message: rule}
 }
 
-// spell writes a place as huma does: operations[0].path. Whether 0 is an element or a name only the decoder knows.
+// spell writes a place as huma does: operations[0].path. Whether 0 is an element or a name only the decoder knows. A place
+// that can't be told in a few plain characters, because the client has made up its name, is "": the body itself.
 func spell(d *jsontext.Decoder, at jsontext.Pointer) string {
-	var field strings.Builder
+	var text strings.Builder
 	depth := 0
 	for part := range at.Tokens() {
 		depth++
 		switch kind, _ := d.StackIndex(depth); {
 		case kind == '[':
-			field.WriteString("[" + part + "]")
-		case field.Len() > 0:
-			field.WriteString("." + part)
+			text.WriteString("[" + part + "]")
+		case text.Len() > 0:
+			text.WriteString("." + part)
 		default:
-			field.WriteString(part)
+			text.WriteString(part)
 		}
 	}
-	return field.String()
+	field := text.String()
+	if len(field) > maxPlace || strings.ContainsFunc(field, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return ""
+	}
+	return field
 }
 
 func marshal(w io.Writer, v any) error {
 	return json.MarshalWrite(w, v) //nolint:wrapcheck // huma's to report
 }
-
-// errWrongValue is what a value that does not fit its field answers with; the decoder's own error would quote it.
-var errWrongValue = errors.New("has a value that does not fit")
-
-// unmarshal decodes as much as fits: a value that doesn't must not make the fields behind it look as if they were absent,
-// nor is a number beyond every float64 anyone's business in a field that nobody knows.
-func unmarshal(data []byte, v any) error {
-	if json.Unmarshal(data, v) == nil {
-		return nil
-	}
-	if json.Unmarshal(data, v, jsonv1.ReportErrorsWithLegacySemantics(true), json.WithUnmarshalers(unknownNumbers)) != nil {
-		return errWrongValue
-	}
-	return nil
-}
-
-// unknownNumbers reads a number into an any, infinite if it is too large. One that a field asks for is decoded by its own type.
-var unknownNumbers = json.UnmarshalFromFunc(func(d *jsontext.Decoder, v *any) error {
-	if d.PeekKind() != '0' {
-		return errors.ErrUnsupported
-	}
-	text, err := d.ReadValue()
-	if err != nil {
-		return err //nolint:wrapcheck // checkJSON has read it before
-	}
-	number, err := strconv.ParseFloat(string(text), 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return errWrongValue
-	}
-	*v = number
-	return nil
-})

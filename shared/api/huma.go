@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -110,6 +111,9 @@ func problem(d *huma.ErrorDetail) (field, rule string) {
 			return field + "." + name, "is required"
 		}
 		return name, "is required"
+	}
+	if place, ok := strings.CutPrefix(d.Message, misfit); ok {
+		return cmp.Or(place, where), "has a value that does not fit"
 	}
 	if !nested {
 		field = where
