@@ -72,7 +72,8 @@ func TestTheDocumentSaysWhatTheEdgeDoes(t *testing.T) {
 	}
 	want := map[string]string{
 		"201": "Created", "400": "VALIDATION_FAILED", "403": "AUTH_CSRF_REJECTED", "409": "AUTH_USER_EXISTS", "413": "PAYLOAD_TOO_LARGE",
-		"415": "UNSUPPORTED_MEDIA_TYPE", "500": "INTERNAL_ERROR", "503": "SERVICE_UNAVAILABLE",
+		"415": "UNSUPPORTED_MEDIA_TYPE", "429": "RATE_LIMITED", "500": "INTERNAL_ERROR", "502": "INTERNAL_ERROR",
+		"503": "SERVICE_UNAVAILABLE", "504": "SERVICE_UNAVAILABLE",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -93,10 +93,14 @@ func needsSession(op *huma.Operation) bool {
 	})
 }
 
+// byGateway are the answers that the gateway gives in a function's stead: one that failed, and one that was too slow.
+// Its throttle is a code like any other.
+var byGateway = map[int]Code{http.StatusBadGateway: CodeInternal, http.StatusGatewayTimeout: CodeServiceUnavailable}
+
 // errorResponses documents every error that the operation can answer with, by status.
 func errorResponses(h huma.API, op Operation) map[string]*huma.Response {
 	// Any request can have a query that is no text.
-	codes := append([]Code{CodeInternal, CodeServiceUnavailable, CodeValidationFailed}, op.Errors...)
+	codes := append([]Code{CodeInternal, CodeRateLimited, CodeServiceUnavailable, CodeValidationFailed}, op.Errors...)
 	if op.Session {
 		codes = append(codes, CodeInvalidToken)
 	}
@@ -107,6 +111,9 @@ func errorResponses(h huma.API, op Operation) map[string]*huma.Response {
 	byStatus := map[int][]string{}
 	for _, code := range slices.Compact(codes) {
 		byStatus[code.Status()] = append(byStatus[code.Status()], string(code))
+	}
+	for status, code := range byGateway {
+		byStatus[status] = []string{string(code)}
 	}
 	schema := h.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Error](), true, "Error")
 	responses := make(map[string]*huma.Response, len(byStatus)+1)
