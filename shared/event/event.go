@@ -3,7 +3,14 @@
 // known here; nothing but a change makes an event.
 package event
 
-import "devplatform/shared/clock"
+import (
+	"maps"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/clock"
+)
 
 // Type names a kind of event.
 type Type string
@@ -34,6 +41,15 @@ var hasSubject = map[Type]func(Data) bool{
 	CommentCreated: func(d Data) bool { return aboutProject(d) && d.Comment != nil },
 }
 
+// Schema implements huma.SchemaProvider: one of the types.
+func (Type) Schema(huma.Registry) *huma.Schema {
+	schema := &huma.Schema{Type: huma.TypeString}
+	for _, t := range slices.Sorted(maps.Keys(hasSubject)) {
+		schema.Enum = append(schema.Enum, string(t))
+	}
+	return schema
+}
+
 func aboutProject(d Data) bool { return d.Project != nil }
 
 func aboutFile(d Data) bool { return aboutProject(d) && d.File != nil }
@@ -52,7 +68,7 @@ type Payload struct {
 type Data struct {
 	Actor     Actor      `json:"actor" doc:"Who did it"`
 	Project   *Project   `json:"project,omitempty" doc:"The project: whole in project.* events, id and name in those of its files and comments"`
-	Changes   []string   `json:"changes,omitempty" doc:"The fields that changed, of project.updated" example:"[\"name\"]"`
+	Changes   []string   `json:"changes,omitempty" nullable:"false" doc:"The fields that changed, of project.updated" example:"[\"name\"]"`
 	File      *File      `json:"file,omitempty" doc:"The file, of file.* events; never its content"`
 	Workspace *Workspace `json:"workspace,omitempty" doc:"The workspace, of member.* events"`
 	Member    *Member    `json:"member,omitempty" doc:"The member, of member.* events"`

@@ -268,6 +268,24 @@ func TestStoredTextIsShownAsItIs(t *testing.T) {
 	}
 }
 
+// The document names the types that subscribers may meet, and no null where there is none.
+func TestPayloadsAreDocumentedAsTheyAre(t *testing.T) {
+	t.Parallel()
+	registry := huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)
+	registry.Schema(reflect.TypeFor[event.Payload](), true, "")
+	types := registry.Map()["Payload"].Properties["type"]
+	want := []any{
+		"comment.created", "file.created", "file.deleted", "file.updated", "member.added", "member.removed",
+		"project.created", "project.deleted", "project.updated",
+	}
+	if diff := cmp.Diff(want, types.Enum); diff != "" || types.Type != huma.TypeString || types.Description == "" {
+		t.Errorf("%+v %s", types, diff)
+	}
+	if changes := registry.Map()["Data"].Properties["changes"]; changes.Nullable {
+		t.Errorf("%+v", changes)
+	}
+}
+
 func marshal(t *testing.T, v any) string {
 	t.Helper()
 	data, err := json.Marshal(v)
