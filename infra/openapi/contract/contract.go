@@ -35,6 +35,7 @@ var theContract = sync.OnceValues(func() (*contract, error) {
 	if err != nil {
 		return nil, fmt.Errorf("openapi.json: %w", err)
 	}
+	closeObjects(document)
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.AssertFormat()
@@ -49,8 +50,27 @@ var theContract = sync.OnceValues(func() (*contract, error) {
 	return &contract{paths: paths, compiler: compiler}, nil
 })
 
-// Check fails the test when an answer is not as the document says. A path that the document does not have may only be
-// refused. So may one whose function failed or was too slow: the gateway answers for it.
+// closeObjects lets no object of the document, as tests see it, have a field that the document does not name. The
+// published one stays open, for clients that meet a later version; but a field that nobody wrote down is a leak.
+func closeObjects(node any) {
+	switch node := node.(type) {
+	case map[string]any:
+		_, named := node["properties"].(map[string]any)
+		if _, typed := node["additionalProperties"].(map[string]any); named && !typed {
+			node["additionalProperties"] = false
+		}
+		for _, inner := range node {
+			closeObjects(inner)
+		}
+	case []any:
+		for _, inner := range node {
+			closeObjects(inner)
+		}
+	}
+}
+
+// Check fails the test when an answer is not as the document says, or has a field that the document does not name. A path
+// that the document does not have may only be refused.
 func Check(t testing.TB, method, path string, status int, header http.Header, body []byte) {
 	t.Helper()
 	c, err := theContract()
@@ -59,7 +79,7 @@ func Check(t testing.TB, method, path string, status int, header http.Header, bo
 	}
 	path, _, _ = strings.Cut(path, "?")
 	pattern, operation := c.operation(method, path)
-	if operation == nil || status == http.StatusBadGateway || status == http.StatusGatewayTimeout {
+	if operation == nil {
 		if status < http.StatusBadRequest && method != http.MethodOptions && method != http.MethodHead {
 			t.Errorf("%s %s: answered %d, and the OpenAPI document does not know it", method, path, status)
 		}

@@ -32,6 +32,9 @@ func TestCheck(t *testing.T) {
 	}{
 		{"GET", "/api/auth/me", 200, mediaType, me, ""},
 		{"GET", "/api/auth/me", 200, mediaType, strings.Replace(me, `"ada"`, "7", 1), "not as the OpenAPI document says"},
+		{"GET", "/api/auth/me", 200, mediaType, strings.Replace(me, "{", `{"passwordHash":"x",`, 1), "not as the OpenAPI document says"},
+		{"GET", "/api/auth/me", 502, mediaType, `{"error":"no","code":"INTERNAL_ERROR"}`, ""},
+		{"GET", "/api/auth/me", 504, mediaType, `{"message":"Endpoint request timed out"}`, "not as the OpenAPI document says"},
 		{"GET", "/api/auth/me", 200, mediaType, `{"id":"x"}`, "not as the OpenAPI document says"},
 		{"GET", "/api/auth/me", 200, mediaType, strings.Replace(me, "2026-01-31T", "yesterday ", 1), "not as the OpenAPI document says"},
 		{"GET", "/api/auth/me", 200, "text/plain", me, "Content-Type"},
