@@ -235,6 +235,7 @@ func FuzzBody(f *testing.F) {
 	router, _ := newRouter(edgeOf())
 	f.Add([]byte(`{"email":"a","password":"hunter2hunter2"}`))
 	f.Add([]byte(`{"email":"\u0000","email":1}`))
+	f.Add([]byte(`{"email":null,"age":1.0,"tags":[null,{"note":null}],"by":{"x":1e99}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		a := post(string(body)).send(t, router)
 		if a.status != http.StatusCreated {

@@ -58,7 +58,7 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.token = s.readToken(r)
 	ctx := context.WithValue(WithRequestInfo(db.CountCalls(r.Context()), s.info), stateKey{}, s)
 	r = r.WithContext(ctx)
-	out := newResponse(w, r.Method == http.MethodHead)
+	out := newResponse(w)
 	for k, v := range securityHeaders {
 		out.Header().Set(k, v)
 	}
@@ -99,7 +99,7 @@ var errNoRoute = NewError(CodeRouteNotFound, "There is no such path.")
 // noRoute tells a path that does not exist from one that lacks the method, which ServeMux knows.
 func (e *edge) noRoute(w http.ResponseWriter, r *http.Request, handler http.Handler) {
 	s := stateFrom(r.Context())
-	probe := newResponse(discard{http.Header{}}, true)
+	probe := newResponse(discard{http.Header{}})
 	handler.ServeHTTP(probe, r)
 	allow := probe.Header().Get("Allow")
 	switch {

@@ -2,7 +2,9 @@ package api_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -48,13 +50,40 @@ func TestMethods(t *testing.T) {
 		if a.status != tc.status || a.header.Get("Allow") != tc.allow {
 			t.Errorf("%s %s: %d, Allow %q", tc.method, tc.target, a.status, a.header.Get("Allow"))
 		}
-		switch {
-		case tc.method == http.MethodHead || tc.status == 204:
+		switch tc.status {
+		case 204:
 			if a.body != "" {
 				t.Errorf("%s %s: a body: %s", tc.method, tc.target, a.body)
 			}
-		case tc.status == 405:
+		case 405:
 			wantError(t, a, 405, api.CodeMethodNotAllowed)
+		}
+	}
+}
+
+// TestHeadHasTheLengthOfGet goes over the wire and through a function, whose answer the gateway measures (RFC 9110 §8.6).
+func TestHeadHasTheLengthOfGet(t *testing.T) {
+	t.Parallel()
+	router, _ := newRouter(edgeOf())
+	server := httptest.NewServer(router)
+	t.Cleanup(server.Close)
+	for _, path := range []string{"/api/list", "/api/signup", "/api/nothing"} {
+		get := request{method: http.MethodGet, target: path}.send(t, router)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, server.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := server.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if err != nil || len(body) > 0 || res.StatusCode != get.status || res.ContentLength != int64(len(get.body)) {
+			t.Errorf("%s: %d, Content-Length %d, %d bytes, %v; GET has %d and %d bytes", path, res.StatusCode, res.ContentLength, len(body), err, get.status, len(get.body))
+		}
+		if a, _ := invoke(t, router, event(http.MethodHead, path)); a.body != get.body {
+			t.Errorf("%s: the function answers %q, and to GET %q", path, a.body, get.body)
 		}
 	}
 }

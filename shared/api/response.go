@@ -12,11 +12,10 @@ type response struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
-	silent bool // a HEAD request's answer has no body
 }
 
-func newResponse(to http.ResponseWriter, silent bool) *response {
-	return &response{to: to, header: http.Header{}, silent: silent}
+func newResponse(to http.ResponseWriter) *response {
+	return &response{to: to, header: http.Header{}}
 }
 
 func (r *response) Header() http.Header { return r.header }
@@ -30,9 +29,6 @@ func (r *response) WriteHeader(status int) {
 
 func (r *response) Write(p []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
-	if r.silent {
-		return len(p), nil
-	}
 	return r.body.Write(p) //nolint:wrapcheck // never fails
 }
 
@@ -47,7 +43,8 @@ func (r *response) reset() {
 	r.body.Reset()
 }
 
-// finish sends the answer.
+// finish sends the answer. That to HEAD has the body that GET would have: whoever speaks HTTP with the client, the gateway
+// or net/http, takes its length and leaves it out.
 func (r *response) finish() {
 	r.WriteHeader(http.StatusOK)
 	if r.status == http.StatusNotModified { // repeats nothing that the client has (RFC 9110 §15.4.5)
