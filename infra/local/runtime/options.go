@@ -34,8 +34,8 @@ type Options struct {
 	Functions []Function
 	// MaxConcurrency caps each function's instances (default 16).
 	MaxConcurrency int
-	// Patience is how long a request waits for an instance that is busy before another is started for it (default
-	// 20 ms). Where there is no instance yet, one starts at once.
+	// Patience is how long a request waits for an instance that is busy before another is started for it: by
+	// default 5 ms, about what a start takes. Where there is no instance yet, one starts at once.
 	Patience time.Duration
 	// MaxWait bounds the wait for an instance, a start under way not counted; then ErrThrottled
 	// (default 10 s).

@@ -54,7 +54,7 @@ func New(options Options) (*Runtime, error) {
 func setDefaults(o *Options) {
 	orDefault(&o.MaxConcurrency, 16)
 	orDefault(&o.MaxWait, 10*time.Second)
-	orDefault(&o.Patience, 20*time.Millisecond)
+	orDefault(&o.Patience, 5*time.Millisecond)
 	orDefault(&o.IdleTimeout, 15*time.Minute)
 	orDefault(&o.InitTimeout, 10*time.Second)
 	orDefault(&o.RetryDelay, time.Minute)
