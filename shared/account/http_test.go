@@ -179,7 +179,7 @@ func TestSignupValidation(t *testing.T) {
 		fields []string
 	}{
 		{"nothing", nil, []string{"body"}},
-		{"no object", `[]`, []string{"body", "email", "username", "password"}},
+		{"no object", `[]`, []string{"body"}},
 		{"empty object", `{}`, []string{"email", "username", "password"}},
 		{"nulls", `{"email":null,"username":null,"password":null}`, []string{"email", "username", "password"}},
 		{"wrong types", `{"email":1,"username":true,"password":["x"]}`, []string{"email", "username", "password"}},
