@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/workspace"
@@ -34,11 +35,7 @@ func (w *world) books() books {
 		places: map[string]workspace.Workspace{}, members: map[string]workspace.Membership{}, mirrors: map[string]workspace.Membership{},
 		counts: map[string]int{}, personal: map[string]int{},
 	}
-	for _, item := range w.scan(w.projects) {
-		key := decodeInto[struct {
-			PK string `dynamodbav:"pk"`
-			SK string `dynamodbav:"sk"`
-		}](w, item)
+	for key, item := range slicetest.Dump(w.t, w.sdk, w.projects) {
 		_, owner, _ := strings.Cut(key.PK, "#")
 		_, other, _ := strings.Cut(key.SK, "#")
 		switch kind, _, _ := strings.Cut(key.SK, "#"); kind {
@@ -62,7 +59,7 @@ func (w *world) books() books {
 // history is every event, in the order of their ids.
 func (w *world) history() []event.Payload {
 	var list []event.Payload
-	for _, item := range w.scan(w.told) {
+	for _, item := range slicetest.Dump(w.t, w.sdk, w.told) {
 		var p event.Payload
 		if err := json.Unmarshal([]byte(decodeInto[event.Record](w, item).Payload), &p); err != nil {
 			w.t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/api"
 	"devplatform/shared/workspace"
 )
@@ -16,7 +17,7 @@ var changes = map[string]struct {
 	status int // when nothing is in the way
 	events int
 }{
-	"create":     {func(s *scene) answer { return s.ada.do(http.MethodPost, "/api/workspaces", `{"name":"x"}`) }, http.StatusCreated, 0},
+	"create":     {func(s *scene) answer { return s.ada.Do(http.MethodPost, "/api/workspaces", `{"name":"x"}`) }, http.StatusCreated, 0},
 	"add":        {func(s *scene) answer { return s.ada.add(s.ws, s.fresh, workspace.Member) }, http.StatusCreated, 1},
 	"add owner":  {func(s *scene) answer { return s.ada.add(s.ws, s.fresh, workspace.Owner) }, http.StatusCreated, 1},
 	"promote":    {func(s *scene) answer { return s.ada.setRole(s.ws, s.grace, workspace.Owner) }, http.StatusOK, 0},
@@ -49,11 +50,11 @@ func TestLostReplies(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
 			before := len(s.history())
-			s.wire.loseReplies("TransactWriteItems", 1)
-			if a := change.do(s); a.status != change.status {
-				t.Errorf("%d %s", a.status, a.raw)
+			s.wire.Break("TransactWriteItems", dynamotest.LostReply)
+			if a := change.do(s); a.Status != change.status {
+				t.Errorf("%d %s", a.Status, a.Raw)
 			}
-			if s.wire.hits() != 1 {
+			if s.wire.Hits() != 1 {
 				t.Fatal("no reply was lost")
 			}
 			if got := len(s.history()) - before; got != change.events {
@@ -71,10 +72,10 @@ func TestRefusedWritesLeaveNothing(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
 			before, told := s.books(), s.history()
-			s.wire.refuse("TransactWriteItems", sdkAttempts)
-			change.do(s).want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
-			if s.wire.hits() != sdkAttempts {
-				t.Fatalf("refused %d times", s.wire.hits())
+			s.wire.Break("TransactWriteItems", dynamotest.ServerError.Times(dynamotest.Attempts))
+			change.do(s).Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+			if s.wire.Hits() != dynamotest.Attempts {
+				t.Fatalf("refused %d times", s.wire.Hits())
 			}
 			if diff := cmp.Diff(before, s.books(), cmp.AllowUnexported(books{})); diff != "" {
 				t.Error(diff)
@@ -82,8 +83,8 @@ func TestRefusedWritesLeaveNothing(t *testing.T) {
 			if diff := cmp.Diff(told, s.history()); diff != "" {
 				t.Error(diff)
 			}
-			if a := change.do(s); a.status != change.status {
-				t.Errorf("again: %d %s", a.status, a.raw)
+			if a := change.do(s); a.Status != change.status {
+				t.Errorf("again: %d %s", a.Status, a.Raw)
 			}
 		})
 	}
@@ -97,8 +98,8 @@ func TestUnansweredWritesAreWhole(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
 			before, told := s.books(), len(s.history())
-			s.wire.loseReplies("TransactWriteItems", sdkAttempts)
-			change.do(s).want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+			s.wire.Break("TransactWriteItems", dynamotest.LostReplies.Times(dynamotest.Attempts))
+			change.do(s).Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
 			if cmp.Equal(before, s.books(), cmp.AllowUnexported(books{})) {
 				t.Error("nothing happened")
 			}
@@ -118,11 +119,11 @@ func TestReadsFailClean(t *testing.T) {
 		"GetItem":      func() answer { return s.ada.add(s.ws, s.fresh, workspace.Member) },
 		"BatchGetItem": func() answer { return s.ada.remove(s.ws, s.grace) },
 	} {
-		s.wire.refuse(operation, sdkAttempts)
-		ask().want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+		s.wire.Break(operation, dynamotest.ServerError.Times(dynamotest.Attempts))
+		ask().Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
 	}
-	s.wire.refuse("GetItem", sdkAttempts)
-	s.ada.members(s.ws).want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+	s.wire.Break("GetItem", dynamotest.ServerError.Times(dynamotest.Attempts))
+	s.ada.members(s.ws).Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
 	if len(s.history()) != told {
 		t.Error("something happened")
 	}
@@ -165,14 +166,14 @@ func TestStaleDecisions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
-			s.wire.before("TransactWriteItems", func() {
-				if a := tc.first(s); a.status >= http.StatusBadRequest {
-					t.Errorf("first: %d %s", a.status, a.raw)
+			s.wire.Before("TransactWriteItems", func() {
+				if a := tc.first(s); a.Status >= http.StatusBadRequest {
+					t.Errorf("first: %d %s", a.Status, a.Raw)
 				}
 			})
 			a := tc.then(s)
-			if a.status != tc.status || a.text("code") != string(tc.code) {
-				t.Errorf("%d %s, want %d %s", a.status, a.raw, tc.status, tc.code)
+			if a.Status != tc.status || a.Text("code") != string(tc.code) {
+				t.Errorf("%d %s, want %d %s", a.Status, a.Raw, tc.status, tc.code)
 			}
 		})
 	}
@@ -186,15 +187,15 @@ func TestAlwaysStale(t *testing.T) {
 	var meet func()
 	meet = func() {
 		turn++
-		s.wire.before("", nil)
-		s.second.setRole(s.ws, s.grace, roles[turn%3+1]).want(t, http.StatusOK)
-		s.wire.before("TransactWriteItems", meet)
+		s.wire.Mend()
+		s.second.setRole(s.ws, s.grace, roles[turn%3+1]).Want(t, http.StatusOK)
+		s.wire.Before("TransactWriteItems", meet)
 	}
-	s.wire.before("TransactWriteItems", meet)
+	s.wire.Before("TransactWriteItems", meet)
 	a := s.ada.remove(s.ws, s.grace)
-	s.wire.before("", nil)
-	if a.status != http.StatusConflict || a.calls > 12 {
-		t.Errorf("%d %s in %d calls", a.status, a.raw, a.calls)
+	s.wire.Mend()
+	if a.Status != http.StatusConflict || a.Calls > 12 {
+		t.Errorf("%d %s in %d calls", a.Status, a.Raw, a.Calls)
 	}
 	if _, is := s.books().members[s.ws+" "+s.grace.id]; !is || turn < 3 {
 		t.Errorf("removed after %d rounds", turn)

@@ -26,8 +26,8 @@ func keysOf(m map[string]any) []string {
 
 func wantCalls(t *testing.T, what string, a answer, want int64) {
 	t.Helper()
-	if a.calls != want {
-		t.Errorf("%s made %d calls, want %d", what, a.calls, want)
+	if a.Calls != want {
+		t.Errorf("%s made %d calls, want %d", what, a.Calls, want)
 	}
 }
 
@@ -35,31 +35,31 @@ func TestMakingAndListingWorkspaces(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.person("ada")
-	made := ada.do(http.MethodPost, "/api/workspaces", map[string]any{"name": "  Café & Söhne ", "unknown": 1}).want(t, http.StatusCreated)
-	if !id.Workspace.Valid(made.text("id")) || made.text("name") != "  Café & Söhne " || made.text("role") != "owner" || made.body["personal"] != false {
-		t.Errorf("made %s", made.raw)
+	made := ada.Do(http.MethodPost, "/api/workspaces", map[string]any{"name": "  Café & Söhne ", "unknown": 1}).Want(t, http.StatusCreated)
+	if !id.Workspace.Valid(made.Text("id")) || made.Text("name") != "  Café & Söhne " || made.Text("role") != "owner" || made.Body["personal"] != false {
+		t.Errorf("made %s", made.Raw)
 	}
-	if _, err := clock.ParseTimestamp(made.text("createdAt")); err != nil {
+	if _, err := clock.ParseTimestamp(made.Text("createdAt")); err != nil {
 		t.Error(err)
 	}
 	wantCalls(t, "making a workspace", made, 1) // and the session's
 	other := ada.create("Another")
-	list := ada.workspaces().want(t, http.StatusOK)
+	list := ada.workspaces().Want(t, http.StatusOK)
 	wantCalls(t, "listing workspaces", list, 1)
-	if diff := cmp.Diff([]string{ada.home, made.text("id"), other}, list.column("workspaces", "id")); diff != "" {
+	if diff := cmp.Diff([]string{ada.home, made.Text("id"), other}, list.Texts("workspaces", "id")); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(made.body, list.list("workspaces")[1]); diff != "" {
+	if diff := cmp.Diff(made.Body, list.List("workspaces")[1]); diff != "" {
 		t.Errorf("listed otherwise than answered: %s", diff)
 	}
-	personal := list.list("workspaces")[0]
+	personal := list.List("workspaces")[0]
 	if diff := cmp.Diff([]string{"createdAt", "id", "name", "personal", "role"}, keysOf(personal)); diff != "" {
 		t.Error(diff)
 	}
 	if personal["personal"] != true || personal["role"] != "owner" || personal["name"] != "ada's workspace" {
 		t.Errorf("personal: %v", personal)
 	}
-	if _, more := list.body["nextCursor"]; more {
+	if _, more := list.Body["nextCursor"]; more {
 		t.Error("a whole list goes on")
 	}
 	if len(w.history()) != 0 {
@@ -74,20 +74,20 @@ func TestPersonalComesFirst(t *testing.T) {
 	ada := w.person("ada")
 	ws := ada.create("Old")
 	grace := w.person("grace")
-	ada.add(ws, grace, workspace.Member).want(t, http.StatusCreated)
-	ada.add(ada.home, grace, workspace.Viewer).want(t, http.StatusCreated)
-	list := grace.workspaces().want(t, http.StatusOK)
-	if diff := cmp.Diff([]string{grace.home, ada.home, ws}, list.column("workspaces", "id")); diff != "" {
+	ada.add(ws, grace, workspace.Member).Want(t, http.StatusCreated)
+	ada.add(ada.home, grace, workspace.Viewer).Want(t, http.StatusCreated)
+	list := grace.workspaces().Want(t, http.StatusOK)
+	if diff := cmp.Diff([]string{grace.home, ada.home, ws}, list.Texts("workspaces", "id")); diff != "" {
 		t.Error(diff)
 	}
 	var personal []any
-	for _, item := range list.list("workspaces") {
+	for _, item := range list.List("workspaces") {
 		personal = append(personal, item["personal"])
 	}
 	if diff := cmp.Diff([]any{true, false, false}, personal); diff != "" {
 		t.Errorf("somebody else's is not one's own: %s", diff)
 	}
-	if diff := cmp.Diff([]string{"owner", "viewer", "member"}, list.column("workspaces", "role")); diff != "" {
+	if diff := cmp.Diff([]string{"owner", "viewer", "member"}, list.Texts("workspaces", "role")); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -97,35 +97,35 @@ func TestMembers(t *testing.T) {
 	w := newWorld(t)
 	ada, grace := w.person("Ada"), w.person("Grace")
 	ws := ada.create("Team")
-	added := ada.do(http.MethodPost, "/api/workspaces/"+ws+"/members", map[string]string{"username": "gRACE", "role": "admin"}).want(t, http.StatusCreated)
+	added := ada.Do(http.MethodPost, "/api/workspaces/"+ws+"/members", map[string]string{"username": "gRACE", "role": "admin"}).Want(t, http.StatusCreated)
 	wantCalls(t, "adding a member", added, 2) // and the session's, and two to find the user
-	if diff := cmp.Diff([]string{"addedAt", "role", "userId", "username"}, keysOf(added.body)); diff != "" {
+	if diff := cmp.Diff([]string{"addedAt", "role", "userId", "username"}, keysOf(added.Body)); diff != "" {
 		t.Error(diff)
 	}
-	if added.text("userId") != grace.id || added.text("username") != "Grace" || added.text("role") != "admin" {
-		t.Errorf("added %s", added.raw)
+	if added.Text("userId") != grace.id || added.Text("username") != "Grace" || added.Text("role") != "admin" {
+		t.Errorf("added %s", added.Raw)
 	}
-	list := grace.members(ws).want(t, http.StatusOK)
+	list := grace.members(ws).Want(t, http.StatusOK)
 	wantCalls(t, "listing members", list, 2)
-	if diff := cmp.Diff([]string{ada.id, grace.id}, list.column("members", "userId")); diff != "" {
+	if diff := cmp.Diff([]string{ada.id, grace.id}, list.Texts("members", "userId")); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(added.body, list.list("members")[1]); diff != "" {
+	if diff := cmp.Diff(added.Body, list.List("members")[1]); diff != "" {
 		t.Errorf("listed otherwise than answered: %s", diff)
 	}
-	changed := ada.setRole(ws, grace, workspace.Viewer).want(t, http.StatusOK)
+	changed := ada.setRole(ws, grace, workspace.Viewer).Want(t, http.StatusOK)
 	wantCalls(t, "changing a role", changed, 2)
-	added.body["role"] = "viewer"
-	if diff := cmp.Diff(added.body, changed.body); diff != "" {
+	added.Body["role"] = "viewer"
+	if diff := cmp.Diff(added.Body, changed.Body); diff != "" {
 		t.Errorf("more than the role: %s", diff)
 	}
-	if diff := cmp.Diff([]string{"owner", "viewer"}, ada.members(ws).column("members", "role")); diff != "" {
+	if diff := cmp.Diff([]string{"owner", "viewer"}, ada.members(ws).Texts("members", "role")); diff != "" {
 		t.Error(diff)
 	}
-	removed := ada.remove(ws, grace).want(t, http.StatusOK)
+	removed := ada.remove(ws, grace).Want(t, http.StatusOK)
 	wantCalls(t, "removing a member", removed, 2)
-	if diff := cmp.Diff([]string{"message", "success"}, keysOf(removed.body)); diff != "" || removed.body["success"] != true {
-		t.Errorf("%s %s", diff, removed.raw)
+	if diff := cmp.Diff([]string{"message", "success"}, keysOf(removed.Body)); diff != "" || removed.Body["success"] != true {
+		t.Errorf("%s %s", diff, removed.Raw)
 	}
 	var told []event.Data
 	var types []event.Type
@@ -144,8 +144,8 @@ func TestMembers(t *testing.T) {
 	if diff := cmp.Diff([]event.Data{data("admin"), data("viewer")}, told); diff != "" {
 		t.Error(diff)
 	}
-	if at := w.history()[0].Timestamp.String(); at != added.text("addedAt") {
-		t.Errorf("added at %s, told as of %s", added.text("addedAt"), at)
+	if at := w.history()[0].Timestamp.String(); at != added.Text("addedAt") {
+		t.Errorf("added at %s, told as of %s", added.Text("addedAt"), at)
 	}
 }
 
@@ -156,12 +156,12 @@ func TestTheSameRoleIsNoWrite(t *testing.T) {
 	ada, grace := w.person("ada"), w.person("grace")
 	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
 	before := w.books()
-	wantCalls(t, "the same role", ada.setRole(ws, grace, workspace.Member).want(t, http.StatusOK), 1)
+	wantCalls(t, "the same role", ada.setRole(ws, grace, workspace.Member).Want(t, http.StatusOK), 1)
 	path := "/api/workspaces/" + ws + "/members/" + grace.id
-	if a := ada.do(http.MethodPut, path, `{}`).want(t, http.StatusOK); a.calls != 1 || a.text("role") != "member" {
-		t.Errorf("no role: %d calls, %s", a.calls, a.raw)
+	if a := ada.Do(http.MethodPut, path, `{}`).Want(t, http.StatusOK); a.Calls != 1 || a.Text("role") != "member" {
+		t.Errorf("no role: %d calls, %s", a.Calls, a.Raw)
 	}
-	ada.setRole(ws, ada, workspace.Owner).want(t, http.StatusOK) // the last owner stays one: nothing to refuse
+	ada.setRole(ws, ada, workspace.Owner).Want(t, http.StatusOK) // the last owner stays one: nothing to refuse
 	if diff := cmp.Diff(before, w.books(), cmp.AllowUnexported(books{})); diff != "" {
 		t.Error(diff)
 	}
@@ -172,16 +172,16 @@ func TestRemovalTakesEffectAtOnce(t *testing.T) {
 	w := newWorld(t)
 	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
 	ws := ada.team(map[*person]workspace.Role{grace: workspace.Admin, eve: workspace.Viewer})
-	ada.remove(ws, grace).want(t, http.StatusOK)
-	grace.members(ws).want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
-	grace.remove(ws, eve).want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
-	if diff := cmp.Diff([]string{grace.home}, grace.workspaces().column("workspaces", "id")); diff != "" {
+	ada.remove(ws, grace).Want(t, http.StatusOK)
+	grace.members(ws).Want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+	grace.remove(ws, eve).Want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+	if diff := cmp.Diff([]string{grace.home}, grace.workspaces().Texts("workspaces", "id")); diff != "" {
 		t.Error(diff)
 	}
-	ada.remove(ws, grace).want(t, http.StatusNotFound, api.CodeMemberNotFound)
-	ada.add(ws, grace, workspace.Owner).want(t, http.StatusCreated) // and may come back
-	grace.remove(ws, ada).want(t, http.StatusOK)
-	ada.members(ws).want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+	ada.remove(ws, grace).Want(t, http.StatusNotFound, api.CodeMemberNotFound)
+	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusCreated) // and may come back
+	grace.remove(ws, ada).Want(t, http.StatusOK)
+	ada.members(ws).Want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
 }
 
 // Another tenant's workspace, one that never was, and what is no id of a workspace are the same to everybody outside.
@@ -195,12 +195,12 @@ func TestForeignWorkspacesDoNotExist(t *testing.T) {
 	for _, foreign := range []string{ws, w.ids.New(id.Workspace), grace.home, strings.ToLower(ws), ada.id, "x", "WS%23x", strings.Repeat("y", 3000)} {
 		base := "/api/workspaces/" + foreign + "/members"
 		for _, a := range []answer{
-			eve.do(http.MethodGet, base, nil), eve.do(http.MethodPost, base, add),
-			eve.do(http.MethodPut, base+"/"+grace.id, role), eve.do(http.MethodDelete, base+"/"+grace.id, nil),
-			eve.do(http.MethodDelete, base+"/"+eve.id, nil),
+			eve.Do(http.MethodGet, base, nil), eve.Do(http.MethodPost, base, add),
+			eve.Do(http.MethodPut, base+"/"+grace.id, role), eve.Do(http.MethodDelete, base+"/"+grace.id, nil),
+			eve.Do(http.MethodDelete, base+"/"+eve.id, nil),
 		} {
-			a.want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
-			seen = append(seen, a.raw)
+			a.Want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+			seen = append(seen, a.Raw)
 		}
 	}
 	if seen = slices.Compact(seen); len(seen) != 1 {
@@ -221,12 +221,12 @@ func TestRolesAreEnforced(t *testing.T) {
 		admin: workspace.Admin, member: workspace.Member, viewer: workspace.Viewer, second: workspace.Owner,
 	})
 	for _, reader := range p[:5] {
-		reader.members(ws).want(t, http.StatusOK)
+		reader.members(ws).Want(t, http.StatusOK)
 	}
 	denied := func(what string, a answer) {
 		t.Helper()
-		if a.status != http.StatusForbidden || a.text("code") != string(api.CodeAccessDenied) {
-			t.Errorf("%s: %d %s", what, a.status, a.raw)
+		if a.Status != http.StatusForbidden || a.Text("code") != string(api.CodeAccessDenied) {
+			t.Errorf("%s: %d %s", what, a.Status, a.Raw)
 		}
 	}
 	nobody := &person{id: w.ids.New(id.User), username: "nobody"}
@@ -247,18 +247,18 @@ func TestRolesAreEnforced(t *testing.T) {
 	denied("removes an owner", admin.remove(ws, second))
 	before := w.books()
 
-	admin.add(ws, fresh, workspace.Admin).want(t, http.StatusCreated)
-	fresh.setRole(ws, admin, workspace.Member).want(t, http.StatusOK)
+	admin.add(ws, fresh, workspace.Admin).Want(t, http.StatusCreated)
+	fresh.setRole(ws, admin, workspace.Member).Want(t, http.StatusOK)
 	denied("was an admin", admin.setRole(ws, admin, workspace.Admin))
-	owner.setRole(ws, admin, workspace.Admin).want(t, http.StatusOK)
-	admin.remove(ws, fresh).want(t, http.StatusOK)
+	owner.setRole(ws, admin, workspace.Admin).Want(t, http.StatusOK)
+	admin.remove(ws, fresh).Want(t, http.StatusOK)
 	if diff := cmp.Diff(before.members, w.books().members); diff != "" {
 		t.Error(diff)
 	}
-	owner.setRole(ws, second, workspace.Member).want(t, http.StatusOK)
-	owner.setRole(ws, second, workspace.Owner).want(t, http.StatusOK)
+	owner.setRole(ws, second, workspace.Member).Want(t, http.StatusOK)
+	owner.setRole(ws, second, workspace.Owner).Want(t, http.StatusOK)
 	for _, leaver := range []*person{viewer, member, admin, second} {
-		leaver.remove(ws, leaver).want(t, http.StatusOK)
+		leaver.remove(ws, leaver).Want(t, http.StatusOK)
 	}
 	for _, p := range w.history()[len(w.history())-4:] {
 		if p.Type != event.MemberRemoved || p.Data.Actor.ID != p.Data.Member.UserID {
@@ -279,11 +279,11 @@ func TestTheLastOwnerStays(t *testing.T) {
 	w := newWorld(t)
 	ada, grace := w.person("ada"), w.person("grace")
 	ws := ada.team(map[*person]workspace.Role{grace: workspace.Admin})
-	ada.remove(ws, ada).want(t, http.StatusConflict, api.CodeConflict)
-	ada.setRole(ws, ada, workspace.Admin).want(t, http.StatusConflict, api.CodeConflict)
-	ada.setRole(ws, grace, workspace.Owner).want(t, http.StatusOK)
-	ada.remove(ws, ada).want(t, http.StatusOK)
-	grace.remove(ws, grace).want(t, http.StatusConflict, api.CodeConflict)
+	ada.remove(ws, ada).Want(t, http.StatusConflict, api.CodeConflict)
+	ada.setRole(ws, ada, workspace.Admin).Want(t, http.StatusConflict, api.CodeConflict)
+	ada.setRole(ws, grace, workspace.Owner).Want(t, http.StatusOK)
+	ada.remove(ws, ada).Want(t, http.StatusOK)
+	grace.remove(ws, grace).Want(t, http.StatusConflict, api.CodeConflict)
 }
 
 // Everybody keeps their personal workspace, whoever else owns it.
@@ -291,13 +291,13 @@ func TestPersonalWorkspacesAreKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, grace := w.person("ada"), w.person("grace")
-	ada.remove(ada.home, ada).want(t, http.StatusConflict, api.CodeConflict)
-	ada.add(ada.home, grace, workspace.Owner).want(t, http.StatusCreated)
-	ada.remove(ada.home, ada).want(t, http.StatusConflict, api.CodeConflict)
-	ada.setRole(ada.home, ada, workspace.Viewer).want(t, http.StatusConflict, api.CodeConflict)
-	grace.remove(ada.home, ada).want(t, http.StatusConflict, api.CodeConflict)
-	grace.setRole(ada.home, ada, workspace.Admin).want(t, http.StatusConflict, api.CodeConflict)
-	grace.remove(ada.home, grace).want(t, http.StatusOK)
+	ada.remove(ada.home, ada).Want(t, http.StatusConflict, api.CodeConflict)
+	ada.add(ada.home, grace, workspace.Owner).Want(t, http.StatusCreated)
+	ada.remove(ada.home, ada).Want(t, http.StatusConflict, api.CodeConflict)
+	ada.setRole(ada.home, ada, workspace.Viewer).Want(t, http.StatusConflict, api.CodeConflict)
+	grace.remove(ada.home, ada).Want(t, http.StatusConflict, api.CodeConflict)
+	grace.setRole(ada.home, ada, workspace.Admin).Want(t, http.StatusConflict, api.CodeConflict)
+	grace.remove(ada.home, grace).Want(t, http.StatusOK)
 }
 
 func TestAddingWhoCanNotBeAdded(t *testing.T) {
@@ -305,12 +305,12 @@ func TestAddingWhoCanNotBeAdded(t *testing.T) {
 	w := newWorld(t)
 	ada, grace := w.person("ada"), w.person("grace")
 	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
-	ada.add(ws, grace, workspace.Admin).want(t, http.StatusConflict, api.CodeConflict)
-	ada.add(ws, ada, workspace.Owner).want(t, http.StatusConflict, api.CodeConflict)
+	ada.add(ws, grace, workspace.Admin).Want(t, http.StatusConflict, api.CodeConflict)
+	ada.add(ws, ada, workspace.Owner).Want(t, http.StatusConflict, api.CodeConflict)
 	for _, nobody := range []string{"nobody", "ada ", "grace@example.com", strings.Repeat("x", 5000), "a#b"} {
-		ada.add(ws, &person{username: nobody}, workspace.Member).want(t, http.StatusNotFound, api.CodeUserNotFound)
+		ada.add(ws, &person{username: nobody}, workspace.Member).Want(t, http.StatusNotFound, api.CodeUserNotFound)
 	}
-	if got := ada.members(ws).column("members", "role"); !slices.Equal(got, []string{"owner", "member"}) {
+	if got := ada.members(ws).Texts("members", "role"); !slices.Equal(got, []string{"owner", "member"}) {
 		t.Errorf("roles %v", got)
 	}
 }
@@ -351,18 +351,18 @@ func TestBadInput(t *testing.T) {
 		if tc.method == "GET" {
 			body = nil
 		}
-		a := ada.do(tc.method, tc.path, body)
-		if a.status != http.StatusBadRequest || a.text("code") != string(api.CodeValidationFailed) || a.text("error") != tc.want {
-			t.Errorf("%s %s %s: %d %s, want %q", tc.method, strings.ReplaceAll(tc.path, ws, "…"), tc.body, a.status, a.raw, tc.want)
+		a := ada.Do(tc.method, tc.path, body)
+		if a.Status != http.StatusBadRequest || a.Text("code") != string(api.CodeValidationFailed) || a.Text("error") != tc.want {
+			t.Errorf("%s %s %s: %d %s, want %q", tc.method, strings.ReplaceAll(tc.path, ws, "…"), tc.body, a.Status, a.Raw, tc.want)
 		}
 	}
 	for _, a := range []answer{
-		ada.do(http.MethodPut, members+"/"+ws, `{"role":"viewer"}`), ada.do(http.MethodDelete, members+"/x", nil),
-		ada.do(http.MethodPut, members+"/"+w.ids.New(id.User), `{}`),
+		ada.Do(http.MethodPut, members+"/"+ws, `{"role":"viewer"}`), ada.Do(http.MethodDelete, members+"/x", nil),
+		ada.Do(http.MethodPut, members+"/"+w.ids.New(id.User), `{}`),
 	} {
-		a.want(t, http.StatusNotFound, api.CodeMemberNotFound)
+		a.Want(t, http.StatusNotFound, api.CodeMemberNotFound)
 	}
-	stranger := &person{w: w, token: "stranger"}
-	stranger.workspaces().want(t, http.StatusUnauthorized, api.CodeInvalidToken)
-	stranger.do(http.MethodPost, "/api/workspaces", `{"name":"x"}`).want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	stranger := &person{Client: w.agent("stranger"), w: w}
+	stranger.workspaces().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	stranger.Do(http.MethodPost, "/api/workspaces", `{"name":"x"}`).Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
 }

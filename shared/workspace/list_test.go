@@ -24,7 +24,7 @@ func TestPages(t *testing.T) {
 	ws := ada.create("Team")
 	wantMembers := []string{ada.id}
 	for _, p := range team {
-		ada.add(ws, p, workspace.Member).want(t, http.StatusCreated)
+		ada.add(ws, p, workspace.Member).Want(t, http.StatusCreated)
 		wantMembers = append(wantMembers, p.id)
 	}
 	wantPlaces := []string{ada.home, ws, ada.create("1"), ada.create("2"), ada.create("3"), ada.create("4")}
@@ -39,13 +39,13 @@ func TestPages(t *testing.T) {
 			var got []string
 			pages := 0
 			for next := ""; ; pages++ {
-				a := ada.do(http.MethodGet, list.path+"?limit="+limit+next, nil).want(t, http.StatusOK)
-				got = append(got, a.column(list.name, list.field)...)
-				if a.text("nextCursor") == "" {
+				a := ada.Do(http.MethodGet, list.path+"?limit="+limit+next, nil).Want(t, http.StatusOK)
+				got = append(got, a.Texts(list.name, list.field)...)
+				if a.Text("nextCursor") == "" {
 					break
 				}
-				next = "&cursor=" + a.text("nextCursor")
-				if len(a.list(list.name)) == 0 || pages > 10 {
+				next = "&cursor=" + a.Text("nextCursor")
+				if len(a.List(list.name)) == 0 || pages > 10 {
 					t.Fatalf("limit %s: an empty page that goes on", limit)
 				}
 			}
@@ -67,17 +67,17 @@ func TestForeignCursors(t *testing.T) {
 	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
 	second := ada.team(map[*person]workspace.Role{grace: workspace.Member})
 	members := "/api/workspaces/" + ws + "/members"
-	ofPlaces := ada.do(http.MethodGet, "/api/workspaces?limit=1", nil).want(t, http.StatusOK).text("nextCursor")
-	ofMembers := ada.do(http.MethodGet, members+"?limit=1", nil).want(t, http.StatusOK).text("nextCursor")
+	ofPlaces := ada.Do(http.MethodGet, "/api/workspaces?limit=1", nil).Want(t, http.StatusOK).Text("nextCursor")
+	ofMembers := ada.Do(http.MethodGet, members+"?limit=1", nil).Want(t, http.StatusOK).Text("nextCursor")
 	for _, a := range []answer{
-		grace.do(http.MethodGet, "/api/workspaces?cursor="+ofPlaces, nil), grace.do(http.MethodGet, members+"?cursor="+ofMembers, nil),
-		ada.do(http.MethodGet, "/api/workspaces?cursor="+ofMembers, nil), ada.do(http.MethodGet, members+"?cursor="+ofPlaces, nil),
-		ada.do(http.MethodGet, "/api/workspaces/"+second+"/members?cursor="+ofMembers, nil),
+		grace.Do(http.MethodGet, "/api/workspaces?cursor="+ofPlaces, nil), grace.Do(http.MethodGet, members+"?cursor="+ofMembers, nil),
+		ada.Do(http.MethodGet, "/api/workspaces?cursor="+ofMembers, nil), ada.Do(http.MethodGet, members+"?cursor="+ofPlaces, nil),
+		ada.Do(http.MethodGet, "/api/workspaces/"+second+"/members?cursor="+ofMembers, nil),
 	} {
-		a.want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		a.Want(t, http.StatusBadRequest, api.CodeValidationFailed)
 	}
-	ada.remove(ws, ada).want(t, http.StatusConflict)
-	ada.do(http.MethodGet, members+"?cursor="+ofMembers, nil).want(t, http.StatusOK)
+	ada.remove(ws, ada).Want(t, http.StatusConflict)
+	ada.Do(http.MethodGet, members+"?cursor="+ofMembers, nil).Want(t, http.StatusOK)
 }
 
 // A workspace with more members than DynamoDB answers with at once is listed whole, in order, unless a limit is given.
@@ -106,14 +106,14 @@ func TestManyMembers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list := ada.members(ws).want(t, http.StatusOK)
-	if diff := cmp.Diff(want, list.column("members", "userId")); diff != "" || list.text("nextCursor") != "" {
+	list := ada.members(ws).Want(t, http.StatusOK)
+	if diff := cmp.Diff(want, list.Texts("members", "userId")); diff != "" || list.Text("nextCursor") != "" {
 		t.Errorf("listed otherwise: %s", diff)
 	}
 	wantCalls(t, "two pages of DynamoDB's", list, 3)
-	page := ada.do(http.MethodGet, "/api/workspaces/"+ws+"/members?limit=100", nil).want(t, http.StatusOK)
+	page := ada.Do(http.MethodGet, "/api/workspaces/"+ws+"/members?limit=100", nil).Want(t, http.StatusOK)
 	wantCalls(t, "a page of ours", page, 2)
-	if n := len(page.list("members")); n != 100 || page.text("nextCursor") == "" {
+	if n := len(page.List("members")); n != 100 || page.Text("nextCursor") == "" {
 		t.Errorf("a page of %d", n)
 	}
 }

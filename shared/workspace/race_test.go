@@ -3,31 +3,16 @@ package workspace_test
 import (
 	"fmt"
 	"net/http"
-	"sync"
 	"testing"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/api"
 	"devplatform/shared/workspace"
 )
 
 // atOnce runs all of it at one moment and answers with how often each status came back.
 func atOnce(all ...func() answer) map[int]int {
-	var wg sync.WaitGroup
-	start := make(chan struct{})
-	answers := make([]answer, len(all))
-	for i, f := range all {
-		wg.Go(func() {
-			<-start
-			answers[i] = f()
-		})
-	}
-	close(start)
-	wg.Wait()
-	statuses := map[int]int{}
-	for _, a := range answers {
-		statuses[a.status]++
-	}
-	return statuses
+	return slicetest.Statuses(slicetest.AtOnce(len(all), func(i int) answer { return all[i]() }))
 }
 
 // Two owners race in every way that could leave none; the audit behind the test counts the owners.
@@ -84,7 +69,7 @@ func restored(t *testing.T, b books, ws string, one, other *person) (owner, outs
 		one, other = other, one
 	}
 	if _, stayed := b.members[ws+" "+other.id]; stayed {
-		one.remove(ws, other).want(t, http.StatusOK)
+		one.remove(ws, other).Want(t, http.StatusOK)
 	}
 	return one, other
 }
@@ -95,23 +80,23 @@ func TestMembershipsAreLimited(t *testing.T) {
 	ada, grace := w.person("ada"), w.person("grace")
 	ws := ada.create("1")
 	ada.create("2")
-	full := ada.do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
-	if want := "The quota of 3 workspaces a user is used up."; full.text("error") != want {
-		t.Errorf("told %q", full.text("error"))
+	full := ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).Want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	if want := "The quota of 3 workspaces a user is used up."; full.Text("error") != want {
+		t.Errorf("told %q", full.Text("error"))
 	}
 	ofGrace := grace.create("G")
-	theirs := grace.add(ofGrace, ada, workspace.Member).want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
-	if want := "That person is in 3 workspaces, which is the quota of a user. They have to leave one first."; theirs.text("error") != want {
-		t.Errorf("told %q", theirs.text("error"))
+	theirs := grace.add(ofGrace, ada, workspace.Member).Want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	if want := "That person is in 3 workspaces, which is the quota of a user. They have to leave one first."; theirs.Text("error") != want {
+		t.Errorf("told %q", theirs.Text("error"))
 	}
-	ada.add(ws, grace, workspace.Owner).want(t, http.StatusCreated)
-	ada.add(ws, grace, workspace.Owner).want(t, http.StatusConflict, api.CodeConflict) // not "full": she is in it
-	ada.remove(ws, ada).want(t, http.StatusOK)
-	grace.add(ofGrace, ada, workspace.Member).want(t, http.StatusCreated) // a place is free again
-	ada.do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusCreated)
+	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusConflict, api.CodeConflict) // not "full": she is in it
+	ada.remove(ws, ada).Want(t, http.StatusOK)
+	grace.add(ofGrace, ada, workspace.Member).Want(t, http.StatusCreated) // a place is free again
+	ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).Want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
 
 	alone := newWorld(t, quota(1))
-	alone.person("eve").do(http.MethodPost, "/api/workspaces", map[string]string{"name": "1"}).want(t, http.StatusPaymentRequired)
+	alone.person("eve").Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "1"}).Want(t, http.StatusPaymentRequired)
 }
 
 // The default quota is API.md's, to the last one.
@@ -122,8 +107,8 @@ func TestFiftyMemberships(t *testing.T) {
 	for i := range workspace.MaxMemberships - 1 {
 		ada.create(fmt.Sprint(i))
 	}
-	ada.do(http.MethodPost, "/api/workspaces", map[string]string{"name": "51"}).want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
-	if n := len(ada.workspaces().list("workspaces")); n != 50 {
+	ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "51"}).Want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	if n := len(ada.workspaces().List("workspaces")); n != 50 {
 		t.Errorf("in %d workspaces", n)
 	}
 }
@@ -139,7 +124,7 @@ func TestTheQuotaHoldsInARace(t *testing.T) {
 		other := w.person(fmt.Sprint("rival", i))
 		ws := other.create("Team")
 		all = append(all, func() answer { return other.add(ws, ada, workspace.Member) }, func() answer {
-			return ada.do(http.MethodPost, "/api/workspaces", map[string]string{"name": "Mine"})
+			return ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "Mine"})
 		})
 	}
 	statuses := atOnce(all...)
@@ -147,10 +132,10 @@ func TestTheQuotaHoldsInARace(t *testing.T) {
 	if n := statuses[http.StatusCreated]; n > places || n+statuses[http.StatusPaymentRequired]+statuses[http.StatusConflict] != 2*rivals {
 		t.Errorf("statuses %v", statuses)
 	}
-	for len(ada.workspaces().list("workspaces")) < 1+places {
+	for len(ada.workspaces().List("workspaces")) < 1+places {
 		ada.create("More")
 	}
-	ada.do(http.MethodPost, "/api/workspaces", map[string]string{"name": "x"}).want(t, http.StatusPaymentRequired)
+	ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "x"}).Want(t, http.StatusPaymentRequired)
 }
 
 func TestTheSameMemberIsAddedOnce(t *testing.T) {

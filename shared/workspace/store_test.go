@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
@@ -20,10 +21,8 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 123_456_789, time.UTC)
 func newTable(t *testing.T) (*db.Client, db.Table) {
 	t.Helper()
 	sdk := dynamotest.Start(t)
-	name := "workspace-test-" + rand.Text()
-	dynamotest.CreateTable(t, sdk, name, "pk", "sk")
 	c := db.Wrap(sdk, func() time.Time { return noon })
-	return c, c.Table(name)
+	return c, c.Table(slicetest.Table(t, sdk, "projects"))
 }
 
 func get[T any](t *testing.T, table db.Table, key db.Key) T {
