@@ -21,7 +21,7 @@ import (
 func (w *world) forge(b *browser, method jwt.SigningMethod, key any, change func(header map[string]any, c jwt.MapClaims)) string {
 	w.t.Helper()
 	var c jwt.MapClaims
-	original, _, err := jwt.NewParser().ParseUnverified(b.cookie("session"), &c)
+	original, _, err := jwt.NewParser().ParseUnverified(b.Cookie("session"), &c)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -81,20 +81,20 @@ func TestForgedTokensAreRefused(t *testing.T) {
 		return w.forge(b, jwt.SigningMethodHS256, key, change)
 	}
 	var eveClaims jwt.MapClaims
-	if _, _, err := jwt.NewParser().ParseUnverified(eve.cookie("session"), &eveClaims); err != nil {
+	if _, _, err := jwt.NewParser().ParseUnverified(eve.Cookie("session"), &eveClaims); err != nil {
 		t.Fatal(err)
 	}
-	parts := strings.Split(b.cookie("session"), ".")
-	eveParts := strings.Split(eve.cookie("session"), ".")
+	parts := strings.Split(b.Cookie("session"), ".")
+	eveParts := strings.Split(eve.Cookie("session"), ".")
 	none := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"NONE","kid":"k2","typ":"JWT"}`))
 
 	// Each forgery is what it says and nothing more: the unchanged token, signed the same way, is accepted.
-	accept := map[string]string{"its own": b.cookie("session"), "signed again": hs(key, same), "by an older key of the ring": hs(oldKey, header("kid", "k1"))}
+	accept := map[string]string{"its own": b.Cookie("session"), "signed again": hs(key, same), "by an older key of the ring": hs(oldKey, header("kid", "k1"))}
 	for name, token := range accept {
 		b := w.browser()
-		b.setCookie("session", token)
-		if a := b.me(); a.status != http.StatusOK {
-			t.Errorf("%s: %s", name, a.raw)
+		b.SetCookie("session", token)
+		if a := b.me(); a.Status != http.StatusOK {
+			t.Errorf("%s: %s", name, a.Raw)
 		}
 	}
 	now := w.clock.Now()
@@ -128,16 +128,16 @@ func TestForgedTokensAreRefused(t *testing.T) {
 		"a key for a subject":      hs(key, claim("sub", "usr_x#SESSION")),
 		"tampered payload":         parts[0] + "." + eveParts[1] + "." + parts[2],
 		"tampered signature":       parts[0] + "." + parts[1] + "." + eveParts[2],
-		"truncated":                b.cookie("session")[:len(b.cookie("session"))-1],
-		"a fourth part":            b.cookie("session") + ".x",
+		"truncated":                b.Cookie("session")[:len(b.Cookie("session"))-1],
+		"a fourth part":            b.Cookie("session") + ".x",
 		"garbage":                  "garbage",
 		"huge":                     strings.Repeat("a", 7000),
 	}
 	for name, token := range refuse {
 		b := w.browser()
-		b.setCookie("session", token)
-		if a := b.me(); a.status != http.StatusUnauthorized || a.text("code") != string(api.CodeInvalidToken) {
-			t.Errorf("%s: %d %s", name, a.status, a.raw)
+		b.SetCookie("session", token)
+		if a := b.me(); a.Status != http.StatusUnauthorized || a.Text("code") != string(api.CodeInvalidToken) {
+			t.Errorf("%s: %d %s", name, a.Status, a.Raw)
 		}
 	}
 }
@@ -146,19 +146,19 @@ func TestLoggedOutTokenIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.member("ada")
-	token := b.cookie("session")
-	b.do(http.MethodPost, "/api/auth/logout", nil).want(t, http.StatusOK)
-	b.setCookie("session", token)
-	b.me().want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	token := b.Cookie("session")
+	b.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)
+	b.SetCookie("session", token)
+	b.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
 }
 
 func TestHostCookieWins(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.member("ada")
-	b.do(http.MethodGet, "/api/auth/me", nil, func(r *http.Request) {
-		r.Header.Set("Cookie", "session="+b.cookie("session")+"; __Host-session=planted")
-	}).want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	b.Do(http.MethodGet, "/api/auth/me", nil, func(r *http.Request) {
+		r.Header.Set("Cookie", "session="+b.Cookie("session")+"; __Host-session=planted")
+	}).Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
 }
 
 func TestSessionFixation(t *testing.T) {
@@ -166,19 +166,19 @@ func TestSessionFixation(t *testing.T) {
 	w := newWorld(t)
 	eve := w.member("eve")
 	victim := w.browser()
-	victim.setCookie("session", eve.cookie("session"))
-	planted := victim.cookie("session")
-	victim.signup("ada").want(t, http.StatusCreated)
-	victim.login("ada", goodPassword).want(t, http.StatusOK)
-	if victim.cookie("session") == planted {
+	victim.SetCookie("session", eve.Cookie("session"))
+	planted := victim.Cookie("session")
+	victim.signup("ada").Want(t, http.StatusCreated)
+	victim.login("ada", goodPassword).Want(t, http.StatusOK)
+	if victim.Cookie("session") == planted {
 		t.Fatal("a login kept the session that was there")
 	}
-	if got := eve.me().want(t, http.StatusOK).text("username"); got != "eve" {
+	if got := eve.me().Want(t, http.StatusOK).Text("username"); got != "eve" {
 		t.Errorf("the planted session became %s's", got)
 	}
-	again := victim.cookie("session")
-	victim.login("ada", goodPassword).want(t, http.StatusOK)
-	if victim.cookie("session") == again {
+	again := victim.Cookie("session")
+	victim.login("ada", goodPassword).Want(t, http.StatusOK)
+	if victim.Cookie("session") == again {
 		t.Error("two logins share a session")
 	}
 }
@@ -204,17 +204,17 @@ func TestCrossOriginRequestsAreRefused(t *testing.T) {
 			{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"},
 			{"Origin", "https://app.example.com.evil.example"}, {"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"},
 		} {
-			if a := b.do(u.method, u.path, "{}", with(headers...)); a.status != http.StatusForbidden || a.text("code") != string(api.CodeCSRFRejected) {
-				t.Errorf("%s %s with %v: %d %s", u.method, u.path, headers, a.status, a.raw)
+			if a := b.Do(u.method, u.path, "{}", with(headers...)); a.Status != http.StatusForbidden || a.Text("code") != string(api.CodeCSRFRejected) {
+				t.Errorf("%s %s with %v: %d %s", u.method, u.path, headers, a.Status, a.Raw)
 			}
 		}
 	}
-	b.me().want(t, http.StatusOK) // nobody logged it out
+	b.me().Want(t, http.StatusOK) // nobody logged it out
 	for _, headers := range [][]string{
 		{"Sec-Fetch-Site", "same-origin", "Origin", w.server.URL}, {"Sec-Fetch-Site", "none"}, {"Origin", w.server.URL}, {},
 		{"Sec-Fetch-Site", "same-site", "Origin", "https://app.example.com"},
 	} {
-		b.do(http.MethodPost, "/api/auth/login", loginBody("ada@example.com", goodPassword), with(headers...)).want(t, http.StatusOK)
+		b.Do(http.MethodPost, "/api/auth/login", loginBody("ada@example.com", goodPassword), with(headers...)).Want(t, http.StatusOK)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestForwardedForIsIgnored(t *testing.T) {
 	}
 	for i, want := range []int{http.StatusUnauthorized, http.StatusUnauthorized, http.StatusTooManyRequests} {
 		ip := "192.0.2." + string(rune('1'+i))
-		b.do(http.MethodPost, "/api/auth/login", loginBody("ada@example.com", "wrong"), spoofed(ip)).want(t, want)
+		b.Do(http.MethodPost, "/api/auth/login", loginBody("ada@example.com", "wrong"), spoofed(ip)).Want(t, want)
 	}
 }
 
@@ -240,18 +240,18 @@ func TestNoUserEnumerationAtLogin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
-	b.signup("ada").want(t, http.StatusCreated)
+	b.signup("ada").Want(t, http.StatusCreated)
 	work := func(email string) (answer, int64) {
 		before := w.service.hasher.Computed()
-		a := b.do(http.MethodPost, "/api/auth/login", loginBody(email, "wrong"))
+		a := b.Do(http.MethodPost, "/api/auth/login", loginBody(email, "wrong"))
 		return a, w.service.hasher.Computed() - before
 	}
 	for range 12 { // through the limit and beyond it
 		known, hashesKnown := work("ada@example.com")
 		unknown, hashesUnknown := work("eve@example.com")
-		if known.raw != unknown.raw || known.status != unknown.status || hashesKnown != hashesUnknown || known.calls != unknown.calls {
+		if known.Raw != unknown.Raw || known.Status != unknown.Status || hashesKnown != hashesUnknown || known.Calls != unknown.Calls {
 			t.Fatalf("known: %d %s, %d hashes, %d calls; unknown: %d %s, %d hashes, %d calls",
-				known.status, known.raw, hashesKnown, known.calls, unknown.status, unknown.raw, hashesUnknown, unknown.calls)
+				known.Status, known.Raw, hashesKnown, known.Calls, unknown.Status, unknown.Raw, hashesUnknown, unknown.Calls)
 		}
 		if rateOf(t, known) != rateOf(t, unknown) {
 			t.Fatalf("RateLimit-*: known %v, unknown %v", rateOf(t, known), rateOf(t, unknown))
@@ -263,7 +263,7 @@ func TestHostileJSON(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
-	b.signup("ada").want(t, http.StatusCreated)
+	b.signup("ada").Want(t, http.StatusCreated)
 	good := `"email":"ada@example.com","password":"` + goodPassword + `"`
 	deep := strings.Repeat(`{"a":`, 5000) + "1" + strings.Repeat("}", 5000)
 	bad := map[string]string{
@@ -286,20 +286,20 @@ func TestHostileJSON(t *testing.T) {
 		"a number":                `1`,
 	}
 	for name, body := range bad {
-		if a := b.do(http.MethodPost, "/api/auth/login", body); a.status != http.StatusBadRequest || a.text("code") != string(api.CodeValidationFailed) {
-			t.Errorf("%s: %d %.200s", name, a.status, a.raw)
+		if a := b.Do(http.MethodPost, "/api/auth/login", body); a.Status != http.StatusBadRequest || a.Text("code") != string(api.CodeValidationFailed) {
+			t.Errorf("%s: %d %.200s", name, a.Status, a.Raw)
 		}
 	}
 	// A differently-cased name beside the right one is a field that nobody knows.
-	b.do(http.MethodPost, "/api/auth/login", `{`+good+`,"EMAIL":"eve@example.com","Password":"x"}`).want(t, http.StatusOK)
+	b.Do(http.MethodPost, "/api/auth/login", `{`+good+`,"EMAIL":"eve@example.com","Password":"x"}`).Want(t, http.StatusOK)
 
-	b.do(http.MethodPost, "/api/auth/login", `{`+good+`,"x":"`+strings.Repeat("x", 5<<20)+`"}`).want(t, http.StatusRequestEntityTooLarge, api.CodePayloadTooLarge)
-	b.do(http.MethodPost, "/api/auth/login", `{`+good+`,"x":"`+strings.Repeat("x", 3<<20)+`"}`).want(t, http.StatusOK)
+	b.Do(http.MethodPost, "/api/auth/login", `{`+good+`,"x":"`+strings.Repeat("x", 5<<20)+`"}`).Want(t, http.StatusRequestEntityTooLarge, api.CodePayloadTooLarge)
+	b.Do(http.MethodPost, "/api/auth/login", `{`+good+`,"x":"`+strings.Repeat("x", 3<<20)+`"}`).Want(t, http.StatusOK)
 	for _, media := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/jsonx"} {
-		b.do(http.MethodPost, "/api/auth/login", `{`+good+`}`, func(r *http.Request) { r.Header["Content-Type"] = []string{media} }).
-			want(t, http.StatusUnsupportedMediaType, api.CodeUnsupportedMediaType)
+		b.Do(http.MethodPost, "/api/auth/login", `{`+good+`}`, func(r *http.Request) { r.Header["Content-Type"] = []string{media} }).
+			Want(t, http.StatusUnsupportedMediaType, api.CodeUnsupportedMediaType)
 	}
-	b.do(http.MethodPost, "/api/auth/login", `{`+good+`}`, func(r *http.Request) { r.Header.Set("Content-Type", "Application/JSON; charset=utf-8") }).want(t, http.StatusOK)
+	b.Do(http.MethodPost, "/api/auth/login", `{`+good+`}`, func(r *http.Request) { r.Header.Set("Content-Type", "Application/JSON; charset=utf-8") }).Want(t, http.StatusOK)
 }
 
 // "#" parts keys: what people choose can't make it mean another item.
@@ -308,25 +308,25 @@ func TestKeyInjection(t *testing.T) {
 	w := newWorld(t)
 	b := w.member("ada")
 	for _, email := range []string{"a#EMAIL", "ada@example.com#EMAIL", "x\u0000@example.com", "#@#", "USER#usr_x"} {
-		if a := b.do(http.MethodPost, "/api/auth/signup", signupBody(email, "freename", goodPassword)); a.status != http.StatusBadRequest {
-			t.Errorf("signup as %q: %d %s", email, a.status, a.raw)
+		if a := b.Do(http.MethodPost, "/api/auth/signup", signupBody(email, "freename", goodPassword)); a.Status != http.StatusBadRequest {
+			t.Errorf("signup as %q: %d %s", email, a.Status, a.Raw)
 		}
-		if a := b.do(http.MethodPost, "/api/auth/login", loginBody(email, goodPassword)); a.status == http.StatusOK || a.status >= 500 {
-			t.Errorf("login as %q: %d %s", email, a.status, a.raw)
+		if a := b.Do(http.MethodPost, "/api/auth/login", loginBody(email, goodPassword)); a.Status == http.StatusOK || a.Status >= 500 {
+			t.Errorf("login as %q: %d %s", email, a.Status, a.Raw)
 		}
 	}
 	for _, name := range []string{"ada#x", "USERNAME#ada", "a/b", "a\\b", "a b"} {
-		b.do(http.MethodPost, "/api/auth/signup", signupBody("free@example.com", name, goodPassword)).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		b.Do(http.MethodPost, "/api/auth/signup", signupBody("free@example.com", name, goodPassword)).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
 	}
 	// A "#" that an address may have leads to that address and no other.
-	b.do(http.MethodPost, "/api/auth/signup", signupBody("a#b@example.com", "hash", goodPassword)).want(t, http.StatusCreated)
-	b.do(http.MethodPost, "/api/auth/signup", signupBody("EMAIL#ada@example.com", "hash2", goodPassword)).want(t, http.StatusCreated)
-	b.do(http.MethodPost, "/api/auth/signup", signupBody("a@example.com", "nohash", goodPassword)).want(t, http.StatusCreated)
+	b.Do(http.MethodPost, "/api/auth/signup", signupBody("a#b@example.com", "hash", goodPassword)).Want(t, http.StatusCreated)
+	b.Do(http.MethodPost, "/api/auth/signup", signupBody("EMAIL#ada@example.com", "hash2", goodPassword)).Want(t, http.StatusCreated)
+	b.Do(http.MethodPost, "/api/auth/signup", signupBody("a@example.com", "nohash", goodPassword)).Want(t, http.StatusCreated)
 	if w.item(w.tables.Accounts, db.EmailKey("a#b@example.com")) == nil {
 		t.Error("no record of the address with a #")
 	}
 	for _, sid := range []string{"ses_%23", "%23", "USER", "ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK%23x"} {
-		b.do(http.MethodDelete, "/api/auth/sessions/"+sid, nil).want(t, http.StatusNotFound)
+		b.Do(http.MethodDelete, "/api/auth/sessions/"+sid, nil).Want(t, http.StatusNotFound)
 	}
-	b.me().want(t, http.StatusOK)
+	b.me().Want(t, http.StatusOK)
 }

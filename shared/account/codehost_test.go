@@ -21,9 +21,9 @@ func TestCodeHostNotConfigured(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.member("ada")
-	b.do(http.MethodGet, "/api/auth/codehost", nil).want(t, http.StatusNotImplemented, api.CodeOAuthNotConfigured)
-	b.do(http.MethodGet, CallbackPath+"?code=x&state=y", nil).want(t, http.StatusNotImplemented, api.CodeOAuthNotConfigured)
-	b.do(http.MethodPost, "/api/auth/codehost/link", nil).want(t, http.StatusNotImplemented, api.CodeOAuthNotConfigured)
+	b.Do(http.MethodGet, "/api/auth/codehost", nil).Want(t, http.StatusNotImplemented, api.CodeOAuthNotConfigured)
+	b.Do(http.MethodGet, CallbackPath+"?code=x&state=y", nil).Want(t, http.StatusNotImplemented, api.CodeOAuthNotConfigured)
+	b.Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(t, http.StatusNotImplemented, api.CodeOAuthNotConfigured)
 }
 
 func TestSignInWithCodeHost(t *testing.T) {
@@ -31,11 +31,11 @@ func TestSignInWithCodeHost(t *testing.T) {
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
 	b := w.browser()
-	start := b.do(http.MethodGet, "/api/auth/codehost?redirect=%2Fprojects%3Ftab%3D1", nil).want(t, http.StatusFound)
+	start := b.Do(http.MethodGet, "/api/auth/codehost?redirect=%2Fprojects%3Ftab%3D1", nil).Want(t, http.StatusFound)
 	if got := rateOf(t, start); got != [3]int{60, 59, 600} {
 		t.Errorf("RateLimit-* %v", got)
 	}
-	cookies := start.header.Values("Set-Cookie")
+	cookies := start.Header.Values("Set-Cookie")
 	if len(cookies) != 2 || !strings.HasPrefix(cookies[0], "__Host-oauth=") {
 		t.Fatalf("cookies %q", cookies)
 	}
@@ -44,7 +44,7 @@ func TestSignInWithCodeHost(t *testing.T) {
 			t.Errorf("%q lacks %q", cookies[0], part)
 		}
 	}
-	location := start.header.Get("Location")
+	location := start.Header.Get("Location")
 	u, _ := url.Parse(location)
 	if got := u.Query().Get("redirect_uri"); got != w.server.URL+CallbackPath {
 		t.Errorf("redirect_uri %q", got)
@@ -54,28 +54,28 @@ func TestSignInWithCodeHost(t *testing.T) {
 		t.Error("the state is stored as its hash")
 	}
 
-	back := b.do(http.MethodGet, h.approve(location, octocat(1, verified("Octo@Example.com"))), nil).want(t, http.StatusFound)
-	if got := back.header.Get("Location"); got != "/projects?tab=1" {
+	back := b.Do(http.MethodGet, h.approve(location, octocat(1, verified("Octo@Example.com"))), nil).Want(t, http.StatusFound)
+	if got := back.Header.Get("Location"); got != "/projects?tab=1" {
 		t.Errorf("redirected to %q", got)
 	}
-	me := b.me().want(t, http.StatusOK)
-	if me.text("email") != "octo@example.com" || me.text("username") != "octocat" {
-		t.Errorf("me %s", me.raw)
+	me := b.me().Want(t, http.StatusOK)
+	if me.Text("email") != "octo@example.com" || me.Text("username") != "octocat" {
+		t.Errorf("me %s", me.Raw)
 	}
 	again := w.browser()
-	again.enter(h, person{ID: 1, Login: "renamed", Emails: nil}).want(t, http.StatusFound) // known: no e-mail needed
-	if got := again.me().text("id"); got != me.text("id") {
+	again.enter(h, person{ID: 1, Login: "renamed", Emails: nil}).Want(t, http.StatusFound) // known: no e-mail needed
+	if got := again.me().Text("id"); got != me.Text("id") {
 		t.Errorf("the same identity is another user: %s", got)
 	}
 	// It has a personal workspace like everybody, and no password.
-	page, err := w.service.store.projects.Query(t.Context(), db.Query{Prefix: db.Prefix{PK: "USER#" + me.text("id"), SK: "WS#"}})
+	page, err := w.service.store.projects.Query(t.Context(), db.Query{Prefix: db.Prefix{PK: "USER#" + me.Text("id"), SK: "WS#"}})
 	if err != nil || len(page.Items) != 1 {
 		t.Errorf("workspaces: %d, %v", len(page.Items), err)
 	}
 	for _, password := range []string{"", "x", goodPassword} {
-		b.do(http.MethodPost, "/api/auth/login", loginBody("octo@example.com", password)).want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
-		b.do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": password, "newPassword": "a good new one"}).
-			want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
+		b.Do(http.MethodPost, "/api/auth/login", loginBody("octo@example.com", password)).Want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
+		b.Do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": password, "newPassword": "a good new one"}).
+			Want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
 	}
 }
 
@@ -86,8 +86,8 @@ func TestCallbackState(t *testing.T) {
 	ada := octocat(1, verified("ada@example.com"))
 	invalid := func(b *browser, path string) {
 		t.Helper()
-		b.do(http.MethodGet, path, nil).want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
-		b.me().want(t, http.StatusUnauthorized)
+		b.Do(http.MethodGet, path, nil).Want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
+		b.me().Want(t, http.StatusUnauthorized)
 	}
 	b := w.browser()
 	for _, query := range []string{"", "?code=x", "?state=", "?state=x&code=y", "?error=access_denied", "?state=%23&code=x", "?state=" + strings.Repeat("s", 5000)} {
@@ -98,9 +98,9 @@ func TestCallbackState(t *testing.T) {
 	other := w.browser()
 	other.depart("")
 	invalid(other, callback) // … and has a sign-in of their own under way
-	b.do(http.MethodGet, callback, nil).want(t, http.StatusFound)
+	b.Do(http.MethodGet, callback, nil).Want(t, http.StatusFound)
 	reuse := w.browser()
-	reuse.setCookie("oauth", b.cookie("oauth"))
+	reuse.SetCookie("oauth", b.Cookie("oauth"))
 	invalid(reuse, callback) // used
 
 	late := w.browser()
@@ -110,10 +110,10 @@ func TestCallbackState(t *testing.T) {
 
 	https := w.browser() // over https the twin counts for nothing
 	callback = h.approve(https.depart(""), ada)
-	twin := https.cookie("oauth")
+	twin := https.Cookie("oauth")
 	https = w.browser()
-	https.setCookie("oauth", twin)
-	https.do(http.MethodGet, callback, nil, func(r *http.Request) { r.Header.Set(headerHTTPS, "1") }).want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
+	https.SetCookie("oauth", twin)
+	https.Do(http.MethodGet, callback, nil, func(r *http.Request) { r.Header.Set(headerHTTPS, "1") }).Want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
 }
 
 func TestStateIsUsedOnce(t *testing.T) {
@@ -125,7 +125,7 @@ func TestStateIsUsedOnce(t *testing.T) {
 	statuses := make([]int, 6)
 	var wg sync.WaitGroup
 	for i := range statuses {
-		wg.Go(func() { statuses[i] = b.do(http.MethodGet, callback, nil).status })
+		wg.Go(func() { statuses[i] = b.Do(http.MethodGet, callback, nil).Status })
 	}
 	wg.Wait()
 	found := 0
@@ -148,8 +148,8 @@ func TestTwoSignInsInOneBrowser(t *testing.T) {
 	b := w.browser()
 	first, second := b.depart("/first"), b.depart("/second")
 	for _, page := range []struct{ location, redirect string }{{first, "/first"}, {second, "/second"}} {
-		a := b.do(http.MethodGet, h.approve(page.location, octocat(1, verified("ada@example.com"))), nil).want(t, http.StatusFound)
-		if got := a.header.Get("Location"); got != page.redirect {
+		a := b.Do(http.MethodGet, h.approve(page.location, octocat(1, verified("ada@example.com"))), nil).Want(t, http.StatusFound)
+		if got := a.Header.Get("Location"); got != page.redirect {
 			t.Errorf("redirected to %q, want %q", got, page.redirect)
 		}
 	}
@@ -166,12 +166,12 @@ func TestCallbackErrors(t *testing.T) {
 	}
 	for _, query := range []string{"&error=access_denied", "&error=server_error&error_description=%3Cscript%3E", "&error=access_denied&code=x", "", "&code=", "&code=forged"} {
 		state := stateOf()
-		b.do(http.MethodGet, CallbackPath+"?state="+state+query, nil).want(t, http.StatusUnauthorized, api.CodeOAuthFailed)
-		b.do(http.MethodGet, CallbackPath+"?state="+state+"&code=x", nil).want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid) // used up
+		b.Do(http.MethodGet, CallbackPath+"?state="+state+query, nil).Want(t, http.StatusUnauthorized, api.CodeOAuthFailed)
+		b.Do(http.MethodGet, CallbackPath+"?state="+state+"&code=x", nil).Want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid) // used up
 	}
 	for _, path := range []string{"/token", "/user", "/emails"} {
 		h.breakDown(path)
-		b.enter(h, octocat(1, verified("ada@example.com"))).want(t, http.StatusUnauthorized, api.CodeOAuthFailed)
+		b.enter(h, octocat(1, verified("ada@example.com"))).Want(t, http.StatusUnauthorized, api.CodeOAuthFailed)
 	}
 	h.breakDown("")
 	for name, p := range map[string]person{
@@ -179,11 +179,11 @@ func TestCallbackErrors(t *testing.T) {
 		"an unverified one": octocat(7, unverified("ada@example.com")),
 		"not an address":    octocat(7, verified("ada@localhost")),
 	} {
-		if a := b.enter(h, p); a.status != http.StatusUnauthorized || a.text("code") != string(api.CodeOAuthFailed) {
-			t.Errorf("%s: %d %s", name, a.status, a.raw)
+		if a := b.enter(h, p); a.Status != http.StatusUnauthorized || a.Text("code") != string(api.CodeOAuthFailed) {
+			t.Errorf("%s: %d %s", name, a.Status, a.Raw)
 		}
 	}
-	b.me().want(t, http.StatusUnauthorized)
+	b.me().Want(t, http.StatusUnauthorized)
 }
 
 func TestOpenRedirect(t *testing.T) {
@@ -193,11 +193,11 @@ func TestOpenRedirect(t *testing.T) {
 	b := w.member("ada")
 	for _, redirect := range []string{"//evil.example", `/\evil.example`, "https://evil.example", "javascript:alert(1)", "/%2f/evil.example", "/\t/evil.example", "/\r\nX: y", "evil", `\\evil.example`} {
 		query := "?redirect=" + url.QueryEscape(redirect)
-		b.do(http.MethodGet, "/api/auth/codehost"+query, nil).want(t, http.StatusBadRequest, api.CodeValidationFailed)
-		b.do(http.MethodPost, "/api/auth/codehost/link"+query, nil).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		b.Do(http.MethodGet, "/api/auth/codehost"+query, nil).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		b.Do(http.MethodPost, "/api/auth/codehost/link"+query, nil).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
 	}
-	a := b.do(http.MethodGet, h.approve(b.depart(""), octocat(1, verified("o@example.com"))), nil).want(t, http.StatusFound)
-	if got := a.header.Get("Location"); got != "/" {
+	a := b.Do(http.MethodGet, h.approve(b.depart(""), octocat(1, verified("o@example.com"))), nil).Want(t, http.StatusFound)
+	if got := a.Header.Get("Location"); got != "/" {
 		t.Errorf("without a redirect: %q", got)
 	}
 }
@@ -208,21 +208,21 @@ func TestAccountTakeOverBySigningUpFirst(t *testing.T) {
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
 	attacker := w.browser()
-	attacker.do(http.MethodPost, "/api/auth/signup", signupBody("Victim@example.com", "attacker", goodPassword)).want(t, http.StatusCreated)
+	attacker.Do(http.MethodPost, "/api/auth/signup", signupBody("Victim@example.com", "attacker", goodPassword)).Want(t, http.StatusCreated)
 	victim := w.browser()
-	a := victim.enter(h, octocat(1, verified("victim@example.com"))).want(t, http.StatusConflict, api.CodeUserExists)
-	if !strings.Contains(strings.ToLower(a.text("error")), "log in") || !strings.Contains(a.text("error"), "link") {
-		t.Errorf("message %q", a.text("error"))
+	a := victim.enter(h, octocat(1, verified("victim@example.com"))).Want(t, http.StatusConflict, api.CodeUserExists)
+	if !strings.Contains(strings.ToLower(a.Text("error")), "log in") || !strings.Contains(a.Text("error"), "link") {
+		t.Errorf("message %q", a.Text("error"))
 	}
-	victim.me().want(t, http.StatusUnauthorized)
+	victim.me().Want(t, http.StatusUnauthorized)
 	if w.item(w.tables.Accounts, db.IdentityKey("x", "1")) != nil {
 		t.Error("an identity was joined")
 	}
 	// Nor the other way round: a sign-up with the address of an account from the code host.
-	victim.enter(h, octocat(2, verified("other@example.com"))).want(t, http.StatusFound)
-	attacker.do(http.MethodPost, "/api/auth/signup", signupBody("other@example.com", "attacker2", goodPassword)).want(t, http.StatusConflict, api.CodeUserExists)
+	victim.enter(h, octocat(2, verified("other@example.com"))).Want(t, http.StatusFound)
+	attacker.Do(http.MethodPost, "/api/auth/signup", signupBody("other@example.com", "attacker2", goodPassword)).Want(t, http.StatusConflict, api.CodeUserExists)
 	// An unverified address at the code host opens no account either.
-	attacker.enter(h, octocat(3, unverified("other@example.com"))).want(t, http.StatusUnauthorized, api.CodeOAuthFailed)
+	attacker.enter(h, octocat(3, unverified("other@example.com"))).Want(t, http.StatusUnauthorized, api.CodeOAuthFailed)
 }
 
 func TestVerifiedAccountIsJoined(t *testing.T) {
@@ -230,15 +230,15 @@ func TestVerifiedAccountIsJoined(t *testing.T) {
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
 	first := w.browser()
-	first.enter(h, octocat(1, verified("octo@example.com"))).want(t, http.StatusFound)
+	first.enter(h, octocat(1, verified("octo@example.com"))).Want(t, http.StatusFound)
 	second := w.browser() // another identity with the same verified address, not its primary one
-	second.enter(h, octocat(2, mail{Email: "new@example.com", Verified: true, Primary: true}, mail{Email: "OCTO@example.com", Verified: true})).want(t, http.StatusFound)
-	if a, b := first.me().text("id"), second.me().text("id"); a != b {
+	second.enter(h, octocat(2, mail{Email: "new@example.com", Verified: true, Primary: true}, mail{Email: "OCTO@example.com", Verified: true})).Want(t, http.StatusFound)
+	if a, b := first.me().Text("id"), second.me().Text("id"); a != b {
 		t.Errorf("two users: %s, %s", a, b)
 	}
 	third := w.browser() // names the address, but the code host has not verified it
-	third.enter(h, octocat(3, verified("third@example.com"), mail{Email: "octo@example.com"})).want(t, http.StatusFound)
-	if third.me().text("id") == first.me().text("id") {
+	third.enter(h, octocat(3, verified("third@example.com"), mail{Email: "octo@example.com"})).Want(t, http.StatusFound)
+	if third.me().Text("id") == first.me().Text("id") {
 		t.Error("an unverified address joined the account")
 	}
 }
@@ -248,7 +248,7 @@ func TestJoinLooksAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.member("ada") // signed up: unverified
-	user, err := w.service.store.user(t.Context(), b.me().text("id"))
+	user, err := w.service.store.user(t.Context(), b.me().Text("id"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,12 +268,12 @@ func TestUsernamesFromTheCodeHostAreMadeUnique(t *testing.T) {
 	t.Parallel()
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
-	w.browser().do(http.MethodPost, "/api/auth/signup", signupBody("x@example.com", "OctoCat", goodPassword)).want(t, http.StatusCreated)
+	w.browser().Do(http.MethodPost, "/api/auth/signup", signupBody("x@example.com", "OctoCat", goodPassword)).Want(t, http.StatusCreated)
 	seen := map[string]bool{"octocat": true}
 	for i := range 7 {
 		b := w.browser()
-		b.enter(h, octocat(i+1, verified(fmt.Sprintf("o%d@example.com", i)))).want(t, http.StatusFound)
-		name := b.me().text("username")
+		b.enter(h, octocat(i+1, verified(fmt.Sprintf("o%d@example.com", i)))).Want(t, http.StatusFound)
+		name := b.me().Text("username")
 		if seen[strings.ToLower(name)] || !strings.HasPrefix(name, "octocat-") || CheckUsername(name) != "" {
 			t.Errorf("username %q", name)
 		}
@@ -294,15 +294,15 @@ func TestRacingSignInsMakeOneAccount(t *testing.T) {
 		var wg sync.WaitGroup
 		for i, b := range browsers {
 			wg.Go(func() {
-				if a := b.do(http.MethodGet, callbacks[i], nil); a.status != http.StatusFound {
-					t.Errorf("callback %d: %d %s", i, a.status, a.raw)
+				if a := b.Do(http.MethodGet, callbacks[i], nil); a.Status != http.StatusFound {
+					t.Errorf("callback %d: %d %s", i, a.Status, a.Raw)
 				}
 			})
 		}
 		wg.Wait()
 		users := map[string]bool{}
 		for _, b := range browsers {
-			users[b.me().text("id")] = true
+			users[b.me().Text("id")] = true
 		}
 		return users
 	}
@@ -322,32 +322,32 @@ func TestLink(t *testing.T) {
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
 	me := octocat(1, verified("elsewhere@example.com"))
-	w.browser().do(http.MethodPost, "/api/auth/codehost/link", nil).want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	w.browser().Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
 
 	b := w.member("ada")
-	before := b.cookie("session")
-	b.do(http.MethodGet, h.approve(b.link(), me), nil).want(t, http.StatusFound)
-	if b.cookie("session") == before {
+	before := b.Cookie("session")
+	b.Do(http.MethodGet, h.approve(b.link(), me), nil).Want(t, http.StatusFound)
+	if b.Cookie("session") == before {
 		t.Error("the callback kept the session that was there")
 	}
-	id := b.me().want(t, http.StatusOK).text("id")
+	id := b.me().Want(t, http.StatusOK).Text("id")
 	old := w.browser()
-	old.setCookie("session", before)
-	old.me().want(t, http.StatusUnauthorized) // replaced, not doubled
+	old.SetCookie("session", before)
+	old.me().Want(t, http.StatusUnauthorized) // replaced, not doubled
 
 	fresh := w.browser()
-	fresh.enter(h, me).want(t, http.StatusFound)
-	if got := fresh.me(); got.text("id") != id || got.text("email") != "ada@example.com" {
-		t.Errorf("the linked identity leads to %s", got.raw)
+	fresh.enter(h, me).Want(t, http.StatusFound)
+	if got := fresh.me(); got.Text("id") != id || got.Text("email") != "ada@example.com" {
+		t.Errorf("the linked identity leads to %s", got.Raw)
 	}
-	b.do(http.MethodGet, h.approve(b.link(), me), nil).want(t, http.StatusFound) // once more: nothing to do
-	if got := b.me().want(t, http.StatusOK).text("id"); got != id {
+	b.Do(http.MethodGet, h.approve(b.link(), me), nil).Want(t, http.StatusFound) // once more: nothing to do
+	if got := b.me().Want(t, http.StatusOK).Text("id"); got != id {
 		t.Errorf("linked again: %s", got)
 	}
 
 	eve := w.member("eve")
-	eve.do(http.MethodGet, h.approve(eve.link(), me), nil).want(t, http.StatusConflict, api.CodeConflict)
-	if got := eve.me().want(t, http.StatusOK).text("username"); got != "eve" {
+	eve.Do(http.MethodGet, h.approve(eve.link(), me), nil).Want(t, http.StatusConflict, api.CodeConflict)
+	if got := eve.me().Want(t, http.StatusOK).Text("username"); got != "eve" {
 		t.Errorf("after the conflict, eve is %s", got)
 	}
 }
@@ -360,23 +360,23 @@ func TestLinkNeedsTheSameUserInTheSameBrowser(t *testing.T) {
 
 	gone := w.member("gone")
 	callback := h.approve(gone.link(), me)
-	gone.do(http.MethodPost, "/api/auth/logout", nil).want(t, http.StatusOK)
-	gone.do(http.MethodGet, callback, nil).want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	gone.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)
+	gone.Do(http.MethodGet, callback, nil).Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
 
 	changed := w.member("ada")
 	callback = h.approve(changed.link(), me)
-	changed.signup("eve").want(t, http.StatusCreated)
-	changed.login("eve", goodPassword).want(t, http.StatusOK)
-	changed.do(http.MethodGet, callback, nil).want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
+	changed.signup("eve").Want(t, http.StatusCreated)
+	changed.login("eve", goodPassword).Want(t, http.StatusOK)
+	changed.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
 
 	// An attacker's link, followed in the victim's browser, joins nothing.
 	attacker, victim := w.member("mallory"), w.member("victim")
 	callback = h.approve(attacker.link(), me)
-	victim.do(http.MethodGet, callback, nil).want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
+	victim.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
 
 	fresh := w.browser()
-	fresh.enter(h, me).want(t, http.StatusFound)
-	if got := fresh.me().text("email"); got != "elsewhere@example.com" {
+	fresh.enter(h, me).Want(t, http.StatusFound)
+	if got := fresh.me().Text("email"); got != "elsewhere@example.com" {
 		t.Errorf("the identity was joined to %s", got)
 	}
 }
@@ -387,8 +387,8 @@ func TestLinkVerifiesNothing(t *testing.T) {
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
 	b := w.member("ada")
-	b.do(http.MethodGet, h.approve(b.link(), octocat(1, verified("ada@example.com"))), nil).want(t, http.StatusFound)
-	w.browser().enter(h, octocat(2, verified("ada@example.com"))).want(t, http.StatusConflict, api.CodeUserExists)
+	b.Do(http.MethodGet, h.approve(b.link(), octocat(1, verified("ada@example.com"))), nil).Want(t, http.StatusFound)
+	w.browser().enter(h, octocat(2, verified("ada@example.com"))).Want(t, http.StatusConflict, api.CodeUserExists)
 }
 
 func TestOAuthStartsAreLimited(t *testing.T) {
@@ -397,13 +397,13 @@ func TestOAuthStartsAreLimited(t *testing.T) {
 	w := newWorld(t, h.with(), withLimits(func(l *Limits) { l.OAuthIP = 3 }))
 	b := w.member("ada")
 	b.depart("")
-	if got := rateOf(t, b.do(http.MethodPost, "/api/auth/codehost/link", nil).want(t, http.StatusOK)); got != [3]int{3, 1, 600} {
+	if got := rateOf(t, b.Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(t, http.StatusOK)); got != [3]int{3, 1, 600} {
 		t.Errorf("RateLimit-* %v", got)
 	}
 	b.depart("")
-	a := b.do(http.MethodGet, "/api/auth/codehost", nil).want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
-	if got := rateOf(t, a); got != [3]int{3, 0, 600} || a.header.Get("Retry-After") != "600" {
-		t.Errorf("refused: %v %s", got, a.header.Get("Retry-After"))
+	a := b.Do(http.MethodGet, "/api/auth/codehost", nil).Want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
+	if got := rateOf(t, a); got != [3]int{3, 0, 600} || a.Header.Get("Retry-After") != "600" {
+		t.Errorf("refused: %v %s", got, a.Header.Get("Retry-After"))
 	}
 	w.clock.Advance(10 * time.Minute)
 	b.depart("")
@@ -413,7 +413,7 @@ func TestSignInMarksTheAddressAsKnown(t *testing.T) {
 	t.Parallel()
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
-	w.browser().from("198.51.100.20").enter(h, octocat(1, verified("octo@example.com"))).want(t, http.StatusFound)
+	w.browser().from("198.51.100.20").enter(h, octocat(1, verified("octo@example.com"))).Want(t, http.StatusFound)
 	known := w.item(w.tables.Accounts, db.KnownIPKey("octo@example.com", "198.51.100.20"))
 	if _, ok := known["expiresAt"].(*types.AttributeValueMemberN); !ok {
 		t.Errorf("the note of the address: %v", known)

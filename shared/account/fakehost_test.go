@@ -169,17 +169,17 @@ func (b *browser) depart(redirect string) string {
 	if redirect != "" {
 		path += "?redirect=" + url.QueryEscape(redirect)
 	}
-	return b.do(http.MethodGet, path, nil).want(b.w.t, http.StatusFound).header.Get("Location")
+	return b.Do(http.MethodGet, path, nil).Want(b.w.t, http.StatusFound).Header.Get("Location")
 }
 
 // link starts a link and answers with the code host's page.
 func (b *browser) link() string {
 	b.w.t.Helper()
-	return b.do(http.MethodPost, "/api/auth/codehost/link", nil).want(b.w.t, http.StatusOK).text("url")
+	return b.Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(b.w.t, http.StatusOK).Text("url")
 }
 
 // enter is a whole sign-in as p.
 func (b *browser) enter(h *codeHost, p person) answer {
 	b.w.t.Helper()
-	return b.do(http.MethodGet, h.approve(b.depart(""), p), nil)
+	return b.Do(http.MethodGet, h.approve(b.depart(""), p), nil)
 }

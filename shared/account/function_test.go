@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -122,7 +123,7 @@ func TestClientSecretComesFromTheProvidersSecret(t *testing.T) {
 	t.Parallel()
 	h := newCodeHost(t)
 	var secret string
-	providers := config.NewProviders(func(context.Context) (string, error) { return `{"oauthClientSecret":"` + secret + `"}`, nil }, (&testClock{now: epoch}).Now)
+	providers := config.NewProviders(func(context.Context) (string, error) { return `{"oauthClientSecret":"` + secret + `"}`, nil }, slicetest.NewClock(epoch, 0).Now)
 	cfg := h.config()
 	cfg.ClientSecret = ""
 	provider, err := newProvider(cfg, providers)
@@ -132,8 +133,8 @@ func TestClientSecretComesFromTheProvidersSecret(t *testing.T) {
 	secret = "secret"
 	w := newWorld(t, func(d *Deps) { d.Provider = provider })
 	b := w.browser()
-	b.enter(h, octocat(1, verified("octo@example.com"))).want(t, http.StatusFound)
-	b.me().want(t, http.StatusOK)
+	b.enter(h, octocat(1, verified("octo@example.com"))).Want(t, http.StatusFound)
+	b.me().Want(t, http.StatusOK)
 }
 
 // Every operation of the OpenAPI document has what a reader of it needs.

@@ -17,33 +17,33 @@ func TestSignupLoginMeLogout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
-	created := b.do(http.MethodPost, "/api/auth/signup", signupBody("Ada@Example.COM", "Ada", goodPassword)).want(t, http.StatusCreated)
-	userID := created.text("userId")
-	if created.body["success"] != true || !id.User.Valid(userID) || created.text("message") == "" || len(created.body) != 3 {
-		t.Errorf("signup: %s", created.raw)
+	created := b.Do(http.MethodPost, "/api/auth/signup", signupBody("Ada@Example.COM", "Ada", goodPassword)).Want(t, http.StatusCreated)
+	userID := created.Text("userId")
+	if created.Body["success"] != true || !id.User.Valid(userID) || created.Text("message") == "" || len(created.Body) != 3 {
+		t.Errorf("signup: %s", created.Raw)
 	}
-	if len(created.header.Values("Set-Cookie")) != 0 {
+	if len(created.Header.Values("Set-Cookie")) != 0 {
 		t.Error("signup signs nobody in")
 	}
-	b.me().want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	b.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
 
-	in := b.do(http.MethodPost, "/api/auth/login", loginBody("aDA@example.com", goodPassword)).want(t, http.StatusOK)
-	if in.text("userId") != userID || in.body["success"] != true || len(in.body) != 2 {
-		t.Errorf("login: %s", in.raw)
+	in := b.Do(http.MethodPost, "/api/auth/login", loginBody("aDA@example.com", goodPassword)).Want(t, http.StatusOK)
+	if in.Text("userId") != userID || in.Body["success"] != true || len(in.Body) != 2 {
+		t.Errorf("login: %s", in.Raw)
 	}
-	me := b.me().want(t, http.StatusOK)
+	me := b.me().Want(t, http.StatusOK)
 	want := map[string]any{"id": userID, "email": "ada@example.com", "username": "Ada", "createdAt": "2031-05-05T10:05:00.000Z"}
 	for field, value := range want {
-		if me.body[field] != value || len(me.body) != len(want) {
-			t.Errorf("me: %s, want %v", me.raw, want)
+		if me.Body[field] != value || len(me.Body) != len(want) {
+			t.Errorf("me: %s, want %v", me.Raw, want)
 		}
 	}
-	out := b.do(http.MethodPost, "/api/auth/logout", nil).want(t, http.StatusOK)
-	if out.body["success"] != true || out.text("message") == "" {
-		t.Errorf("logout: %s", out.raw)
+	out := b.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)
+	if out.Body["success"] != true || out.Text("message") == "" {
+		t.Errorf("logout: %s", out.Raw)
 	}
-	b.me().want(t, http.StatusUnauthorized, api.CodeInvalidToken)
-	b.do(http.MethodPost, "/api/auth/logout", nil).want(t, http.StatusOK)
+	b.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	b.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)
 }
 
 // DESIGN.md §3: calls to DynamoDB a request.
@@ -53,25 +53,25 @@ func TestBudget(t *testing.T) {
 	b := w.browser()
 	check := func(name string, a answer, most int64) {
 		t.Helper()
-		if a.calls == 0 || a.calls > most {
-			t.Errorf("%s: %d calls, budget %d", name, a.calls, most)
+		if a.Calls == 0 || a.Calls > most {
+			t.Errorf("%s: %d calls, budget %d", name, a.Calls, most)
 		}
 	}
-	check("signup", b.signup("ada").want(t, http.StatusCreated), 2)
-	check("first login", b.login("ada", goodPassword).want(t, http.StatusOK), 5)
-	check("login", b.login("ada", goodPassword).want(t, http.StatusOK), 4)
-	check("wrong login", b.login("ada", "wrong").want(t, http.StatusUnauthorized), 4)
-	check("unknown login", b.login("eve", "wrong").want(t, http.StatusUnauthorized), 4)
-	check("me", b.me().want(t, http.StatusOK), 1)
-	check("logout", b.do(http.MethodPost, "/api/auth/logout", nil).want(t, http.StatusOK), 2)
+	check("signup", b.signup("ada").Want(t, http.StatusCreated), 2)
+	check("first login", b.login("ada", goodPassword).Want(t, http.StatusOK), 5)
+	check("login", b.login("ada", goodPassword).Want(t, http.StatusOK), 4)
+	check("wrong login", b.login("ada", "wrong").Want(t, http.StatusUnauthorized), 4)
+	check("unknown login", b.login("eve", "wrong").Want(t, http.StatusUnauthorized), 4)
+	check("me", b.me().Want(t, http.StatusOK), 1)
+	check("logout", b.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK), 2)
 }
 
 func TestCookies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
-	b.signup("ada").want(t, http.StatusCreated)
-	cookies := b.login("ada", goodPassword).want(t, http.StatusOK).header.Values("Set-Cookie")
+	b.signup("ada").Want(t, http.StatusCreated)
+	cookies := b.login("ada", goodPassword).Want(t, http.StatusOK).Header.Values("Set-Cookie")
 	if len(cookies) != 2 {
 		t.Fatalf("plain http: %q", cookies)
 	}
@@ -84,15 +84,15 @@ func TestCookies(t *testing.T) {
 		t.Errorf("cookies %q", cookies)
 	}
 	https := func(r *http.Request) { r.Header.Set(headerHTTPS, "1") }
-	over := b.do(http.MethodPost, "/api/auth/login", loginBody("ada@example.com", goodPassword), https).want(t, http.StatusOK)
-	if got := over.header.Values("Set-Cookie"); len(got) != 1 || !strings.HasPrefix(got[0], "__Host-session=") {
+	over := b.Do(http.MethodPost, "/api/auth/login", loginBody("ada@example.com", goodPassword), https).Want(t, http.StatusOK)
+	if got := over.Header.Values("Set-Cookie"); len(got) != 1 || !strings.HasPrefix(got[0], "__Host-session=") {
 		t.Errorf("https: %q", got)
 	}
 	twinOnly := w.browser()
-	twinOnly.setCookie("session", b.cookie("session"))
-	twinOnly.me().want(t, http.StatusOK)
-	twinOnly.do(http.MethodGet, "/api/auth/me", nil, https).want(t, http.StatusUnauthorized, api.CodeInvalidToken)
-	cleared := b.do(http.MethodPost, "/api/auth/logout", nil).want(t, http.StatusOK).header.Values("Set-Cookie")
+	twinOnly.SetCookie("session", b.Cookie("session"))
+	twinOnly.me().Want(t, http.StatusOK)
+	twinOnly.Do(http.MethodGet, "/api/auth/me", nil, https).Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	cleared := b.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK).Header.Values("Set-Cookie")
 	if len(cleared) != 2 || !strings.Contains(cleared[0], "Max-Age=0") || !strings.Contains(cleared[1], "Max-Age=0") {
 		t.Errorf("logout: %q", cleared)
 	}
@@ -101,7 +101,7 @@ func TestCookies(t *testing.T) {
 func TestSignupStoresWhatDesignSays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	userID := w.browser().signup("Ada").want(t, http.StatusCreated).text("userId")
+	userID := w.browser().signup("Ada").Want(t, http.StatusCreated).Text("userId")
 	for _, key := range []db.Key{db.UserKey(userID), db.EmailKey("ada@example.com"), db.UsernameKey("ada")} {
 		if w.item(w.tables.Accounts, key) == nil {
 			t.Errorf("nothing under %v", key)
@@ -126,20 +126,20 @@ func TestSignupRefusesWhatIsTaken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
-	b.signup("ada").want(t, http.StatusCreated)
+	b.signup("ada").Want(t, http.StatusCreated)
 	for _, body := range []map[string]string{
 		signupBody("ada@example.com", "other", goodPassword),
 		signupBody("ADA@EXAMPLE.COM", "other", goodPassword),
 		signupBody("other@example.com", "ada", goodPassword),
 		signupBody("other@example.com", "ADA", goodPassword),
 	} {
-		a := b.do(http.MethodPost, "/api/auth/signup", body).want(t, http.StatusConflict, api.CodeUserExists)
-		if a.header.Get("RateLimit-Remaining") == "" {
+		a := b.Do(http.MethodPost, "/api/auth/signup", body).Want(t, http.StatusConflict, api.CodeUserExists)
+		if a.Header.Get("RateLimit-Remaining") == "" {
 			t.Error("409 without RateLimit-*")
 		}
 	}
 	// Nothing of the refused ones is left: the name that came with the taken e-mail is still free.
-	b.do(http.MethodPost, "/api/auth/signup", signupBody("other@example.com", "other", goodPassword)).want(t, http.StatusCreated)
+	b.Do(http.MethodPost, "/api/auth/signup", signupBody("other@example.com", "other", goodPassword)).Want(t, http.StatusCreated)
 }
 
 func TestRacingSignups(t *testing.T) {
@@ -156,7 +156,7 @@ func TestRacingSignups(t *testing.T) {
 		statuses := make([]int, 6)
 		var wg sync.WaitGroup
 		for i := range statuses {
-			wg.Go(func() { statuses[i] = w.browser().do(http.MethodPost, "/api/auth/signup", body(i)).status })
+			wg.Go(func() { statuses[i] = w.browser().Do(http.MethodPost, "/api/auth/signup", body(i)).Status })
 		}
 		wg.Wait()
 		count := map[int]int{}
@@ -190,29 +190,29 @@ func TestSignupValidation(t *testing.T) {
 		{"one missing", `{"email":"ada@example.com","username":"ada"}`, []string{"password"}},
 	}
 	for _, c := range cases {
-		a := b.do(http.MethodPost, "/api/auth/signup", c.body)
-		if a.status != http.StatusBadRequest || a.text("code") != string(api.CodeValidationFailed) {
-			t.Errorf("%s: %d %s", c.name, a.status, a.raw)
+		a := b.Do(http.MethodPost, "/api/auth/signup", c.body)
+		if a.Status != http.StatusBadRequest || a.Text("code") != string(api.CodeValidationFailed) {
+			t.Errorf("%s: %d %s", c.name, a.Status, a.Raw)
 			continue
 		}
 		for _, field := range c.fields {
-			if !strings.Contains(a.text("error"), field+":") {
-				t.Errorf("%s: %q does not name %s", c.name, a.text("error"), field)
+			if !strings.Contains(a.Text("error"), field+":") {
+				t.Errorf("%s: %q does not name %s", c.name, a.Text("error"), field)
 			}
 		}
-		if len(c.fields) == 1 && strings.Contains(a.text("error"), ";") {
-			t.Errorf("%s: %q names more than %s", c.name, a.text("error"), c.fields[0])
+		if len(c.fields) == 1 && strings.Contains(a.Text("error"), ";") {
+			t.Errorf("%s: %q names more than %s", c.name, a.Text("error"), c.fields[0])
 		}
 	}
-	b.do(http.MethodPost, "/api/auth/signup", `{"email":"x@example.com","username":"xx","password":"correct horse","role":"admin","verified":true}`).
-		want(t, http.StatusCreated) // what isn't known is ignored
+	b.Do(http.MethodPost, "/api/auth/signup", `{"email":"x@example.com","username":"xx","password":"correct horse","role":"admin","verified":true}`).
+		Want(t, http.StatusCreated) // what isn't known is ignored
 }
 
 func TestLoginAnswersAllThatIsWrongAlike(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
-	b.signup("ada").want(t, http.StatusCreated)
+	b.signup("ada").Want(t, http.StatusCreated)
 	before := w.service.hasher.Computed()
 	var messages []string
 	attempts := []map[string]string{
@@ -221,7 +221,7 @@ func TestLoginAnswersAllThatIsWrongAlike(t *testing.T) {
 		loginBody("x@example.com", strings.Repeat("p", 1024)),
 	}
 	for _, body := range attempts {
-		messages = append(messages, b.do(http.MethodPost, "/api/auth/login", body).want(t, http.StatusUnauthorized, api.CodeInvalidCredentials).raw)
+		messages = append(messages, b.Do(http.MethodPost, "/api/auth/login", body).Want(t, http.StatusUnauthorized, api.CodeInvalidCredentials).Raw)
 	}
 	for _, m := range messages {
 		if m != messages[0] {
@@ -232,7 +232,7 @@ func TestLoginAnswersAllThatIsWrongAlike(t *testing.T) {
 		t.Errorf("%d hashes for %d attempts", got, len(attempts))
 	}
 	for _, body := range []map[string]string{loginBody("a@b.example", strings.Repeat("p", 1025)), loginBody(strings.Repeat("x", 1025), "x"), {"email": "a@b.example"}, {"password": "x"}} {
-		b.do(http.MethodPost, "/api/auth/login", body).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		b.Do(http.MethodPost, "/api/auth/login", body).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
 	}
 }
 
@@ -240,15 +240,15 @@ func TestLoginRehashesWhenParametersChanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
-	b.signup("ada").want(t, http.StatusCreated)
+	b.signup("ada").Want(t, http.StatusCreated)
 	stronger := quickHash()
 	stronger.Time = 2
 	w.service.hasher = NewHasher(stronger, 2)
 	var wg sync.WaitGroup
 	for range 4 { // at once: none may fail for another's new hash
 		wg.Go(func() {
-			if a := w.browser().login("ada", goodPassword); a.status != http.StatusOK {
-				t.Errorf("login: %s", a.raw)
+			if a := w.browser().login("ada", goodPassword); a.Status != http.StatusOK {
+				t.Errorf("login: %s", a.Raw)
 			}
 		})
 	}
@@ -258,7 +258,7 @@ func TestLoginRehashesWhenParametersChanged(t *testing.T) {
 		t.Errorf("hash %v", hash)
 	}
 	before := w.service.hasher.Computed()
-	b.login("ada", goodPassword).want(t, http.StatusOK)
+	b.login("ada", goodPassword).Want(t, http.StatusOK)
 	if got := w.service.hasher.Computed() - before; got != 1 {
 		t.Errorf("%d hashes after the rehash", got)
 	}

@@ -21,15 +21,15 @@ func TestOtherFunctionsAuthenticate(t *testing.T) {
 	w := newWorld(t)
 	b := w.member("ada")
 	ctx := db.CountCalls(t.Context())
-	caller, _, err := w.another().Authenticate(ctx, b.cookie("session"))
-	if err != nil || caller.UserID != b.me().text("id") || caller.Username != "ada" || caller.Email != "ada@example.com" {
+	caller, _, err := w.another().Authenticate(ctx, b.Cookie("session"))
+	if err != nil || caller.UserID != b.me().Text("id") || caller.Username != "ada" || caller.Email != "ada@example.com" {
 		t.Errorf("%+v, %v", caller, err)
 	}
 	if n := db.Calls(ctx); n != 1 {
 		t.Errorf("%d calls", n)
 	}
-	token := b.cookie("session")
-	b.do(http.MethodPost, "/api/auth/logout", nil).want(t, http.StatusOK)
+	token := b.Cookie("session")
+	b.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)
 	if _, _, err := w.another().Authenticate(t.Context(), token); !errors.Is(err, api.NewError(api.CodeInvalidToken, "")) {
 		t.Errorf("after the logout: %v", err)
 	}
@@ -39,7 +39,7 @@ func TestPeopleAreFoundByUsername(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
-	want := b.do(http.MethodPost, "/api/auth/signup", signupBody("kim@example.com", "Kim.K", goodPassword)).want(t, http.StatusCreated).text("userId")
+	want := b.Do(http.MethodPost, "/api/auth/signup", signupBody("kim@example.com", "Kim.K", goodPassword)).Want(t, http.StatusCreated).Text("userId")
 	for _, username := range []string{"Kim.K", "kim.k", "KIM.K"} {
 		ctx := db.CountCalls(t.Context())
 		userID, canonical, err := w.another().FindByUsername(ctx, username)

@@ -39,19 +39,19 @@ func TestPlatformCodeHost(t *testing.T) {
 	form.Set("verified", "true")
 	form.Set("decision", "authorize")
 	back := b.submit(page, form)
-	a := b.do(http.MethodGet, strings.TrimPrefix(back, w.server.URL), nil).want(t, http.StatusFound)
-	if got := a.header.Get("Location"); got != "/projects" {
+	a := b.Do(http.MethodGet, strings.TrimPrefix(back, w.server.URL), nil).Want(t, http.StatusFound)
+	if got := a.Header.Get("Location"); got != "/projects" {
 		t.Errorf("redirected to %q", got)
 	}
-	if me := b.me().want(t, http.StatusOK); me.text("email") != "grace@example.com" || me.text("username") != "grace" {
-		t.Errorf("me %s", me.raw)
+	if me := b.me().Want(t, http.StatusOK); me.Text("email") != "grace@example.com" || me.Text("username") != "grace" {
+		t.Errorf("me %s", me.Raw)
 	}
 }
 
 // form reads the hidden fields of the consent page's form.
 func (b *browser) form(page string) url.Values {
 	b.w.t.Helper()
-	res, err := b.client.Get(page)
+	res, err := b.HTTP.Get(page)
 	if err != nil {
 		b.w.t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func (b *browser) submit(page string, form url.Values) string {
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Origin", u.Scheme+"://"+u.Host)
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	res, err := b.client.Do(r)
+	res, err := b.HTTP.Do(r)
 	if err != nil {
 		b.w.t.Fatal(err)
 	}

@@ -19,9 +19,9 @@ func rateOf(t *testing.T, a answer) [3]int {
 	t.Helper()
 	var got [3]int
 	for i, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
-		n, err := strconv.Atoi(a.header.Get(name))
+		n, err := strconv.Atoi(a.Header.Get(name))
 		if err != nil {
-			t.Fatalf("%s: %q", name, a.header.Get(name))
+			t.Fatalf("%s: %q", name, a.Header.Get(name))
 		}
 		got[i] = n
 	}
@@ -55,37 +55,37 @@ func TestFailedLoginsOfAPairAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
-	b.signup("ada").want(t, http.StatusCreated)
+	b.signup("ada").Want(t, http.StatusCreated)
 	for _, who := range []string{"ada", "nobody"} { // known or not, the same
 		for i := range 10 {
-			a := b.login(who, "wrong").want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
+			a := b.login(who, "wrong").Want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
 			if got, want := rateOf(t, a), [3]int{10, 9 - i, 600}; got != want {
 				t.Errorf("%s, attempt %d: %v, want %v", who, i+1, got, want)
 			}
 		}
 		for _, password := range []string{"wrong", goodPassword} {
-			a := b.login(who, password).want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
-			if got := rateOf(t, a); got != [3]int{10, 0, 600} || a.header.Get("Retry-After") != "600" {
-				t.Errorf("%s refused: %v, Retry-After %s", who, got, a.header.Get("Retry-After"))
+			a := b.login(who, password).Want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
+			if got := rateOf(t, a); got != [3]int{10, 0, 600} || a.Header.Get("Retry-After") != "600" {
+				t.Errorf("%s refused: %v, Retry-After %s", who, got, a.Header.Get("Retry-After"))
 			}
-			if a.calls != 1 {
-				t.Errorf("a refusal took %d calls", a.calls)
+			if a.Calls != 1 {
+				t.Errorf("a refusal took %d calls", a.Calls)
 			}
 		}
 	}
-	b.from("198.51.100.9").login("ada", goodPassword).want(t, http.StatusOK) // another address
+	b.from("198.51.100.9").login("ada", goodPassword).Want(t, http.StatusOK) // another address
 	b.from("203.0.113.1")
 	w.clock.Advance(10 * time.Minute)
-	b.login("ada", goodPassword).want(t, http.StatusOK)
+	b.login("ada", goodPassword).Want(t, http.StatusOK)
 }
 
 func TestSuccessIsGivenBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
-	b.signup("ada").want(t, http.StatusCreated)
+	b.signup("ada").Want(t, http.StatusCreated)
 	for range 15 {
-		a := b.login("ada", goodPassword).want(t, http.StatusOK)
+		a := b.login("ada", goodPassword).Want(t, http.StatusOK)
 		if got := rateOf(t, a); got[0] != 10 || got[1] != 10 {
 			t.Fatalf("after a success: %v", got)
 		}
@@ -93,7 +93,7 @@ func TestSuccessIsGivenBack(t *testing.T) {
 	if got, want := w.loginHits("ada@example.com", "203.0.113.1"), [3]int{0, 15, 0}; got != want {
 		t.Errorf("hits %v, want %v", got, want)
 	}
-	b.login("ada", "wrong").want(t, http.StatusUnauthorized)
+	b.login("ada", "wrong").Want(t, http.StatusUnauthorized)
 	if got, want := w.loginHits("ada@example.com", "203.0.113.1"), [3]int{1, 16, 0}; got != want {
 		t.Errorf("hits %v, want %v: the e-mail's own counter is for strange addresses", got, want)
 	}
@@ -102,12 +102,12 @@ func TestSuccessIsGivenBack(t *testing.T) {
 func TestLimitIsExactUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.browser().signup("ada").want(t, http.StatusCreated)
+	w.browser().signup("ada").Want(t, http.StatusCreated)
 	const attempts = 24
 	statuses := make([]int, attempts)
 	var wg sync.WaitGroup
 	for i := range attempts {
-		wg.Go(func() { statuses[i] = w.browser().login("ada", "wrong").status })
+		wg.Go(func() { statuses[i] = w.browser().login("ada", "wrong").Status })
 	}
 	wg.Wait()
 	count := map[int]int{}
@@ -129,25 +129,25 @@ func TestEmailLimitHoldsBackStrangersOnly(t *testing.T) {
 	b := w.member("ada")
 	stranger := w.browser()
 	for i := range 3 {
-		stranger.from(fmt.Sprintf("198.51.100.%d", i)).login("ada", "wrong").want(t, http.StatusUnauthorized)
+		stranger.from(fmt.Sprintf("198.51.100.%d", i)).login("ada", "wrong").Want(t, http.StatusUnauthorized)
 	}
-	stranger.from("198.51.100.77").login("ada", goodPassword).want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
-	b.login("ada", goodPassword).want(t, http.StatusOK)
-	b.login("ada", "wrong").want(t, http.StatusUnauthorized)
+	stranger.from("198.51.100.77").login("ada", goodPassword).Want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
+	b.login("ada", goodPassword).Want(t, http.StatusOK)
+	b.login("ada", "wrong").Want(t, http.StatusUnauthorized)
 }
 
 func TestLoginsOfAnAddressAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.LoginIP = 4 }))
 	b := w.browser()
-	b.signup("ada").want(t, http.StatusCreated)
+	b.signup("ada").Want(t, http.StatusCreated)
 	for i := range 4 { // right or wrong
-		a := b.login("ada", goodPassword).want(t, http.StatusOK)
+		a := b.login("ada", goodPassword).Want(t, http.StatusOK)
 		if got, want := rateOf(t, a), [3]int{4, 3 - i, 600}; got != want {
 			t.Errorf("login %d: %v, want %v", i+1, got, want)
 		}
 	}
-	a := b.login("eve", "wrong").want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
+	a := b.login("eve", "wrong").Want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
 	if got := rateOf(t, a); got != [3]int{4, 0, 600} {
 		t.Errorf("refused: %v", got)
 	}
@@ -160,29 +160,29 @@ func TestSignupsOfAnAddressAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.SignupIP = 2 }))
 	b := w.browser()
-	if got := rateOf(t, b.signup("a1").want(t, http.StatusCreated)); got != [3]int{2, 1, 3300} {
+	if got := rateOf(t, b.signup("a1").Want(t, http.StatusCreated)); got != [3]int{2, 1, 3300} {
 		t.Errorf("first: %v", got)
 	}
-	b.do(http.MethodPost, "/api/auth/signup", signupBody("bad", "b", "c")).want(t, http.StatusBadRequest) // not counted
-	if got := rateOf(t, b.signup("a1").want(t, http.StatusConflict)); got != [3]int{2, 0, 3300} {
+	b.Do(http.MethodPost, "/api/auth/signup", signupBody("bad", "b", "c")).Want(t, http.StatusBadRequest) // not counted
+	if got := rateOf(t, b.signup("a1").Want(t, http.StatusConflict)); got != [3]int{2, 0, 3300} {
 		t.Errorf("second: %v", got)
 	}
-	a := b.signup("a3").want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
-	if a.header.Get("Retry-After") != "3300" {
-		t.Errorf("Retry-After %q", a.header.Get("Retry-After"))
+	a := b.signup("a3").Want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
+	if a.Header.Get("Retry-After") != "3300" {
+		t.Errorf("Retry-After %q", a.Header.Get("Retry-After"))
 	}
 	w.clock.Advance(55 * time.Minute)
-	b.signup("a3").want(t, http.StatusCreated)
+	b.signup("a3").Want(t, http.StatusCreated)
 }
 
 func TestIPv6IsCountedByNetwork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.LoginPair = 2 }))
 	b := w.browser()
-	b.from("2001:db8:1:2::1").login("ada", "x").want(t, http.StatusUnauthorized)
-	b.from("2001:db8:1:2:ffff::2").login("ada", "x").want(t, http.StatusUnauthorized)
-	b.from("2001:db8:1:2:abcd::3").login("ada", "x").want(t, http.StatusTooManyRequests)
-	b.from("2001:db8:1:3::1").login("ada", "x").want(t, http.StatusUnauthorized)
+	b.from("2001:db8:1:2::1").login("ada", "x").Want(t, http.StatusUnauthorized)
+	b.from("2001:db8:1:2:ffff::2").login("ada", "x").Want(t, http.StatusUnauthorized)
+	b.from("2001:db8:1:2:abcd::3").login("ada", "x").Want(t, http.StatusTooManyRequests)
+	b.from("2001:db8:1:3::1").login("ada", "x").Want(t, http.StatusUnauthorized)
 }
 
 func TestPasswordChangeCountsAsALogin(t *testing.T) {
@@ -190,17 +190,17 @@ func TestPasswordChangeCountsAsALogin(t *testing.T) {
 	w := newWorld(t, withLimits(func(l *Limits) { l.LoginPair = 2 }))
 	b := w.member("ada")
 	change := func(current string) answer {
-		return b.do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": current, "newPassword": "another good one"})
+		return b.Do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": current, "newPassword": "another good one"})
 	}
 	for i := range 2 {
-		if got := rateOf(t, change("wrong").want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)); got != [3]int{2, 1 - i, 600} {
+		if got := rateOf(t, change("wrong").Want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)); got != [3]int{2, 1 - i, 600} {
 			t.Errorf("attempt %d: %v", i+1, got)
 		}
 	}
-	change(goodPassword).want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
-	b.login("ada", goodPassword).want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
+	change(goodPassword).Want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
+	b.login("ada", goodPassword).Want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
 	w.clock.Advance(15 * time.Minute)
-	if got := rateOf(t, change(goodPassword).want(t, http.StatusOK)); got[1] != 2 {
+	if got := rateOf(t, change(goodPassword).Want(t, http.StatusOK)); got[1] != 2 {
 		t.Errorf("after a success: %v", got)
 	}
 	if got := w.loginHits("ada@example.com", "203.0.113.1"); got != [3]int{0, 1, 0} {

@@ -18,44 +18,44 @@ func TestSessionLives(t *testing.T) {
 	w := newWorld(t)
 	idle := w.member("idle")
 	w.clock.Advance(SessionIdleLife - time.Second)
-	idle.me().want(t, http.StatusOK)
+	idle.me().Want(t, http.StatusOK)
 	w.clock.Advance(SessionIdleLife + time.Second)
-	idle.me().want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	idle.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
 
 	used := w.member("used")
 	for range 29 {
 		w.clock.Advance(24 * time.Hour)
-		used.me().want(t, http.StatusOK)
+		used.me().Want(t, http.StatusOK)
 	}
 	w.clock.Advance(24*time.Hour - time.Second)
-	used.me().want(t, http.StatusOK)
+	used.me().Want(t, http.StatusOK)
 	w.clock.Advance(time.Second)
-	used.me().want(t, http.StatusUnauthorized, api.CodeInvalidToken) // 30 days, however often it was used
+	used.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken) // 30 days, however often it was used
 }
 
 func TestSessionIsRenewedOnceADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.member("ada")
-	old := b.cookie("session")
+	old := b.Cookie("session")
 	w.clock.Advance(24*time.Hour - time.Second)
-	if a := b.me().want(t, http.StatusOK); len(a.header.Values("Set-Cookie")) != 0 || a.calls != 1 {
-		t.Errorf("renewed within a day: %v, %d calls", a.header.Values("Set-Cookie"), a.calls)
+	if a := b.me().Want(t, http.StatusOK); len(a.Header.Values("Set-Cookie")) != 0 || a.Calls != 1 {
+		t.Errorf("renewed within a day: %v, %d calls", a.Header.Values("Set-Cookie"), a.Calls)
 	}
 	w.clock.Advance(time.Second)
-	if a := b.me().want(t, http.StatusOK); len(a.header.Values("Set-Cookie")) != 2 {
-		t.Errorf("not renewed after a day: %v", a.header.Values("Set-Cookie"))
+	if a := b.me().Want(t, http.StatusOK); len(a.Header.Values("Set-Cookie")) != 2 {
+		t.Errorf("not renewed after a day: %v", a.Header.Values("Set-Cookie"))
 	}
-	if b.cookie("session") == old {
+	if b.Cookie("session") == old {
 		t.Error("the renewed token is the old one")
 	}
-	if a := b.me().want(t, http.StatusOK); len(a.header.Values("Set-Cookie")) != 0 || a.calls != 1 {
-		t.Errorf("renewed twice: %v, %d calls", a.header.Values("Set-Cookie"), a.calls)
+	if a := b.me().Want(t, http.StatusOK); len(a.Header.Values("Set-Cookie")) != 0 || a.Calls != 1 {
+		t.Errorf("renewed twice: %v, %d calls", a.Header.Values("Set-Cookie"), a.Calls)
 	}
 	// A request that was under way with the old token meanwhile: still good, not renewed again.
-	b.setCookie("session", old)
-	if a := b.me().want(t, http.StatusOK); len(a.header.Values("Set-Cookie")) != 0 {
-		t.Errorf("the old token renews again: %v", a.header.Values("Set-Cookie"))
+	b.SetCookie("session", old)
+	if a := b.me().Want(t, http.StatusOK); len(a.Header.Values("Set-Cookie")) != 0 {
+		t.Errorf("the old token renews again: %v", a.Header.Values("Set-Cookie"))
 	}
 }
 
@@ -84,19 +84,19 @@ func TestSessionsListAndEnd(t *testing.T) {
 	first := w.member("ada")
 	w.clock.Advance(time.Minute)
 	second := w.browser().from("198.51.100.4")
-	second.header.Set("User-Agent", "Bro\twser\u00ad /"+strings.Repeat("é", 300))
-	second.login("ada", goodPassword).want(t, http.StatusOK)
+	second.Header.Set("User-Agent", "Bro\twser\u00ad /"+strings.Repeat("é", 300))
+	second.login("ada", goodPassword).Want(t, http.StatusOK)
 	other := w.member("eve")
 
-	list := first.do(http.MethodGet, "/api/auth/sessions", nil).want(t, http.StatusOK)
-	sessions, _ := list.body["sessions"].([]any)
-	if len(sessions) != 2 || len(list.body) != 1 {
-		t.Fatalf("sessions: %s", list.raw)
+	list := first.Do(http.MethodGet, "/api/auth/sessions", nil).Want(t, http.StatusOK)
+	sessions, _ := list.Body["sessions"].([]any)
+	if len(sessions) != 2 || len(list.Body) != 1 {
+		t.Fatalf("sessions: %s", list.Raw)
 	}
 	newest, _ := sessions[0].(map[string]any)
 	oldest, _ := sessions[1].(map[string]any)
 	if newest["current"] != false || oldest["current"] != true || len(newest) != 7 {
-		t.Errorf("current: %s", list.raw)
+		t.Errorf("current: %s", list.Raw)
 	}
 	if newest["ip"] != "198.51.100.4" || newest["createdAt"] != "2031-05-05T10:06:00.000Z" || newest["lastSeenAt"] != newest["createdAt"] || newest["expiresAt"] != "2031-05-12T10:06:00.000Z" {
 		t.Errorf("session: %v", newest)
@@ -106,22 +106,22 @@ func TestSessionsListAndEnd(t *testing.T) {
 	}
 
 	end := func(b *browser, id any) answer {
-		return b.do(http.MethodDelete, fmt.Sprintf("/api/auth/sessions/%v", id), nil)
+		return b.Do(http.MethodDelete, fmt.Sprintf("/api/auth/sessions/%v", id), nil)
 	}
-	end(other, newest["id"]).want(t, http.StatusNotFound, api.CodeSessionNotFound)
-	end(first, "ses_nonsense").want(t, http.StatusNotFound, api.CodeSessionNotFound)
-	end(first, "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK").want(t, http.StatusNotFound, api.CodeSessionNotFound)
-	end(first, "%23USER").want(t, http.StatusNotFound, api.CodeSessionNotFound)
-	if a := end(first, newest["id"]).want(t, http.StatusOK); len(a.header.Values("Set-Cookie")) != 0 {
+	end(other, newest["id"]).Want(t, http.StatusNotFound, api.CodeSessionNotFound)
+	end(first, "ses_nonsense").Want(t, http.StatusNotFound, api.CodeSessionNotFound)
+	end(first, "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK").Want(t, http.StatusNotFound, api.CodeSessionNotFound)
+	end(first, "%23USER").Want(t, http.StatusNotFound, api.CodeSessionNotFound)
+	if a := end(first, newest["id"]).Want(t, http.StatusOK); len(a.Header.Values("Set-Cookie")) != 0 {
 		t.Error("ending another session took this one's cookie")
 	}
-	end(first, newest["id"]).want(t, http.StatusNotFound, api.CodeSessionNotFound)
-	second.me().want(t, http.StatusUnauthorized, api.CodeInvalidToken)
-	first.me().want(t, http.StatusOK)
-	if a := end(first, oldest["id"]).want(t, http.StatusOK); len(a.header.Values("Set-Cookie")) != 2 {
-		t.Errorf("ending one's own session: %v", a.header.Values("Set-Cookie"))
+	end(first, newest["id"]).Want(t, http.StatusNotFound, api.CodeSessionNotFound)
+	second.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	first.me().Want(t, http.StatusOK)
+	if a := end(first, oldest["id"]).Want(t, http.StatusOK); len(a.Header.Values("Set-Cookie")) != 2 {
+		t.Errorf("ending one's own session: %v", a.Header.Values("Set-Cookie"))
 	}
-	first.me().want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	first.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
 }
 
 func TestPasswordChangeEndsEveryOtherSession(t *testing.T) {
@@ -131,38 +131,38 @@ func TestPasswordChangeEndsEveryOtherSession(t *testing.T) {
 	var others []*browser
 	for range 3 {
 		o := w.browser()
-		o.login("ada", goodPassword).want(t, http.StatusOK)
+		o.login("ada", goodPassword).Want(t, http.StatusOK)
 		others = append(others, o)
 	}
 	const fresh = "a wholly new password"
 	change := func(current, next string) answer {
-		return b.do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": current, "newPassword": next})
+		return b.Do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": current, "newPassword": next})
 	}
 	for _, bad := range []string{"short", "password", "ada@example.com", "ADA@EXAMPLE.COM"} {
-		a := change(goodPassword, bad).want(t, http.StatusBadRequest, api.CodeValidationFailed)
-		if !strings.HasPrefix(a.text("error"), "newPassword: ") {
-			t.Errorf("%q: %s", bad, a.raw)
+		a := change(goodPassword, bad).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		if !strings.HasPrefix(a.Text("error"), "newPassword: ") {
+			t.Errorf("%q: %s", bad, a.Raw)
 		}
 	}
-	a := change(strings.Repeat("x", 1025), "ada@example.com").want(t, http.StatusBadRequest, api.CodeValidationFailed)
-	if text := a.text("error"); !strings.HasPrefix(text, "currentPassword: ") || !strings.Contains(text, "; newPassword: ") {
-		t.Errorf("two faults: %s", a.raw)
+	a := change(strings.Repeat("x", 1025), "ada@example.com").Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	if text := a.Text("error"); !strings.HasPrefix(text, "currentPassword: ") || !strings.Contains(text, "; newPassword: ") {
+		t.Errorf("two faults: %s", a.Raw)
 	}
-	change("wrong", fresh).want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
-	if a := change(goodPassword, fresh).want(t, http.StatusOK); a.body["success"] != true || a.text("message") == "" {
-		t.Errorf("change: %s", a.raw)
+	change("wrong", fresh).Want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
+	if a := change(goodPassword, fresh).Want(t, http.StatusOK); a.Body["success"] != true || a.Text("message") == "" {
+		t.Errorf("change: %s", a.Raw)
 	}
 	for _, o := range others {
-		o.me().want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+		o.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
 	}
-	b.me().want(t, http.StatusOK)
-	list := b.do(http.MethodGet, "/api/auth/sessions", nil).want(t, http.StatusOK)
-	if sessions, _ := list.body["sessions"].([]any); len(sessions) != 1 {
-		t.Errorf("sessions after the change: %s", list.raw)
+	b.me().Want(t, http.StatusOK)
+	list := b.Do(http.MethodGet, "/api/auth/sessions", nil).Want(t, http.StatusOK)
+	if sessions, _ := list.Body["sessions"].([]any); len(sessions) != 1 {
+		t.Errorf("sessions after the change: %s", list.Raw)
 	}
-	b.login("ada", goodPassword).want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
-	b.login("ada", fresh).want(t, http.StatusOK)
-	b.me().want(t, http.StatusOK)
+	b.login("ada", goodPassword).Want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
+	b.login("ada", fresh).Want(t, http.StatusOK)
+	b.me().Want(t, http.StatusOK)
 }
 
 // Whoever logs in with the old password while it is being changed gets a session that never comes to life.
@@ -174,7 +174,7 @@ func TestLoginDuringPasswordChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": goodPassword, "newPassword": "a wholly new password"}).want(t, http.StatusOK)
+	b.Do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": goodPassword, "newPassword": "a wholly new password"}).Want(t, http.StatusOK)
 	late := newSession(w.service.ids.New("ses"), User{ID: state.credential.UserID, Generation: state.credential.Generation}, Client{}, w.clock.Now())
 	if err := w.service.store.startSession(t.Context(), signIn{session: late, email: "ada@example.com"}, w.clock.Now()); err != nil {
 		t.Fatal(err)
@@ -192,11 +192,11 @@ func TestSessionNeedsNoStorageForForgedTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
-	b.setCookie("session", "a.b.c")
-	if a := b.me().want(t, http.StatusUnauthorized, api.CodeInvalidToken); a.calls != 0 {
-		t.Errorf("%d calls", a.calls)
+	b.SetCookie("session", "a.b.c")
+	if a := b.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken); a.Calls != 0 {
+		t.Errorf("%d calls", a.Calls)
 	}
-	b.do(http.MethodPost, "/api/auth/logout", nil).want(t, http.StatusOK)
+	b.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)
 }
 
 func TestTokenClaims(t *testing.T) {
@@ -204,7 +204,7 @@ func TestTokenClaims(t *testing.T) {
 	w := newWorld(t)
 	b := w.member("ada")
 	var c jwt.MapClaims
-	token, _, err := jwt.NewParser().ParseUnverified(b.cookie("session"), &c)
+	token, _, err := jwt.NewParser().ParseUnverified(b.Cookie("session"), &c)
 	if err != nil {
 		t.Fatal(err)
 	}
