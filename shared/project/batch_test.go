@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/api"
 )
 
@@ -37,7 +38,7 @@ func (d desk) contents() map[string]string {
 	d.w.t.Helper()
 	all := map[string]string{}
 	for _, a := range pages(d.w.t, d, "?include=content", 0) {
-		for _, f := range a.list("files") {
+		for _, f := range a.List("files") {
 			all[f["path"].(string)] = contentOf(d.w.t, f)
 		}
 	}
@@ -49,18 +50,18 @@ func TestABatchOfEverything(t *testing.T) {
 	w := newWorld(t)
 	d := w.desk("ada")
 	for _, path := range []string{"/update", "/delete", "/rename", "/same"} {
-		d.save(path, "old").want(t, http.StatusCreated)
+		d.save(path, "old").Want(t, http.StatusCreated)
 	}
-	old := d.read("/rename").body
+	old := d.read("/rename").Body
 	told := len(d.told())
 	a := d.batch(
 		renaming("/rename", "/renamed.ts"), creation("/create", "new"), deletion("/delete"), update("/update", "new"), update("/same", "old"),
 		creation("/bytes", base64.StdEncoding.EncodeToString([]byte{0xff, 0})).with("encoding", "base64"), creation("/nul", "a\x00b and so on"),
-	).want(t, http.StatusOK)
-	if diff := cmp.Diff([]any{"/renamed.ts", "/create", "/update", "/same", "/bytes", "/nul"}, a.values("files", "path")); diff != "" {
+	).Want(t, http.StatusOK)
+	if diff := cmp.Diff([]any{"/renamed.ts", "/create", "/update", "/same", "/bytes", "/nul"}, a.Values("files", "path")); diff != "" {
 		t.Error(diff)
 	}
-	moved := a.list("files")[0]
+	moved := a.List("files")[0]
 	for _, kept := range []string{"size", "sha256", "encoding", "createdAt"} {
 		if moved[kept] != old[kept] {
 			t.Errorf("a rename changes %s from %v to %v", kept, old[kept], moved[kept])
@@ -78,8 +79,8 @@ func TestABatchOfEverything(t *testing.T) {
 		t.Error(diff)
 	}
 	d.checkTree()
-	if a := d.batch(deletion("/create"), deletion("/bytes")).want(t, http.StatusOK); a.raw != `{"files":[]}` {
-		t.Error(a.raw)
+	if a := d.batch(deletion("/create"), deletion("/bytes")).Want(t, http.StatusOK); a.Raw != `{"files":[]}` {
+		t.Error(a.Raw)
 	}
 }
 
@@ -88,8 +89,8 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withQuotas(Quotas{Projects: 10, Files: 25, Bytes: 2 << 20}))
 	d := w.desk("ada")
-	tag := d.save("/a", "a").want(t, http.StatusCreated).header.Get("ETag")
-	d.save("/dir/b", "b").want(t, http.StatusCreated)
+	tag := d.save("/a", "a").Want(t, http.StatusCreated).Header.Get("ETag")
+	d.save("/dir/b", "b").Want(t, http.StatusCreated)
 	before := fmt.Sprint(len(w.dump(w.names.projects)), len(w.dump(w.names.contents)), len(w.dump(w.names.events)), d.tree())
 	fine := creation("/fine", "x")
 	many := func(n int, make func(i int) object) []object {
@@ -140,18 +141,18 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 		"more bytes than there are": {many(3, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 1<<20)) }), 402, api.CodeQuotaExceeded, "2 MiB"},
 	} {
 		a := d.batch(tc.ops...)
-		if a.status != tc.status || a.text("code") != string(tc.code) || !strings.Contains(a.text("error"), tc.message) {
-			t.Errorf("%s: %d %.300s, want %d %s", name, a.status, a.raw, tc.status, tc.message)
+		if a.Status != tc.status || a.Text("code") != string(tc.code) || !strings.Contains(a.Text("error"), tc.message) {
+			t.Errorf("%s: %d %.300s, want %d %s", name, a.Status, a.Raw, tc.status, tc.message)
 		}
 	}
 	if after := fmt.Sprint(len(w.dump(w.names.projects)), len(w.dump(w.names.contents)), len(w.dump(w.names.events)), d.tree()); after != before {
 		t.Errorf("something was left behind: %s, was %s", after, before)
 	}
-	d.batch(many(20, func(i int) object { return creation(fmt.Sprint("/c", i), "") })...).want(t, http.StatusOK)
-	if a := d.batch(many(4, func(i int) object { return creation(fmt.Sprint("/d", i), "") })...).want(t, 402, api.CodeQuotaExceeded); !strings.Contains(a.text("error"), "files") {
-		t.Error(a.raw)
+	d.batch(many(20, func(i int) object { return creation(fmt.Sprint("/c", i), "") })...).Want(t, http.StatusOK)
+	if a := d.batch(many(4, func(i int) object { return creation(fmt.Sprint("/d", i), "") })...).Want(t, 402, api.CodeQuotaExceeded); !strings.Contains(a.Text("error"), "files") {
+		t.Error(a.Raw)
 	}
-	d.batch(deletion("/c0"), creation("/d0", ""), creation("/d1", ""), creation("/d2", ""), creation("/d3", "")).want(t, http.StatusOK)
+	d.batch(deletion("/c0"), creation("/d0", ""), creation("/d1", ""), creation("/d2", ""), creation("/d3", "")).Want(t, http.StatusOK)
 	d.checkTree()
 }
 
@@ -160,8 +161,8 @@ func TestABatchTakesNoPreconditionAsAWhole(t *testing.T) {
 	t.Parallel()
 	d := newWorld(t).desk("ada")
 	for _, name := range []string{"If-Match", "If-None-Match"} {
-		a := d.do(http.MethodPost, d.files()+"/batch", object{"operations": []object{{"op": "create", "path": "/a", "content": "x"}}}, header(name, "*"))
-		a.want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		a := d.Do(http.MethodPost, d.files()+"/batch", object{"operations": []object{{"op": "create", "path": "/a", "content": "x"}}}, slicetest.Header(name, "*"))
+		a.Want(t, http.StatusBadRequest, api.CodeValidationFailed)
 	}
 	if paths := d.paths(); len(paths) != 0 {
 		t.Errorf("written: %v", paths)
@@ -173,27 +174,27 @@ func TestABatchMayTurnFoldersIntoFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
-	d.batch(creation("/dir/a", "a"), creation("/dir/b", "b"), creation("/file", "f")).want(t, http.StatusOK)
-	d.batch(deletion("/dir/a"), creation("/dir", "x")).want(t, http.StatusConflict, api.CodeConflict)
-	d.batch(creation("/dir", "now a file"), deletion("/dir/a"), renaming("/dir/b", "/b")).want(t, http.StatusOK)
-	d.batch(creation("/file/inner", "i"), renaming("/file", "/file/f")).want(t, http.StatusOK)
+	d.batch(creation("/dir/a", "a"), creation("/dir/b", "b"), creation("/file", "f")).Want(t, http.StatusOK)
+	d.batch(deletion("/dir/a"), creation("/dir", "x")).Want(t, http.StatusConflict, api.CodeConflict)
+	d.batch(creation("/dir", "now a file"), deletion("/dir/a"), renaming("/dir/b", "/b")).Want(t, http.StatusOK)
+	d.batch(creation("/file/inner", "i"), renaming("/file", "/file/f")).Want(t, http.StatusOK)
 	if diff := cmp.Diff([]any{"/b", "/dir", "/file/f", "/file/inner"}, d.paths()); diff != "" {
 		t.Error(diff)
 	}
-	d.batch(renaming("/dir", "/dir/again/and/again"), renaming("/file/f", "/f"), renaming("/file/inner", "/file")).want(t, http.StatusOK)
+	d.batch(renaming("/dir", "/dir/again/and/again"), renaming("/file/f", "/f"), renaming("/file/inner", "/file")).Want(t, http.StatusOK)
 	if diff := cmp.Diff([]any{"/b", "/dir/again/and/again", "/f", "/file"}, d.paths()); diff != "" {
 		t.Error(diff)
 	}
 	ops := []object{creation("/file", "")}
-	d.remove("/file").want(t, http.StatusOK)
+	d.remove("/file").Want(t, http.StatusOK)
 	for i := range 19 {
 		path := fmt.Sprintf("/file/%02d", i)
-		d.save(path, "").want(t, http.StatusCreated)
+		d.save(path, "").Want(t, http.StatusCreated)
 		ops = append(ops, deletion(path))
 	}
-	d.save("/file/99", "").want(t, http.StatusCreated)
-	d.batch(ops...).want(t, http.StatusConflict, api.CodeConflict)
-	d.remove("/file/99").want(t, http.StatusOK)
-	d.batch(ops...).want(t, http.StatusOK)
+	d.save("/file/99", "").Want(t, http.StatusCreated)
+	d.batch(ops...).Want(t, http.StatusConflict, api.CodeConflict)
+	d.remove("/file/99").Want(t, http.StatusOK)
+	d.batch(ops...).Want(t, http.StatusOK)
 	d.checkTree()
 }

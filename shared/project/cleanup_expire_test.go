@@ -58,8 +58,8 @@ func TestReplacedContentsExpire(t *testing.T) {
 	want := map[string]int64{}
 	save := func(path, text string) (contentID string) {
 		t.Helper()
-		if a := ada.do(http.MethodPost, files, object{"path": path, "content": text}); a.status > 201 {
-			t.Fatalf("%d %s", a.status, a.raw)
+		if a := ada.Do(http.MethodPost, files, object{"path": path, "content": text}); a.Status > 201 {
+			t.Fatalf("%d %s", a.Status, a.Raw)
 		}
 		contentID = w.content(projectID, path)
 		want[contentID+"#0"] = 0
@@ -72,7 +72,7 @@ func TestReplacedContentsExpire(t *testing.T) {
 	}
 	batch := func(operations ...object) {
 		t.Helper()
-		ada.do(http.MethodPost, files+"/batch", object{"operations": operations}).want(t, http.StatusOK)
+		ada.Do(http.MethodPost, files+"/batch", object{"operations": operations}).Want(t, http.StatusOK)
 	}
 
 	first := save("/a.ts", "first")
@@ -105,8 +105,8 @@ func TestReplacedContentsExpire(t *testing.T) {
 		if diff := cmp.Diff(want, w.expiries(projectID)); diff != "" {
 			t.Errorf("expiries, played again: %s", diff)
 		}
-		if a := ada.get(files+"?path=/d/a.ts").want(t, http.StatusOK); a.text("content") != "second" {
-			t.Errorf("what is in use is %s", a.raw)
+		if a := ada.Get(files+"?path=/d/a.ts").Want(t, http.StatusOK); a.Text("content") != "second" {
+			t.Errorf("what is in use is %s", a.Raw)
 		}
 	}
 }
@@ -118,12 +118,12 @@ func TestAVersionIsReadableAsLongAsItIsShown(t *testing.T) {
 	c := newCleaner(t, w)
 	ada := w.user("ada")
 	files := "/api/projects/" + ada.project("", "History", Private) + "/files"
-	version := ada.do(http.MethodPost, files, object{"path": "/a.ts", "content": "first"}).want(t, http.StatusCreated).text("version")
-	ada.do(http.MethodPost, files, object{"path": "/a.ts", "content": "second"}).want(t, http.StatusOK)
+	version := ada.Do(http.MethodPost, files, object{"path": "/a.ts", "content": "first"}).Want(t, http.StatusCreated).Text("version")
+	ada.Do(http.MethodPost, files, object{"path": "/a.ts", "content": "second"}).Want(t, http.StatusOK)
 	c.handleAll()
 	w.clock.Advance(versionRetention - time.Second)
 	for _, want := range []int{http.StatusOK, http.StatusNotFound} {
-		ada.get(files+"?path=/a.ts&version="+version).want(t, want)
+		ada.Get(files+"?path=/a.ts&version="+version).Want(t, want)
 		w.clock.Advance(time.Second)
 	}
 }
@@ -158,8 +158,7 @@ func TestExpiryOfChunks(t *testing.T) {
 	if diff := cmp.Diff(want, w.expiries(projectID)); diff != "" {
 		t.Error(diff)
 	}
-	_, sdk := newGate(t, w, 1, false)
-	err := c.through(sdk).Handle(t.Context(), inserted(w.image(event.Record{
+	err := c.through(w.gated(1, false)).Handle(t.Context(), inserted(w.image(event.Record{
 		ID: w.ids.New(id.Event), Type: event.FileDeleted, ProjectID: projectID, Replaced: &event.Content{ID: contentID, Chunks: 3},
 	})))
 	if err == nil {

@@ -3,17 +3,12 @@ package project
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
@@ -22,41 +17,25 @@ import (
 	"devplatform/shared/id"
 )
 
-// gate lets so many calls to DynamoDB through and cuts off all others, before or after they have done their work.
-type gate struct {
-	open  atomic.Int64
-	after bool
-	next  http.Handler
-}
-
-func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if g.open.Add(-1) < 0 {
-		if g.after && g.open.Load() == -1 {
-			g.next.ServeHTTP(httptest.NewRecorder(), r)
-		}
-		panic(http.ErrAbortHandler)
-	}
-	g.next.ServeHTTP(w, r)
-}
-
-// quietly is a proxy that does not log whom it was cut off from.
-func quietly(target *url.URL) http.Handler {
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)
-	return proxy
-}
-
-func newGate(t *testing.T, w *world, calls int, after bool) (*gate, *dynamodb.Client) {
-	t.Helper()
-	target, err := url.Parse(w.endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := &gate{after: after, next: quietly(target)}
-	g.open.Store(int64(calls))
-	server := httptest.NewServer(g)
-	t.Cleanup(server.Close)
-	return g, dynamotest.Client(server.URL, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
+// gated is a client that gets so many calls through to DynamoDB. All others are cut off; the first of them, if it is to be done, after
+// it has done its work.
+func (w *world) gated(calls int, done bool) *dynamodb.Client {
+	w.t.Helper()
+	var open atomic.Int64
+	open.Store(int64(calls))
+	return dynamotest.NewWire(w.t, w.endpoint, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			left := open.Add(-1)
+			if left >= 0 {
+				next.ServeHTTP(out, r)
+				return
+			}
+			if done && left == -1 {
+				next.ServeHTTP(httptest.NewRecorder(), r)
+			}
+			dynamotest.Cut(out, r)
+		})
+	}).Client(dynamotest.Once)
 }
 
 // Wherever a clean-up is cut off, the next one ends clean: after every number of calls, and with the last one done or not.
@@ -70,11 +49,10 @@ func TestACleanUpMayBeCutOffAnywhere(t *testing.T) {
 	cut := 0
 	for calls := 0; ; calls++ {
 		finished := 0
-		for _, after := range []bool{false, true} {
+		for _, done := range []bool{false, true} {
 			projectID := w.ids.New(id.Project)
 			c.remains(projectID, 30, 3)
-			_, sdk := newGate(t, w, calls, after)
-			switch err := c.through(sdk).Handle(t.Context(), w.deletion(projectID)); {
+			switch err := c.through(w.gated(calls, done)).Handle(t.Context(), w.deletion(projectID)); {
 			case err == nil:
 				finished++
 			case !errors.Is(err, db.ErrUnavailable):
@@ -110,8 +88,7 @@ func TestRecordsGoAfterTheirChunks(t *testing.T) {
 	for calls := range 8 {
 		projectID := w.ids.New(id.Project)
 		c.remains(projectID, 60, 0)
-		_, sdk := newGate(t, w, calls, false)
-		_ = c.through(sdk).Handle(t.Context(), w.deletion(projectID))
+		_ = c.through(w.gated(calls, false)).Handle(t.Context(), w.deletion(projectID))
 		named := map[db.Key]bool{}
 		for _, item := range w.dump(w.names.projects) {
 			var ref contentRef
@@ -140,23 +117,18 @@ func TestACleanUpIsPatientWithThrottling(t *testing.T) {
 	c := newCleaner(t, w)
 	projectID := w.ids.New(id.Project)
 	c.remains(projectID, 120, 0)
-	target, err := url.Parse(w.endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	next := quietly(target)
+	slowDown := dynamotest.Refusal(http.StatusBadRequest, "ProvisionedThroughputExceededException", "")
 	var calls atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		if operation(r) == "BatchWriteItem" && calls.Add(1)%3 != 0 {
-			out.Header().Set("Content-Type", "application/x-amz-json-1.0")
-			out.WriteHeader(http.StatusBadRequest)
-			_, _ = out.Write([]byte(`{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down"}`))
-			return
-		}
-		next.ServeHTTP(out, r)
-	}))
-	t.Cleanup(server.Close)
-	cleanup := c.through(dynamotest.Client(server.URL, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }))
+	cleanup := c.through(dynamotest.NewWire(t, w.endpoint, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			if dynamotest.Operation(r) == "BatchWriteItem" && calls.Add(1)%3 != 0 {
+				slowDown(out, r)
+				return
+			}
+			next.ServeHTTP(out, r)
+		})
+	}).Client(dynamotest.Once))
+	var err error
 	for attempt := 0; ; attempt++ {
 		if err = cleanup.Handle(t.Context(), w.deletion(projectID)); err == nil || attempt == 20 {
 			break
@@ -177,17 +149,13 @@ func TestALargeProjectIsCleanedUp(t *testing.T) {
 	c.remains(projectID, 1000, 2)
 	items, _ := w.split(c.everything(), projectID)
 	var calls atomic.Int64
-	target, err := url.Parse(w.endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	next := quietly(target)
-	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		calls.Add(1)
-		next.ServeHTTP(out, r)
-	}))
-	t.Cleanup(server.Close)
-	cleanup, began := c.through(dynamotest.Client(server.URL)), time.Now()
+	wire := dynamotest.NewWire(t, w.endpoint, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			calls.Add(1)
+			next.ServeHTTP(out, r)
+		})
+	})
+	cleanup, began := c.through(wire.Client()), time.Now()
 	if err := cleanup.Handle(t.Context(), w.deletion(projectID)); err != nil {
 		t.Fatal(err)
 	}
@@ -208,25 +176,18 @@ func TestACleanUpOutOfTimeGoesOnLater(t *testing.T) {
 	projectID := w.ids.New(id.Project)
 	c.remains(projectID, 300, 0)
 	before, _ := w.split(c.everything(), projectID)
-	target, err := url.Parse(w.endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, deletions := quietly(target), 0
 	ctx, cancel := context.WithCancel(t.Context())
-	var mu sync.Mutex
-	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(out, r)
-		mu.Lock()
-		defer mu.Unlock()
-		if operation(r) == "BatchWriteItem" {
-			if deletions++; deletions == 10 {
+	defer cancel()
+	var deletions atomic.Int64
+	wire := dynamotest.NewWire(t, w.endpoint, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(out, r)
+			if dynamotest.Operation(r) == "BatchWriteItem" && deletions.Add(1) == 10 {
 				cancel()
 			}
-		}
-	}))
-	t.Cleanup(server.Close)
-	if err := c.through(dynamotest.Client(server.URL)).Handle(ctx, w.deletion(projectID)); !errors.Is(err, db.ErrUnavailable) {
+		})
+	})
+	if err := c.through(wire.Client()).Handle(ctx, w.deletion(projectID)); !errors.Is(err, db.ErrUnavailable) {
 		t.Fatalf("%v", err)
 	}
 	between, _ := w.split(c.everything(), projectID)

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -34,8 +34,7 @@ type cleaner struct {
 
 func newCleaner(t *testing.T, w *world) *cleaner {
 	t.Helper()
-	c := &cleaner{w: w, conversations: "conversations-" + strings.ToLower(rand.Text())}
-	dynamotest.CreateTable(t, w.sdk, c.conversations, "pk", "sk")
+	c := &cleaner{w: w, conversations: slicetest.Table(t, w.sdk, "conversations")}
 	c.Cleanup = c.through(w.sdk)
 	return c
 }
@@ -205,16 +204,16 @@ func TestADeletedProjectIsCleanedUp(t *testing.T) {
 	doomed, neighbour := ada.project("", "Doomed", Private), ada.project("", "Neighbour", Private)
 	for _, projectID := range []string{doomed, neighbour} {
 		p := "/api/projects/" + projectID
-		ada.do(http.MethodPost, p+"/files", object{"path": "/big.bin", "content": toBase64(randomBytes(1 << 20)), "encoding": "base64"}).want(t, http.StatusCreated)
-		ada.do(http.MethodPost, p+"/files", object{"path": "/a.ts", "content": "1"}).want(t, http.StatusCreated)
-		ada.do(http.MethodPost, p+"/files", object{"path": "/a.ts", "content": "2"}).want(t, http.StatusOK)
-		ada.do(http.MethodPost, p+"/files/batch", object{"operations": []object{
+		ada.Do(http.MethodPost, p+"/files", object{"path": "/big.bin", "content": toBase64(randomBytes(1 << 20)), "encoding": "base64"}).Want(t, http.StatusCreated)
+		ada.Do(http.MethodPost, p+"/files", object{"path": "/a.ts", "content": "1"}).Want(t, http.StatusCreated)
+		ada.Do(http.MethodPost, p+"/files", object{"path": "/a.ts", "content": "2"}).Want(t, http.StatusOK)
+		ada.Do(http.MethodPost, p+"/files/batch", object{"operations": []object{
 			{"op": "rename", "path": "/big.bin", "to": "/bigger.bin"}, {"op": "create", "path": "/b.ts", "content": ""},
-		}}).want(t, http.StatusOK)
-		ada.do(http.MethodDelete, p+"/files?path=/a.ts", nil).want(t, http.StatusOK)
-		ada.do(http.MethodPost, p+"/comments", object{"body": "Nice."}).want(t, http.StatusCreated)
+		}}).Want(t, http.StatusOK)
+		ada.Do(http.MethodDelete, p+"/files?path=/a.ts", nil).Want(t, http.StatusOK)
+		ada.Do(http.MethodPost, p+"/comments", object{"body": "Nice."}).Want(t, http.StatusCreated)
 	}
-	ada.do(http.MethodDelete, "/api/projects/"+doomed, nil).want(t, http.StatusOK)
+	ada.Do(http.MethodDelete, "/api/projects/"+doomed, nil).Want(t, http.StatusOK)
 	before, rest := w.split(c.everything(), doomed)
 	if before == 0 {
 		t.Fatal("nothing to clean up")
@@ -239,7 +238,7 @@ func TestADeletedProjectIsCleanedUp(t *testing.T) {
 	if again, _ := w.split(c.everything(), doomed); again != 0 {
 		t.Errorf("%d items are back", again)
 	}
-	ada.get("/api/projects/"+neighbour+"/files?path=/bigger.bin").want(t, http.StatusOK)
+	ada.Get("/api/projects/"+neighbour+"/files?path=/bigger.bin").Want(t, http.StatusOK)
 }
 
 func randomBytes(n int) []byte {
@@ -255,7 +254,7 @@ func TestALiveProjectIsNotCleanedUp(t *testing.T) {
 	c := newCleaner(t, w)
 	ada := w.user("ada")
 	projectID := ada.project("", "Alive", Private)
-	ada.do(http.MethodPost, "/api/projects/"+projectID+"/files", object{"path": "/a.ts", "content": "1"}).want(t, http.StatusCreated)
+	ada.Do(http.MethodPost, "/api/projects/"+projectID+"/files", object{"path": "/a.ts", "content": "1"}).Want(t, http.StatusCreated)
 	before := c.everything()
 	if err := c.Handle(t.Context(), w.deletion(projectID)); err != nil {
 		t.Errorf("not done: %v", err)
@@ -304,7 +303,7 @@ func TestEventsThatAskForNothing(t *testing.T) {
 		"no project is deleted":  {record(func(r *event.Record) { r.Type, r.ProjectID = event.ProjectDeleted, "" }), true},
 		"a forged one's deleted": {record(func(r *event.Record) { r.Type, r.ProjectID = event.ProjectDeleted, projectID+"#x" }), true},
 	} {
-		log := newCallLog()
+		log := slicetest.NewLog()
 		c.logger = slog.New(log)
 		if err := c.Handle(t.Context(), inserted(tt.image)); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -33,38 +33,38 @@ func (d desk) files() string { return "/api/projects/" + d.projectID + "/files" 
 
 func (d desk) save(path, content string, change ...func(*http.Request)) answer {
 	d.w.t.Helper()
-	return d.do(http.MethodPost, d.files(), object{"path": path, "content": content}, change...)
+	return d.Do(http.MethodPost, d.files(), object{"path": path, "content": content}, change...)
 }
 
 func (d desk) saveBytes(path string, data []byte) answer {
 	d.w.t.Helper()
-	return d.do(http.MethodPost, d.files(), object{"path": path, "content": base64.StdEncoding.EncodeToString(data), "encoding": "base64"})
+	return d.Do(http.MethodPost, d.files(), object{"path": path, "content": base64.StdEncoding.EncodeToString(data), "encoding": "base64"})
 }
 
 func (d desk) read(path string, change ...func(*http.Request)) answer {
 	d.w.t.Helper()
-	return d.do(http.MethodGet, d.files()+"?path="+url.QueryEscape(path), nil, change...)
+	return d.Do(http.MethodGet, d.files()+"?path="+url.QueryEscape(path), nil, change...)
 }
 
 func (d desk) remove(path string, change ...func(*http.Request)) answer {
 	d.w.t.Helper()
-	return d.do(http.MethodDelete, d.files()+"?path="+url.QueryEscape(path), nil, change...)
+	return d.Do(http.MethodDelete, d.files()+"?path="+url.QueryEscape(path), nil, change...)
 }
 
 func (d desk) batch(operations ...object) answer {
 	d.w.t.Helper()
-	return d.do(http.MethodPost, d.files()+"/batch", object{"operations": operations})
+	return d.Do(http.MethodPost, d.files()+"/batch", object{"operations": operations})
 }
 
 func (d desk) history(path, more string) answer {
 	d.w.t.Helper()
-	return d.get(d.files() + "/history?path=" + url.QueryEscape(path) + more)
+	return d.Get(d.files() + "/history?path=" + url.QueryEscape(path) + more)
 }
 
 // paths are those of all files, as the list has them.
 func (d desk) paths() []any {
 	d.w.t.Helper()
-	return d.get(d.files()).want(d.w.t, http.StatusOK).values("files", "path")
+	return d.Get(d.files()).Want(d.w.t, http.StatusOK).Values("files", "path")
 }
 
 // tree reads what the project counts.
@@ -97,16 +97,7 @@ func (d desk) checkTree() {
 	}
 }
 
-func header(name, value string) func(*http.Request) {
-	return func(r *http.Request) { r.Header.Set(name, value) }
-}
-
-// content is a file's content as an answer has it, decoded.
-func (a answer) content(t *testing.T) string {
-	t.Helper()
-	return contentOf(t, a.body)
-}
-
+// contentOf is a file's content as an answer has it, decoded.
 func contentOf(t *testing.T, item map[string]any) string {
 	t.Helper()
 	text, ok := item["content"].(string)

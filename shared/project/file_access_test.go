@@ -20,10 +20,10 @@ func TestWhoMayDoWhatWithFiles(t *testing.T) {
 		w.join(place, byRole[string(role)], role)
 	}
 	calls := map[string]func(desk) answer{
-		"list":    func(d desk) answer { return d.get(d.files()) },
-		"content": func(d desk) answer { return d.get(d.files() + "?include=content") },
+		"list":    func(d desk) answer { return d.Get(d.files()) },
+		"content": func(d desk) answer { return d.Get(d.files() + "?include=content") },
 		"read":    func(d desk) answer { return d.read("/a") },
-		"version": func(d desk) answer { return d.get(d.files() + "?path=/a&version=none") },
+		"version": func(d desk) answer { return d.Get(d.files() + "?path=/a&version=none") },
 		"history": func(d desk) answer { return d.history("/a", "") },
 		"save":    func(d desk) answer { return d.save("/new", rand.Text()) },
 		"delete":  func(d desk) answer { return d.remove("/none") },
@@ -40,19 +40,19 @@ func TestWhoMayDoWhatWithFiles(t *testing.T) {
 		Public:  {"owner": member, "admin": member, "member": member, "viewer": viewer, "outsider": reader},
 	} {
 		projectID := owner.project(place, string(visibility), visibility)
-		owner.at(projectID).save("/a", "x").want(t, http.StatusCreated)
-		owner.at(projectID).save("/new", "x").want(t, http.StatusCreated)
+		owner.at(projectID).save("/a", "x").Want(t, http.StatusCreated)
+		owner.at(projectID).save("/new", "x").Want(t, http.StatusCreated)
 		for role, expected := range want {
 			for name, call := range calls {
 				a := call(byRole[role].at(projectID))
 				code := map[int]api.Code{noFile: api.CodeFileNotFound, denied: api.CodeAccessDenied, noProject: api.CodeProjectNotFound, ok: ""}[expected[name]]
-				if status := max(expected[name], -expected[name]); a.status != status || a.text("code") != string(code) {
-					t.Errorf("%s, %s, %s: %d %s, want %d %s", visibility, role, name, a.status, a.raw, status, code)
+				if status := max(expected[name], -expected[name]); a.Status != status || a.Text("code") != string(code) {
+					t.Errorf("%s, %s, %s: %d %s, want %d %s", visibility, role, name, a.Status, a.Raw, status, code)
 				}
 			}
 		}
 		w.join(place, byRole["member"], workspace.Viewer)
-		byRole["member"].at(projectID).save("/new", "y").want(t, map[Visibility]int{Private: http.StatusNotFound}[visibility]|map[Visibility]int{Team: http.StatusForbidden, Public: http.StatusForbidden}[visibility])
+		byRole["member"].at(projectID).save("/new", "y").Want(t, map[Visibility]int{Private: http.StatusNotFound}[visibility]|map[Visibility]int{Team: http.StatusForbidden, Public: http.StatusForbidden}[visibility])
 		w.join(place, byRole["member"], workspace.Member)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/api"
 	"devplatform/shared/project/content"
 )
@@ -25,8 +26,8 @@ func TestCallsOfFiles(t *testing.T) {
 	d := w.desk("ada")
 	calls := func(name string, a answer, status int, want int64) {
 		t.Helper()
-		if a.want(t, status); a.calls != want {
-			t.Errorf("%s: %d calls, want %d", name, a.calls, want)
+		if a.Want(t, status); a.Calls != want {
+			t.Errorf("%s: %d calls, want %d", name, a.Calls, want)
 		}
 	}
 	deep := strings.Repeat("/d", 99)
@@ -39,9 +40,9 @@ func TestCallsOfFiles(t *testing.T) {
 	calls("save what is there", d.save("/a/b/c", "2"), http.StatusOK, 3)
 	calls("read", d.read("/a/b/c"), http.StatusOK, 4)
 	calls("read the largest", d.read("/large"), http.StatusOK, 4)
-	calls("list", d.get(d.files()), http.StatusOK, 4)
-	calls("list a page", d.get(d.files()+"?limit=1"), http.StatusOK, 4)
-	calls("list with contents", d.get(d.files()+"?include=content"), http.StatusOK, 5)
+	calls("list", d.Get(d.files()), http.StatusOK, 4)
+	calls("list a page", d.Get(d.files()+"?limit=1"), http.StatusOK, 4)
+	calls("list with contents", d.Get(d.files()+"?include=content"), http.StatusOK, 5)
 	calls("history", d.history("/a/b/c", ""), http.StatusOK, 4)
 	calls("delete", d.remove("/large"), http.StatusOK, 4)
 	calls("rename", d.batch(renaming("/a/b/c", "/a/c")), http.StatusOK, 5)
@@ -79,8 +80,8 @@ func TestWriteUnitsOfASave(t *testing.T) {
 		{"rename", func() answer { return d.batch(renaming("/100.bin", "/200.bin")) }, 8, 0, 4},
 	} {
 		meter.reset()
-		if a := tc.save(); a.status >= http.StatusBadRequest {
-			t.Fatalf("%s: %s", tc.name, a.raw)
+		if a := tc.save(); a.Status >= http.StatusBadRequest {
+			t.Fatalf("%s: %s", tc.name, a.Raw)
 		}
 		want := map[string]float64{w.names.projects: tc.projects, w.names.events: tc.events}
 		if tc.contents > 0 {
@@ -113,7 +114,7 @@ func (m *unitMeter) read() map[string]float64 {
 
 func (m *unitMeter) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		if operation(r) != "TransactWriteItems" {
+		if dynamotest.Operation(r) != "TransactWriteItems" {
 			next.ServeHTTP(out, r)
 			return
 		}

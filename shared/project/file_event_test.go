@@ -14,12 +14,12 @@ func TestFileEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
-	first := d.save("/a", "secret one").want(t, http.StatusCreated)
-	second := d.save("/a", "secret two").want(t, http.StatusOK)
-	renamed := d.batch(object{"op": "rename", "path": "/a", "to": "/b"}).want(t, http.StatusOK).list("files")[0]
-	d.remove("/b").want(t, http.StatusOK)
-	d.save("/c", strings.Repeat("x", 1<<20+1)).want(t, http.StatusBadRequest)
-	d.remove("/c").want(t, http.StatusNotFound)
+	first := d.save("/a", "secret one").Want(t, http.StatusCreated)
+	second := d.save("/a", "secret two").Want(t, http.StatusOK)
+	renamed := d.batch(object{"op": "rename", "path": "/a", "to": "/b"}).Want(t, http.StatusOK).List("files")[0]
+	d.remove("/b").Want(t, http.StatusOK)
+	d.save("/c", strings.Repeat("x", 1<<20+1)).Want(t, http.StatusBadRequest)
+	d.remove("/c").Want(t, http.StatusNotFound)
 
 	file := func(path string, item map[string]any) event.File {
 		size, _ := item["size"].(float64)
@@ -32,9 +32,9 @@ func TestFileEvents(t *testing.T) {
 		file     event.File
 		replaced bool
 	}{
-		{event.FileCreated, file("/a", first.body), false},
-		{event.FileUpdated, file("/a", second.body), true},
-		{event.FileDeleted, file("/a", second.body), false}, // goes on as /b
+		{event.FileCreated, file("/a", first.Body), false},
+		{event.FileUpdated, file("/a", second.Body), true},
+		{event.FileDeleted, file("/a", second.Body), false}, // goes on as /b
 		{event.FileCreated, file("/b", renamed), false},
 		{event.FileDeleted, file("/b", renamed), true},
 	}

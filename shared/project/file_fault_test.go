@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/api"
 )
 
@@ -19,7 +21,7 @@ var fileMutations = []struct {
 }{
 	{"create", []string{"file.created /new"}, func(d desk) answer { return d.save("/new", "new") }},
 	{"update", []string{"file.updated /a"}, func(d desk) answer { return d.save("/a", "new") }},
-	{"update if", []string{"file.updated /a"}, func(d desk) answer { return d.save("/a", "new", header("If-Match", "*")) }},
+	{"update if", []string{"file.updated /a"}, func(d desk) answer { return d.save("/a", "new", slicetest.Header("If-Match", "*")) }},
 	{"delete", []string{"file.deleted /a"}, func(d desk) answer { return d.remove("/a") }},
 	{"rename", []string{"file.deleted /a", "file.created /c"}, func(d desk) answer { return d.batch(renaming("/a", "/c")) }},
 	{"batch", []string{"file.created /new", "file.updated /a", "file.deleted /b"}, func(d desk) answer {
@@ -31,24 +33,23 @@ var fileMutations = []struct {
 func TestFilesUnderFaults(t *testing.T) {
 	t.Parallel()
 	for _, f := range faults {
-		t.Run(f.name, func(t *testing.T) {
+		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			ada := w.user("ada")
-			in := w.inject()
+			wire := w.interpose()
 			for _, m := range fileMutations {
 				for _, operation := range []string{"Query", "BatchGetItem", "TransactWriteItems"} {
-					if f.name == "met once" && operation != "TransactWriteItems" {
+					if f.Name == dynamotest.Conflict.Name && operation != "TransactWriteItems" {
 						continue
 					}
-					name := m.name + " with " + f.name + " at " + operation
+					name := m.name + " with " + f.Name + " at " + operation
 					d := ada.at(ada.project("", "App", Private))
-					d.batch(creation("/a", "a"), creation("/b", "b")).want(t, http.StatusOK)
+					d.batch(creation("/a", "a"), creation("/b", "b")).Want(t, http.StatusOK)
 					before, told, chunks := w.dump(w.names.projects), len(d.told()), len(w.dump(w.names.contents))
-					injected := &injection{operation: operation, fault: f}
-					in.injected.Store(injected)
+					wire.Break(operation, f)
 					a := m.do(d)
-					in.injected.Store(nil)
+					wire.Mend()
 
 					changed := !cmp.Equal(before, w.dump(w.names.projects), cmpopts.IgnoreUnexported(attributeTypes...))
 					want := []string(nil)
@@ -61,21 +62,21 @@ func TestFilesUnderFaults(t *testing.T) {
 						t.Errorf("%s: changed %t: %s", name, changed, diff)
 					}
 					d.checkTree()
-					succeeded := a.status < http.StatusBadRequest
-					switch met := injected.met.Load() > 0; {
+					succeeded := a.Status < http.StatusBadRequest
+					switch met := wire.Hits() > 0; {
 					case succeeded && !changed:
-						t.Errorf("%s: %d, and nothing changed", name, a.status)
-					case !met || f.lasts > 0: // the SDK, or the store, got over it
+						t.Errorf("%s: %d, and nothing changed", name, a.Status)
+					case !met || f.Calls > 0: // the SDK, or the store, got over it
 						if !succeeded {
-							t.Errorf("%s: %d %s", name, a.status, a.raw)
+							t.Errorf("%s: %d %s", name, a.Status, a.Raw)
 						}
-					case f.name == "a missing table":
-						a.want(t, http.StatusInternalServerError, api.CodeInternal)
+					case f.Name == dynamotest.MissingTable.Name:
+						a.Want(t, http.StatusInternalServerError, api.CodeInternal)
 					default:
-						a.want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+						a.Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
 					}
-					if strings.Contains(a.raw, "injected") || strings.Contains(a.raw, "dynamo") {
-						t.Errorf("%s tells too much: %s", name, a.raw)
+					if strings.Contains(a.Raw, "injected") || strings.Contains(a.Raw, "dynamo") {
+						t.Errorf("%s tells too much: %s", name, a.Raw)
 					}
 				}
 			}

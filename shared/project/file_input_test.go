@@ -14,12 +14,12 @@ func TestBadInput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
-	d.save("/there", "x").want(t, http.StatusCreated)
+	d.save("/there", "x").Want(t, http.StatusCreated)
 	before := len(w.dump(w.names.projects)) + len(w.dump(w.names.contents)) + len(w.dump(w.names.events))
 	bad := func(a answer, status int, code api.Code, message string) {
 		t.Helper()
-		if a.status != status || a.text("code") != string(code) || !strings.Contains(a.text("error"), message) {
-			t.Errorf("%d %s, want %d %s %q", a.status, a.raw, status, code, message)
+		if a.Status != status || a.Text("code") != string(code) || !strings.Contains(a.Text("error"), message) {
+			t.Errorf("%d %s, want %d %s %q", a.Status, a.Raw, status, code, message)
 		}
 	}
 	invalid := func(a answer, message string) {
@@ -35,35 +35,35 @@ func TestBadInput(t *testing.T) {
 		invalid(d.save(path, "x"), rule)
 		invalid(d.read(path), rule)
 		invalid(d.remove(path), rule)
-		invalid(d.do(http.MethodDelete, d.files(), object{"path": path}), "path: ")
+		invalid(d.Do(http.MethodDelete, d.files(), object{"path": path}), "path: ")
 		invalid(d.history(path, ""), "path: ")
 		invalid(d.batch(object{"op": "create", "path": path, "content": ""}), "operations[0]."+rule)
 		invalid(d.batch(object{"op": "rename", "path": "/there", "to": path}), "operations[0].to: ")
 	}
 	invalid(d.save("/a\x00", "x"), "path: must not contain ")
-	invalid(d.do(http.MethodPost, d.files(), object{"path": "/a"}), "content: is required")
-	invalid(d.do(http.MethodPost, d.files(), object{"content": "a"}), "path: is required")
-	invalid(d.do(http.MethodPost, d.files(), object{}), "path: is required")
-	invalid(d.do(http.MethodPost, d.files(), object{"path": 1, "content": "a"}), "path: must be a string")
-	invalid(d.do(http.MethodPost, d.files(), object{"path": "/a", "content": nil}), "content: must be a string")
-	invalid(d.do(http.MethodPost, d.files(), object{"path": "/a", "content": "a", "encoding": "utf8"}), "encoding: must be one of")
-	invalid(d.do(http.MethodPost, d.files(), nil), "body: is required")
-	invalid(d.do(http.MethodPost, d.files(), `{"path":"/a","content":"\ud800"}`), "body: is not valid JSON")
+	invalid(d.Do(http.MethodPost, d.files(), object{"path": "/a"}), "content: is required")
+	invalid(d.Do(http.MethodPost, d.files(), object{"content": "a"}), "path: is required")
+	invalid(d.Do(http.MethodPost, d.files(), object{}), "path: is required")
+	invalid(d.Do(http.MethodPost, d.files(), object{"path": 1, "content": "a"}), "path: must be a string")
+	invalid(d.Do(http.MethodPost, d.files(), object{"path": "/a", "content": nil}), "content: must be a string")
+	invalid(d.Do(http.MethodPost, d.files(), object{"path": "/a", "content": "a", "encoding": "utf8"}), "encoding: must be one of")
+	invalid(d.Do(http.MethodPost, d.files(), nil), "body: is required")
+	invalid(d.Do(http.MethodPost, d.files(), `{"path":"/a","content":"\ud800"}`), "body: is not valid JSON")
 	for _, text := range []string{"A", "AA", "AB==", "AA==\n", "-_-_", " "} {
-		invalid(d.do(http.MethodPost, d.files(), object{"path": "/a", "content": text, "encoding": "base64"}), "content: must be base64")
+		invalid(d.Do(http.MethodPost, d.files(), object{"path": "/a", "content": text, "encoding": "base64"}), "content: must be base64")
 		invalid(d.batch(object{"op": "create", "path": "/a", "content": text, "encoding": "base64"}), "operations[0].content: must be base64")
 	}
 	bad(d.save("/a", strings.Repeat("a", 1<<20+1)), http.StatusBadRequest, api.CodeValidationFailed, "content: must be at most 1 MiB")
 	bad(d.saveBytes("/a", noise(1<<20+1)), http.StatusBadRequest, api.CodeValidationFailed, "content: must be at most 1 MiB")
-	invalid(d.get(d.files()+"?include=contents"), "include: must be one of")
-	invalid(d.get(d.files()+"?limit=0"), "limit")
-	invalid(d.get(d.files()+"?limit=101"), "limit")
-	invalid(d.get(d.files()+"?limit=x"), "limit")
-	invalid(d.get(d.files()+"?version=01K9ZQ3V7M8T5XW2ABCDEFGHJK"), "path: is required with a version")
-	invalid(d.get(d.files()+"/history"), "path: is required")
+	invalid(d.Get(d.files()+"?include=contents"), "include: must be one of")
+	invalid(d.Get(d.files()+"?limit=0"), "limit")
+	invalid(d.Get(d.files()+"?limit=101"), "limit")
+	invalid(d.Get(d.files()+"?limit=x"), "limit")
+	invalid(d.Get(d.files()+"?version=01K9ZQ3V7M8T5XW2ABCDEFGHJK"), "path: is required with a version")
+	invalid(d.Get(d.files()+"/history"), "path: is required")
 	for _, other := range []string{"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK", d.userID, "x", w.ids.New(id.Project), strings.ToLower(d.projectID)} {
 		p := d.at(other)
-		for _, a := range []answer{p.save("/a", "x"), p.read("/a"), p.get(p.files()), p.remove("/a"), p.history("/a", ""), p.batch(object{"op": "delete", "path": "/a"})} {
+		for _, a := range []answer{p.save("/a", "x"), p.read("/a"), p.Get(p.files()), p.remove("/a"), p.history("/a", ""), p.batch(object{"op": "delete", "path": "/a"})} {
 			bad(a, http.StatusNotFound, api.CodeProjectNotFound, "There is no such project.")
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/api"
 )
 
@@ -30,7 +32,7 @@ func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.
 		next.ServeHTTP(out, r)
 		return
 	}
-	if operation(r) != "BatchGetItem" {
+	if dynamotest.Operation(r) != "BatchGetItem" {
 		i.do()
 		next.ServeHTTP(out, r)
 		return
@@ -85,7 +87,7 @@ func TestChangesThatMeetAtAnyMoment(t *testing.T) {
 		return func(d desk) answer { return d.batch(ops...) }
 	}
 	remove := func(path string) func(desk) answer { return func(d desk) answer { return d.remove(path) } }
-	ifNone, ifMatch := header("If-None-Match", "*"), header("If-Match", "*")
+	ifNone, ifMatch := slicetest.Header("If-None-Match", "*"), slicetest.Header("If-Match", "*")
 	for name, tc := range map[string]struct {
 		request, meanwhile func(desk) answer
 		status             int // when the other came first
@@ -132,17 +134,17 @@ func TestChangesThatMeetAtAnyMoment(t *testing.T) {
 			for call := 1; call <= 4; call++ {
 				for _, reverse := range []bool{false, true} {
 					d := ada.at(ada.project("", "App", Private))
-					d.batch(creation("/f", "f"), creation("/h/i", "i")).want(t, http.StatusOK)
+					d.batch(creation("/f", "f"), creation("/h/i", "i")).Want(t, http.StatusOK)
 					i := &interruption{before: call, reverse: reverse, do: func() {
-						if a := tc.meanwhile(d); a.status >= http.StatusBadRequest {
-							t.Errorf("the other: %d %s", a.status, a.raw)
+						if a := tc.meanwhile(d); a.Status >= http.StatusBadRequest {
+							t.Errorf("the other: %d %s", a.Status, a.Raw)
 						}
 					}}
 					now.Store(i)
 					a := tc.request(d)
 					now.Store(nil)
-					if i.done.Load() && name != "a folder cleared" && (a.status != tc.status || a.text("code") != string(tc.code)) {
-						t.Errorf("call %d, reverse %t: %d %s, want %d", call, reverse, a.status, a.raw, tc.status)
+					if i.done.Load() && name != "a folder cleared" && (a.Status != tc.status || a.Text("code") != string(tc.code)) {
+						t.Errorf("call %d, reverse %t: %d %s, want %d", call, reverse, a.Status, a.Raw, tc.status)
 					}
 					if f := d.contents()["/f"]; i.done.Load() && name == "unchanged beside a change" && f != "f" {
 						t.Errorf("call %d: what the request found unchanged is %q", call, f)

@@ -81,8 +81,8 @@ func TestFilesAreAsTheModelSays(t *testing.T) {
 		m := model{files: map[string]string{}, tags: map[string]string{}}
 		check := func(a answer, ops ...object) {
 			next, possible := m.apply(ops)
-			if possible != (a.status < http.StatusBadRequest) {
-				rt.Fatalf("%v on %v: %d %s", ops, m.files, a.status, a.raw)
+			if possible != (a.Status < http.StatusBadRequest) {
+				rt.Fatalf("%v on %v: %d %s", ops, m.files, a.Status, a.Raw)
 			}
 			m = next
 		}
@@ -121,7 +121,7 @@ func TestFilesAreAsTheModelSays(t *testing.T) {
 			"": func(rt *rapid.T) {
 				contents := map[string]string{}
 				m.tags = map[string]string{}
-				for _, f := range d.get(d.files() + "?include=content").list("files") {
+				for _, f := range d.Get(d.files() + "?include=content").List("files") {
 					path, _ := f["path"].(string)
 					contents[path], m.tags[path] = contentOf(t, f), f["etag"].(string)
 				}

@@ -3,7 +3,6 @@ package project
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,13 +15,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/api"
 	"devplatform/shared/db"
 )
-
-func (d desk) trySave(path, content string, change ...func(*http.Request)) (answer, error) {
-	return d.try(http.MethodPost, d.files(), object{"path": path, "content": content}, change...)
-}
 
 // bodyOf reads a request's body and puts it back.
 func bodyOf(r *http.Request) string {
@@ -46,16 +43,16 @@ func TestWritersOfOneFile(t *testing.T) {
 	w := newWorld(t)
 	d := w.desk("ada")
 	const writers = 16
-	answers := atOnce(t, writers, func(i int) (answer, error) { return d.trySave("/a", strings.Repeat("x", i+1)) })
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: 1, http.StatusOK: writers - 1}, statuses(answers)); diff != "" {
+	answers := slicetest.AtOnce(writers, func(i int) answer { return d.save("/a", strings.Repeat("x", i+1)) })
+	if diff := cmp.Diff(map[int]int{http.StatusCreated: 1, http.StatusOK: writers - 1}, slicetest.Statuses(answers)); diff != "" {
 		t.Error(diff)
 	}
-	if n := len(d.history("/a", "").list("versions")); n != writers {
+	if n := len(d.history("/a", "").List("versions")); n != writers {
 		t.Errorf("%d versions", n)
 	}
 	now := d.read("/a")
-	if i := slices.IndexFunc(answers, func(a answer) bool { return a.text("version") == now.text("version") }); i < 0 || len(now.content(t)) != i+1 {
-		t.Errorf("%s is nobody's", now.raw)
+	if i := slices.IndexFunc(answers, func(a answer) bool { return a.Text("version") == now.Text("version") }); i < 0 || len(contentOf(t, now.Body)) != i+1 {
+		t.Errorf("%s is nobody's", now.Raw)
 	}
 	if len(d.told()) != writers {
 		t.Errorf("%d events", len(d.told()))
@@ -69,26 +66,26 @@ func TestOneOfManyConditionalWritersWins(t *testing.T) {
 	d := w.desk("ada")
 	ways := map[string]struct {
 		status int
-		try    func(i int, tag string) (answer, error)
+		try    func(i int, tag string) answer
 	}{
-		"save": {http.StatusOK, func(i int, tag string) (answer, error) {
-			return d.trySave("/a", fmt.Sprint("new ", i), header("If-Match", tag))
+		"save": {http.StatusOK, func(i int, tag string) answer {
+			return d.save("/a", fmt.Sprint("new ", i), slicetest.Header("If-Match", tag))
 		}},
-		"create": {http.StatusCreated, func(i int, _ string) (answer, error) {
-			return d.trySave("/new", fmt.Sprint(i), header("If-None-Match", "*"))
+		"create": {http.StatusCreated, func(i int, _ string) answer {
+			return d.save("/new", fmt.Sprint(i), slicetest.Header("If-None-Match", "*"))
 		}},
-		"batch": {http.StatusOK, func(i int, tag string) (answer, error) {
+		"batch": {http.StatusOK, func(i int, tag string) answer {
 			ops := []object{update("/a", fmt.Sprint("batch ", i)).with("etag", tag), creation(fmt.Sprint("/beside/", i), "")}
-			return d.try(http.MethodPost, d.files()+"/batch", object{"operations": ops})
+			return d.Do(http.MethodPost, d.files()+"/batch", object{"operations": ops})
 		}},
-		"delete": {http.StatusOK, func(_ int, tag string) (answer, error) {
-			return d.try(http.MethodDelete, d.files()+"?path=/a", nil, header("If-Match", tag))
+		"delete": {http.StatusOK, func(_ int, tag string) answer {
+			return d.Do(http.MethodDelete, d.files()+"?path=/a", nil, slicetest.Header("If-Match", tag))
 		}},
 	}
 	for name, way := range ways {
-		tag := d.save("/a", "before "+name).header.Get("ETag")
-		answers := atOnce(t, 16, func(i int) (answer, error) { return way.try(i, tag) })
-		n := statuses(answers)
+		tag := d.save("/a", "before "+name).Header.Get("ETag")
+		answers := slicetest.AtOnce(16, func(i int) answer { return way.try(i, tag) })
+		n := slicetest.Statuses(answers)
 		if n[way.status] != 1 || n[way.status]+n[http.StatusPreconditionFailed]+n[http.StatusNotFound] != 16 || (n[http.StatusNotFound] > 0 && name != "delete") {
 			t.Errorf("%s: %v", name, n)
 		}
@@ -107,20 +104,20 @@ func TestAFolderAndAFileAtOnce(t *testing.T) {
 	for round := range 15 {
 		root := fmt.Sprint("/", round)
 		paths := []string{root, root + "/b", root + "/b/c"}
-		answers := atOnce(t, len(paths), func(i int) (answer, error) {
+		answers := slicetest.AtOnce(len(paths), func(i int) answer {
 			if round%3 == 0 {
-				return d.try(http.MethodPost, d.files()+"/batch", object{"operations": []object{creation(paths[i], "")}})
+				return d.Do(http.MethodPost, d.files()+"/batch", object{"operations": []object{creation(paths[i], "")}})
 			}
-			return d.trySave(paths[i], "")
+			return d.save(paths[i], "")
 		})
 		won := 0
 		for _, a := range answers {
-			switch a.status {
+			switch a.Status {
 			case http.StatusOK, http.StatusCreated:
 				won++
 			case http.StatusConflict:
 			default:
-				t.Errorf("%d %s", a.status, a.raw)
+				t.Errorf("%d %s", a.Status, a.Raw)
 			}
 		}
 		if won != 1 {
@@ -134,24 +131,24 @@ func TestFileQuotasHoldAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withQuotas(Quotas{Projects: 10, Files: 5, Bytes: 1000}))
 	d := w.desk("ada")
-	answers := atOnce(t, 16, func(i int) (answer, error) { return d.trySave(fmt.Sprint("/", i), "x") })
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 11}, statuses(answers)); diff != "" {
+	answers := slicetest.AtOnce(16, func(i int) answer { return d.save(fmt.Sprint("/", i), "x") })
+	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 11}, slicetest.Statuses(answers)); diff != "" {
 		t.Error(diff)
 	}
 	names := d.paths()
-	answers = atOnce(t, 16, func(i int) (answer, error) {
-		return d.trySave(names[i%5].(string), strings.Repeat("x", 300+i))
+	answers = slicetest.AtOnce(16, func(i int) answer {
+		return d.save(names[i%5].(string), strings.Repeat("x", 300+i))
 	})
 	for _, a := range answers {
-		if a.status == http.StatusPaymentRequired && a.text("code") != string(api.CodeQuotaExceeded) {
-			t.Errorf("%s", a.raw)
+		if a.Status == http.StatusPaymentRequired && a.Text("code") != string(api.CodeQuotaExceeded) {
+			t.Errorf("%s", a.Raw)
 		}
 	}
-	if tree := d.tree(); tree.Files != 5 || tree.Bytes > 1000 || statuses(answers)[http.StatusPaymentRequired] == 0 {
-		t.Errorf("%+v after %v", tree, statuses(answers))
+	if tree := d.tree(); tree.Files != 5 || tree.Bytes > 1000 || slicetest.Statuses(answers)[http.StatusPaymentRequired] == 0 {
+		t.Errorf("%+v after %v", tree, slicetest.Statuses(answers))
 	}
 	d.checkTree()
-	d.save(names[0].(string), "").want(t, http.StatusOK) // shrinking is always allowed
+	d.save(names[0].(string), "").Want(t, http.StatusOK) // shrinking is always allowed
 	d.checkTree()
 }
 
@@ -162,17 +159,17 @@ func TestBatchesAtOnce(t *testing.T) {
 	d := w.desk("ada")
 	paths := []string{"/a", "/b", "/c", "/d"}
 	for _, path := range paths {
-		d.save(path, "0").want(t, http.StatusCreated)
+		d.save(path, "0").Want(t, http.StatusCreated)
 	}
-	answers := atOnce(t, 12, func(i int) (answer, error) {
+	answers := slicetest.AtOnce(12, func(i int) answer {
 		var ops []object
 		for n := range paths {
 			ops = append(ops, update(paths[(n+i)%len(paths)], fmt.Sprint("writer ", i)))
 		}
 		ops = append(ops, creation(fmt.Sprint("/by/", i), ""))
-		return d.try(http.MethodPost, d.files()+"/batch", object{"operations": ops})
+		return d.Do(http.MethodPost, d.files()+"/batch", object{"operations": ops})
 	})
-	n := statuses(answers)
+	n := slicetest.Statuses(answers)
 	if n[http.StatusOK]+n[http.StatusConflict] != len(answers) || n[http.StatusOK] == 0 {
 		t.Errorf("%v", n)
 	}
@@ -200,15 +197,15 @@ func TestAReaderNeverMixesVersions(t *testing.T) {
 			versions[i] = toBase64(noise(300_000))
 		}
 	}
-	d.save("/a", versions[0]).want(t, http.StatusCreated)
+	d.save("/a", versions[0]).Want(t, http.StatusCreated)
 	var stop atomic.Bool
 	var wg sync.WaitGroup
 	failed := make(chan error, 8)
 	for i := range 2 {
 		wg.Go(func() {
 			for n := i; !stop.Load(); n++ {
-				if a, err := d.trySave("/a", versions[n%len(versions)]); err != nil || a.status != http.StatusOK {
-					failed <- fmt.Errorf("save: %d %w", a.status, errors.Join(err, errors.New(a.raw)))
+				if a := d.save("/a", versions[n%len(versions)]); a.Status != http.StatusOK {
+					failed <- fmt.Errorf("save: %d %s", a.Status, a.Raw)
 					return
 				}
 			}
@@ -219,9 +216,9 @@ func TestAReaderNeverMixesVersions(t *testing.T) {
 		if n%4 == 3 {
 			path = "?include=content"
 		}
-		a := d.get(d.files()+path).want(t, http.StatusOK)
-		item := a.body
-		if files := a.list("files"); files != nil {
+		a := d.Get(d.files()+path).Want(t, http.StatusOK)
+		item := a.Body
+		if files := a.List("files"); files != nil {
 			item = files[0]
 		}
 		got := contentOf(t, item)
@@ -243,12 +240,12 @@ func TestAReadThatIsTornBeginsAnew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
-	d.save("/a", "old").want(t, http.StatusCreated)
-	d.save("/b", "beside").want(t, http.StatusCreated)
+	d.save("/a", "old").Want(t, http.StatusCreated)
+	d.save("/b", "beside").Want(t, http.StatusCreated)
 	var between atomic.Pointer[func()]
 	w.interpose(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-			if body := bodyOf(r); operation(r) == "BatchGetItem" && strings.Contains(body, w.names.contents) {
+			if body := bodyOf(r); dynamotest.Operation(r) == "BatchGetItem" && strings.Contains(body, w.names.contents) {
 				if do := between.Swap(nil); do != nil {
 					(*do)()
 				}
@@ -266,29 +263,29 @@ func TestAReadThatIsTornBeginsAnew(t *testing.T) {
 	}
 	for i, read := range []func() answer{
 		func() answer { return d.read("/a") },
-		func() answer { return d.get(d.files() + "?include=content&limit=1") },
+		func() answer { return d.Get(d.files() + "?include=content&limit=1") },
 	} {
 		newer := fmt.Sprint("new ", i)
 		replace := func() {
 			expire()
-			d.save("/a", newer).want(t, http.StatusOK)
+			d.save("/a", newer).Want(t, http.StatusOK)
 		}
 		between.Store(&replace)
-		a := read().want(t, http.StatusOK)
-		if !strings.Contains(a.raw, newer) {
-			t.Errorf("%s", a.raw)
+		a := read().Want(t, http.StatusOK)
+		if !strings.Contains(a.Raw, newer) {
+			t.Errorf("%s", a.Raw)
 		}
 	}
 
 	between.Store(&expire) // and nothing new comes: the content is lost
-	a := d.read("/a").want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
-	if a.header.Get("Retry-After") == "" {
+	a := d.read("/a").Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+	if a.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	d.get(d.files()+"?include=content").want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
-	d.get(d.files()).want(t, http.StatusOK)
-	d.remove("/a").want(t, http.StatusOK)
-	d.read("/a").want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.Get(d.files()+"?include=content").Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+	d.Get(d.files()).Want(t, http.StatusOK)
+	d.remove("/a").Want(t, http.StatusOK)
+	d.read("/a").Want(t, http.StatusNotFound, api.CodeFileNotFound)
 }
 
 // A content that is not what was saved is never answered.
@@ -296,7 +293,7 @@ func TestDamagedContentsAreAFault(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
-	d.save("/a", "right").want(t, http.StatusCreated)
+	d.save("/a", "right").Want(t, http.StatusCreated)
 	for _, damage := range [][]byte{[]byte("\x00wrong"), []byte("\x00rightly"), []byte("\x07"), {}} {
 		for key, item := range w.dump(w.names.contents) {
 			chunk, err := decode[chunkRecord](item)
@@ -306,9 +303,9 @@ func TestDamagedContentsAreAFault(t *testing.T) {
 			chunk.Data = damage
 			w.transact(w.contents.Put(key, encoded(t, chunk)))
 		}
-		a := d.read("/a").want(t, http.StatusInternalServerError, api.CodeInternal)
-		if strings.Contains(a.text("error"), "content") {
-			t.Error(a.raw)
+		a := d.read("/a").Want(t, http.StatusInternalServerError, api.CodeInternal)
+		if strings.Contains(a.Text("error"), "content") {
+			t.Error(a.Raw)
 		}
 	}
 	if !strings.Contains(w.log.String(), "is not what was saved") {
@@ -323,22 +320,22 @@ func TestSavingMeetsTheProjectsDeletion(t *testing.T) {
 	ada := w.user("ada")
 	for round := range 8 {
 		d := ada.at(ada.project("", "App", Private))
-		answers := atOnce(t, 6, func(i int) (answer, error) {
+		answers := slicetest.AtOnce(6, func(i int) answer {
 			switch i {
 			case 0:
-				return d.try(http.MethodDelete, "/api/projects/"+d.projectID, nil)
+				return d.Do(http.MethodDelete, "/api/projects/"+d.projectID, nil)
 			case 1:
-				return d.try(http.MethodPost, d.files()+"/batch", object{"operations": []object{creation(fmt.Sprint("/", round), "")}})
+				return d.Do(http.MethodPost, d.files()+"/batch", object{"operations": []object{creation(fmt.Sprint("/", round), "")}})
 			}
-			return d.trySave(fmt.Sprint("/a", i), "x")
+			return d.save(fmt.Sprint("/a", i), "x")
 		})
 		for i, a := range answers[1:] {
-			if a.status != http.StatusOK && a.status != http.StatusCreated && a.text("code") != string(api.CodeProjectNotFound) {
-				t.Errorf("%d: %d %s", i, a.status, a.raw)
+			if a.Status != http.StatusOK && a.Status != http.StatusCreated && a.Text("code") != string(api.CodeProjectNotFound) {
+				t.Errorf("%d: %d %s", i, a.Status, a.Raw)
 			}
 		}
-		d.save("/late", "x").want(t, http.StatusNotFound, api.CodeProjectNotFound)
-		d.read("/a2").want(t, http.StatusNotFound, api.CodeProjectNotFound)
+		d.save("/late", "x").Want(t, http.StatusNotFound, api.CodeProjectNotFound)
+		d.read("/a2").Want(t, http.StatusNotFound, api.CodeProjectNotFound)
 	}
 	for key := range w.dump(w.names.projects) {
 		if key.SK == "TREE" {
@@ -353,11 +350,11 @@ func TestClocksThatDisagree(t *testing.T) {
 	w := newWorld(t)
 	d := w.desk("ada")
 	w.clock.Advance(time.Minute)
-	d.save("/a", "1").want(t, http.StatusCreated)
+	d.save("/a", "1").Want(t, http.StatusCreated)
 	w.clock.Advance(-time.Minute)
-	second := d.save("/a", "2").want(t, http.StatusOK)
-	list := d.history("/a", "").want(t, http.StatusOK).list("versions")
-	if len(list) != 2 || list[0]["version"] != second.text("version") || list[0]["current"] != true {
+	second := d.save("/a", "2").Want(t, http.StatusOK)
+	list := d.history("/a", "").Want(t, http.StatusOK).List("versions")
+	if len(list) != 2 || list[0]["version"] != second.Text("version") || list[0]["current"] != true {
 		data, _ := json.Marshal(list)
 		t.Errorf("%s", data)
 	}

@@ -20,37 +20,37 @@ func TestVersionsAndHistory(t *testing.T) {
 	var versions []string
 	for i := range 5 {
 		w.clock.Advance(time.Second)
-		versions = append(versions, d.save("/a", fmt.Sprint("content ", i)).text("version"))
+		versions = append(versions, d.save("/a", fmt.Sprint("content ", i)).Text("version"))
 	}
 	newest := slices.Clone(versions)
 	slices.Reverse(newest)
-	history := d.history("/a", "").want(t, http.StatusOK)
-	list := history.list("versions")
+	history := d.history("/a", "").Want(t, http.StatusOK)
+	list := history.List("versions")
 	for i, v := range list {
 		content := fmt.Sprint("content ", 4-i)
 		if len(v) != 6 || v["version"] != newest[i] || v["current"] != (i == 0) || v["size"] != float64(len(content)) ||
 			v["sha256"] != hexSum([]byte(content)) || v["updatedBy"] != d.userID {
 			t.Errorf("%d: %v", i, v)
 		}
-		a := d.get(d.files()+"?path=/a&version="+newest[i]).want(t, http.StatusOK)
-		if a.content(t) != content || a.text("version") != newest[i] || a.header.Get("ETag") != etag(newest[i]) || a.text("updatedAt") != v["createdAt"] {
-			t.Errorf("%d: %s", i, a.raw)
+		a := d.Get(d.files()+"?path=/a&version="+newest[i]).Want(t, http.StatusOK)
+		if contentOf(t, a.Body) != content || a.Text("version") != newest[i] || a.Header.Get("ETag") != etag(newest[i]) || a.Text("updatedAt") != v["createdAt"] {
+			t.Errorf("%d: %s", i, a.Raw)
 		}
 	}
-	if len(list) != 5 || history.text("nextCursor") != "" {
-		t.Fatalf("%s", history.raw)
+	if len(list) != 5 || history.Text("nextCursor") != "" {
+		t.Fatalf("%s", history.Raw)
 	}
 	for limit := 1; limit <= 6; limit++ {
 		var got []string
 		for cursor := ""; ; {
-			a := d.history("/a", fmt.Sprintf("&limit=%d%s", limit, cursor)).want(t, http.StatusOK)
-			for _, v := range a.values("versions", "version") {
+			a := d.history("/a", fmt.Sprintf("&limit=%d%s", limit, cursor)).Want(t, http.StatusOK)
+			for _, v := range a.Values("versions", "version") {
 				got = append(got, v.(string))
 			}
-			if a.text("nextCursor") == "" {
+			if a.Text("nextCursor") == "" {
 				break
 			}
-			cursor = "&cursor=" + a.text("nextCursor")
+			cursor = "&cursor=" + a.Text("nextCursor")
 		}
 		if diff := cmp.Diff(newest, got); diff != "" {
 			t.Errorf("limit %d: %s", limit, diff)
@@ -58,30 +58,30 @@ func TestVersionsAndHistory(t *testing.T) {
 	}
 
 	w.clock.Advance(versionRetention / 2)
-	d.batch(object{"op": "rename", "path": "/a", "to": "/b"}).want(t, http.StatusOK)
-	if got := d.history("/a", "").want(t, http.StatusOK).values("versions", "current"); len(got) != 5 || got[0] != false {
+	d.batch(object{"op": "rename", "path": "/a", "to": "/b"}).Want(t, http.StatusOK)
+	if got := d.history("/a", "").Want(t, http.StatusOK).Values("versions", "current"); len(got) != 5 || got[0] != false {
 		t.Errorf("the history of a path that was left: %v", got)
 	}
-	if got := d.history("/b", "").want(t, http.StatusOK).values("versions", "current"); len(got) != 1 || got[0] != true {
+	if got := d.history("/b", "").Want(t, http.StatusOK).Values("versions", "current"); len(got) != 1 || got[0] != true {
 		t.Errorf("the history of a new path: %v", got)
 	}
-	d.get(d.files()+"?path=/a").want(t, http.StatusNotFound, api.CodeFileNotFound)
-	if a := d.get(d.files()+"?path=/a&version="+newest[0]).want(t, http.StatusOK); a.content(t) != "content 4" {
-		t.Error(a.raw)
+	d.Get(d.files()+"?path=/a").Want(t, http.StatusNotFound, api.CodeFileNotFound)
+	if a := d.Get(d.files()+"?path=/a&version="+newest[0]).Want(t, http.StatusOK); contentOf(t, a.Body) != "content 4" {
+		t.Error(a.Raw)
 	}
-	d.get(d.files()+"?path=/b&version="+newest[1]).want(t, http.StatusNotFound, api.CodeFileNotFound)
-	d.get(d.files()+"?path=/a&version=none").want(t, http.StatusNotFound, api.CodeFileNotFound)
-	d.get(d.files()+"?path=/a&version=a%23b").want(t, http.StatusNotFound, api.CodeFileNotFound)
-	d.history("/never", "").want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.Get(d.files()+"?path=/b&version="+newest[1]).Want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.Get(d.files()+"?path=/a&version=none").Want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.Get(d.files()+"?path=/a&version=a%23b").Want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.history("/never", "").Want(t, http.StatusNotFound, api.CodeFileNotFound)
 
 	w.clock.Advance(versionRetention/2 + time.Minute) // those that were replaced at the beginning are gone, the one renamed isn't
-	if got := d.history("/a", "").want(t, http.StatusOK).values("versions", "version"); len(got) != 1 || got[0] != newest[0] {
+	if got := d.history("/a", "").Want(t, http.StatusOK).Values("versions", "version"); len(got) != 1 || got[0] != newest[0] {
 		t.Errorf("after 30 days: %v", got)
 	}
-	d.get(d.files()+"?path=/a&version="+newest[1]).want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.Get(d.files()+"?path=/a&version="+newest[1]).Want(t, http.StatusNotFound, api.CodeFileNotFound)
 	w.clock.Advance(versionRetention)
-	d.history("/a", "").want(t, http.StatusNotFound, api.CodeFileNotFound)
-	d.history("/b", "").want(t, http.StatusOK)
+	d.history("/a", "").Want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.history("/b", "").Want(t, http.StatusOK)
 }
 
 // A save between two pages of a history moves the version that was current among the replaced ones, where it is not shown again.
@@ -92,12 +92,12 @@ func TestHistoryGoesOnWhileTheFileChanges(t *testing.T) {
 	var versions []string
 	for i := range 3 {
 		w.clock.Advance(time.Second)
-		versions = append(versions, d.save("/a", fmt.Sprint("content ", i)).text("version"))
+		versions = append(versions, d.save("/a", fmt.Sprint("content ", i)).Text("version"))
 	}
-	first := d.history("/a", "&limit=1").want(t, http.StatusOK)
-	d.save("/a", "a newer one").want(t, http.StatusOK)
-	rest := d.history("/a", "&cursor="+first.text("nextCursor")).want(t, http.StatusOK)
-	got := append(first.values("versions", "version"), rest.values("versions", "version")...)
+	first := d.history("/a", "&limit=1").Want(t, http.StatusOK)
+	d.save("/a", "a newer one").Want(t, http.StatusOK)
+	rest := d.history("/a", "&cursor="+first.Text("nextCursor")).Want(t, http.StatusOK)
+	got := append(first.Values("versions", "version"), rest.Values("versions", "version")...)
 	if diff := cmp.Diff([]any{versions[2], versions[1], versions[0]}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -114,12 +114,12 @@ func TestCursorsOfOthersAreForeign(t *testing.T) {
 	for i := range 2 {
 		d.save("/a", fmt.Sprint(i))
 		d.save(fmt.Sprint("/b", i), "x")
-		ada.do(http.MethodPost, projectURL(project)+"/comments", object{"body": "x"}).want(t, http.StatusCreated)
+		ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": "x"}).Want(t, http.StatusCreated)
 	}
 	for _, list := range []string{"/files?", "/files/history?path=/a&", "/events?", "/comments?"} {
 		url := projectURL(project) + list + "limit=1"
-		cursor := ada.get(url).want(t, http.StatusOK).text("nextCursor")
-		ada.get(url+"&cursor="+cursor).want(t, http.StatusOK)
-		bob.get(url+"&cursor="+cursor).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		cursor := ada.Get(url).Want(t, http.StatusOK).Text("nextCursor")
+		ada.Get(url+"&cursor="+cursor).Want(t, http.StatusOK)
+		bob.Get(url+"&cursor="+cursor).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
 	}
 }

@@ -36,18 +36,18 @@ func TestComment(t *testing.T) {
 		{object{"body": strings.Repeat("🚀", 4000), "path": "/src/#1 é.ts", "line": 12}, "/src/#1 é.ts", 12.0},
 	} {
 		w.clock.Advance(time.Second)
-		a := ada.do(http.MethodPost, comments, tc.body).want(t, http.StatusCreated)
+		a := ada.Do(http.MethodPost, comments, tc.body).Want(t, http.StatusCreated)
 		want := map[string]any{
-			"id": a.text("id"), "body": tc.body["body"], "path": tc.path, "line": tc.line,
+			"id": a.Text("id"), "body": tc.body["body"], "path": tc.path, "line": tc.line,
 			"author": map[string]any{"id": ada.userID, "username": "ada"}, "createdAt": w.stamp(),
 		}
-		if diff := cmp.Diff(want, a.body); diff != "" || !id.Comment.Valid(a.text("id")) {
+		if diff := cmp.Diff(want, a.Body); diff != "" || !id.Comment.Valid(a.Text("id")) {
 			t.Error(diff)
 		}
-		if a.calls > 5 {
-			t.Errorf("%d calls", a.calls)
+		if a.Calls > 5 {
+			t.Errorf("%d calls", a.Calls)
 		}
-		listed := ada.get(comments).want(t, http.StatusOK).list("comments")
+		listed := ada.Get(comments).Want(t, http.StatusOK).List("comments")
 		if diff := cmp.Diff(want, listed[len(listed)-1]); diff != "" {
 			t.Error(diff)
 		}
@@ -55,7 +55,7 @@ func TestComment(t *testing.T) {
 		wantTold := event.Payload{Type: event.CommentCreated, Timestamp: told.Timestamp, Data: event.Data{
 			Actor:   event.Actor{ID: ada.userID, Username: "ada"},
 			Project: &event.Project{ID: project, Name: "App"},
-			Comment: &event.Comment{ID: a.text("id"), Body: a.text("body")},
+			Comment: &event.Comment{ID: a.Text("id"), Body: a.Text("body")},
 		}}
 		if path, ok := tc.path.(string); ok {
 			wantTold.Data.Comment.Path = &path
@@ -95,13 +95,13 @@ func TestBadComments(t *testing.T) {
 		{object{"body": "x", "path": "/a.ts", "line": 1.5}, "line"},
 		{object{"body": "x", "path": "/a.ts", "line": "1"}, "line"},
 	} {
-		a := ada.do(http.MethodPost, comments, tc.body).want(t, http.StatusBadRequest, api.CodeValidationFailed)
-		if !strings.Contains(a.text("error"), tc.field+": ") {
-			t.Errorf("%v: %s", tc.body, a.raw)
+		a := ada.Do(http.MethodPost, comments, tc.body).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		if !strings.Contains(a.Text("error"), tc.field+": ") {
+			t.Errorf("%v: %s", tc.body, a.Raw)
 		}
 	}
 	for _, query := range []string{"?path=a.ts", "?path=/../a", "?limit=0", "?limit=101", "?cursor=x"} {
-		ada.get(comments+query).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		ada.Get(comments+query).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
 	}
 	if got := len(w.storedEvents()); got != n {
 		t.Errorf("%d events of what failed", got-n)
@@ -122,14 +122,14 @@ func TestCommentPages(t *testing.T) {
 		if i%3 == 0 {
 			body["path"] = "/a.ts"
 		}
-		comment := ada.do(http.MethodPost, comments, body).want(t, http.StatusCreated).text("id")
+		comment := ada.Do(http.MethodPost, comments, body).Want(t, http.StatusCreated).Text("id")
 		whole = append(whole, comment)
 		if i%3 == 0 {
 			onA = append(onA, comment)
 		}
 	}
-	if got := ada.get(comments); len(got.list("comments")) != defaultLimit || got.text("nextCursor") == "" {
-		t.Errorf("%d comments and the cursor %q without a limit", len(got.list("comments")), got.text("nextCursor"))
+	if got := ada.Get(comments); len(got.List("comments")) != defaultLimit || got.Text("nextCursor") == "" {
+		t.Errorf("%d comments and the cursor %q without a limit", len(got.List("comments")), got.Text("nextCursor"))
 	}
 	for _, limit := range []int{1, 7, 20, 60, 100} {
 		if diff := cmp.Diff(whole, ada.pages(comments, "", "comments", "id", limit)); diff != "" {
@@ -139,17 +139,17 @@ func TestCommentPages(t *testing.T) {
 			t.Errorf("on a path, by %d: %s", limit, diff)
 		}
 	}
-	cursor := ada.get(comments + "?limit=1").text("nextCursor")
-	ada.get(comments+"?path=/a.ts&cursor="+cursor).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	cursor := ada.Get(comments + "?limit=1").Text("nextCursor")
+	ada.Get(comments+"?path=/a.ts&cursor="+cursor).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
 	other := ada.project("", "Other", Team)
-	ada.get(projectURL(other)+"/comments?cursor="+cursor).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	ada.Get(projectURL(other)+"/comments?cursor="+cursor).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
 	// Comments outlive their file, and the one at which a page ended may go meanwhile.
 	w.transact(w.projects.Delete(db.FileKey(project, "/a.ts")))
-	ada.do(http.MethodDelete, comments+"/"+whole[0].(string), nil).want(t, http.StatusOK)
-	if diff := cmp.Diff(whole[1:11], ada.get(comments+"?limit=10&cursor="+cursor).values("comments", "id")); diff != "" {
+	ada.Do(http.MethodDelete, comments+"/"+whole[0].(string), nil).Want(t, http.StatusOK)
+	if diff := cmp.Diff(whole[1:11], ada.Get(comments+"?limit=10&cursor="+cursor).Values("comments", "id")); diff != "" {
 		t.Error(diff)
 	}
-	if got := ada.get(comments + "?limit=100&path=/a.ts").list("comments"); len(got) != len(onA)-1 {
+	if got := ada.Get(comments + "?limit=100&path=/a.ts").List("comments"); len(got) != len(onA)-1 {
 		t.Errorf("%d comments on a file that is gone", len(got))
 	}
 }
@@ -162,7 +162,7 @@ func TestCommentsOnAPathAmongMany(t *testing.T) {
 	project := ada.project("", "App", Team)
 	comments := projectURL(project) + "/comments"
 	w.file(project, "/a.ts")
-	first := ada.do(http.MethodPost, comments, object{"body": "first", "path": "/a.ts"}).want(t, http.StatusCreated).text("id")
+	first := ada.Do(http.MethodPost, comments, object{"body": "first", "path": "/a.ts"}).Want(t, http.StatusCreated).Text("id")
 	const others = 360 // more than 4 MB
 	for batch := range slices.Chunk(make([]int, others), 60) {
 		var writes []db.Write
@@ -176,16 +176,16 @@ func TestCommentsOnAPathAmongMany(t *testing.T) {
 		}
 		w.transact(writes...)
 	}
-	last := ada.do(http.MethodPost, comments, object{"body": "last", "path": "/a.ts"}).want(t, http.StatusCreated).text("id")
-	if a := ada.get(comments + "?path=/a.ts"); a.calls > 3+maxCommentReads {
-		t.Errorf("%d calls", a.calls)
+	last := ada.Do(http.MethodPost, comments, object{"body": "last", "path": "/a.ts"}).Want(t, http.StatusCreated).Text("id")
+	if a := ada.Get(comments + "?path=/a.ts"); a.Calls > 3+maxCommentReads {
+		t.Errorf("%d calls", a.Calls)
 	}
 	if diff := cmp.Diff([]any{first, last}, ada.pages(comments, "&path=/a.ts", "comments", "id", 10)); diff != "" {
 		t.Error(diff)
 	}
 	// A page of long comments is cut where an answer would become too large.
-	if a := ada.get(comments + "?limit=100"); len(a.raw) > 4<<20 {
-		t.Errorf("a page of %d bytes", len(a.raw))
+	if a := ada.Get(comments + "?limit=100"); len(a.Raw) > 4<<20 {
+		t.Errorf("a page of %d bytes", len(a.Raw))
 	}
 	if got := ada.pages(comments, "", "comments", "id", 100); len(got) != others+2 {
 		t.Errorf("%d comments", len(got))
@@ -202,24 +202,24 @@ func TestWhoDeletesComments(t *testing.T) {
 	project := owner.project(team, "App", Team)
 	comments := projectURL(project) + "/comments"
 	comment := func() string {
-		return author.do(http.MethodPost, comments, object{"body": "x"}).want(t, http.StatusCreated).text("id")
+		return author.Do(http.MethodPost, comments, object{"body": "x"}).Want(t, http.StatusCreated).Text("id")
 	}
-	remove := func(b *browser, id string) answer { return b.do(http.MethodDelete, comments+"/"+id, nil) }
+	remove := func(b *browser, id string) answer { return b.Do(http.MethodDelete, comments+"/"+id, nil) }
 	n := len(w.storedEvents())
 	one, two, three := comment(), comment(), comment()
-	remove(member, one).want(t, http.StatusForbidden, api.CodeAccessDenied)
-	if a := remove(author, one).want(t, http.StatusOK); a.raw != `{"success":true,"message":"Comment deleted."}` || a.calls > 4 {
-		t.Error(a.raw, a.calls)
+	remove(member, one).Want(t, http.StatusForbidden, api.CodeAccessDenied)
+	if a := remove(author, one).Want(t, http.StatusOK); a.Raw != `{"success":true,"message":"Comment deleted."}` || a.Calls > 4 {
+		t.Error(a.Raw, a.Calls)
 	}
-	remove(author, one).want(t, http.StatusNotFound, api.CodeCommentNotFound)
-	remove(owner, two).want(t, http.StatusOK)
+	remove(author, one).Want(t, http.StatusNotFound, api.CodeCommentNotFound)
+	remove(owner, two).Want(t, http.StatusOK)
 	w.join(team, author, workspace.Viewer)
-	remove(author, three).want(t, http.StatusForbidden, api.CodeAccessDenied)
+	remove(author, three).Want(t, http.StatusForbidden, api.CodeAccessDenied)
 	w.leave(team, author)
-	remove(author, three).want(t, http.StatusNotFound, api.CodeProjectNotFound)
+	remove(author, three).Want(t, http.StatusNotFound, api.CodeProjectNotFound)
 	other := owner.project(team, "Other", Team)
-	owner.do(http.MethodDelete, projectURL(other)+"/comments/"+three, nil).want(t, http.StatusNotFound, api.CodeCommentNotFound)
-	if got := owner.get(comments).values("comments", "id"); !cmp.Equal(got, []any{three}) {
+	owner.Do(http.MethodDelete, projectURL(other)+"/comments/"+three, nil).Want(t, http.StatusNotFound, api.CodeCommentNotFound)
+	if got := owner.Get(comments).Values("comments", "id"); !cmp.Equal(got, []any{three}) {
 		t.Errorf("left: %v", got)
 	}
 	if got := len(w.storedEvents()) - n; got != 4 { // three comments, a project
@@ -236,9 +236,9 @@ func TestFeed(t *testing.T) {
 	feed := projectURL(project) + "/events"
 	for i := range 52 {
 		w.clock.Advance(time.Duration(i%2) * time.Second)
-		ada.do(http.MethodPost, projectURL(project)+"/comments", object{"body": fmt.Sprint("<é> & ", i)}).want(t, http.StatusCreated)
+		ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": fmt.Sprint("<é> & ", i)}).Want(t, http.StatusCreated)
 	}
-	ada.do(http.MethodPut, projectURL(project), object{"name": "New"}).want(t, http.StatusOK)
+	ada.Do(http.MethodPut, projectURL(project), object{"name": "New"}).Want(t, http.StatusOK)
 	var whole, types []any
 	var stored []string
 	for _, record := range slices.Backward(w.storedEvents()) {
@@ -247,32 +247,32 @@ func TestFeed(t *testing.T) {
 			stored = append(stored, string(record.Payload))
 		}
 	}
-	a := ada.get(feed+"?limit=100").want(t, http.StatusOK)
-	if want := `{"events":[` + strings.Join(stored, ",") + `]}`; a.raw != want {
-		t.Errorf("not as stored:\n%s\n%s", a.raw, want)
+	a := ada.Get(feed+"?limit=100").Want(t, http.StatusOK)
+	if want := `{"events":[` + strings.Join(stored, ",") + `]}`; a.Raw != want {
+		t.Errorf("not as stored:\n%s\n%s", a.Raw, want)
 	}
-	if diff := cmp.Diff(types, a.values("events", "type")); diff != "" {
+	if diff := cmp.Diff(types, a.Values("events", "type")); diff != "" {
 		t.Error(diff)
 	}
-	if got := ada.get(feed); len(got.list("events")) != defaultLimit || got.text("nextCursor") == "" {
-		t.Errorf("%d events and the cursor %q without a limit", len(got.list("events")), got.text("nextCursor"))
+	if got := ada.Get(feed); len(got.List("events")) != defaultLimit || got.Text("nextCursor") == "" {
+		t.Errorf("%d events and the cursor %q without a limit", len(got.List("events")), got.Text("nextCursor"))
 	}
 	for _, limit := range []int{1, 10, 54, 100} {
 		if diff := cmp.Diff(whole, ada.pages(feed, "", "events", "id", limit)); diff != "" {
 			t.Errorf("by %d: %s", limit, diff)
 		}
 	}
-	cursor := url.QueryEscape(a.text("nextCursor"))
+	cursor := url.QueryEscape(a.Text("nextCursor"))
 	for _, query := range []string{"?limit=0", "?limit=101", "?cursor=forged", "?cursor=" + cursor + "x"} {
-		ada.get(feed+query).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		ada.Get(feed+query).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
 	}
 	w.clock.Advance(30*24*time.Hour + time.Minute)
-	ada.do(http.MethodPut, projectURL(project), object{"name": "Newest"}).want(t, http.StatusOK)
-	if got := ada.get(feed).list("events"); len(got) != 1 {
+	ada.Do(http.MethodPut, projectURL(project), object{"name": "Newest"}).Want(t, http.StatusOK)
+	if got := ada.Get(feed).List("events"); len(got) != 1 {
 		t.Errorf("%d events after 30 days", len(got))
 	}
 	var actor map[string]any
-	if data, ok := ada.get(feed).list("events")[0]["data"].(map[string]any); ok {
+	if data, ok := ada.Get(feed).List("events")[0]["data"].(map[string]any); ok {
 		actor, _ = data["actor"].(map[string]any)
 	}
 	if diff := cmp.Diff(map[string]any{"id": ada.userID, "username": "ada"}, actor, cmpopts.EquateEmpty()); diff != "" {

@@ -19,7 +19,7 @@ func TestFilesAreListed(t *testing.T) {
 	d := w.desk("ada")
 	var all []any
 	for _, path := range []string{"/a", "/b/1", "/b/2", "/b#", "/c", "/é"} {
-		d.save(path, "content of "+path).want(t, http.StatusCreated)
+		d.save(path, "content of "+path).Want(t, http.StatusCreated)
 		all = append(all, path)
 	}
 	slices.SortFunc(all, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
@@ -33,7 +33,7 @@ func TestFilesAreListed(t *testing.T) {
 		for _, limit := range []int{0, 1, 2, 100} {
 			got := []any{}
 			for _, a := range pages(t, d, fmt.Sprintf("?prefix=%s", url.QueryEscape(prefix)), limit) {
-				got = append(got, a.values("files", "path")...)
+				got = append(got, a.Values("files", "path")...)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%.20s, %d at a time: %s", prefix, limit, diff)
@@ -43,7 +43,7 @@ func TestFilesAreListed(t *testing.T) {
 	for _, limit := range []int{0, 1, 4} {
 		n := 0
 		for _, a := range pages(t, d, "?include=content", limit) {
-			for _, f := range a.list("files") {
+			for _, f := range a.List("files") {
 				n++
 				if contentOf(t, f) != "content of "+f["path"].(string) {
 					t.Errorf("%v", f)
@@ -64,12 +64,12 @@ func pages(t *testing.T, d desk, query string, limit int) []answer {
 	}
 	var all []answer
 	for cursor := ""; ; {
-		a := d.get(d.files()+query+cursor).want(t, http.StatusOK)
+		a := d.Get(d.files()+query+cursor).Want(t, http.StatusOK)
 		all = append(all, a)
-		if n := len(a.list("files")); limit > 0 && (n > limit || (n < limit && a.text("nextCursor") != "" && !strings.Contains(query, "content"))) {
+		if n := len(a.List("files")); limit > 0 && (n > limit || (n < limit && a.Text("nextCursor") != "" && !strings.Contains(query, "content"))) {
 			t.Fatalf("a page of %d, at most %d", n, limit)
 		}
-		next := a.text("nextCursor")
+		next := a.Text("nextCursor")
 		if next == "" {
 			return all
 		}
@@ -87,18 +87,18 @@ func TestAListWithContentsIsPagedByBytes(t *testing.T) {
 	sizes := map[string]int{}
 	for i := range 5 {
 		path := fmt.Sprintf("/%d.bin", i)
-		d.saveBytes(path, noise(1<<20)).want(t, http.StatusCreated)
+		d.saveBytes(path, noise(1<<20)).Want(t, http.StatusCreated)
 		sizes[path] = 1 << 20
 	}
-	d.save("/z.txt", strings.Repeat("\n\n\nabcde", 1<<17)).want(t, http.StatusCreated)
+	d.save("/z.txt", strings.Repeat("\n\n\nabcde", 1<<17)).Want(t, http.StatusCreated)
 	sizes["/z.txt"] = 1 << 20
 	for _, limit := range []int{0, 2} {
 		got := map[string]int{}
 		for _, a := range pages(t, d, "?include=content", limit) {
-			if len(a.raw) > 5<<20 {
-				t.Errorf("a page of %d bytes", len(a.raw))
+			if len(a.Raw) > 5<<20 {
+				t.Errorf("a page of %d bytes", len(a.Raw))
 			}
-			for _, f := range a.list("files") {
+			for _, f := range a.List("files") {
 				got[f["path"].(string)] = len(contentOf(t, f))
 			}
 		}
@@ -115,12 +115,12 @@ func TestForeignCursors(t *testing.T) {
 	other := d.at(d.project("", "Other", Private))
 	for _, p := range []desk{d, other} {
 		for i := range 3 {
-			p.save(fmt.Sprintf("/a/%d", i), "x").want(t, http.StatusCreated)
-			p.save("/a/0", fmt.Sprint(i)).want(t, http.StatusOK)
+			p.save(fmt.Sprintf("/a/%d", i), "x").Want(t, http.StatusCreated)
+			p.save("/a/0", fmt.Sprint(i)).Want(t, http.StatusOK)
 		}
 	}
-	cursor := d.get(d.files() + "?limit=1").text("nextCursor")
-	versions := d.history("/a/0", "&limit=1").text("nextCursor")
+	cursor := d.Get(d.files() + "?limit=1").Text("nextCursor")
+	versions := d.history("/a/0", "&limit=1").Text("nextCursor")
 	if cursor == "" || versions == "" {
 		t.Fatal("no cursors")
 	}
@@ -130,9 +130,9 @@ func TestForeignCursors(t *testing.T) {
 		d.files() + "/history?path=/a/0&cursor=" + cursor, d.files() + "/history?path=/a/1&cursor=" + versions,
 		other.files() + "/history?path=/a/0&cursor=" + versions,
 	} {
-		if a := d.get(path).want(t, http.StatusBadRequest, api.CodeValidationFailed); !strings.Contains(a.text("error"), "cursor") {
-			t.Errorf("%s: %s", path, a.raw)
+		if a := d.Get(path).Want(t, http.StatusBadRequest, api.CodeValidationFailed); !strings.Contains(a.Text("error"), "cursor") {
+			t.Errorf("%s: %s", path, a.Raw)
 		}
 	}
-	d.get(d.files()+"?limit=2&cursor="+cursor).want(t, http.StatusOK)
+	d.Get(d.files()+"?limit=2&cursor="+cursor).Want(t, http.StatusOK)
 }

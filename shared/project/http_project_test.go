@@ -35,26 +35,26 @@ func TestCreate(t *testing.T) {
 	w := newWorld(t)
 	ada := w.user("ada")
 	at := "2031-05-05T10:05:00.001Z"
-	a := ada.do(http.MethodPost, "/api/projects", object{"name": "Café Déjà"}).want(t, http.StatusCreated)
-	if !id.Project.Valid(a.text("id")) {
-		t.Errorf("id %q", a.text("id"))
+	a := ada.Do(http.MethodPost, "/api/projects", object{"name": "Café Déjà"}).Want(t, http.StatusCreated)
+	if !id.Project.Valid(a.Text("id")) {
+		t.Errorf("id %q", a.Text("id"))
 	}
 	place := map[string]any{"id": ada.personal, "name": "ada's workspace"}
 	want := map[string]any{
-		"id": a.text("id"), "name": "Café Déjà", "slug": "cafe-deja", "description": "", "framework": "static", "visibility": "private",
+		"id": a.Text("id"), "name": "Café Déjà", "slug": "cafe-deja", "description": "", "framework": "static", "visibility": "private",
 		"lastOpenedAt": at, "createdAt": at, "updatedAt": at, "workspace": place,
 	}
-	if diff := cmp.Diff(want, a.body); diff != "" {
+	if diff := cmp.Diff(want, a.Body); diff != "" {
 		t.Error(diff)
 	}
-	if a.calls > 3 {
-		t.Errorf("%d calls", a.calls)
+	if a.Calls > 3 {
+		t.Errorf("%d calls", a.Calls)
 	}
 	told := w.lastEvent()
 	wantTold := event.Payload{Type: event.ProjectCreated, Timestamp: told.Timestamp, Data: event.Data{
 		Actor: event.Actor{ID: ada.userID, Username: "ada"},
 		Project: &event.Project{
-			ID: a.text("id"), Name: "Café Déjà", Slug: "cafe-deja", Framework: "static", Visibility: "private", WorkspaceID: ada.personal,
+			ID: a.Text("id"), Name: "Café Déjà", Slug: "cafe-deja", Framework: "static", Visibility: "private", WorkspaceID: ada.personal,
 		},
 	}}
 	if diff := cmp.Diff(wantTold, told); diff != "" || told.Timestamp.String() != at {
@@ -62,30 +62,30 @@ func TestCreate(t *testing.T) {
 	}
 
 	team := ada.workspace("Team")
-	b := ada.do(http.MethodPost, "/api/projects", object{
+	b := ada.Do(http.MethodPost, "/api/projects", object{
 		"name": " x ", "description": "What\nit is", "framework": "ReAct", "visibility": "team", "workspaceId": team, "unknown": 1,
-	}).want(t, http.StatusCreated)
+	}).Want(t, http.StatusCreated)
 	want = map[string]any{
-		"id": b.text("id"), "name": " x ", "slug": "x", "description": "What\nit is", "framework": "ReAct", "visibility": "team",
+		"id": b.Text("id"), "name": " x ", "slug": "x", "description": "What\nit is", "framework": "ReAct", "visibility": "team",
 		"workspace": map[string]any{"id": team, "name": "Team"},
 	}
 	times := cmpopts.IgnoreMapEntries(func(k string, _ any) bool { return strings.HasSuffix(k, "At") })
-	if diff := cmp.Diff(want, b.body, times); diff != "" {
+	if diff := cmp.Diff(want, b.Body, times); diff != "" {
 		t.Error(diff)
 	}
-	read := ada.get(projectURL(b.text("id"))).want(t, http.StatusOK)
+	read := ada.Get(projectURL(b.Text("id"))).Want(t, http.StatusOK)
 	want["files"] = []any{}
-	if diff := cmp.Diff(want, read.body, times); diff != "" {
+	if diff := cmp.Diff(want, read.Body, times); diff != "" {
 		t.Error(diff)
 	}
-	listed := ada.get("/api/projects").want(t, http.StatusOK)
+	listed := ada.Get("/api/projects").Want(t, http.StatusOK)
 	delete(want, "files")
 	delete(want, "description")
-	if diff := cmp.Diff(want, listed.list("projects")[0], times); diff != "" {
+	if diff := cmp.Diff(want, listed.List("projects")[0], times); diff != "" {
 		t.Error("a list item has SPEC.md's fields and no more:", diff)
 	}
-	if _, has := listed.list("projects")[0]["lastOpenedAt"]; !has || len(listed.list("projects")[0]) != 7 {
-		t.Errorf("fields: %v", listed.list("projects")[0])
+	if _, has := listed.List("projects")[0]["lastOpenedAt"]; !has || len(listed.List("projects")[0]) != 7 {
+		t.Errorf("fields: %v", listed.List("projects")[0])
 	}
 }
 
@@ -120,20 +120,20 @@ func TestBadSettings(t *testing.T) {
 		{object{"name": " ", "framework": "\x01", "visibility": 7, "description": []int{}}, []string{"name", "framework", "visibility", "description"}},
 	} {
 		for method, path := range map[string]string{http.MethodPost: "/api/projects", http.MethodPut: project} {
-			a := ada.do(method, path, tc.body).want(t, http.StatusBadRequest, api.CodeValidationFailed)
+			a := ada.Do(method, path, tc.body).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
 			for _, field := range tc.fields {
-				if !strings.Contains(a.text("error"), field+": ") {
-					t.Errorf("%s %v: %s does not name %s", method, tc.body, a.raw, field)
+				if !strings.Contains(a.Text("error"), field+": ") {
+					t.Errorf("%s %v: %s does not name %s", method, tc.body, a.Raw, field)
 				}
 			}
 		}
 	}
-	if a := ada.do(http.MethodPost, "/api/projects", object{}).want(t, http.StatusBadRequest, api.CodeValidationFailed); !strings.Contains(a.text("error"), "name: is required") {
-		t.Error(a.raw)
+	if a := ada.Do(http.MethodPost, "/api/projects", object{}).Want(t, http.StatusBadRequest, api.CodeValidationFailed); !strings.Contains(a.Text("error"), "name: is required") {
+		t.Error(a.Raw)
 	}
-	ada.do(http.MethodPost, "/api/projects", object{
+	ada.Do(http.MethodPost, "/api/projects", object{
 		"name": long(100), "description": long(2000), "framework": strings.Repeat("🚀", 64), "visibility": "public",
-	}).want(t, http.StatusCreated)
+	}).Want(t, http.StatusCreated)
 	if n := len(w.storedEvents()); n != 2 {
 		t.Errorf("%d events of 2 projects", n)
 	}
@@ -145,25 +145,25 @@ func TestWhereProjectsAreCreated(t *testing.T) {
 	ada, bob := w.user("ada"), w.user("bob")
 	team := ada.workspace("Team")
 	create := func(workspaceID string) answer {
-		return bob.do(http.MethodPost, "/api/projects", object{"name": "App", "workspaceId": workspaceID})
+		return bob.Do(http.MethodPost, "/api/projects", object{"name": "App", "workspaceId": workspaceID})
 	}
-	strange := create(w.ids.New(id.Workspace)).want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+	strange := create(w.ids.New(id.Workspace)).Want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
 	for _, other := range []string{team, "", "ws_", "prj_" + team[3:], strings.ToLower(team), ada.personal} {
-		if a := create(other).want(t, http.StatusNotFound, api.CodeWorkspaceNotFound); a.raw != strange.raw {
-			t.Errorf("%q: %s tells more than %s", other, a.raw, strange.raw)
+		if a := create(other).Want(t, http.StatusNotFound, api.CodeWorkspaceNotFound); a.Raw != strange.Raw {
+			t.Errorf("%q: %s tells more than %s", other, a.Raw, strange.Raw)
 		}
 	}
 	w.join(team, bob, workspace.Viewer)
-	create(team).want(t, http.StatusForbidden, api.CodeAccessDenied)
+	create(team).Want(t, http.StatusForbidden, api.CodeAccessDenied)
 	w.join(team, bob, workspace.Member)
-	create(team).want(t, http.StatusCreated)
+	create(team).Want(t, http.StatusCreated)
 	w.leave(team, bob)
-	create(team).want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+	create(team).Want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
 
 	// Of two personal workspaces the default is one's own, also as a member of another.
 	w.join(ada.personal, bob, workspace.Owner)
-	a := bob.do(http.MethodPost, "/api/projects", object{"name": "Mine"}).want(t, http.StatusCreated)
-	if place, _ := a.body["workspace"].(map[string]any); place["id"] != bob.personal {
+	a := bob.Do(http.MethodPost, "/api/projects", object{"name": "Mine"}).Want(t, http.StatusCreated)
+	if place, _ := a.Body["workspace"].(map[string]any); place["id"] != bob.personal {
 		t.Errorf("created in %v", place)
 	}
 }
@@ -175,16 +175,16 @@ func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
 	team := ada.workspace("Team")
 	slug := func(a answer) string {
 		t.Helper()
-		if a.status >= http.StatusBadRequest {
-			t.Fatal(a.raw)
+		if a.Status >= http.StatusBadRequest {
+			t.Fatal(a.Raw)
 		}
-		return a.text("slug")
+		return a.Text("slug")
 	}
 	create := func(name string) answer {
-		return ada.do(http.MethodPost, "/api/projects", object{"name": name, "workspaceId": team})
+		return ada.Do(http.MethodPost, "/api/projects", object{"name": name, "workspaceId": team})
 	}
 	rename := func(a answer, name string) answer {
-		return ada.do(http.MethodPut, projectURL(a.text("id")), object{"name": name})
+		return ada.Do(http.MethodPut, projectURL(a.Text("id")), object{"name": name})
 	}
 	first, second, third := create("Todo"), create("TODO!"), create("tödo")
 	if got := []string{slug(first), slug(second), slug(third)}; !cmp.Equal(got, []string{"todo", "todo-2", "todo-3"}) {
@@ -193,8 +193,8 @@ func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
 	if got := slug(create("项目")) + " " + slug(create("日本")); got != "project project-2" {
 		t.Errorf("%q", got)
 	}
-	if a := ada.do(http.MethodPost, "/api/projects", object{"name": "Todo"}); slug(a) != "todo" {
-		t.Errorf("another workspace: %s", a.raw)
+	if a := ada.Do(http.MethodPost, "/api/projects", object{"name": "Todo"}); slug(a) != "todo" {
+		t.Errorf("another workspace: %s", a.Raw)
 	}
 	// A slug follows a rename, stays while the plain slug does, and is free again afterwards.
 	if got := slug(rename(second, "Todo")); got != "todo-2" {
@@ -212,7 +212,7 @@ func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
 	if got := slug(rename(first, "Todo")); got != "todo-4" {
 		t.Errorf("renamed to a name that is taken: %q", got)
 	}
-	ada.do(http.MethodDelete, projectURL(third.text("id")), nil).want(t, http.StatusOK)
+	ada.Do(http.MethodDelete, projectURL(third.Text("id")), nil).Want(t, http.StatusOK)
 	if got := slug(create("Todo")); got != "todo-3" {
 		t.Errorf("a deleted project's: %q", got)
 	}
@@ -222,7 +222,7 @@ func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
 			slugs++
 		}
 	}
-	if listed := len(ada.get("/api/projects?workspaceId=" + team).list("projects")); slugs != listed {
+	if listed := len(ada.Get("/api/projects?workspaceId=" + team).List("projects")); slugs != listed {
 		t.Errorf("%d slugs of %d projects", slugs, listed)
 	}
 }
@@ -232,7 +232,7 @@ func TestUpdate(t *testing.T) {
 	w := newWorld(t)
 	ada := w.user("ada")
 	url := projectURL(ada.project("", "App", Private))
-	before := ada.get(url).want(t, http.StatusOK)
+	before := ada.Get(url).Want(t, http.StatusOK)
 	w.clock.Advance(time.Second)
 	for _, tc := range []struct {
 		change  object
@@ -247,25 +247,25 @@ func TestUpdate(t *testing.T) {
 	} {
 		w.clock.Advance(time.Second)
 		n := len(w.storedEvents())
-		a := ada.do(http.MethodPut, url, tc.change).want(t, http.StatusOK)
-		if a.calls > 5 {
-			t.Errorf("%v: %d calls", tc.change, a.calls)
+		a := ada.Do(http.MethodPut, url, tc.change).Want(t, http.StatusOK)
+		if a.Calls > 5 {
+			t.Errorf("%v: %d calls", tc.change, a.Calls)
 		}
-		want := before.body
+		want := before.Body
 		delete(want, "files")
 		for field, value := range tc.change {
 			want[field] = value
 		}
-		want["slug"], want["updatedAt"] = slugOf(a.text("name")), w.stamp()
-		if diff := cmp.Diff(want, a.body); diff != "" {
+		want["slug"], want["updatedAt"] = slugOf(a.Text("name")), w.stamp()
+		if diff := cmp.Diff(want, a.Body); diff != "" {
 			t.Errorf("%v: %s", tc.change, diff)
 		}
 		told := w.lastEvent()
 		wantTold := event.Payload{Type: event.ProjectUpdated, Timestamp: told.Timestamp, Data: event.Data{
 			Actor: event.Actor{ID: ada.userID, Username: "ada"}, Changes: tc.changes,
 			Project: &event.Project{
-				ID: a.text("id"), Name: a.text("name"), Slug: a.text("slug"), Framework: a.text("framework"),
-				Visibility: a.text("visibility"), WorkspaceID: ada.personal,
+				ID: a.Text("id"), Name: a.Text("name"), Slug: a.Text("slug"), Framework: a.Text("framework"),
+				Visibility: a.Text("visibility"), WorkspaceID: ada.personal,
 			},
 		}}
 		if diff := cmp.Diff(wantTold, told); diff != "" || told.Timestamp.String() != w.stamp() {
@@ -282,8 +282,8 @@ func TestUpdate(t *testing.T) {
 	for _, same := range []object{
 		{}, {"name": "Café"}, {"name": "Café", "description": "d", "framework": "go", "visibility": "public"}, {"slug": "mine", "id": "x"},
 	} {
-		a := ada.do(http.MethodPut, url, same).want(t, http.StatusOK)
-		if diff := cmp.Diff(before.body, a.body); diff != "" {
+		a := ada.Do(http.MethodPut, url, same).Want(t, http.StatusOK)
+		if diff := cmp.Diff(before.Body, a.Body); diff != "" {
 			t.Errorf("%v: %s", same, diff)
 		}
 	}
@@ -300,9 +300,9 @@ func TestDelete(t *testing.T) {
 	dump := w.dump(w.names.projects)
 	gone := ada.project("", "Gone", Team)
 	w.clock.Advance(time.Second)
-	a := ada.do(http.MethodDelete, projectURL(gone), nil).want(t, http.StatusOK)
-	if diff := cmp.Diff(map[string]any{"success": true, "message": "Project deleted."}, a.body); diff != "" || a.calls > 4 {
-		t.Error(diff, a.calls)
+	a := ada.Do(http.MethodDelete, projectURL(gone), nil).Want(t, http.StatusOK)
+	if diff := cmp.Diff(map[string]any{"success": true, "message": "Project deleted."}, a.Body); diff != "" || a.Calls > 4 {
+		t.Error(diff, a.Calls)
 	}
 	if diff := cmp.Diff(dump, w.dump(w.names.projects), cmpopts.IgnoreUnexported(attributeTypes...)); diff != "" {
 		t.Error("not as before:", diff)
@@ -317,13 +317,13 @@ func TestDelete(t *testing.T) {
 	if diff := cmp.Diff(wantTold, told); diff != "" {
 		t.Error(diff)
 	}
-	never := ada.get(projectURL(w.ids.New(id.Project))).want(t, http.StatusNotFound, api.CodeProjectNotFound)
+	never := ada.Get(projectURL(w.ids.New(id.Project))).Want(t, http.StatusNotFound, api.CodeProjectNotFound)
 	for _, call := range projectCalls {
-		if a := call.do(ada, gone); a.raw != never.raw || a.status != http.StatusNotFound {
-			t.Errorf("%s: %d %s", call.name, a.status, a.raw)
+		if a := call.do(ada, gone); a.Raw != never.Raw || a.Status != http.StatusNotFound {
+			t.Errorf("%s: %d %s", call.name, a.Status, a.Raw)
 		}
 	}
-	ada.get(projectURL(kept)).want(t, http.StatusOK)
+	ada.Get(projectURL(kept)).Want(t, http.StatusOK)
 }
 
 func TestQuotaOfProjects(t *testing.T) {
@@ -334,15 +334,15 @@ func TestQuotaOfProjects(t *testing.T) {
 	ada := w.user("ada")
 	first := ada.project("", "One", Private)
 	ada.project("", "Two", Private)
-	create := func() answer { return ada.do(http.MethodPost, "/api/projects", object{"name": "Two"}) }
-	a := create().want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
-	if !strings.Contains(a.text("error"), "2 projects") {
-		t.Errorf("%s does not name the quota", a.raw)
+	create := func() answer { return ada.Do(http.MethodPost, "/api/projects", object{"name": "Two"}) }
+	a := create().Want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	if !strings.Contains(a.Text("error"), "2 projects") {
+		t.Errorf("%s does not name the quota", a.Raw)
 	}
 	ada.project(ada.workspace("Another"), "Three", Private)
-	ada.do(http.MethodDelete, projectURL(first), nil).want(t, http.StatusOK)
-	create().want(t, http.StatusCreated)
-	create().want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	ada.Do(http.MethodDelete, projectURL(first), nil).Want(t, http.StatusOK)
+	create().Want(t, http.StatusCreated)
+	create().Want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
 	if got := w.counted(ada.personal); got != 2 {
 		t.Errorf("counted %d", got)
 	}

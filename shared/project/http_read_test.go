@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/db"
 	"devplatform/shared/workspace"
 )
@@ -24,11 +25,11 @@ func TestLastOpened(t *testing.T) {
 	created := w.stamp()
 	opened := func(b *browser) string {
 		t.Helper()
-		return b.get(projectURL(id)).want(t, http.StatusOK).text("lastOpenedAt")
+		return b.Get(projectURL(id)).Want(t, http.StatusOK).Text("lastOpenedAt")
 	}
 	stored := func() string {
 		t.Helper()
-		return ada.get("/api/projects").list("projects")[0]["lastOpenedAt"].(string)
+		return ada.Get("/api/projects").List("projects")[0]["lastOpenedAt"].(string)
 	}
 	w.clock.Advance(openedEvery - time.Millisecond)
 	if got := opened(ada); got != created || stored() != created {
@@ -41,27 +42,19 @@ func TestLastOpened(t *testing.T) {
 	if got := opened(ada); got != w.stamp() || stored() != w.stamp() {
 		t.Errorf("not moved: %s", got)
 	}
-	updated := ada.get(projectURL(id)).text("updatedAt")
+	updated := ada.Get(projectURL(id)).Text("updatedAt")
 	if updated != created || len(w.storedEvents()) != n {
 		t.Error("an opening is a change")
 	}
 	// The opening does not make an update stale, nor does the update turn it back.
 	w.clock.Advance(time.Hour)
 	moved := opened(ada)
-	if a := ada.do(http.MethodPut, projectURL(id), object{"name": "New"}).want(t, http.StatusOK); a.text("lastOpenedAt") != moved {
-		t.Errorf("%s, opened %s", a.raw, moved)
+	if a := ada.Do(http.MethodPut, projectURL(id), object{"name": "New"}).Want(t, http.StatusOK); a.Text("lastOpenedAt") != moved {
+		t.Errorf("%s, opened %s", a.Raw, moved)
 	}
 	// A read does not depend on whether it can be noted.
 	w.clock.Advance(time.Hour)
-	w.interpose(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-			if operation(r) == "UpdateItem" {
-				out.WriteHeader(http.StatusInternalServerError)
-				return
-			}
-			next.ServeHTTP(out, r)
-		})
-	})
+	w.interpose().Break("UpdateItem", dynamotest.ServerError)
 	if got := opened(ada); got != moved {
 		t.Errorf("%s is not what is stored", got)
 	}
@@ -81,16 +74,16 @@ func TestReadsStayWithinTheirCalls(t *testing.T) {
 		w.join(team, ada, workspace.Member)
 		project = bob.project(team, "App", Team)
 	}
-	if a := ada.get("/api/projects").want(t, http.StatusOK); a.calls != 2+workspaces || len(a.list("projects")) != workspaces-1 {
-		t.Errorf("list: %d calls, %s", a.calls, a.raw)
+	if a := ada.Get("/api/projects").Want(t, http.StatusOK); a.Calls != 2+workspaces || len(a.List("projects")) != workspaces-1 {
+		t.Errorf("list: %d calls, %s", a.Calls, a.Raw)
 	}
 	w.clock.Advance(time.Hour)
-	if a := ada.get(projectURL(project)).want(t, http.StatusOK); a.calls > 5 {
-		t.Errorf("read: %d calls", a.calls)
+	if a := ada.Get(projectURL(project)).Want(t, http.StatusOK); a.Calls > 5 {
+		t.Errorf("read: %d calls", a.Calls)
 	}
 	for path, n := range map[string]int64{"/events": 5, "/comments": 5, "/comments?path=/a": 5} {
-		if a := ada.get(projectURL(project)+path).want(t, http.StatusOK); a.calls > n {
-			t.Errorf("%s: %d calls", path, a.calls)
+		if a := ada.Get(projectURL(project)+path).Want(t, http.StatusOK); a.Calls > n {
+			t.Errorf("%s: %d calls", path, a.Calls)
 		}
 	}
 }
@@ -112,14 +105,14 @@ func TestReadOfManyFiles(t *testing.T) {
 	for chunk := range slices.Chunk(writes, 100) {
 		w.transact(chunk...)
 	}
-	a := ada.get(projectURL(project)).want(t, http.StatusOK)
-	got := a.values("files", "path")
-	if len(a.raw) > 4<<20 || len(got) == files || a.text("name") != "App" {
-		t.Errorf("%d bytes, %d files", len(a.raw), len(got))
+	a := ada.Get(projectURL(project)).Want(t, http.StatusOK)
+	got := a.Values("files", "path")
+	if len(a.Raw) > 4<<20 || len(got) == files || a.Text("name") != "App" {
+		t.Errorf("%d bytes, %d files", len(a.Raw), len(got))
 	}
-	for next := a.text("nextCursor"); next != ""; next = a.text("nextCursor") {
-		a = ada.get(projectURL(project)+"/files?cursor="+url.QueryEscape(next)).want(t, http.StatusOK)
-		got = append(got, a.values("files", "path")...)
+	for next := a.Text("nextCursor"); next != ""; next = a.Text("nextCursor") {
+		a = ada.Get(projectURL(project)+"/files?cursor="+url.QueryEscape(next)).Want(t, http.StatusOK)
+		got = append(got, a.Values("files", "path")...)
 	}
 	if diff := cmp.Diff(paths, got); diff != "" {
 		t.Error(diff)

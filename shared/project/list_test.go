@@ -23,9 +23,9 @@ func TestList(t *testing.T) {
 	w.join(team, bob, workspace.Member)
 	make := func(b *browser, workspaceID, name, framework string, v Visibility) string {
 		w.clock.Advance(time.Second)
-		return b.do(http.MethodPost, "/api/projects", object{
+		return b.Do(http.MethodPost, "/api/projects", object{
 			"name": name, "framework": framework, "visibility": v, "workspaceId": workspaceID,
-		}).want(t, http.StatusCreated).text("id")
+		}).Want(t, http.StatusCreated).Text("id")
 	}
 	mine := make(ada, ada.personal, "Grüße", "React", Private)
 	shop := make(ada, team, "Shop", "react", Team)
@@ -35,7 +35,7 @@ func TestList(t *testing.T) {
 
 	ids := func(b *browser, query string) []any {
 		t.Helper()
-		return b.get("/api/projects"+query).want(t, http.StatusOK).values("projects", "id")
+		return b.Get("/api/projects"+query).Want(t, http.StatusOK).Values("projects", "id")
 	}
 	for _, tc := range []struct {
 		who   *browser
@@ -62,7 +62,7 @@ func TestList(t *testing.T) {
 	}
 	// Reading one brings it to the front.
 	w.clock.Advance(time.Hour)
-	ada.get(projectURL(mine)).want(t, http.StatusOK)
+	ada.Get(projectURL(mine)).Want(t, http.StatusOK)
 	if diff := cmp.Diff([]any{mine, bobs, secret, shop}, ids(ada, "")); diff != "" {
 		t.Error(diff)
 	}
@@ -78,7 +78,7 @@ func TestList(t *testing.T) {
 		"?q=" + strings.Repeat("x", 101):          api.CodeValidationFailed,
 		"?framework=" + strings.Repeat("x", 65):   api.CodeValidationFailed,
 	} {
-		ada.get("/api/projects"+query).want(t, code.Status(), code)
+		ada.Get("/api/projects"+query).Want(t, code.Status(), code)
 	}
 }
 
@@ -88,18 +88,18 @@ func (b *browser) pages(path, query, list, field string, limit int) []any {
 	var all []any
 	next := ""
 	for range 1000 {
-		a := b.get(fmt.Sprintf("%s?limit=%d%s%s", path, limit, query, next)).want(b.w.t, http.StatusOK)
-		if n := len(a.list(list)); n > limit {
+		a := b.Get(fmt.Sprintf("%s?limit=%d%s%s", path, limit, query, next)).Want(b.w.t, http.StatusOK)
+		if n := len(a.List(list)); n > limit {
 			b.w.t.Fatalf("a page of %d has %d", limit, n)
 		}
-		all = append(all, a.values(list, field)...)
-		if a.text("nextCursor") == "" {
-			if _, has := a.body["nextCursor"]; has {
-				b.w.t.Errorf("the last page has a cursor: %s", a.raw)
+		all = append(all, a.Values(list, field)...)
+		if a.Text("nextCursor") == "" {
+			if _, has := a.Body["nextCursor"]; has {
+				b.w.t.Errorf("the last page has a cursor: %s", a.Raw)
 			}
 			return all
 		}
-		next = "&cursor=" + url.QueryEscape(a.text("nextCursor"))
+		next = "&cursor=" + url.QueryEscape(a.Text("nextCursor"))
 	}
 	b.w.t.Fatal("pages without end")
 	return nil
@@ -114,26 +114,26 @@ func TestListPages(t *testing.T) {
 		ada.project("", "App", Team)
 		bob.project("", "App", Team)
 	}
-	whole := ada.get("/api/projects").values("projects", "id")
+	whole := ada.Get("/api/projects").Values("projects", "id")
 	for _, limit := range []int{1, 2, 3, 7, 100} {
 		if diff := cmp.Diff(whole, ada.pages("/api/projects", "", "projects", "id", limit)); diff != "" {
 			t.Errorf("by %d: %s", limit, diff)
 		}
 	}
-	cursor := ada.get("/api/projects?limit=2").text("nextCursor")
+	cursor := ada.Get("/api/projects?limit=2").Text("nextCursor")
 	for name, a := range map[string]answer{
-		"another user's":   bob.get("/api/projects?limit=2&cursor=" + cursor),
-		"another filter's": ada.get("/api/projects?limit=2&q=app&cursor=" + cursor),
-		"another list's":   ada.get(projectURL(whole[0].(string)) + "/events?cursor=" + cursor),
-		"changed":          ada.get("/api/projects?cursor=" + cursor[1:]),
+		"another user's":   bob.Get("/api/projects?limit=2&cursor=" + cursor),
+		"another filter's": ada.Get("/api/projects?limit=2&q=app&cursor=" + cursor),
+		"another list's":   ada.Get(projectURL(whole[0].(string)) + "/events?cursor=" + cursor),
+		"changed":          ada.Get("/api/projects?cursor=" + cursor[1:]),
 	} {
-		if a.status != http.StatusBadRequest || !strings.Contains(a.text("error"), "cursor: ") {
-			t.Errorf("%s: %d %s", name, a.status, a.raw)
+		if a.Status != http.StatusBadRequest || !strings.Contains(a.Text("error"), "cursor: ") {
+			t.Errorf("%s: %d %s", name, a.Status, a.Raw)
 		}
 	}
 	// The one at which a page ended may go meanwhile.
-	ada.do(http.MethodDelete, projectURL(whole[1].(string)), nil).want(t, http.StatusOK)
-	if diff := cmp.Diff(whole[2:], ada.get("/api/projects?cursor="+cursor).values("projects", "id")); diff != "" {
+	ada.Do(http.MethodDelete, projectURL(whole[1].(string)), nil).Want(t, http.StatusOK)
+	if diff := cmp.Diff(whole[2:], ada.Get("/api/projects?cursor="+cursor).Values("projects", "id")); diff != "" {
 		t.Error(diff)
 	}
 }

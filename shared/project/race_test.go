@@ -5,67 +5,43 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/api"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/workspace"
 )
 
-// atOnce makes n requests beside each other.
-func atOnce(t *testing.T, n int, do func(i int) (answer, error)) []answer {
-	t.Helper()
-	answers, errs := make([]answer, n), make([]error, n)
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { answers[i], errs[i] = do(i) })
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return answers
-}
-
-func statuses(answers []answer) map[int]int {
-	n := map[int]int{}
-	for _, a := range answers {
-		n[a.status]++
-	}
-	return n
-}
-
 func TestOneNameAtOnceGivesDifferentSlugs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
 	const n = 8
-	answers := atOnce(t, n, func(int) (answer, error) {
-		return ada.try(http.MethodPost, "/api/projects", object{"name": "Todo"})
+	answers := slicetest.AtOnce(n, func(int) answer {
+		return ada.Do(http.MethodPost, "/api/projects", object{"name": "Todo"})
 	})
 	slugs := map[string]bool{}
 	for _, a := range answers {
-		a.want(t, http.StatusCreated)
-		slugs[a.text("slug")] = true
+		a.Want(t, http.StatusCreated)
+		slugs[a.Text("slug")] = true
 	}
 	if len(slugs) != n || !slugs["todo"] || !slugs["todo-2"] || w.counted(ada.personal) != n {
 		t.Errorf("slugs %v, counted %d", slugs, w.counted(ada.personal))
 	}
 	// Renamed to one name, too.
-	renamed := atOnce(t, n, func(i int) (answer, error) {
-		return ada.try(http.MethodPut, projectURL(answers[i].text("id")), object{"name": "Shop"})
+	renamed := slicetest.AtOnce(n, func(i int) answer {
+		return ada.Do(http.MethodPut, projectURL(answers[i].Text("id")), object{"name": "Shop"})
 	})
 	clear(slugs)
 	for _, a := range renamed {
-		slugs[a.want(t, http.StatusOK).text("slug")] = true
+		slugs[a.Want(t, http.StatusOK).Text("slug")] = true
 	}
 	stored := 0
 	for key := range w.dump(w.names.projects) {
@@ -84,13 +60,13 @@ func TestQuotaHoldsAtOnce(t *testing.T) {
 	q.Projects = 5
 	w := newWorld(t, withQuotas(q))
 	ada := w.user("ada")
-	answers := atOnce(t, 9, func(i int) (answer, error) {
-		return ada.try(http.MethodPost, "/api/projects", object{"name": fmt.Sprint("App ", i)})
+	answers := slicetest.AtOnce(9, func(i int) answer {
+		return ada.Do(http.MethodPost, "/api/projects", object{"name": fmt.Sprint("App ", i)})
 	})
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 4}, statuses(answers)); diff != "" {
+	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 4}, slicetest.Statuses(answers)); diff != "" {
 		t.Error(diff)
 	}
-	if listed := len(ada.get("/api/projects").list("projects")); listed != 5 || w.counted(ada.personal) != 5 || len(w.storedEvents()) != 5 {
+	if listed := len(ada.Get("/api/projects").List("projects")); listed != 5 || w.counted(ada.personal) != 5 || len(w.storedEvents()) != 5 {
 		t.Errorf("%d projects, %d counted, %d events", listed, w.counted(ada.personal), len(w.storedEvents()))
 	}
 }
@@ -104,17 +80,17 @@ func TestUpdatesAtOnce(t *testing.T) {
 	changes := []object{
 		{"description": "new"}, {"framework": "go"}, {"visibility": "public"}, {"name": "Shop"},
 	}
-	answers := atOnce(t, len(changes), func(i int) (answer, error) {
-		return ada.try(http.MethodPut, projectURL(project), changes[i])
+	answers := slicetest.AtOnce(len(changes), func(i int) answer {
+		return ada.Do(http.MethodPut, projectURL(project), changes[i])
 	})
-	if diff := cmp.Diff(map[int]int{http.StatusOK: len(changes)}, statuses(answers)); diff != "" {
+	if diff := cmp.Diff(map[int]int{http.StatusOK: len(changes)}, slicetest.Statuses(answers)); diff != "" {
 		t.Fatal(diff, answers)
 	}
-	a := ada.get(projectURL(project))
+	a := ada.Get(projectURL(project))
 	for _, change := range changes {
 		for field, want := range change {
-			if a.body[field] != want {
-				t.Errorf("%s is %v", field, a.body[field])
+			if a.Body[field] != want {
+				t.Errorf("%s is %v", field, a.Body[field])
 			}
 		}
 	}
@@ -131,23 +107,23 @@ func TestDeletionMeetsWriters(t *testing.T) {
 	for round := range 10 {
 		project := ada.project("", "App", Team)
 		w.file(project, "/a.ts")
-		answers := atOnce(t, 7, func(i int) (answer, error) {
+		answers := slicetest.AtOnce(7, func(i int) answer {
 			switch {
 			case i < 2:
-				return ada.try(http.MethodDelete, projectURL(project), nil)
+				return ada.Do(http.MethodDelete, projectURL(project), nil)
 			case i < 4:
-				return ada.try(http.MethodPut, projectURL(project), object{"name": fmt.Sprint("New ", round, i)})
+				return ada.Do(http.MethodPut, projectURL(project), object{"name": fmt.Sprint("New ", round, i)})
 			case i < 6:
-				return ada.try(http.MethodPost, projectURL(project)+"/comments", object{"body": "x", "path": "/a.ts"})
+				return ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": "x", "path": "/a.ts"})
 			}
-			return ada.try(http.MethodGet, projectURL(project), nil)
+			return ada.Do(http.MethodGet, projectURL(project), nil)
 		})
-		if n := statuses(answers[:2]); n[http.StatusOK] != 1 || n[http.StatusNotFound] != 1 {
+		if n := slicetest.Statuses(answers[:2]); n[http.StatusOK] != 1 || n[http.StatusNotFound] != 1 {
 			t.Errorf("deletions: %v", n)
 		}
 		for _, a := range answers[2:] {
-			if a.status != http.StatusOK && a.status != http.StatusCreated && a.status != http.StatusNotFound {
-				t.Errorf("%d %s", a.status, a.raw)
+			if a.Status != http.StatusOK && a.Status != http.StatusCreated && a.Status != http.StatusNotFound {
+				t.Errorf("%d %s", a.Status, a.Raw)
 			}
 		}
 		made := map[event.Type]int{}
@@ -161,10 +137,10 @@ func TestDeletionMeetsWriters(t *testing.T) {
 		if made[event.ProjectDeleted] != 1 {
 			t.Errorf("%v", kinds)
 		}
-		if want := statuses(answers[2:4])[http.StatusOK]; made[event.ProjectUpdated] != want {
+		if want := slicetest.Statuses(answers[2:4])[http.StatusOK]; made[event.ProjectUpdated] != want {
 			t.Errorf("%d updates succeeded: %v", want, kinds)
 		}
-		if want := statuses(answers[4:6])[http.StatusCreated]; made[event.CommentCreated] != want {
+		if want := slicetest.Statuses(answers[4:6])[http.StatusCreated]; made[event.CommentCreated] != want {
 			t.Errorf("%d comments succeeded: %v", want, kinds)
 		}
 	}
@@ -183,25 +159,15 @@ func TestWhatChangesBetweenReadAndWrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
-	var between atomic.Pointer[func()] // runs once, before the next transaction
-	w.interpose(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-			if operation(r) == "TransactWriteItems" {
-				if f := between.Swap(nil); f != nil {
-					(*f)()
-				}
-			}
-			next.ServeHTTP(out, r)
-		})
-	})
+	wire := w.interpose()
 	var project, comment string
-	deletion := func() { ada.do(http.MethodDelete, projectURL(project), nil).want(t, http.StatusOK) }
+	deletion := func() { ada.Do(http.MethodDelete, projectURL(project), nil).Want(t, http.StatusOK) }
 	update := func() {
-		ada.do(http.MethodPut, projectURL(project), object{"name": "Meanwhile"}).want(t, http.StatusOK)
+		ada.Do(http.MethodPut, projectURL(project), object{"name": "Meanwhile"}).Want(t, http.StatusOK)
 	}
 	fileGoes := func() { w.transact(w.projects.Delete(db.FileKey(project, "/a.ts"))) }
 	commentGoes := func() {
-		ada.do(http.MethodDelete, projectURL(project)+"/comments/"+comment, nil).want(t, http.StatusOK)
+		ada.Do(http.MethodDelete, projectURL(project)+"/comments/"+comment, nil).Want(t, http.StatusOK)
 	}
 	slugGoes := func() { ada.project("", "Not "+project, Team) }
 	for _, tc := range []struct {
@@ -225,15 +191,15 @@ func TestWhatChangesBetweenReadAndWrite(t *testing.T) {
 	} {
 		project = ada.project("", "App", Team)
 		w.file(project, "/a.ts")
-		comment = ada.do(http.MethodPost, projectURL(project)+"/comments", object{"body": "x"}).want(t, http.StatusCreated).text("id")
+		comment = ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": "x"}).Want(t, http.StatusCreated).Text("id")
 		i := slices.IndexFunc(mutations, func(m mutation) bool { return m.name == tc.mutation })
-		between.Store(&tc.meanwhile)
+		wire.Before("TransactWriteItems", tc.meanwhile)
 		a := mutations[i].do(ada, project, comment)
-		if a.status != tc.status || a.text("code") != string(tc.code) {
-			t.Errorf("%s: %d %s, want %d %s", tc.mutation, a.status, a.raw, tc.status, tc.code)
+		if a.Status != tc.status || a.Text("code") != string(tc.code) {
+			t.Errorf("%s: %d %s, want %d %s", tc.mutation, a.Status, a.Raw, tc.status, tc.code)
 		}
-		if tc.mutation == "update" && tc.status == http.StatusOK && (a.text("name") != "Meanwhile" || a.text("description") != "new") {
-			t.Errorf("one of two updates is lost: %s", a.raw)
+		if tc.mutation == "update" && tc.status == http.StatusOK && (a.Text("name") != "Meanwhile" || a.Text("description") != "new") {
+			t.Errorf("one of two updates is lost: %s", a.Raw)
 		}
 		records := w.storedEvents()
 		if told := decoded(t, records[len(records)-1]); tc.mutation == "delete" && told.Data.Project.Name != "Meanwhile" && tc.status == http.StatusOK {
@@ -272,13 +238,13 @@ func TestRemovedMembersLoseAccessAtOnce(t *testing.T) {
 	team := ada.workspace("Team")
 	w.join(team, bob, workspace.Admin)
 	project := bob.project(team, "App", Private)
-	bob.get(projectURL(project)).want(t, http.StatusOK)
+	bob.Get(projectURL(project)).Want(t, http.StatusOK)
 	w.join(team, bob, workspace.Viewer)
-	bob.get(projectURL(project)).want(t, http.StatusOK) // their own, still
-	bob.do(http.MethodDelete, projectURL(project), nil).want(t, http.StatusForbidden)
+	bob.Get(projectURL(project)).Want(t, http.StatusOK) // their own, still
+	bob.Do(http.MethodDelete, projectURL(project), nil).Want(t, http.StatusForbidden)
 	w.leave(team, bob)
-	bob.get(projectURL(project)).want(t, http.StatusNotFound)
-	if got := bob.get("/api/projects").values("projects", "id"); slices.Contains(got, any(project)) {
+	bob.Get(projectURL(project)).Want(t, http.StatusNotFound)
+	if got := bob.Get("/api/projects").Values("projects", "id"); slices.Contains(got, any(project)) {
 		t.Error("still listed")
 	}
 }
@@ -293,7 +259,7 @@ func TestEndlessConflicts(t *testing.T) {
 	var attempts atomic.Int32
 	w.interpose(func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-			if operation(r) == "TransactWriteItems" {
+			if dynamotest.Operation(r) == "TransactWriteItems" {
 				attempts.Add(1)
 				revision := expression.Name("revision")
 				_, err := w.client.Do(r.Context(), w.projects.Update(db.ProjectKey(ada.personal, project),
@@ -310,12 +276,12 @@ func TestEndlessConflicts(t *testing.T) {
 			continue
 		}
 		attempts.Store(0)
-		m.do(ada, project, "").want(t, http.StatusConflict, api.CodeConflict)
+		m.do(ada, project, "").Want(t, http.StatusConflict, api.CodeConflict)
 		if n := attempts.Load(); n != maxAttempts {
 			t.Errorf("%s: given up after %d attempts", m.name, n)
 		}
 	}
-	ada.get(projectURL(project)).want(t, http.StatusOK)
+	ada.Get(projectURL(project)).Want(t, http.StatusOK)
 	if n := len(w.storedEvents()); n != told {
 		t.Errorf("%d events", n-told)
 	}

@@ -20,25 +20,25 @@ type projectCall struct {
 
 var projectCalls = []projectCall{
 	{"read", workspace.Read, true, false, http.StatusOK, func(b *browser, id string) answer {
-		return b.get(projectURL(id))
+		return b.Get(projectURL(id))
 	}},
 	{"update", workspace.Write, false, false, http.StatusOK, func(b *browser, id string) answer {
-		return b.do(http.MethodPut, projectURL(id), object{"description": "by " + b.name})
+		return b.Do(http.MethodPut, projectURL(id), object{"description": "by " + b.name})
 	}},
 	{"delete", workspace.DeleteOwnProject, false, true, http.StatusOK, func(b *browser, id string) answer {
-		return b.do(http.MethodDelete, projectURL(id), nil)
+		return b.Do(http.MethodDelete, projectURL(id), nil)
 	}},
 	{"feed", workspace.Read, false, false, http.StatusOK, func(b *browser, id string) answer {
-		return b.get(projectURL(id) + "/events")
+		return b.Get(projectURL(id) + "/events")
 	}},
 	{"comment", workspace.Write, false, false, http.StatusCreated, func(b *browser, id string) answer {
-		return b.do(http.MethodPost, projectURL(id)+"/comments", object{"body": "Hello"})
+		return b.Do(http.MethodPost, projectURL(id)+"/comments", object{"body": "Hello"})
 	}},
 	{"comments", workspace.Read, false, false, http.StatusOK, func(b *browser, id string) answer {
-		return b.get(projectURL(id) + "/comments")
+		return b.Get(projectURL(id) + "/comments")
 	}},
 	{"delete comment", workspace.Write, false, true, http.StatusOK, func(b *browser, id string) answer {
-		return b.do(http.MethodDelete, projectURL(id)+"/comments/"+b.w.commentOf(id), nil)
+		return b.Do(http.MethodDelete, projectURL(id)+"/comments/"+b.w.commentOf(id), nil)
 	}},
 }
 
@@ -76,12 +76,12 @@ func TestTenancy(t *testing.T) {
 	creator, former := callers[4].browser, callers[1].browser
 	w.join(team, former, workspace.Admin)
 	w.leave(team, former)
-	never := owner.get("/api/projects/prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK").want(t, http.StatusNotFound, api.CodeProjectNotFound)
+	never := owner.Get("/api/projects/prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK").Want(t, http.StatusNotFound, api.CodeProjectNotFound)
 
 	for _, visibility := range []Visibility{Private, Team, Public} {
 		for _, call := range projectCalls {
 			project := creator.project(team, "App", visibility)
-			creator.do(http.MethodPost, projectURL(project)+"/comments", object{"body": "First"}).want(t, http.StatusCreated)
+			creator.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": "First"}).Want(t, http.StatusCreated)
 			for _, caller := range callers {
 				isCreator := caller.browser == creator
 				sees := visibility == Public || (caller.role.May(workspace.Read) &&
@@ -99,25 +99,25 @@ func TestTenancy(t *testing.T) {
 				}
 				before := len(w.storedEvents())
 				a := call.do(caller.browser, project)
-				if a.status != want {
-					t.Errorf("%s of a %s project by %s: %d %s, want %d", call.name, visibility, caller.name, a.status, a.raw, want)
+				if a.Status != want {
+					t.Errorf("%s of a %s project by %s: %d %s, want %d", call.name, visibility, caller.name, a.Status, a.Raw, want)
 				}
-				if want == http.StatusNotFound && a.raw != never.raw {
-					t.Errorf("%s of a %s project by %s: %s tells more than %s", call.name, visibility, caller.name, a.raw, never.raw)
+				if want == http.StatusNotFound && a.Raw != never.Raw {
+					t.Errorf("%s of a %s project by %s: %s tells more than %s", call.name, visibility, caller.name, a.Raw, never.Raw)
 				}
 				if want >= http.StatusBadRequest && len(w.storedEvents()) != before {
 					t.Errorf("%s of a %s project by %s left an event", call.name, visibility, caller.name)
 				}
 				if want == http.StatusOK && call.own { // it is gone: the next one needs another
 					project = creator.project(team, "App", visibility)
-					creator.do(http.MethodPost, projectURL(project)+"/comments", object{"body": "First"}).want(t, http.StatusCreated)
+					creator.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": "First"}).Want(t, http.StatusCreated)
 				}
 			}
 		}
 	}
-	nobody := &browser{w: w, name: "nobody"}
+	nobody := w.browser("nobody")
 	for _, call := range projectCalls {
-		call.do(nobody, creator.project(team, "App", Public)).want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+		call.do(nobody, creator.project(team, "App", Public)).Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
 	}
 }
 
@@ -129,14 +129,14 @@ func TestStrangeIDs(t *testing.T) {
 	project := ada.project("", "App", Team)
 	for _, id := range []string{"x", "prj_", ada.userID, ada.personal, "PRJ_" + project[4:], project + "0", "%00", "prj_%23", "..%2Fx"} {
 		for _, call := range projectCalls {
-			if a := call.do(ada, id); a.status != http.StatusNotFound || a.text("code") != string(api.CodeProjectNotFound) {
-				if a.text("code") != string(api.CodeRouteNotFound) {
-					t.Errorf("%s %q: %d %s", call.name, id, a.status, a.raw)
+			if a := call.do(ada, id); a.Status != http.StatusNotFound || a.Text("code") != string(api.CodeProjectNotFound) {
+				if a.Text("code") != string(api.CodeRouteNotFound) {
+					t.Errorf("%s %q: %d %s", call.name, id, a.Status, a.Raw)
 				}
 			}
 		}
 	}
 	for _, id := range []string{"x", project, "cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"} {
-		ada.do(http.MethodDelete, projectURL(project)+"/comments/"+id, nil).want(t, http.StatusNotFound, api.CodeCommentNotFound)
+		ada.Do(http.MethodDelete, projectURL(project)+"/comments/"+id, nil).Want(t, http.StatusNotFound, api.CodeCommentNotFound)
 	}
 }
