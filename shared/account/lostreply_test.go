@@ -27,7 +27,7 @@ func TestLostReplies(t *testing.T) {
 	t.Parallel()
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
-	wire := dynamotest.NewWire(t, aws.ToString(w.sdk.Options().BaseEndpoint))
+	wire := dynamotest.NewWire(t, aws.ToString(w.sdk.Options().BaseEndpoint), nil)
 	w.reach(wire.Client())
 	b := w.browser()
 	step := func(name, operation string, do func() answer, want int) {

@@ -23,18 +23,16 @@ func (w *world) gated(calls int, done bool) *dynamodb.Client {
 	w.t.Helper()
 	var open atomic.Int64
 	open.Store(int64(calls))
-	return dynamotest.NewWire(w.t, w.endpoint, func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-			left := open.Add(-1)
-			if left >= 0 {
-				next.ServeHTTP(out, r)
-				return
-			}
-			if done && left == -1 {
-				next.ServeHTTP(httptest.NewRecorder(), r)
-			}
-			dynamotest.Cut(out, r)
-		})
+	return dynamotest.NewWire(w.t, w.endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+		left := open.Add(-1)
+		if left >= 0 {
+			next.ServeHTTP(out, r)
+			return
+		}
+		if done && left == -1 {
+			next.ServeHTTP(httptest.NewRecorder(), r)
+		}
+		dynamotest.Cut(out, r)
 	}).Client(dynamotest.Once)
 }
 
@@ -119,14 +117,12 @@ func TestACleanUpIsPatientWithThrottling(t *testing.T) {
 	c.remains(projectID, 120, 0)
 	slowDown := dynamotest.Refusal(http.StatusBadRequest, "ProvisionedThroughputExceededException", "")
 	var calls atomic.Int64
-	cleanup := c.through(dynamotest.NewWire(t, w.endpoint, func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-			if dynamotest.Operation(r) == "BatchWriteItem" && calls.Add(1)%3 != 0 {
-				slowDown(out, r)
-				return
-			}
-			next.ServeHTTP(out, r)
-		})
+	cleanup := c.through(dynamotest.NewWire(t, w.endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+		if dynamotest.Operation(r) == "BatchWriteItem" && calls.Add(1)%3 != 0 {
+			slowDown(out, r)
+			return
+		}
+		next.ServeHTTP(out, r)
 	}).Client(dynamotest.Once))
 	var err error
 	for attempt := 0; ; attempt++ {
@@ -149,11 +145,9 @@ func TestALargeProjectIsCleanedUp(t *testing.T) {
 	c.remains(projectID, 1000, 2)
 	items, _ := w.split(c.everything(), projectID)
 	var calls atomic.Int64
-	wire := dynamotest.NewWire(t, w.endpoint, func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-			calls.Add(1)
-			next.ServeHTTP(out, r)
-		})
+	wire := dynamotest.NewWire(t, w.endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		next.ServeHTTP(out, r)
 	})
 	cleanup, began := c.through(wire.Client()), time.Now()
 	if err := cleanup.Handle(t.Context(), w.deletion(projectID)); err != nil {
@@ -179,13 +173,11 @@ func TestACleanUpOutOfTimeGoesOnLater(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var deletions atomic.Int64
-	wire := dynamotest.NewWire(t, w.endpoint, func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(out, r)
-			if dynamotest.Operation(r) == "BatchWriteItem" && deletions.Add(1) == 10 {
-				cancel()
-			}
-		})
+	wire := dynamotest.NewWire(t, w.endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(out, r)
+		if dynamotest.Operation(r) == "BatchWriteItem" && deletions.Add(1) == 10 {
+			cancel()
+		}
 	})
 	if err := c.through(wire.Client()).Handle(ctx, w.deletion(projectID)); !errors.Is(err, db.ErrUnavailable) {
 		t.Fatalf("%v", err)

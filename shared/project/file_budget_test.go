@@ -55,7 +55,7 @@ func TestWriteUnitsOfASave(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	meter := &unitMeter{}
-	w.interpose(meter.wrap)
+	w.interpose(meter.pass)
 	d := w.desk("ada")
 	text := func(n int) string {
 		var b strings.Builder
@@ -112,20 +112,18 @@ func (m *unitMeter) read() map[string]float64 {
 	return maps.Clone(m.units)
 }
 
-func (m *unitMeter) wrap(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		if dynamotest.Operation(r) != "TransactWriteItems" {
-			next.ServeHTTP(out, r)
-			return
-		}
-		sent, _ := io.ReadAll(r.Body)
-		sent = append(sent[:len(sent)-1], `,"ReturnConsumedCapacity":"TOTAL"}`...)
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(sent)), int64(len(sent))
-		r.Header.Set("Content-Length", strconv.Itoa(len(sent)))
-		copied := &copier{ResponseWriter: out}
-		next.ServeHTTP(copied, r)
-		m.note(sent, copied.body.Bytes())
-	})
+func (m *unitMeter) pass(next http.Handler, out http.ResponseWriter, r *http.Request) {
+	if dynamotest.Operation(r) != "TransactWriteItems" {
+		next.ServeHTTP(out, r)
+		return
+	}
+	sent, _ := io.ReadAll(r.Body)
+	sent = append(sent[:len(sent)-1], `,"ReturnConsumedCapacity":"TOTAL"}`...)
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(sent)), int64(len(sent))
+	r.Header.Set("Content-Length", strconv.Itoa(len(sent)))
+	copied := &copier{ResponseWriter: out}
+	next.ServeHTTP(copied, r)
+	m.note(sent, copied.body.Bytes())
 }
 
 func (m *unitMeter) note(sent, answered []byte) {
@@ -188,7 +186,7 @@ func TestTheWorstBatchFitsATransaction(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	meter := &unitMeter{}
-	w.interpose(meter.wrap)
+	w.interpose(meter.pass)
 	d := w.desk("ada")
 	ctx := api.WithCaller(t.Context(), api.Caller{UserID: d.userID, Username: d.name})
 	for _, action := range []fileAction{actCreate, actUpdate} {

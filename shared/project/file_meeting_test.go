@@ -122,14 +122,12 @@ func TestChangesThatMeetAtAnyMoment(t *testing.T) {
 			w := newWorld(t)
 			ada := w.user("ada")
 			var now atomic.Pointer[interruption]
-			w.interpose(func(next http.Handler) http.Handler {
-				return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-					if i := now.Load(); i != nil {
-						i.wrap(next, out, r)
-						return
-					}
-					next.ServeHTTP(out, r)
-				})
+			w.interpose(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+				if i := now.Load(); i != nil {
+					i.wrap(next, out, r)
+					return
+				}
+				next.ServeHTTP(out, r)
 			})
 			for call := 1; call <= 4; call++ {
 				for _, reverse := range []bool{false, true} {

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"log/slog"
-	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -84,10 +83,10 @@ func (w *world) serve(sdk *dynamodb.Client) {
 	}, w.service.Register)
 }
 
-// interpose puts a wire between the service and DynamoDB, and handlers around the real DynamoDB.
-func (w *world) interpose(wrap ...func(next http.Handler) http.Handler) *dynamotest.Wire {
+// interpose puts a wire between the service and DynamoDB.
+func (w *world) interpose(pass dynamotest.Pass) *dynamotest.Wire {
 	w.t.Helper()
-	wire := dynamotest.NewWire(w.t, w.endpoint, wrap...)
+	wire := dynamotest.NewWire(w.t, w.endpoint, pass)
 	w.serve(wire.Client())
 	return wire
 }

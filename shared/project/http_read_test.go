@@ -54,7 +54,7 @@ func TestLastOpened(t *testing.T) {
 	}
 	// A read does not depend on whether it can be noted.
 	w.clock.Advance(time.Hour)
-	w.interpose().Break("UpdateItem", dynamotest.ServerError)
+	w.interpose(nil).Break("UpdateItem", dynamotest.ServerError)
 	if got := opened(ada); got != moved {
 		t.Errorf("%s is not what is stored", got)
 	}

@@ -47,7 +47,7 @@ func newWorld(t *testing.T, change ...func(*workspace.Deps)) *world {
 	endpoint := dynamotest.StartServer(t)
 	w := &world{
 		t: t, clock: slicetest.NewClock(noon, time.Second), log: slicetest.NewLog(), crowd: &slicetest.Crowd{},
-		wire: dynamotest.NewWire(t, endpoint), sdk: dynamotest.Client(endpoint),
+		wire: dynamotest.NewWire(t, endpoint, nil), sdk: dynamotest.Client(endpoint),
 	}
 	w.projects, w.told = slicetest.Table(t, w.sdk, "projects"), slicetest.Table(t, w.sdk, "events")
 	w.client = db.Wrap(w.wire.Client(), w.clock.Now)

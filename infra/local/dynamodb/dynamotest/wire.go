@@ -81,9 +81,11 @@ func Operation(r *http.Request) string {
 	return name
 }
 
-// NewWire makes a wire to an endpoint that ends with the test. Handlers may be put around the real DynamoDB, which they are
-// given as next, for what a fault cannot say; the first is outermost.
-func NewWire(t testing.TB, endpoint string, wrap ...func(next http.Handler) http.Handler) *Wire {
+// Pass serves a call on its way to the real DynamoDB, which is next. It is for what a [Fault] cannot say.
+type Pass func(next http.Handler, out http.ResponseWriter, r *http.Request)
+
+// NewWire makes a wire to an endpoint that ends with the test. Every call that no fault ends goes through pass, unless it is nil.
+func NewWire(t testing.TB, endpoint string, pass Pass) *Wire {
 	t.Helper()
 	target, err := url.Parse(endpoint)
 	if err != nil {
@@ -91,12 +93,12 @@ func NewWire(t testing.TB, endpoint string, wrap ...func(next http.Handler) http
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo) // that it was cut off is no news
-	var next http.Handler = proxy
-	for i := len(wrap) - 1; i >= 0; i-- {
-		next = wrap[i](next)
+	if pass == nil {
+		pass = http.Handler.ServeHTTP
 	}
 	w := &Wire{}
-	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) { w.serve(next, out, r) }))
+	through := http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) { pass(proxy, out, r) })
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) { w.serve(through, out, r) }))
 	t.Cleanup(server.Close)
 	w.endpoint = server.URL
 	return w

@@ -19,11 +19,9 @@ func TestWire(t *testing.T) {
 	direct := dynamotest.Client(endpoint)
 	dynamotest.CreateTable(t, direct, "wired", "id")
 	var asked atomic.Int32 // so often DynamoDB itself
-	wire := dynamotest.NewWire(t, endpoint, func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-			asked.Add(1)
-			next.ServeHTTP(out, r)
-		})
+	wire := dynamotest.NewWire(t, endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		next.ServeHTTP(out, r)
 	})
 	item := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}}
 	for name, tc := range map[string]struct {
