@@ -6,12 +6,13 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/api"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
@@ -122,22 +123,9 @@ func TestStateIsUsedOnce(t *testing.T) {
 	w := newWorld(t, h.with())
 	b := w.browser()
 	callback := h.approve(b.depart(""), octocat(1, verified("ada@example.com")))
-	statuses := make([]int, 6)
-	var wg sync.WaitGroup
-	for i := range statuses {
-		wg.Go(func() { statuses[i] = b.Do(http.MethodGet, callback, nil).Status })
-	}
-	wg.Wait()
-	found := 0
-	for _, s := range statuses {
-		if s == http.StatusFound {
-			found++
-		} else if s != http.StatusBadRequest {
-			t.Errorf("status %d", s)
-		}
-	}
-	if found != 1 {
-		t.Errorf("%d of %v callbacks were let in", found, statuses)
+	statuses := slicetest.Statuses(slicetest.AtOnce(6, func(int) answer { return b.Get(callback) }))
+	if diff := cmp.Diff(map[int]int{http.StatusFound: 1, http.StatusBadRequest: 5}, statuses); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -291,15 +279,9 @@ func TestRacingSignInsMakeOneAccount(t *testing.T) {
 			browsers[i] = w.browser()
 			callbacks[i] = h.approve(browsers[i].depart(""), people(i))
 		}
-		var wg sync.WaitGroup
-		for i, b := range browsers {
-			wg.Go(func() {
-				if a := b.Do(http.MethodGet, callbacks[i], nil); a.Status != http.StatusFound {
-					t.Errorf("callback %d: %d %s", i, a.Status, a.Raw)
-				}
-			})
+		for _, a := range slicetest.AtOnce(len(browsers), func(i int) answer { return browsers[i].Get(callbacks[i]) }) {
+			a.Want(t, http.StatusFound)
 		}
-		wg.Wait()
 		users := map[string]bool{}
 		for _, b := range browsers {
 			users[b.me().Text("id")] = true

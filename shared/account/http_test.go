@@ -3,11 +3,11 @@ package account
 import (
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/api"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
@@ -153,18 +153,11 @@ func TestRacingSignups(t *testing.T) {
 			return signupBody(string(rune('a'+i))+"@race.example", "Racer", goodPassword)
 		},
 	} {
-		statuses := make([]int, 6)
-		var wg sync.WaitGroup
-		for i := range statuses {
-			wg.Go(func() { statuses[i] = w.browser().Do(http.MethodPost, "/api/auth/signup", body(i)).Status })
-		}
-		wg.Wait()
-		count := map[int]int{}
-		for _, s := range statuses {
-			count[s]++
-		}
+		count := slicetest.Statuses(slicetest.AtOnce(6, func(i int) answer {
+			return w.browser().Do(http.MethodPost, "/api/auth/signup", body(i))
+		}))
 		if count[http.StatusCreated] != 1 || count[http.StatusConflict] != 5 {
-			t.Errorf("%s: %v", name, statuses)
+			t.Errorf("%s: %v", name, count)
 		}
 	}
 }
@@ -244,15 +237,9 @@ func TestLoginRehashesWhenParametersChanged(t *testing.T) {
 	stronger := quickHash()
 	stronger.Time = 2
 	w.service.hasher = NewHasher(stronger, 2)
-	var wg sync.WaitGroup
-	for range 4 { // at once: none may fail for another's new hash
-		wg.Go(func() {
-			if a := w.browser().login("ada", goodPassword); a.Status != http.StatusOK {
-				t.Errorf("login: %s", a.Raw)
-			}
-		})
+	for _, a := range slicetest.AtOnce(4, func(int) answer { return w.browser().login("ada", goodPassword) }) {
+		a.Want(t, http.StatusOK) // none may fail for another's new hash
 	}
-	wg.Wait()
 	hash, _ := w.item(w.tables.Accounts, db.EmailKey("ada@example.com"))["passwordHash"].(*types.AttributeValueMemberS)
 	if hash == nil || !strings.Contains(hash.Value, "t=2") {
 		t.Errorf("hash %v", hash)

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/api"
 )
 
@@ -104,16 +104,7 @@ func TestLimitIsExactUnderConcurrency(t *testing.T) {
 	w := newWorld(t)
 	w.browser().signup("ada").Want(t, http.StatusCreated)
 	const attempts = 24
-	statuses := make([]int, attempts)
-	var wg sync.WaitGroup
-	for i := range attempts {
-		wg.Go(func() { statuses[i] = w.browser().login("ada", "wrong").Status })
-	}
-	wg.Wait()
-	count := map[int]int{}
-	for _, s := range statuses {
-		count[s]++
-	}
+	count := slicetest.Statuses(slicetest.AtOnce(attempts, func(int) answer { return w.browser().login("ada", "wrong") }))
 	if diff := cmp.Diff(map[int]int{http.StatusUnauthorized: 10, http.StatusTooManyRequests: attempts - 10}, count); diff != "" {
 		t.Error(diff)
 	}

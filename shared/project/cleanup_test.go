@@ -2,12 +2,10 @@ package project
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -122,17 +120,10 @@ func (w *world) put(table string, items map[db.Key]db.Item) {
 func (c *cleaner) remains(projectID string, files, comments int) {
 	w := c.w
 	w.t.Helper()
-	encode := func(record any) db.Item {
-		item, err := db.Encode(record)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		return item
-	}
 	records, chunks, messages := map[db.Key]db.Item{}, map[db.Key]db.Item{}, map[db.Key]db.Item{}
 	hold := func(contentID string, n int) {
 		for i := range n {
-			chunks[db.ChunkKey(projectID, contentID, i)] = encode(chunkRecord{Data: []byte("some bytes")})
+			chunks[db.ChunkKey(projectID, contentID, i)] = encoded(w.t, chunkRecord{Data: []byte("some bytes")})
 		}
 	}
 	at := clock.Stamp(w.clock.Now())
@@ -149,16 +140,16 @@ func (c *cleaner) remains(projectID string, files, comments int) {
 			hold(before.Content, before.Chunks)
 		}
 		hold(now.Content, now.Chunks)
-		records[db.FileKey(projectID, path)] = encode(now)
+		records[db.FileKey(projectID, path)] = encoded(w.t, now)
 		expires := w.clock.Now().Add(versionRetention)
 		if i == 0 {
 			expires = w.clock.Now().Add(-time.Hour)
 		}
-		records[db.VersionKey(projectID, pathHash(path), before.Version)] = encode(versionRecord{fileRecord: before, ExpiresAt: expires.Unix()})
+		records[db.VersionKey(projectID, pathHash(path), before.Version)] = encoded(w.t, versionRecord{fileRecord: before, ExpiresAt: expires.Unix()})
 	}
 	for range comments { // three make a page: it has 1 MB
 		comment := commentRecord{ID: w.ids.New(id.Comment), Body: strings.Repeat("long ", 76_000), CreatedAt: at}
-		records[db.CommentKey(projectID, comment.ID)] = encode(comment)
+		records[db.CommentKey(projectID, comment.ID)] = encoded(w.t, comment)
 	}
 	records[db.Key{PK: db.ProjectPartition(projectID).PK, SK: "SOMETHING#else"}] = db.Item{"content": &types.AttributeValueMemberBOOL{Value: true}}
 	hold(w.service.newVersion(), 3)
@@ -204,7 +195,7 @@ func TestADeletedProjectIsCleanedUp(t *testing.T) {
 	doomed, neighbour := ada.project("", "Doomed", Private), ada.project("", "Neighbour", Private)
 	for _, projectID := range []string{doomed, neighbour} {
 		p := "/api/projects/" + projectID
-		ada.Do(http.MethodPost, p+"/files", object{"path": "/big.bin", "content": toBase64(randomBytes(1 << 20)), "encoding": "base64"}).Want(t, http.StatusCreated)
+		ada.Do(http.MethodPost, p+"/files", object{"path": "/big.bin", "content": toBase64(noise(1 << 20)), "encoding": "base64"}).Want(t, http.StatusCreated)
 		ada.Do(http.MethodPost, p+"/files", object{"path": "/a.ts", "content": "1"}).Want(t, http.StatusCreated)
 		ada.Do(http.MethodPost, p+"/files", object{"path": "/a.ts", "content": "2"}).Want(t, http.StatusOK)
 		ada.Do(http.MethodPost, p+"/files/batch", object{"operations": []object{
@@ -241,12 +232,6 @@ func TestADeletedProjectIsCleanedUp(t *testing.T) {
 	ada.Get("/api/projects/"+neighbour+"/files?path=/bigger.bin").Want(t, http.StatusOK)
 }
 
-func randomBytes(n int) []byte {
-	data := make([]byte, n)
-	_, _ = rand.Read(data)
-	return data
-}
-
 // A forged or mistaken event must not cost anybody their project.
 func TestALiveProjectIsNotCleanedUp(t *testing.T) {
 	t.Parallel()
@@ -266,9 +251,6 @@ func TestALiveProjectIsNotCleanedUp(t *testing.T) {
 		t.Errorf("the log says %s", log)
 	}
 }
-
-// unexported lets items be compared: the SDK's types have a marker.
-var unexported = cmp.Exporter(func(reflect.Type) bool { return true })
 
 func TestEventsThatAskForNothing(t *testing.T) {
 	t.Parallel()

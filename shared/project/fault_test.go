@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/api"
@@ -70,7 +69,7 @@ func TestEventsAndChangesUnderFaults(t *testing.T) {
 					wire.Mend()
 					after, events := w.dump(w.names.projects), w.storedEvents()[told:]
 
-					changed := !cmp.Equal(before, after, cmpopts.IgnoreUnexported(attributeTypes...))
+					changed := !cmp.Equal(before, after, unexported)
 					name := m.name + " with " + f.Name + " at " + operation
 					if m.kind != "" && changed != (len(events) == 1) || len(events) > 1 {
 						t.Errorf("%s: changed %t, %d events: %s", name, changed, len(events), a.Raw)

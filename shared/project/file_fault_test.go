@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
@@ -49,7 +48,7 @@ func TestFilesUnderFaults(t *testing.T) {
 					a := m.do(d)
 					wire.Mend()
 
-					changed := !cmp.Equal(before, w.dump(w.names.projects), cmpopts.IgnoreUnexported(attributeTypes...))
+					changed := !cmp.Equal(before, w.dump(w.names.projects), unexported)
 					want := []string(nil)
 					if changed {
 						want = m.told

@@ -18,7 +18,6 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/api"
-	"devplatform/shared/db"
 )
 
 // bodyOf reads a request's body and puts it back.
@@ -26,15 +25,6 @@ func bodyOf(r *http.Request) string {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return string(body)
-}
-
-func encoded(t *testing.T, record any) db.Item {
-	t.Helper()
-	item, err := db.Encode(record)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return item
 }
 
 // Many writers of one file: each gets through, one after the other, and every one of them is in the history.

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
@@ -124,10 +125,7 @@ func (b *browser) workspace(name string) (workspaceID string) {
 	w := b.w
 	w.t.Helper()
 	workspaceID = w.ids.New(id.Workspace)
-	record, err := db.Encode(workspace.Workspace{ID: workspaceID, Name: name, Owners: 1, CreatedAt: clock.Stamp(w.clock.Now())})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	record := encoded(w.t, workspace.Workspace{ID: workspaceID, Name: name, Owners: 1, CreatedAt: clock.Stamp(w.clock.Now())})
 	w.transact(w.projects.Create(db.WorkspaceKey(workspaceID), record))
 	w.join(workspaceID, b, workspace.Owner)
 	return workspaceID
@@ -145,13 +143,10 @@ func (w *world) join(workspaceID string, b *browser, role workspace.Role) {
 		w.t.Fatal(err)
 	}
 	w.clock.Advance(time.Millisecond)
-	record, err := db.Encode(workspace.Membership{
+	record := encoded(w.t, workspace.Membership{
 		WorkspaceID: workspaceID, UserID: b.userID, Username: b.name, Role: role, AddedAt: clock.Stamp(w.clock.Now()),
 		Name: place.Name, CreatedAt: place.CreatedAt,
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	w.transact(w.projects.Put(db.MemberKey(workspaceID, b.userID), record), w.projects.Put(db.MembershipKey(b.userID, workspaceID), record))
 }
 
@@ -164,10 +159,17 @@ func (w *world) leave(workspaceID string, b *browser) {
 // stamp is now, as the API writes it.
 func (w *world) stamp() string { return clock.Stamp(w.clock.Now()).String() }
 
-// attributeTypes are DynamoDB's, for cmpopts.IgnoreUnexported.
-var attributeTypes = []any{
-	types.AttributeValueMemberS{}, types.AttributeValueMemberN{}, types.AttributeValueMemberB{}, types.AttributeValueMemberBOOL{},
-	types.AttributeValueMemberM{}, types.AttributeValueMemberL{}, types.AttributeValueMemberNULL{},
+// unexported lets items be compared: the SDK's types have a marker.
+var unexported = cmp.Exporter(func(reflect.Type) bool { return true })
+
+// encoded is a record as it is stored, without its key.
+func encoded(t *testing.T, record any) db.Item {
+	t.Helper()
+	item, err := db.Encode(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return item
 }
 
 // decoded is the payload of a stored event.
@@ -189,9 +191,6 @@ func (w *world) file(projectID, path string) {
 func (w *world) fileWrite(projectID, path string) db.Write {
 	w.t.Helper()
 	at := clock.Stamp(w.clock.Now())
-	record, err := db.Encode(fileRecord{Encoding: UTF8, SHA256: make([]byte, 32), Version: "01K9ZQ3V7M8T5XW2ABCDEFGHJK", CreatedAt: at, UpdatedAt: at})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	record := encoded(w.t, fileRecord{Encoding: UTF8, SHA256: make([]byte, 32), Version: "01K9ZQ3V7M8T5XW2ABCDEFGHJK", CreatedAt: at, UpdatedAt: at})
 	return w.projects.Put(db.FileKey(projectID, path), record)
 }

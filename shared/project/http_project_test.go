@@ -287,7 +287,7 @@ func TestUpdate(t *testing.T) {
 			t.Errorf("%v: %s", same, diff)
 		}
 	}
-	if diff := cmp.Diff(dump, w.dump(w.names.projects), cmpopts.IgnoreUnexported(attributeTypes...)); diff != "" || len(w.storedEvents()) != n {
+	if diff := cmp.Diff(dump, w.dump(w.names.projects), unexported); diff != "" || len(w.storedEvents()) != n {
 		t.Errorf("something was written: %s", diff)
 	}
 }
@@ -304,7 +304,7 @@ func TestDelete(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"success": true, "message": "Project deleted."}, a.Body); diff != "" || a.Calls > 4 {
 		t.Error(diff, a.Calls)
 	}
-	if diff := cmp.Diff(dump, w.dump(w.names.projects), cmpopts.IgnoreUnexported(attributeTypes...)); diff != "" {
+	if diff := cmp.Diff(dump, w.dump(w.names.projects), unexported); diff != "" {
 		t.Error("not as before:", diff)
 	}
 	told := w.lastEvent()
