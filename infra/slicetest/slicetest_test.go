@@ -47,6 +47,8 @@ func TestClient(t *testing.T) {
 		case "/api/more":
 			out.WriteHeader(http.StatusNotFound)
 			_, _ = out.Write([]byte(`{"error":"no","code":"ROUTE_NOT_FOUND","more":1}`))
+		case "/api/unknown":
+			_, _ = out.Write([]byte("{}"))
 		case "/api/text":
 			_, _ = out.Write([]byte("text"))
 		default:
@@ -60,6 +62,7 @@ func TestClient(t *testing.T) {
 	}{
 		"/api/auth/me": {http.StatusUnauthorized, ""},
 		"/api/more":    {http.StatusNotFound, "exactly two fields"},
+		"/api/unknown": {http.StatusOK, "the OpenAPI document does not know it"},
 		"/api/text":    {http.StatusOK, "invalid character"},
 		"/api/gone":    {0, "EOF"},
 	} {
