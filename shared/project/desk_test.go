@@ -84,7 +84,7 @@ func (d desk) tree() treeRecord {
 // checkTree holds what the project counts against the files that there are.
 func (d desk) checkTree() {
 	d.w.t.Helper()
-	files, err := d.w.service.store.allFiles(d.w.t.Context(), d.projectID)
+	files, _, err := d.w.service.store.listFiles(d.w.t.Context(), d.projectID, fileListRequest{})
 	if err != nil {
 		d.w.t.Fatal(err)
 	}

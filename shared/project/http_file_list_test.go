@@ -18,7 +18,7 @@ func TestFilesAreListed(t *testing.T) {
 	w := newWorld(t)
 	d := w.desk("ada")
 	var all []any
-	for _, path := range []string{"/a", "/b/1", "/b/2", "/b#", "/c", "/é"} {
+	for _, path := range []string{"/a", "/b/1", "/b/2", "/b#", "/c", "/c.map", "/é"} {
 		d.save(path, "content of "+path).Want(t, http.StatusCreated)
 		all = append(all, path)
 	}
@@ -27,7 +27,7 @@ func TestFilesAreListed(t *testing.T) {
 		t.Error(diff)
 	}
 	for prefix, want := range map[string][]any{
-		"/b/": {"/b/1", "/b/2"}, "/b": {"/b#", "/b/1", "/b/2"}, "/b/1": {"/b/1"}, "/x": {}, "b": {}, "/": all,
+		"/b/": {"/b/1", "/b/2"}, "/b": {"/b#", "/b/1", "/b/2"}, "/b/1": {"/b/1"}, "/c": {"/c", "/c.map"}, "/x": {}, "b": {}, "/": all,
 		strings.Repeat("/x", 900): {},
 	} {
 		for _, limit := range []int{0, 1, 2, 100} {

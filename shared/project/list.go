@@ -59,7 +59,9 @@ func (s *Service) list(ctx context.Context, userID string, f filter) ([]listed, 
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b listed) int { return cmp.Compare(b.position(), a.position()) })
+	slices.SortFunc(all, func(a, b listed) int {
+		return cmp.Or(b.project.LastOpenedAt.Time().Compare(a.project.LastOpenedAt.Time()), cmp.Compare(b.project.ID, a.project.ID))
+	})
 	return all, nil
 }
 

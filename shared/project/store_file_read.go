@@ -2,23 +2,16 @@ package project
 
 import (
 	"context"
-	"strings"
 
 	"devplatform/shared/db"
 )
-
-// allFiles reads the records of all files of a project, by path.
-func (s store) allFiles(ctx context.Context, projectID string) ([]file, error) {
-	files, _, err := s.listFiles(ctx, projectID, fileListRequest{})
-	return files, err
-}
 
 // listFiles reads the records of a part of a project's files, by path, and reports whether there are more than the request's
 // limit, which the answer keeps to.
 func (s store) listFiles(ctx context.Context, projectID string, r fileListRequest) (files []file, more bool, err error) {
 	all, q := db.FilesOf(projectID, ""), db.Query{Prefix: db.FilesOf(projectID, r.prefix)}
 	if r.position != "" {
-		q.After = q.Prefix.After(strings.TrimPrefix(r.position, r.prefix))
+		q.After = db.FileKey(projectID, r.position)
 	}
 	if r.limit > 0 {
 		q.Limit = r.limit + 1
