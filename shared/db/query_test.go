@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -128,5 +129,21 @@ func TestQueriesBeyondOneCall(t *testing.T) {
 		if n != 4 || db.Calls(ctx) < 2 {
 			t.Errorf("keys only %v: %d items in %d calls", keysOnly, n, db.Calls(ctx))
 		}
+	}
+}
+
+func TestQueriesAnswerOnlyWhatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	c, table, h := newTable(t)
+	record := db.Item{"name": text("a word of DynamoDB's"), "long": text("unwanted")}
+	mustDo(t, c, table.Put(db.EmailKey("a@b.c"), record))
+	expired := db.Item{"name": text("expired"), db.AttrExpiresAt: db.ExpiresAt(h.now().Unix())}
+	mustDo(t, c, table.Put(db.KnownIPKey("a@b.c", "ip"), expired))
+	items, err := table.QueryAll(t.Context(), db.Prefix{PK: "EMAIL#a@b.c"}, "name", "absent")
+	if err != nil || len(items) != 1 {
+		t.Fatalf("%v, %v", items, err)
+	}
+	if got := items[0]; len(got) != 3 || db.KeyOf(got) != db.EmailKey("a@b.c") || !reflect.DeepEqual(got["name"], record["name"]) {
+		t.Errorf("%v", got)
 	}
 }

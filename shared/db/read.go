@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -103,8 +104,10 @@ type Query struct {
 	Limit int
 	// Descending reads from the last sort key to the first.
 	Descending bool
-	// KeysOnly leaves everything but the keys unsent; what is read is charged all the same.
+	// KeysOnly leaves everything but the keys unsent, Only everything but the keys and these attributes; what is read is charged
+	// all the same.
 	KeysOnly bool
+	Only     []string
 }
 
 // Page is a part of a query's answer.
@@ -141,10 +144,11 @@ func (t Table) Query(ctx context.Context, q Query) (Page, error) {
 	}
 }
 
-// QueryAll reads every live item under a prefix. Error: ErrUnavailable.
-func (t Table) QueryAll(ctx context.Context, prefix Prefix) ([]Item, error) {
+// QueryAll reads every live item under a prefix, of each only the named attributes beside its key if any are named.
+// Error: ErrUnavailable.
+func (t Table) QueryAll(ctx context.Context, prefix Prefix, only ...string) ([]Item, error) {
 	var items []Item
-	q := Query{Prefix: prefix}
+	q := Query{Prefix: prefix, Only: only}
 	for {
 		page, err := t.Query(ctx, q)
 		if err != nil {
@@ -171,8 +175,8 @@ func (t Table) query(ctx context.Context, q Query, start Key, limit int) (*dynam
 		in.KeyConditionExpression = aws.String(AttrPK + " = :pk AND begins_with(" + AttrSK + ", :sk)")
 		in.ExpressionAttributeValues[":sk"] = &types.AttributeValueMemberS{Value: q.Prefix.SK}
 	}
-	if q.KeysOnly {
-		in.ProjectionExpression = aws.String(AttrPK + ", " + AttrSK + ", " + AttrExpiresAt) // expired items don't count here, either
+	if q.KeysOnly || q.Only != nil {
+		in.ProjectionExpression, in.ExpressionAttributeNames = projection(q.Only)
 	}
 	if q.Limit > 0 {
 		in.Limit = aws.Int32(int32(min(limit, 1000))) //nolint:gosec // at most 1000
@@ -183,6 +187,21 @@ func (t Table) query(ctx context.Context, q Query, start Key, limit int) (*dynam
 	countCall(ctx)
 	out, err := t.client.sdk.Query(ctx, in)
 	return out, classify("query", err)
+}
+
+// projection asks for attributes, the keys, and what tells expired items, which don't count here either.
+func projection(attributes []string) (*string, map[string]string) {
+	text := AttrPK + ", " + AttrSK + ", " + AttrExpiresAt
+	var names map[string]string
+	for i, attribute := range attributes {
+		if names == nil {
+			names = map[string]string{}
+		}
+		placeholder := "#a" + strconv.Itoa(i) // many a plain name is one of DynamoDB's words
+		names[placeholder] = attribute
+		text += ", " + placeholder
+	}
+	return &text, names
 }
 
 func (k Key) item() Item {

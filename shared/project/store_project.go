@@ -44,9 +44,12 @@ func (s store) membership(ctx context.Context, workspaceID, userID string) (work
 	return decode[workspace.Membership](item)
 }
 
-// projectsOf are all projects of a workspace.
+// listedAttributes are what a list shows of a project, and what it is filtered by. Descriptions, which can be long, are not.
+var listedAttributes = []string{"id", "workspaceId", "name", "slug", "framework", "visibility", "createdBy", "lastOpenedAt"}
+
+// projectsOf are all projects of a workspace, as far as lists show them. It is one query below 1 MB of records.
 func (s store) projectsOf(ctx context.Context, workspaceID string) ([]projectRecord, error) {
-	items, err := s.projects.QueryAll(ctx, db.ProjectsOf(workspaceID))
+	items, err := s.projects.QueryAll(ctx, db.ProjectsOf(workspaceID), listedAttributes...)
 	if err != nil {
 		return nil, err
 	}
