@@ -311,7 +311,7 @@ func newSystem(t *testing.T) *system {
 	outbox, cursors := event.Outbox{Events: s.tables["events"], IDs: ids}, db.NewCursors(keys)
 	workspaces := workspace.New(workspace.Deps{
 		DB: s.client, Projects: s.tables["projects"], Outbox: outbox, Cursors: cursors, People: accounts.Sessions(),
-		IDs: ids, Clock: time.Now, Logger: logger,
+		IDs: ids, Clock: time.Now,
 	})
 	projects := project.New(project.Deps{
 		DB: s.client, Projects: s.tables["projects"], Contents: s.tables["contents"], Outbox: outbox, Cursors: cursors,

@@ -13,9 +13,9 @@ import (
 // settings are what the function reads from its environment.
 type settings struct {
 	AWS           config.AWS
+	Conversations config.ConversationsTable
 	Projects      string `env:"PROJECTS_TABLE,required,notEmpty"`
 	Contents      string `env:"CONTENTS_TABLE,required,notEmpty"`
-	Conversations string `env:"CONVERSATIONS_TABLE,required,notEmpty"`
 }
 
 // newHandler puts the function together. It does no input or output.
@@ -23,6 +23,6 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) *api.StreamH
 	client := db.New(cfg.AWS, now)
 	return api.Stream(logger, project.NewCleanup(project.CleanupDeps{
 		DB: client, Projects: client.Table(cfg.Projects), Contents: client.Table(cfg.Contents),
-		Conversations: client.Table(cfg.Conversations), Clock: now, Logger: logger,
+		Conversations: client.Table(cfg.Conversations.Conversations), Clock: now, Logger: logger,
 	}).Handle)
 }

@@ -38,7 +38,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) http.Handler
 		table, cursors := client.Table(cfg.Tables.Projects), db.NewCursors(keys)
 		workspaces := workspace.New(workspace.Deps{
 			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, People: sessions,
-			IDs: ids, Clock: now, Logger: logger,
+			IDs: ids, Clock: now,
 		})
 		projects := project.New(project.Deps{
 			DB: client, Projects: table, Contents: client.Table(cfg.Projects.Contents), Outbox: outbox, Cursors: cursors,

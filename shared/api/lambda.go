@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
@@ -25,8 +26,23 @@ type LambdaHandler struct {
 	events  core.RequestAccessor
 }
 
+// answerMargin is the time that is kept for the answer: whoever still waits for storage then says so, where Lambda would end
+// the function without a word.
+const answerMargin = 500 * time.Millisecond
+
+// withMargin ends the context so long before the function's own time is over.
+func withMargin(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, deadline.Add(-answerMargin))
+}
+
 // Invoke serves one event.
 func (h *LambdaHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	ctx, cancel := withMargin(ctx)
+	defer cancel()
 	out := core.NewProxyResponseWriter()
 	h.handler.ServeHTTP(out, h.request(ctx, payload))
 	answer, err := out.GetProxyResponse()

@@ -1,10 +1,12 @@
 package api_test
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
@@ -165,6 +167,23 @@ func TestBrokenEventsAreAnswered(t *testing.T) {
 		if line["requestId"] == "" || line["status"] == nil {
 			t.Errorf("log: %v", line)
 		}
+	}
+}
+
+// Whoever waits for storage still has time to say so when the function's own is nearly over.
+func TestLambdaEndsBeforeItsTime(t *testing.T) {
+	t.Parallel()
+	deadline := time.Now().Add(time.Minute)
+	ctx, cancel := context.WithDeadline(t.Context(), deadline)
+	defer cancel()
+	var kept time.Duration
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		own, _ := r.Context().Deadline()
+		kept = deadline.Sub(own)
+		w.WriteHeader(http.StatusNoContent)
+	})
+	if _, err := api.Lambda(h).Invoke(ctx, []byte(`{"httpMethod":"GET","path":"/"}`)); err != nil || kept < 100*time.Millisecond {
+		t.Errorf("%v is kept for the answer, %v", kept, err)
 	}
 }
 

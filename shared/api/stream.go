@@ -44,9 +44,6 @@ type StreamHandler struct {
 	handle func(context.Context, StreamRecord) error
 }
 
-// streamMargin is the time that is kept for the answer: without one, Lambda takes the whole batch for failed.
-const streamMargin = 500 * time.Millisecond
-
 // streamAnswer is https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html.
 type streamAnswer struct {
 	Failures []streamFailure `json:"batchItemFailures"`
@@ -64,11 +61,8 @@ func (h *StreamHandler) Invoke(ctx context.Context, payload []byte) ([]byte, err
 	if err := json.Unmarshal(payload, &batch); err != nil || batch.Records == nil {
 		return nil, errors.New("api: this is no event of a DynamoDB stream") // the decoder's error may quote
 	}
-	if deadline, ok := ctx.Deadline(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-streamMargin))
-		defer cancel()
-	}
+	ctx, cancel := withMargin(ctx)
+	defer cancel()
 	done, failed, err := h.upToFailure(ctx, batch.Records)
 	h.log(ctx, len(batch.Records), done, failed, err)
 	answer := streamAnswer{Failures: []streamFailure{}}
@@ -148,6 +142,9 @@ func (h *StreamHandler) log(ctx context.Context, records, done int, failed strin
 	}
 	if err != nil {
 		level = slog.LevelError
+		if ctx.Err() != nil { // out of time: the next invocation goes on with it
+			level = slog.LevelWarn
+		}
 		attrs = append(attrs, slog.String("failedAt", failed), slog.String("cause", err.Error()))
 	}
 	h.logger.LogAttrs(ctx, level, "stream batch", attrs...)

@@ -149,7 +149,7 @@ func TestAStreamEndsBeforeItsTime(t *testing.T) {
 	late, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	answer, handled, line := run(late, t, streamEvent(removal(200)), fine)
-	if answer != `{"batchItemFailures":[{"itemIdentifier":"100"}]}` || len(handled) != 0 || line["failed"] != 2.0 {
+	if answer != `{"batchItemFailures":[{"itemIdentifier":"100"}]}` || len(handled) != 0 || line["failed"] != 2.0 || line["level"] != "WARN" {
 		t.Errorf("%s after %d: %v", answer, len(handled), line)
 	}
 }

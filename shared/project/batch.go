@@ -15,6 +15,8 @@ import (
 const (
 	maxOperations   = 20
 	maxBatchContent = 3 << 20
+	// maxFolders is how many folders the paths that a batch creates may run through: each is looked up.
+	maxFolders = 500
 )
 
 type changeFilesInput struct {
@@ -70,10 +72,24 @@ func (in *changeFilesInput) Resolve(ctx huma.Context) []error {
 	if count > maxOperations {
 		errs = append(errs, api.Invalid("operations", "must be at most 20, a rename counting as two"))
 	}
+	if folders := in.folders(); folders > maxFolders {
+		errs = append(errs, api.Invalid("operations", fmt.Sprintf("must create paths in at most %d folders", maxFolders)))
+	}
 	if total > maxBatchContent {
 		errs = append(errs, api.Invalid("operations", "must have at most 3 MiB of content, decoded"))
 	}
 	return errs
+}
+
+// folders counts those that the paths to be created run through.
+func (in *changeFilesInput) folders() int {
+	seen := map[string]bool{}
+	for _, op := range in.Body.Operations {
+		for _, folder := range path.Ancestors(fileOperation{action: op.Action, path: op.Path, to: op.To}.mayCreate()) {
+			seen[folder] = true
+		}
+	}
+	return len(seen)
 }
 
 // check is what is wrong with one operation by itself.

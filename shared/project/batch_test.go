@@ -156,6 +156,23 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 	d.checkTree()
 }
 
+// Each folder that a new path runs through is looked up: a small request must not cost thousands of reads.
+func TestABatchGoesToABoundedNumberOfFolders(t *testing.T) {
+	t.Parallel()
+	d := newWorld(t).desk("ada")
+	deep := func(n, levels int) (operations []object) {
+		for i := range n {
+			operations = append(operations, object{"op": "create", "path": fmt.Sprint("/", i) + strings.Repeat("/d", levels), "content": "x"})
+		}
+		return operations
+	}
+	a := d.batch(deep(20, 26)...).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	if !strings.Contains(a.Text("error"), "operations: must create paths in at most 500 folders") {
+		t.Errorf("%s", a.Raw)
+	}
+	d.batch(deep(20, 25)...).Want(t, http.StatusOK)
+}
+
 // A precondition that nobody looks at would be a lost update.
 func TestABatchTakesNoPreconditionAsAWhole(t *testing.T) {
 	t.Parallel()

@@ -146,8 +146,7 @@ func (s *Service) update(ctx context.Context, projectID string, in settings) (op
 }
 
 // applied is the project with the settings, and the names of those that make a difference: a slug that follows its name is not
-// one of them. A slug stays for as long as the
-// plain slug of the name does.
+// one of them. A slug stays for as long as the plain slug of the name does.
 func (in settings) applied(p projectRecord, now time.Time) (projectRecord, []string) {
 	var changes []string
 	old := p

@@ -27,8 +27,7 @@ func (s store) eventsOf(ctx context.Context, projectID, after string, n int) ([]
 	return decodeAll[event.Record](page.Items)
 }
 
-// createComment stores a comment in a project that is there, on a file that is there. Errors: db.ErrNotFound (the project),
-// errFileGone.
+// createComment stores a comment in a project that is there. Error: db.ErrNotFound.
 func (s store) createComment(ctx context.Context, projectID string, c commentRecord, told db.Write) error {
 	record, err := db.Encode(c)
 	if err != nil {

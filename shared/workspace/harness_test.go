@@ -55,7 +55,7 @@ func newWorld(t *testing.T, change ...func(*workspace.Deps)) *world {
 	w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
 	deps := workspace.Deps{
 		DB: w.client, Projects: w.client.Table(w.projects), Outbox: event.Outbox{Events: w.client.Table(w.told), IDs: w.ids},
-		Cursors: db.NewCursors(w.keys), People: w.crowd, IDs: w.ids, Clock: w.clock.Now, Logger: slog.New(w.log),
+		Cursors: db.NewCursors(w.keys), People: w.crowd, IDs: w.ids, Clock: w.clock.Now,
 	}
 	for _, f := range change {
 		f(&deps)

@@ -45,7 +45,7 @@ func (s *Service) Register(h huma.API) {
 
 type createWorkspaceInput struct {
 	Body struct {
-		Name string `json:"name" doc:"1–100 characters, not blank, no control characters; kept as it is sent" example:"Team"`
+		Name string `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, no control characters; kept as it is sent" example:"Team"`
 	}
 }
 

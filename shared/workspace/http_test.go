@@ -328,7 +328,7 @@ func TestBadInput(t *testing.T) {
 		{"POST", "/api/workspaces", `{"NAME":"x"}`, "name: is required"},
 		{"POST", "/api/workspaces", `{"name":5}`, "name: must be a string"},
 		{"POST", "/api/workspaces", `{"name":null}`, "name: must be a string"},
-		{"POST", "/api/workspaces", `{"name":""}`, "name: must be 1 to 100 characters long"},
+		{"POST", "/api/workspaces", `{"name":""}`, "name: must have at least 1 characters"},
 		{"POST", "/api/workspaces", `{"name":" \t "}`, "name: must not contain control characters"},
 		{"POST", "/api/workspaces", `{"name":"a\u0000"}`, "name: must not contain NUL"},
 		{"POST", "/api/workspaces", `{"name":"a","name":"b"}`, "name: is given twice"},

@@ -7,7 +7,6 @@ package workspace
 
 import (
 	"context"
-	"log/slog"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -32,7 +31,7 @@ type Workspace struct {
 	Name      string          `dynamodbav:"name"`
 	Personal  bool            `dynamodbav:"personal"`
 	Owners    int             `dynamodbav:"owners"`   // members with Role Owner, at least one
-	Projects  int             `dynamodbav:"projects"` // at most MaxProjects
+	Projects  int             `dynamodbav:"projects"` // how many it has
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 }
 
@@ -54,7 +53,7 @@ type Membership struct {
 	Personal bool `dynamodbav:"personal"`
 }
 
-// personalName is what a person's own workspace is called until they rename it.
+// personalName is what a person's own workspace is called.
 func personalName(username string) string { return username + "'s workspace" }
 
 // MaxMemberships is how many workspaces a person may be in, their personal one counted (API.md §3).
@@ -76,7 +75,6 @@ type Deps struct {
 	People   People
 	IDs      *id.Generator
 	Clock    clock.Clock
-	Logger   *slog.Logger
 	// MaxMemberships is lower in tests; 0 is the constant of that name.
 	MaxMemberships int
 }
@@ -90,7 +88,6 @@ type Service struct {
 	people  People
 	ids     *id.Generator
 	now     clock.Clock
-	logger  *slog.Logger
 	quota   int
 }
 
@@ -101,6 +98,6 @@ func New(d Deps) *Service {
 	}
 	return &Service{
 		store:  store{client: d.DB, projects: d.Projects, quota: d.MaxMemberships},
-		outbox: d.Outbox, cursors: d.Cursors, people: d.People, ids: d.IDs, now: d.Clock, logger: d.Logger, quota: d.MaxMemberships,
+		outbox: d.Outbox, cursors: d.Cursors, people: d.People, ids: d.IDs, now: d.Clock, quota: d.MaxMemberships,
 	}
 }
