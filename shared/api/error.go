@@ -163,6 +163,8 @@ func asError(err error) *Error {
 	case errors.Is(err, db.ErrUnavailable), errors.Is(err, config.ErrUnavailable):
 		return NewError(CodeServiceUnavailable, "The service is busy. Please try again.").
 			WithHeader("Retry-After", retryAfter).WithCause(err)
+	case errors.Is(err, db.ErrCursor):
+		return errCursor.WithCause(err)
 	case errors.Is(err, db.ErrConflict):
 		return NewError(CodeConflict, "Somebody else changed this at the same time. Please try again.").WithCause(err)
 	default:

@@ -2,13 +2,10 @@ package api
 
 import (
 	"bytes"
-	"errors"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"devplatform/shared/db"
 )
 
 // PageInput asks for a part of a list (API.md §1). Inputs of lists embed it.
@@ -23,14 +20,8 @@ func InvalidQuery(name, rule string) *huma.ErrorDetail {
 	return &huma.ErrorDetail{Location: "query." + name, Message: rule}
 }
 
-// CursorError is the answer to what Cursors.Open failed with: a VALIDATION_FAILED if the cursor is none of this list,
-// any other error, and nil, as it is.
-func CursorError(err error) error {
-	if errors.Is(err, db.ErrCursor) {
-		return ValidationError(InvalidQuery("cursor", "is not one that this list gave out")).WithCause(err)
-	}
-	return err
-}
+// errCursor is what db.ErrCursor is answered with.
+var errCursor = ValidationError(InvalidQuery("cursor", "is not one that this list gave out"))
 
 // Done is the answer of an operation that has nothing to show for itself.
 type Done struct {

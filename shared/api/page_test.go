@@ -3,7 +3,6 @@ package api_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"devplatform/shared/api"
-	"devplatform/shared/config"
 	"devplatform/shared/db"
 )
 
@@ -140,7 +138,7 @@ func TestPagesAreAskedForInTheQuery(t *testing.T) {
 					return nil, api.ValidationError(api.InvalidQuery("path", "must not be there"))
 				}
 				if in.Cursor == "forged" {
-					return nil, api.CursorError(fmt.Errorf("list: %w", db.ErrCursor))
+					return nil, fmt.Errorf("list: %w", db.ErrCursor)
 				}
 				return &listOutput{}, nil
 			})
@@ -165,16 +163,6 @@ func TestPagesAreAskedForInTheQuery(t *testing.T) {
 		} else if !strings.Contains(want, "not valid") && message != want {
 			t.Errorf("%s: %q, want %q", query, message, want)
 		}
-	}
-}
-
-func TestOnlyCursorsAreTheClientsFault(t *testing.T) {
-	t.Parallel()
-	if err := api.CursorError(nil); err != nil {
-		t.Error(err)
-	}
-	if err := api.CursorError(config.ErrUnavailable); !errors.Is(err, config.ErrUnavailable) {
-		t.Error(err)
 	}
 }
 

@@ -54,9 +54,12 @@ func (c *Cursors) Seal(ctx context.Context, scope, position string) (string, err
 	return cursorText.EncodeToString(append(raw, position...)), nil
 }
 
-// Open is the position of a cursor of the list named by scope. A cursor has one spelling: any other is none.
-// Errors: ErrCursor, config.ErrUnavailable.
+// Open is the position of a cursor of the list named by scope; no cursor, "", is the beginning, "". A cursor has one spelling:
+// any other is none. Errors: ErrCursor, config.ErrUnavailable.
 func (c *Cursors) Open(ctx context.Context, scope, cursor string) (string, error) {
+	if cursor == "" {
+		return "", nil
+	}
 	kid, mac, position, ok := splitCursor(cursor)
 	if !ok {
 		return "", ErrCursor

@@ -55,7 +55,7 @@ func (s *Service) comment(ctx context.Context, projectID string, in newComment) 
 // next one begins.
 func (s *Service) comments(ctx context.Context, projectID, path string, page logPage) ([]commentRecord, string, error) {
 	scope := scopeOf(ctx, "comments", projectID, path)
-	after, err := s.position(ctx, scope, page.Cursor)
+	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err
 	}

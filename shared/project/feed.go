@@ -24,7 +24,7 @@ func (p logPage) limit() int {
 // feed is a page of what happened to a project and in it, newest first, and where the next one begins.
 func (s *Service) feed(ctx context.Context, projectID string, page logPage) ([]event.Text, string, error) {
 	scope := scopeOf(ctx, "feed", projectID)
-	after, err := s.position(ctx, scope, page.Cursor)
+	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err
 	}

@@ -119,7 +119,7 @@ const (
 
 // listFiles lists files by path. Errors: PROJECT_NOT_FOUND; VALIDATION_FAILED for a cursor that is not this list's.
 func (s *Service) listFiles(ctx context.Context, projectID string, r fileListRequest) (items []fileItem, next string, err error) {
-	if r.position, err = s.position(ctx, r.scope(ctx, projectID), r.cursor); err != nil {
+	if r.position, err = s.cursors.Open(ctx, r.scope(ctx, projectID), r.cursor); err != nil {
 		return nil, "", err
 	}
 	if r.content && r.limit == 0 {

@@ -41,7 +41,7 @@ func (s *Service) fileHistory(ctx context.Context, projectID, path string, limit
 		return nil, "", err
 	}
 	scope := scopeOf(ctx, "versions", projectID, path)
-	position, err := s.position(ctx, scope, cursor)
+	position, err := s.cursors.Open(ctx, scope, cursor)
 	if err != nil {
 		return nil, "", err
 	}

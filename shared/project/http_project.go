@@ -165,7 +165,7 @@ func (s *Service) handleList(ctx context.Context, in *projectListInput) (*projec
 	userID := api.CallerFrom(ctx).UserID
 	f := filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Q: in.Q}
 	scope := scopeOf(ctx, "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
-	after, err := s.position(ctx, scope, in.Cursor)
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
 	if err != nil {
 		return nil, err
 	}

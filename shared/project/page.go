@@ -22,15 +22,6 @@ func scopeOf(ctx context.Context, list string, choices ...string) string {
 	return b.String()
 }
 
-// position is where the list of that scope goes on, "" without a cursor.
-func (s *Service) position(ctx context.Context, scope, cursor string) (string, error) {
-	if cursor == "" {
-		return "", nil
-	}
-	at, err := s.cursors.Open(ctx, scope, cursor)
-	return at, api.CursorError(err)
-}
-
 // doneOutput is the answer that has nothing to show.
 type doneOutput struct{ Body api.Done }
 

@@ -27,7 +27,7 @@ func inOrder(list []Membership) []Membership {
 // list is a page of a user's workspaces, with the cursor of the next one, "" if it is the last.
 func (s *Service) list(ctx context.Context, userID string, page api.PageInput) ([]workspaceItem, string, error) {
 	scope := "workspaces " + userID
-	after, err := s.position(ctx, scope, page.Cursor)
+	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
@@ -48,7 +48,7 @@ func (s *Service) list(ctx context.Context, userID string, page api.PageInput) (
 // listMembers is a page of a workspace's members for somebody who is one of them, with the cursor of the next one, "" if it is the last.
 func (s *Service) listMembers(ctx context.Context, userID, workspaceID string, page api.PageInput) ([]memberItem, string, error) {
 	scope := "members " + workspaceID + " " + userID
-	after, err := s.position(ctx, scope, page.Cursor)
+	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
@@ -82,13 +82,4 @@ func itemsOf[T any](list []Membership, show func(Membership) T) []T {
 		items[i] = show(m)
 	}
 	return items
-}
-
-// position is where a list goes on, "" at its beginning.
-func (s *Service) position(ctx context.Context, scope, cursor string) (string, error) {
-	if cursor == "" {
-		return "", nil
-	}
-	position, err := s.cursors.Open(ctx, scope, cursor)
-	return position, api.CursorError(err)
 }
