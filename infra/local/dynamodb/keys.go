@@ -21,6 +21,7 @@ const (
 	spaceTokenAge = 0x08 // second, token → nothing
 	spaceStream   = 0x09 // stream number → stream record (JSON)
 	spaceRecord   = 0x0a // stream number, sequence number → change
+	spaceStep     = 0x0b // stream number, sequence number of a record that is older than the one before → nothing
 )
 
 const (

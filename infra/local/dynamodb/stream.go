@@ -43,13 +43,14 @@ type stream struct {
 	// them, so that none ever appears before a smaller one.
 	order    sync.Mutex
 	last     uint64 // the last number given; guarded by order
-	lastTime int64  // its time; guarded by order
+	lastTime int64  // its time in the order of trimming; guarded by order
 
 	// durable is the last number whose record is on the disk. Readers see no
 	// further: what a crash may take back was never given to anyone.
 	durable atomic.Uint64
 
 	trim    sync.Mutex
+	steps   []uint64  // the records where time steps back, in their order; guarded by trim
 	horizon uint64    // the last number whose record is too old; guarded by trim
 	oldest  int64     // the time of the record behind it, 0 when not known; guarded by trim
 	trimmed time.Time // when records were last deleted; guarded by trim
@@ -75,6 +76,11 @@ func streamKey(number uint32) []byte { return spaceKey(spaceStream, number) }
 // recordKey is where the record with a number lies.
 func (r *streamRecord) recordKey(number uint64) []byte {
 	return binary.BigEndian.AppendUint64(spaceKey(spaceRecord, r.ID), number)
+}
+
+// stepKey is where it is kept that time steps back at a record.
+func (r *streamRecord) stepKey(number uint64) []byte {
+	return binary.BigEndian.AppendUint64(spaceKey(spaceStep, r.ID), number)
 }
 
 // Sequence numbers are 21 digits, AWS's shortest. The first says nothing and
@@ -175,7 +181,7 @@ func (db *DB) loadStreams() error {
 	})
 }
 
-// loadEnd finds the last record of a stream.
+// loadEnd finds the last record of a stream, and where time steps back in it.
 func (db *DB) loadEnd(s *stream) error {
 	prefix := spaceKey(spaceRecord, s.ID)
 	iterator, err := db.store.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)})
@@ -185,7 +191,14 @@ func (db *DB) loadEnd(s *stream) error {
 	if iterator.Last() {
 		s.last, s.lastTime, err = placeOf(iterator.Key(), iterator.Value())
 	}
-	return errors.Join(err, iterator.Error(), iterator.Close())
+	err = errors.Join(err, iterator.Error(), iterator.Close())
+	return errors.Join(err, db.each(spaceKey(spaceStep, s.ID), func(key, _ []byte) error {
+		if len(key) != itemPrefix+8 {
+			return errDamagedRecord
+		}
+		s.steps = append(s.steps, binary.BigEndian.Uint64(key[itemPrefix:]))
+		return nil
+	}))
 }
 
 // linkStream finds the stream of a table that says that it has one.

@@ -126,25 +126,73 @@ func TestHorizon(t *testing.T) {
 	}
 }
 
-// A clock that goes back breaks neither the order of numbers nor that of times.
+// A clock that goes back breaks neither the order of records nor their end; events show what the clock said.
 func TestStreamWithClockGoingBack(t *testing.T) {
 	t.Parallel()
 	s := openStreaming(t, nil)
 	arn := s.create(t, "things", types.StreamViewTypeKeysOnly)
-	for _, step := range []time.Duration{0, -time.Hour, 2 * time.Hour} {
+	var clock []time.Time
+	for _, step := range []time.Duration{0, -time.Second, -20 * time.Minute, 2 * time.Hour} {
 		s.clock.advance(step)
+		clock = append(clock, s.clock.Now().Truncate(time.Second))
 		s.put(t, "things", sdkItem{"pk": str(step.String())})
 	}
-	var last time.Time
-	for _, record := range s.all(t, arn) {
-		if when := *record.Dynamodb.ApproximateCreationDateTime; when.Before(last) {
-			t.Errorf("%v after %v", when, last)
-		} else {
-			last = when
+	for i, record := range s.all(t, arn) {
+		if when := *record.Dynamodb.ApproximateCreationDateTime; !when.Equal(clock[i]) {
+			t.Errorf("%d: %v, written at %v", i, when, clock[i])
 		}
 	}
 	s.clock.advance(23 * time.Hour)
 	if got := brief(s.all(t, arn)); got != "INSERT 2h0m0s" {
 		t.Errorf("a day later: %s", got)
+	}
+}
+
+// A clock that was wrong by a year for a while changes nothing for the records behind, also after a restart; those of the
+// wrong year end with the first behind them.
+func TestStreamWithClockFarAhead(t *testing.T) {
+	t.Parallel()
+	const year = 365 * 24 * time.Hour
+	files := vfs.NewCrashableMem()
+	s := openStreaming(t, onDisk(files))
+	arn := s.create(t, "things", types.StreamViewTypeKeysOnly)
+	put := func(name string, step time.Duration) {
+		s.clock.advance(step)
+		s.put(t, "things", sdkItem{"pk": str(name)})
+	}
+	put("a", 0)
+	put("b", time.Hour)
+	s.clock.advance(year)
+	s.put(t, "things", sdkItem{"pk": str("ahead")})
+	put("ahead still", time.Hour)
+	put("back", -year)
+	put("later", time.Hour)
+	now := s.clock.Now()
+	s = openStreaming(t, onDisk(files.CrashClone(vfs.CrashCloneCfg{})))
+	s.clock.advance(now.Sub(s.clock.Now()))
+	records := s.all(t, arn)
+	if got := records[len(records)-1].Dynamodb.ApproximateCreationDateTime; !got.Equal(now.Truncate(time.Second)) {
+		t.Errorf("the last shows %v, written at %v", got, now)
+	}
+	s.clock.advance(20*time.Hour + 30*time.Minute)
+	for _, want := range []string{
+		"INSERT a, INSERT b, INSERT ahead, INSERT ahead still, INSERT back, INSERT later",
+		"INSERT b, INSERT ahead, INSERT ahead still, INSERT back, INSERT later",
+		"INSERT ahead, INSERT ahead still, INSERT back, INSERT later",
+		"INSERT later",
+		"",
+	} {
+		if got := brief(s.all(t, arn)); got != want {
+			t.Errorf("%v later: %q, want %q", s.clock.Now().Sub(now), got, want)
+		}
+		s.clock.advance(time.Hour)
+	}
+	for range 2 {
+		if err := s.db.sweep(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.db.countKeys(t, spaceRecord) + s.db.countKeys(t, spaceStep); got != 0 {
+		t.Errorf("%d keys are left", got)
 	}
 }

@@ -112,6 +112,8 @@ func (db *DB) startingPosition(s *stream, in *getShardIteratorRequest, now time.
 		if at > float64(now.UnixMilli()) {
 			return 0, invalidParameters("Timestamp must not be in the future")
 		}
+		s.trim.Lock()
+		defer s.trim.Unlock()
 		first, _, err := db.firstSince(s, horizon, last, int64(at))
 		return first - 1, err
 	default:

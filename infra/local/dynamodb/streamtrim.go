@@ -3,6 +3,7 @@ package dynamodb
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -29,13 +30,41 @@ func (db *DB) horizon(s *stream, now time.Time) (uint64, error) {
 		return 0, err
 	}
 	s.horizon, s.oldest = first-1, when
+	s.steps = slices.DeleteFunc(s.steps, func(step uint64) bool { return step <= first })
 	return s.horizon, nil
 }
 
 // firstSince finds the first record behind a number, up to another, that is not
 // older than a time: its number and time, or the number behind the last and 0.
-// Records are in the order of time, too.
+// A record counts as no younger than those behind it, so that there is an order
+// of time also where the clock was put back; s.trim must be held.
 func (db *DB) firstSince(s *stream, after, last uint64, at int64) (number uint64, when int64, err error) {
+	number = last + 1
+	for i := len(s.steps) - 1; i >= -1; i-- { // from the last run of records in the order of their times
+		start := after + 1
+		if i >= 0 {
+			start = max(start, s.steps[i])
+		}
+		if start >= number {
+			continue
+		}
+		first, its, err := db.firstOfRun(s, start-1, number-1, at)
+		switch {
+		case err != nil:
+			return 0, 0, err
+		case its != 0 && (when == 0 || its < when):
+			when = its
+		}
+		number = first
+		if first > start || start == after+1 {
+			break
+		}
+	}
+	return number, when, nil
+}
+
+// firstOfRun is [DB.firstSince] among records that are in the order of time.
+func (db *DB) firstOfRun(s *stream, after, last uint64, at int64) (number uint64, when int64, err error) {
 	low, high := after+1, last+1
 	if low >= high {
 		return high, 0, nil
@@ -101,6 +130,7 @@ func (db *DB) trimStream(s *stream, now time.Time) error {
 	defer discard(batch)
 	err = errors.Join(
 		batch.DeleteRange(s.recordKey(0), s.recordKey(horizon+1), nil),
+		batch.DeleteRange(s.stepKey(0), s.stepKey(horizon+2), nil), // the first record has none before it
 		saveStream(batch, record),
 	)
 	if err = errors.Join(err, batch.Commit(db.sync)); err != nil {
@@ -121,7 +151,8 @@ func (db *DB) forgetStreams(now time.Time) error {
 	for path, s := range db.streams {
 		if s.forgotten(now) {
 			paths = append(paths, path)
-			err = errors.Join(err, batch.Delete(streamKey(s.ID), nil), dropRange(batch, spaceKey(spaceRecord, s.ID)))
+			err = errors.Join(err, batch.Delete(streamKey(s.ID), nil),
+				dropRange(batch, spaceKey(spaceRecord, s.ID)), dropRange(batch, spaceKey(spaceStep, s.ID)))
 		}
 	}
 	if err = errors.Join(err, batch.Commit(db.sync)); err != nil {

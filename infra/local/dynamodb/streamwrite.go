@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"devplatform/infra/local/dynamodb/attr"
 
@@ -35,11 +36,14 @@ func (c *change) event() streamEvent {
 }
 
 // A stored record: time in milliseconds (8 bytes), event (1), then keys, old and
-// new image, each with its length in front (4); no image has the length 0.
+// new image, each with its length in front (4); no image has the length 0. The
+// time is that by which records are trimmed; where the clock said another one,
+// that follows (8).
 const (
 	recordEventAt = 8
 	recordHead    = recordEventAt + 1
 	imageHead     = 4
+	clockBytes    = 8
 )
 
 // encodeRecord makes the record of a change for a stream, whose time is set when
@@ -78,14 +82,14 @@ func appendImage(record []byte, item attr.Item) []byte {
 // storedRecord is a record as it is read.
 type storedRecord struct {
 	number         uint64
-	time           int64 // milliseconds since 1970
+	time           int64 // the clock's, in milliseconds since 1970
 	event          streamEvent
 	keys, old, new attr.Item
 }
 
 var errDamagedRecord = errors.New("damaged stream record")
 
-// placeOf reads number and time of a record from where and how it is stored.
+// placeOf reads number and time (of trimming) of a record from where and how it is stored.
 func placeOf(key, value []byte) (number uint64, time int64, err error) {
 	if len(key) != itemPrefix+8 || len(value) < recordHead {
 		return 0, 0, errDamagedRecord
@@ -111,6 +115,9 @@ func decodeRecord(key, value []byte) (r storedRecord, err error) {
 		}
 		rest = rest[n:]
 	}
+	if len(rest) == clockBytes {
+		r.time, rest = int64(binary.BigEndian.Uint64(rest)), nil //nolint:gosec // written from an int64
+	}
 	if len(rest) > 0 || r.event > eventExpire || r.keys == nil {
 		return r, errDamagedRecord
 	}
@@ -125,6 +132,20 @@ type appended struct {
 	stream *stream
 	last   uint64
 	time   int64
+	step   uint64 // the first record of the batch if time steps back there, else 0
+}
+
+// maxAhead is how far, in milliseconds, the records of a stream may be ahead of
+// the clock to stay in the order of time. A clock that went back by more was
+// wrong before: records would be kept that much too long, and all to come.
+const maxAhead = int64(time.Hour / time.Millisecond)
+
+// begin sets the time of what a batch adds to a stream, whose order it holds.
+func (a *appended) begin(now int64) {
+	a.last, a.time = a.stream.last, max(now, a.stream.lastTime)
+	if a.time-now > maxAhead {
+		a.time, a.step = now, a.last+1
+	}
 }
 
 // appendRecords numbers the records of changes, in their order, and adds them to
@@ -149,7 +170,13 @@ func (db *DB) appendRecords(batch *pebble.Batch, changes []change) ([]appended, 
 	now := db.options.Now().UnixMilli()
 	for i := range streams {
 		a := &streams[i]
-		a.last, a.time = a.stream.last, max(now, a.stream.lastTime)
+		a.begin(now)
+		if a.step != 0 {
+			if err := batch.Set(a.stream.stepKey(a.step), nil, nil); err != nil {
+				publish(streams, false)
+				return nil, fmt.Errorf("writing to a stream: %w", err)
+			}
+		}
 		for j := range changes {
 			record := changes[j].record
 			if record == nil || changes[j].table.stream != a.stream {
@@ -157,6 +184,9 @@ func (db *DB) appendRecords(batch *pebble.Batch, changes []change) ([]appended, 
 			}
 			a.last++
 			binary.BigEndian.PutUint64(record, uint64(a.time)) //nolint:gosec // after 1970
+			if a.time != now {
+				record = binary.BigEndian.AppendUint64(record, uint64(now))
+			}
 			if err := batch.Set(a.stream.recordKey(a.last), record, nil); err != nil {
 				publish(streams, false)
 				return nil, fmt.Errorf("writing to a stream: %w", err)
@@ -186,5 +216,18 @@ func acknowledge(streams []appended) {
 				break
 			}
 		}
+		if a.step != 0 {
+			a.stream.stepped(a.step)
+		}
 	}
+}
+
+// stepped notes that time steps back at a record that readers can see by now:
+// what was known of the time of the oldest holds no more.
+func (s *stream) stepped(number uint64) {
+	s.trim.Lock()
+	defer s.trim.Unlock()
+	at, _ := slices.BinarySearch(s.steps, number)
+	s.steps = slices.Insert(s.steps, at, number)
+	s.oldest = 0
 }
