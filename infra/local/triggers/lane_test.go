@@ -108,6 +108,23 @@ func TestPoisonBlocksItsLaneOnly(t *testing.T) {
 	})
 }
 
+// TestPassedOverRecordsTakeNoRoom: a batch is completed across however many records that no filter wants.
+func TestPassedOverRecordsTakeNoRoom(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, with(func(s *stack.EventSourceMapping) {
+			s.BatchingWindow = 5 * time.Minute
+			s.Filters = []string{`{"dynamodb": {"NewImage": {"id": {"S": ["wanted"]}}}}`}
+		}))
+		r.fake.put("wanted")
+		r.fake.put(slices.Repeat([]string{"unwanted"}, 30_000)...)
+		r.fake.put(slices.Repeat([]string{"wanted"}, 9)...)
+		r.Start()
+		after(time.Minute)
+		equal(t, "batches", r.function.seen(), []string{"100 30101 30102 30103 30104 30105 30106 30107 30108 30109"})
+		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "30109"})
+	})
+}
+
 // TestReadAheadIsBoundedInBytes: while a function hangs, two invocations' worth a lane is kept.
 func TestReadAheadIsBoundedInBytes(t *testing.T) {
 	bubble(t, func(t *testing.T) {

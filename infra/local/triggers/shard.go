@@ -39,7 +39,7 @@ type shard struct {
 	room   chan struct{} // something has become done
 
 	mu     sync.Mutex
-	ledger []*entry // in the stream's order, from the first that is not done
+	ledger []*entry // in the stream's order, from the first that is not done; one stands for those done before it
 	bytes  int      // of the payloads in it
 	ended  bool     // nothing comes any more
 }
@@ -176,6 +176,10 @@ func (s *shard) add(records []types.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, e := range entries {
+		if n := len(s.ledger); e.done && n > 0 && s.ledger[n-1].done {
+			s.ledger[n-1] = e // which stands for the one before: runs of what is done take no room
+			continue
+		}
 		s.ledger = append(s.ledger, e)
 		s.bytes += len(e.payload)
 		if !e.done {
