@@ -25,6 +25,7 @@ const (
 	succeeded   outcome = iota
 	failed              // the function, or the part of the batch from result.first on
 	unavailable         // it was not invoked
+	tooLarge            // nor was it, and never will be with all of this
 )
 
 // result is the outcome of an invocation and what is told about it.
@@ -51,12 +52,14 @@ type condition string
 const (
 	retriesExhausted condition = "RetryAttemptsExhausted"
 	ageExceeded      condition = "RecordAgeExceeded"
+	payloadTooLarge  condition = "PayloadTooLarge" // ours: AWS's payloads take any record
 )
 
 // decide is the failure policy, as documented in
 // https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html and …/services-ddb-batchfailurereporting.html:
 //
 //   - A function that could not be invoked is tried again, which counts as nothing.
+//   - A batch that is too large for an invocation is split, which counts as nothing, down to a record that is given up.
 //   - Where the function named the records that failed, those before the first of them are done.
 //   - With bisecting, what failed is split: at the record that the function named, else in the middle. That is no retry,
 //     and the halves are on their own from then on. A single record is retried.
@@ -71,6 +74,13 @@ func decide(spec *stack.EventSourceMapping, b batch, r result) verdict {
 		b.failures++
 		b.refused = true
 		return verdict{next: []batch{b}, pause: true}
+	case tooLarge:
+		if n := len(b.entries); n > 1 {
+			left, right := b, b
+			left.entries, right.entries = b.entries[:n/2], b.entries[n/2:]
+			return verdict{next: []batch{left, right}}
+		}
+		return verdict{next: []batch{b}, discard: payloadTooLarge}
 	}
 	rest := b
 	rest.last, rest.refused = r, false

@@ -27,7 +27,8 @@ type RequestContext struct {
 	// RequestID is that of the last invocation.
 	RequestID   string `json:"requestId"`
 	FunctionARN string `json:"functionArn"`
-	// Condition is "RetryAttemptsExhausted" or "RecordAgeExceeded".
+	// Condition is "RetryAttemptsExhausted" or "RecordAgeExceeded", or "PayloadTooLarge" for a record that no invocation
+	// can take.
 	Condition              string `json:"condition"`
 	ApproximateInvokeCount int    `json:"approximateInvokeCount"`
 }

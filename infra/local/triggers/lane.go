@@ -96,7 +96,7 @@ func (l *lane) process(b batch) bool {
 			continue
 		}
 		r := l.invoke(b)
-		if r.outcome != unavailable {
+		if r.outcome == succeeded || r.outcome == failed {
 			b.invokes++
 		}
 		v := decide(&l.spec, b, r)
@@ -127,8 +127,8 @@ func (l *lane) invoke(b batch) result {
 	response, err := l.options.Invoke(l.working, runtime.Invocation{Function: l.spec.Function, Payload: payload})
 	switch {
 	case err == nil:
-	case errors.Is(err, runtime.ErrPayloadTooLarge): // a record that no invocation can take: it never could
-		return result{outcome: failed, reason: err.Error()}
+	case errors.Is(err, runtime.ErrPayloadTooLarge):
+		return result{outcome: tooLarge, reason: err.Error()}
 	default:
 		return result{outcome: unavailable, reason: err.Error()}
 	}
@@ -150,7 +150,7 @@ func (l *lane) invoke(b batch) result {
 func (l *lane) report(b batch, r result, v verdict) {
 	what := "the batch failed: it is tried again"
 	switch {
-	case r.outcome == succeeded || l.ctx.Err() != nil:
+	case r.outcome == succeeded || r.outcome == tooLarge || l.ctx.Err() != nil:
 		return
 	case r.outcome == unavailable && b.refused:
 		return

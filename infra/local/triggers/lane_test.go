@@ -173,6 +173,31 @@ func TestUnavailableFunction(t *testing.T) {
 	}
 }
 
+// TestRecordTooLarge: no invocation can ever take it, so that it holds up nothing, however patient the mapping is.
+func TestRecordTooLarge(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.function.handle = func(_ context.Context, batch []string) (string, error) {
+			if slices.Contains(batch, "101") {
+				return "", fmt.Errorf("%w: Fn", runtime.ErrPayloadTooLarge)
+			}
+			return "", nil
+		}
+		r.fake.put("a", "too large", "c")
+		r.Start()
+		after(time.Minute)
+		equal(t, "attempts", r.function.seen(), []string{"100 101 102", "100", "101 102", "101", "102"})
+		if len(r.discarded()) != 1 {
+			t.Fatalf("discarded %v", r.discarded())
+		}
+		d := r.discarded()[0]
+		equal(t, "discarded", []any{d.RequestContext.Condition, d.RequestContext.ApproximateInvokeCount, d.ResponseContext == nil, d.DDBStreamBatchInfo.StartSequenceNumber, d.DDBStreamBatchInfo.BatchSize},
+			[]any{"PayloadTooLarge", 0, true, "101", 1})
+		equal(t, "log", []int{r.logs.count("ERROR records are discarded"), r.logs.count("WARN")}, []int{1, 0})
+		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "102"})
+	})
+}
+
 func TestRecordAge(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.MaximumRecordAge = time.Minute }))
@@ -382,6 +407,8 @@ func TestDecide(t *testing.T) {
 		{"partial, the last retry", false, 1, all, result{outcome: failed, first: 3}, brief{Done: 3, Next: []string{"d"}, Retries: 1, Failures: 2, Discard: retriesExhausted}},
 		{"split", true, 0, all, result{outcome: failed}, brief{Next: []string{"ab", "cd"}, Retries: 1}},
 		{"split at the record", true, 0, all, result{outcome: failed, first: 3}, brief{Done: 3, Next: []string{"d"}, Retries: 1, Failures: 2, Pause: true}},
+		{"too large", false, -1, all, result{outcome: tooLarge}, brief{Next: []string{"ab", "cd"}, Retries: 1, Failures: 1}},
+		{"one that is too large", true, -1, batch{entries: []*entry{a}, retries: 1}, result{outcome: tooLarge}, brief{Next: []string{"a"}, Retries: 1, Discard: payloadTooLarge}},
 		{"nothing to split", true, 2, batch{entries: []*entry{a}, retries: 1}, result{outcome: failed}, brief{Next: []string{"a"}, Retries: 2, Failures: 1, Pause: true}},
 		{"nothing to split, the last retry", true, 1, batch{entries: []*entry{a}, retries: 1}, result{outcome: failed}, brief{Next: []string{"a"}, Retries: 1, Failures: 1, Discard: retriesExhausted}},
 	} {
