@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/aws/smithy-go"
 
 	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers/pattern"
@@ -33,6 +34,7 @@ type mapping struct {
 
 	mu      sync.Mutex
 	failing map[string]bool // pollers whose last request failed
+	told    map[string]bool // reasons that were logged since the first of them did
 }
 
 func newMapping(t *Triggers, spec stack.EventSourceMapping, tables tableAPI, streams streamAPI) (*mapping, error) {
@@ -44,7 +46,7 @@ func newMapping(t *Triggers, spec stack.EventSourceMapping, tables tableAPI, str
 	m := &mapping{
 		options: &t.options, spec: spec, tables: tables, streams: streams, stopping: t.stopping, working: t.working,
 		logger:  t.options.Logger.With("mapping", spec.Name, "function", spec.Function),
-		failing: map[string]bool{},
+		failing: map[string]bool{}, told: map[string]bool{},
 	}
 	m.discard = m.logDiscarded
 	for _, text := range spec.Filters {
@@ -85,7 +87,7 @@ func check(s stack.EventSourceMapping) error {
 }
 
 // persist tries something that needs the endpoint until it is done, ctx ends, or the error is a final one. That the
-// endpoint is away is logged when it begins and when it is over.
+// endpoint is away is logged when it begins, when there is another reason for it, and when it is over.
 func (m *mapping) persist(ctx context.Context, poller string, try func(context.Context) error, final func(error) bool) error {
 	for failures := 1; ; failures++ {
 		err := try(ctx)
@@ -94,7 +96,7 @@ func (m *mapping) persist(ctx context.Context, poller string, try func(context.C
 			m.recovered(poller, false)
 			return fmt.Errorf("triggers: stopped: %w", ctx.Err())
 		case err == nil || final(err):
-			m.recovered(poller, true)
+			m.recovered(poller, err == nil)
 			return err
 		}
 		var busy *types.LimitExceededException
@@ -108,7 +110,8 @@ func (m *mapping) persist(ctx context.Context, poller string, try func(context.C
 func (m *mapping) failed(poller string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.failing) == 0 {
+	if why := reason(err); !m.told[why] {
+		m.told[why] = true
 		m.logger.Warn("the stream can't be read: trying again until it can", "table", m.spec.Table, "error", err)
 	}
 	m.failing[poller] = true
@@ -121,9 +124,25 @@ func (m *mapping) recovered(poller string, say bool) {
 		return
 	}
 	delete(m.failing, poller)
-	if say && len(m.failing) == 0 {
+	if len(m.failing) > 0 {
+		return
+	}
+	clear(m.told)
+	if say {
 		m.logger.Info("the stream can be read again", "table", m.spec.Table)
 	}
+}
+
+// reason is what an error comes from, without what is another with each request: operations, ids, ports.
+func reason(err error) string {
+	var answer smithy.APIError
+	if errors.As(err, &answer) {
+		return answer.ErrorCode() + ": " + answer.ErrorMessage()
+	}
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	return err.Error()
 }
 
 // pause waits, and tells whether ctx let it.

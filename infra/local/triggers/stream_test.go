@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/aws/smithy-go"
 
 	"devplatform/infra/local/stack"
 )
@@ -233,6 +234,53 @@ func TestEndpointAway(t *testing.T) {
 		}
 		equal(t, "batches", r.function.seen(), []string{"100", "101", "102"})
 		equal(t, "log", []int{r.logs.count("WARN the stream can't be read"), r.logs.count("INFO the stream can be read again")}, []int{2, 2})
+	})
+}
+
+// TestReasonsOfAnOutage: each is told once, whatever the request's id and the operation are.
+func TestReasonsOfAnOutage(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		refuse := func(code string) {
+			r.fake.change(func() {
+				r.fake.fault = func(op string) error {
+					return fmt.Errorf("%s, RequestID: %d: %w", op, r.fake.count(op), &smithy.GenericAPIError{Code: code, Message: "no"})
+				}
+			})
+			after(time.Minute)
+		}
+		r.Start()
+		after(time.Second)
+		refuse("ServiceUnavailable")
+		equal(t, "warnings of one reason", r.logs.count("WARN the stream can't be read"), 1)
+		refuse("UnrecognizedClientException")
+		refuse("ServiceUnavailable")
+		equal(t, "warnings of two reasons", r.logs.count("WARN the stream can't be read"), 2)
+		r.fake.change(func() { r.fake.fault = nil })
+		after(time.Minute)
+		refuse("ServiceUnavailable")
+		equal(t, "warnings of the next outage", r.logs.count("WARN the stream can't be read"), 3)
+	})
+}
+
+// TestGoneAfterAnOutage: that what was away is gone now does not make it readable.
+func TestGoneAfterAnOutage(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.fake.fault = func(op string) error {
+			switch {
+			case op != "GetShardIterator":
+				return nil
+			case r.fake.count(op) < 5:
+				return errors.New("connection refused")
+			}
+			return &types.ResourceNotFoundException{}
+		}
+		r.Start()
+		after(time.Minute)
+		if r.logs.count("WARN the shard is gone") == 0 || r.logs.count("INFO the stream can be read again") > 0 {
+			t.Errorf("%q", *r.logs.lines)
+		}
 	})
 }
 
