@@ -26,6 +26,7 @@ type fake struct {
 	written int
 	era     int                     // of iterators
 	fault   func(op string) error   // before an operation
+	empty   int                     // pages without records at a shard's beginning
 	page    int                     // records a page, 0: as many as asked for
 	before  map[string][]*fakeShard // streams that the table had before, by ARN
 	calls   map[string]int
@@ -205,6 +206,10 @@ func (f *fake) GetRecords(_ context.Context, in *dynamodbstreams.GetRecordsInput
 	limit := int(*in.Limit)
 	if f.page > 0 {
 		limit = f.page
+	}
+	if f.empty > 0 && at == 0 && len(s.records) > 0 {
+		f.empty--
+		limit = 0
 	}
 	page := s.records[at:min(at+limit, len(s.records))]
 	out := &dynamodbstreams.GetRecordsOutput{Records: page}

@@ -45,6 +45,40 @@ func TestLatestOfAnEmptyStream(t *testing.T) {
 	})
 }
 
+// TestLatestBehindEmptyPages: a shard that is read from its beginning may give pages without records before it gives some.
+func TestLatestBehindEmptyPages(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, func(r *rig) {
+			r.spec.StartingPosition = latest
+			r.fake.empty = maxEmptyPages - 1
+		})
+		r.fake.put("before", "before")
+		r.Start()
+		after(5 * time.Second)
+		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "101"})
+		r.fake.put("after")
+		after(time.Second)
+		equal(t, "batches", r.function.seen(), []string{"102"})
+	})
+}
+
+// TestLatestOfABusyStream: reading to the end ends, also where there is always more.
+func TestLatestOfABusyStream(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.StartingPosition = latest }))
+		r.fake.put("before")
+		r.Start()
+		for range 100 {
+			after(100 * time.Millisecond)
+			r.fake.put("meanwhile")
+		}
+		after(time.Second)
+		first, _, _ := strings.Cut(strings.Join(r.function.seen(), " "), " ")
+		equal(t, "first", first, "101")
+		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "200"})
+	})
+}
+
 // TestLatestWithWritesMeanwhile: what is written while LATEST is resolved is not lost.
 func TestLatestWithWritesMeanwhile(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -3,6 +3,7 @@ package triggers
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
@@ -41,7 +42,7 @@ func (m *mapping) tip(ctx context.Context, arn, shard string) (position, error) 
 	if err != nil {
 		return position{}, err
 	}
-	last, err := m.lastSequence(ctx, arn, shard)
+	last, err := m.lastSequence(ctx, arn, shard, m.options.Now())
 	if err != nil {
 		return position{}, err
 	}
@@ -59,16 +60,32 @@ func (m *mapping) tip(ctx context.Context, arn, shard string) (position, error) 
 	return position{}, nil
 }
 
-// lastSequence reads a shard to where nothing more is, and returns the sequence number of the last record.
-func (m *mapping) lastSequence(ctx context.Context, arn, shard string) (last string, err error) {
+// maxEmptyPages is how many pages without records end the search for the last record of a shard: AWS may give some before
+// it gives more, and does not say how many.
+const maxEmptyPages = 20
+
+// lastSequence reads a shard to where nothing more is, or came after now, and returns the sequence number of the last
+// record before.
+func (m *mapping) lastSequence(ctx context.Context, arn, shard string, now time.Time) (last string, err error) {
 	next, err := m.iterator(ctx, arn, shard, types.ShardIteratorTypeTrimHorizon, "")
-	for next != "" && err == nil {
+	for empty := 0; next != "" && empty < maxEmptyPages && err == nil; {
 		var page *dynamodbstreams.GetRecordsOutput
-		page, err = m.records(ctx, next)
-		if err != nil || len(page.Records) == 0 {
+		if page, err = m.records(ctx, next); err != nil {
 			break
 		}
-		last, next = sequence(page.Records[len(page.Records)-1]), aws.ToString(page.NextShardIterator)
+		next = aws.ToString(page.NextShardIterator)
+		if len(page.Records) == 0 {
+			empty++
+			pause(ctx, m.options.PollInterval)
+			continue
+		}
+		empty = 0
+		for _, r := range page.Records {
+			if created(r).After(now) {
+				return last, nil
+			}
+			last = sequence(r)
+		}
 	}
 	return last, err
 }
