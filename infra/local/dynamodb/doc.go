@@ -10,7 +10,10 @@
 //
 // A change and its stream record are one atomic write. A stream is one shard,
 // whose records are numbered in the order in which they become visible, and are
-// shown once they are durable; they stay for 24 hours. What only readers of
+// shown once they are durable; they stay for 24 hours by the clock, also while
+// nothing runs: a reader that was off for longer has lost what it had not read.
+// Who keeps positions in streams and restores a copy of the folder restores
+// those with it, or neither. What only readers of
 // streams need is in the stream files.
 //
 // Attribute values live in attr, the expression language in expr; this package

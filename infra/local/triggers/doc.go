@@ -16,5 +16,9 @@
 // those that had overtaken them. Records that were only passed over may be looked at again: their position is written
 // with the next batch, or after a second.
 //
+// Retention is by the clock, also while nothing runs: what a mapping had not read when it was off for longer than a
+// stream keeps its records is lost to it. (On AWS it would not have been off.) Positions and tables belong together: whoever
+// restores a copy restores both folders, or neither. A mapping that is not in the template any more keeps its position.
+//
 // https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html
 package triggers
