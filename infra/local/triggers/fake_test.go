@@ -2,7 +2,6 @@ package triggers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/aws/smithy-go"
 )
 
 // fake is a table with a stream that can be made to misbehave as no engine would on request: the rest is tested on the
@@ -173,7 +173,7 @@ func (f *fake) GetShardIterator(_ context.Context, in *dynamodbstreams.GetShardI
 			at++
 		}
 		if at == len(s.records) {
-			return nil, errors.New("ValidationException: no such sequence number")
+			return nil, &smithy.GenericAPIError{Code: "ValidationException", Message: "Invalid SequenceNumber"}
 		}
 		if at < s.trimmed {
 			return nil, &types.TrimmedDataAccessException{Message: aws.String("trimmed")}

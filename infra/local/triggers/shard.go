@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/aws/smithy-go"
 
 	"devplatform/infra/local/runtime"
 )
@@ -81,6 +82,10 @@ func (s *shard) read() (closed bool) {
 		switch {
 		case s.ctx.Err() != nil:
 			return false
+		case errors.Is(err, errRefused):
+			s.logger.Warn("the stream does not know the position: going on with the oldest record that is there", "shard", s.id, "error", err)
+			at = position{}
+			continue
 		case gone(err):
 			s.logger.Warn("the shard is gone", "shard", s.id, "error", err)
 			return false
@@ -127,7 +132,7 @@ func (s *shard) page(iterator *string, at position) (page *dynamodbstreams.GetRe
 		}
 		*iterator = aws.ToString(page.NextShardIterator)
 		return nil
-	}, func(err error) bool { return gone(err) || trimmed(err) })
+	}, func(err error) bool { return gone(err) || trimmed(err) || errors.Is(err, errRefused) })
 	return page, err
 }
 
@@ -135,6 +140,9 @@ func trimmed(err error) bool {
 	var trimmed *types.TrimmedDataAccessException
 	return errors.As(err, &trimmed)
 }
+
+// errRefused is that a stream never had the record of a position, as when one of them was restored without the other.
+var errRefused = errors.New("the position was refused")
 
 // begin makes an iterator at a position.
 func (s *shard) begin(ctx context.Context, at position) (string, error) {
@@ -145,7 +153,12 @@ func (s *shard) begin(ctx context.Context, at position) (string, error) {
 	case positionAfter:
 		kind = types.ShardIteratorTypeAfterSequenceNumber
 	}
-	return s.iterator(ctx, s.source.arn, s.id, kind, at.Sequence)
+	iterator, err := s.iterator(ctx, s.source.arn, s.id, kind, at.Sequence)
+	var answer smithy.APIError
+	if at.Sequence != "" && (gone(err) || errors.As(err, &answer) && answer.ErrorCode() == "ValidationException") {
+		err = fmt.Errorf("%w: %w", errRefused, err)
+	}
+	return iterator, err
 }
 
 // awaitRoom waits until there is room for more records, and tells whether there will be.

@@ -176,6 +176,23 @@ func TestTrimmedPosition(t *testing.T) {
 	})
 }
 
+// TestRefusedPosition is what tables are that were restored without the positions in their streams.
+func TestRefusedPosition(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newRig(t)
+		r.fake.put("a", "b")
+		r.Start()
+		after(time.Second)
+		r.close(t)
+		r.fake.shards[0].records = r.fake.shards[0].records[:1]
+		r.open(t)
+		r.Start()
+		after(time.Minute)
+		equal(t, "batches", r.function.seen(), []string{"100 101", "100"})
+		equal(t, "warnings", []int{r.logs.count("WARN the stream does not know the position"), r.logs.count("WARN")}, []int{1, 1})
+	})
+}
+
 func TestExpiredIterator(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t)
