@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,8 +92,8 @@ func (r *Runtime) find(segment, qualifier string) (reference, error) {
 	default:
 		f.qualifier = qualifier
 	}
-	orDefault(&f.region, r.opts.Region)
-	orDefault(&f.account, r.opts.Account)
+	f.region = cmp.Or(f.region, r.opts.Region)
+	f.account = cmp.Or(f.account, r.opts.Account)
 	foreign := f.region != r.opts.Region || f.account != r.opts.Account
 	if foreign || r.pools[f.name] == nil || (f.qualifier != "" && f.qualifier != latest) {
 		arn := "arn:aws:lambda:" + f.region + ":" + f.account + ":function:" + f.name

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,22 +53,15 @@ func New(options Options) (*Runtime, error) {
 }
 
 func setDefaults(o *Options) {
-	orDefault(&o.MaxConcurrency, 16)
-	orDefault(&o.MaxWait, 10*time.Second)
-	orDefault(&o.Patience, 5*time.Millisecond)
-	orDefault(&o.IdleTimeout, 15*time.Minute)
-	orDefault(&o.InitTimeout, 10*time.Second)
-	orDefault(&o.RetryDelay, time.Minute)
-	orDefault(&o.Logger, slog.New(slog.DiscardHandler))
-	orDefault(&o.Region, "us-east-1")
-	orDefault(&o.Account, "000000000000")
-}
-
-func orDefault[T comparable](value *T, otherwise T) {
-	var zero T
-	if *value == zero {
-		*value = otherwise
-	}
+	o.MaxConcurrency = cmp.Or(o.MaxConcurrency, 16)
+	o.MaxWait = cmp.Or(o.MaxWait, 10*time.Second)
+	o.Patience = cmp.Or(o.Patience, 5*time.Millisecond)
+	o.IdleTimeout = cmp.Or(o.IdleTimeout, 15*time.Minute)
+	o.InitTimeout = cmp.Or(o.InitTimeout, 10*time.Second)
+	o.RetryDelay = cmp.Or(o.RetryDelay, time.Minute)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Region = cmp.Or(o.Region, "us-east-1")
+	o.Account = cmp.Or(o.Account, "000000000000")
 }
 
 func (r *Runtime) configure() error {
@@ -86,10 +80,10 @@ func (r *Runtime) configure() error {
 			return fmt.Errorf("function %s: %w", f.Name, err)
 		}
 		f.Bootstrap = bootstrap
-		orDefault(&f.RuntimeName, "provided.al2023")
-		orDefault(&f.Architecture, "x86_64")
-		orDefault(&f.MemoryMB, 128)
-		orDefault(&f.Timeout, 3*time.Second)
+		f.RuntimeName = cmp.Or(f.RuntimeName, "provided.al2023")
+		f.Architecture = cmp.Or(f.Architecture, "x86_64")
+		f.MemoryMB = cmp.Or(f.MemoryMB, 128)
+		f.Timeout = cmp.Or(f.Timeout, 3*time.Second)
 		if f.MaxConcurrency <= 0 {
 			f.MaxConcurrency = r.opts.MaxConcurrency
 		}

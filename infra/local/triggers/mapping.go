@@ -1,6 +1,7 @@
 package triggers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,8 +39,8 @@ type mapping struct {
 }
 
 func newMapping(t *Triggers, spec stack.EventSourceMapping, tables tableAPI, streams streamAPI) (*mapping, error) {
-	orDefault(&spec.BatchSize, 100)
-	orDefault(&spec.ParallelizationFactor, 1)
+	spec.BatchSize = cmp.Or(spec.BatchSize, 100)
+	spec.ParallelizationFactor = cmp.Or(spec.ParallelizationFactor, 1)
 	if err := check(spec); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package triggers
 
 import (
+	"cmp"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -17,9 +18,9 @@ const (
 )
 
 func setDefaults(o *Options) {
-	orDefault(&o.Region, "us-east-1")
-	orDefault(&o.Account, "000000000000")
-	orDefault(&o.Logger, slog.New(slog.DiscardHandler))
+	o.Region = cmp.Or(o.Region, "us-east-1")
+	o.Account = cmp.Or(o.Account, "000000000000")
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.AccessKeyID == "" {
 		o.AccessKeyID, o.SecretKey = "local", "local"
 	}
@@ -31,13 +32,6 @@ func setDefaults(o *Options) {
 	}
 	if o.Backoff == nil {
 		o.Backoff = backoff
-	}
-}
-
-func orDefault[T comparable](value *T, otherwise T) {
-	var zero T
-	if *value == zero {
-		*value = otherwise
 	}
 }
 
