@@ -7,20 +7,6 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// logPage asks for a page of a log.
-type logPage struct {
-	Limit  int    // 0: defaultLimit
-	Cursor string // "": the first page
-}
-
-// limit is how many entries the page has at most.
-func (p logPage) limit() int {
-	if p.Limit == 0 {
-		return defaultLimit
-	}
-	return p.Limit
-}
-
 // feed is a page of what happened to a project and in it, newest first, and where the next one begins.
 func (s *Service) feed(ctx context.Context, projectID string, page logPage) ([]event.Text, string, error) {
 	scope := scopeOf(ctx, "feed", projectID)

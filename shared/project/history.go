@@ -34,14 +34,15 @@ const behindCurrent = "~"
 // fileHistory lists the versions that the path has had, the current one first, then the newest of those that were replaced.
 // It outlives the file. Errors: PROJECT_NOT_FOUND; ACCESS_DENIED to outsiders; FILE_NOT_FOUND, if there was never a file, or
 // too long ago; VALIDATION_FAILED for a cursor that is not this list's.
-func (s *Service) fileHistory(ctx context.Context, projectID, path string, limit int, cursor string) (items []versionItem, next string, err error) {
+func (s *Service) fileHistory(ctx context.Context, projectID, path string, page logPage) (items []versionItem, next string, err error) {
+	limit := page.limit()
 	fileKey := db.FileKey(projectID, path)
 	o, err := s.open(ctx, projectID, workspace.Read, fileKey)
 	if err != nil {
 		return nil, "", err
 	}
 	scope := scopeOf(ctx, "versions", projectID, path)
-	position, err := s.cursors.Open(ctx, scope, cursor)
+	position, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
@@ -62,7 +63,7 @@ func (s *Service) fileHistory(ctx context.Context, projectID, path string, limit
 	for _, version := range replaced {
 		items = append(items, version.versionItem(false))
 	}
-	if len(items) == 0 && cursor == "" {
+	if len(items) == 0 && page.Cursor == "" {
 		return nil, "", errNoFile
 	}
 	if len(items) <= limit {

@@ -73,12 +73,8 @@ type fileHistoryOutput struct {
 }
 
 func (s *Service) handleFileHistory(ctx context.Context, in *fileHistoryInput) (*fileHistoryOutput, error) {
-	limit := in.Limit
-	if limit == 0 {
-		limit = defaultLimit
-	}
 	out := &fileHistoryOutput{}
 	var err error
-	out.Body.Versions, out.Body.NextCursor, err = s.fileHistory(ctx, in.ProjectID, in.Path, limit, in.Cursor)
+	out.Body.Versions, out.Body.NextCursor, err = s.fileHistory(ctx, in.ProjectID, in.Path, logPage(in.PageInput))
 	return out, err
 }

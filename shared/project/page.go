@@ -11,6 +11,20 @@ import (
 // defaultLimit is how many entries a page of a log has if the request does not say (API.md §1).
 const defaultLimit = 50
 
+// logPage asks for a page of a log.
+type logPage struct {
+	Limit  int    // 0: defaultLimit
+	Cursor string // "": the first page
+}
+
+// limit is how many entries the page has at most.
+func (p logPage) limit() int {
+	if p.Limit == 0 {
+		return defaultLimit
+	}
+	return p.Limit
+}
+
 // scopeOf names a list for its cursors: what it lists, to whom, and every choice that the request made. No two lists have one
 // name.
 func scopeOf(ctx context.Context, list string, choices ...string) string {
