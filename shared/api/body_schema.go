@@ -15,12 +15,9 @@ type bodySchema struct {
 	root    *huma.Schema
 }
 
-// bodySchemaOf is the schema of an operation's body, with a root of nil if it has none.
+// bodySchemaOf is the schema of the body of an operation that takes one, with a root of nil if it is not JSON.
 func bodySchemaOf(schemas huma.Registry, op *huma.Operation) bodySchema {
 	s := bodySchema{schemas: schemas}
-	if op.RequestBody == nil {
-		return s
-	}
 	if media := op.RequestBody.Content[jsonType]; media != nil {
 		s.root = s.resolve(media.Schema)
 	}
