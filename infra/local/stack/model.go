@@ -14,9 +14,12 @@ type Stack struct {
 	Functions []Function
 	APIs      []API
 	Tables    []Table
+	Queues    []Queue
 	Secrets   []Secret
-	// EventSourceMappings are the streams that functions read.
+	// EventSourceMappings are the streams and queues that functions read.
 	EventSourceMappings []EventSourceMapping
+	// Schedules are what invokes functions by the clock.
+	Schedules []Schedule
 
 	// Outputs holds the template's outputs that can be known without AWS, by their logical id.
 	Outputs map[string]string
@@ -125,15 +128,30 @@ type Index struct {
 	ReadUnits, WriteUnits int64
 }
 
-// EventSourceMapping lets a function read a table's stream (SAM's event type DynamoDB, AWS::Lambda::EventSourceMapping).
-// Defaults are applied: the fields say what happens.
+// Queue is a standard queue of SQS (AWS::SQS::Queue).
+type Queue struct {
+	// LogicalID is the resource's name in the template, Name the queue's.
+	LogicalID, Name string
+	// ARN is what GetAtt Arn gives, URL what Ref gives: Options.QueueEndpoint, the account and the name.
+	ARN, URL string
+	// Attributes are those that the template sets, named and written as CreateQueue takes them ("VisibilityTimeout": "180",
+	// "RedrivePolicy": JSON). What is absent has SQS's default.
+	Attributes map[string]string
+}
+
+// EventSourceMapping lets a function read a table's stream or a queue (SAM's event types DynamoDB and SQS,
+// AWS::Lambda::EventSourceMapping). Defaults are applied: the fields say what happens.
 type EventSourceMapping struct {
 	// Name is the mapping's logical id; SAM's is the function's followed by the event's.
 	Name string
 	// Function is the Name of the function.
 	Function string
-	// Table is the Name of the table whose stream is read. Which ARN the stream has is known once the table exists.
-	Table   string
+	// Table is the Name of the table whose stream is read, "" where Queue is set. Which ARN the stream has is known once the
+	// table exists.
+	Table string
+	// Queue is the Name of the queue that is read, "" where Table is set. Of the fields below it has Enabled, BatchSize,
+	// BatchingWindow, Filters, ReportBatchItemFailures and MaximumConcurrency.
+	Queue   string
 	Enabled bool
 	// StartingPosition is where a mapping without a stored position begins: "TRIM_HORIZON" or "LATEST".
 	StartingPosition string
@@ -153,6 +171,37 @@ type EventSourceMapping struct {
 	MaximumRetryAttempts int
 	// MaximumRecordAge is 1 min to 7 days; 0: as long as the stream keeps a record.
 	MaximumRecordAge time.Duration
+	// OnFailureQueue is the Name of the queue that is told of a stream's records that are given up, "" for none.
+	OnFailureQueue string
+	// MaximumConcurrency is the most batches of a queue in flight at once, 2 to 1,000; 0: no bound but the function's own.
+	MaximumConcurrency int
+}
+
+// Schedule invokes a function by the clock: a rule of EventBridge (SAM's event type Schedule) or a schedule of EventBridge
+// Scheduler (ScheduleV2). Defaults are applied.
+type Schedule struct {
+	// Name is the rule's or the schedule's, ARN its ARN.
+	Name, ARN string
+	// Rule tells that it is a rule: the two send different events.
+	Rule bool
+	// Function is the Name of the function.
+	Function string
+	Enabled  bool
+	// Expression is "rate(1 minute)", "cron(0 9 ? * MON-FRI *)" or, for Scheduler alone, "at(2026-11-21T10:00:00)".
+	Expression string
+	// Timezone is the IANA name of the zone that cron and at are told in; a rule's is UTC.
+	Timezone string
+	// Start and End bound the times at which it fires; zero: unbounded.
+	Start, End time.Time
+	// FlexibleWindow is how much later than told it may fire, 0 for at once.
+	FlexibleWindow time.Duration
+	// Input is the JSON that the function gets; "": the service's own event.
+	Input string
+	// MaximumRetryAttempts (0 to 185) and MaximumEventAge (1 min to 24 h) bound the repetitions of an invocation that failed.
+	MaximumRetryAttempts int
+	MaximumEventAge      time.Duration
+	// DeadLetterQueue is the Name of the queue that gets the event that could not be handed over, "" for none.
+	DeadLetterQueue string
 }
 
 // Secret is a secret of Secrets Manager (AWS::SecretsManager::Secret).
@@ -186,6 +235,8 @@ type Options struct {
 	StackName, Region, Account string
 	// Parameters are values for the template's parameters; the others have their defaults.
 	Parameters map[string]string
+	// QueueEndpoint is what the URLs of queues begin with, such as http://127.0.0.1:4566; "" is that of SQS in Region.
+	QueueEndpoint string
 	// Overrides are variables of the platform's environment: each replaces the variable of the same name
 	// in every function to which the template gives one.
 	Overrides map[string]string
