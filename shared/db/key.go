@@ -179,6 +179,40 @@ func WorkspaceEventKey(workspaceID, eventID string) Key {
 // EventsOf addresses the events of a project, in the order in which they were made.
 func EventsOf(projectID string) Prefix { return newPrefix(projectPK(projectID), string(id.Event)+"_") }
 
+// WebhookKey addresses a webhook's record.
+func WebhookKey(workspaceID, webhookID string) Key {
+	return newKey(workspacePK(workspaceID), join("WEBHOOK", idPart(id.Webhook, webhookID)))
+}
+
+// WebhooksOf addresses the webhooks of a workspace, in the order in which they were made.
+func WebhooksOf(workspaceID string) Prefix {
+	return newPrefix(workspacePK(workspaceID), "WEBHOOK"+separator)
+}
+
+// WebhookCountKey addresses the number of webhooks that a workspace has.
+func WebhookCountKey(workspaceID string) Key { return newKey(workspacePK(workspaceID), "WEBHOOKS") }
+
+// WebhookPlaceKey addresses what finds a webhook by its id: its workspace.
+func WebhookPlaceKey(webhookID string) Key { return newKey(webhookPK(webhookID), "WEBHOOK") }
+
+// DeliveryKey addresses a delivery.
+func DeliveryKey(webhookID, deliveryID string) Key {
+	return newKey(webhookPK(webhookID), join("DELIVERY", idPart(id.Delivery, deliveryID)))
+}
+
+// DeliveriesOf addresses the deliveries of a webhook, in the order of their events' times.
+func DeliveriesOf(webhookID string) Prefix {
+	return newPrefix(webhookPK(webhookID), "DELIVERY"+separator)
+}
+
+// DueShards is how many parts the index of what is due has, so that no part of it is hot.
+const DueShards = 16
+
+// DuePartition is the partition of a delivery in the index of what is due: its shard, counted from 0.
+func DuePartition(shard int) string { return "DUE" + separator + strconv.Itoa(shard) }
+
+func webhookPK(webhookID string) string { return join("WEBHOOK", idPart(id.Webhook, webhookID)) }
+
 func workspacePK(workspaceID string) string { return join("WS", idPart(id.Workspace, workspaceID)) }
 
 func projectPK(projectID string) string { return join("PROJECT", idPart(id.Project, projectID)) }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -43,6 +44,22 @@ func (k Kind) Valid(s string) bool {
 	u, err := ulid.ParseStrict(rest)
 	// ParseStrict also takes lower case, and letters that stand for others.
 	return err == nil && u.String() == rest
+}
+
+// From makes the id of kind k that a moment, to the millisecond, and 80 bits make: the same for the same.
+func (k Kind) From(at time.Time, entropy [10]byte) string {
+	var u ulid.ULID
+	_ = u.SetTime(ulid.Timestamp(at)) // fails for years after 10889 and times before 1970, which stay 0
+	_ = u.SetEntropy(entropy[:])      // fails for another length
+	return string(k) + "_" + u.String()
+}
+
+// Time is the moment in an id of kind k, to the millisecond, and whether s is one.
+func (k Kind) Time(s string) (time.Time, bool) {
+	if !k.Valid(s) {
+		return time.Time{}, false
+	}
+	return ulid.Time(ulid.MustParse(s[len(k)+1:]).Time()).UTC(), true
 }
 
 // Generator makes ids. Those of one generator sort in the order in which they were made,
