@@ -1,0 +1,72 @@
+package sender
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// retryAfter is the wait that a 429 or 503 asks for, in seconds or up to a date (RFC 9110 §10.2.3);
+// 0 for other answers, a date that has passed and what can't be read.
+func (s *Sender) retryAfter(response *http.Response) time.Duration {
+	if response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable {
+		return 0
+	}
+	return parseRetryAfter(response.Header.Get("Retry-After"), s.options.Now())
+}
+
+func parseRetryAfter(value string, now time.Time) time.Duration {
+	if value == "" {
+		return 0
+	}
+	if strings.Trim(value, "0123456789") == "" {
+		seconds, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || seconds > int64(maxRetryAfter/time.Second) {
+			return maxRetryAfter // more digits than that many seconds have
+		}
+		return time.Duration(seconds) * time.Second
+	}
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	return min(max(0, at.Sub(now)), maxRetryAfter)
+}
+
+// printable is the beginning of an answer as people, JSON and terminals can bear it: at most maxKept bytes of UTF-8, each run
+// of what is not text, or would steer a terminal or turn the direction of writing, as one U+FFFD; lines end in \n.
+func printable(body []byte) string {
+	var text strings.Builder
+	text.Grow(min(len(body), maxKept))
+	replaced := false
+	for len(body) > 0 {
+		r, size := utf8.DecodeRune(body)
+		bad := r == utf8.RuneError || !shown(r)
+		body = body[size:]
+		if r == '\r' && len(body) > 0 && body[0] == '\n' || bad && replaced {
+			continue
+		}
+		replaced = bad
+		if bad {
+			r = utf8.RuneError
+		}
+		if text.Len()+utf8.RuneLen(r) > maxKept {
+			break
+		}
+		text.WriteRune(r)
+	}
+	return text.String()
+}
+
+// shown reports whether a character is text. The two joiners are invisible, and emoji and several scripts need them.
+func shown(r rune) bool {
+	const zeroWidthNonJoiner, zeroWidthJoiner = '\u200c', '\u200d'
+	switch r {
+	case '\n', '\t', zeroWidthNonJoiner, zeroWidthJoiner:
+		return true
+	}
+	return unicode.IsPrint(r) || unicode.Is(unicode.Zs, r)
+}
