@@ -22,6 +22,7 @@ type AWS struct {
 
 	Endpoint         string `env:"AWS_ENDPOINT_URL"`
 	DynamoDBEndpoint string `env:"AWS_ENDPOINT_URL_DYNAMODB"`
+	SQSEndpoint      string `env:"AWS_ENDPOINT_URL_SQS"`
 	SecretsEndpoint  string `env:"AWS_ENDPOINT_URL_SECRETS_MANAGER"`
 }
 
@@ -40,6 +41,17 @@ type ProjectTables struct {
 // ConversationsTable names the DynamoDB table that holds what people and the assistant said to each other.
 type ConversationsTable struct {
 	Conversations string `env:"CONVERSATIONS_TABLE,required,notEmpty"`
+}
+
+// WebhooksTable names the DynamoDB table that holds webhooks and their deliveries.
+type WebhooksTable struct {
+	Webhooks string `env:"WEBHOOKS_TABLE,required,notEmpty"`
+}
+
+// Metrics is where a function's own metrics belong.
+type Metrics struct {
+	// Namespace is theirs in CloudWatch; without one there are none.
+	Namespace string `env:"METRICS_NAMESPACE"`
 }
 
 // SecretNames names the two secrets (name or ARN).

@@ -5,18 +5,13 @@ package db
 
 import (
 	"context"
-	"math/rand/v2"
-	"net"
-	"net/http"
 	"strconv"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 )
@@ -38,65 +33,22 @@ type Client struct {
 	backoff func(attempt int) time.Duration
 }
 
-// Bounds of one call. A Lambda function lives 20 s, and a client waits less: rather a quick 503 than a slow one.
-const (
-	maxAttempts    = 4
-	attemptTimeout = 4 * time.Second
-	dialTimeout    = time.Second
-	idleTimeout    = 90 * time.Second
-	maxConnections = 64
-)
-
 // New makes the client from Lambda's environment. It does not touch the network.
 func New(cfg config.AWS, now clock.Clock) *Client {
-	endpoint := cfg.DynamoDBEndpoint
-	if endpoint == "" {
-		endpoint = cfg.Endpoint
-	}
-	options := dynamodb.Options{
-		Region:      cfg.Region,
-		Credentials: credentials.NewStaticCredentialsProvider(cfg.AccessKeyID, cfg.SecretAccessKey, cfg.SessionToken),
-		HTTPClient:  newHTTPClient(),
-		Retryer: retry.NewStandard(func(o *retry.StandardOptions) {
-			o.MaxAttempts = maxAttempts
-			o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(tornAnswer))
-			// The SDK's own waits begin at a second, an age for a store that answers in milliseconds.
-			o.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) { return jitter(attempt), nil })
-		}),
-	}
-	if endpoint != "" {
-		options.BaseEndpoint = aws.String(endpoint)
-	}
-	return Wrap(dynamodb.New(options), now)
+	return Wrap(dynamodb.New(dynamodb.Options{
+		Region:       cfg.Region,
+		Credentials:  awsclient.Credentials(cfg),
+		BaseEndpoint: awsclient.Endpoint(cfg.DynamoDBEndpoint, cfg.Endpoint),
+		HTTPClient:   awsclient.HTTP(),
+		// Every write here may be sent twice: a transaction has its token, and a single write knows its own result (Write.Mine) or
+		// comes to the same.
+		Retryer: awsclient.Retryer(),
+	}), now)
 }
 
 // Wrap makes a Client of an SDK client that exists already, such as a test's.
 func Wrap(sdk *dynamodb.Client, now clock.Clock) *Client {
-	return &Client{sdk: sdk, now: now, backoff: jitter}
-}
-
-func newHTTPClient() *http.Client {
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
-	return &http.Client{
-		Timeout:       attemptTimeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			DialContext:           dialer.DialContext,
-			TLSHandshakeTimeout:   2 * time.Second,
-			ForceAttemptHTTP2:     false,
-			MaxIdleConns:          maxConnections,
-			MaxIdleConnsPerHost:   maxConnections,
-			IdleConnTimeout:       idleTimeout,
-			ResponseHeaderTimeout: 3 * time.Second,
-			DisableCompression:    true, // DynamoDB's checksum covers the bytes as sent
-		},
-	}
-}
-
-// jitter is the wait before the attempt-th repetition, counted from 0: 10 to 40 ms, doubled each time.
-func jitter(attempt int) time.Duration {
-	step := 10 * time.Millisecond << attempt
-	return step + rand.N(3*step) //nolint:gosec // spreads writers out, guards nothing
+	return &Client{sdk: sdk, now: now, backoff: awsclient.Jitter}
 }
 
 // Table is one table of a client.
@@ -123,12 +75,5 @@ func (c *Client) live(item Item) bool {
 
 // wait sleeps before the attempt-th repetition; false if the context ended first.
 func (c *Client) wait(ctx context.Context, attempt int) bool {
-	timer := time.NewTimer(c.backoff(attempt))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return awsclient.Sleep(ctx, c.backoff(attempt))
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
+
+	"devplatform/shared/awsclient"
 )
 
 const (
@@ -54,7 +56,7 @@ func (t Table) deleteBatch(ctx context.Context, pending []types.WriteRequest) er
 		if fruitless++; len(left) < len(pending) {
 			fruitless = 0
 		}
-		if fruitless > maxAttempts || !t.client.wait(ctx, fruitless) {
+		if fruitless > awsclient.MaxAttempts || !t.client.wait(ctx, fruitless) {
 			return fmt.Errorf("%w: delete all: %d items stay unprocessed", ErrUnavailable, len(left))
 		}
 		pending = left

@@ -1,14 +1,13 @@
 package db
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+
+	"devplatform/shared/awsclient"
 )
 
 // The classes of storage errors, for errors.Is. Whatever is in none of them is a fault of this program
@@ -109,30 +108,11 @@ func classOf(err error) error {
 		if class, ok := classOfCode[named.ErrorCode()]; ok {
 			return class
 		}
-		if named.ErrorFault() == smithy.FaultServer {
-			return ErrUnavailable
-		}
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || isTransient(err) {
+	if awsclient.Unavailable(err) {
 		return ErrUnavailable
 	}
 	return nil
-}
-
-// isTransient reports what was worth trying again: 5xx, cut connections, time-outs, torn answers.
-func isTransient(err error) bool {
-	return retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err).Bool() || tornAnswer(err).Bool()
-}
-
-// tornAnswer makes the SDK try again where the answer could not be read to its end, or is not DynamoDB's, which it takes for
-// final. What the call did is not known then, but every write here may be sent twice: a transaction has its token, and a single
-// write knows its own result (Write.Mine) or comes to the same.
-func tornAnswer(err error) aws.Ternary {
-	var unreadable *smithy.DeserializationError
-	if errors.As(err, &unreadable) {
-		return aws.TrueTernary
-	}
-	return aws.UnknownTernary
 }
 
 // classifyReasons reads the reasons of a cancelled transaction, which stand in the order of its writes.

@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
+
+	"devplatform/shared/awsclient"
 )
 
 // Get reads one item, strongly consistent. Errors: ErrNotFound, ErrUnavailable.
@@ -87,7 +89,7 @@ func (t Table) batchGet(ctx context.Context, chunk []Key, found func(Item)) erro
 		left := out.UnprocessedKeys[t.name].Keys
 		if len(left) < len(pending.Keys) {
 			fruitless = 0
-		} else if fruitless++; fruitless > maxAttempts || !t.client.wait(ctx, fruitless) {
+		} else if fruitless++; fruitless > awsclient.MaxAttempts || !t.client.wait(ctx, fruitless) {
 			return fmt.Errorf("%w: batch get: %d keys stay unprocessed", ErrUnavailable, len(left))
 		}
 		pending.Keys = left
@@ -130,19 +132,30 @@ func (t Table) Query(ctx context.Context, q Query) (Page, error) {
 		if err != nil {
 			return Page{}, err
 		}
-		for _, item := range out.Items {
-			if t.client.live(item) {
-				page.Items = append(page.Items, item)
-			}
-		}
+		page.Items = t.client.appendLive(page.Items, out.Items)
 		page.Next = KeyOf(out.LastEvaluatedKey)
-		full := q.Limit > 0 && len(page.Items) >= q.Limit
-		if page.Next.IsZero() || full || (q.Limit == 0 && len(page.Items) > 0) {
+		if page.Next.IsZero() || pageDone(q.Limit, len(page.Items)) {
 			return page, nil
 		}
 		start = page.Next
 	}
 }
+
+// appendLive adds the items that have not expired.
+func (c *Client) appendLive(page, items []Item) []Item {
+	for _, item := range items {
+		if c.live(item) {
+			page = append(page, item)
+		}
+	}
+	return page
+}
+
+// pageDone reports whether so many items make a page: its limit, or, without one, what one call brought.
+func pageDone(limit, items int) bool { return items > 0 && items >= limit }
+
+// callLimit is the limit of a call that wants so many items.
+func callLimit(wanted int) *int32 { return aws.Int32(int32(min(wanted, 1000))) } //nolint:gosec // at most 1000
 
 // QueryAll reads every live item under a prefix, of each only the named attributes beside its key if any are named.
 // Error: ErrUnavailable.
@@ -179,7 +192,7 @@ func (t Table) query(ctx context.Context, q Query, start Key, limit int) (*dynam
 		in.ProjectionExpression, in.ExpressionAttributeNames = projection(q.Only)
 	}
 	if q.Limit > 0 {
-		in.Limit = aws.Int32(int32(min(limit, 1000))) //nolint:gosec // at most 1000
+		in.Limit = callLimit(limit)
 	}
 	if !start.IsZero() {
 		in.ExclusiveStartKey = start.item()
