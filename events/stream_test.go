@@ -115,7 +115,7 @@ func TestStreamSamplesAreHandled(t *testing.T) {
 	cleanup := api.Stream(slog.New(slog.DiscardHandler), project.NewCleanup(project.CleanupDeps{
 		DB: system.client, Projects: system.tables["projects"], Contents: contents, Conversations: system.tables["conversations"],
 		Clock: time.Now, Logger: slog.New(slog.DiscardHandler),
-	}).Handle)
+	}).Handle, nil)
 	handle := func(sample string) {
 		t.Helper()
 		if len(batch(t, sample).Records) != len(stored(t, sample)) {

@@ -24,5 +24,5 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) *api.StreamH
 	return api.Stream(logger, project.NewCleanup(project.CleanupDeps{
 		DB: client, Projects: client.Table(cfg.Projects), Contents: client.Table(cfg.Contents),
 		Conversations: client.Table(cfg.Conversations.Conversations), Clock: now, Logger: logger,
-	}).Handle)
+	}).Handle, nil)
 }

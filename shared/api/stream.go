@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"runtime/debug"
+	"slices"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -28,29 +27,71 @@ type StreamRecord struct {
 	At time.Time
 }
 
+// ErrPoison says, wrapped, of a record that no further try will make sense of it. The record goes where its reader sends what is
+// poison, with the error as the reason, and is done with.
+var ErrPoison = errors.New("poison")
+
+// Poison takes a record whole, as Lambda showed it in JSON, that can't be made sense of for the reason given, such as
+// queue.Queue.Poison. With an error it has not taken it.
+type Poison func(ctx context.Context, record []byte, reason error) error
+
 // Stream makes the function's handler of what is done with one record of a DynamoDB stream. Its event source mapping
 // must say ReportBatchItemFailures.
 //
 // Records are handled one after another, in their order, up to the first that fails: an error, a panic, a record that
 // can't be read, or too little time left to begin with it. That one alone is reported. Lambda goes on from the
 // lowest number that is reported, so whatever was done behind it would be done again, and order would be lost.
-func Stream(logger *slog.Logger, handle func(context.Context, StreamRecord) error) *StreamHandler {
-	return &StreamHandler{logger: logger, handle: handle}
+//
+// A record that can't be read, and one for which handle answers ErrPoison, does not fail if poison takes it. Without poison, nil,
+// it does.
+func Stream(logger *slog.Logger, handle func(context.Context, StreamRecord) error, poison Poison) *StreamHandler {
+	return &StreamHandler{logger: logger, poison: poison, together: 1, handle: func(ctx context.Context, records []StreamRecord) []error {
+		return []error{handle(ctx, records[0])}
+	}}
+}
+
+// StreamBatch is Stream for what is done with all records of an invocation together, such as work in parallel. Handle gets those
+// that can be read, in their order, and answers with as many errors, nil for what is done; another number, or a panic, fails all.
+//
+// The first record that failed is reported, and Lambda shows it again with all behind it, those that were done, too: what is done
+// with a record must bear to be done twice. None of those is given to poison before its turn comes without a failure before it.
+func StreamBatch(logger *slog.Logger, handle func(context.Context, []StreamRecord) []error, poison Poison) *StreamHandler {
+	return &StreamHandler{logger: logger, poison: poison, together: math.MaxInt, handle: handle}
 }
 
 // StreamHandler implements aws-lambda-go's Handler.
 type StreamHandler struct {
-	logger *slog.Logger
-	handle func(context.Context, StreamRecord) error
+	logger   *slog.Logger
+	handle   func(context.Context, []StreamRecord) []error
+	poison   Poison
+	together int // how many records handle gets at most
 }
 
-// streamAnswer is https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html.
-type streamAnswer struct {
-	Failures []streamFailure `json:"batchItemFailures"`
+// batchAnswer is https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html: the sequence numbers of a
+// stream's records, the ids of a queue's messages.
+type batchAnswer struct {
+	Failures []batchFailure `json:"batchItemFailures"`
 }
 
-type streamFailure struct {
-	SequenceNumber string `json:"itemIdentifier"`
+type batchFailure struct {
+	Item string `json:"itemIdentifier"`
+}
+
+func (a batchAnswer) encode() ([]byte, error) {
+	data, err := json.Marshal(a)
+	if err != nil {
+		return nil, fmt.Errorf("api: batch: %w", err)
+	}
+	return data, nil
+}
+
+// streamProgress is how far an invocation has come: done are those behind which it stopped or ended, poisoned those among them that
+// poison took, the first of them for the reason given. Failed is the number of the record that it stopped at, for its error.
+type streamProgress struct {
+	records, done, poisoned int
+	reason                  error
+	failed                  string
+	err                     error
 }
 
 // Invoke handles one batch. Its error, for what is no batch, makes Lambda try all of it again.
@@ -63,47 +104,55 @@ func (h *StreamHandler) Invoke(ctx context.Context, payload []byte) ([]byte, err
 	}
 	ctx, cancel := withMargin(ctx)
 	defer cancel()
-	done, failed, err := h.upToFailure(ctx, batch.Records)
-	h.log(ctx, len(batch.Records), done, failed, err)
-	answer := streamAnswer{Failures: []streamFailure{}}
-	if err != nil {
-		answer.Failures = append(answer.Failures, streamFailure{failed})
+	p := streamProgress{records: len(batch.Records)}
+	for records := range slices.Chunk(batch.Records, min(h.together, max(len(batch.Records), 1))) {
+		if h.upToFailure(ctx, records, &p); p.err != nil {
+			break
+		}
 	}
-	data, err := json.Marshal(answer)
-	if err != nil {
-		return nil, fmt.Errorf("api: batch: %w", err)
+	h.log(ctx, p)
+	answer := batchAnswer{Failures: []batchFailure{}}
+	if p.err != nil {
+		answer.Failures = append(answer.Failures, batchFailure{p.failed})
 	}
-	return data, nil
+	return answer.encode()
 }
 
-// upToFailure is how many records were handled, and the number of the next one with the reason, if it failed.
-func (h *StreamHandler) upToFailure(ctx context.Context, records []jsontext.Value) (done int, failed string, err error) {
-	for _, raw := range records {
-		record, err := readRecord(raw)
-		if err == nil {
-			err = h.one(ctx, record)
+// upToFailure handles records together, and then sees to them one after another up to the first that failed.
+func (h *StreamHandler) upToFailure(ctx context.Context, raw []jsontext.Value, p *streamProgress) {
+	records, errs := make([]StreamRecord, len(raw)), make([]error, len(raw))
+	var readable []StreamRecord
+	var places []int
+	for i := range raw {
+		if records[i], errs[i] = readRecord(raw[i]); errs[i] == nil {
+			readable, places = append(readable, records[i]), append(places, i)
+		}
+	}
+	for i, err := range together(ctx, readable, h.handle) {
+		errs[places[i]] = err
+	}
+	for i, err := range errs {
+		if errors.Is(err, ErrPoison) && h.poison != nil {
+			p.poisoned++
+			if p.reason == nil {
+				p.reason = err
+			}
+			if failed := attempt(func() error { return h.poison(ctx, raw[i], err) }); failed != nil {
+				p.poisoned--
+				p.failed, p.err = records[i].SequenceNumber, fmt.Errorf("%w; poison: %w", err, failed)
+				return
+			}
+			err = nil
 		}
 		if err != nil {
-			return done, record.SequenceNumber, err
+			p.failed, p.err = records[i].SequenceNumber, err
+			return
 		}
-		done++
+		p.done++
 	}
-	return done, "", nil
 }
 
-func (h *StreamHandler) one(ctx context.Context, record StreamRecord) (err error) {
-	if cause := ctx.Err(); cause != nil {
-		return fmt.Errorf("not begun: %w", cause)
-	}
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-		}
-	}()
-	return h.handle(ctx, record)
-}
-
-// readRecord reads what is needed of a record; with an error, as much of it as there is.
+// readRecord reads what is needed of a record; with an error, which is ErrPoison, as much of it as there is.
 func readRecord(raw jsontext.Value) (StreamRecord, error) {
 	var outer struct {
 		EventName string         `json:"eventName"`
@@ -123,29 +172,39 @@ func readRecord(raw jsontext.Value) (StreamRecord, error) {
 		At: time.UnixMilli(int64(math.Round(inner.Created * 1000))).UTC(),
 	}
 	if err != nil || inner.SequenceNumber == "" || outer.EventName == "" {
-		return record, errors.New("this is no record of a DynamoDB stream")
+		return record, unreadable("this is no record of a DynamoDB stream")
 	}
 	if len(inner.NewImage) > 0 && inner.NewImage.Kind() != 'n' {
 		if record.NewImage, err = db.ItemFromJSON(inner.NewImage); err != nil {
-			return record, fmt.Errorf("new image: %w", err)
+			return record, unreadable("new image: " + err.Error())
 		}
 	}
 	return record, nil
 }
 
+// unreadable is why a record is poison before anybody has looked at what it says.
+type unreadable string
+
+func (e unreadable) Error() string { return string(e) }
+
+func (e unreadable) Is(target error) bool { return target == ErrPoison } //nolint:errorlint // as errors.Is asks it
+
 // log writes the invocation's one line. What is in the records stays out of it.
-func (h *StreamHandler) log(ctx context.Context, records, done int, failed string, err error) {
+func (h *StreamHandler) log(ctx context.Context, p streamProgress) {
 	level := slog.LevelInfo
-	attrs := []slog.Attr{slog.Int("records", records), slog.Int("done", done), slog.Int("failed", records-done)}
-	if invocation, ok := lambdacontext.FromContext(ctx); ok {
-		attrs = append(attrs, slog.String("requestId", invocation.AwsRequestID))
+	attrs := append([]slog.Attr{
+		slog.Int("records", p.records), slog.Int("done", p.done), slog.Int("failed", p.records-p.done),
+	}, requestID(ctx)...)
+	if p.poisoned > 0 {
+		level = slog.LevelError
+		attrs = append(attrs, slog.Int("poisoned", p.poisoned), slog.String("reason", p.reason.Error()))
 	}
-	if err != nil {
+	if p.err != nil {
 		level = slog.LevelError
 		if ctx.Err() != nil { // out of time: the next invocation goes on with it
 			level = slog.LevelWarn
 		}
-		attrs = append(attrs, slog.String("failedAt", failed), slog.String("cause", err.Error()))
+		attrs = append(attrs, slog.String("failedAt", p.failed), slog.String("cause", p.err.Error()))
 	}
 	h.logger.LogAttrs(ctx, level, "stream batch", attrs...)
 }

@@ -41,7 +41,7 @@ func run(ctx context.Context, t *testing.T, payload []byte, fail func(api.Stream
 	out, err := api.Stream(slog.New(slog.NewJSONHandler(l, nil)), func(_ context.Context, r api.StreamRecord) error {
 		handled = append(handled, r)
 		return fail(r)
-	}).Invoke(ctx, payload)
+	}, nil).Invoke(ctx, payload)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestAStreamEndsBeforeItsTime(t *testing.T) {
 		own, _ := ctx.Deadline()
 		left = append(left, deadline.Sub(own))
 		return nil
-	})
+	}, nil)
 	if _, err := h.Invoke(ctx, streamEvent()); err != nil || len(left) != 1 || left[0] < 100*time.Millisecond {
 		t.Errorf("%v is kept for the answer, %v", left, err)
 	}
@@ -157,7 +157,7 @@ func TestAStreamEndsBeforeItsTime(t *testing.T) {
 func TestWhatIsNoStreamEventFails(t *testing.T) {
 	t.Parallel()
 	for _, payload := range []string{``, `null`, `{}`, `[]`, `{"Records":null}`, `{"Records":"hunter2"}`, `{"records":[]}`} {
-		out, err := api.Stream(discardLog, func(context.Context, api.StreamRecord) error { return nil }).Invoke(t.Context(), []byte(payload))
+		out, err := api.Stream(discardLog, func(context.Context, api.StreamRecord) error { return nil }, nil).Invoke(t.Context(), []byte(payload))
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %s, %v", payload, out, err)
 		}
@@ -172,7 +172,7 @@ func FuzzStream(f *testing.F) {
 	f.Add(streamEvent(removal(200)))
 	f.Add([]byte(`{"Records":[{"eventName":"INSERT","dynamodb":{"SequenceNumber":"1","NewImage":{"a":{"L":[{"S":"x"}]}}}},7]}`))
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		out, err := api.Stream(discardLog, func(context.Context, api.StreamRecord) error { return nil }).Invoke(t.Context(), payload)
+		out, err := api.Stream(discardLog, func(context.Context, api.StreamRecord) error { return nil }, nil).Invoke(t.Context(), payload)
 		if err != nil {
 			return
 		}
