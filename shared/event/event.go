@@ -4,7 +4,6 @@
 package event
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -15,37 +14,77 @@ import (
 // Type names a kind of event.
 type Type string
 
-// The types that this service emits (API.md §7).
+// The types of API.md §7.
 const (
-	ProjectCreated Type = "project.created"
-	ProjectUpdated Type = "project.updated"
-	ProjectDeleted Type = "project.deleted"
-	FileCreated    Type = "file.created"
-	FileUpdated    Type = "file.updated"
-	FileDeleted    Type = "file.deleted"
-	MemberAdded    Type = "member.added"
-	MemberRemoved  Type = "member.removed"
-	CommentCreated Type = "comment.created"
+	ProjectCreated      Type = "project.created"
+	ProjectUpdated      Type = "project.updated"
+	ProjectDeleted      Type = "project.deleted"
+	ProjectDeployed     Type = "project.deployed"
+	FileCreated         Type = "file.created"
+	FileUpdated         Type = "file.updated"
+	FileDeleted         Type = "file.deleted"
+	MemberAdded         Type = "member.added"
+	MemberRemoved       Type = "member.removed"
+	CommentCreated      Type = "comment.created"
+	DeploymentCompleted Type = "deployment.completed"
+	WebhookTest         Type = "webhook.test"
 )
 
-// hasSubject says of each type whether the data have what it is about (API.md §7).
-var hasSubject = map[Type]func(Data) bool{
-	ProjectCreated: aboutProject,
-	ProjectUpdated: func(d Data) bool { return aboutProject(d) && len(d.Changes) > 0 },
-	ProjectDeleted: aboutProject,
-	FileCreated:    aboutFile,
-	FileUpdated:    aboutFile,
-	FileDeleted:    aboutFile,
-	MemberAdded:    aboutMember,
-	MemberRemoved:  aboutMember,
-	CommentCreated: func(d Data) bool { return aboutProject(d) && d.Comment != nil },
+// traits are what is known of a type.
+type traits struct {
+	// hasSubject says whether the data have what the type is about.
+	hasSubject func(Data) bool
+	// from says where its events come from.
+	from origin
 }
 
-// Schema implements huma.SchemaProvider: one of the types.
+type origin int
+
+const (
+	nowhere  origin = iota // yet: it can be subscribed to all the same
+	change                 // a change emits it
+	notEvent               // it is no event: one webhook is sent it, to test it
+)
+
+// kinds are all types (API.md §7).
+var kinds = map[Type]traits{
+	ProjectCreated:      {aboutProject, change},
+	ProjectUpdated:      {func(d Data) bool { return aboutProject(d) && len(d.Changes) > 0 }, change},
+	ProjectDeleted:      {aboutProject, change},
+	ProjectDeployed:     {aboutDeployment, nowhere},
+	FileCreated:         {aboutFile, change},
+	FileUpdated:         {aboutFile, change},
+	FileDeleted:         {aboutFile, change},
+	MemberAdded:         {aboutMember, change},
+	MemberRemoved:       {aboutMember, change},
+	CommentCreated:      {func(d Data) bool { return aboutProject(d) && d.Comment != nil }, change},
+	DeploymentCompleted: {aboutDeployment, nowhere},
+	WebhookTest:         {func(d Data) bool { return d.Webhook != nil }, notEvent},
+}
+
+// complete reports whether data have all that subscribers rely on in an event of the type.
+func (t Type) complete(d Data) bool {
+	kind, ok := kinds[t]
+	return ok && kind.hasSubject(d) && d.Actor != (Actor{})
+}
+
+// typesFrom are the types whose events come from any of the origins, sorted.
+func typesFrom(origins ...origin) []string {
+	var all []string
+	for t, kind := range kinds {
+		if slices.Contains(origins, kind.from) {
+			all = append(all, string(t))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Schema implements huma.SchemaProvider: one of the types that are emitted.
 func (Type) Schema(huma.Registry) *huma.Schema {
 	schema := &huma.Schema{Type: huma.TypeString}
-	for _, t := range slices.Sorted(maps.Keys(hasSubject)) {
-		schema.Enum = append(schema.Enum, string(t))
+	for _, t := range typesFrom(change) {
+		schema.Enum = append(schema.Enum, t)
 	}
 	return schema
 }
@@ -55,6 +94,8 @@ func aboutProject(d Data) bool { return d.Project != nil }
 func aboutFile(d Data) bool { return aboutProject(d) && d.File != nil }
 
 func aboutMember(d Data) bool { return d.Workspace != nil && d.Member != nil }
+
+func aboutDeployment(d Data) bool { return aboutProject(d) && d.Deployment != nil }
 
 // Payload is an event as the feed and every subscriber get it.
 type Payload struct {
@@ -73,6 +114,10 @@ type Data struct {
 	Workspace *Workspace `json:"workspace,omitempty" doc:"The workspace, of member.* events"`
 	Member    *Member    `json:"member,omitempty" doc:"The member, of member.* events"`
 	Comment   *Comment   `json:"comment,omitempty" doc:"The comment, of comment.created"`
+
+	// What no event of the feed has: its description does not show them.
+	Deployment *Deployment `json:"deployment,omitempty" hidden:"true"`
+	Webhook    *Webhook    `json:"webhook,omitempty" hidden:"true"`
 }
 
 // Actor is the person who made the change.
@@ -118,4 +163,18 @@ type Comment struct {
 	Path *string `json:"path" doc:"The file that it is about, null if about the project" example:"/src/app.ts"`
 	Line *int    `json:"line" doc:"The line that it is about, null if about the whole" example:"12"`
 	Body string  `json:"body" doc:"What it says" example:"Nice."`
+}
+
+// Deployment is a deployment in an event.
+type Deployment struct {
+	ID      string `json:"id"`
+	Status  string `json:"status"`
+	URL     string `json:"url"`
+	Version string `json:"version"`
+}
+
+// Webhook is a webhook in webhook.test.
+type Webhook struct {
+	ID  string `json:"id"`
+	URL string `json:"url,omitempty"`
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
@@ -64,17 +62,17 @@ type Outbox struct {
 // Add is the write of the event that the change, made at a time, is. It goes into the change's own transaction.
 // Error: an event without its actor or without what its type is about, which subscribers rely on.
 func (o Outbox) Add(c Change, at time.Time) (db.Write, error) {
-	if complete := hasSubject[c.Type]; complete == nil || !complete(c.Data) || c.Data.Actor == (Actor{}) || c.WorkspaceID == "" {
-		return db.Write{}, fmt.Errorf("event: %q lacks its actor, its workspace or what it is about", c.Type)
+	if kinds[c.Type].from == notEvent || !c.Type.complete(c.Data) || c.WorkspaceID == "" {
+		return db.Write{}, fmt.Errorf("event: %q is no event, or lacks its actor, its workspace or what it is about", c.Type)
 	}
 	payload := Payload{ID: o.IDs.New(id.Event), Type: c.Type, Timestamp: clock.Stamp(at), Data: c.Data}
-	text, err := json.Marshal(payload)
+	text, err := payload.text()
 	if err != nil {
-		return db.Write{}, fmt.Errorf("event: payload: %w", err)
+		return db.Write{}, err
 	}
 	item, err := db.Encode(Record{
 		ID: payload.ID, Type: c.Type, WorkspaceID: c.WorkspaceID, ProjectID: c.ProjectID,
-		Payload: Text(text), Replaced: c.Replaced, ExpiresAt: at.Add(Retention).Unix(),
+		Payload: text, Replaced: c.Replaced, ExpiresAt: at.Add(Retention).Unix(),
 	})
 	if err != nil {
 		return db.Write{}, err

@@ -1,9 +1,11 @@
 package event
 
 import (
+	"fmt"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
 )
 
 // Text is a Payload as it was written when the event happened. Subscribers are sent these bytes, and the feed shows
@@ -17,4 +19,13 @@ func (t Text) MarshalJSON() ([]byte, error) { return []byte(t), nil }
 // Schema implements huma.SchemaProvider.
 func (Text) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[Payload](), true, "Event")
+}
+
+// text writes the payload.
+func (p Payload) text() (Text, error) {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return "", fmt.Errorf("event: payload: %w", err)
+	}
+	return Text(text), nil
 }
