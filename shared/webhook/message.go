@@ -1,0 +1,41 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"devplatform/shared/id"
+	"devplatform/shared/queue"
+)
+
+// message is what the queue of deliveries carries: which delivery to look at. What to do with it, the table says.
+type message struct {
+	WorkspaceID string `json:"workspaceId"`
+	WebhookID   string `json:"webhookId"`
+	DeliveryID  string `json:"deliveryId"`
+}
+
+// message is the signal to look at the delivery.
+func (d Delivery) message() message { return message{d.WorkspaceID, d.WebhookID, d.ID} }
+
+// queued is the message as it is sent. A webhook's messages are a group, so that a busy one is held back behind the others.
+func (m message) queued(delay time.Duration) (queue.Message, error) {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return queue.Message{}, fmt.Errorf("webhook: message: %w", err)
+	}
+	return queue.Message{Body: string(body), Group: m.WebhookID, Delay: delay}, nil
+}
+
+// parseMessage reads a message's body. What it does not know is ignored; error: it names no delivery.
+func parseMessage(body string) (message, error) {
+	var m message
+	if json.Unmarshal([]byte(body), &m) != nil ||
+		!id.Workspace.Valid(m.WorkspaceID) || !id.Webhook.Valid(m.WebhookID) || !id.Delivery.Valid(m.DeliveryID) {
+		return message{}, errors.New("webhook: the message names no delivery") // the decoder's error may quote
+	}
+	return m, nil
+}
