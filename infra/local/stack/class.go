@@ -38,6 +38,18 @@ func classes() map[string]class {
 			ref: tableName, attributes: attributes{"Arn": tableARN},
 		},
 		typeMapping: {build: (*resolver).buildMapping, properties: mappingProperties},
+		typeQueue: {
+			build: (*resolver).buildQueue, properties: queueProperties,
+			ref: queueURL, attributes: attributes{"Arn": queueARN, "QueueName": queueName, "QueueUrl": queueURL},
+		},
+		typeRule: {
+			build: (*resolver).buildRule, properties: ruleProperties,
+			ref: ruleName, attributes: attributes{"Arn": ruleARN},
+		},
+		typeSchedule: {
+			build: (*resolver).buildSchedule, properties: scheduleProperties,
+			ref: named("Name"), attributes: attributes{"Arn": scheduleARN},
+		},
 		typeSimpleTable: {
 			build: (*resolver).buildSimpleTable, properties: simpleTableProperties,
 			ref: tableName, attributes: attributes{"Arn": tableARN},
@@ -47,6 +59,12 @@ func classes() map[string]class {
 			ref: secretARN, attributes: attributes{"Id": secretARN},
 		},
 	}
+	addNamedTypes(known)
+	return known
+}
+
+// addNamedTypes adds the types without effect here: to some of them a template refers all the same.
+func addNamedTypes(known map[string]class) {
 	for _, typ := range inertTypes {
 		known[typ] = class{}
 	}
@@ -67,7 +85,11 @@ func classes() map[string]class {
 			return r.arn("cloudwatch", "alarm:"+named("AlarmName")(r, res))
 		},
 	}}
-	return known
+	known[typeScheduleGroup] = class{ref: named("Name"), attributes: attributes{
+		"Arn": func(r *resolver, res *resource) string {
+			return r.arn("scheduler", "schedule-group/"+named("Name")(r, res))
+		},
+	}}
 }
 
 // named gives a resource's name: the property's value, or the name of the stack and the logical id.
@@ -78,7 +100,7 @@ func named(property string) func(*resolver, *resource) string {
 }
 
 // inertTypes have no effect on a laptop: rights, logs, alarms, domains, the way a deployment is done.
-// A type that a function can speak to (a queue, a bucket, a parameter) must not stand here.
+// A type that a function can speak to (a bucket, a parameter, a state machine) must not stand here.
 var inertTypes = []string{
 	"AWS::ApiGateway::Account", "AWS::ApiGateway::ApiKey", "AWS::ApiGateway::BasePathMapping", "AWS::ApiGateway::BasePathMappingV2",
 	"AWS::ApiGateway::ClientCertificate", "AWS::ApiGateway::DomainName", "AWS::ApiGateway::DomainNameV2",
@@ -91,7 +113,8 @@ var inertTypes = []string{
 	"AWS::KMS::Alias", "AWS::KMS::Key", "AWS::Lambda::Permission", "AWS::Lambda::Version",
 	"AWS::Logs::MetricFilter", "AWS::Logs::QueryDefinition", "AWS::Logs::ResourcePolicy", "AWS::Logs::SubscriptionFilter",
 	"AWS::ResourceGroups::Group", "AWS::Route53::HealthCheck", "AWS::Route53::HostedZone", "AWS::Route53::RecordSet", "AWS::Route53::RecordSetGroup",
-	"AWS::SNS::Subscription", "AWS::SNS::TopicPolicy", "AWS::SecretsManager::ResourcePolicy", "AWS::Serverless::Connector",
+	"AWS::SNS::Subscription", "AWS::SNS::TopicInlinePolicy", "AWS::SNS::TopicPolicy", "AWS::SQS::QueueInlinePolicy", "AWS::SQS::QueuePolicy",
+	"AWS::SecretsManager::ResourcePolicy", "AWS::Serverless::Connector",
 	"AWS::WAFv2::IPSet", "AWS::WAFv2::LoggingConfiguration", "AWS::WAFv2::RegexPatternSet", "AWS::WAFv2::RuleGroup",
 	"AWS::WAFv2::WebACL", "AWS::WAFv2::WebACLAssociation", "AWS::XRay::Group", "AWS::XRay::SamplingRule",
 }
@@ -114,15 +137,17 @@ func (r *resolver) build() {
 		}
 	}
 	r.checkRoutes()
+	r.checkVisibility()
 	r.checkNames()
 }
 
-// checkNames refuses two resources of one name, which on AWS fail to deploy.
+// checkNames refuses two resources of one name, which on AWS fail to deploy. Rules and schedules, which functions' events
+// make too, have been compared when they were added.
 func (r *resolver) checkNames() {
 	taken := map[string]string{}
 	for _, res := range r.resources {
 		class := r.classes[res.typ]
-		if class.build == nil || res.name == "" || !r.active(res) {
+		if class.build == nil || res.name == "" || res.typ == typeRule || res.typ == typeSchedule || !r.active(res) {
 			continue
 		}
 		kind := res.typ

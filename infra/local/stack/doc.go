@@ -1,5 +1,6 @@
 // Package stack reads a SAM or CloudFormation template and resolves it to what the local platform runs:
-// functions, REST APIs with their routes, tables and secrets, and which streams of tables functions read.
+// functions, REST APIs with their routes, tables, queues and secrets, which streams and queues functions read,
+// and which schedules invoke them.
 //
 // What belongs here: the template language (parameters, conditions, mappings, intrinsic functions, SAM's Globals),
 // the list of resource types and properties that are run, the list of those that have no effect on a laptop,

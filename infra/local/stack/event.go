@@ -11,7 +11,8 @@ var (
 
 // eventSources are the kinds of events that reach a function here.
 var eventSources = map[string]func(r *resolver, event object, function string){
-	"Api": (*resolver).buildAPIEvent, "DynamoDB": (*resolver).buildStreamEvent,
+	"Api": (*resolver).buildAPIEvent, "DynamoDB": (*resolver).buildStreamEvent, "SQS": (*resolver).buildQueueEvent,
+	eventSchedule: (*resolver).buildScheduleEvent, eventScheduleV2: (*resolver).buildScheduleV2Event,
 }
 
 // buildEvents connects a function with what calls it.

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -9,22 +10,19 @@ import (
 	"devplatform/infra/local/triggers/pattern"
 )
 
-// typeMapping is CloudFormation's own form of what SAM's events of type DynamoDB become.
+// typeMapping is CloudFormation's own form of what SAM's events of the types DynamoDB and SQS become.
 const typeMapping = "AWS::Lambda::EventSourceMapping"
 
-// streamReading are the properties that both forms have. What is missing here belongs to other event sources (queues,
-// Kinesis, Kafka, …) and is refused; so are some that stand here, with a reason, in refuseForStreams.
-var streamReading = map[string]support{
-	"StartingPosition": runs, "Enabled": runs, "BatchSize": runs, "MaximumBatchingWindowInSeconds": runs, "FilterCriteria": runs,
-	"ParallelizationFactor": runs, "FunctionResponseTypes": runs, "BisectBatchOnFunctionError": runs, "MaximumRetryAttempts": runs,
-	"MaximumRecordAgeInSeconds": runs, "TumblingWindowInSeconds": runs, "DestinationConfig": runs, "StartingPositionTimestamp": runs,
-
-	"KmsKeyArn": inert, "MetricsConfig": inert,
-}
-
 var (
-	streamEventProperties = with(streamReading, map[string]support{"Stream": runs})
-	mappingProperties     = with(streamReading, map[string]support{"EventSourceArn": runs, "FunctionName": runs, "Tags": inert})
+	// sourceReading are the properties that mappings of both sources have, streams and queues. What is missing here and in
+	// their own tables belongs to other sources (Kinesis, Kafka, …) and is refused.
+	sourceReading = map[string]support{
+		"Enabled": runs, "BatchSize": runs, "MaximumBatchingWindowInSeconds": runs, "FilterCriteria": runs, "FunctionResponseTypes": runs,
+
+		"KmsKeyArn": inert, "MetricsConfig": inert,
+	}
+	mappingProperties = with(with(sourceReading, with(ofStreams, ofQueues)),
+		map[string]support{"EventSourceArn": runs, "FunctionName": runs, "Tags": inert})
 
 	filterCriteriaProperties = map[string]support{"Filters": runs}
 	filterProperties         = map[string]support{"Pattern": runs}
@@ -36,8 +34,11 @@ func with(properties, more map[string]support) map[string]support {
 	return all
 }
 
-// maxFilters is how many filters AWS grants a mapping; the quota begins at five.
-const maxFilters = 10
+const (
+	// maxFilters is how many filters AWS grants a mapping; the quota begins at five.
+	maxFilters = 10
+	maxBatch   = 10_000
+)
 
 // placedMapping is a mapping with where the template has it. Target is the function as Lambda is told of it: another
 // alias is another target.
@@ -48,92 +49,82 @@ type placedMapping struct {
 	mapping EventSourceMapping
 }
 
-// buildStreamEvent lets a function read the stream that one of its events names.
-func (r *resolver) buildStreamEvent(event object, function string) {
-	p := event.object("Properties", streamEventProperties)
+// eventMapping is the mapping that SAM makes of an event of a function.
+func (r *resolver) eventMapping(event object, function string) placedMapping {
 	id := event.at.subject
 	m := placedMapping{at: event.at, line: event.line("Type"), target: function, mapping: EventSourceMapping{
-		Name: id + event.at.last(), Function: function, Table: p.streamOf("Stream"),
+		Name: id + event.at.last(), Function: function,
 	}}
 	if alias := r.aliasOf(id); alias != "" {
 		m.target += ":" + alias
 	}
-	p.reading(&m.mapping)
-	r.addMapping(m)
+	return m
 }
 
+// buildMapping builds CloudFormation's form: what it reads, its ARN tells.
 func (r *resolver) buildMapping(res *resource) {
+	const source = "EventSourceArn"
 	p := r.object(res.at().field("Properties"), orEmpty(res), mappingProperties)
 	function, target := p.functionOf("FunctionName")
-	m := placedMapping{at: res.at(), line: res.line, target: target, mapping: EventSourceMapping{
-		Name: res.id, Function: function, Table: p.streamOf("EventSourceArn"),
-	}}
-	p.reading(&m.mapping)
+	m := placedMapping{at: res.at(), line: res.line, target: target, mapping: EventSourceMapping{Name: res.id, Function: function}}
+	arn := p.sourceARN(source)
+	table, isStream := r.tableByStream(arn)
+	queue, isQueue := r.queueByARN(arn)
+	switch {
+	case isQueue:
+		m.mapping.Queue = queue
+		p.readingQueue(&m.mapping)
+	case arn != "" && !isStream:
+		p.problem(source, "must be the %s of an %s of this template, or the Arn of an %s", streamAttribute, typeTable, typeQueue)
+		return
+	default:
+		m.mapping.Table = table
+		p.readingStream(&m.mapping, onFailureProperties)
+	}
 	r.addMapping(m)
 }
 
-// addMapping refuses what AWS or SAM would: two of one name, and two that bring one stream to one function.
+// sourceARN is a property that names what is read: there a stream's ARN is known.
+func (o object) sourceARN(name string) string {
+	o.r.sources++
+	defer func() { o.r.sources-- }()
+	return o.required(name)
+}
+
+// addMapping refuses what AWS or SAM would: two of one name, and two that bring one source to one function.
 func (r *resolver) addMapping(m placedMapping) {
+	source := cmp.Or(m.mapping.Table, m.mapping.Queue)
 	for _, other := range r.mappings {
 		switch {
 		case other.mapping.Name == m.mapping.Name:
 			r.add(m.at, m.line, "the event source mapping has the name %s, as another one has", m.mapping.Name)
-		case m.target != "" && m.mapping.Table != "" && other.target == m.target && other.mapping.Table == m.mapping.Table:
-			r.add(m.at, m.line, "%s reads the stream of %s already, by the event source mapping %s", m.target, m.mapping.Table, other.mapping.Name)
+		case m.target == "" || source == "" || other.target != m.target:
+		case m.mapping.Table != "" && other.mapping.Table == m.mapping.Table:
+			r.add(m.at, m.line, "%s reads the stream of %s already, by the event source mapping %s", m.target, source, other.mapping.Name)
+		case m.mapping.Queue != "" && other.mapping.Queue == m.mapping.Queue:
+			r.add(m.at, m.line, "%s reads %s already, by the event source mapping %s", m.target, source, other.mapping.Name)
 		}
 	}
 	r.mappings = append(r.mappings, m)
 	r.stack.EventSourceMappings = append(r.stack.EventSourceMappings, m.mapping)
 }
 
-// reading reads how the stream is read, with AWS's defaults.
-// https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-params.html
-func (o object) reading(m *EventSourceMapping) {
-	o.refuseForStreams()
-	m.StartingPosition = o.startingPosition()
+// reading reads what mappings of both sources have.
+func (o object) reading(m *EventSourceMapping, batch int) {
 	m.Enabled = o.boolean("Enabled", true)
-	m.BatchSize = o.integer("BatchSize", 100, 1, 10_000)
+	m.BatchSize = o.integer("BatchSize", batch, 1, maxBatch)
 	m.BatchingWindow = time.Duration(o.integer("MaximumBatchingWindowInSeconds", 0, 0, 300)) * time.Second
 	m.Filters = o.filters()
-	m.ParallelizationFactor = o.integer("ParallelizationFactor", 1, 1, 10)
 	m.ReportBatchItemFailures = o.reportsFailures()
-	m.BisectOnError = o.boolean("BisectBatchOnFunctionError", false)
-	m.MaximumRetryAttempts = o.integer("MaximumRetryAttempts", -1, -1, 10_000)
-	m.MaximumRecordAge = o.recordAge()
 }
 
-// refuseForStreams names what a mapping may have and is not done here, or not with streams of DynamoDB.
-func (o object) refuseForStreams() {
-	if o.has("DestinationConfig") {
-		o.problem("DestinationConfig", "on-failure destinations are %s, which has no queues and topics", unsupported)
+// refuse names the properties that a mapping of the other source has, each with the reason.
+func (o object) refuse(reasons map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(reasons)) {
+		if o.has(name) {
+			o.problem(name, "%s", reasons[name])
+		}
 	}
-	if o.has("StartingPositionTimestamp") {
-		o.problem("StartingPositionTimestamp", "DynamoDB's streams are read from TRIM_HORIZON or LATEST, on AWS too")
-	}
-	if o.has("TumblingWindowInSeconds") && o.integer("TumblingWindowInSeconds", 0, 0, 900) != 0 {
-		o.problem("TumblingWindowInSeconds", "tumbling windows are %s", unsupported)
-	}
-}
-
-func (o object) startingPosition() string {
-	position := o.required("StartingPosition")
-	if position != "" && position != "TRIM_HORIZON" && position != "LATEST" {
-		o.problem("StartingPosition", "%q: DynamoDB's streams are read from TRIM_HORIZON or LATEST, on AWS too", position)
-	}
-	return position
-}
-
-// recordAge is 0 where records are tried for as long as the stream keeps them, which AWS writes as -1.
-func (o object) recordAge() time.Duration {
-	const name, lowest = "MaximumRecordAgeInSeconds", 60
-	seconds := o.integer(name, -1, -1, 604_800)
-	switch {
-	case seconds == -1:
-		return 0
-	case seconds < lowest:
-		o.problem(name, "%d must be -1 or at least %d", seconds, lowest)
-	}
-	return time.Duration(seconds) * time.Second
 }
 
 func (o object) reportsFailures() bool {
@@ -175,79 +166,45 @@ func (o object) filters() []string {
 }
 
 // functionOf finds the function that a property names as Lambda's API takes it: by its name or ARN, with an alias or
-// version behind it or without.
+// version behind it or without. Target is its name with what stands behind it.
 func (o object) functionOf(name string) (function, target string) {
 	given := o.required(name)
 	if given == "" {
 		return "", ""
 	}
+	if function, target, found := o.r.functionByARN(given); found {
+		return function, target
+	}
 	target = given
-	for _, prefix := range []string{o.r.arn("lambda", "function:"), o.r.options.Account + ":function:", "function:"} {
+	for _, prefix := range []string{o.r.options.Account + ":function:", "function:"} {
 		if rest, found := strings.CutPrefix(given, prefix); found {
 			target = rest
 			break
 		}
 	}
-	function, _, _ = strings.Cut(target, ":")
-	for _, res := range o.r.resources {
-		if res.typ == typeFunction && o.r.active(res) && functionName(o.r, res) == function {
-			return function, target
-		}
+	if function, found := o.r.functionByName(target); found {
+		return function, target
 	}
 	o.problem(name, "%q is no function of this template", given)
 	return "", ""
 }
 
-// streamOf finds the table whose stream a property names, and gives the table's name.
-func (o object) streamOf(name string) string {
-	o.r.sources++
-	arn := o.required(name)
-	o.r.sources--
-	if arn == "" {
-		return ""
+// functionByARN finds the function of this template that has an ARN, which may go on with an alias or a version.
+func (r *resolver) functionByARN(arn string) (function, target string, found bool) {
+	if target, found = strings.CutPrefix(arn, r.arn("lambda", "function:")); !found {
+		return "", "", false
 	}
-	for _, res := range o.r.resources {
-		if res.typ == typeTable && o.r.active(res) && streamARN(o.r, res) == arn {
-			return tableName(o.r, res)
+	function, found = r.functionByName(target)
+	return function, target, found
+}
+
+// functionByName finds the function that a target names before its first colon.
+func (r *resolver) functionByName(target string) (function string, found bool) {
+	function, _, _ = strings.Cut(target, ":")
+	for _, res := range r.resources {
+		if res.typ == typeFunction && r.active(res) && functionName(r, res) == function {
+			return function, true
 		}
 	}
-	o.problem(name, "must be the %s of an %s of this template", streamAttribute, typeTable)
-	return ""
-}
-
-const streamAttribute = "StreamArn"
-
-// streamARN stands for a stream's ARN where one is read. The label at a real one's end is the time at which the stream began.
-func streamARN(r *resolver, res *resource) string {
-	return tableARN(r, res) + "/stream/*"
-}
-
-// stream is GetAtt's StreamArn of a table. It is known where an event source is asked for, and nowhere else.
-func (r *resolver) stream(at place, line int, table *resource) (*node, bool) {
-	switch {
-	case !r.hasStream(table):
-		r.noStream(at, line, table)
-		return nil, false
-	case r.sources == 0:
-		r.add(at, line, "attribute %s of %s (%s) is %s here: a stream's ARN ends with the time at which the stream began",
-			streamAttribute, table.id, table.typ, unsupported)
-		return nil, false
-	}
-	return textNode(line, streamARN(r, table)), true
-}
-
-func (r *resolver) noStream(at place, line int, table *resource) {
-	r.add(at, line, "there is no %s of %s: the table has no StreamSpecification", streamAttribute, table.id)
-}
-
-// hasStream tells whether a table has a StreamSpecification; one that is broken has been reported with the table.
-func (r *resolver) hasStream(table *resource) bool {
-	n := table.properties.get("StreamSpecification")
-	if n == nil {
-		return false
-	}
-	r.muted++
-	defer func() { r.muted-- }()
-	reduced, ok := r.reduce(table.at(), n)
-	return !ok || (reduced != nil && reduced.kind != null)
+	return "", false
 }

@@ -11,7 +11,7 @@ import (
 	"devplatform/infra/local/triggers/pattern"
 )
 
-// table has a table with a stream, T, one that never has one, N, and one that could have one, M. What readers adds reads T.
+// table has a table with a stream, T, one that never has one, N, one that could have one, M, and a queue. What readers adds reads T.
 const (
 	table = `
   T:
@@ -28,6 +28,7 @@ const (
       AttributeDefinitions: [{AttributeName: pk, AttributeType: S}]
       KeySchema: [{AttributeName: pk, KeyType: HASH}]
   M: {Type: AWS::DynamoDB::Table, Properties: {BillingMode: PAY_PER_REQUEST, AttributeDefinitions: [{AttributeName: pk, AttributeType: S}], KeySchema: [{AttributeName: pk, KeyType: HASH}], StreamSpecification: !If [Yes, !Ref AWS::NoValue, {StreamViewType: NEW_IMAGE}]}}
+  Failed: {Type: AWS::SQS::Queue}
 Conditions: {Yes: !Equals [a, a], No: !Equals [a, b]}
 `
 	readers = `
@@ -51,7 +52,7 @@ Conditions: {Yes: !Equals [a, a], No: !Equals [a, b]}
             Enabled: false
             KmsKeyArn: x
             MetricsConfig: {Metrics: [EventCount]}
-            DestinationConfig: !If [No, {OnFailure: {Destination: x}}, !Ref AWS::NoValue]
+            DestinationConfig: {OnFailure: {Type: SQS, Destination: !GetAtt Failed.Arn}}
   Role: {Type: AWS::IAM::Role, Properties: {Policies: [{PolicyName: p, PolicyDocument: {Statement: [{Resource: !GetAtt T.StreamArn}]}}]}}
   G: {Type: AWS::Serverless::Function, Properties: {FunctionName: given, Runtime: provided.al2023, Handler: h, CodeUri: g, AutoPublishAlias: live}}
   Raw:
@@ -59,7 +60,7 @@ Conditions: {Yes: !Equals [a, a], No: !Equals [a, b]}
     Properties: {EventSourceArn: !Sub '${T.StreamArn}', FunctionName: !Ref G.Alias, StartingPosition: TRIM_HORIZON, Tags: [{Key: a, Value: b}]}
   Least:
     Type: AWS::Lambda::EventSourceMapping
-    Properties: {EventSourceArn: {'Fn::GetAtt': T.StreamArn}, FunctionName: !GetAtt G.Arn, StartingPosition: TRIM_HORIZON, MaximumRecordAgeInSeconds: -1}
+    Properties: {EventSourceArn: {'Fn::GetAtt': T.StreamArn}, FunctionName: !GetAtt G.Arn, StartingPosition: TRIM_HORIZON, MaximumRecordAgeInSeconds: -1, DestinationConfig: !If [No, {OnFailure: {Destination: x}}, !Ref AWS::NoValue]}
   LeftOut: {Type: AWS::Lambda::EventSourceMapping, Condition: No}`
 	outputs = `
 Outputs: {Stream: {Value: !GetAtt T.StreamArn}, Name: {Value: !Ref T}}`
@@ -80,7 +81,7 @@ func TestEventSourceMappings(t *testing.T) {
 	want := []stack.EventSourceMapping{{
 		Name: "FMost", Function: "F", Table: "local-T", StartingPosition: "LATEST", BatchSize: 10_000, BatchingWindow: 5 * time.Minute,
 		Filters: []string{`{"eventName":["INSERT"]}`, `{"eventName":["local"]}`}, ParallelizationFactor: 10, ReportBatchItemFailures: true,
-		BisectOnError: true, MaximumRecordAge: time.Minute,
+		BisectOnError: true, MaximumRecordAge: time.Minute, OnFailureQueue: "local-Failed",
 	}, least, second}
 	if diff := cmp.Diff(want, got.EventSourceMappings); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -152,9 +153,14 @@ func TestEventSourceMappingErrors(t *testing.T) {
 		"response type":      one("FunctionResponseTypes: [All]", "FunctionResponseTypes", `"All" is not supported by the local platform, which knows ReportBatchItemFailures`),
 		"two response types": one("FunctionResponseTypes: [ReportBatchItemFailures, ReportBatchItemFailures]", "FunctionResponseTypes", "AWS takes one value only"),
 		"tumbling window":    one("TumblingWindowInSeconds: 30", "TumblingWindowInSeconds", "tumbling windows are %"),
-		"destination":        one("DestinationConfig: {OnFailure: {Destination: x}}", "DestinationConfig", "on-failure destinations are %, which has no queues and topics"),
 		"bisect":             one("BisectBatchOnFunctionError: maybe", "BisectBatchOnFunctionError", `"maybe" must be true or false`),
-		"of queues":          one("ScalingConfig: {MaximumConcurrency: 2}", "ScalingConfig", "%"),
+		"of queues":          one("ScalingConfig: {MaximumConcurrency: 2}", "ScalingConfig", "belongs to queues: the batches of a stream in flight are its shards times ParallelizationFactor"),
+		"topic":              one("DestinationConfig: {OnFailure: {Destination: 'arn:aws:sns:us-east-1:000000000000:t'}}", "DestinationConfig.OnFailure.Destination", "a topic of SNS as a destination is %, which knows queues"),
+		"bucket":             one("DestinationConfig: {OnFailure: {Destination: 'arn:aws:s3:::b'}}", "DestinationConfig.OnFailure.Destination", "a bucket of S3 as a destination is %, which knows queues"),
+		"kafka":              one("DestinationConfig: {OnFailure: {Destination: 'kafka://t'}}", "DestinationConfig.OnFailure.Destination", "a topic of Kafka as a destination is %, which knows queues"),
+		"foreign queue":      one("DestinationConfig: {OnFailure: {Destination: 'arn:aws:sqs:us-east-1:000000000000:q'}}", "DestinationConfig.OnFailure.Destination", "must be the Arn of an AWS::SQS::Queue of this template"),
+		"no destination":     one("DestinationConfig: {OnFailure: {Type: SQS}}", "DestinationConfig.OnFailure.Destination", "is missing"),
+		"on success":         one("DestinationConfig: {OnSuccess: {Destination: x}}", "DestinationConfig.OnSuccess", "%"),
 		"of the other form":  one("FunctionName: F", "FunctionName", "%"),
 		"criteria":           one("FilterCriteria: {Patterns: []}", "FilterCriteria.Patterns", "%"),
 		"no pattern":         one("FilterCriteria: {Filters: [{}]}", "FilterCriteria.Filters[0].Pattern", "is missing"),
@@ -162,6 +168,10 @@ func TestEventSourceMappingErrors(t *testing.T) {
 		"no JSON":            one("FilterCriteria: {Filters: [{Pattern: '{\"a\":[\"b\"]}'}, {Pattern: 'eventName = INSERT'}]}", "FilterCriteria.Filters[1].Pattern", broken("eventName = INSERT")),
 		"no array":           one(`FilterCriteria: {Filters: [{Pattern: '{"eventName":"INSERT"}'}]}`, "FilterCriteria.Filters[0].Pattern", broken(`{"eventName":"INSERT"}`)),
 		"many filters":       one("FilterCriteria: {Filters: ["+strings.Repeat(`{Pattern: '{"a":["b"]}'},`, 11)+"]}", "FilterCriteria.Filters", "AWS takes 10 at most, these are 11"),
+		"destination's type": {event("DestinationConfig: {OnFailure: {Type: SNS, Destination: !GetAtt Failed.Arn}}"), []string{
+			at + `.DestinationConfig.OnFailure.Type: "SNS" is %, which knows SQS`}},
+		"type in the other form": {raw("EventSourceArn: !GetAtt T.StreamArn, StartingPosition: LATEST, FunctionName: F, DestinationConfig: {OnFailure: {Type: SQS, Destination: !GetAtt Failed.Arn}}"), []string{
+			"9: R: Properties.DestinationConfig.OnFailure.Type: %"}},
 		"all at once": {event("BatchSize: x, Enabled: 1"), []string{
 			at + `.Enabled: "1" must be true or false`, at + `.BatchSize: "x" must be a whole number between 1 and 10000`}},
 		"not a stream": {"      Events:\n        E: {Type: DynamoDB, Properties: {Stream: !GetAtt T.Arn, StartingPosition: LATEST}}" + table, []string{
@@ -173,7 +183,7 @@ func TestEventSourceMappingErrors(t *testing.T) {
 		"no stream in a policy": {"      Policies: [{Statement: [{Resource: !Sub '${N.StreamArn}/x'}]}]" + table, []string{
 			"9: F: Properties.Policies[0].Statement[0].Resource: there is no StreamArn of N: the table has no StreamSpecification"}},
 		"no stream in an output": {table + "Outputs: {O: {Value: !GetAtt N.StreamArn}}", []string{
-			"25: Outputs: O.Value: there is no StreamArn of N: the table has no StreamSpecification"}},
+			"26: Outputs: O.Value: there is no StreamArn of N: the table has no StreamSpecification"}},
 		"in an environment": {"      Environment: {Variables: {STREAM: !GetAtt T.StreamArn}}" + table, []string{
 			"9: F: Properties.Environment.Variables.STREAM: attribute StreamArn of T (AWS::DynamoDB::Table) is % here: a stream's ARN ends with the time at which the stream began"}},
 		"foreign function": {raw("EventSourceArn: !GetAtt T.StreamArn, StartingPosition: LATEST, FunctionName: G"), []string{
@@ -181,7 +191,7 @@ func TestEventSourceMappingErrors(t *testing.T) {
 		"foreign region": {raw("EventSourceArn: !GetAtt T.StreamArn, StartingPosition: LATEST, FunctionName: 'arn:aws:lambda:eu-west-1:000000000000:function:F'"), []string{
 			`9: R: Properties.FunctionName: "arn:aws:lambda:eu-west-1:000000000000:function:F" is no function of this template`}},
 		"queue": {raw("EventSourceArn: 'arn:aws:sqs:us-east-1:000000000000:q', StartingPosition: LATEST, FunctionName: F, Queues: []"), []string{
-			"9: R: Properties.Queues: %", "9: R: Properties.EventSourceArn: must be the StreamArn of an AWS::DynamoDB::Table of this template"}},
+			"9: R: Properties.Queues: %", "9: R: Properties.EventSourceArn: must be the StreamArn of an AWS::DynamoDB::Table of this template, or the Arn of an AWS::SQS::Queue"}},
 		"twice": {"  R: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt T.StreamArn, StartingPosition: LATEST, FunctionName: F}}\n" +
 			"  S: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt T.StreamArn, StartingPosition: LATEST, FunctionName: !GetAtt F.Arn}}" + table, []string{
 			"10: S: F reads the stream of local-T already, by the event source mapping R"}},

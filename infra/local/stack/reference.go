@@ -128,6 +128,9 @@ func (r *resolver) generatedRef(name string) (string, bool) {
 	if function := strings.TrimSuffix(name, "Role"); function != name && r.isA(function, typeFunction) {
 		return r.options.StackName + "-" + name, true
 	}
+	if schedule, found := r.scheduleOfEvent(name); found {
+		return schedule, true
+	}
 	if id, property, dotted := strings.Cut(name, "."); dotted {
 		switch {
 		case property == "Version" && r.isA(id, typeFunction):

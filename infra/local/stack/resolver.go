@@ -23,6 +23,8 @@ type resolver struct {
 	routes []placedRoute
 	// mappings are what the stack has of them, to compare new ones with.
 	mappings []placedMapping
+	// schedules are what the stack has of them, as mappings are.
+	schedules []placedSchedule
 	// sources is above 0 while an event source is looked up: only there a stream's ARN is known.
 	sources int
 }
@@ -35,6 +37,7 @@ type resource struct {
 	properties *node
 	metadata   *node
 	condition  *node
+	dependsOn  *node
 	// name is the resource's physical name once it was asked for; naming is true while it is found out.
 	name   string
 	naming bool
@@ -75,6 +78,7 @@ func (r *resolver) resolve() *Stack {
 	r.checkReferences()
 	r.checkRules()
 	r.build()
+	r.checkDependencies()
 	r.loadOutputs()
 	return r.stack
 }
@@ -124,6 +128,7 @@ func (r *resolver) loadResources() {
 		}
 		loaded := &resource{
 			id: f.key, line: f.line, typ: typ.text, metadata: f.value.get("Metadata"), condition: f.value.get("Condition"),
+			dependsOn:  f.value.get("DependsOn"),
 			properties: mergeGlobals(r.globals[typ.text], f.value.get("Properties")),
 		}
 		if loaded.properties != nil && loaded.properties.kind != mapping {

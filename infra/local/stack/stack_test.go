@@ -144,6 +144,9 @@ func TestIntrinsicFunctions(t *testing.T) {
 	t.Parallel()
 	const rest = `
   R: {Type: AWS::IAM::Role}
+  G: {Type: AWS::Serverless::Function, Properties: {Runtime: provided.al2, Handler: h, CodeUri: g, Events: {Nightly: {Type: Schedule, Properties: {Schedule: rate(1 day)}}, Hourly: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 hour)}}}}}
+  Q: {Type: AWS::SQS::Queue, Properties: {QueueName: given}}
+  A: {Type: AWS::Events::Rule, Properties: {ScheduleExpression: rate(1 hour)}}
   L: {Type: AWS::Logs::LogGroup, Properties: {LogGroupName: /given}}
   N: {Type: AWS::SNS::Topic}
   T: {Type: AWS::Serverless::SimpleTable, Properties: {TableName: !Join ['-', [!Ref P, t]]}}
@@ -179,7 +182,15 @@ Mappings:
 		`!Ref T`:                                          "value-t",
 		`!GetAtt FRole.Arn`:                               "arn:aws:iam::000000000000:role/local-FRole",
 		`!Ref FRole`:                                      "local-FRole",
-		`!Ref F`:                                          "F",
+		`!Ref G`:                                          "G",
+		`!Ref GNightly`:                                   "local-GNightly",
+		`!Ref GHourly`:                                    "GHourly",
+		`!Ref Q`:                                          "https://sqs.us-east-1.amazonaws.com/000000000000/given",
+		`!GetAtt Q.QueueUrl`:                              "https://sqs.us-east-1.amazonaws.com/000000000000/given",
+		`!GetAtt Q.QueueName`:                             "given",
+		`!GetAtt Q.Arn`:                                   "arn:aws:sqs:us-east-1:000000000000:given",
+		`!Ref A`:                                          "local-A",
+		`!GetAtt A.Arn`:                                   "arn:aws:events:us-east-1:000000000000:rule/local-A",
 		`!Ref AWS::URLSuffix`:                             "amazonaws.com",
 		`007`:                                             "7",
 		`1.50`:                                            "1.5",
@@ -272,6 +283,8 @@ func FuzzParse(f *testing.F) {
 	f.Add(`{"Resources": {"A": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": {"Fn::Sub": "${A.Id}"}}}}}`)
 	f.Add(header + "      Events: {E: {Type: Api, Properties: {Path: '/{a+}', Method: get}}}\n")
 	f.Add(header + readers + table)
+	f.Add(header + queueReaders)
+	f.Add(header + schedules)
 	f.Fuzz(func(t *testing.T, template string) {
 		got, err := stack.Parse("t.yaml", []byte(template), stack.Options{})
 		if (got == nil) == (err == nil) {

@@ -1,0 +1,214 @@
+package stack_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/stack"
+)
+
+// queueReaders has queues and functions that read them, with as much as a template may say and as little.
+const queueReaders = `
+      Timeout: 30
+      AutoPublishAlias: live
+      Environment: {Variables: {JOBS: !Ref Jobs, DEAD: !GetAtt Dead.QueueName}}
+      Events:
+        Most:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Jobs.Arn
+            BatchSize: 10000
+            MaximumBatchingWindowInSeconds: 1
+            FilterCriteria: {Filters: [{Pattern: '{"body":{"kind":["a"]}}'}]}
+            FunctionResponseTypes: [ReportBatchItemFailures]
+            ScalingConfig: {MaximumConcurrency: 1000}
+            Enabled: false
+            KmsKeyArn: x
+            MetricsConfig: {Metrics: [EventCount]}
+        Least: {Type: SQS, Properties: {Queue: !GetAtt Plain.Arn, ScalingConfig: !If [Never, {MaximumConcurrency: 1}, !Ref AWS::NoValue]}}
+  Raw:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: !GetAtt Dead.Arn, FunctionName: !Ref F, MaximumBatchingWindowInSeconds: 0}
+  Jobs:
+    Type: AWS::SQS::Queue
+    Properties:
+      QueueName: !Sub '${AWS::StackName}-jobs'
+      VisibilityTimeout: 43200
+      DelaySeconds: 900
+      MaximumMessageSize: 1048576
+      MessageRetentionPeriod: 1209600
+      ReceiveMessageWaitTimeSeconds: 20
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn, maxReceiveCount: 1000}
+      SqsManagedSseEnabled: true
+      Tags: [{Key: a, Value: b}]
+  Dead:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [!Sub 'arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:${AWS::StackName}-jobs']}
+  Plain:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: !Sub '{"maxReceiveCount": "3", "deadLetterTargetArn": "${Dead.Arn}"}'
+      RedriveAllowPolicy: '{"redrivePermission":"denyAll"}'
+  Policy: {Type: AWS::SQS::QueuePolicy, Properties: {Queues: [!Ref Jobs], PolicyDocument: {Statement: []}}}
+Conditions: {Never: !Equals [a, b]}
+`
+
+func TestQueues(t *testing.T) {
+	t.Parallel()
+	got, err := stack.Parse("t.yaml", []byte(header+queueReaders), stack.Options{QueueEndpoint: "http://127.0.0.1:4566/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const arn, url = "arn:aws:sqs:us-east-1:000000000000:", "http://127.0.0.1:4566/000000000000/"
+	want := []stack.Queue{
+		{LogicalID: "Jobs", Name: "local-jobs", ARN: arn + "local-jobs", URL: url + "local-jobs", Attributes: map[string]string{
+			"VisibilityTimeout": "43200", "DelaySeconds": "900", "MaximumMessageSize": "1048576", "MessageRetentionPeriod": "1209600",
+			"ReceiveMessageWaitTimeSeconds": "20",
+			"RedrivePolicy":                 `{"deadLetterTargetArn":"` + arn + `local-Dead","maxReceiveCount":1000}`,
+		}},
+		{LogicalID: "Dead", Name: "local-Dead", ARN: arn + "local-Dead", URL: url + "local-Dead", Attributes: map[string]string{
+			"RedriveAllowPolicy": `{"redrivePermission":"byQueue","sourceQueueArns":["` + arn + `local-jobs"]}`,
+		}},
+		{LogicalID: "Plain", Name: "local-Plain", ARN: arn + "local-Plain", URL: url + "local-Plain", Attributes: map[string]string{
+			"RedrivePolicy": `{"deadLetterTargetArn":"` + arn + `local-Dead","maxReceiveCount":3}`, "RedriveAllowPolicy": `{"redrivePermission":"denyAll"}`,
+		}},
+	}
+	if diff := cmp.Diff(want, got.Queues); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{"JOBS": url + "local-jobs", "DEAD": "local-Dead"}, got.Functions[0].Env); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	mappings := []stack.EventSourceMapping{
+		{
+			Name: "FMost", Function: "F", Queue: "local-jobs", BatchSize: 10_000, BatchingWindow: time.Second,
+			Filters: []string{`{"body":{"kind":["a"]}}`}, ReportBatchItemFailures: true, MaximumConcurrency: 1000,
+		},
+		{Name: "FLeast", Function: "F", Queue: "local-Plain", Enabled: true, BatchSize: 10},
+		{Name: "Raw", Function: "F", Queue: "local-Dead", Enabled: true, BatchSize: 10},
+	}
+	if diff := cmp.Diff(mappings, got.EventSourceMappings); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestQueueErrors(t *testing.T) {
+	t.Parallel()
+	one := func(property, path, complaint string) errorCase {
+		return errorCase{"      " + property, []string{"5: Q: Properties." + path + ": " + complaint}}
+	}
+	const dead = "\n  D: {Type: AWS::SQS::Queue}"
+	run(t, "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n", map[string]errorCase{
+		"visibility": one("VisibilityTimeout: 43201", "VisibilityTimeout", `"43201" must be a whole number between 0 and 43200`),
+		"delay":      one("DelaySeconds: 901", "DelaySeconds", `"901" must be a whole number between 0 and 900`),
+		"size":       one("MaximumMessageSize: 1023", "MaximumMessageSize", `"1023" must be a whole number between 1024 and 1048576`),
+		"retention":  one("MessageRetentionPeriod: 59", "MessageRetentionPeriod", `"59" must be a whole number between 60 and 1209600`),
+		"wait":       one("ReceiveMessageWaitTimeSeconds: 21", "ReceiveMessageWaitTimeSeconds", `"21" must be a whole number between 0 and 20`),
+		"unknown":    one("Policy: {}", "Policy", "%"),
+		"fifo":       one("FifoQueue: true", "FifoQueue", "FIFO queues are %"),
+		"no fifo":    one("FifoQueue: false", "FifoQueue", "is true or absent: SQS knows no false here"),
+		"fifo name":  one("QueueName: q.fifo", "QueueName", "FIFO queues are %"),
+		"of fifo":    one("ContentBasedDeduplication: true", "ContentBasedDeduplication", "belongs to FIFO queues: FIFO queues are %"),
+		"name":       {"      QueueName: a/b", []string{`2: Q: "a/b" can't be a queue's name: letters, digits, - and _ only, 80 at most`}},
+		"foreign":    one("RedrivePolicy: {deadLetterTargetArn: 'arn:aws:sqs:us-east-1:1:d', maxReceiveCount: 1}", "RedrivePolicy.deadLetterTargetArn", "must be the Arn of an AWS::SQS::Queue of this template"),
+		"no policy":  one("RedrivePolicy: '[]'", "RedrivePolicy", "must be a mapping or the text of a JSON object"),
+		"empty policy": {"      RedrivePolicy: {}", []string{
+			"5: Q: Properties.RedrivePolicy.deadLetterTargetArn: is missing", "5: Q: Properties.RedrivePolicy.maxReceiveCount: is missing"}},
+		"receives": {"      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 1001}" + dead, []string{
+			`5: Q: Properties.RedrivePolicy.maxReceiveCount: "1001" must be a whole number between 1 and 1000`}},
+		"policy as text": {`      RedrivePolicy: !Sub '{"deadLetterTargetArn":"${D.Arn}","maxReceives":1}'` + dead, []string{
+			"5: Q: Properties.RedrivePolicy.maxReceives: %", "5: Q: Properties.RedrivePolicy.maxReceiveCount: is missing"}},
+		"permission": one("RedriveAllowPolicy: {redrivePermission: all}", "RedriveAllowPolicy.redrivePermission", `"all" is %, which knows allowAll, denyAll, byQueue`),
+		"no sources": one("RedriveAllowPolicy: {redrivePermission: byQueue}", "RedriveAllowPolicy.sourceQueueArns", "stand with redrivePermission byQueue, and only there"),
+		"sources":    one("RedriveAllowPolicy: {redrivePermission: allowAll, sourceQueueArns: [!GetAtt Q.Arn]}", "RedriveAllowPolicy.sourceQueueArns", "stand with redrivePermission byQueue, and only there").and("2: Q: Circular dependency between resources: [Q]"),
+		"no queue":   one("RedriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [x]}", "RedriveAllowPolicy.sourceQueueArns", `"x" is no ARN of a queue in this account and region`),
+		"same name":  {"      QueueName: q\n  P: {Type: AWS::SQS::Queue, Properties: {QueueName: q}}", []string{"6: P: has the name q, as Q has"}},
+		"each other": {"      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 1}\n" +
+			"  D: {Type: AWS::SQS::Queue, Properties: {RedriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [!GetAtt Q.Arn]}}}", []string{
+			"2: Q: Circular dependency between resources: [Q, D]"}},
+	})
+}
+
+// and gives what else is found before.
+func (c errorCase) and(first string) errorCase {
+	c.want = append([]string{first}, c.want...)
+	return c
+}
+
+func TestQueueMappingErrors(t *testing.T) {
+	t.Parallel()
+	const queue = "  Q: {Type: AWS::SQS::Queue}\n"
+	event := func(more string) string {
+		return "      Events:\n        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn, " + more + "}}\n" + queue
+	}
+	one := func(more, path, complaint string) errorCase {
+		return errorCase{event(more), []string{"10: F: Properties.Events.E.Properties." + path + ": " + complaint}}
+	}
+	const (
+		at    = "10: F: Properties.Events.E"
+		order = "belongs to streams: a queue has no positions and no shards"
+	)
+	run(t, header, map[string]errorCase{
+		"nothing":     {"      Events:\n        E: {Type: SQS}", []string{at + ".Properties.Queue: is missing"}},
+		"by url":      {"      Events:\n        E: {Type: SQS, Properties: {Queue: !Ref Q}}\n" + queue, []string{at + ".Properties.Queue: must be the Arn of an AWS::SQS::Queue of this template"}},
+		"batch":       one("BatchSize: 10001, MaximumBatchingWindowInSeconds: 1", "BatchSize", `"10001" must be a whole number between 1 and 10000`),
+		"no window":   one("BatchSize: 11", "BatchSize", "11 needs a MaximumBatchingWindowInSeconds of at least 1: without it AWS takes 10 at most"),
+		"long window": one("MaximumBatchingWindowInSeconds: 301", "MaximumBatchingWindowInSeconds", `"301" must be a whole number between 0 and 300`),
+		"concurrency": one("ScalingConfig: {MaximumConcurrency: 1}", "ScalingConfig.MaximumConcurrency", `"1" must be a whole number between 2 and 1000`),
+		"pollers":     one("ProvisionedPollerConfig: {MinimumPollers: 2}", "ProvisionedPollerConfig", "%"),
+		"position":    one("StartingPosition: LATEST", "StartingPosition", order),
+		"lanes":       one("ParallelizationFactor: 1", "ParallelizationFactor", order),
+		"retries":     one("MaximumRetryAttempts: 1", "MaximumRetryAttempts", "belongs to streams: how often and for how long a message is tried say the queue's RedrivePolicy and MessageRetentionPeriod"),
+		"bisect":      one("BisectBatchOnFunctionError: true", "BisectBatchOnFunctionError", "belongs to streams: name the messages that failed with FunctionResponseTypes [ReportBatchItemFailures]"),
+		"destination": one("DestinationConfig: {OnFailure: {Destination: x}}", "DestinationConfig", "belongs to streams: what was received in vain goes to the dead-letter queue of the queue's RedrivePolicy"),
+		"visibility":  {"      Timeout: 31\n      Events:\n        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}\n" + queue, []string{"11: F: Properties.Events.E: the VisibilityTimeout of local-Q is 30 s, less than the 31 s of the function's Timeout: Lambda refuses that"}},
+		"visible": {"      Timeout: 9\n  R: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F, StartingPosition: LATEST}}\n" +
+			"  Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 8}}", []string{
+			"10: R: Properties.StartingPosition: " + order, "10: R: the VisibilityTimeout of local-Q is 8 s, less than the 9 s of the function's Timeout: Lambda refuses that"}},
+		"twice": {"      Events:\n        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}\n        D: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}\n" + queue, []string{
+			"11: F: Properties.Events.D: F reads local-Q already, by the event source mapping FE"}},
+	})
+}
+
+func TestRebindQueues(t *testing.T) {
+	t.Parallel()
+	const template = header + `      Environment: {Variables: {SHORT: !Ref Q, LONG: !Ref Q2, BOTH: !Sub '${Q2.Arn} ${Q.Arn}'}}
+      Events: {E: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 day), Input: !Sub '{"queue":"${Q}"}'}}}
+  Q: {Type: AWS::SQS::Queue}
+  Q2: {Type: AWS::SQS::Queue, Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt Q.Arn, maxReceiveCount: 2}}}
+Outputs: {Queue: {Value: !Ref Q}}
+`
+	got, err := stack.Parse("t.yaml", []byte(template), stack.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.RebindQueues(map[string]stack.QueueAt{
+		"Q":  {URL: "http://other/queue/local-Q", ARN: "arn:aws:sqs:us-east-1:1:local-Q"},
+		"Q2": {URL: "http://other/queue/local-Q2", ARN: "arn:aws:sqs:us-east-1:1:local-Q2"},
+	})
+	env := map[string]string{
+		"SHORT": "http://other/queue/local-Q", "LONG": "http://other/queue/local-Q2",
+		"BOTH": "arn:aws:sqs:us-east-1:1:local-Q2 arn:aws:sqs:us-east-1:1:local-Q",
+	}
+	if diff := cmp.Diff(env, got.Functions[0].Env); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	want := []stack.Queue{
+		{LogicalID: "Q", Name: "local-Q", URL: env["SHORT"], ARN: "arn:aws:sqs:us-east-1:1:local-Q", Attributes: map[string]string{}},
+		{LogicalID: "Q2", Name: "local-Q2", URL: env["LONG"], ARN: "arn:aws:sqs:us-east-1:1:local-Q2", Attributes: map[string]string{
+			"RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:1:local-Q","maxReceiveCount":2}`,
+		}},
+	}
+	if diff := cmp.Diff(want, got.Queues); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if input := got.Schedules[0].Input; input != `{"queue":"http://other/queue/local-Q"}` {
+		t.Error(input)
+	}
+	if output := got.Outputs["Queue"]; output != env["SHORT"] {
+		t.Error(output)
+	}
+}
