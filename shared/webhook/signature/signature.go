@@ -72,19 +72,18 @@ func NewSecret(random io.Reader) (string, error) {
 }
 
 // standardKey is the key that the official libraries of Standard Webhooks make of a secret: what follows whsec_, decoded.
-// Those of Python and JavaScript, among others, read it without padding, too. A secret that none of them could read, or that
-// would leave an empty key, is used with all its bytes, as is one without the prefix.
+// Several of them, Python's and JavaScript's among them, don't mind how much padding there is. A secret that none could read,
+// or that would leave an empty key, is used with all its bytes, as is one without the prefix.
 func standardKey(secret string) []byte {
 	encoded, ok := strings.CutPrefix(secret, secretPrefix)
 	if !ok {
 		return []byte(secret)
 	}
-	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding} {
-		if key, err := encoding.DecodeString(encoded); err == nil && len(key) > 0 {
-			return key
-		}
+	key, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(encoded, "=\r\n"))
+	if err != nil || len(key) == 0 {
+		return []byte(secret)
 	}
-	return []byte(secret)
+	return key
 }
 
 func digest(key []byte, parts ...[]byte) []byte {

@@ -1,0 +1,243 @@
+package signature_test
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"pgregory.net/rapid"
+
+	"devplatform/shared/webhook/signature"
+)
+
+const (
+	eventID    = "evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+	deliveryID = "dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+	eventType  = "project.created"
+	newSecret  = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	oldSecret  = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
+)
+
+var body = []byte(`{"id":"` + eventID + `","type":"project.created","data":{"project":{"name":"Zoë \u2028"}}}`)
+
+func TestHeadersOfADelivery(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 31, 9, 15, 30, 123_999_999, time.FixedZone("CET", 3600))
+	got := signature.Sign([]string{"Jefe"}, "evt_1", "dlv_1", "file.updated", at, []byte("what do ya want for nothing?"))
+	want := http.Header{
+		// RFC 4231, test case 2
+		"X-Service-Signature": {"sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"},
+		"X-Service-Event":     {"file.updated"},
+		"X-Service-Delivery":  {"dlv_1"},
+		"X-Service-Timestamp": {"2026-01-31T08:15:30.123Z"},
+		"Webhook-Id":          {"evt_1"},
+		"Webhook-Timestamp":   {"1769847330"},
+		"Webhook-Signature":   {got.Get("webhook-signature")}, // the official library's business, below
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The vector that the official libraries are tested with, in all their languages.
+func TestStandardWebhooksVector(t *testing.T) {
+	t.Parallel()
+	const want = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+	got := signature.Sign([]string{newSecret}, "msg_p5jXN8AQM9LWM0D4loKWxJek", deliveryID, eventType,
+		time.Unix(1614265330, 999_999_999), []byte(`{"test": 2432232314}`)).Get("webhook-signature")
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestTheOfficialLibraryVerifies(t *testing.T) {
+	t.Parallel()
+	signed := func() http.Header {
+		return signature.Sign([]string{newSecret, oldSecret}, eventID, deliveryID, eventType, time.Now(), body)
+	}
+	for _, tc := range []struct {
+		name   string
+		secret string
+		change func(header http.Header, body []byte) []byte
+		valid  bool
+	}{
+		{"the new secret", newSecret, nil, true},
+		{"the old secret, during rotation", oldSecret, nil, true},
+		{"a secret that is not live", "whsec_YW5vdGhlciBzZWNyZXQgb2YgMzIgYnl0ZXMgISEhISE=", nil, false},
+		{"another body", newSecret, func(_ http.Header, body []byte) []byte { return append(body, '\n') }, false},
+		{"another time", newSecret, func(h http.Header, body []byte) []byte {
+			h.Set("webhook-timestamp", h.Get("webhook-timestamp")[:9]+string('0'+(h.Get("webhook-timestamp")[9]-'0'+1)%10))
+			return body
+		}, false},
+		{"another event", newSecret, func(h http.Header, body []byte) []byte {
+			h.Set("webhook-id", "evt_01K9ZQ3V7M8T5XW2ABCDEFGHJM")
+			return body
+		}, false},
+		{"no signature of the old secret", oldSecret, func(h http.Header, body []byte) []byte {
+			first, _, _ := strings.Cut(h.Get("webhook-signature"), " ")
+			h.Set("webhook-signature", first)
+			return body
+		}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			header, body := signed(), bytes.Clone(body)
+			if tc.change != nil {
+				body = tc.change(header, body)
+			}
+			webhook, err := standardwebhooks.NewWebhook(tc.secret)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := webhook.Verify(body, header); (err == nil) != tc.valid {
+				t.Errorf("valid: %t, but the library says %v", tc.valid, err)
+			}
+		})
+	}
+}
+
+// A secret is used as the official libraries would use it, where they could.
+func TestWhatASecretsKeyIs(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, secret, key string }{
+		{"base64 after the prefix", "whsec_aGVsbG8gd29ybGQ=", "hello world"},
+		{"the same without padding", "whsec_aGVsbG8gd29ybGQ", "hello world"},
+		{"no need of padding", "whsec_aGVsbG8gd29ybGQh", "hello world!"},
+		{"two signs of padding", "whsec_aGVsbG8gd29ybA==", "hello worl"},
+		{"more padding than there should be", "whsec_aGVsbG8gd29ybGQh==", "hello world!"},
+		{"no prefix", "aGVsbG8gd29ybGQ=", "aGVsbG8gd29ybGQ="},
+		{"the prefix in other letters", "WHSEC_aGVsbG8gd29ybGQ=", "WHSEC_aGVsbG8gd29ybGQ="},
+		{"not base64", "whsec_correct horse battery staple", "whsec_correct horse battery staple"},
+		{"the other base64 alphabet", "whsec_-__-", "whsec_-__-"},
+		{"padding in the middle", "whsec_aGVs=bG8g", "whsec_aGVs=bG8g"},
+		{"a key that would be empty", "whsec_", "whsec_"},
+		{"padding alone", "whsec_====", "whsec_===="},
+		{"not ASCII", "schlüssel-鍵", "schlüssel-鍵"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			header := signature.Sign([]string{tc.secret}, eventID, deliveryID, eventType, time.Now(), body)
+			webhook, err := standardwebhooks.NewWebhookRaw([]byte(tc.key))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := webhook.Verify(body, header); err != nil {
+				t.Error(err)
+			}
+			if got, want := header.Get("X-Service-Signature"), plain(tc.secret, body); got != want {
+				t.Errorf("X-Service-Signature: got %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+func TestSignaturesOfAnyBody(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		keys := rapid.SliceOfN(rapid.String().Filter(func(s string) bool { return s != "" }), 1, 3).Draw(t, "keys")
+		body := rapid.SliceOf(rapid.Byte()).Draw(t, "body")
+		at := time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "ms"))
+		header := signature.Sign(keys, eventID, deliveryID, eventType, at, body)
+		verify(t, keys, body, header)
+		if n := len(strings.Fields(header.Get("webhook-signature"))); n != len(keys) {
+			t.Fatalf("%d signatures of %d secrets", n, len(keys))
+		}
+	})
+}
+
+func FuzzSign(f *testing.F) {
+	f.Add(newSecret, oldSecret, body)
+	f.Add("whsec_", "a", []byte{})
+	f.Add("whsec_YQ", "whsec_YQ==\n", []byte("\x00\xff"))
+	f.Fuzz(func(t *testing.T, first, second string, body []byte) {
+		if first == "" || second == "" {
+			t.Skip("a secret has at least one character")
+		}
+		secrets := []string{first, second}
+		verify(t, secrets, body, signature.Sign(secrets, eventID, deliveryID, eventType, time.Unix(1769847330, 0), body))
+	})
+}
+
+// verify checks each secret with the official library, by whichever of its constructors can take it.
+func verify(t interface{ Fatalf(string, ...any) }, secrets []string, body []byte, header http.Header) {
+	for _, secret := range secrets {
+		webhook, err := standardwebhooks.NewWebhookRaw([]byte(secret))
+		if rest, ok := strings.CutPrefix(secret, "whsec_"); ok && strings.Trim(rest, "=\r\n") != "" {
+			if decoded, failed := standardwebhooks.NewWebhook(padded(secret)); failed == nil {
+				webhook, err = decoded, nil
+			}
+		}
+		if err != nil {
+			t.Fatalf("%q: %v", secret, err)
+		}
+		if err := webhook.VerifyIgnoringTimestamp(body, header); err != nil {
+			t.Fatalf("%q: %v", secret, err)
+		}
+	}
+	if got, want := header.Get("X-Service-Signature"), plain(secrets[0], body); got != want {
+		t.Fatalf("X-Service-Signature: got %s, want %s", got, want)
+	}
+}
+
+// padded has the padding that the strictest library, Go's, wants to see.
+func padded(secret string) string {
+	digits := strings.TrimRight(strings.NewReplacer("\r", "", "\n", "").Replace(strings.TrimPrefix(secret, "whsec_")), "=")
+	return "whsec_" + digits + strings.Repeat("=", (4-len(digits)%4)%4)
+}
+
+// plain is the signature as the README tells receivers to compute it.
+func plain(secret string, body []byte) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(body)
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+func TestNothingIsSentUnsigned(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if recover() == nil {
+			t.Error("headers were made without a secret")
+		}
+	}()
+	signature.Sign(nil, eventID, deliveryID, eventType, time.Now(), body)
+}
+
+func TestNewSecret(t *testing.T) {
+	t.Parallel()
+	random := bytes.NewReader(append(bytes.Repeat([]byte{0xfb}, 32), bytes.Repeat([]byte{7}, 32)...))
+	first, err := signature.NewSecret(random)
+	if err != nil || first != "whsec_+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/s=" {
+		t.Errorf("%q, %v", first, err)
+	}
+	second, err := signature.NewSecret(random)
+	if err != nil || second == first || !regexp.MustCompile(`^whsec_[A-Za-z0-9+/]{43}=$`).MatchString(second) {
+		t.Errorf("%q, %v", second, err)
+	}
+	if secret, err := signature.NewSecret(random); !errors.Is(err, io.EOF) || secret != "" {
+		t.Errorf("%q, %v from a source that is empty", secret, err)
+	}
+	if secret, err := signature.NewSecret(io.LimitReader(iotest.OneByteReader(random), 0)); err == nil {
+		t.Errorf("%q from nothing", secret)
+	}
+}
+
+func BenchmarkSign(b *testing.B) {
+	payload := bytes.Repeat([]byte("x"), 1024)
+	secrets := []string{newSecret, oldSecret}
+	at := time.Unix(1769847330, 0)
+	b.ReportAllocs()
+	for b.Loop() {
+		signature.Sign(secrets, eventID, deliveryID, eventType, at, payload)
+	}
+}
