@@ -63,7 +63,7 @@ func plain(status int) behaviour {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(status)
 		if status != http.StatusNoContent && status != http.StatusNotModified {
-			_, _ = w.Write([]byte(cmp.Or(http.StatusText(status), strconv.Itoa(status)) + "\n"))
+			_, _ = w.Write([]byte(cmp.Or(http.StatusText(status), strconv.Itoa(status)) + "\n")) //nolint:gosec // a number, as plain text
 		}
 	}}
 }

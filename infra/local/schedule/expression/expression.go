@@ -106,8 +106,8 @@ func parseRate(text string, dialect Dialect) (time.Duration, error) {
 	if len(fields) != 2 {
 		return 0, fmt.Errorf("a rate is a number and a unit, as in rate(5 minutes)")
 	}
-	value, err := strconv.ParseUint(fields[0], 10, 32)
-	if err != nil || value == 0 {
+	value, err := strconv.Atoi(fields[0])
+	if err != nil || value < 1 || fields[0][0] == '+' {
 		return 0, fmt.Errorf("a rate's number is a whole one above 0, not %q", fields[0])
 	}
 	singular, plural := strings.CutSuffix(fields[1], "s")
@@ -118,7 +118,7 @@ func parseRate(text string, dialect Dialect) (time.Duration, error) {
 	if dialect == Rule && plural != (value > 1) {
 		return 0, fmt.Errorf("a rule's unit agrees with its number: 1 %s, 2 %[1]ss", singular)
 	}
-	if value > uint64(maxRate/unit) {
+	if value > int(maxRate/unit) {
 		return 0, fmt.Errorf("a rate of more than a hundred years")
 	}
 	return time.Duration(value) * unit, nil

@@ -143,6 +143,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		{"rate(5 minute)", expression.Rule, "1 minute, 2 minutes"},
 		{"rate(0 minutes)", expression.Scheduler, "above 0"},
 		{"rate(1.5 hours)", expression.Scheduler, "whole one"},
+		{"rate(+1 hours)", expression.Scheduler, "whole one"},
 		{"rate(-1 hours)", expression.Scheduler, "whole one"},
 		{"rate(5 weeks)", expression.Scheduler, "minute, hour or day"},
 		{"rate(5 seconds)", expression.Scheduler, "minute, hour or day"},

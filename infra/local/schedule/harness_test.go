@@ -1,0 +1,155 @@
+package schedule
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"devplatform/infra/local/runtime"
+	"devplatform/infra/local/stack"
+)
+
+// lambda is a function that fails as it is told, and remembers.
+type lambda struct {
+	mu    sync.Mutex
+	calls []call
+	// answer is what happens to the n-th call, from 1: nil is success, a *runtime.FunctionError the function's failure.
+	answer func(ctx context.Context, n int) error
+}
+
+type call struct {
+	at                           time.Time
+	function, payload, requestID string
+}
+
+func (l *lambda) invoke(ctx context.Context, in runtime.Invocation) (*runtime.Response, error) {
+	l.mu.Lock()
+	l.calls = append(l.calls, call{time.Now(), in.Function, string(in.Payload), in.RequestID})
+	n, answer := len(l.calls), l.answer
+	l.mu.Unlock()
+	response := &runtime.Response{Body: io.NopCloser(bytes.NewReader(nil))}
+	if answer == nil {
+		return response, nil
+	}
+	err := answer(ctx, n)
+	if errors.As(err, &response.FunctionError) {
+		err = nil
+	}
+	return response, err
+}
+
+func (l *lambda) all() []call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.calls)
+}
+
+// times are those of the calls, as far from the beginning as they are.
+func (l *lambda) times(since time.Time) (times []time.Duration) {
+	for _, c := range l.all() {
+		times = append(times, c.at.Sub(since))
+	}
+	return times
+}
+
+// post is an SQS that takes everything.
+type post struct {
+	mu   sync.Mutex
+	sent []sqs.SendMessageInput
+}
+
+//nolint:revive // the SDK's name
+func (p *post) GetQueueUrl(_ context.Context, in *sqs.GetQueueUrlInput, _ ...func(*sqs.Options)) (*sqs.GetQueueUrlOutput, error) {
+	return &sqs.GetQueueUrlOutput{QueueUrl: aws.String("http://queues/" + *in.QueueName)}, nil
+}
+
+func (p *post) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sent = append(p.sent, *in)
+	return &sqs.SendMessageOutput{}, nil
+}
+
+// attributes are those of the n-th message.
+func (p *post) attributes(t *testing.T, n int) map[string]string {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.sent) <= n {
+		t.Fatalf("%d dead letters, want more than %d", len(p.sent), n)
+	}
+	all := map[string]string{}
+	for name, value := range p.sent[n].MessageAttributes {
+		all[name] = *value.StringValue
+	}
+	return all
+}
+
+// world is a scheduler in a bubble of time, which begins at midnight of 1 January 2000, UTC.
+type world struct {
+	*Scheduler
+	lambda lambda
+	post   post
+	logs   logs
+	began  time.Time
+}
+
+type logs struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Buffer.Write(p)
+}
+
+// inWorld runs a test with these schedules, which are enabled, have a function "tick" and the default retry policy unless they
+// say otherwise. No time passes but that which everybody waits for.
+func inWorld(t *testing.T, specs []stack.Schedule, test func(t *testing.T, w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{began: time.Now()}
+		for i := range specs {
+			specs[i].Enabled = !specs[i].Enabled // so that a test writes Enabled for the rare one that isn't
+			if specs[i].Function == "" {
+				specs[i].Function = "tick"
+			}
+		}
+		var err error
+		w.Scheduler, err = Open(Options{
+			Schedules: specs, Invoke: w.lambda.invoke, Now: time.Now, Logger: slog.New(slog.NewTextHandler(&w.logs, nil)),
+			Account: "123456789012", Region: "eu-west-1",
+			Random: func(span time.Duration) time.Duration { return span / 2 },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.queues = &w.post
+		defer func() {
+			if err := w.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}()
+		test(t, w)
+	})
+}
+
+// pass lets time pass, until everything that happens by then has happened.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+var errFunction = &runtime.FunctionError{Type: "Sandbox.Timedout", Message: "Task timed out"}
