@@ -1,0 +1,109 @@
+package sqs
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+var errDamaged = errors.New("damaged record")
+
+// appendEntry encodes where a message stands, all but its number.
+func (m *message) appendEntry(dst []byte, group string) []byte {
+	dst = append(dst, m.id[:]...)
+	for _, number := range []int64{m.sent, m.first, m.last, m.visible, int64(m.receives), int64(m.generation)} {
+		dst = binary.AppendVarint(dst, number)
+	}
+	return appendString(appendString(dst, group), m.source)
+}
+
+// parseEntry decodes an entry; the message is in no queue yet.
+func parseEntry(number uint64, value []byte) (m *message, group string, err error) {
+	r := reader{rest: value}
+	m = &message{number: number}
+	copy(m.id[:], r.bytes(len(m.id)))
+	m.sent, m.first, m.last, m.visible = r.varint(), r.varint(), r.varint(), r.varint()
+	m.receives, m.generation = uint32(r.varint()), uint32(r.varint()) //nolint:gosec // written from these types
+	group, m.source = r.string(), r.string()
+	if r.damaged || len(r.rest) > 0 {
+		return nil, "", fmt.Errorf("message %d: %w", number, errDamaged)
+	}
+	return m, group, nil
+}
+
+// content is what was sent and never changes.
+type content struct {
+	Body       string
+	Trace      string // the system attribute AWSTraceHeader
+	Attributes []attributeValue
+}
+
+// attributeValue is one message attribute.
+type attributeValue struct {
+	Name, Type string
+	Value      string // text, or bytes
+	Binary     bool
+}
+
+func (c *content) append(dst []byte) []byte {
+	dst = appendString(dst, c.Trace)
+	dst = binary.AppendVarint(dst, int64(len(c.Attributes)))
+	for _, a := range c.Attributes {
+		dst = appendString(appendString(appendString(dst, a.Name), a.Type), a.Value)
+		kind := byte(0)
+		if a.Binary {
+			kind = 1
+		}
+		dst = append(dst, kind)
+	}
+	return append(dst, c.Body...)
+}
+
+func parseContent(value []byte) (*content, error) {
+	r := reader{rest: value}
+	c := &content{Trace: r.string()}
+	for count := r.varint(); count > 0 && !r.damaged; count-- {
+		a := attributeValue{Name: r.string(), Type: r.string(), Value: r.string()}
+		if kind := r.bytes(1); len(kind) == 1 {
+			a.Binary = kind[0] == 1
+		}
+		c.Attributes = append(c.Attributes, a)
+	}
+	c.Body = string(r.rest)
+	if r.damaged {
+		return nil, errDamaged
+	}
+	return c, nil
+}
+
+func appendString(dst []byte, text string) []byte {
+	return append(binary.AppendVarint(dst, int64(len(text))), text...)
+}
+
+// reader reads what the append functions wrote; damage sticks.
+type reader struct {
+	rest    []byte
+	damaged bool
+}
+
+func (r *reader) varint() int64 {
+	number, n := binary.Varint(r.rest)
+	if n <= 0 {
+		r.damaged = true
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return number
+}
+
+func (r *reader) bytes(n int) []byte {
+	if n < 0 || n > len(r.rest) {
+		r.damaged = true
+		return nil
+	}
+	head := r.rest[:n]
+	r.rest = r.rest[n:]
+	return head
+}
+
+func (r *reader) string() string { return string(r.bytes(int(r.varint()))) }
