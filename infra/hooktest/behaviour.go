@@ -80,9 +80,10 @@ func withHeader(status int, name, value string) behaviour {
 
 func slow(wait time.Duration) func(*Receiver, http.ResponseWriter, *http.Request) {
 	return func(r *Receiver, w http.ResponseWriter, req *http.Request) {
-		if r.pause(req, wait) {
-			plain(http.StatusOK).answer(r, w, req)
+		if !r.pause(req, wait) {
+			panic(http.ErrAbortHandler) // or an empty 200 would go out
 		}
+		plain(http.StatusOK).answer(r, w, req)
 	}
 }
 
@@ -91,7 +92,7 @@ func hang(r *Receiver, _ http.ResponseWriter, req *http.Request) {
 	case <-req.Context().Done():
 	case <-r.closing:
 	}
-	panic(http.ErrAbortHandler) // or an empty 200 would go out
+	panic(http.ErrAbortHandler)
 }
 
 func drip(interval time.Duration) func(*Receiver, http.ResponseWriter, *http.Request) {

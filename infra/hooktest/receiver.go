@@ -26,9 +26,11 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
+	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -43,9 +45,15 @@ type Receiver struct {
 
 	mu       sync.Mutex
 	requests []Request
-	seen     map[string]map[string]int // how often, by path and webhook-id
+	seen     map[string]*count // by path
 	handlers map[string]http.Handler
 	changed  chan struct{} // closed at the next request
+}
+
+// count is how often something came: in all, and by webhook-id.
+type count struct {
+	total int
+	ids   map[string]int
 }
 
 // New starts a receiver on free ports of the loopback interface, one for http and one for https with a certificate of its own
@@ -53,7 +61,12 @@ type Receiver struct {
 func New(t testing.TB) *Receiver {
 	r := &Receiver{closing: make(chan struct{}), handlers: map[string]http.Handler{}}
 	r.Reset()
-	r.plain, r.secure = httptest.NewServer(r), httptest.NewTLSServer(r)
+	r.plain, r.secure = httptest.NewUnstartedServer(r), httptest.NewUnstartedServer(r)
+	for _, server := range []*httptest.Server{r.plain, r.secure} {
+		server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that hang up are what it is for
+	}
+	r.plain.Start()
+	r.secure.StartTLS()
 	if t != nil {
 		t.Cleanup(r.Close)
 	}
@@ -116,10 +129,12 @@ func (r *Receiver) record(req *http.Request, body []byte) (http.Handler, behavio
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.seen[path] == nil {
-		r.seen[path] = map[string]int{}
+		r.seen[path] = &count{ids: map[string]int{}}
 	}
-	r.seen[path][id]++
-	attempt := r.seen[path][id]
+	seen := r.seen[path]
+	seen.total++
+	seen.ids[id]++
+	attempt := seen.ids[id]
 	handler, b := r.handlers[path], behaviourOf(req.URL, attempt)
 	status := b.status
 	if handler != nil {
@@ -159,18 +174,20 @@ func (r *Receiver) Total() int { return len(r.Requests()) }
 func (r *Receiver) Count(path string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n := 0
-	for _, times := range r.seen[path] {
-		n += times
+	if seen := r.seen[path]; seen != nil {
+		return seen.total
 	}
-	return n
+	return 0
 }
 
 // IDs tells how often each webhook-id came to a path. Requests without one count as "".
 func (r *Receiver) IDs(path string) map[string]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return maps.Clone(r.seen[path])
+	if seen := r.seen[path]; seen != nil {
+		return maps.Clone(seen.ids)
+	}
+	return nil
 }
 
 // CountID is the number of requests with a webhook-id, to whichever path.
@@ -178,8 +195,8 @@ func (r *Receiver) CountID(id string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := 0
-	for _, times := range r.seen {
-		n += times[id]
+	for _, seen := range r.seen {
+		n += seen.ids[id]
 	}
 	return n
 }
@@ -188,7 +205,7 @@ func (r *Receiver) CountID(id string) int {
 func (r *Receiver) Reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.requests, r.seen = nil, map[string]map[string]int{}
+	r.requests, r.seen = nil, map[string]*count{}
 	if r.changed == nil {
 		r.changed = make(chan struct{})
 	}
@@ -225,12 +242,9 @@ func (r *Receiver) summary() string {
 		return "no request at all"
 	}
 	counts := make([]string, 0, len(r.seen))
-	for path, ids := range r.seen {
-		n := 0
-		for _, times := range ids {
-			n += times
-		}
-		counts = append(counts, fmt.Sprintf("%s: %d", path, n))
+	for path, seen := range r.seen {
+		counts = append(counts, fmt.Sprintf("%s: %d", path, seen.total))
 	}
+	slices.Sort(counts)
 	return "requests to " + strings.Join(counts, ", ")
 }
