@@ -137,6 +137,7 @@ func (r *resolver) build() {
 		}
 	}
 	r.checkRoutes()
+	r.checkRedrive()
 	r.checkVisibility()
 	r.checkNames()
 }

@@ -3,6 +3,7 @@ package stack
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,7 +14,7 @@ const typeQueue = "AWS::SQS::Queue"
 // reason.
 var queueProperties = with(fifoProperties, map[string]support{
 	"QueueName": runs, "VisibilityTimeout": runs, "DelaySeconds": runs, "MaximumMessageSize": runs, "MessageRetentionPeriod": runs,
-	"ReceiveMessageWaitTimeSeconds": runs, "RedrivePolicy": runs, "RedriveAllowPolicy": runs,
+	"ReceiveMessageWaitTimeSeconds": runs, redrive: runs, redriveAllow: runs,
 
 	"KmsDataKeyReusePeriodSeconds": inert, "KmsMasterKeyId": inert, "SqsManagedSseEnabled": inert, "Tags": inert,
 })
@@ -24,6 +25,26 @@ var (
 	}
 	redriveProperties      = map[string]support{"deadLetterTargetArn": runs, "maxReceiveCount": runs}
 	redriveAllowProperties = map[string]support{"redrivePermission": runs, "sourceQueueArns": runs}
+)
+
+const (
+	redrive      = "RedrivePolicy"
+	redriveAllow = "RedriveAllowPolicy"
+
+	allowAll = "allowAll"
+	byQueue  = "byQueue"
+)
+
+// redrivePolicy and redriveAllowPolicy are the two as SQS takes them.
+type (
+	redrivePolicy struct {
+		DeadLetterTargetARN string `json:"deadLetterTargetArn"`
+		MaxReceiveCount     int    `json:"maxReceiveCount"`
+	}
+	redriveAllowPolicy struct {
+		Permission string   `json:"redrivePermission"`
+		Sources    []string `json:"sourceQueueArns,omitempty"`
+	}
 )
 
 // queueNumbers are the attributes that are whole numbers, with SQS's bounds (seconds, and bytes for the size).
@@ -75,11 +96,11 @@ func (r *resolver) buildQueue(res *resource) {
 			queue.Attributes[number.name] = strconv.Itoa(p.integer(number.name, number.lowest, number.lowest, number.highest))
 		}
 	}
-	if p.has("RedrivePolicy") {
-		queue.Attributes["RedrivePolicy"] = p.redrivePolicy()
+	if p.has(redrive) {
+		queue.Attributes[redrive] = p.redrivePolicy()
 	}
-	if p.has("RedriveAllowPolicy") {
-		queue.Attributes["RedriveAllowPolicy"] = p.redriveAllowPolicy()
+	if p.has(redriveAllow) {
+		queue.Attributes[redriveAllow] = p.redriveAllowPolicy()
 	}
 	r.stack.Queues = append(r.stack.Queues, queue)
 }
@@ -106,14 +127,11 @@ func (o object) refuseFIFO(name string) {
 
 // redrivePolicy says which queue gets the messages that were received in vain, and after how many times.
 func (o object) redrivePolicy() string {
-	p := o.document("RedrivePolicy", redriveProperties)
+	p := o.document(redrive, redriveProperties)
 	if p.n == nil { // and has been reported
 		return ""
 	}
-	policy := struct {
-		DeadLetterTargetARN string `json:"deadLetterTargetArn"`
-		MaxReceiveCount     int    `json:"maxReceiveCount"`
-	}{DeadLetterTargetARN: p.required("deadLetterTargetArn")}
+	policy := redrivePolicy{DeadLetterTargetARN: p.required("deadLetterTargetArn")}
 	if policy.DeadLetterTargetARN != "" {
 		p.queue("deadLetterTargetArn", policy.DeadLetterTargetARN)
 	}
@@ -125,16 +143,13 @@ func (o object) redrivePolicy() string {
 
 // redriveAllowPolicy says which queues may have this one for their dead letters.
 func (o object) redriveAllowPolicy() string {
-	const byQueue, most = "byQueue", 10
-	p := o.document("RedriveAllowPolicy", redriveAllowProperties)
-	policy := struct {
-		Permission string   `json:"redrivePermission"`
-		Sources    []string `json:"sourceQueueArns,omitempty"`
-	}{p.required("redrivePermission"), p.texts("sourceQueueArns")}
+	const most = 10
+	p := o.document(redriveAllow, redriveAllowProperties)
+	policy := redriveAllowPolicy{p.required("redrivePermission"), p.texts("sourceQueueArns")}
 	if policy.Permission == "" {
 		return ""
 	}
-	p.oneOf("redrivePermission", "", "allowAll", "denyAll", byQueue)
+	p.oneOf("redrivePermission", "", allowAll, "denyAll", byQueue)
 	switch {
 	case (policy.Permission == byQueue) != (len(policy.Sources) > 0):
 		p.problem("sourceQueueArns", "stand with redrivePermission %s, and only there", byQueue)
@@ -175,6 +190,28 @@ func compact(policy any) string {
 		return ""
 	}
 	return string(text)
+}
+
+// checkRedrive refuses a dead-letter queue that doesn't take messages of a queue that has it, as SQS does when the queue is made.
+func (r *resolver) checkRedrive() {
+	allowed := map[string]redriveAllowPolicy{}
+	for _, queue := range r.stack.Queues {
+		var policy redriveAllowPolicy
+		if json.Unmarshal([]byte(queue.Attributes[redriveAllow]), &policy) == nil {
+			allowed[queue.ARN] = policy
+		}
+	}
+	for _, queue := range r.stack.Queues {
+		var policy redrivePolicy
+		if json.Unmarshal([]byte(queue.Attributes[redrive]), &policy) != nil {
+			continue
+		}
+		allow, restricted := allowed[policy.DeadLetterTargetARN]
+		if restricted && allow.Permission != allowAll && !slices.Contains(allow.Sources, queue.ARN) {
+			res := r.byID[queue.LogicalID]
+			object{r: r, at: res.at().field("Properties"), n: res.properties}.problem(redrive, "its dead-letter queue's %s doesn't allow it", redriveAllow)
+		}
+	}
 }
 
 // checkVisibility refuses a queue that shows a message again while the function may still work on it, as Lambda does when

@@ -46,7 +46,11 @@ const queueReaders = `
   Dead:
     Type: AWS::SQS::Queue
     Properties:
-      RedriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [!Sub 'arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:${AWS::StackName}-jobs']}
+      RedriveAllowPolicy:
+        redrivePermission: byQueue
+        sourceQueueArns:
+          - !Sub arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:${AWS::StackName}-jobs
+          - !Sub arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:${AWS::StackName}-Plain
   Plain:
     Type: AWS::SQS::Queue
     Properties:
@@ -70,7 +74,7 @@ func TestQueues(t *testing.T) {
 			"RedrivePolicy":                 `{"deadLetterTargetArn":"` + arn + `local-Dead","maxReceiveCount":1000}`,
 		}},
 		{LogicalID: "Dead", Name: "local-Dead", ARN: arn + "local-Dead", URL: url + "local-Dead", Attributes: map[string]string{
-			"RedriveAllowPolicy": `{"redrivePermission":"byQueue","sourceQueueArns":["` + arn + `local-jobs"]}`,
+			"RedriveAllowPolicy": `{"redrivePermission":"byQueue","sourceQueueArns":["` + arn + `local-jobs","` + arn + `local-Plain"]}`,
 		}},
 		{LogicalID: "Plain", Name: "local-Plain", ARN: arn + "local-Plain", URL: url + "local-Plain", Attributes: map[string]string{
 			"RedrivePolicy": `{"deadLetterTargetArn":"` + arn + `local-Dead","maxReceiveCount":3}`, "RedriveAllowPolicy": `{"redrivePermission":"denyAll"}`,
@@ -126,6 +130,12 @@ func TestQueueErrors(t *testing.T) {
 		"sources":    one("RedriveAllowPolicy: {redrivePermission: allowAll, sourceQueueArns: [!GetAtt Q.Arn]}", "RedriveAllowPolicy.sourceQueueArns", "stand with redrivePermission byQueue, and only there").and("2: Q: Circular dependency between resources: [Q]"),
 		"no queue":   one("RedriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [x]}", "RedriveAllowPolicy.sourceQueueArns", `"x" is no ARN of a queue in this account and region`),
 		"same name":  {"      QueueName: q\n  P: {Type: AWS::SQS::Queue, Properties: {QueueName: q}}", []string{"6: P: has the name q, as Q has"}},
+		"denied": {"      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 1}\n" +
+			"  D: {Type: AWS::SQS::Queue, Properties: {RedriveAllowPolicy: {redrivePermission: denyAll}}}", []string{
+			"5: Q: Properties.RedrivePolicy: its dead-letter queue's RedriveAllowPolicy doesn't allow it"}},
+		"not among them": {"      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 1}\n" +
+			"  D: {Type: AWS::SQS::Queue, Properties: {RedriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: ['arn:aws:sqs:us-east-1:000000000000:q']}}}", []string{
+			"5: Q: Properties.RedrivePolicy: its dead-letter queue's RedriveAllowPolicy doesn't allow it"}},
 		"each other": {"      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 1}\n" +
 			"  D: {Type: AWS::SQS::Queue, Properties: {RedriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [!GetAtt Q.Arn]}}}", []string{
 			"2: Q: Circular dependency between resources: [Q, D]"}},

@@ -19,7 +19,7 @@ var (
 // scheduleName is what rules and schedules may be called.
 var scheduleName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// placedSchedule is a schedule with where the template has it. A rule with several targets is several schedules at one place.
+// placedSchedule is where the template has the schedule of an ARN.
 type placedSchedule struct {
 	at   place
 	line int
@@ -32,7 +32,7 @@ func (r *resolver) addSchedule(at place, line int, s Schedule) {
 		r.add(at, line, "%q can't be the name of a rule or schedule: letters, digits, ., - and _ only, 64 at most", s.Name)
 	}
 	for _, other := range r.schedules {
-		if other.arn == s.ARN && other.at != at {
+		if other.arn == s.ARN {
 			r.add(at, line, "has the name %s, as %s has (line %d)", s.Name, other.at.subject, other.line)
 			break
 		}

@@ -48,7 +48,7 @@ func (r *resolver) buildScheduleEvent(event object, function string) {
 	r.addSchedule(event.at, event.line("Type"), s)
 }
 
-// buildRule builds CloudFormation's form. Each of its targets is a schedule of its own.
+// buildRule builds CloudFormation's form, with one target: a rule without has no effect.
 func (r *resolver) buildRule(res *resource) {
 	p := r.object(res.at().field("Properties"), orEmpty(res), ruleProperties)
 	if p.has("EventPattern") {
@@ -58,28 +58,22 @@ func (r *resolver) buildRule(res *resource) {
 	if bus := p.text("EventBusName", defaultBus); bus != defaultBus {
 		p.problem("EventBusName", "%q: rules with a ScheduleExpression are on the bus %s, on AWS too", bus, defaultBus)
 	}
-	rule := Schedule{
+	s := Schedule{
 		Name: ruleName(r, res), ARN: ruleARN(r, res), Rule: true, Expression: p.required("ScheduleExpression"), Timezone: utc, Enabled: p.state(),
 	}
-	const most = 5
 	targets := p.items("Targets")
-	if len(targets) > most {
-		p.problem("Targets", "AWS takes %d at most, these are %d", most, len(targets))
+	if len(targets) > 1 {
+		p.problem("Targets", "a rule with several targets is %s: give each function a rule of its own", unsupported)
 	}
-	ids := map[string]bool{}
-	for i, item := range targets {
-		target := r.object(p.at.field("Targets").index(i), item, targetProperties)
-		target.origin = item.line
-		s := rule
-		s.Function = target.targetFunction()
-		target.delivery(&s, deadLetterProperties)
-		if id := target.required("Id"); id != "" && ids[id] {
-			target.problem("Id", "two targets have the Id %s", id)
-		} else {
-			ids[id] = true
-		}
-		r.addSchedule(res.at(), res.line, s)
+	if len(targets) == 0 { // it fires at nothing
+		return
 	}
+	target := r.object(p.at.field("Targets").index(0), targets[0], targetProperties)
+	target.origin = targets[0].line
+	target.required("Id")
+	s.Function = target.targetFunction()
+	target.delivery(&s, deadLetterProperties)
+	r.addSchedule(res.at(), res.line, s)
 }
 
 // targetFunction finds the function whose ARN is a target's.

@@ -54,8 +54,7 @@ const schedules = `
       ScheduleExpression: rate(5 minutes)
       EventBusName: default
       Targets:
-        - {Id: one, Arn: !Ref F.Alias, Input: '1'}
-        - {Id: two, Arn: !GetAtt F.Arn, DeadLetterConfig: {Arn: !GetAtt Dead.Arn}, RetryPolicy: {MaximumRetryAttempts: 1}}
+        - {Id: one, Arn: !Ref F.Alias, Input: '1', DeadLetterConfig: {Arn: !GetAtt Dead.Arn}, RetryPolicy: {MaximumRetryAttempts: 1}}
   Idle: {Type: AWS::Events::Rule, Properties: {ScheduleExpression: rate(5 minutes)}}
   Plain:
     Type: AWS::Scheduler::Schedule
@@ -99,8 +98,9 @@ func TestSchedules(t *testing.T) {
 			s.FlexibleWindow, s.Start, s.End = 24*time.Hour, start, start.Add(500*time.Millisecond)
 		}),
 		schedule("default", "local-FNameless", "rate(1 hour)"),
-		with(rule("local-PlainRule", "rate(5 minutes)"), func(s *stack.Schedule) { s.Input = "1" }),
-		with(rule("local-PlainRule", "rate(5 minutes)"), func(s *stack.Schedule) { s.MaximumRetryAttempts, s.DeadLetterQueue = 1, "local-Dead" }),
+		with(rule("local-PlainRule", "rate(5 minutes)"), func(s *stack.Schedule) {
+			s.Input, s.MaximumRetryAttempts, s.DeadLetterQueue = "1", 1, "local-Dead"
+		}),
 		schedule("default", "local-Plain", "rate(5 minutes)"),
 	}
 	equalTimes := cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) })
@@ -148,10 +148,11 @@ func TestScheduleErrors(t *testing.T) {
 		"two kinds":    {rule("Name: a") + "        D: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 minute), Name: a}}", nil},
 		"pattern":      {"  R: {Type: AWS::Events::Rule, Properties: {EventPattern: {source: [x]}}}", []string{"9: R: Properties.EventPattern: rules for events are %, which knows those with a ScheduleExpression"}},
 		"bus":          {plain("AWS::Events::Rule", "EventBusName: b"), []string{`9: R: Properties.EventBusName: "b": rules with a ScheduleExpression are on the bus default, on AWS too`}},
-		"targets": {plain("AWS::Events::Rule", "Targets: [{}, {Arn: 'arn:aws:sqs:us-east-1:0:q', Id: a, InputPath: $}, {Arn: !GetAtt F.Arn, Id: a}]"), []string{
-			"9: R: Properties.Targets[0].Arn: is missing", "9: R: Properties.Targets[0].Id: is missing", "9: R: Properties.Targets[1].InputPath: %",
-			"9: R: Properties.Targets[1].Arn: must be the Arn of a function of this template: other targets are %",
-			"9: R: Properties.Targets[2].Id: two targets have the Id a"}},
+		"targets": {plain("AWS::Events::Rule", "Targets: [{Arn: !GetAtt F.Arn, Id: a}, {Arn: !GetAtt F.Arn, Id: b}]"), []string{
+			"9: R: Properties.Targets: a rule with several targets is %: give each function a rule of its own"}},
+		"target": {plain("AWS::Events::Rule", "Targets: [{Arn: 'arn:aws:sqs:us-east-1:0:q', InputPath: $}]"), []string{
+			"9: R: Properties.Targets[0].InputPath: %", "9: R: Properties.Targets[0].Id: is missing",
+			"9: R: Properties.Targets[0].Arn: must be the Arn of a function of this template: other targets are %"}},
 		"by name": {plain("AWS::Scheduler::Schedule", "FlexibleTimeWindow: {Mode: 'OFF'}, Target: {Arn: !Ref F, RoleArn: x, SqsParameters: {}}"), []string{
 			"9: R: Properties.Target.SqsParameters: %", "9: R: Properties.Target.Arn: must be the Arn of a function of this template: other targets are %"}},
 		"bare": {"  R: {Type: AWS::Scheduler::Schedule}", []string{
