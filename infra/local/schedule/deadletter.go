@@ -55,7 +55,7 @@ type letter struct {
 
 // bury sends an event to the schedule's dead-letter queue. An event that has none, or that can't be sent there, is logged whole.
 func (s *schedule) bury(l letter) {
-	logger := s.logger.With("time", stamp(l.due), "retries", l.retries, "error", l.reason)
+	logger := s.logger.With("due", stamp(l.due), "retries", l.retries, "error", l.reason)
 	if s.spec.DeadLetterQueue == "" {
 		logger.Error("event dropped: it could not be delivered", "event", l.body)
 		return

@@ -16,7 +16,7 @@ func (s *schedule) fire(due time.Time) {
 	select {
 	case s.places <- struct{}{}:
 	default:
-		s.logger.Warn("a firing is skipped: too many of the schedule's events are under way", "time", stamp(due), "most", maxUnderWay)
+		s.logger.Warn("a firing is skipped: too many of the schedule's events are under way", "due", stamp(due), "most", maxUnderWay)
 		return
 	}
 	s.running.Go(func() {
@@ -128,7 +128,7 @@ func (s *schedule) deliver(due time.Time) {
 		case done:
 			return
 		case drop:
-			s.logger.Error("event dropped: the function failed", "time", stamp(due), "requestId", in.RequestID, "attempts", so.failed, "error", err)
+			s.logger.Error("event dropped: the function failed", "due", stamp(due), "requestId", in.RequestID, "attempts", so.failed, "error", err)
 			return
 		case deadLetter:
 			letter.reason, letter.retries, letter.condition = err, max(so.refused-1, 0), then.condition
@@ -139,7 +139,7 @@ func (s *schedule) deliver(due time.Time) {
 		if then.random > 0 {
 			wait += s.options.Random(then.random)
 		}
-		s.logger.Warn("event is tried again", "time", stamp(due), "requestId", in.RequestID, "in", wait.String(), "error", err)
+		s.logger.Warn("event is tried again", "due", stamp(due), "requestId", in.RequestID, "in", wait.String(), "error", err)
 		if !s.wait(s.options.Now().Round(0).Add(wait)) {
 			s.lost(due, err)
 			return
@@ -160,7 +160,7 @@ func (t *tries) count(err error) {
 // lost tells of an event that ends with the platform.
 func (s *schedule) lost(due time.Time, err error) {
 	if err != nil {
-		s.logger.Warn("event lost: the platform stops before it was delivered", "time", stamp(due), "error", err)
+		s.logger.Warn("event lost: the platform stops before it was delivered", "due", stamp(due), "error", err)
 	}
 }
 
