@@ -38,7 +38,7 @@ type tries struct {
 // step is what happens next to an event.
 type step struct {
 	action action
-	// wait is the time before the next try, with what may be random of it at the end: base + [0, random).
+	// base and random are the time before the next try: the first, and a random part of the second.
 	base, random time.Duration
 	// condition says which bound was reached, "" where trying again is of no use.
 	condition string
