@@ -1,9 +1,10 @@
 // Package provision makes what a stack needs and what isn't there yet: tables with their indexes, streams and time to live,
-// and secrets.
+// queues with their attributes, and secrets.
 //
 // It speaks to AWS's APIs only, through the SDK, so that the embedded services, LocalStack, moto or AWS itself will do.
 // It never deletes, never overwrites a value, and finishes what an earlier run was interrupted at. Streams and time to live
-// are switched off where the template has them no more, as CloudFormation does.
+// are switched off where the template has them no more, and attributes of queues are set to the template's, as CloudFormation
+// does.
 //
 // What may not enter: anything about how the services work inside.
 package provision
@@ -19,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"golang.org/x/sync/errgroup"
 
 	"devplatform/infra/local/stack"
@@ -33,7 +35,8 @@ type Options struct {
 }
 
 // Result names what Apply has made or changed, each as it is called in AWS, sorted.
-type Result struct{ Tables, Indexes, Streams, TimeToLive, Secrets []string }
+// QueueAttributes are queues that were there, with what was set.
+type Result struct{ Tables, Indexes, Streams, TimeToLive, Queues, QueueAttributes, Secrets []string }
 
 // String gives a line for the log: "tables a, b; secrets c", or "everything is there".
 func (r Result) String() string {
@@ -41,7 +44,10 @@ func (r Result) String() string {
 	for _, made := range []struct {
 		what  string
 		names []string
-	}{{"tables", r.Tables}, {"indexes", r.Indexes}, {"streams of", r.Streams}, {"time to live of", r.TimeToLive}, {"secrets", r.Secrets}} {
+	}{
+		{"tables", r.Tables}, {"indexes", r.Indexes}, {"streams of", r.Streams}, {"time to live of", r.TimeToLive},
+		{"queues", r.Queues}, {"attributes of", r.QueueAttributes}, {"secrets", r.Secrets},
+	} {
 		if len(made.names) > 0 {
 			parts = append(parts, made.what+" "+strings.Join(made.names, ", "))
 		}
@@ -59,44 +65,73 @@ const concurrency = 8
 type provisioner struct {
 	tables  *dynamodb.Client
 	secrets *secretsmanager.Client
+	sqs     *sqs.Client
 
-	mu   sync.Mutex
-	made Result
-	arns map[string]string // of secrets, by logical id
+	mu     sync.Mutex
+	made   Result
+	arns   map[string]string      // of secrets, by logical id
+	queues map[string]*queueState // by logical id
 }
 
-// Apply brings the services to what the stack describes. Where an endpoint has chosen other ARNs for the secrets than the
-// template's references predict, they are put into the stack: its functions must be started after that.
+// Apply brings the services to what the stack describes. Where an endpoint has chosen other ARNs for the secrets, or other
+// URLs and ARNs for the queues, than the template's references predict, they are put into the stack: its functions must be
+// started after that.
 func Apply(ctx context.Context, s *stack.Stack, options Options) (Result, error) {
 	p := newProvisioner(s, options)
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(concurrency)
-	for _, table := range s.Tables {
-		group.Go(func() error {
-			if err := p.table(ctx, table); err != nil {
-				return fmt.Errorf("table %s: %w", table.Name, err)
-			}
-			return nil
-		})
-	}
-	for _, secret := range s.Secrets {
-		group.Go(func() error {
-			if err := p.secret(ctx, secret); err != nil {
-				return fmt.Errorf("secret %s: %w", secret.Name, err)
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return Result{}, fmt.Errorf("provision: %w", err)
+	steps := slices.Concat(
+		each("table", s.Tables, func(t stack.Table) string { return t.Name }, p.table),
+		each("secret", s.Secrets, func(s stack.Secret) string { return s.Name }, p.secret),
+		each("queue", s.Queues, queueName, p.findQueue),
+	)
+	if err := together(ctx, steps); err != nil {
+		return Result{}, err
 	}
 	for logicalID, arn := range p.arns {
 		s.RebindSecret(logicalID, arn)
 	}
-	for _, names := range [][]string{p.made.Tables, p.made.Indexes, p.made.Streams, p.made.TimeToLive, p.made.Secrets} {
+	p.rebindQueues(s)
+	for _, redrive := range []bool{false, true} {
+		set := func(ctx context.Context, queue stack.Queue) error { return p.setQueue(ctx, queue, redrive) }
+		if err := together(ctx, each("queue", s.Queues, queueName, set)); err != nil {
+			return Result{}, err
+		}
+	}
+	p.noteQueues(s.Queues)
+	for _, names := range [][]string{
+		p.made.Tables, p.made.Indexes, p.made.Streams, p.made.TimeToLive, p.made.Queues, p.made.QueueAttributes, p.made.Secrets,
+	} {
 		slices.Sort(names)
 	}
 	return p.made, nil
+}
+
+func queueName(q stack.Queue) string { return q.Name }
+
+// step is something to do for one resource.
+type step func(context.Context) error
+
+// each makes a step for every resource; its error names the resource.
+func each[T any](kind string, resources []T, name func(T) string, do func(context.Context, T) error) []step {
+	steps := make([]step, 0, len(resources))
+	for _, resource := range resources {
+		steps = append(steps, func(ctx context.Context) error {
+			if err := do(ctx, resource); err != nil {
+				return fmt.Errorf("provision: %s %s: %w", kind, name(resource), err)
+			}
+			return nil
+		})
+	}
+	return steps
+}
+
+// together takes steps side by side and ends with the first that fails.
+func together(ctx context.Context, steps []step) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(concurrency)
+	for _, s := range steps {
+		group.Go(func() error { return s(ctx) })
+	}
+	return group.Wait() //nolint:wrapcheck // each has
 }
 
 func newProvisioner(s *stack.Stack, o Options) *provisioner {
@@ -109,9 +144,10 @@ func newProvisioner(s *stack.Stack, o Options) *provisioner {
 	}
 	keys := aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider(o.AccessKeyID, o.SecretKey, o.SessionToken))
 	return &provisioner{
-		arns:    map[string]string{},
+		arns: map[string]string{}, queues: map[string]*queueState{},
 		tables:  dynamodb.New(dynamodb.Options{Region: s.Region, BaseEndpoint: endpoint, Credentials: keys}),
 		secrets: secretsmanager.New(secretsmanager.Options{Region: s.Region, BaseEndpoint: endpoint, Credentials: keys}),
+		sqs:     sqs.New(sqs.Options{Region: s.Region, BaseEndpoint: endpoint, Credentials: keys}),
 	}
 }
 

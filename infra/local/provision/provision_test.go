@@ -22,10 +22,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	queueclient "github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/provision"
 	"devplatform/infra/local/secrets"
+	"devplatform/infra/local/sqs"
 	"devplatform/infra/local/stack"
 )
 
@@ -64,11 +66,12 @@ var index = strings.Replace(template, `{AttributeName: sk, AttributeType: S}]`, 
           KeySchema: [{AttributeName: sk, KeyType: HASH}, {AttributeName: due, KeyType: RANGE}]
           Projection: {ProjectionType: KEYS_ONLY}`, 1)
 
-// services are DynamoDB and Secrets Manager on one port, which counts the calls and may be told to meddle with them.
+// services are DynamoDB, SQS and Secrets Manager on one port, which counts the calls and may be told to meddle with them.
 type services struct {
 	url     string
 	tables  *sdk.Client
 	secrets *secretsmanager.Client
+	queues  *queueclient.Client
 
 	mu    sync.Mutex
 	calls map[string]int
@@ -94,24 +97,26 @@ func startIn(t *testing.T, dir string) (_ *services, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	queues, err := sqs.Open(sqs.Options{Now: time.Now, Account: queueAccount})
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := &services{calls: map[string]int{}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		service, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 		recorder := httptest.NewRecorder()
-		if service == "secretsmanager" {
-			kept.ServeHTTP(recorder, r)
-		} else {
-			tables.ServeHTTP(recorder, r)
-		}
+		handlers := map[string]http.Handler{"secretsmanager": kept, "AmazonSQS": queues, "DynamoDB_20120810": tables}
+		handlers[service].ServeHTTP(recorder, r)
 		s.answer(w, recorder, operation)
 	}))
 	s.url = server.URL
 	keys := credentials.NewStaticCredentialsProvider("local", "local", "")
 	s.tables = sdk.New(sdk.Options{Region: "us-east-1", BaseEndpoint: &s.url, Credentials: keys})
 	s.secrets = secretsmanager.New(secretsmanager.Options{Region: "us-east-1", BaseEndpoint: &s.url, Credentials: keys})
+	s.queues = queueclient.New(queueclient.Options{Region: "us-east-1", BaseEndpoint: &s.url, Credentials: keys})
 	return s, func() {
 		server.Close()
-		if err := tables.Close(); err != nil {
+		if err := errors.Join(tables.Close(), queues.Close()); err != nil {
 			t.Error(err)
 		}
 	}

@@ -1,0 +1,162 @@
+package provision_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	queueclient "github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"devplatform/infra/local/provision"
+)
+
+// queueAccount is the account of the queues' endpoint. It is another one than a template is resolved with here.
+const queueAccount = "111122223333"
+
+const queues = `Transform: AWS::Serverless-2016-10-31
+Resources:
+  Jobs:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: 60
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn, maxReceiveCount: 3}
+  Dead:
+    Type: AWS::SQS::Queue
+    Properties:
+      MessageRetentionPeriod: 1209600
+      RedriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [!Sub 'arn:aws:sqs:us-east-1:${AWS::AccountId}:local-Jobs']}
+  Function:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: f
+      Handler: h
+      Runtime: provided.al2023
+      Environment: {Variables: {JOBS: !Ref Jobs, DEAD: !GetAtt Dead.Arn}}
+`
+
+// attributes gives those of a queue that a template can set and that aren't SQS's defaults.
+func (s *services) attributes(t *testing.T, name string) map[string]string {
+	t.Helper()
+	url, err := s.queues.GetQueueUrl(t.Context(), &queueclient.GetQueueUrlInput{QueueName: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.queues.GetQueueAttributes(t.Context(), &queueclient.GetQueueAttributesInput{
+		QueueUrl: url.QueueUrl, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for attribute, usual := range map[string]string{
+		"VisibilityTimeout": "30", "DelaySeconds": "0", "MaximumMessageSize": "1048576", "MessageRetentionPeriod": "345600",
+		"ReceiveMessageWaitTimeSeconds": "0", "SqsManagedSseEnabled": "true", "ApproximateNumberOfMessages": "0",
+		"ApproximateNumberOfMessagesNotVisible": "0", "ApproximateNumberOfMessagesDelayed": "0",
+	} {
+		if out.Attributes[attribute] == usual {
+			delete(out.Attributes, attribute)
+		}
+	}
+	for _, own := range []string{"CreatedTimestamp", "LastModifiedTimestamp", "QueueArn"} {
+		delete(out.Attributes, own)
+	}
+	return out.Attributes
+}
+
+// made is what the endpoint has of the template above: its own account in every ARN.
+var (
+	jobsMade = map[string]string{
+		"VisibilityTimeout": "60", "RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:111122223333:local-Dead","maxReceiveCount":3}`,
+	}
+	deadMade = map[string]string{
+		"MessageRetentionPeriod": "1209600",
+		"RedriveAllowPolicy":     `{"redrivePermission":"byQueue","sourceQueueArns":["arn:aws:sqs:us-east-1:111122223333:local-Jobs"]}`,
+	}
+)
+
+func TestMakesQueues(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	made, loaded := s.apply(t, queues)
+	equal(t, made, "queues local-Dead, local-Jobs")
+	equal(t, s.attributes(t, "local-Jobs"), jobsMade)
+	equal(t, s.attributes(t, "local-Dead"), deadMade)
+	equal(t, loaded.Functions[0].Env, map[string]string{
+		"JOBS": s.url + "/111122223333/local-Jobs", "DEAD": "arn:aws:sqs:us-east-1:111122223333:local-Dead",
+	})
+
+	s.counted()
+	made, loaded = s.apply(t, queues)
+	equal(t, made, "everything is there")
+	equal(t, s.counted(), map[string]int{"GetQueueUrl": 2, "GetQueueAttributes": 2})
+	equal(t, loaded.Functions[0].Env["JOBS"], s.url+"/111122223333/local-Jobs")
+}
+
+func TestSetsChangedAttributes(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.apply(t, queues)
+	change := func(old, replacement string) string {
+		t.Helper()
+		changed := strings.Replace(queues, old, replacement, 1)
+		if changed == queues {
+			t.Fatal("nothing replaced")
+		}
+		return changed
+	}
+	made, _ := s.apply(t, change("maxReceiveCount: 3", "maxReceiveCount: 4"))
+	equal(t, made, "attributes of local-Jobs (RedrivePolicy)")
+	made, _ = s.apply(t, change("VisibilityTimeout: 60\n", "DelaySeconds: 7\n")) // the one that is left out has its default again
+	equal(t, made, "attributes of local-Jobs (DelaySeconds, VisibilityTimeout, RedrivePolicy)")
+	equal(t, s.attributes(t, "local-Jobs"), map[string]string{"DelaySeconds": "7", "RedrivePolicy": jobsMade["RedrivePolicy"]})
+	made, _ = s.apply(t, change("      RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn, maxReceiveCount: 3}\n", ""))
+	equal(t, made, "attributes of local-Jobs (DelaySeconds, VisibilityTimeout, RedrivePolicy)")
+	equal(t, s.attributes(t, "local-Jobs"), map[string]string{"VisibilityTimeout": "60"})
+
+	// A dead-letter queue that takes nobody's messages allows a source again before the source asks for it.
+	open := change("redrivePermission: byQueue, sourceQueueArns: [!Sub 'arn:aws:sqs:us-east-1:${AWS::AccountId}:local-Jobs']", "redrivePermission: denyAll")
+	made, _ = s.apply(t, strings.Replace(open, "      RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn, maxReceiveCount: 3}\n", "", 1))
+	equal(t, made, "attributes of local-Dead (RedriveAllowPolicy)")
+	made, _ = s.apply(t, queues)
+	equal(t, made, "attributes of local-Dead (RedriveAllowPolicy), local-Jobs (RedrivePolicy)")
+	made, _ = s.apply(t, change("redrivePermission: byQueue, sourceQueueArns: [!Sub 'arn:aws:sqs:us-east-1:${AWS::AccountId}:local-Jobs']", "redrivePermission: allowAll"))
+	equal(t, made, "attributes of local-Dead (RedriveAllowPolicy)")
+}
+
+// TestFinishesQueues finds queues that an earlier run was interrupted at, and one that another start made meanwhile.
+func TestFinishesQueues(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	refuse := func(of string) func(string, int, *int, []byte) []byte {
+		return func(operation string, _ int, status *int, body []byte) []byte {
+			if operation != of {
+				return body
+			}
+			*status = http.StatusForbidden
+			return []byte(`{"__type":"com.amazonaws.sqs#AccessDeniedException","message":"no"}`)
+		}
+	}
+	s.during(refuse("SetQueueAttributes"), func() {
+		_, err := provision.Apply(t.Context(), load(t, queues), provision.Options{Endpoint: s.url})
+		if err == nil || !strings.HasPrefix(err.Error(), "provision: queue local-Dead: set attributes: ") { // the answer alone is lost
+			t.Errorf("%v", err)
+		}
+	})
+	made, _ := s.apply(t, queues)
+	equal(t, made, "attributes of local-Jobs (RedrivePolicy)")
+	equal(t, s.attributes(t, "local-Jobs"), jobsMade)
+
+	// Both queues look missing at first. One turns out to be there with other attributes, the other has those it is made with.
+	late := func(operation string, nth int, status *int, body []byte) []byte {
+		if operation != "GetQueueUrl" || nth > 2 {
+			return body
+		}
+		*status = http.StatusBadRequest
+		return []byte(`{"__type":"com.amazonaws.sqs#QueueDoesNotExist","message":"The specified queue does not exist."}`)
+	}
+	s.during(late, func() {
+		made, _ := s.apply(t, strings.Replace(queues, "VisibilityTimeout: 60", "VisibilityTimeout: 61", 1))
+		equal(t, made, "queues local-Dead; attributes of local-Jobs (VisibilityTimeout)")
+	})
+}
