@@ -13,8 +13,8 @@ import (
 // awsPort is the one port of all AWS protocols: JSON services are told apart by X-Amz-Target, Lambda by its dated
 // paths, and the built-in code host by its own path.
 type awsPort struct {
-	dynamodb, secrets, codehost http.Handler
-	lambda                      atomic.Pointer[runtime.Runtime] // nil until the functions can start
+	dynamodb, sqs, secrets, codehost http.Handler
+	lambda                           atomic.Pointer[runtime.Runtime] // nil until the functions can start
 }
 
 // lambdaPath is how every path of Lambda's API starts: the date of an API version.
@@ -39,6 +39,8 @@ func (p *awsPort) service(w http.ResponseWriter, r *http.Request) {
 	switch service, _, _ := strings.Cut(target, "."); {
 	case service == "DynamoDB_20120810" || service == "DynamoDBStreams_20120810":
 		handler = p.dynamodb
+	case service == "AmazonSQS":
+		handler = p.sqs
 	case service == "secretsmanager":
 		handler = p.secrets
 	case target == "" && lambdaPath.MatchString(r.URL.Path):

@@ -13,7 +13,7 @@ func TestAWSPort(t *testing.T) {
 	named := func(name string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(name)) })
 	}
-	port := (&awsPort{dynamodb: named("dynamodb"), secrets: named("secrets"), codehost: named("codehost")}).handler()
+	port := (&awsPort{dynamodb: named("dynamodb"), sqs: named("sqs"), secrets: named("secrets"), codehost: named("codehost")}).handler()
 	for _, tc := range []struct {
 		path, target, origin string
 		status               int
@@ -21,6 +21,8 @@ func TestAWSPort(t *testing.T) {
 	}{
 		{"/", "DynamoDB_20120810.GetItem", "", 200, "dynamodb"},
 		{"/", "secretsmanager.GetSecretValue", "", 200, "secrets"},
+		{"/", "AmazonSQS.SendMessage", "", 200, "sqs"},
+		{"/", "AmazonSQS.SendMessage", "https://elsewhere.example", 403, "cross-origin"},
 		{"/codehost/login/oauth/authorize", "", "https://elsewhere.example", 200, "codehost"},
 		{"/", "DynamoDBStreams_20120810.ListStreams", "", 200, "dynamodb"},
 		{"/", "DynamoDBStreams_20120810.ListStreams", "https://elsewhere.example", 403, "cross-origin"},

@@ -12,7 +12,27 @@ import (
 
 // banner writes the table of what runs and where, then the line that tells that it is ready.
 func (p *platform) banner(w io.Writer) error {
-	var routes, endpoints [][]string
+	routes, endpoints := p.routes(), [][]string{}
+	for _, e := range p.endpoints() {
+		endpoints = append(endpoints, []string{e.name, e.address})
+	}
+	for _, rows := range [][][]string{routes, endpoints} {
+		if err := writeTable(w, rows); err != nil {
+			return fmt.Errorf("write: %w", err)
+		}
+	}
+	address := fmt.Sprintf("http://localhost:%d", p.http.port)
+	if p.gateway == nil {
+		address = p.awsAddress()
+	}
+	if _, err := fmt.Fprintf(w, "ready: %s\n", address); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	return nil
+}
+
+// routes are the ways to the functions: over HTTP, from streams and queues, and by the clock.
+func (p *platform) routes() (routes [][]string) {
 	for _, api := range p.stack.APIs {
 		sorted := slices.SortedStableFunc(slices.Values(api.Routes), func(a, b stack.Route) int { return strings.Compare(a.Path, b.Path) })
 		for _, route := range sorted {
@@ -23,25 +43,23 @@ func (p *platform) banner(w io.Writer) error {
 			routes = append(routes, []string{route.Method, route.Path, function})
 		}
 	}
+	called := func(function string, enabled bool) string {
+		if !enabled {
+			return function + " (disabled)"
+		}
+		return function
+	}
 	for _, m := range p.stack.EventSourceMappings {
-		function := m.Function
-		if !m.Enabled {
-			function += " (disabled)"
+		kind, source := "stream", m.Table
+		if m.Queue != "" {
+			kind, source = "queue", m.Queue
 		}
-		routes = append(routes, []string{"stream", m.Table, function})
+		routes = append(routes, []string{kind, source, called(m.Function, m.Enabled)})
 	}
-	for _, e := range p.endpoints() {
-		endpoints = append(endpoints, []string{e.name, e.address})
+	for _, s := range p.stack.Schedules {
+		routes = append(routes, []string{"schedule", s.Expression, called(s.Function, s.Enabled)})
 	}
-	for _, rows := range [][][]string{routes, endpoints} {
-		if err := writeTable(w, rows); err != nil {
-			return fmt.Errorf("write: %w", err)
-		}
-	}
-	if _, err := fmt.Fprintf(w, "ready: http://localhost:%d\n", p.http.port); err != nil {
-		return fmt.Errorf("write: %w", err)
-	}
-	return nil
+	return routes
 }
 
 // writeTable writes rows in aligned columns and an empty line behind them.
@@ -61,22 +79,25 @@ func writeTable(w io.Writer, rows [][]string) error {
 
 type endpoint struct{ name, address string }
 
+// awsAddress is where the AWS port answers.
+func (p *platform) awsAddress() string { return fmt.Sprintf("http://127.0.0.1:%d", p.aws.port) }
+
 // endpoints are the addresses that people use beside the API itself.
-func (p *platform) endpoints() []endpoint {
-	awsAddress := fmt.Sprintf("http://127.0.0.1:%d", p.aws.port)
-	services := "Lambda, DynamoDB and its streams, Secrets Manager"
-	all := []endpoint{
-		{"https", fmt.Sprintf("https://localhost:%d  (self-signed)", p.https.port)},
+func (p *platform) endpoints() (all []endpoint) {
+	const stores = "DynamoDB and its streams, SQS, Secrets Manager"
+	services := "Lambda, " + stores
+	if p.gateway != nil {
+		all = append(all, endpoint{"https", fmt.Sprintf("https://localhost:%d  (self-signed)", p.https.port)})
 	}
 	if p.settings.EndpointURL != "" {
 		services = "Lambda"
-		all = append(all, endpoint{"data", p.settings.EndpointURL + "  (DynamoDB and its streams, Secrets Manager)"})
+		all = append(all, endpoint{"data", p.settings.EndpointURL + "  (" + stores + ")"})
 	} else {
 		all = append(all, endpoint{"data", p.settings.DataDir})
 	}
-	all = append(all, endpoint{"AWS", awsAddress + "  (" + services + ")"})
+	all = append(all, endpoint{"AWS", p.awsAddress() + "  (" + services + ")"})
 	if p.codehost != nil {
-		all = append(all, endpoint{"code host", awsAddress + codehostPath + "/"})
+		all = append(all, endpoint{"code host", p.awsAddress() + codehostPath + "/"})
 	}
 	return all
 }

@@ -8,7 +8,7 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// stackName is the first part of the names of tables and secrets.
+// stackName is the first part of the names of tables, queues and secrets.
 const stackName = "local"
 
 // check loads a template as the platform would and says what it holds, or everything that can't be done.
@@ -22,12 +22,16 @@ func check(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := checkSchedules(s); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
 	routes := 0
 	for _, api := range s.APIs {
 		routes += len(api.Routes)
 	}
-	_, err = fmt.Fprintf(stdout, "%s: %d functions, %d routes, %d event source mappings, %d tables, %d secrets: the local platform can run it\n",
-		path, len(s.Functions), routes, len(s.EventSourceMappings), len(s.Tables), len(s.Secrets))
+	_, err = fmt.Fprintf(stdout, "%s: %d functions, %d routes, %d event source mappings, %d schedules, %d tables, %d queues, %d secrets: "+
+		"the local platform can run it\n",
+		path, len(s.Functions), routes, len(s.EventSourceMappings), len(s.Schedules), len(s.Tables), len(s.Queues), len(s.Secrets))
 	if err != nil {
 		return fmt.Errorf("write: %w", err)
 	}

@@ -13,7 +13,7 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	template := strings.Replace(triggered, "%s", "http://localhost", 1)
 	for _, tc := range []struct{ name, template, out, err string }{
-		{"sound", template, ": 2 functions, 1 routes, 2 event source mappings, 1 tables, 0 secrets: the local platform can run it\n", ""},
+		{"sound", template, ": 2 functions, 1 routes, 2 event source mappings, 0 schedules, 1 tables, 0 queues, 0 secrets: the local platform can run it\n", ""},
 		{
 			"broken pattern", strings.Replace(template, "anything-but", "nothing-but", 1), "",
 			":25: Reader: Properties.Events.Table.Properties.FilterCriteria.Filters[0].Pattern: filter pattern: dynamodb.Keys.pk.S",

@@ -17,7 +17,9 @@ import (
 	"devplatform/infra/local/gateway"
 	"devplatform/infra/local/provision"
 	"devplatform/infra/local/runtime"
+	"devplatform/infra/local/schedule"
 	"devplatform/infra/local/secrets"
+	"devplatform/infra/local/sqs"
 	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers"
 )
@@ -36,16 +38,18 @@ type platform struct {
 	failed           chan error // the first server or store that failed
 	starting         func()     // gives the start up
 
-	database *dynamodb.DB   // nil when another endpoint is used
-	secrets  *secrets.Store // as database
-	runtime  *runtime.Runtime
-	codehost *codehost.Server // nil when a provider is configured
-	gateway  *gateway.Gateway
-	triggers *triggers.Triggers // nil where no function reads a stream
+	database  *dynamodb.DB   // nil when another endpoint is used
+	queues    *sqs.Store     // as database
+	secrets   *secrets.Store // as database
+	runtime   *runtime.Runtime
+	codehost  *codehost.Server    // nil when a provider is configured
+	gateway   *gateway.Gateway    // nil where the template has no API
+	triggers  *triggers.Triggers  // nil where no function reads a stream or a queue
+	schedules *schedule.Scheduler // nil where there are none
 }
 
-// open takes the ports, reads the template, opens the data, makes the tables and secrets that are missing, and starts to
-// serve. On an error nothing stays open.
+// open takes the ports, reads the template, opens the data, makes the tables, queues and secrets that are missing, and starts
+// to serve. On an error nothing stays open.
 func open(ctx context.Context, settings Settings, logger *slog.Logger) (_ *platform, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -56,7 +60,8 @@ func open(ctx context.Context, settings Settings, logger *slog.Logger) (_ *platf
 		}
 	}()
 	for _, step := range []func(context.Context) error{
-		p.listen, p.makeDataDir, p.loadTemplate, p.openData, p.serveAWS, p.provision, p.openRuntime, p.serveGateway, p.openTriggers,
+		p.listen, p.makeDataDir, p.loadTemplate, p.openData, p.serveAWS, p.provision, p.openRuntime, p.serveGateway,
+		p.openTriggers, p.openSchedules,
 	} {
 		if err := step(ctx); err != nil {
 			select {
@@ -109,12 +114,13 @@ func (p *platform) loadTemplate(context.Context) error {
 		return err
 	}
 	p.stack, err = stack.Load(p.settings.Template, stack.Options{
-		StackName: stackName, Region: p.settings.Region, Account: account, Overrides: overrides,
+		StackName: stackName, Region: p.settings.Region, Account: account, QueueEndpoint: p.endpoint(),
+		Overrides: overrides,
 	})
 	if err != nil {
 		return err
 	}
-	if len(p.stack.APIs) != 1 {
+	if len(p.stack.APIs) > 1 {
 		return fmt.Errorf("%s: the local platform runs one API, the template has %d", p.settings.Template, len(p.stack.APIs))
 	}
 	return nil
@@ -135,6 +141,12 @@ func (p *platform) openData(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	p.queues, err = sqs.Open(sqs.Options{
+		Dir: filepath.Join(dir, "sqs"), Now: now, Logger: p.logger, Region: p.settings.Region, Account: account, Failed: p.fail,
+	})
+	if err != nil {
+		return err
+	}
 	p.database, err = dynamodb.Open(dynamodb.Options{
 		Dir: filepath.Join(dir, "dynamodb"), Now: now, Logger: p.logger, Region: p.settings.Region, Account: account,
 		Failed: p.fail,
@@ -142,7 +154,7 @@ func (p *platform) openData(context.Context) (err error) {
 	return err
 }
 
-// endpoint is where DynamoDB and Secrets Manager answer.
+// endpoint is where DynamoDB, SQS and Secrets Manager answer.
 func (p *platform) endpoint() string {
 	if p.settings.EndpointURL != "" {
 		return p.settings.EndpointURL
@@ -154,7 +166,7 @@ func (p *platform) endpoint() string {
 func (p *platform) serveAWS(context.Context) error {
 	p.port = &awsPort{}
 	if p.database != nil {
-		p.port.dynamodb, p.port.secrets = p.database, p.secrets
+		p.port.dynamodb, p.port.sqs, p.port.secrets = p.database, p.queues, p.secrets
 	}
 	if p.codehost != nil {
 		p.port.codehost = p.codehost
@@ -163,7 +175,7 @@ func (p *platform) serveAWS(context.Context) error {
 	return nil
 }
 
-// provision makes the tables and secrets of the template that are not there yet.
+// provision makes the tables, queues and secrets of the template that are not there yet.
 func (p *platform) provision(ctx context.Context) error {
 	made, err := provision.Apply(ctx, p.stack, provision.Options{
 		Endpoint: p.endpoint(), AccessKeyID: p.settings.AccessKeyID, SecretKey: p.settings.SecretKey, SessionToken: p.settings.SessionToken,
@@ -208,8 +220,13 @@ func (p *platform) openRuntime(ctx context.Context) error {
 	return nil
 }
 
-// serveGateway opens the two public ports.
+// serveGateway opens the two public ports. Without an API nothing answers there, and they are given back.
 func (p *platform) serveGateway(context.Context) (err error) {
+	if len(p.stack.APIs) == 0 {
+		p.http.close()
+		p.https.close()
+		return nil
+	}
 	p.gateway, err = gateway.New(gateway.Options{
 		API: p.stack.APIs[0], Invoke: p.runtime.Invoke, Account: account, Now: now, Logger: p.logger,
 	})
@@ -252,10 +269,11 @@ func (p *platform) stop() error {
 	for _, server := range p.servers { // the gateway's: the functions still need the AWS port
 		draining.Go(func() { _ = server.Shutdown(ctx) })
 	}
-	var err error
-	draining.Go(func() { err = p.closeTriggers(ctx) })
+	var triggering, scheduling error
+	draining.Go(func() { triggering = p.closeTriggers(ctx) })
+	draining.Go(func() { scheduling = p.closeSchedules(ctx) })
 	draining.Wait()
-	return errors.Join(err, p.close())
+	return errors.Join(triggering, scheduling, p.close())
 }
 
 // close ends everything that was opened, in the order opposite to its use.
@@ -268,7 +286,7 @@ func (p *platform) close() error {
 	}
 	cut, cancelled := context.WithTimeout(ctx, 0) // unless they ended by [platform.stop]
 	defer cancelled()
-	problems = append(problems, p.closeTriggers(cut))
+	problems = append(problems, p.closeTriggers(cut), p.closeSchedules(cut))
 	if p.runtime != nil {
 		problems = append(problems, p.runtime.Close(ctx))
 	}
@@ -279,6 +297,9 @@ func (p *platform) close() error {
 		if l != nil {
 			l.close()
 		}
+	}
+	if p.queues != nil {
+		problems = append(problems, p.queues.Close())
 	}
 	if p.database != nil {
 		problems = append(problems, p.database.Close())

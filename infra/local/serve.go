@@ -41,6 +41,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	p.startTriggers()
+	p.startSchedules()
 	select {
 	case <-ctx.Done():
 		p.logger.Info("stopping")

@@ -16,9 +16,9 @@ type Settings struct {
 	Port int `env:"PORT" envDefault:"3000"`
 	// AWSPort is the port of the AWS services' wire protocols. 0 takes a free one.
 	AWSPort int `env:"AWS_PORT" envDefault:"4566"`
-	// DataDir keeps tables, secrets, the positions of event source mappings, certificates and identities.
+	// DataDir keeps tables, queues, secrets, the positions of event source mappings, certificates and identities.
 	DataDir string `env:"DATA_DIR" envDefault:".local"`
-	// EndpointURL, if set, is used in place of the embedded DynamoDB and Secrets Manager.
+	// EndpointURL, if set, is used in place of the embedded DynamoDB, SQS and Secrets Manager.
 	EndpointURL string `env:"AWS_ENDPOINT_URL"`
 	// Region is that of functions, ARNs and clients.
 	Region string `env:"AWS_REGION" envDefault:"us-east-1"`

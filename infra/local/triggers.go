@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path/filepath"
 
+	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers"
 )
 
@@ -37,22 +38,26 @@ func (p *platform) positionsDir() string {
 	return filepath.Join(p.settings.DataDir, "triggers", url.QueryEscape(p.settings.EndpointURL))
 }
 
-// startTriggers lets the mappings run. It is called when people can work already: what waits in a stream has waited
-// since the last stop, and must not hold up a start.
+// startTriggers lets the mappings run. It is called when people can work already: what waits in a stream or a queue has
+// waited since the last stop, and must not hold up a start.
 func (p *platform) startTriggers() {
 	if p.triggers == nil {
 		return
 	}
 	p.triggers.Start()
-	enabled, disabled := 0, 0
-	for _, m := range p.stack.EventSourceMappings {
-		if m.Enabled {
-			enabled++
-		} else {
-			disabled++
+	enabled := func(m stack.EventSourceMapping) bool { return m.Enabled }
+	p.logger.Info("event source mappings: " + countEnabled(p.stack.EventSourceMappings, enabled))
+}
+
+// countEnabled says how many of them are enabled.
+func countEnabled[T any](all []T, enabled func(T) bool) string {
+	count := 0
+	for _, one := range all {
+		if enabled(one) {
+			count++
 		}
 	}
-	p.logger.Info(fmt.Sprintf("event source mappings: %d enabled, %d disabled", enabled, disabled))
+	return fmt.Sprintf("%d enabled, %d disabled", count, len(all)-count)
 }
 
 // closeTriggers begins no new batch and lets those in flight finish until ctx ends. What is cut then runs again after the
@@ -61,7 +66,11 @@ func (p *platform) closeTriggers(ctx context.Context) error {
 	if p.triggers == nil {
 		return nil
 	}
-	err := p.triggers.Close(ctx)
+	return p.orCut(p.triggers.Close(ctx))
+}
+
+// orCut takes it for no failure that work was cut at the end of a stop's time.
+func (p *platform) orCut(err error) error {
 	if err != nil && errors.Is(err, context.DeadlineExceeded) {
 		p.logger.Warn(err.Error())
 		return nil
