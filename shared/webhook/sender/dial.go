@@ -35,7 +35,7 @@ func (d *singleDial) dial(ctx context.Context, network, address string) (net.Con
 	if d.used.Swap(true) {
 		return nil, errDialledAgain
 	}
-	return d.dialer.DialContext(ctx, network, address) //nolint:wrapcheck // it is sorted into a sentence
+	return d.dialer.DialContext(ctx, network, asWritten(address)) //nolint:wrapcheck // it is sorted into a sentence
 }
 
 // How far an attempt came. The transport's errors don't say.

@@ -1,0 +1,81 @@
+package sender_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"devplatform/shared/webhook/sender"
+)
+
+func TestPrintable(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, in, want string }{
+		{"text", "Zoë 👩‍💻 鍵\n\tindented", "Zoë 👩‍💻 鍵\n\tindented"},
+		{"other systems' lines", "a\r\nb\r\n\r\nc", "a\nb\n\nc"},
+		{"a lone return", "safe\revil", "safe\ufffdevil"},
+		{"returns before a line's end", "a\r\r\nb", "a\ufffd\nb"},
+		{"what steers a terminal", "\x1b[31mred\x1b[0m\a\b\x7f", "\ufffd[31mred\ufffd[0m\ufffd"},
+		{"a C1 control", "a\u009b31m", "a\ufffd31m"},
+		{"nul", "a\x00\x00b", "a\ufffdb"},
+		{"not UTF-8", "a\xff\xfe\xc3b", "a\ufffdb"},
+		{"what turns the direction", "abc\u202edef\u2066", "abc\ufffddef\ufffd"},
+		{"separators that JavaScript takes for lines", "a\u2028b\u2029", "a\ufffdb\ufffd"},
+		{"a byte order mark", "\ufeff{}", "\ufffd{}"},
+		{"private use, unassigned", "\ue000\U0010ffff", "\ufffd"},
+		{"a surrogate as UTF-8", "\xed\xa0\x80", "\ufffd"},
+		{"spaces of all kinds", "a\u00a0b\u3000c", "a\u00a0b\u3000c"},
+		{"nothing", "", ""},
+		{"cut between characters", strings.Repeat("a", 1023) + "é", strings.Repeat("a", 1023)},
+		{"just enough", strings.Repeat("a", 1022) + "éx", strings.Repeat("a", 1022) + "é"},
+	} {
+		if got := sender.Printable([]byte(tc.in)); got != tc.want {
+			t.Errorf("%s: got %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+func FuzzPrintable(f *testing.F) {
+	f.Add([]byte("\x1b]0;title\a\r\n\xff\u202e"))
+	f.Add(bytes.Repeat([]byte("é\x00"), 600))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		got := sender.Printable(body)
+		if len(got) > 1<<10 || !utf8.ValidString(got) {
+			t.Fatalf("%d bytes of %q", len(got), got)
+		}
+		if i := strings.IndexFunc(got, func(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) }); i >= 0 {
+			t.Fatalf("a control character in %q", got[i:])
+		}
+		if again := sender.Printable([]byte(got)); again != strings.ReplaceAll(got, "\ufffd\ufffd", "\ufffd") {
+			t.Fatalf("%q became %q", got, again)
+		}
+	})
+}
+
+func TestParseRetryAfter(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 31, 8, 15, 0, 500_000_000, time.UTC)
+	const year = 365 * 24 * time.Hour
+	for value, want := range map[string]time.Duration{
+		"": 0, "0": 0, "1": time.Second, "120": 2 * time.Minute, "000120": 2 * time.Minute, "31536000": year, "31536001": year,
+		"99999999999999999999": year, "9223372036854775807": year, "-5": 0, "+5": 0, "1.5": 0, "5s": 0, "soon": 0, "１": 0,
+		"Sat, 31 Jan 2026 08:15:01 GMT": 500 * time.Millisecond, "Sat, 31 Jan 2026 08:15:00 GMT": 0, "Thu, 01 Jan 1970 00:00:00 GMT": 0,
+		"Saturday, 31-Jan-26 09:15:00 GMT": time.Hour - 500*time.Millisecond, "Sat Jan 31 08:16:00 2026": time.Minute - 500*time.Millisecond,
+		"Fri, 31 Dec 9999 23:59:59 GMT": year, "Sat, 31 Jan 2026 08:15:01 CET": 0,
+	} {
+		if got := sender.ParseRetryAfter(value, now); got != want {
+			t.Errorf("%q: got %s, want %s", value, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		got := sender.ParseRetryAfter(rapid.String().Draw(t, "value"), now)
+		if got < 0 || got > year {
+			t.Fatal(got)
+		}
+	})
+}

@@ -1,0 +1,22 @@
+package sender
+
+import (
+	"net/netip"
+
+	"code.dny.dev/ssrf"
+)
+
+// Inner functions that the tests of this package ask directly.
+var (
+	Printable       = printable
+	ParseRetryAfter = parseRetryAfter
+	ParseNumber     = parseNumber
+)
+
+// NewWithPublic is New for a machine on which these addresses, too, are public: the only way to have a public address
+// and a private one without a network.
+func NewWithPublic(o Options, public ...netip.Prefix) *Sender {
+	s := New(o)
+	s.dialer.Control = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(public...)).Safe
+	return s
+}

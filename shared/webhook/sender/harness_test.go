@@ -1,0 +1,160 @@
+package sender_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"devplatform/shared/webhook/sender"
+)
+
+// quick is a time-out that a working endpoint on this machine keeps, and a test can wait for.
+const quick = 400 * time.Millisecond
+
+// endpoint speaks bare TCP, so that it can answer anything. It counts the connections that were made to it.
+type endpoint struct {
+	address  string
+	accepted atomic.Int32
+	closed   chan struct{} // one for each connection whose handling is over
+}
+
+// listen serves each connection with serve, then closes it.
+func listen(t testing.TB, address string, serve func(net.Conn)) *endpoint {
+	t.Helper()
+	listener, err := net.Listen("tcp", address) //nolint:noctx // a listener of a test
+	if err != nil {
+		t.Skipf("this machine has no %s to listen on: %v", address, err)
+	}
+	e := &endpoint{address: listener.Addr().String(), closed: make(chan struct{}, 1000)}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			e.accepted.Add(1)
+			running.Go(func() {
+				serve(conn)
+				_ = conn.Close()
+				e.closed <- struct{}{}
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		running.Wait()
+	})
+	return e
+}
+
+func (e *endpoint) url() string { return "http://" + e.address + "/hook" }
+
+func (e *endpoint) port() string {
+	_, port, _ := net.SplitHostPort(e.address)
+	return port
+}
+
+// answer serves bytes after the whole request has been read.
+func answer(bytes string) func(net.Conn) {
+	return func(conn net.Conn) {
+		takeRequest(conn)
+		_, _ = io.WriteString(conn, bytes)
+	}
+}
+
+func takeRequest(conn net.Conn) {
+	request, err := http.ReadRequest(bufio.NewReader(conn))
+	if err == nil {
+		_, _ = io.Copy(io.Discard, request.Body)
+	}
+}
+
+// untilClosed waits for the client to go away.
+func untilClosed(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
+
+// onTheMachine is a sender that may dial everything.
+func onTheMachine() *sender.Sender {
+	return sender.New(sender.Options{AllowPrivate: true, Timeout: 10 * time.Second})
+}
+
+func hurried() *sender.Sender {
+	return sender.New(sender.Options{AllowPrivate: true, Timeout: quick})
+}
+
+func post(t testing.TB, s *sender.Sender, url string) sender.Result {
+	t.Helper()
+	return s.Send(t.Context(), sender.Request{URL: url, Header: http.Header{"X-Service-Event": {"webhook.test"}}, Body: []byte(`{"id":"evt_1"}`)})
+}
+
+// names is a DNS server: it answers each question with the addresses that the function gives for the name (without the last dot).
+func names(t testing.TB, lookup func(name string) []netip.Addr) *net.Resolver {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0") //nolint:noctx // a server of a test
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	go func() {
+		for packet := make([]byte, 1500); ; {
+			n, from, err := conn.ReadFrom(packet)
+			if err != nil {
+				return
+			}
+			if reply := resolve(packet[:n], lookup); reply != nil {
+				_, _ = conn.WriteTo(reply, from)
+			}
+		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
+}
+
+// fixed are names that never change.
+func fixed(addresses map[string][]string) func(string) []netip.Addr {
+	return func(name string) []netip.Addr {
+		var found []netip.Addr
+		for _, address := range addresses[name] {
+			found = append(found, netip.MustParseAddr(address))
+		}
+		return found
+	}
+}
+
+func resolve(packet []byte, lookup func(name string) []netip.Addr) []byte {
+	var query dnsmessage.Message
+	if query.Unpack(packet) != nil || len(query.Questions) != 1 {
+		return nil
+	}
+	question := query.Questions[0]
+	reply := dnsmessage.Message{
+		Header:    dnsmessage.Header{ID: query.ID, Response: true, RecursionAvailable: true, RecursionDesired: true},
+		Questions: query.Questions,
+	}
+	header := dnsmessage.ResourceHeader{Name: question.Name, Class: dnsmessage.ClassINET} // TTL 0
+	addresses := lookup(strings.ToLower(strings.TrimSuffix(question.Name.String(), ".")))
+	if addresses == nil {
+		reply.RCode = dnsmessage.RCodeNameError
+	}
+	for _, address := range addresses {
+		switch {
+		case question.Type == dnsmessage.TypeA && address.Is4():
+			reply.Answers = append(reply.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AResource{A: address.As4()}})
+		case question.Type == dnsmessage.TypeAAAA && address.Is6():
+			reply.Answers = append(reply.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: address.As16()}})
+		}
+	}
+	packed, _ := reply.Pack()
+	return packed
+}

@@ -1,0 +1,54 @@
+package sender
+
+import (
+	"encoding/binary"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// asWritten replaces a host that is an IPv4 address in one of the spellings of inet_aton by the usual spelling: 2130706433, 0x7f.1 and
+// 0177.0.0.1 are 127.0.0.1. Browsers and C libraries read them so and Go does not; here they mean one thing on every machine,
+// and are refused or dialled like any other address.
+func asWritten(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	ip, ok := parseNumber(strings.TrimSuffix(host, "."))
+	if !ok {
+		return address
+	}
+	return net.JoinHostPort(ip.String(), port)
+}
+
+// parseNumber reads one to four numbers, each decimal, octal (0…) or hexadecimal (0x…). The last fills the bytes that are left.
+func parseNumber(host string) (netip.Addr, bool) {
+	parts := strings.Split(host, ".")
+	last := len(parts) - 1
+	if last > 3 {
+		return netip.Addr{}, false
+	}
+	var value uint64
+	for i, part := range parts {
+		bits := 8
+		if i == last {
+			bits = 8 * (4 - last)
+		}
+		digits, base := part, 10
+		if hex, ok := strings.CutPrefix(strings.ToLower(part), "0x"); ok {
+			digits, base = hex, 16
+		} else if len(part) > 1 && part[0] == '0' {
+			digits, base = part[1:], 8
+		}
+		n, err := strconv.ParseUint(digits, base, bits)
+		if err != nil {
+			return netip.Addr{}, false
+		}
+		value = value<<bits | n
+	}
+	var bytes [4]byte
+	binary.BigEndian.PutUint32(bytes[:], uint32(value)) //nolint:gosec // the parts have 32 bits together
+	return netip.AddrFrom4(bytes), true
+}

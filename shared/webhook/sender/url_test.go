@@ -1,0 +1,135 @@
+package sender_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"devplatform/shared/webhook/sender"
+)
+
+func TestCheckURL(t *testing.T) {
+	t.Parallel()
+	const (
+		form        = "must be an absolute https URL"
+		either      = "must be an absolute https or http URL"
+		characters  = "must not contain spaces or control characters"
+		credentials = "must not contain a user name or password"
+		host        = "must name a valid host"
+		port        = "must have a port from 1 to 65535, or none"
+		length      = "must have at most 2,048 characters"
+	)
+	for _, tc := range []struct{ url, want, wantPrivate string }{
+		{"https://example.com", "", ""},
+		{"https://example.com/hook?a=b&c=%20#part", "", ""},
+		{"HTTPS://Example.COM:8443/", "", ""},
+		{"https://example.com:1", "", ""},
+		{"https://example.com:65535", "", ""},
+		{"https://example.com./", "", ""},
+		{"https://under_score.example.com", "", ""},
+		{"https://bücher.example/", "", ""},
+		{"https://xn--bcher-kva.example/", "", ""},
+		{"https://example.com/bücher", "", ""},
+		{"https://localhost", "", ""},
+		{"https://127.0.0.1:8080/", "", ""}, // decided at the dial
+		{"https://[::1]:8080/", "", ""},
+		{"https://[fe80::1%25eth0]/", "", ""},
+		{"https://" + strings.Repeat("a", 63) + ".com", "", ""},
+		{"https://example.com/" + strings.Repeat("a", 2028), "", ""},
+		{"https://example.com/" + strings.Repeat("é", 2028), "", ""},
+		{"http://example.com", form, ""},
+		{"http://localhost:3000/hook", form, ""},
+
+		{"", form, either},
+		{"example.com", form, either},
+		{"example.com:443", form, either},
+		{"/hook", form, either},
+		{"//example.com/hook", form, either},
+		{"ftp://example.com", form, either},
+		{"file:///etc/passwd", form, either},
+		{"gopher://example.com", form, either},
+		{"javascript:alert(1)", form, either},
+		{"https://[::1", form, either},
+		{"https://exa%mple.com", form, either},
+		{"https://127%2e0.0.1/", form, either},
+		{"https://example.com:80a/", form, either},
+		{"https://example.com:-1/", form, either},
+		{"https://example.com\\@127.0.0.1/", form, either},
+		{"https:example.com", host, host},
+		{"https:/example.com", host, host},
+		{"https://", host, host},
+		{"https:///hook", host, host},
+		{"https://:443/", host, host},
+		{"https://./", host, host},
+		{"https://a..b/", host, host},
+		{"https://.example.com/", host, host},
+		{"https://exa!mple.com/", host, host},
+		{"https://*.example.com/", host, host},
+		{"https://example.com;evil.com/", host, host},
+		{"https://" + strings.Repeat("a", 64) + ".com", host, host},
+		{"https://" + strings.Repeat("a.", 127) + "com", host, host},
+		{"https://[::g]/", form, either},
+		{"https://\u00ad/", host, host},
+		{"https://user@example.com/", credentials, credentials},
+		{"https://user:password@example.com/", credentials, credentials},
+		{"https://@example.com/", credentials, credentials},
+		{"https://example.com:/", port, port},
+		{"https://example.com:0/", port, port},
+		{"https://example.com:65536/", port, port},
+		{"https://example.com:99999999999999999999/", port, port},
+		{" https://example.com", characters, characters},
+		{"https://example.com ", characters, characters},
+		{"https://example.com/a b", characters, characters},
+		{"https://example.com/\r\nX-Injected: yes", characters, characters},
+		{"https://example.com/\x00", characters, characters},
+		{"https://example.com/\u0085", characters, characters},
+		{"https://example.com/\u2028", characters, characters},
+		{"https://example.com/\u00a0", characters, characters},
+		{"https://example.com/\xff", characters, characters},
+		{"https://example.com/" + strings.Repeat("a", 2029), length, length},
+	} {
+		for _, allowed := range []struct {
+			private bool
+			want    string
+		}{{false, tc.want}, {true, tc.wantPrivate}} {
+			got := ""
+			if err := sender.CheckURL(tc.url, allowed.private); err != nil {
+				got = err.Error()
+			}
+			if got != allowed.want {
+				t.Errorf("%q, private addresses allowed: %t: got %q, want %q", tc.url, allowed.private, got, allowed.want)
+			}
+		}
+	}
+}
+
+// What was stored before a rule became stricter is not sent to either.
+func TestAnAttemptChecksTheURL(t *testing.T) {
+	t.Parallel()
+	e := listen(t, "127.0.0.1:0", answer("HTTP/1.1 200 OK\r\n\r\n"))
+	for _, url := range []string{e.url(), "ftp://" + e.address, e.address, ""} {
+		if got := post(t, sender.New(sender.Options{}), url); got.Error != "the url must be an absolute https URL" || e.accepted.Load() != 0 {
+			t.Errorf("%q: %+v", url, got)
+		}
+	}
+}
+
+// Whatever CheckURL takes, a request can be made of.
+func FuzzCheckURL(f *testing.F) {
+	for _, seed := range []string{"https://example.com:8443/hook?a=b", "http://[::1%25lo]:80", "https://bücher.example", "https://127.1", "https://１２７.0.0.1"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		strict, lax := sender.CheckURL(raw, false), sender.CheckURL(raw, true)
+		if strict == nil && lax != nil {
+			t.Fatalf("%q is allowed, but not with private addresses: %v", raw, lax)
+		}
+		if lax != nil {
+			return
+		}
+		request, err := http.NewRequest(http.MethodPost, raw, nil)
+		if err != nil || request.URL.Host == "" || request.URL.User != nil || strict == nil && request.URL.Scheme != "https" {
+			t.Fatalf("%q: %v, %v", raw, request, err)
+		}
+	})
+}
