@@ -64,7 +64,7 @@ func poisonJSON(name, reason string, value jsontext.Value, text []byte) (string,
 		whole = strings.ToValidUTF8(string(text), "\uFFFD")
 	}
 	body, err := json.Marshal(map[string]any{"reason": reason, name: whole}, json.Deterministic(true))
-	return noncharacters.Replace(string(body)), err //nolint:wrapcheck // wrapped by poisonBody
+	return noncharacters.Replace(string(body)), err
 }
 
 // noncharacters are the two that JSON may hold as they are and SQS refuses.

@@ -1,0 +1,47 @@
+package queue
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Every message is in one batch, in batches of what SQS takes, and none could have had the next one, too.
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	filling := strings.Repeat("x", 2*maxBatch)
+	rapid.Check(t, func(t *rapid.T) {
+		messages := make([]Message, rapid.IntRange(0, 60).Draw(t, "messages"))
+		for i := range messages {
+			messages[i].Body = filling[:rapid.SampledFrom([]int{1, 1, 1, 1000, 300 << 10, 600 << 10, maxBatch - 15, maxBatch, 2 * maxBatch}).Draw(t, "size")]
+			if rapid.Bool().Draw(t, "attributes") {
+				messages[i].Attributes = map[string]string{"name": "value"} // 4 + 6 + 5 bytes
+			}
+		}
+		next := 0
+		for batch := range batches(messages) {
+			size := 0
+			for _, entry := range batch {
+				if *entry.Id != strconv.Itoa(next) || len(*entry.MessageBody) != len(messages[next].Body) {
+					t.Fatalf("%s where %d should be", *entry.Id, next)
+				}
+				size += len(*entry.MessageBody) + 15*len(entry.MessageAttributes)
+				next++
+			}
+			if len(batch) == 0 || len(batch) > 10 || (size > 1<<20 && len(batch) > 1) {
+				t.Fatalf("a batch of %d, %d bytes", len(batch), size)
+			}
+			if next < len(messages) {
+				m := messages[next]
+				if len(batch) < 10 && size+len(m.Body)+15*len(m.Attributes) <= 1<<20 {
+					t.Fatalf("a batch of %d, %d bytes, could have had the next", len(batch), size)
+				}
+			}
+		}
+		if next != len(messages) {
+			t.Fatalf("%d of %d", next, len(messages))
+		}
+	})
+}
