@@ -75,14 +75,9 @@ func readMessages(payload []byte) ([]QueueMessage, error) {
 		if r.MessageId == "" {
 			return nil, errNoQueueEvent
 		}
-		receives, err := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
-		if err != nil {
-			return nil, errNoQueueEvent
-		}
-		sent, err := strconv.ParseInt(r.Attributes["SentTimestamp"], 10, 64)
-		if err != nil {
-			return nil, errNoQueueEvent
-		}
+		// What can't be read of these is 0: SQS always says them, and no message should fail for them.
+		receives, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
+		sent, _ := strconv.ParseInt(r.Attributes["SentTimestamp"], 10, 64)
 		messages[i] = QueueMessage{
 			ID: r.MessageId, ReceiptHandle: r.ReceiptHandle, Body: r.Body, Group: r.Attributes["MessageGroupId"],
 			Attributes: texts(r.MessageAttributes), Receives: receives, SentAt: time.UnixMilli(sent).UTC(),

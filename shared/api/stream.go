@@ -45,7 +45,7 @@ type Poison func(ctx context.Context, record []byte, reason error) error
 // A record that can't be read, and one for which handle answers ErrPoison, does not fail if poison takes it. Without poison, nil,
 // it does.
 func Stream(logger *slog.Logger, handle func(context.Context, StreamRecord) error, poison Poison) *StreamHandler {
-	return &StreamHandler{logger: logger, poison: poison, together: 1, handle: func(ctx context.Context, records []StreamRecord) []error {
+	return &StreamHandler{logger: logger, poison: poison, atOnce: 1, handle: func(ctx context.Context, records []StreamRecord) []error {
 		return []error{handle(ctx, records[0])}
 	}}
 }
@@ -56,15 +56,15 @@ func Stream(logger *slog.Logger, handle func(context.Context, StreamRecord) erro
 // The first record that failed is reported, and Lambda shows it again with all behind it, those that were done, too: what is done
 // with a record must bear to be done twice. None of those is given to poison before its turn comes without a failure before it.
 func StreamBatch(logger *slog.Logger, handle func(context.Context, []StreamRecord) []error, poison Poison) *StreamHandler {
-	return &StreamHandler{logger: logger, poison: poison, together: math.MaxInt, handle: handle}
+	return &StreamHandler{logger: logger, poison: poison, atOnce: math.MaxInt, handle: handle}
 }
 
 // StreamHandler implements aws-lambda-go's Handler.
 type StreamHandler struct {
-	logger   *slog.Logger
-	handle   func(context.Context, []StreamRecord) []error
-	poison   Poison
-	together int // how many records handle gets at most
+	logger *slog.Logger
+	handle func(context.Context, []StreamRecord) []error
+	poison Poison
+	atOnce int // how many records handle gets at most
 }
 
 // batchAnswer is https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html: the sequence numbers of a
@@ -85,8 +85,8 @@ func (a batchAnswer) encode() ([]byte, error) {
 	return data, nil
 }
 
-// streamProgress is how far an invocation has come: done are those behind which it stopped or ended, poisoned those among them that
-// poison took, the first of them for the reason given. Failed is the number of the record that it stopped at, for its error.
+// streamProgress is how far an invocation has come: how many records are done with, and how many of those poison took, the first of
+// them for the reason given. Failed is the number of the record that it stopped at, for its error.
 type streamProgress struct {
 	records, done, poisoned int
 	reason                  error
@@ -105,7 +105,7 @@ func (h *StreamHandler) Invoke(ctx context.Context, payload []byte) ([]byte, err
 	ctx, cancel := withMargin(ctx)
 	defer cancel()
 	p := streamProgress{records: len(batch.Records)}
-	for records := range slices.Chunk(batch.Records, min(h.together, max(len(batch.Records), 1))) {
+	for records := range slices.Chunk(batch.Records, min(h.atOnce, max(len(batch.Records), 1))) {
 		if h.upToFailure(ctx, records, &p); p.err != nil {
 			break
 		}
@@ -133,16 +133,7 @@ func (h *StreamHandler) upToFailure(ctx context.Context, raw []jsontext.Value, p
 	}
 	for i, err := range errs {
 		if errors.Is(err, ErrPoison) && h.poison != nil {
-			p.poisoned++
-			if p.reason == nil {
-				p.reason = err
-			}
-			if failed := attempt(func() error { return h.poison(ctx, raw[i], err) }); failed != nil {
-				p.poisoned--
-				p.failed, p.err = records[i].SequenceNumber, fmt.Errorf("%w; poison: %w", err, failed)
-				return
-			}
-			err = nil
+			err = h.giveAway(ctx, raw[i], err, p)
 		}
 		if err != nil {
 			p.failed, p.err = records[i].SequenceNumber, err
@@ -150,6 +141,17 @@ func (h *StreamHandler) upToFailure(ctx context.Context, raw []jsontext.Value, p
 		}
 		p.done++
 	}
+}
+
+// giveAway hands a record to poison. Error: it was not taken.
+func (h *StreamHandler) giveAway(ctx context.Context, raw jsontext.Value, reason error, p *streamProgress) error {
+	if err := attempt(func() error { return h.poison(ctx, raw, reason) }); err != nil {
+		return fmt.Errorf("%w; poison: %w", reason, err)
+	}
+	if p.poisoned++; p.reason == nil {
+		p.reason = reason
+	}
+	return nil
 }
 
 // readRecord reads what is needed of a record; with an error, which is ErrPoison, as much of it as there is.
@@ -187,7 +189,8 @@ type unreadable string
 
 func (e unreadable) Error() string { return string(e) }
 
-func (e unreadable) Is(target error) bool { return target == ErrPoison } //nolint:errorlint // as errors.Is asks it
+// Is makes the reason an ErrPoison.
+func (e unreadable) Is(target error) bool { return target == ErrPoison }
 
 // log writes the invocation's one line. What is in the records stays out of it.
 func (h *StreamHandler) log(ctx context.Context, p streamProgress) {
