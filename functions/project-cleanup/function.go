@@ -8,6 +8,7 @@ import (
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/project"
+	"devplatform/shared/queue"
 )
 
 // settings are what the function reads from its environment.
@@ -16,6 +17,8 @@ type settings struct {
 	Conversations config.ConversationsTable
 	Projects      string `env:"PROJECTS_TABLE,required,notEmpty"`
 	Contents      string `env:"CONTENTS_TABLE,required,notEmpty"`
+	// Failures is the URL of the queue that gets what makes no sense.
+	Failures string `env:"FAILURES_QUEUE,required,notEmpty"`
 }
 
 // newHandler puts the function together. It does no input or output.
@@ -24,5 +27,5 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) *api.StreamH
 	return api.Stream(logger, project.NewCleanup(project.CleanupDeps{
 		DB: client, Projects: client.Table(cfg.Projects), Contents: client.Table(cfg.Contents),
 		Conversations: client.Table(cfg.Conversations.Conversations), Clock: now, Logger: logger,
-	}).Handle, nil)
+	}).Handle, queue.New(cfg.AWS).Queue(cfg.Failures).Poison)
 }

@@ -12,6 +12,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -21,9 +22,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/sqs/sqstest"
 	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -40,6 +43,8 @@ type world struct {
 	ids    *id.Generator
 	hold   atomic.Pointer[func(r *http.Request) bool] // tells which calls are not let through until their client gives up
 	number int                                        // of the last stream record
+	sqs    *sqs.Client
+	queue  string // the URL of the queue of failures
 }
 
 // conversations is the table that only this function has.
@@ -50,7 +55,9 @@ func newWorld(t *testing.T) (*world, *api.StreamHandler) {
 	if os.Getenv(dynamotest.EndpointVariable) != "" {
 		t.Skip("AWS_ENDPOINT_URL is this test's own to set")
 	}
-	w := &world{t: t, sdk: dynamotest.Start(t), ids: id.NewGenerator(time.Now, rand.Reader)}
+	queues := sqstest.StartServer(t)
+	w := &world{t: t, sdk: dynamotest.Start(t), ids: id.NewGenerator(time.Now, rand.Reader), sqs: sqstest.Client(queues)}
+	w.queue = sqstest.CreateQueue(t, w.sqs, "failures", nil)
 	w.client = db.Wrap(w.sdk, time.Now)
 	for _, table := range []string{"projects", "contents", conversations, "events"} {
 		dynamotest.CreateTable(t, w.sdk, table, "pk", "sk")
@@ -72,7 +79,7 @@ func newWorld(t *testing.T) (*world, *api.StreamHandler) {
 	t.Cleanup(endpoint.Close)
 	for name, value := range map[string]string{
 		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
-		"AWS_ENDPOINT_URL": endpoint.URL, "AWS_ENDPOINT_URL_DYNAMODB": "",
+		"AWS_ENDPOINT_URL": endpoint.URL, "AWS_ENDPOINT_URL_DYNAMODB": "", "AWS_ENDPOINT_URL_SQS": queues, "FAILURES_QUEUE": w.queue,
 		"PROJECTS_TABLE": "projects", "CONTENTS_TABLE": "contents", "CONVERSATIONS_TABLE": conversations,
 	} {
 		t.Setenv(name, value)
@@ -290,9 +297,81 @@ func TestTheDeadline(t *testing.T) {
 	}
 }
 
+// failures are what is in the queue of failures.
+func (w *world) failures() []string {
+	w.t.Helper()
+	out, err := w.sqs.ReceiveMessage(w.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.queue, MaxNumberOfMessages: 10})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var bodies []string
+	for _, m := range out.Messages {
+		bodies = append(bodies, aws.ToString(m.Body))
+	}
+	slices.Sort(bodies)
+	return bodies
+}
+
+// What can't be read and what makes no sense goes to the queue of failures, whole, and holds nothing up.
+func TestPoison(t *testing.T) {
+	w, handler := newWorld(t)
+	projectID, live := w.remains(2), w.remains(2)
+	w.put("projects", db.TreeKey(live), db.Item{})
+	kept := w.left(live)
+	unreadable := w.deleted(projectID)
+	unreadable.EventName = ""
+	noEvent := w.deleted(projectID)
+	noEvent.Change.NewImage = map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("x")}
+	mistaken := w.deleted(live)
+	if failed := w.invoke(t.Context(), handler, unreadable, noEvent, mistaken, w.deleted(projectID)); len(failed) > 0 {
+		t.Errorf("failed: %v", failed)
+	}
+	if a, b := w.left(projectID), w.left(live); a != 0 || b != kept {
+		t.Errorf("left are %d and %d items, want none and %d", a, b, kept)
+	}
+	numbers := map[string]string{}
+	for _, body := range w.failures() {
+		var got struct {
+			Reason string
+			Record events.DynamoDBEventRecord
+		}
+		if err := json.Unmarshal([]byte(body), &got); err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		numbers[got.Record.Change.SequenceNumber] = got.Reason
+	}
+	for number, reason := range map[string]string{
+		unreadable.Change.SequenceNumber: "no record", noEvent.Change.SequenceNumber: "is missing", mistaken.Change.SequenceNumber: "the project is there",
+	} {
+		if !strings.Contains(numbers[number], reason) {
+			t.Errorf("%s: %q", number, numbers[number])
+		}
+	}
+	if len(numbers) != 3 {
+		t.Errorf("%v", numbers)
+	}
+}
+
+// What the queue of failures could not take stays in the stream.
+func TestPoisonThatNobodyTakes(t *testing.T) {
+	w, _ := newWorld(t)
+	t.Setenv("FAILURES_QUEUE", w.queue+"-gone")
+	cfg, err := config.Load[settings]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	projectID := w.remains(2)
+	unreadable := w.deleted(projectID)
+	unreadable.EventName = ""
+	failed := w.invoke(t.Context(), newHandler(cfg, clock.System, slog.New(slog.DiscardHandler)), unreadable, w.deleted(projectID))
+	if diff := cmp.Diff([]string{unreadable.Change.SequenceNumber}, failed); diff != "" || w.left(projectID) == 0 {
+		t.Errorf("failed: %s", diff)
+	}
+}
+
 func TestEveryVariableIsNeeded(t *testing.T) {
 	newWorld(t)
-	for _, name := range []string{"PROJECTS_TABLE", "CONTENTS_TABLE", "CONVERSATIONS_TABLE"} {
+	for _, name := range []string{"PROJECTS_TABLE", "CONTENTS_TABLE", "CONVERSATIONS_TABLE", "FAILURES_QUEUE"} {
 		value := os.Getenv(name)
 		t.Setenv(name, "")
 		if _, err := config.Load[settings](); err == nil || !strings.Contains(err.Error(), name) {

@@ -49,16 +49,15 @@ func NewCleanup(d CleanupDeps) *Cleanup {
 	}
 }
 
-// Handle does what a record of the events' stream asks for. One that asks for nothing, and one that makes no sense (which the log then
-// tells), is done. Errors: those of storage's classes; trying again goes on where it broke off.
+// Handle does what a record of the events' stream asks for, which may be nothing. Errors: api.ErrPoison, of one that makes no sense;
+// those of storage's classes, where trying again goes on where it broke off.
 func (c *Cleanup) Handle(ctx context.Context, r api.StreamRecord) error {
 	if r.EventName != "INSERT" { // an event is never changed, and expires
 		return nil
 	}
 	happened, err := event.FromItem(r.NewImage)
 	if err != nil {
-		c.logger.ErrorContext(ctx, "an event can't be read: nothing was cleaned up", "sequenceNumber", r.SequenceNumber, "error", err)
-		return nil // it won't be readable the next time either, and would hold up those behind it
+		return fmt.Errorf("%w: nothing was cleaned up: %w", api.ErrPoison, err)
 	}
 	switch happened.Type {
 	case event.ProjectDeleted:
@@ -69,8 +68,7 @@ func (c *Cleanup) Handle(ctx context.Context, r api.StreamRecord) error {
 		return nil
 	}
 	if errors.Is(err, errEvent) {
-		c.logger.ErrorContext(ctx, "an event makes no sense: nothing was cleaned up", "event", happened.ID, "project", happened.ProjectID, "error", err)
-		return nil
+		return fmt.Errorf("%w: nothing was cleaned up of %q for %s: %w", api.ErrPoison, happened.ProjectID, happened.ID, err)
 	}
 	return err
 }
