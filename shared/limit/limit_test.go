@@ -1,0 +1,128 @@
+package limit_test
+
+import (
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/api"
+	"devplatform/shared/db"
+	"devplatform/shared/limit"
+)
+
+// noon begins a minute; the half second tells rounding.
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+const webhook = "wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+
+type world struct {
+	*limit.Counters
+	after atomic.Int64 // noon
+	dump  func() []map[string]types.AttributeValue
+	wire  *dynamotest.Wire
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	endpoint := dynamotest.StartServer(t)
+	sdk, name := dynamotest.Client(endpoint), "limit-test-"+rand.Text()
+	dynamotest.CreateTable(t, sdk, name, "pk", "sk")
+	w := &world{wire: dynamotest.NewWire(t, endpoint, nil)}
+	now := func() time.Time { return noon.Add(time.Duration(w.after.Load())) }
+	client := db.Wrap(w.wire.Client(), now)
+	w.Counters = limit.New(client, client.Table(name), now)
+	w.dump = func() []map[string]types.AttributeValue { return dynamotest.Dump(t, sdk, name) }
+	return w
+}
+
+// retryAfter is what an error tells a client, "" if it is none of a limit.
+func retryAfter(err error) string {
+	var refused *api.Error
+	if !errors.As(err, &refused) || refused.Code != api.CodeRateLimited {
+		return ""
+	}
+	return refused.GetHeaders().Get("Retry-After")
+}
+
+func TestALimitHoldsForItsWindow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	take := func(subject string) error { return w.Take(t.Context(), "test", subject, 3, time.Minute) }
+	for range 3 {
+		if err := take(webhook); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for after, want := range map[time.Duration]string{0: "60", 500 * time.Millisecond: "60", time.Second: "59", time.Minute - 1: "1"} {
+		w.after.Store(int64(after))
+		if err := take(webhook); retryAfter(err) != want {
+			t.Errorf("%v later: %v", after, err)
+		}
+	}
+	if err := take("another"); err != nil {
+		t.Errorf("another subject: %v", err)
+	}
+	if err := w.Take(t.Context(), "recover", webhook, 3, time.Minute); err != nil {
+		t.Errorf("another rule: %v", err)
+	}
+	w.after.Store(int64(time.Minute))
+	if err := take(webhook); err != nil {
+		t.Errorf("in the next window: %v", err)
+	}
+	for _, item := range w.dump() {
+		expires, ok := item["expiresAt"].(*types.AttributeValueMemberN)
+		if !ok {
+			t.Fatalf("%v stays for ever", item)
+		}
+		seconds, err := strconv.ParseInt(expires.Value, 10, 64)
+		if in := time.Unix(seconds, 0).Sub(noon); err != nil || in < time.Minute || in > 2*time.Minute {
+			t.Errorf("%v expires in %v", item, in)
+		}
+	}
+}
+
+func TestALimitIsExact(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	passed := 0
+	for _, err := range api.Parallel(40, 16, func(int) error { return w.Take(t.Context(), "test", webhook, 10, time.Minute) }) {
+		switch {
+		case err == nil:
+			passed++
+		case retryAfter(err) == "":
+			t.Error(err)
+		}
+	}
+	if passed != 10 {
+		t.Errorf("%d passed", passed)
+	}
+}
+
+func TestWhatALimitIsOnTheWire(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := w.Take(t.Context(), "test", webhook, 1, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	var refused *api.Error
+	if err := w.Take(t.Context(), "test", webhook, 1, time.Minute); !errors.As(err, &refused) || refused.Code.Status() != http.StatusTooManyRequests {
+		t.Errorf("%v", err)
+	}
+	w.wire.Break("UpdateItem", dynamotest.ServerError)
+	if err := w.Take(t.Context(), "test", webhook, 1, time.Minute); !errors.Is(err, db.ErrUnavailable) {
+		t.Errorf("without DynamoDB: %v", err)
+	}
+	w.wire.Mend()
+	for _, subject := range []string{"", "a\x00"} {
+		if err := w.Take(t.Context(), "test", subject, 1, time.Minute); !errors.Is(err, db.ErrInvalidKey) {
+			t.Errorf("%q: %v", subject, err)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package metric_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"devplatform/shared/metric"
+)
+
+var at = time.Date(2026, 1, 31, 8, 15, 30, 123_456_789, time.UTC)
+
+// put puts values and gives back the lines that this makes.
+func put(t *testing.T, namespace string, values ...metric.Value) []string {
+	t.Helper()
+	var out bytes.Buffer
+	metric.New(slog.New(slog.NewJSONHandler(&out, nil)), namespace, func() time.Time { return at }).Put(t.Context(), values...)
+	if out.Len() == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+}
+
+func TestALineOfMetrics(t *testing.T) {
+	t.Parallel()
+	lines := put(t, "devplatform", metric.One("Attempts", metric.Count, 3), metric.Value{Name: "Latency", Unit: metric.Milliseconds, Values: []float64{1, 2.5}})
+	if len(lines) != 1 {
+		t.Fatalf("%q", lines)
+	}
+	_, rest, _ := strings.Cut(lines[0], `,"level"`) // behind the time
+	want := `:"INFO","msg":"metrics","_aws":{"Timestamp":1769847330123,"CloudWatchMetrics":[{"Namespace":"devplatform","Dimensions":[[]],` +
+		`"Metrics":[{"Name":"Attempts","Unit":"Count"},{"Name":"Latency","Unit":"Milliseconds"}]}]},"Attempts":[3],"Latency":[1,2.5]}`
+	if rest != want {
+		t.Errorf("%s\nwant %s", rest, want)
+	}
+}
+
+func TestNothingToTell(t *testing.T) {
+	t.Parallel()
+	if lines := put(t, "", metric.One("Attempts", metric.Count, 3)); lines != nil {
+		t.Errorf("without a namespace: %q", lines)
+	}
+	nothing := []metric.Value{{Name: "A", Unit: metric.Count}, {Name: "B", Unit: metric.Seconds, Values: []float64{math.NaN(), math.Inf(1), math.Inf(-1)}}}
+	if lines := put(t, "devplatform", nothing...); lines != nil {
+		t.Errorf("without values: %q", lines)
+	}
+	if lines := put(t, "devplatform"); lines != nil {
+		t.Errorf("without metrics: %q", lines)
+	}
+}
+
+// line is a line as CloudWatch reads it.
+type line struct {
+	AWS struct {
+		Timestamp         int64
+		CloudWatchMetrics []struct {
+			Namespace  string
+			Dimensions [][]string
+			Metrics    []struct{ Name, Unit string }
+		}
+	} `json:"_aws"`
+}
+
+// However many there are, each value is told once, under its name and unit, and no line has more than CloudWatch reads.
+func TestEveryValueIsToldOnce(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		var values []metric.Value
+		want := map[string][]float64{}
+		for i := range rapid.IntRange(0, 230).Draw(rt, "metrics") {
+			v := metric.Value{Name: fmt.Sprint("M", i), Unit: metric.Bytes}
+			for n := range rapid.SampledFrom([]int{0, 1, 1, 1, 2, 100, 101, 250}).Draw(rt, "values") {
+				v.Values = append(v.Values, float64(n)+0.5)
+			}
+			if v.Values != nil {
+				want[v.Name] = v.Values
+			}
+			values = append(values, v)
+		}
+		got := map[string][]float64{}
+		for _, text := range put(t, "devplatform", values...) {
+			var l line
+			var members map[string]json.RawMessage
+			if err := json.Unmarshal([]byte(text), &l); err != nil {
+				rt.Fatal(err)
+			}
+			if err := json.Unmarshal([]byte(text), &members); err != nil {
+				rt.Fatal(err)
+			}
+			if len(text) > 256<<10 || l.AWS.Timestamp != at.UnixMilli() || len(l.AWS.CloudWatchMetrics) != 1 {
+				rt.Fatalf("a line of %d bytes: %.200s", len(text), text)
+			}
+			d := l.AWS.CloudWatchMetrics[0]
+			if d.Namespace != "devplatform" || len(d.Dimensions) != 1 || len(d.Metrics) > 100 || len(d.Metrics)+4 != len(members) {
+				rt.Fatalf("%.200s", text)
+			}
+			for _, m := range d.Metrics {
+				var told []float64
+				if err := json.Unmarshal(members[m.Name], &told); err != nil || m.Unit != "Bytes" || len(told) == 0 || len(told) > 100 {
+					rt.Fatalf("%s: %v, %d values", m.Name, err, len(told))
+				}
+				got[m.Name] = append(got[m.Name], told...)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			rt.Error(diff)
+		}
+	})
+}
+
+// What was measured is the caller's, and stays as it is.
+func TestValuesAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	values := []float64{1, math.Inf(1), 3}
+	put(t, "devplatform", metric.Value{Name: "A", Unit: metric.Count, Values: values})
+	if !slices.Equal(values, []float64{1, math.Inf(1), 3}) {
+		t.Error(values)
+	}
+}
