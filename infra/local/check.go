@@ -18,12 +18,9 @@ func check(_ context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	path := flags.Arg(0)
-	s, err := stack.Load(path, stack.Options{StackName: stackName, Region: "us-east-1", Account: account})
+	s, err := loadStack(path, stack.Options{Region: "us-east-1"})
 	if err != nil {
 		return err
-	}
-	if err := checkSchedules(s); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
 	}
 	routes := 0
 	for _, api := range s.APIs {
@@ -36,4 +33,17 @@ func check(_ context.Context, args []string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil
+}
+
+// loadStack resolves a template and looks at what the stack leaves to the parts that run it: the expressions of schedules.
+func loadStack(path string, options stack.Options) (*stack.Stack, error) {
+	options.StackName, options.Account = stackName, account
+	s, err := stack.Load(path, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSchedules(s); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
 }

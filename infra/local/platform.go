@@ -113,9 +113,8 @@ func (p *platform) loadTemplate(context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.stack, err = stack.Load(p.settings.Template, stack.Options{
-		StackName: stackName, Region: p.settings.Region, Account: account, QueueEndpoint: p.endpoint(),
-		Overrides: overrides,
+	p.stack, err = loadStack(p.settings.Template, stack.Options{
+		Region: p.settings.Region, QueueEndpoint: p.endpoint(), Overrides: overrides,
 	})
 	if err != nil {
 		return err

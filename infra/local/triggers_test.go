@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -24,7 +25,7 @@ import (
 )
 
 // TestMain makes this binary the function that the tests below trigger: it tells the test of its event, and is done when
-// the test answers.
+// the test answers. A status of 400 or above is its failure.
 func TestMain(m *testing.M) {
 	if os.Getenv("AWS_LAMBDA_RUNTIME_API") == "" {
 		os.Exit(m.Run())
@@ -38,8 +39,35 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			return err
 		}
+		if response.StatusCode >= http.StatusBadRequest {
+			return errors.New(response.Status)
+		}
 		return response.Body.Close()
 	})
+}
+
+// projectOf answers the settings for a template, in whose place of %s goes the URL of a server that answers the function's
+// events, which this binary is.
+func projectOf(t *testing.T, template string, answer http.HandlerFunc) Settings {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(dir, "reader")); err != nil {
+		t.Fatal(err)
+	}
+	settings := Settings{
+		DataDir: filepath.Join(dir, "data"), Region: "us-east-1", AccessKeyID: "local", SecretKey: "local", Concurrency: 4,
+		OAuthProvider: "none", Template: filepath.Join(dir, "template.yaml"), Binaries: dir,
+	}
+	if err := os.WriteFile(settings.Template, fmt.Appendf(nil, template, server.URL), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return settings
 }
 
 const triggered = `Transform: AWS::Serverless-2016-10-31
@@ -91,7 +119,7 @@ func newTriggered(t *testing.T) *triggeredPlatform {
 	t.Helper()
 	p := &triggeredPlatform{batches: make(chan []string), hold: make(chan struct{}), log: &bytes.Buffer{}}
 	ended := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	p.settings = projectOf(t, triggered, func(_ http.ResponseWriter, r *http.Request) {
 		keys, err := keysOf(r.Body)
 		if err != nil {
 			t.Error(err)
@@ -105,24 +133,8 @@ func newTriggered(t *testing.T) *triggeredPlatform {
 		case <-r.Context().Done(): // the function was ended
 		case <-ended:
 		}
-	}))
-	t.Cleanup(server.Close)
+	})
 	t.Cleanup(func() { close(ended) })
-	dir := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, filepath.Join(dir, "reader")); err != nil {
-		t.Fatal(err)
-	}
-	p.settings = Settings{
-		DataDir: filepath.Join(dir, "data"), Region: "us-east-1", AccessKeyID: "local", SecretKey: "local", Concurrency: 2,
-		OAuthProvider: "none", Template: filepath.Join(dir, "template.yaml"), Binaries: dir,
-	}
-	if err := os.WriteFile(p.settings.Template, fmt.Appendf(nil, triggered, server.URL), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	return p
 }
 

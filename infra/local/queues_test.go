@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+)
+
+// queued is a template without an API, whose function is called by a queue, a stream and the clock.
+const queued = `Transform: AWS::Serverless-2016-10-31
+Resources:
+  Worker:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: reader
+      Handler: bootstrap
+      Runtime: provided.al2023
+      Timeout: 30
+      Environment: {Variables: {TEST_URL: '%s', JOBS: !Ref Jobs}}
+      Events:
+        Jobs: {Type: SQS, Properties: {Queue: !GetAtt Jobs.Arn, BatchSize: 1}}
+        Table:
+          Type: DynamoDB
+          Properties:
+            Stream: !GetAtt Table.StreamArn
+            StartingPosition: TRIM_HORIZON
+            MaximumRetryAttempts: 0
+            DestinationConfig: {OnFailure: {Type: SQS, Destination: !GetAtt Failed.Arn}}
+        Clock: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 day), Input: '{"tick":true}'}}
+        Off: {Type: Schedule, Properties: {Schedule: rate(1 minute), Enabled: false}}
+  Table:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      BillingMode: PAY_PER_REQUEST
+      AttributeDefinitions: [{AttributeName: pk, AttributeType: S}]
+      KeySchema: [{AttributeName: pk, KeyType: HASH}]
+      StreamSpecification: {StreamViewType: KEYS_ONLY}
+  Jobs:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn, maxReceiveCount: 1}
+  Dead: {Type: AWS::SQS::Queue}
+  Failed: {Type: AWS::SQS::Queue}
+`
+
+// called is an event of the function. Its invocation ends when the test sends a status.
+type called struct {
+	event struct {
+		Tick    bool
+		Records []struct {
+			EventSource, Body, ReceiptHandle string
+			DynamoDB                         json.RawMessage
+		}
+	}
+	answer chan int
+}
+
+// queuedPlatform is a platform of the template above, and what the test speaks to it with.
+type queuedPlatform struct {
+	*platform
+	settings Settings
+	calls    chan called
+	log      *bytes.Buffer
+	queues   *sqs.Client
+}
+
+func newQueued(t *testing.T) *queuedPlatform {
+	t.Helper()
+	p := &queuedPlatform{calls: make(chan called), log: &bytes.Buffer{}}
+	ended := make(chan struct{})
+	p.settings = projectOf(t, queued, func(w http.ResponseWriter, r *http.Request) {
+		call := called{answer: make(chan int, 1)}
+		body, err := io.ReadAll(r.Body)
+		if err == nil {
+			err = json.Unmarshal(body, &call.event)
+		}
+		if err != nil {
+			t.Errorf("%v in %s", err, body)
+		}
+		select {
+		case p.calls <- call:
+		case <-ended:
+			return
+		}
+		select {
+		case status := <-call.answer:
+			w.WriteHeader(status)
+		case <-ended:
+		}
+	})
+	t.Cleanup(func() { close(ended) })
+	return p
+}
+
+func (p *queuedPlatform) start(t *testing.T) {
+	t.Helper()
+	var err error
+	if p.platform, err = open(t.Context(), p.settings, slog.New(slog.NewTextHandler(p.log, nil))); err != nil {
+		t.Fatal(err)
+	}
+	p.queues = sqs.New(sqs.Options{
+		Region: "us-east-1", BaseEndpoint: aws.String(p.endpoint()), Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	})
+}
+
+// next waits for the function's next call.
+func (p *queuedPlatform) next(t *testing.T) called {
+	t.Helper()
+	select {
+	case call := <-p.calls:
+		return call
+	case <-time.After(10 * time.Second):
+		t.Fatalf("the function was not called\n%s", p.log)
+		return called{}
+	}
+}
+
+// send sends to the queue under the URL that the function has.
+func (p *queuedPlatform) send(t *testing.T, body string) {
+	t.Helper()
+	url := p.stack.Functions[0].Env["JOBS"]
+	if _, err := p.queues.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &url, MessageBody: &body}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantJob is the function called with a message of the queue.
+func (p *queuedPlatform) wantJob(t *testing.T, body string) called {
+	t.Helper()
+	call := p.next(t)
+	if records := call.event.Records; len(records) != 1 || records[0].EventSource != "aws:sqs" || records[0].Body != body {
+		t.Fatalf("%+v, want the message %s", call.event, body)
+	}
+	return call
+}
+
+func (p *queuedPlatform) url(t *testing.T, name string) *string {
+	t.Helper()
+	out, err := p.queues.GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.QueueUrl
+}
+
+// wantMessage waits for a message in a queue that nobody reads, and leaves it there.
+func (p *queuedPlatform) wantMessage(t *testing.T, queue, part string) {
+	t.Helper()
+	out, err := p.queues.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: p.url(t, queue), WaitTimeSeconds: 10, VisibilityTimeout: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Messages) != 1 || !strings.Contains(*out.Messages[0].Body, part) {
+		t.Fatalf("%s has %+v, want one message with %s\n%s", queue, out.Messages, part, p.log)
+	}
+}
+
+// TestQueuesAndSchedules has a function called by a queue, by the clock and by a stream, and finds what it gave up in the
+// queues for that, also after a stop.
+func TestQueuesAndSchedules(t *testing.T) {
+	t.Parallel()
+	p := newQueued(t)
+	p.start(t)
+	p.startSchedules()
+	tick := p.next(t) // one of EventBridge Scheduler fires at its start
+	if !tick.event.Tick {
+		t.Errorf("%+v, want the schedule's Input", tick.event)
+	}
+	tick.answer <- http.StatusOK
+
+	p.startTriggers()
+	p.send(t, "work")
+	p.wantJob(t, "work").answer <- http.StatusOK
+	p.send(t, "poison")
+	job := p.wantJob(t, "poison") // and not the first again
+	_, err := p.queues.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{
+		QueueUrl: p.url(t, "local-Jobs"), ReceiptHandle: &job.event.Records[0].ReceiptHandle, VisibilityTimeout: 0,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.answer <- http.StatusInternalServerError
+	p.wantMessage(t, "local-Dead", "poison")
+
+	endpoint := p.endpoint()
+	tables := dynamodb.New(dynamodb.Options{
+		Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	})
+	_, err = tables.PutItem(t.Context(), &dynamodb.PutItemInput{
+		TableName: aws.String("local-Table"), Item: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "bad"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := p.next(t)
+	if records := record.event.Records; len(records) != 1 || !strings.Contains(string(records[0].DynamoDB), "bad") {
+		t.Fatalf("%+v, want the item's record", record.event)
+	}
+	record.answer <- http.StatusInternalServerError
+	p.wantMessage(t, "local-Failed", "RetryAttemptsExhausted")
+	if err := p.stop(); err != nil {
+		t.Error(err)
+	}
+
+	for _, line := range []string{
+		"provisioned: tables local-Table; queues local-Dead, local-Failed, local-Jobs",
+		"schedules: 1 enabled, 1 disabled", "event source mappings: 2 enabled, 0 disabled",
+	} {
+		if !strings.Contains(p.log.String(), line) {
+			t.Errorf("%s\nwant %s", p.log, line)
+		}
+	}
+	p.start(t) // what it gave up is still there
+	p.wantMessage(t, "local-Dead", "poison")
+	p.wantMessage(t, "local-Failed", "RetryAttemptsExhausted")
+	if err := p.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBannerShowsQueuesAndSchedules(t *testing.T) {
+	t.Parallel()
+	p := newQueued(t)
+	p.start(t)
+	var out bytes.Buffer
+	if err := p.banner(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"queue     local-Jobs      Worker\n", "stream    local-Table     Worker\n", "schedule  rate(1 day)     Worker\n",
+		"schedule  rate(1 minute)  Worker (disabled)\n", "ready: " + p.awsAddress() + "\n",
+	} {
+		if !strings.Contains(out.String(), line) {
+			t.Errorf("%s\nwant %s", &out, line)
+		}
+	}
+	if err := p.stop(); err != nil {
+		t.Error(err)
+	}
+}
