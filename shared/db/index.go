@@ -44,8 +44,8 @@ type IndexPage struct {
 }
 
 // QueryIndex reads one page of live items in the order of their sort keys in an index. Unlike a table, an index may lag behind: an
-// item may be shown as it was, or where it no longer is. It goes on over expired items until the page is full or the end is
-// reached. Error: ErrUnavailable.
+// item may be shown as it was, or where it no longer is. It goes on over expired items, which are told where the index has
+// expiresAt, until the page is full or the end is reached. Error: ErrUnavailable.
 func (t Table) QueryIndex(ctx context.Context, q IndexQuery) (IndexPage, error) {
 	var page IndexPage
 	if q.Partition == "" {
