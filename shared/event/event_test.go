@@ -171,6 +171,10 @@ func TestAnEventNeedsItsActorAndItsSubject(t *testing.T) {
 			"no data":      func(c *event.Change) { c.Data = event.Data{Actor: ada} },
 			"no type":      func(c *event.Change) { c.Type = "" },
 			"another type": func(c *event.Change) { c.Type = "project.deployed" },
+			"a type to be": func(c *event.Change) {
+				c.Type, c.Data.Project, c.Data.Deployment = "project.deployed", project, &event.Deployment{ID: "dep_1"}
+			},
+			"no event": func(c *event.Change) { c.Type, c.Data.Webhook = "webhook.test", &event.Webhook{ID: "wh_1"} },
 			"no subject": func(c *event.Change) {
 				c.Data.File, c.Data.Member, c.Data.Comment, c.Data.Changes = nil, nil, nil, nil
 				if c.Type == event.ProjectCreated || c.Type == event.ProjectDeleted {

@@ -43,6 +43,9 @@ func Example(t Type, s Scene) (Text, error) {
 	return payload.text()
 }
 
+// Examples are the types that there are examples of, sorted: all of them.
+func Examples() []string { return typesFrom(change, nowhere, notEvent) }
+
 // examples are the data of each type.
 var examples = map[Type]func(Scene) Data{
 	ProjectCreated:  func(s Scene) Data { return Data{Project: s.project()} },

@@ -62,8 +62,8 @@ type Outbox struct {
 // Add is the write of the event that the change, made at a time, is. It goes into the change's own transaction.
 // Error: an event without its actor or without what its type is about, which subscribers rely on.
 func (o Outbox) Add(c Change, at time.Time) (db.Write, error) {
-	if kinds[c.Type].from == notEvent || !c.Type.complete(c.Data) || c.WorkspaceID == "" {
-		return db.Write{}, fmt.Errorf("event: %q is no event, or lacks its actor, its workspace or what it is about", c.Type)
+	if kinds[c.Type].from != change || !c.Type.complete(c.Data) || c.WorkspaceID == "" {
+		return db.Write{}, fmt.Errorf("event: %q is no change's, or lacks its actor, its workspace or what it is about", c.Type)
 	}
 	payload := Payload{ID: o.IDs.New(id.Event), Type: c.Type, Timestamp: clock.Stamp(at), Data: c.Data}
 	text, err := payload.text()
