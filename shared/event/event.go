@@ -115,7 +115,7 @@ type Data struct {
 	Member    *Member    `json:"member,omitempty" doc:"The member, of member.* events"`
 	Comment   *Comment   `json:"comment,omitempty" doc:"The comment, of comment.created"`
 
-	// What no event of the feed has: its description does not show them.
+	// What no event of the feed has: its description does not tell of them.
 	Deployment *Deployment `json:"deployment,omitempty" hidden:"true"`
 	Webhook    *Webhook    `json:"webhook,omitempty" hidden:"true"`
 }
@@ -178,3 +178,9 @@ type Webhook struct {
 	ID  string `json:"id"`
 	URL string `json:"url,omitempty"`
 }
+
+// Schema implements huma.SchemaProvider, which keeps the type out of the API's description.
+func (Deployment) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeObject} }
+
+// Schema implements huma.SchemaProvider, which keeps the type out of the API's description.
+func (Webhook) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeObject} }

@@ -288,6 +288,11 @@ func TestPayloadsAreDocumentedAsTheyAre(t *testing.T) {
 	if changes := registry.Map()["Data"].Properties["changes"]; changes.Nullable {
 		t.Errorf("%+v", changes)
 	}
+	for _, name := range []string{"Deployment", "Webhook"} { // in no event of the feed, and names that slices may need
+		if described := registry.Map()[name]; described != nil || registry.Map()["Data"].Properties[strings.ToLower(name)] != nil {
+			t.Errorf("%s is described: %+v", name, described)
+		}
+	}
 }
 
 func marshal(t *testing.T, v any) string {
