@@ -289,7 +289,7 @@ func TestPayloadsAreDocumentedAsTheyAre(t *testing.T) {
 		t.Errorf("%+v", changes)
 	}
 	for _, name := range []string{"Deployment", "Webhook"} { // in no event of the feed, and names that slices may need
-		if described := registry.Map()[name]; described != nil || registry.Map()["Data"].Properties[strings.ToLower(name)] != nil {
+		if described := registry.Map()[name]; described != nil {
 			t.Errorf("%s is described: %+v", name, described)
 		}
 	}
