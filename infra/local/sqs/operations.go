@@ -20,11 +20,14 @@ var operations = map[string]operation{
 	"ChangeMessageVisibility":      handle((*Store).changeVisibility),
 	"ChangeMessageVisibilityBatch": handle((*Store).changeVisibilityBatch),
 	"ListDeadLetterSourceQueues":   handle((*Store).listDeadLetterSourceQueues),
+	"StartMessageMoveTask":         handle((*Store).startMoveTask),
+	"ListMessageMoveTasks":         handle((*Store).listMoveTasks),
+	"CancelMessageMoveTask":        handle((*Store).cancelMoveTask),
 }
 
 // unsupported are AWS's operations that do not run here; what is on neither list
 // does not exist.
-var unsupported = map[string]bool{"StartMessageMoveTask": true, "ListMessageMoveTasks": true, "CancelMessageMoveTask": true, "AddPermission": true, "RemovePermission": true}
+var unsupported = map[string]bool{"AddPermission": true, "RemovePermission": true}
 
 func unknownOperation(name string) *apiError {
 	if unsupported[name] {

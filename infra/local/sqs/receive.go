@@ -40,12 +40,15 @@ func (in *receiveInput) check() error {
 }
 
 func (s *Store) receiveMessage(c call, in *receiveInput) (*receiveOutput, error) {
-	taken, err := s.receive(c, in)
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	got, err := s.receive(c, in)
 	if err != nil {
 		return nil, err
 	}
 	out := &receiveOutput{}
-	for _, t := range taken {
+	for _, t := range got {
 		shown, err := s.show(in, t)
 		if err != nil {
 			return nil, err

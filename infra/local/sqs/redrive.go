@@ -20,17 +20,18 @@ func (s *Store) deadLetterQueue(q *queue, m *message) *queue {
 // sent: with its id, the time at which it was sent, by which it grows old there
 // as well, and its receive count.
 func (s *Store) giveUp(batch *pebble.Batch, q *queue, m *message, target *queue, now int64) error {
-	m.source = s.arn(q.Name)
-	return s.move(batch, q, m, target, now)
+	return s.move(batch, q, m, target, now, func() { m.source = s.arn(q.Name) })
 }
 
-// move puts a message into another queue, where it is visible at once.
-func (s *Store) move(batch *pebble.Batch, q *queue, m *message, target *queue, now int64) error {
+// move puts a message into another queue, where it is visible at once. change
+// changes what it is there; its content stays where it is.
+func (s *Store) move(batch *pebble.Batch, q *queue, m *message, target *queue, now int64, change func()) error {
 	if err := batch.Delete(entryKey(q.ID, m.number), nil); err != nil {
 		return fmt.Errorf("moving a message: %w", err)
 	}
 	group := m.group.name
 	q.remove(m)
+	change()
 	m.visible = now
 	target.add(m, group, now)
 	if err := target.put(batch, m); err != nil {

@@ -168,8 +168,14 @@ func decodingError(err error) error {
 	if mismatch.GoType == nil {
 		return refuse(typeSerialization, "The parameter %s cannot be read", path)
 	}
-	return refuse(typeSerialization, "%s cannot be converted to %s (%s)", mismatch.JSONKind, wireName(mismatch.GoType), path)
+	found := mismatch.JSONKind.String()
+	if word, ok := kindNames[mismatch.JSONKind]; ok {
+		found = word
+	}
+	return refuse(typeSerialization, "%s cannot be converted to %s (%s)", found, wireName(mismatch.GoType), path)
 }
+
+var kindNames = map[jsontext.Kind]string{jsontext.KindBeginObject: "object", jsontext.KindBeginArray: "array"}
 
 // wireName is what the model calls the type of a Go field.
 func wireName(t reflect.Type) string {

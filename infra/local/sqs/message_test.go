@@ -1,0 +1,399 @@
+package sqs
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/google/go-cmp/cmp"
+)
+
+func text(value string) types.MessageAttributeValue {
+	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: &value}
+}
+
+// A message comes back as it was sent, with what the service adds. The body's checksum is verified by the SDK.
+func TestMessage(t *testing.T) {
+	t.Parallel()
+	s, clock := openClock(t)
+	client := clientOf(t, s)
+	url := create(t, client, "q", nil)
+	body := "<\t\r\nünïcode 🦜>&\"" + string(rune(0x10FFFF))
+	sent, err := client.SendMessage(t.Context(), &sdk.SendMessageInput{
+		QueueUrl: &url, MessageBody: &body, MessageGroupId: aws.String("tenant!~"),
+		MessageAttributes: map[string]types.MessageAttributeValue{
+			"text":   text("v"),
+			"json":   {DataType: aws.String("String.json"), StringValue: aws.String("{}")},
+			"number": {DataType: aws.String("Number"), StringValue: aws.String("-12.5e3")},
+			"bytes":  {DataType: aws.String("Binary.png"), BinaryValue: []byte{0, 255, 1}},
+		},
+		MessageSystemAttributes: map[string]types.MessageSystemAttributeValue{
+			"AWSTraceHeader": {DataType: aws.String("String"), StringValue: aws.String("Root=1-5759e988-bd862e3fe1be46a994272793")},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock.advance(1500 * time.Millisecond)
+	got := receive(t, client, url, nil)[0]
+	if *got.Body != body || *got.MessageId != *sent.MessageId || *got.MD5OfBody != *sent.MD5OfMessageBody {
+		t.Errorf("got %+v", got)
+	}
+	wantSystem := map[string]string{
+		"SenderId": "000000000000", "SentTimestamp": "1795176000000", "ApproximateReceiveCount": "1",
+		"ApproximateFirstReceiveTimestamp": "1795176001500", "MessageGroupId": "tenant!~",
+		"AWSTraceHeader": "Root=1-5759e988-bd862e3fe1be46a994272793",
+	}
+	if diff := cmp.Diff(wantSystem, got.Attributes); diff != "" {
+		t.Errorf("system attributes (-want +got):\n%s", diff)
+	}
+	if *got.MD5OfMessageAttributes != *sent.MD5OfMessageAttributes || sent.MD5OfMessageSystemAttributes == nil {
+		t.Errorf("sums: sent %+v, got %+v", sent, got)
+	}
+	if string(got.MessageAttributes["bytes"].BinaryValue) != "\x00\xff\x01" || *got.MessageAttributes["bytes"].DataType != "Binary.png" ||
+		*got.MessageAttributes["number"].StringValue != "-12.5e3" || *got.MessageAttributes["json"].DataType != "String.json" {
+		t.Errorf("attributes %+v", got.MessageAttributes)
+	}
+}
+
+// Checksums that AWS itself has answered.
+func TestAttributeChecksums(t *testing.T) {
+	t.Parallel()
+	for want, values := range map[string][]attributeValue{
+		"ae7155c6026991b6d54b11589678bf9c": {{Name: "Foo", Type: "String", Value: "Bar"}},
+		"4c360f3fdafd970e05fae2f149d997f5": {
+			{Name: "General", Type: "String", Value: "Kenobi"}, {Name: "Hello", Type: "String", Value: "There"}, {Name: "Help.Me", Type: "String", Value: "Me"},
+		},
+		"8cbe4db156db8a94db8b801b7addb984": {
+			{Name: "attr1", Type: "Binary", Binary: true, Value: "traceparent\x1e00-774062d6c37081a5a0b9b5b88e30627c-2d2482211f6489da-01"},
+		},
+	} {
+		if got := sumOfAttributes(values); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestMessageAttributeNames(t *testing.T) {
+	t.Parallel()
+	s, _ := openClock(t)
+	client := clientOf(t, s)
+	url := create(t, client, "q", map[string]string{"VisibilityTimeout": "0"})
+	_, err := client.SendMessage(t.Context(), &sdk.SendMessageInput{
+		QueueUrl: &url, MessageBody: aws.String("msg"),
+		MessageAttributes: map[string]types.MessageAttributeValue{"Hello": text("There"), "General": text("Kenobi"), "Help.Me": text("Me")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ ask, want, sum string }{
+		{"", "", ""},
+		{"All", "General Hello Help.Me", "4c360f3fdafd970e05fae2f149d997f5"},
+		{".*", "General Hello Help.Me", "4c360f3fdafd970e05fae2f149d997f5"},
+		{"Foo", "", ""},
+		{"Hello Foo", "Hello", "a311262e065454b75da111d535b8dacd"},
+		{"Hello General", "General Hello", "fca026605781cb4126a1e9044df24232"},
+		{"Hel.*", "Hello Help.Me", "83fee93c1bcd8b9a5a923ffacdc636c7"},
+		{"Help.*", "Help.Me", ""},
+		{"AWS. .", "", ""},
+	} {
+		got := receive(t, client, url, func(in *sdk.ReceiveMessageInput) { in.MessageAttributeNames = strings.Fields(test.ask) })[0]
+		var names []string
+		for _, name := range []string{"General", "Hello", "Help.Me"} {
+			if _, ok := got.MessageAttributes[name]; ok {
+				names = append(names, name)
+			}
+		}
+		if strings.Join(names, " ") != test.want || test.sum != "" && aws.ToString(got.MD5OfMessageAttributes) != test.sum {
+			t.Errorf("%q: got %v with sum %s", test.ask, names, aws.ToString(got.MD5OfMessageAttributes))
+		}
+		if test.want == "" && got.MD5OfMessageAttributes != nil {
+			t.Errorf("%q: a sum of nothing", test.ask)
+		}
+	}
+}
+
+func TestSystemAttributeNames(t *testing.T) {
+	t.Parallel()
+	s, _ := openClock(t)
+	client := clientOf(t, s)
+	create(t, client, "q", map[string]string{"VisibilityTimeout": "0"})
+	must(t, s, "SendMessage", `{URL(q),"MessageBody":"m"}`)
+	for _, test := range []struct{ ask, want string }{
+		{``, ``},
+		{`,"AttributeNames":["SenderId"]`, `"Attributes":{"SenderId":"000000000000"}`},
+		{`,"MessageSystemAttributeNames":["SenderId"]`, `"Attributes":{"SenderId":"000000000000"}`},
+		{`,"AttributeNames":["SenderId"],"MessageSystemAttributeNames":["ApproximateReceiveCount"]`, `"Attributes":{"ApproximateReceiveCount":"4","SenderId":"000000000000"}`},
+		{`,"AttributeNames":["VisibilityTimeout","SequenceNumber","FifoQueue"]`, ``},
+	} {
+		got := must(t, s, "ReceiveMessage", `{URL(q)`+test.ask+`}`)
+		message := got.body["Messages"].([]any)[0].(map[string]any)
+		shown, ok := message["Attributes"].(map[string]any)
+		if ok != (test.want != "") || ok && len(shown) != strings.Count(test.want, `":"`) {
+			t.Errorf("%s: got %s", test.ask, got.raw)
+		}
+	}
+	if got := must(t, s, "ReceiveMessage", `{URL(q),"WaitTimeSeconds":0}`); got.body["Messages"] == nil {
+		t.Errorf("got %s", got.raw)
+	}
+	client2 := create(t, client, "empty", nil)
+	if got := must(t, s, "ReceiveMessage", `{URL(empty)}`).raw; got != "{}" {
+		t.Errorf("from %s: got %s", client2, got)
+	}
+}
+
+func TestSendBatch(t *testing.T) {
+	t.Parallel()
+	s, _ := openClock(t)
+	client := clientOf(t, s)
+	url := create(t, client, "q", map[string]string{"MaximumMessageSize": "1024"})
+	out, err := client.SendMessageBatch(t.Context(), &sdk.SendMessageBatchInput{QueueUrl: &url, Entries: []types.SendMessageBatchRequestEntry{
+		{Id: aws.String("good"), MessageBody: aws.String("a"), MessageAttributes: map[string]types.MessageAttributeValue{"Foo": text("Bar")}},
+		{Id: aws.String("large"), MessageBody: aws.String(strings.Repeat("x", 1025))},
+		{Id: aws.String("just"), MessageBody: aws.String(strings.Repeat("x", 1024-9)), MessageAttributes: map[string]types.MessageAttributeValue{"n": {DataType: aws.String("Number"), StringValue: aws.String("42")}}},
+		{Id: aws.String("more"), MessageBody: aws.String(strings.Repeat("x", 1024-8)), MessageAttributes: map[string]types.MessageAttributeValue{"n": {DataType: aws.String("Number"), StringValue: aws.String("42")}}},
+		{Id: aws.String("late"), MessageBody: aws.String("b"), DelaySeconds: 901},
+		{Id: aws.String("bad"), MessageBody: aws.String("\x00")},
+		{Id: aws.String("last"), MessageBody: aws.String("c"), DelaySeconds: 5, MessageGroupId: aws.String("g")},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var good, bad []string
+	for _, e := range out.Successful {
+		good = append(good, *e.Id)
+	}
+	for _, e := range out.Failed {
+		bad = append(bad, fmt.Sprintf("%s %s %v", *e.Id, *e.Code, e.SenderFault))
+	}
+	if got := strings.Join(good, " "); got != "good just last" {
+		t.Errorf("good: %s", got)
+	}
+	want := "large InvalidParameterValue true, more InvalidParameterValue true, late InvalidParameterValue true, bad InvalidMessageContents true"
+	if got := strings.Join(bad, ", "); got != want {
+		t.Errorf("bad: %s", got)
+	}
+	if *out.Successful[0].MD5OfMessageAttributes != "ae7155c6026991b6d54b11589678bf9c" {
+		t.Errorf("sum %s", *out.Successful[0].MD5OfMessageAttributes)
+	}
+	if got := counts(t, client, url); got != "2 0 1" {
+		t.Errorf("counts %s", got)
+	}
+}
+
+func TestLargestMessage(t *testing.T) {
+	t.Parallel()
+	s, _ := openClock(t)
+	client := clientOf(t, s)
+	url := create(t, client, "q", nil)
+	largest := strings.Repeat("€", 1<<20/3) + "x"
+	sendText(t, client, url, largest)
+	if got := receive(t, client, url, nil); len(got) != 1 || *got[0].Body != largest {
+		t.Errorf("got %d messages", len(got))
+	}
+	if _, err := client.SendMessage(t.Context(), &sdk.SendMessageInput{QueueUrl: &url, MessageBody: aws.String(largest + "x")}); err == nil {
+		t.Error("one byte more was taken")
+	}
+}
+
+func TestDelay(t *testing.T) {
+	t.Parallel()
+	s, clock := openClock(t)
+	client := clientOf(t, s)
+	url := create(t, client, "q", map[string]string{"DelaySeconds": "10"})
+	sendText(t, client, url, "queue's")
+	must(t, s, "SendMessage", `{URL(q),"MessageBody":"own","DelaySeconds":5}`)
+	must(t, s, "SendMessage", `{URL(q),"MessageBody":"none","DelaySeconds":0}`)
+	if got := counts(t, client, url); got != "1 0 2" {
+		t.Errorf("counts %s", got)
+	}
+	if got := bodies(receive(t, client, url, nil)); got != "none" {
+		t.Errorf("at once: %q", got)
+	}
+	clock.advance(4999 * time.Millisecond)
+	if got := bodies(receive(t, client, url, nil)); got != "" {
+		t.Errorf("too early: %q", got)
+	}
+	clock.advance(time.Millisecond)
+	if got := bodies(receive(t, client, url, nil)); got != "own" {
+		t.Errorf("after 5 s: %q", got)
+	}
+	clock.advance(5 * time.Second)
+	if got := bodies(receive(t, client, url, nil)); got != "queue's" {
+		t.Errorf("after 10 s: %q", got)
+	}
+}
+
+func TestVisibility(t *testing.T) {
+	t.Parallel()
+	s, clock := openClock(t)
+	client := clientOf(t, s)
+	url := create(t, client, "q", nil)
+	sendText(t, client, url, "m")
+	first := receive(t, client, url, nil)[0]
+	if got := counts(t, client, url); got != "0 1 0" {
+		t.Errorf("counts %s", got)
+	}
+	clock.advance(29 * time.Second)
+	hide(t, client, url, first.ReceiptHandle, 60)
+	clock.advance(59 * time.Second)
+	if got := receive(t, client, url, nil); len(got) != 0 {
+		t.Error("visible too early")
+	}
+	clock.advance(time.Second)
+	second := receive(t, client, url, func(in *sdk.ReceiveMessageInput) { in.VisibilityTimeout = 100 })[0]
+	if second.Attributes["ApproximateReceiveCount"] != "2" || second.Attributes["ApproximateFirstReceiveTimestamp"] != first.Attributes["ApproximateFirstReceiveTimestamp"] {
+		t.Errorf("second receive: %v", second.Attributes)
+	}
+	change := func(handle *string, seconds int32) error {
+		_, err := client.ChangeMessageVisibility(t.Context(), &sdk.ChangeMessageVisibilityInput{QueueUrl: &url, ReceiptHandle: handle, VisibilityTimeout: seconds})
+		return err
+	}
+	if err := change(first.ReceiptHandle, 5); err == nil || !strings.Contains(err.Error(), "Message does not exist or is not available for visibility timeout change.") {
+		t.Errorf("with the older handle: %v", err)
+	}
+	clock.advance(10 * time.Second)
+	if err := change(second.ReceiptHandle, 43_191); err == nil || !strings.Contains(err.Error(), "Total VisibilityTimeout for the message is beyond the limit [43200 seconds]") {
+		t.Errorf("over 12 hours: %v", err)
+	}
+	if err := change(second.ReceiptHandle, 43_190); err != nil {
+		t.Errorf("12 hours: %v", err)
+	}
+	if err := change(second.ReceiptHandle, 0); err != nil {
+		t.Error(err)
+	}
+	if got := counts(t, client, url); got != "1 0 0" {
+		t.Errorf("released: %s", got)
+	}
+	var idle *types.MessageNotInflight
+	if err := change(second.ReceiptHandle, 10); !errors.As(err, &idle) {
+		t.Errorf("of a visible message: %v", err)
+	}
+	deleteOne(t, client, url, second.ReceiptHandle)
+	if err := change(second.ReceiptHandle, 10); err == nil || !strings.Contains(err.Error(), "Message does not exist") {
+		t.Errorf("of a deleted message: %v", err)
+	}
+}
+
+func TestChangeVisibilityBatch(t *testing.T) {
+	t.Parallel()
+	s, _ := openClock(t)
+	client := clientOf(t, s)
+	url := create(t, client, "q", nil)
+	sendText(t, client, url, "a", "b")
+	got := receive(t, client, url, nil)
+	out, err := client.ChangeMessageVisibilityBatch(t.Context(), &sdk.ChangeMessageVisibilityBatchInput{QueueUrl: &url, Entries: []types.ChangeMessageVisibilityBatchRequestEntry{
+		{Id: aws.String("a"), ReceiptHandle: got[0].ReceiptHandle, VisibilityTimeout: 0},
+		{Id: aws.String("bad"), ReceiptHandle: aws.String("x"), VisibilityTimeout: 0},
+		{Id: aws.String("long"), ReceiptHandle: got[1].ReceiptHandle, VisibilityTimeout: 43_201},
+	}})
+	if err != nil || len(out.Successful) != 1 || len(out.Failed) != 2 || *out.Failed[0].Code != "ReceiptHandleIsInvalid" || *out.Failed[1].Code != "InvalidParameterValue" {
+		t.Errorf("got %+v, %v", out, err)
+	}
+	if got := counts(t, client, url); got != "1 1 0" {
+		t.Errorf("counts %s", got)
+	}
+}
+
+// Deleting is idempotent, and only the last receive's handle deletes.
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	s, clock := openClock(t)
+	client := clientOf(t, s)
+	url := create(t, client, "q", nil)
+	sendText(t, client, url, "m")
+	first := receive(t, client, url, nil)[0].ReceiptHandle
+	clock.advance(30 * time.Second)
+	second := receive(t, client, url, nil)[0].ReceiptHandle
+	deleteOne(t, client, url, first)
+	if got := counts(t, client, url); got != "0 1 0" {
+		t.Errorf("the older handle left %s", got)
+	}
+	clock.advance(30 * time.Second)
+	for range 2 {
+		deleteOne(t, client, url, second) // also when its time is over, and again
+		if got := counts(t, client, url); got != "0 0 0" {
+			t.Errorf("left %s", got)
+		}
+	}
+	sendText(t, client, url, "a", "b", "c")
+	got := receive(t, client, url, nil)
+	out, err := client.DeleteMessageBatch(t.Context(), &sdk.DeleteMessageBatchInput{QueueUrl: &url, Entries: []types.DeleteMessageBatchRequestEntry{
+		{Id: aws.String("a"), ReceiptHandle: got[0].ReceiptHandle},
+		{Id: aws.String("again"), ReceiptHandle: got[0].ReceiptHandle},
+		{Id: aws.String("bad"), ReceiptHandle: aws.String("x")},
+		{Id: aws.String("c"), ReceiptHandle: got[2].ReceiptHandle},
+	}})
+	if err != nil || len(out.Successful) != 3 || len(out.Failed) != 1 || *out.Failed[0].Id != "bad" || !out.Failed[0].SenderFault {
+		t.Errorf("got %+v, %v", out, err)
+	}
+	if got := counts(t, client, url); got != "0 1 0" {
+		t.Errorf("left %s", got)
+	}
+}
+
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	s, clock := openClock(t)
+	client := clientOf(t, s)
+	url := create(t, client, "q", map[string]string{"MessageRetentionPeriod": "60"})
+	sendText(t, client, url, "old")
+	clock.advance(30 * time.Second)
+	sendText(t, client, url, "hidden", "young")
+	receive(t, client, url, func(in *sdk.ReceiveMessageInput) { in.MaxNumberOfMessages = 2; in.VisibilityTimeout = 1000 })
+	clock.advance(30 * time.Second)
+	if got := counts(t, client, url); got != "1 1 0" {
+		t.Errorf("after a minute %s", got)
+	}
+	clock.advance(30 * time.Second)
+	if got := counts(t, client, url); got != "0 0 0" {
+		t.Errorf("after another %s", got)
+	}
+	if keys := s.keysOnDisk(t); keys != "1 queues, 0 bodies, 0 entries" {
+		t.Errorf("left %s", keys)
+	}
+}
+
+// keysOnDisk counts what the store holds.
+func (s *Store) keysOnDisk(t testing.TB) string {
+	t.Helper()
+	found := map[byte]int{}
+	for _, space := range []byte{spaceQueue, spaceBody, spaceEntry} {
+		if err := s.scan(space, func(_, _ []byte) error { found[space]++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return fmt.Sprintf("%d queues, %d bodies, %d entries", found[spaceQueue], found[spaceBody], found[spaceEntry])
+}
+
+func TestOverLimit(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, func(o *Options) { o.inFlightLimit = 3 })
+	client := clientOf(t, s)
+	url := create(t, client, "q", nil)
+	sendText(t, client, url, "a", "b", "c", "d")
+	got := receive(t, client, url, nil)
+	if len(got) != 3 {
+		t.Fatalf("got %d", len(got))
+	}
+	_, err := client.ReceiveMessage(t.Context(), &sdk.ReceiveMessageInput{QueueUrl: &url})
+	var over *types.OverLimit
+	if !errors.As(err, &over) {
+		t.Errorf("got %v", err)
+	}
+	// Who waits gets no error, and a message as soon as there is room.
+	late := make(chan string)
+	go func() {
+		late <- bodies(receive(t, client, url, func(in *sdk.ReceiveMessageInput) { in.WaitTimeSeconds = 20 }))
+	}()
+	waiting(t, s, "q", 1)
+	deleteOne(t, client, url, got[0].ReceiptHandle)
+	if body := <-late; body != "d" {
+		t.Errorf("got %q", body)
+	}
+}
