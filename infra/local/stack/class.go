@@ -44,11 +44,11 @@ func classes() map[string]class {
 		},
 		typeRule: {
 			build: (*resolver).buildRule, properties: ruleProperties,
-			ref: ruleName, attributes: attributes{"Arn": ruleARN},
+			ref: nameOfSchedule, attributes: attributes{"Arn": ruleARN},
 		},
 		typeSchedule: {
 			build: (*resolver).buildSchedule, properties: scheduleProperties,
-			ref: named("Name"), attributes: attributes{"Arn": scheduleARN},
+			ref: nameOfSchedule, attributes: attributes{"Arn": scheduleARN},
 		},
 		typeSimpleTable: {
 			build: (*resolver).buildSimpleTable, properties: simpleTableProperties,
@@ -96,6 +96,13 @@ func addNamedTypes(known map[string]class) {
 func named(property string) func(*resolver, *resource) string {
 	return func(r *resolver, res *resource) string {
 		return r.physicalName(res, property, r.options.StackName+"-"+res.id)
+	}
+}
+
+// namedWithin is named for types whose names AWS bounds: as CloudFormation does, it shortens a name that it makes itself.
+func namedWithin(property string, most int) func(*resolver, *resource) string {
+	return func(r *resolver, res *resource) string {
+		return r.physicalName(res, property, r.generatedName(res.id, most))
 	}
 }
 

@@ -26,6 +26,17 @@ func digest(n int, parts ...string) string {
 	return text[len(text)-n:]
 }
 
+// generatedName names what the template gives no name: after the stack and the logical id, with a digest in place of what
+// is beyond the most characters that a name may have.
+func (r *resolver) generatedName(id string, most int) string {
+	name := r.options.StackName + "-" + id
+	if len(name) <= most {
+		return name
+	}
+	const suffix = 6
+	return name[:most-suffix-1] + "-" + digest(suffix, name)
+}
+
 // partition is the first part of an ARN after "arn": AWS's own world, or one of its separate ones.
 func partition(region string) string {
 	switch {

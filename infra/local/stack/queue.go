@@ -63,10 +63,13 @@ var queueNumbers = []struct {
 // defaultVisibility is a queue's VisibilityTimeout unless it is set, in seconds.
 const defaultVisibility = 30
 
+// maxQueueName is how many characters a queue's name may have.
+const maxQueueName = 80
+
 var queueNamePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
 
 func queueName(r *resolver, res *resource) string {
-	return named("QueueName")(r, res)
+	return namedWithin("QueueName", maxQueueName)(r, res)
 }
 
 func queueARN(r *resolver, res *resource) string {

@@ -16,7 +16,9 @@ var (
 	samDeadLetterProperties = with(deadLetterProperties, map[string]support{"Type": runs, "QueueLogicalId": runs})
 )
 
-// scheduleName is what rules and schedules may be called.
+// maxScheduleName is how many characters the name of a rule or schedule may have.
+const maxScheduleName = 64
+
 var scheduleName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 // placedSchedule is where the template has the schedule of an ARN.
@@ -24,6 +26,11 @@ type placedSchedule struct {
 	at   place
 	line int
 	arn  string
+}
+
+// nameOfSchedule is the name of a rule or schedule that is a resource of its own.
+func nameOfSchedule(r *resolver, res *resource) string {
+	return namedWithin("Name", maxScheduleName)(r, res)
 }
 
 // addSchedule refuses a name that AWS would, or that another one has.
@@ -93,7 +100,7 @@ func (r *resolver) scheduleOfEvent(id string) (name string, found bool) {
 			if res.id+f.key != id || typ == nil || (typ.text != eventSchedule && typ.text != eventScheduleV2) {
 				continue
 			}
-			fallback := r.options.StackName + "-" + id
+			fallback := r.generatedName(id, maxScheduleName)
 			made := &resource{id: id, properties: f.value.get("Properties")}
 			if typ.text == eventScheduleV2 && r.quiet(made, "OmitName", "false") != "true" {
 				fallback = id

@@ -24,14 +24,14 @@ var (
 	}
 )
 
-func ruleName(r *resolver, res *resource) string { return named("Name")(r, res) }
-
-func ruleARN(r *resolver, res *resource) string { return r.arn("events", "rule/"+ruleName(r, res)) }
+func ruleARN(r *resolver, res *resource) string {
+	return r.arn("events", "rule/"+nameOfSchedule(r, res))
+}
 
 // buildScheduleEvent has one of a function's events fire it: SAM makes a rule of it.
 func (r *resolver) buildScheduleEvent(event object, function string) {
 	p := event.object("Properties", scheduleEventProperties)
-	name := p.text("Name", r.options.StackName+"-"+event.at.subject+event.at.last())
+	name := p.text("Name", r.generatedName(event.at.subject+event.at.last(), maxScheduleName))
 	s := Schedule{
 		Name: name, ARN: r.arn("events", "rule/"+name), Rule: true, Function: function,
 		Expression: p.required("Schedule"), Timezone: utc,
@@ -59,7 +59,7 @@ func (r *resolver) buildRule(res *resource) {
 		p.problem("EventBusName", "%q: rules with a ScheduleExpression are on the bus %s, on AWS too", bus, defaultBus)
 	}
 	s := Schedule{
-		Name: ruleName(r, res), ARN: ruleARN(r, res), Rule: true, Expression: p.required("ScheduleExpression"), Timezone: utc, Enabled: p.state(),
+		Name: nameOfSchedule(r, res), ARN: ruleARN(r, res), Rule: true, Expression: p.required("ScheduleExpression"), Timezone: utc, Enabled: p.state(),
 	}
 	targets := p.items("Targets")
 	if len(targets) > 1 {

@@ -40,7 +40,7 @@ func (r *resolver) buildScheduleV2Event(event object, function string) {
 		if p.has("Name") {
 			p.problem("OmitName", "can't stand beside Name")
 		}
-		name = r.options.StackName + "-" + id
+		name = r.generatedName(id, maxScheduleName)
 	}
 	s := p.timing(name)
 	s.Function = function
@@ -53,7 +53,7 @@ func (r *resolver) buildSchedule(res *resource) {
 	if !p.has("FlexibleTimeWindow") {
 		p.problem("FlexibleTimeWindow", "is missing")
 	}
-	s := p.timing(named("Name")(r, res))
+	s := p.timing(nameOfSchedule(r, res))
 	target := p.object("Target", scheduleTargetProperties)
 	s.Function = target.targetFunction()
 	target.required("RoleArn")
@@ -62,7 +62,7 @@ func (r *resolver) buildSchedule(res *resource) {
 }
 
 func scheduleARN(r *resolver, res *resource) string {
-	return r.arn("scheduler", "schedule/"+r.quiet(res, "GroupName", defaultGroup)+"/"+named("Name")(r, res))
+	return r.arn("scheduler", "schedule/"+r.quiet(res, "GroupName", defaultGroup)+"/"+nameOfSchedule(r, res))
 }
 
 // timing reads when a schedule fires, with the defaults of EventBridge Scheduler.

@@ -160,3 +160,22 @@ func TestScheduleErrors(t *testing.T) {
 			"9: R: Properties.Target.Arn: is missing", "9: R: Properties.Target.RoleArn: is missing"}},
 	})
 }
+
+// TestGeneratedNames holds names that the template leaves to CloudFormation against what AWS takes.
+func TestGeneratedNames(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("L", 100)
+	got, err := stack.Parse("t.yaml", []byte(header+"      Events: {"+long+": {Type: Schedule, Properties: {Schedule: rate(1 day)}}}\n"+
+		"      Description: !Ref "+"G"+long+"\n  "+long+": {Type: AWS::SQS::Queue}\n"+
+		"  G: {Type: AWS::Serverless::Function, Properties: {Runtime: provided.al2, Handler: h, CodeUri: g, Events: {"+long+": {Type: Schedule, Properties: {Schedule: rate(1 day)}}}}}"), stack.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	queue, schedule, other := got.Queues[0].Name, got.Schedules[0].Name, got.Schedules[1].Name
+	if len(queue) != 80 || !strings.HasPrefix(queue, "local-LLL") || len(schedule) != 64 || !strings.HasPrefix(schedule, "local-FLLL") || len(other) != 64 {
+		t.Errorf("queue %s, rules %s and %s", queue, schedule, other)
+	}
+	if referred := got.Functions[0].Description; referred != other {
+		t.Errorf("Ref gives %s of the rule %s", referred, other)
+	}
+}
