@@ -1,0 +1,23 @@
+// Command webhook-retry is the Lambda function that a schedule starts every minute: it brings back deliveries whose time has come, and
+// those whose message was lost.
+package main
+
+import (
+	"log/slog"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+)
+
+func main() {
+	logger := slog.New(slog.NewJSONHandler(os.Stdout, nil))
+	cfg, err := config.Load[settings]()
+	if err != nil {
+		logger.Error("the function can't start", "error", err)
+		os.Exit(1)
+	}
+	lambda.Start(newHandler(cfg, clock.System, logger))
+}
