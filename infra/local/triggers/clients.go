@@ -9,9 +9,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// tableAPI and streamAPI are what is used of the SDK's clients.
+// tableAPI, streamAPI and queueAPI are what is used of the SDK's clients.
 type tableAPI interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
@@ -22,7 +23,23 @@ type streamAPI interface {
 	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
-// callTimeout bounds one request: no call of these APIs waits for data.
+type queueAPI interface {
+	GetQueueUrl(context.Context, *sqs.GetQueueUrlInput, ...func(*sqs.Options)) (*sqs.GetQueueUrlOutput, error)
+	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
+	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
+	DeleteMessageBatch(context.Context, *sqs.DeleteMessageBatchInput, ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error)
+	ChangeMessageVisibilityBatch(context.Context, *sqs.ChangeMessageVisibilityBatchInput, ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error)
+	SendMessage(context.Context, *sqs.SendMessageInput, ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
+}
+
+// clients are those of one endpoint.
+type clients struct {
+	tables  tableAPI
+	streams streamAPI
+	queues  queueAPI
+}
+
+// callTimeout bounds one request: longPoll, which is how long a queue may be waited for, and time to answer.
 const callTimeout = 30 * time.Second
 
 // newHTTPClient makes a client of our own, whose connections can be closed.
@@ -37,15 +54,21 @@ func newHTTPClient() *http.Client {
 }
 
 // newClients makes clients that don't retry: pollers do, and say so once.
-func newClients(o Options, client *http.Client) (tableAPI, streamAPI) {
+func newClients(o Options, client *http.Client) clients {
 	var endpoint *string
 	if o.Endpoint != "" {
 		endpoint = &o.Endpoint
 	}
 	keys := aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider(o.AccessKeyID, o.SecretKey, o.SessionToken))
-	return dynamodb.New(dynamodb.Options{
+	return clients{
+		dynamodb.New(dynamodb.Options{
 			Region: o.Region, BaseEndpoint: endpoint, Credentials: keys, HTTPClient: client, Retryer: aws.NopRetryer{},
-		}), dynamodbstreams.New(dynamodbstreams.Options{
+		}),
+		dynamodbstreams.New(dynamodbstreams.Options{
 			Region: o.Region, BaseEndpoint: endpoint, Credentials: keys, HTTPClient: client, Retryer: aws.NopRetryer{},
-		})
+		}),
+		sqs.New(sqs.Options{
+			Region: o.Region, BaseEndpoint: endpoint, Credentials: keys, HTTPClient: client, Retryer: aws.NopRetryer{},
+		}),
+	}
 }

@@ -2,12 +2,13 @@ package triggers
 
 import (
 	"context"
+	"log/slog"
 	"time"
 )
 
 // Discard is told of records that are given up, before the mapping goes on behind them. It may take its time: the lane
-// waits. ctx ends when the mapping must.
-type Discard func(ctx context.Context, d Discarded)
+// waits. ctx ends when the mapping must; an error is that it did before anybody was told.
+type Discard func(ctx context.Context, d Discarded) error
 
 // Discarded describes a batch that was given up, in the shape of the record that AWS sends to an on-failure destination:
 // https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html.
@@ -80,9 +81,14 @@ func (l *lane) discarded(b batch, why condition) Discarded {
 }
 
 // logDiscarded is the Discard of a mapping without a destination: what happened is in the log, the records are not kept.
-func (m *mapping) logDiscarded(_ context.Context, d Discarded) {
+func (m *streamMapping) logDiscarded(_ context.Context, d Discarded) error {
+	logDiscarded(m.logger, d)
+	return nil
+}
+
+func logDiscarded(logger *slog.Logger, d Discarded) {
 	info := d.DDBStreamBatchInfo
-	m.logger.Error("records are discarded", "condition", d.RequestContext.Condition, "shard", info.ShardID,
+	logger.Error("records are discarded", "condition", d.RequestContext.Condition, "shard", info.ShardID,
 		"start", info.StartSequenceNumber, "end", info.EndSequenceNumber, "records", info.BatchSize,
 		"invocations", d.RequestContext.ApproximateInvokeCount, "requestId", d.RequestContext.RequestID, "stream", info.StreamARN)
 }

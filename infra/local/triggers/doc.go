@@ -1,5 +1,5 @@
 // Package triggers is what AWS calls event source mappings: pollers that read an event source and invoke a function
-// with batches of what they find. So far the sources are streams of DynamoDB tables.
+// with batches of what they find. The sources are streams of DynamoDB tables, and queues of SQS.
 //
 // What belongs here: reading sources through the SDK (so that DynamoDB Local, LocalStack or AWS will do as well as the
 // embedded engine), filters, batching, order, retries, partial failures, and positions that survive a crash.

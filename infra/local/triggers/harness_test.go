@@ -159,13 +159,14 @@ func (r *rig) open(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := opened.mappings[0]
+	m := opened.mappings[0].(*streamMapping)
 	m.tables, m.streams = r.fake, r.fake
-	m.discard = func(ctx context.Context, d Discarded) {
+	log := m.discard
+	m.discard = func(ctx context.Context, d Discarded) error {
 		r.function.mu.Lock()
 		defer r.function.mu.Unlock()
 		r.given = append(r.given, d)
-		m.logDiscarded(ctx, d)
+		return log(ctx, d)
 	}
 	r.Triggers = opened
 	t.Cleanup(func() { r.close(t) })

@@ -90,7 +90,9 @@ func (l *lane) process(b batch) bool {
 		if n := tooOld(&l.spec, b, l.options.Now()); n > 0 {
 			old := b
 			old.entries, b.entries = b.entries[:n], b.entries[n:]
-			l.giveUp(old, ageExceeded)
+			if !l.giveUp(old, ageExceeded) {
+				return false
+			}
 		}
 		if len(b.entries) == 0 {
 			continue
@@ -103,7 +105,9 @@ func (l *lane) process(b batch) bool {
 		l.report(b, r, v)
 		l.finish(b.entries[:v.done])
 		if v.discard != "" {
-			l.giveUp(v.next[0], v.discard)
+			if !l.giveUp(v.next[0], v.discard) {
+				return false
+			}
 			continue
 		}
 		pending = append(v.next, pending...)
@@ -165,8 +169,12 @@ func (l *lane) report(b batch, r result, v verdict) {
 		"end", b.entries[len(b.entries)-1].sequence, "failed", len(b.entries)-r.first, "invocations", b.invokes, "reason", r.reason)
 }
 
-// giveUp is the one place where records are discarded.
-func (l *lane) giveUp(b batch, why condition) {
-	l.discard(l.working, l.discarded(b, why))
+// giveUp is the one place where records are discarded. It returns false when it was stopped before somebody had taken note:
+// the records are not done then.
+func (l *lane) giveUp(b batch, why condition) bool {
+	if err := l.discard(l.ctx, l.discarded(b, why)); err != nil {
+		return false
+	}
 	l.finish(b.entries)
+	return true
 }

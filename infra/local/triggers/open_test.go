@@ -23,7 +23,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"required", func(o *Options, _ *stack.EventSourceMapping) { o.Invoke = nil }},
 		{"required", func(o *Options, _ *stack.EventSourceMapping) { o.Dir = "" }},
 		{"stands twice", func(o *Options, m *stack.EventSourceMapping) { o.Mappings = append(o.Mappings, *m) }},
-		{"function and table", func(_ *Options, m *stack.EventSourceMapping) { m.Table = "" }},
+		{"one of table and queue", func(_ *Options, m *stack.EventSourceMapping) { m.Table = "" }},
 		{"TRIM_HORIZON or LATEST", func(_ *Options, m *stack.EventSourceMapping) { m.StartingPosition = "AT_TIMESTAMP" }},
 		{"batch size", func(_ *Options, m *stack.EventSourceMapping) { m.BatchSize = 10_001 }},
 		{"batching window", func(_ *Options, m *stack.EventSourceMapping) { m.BatchingWindow = 6 * time.Minute }},

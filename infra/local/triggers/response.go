@@ -2,6 +2,7 @@ package triggers
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/go-json-experiment/json"
@@ -14,35 +15,49 @@ type partial struct {
 	} `json:"batchItemFailures"`
 }
 
-// firstFailure reads a function's answer as ReportBatchItemFailures asks for it:
-// https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html. It returns the index of the first
-// record that failed and the reason for the log, "" if none did. An answer that can't be understood, or that names
-// no record of the batch, fails all of it.
+// firstFailure returns the index of the first record of a stream that failed and the reason for the log, "" if none did.
+// An answer that is not one fails all of the batch.
 func firstFailure(answer []byte, entries []*entry) (first int, reason string) {
-	if len(bytes.TrimSpace(answer)) == 0 {
-		return 0, ""
-	}
-	var p partial
-	if err := json.Unmarshal(answer, &p); err != nil {
-		return 0, "the function's answer is no batch response"
-	}
-	if len(p.Failures) == 0 {
-		return 0, ""
-	}
 	index := make(map[string]int, len(entries))
 	for i, e := range entries {
 		index[e.sequence] = i
 	}
+	named, err := readPartial(answer, index, "sequence number")
+	switch {
+	case err != nil:
+		return 0, err.Error()
+	case len(named) == 0:
+		return 0, ""
+	}
 	first = len(entries)
+	for i := range named {
+		first = min(first, i)
+	}
+	return first, fmt.Sprintf("the function named %d of its records as failed", len(named))
+}
+
+// readPartial reads a function's answer as ReportBatchItemFailures asks for it, and returns the indexes of what failed:
+// https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html, and for queues
+// https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html. The error is that the answer can't be
+// understood, or names something that is not in the batch: then all of it has failed.
+func readPartial(answer []byte, index map[string]int, identifier string) (failed map[int]bool, err error) {
+	if len(bytes.TrimSpace(answer)) == 0 {
+		return nil, nil
+	}
+	var p partial
+	if err := json.Unmarshal(answer, &p); err != nil {
+		return nil, errors.New("the function's answer is no batch response")
+	}
+	failed = make(map[int]bool, len(p.Failures))
 	for _, failure := range p.Failures {
 		if failure == nil || failure.ID == nil || *failure.ID == "" {
-			return 0, "the function's answer names a failure without an itemIdentifier"
+			return nil, errors.New("the function's answer names a failure without an itemIdentifier")
 		}
 		i, found := index[*failure.ID]
 		if !found {
-			return 0, fmt.Sprintf("the function's answer names %q, which is no sequence number of the batch", *failure.ID)
+			return nil, fmt.Errorf("the function's answer names %q, which is no %s of the batch", *failure.ID, identifier)
 		}
-		first = min(first, i)
+		failed[i] = true
 	}
-	return first, fmt.Sprintf("the function named %d of its records as failed", len(p.Failures))
+	return failed, nil
 }

@@ -32,7 +32,7 @@ type entry struct {
 
 // shard reads one shard, hands its records to lanes, and knows what is done.
 type shard struct {
-	*mapping
+	*streamMapping
 	ctx    context.Context //nolint:containedctx // the life of the stream's reader
 	source source
 	id     string
@@ -45,8 +45,8 @@ type shard struct {
 	ended  bool     // nothing comes any more
 }
 
-func newShard(ctx context.Context, m *mapping, from source, id string) *shard {
-	s := &shard{mapping: m, ctx: ctx, source: from, id: id, room: make(chan struct{}, 1)}
+func newShard(ctx context.Context, m *streamMapping, from source, id string) *shard {
+	s := &shard{streamMapping: m, ctx: ctx, source: from, id: id, room: make(chan struct{}, 1)}
 	for range m.spec.ParallelizationFactor {
 		s.lanes = append(s.lanes, &lane{shard: s, wake: make(chan struct{}, 1)})
 	}
@@ -112,7 +112,7 @@ func (s *shard) read() (closed bool) {
 // page gets the next records and the iterator behind them, "" at the shard's end. An iterator that has expired or is not
 // understood any more is made anew. Errors are that the records, or the shard, are gone.
 func (s *shard) page(iterator *string, at position) (page *dynamodbstreams.GetRecordsOutput, err error) {
-	err = s.persist(s.ctx, s.id, func(ctx context.Context) (err error) {
+	err = s.link.persist(s.ctx, s.id, func(ctx context.Context) (err error) {
 		renewed := *iterator == ""
 		for {
 			if *iterator == "" {
@@ -214,10 +214,7 @@ func (s *shard) entry(r types.Record, now time.Time) *entry {
 		e.done = true
 		return e
 	}
-	var err error
-	if e.payload, err = encodeRecord(event); err != nil { // nothing in it can't be encoded
-		panic(fmt.Sprintf("triggers: %v", err))
-	}
+	e.payload = encode(event)
 	return e
 }
 

@@ -33,8 +33,36 @@ type source struct {
 	partitionKey string // the name of the table's
 }
 
+// streamMapping is a mapping of the stream of a table.
+type streamMapping struct {
+	mapping
+	tables    tableAPI
+	streams   streamAPI
+	link      *link // to both
+	positions *positionFile
+	discard   Discard
+}
+
+// newStreamMapping makes a mapping of a stream and reads its positions.
+func newStreamMapping(common mapping, c clients) (*streamMapping, error) {
+	o, spec := common.options, common.spec
+	m := &streamMapping{
+		mapping: common, tables: c.tables, streams: c.streams,
+		link: newLink(o, common.logger.With("table", spec.Table), "the stream can't be read: trying again until it can", "the stream can be read again"),
+	}
+	m.discard = m.logDiscarded
+	if spec.OnFailureQueue != "" {
+		m.discard = newDestination(common, c.queues).send
+	}
+	var err error
+	m.positions, err = openPositions(o.Dir, spec.Name, common.logger)
+	return m, err
+}
+
+func (m *streamMapping) close() error { return m.positions.close() }
+
 // run follows the table's stream, and the next one when the table gets another.
-func (m *mapping) run() {
+func (m *streamMapping) run() {
 	for {
 		found, err := m.locate(m.stopping)
 		if err != nil {
@@ -45,8 +73,8 @@ func (m *mapping) run() {
 }
 
 // locate finds the table's stream. It waits until there is one.
-func (m *mapping) locate(ctx context.Context) (found source, err error) {
-	err = m.persist(ctx, "table", func(ctx context.Context) error {
+func (m *streamMapping) locate(ctx context.Context) (found source, err error) {
+	err = m.link.persist(ctx, "table", func(ctx context.Context) error {
 		out, err := m.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &m.spec.Table})
 		if err != nil {
 			return fmt.Errorf("describe table %s: %w", m.spec.Table, err)
@@ -65,20 +93,18 @@ func (m *mapping) locate(ctx context.Context) (found source, err error) {
 	return found, err
 }
 
-func never(error) bool { return false }
-
 func gone(err error) bool {
 	var notFound *types.ResourceNotFoundException
 	return errors.As(err, &notFound)
 }
 
 // follow reads a stream until it is replaced by another, or there is an end to everything.
-func (m *mapping) follow(from source) {
+func (m *streamMapping) follow(from source) {
 	ctx, cancel := context.WithCancel(m.stopping)
 	var readers sync.WaitGroup
 	defer readers.Wait()
 	defer cancel()
-	f := &follower{mapping: m, source: from, running: map[string]bool{}, ended: make(chan string)}
+	f := &follower{streamMapping: m, source: from, running: map[string]bool{}, ended: make(chan string)}
 	for first := true; ; first = false {
 		shards, err := m.describe(ctx, from.arn)
 		if err == nil {
@@ -106,8 +132,8 @@ func (m *mapping) follow(from source) {
 }
 
 // describe lists a stream's shards, parents before children where the endpoint does so.
-func (m *mapping) describe(ctx context.Context, arn string) (shards []types.Shard, err error) {
-	err = m.persist(ctx, "stream", func(ctx context.Context) error {
+func (m *streamMapping) describe(ctx context.Context, arn string) (shards []types.Shard, err error) {
+	err = m.link.persist(ctx, "stream", func(ctx context.Context) error {
 		shards = nil
 		for in := (&dynamodbstreams.DescribeStreamInput{StreamArn: &arn}); ; {
 			out, err := m.streams.DescribeStream(ctx, in)
@@ -124,9 +150,9 @@ func (m *mapping) describe(ctx context.Context, arn string) (shards []types.Shar
 	return shards, err
 }
 
-// follower reads the shards of one stream. Its fields belong to the goroutine of mapping.follow.
+// follower reads the shards of one stream. Its fields belong to the goroutine of streamMapping.follow.
 type follower struct {
-	*mapping
+	*streamMapping
 	source  source
 	running map[string]bool
 	ended   chan string // ids of shards that are read no more
@@ -181,7 +207,7 @@ func (f *follower) done(shard string) bool {
 }
 
 func (f *follower) read(ctx context.Context, id string) {
-	newShard(ctx, f.mapping, f.source, id).run()
+	newShard(ctx, f.streamMapping, f.source, id).run()
 	select {
 	case f.ended <- id:
 	case <-ctx.Done():

@@ -12,7 +12,7 @@ import (
 
 // tips turns LATEST into positions that can be kept: an iterator can't, it expires. Shards that are closed are done;
 // of the others, what was written until now is passed over.
-func (m *mapping) tips(ctx context.Context, arn string, shards []types.Shard) (map[string]position, error) {
+func (m *streamMapping) tips(ctx context.Context, arn string, shards []types.Shard) (map[string]position, error) {
 	tips := map[string]position{}
 	for _, s := range shards {
 		id := aws.ToString(s.ShardId)
@@ -21,7 +21,7 @@ func (m *mapping) tips(ctx context.Context, arn string, shards []types.Shard) (m
 			continue
 		}
 		var at position
-		err := m.persist(ctx, "stream", func(ctx context.Context) (err error) {
+		err := m.link.persist(ctx, "stream", func(ctx context.Context) (err error) {
 			at, err = m.tip(ctx, arn, id)
 			return err
 		}, gone)
@@ -37,7 +37,7 @@ func (m *mapping) tips(ctx context.Context, arn string, shards []types.Shard) (m
 
 // tip finds the position of LATEST in a shard: behind the last record that an iterator made before does not give. The
 // zero position means that the shard had none.
-func (m *mapping) tip(ctx context.Context, arn, shard string) (position, error) {
+func (m *streamMapping) tip(ctx context.Context, arn, shard string) (position, error) {
 	tip, err := m.iterator(ctx, arn, shard, types.ShardIteratorTypeLatest, "")
 	if err != nil {
 		return position{}, err
@@ -66,7 +66,7 @@ const maxEmptyPages = 20
 
 // lastSequence reads a shard to where nothing more is, or came after now, and returns the sequence number of the last
 // record before.
-func (m *mapping) lastSequence(ctx context.Context, arn, shard string, now time.Time) (last string, err error) {
+func (m *streamMapping) lastSequence(ctx context.Context, arn, shard string, now time.Time) (last string, err error) {
 	next, err := m.iterator(ctx, arn, shard, types.ShardIteratorTypeTrimHorizon, "")
 	for empty := 0; next != "" && empty < maxEmptyPages && err == nil; {
 		var page *dynamodbstreams.GetRecordsOutput
@@ -90,7 +90,7 @@ func (m *mapping) lastSequence(ctx context.Context, arn, shard string, now time.
 	return last, err
 }
 
-func (m *mapping) iterator(ctx context.Context, arn, shard string, kind types.ShardIteratorType, sequence string) (string, error) {
+func (m *streamMapping) iterator(ctx context.Context, arn, shard string, kind types.ShardIteratorType, sequence string) (string, error) {
 	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &arn, ShardId: &shard, ShardIteratorType: kind}
 	if sequence != "" {
 		in.SequenceNumber = &sequence
@@ -105,7 +105,7 @@ func (m *mapping) iterator(ctx context.Context, arn, shard string, kind types.Sh
 // pageSize is the most records that GetRecords gives.
 const pageSize = 1000
 
-func (m *mapping) records(ctx context.Context, iterator string) (*dynamodbstreams.GetRecordsOutput, error) {
+func (m *streamMapping) records(ctx context.Context, iterator string) (*dynamodbstreams.GetRecordsOutput, error) {
 	out, err := m.streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: &iterator, Limit: aws.Int32(pageSize)})
 	if err != nil {
 		return nil, fmt.Errorf("get records: %w", err)

@@ -19,20 +19,20 @@ type Options struct {
 	Mappings []stack.EventSourceMapping
 	// Invoke runs a function once, as [runtime.Runtime.Invoke] does (required).
 	Invoke func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error)
-	// Endpoint is the URL of DynamoDB and its streams; "" is AWS.
+	// Endpoint is the URL of DynamoDB, its streams, and SQS; "" is AWS.
 	Endpoint string
 	// Region is the endpoint's (default us-east-1), Account the one in the ARNs of functions (default 000000000000).
 	Region, Account string
 	// AccessKeyID, SecretKey and SessionToken sign the requests. Embedded services take any; empty ones are "local".
 	AccessKeyID, SecretKey, SessionToken string
-	// Dir is the folder of the positions, one file a mapping; it is made where it is missing (required).
+	// Dir is the folder of the positions, one file a mapping of a stream; it is made where it is missing (required).
 	Dir string
-	// Now is the clock (required). Ages of records are measured by it.
+	// Now is the clock (required). Ages of records are measured by it, and how long a message stays hidden.
 	Now func() time.Time
 	// Logger takes what happens to sources and batches; nil discards it.
 	Logger *slog.Logger
-	// PollInterval is the wait after a source had nothing: 0 is 50 ms for an endpoint on this machine, else 250 ms,
-	// which is how often Lambda reads a shard.
+	// PollInterval is the wait after a shard had nothing: 0 is 50 ms for an endpoint on this machine, else 250 ms,
+	// which is how often Lambda reads a shard. Queues tell when they have something.
 	PollInterval time.Duration
 	// Backoff is the wait after the n-th failure in a row, from 1: nil is 100 ms, doubled up to 10 s, half of it random.
 	Backoff func(failures int) time.Duration
@@ -42,7 +42,7 @@ type Options struct {
 type Triggers struct {
 	options  Options
 	http     *http.Client
-	mappings []*mapping
+	mappings []poller
 
 	mu      sync.Mutex
 	started bool
@@ -64,23 +64,36 @@ func Open(options Options) (*Triggers, error) {
 	t := &Triggers{options: options, http: newHTTPClient()}
 	t.stopping, t.stop = context.WithCancel(context.Background())
 	t.working, t.giveUp = context.WithCancel(context.Background())
-	tables, streams := newClients(options, t.http)
+	c := newClients(options, t.http)
 	names := map[string]bool{}
 	for _, m := range options.Mappings {
 		if names[m.Name] {
 			return nil, fmt.Errorf("triggers: mapping %s stands twice", m.Name)
 		}
 		names[m.Name] = true
-		opened, err := newMapping(t, m, tables, streams)
-		if err == nil && m.Enabled {
-			t.mappings = append(t.mappings, opened)
-			err = opened.open()
-		}
-		if err != nil {
+		if err := t.add(m, c); err != nil {
 			return nil, fmt.Errorf("triggers: mapping %s: %w", m.Name, err)
 		}
 	}
 	return t, nil
+}
+
+// add takes a mapping in; of one that is not enabled, only what it says is checked.
+func (t *Triggers) add(spec stack.EventSourceMapping, c clients) error {
+	common, err := newMapping(t, spec)
+	if err != nil || !spec.Enabled {
+		return err
+	}
+	if spec.Queue != "" {
+		t.mappings = append(t.mappings, newQueueMapping(common, c))
+		return nil
+	}
+	m, err := newStreamMapping(common, c)
+	if err != nil {
+		return err
+	}
+	t.mappings = append(t.mappings, m)
+	return nil
 }
 
 // Start lets the mappings run. Sources that aren't there yet, or an endpoint that is away, are waited for.
@@ -96,8 +109,8 @@ func (t *Triggers) Start() {
 	}
 }
 
-// Close begins no new batch, lets those in flight finish until ctx ends, and writes the positions. Batches that are cut
-// run again after the next start; the error says that there were some.
+// Close begins no new batch, lets those in flight finish until ctx ends, writes the positions, and gives messages back that
+// no function has seen. Batches that are cut run again after the next start; the error says that there were some.
 func (t *Triggers) Close(ctx context.Context) error {
 	t.mu.Lock()
 	if t.closed {
@@ -122,7 +135,7 @@ func (t *Triggers) Close(ctx context.Context) error {
 	}
 	t.giveUp()
 	for _, m := range t.mappings {
-		errs = append(errs, m.positions.close())
+		errs = append(errs, m.close())
 	}
 	t.http.CloseIdleConnections()
 	return errors.Join(errs...)

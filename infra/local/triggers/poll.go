@@ -1,0 +1,154 @@
+package triggers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// poll receives messages and hands them over, batch by batch. The first of the pollers waits long for them, and returns to
+// have the queue looked at again; the others help as long as there is more than one poller can get.
+func (m *queueMapping) poll(q *queue, wait time.Duration) {
+	p := &gathering{queueMapping: m, queue: q}
+	defer p.dropped.Wait()
+	defer m.pollers.Add(-1)
+	for m.options.Now().Sub(q.seen) < lookAgain && m.slots.acquire(m.stopping) {
+		batch, err := p.gather(wait)
+		switch {
+		case m.stopping.Err() != nil:
+			m.letGo(q, batch)
+			m.slots.release()
+			return
+		case len(batch) > 0:
+			m.work.Go(func() {
+				defer m.slots.release()
+				m.deliver(q, batch)
+			})
+		default:
+			m.slots.release()
+		}
+		switch {
+		case err != nil:
+			m.logger.Warn("the queue is gone", "queue", q.arn, "error", err)
+			pause(m.stopping, m.options.Backoff(1))
+			return
+		case p.more:
+			m.help(q)
+		case wait != longPoll:
+			return
+		}
+	}
+}
+
+// help adds a poller if there may be another.
+func (m *queueMapping) help(q *queue) {
+	if m.pollers.Add(1) > maxPollers {
+		m.pollers.Add(-1)
+		return
+	}
+	m.work.Go(func() { m.poll(q, shortPoll) })
+}
+
+// gathering is a poller's way to batches.
+type gathering struct {
+	*queueMapping
+	queue   *queue
+	more    bool           // the last request got as much as it asked for
+	dropped sync.WaitGroup // messages that no filter wants, on their way out of the queue
+
+	batch []message
+	index map[string]int // of the batch, by message id
+	size  int            // of its payloads, commas included
+}
+
+// gather receives a batch: what is there after at most the time given, and where there is a batching window, what comes
+// in it until the batch is full. The error is that the queue is gone.
+func (p *gathering) gather(wait time.Duration) ([]message, error) {
+	p.batch, p.index, p.size = nil, map[string]int{}, 0
+	// A window must not cost the batch its messages, which are anybody's when their visibility timeout is over.
+	window := min(p.spec.BatchingWindow, (p.queue.visibility / 3).Truncate(time.Second))
+	for end := (time.Time{}); ; {
+		received, err := p.receive(min(pageOfQueue, p.spec.BatchSize-len(p.batch)), wait)
+		p.take(received)
+		if err != nil || len(p.batch) == 0 {
+			return p.batch, err
+		}
+		now := p.options.Now()
+		if end.IsZero() {
+			end = now.Add(window)
+		}
+		left := end.Sub(now)
+		if len(p.batch) >= p.spec.BatchSize || p.size >= payloadRoom || left <= 0 || p.stopping.Err() != nil {
+			return p.batch, nil
+		}
+		wait = min((left + time.Second - 1).Truncate(time.Second), longPoll) // whole seconds, as requests have them
+	}
+}
+
+// receive gets messages, at most so many, and after at most the time given. The error is that the queue is gone.
+func (p *gathering) receive(most int, wait time.Duration) ([]types.Message, error) {
+	p.dropped.Wait()
+	ctx, cancel := context.WithCancel(p.working)
+	defer cancel()
+	defer context.AfterFunc(p.stopping, func() { time.AfterFunc(lastAnswer, cancel) })()
+	out := &sqs.ReceiveMessageOutput{} // what came just when there was an end to everything has come all the same
+	var asked time.Time
+	err := p.link.persist(p.stopping, fmt.Sprintf("poller %p", p), func(context.Context) error {
+		asked = p.options.Now()
+		answer, err := p.queues.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
+			QueueUrl: &p.queue.url, MaxNumberOfMessages: int32(most), WaitTimeSeconds: int32(wait / time.Second), //nolint:gosec // 10 and 20 at most
+			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
+			MessageAttributeNames:       []string{"All"},
+		})
+		if err != nil {
+			return fmt.Errorf("receive: %w", err)
+		}
+		out = answer
+		return nil
+	}, noQueue)
+	if noQueue(err) {
+		return nil, err
+	}
+	p.more = len(out.Messages) == most
+	if len(out.Messages) == 0 && p.options.Now().Sub(asked) < wait/2 { // somebody who does not wait for messages must not be asked forever
+		pause(p.stopping, p.options.PollInterval)
+	}
+	return out.Messages, nil
+}
+
+func noQueue(err error) bool {
+	var gone *types.QueueDoesNotExist
+	return errors.As(err, &gone)
+}
+
+// take adds messages that are wanted to the batch, and has the others deleted. One that was received again had become
+// visible in between: what is known of it from before is void.
+func (p *gathering) take(received []types.Message) {
+	hidden := p.options.Now().Add(p.queue.visibility)
+	var unwanted []message
+	for _, r := range received {
+		m := message{id: aws.ToString(r.MessageId), handle: aws.ToString(r.ReceiptHandle), hidden: hidden}
+		m.payload = encode(newMessageEvent(r, p.queue))
+		if len(p.filters) > 0 && !p.wants(filterable(m.payload, aws.ToString(r.Body))) {
+			unwanted = append(unwanted, m)
+			continue
+		}
+		if i, again := p.index[m.id]; again {
+			p.size -= len(p.batch[i].payload) + 1
+			p.batch[i] = m
+		} else {
+			p.index[m.id] = len(p.batch)
+			p.batch = append(p.batch, m)
+		}
+		p.size += len(m.payload) + 1
+	}
+	if len(unwanted) > 0 {
+		p.dropped.Go(func() { p.delete(p.queue, unwanted) })
+	}
+}

@@ -1,0 +1,90 @@
+package triggers
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"time"
+)
+
+// How Lambda scales a queue's mapping: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html. Five
+// batches at a time, then as long as there are more, up to 300 more of them a minute; and less when the function takes no
+// more, or fails.
+const (
+	firstSlots = 5
+	slotEvery  = time.Minute / 300
+	calm       = time.Second // between two cuts: what was begun before the first says nothing new
+)
+
+// slots bounds the batches of a queue that are in flight.
+type slots struct {
+	now  func() time.Time
+	most int
+	free chan struct{} // there may be a slot
+
+	mu          sync.Mutex
+	limit, busy int
+	grow, cut   time.Time // the earliest moments for the next ones
+}
+
+// newSlots makes them: maximum is the mapping's, 0 where it sets none.
+func newSlots(maximum int, now func() time.Time) *slots {
+	return &slots{now: now, most: cmp.Or(maximum, maxConcurrency), limit: cmp.Or(maximum, firstSlots), free: make(chan struct{}, 1)}
+}
+
+// acquire waits for a slot, and tells whether ctx let it. Waiting is what makes the limit grow.
+func (s *slots) acquire(ctx context.Context) bool {
+	for ctx.Err() == nil {
+		wait, ok := s.try()
+		if ok {
+			return true
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-s.free:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+	return false
+}
+
+// try takes a slot if there is one, or says when to look again.
+func (s *slots) try() (wait time.Duration, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	if s.busy >= s.limit && s.limit < s.most && !now.Before(s.grow) {
+		s.limit++
+		s.grow = now.Add(slotEvery)
+	}
+	if s.busy >= s.limit {
+		return max(s.grow.Sub(now), slotEvery), false
+	}
+	s.busy++
+	if s.busy < s.limit {
+		notify(s.free) // for whoever else waits
+	}
+	return 0, true
+}
+
+func (s *slots) release() {
+	s.mu.Lock()
+	s.busy--
+	s.mu.Unlock()
+	notify(s.free)
+}
+
+// shrink halves the limit: the function does not take, or not do, as much.
+func (s *slots) shrink() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	if now.Before(s.cut) {
+		return
+	}
+	s.cut = now.Add(calm)
+	s.limit = max(s.limit/2, 1)
+	s.grow = now.Add(calm)
+}
