@@ -43,6 +43,8 @@ type Delivery struct {
 	Tries int `dynamodbav:"tries"`
 	// Manual tells that the next attempt was asked for by hand: it is made whatever state the webhook is in.
 	Manual bool `dynamodbav:"manual,omitempty"`
+	// Test tells that it was made to test the webhook, with an event that never was: a recovery leaves it alone.
+	Test bool `dynamodbav:"test,omitempty"`
 	// NextAttemptAt is when the next attempt is planned for; nil unless pending.
 	NextAttemptAt *clock.Timestamp `dynamodbav:"nextAttemptAt,omitempty"`
 	// LeaseUntil is until when the attempt under way belongs to whoever began it; nil if none is.

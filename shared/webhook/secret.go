@@ -67,13 +67,22 @@ func (s sealer) open(ctx context.Context, webhookID, sealed string) (string, err
 	return string(secret), nil
 }
 
+// lost reports that a secret can't be opened, today or ever: its key has left the ring, or it is not what was stored.
+func lost(err error) bool { return errors.Is(err, errSealed) || errors.Is(err, config.ErrUnknownKey) }
+
 // liveSecrets are what deliveries of a webhook are signed with: the newest secret, then those before it that are still good,
-// newest first. Errors are those of open.
+// newest first. A replaced one that is lost is left out: the newest signs all the same. Errors are those of open.
 func (s sealer) liveSecrets(ctx context.Context, w Webhook, now time.Time) ([]string, error) {
-	live := livePrevious(w.Previous, now)
-	secrets := make([]string, 0, 1+len(live))
-	for _, sealed := range append([]oldSecret{{Sealed: w.Secret}}, live...) {
-		secret, err := s.open(ctx, w.ID, sealed.Sealed)
+	newest, err := s.open(ctx, w.ID, w.Secret)
+	if err != nil {
+		return nil, err
+	}
+	secrets := []string{newest}
+	for _, old := range livePrevious(w.Previous, now) {
+		secret, err := s.open(ctx, w.ID, old.Sealed)
+		if lost(err) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -82,17 +91,30 @@ func (s sealer) liveSecrets(ctx context.Context, w Webhook, now time.Time) ([]st
 	return secrets, nil
 }
 
-// rotated is a webhook with a new secret, sealed. The one that it replaces is good for secretOverlap more. If the new one was
-// replaced itself a while ago, which same tells of a sealed one, it is not kept twice.
-func (w Webhook) rotated(sealed string, now time.Time, same func(sealed string) bool) Webhook {
-	previous := []oldSecret{{Sealed: w.Secret, Until: clock.Stamp(now.Add(secretOverlap))}}
-	for _, old := range livePrevious(w.Previous, now) {
-		if len(previous) < maxPrevious && !same(old.Sealed) {
-			previous = append(previous, old)
+// rotate is a webhook with another secret; false if it is the one that it has. The replaced one stays good for secretOverlap, as
+// do those before it for the rest of their time; none is kept twice, nor one that is lost: a new secret is the way out of that.
+// Error: config.ErrUnavailable.
+func (s sealer) rotate(ctx context.Context, w Webhook, secret string, now time.Time) (Webhook, bool, error) {
+	replaced := append([]oldSecret{{Sealed: w.Secret, Until: clock.Stamp(now.Add(secretOverlap))}}, livePrevious(w.Previous, now)...)
+	var kept []oldSecret
+	for i, old := range replaced {
+		opened, err := s.open(ctx, w.ID, old.Sealed)
+		switch {
+		case lost(err):
+		case err != nil:
+			return w, false, err
+		case opened == secret && i == 0:
+			return w, false, nil
+		case opened != secret && len(kept) < maxPrevious:
+			kept = append(kept, old)
 		}
 	}
-	w.Secret, w.Previous = sealed, previous
-	return w
+	sealed, err := s.seal(ctx, w.ID, secret)
+	if err != nil {
+		return w, false, err
+	}
+	w.Secret, w.Previous = sealed, kept
+	return w, true, nil
 }
 
 // livePrevious are the replaced secrets that are still good.

@@ -1,0 +1,127 @@
+package webhook
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/api"
+)
+
+type newWebhookInput struct {
+	Body struct {
+		URL         string     `json:"url" minLength:"1" doc:"An absolute https URL without credentials, at most 2,048 characters. That its address is public is checked at every attempt" example:"https://example.com/hooks"`
+		Events      []pattern  `json:"events" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 types of events, groups of them, or * for all" example:"[\"project.*\",\"file.created\"]"`
+		Secret      secretText `json:"secret,omitempty" doc:"What deliveries are signed with, 1–256 characters. Absent or null: the service makes one and shows it in this answer alone" example:"a secret of your own"`
+		ProjectID   *string    `json:"projectId,omitempty" doc:"Only this project's events; all of the workspace if absent" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		WorkspaceID *string    `json:"workspaceId,omitempty" doc:"Whose events; the project's workspace if absent, or else the caller's personal one" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		Description string     `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Tells the build server."`
+		Active      *bool      `json:"active,omitempty" doc:"Whether events are delivered; true if absent" example:"true"`
+	}
+}
+
+// Resolve implements huma.Resolver: the rules that a schema can't word.
+func (in *newWebhookInput) Resolve(huma.Context) []error { return malformed(&in.Body.URL) }
+
+// malformed is what is wrong with a url wherever the service runs. That https is needed where it is, the service knows.
+func malformed(url *string) []error {
+	if url == nil || checkURL(*url, true) == nil {
+		return nil
+	}
+	return []error{checkURL(*url, false)}
+}
+
+type webhookSettingsInput struct {
+	InWebhook
+	Body struct {
+		URL         *string    `json:"url,omitempty" minLength:"1" doc:"An absolute https URL without credentials, at most 2,048 characters" example:"https://example.com/hooks"`
+		Events      []pattern  `json:"events,omitempty" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 types of events, groups of them, or * for all" example:"[\"*\"]"`
+		Secret      secretText `json:"secret,omitempty" doc:"Another secret, 1–256 characters; null: the service makes one and shows it in this answer alone. The one before stays valid for 24 hours" example:"a secret of your own"`
+		Description *string    `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Tells the build server."`
+		Active      *bool      `json:"active,omitempty" doc:"Whether events are delivered" example:"true"`
+	}
+}
+
+// Resolve implements huma.Resolver.
+func (in *webhookSettingsInput) Resolve(huma.Context) []error { return malformed(in.Body.URL) }
+
+type webhookListInput struct {
+	api.PageInput
+	WorkspaceID string `query:"workspaceId" doc:"Only the webhooks of this workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
+type webhookListOutput struct {
+	Body struct {
+		Webhooks   []WebhookItem `json:"webhooks" nullable:"false" doc:"In the order in which they were made"`
+		NextCursor string        `json:"nextCursor,omitempty" doc:"Leads on to the next page; absent on the last one"`
+	}
+}
+
+type webhookOutput struct{ Body WebhookWithSecret }
+
+type doneOutput struct{ Body api.Done }
+
+// registerWebhooks adds calls 19 to 22.
+func (s *Service) registerWebhooks(h huma.API) {
+	api.Register(h, api.Operation{
+		ID: "create-webhook", Method: http.MethodPost, Path: webhooksPath, Tag: tag, Session: true, Status: http.StatusCreated,
+		Summary:     "Subscribe to events",
+		Description: "For admins and owners of the workspace, which has at most 20 webhooks. Workspace and project are settled for good. Events that happened before are not delivered.",
+		Errors: []api.Code{
+			api.CodeWorkspaceNotFound, api.CodeProjectNotFound, api.CodeAccessDenied, api.CodeQuotaExceeded, api.CodeConflict,
+		},
+	}, s.handleCreate)
+	api.Register(h, api.Operation{
+		ID: "list-webhooks", Method: http.MethodGet, Path: webhooksPath, Tag: tag, Session: true,
+		Summary:     "The webhooks of every workspace that the caller administers",
+		Description: "With workspaceId, members of that workspace below admin are denied.",
+		Errors:      []api.Code{api.CodeWorkspaceNotFound, api.CodeAccessDenied},
+	}, s.handleList)
+	api.Register(h, api.Operation{
+		ID: "update-webhook", Method: http.MethodPut, Path: webhookPath, Tag: tag, Session: true,
+		Summary:     "Change a webhook's settings",
+		Description: "An absent field stays as it is. Another url, or a return to active, forgets what was known of the endpoint's health. A new secret leaves the one before valid for 24 hours: until then both sign the Standard Webhooks header.",
+		Errors:      []api.Code{api.CodeWebhookNotFound, api.CodeAccessDenied, api.CodeConflict},
+	}, s.handleUpdate)
+	api.Register(h, api.Operation{
+		ID: "delete-webhook", Method: http.MethodDelete, Path: webhookPath, Tag: tag, Session: true,
+		Summary:     "Delete a webhook for ever",
+		Description: "Its deliveries go with it, and nothing more is sent; an attempt that is under way may still arrive.",
+		Errors:      []api.Code{api.CodeWebhookNotFound, api.CodeAccessDenied, api.CodeConflict},
+	}, s.handleDelete)
+}
+
+func (s *Service) handleCreate(ctx context.Context, in *newWebhookInput) (*webhookOutput, error) {
+	w, made, err := s.create(ctx, newWebhook{
+		WorkspaceID: in.Body.WorkspaceID, ProjectID: in.Body.ProjectID, URL: in.Body.URL, Events: once(in.Body.Events),
+		Secret: in.Body.Secret.text, Description: in.Body.Description, Active: in.Body.Active == nil || *in.Body.Active,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &webhookOutput{WebhookWithSecret{w.item(), made}}, nil
+}
+
+func (s *Service) handleList(ctx context.Context, in *webhookListInput) (*webhookListOutput, error) {
+	var err error
+	out := &webhookListOutput{}
+	out.Body.Webhooks, out.Body.NextCursor, err = s.list(ctx, in.WorkspaceID, in.PageInput)
+	return out, err
+}
+
+func (s *Service) handleUpdate(ctx context.Context, in *webhookSettingsInput) (*webhookOutput, error) {
+	change := settings{URL: in.Body.URL, Events: once(in.Body.Events), Description: in.Body.Description, Active: in.Body.Active}
+	w, made, err := s.update(ctx, in.WebhookID, change, in.Body.Secret)
+	if err != nil {
+		return nil, err
+	}
+	return &webhookOutput{WebhookWithSecret{w.item(), made}}, nil
+}
+
+func (s *Service) handleDelete(ctx context.Context, in *InWebhook) (*doneOutput, error) {
+	if err := s.remove(ctx, in.WebhookID); err != nil {
+		return nil, err
+	}
+	return &doneOutput{api.Done{Success: true, Message: "Webhook deleted."}}, nil
+}

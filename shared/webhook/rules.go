@@ -1,0 +1,99 @@
+package webhook
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/api"
+	"devplatform/shared/clock"
+	"devplatform/shared/webhook/sender"
+)
+
+var (
+	errNoWebhook   = api.NewError(api.CodeWebhookNotFound, "There is no such webhook.")
+	errNoDelivery  = api.NewError(api.CodeDeliveryNotFound, "There is no such delivery.")
+	errNoWorkspace = api.NewError(api.CodeWorkspaceNotFound, "There is no such workspace.")
+	errNoProject   = api.NewError(api.CodeProjectNotFound, "There is no such project.")
+	errDenied      = api.NewError(api.CodeAccessDenied, "Webhooks are for the admins and owners of a workspace.")
+	errInactive    = api.NewError(api.CodeConflict, "The webhook is not active. Activate it first: what failed is sent again then.")
+	errMeanwhile   = api.NewError(api.CodeConflict, "Somebody else changed this at the same time. Please try again.")
+)
+
+func errFull(quota int) *api.Error {
+	return api.NewError(api.CodeQuotaExceeded, "The workspace has its "+strconv.Itoa(quota)+" webhooks. Delete one first.")
+}
+
+// settings are what of a webhook its owners can change, its secret apart; nil stays as it is.
+type settings struct {
+	URL         *string
+	Events      []string
+	Description *string
+	Active      *bool
+}
+
+// applied is a webhook with settings, and false if they make no difference. Another url, and a return to active, make it another
+// endpoint, of which nothing is known yet.
+func (in settings) applied(w Webhook) (Webhook, bool) {
+	changed, another := false, false
+	if in.URL != nil && *in.URL != w.URL {
+		w.URL, changed, another = *in.URL, true, true
+	}
+	if in.Events != nil && !slices.Equal(in.Events, w.Events) {
+		w.Events, changed = in.Events, true
+	}
+	if in.Description != nil && *in.Description != w.Description {
+		w.Description, changed = *in.Description, true
+	}
+	if in.Active != nil && *in.Active != w.Active {
+		w.Active, changed = *in.Active, true
+		another = another || w.Active
+	}
+	if another {
+		w.Generation++
+		w.DisabledReason = ""
+		w.Health = Health{LastAt: w.LastAt, LastStatus: w.LastStatus} // what was, was
+	}
+	return w, changed
+}
+
+// revised is a changed webhook as its next revision.
+func (w Webhook) revised(now time.Time) Webhook {
+	w.Revision++
+	w.UpdatedAt = clock.Stamp(now)
+	return w
+}
+
+// checkURL says what is wrong with a url; nil, if nothing is.
+func checkURL(url string, allowPrivate bool) *huma.ErrorDetail {
+	if err := sender.CheckURL(url, allowPrivate); err != nil {
+		return api.Invalid("url", err.Error())
+	}
+	return nil
+}
+
+// once are the elements of a list, each where it is first.
+func once(list []pattern) []string {
+	var all []string
+	for _, p := range list {
+		if !slices.Contains(all, string(p)) {
+			all = append(all, string(p))
+		}
+	}
+	return all
+}
+
+// recoverable reports whether a recovery sends a delivery again: it has failed, or it waits after an attempt that has. What was
+// asked for anew waits without one, so that no recovery sends what another has just sent.
+func (d Delivery) recoverable(now time.Time) bool {
+	return !d.Test && (d.Status == Failed || d.Status == Pending && d.Tries > 0 && !d.leased(now))
+}
+
+// attemptsBy are the attempts that are over: one that is under way has nothing to show yet.
+func (d Delivery) attemptsBy(now time.Time) []Attempt {
+	return slices.DeleteFunc(slices.Clone(d.Attempts), func(a Attempt) bool {
+		return a.Error == sentenceInterrupted && leaseOf(a.At).Time().After(now)
+	})
+}
