@@ -20,17 +20,32 @@ import (
 
 // fakeQueue speaks SQS's wire protocol and does to calls and entries what a test asks for.
 type fakeQueue struct {
-	t       *testing.T
-	refuse  func(body string, attempt int) *refusal           // of an entry, tried for the attempt-th time from 1; nil: none
-	breaks  func(w http.ResponseWriter, call int) (done bool) // of a call, from 1; nil: none
-	badMD5  bool
-	mu      sync.Mutex
-	calls   []request
-	tries   map[string]int
-	stored  []entry
-	hidden  map[string]int
-	longest int // how many calls were under way at once
-	now     int
+	t      *testing.T
+	refuse func(body string, attempt int) *refusal           // of an entry, tried for the attempt-th time from 1; nil: none
+	breaks func(w http.ResponseWriter, call int) (done bool) // of a call, from 1; nil: none
+	badMD5 bool
+
+	mu     sync.Mutex
+	now    int // how many calls are under way
+	record record
+}
+
+// record is what has happened.
+type record struct {
+	calls  []request
+	most   int // under way at once
+	tries  map[string]int
+	stored []entry
+	hidden map[string]int
+}
+
+// seen is what has happened so far.
+func (f *fakeQueue) seen() record {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.record
+	r.tries, r.hidden = maps.Clone(r.tries), maps.Clone(r.hidden)
+	return r
 }
 
 type refusal struct {
@@ -55,7 +70,7 @@ type entry struct {
 
 func newFake(t *testing.T) (*fakeQueue, queue.Queue) {
 	t.Helper()
-	f := &fakeQueue{t: t, tries: map[string]int{}, hidden: map[string]int{}}
+	f := &fakeQueue{t: t, record: record{tries: map[string]int{}, hidden: map[string]int{}}}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	client := queue.New(config.AWS{Region: "us-east-1", AccessKeyID: "test", SecretAccessKey: "test", SQSEndpoint: server.URL, Endpoint: "http://nobody.invalid"})
@@ -68,10 +83,10 @@ func (f *fakeQueue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.t.Errorf("%v, %+v", err, in)
 	}
 	f.mu.Lock()
-	f.calls = append(f.calls, in)
-	call := len(f.calls)
+	f.record.calls = append(f.record.calls, in)
+	call := len(f.record.calls)
 	f.now++
-	f.longest = max(f.longest, f.now)
+	f.record.most = max(f.record.most, f.now)
 	f.mu.Unlock()
 	defer func() {
 		f.mu.Lock()
@@ -88,7 +103,7 @@ func (f *fakeQueue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "AmazonSQS.ChangeMessageVisibility":
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.hidden[in.ReceiptHandle] = in.VisibilityTimeout
+		f.record.hidden[in.ReceiptHandle] = in.VisibilityTimeout
 	default:
 		f.t.Errorf("%s was called", target)
 	}
@@ -99,17 +114,17 @@ func (f *fakeQueue) send(w http.ResponseWriter, entries []entry) {
 	defer f.mu.Unlock()
 	answer := map[string][]map[string]any{"Successful": {}, "Failed": {}}
 	for _, e := range entries {
-		f.tries[e.MessageBody]++
+		f.record.tries[e.MessageBody]++
 		if f.refuse != nil {
-			if no := f.refuse(e.MessageBody, f.tries[e.MessageBody]); no != nil {
+			if no := f.refuse(e.MessageBody, f.record.tries[e.MessageBody]); no != nil {
 				if no.Code != "" { // else the answer forgets it
 					answer["Failed"] = append(answer["Failed"], map[string]any{"Id": e.ID, "Code": no.Code, "SenderFault": no.SenderFault, "Message": "no"})
 				}
 				continue
 			}
 		}
-		f.stored = append(f.stored, e)
-		sent := map[string]any{"Id": e.ID, "MessageId": fmt.Sprint("m", len(f.stored)), "MD5OfMessageBody": sum(e.MessageBody)}
+		f.record.stored = append(f.record.stored, e)
+		sent := map[string]any{"Id": e.ID, "MessageId": fmt.Sprint("m", len(f.record.stored)), "MD5OfMessageBody": sum(e.MessageBody)}
 		if len(e.MessageAttributes) > 0 {
 			sent["MD5OfMessageAttributes"] = sum(encoded(e))
 		}
@@ -144,7 +159,7 @@ func (f *fakeQueue) bodies() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var all []string
-	for _, e := range f.stored {
+	for _, e := range f.record.stored {
 		all = append(all, e.MessageBody)
 	}
 	slices.Sort(all)

@@ -55,11 +55,11 @@ func TestMessagesAreSentWhole(t *testing.T) {
 		}},
 		{ID: "1", MessageBody: `{"b":"é"}`},
 	}
-	if diff := cmp.Diff(want, f.stored); diff != "" || len(f.calls) != 1 {
-		t.Errorf("%d calls: %s", len(f.calls), diff)
+	if diff := cmp.Diff(want, f.seen().stored); diff != "" || len(f.seen().calls) != 1 {
+		t.Errorf("%d calls: %s", len(f.seen().calls), diff)
 	}
-	if err := q.Send(t.Context()); err != nil || len(f.calls) != 1 {
-		t.Errorf("nothing to send: %v in %d calls", err, len(f.calls))
+	if err := q.Send(t.Context()); err != nil || len(f.seen().calls) != 1 {
+		t.Errorf("nothing to send: %v in %d calls", err, len(f.seen().calls))
 	}
 }
 
@@ -71,10 +71,10 @@ func TestManyAreSentInBatchesAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(bodiesOf(messages), f.bodies()) {
-		t.Errorf("%d of %d were sent", len(f.stored), len(messages))
+		t.Errorf("%d of %d were sent", len(f.seen().stored), len(messages))
 	}
-	if len(f.calls) != 11 || f.longest > 4 {
-		t.Errorf("%d calls, %d of them at once", len(f.calls), f.longest)
+	if len(f.seen().calls) != 11 || f.seen().most > 4 {
+		t.Errorf("%d calls, %d of them at once", len(f.seen().calls), f.seen().most)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestEntriesThatFailAreSentAgain(t *testing.T) {
 		t.Error(diff)
 	}
 	var sizes []int
-	for _, call := range f.calls {
+	for _, call := range f.seen().calls {
 		sizes = append(sizes, len(call.Entries))
 	}
 	slices.Sort(sizes)
@@ -128,15 +128,15 @@ func TestWhatCannotBeSentIsNamed(t *testing.T) {
 	if !errors.As(err, &failed) || !errors.Is(err, queue.ErrUnavailable) {
 		t.Fatalf("%v", err)
 	}
-	if diff := cmp.Diff([]int{1, 2, 11}, slices.Sorted(maps.Keys(failed.Failed))); diff != "" || len(f.stored) != 9 {
-		t.Errorf("%s, and %d were sent", diff, len(f.stored))
+	if diff := cmp.Diff([]int{1, 2, 11}, slices.Sorted(maps.Keys(failed.Failed))); diff != "" || len(f.seen().stored) != 9 {
+		t.Errorf("%s, and %d were sent", diff, len(f.seen().stored))
 	}
 	for i, want := range map[int]bool{0: false, 1: true, 2: false, 11: true} {
 		if reason := queue.FailedAt(err, i); errors.Is(reason, queue.ErrUnavailable) != want || (reason == nil) != (i == 0) {
 			t.Errorf("%d: %v", i, reason)
 		}
 	}
-	if tries := []int{f.tries["001"], f.tries["002"], f.tries["011"]}; !slices.Equal(tries, []int{4, 1, 4}) {
+	if tries := []int{f.seen().tries["001"], f.seen().tries["002"], f.seen().tries["011"]}; !slices.Equal(tries, []int{4, 1, 4}) {
 		t.Errorf("tried %v times", tries)
 	}
 	if text := err.Error(); !strings.Contains(text, "3 of 12") || !strings.Contains(text, "InternalError") {
@@ -151,8 +151,8 @@ func TestAFaultOfTheSenderAloneIsNoOutage(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
 	f.refuse = func(string, int) *refusal { return &refusal{Code: "InvalidMessageContents", SenderFault: true} }
-	if err := q.Send(t.Context(), numbered(1)...); err == nil || errors.Is(err, queue.ErrUnavailable) || len(f.calls) != 1 {
-		t.Errorf("%v after %d calls", err, len(f.calls))
+	if err := q.Send(t.Context(), numbered(1)...); err == nil || errors.Is(err, queue.ErrUnavailable) || len(f.seen().calls) != 1 {
+		t.Errorf("%v after %d calls", err, len(f.seen().calls))
 	}
 }
 
@@ -182,8 +182,8 @@ func TestCallsThatFail(t *testing.T) {
 			f, q := newFake(t)
 			f.breaks = tc.breaks
 			err := q.Send(t.Context(), numbered(2)...)
-			if err == nil || errors.Is(err, queue.ErrUnavailable) != tc.unavailable || len(f.calls) != tc.calls {
-				t.Errorf("%v after %d calls", err, len(f.calls))
+			if err == nil || errors.Is(err, queue.ErrUnavailable) != tc.unavailable || len(f.seen().calls) != tc.calls {
+				t.Errorf("%v after %d calls", err, len(f.seen().calls))
 			}
 			if queue.FailedAt(err, 0) == nil || queue.FailedAt(err, 1) == nil {
 				t.Error("not all are named")
@@ -207,8 +207,8 @@ func TestOneBatchOfMany(t *testing.T) {
 	}
 	err := q.Send(t.Context(), numbered(35)...)
 	var failed *queue.SendError
-	if !errors.As(err, &failed) || len(failed.Failed)+len(f.stored) != 35 || len(f.calls) != 4 {
-		t.Errorf("%v: %d were sent in %d calls", err, len(f.stored), len(f.calls))
+	if !errors.As(err, &failed) || len(failed.Failed)+len(f.seen().stored) != 35 || len(f.seen().calls) != 4 {
+		t.Errorf("%v: %d were sent in %d calls", err, len(f.seen().stored), len(f.seen().calls))
 	}
 	for _, body := range f.bodies() {
 		var i int
@@ -227,8 +227,8 @@ func TestALostAnswerIsMadeUpFor(t *testing.T) {
 		}
 		return false
 	}
-	if err := q.Send(t.Context(), numbered(3)...); err != nil || len(f.stored) != 3 {
-		t.Errorf("%v, %d", err, len(f.stored))
+	if err := q.Send(t.Context(), numbered(3)...); err != nil || len(f.seen().stored) != 3 {
+		t.Errorf("%v, %d", err, len(f.seen().stored))
 	}
 }
 
@@ -250,8 +250,8 @@ func TestSendingEndsWithItsContext(t *testing.T) {
 		return &refusal{Code: "InternalError"}
 	}
 	err := q.Send(ctx, numbered(3)...)
-	if !errors.Is(err, queue.ErrUnavailable) || queue.FailedAt(err, 2) == nil || len(f.calls) != 1 {
-		t.Errorf("%v after %d calls", err, len(f.calls))
+	if !errors.Is(err, queue.ErrUnavailable) || queue.FailedAt(err, 2) == nil || len(f.seen().calls) != 1 {
+		t.Errorf("%v after %d calls", err, len(f.seen().calls))
 	}
 }
 
@@ -266,7 +266,7 @@ func TestHiding(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if diff := cmp.Diff(want, f.hidden); diff != "" {
+	if diff := cmp.Diff(want, f.seen().hidden); diff != "" {
 		t.Error(diff)
 	}
 }

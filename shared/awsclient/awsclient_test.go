@@ -1,0 +1,85 @@
+package awsclient_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/smithy-go"
+
+	"devplatform/shared/awsclient"
+	"devplatform/shared/config"
+)
+
+func TestEndpoints(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ own, all, want string }{
+		{"http://own", "http://all", "http://own"}, {"", "http://all", "http://all"}, {"http://own", "", "http://own"}, {"", "", ""},
+	} {
+		if got := awsclient.Endpoint(tc.own, tc.all); aws.ToString(got) != tc.want || (got == nil) != (tc.want == "") {
+			t.Errorf("%+v: %v", tc, got)
+		}
+	}
+}
+
+func TestCredentialsAreLambdas(t *testing.T) {
+	t.Parallel()
+	got, err := awsclient.Credentials(config.AWS{AccessKeyID: "a", SecretAccessKey: "b", SessionToken: "c"}).Retrieve(t.Context())
+	if err != nil || got.AccessKeyID != "a" || got.SecretAccessKey != "b" || got.SessionToken != "c" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestWhatMayBeGoneTheNextTime(t *testing.T) {
+	t.Parallel()
+	named := func(code string, fault smithy.ErrorFault) error {
+		return fmt.Errorf("call: %w", &smithy.GenericAPIError{Code: code, Fault: fault})
+	}
+	for name, tc := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"the service's fault": {named("Whatever", smithy.FaultServer), true},
+		"throttled":           {named("ThrottlingException", smithy.FaultClient), true},
+		"ours":                {named("ValidationException", smithy.FaultClient), false},
+		"no time left":        {fmt.Errorf("call: %w", context.DeadlineExceeded), true},
+		"nobody waits":        {fmt.Errorf("call: %w", context.Canceled), true},
+		"a torn answer":       {fmt.Errorf("call: %w", &smithy.DeserializationError{Err: errors.New("EOF")}), true},
+		"anything":            {errors.New("anything"), false},
+	} {
+		if got := awsclient.Unavailable(tc.err); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestWaitsGrowAndDiffer(t *testing.T) {
+	t.Parallel()
+	for attempt := range awsclient.MaxAttempts {
+		least, seen := 10*time.Millisecond<<attempt, map[time.Duration]bool{}
+		for range 20 {
+			wait := awsclient.Jitter(attempt)
+			if seen[wait] = true; wait < least || wait >= 4*least {
+				t.Errorf("%d: %v", attempt, wait)
+			}
+		}
+		if len(seen) < 2 {
+			t.Errorf("%d: always the same", attempt)
+		}
+	}
+}
+
+func TestSleepEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	if !awsclient.Sleep(t.Context(), time.Nanosecond) {
+		t.Error("woken too early")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if awsclient.Sleep(ctx, time.Hour) {
+		t.Error("slept")
+	}
+}
