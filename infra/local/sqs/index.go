@@ -52,8 +52,10 @@ func newIndex() index {
 		groups:   map[string]*group{},
 		ready:    ordered[*group]{before: servedBefore, place: func(g *group) *int32 { return &g.readyAt }},
 		hidden: ordered[*message]{
-			before: func(a, b *message) bool { return a.visible < b.visible },
-			place:  func(m *message) *int32 { return &m.hiddenAt },
+			before: func(a, b *message) bool {
+				return a.visible < b.visible || a.visible == b.visible && a.number < b.number
+			},
+			place: func(m *message) *int32 { return &m.hiddenAt },
 		},
 		aged: ordered[*message]{
 			before: func(a, b *message) bool { return a.sent < b.sent },

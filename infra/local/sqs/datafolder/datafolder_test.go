@@ -1,0 +1,207 @@
+package datafolder
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+func options(dir string) Options {
+	return Options{Service: "test", Format: "embedded-test 1", Dir: dir, Logger: slog.New(slog.DiscardHandler)}
+}
+
+func write(t *testing.T, f *Folder, key string) {
+	t.Helper()
+	batch := f.DB.NewBatch()
+	if err := batch.Set([]byte(key), []byte("value"), nil); err != nil {
+		t.Fatal(err)
+	}
+	pending, err := f.Commit(batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pending.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// filled makes a folder with data in a table and in the log.
+func filled(t *testing.T) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "data")
+	f, err := Open(options(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, f, "flushed")
+	if err := f.DB.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, f, "logged")
+	if err := f.Close(nil); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestReopen(t *testing.T) {
+	t.Parallel()
+	f, err := Open(options(filled(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"flushed", "logged"} {
+		value, closer, err := f.DB.Get([]byte(key))
+		if err != nil || string(value) != "value" {
+			t.Fatalf("%s: %q, %v", key, value, err)
+		}
+		if err := closer.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	empty, err := f.Commit(f.DB.NewBatch())
+	if err != nil || empty.Wait() != nil {
+		t.Errorf("an empty batch: %v", err)
+	}
+	if err := f.Close(nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// digest is the content of a folder, file by file, but for Pebble's lock.
+func digest(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() == "LOCK" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		files[path] = fmt.Sprintf("%x", sha256.Sum256(content))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// overwrite replaces the content of files.
+func overwrite(pattern, content string) func(*testing.T, string) {
+	return func(t *testing.T, dir string) {
+		t.Helper()
+		paths, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("no %s: %v", pattern, err)
+		}
+		for _, path := range paths {
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// What is not ours, or damaged, is refused with one line and left as it is.
+func TestRefusesForeignAndDamagedFolders(t *testing.T) {
+	t.Parallel()
+	garbage := strings.Repeat("garbage ", 1000)
+	for name, damage := range map[string]func(*testing.T, string){
+		"foreign folder": func(t *testing.T, dir string) {
+			t.Helper()
+			if err := os.Remove(filepath.Join(dir, markerFile)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"another version": overwrite(markerFile, "embedded-test 2\n"),
+		"another service": overwrite(markerFile, "embedded-other 1\n"),
+		"empty marker":    overwrite(markerFile, ""),
+		"manifest":        overwrite("store/MANIFEST-*", garbage),
+		"log":             overwrite("store/*.log", garbage),
+		"tables":          overwrite("store/*.sst", garbage),
+		"flipped bits": func(t *testing.T, dir string) {
+			t.Helper()
+			paths, _ := filepath.Glob(filepath.Join(dir, "store/*.sst"))
+			content, err := os.ReadFile(paths[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			content[10] ^= 0xff
+			overwrite("store/"+filepath.Base(paths[0]), string(content))(t, dir)
+		},
+		"options": overwrite("store/OPTIONS-*", garbage),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filled(t)
+			damage(t, dir)
+			before := digest(t, dir)
+			refused, err := Open(options(dir))
+			if err == nil {
+				_ = refused.Close(nil)
+				t.Fatal("opened")
+			}
+			if strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), dir) || !strings.HasPrefix(err.Error(), "test: ") {
+				t.Errorf("not one line with the folder: %q", err)
+			}
+			after := digest(t, dir)
+			for path, content := range before {
+				if after[path] != content {
+					t.Errorf("%s was touched", path)
+				}
+			}
+			if len(after) != len(before) {
+				t.Errorf("files before %d, after %d", len(before), len(after))
+			}
+		})
+	}
+}
+
+// A folder that is open is nobody else's.
+func TestLocked(t *testing.T) {
+	t.Parallel()
+	dir := filled(t)
+	f, err := Open(options(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(options(dir)); err == nil || !strings.Contains(err.Error(), "in use by another process") {
+		t.Errorf("got %v", err)
+	}
+	if err := f.Close(nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCommitLater(t *testing.T) {
+	t.Parallel()
+	f, err := Open(options(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := f.DB.NewBatch()
+	if err := batch.Set([]byte("a"), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.CommitLater(batch); err != nil {
+		t.Error(err)
+	}
+	if _, closer, err := f.DB.Get([]byte("a")); err != nil || closer.Close() != nil {
+		t.Error(err)
+	}
+	if _, _, err := f.DB.Get([]byte("b")); !errors.Is(err, pebble.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	closed := false
+	if err := f.Close(func() { closed = true }); err != nil || !closed {
+		t.Errorf("closing: %v", err)
+	}
+}

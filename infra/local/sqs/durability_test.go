@@ -1,0 +1,326 @@
+package sqs
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/google/go-cmp/cmp"
+)
+
+// Everything is there again after a restart: queues, tags, counts, deadlines, handles, and whose turn it is.
+func TestReopen(t *testing.T) {
+	t.Parallel()
+	clock := newTestClock()
+	options := Options{Dir: filepath.Join(t.TempDir(), "data"), Now: clock.Now}
+	s, err := Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := clientOf(t, s)
+	create(t, client, "dead", nil)
+	url := create(t, client, "q", map[string]string{"RedrivePolicy": redriveTo("dead", 2)})
+	path := strings.TrimPrefix(url, url[:strings.Index(url, "/0000")])
+	must(t, s, "TagQueue", `{URL(q),"Tags":{"a":"b"}}`)
+	sendTo(t, client, url, "noisy", "n0", "n1", "n2")
+	sendTo(t, client, url, "quiet", "q0")
+	must(t, s, "SendMessage", `{URL(q),"MessageBody":"late","DelaySeconds":60}`)
+	first := receive(t, client, url, one)[0]
+	before, tags := queueAttributes(t, client, url), must(t, s, "ListQueueTags", `{URL(q)}`).raw
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(t, s, "ListQueues", "{}"); got.status != 503 {
+		t.Errorf("a closed store answers %s", got.raw)
+	}
+
+	clock.advance(10 * time.Second)
+	s = openTest(t, func(o *Options) { *o = options })
+	endpoint := serve(t, s)
+	client, url = sdkClient(endpoint), endpoint+path
+	if diff := cmp.Diff(before, queueAttributes(t, client, url)); diff != "" {
+		t.Errorf("attributes (-before +after):\n%s", diff)
+	}
+	if got := must(t, s, "ListQueueTags", `{URL(q)}`).raw; got != tags {
+		t.Errorf("tags %s", got)
+	}
+	if got := bodies(receive(t, client, url, nil)); got != "q0 n1 n2" {
+		t.Errorf("got %s", got)
+	}
+	hide(t, client, url, first.ReceiptHandle, 0)
+	again := receive(t, client, url, one)[0]
+	if again.Attributes["ApproximateReceiveCount"] != "2" || *again.MessageId != *first.MessageId || *again.Body != "n0" {
+		t.Errorf("got %+v", again)
+	}
+	deleteOne(t, client, url, first.ReceiptHandle)
+	deleteOne(t, client, url, again.ReceiptHandle)
+	if got := counts(t, client, url); got != "0 3 1" {
+		t.Errorf("counts %s", got)
+	}
+	clock.advance(50 * time.Second)
+	if got := bodies(receive(t, client, url, nil)); !strings.Contains(got, "late") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// The number of a message, by which receipt handles know it, is never used again.
+func TestNumbersAreNew(t *testing.T) {
+	t.Parallel()
+	files := vfs.NewCrashableMem()
+	seen := map[uint64]bool{}
+	for range 3 {
+		s := openTest(t, func(o *Options) { o.Dir, o.fs = "/data", files })
+		must(t, s, "CreateQueue", `{"QueueName":"q"}`)
+		for range 3 {
+			must(t, s, "SendMessage", `{URL(q),"MessageBody":"x"}`)
+		}
+		for number := range s.queues["q"].messages {
+			if seen[number] {
+				t.Errorf("number %d again", number)
+			}
+			seen[number] = true
+		}
+		if id := s.queues["q"].ID; seen[uint64(id)] {
+			t.Errorf("queue %d again", id)
+		} else {
+			seen[uint64(id)] = true
+		}
+		must(t, s, "DeleteQueue", `{URL(q)}`)
+		files = files.CrashClone(vfs.CrashCloneCfg{})
+	}
+}
+
+// ledger is what clients know of their messages.
+type ledger struct {
+	mutex    sync.Mutex
+	sent     map[string]bool // acknowledged
+	asked    map[string]bool // deletion asked for
+	deleted  map[string]bool // acknowledged
+	received map[string]int  // answered receives
+	done     int
+}
+
+func newLedger() *ledger {
+	return &ledger{sent: map[string]bool{}, asked: map[string]bool{}, deleted: map[string]bool{}, received: map[string]int{}}
+}
+
+func (l *ledger) note(what func()) int {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	what()
+	l.done++
+	return l.done
+}
+
+func (l *ledger) snapshot() *ledger {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	c := newLedger()
+	for k := range l.sent {
+		c.sent[k] = true
+	}
+	for k := range l.deleted {
+		c.deleted[k] = true
+	}
+	for k, n := range l.received {
+		c.received[k] = n
+	}
+	return c
+}
+
+// work sends, receives and deletes until it fails; it returns then.
+func (l *ledger) work(ctx context.Context, client *sdk.Client, url string, worker int, after func(done int)) {
+	for n := 0; ; n++ {
+		entries := make([]types.SendMessageBatchRequestEntry, 3)
+		for i := range entries {
+			entries[i] = types.SendMessageBatchRequestEntry{Id: aws.String(fmt.Sprint(i)), MessageBody: aws.String(fmt.Sprintf("%d-%d-%d", worker, n, i))}
+		}
+		if _, err := client.SendMessageBatch(ctx, &sdk.SendMessageBatchInput{QueueUrl: &url, Entries: entries}); err != nil {
+			return
+		}
+		after(l.note(func() {
+			for _, e := range entries {
+				l.sent[*e.MessageBody] = true
+			}
+		}))
+		got, err := client.ReceiveMessage(ctx, &sdk.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 4})
+		if err != nil {
+			return
+		}
+		after(l.note(func() {
+			for _, m := range got.Messages {
+				l.received[*m.Body]++
+			}
+		}))
+		for i, m := range got.Messages {
+			if i%2 == 1 {
+				continue // keeps it in flight
+			}
+			l.note(func() { l.asked[*m.Body] = true })
+			if _, err := client.DeleteMessage(ctx, &sdk.DeleteMessageInput{QueueUrl: &url, ReceiptHandle: m.ReceiptHandle}); err != nil {
+				return
+			}
+			after(l.note(func() { l.deleted[*m.Body] = true }))
+		}
+	}
+}
+
+// check compares a store after a crash with what was acknowledged before. What was asked
+// for later than the snapshot may have happened, or not.
+func (l *ledger) check(t *testing.T, s *Store, later *ledger) {
+	t.Helper()
+	found := map[string]*message{}
+	for number, m := range s.queues["q"].messages {
+		value, closer, err := s.folder.DB.Get(bodyKey(number))
+		if err != nil {
+			t.Fatalf("a message without a body: %v", err)
+		}
+		content, err := parseContent(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := closer.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if found[content.Body] != nil {
+			t.Errorf("%s is there twice", content.Body)
+		}
+		found[content.Body] = m
+	}
+	if len(l.sent) == 0 || len(l.deleted) == 0 {
+		t.Errorf("only %d messages and %d deletions", len(l.sent), len(l.deleted))
+	}
+	for body := range l.sent {
+		m := found[body]
+		switch {
+		case m == nil && !later.asked[body]:
+			t.Errorf("%s was acknowledged and is gone", body)
+		case m != nil && l.deleted[body]:
+			t.Errorf("%s was deleted and is back", body)
+		case m != nil && int(m.receives) < l.received[body]:
+			t.Errorf("%s was received %d times, and counts %d", body, l.received[body], m.receives)
+		case m != nil && l.received[body] > 0 && !m.inFlight():
+			t.Errorf("%s was received and is not in flight", body)
+		}
+	}
+	if keys := s.keysOnDisk(t); keys != fmt.Sprintf("1 queues, %d bodies, %d entries", len(found), len(found)) {
+		t.Errorf("on disk: %s, in the index: %d", keys, len(found))
+	}
+}
+
+// After a power cut, with what was not synced lost at random, everything acknowledged is there.
+func TestPowerCut(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			files := vfs.NewCrashableMem()
+			s, err := Open(Options{Dir: "/data", Now: newTestClock().Now, fs: files})
+			if err != nil {
+				t.Fatal(err)
+			}
+			client := clientOf(t, s)
+			url := create(t, client, "q", map[string]string{"VisibilityTimeout": "1000"})
+			l, ctx, enough := newLedger(), t.Context(), make(chan struct{})
+			ctx, stop := context.WithCancel(ctx)
+			var once sync.Once
+			var group sync.WaitGroup
+			for worker := range 4 {
+				group.Go(func() {
+					l.work(ctx, client, url, worker, func(done int) {
+						if done > 100+int(seed)*53 {
+							once.Do(func() { close(enough) })
+						}
+					})
+				})
+			}
+			<-enough
+			before := l.snapshot()
+			crashed := files.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(seed, seed))})
+			stop()
+			group.Wait()
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			again := openTest(t, func(o *Options) { o.Dir, o.fs = "/data", crashed })
+			before.check(t, again, l)
+		})
+	}
+}
+
+// A folder lives through stops and power cuts in any order, with much work, little or none between
+// them, and every start finds what the last life left.
+func TestManyLives(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(seed, 1))
+			files, clock := vfs.NewCrashableMem(), newTestClock()
+			var want []string
+			for life := range 25 {
+				s, err := Open(Options{Dir: "/data", Now: clock.Now, fs: files})
+				if err != nil {
+					t.Fatalf("life %d: %v", life, err)
+				}
+				if life == 0 {
+					must(t, s, "CreateQueue", `{"QueueName":"q"}`)
+				}
+				if got := standing(s.queues["q"]); !cmp.Equal(got, want) {
+					t.Fatalf("life %d: %s", life, cmp.Diff(want, got))
+				}
+				for range []int{0, 0, 1, 2, 40}[random.IntN(5)] {
+					step(t, s, random)
+				}
+				want = standing(s.queues["q"])
+				after := files
+				if cut := random.IntN(2) == 0; cut {
+					after = files.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: random.IntN(101), RNG: random})
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				files = after
+				clock.advance(time.Duration(random.IntN(3)) * time.Second)
+			}
+		})
+	}
+}
+
+// step does one thing at random.
+func step(t *testing.T, s *Store, random *rand.Rand) {
+	t.Helper()
+	switch random.IntN(4) {
+	case 0, 1:
+		must(t, s, "SendMessage", fmt.Sprintf(`{URL(q),"MessageBody":"%0500d","DelaySeconds":%d,"MessageGroupId":"g%d"}`, random.IntN(9), random.IntN(2), random.IntN(3)))
+	default:
+		got := must(t, s, "ReceiveMessage", fmt.Sprintf(`{URL(q),"MaxNumberOfMessages":3,"VisibilityTimeout":%d}`, random.IntN(20)))
+		messages, _ := got.body["Messages"].([]any)
+		for _, m := range messages {
+			if handle := m.(map[string]any)["ReceiptHandle"].(string); random.IntN(2) == 0 {
+				must(t, s, "DeleteMessage", `{URL(q),"ReceiptHandle":"`+handle+`"}`)
+			}
+		}
+	}
+}
+
+// standing tells where every message of a queue stands.
+func standing(q *queue) []string {
+	var found []string
+	for _, m := range q.messages {
+		found = append(found, fmt.Sprintf("%x %d sent %d first %d last %d visible %d received %d handle %d group %q",
+			m.id, m.number, m.sent, m.first, m.last, m.visible, m.receives, m.generation, m.group.name))
+	}
+	sort.Strings(found)
+	return found
+}

@@ -1,0 +1,130 @@
+package sqs
+
+import (
+	"bufio"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+)
+
+const childVariable = "SQS_TEST_CHILD"
+
+// TestMain turns the test binary into the process that TestKill kills.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childVariable); dir != "" {
+		serveUntilKilled(dir)
+	}
+	os.Exit(m.Run())
+}
+
+func serveUntilKilled(dir string) {
+	s, err := Open(Options{Dir: dir, Now: time.Now})
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stdout, err)
+		os.Exit(1)
+	}
+	_, _ = fmt.Fprintln(os.Stdout, httptest.NewServer(s).URL)
+	select {}
+}
+
+func startChild(t *testing.T, dir string) (*exec.Cmd, string) {
+	t.Helper()
+	child := exec.CommandContext(t.Context(), os.Args[0])
+	child.Env = append(os.Environ(), childVariable+"="+dir)
+	output, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return child, strings.TrimSpace(line)
+}
+
+// kill -9 in the middle of work loses nothing acknowledged; and while the process lives, nobody else gets its folder.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	child, endpoint := startChild(t, dir)
+	client := sdkClient(endpoint)
+	url := create(t, client, "q", map[string]string{"VisibilityTimeout": "1000"})
+	if _, err := Open(Options{Dir: dir, Now: time.Now}); err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), dir) {
+		t.Errorf("a second process got: %v", err)
+	}
+	l := newLedger()
+	var once sync.Once
+	var group sync.WaitGroup
+	for worker := range 4 {
+		group.Go(func() {
+			l.work(t.Context(), client, url, worker, func(done int) {
+				if done > 500 {
+					once.Do(func() { _ = child.Process.Kill() })
+				}
+			})
+		})
+	}
+	group.Wait()
+	_ = child.Wait()
+	s := openTest(t, func(o *Options) { o.Dir, o.Now = dir, time.Now })
+	l.check(t, s, l)
+}
+
+// A disk that runs full is told once, what follows is refused, and the store can be closed.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	full := &atomic.Bool{}
+	files := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		writes := op.Kind == errorfs.OpFileWrite || op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData
+		if full.Load() && writes && strings.HasSuffix(op.Path, ".log") {
+			return syscall.ENOSPC
+		}
+		return nil
+	}))
+	told := make(chan error, 2)
+	s, err := Open(Options{Dir: "/data", Now: newTestClock().Now, fs: files, Failed: func(err error) { told <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, s, "CreateQueue", `{"QueueName":"q"}`)
+	full.Store(true)
+	go ask(t, s, "SendMessage", `{URL(q),"MessageBody":"may never be answered"}`)
+	select {
+	case err := <-told:
+		if !strings.Contains(err.Error(), "sqs: the store in /data cannot go on: ") || !strings.Contains(err.Error(), "no space left on device") {
+			t.Errorf("told %v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("nobody was told")
+	}
+	if got := ask(t, s, "ListQueues", `{}`); got.status != 500 {
+		t.Errorf("then got %d %s", got.status, got.raw)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }()
+	select {
+	case err := <-closed:
+		if err == nil {
+			t.Error("closed without an error")
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("closing hangs")
+	}
+	if len(told) > 0 {
+		t.Errorf("told again: %v", <-told)
+	}
+}
