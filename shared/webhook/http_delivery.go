@@ -19,7 +19,7 @@ type DeliveryItem struct {
 	Type          string           `json:"type" doc:"The event's type" example:"file.created"`
 	Status        Status           `json:"status" enum:"pending,succeeded,failed" doc:"Where it stands" example:"succeeded"`
 	Attempts      []AttemptItem    `json:"attempts" nullable:"false" doc:"The attempts that are over, oldest first; the latest 50"`
-	NextAttemptAt *clock.Timestamp `json:"nextAttemptAt" doc:"When the next attempt is planned; null unless pending" example:"2026-01-31T08:15:35.123Z"`
+	NextAttemptAt *clock.Timestamp `json:"nextAttemptAt" nullable:"true" doc:"When the next attempt is planned; null unless pending" example:"2026-01-31T08:15:35.123Z"`
 	Reason        string           `json:"reason,omitempty" doc:"Why it failed, where no attempt says so" example:"the webhook is not active"`
 }
 

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+
+	"devplatform/shared/account"
+	"devplatform/shared/api"
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/id"
+	"devplatform/shared/queue"
+	"devplatform/shared/webhook"
+	"devplatform/shared/webhook/sender"
+)
+
+// settings are what the function reads from its environment.
+type settings struct {
+	AWS      config.AWS
+	Tables   config.Tables
+	Webhooks config.WebhooksTable
+	Edge     config.Edge
+	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
+	// Deliveries is the URL of the queue of deliveries.
+	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
+	// AllowPrivate lets webhooks have http and addresses that are not public. Only the local platform does.
+	AllowPrivate bool `env:"WEBHOOK_ALLOW_PRIVATE"`
+}
+
+// newHandler puts the function together. What takes time is left to the background: the function asks for its first event
+// meanwhile.
+func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) http.Handler {
+	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
+	keys.Start()
+	return api.Lazy(func() http.Handler {
+		client := db.New(cfg.AWS, now)
+		sessions := account.NewSessions(client, cfg.Tables, keys, now, logger)
+		webhooks := webhook.New(webhook.Deps{
+			DB: client, Webhooks: client.Table(cfg.Webhooks.Webhooks), Projects: client.Table(cfg.Tables.Projects),
+			Queue: queue.New(cfg.AWS).Queue(cfg.Deliveries), Keys: keys, Cursors: db.NewCursors(keys),
+			Sender: sender.New(sender.Options{AllowPrivate: cfg.AllowPrivate, Now: now}),
+			IDs:    id.NewGenerator(now, rand.Reader), Clock: now, Logger: logger, AllowPrivate: cfg.AllowPrivate,
+		})
+		return api.NewRouter(api.Config{
+			Name: "Development Platform API: webhooks", Version: "1.0.0",
+			Edge: cfg.Edge, Logger: logger, Auth: sessions, Clock: now,
+		}, webhooks.Register)
+	})
+}
