@@ -31,7 +31,7 @@ type endpoint struct {
 // listen serves each connection with serve, then closes it.
 func listen(t testing.TB, address string, serve func(net.Conn)) *endpoint {
 	t.Helper()
-	listener, err := net.Listen("tcp", address) //nolint:noctx // a listener of a test
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Skipf("this machine has no %s to listen on: %v", address, err)
 	}
@@ -100,7 +100,7 @@ func post(t testing.TB, s *sender.Sender, url string) sender.Result {
 // names is a DNS server: it answers each question with the addresses that the function gives for the name (without the last dot).
 func names(t testing.TB, lookup func(name string) []netip.Addr) *net.Resolver {
 	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0") //nolint:noctx // a server of a test
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

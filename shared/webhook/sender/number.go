@@ -49,6 +49,6 @@ func parseNumber(host string) (netip.Addr, bool) {
 		value = value<<bits | n
 	}
 	var bytes [4]byte
-	binary.BigEndian.PutUint32(bytes[:], uint32(value)) //nolint:gosec // the parts have 32 bits together
+	binary.BigEndian.PutUint32(bytes[:], uint32(value)) // the parts have 32 bits together
 	return netip.AddrFrom4(bytes), true
 }

@@ -25,6 +25,7 @@ const (
 	maxRead       = 16 << 10 // of an answer's body; what follows is not waited for
 	maxKept       = 1 << 10
 	maxHeader     = 64 << 10
+	maxBuffered   = 64 << 10 // the least that HTTP/2 allows
 	maxRetryAfter = 365 * 24 * time.Hour
 )
 
@@ -50,7 +51,7 @@ type Result struct {
 // OK reports a success: a 2xx, received within the time. An answer may be longer than what is read of it.
 func (r Result) OK() bool { return r.Error == "" }
 
-// Options of a Sender; the zero value is what the deployed service uses, but for Now.
+// Options of a Sender; the zero value is what the deployed service uses.
 type Options struct {
 	AllowPrivate bool           // also http, and addresses that are not public: the local platform
 	Timeout      time.Duration  // of a whole attempt, from the look-up of the name to the end of the answer; 15 s
@@ -99,6 +100,9 @@ func (s *Sender) attempt(parent context.Context, request Request) Result {
 	if err := CheckURL(request.URL, s.options.AllowPrivate); err != nil {
 		return Result{Error: "the url " + err.Error()}
 	}
+	if parent.Err() != nil {
+		return Result{Error: sentenceAborted, Aborted: true}
+	}
 	ctx, cancel := s.attemptContext(parent)
 	defer cancel()
 	ctx, stage := withStage(ctx)
@@ -135,7 +139,6 @@ func (s *Sender) newRequest(ctx context.Context, request Request) (*http.Request
 	if err != nil {
 		return nil, err //nolint:wrapcheck // only whether there is one is asked
 	}
-	httpRequest.GetBody = nil // no second sending by the transport
 	for name, values := range request.Header {
 		httpRequest.Header[name] = values
 	}
@@ -155,6 +158,8 @@ func (s *Sender) newTransport() *http.Transport {
 		DisableKeepAlives:      true,
 		DisableCompression:     true, // nothing is unpacked, so that the bounds are those of what was sent
 		MaxResponseHeaderBytes: maxHeader,
+		// Unless told otherwise, HTTP/2 invites an endpoint to send 4 MiB before anything is read.
+		HTTP2: &http.HTTP2Config{MaxReceiveBufferPerConnection: maxBuffered, MaxReceiveBufferPerStream: maxBuffered, MaxReadFrameSize: maxRead},
 	}
 }
 

@@ -210,7 +210,6 @@ func TestStreamsThatDoNotEndWell(t *testing.T) {
 			w.Header().Set("X-Long", strings.Repeat("x", 100<<10))
 		}
 	}, withHTTP2)
-	s := sender.New(sender.Options{AllowPrivate: true, RootCAs: pool, Timeout: quick})
 	for _, tc := range []struct {
 		path, want string
 		timedOut   bool
@@ -224,20 +223,26 @@ func TestStreamsThatDoNotEndWell(t *testing.T) {
 	} {
 		t.Run(tc.path, func(t *testing.T) {
 			t.Parallel()
-			if got := post(t, s, server.URL+tc.path); got.Error != tc.want || got.TimedOut != tc.timedOut {
+			options := sender.Options{AllowPrivate: true, RootCAs: pool}
+			if tc.timedOut {
+				options.Timeout = quick
+			}
+			if got := post(t, sender.New(options), server.URL+tc.path); got.Error != tc.want || got.TimedOut != tc.timedOut {
 				t.Errorf("%+v", got)
 			}
 		})
 	}
 }
 
-// HTTP/2 would send a request again, on a new connection, when its stream was refused.
+// HTTP/2 would send a request again, on the same connection or a new one, when its stream was refused.
 func TestAnAttemptThatIsRefusedAsAStreamIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	certificate, pool := secure(t, func(http.ResponseWriter, *http.Request) {}, nil)
 	config := certificate.TLS.Clone()
 	config.NextProtos = []string{"h2"}
 	var streams atomic.Int32
+	var goAway atomic.Bool
+	var window atomic.Uint32 // how much may be sent before the client has read anything
 	e := listen(t, "127.0.0.1:0", func(conn net.Conn) {
 		secured := tls.Server(conn, config)
 		if _, err := io.ReadFull(secured, make([]byte, len(http2.ClientPreface))); err != nil {
@@ -251,23 +256,33 @@ func TestAnAttemptThatIsRefusedAsAStreamIsNotRepeated(t *testing.T) {
 			if err != nil {
 				return
 			}
+			if settings, ok := frame.(*http2.SettingsFrame); ok && !settings.IsAck() {
+				size, _ := settings.Value(http2.SettingInitialWindowSize)
+				window.Store(size)
+			}
 			if headers, ok := frame.(*http2.MetaHeadersFrame); ok {
 				streams.Add(1)
 				_ = framer.WriteRSTStream(headers.StreamID, http2.ErrCodeRefusedStream)
-				_ = framer.WriteGoAway(0, http2.ErrCodeNo, nil)
+				if goAway.Load() {
+					_ = framer.WriteGoAway(0, http2.ErrCodeNo, nil)
+				}
 			}
 		}
 	})
 	s := sender.New(sender.Options{AllowPrivate: true, RootCAs: pool, Timeout: 10 * quick})
-	for _, body := range []string{"", "{}"} {
+	for _, away := range []bool{true, false} {
+		goAway.Store(away)
 		streams.Store(0)
-		got := s.Send(t.Context(), sender.Request{URL: "https://" + e.address, Body: []byte(body)})
+		got := s.Send(t.Context(), sender.Request{URL: "https://" + e.address, Body: []byte("{}")})
 		if got.Error != closed || streams.Load() != 1 {
 			t.Errorf("%+v after %d streams", got, streams.Load())
 		}
 	}
 	if n := e.accepted.Load(); n != 2 {
 		t.Errorf("%d connections for 2 attempts", n)
+	}
+	if window.Load() != 64<<10 {
+		t.Errorf("%d bytes are invited", window.Load())
 	}
 }
 
