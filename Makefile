@@ -27,10 +27,11 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Settings of the local platform alone. What the caller's environment sets wins.
-run: export COOKIE_PLAIN_HTTP ?= true
-run: export LIMIT_LOGIN_IP    ?= 10000
-run: export LIMIT_SIGNUP_IP   ?= 10000
-run: export LIMIT_OAUTH_IP    ?= 10000
+run: export COOKIE_PLAIN_HTTP     ?= true
+run: export WEBHOOK_ALLOW_PRIVATE ?= true
+run: export LIMIT_LOGIN_IP        ?= 10000
+run: export LIMIT_SIGNUP_IP       ?= 10000
+run: export LIMIT_OAUTH_IP        ?= 10000
 .PHONY: run
 run: binaries ## run the whole platform on this machine: http://localhost:3000 (settings: README)
 	@exec $(LOCAL)/local -functions $(LOCAL)
