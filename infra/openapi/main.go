@@ -10,6 +10,7 @@ import (
 	"devplatform/shared/account"
 	"devplatform/shared/api"
 	"devplatform/shared/project"
+	"devplatform/shared/webhook"
 	"devplatform/shared/workspace"
 )
 
@@ -26,6 +27,7 @@ func run(w io.Writer) error {
 		new(account.Service).Register,
 		new(workspace.Service).Register,
 		new(project.Service).Register,
+		new(webhook.Service).Register,
 	)
 	if err != nil {
 		return err
