@@ -35,6 +35,8 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/id"
 	"devplatform/shared/project"
+	"devplatform/shared/webhook"
+	"devplatform/shared/webhook/sender"
 	"devplatform/shared/workspace"
 )
 
@@ -75,17 +77,39 @@ var answers = []struct {
 	{"projects-file-delete", 401, noSession},
 	{"projects-files-batch", 401, noSession},
 	{"projects-file-history", 401, noSession},
+	{"webhooks-create", 401, noSession},
+	{"webhooks-list", 401, noSession},
+	{"webhooks-update", 401, noSession},
+	{"webhooks-delete", 401, noSession},
+	{"webhooks-test", 401, noSession},
+	{"webhooks-deliveries-list", 401, noSession},
+	{"webhooks-delivery-read", 401, noSession},
+	{"webhooks-redeliver", 401, noSession},
+	{"webhooks-recover", 401, noSession},
 }
 
 const noSession = `"AUTH_INVALID_TOKEN"`
 
-// streams are samples of batches from a table's stream; stream_test.go tries them.
-var streams = []string{"project-cleanup-project-deleted", "project-cleanup-replaced"}
+// streams are samples of batches from a table's stream, and triggers those of what else is no request; stream_test.go and
+// pipeline_test.go try them.
+var (
+	streams  = []string{"project-cleanup-project-deleted", "project-cleanup-replaced", "webhook-fanout-events"}
+	triggers = []string{"webhook-delivery-messages", "webhook-retry-schedule"}
+)
 
-// functionOf is the function that a sample is for: AuthFunction for auth-me.
+// functionOf is the function that a sample is for: AuthFunction for auth-me, WebhookFanoutFunction for webhook-fanout-events.
 func functionOf(sample string) string {
-	group, _, _ := strings.Cut(sample, "-")
-	return strings.ToUpper(group[:1]) + group[1:] + "Function"
+	words := strings.Split(sample, "-")
+	if slices.Contains(streams, sample) || slices.Contains(triggers, sample) {
+		words = words[:2]
+	} else {
+		words = words[:1]
+	}
+	name := ""
+	for _, word := range words {
+		name += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return name + "Function"
 }
 
 func read(t *testing.T, file string) []byte {
@@ -100,8 +124,9 @@ func read(t *testing.T, file string) []byte {
 func TestEverySampleIsTried(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.json")
-	if err != nil || len(files) != len(answers)+len(streams) {
-		t.Errorf("%d samples, %d tried, %v", len(files), len(answers)+len(streams), err)
+	tried := len(answers) + len(streams) + len(triggers)
+	if err != nil || len(files) != tried {
+		t.Errorf("%d samples, %d tried, %v", len(files), tried, err)
 	}
 }
 
@@ -235,7 +260,7 @@ func TestSamplesBreakNoRule(t *testing.T) {
 	system := newSystem(t)
 	cookie := system.signUp(t)
 	for _, sample := range answers {
-		if functionOf(sample.file) != "ProjectsFunction" {
+		if functionOf(sample.file) == "AuthFunction" {
 			continue
 		}
 		var event events.APIGatewayProxyRequest
@@ -247,7 +272,7 @@ func TestSamplesBreakNoRule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := system.functions["ProjectsFunction"].Invoke(t.Context(), payload)
+		answer, err := system.functions[functionOf(sample.file)].Invoke(t.Context(), payload)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +317,7 @@ func newSystem(t *testing.T) *system {
 	sdk := dynamotest.Start(t)
 	suffix := strings.ToLower(rand.Text())
 	s := &system{client: db.Wrap(sdk, time.Now), tables: map[string]db.Table{}}
-	for _, name := range []string{"accounts", "projects", "contents", "conversations", "events"} {
+	for _, name := range []string{"accounts", "projects", "contents", "conversations", "events", "webhooks"} {
 		dynamotest.CreateTable(t, sdk, name+"-"+suffix, "pk", "sk")
 		s.tables[name] = s.client.Table(name + "-" + suffix)
 	}
@@ -317,11 +342,17 @@ func newSystem(t *testing.T) *system {
 		DB: s.client, Projects: s.tables["projects"], Contents: s.tables["contents"], Outbox: outbox, Cursors: cursors,
 		IDs: ids, Clock: time.Now, Logger: logger, Quotas: project.DefaultQuotas(),
 	})
+	webhooks := webhook.New(webhook.Deps{ // the queue is nowhere: no sample gets as far as sending to it
+		DB: s.client, Webhooks: s.tables["webhooks"], Projects: s.tables["projects"], Keys: keys, Cursors: cursors,
+		Sender: sender.New(sender.Options{Now: time.Now}), IDs: ids, Clock: time.Now, Logger: logger,
+	})
 	s.functions = map[string]*api.LambdaHandler{
 		"AuthFunction": api.Lambda(account.Router(config.Edge{}, accounts)),
 		"ProjectsFunction": api.Lambda(api.NewRouter(
 			api.Config{Name: "projects", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now},
 			workspaces.Register, projects.Register)),
+		"WebhooksFunction": api.Lambda(api.NewRouter(
+			api.Config{Name: "webhooks", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, webhooks.Register)),
 	}
 	return s
 }

@@ -54,7 +54,11 @@ func stored(t *testing.T, sample string) []event.Record {
 		if err != nil {
 			t.Fatalf("%s: %v", sample, err)
 		}
-		if want := db.ProjectEventKey(record.ProjectID, record.ID); want.IsZero() || db.KeyOf(item) != want {
+		want := db.ProjectEventKey(record.ProjectID, record.ID)
+		if record.ProjectID == "" {
+			want = db.WorkspaceEventKey(record.WorkspaceID, record.ID)
+		}
+		if want.IsZero() || db.KeyOf(item) != want {
 			t.Errorf("%s: an event under %v", sample, db.KeyOf(item))
 		}
 		var payload event.Payload
@@ -76,17 +80,14 @@ func TestStreamSamplesPassTheFilters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var filters []*pattern.Pattern
+	filters := map[string][]*pattern.Pattern{} // by function
 	for _, mapping := range template.EventSourceMappings {
-		if mapping.Function != "ProjectCleanupFunction" {
-			continue
-		}
 		for _, text := range mapping.Filters {
 			filter, err := pattern.Parse(text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			filters = append(filters, filter)
+			filters[mapping.Function] = append(filters[mapping.Function], filter)
 		}
 	}
 	for _, sample := range streams {
@@ -98,7 +99,7 @@ func TestStreamSamplesPassTheFilters(t *testing.T) {
 		}
 		for i, record := range all.Records {
 			passes := false
-			for _, filter := range filters {
+			for _, filter := range filters[functionOf(sample)] {
 				passes = passes || filter.Match(record)
 			}
 			if !passes {

@@ -1,0 +1,162 @@
+package events_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"devplatform/infra/local/dynamodb"
+	"devplatform/infra/local/provision"
+	"devplatform/infra/local/secrets"
+	"devplatform/infra/local/sqs"
+	"devplatform/infra/local/sqs/sqstest"
+	"devplatform/infra/local/stack"
+	"devplatform/shared/api"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/metric"
+	"devplatform/shared/queue"
+	"devplatform/shared/webhook"
+	"devplatform/shared/webhook/sender"
+)
+
+// pipeline is what the template makes of webhooks, on services of its own.
+type pipeline struct {
+	client   *db.Client
+	webhooks db.Table
+	sqs      *awssqs.Client
+	queues   map[string]string // URLs by logical id
+
+	deliveries, failures queue.Queue
+}
+
+func newPipeline(t *testing.T) *pipeline {
+	t.Helper()
+	tables, err := dynamodb.Open(dynamodb.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	queues, err := sqs.Open(sqs.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	vault, err := secrets.Open(secrets.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch service, _, _ := strings.Cut(r.Header.Get("X-Amz-Target"), "."); service {
+		case "AmazonSQS":
+			queues.ServeHTTP(w, r)
+		case "secretsmanager":
+			vault.ServeHTTP(w, r)
+		default:
+			tables.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(func() {
+		server.Close()
+		_, _ = tables.Close(), queues.Close()
+	})
+	template, err := stack.Load(filepath.Join("..", "template.yaml"), stack.Options{QueueEndpoint: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provision.Apply(t.Context(), template, provision.Options{Endpoint: server.URL}); err != nil {
+		t.Fatal(err)
+	}
+	aws := config.AWS{Region: "us-east-1", AccessKeyID: "key", SecretAccessKey: "secret", Endpoint: server.URL}
+	p := &pipeline{client: db.New(aws, time.Now), sqs: sqstest.Client(server.URL), queues: map[string]string{}}
+	for _, table := range template.Tables {
+		if table.LogicalID == "WebhooksTable" {
+			p.webhooks = p.client.Table(table.Name)
+		}
+	}
+	for _, q := range template.Queues {
+		p.queues[q.LogicalID] = q.URL
+	}
+	client := queue.New(aws)
+	p.deliveries, p.failures = client.Queue(p.queues["DeliveriesQueue"]), client.Queue(p.queues["DeliveryFailuresQueue"])
+	return p
+}
+
+// subscribe stores a webhook that is told of everything in the samples' workspace.
+func (p *pipeline) subscribe(t *testing.T, workspaceID, webhookID string) {
+	t.Helper()
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	write := p.webhooks.Put(db.WebhookKey(workspaceID, webhookID), db.Item{
+		"id": text(webhookID), "workspaceId": text(workspaceID), "active": &types.AttributeValueMemberBOOL{Value: true},
+		"events":    &types.AttributeValueMemberL{Value: []types.AttributeValue{text("*")}},
+		"createdAt": text("2026-01-31T08:00:00.000Z"), "updatedAt": text("2026-01-31T08:00:00.000Z"),
+	})
+	if _, err := p.client.Do(t.Context(), write); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The samples of the pipeline fit together: the first event of the fan-out's sample makes the delivery that the message of the
+// worker's sample names, and each function takes its sample for what it is.
+func TestPipelineSamplesAreHandled(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	logger := slog.New(slog.DiscardHandler)
+	metrics := metric.New(logger, "", time.Now)
+	var about struct{ WorkspaceID, WebhookID, DeliveryID string }
+	var message events.SQSEvent
+	if err := json.Unmarshal(read(t, "webhook-delivery-messages.json"), &message); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(message.Records[0].Body), &about); err != nil {
+		t.Fatal(err)
+	}
+	p.subscribe(t, about.WorkspaceID, about.WebhookID)
+	handle := func(handler interface {
+		Invoke(context.Context, []byte) ([]byte, error)
+	}, sample, want string) {
+		t.Helper()
+		if got, err := handler.Invoke(t.Context(), read(t, sample+".json")); err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v", sample, got, err)
+		}
+	}
+	// The worker first: there is no such delivery yet, and nothing to be sent to anybody.
+	handle(api.Queue(logger, webhook.NewWorker(webhook.WorkerDeps{
+		DB: p.client, Webhooks: p.webhooks, Deliveries: p.deliveries, Failures: p.failures, Keys: keysOf(t),
+		Sender: sender.New(sender.Options{Now: time.Now}), Clock: time.Now, Logger: logger, Metrics: metrics,
+	}).Handle), "webhook-delivery-messages", `{"batchItemFailures":[]}`)
+	handle(api.StreamBatch(logger, webhook.NewFanout(webhook.FanoutDeps{
+		DB: p.client, Webhooks: p.webhooks, Deliveries: p.deliveries, Clock: time.Now, Logger: logger, Metrics: metrics,
+	}).Handle, p.failures.Poison), "webhook-fanout-events", `{"batchItemFailures":[]}`)
+	handle(api.Schedule(logger, webhook.NewRetryJob(webhook.RetryJobDeps{
+		DB: p.client, Webhooks: p.webhooks, Deliveries: p.deliveries, Clock: time.Now, Logger: logger, Metrics: metrics,
+	}).Run), "webhook-retry-schedule", `null`)
+
+	url := p.queues["DeliveriesQueue"]
+	received, err := p.sqs.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bodies []string
+	for _, m := range received.Messages {
+		bodies = append(bodies, *m.Body)
+	}
+	if len(bodies) != 2 || !strings.Contains(strings.Join(bodies, "\n"), message.Records[0].Body) {
+		t.Errorf("the fan-out sent\n%s\nthe sample is\n%s", strings.Join(bodies, "\n"), message.Records[0].Body)
+	}
+}
+
+func keysOf(t *testing.T) *config.Keys {
+	t.Helper()
+	ring := `{"current":"k1","k1":"` + rand.Text() + rand.Text() + `"}`
+	return config.NewKeys(func(context.Context) (string, error) { return ring, nil }, time.Now)
+}
