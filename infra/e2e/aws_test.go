@@ -126,8 +126,8 @@ func TestEvents(t *testing.T) {
 			t.Errorf("%s: %d %s %s", name, a.status, kind, a.body)
 			continue
 		}
-		if strings.Contains(string(event), `"aws:dynamodb"`) {
-			if got := strings.Join(strings.Fields(string(a.body)), ""); got != `{"batchItemFailures":[]}` {
+		if !strings.Contains(string(event), `"requestContext"`) { // no request: a batch, or the clock
+			if got := strings.Join(strings.Fields(string(a.body)), ""); got != `{"batchItemFailures":[]}` && (got != "null" || name != "webhook-retry-schedule") {
 				t.Errorf("%s: %s", name, got)
 			}
 			continue

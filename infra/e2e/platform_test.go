@@ -28,7 +28,7 @@ var built = sync.OnceValues(func() (string, error) {
 	if raceFlag != "" {
 		args = append(args, raceFlag)
 	}
-	command := exec.Command("go", append(args, "./infra/local", "./functions/...")...)
+	command := exec.Command("go", append(args, "./infra/local", "./infra/receiver", "./functions/...")...)
 	command.Dir = root
 	if output, err := command.CombinedOutput(); err != nil {
 		return dir, fmt.Errorf("%w\n%s", err, output)
@@ -75,7 +75,7 @@ func newCommand(t testing.TB, dir string, env ...string) *exec.Cmd {
 	command := exec.Command(filepath.Join(bin, "local"), "-functions", bin)
 	command.Dir = root
 	command.Env = append(os.Environ(), "PORT=0", "AWS_PORT=0", "DATA_DIR="+dir, "COOKIE_PLAIN_HTTP=true",
-		"LIMIT_LOGIN_IP=10000", "LIMIT_SIGNUP_IP=10000", "LIMIT_OAUTH_IP=10000")
+		"WEBHOOK_ALLOW_PRIVATE=true", "LIMIT_LOGIN_IP=10000", "LIMIT_SIGNUP_IP=10000", "LIMIT_OAUTH_IP=10000")
 	command.Env = append(command.Env, env...)
 	return command
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +25,7 @@ func TestReadmeTour(t *testing.T) {
 	if !found || !closed {
 		t.Fatal("README.md has no tour")
 	}
+	receiver := listenOn(t)
 	commands := 0
 	var variables string // a shell of one's own keeps what was assigned before
 	dir := t.TempDir()
@@ -31,7 +33,8 @@ func TestReadmeTour(t *testing.T) {
 		block, _, _ = strings.Cut(block, "```")
 		for _, step := range steps(block) {
 			commands++
-			script := strings.NewReplacer("http://localhost:3000", p.url, "https://localhost:3443", p.https, "http://127.0.0.1:4566", p.aws).Replace(step.script)
+			script := strings.NewReplacer("http://localhost:3000", p.url, "https://localhost:3443", p.https, "http://127.0.0.1:4566", p.aws,
+				"go run ./infra/receiver", binaries(t)+"/receiver -address "+receiver, "localhost:9000", receiver).Replace(step.script)
 			command := exec.Command("sh", "-c", "set -e\n"+variables+script)
 			for line := range strings.Lines(script) {
 				if assignment.MatchString(line) {
@@ -86,4 +89,37 @@ func steps(block string) []step {
 		all = append(all, current)
 	}
 	return all
+}
+
+// listenOn is a free address for a server that is started later.
+func listenOn(t testing.TB) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// README's examples of how a signature is checked are the ones that the tests of the package signature run.
+func TestReadmeShowsTheExamples(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples, err := filepath.Glob(filepath.Join(root, "shared/webhook/signature/testdata/verify/*"))
+	if err != nil || len(examples) != 4 {
+		t.Fatalf("examples %v, %v", examples, err)
+	}
+	for _, example := range examples {
+		text, err := os.ReadFile(example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(readme), "\n"+string(text)+"```\n") {
+			t.Errorf("README.md does not show %s", example)
+		}
+	}
 }
