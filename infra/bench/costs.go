@@ -13,12 +13,15 @@ import (
 	"sync"
 )
 
-// meter stands in front of DynamoDB, asks every call what it consumes, and sums the answers.
+// meter stands in front of DynamoDB and SQS, asks every call what it consumes, and sums the answers.
 type meter struct {
 	next http.Handler
+	// table, if set, is what a call must name to be counted.
+	table string
 
 	mu                 sync.Mutex
 	calls, read, write float64
+	queue              float64 // requests to queues
 }
 
 // writes names the operations whose units are write units.
@@ -37,16 +40,36 @@ func (m *meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	asked = bytes.Replace(asked, []byte("{"), []byte(`{"ReturnConsumedCapacity":"TOTAL",`), 1)
+	target := r.Header.Get("X-Amz-Target")
+	counts := strings.HasPrefix(target, "DynamoDB_") && bytes.Contains(asked, []byte(m.table))
+	if counts {
+		asked = bytes.Replace(asked, []byte("{"), []byte(`{"ReturnConsumedCapacity":"TOTAL",`), 1)
+	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(asked)), int64(len(asked))
 	answer := httptest.NewRecorder()
 	m.next.ServeHTTP(answer, r)
-	m.count(r.Header.Get("X-Amz-Target"), answer.Body.Bytes())
+	switch {
+	case counts:
+		m.count(target, answer.Body.Bytes())
+	case strings.HasPrefix(target, "AmazonSQS."):
+		m.countQueue(target, answer.Body.Bytes())
+	}
 	for name, values := range answer.Header() {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(answer.Code)
 	_, _ = w.Write(answer.Body.Bytes())
+}
+
+// countQueue counts a request to a queue, unless it is a receive that brought nothing: how many there are of those depends on
+// how long nothing happens.
+func (m *meter) countQueue(target string, answer []byte) {
+	if target == "AmazonSQS.ReceiveMessage" && !bytes.Contains(answer, []byte("ReceiptHandle")) {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.queue++
 }
 
 // count adds what an answer says it consumed: one table's units, or a list of them.
@@ -79,6 +102,14 @@ func (m *meter) take() (calls, read, write float64) {
 	calls, read, write = m.calls, m.read, m.write
 	m.calls, m.read, m.write = 0, 0, 0
 	return calls, read, write
+}
+
+// takeQueue answers how many requests to queues there were since the last time.
+func (m *meter) takeQueue() (requests float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	requests, m.queue = m.queue, 0
+	return requests
 }
 
 // costs shows what requests cost in DynamoDB: calls, and the units that AWS bills.
