@@ -307,8 +307,11 @@ func step(t *testing.T, s *Store, random *rand.Rand) {
 		got := must(t, s, "ReceiveMessage", fmt.Sprintf(`{URL(q),"MaxNumberOfMessages":3,"VisibilityTimeout":%d}`, random.IntN(20)))
 		messages, _ := got.body["Messages"].([]any)
 		for _, m := range messages {
-			if handle := m.(map[string]any)["ReceiptHandle"].(string); random.IntN(2) == 0 {
+			switch handle := m.(map[string]any)["ReceiptHandle"].(string); random.IntN(3) {
+			case 0:
 				must(t, s, "DeleteMessage", `{URL(q),"ReceiptHandle":"`+handle+`"}`)
+			case 1: // refused where the message was not hidden at all
+				ask(t, s, "ChangeMessageVisibility", fmt.Sprintf(`{URL(q),"ReceiptHandle":"%s","VisibilityTimeout":%d}`, handle, random.IntN(90)))
 			}
 		}
 	}

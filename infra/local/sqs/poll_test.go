@@ -162,3 +162,26 @@ func TestDrain(t *testing.T) {
 		t.Errorf("then got %d messages after %v", len(got), time.Since(begun))
 	}
 }
+
+// A receive that was woken and goes away without a look leaves the message to the next in line.
+func TestWakePassesOn(t *testing.T) {
+	t.Parallel()
+	s, _ := openClock(t)
+	must(t, s, "CreateQueue", `{"QueueName":"q"}`)
+	q := s.queues["q"]
+	s.mutex.Lock()
+	first, second := q.wait(s, time.Second), q.wait(s, time.Second)
+	s.mutex.Unlock()
+	must(t, s, "SendMessage", `{URL(q),"MessageBody":"m"}`)
+	if len(first.woken) != 1 || len(second.woken) != 0 {
+		t.Fatalf("woken: %d and %d", len(first.woken), len(second.woken))
+	}
+	s.leave(first)
+	if len(second.woken) != 1 {
+		t.Error("the second still waits")
+	}
+	s.leave(second)
+	if len(q.waiters) != 0 {
+		t.Errorf("%d wait", len(q.waiters))
+	}
+}

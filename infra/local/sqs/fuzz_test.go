@@ -1,0 +1,70 @@
+package sqs
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Records that can be read are written the same; nothing panics.
+func FuzzEntry(f *testing.F) {
+	m := &message{sent: 1795176000000, first: 1, last: 2, visible: 3, receives: 4, generation: 5, source: arnOf("q")}
+	f.Add(m.appendEntry(nil, "tenant"))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, value []byte) {
+		m, group, err := parseEntry(7, value)
+		if err != nil {
+			return
+		}
+		again, sameGroup, err := parseEntry(7, m.appendEntry(nil, group))
+		if err != nil || sameGroup != group || !cmp.Equal(m, again, cmp.AllowUnexported(message{})) {
+			t.Errorf("%x: got %+v, then %+v, %v", value, m, again, err)
+		}
+	})
+}
+
+func FuzzContent(f *testing.F) {
+	c := content{Body: "body", Trace: "trace", Attributes: []attributeValue{{"a", "String", "v", false}, {"b", "Binary", "\x00", true}}}
+	f.Add(c.append(nil))
+	f.Add([]byte{2})
+	f.Fuzz(func(t *testing.T, value []byte) {
+		c, err := parseContent(value)
+		if err != nil {
+			return
+		}
+		again, err := parseContent(c.append(nil))
+		if err != nil || !cmp.Equal(c, again) {
+			t.Errorf("%x: got %+v, then %+v, %v", value, c, again, err)
+		}
+	})
+}
+
+// A handle is one that was given out, to the last bit, or refused.
+func FuzzReceipt(f *testing.F) {
+	q := &queue{queueRecord: queueRecord{ID: 3}}
+	f.Add(receipt{3, 1 << 41, 9}.String())
+	f.Add("AQEBgarbage")
+	f.Fuzz(func(t *testing.T, handle string) {
+		if r, err := q.receiptOf(handle); err == nil && r.String() != handle {
+			t.Errorf("%q was taken for %q", handle, r.String())
+		}
+	})
+}
+
+// No body of a request makes an operation panic, or answer without JSON.
+func FuzzRequest(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"QueueName":"q"}`, `{"QueueUrl":"http://h/000000000000/q","MessageBody":"x","MessageAttributes":{"a":{"DataType":"Binary","BinaryValue":"AA=="}}}`,
+		`{"QueueUrl":"http://h/000000000000/q","Entries":[{"Id":"a","MessageBody":"x"}]}`, `{"QueueUrl":"http://h/000000000000/q","Attributes":{"RedrivePolicy":"{}"}}`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		s := openTest(t, nil)
+		s.Drain()
+		for name := range operations {
+			if got := ask(t, s, name, body); got.body == nil || got.status >= 500 || !bytes.HasPrefix([]byte(got.raw), []byte("{")) {
+				t.Errorf("%s %q: %d %s", name, body, got.status, got.raw)
+			}
+		}
+	})
+}

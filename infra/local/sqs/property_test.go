@@ -1,0 +1,248 @@
+package sqs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// modelMessage is all that a message is, said as simply as possible.
+type modelMessage struct {
+	body             string
+	sent, visible    int64
+	receives         int64
+	handle           string // of the last receive
+	last             int64
+	dead             bool // in the dead-letter queue
+	firstNotReceived bool
+}
+
+// model is a queue with a dead-letter queue, without any index: every question walks through all.
+type model struct {
+	now                  int64
+	visibility, delay    int64
+	retention, giveUp    int64
+	messages             []*modelMessage
+	handles              []string // all that were given out
+	handleOf             map[string]*modelMessage
+	deadHandles, gotDead int
+}
+
+func (m *model) expire() {
+	m.messages = slices.DeleteFunc(m.messages, func(x *modelMessage) bool {
+		return !x.dead && x.sent+m.retention*1000 <= m.now || x.dead && x.sent+defaultRetention*1000 <= m.now
+	})
+}
+
+// counts is "visible in-flight delayed" of the queue, or of its dead-letter queue.
+func (m *model) counts(dead bool) string {
+	m.expire()
+	var visible, inFlight, delayed int
+	for _, x := range m.messages {
+		switch {
+		case x.dead != dead:
+		case x.visible <= m.now:
+			visible++
+		case x.receives > 0:
+			inFlight++
+		default:
+			delayed++
+		}
+	}
+	return fmt.Sprint(visible, " ", inFlight, " ", delayed)
+}
+
+func (m *model) find(body string) *modelMessage {
+	for _, x := range m.messages {
+		if x.body == body {
+			return x
+		}
+	}
+	return nil
+}
+
+// received checks that an answer is one that a queue may give, and notes it.
+func (m *model) received(t *rapid.T, dead bool, most int, visibility int64, got []any) {
+	m.expire()
+	var due []*modelMessage // visible, and to be given
+	for _, x := range m.messages {
+		if x.dead == dead && x.visible <= m.now && (dead || x.receives < m.giveUp) {
+			due = append(due, x)
+		}
+	}
+	if want := min(most, len(due)); len(got) != want {
+		t.Fatalf("got %d messages, want %d", len(got), want)
+	}
+	for _, one := range got {
+		answer := one.(map[string]any)
+		x := m.find(answer["Body"].(string))
+		if x == nil || !slices.Contains(due, x) {
+			t.Fatalf("got %v, which is not to be had", answer["Body"])
+		}
+		due = slices.DeleteFunc(due, func(y *modelMessage) bool { return y == x })
+		x.receives++
+		x.last, x.visible, x.handle = m.now, m.now+visibility*1000, answer["ReceiptHandle"].(string)
+		if count := answer["Attributes"].(map[string]any)["ApproximateReceiveCount"]; count != fmt.Sprint(x.receives) {
+			t.Fatalf("%s counts %v receives, want %d", x.body, count, x.receives)
+		}
+		if slices.Contains(m.handles, x.handle) {
+			t.Fatalf("handle %s again", x.handle)
+		}
+		m.handles = append(m.handles, x.handle)
+		m.handleOf[x.handle] = x
+	}
+}
+
+// gaveUp says which messages a receive moves on its way: all that are visible and worn out before it has enough.
+// Which those are depends on the order, which is nobody's business; so the engine tells.
+func (m *model) gaveUp(s *Store) {
+	for _, e := range s.queues["dead"].messages {
+		for _, x := range m.messages {
+			if !x.dead && x.receives >= m.giveUp && x.visible <= m.now && x.sent == e.sent && int64(e.receives) == x.receives && x.body == bodyOf(s, e.number) {
+				x.dead, x.visible = true, m.now
+			}
+		}
+	}
+}
+
+func bodyOf(s *Store, number uint64) string {
+	value, closer, err := s.folder.DB.Get(bodyKey(number))
+	if err != nil {
+		return ""
+	}
+	content, err := parseContent(value)
+	_ = closer.Close()
+	if err != nil {
+		return ""
+	}
+	return content.Body
+}
+
+// Whatever is done in whatever order, a queue answers as the model does.
+func TestQueueIsItsModel(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		clock := newTestClock()
+		s := openTest(t, func(o *Options) { o.Now = clock.Now })
+		m := &model{
+			now: clock.Now().UnixMilli(), visibility: 20, retention: 300, giveUp: 3, handleOf: map[string]*modelMessage{},
+		}
+		must(t, s, "CreateQueue", `{"QueueName":"dead"}`)
+		must(t, s, "CreateQueue", `{"QueueName":"q","Attributes":{"VisibilityTimeout":"20","MessageRetentionPeriod":"300","RedrivePolicy":"`+
+			strings.ReplaceAll(redriveTo("dead", int(m.giveUp)), `"`, `\"`)+`"}}`)
+		sent := 0
+		handle := func(r *rapid.T) string {
+			if len(m.handles) == 0 {
+				r.Skip("no handles")
+			}
+			return rapid.SampledFrom(m.handles[max(0, len(m.handles)-20):]).Draw(r, "handle")
+		}
+		r.Repeat(map[string]func(*rapid.T){
+			"send": func(r *rapid.T) {
+				delay := rapid.Int64Range(0, 3).Draw(r, "delay") * 10
+				body := fmt.Sprint("m", sent)
+				sent++
+				must(t, s, "SendMessage", fmt.Sprintf(`{URL(q),"MessageBody":"%s","DelaySeconds":%d,"MessageGroupId":"g%d"}`, body, delay, rapid.IntRange(0, 2).Draw(r, "group")))
+				m.messages = append(m.messages, &modelMessage{body: body, sent: m.now, visible: m.now + delay*1000})
+			},
+			"receive": func(r *rapid.T) {
+				most, visibility := rapid.IntRange(1, 10).Draw(r, "most"), rapid.Int64Range(0, 40).Draw(r, "visibility")
+				got := must(t, s, "ReceiveMessage", fmt.Sprintf(`{URL(q),"MaxNumberOfMessages":%d,"VisibilityTimeout":%d,"AttributeNames":["All"]}`, most, visibility))
+				messages, _ := got.body["Messages"].([]any)
+				m.gaveUp(s)
+				m.received(r, false, most, visibility, messages)
+			},
+			"receive the dead": func(r *rapid.T) {
+				got := must(t, s, "ReceiveMessage", `{URL(dead),"MaxNumberOfMessages":10,"VisibilityTimeout":5,"AttributeNames":["All"]}`)
+				messages, _ := got.body["Messages"].([]any)
+				m.received(r, true, 10, 5, messages)
+			},
+			"delete": func(r *rapid.T) {
+				h := handle(r)
+				x := m.handleOf[h]
+				name := "q"
+				if m.isDead(s, h) {
+					name = "dead"
+				}
+				must(t, s, "DeleteMessage", `{URL(`+name+`),"ReceiptHandle":"`+h+`"}`)
+				m.messages = slices.DeleteFunc(m.messages, func(y *modelMessage) bool { return y == x && y.handle == h && y.dead == (name == "dead") })
+			},
+			"change visibility": func(r *rapid.T) {
+				h, seconds := handle(r), rapid.Int64Range(0, 30).Draw(r, "seconds")
+				x := m.handleOf[h]
+				if m.isDead(s, h) {
+					r.Skip("of the dead-letter queue")
+				}
+				m.expire()
+				possible := slices.Contains(m.messages, x) && x.handle == h && !x.dead && x.visible > m.now
+				got := ask(t, s, "ChangeMessageVisibility", fmt.Sprintf(`{URL(q),"ReceiptHandle":"%s","VisibilityTimeout":%d}`, h, seconds))
+				if (got.status == 200) != possible {
+					r.Fatalf("changing %s: %s", x.body, got.raw)
+				}
+				if possible {
+					x.visible = m.now + seconds*1000
+				}
+			},
+			"wait": func(r *rapid.T) {
+				d := time.Duration(rapid.IntRange(1, 100).Draw(r, "halves of a second")) * time.Second / 2
+				clock.advance(d)
+				m.now += d.Milliseconds()
+			},
+			"": func(r *rapid.T) {
+				m.expire()
+				for name, dead := range map[string]bool{"q": false, "dead": true} {
+					got := must(t, s, "GetQueueAttributes", `{URL(`+name+`),"AttributeNames":["All"]}`).body["Attributes"].(map[string]any)
+					have := fmt.Sprint(got["ApproximateNumberOfMessages"], " ", got["ApproximateNumberOfMessagesNotVisible"], " ", got["ApproximateNumberOfMessagesDelayed"])
+					if want := m.counts(dead); have != want {
+						r.Fatalf("%s has %s, want %s", name, have, want)
+					}
+					checkIndex(r, &s.queues[name].index)
+				}
+				if have, want := s.keysOnDisk(t), fmt.Sprintf("2 queues, %d bodies, %d entries", len(m.messages), len(m.messages)); have != want {
+					r.Fatalf("on disk: %s, want %s", have, want)
+				}
+			},
+		})
+	})
+}
+
+// isDead says whether a handle was given out by the dead-letter queue.
+func (m *model) isDead(s *Store, handle string) bool {
+	_, err := s.queues["dead"].receiptOf(handle)
+	return err == nil
+}
+
+// checkIndex checks that all parts of an index tell the same.
+func checkIndex(t *rapid.T, x *index) {
+	visible, inFlight := 0, 0
+	for name, g := range x.groups {
+		line, turn := 0, uint64(0)
+		for m := g.head; m != nil; m = m.next {
+			if m.group != g || m.turn <= turn || m.hiddenAt != nowhere || x.messages[m.number] != m {
+				t.Fatalf("group %q: message %d is out of line", name, m.number)
+			}
+			turn = m.turn
+			line++
+		}
+		if (g.readyAt != nowhere) != (line > 0) {
+			t.Fatalf("group %q has %d visible messages and is at %d", name, line, g.readyAt)
+		}
+		visible += line
+		inFlight += g.inFlight
+	}
+	best := math.MaxInt
+	for _, g := range x.ready.members {
+		best = min(best, g.inFlight)
+	}
+	if first, ok := x.ready.first(); ok && first.inFlight != best {
+		t.Fatalf("group %q with %d in flight is before one with %d", first.name, first.inFlight, best)
+	}
+	if visible != x.visible || inFlight != x.inFlight || visible+len(x.hidden.members) != len(x.messages) || len(x.aged.members) != len(x.messages) {
+		t.Fatalf("the index counts %d visible, %d in flight, %d hidden of %d messages", x.visible, x.inFlight, len(x.hidden.members), len(x.messages))
+	}
+}
