@@ -53,7 +53,7 @@ func (m *queueMapping) attempt(q *queue, batch []message) {
 		if batch = m.stillHidden(batch); len(batch) == 0 {
 			return
 		}
-		if m.stopping.Err() != nil {
+		if m.stopped() {
 			m.letGo(q, batch)
 			return
 		}

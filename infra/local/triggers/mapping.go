@@ -51,6 +51,9 @@ func newMapping(t *Triggers, spec stack.EventSourceMapping) (mapping, error) {
 	return m, nil
 }
 
+// stopped tells whether no new batch may begin.
+func (m *mapping) stopped() bool { return m.stopping.Err() != nil }
+
 // wants tells whether a record takes part: it matches one of the filters, or there are none.
 func (m *mapping) wants(event map[string]any) bool {
 	if len(m.filters) == 0 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -47,10 +48,11 @@ type message struct {
 func newMessageEvent(m types.Message, q *queue) messageEvent {
 	event := messageEvent{
 		ID: aws.ToString(m.MessageId), ReceiptHandle: aws.ToString(m.ReceiptHandle), Body: aws.ToString(m.Body),
-		Attributes: m.Attributes, Custom: make(map[string]messageAttribute, len(m.MessageAttributes)),
+		Attributes: map[string]string{}, Custom: make(map[string]messageAttribute, len(m.MessageAttributes)),
 		MD5OfCustom: aws.ToString(m.MD5OfMessageAttributes), MD5OfBody: aws.ToString(m.MD5OfBody),
 		EventSource: "aws:sqs", EventSourceARN: q.arn, Region: q.region,
 	}
+	maps.Copy(event.Attributes, m.Attributes)
 	for name, value := range m.MessageAttributes {
 		event.Custom[name] = messageAttribute{
 			StringValue: value.StringValue, BinaryValue: value.BinaryValue,

@@ -30,6 +30,19 @@ func TestOpenRefuses(t *testing.T) {
 		{"parallelization", func(_ *Options, m *stack.EventSourceMapping) { m.ParallelizationFactor = 11 }},
 		{"retries", func(_ *Options, m *stack.EventSourceMapping) { m.MaximumRetryAttempts = -2 }},
 		{"at most 10", func(_ *Options, m *stack.EventSourceMapping) { m.Filters = make([]string, 11) }},
+		{"one of table and queue", func(_ *Options, m *stack.EventSourceMapping) { m.Queue = "jobs" }},
+		{"a batch size above 10 needs", func(_ *Options, m *stack.EventSourceMapping) { m.Table, m.Queue, m.BatchSize = "", "jobs", 11 }},
+		{"batch size must be", func(_ *Options, m *stack.EventSourceMapping) {
+			m.Table, m.Queue, m.BatchSize, m.BatchingWindow = "", "jobs", 10_001, time.Second
+		}},
+		{"maximum concurrency", func(_ *Options, m *stack.EventSourceMapping) { m.Table, m.Queue, m.MaximumConcurrency = "", "jobs", 1 }},
+		{"maximum concurrency", func(_ *Options, m *stack.EventSourceMapping) {
+			m.Table, m.Queue, m.MaximumConcurrency = "", "jobs", 1001
+		}},
+		{"on-failure", func(_ *Options, m *stack.EventSourceMapping) {
+			m.Table, m.Queue, m.OnFailureQueue = "", "jobs", "failures"
+		}},
+		{"FIFO", func(_ *Options, m *stack.EventSourceMapping) { m.Table, m.Queue = "", "jobs.fifo" }},
 		{`FnEvents: filter pattern: a: unknown operator "like", in {"a": [{"like": "x"}]}`, func(_ *Options, m *stack.EventSourceMapping) {
 			m.Filters, m.Enabled = []string{`{"a": [{"like": "x"}]}`}, false
 		}},
@@ -54,7 +67,9 @@ func TestDisabledMappingsAreLeftAlone(t *testing.T) {
 		r, err := Open(Options{
 			Invoke: func(context.Context, runtime.Invocation) (*runtime.Response, error) { return nil, runtime.ErrClosed },
 			Dir:    dir, Now: time.Now, Endpoint: "http://127.0.0.1:1",
-			Mappings: []stack.EventSourceMapping{{Name: "FnEvents", Function: "Fn", Table: "things", StartingPosition: latest}},
+			Mappings: []stack.EventSourceMapping{
+				{Name: "FnEvents", Function: "Fn", Table: "things", StartingPosition: latest}, {Name: "FnJobs", Function: "Fn", Queue: "jobs"},
+			},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -21,7 +21,7 @@ func (m *queueMapping) poll(q *queue, wait time.Duration) {
 	for m.options.Now().Sub(q.seen) < lookAgain && m.slots.acquire(m.stopping) {
 		batch, err := p.gather(wait)
 		switch {
-		case m.stopping.Err() != nil:
+		case m.stopped():
 			m.letGo(q, batch)
 			m.slots.release()
 			return
@@ -84,7 +84,7 @@ func (p *gathering) gather(wait time.Duration) ([]message, error) {
 			end = now.Add(window)
 		}
 		left := end.Sub(now)
-		if len(p.batch) >= p.spec.BatchSize || p.size >= payloadRoom || left <= 0 || p.stopping.Err() != nil {
+		if len(p.batch) >= p.spec.BatchSize || p.size >= payloadRoom || left <= 0 || p.stopped() {
 			return p.batch, nil
 		}
 		wait = min((left + time.Second - 1).Truncate(time.Second), longPoll) // whole seconds, as requests have them

@@ -75,7 +75,7 @@ func (m *queueMapping) run() {
 		}
 		m.pollers.Add(1)
 		m.poll(q, longPoll)
-		if m.stopping.Err() != nil {
+		if m.stopped() {
 			return
 		}
 	}

@@ -1,0 +1,272 @@
+package triggers
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/smithy-go"
+
+	"devplatform/infra/local/runtime"
+	"devplatform/infra/local/stack"
+)
+
+func TestFunctionErrorsLeaveMessages(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newQueueRig(t)
+		failures := 2
+		r.worker.handle = func(context.Context, []string) (string, error) {
+			if failures--; failures >= 0 {
+				return "", errFunction
+			}
+			return "", nil
+		}
+		r.fake.put("a", "b")
+		r.Start()
+		after(29 * time.Second)
+		equal(t, "batches", r.worker.seen(), []string{"a b"})
+		after(32 * time.Second)
+		equal(t, "batches", r.worker.seen(), []string{"a b", "a b", "a b"})
+		equal(t, "receive counts", r.worker.counts, []string{"1", "2", "3"})
+		equal(t, "left", r.fake.left(), []string(nil))
+		equal(t, "visibility was not touched", r.fake.count("ChangeMessageVisibilityBatch"), 0)
+		equal(t, "log", r.logs.count("WARN the batch failed"), 2)
+	})
+}
+
+func TestPartialResponsesOfQueues(t *testing.T) {
+	for _, tc := range []struct {
+		answer string
+		left   []string
+	}{
+		{``, nil}, {`null`, nil}, {`{}`, nil}, {`{"batchItemFailures": []}`, nil}, {`{"batchItemFailures": null}`, nil},
+		{`{"batchItemFailures": [{"itemIdentifier": "id-b"}]}`, []string{"b"}},
+		{`{"batchItemFailures": [{"itemIdentifier": "id-c"}, {"itemIdentifier": "id-a"}, {"itemIdentifier": "id-a"}]}`, []string{"a", "c"}},
+		{`{"batchItemFailures": [{"itemIdentifier": "id-a"}, {"itemIdentifier": "id-z"}]}`, []string{"a", "b", "c"}},
+		{`{"batchItemFailures": [{"itemIdentifier": ""}]}`, []string{"a", "b", "c"}},
+		{`{"batchItemFailures": [{"itemIdentifier": null}]}`, []string{"a", "b", "c"}},
+		{`{"batchItemFailures": [{"messageId": "id-a"}]}`, []string{"a", "b", "c"}},
+		{`{"batchItemFailures": [null]}`, []string{"a", "b", "c"}},
+		{`"done"`, []string{"a", "b", "c"}}, {`{`, []string{"a", "b", "c"}},
+	} {
+		t.Run(tc.answer, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) { s.ReportBatchItemFailures = true }))
+				r.worker.handle = func(context.Context, []string) (string, error) { return tc.answer, nil }
+				r.fake.put("a", "b", "c")
+				r.Start()
+				after(time.Second)
+				equal(t, "left", r.fake.left(), tc.left)
+				equal(t, "visibility was not touched", r.fake.count("ChangeMessageVisibilityBatch"), 0)
+			})
+		})
+	}
+	t.Run("not asked for", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r := newQueueRig(t)
+			r.worker.handle = func(context.Context, []string) (string, error) {
+				return `{"batchItemFailures": [{"itemIdentifier": "id-a"}]}`, nil
+			}
+			r.fake.put("a")
+			r.Start()
+			after(time.Second)
+			equal(t, "left", r.fake.left(), []string(nil))
+		})
+	})
+}
+
+// TestVisibilityIsTheFunctions: what a function makes of it stands, when it then names the message.
+func TestVisibilityIsTheFunctions(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) { s.ReportBatchItemFailures = true }))
+		r.worker.handle = func(context.Context, []string) (string, error) {
+			r.fake.change(func() { r.fake.messages[0].visible = time.Now().Add(5 * time.Second) })
+			return `{"batchItemFailures": [{"itemIdentifier": "id-a"}]}`, nil
+		}
+		r.fake.put("a")
+		r.Start()
+		after(11 * time.Second)
+		r.worker.mu.Lock()
+		defer r.worker.mu.Unlock()
+		equal(t, "invocations", len(r.worker.times), 3)
+		equal(t, "wait", r.worker.times[1].Sub(r.worker.times[0]), 5*time.Second)
+	})
+}
+
+func TestThrottles(t *testing.T) {
+	throttledFor := func(d time.Duration) func(context.Context, []string) (string, error) {
+		end := time.Now().Add(d)
+		return func(context.Context, []string) (string, error) {
+			if time.Now().Before(end) {
+				return "", fmt.Errorf("Fn: %w", runtime.ErrThrottled)
+			}
+			return "", nil
+		}
+	}
+	t.Run("the batch is tried again", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r := newQueueRig(t)
+			r.worker.handle = throttledFor(10 * time.Second)
+			r.fake.put("a")
+			r.Start()
+			after(20 * time.Second)
+			last := len(r.worker.counts) - 1
+			equal(t, "tried again", last > 2, true)
+			equal(t, "receives", r.worker.counts[last], "1")
+			equal(t, "left", r.fake.left(), []string(nil))
+			equal(t, "told", r.logs.count("WARN the function takes no batch"), 1)
+			equal(t, "told", r.logs.count("INFO the function takes batches again"), 1)
+		})
+	})
+	t.Run("until its messages are visible", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r := newQueueRig(t)
+			r.worker.handle = throttledFor(40 * time.Second)
+			r.fake.put("a")
+			r.Start()
+			after(time.Minute)
+			equal(t, "receives", r.worker.counts[len(r.worker.counts)-1], "2")
+			equal(t, "left", r.fake.left(), []string(nil))
+		})
+	})
+	t.Run("or until there is an end", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r := newQueueRig(t)
+			r.worker.handle = throttledFor(time.Hour)
+			r.fake.put("a")
+			r.Start()
+			after(time.Second)
+			if err := r.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			equal(t, "given back", r.fake.released, []string{"a"})
+		})
+	})
+	t.Run("a payload that is too large", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r := newQueueRig(t)
+			r.worker.handle = func(context.Context, []string) (string, error) { return "", runtime.ErrPayloadTooLarge }
+			r.fake.put("a")
+			r.Start()
+			after(10 * time.Second)
+			equal(t, "invocations", len(r.worker.seen()), 1)
+			equal(t, "left", r.fake.left(), []string{"a"})
+			equal(t, "told", r.logs.count("ERROR a message is too large"), 1)
+		})
+	})
+}
+
+func TestDeletions(t *testing.T) {
+	internal := func() *types.BatchResultErrorEntry {
+		return &types.BatchResultErrorEntry{Code: aws.String("InternalError"), SenderFault: false}
+	}
+	for _, tc := range []struct {
+		name   string
+		fault  func(op string, call int) error
+		refuse func(handle string, call int) *types.BatchResultErrorEntry
+		left   []string
+		warned string
+	}{
+		{name: "an entry fails twice", refuse: func(handle string, call int) *types.BatchResultErrorEntry {
+			if handle == "handle-2" && call <= 2 {
+				return internal()
+			}
+			return nil
+		}},
+		{name: "the request fails twice", fault: func(op string, call int) error {
+			if op == "DeleteMessageBatch" && call <= 2 {
+				return &smithy.GenericAPIError{Code: "InternalFailure", Message: "x"}
+			}
+			return nil
+		}},
+		{
+			name: "an entry is refused", left: []string{"b"}, warned: "WARN a message that is done can't be deleted",
+			refuse: func(handle string, _ int) *types.BatchResultErrorEntry {
+				if handle != "handle-2" {
+					return nil
+				}
+				return &types.BatchResultErrorEntry{Code: aws.String("ReceiptHandleIsInvalid"), SenderFault: true}
+			},
+		},
+		{
+			name: "an entry always fails", left: []string{"b"}, warned: "WARN messages that are done were not deleted",
+			refuse: func(handle string, _ int) *types.BatchResultErrorEntry {
+				if handle != "handle-2" {
+					return nil
+				}
+				return internal()
+			},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := newQueueRig(t)
+				r.fake.change(func() {
+					r.fake.refuse = tc.refuse
+					if tc.fault != nil {
+						r.fake.fault = func(op string) error { return tc.fault(op, r.fake.count(op)) }
+					}
+				})
+				r.fake.put("a", "b", "c")
+				r.Start()
+				after(29 * time.Second)
+				equal(t, "batches", r.worker.seen(), []string{"a b c"})
+				equal(t, "left", r.fake.left(), tc.left)
+				after(time.Second + time.Millisecond)
+				if tc.warned != "" {
+					equal(t, "told", r.logs.count(tc.warned), 1)
+				}
+			})
+		})
+	}
+	t.Run("a queue that is gone has nothing to delete", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r := newQueueRig(t)
+			r.worker.handle = lasting(time.Second)
+			r.fake.put("a")
+			r.Start()
+			after(500 * time.Millisecond)
+			r.fake.change(func() {
+				r.fake.fault = func(string) error { return &types.QueueDoesNotExist{Message: aws.String("gone")} }
+			})
+			after(10 * time.Second)
+			equal(t, "deletions", r.fake.count("DeleteMessageBatch"), 1)
+		})
+	})
+}
+
+// TestLargeBatch is deleted in as many requests as it takes.
+func TestLargeBatch(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 10_000, 3*time.Second }))
+		r.fake.put(numbers(0, 2345)...)
+		r.Start()
+		after(5 * time.Second)
+		equal(t, "left", len(r.fake.left()), 0)
+	})
+}
+
+// TestMessageThatComesAgain in the same batch: the newer receipt counts, and the function gets it once.
+func TestMessageThatComesAgain(t *testing.T) {
+	t.Parallel()
+	p := &gathering{
+		queueMapping: &queueMapping{mapping: mapping{options: &Options{Now: time.Now}}},
+		queue:        &queue{visibility: time.Minute}, index: map[string]int{},
+	}
+	received := func(id, handle string) types.Message {
+		return types.Message{MessageId: &id, ReceiptHandle: &handle, Body: aws.String("x")}
+	}
+	p.take([]types.Message{received("1", "old"), received("2", "two")})
+	p.take([]types.Message{received("1", "new")})
+	var handles []string
+	size := 0
+	for _, m := range p.batch {
+		handles = append(handles, m.handle)
+		size += len(m.payload) + 1
+	}
+	equal(t, "handles", handles, []string{"new", "two"})
+	equal(t, "size", p.size, size)
+}

@@ -1,0 +1,113 @@
+package triggers
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/smithy-go"
+
+	"devplatform/infra/local/stack"
+)
+
+// newDestinationRig is a mapping of a stream whose function always fails, with an on-failure queue.
+func newDestinationRig(t *testing.T) (*rig, *fakeQueue) {
+	t.Helper()
+	queue := newFakeQueue()
+	r := newRig(t, with(func(s *stack.EventSourceMapping) { s.MaximumRetryAttempts, s.OnFailureQueue = 1, "failures" }))
+	r.function.handle = func(context.Context, []string) (string, error) { return "", errFunction }
+	m := r.mappings[0].(*streamMapping)
+	m.discard = newDestination(m.mapping, queue).send
+	return r, queue
+}
+
+// TestOnFailureQueue holds the message to the one in AWS's documentation.
+func TestOnFailureQueue(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r, queue := newDestinationRig(t)
+		r.fake.put("a", "b")
+		r.Start()
+		after(time.Second)
+		queue.mu.Lock()
+		defer queue.mu.Unlock()
+		equal(t, "messages", queue.sent, []string{`{"requestContext":{"requestId":"request-2",` +
+			`"functionArn":"arn:aws:lambda:us-east-1:000000000000:function:Fn","condition":"RetryAttemptsExhausted","approximateInvokeCount":2},` +
+			`"responseContext":{"statusCode":200,"executedVersion":"$LATEST","functionError":"Unhandled"},` +
+			`"version":"1.0","timestamp":"2000-01-01T00:00:00.1Z","DDBStreamBatchInfo":{"shardId":"shard-1","startSequenceNumber":"100",` +
+			`"endSequenceNumber":"101","approximateArrivalOfFirstRecord":"2000-01-01T00:00:00Z","approximateArrivalOfLastRecord":"2000-01-01T00:00:00Z",` +
+			`"batchSize":2,"streamArn":"` + fakeARN + `"}}`})
+		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "101"})
+		equal(t, "log", r.logs.count("ERROR records are discarded"), 1)
+	})
+}
+
+// TestOnFailureQueueIsAway: the position stays before what nobody has taken note of, also across a restart.
+func TestOnFailureQueueIsAway(t *testing.T) {
+	for name, fault := range map[string]func(op string) error{
+		"the endpoint": func(string) error { return &smithy.GenericAPIError{Code: "ServiceUnavailable", Message: "away"} },
+		"the queue":    func(string) error { return &types.QueueDoesNotExist{Message: aws.String("no such queue")} },
+		"sending": func(op string) error {
+			if op == "SendMessage" {
+				return &smithy.GenericAPIError{Code: "ServiceUnavailable", Message: "away"}
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r, queue := newDestinationRig(t)
+				queue.change(func() { queue.fault = fault })
+				r.fake.put("a")
+				r.Start()
+				after(5 * time.Minute)
+				equal(t, "told", r.logs.count("WARN the on-failure queue takes nothing"), 1)
+				equal(t, "position", r.position(t, "shard-1"), position{})
+				r.close(t)
+				equal(t, "position", r.position(t, "shard-1"), position{})
+
+				r.open(t)
+				m := r.mappings[0].(*streamMapping)
+				m.discard = newDestination(m.mapping, queue).send
+				r.Start()
+				after(time.Minute)
+				queue.change(func() { queue.fault = nil })
+				after(time.Minute)
+				equal(t, "messages", len(queue.sent), 1)
+				equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "100"})
+				equal(t, "told", r.logs.count("INFO the on-failure queue takes messages again"), 1)
+			})
+		})
+	}
+}
+
+// slowQueue takes its time to take a message.
+type slowQueue struct {
+	*fakeQueue
+	took chan error
+}
+
+func (s slowQueue) SendMessage(ctx context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+	time.Sleep(10 * time.Second)
+	s.took <- ctx.Err()
+	return s.fakeQueue.SendMessage(ctx, in)
+}
+
+// TestOnFailureMessageInFlight is waited for by Close, and then is not sent again.
+func TestOnFailureMessageInFlight(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r, queue := newDestinationRig(t)
+		m := r.mappings[0].(*streamMapping)
+		slow := slowQueue{queue, make(chan error, 1)}
+		m.discard = newDestination(m.mapping, slow).send
+		r.fake.put("a")
+		r.Start()
+		after(time.Second)
+		r.close(t)
+		equal(t, "cut", <-slow.took, error(nil))
+		equal(t, "messages", len(queue.sent), 1)
+		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "100"})
+	})
+}
