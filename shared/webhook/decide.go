@@ -121,7 +121,7 @@ func judge(d Delivery, w Webhook, r sender.Result, now time.Time, jitter float64
 		return verdict{fate: fateDone}
 	case r.Gone && w.Active:
 		return verdict{fate: fateDisable, reason: disabledGone}
-	case w.Active && w.Health.after(r, now).hopeless(now) && !r.Aborted:
+	case w.Active && w.after(r, now).hopeless(now) && !r.Aborted:
 		return verdict{fate: fateDisable, reason: disabledFailing}
 	case d.Tries >= maxTries, !w.Active:
 		return verdict{fate: fateGiveUp}

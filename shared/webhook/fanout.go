@@ -82,8 +82,10 @@ func (f *Fanout) Handle(ctx context.Context, records []api.StreamRecord) []error
 		}
 		byWorkspace[o.event.WorkspaceID] = append(byWorkspace[o.event.WorkspaceID], o)
 	}
-	parcels := f.keep(ctx, f.plan(ctx, byWorkspace, errs), errs)
+	var told tally
+	parcels := f.keep(ctx, f.plan(ctx, byWorkspace, errs, &told), errs, &told)
 	f.signal(ctx, parcels, errs)
+	f.metrics.Put(ctx, told.all()...)
 	return errs
 }
 
@@ -100,10 +102,9 @@ func readOccurrence(record int, r api.StreamRecord) (occurrence, error) {
 }
 
 // plan are the deliveries that the events lead to.
-func (f *Fanout) plan(ctx context.Context, byWorkspace map[string][]occurrence, errs []error) []parcel {
+func (f *Fanout) plan(ctx context.Context, byWorkspace map[string][]occurrence, errs []error, told *tally) []parcel {
 	workspaces := slices.Sorted(maps.Keys(byWorkspace))
 	parts := make([][]parcel, len(workspaces))
-	var told tally
 	for i, err := range api.Parallel(len(workspaces), fanoutReads, func(i int) error {
 		webhooks, broken, err := f.store.readableWebhooks(ctx, workspaces[i])
 		if err != nil {
@@ -123,7 +124,6 @@ func (f *Fanout) plan(ctx context.Context, byWorkspace map[string][]occurrence, 
 			parts[i] = nil
 		}
 	}
-	f.metrics.Put(ctx, told.all()...)
 	return slices.Concat(parts...)
 }
 
@@ -161,10 +161,13 @@ func (w Webhook) wants(e event.Record, at time.Time) bool {
 }
 
 // keep stores the deliveries that are not there yet, and answers with those that are now.
-func (f *Fanout) keep(ctx context.Context, parcels []parcel, errs []error) []parcel {
+func (f *Fanout) keep(ctx context.Context, parcels []parcel, errs []error, told *tally) []parcel {
 	kept := parcels[:0:0]
 	for i, err := range api.Parallel(len(parcels), fanoutWrites, func(i int) error {
-		_, err := f.store.add(ctx, parcels[i].delivery)
+		made, err := f.store.add(ctx, parcels[i].delivery)
+		if made {
+			told.count(metricMade)
+		}
 		return err
 	}) {
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 // The pipeline's metrics (RUNBOOK.md).
 const (
+	metricMade       = "DeliveriesMade"
 	metricAttempts   = "DeliveryAttempts"
 	metricSuccesses  = "DeliverySuccesses"
 	metricFailures   = "DeliveryFailures" // attempts that failed

@@ -166,10 +166,10 @@ func healthUpdate(before, after Health) expression.UpdateBuilder {
 }
 
 func countUpdate(update expression.UpdateBuilder, attribute string, before, after int) expression.UpdateBuilder {
-	switch {
-	case after == before:
+	switch after {
+	case before:
 		return update
-	case after == 0:
+	case 0:
 		return update.Remove(expression.Name(attribute))
 	}
 	return update.Add(expression.Name(attribute), expression.Value(after-before))

@@ -282,7 +282,7 @@ func (w *Worker) record(ctx context.Context, claimed Delivery, a Attempt, v verd
 
 // noteHealth notes what an attempt says of the endpoint. The delivery is recorded by then: a failure here is told, no more.
 func (w *Worker) noteHealth(ctx context.Context, j job, hook Webhook, r sender.Result, v verdict, now time.Time) {
-	after := hook.Health.after(r, now)
+	after := hook.after(r, now)
 	if v.fate != fateDisable {
 		if !after.newsSince(hook.Health) {
 			return

@@ -1,0 +1,214 @@
+package webhook
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/webhook/sender"
+)
+
+var compareUnexported = cmp.AllowUnexported(plan{}, verdict{}, Attempt{})
+
+func stampPtr(at time.Time) *clock.Timestamp {
+	stamp := clock.Stamp(at)
+	return &stamp
+}
+
+func TestPlanTurn(t *testing.T) {
+	t.Parallel()
+	now := midnight
+	pending := Delivery{Status: Pending, NextAttemptAt: stampPtr(now)}
+	active := &Webhook{Active: true}
+	sick := &Webhook{Active: true, Health: Health{Timeouts: 3}}
+	tried := &Webhook{Active: true, Health: Health{Timeouts: 4, ProbeUntil: stampPtr(now.Add(time.Second))}}
+	stale := &Webhook{Active: true, Health: Health{Timeouts: 3, ProbeUntil: stampPtr(now)}}
+	with := func(change func(*Delivery)) Delivery {
+		d := pending
+		change(&d)
+		return d
+	}
+	manual := with(func(d *Delivery) { d.Manual = true })
+	later := now.Add(3 * time.Second)
+	for _, tc := range []struct {
+		name     string
+		delivery Delivery
+		webhook  *Webhook
+		want     plan
+	}{
+		{"due", pending, active, plan{turn: turnAttempt}},
+		{"succeeded", with(func(d *Delivery) { d.Status = Succeeded }), active, plan{turn: turnSkip}},
+		{"failed", with(func(d *Delivery) { d.Status = Failed }), nil, plan{turn: turnSkip}},
+		{"leased", with(func(d *Delivery) { d.LeaseUntil = stampPtr(now.Add(time.Millisecond)) }), active, plan{turn: turnSkip}},
+		{"leased, of a deleted webhook", with(func(d *Delivery) { d.LeaseUntil = stampPtr(later) }), nil, plan{turn: turnSkip}},
+		{"the lease is over", with(func(d *Delivery) { d.LeaseUntil = stampPtr(now) }), active, plan{turn: turnAttempt}},
+		{"early", with(func(d *Delivery) { d.NextAttemptAt = stampPtr(later) }), active, plan{turn: turnWait, until: later}},
+		{"clocks differ", with(func(d *Delivery) { d.NextAttemptAt = stampPtr(now.Add(time.Second)) }), active, plan{turn: turnAttempt}},
+		{"the last one was interrupted", with(func(d *Delivery) { d.Tries = 10 }), active, plan{turn: turnFail}},
+		{"deleted", pending, nil, plan{turn: turnFail, reason: "the webhook was deleted"}},
+		{"deleted, by hand", manual, nil, plan{turn: turnFail, reason: "the webhook was deleted"}},
+		{"inactive", pending, &Webhook{}, plan{turn: turnFail, reason: "the webhook is not active"}},
+		{"disabled", pending, &Webhook{DisabledReason: "x"}, plan{turn: turnFail, reason: "the webhook was disabled: x"}},
+		{"inactive, by hand", manual, &Webhook{}, plan{turn: turnAttempt}},
+		{"unhealthy", pending, sick, plan{turn: turnAttempt, probe: true}},
+		{"unhealthy and tried", pending, tried, plan{turn: turnPark}},
+		{"unhealthy, the probe has had its time", pending, stale, plan{turn: turnAttempt, probe: true}},
+		{"unhealthy and tried, by hand", manual, tried, plan{turn: turnAttempt}},
+		{"two time-outs", pending, &Webhook{Active: true, Health: Health{Timeouts: 2}}, plan{turn: turnAttempt}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tc.want, planTurn(tc.delivery, tc.webhook, now), compareUnexported); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	now := midnight
+	active := Webhook{Active: true}
+	longAgo := now.Add(-5 * 24 * time.Hour)
+	failing := func(since time.Time, failures int) Webhook {
+		return Webhook{Active: true, Health: Health{Failures: failures, FailingSince: stampPtr(since)}}
+	}
+	bad := sender.Result{StatusCode: 500, Error: "status 500"}
+	gone := sender.Result{StatusCode: 410, Error: "status 410", Gone: true}
+	asked := func(after time.Duration) sender.Result {
+		return sender.Result{StatusCode: 429, Error: "status 429", RetryAfter: after}
+	}
+	in := func(d time.Duration) verdict { return verdict{fate: fateRetry, at: now.Add(d)} }
+	for _, tc := range []struct {
+		name    string
+		tries   int
+		webhook Webhook
+		result  sender.Result
+		jitter  float64
+		want    verdict
+	}{
+		{"success", 1, active, sender.Result{StatusCode: 204}, 0, verdict{fate: fateDone}},
+		{"the last one succeeds", 10, failing(longAgo, 9), sender.Result{StatusCode: 200}, 0, verdict{fate: fateDone}},
+		{"1st", 1, active, bad, 0, in(5 * time.Second)},
+		{"2nd", 2, active, bad, 0, in(5 * time.Minute)},
+		{"3rd", 3, active, bad, 0, in(30 * time.Minute)},
+		{"4th", 4, active, bad, 0, in(2 * time.Hour)},
+		{"5th", 5, active, bad, 0, in(5 * time.Hour)},
+		{"6th", 6, active, bad, 0, in(10 * time.Hour)},
+		{"7th", 7, active, bad, 0, in(14 * time.Hour)},
+		{"8th", 8, active, bad, 0, in(20 * time.Hour)},
+		{"9th", 9, active, bad, 0, in(24 * time.Hour)},
+		{"10th", 10, active, bad, 0, verdict{fate: fateGiveUp}},
+		{"jitter up", 1, active, bad, 1, in(6 * time.Second)},
+		{"jitter down", 4, active, bad, -1, in(96 * time.Minute)},
+		{"Retry-After within the double", 2, active, asked(8 * time.Minute), 1, in(8 * time.Minute)},
+		{"Retry-After beyond the double", 1, active, asked(time.Hour), 0, in(10 * time.Second)},
+		{"Retry-After below the step", 2, active, asked(time.Second), -1, in(4 * time.Minute)},
+		{"410", 1, active, gone, 0, verdict{fate: fateDisable, reason: disabledGone}},
+		{"410 to one by hand, switched off", 1, Webhook{}, gone, 0, verdict{fate: fateGiveUp}},
+		{"by hand, switched off", 1, Webhook{}, bad, 0, verdict{fate: fateGiveUp}},
+		{"five days and ten", 1, failing(longAgo, 9), bad, 0, verdict{fate: fateDisable, reason: disabledFailing}},
+		{"not five days", 1, failing(longAgo.Add(time.Millisecond), 10), bad, 0, in(5 * time.Second)},
+		{"not ten", 1, failing(longAgo, 8), bad, 0, in(5 * time.Second)},
+		{"interrupted by us, in a long run of failures", 1, failing(longAgo, 10), sender.Result{Error: "x", Aborted: true}, 0, in(5 * time.Second)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tc.want, judge(Delivery{Tries: tc.tries}, tc.webhook, tc.result, now, tc.jitter), compareUnexported); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Whatever happens to a delivery, as long as it is pending it stands in the index, not before the end of its lease and not
+// long after its next attempt; the attempts' times tell them apart.
+func TestPendingDeliveriesAreAlwaysFound(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		now := midnight
+		d := Delivery{ID: "dlv_01KGA52E40ABCDEFGHJKMNPQRS", Attempts: []Attempt{}}.pending(now, now.Add(signalLoss))
+		w := Webhook{Active: true}
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			now = now.Add(time.Duration(rapid.Int64Range(0, int64(2*time.Hour)).Draw(t, "later")))
+			jitter := rapid.Float64Range(-1, 1).Draw(t, "jitter")
+			if rapid.Bool().Draw(t, "redelivered") {
+				d = d.again(now, rapid.Bool().Draw(t, "manual"))
+			}
+			switch p := planTurn(d, &w, now); p.turn {
+			case turnFail:
+				d = d.final(Failed, p.reason)
+			case turnWait:
+				if !soon(p.until, now) {
+					d = d.put(p.until)
+				}
+			case turnAttempt:
+				var at clock.Timestamp
+				d, at = d.claimed(w, now, jitter)
+				checkFound(t, d, now)
+				if rapid.Bool().Draw(t, "crash") {
+					continue
+				}
+				r := sender.Result{StatusCode: 500, Error: "status 500", RetryAfter: time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "asked"))}
+				now = now.Add(time.Duration(rapid.Int64Range(0, int64(15*time.Second)).Draw(t, "took")))
+				d, _ = d.recorded(attemptOf(at, r), judge(d, w, r, now, jitter), now)
+			}
+			checkFound(t, d, now)
+		}
+	})
+}
+
+func checkFound(t *rapid.T, d Delivery, now time.Time) {
+	for i := 1; i < len(d.Attempts); i++ {
+		if !d.Attempts[i].At.Time().After(d.Attempts[i-1].At.Time()) {
+			t.Fatalf("attempts %v", d.Attempts)
+		}
+	}
+	if len(d.Attempts) > maxAttemptsKept || d.Tries > maxTries {
+		t.Fatalf("%d attempts are kept, %d tries", len(d.Attempts), d.Tries)
+	}
+	if d.Status != Pending {
+		if d.Due != "" || d.DueAt != nil || d.NextAttemptAt != nil || d.LeaseUntil != nil {
+			t.Fatalf("over, and in the index: %+v", d)
+		}
+		return
+	}
+	switch {
+	case d.Due == "" || d.DueAt == nil || d.NextAttemptAt == nil:
+		t.Fatalf("not in the index: %+v", d)
+	case d.LeaseUntil != nil && d.DueAt.Time().Before(d.LeaseUntil.Time()):
+		t.Fatalf("due at %v, leased until %v", d.DueAt, d.LeaseUntil)
+	case d.DueAt.Time().After(d.NextAttemptAt.Time().Add(signalLoss)) && d.DueAt.Time().After(now.Add(signalLoss)):
+		t.Fatalf("due at %v, next attempt at %v", d.DueAt, d.NextAttemptAt)
+	}
+}
+
+// A record that meets a redelivery puts its attempt right and leaves the new run alone.
+func TestRecordedBesideARedelivery(t *testing.T) {
+	t.Parallel()
+	now := midnight
+	d, at := Delivery{Status: Pending, NextAttemptAt: stampPtr(now), Attempts: []Attempt{}}.claimed(Webhook{Active: true}, now, 0)
+	again := d.again(now, true)
+	ok := sender.Result{StatusCode: 200}
+	got, news := again.recorded(attemptOf(at, ok), verdict{fate: fateDone}, now)
+	if !news || got.Status != Pending || !got.Manual || got.Tries != 0 || got.Attempts[0].StatusCode != 200 {
+		t.Errorf("recorded beside a redelivery: %+v, %v", got, news)
+	}
+	if again.Attempts[0].StatusCode != 0 {
+		t.Error("the version before was changed")
+	}
+	second, secondAt := got.claimed(Webhook{Active: true}, now, 0) // in the same millisecond
+	if secondAt.Equal(at) {
+		t.Error("two attempts have one time")
+	}
+	if got, news := second.recorded(attemptOf(at, ok), verdict{fate: fateDone}, now); news || got.Status != Pending {
+		t.Errorf("recorded twice: %+v, %v", got, news)
+	}
+	third, news := second.recorded(attemptOf(secondAt, ok), verdict{fate: fateDone}, now)
+	if !news || third.Status != Succeeded || third.Manual {
+		t.Errorf("the second attempt: %+v, %v", third, news)
+	}
+}

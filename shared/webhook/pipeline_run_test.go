@@ -1,0 +1,577 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/api"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+	"devplatform/shared/webhook/sender"
+)
+
+// One event, one webhook, nothing in the way: one signed POST, the payload byte for byte, and no more calls than DESIGN.md allows.
+func TestADelivery(t *testing.T) {
+	t.Parallel()
+	calls, around := counting()
+	p := newPipeline(t, around)
+	workspaceID := newWorkspace(p)
+	w := p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	e := p.happens(workspaceID)
+	p.advance(20 * time.Millisecond)
+	p.told(e)
+	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 1, "SendMessageBatch": 1}, calls.take()); diff != "" {
+		t.Errorf("fan-out: %s", diff)
+	}
+	p.advance(30 * time.Millisecond)
+	if _, errs := p.work(); len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	// The fourth is the first success of the webhook; of further ones, one a minute is noted.
+	if diff := cmp.Diff(map[string]int{"BatchGetItem": 1, "PutItem": 2, "UpdateItem": 1}, calls.take()); diff != "" {
+		t.Errorf("delivery: %s", diff)
+	}
+	requests := p.receiver.To("/ok/a")
+	if len(requests) != 1 {
+		t.Fatalf("%d requests", len(requests))
+	}
+	r, d := requests[0], p.only()
+	if err := r.Verify(pipelineSecret); err != nil {
+		t.Error(err)
+	}
+	if string(r.Body) != string(e.Payload) || r.ID() != e.ID || r.Header.Get("X-Service-Delivery") != d.ID ||
+		r.Header.Get("X-Service-Event") != "file.created" || r.Header.Get("X-Service-Timestamp") != d.Attempts[0].At.String() {
+		t.Errorf("sent %s with %v", r.Body, r.Header)
+	}
+	if d.Status != Succeeded || len(d.Attempts) != 1 || d.Attempts[0].StatusCode != 200 || d.Attempts[0].Error != "" || d.Due != "" || d.DueAt != nil {
+		t.Errorf("delivery: %+v", d)
+	}
+	if got := p.hook(w); got.LastStatus != Succeeded || got.LastAt == nil || got.Revision != 1 {
+		t.Errorf("webhook: %+v", got)
+	}
+	p.told(e) // a replay sends the message again, and that is all
+	p.run()
+	if n := p.receiver.Total(); n != 1 {
+		t.Errorf("%d requests after a replay", n)
+	}
+	line := fmt.Sprintf(`"delivery":%q,"webhook":%q,"event":%q,"type":"file.created","attempt":1,"status":200,"durationMs":0,"outcome":"succeeded"`, d.ID, w.ID, e.ID)
+	for _, want := range []string{line, `"DeliveriesMade":[1]`, `"DeliveryAttempts":[1]`, `"DeliverySuccesses":[1]`, `"DeliveryLatency":[50]`} {
+		if !strings.Contains(p.log.String(), want) {
+			t.Errorf("the log lacks %s:\n%s", want, p.log)
+		}
+	}
+	for _, never := range []string{p.receiver.URL(""), pipelineSecret, `"file.created"}`} {
+		if strings.Contains(p.log.String(), never) {
+			t.Errorf("the log has %s", never)
+		}
+	}
+}
+
+// A batch of ten shares its read: three calls a delivery at most, the read included.
+func TestTheCallsOfABatch(t *testing.T) {
+	t.Parallel()
+	calls, around := counting()
+	p := newPipeline(t, around)
+	workspaceID := newWorkspace(p)
+	for i := range 2 {
+		p.subscribe(workspaceID, p.receiver.URL(fmt.Sprintf("/ok/%d", i)), func(w *Webhook) { w.LastAt, w.LastStatus = stampPtr(midnight), Succeeded })
+	}
+	p.told(p.happens(workspaceID), p.happens(workspaceID), p.happens(workspaceID), p.happens(workspaceID), p.happens(workspaceID))
+	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 10, "SendMessageBatch": 1}, calls.take()); diff != "" {
+		t.Errorf("fan-out: %s", diff)
+	}
+	if n, errs := p.work(); n != 10 || len(errs) > 0 {
+		t.Fatal(n, errs)
+	}
+	if diff := cmp.Diff(map[string]int{"BatchGetItem": 1, "PutItem": 20}, calls.take()); diff != "" {
+		t.Errorf("delivery: %s", diff)
+	}
+}
+
+// What happens to an endpoint that fails for ever: ten attempts in 75 hours, each when it should be.
+func TestTheWholeSchedule(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	w := p.subscribe(workspaceID, p.receiver.URL("/status/500"))
+	p.told(p.happens(workspaceID))
+	p.run()
+	d := p.only()
+	if d.Status != Failed || len(d.Attempts) != maxTries || d.Reason != "" || p.receiver.Total() != maxTries {
+		t.Fatalf("%d requests, delivery: %+v", p.receiver.Total(), d)
+	}
+	for i, step := range schedule {
+		gap := d.Attempts[i+1].At.Time().Sub(d.Attempts[i].At.Time())
+		if least, most := step*8/10, step*12/10+1100*time.Millisecond; gap < least || gap > most {
+			t.Errorf("attempt %d came after %v, want %v to %v", i+2, gap, least, most)
+		}
+		if a := d.Attempts[i]; a.StatusCode != 500 || a.Error != "status 500" || a.Response == "" {
+			t.Errorf("attempt %d: %+v", i+1, a)
+		}
+	}
+	if got := p.hook(w); !got.Active || got.Failures != 10 || got.LastStatus != Failed {
+		t.Errorf("webhook: %+v", got)
+	}
+}
+
+func TestFailuresAndThenASuccess(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	w := p.subscribe(workspaceID, p.receiver.URL("/fail/a?n=3"))
+	p.told(p.happens(workspaceID))
+	p.run()
+	if d := p.only(); d.Status != Succeeded || len(d.Attempts) != 4 || d.Attempts[2].StatusCode != 500 || d.Attempts[3].StatusCode != 200 {
+		t.Errorf("delivery: %+v", d)
+	}
+	if got := p.hook(w); got.Failures != 0 || got.FailingSince != nil || got.LastStatus != Succeeded {
+		t.Errorf("webhook: %+v", got)
+	}
+}
+
+// A 410 switches the webhook off. What happens then is kept, so that it can be recovered, and nothing is sent.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	w := p.subscribe(workspaceID, p.receiver.URL("/gone"))
+	p.told(p.happens(workspaceID))
+	p.run()
+	if got := p.hook(w); got.Active || got.DisabledReason != disabledGone || got.Revision != 2 {
+		t.Errorf("webhook: %+v", got)
+	}
+	if d := p.only(); d.Status != Failed || len(d.Attempts) != 1 || d.Attempts[0].StatusCode != 410 {
+		t.Errorf("delivery: %+v", d)
+	}
+	later := p.happens(workspaceID)
+	p.told(later)
+	p.run()
+	for _, d := range p.all() {
+		if d.EventID == later.ID && (d.Status != Failed || len(d.Attempts) != 0 || d.Reason != "the webhook was disabled: "+disabledGone || d.Due != "") {
+			t.Errorf("the later delivery: %+v", d)
+		}
+	}
+	if n := p.receiver.Total(); len(p.all()) != 2 || n != 1 {
+		t.Errorf("%d deliveries, %d requests", len(p.all()), n)
+	}
+	if !strings.Contains(p.log.String(), `"WebhooksDisabled":[1]`) {
+		t.Error("the metric is not told")
+	}
+}
+
+// Five days without a success switch it off, and what is still pending fails at its turn.
+func TestFiveDaysOfFailures(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	w := p.subscribe(workspaceID, p.receiver.URL("/status/500"))
+	for range 3 {
+		p.told(p.happens(workspaceID))
+		p.run()
+		if got := p.hook(w); p.now().Sub(midnight) < hopelessAfter && !got.Active {
+			t.Fatalf("disabled after %v", p.now().Sub(midnight))
+		}
+	}
+	got := p.hook(w)
+	if got.Active || got.DisabledReason != disabledFailing {
+		t.Errorf("webhook: %+v", got)
+	}
+	if after := p.now().Sub(midnight); after < hopelessAfter || after > hopelessAfter+30*time.Hour {
+		t.Errorf("it was disabled after %v", after)
+	}
+}
+
+func TestWhatIsNotTold(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	early := p.happens(workspaceID)
+	p.advance(time.Millisecond)
+	want := p.subscribe(workspaceID, p.receiver.URL("/ok/a"), func(w *Webhook) { w.Events = []string{"comment.*", "file.created"} })
+	for _, change := range []func(*Webhook){
+		func(w *Webhook) { w.Active = false },
+		func(w *Webhook) { w.Events = []string{"project.*", "file.deleted"} },
+		func(w *Webhook) { w.ProjectID = "prj_01KGA4ZK70ABCDEFGHJKMNPQRT" },
+	} {
+		p.subscribe(workspaceID, p.receiver.URL("/ok/b"), change)
+	}
+	p.subscribe(newWorkspace(p), p.receiver.URL("/ok/b"))
+	p.told(early, p.happens(workspaceID), p.happens(workspaceID, func(e *event.Record) { e.Type = event.MemberAdded }))
+	p.run()
+	if d := p.only(); d.WebhookID != want.ID || d.Status != Succeeded || p.receiver.Count("/ok/b") != 0 {
+		t.Errorf("told: %+v", d)
+	}
+}
+
+// What is switched off, or deleted, between event and turn.
+func TestNoLongerWanted(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, reason string
+		change       func(p *pipeline, w Webhook)
+	}{
+		{"inactive", "the webhook is not active", func(p *pipeline, w Webhook) { w.Active = false; p.put(w) }},
+		{"disabled", "the webhook was disabled: x", func(p *pipeline, w Webhook) { w.Active, w.DisabledReason = false, "x"; p.put(w) }},
+		{"deleted", "the webhook was deleted", func(p *pipeline, w Webhook) {
+			if _, err := p.store.client.Do(p.t.Context(), p.store.webhooks.Delete(db.WebhookKey(w.WorkspaceID, w.ID))); err != nil {
+				p.t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPipeline(t)
+			workspaceID := newWorkspace(p)
+			w := p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+			p.told(p.happens(workspaceID))
+			tc.change(p, w)
+			p.run()
+			if d := p.only(); d.Status != Failed || d.Reason != tc.reason || d.Due != "" || p.receiver.Total() != 0 {
+				t.Errorf("delivery: %+v", d)
+			}
+		})
+	}
+}
+
+// Three time-outs open the breaker. From then on one delivery at a time is tried, the others step back, which is no attempt, and a
+// success brings all of them through.
+func TestTheBreaker(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	w := p.subscribe(workspaceID, p.receiver.URL("/hang"))
+	p.told(p.happens(workspaceID), p.happens(workspaceID), p.happens(workspaceID))
+	p.work()
+	if got := p.hook(w); got.Timeouts != 3 || !got.unhealthy() {
+		t.Fatalf("three time-outs at once: %+v", got)
+	}
+	var batch []event.Record
+	for range 7 {
+		batch = append(batch, p.happens(workspaceID))
+	}
+	p.told(batch...)
+	before := p.receiver.Total()
+	p.work()
+	if n := p.receiver.Total() - before; n != 1 {
+		t.Errorf("%d deliveries tried the endpoint at once", n)
+	}
+	parked := 0
+	for _, d := range p.all() {
+		if wait := d.NextAttemptAt.Time().Sub(p.now()); d.Tries == 0 {
+			if parked++; wait < time.Minute || wait > 5*time.Minute || len(d.Attempts) != 0 || !d.DueAt.Equal(*d.NextAttemptAt) {
+				t.Errorf("stepped back for %v: %+v", wait, d)
+			}
+		}
+	}
+	if parked != 6 || !strings.Contains(p.log.String(), `"DeliveriesParked":[6]`) {
+		t.Errorf("%d stepped back", parked)
+	}
+	p.receiver.Handle("/hang", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	p.run()
+	for _, d := range p.all() {
+		if d.Status != Succeeded || d.Tries > 2 {
+			t.Errorf("after the endpoint came back: %+v", d)
+		}
+	}
+	if got := p.hook(w); got.unhealthy() || got.ProbeUntil != nil {
+		t.Errorf("webhook: %+v", got)
+	}
+	if took := p.now().Sub(midnight); took > 10*time.Minute {
+		t.Errorf("that took %v", took)
+	}
+}
+
+// A hanging endpoint does not take part in what becomes of the others of its batch.
+func TestAHangingEndpointHoldsUpNobodyOfItsBatch(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/hang"))
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.work()
+	}()
+	if _, err := p.receiver.WaitFor(t.Context(), "/ok/a", 1); err != nil {
+		t.Error(err)
+	}
+	<-done
+	for _, d := range p.all() {
+		if d.Tries != 1 {
+			t.Errorf("delivery: %+v", d)
+		}
+	}
+}
+
+// A function that dies in the middle of an attempt leaves one that counts.
+func TestAnInterruptedAttemptCounts(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	send, deaths := p.worker.send, 0
+	p.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+		if deaths++; deaths <= 3 {
+			panic("killed")
+		}
+		return send(ctx, r)
+	}
+	for steps := 0; p.only().Status == Pending && steps < 100; steps++ {
+		p.work()
+		p.advance(30 * time.Second)
+		if steps%2 == 0 {
+			p.retry()
+		}
+	}
+	d := p.only()
+	if d.Status != Succeeded || len(d.Attempts) != 4 || d.Attempts[0].Error != sentenceInterrupted || d.Attempts[3].StatusCode != 200 {
+		t.Fatalf("delivery: %+v", d)
+	}
+	if p.receiver.Total() != 1 {
+		t.Errorf("%d requests", p.receiver.Total())
+	}
+}
+
+// A delivery that kills its function every time comes to its end.
+func TestADeliveryThatKills(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	p.worker.send = func(context.Context, sender.Request) sender.Result { panic("killed") }
+	p.run()
+	if d := p.only(); d.Status != Failed || len(d.Attempts) != maxTries {
+		t.Errorf("delivery: %+v", d)
+	}
+}
+
+// Messages that come twice, or early, or late, are no attempts.
+func TestMessagesAreOnlySignals(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/fail/a?n=2"))
+	e := p.happens(workspaceID)
+	p.told(e)
+	p.told(e)
+	first := p.receive()
+	if len(first) != 2 {
+		t.Fatalf("%d messages", len(first))
+	}
+	later, dropped := 0, 0
+	for _, err := range p.worker.Handle(t.Context(), first) {
+		if err != nil {
+			later++
+		} else {
+			dropped++
+		}
+	}
+	if n := p.receiver.Total(); n != 1 || later != 1 || dropped != 1 {
+		t.Errorf("%d requests, %d later, %d dropped", n, later, dropped)
+	}
+	p.told(e) // early: hides itself
+	if n, errs := p.work(); n != 1 || len(errs) != 1 || !strings.Contains(errs[0].Error(), "later") {
+		t.Errorf("early: %d, %v", n, errs)
+	}
+	p.advance(7 * time.Second)
+	if n, errs := p.work(); n != 2 || len(errs) != 0 || p.receiver.Total() != 2 { // the second failed, its next is minutes away
+		t.Errorf("%d messages, %v, %d requests", n, errs, p.receiver.Total())
+	}
+	p.told(e) // very early: dropped
+	before := p.only()
+	if n, errs := p.work(); n != 1 || len(errs) != 0 {
+		t.Errorf("very early: %d, %v", n, errs)
+	}
+	if diff := cmp.Diff(before, p.only()); diff != "" {
+		t.Errorf("a message changed something: %s", diff)
+	}
+	p.run()
+	if d := p.only(); d.Status != Succeeded || d.Tries != 3 || p.receiver.Total() != 3 {
+		t.Errorf("%d requests, delivery: %+v", p.receiver.Total(), d)
+	}
+}
+
+// A redelivery that is asked for while an attempt is under way is never swallowed, and the attempt's result is not either.
+func TestARedeliveryDuringAnAttempt(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	e := p.happens(workspaceID)
+	p.told(e)
+	send, asked := p.worker.send, false
+	p.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+		result := send(ctx, r)
+		if !asked {
+			asked = true
+			if _, err := p.store.save(ctx, p.only().again(p.now(), true)); err != nil {
+				t.Error(err)
+			}
+		}
+		return result
+	}
+	p.work()
+	d := p.only()
+	if d.Status != Pending || !d.Manual || len(d.Attempts) != 1 || d.Attempts[0].StatusCode != 200 {
+		t.Fatalf("delivery: %+v", d)
+	}
+	p.told(e) // the message that the redelivery sends
+	p.work()
+	if d := p.only(); d.Status != Succeeded || len(d.Attempts) != 2 || d.Manual || p.receiver.Total() != 2 {
+		t.Errorf("%d requests, delivery: %+v", p.receiver.Total(), d)
+	}
+}
+
+// One by hand is made though the webhook is off, and once.
+func TestAManualAttemptOfAnInactiveWebhook(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	w := p.subscribe(workspaceID, p.receiver.URL("/status/500"))
+	e := p.happens(workspaceID)
+	p.told(e)
+	p.work()
+	w.Active = false
+	p.put(w)
+	if _, err := p.store.save(t.Context(), p.only().again(p.now(), true)); err != nil {
+		t.Fatal(err)
+	}
+	p.told(e)
+	p.run()
+	if d := p.only(); d.Status != Failed || len(d.Attempts) != 2 || p.receiver.Total() != 2 {
+		t.Errorf("%d requests, delivery: %+v", p.receiver.Total(), d)
+	}
+}
+
+func TestPoison(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	good := p.receive()
+	batch := append([]api.QueueMessage{{ID: "m1", Body: "what?"}, {ID: "m2", Body: `{"deliveryId":"dlv_1"}`}}, good...)
+	for i, err := range p.worker.Handle(t.Context(), batch) {
+		if err != nil {
+			t.Errorf("message %d: %v", i, err)
+		}
+	}
+	bodies := strings.Join(p.poisoned(), "\n")
+	if !strings.Contains(bodies, `"body":"what?","messageId":"m1"`) || !strings.Contains(bodies, `"messageId":"m2"`) || !strings.Contains(bodies, "names no delivery") {
+		t.Errorf("in the failure queue: %s", bodies)
+	}
+	if p.receiver.Total() != 1 {
+		t.Error("poison held up the others")
+	}
+	records := stream(t, p.happens(workspaceID), p.happens("ws_x"), p.happens(workspaceID))
+	records[0].NewImage["type"] = &types.AttributeValueMemberN{Value: "1"}
+	delete(records[0].NewImage, "id")
+	errs := p.fanout.Handle(t.Context(), records)
+	for i, poison := range []bool{true, true, false} {
+		if strings.Contains(fmt.Sprint(errs[i]), "poison") != poison {
+			t.Errorf("record %d: %v", i, errs[i])
+		}
+	}
+}
+
+// An item that can't be read is nobody else's business.
+func TestAnUnreadableWebhook(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	broken := p.ids.New(id.Webhook)
+	if _, err := p.store.client.Do(t.Context(), p.store.webhooks.Put(db.WebhookKey(workspaceID, broken), db.Item{
+		"createdAt": &types.AttributeValueMemberS{Value: "yesterday"},
+	})); err != nil {
+		t.Fatal(err)
+	}
+	p.told(p.happens(workspaceID))
+	p.run()
+	if d := p.only(); d.Status != Succeeded {
+		t.Errorf("delivery: %+v", d)
+	}
+	if log := p.log.String(); !strings.Contains(log, broken) || !strings.Contains(log, `"WebhooksUnreadable":[1]`) {
+		t.Errorf("log: %s", log)
+	}
+}
+
+// The work for an event depends on its workspace alone: with many webhooks elsewhere it is the same calls for the same keys.
+func TestFanoutReadsItsWorkspaceOnly(t *testing.T) {
+	t.Parallel()
+	calls, around := counting()
+	p := newPipeline(t, around)
+	for range 300 {
+		p.subscribe(newWorkspace(p), "https://example.com")
+	}
+	workspaceID := newWorkspace(p)
+	for i := range 20 {
+		p.subscribe(workspaceID, p.receiver.URL(fmt.Sprintf("/ok/%d", i)))
+	}
+	p.told(p.happens(workspaceID))
+	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 20, "SendMessageBatch": 2}, calls.take()); diff != "" {
+		t.Error(diff)
+	}
+	out, err := p.sdk.Query(t.Context(), &dynamodb.QueryInput{ // what that query had to read
+		TableName: &p.table, KeyConditionExpression: ptr("pk = :pk"), Select: types.SelectCount,
+		ExpressionAttributeValues: db.Item{":pk": &types.AttributeValueMemberS{Value: db.WebhooksOf(workspaceID).PK}},
+	})
+	if err != nil || out.ScannedCount != 20 {
+		t.Errorf("%v, %v", out, err)
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// Too little time is no beginning.
+func TestNoAttemptIsBegunLate(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	ctx, cancel := context.WithTimeout(t.Context(), attemptTime-time.Second)
+	defer cancel()
+	errs := p.worker.Handle(ctx, p.receive())
+	if len(errs) != 1 || !strings.Contains(fmt.Sprint(errs[0]), "too little time") || p.receiver.Total() != 0 || p.only().Tries != 0 {
+		t.Errorf("%v, %d requests, %+v", errs, p.receiver.Total(), p.only())
+	}
+}
+
+// The function's end in the middle of an attempt is no failure of the endpoint.
+func TestAnAttemptThatWeBreakOff(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	w := p.subscribe(workspaceID, p.receiver.URL("/hang"))
+	p.told(p.happens(workspaceID))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		_, _ = p.receiver.WaitFor(ctx, "/hang", 1)
+		cancel()
+	}()
+	if errs := p.worker.Handle(ctx, p.receive()); errs[0] != nil {
+		t.Error(errs)
+	}
+	d := p.only()
+	if d.Tries != 1 || d.Attempts[0].Error != sentenceInterrupted || d.LeaseUntil == nil || p.hook(w).LastAt != nil {
+		t.Errorf("delivery: %+v, webhook: %+v", d, p.hook(w))
+	}
+	if d.DueAt.Time().Before(d.LeaseUntil.Time()) {
+		t.Errorf("due at %v, leased until %v", d.DueAt, d.LeaseUntil)
+	}
+}

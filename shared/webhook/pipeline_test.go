@@ -1,0 +1,377 @@
+package webhook
+
+import (
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"devplatform/infra/hooktest"
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/sqs/sqstest"
+	"devplatform/infra/slicetest"
+	"devplatform/shared/api"
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+	"devplatform/shared/metric"
+	"devplatform/shared/queue"
+	"devplatform/shared/webhook/sender"
+)
+
+// pipeline is the whole way of an event, from the stream to the endpoint and by way of the retry job back again, on a table and
+// queues of its own. Its time stands still until it is moved.
+type pipeline struct {
+	t                    *testing.T
+	millis               atomic.Int64
+	sdk                  *dynamodb.Client
+	table                string
+	queues               *sqs.Client
+	deliveries, failures string // queue URLs
+	store                store
+	sealer               sealer
+	ids                  *id.Generator
+	fanout               *Fanout
+	worker               *Worker
+	job                  *RetryJob
+	log                  *slicetest.Log
+	receiver             *hooktest.Receiver
+	lastRun              time.Time
+}
+
+const pipelineSecret = "whsec_c2l4dGVlbiBieXRlcyBvZiBzZWNyZXQgYW5kIG1vcmU="
+
+// midnight is when the pipelines' time begins.
+var midnight = time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)
+
+// aroundCalls changes how calls to DynamoDB and SQS are made.
+type aroundCalls func(http.RoundTripper) http.RoundTripper
+
+func newPipeline(t *testing.T, around ...aroundCalls) *pipeline {
+	t.Helper()
+	p := &pipeline{t: t, table: "webhooks-" + rand.Text(), log: slicetest.NewLog(), receiver: hooktest.New(t)}
+	p.millis.Store(midnight.UnixMilli())
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+	for _, change := range around {
+		client.Transport = change(client.Transport)
+	}
+	dynamo, sqsEndpoint := dynamotest.StartServer(t), sqstest.StartServer(t, sqstest.Clock(p.now))
+	p.sdk, p.queues = dynamotest.Client(dynamo), sqstest.Client(sqsEndpoint)
+	p.createTable()
+	p.failures = sqstest.CreateQueue(t, p.queues, "failures-"+rand.Text(), nil)
+	p.deliveries = sqstest.CreateQueue(t, p.queues, "deliveries-"+rand.Text(), map[string]string{"VisibilityTimeout": "180"})
+	impatient := retry.NewStandard(func(o *retry.StandardOptions) {
+		o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+	})
+	database := db.Wrap(dynamotest.Client(dynamo, func(o *dynamodb.Options) { o.HTTPClient, o.Retryer = client, impatient }), p.now)
+	sends := queue.Wrap(sqstest.Client(sqsEndpoint, func(o *sqs.Options) { o.HTTPClient, o.Retryer = client, impatient }))
+	logger := slog.New(slog.NewJSONHandler(p.log, nil))
+	metrics := metric.New(logger, "test", p.now)
+	table := database.Table(p.table)
+	p.store = store{client: db.Wrap(p.sdk, p.now), webhooks: db.Wrap(p.sdk, p.now).Table(p.table)}
+	p.sealer = sealer{slicetest.Keys(p.now)}
+	p.ids = id.NewGenerator(p.now, rand.Reader)
+	p.fanout = NewFanout(FanoutDeps{
+		DB: database, Webhooks: table, Deliveries: sends.Queue(p.deliveries), Clock: p.now, Logger: logger, Metrics: metrics,
+	})
+	p.worker = NewWorker(WorkerDeps{
+		DB: database, Webhooks: table, Deliveries: sends.Queue(p.deliveries), Failures: sends.Queue(p.failures), Keys: p.sealer.keys,
+		Sender: sender.New(sender.Options{AllowPrivate: true, Now: p.now, Timeout: 300 * time.Millisecond}),
+		Clock:  p.now, Logger: logger, Metrics: metrics,
+	})
+	p.job = NewRetryJob(RetryJobDeps{
+		DB: database, Webhooks: table, Deliveries: sends.Queue(p.deliveries), Clock: p.now, Logger: logger, Metrics: metrics,
+	})
+	return p
+}
+
+// createTable makes the table as template.yaml has it.
+func (p *pipeline) createTable() {
+	p.t.Helper()
+	attribute := func(name string) types.AttributeDefinition {
+		return types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS}
+	}
+	key := func(hash, sort string) []types.KeySchemaElement {
+		return []types.KeySchemaElement{{AttributeName: &hash, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange}}
+	}
+	_, err := p.sdk.CreateTable(p.t.Context(), &dynamodb.CreateTableInput{
+		TableName: &p.table, BillingMode: types.BillingModePayPerRequest, KeySchema: key("pk", "sk"),
+		AttributeDefinitions: []types.AttributeDefinition{attribute("pk"), attribute("sk"), attribute("due"), attribute("dueAt")},
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
+			IndexName: aws.String("due"), KeySchema: key("due", "dueAt"),
+			Projection: &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"workspaceId"}},
+		}},
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *pipeline) now() time.Time { return time.UnixMilli(p.millis.Load()).UTC() }
+
+func (p *pipeline) advance(d time.Duration) { p.millis.Add(d.Milliseconds()) }
+
+// subscribe stores a webhook to everything of a workspace, changed as the test wants it.
+func (p *pipeline) subscribe(workspaceID, url string, change ...func(*Webhook)) Webhook {
+	p.t.Helper()
+	now := clock.Stamp(p.now())
+	w := Webhook{
+		ID: p.ids.New(id.Webhook), WorkspaceID: workspaceID, URL: url, Events: []string{"*"}, Active: true,
+		CreatedAt: now, UpdatedAt: now, Revision: 1, Generation: 1,
+	}
+	var err error
+	if w.Secret, err = p.sealer.seal(p.t.Context(), w.ID, pipelineSecret); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, do := range change {
+		do(&w)
+	}
+	p.put(w)
+	return w
+}
+
+func (p *pipeline) put(w Webhook) {
+	p.t.Helper()
+	item, err := db.Encode(w)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if _, err := p.store.client.Do(p.t.Context(), p.store.webhooks.Put(db.WebhookKey(w.WorkspaceID, w.ID), item)); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// hook is a webhook as it is now.
+func (p *pipeline) hook(w Webhook) Webhook {
+	p.t.Helper()
+	w, err := p.store.webhook(p.t.Context(), w.WorkspaceID, w.ID)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return w
+}
+
+// happens is an event of a workspace, now.
+func (p *pipeline) happens(workspaceID string, change ...func(*event.Record)) event.Record {
+	eventID := p.ids.New(id.Event)
+	e := event.Record{
+		ID: eventID, Type: event.FileCreated, WorkspaceID: workspaceID, ProjectID: "prj_01KGA4ZK70ABCDEFGHJKMNPQRS",
+		Payload: event.Text(`{"id":"` + eventID + `","type":"file.created"}`), ExpiresAt: p.now().Add(event.Retention).Unix(),
+	}
+	for _, do := range change {
+		do(&e)
+	}
+	return e
+}
+
+// stream are the events' records.
+func stream(t *testing.T, happened ...event.Record) []api.StreamRecord {
+	t.Helper()
+	records := make([]api.StreamRecord, len(happened))
+	for i, e := range happened {
+		item, err := db.Encode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records[i] = api.StreamRecord{SequenceNumber: fmt.Sprint(i + 1), EventName: "INSERT", NewImage: item}
+	}
+	return records
+}
+
+// told is the fan-out of events, which must succeed.
+func (p *pipeline) told(happened ...event.Record) {
+	p.t.Helper()
+	for _, err := range p.fanout.Handle(p.t.Context(), stream(p.t, happened...)) {
+		if err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// receive takes up to ten messages that can be seen now.
+func (p *pipeline) receive() []api.QueueMessage {
+	p.t.Helper()
+	out, err := p.queues.ReceiveMessage(p.t.Context(), &sqs.ReceiveMessageInput{
+		QueueUrl: &p.deliveries, MaxNumberOfMessages: 10,
+		MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{sqstypes.MessageSystemAttributeNameAll},
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	messages := make([]api.QueueMessage, len(out.Messages))
+	for i, m := range out.Messages {
+		messages[i] = api.QueueMessage{ID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Group: m.Attributes["MessageGroupId"]}
+	}
+	return messages
+}
+
+func (p *pipeline) remove(m api.QueueMessage) {
+	p.t.Helper()
+	if _, err := p.queues.DeleteMessage(p.t.Context(), &sqs.DeleteMessageInput{QueueUrl: &p.deliveries, ReceiptHandle: &m.ReceiptHandle}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// work works on all messages that can be seen now, and answers with how many there were and what did not come to its end.
+func (p *pipeline) work() (n int, errs []error) {
+	p.t.Helper()
+	for {
+		messages := p.receive()
+		if len(messages) == 0 {
+			return n, errs
+		}
+		n += len(messages)
+		for i, err := range p.worker.Handle(p.t.Context(), messages) {
+			if err == nil {
+				p.remove(messages[i])
+				continue
+			}
+			errs = append(errs, err)
+		}
+	}
+}
+
+func (p *pipeline) retry() {
+	p.t.Helper()
+	p.lastRun = p.now()
+	if err := p.job.Run(p.t.Context()); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// next is the time to which nothing happens: that of the next attempt that a message may wait for, or of the run of the retry job
+// that sees the next delivery in the index; zero if nothing is pending.
+func (p *pipeline) next() time.Time {
+	p.t.Helper()
+	var next time.Time
+	sooner := func(at time.Time) {
+		if next.IsZero() || at.Before(next) {
+			next = at
+		}
+	}
+	for _, d := range p.all() {
+		if d.Status != Pending {
+			continue
+		}
+		if at := d.NextAttemptAt.Time().Add(time.Second); at.After(p.now()) { // messages wait for whole seconds
+			sooner(at)
+		}
+		if at := d.DueAt.Time().Add(-ahead); at.After(p.now()) {
+			sooner(at)
+		}
+		sooner(p.lastRun.Add(time.Minute))
+		if d.DueAt.Time().Add(-ahead).After(p.lastRun.Add(time.Minute)) && d.NextAttemptAt.Time().Sub(p.now()) > time.Minute {
+			next = d.DueAt.Time().Add(-ahead)
+		}
+	}
+	return next
+}
+
+// run plays on until nothing is pending any more.
+func (p *pipeline) run() {
+	p.t.Helper()
+	for steps := 0; ; steps++ {
+		if steps == 10_000 {
+			p.t.Fatal("it does not come to an end")
+		}
+		p.work()
+		next := p.next()
+		if next.IsZero() {
+			return
+		}
+		if next.After(p.now()) {
+			p.advance(next.Sub(p.now()) + time.Millisecond)
+		}
+		if p.now().Sub(p.lastRun) >= time.Minute {
+			p.retry()
+		}
+	}
+}
+
+// all are the deliveries that there are.
+func (p *pipeline) all() []Delivery {
+	p.t.Helper()
+	var all []Delivery
+	for _, item := range dynamotest.Dump(p.t, p.sdk, p.table) {
+		if !strings.HasPrefix(db.KeyOf(item).SK, "DELIVERY#") {
+			continue
+		}
+		d, err := decode[Delivery](item)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// only is the one delivery that there is.
+func (p *pipeline) only() Delivery {
+	p.t.Helper()
+	all := p.all()
+	if len(all) != 1 {
+		p.t.Fatalf("there are %d deliveries, want 1", len(all))
+	}
+	return all[0]
+}
+
+// poisoned are the messages in the failure queue.
+func (p *pipeline) poisoned() (bodies []string) {
+	p.t.Helper()
+	out, err := p.queues.ReceiveMessage(p.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &p.failures, MaxNumberOfMessages: 10})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, m := range out.Messages {
+		bodies = append(bodies, *m.Body)
+	}
+	return bodies
+}
+
+func newWorkspace(p *pipeline) string { return p.ids.New(id.Workspace) }
+
+// counted counts calls by operation.
+type counted struct {
+	next http.RoundTripper
+	mu   sync.Mutex
+	n    map[string]int
+}
+
+// counting counts the calls that a pipeline makes.
+func counting() (*counted, aroundCalls) {
+	c := &counted{n: map[string]int{}}
+	return c, func(next http.RoundTripper) http.RoundTripper {
+		c.next = next
+		return c
+	}
+}
+
+func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.mu.Lock()
+	c.n[dynamotest.Operation(r)]++
+	c.mu.Unlock()
+	return c.next.RoundTrip(r)
+}
+
+// take answers with the calls since the last time.
+func (c *counted) take() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.n
+	c.n = map[string]int{}
+	return n
+}
+

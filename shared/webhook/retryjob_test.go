@@ -1,0 +1,310 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/db"
+	"devplatform/shared/queue"
+)
+
+// purge loses every message that can be seen now.
+func (p *pipeline) purge() (n int) {
+	p.t.Helper()
+	for {
+		messages := p.receive()
+		if len(messages) == 0 {
+			return n
+		}
+		for _, m := range messages {
+			p.remove(m)
+			n++
+		}
+	}
+}
+
+// A lost message costs two minutes, and one that is lost each time comes back more and more rarely, but always.
+func TestLostMessages(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	if n := p.purge(); n != 1 {
+		t.Fatalf("%d messages", n)
+	}
+	var seen []time.Duration
+	for p.now().Sub(midnight) < 5*time.Hour {
+		p.retry()
+		for range 60 {
+			if p.purge() > 0 {
+				seen = append(seen, p.now().Sub(midnight).Round(time.Minute))
+			}
+			p.advance(time.Second)
+		}
+	}
+	want := []time.Duration{2, 4, 8, 16, 32, 64, 124, 184, 244}
+	if got := fmt.Sprint(seen); len(seen) != len(want) {
+		t.Errorf("it came back after %s, want about %v minutes", got, want)
+	} else {
+		for i := range want {
+			if off := (seen[i] - want[i]*time.Minute).Abs(); off > time.Minute {
+				t.Errorf("it came back after %s, want about %v minutes", got, want)
+			}
+		}
+	}
+	p.run()
+	if d := p.only(); d.Status != Succeeded || d.Tries != 1 {
+		t.Errorf("delivery: %+v", d)
+	}
+}
+
+// What is due within the minute is sent so delayed that it comes when it is due.
+func TestTheRetryJobLooksAhead(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	p.purge()
+	due := p.now().Add(90 * time.Second)
+	if _, err := p.store.save(t.Context(), p.only().put(due)); err != nil {
+		t.Fatal(err)
+	}
+	p.retry()
+	if d := p.only(); d.Wakes != 0 {
+		t.Fatal("woken a minute and a half ahead")
+	}
+	p.advance(45 * time.Second)
+	p.retry()
+	if d := p.only(); d.Wakes != 1 || !d.DueAt.Time().Equal(due.Add(signalLoss)) || !strings.Contains(p.log.String(), `"OldestUndelivered":[0]`) {
+		t.Fatalf("delivery: %+v", d)
+	}
+	p.advance(44 * time.Second)
+	if n, _ := p.work(); n != 0 {
+		t.Error("the message came early")
+	}
+	p.advance(time.Second)
+	if n, _ := p.work(); n != 1 || p.only().Status != Succeeded || !p.only().Attempts[0].At.Time().Equal(due) {
+		t.Errorf("%d messages, %+v", n, p.only())
+	}
+}
+
+// Two runs at once send a delivery once.
+func TestTwoRunsAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	const events = 60
+	for range events / 10 {
+		for range 10 {
+			p.told(p.happens(workspaceID))
+		}
+	}
+	p.purge()
+	p.advance(2 * time.Minute)
+	var group sync.WaitGroup
+	for range 3 {
+		group.Go(func() {
+			if err := p.job.Run(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if n := p.purge(); n != events {
+		t.Errorf("%d messages, want %d", n, events)
+	}
+	log := p.log.String()
+	if !strings.Contains(log, `"OldestUndelivered":[120]`) {
+		t.Errorf("the log does not tell how late they are: %s", log)
+	}
+}
+
+// Out of time it stops; the next run goes on.
+func TestARunOutOfTime(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	p.purge()
+	p.advance(5 * time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), runReserve-time.Second)
+	defer cancel()
+	if err := p.job.Run(ctx); err != nil || p.purge() != 0 || p.only().Wakes != 0 {
+		t.Errorf("%v, %+v", err, p.only())
+	}
+	p.retry()
+	if n := p.purge(); n != 1 {
+		t.Errorf("%d messages", n)
+	}
+}
+
+// An item that can't be read is not sent, is said so, and holds up nothing.
+func TestAnUnreadableDelivery(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	w := p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	d := p.only()
+	item, err := db.Encode(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	item["tries"] = &types.AttributeValueMemberS{Value: "many"}
+	other := d.ID[:len(d.ID)-1] + "0"
+	for key, place := range map[db.Key]string{
+		db.DeliveryKey(w.ID, d.ID):  d.DueAt.String(),
+		db.DeliveryKey(w.ID, other): "0 o'clock", // behind in no order that we know
+	} {
+		item["dueAt"] = &types.AttributeValueMemberS{Value: place}
+		if _, err := p.store.client.Do(t.Context(), p.store.webhooks.Put(key, item)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, errs := p.work(); len(errs) != 0 {
+		t.Error(errs)
+	}
+	if bodies := p.poisoned(); len(bodies) != 1 || !strings.Contains(bodies[0], d.ID) {
+		t.Errorf("in the failure queue: %v", bodies)
+	}
+	p.advance(10 * time.Minute)
+	p.retry()
+	if n := p.purge(); n != 0 || !strings.Contains(p.log.String(), "a delivery can't be read") {
+		t.Errorf("%d messages: %s", n, p.log)
+	}
+	for _, item := range dynamotest.Dump(t, p.sdk, p.table) {
+		if place, ok := item["dueAt"].(*types.AttributeValueMemberS); ok && place.Value <= p.now().Add(30*time.Minute).Format(time.RFC3339) {
+			t.Errorf("it is due again at %s", place.Value)
+		}
+	}
+}
+
+// refuseTo cuts off calls of an operation while on says so.
+func refuseTo(operation string, on func() bool) aroundCalls {
+	return func(next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(r *http.Request) (*http.Response, error) {
+			if dynamotest.Operation(r) == operation && on() {
+				return nil, errors.New("cut off")
+			}
+			return next.RoundTrip(r)
+		})
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Where storage or the queue are away, messages and records are not done with, and whatever was begun goes on later.
+func TestOutages(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		operation string
+		fanout    bool // fails
+		worker    bool // fails
+		requests  int  // before the outage is over
+		job       bool // fails
+	}{
+		{"Query", true, false, 1, true},
+		{"BatchGetItem", false, true, 0, false},
+		{"PutItem", true, true, 0, false},
+		{"SendMessageBatch", true, false, 1, true},
+		{"ChangeMessageVisibility", false, false, 1, false},
+		{"UpdateItem", false, false, 1, true},
+	} {
+		t.Run(tc.operation, func(t *testing.T) {
+			t.Parallel()
+			away := false
+			p := newPipeline(t, refuseTo(tc.operation, func() bool { return away }))
+			workspaceID := newWorkspace(p)
+			p.subscribe(workspaceID, p.receiver.URL("/fail/a"))
+			e := p.happens(workspaceID)
+			away = true
+			err := errors.Join(p.fanout.Handle(t.Context(), stream(t, e))...)
+			if (err != nil) != tc.fanout || err != nil && !errors.Is(err, db.ErrUnavailable) && !errors.Is(err, queue.ErrUnavailable) {
+				t.Errorf("fan-out: %v", err)
+			}
+			away = false
+			p.told(e)
+			away = true
+			failed := false
+			for _, err := range p.worker.Handle(t.Context(), p.receive()[:1]) {
+				failed = failed || errors.Is(err, db.ErrUnavailable)
+			}
+			if failed != tc.worker {
+				t.Errorf("worker: %v", failed)
+			}
+			if n := p.receiver.Total(); n != tc.requests {
+				t.Errorf("%d requests", n)
+			}
+			p.advance(4 * time.Minute)
+			if err := p.job.Run(t.Context()); (err != nil) != tc.job {
+				t.Errorf("retry job: %v", err)
+			}
+			away = false
+			p.run()
+			if d := p.only(); d.Status != Succeeded || d.Tries > 3 {
+				t.Errorf("delivery: %+v", d)
+			}
+		})
+	}
+}
+
+// Without its keys nothing is attempted, and no attempt is used up.
+func TestWithoutKeys(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	secrets := p.worker.secrets
+	p.worker.secrets = func(context.Context, Webhook, time.Time) ([]string, error) { return nil, errors.New("no keys") }
+	if errs := p.worker.Handle(t.Context(), p.receive()); errs[0] == nil || p.only().Tries != 0 {
+		t.Errorf("%v, %+v", errs, p.only())
+	}
+	p.worker.secrets = secrets
+	p.run()
+	if d := p.only(); d.Status != Succeeded || d.Tries != 1 {
+		t.Errorf("delivery: %+v", d)
+	}
+}
+
+// A record whose answer gets lost, again and again, is made, so that nothing is sent twice.
+func TestTheRecordIsStubborn(t *testing.T) {
+	t.Parallel()
+	puts := 0
+	p := newPipeline(t, func(next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(r *http.Request) (*http.Response, error) {
+			answer, err := next.RoundTrip(r)
+			if dynamotest.Operation(r) == "PutItem" {
+				if puts++; puts > 2 && puts <= 2+2*dynamotest.Attempts { // birth, claim, and then twice as often as the SDK tries
+					_ = answer.Body.Close()
+					return nil, errors.New("lost")
+				}
+			}
+			return answer, err
+		})
+	})
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	if _, errs := p.work(); len(errs) != 0 {
+		t.Error(errs)
+	}
+	if d := p.only(); d.Status != Succeeded || d.Tries != 1 || p.receiver.Total() != 1 {
+		t.Errorf("delivery: %+v", d)
+	}
+}
