@@ -11,7 +11,7 @@ import (
 
 type newWebhookInput struct {
 	Body struct {
-		URL         string     `json:"url" minLength:"1" doc:"An absolute https URL without credentials, at most 2,048 characters. That its address is public is checked at every attempt" example:"https://example.com/hooks"`
+		URL         string     `json:"url" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters. That its address is public is checked at every attempt" example:"https://example.com/hooks"`
 		Events      []pattern  `json:"events" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 types of events, groups of them, or * for all" example:"[\"project.*\",\"file.created\"]"`
 		Secret      secretText `json:"secret,omitempty" doc:"What deliveries are signed with, 1–256 characters. Absent or null: the service makes one and shows it in this answer alone" example:"a secret of your own"`
 		ProjectID   *string    `json:"projectId,omitempty" doc:"Only this project's events; all of the workspace if absent" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
@@ -35,7 +35,7 @@ func malformed(url *string) []error {
 type webhookSettingsInput struct {
 	InWebhook
 	Body struct {
-		URL         *string    `json:"url,omitempty" minLength:"1" doc:"An absolute https URL without credentials, at most 2,048 characters" example:"https://example.com/hooks"`
+		URL         *string    `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters" example:"https://example.com/hooks"`
 		Events      []pattern  `json:"events,omitempty" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 types of events, groups of them, or * for all" example:"[\"*\"]"`
 		Secret      secretText `json:"secret,omitempty" doc:"Another secret, 1–256 characters; null: the service makes one and shows it in this answer alone. The one before stays valid for 24 hours" example:"a secret of your own"`
 		Description *string    `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Tells the build server."`

@@ -1,0 +1,275 @@
+package webhook
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"devplatform/infra/hooktest"
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/sqs/sqstest"
+	"devplatform/infra/slicetest"
+	"devplatform/shared/api"
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+	"devplatform/shared/queue"
+	"devplatform/shared/webhook/sender"
+	"devplatform/shared/workspace"
+)
+
+// noon is when the tests of the endpoints begin.
+var noon = time.Date(2031, 5, 5, 12, 0, 0, 0, time.UTC)
+
+// site is the endpoints behind a real HTTP server, on a DynamoDB, an SQS and a receiver of their own.
+type site struct {
+	t        *testing.T
+	clock    *slicetest.Clock
+	log      *slicetest.Log
+	endpoint string
+	sdk      *dynamodb.Client // past every layer of ours
+	client   *db.Client
+	names    struct{ webhooks, projects string }
+	webhooks db.Table
+	projects db.Table
+	sqs      *sqs.Client
+	queueURL string
+	receiver *hooktest.Receiver
+	keys     *config.Keys
+	ids      *id.Generator
+	crowd    *slicetest.Crowd
+	private  bool
+	service  *Service
+	server   *httptest.Server
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{
+		t: t, clock: slicetest.NewClock(noon, 0), log: slicetest.NewLog(), endpoint: dynamotest.StartServer(t),
+		sqs: sqstest.Start(t), receiver: hooktest.New(t), crowd: &slicetest.Crowd{}, private: true,
+	}
+	s.sdk = dynamotest.Client(s.endpoint)
+	s.keys = slicetest.Keys(s.clock.Now)
+	s.ids = id.NewGenerator(s.clock.Now, rand.Reader)
+	s.names.webhooks, s.names.projects = slicetest.Table(t, s.sdk, "webhooks"), slicetest.Table(t, s.sdk, "projects")
+	s.queueURL = sqstest.CreateQueue(t, s.sqs, "deliveries-"+strings.ToLower(rand.Text()), nil)
+	s.server = httptest.NewServer(nil)
+	t.Cleanup(s.server.Close)
+	s.serve(s.sdk, s.sqs)
+	return s
+}
+
+// serve has a new service take over, which reaches DynamoDB and SQS by SDK clients.
+func (s *site) serve(sdk *dynamodb.Client, queues *sqs.Client) {
+	s.client = db.Wrap(sdk, s.clock.Now)
+	s.webhooks, s.projects = s.client.Table(s.names.webhooks), s.client.Table(s.names.projects)
+	logger := slog.New(s.log)
+	s.service = New(Deps{
+		DB: s.client, Webhooks: s.webhooks, Projects: s.projects, Queue: queue.Wrap(queues).Queue(s.queueURL),
+		Keys: s.keys, Cursors: db.NewCursors(s.keys), Sender: sender.New(sender.Options{AllowPrivate: s.private, Now: s.clock.Now}),
+		IDs: s.ids, Clock: s.clock.Now, Logger: logger, AllowPrivate: s.private,
+	})
+	s.server.Config.Handler = api.NewRouter(api.Config{
+		Name: "test", Version: "1", Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: s.crowd, Clock: s.clock.Now,
+	}, s.service.Register)
+}
+
+// interpose puts a wire between the service and DynamoDB.
+func (s *site) interpose() *dynamotest.Wire {
+	s.t.Helper()
+	wire := dynamotest.NewWire(s.t, s.endpoint, nil)
+	s.serve(wire.Client(), s.sqs)
+	return wire
+}
+
+// visitor is a user's client.
+type visitor struct {
+	*slicetest.Client
+	s        *site
+	name     string
+	userID   string
+	personal string // the id of the personal workspace
+}
+
+// user makes a user with a personal workspace.
+func (s *site) user(name string) *visitor {
+	s.t.Helper()
+	s.clock.Advance(time.Millisecond)
+	v := &visitor{Client: slicetest.NewClient(s.t, s.server.URL, s.log), s: s, name: name}
+	v.SetCookie("session", name)
+	v.SessionCalls = 1
+	v.userID, v.personal = s.ids.New(id.User), s.ids.New(id.Workspace)
+	writes, err := workspace.Personal(s.projects, v.personal, v.userID, name, s.clock.Now())
+	s.must(err)
+	s.must(s.client.Transact(s.t.Context(), writes...))
+	s.crowd.Add(api.Caller{UserID: v.userID, Username: name, Email: name + "@example.com", CreatedAt: s.clock.Now()})
+	return v
+}
+
+func (s *site) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// workspace makes a workspace of nobody's and gives users roles in it.
+func (s *site) workspace(roles map[*visitor]workspace.Role) string {
+	s.t.Helper()
+	workspaceID := s.ids.New(id.Workspace)
+	s.put(db.WorkspaceKey(workspaceID), workspace.Workspace{ID: workspaceID, Name: "Team", CreatedAt: clock.Stamp(noon)})
+	for v, role := range roles {
+		s.join(workspaceID, v, role)
+	}
+	return workspaceID
+}
+
+func (s *site) join(workspaceID string, v *visitor, role workspace.Role) {
+	s.t.Helper()
+	m := workspace.Membership{WorkspaceID: workspaceID, UserID: v.userID, Username: v.name, Role: role, AddedAt: clock.Stamp(noon), Name: "Team"}
+	s.put(db.MemberKey(workspaceID, v.userID), m)
+	s.put(db.MembershipKey(v.userID, workspaceID), m)
+}
+
+// project makes a project as package project stores it, as far as it matters here.
+func (s *site) project(workspaceID, visibility string, by *visitor) string {
+	s.t.Helper()
+	projectID := s.ids.New(id.Project)
+	place := projectPlace{WorkspaceID: workspaceID, Visibility: visibility, CreatedBy: by.userID}
+	s.put(db.ProjectKey(workspaceID, projectID), place)
+	s.put(db.TreeKey(projectID), place)
+	return projectID
+}
+
+func (s *site) put(key db.Key, record any) {
+	s.t.Helper()
+	item, err := db.Encode(record)
+	s.must(err)
+	_, err = s.client.Do(s.t.Context(), s.projects.Put(key, item))
+	s.must(err)
+}
+
+type object map[string]any
+
+// hook makes a webhook at a path of the receiver and answers with its path in the API.
+func (v *visitor) hook(path string, more ...object) string {
+	v.s.t.Helper()
+	fields := object{"url": v.s.receiver.URL(path), "events": []string{"*"}}
+	for _, m := range more {
+		for name, value := range m {
+			fields[name] = value
+		}
+	}
+	v.s.clock.Advance(time.Millisecond)
+	return "/api/webhooks/" + v.Do(http.MethodPost, "/api/webhooks", fields).Want(v.s.t, http.StatusCreated).Text("id")
+}
+
+// stored is a webhook as it is stored.
+func (s *site) stored(path string) Webhook {
+	s.t.Helper()
+	webhookID := path[strings.LastIndex(path, "/")+1:]
+	workspaceID, err := s.service.store.workspaceOf(s.t.Context(), webhookID)
+	s.must(err)
+	w, err := s.service.store.webhook(s.t.Context(), workspaceID, webhookID)
+	s.must(err)
+	return w
+}
+
+// deliver stores a delivery of a new event to a webhook, as change makes it; nil leaves it as it was born.
+func (s *site) deliver(path string, change func(d Delivery, now time.Time) Delivery) Delivery {
+	s.t.Helper()
+	now := s.clock.Now()
+	e := event.Record{ID: s.ids.New(id.Event), Type: event.FileCreated, Payload: event.Text(`{"id":"evt","type":"file.created"}`)}
+	d, err := newDelivery(e, s.stored(path), now)
+	s.must(err)
+	if change != nil {
+		d = change(d, now)
+	}
+	_, err = s.service.store.add(s.t.Context(), d)
+	s.must(err)
+	return s.delivery(d)
+}
+
+// delivery is a delivery as it is stored now.
+func (s *site) delivery(d Delivery) Delivery {
+	s.t.Helper()
+	d, err := s.service.store.delivery(s.t.Context(), d.WebhookID, d.ID)
+	s.must(err)
+	return d
+}
+
+// What deliveries may have come to.
+func succeeded(d Delivery, now time.Time) Delivery {
+	d.Attempts = []Attempt{{At: clock.Stamp(now), StatusCode: 200, DurationMs: 5, Response: "ok"}}
+	return d.final(Succeeded, "")
+}
+
+func failed(d Delivery, now time.Time) Delivery {
+	d.Attempts, d.Tries = []Attempt{{At: clock.Stamp(now), DurationMs: 5, Error: "the connection was refused"}}, 1
+	return d.final(Failed, "")
+}
+
+func waiting(d Delivery, now time.Time) Delivery {
+	d = failed(d, now)
+	return d.planned(now.Add(time.Hour), now, now)
+}
+
+func underWay(d Delivery, now time.Time) Delivery {
+	d, _ = d.claimed(Webhook{Active: true}, now, 0)
+	return d
+}
+
+func unsent(d Delivery, _ time.Time) Delivery { return d.final(Failed, "the webhook is not active") }
+
+// messages are the ids of the deliveries that the queue has messages of, which are taken out of it, sorted.
+func (s *site) messages() []string {
+	s.t.Helper()
+	var ids []string
+	for {
+		out, err := s.sqs.ReceiveMessage(s.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &s.queueURL, MaxNumberOfMessages: 10})
+		s.must(err)
+		if len(out.Messages) == 0 {
+			slices.Sort(ids)
+			return ids
+		}
+		for _, m := range out.Messages {
+			parsed, err := parseMessage(aws.ToString(m.Body))
+			s.must(err)
+			ids = append(ids, parsed.DeliveryID)
+			_, err = s.sqs.DeleteMessage(s.t.Context(), &sqs.DeleteMessageInput{QueueUrl: &s.queueURL, ReceiptHandle: m.ReceiptHandle})
+			s.must(err)
+		}
+	}
+}
+
+// dump is everything in the webhooks table as text.
+func (s *site) dump() string {
+	s.t.Helper()
+	return fmt.Sprint(func() any {
+		all := map[string]any{}
+		for key, item := range slicetest.Dump(s.t, s.sdk, s.names.webhooks) {
+			var plain map[string]any
+			s.must(db.Decode(item, &plain))
+			text, err := json.Marshal(plain)
+			s.must(err)
+			all[key.PK+" "+key.SK] = string(text)
+		}
+		return all
+	}())
+}
+
+func (s *site) stamp() string { return clock.Stamp(s.clock.Now()).String() }

@@ -1,0 +1,374 @@
+package webhook
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
+	"devplatform/shared/api"
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/workspace"
+)
+
+func TestTheStoryOfAWebhook(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada := s.user("ada")
+	created := ada.Do("POST", "/api/webhooks", object{
+		"url": "https://example.com/hooks", "events": []string{"project.*", "file.created", "project.*"}, "description": "Builds.",
+	}).Want(t, http.StatusCreated)
+	secret, made := created.Body["secret"].(string)
+	if !made || !strings.HasPrefix(secret, "whsec_") || len(secret) != len("whsec_")+44 {
+		t.Errorf("the secret is %q", secret)
+	}
+	want := map[string]any{
+		"id": created.Text("id"), "url": "https://example.com/hooks", "events": []any{"project.*", "file.created"}, "active": true,
+		"description": "Builds.", "workspaceId": ada.personal, "projectId": nil, "createdAt": s.stamp(), "updatedAt": s.stamp(),
+		"lastDelivery": nil, "disabledReason": nil,
+	}
+	delete(created.Body, "secret")
+	if diff := cmp.Diff(want, created.Body); diff != "" {
+		t.Error(diff)
+	}
+	if listed := ada.Get("/api/webhooks").Want(t, http.StatusOK); !cmp.Equal(listed.Body, map[string]any{"webhooks": []any{want}}) {
+		t.Errorf("listed is %s", listed.Raw)
+	}
+	path := "/api/webhooks/" + created.Text("id")
+	s.clock.Advance(time.Minute)
+	changed := ada.Do("PUT", path, object{"active": false, "events": []string{"*"}, "workspaceId": "ws_other", "projectId": "prj_other"}).Want(t, http.StatusOK)
+	want["active"], want["events"], want["updatedAt"] = false, []any{"*"}, s.stamp()
+	if diff := cmp.Diff(want, changed.Body); diff != "" {
+		t.Error(diff)
+	}
+	done := ada.Do("DELETE", path, nil).Want(t, http.StatusOK)
+	if done.Body["success"] != true {
+		t.Errorf("deleted: %s", done.Raw)
+	}
+	for _, a := range []slicetest.Answer{ada.Do("DELETE", path, nil), ada.Do("PUT", path, object{}), ada.Get(path + "/deliveries")} {
+		a.Want(t, http.StatusNotFound, api.CodeWebhookNotFound)
+	}
+	if left := s.dump(); strings.Contains(left, "WEBHOOK#") || !strings.Contains(left, `"n":0`) {
+		t.Errorf("left is %s", left)
+	}
+}
+
+func TestWhatAWebhookMayBe(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada := s.user("ada")
+	team := s.workspace(map[*visitor]workspace.Role{ada: workspace.Admin})
+	inTeam, personal := s.project(team, "team", ada), s.project(ada.personal, "private", ada)
+	long := strings.Repeat("é", 2048-utf8.RuneCountInString("https://é.example/"))
+	for name, tc := range map[string]struct {
+		fields object
+		wrong  []string // the fields that are named; none: it is made
+	}{
+		"everything":            {object{"url": "https://example.com:8443/a?b=c", "events": []string{"*"}, "secret": "s", "description": "", "active": false}, nil},
+		"every type":            {object{"events": event.Subscribable()}, nil},
+		"a secret of null":      {object{"secret": nil}, nil},
+		"the longest":           {object{"url": "https://é.example/" + long, "secret": strings.Repeat("☃", 256), "description": strings.Repeat("☃", 2000)}, nil},
+		"of a team":             {object{"workspaceId": team}, nil},
+		"of a project":          {object{"projectId": inTeam}, nil},
+		"of both":               {object{"projectId": inTeam, "workspaceId": team}, nil},
+		"of both, not together": {object{"projectId": personal, "workspaceId": team}, []string{"workspaceId"}},
+		"nothing":               {object{"url": nil, "events": nil}, []string{"url", "events"}},
+		"too long":              {object{"url": "https://é.example/" + long + "x", "secret": strings.Repeat("☃", 257), "description": strings.Repeat("☃", 2001)}, []string{"url", "secret", "description"}},
+		"empty":                 {object{"url": "", "events": []string{}, "secret": ""}, []string{"url", "events", "secret"}},
+		"too many events":       {object{"events": strings.Split(strings.Repeat("*,", 20)+"*", ",")}, []string{"events"}},
+		"unknown events":        {object{"events": []string{"*", "project.eaten", "project*", "*.created", "webhook.test", ""}}, []string{"events[1]", "events[2]", "events[3]", "events[4]", "events[5]"}},
+		"other kinds":           {object{"url": 1, "events": "*", "secret": 1, "active": "yes", "description": 1}, []string{"url", "events", "secret", "active", "description"}},
+		"null":                  {object{"active": nil, "description": nil, "projectId": nil, "workspaceId": nil}, []string{"active", "description", "projectId", "workspaceId"}},
+		"not a web address":     {object{"url": "ftp://example.com/", "events": []string{"x"}}, []string{"url", "events[0]"}},
+		"relative":              {object{"url": "/hooks"}, []string{"url"}},
+		"credentials":           {object{"url": "https://me:secret@example.com/"}, []string{"url"}},
+	} {
+		fields := object{"url": "https://example.com/", "events": []string{"*"}}
+		for field, value := range tc.fields {
+			fields[field] = value
+		}
+		if name == "nothing" {
+			fields = object{}
+		}
+		a := ada.Do("POST", "/api/webhooks", fields)
+		if tc.wrong == nil {
+			a.Want(t, http.StatusCreated)
+			if made, sent := a.Text("secret") != "", fields["secret"] != nil; made == sent {
+				t.Errorf("%s: %s", name, a.Raw)
+			}
+			continue
+		}
+		a.Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		for _, field := range tc.wrong {
+			if !strings.Contains("; "+a.Text("error"), "; "+field+": ") {
+				t.Errorf("%s: %s is not named in %q", name, field, a.Text("error"))
+			}
+		}
+		if strings.Contains(a.Raw, "secret@") {
+			t.Errorf("%s: quoted in %s", name, a.Raw)
+		}
+	}
+}
+
+func TestOnlyTheLocalPlatformTakesPlainHTTP(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada := s.user("ada")
+	path := ada.hook("/ok")
+	s.private = false
+	s.serve(s.sdk, s.sqs)
+	for _, a := range []slicetest.Answer{
+		ada.Do("POST", "/api/webhooks", object{"url": s.receiver.URL("/ok"), "events": []string{"*"}}),
+		ada.Do("PUT", path, object{"url": "http://example.com/"}),
+	} {
+		a.Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		if !strings.Contains(a.Text("error"), "url: must be an absolute https URL") {
+			t.Error(a.Raw)
+		}
+	}
+	ada.Do("PUT", path, object{"url": "https://127.0.0.1/"}).Want(t, http.StatusOK)
+	tested := ada.Do("POST", path+"/test", object{}).Want(t, http.StatusOK)
+	if tested.Text("error") != "the address is not public" || tested.Body["statusCode"] != nil || tested.Body["response"] != nil {
+		t.Error(tested.Raw)
+	}
+}
+
+// What the pipeline has written stays, unless the endpoint is another one.
+func TestSettingsAndHealth(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		put       object
+		another   bool
+		unchanged bool
+	}{
+		"nothing":           {object{}, false, true},
+		"the same":          {object{"url": "URL", "events": []string{"*"}, "secret": "old", "description": "", "active": false}, false, true},
+		"a description":     {object{"description": "new"}, false, false},
+		"events":            {object{"events": []string{"file.*"}}, false, false},
+		"a secret":          {object{"secret": "new"}, false, false},
+		"another url":       {object{"url": "https://example.com/elsewhere"}, true, false},
+		"active":            {object{"active": true}, true, false},
+		"active, with more": {object{"active": true, "description": "new"}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			ada := s.user("ada")
+			path := ada.hook("/ok", object{"secret": "old"})
+			before := s.stored(path)
+			at := clock.Stamp(s.clock.Now())
+			sick := Health{Timeouts: 3, Failures: 4, FailingSince: &at, LastAt: &at, LastStatus: Failed, ProbeUntil: &at}
+			if off, err := s.service.store.disable(t.Context(), before, Health{Timeouts: 3, Failures: 4, FailingSince: &at, LastAt: &at, LastStatus: Failed}, "it is gone", s.clock.Now()); err != nil || !off {
+				t.Fatal(off, err)
+			}
+			if ok, err := s.service.store.takeProbe(t.Context(), before, s.clock.Now(), at.Time()); err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			before = s.stored(path)
+			s.clock.Advance(time.Second)
+			if tc.put["url"] == "URL" {
+				tc.put["url"] = before.URL
+			}
+			a := ada.Do("PUT", path, tc.put).Want(t, http.StatusOK)
+			after := s.stored(path)
+			if tc.unchanged {
+				if diff := cmp.Diff(before, after); diff != "" {
+					t.Error(diff)
+				}
+				return
+			}
+			want, reason := sick, "it is gone"
+			if tc.another {
+				want, reason = Health{LastAt: &at, LastStatus: Failed}, ""
+			}
+			if diff := cmp.Diff(want, after.Health); diff != "" || after.DisabledReason != reason {
+				t.Error(diff, after.DisabledReason)
+			}
+			if (after.Generation != before.Generation) != tc.another || after.Revision != before.Revision+1 || a.Text("updatedAt") != s.stamp() {
+				t.Errorf("before %+v, after %+v", before, after)
+			}
+			if last, _ := a.Body["lastDelivery"].(map[string]any); last["status"] != "failed" || last["at"] != at.String() {
+				t.Error(a.Raw)
+			}
+			if a.Text("disabledReason") != reason || a.Body["secret"] != nil {
+				t.Error(a.Raw)
+			}
+		})
+	}
+}
+
+// A change that is decided on what was so a moment ago is decided again.
+func TestAChangeMeetsOthers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada := s.user("ada")
+	path := ada.hook("/ok")
+	wire := s.interpose()
+	w := s.stored(path)
+	at := clock.Stamp(noon)
+	wire.Before("UpdateItem", func() { // the service switches it off between reading and writing
+		direct := store{client: db.Wrap(s.sdk, s.clock.Now)}
+		direct.webhooks = direct.client.Table(s.names.webhooks)
+		if off, err := direct.disable(t.Context(), w, Health{Failures: 1, FailingSince: &at, LastAt: &at, LastStatus: Failed}, "it is gone", noon); err != nil || !off {
+			t.Error(off, err)
+		}
+	})
+	a := ada.Do("PUT", path, object{"description": "new", "active": true}).Want(t, http.StatusOK)
+	if a.Body["active"] != true || a.Body["disabledReason"] != nil || s.stored(path).Generation != w.Generation+1 {
+		t.Error(a.Raw)
+	}
+	wire.Before("UpdateItem", func() { ada.Do("DELETE", path, nil).Want(t, http.StatusOK) })
+	ada.Do("PUT", path, object{"description": "newer"}).Want(t, http.StatusNotFound, api.CodeWebhookNotFound)
+	if left := s.dump(); strings.Contains(left, "newer") {
+		t.Errorf("left is %s", left)
+	}
+}
+
+func TestLostRepliesChangeNothing(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []dynamotest.Fault{dynamotest.LostReply, dynamotest.Throttled} {
+		s := newSite(t)
+		ada := s.user("ada")
+		wire := s.interpose()
+		wire.Break("TransactWriteItems", fault.Times(1))
+		path := ada.hook("/ok", object{"secret": "old"})
+		if n := wire.Hits(); n != 1 {
+			t.Errorf("%s: %d faults", fault.Name, n)
+		}
+		wire.Break("UpdateItem", fault.Times(1))
+		ada.Do("PUT", path, object{"secret": "new", "description": "new"}).Want(t, http.StatusOK)
+		if w := s.stored(path); w.Revision != 2 || len(w.Previous) != 1 {
+			t.Errorf("%s: %+v", fault.Name, w)
+		}
+		wire.Break("TransactWriteItems", fault.Times(1))
+		ada.Do("DELETE", path, nil).Want(t, http.StatusOK)
+	}
+}
+
+// Twenty a workspace, however many ask at once; a deletion makes room again, one that meets another none.
+func TestQuota(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada := s.user("ada")
+	create := func(int) slicetest.Answer {
+		for {
+			a := ada.Do("POST", "/api/webhooks", object{"url": "https://example.com/", "events": []string{"*"}})
+			if a.Status != http.StatusConflict { // "safe to retry"
+				return a
+			}
+		}
+	}
+	answers := slicetest.AtOnce(maxWebhooks+5, create)
+	if diff := cmp.Diff(map[int]int{http.StatusCreated: maxWebhooks, http.StatusPaymentRequired: 5}, slicetest.Statuses(answers)); diff != "" {
+		t.Fatal(diff)
+	}
+	full := create(0).Want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	if !strings.Contains(full.Text("error"), "20 webhooks") {
+		t.Error(full.Raw)
+	}
+	hooks := ada.Get("/api/webhooks").Texts("webhooks", "id")
+	answers = slicetest.AtOnce(4, func(int) slicetest.Answer { return ada.Do("DELETE", "/api/webhooks/"+hooks[3], nil) })
+	if diff := cmp.Diff(map[int]int{http.StatusOK: 1, http.StatusNotFound: 3}, slicetest.Statuses(answers)); diff != "" {
+		t.Error(diff)
+	}
+	answers = slicetest.AtOnce(3, create)
+	if diff := cmp.Diff(map[int]int{http.StatusCreated: 1, http.StatusPaymentRequired: 2}, slicetest.Statuses(answers)); diff != "" {
+		t.Error(diff)
+	}
+	s.user("grace").hook("/ok") // a workspace of her own
+}
+
+// Everybody's change counts, whoever else makes one at the same moment.
+func TestChangesAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada := s.user("ada")
+	path := ada.hook("/ok", object{"secret": "s"})
+	puts := []object{{"description": "new"}, {"events": []string{"file.*"}}, {"active": false}, {"url": "https://example.com/new"}, {"secret": "t"}}
+	answers := slicetest.AtOnce(len(puts), func(i int) slicetest.Answer { return ada.Do("PUT", path, puts[i]) })
+	if diff := cmp.Diff(map[int]int{http.StatusOK: len(puts)}, slicetest.Statuses(answers)); diff != "" {
+		t.Fatal(diff)
+	}
+	w := s.stored(path)
+	if w.Description != "new" || w.Events[0] != "file.*" || w.Active || w.URL != "https://example.com/new" || len(w.Previous) != 1 || w.Revision != 6 {
+		t.Errorf("%+v", w)
+	}
+}
+
+func TestADeletedProjectGetsNoWebhook(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada := s.user("ada")
+	project := s.project(ada.personal, "private", ada)
+	wire := s.interpose()
+	wire.Before("TransactWriteItems", func() {
+		if _, err := s.client.Do(t.Context(), s.projects.Delete(db.TreeKey(project))); err != nil {
+			t.Error(err)
+		}
+	})
+	ada.Do("POST", "/api/webhooks", object{"url": "https://example.com/", "events": []string{"*"}, "projectId": project}).
+		Want(t, http.StatusNotFound, api.CodeProjectNotFound)
+	if left := s.dump(); left != "map[]" {
+		t.Errorf("left is %s", left)
+	}
+}
+
+func TestListsOfWebhooks(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada, grace := s.user("ada"), s.user("grace")
+	administers := s.workspace(map[*visitor]workspace.Role{ada: workspace.Admin, grace: workspace.Owner})
+	views := s.workspace(map[*visitor]workspace.Role{ada: workspace.Viewer, grace: workspace.Owner})
+	outside := s.workspace(map[*visitor]workspace.Role{grace: workspace.Owner})
+	var want []string
+	for i, workspaceID := range []string{administers, ada.personal, views, administers, outside, ada.personal, administers} {
+		by := grace
+		if workspaceID == ada.personal {
+			by = ada
+		}
+		path := by.hook("/ok", object{"workspaceId": workspaceID})
+		if i != 2 && i != 4 {
+			want = append(want, path[len("/api/webhooks/"):])
+		}
+	}
+	all := ada.Get("/api/webhooks").Want(t, http.StatusOK)
+	if diff := cmp.Diff(want, all.Texts("webhooks", "id")); diff != "" {
+		t.Error(diff)
+	}
+	if all.Calls != 2+2 { // session, memberships, and one for each of the two workspaces that she administers
+		t.Errorf("%d calls to DynamoDB", all.Calls)
+	}
+	if strings.Contains(all.Raw, "secret") {
+		t.Error("a secret is listed")
+	}
+	only := ada.Get("/api/webhooks?workspaceId=" + administers).Want(t, http.StatusOK)
+	if diff := cmp.Diff([]string{want[0], want[2], want[4]}, only.Texts("webhooks", "id")); diff != "" || only.Calls != 3 {
+		t.Error(diff, only.Calls)
+	}
+	ada.Get("/api/webhooks?workspaceId="+views).Want(t, http.StatusForbidden, api.CodeAccessDenied)
+	for _, unknown := range []string{outside, "ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "team"} {
+		ada.Get("/api/webhooks?workspaceId="+unknown).Want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+	}
+	var paged []string
+	cursor := ""
+	for {
+		page := ada.Get("/api/webhooks?limit=2" + cursor).Want(t, http.StatusOK)
+		paged = append(paged, page.Texts("webhooks", "id")...)
+		if page.Text("nextCursor") == "" {
+			break
+		}
+		cursor = "&cursor=" + page.Text("nextCursor")
+		grace.Get("/api/webhooks?limit=2"+cursor).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		ada.Get("/api/webhooks?workspaceId="+administers+cursor).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	}
+	if diff := cmp.Diff(want, paged); diff != "" {
+		t.Error(diff)
+	}
+}
