@@ -327,3 +327,45 @@ func standing(q *queue) []string {
 	sort.Strings(found)
 	return found
 }
+
+// Records that make no sense are refused at the start, in one line that names the folder.
+func TestDamagedRecords(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		key   []byte
+		value string
+	}{
+		"queue":                   {queueKey(9), "{"},
+		"message":                 {entryKey(0, 9), "too short"},
+		"message without a queue": {entryKey(9, 9), string((&message{}).encode(""))},
+		"key of a message":        {entryKey(0, 9)[:9], ""},
+		"move task":               {moveKey("x"), "{"},
+		"numbers":                 {[]byte{spaceEpoch}, "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			options := Options{Dir: filepath.Join(t.TempDir(), "data"), Now: newTestClock().Now}
+			s, err := Open(options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			must(t, s, "CreateQueue", `{"QueueName":"q"}`)
+			if err := s.folder.DB.Set(test.key, []byte(test.value), nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // it is left as it is, and unlocked
+				again, err := Open(options)
+				if err == nil {
+					_ = again.Close()
+					t.Fatal("opened")
+				}
+				if !strings.HasPrefix(err.Error(), "sqs: "+options.Dir+" holds damaged data: ") || strings.Contains(err.Error(), "\n") {
+					t.Errorf("got %q", err)
+				}
+			}
+		})
+	}
+}

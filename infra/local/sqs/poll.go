@@ -142,7 +142,7 @@ func (q *queue) erase(batch *pebble.Batch, m *message) error {
 
 // put adds where a message stands to a batch.
 func (q *queue) put(batch *pebble.Batch, m *message) error {
-	if err := batch.Set(entryKey(q.ID, m.number), m.appendEntry(nil, m.group.name), nil); err != nil {
+	if err := batch.Set(entryKey(q.ID, m.number), m.encode(m.group.name), nil); err != nil {
 		return fmt.Errorf("writing a message: %w", err)
 	}
 	return nil

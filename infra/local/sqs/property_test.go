@@ -13,24 +13,20 @@ import (
 
 // modelMessage is all that a message is, said as simply as possible.
 type modelMessage struct {
-	body             string
-	sent, visible    int64
-	receives         int64
-	handle           string // of the last receive
-	last             int64
-	dead             bool // in the dead-letter queue
-	firstNotReceived bool
+	body          string
+	sent, visible int64
+	receives      int64
+	handle        string // of the last receive
+	dead          bool   // in the dead-letter queue
 }
 
 // model is a queue with a dead-letter queue, without any index: every question walks through all.
 type model struct {
-	now                  int64
-	visibility, delay    int64
-	retention, giveUp    int64
-	messages             []*modelMessage
-	handles              []string // all that were given out
-	handleOf             map[string]*modelMessage
-	deadHandles, gotDead int
+	now               int64
+	retention, giveUp int64
+	messages          []*modelMessage
+	handles           []string // all that were given out
+	handleOf          map[string]*modelMessage
 }
 
 func (m *model) expire() {
@@ -86,7 +82,7 @@ func (m *model) received(t *rapid.T, dead bool, most int, visibility int64, got 
 		}
 		due = slices.DeleteFunc(due, func(y *modelMessage) bool { return y == x })
 		x.receives++
-		x.last, x.visible, x.handle = m.now, m.now+visibility*1000, answer["ReceiptHandle"].(string)
+		x.visible, x.handle = m.now+visibility*1000, answer["ReceiptHandle"].(string)
 		if count := answer["Attributes"].(map[string]any)["ApproximateReceiveCount"]; count != fmt.Sprint(x.receives) {
 			t.Fatalf("%s counts %v receives, want %d", x.body, count, x.receives)
 		}
@@ -130,7 +126,7 @@ func TestQueueIsItsModel(t *testing.T) {
 		clock := newTestClock()
 		s := openTest(t, func(o *Options) { o.Now = clock.Now })
 		m := &model{
-			now: clock.Now().UnixMilli(), visibility: 20, retention: 300, giveUp: 3, handleOf: map[string]*modelMessage{},
+			now: clock.Now().UnixMilli(), retention: 300, giveUp: 3, handleOf: map[string]*modelMessage{},
 		}
 		must(t, s, "CreateQueue", `{"QueueName":"dead"}`)
 		must(t, s, "CreateQueue", `{"QueueName":"q","Attributes":{"VisibilityTimeout":"20","MessageRetentionPeriod":"300","RedrivePolicy":"`+

@@ -6,11 +6,14 @@ import (
 	"fmt"
 )
 
+// entryBytes is about how long an entry is without its texts.
+const entryBytes = 64
+
 var errDamaged = errors.New("damaged record")
 
-// appendEntry encodes where a message stands, all but its number.
-func (m *message) appendEntry(dst []byte, group string) []byte {
-	dst = append(dst, m.id[:]...)
+// encode encodes where a message stands, all but its number.
+func (m *message) encode(group string) []byte {
+	dst := append(make([]byte, 0, entryBytes+len(group)+len(m.source)), m.id[:]...)
 	for _, number := range []int64{m.sent, m.first, m.last, m.visible, int64(m.receives), int64(m.generation)} {
 		dst = binary.AppendVarint(dst, number)
 	}
@@ -45,8 +48,8 @@ type attributeValue struct {
 	Binary     bool
 }
 
-func (c *content) append(dst []byte) []byte {
-	dst = appendString(dst, c.Trace)
+func (c *content) encode() []byte {
+	dst := appendString(make([]byte, 0, len(c.Body)+len(c.Trace)+entryBytes), c.Trace)
 	dst = binary.AppendVarint(dst, int64(len(c.Attributes)))
 	for _, a := range c.Attributes {
 		dst = appendString(appendString(appendString(dst, a.Name), a.Type), a.Value)

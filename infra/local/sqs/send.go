@@ -26,12 +26,12 @@ type sendOutput struct {
 
 // draft is a message that was found good and is not in a queue yet.
 type draft struct {
-	content
-	id    uuid.UUID
-	group string
-	delay *int64 // seconds; nil: the queue's
-	size  int64
-	sums  sendOutput
+	content []byte // encoded
+	id      uuid.UUID
+	group   string
+	delay   *int64 // seconds; nil: the queue's
+	size    int64
+	sums    sendOutput
 }
 
 // draftOf checks all of a message that does not depend on its queue.
@@ -42,7 +42,7 @@ func draftOf(in *sendInput) (*draft, error) {
 	if err := checkText(in.Body); err != nil {
 		return nil, err
 	}
-	d := &draft{content: content{Body: in.Body}, id: uuid.New(), delay: in.DelaySeconds}
+	d := &draft{id: uuid.New(), delay: in.DelaySeconds}
 	if d.delay != nil && (*d.delay < 0 || *d.delay > maxDelay) {
 		return nil, invalidValue(*d.delay, "DelaySeconds", "DelaySeconds must be >= 0 and <= 900.")
 	}
@@ -56,17 +56,19 @@ func draftOf(in *sendInput) (*draft, error) {
 		}
 		d.group = *in.Group
 	}
-	var err error
-	if d.Attributes, err = checkAttributes(in.Attributes); err != nil {
+	values, err := checkAttributes(in.Attributes)
+	if err != nil {
 		return nil, err
 	}
-	if d.Trace, err = checkSystemAttributes(in.SystemAttributes); err != nil {
+	trace, err := checkSystemAttributes(in.SystemAttributes)
+	if err != nil {
 		return nil, err
 	}
+	d.content = (&content{Body: in.Body, Trace: trace, Attributes: values}).encode()
 	d.size = sizeOf(in)
-	d.sums = sendOutput{MD5OfBody: sumOf(in.Body), MD5OfAttributes: sumOfAttributes(d.Attributes), MessageID: d.id.String()}
-	if d.Trace != "" {
-		d.sums.MD5OfSystemAttributes = sumOfAttributes([]attributeValue{{Name: attributeTrace, Type: typeString, Value: d.Trace}})
+	d.sums = sendOutput{MD5OfBody: sumOf(in.Body), MD5OfAttributes: sumOfAttributes(values), MessageID: d.id.String()}
+	if trace != "" {
+		d.sums.MD5OfSystemAttributes = sumOfAttributes([]attributeValue{{Name: attributeTrace, Type: typeString, Value: trace}})
 	}
 	return d, nil
 }
@@ -150,9 +152,9 @@ func (s *Store) enter(batch *pebble.Batch, q *queue, d *draft, now int64) (*mess
 		delay = *d.delay
 	}
 	m := &message{number: s.nextEntry, id: d.id, sent: now, visible: now + delay*millisecondsOf}
-	err := batch.Set(bodyKey(m.number), d.append(nil), nil)
+	err := batch.Set(bodyKey(m.number), d.content, nil)
 	if err == nil {
-		err = batch.Set(entryKey(q.ID, m.number), m.appendEntry(nil, d.group), nil)
+		err = batch.Set(entryKey(q.ID, m.number), m.encode(d.group), nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("writing a message: %w", err)
