@@ -216,7 +216,7 @@ func (s *Service) recoverAll(ctx context.Context, deliveries []Delivery) (int, e
 	if len(sent) > 0 {
 		s.signal(ctx, sent...)
 	}
-	return len(sent), err //nolint:wrapcheck // our own, from move
+	return len(sent), err
 }
 
 // test sends an example of an event to a webhook, whatever state it is in, and answers with the delivery, whose only attempt is made

@@ -348,7 +348,7 @@ func TestListsOfWebhooks(t *testing.T) {
 	if strings.Contains(all.Raw, "secret") {
 		t.Error("a secret is listed")
 	}
-	only := ada.Get("/api/webhooks?workspaceId=" + administers).Want(t, http.StatusOK)
+	only := ada.Get("/api/webhooks?workspaceId="+administers).Want(t, http.StatusOK)
 	if diff := cmp.Diff([]string{want[0], want[2], want[4]}, only.Texts("webhooks", "id")); diff != "" || only.Calls != 3 {
 		t.Error(diff, only.Calls)
 	}
@@ -359,7 +359,7 @@ func TestListsOfWebhooks(t *testing.T) {
 	var paged []string
 	cursor := ""
 	for {
-		page := ada.Get("/api/webhooks?limit=2" + cursor).Want(t, http.StatusOK)
+		page := ada.Get("/api/webhooks?limit=2"+cursor).Want(t, http.StatusOK)
 		paged = append(paged, page.Texts("webhooks", "id")...)
 		if page.Text("nextCursor") == "" {
 			break

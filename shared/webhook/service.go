@@ -148,8 +148,8 @@ func (s *Service) update(ctx context.Context, webhookID string, in settings, sec
 			}
 			changed = changed || rotated
 		}
-		if !changed {
-			return w, "", nil
+		if !changed { // a secret that was made here is new, unless this very request has stored it
+			return w, made, nil
 		}
 		stored, err := s.store.revise(ctx, w, next.revised(now))
 		switch {
