@@ -17,7 +17,7 @@
 // with time (a message becomes visible again, or too old) is written lazily or
 // not at all, since opening the folder finds it out again.
 //
-// An index of all messages is in memory, some 150 bytes each, rebuilt at opening
+// An index of all messages is in memory, some 160 bytes each, rebuilt at opening
 // from small records; bodies stay in Pebble. No operation scans a queue but the
 // ones that end it (DeleteQueue, PurgeQueue).
 //

@@ -138,10 +138,8 @@ type getQueueURLInput struct {
 }
 
 func (s *Store) getQueueURL(c call, in *getQueueURLInput) (*queueURLOutput, error) {
-	if name := strings.TrimSuffix(in.QueueName, fifoSuffix); name != "" || in.QueueName == "" {
-		if err := checkQueueName(name); err != nil {
-			return nil, err
-		}
+	if err := checkQueueName(strings.TrimSuffix(in.QueueName, fifoSuffix)); err != nil {
+		return nil, err
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

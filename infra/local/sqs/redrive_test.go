@@ -243,30 +243,46 @@ func TestMoveSlowly(t *testing.T) {
 	}
 }
 
-// A task whose destination goes fails, and one that the store's end interrupts goes on at its next start.
+// A task that the store's end interrupts goes on at its next start, where it was.
 func TestMoveInterrupted(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "data")
-	clock := newTestClock()
-	options := Options{Dir: dir, Now: clock.Now}
+	options := Options{Dir: filepath.Join(t.TempDir(), "data"), Now: newTestClock().Now}
 	s, err := Open(options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	client := clientOf(t, s)
-	url, _ := deadLetters(t, client, "q", "dead", "a", "b", "c", "d", "e", "f")
-	start(t, client, func(in *sdk.StartMessageMoveTaskInput) { in.MaxNumberOfMessagesPerSecond = aws.Int32(2) })
+	deadLetters(t, client, "q", "dead", "a", "b", "c", "d", "e", "f", "g", "h")
+	start(t, client, func(in *sdk.StartMessageMoveTaskInput) { in.MaxNumberOfMessagesPerSecond = aws.Int32(10) })
 	eventually(t, "one is moved", func() bool { return moves(t, client)[0].ApproximateNumberOfMessagesMoved > 0 })
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s = openTest(t, func(o *Options) { *o = options })
 	client = clientOf(t, s)
-	eventually(t, "it goes on", func() bool { return moves(t, client)[0].ApproximateNumberOfMessagesMoved > 2 })
+	if task := ended(t, client); *task.Status != moveCompleted || task.ApproximateNumberOfMessagesMoved != 8 {
+		t.Errorf("got %s after %d messages", *task.Status, task.ApproximateNumberOfMessagesMoved)
+	}
+	if got := must(t, s, "GetQueueAttributes", `{URL(q),"AttributeNames":["ApproximateNumberOfMessages"]}`).raw; !strings.Contains(got, `"8"`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A task whose destination goes fails.
+func TestMoveToNowhere(t *testing.T) {
+	t.Parallel()
+	s, _ := openClock(t)
+	client := clientOf(t, s)
+	url, dead := deadLetters(t, client, "q", "dead", "a", "b", "c")
+	start(t, client, func(in *sdk.StartMessageMoveTaskInput) { in.MaxNumberOfMessagesPerSecond = aws.Int32(5) })
+	eventually(t, "the first is moved", func() bool { return moves(t, client)[0].ApproximateNumberOfMessagesMoved == 1 })
 	if _, err := client.DeleteQueue(t.Context(), &sdk.DeleteQueueInput{QueueUrl: &url}); err != nil {
 		t.Fatal(err)
 	}
-	if task := ended(t, client); *task.Status == moveFailed && *task.FailureReason != "AWS.SimpleQueueService.NonExistentQueue" {
+	if task := ended(t, client); *task.Status != moveFailed || *task.FailureReason != "AWS.SimpleQueueService.NonExistentQueue" {
 		t.Errorf("got %+v", task)
+	}
+	if got := counts(t, client, dead); got != "2 0 0" {
+		t.Errorf("left %s", got)
 	}
 }

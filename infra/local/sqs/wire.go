@@ -40,8 +40,8 @@ func releaseBuffer(buffer *bytes.Buffer) {
 
 // call is what an operation knows of its request beside the input.
 type call struct {
-	ctx  context.Context //nolint:containedctx // the call lives as long as the request
-	base string          // scheme and host under which the caller reaches us: queue URLs begin with it
+	ctx  context.Context
+	base string // scheme and host under which the caller reaches us: queue URLs begin with it
 }
 
 // ServeHTTP answers one request of the JSON 1.0 protocol, in AWS's order: body
