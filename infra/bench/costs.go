@@ -174,8 +174,8 @@ func (c *connection) ask(path string) error {
 }
 
 // batch runs one operation on the first project's files.
-func (w *workshop) batch(operation map[string]any) error {
-	_, err := w.do(http.MethodPost, "/api/projects/"+w.projects[0]+"/files/batch", encode(map[string]any{"operations": []any{operation}}))
+func (w *workshop) batch(operations ...map[string]any) error {
+	_, err := w.do(http.MethodPost, "/api/projects/"+w.projects[0]+"/files/batch", encode(map[string]any{"operations": operations}))
 	return err
 }
 

@@ -86,25 +86,24 @@ func (e effort) per(n float64) effort {
 	return effort{e.calls / n, e.read / n, e.write / n, e.queue / n, e.invocations / n, e.milliseconds / n}
 }
 
-// deliver measures the effort of so many events, made one by one or twenty at once, from a quiet start to a quiet end.
-func (p *pipeline) deliver(ctx context.Context, h *hooked, events, atOnce int) (effort, error) {
+// deliver measures the effort of so many events, each made after the one before has arrived or as fast as they can be, from a quiet start to a quiet end.
+func (p *pipeline) deliver(ctx context.Context, h *hooked, events int, lone bool) (effort, error) {
 	h.receiver.Reset()
 	p.take()
-	for n := 0; n < events; n += atOnce {
-		var err error
-		if atOnce == 1 {
-			err = h.change()
-		} else {
-			_, err = h.fill(h.files, h.files+atOnce)
-			h.files += atOnce
-		}
-		if err != nil {
-			return effort{}, err
-		}
-		if atOnce == 1 {
-			if err := h.await(ctx, n+1); err != nil {
+	for n := 0; n < events; {
+		if lone {
+			n++
+			if err := h.change(); err != nil {
 				return effort{}, err
 			}
+			if err := h.await(ctx, n); err != nil {
+				return effort{}, err
+			}
+			continue
+		}
+		n += batchEvents
+		if err := h.touch(); err != nil {
+			return effort{}, err
 		}
 	}
 	if err := h.await(ctx, events); err != nil {
@@ -125,20 +124,21 @@ func (b *bench) deliveries(ctx context.Context) error {
 	b.printf("%-34s %8s %8s %8s %8s %12s %12s\n", "per delivery", "calls", "reads", "writes", "queue", "invocations", "Lambda")
 	var bill []effort
 	for _, load := range []struct {
-		subscribers, events, atOnce int
-	}{{1, 100, 1}, {1, 1000, 20}, {10, 20, 1}, {10, 200, 20}} {
+		subscribers, events int
+		lone                bool
+	}{{1, 100, true}, {1, 1000, false}, {10, 20, true}, {10, 200, false}} {
 		h, err := newHooked(ctx, p.url, load.subscribers)
 		if err != nil {
 			return err
 		}
-		e, err := p.deliver(ctx, h, load.events, load.atOnce)
+		e, err := p.deliver(ctx, h, load.events, load.lone)
 		h.close()
 		if err != nil {
 			return err
 		}
-		name := "lone events"
-		if load.atOnce > 1 {
-			name = "a stream of events"
+		name := "a stream of events"
+		if load.lone {
+			name = "lone events"
 		}
 		b.printf("%-34s %s\n", plural(load.subscribers, "subscriber")+", "+name, e)
 		bill = append(bill, e)
@@ -194,7 +194,7 @@ func (b *bench) crowded(ctx context.Context, p *pipeline) error {
 			if err != nil {
 				return err
 			}
-			e, err := p.deliver(ctx, h, 200/subscribers, 1)
+			e, err := p.deliver(ctx, h, 200/subscribers, true)
 			h.close()
 			if err != nil {
 				return err

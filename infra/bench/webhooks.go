@@ -60,7 +60,7 @@ type hooked struct {
 	*workshop
 	receiver *hooktest.Receiver
 	healthy  int // webhooks whose endpoints answer
-	files    int // files of the project
+	touched  bool
 }
 
 // hookURL is the path of the n-th healthy endpoint.
@@ -93,6 +93,22 @@ func (h *hooked) subscribe(path string) error {
 // change makes one event.
 func (h *hooked) change() error {
 	return h.save(h.projects[0], "/changing.txt", 64)
+}
+
+// batchEvents is how many events a batch makes.
+const batchEvents = 20
+
+// touch makes batchEvents events in one request: it writes as many files.
+func (h *hooked) touch() error {
+	op := "update"
+	if !h.touched {
+		op, h.touched = "create", true
+	}
+	var operations []map[string]any
+	for file := range batchEvents {
+		operations = append(operations, map[string]any{"op": op, "path": "/touched/" + strconv.Itoa(file), "content": source(64)})
+	}
+	return h.batch(operations...)
 }
 
 // await waits until every healthy endpoint has had that many requests since the last time.
@@ -153,11 +169,10 @@ func (h *hooked) lone(ctx context.Context) (sample, error) {
 
 // flood makes events as fast as one connection can, twenty a request, and waits for the last delivery.
 func (h *hooked) flood(ctx context.Context) (load, error) {
-	events := max(flood/h.healthy/20, 1) * 20
+	events := max(flood/h.healthy/batchEvents, 1) * batchEvents
 	begin := time.Now()
-	for want := h.files + events; h.files < want; {
-		var err error
-		if h.files, err = h.fill(h.files, want); err != nil {
+	for range events / batchEvents {
+		if err := h.touch(); err != nil {
 			return load{}, err
 		}
 	}
