@@ -28,7 +28,8 @@ func isTerminal(w io.Writer) bool {
 }
 
 // functionLine logs one line of a function's output behind the function's name and the request's id.
-// A line in Lambda's JSON log format (time, level, msg, …) is shown as a log line of ours, any other as it is.
+// A line in Lambda's JSON log format (time, level, msg, …) is shown as a log line of ours, any other as it is. What tells
+// CloudWatch which members are metrics (_aws) is left out; the metrics are shown.
 func functionLine(logger *slog.Logger, function, requestID, line string) {
 	prefix := function + " " + requestID + ": "
 	if requestID == "" {
@@ -47,7 +48,7 @@ func functionLine(logger *slog.Logger, function, requestID, line string) {
 	if name, ok := record["level"].(string); ok {
 		_ = level.UnmarshalText([]byte(name)) // an unknown level is shown as info
 	}
-	for _, shown := range []string{"time", "msg", "level", "requestId"} {
+	for _, shown := range []string{"time", "msg", "level", "requestId", "_aws"} {
 		delete(record, shown)
 	}
 	attrs := make([]slog.Attr, 0, len(record))
