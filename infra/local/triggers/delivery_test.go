@@ -3,12 +3,15 @@ package triggers
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
+	"pgregory.net/rapid"
 
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/stack"
@@ -30,7 +33,7 @@ func TestFunctionErrorsLeaveMessages(t *testing.T) {
 		equal(t, "batches", r.worker.seen(), []string{"a b"})
 		after(32 * time.Second)
 		equal(t, "batches", r.worker.seen(), []string{"a b", "a b", "a b"})
-		equal(t, "receive counts", r.worker.counts, []string{"1", "2", "3"})
+		equal(t, "receive counts", locked(&r.worker.mu, &r.worker.counts), []string{"1", "2", "3"})
 		equal(t, "left", r.fake.left(), []string(nil))
 		equal(t, "visibility was not touched", r.fake.count("ChangeMessageVisibilityBatch"), 0)
 		equal(t, "log", r.logs.count("WARN the batch failed"), 2)
@@ -113,9 +116,9 @@ func TestThrottles(t *testing.T) {
 			r.fake.put("a")
 			r.Start()
 			after(20 * time.Second)
-			last := len(r.worker.counts) - 1
-			equal(t, "tried again", last > 2, true)
-			equal(t, "receives", r.worker.counts[last], "1")
+			counts := locked(&r.worker.mu, &r.worker.counts)
+			equal(t, "tried again", len(counts) > 3, true)
+			equal(t, "receives", counts[len(counts)-1], "1")
 			equal(t, "left", r.fake.left(), []string(nil))
 			equal(t, "told", r.logs.count("WARN the function takes no batch"), 1)
 			equal(t, "told", r.logs.count("INFO the function takes batches again"), 1)
@@ -128,7 +131,8 @@ func TestThrottles(t *testing.T) {
 			r.fake.put("a")
 			r.Start()
 			after(time.Minute)
-			equal(t, "receives", r.worker.counts[len(r.worker.counts)-1], "2")
+			counts := locked(&r.worker.mu, &r.worker.counts)
+			equal(t, "receives", counts[len(counts)-1], "2")
 			equal(t, "left", r.fake.left(), []string(nil))
 		})
 	})
@@ -142,7 +146,7 @@ func TestThrottles(t *testing.T) {
 			if err := r.Close(t.Context()); err != nil {
 				t.Error(err)
 			}
-			equal(t, "given back", r.fake.released, []string{"a"})
+			equal(t, "given back", locked(&r.fake.mu, &r.fake.released), []string{"a"})
 		})
 	})
 	t.Run("a payload that is too large", func(t *testing.T) {
@@ -269,4 +273,70 @@ func TestMessageThatComesAgain(t *testing.T) {
 	}
 	equal(t, "handles", handles, []string{"new", "two"})
 	equal(t, "size", p.size, size)
+}
+
+// TestNoMessageIsLost stops and starts mappings at random moments, with functions that fail at random: every message is
+// done, and none of those that are done comes again.
+func TestNoMessageIsLost(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		size := rapid.IntRange(1, 12).Draw(rt, "batch size")
+		window := time.Duration(rapid.IntRange(0, 3).Draw(rt, "window")) * time.Second
+		most := rapid.SampledFrom([]int{0, 2, 5}).Draw(rt, "maximum concurrency")
+		report := rapid.Bool().Draw(rt, "report")
+		messages := numbers(0, rapid.IntRange(1, 60).Draw(rt, "messages"))
+		outcomes := rapid.SliceOfN(rapid.IntRange(0, 3), 16, 16).Draw(rt, "outcomes")
+		stops := rapid.SliceOfN(rapid.IntRange(0, 4000), 0, 4).Draw(rt, "stops") // after so many milliseconds
+		if size > pageOfQueue {
+			window = max(window, time.Second)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) {
+				s.BatchSize, s.BatchingWindow, s.MaximumConcurrency, s.ReportBatchItemFailures = size, window, most, report
+			}))
+			var mu sync.Mutex
+			calls, done := 0, map[string]int{}
+			r.worker.handle = func(_ context.Context, batch []string) (string, error) {
+				time.Sleep(200 * time.Millisecond)
+				mu.Lock()
+				defer mu.Unlock()
+				calls++
+				good, answer := batch, ""
+				switch outcomes[calls%len(outcomes)] * min(max(200-calls, 0), 1) { // all is well in the end
+				case 1:
+					return "", errFunction
+				case 2:
+					return "", runtime.ErrThrottled
+				case 3:
+					if report {
+						good = batch[1:]
+						answer = fmt.Sprintf(`{"batchItemFailures":[{"itemIdentifier":"id-%s"}]}`, batch[0])
+					}
+				}
+				for _, body := range good {
+					done[body]++
+				}
+				return answer, nil
+			}
+			r.fake.put(messages...)
+			for _, ms := range stops {
+				r.Start()
+				after(time.Duration(ms) * time.Millisecond)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				if err := r.Close(ctx); err != nil {
+					t.Error(err)
+				}
+				cancel()
+				r.open(t)
+			}
+			r.Start()
+			after(4 * time.Hour)
+			equal(t, "left", r.fake.left(), []string(nil))
+			for _, body := range messages {
+				if done[body] != 1 {
+					t.Errorf("message %s was done %d times", body, done[body])
+				}
+			}
+		})
+	})
 }

@@ -75,7 +75,7 @@ func TestOnFailureQueueIsAway(t *testing.T) {
 				after(time.Minute)
 				queue.change(func() { queue.fault = nil })
 				after(time.Minute)
-				equal(t, "messages", len(queue.sent), 1)
+				equal(t, "messages", len(locked(&queue.mu, &queue.sent)), 1)
 				equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "100"})
 				equal(t, "told", r.logs.count("INFO the on-failure queue takes messages again"), 1)
 			})
@@ -107,7 +107,7 @@ func TestOnFailureMessageInFlight(t *testing.T) {
 		after(time.Second)
 		r.close(t)
 		equal(t, "cut", <-slow.took, error(nil))
-		equal(t, "messages", len(queue.sent), 1)
+		equal(t, "messages", len(locked(&queue.mu, &queue.sent)), 1)
 		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "100"})
 	})
 }

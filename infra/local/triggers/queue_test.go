@@ -70,10 +70,10 @@ func TestMessagesWaitInTheQueue(t *testing.T) {
 		after(time.Second)
 		r.fake.put(numbers(5, 20)...)
 		after(5 * time.Second)
-		equal(t, "received", r.fake.handles, 2)
+		equal(t, "received", locked(&r.fake.mu, &r.fake.handles), 2)
 		after(time.Minute)
 		equal(t, "batches", r.worker.seen(), []string{"a", "b", "0 1 2 3 4 5 6 7 8 9", "10 11 12 13 14 15 16 17 18 19"})
-		equal(t, "most at once", r.worker.peak, 2)
+		equal(t, "most at once", locked(&r.worker.mu, &r.worker.peak), 2)
 	})
 }
 
@@ -158,8 +158,8 @@ func TestBatchingWindowOfQueues(t *testing.T) {
 			}
 			r.Start()
 			after(0)
-			equal(t, "sizes", len(r.worker.sizes), 2)
-			for _, size := range r.worker.sizes {
+			equal(t, "sizes", len(locked(&r.worker.mu, &r.worker.sizes)), 2)
+			for _, size := range locked(&r.worker.mu, &r.worker.sizes) {
 				if size > 6<<20 {
 					t.Errorf("a payload of %d bytes", size)
 				}
@@ -271,7 +271,7 @@ func TestCloseOfQueues(t *testing.T) {
 			if err := r.Close(t.Context()); err != nil {
 				t.Error(err)
 			}
-			equal(t, "batches", r.worker.seen(), []string{"0", "1"})
+			equal(t, "batches", slices.Sorted(slices.Values(r.worker.seen())), []string{"0", "1"})
 			equal(t, "left", r.fake.left(), []string{"2", "3", "4"})
 			r.fake.mu.Lock()
 			defer r.fake.mu.Unlock()
@@ -292,7 +292,7 @@ func TestCloseOfQueues(t *testing.T) {
 				t.Error(err)
 			}
 			equal(t, "batches", r.worker.seen(), []string(nil))
-			equal(t, "given back", r.fake.released, numbers(0, 12))
+			equal(t, "given back", locked(&r.fake.mu, &r.fake.released), numbers(0, 12))
 		})
 	})
 	t.Run("what comes at the last moment is given back", func(t *testing.T) {
@@ -305,7 +305,7 @@ func TestCloseOfQueues(t *testing.T) {
 			r.fake.put("a")
 			after(time.Second)
 			equal(t, "batches", r.worker.seen(), []string(nil))
-			equal(t, "given back", r.fake.released, []string{"a"})
+			equal(t, "given back", locked(&r.fake.mu, &r.fake.released), []string{"a"})
 		})
 	})
 	t.Run("a batch is cut", func(t *testing.T) {
@@ -324,7 +324,7 @@ func TestCloseOfQueues(t *testing.T) {
 				t.Error(err)
 			}
 			equal(t, "left", r.fake.left(), []string{"a"})
-			equal(t, "given back", r.fake.released, []string(nil)) // nobody knows what the function has done
+			equal(t, "given back", locked(&r.fake.mu, &r.fake.released), []string(nil)) // nobody knows what the function has done
 		})
 	})
 }
