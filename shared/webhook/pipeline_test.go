@@ -374,4 +374,3 @@ func (c *counted) take() map[string]int {
 	c.n = map[string]int{}
 	return n
 }
-

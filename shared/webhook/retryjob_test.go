@@ -43,16 +43,16 @@ func TestLostMessages(t *testing.T) {
 		t.Fatalf("%d messages", n)
 	}
 	var seen []time.Duration
-	for p.now().Sub(midnight) < 5*time.Hour {
+	for p.now().Sub(midnight) < 190*time.Minute {
 		p.retry()
-		for range 60 {
+		for range 4 {
 			if p.purge() > 0 {
 				seen = append(seen, p.now().Sub(midnight).Round(time.Minute))
 			}
-			p.advance(time.Second)
+			p.advance(15 * time.Second)
 		}
 	}
-	want := []time.Duration{2, 4, 8, 16, 32, 64, 124, 184, 244}
+	want := []time.Duration{2, 4, 8, 16, 32, 64, 124, 184}
 	if got := fmt.Sprint(seen); len(seen) != len(want) {
 		t.Errorf("it came back after %s, want about %v minutes", got, want)
 	} else {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"devplatform/shared/api"
@@ -74,8 +75,14 @@ const attemptTime = 17 * time.Second
 type job struct {
 	message api.QueueMessage
 	target  target
-	begin   context.Context // over when there is too little time for an attempt
-	tally   *tally
+	batch   *batch
+}
+
+// batch is what the messages of one invocation share.
+type batch struct {
+	begin  context.Context // over when there is too little time for an attempt
+	probes sync.Map        // the endpoints that one of them tries
+	tally  tally
 }
 
 // Handle works on the messages of one invocation, all at once, and answers with what became of each. Errors: api.ErrLater, of a
@@ -101,13 +108,13 @@ func (w *Worker) Handle(ctx context.Context, messages []api.QueueMessage) []erro
 	}
 	begin, cancel := endingBefore(ctx, attemptTime)
 	defer cancel()
-	var told tally
+	together := &batch{begin: begin}
 	for i, err := range api.Parallel(len(parsed), max(len(parsed), 1), func(i int) error {
-		return w.work(ctx, job{message: messages[places[i]], target: targets[i], begin: begin, tally: &told})
+		return w.work(ctx, job{messages[places[i]], targets[i], together})
 	}) {
 		errs[places[i]] = err
 	}
-	w.metrics.Put(ctx, told.all()...)
+	w.metrics.Put(ctx, together.tally.all()...)
 	return errs
 }
 
@@ -175,7 +182,7 @@ func (w *Worker) later(ctx context.Context, j job, wait time.Duration) error {
 
 // park steps back from an unhealthy endpoint that another delivery is trying.
 func (w *Worker) park(ctx context.Context, j job, d Delivery, now time.Time) error {
-	j.tally.count(metricParked)
+	j.batch.tally.count(metricParked)
 	return w.move(ctx, d.put(now.Add(parkTime(w.jitter()))))
 }
 
@@ -190,7 +197,7 @@ func (w *Worker) move(ctx context.Context, d Delivery) error {
 
 // attempt makes one.
 func (w *Worker) attempt(ctx context.Context, j job, d Delivery, hook Webhook, probe bool) error {
-	if j.begin.Err() != nil {
+	if j.batch.begin.Err() != nil {
 		return fmt.Errorf("%w: too little time is left for an attempt", api.ErrLater)
 	}
 	now := w.now()
@@ -199,15 +206,14 @@ func (w *Worker) attempt(ctx context.Context, j job, d Delivery, hook Webhook, p
 		return err
 	}
 	if probe {
-		lease := clock.Stamp(now.Add(leaseTime))
-		taken, err := w.store.takeProbe(ctx, hook, now, lease.Time())
+		lease, err := w.takeProbe(ctx, j, hook, now)
 		if err != nil {
 			return err
 		}
-		if !taken {
+		if lease == nil {
 			return w.park(ctx, j, d, now)
 		}
-		hook.ProbeUntil = &lease
+		hook.ProbeUntil = lease
 	}
 	jitter := w.jitter()
 	claimed, at := d.claimed(hook, now, jitter)
@@ -221,6 +227,19 @@ func (w *Worker) attempt(ctx context.Context, j job, d Delivery, hook Webhook, p
 		URL: hook.URL, Body: body, Header: signature.Sign(secrets, d.EventID, d.ID, string(d.Type), at.Time(), body),
 	})
 	return w.finish(ctx, j, claimed, hook, at, result, jitter)
+}
+
+// takeProbe takes the probe lease of an unhealthy endpoint, nil if another delivery has it.
+func (w *Worker) takeProbe(ctx context.Context, j job, hook Webhook, now time.Time) (*clock.Timestamp, error) {
+	if _, other := j.batch.probes.LoadOrStore(hook.ID, true); other { // no need to ask
+		return nil, nil
+	}
+	lease := clock.Stamp(now.Add(leaseTime))
+	taken, err := w.store.takeProbe(ctx, hook, now, lease.Time())
+	if err != nil || !taken {
+		return nil, err
+	}
+	return &lease, nil
 }
 
 // finish records how an attempt ended, and what that says of the endpoint.
@@ -298,7 +317,7 @@ func (w *Worker) noteHealth(ctx context.Context, j job, hook Webhook, r sender.R
 		return
 	}
 	if disabled {
-		j.tally.count(metricDisabled)
+		j.batch.tally.count(metricDisabled)
 		w.logger.WarnContext(ctx, "webhook disabled", "webhook", hook.ID, "reason", v.reason)
 	}
 }
@@ -323,13 +342,13 @@ func (w *Worker) tell(ctx context.Context, j job, d Delivery, r sender.Result, v
 		attrs = append(attrs, "next", clock.Stamp(v.at).String())
 	}
 	w.logger.InfoContext(ctx, "delivery attempt", attrs...)
-	j.tally.count(metricAttempts)
+	j.batch.tally.count(metricAttempts)
 	if !r.OK() {
-		j.tally.count(metricFailures)
+		j.batch.tally.count(metricFailures)
 		return
 	}
-	j.tally.count(metricSuccesses)
+	j.batch.tally.count(metricSuccesses)
 	if happened, first := d.first(); first {
-		j.tally.observe(metricLatency, metric.Milliseconds, float64(now.Sub(happened).Milliseconds()))
+		j.batch.tally.observe(metricLatency, metric.Milliseconds, float64(now.Sub(happened).Milliseconds()))
 	}
 }

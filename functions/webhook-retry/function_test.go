@@ -1,0 +1,102 @@
+package main
+
+import (
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/sqs/sqstest"
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+)
+
+// setEnv is the environment that template.yaml gives the function, with its table and its queue.
+func setEnv(t *testing.T) (client *db.Client, queues *sqs.Client, deliveries string) {
+	t.Helper()
+	if os.Getenv(dynamotest.EndpointVariable) != "" {
+		t.Skip("AWS_ENDPOINT_URL is this test's own to set")
+	}
+	tables, endpoint := dynamotest.StartServer(t), sqstest.StartServer(t)
+	sdk := dynamotest.Client(tables)
+	var attributes []types.AttributeDefinition
+	for _, name := range []string{"pk", "sk", "due", "dueAt"} {
+		attributes = append(attributes, types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
+	}
+	key := func(hash, sort string) []types.KeySchemaElement {
+		return []types.KeySchemaElement{{AttributeName: &hash, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange}}
+	}
+	table, index := "webhooks", "due"
+	if _, err := sdk.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: &table, BillingMode: types.BillingModePayPerRequest, AttributeDefinitions: attributes, KeySchema: key("pk", "sk"),
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
+			IndexName: &index, KeySchema: key("due", "dueAt"),
+			Projection: &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"workspaceId"}},
+		}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	queues = sqstest.Client(endpoint)
+	deliveries = sqstest.CreateQueue(t, queues, "deliveries", nil)
+	for name, value := range map[string]string{
+		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
+		"AWS_ENDPOINT_URL_DYNAMODB": tables, "AWS_ENDPOINT_URL_SQS": endpoint,
+		"WEBHOOKS_TABLE": table, "DELIVERIES_QUEUE": deliveries, "METRICS_NAMESPACE": "stack",
+	} {
+		t.Setenv(name, value)
+	}
+	return db.Wrap(sdk, time.Now), queues, deliveries
+}
+
+// What is due is sent, whatever the schedule says besides, and how late it is, is told.
+func TestARun(t *testing.T) {
+	client, queues, deliveries := setEnv(t)
+	const webhookID, deliveryID = "wh_01KGA5B1S0ABCDEFGHJKMNPQRS", "dlv_01KGA52E40ABCDEFGHJKMNPQRS"
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	due := clock.Stamp(time.Now().Add(-time.Hour)).String()
+	if _, err := client.Do(t.Context(), client.Table("webhooks").Put(db.DeliveryKey(webhookID, deliveryID), db.Item{
+		"id": text(deliveryID), "webhookId": text(webhookID), "workspaceId": text("ws_01KGA4V5N2ABCDEFGHJKMNPQRS"), "status": text("pending"),
+		"due": text(db.DuePartition(3)), "dueAt": text(due), "nextAttemptAt": text(due),
+	})); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load[settings]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	handler := newHandler(cfg, clock.System, slog.New(slog.NewJSONHandler(&log, nil)))
+	for range 2 { // the second finds nothing
+		if _, err := handler.Invoke(t.Context(), []byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := queues.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &deliveries, MaxNumberOfMessages: 10})
+	if err != nil || len(out.Messages) != 1 || !strings.Contains(*out.Messages[0].Body, deliveryID) {
+		t.Errorf("messages: %+v, %v", out, err)
+	}
+	for _, want := range []string{`"DeliveriesDue":[1],"OldestUndelivered":[3600.`, `"DeliveriesDue":[0],"OldestUndelivered":[0]`} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log lacks %s: %s", want, &log)
+		}
+	}
+}
+
+func TestEveryVariableIsNeeded(t *testing.T) {
+	setEnv(t)
+	for _, name := range []string{"WEBHOOKS_TABLE", "DELIVERIES_QUEUE"} {
+		value := os.Getenv(name)
+		t.Setenv(name, "")
+		if _, err := config.Load[settings](); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("without %s: %v", name, err)
+		}
+		t.Setenv(name, value)
+	}
+}

@@ -1,0 +1,217 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/event"
+	"devplatform/shared/webhook/sender"
+)
+
+// Three time-outs open the breaker. From then on one delivery at a time is tried, the others step back, which is no attempt, and a
+// success brings all of them through.
+func TestTheBreaker(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	w := p.subscribe(workspaceID, p.receiver.URL("/hang"))
+	p.told(p.happens(workspaceID), p.happens(workspaceID), p.happens(workspaceID))
+	p.work()
+	if got := p.hook(w); got.Timeouts != 3 || !got.unhealthy() {
+		t.Fatalf("three time-outs at once: %+v", got)
+	}
+	var batch []event.Record
+	for range 7 {
+		batch = append(batch, p.happens(workspaceID))
+	}
+	p.told(batch...)
+	before := p.receiver.Total()
+	p.work()
+	if n := p.receiver.Total() - before; n != 1 {
+		t.Errorf("%d deliveries tried the endpoint at once", n)
+	}
+	parked := 0
+	for _, d := range p.all() {
+		if wait := d.NextAttemptAt.Time().Sub(p.now()); d.Tries == 0 {
+			if parked++; wait < time.Minute || wait > 5*time.Minute || len(d.Attempts) != 0 || !d.DueAt.Equal(*d.NextAttemptAt) {
+				t.Errorf("stepped back for %v: %+v", wait, d)
+			}
+		}
+	}
+	if parked != 6 || !strings.Contains(p.log.String(), `"DeliveriesParked":[6]`) {
+		t.Errorf("%d stepped back", parked)
+	}
+	p.receiver.Handle("/hang", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	p.run()
+	for _, d := range p.all() {
+		if d.Status != Succeeded || d.Tries > 2 {
+			t.Errorf("after the endpoint came back: %+v", d)
+		}
+	}
+	if got := p.hook(w); got.unhealthy() || got.ProbeUntil != nil {
+		t.Errorf("webhook: %+v", got)
+	}
+	if took := p.now().Sub(midnight); took > 10*time.Minute {
+		t.Errorf("that took %v", took)
+	}
+}
+
+// A hanging endpoint does not take part in what becomes of the others of its batch.
+func TestAHangingEndpointHoldsUpNobodyOfItsBatch(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/hang"))
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.work()
+	}()
+	if _, err := p.receiver.WaitFor(t.Context(), "/ok/a", 1); err != nil {
+		t.Error(err)
+	}
+	<-done
+	for _, d := range p.all() {
+		if d.Tries != 1 {
+			t.Errorf("delivery: %+v", d)
+		}
+	}
+}
+
+// A function that dies in the middle of an attempt leaves one that counts.
+func TestAnInterruptedAttemptCounts(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	send, deaths := p.worker.send, 0
+	p.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+		if deaths++; deaths <= 3 {
+			panic("killed")
+		}
+		return send(ctx, r)
+	}
+	for steps := 0; p.only().Status == Pending && steps < 100; steps++ {
+		p.work()
+		p.advance(30 * time.Second)
+		if steps%2 == 0 {
+			p.retry()
+		}
+	}
+	d := p.only()
+	if d.Status != Succeeded || len(d.Attempts) != 4 || d.Attempts[0].Error != sentenceInterrupted || d.Attempts[3].StatusCode != 200 {
+		t.Fatalf("delivery: %+v", d)
+	}
+	if p.receiver.Total() != 1 {
+		t.Errorf("%d requests", p.receiver.Total())
+	}
+}
+
+// A delivery that kills its function every time comes to its end.
+func TestADeliveryThatKills(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	p.worker.send = func(context.Context, sender.Request) sender.Result { panic("killed") }
+	p.run()
+	if d := p.only(); d.Status != Failed || len(d.Attempts) != maxTries {
+		t.Errorf("delivery: %+v", d)
+	}
+}
+
+// Messages that come twice, or early, or late, are no attempts.
+func TestMessagesAreOnlySignals(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/fail/a?n=2"))
+	e := p.happens(workspaceID)
+	p.told(e)
+	p.told(e)
+	first := p.receive()
+	if len(first) != 2 {
+		t.Fatalf("%d messages", len(first))
+	}
+	later, dropped := 0, 0
+	for _, err := range p.worker.Handle(t.Context(), first) {
+		if err != nil {
+			later++
+		} else {
+			dropped++
+		}
+	}
+	if n := p.receiver.Total(); n != 1 || later != 1 || dropped != 1 {
+		t.Errorf("%d requests, %d later, %d dropped", n, later, dropped)
+	}
+	p.told(e) // early: hides itself
+	if n, errs := p.work(); n != 1 || len(errs) != 1 || !strings.Contains(errs[0].Error(), "later") {
+		t.Errorf("early: %d, %v", n, errs)
+	}
+	p.advance(7 * time.Second)
+	if n, errs := p.work(); n != 2 || len(errs) != 0 || p.receiver.Total() != 2 { // the second failed, its next is minutes away
+		t.Errorf("%d messages, %v, %d requests", n, errs, p.receiver.Total())
+	}
+	p.told(e) // very early: dropped
+	before := p.only()
+	if n, errs := p.work(); n != 1 || len(errs) != 0 {
+		t.Errorf("very early: %d, %v", n, errs)
+	}
+	if diff := cmp.Diff(before, p.only()); diff != "" {
+		t.Errorf("a message changed something: %s", diff)
+	}
+	p.run()
+	if d := p.only(); d.Status != Succeeded || d.Tries != 3 || p.receiver.Total() != 3 {
+		t.Errorf("%d requests, delivery: %+v", p.receiver.Total(), d)
+	}
+}
+
+// Too little time is no beginning.
+func TestNoAttemptIsBegunLate(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	ctx, cancel := context.WithTimeout(t.Context(), attemptTime-time.Second)
+	defer cancel()
+	errs := p.worker.Handle(ctx, p.receive())
+	if len(errs) != 1 || !strings.Contains(fmt.Sprint(errs[0]), "too little time") || p.receiver.Total() != 0 || p.only().Tries != 0 {
+		t.Errorf("%v, %d requests, %+v", errs, p.receiver.Total(), p.only())
+	}
+}
+
+// The function's end in the middle of an attempt is no failure of the endpoint.
+func TestAnAttemptThatWeBreakOff(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	w := p.subscribe(workspaceID, p.receiver.URL("/hang"))
+	p.told(p.happens(workspaceID))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		_, _ = p.receiver.WaitFor(ctx, "/hang", 1)
+		cancel()
+	}()
+	if errs := p.worker.Handle(ctx, p.receive()); errs[0] != nil {
+		t.Error(errs)
+	}
+	d := p.only()
+	if d.Tries != 1 || d.Attempts[0].Error != sentenceInterrupted || d.LeaseUntil == nil || p.hook(w).LastAt != nil {
+		t.Errorf("delivery: %+v, webhook: %+v", d, p.hook(w))
+	}
+	if d.DueAt.Time().Before(d.LeaseUntil.Time()) {
+		t.Errorf("due at %v, leased until %v", d.DueAt, d.LeaseUntil)
+	}
+}
