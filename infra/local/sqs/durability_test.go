@@ -71,6 +71,10 @@ func TestReopen(t *testing.T) {
 	if got := bodies(receive(t, client, url, nil)); !strings.Contains(got, "late") {
 		t.Errorf("got %s", got)
 	}
+	create(t, client, "another", nil)
+	if len(s.byID) != 3 {
+		t.Errorf("%d numbers for 3 queues", len(s.byID))
+	}
 }
 
 // The number of a message, by which receipt handles know it, is never used again.

@@ -189,6 +189,9 @@ func TestDeleteQueue(t *testing.T) {
 	if _, err := client.GetQueueUrl(t.Context(), &sdk.GetQueueUrlInput{QueueName: aws.String("q")}); !errors.As(err, &missing) {
 		t.Errorf("got %v", err)
 	}
+	if keys := s.keysOnDisk(t); keys != "0 queues, 0 bodies, 0 entries" {
+		t.Errorf("left on disk: %s", keys)
+	}
 	create(t, client, "q", nil)
 	if got := counts(t, client, url); got != "0 0 0" {
 		t.Errorf("the next queue has %s", got)
@@ -216,6 +219,9 @@ func TestPurgeQueue(t *testing.T) {
 	}
 	if got := counts(t, client, url); got != "0 0 0" {
 		t.Errorf("left %s", got)
+	}
+	if keys := s.keysOnDisk(t); keys != "1 queues, 0 bodies, 0 entries" {
+		t.Errorf("left on disk: %s", keys)
 	}
 	deleteOne(t, client, url, handle)
 	sendText(t, client, url, "d")

@@ -119,7 +119,7 @@ func (s *Store) tryReceive(in *receiveInput, waits bool) ([]taken, *waiter, erro
 	if len(got) == 0 && waits && patience > 0 && !s.isDraining() {
 		w = q.wait(s, time.Duration(patience)*time.Second)
 	}
-	if len(got) == 0 && full && patience == 0 {
+	if full && patience == 0 {
 		err = refuse(typeOverLimit, "Too many messages are in flight on the queue %s: at most %d can be.", q.Name, s.options.inFlightLimit)
 	}
 	if batch.Empty() {
