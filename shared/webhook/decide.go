@@ -157,7 +157,7 @@ func (d Delivery) claimed(w Webhook, now time.Time, jitter float64) (Delivery, c
 	if v := judge(d, w, sender.Result{Error: sentenceInterrupted, Aborted: true}, now, jitter); v.fate == fateRetry {
 		next = v.at
 	}
-	d = d.planned(next, now, lease.Time())
+	d = d.planned(next, now)
 	d.LeaseUntil = &lease
 	return d, at
 }
@@ -169,18 +169,15 @@ func leaseOf(at clock.Timestamp) clock.Timestamp { return clock.Stamp(at.Time().
 func soon(next, now time.Time) bool { return next.Sub(now) <= maxHidden }
 
 // planned is the delivery with its next attempt at a time, known now. If that is soon, a message waits for it in the queue, and the
-// index is for the case that it gets lost; if not, the index brings it back. Its place there is never before a time, and is left
-// alone where it is good enough, for each change of it is a write more.
-func (d Delivery) planned(next, now, notBefore time.Time) Delivery {
+// index is for the case that it gets lost; if not, the index brings it back. Its place there is left alone where it is good enough, for
+// each change of it is a write more; it is always later than a lease that begins now.
+func (d Delivery) planned(next, now time.Time) Delivery {
 	due := next
 	if soon(next, now) {
 		due = next.Add(signalLoss)
 		if d.DueAt != nil && !d.DueAt.Time().Before(next.Add(signalLoss/2)) && d.DueAt.Time().Before(due) {
 			due = d.DueAt.Time()
 		}
-	}
-	if due.Before(notBefore) {
-		due = notBefore
 	}
 	d.Wakes = 0
 	return d.pending(next, due)
@@ -211,7 +208,7 @@ func (d Delivery) recorded(a Attempt, v verdict, now time.Time) (Delivery, bool)
 		return d.final(Succeeded, ""), true
 	case fateRetry:
 		d.Manual = false // what was asked for by hand was one attempt
-		return d.planned(v.at, now, now), true
+		return d.planned(v.at, now), true
 	default:
 		return d.final(Failed, ""), true
 	}
