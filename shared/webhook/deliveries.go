@@ -194,9 +194,6 @@ func (s *Service) recoverAll(ctx context.Context, deliveries []Delivery) (int, e
 	group.SetLimit(recoverParallel)
 	anew := func(d Delivery, now time.Time) (Delivery, bool) { return d.again(now, false), d.recoverable(now) }
 	for i, d := range deliveries {
-		if !d.recoverable(s.now()) {
-			continue
-		}
 		group.Go(func() error {
 			d, ok, err := s.move(groupCtx, d, anew)
 			if ok {

@@ -225,7 +225,7 @@ func failed(d Delivery, now time.Time) Delivery {
 
 func waiting(d Delivery, now time.Time) Delivery {
 	d = failed(d, now)
-	return d.planned(now.Add(time.Hour), now, now)
+	return d.planned(now.Add(time.Hour), now)
 }
 
 func underWay(d Delivery, now time.Time) Delivery {

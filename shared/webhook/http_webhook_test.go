@@ -247,6 +247,10 @@ func TestLostRepliesChangeNothing(t *testing.T) {
 		if w := s.stored(path); w.Revision != 2 || len(w.Previous) != 1 {
 			t.Errorf("%s: %+v", fault.Name, w)
 		}
+		wire.Break("UpdateItem", fault.Times(1))
+		if made := ada.Do("PUT", path, object{"secret": nil}).Want(t, http.StatusOK).Text("secret"); made == "" || s.stored(path).Revision != 3 {
+			t.Errorf("%s: the secret that was made is not shown", fault.Name)
+		}
 		wire.Break("TransactWriteItems", fault.Times(1))
 		ada.Do("DELETE", path, nil).Want(t, http.StatusOK)
 	}
