@@ -6,15 +6,15 @@
 // What may not enter: how functions run (the runtime's), how streams are kept (the engine's), templates (the stack's),
 // and anything about the application whose functions are invoked.
 //
-// The way of a record of a stream: a shard's reader gets it, passes it over if no filter wants it, and puts it into a lane, of which
-// a shard has as many as its ParallelizationFactor; all records of one partition key take the same lane. The lane gathers
-// a batch, invokes the function, and splits, retries or discards what failed. The shard's ledger knows which records are
-// done; its position is the last one before which everything is.
+// The way of a record of a stream: a shard's reader gets it, passes it over if no filter wants it, and puts it into a lane,
+// of which a shard has as many as its ParallelizationFactor; all records of one partition key take the same lane. The lane
+// gathers a batch, invokes the function, and splits, retries or discards what failed. The shard's ledger knows which
+// records are done; its position is the last one before which everything is.
 //
-// Delivery of records is at least once and without gaps: a position is written (atomically, synced) after each batch and before the
-// lane's next one. After a kill, only the batches that were in flight run again, and with ParallelizationFactor above 1
-// those that had overtaken them. Records that were only passed over may be looked at again: their position is written
-// with the next batch, or after a second.
+// Delivery of records is at least once and without gaps: a position is written (atomically, synced) after each batch and
+// before the lane's next one. After a kill, only the batches that were in flight run again, and with ParallelizationFactor
+// above 1 those that had overtaken them. Records that were only passed over may be looked at again: their position is
+// written with the next batch, or after a second.
 //
 // Retention is by the clock, also while nothing runs: what a mapping had not read when it was off for longer than a
 // stream keeps its records is lost to it. (On AWS it would not have been off.) Positions and tables belong together: whoever
