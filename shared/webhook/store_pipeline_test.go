@@ -1,0 +1,134 @@
+package webhook
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/db"
+	"devplatform/shared/webhook/sender"
+)
+
+var tooSlow = sender.Result{Error: "too slow", TimedOut: true}
+
+// Attempts that end at once have read the same health: what they count is added up. The first failure's time stays.
+func TestHealthOfAttemptsAtOnce(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	w := p.subscribe(newWorkspace(p), "https://example.com")
+	for i := range 3 {
+		at := midnight.Add(time.Duration(i) * time.Second)
+		if err := p.store.noteHealth(t.Context(), w, w.after(tooSlow, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := Health{
+		Timeouts: 3, Failures: 3, FailingSince: stampPtr(midnight), LastAt: stampPtr(midnight.Add(2 * time.Second)), LastStatus: Failed,
+	}
+	if diff := cmp.Diff(want, p.hook(w).Health); diff != "" {
+		t.Error(diff)
+	}
+	if err := p.store.noteHealth(t.Context(), w, w.after(sender.Result{}, midnight)); err != nil { // it has read nothing of the three
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Health{LastAt: stampPtr(midnight), LastStatus: Succeeded}, p.hook(w).Health); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What an attempt tells of an endpoint says nothing of the one that took its place, nor does it bring a deleted webhook back.
+func TestHealthOfAnotherGeneration(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	old := p.subscribe(newWorkspace(p), "https://example.com")
+	now := old
+	now.Generation++
+	p.put(now)
+	gone := p.subscribe(old.WorkspaceID, "https://example.com")
+	if _, err := p.store.client.Do(t.Context(), p.store.webhooks.Delete(db.WebhookKey(gone.WorkspaceID, gone.ID))); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []Webhook{old, gone} {
+		if err := p.store.noteHealth(t.Context(), w, w.after(tooSlow, midnight)); err != nil {
+			t.Error(err)
+		}
+		if done, err := p.store.disable(t.Context(), w, w.after(tooSlow, midnight), "x", midnight); done || err != nil {
+			t.Errorf("disabled: %v, %v", done, err)
+		}
+		if taken, err := p.store.takeProbe(t.Context(), w, midnight, midnight.Add(leaseTime)); taken || err != nil {
+			t.Errorf("probe: %v, %v", taken, err)
+		}
+	}
+	if diff := cmp.Diff(now, p.hook(old), cmp.AllowUnexported(Webhook{})); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := p.store.webhook(t.Context(), gone.WorkspaceID, gone.ID); !errors.Is(err, db.ErrNotFound) {
+		t.Errorf("the deleted one: %v", err)
+	}
+}
+
+// A webhook is switched off once, whoever says so how often.
+func TestDisabledOnce(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	w := p.subscribe(newWorkspace(p), "https://example.com")
+	for i := range 2 {
+		done, err := p.store.disable(t.Context(), w, w.after(tooSlow, midnight), "for a reason", midnight.Add(time.Hour))
+		if err != nil || done != (i == 0) {
+			t.Errorf("%d: %v, %v", i, done, err)
+		}
+	}
+	got := p.hook(w)
+	if got.Active || got.DisabledReason != "for a reason" || got.Revision != w.Revision+1 || !got.UpdatedAt.Time().Equal(midnight.Add(time.Hour)) || got.Failures != 1 {
+		t.Errorf("webhook: %+v", got)
+	}
+}
+
+// One of those who ask in the same millisecond gets the probe lease, also when its answer is lost, until the lease is over.
+func TestTheProbeLease(t *testing.T) {
+	t.Parallel()
+	var losses atomic.Int32
+	losses.Store(1)
+	p := newPipeline(t, func(next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(r *http.Request) (*http.Response, error) {
+			answer, err := next.RoundTrip(r)
+			if dynamotest.Operation(r) == "UpdateItem" && losses.Add(-1) >= 0 {
+				_ = answer.Body.Close()
+				return nil, errors.New("lost")
+			}
+			return answer, err
+		})
+	})
+	w := p.subscribe(newWorkspace(p), "https://example.com")
+	ask := func(at time.Time) (winners int32) {
+		var taken atomic.Int32
+		var group sync.WaitGroup
+		for range 5 {
+			group.Go(func() {
+				ok, err := p.worker.store.takeProbe(t.Context(), w, at, at.Add(leaseTime))
+				if err != nil {
+					t.Error(err)
+				}
+				if ok {
+					taken.Add(1)
+				}
+			})
+		}
+		group.Wait()
+		return taken.Load()
+	}
+	for _, tc := range []struct {
+		at   time.Time
+		want int32
+	}{{midnight, 1}, {midnight.Add(leaseTime - time.Millisecond), 0}, {midnight.Add(leaseTime), 1}} {
+		if got := ask(tc.at); got != tc.want {
+			t.Errorf("at %v: %d have it, want %d", tc.at, got, tc.want)
+		}
+	}
+}
