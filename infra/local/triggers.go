@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 
 	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers"
@@ -17,7 +19,7 @@ func (p *platform) openTriggers(context.Context) (err error) {
 		return nil
 	}
 	p.triggers, err = triggers.Open(triggers.Options{
-		Mappings:     p.stack.EventSourceMappings,
+		Mappings:     withinInstances(p.stack, p.settings.Concurrency),
 		Invoke:       p.runtime.Invoke,
 		Endpoint:     p.endpoint(),
 		Region:       p.settings.Region,
@@ -30,6 +32,23 @@ func (p *platform) openTriggers(context.Context) (err error) {
 		Logger:       p.logger,
 	})
 	return err
+}
+
+// withinInstances are the mappings, those of queues taking no more batches at once than their function has instances here, of
+// which each has at most so many: what is taken and has to wait for an instance is hidden from everybody meanwhile, and the queue
+// could not treat its groups fairly. Two are the least that a mapping can have.
+func withinInstances(s *stack.Stack, instances int) []stack.EventSourceMapping {
+	most := map[string]int{}
+	for _, f := range s.Functions {
+		most[f.Name] = max(cmp.Or(min(f.ReservedConcurrency, instances), instances), 2)
+	}
+	mappings := slices.Clone(s.EventSourceMappings)
+	for i, m := range mappings {
+		if m.Queue != "" {
+			mappings[i].MaximumConcurrency = min(cmp.Or(m.MaximumConcurrency, most[m.Function]), most[m.Function])
+		}
+	}
+	return mappings
 }
 
 // positionsDir is where the positions are kept. Another endpoint has its own: its streams are others, and a look at it must

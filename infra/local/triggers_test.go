@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/stack"
 )
 
 // TestMain makes this binary the function that the tests below trigger: it tells the test of its event, and is done when
@@ -313,5 +316,26 @@ func TestBannerShowsStreams(t *testing.T) {
 	}
 	if err := p.stop(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestQueuesGiveNoMoreThanThereAreInstances(t *testing.T) {
+	t.Parallel()
+	s := &stack.Stack{
+		Functions: []stack.Function{{Name: "free"}, {Name: "reserved", ReservedConcurrency: 3}, {Name: "narrow", ReservedConcurrency: 1}},
+		EventSourceMappings: []stack.EventSourceMapping{
+			{Function: "free", Queue: "q"}, {Function: "free", Queue: "q", MaximumConcurrency: 50}, {Function: "free", Queue: "q", MaximumConcurrency: 4},
+			{Function: "reserved", Queue: "q", MaximumConcurrency: 50}, {Function: "narrow", Queue: "q"}, {Function: "free", Table: "t"},
+		},
+	}
+	var got []int
+	for _, m := range withinInstances(s, 10) {
+		got = append(got, m.MaximumConcurrency)
+	}
+	if want := []int{10, 10, 4, 3, 2, 0}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if first := s.EventSourceMappings[0].MaximumConcurrency; first != 0 {
+		t.Errorf("the stack itself has %d now", first)
 	}
 }
