@@ -136,9 +136,14 @@ func wait(try int, asked time.Duration, jitter float64) time.Duration {
 	return max(own, min(asked, 2*step))
 }
 
-// parkTime is how long a delivery steps back from an unhealthy endpoint: 1 to 5 minutes.
-func parkTime(jitter float64) time.Duration {
-	return 3*time.Minute + time.Duration(jitter*float64(2*time.Minute))
+// parkTime is how long a delivery steps back from an endpoint that has failed since a time: 1 to 5 minutes in the first hour, then in
+// proportion, up to an hour. So what piles up in a long outage is not looked at every other minute, and comes back spread out.
+func parkTime(since *clock.Timestamp, now time.Time, jitter float64) time.Duration {
+	base := 3*time.Minute + time.Duration(jitter*float64(2*time.Minute))
+	if since == nil {
+		return base
+	}
+	return time.Duration(float64(base) * min(max(now.Sub(since.Time()).Hours(), 1), 12))
 }
 
 // claimed is the delivery with one more attempt under way, which begins now, and the time of that beginning. As long as nobody

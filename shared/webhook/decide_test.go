@@ -124,6 +124,25 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+func TestParkTime(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		since  *clock.Timestamp
+		jitter float64
+		want   time.Duration
+	}{
+		{nil, -1, time.Minute},
+		{nil, 1, 5 * time.Minute},
+		{stampPtr(midnight.Add(-time.Minute)), 1, 5 * time.Minute},
+		{stampPtr(midnight.Add(-3 * time.Hour)), 0, 9 * time.Minute},
+		{stampPtr(midnight.Add(-72 * time.Hour)), 1, time.Hour},
+	} {
+		if got := parkTime(tc.since, midnight, tc.jitter); got != tc.want {
+			t.Errorf("since %v, %v: got %v, want %v", tc.since, tc.jitter, got, tc.want)
+		}
+	}
+}
+
 // Whatever happens to a delivery, as long as it is pending it stands in the index, not before the end of its lease and not
 // long after its next attempt; the attempts' times tell them apart.
 func TestPendingDeliveriesAreAlwaysFound(t *testing.T) {

@@ -62,6 +62,29 @@ func TestTheBreaker(t *testing.T) {
 	}
 }
 
+// Who steps back too late, because somebody has moved the delivery meanwhile, has nothing to say.
+func TestSteppingBackTooLate(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"), func(w *Webhook) {
+		w.Timeouts, w.ProbeUntil = maxTimeouts, stampPtr(midnight.Add(time.Minute))
+	})
+	p.told(p.happens(workspaceID))
+	p.worker.jitter = func() float64 {
+		if _, err := p.store.save(t.Context(), p.only().again(p.now(), true)); err != nil {
+			t.Error(err)
+		}
+		return 0
+	}
+	if errs := p.worker.Handle(t.Context(), p.receive()); errs[0] != nil {
+		t.Error(errs)
+	}
+	if d := p.only(); !d.Manual || !d.NextAttemptAt.Time().Equal(p.now()) {
+		t.Errorf("delivery: %+v", d)
+	}
+}
+
 // A hanging endpoint does not take part in what becomes of the others of its batch.
 func TestAHangingEndpointHoldsUpNobodyOfItsBatch(t *testing.T) {
 	t.Parallel()

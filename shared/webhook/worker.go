@@ -183,7 +183,7 @@ func (w *Worker) later(ctx context.Context, j job, wait time.Duration) error {
 // park steps back from an unhealthy endpoint that another delivery is trying.
 func (w *Worker) park(ctx context.Context, j job, d Delivery, now time.Time) error {
 	j.batch.tally.count(metricParked)
-	return w.move(ctx, d.put(now.Add(parkTime(w.jitter()))))
+	return w.move(ctx, d.put(now.Add(parkTime(j.target.webhook.FailingSince, now, w.jitter()))))
 }
 
 // move stores a transition. If somebody else has moved the delivery, that one's transition counts.
