@@ -63,8 +63,9 @@ func TestTheStoryOfAWebhook(t *testing.T) {
 func TestWhatAWebhookMayBe(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
+	team := s.workspace(nil) // older than her own
 	ada := s.user("ada")
-	team := s.workspace(map[*visitor]workspace.Role{ada: workspace.Admin})
+	s.join(team, ada, workspace.Admin)
 	inTeam, personal := s.project(team, "team", ada), s.project(ada.personal, "private", ada)
 	long := strings.Repeat("é", 2048-utf8.RuneCountInString("https://é.example/"))
 	for name, tc := range map[string]struct {
@@ -100,6 +101,13 @@ func TestWhatAWebhookMayBe(t *testing.T) {
 		a := ada.Do("POST", "/api/webhooks", fields)
 		if tc.wrong == nil {
 			a.Want(t, http.StatusCreated)
+			where := ada.personal
+			if fields["workspaceId"] == team || fields["projectId"] == inTeam {
+				where = team
+			}
+			if a.Text("workspaceId") != where || a.Body["projectId"] != fields["projectId"] || a.Body["active"] != (fields["active"] == nil) {
+				t.Errorf("%s: %s", name, a.Raw)
+			}
 			if made, sent := a.Text("secret") != "", fields["secret"] != nil; made == sent {
 				t.Errorf("%s: %s", name, a.Raw)
 			}
