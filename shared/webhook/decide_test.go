@@ -124,6 +124,19 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// Each change of a place in the index is a write: a claim that comes in time makes none.
+func TestAClaimLeavesAGoodPlaceAlone(t *testing.T) {
+	t.Parallel()
+	born := Delivery{Attempts: []Attempt{}}.pending(midnight, midnight.Add(signalLoss))
+	for later, same := range map[time.Duration]bool{time.Second: true, 50 * time.Second: true, time.Minute: false, time.Hour: false} {
+		now := midnight.Add(later)
+		d, _ := born.claimed(Webhook{Active: true}, now, 0)
+		if d.DueAt.Equal(*born.DueAt) != same || d.DueAt.Time().Before(d.LeaseUntil.Time()) {
+			t.Errorf("claimed after %v: due at %v", later, d.DueAt)
+		}
+	}
+}
+
 func TestParkTime(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
