@@ -1,0 +1,144 @@
+package webhook
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"devplatform/infra/slicetest"
+	"devplatform/shared/api"
+	"devplatform/shared/id"
+)
+
+func TestRecover(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada := s.user("ada")
+	path := ada.hook("/ok")
+	var times []string
+	var made [][]Delivery
+	for range 4 { // at four moments, one of each
+		s.clock.Advance(time.Second)
+		times = append(times, s.stamp())
+		var at []Delivery
+		for _, change := range []func(Delivery, time.Time) Delivery{failed, waiting, unsent, succeeded, underWay, nil} {
+			at = append(at, s.deliver(path, change))
+		}
+		made = append(made, at)
+	}
+	ada.Do("POST", path+"/test", object{}).Want(t, http.StatusOK)
+	tested := s.deliver(path, func(d Delivery, now time.Time) Delivery { d.Test = true; return failed(d, now) })
+	a := ada.Do("POST", path+"/recover", object{"since": times[1], "until": times[2]}).Want(t, http.StatusAccepted)
+	if diff := cmp.Diff(map[string]any{"count": 6.0}, a.Body); diff != "" {
+		t.Error(diff)
+	}
+	var want []string
+	for i, at := range made {
+		for j, d := range at {
+			now, recovered := s.delivery(d), (i == 1 || i == 2) && j < 3
+			if recovered {
+				want = append(want, d.ID)
+			}
+			if (now.Version != d.Version) != recovered || recovered && (now.Status != Pending || now.Tries != 0 || now.Manual) {
+				t.Errorf("%d %d: %+v", i, j, now)
+			}
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, s.messages()); diff != "" {
+		t.Error(diff)
+	}
+	for _, again := range []struct {
+		body  object
+		count float64
+	}{
+		{object{"since": times[1], "until": times[2]}, 0}, // all of it is on its way
+		{object{"since": noon.Add(time.Hour)}, 0},
+		{object{"since": times[0], "until": times[0]}, 3},
+		{object{"since": noon.In(time.FixedZone("", 7200)), "until": s.clock.Now()}, 3},
+	} {
+		if a := ada.Do("POST", path+"/recover", again.body).Want(t, http.StatusAccepted); a.Body["count"] != again.count {
+			t.Errorf("%v: %s", again.body, a.Raw)
+		}
+	}
+	if now := s.delivery(tested); now.Status != Failed {
+		t.Errorf("a test was recovered: %+v", now)
+	}
+	for field, body := range map[string]any{
+		"until": object{"since": times[1], "until": times[0]}, "since": object{"since": "yesterday"}, "body": "",
+		"until: must": object{"since": times[1], "until": nil},
+	} {
+		wrong := ada.Do("POST", path+"/recover", body).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		if !strings.HasPrefix(wrong.Text("error"), field) {
+			t.Errorf("%s: %s", field, wrong.Raw)
+		}
+	}
+	ada.Do("PUT", path, object{"active": false}).Want(t, http.StatusOK)
+	ada.Do("POST", path+"/recover", object{"since": noon}).Want(t, http.StatusConflict, api.CodeConflict)
+}
+
+// Recoveries that meet share the work: what fails once is sent once.
+func TestRecoveriesAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada := s.user("ada")
+	path := ada.hook("/ok")
+	const n = 150
+	for range n {
+		s.deliver(path, failed)
+	}
+	answers := slicetest.AtOnce(4, func(int) slicetest.Answer { return ada.Do("POST", path+"/recover", object{"since": noon}) })
+	count := 0.0
+	for _, a := range answers {
+		one, _ := a.Want(t, http.StatusAccepted).Body["count"].(float64)
+		count += one
+	}
+	messages := s.messages()
+	if distinct := slices.Compact(slices.Clone(messages)); count != n || len(messages) != n || len(distinct) != n {
+		t.Errorf("%v counted, %d messages of %d deliveries", count, len(messages), len(distinct))
+	}
+}
+
+// A recovery that takes too long says where to go on.
+func TestALongRecovery(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada := s.user("ada")
+	path := ada.hook("/ok")
+	const n = 2*recoverPage + 50
+	for range n {
+		s.clock.Advance(time.Millisecond)
+		s.deliver(path, failed)
+	}
+	ticking := slicetest.NewClock(s.clock.Now(), recoverTime/recoverPage/2)
+	s.service.now = ticking.Now
+	since, total, calls := noon.Format(time.RFC3339), 0.0, 0
+	for since != "" && calls < 10 {
+		a := ada.Do("POST", path+"/recover", object{"since": since}).Want(t, http.StatusAccepted)
+		count, _ := a.Body["count"].(float64)
+		total, since, calls = total+count, a.Text("continueFrom"), calls+1
+	}
+	if total != n || calls < 2 || len(s.messages()) != n {
+		t.Errorf("%v in %d calls", total, calls)
+	}
+}
+
+func TestWhereARecoveryBegins(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		moment := time.UnixMilli(rapid.Int64Range(1, 1<<45).Draw(r, "moment"))
+		entropy := [10]byte(rapid.SliceOfN(rapid.Byte(), 10, 10).Draw(r, "entropy"))
+		begin := justBefore(moment)
+		if !id.Delivery.Valid(begin) || id.Delivery.From(moment, entropy) <= begin || id.Delivery.From(moment.Add(-time.Millisecond), entropy) > begin {
+			r.Fatalf("%s is not just before %s", begin, moment)
+		}
+	})
+	if begin := justBefore(time.Time{}); !id.Delivery.Valid(begin) || begin > id.Delivery.From(noon, [10]byte{}) {
+		t.Error(begin)
+	}
+}
