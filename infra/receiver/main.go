@@ -59,7 +59,7 @@ func serve(ctx context.Context, address, secret string, events int, out io.Write
 	}
 	go func() {
 		<-ctx.Done()
-		rest, cancel := context.WithTimeout(context.Background(), time.Second)
+		rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		_ = server.Shutdown(rest)
 	}()
