@@ -42,7 +42,8 @@ func (d *singleDial) dial(ctx context.Context, network, address string) (net.Con
 const (
 	connecting int32 = iota
 	securing
-	exchanging // over HTTP/1.1
+	exchanging // over HTTP/1.1, without a byte of an answer
+	answering  // over HTTP/1.1, of which a first byte came
 	streaming  // over HTTP/2
 )
 
@@ -61,5 +62,6 @@ func withStage(ctx context.Context) (context.Context, *stage) {
 				s.reached.Store(streaming)
 			}
 		},
+		GotFirstResponseByte: func() { s.reached.CompareAndSwap(exchanging, answering) },
 	}), s
 }

@@ -57,8 +57,10 @@ func (w sentences) noAnswer(ctx context.Context, stage int32, err error) Result 
 		return Result{Error: handshakeSentence(err)}
 	case streaming:
 		return Result{Error: sentenceClosed} // whatever was wrong, that is what HTTP/2 made of it
+	case exchanging:
+		return Result{Error: silenceSentence(err)}
 	default:
-		return Result{Error: exchangeSentence(err)}
+		return Result{Error: answerSentence(err)}
 	}
 }
 
@@ -142,12 +144,18 @@ func certificateFault(err error) string {
 	return "it can't be verified"
 }
 
-func exchangeSentence(err error) string {
-	if closed(err) {
-		return sentenceClosed
-	}
+// silenceSentence is for a connection that ended without a byte of an answer.
+func silenceSentence(err error) string {
 	if said := alert(err); said != "" {
 		return sentenceHandshake + said // TLS 1.3: a certificate of ours is missing
+	}
+	return sentenceClosed
+}
+
+// answerSentence is for an answer that began and did not come to the end of its header.
+func answerSentence(err error) string {
+	if closed(err) {
+		return sentenceClosed
 	}
 	return sentenceNotHTTP
 }
