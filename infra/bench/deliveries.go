@@ -90,19 +90,16 @@ func (e effort) per(n float64) effort {
 func (p *pipeline) deliver(ctx context.Context, h *hooked, events int, lone bool) (effort, error) {
 	h.receiver.Reset()
 	p.take()
-	for n := 0; n < events; {
-		if lone {
-			n++
-			if err := h.change(); err != nil {
-				return effort{}, err
-			}
-			if err := h.await(ctx, n); err != nil {
-				return effort{}, err
-			}
-			continue
+	if !lone {
+		if err := h.touch(events); err != nil {
+			return effort{}, err
 		}
-		n += batchEvents
-		if err := h.touch(); err != nil {
+	}
+	for n := 1; lone && n <= events; n++ {
+		if err := h.change(); err != nil {
+			return effort{}, err
+		}
+		if err := h.await(ctx, n); err != nil {
 			return effort{}, err
 		}
 	}
@@ -126,7 +123,7 @@ func (b *bench) deliveries(ctx context.Context) error {
 	for _, load := range []struct {
 		subscribers, events int
 		lone                bool
-	}{{1, 100, true}, {1, 1000, false}, {10, 20, true}, {10, 200, false}} {
+	}{{1, 100, true}, {1, 2000, false}, {10, 20, true}, {10, 400, false}} {
 		h, err := newHooked(ctx, p.url, load.subscribers)
 		if err != nil {
 			return err

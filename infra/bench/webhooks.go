@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oklog/ulid/v2"
+	"golang.org/x/sync/errgroup"
 
 	"devplatform/infra/hooktest"
 )
@@ -60,18 +61,26 @@ type hooked struct {
 	*workshop
 	receiver *hooktest.Receiver
 	healthy  int // webhooks whose endpoints answer
-	touched  bool
+	writers  []*workshop
+	touched  bool // they have made their files
 }
 
 // hookURL is the path of the n-th healthy endpoint.
 func hookURL(n int) string { return "/ok/" + strconv.Itoa(n) }
 
 func newHooked(ctx context.Context, base string, subscribers int) (*hooked, error) {
-	_, w, err := newWorkshop(ctx, base, 1)
+	a, w, err := newWorkshop(ctx, base, writers)
 	if err != nil {
 		return nil, err
 	}
 	h := &hooked{workshop: w, receiver: hooktest.New(nil), healthy: subscribers}
+	for _, project := range w.projects {
+		c, err := a.dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		h.writers = append(h.writers, &workshop{connection: c, projects: []string{project}})
+	}
 	for n := range subscribers {
 		if err := h.subscribe(hookURL(n)); err != nil {
 			return nil, err
@@ -83,6 +92,9 @@ func newHooked(ctx context.Context, base string, subscribers int) (*hooked, erro
 func (h *hooked) close() {
 	h.receiver.Close()
 	h.workshop.close()
+	for _, w := range h.writers {
+		w.close()
+	}
 }
 
 func (h *hooked) subscribe(path string) error {
@@ -95,20 +107,40 @@ func (h *hooked) change() error {
 	return h.save(h.projects[0], "/changing.txt", 64)
 }
 
-// batchEvents is how many events a batch makes.
-const batchEvents = 20
+const (
+	// writers are the connections that make events together, each in a project of its own.
+	writers = 4
+	// batchEvents is how many events a request makes.
+	batchEvents = 20
+)
 
-// touch makes batchEvents events in one request: it writes as many files.
-func (h *hooked) touch() error {
+// touch makes so many events, as fast as all writers together can: each writes its files again and again.
+func (h *hooked) touch(events int) error {
 	op := "update"
 	if !h.touched {
 		op, h.touched = "create", true
 	}
-	var operations []map[string]any
-	for file := range batchEvents {
-		operations = append(operations, map[string]any{"op": op, "path": "/touched/" + strconv.Itoa(file), "content": source(64)})
+	var group errgroup.Group
+	for i, w := range h.writers {
+		group.Go(func() error {
+			op := op
+			for n := i * batchEvents; n < events; n += len(h.writers) * batchEvents {
+				var operations []map[string]any
+				for file := range batchEvents {
+					operations = append(operations, map[string]any{"op": op, "path": "/touched/" + strconv.Itoa(file), "content": source(64)})
+				}
+				if err := w.batch(operations...); err != nil {
+					return err
+				}
+				op = "update"
+			}
+			return nil
+		})
 	}
-	return h.batch(operations...)
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("events: %w", err)
+	}
+	return nil
 }
 
 // await waits until every healthy endpoint has had that many requests since the last time.
@@ -167,14 +199,12 @@ func (h *hooked) lone(ctx context.Context) (sample, error) {
 	return latencies(h.receiver.Requests())
 }
 
-// flood makes events as fast as one connection can, twenty a request, and waits for the last delivery.
+// flood makes events as fast as they can be made, and waits for the last delivery.
 func (h *hooked) flood(ctx context.Context) (load, error) {
-	events := max(flood/h.healthy/batchEvents, 1) * batchEvents
+	events := max(flood/h.healthy/batchEvents/writers, 1) * batchEvents * writers
 	begin := time.Now()
-	for range events / batchEvents {
-		if err := h.touch(); err != nil {
-			return load{}, err
-		}
+	if err := h.touch(events); err != nil {
+		return load{}, err
 	}
 	if err := h.await(ctx, events); err != nil {
 		return load{}, err
