@@ -35,7 +35,8 @@ type settings struct {
 }
 
 // applied is a webhook with settings, and false if they make no difference. Another url, and a return to active, make it another
-// endpoint, of which nothing is known yet.
+// endpoint, of which nothing is known yet. What the service has switched off it goes on to call so until somebody switches it on: until then, what
+// happens is kept for a recovery.
 func (in settings) applied(w Webhook) (Webhook, bool) {
 	changed, another := false, false
 	if in.URL != nil && *in.URL != w.URL {
@@ -53,7 +54,9 @@ func (in settings) applied(w Webhook) (Webhook, bool) {
 	}
 	if another {
 		w.Generation++
-		w.DisabledReason = ""
+		if w.Active {
+			w.DisabledReason = ""
+		}
 		w.Health = Health{LastAt: w.LastAt, LastStatus: w.LastStatus} // what was, was
 	}
 	return w, changed

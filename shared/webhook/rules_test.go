@@ -60,8 +60,15 @@ func TestSettingsAreApplied(t *testing.T) {
 			t.Fatalf("%+v", next)
 		}
 		another := url != w.URL || active && !w.Active
-		if (next.Generation == w.Generation+1) != another || another && (next.DisabledReason != "" || next.Failures != 0 || next.unhealthy() || next.ProbeUntil != nil) {
+		if (next.Generation == w.Generation+1) != another || another && (next.Failures != 0 || next.unhealthy() || next.ProbeUntil != nil) {
 			t.Fatalf("another endpoint: %t, %+v", another, next)
+		}
+		reason := w.DisabledReason // what the service switched off is so until somebody switches it on
+		if active {
+			reason = ""
+		}
+		if next.DisabledReason != reason {
+			t.Fatalf("disabled: %q, want %q", next.DisabledReason, reason)
 		}
 		if !another && !cmp.Equal(next.Health, w.Health) || next.LastAt != w.LastAt {
 			t.Fatalf("%+v", next)

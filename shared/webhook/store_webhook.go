@@ -97,9 +97,12 @@ func (s store) revise(ctx context.Context, read, next Webhook) (Webhook, error) 
 		Set(expression.Name(attrRevision), expression.Value(next.Revision)).
 		Set(expression.Name(attrGeneration), expression.Value(next.Generation))
 	if next.Generation != read.Generation {
-		for _, forgotten := range []string{attrDisabledReason, attrTimeouts, attrFailures, attrFailingSince, attrProbeUntil, attrProbeBy} {
+		for _, forgotten := range []string{attrTimeouts, attrFailures, attrFailingSince, attrProbeUntil, attrProbeBy} {
 			set = set.Remove(expression.Name(forgotten))
 		}
+	}
+	if next.DisabledReason == "" { // nobody else can have set it: that is a revision, too
+		set = set.Remove(expression.Name(attrDisabledReason))
 	}
 	write := s.webhooks.Update(db.WebhookKey(read.WorkspaceID, read.ID), set).
 		If(expression.Name(attrRevision).Equal(expression.Value(read.Revision)))
