@@ -12,6 +12,9 @@ const (
 	// switched off. More failures than that are not counted.
 	hopelessAfter    = 5 * 24 * time.Hour
 	hopelessFailures = 10
+	// slowFailure is the time from which on a failed attempt counts like a time-out. A worker is held up as well by an endpoint
+	// that takes 14 s to answer 500 as by one that hangs, while one that fails at once costs nothing. A success may take its time.
+	slowFailure = 5 * time.Second
 	// healthEvery is how often attempts that bring no news are noted.
 	healthEvery = time.Minute
 )
@@ -31,7 +34,7 @@ func (h Health) hopeless(now time.Time) bool {
 
 // after is the health once an attempt has ended at a time with a result.
 //
-// A success makes up for everything. A time-out counts towards the breaker, any other failure breaks the row of time-outs unless the
+// A success makes up for everything. A time-out counts towards the breaker, and so does a failure that took as long as one might; any other breaks the row of time-outs unless the
 // breaker is open already: only a success closes it. The probe lease is given back when the probe was answered, so
 // that the next may follow at once; after a time-out it runs out, so that an endpoint that hangs takes a third of one worker's time.
 func (h Health) after(r sender.Result, at time.Time) Health {
@@ -47,7 +50,7 @@ func (h Health) after(r sender.Result, at time.Time) Health {
 		h.FailingSince = &stamp
 	}
 	switch {
-	case r.TimedOut:
+	case r.TimedOut || r.Duration >= slowFailure:
 		h.Timeouts = min(h.Timeouts+1, maxTimeouts)
 	case h.unhealthy():
 		h.ProbeUntil = nil

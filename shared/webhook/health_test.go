@@ -45,6 +45,20 @@ func TestHealthAfter(t *testing.T) {
 			Health{Timeouts: 3, Failures: 10, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now)}, slow,
 			Health{Timeouts: 3, Failures: 10, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now), LastAt: stampPtr(now), LastStatus: Failed},
 		},
+		{
+			"a failure that took as long as a time-out might", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now)},
+			sender.Result{StatusCode: 500, Error: "status 500", Duration: slowFailure},
+			Health{Timeouts: 3, Failures: 3, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now), LastAt: stampPtr(now), LastStatus: Failed},
+		},
+		{
+			"a failure that was just quick enough", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before)},
+			sender.Result{StatusCode: 500, Error: "status 500", Duration: slowFailure - time.Millisecond},
+			Health{Failures: 3, FailingSince: stampPtr(before), LastAt: stampPtr(now), LastStatus: Failed},
+		},
+		{
+			"a slow success", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before)},
+			sender.Result{StatusCode: 200, Duration: 14 * time.Second}, Health{LastAt: stampPtr(now), LastStatus: Succeeded},
+		},
 		{"what we broke off", Health{Timeouts: 1}, sender.Result{Error: "x", Aborted: true}, Health{Timeouts: 1}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

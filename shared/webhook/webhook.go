@@ -41,7 +41,7 @@ type oldSecret struct {
 
 // Health is what the latest attempts say about an endpoint. The zero Health is that of one that nothing is known of.
 type Health struct {
-	// Timeouts counts time-outs in a row. From maxTimeouts on only a success takes it back.
+	// Timeouts counts time-outs in a row, and failures that took about as long. From maxTimeouts on only a success takes it back.
 	Timeouts int `dynamodbav:"timeouts,omitempty"`
 	// Failures counts the failed attempts since the last success, FailingSince is when the first of them began.
 	Failures     int              `dynamodbav:"failures,omitempty"`
