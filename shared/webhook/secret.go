@@ -18,8 +18,9 @@ import (
 // secretPurpose is what the ring's keys are derived for.
 const secretPurpose = "webhook-secret"
 
-// maxPrevious bounds how many replaced secrets are kept: whoever rotates every minute has no use for the first ones.
-const maxPrevious = 4
+// maxPrevious bounds how many replaced secrets are kept: each is opened for every attempt and adds 48 bytes to a header of it, and
+// endpoints take some 8 KB of headers. Who rotates more often than that within a day has no use for the first ones.
+const maxPrevious = 20
 
 // sealer seals the secrets of webhooks, and opens them.
 //

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -110,7 +111,7 @@ func TestSecretsOfOldKeys(t *testing.T) {
 }
 
 // Whatever the order of rotations, the live secrets are the newest one and those that were replaced less than 24 h ago, at most
-// four, newest first and none twice.
+// twenty, newest first and none twice.
 func TestRotations(t *testing.T) {
 	t.Parallel()
 	s := sealer{slicetest.Keys(always)}
@@ -152,6 +153,27 @@ func TestRotations(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Who rotates in a hurry, again and again, has a day all the same to bring each of the secrets out of use.
+func TestManyRotationsInADay(t *testing.T) {
+	t.Parallel()
+	s := sealer{slicetest.Keys(always)}
+	sealed, err := s.seal(t.Context(), aHook, "0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, want := Webhook{ID: aHook, Secret: sealed}, []string{"0"}
+	for i := range 25 {
+		if w, _, err = s.rotate(t.Context(), w, strconv.Itoa(i+1), noon); err != nil {
+			t.Fatal(err)
+		}
+		want = append([]string{strconv.Itoa(i + 1)}, want...)
+		live, err := s.liveSecrets(t.Context(), w, noon.Add(secretOverlap-time.Millisecond))
+		if diff := cmp.Diff(want[:min(len(want), 21)], live); diff != "" || err != nil {
+			t.Fatal(diff, err)
+		}
+	}
 }
 
 // Nothing that is stored gives a secret away, nor does any answer but the one that made it.
