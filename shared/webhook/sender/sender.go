@@ -139,6 +139,7 @@ func (s *Sender) newRequest(ctx context.Context, request Request) (*http.Request
 	if err != nil {
 		return nil, err //nolint:wrapcheck // only whether there is one is asked
 	}
+	encodeURL(httpRequest.URL)
 	for name, values := range request.Header {
 		httpRequest.Header[name] = values
 	}

@@ -2,6 +2,7 @@ package sender
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -53,6 +54,27 @@ func CheckURL(raw string, allowPrivate bool) error {
 		return errURLPort
 	}
 	return nil
+}
+
+// encodeURL has the request line be ASCII, as HTTP wants it: what of path and query is not is percent-encoded as UTF-8, and all
+// else stays as it is, what is encoded already included. (A path that is not in RawPath is encoded by the url package.)
+func encodeURL(u *url.URL) {
+	u.RawPath, u.RawQuery = encodeNonASCII(u.RawPath), encodeNonASCII(u.RawQuery)
+}
+
+func encodeNonASCII(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	var encoded strings.Builder
+	for _, b := range []byte(s) {
+		if b < utf8.RuneSelf {
+			encoded.WriteByte(b)
+			continue
+		}
+		fmt.Fprintf(&encoded, "%%%02X", b)
+	}
+	return encoded.String()
 }
 
 func validPort(port string) bool {

@@ -1,6 +1,9 @@
 package sender_test
 
 import (
+	"bufio"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -132,4 +135,31 @@ func FuzzCheckURL(f *testing.F) {
 			t.Fatalf("%q: %v, %v", raw, request, err)
 		}
 	})
+}
+
+// A request line is ASCII. What is not is percent-encoded on the way; what is encoded already, or need not be, goes as it is.
+func TestTheRequestLine(t *testing.T) {
+	t.Parallel()
+	lines := make(chan string, 1)
+	e := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+		reader := bufio.NewReader(conn)
+		line, _ := reader.ReadString('\n')
+		lines <- strings.TrimSpace(line)
+		_, _ = http.ReadRequest(bufio.NewReader(io.MultiReader(strings.NewReader(line), reader)))
+		_, _ = io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\n")
+	})
+	for _, tc := range []struct{ after, want string }{
+		{"", "/hook"},
+		{"?", "/hook?"},
+		{"?a=b&c=%20+%C3%BC%zz&d=/?:@{}|", "/hook?a=b&c=%20+%C3%BC%zz&d=/?:@{}|"},
+		{"?name=Zoë&ü=%C3%BC#ß", "/hook?name=Zo%C3%AB&%C3%BC=%C3%BC"},
+		{"/ü%2Fü?日=本", "/hook/%C3%BC%2F%C3%BC?%E6%97%A5=%E6%9C%AC"},
+	} {
+		if got := post(t, onTheMachine(), e.url()+tc.after); !got.OK() {
+			t.Errorf("%q: %+v", tc.after, got)
+		}
+		if got := <-lines; got != "POST "+tc.want+" HTTP/1.1" {
+			t.Errorf("%q: %s", tc.after, got)
+		}
+	}
 }
