@@ -14,7 +14,7 @@ type newWebhookInput struct {
 		URL         string     `json:"url" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters. That its address is public is checked at every attempt" example:"https://example.com/hooks"`
 		Events      []pattern  `json:"events" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 types of events, groups of them, or * for all" example:"[\"project.*\",\"file.created\"]"`
 		Secret      secretText `json:"secret,omitempty" doc:"What deliveries are signed with, 1–256 characters. Absent or null: the service makes one and shows it in this answer alone" example:"a secret of your own"`
-		ProjectID   *string    `json:"projectId,omitempty" doc:"Only this project's events; all of the workspace if absent" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		ProjectID   *string    `json:"projectId,omitempty" nullable:"true" doc:"Only this project's events; all of the workspace if absent or null" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		WorkspaceID *string    `json:"workspaceId,omitempty" doc:"Whose events; the project's workspace if absent, or else the caller's personal one" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		Description string     `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Tells the build server."`
 		Active      *bool      `json:"active,omitempty" doc:"Whether events are delivered; true if absent" example:"true"`

@@ -86,7 +86,8 @@ func TestWhatAWebhookMayBe(t *testing.T) {
 		"too many events":       {object{"events": strings.Split(strings.Repeat("*,", 20)+"*", ",")}, []string{"events"}},
 		"unknown events":        {object{"events": []string{"*", "project.eaten", "project*", "*.created", "webhook.test", ""}}, []string{"events[1]", "events[2]", "events[3]", "events[4]", "events[5]"}},
 		"other kinds":           {object{"url": 1, "events": "*", "secret": 1, "active": "yes", "description": 1}, []string{"url", "events", "secret", "active", "description"}},
-		"null":                  {object{"active": nil, "description": nil, "projectId": nil, "workspaceId": nil}, []string{"active", "description", "projectId", "workspaceId"}},
+		"null":                  {object{"active": nil, "description": nil, "workspaceId": nil}, []string{"active", "description", "workspaceId"}},
+		"no project":            {object{"projectId": nil}, nil}, // as answers say it
 		"not a web address":     {object{"url": "ftp://example.com/", "events": []string{"x"}}, []string{"url", "events[0]"}},
 		"relative":              {object{"url": "/hooks"}, []string{"url"}},
 		"credentials":           {object{"url": "https://me:secret@example.com/"}, []string{"url"}},
