@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"devplatform/infra/local/sqs/datafolder"
+	"devplatform/infra/local/datafolder"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
