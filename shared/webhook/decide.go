@@ -68,12 +68,12 @@ func planTurn(d Delivery, w *Webhook, now time.Time) plan {
 		return plan{turn: turnFail}
 	case w == nil:
 		return plan{turn: turnFail, reason: "the webhook was deleted"}
-	case !w.Active && !d.Manual:
+	case !w.Active && d.Manual == 0:
 		return plan{turn: turnFail, reason: w.offSentence()}
-	case w.unhealthy() && !d.Manual && w.probing(now):
+	case w.unhealthy() && d.Manual == 0 && w.probing(now):
 		return plan{turn: turnPark}
 	}
-	return plan{turn: turnAttempt, probe: w.unhealthy() && !d.Manual}
+	return plan{turn: turnAttempt, probe: w.unhealthy() && d.Manual == 0}
 }
 
 // offSentence says why nothing is sent to a webhook that is not active.
@@ -194,9 +194,10 @@ func (d Delivery) put(next time.Time) Delivery {
 	return d.pending(next, next)
 }
 
-// recorded is the delivery after its attempt of a time is known to have ended, and false if it says so already. A verdict counts
-// only if the delivery is still that attempt's: one that was asked for anew meanwhile has a run of its own, which stands.
-func (d Delivery) recorded(a Attempt, v verdict, now time.Time) (Delivery, bool) {
+// recorded is the delivery after its attempt of a time is known to have ended, and false if it says so already. ByHand tells that it
+// was one of those asked for by hand when it began: then that one is made. A verdict counts only if the delivery is still that
+// attempt's, and nobody has asked for another: each that is asked for is made, at once, at the beginning of a run of its own.
+func (d Delivery) recorded(a Attempt, byHand bool, v verdict, now time.Time) (Delivery, bool) {
 	fresh := false
 	attempts := append([]Attempt(nil), d.Attempts...)
 	for i := range attempts {
@@ -205,14 +206,20 @@ func (d Delivery) recorded(a Attempt, v verdict, now time.Time) (Delivery, bool)
 		}
 	}
 	d.Attempts = attempts
+	if fresh && byHand {
+		d.Manual = max(0, d.Manual-1)
+	}
 	if d.LeaseUntil == nil || !d.LeaseUntil.Equal(leaseOf(a.At)) {
 		return d, fresh
+	}
+	d.LeaseUntil = nil
+	if d.Manual > 0 {
+		return d.again(now, false), true
 	}
 	switch v.fate {
 	case fateDone:
 		return d.final(Succeeded, ""), true
 	case fateRetry:
-		d.Manual = false // what was asked for by hand was one attempt
 		return d.planned(v.at, now), true
 	default:
 		return d.final(Failed, ""), true

@@ -31,7 +31,7 @@ func TestPlanTurn(t *testing.T) {
 		change(&d)
 		return d
 	}
-	manual := with(func(d *Delivery) { d.Manual = true })
+	manual := with(func(d *Delivery) { d.Manual = 1 })
 	later := now.Add(3 * time.Second)
 	for _, tc := range []struct {
 		name     string
@@ -186,7 +186,7 @@ func TestPendingDeliveriesAreAlwaysFound(t *testing.T) {
 				}
 				r := sender.Result{StatusCode: 500, Error: "status 500", RetryAfter: time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "asked"))}
 				now = now.Add(time.Duration(rapid.Int64Range(0, int64(15*time.Second)).Draw(t, "took")))
-				d, _ = d.recorded(attemptOf(at, r), judge(d, w, r, now, jitter), now)
+				d, _ = d.recorded(attemptOf(at, r), d.Manual > 0, judge(d, w, r, now, jitter), now)
 			}
 			checkFound(t, d, now)
 		}
@@ -222,11 +222,11 @@ func checkFound(t *rapid.T, d Delivery, now time.Time) {
 func TestRecordedBesideARedelivery(t *testing.T) {
 	t.Parallel()
 	now := midnight
-	d, at := Delivery{Status: Pending, NextAttemptAt: stampPtr(now), Attempts: []Attempt{}}.claimed(Webhook{Active: true}, now, 0)
+	d, at := Delivery{ID: "dlv_1", Status: Pending, NextAttemptAt: stampPtr(now), Attempts: []Attempt{}}.claimed(Webhook{Active: true}, now, 0)
 	again := d.again(now, true)
 	ok := sender.Result{StatusCode: 200}
-	got, news := again.recorded(attemptOf(at, ok), verdict{fate: fateDone}, now)
-	if !news || got.Status != Pending || !got.Manual || got.Tries != 0 || got.Attempts[0].StatusCode != 200 {
+	got, news := again.recorded(attemptOf(at, ok), false, verdict{fate: fateDone}, now)
+	if !news || got.Status != Pending || got.Manual != 1 || got.leased(now) || got.Tries != 0 || got.Attempts[0].StatusCode != 200 {
 		t.Errorf("recorded beside a redelivery: %+v, %v", got, news)
 	}
 	if again.Attempts[0].StatusCode != 0 {
@@ -236,11 +236,65 @@ func TestRecordedBesideARedelivery(t *testing.T) {
 	if secondAt.Equal(at) {
 		t.Error("two attempts have one time")
 	}
-	if got, news := second.recorded(attemptOf(at, ok), verdict{fate: fateDone}, now); news || got.Status != Pending {
+	if got, news := second.recorded(attemptOf(at, ok), false, verdict{fate: fateDone}, now); news || got.Status != Pending {
 		t.Errorf("recorded twice: %+v, %v", got, news)
 	}
-	third, news := second.recorded(attemptOf(secondAt, ok), verdict{fate: fateDone}, now)
-	if !news || third.Status != Succeeded || third.Manual {
+	third, news := second.recorded(attemptOf(secondAt, ok), true, verdict{fate: fateDone}, now)
+	if !news || third.Status != Succeeded || third.Manual != 0 {
 		t.Errorf("the second attempt: %+v, %v", third, news)
 	}
+}
+
+// Whenever redeliveries are asked for, and however attempts end: each of them leads to one attempt of its own that comes to its end, no
+// sooner than it was asked for, and to no more.
+func TestEachRedeliveryIsAnAttempt(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		now, w := midnight, Webhook{Active: true}
+		d := Delivery{ID: "dlv_1", Attempts: []Attempt{}}.final(Failed, "")
+		asked, made, crashes, most := 0, 0, 0, 3
+		play := func(step string) {
+			now = now.Add(time.Second)
+			switch {
+			case step == "ask":
+				asked++
+				d = d.again(now, true)
+			case planTurn(d, &w, now).turn != turnAttempt:
+			case step == "crash" && crashes < maxTries-1: // a delivery that kills its function comes to an end
+				crashes++
+				d, _ = d.claimed(w, now, 0)
+				now = d.NextAttemptAt.Time().Add(leaseTime)
+			default:
+				claimed, at := d.claimed(w, now, 0)
+				d = claimed
+				for range rapid.IntRange(0, most).Draw(t, "meanwhile") {
+					asked++
+					d = d.again(now, true)
+				}
+				before, r := d.Manual, sender.Result{StatusCode: 200}
+				if rapid.Bool().Draw(t, "fails") {
+					r = sender.Result{StatusCode: 500, Error: "status 500"}
+				}
+				d, _ = d.recorded(attemptOf(at, r), claimed.Manual > 0, judge(claimed, w, r, now, 0), now)
+				made += before - d.Manual
+				if d.Manual > 0 && planTurn(d, &w, now).turn != turnAttempt {
+					t.Fatalf("it does not go on at once: %+v", d)
+				}
+			}
+			checkFound(t, d, now)
+			if d.Manual != asked-made {
+				t.Fatalf("%d asked for, %d made, %d left", asked, made, d.Manual)
+			}
+		}
+		for _, step := range rapid.SliceOf(rapid.SampledFrom([]string{"ask", "crash", "attempt"})).Draw(t, "steps") {
+			play(step)
+		}
+		most = 0
+		for range d.Manual {
+			play("attempt")
+		}
+		if asked != made {
+			t.Fatalf("%d asked for, %d made", asked, made)
+		}
+	})
 }

@@ -71,7 +71,7 @@ func orNoDelivery(err error) error {
 }
 
 // redeliver has a delivery sent once more, whatever its status and its webhook's, at the beginning of a run of the schedule. One that
-// is being attempted is sent again beside that.
+// is being attempted is sent again as soon as that attempt has come to its end.
 func (s *Service) redeliver(ctx context.Context, webhookID, deliveryID string) (Delivery, error) {
 	d, err := s.delivery(ctx, webhookID, deliveryID)
 	if err != nil {

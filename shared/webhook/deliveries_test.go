@@ -181,7 +181,11 @@ func TestRedeliver(t *testing.T) {
 			t.Errorf("%s: %d calls", name, a.Calls)
 		}
 		now := s.delivery(d)
-		if got := planTurn(now, &Webhook{Health: Health{Timeouts: maxTimeouts, ProbeUntil: now.DueAt}}, s.clock.Now()); got.turn != turnAttempt || now.Tries != 0 ||
+		turn := s.clock.Now()
+		if now.LeaseUntil != nil { // the attempt under way comes to its end first
+			turn = now.LeaseUntil.Time()
+		}
+		if got := planTurn(now, &Webhook{Health: Health{Timeouts: maxTimeouts, ProbeUntil: now.DueAt}}, turn); got.turn != turnAttempt || now.Tries != 0 ||
 			now.DueAt.Time().Sub(s.clock.Now()) != signalLoss || len(now.Attempts) != len(d.Attempts) {
 			t.Errorf("%s: %+v, %+v", name, got, now)
 		}
@@ -206,12 +210,12 @@ func TestRedeliverDuringAnAttempt(t *testing.T) {
 		t.Errorf("the attempt under way is shown: %s", a.Raw)
 	}
 	outcome := Attempt{At: at, StatusCode: 200, Response: "ok"}
-	late, _ := claimed.recorded(outcome, verdict{fate: fateDone}, s.clock.Now())
+	late, _ := claimed.recorded(outcome, false, verdict{fate: fateDone}, s.clock.Now())
 	if _, err := s.service.store.save(t.Context(), late); err == nil {
 		t.Fatal("the redelivery was overwritten")
 	}
-	now, _ := s.delivery(d).recorded(outcome, verdict{fate: fateDone}, s.clock.Now())
-	if now.Status != Pending || !now.Manual || len(now.Attempts) != 1 || now.Attempts[0].StatusCode != 200 {
+	now, _ := s.delivery(d).recorded(outcome, false, verdict{fate: fateDone}, s.clock.Now())
+	if now.Status != Pending || now.Manual != 1 || len(now.Attempts) != 1 || now.Attempts[0].StatusCode != 200 {
 		t.Errorf("%+v", now)
 	}
 }
@@ -227,7 +231,7 @@ func TestRedeliveriesAtOnce(t *testing.T) {
 	if diff := cmp.Diff(map[int]int{http.StatusAccepted: n}, slicetest.Statuses(answers)); diff != "" {
 		t.Error(diff)
 	}
-	if now := s.delivery(d); now.Version != d.Version+n || len(s.messages()) != n {
+	if now := s.delivery(d); now.Version != d.Version+n || now.Manual != n || len(s.messages()) != n {
 		t.Errorf("%+v", now)
 	}
 }

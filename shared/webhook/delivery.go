@@ -41,8 +41,9 @@ type Delivery struct {
 	Attempts []Attempt `dynamodbav:"attempts"`
 	// Tries counts the attempts of the present run of the schedule. A redelivery begins a new run.
 	Tries int `dynamodbav:"tries"`
-	// Manual tells that the next attempt was asked for by hand: it is made whatever state the webhook is in.
-	Manual bool `dynamodbav:"manual,omitempty"`
+	// Manual counts the attempts that were asked for by hand and have not come to their end yet: as long as there are any, the next
+	// attempt is one of them, which is made whatever state the webhook is in.
+	Manual int `dynamodbav:"manualAttempts,omitempty"`
 	// Test tells that it was made to test the webhook, with an event that never was: a recovery leaves it alone.
 	Test bool `dynamodbav:"test,omitempty"`
 	// NextAttemptAt is when the next attempt is planned for; nil unless pending.
@@ -107,15 +108,21 @@ func (d Delivery) pending(next, due time.Time) Delivery {
 // final is the delivery out of the index, with nothing to come.
 func (d Delivery) final(status Status, reason string) Delivery {
 	d.Status, d.Reason = status, reason
-	d.NextAttemptAt, d.LeaseUntil, d.DueAt, d.Due, d.Wakes, d.Manual = nil, nil, nil, "", 0, false
+	d.NextAttemptAt, d.LeaseUntil, d.DueAt, d.Due, d.Wakes, d.Manual = nil, nil, nil, "", 0, 0
 	return d
 }
 
-// again is the delivery at the beginning of a new run of the schedule, due now. An attempt under way loses its lease: it is
-// recorded all the same, beside the new one.
+// again is the delivery at the beginning of a new run of the schedule, due now, with one more attempt by hand if it is manual. An
+// attempt under way keeps its lease: when it comes to its end, the delivery goes on; should it never, the lease ends.
 func (d Delivery) again(now time.Time, manual bool) Delivery {
-	d.Tries, d.Wakes, d.Manual = 0, 0, manual
-	return d.pending(now, now.Add(signalLoss))
+	lease := d.LeaseUntil
+	d.Tries, d.Wakes = 0, 0
+	if manual {
+		d.Manual++
+	}
+	d = d.pending(now, now.Add(signalLoss)) // which is longer than a lease
+	d.LeaseUntil = lease
+	return d
 }
 
 // leased reports whether an attempt is under way.

@@ -80,7 +80,7 @@ func TestSteppingBackTooLate(t *testing.T) {
 	if errs := p.worker.Handle(t.Context(), p.receive()); errs[0] != nil {
 		t.Error(errs)
 	}
-	if d := p.only(); !d.Manual || !d.NextAttemptAt.Time().Equal(p.now()) {
+	if d := p.only(); d.Manual != 1 || !d.NextAttemptAt.Time().Equal(p.now()) {
 		t.Errorf("delivery: %+v", d)
 	}
 }

@@ -44,7 +44,7 @@ func TestRecover(t *testing.T) {
 			if recovered {
 				want = append(want, d.ID)
 			}
-			if (now.Version != d.Version) != recovered || recovered && (now.Status != Pending || now.Tries != 0 || now.Manual) {
+			if (now.Version != d.Version) != recovered || recovered && (now.Status != Pending || now.Tries != 0 || now.Manual != 0) {
 				t.Errorf("%d %d: %+v", i, j, now)
 			}
 		}

@@ -257,11 +257,27 @@ func (w *Worker) finish(
 		return err
 	}
 	w.noteHealth(ctx, j, hook, r, v, now)
+	if d.Status == Pending && d.Manual > 0 {
+		return w.goOn(ctx, j)
+	}
 	next := clock.Stamp(v.at)
 	if v.fate == fateRetry && soon(v.at, now) && d.NextAttemptAt != nil && d.NextAttemptAt.Equal(next) {
 		return w.later(ctx, j, v.at.Sub(now))
 	}
 	return nil
+}
+
+// maxReceives is how often a message comes whose delivery goes on at once. The queue takes one that comes ten times for one that kills
+// its function.
+const maxReceives = 7
+
+// goOn has the message come again at once for the next attempt that was asked for by hand: the messages of those who asked may
+// have come, and gone, while this one was made. If it has come too often already, the index brings the delivery back.
+func (w *Worker) goOn(ctx context.Context, j job) error {
+	if j.message.Receives >= maxReceives {
+		return nil
+	}
+	return w.later(ctx, j, 0)
 }
 
 // recordTries bounds how often a record is tried that meets others, or a table that is away: what is not recorded is sent again.
@@ -285,7 +301,7 @@ func (w *Worker) record(ctx context.Context, claimed Delivery, a Attempt, v verd
 			}
 			d = current
 		}
-		next, news := d.recorded(a, v, now)
+		next, news := d.recorded(a, claimed.Manual > 0, v, now)
 		if !news {
 			return d, nil
 		}
