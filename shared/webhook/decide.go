@@ -123,7 +123,15 @@ func judge(d Delivery, w Webhook, r sender.Result, now time.Time, jitter float64
 		return verdict{fate: fateDisable, reason: disabledGone}
 	case w.Active && w.after(r, now).hopeless(now) && !r.Aborted:
 		return verdict{fate: fateDisable, reason: disabledFailing}
-	case d.Tries >= maxTries, !w.Active:
+	case !w.Active:
+		return verdict{fate: fateGiveUp}
+	}
+	return onward(d, r, now, jitter)
+}
+
+// onward is the verdict on a failed attempt of an endpoint that more is sent to.
+func onward(d Delivery, r sender.Result, now time.Time, jitter float64) verdict {
+	if d.Tries >= maxTries {
 		return verdict{fate: fateGiveUp}
 	}
 	return verdict{fate: fateRetry, at: now.Add(wait(d.Tries, r.RetryAfter, jitter))}

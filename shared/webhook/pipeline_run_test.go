@@ -169,6 +169,35 @@ func TestGone(t *testing.T) {
 	}
 }
 
+// What an endpoint says is not held against the one that has taken its place: the delivery is retried there.
+func TestGoneButMovedMeanwhile(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	w := p.subscribe(workspaceID, p.receiver.URL("/gone"))
+	p.told(p.happens(workspaceID))
+	send := p.worker.send
+	p.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+		result := send(ctx, r)
+		if result.Gone {
+			w.URL, w.Generation = p.receiver.URL("/ok/a"), w.Generation+1
+			p.put(w)
+		}
+		return result
+	}
+	errs := p.worker.Handle(t.Context(), p.receive())
+	if d := p.only(); !errors.Is(errs[0], api.ErrLater) || d.Status != Pending || d.NextAttemptAt.Time().Sub(p.now()) > 6*time.Second {
+		t.Errorf("%v, delivery: %+v", errs, d)
+	}
+	p.run()
+	if d := p.only(); d.Status != Succeeded || len(d.Attempts) != 2 || d.Attempts[0].StatusCode != 410 || !p.hook(w).Active {
+		t.Errorf("delivery: %+v", d)
+	}
+	if log := p.log.String(); strings.Contains(log, "webhook disabled") || !strings.Contains(log, `"outcome":"to be retried"`) {
+		t.Errorf("log: %s", log)
+	}
+}
+
 // Five days without a success switch it off, and what is still pending fails at its turn.
 func TestFiveDaysOfFailures(t *testing.T) {
 	t.Parallel()

@@ -248,6 +248,9 @@ func (w *Worker) finish(
 ) error {
 	now := w.now()
 	v := judge(claimed, hook, r, now, jitter)
+	if v.fate == fateDisable && !w.disable(ctx, j, hook, r, v, now) {
+		v = onward(claimed, r, now, jitter)
+	}
 	w.tell(ctx, j, claimed, r, v, now)
 	if r.Aborted {
 		return nil // the function's time is over: it stands there as interrupted, and the index brings it back
@@ -256,7 +259,9 @@ func (w *Worker) finish(
 	if err != nil {
 		return err
 	}
-	w.noteHealth(ctx, j, hook, r, v, now)
+	if v.fate != fateDisable { // that has noted it
+		w.noteHealth(ctx, hook, r, now)
+	}
 	if d.Status == Pending && d.Manual > 0 {
 		return w.goOn(ctx, j)
 	}
@@ -316,26 +321,32 @@ func (w *Worker) record(ctx context.Context, claimed Delivery, a Attempt, v verd
 }
 
 // noteHealth notes what an attempt says of the endpoint. The delivery is recorded by then: a failure here is told, no more.
-func (w *Worker) noteHealth(ctx context.Context, j job, hook Webhook, r sender.Result, v verdict, now time.Time) {
+func (w *Worker) noteHealth(ctx context.Context, hook Webhook, r sender.Result, now time.Time) {
 	after := hook.after(r, now)
-	if v.fate != fateDisable {
-		if !after.newsSince(hook.Health) {
-			return
-		}
-		if err := w.store.noteHealth(ctx, hook, after); err != nil {
-			w.logger.WarnContext(ctx, "an endpoint's health was not noted", "webhook", hook.ID, "cause", err.Error())
-		}
+	if !after.newsSince(hook.Health) {
 		return
 	}
-	disabled, err := w.store.disable(ctx, hook, after, v.reason, now)
+	if err := w.store.noteHealth(ctx, hook, after); err != nil {
+		w.logger.WarnContext(ctx, "an endpoint's health was not noted", "webhook", hook.ID, "cause", err.Error())
+	}
+}
+
+// disable switches a webhook off, and reports false if the verdict does not concern it any more: by now it has another endpoint. It
+// comes before the attempt's record, which depends on that. Whoever dies between the two leaves a delivery that stands there as
+// interrupted, and fails at its next turn because the webhook is off.
+func (w *Worker) disable(ctx context.Context, j job, hook Webhook, r sender.Result, v verdict, now time.Time) bool {
+	disabled, err := w.store.disable(ctx, hook, hook.after(r, now), v.reason, now)
 	if err != nil { // the next failure says so again
 		w.logger.ErrorContext(ctx, "a webhook was not disabled", "webhook", hook.ID, "reason", v.reason, "cause", err.Error())
-		return
+		return true
 	}
 	if disabled {
 		j.batch.tally.count(metricDisabled)
 		w.logger.WarnContext(ctx, "webhook disabled", "webhook", hook.ID, "reason", v.reason)
+		return true
 	}
+	current, err := w.store.webhook(ctx, hook.WorkspaceID, hook.ID)
+	return err != nil || current.Generation == hook.Generation
 }
 
 // outcomes are what the log calls fates.
