@@ -303,3 +303,19 @@ func marshal(t *testing.T, v any) string {
 	}
 	return string(data)
 }
+
+func TestWhenAnEventHappened(t *testing.T) {
+	t.Parallel()
+	text, err := event.Example(event.FileCreated, scene)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := (event.Record{Payload: text}).Happened(); err != nil || !got.Equal(clock.Stamp(at).Time()) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, broken := range []event.Text{"", "{", "{}", "null", "[]", `{"timestamp":null}`, `{"timestamp":"today"}`, `{"timestamp":1}`} {
+		if got, err := (event.Record{Payload: broken}).Happened(); err == nil || !got.IsZero() {
+			t.Errorf("%s: %v, %v", broken, got, err)
+		}
+	}
+}

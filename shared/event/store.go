@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
@@ -36,6 +38,18 @@ func FromItem(item db.Item) (Record, error) {
 		return Record{}, errors.New("event: record: id, type, workspace or payload is missing")
 	}
 	return r, nil
+}
+
+// Happened is when the event happened, as every subscriber is told. The time in its id may be some milliseconds before that.
+// Error: the payload does not say.
+func (r Record) Happened() (time.Time, error) {
+	var told struct {
+		Timestamp *clock.Timestamp `json:"timestamp"`
+	}
+	if err := json.Unmarshal([]byte(r.Payload), &told); err != nil || told.Timestamp == nil {
+		return time.Time{}, errors.New("event: record: the payload has no readable timestamp") // the decoder's error may quote
+	}
+	return told.Timestamp.Time(), nil
 }
 
 // Content names a stored content: a project's id is known from the event.

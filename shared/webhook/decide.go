@@ -243,6 +243,6 @@ func attemptOf(at clock.Timestamp, r sender.Result) Attempt {
 
 // first is when the event happened, and whether the delivery's present run of the schedule is its first.
 func (d Delivery) first() (time.Time, bool) {
-	happened, ok := id.Event.Time(d.EventID)
+	happened, ok := id.Delivery.Time(d.ID)
 	return happened, ok && len(d.Attempts) == d.Tries
 }

@@ -261,7 +261,7 @@ func (s *Service) example(ctx context.Context, w Webhook, kind event.Type, now t
 	if err != nil {
 		return Delivery{}, err
 	}
-	d, err := newDelivery(e, w, now)
+	d := newDelivery(e, now, w, now)
 	d.Test, d.Tries = true, 1
-	return d, err
+	return d, nil
 }

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"crypto/sha256"
-	"fmt"
 	"time"
 
 	"devplatform/shared/clock"
@@ -81,20 +80,16 @@ const (
 	signalLoss = 2 * time.Minute
 )
 
-// newDelivery is the delivery of an event to a webhook, due now. It has the same id each time: the moment of the event, and
-// the first 80 bits of SHA-256(event, webhook).
-func newDelivery(e event.Record, w Webhook, now time.Time) (Delivery, error) {
-	at, ok := id.Event.Time(e.ID)
-	if !ok {
-		return Delivery{}, fmt.Errorf("webhook: %q is no event's id", e.ID)
-	}
+// newDelivery is the delivery of an event that happened at a time to a webhook, due now. It has the same id each time: the event's
+// timestamp, which is what recoveries go by, and the first 80 bits of SHA-256(event, webhook).
+func newDelivery(e event.Record, at time.Time, w Webhook, now time.Time) Delivery {
 	hash := sha256.Sum256([]byte(e.ID + w.ID))
 	d := Delivery{
 		ID: id.Delivery.From(at, [10]byte(hash[:10])), WebhookID: w.ID, WorkspaceID: w.WorkspaceID,
 		EventID: e.ID, Type: e.Type, Payload: e.Payload, Attempts: []Attempt{},
 		ExpiresAt: at.Add(deliveryRetention).Unix(),
 	}
-	return d.pending(now, now.Add(signalLoss)), nil
+	return d.pending(now, now.Add(signalLoss))
 }
 
 // pending is the delivery with its next attempt planned and its place in the index of what is due.

@@ -94,9 +94,12 @@ func readOccurrence(record int, r api.StreamRecord) (occurrence, error) {
 	if err != nil {
 		return occurrence{}, err
 	}
-	at, ok := id.Event.Time(happened.ID)
-	if !ok || !id.Workspace.Valid(happened.WorkspaceID) {
+	if !id.Workspace.Valid(happened.WorkspaceID) {
 		return occurrence{}, fmt.Errorf("webhook: event %q of workspace %q", happened.ID, happened.WorkspaceID)
+	}
+	at, err := happened.Happened()
+	if err != nil {
+		return occurrence{}, fmt.Errorf("webhook: event %q: %w", happened.ID, err)
 	}
 	return occurrence{record, happened, at}, nil
 }
@@ -114,8 +117,8 @@ func (f *Fanout) plan(ctx context.Context, byWorkspace map[string][]occurrence, 
 			told.count(metricUnreadable)
 			f.logger.ErrorContext(ctx, "a webhook can't be read, and is told nothing", "key", b.key.SK, "cause", b.cause.Error())
 		}
-		parts[i], err = parcelsOf(byWorkspace[workspaces[i]], webhooks, f.now())
-		return err
+		parts[i] = parcelsOf(byWorkspace[workspaces[i]], webhooks, f.now())
+		return nil
 	}) {
 		if err != nil {
 			for _, o := range byWorkspace[workspaces[i]] {
@@ -129,24 +132,21 @@ func (f *Fanout) plan(ctx context.Context, byWorkspace map[string][]occurrence, 
 
 // parcelsOf are the deliveries of events to those webhooks of their workspace that want to be told. Where the service has
 // switched a webhook off, its deliveries are kept as failed ones, for when its owners have mended the endpoint and ask for them.
-func parcelsOf(happened []occurrence, webhooks []Webhook, now time.Time) ([]parcel, error) {
+func parcelsOf(happened []occurrence, webhooks []Webhook, now time.Time) []parcel {
 	var parcels []parcel
 	for _, o := range happened {
 		for _, w := range webhooks {
 			if !w.wants(o.event, o.at) {
 				continue
 			}
-			d, err := newDelivery(o.event, w, now)
-			if err != nil {
-				return nil, err
-			}
+			d := newDelivery(o.event, o.at, w, now)
 			if !w.Active {
 				d = d.final(Failed, w.offSentence())
 			}
 			parcels = append(parcels, parcel{o.record, d})
 		}
 	}
-	return parcels, nil
+	return parcels
 }
 
 // wants reports whether the webhook is told of an event of its workspace that happened at a time.

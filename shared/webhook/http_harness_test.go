@@ -194,12 +194,11 @@ func (s *site) deliver(path string, change func(d Delivery, now time.Time) Deliv
 	s.t.Helper()
 	now := s.clock.Now()
 	e := event.Record{ID: s.ids.New(id.Event), Type: event.FileCreated, Payload: event.Text(`{"id":"evt","type":"file.created"}`)}
-	d, err := newDelivery(e, s.stored(path), now)
-	s.must(err)
+	d := newDelivery(e, now, s.stored(path), now)
 	if change != nil {
 		d = change(d, now)
 	}
-	_, err = s.service.store.add(s.t.Context(), d)
+	_, err := s.service.store.add(s.t.Context(), d)
 	s.must(err)
 	return s.delivery(d)
 }

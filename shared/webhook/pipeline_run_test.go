@@ -220,6 +220,32 @@ func TestFiveDaysOfFailures(t *testing.T) {
 	}
 }
 
+// What counts is the time that subscribers and people are told, not that of the event's id, which was made a moment before.
+func TestTheTimeOfAnEvent(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	eventID := p.ids.New(id.Event)
+	p.advance(5 * time.Millisecond)
+	w := p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	late := p.happens(workspaceID, func(e *event.Record) { e.ID = eventID })
+	p.told(late)
+	p.run()
+	d := p.only()
+	if at, _ := id.Delivery.Time(d.ID); !at.Equal(w.CreatedAt.Time()) || d.EventID != eventID || d.Status != Succeeded {
+		t.Errorf("of %v, made at %v: %+v", w.CreatedAt, at, d)
+	}
+	for _, payload := range []event.Text{`{}`, `{"timestamp":null}`, `{"timestamp":"yesterday"}`, `{"timestamp":1}`, `null`, `{`} {
+		broken := stream(t, p.happens(workspaceID, func(e *event.Record) { e.Payload = payload }))
+		if errs := p.fanout.Handle(t.Context(), broken); !errors.Is(errs[0], api.ErrPoison) {
+			t.Errorf("%s: %v", payload, errs)
+		}
+	}
+	if n := len(p.all()); n != 1 {
+		t.Errorf("%d deliveries", n)
+	}
+}
+
 func TestWhatIsNotTold(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)

@@ -169,7 +169,7 @@ func (p *pipeline) happens(workspaceID string, change ...func(*event.Record)) ev
 	eventID := p.ids.New(id.Event)
 	e := event.Record{
 		ID: eventID, Type: event.FileCreated, WorkspaceID: workspaceID, ProjectID: "prj_01KGA4ZK70ABCDEFGHJKMNPQRS",
-		Payload: event.Text(`{"id":"` + eventID + `","type":"file.created"}`), ExpiresAt: p.now().Add(event.Retention).Unix(),
+		Payload: event.Text(`{"id":"` + eventID + `","type":"file.created","timestamp":"` + clock.Stamp(p.now()).String() + `"}`), ExpiresAt: p.now().Add(event.Retention).Unix(),
 	}
 	for _, do := range change {
 		do(&e)
