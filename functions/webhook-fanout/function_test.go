@@ -90,7 +90,7 @@ func TestABatch(t *testing.T) {
 		record("1", map[string]events.DynamoDBAttributeValue{"id": events.NewStringAttribute("nonsense")}),
 		record("2", map[string]events.DynamoDBAttributeValue{
 			"id": events.NewStringAttribute(eventID), "type": events.NewStringAttribute("file.created"),
-			"workspaceId": events.NewStringAttribute(workspaceID), "payload": events.NewStringAttribute(`{"id":"` + eventID + `","timestamp":"` + time.Now().UTC().Format(time.RFC3339) + `"}`),
+			"workspaceId": events.NewStringAttribute(workspaceID), "payload": events.NewStringAttribute(`{"id":"` + eventID + `","timestamp":"` + clock.Stamp(time.Now()).String() + `"}`),
 		}),
 	}})
 	if err != nil {
