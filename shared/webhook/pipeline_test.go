@@ -112,7 +112,7 @@ func (p *pipeline) createTable() {
 		AttributeDefinitions: []types.AttributeDefinition{attribute("pk"), attribute("sk"), attribute("due"), attribute("dueAt")},
 		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
 			IndexName: aws.String("due"), KeySchema: key("due", "dueAt"),
-			Projection: &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"workspaceId"}},
+			Projection: &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"wakes"}},
 		}},
 	})
 	if err != nil {

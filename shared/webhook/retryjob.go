@@ -113,7 +113,11 @@ func (j *RetryJob) page(ctx context.Context, page []due, now time.Time, told *ta
 // wake gives a delivery its next place in the index and answers with the message to be sent; nil, if another has it or it can't be
 // read.
 func (j *RetryJob) wake(ctx context.Context, seen due, now time.Time, told *tally) (*queue.Message, error) {
-	d, err := j.move(ctx, seen, now)
+	from := now
+	if seen.at.After(from) {
+		from = seen.at
+	}
+	d, err := j.store.wake(ctx, seen, from.Add(wakePause(seen.wakes)))
 	switch {
 	case errors.Is(err, errMoved):
 		return nil, nil
@@ -134,32 +138,8 @@ func (j *RetryJob) wake(ctx context.Context, seen due, now time.Time, told *tall
 	return &m, nil
 }
 
-// move gives a delivery its next place. That it was woken in vain before shows only then: the index does not tell.
-func (j *RetryJob) move(ctx context.Context, seen due, now time.Time) (Delivery, error) {
-	from := now
-	if seen.at.After(from) {
-		from = seen.at
-	}
-	next := clock.Stamp(from.Add(signalLoss)).String()
-	d, err := j.store.wake(ctx, seen.key, seen.place, next, 1)
-	pause := wakePause(d.Wakes)
-	if errors.Is(err, errUnreadable) {
-		pause = longestWake
-	} else if err != nil {
-		return d, err
-	}
-	if pause <= signalLoss {
-		return d, nil
-	}
-	// Whoever is faster has the later word: the delivery is on its way already.
-	if _, again := j.store.wake(ctx, seen.key, next, clock.Stamp(from.Add(pause)).String(), 0); errors.Is(again, db.ErrUnavailable) {
-		j.logger.WarnContext(ctx, "a delivery is woken again early", "key", seen.key.SK, "cause", again.Error())
-	}
-	return d, err
-}
-
-// wakePause is the time until the next wake of a delivery that was woken so often.
+// wakePause is the time until the next wake of a delivery that was woken so often in vain.
 func wakePause(wakes int) time.Duration {
 	const doublings = 5 // of which the last is beyond an hour
-	return min(signalLoss<<min(max(wakes-1, 0), doublings), longestWake)
+	return min(signalLoss<<min(max(wakes, 0), doublings), longestWake)
 }

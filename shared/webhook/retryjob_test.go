@@ -68,6 +68,28 @@ func TestLostMessages(t *testing.T) {
 	}
 }
 
+// A wake is one write, however often the delivery was woken in vain before: the index tells.
+func TestTheCallsOfAWake(t *testing.T) {
+	t.Parallel()
+	calls, around := counting()
+	p := newPipeline(t, around)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	for wakes, pause := range []time.Duration{2 * time.Minute, 4 * time.Minute, 8 * time.Minute} {
+		p.purge()
+		p.advance(p.only().DueAt.Time().Sub(p.now()))
+		calls.take()
+		p.retry()
+		if n := calls.take()["UpdateItem"]; n != 1 {
+			t.Errorf("%d writes", n)
+		}
+		if d := p.only(); d.Wakes != wakes+1 || d.DueAt.Time().Sub(p.now()) != pause {
+			t.Errorf("woken %d times, due in %v, want %v", d.Wakes, d.DueAt.Time().Sub(p.now()), pause)
+		}
+	}
+}
+
 // What is due within the minute is sent so delayed that it comes when it is due.
 func TestTheRetryJobLooksAhead(t *testing.T) {
 	t.Parallel()
@@ -180,8 +202,10 @@ func TestAnUnreadableDelivery(t *testing.T) {
 	if bodies := p.poisoned(); len(bodies) != 1 || !strings.Contains(bodies[0], d.ID) {
 		t.Errorf("in the failure queue: %v", bodies)
 	}
-	p.advance(10 * time.Minute)
-	p.retry()
+	for range 6 { // it is looked at more and more rarely, as any other
+		p.advance(longestWake)
+		p.retry()
+	}
 	if n := p.purge(); n != 0 || !strings.Contains(p.log.String(), "a delivery can't be read") {
 		t.Errorf("%d messages: %s", n, p.log)
 	}

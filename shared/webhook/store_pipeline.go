@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -175,12 +176,16 @@ func countUpdate(update expression.UpdateBuilder, attribute string, before, afte
 	return update.Add(expression.Name(attribute), expression.Value(after-before))
 }
 
-// due is a delivery as the index shows it: its key, its place there, and the time that is.
+// due is a delivery as the index shows it: its key, its place there, the time that is, and how often it was woken in vain.
 type due struct {
 	key   db.Key
 	place string
 	at    time.Time
+	wakes int
 }
+
+// attrWakes is projected into the index, so that a wake knows where the next one is to be.
+const attrWakes = "wakes"
 
 // dueUpto is a page of a shard's deliveries that are due up to a time, the most overdue first, and where the next page begins.
 func (s store) dueUpto(ctx context.Context, shard int, upto time.Time, after db.IndexKey, limit int) ([]due, db.IndexKey, error) {
@@ -200,18 +205,23 @@ func (s store) dueUpto(ctx context.Context, shard int, upto time.Time, after db.
 		if err != nil {
 			at = clock.Stamp(upto) // nobody of here wrote that: its next place is a time
 		}
-		all = append(all, due{db.KeyOf(item), place.Value, at.Time()})
+		wakes := 0
+		if n, ok := item[attrWakes].(*types.AttributeValueMemberN); ok {
+			wakes, _ = strconv.Atoi(n.Value) // of what can't be read, none
+		}
+		all = append(all, due{db.KeyOf(item), place.Value, at.Time(), wakes})
 	}
 	return all, page.Next, nil
 }
 
 // wake gives a delivery another place in the index, on the condition that it still has the one that was seen, and answers with
-// it. Its version stays: whoever has read it may go on. Errors: errMoved; errUnreadable, and then it has the place all the same.
-func (s store) wake(ctx context.Context, key db.Key, seen, next string, wakes int) (Delivery, error) {
+// it, woken once more. Its version stays: whoever has read it may go on. Errors: errMoved; errUnreadable, and then it has the place all
+// the same.
+func (s store) wake(ctx context.Context, seen due, next time.Time) (Delivery, error) {
 	dueAt := expression.Name(dueIndex.SK)
-	update := expression.Set(dueAt, expression.Value(next)).Add(expression.Name("wakes"), expression.Value(wakes))
-	item, err := s.client.Do(ctx, s.webhooks.Update(key, update).
-		If(s.webhooks.Exists()).If(dueAt.Equal(expression.Value(seen))))
+	update := expression.Set(dueAt, expression.Value(clock.Stamp(next).String())).Add(expression.Name(attrWakes), expression.Value(1))
+	item, err := s.client.Do(ctx, s.webhooks.Update(seen.key, update).
+		If(s.webhooks.Exists()).If(dueAt.Equal(expression.Value(seen.place))))
 	if errors.Is(err, db.ErrConditionFailed) {
 		return Delivery{}, errMoved
 	}
