@@ -1,0 +1,125 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"devplatform/shared/api"
+	"devplatform/shared/webhook/sender"
+)
+
+// A redelivery that is asked for while an attempt is under way is never swallowed, and the attempt's result is not either.
+func TestARedeliveryDuringAnAttempt(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	e := p.happens(workspaceID)
+	p.told(e)
+	send, asked := p.worker.send, false
+	p.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+		result := send(ctx, r)
+		if !asked {
+			asked = true
+			if _, err := p.store.save(ctx, p.only().again(p.now(), true)); err != nil {
+				t.Error(err)
+			}
+		}
+		return result
+	}
+	errs := p.worker.Handle(t.Context(), p.receive())
+	d := p.only()
+	if !errors.Is(errs[0], api.ErrLater) {
+		t.Errorf("its message does not come again: %v", errs)
+	}
+	if d.Status != Pending || d.Manual != 1 || len(d.Attempts) != 1 || d.Attempts[0].StatusCode != 200 {
+		t.Fatalf("delivery: %+v", d)
+	}
+	p.work()
+	if d := p.only(); d.Status != Succeeded || len(d.Attempts) != 2 || d.Manual != 0 || p.receiver.Total() != 2 {
+		t.Errorf("%d requests, delivery: %+v", p.receiver.Total(), d)
+	}
+}
+
+// However many redeliveries are asked for at once, each is a request of its own; a crash among them swallows none.
+func TestManyRedeliveriesAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/ok/a", "/status/500"} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			p := newPipeline(t)
+			workspaceID := newWorkspace(p)
+			w := p.subscribe(workspaceID, p.receiver.URL(path))
+			e := p.happens(workspaceID)
+			p.told(e)
+			p.work()
+			for range 6 {
+				if _, err := p.store.save(t.Context(), p.only().again(p.now(), true)); err != nil {
+					t.Fatal(err)
+				}
+				p.told(e) // the message that it sends
+			}
+			w.Active = false // so that nothing but what was asked for is made
+			p.put(w)
+			send := p.worker.send
+			var crashed atomic.Bool
+			p.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+				if p.receiver.Total() == 3 && crashed.CompareAndSwap(false, true) {
+					return sender.Result{Error: "x", Aborted: true} // as if the function had died
+				}
+				return send(ctx, r)
+			}
+			p.run()
+			if d := p.only(); p.receiver.Total() != 7 || len(d.Attempts) != 8 || d.Manual != 0 || !crashed.Load() || d.Attempts[3].Error != sentenceInterrupted {
+				t.Errorf("%d requests, delivery: %+v", p.receiver.Total(), d)
+			}
+		})
+	}
+}
+
+// A message that has come so often that the queue might take it for one that kills its function is not asked back.
+func TestAMessageThatCameOften(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	for range 2 {
+		if _, err := p.store.save(t.Context(), p.only().again(p.now(), true)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	messages := p.receive()
+	messages[0].Receives = maxReceives
+	if errs := p.worker.Handle(t.Context(), messages); errs[0] != nil {
+		t.Errorf("it comes again: %v", errs)
+	}
+	p.remove(messages[0])
+	p.run()
+	if d := p.only(); d.Status != Succeeded || p.receiver.Total() != 2 {
+		t.Errorf("%d requests, delivery: %+v", p.receiver.Total(), d)
+	}
+}
+
+// One by hand is made though the webhook is off, and once.
+func TestAManualAttemptOfAnInactiveWebhook(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	w := p.subscribe(workspaceID, p.receiver.URL("/status/500"))
+	e := p.happens(workspaceID)
+	p.told(e)
+	p.work()
+	w.Active = false
+	p.put(w)
+	if _, err := p.store.save(t.Context(), p.only().again(p.now(), true)); err != nil {
+		t.Fatal(err)
+	}
+	p.told(e)
+	p.run()
+	if d := p.only(); d.Status != Failed || len(d.Attempts) != 2 || p.receiver.Total() != 2 {
+		t.Errorf("%d requests, delivery: %+v", p.receiver.Total(), d)
+	}
+}
