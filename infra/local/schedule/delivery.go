@@ -30,9 +30,9 @@ func (s *schedule) fire(due time.Time) {
 
 // tries is what has become of an event so far.
 type tries struct {
-	refused int // times that Lambda did not take it
-	failed  int // times that the function failed: Lambda has taken it
-	age     time.Duration
+	refused int           // times that Lambda did not take it
+	failed  int           // times that the function failed: Lambda has taken it
+	age     time.Duration // since it fired, or since Lambda has taken it
 }
 
 // step is what happens next to an event.
@@ -53,12 +53,8 @@ const (
 	deadLetter // the schedule does
 )
 
-// Lambda's rules for events that it has taken.
-const (
-	lambdaRetries = 2
-	lambdaWait    = time.Minute // doubled for the second
-	lambdaAge     = 6 * time.Hour
-)
+// lambdaWait is the time until Lambda tries an event again that the function failed at, doubled for the second time.
+const lambdaWait = time.Minute
 
 // The waits before an event is handed over again. With these, the default 185 attempts take a day.
 const (
@@ -66,8 +62,8 @@ const (
 	maxBackoff   = 10 * time.Minute
 )
 
-// next decides after a try that has been counted in already. A failed function is Lambda's to try again, twice. What Lambda took
-// and then has no instance for, it keeps for six hours. What it didn't take is the schedule's, within the bounds of its policy.
+// next decides after a try that has been counted in already. A failed function is Lambda's to try again, and so is what Lambda
+// took and then has no instance for: within the bounds of the function. What it didn't take is the schedule's, within the bounds of its policy.
 func next(err error, so tries, spec stack.Schedule) step {
 	var failed *runtime.FunctionError
 	maxAge := cmp.Or(spec.MaximumEventAge, 24*time.Hour)
@@ -75,9 +71,13 @@ func next(err error, so tries, spec stack.Schedule) step {
 	switch {
 	case err == nil:
 		return step{action: done}
-	case errors.As(err, &failed) && so.failed <= lambdaRetries:
-		return step{action: tryAgain, base: lambdaWait << (so.failed - 1)}
-	case errors.As(err, &failed), so.failed > 0 && (refusalOf(err).permanent || so.age >= lambdaAge):
+	case errors.As(err, &failed):
+		again := lambdaWait << (so.failed - 1)
+		if so.failed > spec.Async.MaximumRetryAttempts || so.age+again > spec.Async.MaximumEventAge {
+			return step{action: drop}
+		}
+		return step{action: tryAgain, base: again}
+	case so.failed > 0 && (refusalOf(err).permanent || so.age >= spec.Async.MaximumEventAge):
 		return step{action: drop}
 	case so.failed > 0:
 		return step{action: tryAgain, base: wait / 2, random: wait / 2}
@@ -108,10 +108,12 @@ func (s *schedule) deliver(due time.Time) {
 		return
 	}
 	began := s.options.Now().Round(0)
+	handed := began // over to Lambda
 	letter := letter{due: due}
 	in := runtime.Invocation{Function: s.spec.Function, RequestID: uuid.NewString()}
 	for so := (tries{}); ; {
 		if so.failed == 0 { // what Lambda has taken stays as it is
+			handed = s.options.Now().Round(0)
 			letter.execution = newExecutionID()
 			letter.body = fillIn(text, s.spec, due, letter.execution, so.refused+1)
 			in.Payload = []byte(letter.body)
@@ -123,6 +125,9 @@ func (s *schedule) deliver(due time.Time) {
 		}
 		so.count(err)
 		so.age = s.options.Now().Round(0).Sub(began)
+		if so.failed > 0 {
+			so.age = s.options.Now().Round(0).Sub(handed)
+		}
 		then := next(err, so, s.spec)
 		switch then.action {
 		case done:

@@ -83,6 +83,34 @@ func TestLambdaTriesAFailedFunctionTwiceMore(t *testing.T) {
 	}
 }
 
+// TestTheFunctionBoundsItsRepetitions is EventInvokeConfig: attempts, and an age that counts from when Lambda took the event.
+func TestTheFunctionBoundsItsRepetitions(t *testing.T) {
+	t.Parallel()
+	const hour, minute, second = time.Hour, time.Minute, time.Second
+	for _, test := range []struct {
+		name    string
+		async   stack.AsyncInvoke
+		answers []error // the last one goes on
+		want    []time.Duration
+	}{
+		{"none", stack.AsyncInvoke{MaximumRetryAttempts: 0, MaximumEventAge: 6 * hour}, []error{errFunction}, []time.Duration{hour}},
+		{"one", stack.AsyncInvoke{MaximumRetryAttempts: 1, MaximumEventAge: 6 * hour}, []error{errFunction}, []time.Duration{hour, hour + minute}},
+		{"two, but too old for the second", stack.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 179 * second}, []error{errFunction}, []time.Duration{hour, hour + minute}},
+		{"a refusal isn't one of them, nor its wait part of the age", stack.AsyncInvoke{MaximumRetryAttempts: 1, MaximumEventAge: minute},
+			[]error{runtime.ErrThrottled, errFunction}, []time.Duration{hour, hour + second*3/4, hour + minute + second*3/4}},
+	} {
+		spec := with(rule("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) { s.Async = test.async })
+		inWorld(t, []stack.Schedule{spec}, func(t *testing.T, w *world) {
+			w.lambda.answer = func(_ context.Context, n int) error { return test.answers[min(n, len(test.answers))-1] }
+			w.Start()
+			pass(48 * hour)
+			if diff := cmp.Diff(test.want, w.lambda.times(w.began)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", test.name, diff)
+			}
+		})
+	}
+}
+
 func TestAFunctionThatRecoversIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	inWorld(t, []stack.Schedule{rule("cron(0 1 1 1 ? *)")}, func(t *testing.T, w *world) {
@@ -202,7 +230,7 @@ func TestWithoutAQueueTheEventIsInTheLog(t *testing.T) {
 // TestNext is the failure policy, as a table.
 func TestNext(t *testing.T) {
 	t.Parallel()
-	spec := stack.Schedule{MaximumRetryAttempts: 3, MaximumEventAge: time.Hour}
+	spec := stack.Schedule{MaximumRetryAttempts: 3, MaximumEventAge: time.Hour, Async: lambdasDefaults}
 	throttled, gone := runtime.ErrThrottled, runtime.ErrFunctionNotFound
 	for _, test := range []struct {
 		name string

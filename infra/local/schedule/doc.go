@@ -15,7 +15,8 @@
 // # How it is delivered
 //
 // Both services invoke asynchronously: they hand the event over to Lambda, and what the function makes of it is Lambda's.
-// A function that fails is tried twice more by Lambda, after one and two minutes; then the event is dropped and logged.
+// A function that fails is tried again by Lambda, after one and two more minutes, within the bounds of its EventInvokeConfig (twice
+// and six hours unless told); then the event is dropped and logged.
 // An event that isn't taken in the first place (all instances are busy) is handed over again, with exponential back-off, within
 // the schedule's MaximumRetryAttempts and MaximumEventAge; then, or at once where trying is of no use (there is no such
 // function), it goes to the DeadLetterQueue. A schedule has at most 64 events under way: what fires beyond them is skipped and

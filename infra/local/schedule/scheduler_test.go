@@ -15,12 +15,14 @@ import (
 
 const ruleARN, scheduleARN = "arn:aws:events:eu-west-1:123456789012:rule/tick", "arn:aws:scheduler:eu-west-1:123456789012:schedule/default/tick"
 
+var lambdasDefaults = stack.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 6 * time.Hour}
+
 func rule(expression string) stack.Schedule {
-	return stack.Schedule{Name: "tick", ARN: ruleARN, Rule: true, Expression: expression, MaximumRetryAttempts: 185, MaximumEventAge: 24 * time.Hour}
+	return stack.Schedule{Name: "tick", ARN: ruleARN, Rule: true, Expression: expression, MaximumRetryAttempts: 185, MaximumEventAge: 24 * time.Hour, Async: lambdasDefaults}
 }
 
 func scheduled(expression string) stack.Schedule {
-	return stack.Schedule{Name: "tick", ARN: scheduleARN, Expression: expression, MaximumRetryAttempts: 185, MaximumEventAge: 24 * time.Hour}
+	return stack.Schedule{Name: "tick", ARN: scheduleARN, Expression: expression, MaximumRetryAttempts: 185, MaximumEventAge: 24 * time.Hour, Async: lambdasDefaults}
 }
 
 func with(spec stack.Schedule, change func(*stack.Schedule)) stack.Schedule {

@@ -143,6 +143,7 @@ func (r *resolver) build() {
 			class.build(r, res)
 		}
 	}
+	r.schedulesOfFunctions()
 	r.checkRoutes()
 	r.checkRedrive()
 	r.checkVisibility()

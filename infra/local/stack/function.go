@@ -14,6 +14,7 @@ import (
 var functionProperties = map[string]support{
 	"CodeUri": runs, "Handler": runs, "Runtime": runs, "Architectures": runs, "PackageType": runs, "FunctionName": runs, "Description": runs,
 	"MemorySize": runs, "Timeout": runs, "Environment": runs, "ReservedConcurrentExecutions": runs, "Events": runs,
+	"EventInvokeConfig": runs,
 
 	"AssumeRolePolicyDocument": inert, "AutoPublishAlias": inert, "AutoPublishAliasAllProperties": inert, "AutoPublishCodeSha256": inert,
 	"CodeSigningConfigArn": inert, "DeploymentPreference": inert, "EphemeralStorage": inert, "KmsKeyArn": inert, "LoggingConfig": inert,
@@ -21,6 +22,9 @@ var functionProperties = map[string]support{
 	"Role": inert, "RolePath": inert, "RuntimeManagementConfig": inert, "SnapStart": inert, "SourceKMSKeyArn": inert, "Tags": inert,
 	"Tracing": inert, "VersionDeletionPolicy": inert, "VersionDescription": inert,
 }
+
+// eventInvokeProperties: a DestinationConfig is refused, for nothing here would send there.
+var eventInvokeProperties = map[string]support{"MaximumRetryAttempts": runs, "MaximumEventAgeInSeconds": runs}
 
 var environmentProperties = map[string]support{"Variables": runs}
 
@@ -47,6 +51,7 @@ func (r *resolver) buildFunction(res *resource) {
 		MemoryMB:     p.integer("MemorySize", 128, 128, 10240),
 		Timeout:      time.Duration(p.integer("Timeout", 3, 1, 900)) * time.Second,
 		Env:          p.environment(r.options.Overrides),
+		Async:        p.eventInvokeConfig(),
 	}
 	if p.has("ReservedConcurrentExecutions") {
 		// 0 shuts a function off on AWS: a template that asks for it has nothing to run here.
@@ -57,6 +62,27 @@ func (r *resolver) buildFunction(res *resource) {
 	}
 	r.stack.Functions = append(r.stack.Functions, function)
 	r.buildEvents(p, function.Name)
+}
+
+// eventInvokeConfig reads what becomes of events that the function doesn't make, with Lambda's defaults.
+// https://docs.aws.amazon.com/lambda/latest/api/API_PutFunctionEventInvokeConfig.html
+func (o object) eventInvokeConfig() AsyncInvoke {
+	config := o.object("EventInvokeConfig", eventInvokeProperties)
+	return AsyncInvoke{
+		MaximumRetryAttempts: config.integer("MaximumRetryAttempts", 2, 0, 2),
+		MaximumEventAge:      time.Duration(config.integer("MaximumEventAgeInSeconds", 21_600, 60, 21_600)) * time.Second,
+	}
+}
+
+// schedulesOfFunctions tells each schedule how its function is invoked: a rule may stand before its function.
+func (r *resolver) schedulesOfFunctions() {
+	async := map[string]AsyncInvoke{}
+	for _, f := range r.stack.Functions {
+		async[f.Name] = f.Async
+	}
+	for i, s := range r.stack.Schedules {
+		r.stack.Schedules[i].Async = async[s.Function]
+	}
 }
 
 // codeURI is the folder with the source, in slashes and relative to the template.

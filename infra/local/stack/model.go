@@ -51,6 +51,16 @@ type Function struct {
 	Env map[string]string
 	// ReservedConcurrency caps the function's instances; 0 where the template sets no cap.
 	ReservedConcurrency int
+	// Async is what Lambda does with events that the function fails at.
+	Async AsyncInvoke
+}
+
+// AsyncInvoke bounds what Lambda does with an event that it has taken and the function has not made (SAM's EventInvokeConfig).
+type AsyncInvoke struct {
+	// MaximumRetryAttempts is how often it is tried again, 0 to 2.
+	MaximumRetryAttempts int
+	// MaximumEventAge is how long it is kept, 1 min to 6 h.
+	MaximumEventAge time.Duration
 }
 
 // API is a REST API with its one stage (AWS::Serverless::Api, or SAM's implicit ServerlessRestApi).
@@ -202,6 +212,8 @@ type Schedule struct {
 	MaximumEventAge      time.Duration
 	// DeadLetterQueue is the Name of the queue that gets the event that could not be handed over, "" for none.
 	DeadLetterQueue string
+	// Async is that of the function: it counts once Lambda has taken the event.
+	Async AsyncInvoke
 }
 
 // Secret is a secret of Secrets Manager (AWS::SecretsManager::Secret).

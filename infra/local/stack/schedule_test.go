@@ -13,6 +13,7 @@ import (
 // schedules has every form of a schedule, with as much as a template may say and as little.
 const schedules = `
       AutoPublishAlias: live
+      EventInvokeConfig: {MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60}
       Events:
         Rule: {Type: Schedule, Properties: {Schedule: rate(1 minute)}}
         MostRule:
@@ -74,6 +75,7 @@ func TestSchedules(t *testing.T) {
 		return stack.Schedule{
 			Name: name, ARN: "arn:aws:events:us-east-1:000000000000:rule/" + name, Rule: true, Function: "F", Enabled: true, Expression: expression,
 			Timezone: "UTC", MaximumRetryAttempts: 185, MaximumEventAge: 24 * time.Hour,
+			Async: stack.AsyncInvoke{MaximumRetryAttempts: 0, MaximumEventAge: time.Minute},
 		}
 	}
 	schedule := func(group, name, expression string) stack.Schedule {

@@ -28,12 +28,13 @@ func TestServiceTemplate(t *testing.T) {
 	const tableARN = "arn:aws:dynamodb:eu-west-1:123456789012:table/dev-Table"
 	const authARN = "arn:aws:lambda:eu-west-1:123456789012:function:AuthFunction"
 	keysARN := stack.SecretARN("eu-west-1", "123456789012", "dev-Keys")
+	async := stack.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 6 * time.Hour} // Lambda's
 	want := &stack.Stack{
 		Name: "dev", Region: "eu-west-1", Account: "123456789012", Dir: dir,
 		Functions: []stack.Function{
 			{
 				LogicalID: "AuthFunction", Name: "AuthFunction", ARN: authARN, Description: "Accounts", CodeURI: "functions/auth", BuildMethod: "go1.x",
-				Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 256, Timeout: 20 * time.Second,
+				Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 256, Timeout: 20 * time.Second, Async: async,
 				Env: map[string]string{
 					"SHARED": "everywhere", "LEVEL": "warn", "TABLE": "dev-Table", "TABLE_ARN": tableARN, "SECRET": keysARN, "LIMIT": "3",
 					"ORIGINS": "https://a.example https://b.example", "FIRST": "a", "DEBUG": "true", "FILLED": "bWU=@dev",
@@ -42,7 +43,7 @@ func TestServiceTemplate(t *testing.T) {
 			},
 			{
 				LogicalID: "AiFunction", Name: "dev-ai", ARN: "arn:aws:lambda:eu-west-1:123456789012:function:dev-ai", CodeURI: "functions/ai",
-				BuildMethod: "makefile", Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 512, Timeout: 15 * time.Minute,
+				BuildMethod: "makefile", Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 512, Timeout: 15 * time.Minute, Async: async,
 				Env: map[string]string{"SHARED": "everywhere", "LEVEL": "warn", "AUTH": "AuthFunction", "AUTH_ARN": authARN, "LIVE": authARN + ":live"},
 			},
 		},
