@@ -33,6 +33,10 @@ type Options struct {
 	Logger  *slog.Logger // required; the storage engine logs at debug level
 	Failed  func(error)  // told once, on a goroutine of its own, that the data cannot be kept any more; may be nil
 	FS      vfs.FS       // the file system behind Dir; nil is the real one
+
+	// Merger is what merges mean; nil where there are none. Its name is part of the format: a folder whose data another
+	// one wrote is refused.
+	Merger *pebble.Merger
 }
 
 // Folder is an open data folder. Its methods are safe for concurrent use.
@@ -73,6 +77,7 @@ func (f *Folder) open() (*pebble.DB, error) {
 			BackgroundError: logger.background,
 			DataCorruption:  logger.corruption, // by default the process ends
 		},
+		Merger: f.options.Merger,
 	}
 	for i := range settings.Levels {
 		settings.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBitsPerKey)
@@ -169,6 +174,15 @@ func (w Write) Wait() error {
 		return w.folder.errorf("writing: %w", err)
 	}
 	return nil
+}
+
+// CommitSync makes a batch visible and durable, which its maker still has to close.
+func (f *Folder) CommitSync(batch *pebble.Batch) error {
+	durable := pebble.Sync
+	if f.inMemory {
+		durable = pebble.NoSync
+	}
+	return batch.Commit(durable) //nolint:wrapcheck // its maker says what was written
 }
 
 // CommitLater writes a batch that nobody waits for: what it says can be found

@@ -138,6 +138,22 @@ func TestRefusesForeignAndDamagedFolders(t *testing.T) {
 			overwrite("store/"+filepath.Base(paths[0]), string(content))(t, dir)
 		},
 		"options": overwrite("store/OPTIONS-*", garbage),
+		"no store": func(t *testing.T, dir string) {
+			t.Helper()
+			if err := os.RemoveAll(filepath.Join(dir, storeFolder)); err != nil {
+				t.Fatal(err)
+			}
+			overwrite(markerFile, "x")(t, dir)
+		},
+		"somebody's files": func(t *testing.T, dir string) {
+			t.Helper()
+			if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "thesis.txt"), []byte("precious"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -162,6 +178,38 @@ func TestRefusesForeignAndDamagedFolders(t *testing.T) {
 				t.Errorf("files before %d, after %d", len(before), len(after))
 			}
 		})
+	}
+}
+
+// What merges mean is part of the format: data that another merger wrote is refused.
+func TestMerger(t *testing.T) {
+	t.Parallel()
+	merging := options(filepath.Join(t.TempDir(), "data"))
+	merging.Merger = &pebble.Merger{Name: "test.merger", Merge: pebble.DefaultMerger.Merge}
+	f, err := Open(merging)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := f.DB.NewBatch()
+	err = errors.Join(batch.Merge([]byte("a"), []byte("1"), nil), batch.Merge([]byte("a"), []byte("2"), nil), f.CommitSync(batch), batch.Close())
+	if err := errors.Join(err, f.Close(nil)); err != nil {
+		t.Fatal(err)
+	}
+	other := merging
+	other.Merger = nil
+	if _, err := Open(other); err == nil || !strings.Contains(err.Error(), "merger") {
+		t.Errorf("with another merger: %v", err)
+	}
+	again, err := Open(merging)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, closer, err := again.DB.Get([]byte("a"))
+	if err != nil || string(value) != "12" {
+		t.Fatalf("got %q, %v", value, err)
+	}
+	if err := errors.Join(closer.Close(), again.Close(nil)); err != nil {
+		t.Error(err)
 	}
 }
 
