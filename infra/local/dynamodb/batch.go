@@ -157,7 +157,7 @@ func (g *tableGets) read(db *DB, response *batchGetResponse, room *int) (consume
 	var used consumed
 	items := []attr.Item{}
 	for i, place := range g.places {
-		item, err := load(db.store, place)
+		item, err := load(db.folder.DB, place)
 		if err != nil {
 			return used, err
 		}

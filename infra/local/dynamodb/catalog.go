@@ -162,7 +162,7 @@ func (db *DB) saveTable(batch *pebble.Batch, record tableRecord, streaming *stre
 	if err := batch.Set(catalogKey(record.Name), value, nil); err != nil {
 		return nil, fmt.Errorf("writing table %s: %w", record.Name, err)
 	}
-	if err := batch.Commit(db.sync); err != nil {
+	if err := db.folder.CommitSync(batch); err != nil {
 		return nil, fmt.Errorf("writing table %s: %w", record.Name, err)
 	}
 	t := newTable(record)
@@ -181,7 +181,7 @@ func (db *DB) countersOf(number uint32) (counters, error) {
 }
 
 // read returns a copy of the value of a key, nil when there is none.
-func (db *DB) read(key []byte) ([]byte, error) { return readFrom(db.store, key) }
+func (db *DB) read(key []byte) ([]byte, error) { return readFrom(db.folder.DB, key) }
 
 func readFrom(reader pebble.Reader, key []byte) ([]byte, error) {
 	value, closer, err := reader.Get(key)
@@ -201,7 +201,7 @@ func readFrom(reader pebble.Reader, key []byte) ([]byte, error) {
 // each calls visit for every key that begins with prefix, in order; key and
 // value are valid during the call.
 func (db *DB) each(prefix []byte, visit func(key, value []byte) error) error {
-	iterator, err := db.store.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)})
+	iterator, err := db.folder.DB.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)})
 	if err != nil {
 		return fmt.Errorf("reading: %w", err)
 	}

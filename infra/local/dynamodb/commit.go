@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/dynamodb/attr"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -24,18 +25,14 @@ type change struct {
 
 // pendingWrite is a batch that is visible but perhaps not yet durable.
 type pendingWrite struct {
-	batch   *pebble.Batch // nil in memory
-	failure *failure
+	write   datafolder.Write
 	streams []appended // what readers of streams may see when the write is durable
 }
 
 // wait returns when the write is durable, which is when it may be acknowledged.
 func (p *pendingWrite) wait() error {
-	if p.batch != nil {
-		if err := errors.Join(p.batch.SyncWait(), p.batch.Close()); err != nil {
-			p.failure.report(err.Error()) // the log takes nothing more
-			return fmt.Errorf("writing: %w", err)
-		}
+	if err := p.write.Wait(); err != nil {
+		return err
 	}
 	acknowledge(p.streams)
 	return nil
@@ -46,7 +43,7 @@ func (p *pendingWrite) wait() error {
 // the wait: whoever then builds on this write is behind it in the log and can't
 // become durable without it.
 func (db *DB) apply(changes []change, also func(*pebble.Batch) error) (*pendingWrite, error) {
-	batch := db.store.NewBatch()
+	batch := db.folder.DB.NewBatch()
 	for i := range changes {
 		if err := changes[i].addTo(batch); err != nil {
 			return nil, errors.Join(fmt.Errorf("writing: %w", err), batch.Close())
@@ -61,34 +58,12 @@ func (db *DB) apply(changes []change, also func(*pebble.Batch) error) (*pendingW
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("writing: %w", err), batch.Close())
 	}
-	pending, err := db.commit(batch)
+	write, err := db.folder.Commit(batch)
 	publish(streams, err == nil)
 	if err != nil {
 		return nil, err
 	}
-	pending.streams = streams
-	return pending, nil
-}
-
-// commit makes a batch visible, and ends it if that fails.
-func (db *DB) commit(batch *pebble.Batch) (*pendingWrite, error) {
-	if !db.sync.Sync {
-		if err := errors.Join(batch.Commit(db.sync), batch.Close()); err != nil {
-			return nil, fmt.Errorf("writing: %w", err)
-		}
-		return &pendingWrite{}, nil
-	}
-	if batch.Empty() {
-		// Nothing changes, but what was seen may be an earlier write that is
-		// not durable yet: the acknowledgement waits for it, too.
-		if err := batch.LogData(nil, nil); err != nil {
-			return nil, errors.Join(fmt.Errorf("writing: %w", err), batch.Close())
-		}
-	}
-	if err := db.store.ApplyNoSyncWait(batch, db.sync); err != nil {
-		return nil, errors.Join(fmt.Errorf("writing: %w", err), batch.Close())
-	}
-	return &pendingWrite{batch: batch, failure: db.failure}, nil
+	return &pendingWrite{write, streams}, nil
 }
 
 // addTo adds everything that the change means to a batch: the item, its index
@@ -238,7 +213,7 @@ func (db *DB) write(t *table, key []byte, decide func(old attr.Item) (attr.Item,
 	pending, err := func() (*pendingWrite, error) {
 		defer unlock()
 		var err error
-		if c.old, err = load(db.store, key); err != nil {
+		if c.old, err = load(db.folder.DB, key); err != nil {
 			return nil, err
 		}
 		if c.new, err = decide(c.old); err != nil {
@@ -269,7 +244,7 @@ func (db *DB) writeAll(changes []change, decide func() error, also func(*pebble.
 		defer unlock()
 		for i := range changes {
 			var err error
-			if changes[i].old, err = load(db.store, changes[i].key); err != nil {
+			if changes[i].old, err = load(db.folder.DB, changes[i].key); err != nil {
 				return nil, err
 			}
 		}

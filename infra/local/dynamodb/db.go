@@ -7,7 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
+	"devplatform/infra/local/datafolder"
+
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -45,9 +46,6 @@ func (o *Options) setDefaults() {
 	if o.SweepInterval == 0 {
 		o.SweepInterval = defaultSweepInterval
 	}
-	if o.fs == nil {
-		o.fs = vfs.Default
-	}
 }
 
 // DB is one embedded DynamoDB: one account in one region. It is an
@@ -55,9 +53,7 @@ func (o *Options) setDefaults() {
 // for concurrent use.
 type DB struct {
 	options Options
-	store   *pebble.DB
-	failure *failure
-	sync    *pebble.WriteOptions // how a write is made durable: synced on disk, plain in memory
+	folder  *datafolder.Folder
 
 	// catalog guards tables and everything reachable from them but items and
 	// counters. Every data operation holds it for reading from beginning to
@@ -83,29 +79,23 @@ func Open(options Options) (*DB, error) {
 		return nil, errors.New("dynamodb: Options.Now is required")
 	}
 	options.setDefaults()
-	failure := newFailure(options)
-	var store *pebble.DB
-	if err := failure.guard(func() (err error) {
-		store, err = openStore(options, failure)
-		return err
-	}); err != nil {
+	folder, err := datafolder.Open(datafolder.Options{
+		Service: "dynamodb", Format: "embedded-dynamodb 1", Dir: options.Dir,
+		Logger: options.Logger, Failed: options.Failed, FS: options.fs, Merger: counterMerger,
+	})
+	if err != nil {
 		return nil, err
 	}
 	db := &DB{
 		options: options,
-		store:   store,
-		failure: failure,
-		sync:    pebble.Sync,
+		folder:  folder,
 		tables:  map[string]*table{},
 		streams: map[string]*stream{},
 		stop:    make(chan struct{}),
 	}
-	if options.Dir == "" {
-		db.sync = pebble.NoSync
-	}
 	db.locks.init()
 	if err := db.loadCatalog(); err != nil {
-		return nil, errors.Join(fmt.Errorf("dynamodb: %s holds damaged data: %w", options.Dir, err), store.Close())
+		return nil, errors.Join(fmt.Errorf("dynamodb: %s holds damaged data: %w", options.Dir, err), folder.Close(nil))
 	}
 	if options.SweepInterval > 0 {
 		db.done.Go(db.sweepLoop)
@@ -118,11 +108,5 @@ func Open(options Options) (*DB, error) {
 // on is left as it is, and the error says why.
 func (db *DB) Close() error {
 	close(db.stop)
-	return db.failure.guard(func() error {
-		db.done.Wait()
-		if err := db.store.Close(); err != nil {
-			return fmt.Errorf("dynamodb: closing the store: %w", err)
-		}
-		return nil
-	})
+	return db.folder.Close(db.done.Wait)
 }

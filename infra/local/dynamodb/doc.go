@@ -13,8 +13,8 @@
 // shown once they are durable; they stay for 24 hours by the clock, also while
 // nothing runs: a reader that was off for longer has lost what it had not read.
 // Who keeps positions in streams and restores a copy of the folder restores
-// those with it, or neither. What only readers of
-// streams need is in the stream files.
+// those with it, or neither. What only readers of streams need is in the stream
+// files; what the bytes in the folder are kept by is in datafolder.
 //
 // Attribute values live in attr, the expression language in expr; this package
 // is the engine and the wire. Nothing of any particular application's domain

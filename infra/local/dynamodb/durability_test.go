@@ -2,9 +2,8 @@ package dynamodb
 
 import (
 	"context"
-	"crypto/sha256"
+	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -170,121 +169,66 @@ func TestManyLives(t *testing.T) {
 	}
 }
 
-// digest is the content of a folder, file by file, but for Pebble's lock.
-func digest(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || entry.Name() == "LOCK" {
-			return err
+// What is in a folder by which later versions know it as theirs.
+func TestFormat(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	reopened(t, dir, func(db *DB) { must(t, db, "CreateTable", hashTable) })
+	for pattern, want := range map[string]string{
+		"FORMAT":          "embedded-dynamodb 1\n",
+		"store/OPTIONS-*": "\n  merger=embedded-dynamodb.counter\n",
+	} {
+		paths, _ := filepath.Glob(filepath.Join(dir, pattern))
+		if len(paths) == 0 {
+			t.Fatalf("no %s", pattern)
 		}
-		content, err := os.ReadFile(path)
-		files[path] = fmt.Sprintf("%x", sha256.Sum256(content))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+		for _, path := range paths {
+			if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), want) {
+				t.Errorf("%s: %v\n%s", path, err, text)
+			}
+		}
 	}
-	return files
+	if _, err := Open(Options{Dir: dir, Now: newTestClock().Now}); err == nil || !strings.HasPrefix(err.Error(), "dynamodb: cannot open the data in "+dir+" (in use by another process, or damaged): ") {
+		t.Errorf("opened twice: %v", err)
+	}
 }
 
-// What is not ours, or damaged, is refused with one line and left as it is.
-func TestRefusesForeignAndDamagedFolders(t *testing.T) {
+// A folder of another version, and records that make no sense, are refused at the start, in one line that names the
+// folder.
+func TestRefusedFolders(t *testing.T) {
 	t.Parallel()
-	overwrite := func(pattern, content string) func(*testing.T, string) {
-		return func(t *testing.T, dir string) {
-			t.Helper()
-			paths, err := filepath.Glob(filepath.Join(dir, pattern))
-			if err != nil || len(paths) == 0 {
-				t.Fatalf("no %s: %v", pattern, err)
-			}
-			for _, path := range paths {
-				if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	}
-	garbage := strings.Repeat("garbage ", 1000)
-	for name, damage := range map[string]func(*testing.T, string){
-		"foreign folder": func(t *testing.T, dir string) {
-			t.Helper()
-			if err := os.Remove(filepath.Join(dir, markerFile)); err != nil {
-				t.Fatal(err)
-			}
-		},
-		"another version": overwrite(markerFile, "embedded-dynamodb 2\n"),
-		"empty marker":    overwrite(markerFile, ""),
-		"manifest":        overwrite("store/MANIFEST-*", garbage),
-		"log":             overwrite("store/*.log", garbage),
-		"tables":          overwrite("store/*.sst", garbage),
-		"flipped bits": func(t *testing.T, dir string) {
-			t.Helper()
-			paths, _ := filepath.Glob(filepath.Join(dir, "store/*.sst"))
-			content, err := os.ReadFile(paths[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			content[10] ^= 0xff
-			if err := os.WriteFile(paths[0], content, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		},
-		"options": overwrite("store/OPTIONS-*", garbage),
-		"folder instead": func(t *testing.T, dir string) {
-			t.Helper()
-			_ = os.RemoveAll(filepath.Join(dir, "store"))
-			overwrite(markerFile, "x")(t, dir)
-		},
+	for name, test := range map[string]struct {
+		damage func(*DB) error
+		want   string
+	}{
+		"another version": {func(db *DB) error {
+			return os.WriteFile(filepath.Join(db.options.Dir, "FORMAT"), []byte("embedded-dynamodb 2\n"), 0o600)
+		}, `/FORMAT has the format "embedded-dynamodb 2", this program reads "embedded-dynamodb 1": refusing to touch it`},
+		"a table": {func(db *DB) error {
+			return db.folder.DB.Set(catalogKey("hash"), []byte("{"), nil)
+		}, " holds damaged data: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := filepath.Join(t.TempDir(), "data")
-			db, err := Open(Options{Dir: dir, Now: newTestClock().Now, SweepInterval: -1})
+			options := Options{Dir: filepath.Join(t.TempDir(), "data"), Now: newTestClock().Now, SweepInterval: -1}
+			db, err := Open(options)
 			if err != nil {
 				t.Fatal(err)
 			}
 			must(t, db, "CreateTable", hashTable)
-			if err := db.store.Flush(); err != nil {
+			if err := errors.Join(test.damage(db), db.Close()); err != nil {
 				t.Fatal(err)
 			}
-			must(t, db, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"a"}}}`)
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
-			damage(t, dir)
-			before := digest(t, dir)
-			refused, err := Open(Options{Dir: dir, Now: newTestClock().Now})
-			if err == nil {
-				_ = refused.Close()
-				t.Fatal("opened")
-			}
-			if strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), dir) {
-				t.Errorf("not one line with the folder: %q", err)
-			}
-			after := digest(t, dir)
-			for path, content := range before {
-				if after[path] != content {
-					t.Errorf("%s was touched", path)
+			for range 2 { // it is left as it is, and unlocked
+				refused, err := Open(options)
+				if err == nil {
+					_ = refused.Close()
+					t.Fatal("opened")
+				}
+				if !strings.HasPrefix(err.Error(), "dynamodb: "+options.Dir+test.want) || strings.Contains(err.Error(), "\n") {
+					t.Errorf("got %q", err)
 				}
 			}
-			if len(after) != len(before) {
-				t.Errorf("files before %d, after %d", len(before), len(after))
-			}
 		})
-	}
-}
-
-func TestFolderOfAnotherKind(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "thesis.txt"), []byte("precious"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(Options{Dir: dir, Now: newTestClock().Now}); err == nil {
-		t.Fatal("opened")
-	}
-	if files := digest(t, dir); len(files) != 1 {
-		t.Errorf("got %v", files)
 	}
 }

@@ -58,7 +58,7 @@ func (db *DB) getItem(in *getItemRequest) (*getItemResponse, error) {
 	if err := t.checkScalars(p); err != nil {
 		return nil, err
 	}
-	item, err := load(db.store, t.itemKey(in.Key))
+	item, err := load(db.folder.DB, t.itemKey(in.Key))
 	if err != nil {
 		return nil, err
 	}

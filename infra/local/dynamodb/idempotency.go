@@ -107,10 +107,10 @@ func (db *DB) once(t idempotencyToken, run func(also func(*pebble.Batch) error) 
 
 // sweepTokens forgets expired tokens.
 func (db *DB) sweepTokens(now time.Time) error {
-	batch := db.store.NewBatch()
+	batch := db.folder.DB.NewBatch()
 	defer discard(batch)
 	bound := tokenAgeKey(uint64(max(0, now.Unix())), "")
-	iterator, err := db.store.NewIter(&pebble.IterOptions{LowerBound: []byte{spaceTokenAge}, UpperBound: bound})
+	iterator, err := db.folder.DB.NewIter(&pebble.IterOptions{LowerBound: []byte{spaceTokenAge}, UpperBound: bound})
 	if err != nil {
 		return fmt.Errorf("reading expired tokens: %w", err)
 	}
@@ -132,7 +132,7 @@ func (db *DB) sweepTokens(now time.Time) error {
 	if batch.Empty() {
 		return nil
 	}
-	if err := batch.Commit(db.sync); err != nil {
+	if err := db.folder.CommitSync(batch); err != nil {
 		return fmt.Errorf("forgetting expired tokens: %w", err)
 	}
 	return nil

@@ -118,7 +118,7 @@ func (db *DB) readPage(request pageRequest) (*page, error) {
 	if bytes.Compare(request.span.lower, request.span.upper) >= 0 {
 		return result, nil
 	}
-	iterator, err := db.store.NewIter(&pebble.IterOptions{LowerBound: request.span.lower, UpperBound: request.span.upper})
+	iterator, err := db.folder.DB.NewIter(&pebble.IterOptions{LowerBound: request.span.lower, UpperBound: request.span.upper})
 	if err != nil {
 		return nil, fmt.Errorf("reading a page: %w", err)
 	}

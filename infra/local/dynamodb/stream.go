@@ -184,7 +184,7 @@ func (db *DB) loadStreams() error {
 // loadEnd finds the last record of a stream, and where time steps back in it.
 func (db *DB) loadEnd(s *stream) error {
 	prefix := spaceKey(spaceRecord, s.ID)
-	iterator, err := db.store.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)})
+	iterator, err := db.folder.DB.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)})
 	if err != nil {
 		return fmt.Errorf("reading a stream: %w", err)
 	}

@@ -107,7 +107,7 @@ func (db *DB) readRecords(s *stream, after, last uint64, limit int) ([]storedRec
 	if after >= last {
 		return nil, nil
 	}
-	iterator, err := db.store.NewIter(&pebble.IterOptions{LowerBound: s.recordKey(after + 1), UpperBound: s.recordKey(last + 1)})
+	iterator, err := db.folder.DB.NewIter(&pebble.IterOptions{LowerBound: s.recordKey(after + 1), UpperBound: s.recordKey(last + 1)})
 	if err != nil {
 		return nil, fmt.Errorf("reading a stream: %w", err)
 	}

@@ -69,7 +69,7 @@ func (db *DB) firstOfRun(s *stream, after, last uint64, at int64) (number uint64
 	if low >= high {
 		return high, 0, nil
 	}
-	iterator, err := db.store.NewIter(&pebble.IterOptions{LowerBound: s.recordKey(low), UpperBound: s.recordKey(high)})
+	iterator, err := db.folder.DB.NewIter(&pebble.IterOptions{LowerBound: s.recordKey(low), UpperBound: s.recordKey(high)})
 	if err != nil {
 		return 0, 0, fmt.Errorf("reading a stream: %w", err)
 	}
@@ -126,14 +126,14 @@ func (db *DB) trimStream(s *stream, now time.Time) error {
 	}
 	record := s.streamRecord
 	record.Horizon = horizon
-	batch := db.store.NewBatch()
+	batch := db.folder.DB.NewBatch()
 	defer discard(batch)
 	err = errors.Join(
 		batch.DeleteRange(s.recordKey(0), s.recordKey(horizon+1), nil),
 		batch.DeleteRange(s.stepKey(0), s.stepKey(horizon+2), nil), // the first record has none before it
 		saveStream(batch, record),
 	)
-	if err = errors.Join(err, batch.Commit(db.sync)); err != nil {
+	if err = errors.Join(err, db.folder.CommitSync(batch)); err != nil {
 		return fmt.Errorf("trimming a stream of %s: %w", s.Table, err)
 	}
 	s.Horizon, s.trimmed = horizon, now
@@ -144,7 +144,7 @@ func (db *DB) trimStream(s *stream, now time.Time) error {
 func (db *DB) forgetStreams(now time.Time) error {
 	db.catalog.Lock()
 	defer db.catalog.Unlock()
-	batch := db.store.NewBatch()
+	batch := db.folder.DB.NewBatch()
 	defer discard(batch)
 	var paths []string
 	var err error
@@ -155,7 +155,7 @@ func (db *DB) forgetStreams(now time.Time) error {
 				dropRange(batch, spaceKey(spaceRecord, s.ID)), dropRange(batch, spaceKey(spaceStep, s.ID)))
 		}
 	}
-	if err = errors.Join(err, batch.Commit(db.sync)); err != nil {
+	if err = errors.Join(err, db.folder.CommitSync(batch)); err != nil {
 		return fmt.Errorf("forgetting ended streams: %w", err)
 	}
 	for _, path := range paths {

@@ -48,7 +48,7 @@ func (db *DB) createTable(in *createTableRequest) (*tableResponse, error) {
 	if _, exists := db.tables[name]; exists {
 		return nil, &apiError{Type: typeInUse, Message: "Table already exists: " + name}
 	}
-	batch := db.store.NewBatch()
+	batch := db.folder.DB.NewBatch()
 	defer discard(batch)
 	id, err := db.newNumber(batch)
 	if err != nil {
@@ -302,7 +302,7 @@ func (db *DB) deleteTable(in *tableRequest) (*tableResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	batch := db.store.NewBatch()
+	batch := db.folder.DB.NewBatch()
 	defer discard(batch)
 	err = errors.Join(
 		batch.Delete(catalogKey(t.Name), nil),
@@ -315,7 +315,7 @@ func (db *DB) deleteTable(in *tableRequest) (*tableResponse, error) {
 	}
 	record := t.tableRecord
 	streaming, endErr := db.endStream(batch, &record)
-	if err = errors.Join(err, endErr, batch.Commit(db.sync)); err != nil {
+	if err = errors.Join(err, endErr, db.folder.CommitSync(batch)); err != nil {
 		return nil, fmt.Errorf("deleting table %s: %w", t.Name, err)
 	}
 	delete(db.tables, t.Name)

@@ -81,7 +81,7 @@ func (db *DB) untagResource(in *untagRequest) (*emptyResponse, error) {
 }
 
 func (db *DB) saveTags(t *table, tags []tag) error {
-	batch := db.store.NewBatch()
+	batch := db.folder.DB.NewBatch()
 	defer discard(batch)
 	record := t.tableRecord
 	record.Tags = tags

@@ -118,7 +118,7 @@ func (db *DB) transactGetItems(in *transactGetRequest) (*transactGetResponse, er
 }
 
 func (db *DB) readTogether(in *transactGetRequest) (response *transactGetResponse, err error) {
-	snapshot := db.store.NewSnapshot()
+	snapshot := db.folder.DB.NewSnapshot()
 	defer func() { err = errors.Join(err, snapshot.Close()) }()
 	response = &transactGetResponse{}
 	used := map[*table]*consumed{}

@@ -78,7 +78,7 @@ func (db *DB) updateTimeToLive(in *updateTTLRequest) (*updateTTLResponse, error)
 	case !enabled && t.TTLAttribute != name:
 		return nil, invalid("TimeToLive is active on a different AttributeName: current AttributeName is %s", t.TTLAttribute)
 	}
-	batch := db.store.NewBatch()
+	batch := db.folder.DB.NewBatch()
 	defer discard(batch)
 	record := t.tableRecord
 	if enabled {
@@ -215,7 +215,7 @@ func (db *DB) expired(t *table, now time.Time) ([][]byte, error) {
 	bound := func(at time.Time) []byte {
 		return binary.BigEndian.AppendUint64(append([]byte(nil), prefix...), uint64(max(0, at.Unix())))
 	}
-	iterator, err := db.store.NewIter(&pebble.IterOptions{LowerBound: bound(now.Add(-oldestExpiry)), UpperBound: bound(now)})
+	iterator, err := db.folder.DB.NewIter(&pebble.IterOptions{LowerBound: bound(now.Add(-oldestExpiry)), UpperBound: bound(now)})
 	if err != nil {
 		return nil, fmt.Errorf("reading expired items: %w", err)
 	}
@@ -234,7 +234,7 @@ func (db *DB) deleteExpired(t *table, keys [][]byte, now time.Time) error {
 		defer unlock()
 		var changes []change
 		for _, key := range keys {
-			item, err := load(db.store, key)
+			item, err := load(db.folder.DB, key)
 			if err != nil {
 				return nil, err
 			}

@@ -130,7 +130,7 @@ func (db *DB) updateTable(in *updateTableRequest) (*tableResponse, error) {
 	if err := db.updateSettings(in, &record); err != nil {
 		return nil, err
 	}
-	update := &indexUpdates{db: db, table: t, record: &record, batch: db.store.NewBatch(), status: map[string]string{}}
+	update := &indexUpdates{db: db, table: t, record: &record, batch: db.folder.DB.NewBatch(), status: map[string]string{}}
 	defer discard(update.batch)
 	if err := update.run(in); err != nil {
 		return nil, err

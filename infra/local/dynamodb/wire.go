@@ -111,7 +111,7 @@ func (db *DB) dispatch(r *http.Request, target string, body []byte, response *by
 	if err := checkCredentials(r); err != nil {
 		return err
 	}
-	if err := db.failure.check(); err != nil {
+	if err := db.folder.Check(); err != nil {
 		return err
 	}
 	return run(r.Context(), db, body, response)
