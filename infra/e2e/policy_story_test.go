@@ -1,0 +1,152 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"devplatform/infra/hooktest"
+	"devplatform/infra/local/runtime"
+)
+
+// story has every function do everything that it does.
+func (w *watched) story() {
+	w.t.Helper()
+	ada, grace := newClient(w.t, w.url), newClient(w.t, w.url)
+	ada.signUp("ada")
+	grace.signUp("grace")
+	w.accounts(ada)
+	workspace, project := w.projects(ada, grace)
+	w.webhooks(ada, workspace, project)
+	ada.do("DELETE", "/api/projects/"+project, "").want(w.t, http.StatusOK)
+	w.poison()
+	eventually(w.t, "the clean-up of a project, and of records that can't be read", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		cleanup := w.used["ProjectCleanupFunction"]
+		return cleanup["dynamodb:BatchWriteItem ContentsTable"] && cleanup["sqs:SendMessage CleanupFailuresQueue"] &&
+			w.used["WebhookFanoutFunction"]["sqs:SendMessage FanoutFailuresQueue"] && w.used["WebhookDeliveryFunction"]["sqs:SendMessage DeliveryFailuresQueue"]
+	})
+}
+
+func (w *watched) accounts(ada *client) {
+	w.t.Helper()
+	other := newClient(w.t, w.url)
+	other.login("ada").want(w.t, http.StatusOK)
+	sessions := ada.do("GET", "/api/auth/sessions", "").list(w.t, "sessions")
+	for _, session := range sessions {
+		if session["current"] != true {
+			ada.do("DELETE", fmt.Sprint("/api/auth/sessions/", session["id"]), "").want(w.t, http.StatusOK)
+		}
+	}
+	ada.do("PUT", "/api/auth/password", `{"currentPassword":"correct horse battery","newPassword":"correct horse battery 2"}`).want(w.t, http.StatusOK)
+	ada.do("GET", "/api/auth/me", "").want(w.t, http.StatusOK)
+	ada.do("POST", "/api/auth/codehost/link", "").want(w.t, http.StatusOK)
+	start := ada.do("GET", "/api/auth/codehost", "")
+	if start.status != http.StatusFound {
+		w.t.Fatalf("the sign-in did not start: %d %s", start.status, start.body)
+	}
+	ada.do("GET", "/api/auth/codehost/callback?code=x&state=y", "")
+	other.login("ada") // the old password
+	leaving := newClient(w.t, w.url)
+	leaving.do("POST", "/api/auth/login", `{"email":"ada@example.com","password":"correct horse battery 2"}`).want(w.t, http.StatusOK)
+	leaving.do("POST", "/api/auth/logout", "").want(w.t, http.StatusOK)
+}
+
+func (w *watched) projects(ada, grace *client) (workspace, project string) {
+	w.t.Helper()
+	workspace, _ = ada.do("POST", "/api/workspaces", `{"name":"Team"}`).want(w.t, http.StatusCreated)["id"].(string)
+	members := "/api/workspaces/" + workspace + "/members"
+	graceID, _ := ada.do("POST", members, `{"username":"grace","role":"viewer"}`).want(w.t, http.StatusCreated)["userId"].(string)
+	ada.do("PUT", members+"/"+graceID, `{"role":"member"}`).want(w.t, http.StatusOK)
+	ada.do("GET", members, "").want(w.t, http.StatusOK)
+	ada.do("DELETE", members+"/"+graceID, "").want(w.t, http.StatusOK)
+	project = ada.newProject("Hooked", object{"workspaceId": workspace, "visibility": "public"})
+	at := "/api/projects/" + project
+	ada.do("PUT", at, `{"name":"Renamed"}`).want(w.t, http.StatusOK)
+	ada.save(project, "/a.txt", "one").want(w.t, http.StatusCreated)
+	ada.save(project, "/a.txt", "two").want(w.t, http.StatusOK)
+	ada.do("POST", at+"/files/batch", `{"operations":[{"op":"rename","path":"/a.txt","to":"/b.txt"},{"op":"create","path":"/c/d.txt","content":"x"}]}`).want(w.t, http.StatusOK)
+	ada.do("DELETE", at+"/files?path=/c/d.txt", "").want(w.t, http.StatusOK)
+	comment := ada.do("POST", at+"/comments", `{"body":"Nice."}`).want(w.t, http.StatusCreated)["id"]
+	for _, path := range []string{"/api/projects", at, at + "/files", at + "/files?path=/b.txt", at + "/files?include=content", at + "/files/history?path=/b.txt", at + "/events", at + "/comments"} {
+		ada.do("GET", path, "").want(w.t, http.StatusOK)
+	}
+	ada.do("DELETE", fmt.Sprint(at, "/comments/", comment), "").want(w.t, http.StatusOK)
+	grace.do("GET", at, "").want(w.t, http.StatusOK)
+	return workspace, project
+}
+
+func (w *watched) webhooks(ada *client, workspace, project string) {
+	w.t.Helper()
+	r := hooktest.New(w.t)
+	for _, path := range []string{"/ok", "/fail?n=1", "/gone", "/retry-after?s=600"} {
+		fields := object{"workspaceId": workspace}
+		if path == "/ok" {
+			fields["projectId"] = project
+		}
+		ada.subscribe(r.URL(path), fields)
+	}
+	hook := ada.subscribe(r.URL("/ok/kept"), object{"workspaceId": workspace})
+	at := "/api/webhooks/" + hook
+	ada.save(project, "/hooked.txt", "x").want(w.t, http.StatusCreated)
+	received(w.t, r, "/fail", 2)
+	ada.do("GET", "/api/webhooks", "").want(w.t, http.StatusOK)
+	ada.do("PUT", at, `{"description":"changed"}`).want(w.t, http.StatusOK)
+	ada.do("POST", at+"/test", "").want(w.t, http.StatusOK)
+	deliveries := ada.do("GET", at+"/deliveries", "").list(w.t, "deliveries")
+	ada.do("GET", fmt.Sprint(at, "/deliveries/", deliveries[0]["id"]), "").want(w.t, http.StatusOK)
+	ada.do("POST", fmt.Sprint(at, "/deliveries/", deliveries[0]["id"], "/redeliver"), "").want(w.t, http.StatusAccepted)
+	ada.do("POST", at+"/recover", `{"since":"2026-01-01T00:00:00Z"}`).want(w.t, http.StatusAccepted)
+	w.fallDue()
+	w.run("WebhookRetryFunction", "{}")
+	ada.do("DELETE", at, "").want(w.t, http.StatusOK)
+}
+
+// fallDue has what waits for its next attempt be due now.
+func (w *watched) fallDue() {
+	w.t.Helper()
+	var table string
+	for _, t := range w.stack.Tables {
+		if t.LogicalID == "WebhooksTable" {
+			table = t.Name
+		}
+	}
+	client := (&platform{aws: w.services}).dynamodb()
+	pages, err := client.Scan(w.t.Context(), &dynamodb.ScanInput{TableName: &table, IndexName: aws.String("due")})
+	must(w.t, err)
+	for _, item := range pages.Items {
+		_, err := client.UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{
+			TableName: &table, Key: map[string]types.AttributeValue{"pk": item["pk"], "sk": item["sk"]},
+			UpdateExpression: aws.String("SET dueAt = :now"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{
+				":now": &types.AttributeValueMemberS{Value: time.Now().UTC().Format("2006-01-02T15:04:05.000Z")},
+			},
+		})
+		must(w.t, err)
+	}
+	if len(pages.Items) == 0 {
+		w.t.Error("no delivery waits")
+	}
+}
+
+// run invokes a function.
+func (w *watched) run(function, payload string) {
+	w.t.Helper()
+	response, err := w.invoke(w.t.Context(), runtime.Invocation{Function: function, Payload: []byte(payload)})
+	must(w.t, err)
+	must(w.t, response.Body.Close())
+}
+
+// poison hands each consumer something that it can't read.
+func (w *watched) poison() {
+	w.t.Helper()
+	const record = `{"Records":[{"eventName":"INSERT","eventSource":"aws:dynamodb","dynamodb":{"SequenceNumber":"1","ApproximateCreationDateTime":1,"NewImage":{"pk":{"S":"x"}}}}]}`
+	w.run("ProjectCleanupFunction", record)
+	w.run("WebhookFanoutFunction", record)
+	w.run("WebhookDeliveryFunction", `{"Records":[{"messageId":"m","receiptHandle":"r","body":"?","attributes":{"ApproximateReceiveCount":"1","SentTimestamp":"1"},"eventSource":"aws:sqs"}]}`)
+}

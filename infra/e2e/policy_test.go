@@ -1,0 +1,312 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"devplatform/infra/local/dynamodb"
+	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/provision"
+	"devplatform/infra/local/runtime"
+	"devplatform/infra/local/secrets"
+	"devplatform/infra/local/sqs"
+	"devplatform/infra/local/stack"
+	"devplatform/infra/local/triggers"
+)
+
+// permission is an action on a resource of the template, such as "dynamodb:Query WebhooksTable/index/due".
+type permission string
+
+// watched is the platform put together in the test's process, each function with credentials of its own, so that every call to a
+// service tells whose it was.
+type watched struct {
+	t        testing.TB
+	stack    *stack.Stack
+	url      string // the gateway's
+	services string // the AWS services'
+	lambda   map[string]*runtime.Runtime
+
+	mu   sync.Mutex
+	used map[string]map[permission]bool // by function
+}
+
+func newWatched(t testing.TB) *watched {
+	t.Helper()
+	w := &watched{t: t, lambda: map[string]*runtime.Runtime{}, used: map[string]map[permission]bool{}}
+	tables, err := dynamodb.Open(dynamodb.Options{Now: time.Now})
+	must(t, err)
+	queues, err := sqs.Open(sqs.Options{Now: time.Now})
+	must(t, err)
+	vault, err := secrets.Open(secrets.Options{Now: time.Now})
+	must(t, err)
+	services := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w.record(r)
+		switch service, _, _ := strings.Cut(r.Header.Get("X-Amz-Target"), "."); service {
+		case "AmazonSQS":
+			queues.ServeHTTP(rw, r)
+		case "secretsmanager":
+			vault.ServeHTTP(rw, r)
+		default:
+			tables.ServeHTTP(rw, r)
+		}
+	}))
+	w.services = services.URL
+	w.stack, err = stack.Load(filepath.Join(root, "template.yaml"), stack.Options{QueueEndpoint: services.URL, Overrides: map[string]string{
+		"COOKIE_PLAIN_HTTP": "true", "WEBHOOK_ALLOW_PRIVATE": "true", "OAUTH_PROVIDER": "github", "OAUTH_CLIENT_ID": "id",
+	}})
+	must(t, err)
+	_, err = provision.Apply(t.Context(), w.stack, provision.Options{Endpoint: services.URL})
+	must(t, err)
+	for _, f := range w.stack.Functions {
+		w.lambda[f.Name], err = runtime.New(runtime.Options{
+			Functions: []runtime.Function{{
+				Name: f.Name, Bootstrap: filepath.Join(binaries(t), filepath.Base(f.CodeURI)), Handler: f.Handler, MemoryMB: f.MemoryMB,
+				Timeout: f.Timeout, Env: f.Env,
+			}},
+			MaxConcurrency: 2, Now: time.Now, Region: "us-east-1", AccessKeyID: f.Name, SecretKey: "secret",
+			ExtraEnv: map[string]string{"AWS_ENDPOINT_URL": services.URL},
+		})
+		must(t, err)
+	}
+	front, err := gateway.New(gateway.Options{API: w.stack.APIs[0], Now: time.Now, Logger: slog.New(slog.DiscardHandler), Invoke: w.invoke})
+	must(t, err)
+	server := httptest.NewServer(front)
+	w.url = server.URL
+	readers, err := triggers.Open(triggers.Options{
+		Mappings: w.stack.EventSourceMappings, Invoke: w.invoke, Endpoint: services.URL, Dir: t.TempDir(), Now: time.Now,
+	})
+	must(t, err)
+	readers.Start()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		server.Close()
+		_ = readers.Close(ctx)
+		for _, lambda := range w.lambda {
+			_ = lambda.Close(ctx)
+		}
+		services.Close()
+		_, _ = tables.Close(), queues.Close()
+	})
+	return w
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *watched) invoke(ctx context.Context, in runtime.Invocation) (*runtime.Response, error) {
+	return w.lambda[in.Function].Invoke(ctx, in)
+}
+
+// record notes what a request needs of its sender's role.
+func (w *watched) record(r *http.Request) {
+	_, credential, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
+	function, _, _ := strings.Cut(credential, "/")
+	if w.lambda[function] == nil {
+		return // the platform's own
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	r.Body = io.NopCloser(strings.NewReader(string(body)))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.used[function] == nil {
+		w.used[function] = map[permission]bool{}
+	}
+	for _, p := range w.needs(r.Header.Get("X-Amz-Target"), body) {
+		w.used[function][p] = true
+	}
+}
+
+// asked is what tells resources in the requests of all services.
+type asked struct {
+	TableName, IndexName, QueueURL, SecretID string
+	RequestItems                             map[string]json.RawMessage
+	TransactItems                            []map[string]struct{ TableName string }
+}
+
+// needs are the permissions that a request needs: a transaction's are those of its parts, a batch of messages is that of one.
+func (w *watched) needs(target string, body []byte) (all []permission) {
+	var a asked
+	if err := json.Unmarshal(body, &a); err != nil {
+		w.t.Errorf("%s: %v", target, err)
+	}
+	service, operation, _ := strings.Cut(target, ".")
+	name := w.logicalID
+	switch {
+	case service == "AmazonSQS":
+		action := strings.TrimSuffix(operation, "Batch")
+		return []permission{permission("sqs:" + action + " " + name(a.QueueURL[strings.LastIndex(a.QueueURL, "/")+1:]))}
+	case service == "secretsmanager":
+		return []permission{permission("secretsmanager:" + operation + " " + name(a.SecretID))}
+	case len(a.TransactItems) > 0:
+		for _, item := range a.TransactItems {
+			for kind, part := range item {
+				action := map[string]string{"ConditionCheck": "ConditionCheckItem"}[kind]
+				if action == "" {
+					action = kind + "Item"
+				}
+				all = append(all, permission("dynamodb:"+action+" "+name(part.TableName)))
+			}
+		}
+		return all
+	case len(a.RequestItems) > 0:
+		for table := range a.RequestItems {
+			all = append(all, permission("dynamodb:"+operation+" "+name(table)))
+		}
+		return all
+	case a.IndexName != "":
+		return []permission{permission("dynamodb:" + operation + " " + name(a.TableName) + "/index/" + a.IndexName)}
+	}
+	return []permission{permission("dynamodb:" + operation + " " + name(a.TableName))}
+}
+
+// logicalID is the template's name of a resource.
+func (w *watched) logicalID(name string) string {
+	for _, t := range w.stack.Tables {
+		if t.Name == name {
+			return t.LogicalID
+		}
+	}
+	for _, q := range w.stack.Queues {
+		if q.Name == name {
+			return q.LogicalID
+		}
+	}
+	for _, s := range w.stack.Secrets {
+		if s.Name == name || s.ARN == name {
+			return s.LogicalID
+		}
+	}
+	return name
+}
+
+// forLambda are the permissions that Lambda itself uses in a function's name, and that functions don't.
+var forLambda = []string{
+	"dynamodb:DescribeStream ", "dynamodb:GetRecords ", "dynamodb:GetShardIterator ", "dynamodb:ListStreams ",
+	"sqs:ReceiveMessage ", "sqs:DeleteMessage ", "sqs:GetQueueAttributes ",
+}
+
+// granted are the permissions on data that the template's roles give, by function. "*" stands for any resource.
+func granted(t testing.TB) map[string]map[permission]bool {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join(root, "template.yaml"))
+	must(t, err)
+	var template struct {
+		Resources map[string]struct {
+			Type       string    `yaml:"Type"`
+			Properties yaml.Node `yaml:"Properties"`
+		} `yaml:"Resources"`
+	}
+	must(t, yaml.Unmarshal(source, &template))
+	all := map[string]map[permission]bool{}
+	for id, resource := range template.Resources {
+		if resource.Type != "AWS::Serverless::Function" {
+			continue
+		}
+		var function struct {
+			Role string `yaml:"Role"`
+		}
+		must(t, resource.Properties.Decode(&function))
+		role := template.Resources[strings.TrimSuffix(function.Role, ".Arn")]
+		var policies struct {
+			Policies []struct {
+				PolicyDocument struct {
+					Statement []struct {
+						Action   yaml.Node `yaml:"Action"`
+						Resource yaml.Node `yaml:"Resource"`
+					} `yaml:"Statement"`
+				} `yaml:"PolicyDocument"`
+			} `yaml:"Policies"`
+		}
+		must(t, role.Properties.Decode(&policies))
+		all[id] = map[permission]bool{}
+		for _, policy := range policies.Policies {
+			for _, statement := range policy.PolicyDocument.Statement {
+				for _, action := range texts(&statement.Action) {
+					if strings.HasPrefix(action, "logs:") || strings.HasPrefix(action, "xray:") {
+						continue
+					}
+					for _, resource := range texts(&statement.Resource) {
+						all[id][permission(action+" "+plain(resource))] = true
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// texts are the scalars of a node that is one or a list of them.
+func texts(n *yaml.Node) []string {
+	if n.Kind == yaml.ScalarNode {
+		return []string{n.Value}
+	}
+	var all []string
+	for _, item := range n.Content {
+		all = append(all, item.Value)
+	}
+	return all
+}
+
+// plain is the logical id in a reference to a resource's ARN, with what stands behind: WebhooksTable/index/due.
+func plain(reference string) string {
+	return strings.NewReplacer("${", "", ".Arn}", "", ".Arn", "", "}", "").Replace(reference)
+}
+
+// unreached are grants that the story below does not come to, each with its reason.
+var unreached = map[string][]permission{
+	// The end of a sign-in with a code host, which takes a code host.
+	"AuthFunction":            {"secretsmanager:GetSecretValue ProvidersSecret", "dynamodb:ConditionCheckItem AccountsTable"},
+	"ProjectsFunction":        {"dynamodb:UpdateItem AccountsTable"},          // renews a session that is a day old
+	"WebhooksFunction":        {"dynamodb:UpdateItem AccountsTable"},          // as well
+	"ProjectCleanupFunction":  {"dynamodb:BatchWriteItem ConversationsTable"}, // conversations come with the assistant
+	"WebhookDeliveryFunction": {"dynamodb:GetItem WebhooksTable"},             // reads again what another moved
+}
+
+// TestRolesHoldWhatFunctionsCall lets every function do everything that it does, and compares what it called with what its role in the
+// template lets it call: no more, and no less. On AWS a call without its permission is an error for somebody.
+func TestRolesHoldWhatFunctionsCall(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t)
+	w.story()
+	allowed := granted(t)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for function, grants := range allowed {
+		for _, p := range slices.Sorted(maps.Keys(w.used[function])) {
+			if !grants[p] {
+				t.Errorf("%s called %s, which its role does not let it", function, p)
+			}
+		}
+		for _, p := range slices.Sorted(maps.Keys(grants)) {
+			lambdas := slices.ContainsFunc(forLambda, func(prefix string) bool { return strings.HasPrefix(string(p), prefix) })
+			if !w.used[function][p] && !lambdas && !slices.Contains(unreached[function], p) {
+				t.Errorf("%s never called %s, which its role lets it", function, p)
+			}
+		}
+	}
+	if len(allowed) != len(w.stack.Functions) {
+		t.Errorf("%d functions have roles, of %d", len(allowed), len(w.stack.Functions))
+	}
+}
