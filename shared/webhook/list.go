@@ -65,15 +65,18 @@ func (s *Service) administered(ctx context.Context, workspaceID string) ([]strin
 	return ids, nil
 }
 
-// webhooksIn are the webhooks of workspaces.
+// webhooksIn are the webhooks of workspaces. One that can't be read is left out, and does not hide the others.
 func (s *Service) webhooksIn(ctx context.Context, workspaces []string) ([]Webhook, error) {
 	found := make([][]Webhook, len(workspaces))
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(maxQueries)
 	for i, workspaceID := range workspaces {
 		group.Go(func() error {
-			var err error
-			found[i], err = s.store.webhooksOf(groupCtx, workspaceID)
+			readable, broken, err := s.store.readableWebhooks(groupCtx, workspaceID)
+			for _, b := range broken {
+				s.logger.ErrorContext(ctx, "a webhook can't be read, and is not listed", "key", b.key.SK, "cause", b.cause.Error())
+			}
+			found[i] = readable
 			return err
 		})
 	}

@@ -163,13 +163,17 @@ func (s *Service) update(ctx context.Context, webhookID string, in settings, sec
 	}
 }
 
-// remove deletes a webhook. Nothing more is sent to it.
+// remove deletes a webhook, one that can't be read, too. Nothing more is sent to it.
 func (s *Service) remove(ctx context.Context, webhookID string) error {
-	w, err := s.open(ctx, webhookID)
+	var place string
+	err := s.beside(ctx, webhookID, func(_ context.Context, workspaceID string) error {
+		place = workspaceID
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	err = s.store.deleteWebhook(ctx, w)
+	err = s.store.deleteWebhook(ctx, place, webhookID)
 	if errors.Is(err, db.ErrNotFound) {
 		return errNoWebhook.WithCause(err)
 	}

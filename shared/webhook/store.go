@@ -21,15 +21,6 @@ type store struct {
 // errMoved says that a delivery is not what it was when it was read: somebody else has moved it.
 var errMoved = errors.New("webhook: the delivery was moved by another")
 
-// webhooksOf are all webhooks of a workspace, in the order in which they were made, in one read.
-func (s store) webhooksOf(ctx context.Context, workspaceID string) ([]Webhook, error) {
-	items, err := s.webhooks.QueryAll(ctx, db.WebhooksOf(workspaceID))
-	if err != nil {
-		return nil, err
-	}
-	return decodeAll[Webhook](items)
-}
-
 // webhook reads a webhook of a workspace. Error: db.ErrNotFound.
 func (s store) webhook(ctx context.Context, workspaceID, webhookID string) (Webhook, error) {
 	item, err := s.webhooks.Get(ctx, db.WebhookKey(workspaceID, webhookID))

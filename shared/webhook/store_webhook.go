@@ -67,11 +67,11 @@ func (s store) create(ctx context.Context, w Webhook, projects db.Table) error {
 }
 
 // deleteWebhook removes a webhook with what finds and counts it. Error: db.ErrNotFound.
-func (s store) deleteWebhook(ctx context.Context, w Webhook) error {
+func (s store) deleteWebhook(ctx context.Context, workspaceID, webhookID string) error {
 	err := s.client.Transact(ctx,
-		s.webhooks.Delete(db.WebhookKey(w.WorkspaceID, w.ID)).If(s.webhooks.Exists()),
-		s.webhooks.Delete(db.WebhookPlaceKey(w.ID)),
-		s.webhooks.Update(db.WebhookCountKey(w.WorkspaceID), expression.Add(attrCount, expression.Value(-1))).
+		s.webhooks.Delete(db.WebhookKey(workspaceID, webhookID)).If(s.webhooks.Exists()),
+		s.webhooks.Delete(db.WebhookPlaceKey(webhookID)),
+		s.webhooks.Update(db.WebhookCountKey(workspaceID), expression.Add(attrCount, expression.Value(-1))).
 			If(attrCount.AttributeExists()),
 	)
 	switch {

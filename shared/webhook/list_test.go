@@ -1,0 +1,29 @@
+package webhook
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"devplatform/shared/db"
+)
+
+// A webhook that can't be read, which somebody has mended by hand, hides no other, and can be deleted.
+func TestAWebhookThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada := s.user("ada")
+	broken, whole := ada.hook("/ok/1"), ada.hook("/ok/2")
+	update := expression.Set(expression.Name("events"), expression.Value(7))
+	_, err := s.client.Do(t.Context(), s.webhooks.Update(db.WebhookKey(ada.personal, s.stored(broken).ID), update))
+	s.must(err)
+	list := ada.Get("/api/webhooks")
+	if items, ok := list.Body["webhooks"].([]any); !ok || len(items) != 1 || "/api/webhooks/"+items[0].(map[string]any)["id"].(string) != whole {
+		t.Errorf("%d %s", list.Status, list.Raw)
+	}
+	if a := ada.Do(http.MethodDelete, broken, nil); a.Status != http.StatusOK {
+		t.Errorf("%d %s", a.Status, a.Raw)
+	}
+	noHook.of(t, "deleted again", ada.Do(http.MethodDelete, broken, nil))
+}
