@@ -46,12 +46,17 @@ func (h Health) after(r sender.Result, at time.Time) Health {
 		return Health{LastAt: &stamp, LastStatus: Succeeded}
 	}
 	h.LastAt, h.LastStatus = &stamp, Failed
-	if h.Failures = min(h.Failures+1, hopelessFailures); h.FailingSince == nil {
+	if h.FailingSince == nil {
 		h.FailingSince = &stamp
+	}
+	if h.Failures < hopelessFailures { // attempts at once may have counted beyond it
+		h.Failures++
 	}
 	switch {
 	case r.TimedOut || r.Duration >= slowFailure:
-		h.Timeouts = min(h.Timeouts+1, maxTimeouts)
+		if h.Timeouts < maxTimeouts {
+			h.Timeouts++
+		}
 	case h.unhealthy():
 		h.ProbeUntil = nil
 	default:

@@ -166,14 +166,15 @@ func healthUpdate(before, after Health) expression.UpdateBuilder {
 	return update
 }
 
+// countUpdate adds what was counted, or begins anew. Nothing is ever taken off: others, who have read the same, would do so as well.
 func countUpdate(update expression.UpdateBuilder, attribute string, before, after int) expression.UpdateBuilder {
-	switch after {
-	case before:
-		return update
-	case 0:
+	switch {
+	case after > before:
+		return update.Add(expression.Name(attribute), expression.Value(after-before))
+	case after == 0 && before > 0:
 		return update.Remove(expression.Name(attribute))
 	}
-	return update.Add(expression.Name(attribute), expression.Value(after-before))
+	return update
 }
 
 // due is a delivery as the index shows it: its key, its place there, the time that is, and how often it was woken in vain.

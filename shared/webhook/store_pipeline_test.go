@@ -42,6 +42,41 @@ func TestHealthOfAttemptsAtOnce(t *testing.T) {
 	}
 }
 
+// Attempts at once count beyond what is needed. However many follow, that is never taken back, and costs no writes.
+func TestHealthBeyondWhatIsCounted(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	w := p.subscribe(newWorkspace(p), "https://example.com", func(w *Webhook) {
+		w.Timeouts, w.Failures, w.FailingSince = maxTimeouts-1, hopelessFailures-1, stampPtr(midnight)
+	})
+	note := func(read Webhook, result sender.Result) {
+		t.Helper()
+		if err := p.store.noteHealth(t.Context(), read, read.after(result, midnight.Add(time.Second))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 10 {
+		note(w, tooSlow)
+	}
+	counted := p.hook(w)
+	if counted.Failures != hopelessFailures+9 || counted.Timeouts != maxTimeouts+9 {
+		t.Fatalf("webhook: %+v", counted)
+	}
+	for range 3 {
+		note(counted, tooSlow)
+		note(counted, sender.Result{StatusCode: 500, Error: "status 500"})
+	}
+	if diff := cmp.Diff(counted.Health, p.hook(w).Health); diff != "" {
+		t.Error(diff)
+	}
+	if after := counted.after(tooSlow, midnight.Add(2*time.Second)); after.newsSince(counted.Health) {
+		t.Errorf("another write for %+v", after)
+	}
+	if after := p.hook(w).after(tooSlow, midnight.Add(hopelessAfter)); !after.hopeless(midnight.Add(hopelessAfter)) || !after.unhealthy() {
+		t.Errorf("after five days: %+v", after)
+	}
+}
+
 // What an attempt tells of an endpoint says nothing of the one that took its place, nor does it bring a deleted webhook back.
 func TestHealthOfAnotherGeneration(t *testing.T) {
 	t.Parallel()
