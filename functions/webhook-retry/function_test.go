@@ -38,7 +38,7 @@ func setEnv(t *testing.T) (client *db.Client, queues *sqs.Client, deliveries str
 		TableName: &table, BillingMode: types.BillingModePayPerRequest, AttributeDefinitions: attributes, KeySchema: key("pk", "sk"),
 		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
 			IndexName: &index, KeySchema: key("due", "dueAt"),
-			Projection: &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"wakes"}},
+			Projection: &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"wakes", "expiresAt"}},
 		}},
 	}); err != nil {
 		t.Fatal(err)

@@ -99,6 +99,8 @@ type verdict struct {
 	fate   fate
 	at     time.Time // of fateRetry
 	reason string    // of fateDisable: why, for people
+	// run is when the run of failures began that fateDisable is about, nil if it is about none: a success may have ended it.
+	run *clock.Timestamp
 }
 
 // Why the service switches webhooks off, for people.
@@ -122,7 +124,7 @@ func judge(d Delivery, w Webhook, r sender.Result, now time.Time, jitter float64
 	case r.Gone && w.Active:
 		return verdict{fate: fateDisable, reason: disabledGone}
 	case w.Active && w.after(r, now).hopeless(now) && !r.Aborted:
-		return verdict{fate: fateDisable, reason: disabledFailing}
+		return verdict{fate: fateDisable, reason: disabledFailing, run: w.FailingSince}
 	case !w.Active:
 		return verdict{fate: fateGiveUp}
 	}

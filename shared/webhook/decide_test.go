@@ -110,7 +110,7 @@ func TestJudge(t *testing.T) {
 		{"410", 1, active, gone, 0, verdict{fate: fateDisable, reason: disabledGone}},
 		{"410 to one by hand, switched off", 1, Webhook{}, gone, 0, verdict{fate: fateGiveUp}},
 		{"by hand, switched off", 1, Webhook{}, bad, 0, verdict{fate: fateGiveUp}},
-		{"five days and ten", 1, failing(longAgo, 9), bad, 0, verdict{fate: fateDisable, reason: disabledFailing}},
+		{"five days and ten", 1, failing(longAgo, 9), bad, 0, verdict{fate: fateDisable, reason: disabledFailing, run: stampPtr(longAgo)}},
 		{"not five days", 1, failing(longAgo.Add(time.Millisecond), 10), bad, 0, in(5 * time.Second)},
 		{"not ten", 1, failing(longAgo, 8), bad, 0, in(5 * time.Second)},
 		{"interrupted by us, in a long run of failures", 1, failing(longAgo, 10), sender.Result{Error: "x", Aborted: true}, 0, in(5 * time.Second)},

@@ -34,9 +34,10 @@ func (h Health) hopeless(now time.Time) bool {
 
 // after is the health once an attempt has ended at a time with a result.
 //
-// A success makes up for everything. A time-out counts towards the breaker, and so does a failure that took as long as one might; any other breaks the row of time-outs unless the
-// breaker is open already: only a success closes it. The probe lease is given back when the probe was answered, so
-// that the next may follow at once; after a time-out it runs out, so that an endpoint that hangs takes a third of one worker's time.
+// A success makes up for everything. A time-out counts towards the breaker, and so does a failure that took as long as one might; any
+// other breaks the row of time-outs unless the breaker is open already: only a success closes it. The probe lease is given back
+// when the probe was answered, so that the next may follow at once; after a time-out it runs out, so that an endpoint that hangs
+// takes a third of one worker's time.
 func (h Health) after(r sender.Result, at time.Time) Health {
 	if r.Aborted {
 		return h

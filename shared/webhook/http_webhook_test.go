@@ -174,7 +174,7 @@ func TestSettingsAndHealth(t *testing.T) {
 			before := s.stored(path)
 			at := clock.Stamp(s.clock.Now())
 			sick := Health{Timeouts: 3, Failures: 4, FailingSince: &at, LastAt: &at, LastStatus: Failed, ProbeUntil: &at}
-			if off, err := s.service.store.disable(t.Context(), before, Health{Timeouts: 3, Failures: 4, FailingSince: &at, LastAt: &at, LastStatus: Failed}, "it is gone", s.clock.Now()); err != nil || !off {
+			if off, err := s.service.store.disable(t.Context(), before, Health{Timeouts: 3, Failures: 4, FailingSince: &at, LastAt: &at, LastStatus: Failed}, verdict{reason: "it is gone"}, s.clock.Now()); err != nil || !off {
 				t.Fatal(off, err)
 			}
 			if ok, err := s.service.store.takeProbe(t.Context(), before, s.clock.Now(), at.Time()); err != nil || !ok {
@@ -228,7 +228,7 @@ func TestAChangeMeetsOthers(t *testing.T) {
 	wire.Before("UpdateItem", func() { // the service switches it off between reading and writing
 		direct := store{client: db.Wrap(s.sdk, s.clock.Now)}
 		direct.webhooks = direct.client.Table(s.names.webhooks)
-		if off, err := direct.disable(t.Context(), w, Health{Failures: 1, FailingSince: &at, LastAt: &at, LastStatus: Failed}, "it is gone", noon); err != nil || !off {
+		if off, err := direct.disable(t.Context(), w, Health{Failures: 1, FailingSince: &at, LastAt: &at, LastStatus: Failed}, verdict{reason: "it is gone"}, noon); err != nil || !off {
 			t.Error(off, err)
 		}
 	})

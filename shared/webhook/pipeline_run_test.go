@@ -219,6 +219,34 @@ func TestFiveDaysOfFailures(t *testing.T) {
 	}
 }
 
+// One success among the last failures, which had all been read before it, ends their run: the webhook stays on, the delivery is retried.
+func TestASuccessAmongTheLastFailures(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	w := p.subscribe(workspaceID, p.receiver.URL("/fail/a"), func(w *Webhook) {
+		w.Failures, w.FailingSince, w.LastStatus = hopelessFailures, stampPtr(midnight.Add(-hopelessAfter)), Failed
+	})
+	p.told(p.happens(workspaceID))
+	send := p.worker.send
+	p.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+		if p.receiver.Total() == 0 {
+			if err := p.store.noteHealth(ctx, w, w.after(sender.Result{StatusCode: 200}, p.now())); err != nil {
+				t.Error(err)
+			}
+		}
+		return send(ctx, r)
+	}
+	errs := p.worker.Handle(t.Context(), p.receive())
+	if got := p.hook(w); !errors.Is(errs[0], api.ErrLater) || !got.Active || got.FailingSince == nil || !got.FailingSince.Time().Equal(p.now()) {
+		t.Errorf("%v, webhook: %+v", errs, got)
+	}
+	p.run()
+	if d := p.only(); d.Status != Succeeded || len(d.Attempts) != 2 {
+		t.Errorf("delivery: %+v", d)
+	}
+}
+
 // What counts is the time that subscribers and people are told, not that of the event's id, which was made a moment before.
 func TestTheTimeOfAnEvent(t *testing.T) {
 	t.Parallel()

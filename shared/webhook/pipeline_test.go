@@ -112,7 +112,7 @@ func (p *pipeline) createTable() {
 		AttributeDefinitions: []types.AttributeDefinition{attribute("pk"), attribute("sk"), attribute("due"), attribute("dueAt")},
 		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
 			IndexName: aws.String("due"), KeySchema: key("due", "dueAt"),
-			Projection: &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"wakes"}},
+			Projection: &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"wakes", "expiresAt"}},
 		}},
 	})
 	if err != nil {

@@ -62,6 +62,23 @@ func TestTheBreaker(t *testing.T) {
 	}
 }
 
+// An attempt by hand, which needs no probe lease, does not give back the one that another delivery has.
+func TestAnAttemptByHandBesideAProbe(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	lease := stampPtr(midnight.Add(leaseTime))
+	w := p.subscribe(workspaceID, p.receiver.URL("/status/500"), func(w *Webhook) { w.Timeouts, w.ProbeUntil = maxTimeouts, lease })
+	p.told(p.happens(workspaceID))
+	if _, err := p.store.save(t.Context(), p.only().again(p.now(), true)); err != nil {
+		t.Fatal(err)
+	}
+	p.work()
+	if got := p.hook(w); p.receiver.Total() != 1 || got.ProbeUntil == nil || !got.ProbeUntil.Equal(*lease) || got.Failures != 1 {
+		t.Errorf("%d requests, webhook: %+v", p.receiver.Total(), got)
+	}
+}
+
 // Who steps back too late, because somebody has moved the delivery meanwhile, has nothing to say.
 func TestSteppingBackTooLate(t *testing.T) {
 	t.Parallel()

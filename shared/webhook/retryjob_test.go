@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -150,6 +151,47 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	log := p.log.String()
 	if !strings.Contains(log, `"OldestUndelivered":[120]`) {
 		t.Errorf("the log does not tell how late they are: %s", log)
+	}
+}
+
+// A wake whose answer is lost sends its message all the same.
+func TestAWakeWhoseAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	var lose atomic.Bool
+	p := newPipeline(t, func(next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(r *http.Request) (*http.Response, error) {
+			answer, err := next.RoundTrip(r)
+			if dynamotest.Operation(r) == "UpdateItem" && lose.CompareAndSwap(true, false) {
+				_ = answer.Body.Close()
+				return nil, errors.New("lost")
+			}
+			return answer, err
+		})
+	})
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	p.purge()
+	p.advance(signalLoss)
+	lose.Store(true)
+	p.retry()
+	if n := p.purge(); n != 1 || lose.Load() || p.only().Wakes != 1 {
+		t.Errorf("%d messages, %+v", n, p.only())
+	}
+}
+
+// What has expired is not sent, nor is it late, though nobody has removed it yet.
+func TestAnExpiredDeliveryIsNotDue(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(t)
+	workspaceID := newWorkspace(p)
+	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	p.told(p.happens(workspaceID))
+	p.purge()
+	p.advance(deliveryRetention)
+	p.retry()
+	if log := p.log.String(); p.purge() != 0 || !strings.Contains(log, `"OldestUndelivered":[0]`) || !strings.Contains(log, `"DeliveriesDue":[0]`) {
+		t.Errorf("log: %s", log)
 	}
 }
 

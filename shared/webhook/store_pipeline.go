@@ -127,16 +127,19 @@ func (s store) noteHealth(ctx context.Context, w Webhook, after Health) error {
 	return err
 }
 
-// disable notes the health and switches the webhook off, for a reason that people read; false if it was off already, or is
-// another endpoint by now.
-func (s store) disable(ctx context.Context, w Webhook, after Health, reason string, now time.Time) (bool, error) {
+// disable notes the health and switches the webhook off, as the verdict says; false if it was off already, is another endpoint by now,
+// or the run of failures that the verdict is about has ended.
+func (s store) disable(ctx context.Context, w Webhook, after Health, v verdict, now time.Time) (bool, error) {
 	update := healthUpdate(w.Health, after).
 		Set(expression.Name(attrActive), expression.Value(false)).
-		Set(expression.Name(attrDisabledReason), expression.Value(reason)).
+		Set(expression.Name(attrDisabledReason), expression.Value(v.reason)).
 		Set(expression.Name(attrUpdatedAt), expression.Value(clock.Stamp(now).String())).
 		Add(expression.Name(attrRevision), expression.Value(1))
 	write := s.webhooks.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).If(sameGeneration(w)).
 		If(expression.Name(attrActive).Equal(expression.Value(true)))
+	if v.run != nil {
+		write = write.If(expression.Name(attrFailingSince).Equal(expression.Value(v.run.String())))
+	}
 	_, err := s.client.Do(ctx, write)
 	if errors.Is(err, db.ErrConditionFailed) {
 		return false, nil
@@ -157,9 +160,8 @@ func healthUpdate(before, after Health) expression.UpdateBuilder {
 	}
 	update = countUpdate(update, attrTimeouts, before.Timeouts, after.Timeouts)
 	update = countUpdate(update, attrFailures, before.Failures, after.Failures)
-	if before.FailingSince == nil { // the first to say so is right
-		update = update.Set(since, since.IfNotExists(expression.Value(after.FailingSince.String())))
-	}
+	// The first to say so is right. If another's success has ended the run that was read, this is the first failure of the next.
+	update = update.Set(since, since.IfNotExists(expression.Value(after.LastAt.String())))
 	if before.ProbeUntil != nil && after.ProbeUntil == nil {
 		update = update.Remove(expression.Name(attrProbeUntil))
 	}
@@ -187,6 +189,10 @@ type due struct {
 
 // attrWakes is projected into the index, so that a wake knows where the next one is to be.
 const attrWakes = "wakes"
+
+// attrWokenBy is who made the last wake, so that a lost answer does not cost the message. The place does not tell: runs at once choose
+// the same one.
+const attrWokenBy = "wokenBy"
 
 // dueUpto is a page of a shard's deliveries that are due up to a time, the most overdue first, and where the next page begins.
 func (s store) dueUpto(ctx context.Context, shard int, upto time.Time, after db.IndexKey, limit int) ([]due, db.IndexKey, error) {
@@ -219,10 +225,15 @@ func (s store) dueUpto(ctx context.Context, shard int, upto time.Time, after db.
 // it, woken once more. Its version stays: whoever has read it may go on. Errors: errMoved; errUnreadable, and then it has the place all
 // the same.
 func (s store) wake(ctx context.Context, seen due, next time.Time) (Delivery, error) {
-	dueAt := expression.Name(dueIndex.SK)
-	update := expression.Set(dueAt, expression.Value(clock.Stamp(next).String())).Add(expression.Name(attrWakes), expression.Value(1))
-	item, err := s.client.Do(ctx, s.webhooks.Update(seen.key, update).
-		If(s.webhooks.Exists()).If(dueAt.Equal(expression.Value(seen.place))))
+	by, dueAt := rand.Text(), expression.Name(dueIndex.SK)
+	update := expression.Set(dueAt, expression.Value(clock.Stamp(next).String())).
+		Set(expression.Name(attrWokenBy), expression.Value(by)).Add(expression.Name(attrWakes), expression.Value(1))
+	write := s.webhooks.Update(seen.key, update).If(s.webhooks.Exists()).If(dueAt.Equal(expression.Value(seen.place))).
+		Mine(func(stored db.Item) bool {
+			writer, _ := stored[attrWokenBy].(*types.AttributeValueMemberS)
+			return writer != nil && writer.Value == by
+		})
+	item, err := s.client.Do(ctx, write)
 	if errors.Is(err, db.ErrConditionFailed) {
 		return Delivery{}, errMoved
 	}

@@ -93,7 +93,7 @@ func TestHealthOfAnotherGeneration(t *testing.T) {
 		if err := p.store.noteHealth(t.Context(), w, w.after(tooSlow, midnight)); err != nil {
 			t.Error(err)
 		}
-		if done, err := p.store.disable(t.Context(), w, w.after(tooSlow, midnight), "x", midnight); done || err != nil {
+		if done, err := p.store.disable(t.Context(), w, w.after(tooSlow, midnight), verdict{reason: "x"}, midnight); done || err != nil {
 			t.Errorf("disabled: %v, %v", done, err)
 		}
 		if taken, err := p.store.takeProbe(t.Context(), w, midnight, midnight.Add(leaseTime)); taken || err != nil {
@@ -114,7 +114,7 @@ func TestDisabledOnce(t *testing.T) {
 	p := newPipeline(t)
 	w := p.subscribe(newWorkspace(p), "https://example.com")
 	for i := range 2 {
-		done, err := p.store.disable(t.Context(), w, w.after(tooSlow, midnight), "for a reason", midnight.Add(time.Hour))
+		done, err := p.store.disable(t.Context(), w, w.after(tooSlow, midnight), verdict{reason: "for a reason"}, midnight.Add(time.Hour))
 		if err != nil || done != (i == 0) {
 			t.Errorf("%d: %v, %v", i, done, err)
 		}

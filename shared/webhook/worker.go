@@ -205,6 +205,7 @@ func (w *Worker) attempt(ctx context.Context, j job, d Delivery, hook Webhook, p
 	if err != nil {
 		return err
 	}
+	hook.ProbeUntil = nil // another's lease is not this attempt's to give back
 	if probe {
 		lease, err := w.takeProbe(ctx, j, hook, now)
 		if err != nil {
@@ -331,11 +332,11 @@ func (w *Worker) noteHealth(ctx context.Context, hook Webhook, r sender.Result, 
 	}
 }
 
-// disable switches a webhook off, and reports false if the verdict does not concern it any more: by now it has another endpoint. It
-// comes before the attempt's record, which depends on that. Whoever dies between the two leaves a delivery that stands there as
+// disable switches a webhook off, and reports false if the verdict does not concern it any more: by now it has another endpoint, or
+// a success. It comes before the attempt's record, which depends on that. Whoever dies between the two leaves a delivery that stands there as
 // interrupted, and fails at its next turn because the webhook is off.
 func (w *Worker) disable(ctx context.Context, j job, hook Webhook, r sender.Result, v verdict, now time.Time) bool {
-	disabled, err := w.store.disable(ctx, hook, hook.after(r, now), v.reason, now)
+	disabled, err := w.store.disable(ctx, hook, hook.after(r, now), v, now)
 	if err != nil { // the next failure says so again
 		w.logger.ErrorContext(ctx, "a webhook was not disabled", "webhook", hook.ID, "reason", v.reason, "cause", err.Error())
 		return true
@@ -346,7 +347,7 @@ func (w *Worker) disable(ctx context.Context, j job, hook Webhook, r sender.Resu
 		return true
 	}
 	current, err := w.store.webhook(ctx, hook.WorkspaceID, hook.ID)
-	return err != nil || current.Generation == hook.Generation
+	return err != nil || current.Generation == hook.Generation && !current.Active
 }
 
 // outcomes are what the log calls fates.
