@@ -27,6 +27,7 @@ const (
 	maxHeader     = 64 << 10
 	maxBuffered   = 64 << 10 // the least that HTTP/2 allows
 	maxRetryAfter = 365 * 24 * time.Hour
+	maxSessions   = 256 // a few KB each
 )
 
 // Request is what is sent: a POST of Body to URL. Header is not changed; Content-Type and User-Agent are set over it.
@@ -61,11 +62,15 @@ type Options struct {
 	UserAgent    string         // "devplatform-webhooks/1"
 }
 
-// Sender makes attempts. It keeps nothing between them and is safe for concurrent use.
+// Sender makes attempts. It keeps no connection between them, only the TLS sessions of the latest host names, and is safe for
+// concurrent use.
 type Sender struct {
 	options Options
 	dialer  *net.Dialer
-	words   sentences
+	// sessions let a host be greeted again without proving its certificate anew: a session is of one name, is kept only once the
+	// certificate was verified for it, and is no longer taken once that has expired.
+	sessions tls.ClientSessionCache
+	words    sentences
 }
 
 // New makes a Sender. It touches no network.
@@ -79,7 +84,9 @@ func New(o Options) *Sender {
 	if !o.AllowPrivate {
 		dialer.Control = publicOnly()
 	}
-	return &Sender{options: o, dialer: dialer, words: sentences{within: o.Timeout}}
+	return &Sender{
+		options: o, dialer: dialer, sessions: tls.NewLRUClientSessionCache(maxSessions), words: sentences{within: o.Timeout},
+	}
 }
 
 // Why an attempt's context ended; see attemptContext.
@@ -154,7 +161,7 @@ func (s *Sender) newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  nil, // never from the environment: a proxy would dial what we may not
 		DialContext:            dial.dial,
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: s.options.RootCAs},
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: s.options.RootCAs, ClientSessionCache: s.sessions},
 		ForceAttemptHTTP2:      true,
 		DisableKeepAlives:      true,
 		DisableCompression:     true, // nothing is unpacked, so that the bounds are those of what was sent

@@ -152,6 +152,44 @@ func TestCertificatesAreVerified(t *testing.T) {
 	}
 }
 
+// The second handshake with a host resumes the first one's session. No other name does, nor one whose certificate was refused.
+func TestSessionsAreResumed(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*httptest.Server){
+		"TLS 1.3": nil, "HTTP/2": withHTTP2, "TLS 1.2": func(s *httptest.Server) { s.TLS = &tls.Config{MaxVersion: tls.VersionTLS12} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server, pool := secure(t, func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.WriteString(w, map[bool]string{true: "resumed", false: "new"}[r.TLS.DidResume])
+			}, change)
+			port := server.URL[strings.LastIndex(server.URL, ":"):]
+			resolver := names(t, fixed(map[string][]string{"example.com": {"127.0.0.1"}, "www.example.com": {"127.0.0.1"}, "other.test": {"127.0.0.1"}}))
+			s := sender.New(sender.Options{AllowPrivate: true, RootCAs: pool, Resolver: resolver})
+			const refused = "the certificate is not valid: it is for another host name"
+			for _, tc := range []struct{ host, response, err string }{
+				{"example.com", "new", ""},
+				{"example.com", "resumed", ""},
+				{"127.0.0.1", "new", ""}, // the same server and certificate by another name
+				{"other.test", "", refused},
+				{"other.test", "", refused},
+				{"example.com", "resumed", ""},
+				{"127.0.0.1", "resumed", ""},
+			} {
+				if got := post(t, s, "https://"+tc.host+port); got.Response != tc.response || got.Error != tc.err {
+					t.Errorf("%s: %+v, want %q, %q", tc.host, got, tc.response, tc.err)
+				}
+			}
+			distrusting := sender.New(sender.Options{AllowPrivate: true, RootCAs: x509.NewCertPool(), Resolver: resolver})
+			for range 2 {
+				if got := post(t, distrusting, "https://example.com"+port); got.StatusCode != 0 || !strings.Contains(got.Error, "unknown authority") {
+					t.Errorf("%+v", got)
+				}
+			}
+		})
+	}
+}
+
 // withCertificate gives the server one that is its own authority and ends at a time.
 func withCertificate(t *testing.T, end time.Time) func(*httptest.Server) {
 	t.Helper()
