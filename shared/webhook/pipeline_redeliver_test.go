@@ -3,8 +3,10 @@ package webhook
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"devplatform/shared/api"
 	"devplatform/shared/webhook/sender"
@@ -73,6 +75,40 @@ func TestManyRedeliveriesAtOnce(t *testing.T) {
 			}
 			p.run()
 			if d := p.only(); p.receiver.Total() != 7 || len(d.Attempts) != 8 || d.Manual != 0 || !crashed.Load() || d.Attempts[3].Error != sentenceInterrupted {
+				t.Errorf("%d requests, delivery: %+v", p.receiver.Total(), d)
+			}
+		})
+	}
+}
+
+// A message whose claim meets another's write, which nobody's message goes with, is not dropped: the delivery is looked at once more,
+// and the message comes again if that is in vain.
+func TestAClaimThatLoses(t *testing.T) {
+	t.Parallel()
+	for losses, requests := range []int{1, 1, 0} {
+		t.Run(fmt.Sprint(losses), func(t *testing.T) {
+			t.Parallel()
+			p := newPipeline(t)
+			workspaceID := newWorkspace(p)
+			p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+			p.told(p.happens(workspaceID))
+			left := losses
+			p.worker.jitter = func() float64 { // between the reading and the claim
+				if left--; left >= 0 {
+					if _, err := p.store.save(t.Context(), p.only()); err != nil {
+						t.Error(err)
+					}
+				}
+				return 0
+			}
+			message := p.receive()
+			errs := p.worker.Handle(t.Context(), message)
+			if n := p.receiver.Total(); n != requests || errors.Is(errs[0], api.ErrLater) != (requests == 0) {
+				t.Errorf("%d requests, %v", n, errs)
+			}
+			p.advance(time.Second)
+			p.work()
+			if d := p.only(); d.Status != Succeeded || p.receiver.Total() != 1 {
 				t.Errorf("%d requests, delivery: %+v", p.receiver.Total(), d)
 			}
 		})

@@ -79,7 +79,7 @@ func TestAnAttemptByHandBesideAProbe(t *testing.T) {
 	}
 }
 
-// Who steps back too late, because somebody has moved the delivery meanwhile, has nothing to say.
+// Who steps back too late, because somebody has moved the delivery meanwhile, sees what that one wants.
 func TestSteppingBackTooLate(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -88,7 +88,12 @@ func TestSteppingBackTooLate(t *testing.T) {
 		w.Timeouts, w.ProbeUntil = maxTimeouts, stampPtr(midnight.Add(time.Minute))
 	})
 	p.told(p.happens(workspaceID))
+	moved := false
 	p.worker.jitter = func() float64 {
+		if moved {
+			return 0
+		}
+		moved = true
 		if _, err := p.store.save(t.Context(), p.only().again(p.now(), true)); err != nil {
 			t.Error(err)
 		}
@@ -97,8 +102,8 @@ func TestSteppingBackTooLate(t *testing.T) {
 	if errs := p.worker.Handle(t.Context(), p.receive()); errs[0] != nil {
 		t.Error(errs)
 	}
-	if d := p.only(); d.Manual != 1 || !d.NextAttemptAt.Time().Equal(p.now()) {
-		t.Errorf("delivery: %+v", d)
+	if d := p.only(); d.Status != Succeeded || d.Manual != 0 || p.receiver.Total() != 1 {
+		t.Errorf("%d requests, delivery: %+v", p.receiver.Total(), d)
 	}
 }
 
@@ -191,7 +196,7 @@ func TestMessagesAreOnlySignals(t *testing.T) {
 			dropped++
 		}
 	}
-	if n := p.receiver.Total(); n != 1 || later != 1 || dropped != 1 {
+	if n := p.receiver.Total(); n != 1 || later < 1 || later+dropped != 2 { // who comes second sees the attempt, or what came of it
 		t.Errorf("%d requests, %d later, %d dropped", n, later, dropped)
 	}
 	p.told(e) // early: hides itself
@@ -199,7 +204,7 @@ func TestMessagesAreOnlySignals(t *testing.T) {
 		t.Errorf("early: %d, %v", n, errs)
 	}
 	p.advance(7 * time.Second)
-	if n, errs := p.work(); n != 2 || len(errs) != 0 || p.receiver.Total() != 2 { // the second failed, its next is minutes away
+	if n, errs := p.work(); n != 1+later || len(errs) != 0 || p.receiver.Total() != 2 { // the second failed, its next is minutes away
 		t.Errorf("%d messages, %v, %d requests", n, errs, p.receiver.Total())
 	}
 	p.told(e) // very early: dropped

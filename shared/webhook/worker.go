@@ -133,7 +133,29 @@ func (w *Worker) poison(ctx context.Context, m api.QueueMessage, reason error) e
 	return w.failures.PoisonMessage(ctx, m.ID, m.Body, reason)
 }
 
+// work does what a message leads to. If another has moved the delivery since it was read, which is no sign that somebody has it in hand,
+// it is read and decided on anew, and if that happens again, the message comes again.
 func (w *Worker) work(ctx context.Context, j job) error {
+	err := w.turn(ctx, j)
+	if !inVain(err) {
+		return err
+	}
+	targets, err := w.store.targets(ctx, []message{j.target.delivery.message()})
+	if err != nil {
+		return err
+	}
+	j.target = targets[0]
+	if err = w.turn(ctx, j); inVain(err) {
+		return w.later(ctx, j, time.Second)
+	}
+	return err
+}
+
+// inVain reports whether a turn came to nothing because another has moved the delivery. An attempt that was made is not nothing.
+func inVain(err error) bool { return errors.Is(err, errMoved) && !errors.Is(err, errUnrecorded) }
+
+// turn is one, of a delivery as it was read. Error: errMoved, if it is not like that any more, and nothing was done.
+func (w *Worker) turn(ctx context.Context, j job) error {
 	if j.target.err != nil {
 		return w.poison(ctx, j.message, j.target.err)
 	}
@@ -149,8 +171,11 @@ func (w *Worker) work(ctx context.Context, j job) error {
 	case turnPark:
 		return w.park(ctx, j, d, now)
 	case turnFail:
-		w.logger.InfoContext(ctx, "delivery given up", append(d.names(), "reason", p.reason)...)
-		return w.move(ctx, d.final(Failed, p.reason))
+		err := w.move(ctx, d.final(Failed, p.reason))
+		if err == nil {
+			w.logger.InfoContext(ctx, "delivery given up", append(d.names(), "reason", p.reason)...)
+		}
+		return err
 	default:
 		return w.attempt(ctx, j, d, *j.target.webhook, p.probe)
 	}
@@ -182,16 +207,16 @@ func (w *Worker) later(ctx context.Context, j job, wait time.Duration) error {
 
 // park steps back from an unhealthy endpoint that another delivery is trying.
 func (w *Worker) park(ctx context.Context, j job, d Delivery, now time.Time) error {
-	j.batch.tally.count(metricParked)
-	return w.move(ctx, d.put(now.Add(parkTime(j.target.webhook.FailingSince, now, w.jitter()))))
+	err := w.move(ctx, d.put(now.Add(parkTime(j.target.webhook.FailingSince, now, w.jitter()))))
+	if err == nil {
+		j.batch.tally.count(metricParked)
+	}
+	return err
 }
 
-// move stores a transition. If somebody else has moved the delivery, that one's transition counts.
+// move stores a transition. Error: errMoved.
 func (w *Worker) move(ctx context.Context, d Delivery) error {
 	_, err := w.store.save(ctx, d)
-	if errors.Is(err, errMoved) {
-		return nil
-	}
 	return err
 }
 
@@ -218,9 +243,7 @@ func (w *Worker) attempt(ctx context.Context, j job, d Delivery, hook Webhook, p
 	}
 	jitter := w.jitter()
 	claimed, at := d.claimed(hook, now, jitter)
-	if claimed, err = w.store.save(ctx, claimed); errors.Is(err, errMoved) {
-		return nil // another has it
-	} else if err != nil {
+	if claimed, err = w.store.save(ctx, claimed); err != nil {
 		return err
 	}
 	body := []byte(d.Payload)
@@ -318,8 +341,11 @@ func (w *Worker) record(ctx context.Context, claimed Delivery, a Attempt, v verd
 			break
 		}
 	}
-	return d, fmt.Errorf("an attempt of %s was not recorded: %w", claimed.ID, err)
+	return d, fmt.Errorf("%w, of %s: %w", errUnrecorded, claimed.ID, err)
 }
+
+// errUnrecorded says that an attempt was made and nobody will know what came of it.
+var errUnrecorded = errors.New("webhook: an attempt was not recorded")
 
 // noteHealth notes what an attempt says of the endpoint. The delivery is recorded by then: a failure here is told, no more.
 func (w *Worker) noteHealth(ctx context.Context, hook Webhook, r sender.Result, now time.Time) {
