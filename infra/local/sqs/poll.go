@@ -32,8 +32,12 @@ func (s *Store) leave(w *waiter) {
 		q.waiters = slices.Delete(q.waiters, at, at+1)
 		return
 	}
-	q.wake(q.visible)
+	q.offer(s)
 }
+
+// offer wakes as many waiters as may get something: a message each that is
+// visible, and that there is room for in flight.
+func (q *queue) offer(s *Store) { q.wake(max(0, min(q.visible, s.options.inFlightLimit-q.inFlight))) }
 
 // wake lets the first n waiters look.
 func (q *queue) wake(n int) {
@@ -50,7 +54,7 @@ func (q *queue) notify(s *Store, now int64) {
 		return
 	}
 	q.promote(now)
-	q.wake(q.visible)
+	q.offer(s)
 	q.setAlarm(s)
 }
 
@@ -90,12 +94,22 @@ const mostExpired = 1000
 // advance brings a queue to the present: messages become visible, and those that
 // were kept for their time vanish. Nobody waits for the latter to be written.
 func (s *Store) advance(q *queue) error {
+	if err := s.settle(q); err != nil {
+		return err
+	}
+	q.notify(s, s.now())
+	return nil
+}
+
+// settle is advance without a word to those who wait: a receive looks for itself,
+// and if it told others each time, two that may take nothing would wake each other
+// without end.
+func (s *Store) settle(q *queue) error {
 	now := s.now()
 	if err := s.bury(q, now); err != nil {
 		return err
 	}
 	q.promote(now)
-	q.notify(s, now)
 	return nil
 }
 

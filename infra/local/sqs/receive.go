@@ -101,7 +101,7 @@ func (s *Store) tryReceive(in *receiveInput, waits bool) ([]taken, *waiter, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.advance(q); err != nil {
+	if err := s.settle(q); err != nil {
 		return nil, nil, err
 	}
 	patience := q.Settings.Wait
@@ -195,6 +195,8 @@ func (s *Store) take(batch *pebble.Batch, q *queue, in *receiveInput) ([]taken, 
 	for _, m := range again {
 		q.show(m)
 	}
-	q.notify(s, now)
+	if len(got) > 0 {
+		q.notify(s, now) // there may be more, for others
+	}
 	return got, nil
 }

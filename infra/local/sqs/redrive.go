@@ -37,6 +37,8 @@ func (s *Store) move(batch *pebble.Batch, q *queue, m *message, target *queue, n
 	if err := target.put(batch, m); err != nil {
 		return err
 	}
-	target.notify(s, now)
+	if target != q { // else nothing has become visible that was not
+		target.notify(s, now)
+	}
 	return nil
 }
