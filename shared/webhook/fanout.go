@@ -182,23 +182,14 @@ func (f *Fanout) keep(ctx context.Context, parcels []parcel, errs []error, told 
 // signal sends the messages of those that are pending. Of one that was there before, nobody knows whether it was ever sent.
 func (f *Fanout) signal(ctx context.Context, parcels []parcel, errs []error) {
 	parcels = slices.DeleteFunc(parcels, func(p parcel) bool { return p.delivery.Status != Pending })
-	messages := make([]queue.Message, 0, len(parcels))
-	places := make([]int, 0, len(parcels))
-	for _, p := range parcels {
-		m, err := p.delivery.message().queued(0)
-		if err != nil {
-			errs[p.record] = err
-			continue
-		}
-		messages, places = append(messages, m), append(places, p.record)
+	pending := make([]Delivery, len(parcels))
+	for i, p := range parcels {
+		pending[i] = p.delivery
 	}
-	if len(messages) == 0 {
-		return
-	}
-	err := f.deliveries.Send(ctx, messages...)
-	for i, record := range places {
+	err := signal(ctx, f.deliveries, pending)
+	for i, p := range parcels {
 		if failed := queue.FailedAt(err, i); failed != nil {
-			errs[record] = failed
+			errs[p.record] = failed
 		}
 	}
 }

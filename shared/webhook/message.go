@@ -1,11 +1,12 @@
 package webhook
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"devplatform/shared/id"
 	"devplatform/shared/queue"
@@ -22,12 +23,21 @@ type message struct {
 func (d Delivery) message() message { return message{d.WorkspaceID, d.WebhookID, d.ID} }
 
 // queued is the message as it is sent. A webhook's messages are a group, so that a busy one is held back behind the others.
-func (m message) queued(delay time.Duration) (queue.Message, error) {
-	body, err := json.Marshal(m)
-	if err != nil {
-		return queue.Message{}, fmt.Errorf("webhook: message: %w", err)
+func (m message) queued(delay time.Duration) queue.Message {
+	body, _ := json.Marshal(m, jsontext.AllowInvalidUTF8(true)) // three texts: there is nothing that could fail
+	return queue.Message{Body: string(body), Group: m.WebhookID, Delay: delay}
+}
+
+// signal sends the messages of deliveries that are due now. Error: Send's, of which queue.FailedAt tells whose message was not sent.
+func signal(ctx context.Context, q queue.Queue, deliveries []Delivery) error {
+	if len(deliveries) == 0 {
+		return nil
 	}
-	return queue.Message{Body: string(body), Group: m.WebhookID, Delay: delay}, nil
+	messages := make([]queue.Message, len(deliveries))
+	for i, d := range deliveries {
+		messages[i] = d.message().queued(0)
+	}
+	return q.Send(ctx, messages...)
 }
 
 // parseMessage reads a message's body. What it does not know is ignored; error: it names no delivery.

@@ -131,10 +131,7 @@ func (j *RetryJob) wake(ctx context.Context, seen due, now time.Time, told *tall
 	if d.NextAttemptAt != nil {
 		told.highest(metricOldest, metric.Seconds, now.Sub(d.NextAttemptAt.Time()).Seconds())
 	}
-	m, err := d.message().queued(max(0, seen.at.Sub(now)))
-	if err != nil {
-		return nil, err
-	}
+	m := d.message().queued(max(0, seen.at.Sub(now)))
 	return &m, nil
 }
 

@@ -194,16 +194,7 @@ func (s *Service) limited(ctx context.Context, operation, webhookID string) erro
 // signal sends the messages of deliveries that are due. One that is not sent is no failure: the retry job finds the delivery in the
 // table within minutes.
 func (s *Service) signal(ctx context.Context, deliveries ...Delivery) {
-	messages := make([]queue.Message, 0, len(deliveries))
-	for _, d := range deliveries {
-		message, err := d.message().queued(0)
-		if err == nil {
-			messages = append(messages, message)
-			continue
-		}
-		s.logger.ErrorContext(ctx, "a delivery has no message", "delivery", d.ID, "webhook", d.WebhookID, "error", err)
-	}
-	if err := s.queue.Send(ctx, messages...); err != nil {
+	if err := signal(ctx, s.queue, deliveries); err != nil {
 		ids := make([]string, 0, len(deliveries))
 		for i, d := range deliveries {
 			if queue.FailedAt(err, i) != nil {
