@@ -99,7 +99,7 @@ const mostDigits = 38
 // check checks one attribute's type and value.
 func (a wireAttribute) check(name string) (attributeValue, error) {
 	value := attributeValue{Name: name, Type: a.DataType}
-	if a.Strings != nil || a.BinaryList != nil {
+	if len(a.Strings) > 0 || len(a.BinaryList) > 0 {
 		return value, refuse(typeUnsupported, "Message attribute list values in SendMessage operation are not supported.")
 	}
 	if a.DataType == "" {

@@ -95,6 +95,7 @@ func TestMessageAttributeNames(t *testing.T) {
 		{"", "", ""},
 		{"All", "General Hello Help.Me", "4c360f3fdafd970e05fae2f149d997f5"},
 		{".*", "General Hello Help.Me", "4c360f3fdafd970e05fae2f149d997f5"},
+		{"*", "General Hello Help.Me", "4c360f3fdafd970e05fae2f149d997f5"},
 		{"Foo", "", ""},
 		{"Hello Foo", "Hello", "a311262e065454b75da111d535b8dacd"},
 		{"Hello General", "General Hello", "fca026605781cb4126a1e9044df24232"},

@@ -131,6 +131,7 @@ func TestRefusals(t *testing.T) {
 		{"SendMessageBatch", `{URL(q),"Entries":[{"Id":"a","MessageBody":"x"},{"Id":"a","MessageBody":"x"}]}`, "400 com.amazonaws.sqs#BatchEntryIdsNotDistinct | AWS.SimpleQueueService.BatchEntryIdsNotDistinct;Sender | Id a repeated."},
 		{"SendMessageBatch", `{URL(q),"Entries":[{"Id":"a:b","MessageBody":"x"}]}`, "400 com.amazonaws.sqs#InvalidBatchEntryId | AWS.SimpleQueueService.InvalidBatchEntryId;Sender | A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at most 80 letters long."},
 		{"SendMessageBatch", `{URL(q),` + batchOf(2, `,"MessageBody":"`+strings.Repeat("x", 1<<19+1)+`"`) + `}`, "400 com.amazonaws.sqs#BatchRequestTooLong | AWS.SimpleQueueService.BatchRequestTooLong;Sender | Batch requests cannot be longer than 1048576 bytes. You have sent 1048578 bytes."},
+		{"SendMessageBatch", `{URL(q),` + batchOf(10, `,"MessageBody":"`+strings.Repeat("x", 1<<20)+`"`) + `}`, "400 com.amazonaws.sqs#BatchRequestTooLong | AWS.SimpleQueueService.BatchRequestTooLong;Sender | Batch requests cannot be longer than 1048576 bytes. You have sent 10485760 bytes."},
 
 		{"ReceiveMessage", `{URL(none)}`, noQueue},
 		{"ReceiveMessage", `{URL(q),"MaxNumberOfMessages":0}`, wrongValue + "Value 0 for parameter MaxNumberOfMessages is invalid. Reason: Must be between 1 and 10, if provided."},

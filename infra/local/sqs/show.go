@@ -90,11 +90,11 @@ func (s *Store) show(in *receiveInput, t taken) (*shownMessage, error) {
 }
 
 // wants says whether a receive asks for a message attribute: by its name, by the
-// beginning of its name, or all.
+// beginning of its name, or all, for which AWS also takes an asterisk.
 func (in *receiveInput) wants(name string) bool {
 	return slices.ContainsFunc(in.MessageNames, func(wanted string) bool {
 		prefix, isPrefix := strings.CutSuffix(wanted, ".*")
-		return wanted == name || wanted == attributeAll || isPrefix && strings.HasPrefix(name, prefix)
+		return wanted == name || wanted == attributeAll || wanted == "*" || isPrefix && strings.HasPrefix(name, prefix)
 	})
 }
 

@@ -20,8 +20,9 @@ import (
 const (
 	targetPrefix = "AmazonSQS."
 	contentType  = "application/x-amz-json-1.0"
-	// maxRequestBytes is a full batch whose every byte is written as an escape, and its frame.
-	maxRequestBytes = 6*maxMessageBytes + 256<<10
+	// maxRequestBytes is ten messages that are each as large as one may be, every byte written as an escape, and their frame: too much
+	// for a batch, and refused as such, not as a request.
+	maxRequestBytes = mostEntries*6*maxMessageBytes + 256<<10
 	// maxPooledBytes keeps the occasional huge body from staying in memory.
 	maxPooledBytes = 256 << 10
 )
