@@ -35,15 +35,8 @@ func check(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// loadStack resolves a template and looks at what the stack leaves to the parts that run it: the expressions of schedules.
+// loadStack resolves a template.
 func loadStack(path string, options stack.Options) (*stack.Stack, error) {
 	options.StackName, options.Account = stackName, account
-	s, err := stack.Load(path, options)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkSchedules(s); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return s, nil
+	return stack.Load(path, options)
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 
-	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/schedule"
 	"devplatform/infra/local/stack"
 )
@@ -27,18 +25,6 @@ func (p *platform) openSchedules(context.Context) (err error) {
 		Logger:       p.logger,
 	})
 	return err
-}
-
-// checkSchedules says whether every expression and time zone of a stack can be understood.
-func checkSchedules(s *stack.Stack) error {
-	nobody := func(context.Context, runtime.Invocation) (*runtime.Response, error) {
-		return nil, errors.New("nothing runs in a check")
-	}
-	scheduler, err := schedule.Open(schedule.Options{Schedules: s.Schedules, Invoke: nobody, Now: now})
-	if err != nil {
-		return err
-	}
-	return scheduler.Close(context.Background())
 }
 
 // startSchedules lets the schedules fire, once people can work: a rate counts from here.

@@ -110,12 +110,9 @@ func parse(spec stack.Schedule) (expression.Expression, error) {
 	if spec.Rule {
 		dialect = expression.Rule
 	}
-	if spec.Timezone == "Local" {
-		return expression.Expression{}, errors.New("time zone: Local is Go's name for this machine's, not one of IANA's")
-	}
-	zone, err := time.LoadLocation(spec.Timezone) // "" is UTC
+	zone, err := expression.Zone(spec.Timezone)
 	if err != nil {
-		return expression.Expression{}, fmt.Errorf("time zone: %w", err)
+		return expression.Expression{}, err
 	}
 	return expression.Parse(spec.Expression, dialect, zone)
 }

@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"regexp"
 	"time"
+
+	"devplatform/infra/local/schedule/expression"
 )
 
-// What rules of EventBridge and schedules of EventBridge Scheduler have in common. Whether an expression can be understood
-// is up to what runs it: package schedule.
+// What rules of EventBridge and schedules of EventBridge Scheduler have in common.
 
 var (
 	retryProperties      = map[string]support{"MaximumRetryAttempts": runs, "MaximumEventAgeInSeconds": runs}
@@ -15,6 +16,29 @@ var (
 	// SAM makes a queue where it is told its type in place of an ARN.
 	samDeadLetterProperties = with(deadLetterProperties, map[string]support{"Type": runs, "QueueLogicalId": runs})
 )
+
+// expression reads a schedule expression, and says what is wrong with it.
+func (o object) expression(property string, dialect expression.Dialect, zone *time.Location) string {
+	text := o.required(property)
+	if text == "" {
+		return text
+	}
+	if _, err := expression.Parse(text, dialect, zone); err != nil {
+		o.problem(property, "%v", err)
+	}
+	return text
+}
+
+// zone reads the name of a time zone and finds the zone, UTC where there is none.
+func (o object) zone(property string) (string, *time.Location) {
+	name := o.text(property, utc)
+	zone, err := expression.Zone(name)
+	if err != nil {
+		o.problem(property, "%v", err)
+		return name, time.UTC
+	}
+	return name, zone
+}
 
 // maxScheduleName is how many characters the name of a rule or schedule may have.
 const maxScheduleName = 64

@@ -1,5 +1,11 @@
 package stack
 
+import (
+	"time"
+
+	"devplatform/infra/local/schedule/expression"
+)
+
 const (
 	typeRule      = "AWS::Events::Rule"
 	eventSchedule = "Schedule"
@@ -34,7 +40,7 @@ func (r *resolver) buildScheduleEvent(event object, function string) {
 	name := p.text("Name", r.generatedName(event.at.subject+event.at.last(), maxScheduleName))
 	s := Schedule{
 		Name: name, ARN: r.arn("events", "rule/"+name), Rule: true, Function: function,
-		Expression: p.required("Schedule"), Timezone: utc,
+		Expression: p.expression("Schedule", expression.Rule, time.UTC), Timezone: utc,
 	}
 	switch {
 	case p.has("Enabled") && p.has("State"):
@@ -59,7 +65,7 @@ func (r *resolver) buildRule(res *resource) {
 		p.problem("EventBusName", "%q: rules with a ScheduleExpression are on the bus %s, on AWS too", bus, defaultBus)
 	}
 	s := Schedule{
-		Name: nameOfSchedule(r, res), ARN: ruleARN(r, res), Rule: true, Expression: p.required("ScheduleExpression"), Timezone: utc, Enabled: p.state(),
+		Name: nameOfSchedule(r, res), ARN: ruleARN(r, res), Rule: true, Expression: p.expression("ScheduleExpression", expression.Rule, time.UTC), Timezone: utc, Enabled: p.state(),
 	}
 	targets := p.items("Targets")
 	if len(targets) > 1 {

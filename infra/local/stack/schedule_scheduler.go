@@ -1,6 +1,10 @@
 package stack
 
-import "time"
+import (
+	"time"
+
+	"devplatform/infra/local/schedule/expression"
+)
 
 const (
 	typeSchedule      = "AWS::Scheduler::Schedule"
@@ -68,9 +72,10 @@ func scheduleARN(r *resolver, res *resource) string {
 // timing reads when a schedule fires, with the defaults of EventBridge Scheduler.
 // https://docs.aws.amazon.com/scheduler/latest/APIReference/API_CreateSchedule.html
 func (o object) timing(name string) Schedule {
+	zoneName, zone := o.zone("ScheduleExpressionTimezone")
 	s := Schedule{
 		Name: name, ARN: o.r.arn("scheduler", "schedule/"+o.text("GroupName", defaultGroup)+"/"+name),
-		Expression: o.required("ScheduleExpression"), Timezone: o.text("ScheduleExpressionTimezone", utc), Enabled: o.state(),
+		Expression: o.expression("ScheduleExpression", expression.Scheduler, zone), Timezone: zoneName, Enabled: o.state(),
 		Start: o.date("StartDate"), End: o.date("EndDate"), FlexibleWindow: o.flexibleWindow(),
 	}
 	if !s.End.IsZero() && !s.End.After(s.Start) {

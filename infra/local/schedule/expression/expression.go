@@ -10,6 +10,7 @@
 package expression
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -68,6 +69,18 @@ func (e Expression) Next(after time.Time) (time.Time, bool) {
 		return e.first, true
 	}
 	return e.first.Add(after.Sub(e.first).Truncate(e.every) + e.every), true
+}
+
+// Zone finds a time zone by its IANA name; "" is UTC.
+func Zone(name string) (*time.Location, error) {
+	if name == "Local" {
+		return nil, errors.New("time zone: Local is Go's name for this machine's, not one of IANA's")
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("time zone: %w", err)
+	}
+	return zone, nil
 }
 
 // Parse reads an expression. Times of cron and at are those of the zone. The error says in words what is wrong.
