@@ -11,13 +11,35 @@ import (
 	"devplatform/infra/local/stack"
 )
 
+// streamTries is how often a stream is switched before its failure is told: several who do it at once undo each other's steps.
+const streamTries = 5
+
 // stream switches a table's stream on or off. One that shows something else of the items is ended and another begun:
 // DynamoDB can't change a stream. What the old one holds stays readable under its own ARN for a day.
 func (p *provisioner) stream(ctx context.Context, want stack.Table, have *types.TableDescription) error {
 	if viewOf(have) == want.StreamViewType {
 		return nil
 	}
-	if viewOf(have) != "" {
+	err := p.towards(ctx, want, have)
+	for try := 1; err != nil && try < streamTries; try++ {
+		now, failed := p.describeTable(ctx, want.Name)
+		if failed != nil {
+			return err
+		}
+		if now, failed = p.settle(ctx, now); failed != nil {
+			return err
+		}
+		err = p.towards(ctx, want, now)
+	}
+	if err == nil {
+		p.note(&p.made.Streams, want.Name)
+	}
+	return err
+}
+
+// towards takes the steps from what a table has to what is wanted.
+func (p *provisioner) towards(ctx context.Context, want stack.Table, have *types.TableDescription) error {
+	if view := viewOf(have); view != "" && view != want.StreamViewType {
 		var err error
 		if have, err = p.switchStream(ctx, want, &types.StreamSpecification{StreamEnabled: aws.Bool(false)}); err != nil {
 			return fmt.Errorf("switch the stream off: %w", err)
@@ -28,7 +50,6 @@ func (p *provisioner) stream(ctx context.Context, want stack.Table, have *types.
 			return fmt.Errorf("switch the stream on: %w", err)
 		}
 	}
-	p.note(&p.made.Streams, want.Name)
 	return nil
 }
 
