@@ -2,6 +2,9 @@ package api
 
 import (
 	"bytes"
+	"context"
+	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
@@ -13,6 +16,17 @@ type PageInput struct {
 	// Limit is 0 if none was asked for.
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" doc:"The largest number of elements to answer with" example:"50"`
 	Cursor string `query:"cursor" doc:"The nextCursor of the page before" example:"AmsxpZ3K0bQ7"`
+}
+
+// ListScope names a list for its cursors: what it lists, to whom, and every choice that the request made. No two lists have one
+// name.
+func ListScope(ctx context.Context, list string, choices ...string) string {
+	var b strings.Builder
+	b.WriteString(list)
+	for _, choice := range append([]string{CallerFrom(ctx).UserID}, choices...) {
+		b.WriteString(" " + strconv.Quote(choice))
+	}
+	return b.String()
 }
 
 // InvalidQuery says that a query parameter breaks a rule, as Invalid does of a field of the body.

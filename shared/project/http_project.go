@@ -164,7 +164,7 @@ func (s *Service) handleUpdate(ctx context.Context, in *projectSettingsInput) (*
 func (s *Service) handleList(ctx context.Context, in *projectListInput) (*projectListOutput, error) {
 	userID := api.CallerFrom(ctx).UserID
 	f := filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Q: in.Q}
-	scope := scopeOf(ctx, "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
+	scope := api.ListScope(ctx, "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
 	after, err := s.cursors.Open(ctx, scope, in.Cursor)
 	if err != nil {
 		return nil, err

@@ -2,8 +2,6 @@ package project
 
 import (
 	"context"
-	"strconv"
-	"strings"
 
 	"devplatform/shared/api"
 )
@@ -23,17 +21,6 @@ func (p logPage) limit() int {
 		return defaultLimit
 	}
 	return p.Limit
-}
-
-// scopeOf names a list for its cursors: what it lists, to whom, and every choice that the request made. No two lists have one
-// name.
-func scopeOf(ctx context.Context, list string, choices ...string) string {
-	var b strings.Builder
-	b.WriteString(list)
-	for _, choice := range append([]string{api.CallerFrom(ctx).UserID}, choices...) {
-		b.WriteString(" " + strconv.Quote(choice))
-	}
-	return b.String()
 }
 
 // doneOutput is the answer that has nothing to show.

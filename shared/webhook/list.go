@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -19,7 +17,7 @@ const maxQueries = 16
 // list is a page of the webhooks that the caller administers, in the order in which they were made, with the cursor of the next
 // page, "" if it is the last. One query a workspace, beside each other; workspaceID, unless it is "", names one.
 func (s *Service) list(ctx context.Context, workspaceID string, page api.PageInput) ([]WebhookItem, string, error) {
-	scope := scopeOf(ctx, "webhooks", workspaceID)
+	scope := api.ListScope(ctx, "webhooks", workspaceID)
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err
@@ -84,14 +82,4 @@ func (s *Service) webhooksIn(ctx context.Context, workspaces []string) ([]Webhoo
 		return nil, err //nolint:wrapcheck // our own, from the function above
 	}
 	return slices.Concat(found...), nil
-}
-
-// scopeOf names a list for its cursors: what it lists, to whom, and every choice that the request made.
-func scopeOf(ctx context.Context, list string, choices ...string) string {
-	var b strings.Builder
-	b.WriteString(list)
-	for _, choice := range append([]string{api.CallerFrom(ctx).UserID}, choices...) {
-		b.WriteString(" " + strconv.Quote(choice))
-	}
-	return b.String()
 }
