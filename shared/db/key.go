@@ -205,6 +205,39 @@ func DeliveriesOf(webhookID string) Prefix {
 	return newPrefix(webhookPK(webhookID), "DELIVERY"+separator)
 }
 
+// SummaryKey addresses what is kept of a conversation beside its messages. It sorts behind them: one Query of the partition, backwards,
+// reads it and the latest messages.
+func SummaryKey(projectID string) Key { return newKey(projectPK(projectID), "SUMMARY") }
+
+// MessageKey addresses the n-th part of a message, counted from 0, at most 9.
+func MessageKey(projectID, messageID string, n int) Key {
+	if n < 0 || n > 9 {
+		return Key{}
+	}
+	return newKey(projectPK(projectID), join("MSG", idPart(id.Message, messageID), strconv.Itoa(n)))
+}
+
+// MessagesOf addresses the messages of a project's conversation, in the order in which they were made.
+func MessagesOf(projectID string) Prefix { return newPrefix(projectPK(projectID), "MSG"+separator) }
+
+// UsageKey addresses what a user took of the assistant in a month, given as 2026-11.
+func UsageKey(userID, month string) Key {
+	return newKey(join("USER", idPart(id.User, userID)), join("USAGE", month))
+}
+
+// GlobalUsageKey addresses what all users together took of the assistant in a month, given as 2026-11.
+func GlobalUsageKey(month string) Key { return newKey("USERS", join("USAGE", month)) }
+
+// GenerationKey addresses the record of an answer that is being made for a user, by its message's id.
+func GenerationKey(userID, messageID string) Key {
+	return newKey(join("USER", idPart(id.User, userID)), join("GENERATION", idPart(id.Message, messageID)))
+}
+
+// GenerationsOf addresses the answers made for a user of late.
+func GenerationsOf(userID string) Prefix {
+	return newPrefix(join("USER", idPart(id.User, userID)), "GENERATION"+separator)
+}
+
 // DueShards is how many parts the index of what is due has, so that no part of it is hot.
 const DueShards = 16
 
