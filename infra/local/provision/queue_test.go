@@ -148,10 +148,12 @@ func TestFinishesQueues(t *testing.T) {
 	equal(t, s.attributes(t, "local-Jobs"), jobsMade)
 
 	// Both queues look missing at first. One turns out to be there with other attributes, the other has those it is made with.
-	late := func(operation string, nth int, status *int, body []byte) []byte {
-		if operation != "GetQueueUrl" || nth > 2 {
+	asked := map[string]bool{} // of each queue, by the answer: the two are asked for side by side
+	late := func(operation string, _ int, status *int, body []byte) []byte {
+		if operation != "GetQueueUrl" || asked[string(body)] {
 			return body
 		}
+		asked[string(body)] = true
 		*status = http.StatusBadRequest
 		return []byte(`{"__type":"com.amazonaws.sqs#QueueDoesNotExist","message":"The specified queue does not exist."}`)
 	}
