@@ -43,12 +43,21 @@ func (op *batchOperation) needsContent() bool {
 	return op.Action == actCreate || op.Action == actUpdate
 }
 
-// Resolve implements huma.Resolver: the rules of each operation, and those of all together.
+// Resolve implements huma.Resolver.
 func (in *changeFilesInput) Resolve(ctx huma.Context) []error {
+	errs := checkBatch(in.Body.Operations)
+	if ctx.Header("If-Match") != "" || ctx.Header("If-None-Match") != "" {
+		errs = append(errs, api.Invalid("operations", "take their preconditions one by one, as etag; If-Match and If-None-Match are for a single file"))
+	}
+	return errs
+}
+
+// checkBatch is what is wrong with operations, each by itself and all together, and makes them ready to be done.
+func checkBatch(batch []batchOperation) []error {
 	var errs []error
 	named, count, total := map[string]bool{}, 0, 0
-	for i := range in.Body.Operations {
-		op := &in.Body.Operations[i]
+	for i := range batch {
+		op := &batch[i]
 		at := fmt.Sprintf("operations[%d].", i)
 		errs = append(errs, op.check(at)...)
 		count++
@@ -66,13 +75,10 @@ func (in *changeFilesInput) Resolve(ctx huma.Context) []error {
 		}
 		named[op.To] = true
 	}
-	if ctx.Header("If-Match") != "" || ctx.Header("If-None-Match") != "" {
-		errs = append(errs, api.Invalid("operations", "take their preconditions one by one, as etag; If-Match and If-None-Match are for a single file"))
-	}
 	if count > maxOperations {
 		errs = append(errs, api.Invalid("operations", "must be at most 20, a rename counting as two"))
 	}
-	if folders := in.folders(); folders > maxFolders {
+	if foldersOf(batch) > maxFolders {
 		errs = append(errs, api.Invalid("operations", fmt.Sprintf("must create paths in at most %d folders", maxFolders)))
 	}
 	if total > maxBatchContent {
@@ -81,10 +87,10 @@ func (in *changeFilesInput) Resolve(ctx huma.Context) []error {
 	return errs
 }
 
-// folders counts those that the paths to be created run through.
-func (in *changeFilesInput) folders() int {
+// foldersOf counts those that the paths to be created run through.
+func foldersOf(batch []batchOperation) int {
 	seen := map[string]bool{}
-	for _, op := range in.Body.Operations {
+	for _, op := range batch {
 		for _, folder := range path.Ancestors(fileOperation{action: op.Action, path: op.Path, to: op.To}.mayCreate()) {
 			seen[folder] = true
 		}
@@ -131,14 +137,20 @@ type changeFilesOutput struct {
 	}
 }
 
-func (s *Service) handleChangeFiles(ctx context.Context, in *changeFilesInput) (*changeFilesOutput, error) {
-	ops, err := s.operations(in.Body.Operations)
+// changeBatch does operations that checkBatch has let through. Its errors say which operation failed.
+func (s *Service) changeBatch(ctx context.Context, projectID string, batch []batchOperation) (filePlan, error) {
+	ops, err := s.operations(batch)
 	if err != nil {
-		return nil, inBatch(err)
+		return filePlan{}, inBatch(err)
 	}
-	plan, err := s.changeFiles(ctx, in.ProjectID, ops...)
+	plan, err := s.changeFiles(ctx, projectID, ops...)
+	return plan, inBatch(err)
+}
+
+func (s *Service) handleChangeFiles(ctx context.Context, in *changeFilesInput) (*changeFilesOutput, error) {
+	plan, err := s.changeBatch(ctx, in.ProjectID, in.Body.Operations)
 	if err != nil {
-		return nil, inBatch(err)
+		return nil, err
 	}
 	out := &changeFilesOutput{}
 	out.Body.Files = []fileItem{}
