@@ -3,6 +3,13 @@
 // not known here.
 package blueprint
 
+import (
+	"fmt"
+	"strings"
+
+	"devplatform/shared/project/path"
+)
+
 // Framework is one that there are blueprints for.
 type Framework string
 
@@ -68,7 +75,7 @@ type Field struct {
 // File is one that was made.
 type File struct{ Path, Content string }
 
-// Result is what was made.
+// Result is what was made. Tests are among the files only where a test was asked for; if its subject does not exist, that is made, too.
 type Result struct {
 	// Files in the order in which they are to be created; at least one, the main one first. None of them is in Spec.Paths.
 	Files []File
@@ -82,5 +89,110 @@ type Result struct {
 // builder makes a Result for every kind of one framework.
 type builder func(Spec) (Result, error)
 
-// builders are one a framework; each framework's own file has its own.
-var builders = map[Framework]builder{}
+// builderOf finds the builder of a framework; nil if there are no blueprints for it. Each framework's own file has its builder.
+func builderOf(f Framework) builder {
+	switch f {
+	case React:
+		return makeReact
+	case Next:
+		return makeNext
+	case Vue:
+		return makeVue
+	case Svelte:
+		return makeSvelte
+	case Express:
+		return makeExpress
+	case Go:
+		return makeGo
+	case Static:
+		return makeStatic
+	}
+	return nil
+}
+
+// What a Spec may have at most.
+const (
+	maxFields     = 20
+	maxNameBytes  = 100 // of the name, all words together
+	maxFieldBytes = 60  // of a field's name
+	maxFiles      = 20
+)
+
+// Make makes the thing. Errors: a Spec that asks for what is not offered, or for too much of it.
+func Make(s Spec) (Result, error) {
+	build := builderOf(s.Framework)
+	if build == nil {
+		return Result{}, fmt.Errorf("there are no blueprints for the framework %q", s.Framework)
+	}
+	if err := s.check(); err != nil {
+		return Result{}, err
+	}
+	result, err := build(s)
+	if err != nil {
+		return Result{}, err
+	}
+	return result, result.check(s)
+}
+
+func (s Spec) check() error {
+	switch s.Kind {
+	case Component, Page, Endpoint, Form, List, Utility:
+	case Test:
+		if !isOneOf(string(s.Subject), []string{string(Component), string(Page), string(Endpoint), string(Form), string(List), string(Utility)}) {
+			return fmt.Errorf("there are no tests for the kind %q", s.Subject)
+		}
+		if s.SubjectPath != "" && path.Check(s.SubjectPath) != "" {
+			return fmt.Errorf("the path of the test's subject %s", path.Check(s.SubjectPath))
+		}
+	default:
+		return fmt.Errorf("there are no blueprints for the kind %q", s.Kind)
+	}
+	if !isOneOf(s.Utility, []string{"", "hook", "store", "helper", "client"}) {
+		return fmt.Errorf("there is no utility %q", s.Utility)
+	}
+	if size := len(strings.Join(s.Name, " ")); size > maxNameBytes {
+		return fmt.Errorf("the name has %d bytes, at most %d make sense", size, maxNameBytes)
+	}
+	return s.checkParts()
+}
+
+func (s Spec) checkParts() error {
+	if len(s.Fields) > maxFields {
+		return fmt.Errorf("there are %d fields, at most %d make sense", len(s.Fields), maxFields)
+	}
+	for i, f := range s.Fields {
+		if !isFieldType(f.Type) {
+			return fmt.Errorf("field %d has the unknown type %q", i+1, f.Type)
+		}
+		if size := len(strings.Join(f.Name, " ")); size > maxFieldBytes {
+			return fmt.Errorf("the name of field %d has %d bytes, at most %d make sense", i+1, size, maxFieldBytes)
+		}
+	}
+	for _, method := range s.Methods {
+		if !isOneOf(method, []string{"GET", "POST", "PUT", "PATCH", "DELETE"}) {
+			return fmt.Errorf("there are no endpoints for the method %q", method)
+		}
+	}
+	return nil
+}
+
+// check holds what Result promises of its files.
+func (r Result) check(s Spec) error {
+	if len(r.Files) == 0 || len(r.Files) > maxFiles {
+		return fmt.Errorf("a %s of %s came to %d files", s.Kind, s.Framework, len(r.Files))
+	}
+	exists := make(map[string]bool, len(s.Paths)+len(r.Files))
+	for _, file := range s.Paths {
+		exists[file] = true
+	}
+	for _, file := range r.Files {
+		if rule := path.Check(file.Path); rule != "" {
+			return fmt.Errorf("the path of a new file %s", rule)
+		}
+		if exists[file.Path] {
+			return fmt.Errorf("the path of a new file exists")
+		}
+		exists[file.Path] = true
+	}
+	return nil
+}

@@ -1,0 +1,7 @@
+package blueprint
+
+import "errors"
+
+func makeExpress(_ Spec) (Result, error) {
+	return Result{}, errors.New("there are no blueprints for this yet")
+}
