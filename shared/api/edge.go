@@ -64,14 +64,29 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	out.Header().Set("X-Request-Id", s.info.RequestID)
 	defer func() {
+		torn := false
 		if cause := recover(); cause != nil {
-			out.reset()
-			s.fail(out, NewError(CodeInternal, internalMessage).WithCause(fmt.Errorf("panic: %v\n%s", cause, debug.Stack())))
+			torn = s.panicked(out, cause)
 		}
 		out.finish()
 		s.log(ctx, r, out.status, e.cfg.Clock().Sub(began))
+		if torn {
+			panic(http.ErrAbortHandler) // the one way to end a body so that its reader sees that it is not whole
+		}
 	}()
 	e.next.ServeHTTP(out, r)
+}
+
+// panicked answers in place of a handler that gave up. It reports whether that comes too late: an answer that has begun stays torn.
+func (s *state) panicked(out *response, cause any) (torn bool) {
+	err := NewError(CodeInternal, internalMessage).WithCause(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+	if out.begun {
+		s.note(err)
+		return true
+	}
+	out.reset()
+	s.fail(out, err)
+	return false
 }
 
 // route answers itself what ServeMux would answer as text or with a redirect.
@@ -196,7 +211,8 @@ func (s *state) log(ctx context.Context, r *http.Request, status int, took time.
 	if s.code != "" {
 		attrs = append(attrs, slog.String("code", string(s.code)))
 	}
-	if status >= http.StatusInternalServerError {
+	failed := s.code != "" && s.code.Status() >= http.StatusInternalServerError // perhaps after the answer had begun
+	if failed || status >= http.StatusInternalServerError {
 		level = slog.LevelError
 	}
 	if s.cause != nil {

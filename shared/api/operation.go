@@ -29,6 +29,8 @@ type Operation struct {
 	// Text are the places of the body that may hold NUL, by their names, * for any element of a list:
 	// "content", "operations.*.content".
 	Text []string
+	// Events says that a success is a stream of server-sent events, which the output, a huma.StreamResponse, writes with EventStreamOf.
+	Events bool
 	// Session says that only callers with a live session get through to the handler.
 	Session bool
 	// Errors are the codes that the handler itself answers with. What the edge adds
@@ -70,6 +72,9 @@ func Register[I, O any](h huma.API, op Operation, handler func(context.Context, 
 		}
 		return out, nil
 	})
+	if op.Events {
+		documentStream(declared.Responses, status)
+	}
 	documentAlso(declared.Responses, status, op.Also)
 }
 
