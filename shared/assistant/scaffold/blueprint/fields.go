@@ -19,8 +19,16 @@ func isFieldType(t string) bool {
 	return isOneOf(t, []string{text, longtext, email, password, number, boolean, date, url, tel})
 }
 
-// defaultFields are those that something of that name usually has, for a prompt that names none.
+// defaultFields are the usual ones, or what anything has.
 func defaultFields(n name) []Field {
+	if fields := usualFields(n); fields != nil {
+		return fields
+	}
+	return []Field{{Name: []string{"name"}, Type: text, Required: true}, {Name: []string{"description"}, Type: longtext}}
+}
+
+// usualFields are those that something of a well-known name has, for a prompt that names none; nil for any other name.
+func usualFields(n name) []Field {
 	field := func(kind string, required bool, words ...string) Field {
 		return Field{Name: words, Type: kind, Required: required}
 	}
@@ -52,7 +60,7 @@ func defaultFields(n name) []Field {
 			return []Field{field(text, true, "customer"), field(number, true, "total"), field(date, true, "date")}
 		}
 	}
-	return []Field{field(text, true, "name"), field(longtext, false, "description")}
+	return nil
 }
 
 // input is a Field as forms, tables and resources need it, whatever the framework.
@@ -60,6 +68,8 @@ type input struct {
 	name
 	Type     string
 	Required bool
+	// Label is the name for people: First name. No two fields of a Spec have the same.
+	Label string
 	// Key is the property: camelCase, fit to be a variable, too; differs from every other one's and from id.
 	Key string
 }
@@ -72,19 +82,20 @@ func inputs(s Spec, n name) []input {
 	}
 	keys := make([]string, 0, len(fields)+1)
 	keys = append(keys, "id")
+	labels := make([]string, len(fields))
 	out := make([]input, len(fields))
 	for i, f := range fields {
 		out[i] = input{name: nameOf(f.Name, "field"), Type: f.Type, Required: f.Required}
-		keys = append(keys, jsKey(out[i].camel()))
+		keys, labels[i] = append(keys, jsKey(out[i].camel())), out[i].sentence()
 	}
 	for i, key := range distinct(keys)[1:] {
 		out[i].Key = key
 	}
+	for i, label := range distinct(labels) {
+		out[i].Label = label
+	}
 	return out
 }
-
-// Label is the field's name for people: First name.
-func (f input) Label() string { return f.sentence() }
 
 // Kebab is the field's name in addresses, ids and classes.
 func (f input) Kebab() string { return f.kebab() }
@@ -166,7 +177,7 @@ func (f input) Sample(n int) string {
 	case tel:
 		return "+1 555 010" + i
 	case longtext:
-		return "Some longer text, number " + i
+		return f.Label + " in more words " + i
 	}
-	return f.sentence() + " " + i
+	return f.Label + " " + i
 }
