@@ -62,6 +62,24 @@ func (k Kind) Time(s string) (time.Time, bool) {
 	return ulid.Time(ulid.MustParse(s[len(k)+1:]).Time()).UTC(), true
 }
 
+// Next is the id of kind k right behind s, with none between the two, and whether there is one: s must be of the kind, and not the last
+// of its millisecond. No generator makes it but by chance.
+func (k Kind) Next(s string) (string, bool) {
+	if !k.Valid(s) {
+		return "", false
+	}
+	u := ulid.MustParse(s[len(k)+1:])
+	for i := len(u) - 1; i >= timeBytes; i-- {
+		if u[i]++; u[i] != 0 {
+			return string(k) + "_" + u.String(), true
+		}
+	}
+	return "", false
+}
+
+// timeBytes are those of a ULID before its randomness.
+const timeBytes = 6
+
 // Generator makes ids. Those of one generator sort in the order in which they were made,
 // even within one millisecond and when the clock steps back. It is safe for concurrent use.
 type Generator struct {

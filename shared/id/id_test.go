@@ -110,6 +110,28 @@ func TestConcurrentIDsAreAllDifferent(t *testing.T) {
 	}
 }
 
+// Nothing of a kind lies between an id and the next.
+func TestTheNextIDIsRightBehind(t *testing.T) {
+	t.Parallel()
+	for from, want := range map[string]string{
+		"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK":       "msg_01K9ZQ3V7M8T5XW2ABCDEFGHJM", // there is no L
+		"msg_01K9ZQ3V7M8T5XW2ABCDEFGHZZ":       "msg_01K9ZQ3V7M8T5XW2ABCDEFGJ00",
+		"msg_01K9ZQ3V7MZZZZZZZZZZZZZZZZ":       "", // the millisecond ends
+		"evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK":       "",
+		"msg_01k9zq3v7m8t5xw2abcdefghjk":       "",
+		"":                                     "",
+		"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK#0\x00": "",
+	} {
+		got, ok := id.Message.Next(from)
+		if got != want || ok != (want != "") {
+			t.Errorf("behind %q: %q, %v", from, got, ok)
+		}
+		if ok && (got <= from || !id.Message.Valid(got)) {
+			t.Errorf("behind %q: %q", from, got)
+		}
+	}
+}
+
 func TestNoRandomnessIsNoID(t *testing.T) {
 	t.Parallel()
 	defer func() {
