@@ -29,18 +29,23 @@ func New(client *db.Client, table db.Table, now clock.Clock) *Counters {
 // Exact under concurrency; where the answer to a write is lost, one may count twice.
 // Errors: *api.Error RATE_LIMITED with Retry-After, in whole seconds to the window's end; db.ErrUnavailable, db.ErrInvalidKey.
 func (c *Counters) Take(ctx context.Context, rule, subject string, limit int, window time.Duration) error {
+	write, refusal := c.Write(rule, subject, limit, window)
+	full, err := c.store.hit(ctx, write)
+	if full {
+		return refusal
+	}
+	return err
+}
+
+// Write is Take as a part of somebody's transaction, on an item of the counters' table: it counts only if all the rest is done as
+// well, and never twice. Refusal is what to answer where the write's condition failed.
+func (c *Counters) Write(rule, subject string, limit int, window time.Duration) (w db.Write, refusal error) {
 	now := c.now().UTC()
 	starts := now.Truncate(window)
 	ends := starts.Add(window)
-	full, err := c.store.hit(ctx, db.CounterKey(rule, starts, subject), limit, ends)
-	switch {
-	case err != nil:
-		return err
-	case !full:
-		return nil
-	}
 	wait := int((ends.Sub(now) + time.Second - 1) / time.Second)
-	return errTooMany.WithHeader("Retry-After", strconv.Itoa(max(wait, 1)))
+	return c.store.hitWrite(db.CounterKey(rule, starts, subject), limit, ends),
+		errTooMany.WithHeader("Retry-After", strconv.Itoa(max(wait, 1)))
 }
 
 var errTooMany = api.NewError(api.CodeRateLimited, "That is too often. Try again in a while.")

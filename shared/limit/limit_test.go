@@ -27,6 +27,8 @@ type world struct {
 	after atomic.Int64 // noon
 	dump  func() []map[string]types.AttributeValue
 	wire  *dynamotest.Wire
+	db    *db.Client
+	table db.Table
 }
 
 func newWorld(t *testing.T) *world {
@@ -37,7 +39,8 @@ func newWorld(t *testing.T) *world {
 	w := &world{wire: dynamotest.NewWire(t, endpoint, nil)}
 	now := func() time.Time { return noon.Add(time.Duration(w.after.Load())) }
 	client := db.Wrap(w.wire.Client(), now)
-	w.Counters = limit.New(client, client.Table(name), now)
+	w.db, w.table = client, client.Table(name)
+	w.Counters = limit.New(client, w.table, now)
 	w.dump = func() []map[string]types.AttributeValue { return dynamotest.Dump(t, sdk, name) }
 	return w
 }
@@ -102,6 +105,36 @@ func TestALimitIsExact(t *testing.T) {
 	}
 	if passed != 10 {
 		t.Errorf("%d passed", passed)
+	}
+}
+
+// In a transaction a limit counts with the rest or not at all, and on one counter with those that are taken alone.
+func TestALimitInATransaction(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := db.CounterKey("other", noon, webhook)
+	transact := func(beside db.Write) (full bool, refusal, err error) {
+		write, refusal := w.Write("test", webhook, 2, time.Minute)
+		err = w.db.Transact(t.Context(), beside, write)
+		return db.FailedAt(err, 1), refusal, err
+	}
+	missing := w.table.Delete(other).If(w.table.Exists())
+	if full, _, err := transact(missing); full || !db.FailedAt(err, 0) {
+		t.Fatalf("%v", err)
+	}
+	w.wire.Break("TransactWriteItems", dynamotest.LostReply)
+	if _, _, err := transact(w.table.Put(other, nil)); err != nil || w.wire.Hits() != 1 {
+		t.Fatalf("the first, whose answer was lost: %v", err)
+	}
+	if err := w.Take(t.Context(), "test", webhook, 2, time.Minute); err != nil {
+		t.Fatalf("the second: %v", err)
+	}
+	full, refusal, _ := transact(w.table.Put(other, nil))
+	if !full || retryAfter(refusal) != "60" {
+		t.Errorf("the third: %v, %v", full, refusal)
+	}
+	if err := w.Take(t.Context(), "test", webhook, 2, time.Minute); retryAfter(err) != "60" {
+		t.Errorf("the fourth: %v", err)
 	}
 }
 

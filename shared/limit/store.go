@@ -16,12 +16,16 @@ type store struct {
 	table  db.Table
 }
 
-// hit counts one more under a key unless there are limit already, which it reports as full. The counter goes with its window.
-func (s store) hit(ctx context.Context, key db.Key, limit int, ends time.Time) (full bool, err error) {
+// hitWrite counts one more under a key unless there are limit already, on which its condition fails. The counter goes with its window.
+func (s store) hitWrite(key db.Key, limit int, ends time.Time) db.Write {
 	hits := expression.Name("hits")
 	update := expression.Add(hits, expression.Value(1)).Set(expression.Name(db.AttrExpiresAt), expression.Value(ends.Unix()))
-	_, err = s.client.Do(ctx, s.table.Update(key, update).
-		If(expression.AttributeNotExists(hits).Or(hits.LessThan(expression.Value(limit)))))
+	return s.table.Update(key, update).If(expression.AttributeNotExists(hits).Or(hits.LessThan(expression.Value(limit))))
+}
+
+// hit makes such a write by itself, and reports as full that there are limit already.
+func (s store) hit(ctx context.Context, write db.Write) (full bool, err error) {
+	_, err = s.client.Do(ctx, write)
 	if errors.Is(err, db.ErrConditionFailed) {
 		return true, nil
 	}
