@@ -132,6 +132,35 @@ func TestQueriesBeyondOneCall(t *testing.T) {
 	}
 }
 
+// One call is one call, however little it brings, and says where the rest begins.
+func TestQueriesOfOneCall(t *testing.T) {
+	t.Parallel()
+	c, table, h := newTable(t)
+	big := string(make([]byte, 300<<10))
+	for i := range 6 {
+		stored := item(big)
+		stored[db.AttrExpiresAt] = db.ExpiresAt(h.now().Add(time.Duration(i/4) * time.Hour).Unix())
+		mustDo(t, c, table.Put(db.FileKey(prj, fmt.Sprint("/", i)), stored))
+	}
+	q := db.Query{Prefix: db.FilesOf(prj, "/"), Limit: 6, Once: true}
+	n, calls := 0, 0
+	for {
+		ctx := db.CountCalls(t.Context())
+		page, err := table.Query(ctx, q)
+		if err != nil || db.Calls(ctx) != 1 {
+			t.Fatalf("%d calls, %v", db.Calls(ctx), err)
+		}
+		calls++
+		n += len(page.Items)
+		if q.After = page.Next; q.After.IsZero() {
+			break
+		}
+	}
+	if n != 2 || calls < 2 {
+		t.Errorf("%d items in %d calls", n, calls)
+	}
+}
+
 func TestQueriesAnswerOnlyWhatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	c, table, h := newTable(t)

@@ -110,6 +110,8 @@ type Query struct {
 	// all the same.
 	KeysOnly bool
 	Only     []string
+	// Once makes one call, whose 1 MB may be less than Limit, and may all have expired.
+	Once bool
 }
 
 // Page is a part of a query's answer.
@@ -120,7 +122,7 @@ type Page struct {
 }
 
 // Query reads one page of live items in the order of their sort keys, strongly consistent.
-// It goes on over expired items until the page is full or the end is reached. Error: ErrUnavailable.
+// It goes on over expired items until the page is full or the end is reached, unless it is to be one call. Error: ErrUnavailable.
 func (t Table) Query(ctx context.Context, q Query) (Page, error) {
 	var page Page
 	if q.Prefix.PK == "" {
@@ -134,7 +136,7 @@ func (t Table) Query(ctx context.Context, q Query) (Page, error) {
 		}
 		page.Items = t.client.appendLive(page.Items, out.Items)
 		page.Next = KeyOf(out.LastEvaluatedKey)
-		if page.Next.IsZero() || pageDone(q.Limit, len(page.Items)) {
+		if q.Once || page.Next.IsZero() || pageDone(q.Limit, len(page.Items)) {
 			return page, nil
 		}
 		start = page.Next
