@@ -48,20 +48,33 @@ func Endpoint(own, all string) *string {
 
 // HTTP makes the HTTP client of one service.
 func HTTP() *http.Client {
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
+	transport := newTransport()
+	transport.ResponseHeaderTimeout = 3 * time.Second
+	return newClient(transport, attemptTimeout)
+}
+
+// SlowHTTP makes the HTTP client of a service that takes minutes to answer, or is silent for minutes while it does: connecting is
+// bounded as ever, the answer by nothing but the call's context.
+func SlowHTTP() *http.Client { return newClient(newTransport(), 0) }
+
+func newClient(transport *http.Transport, timeout time.Duration) *http.Client {
 	return &http.Client{
-		Timeout:       attemptTimeout,
+		Timeout:       timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			DialContext:           dialer.DialContext,
-			TLSHandshakeTimeout:   2 * time.Second,
-			ForceAttemptHTTP2:     false,
-			MaxIdleConns:          maxConnections,
-			MaxIdleConnsPerHost:   maxConnections,
-			IdleConnTimeout:       idleTimeout,
-			ResponseHeaderTimeout: 3 * time.Second,
-			DisableCompression:    true, // DynamoDB's checksum covers the bytes as sent
-		},
+		Transport:     transport,
+	}
+}
+
+func newTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		DialContext:         dialer.DialContext,
+		TLSHandshakeTimeout: 2 * time.Second,
+		ForceAttemptHTTP2:   false,
+		MaxIdleConns:        maxConnections,
+		MaxIdleConnsPerHost: maxConnections,
+		IdleConnTimeout:     idleTimeout,
+		DisableCompression:  true, // DynamoDB's checksum covers the bytes as sent
 	}
 }
 

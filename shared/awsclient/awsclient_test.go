@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -21,6 +22,23 @@ func TestEndpoints(t *testing.T) {
 	} {
 		if got := awsclient.Endpoint(tc.own, tc.all); aws.ToString(got) != tc.want || (got == nil) != (tc.want == "") {
 			t.Errorf("%+v: %v", tc, got)
+		}
+	}
+}
+
+func TestOnlySlowServicesMayBeSilent(t *testing.T) {
+	t.Parallel()
+	quick, slow := awsclient.HTTP(), awsclient.SlowHTTP()
+	silence := func(c *http.Client) time.Duration { return c.Transport.(*http.Transport).ResponseHeaderTimeout }
+	if quick.Timeout == 0 || silence(quick) == 0 {
+		t.Errorf("quick: %v, %v", quick.Timeout, silence(quick))
+	}
+	if slow.Timeout != 0 || silence(slow) != 0 {
+		t.Errorf("slow: %v, %v", slow.Timeout, silence(slow))
+	}
+	for _, client := range []*http.Client{quick, slow} {
+		if transport := client.Transport.(*http.Transport); transport.TLSHandshakeTimeout == 0 || transport.DialContext == nil {
+			t.Error("connecting is not bounded")
 		}
 	}
 }

@@ -24,6 +24,8 @@ type AWS struct {
 	DynamoDBEndpoint string `env:"AWS_ENDPOINT_URL_DYNAMODB"`
 	SQSEndpoint      string `env:"AWS_ENDPOINT_URL_SQS"`
 	SecretsEndpoint  string `env:"AWS_ENDPOINT_URL_SECRETS_MANAGER"`
+	// BedrockEndpoint does not fall back to Endpoint as the others do: on the local platform that is DynamoDB and SQS, and no model.
+	BedrockEndpoint string `env:"AWS_ENDPOINT_URL_BEDROCK_RUNTIME"`
 }
 
 // Tables names the DynamoDB tables that hold people and what they own.
