@@ -32,6 +32,8 @@ run: export WEBHOOK_ALLOW_PRIVATE ?= true
 run: export LIMIT_LOGIN_IP        ?= 10000
 run: export LIMIT_SIGNUP_IP       ?= 10000
 run: export LIMIT_OAUTH_IP        ?= 10000
+run: export AI_PROVIDER           ?= scaffold
+run: export AI_MODEL              ?=
 .PHONY: run
 run: binaries ## run the whole platform on this machine: http://localhost:3000 (settings: README)
 	@exec $(LOCAL)/local -functions $(LOCAL)

@@ -9,6 +9,7 @@ import (
 
 	"devplatform/shared/account"
 	"devplatform/shared/api"
+	"devplatform/shared/assistant"
 	"devplatform/shared/project"
 	"devplatform/shared/webhook"
 	"devplatform/shared/workspace"
@@ -27,6 +28,7 @@ func run(w io.Writer) error {
 		new(account.Service).Register,
 		new(workspace.Service).Register,
 		new(project.Service).Register,
+		new(assistant.Service).Register,
 		new(webhook.Service).Register,
 	)
 	if err != nil {

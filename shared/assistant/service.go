@@ -20,8 +20,18 @@ type Limits struct {
 	MonthlyTokens int
 	// GlobalMonthlyTokens is what all users together may take; 0: no such limit, and nothing is counted for it.
 	GlobalMonthlyTokens int
-	// Generation is how long an answer may take.
-	Generation time.Duration
+	// Generation is how long an answer may take, Silence how long its model may say nothing.
+	Generation, Silence time.Duration
+	// CancelPoll is how often it is looked whether an answer was cancelled.
+	CancelPoll time.Duration
+}
+
+// DefaultLimits are those of API.md, with no limit for all users together.
+func DefaultLimits() Limits {
+	return Limits{
+		CallsPerMinute: 20, MonthlyTokens: 2_000_000,
+		Generation: 2 * time.Minute, Silence: time.Minute, CancelPoll: time.Second,
+	}
 }
 
 // Deps are what the assistant is built on.

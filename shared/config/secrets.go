@@ -113,6 +113,7 @@ type Providers struct{ source *source[providers] }
 
 type providers struct {
 	OAuthClientSecret string `json:"oauthClientSecret"`
+	OpenAIKey         string `json:"openaiApiKey"`
 }
 
 // NewProviders makes the secret that is fetched with fetch.
@@ -122,14 +123,25 @@ func NewProviders(fetch Fetch, now clock.Clock) *Providers {
 
 // OAuthClientSecret is this service's secret at the code host, empty while none is set. Error: ErrUnavailable.
 func (p *Providers) OAuthClientSecret(ctx context.Context) (string, error) {
+	known, err := p.get(ctx)
+	return known.OAuthClientSecret, err
+}
+
+// OpenAIKey is this service's key at the OpenAI-compatible model provider, empty while none is set. Error: ErrUnavailable.
+func (p *Providers) OpenAIKey(ctx context.Context) (string, error) {
+	known, err := p.get(ctx)
+	return known.OpenAIKey, err
+}
+
+func (p *Providers) get(ctx context.Context) (providers, error) {
 	known, err := p.source.get(ctx)
 	if err != nil {
-		return "", err
+		return known, err
 	}
 	if fresh, err := p.source.refresh(ctx, providersAge); err == nil {
 		known = fresh // else what is known stays good for as long as Secrets Manager is not to be had
 	}
-	return known.OAuthClientSecret, nil
+	return known, nil
 }
 
 func parseProviders(text string) (providers, error) {

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+
+	"devplatform/shared/account"
+	"devplatform/shared/api"
+	"devplatform/shared/assistant"
+	"devplatform/shared/assistant/bedrock"
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/openai"
+	"devplatform/shared/assistant/scaffold"
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+	"devplatform/shared/project"
+)
+
+// settings are what the function reads from its environment.
+type settings struct {
+	AWS           config.AWS
+	Tables        config.Tables
+	Files         config.ProjectTables
+	Conversations config.ConversationsTable
+	Edge          config.Edge
+	Secrets       config.SecretNames
+	Model         modelSettings
+	// CallsPerMinute, MonthlyTokens and GlobalMonthlyTokens are assistant.Limits; without the last one there is no such limit.
+	CallsPerMinute      int `env:"LIMIT_AI_MINUTE" envDefault:"20"`
+	MonthlyTokens       int `env:"AI_MONTHLY_TOKENS" envDefault:"2000000"`
+	GlobalMonthlyTokens int `env:"AI_GLOBAL_MONTHLY_TOKENS" envDefault:"0"`
+}
+
+// modelSettings say which model answers.
+type modelSettings struct {
+	// Provider is bedrock, openai or scaffold.
+	Provider string `env:"AI_PROVIDER,required,notEmpty"`
+	// Name is the model's, by which the provider knows it; scaffold has none.
+	Name string `env:"AI_MODEL"`
+	// OpenAIBaseURL is where an OpenAI-compatible server answers.
+	OpenAIBaseURL string `env:"OPENAI_BASE_URL" envDefault:"https://api.openai.com/v1"`
+	// OpenAIKey is its key; if empty, that of the providers' secret.
+	OpenAIKey string `env:"OPENAI_API_KEY"`
+}
+
+// newProvider is the provider that the settings name. It does nothing yet: a model is reached with the first question.
+func (m modelSettings) newProvider(aws config.AWS, secret func(context.Context) (string, error)) (model.Provider, error) {
+	if m.Provider != "scaffold" && m.Name == "" {
+		return nil, fmt.Errorf("AI_MODEL is needed for AI_PROVIDER=%s", m.Provider)
+	}
+	switch m.Provider {
+	case "scaffold":
+		return scaffold.New(), nil
+	case "bedrock":
+		return bedrock.New(bedrock.Options{AWS: aws, Endpoint: aws.BedrockEndpoint, Model: m.Name}), nil
+	case "openai":
+		if base, err := url.Parse(m.OpenAIBaseURL); err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
+			return nil, errors.New("OPENAI_BASE_URL must be an http or https URL")
+		}
+		key := secret
+		if m.OpenAIKey != "" {
+			key = func(context.Context) (string, error) { return m.OpenAIKey, nil }
+		}
+		return openai.New(openai.Options{BaseURL: m.OpenAIBaseURL, Model: m.Name, Key: key}), nil
+	default:
+		return nil, fmt.Errorf("AI_PROVIDER=%s: must be bedrock, openai or scaffold", m.Provider)
+	}
+}
+
+// newHandler puts the function together. What takes time is left to the background: the function asks for its first event
+// meanwhile.
+func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
+	secrets := config.NewSecrets(cfg.AWS)
+	provider, err := cfg.Model.newProvider(cfg.AWS, config.NewProviders(secrets.Fetch(cfg.Secrets.Providers), now).OpenAIKey)
+	if err != nil {
+		return nil, err
+	}
+	limits := assistant.DefaultLimits()
+	limits.CallsPerMinute, limits.MonthlyTokens, limits.GlobalMonthlyTokens = cfg.CallsPerMinute, cfg.MonthlyTokens, cfg.GlobalMonthlyTokens
+	keys := config.NewKeys(secrets.Fetch(cfg.Secrets.Keys), now)
+	keys.Start()
+	return api.Lazy(func() http.Handler {
+		client := db.New(cfg.AWS, now)
+		ids := id.NewGenerator(now, rand.Reader)
+		cursors := db.NewCursors(keys)
+		projects := project.New(project.Deps{
+			DB: client, Projects: client.Table(cfg.Tables.Projects), Contents: client.Table(cfg.Files.Contents),
+			Outbox: event.Outbox{Events: client.Table(cfg.Files.Events), IDs: ids}, Cursors: cursors, IDs: ids, Clock: now, Logger: logger,
+			Quotas: project.DefaultQuotas(),
+		})
+		ai := assistant.New(assistant.Deps{
+			DB: client, Conversations: client.Table(cfg.Conversations.Conversations), Projects: projects, Cursors: cursors, IDs: ids,
+			Clock: now, Logger: logger, Model: provider, Limits: limits,
+		})
+		return api.NewRouter(api.Config{
+			Name: "Development Platform API: assistant", Version: "1.0.0",
+			Edge: cfg.Edge, Logger: logger, Auth: account.NewSessions(client, cfg.Tables, keys, now, logger), Clock: now,
+		}, ai.Register)
+	}), nil
+}

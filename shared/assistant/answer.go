@@ -1,0 +1,292 @@
+package assistant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"devplatform/shared/assistant/action"
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/prompt"
+	"devplatform/shared/assistant/uistream"
+	"devplatform/shared/clock"
+)
+
+const (
+	// maxOutput is the longest answer that a model is asked for, in tokens; minOutput the least room with which it is asked at all.
+	maxOutput = 8192
+	minOutput = 256
+	// maxAnswer is the longest answer that is taken, in bytes, should a provider not keep to maxOutput: it fits into one message.
+	maxAnswer = 384 << 10
+)
+
+// errEnough ends an answer that has reached maxAnswer.
+var errEnough = errors.New("assistant: the answer is too large")
+
+// listener hears of an answer as it is made, in the order of the stream. Nobody listens to a chat that is answered at once: nil.
+type listener func(say func(*uistream.Writer) error)
+
+// failure is a call that can't be done.
+type failure struct {
+	call model.Call
+	// what is tried, in a few words.
+	what    string
+	problem *action.Problem
+}
+
+// answer is one that is being made.
+type answer struct {
+	service  *Service
+	listener listener
+	draft    *action.Draft
+	reserved reservation
+	request  model.Request
+
+	text strings.Builder
+	// size is how much came, in bytes: text and the input of calls.
+	size    int
+	outcome model.Outcome // of the first round; its usage is that of all
+	round   round
+}
+
+// round is what one request to the model brings.
+type round struct {
+	// quiet rounds are repairs: their text is nobody's business, and their calls need other ids than those before.
+	quiet   bool
+	said    int // bytes
+	call    *incoming
+	calls   []model.Call
+	results []model.Result
+	done    []action.Action
+	failed  []failure
+}
+
+// told is what listeners know a call by.
+func (r *round) told(callID string) string {
+	if r.quiet {
+		return callID + "-again"
+	}
+	return callID
+}
+
+// incoming is a call whose input is still coming.
+type incoming struct {
+	model.Call
+	input strings.Builder
+	// shape follows the input; what no JSON begins with is not passed on.
+	shape jsonPrefix
+}
+
+// tell says something to whoever listens.
+func (a *answer) tell(say func(*uistream.Writer) error) {
+	if a.listener != nil {
+		a.listener(say)
+	}
+}
+
+// say adds to the text.
+func (a *answer) say(text string) {
+	if text == "" {
+		return
+	}
+	a.text.WriteString(text)
+	a.tell(func(w *uistream.Writer) error { return w.Text(text) })
+}
+
+// generate has the model answer. Errors: ask's; storage's.
+func (a *answer) generate(ctx context.Context, tighter func() model.Request) error {
+	a.tell(func(w *uistream.Writer) error { return w.Start(a.reserved.messageID) })
+	err := a.listen(ctx, a.request)
+	var fault *model.Error
+	if errors.As(err, &fault) && fault.Fault == model.TooLong && a.size == 0 {
+		room := a.request.MaxOutput
+		a.request = tighter()
+		a.request.MaxOutput = room
+		err = a.listen(ctx, a.request)
+	}
+	if err != nil {
+		return err
+	}
+	left := a.repair(ctx)
+	a.finishText(left)
+	return nil
+}
+
+// listen makes one request and takes in what comes.
+func (a *answer) listen(ctx context.Context, request model.Request) error {
+	outcome, err := a.service.ask(ctx, a.reserved, request, func(p model.Part) error { return a.take(ctx, p) })
+	if errors.Is(err, errEnough) {
+		outcome.Stop, err = model.StopLength, nil
+	}
+	if outcome.Usage.Zero() && (err == nil || a.round.said > 0) { // it does not say: counted as requests are
+		outcome.Usage = model.Usage{Input: prompt.Tokens(request), Output: (a.round.said + 3) / 4}
+	}
+	a.spend(outcome.Usage)
+	if !a.round.quiet {
+		a.outcome.Stop, a.outcome.Model = outcome.Stop, outcome.Model
+	}
+	return err
+}
+
+// spend counts what one more request took.
+func (a *answer) spend(u model.Usage) {
+	a.outcome.Usage.Input += u.Input
+	a.outcome.Usage.Output += u.Output
+}
+
+// spent is what all requests took.
+func (a *answer) spent() usage {
+	return usage{InputTokens: a.outcome.Usage.Input, OutputTokens: a.outcome.Usage.Output}
+}
+
+// take takes in a part.
+func (a *answer) take(ctx context.Context, p model.Part) error {
+	a.size += len(p.Text)
+	a.round.said += len(p.Text)
+	if a.size > maxAnswer {
+		return errEnough
+	}
+	switch p.Kind {
+	case model.Text:
+		if !a.round.quiet {
+			a.say(clean(p.Text))
+		}
+	case model.CallStart:
+		a.round.call = &incoming{Call: model.Call{ID: p.CallID, Name: p.Name}}
+		id := a.round.told(p.CallID)
+		a.tell(func(w *uistream.Writer) error { return w.ToolStart(id, p.Name) })
+	case model.CallDelta:
+		a.round.call.input.WriteString(p.Text)
+		if a.round.call.shape.accept(p.Text) {
+			id := a.round.told(p.CallID)
+			a.tell(func(w *uistream.Writer) error { return w.ToolDelta(id, p.Text) })
+		}
+	case model.CallEnd:
+		call := a.round.call.Call
+		call.Input = a.round.call.input.String()
+		a.round.call = nil
+		return a.act(ctx, call)
+	}
+	return nil
+}
+
+// act takes in a call that is complete. What is wrong with it is noted; the error is storage's.
+func (a *answer) act(ctx context.Context, call model.Call) error {
+	a.round.calls = append(a.round.calls, call)
+	done, err := action.Parse(call)
+	what := call.Name
+	if err == nil {
+		what = done.Brief()
+		id, input := a.round.told(call.ID), jsontext.Value(call.Input)
+		a.tell(func(w *uistream.Writer) error { return w.ToolAvailable(id, call.Name, input) })
+		err = a.draft.Apply(ctx, done)
+	}
+	var problem *action.Problem
+	switch {
+	case errors.As(err, &problem):
+		a.round.failed = append(a.round.failed, failure{call, what, problem})
+		a.round.results = append(a.round.results, model.Result{CallID: call.ID, Text: problem.Text, Failed: true})
+		return nil
+	case err != nil:
+		return err
+	}
+	actions := a.draft.Actions()
+	done = actions[len(actions)-1] // as it was taken in
+	a.round.done = append(a.round.done, done)
+	a.round.results = append(a.round.results, model.Result{CallID: call.ID, Text: "Checked."})
+	a.tell(func(w *uistream.Writer) error { return w.Data("action", done) })
+	return nil
+}
+
+// repair lets the model see once what could not be done, and answers with what still can't. That the model fails meanwhile does not
+// undo the answer.
+func (a *answer) repair(ctx context.Context) []failure {
+	first := a.round
+	if len(first.failed) == 0 {
+		return nil
+	}
+	request := prompt.Repair(a.request, a.text.String(), first.calls, first.results)
+	room := a.reserved.tokens - a.outcome.Usage.Input - a.outcome.Usage.Output - prompt.Tokens(request)
+	if room < minOutput {
+		return first.failed
+	}
+	request.MaxOutput = min(maxOutput, room)
+	a.round = round{quiet: true}
+	if err := a.listen(ctx, request); err != nil {
+		a.service.logger.WarnContext(ctx, "the model did not repair its actions", "messageId", a.reserved.messageID, "cause", err.Error())
+	}
+	return stillFailed(first.failed, a.round)
+}
+
+// stillFailed are the failures, the latest for each thing tried, that a second round has not made good.
+func stillFailed(first []failure, second round) []failure {
+	settled := map[string]bool{}
+	for _, done := range second.done {
+		settled[done.Brief()] = true
+	}
+	var left []failure
+	for _, f := range append(second.failed, first...) {
+		if !settled[f.what] {
+			settled[f.what] = true
+			left = append(left, f)
+		}
+	}
+	return left
+}
+
+// finishText ends the text with what the user must know beside what the model said.
+func (a *answer) finishText(left []failure) {
+	if strings.TrimSpace(a.text.String()) == "" && len(a.draft.Actions()) > 0 {
+		var briefs []string
+		for _, done := range a.draft.Actions() {
+			briefs = append(briefs, "- `"+done.Brief()+"`")
+		}
+		a.say("These are the changes:\n\n" + strings.Join(briefs, "\n"))
+	}
+	for _, f := range left {
+		a.note(fmt.Sprintf("Left out: `%s`: %s", f.what, f.problem.Text))
+	}
+	if a.outcome.Stop == model.StopLength {
+		a.note("The answer was cut off here: it has reached its greatest length.")
+	}
+}
+
+// note adds a paragraph that is not the model's.
+func (a *answer) note(text string) { a.say("\n\n> " + strings.ReplaceAll(text, "\n", "\n> ")) }
+
+// clean is text as answers may have it: UTF-8 without NUL.
+func clean(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
+}
+
+// log says what an answer came to, without a word of it.
+func (a *answer) log(ctx context.Context, asked clock.Timestamp, cause error) {
+	level, spent := slog.LevelInfo, a.spent()
+	attrs := []slog.Attr{
+		slog.String("messageId", a.reserved.messageID), slog.String("model", a.outcome.Model), slog.String("stop", string(a.outcome.Stop)),
+		slog.Int("inputTokens", spent.InputTokens), slog.Int("outputTokens", spent.OutputTokens),
+		slog.Float64("ms", float64(a.service.now().Sub(asked.Time()).Microseconds())/1000),
+	}
+	if cause != nil {
+		level = levelOf(cause)
+		attrs = append(attrs, slog.String("cause", cause.Error()))
+	}
+	a.service.logger.LogAttrs(ctx, level, "answer", attrs...)
+}
+
+// levelOf is how much an operator should mind.
+func levelOf(cause error) slog.Level {
+	var fault *model.Error
+	switch {
+	case errors.Is(cause, errCancelled), errors.As(cause, &fault) && fault.Fault == model.Refused:
+		return slog.LevelInfo
+	case errors.As(cause, &fault) && fault.Fault == model.Misconfigured:
+		return slog.LevelError
+	default:
+		return slog.LevelWarn
+	}
+}

@@ -1,0 +1,49 @@
+package assistant
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"strconv"
+	"time"
+
+	"devplatform/shared/api"
+	"devplatform/shared/assistant/model"
+)
+
+// What clients hear of a model that did not answer.
+var (
+	errUnavailable = api.NewError(api.CodeAIUnavailable, "The assistant's model can't answer at the moment. Please try again in a while.")
+	errOverdue     = api.NewError(api.CodeAIUnavailable, "The assistant's model took too long to answer. Please try again.")
+	errRefused     = api.NewError(api.CodeAIRefused, "The model's provider stopped the answer: something in it, or in the question, is against its rules.")
+	errTooLong     = api.NewError(api.CodeValidationFailed, "message: is, together with the files that it is about, longer than the model can read")
+	errMisfit      = api.NewError(api.CodeInternal, "Something went wrong on our side. Please try again.")
+)
+
+// retryAfter is how long clients should leave a model alone that did not say so itself.
+const retryAfter = 5 * time.Second
+
+// answerTo is what a client is told about why there is no complete answer. What is no fault of a model stays as it is.
+func answerTo(err error) error {
+	var fault *model.Error
+	switch {
+	case errors.Is(err, errTooLate), errors.Is(err, errSilent), errors.Is(err, errStopped):
+		return later(errOverdue, retryAfter).WithCause(err)
+	case !errors.As(err, &fault):
+		return err
+	}
+	switch fault.Fault {
+	case model.Refused:
+		return errRefused.WithCause(err)
+	case model.TooLong:
+		return errTooLong.WithCause(err)
+	case model.Misconfigured:
+		return errMisfit.WithCause(err)
+	default:
+		return later(errUnavailable, cmp.Or(fault.RetryAfter, retryAfter)).WithCause(err)
+	}
+}
+
+func later(e *api.Error, wait time.Duration) *api.Error {
+	return e.WithHeader("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+}

@@ -1,0 +1,50 @@
+package assistant
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"devplatform/shared/api"
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/prompt"
+	"devplatform/shared/clock"
+)
+
+// generate has code written for a prompt, without a project. Errors: RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE, AI_REFUSED,
+// VALIDATION_FAILED where the prompt does not fit the model; storage's classes.
+func (s *Service) generate(ctx context.Context, text, language, framework string) (generated, error) {
+	ctx, cancel := outlive(ctx)
+	defer cancel()
+	request := prompt.Generate(text, language, framework, maxOutput)
+	_, id := s.newTurn()
+	input := prompt.Tokens(request)
+	r, err := s.reserveUpTo(ctx, reservation{userID: api.CallerFrom(ctx).UserID, messageID: id}, input+maxOutput, input+minOutput)
+	if err != nil {
+		return generated{}, err
+	}
+	request.MaxOutput = min(maxOutput, r.tokens-input)
+	asked := clock.Stamp(s.now())
+	bounded, end := s.generationTime(ctx)
+	defer end()
+	answer := &answer{service: s, reserved: r, request: request}
+	cause := answer.listen(bounded, request)
+	if cause == nil && strings.TrimSpace(answer.text.String()) == "" {
+		cause = errEmpty
+	}
+	spent := answer.spent()
+	answer.log(ctx, asked, cause)
+	if err := errors.Join(answerTo(cause), s.settle(ctx, r, spent)); err != nil {
+		return generated{}, err
+	}
+	said := answer.text.String()
+	code, written := prompt.MainBlock(said)
+	return generated{
+		Code: code, Language: cmp.Or(language, written), Framework: framework, Explanation: said,
+		Model: answer.outcome.Model, Usage: spent,
+	}, nil
+}
+
+// errEmpty is a model that said nothing.
+var errEmpty = &model.Error{Fault: model.Unavailable, Cause: errors.New("an empty answer")}

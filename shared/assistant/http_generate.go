@@ -1,0 +1,55 @@
+package assistant
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/api"
+)
+
+type generateInput struct {
+	Body struct {
+		Prompt    string `json:"prompt" minLength:"1" maxLength:"32000" doc:"What to write, 1–32,000 characters" example:"A function that slugifies a title."`
+		Language  string `json:"language,omitempty" maxLength:"64" doc:"The language to write in" example:"typescript"`
+		Framework string `json:"framework,omitempty" maxLength:"64" doc:"The framework to write for" example:"react"`
+	}
+}
+
+// Resolve implements huma.Resolver.
+func (in *generateInput) Resolve(huma.Context) []error {
+	errs := notBlank("prompt", in.Body.Prompt)
+	errs = append(errs, noControls("language", in.Body.Language)...)
+	return append(errs, noControls("framework", in.Body.Framework)...)
+}
+
+// generated is what was written.
+type generated struct {
+	Code        string `json:"code" doc:"The code; empty if there is none in the answer" example:"export const slugify = (title) => title.toLowerCase()\n"`
+	Language    string `json:"language" doc:"The language asked for, else the one that the answer says" example:"javascript"`
+	Framework   string `json:"framework" doc:"The framework asked for; empty if none was" example:"react"`
+	Explanation string `json:"explanation" doc:"What there is to say about the code, as Markdown" example:"It keeps letters and digits."`
+	Model       string `json:"model" doc:"What answered, by the provider's name for it" example:"scaffold-1"`
+	Usage       usage  `json:"usage" doc:"What the call took of the month's tokens"`
+}
+
+type generateOutput struct{ Body generated }
+
+func (s *Service) registerGenerate(h huma.API) {
+	api.Register(h, api.Operation{
+		ID: "generate", Method: http.MethodPost, Path: "/api/ai/generate", Tag: tag, Session: true,
+		Summary:     "Write code for a prompt",
+		Description: "Without a project and without a history.",
+		Errors:      []api.Code{api.CodeQuotaExceeded, api.CodeAIUnavailable, api.CodeAIRefused, api.CodeConflict},
+	}, s.handleGenerate)
+}
+
+func (s *Service) handleGenerate(ctx context.Context, in *generateInput) (*generateOutput, error) {
+	g, err := s.generate(ctx, in.Body.Prompt, strings.TrimSpace(in.Body.Language), strings.TrimSpace(in.Body.Framework))
+	if err != nil {
+		return nil, err
+	}
+	return &generateOutput{Body: g}, nil
+}

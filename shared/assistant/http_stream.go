@@ -1,0 +1,110 @@
+package assistant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/api"
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/uistream"
+)
+
+// patience is how long a stream waits for the model's first word, so that an error until then is an ordinary answer.
+const patience = 3 * time.Second
+
+// saying is something that a listener is told.
+type saying = func(*uistream.Writer) error
+
+// telling is a conversation that is listened to.
+type telling struct {
+	said chan saying
+	// reply and err are there once said is closed.
+	reply reply
+	err   error
+}
+
+// begin converses in the background. Whatever is said has to be taken.
+func (s *Service) begin(ctx context.Context, q question) *telling {
+	t := &telling{said: make(chan saying)}
+	go func() {
+		defer close(t.said)
+		defer func() {
+			if cause := recover(); cause != nil {
+				t.err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+			}
+		}()
+		t.reply, t.err = s.converse(ctx, q, func(say saying) { t.said <- say })
+	}()
+	return t
+}
+
+func (s *Service) handleStream(ctx context.Context, in *chatInput) (*huma.StreamResponse, error) {
+	t := s.begin(ctx, in.question())
+	first, ended := t.wait(2) // the first thing said is the answer's id, before the model was heard
+	if ended && t.err != nil {
+		return nil, t.err
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) { t.stream(hc, first) }}, nil
+}
+
+// wait takes n things that are said, or as many as are said until patience ends, or all.
+func (t *telling) wait(n int) (first []saying, ended bool) {
+	over := time.After(patience)
+	for len(first) < n {
+		select {
+		case say, ok := <-t.said:
+			if !ok {
+				return first, true
+			}
+			first = append(first, say)
+		case <-over:
+			return first, false
+		}
+	}
+	return first, false
+}
+
+// stream writes what is said as it is said. A client that has gone is no reason to stop listening: what is made is stored.
+func (t *telling) stream(hc huma.Context, first []saying) {
+	out := api.EventStreamOf(hc)
+	w := uistream.NewWriter(out, out.FlushError, uistream.Options{})
+	defer w.Close()
+	for _, say := range first {
+		_ = say(w)
+	}
+	for say := range t.said {
+		_ = say(w)
+	}
+	_ = t.end(out, w)
+}
+
+// end says how it ended.
+func (t *telling) end(out *api.EventStream, w *uistream.Writer) error {
+	if t.err != nil {
+		text := "Something went wrong on our side. Please try again."
+		var told *api.Error
+		if errors.As(t.err, &told) {
+			text = told.Message
+		}
+		_ = out.Fail(t.err) // it has begun: only the log hears of it
+		return errors.Join(w.Error(text), w.Finish(uistream.Failed))
+	}
+	return errors.Join(w.Data("result", t.reply), w.Finish(reasonOf(t.reply.stop)))
+}
+
+// reasonOf is why an answer ended, in the protocol's words. Calls of tools are no reason: nobody is asked for their results.
+func reasonOf(stop model.Stop) uistream.Reason {
+	switch stop {
+	case model.StopEnd, model.StopTools:
+		return uistream.Stop
+	case model.StopLength:
+		return uistream.Length
+	default:
+		return uistream.Other
+	}
+}

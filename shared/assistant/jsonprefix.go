@@ -1,0 +1,201 @@
+package assistant
+
+import "strings"
+
+// jsonPrefix follows a JSON object as it comes, byte by byte, and knows whether what came can still become one (RFC 8259). The zero
+// value has seen nothing. It is about grammar alone: names that come twice, and bytes that are no UTF-8, are for whoever reads the whole.
+type jsonPrefix struct {
+	state  jsonState
+	open   []byte // the closing brackets that are due
+	word   string // what is left of true, false or null
+	hex    int    // digits that are left of \uXXXX
+	isName bool   // the string under way is a name
+	broken bool
+}
+
+type jsonState uint8
+
+const (
+	jsonStart        jsonState = iota // the object's opening brace
+	jsonValue                         // a value
+	jsonValueOrEnd                    // a value, or the end of an empty array
+	jsonName                          // a name
+	jsonNameOrEnd                     // a name, or the end of an empty object
+	jsonColon                         // what separates a name from its value
+	jsonAfter                         // a comma or the end
+	jsonString                        // inside of a string
+	jsonEscape                        // behind a backslash
+	jsonHex                           // inside of \uXXXX
+	jsonWord                          // inside of true, false, null
+	jsonMinus                         // behind a number's minus
+	jsonZero                          // behind its leading zero
+	jsonInteger                       // in its integer digits
+	jsonPoint                         // behind its point
+	jsonFraction                      // in its fraction's digits
+	jsonExponent                      // behind its e
+	jsonExponentSign                  // behind the sign of its exponent
+	jsonExponentDigits                // in its exponent's digits
+	jsonEnd                           // behind the object
+)
+
+// accept takes more text and reports whether all of it so far begins a JSON object.
+func (j *jsonPrefix) accept(text string) bool {
+	for i := 0; i < len(text) && !j.broken; i++ {
+		j.broken = !j.next(text[i])
+	}
+	return !j.broken
+}
+
+func isSpace(c byte) bool { return strings.IndexByte(" \t\r\n", c) >= 0 }
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+func isHex(c byte) bool   { return isDigit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
+
+// next takes one byte.
+func (j *jsonPrefix) next(c byte) bool {
+	switch j.state {
+	case jsonString, jsonEscape, jsonHex:
+		return j.inString(c)
+	case jsonWord:
+		return j.inWord(c)
+	case jsonMinus, jsonZero, jsonInteger, jsonPoint, jsonFraction, jsonExponent, jsonExponentSign, jsonExponentDigits:
+		return j.inNumber(c)
+	}
+	if isSpace(c) {
+		return true
+	}
+	switch j.state {
+	case jsonStart:
+		return c == '{' && j.begin(c)
+	case jsonValueOrEnd:
+		if c == ']' {
+			return j.end(c)
+		}
+		return j.begin(c)
+	case jsonValue:
+		return j.begin(c)
+	case jsonNameOrEnd, jsonName:
+		if c == '}' && j.state == jsonNameOrEnd {
+			return j.end(c)
+		}
+		j.state, j.isName = jsonString, true
+		return c == '"'
+	case jsonColon:
+		j.state = jsonValue
+		return c == ':'
+	case jsonAfter:
+		return j.after(c)
+	default:
+		return false
+	}
+}
+
+// begin takes the first byte of a value.
+func (j *jsonPrefix) begin(c byte) bool {
+	switch {
+	case c == '{':
+		j.open, j.state = append(j.open, '}'), jsonNameOrEnd
+	case c == '[':
+		j.open, j.state = append(j.open, ']'), jsonValueOrEnd
+	case c == '"':
+		j.state, j.isName = jsonString, false
+	case c == '-':
+		j.state = jsonMinus
+	case c == '0':
+		j.state = jsonZero
+	case isDigit(c):
+		j.state = jsonInteger
+	default:
+		words := map[byte]string{'t': "rue", 'f': "alse", 'n': "ull"}
+		j.word, j.state = words[c], jsonWord
+		return j.word != ""
+	}
+	return true
+}
+
+// after takes what follows a value.
+func (j *jsonPrefix) after(c byte) bool {
+	switch {
+	case c != ',':
+		return j.end(c)
+	case j.open[len(j.open)-1] == '}':
+		j.state = jsonName
+	default:
+		j.state = jsonValue
+	}
+	return true
+}
+
+// end takes a closing bracket.
+func (j *jsonPrefix) end(c byte) bool {
+	last := len(j.open) - 1
+	if c != j.open[last] {
+		return false
+	}
+	j.open, j.state = j.open[:last], jsonAfter
+	if last == 0 {
+		j.state = jsonEnd
+	}
+	return true
+}
+
+func (j *jsonPrefix) inString(c byte) bool {
+	switch {
+	case j.state == jsonHex:
+		if j.hex--; j.hex == 0 {
+			j.state = jsonString
+		}
+		return isHex(c)
+	case j.state == jsonEscape && c == 'u':
+		j.state, j.hex = jsonHex, 4
+	case j.state == jsonEscape:
+		j.state = jsonString
+		return strings.IndexByte(`"\/bfnrt`, c) >= 0
+	case c == '\\':
+		j.state = jsonEscape
+	case c == '"' && j.isName:
+		j.state = jsonColon
+	case c == '"':
+		j.state = jsonAfter
+	default:
+		return c >= ' '
+	}
+	return true
+}
+
+func (j *jsonPrefix) inWord(c byte) bool {
+	if c != j.word[0] {
+		return false
+	}
+	if j.word = j.word[1:]; j.word == "" {
+		j.state = jsonAfter
+	}
+	return true
+}
+
+// inNumber takes the next byte of a number, or the first behind it.
+func (j *jsonPrefix) inNumber(c byte) bool {
+	digits := map[jsonState]jsonState{
+		jsonMinus: jsonInteger, jsonInteger: jsonInteger, jsonPoint: jsonFraction, jsonFraction: jsonFraction,
+		jsonExponent: jsonExponentDigits, jsonExponentSign: jsonExponentDigits, jsonExponentDigits: jsonExponentDigits,
+	}
+	state := j.state
+	whole := state == jsonZero || state == jsonInteger
+	switch {
+	case state == jsonMinus && c == '0':
+		j.state = jsonZero
+	case isDigit(c) && state != jsonZero:
+		j.state = digits[state]
+	case c == '.' && whole:
+		j.state = jsonPoint
+	case (c == 'e' || c == 'E') && (whole || state == jsonFraction):
+		j.state = jsonExponent
+	case (c == '+' || c == '-') && state == jsonExponent:
+		j.state = jsonExponentSign
+	case whole || state == jsonFraction || state == jsonExponentDigits:
+		j.state = jsonAfter
+		return isSpace(c) || j.after(c)
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,204 @@
+package assistant
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"devplatform/shared/api"
+	"devplatform/shared/assistant/action"
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/prompt"
+	"devplatform/shared/clock"
+	"devplatform/shared/id"
+	"devplatform/shared/project"
+)
+
+// reply is an answer as the chat calls give it (API.md, call 15).
+type reply struct {
+	ConversationID string          `json:"conversationId" doc:"The project's conversation" example:"cnv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Response       string          `json:"response" doc:"What the assistant says, as Markdown" example:"Here is a button."`
+	Code           string          `json:"code" doc:"The main block of code: the content of the first file that is written, else the first fenced block of the response, else empty" example:"export default function Button() {}\n"`
+	Actions        []action.Action `json:"actions" nullable:"false" doc:"The changes to the project's files, each checked, in the order in which they apply; at most 20"`
+	MessageID      string          `json:"messageId" doc:"The answer's id in the conversation" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Model          string          `json:"model" doc:"What answered, by the provider's name for it" example:"scaffold-1"`
+	Usage          usage           `json:"usage" doc:"What the call took of the month's tokens"`
+	Applied        bool            `json:"applied" doc:"Whether the actions were done to the project's files. Where that was asked for and failed, the response says why" example:"false"`
+
+	// stop is why the answer ended; empty of one that was cancelled.
+	stop model.Stop
+}
+
+// conversing is a question on its way to a reply.
+type conversing struct {
+	question
+	material
+	*answer
+	// questionID is the message's; the answer's is that of its reservation.
+	questionID string
+	asked      clock.Timestamp
+	userID     string
+}
+
+// conversationID is that of a project's conversation: there is one a project, of the same ULID.
+func conversationID(projectID string) string {
+	return string(id.Conversation) + strings.TrimPrefix(projectID, string(id.Project))
+}
+
+// converse answers a question, tells l of the answer as it comes, and stores both. It goes on when the caller has gone.
+// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE, AI_REFUSED, VALIDATION_FAILED where no
+// prompt fits the model; storage's classes. An answer that was cut off is stored as far as it came.
+func (s *Service) converse(ctx context.Context, q question, l listener) (reply, error) {
+	ctx, cancel := outlive(ctx)
+	defer cancel()
+	m, err := s.gather(ctx, q)
+	if err != nil {
+		return reply{}, err
+	}
+	c := s.newConversing(ctx, q, m, l)
+	needsNote := m.memory.isLong()
+	if err := c.reserve(ctx, needsNote); err != nil {
+		return reply{}, err
+	}
+	bounded, end := s.generationTime(ctx)
+	defer end()
+	note := func() note { return note{} }
+	if needsNote {
+		note = s.beginNote(bounded, c.reserved, m.memory)
+	}
+	cause := c.generate(bounded, func() model.Request { return m.chat.Request(prompt.DefaultBudget().Tight(), maxOutput) })
+	return c.conclude(ctx, cause, note())
+}
+
+// outlive is a context that does not end with its request, but in time to say so before the function does.
+func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	ctx = context.WithoutCancel(ctx)
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, deadline)
+}
+
+func (s *Service) newConversing(ctx context.Context, q question, m material, l listener) *conversing {
+	questionID, answerID := s.newTurn()
+	userID := api.CallerFrom(ctx).UserID
+	return &conversing{
+		question: q, material: m, questionID: questionID, asked: clock.Stamp(s.now()), userID: userID,
+		answer: &answer{
+			service: s, listener: l, draft: action.NewDraft(m.files),
+			reserved: reservation{userID: userID, messageID: answerID},
+			request:  m.chat.Request(prompt.DefaultBudget(), maxOutput),
+		},
+	}
+}
+
+// reserve sets tokens aside: for the answer, its repair, and a note if one is needed; if there are fewer left, as many as there are,
+// down to a short answer.
+func (c *conversing) reserve(ctx context.Context, needsNote bool) error {
+	input := prompt.Tokens(c.request)
+	wanted := 2 * (input + maxOutput)
+	if needsNote {
+		wanted += noteTokens(c.memory)
+	}
+	reserved, err := c.service.reserveUpTo(ctx, c.reserved, wanted, input+minOutput)
+	c.reserved = reserved
+	c.request.MaxOutput = min(maxOutput, reserved.tokens-input)
+	return err
+}
+
+// reserveUpTo reserves wanted tokens, or what is left if that is enough.
+func (s *Service) reserveUpTo(ctx context.Context, r reservation, wanted, enough int) (reservation, error) {
+	r.tokens = wanted
+	err := s.reserve(ctx, r)
+	var short *quotaError
+	if errors.As(err, &short) && short.left >= enough && short.left < wanted {
+		r.tokens = short.left
+		err = s.reserve(ctx, r)
+	}
+	return r, err
+}
+
+// conclude stores what came, applies it if that was asked for, and answers. cause is why the answer was cut off, nil if it was not.
+func (c *conversing) conclude(ctx context.Context, cause error, n note) (reply, error) {
+	c.spend(n.used)
+	spent := c.spent()
+	cancelled := errors.Is(cause, errCancelled)
+	if cause == nil && c.text.Len() == 0 {
+		cause = errEmpty
+	}
+	c.log(ctx, c.asked, cause)
+	if cause != nil && !cancelled && c.text.Len() == 0 && len(c.draft.Actions()) == 0 {
+		return reply{}, errors.Join(answerTo(cause), c.service.settle(ctx, c.reserved, spent))
+	}
+	t := c.turn(spent, cause)
+	if err := c.service.finish(ctx, c.reserved, c.projectID, t, spent); err != nil {
+		return reply{}, err
+	}
+	c.service.keepNote(ctx, c.projectID, c.memory, n)
+	if cause != nil && !cancelled {
+		return reply{}, answerTo(cause)
+	}
+	r := reply{
+		ConversationID: conversationID(c.projectID), Response: t.answer.Content, Code: t.answer.Code, Actions: t.answer.Actions,
+		MessageID: t.answer.ID, Model: t.answer.Model, Usage: spent, stop: c.outcome.Stop,
+	}
+	if c.apply && !cancelled && len(r.Actions) > 0 {
+		c.applyTo(ctx, t.answer, &r)
+	}
+	return r, nil
+}
+
+// turn is what is stored.
+func (c *conversing) turn(spent usage, cause error) turn {
+	t := turn{
+		question: message{ID: c.questionID, Role: model.User, Content: c.message, Status: complete, CreatedAt: c.asked, AuthorID: c.userID},
+		answer: message{
+			ID: c.reserved.messageID, Role: model.Assistant, Content: c.text.String(), Actions: c.draft.Actions(), Model: c.outcome.Model, Usage: spent,
+			Status: complete, CreatedAt: clock.Stamp(c.service.now()), AuthorID: c.userID,
+		},
+	}
+	if cause != nil {
+		t.answer.Status = interrupted
+	}
+	if t.answer.Actions == nil {
+		t.answer.Actions = []action.Action{}
+	}
+	t.answer.Code = mainCode(t.answer)
+	return t
+}
+
+// mainCode is the main block of an answer.
+func mainCode(m message) string {
+	for _, a := range m.Actions {
+		if a.Content != nil {
+			return *a.Content
+		}
+	}
+	code, _ := prompt.MainBlock(m.Content)
+	return code
+}
+
+// applyTo does the actions of an answer that is stored already, so that it is never lost. If that fails, the answer says so.
+func (c *conversing) applyTo(ctx context.Context, m message, r *reply) {
+	var changes []project.Operation
+	for _, op := range c.draft.Operations() {
+		changes = append(changes, project.Operation(op))
+	}
+	err := c.service.projects.Change(ctx, c.projectID, changes)
+	if r.Applied = err == nil; r.Applied {
+		return
+	}
+	why := "the service is busy. Please try again."
+	var told *api.Error
+	if errors.As(err, &told) {
+		why = told.Message
+	}
+	c.note("The changes were not applied: " + why)
+	m.Content = c.text.String()
+	r.Response = m.Content
+	if failed := c.service.amend(ctx, c.projectID, m); failed != nil {
+		err = errors.Join(err, failed)
+	}
+	c.service.logger.WarnContext(ctx, "an answer was not applied", "messageId", m.ID, "cause", err.Error())
+}
