@@ -6,8 +6,6 @@ package action
 import (
 	"context"
 	"fmt"
-
-	"devplatform/shared/assistant/model"
 )
 
 // Type is what an action does.
@@ -69,13 +67,6 @@ type Operation struct {
 	Content  string
 	ETag     string
 }
-
-// Tools are what a model is offered: one for each type, named after it, whose input has the action's fields but its type.
-func Tools() []model.Tool { return nil }
-
-// Parse reads a model's call. Error: *Problem, for a tool that does not exist, input that is no JSON object, and fields that are
-// missing, of the wrong type or not the tool's.
-func Parse(_ model.Call) (Action, error) { return Action{}, problemf("") }
 
 // Brief is the action in a few words for a model that reads the conversation later: "edit_file /src/a.ts".
 func (a Action) Brief() string { return string(a.Type) + " " + a.Path }
