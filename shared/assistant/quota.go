@@ -1,8 +1,17 @@
 package assistant
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
 
-// reservation is what a call sets aside of its user's tokens before a model is asked: most of what it may take.
+	"devplatform/shared/api"
+	"devplatform/shared/db"
+	"devplatform/shared/id"
+)
+
+// reservation is what a call sets aside of its user's tokens before a model is asked: the most that it may take.
 type reservation struct {
 	userID string
 	// messageID names the answer. The month in its time is the one that pays, whenever the answer ends.
@@ -10,13 +19,142 @@ type reservation struct {
 	tokens    int
 }
 
+// month is the one that pays.
+func (r reservation) month() month {
+	at, _ := id.Message.Time(r.messageID)
+	return monthOf(at)
+}
+
+// month is a month of UTC: its first moment.
+type month time.Time
+
+func monthOf(at time.Time) month {
+	at = at.UTC()
+	return month(time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC))
+}
+
+// String is the month as keys and the API have it: 2026-11.
+func (m month) String() string { return time.Time(m).Format("2006-01") }
+
+// next is the first moment behind it.
+func (m month) next() time.Time { return time.Time(m).AddDate(0, 1, 0) }
+
+const (
+	// minuteRule is the name of the limit of calls a minute.
+	minuteRule = "ai"
+	// crashedAfter is the age at which a generation that has not ended never will: its function is gone.
+	crashedAfter = 10 * time.Minute
+	// generationKept is how long it can still be said that a generation has ended.
+	generationKept = 24 * time.Hour
+)
+
 // quotaError says how many tokens are left where there are too few; errors.As finds it beneath QUOTA_EXCEEDED.
 type quotaError struct{ left int }
 
-func (e *quotaError) Error() string { return "assistant: too few tokens are left" }
+func (e *quotaError) Error() string {
+	return fmt.Sprintf("assistant: too few tokens are left: %d", e.left)
+}
 
-func (s *Service) reserve(_ context.Context, _ reservation) error { return nil }
+// reserve counts a call against its user's minute and sets its tokens aside in the months of the user and, if there is a limit for
+// them, of all users: all of it or nothing, in one transaction. Where a quota refuses, it first frees what this user's crashed calls
+// have left behind. Whoever reserves must finish or settle.
+// Errors: RATE_LIMITED with Retry-After; QUOTA_EXCEEDED, a *quotaError beneath; CONFLICT; storage's classes.
+func (s *Service) reserve(ctx context.Context, r reservation) error {
+	err := s.reserveOnce(ctx, r)
+	if _, short := errors.AsType[*quotaError](err); !short {
+		return err
+	}
+	freed, ferr := s.freeCrashed(ctx, r)
+	switch {
+	case ferr != nil:
+		return ferr
+	case !freed:
+		return err
+	}
+	return s.reserveOnce(ctx, r)
+}
 
-func (s *Service) settle(_ context.Context, _ reservation, _ usage) error { return nil }
+func (s *Service) reserveOnce(ctx context.Context, r reservation) error {
+	minute, tooOften := s.counters.Write(minuteRule, r.userID, s.limits.CallsPerMinute, time.Minute)
+	err := s.store.reserve(ctx, r, s.limits, s.now(), minute)
+	lack, lacks := errors.AsType[*lackError](err)
+	switch {
+	case !lacks:
+		return err
+	case lack.minute:
+		return tooOften
+	case lack.tokens():
+		return s.tooFew(r, lack)
+	}
+	return errUsedID.WithCause(err)
+}
 
-func (s *Service) isCancelled(_ context.Context, _ reservation) (bool, error) { return false, nil }
+var errUsedID = api.NewError(api.CodeConflict, "This answer is being made already. Please try again.")
+
+// tooFew says whose tokens don't suffice, and when there are new ones.
+func (s *Service) tooFew(r reservation, lack *lackError) error {
+	anew := "New ones come on " + r.month().next().Format(time.DateOnly) + " (UTC)."
+	if lack.user == nil {
+		left := max(0, s.limits.GlobalMonthlyTokens-lack.global.Taken)
+		return api.NewError(api.CodeQuotaExceeded, "What all users together may take of the assistant this month is used up. "+anew).
+			WithCause(&quotaError{left})
+	}
+	left := max(0, s.limits.MonthlyTokens-lack.user.Taken)
+	said := fmt.Sprintf("Your %d tokens of this month are used up. ", s.limits.MonthlyTokens)
+	if left > 0 {
+		said = fmt.Sprintf("Of your %d tokens of this month %d are left, which is too few for this. ", s.limits.MonthlyTokens, left)
+	}
+	if lack.global != nil {
+		left = min(left, max(0, s.limits.GlobalMonthlyTokens-lack.global.Taken))
+	}
+	return api.NewError(api.CodeQuotaExceeded, said+anew).WithCause(&quotaError{left})
+}
+
+// freeCrashed gives back what a user's generations have reserved that can't end any more, and reports whether there were any in
+// the month of a reservation. Others may do so at once: each is freed once.
+func (s *Service) freeCrashed(ctx context.Context, r reservation) (freed bool, err error) {
+	crashed, err := s.store.crashed(ctx, r.userID, s.now().Add(-crashedAfter))
+	if err != nil {
+		return false, err
+	}
+	for _, g := range crashed {
+		if err := s.store.release(ctx, r.userID, g, s.now()); err != nil {
+			return freed, err
+		}
+		freed = freed || g.Month == r.month().String()
+	}
+	return freed, nil
+}
+
+// settle turns a reservation into what was really taken, once: doing it again changes nothing. It is done even if the caller's
+// context has ended. Error: storage's classes.
+func (s *Service) settle(ctx context.Context, r reservation, used usage) error {
+	return s.conclude(ctx, s.settlement(r, used))
+}
+
+func (s *Service) settlement(r reservation, used usage) settlement {
+	return settlement{reservation: r, global: s.limits.GlobalMonthlyTokens > 0, used: used, at: s.now()}
+}
+
+// conclude ends a generation: it settles, and makes more writes in the same transaction. Of a generation that had ended before, nothing
+// is written, and that is no error. Where conditions of more failed, the error says so, behind as many writes as the settlement has.
+func (s *Service) conclude(ctx context.Context, e settlement, more ...db.Write) error {
+	ctx = context.WithoutCancel(ctx) // what was taken was taken
+	before, err := s.store.conclude(ctx, e, more)
+	if before != released || err != nil {
+		return err
+	}
+	// It was taken for crashed, and what it had reserved was given back.
+	e.late = true
+	_, err = s.store.conclude(ctx, e, more)
+	return err
+}
+
+// isCancelled reports whether a user wants a generation of theirs to stop, in one call. Error: storage's classes.
+func (s *Service) isCancelled(ctx context.Context, r reservation) (bool, error) {
+	g, err := s.store.generation(ctx, r.userID, r.messageID)
+	if errors.Is(err, db.ErrNotFound) {
+		return false, nil
+	}
+	return g.Cancelled, err
+}
