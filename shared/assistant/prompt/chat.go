@@ -1,6 +1,12 @@
 package prompt
 
-import "devplatform/shared/assistant/model"
+import (
+	"fmt"
+	"strings"
+
+	"devplatform/shared/assistant/action"
+	"devplatform/shared/assistant/model"
+)
 
 // Document is a file that the model is shown.
 type Document struct{ Path, Content string }
@@ -23,21 +29,52 @@ type Chat struct {
 	Message string
 }
 
-// Request is the call that answers the message.
-func (c Chat) Request(_ Budget, maxOutput int) model.Request {
-	return model.Request{Task: model.TaskChat, MaxOutput: maxOutput}
+// Request is the call that answers the message: the recent turns as messages of their own, then one with all the rest. Its message is
+// whole, whatever the budget.
+func (c Chat) Request(b Budget, maxOutput int) model.Request {
+	files, turns := c.show(b), c.recent(b.History)
+	summary, _ := cut(clean(c.Summary), b.Summary*bytesPerToken-frame)
+	messages, after := messagesOf(turns)
+
+	sections := []section{{"project", c.facts()}}
+	if len(c.Paths) > 0 && b.Tree > 0 {
+		sections = append(sections, section{"files", c.tree(b.Tree*bytesPerToken - frame)})
+	}
+	for _, f := range files {
+		sections = append(sections, section{fileTitle(f.Path, f.Cut), f.Content})
+	}
+	if summary != "" {
+		sections = append(sections, section{"conversation before", summary})
+	}
+	if after != "" {
+		sections = append(sections, section{"previous answer", strings.TrimSpace(after)})
+	}
+	sections = append(sections, section{"message", orNothing(clean(c.Message))})
+	text := together(sections, texts(messages))
+
+	return model.Request{
+		Task: model.TaskChat, System: chatInstruction, Tools: action.Tools(), MaxOutput: maxOutput,
+		Messages: append(messages, model.Message{Role: model.User, Text: text}),
+		Facts: model.Facts{
+			Prompt: c.Message, Framework: c.Framework, Paths: c.Paths, Files: files, CurrentFile: c.CurrentFile,
+			Turns: turns, Summary: summary,
+		},
+	}
 }
 
-// Generate asks for one block of code and a short explanation.
-func Generate(_, _, _ string, maxOutput int) model.Request {
-	return model.Request{Task: model.TaskGenerate, MaxOutput: maxOutput}
+// facts are what is known of the project, a line each.
+func (c Chat) facts() string {
+	lines := []string{"name: " + name(c.Project), "framework: " + name(c.Framework), fmt.Sprintf("number of files: %d", max(c.Total, len(c.Paths)))}
+	if c.CurrentFile != "" {
+		lines = append(lines, "the user is looking at: "+name(c.CurrentFile))
+	}
+	return strings.Join(lines, "\n")
 }
 
-// Summarize asks for a note that takes the place of turns and of the note before.
-func Summarize(_ string, _ []model.Turn, maxOutput int) model.Request {
-	return model.Request{Task: model.TaskSummarize, MaxOutput: maxOutput}
+func texts(messages []model.Message) []string {
+	all := make([]string, len(messages))
+	for i, m := range messages {
+		all[i] = m.Text
+	}
+	return all
 }
-
-// Repair is the request after an answer to r some of whose calls failed: the answer, the results of its calls, and the wish for
-// the failed ones only. A call without a result was taken in.
-func Repair(r model.Request, _ string, _ []model.Call, _ []model.Result) model.Request { return r }
