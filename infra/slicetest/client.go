@@ -124,7 +124,7 @@ func (c *Client) send(method, path string, body any, change []func(*http.Request
 		return Answer{}, err
 	}
 	a := Answer{Status: res.StatusCode, Header: res.Header, Raw: string(raw), Calls: c.SessionCalls + c.log.Calls(res.Header.Get("X-Request-Id"))}
-	if len(raw) > 0 {
+	if len(raw) > 0 && !strings.HasPrefix(res.Header.Get("Content-Type"), "text/") {
 		err = json.Unmarshal(raw, &a.Body)
 	}
 	return a, err
@@ -134,7 +134,7 @@ func (c *Client) send(method, path string, body any, change []func(*http.Request
 type Answer struct {
 	Status int
 	Header http.Header
-	Body   map[string]any // of a body that is a JSON object, as all are
+	Body   map[string]any // of a body that is a JSON object, as all are but streams
 	Raw    string
 	Calls  int64 // to DynamoDB
 }

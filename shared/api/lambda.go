@@ -34,7 +34,7 @@ const answerMargin = 500 * time.Millisecond
 func withMargin(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return ctx, func() {}
+		return context.WithCancel(ctx)
 	}
 	return context.WithDeadline(ctx, deadline.Add(-answerMargin))
 }

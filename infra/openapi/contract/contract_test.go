@@ -53,3 +53,37 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// TestStreams holds streams of events to their media type, and errors in their stead to the schema.
+func TestStreams(t *testing.T) {
+	t.Parallel()
+	c, err := read([]byte(`{"openapi": "3.1.0", "paths": {"/api/stream": {"post": {"responses": {
+		"200": {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
+		"204": {"description": "No Content"},
+		"503": {"content": {"application/json": {"schema": {"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]}}}}
+	}}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		status      int
+		media, body string
+		failure     string // "" for none
+	}{
+		{200, "text/event-stream", "data: {}\n\n", ""},
+		{200, "application/json", "{}", "Content-Type"},
+		{200, "", "data: {}\n\n", "Content-Type"},
+		{204, "", "", ""},
+		{204, "text/event-stream", "data: {}\n\n", "has a body"},
+		{503, "application/json", `{"code":"AI_UNAVAILABLE"}`, ""},
+		{503, "application/json", `{}`, "not as the OpenAPI document says"},
+		{503, "text/event-stream", "data: {}\n\n", "Content-Type"},
+	} {
+		r := &recorder{TB: t}
+		c.check(r, "POST", "/api/stream", tc.status, http.Header{"Content-Type": {tc.media}}, []byte(tc.body))
+		said := strings.Join(r.failures, "; ")
+		if (tc.failure == "") != (said == "") || !strings.Contains(said, tc.failure) {
+			t.Errorf("%d %s %q: said %q, want %q", tc.status, tc.media, tc.body, said, tc.failure)
+		}
+	}
+}
