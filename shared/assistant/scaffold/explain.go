@@ -1,0 +1,3 @@
+package scaffold
+
+func (c *conversation) explain(in intent) {}
