@@ -68,16 +68,16 @@ type Writer struct {
 type call struct{ id, name string }
 
 // NewWriter begins a stream; Close ends its keep-alives. Nothing is sent before the first frame or the first silence, and until then an
-// ordinary error can be answered in the stream's place. If w is an http.ResponseWriter it gets the stream's headers then, not before.
-func NewWriter(w io.Writer, flush func() error, o Options) *Writer {
-	s := &Writer{to: w, flush: flush, keepAlive: o.KeepAlive}
-	if s.keepAlive == 0 {
-		s.keepAlive = DefaultKeepAlive
+// ordinary error can be answered in the stream's place. If to is an http.ResponseWriter it gets the stream's headers then, not before.
+func NewWriter(to io.Writer, flush func() error, o Options) *Writer {
+	w := &Writer{to: to, flush: flush, keepAlive: o.KeepAlive}
+	if w.keepAlive == 0 {
+		w.keepAlive = DefaultKeepAlive
 	}
-	s.mu.Lock() // the timer looks at itself
-	s.timer = time.AfterFunc(s.keepAlive, s.alive)
-	s.mu.Unlock()
-	return s
+	w.mu.Lock() // the timer looks at itself
+	w.timer = time.AfterFunc(w.keepAlive, w.alive)
+	w.mu.Unlock()
+	return w
 }
 
 // Header sets the headers of an answer that is a stream.

@@ -1,0 +1,403 @@
+package uistream_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/assistant/uistream"
+)
+
+// wire keeps what was written, and what of it was flushed.
+type wire struct {
+	mu      sync.Mutex
+	written bytes.Buffer
+	writes  []string
+	flushed int
+	err     error
+}
+
+func (w *wire) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return 0, w.err
+	}
+	w.writes = append(w.writes, string(p))
+	return w.written.Write(p)
+}
+
+func (w *wire) flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.flushed = w.written.Len()
+	return nil
+}
+
+func (w *wire) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.written.String()
+}
+
+// allFlushed reports whether nothing waits to be sent.
+func (w *wire) allFlushed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.flushed == w.written.Len()
+}
+
+// newWriter is a stream that has no silences unless a test waits for them.
+func newWriter(t *testing.T) (*uistream.Writer, *wire) {
+	t.Helper()
+	to := &wire{}
+	w := uistream.NewWriter(to, to.flush, uistream.Options{KeepAlive: math.MaxInt64})
+	t.Cleanup(w.Close)
+	return w, to
+}
+
+// do runs steps that must all succeed.
+func do(t *testing.T, steps ...error) {
+	t.Helper()
+	for i, err := range steps {
+		if err != nil {
+			t.Errorf("step %d: %v", i, err)
+		}
+	}
+}
+
+// TestTheStreamByteForByte is API.md §6.4.
+func TestTheStreamByteForByte(t *testing.T) {
+	t.Parallel()
+	w, to := newWriter(t)
+	if w.Begun() {
+		t.Error("begun before the first frame")
+	}
+	do(t,
+		w.Start("msg_1"), w.Text("Hello, "), w.Text(""), w.Text("\"wörld\"\r\n\u2028"),
+		w.ToolStart("c1", "create_file"), w.ToolDelta("c1", `{"pa`), w.ToolDelta("c1", ""), w.ToolDelta("c1", `th":"/a"}`),
+		w.ToolAvailable("c1", "create_file", jsontext.Value("{\n  \"path\": \"/a\"\r\n}")),
+		w.Data("action", map[string]string{"path": "/a"}),
+		w.Text("Done."),
+		w.Data("result", struct {
+			Code    string   `json:"code"`
+			Actions []string `json:"actions"`
+		}{}),
+		w.Finish(uistream.Stop),
+	)
+	want := strings.Join([]string{
+		`data: {"type":"start","messageId":"msg_1"}`,
+		`data: {"type":"text-start","id":"text-1"}`,
+		`data: {"type":"text-delta","id":"text-1","delta":"Hello, "}`,
+		`data: {"type":"text-delta","id":"text-1","delta":"\"wörld\"\r\n` + "\u2028" + `"}`,
+		`data: {"type":"text-end","id":"text-1"}`,
+		`data: {"type":"tool-input-start","toolCallId":"c1","toolName":"create_file"}`,
+		`data: {"type":"tool-input-delta","toolCallId":"c1","inputTextDelta":"{\"pa"}`,
+		`data: {"type":"tool-input-delta","toolCallId":"c1","inputTextDelta":"th\":\"/a\"}"}`,
+		`data: {"type":"tool-input-available","toolCallId":"c1","toolName":"create_file","input":{"path":"/a"}}`,
+		`data: {"type":"data-action","data":{"path":"/a"}}`,
+		`data: {"type":"text-start","id":"text-2"}`,
+		`data: {"type":"text-delta","id":"text-2","delta":"Done."}`,
+		`data: {"type":"text-end","id":"text-2"}`,
+		`data: {"type":"data-result","data":{"code":"","actions":[]}}`,
+		`data: {"type":"finish","finishReason":"stop"}`,
+		`data: [DONE]`,
+		"",
+	}, "\n\n")
+	if diff := cmp.Diff(want, to.String()); diff != "" {
+		t.Error(diff)
+	}
+	if !to.allFlushed() || !w.Begun() {
+		t.Errorf("flushed: %v, begun: %v", to.allFlushed(), w.Begun())
+	}
+	for _, piece := range to.writes {
+		if !strings.HasSuffix(piece, "\n\n") {
+			t.Errorf("a frame came in pieces: %q", piece)
+		}
+	}
+	for name, err := range map[string]error{
+		"start": w.Start("x"), "text": w.Text("x"), "no text": w.Text(""), "tool start": w.ToolStart("x", "x"), "tool delta": w.ToolDelta("x", "x"),
+		"tool available": w.ToolAvailable("x", "x", nil), "tool error": w.ToolError("x", "x", "x"), "data": w.Data("x", nil),
+		"error": w.Error("x"), "finish": w.Finish(uistream.Stop),
+	} {
+		if !errors.Is(err, uistream.ErrEnded) {
+			t.Errorf("%s after the end: %v", name, err)
+		}
+	}
+	if to.String() != want {
+		t.Error("something was written after [DONE]")
+	}
+}
+
+// kinds are the types of the frames, in order.
+func kinds(t *testing.T, stream string) (all []string, done bool) {
+	t.Helper()
+	list, done := frames(t, stream)
+	for _, f := range list {
+		kind, _ := f["type"].(string)
+		all = append(all, kind)
+	}
+	return all, done
+}
+
+// TestWhatIsOpenIsClosed: a reader never waits for the end of a part.
+func TestWhatIsOpenIsClosed(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		play func(*uistream.Writer) []error
+		want []string
+		done bool
+	}{
+		"text at the end": {func(w *uistream.Writer) []error {
+			return []error{w.Text("a"), w.Finish(uistream.Length)}
+		}, []string{"text-start", "text-delta", "text-end", "finish"}, true},
+		"text at an error": {func(w *uistream.Writer) []error {
+			return []error{w.Text("a"), w.Error("Busy."), w.Data("result", 1), w.Finish(uistream.Failed)}
+		}, []string{"text-start", "text-delta", "text-end", "error", "data-result", "finish"}, true},
+		"calls at an error": {func(w *uistream.Writer) []error {
+			return []error{w.ToolStart("1", "a"), w.ToolStart("2", "b"), w.ToolDelta("1", "{"), w.ToolAvailable("2", "b", 1), w.Error("Busy."), w.Finish(uistream.Failed)}
+		}, []string{"tool-input-start", "tool-input-start", "tool-input-delta", "tool-input-available", "tool-input-error", "error", "finish"}, true},
+		"calls at the end": {func(w *uistream.Writer) []error {
+			return []error{w.ToolStart("1", "a"), w.ToolStart("2", "b"), w.ToolError("1", "a", "No."), w.Finish(uistream.Stop)}
+		}, []string{"tool-input-start", "tool-input-start", "tool-input-error", "tool-input-error", "finish"}, true},
+		"text before a call": {func(w *uistream.Writer) []error {
+			return []error{w.Text("a"), w.ToolAvailable("1", "a", 1), w.Text("b")}
+		}, []string{"text-start", "text-delta", "text-end", "tool-input-available", "text-start", "text-delta"}, false},
+		"nothing": {func(w *uistream.Writer) []error { w.Close(); w.Close(); return nil }, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, to := newWriter(t)
+			do(t, tc.play(w)...)
+			got, done := kinds(t, to.String())
+			if diff := cmp.Diff(tc.want, got); diff != "" || done != tc.done {
+				t.Errorf("done: %v\n%s", done, diff)
+			}
+		})
+	}
+}
+
+func TestCallsHaveAnOrder(t *testing.T) {
+	t.Parallel()
+	w, to := newWriter(t)
+	do(t, w.ToolStart("1", "a"), w.Text("x"))
+	for name, err := range map[string]error{
+		"begun twice": w.ToolStart("1", "a"), "never begun": w.ToolDelta("2", "{"), "no JSON": w.ToolAvailable("1", "a", jsontext.Value(`{"a":`)),
+		"no data": w.Data("x", func() {}),
+	} {
+		if err == nil || errors.Is(err, uistream.ErrEnded) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	do(t, w.ToolAvailable("1", "a", nil))
+	if err := w.ToolDelta("1", "{"); err == nil {
+		t.Error("more of a call that has ended")
+	}
+	got, _ := kinds(t, to.String())
+	if diff := cmp.Diff([]string{"tool-input-start", "text-start", "text-delta", "text-end", "tool-input-available"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestAClientThatHasGone: the caller hears of it each time, and the writer does not try again.
+func TestAClientThatHasGone(t *testing.T) {
+	t.Parallel()
+	gone := errors.New("gone")
+	for name, broken := range map[string]func(*wire) (io.Writer, func() error){
+		"the write fails": func(to *wire) (io.Writer, func() error) { to.err = gone; return to, to.flush },
+		"the flush fails": func(to *wire) (io.Writer, func() error) { return to, func() error { return gone } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			to := &wire{}
+			stream, flush := broken(to)
+			w := uistream.NewWriter(stream, flush, uistream.Options{})
+			defer w.Close()
+			for i, err := range []error{w.Start("m"), w.Text("a"), w.Text(""), w.Data("x", 1), w.Finish(uistream.Stop)} {
+				if !errors.Is(err, gone) {
+					t.Errorf("step %d: %v", i, err)
+				}
+			}
+			if len(to.writes) > 1 {
+				t.Errorf("tried again: %q", to.writes)
+			}
+		})
+	}
+}
+
+// TestHeadersComeWithTheFirstByte, so that an ordinary error can take the stream's place until then.
+func TestHeadersComeWithTheFirstByte(t *testing.T) {
+	t.Parallel()
+	rec := httptest.NewRecorder()
+	w := uistream.NewWriter(rec, func() error { rec.Flush(); return nil }, uistream.Options{})
+	defer w.Close()
+	if len(rec.Header()) > 0 {
+		t.Errorf("too early: %v", rec.Header())
+	}
+	do(t, w.Start("msg_1"))
+	h := rec.Result().Header
+	if h.Get("Content-Type") != "text/event-stream" || h.Get("x-vercel-ai-ui-message-stream") != "v1" || len(h) != 2 || !rec.Flushed {
+		t.Errorf("%v", h)
+	}
+}
+
+// TestSilences runs on a clock of its own.
+func TestSilences(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		to := &wire{}
+		w := uistream.NewWriter(to, to.flush, uistream.Options{})
+		pass := func(d time.Duration, want int) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			if got := strings.Count(to.String(), ": keep-alive\n\n"); got != want {
+				t.Errorf("%d comments, want %d", got, want)
+			}
+		}
+		pass(10*time.Second-1, 0)
+		if w.Begun() {
+			t.Error("begun before the first silence")
+		}
+		pass(1, 1)
+		if !w.Begun() || !to.allFlushed() {
+			t.Error("not sent")
+		}
+		pass(20*time.Second, 3)
+		do(t, w.Text("a")) // begins the silence anew
+		pass(9*time.Second, 3)
+		do(t, w.Text("b"))
+		pass(9*time.Second, 3)
+		pass(time.Second, 4)
+		do(t, w.Finish(uistream.Stop))
+		pass(time.Hour, 4)
+		got, done := kinds(t, to.String())
+		if diff := cmp.Diff([]string{"text-start", "text-delta", "text-delta", "text-end", "finish"}, got); diff != "" || !done {
+			t.Errorf("done: %v\n%s", done, diff)
+		}
+	})
+}
+
+// TestNoSilenceIsBrokenForNobody: not after Close, and not for a client that has gone.
+func TestNoSilenceIsBrokenForNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		to := &wire{}
+		closed := uistream.NewWriter(to, to.flush, uistream.Options{KeepAlive: time.Second})
+		gone := uistream.NewWriter(to, func() error { return io.ErrClosedPipe }, uistream.Options{KeepAlive: time.Second})
+		if err := gone.Text("a"); !errors.Is(err, io.ErrClosedPipe) {
+			t.Error(err)
+		}
+		closed.Close()
+		before := to.String()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if to.String() != before || closed.Begun() {
+			t.Errorf("%q", to.String())
+		}
+		// A client that goes during a silence is found out by the comment, and told of at the next frame.
+		silent := uistream.NewWriter(to, func() error { return io.ErrClosedPipe }, uistream.Options{KeepAlive: time.Second})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if err := silent.Start("m"); !errors.Is(err, io.ErrClosedPipe) {
+			t.Error(err)
+		}
+		if n := strings.Count(to.String(), "keep-alive"); n != 1 {
+			t.Errorf("%d comments", n)
+		}
+	})
+}
+
+// TestACommentIsNeverInAFrame has silences all the time, beside several who write.
+func TestACommentIsNeverInAFrame(t *testing.T) {
+	t.Parallel()
+	to := &wire{}
+	w := uistream.NewWriter(to, to.flush, uistream.Options{KeepAlive: time.Nanosecond})
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 200 {
+				do(t, w.Data("x", strings.Repeat("y", 100)))
+			}
+		})
+	}
+	group.Wait()
+	for !strings.Contains(to.String(), "keep-alive") { // the silence after the last frame, at the latest
+		runtime.Gosched()
+	}
+	w.Close()
+	end := to.String()
+	list, _ := frames(t, end)
+	if _, comments := parse(end); len(list) != 800 || len(comments) == 0 {
+		t.Errorf("%d frames, %d comments", len(list), len(comments))
+	}
+	for _, piece := range to.writes {
+		if strings.Count(piece, "\n\n") != 1 || !strings.HasSuffix(piece, "\n\n") {
+			t.Errorf("%q", piece)
+		}
+	}
+	if to.String() != end {
+		t.Error("written to after Close")
+	}
+}
+
+// FuzzWriter says anything at all, and a reader gets back exactly that.
+func FuzzWriter(f *testing.F) {
+	f.Add("m", "Hello\r\n\r\ndata: [DONE]\n\n", "create_file", `{"a":"\u2028"}`)
+	f.Add("", "\x00\xff\ufeff", ": keep-alive", "")
+	f.Add("é", "\n\n", "\r", "\"}\n\ndata: {")
+	f.Fuzz(func(t *testing.T, id, text, name, input string) {
+		w, to := newWriter(t)
+		do(t, w.Start(id), w.Text(text), w.ToolStart(id, name), w.ToolDelta(id, input), w.ToolAvailable(id, name, input),
+			w.ToolError(id, name, text), w.Data("x", []string{text, input}), w.Error(text), w.Finish(uistream.Reason(name)))
+		// A reader sees what is no UTF-8 as Unicode asks for it.
+		id, text, name, input = valid(id), valid(text), valid(name), valid(input)
+		var want []map[string]any
+		add := func(frame map[string]any) { want = append(want, frame) }
+		add(map[string]any{"type": "start", "messageId": id})
+		if text != "" {
+			add(map[string]any{"type": "text-start", "id": "text-1"})
+			add(map[string]any{"type": "text-delta", "id": "text-1", "delta": text})
+			add(map[string]any{"type": "text-end", "id": "text-1"})
+		}
+		add(map[string]any{"type": "tool-input-start", "toolCallId": id, "toolName": name})
+		if input != "" {
+			add(map[string]any{"type": "tool-input-delta", "toolCallId": id, "inputTextDelta": input})
+		}
+		add(map[string]any{"type": "tool-input-available", "toolCallId": id, "toolName": name, "input": input})
+		add(map[string]any{"type": "tool-input-error", "toolCallId": id, "toolName": name, "errorText": text})
+		add(map[string]any{"type": "data-x", "data": []any{text, input}})
+		add(map[string]any{"type": "error", "errorText": text})
+		add(map[string]any{"type": "finish", "finishReason": name})
+		got, done := frames(t, to.String())
+		if diff := cmp.Diff(want, got); diff != "" || !done {
+			t.Errorf("done: %v\n%s", done, diff)
+		}
+	})
+}
+
+// valid has U+FFFD for each byte that is no UTF-8.
+func valid(s string) string { return string([]rune(s)) }
+
+// BenchmarkText is a frame of text: 16 streams of 200 a second are 3,200.
+func BenchmarkText(b *testing.B) {
+	w := uistream.NewWriter(io.Discard, func() error { return nil }, uistream.Options{})
+	defer w.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := w.Text("some words of an answer"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
