@@ -116,12 +116,12 @@ func (a *Action) set(name string, value jsontext.Value) string {
 }
 
 func (a *Action) setPackages(value jsontext.Value) string {
-	const rule = "must be a list of strings"
+	const rule, most = "must be a list of strings, at least one and at most 50", 50
 	if value.Kind() != '[' {
 		return rule
 	}
 	var elements []jsontext.Value
-	if json.Unmarshal(value, &elements) != nil {
+	if json.Unmarshal(value, &elements) != nil || len(elements) == 0 || len(elements) > most {
 		return rule
 	}
 	for _, element := range elements {
