@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -108,8 +109,10 @@ func (p *Provider) Generate(ctx context.Context, r model.Request, emit func(mode
 		case traits.cached() && refusesCaching(err):
 			p.uncached.Store(true)
 			attempt--
-		case !worthRepeating(err) || attempt+1 == maxAttempts || over(window) || !awsclient.Sleep(ctx, p.backoff(attempt)):
+		case !worthRepeating(err) || attempt+1 == maxAttempts || over(window):
 			return a.outcome, err
+		case !awsclient.Sleep(ctx, p.backoff(attempt)):
+			return a.outcome, left(ctx)
 		}
 	}
 }
@@ -136,6 +139,9 @@ func worthRepeating(err error) bool {
 	var failed *model.Error
 	return errors.As(err, &failed) && failed.Fault == model.Unavailable && failed.RetryAfter == 0
 }
+
+// left is the error of a context that has ended.
+func left(ctx context.Context) error { return fmt.Errorf("bedrock: %w", ctx.Err()) }
 
 // over reports that the timer has run out.
 func over(timer *time.Timer) bool {

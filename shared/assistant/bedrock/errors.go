@@ -40,7 +40,7 @@ var faults = map[string]model.Fault{
 // tooLong are the words, in lower case, in which models say that a request does not fit. Bedrock has no code for it: it is a
 // ValidationException, and of some models a ModelErrorException.
 var tooLong = []string{
-	"too long",                   // Claude, Nova: "Input is too long for requested model.", "prompt is too long: 210000 tokens > 200000 maximum"
+	"is too long",                // Claude, Nova: "Input is too long for requested model.", "prompt is too long: 210000 tokens > 200000 maximum"
 	"too many input tokens",      // Titan, Nova: "Too many input tokens. Max input tokens: 8192, request input token count: 9279"
 	"input tokens exceed",        // "Number of input tokens exceeds maximum length"
 	"exceed context limit",       // Claude: "input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000"
@@ -50,29 +50,24 @@ var tooLong = []string{
 	"expected maxlength", // schemas that count characters: "expected maxLength: 50000, actual: 52611"
 }
 
-// filtered are the words of a ValidationException by which a filter refuses a prompt.
+// filtered are the words, also of a ValidationException, by which a filter refuses a prompt.
 var filtered = []string{"content filter", "content policy"}
 
 // refused is why a call did not become an answer.
 func (p *Provider) refused(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("bedrock: %w", ctx.Err())
+		return left(ctx)
 	}
 	var response *awshttp.ResponseError
 	var unsent *smithyhttp.RequestSendError
 	var unread *smithy.DeserializationError
-	var named smithy.APIError
 	failed := &model.Error{Fault: model.Misconfigured, Cause: p.cause(err, !errors.As(err, &unread))}
 	switch {
-	case errors.As(err, &response):
-		failed.Fault = faultOf(err, response.HTTPStatusCode())
-		if response.Response != nil {
-			failed.RetryAfter = retryAfter(response.Response.Header)
-		}
-	case errors.As(err, &named):
-		failed.Fault = faultOf(err, 0)
 	case errors.As(err, &unsent):
 		failed.Fault = model.Unavailable
+	case errors.As(err, &response) && response.Response != nil:
+		failed.Fault = faultOf(err, response.HTTPStatusCode())
+		failed.RetryAfter = retryAfter(response.Response.Header)
 	}
 	// What is left never reached the network: no credentials, no region, no endpoint.
 	return failed
@@ -81,7 +76,7 @@ func (p *Provider) refused(ctx context.Context, err error) error {
 // brokeOff is why an answer did not come to its end.
 func (p *Provider) brokeOff(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("bedrock: %w", ctx.Err())
+		return left(ctx)
 	}
 	var network net.Error
 	return &model.Error{Fault: faultOf(err, 0), Cause: p.cause(err, errors.As(err, &network))}
@@ -91,15 +86,18 @@ func (p *Provider) brokeOff(ctx context.Context, err error) error {
 func faultOf(err error, status int) model.Fault {
 	var named smithy.APIError
 	if errors.As(err, &named) {
-		fault, known := faults[named.ErrorCode()]
-		said := strings.ToLower(named.ErrorMessage())
+		code, said := codeOf(named), strings.ToLower(named.ErrorMessage())
 		has := func(words string) bool { return strings.Contains(said, words) }
-		switch code := named.ErrorCode(); {
-		case (code == "ValidationException" || strings.HasPrefix(code, "Model")) && slices.ContainsFunc(tooLong, has):
-			return model.TooLong
-		case code == "ValidationException" && slices.ContainsFunc(filtered, has):
-			return model.Refused
-		case known:
+		switch code {
+		case "ValidationException", "ModelErrorException", "ModelStreamErrorException":
+			if slices.ContainsFunc(tooLong, has) {
+				return model.TooLong
+			}
+			if slices.ContainsFunc(filtered, has) {
+				return model.Refused
+			}
+		}
+		if fault, known := faults[code]; known {
 			return fault
 		}
 	}
@@ -111,6 +109,15 @@ func faultOf(err error, status int) model.Fault {
 		return model.Unavailable
 	}
 	return model.Misconfigured
+}
+
+// codeOf is an error's code. In a stream it is the name of an event, which begins in lower case unless the SDK knows it there.
+func codeOf(err smithy.APIError) string {
+	code := err.ErrorCode()
+	if code == "" {
+		return ""
+	}
+	return strings.ToUpper(code[:1]) + code[1:]
 }
 
 // refusesCaching reports that a call failed for its cache points.
@@ -164,17 +171,18 @@ func (p *Provider) cause(err error, safe bool) error {
 	}
 	text = cut(p.redact(text))
 	var response *awshttp.ResponseError
-	if errors.As(err, &response) {
+	if errors.As(err, &response) && response.HTTPStatusCode() != 0 { // the SDK has one without a response, too
 		text = fmt.Sprintf("HTTP %d, request %q: %s", response.HTTPStatusCode(), cut(response.ServiceRequestID()), text)
 	}
 	return &cause{text, err}
 }
 
 // redactor takes the credentials out of a text. AWS explains a bad signature by what it signed, the session's token included.
+// (Words as short as those of a local platform are no secrets, and could be any text's.)
 func redactor(a config.AWS) func(string) string {
 	var pairs []string
-	for _, secret := range []string{a.SecretAccessKey, a.SessionToken, a.AccessKeyID} {
-		if secret != "" {
+	for _, secret := range []string{a.SecretAccessKey, a.SessionToken} {
+		if len(secret) > 8 {
 			pairs = append(pairs, secret, "[credential]")
 		}
 	}
