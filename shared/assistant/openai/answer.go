@@ -86,9 +86,9 @@ func newAnswer(modelName string, r model.Request, emit func(model.Part) error) *
 	return a
 }
 
-// read takes in the whole answer. Once it is complete, only the usage is waited for, and no longer than the timer runs that tail
-// starts.
-func (a *answer) read(response *http.Response, tail func() *time.Timer) error {
+// read takes in the whole answer. Once it is complete, only the usage is waited for, and no longer than tail: the timers that
+// within starts end the call.
+func (a *answer) read(response *http.Response, tail time.Duration, within func(time.Duration) *time.Timer) error {
 	if mediaType, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); mediaType == "text/html" {
 		return &model.Error{Fault: model.Misconfigured, Cause: errors.New("a web page is at the base URL, not an API")}
 	}
@@ -108,6 +108,8 @@ func (a *answer) read(response *http.Response, tail func() *time.Timer) error {
 		event := events.Event()
 		data := bytes.TrimSpace(event.Data)
 		if bytes.HasPrefix(data, []byte("[DONE]")) {
+			defer within(drainTimeout).Stop()
+			_, _ = io.Copy(io.Discard, body)
 			break
 		}
 		if len(data) == 0 {
@@ -117,7 +119,7 @@ func (a *answer) read(response *http.Response, tail func() *time.Timer) error {
 			return a.end(err)
 		}
 		if a.finish != "" && timer == nil {
-			timer = tail()
+			timer = within(tail)
 			defer timer.Stop()
 		}
 	}

@@ -42,22 +42,28 @@ const (
 	idleTimeout = 30 * time.Second
 	// tailTimeout is how long a complete answer waits for what servers say behind it: usage and [DONE].
 	tailTimeout = 3 * time.Second
+	// drainTimeout is how long the end of the stream is waited for behind [DONE]. It is there at once, as a rule; a connection whose
+	// answer was not read to it can't serve the next call.
+	drainTimeout = 50 * time.Millisecond
 )
 
 // New makes the provider. It does nothing yet: the first call does, and tells of options that can't be used.
 func New(o Options) model.Provider {
-	return newProvider(o, tailTimeout)
+	return newProvider(o, pace{retry: firstWait, tail: tailTimeout})
 }
 
-func newProvider(o Options, tail time.Duration) *provider {
-	return &provider{options: o, tail: tail, connect: sync.OnceValues(func() (*server, error) { return newServer(o.BaseURL) })}
+func newProvider(o Options, w pace) *provider {
+	return &provider{options: o, pace: w, connect: sync.OnceValues(func() (*server, error) { return newServer(o.BaseURL, w) })}
 }
 
 type provider struct {
 	options Options
-	tail    time.Duration
+	pace    pace
 	connect func() (*server, error)
 }
+
+// pace is how long is waited before the first retry, and behind an answer.
+type pace struct{ retry, tail time.Duration }
 
 // Generate implements model.Provider.
 func (p *provider) Generate(ctx context.Context, r model.Request, emit func(model.Part) error) (model.Outcome, error) {
@@ -96,25 +102,26 @@ func (p *provider) ask(ctx context.Context, r model.Request, a *answer) (key str
 		return key, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	return key, a.read(response, func() *time.Timer { return time.AfterFunc(p.tail, cancel) })
+	return key, a.read(response, p.pace.tail, func(wait time.Duration) *time.Timer { return time.AfterFunc(wait, cancel) })
 }
 
 // server is the API at one address.
 type server struct {
 	client *http.Client
 	url    string
+	pace   pace
 	// completionTokens says by which of its two names the server takes the limit of an answer: see limitName.
 	completionTokens atomic.Bool
 }
 
 // newServer makes the client. It reads no proxy from the environment either.
-func newServer(base string) (*server, error) {
+func newServer(base string, w pace) (*server, error) {
 	address, err := endpoint(base)
 	if err != nil {
 		return nil, err
 	}
 	dialer := &net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}
-	s := &server{url: address.String(), client: &http.Client{
+	s := &server{url: address.String(), pace: w, client: &http.Client{
 		// A redirect turns the POST into a GET, or takes prompt and key to somebody else.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{

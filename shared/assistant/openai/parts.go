@@ -114,7 +114,7 @@ func (c *piece) isFollowedBy(d callDelta, input string) bool {
 	case c.shape.closed() && strings.TrimSpace(input) != "":
 		return true
 	}
-	return d.ID == "" && c.shape.opened && d.Function.Name != c.name
+	return d.ID == "" && c.shape.opened && c.name != "" && d.Function.Name != c.name
 }
 
 // advance hands on what may be: all of the queue up to a call that may go on. Nothing goes on at the last.

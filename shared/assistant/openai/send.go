@@ -50,7 +50,7 @@ func (s *server) send(ctx context.Context, b body, key string) (*http.Response, 
 			s.completionTokens.CompareAndSwap(completionTokens, !completionTokens)
 			continue
 		}
-		if retries == maxRetries || !mayRetry(err) || !pause(window, retryWait(err, retries)) {
+		if retries == maxRetries || !mayRetry(err) || !pause(window, s.retryWait(err, retries)) {
 			return nil, err
 		}
 		retries++
@@ -98,8 +98,8 @@ func mayRetry(err error) bool {
 }
 
 // retryWait is what the server asked for, else 200 to 400 ms, then twice that.
-func retryWait(err error, retries int) time.Duration {
-	step := firstWait << retries
+func (s *server) retryWait(err error, retries int) time.Duration {
+	step := s.pace.retry << retries
 	wait := step + rand.N(step) //nolint:gosec // spreads callers out, guards nothing
 	var failed *model.Error
 	if errors.As(err, &failed) {

@@ -1,0 +1,528 @@
+package openai_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/openai"
+)
+
+// TestErrors has the errors that servers answer with.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	openAI := func(message, kind, code string) string {
+		return fmt.Sprintf(`{"error":{"message":%q,"type":%q,"param":null,"code":%s}}`, message, kind, code)
+	}
+	for name, tc := range map[string]struct {
+		status int
+		body   string
+		want   model.Fault
+		tries  int
+	}{
+		"no such key":                 {401, openAI("Incorrect API key provided", "invalid_request_error", `"invalid_api_key"`), model.Misconfigured, 1},
+		"country":                     {403, openAI("Country not supported", "request_forbidden", `"unsupported_country"`), model.Misconfigured, 1},
+		"no such model":               {404, openAI("The model does not exist", "invalid_request_error", `"model_not_found"`), model.Misconfigured, 1},
+		"Ollama: no such model":       {404, `{"error":{"message":"model \"m\" not found, try pulling it first","type":"api_error","param":null,"code":null}}`, model.Misconfigured, 1},
+		"no such route":               {404, "404 page not found", model.Misconfigured, 1},
+		"a wrong request":             {400, openAI("Invalid schema for function", "invalid_request_error", `"invalid_function_parameters"`), model.Misconfigured, 1},
+		"FastAPI":                     {422, `{"detail":[{"loc":["body","model"],"msg":"field required"}]}`, model.Misconfigured, 1},
+		"no money":                    {402, `{"error":{"message":"Insufficient credits","code":402}}`, model.Misconfigured, 1},
+		"quota used up":               {429, openAI("You exceeded your current quota", "insufficient_quota", `"insufficient_quota"`), model.Misconfigured, 1},
+		"quota used up, type alone":   {429, openAI("You exceeded your current quota", "insufficient_quota", `null`), model.Misconfigured, 1},
+		"throttled":                   {429, openAI("Rate limit reached", "requests", `"rate_limit_exceeded"`), model.Unavailable, 3},
+		"more than the rate allows":   {429, openAI("Request too large for gpt-4o on tokens per min (TPM)", "tokens", `"rate_limit_exceeded"`), model.TooLong, 1},
+		"timed out":                   {408, "", model.Unavailable, 3},
+		"conflict":                    {409, "", model.Unavailable, 3},
+		"down":                        {500, openAI("The server had an error", "server_error", `null`), model.Unavailable, 3},
+		"a proxy's page":              {502, "<html><h1>Bad Gateway</h1></html>", model.Unavailable, 3},
+		"overloaded":                  {503, `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`, model.Unavailable, 3},
+		"gateway timed out":           {504, "", model.Unavailable, 3},
+		"redirected":                  {307, "", model.Misconfigured, 1},
+		"nothing to say":              {204, "", model.Misconfigured, 1},
+		"OpenAI: too long":            {400, openAI("This model's maximum context length is 8192 tokens.", "invalid_request_error", `"context_length_exceeded"`), model.TooLong, 1},
+		"OpenAI: too long, by code":   {400, openAI("Too much.", "invalid_request_error", `"context_length_exceeded"`), model.TooLong, 1},
+		"vLLM: too long":              {400, `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in the messages, 1000 in the completion). Please reduce the length of the messages or completion.","type":"BadRequestError","param":null,"code":400}`, model.TooLong, 1},
+		"vLLM: limit too large":       {400, `{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context length is 4096 tokens and your request has 10 input tokens","type":"BadRequestError","param":"max_tokens","code":400}}`, model.TooLong, 1},
+		"vLLM: prompt too long":       {400, `{"error":{"message":"The decoder prompt (length 5000) is longer than the maximum model length of 4096.","type":"BadRequestError","code":400}}`, model.TooLong, 1},
+		"llama.cpp: too long":         {400, `{"error":{"code":400,"message":"request (4390 tokens) exceeds the available context size (4096 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":4390,"n_ctx":4096}}`, model.TooLong, 1},
+		"llama.cpp: too long, as 500": {500, `{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}`, model.TooLong, 1},
+		"Ollama: too long":            {400, `{"error":{"message":"the input length exceeds the context length","type":"invalid_request_error"}}`, model.TooLong, 1},
+		"LM Studio: too long":         {400, `{"error":"Trying to keep the first 15857 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough."}`, model.TooLong, 1},
+		"LM Studio: n_keep":           {400, `{"error":"The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 13055>= n_ctx: 4096)."}`, model.TooLong, 1},
+		"llama-cpp-python: too long":  {400, `{"error":{"message":"Requested tokens (2285) exceed context window of 2048","type":"invalid_request_error"}}`, model.TooLong, 1},
+		"too large":                   {413, "", model.TooLong, 1},
+		"OpenRouter: its provider's":  {400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long: 210000 tokens\"}}","provider_name":"X"}}}`, model.TooLong, 1},
+		"metadata of another type":    {400, `{"error":{"message":"maximum context length","code":400,"metadata":7}}`, model.TooLong, 1},
+		"Google: in an array":         {400, `[{"error":{"code":400,"message":"The input token count (2000000) exceeds the maximum number of tokens allowed (1048575).","status":"INVALID_ARGUMENT"}}]`, model.TooLong, 1},
+		"OpenAI: policy":              {400, openAI("Your request was rejected as a result of our safety system.", "invalid_request_error", `"content_policy_violation"`), model.Refused, 1},
+		"OpenAI: prompt flagged":      {400, openAI("Invalid prompt: your prompt was flagged as potentially violating our usage policy.", "invalid_request_error", `"invalid_prompt"`), model.Refused, 1},
+		"Azure: filter":               {400, `{"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy.","type":null,"param":"prompt","code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation"}}}`, model.Refused, 1},
+		"OpenRouter: moderation":      {403, `{"error":{"message":"m requires moderation. Your input was flagged for \"x\"","code":403}}`, model.Refused, 1},
+		"DeepSeek: filter":            {400, openAI("Content Exists Risk", "invalid_request_error", `"invalid_request_error"`), model.Refused, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := serve(t, refuse(tc.status, tc.body))
+			_, outcome, err := ask(t, u, question)
+			wantFault(t, err, tc.want)
+			if !strings.Contains(err.Error(), fmt.Sprintf("status %d: ", tc.status)) {
+				t.Errorf("%v does not say the status", err)
+			}
+			if n := len(u.requests()); n != tc.tries {
+				t.Errorf("tried %d times, want %d", n, tc.tries)
+			}
+			if !outcome.Usage.Zero() || outcome.Model != "m" {
+				t.Errorf("outcome %+v", outcome)
+			}
+		})
+	}
+}
+
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	drop := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+	busy := refuse(503, "busy")
+	good := stream(hello, stop)
+	for name, tc := range map[string]struct {
+		handlers []http.HandlerFunc
+		tries    int
+		after    time.Duration
+		fails    bool
+	}{
+		"busy twice":                  {handlers: []http.HandlerFunc{busy, busy, good}, tries: 3},
+		"busy three times":            {handlers: []http.HandlerFunc{busy, busy, busy, good}, tries: 3, fails: true},
+		"connection lost":             {handlers: []http.HandlerFunc{drop, drop, good}, tries: 3},
+		"connection lost thrice":      {handlers: []http.HandlerFunc{drop}, tries: 3, fails: true},
+		"asked to wait a moment":      {handlers: []http.HandlerFunc{refuse(429, "", "Retry-After-Ms", "2.5"), good}, tries: 2},
+		"asked to wait long":          {handlers: []http.HandlerFunc{refuse(429, "", "Retry-After", "30"), good}, tries: 1, after: 30 * time.Second, fails: true},
+		"asked to wait longer by 503": {handlers: []http.HandlerFunc{refuse(503, "", "Retry-After", "3600"), good}, tries: 1, after: time.Hour, fails: true},
+		"a date":                      {handlers: []http.HandlerFunc{refuse(429, "", "Retry-After", "Sun, 22 Nov 2026 03:01:30 GMT", "Date", "Sun, 22 Nov 2026 03:00:00 GMT"), good}, tries: 1, after: 90 * time.Second, fails: true},
+		"told not to":                 {handlers: []http.HandlerFunc{refuse(503, "", "X-Should-Retry", "false"), good}, tries: 1, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := serve(t, tc.handlers...)
+			got, _, err := ask(t, u, question)
+			if tc.fails {
+				if failed := wantFault(t, err, model.Unavailable); failed.RetryAfter != tc.after {
+					t.Errorf("after %v, want %v", failed.RetryAfter, tc.after)
+				}
+			} else if err != nil || got.text != "Hello" {
+				t.Errorf("%q, %v", got.text, err)
+			}
+			if n := len(u.requests()); n != tc.tries {
+				t.Errorf("tried %d times, want %d", n, tc.tries)
+			}
+			for _, r := range u.requests() {
+				if r.body != u.requests()[0].body || r.body == "" {
+					t.Errorf("a retry asked something else: %s", r.body)
+				}
+			}
+		})
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	const date = "Sun, 22 Nov 2026 03:00:00 GMT"
+	for _, tc := range []struct {
+		ms, after, date string
+		want            time.Duration
+	}{
+		{"", "", date, 0}, {"", "7", date, 7 * time.Second}, {"", "0.5", "", 500 * time.Millisecond}, {"1500", "7", date, 1500 * time.Millisecond},
+		{"x", "7", date, 7 * time.Second}, {"", "-7", date, 0}, {"", "NaN", date, 0}, {"", "1e300", date, 24 * time.Hour}, {"", "soon", date, 0},
+		{"", "Sun, 22 Nov 2026 03:00:10 GMT", date, 10 * time.Second}, {"", "Sunday, 22-Nov-26 03:00:10 GMT", date, 10 * time.Second},
+		{"", "Sun, 22 Nov 2026 02:00:00 GMT", date, 0}, {"", "Tue, 22 Nov 2050 03:00:00 GMT", date, 24 * time.Hour},
+		{"", "Sun, 22 Nov 2026 03:00:10 GMT", "", 0},
+	} {
+		h := http.Header{}
+		h.Set("Retry-After-Ms", tc.ms)
+		h.Set("Retry-After", tc.after)
+		h.Set("Date", tc.date)
+		if got := openai.RetryAfter(h); got != tc.want {
+			t.Errorf("%+v: %v", tc, got)
+		}
+	}
+}
+
+// TestOtherNameOfTheLimit: a model that takes max_completion_tokens only, behind a host that does not tell.
+func TestOtherNameOfTheLimit(t *testing.T) {
+	t.Parallel()
+	picky := func(w http.ResponseWriter, r *http.Request) {
+		refuse(400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`)(w, r)
+	}
+	u := serve(t, picky, stream(hello, stop))
+	p := openai.NewQuick(openai.Options{BaseURL: u.URL, Model: "m"})
+	r := question
+	r.MaxOutput = 7
+	for range 2 {
+		if _, err := p.Generate(t.Context(), r, new(collected).take); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{`"max_tokens":7`, `"max_completion_tokens":7`, `"max_completion_tokens":7`}
+	if len(u.requests()) != len(want) {
+		t.Fatalf("%d requests", len(u.requests()))
+	}
+	for i, got := range u.requests() {
+		if !strings.Contains(got.body, want[i]) || strings.Count(got.body, "_tokens") != 1 {
+			t.Errorf("request %d: %s", i, got.body)
+		}
+	}
+	pickier := serve(t, picky)
+	_, _, err := ask(t, pickier, r)
+	if wantFault(t, err, model.Misconfigured); len(pickier.requests()) != 2 {
+		t.Errorf("%d requests", len(pickier.requests()))
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	t.Parallel()
+	u := serve(t, stream(hello, stop))
+	u.Close()
+	_, _, err := ask(t, u, question)
+	wantFault(t, err, model.Unavailable)
+}
+
+func TestWebPage(t *testing.T) {
+	t.Parallel()
+	_, _, err := ask(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<html>Welcome")
+	}), question)
+	wantFault(t, err, model.Misconfigured)
+}
+
+// TestNothingBeforeTheFirstCall: New asks for no key, and connects to nothing.
+func TestNothingBeforeTheFirstCall(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	u := serve(t, stream(hello, stop))
+	p := openai.New(openai.Options{BaseURL: u.URL, Model: "m", Key: func(context.Context) (string, error) {
+		asked++
+		return fmt.Sprintf(" key-%d\n", asked), nil
+	}})
+	if asked != 0 {
+		t.Error("New asked for the key")
+	}
+	for range 2 {
+		if _, err := p.Generate(t.Context(), question, new(collected).take); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, r := range u.requests() {
+		if got, want := r.header.Get("Authorization"), fmt.Sprintf("Bearer key-%d", i+1); got != want {
+			t.Errorf("%q, want %q: the key is asked at each call", got, want)
+		}
+	}
+}
+
+func TestNoKey(t *testing.T) {
+	t.Parallel()
+	u := serve(t, stream(hello, stop))
+	for _, key := range []func(context.Context) (string, error){nil, func(context.Context) (string, error) { return "", nil }} {
+		p := openai.New(openai.Options{BaseURL: u.URL, Model: "m", Key: key})
+		if _, err := p.Generate(t.Context(), question, new(collected).take); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range u.requests() {
+		if _, ok := r.header["Authorization"]; ok {
+			t.Errorf("Authorization %q", r.header["Authorization"])
+		}
+	}
+}
+
+func TestKeyNotToBeHad(t *testing.T) {
+	t.Parallel()
+	u := serve(t, stream(hello, stop))
+	lost := errors.New("no secrets today")
+	p := openai.New(openai.Options{BaseURL: u.URL, Key: func(context.Context) (string, error) { return "", lost }})
+	_, err := p.Generate(t.Context(), question, new(collected).take)
+	if wantFault(t, err, model.Unavailable); !errors.Is(err, lost) || len(u.requests()) != 0 {
+		t.Errorf("%v after %d requests", err, len(u.requests()))
+	}
+}
+
+// TestEnvironmentIsNotRead: the SDK's client would take key, address, organisation and headers from there, and Go's a proxy.
+func TestEnvironmentIsNotRead(t *testing.T) {
+	elsewhere := serve(t, stream(hello, stop))
+	for name, value := range map[string]string{
+		"OPENAI_API_KEY": "sk-environment", "OPENAI_ADMIN_KEY": "sk-environment", "OPENAI_BASE_URL": elsewhere.URL, "OPENAI_ORG_ID": "org-environment",
+		"OPENAI_PROJECT_ID": "proj-environment", "OPENAI_CUSTOM_HEADERS": "X-Environment: yes", "HTTP_PROXY": elsewhere.URL, "http_proxy": elsewhere.URL,
+	} {
+		t.Setenv(name, value)
+	}
+	u := serve(t, stream(hello, stop))
+	p := openai.New(openai.Options{BaseURL: u.URL, Model: "m"})
+	if _, err := p.Generate(t.Context(), question, new(collected).take); err != nil {
+		t.Fatal(err)
+	}
+	if len(u.requests()) != 1 || len(elsewhere.requests()) != 0 {
+		t.Fatalf("%d requests, %d elsewhere", len(u.requests()), len(elsewhere.requests()))
+	}
+	for name, values := range u.requests()[0].header {
+		if strings.Contains(strings.Join(values, ""), "environment") || name == "Authorization" || name == "X-Environment" {
+			t.Errorf("%s: %q", name, values)
+		}
+	}
+}
+
+// TestRedirectsAreNotFollowed: neither prompt nor key go to another host.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	other := serve(t, stream(hello, stop))
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		u := serve(t, refuse(status, "", "Location", other.URL+"/v1/chat/completions"))
+		_, _, err := ask(t, u, question)
+		wantFault(t, err, model.Misconfigured)
+		if !strings.Contains(err.Error(), other.URL) {
+			t.Errorf("%v does not say where to", err)
+		}
+	}
+	if n := len(other.requests()); n != 0 {
+		t.Errorf("%d requests went on", n)
+	}
+}
+
+// TestNoErrorQuotesTheKey: whatever a server sends back.
+func TestNoErrorQuotesTheKey(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 995) + secret // would be cut inside of the key
+	for name, handler := range map[string]http.HandlerFunc{
+		"message":  refuse(401, `{"error":{"message":"Incorrect API key provided: `+secret+`"}}`),
+		"escaped":  refuse(401, `{"error":{"message":"`+strings.ReplaceAll(secret, "/", `\/`)+`"}}`),
+		"code":     refuse(400, `{"error":{"message":"no","code":"`+secret+`","type":"`+secret+`"}}`),
+		"text":     refuse(500, "header Authorization: Bearer "+secret),
+		"long":     refuse(500, long),
+		"location": refuse(307, "", "Location", "https://other/?key="+secret),
+		"stream":   stream(hello, `{"error":{"message":"bad key `+secret+`"}}`),
+		"not JSON": stream(hello, secret),
+		"finish":   stream(hello, finish(`{}`, "error")+secret),
+		"refusal":  stream(say(`{"refusal":"`+secret+`"}`), stop),
+		"a status line": func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, _ := w.(http.Hijacker).Hijack()
+			_, _ = fmt.Fprintf(conn, "HTTP/1.1 %s\r\n\r\n", secret)
+			_ = conn.Close()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, _, err := ask(t, serve(t, handler), question)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			var logged bytes.Buffer
+			slog.New(slog.NewTextHandler(&logged, nil)).Error("failed", "err", err)
+			var failed *model.Error
+			errors.As(err, &failed)
+			for _, text := range []string{err.Error(), fmt.Sprintf("%+v %#v", err, failed.Cause), logged.String()} {
+				if strings.Contains(text, secret[:12]) {
+					t.Errorf("quotes the key: %s", text)
+				}
+				if len(text) > 4000 {
+					t.Errorf("%d bytes for the log", len(text))
+				}
+			}
+		})
+	}
+}
+
+// TestCancel: the server learns that nobody waits any more, before the first byte and after.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	for name, begun := range map[string]bool{"before the first byte": false, "in the midst": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gone := make(chan struct{})
+			arrived := make(chan struct{})
+			u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if begun {
+					stream(hello)(w, r)
+					_ = http.NewResponseController(w).Flush()
+				}
+				close(arrived)
+				<-r.Context().Done()
+				close(gone)
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var once sync.Once
+			var got collected
+			p := openai.NewQuick(openai.Options{BaseURL: u.URL, Model: "m", Key: key})
+			go func() {
+				<-arrived
+				if !begun {
+					once.Do(cancel)
+				}
+			}()
+			_, err := p.Generate(ctx, question, func(part model.Part) error {
+				once.Do(cancel)
+				return got.take(part)
+			})
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%v", err)
+			}
+			<-gone
+			if n := len(u.requests()); n != 1 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+func TestContextAlreadyOver(t *testing.T) {
+	t.Parallel()
+	u := serve(t, stream(hello, stop))
+	ctx, cancel := context.WithDeadline(t.Context(), time.Time{})
+	defer cancel()
+	p := openai.New(openai.Options{BaseURL: u.URL, Model: "m"})
+	if _, err := p.Generate(ctx, question, new(collected).take); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestEmitFails: its error comes back as it is, nothing more is told, and the server is left.
+func TestEmitFails(t *testing.T) {
+	t.Parallel()
+	enough := errors.New("enough")
+	gone := make(chan struct{})
+	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		stream(strings.Replace(hello, "{", `{"usage":{"prompt_tokens":3,"completion_tokens":1},`, 1), say(`{"content":"more"}`))(w, r)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+		close(gone)
+	})
+	told := 0
+	p := openai.NewQuick(openai.Options{BaseURL: u.URL, Model: "m", Key: key})
+	outcome, err := p.Generate(t.Context(), question, func(model.Part) error {
+		told++
+		return enough
+	})
+	if err != enough || told != 1 { //nolint:errorlint // the very error
+		t.Errorf("%v after %d parts", err, told)
+	}
+	if outcome.Usage.Input != 3 || outcome.Model != "m-1" {
+		t.Errorf("outcome %+v", outcome)
+	}
+	<-gone
+}
+
+// TestEmitFailsAtTheEnd: calls that were held back are told at the end.
+func TestEmitFailsAtTheEnd(t *testing.T) {
+	t.Parallel()
+	enough := errors.New("enough")
+	answer := events(say(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}},{"index":1,"id":"b","function":{"name":"g","arguments":"{}"}}]}`), stop)
+	_, err := openai.Read([]byte(answer), func(p model.Part) error {
+		if p.CallID == "b" {
+			return enough
+		}
+		return nil
+	})
+	if err != enough { //nolint:errorlint // the very error
+		t.Errorf("%v", err)
+	}
+}
+
+// TestServerThatNeverEnds: a complete answer does not wait for what may come behind it.
+func TestServerThatNeverEnds(t *testing.T) {
+	t.Parallel()
+	gone := make(chan struct{})
+	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		stream(hello, stop)(w, r)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+		close(gone)
+	})
+	got, outcome, err := ask(t, u, question)
+	if err != nil || got.text != "Hello" || outcome.Stop != model.StopEnd {
+		t.Errorf("%q, %+v, %v", got.text, outcome, err)
+	}
+	<-gone
+}
+
+// TestPartsComeAsTheyAreMade: each is told before the server sends the next.
+func TestPartsComeAsTheyAreMade(t *testing.T) {
+	t.Parallel()
+	heard := make(chan struct{})
+	chunks := []string{
+		hello, say(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]}`), say(`{"tool_calls":[{"index":0,"function":{"arguments":"{"}}]}`),
+		say(`{"tool_calls":[{"index":0,"function":{"arguments":"}"}}]}`), say(`{"tool_calls":[{"index":1,"id":"b","function":{"name":"f"}}]}`),
+	}
+	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		for _, chunk := range chunks {
+			stream(chunk)(w, r)
+			_ = http.NewResponseController(w).Flush()
+			<-heard
+		}
+		stream(stop)(w, r)
+	})
+	p := openai.NewQuick(openai.Options{BaseURL: u.URL, Model: "m"})
+	n := 0
+	_, err := p.Generate(t.Context(), question, func(part model.Part) error {
+		n++
+		if part.Kind != model.CallEnd { // one for each chunk, ends come with the next thing
+			heard <- struct{}{}
+		}
+		return nil
+	})
+	if err != nil || n != len(chunks)+2 {
+		t.Errorf("%d parts, %v", n, err)
+	}
+}
+
+func TestConcurrentCalls(t *testing.T) {
+	t.Parallel()
+	u := serve(t, func(w http.ResponseWriter, r *http.Request) { stream(hello, stop, someUsage, done)(w, r) })
+	p := openai.New(openai.Options{BaseURL: u.URL, Model: "m", Key: key})
+	var group sync.WaitGroup
+	for range 16 {
+		group.Go(func() {
+			var got collected
+			if outcome, err := p.Generate(t.Context(), conversation, got.take); err != nil || got.text != "Hello" || outcome.Usage.Input != 11 {
+				t.Errorf("%q, %+v, %v", got.text, outcome, err)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// TestConnectionIsKept: one that an answer was read from to its end serves the next call, though the end comes behind [DONE].
+func TestConnectionIsKept(t *testing.T) {
+	t.Parallel()
+	u := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		stream(hello, stop, done)(w, r)
+		_ = http.NewResponseController(w).Flush()
+	}))
+	var connections atomic.Int32
+	u.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	u.Start()
+	defer u.Close()
+	p := openai.New(openai.Options{BaseURL: u.URL, Model: "m"})
+	for range 20 {
+		if _, err := p.Generate(t.Context(), question, new(collected).take); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A busy machine may be late with an end now and then.
+	if n := connections.Load(); n > 10 {
+		t.Errorf("%d connections", n)
+	}
+}
