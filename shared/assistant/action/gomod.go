@@ -3,6 +3,7 @@ package action
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -35,47 +36,75 @@ func (goMod) edit(content string, packages []dependency) (string, error) {
 	if err != nil {
 		return "", errors.New("it is not a valid go.mod; repair it first, with edit_file")
 	}
-	requires, at := file.Require, map[string]int{}
-	for i, r := range requires {
+	at := map[string]string{}
+	for _, r := range file.Require {
 		if _, again := at[r.Mod.Path]; again {
 			return "", fmt.Errorf("it requires %s twice; repair it first, with edit_file", r.Mod.Path)
 		}
-		at[r.Mod.Path] = i
+		at[r.Mod.Path] = r.Mod.Version
 	}
 	changed := false
 	for _, d := range packages {
-		i, there := at[d.name]
+		version, there := at[d.name]
 		switch {
 		case file.Module != nil && file.Module.Mod.Path == d.name:
 			return "", fmt.Errorf("%s is the module itself", d.name)
-		case there && d.version == "", there && requires[i].Mod.Version == d.version && !requires[i].Indirect:
+		case there && (d.version == "" || d.version == version):
+			continue
 		case d.version == "":
 			return "", fmt.Errorf("%s is new in it and needs a version, such as v1.2.3", d.name)
-		case there:
-			// What is asked for by name is going to be imported, whatever it was before.
-			requires[i].Mod.Version, requires[i].Indirect, changed = d.version, false, true
-		default:
-			requires = append(requires, &modfile.Require{Mod: module.Version{Path: d.name, Version: d.version}})
-			changed = true
 		}
+		d.require(file, there)
+		changed = true
 	}
 	if !changed {
 		return content, nil
 	}
-	return format(file, requires)
-}
-
-// format is a go.mod with these requirements, the direct ones apart from the indirect ones as the go command keeps them.
-func format(file *modfile.File, requires []*modfile.Require) (string, error) {
-	copies := make([]*modfile.Require, len(requires))
-	for i, r := range requires {
-		copies[i] = &modfile.Require{Mod: r.Mod, Indirect: r.Indirect}
-	}
-	file.SetRequireSeparateIndirect(copies)
 	file.Cleanup()
 	data, err := file.Format()
 	if err != nil {
 		return "", errors.New("it can't be written")
 	}
 	return string(data), nil
+}
+
+// require puts the dependency in its line, if it has one, or into the first block of what is required directly. That an old one is
+// marked as indirect stays so until the go command finds it imported.
+func (d dependency) require(file *modfile.File, there bool) {
+	if there {
+		_ = file.AddRequire(d.name, d.version) // it has no errors
+		return
+	}
+	if block := directBlock(file); block != nil {
+		line := &modfile.Line{Token: []string{modfile.AutoQuote(d.name), d.version}, InBlock: true}
+		at := len(block.Line)
+		if slices.IsSortedFunc(block.Line, byFirstToken) {
+			at, _ = slices.BinarySearchFunc(block.Line, line, byFirstToken)
+		}
+		block.Line = slices.Insert(block.Line, at, line)
+		file.Require = append(file.Require, &modfile.Require{Mod: module.Version{Path: d.name, Version: d.version}, Syntax: line})
+		return
+	}
+	requires := []*modfile.Require{{Mod: module.Version{Path: d.name, Version: d.version}}}
+	for _, r := range file.Require {
+		requires = append(requires, &modfile.Require{Mod: r.Mod, Indirect: r.Indirect})
+	}
+	file.SetRequireSeparateIndirect(requires)
+}
+
+func byFirstToken(a, b *modfile.Line) int { return strings.Compare(a.Token[0], b.Token[0]) }
+
+// directBlock is the first block that has something which is required directly, nil if there is none.
+func directBlock(file *modfile.File) *modfile.LineBlock {
+	direct := map[*modfile.Line]bool{}
+	for _, r := range file.Require {
+		direct[r.Syntax] = !r.Indirect
+	}
+	for _, statement := range file.Syntax.Stmt {
+		block, ok := statement.(*modfile.LineBlock)
+		if ok && slices.Equal(block.Token, []string{"require"}) && slices.ContainsFunc(block.Line, func(l *modfile.Line) bool { return direct[l] }) {
+			return block
+		}
+	}
+	return nil
 }

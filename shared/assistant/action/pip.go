@@ -1,6 +1,7 @@
 package action
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -87,6 +88,9 @@ func (d dependency) inRequirements(content string) (string, error) {
 			found = i
 		}
 		continued = strings.HasSuffix(strings.TrimRight(line, "\r\n"), `\`)
+	}
+	if found < 0 && strings.HasSuffix(strings.TrimRight(content, "\r\n"), `\`) {
+		return "", errors.New("its last line goes on without a next one; repair it first, with edit_file")
 	}
 	if found < 0 {
 		return d.appendedTo(content), nil

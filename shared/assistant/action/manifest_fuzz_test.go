@@ -1,0 +1,202 @@
+package action_test
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/mod/modfile"
+
+	"devplatform/shared/assistant/action"
+)
+
+// added is a manifest with a package added; ok is false if that was refused, in words that may be sent on.
+func added(t *testing.T, path, content, pkg string) (after string, ok bool) {
+	t.Helper()
+	after, err := edited(t, path, content, pkg)
+	var problem *action.Problem
+	if err != nil && (!errors.As(err, &problem) || strings.ContainsAny(problem.Text, "\n\x00")) {
+		t.Fatalf("%q: %v", pkg, err)
+	}
+	return after, err == nil
+}
+
+// twice checks that what is there already is not added again.
+func twice(t *testing.T, path, after, pkg string) {
+	t.Helper()
+	if again, err := edited(t, path, after, pkg); err != nil || again != after {
+		t.Fatalf("%s %q: again: %v\n%s\n%s", path, pkg, err, after, again)
+	}
+}
+
+// members is an object's members in their order; white space apart, their values as they are written.
+func members(t *testing.T, object jsontext.Value) (names []string, values map[string]string) {
+	t.Helper()
+	values = map[string]string{}
+	d := jsontext.NewDecoder(strings.NewReader(string(object)))
+	if _, err := d.ReadToken(); err != nil {
+		t.Fatal(err)
+	}
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := name.String()
+		value, err := d.ReadValue()
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, text)
+		values[text] = string(value)
+	}
+	return names, values
+}
+
+// changed are the names whose members differ, and the names without those of after alone.
+func changed(before, after map[string]string) []string {
+	differ := map[string]bool{}
+	for name := range maps.Keys(before) {
+		differ[name] = differ[name] || after[name] != before[name]
+	}
+	for name := range maps.Keys(after) {
+		differ[name] = differ[name] || after[name] != before[name]
+	}
+	maps.DeleteFunc(differ, func(_ string, d bool) bool { return !d })
+	return slices.Sorted(maps.Keys(differ))
+}
+
+// A package.json stays one, with all that it had as it was and in its order, but for one member of one of its sections.
+func FuzzPackageJSON(f *testing.F) {
+	f.Add("{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"b\": \"1\"\n  }\n}\n", "a", "^1")
+	f.Add(`{"devDependencies":{"a":"1" , "b":"2"} , "x":[{"a":"1"}]}`, "b", ">=1 <2")
+	f.Add("\uFEFF{ }", "@x/y", "npm:@x/z@1")
+	f.Add("{\"name\":\"x\"\r\n,\"dependencies\":{ }}", "a", "1")
+	f.Fuzz(func(t *testing.T, content, name, version string) {
+		pkg := name + "@" + version
+		after, ok := added(t, "/package.json", content, pkg)
+		if !ok {
+			return
+		}
+		twice(t, "/package.json", after, pkg)
+		before := strings.TrimPrefix(content, "\uFEFF")
+		after = strings.TrimPrefix(after, "\uFEFF")
+		if !jsontext.Value(after).IsValid() {
+			t.Fatalf("%q", after)
+		}
+		oldNames, oldValues := members(t, jsontext.Value(before))
+		newNames, newValues := members(t, jsontext.Value(after))
+		differ := changed(oldValues, newValues)
+		if len(differ) == 0 && after == before {
+			return
+		}
+		if len(differ) != 1 || !strings.HasSuffix(strings.ToLower(differ[0]), "dependencies") {
+			t.Fatalf("%v differ: %q, %q", differ, before, after)
+		}
+		section := differ[0]
+		if !slices.Contains(oldNames, section) {
+			newNames = slices.DeleteFunc(newNames, func(n string) bool { return n == section })
+		}
+		if diff := cmp.Diff(oldNames, newNames, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatal(diff)
+		}
+		if oldValues[section] == "" {
+			oldValues[section] = "{}"
+		}
+		oldNames, oldValues = members(t, jsontext.Value(oldValues[section]))
+		newNames, newValues = members(t, jsontext.Value(newValues[section]))
+		differ = changed(oldValues, newValues)
+		if len(differ) != 1 || !strings.HasPrefix(pkg, differ[0]) {
+			t.Fatalf("%v differ: %q, %q", differ, before, after)
+		}
+		var value string
+		if err := json.Unmarshal([]byte(newValues[differ[0]]), &value); err != nil || differ[0]+"@"+value != pkg {
+			t.Fatalf("%q: %q, %v", pkg, value, err)
+		}
+		if slices.Contains(oldNames, differ[0]) || slices.IsSorted(oldNames) {
+			oldNames = slices.Compact(slices.Sorted(slices.Values(append(oldNames, differ[0]))))
+			newNames = slices.Sorted(slices.Values(newNames))
+		} else {
+			oldNames = append(oldNames, differ[0])
+		}
+		if diff := cmp.Diff(oldNames, newNames, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// A go.mod stays one, with its other requirements and all other directives as they were.
+func FuzzGoMod(f *testing.F) {
+	f.Add("module x\n\ngo 1.26\n\nrequire (\n\texample.com/b v1.0.0 // indirect\n\texample.com/c v1.0.0\n)\nreplace example.com/b => ./b\n", "example.com/b", "v1.1.0")
+	f.Add("module x\nrequire example.com/b v1.0.0\nexclude example.com/b v1.0.1\n", "example.com/c/v2", "v2.0.0")
+	f.Fuzz(func(t *testing.T, content, name, version string) {
+		after, ok := added(t, "/go.mod", content, name+"@"+version)
+		if !ok {
+			return
+		}
+		twice(t, "/go.mod", after, name+"@"+version)
+		before, err := modfile.Parse("go.mod", []byte(content), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := modfile.Parse("go.mod", []byte(after), nil)
+		if err != nil {
+			t.Fatalf("%v: %q", err, after)
+		}
+		want, got := requirements(before), requirements(file)
+		want[name] = version
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+		if len(before.Replace) != len(file.Replace) || len(before.Exclude) != len(file.Exclude) || len(before.Retract) != len(file.Retract) ||
+			len(before.Tool) != len(file.Tool) || (before.Go == nil) != (file.Go == nil) {
+			t.Fatalf("%q became %q", content, after)
+		}
+	})
+}
+
+func requirements(file *modfile.File) map[string]string {
+	all := map[string]string{}
+	for _, r := range file.Require {
+		all[r.Mod.Path] = r.Mod.Version
+		if r.Indirect {
+			all[r.Mod.Path+" "] = "indirect"
+		}
+	}
+	return all
+}
+
+// Of a requirements.txt one line changes, or one is new at the end.
+func FuzzRequirements(f *testing.F) {
+	f.Add("a==1\nB[x] >=1 ; y # z\r\n# b\n-r b", "b", ">=2")
+	f.Add("a @ https://x\nb==1 \\\n --hash=x\n", "c", "1.0")
+	f.Fuzz(func(t *testing.T, content, name, version string) {
+		after, ok := added(t, "/requirements.txt", content, name+"@"+version)
+		if !ok {
+			return
+		}
+		twice(t, "/requirements.txt", after, name+"@"+version)
+		before, now := strings.SplitAfter(content, "\n"), strings.SplitAfter(after, "\n")
+		if len(before) == len(now) {
+			differ := 0
+			for i := range before {
+				if before[i] != now[i] {
+					differ++
+				}
+			}
+			if differ > 1 {
+				t.Fatalf("%q became %q", content, after)
+			}
+			return
+		}
+		if !strings.HasPrefix(after, content) || strings.Count(strings.TrimPrefix(after, content), "\n") > 2 {
+			t.Fatalf("%q became %q", content, after)
+		}
+	})
+}

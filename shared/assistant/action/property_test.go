@@ -1,0 +1,206 @@
+package action_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"devplatform/shared/assistant/action"
+	"devplatform/shared/project/path"
+)
+
+// The paths and contents are few, so that actions meet: folders and files of the same names, contents that are equal, of one length
+// only, binary, and with ambiguous and unambiguous passages.
+var (
+	somePaths    = rapid.SampledFrom([]string{"/a", "/b", "/c", "/d", "/a/x", "/a/y", "/b/x", "/c/d/e", "/c/d"})
+	someContents = rapid.SampledFrom([]string{"", "one", "two", "one two", "one one", "one\r\ntwo\r\n", "four\n"})
+	someWords    = rapid.SampledFrom([]string{"one", "two", "four", "\n", ""})
+)
+
+func someProject(t *rapid.T) map[string]string {
+	stored := map[string]string{}
+	for _, p := range rapid.SliceOfN(somePaths, 0, 6).Draw(t, "stored") {
+		content := rapid.OneOf(someContents, rapid.Just("\xff\xfe")).Draw(t, "content")
+		if isFree(stored, p) {
+			stored[p] = content
+		}
+	}
+	return stored
+}
+
+// isFree reports whether a file can be made at a path.
+func isFree(files map[string]string, p string) bool {
+	for _, folder := range path.Ancestors(p) {
+		if _, ok := files[folder]; ok {
+			return false
+		}
+	}
+	_, exists := files[p]
+	return !exists && !hasInside(files, p)
+}
+
+func someAction(t *rapid.T) action.Action {
+	p := somePaths.Draw(t, "path")
+	switch rapid.IntRange(0, 9).Draw(t, "type") {
+	case 0, 1:
+		return create(p, someContents.Draw(t, "content"))
+	case 2:
+		return update(p, someContents.Draw(t, "content"))
+	case 3, 4:
+		return edit(p, someWords.Draw(t, "search"), someWords.Draw(t, "replace"))
+	case 5, 6:
+		return remove(p)
+	default:
+		return rename(p, somePaths.Draw(t, "to"))
+	}
+}
+
+// do is an action as API.md has it, on plain files; ok is false if it can't be done.
+func do(files map[string]string, a action.Action) (after map[string]string, ok bool) {
+	after = maps.Clone(files)
+	content, exists := files[a.Path]
+	switch a.Type {
+	case action.CreateFile:
+		after[a.Path] = *a.Content
+		return after, isFree(files, a.Path)
+	case action.UpdateFile:
+		after[a.Path] = *a.Content
+	case action.EditFile:
+		search, replace := *a.Search, *a.Replace
+		if strings.Count(content, "\n") > 0 && strings.Count(content, "\n") == strings.Count(content, "\r\n") {
+			search, replace = strings.ReplaceAll(search, "\n", "\r\n"), strings.ReplaceAll(replace, "\n", "\r\n")
+		}
+		after[a.Path] = strings.Replace(content, search, replace, 1)
+		exists = exists && search != "" && search != replace && strings.Count(content, search) == 1 && utf8.ValidString(content)
+	case action.DeleteFile:
+		delete(after, a.Path)
+	case action.RenameFile:
+		delete(after, a.Path)
+		exists = exists && a.Path != *a.To && isFree(after, *a.To)
+		after[*a.To] = content
+	}
+	return after, exists
+}
+
+// batch does operations as files/batch does (API.md §5): all of them on what is stored, whatever their order.
+func batch(stored map[string]string, operations []action.Operation) (map[string]string, error) {
+	after, named, count := maps.Clone(stored), map[string]bool{}, 0
+	created := map[string]bool{}
+	name := func(p string) error {
+		if named[p] || path.Check(p) != "" {
+			return fmt.Errorf("%s is named twice, or no path", p)
+		}
+		named[p], count = true, count+1
+		return nil
+	}
+	for _, op := range operations {
+		content, exists := stored[op.Path]
+		if err := name(op.Path); err != nil {
+			return nil, err
+		}
+		if (op.Op == "create") == exists || (op.Op == "create") != (op.ETag == "") || exists && op.ETag != etagOf(op.Path, content) {
+			return nil, fmt.Errorf("%+v does not go with %q, %v", op, content, exists)
+		}
+		switch op.Op {
+		case "create", "update":
+			if !utf8.ValidString(op.Content) || exists && op.Content == content {
+				return nil, fmt.Errorf("%+v is nothing to write", op)
+			}
+			after[op.Path], created[op.Path] = op.Content, op.Op == "create"
+		case "delete":
+			delete(after, op.Path)
+		case "rename":
+			if err := name(op.To); err != nil {
+				return nil, err
+			}
+			if _, exists := stored[op.To]; exists {
+				return nil, fmt.Errorf("%s exists", op.To)
+			}
+			delete(after, op.Path)
+			after[op.To], created[op.To] = content, true
+		}
+	}
+	for p := range created {
+		if _, ok := after[p]; !ok {
+			continue
+		}
+		rest := maps.Clone(after)
+		delete(rest, p)
+		if !isFree(rest, p) {
+			return nil, fmt.Errorf("%s meets a folder or a file", p)
+		}
+	}
+	if count > 20 {
+		return nil, fmt.Errorf("%d operations", count)
+	}
+	return after, nil
+}
+
+// The operations, done at once, leave the files as the actions do, one after the other; and what can be done is not refused, apart from
+// what the draft can't know or say in one batch.
+func TestOperationsAreTheActions(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		stored := someProject(t)
+		files := maps.Clone(stored)
+		d := action.NewDraft(newFiles(stored))
+		taken := 0
+		for range rapid.IntRange(1, 25).Draw(t, "actions") {
+			a := someAction(t)
+			after, possible := do(files, a)
+			err := d.Apply(t.Context(), a)
+			var problem *action.Problem
+			switch {
+			case err == nil && !possible:
+				t.Fatalf("%+v was taken in", a)
+			case err == nil:
+				files = after
+				taken++
+			case !errors.As(err, &problem):
+				t.Fatal(err)
+			case possible && !mayBeRefused(stored, a, problem.Text, taken):
+				t.Fatalf("%+v on %v: %v", a, files, err)
+			}
+			got, err := batch(stored, d.Operations())
+			if err != nil {
+				t.Fatalf("%+v: %v", d.Operations(), err)
+			}
+			if diff := cmp.Diff(files, got); diff != "" {
+				t.Fatalf("%+v: %s", d.Operations(), diff)
+			}
+		}
+		if len(d.Actions()) != taken {
+			t.Fatalf("%d actions, %d taken in", len(d.Actions()), taken)
+		}
+		// The actions as they are told can be done literally, by whoever gets them.
+		again := maps.Clone(stored)
+		for _, a := range d.Actions() {
+			after, possible := do(again, a)
+			if !possible {
+				t.Fatalf("%+v", a)
+			}
+			again = after
+		}
+		if diff := cmp.Diff(files, again); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// mayBeRefused are the exceptions: too many actions, a stored folder whose files the draft has taken away, binary files that would have
+// to be written as text.
+func mayBeRefused(stored map[string]string, a action.Action, why string, taken int) bool {
+	to := a.Path
+	if a.To != nil {
+		to = *a.To
+	}
+	return taken == action.Most ||
+		strings.Contains(why, "is a folder") && hasInside(stored, to) ||
+		strings.Contains(why, "is a binary file: in one answer")
+}
