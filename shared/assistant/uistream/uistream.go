@@ -160,7 +160,7 @@ func (w *Writer) ToolAvailable(callID, name string, input any) error {
 func (w *Writer) ToolError(callID, name, text string) error {
 	return w.say(func() error {
 		w.closeCall(callID)
-		w.add("tool-input-error", "toolCallId", callID, "toolName", name, "errorText", text)
+		w.addFailed(call{callID, name}, text)
 		return nil
 	})
 }
@@ -254,9 +254,14 @@ func (w *Writer) closeCall(callID string) {
 // closeCalls tells of open calls that they were not made: without that a page shows them as under way for ever.
 func (w *Writer) closeCalls() {
 	for _, c := range w.calls {
-		w.add("tool-input-error", "toolCallId", c.id, "toolName", c.name, "errorText", notCompleted)
+		w.addFailed(c, notCompleted)
 	}
 	w.calls = nil
+}
+
+// addFailed ends a call that is none. The client refuses a frame without an input, though there is nothing to say of it.
+func (w *Writer) addFailed(c call, text string) {
+	w.addValue("input", jsontext.Value("null"), "tool-input-error", "toolCallId", c.id, "toolName", c.name, "errorText", text)
 }
 
 // add adds a frame of one type; members are names and texts in turn.

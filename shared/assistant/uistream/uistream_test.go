@@ -376,7 +376,7 @@ func FuzzWriter(f *testing.F) {
 			add(map[string]any{"type": "tool-input-delta", "toolCallId": id, "inputTextDelta": input})
 		}
 		add(map[string]any{"type": "tool-input-available", "toolCallId": id, "toolName": name, "input": input})
-		add(map[string]any{"type": "tool-input-error", "toolCallId": id, "toolName": name, "errorText": text})
+		add(map[string]any{"type": "tool-input-error", "toolCallId": id, "toolName": name, "errorText": text, "input": nil})
 		add(map[string]any{"type": "data-x", "data": []any{text, input}})
 		add(map[string]any{"type": "error", "errorText": text})
 		add(map[string]any{"type": "finish", "finishReason": name})
