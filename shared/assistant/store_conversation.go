@@ -121,7 +121,7 @@ func (s store) clear(ctx context.Context, projectID, upTo string, there db.Write
 	cleared := expression.Name(attrClearedTo)
 	update := expression.Set(cleared, expression.Value(upTo)).
 		Remove(expression.Name(attrNote)).Remove(expression.Name(attrUpTo))
-	err := s.client.Transact(ctx, there, s.conversations.Update(db.SummaryKey(projectID), update).
+	err := s.transact(ctx, there, s.conversations.Update(db.SummaryKey(projectID), update).
 		If(expression.AttributeNotExists(cleared).Or(cleared.LessThan(expression.Value(upTo)))))
 	switch {
 	case db.FailedAt(err, 0):
@@ -165,7 +165,7 @@ func (s store) sweep(ctx context.Context, projectID, upTo string, goOn func() bo
 // Errors: errChanged, db.ErrNotFound.
 func (s store) remember(ctx context.Context, projectID string, before summaryRecord, note, upTo string, there db.Write) error {
 	update := expression.Set(expression.Name(attrNote), expression.Value(note)).Set(expression.Name(attrUpTo), expression.Value(upTo))
-	err := s.client.Transact(ctx, there, s.conversations.Update(db.SummaryKey(projectID), update).
+	err := s.transact(ctx, there, s.conversations.Update(db.SummaryKey(projectID), update).
 		If(unchanged(attrUpTo, before.UpTo)).If(unchanged(attrClearedTo, before.ClearedTo)))
 	switch {
 	case db.FailedAt(err, 0):
@@ -202,7 +202,7 @@ func (s store) amend(ctx context.Context, projectID string, m message, there db.
 	for n := len(items); n < mostParts; n++ { // it may have been longer
 		writes = append(writes, s.conversations.Delete(db.MessageKey(projectID, m.ID, n)))
 	}
-	err = s.client.Transact(ctx, writes...)
+	err = s.transact(ctx, writes...)
 	switch {
 	case db.FailedAt(err, 0):
 		return db.ErrNotFound

@@ -83,7 +83,7 @@ func (s store) reserve(ctx context.Context, r reservation, limits Limits, now ti
 	if global {
 		writes = append(writes, s.takeWrite(db.GlobalUsageKey(month.String()), r.tokens, limits.GlobalMonthlyTokens))
 	}
-	err = s.client.Transact(ctx, writes...)
+	err = s.transact(ctx, writes...)
 	if !errors.Is(err, db.ErrConditionFailed) {
 		return err
 	}
@@ -138,7 +138,7 @@ func (s store) conclude(ctx context.Context, e settlement, more []db.Write) (bef
 	if e.global {
 		writes = append(writes, s.settleWrite(db.GlobalUsageKey(e.month().String()), e))
 	}
-	err = s.client.Transact(ctx, append(writes, more...)...)
+	err = s.transact(ctx, append(writes, more...)...)
 	if !db.FailedAt(err, generationAt) {
 		return "", err
 	}
@@ -227,7 +227,7 @@ func (s store) release(ctx context.Context, userID string, g generationRecord, n
 	if g.Global {
 		writes = append(writes, s.conversations.Update(db.GlobalUsageKey(g.Month), giveBack))
 	}
-	err := s.client.Transact(ctx, writes...)
+	err := s.transact(ctx, writes...)
 	if db.FailedAt(err, 0) {
 		return nil
 	}
