@@ -30,6 +30,8 @@ import (
 	"devplatform/shared/account"
 	"devplatform/shared/account/oauth"
 	"devplatform/shared/api"
+	"devplatform/shared/assistant"
+	"devplatform/shared/assistant/scaffold"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
@@ -77,6 +79,13 @@ var answers = []struct {
 	{"projects-file-delete", 401, noSession},
 	{"projects-files-batch", 401, noSession},
 	{"projects-file-history", 401, noSession},
+	{"ai-chat", 401, noSession},
+	{"ai-chat-stream", 401, noSession},
+	{"ai-conversation-read", 401, noSession},
+	{"ai-conversation-delete", 401, noSession},
+	{"ai-generate", 401, noSession},
+	{"ai-message-cancel", 401, noSession},
+	{"ai-usage", 401, noSession},
 	{"webhooks-create", 401, noSession},
 	{"webhooks-list", 401, noSession},
 	{"webhooks-update", 401, noSession},
@@ -346,7 +355,13 @@ func newSystem(t *testing.T) *system {
 		DB: s.client, Webhooks: s.tables["webhooks"], Projects: s.tables["projects"], Keys: keys, Cursors: cursors,
 		Sender: sender.New(sender.Options{Now: time.Now}), IDs: ids, Clock: time.Now, Logger: logger,
 	})
+	ai := assistant.New(assistant.Deps{
+		DB: s.client, Conversations: s.tables["conversations"], Projects: projects, Cursors: cursors, IDs: ids,
+		Clock: time.Now, Logger: logger, Model: scaffold.New(), Limits: assistant.DefaultLimits(),
+	})
 	s.functions = map[string]*api.LambdaHandler{
+		"AiFunction": api.Lambda(api.NewRouter( // which is streamed where it is deployed; what is answered is the same
+			api.Config{Name: "ai", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, ai.Register)),
 		"AuthFunction": api.Lambda(account.Router(config.Edge{}, accounts)),
 		"ProjectsFunction": api.Lambda(api.NewRouter(
 			api.Config{Name: "projects", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now},

@@ -19,7 +19,7 @@ import (
 func main() {
 	binaries := flag.String("binaries", ".build/local", "folder with the platform's and the functions' binaries (make binaries)")
 	save := flag.String("save", "", "file to keep the table in")
-	only := flag.String("only", "", "comma-separated sections to run: cold, start, warm, projects, costs, webhooks, deliveries, database (default: all)")
+	only := flag.String("only", "", "comma-separated sections to run: cold, start, warm, projects, costs, webhooks, deliveries, assistant, database (default: all)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -60,6 +60,7 @@ func run(ctx context.Context, binaries, save, only string) error {
 		{"costs", b.costs},
 		{"webhooks", b.webhooks},
 		{"deliveries", b.deliveries},
+		{"assistant", b.assistant},
 		{"database", b.database},
 	} {
 		if only != "" && !strings.Contains(","+only+",", ","+section.name+",") {

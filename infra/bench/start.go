@@ -22,10 +22,12 @@ type running struct {
 }
 
 // startPlatform runs the platform on free ports with its data in dir, until stop.
-func (b *bench) startPlatform(ctx context.Context, dir string) (*running, error) {
+func (b *bench) startPlatform(ctx context.Context, dir string, env ...string) (*running, error) {
 	command := exec.CommandContext(ctx, filepath.Join(b.binaries, "local"), "-functions", b.binaries)
 	command.Env = append(os.Environ(), "PORT=0", "AWS_PORT=0", "DATA_DIR="+dir, "COOKIE_PLAIN_HTTP=true",
-		"WEBHOOK_ALLOW_PRIVATE=true", "LIMIT_LOGIN_IP=100000", "LIMIT_SIGNUP_IP=100000")
+		"WEBHOOK_ALLOW_PRIVATE=true", "LIMIT_LOGIN_IP=100000", "LIMIT_SIGNUP_IP=100000",
+		"AI_PROVIDER=scaffold", "AI_MODEL=", "LIMIT_AI_MINUTE=1000000", "AI_MONTHLY_TOKENS=1000000000000")
+	command.Env = append(command.Env, env...)
 	log, err := os.Create(filepath.Join(b.scratch, "platform.log"))
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)

@@ -75,7 +75,8 @@ func newCommand(t testing.TB, dir string, env ...string) *exec.Cmd {
 	command := exec.Command(filepath.Join(bin, "local"), "-functions", bin)
 	command.Dir = root
 	command.Env = append(os.Environ(), "PORT=0", "AWS_PORT=0", "DATA_DIR="+dir, "COOKIE_PLAIN_HTTP=true",
-		"WEBHOOK_ALLOW_PRIVATE=true", "LIMIT_LOGIN_IP=10000", "LIMIT_SIGNUP_IP=10000", "LIMIT_OAUTH_IP=10000")
+		"WEBHOOK_ALLOW_PRIVATE=true", "LIMIT_LOGIN_IP=10000", "LIMIT_SIGNUP_IP=10000", "LIMIT_OAUTH_IP=10000",
+		"AI_PROVIDER=scaffold", "AI_MODEL=")
 	command.Env = append(command.Env, env...)
 	return command
 }

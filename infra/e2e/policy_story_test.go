@@ -1,11 +1,15 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -22,13 +26,14 @@ func (w *watched) story() {
 	w.accounts(ada)
 	workspace, project := w.projects(ada, grace)
 	w.webhooks(ada, workspace, project)
+	w.assistant(ada, project)
 	ada.do("DELETE", "/api/projects/"+project, "").want(w.t, http.StatusOK)
 	w.poison()
 	eventually(w.t, "the clean-up of a project, and of records that can't be read", func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		cleanup := w.used["ProjectCleanupFunction"]
-		return cleanup["dynamodb:BatchWriteItem ContentsTable"] && cleanup["sqs:SendMessage CleanupFailuresQueue"] &&
+		return cleanup["dynamodb:BatchWriteItem ContentsTable"] && cleanup["dynamodb:BatchWriteItem ConversationsTable"] && cleanup["sqs:SendMessage CleanupFailuresQueue"] &&
 			w.used["WebhookFanoutFunction"]["sqs:SendMessage FanoutFailuresQueue"] && w.used["WebhookDeliveryFunction"]["sqs:SendMessage DeliveryFailuresQueue"]
 	})
 }
@@ -132,6 +137,69 @@ func (w *watched) fallDue() {
 	if len(pages.Items) == 0 {
 		w.t.Error("no delivery waits")
 	}
+}
+
+// assistant has every kind of answer made and applied, until a note is made of old turns.
+func (w *watched) assistant(ada *client, project string) {
+	w.t.Helper()
+	ada.save(project, "/old.txt", "old").want(w.t, http.StatusCreated)
+	ask := object{"projectId": project, "message": "Change all.", "context": object{"currentFile": "/b.txt"}, "apply": true}.String()
+	if first := ada.do("POST", "/api/ai/chat", ask).want(w.t, http.StatusOK); first["applied"] != true {
+		w.t.Errorf("%v", first)
+	}
+	for range 9 {
+		ada.do("POST", "/api/ai/chat", object{"projectId": project, "message": "And now?"}.String()).want(w.t, http.StatusOK)
+	}
+	answer := ada.do("POST", "/api/ai/chat/stream", object{"projectId": project, "message": "And now?"}.String())
+	_, id, _ := strings.Cut(string(answer.body), `"messageId":"`)
+	id, _, _ = strings.Cut(id, `"`)
+	ada.do("POST", "/api/ai/messages/"+id+"/cancel", "").want(w.t, http.StatusAccepted)
+	ada.do("POST", "/api/ai/generate", `{"prompt":"A button."}`).want(w.t, http.StatusOK)
+	ada.do("GET", "/api/ai/usage", "").want(w.t, http.StatusOK)
+	ada.do("GET", "/api/ai/conversations/"+project, "").want(w.t, http.StatusOK)
+	ada.do("DELETE", "/api/ai/conversations/"+project, "").want(w.t, http.StatusOK)
+	ada.do("POST", "/api/ai/chat", ask).want(w.t, http.StatusOK) // left for the clean-up
+}
+
+// bedrock answers like a model that takes more than a second, and, asked to change all, creates, updates and deletes a file.
+func bedrock(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	if strings.HasSuffix(r.URL.Path, "/converse") {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"output":{"message":{"role":"assistant","content":[{"text":"They asked what now."}]}},"stopReason":"end_turn","usage":{"inputTokens":10,"outputTokens":5,"totalTokens":15},"metrics":{"latencyMs":1}}`)
+		return
+	}
+	encoder := eventstream.NewEncoder()
+	send := func(kind, payload string) {
+		message := eventstream.Message{Payload: []byte(payload)}
+		for name, value := range map[string]string{":message-type": "event", ":event-type": kind, ":content-type": "application/json"} {
+			message.Headers.Set(name, eventstream.StringValue(value))
+		}
+		_ = encoder.Encode(w, message)
+	}
+	w.Header().Set("Content-Type", "application/vnd.amazon.eventstream")
+	send("messageStart", `{"role":"assistant"}`)
+	send("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"Well."}}`)
+	if bytes.Contains(body, []byte("Change all.")) && !bytes.Contains(body, []byte("And now?")) {
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-time.After(1500 * time.Millisecond): // the cancel flag is looked at meanwhile
+		case <-r.Context().Done():
+		}
+		for i, call := range []string{
+			`create_file {"path":"/new.txt","content":"new"}`, `update_file {"path":"/b.txt","content":"other"}`, `delete_file {"path":"/old.txt"}`,
+		} {
+			name, input, _ := strings.Cut(call, " ")
+			send("contentBlockStart", fmt.Sprintf(`{"contentBlockIndex":%d,"start":{"toolUse":{"toolUseId":"t%d","name":%q}}}`, i+1, i, name))
+			send("contentBlockDelta", fmt.Sprintf(`{"contentBlockIndex":%d,"delta":{"toolUse":{"input":%q}}}`, i+1, input))
+			send("contentBlockStop", fmt.Sprintf(`{"contentBlockIndex":%d}`, i+1))
+		}
+	}
+	send("messageStop", `{"stopReason":"end_turn"}`)
+	send("metadata", `{"usage":{"inputTokens":100,"outputTokens":10,"totalTokens":110},"metrics":{"latencyMs":1}}`)
 }
 
 // run invokes a function.

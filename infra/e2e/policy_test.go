@@ -55,6 +55,10 @@ func newWatched(t testing.TB) *watched {
 	must(t, err)
 	services := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.record(r)
+		if strings.HasPrefix(r.URL.Path, "/model/") {
+			bedrock(rw, r)
+			return
+		}
 		switch service, _, _ := strings.Cut(r.Header.Get("X-Amz-Target"), "."); service {
 		case "AmazonSQS":
 			queues.ServeHTTP(rw, r)
@@ -78,7 +82,7 @@ func newWatched(t testing.TB) *watched {
 				Timeout: f.Timeout, Env: f.Env,
 			}},
 			MaxConcurrency: 2, Now: time.Now, Region: "us-east-1", AccessKeyID: f.Name, SecretKey: "secret",
-			ExtraEnv: map[string]string{"AWS_ENDPOINT_URL": services.URL},
+			ExtraEnv: map[string]string{"AWS_ENDPOINT_URL": services.URL, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": services.URL},
 		})
 		must(t, err)
 	}
@@ -133,9 +137,25 @@ func (w *watched) record(r *http.Request) {
 	if w.used[function] == nil {
 		w.used[function] = map[permission]bool{}
 	}
-	for _, p := range w.needs(r.Header.Get("X-Amz-Target"), body) {
+	needed := modelPermissions(r.URL.Path)
+	if needed == nil {
+		needed = w.needs(r.Header.Get("X-Amz-Target"), body)
+	}
+	for _, p := range needed {
 		w.used[function][p] = true
 	}
+}
+
+// modelPermissions are those that a call of Bedrock by an inference profile needs: the profile's, and the model's behind it.
+func modelPermissions(path string) (all []permission) {
+	action := map[string]string{"converse": "InvokeModel", "converse-stream": "InvokeModelWithResponseStream"}[path[strings.LastIndex(path, "/")+1:]]
+	if action == "" {
+		return nil
+	}
+	for _, resource := range []string{"*::foundation-model/AiFoundationModel", "AWS::Region:AWS::AccountId:inference-profile/AiModel"} {
+		all = append(all, permission("bedrock:"+action+" arn:AWS::Partition:bedrock:"+resource))
+	}
+	return all
 }
 
 // asked is what tells resources in the requests of all services.
@@ -232,10 +252,7 @@ func granted(t testing.TB) map[string]map[permission]bool {
 		var policies struct {
 			Policies []struct {
 				PolicyDocument struct {
-					Statement []struct {
-						Action   yaml.Node `yaml:"Action"`
-						Resource yaml.Node `yaml:"Resource"`
-					} `yaml:"Statement"`
+					Statement []statement `yaml:"Statement"`
 				} `yaml:"PolicyDocument"`
 			} `yaml:"Policies"`
 		}
@@ -255,6 +272,25 @@ func granted(t testing.TB) map[string]map[permission]bool {
 		}
 	}
 	return all
+}
+
+// statement is one of a policy; of one that stands under a condition, what holds if the condition does.
+type statement struct {
+	Action, Resource yaml.Node
+}
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (s *statement) UnmarshalYAML(n *yaml.Node) error {
+	if n.Tag == "!If" {
+		n = n.Content[1]
+	}
+	var fields struct {
+		Action   yaml.Node `yaml:"Action"`
+		Resource yaml.Node `yaml:"Resource"`
+	}
+	err := n.Decode(&fields)
+	s.Action, s.Resource = fields.Action, fields.Resource
+	return err
 }
 
 // texts are the scalars of a node that is one or a list of them.
@@ -277,11 +313,12 @@ func plain(reference string) string {
 // unreached are grants that the story below does not come to, each with its reason.
 var unreached = map[string][]permission{
 	// The end of a sign-in with a code host, which takes a code host.
-	"AuthFunction":            {"secretsmanager:GetSecretValue ProvidersSecret", "dynamodb:ConditionCheckItem AccountsTable"},
-	"ProjectsFunction":        {"dynamodb:UpdateItem AccountsTable"},          // renews a session that is a day old
-	"WebhooksFunction":        {"dynamodb:UpdateItem AccountsTable"},          // as well
-	"ProjectCleanupFunction":  {"dynamodb:BatchWriteItem ConversationsTable"}, // conversations come with the assistant
-	"WebhookDeliveryFunction": {"dynamodb:GetItem WebhooksTable"},             // reads again what another moved
+	"AuthFunction":     {"secretsmanager:GetSecretValue ProvidersSecret", "dynamodb:ConditionCheckItem AccountsTable"},
+	"ProjectsFunction": {"dynamodb:UpdateItem AccountsTable"}, // renews a session that is a day old
+	"WebhooksFunction": {"dynamodb:UpdateItem AccountsTable"}, // as well
+	// OpenAI's key, where that is who answers.
+	"AiFunction":              {"dynamodb:UpdateItem AccountsTable", "secretsmanager:GetSecretValue ProvidersSecret"},
+	"WebhookDeliveryFunction": {"dynamodb:GetItem WebhooksTable"}, // reads again what another moved
 }
 
 // TestRolesHoldWhatFunctionsCall lets every function do everything that it does, and compares what it called with what its role in the

@@ -32,7 +32,6 @@ type listener func(say func(*uistream.Writer) error)
 
 // failure is a call that can't be done.
 type failure struct {
-	call model.Call
 	// what is tried, in a few words.
 	what    string
 	problem *action.Problem
@@ -125,6 +124,9 @@ func (a *answer) listen(ctx context.Context, request model.Request) error {
 	if outcome.Usage.Zero() && (err == nil || a.round.said > 0) { // it does not say: counted as requests are
 		outcome.Usage = model.Usage{Input: prompt.Tokens(request), Output: (a.round.said + 3) / 4}
 	}
+	if err != nil {
+		outcome.Stop = ""
+	}
 	a.spend(outcome.Usage)
 	if !a.round.quiet {
 		a.outcome.Stop, a.outcome.Model = outcome.Stop, outcome.Model
@@ -177,18 +179,20 @@ func (a *answer) take(ctx context.Context, p model.Part) error {
 // act takes in a call that is complete. What is wrong with it is noted; the error is storage's.
 func (a *answer) act(ctx context.Context, call model.Call) error {
 	a.round.calls = append(a.round.calls, call)
+	id, what := a.round.told(call.ID), call.Name
+	var problem *action.Problem
 	done, err := action.Parse(call)
-	what := call.Name
 	if err == nil {
 		what = done.Brief()
-		id, input := a.round.told(call.ID), jsontext.Value(call.Input)
-		a.tell(func(w *uistream.Writer) error { return w.ToolAvailable(id, call.Name, input) })
+		a.tell(func(w *uistream.Writer) error { return w.ToolAvailable(id, call.Name, jsontext.Value(call.Input)) })
 		err = a.draft.Apply(ctx, done)
+	} else if errors.As(err, &problem) {
+		text := problem.Text
+		a.tell(func(w *uistream.Writer) error { return w.ToolError(id, call.Name, text) })
 	}
-	var problem *action.Problem
 	switch {
 	case errors.As(err, &problem):
-		a.round.failed = append(a.round.failed, failure{call, what, problem})
+		a.round.failed = append(a.round.failed, failure{what, problem})
 		a.round.results = append(a.round.results, model.Result{CallID: call.ID, Text: problem.Text, Failed: true})
 		return nil
 	case err != nil:

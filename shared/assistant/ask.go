@@ -43,7 +43,7 @@ func (s *Service) ask(ctx context.Context, r reservation, request model.Request,
 		return emit(p)
 	})
 	if cause := context.Cause(ctx); err != nil && cause != nil {
-		return outcome, cause
+		return outcome, cause //nolint:wrapcheck // one of ours
 	}
 	return outcome, err
 }

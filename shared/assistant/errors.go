@@ -20,15 +20,15 @@ var (
 	errMisfit      = api.NewError(api.CodeInternal, "Something went wrong on our side. Please try again.")
 )
 
-// retryAfter is how long clients should leave a model alone that did not say so itself.
-const retryAfter = 5 * time.Second
+// defaultRetryAfter is how long clients should leave a model alone that did not say so itself.
+const defaultRetryAfter = 5 * time.Second
 
 // answerTo is what a client is told about why there is no complete answer. What is no fault of a model stays as it is.
 func answerTo(err error) error {
 	var fault *model.Error
 	switch {
 	case errors.Is(err, errTooLate), errors.Is(err, errSilent), errors.Is(err, errStopped):
-		return later(errOverdue, retryAfter).WithCause(err)
+		return later(errOverdue, defaultRetryAfter).WithCause(err)
 	case !errors.As(err, &fault):
 		return err
 	}
@@ -40,7 +40,7 @@ func answerTo(err error) error {
 	case model.Misconfigured:
 		return errMisfit.WithCause(err)
 	default:
-		return later(errUnavailable, cmp.Or(fault.RetryAfter, retryAfter)).WithCause(err)
+		return later(errUnavailable, cmp.Or(fault.RetryAfter, defaultRetryAfter)).WithCause(err)
 	}
 }
 

@@ -41,7 +41,7 @@ func (s *Service) generate(ctx context.Context, text, language, framework string
 	said := answer.text.String()
 	code, written := prompt.MainBlock(said)
 	return generated{
-		Code: code, Language: cmp.Or(language, written), Framework: framework, Explanation: said,
+		Code: code, Language: cmp.Or(language, written), Framework: framework, Explanation: prompt.AroundMainBlock(said),
 		Model: answer.outcome.Model, Usage: spent,
 	}, nil
 }

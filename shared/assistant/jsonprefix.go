@@ -16,26 +16,26 @@ type jsonPrefix struct {
 type jsonState uint8
 
 const (
-	jsonStart        jsonState = iota // the object's opening brace
-	jsonValue                         // a value
-	jsonValueOrEnd                    // a value, or the end of an empty array
-	jsonName                          // a name
-	jsonNameOrEnd                     // a name, or the end of an empty object
-	jsonColon                         // what separates a name from its value
-	jsonAfter                         // a comma or the end
-	jsonString                        // inside of a string
-	jsonEscape                        // behind a backslash
-	jsonHex                           // inside of \uXXXX
-	jsonWord                          // inside of true, false, null
-	jsonMinus                         // behind a number's minus
-	jsonZero                          // behind its leading zero
-	jsonInteger                       // in its integer digits
-	jsonPoint                         // behind its point
-	jsonFraction                      // in its fraction's digits
-	jsonExponent                      // behind its e
-	jsonExponentSign                  // behind the sign of its exponent
-	jsonExponentDigits                // in its exponent's digits
-	jsonEnd                           // behind the object
+	jsonStart          jsonState = iota // the object's opening brace
+	jsonValue                           // a value
+	jsonValueOrEnd                      // a value, or the end of an empty array
+	jsonName                            // a name
+	jsonNameOrEnd                       // a name, or the end of an empty object
+	jsonColon                           // what separates a name from its value
+	jsonAfter                           // a comma or the end
+	jsonString                          // inside of a string
+	jsonEscape                          // behind a backslash
+	jsonHex                             // inside of \uXXXX
+	jsonWord                            // inside of true, false, null
+	jsonMinus                           // behind a number's minus
+	jsonZero                            // behind its leading zero
+	jsonInteger                         // in its integer digits
+	jsonPoint                           // behind its point
+	jsonFraction                        // in its fraction's digits
+	jsonExponent                        // behind its e
+	jsonExponentSign                    // behind the sign of its exponent
+	jsonExponentDigits                  // in its exponent's digits
+	jsonEnd                             // behind the object
 )
 
 // accept takes more text and reports whether all of it so far begins a JSON object.
@@ -105,9 +105,13 @@ func (j *jsonPrefix) begin(c byte) bool {
 	case isDigit(c):
 		j.state = jsonInteger
 	default:
-		words := map[byte]string{'t': "rue", 'f': "alse", 'n': "ull"}
-		j.word, j.state = words[c], jsonWord
-		return j.word != ""
+		for _, word := range []string{"true", "false", "null"} {
+			if c == word[0] {
+				j.word, j.state = word[1:], jsonWord
+				return true
+			}
+		}
+		return false
 	}
 	return true
 }

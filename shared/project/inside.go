@@ -17,7 +17,6 @@ type View struct {
 	Files int
 
 	service *Service
-	found   map[db.Key]db.Item
 }
 
 // FileInfo is a file without its content.
@@ -30,18 +29,15 @@ type FileInfo struct {
 	record fileRecord
 }
 
-// Open reads a project for an action of the caller's, in two calls, and the records of some paths with it, which Stat then has for
-// nothing. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; storage's classes.
-func (s *Service) Open(ctx context.Context, projectID string, action workspace.Action, paths ...string) (*View, error) {
-	keys := fileKeys{}
-	keys.add(projectID, paths...)
-	o, err := s.open(ctx, projectID, action, keys.keys()...)
+// Open reads a project for an action of the caller's, in two calls. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; storage's classes.
+func (s *Service) Open(ctx context.Context, projectID string, action workspace.Action) (*View, error) {
+	o, err := s.open(ctx, projectID, action)
 	if err != nil {
 		return nil, err
 	}
 	return &View{
 		ID: o.project.ID, Name: o.project.Name, Description: o.project.Description, Framework: o.project.Framework,
-		Files: o.tree.Files, service: s, found: o.found,
+		Files: o.tree.Files, service: s,
 	}, nil
 }
 
@@ -63,7 +59,7 @@ func (v *View) List(ctx context.Context, limit int) ([]FileInfo, error) {
 func (v *View) Stat(ctx context.Context, paths ...string) (map[string]FileInfo, error) {
 	keys := fileKeys{}
 	keys.add(v.ID, paths...)
-	found, err := v.known(ctx, keys)
+	found, err := v.service.store.projects.BatchGet(ctx, keys.keys()...)
 	if err != nil {
 		return nil, err
 	}
@@ -76,16 +72,6 @@ func (v *View) Stat(ctx context.Context, paths ...string) (map[string]FileInfo, 
 		infos[p] = file{Path: p, fileRecord: record}.info()
 	}
 	return infos, nil
-}
-
-// known are the items of keys, from what Open has read if that has all.
-func (v *View) known(ctx context.Context, keys fileKeys) (map[db.Key]db.Item, error) {
-	for _, key := range keys {
-		if v.found[key] == nil {
-			return v.service.store.projects.BatchGet(ctx, keys.keys()...)
-		}
-	}
-	return v.found, nil
 }
 
 // HasInside reports whether there are files that need a path to be a folder, in one call. Error: storage's classes.
