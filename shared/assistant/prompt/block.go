@@ -25,8 +25,9 @@ func splitBlock(markdown string) (code, language, around string) {
 	var block, before strings.Builder
 	indent, fence := 0, ""
 	markdown = strings.TrimSuffix(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(markdown), "\n")
-	for rest := markdown; rest != ""; {
-		line, behind, _ := strings.Cut(rest, "\n")
+	for rest, more := markdown, true; more; {
+		var line, behind string
+		line, behind, more = strings.Cut(rest, "\n")
 		found := fenceLine.FindStringSubmatch(line)
 		switch {
 		case fence == "" && found != nil && (found[2][0] == '~' || !strings.Contains(found[3], "`")):

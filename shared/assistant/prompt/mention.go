@@ -58,7 +58,7 @@ func withSlash(text string) string {
 }
 
 // fileName is a name with an extension.
-var fileName = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_.@+ -]*\.[A-Za-z][A-Za-z0-9]{0,9}$`)
+var fileName = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_.@+ \[\]-]*\.[A-Za-z][A-Za-z0-9]{0,9}$`)
 
 func looksLikePath(text string) bool {
 	text = strings.TrimPrefix(norm.NFC.String(text), "./")
@@ -115,8 +115,8 @@ func (x pathIndex) find(text string, quoted bool) string {
 
 // word is a part of a message that may call a file.
 type word struct {
-	at     int
-	quoted bool
+	at, end int
+	quoted  bool
 	// names are what it may say, the most likely first: first whole of them stand for all of it, the others for parts of it.
 	names []string
 	whole int
@@ -133,7 +133,7 @@ func wordsOf(message string, accept func(text string, quoted bool) bool) []word 
 	words := slices.Clone(quotes)
 	next := 0
 	for at, text := range fieldsIn(message) {
-		for next < len(quotes) && at >= quotes[next].at+len(quotes[next].names[0]) {
+		for next < len(quotes) && at >= quotes[next].end {
 			next++
 		}
 		if next < len(quotes) && at+len(text) > quotes[next].at {
@@ -167,11 +167,17 @@ func quotesIn(message string, accept func(text string, quoted bool) bool) []word
 			rest = rest[:line]
 		}
 		length := strings.Index(rest, closer)
-		if length <= 0 || !accept(rest[:length], true) {
+		if length <= 0 {
 			continue
 		}
-		found = append(found, word{at: from, quoted: true, names: []string{rest[:length]}, whole: 1, bare: rest[:length]})
-		end = from + length
+		text := rest[:length]
+		for _, called := range []string{lineNumber.ReplaceAllString(text, ""), text} {
+			if accept(called, true) {
+				found = append(found, word{at: from, end: from + length, quoted: true, names: []string{called}, whole: 1, bare: called})
+				end = from + length
+				break
+			}
+		}
 	}
 	return found
 }
@@ -209,7 +215,7 @@ const (
 var lineNumber = regexp.MustCompile(`(:[0-9]+){1,2}$|#L[0-9]+(-L?[0-9]+)?$`)
 
 func newWord(at int, text string) word {
-	w := word{at: at, bare: bareOf(text)}
+	w := word{at: at, end: at + len(text), bare: bareOf(text)}
 	trimmed := strings.TrimRight(text, closing)
 	both := strings.TrimLeft(trimmed, opening)
 	w.add(text, trimmed, both, lineNumber.ReplaceAllString(both, ""))

@@ -43,15 +43,18 @@ func mark(sections []section, beside []string) string {
 	for _, text := range all {
 		_, _ = fmt.Fprintf(hash, "%d:%s", len(text), text) // a hash takes everything
 	}
-	sum := hash.Sum(nil)
-	digits := hex.EncodeToString(sum)
+	return absentMark(hex.EncodeToString(hash.Sum(nil)), all)
+}
+
+// absentMark is the shortest mark of some digits that occurs in none of the texts. There is one: it may become longer than all of them.
+func absentMark(digits string, texts []string) string {
 	for n := markStep; ; n += markStep {
 		for len(digits) < n {
 			next := sha256.Sum256([]byte(digits))
 			digits += hex.EncodeToString(next[:])
 		}
 		word := markPrefix + digits[:n]
-		if !slices.ContainsFunc(all, func(text string) bool { return strings.Contains(text, word) }) {
+		if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, word) }) {
 			return word
 		}
 	}

@@ -1,6 +1,10 @@
 package prompt
 
-import "devplatform/shared/assistant/model"
+import (
+	"strings"
+
+	"devplatform/shared/assistant/model"
+)
 
 const (
 	// maxSummarized is how much of all turns together goes into a note, in tokens; maxNoted how much of the note before.
@@ -28,7 +32,7 @@ func Summarize(summary string, turns []model.Turn, maxOutput int) model.Request 
 		told[i] = t
 		sections = append(sections, section{"user", orNothing(t.User)}, section{"assistant", orNothing(t.Assistant)})
 		if len(t.Did) > 0 {
-			sections = append(sections, section{"calls", did(t)})
+			sections = append(sections, section{"calls", strings.Join(t.Did, "\n")})
 		}
 	}
 	return model.Request{

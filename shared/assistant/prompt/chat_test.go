@@ -1,0 +1,343 @@
+package prompt_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/assistant/action"
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/prompt"
+)
+
+// part is a section as it stands in a message.
+type part struct{ Title, Text string }
+
+var firstLine = regexp.MustCompile(`^The sections of this message are marked by (data-[0-9a-f]+)\.\n`)
+
+// partsOf reads the sections of a message, by nothing but the mark that its first line names, and fails if there is anything else than
+// whole sections.
+func partsOf(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, text string) []part {
+	t.Helper()
+	found := firstLine.FindStringSubmatch(text)
+	if found == nil {
+		t.Fatalf("no mark in %.200q", text)
+	}
+	begin, end := "<"+found[1]+" ", "</"+found[1]+">"
+	var parts []part
+	open := false
+	for line := range strings.SplitAfterSeq(strings.TrimPrefix(text, found[0]), "\n") {
+		isBegin, isEnd := strings.HasPrefix(line, begin), strings.TrimSuffix(line, "\n") == end
+		switch {
+		case !isBegin && !isEnd && strings.Contains(line, found[1]):
+			t.Fatalf("the mark in %q", line)
+		case isBegin == isEnd && !open && strings.TrimSpace(line) != "", isBegin && open, isEnd && !open:
+			t.Fatalf("%q is out of place", line)
+		case isBegin:
+			open = true
+			parts = append(parts, part{Title: strings.TrimSuffix(strings.TrimPrefix(line, begin), ">\n")})
+		case isEnd:
+			open = false
+		case open:
+			parts[len(parts)-1].Text += line
+		}
+	}
+	if open {
+		t.Fatalf("%q is not closed", parts[len(parts)-1].Title)
+	}
+	return parts
+}
+
+func lastText(r model.Request) string { return r.Messages[len(r.Messages)-1].Text }
+
+func TestChat(t *testing.T) {
+	t.Parallel()
+	c := prompt.Chat{
+		Project: "Café \"Déjà\"\n", Framework: "react", Paths: []string{"/package.json", "/src/app.tsx", "/src/b.ts"}, Total: 3, CurrentFile: "/src/app.tsx",
+		Files:   []prompt.Document{{Path: "/src/app.tsx", Content: "export {}\n"}, {Path: "/src/b.ts", Content: "b"}, {Path: "/src/app.tsx", Content: "twice"}},
+		Summary: "The user likes tabs.",
+		Turns: []model.Turn{
+			{User: "Hello", Assistant: "Hi."},
+			{User: "Make b", Assistant: "", Did: []string{"create_file /src/b.ts", "edit_file /src/app.tsx"}},
+		},
+		Message: "Change b.ts",
+	}
+	r := c.Request(prompt.DefaultBudget(), 1000)
+	want := []part{
+		{"project", "name: \"Café \\\"Déjà\\\"\\n\"\nframework: \"react\"\nnumber of files: 3\nthe user is looking at: \"/src/app.tsx\"\n"},
+		{"files", "/package.json\n/src/app.tsx\n/src/b.ts\n"},
+		{"file \"/src/app.tsx\"", "export {}\n"},
+		{"file \"/src/b.ts\"", "b\n"},
+		{"conversation before", "The user likes tabs.\n"},
+		{"previous answer", "[The calls of your answer before this message: create_file /src/b.ts; edit_file /src/app.tsx]\n"},
+		{"message", "Change b.ts\n"},
+	}
+	if diff := cmp.Diff(want, partsOf(t, lastText(r))); diff != "" {
+		t.Error(diff)
+	}
+	before := []model.Message{
+		{Role: model.User, Text: "Hello"}, {Role: model.Assistant, Text: "Hi."}, {Role: model.User, Text: "Make b"}, {Role: model.Assistant, Text: "(no text)"},
+	}
+	if diff := cmp.Diff(before, r.Messages[:4]); diff != "" || len(r.Messages) != 5 || r.Messages[4].Role != model.User {
+		t.Error(diff)
+	}
+	facts := model.Facts{
+		Prompt: "Change b.ts", Framework: "react", Paths: c.Paths, CurrentFile: "/src/app.tsx", Turns: c.Turns, Summary: c.Summary,
+		Files: []model.File{{Path: "/src/app.tsx", Content: "export {}\n"}, {Path: "/src/b.ts", Content: "b"}},
+	}
+	if diff := cmp.Diff(facts, r.Facts); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(action.Tools(), r.Tools); diff != "" || r.Task != model.TaskChat || r.MaxOutput != 1000 {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(r, c.Request(prompt.DefaultBudget(), 1000)); diff != "" {
+		t.Errorf("the same chat gives another request: %s", diff)
+	}
+	other := prompt.Chat{Message: "Hello"}.Request(prompt.DefaultBudget(), 1000)
+	if other.System != r.System {
+		t.Error("the instruction varies")
+	}
+	if diff := cmp.Diff([]part{{"project", "name: \"\"\nframework: \"\"\nnumber of files: 0\n"}, {"message", "Hello\n"}}, partsOf(t, lastText(other))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What earlier answers did is told in front of what the user said next, not in the answers.
+func TestHistoryTellsWhatWasDone(t *testing.T) {
+	t.Parallel()
+	did := make([]string, 40)
+	for i := range did {
+		did[i] = fmt.Sprintf("create_file /a-rather-long-folder-name/and-a-file-%02d.ts", i)
+	}
+	r := prompt.Chat{Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b", Did: did}, {User: "c", Assistant: "d"}}}.Request(prompt.DefaultBudget(), 1)
+	told := r.Messages[2].Text
+	if !strings.HasPrefix(told, "[The calls of your answer before this message: create_file /a-rather-long-folder-name/and-a-file-00.ts; ") || !strings.HasSuffix(told, "]\n\nc") {
+		t.Error(told)
+	}
+	var left int
+	if _, err := fmt.Sscanf(told[strings.LastIndex(told, "; "):], "; and %d more]", &left); err != nil || left+strings.Count(told, "create_file") != len(did) {
+		t.Errorf("%d left: %s", left, told)
+	}
+}
+
+func TestTree(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for i := range 3000 {
+		all = append(all, fmt.Sprintf("/lib/deep/er/file-%04d.ts", i), fmt.Sprintf("/src/pages/page-%04d.tsx", i))
+	}
+	all = append(all, "/package.json", "/src/main.ts", "/lib/deep/er/here/one.ts", "/lib/deep/er/here/two\u2028x.ts")
+	slices.Sort(all)
+	c := prompt.Chat{Paths: all, Total: 20_000, CurrentFile: "/lib/deep/er/here/one.ts", Message: "x"}
+	tree := partsOf(t, lastText(c.Request(prompt.Budget{Tree: 1000}, 1)))[1].Text
+	if len(tree) > 4000 || len(tree) < 3800 {
+		t.Errorf("%d bytes", len(tree))
+	}
+	lines := strings.Split(strings.TrimSuffix(tree, "\n"), "\n")
+	shown := lines[:len(lines)-1]
+	for _, p := range []string{"/package.json", "/src/main.ts", "/lib/deep/er/here/one.ts", `"/lib/deep/er/here/two\u2028x.ts"`, "/src/pages/page-0000.tsx"} {
+		if !slices.Contains(shown, p) {
+			t.Errorf("%s is missing", p)
+		}
+	}
+	if strings.Contains(tree, "/lib/deep/er/file-") || !slices.IsSorted(shown) {
+		t.Error("deep files of other folders come first, or the order is lost")
+	}
+	if want := fmt.Sprintf("… and %d more", 20_000-len(shown)); lines[len(lines)-1] != want {
+		t.Errorf("%s, want %s", lines[len(lines)-1], want)
+	}
+	whole := partsOf(t, lastText(prompt.Chat{Paths: all[:50], Total: 50, Message: "x"}.Request(prompt.DefaultBudget(), 1)))[1].Text
+	if whole != strings.Join(all[:50], "\n")+"\n" {
+		t.Errorf("a small tree is not whole: %s", whole)
+	}
+}
+
+// numbered is a text of lines of 20 bytes.
+func numbered(lines int) string {
+	var text strings.Builder
+	for i := range lines {
+		fmt.Fprintf(&text, "line %013d\n", i+1)
+	}
+	return text.String()
+}
+
+func TestLongFiles(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		content string
+		want    string // between the numbered lines, or in place of all
+	}{
+		"many lines":     {numbered(50_000), `(?s)^line 0000000000001\n.*\n\[… [0-9]{5} lines left out …\]\nline .*line 0000000050000\n$`},
+		"one line":       {strings.Repeat("é", 1<<19), `^é+\n\[… [0-9]+ characters left out …\]\né+\n$`},
+		"a line of head": {"head\n" + strings.Repeat("é", 1<<19), `^head\né+\n\[… [0-9]+ characters left out …\]\né+\n$`},
+		"a line of tail": {strings.Repeat("日", 1<<18) + "\ntail\n", `^日+\n\[… [0-9]+ characters left out …\]\n日+\ntail\n$`},
+		"CR LF":          {strings.ReplaceAll(numbered(50_000), "\n", "\r\n"), `(?s)^line 0000000000001\r\n.*\r\n\[… [0-9]{5} lines left out …\]\nline `},
+	} {
+		chat := prompt.Chat{CurrentFile: "/a", Files: []prompt.Document{{Path: "/a", Content: c.content}}, Message: "x"}
+		r := chat.Request(prompt.DefaultBudget(), 1)
+		parts := partsOf(t, lastText(r))
+		if parts[1].Title != `file "/a" cut` || !regexp.MustCompile(c.want).MatchString(parts[1].Text) || !utf8.ValidString(parts[1].Text) {
+			t.Errorf("%s: %s\n%.200s\n%s", name, parts[1].Title, parts[1].Text, parts[1].Text[len(parts[1].Text)-200:])
+		}
+		if n := prompt.TokensOf(parts[1].Text); n > prompt.DefaultBudget().Current || n < prompt.DefaultBudget().Current*9/10 {
+			t.Errorf("%s: %d tokens", name, n)
+		}
+		if f := r.Facts.Files[0]; !f.Cut || strings.TrimSuffix(f.Content, "\n") != strings.TrimSuffix(parts[1].Text, "\n") {
+			t.Errorf("%s: the facts have something else", name)
+		}
+		// What is left out and what is there are all there is.
+		var left int
+		at := strings.Index(parts[1].Text, "[… ")
+		if _, err := fmt.Sscanf(parts[1].Text[at:], "[… %d", &left); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(parts[1].Text, "lines left out") && left+strings.Count(parts[1].Text, "\n")-1 != strings.Count(c.content, "\n") {
+			t.Errorf("%s: %d lines left out", name, left)
+		}
+	}
+	exact := strings.Repeat("x", 1000)
+	r := prompt.Chat{Files: []prompt.Document{{Path: "/a", Content: exact}}, Message: "x"}.Request(prompt.Budget{Named: 300}, 1)
+	if r.Facts.Files[0].Cut || r.Facts.Files[0].Content != exact {
+		t.Error("a file that fits is cut")
+	}
+}
+
+// Named files share what there is: small ones are whole, large ones get the rest in equal parts; those that would get next to nothing are
+// left out, the last first.
+func TestNamedFilesShare(t *testing.T) {
+	t.Parallel()
+	c := prompt.Chat{Message: "x", CurrentFile: "/other", Files: []prompt.Document{
+		{Path: "/large1", Content: numbered(5000)}, {Path: "/small", Content: "small\n"}, {Path: "/large2", Content: numbered(9000)},
+	}}
+	files := c.Request(prompt.Budget{Named: 4000}, 1).Facts.Files
+	if len(files) != 3 || files[1].Content != "small\n" || files[1].Cut || !files[0].Cut || !files[2].Cut {
+		t.Fatalf("%+v", files)
+	}
+	for _, f := range []model.File{files[0], files[2]} {
+		if len(f.Content) < 7500 || len(f.Content) > 8000 {
+			t.Errorf("%s: %d bytes", f.Path, len(f.Content))
+		}
+	}
+	c.Files = nil
+	for i := range 100 {
+		c.Files = append(c.Files, prompt.Document{Path: fmt.Sprintf("/f%d", i), Content: numbered(100)})
+	}
+	files = c.Request(prompt.Budget{Named: 4000}, 1).Facts.Files
+	if len(files) < 15 || len(files) > 30 || files[0].Path != "/f0" || files[len(files)-1].Path != fmt.Sprintf("/f%d", len(files)-1) {
+		t.Errorf("%d files", len(files))
+	}
+	if files = c.Request(prompt.Budget{}, 1).Facts.Files; len(files) != 0 {
+		t.Errorf("%d files without any budget", len(files))
+	}
+}
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	var turns []model.Turn
+	for i := range 30 {
+		turns = append(turns, model.Turn{User: fmt.Sprintf("question %d", i), Assistant: strings.Repeat("a", 1000)})
+	}
+	c := prompt.Chat{Message: "x", Turns: turns}
+	r := c.Request(prompt.Budget{History: 2000}, 1)
+	if len(r.Messages) != 15 || r.Messages[0].Text != "question 23" || r.Messages[12].Text != "question 29" {
+		t.Errorf("%d messages from %s", len(r.Messages), r.Messages[0].Text)
+	}
+	if diff := cmp.Diff(turns[23:], r.Facts.Turns); diff != "" {
+		t.Error(diff)
+	}
+	// A turn that is too long is shortened and takes no more than half.
+	c.Turns = []model.Turn{{User: "older", Assistant: "answer"}, {User: "long", Assistant: numbered(10_000)}}
+	r = c.Request(prompt.Budget{History: 2000}, 1)
+	if len(r.Messages) != 5 || r.Messages[0].Text != "older" || len(r.Messages[3].Text) > 4000 || !strings.Contains(r.Messages[3].Text, "lines left out …]") {
+		t.Errorf("%d messages, %d bytes", len(r.Messages), len(r.Messages[3].Text))
+	}
+	if r = c.Request(prompt.Budget{}, 1); len(r.Messages) != 1 {
+		t.Errorf("%d messages without any budget", len(r.Messages))
+	}
+}
+
+func TestGenerate(t *testing.T) {
+	t.Parallel()
+	r := prompt.Generate("A button", "ts\nx", "react", 500)
+	if want := "language: \"ts\\nx\"\nframework: \"react\"\n\nA button"; lastText(r) != want {
+		t.Errorf("%q", lastText(r))
+	}
+	if diff := cmp.Diff(model.Facts{Prompt: "A button", Language: "ts\nx", Framework: "react"}, r.Facts); diff != "" || r.Tools != nil || r.MaxOutput != 500 || r.Task != model.TaskGenerate {
+		t.Error(diff, r)
+	}
+	if r = prompt.Generate("A button", "", "", 500); lastText(r) != "A button" {
+		t.Errorf("%q", lastText(r))
+	}
+}
+
+func TestSummarize(t *testing.T) {
+	t.Parallel()
+	turns := []model.Turn{{User: "a", Assistant: "b", Did: []string{"delete_file /x"}}, {User: "c", Assistant: ""}}
+	r := prompt.Summarize("Before.", turns, 500)
+	want := []part{
+		{"note before", "Before.\n"}, {"user", "a\n"}, {"assistant", "b\n"}, {"calls", "delete_file /x\n"},
+		{"user", "c\n"}, {"assistant", "(no text)\n"},
+	}
+	if diff := cmp.Diff(want, partsOf(t, lastText(r))); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(model.Facts{Turns: turns, Summary: "Before."}, r.Facts); diff != "" || r.Task != model.TaskSummarize || r.MaxOutput != 500 || len(r.Messages) != 1 {
+		t.Error(diff, r)
+	}
+	var long []model.Turn
+	for range 20 {
+		long = append(long, model.Turn{User: numbered(1000), Assistant: numbered(5000)})
+	}
+	if n := prompt.Tokens(prompt.Summarize(numbered(1000), long, 500)); n > 16_000 {
+		t.Errorf("%d tokens", n)
+	}
+}
+
+func TestRepair(t *testing.T) {
+	t.Parallel()
+	r := prompt.Chat{Message: "x"}.Request(prompt.DefaultBudget(), 1000)
+	calls := []model.Call{
+		{ID: "1", Name: "create_file", Input: `{"path":"/a"}`}, {ID: "2", Name: "edit_file", Input: `{"path":"/b", "sea`}, {ID: "3", Name: "edit_file"},
+		{ID: "4", Name: "delete_file", Input: `{"path":"/a","path":"/b"}`},
+	}
+	got := prompt.Repair(r, "", calls, []model.Result{{CallID: "1", Text: "Checked."}, {CallID: "2", Text: "It does not occur.", Failed: true}, {CallID: "3", Failed: true}})
+	if got.System != r.System || got.Task != r.Task || got.MaxOutput != r.MaxOutput || len(r.Messages) != 1 || len(got.Messages) != 3 {
+		t.Fatalf("%+v", got.Messages)
+	}
+	if diff := cmp.Diff(r.Tools, got.Tools); diff != "" {
+		t.Error(diff)
+	}
+	answer, next := got.Messages[1], got.Messages[2]
+	if answer.Role != model.Assistant || answer.Text != "" || next.Role != model.User || next.Text == "" {
+		t.Errorf("%+v, %+v", answer, next)
+	}
+	results := []model.Result{{CallID: "1", Text: "Taken in."}, {CallID: "2", Text: "It does not occur.", Failed: true}, {CallID: "3", Text: "It could not be done.", Failed: true}, {CallID: "4", Text: "Taken in."}}
+	if diff := cmp.Diff(results, next.Results); diff != "" {
+		t.Error(diff)
+	}
+	want := []string{`{"path":"/a"}`, `{"unreadable":"{\"path\":\"/b\", \"sea"}`, `{}`, `{"unreadable":"{\"path\":\"/a\",\"path\":\"/b\"}"}`}
+	for i, call := range answer.Calls {
+		var object map[string]any
+		if call.Input != want[i] || call.ID != calls[i].ID || call.Name != calls[i].Name || json.Unmarshal([]byte(call.Input), &object) != nil {
+			t.Errorf("%+v", call)
+		}
+	}
+	// The request that was repaired is still what it was, also when it is repaired twice.
+	prompt.Repair(r, "other", nil, nil)
+	if got.Messages[1].Text != "" {
+		t.Error("repairs share their messages")
+	}
+	if text := prompt.Repair(r, "", nil, nil).Messages[1].Text; text == "" {
+		t.Error("an empty answer")
+	}
+}

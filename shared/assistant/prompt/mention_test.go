@@ -1,0 +1,133 @@
+package prompt_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"devplatform/shared/assistant/prompt"
+	"devplatform/shared/project/path"
+)
+
+var paths = []string{
+	"/README.md", "/Makefile", "/test", "/a.ts", "/src/app.tsx", "/src/pages/index.tsx", "/src/other/index.tsx", "/src/data.ts", "/src/my notes.md",
+	"/app/(group)/page.tsx", "/app/users/[id]/edit.tsx", "/src/café.ts", "/文档/说明.md", "/.env", "/src/__init__.py", "/_app.tsx", "/src/C#.cs", "/don't.md",
+}
+
+func TestMentioned(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string][]string{
+		"":                                   nil,
+		"Make the button red":                nil,
+		"Change /src/app.tsx please":         {"/src/app.tsx"},
+		"Change src/app.tsx please":          {"/src/app.tsx"},
+		"Change ./src/app.tsx, please.":      {"/src/app.tsx"},
+		"Change app.tsx.":                    {"/src/app.tsx"},
+		"in `app.tsx`: x":                    {"/src/app.tsx"},
+		"in ``app.tsx``":                     {"/src/app.tsx"},
+		"in **src/app.tsx**!":                {"/src/app.tsx"},
+		"in _src/app.tsx_":                   {"/src/app.tsx"},
+		"(src/app.tsx)":                      {"/src/app.tsx"},
+		"src/app.tsx:12:5 fails":             {"/src/app.tsx"},
+		"src/app.tsx#L12-L20":                {"/src/app.tsx"},
+		"[the app](src/app.tsx)":             {"/src/app.tsx"},
+		"@src/app.tsx":                       {"/src/app.tsx"},
+		"app.tsx's state":                    {"/src/app.tsx"},
+		"app.tsx/data.ts":                    nil,
+		"data.ts,app.tsx;a.ts":               {"/src/data.ts", "/src/app.tsx", "/a.ts"},
+		"what is in data.ts?":                {"/src/data.ts"},
+		"a.ts, then /a.ts again, and a.ts":   {"/a.ts"},
+		"in a.tsx or b.ts or xa.ts or a.ts2": nil,
+		"index.tsx":                          nil, // there are two
+		"pages/index.tsx":                    {"/src/pages/index.tsx"},
+		"/pages/index.tsx":                   nil,
+		"es/index.tsx":                       nil,
+		"see src/":                           nil,
+		"test it":                            nil,
+		"look at `test`":                     {"/test"},
+		"the Makefile":                       {"/Makefile"},
+		"edit \"my notes.md\" now":           {"/src/my notes.md"},
+		"edit 'src/my notes.md' and a.ts":    {"/src/my notes.md", "/a.ts"},
+		"don't edit 'src/my notes.md'":       {"/src/my notes.md"},
+		"“src/my notes.md”":                  {"/src/my notes.md"},
+		"my notes.md":                        nil,
+		"the page app/(group)/page.tsx":      {"/app/(group)/page.tsx"},
+		"(app/(group)/page.tsx)":             {"/app/(group)/page.tsx"},
+		"users/[id]/edit.tsx":                {"/app/users/[id]/edit.tsx"},
+		"cafe\u0301.ts":                      {"/src/café.ts"},
+		"说明.md 和 文档/说明.md":                   {"/文档/说明.md"},
+		"请修改src/app.tsx文件":                   {"/src/app.tsx"},
+		"app.tsx를 고쳐 주세요":                    {"/src/app.tsx"},
+		"「app.tsx」を直して":                      {"/src/app.tsx"},
+		"my .env, please":                    {"/.env"},
+		"__init__.py and _app.tsx":           {"/src/__init__.py", "/_app.tsx"},
+		"C#.cs":                              {"/src/C#.cs"},
+		"don't.md":                           {"/don't.md"},
+		"https://example.com/src/app.tsx":    nil,
+		"`src/app.tsx:12`":                   {"/src/app.tsx"},
+		"APP.TSX":                            nil,
+		"line one\n`src/app.tsx\nREADME.md`": {"/src/app.tsx", "/README.md"},
+		"\"a.ts\" \"src/data.ts\"":           {"/a.ts", "/src/data.ts"},
+	} {
+		if diff := cmp.Diff(want, prompt.Mentioned(message, paths)); diff != "" {
+			t.Errorf("%q: %s", message, diff)
+		}
+	}
+}
+
+func TestPathsIn(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string][]string{
+		"":                                 nil,
+		"Make the button red. Now!":        nil,
+		"Change /src/app.tsx, and b.ts.":   {"/src/app.tsx", "/b.ts"},
+		"`src/app.tsx:12`":                 {"/src/app.tsx"},
+		"\"./my dir/my notes.md\"":         {"/my dir/my notes.md"},
+		"(app/(group)/page.tsx)":           {"/app/(group)/page.tsx", "/page.tsx"},
+		"[id].tsx":                         {"/[id].tsx", "/.tsx"}, // a look too many does no harm
+		"version 1.2.3":                    nil,
+		"see https://example.com/a/b.ts":   nil,
+		"../a/b.ts and a//b.ts and a\\b.c": nil,
+		"请修改src/app.tsx文件":                 {"/请修改src/app.tsx文件", "/src/app.tsx"},
+		"cafe\u0301.ts":                    {"/café.ts"},
+	} {
+		if diff := cmp.Diff(want, prompt.PathsIn(message)); diff != "" {
+			t.Errorf("%q: %s", message, diff)
+		}
+	}
+	if got := prompt.PathsIn(strings.Repeat("a/b ", 5) + "c/1 c/2 c/3 c/4 c/5 c/6 c/7 c/8 c/9 c/10 c/11 c/12 c/13 c/14 c/15 c/16 c/17 c/18 c/19 c/20"); len(got) != 20 {
+		t.Errorf("%d paths", len(got))
+	}
+}
+
+// A path is found in any sentence that has it in quotes or between spaces, and nothing is found that is not a whole name.
+func TestMentionsAreWholeNames(t *testing.T) {
+	t.Parallel()
+	const letters = "ab.é/日- "
+	text := rapid.StringOfN(rapid.SampledFrom([]rune(letters+"`'\"(),:\n")), 0, 40, -1)
+	one := rapid.Map(rapid.StringOfN(rapid.SampledFrom([]rune(letters)), 1, 8, -1), func(s string) string { return "/" + s })
+	rapid.Check(t, func(t *rapid.T) {
+		known := rapid.SliceOfN(one.Filter(func(p string) bool { return path.Check(p) == "" }), 1, 5).Draw(t, "paths")
+		message := text.Draw(t, "message")
+		for _, p := range prompt.Mentioned(message, known) {
+			base := p[strings.LastIndexByte(p, '/')+1:]
+			if !slices.Contains(known, p) || !strings.Contains(message, base) {
+				t.Fatalf("%q in %q", p, message)
+			}
+		}
+		p := known[0]
+		for _, quoted := range []string{"`" + p + "`", "\"" + p[1:] + "\""} {
+			if found := prompt.Mentioned("In "+quoted+", please", known); !slices.Contains(found, p) {
+				t.Fatalf("%q is not found in %s: %q", p, quoted, found)
+			}
+		}
+		for _, p := range prompt.PathsIn(message) {
+			if path.Check(p) != "" {
+				t.Fatalf("%q", p)
+			}
+		}
+	})
+}
