@@ -122,7 +122,7 @@ func isFiller(in intent) bool {
 	words := wordsOf(in.text)
 	return !slices.ContainsFunc(words, func(w word) bool {
 		return !w.is(polite) && !w.is(inWords) && !w.is(thanks) && !w.is(greetings) && !w.is(determiners) && !w.is(pronouns) &&
-			!typeScript[w.low] && !javaScript[w.low] && verbOf(w) == noVerb && !w.is(wholes)
+			!typeScript.of(w.low) && !javaScript.of(w.low) && verbOf(w) == noVerb && !w.is(wholes)
 	})
 }
 

@@ -17,7 +17,9 @@ type facts struct {
 
 // factsOf makes all text valid and the paths sorted, so that answers don't depend on their order.
 func factsOf(f model.Facts) facts {
-	f.Prompt = strings.ToValidUTF8(f.Prompt, "�")
+	for _, text := range []*string{&f.Prompt, &f.Framework, &f.Language, &f.CurrentFile, &f.Summary} {
+		*text = strings.ToValidUTF8(*text, "�")
+	}
 	paths := make([]string, 0, len(f.Paths)+len(f.Files))
 	for _, p := range f.Paths {
 		paths = append(paths, strings.ToValidUTF8(p, "�"))

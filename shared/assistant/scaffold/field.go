@@ -12,7 +12,7 @@ const maxFields = 20
 // fieldTypes are words that say a field's type wherever they stand, by the blueprint's names for the types. Those of typeOnly are
 // never part of the name.
 var (
-	fieldTypes = typesOf(map[string]string{
+	fieldTypes = listed(map[string]string{
 		"email":    "email e-mail mail",
 		"password": "password passwd passphrase pwd pin",
 		"tel":      "phone telephone tel mobile cell fax",
@@ -24,7 +24,7 @@ var (
 		"boolean": "newsletter terms agree agreement subscribe remember active enabled done completed consent verified accept optin opt-in featured " +
 			"archived",
 	})
-	typeOnly = typesOf(map[string]string{
+	typeOnly = listed(map[string]string{
 		"text":     "string str varchar",
 		"longtext": "textarea longtext multiline markdown",
 		"number":   "int integer int32 int64 float float64 double decimal numeric",
@@ -32,7 +32,7 @@ var (
 		"date":     "datetime timestamp date-picker datepicker",
 	})
 	// typeColon are types where they stand behind a name and a colon, or in brackets: price (number), bio: text.
-	typeColon = typesOf(map[string]string{"text": "text", "email": "email", "password": "password", "number": "number", "date": "date", "url": "url",
+	typeColon = listed(map[string]string{"text": "text", "email": "email", "password": "password", "number": "number", "date": "date", "url": "url",
 		"tel": "tel phone", "boolean": "switch"})
 
 	notInFields = setOf("field fields column columns input inputs box boxes property properties attribute attributes required optional mandatory " +
@@ -42,16 +42,6 @@ var (
 		"error errors handling hooks tests test props animation animations dark-mode pagination sorting filtering search responsive accessibility loading " +
 		"react vue svelte express next nextjs html submit submission button buttons icons authentication auth")
 )
-
-func typesOf(lists map[string]string) map[string]string {
-	out := map[string]string{}
-	for t, words := range lists {
-		for w := range strings.FieldsSeq(words) {
-			out[w] = t
-		}
-	}
-	return out
-}
 
 // fieldsOf reads a list of fields: "email, password and a newsletter checkbox", "name:string, age:int". What is no field is extra.
 func fieldsOf(words []word, perWord bool) (fields []blueprint.Field, extra []string) {
@@ -101,24 +91,24 @@ func fieldOf(words []word) (blueprint.Field, bool) {
 		switch {
 		case w.quoted:
 			f.Name = append(f.Name, parts(w.text)...)
-		case notInFields[low]:
-		case typeOnly[low] != "" && !colon:
-			stated = typeOnly[low]
-		case behindColon && typeColon[low] != "" && len(f.Name) > 0:
-			stated = typeColon[low]
+		case notInFields.of(low):
+		case typeOnly.of(low) != "" && !colon:
+			stated = typeOnly.of(low)
+		case behindColon && typeColon.of(low) != "" && len(f.Name) > 0:
+			stated = typeColon.of(low)
 		default:
 			for _, p := range parts(text) {
 				f.Name = append(f.Name, p)
 				if p != "number" || len(f.Name) == 1 { // an order's number is a text
-					guess = better(guess, fieldTypes[p])
+					guess = better(guess, fieldTypes.of(p))
 				}
 			}
 			if low != "number" {
-				guess = better(guess, fieldTypes[low])
+				guess = better(guess, fieldTypes.of(low))
 			}
 		}
 	}
-	if len(f.Name) == 0 && stated != "" && !slices.ContainsFunc(words, func(w word) bool { return notFields[w.low] }) {
+	if len(f.Name) == 0 && stated != "" && !slices.ContainsFunc(words, func(w word) bool { return notFields.of(w.low) }) {
 		f.Name = parts(words[len(words)-1].text) // a date, a checkbox: the type is its name as well
 	}
 	f.Name = bounded(f.Name)
@@ -130,7 +120,7 @@ func fieldOf(words []word) (blueprint.Field, bool) {
 // allNoFields reports that the words are about something else: validation, dark mode.
 func allNoFields(words []word) bool {
 	for _, w := range words {
-		if notFields[w.low] {
+		if notFields.of(w.low) {
 			return true
 		}
 	}
@@ -161,7 +151,7 @@ func guessByShape(name []string) string {
 
 func statedType(s string) string {
 	low := strings.ToLower(s)
-	return firstOf(typeOnly[low], typeColon[low], fieldTypes[low], "text")
+	return firstOf(typeOnly.of(low), typeColon.of(low), fieldTypes.of(low), "text")
 }
 
 // firstOf is the first that is not empty.

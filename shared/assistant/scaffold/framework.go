@@ -42,13 +42,13 @@ func frameworkIn(words []word) (known blueprint.Framework, other string) {
 			continue
 		}
 		if w.low == "react" && i+1 < len(words) && words[i+1].low == "native" {
-			return "", otherFrameworks["react-native"]
+			return "", otherFrameworks.of("react-native")
 		}
-		if name, ok := otherFrameworks[w.low]; ok && isTarget(words, i) {
+		if name, ok := otherFrameworks.look(w.low); ok && isTarget(words, i) {
 			other = firstOf(other, name)
 			continue
 		}
-		if f, ok := frameworkWords[w.low]; ok && (known == "" || known == blueprint.React && f == blueprint.Next) {
+		if f, ok := frameworkWords.look(w.low); ok && (known == "" || known == blueprint.React && f == blueprint.Next) {
 			known = f
 		}
 	}
@@ -68,7 +68,7 @@ func frameworkIn(words []word) (known blueprint.Framework, other string) {
 
 // isTarget reports that a name of a framework says what to write in, and is no name of a thing, such as a Python course page.
 func isTarget(words []word, i int) bool {
-	if i == 0 || inWords[words[i-1].low] || words[i-1].low == "with" || determiners[words[i-1].low] {
+	if i == 0 || inWords.of(words[i-1].low) || words[i-1].low == "with" || determiners.of(words[i-1].low) {
 		return true
 	}
 	if i+1 < len(words) {
@@ -81,7 +81,7 @@ func isTarget(words []word, i int) bool {
 // frameworkNamed is the framework of a project's or a caller's setting, however it is spelt; ok is false for one that is not known.
 func frameworkNamed(setting string) (f blueprint.Framework, ok bool) {
 	low := strings.ToLower(strings.TrimSpace(setting))
-	if f, ok := frameworkWords[low]; ok {
+	if f, ok := frameworkWords.look(low); ok {
 		return f, true
 	}
 	switch low {
@@ -136,9 +136,9 @@ func typeScriptIn(words []word) int {
 	for _, w := range words {
 		switch {
 		case w.quoted:
-		case typeScript[w.low]:
+		case typeScript.of(w.low):
 			return 1
-		case javaScript[w.low]:
+		case javaScript.of(w.low):
 			return -1
 		}
 	}

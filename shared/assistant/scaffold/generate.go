@@ -44,7 +44,7 @@ func firstThing(intents []intent) (intent, bool) {
 // generateSpec completes the words by the language and framework that were given.
 func (c *conversation) generateSpec(in intent, language string) (blueprint.Spec, bool) {
 	spec := in.spec
-	l, known := languages[language]
+	l, known := languages.look(language)
 	if language != "" && !known {
 		c.say("I have no templates for %s; I write %s.", clip(c.facts.Language, 40), "JavaScript, TypeScript, Go, HTML, CSS, Vue and Svelte")
 		return spec, false
@@ -103,13 +103,15 @@ type language struct {
 	jsx        bool
 }
 
-var languages = map[string]language{
-	"javascript": {script: true}, "js": {script: true}, "jsx": {script: true, jsx: true}, "ecmascript": {script: true},
-	"typescript": {script: true, typeScript: true}, "ts": {script: true, typeScript: true}, "tsx": {script: true, typeScript: true, jsx: true},
-	"go": {framework: blueprint.Go}, "golang": {framework: blueprint.Go},
-	"vue": {framework: blueprint.Vue}, "svelte": {framework: blueprint.Svelte},
-	"html": {}, "css": {}, "": {},
-}
+var languages = lazily(func() map[string]language {
+	return map[string]language{
+		"javascript": {script: true}, "js": {script: true}, "jsx": {script: true, jsx: true}, "ecmascript": {script: true},
+		"typescript": {script: true, typeScript: true}, "ts": {script: true, typeScript: true}, "tsx": {script: true, typeScript: true, jsx: true},
+		"go": {framework: blueprint.Go}, "golang": {framework: blueprint.Go},
+		"vue": {framework: blueprint.Vue}, "svelte": {framework: blueprint.Svelte},
+		"html": {}, "css": {}, "": {},
+	}
+})
 
 // fileFor is the file that answers: the main one, or, where a language's own was asked for, the first of that.
 func fileFor(files []blueprint.File, language string) (blueprint.File, bool) {

@@ -23,15 +23,15 @@ func (c *conversation) smallTalk() (answer, bool) {
 		text[i] = w.low
 	}
 	all := strings.Join(text, " ")
-	every := func(set map[string]bool) bool {
-		return !slices.ContainsFunc(text, func(w string) bool { return !set[w] })
+	every := func(set lexicon[string, bool]) bool {
+		return !slices.ContainsFunc(text, func(w string) bool { return !set.of(w) })
 	}
 	switch {
-	case every(thanksTalk) && slices.ContainsFunc(text, func(w string) bool { return thanks[w] }):
+	case every(thanksTalk) && slices.ContainsFunc(text, func(w string) bool { return thanks.of(w) }):
 		return answer{text: "You're welcome."}, true
 	case every(greetingTalk):
 		return answer{text: "Hello! " + introduction + " " + c.abilities()}, true
-	case text[0] == "help" && len(text) <= 2 || asksAbilities[all]:
+	case text[0] == "help" && len(text) <= 2 || asksAbilities.of(all):
 		return answer{text: introduction + " " + c.abilities()}, true
 	}
 	return answer{}, false
@@ -41,13 +41,15 @@ var (
 	thanksTalk   = setOf("thanks thank you thx cheers ty so much a lot very great nice ok okay good perfect cool that's for this that it all")
 	greetingTalk = setOf("hi hello hey hola greetings yo howdy good morning evening afternoon there how are you doing today ok okay test assistant ai bot")
 	// asksAbilities are the usual ways to ask what this can do.
-	asksAbilities = map[string]bool{
-		"what can you do": true, "what can you do for me": true, "what do you do": true, "who are you": true, "what are you": true, "how do you work": true,
-		"can you help me": true, "please help": true, "please help me": true, "can you help": true, "how can you help": true, "how can you help me": true,
-		"what are your capabilities": true, "which frameworks do you know": true, "what frameworks do you know": true, "what model are you": true,
-		"which model are you": true, "are you an ai": true, "are you a language model": true, "are you human": true, "what is this": true,
-		"what else can you do": true, "which frameworks do you support": true, "what frameworks do you support": true, "how does this work": true,
-	}
+	asksAbilities = lazily(func() map[string]bool {
+		return map[string]bool{
+			"what can you do": true, "what can you do for me": true, "what do you do": true, "who are you": true, "what are you": true, "how do you work": true,
+			"can you help me": true, "please help": true, "please help me": true, "can you help": true, "how can you help": true, "how can you help me": true,
+			"what are your capabilities": true, "which frameworks do you know": true, "what frameworks do you know": true, "what model are you": true,
+			"which model are you": true, "are you an ai": true, "are you a language model": true, "are you human": true, "what is this": true,
+			"what else can you do": true, "which frameworks do you support": true, "what frameworks do you support": true, "how does this work": true,
+		}
+	})
 )
 
 // abilities lists what there is, with examples in the project's framework.

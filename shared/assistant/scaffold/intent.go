@@ -66,7 +66,7 @@ func read(prompt string) []intent {
 // asksTests reports that tests are wanted beside a thing.
 func asksTests(extra string) bool {
 	words := wordsOf(extra)
-	return len(words) <= 3 && slices.ContainsFunc(words, func(w word) bool { return things[w.low].kind == blueprint.Test })
+	return len(words) <= 3 && slices.ContainsFunc(words, func(w word) bool { return things.of(w.low).kind == blueprint.Test })
 }
 
 // understand reads one request.
@@ -183,11 +183,11 @@ func nounIn(head []word) (thing, bool) {
 		if _, kind := thingOf(w); kind || w.tech || w.is(fillers) {
 			continue
 		}
-		if t, ok := nouns[w.low]; ok && !w.quoted {
+		if t, ok := nouns.look(w.low); ok && !w.quoted {
 			return t, true
 		}
 		if p := parts(w.text); len(p) > 0 && w.isCamel() {
-			t, ok := nouns[p[len(p)-1]]
+			t, ok := nouns.look(p[len(p)-1])
 			if ok && t.kind == blueprint.Component {
 				return t, true
 			}
@@ -251,7 +251,7 @@ func bySuffix(in intent, r *request) intent {
 	if len(p) < 2 {
 		return in
 	}
-	t, ok := things[p[len(p)-1]]
+	t, ok := things.look(p[len(p)-1])
 	if !ok || t.route || t.kind == blueprint.Test || t.kind == blueprint.Endpoint && in.thing.kind != "" || t.kind == blueprint.Utility && in.thing.kind != "" {
 		return in
 	}

@@ -94,7 +94,7 @@ func TestPromptsBecomeThings(t *testing.T) {
 		{reactApp, "I need a simple, responsive hero section", "component react hero-section"},
 		{reactApp, "could you build a pricing-card component please?", "component react pricing-card"},
 		{reactApp, "create a compnent ProductCard", "component react product-card"},
-		{reactApp, "creat a footer componet", "component react footer"},
+		{reactApp, "creat a footer componnet", "component react footer"},
 		{reactApp, "add a sidebar", "component react sidebar"},
 		{reactApp, "a modal", "component react modal"},
 		{reactApp, "Create a dark mode toggle button", "component react dark-mode-toggle-button"},
@@ -194,7 +194,7 @@ func TestPromptsBecomeThings(t *testing.T) {
 		{reactApp, "event form with title: text, startsAt: datetime, isPublic: bool, seats: int", "form react event title:text starts-at:date is-public:boolean? seats:number"},
 		{reactApp, "an address form with required street and optional phone", "form react address street:text phone:tel?"},
 		{goApp, "a contact form with name and email", "form go contact name:text email:email"},
-		{reactApp, "a fomr called QuickSearch with query", "form react quick-search query:text"},
+		{reactApp, "a form called QuickSearch with query", "form react quick-search query:text"},
 
 		// Lists and tables.
 		{reactApp, "a table of users with name, email and age", "table react users name:text email:email age:number"},

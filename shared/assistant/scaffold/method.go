@@ -6,14 +6,16 @@ import (
 )
 
 // crudVerbs are what people call the methods of a resource.
-var crudVerbs = map[string]string{
-	"list": "GET", "get": "GET", "read": "GET", "fetch": "GET", "show": "GET", "find": "GET", "search": "GET", "listing": "GET", "reading": "GET", "fetching": "GET",
-	"retrieve": "GET", "return": "GET", "returns": "GET", "getting": "GET", "lists": "GET", "fetches": "GET",
-	"create": "POST", "add": "POST", "insert": "POST", "save": "POST", "submit": "POST", "creating": "POST", "adding": "POST", "creates": "POST", "post": "POST",
-	"update": "PUT", "edit": "PUT", "replace": "PUT", "updating": "PUT", "editing": "PUT", "updates": "PUT", "put": "PUT",
-	"patch": "PATCH", "modify": "PATCH",
-	"delete": "DELETE", "remove": "DELETE", "deleting": "DELETE", "removing": "DELETE", "deletes": "DELETE",
-}
+var crudVerbs = lazily(func() map[string]string {
+	return map[string]string{
+		"list": "GET", "get": "GET", "read": "GET", "fetch": "GET", "show": "GET", "find": "GET", "search": "GET", "listing": "GET", "reading": "GET", "fetching": "GET",
+		"retrieve": "GET", "return": "GET", "returns": "GET", "getting": "GET", "lists": "GET", "fetches": "GET",
+		"create": "POST", "add": "POST", "insert": "POST", "save": "POST", "submit": "POST", "creating": "POST", "adding": "POST", "creates": "POST", "post": "POST",
+		"update": "PUT", "edit": "PUT", "replace": "PUT", "updating": "PUT", "editing": "PUT", "updates": "PUT", "put": "PUT",
+		"patch": "PATCH", "modify": "PATCH",
+		"delete": "DELETE", "remove": "DELETE", "deleting": "DELETE", "removing": "DELETE", "deletes": "DELETE",
+	}
+})
 
 var methodNames = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
@@ -27,7 +29,7 @@ func methodAt(words []word, i int) string {
 	if w.text == upper {
 		return upper
 	}
-	if i+1 < len(words) && words[i+1].before == space && (methodWord[words[i+1].low] || strings.HasPrefix(words[i+1].text, "/") && !strings.Contains(words[i+1].text, ".")) {
+	if i+1 < len(words) && words[i+1].before == space && (methodWord.of(words[i+1].low) || strings.HasPrefix(words[i+1].text, "/") && !strings.Contains(words[i+1].text, ".")) {
 		return upper
 	}
 	return ""
@@ -68,7 +70,7 @@ var methodWord = setOf("endpoint endpoints handler route routes request requests
 func crudVerbsIn(words []word) []string {
 	var out []string
 	for i, w := range words {
-		m, ok := crudVerbs[w.low]
+		m, ok := crudVerbs.look(w.low)
 		if !ok || i > 0 && w.before == space {
 			break
 		}

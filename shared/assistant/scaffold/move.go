@@ -83,11 +83,14 @@ func (c *conversation) targetOf(from, text string) (to, problem string) {
 	return to, ""
 }
 
+// maxFileWords is how many words of a request are looked up among the project's files.
+const maxFileWords = 40
+
 // filesNamed are the files that words name, each surely; it asks where words fit several, and says where they fit none.
 func (c *conversation) filesNamed(words []word, verb string) []string {
 	var out []string
 	said := false
-	for _, w := range words {
+	for _, w := range words[:min(len(words), maxFileWords)] {
 		if !w.quoted && !w.isPath() && !w.isCamel() {
 			continue
 		}

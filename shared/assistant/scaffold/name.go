@@ -116,10 +116,10 @@ func isTechnology(words []word, i int) bool {
 	if w.quoted {
 		return false
 	}
-	if _, ok := frameworkWords[w.low]; ok || typeScript[w.low] || javaScript[w.low] || w.low == "css" || w.low == "tailwind" || w.low == "tailwindcss" {
+	if _, ok := frameworkWords.look(w.low); ok || typeScript.of(w.low) || javaScript.of(w.low) || w.low == "css" || w.low == "tailwind" || w.low == "tailwindcss" {
 		return true
 	}
-	if _, ok := otherFrameworks[w.low]; ok {
+	if _, ok := otherFrameworks.look(w.low); ok {
 		return true
 	}
 	_, ok := ambiguousAt(words, i)
@@ -128,14 +128,14 @@ func isTechnology(words []word, i int) bool {
 
 // ambiguousAt is the framework that an everyday word names at i: behind "in", or right before a kind word or another framework.
 func ambiguousAt(words []word, i int) (blueprint.Framework, bool) {
-	f, ok := ambiguousFrameworks[words[i].low]
+	f, ok := ambiguousFrameworks.look(words[i].low)
 	if !ok || words[i].quoted {
 		return "", false
 	}
-	if i > 0 && (inWords[words[i-1].low] || words[i-1].low == "with") {
+	if i > 0 && (inWords.of(words[i-1].low) || words[i-1].low == "with") {
 		return f, true
 	}
-	if i > 1 && determiners[words[i-1].low] && inWords[words[i-2].low] {
+	if i > 1 && determiners.of(words[i-1].low) && inWords.of(words[i-2].low) {
 		return f, true
 	}
 	if i+1 == len(words) {
@@ -151,8 +151,8 @@ func ambiguousAt(words []word, i int) (blueprint.Framework, bool) {
 	if _, kind := thingOf(next); kind && (i == 0 || words[i].low != "next" || words[i].text == "Next") {
 		return f, true
 	}
-	_, again := ambiguousFrameworks[next.low]
-	return f, again || javaScript[next.low] || typeScript[next.low] || next.low == "rest" && words[i].low != "static"
+	_, again := ambiguousFrameworks.look(next.low)
+	return f, again || javaScript.of(next.low) || typeScript.of(next.low) || next.low == "rest" && words[i].low != "static"
 }
 
 // withoutSuffix takes a last word off that says the kind again: user form, of a form.

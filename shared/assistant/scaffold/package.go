@@ -44,16 +44,18 @@ func packageName(text string) string {
 	return text
 }
 
-var packagePattern = regexp.MustCompile(`^(@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*$`)
+var packagePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*$`)
+})
 
 func isPackageName(name string) bool {
-	return len(name) > 1 && len(name) <= 214 && (packagePattern.MatchString(name) || isGoModule(name))
+	return len(name) > 1 && len(name) <= 214 && (packagePattern().MatchString(name) || isGoModule(name))
 }
 
-var modulePattern = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+(/[A-Za-z0-9._~-]+)+$`)
+var modulePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+(/[A-Za-z0-9._~-]+)+$`) })
 
 // isGoModule reports a module's path: a host with a dot, and more behind it.
-func isGoModule(name string) bool { return modulePattern.MatchString(name) }
+func isGoModule(name string) bool { return modulePattern().MatchString(name) }
 
 func isScoped(name string) bool { return strings.HasPrefix(name, "@") && strings.Contains(name, "/") }
 

@@ -87,7 +87,7 @@ func clauseName(r *request, t thing) ([]string, bool) {
 			words = withoutCrud(c.words)
 		case c.lead == leadDo && t.kind == blueprint.Utility:
 			words = infinitive(words)
-		case c.lead == leadDo && t.kind == blueprint.List && (words[0].is(showWords) || crudVerbs[words[0].low] != ""):
+		case c.lead == leadDo && t.kind == blueprint.List && (words[0].is(showWords) || crudVerbs.of(words[0].low) != ""):
 			words = words[1:]
 		}
 		if name := nameOf(words, false); len(name) > 0 {
@@ -109,7 +109,7 @@ func firstPart(words []word) []word {
 
 // withoutCrud takes the methods' verbs off: "list and delete users" is about users.
 func withoutCrud(words []word) []word {
-	for len(words) > 0 && crudVerbs[words[0].low] != "" {
+	for len(words) > 0 && crudVerbs.of(words[0].low) != "" {
 		words = words[1:]
 	}
 	return firstPart(words)
@@ -156,7 +156,7 @@ func fieldsIn(r *request) (fields []blueprint.Field, unused []string) {
 // listsFields reports several words of known fields: "a form for name and email".
 func listsFields(words []word) bool {
 	several := slices.ContainsFunc(words[min(1, len(words)):], func(w word) bool { return w.before > space })
-	return several && len(words) > 0 && (fieldTypes[words[0].low] != "" || words[0].low == "name")
+	return several && len(words) > 0 && (fieldTypes.of(words[0].low) != "" || words[0].low == "name")
 }
 
 // subjectWords are the words of what a test is about.
@@ -180,7 +180,7 @@ func readTest(r *request) blueprint.Spec {
 		words = r.head
 	}
 	sub := request{verb: makeVerb}
-	sub.extend(slices.DeleteFunc(slices.Clone(words), func(w word) bool { return things[w.low].kind == blueprint.Test }))
+	sub.extend(slices.DeleteFunc(slices.Clone(words), func(w word) bool { return things.of(w.low).kind == blueprint.Test }))
 	spec := blueprint.Spec{Kind: blueprint.Test}
 	t, _ := thingIn(&sub)
 	spec.Subject, spec.Utility, spec.Table = t.kind, t.utility, t.table

@@ -55,96 +55,10 @@ func requestsOf(words []word) []request {
 		}
 		out = append(out, newRequest(part, before))
 	}
-	return slices.DeleteFunc(out, func(r request) bool { return len(r.all) == 0 })
-}
-
-// partsOf cuts where a comma, a sentence, a line or "and" stands.
-func partsOf(words []word) [][]word {
-	var parts [][]word
-	behind := space
-	for i := 0; i < len(words); i++ {
-		w := words[i]
-		if n := joinerAt(words, i); n > 0 {
-			behind = max(behind, w.before, comma)
-			i += n - 1
-			continue
-		}
-		w.before, behind = max(w.before, behind), space
-		if w.colon && i+1 < len(words) && !isTyping(w, words[i+1]) {
-			behind = comma
-		}
-		if len(parts) == 0 || w.before > space && !(w.before == comma && goesOn(parts[len(parts)-1], w)) {
-			parts = append(parts, nil)
-		}
-		parts[len(parts)-1] = append(parts[len(parts)-1], w)
-	}
-	return slices.Concat(mapEach(parts, splitWith)...)
-}
-
-// goesOn reports a gap within a list that is one thing: "simple, responsive", "GET and POST".
-func goesOn(part []word, next word) bool {
-	last := part[len(part)-1]
-	return last.is(adjectives) && next.is(adjectives) || last.method != "" && next.method != ""
-}
-
-// splitWith cuts a page or a component off from another thing that it is to have: "a page with a contact form".
-func splitWith(part []word) [][]word {
-	for i := 1; i+2 < len(part); i++ {
-		if !part[i].is(withWords) || !part[i+1].is(determiners) {
-			continue
-		}
-		outer := (&request{head: part[:i]}).headKind()
-		if outer == nil {
-			if noun, ok := nounIn(part[:i]); ok {
-				outer = &noun
-			}
-		}
-		inner := (&request{head: headOf(part[i+1:])}).headKind()
-		if outer == nil || inner == nil || inner.kind == blueprint.Utility || outer.kind != blueprint.Page && outer.kind != blueprint.Component {
-			return [][]word{part}
-		}
-		rest := slices.Clone(part[i+1:])
-		rest[0].before = comma
-		return [][]word{part[:i], rest}
-	}
-	return [][]word{part}
-}
-
-// headOf are the words up to the first preposition.
-func headOf(words []word) []word {
-	for i, w := range words {
-		if w.is(withWords) || w.is(forWords) || w.is(doWords) || w.is(inWords) || named[w.low] {
-			return words[:i]
-		}
-	}
-	return words
-}
-
-func mapEach[A, B any](in []A, f func(A) B) []B {
-	out := make([]B, len(in))
-	for i, a := range in {
-		out[i] = f(a)
-	}
-	return out
-}
-
-// isTyping reports a colon between a field and its type: "age: number".
-func isTyping(w, next word) bool {
-	_, kind := thingOf(w)
-	return !kind && !fieldHeads[w.low] && !withWords[w.low] && (typeOnly[next.low] != "" || typeColon[next.low] != "")
-}
-
-// joinerAt is how many words at i say "and"; none inside of a pair that is one name.
-func joinerAt(words []word, i int) int {
-	switch {
-	case i+2 < len(words) && words[i].low == "as" && words[i+1].low == "well" && words[i+2].low == "as":
-		return 3
-	case !words[i].is(joiners):
-		return 0
-	case i > 0 && i+1 < len(words) && pairs[words[i-1].low] == words[i+1].low:
-		return 0
-	}
-	return 1
+	return slices.DeleteFunc(out, func(r request) bool {
+		alone := r.verb == explainVerb || r.verb == removeVerb || r.verb == renameVerb || r.verb == installVerb // "delete" is asked back
+		return len(r.all) == 0 && !alone
+	})
 }
 
 // newRequest reads the verb and sorts the rest.
@@ -165,19 +79,18 @@ func stripVerb(part []word) (verb, []word) {
 	if rest[0].is(orders) && (len(rest) == 1 || verbOf(rest[1]) != noVerb || rest[1].is(polite)) {
 		rest = rest[1:]
 	}
-	for len(rest) > 0 && rest[0].is(polite) && !(rest[0].low == "get" && len(rest) > 1 && rest[1].low == "rid") && !(rest[0].low == "go" && len(rest) > 1 && (rest[1].low == "get" || rest[1].is(setOf("endpoint handler api helper client function test")))) {
+	for len(rest) > 0 && rest[0].is(polite) && !means(rest, "get", "rid") && !means(rest, "go", "get") && !rest[0].tech {
 		rest = rest[1:]
 	}
 	if len(rest) == 0 {
 		return noVerb, nil
 	}
-	if rest[0].low == "go" {
+	switch {
+	case means(rest, "go", "get"):
 		return installVerb, rest[2:]
-	}
-	if rest[0].low == "set" && len(rest) > 1 && rest[1].low == "up" {
+	case means(rest, "set", "up"):
 		return makeVerb, rest[2:]
-	}
-	if len(rest) > 2 && rest[0].low == "get" && rest[1].low == "rid" && rest[2].low == "of" {
+	case means(rest, "get", "rid", "of"):
 		return removeVerb, rest[3:]
 	}
 	v := verbOf(rest[0])
@@ -190,6 +103,19 @@ func stripVerb(part []word) (verb, []word) {
 		return noVerb, rest
 	}
 	return v, rest[1:]
+}
+
+// means reports that words begin with these.
+func means(words []word, these ...string) bool {
+	if len(words) < len(these) {
+		return false
+	}
+	for i, t := range these {
+		if words[i].low != t || words[i].quoted {
+			return false
+		}
+	}
+	return true
 }
 
 // isObject reports that the words begin like what a verb is done to.
@@ -257,31 +183,31 @@ func leadAt(rest []word, r *request) (lead, int) {
 	inFields := r.inFields()
 	more := len(rest) > 1
 	switch {
-	case named[w.low]:
+	case named.of(w.low):
 		return leadName, 1
-	case inWords[w.low] && inFields:
+	case inWords.of(w.low) && inFields:
 		if more && namesTarget(rest[1:]) {
 			return leadOther, 1
 		}
 		return 0, 0
-	case withWords[w.low], showWords[w.low] && more && r.headKind() != nil && len(r.tail) > 0:
+	case withWords.of(w.low), showWords.of(w.low) && more && r.headKind() != nil && len(r.tail) > 0:
 		if more && namesTarget(rest[1:]) && (w.low == "with") {
 			return leadOther, 1
 		}
 		return leadWith, 1
-	case fieldHeads[w.low] && w.colon && !inFields:
+	case fieldHeads.of(w.low) && w.colon && !inFields:
 		return leadWith, 1
-	case inWords[w.low]:
+	case inWords.of(w.low):
 		return leadOther, 1
 	case inFields && (w.low == "for" || w.low == "that" || w.low == "which"):
 		return leadOther, 1
 	case inFields:
 		return 0, 0
-	case doWords[w.low] && w.low != "for":
+	case doWords.of(w.low) && w.low != "for":
 		return leadDo, 1
 	case w.low == "about" && (r.headKind() == nil || len(r.tail) > 0 && len(r.tail[len(r.tail)-1].words) == 0):
 		return 0, 0
-	case forWords[w.low] && len(r.head)+len(r.tail) > 0:
+	case forWords.of(w.low) && len(r.head)+len(r.tail) > 0:
 		return leadFor, 1
 	}
 	return 0, 0
@@ -293,10 +219,10 @@ func namesTarget(rest []word) bool {
 		rest = rest[1:]
 	}
 	w := rest[0]
-	_, known := frameworkWords[w.low]
-	_, maybe := ambiguousFrameworks[w.low]
-	_, other := otherFrameworks[w.low]
-	return known || maybe || other || typeScript[w.low] || javaScript[w.low] || w.isPath() || w.low == "css" || w.low == "tailwind"
+	_, known := frameworkWords.look(w.low)
+	_, maybe := ambiguousFrameworks.look(w.low)
+	_, other := otherFrameworks.look(w.low)
+	return known || maybe || other || typeScript.of(w.low) || javaScript.of(w.low) || w.isPath() || w.low == "css" || w.low == "tailwind"
 }
 
 // inFields reports that the request's words go on as fields.
@@ -328,119 +254,6 @@ func (r *request) headKind() *thing {
 		found = &t
 	}
 	return found
-}
-
-// belongs reports that a part is more of the request before, no request of its own.
-func belongs(part []word, before *request) bool {
-	if before.verb >= installVerb && before.verb != testVerb {
-		return false
-	}
-	if isAddition(part) {
-		return true
-	}
-	first := part[0]
-	awaits := before.awaitsFields() || before.inFields() && before.awaitsBullets()
-	if first.before >= stop && !(first.bullet && awaits) {
-		return startsFields(part)
-	}
-	v, rest := stripVerb(part)
-	if mergesVerb(v, part, rest, before) {
-		return true
-	}
-	if before.listsFields() && (fieldTypes[first.low] != "" || first.is(determiners) && !hasKind(part)) {
-		return true
-	}
-	inFields := before.inFields() || before.awaitsFields()
-	if v != noVerb && (!inFields || isObject(rest) || v != addVerb && hasKind(rest)) {
-		return false
-	}
-	return inFields && !asksAnew(part, before)
-}
-
-// listsFields reports a form that is for fields: "a form for name, email and message".
-func (r *request) listsFields() bool {
-	if r.kind == nil || r.kind.kind != blueprint.Form || len(r.tail) == 0 {
-		return false
-	}
-	last := r.tail[len(r.tail)-1]
-	return last.lead == leadFor && len(last.words) > 0 && (last.words[0].low == "name" || fieldTypes[last.words[0].low] != "")
-}
-
-// awaitsBullets reports that nothing but items of a list, or nothing at all, follows the word that leads to the fields.
-func (r *request) awaitsBullets() bool {
-	words := r.tail[len(r.tail)-1].words
-	return len(words) == 0 || words[0].bullet
-}
-
-// mergesVerb reports that a part's verb is one of an endpoint's methods, not a request: "an endpoint to list and delete users".
-func mergesVerb(v verb, part, rest []word, before *request) bool {
-	if before.kind == nil || before.kind.kind != blueprint.Endpoint {
-		return false
-	}
-	if part[0].method != "" && verbOf(part[0]) == noVerb && part[0].before < stop {
-		return true
-	}
-	led := slices.ContainsFunc(before.tail, func(c clause) bool { return c.lead == leadDo || c.lead == leadFor })
-	bare := len(rest) < 3 && !slices.ContainsFunc(rest, word.isPath) && !hasKind(rest)
-	_, crud := crudVerbs[part[0].low]
-	return led && bare && crud && v != installVerb
-}
-
-// isAddition reports a sentence that goes on about the thing before: "It should have …", "with …".
-func isAddition(part []word) bool {
-	rest := part
-	if rest[0].is(withWords) {
-		return len(rest) > 1
-	}
-	if !rest[0].is(pronouns) && !(rest[0].low == "the" && len(rest) > 2 && hasKind(rest[1:2])) {
-		return false
-	}
-	for _, w := range rest[1:min(len(rest), 5)] {
-		if w.is(haveWords) {
-			return true
-		}
-	}
-	return false
-}
-
-// startsFields reports a line such as "Fields: name, email".
-func startsFields(part []word) bool {
-	for i, w := range part[:min(len(part), 3)] {
-		if w.is(fieldHeads) && (w.colon || i+1 < len(part) && part[i+1].is(setOf("are is should"))) {
-			return true
-		}
-	}
-	return false
-}
-
-func hasKind(words []word) bool {
-	return slices.ContainsFunc(words, func(w word) bool { _, ok := thingOf(w); return ok })
-}
-
-// asksAnew reports that a part of a list of fields is a thing of its own: "and a contact page", "and tests".
-func asksAnew(rest []word, before *request) bool {
-	if len(rest) == 0 {
-		return false
-	}
-	var kind *thing
-	at := 0
-	for i, w := range rest {
-		if t, ok := thingOf(w); ok {
-			kind, at = &t, i
-		} else if w.is(forWords) || w.is(withWords) || w.is(doWords) {
-			break
-		}
-	}
-	switch {
-	case kind == nil:
-		return false
-	case kind.kind == blueprint.Test:
-		return at <= 2
-	case kind.kind == blueprint.Utility && kind.utility == "client":
-		return false
-	}
-	article := rest[0].is(determiners)
-	return article && (at >= 2 || at == 1 && len(rest) > 2) || rest[0].isCamel() && at == 1 || before.kind != nil && before.kind.plural && at >= 1 && article
 }
 
 // text is the request as it was written, shortened.

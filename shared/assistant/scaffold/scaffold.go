@@ -26,7 +26,7 @@ func (Provider) Generate(ctx context.Context, r model.Request, emit func(model.P
 	given := factsOf(r.Facts)
 	a := answerTo(r, given)
 	out, stop := a.fit(r.MaxOutput)
-	w := &writer{ctx: ctx, emit: emit}
+	w := &writer{ctx: ctx, emit: emit, prefix: idPrefix(given)}
 	err := w.write(out)
 	outcome := model.Outcome{Stop: stop, Model: Model, Usage: model.Usage{Input: a.read(given), Output: tokens(w.written)}}
 	if err != nil {

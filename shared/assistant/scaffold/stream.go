@@ -3,6 +3,7 @@ package scaffold
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"strings"
 	"unicode/utf8"
 
@@ -21,8 +22,20 @@ const (
 type writer struct {
 	ctx  context.Context //nolint:containedctx // lives for one call of Generate
 	emit func(model.Part) error
+	// prefix makes the calls' ids differ from those of the conversation's other answers.
+	prefix string
 	// written is how many characters have gone out.
 	written int
+}
+
+// idPrefix is another one for another question, and for the same question later.
+func idPrefix(f facts) string {
+	h := fnv.New32a()
+	fmt.Fprint(h, f.Prompt, "\x00", f.Summary, "\x00", len(f.Turns))
+	for _, t := range f.Turns {
+		fmt.Fprint(h, "\x00", t.User, "\x00", t.Assistant)
+	}
+	return fmt.Sprintf("%08x", h.Sum32())
 }
 
 // write hands on the text, then the calls.
@@ -33,7 +46,7 @@ func (w *writer) write(out reply) error {
 		}
 	}
 	for i, c := range out.calls {
-		if err := w.call(fmt.Sprintf("call_%d", i+1), c); err != nil {
+		if err := w.call(fmt.Sprintf("call_%s_%d", w.prefix, i+1), c); err != nil {
 			return err
 		}
 	}

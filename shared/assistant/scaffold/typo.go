@@ -3,12 +3,13 @@ package scaffold
 import (
 	"maps"
 	"slices"
+	"sync"
 )
 
 // Words of the vocabulary that a typing error may have spoilt, in a fixed order, so that ties are broken alike every time.
 var (
-	thingWords = slices.Sorted(maps.Keys(things))
-	verbWords  = slices.Sorted(maps.Keys(verbs))
+	thingWords = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(things.entries())) })
+	verbWords  = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(verbs.entries())) })
 )
 
 // notTypos are words of their own that come close to one of the vocabulary.
@@ -19,7 +20,7 @@ var notTypos = setOf("from farm cable fable tables tabled rest rests text texts 
 // closest is the word of the vocabulary that low was meant to be; "" if none. In words of six letters and more one letter may be
 // wrong, missing or too many; in shorter ones two neighbours exchanged.
 func closest(low string, vocabulary []string) string {
-	if len(low) < 4 || len(low) > 20 || notTypos[low] {
+	if len(low) < 4 || len(low) > 20 || notTypos.of(low) {
 		return ""
 	}
 	for _, v := range vocabulary {

@@ -6,12 +6,14 @@ import (
 	"devplatform/shared/assistant/scaffold/blueprint"
 )
 
-func setOf(words string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(words) {
-		set[w] = true
-	}
-	return set
+func setOf(words string) lexicon[string, bool] {
+	return lazily(func() map[string]bool {
+		set := map[string]bool{}
+		for w := range strings.FieldsSeq(words) {
+			set[w] = true
+		}
+		return set
+	})
 }
 
 // verb is what a request asks to do.
@@ -29,7 +31,7 @@ const (
 	changeVerb // what templates can't do
 )
 
-var verbs = verbsOf(map[verb]string{
+var verbs = listed(map[verb]string{
 	makeVerb:    "create make build generate write scaffold implement produce develop design code draft prepare provide setup bootstrap",
 	addVerb:     "add include insert introduce",
 	installVerb: "install npm yarn pnpm bun",
@@ -40,16 +42,6 @@ var verbs = verbsOf(map[verb]string{
 	changeVerb: "fix change update edit refactor modify replace improve optimize optimise convert style restyle debug run deploy extend migrate " +
 		"rewrite translate upgrade simplify integrate connect use ensure format lint undo revert why when who where is are does do tell show",
 })
-
-func verbsOf(lists map[verb]string) map[string]verb {
-	out := map[string]verb{}
-	for v, words := range lists {
-		for w := range strings.FieldsSeq(words) {
-			out[w] = v
-		}
-	}
-	return out
-}
 
 var (
 	// polite stands in front of a verb or where one would be.
@@ -67,7 +59,7 @@ var (
 		"interactive robust production-ready rest restful http json crud-like unit sortable paginated searchable dynamic separate missing own short")
 	joiners = setOf("and & plus then also +")
 	// pairs are names that have an "and" inside.
-	pairs = map[string]string{"terms": "conditions", "drag": "drop", "questions": "answers", "show": "hide", "search": "filter"}
+	pairs = listed(map[string]string{"conditions": "terms", "drop": "drag", "answers": "questions", "hide": "show", "filter": "search"})
 
 	// withWords lead to the fields of a thing; so do those in fieldHeads, with a colon or without.
 	withWords  = setOf("with having containing including includes contains has accepting taking asking collecting collect collects w/")
@@ -99,7 +91,7 @@ type thing struct {
 	route bool
 }
 
-var things = thingsOf()
+var things = lazily(thingsOf)
 
 func thingsOf() map[string]thing {
 	out := map[string]thing{}
@@ -130,7 +122,7 @@ func thingsOf() map[string]thing {
 }
 
 // nouns are things by their own name: a navbar is a component, whoever asks for one.
-var nouns = nounsOf()
+var nouns = lazily(nounsOf)
 
 func nounsOf() map[string]thing {
 	out := map[string]thing{}
@@ -149,30 +141,36 @@ func nounsOf() map[string]thing {
 
 // frameworkWords name a framework wherever they stand; those of ambiguousFrameworks only behind "in" and its like, or right before a
 // kind word.
-var frameworkWords = map[string]blueprint.Framework{
-	"react": blueprint.React, "react.js": blueprint.React, "reactjs": blueprint.React,
-	"next.js": blueprint.Next, "nextjs": blueprint.Next, "next-js": blueprint.Next,
-	"vue": blueprint.Vue, "vue.js": blueprint.Vue, "vuejs": blueprint.Vue, "vue3": blueprint.Vue,
-	"svelte": blueprint.Svelte, "sveltekit": blueprint.Svelte, "svelte-kit": blueprint.Svelte, "svelte5": blueprint.Svelte,
-	"expressjs": blueprint.Express, "express.js": blueprint.Express,
-	"golang": blueprint.Go, "net/http": blueprint.Go,
-	"vanilla": blueprint.Static,
-}
+var frameworkWords = lazily(func() map[string]blueprint.Framework {
+	return map[string]blueprint.Framework{
+		"react": blueprint.React, "react.js": blueprint.React, "reactjs": blueprint.React,
+		"next.js": blueprint.Next, "nextjs": blueprint.Next, "next-js": blueprint.Next,
+		"vue": blueprint.Vue, "vue.js": blueprint.Vue, "vuejs": blueprint.Vue, "vue3": blueprint.Vue,
+		"svelte": blueprint.Svelte, "sveltekit": blueprint.Svelte, "svelte-kit": blueprint.Svelte, "svelte5": blueprint.Svelte,
+		"expressjs": blueprint.Express, "express.js": blueprint.Express,
+		"golang": blueprint.Go, "net/http": blueprint.Go,
+		"vanilla": blueprint.Static,
+	}
+})
 
-var ambiguousFrameworks = map[string]blueprint.Framework{
-	"next": blueprint.Next, "express": blueprint.Express, "go": blueprint.Go, "html": blueprint.Static, "static": blueprint.Static,
-	"html5": blueprint.Static, "plain": blueprint.Static, "node": blueprint.Express, "node.js": blueprint.Express, "nodejs": blueprint.Express,
-}
+var ambiguousFrameworks = lazily(func() map[string]blueprint.Framework {
+	return map[string]blueprint.Framework{
+		"next": blueprint.Next, "express": blueprint.Express, "go": blueprint.Go, "html": blueprint.Static, "static": blueprint.Static,
+		"html5": blueprint.Static, "plain": blueprint.Static, "node": blueprint.Express, "node.js": blueprint.Express, "nodejs": blueprint.Express,
+	}
+})
 
 // otherFrameworks are well-known frameworks and languages that there are no blueprints for, by their proper names.
-var otherFrameworks = map[string]string{
-	"angular": "Angular", "angularjs": "AngularJS", "solidjs": "Solid", "solid.js": "Solid", "qwik": "Qwik", "ember": "Ember", "astro": "Astro", "nuxt": "Nuxt",
-	"nuxt.js": "Nuxt", "nuxtjs": "Nuxt", "remix": "Remix", "gatsby": "Gatsby", "preact": "Preact", "django": "Django", "flask": "Flask", "fastapi": "FastAPI", "rails": "Rails",
-	"laravel": "Laravel", "symfony": "Symfony", "spring": "Spring", "nestjs": "NestJS", "nest.js": "NestJS", "fastify": "Fastify", "koa": "Koa", "hono": "Hono",
-	"flutter": "Flutter", "react-native": "React Native", "jquery": "jQuery", "htmx": "htmx", "alpine.js": "Alpine.js", "alpinejs": "Alpine.js", "php": "PHP", "python": "Python", "java": "Java",
-	"kotlin": "Kotlin", "swift": "Swift", "swiftui": "SwiftUI", "rust": "Rust", "ruby": "Ruby", "c#": "C#", "c++": "C++", "dart": "Dart", "elixir": "Elixir", "scala": "Scala",
-	"perl": "Perl", "haskell": "Haskell", "lua": "Lua", "blazor": "Blazor", "graphql": "GraphQL", "cobol": "COBOL", "bash": "Bash", "sql": "SQL",
-}
+var otherFrameworks = lazily(func() map[string]string {
+	return map[string]string{
+		"angular": "Angular", "angularjs": "AngularJS", "solidjs": "Solid", "solid.js": "Solid", "qwik": "Qwik", "ember": "Ember", "astro": "Astro", "nuxt": "Nuxt",
+		"nuxt.js": "Nuxt", "nuxtjs": "Nuxt", "remix": "Remix", "gatsby": "Gatsby", "preact": "Preact", "django": "Django", "flask": "Flask", "fastapi": "FastAPI", "rails": "Rails",
+		"laravel": "Laravel", "symfony": "Symfony", "spring": "Spring", "nestjs": "NestJS", "nest.js": "NestJS", "fastify": "Fastify", "koa": "Koa", "hono": "Hono",
+		"flutter": "Flutter", "react-native": "React Native", "jquery": "jQuery", "htmx": "htmx", "alpine.js": "Alpine.js", "alpinejs": "Alpine.js", "php": "PHP", "python": "Python", "java": "Java",
+		"kotlin": "Kotlin", "swift": "Swift", "swiftui": "SwiftUI", "rust": "Rust", "ruby": "Ruby", "c#": "C#", "c++": "C++", "dart": "Dart", "elixir": "Elixir", "scala": "Scala",
+		"perl": "Perl", "haskell": "Haskell", "lua": "Lua", "blazor": "Blazor", "graphql": "GraphQL", "cobol": "COBOL", "bash": "Bash", "sql": "SQL",
+	}
+})
 
 // typeScript and javaScript are what people call the two.
 var (
@@ -180,18 +178,27 @@ var (
 	javaScript = setOf("javascript js jsx")
 )
 
-// thingOf is the meaning of a kind word, one letter wrong or two exchanged included.
+// thingOf is what a kind word means.
 func thingOf(w word) (thing, bool) {
-	if w.quoted || w.isCamel() {
+	if w.thing == nil {
 		return thing{}, false
 	}
-	if t, ok := things[w.low]; ok {
-		return t, true
+	return *w.thing, true
+}
+
+// meaningOf is the meaning of a kind word, one letter wrong or two exchanged included; nil if it is none.
+func meaningOf(w word) *thing {
+	if w.quoted || w.isCamel() {
+		return nil
 	}
-	if right := closest(w.low, thingWords); right != "" {
-		return things[right], true
+	t, ok := things.look(w.low)
+	if !ok {
+		t, ok = things.look(closest(w.low, thingWords()))
 	}
-	return thing{}, false
+	if !ok {
+		return nil
+	}
+	return &t
 }
 
 // verbOf is the meaning of a word where a verb is expected.
@@ -199,8 +206,8 @@ func verbOf(w word) verb {
 	if w.quoted {
 		return noVerb
 	}
-	if v, ok := verbs[w.low]; ok {
+	if v, ok := verbs.look(w.low); ok {
 		return v
 	}
-	return verbs[closest(w.low, verbWords)]
+	return verbs.of(closest(w.low, verbWords()))
 }

@@ -31,10 +31,11 @@ type word struct {
 	// tech says that it names a framework or a language where it stands; method is the one of HTTP that it is, if it is one.
 	tech   bool
 	method string
+	thing  *thing // what a kind word means
 }
 
 // is reports whether it is one of the words, unless it is quoted: quoted words are names.
-func (w word) is(set map[string]bool) bool { return !w.quoted && set[w.low] }
+func (w word) is(set lexicon[string, bool]) bool { return !w.quoted && set.of(w.low) }
 
 // isCamel reports a name in CamelCase, UserCard or useAuth.
 func (w word) isCamel() bool {
@@ -69,8 +70,8 @@ func (w word) isPath() bool {
 	dot := strings.LastIndexByte(w.text, '.')
 	slash := strings.LastIndexByte(w.text, '/')
 	if dot > slash && dot < len(w.text)-1 && len(w.text)-dot <= 11 {
-		_, known := frameworkWords[w.low]
-		_, unknown := otherFrameworks[w.low]
+		_, known := frameworkWords.look(w.low)
+		_, unknown := otherFrameworks.look(w.low)
 		return !known && !unknown && isWordy(w.text[dot+1:])
 	}
 	return slash > 0
@@ -122,6 +123,9 @@ func wordsOf(prompt string) []word {
 // markTerms finds the words that name a technology or a method by those around them.
 func markTerms(words []word) []word {
 	for i := range words {
+		words[i].thing = meaningOf(words[i])
+	}
+	for i := range words {
 		words[i].tech = isTechnology(words, i)
 		words[i].method = methodAt(words, i)
 	}
@@ -149,8 +153,8 @@ var quotes = map[rune]string{'"': `"`, '\'': "'", '`': "`", '“': "”", '‘':
 func rawWord(s string) (raw string, quoted bool, size int) {
 	first, n := utf8.DecodeRuneInString(s)
 	if closing, ok := quotes[first]; ok {
-		end := strings.Index(s[n:], closing)
-		if end > 0 && end <= 120 && !strings.ContainsRune(s[n:n+end], '\n') && endsWord(s[n+end+len(closing):]) {
+		end := strings.Index(s[n:min(n+130, len(s))], closing)
+		if end > 0 && !strings.ContainsRune(s[n:n+end], '\n') && endsWord(s[n+end+len(closing):]) {
 			return s[n : n+end], true, n + end + len(closing)
 		}
 		return "", false, n
