@@ -90,7 +90,6 @@ func (r *response) send() {
 	r.to.WriteHeader(r.status)
 	if r.body.Len() > 0 {
 		_, _ = r.to.Write(r.body.Bytes()) //nolint:gosec // JSON, under nosniff; a client that has gone is no error
-		r.body.Reset()
 	}
 }
 

@@ -320,7 +320,6 @@ func (w *Writer) send() error {
 	}
 	if err != nil {
 		w.err = fmt.Errorf("uistream: %w", err)
-		w.timer.Stop()
 		return w.err
 	}
 	if !w.ended {
