@@ -68,7 +68,8 @@ func isAddition(part []word) bool {
 	if rest[0].is(withWords) {
 		return len(rest) > 1
 	}
-	if !rest[0].is(pronouns) && !(rest[0].low == "the" && len(rest) > 2 && hasKind(rest[1:2])) {
+	definite := rest[0].low == "the" && len(rest) > 2 && hasKind(rest[1:2])
+	if !rest[0].is(pronouns) && !definite {
 		return false
 	}
 	for _, w := range rest[1:min(len(rest), 5)] {

@@ -9,13 +9,13 @@ import (
 
 // scriptOutline is what a script imports, exports and declares at its top level, and what it calls that is worth a word.
 type scriptOutline struct {
-	src                                string
-	tokens                             []scriptToken
-	imports, exports                   []string
-	components, hooks, functions       []string
-	classes, types, values             []string
-	uses, routes, tests, macros, props []string
-	jsx                                bool
+	src                          string
+	tokens                       []scriptToken
+	imports, exports             []string
+	components, hooks, functions []string
+	classes, types, values       []string
+	uses, routes, tests, macros  []string
+	jsx                          bool
 }
 
 // outlineScript reads JavaScript and TypeScript, with JSX or without.
@@ -106,7 +106,9 @@ func (o *scriptOutline) hasJSX() bool {
 		}
 		before, after := o.tok(i-1), o.tok(i+1)
 		begins := before.text == "return" || before.kind == tokenMark && strings.Contains("(=>?:&|{[,", before.text) && before.text != ""
-		if begins && (after.kind == tokenName && after.at == t.at+1 || after.text == ">") && !(before.text == "=" && after.kind == tokenName && o.tok(i+2).text == ">" && o.tok(i+3).text == "(") {
+		tag := after.kind == tokenName && after.at == t.at+1 || after.text == ">"
+		generic := before.text == "=" && after.kind == tokenName && o.tok(i+2).text == ">" && o.tok(i+3).text == "("
+		if begins && tag && !generic {
 			return true
 		}
 	}

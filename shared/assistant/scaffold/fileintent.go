@@ -55,9 +55,54 @@ func readRemoval(in intent, r *request) intent {
 		in.deed = removePackage
 		return in
 	}
-	in.files = r.all
+	before, inside := insideOf(r.all)
+	if inside || slices.ContainsFunc(r.all, func(w word) bool { return w.is(exceptWords) }) {
+		in.deed = change
+		return in
+	}
+	in.files = before
 	return in
 }
+
+// targetIn is the new name. What a file is moved to is a folder, unless it looks like a file.
+func targetIn(words []word, moves bool) word {
+	for i, t := range words {
+		if t.is(determiners) || t.is(folderWords) {
+			continue
+		}
+		folder := i+1 < len(words) && words[i+1].is(folderWords) || i > 0 && words[i-1].is(folderWords) || moves && !strings.Contains(pathBase(t.text), ".")
+		if folder && !strings.HasSuffix(t.text, "/") {
+			t.text += "/"
+		}
+		return t
+	}
+	return word{}
+}
+
+// insideOf reports that a change is about something within a file, "the console.log from App.jsx"; else it is the words without the
+// folder that a file is said to be in.
+func insideOf(words []word) (before []word, inside bool) {
+	for i, w := range words {
+		if i == 0 || !w.is(insideWords) {
+			continue
+		}
+		for _, in := range words[i+1:] {
+			if in.is(wholes) || in.is(folderWords) {
+				return words[:i], false
+			}
+			if in.isPath() && strings.Contains(pathBase(in.text), ".") || in.isCamel() || in.is(fileWords) {
+				return nil, true
+			}
+		}
+		if !slices.ContainsFunc(words[:i], word.isPath) {
+			return nil, true
+		}
+		return words[:i], false
+	}
+	return words, false
+}
+
+func pathBase(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
 // readRename reads the two names of "rename a to b".
 func readRename(in intent, r *request) intent {
@@ -67,13 +112,13 @@ func readRename(in intent, r *request) intent {
 		if w.quoted || w.low != "to" && w.low != "into" && w.low != "as" && w.low != "->" && w.low != "→" && w.low != "=>" {
 			continue
 		}
-		in.files = r.all[:i]
-		for _, t := range r.all[i+1:] {
-			if !t.is(determiners) && !t.is(folderWords) {
-				in.to = t
-				break
-			}
+		before, inside := insideOf(r.all[:i])
+		if inside {
+			in.deed = change
+			return in
 		}
+		in.files = before
+		in.to = targetIn(r.all[i+1:], r.moves)
 		return in
 	}
 	in.files = r.all

@@ -37,6 +37,8 @@ type intent struct {
 	// files and to are the words of files, as they were written; of renameFile one each.
 	files []word
 	to    word
+	// at is the file that a new thing is to be in, as it was written.
+	at string
 	// packages as they were written.
 	packages []word
 	// plural says that the kind word was one: it counts for its neighbours.
@@ -76,9 +78,8 @@ func understand(r *request) intent {
 	switch r.verb {
 	case changeVerb:
 		in.deed = change
-		if isQuestion(r) {
-			in.deed = unclear
-		}
+		return in
+	case askVerb:
 		return in
 	case installVerb:
 		return readPackages(in, r)
@@ -100,9 +101,6 @@ func understand(r *request) intent {
 	return readThing(in, r)
 }
 
-// isQuestion reports that something is asked about, not for: "why is …", "where are …".
-func isQuestion(r *request) bool { return r.verb == changeVerb && len(r.all) == 0 }
-
 // readThing reads what is to be made or added.
 func readThing(in intent, r *request) intent {
 	if r.verb == addVerb && (r.kind == nil || asksPackage(r)) && len(packagesIn(r.all, asksPackage(r))) > 0 {
@@ -115,6 +113,13 @@ func readThing(in intent, r *request) intent {
 	in.thing, in.bare = thingIn(r)
 	if in.thing.kind == "" && !in.bare && !r.hasFields() {
 		return in
+	}
+	if w := newFile(r); w != nil {
+		in.at = w.text
+		if in.thing.kind == "" {
+			in.thing.kind, in.thing.utility = kindOfPath("/" + w.text)
+			in.bare = false
+		}
 	}
 	in.deed = makeThing
 	in.plural = in.thing.plural
@@ -133,6 +138,20 @@ func readThing(in intent, r *request) intent {
 		in.spec.Methods = methodsOf(r)
 	}
 	return in
+}
+
+// newFile is the path with an extension that a request for a thing names: "create src/components/Chart.jsx".
+func newFile(r *request) *word {
+	asked := r.verb == makeVerb || r.verb == addVerb || r.kind != nil
+	if !asked || r.kind != nil && (r.kind.kind == blueprint.Test || r.kind.kind == blueprint.Endpoint) {
+		return nil
+	}
+	for i, w := range r.all {
+		if w.isPath() && !w.tech && isSource(w.text) {
+			return &r.all[i]
+		}
+	}
+	return nil
 }
 
 // thingIn is what the words ask for; bare if no word says the kind, but there is a name.
@@ -164,7 +183,7 @@ func thingIn(r *request) (thing, bool) {
 // moreExact is the kind that a component is said to be for: "a component for a login form" is a form.
 func moreExact(t thing, r *request) thing {
 	for _, c := range r.tail {
-		if c.lead != leadFor && c.lead != leadDo {
+		if c.lead != leadFor && c.lead != leadDo && c.lead != leadShow {
 			continue
 		}
 		for _, w := range c.words {

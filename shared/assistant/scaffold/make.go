@@ -33,6 +33,9 @@ func (c *conversation) make(in intent) {
 	if len(in.unused) > 0 {
 		c.note("Not taken into account: %s.", quotedList(in.unused))
 	}
+	if at := "/" + strings.TrimPrefix(in.at, "/"); in.at != "" && !c.facts.has(at) {
+		c.note("Templates choose their place, so it is not at %s; I can rename it afterwards.", code(in.at))
+	}
 	c.steps = append(c.steps, s)
 	c.last = &made{spec: spec, path: result.Files[0].Path}
 }
@@ -210,6 +213,9 @@ func (c *conversation) subjectFile(in intent, spec blueprint.Spec) (one string, 
 		if c.last != nil {
 			return c.last.path, nil
 		}
+		if p := c.lastOfTurns(); p != "" && slices.ContainsFunc(in.subject, func(w word) bool { return w.low == "it" || w.low == "that" }) {
+			return p, nil
+		}
 		if isSource(c.facts.CurrentFile) && c.facts.has(c.facts.CurrentFile) {
 			return c.facts.CurrentFile, nil
 		}
@@ -219,6 +225,19 @@ func (c *conversation) subjectFile(in intent, spec blueprint.Spec) (one string, 
 		return c.last.path, nil
 	}
 	return single(onlySources(c.facts.findStems(spec)))
+}
+
+// lastOfTurns is the source that was made last in the turns before, if the project still has it.
+func (c *conversation) lastOfTurns() string {
+	for _, t := range slices.Backward(c.facts.Turns) {
+		for _, did := range t.Did {
+			p, ok := strings.CutPrefix(did, "create_file ")
+			if ok && isSource(p) && c.facts.has(p) {
+				return p
+			}
+		}
+	}
+	return ""
 }
 
 // findStems looks for a thing under the names that files have for it: login, LoginForm, useLogin.

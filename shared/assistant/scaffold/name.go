@@ -72,7 +72,7 @@ func nameOf(words []word, keepKinds bool) []string {
 			name = append(name, parts(w.text)...)
 			continue
 		}
-		if w.is(determiners) || w.is(pronouns) || w.is(fillers) && (len(name) == 0 || w.low != "us") || w.is(withWords) || w.tech || w.method != "" || strings.Trim(w.low, "/.") == "" {
+		if w.is(determiners) || w.is(pronouns) || w.is(fillers) && (len(name) == 0 || w.low != "us") || w.low == "of" && len(name) == 0 || w.is(withWords) || w.tech || w.method != "" || strings.Trim(w.low, "/.") == "" {
 			continue
 		}
 		if _, kind := thingOf(w); kind && !keepKinds {
@@ -116,7 +116,7 @@ func isTechnology(words []word, i int) bool {
 	if w.quoted {
 		return false
 	}
-	if _, ok := frameworkWords.look(w.low); ok || typeScript.of(w.low) || javaScript.of(w.low) || w.low == "css" || w.low == "tailwind" || w.low == "tailwindcss" {
+	if _, ok := frameworkWords.look(w.low); ok || typeScript.of(w.low) || javaScript.of(w.low) || toolWords.of(w.low) {
 		return true
 	}
 	if _, ok := otherFrameworks.look(w.low); ok {

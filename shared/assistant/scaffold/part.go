@@ -30,6 +30,9 @@ func nameIn(r *request, t thing) []string {
 	if len(name) == 0 {
 		name = otherKinds(before)
 	}
+	if w := newFile(r); w != nil && len(name) == 0 {
+		name = nameOfFile("/" + w.text)
+	}
 	return tidyName(name, t)
 }
 
@@ -83,11 +86,12 @@ func clauseName(r *request, t thing) ([]string, bool) {
 			continue
 		case c.lead == leadOther && !slices.ContainsFunc(words, func(w word) bool { return w.isPath() && t.kind == blueprint.Endpoint }):
 			continue
-		case c.lead == leadDo && t.kind == blueprint.Endpoint, c.lead == leadFor && t.kind == blueprint.Endpoint:
-			words = withoutCrud(c.words)
 		case c.lead == leadDo && t.kind == blueprint.Utility:
 			words = infinitive(words)
-		case c.lead == leadDo && t.kind == blueprint.List && (words[0].is(showWords) || crudVerbs.of(words[0].low) != ""):
+		case c.lead == leadFor && t.kind == blueprint.Utility:
+		case crudVerbs.of(words[0].low) != "":
+			words = withoutCrud(c.words)
+		case c.lead == leadDo && len(words) > 1 && t.kind != blueprint.Test: // that renders a card
 			words = words[1:]
 		}
 		if name := nameOf(words, false); len(name) > 0 {
@@ -142,7 +146,7 @@ func otherKinds(before []word) []string {
 func fieldsIn(r *request) (fields []blueprint.Field, unused []string) {
 	for i, c := range r.tail {
 		switch {
-		case c.lead == leadWith:
+		case c.lead == leadWith, c.lead == leadShow && !hasKind(c.words) && (len(r.head) == 0 || len(nameOf(r.head, false)) > 0 || named(r)):
 			f, extra := fieldsOf(c.words, true)
 			fields, unused = append(fields, f...), append(unused, extra...)
 		case c.lead == leadFor && i == 0 && r.kind != nil && r.kind.kind == blueprint.Form && listsFields(c.words):
@@ -151,6 +155,11 @@ func fieldsIn(r *request) (fields []blueprint.Field, unused []string) {
 		}
 	}
 	return fields[:min(len(fields), maxFields)], unused
+}
+
+// named reports a name behind "called".
+func named(r *request) bool {
+	return slices.ContainsFunc(r.tail, func(c clause) bool { return c.lead == leadName })
 }
 
 // listsFields reports several words of known fields: "a form for name and email".
@@ -162,6 +171,7 @@ func listsFields(words []word) bool {
 // subjectWords are the words of what a test is about.
 func subjectWords(r *request) []word {
 	for _, c := range r.tail {
+		c.words = slices.DeleteFunc(slices.Clone(c.words), func(w word) bool { return w.is(setOf("file code")) })
 		if c.lead == leadFor || c.lead == leadDo || c.lead == leadOther && slices.ContainsFunc(c.words, word.isPath) {
 			return c.words
 		}

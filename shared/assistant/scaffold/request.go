@@ -12,6 +12,8 @@ type request struct {
 	verb verb
 	// inherited says that the verb is the one of the request before: "delete a.ts and b.ts".
 	inherited bool
+	// moves says that the verb was "move".
+	moves bool
 	// head are the words up to the first preposition: "a user profile page".
 	head []word
 	// tail is the rest, by the preposition that leads to it.
@@ -38,6 +40,7 @@ const (
 	leadWith              // with these fields
 	leadFor               // for X, of X
 	leadDo                // to do X, that does X
+	leadShow              // showing X, that lists X
 	leadOther             // in X, using X
 )
 
@@ -66,8 +69,11 @@ func newRequest(part []word, before *request) request {
 	linked := before != nil && part[0].before < stop
 	v, rest := stripVerb(part)
 	r := request{verb: v, linked: linked}
+	if v == renameVerb {
+		r.moves = part[len(part)-len(rest)-1].low != "rename"
+	}
 	if v == noVerb && before != nil && (linked || part[0].bullet) {
-		r.verb, r.inherited = before.verb, true
+		r.verb, r.inherited, r.moves = before.verb, true, before.moves
 	}
 	r.extend(rest)
 	return r
@@ -76,6 +82,9 @@ func newRequest(part []word, before *request) request {
 // stripVerb takes polite words and the verb off the front.
 func stripVerb(part []word) (verb, []word) {
 	rest := part
+	if asksLeave(part) {
+		return askVerb, part
+	}
 	if rest[0].is(orders) && (len(rest) == 1 || verbOf(rest[1]) != noVerb || rest[1].is(polite)) {
 		rest = rest[1:]
 	}
@@ -103,6 +112,14 @@ func stripVerb(part []word) (verb, []word) {
 		return noVerb, rest
 	}
 	return v, rest[1:]
+}
+
+// asksLeave reports a question whether something may be done, which is no request to do it.
+func asksLeave(part []word) bool {
+	if len(part) < 3 || !part[0].is(setOf("can should may could must shall would do")) || !part[1].is(setOf("i we")) {
+		return false
+	}
+	return verbOf(part[2]) == removeVerb || verbOf(part[2]) == renameVerb
 }
 
 // means reports that words begin with these.
@@ -183,14 +200,16 @@ func leadAt(rest []word, r *request) (lead, int) {
 	inFields := r.inFields()
 	more := len(rest) > 1
 	switch {
-	case named.of(w.low):
+	case nameWords.of(w.low):
 		return leadName, 1
 	case inWords.of(w.low) && inFields:
 		if more && namesTarget(rest[1:]) {
 			return leadOther, 1
 		}
 		return 0, 0
-	case withWords.of(w.low), showWords.of(w.low) && more && r.headKind() != nil && len(r.tail) > 0:
+	case showWords.of(w.low) && more && len(r.tail) > 0 && r.tail[len(r.tail)-1].lead == leadDo && len(r.tail[len(r.tail)-1].words) == 0 && r.headKind() != nil:
+		return leadShow, 1
+	case withWords.of(w.low):
 		if more && namesTarget(rest[1:]) && (w.low == "with") {
 			return leadOther, 1
 		}
@@ -227,12 +246,12 @@ func namesTarget(rest []word) bool {
 
 // inFields reports that the request's words go on as fields.
 func (r *request) inFields() bool {
-	return len(r.tail) > 0 && r.tail[len(r.tail)-1].lead == leadWith
+	return len(r.tail) > 0 && (r.tail[len(r.tail)-1].lead == leadWith || r.tail[len(r.tail)-1].lead == leadShow)
 }
 
 // hasFields reports that fields were led to.
 func (r *request) hasFields() bool {
-	return slices.ContainsFunc(r.tail, func(c clause) bool { return c.lead == leadWith })
+	return slices.ContainsFunc(r.tail, func(c clause) bool { return c.lead == leadWith || c.lead == leadShow })
 }
 
 // headKind is the kind that the head's words name; nil if none. The last kind word says it, weak ones give way.

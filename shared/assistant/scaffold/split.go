@@ -61,7 +61,7 @@ func splitWith(part []word) [][]word {
 // headOf are the words up to the first preposition.
 func headOf(words []word) []word {
 	for i, w := range words {
-		if w.is(withWords) || w.is(forWords) || w.is(doWords) || w.is(inWords) || named.of(w.low) {
+		if w.is(withWords) || w.is(forWords) || w.is(doWords) || w.is(inWords) || nameWords.of(w.low) {
 			return words[:i]
 		}
 	}

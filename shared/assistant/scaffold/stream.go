@@ -31,10 +31,11 @@ type writer struct {
 // idPrefix is another one for another question, and for the same question later.
 func idPrefix(f facts) string {
 	h := fnv.New32a()
-	fmt.Fprint(h, f.Prompt, "\x00", f.Summary, "\x00", len(f.Turns))
+	texts := []string{f.Prompt, f.Summary}
 	for _, t := range f.Turns {
-		fmt.Fprint(h, "\x00", t.User, "\x00", t.Assistant)
+		texts = append(texts, t.User, t.Assistant)
 	}
+	_, _ = h.Write([]byte(strings.Join(texts, "\x00"))) // never fails
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 

@@ -13,7 +13,7 @@ var (
 )
 
 // notTypos are words of their own that come close to one of the vocabulary.
-var notTypos = setOf("from farm cable fable tables tabled rest rests text texts best chest helpers hooked hooks stored clint lists lest last " +
+var notTypos = setOf("deleted renamed installed instal added removes renames deletes explained tests' describing explaining from farm cable fable tables tabled rest rests text texts best chest helpers hooked hooks stored clint lists lest last " +
 	"firm forms farms pages paged stare storage score restore desert addition moved removed tested created creates makers maker resources source sources " +
 	"related locate recreate explained describes form's views review reviews interview router roots roots component's utilize removal mode movie love product products provider providers charge chance concert convent extent insect formal service services designer builder editor updates handle handles handled")
 

@@ -29,6 +29,7 @@ const (
 	explainVerb
 	testVerb
 	changeVerb // what templates can't do
+	askVerb    // a question
 )
 
 var verbs = listed(map[verb]string{
@@ -40,7 +41,8 @@ var verbs = listed(map[verb]string{
 	explainVerb: "explain describe summarize summarise what what's whats how understand analyze analyse walk",
 	testVerb:    "test",
 	changeVerb: "fix change update edit refactor modify replace improve optimize optimise convert style restyle debug run deploy extend migrate " +
-		"rewrite translate upgrade simplify integrate connect use ensure format lint undo revert why when who where is are does do tell show",
+		"rewrite translate upgrade simplify integrate connect use ensure format lint undo revert upgrade bump downgrade reorder sort rearrange split merge",
+	askVerb: "why when who where is are does do did tell show which should may shall don't dont never not",
 })
 
 var (
@@ -66,7 +68,7 @@ var (
 	showWords  = setOf("displaying showing shows displays show display listing lists list")
 	haveWords  = setOf("have has contain contains include includes with having containing including accept accepts take takes show shows ask asks for")
 	fieldHeads = setOf("field fields column columns input inputs property properties props attribute attributes col cols")
-	named      = setOf("called named titled name:")
+	nameWords  = setOf("called named titled name:")
 	forWords   = setOf("for of about against covering")
 	doWords    = setOf("to that which who for")
 	inWords    = setOf("in using via on inside into under within by from at as like so when where if because after before")
@@ -75,8 +77,12 @@ var (
 	wholes = setOf("project app application site website repo repository codebase api backend frontend server router workspace package.json go.mod dependencies deps packages")
 
 	packageWords = setOf("package packages library libraries dependency dependencies module modules lib libs npm devdependency devdependencies")
-	folderWords  = setOf("folder folders directory directories dir dirs")
-	fileWords    = setOf("file files component components page pages module code script")
+	insideWords  = setOf("in inside of from within out")
+	exceptWords  = setOf("except but not don't dont never without keep other besides unless if")
+	// toolWords are libraries that people name beside a thing that is made without them, or with them anyway.
+	toolWords   = setOf("css tailwind tailwindcss pinia zustand redux vuex jotai vitest jest mocha supertest axios bootstrap")
+	folderWords = setOf("folder folders directory directories dir dirs")
+	fileWords   = setOf("file files component components page pages module code script")
 )
 
 // thing is what a kind word means.
