@@ -74,12 +74,23 @@ type input struct {
 	Key string
 }
 
-// inputs are a Spec's fields, or the usual ones.
-func inputs(s Spec, n name) []input {
-	fields := s.Fields
-	if len(fields) == 0 {
-		fields = defaultFields(n)
+// fieldsOf are a Spec's fields, or the usual ones.
+func fieldsOf(s Spec, n name) []Field {
+	if len(s.Fields) > 0 {
+		return s.Fields
 	}
+	return defaultFields(n)
+}
+
+// with is the Spec with other fields.
+func (s Spec) with(fields []Field) Spec {
+	s.Fields = fields
+	return s
+}
+
+// inputs are what fieldsOf are to forms, tables and resources.
+func inputs(s Spec, n name) []input {
+	fields := fieldsOf(s, n)
 	keys := make([]string, 0, len(fields)+1)
 	keys = append(keys, "id")
 	labels := make([]string, len(fields))

@@ -11,7 +11,7 @@ import (
 
 // name is what a thing is called. Its words are lower case and hold letters, digits and marks of any script, nothing else, so that
 // they can stand in text, comments and strings of every language as they are. For code there are the casings, which are ASCII:
-// accents fall away, a word of another script is left out, and where nothing is left, or a digit would come first, the noun helps.
+// accents fall away, a word of another script is left out, and where the first word is none, or begins with a digit, the noun helps.
 type name struct {
 	words []string
 	noun  string
@@ -118,7 +118,10 @@ func (n name) code() []string {
 			words = append(words, plain)
 		}
 	}
-	if len(words) == 0 || isDigit(words[0][0]) {
+	if len(words) == 0 || isDigit(words[0][0]) || plainWord(n.words[0]) == "" && words[0] != n.noun {
+		if last := len(words) - 1; last > 0 && words[last] == n.noun {
+			words = words[:last]
+		}
 		words = append([]string{n.noun}, words...)
 	}
 	return words

@@ -20,7 +20,7 @@ var parsed sync.Map // folder → func() (*template.Template, error)
 // render executes the template of a folder and tidies what comes out.
 func render(folder, file string, data any) (string, error) {
 	entry, _ := parsed.LoadOrStore(folder, sync.OnceValues(func() (*template.Template, error) {
-		return template.New(folder).Delims("<%", "%>").Option("missingkey=error").Funcs(functions()).ParseFS(sources, "templates/"+folder+"/*")
+		return template.New(folder).Delims("<%", "%>").Funcs(functions()).ParseFS(sources, "templates/"+folder+"/*")
 	}))
 	set, err := entry.(func() (*template.Template, error))()
 	if err != nil {
@@ -44,14 +44,21 @@ func functions() template.FuncMap {
 	}
 }
 
-// tidy ends every line at its last character and the text with one line end, and leaves no more than one empty line between others:
-// templates need not care where a part of theirs is left out.
+// tidy ends every line at its last character and the text with one line end, and leaves no more than one empty line between others, none
+// just inside of brackets: templates need not care where a part of theirs is left out.
 func tidy(text string) string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimRight(line, " \t\r")
-		if line == "" && (len(out) == 0 || out[len(out)-1] == "") {
+		last := ""
+		if len(out) > 0 {
+			last = out[len(out)-1]
+		}
+		if line == "" && (last == "" || strings.HasSuffix(last, "{") || strings.HasSuffix(last, "(") || strings.HasSuffix(last, "[")) {
 			continue
+		}
+		if closing := strings.TrimLeft(line, " \t"); last == "" && len(out) > 0 && closing != "" && strings.Contains("})]", closing[:1]) {
+			out = out[:len(out)-1]
 		}
 		out = append(out, line)
 	}

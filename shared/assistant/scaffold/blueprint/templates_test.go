@@ -5,9 +5,10 @@ import "testing"
 func TestTidy(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"":                            "\n",
-		"a":                           "a\n",
-		"\n\n a  \n\n\n\nb\t\r\n\n\n": " a\n\nb\n",
+		"":                             "\n",
+		"a":                            "a\n",
+		"f({\n\n  a: [\n\n\n  ]\n\n})": "f({\n  a: [\n  ]\n})\n",
+		"\n\n a  \n\n\n\nb\t\r\n\n\n":  " a\n\nb\n",
 	} {
 		if got := tidy(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
