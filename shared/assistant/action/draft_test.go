@@ -78,7 +78,7 @@ func add(path string, packages ...string) action.Action {
 // project is a small one; /logo.png is binary.
 func project() map[string]string {
 	return map[string]string{
-		"/a.ts": "one\ntwo\nthree\n", "/b.ts": "b\n", "/src/deep/c.ts": "c\n", "/logo.png": "\x89PNG\xff", "/dos.txt": "one\r\ntwo\r\n",
+		"/a.ts": "one\ntwo\nthree\n", "/b.ts": "b\n", "/b2.ts": "b\n", "/src/deep/c.ts": "c\n", "/logo.png": "\x89PNG\xff", "/dos.txt": "one\r\ntwo\r\n",
 		"/package.json": "{\n  \"dependencies\": {}\n}\n",
 	}
 }
@@ -149,6 +149,10 @@ func TestOperations(t *testing.T) {
 		"rename to where a file was deleted": {
 			[]action.Action{remove("/a.ts"), rename("/b.ts", "/a.ts")},
 			ops{{Op: "update", Path: "/a.ts", Content: "b\n", ETag: tag("/a.ts")}, {Op: "delete", Path: "/b.ts", ETag: tag("/b.ts")}},
+		},
+		"rename to where the same was deleted": {
+			[]action.Action{remove("/b.ts"), rename("/b2.ts", "/b.ts")},
+			ops{{Op: "delete", Path: "/b2.ts", ETag: tag("/b2.ts")}},
 		},
 		"a new file where one moved away, then gone": {
 			[]action.Action{rename("/logo.png", "/l.png"), rename("/l.png", "/m.png")},
@@ -320,9 +324,12 @@ func TestStorage(t *testing.T) {
 			t.Errorf("%s: %d times", what, times)
 		}
 	}
+	if err := d.Apply(t.Context(), update("/b.ts", "longer than it was")); err != nil || f.asked["read /b.ts"] != 0 {
+		t.Errorf("%v; what can't be the same is read to find out", err)
+	}
 	f.broken = errors.New("storage is down")
 	before := slices.Clone(d.Operations())
-	for _, a := range []action.Action{update("/b.ts", "x"), create("/n", ""), edit("/logo.png", "a", "b"), rename("/a.ts", "/m")} {
+	for _, a := range []action.Action{update("/dos.txt", "x"), create("/n", ""), edit("/logo.png", "a", "b"), rename("/a.ts", "/m")} {
 		if err := d.Apply(t.Context(), a); !errors.Is(err, f.broken) {
 			t.Errorf("%s: %v", a.Brief(), err)
 		}

@@ -15,24 +15,11 @@ const (
 	maxFolders      = 500
 )
 
-// settle is what has become of the touched paths, told so that each is one operation's at most. Files that are as they were are found
-// out. A file that only changed its name is a rename's if its old path is left and its new one was free; everywhere else the file
-// needs its content, which is read.
+// settle is what has become of the touched paths, told so that each is one operation's at most: a file that only changed its name is a
+// rename's if its old path is left and its new one was free, and everywhere else it is written with its content; then what is written
+// as it was is found out.
 func (o *overlay) settle(ctx context.Context) (map[string]state, error) {
 	settled := maps.Clone(o.changed)
-	for _, p := range o.order {
-		s, before := settled[p], o.known[p]
-		if !s.exists || s.origin != "" || !before.exists || before.Size != len(s.content) {
-			continue
-		}
-		before, err := o.read(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		if before.isText && before.content == s.content {
-			settled[p] = state{exists: true, origin: p}
-		}
-	}
 	for _, p := range o.order {
 		s := settled[p]
 		if !s.exists || s.origin == "" || s.origin == p || (!o.known[p].exists && !settled[s.origin].exists) {
@@ -46,6 +33,19 @@ func (o *overlay) settle(ctx context.Context) (map[string]state, error) {
 			return nil, problemf("%s is a binary file: in one answer it can't take the place of another file, nor can a new file take its place once it is renamed.", s.origin)
 		}
 		settled[p] = state{exists: true, content: f.content}
+	}
+	for _, p := range o.order {
+		s, before := settled[p], o.known[p]
+		if !s.exists || s.origin != "" || !before.exists || before.Size != len(s.content) {
+			continue
+		}
+		before, err := o.read(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if before.isText && before.content == s.content {
+			settled[p] = state{exists: true, origin: p}
+		}
 	}
 	return settled, nil
 }

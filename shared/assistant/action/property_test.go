@@ -74,7 +74,8 @@ func do(files map[string]string, a action.Action) (after map[string]string, ok b
 	case action.EditFile:
 		search, replace := *a.Search, *a.Replace
 		if strings.Count(content, "\n") > 0 && strings.Count(content, "\n") == strings.Count(content, "\r\n") {
-			search, replace = strings.ReplaceAll(search, "\n", "\r\n"), strings.ReplaceAll(replace, "\n", "\r\n")
+			pairs := strings.NewReplacer("\r\n", "\r\n", "\n", "\r\n")
+			search, replace = pairs.Replace(search), pairs.Replace(replace)
 		}
 		after[a.Path] = strings.Replace(content, search, replace, 1)
 		exists = exists && search != "" && search != replace && strings.Count(content, search) == 1 && utf8.ValidString(content)

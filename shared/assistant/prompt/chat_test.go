@@ -112,6 +112,24 @@ func TestChat(t *testing.T) {
 	}
 }
 
+// The mark is made of everything: who changes any of it changes the mark.
+func TestMarksDiffer(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for name, c := range map[string]prompt.Chat{
+		"nothing": {Message: "x"}, "message": {Message: "y"}, "project": {Message: "x", Project: "p"}, "framework": {Message: "x", Framework: "f"},
+		"tree": {Message: "x", Paths: []string{"/a"}}, "file": {Message: "x", Files: []prompt.Document{{Path: "/a", Content: "c"}}},
+		"other path": {Message: "x", Files: []prompt.Document{{Path: "/b", Content: "c"}}}, "summary": {Message: "x", Summary: "s"},
+		"turn": {Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b"}}}, "other turn": {Message: "x", Turns: []model.Turn{{User: "a", Assistant: "c"}}},
+	} {
+		mark := firstLine.FindStringSubmatch(lastText(c.Request(prompt.DefaultBudget(), 1)))[1]
+		if other, same := seen[mark]; same {
+			t.Errorf("%s and %s have the same mark", name, other)
+		}
+		seen[mark] = name
+	}
+}
+
 // What earlier answers did is told in front of what the user said next, not in the answers.
 func TestHistoryTellsWhatWasDone(t *testing.T) {
 	t.Parallel()

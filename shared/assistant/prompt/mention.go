@@ -40,7 +40,7 @@ func PathsIn(message string) []string {
 	var found []string
 	for _, w := range wordsOf(message, func(text string, quoted bool) bool { return quoted && looksLikePath(text) }) {
 		likely := []string{w.bare}
-		if strings.ContainsAny(w.bare, separating) || strings.ContainsFunc(w.bare, isUnspaced) {
+		if w.bare == "" || strings.ContainsAny(w.bare, separating) || strings.ContainsFunc(w.bare, isUnspaced) {
 			likely = append(likely, w.names[w.whole:]...)
 		}
 		for _, text := range likely {
@@ -231,6 +231,9 @@ func newWord(at int, text string) word {
 
 // bareOf is a word without what stands around it, but with the brackets that are its own: [id].tsx, (group)/page.tsx.
 func bareOf(text string) string {
+	if len(text) > 2*path.MaxBytes {
+		return "" // no path, and long to look at
+	}
 	const before, after = "\"'`“„‘«‹「『《*~@#", ".,;:!?\"'`”“’»›」』》*~…。，、；：！？"
 	for {
 		shorter := strings.TrimLeft(strings.TrimRight(text, after), before)
@@ -253,7 +256,7 @@ func bareOf(text string) string {
 
 func (w *word) add(names ...string) {
 	for _, text := range names {
-		if text != "" && len(text) <= path.MaxBytes && !slices.Contains(w.names, text) {
+		if text != "" && len(text) <= path.MaxBytes && (len(w.names) == 0 || w.names[len(w.names)-1] != text) {
 			w.names = append(w.names, text)
 		}
 	}
