@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,7 +32,7 @@ func TestEndpoints(t *testing.T) {
 func TestOnlySlowServicesMayBeSilent(t *testing.T) {
 	t.Parallel()
 	quick, slow := awsclient.HTTP(), awsclient.SlowHTTP()
-	silence := func(c *http.Client) time.Duration { return c.Transport.(*http.Transport).ResponseHeaderTimeout }
+	silence := func(c *http.Client) time.Duration { return awsclient.Transport(c).ResponseHeaderTimeout }
 	if quick.Timeout == 0 || silence(quick) == 0 {
 		t.Errorf("quick: %v, %v", quick.Timeout, silence(quick))
 	}
@@ -37,8 +40,43 @@ func TestOnlySlowServicesMayBeSilent(t *testing.T) {
 		t.Errorf("slow: %v, %v", slow.Timeout, silence(slow))
 	}
 	for _, client := range []*http.Client{quick, slow} {
-		if transport := client.Transport.(*http.Transport); transport.TLSHandshakeTimeout == 0 || transport.DialContext == nil {
+		if transport := awsclient.Transport(client); transport.TLSHandshakeTimeout == 0 || transport.DialContext == nil {
 			t.Error("connecting is not bounded")
+		}
+	}
+}
+
+// body fails if it is asked to write itself.
+type body struct {
+	io.Reader
+	t *testing.T
+}
+
+func (b body) Close() error { return nil }
+func (b body) WriteTo(io.Writer) (int64, error) {
+	b.t.Error("a body that smithy-go may have closed is asked to write itself")
+	return 0, io.EOF
+}
+
+func TestBodiesAreOnlyRead(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
+	t.Cleanup(server.Close)
+	for _, client := range []*http.Client{awsclient.HTTP(), awsclient.SlowHTTP()} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, body{strings.NewReader("hello"), t})
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.ContentLength = 5
+		response, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(response.Body); string(got) != "hello" || err != nil || response.Body.Close() != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+		if response, err = client.Get(server.URL); err != nil || response.Body.Close() != nil {
+			t.Errorf("without a body: %v", err)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -216,14 +215,9 @@ func TestSummariesMayCallAndReason(t *testing.T) {
 
 func TestConnectionsThatFail(t *testing.T) {
 	t.Parallel()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed := &bedrockServer{URL: "http://" + listener.Addr().String()}
-	_ = listener.Close()
+	refuses := &bedrockServer{URL: "http://127.0.0.1:1"}
 	hangsUp := serve(t, func(http.ResponseWriter, *http.Request, int) { panic(http.ErrAbortHandler) })
-	for _, s := range []*bedrockServer{closed, hangsUp} {
+	for _, s := range []*bedrockServer{refuses, hangsUp} {
 		_, _, err := ask(t, s.provider(claude))
 		var failed *model.Error
 		if !errors.As(err, &failed) || failed.Fault != model.Unavailable {

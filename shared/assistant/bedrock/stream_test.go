@@ -386,6 +386,11 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 		from[r.RemoteAddr] = true
 		mu.Unlock()
 		send(w, stopped("end_turn"), usage(1, 2, 0, 0))
+		select { // the stream's end takes its time, as on any network
+		case <-r.Context().Done():
+			t.Error("left before the stream's end")
+		case <-time.After(5 * time.Millisecond):
+		}
 	})
 	p := s.provider(claude)
 	for range 5 {
