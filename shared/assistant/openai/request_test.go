@@ -8,10 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/shared"
-	"pgregory.net/rapid"
 
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/openai"
@@ -39,7 +35,7 @@ var conversation = model.Request{
 	Facts:     model.Facts{Prompt: "not for a model"},
 }
 
-// wantBody is conversation as a compatible server reads it.
+// wantBody is conversation as a compatible server reads it: what the vendor's client says of the same, but for the order of the fields.
 const wantBody = `{"messages":[
 {"content":"You help <people>.","role":"system"},
 {"content":"Create a file\nplease ` + "\u2028" + `","role":"user"},
@@ -134,73 +130,4 @@ func TestUnusableOptions(t *testing.T) {
 	if n := len(u.requests()); n != 0 {
 		t.Errorf("%d requests", n)
 	}
-}
-
-// TestBodyIsTheSDKs holds our requests against those that the vendor's client makes of the same.
-func TestBodyIsTheSDKs(t *testing.T) {
-	t.Parallel()
-	u := serve(t, stream(hello, stop, done))
-	client := sdk.NewClient(option.WithBaseURL(u.URL+"/v1"), option.WithAPIKey(secret))
-	text := rapid.StringMatching(`[a-zé<"\\\n鍵 ]{1,12}`)
-	rapid.Check(t, func(rt *rapid.T) {
-		r := model.Request{System: rapid.OneOf(rapid.Just(""), text).Draw(rt, "system"), MaxOutput: rapid.IntRange(0, 9).Draw(rt, "limit")}
-		params := sdk.ChatCompletionNewParams{Model: "m", StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: sdk.Bool(true)}}
-		if r.System != "" {
-			params.Messages = append(params.Messages, sdk.SystemMessage(r.System))
-		}
-		if r.MaxOutput > 0 {
-			params.MaxTokens = sdk.Int(int64(r.MaxOutput))
-		}
-		for range rapid.IntRange(0, 3).Draw(rt, "turns") {
-			turn, said := drawTurn(rt, text)
-			r.Messages = append(r.Messages, turn...)
-			params.Messages = append(params.Messages, said...)
-		}
-		r.Messages = append(r.Messages, model.Message{Role: model.User, Text: "end"})
-		params.Messages = append(params.Messages, sdk.UserMessage("end"))
-		for range rapid.IntRange(0, 2).Draw(rt, "tools") {
-			name := text.Draw(rt, "tool")
-			r.Tools = append(r.Tools, model.Tool{Name: name, Description: "does it", Schema: jsontext.Value(`{"properties":{},"type":"object"}`)})
-			params.Tools = append(params.Tools, sdk.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
-				Name: name, Description: sdk.String("does it"), Parameters: shared.FunctionParameters{"type": "object", "properties": map[string]any{}},
-			}))
-		}
-		if _, _, err := ask(rt, u, r); err != nil {
-			rt.Fatal(err)
-		}
-		for events := client.Chat.Completions.NewStreaming(context.Background(), params); events.Next(); {
-		}
-		all := u.requests()
-		ours, theirs := jsontext.Value(all[len(all)-2].body), jsontext.Value(all[len(all)-1].body)
-		if ours.Canonicalize() != nil || theirs.Canonicalize() != nil || string(ours) != string(theirs) {
-			rt.Fatalf("ours:\n%s\nthe SDK's:\n%s", ours, theirs)
-		}
-		if o, s := all[len(all)-2], all[len(all)-1]; o.path != s.path || o.header.Get("Authorization") != s.header.Get("Authorization") {
-			rt.Fatalf("ours to %s, the SDK's to %s", o.path, s.path)
-		}
-	})
-}
-
-// drawTurn is a question and its answer, with calls or without, for us and for the SDK.
-func drawTurn(rt *rapid.T, text *rapid.Generator[string]) ([]model.Message, []sdk.ChatCompletionMessageParamUnion) {
-	asked, said := text.Draw(rt, "asked"), text.Draw(rt, "said")
-	answer := model.Message{Role: model.Assistant, Text: said}
-	theirs := sdk.ChatCompletionAssistantMessageParam{Content: sdk.ChatCompletionAssistantMessageParamContentUnion{OfString: sdk.String(said)}}
-	results := model.Message{Role: model.User}
-	var after []sdk.ChatCompletionMessageParamUnion
-	for range rapid.IntRange(0, 2).Draw(rt, "calls") {
-		call := model.Call{ID: text.Draw(rt, "id"), Name: text.Draw(rt, "name"), Input: `{"a" : "b"}`}
-		answer.Calls = append(answer.Calls, call)
-		theirs.ToolCalls = append(theirs.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
-			ID: call.ID, Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: call.Name, Arguments: call.Input},
-		}})
-		result := text.Draw(rt, "result")
-		results.Results = append(results.Results, model.Result{CallID: call.ID, Text: result})
-		after = append(after, sdk.ToolMessage(result, call.ID))
-	}
-	ours := []model.Message{{Role: model.User, Text: asked}, answer}
-	if len(results.Results) > 0 {
-		ours = append(ours, results)
-	}
-	return ours, append([]sdk.ChatCompletionMessageParamUnion{sdk.UserMessage(asked), {OfAssistant: &theirs}}, after...)
 }
