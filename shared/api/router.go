@@ -1,5 +1,5 @@
 // Package api is the HTTP edge that every function shares: routing, strict JSON, sessions, CSRF, CORS, the shape of
-// errors, the request log, and the adapter to Lambda. It knows API.md §1 and the cookie of §2, but no
+// errors, the request log, and the adapters to Lambda, buffered and streamed. It knows API.md §1 and the cookie of §2, but no
 // endpoint: those register themselves. Business rules and storage may not enter.
 package api
 
