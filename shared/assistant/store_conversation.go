@@ -31,7 +31,7 @@ const lastPart = 9
 // errChanged says that a conversation is not what it was any more.
 var errChanged = errors.New("assistant: the conversation has changed meanwhile")
 
-// turnWrites store a turn.
+// turnWrites store a turn. They have no condition of their own: the end of its generation, in the same transaction, comes once.
 func (s store) turnWrites(projectID string, t turn) ([]db.Write, error) {
 	var writes []db.Write
 	for _, m := range []message{t.question, t.answer} {
@@ -40,7 +40,7 @@ func (s store) turnWrites(projectID string, t turn) ([]db.Write, error) {
 			return nil, err
 		}
 		for n, item := range items {
-			writes = append(writes, s.conversations.Create(db.MessageKey(projectID, m.ID, n), item))
+			writes = append(writes, s.conversations.Put(db.MessageKey(projectID, m.ID, n), item))
 		}
 	}
 	return writes, nil
