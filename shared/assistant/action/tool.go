@@ -1,6 +1,7 @@
 package action
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"sync"
@@ -81,10 +82,11 @@ func schemaOf(input reflect.Type) jsontext.Value {
 	var ordered []string
 	for _, name := range fieldsOf(input) {
 		text, err := properties[name].MarshalJSON()
-		if err != nil {
+		property := jsontext.Value(text)
+		if err = errors.Join(err, property.Canonicalize()); err != nil {
 			panic("assistant/action: " + err.Error()) // a type of ours that can't be told: the first test finds it
 		}
-		ordered = append(ordered, quoted(name)+":"+string(text))
+		ordered = append(ordered, quoted(name)+":"+string(property))
 	}
 	var required []string
 	for _, name := range fieldsOf(input) {

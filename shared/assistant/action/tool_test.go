@@ -116,6 +116,9 @@ func TestToolsSuitProviders(t *testing.T) {
 		if schema["additionalProperties"] != false || schema["type"] != "object" {
 			t.Errorf("%s: %s", tool.Name, tool.Schema)
 		}
+		if bytes.Contains(tool.Schema, []byte(`\u`)) {
+			t.Errorf("%s has escapes, which cost tokens: %s", tool.Name, tool.Schema)
+		}
 		if !strings.HasPrefix(string(tool.Schema), `{"type":"object","properties":{"path":`) {
 			t.Errorf("%s does not begin with the path: %s", tool.Name, tool.Schema)
 		}
