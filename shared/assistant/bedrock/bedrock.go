@@ -108,7 +108,6 @@ func (p *Provider) Generate(ctx context.Context, r model.Request, emit func(mode
 			return a.outcome, err
 		case traits.cached() && refusesCaching(err):
 			p.uncached.Store(true)
-			attempt--
 		case !worthRepeating(err) || attempt+1 == maxAttempts || over(window):
 			return a.outcome, err
 		case !awsclient.Sleep(ctx, p.backoff(attempt)):

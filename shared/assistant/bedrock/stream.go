@@ -31,8 +31,6 @@ func newAnswer(name string, emit func(model.Part) error) *answer {
 
 // stream asks for an answer in events.
 func (p *Provider) stream(ctx context.Context, r model.Request, t traits, a *answer) error {
-	ctx, cancel := context.WithCancel(ctx) // whichever way this ends, the request does
-	defer cancel()
 	in := newInput(r, t)
 	out, err := p.client().ConverseStream(ctx, &bedrockruntime.ConverseStreamInput{
 		ModelId: &p.model, System: in.system, Messages: in.messages, ToolConfig: in.tools, InferenceConfig: in.inference,
@@ -41,7 +39,7 @@ func (p *Provider) stream(ctx context.Context, r model.Request, t traits, a *ans
 		return p.refused(ctx, err)
 	}
 	stream := out.GetStream()
-	defer func() { _ = stream.Close() }()
+	defer func() { _ = stream.Close() }() // and with it the request, at the server
 
 	var patience <-chan time.Time // runs out once the message has ended
 	for {

@@ -173,7 +173,8 @@ func TestAnswersWithoutTheirOwnEndAreNone(t *testing.T) {
 				continue
 			}
 			var failed *model.Error
-			if !errors.As(err, &failed) || failed.Fault != model.Unavailable || failed.RetryAfter != 0 || outcome.Stop != "" {
+			if !errors.As(err, &failed) || failed.Fault != model.Unavailable || failed.RetryAfter != 0 || outcome.Stop != "" ||
+				!strings.Contains(err.Error(), "ended before the message") {
 				t.Errorf("cut after %d of %d, %v: %+v, %v", at, len(whole), abort, outcome, err)
 			}
 			if again := len(s.seen()) > 1; again != (at < len(frames[0])) {
