@@ -323,19 +323,20 @@ func TestSummarize(t *testing.T) {
 
 func TestRepair(t *testing.T) {
 	t.Parallel()
-	r := prompt.Chat{Message: "x"}.Request(prompt.DefaultBudget(), 1000)
+	r := prompt.Chat{Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b"}}}.Request(prompt.DefaultBudget(), 1000)
+	r.Messages = slices.Grow(r.Messages, 10)
 	calls := []model.Call{
 		{ID: "1", Name: "create_file", Input: `{"path":"/a"}`}, {ID: "2", Name: "edit_file", Input: `{"path":"/b", "sea`}, {ID: "3", Name: "edit_file"},
 		{ID: "4", Name: "delete_file", Input: `{"path":"/a","path":"/b"}`},
 	}
 	got := prompt.Repair(r, "", calls, []model.Result{{CallID: "1", Text: "Checked."}, {CallID: "2", Text: "It does not occur.", Failed: true}, {CallID: "3", Failed: true}})
-	if got.System != r.System || got.Task != r.Task || got.MaxOutput != r.MaxOutput || len(r.Messages) != 1 || len(got.Messages) != 3 {
+	if got.System != r.System || got.Task != r.Task || got.MaxOutput != r.MaxOutput || len(r.Messages) != 3 || len(got.Messages) != 5 {
 		t.Fatalf("%+v", got.Messages)
 	}
 	if diff := cmp.Diff(r.Tools, got.Tools); diff != "" {
 		t.Error(diff)
 	}
-	answer, next := got.Messages[1], got.Messages[2]
+	answer, next := got.Messages[3], got.Messages[4]
 	if answer.Role != model.Assistant || answer.Text != "" || next.Role != model.User || next.Text == "" {
 		t.Errorf("%+v, %+v", answer, next)
 	}
@@ -352,10 +353,10 @@ func TestRepair(t *testing.T) {
 	}
 	// The request that was repaired is still what it was, also when it is repaired twice.
 	prompt.Repair(r, "other", nil, nil)
-	if got.Messages[1].Text != "" {
+	if got.Messages[3].Text != "" {
 		t.Error("repairs share their messages")
 	}
-	if text := prompt.Repair(r, "", nil, nil).Messages[1].Text; text == "" {
+	if text := prompt.Repair(r, "", nil, nil).Messages[3].Text; text == "" {
 		t.Error("an empty answer")
 	}
 }
