@@ -29,8 +29,10 @@ type conversation struct {
 
 // made is a thing that was made.
 type made struct {
-	spec blueprint.Spec
-	path string
+	spec   blueprint.Spec
+	path   string
+	before []string // the project's paths before it
+	files  []blueprint.File
 }
 
 const (

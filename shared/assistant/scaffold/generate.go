@@ -10,8 +10,10 @@ import (
 )
 
 // generate writes code for a prompt without a project: one fenced block and a short explanation.
-func generate(f facts) answer {
-	c := newConversation(f)
+func generate(f facts) answer { return newConversation(f).generate() }
+
+func (c *conversation) generate() answer {
+	f := c.facts
 	in, found := firstThing(read(f.Prompt))
 	if !found {
 		return c.notUnderstood(nil)

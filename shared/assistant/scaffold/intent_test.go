@@ -16,8 +16,12 @@ func outline(f model.Facts) string {
 	var lines []string
 	c.build = func(s blueprint.Spec) (blueprint.Result, error) {
 		lines = append(lines, specLine(s))
-		p := fmt.Sprintf("/made/%d%s", len(lines), strings.Join(s.Name, "-"))
-		return blueprint.Result{Files: []blueprint.File{{Path: p + ".js", Content: "x\n"}}}, nil
+		name := strings.Join(s.Name, "-")
+		result := blueprint.Result{Files: []blueprint.File{{Path: fmt.Sprintf("/made/%s-%s%d.js", s.Kind, name, len(s.Paths)), Content: "x\n"}}}
+		if s.Kind == blueprint.Test && s.SubjectPath == "" {
+			result.Files = append(result.Files, blueprint.File{Path: fmt.Sprintf("/made/%s-%s%d.js", s.Subject, name, len(s.Paths)), Content: "x\n"})
+		}
+		return result, nil
 	}
 	a := c.answer()
 	for _, s := range a.steps {
@@ -222,6 +226,8 @@ func TestPromptsBecomeThings(t *testing.T) {
 		{reactApp, "an api client for orders", "utility/client react orders"},
 		{reactApp, "create an api client", "utility/client react api"},
 		{expressApp, "add a date utility", "utility express date"},
+		{expressApp, "create a middleware for logging", "utility/hook express logging"},
+		{goApp, "create a middleware for logging", "-"},
 		{goApp, "write a helper for pagination", "utility/helper go pagination"},
 		{empty, "create a useToggle hook", "utility/hook react toggle"},
 
@@ -244,9 +250,9 @@ func TestPromptsBecomeThings(t *testing.T) {
 		{reactApp, "tests for useAuth", "test/hook react auth of utility /src/hooks/useAuth.js"},
 		{reactApp, "add tests to the Button component", "test react button of component /src/components/Button.jsx"},
 		{reactApp, "Button tests", "test react button of component /src/components/Button.jsx"},
-		{reactApp, "create a Dropdown component with tests", "component react dropdown; test react dropdown of component /made/1dropdown.js"},
-		{reactApp, "create a Dropdown component and a test for it", "component react dropdown; test react dropdown of component /made/1dropdown.js"},
-		{reactApp, "create a login form with email and password and tests", "form react login email:email password:password; test react login of form /made/1login.js email:email password:password"},
+		{reactApp, "create a Dropdown component with tests", "component react dropdown; test react dropdown of component"},
+		{reactApp, "create a Dropdown component and a test for it", "component react dropdown; test react dropdown of component"},
+		{reactApp, "create a login form with email and password and tests", "form react login email:email password:password; test react login of form  email:email password:password"},
 		{reactApp, "a test for the Missing component", "test react missing of component"},
 		{reactApp, "write a test for index.jsx", "-"},
 		{reactApp, "write a test for nowhere.js", "-"},

@@ -13,14 +13,31 @@ import (
 // make makes a thing.
 func (c *conversation) make(in intent) {
 	spec, ok := c.specOf(in)
-	if !ok {
+	if !ok || c.comesWithPage(in, spec) {
 		return
 	}
-	result, err := c.build(spec)
+	if spec.Kind == blueprint.Test && c.last != nil && spec.SubjectPath == c.last.path && c.testOfLast(spec) {
+		return
+	}
+	before := c.facts.paths
+	result, err := c.built(spec, before)
 	if err != nil {
 		c.say("I have no template for that: %s.", err.Error())
 		return
 	}
+	if len(in.unused) > 0 {
+		c.note("Not taken into account: %s.", quotedList(in.unused))
+	}
+	s := c.stepOf(spec, result)
+	if at := "/" + strings.TrimPrefix(in.at, "/"); in.at != "" && !c.facts.has(at) {
+		c.note("Templates choose their place, so it is not at %s; I can rename it afterwards.", code(in.at))
+	}
+	c.steps = append(c.steps, s)
+	c.last = &made{spec: spec, path: result.Files[0].Path, before: before, files: result.Files}
+}
+
+// stepOf creates the files of a result.
+func (c *conversation) stepOf(spec blueprint.Spec, result blueprint.Result) step {
 	s := step{name: thingName(spec)}
 	names := make([]string, len(result.Files))
 	for i, f := range result.Files {
@@ -29,15 +46,67 @@ func (c *conversation) make(in intent) {
 		c.facts.add(f.Path)
 	}
 	s.says = fmt.Sprintf("%s for %s: %s. %s", capital(thingName(spec)), properName(spec.Framework), andList(names), result.Says)
-	s = c.withPackages(s, spec.Framework, result.Packages)
-	if len(in.unused) > 0 {
-		c.note("Not taken into account: %s.", quotedList(in.unused))
+	return c.withPackages(s, spec.Framework, result.Packages)
+}
+
+// base is the folder of the manifest that the current file belongs to, in a repository of several projects; empty at the root.
+func (c *conversation) base() string {
+	best := ""
+	for _, p := range c.facts.paths {
+		folder, name := path.Split(p)
+		if (name == "package.json" || name == "go.mod") && strings.HasPrefix(c.facts.CurrentFile, folder) && len(folder) > len(best) {
+			best = folder
+		}
 	}
-	if at := "/" + strings.TrimPrefix(in.at, "/"); in.at != "" && !c.facts.has(at) {
-		c.note("Templates choose their place, so it is not at %s; I can rename it afterwards.", code(in.at))
+	return strings.TrimSuffix(best, "/")
+}
+
+// inside are the paths under a folder, as if it were the root.
+func inside(base string, paths []string) []string {
+	if base == "" {
+		return paths
 	}
-	c.steps = append(c.steps, s)
-	c.last = &made{spec: spec, path: result.Files[0].Path}
+	var out []string
+	for _, p := range paths {
+		if rest, ok := strings.CutPrefix(p, base); ok && strings.HasPrefix(rest, "/") {
+			out = append(out, rest)
+		}
+	}
+	return out
+}
+
+// built makes a thing as if the current file's project were all there is, and puts it where that project lies.
+func (c *conversation) built(spec blueprint.Spec, paths []string) (blueprint.Result, error) {
+	base := c.base()
+	if spec.SubjectPath != "" {
+		if rest, ok := strings.CutPrefix(spec.SubjectPath, base+"/"); ok {
+			spec.SubjectPath = "/" + rest
+		} else {
+			base = ""
+		}
+	}
+	spec.Paths = inside(base, paths)
+	r, err := c.build(spec)
+	if err != nil || base == "" {
+		return r, err
+	}
+	r.Files = slices.Clone(r.Files)
+	for i, f := range r.Files {
+		r.Says = strings.ReplaceAll(r.Says, "`"+f.Path+"`", "`"+base+f.Path+"`")
+		r.Files[i].Path = base + f.Path
+	}
+	return r, nil
+}
+
+// comesWithPage reports a form that the page before has already: "a page with a contact form".
+func (c *conversation) comesWithPage(in intent, spec blueprint.Spec) bool {
+	if spec.Kind != blueprint.Form || !in.linked || c.last == nil || c.last.spec.Kind != blueprint.Page || !slices.Equal(spec.Name, c.last.spec.Name) || len(spec.Fields) > 0 {
+		return false
+	}
+	wanted := strings.Join(spec.Name, "") + "form"
+	return slices.ContainsFunc(c.last.files, func(f blueprint.File) bool {
+		return strings.Contains(strings.ReplaceAll(strings.ToLower(f.Path), "-", ""), wanted)
+	})
 }
 
 // withPackages adds what the files import to the nearest manifest, or says what to install.
@@ -49,7 +118,10 @@ func (c *conversation) withPackages(s step, f blueprint.Framework, packages []st
 	if f == blueprint.Go {
 		manifest = "go.mod"
 	}
-	at := c.facts.nearest(manifest)
+	at := c.base() + "/" + manifest
+	if !c.facts.has(at) {
+		at = c.facts.nearest(manifest)
+	}
 	if at == "" {
 		s.says += fmt.Sprintf(" It needs %s; the project has no `%s` to add that to.", codeList(packages), manifest)
 		return s
@@ -74,14 +146,17 @@ func (c *conversation) specOf(in intent) (blueprint.Spec, bool) {
 		return spec, false
 	}
 	spec.Framework = f
-	spec.Paths = c.facts.paths
-	spec.TypeScript = c.wantsTypeScript()
+	spec.TypeScript = c.wantsTypeScript(inside(c.base(), c.facts.paths))
 	if in.thing.route && (f == blueprint.Express || f == blueprint.Go) {
 		spec.Kind = blueprint.Endpoint
 	} else if in.thing.route && len(spec.Methods) == 0 {
 		spec.Kind = blueprint.Page
 	} else if in.thing.route {
 		spec.Kind = blueprint.Endpoint
+	}
+	if in.thing.middleware && f != blueprint.Express {
+		c.say("I have templates for middleware in Express only; for %s, ask for a helper or a handler.", properName(f))
+		return spec, false
 	}
 	if spec.Kind == blueprint.Test {
 		return c.subjectOf(in, spec)
@@ -113,14 +188,14 @@ func (c *conversation) named(spec blueprint.Spec) (blueprint.Spec, bool) {
 }
 
 // wantsTypeScript is what the message says, else what the project has.
-func (c *conversation) wantsTypeScript() bool {
+func (c *conversation) wantsTypeScript(paths []string) bool {
 	switch typeScriptIn(c.words) {
 	case 1:
 		return true
 	case -1:
 		return false
 	}
-	return usesTypeScript(c.facts.paths)
+	return usesTypeScript(paths)
 }
 
 // frameworkFor chooses: the request's words, the message's, the project's, its files', else what suits. False: it is one that there
@@ -168,138 +243,6 @@ func (c *conversation) unknown(name string) bool {
 	}
 	c.asked = true
 	return false
-}
-
-// subjectOf finds what a test is about: a file of the project, what was just made, the current file.
-func (c *conversation) subjectOf(in intent, spec blueprint.Spec) (blueprint.Spec, bool) {
-	if p, several := c.subjectFile(in, spec); len(several) > 1 {
-		c.say("Which of these is the test to be about: %s?", codeList(several[:min(len(several), 8)]))
-		return spec, false
-	} else if p != "" {
-		return c.testOf(spec, p), true
-	}
-	if words := in.subject; slices.ContainsFunc(words, word.isPath) {
-		c.say("The project has no file %s that a test could be about.", code(joined(words)))
-		return spec, false
-	}
-	if len(spec.Name) == 0 || spec.Subject == "" && !slices.ContainsFunc(in.subject, word.isCapital) {
-		if len(spec.Name) > 0 {
-			c.say("I found nothing called “%s” in the project to write a test for. Name the file, or say what it is: “a test for the %s component”.", spoken(spec.Name), spoken(spec.Name))
-			return spec, false
-		}
-		c.say("What is the test to be about? For example: “%s”.", example(spec.Framework, blueprint.Test))
-		return spec, false
-	}
-	if spec.Subject == "" {
-		spec.Subject = blueprint.Component
-		if spec.Framework == blueprint.Express || spec.Framework == blueprint.Go {
-			spec.Subject = blueprint.Utility
-		}
-	}
-	c.note("I did not find the %s “%s” in the project; the test expects it where I would have put it.", spec.Subject, spoken(spec.Name))
-	return spec, true
-}
-
-// subjectFile is the file that a test is about; several if the words fit more than one.
-func (c *conversation) subjectFile(in intent, spec blueprint.Spec) (one string, several []string) {
-	for _, w := range in.subject {
-		if w.isPath() || w.quoted {
-			if found := onlySources(c.facts.find(w)); len(found) > 0 {
-				return single(found)
-			}
-		}
-	}
-	if len(spec.Name) == 0 {
-		if c.last != nil {
-			return c.last.path, nil
-		}
-		if p := c.lastOfTurns(); p != "" && slices.ContainsFunc(in.subject, func(w word) bool { return w.low == "it" || w.low == "that" }) {
-			return p, nil
-		}
-		if isSource(c.facts.CurrentFile) && c.facts.has(c.facts.CurrentFile) {
-			return c.facts.CurrentFile, nil
-		}
-		return "", nil
-	}
-	if c.last != nil && slices.Equal(c.last.spec.Name, spec.Name) && (spec.Subject == "" || spec.Subject == c.last.spec.Kind) {
-		return c.last.path, nil
-	}
-	return single(onlySources(c.facts.findStems(spec)))
-}
-
-// lastOfTurns is the source that was made last in the turns before, if the project still has it.
-func (c *conversation) lastOfTurns() string {
-	for _, t := range slices.Backward(c.facts.Turns) {
-		for _, did := range t.Did {
-			p, ok := strings.CutPrefix(did, "create_file ")
-			if ok && isSource(p) && c.facts.has(p) {
-				return p
-			}
-		}
-	}
-	return ""
-}
-
-// findStems looks for a thing under the names that files have for it: login, LoginForm, useLogin.
-func (f facts) findStems(spec blueprint.Spec) []string {
-	var found []string
-	kind := string(spec.Subject)
-	if spec.Table {
-		kind = "table"
-	}
-	for _, name := range [][]string{append(slices.Clone(spec.Name), firstOf(spec.Utility, kind)), append([]string{"use"}, spec.Name...), spec.Name} {
-		if found = onlySources(f.findStem(name)); len(found) > 0 {
-			break
-		}
-	}
-	if exact := slices.IndexFunc(found, func(p string) bool { k, _ := kindOfPath(p); return k == spec.Subject }); exact >= 0 && spec.Subject != "" {
-		return found[exact : exact+1]
-	}
-	return found
-}
-
-func onlySources(paths []string) []string {
-	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !isSource(p) })
-}
-
-func single(paths []string) (string, []string) {
-	if len(paths) == 1 {
-		return paths[0], nil
-	}
-	return "", paths
-}
-
-// testOf is the test of a file.
-func (c *conversation) testOf(spec blueprint.Spec, p string) blueprint.Spec {
-	kind, utility := kindOfPath(p)
-	if c.last != nil && c.last.path == p {
-		kind, utility, spec.Fields, spec.Table = c.last.spec.Kind, c.last.spec.Utility, c.last.spec.Fields, c.last.spec.Table
-		spec.Methods, spec.Name = c.last.spec.Methods, c.last.spec.Name
-	}
-	if spec.Subject == "" {
-		spec.Subject, spec.Utility = kind, utility
-	}
-	if len(spec.Name) == 0 {
-		spec.Name = tidyName(nameOfFile(p), thing{kind: spec.Subject})
-	}
-	spec.SubjectPath = p
-	return spec
-}
-
-// nameOfFile is what the thing in a file is called: its name, or, where that is the framework's, its folder's.
-func nameOfFile(p string) []string {
-	segments := strings.Split(strings.TrimPrefix(p, "/"), "/")
-	for i := len(segments) - 1; i >= 0; i-- {
-		base := segments[i]
-		if dot := strings.IndexByte(base, '.'); dot > 0 {
-			base = base[:dot]
-		}
-		if slices.Contains([]string{"page", "+page", "route", "+server", "index", "layout", "+layout"}, base) || strings.HasPrefix(base, "[") || strings.HasPrefix(base, "(") {
-			continue
-		}
-		return bounded(parts(base))
-	}
-	return []string{strings.TrimSuffix(path.Base(p), path.Ext(p))}
 }
 
 // thingName is a thing in a sentence: the form “signup”.

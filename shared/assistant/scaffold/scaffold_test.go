@@ -222,6 +222,13 @@ func TestAnswersHaveAtMostTwentyOperations(t *testing.T) {
 	if len(h.calls) != action.Most || !strings.Contains(h.text, "Left out") {
 		t.Errorf("%d calls: %s", len(h.calls), h.text)
 	}
+	prompt = ""
+	for i := range 15 {
+		prompt += fmt.Sprintf("rename file%d.js to other%d.js\n", i, i)
+	}
+	if h := ask(t, chatRequest(f, prompt)); len(h.calls) != action.Most/2 {
+		t.Errorf("%d renames, which count twice", len(h.calls))
+	}
 }
 
 func TestRepairIsDeclined(t *testing.T) {

@@ -93,6 +93,8 @@ type thing struct {
 	plural  bool
 	// weak gives way to a kind before it: a form component is a form.
 	weak bool
+	// middleware is Express's alone.
+	middleware bool
 	// route is an endpoint or a page, whichever the framework has.
 	route bool
 }
@@ -120,6 +122,7 @@ func thingsOf() map[string]thing {
 	both(thing{kind: blueprint.List, table: true}, "table datatable", "tables datatables")
 	both(thing{kind: blueprint.Utility}, "utility util", "utilities utils")
 	both(thing{kind: blueprint.Utility, utility: "hook"}, "hook composable", "hooks composables")
+	both(thing{kind: blueprint.Utility, utility: "hook", middleware: true}, "middleware", "middlewares")
 	both(thing{kind: blueprint.Utility, utility: "store"}, "store", "stores")
 	both(thing{kind: blueprint.Utility, utility: "helper"}, "helper function", "helpers functions")
 	both(thing{kind: blueprint.Utility, utility: "client"}, "client", "clients")
