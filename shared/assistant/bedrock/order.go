@@ -36,8 +36,13 @@ type piece struct {
 	ended bool
 }
 
+// newOrder hands parts on to emit, as UTF-8: the SDK takes bytes that are none for text.
 func newOrder(emit func(model.Part) error) *order {
-	return &order{emit: emit, calls: map[int32]*call{}}
+	valid := func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+	return &order{calls: map[int32]*call{}, emit: func(p model.Part) error {
+		p.CallID, p.Name, p.Text = valid(p.CallID), valid(p.Name), valid(p.Text)
+		return emit(p)
+	}}
 }
 
 // text takes more of the answer's text, of whichever block.

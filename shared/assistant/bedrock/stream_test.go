@@ -71,6 +71,14 @@ func TestAnswers(t *testing.T) {
 			},
 			heard{text: "ok"}, model.StopEnd,
 		},
+		"what is not UTF-8": {
+			[][]byte{
+				event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"a`+"\xff"+`b"}}`),
+				event("contentBlockStart", `{"contentBlockIndex":1,"start":{"toolUse":{"name":"`+"\xff"+`","toolUseId":"`+"\xfe"+`"}}}`),
+				event("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"toolUse":{"input":"{`+"\xff"+`"}}}`), ended(1), stopped("tool_use"),
+			},
+			heard{"a\uFFFDb", []model.Call{{ID: "\uFFFD", Name: "\uFFFD", Input: "{\uFFFD"}}}, model.StopTools,
+		},
 		"huge deltas": {
 			[][]byte{started(), text(0, big), text(0, "!"), tool(1, "t1", "a"), toolInput(1, `{"a":`+quote(big)+`}`), ended(1), stopped("tool_use")},
 			heard{big + "!", []model.Call{{ID: "t1", Name: "a", Input: `{"a":` + quote(big) + `}`}}}, model.StopTools,
