@@ -294,3 +294,14 @@ func commonJS(content string) string {
 	}
 	return strings.Join(out, "\n") + "\n"
 }
+
+// Escapes reports whether the HTML of the fields, or what stands for them where none may be shown, has text in it.
+func (v jsView) Escapes() bool {
+	shown := v.Shown()
+	for _, f := range shown {
+		if f.Type != boolean {
+			return true
+		}
+	}
+	return len(shown) == 0 || v.Variant == "component" && !v.Has["details"]
+}

@@ -41,8 +41,8 @@ func jsReserved() []string {
 // jsGlobals are variables that code in browsers and servers uses by these names.
 func jsGlobals() []string {
 	return []string{
-		"added", "app", "attempt", "body", "cause", "changes", "console", "controller", "create", "crypto", "current", "document", "endpoint", "entities", "error", "errors", "escape", "event", "exports", "express", "fetch", "filled", "global", "history", "html", "id", "initial", "list", "location", "method", "module", "navigator",
-		"next", "path", "process", "record", "replaced", "request", "req", "require", "res", "response", "result", "router", "screen", "self", "send", "set", "signal", "state", "status", "styles", "test", "updated", "value", "values", "window", "z",
+		"added", "app", "attempt", "body", "cause", "changes", "console", "controller", "create", "crypto", "current", "document", "endpoint", "entities", "error", "errors", "escape", "event", "exports", "express", "fetch", "filled", "global", "history", "html", "id", "initial", "invalid", "list", "location", "method", "module", "navigator",
+		"next", "notFound", "path", "process", "record", "replaced", "request", "req", "require", "res", "response", "result", "router", "screen", "self", "send", "set", "signal", "state", "status", "styles", "test", "updated", "value", "values", "window", "z",
 	}
 }
 

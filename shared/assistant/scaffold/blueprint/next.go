@@ -67,9 +67,9 @@ func (m *nextMaker) page(n name) made {
 	m.file(main, folder, template, v)
 	m.file(style, "react", "page.css", v)
 	m.out.Files = mainFirst(m.out.Files, parts, 2)
-	m.says("The page is `%s`, at `%s`.", main, address)
+	m.says("The page is `%s`, at %s.", main, address)
 	if call := v.Imports["call"]; call != "" {
-		m.says("The page is `%s`, at `%s`. Its values go to `%s`, an endpoint that the project has to have.", main, address, call)
+		m.says("The page is `%s`, at %s. It calls `%s`, an endpoint that the project has to have.", main, address, call)
 	}
 	return made{main, v}
 }
@@ -92,7 +92,7 @@ func (m *nextMaker) pagePlace(n name) (main, style, address string) {
 	if isOneOf(n.kebab(), []string{"home", "index", "landing", "start"}) {
 		if files := page(m.router); m.at.isFree(files[0]) && m.at.isFree(files[1]) {
 			m.at.free(func(string) []string { return files })
-			return files[0], files[1], "/"
+			return files[0], files[1], "`/`"
 		}
 	}
 	route := n.path()
@@ -104,7 +104,7 @@ func (m *nextMaker) pagePlace(n name) (main, style, address string) {
 		return append(page(folder(suffix)), folder(suffix)+"/route.js")
 	})
 	files := page(folder(suffix))
-	return files[0], files[1], "/" + joinSuffix(route, suffix)
+	return files[0], files[1], "`/" + joinSuffix(route, suffix) + "`"
 }
 
 func (m *nextMaker) legacyPlace(n name) (main, style, address string) {
@@ -123,8 +123,8 @@ func (m *nextMaker) legacyPlace(n name) (main, style, address string) {
 		return []string{m.router + "/" + route + m.component(), styles + "/" + route + ".module.css", m.router + "/" + route + "/index.js"}
 	}
 	suffix := m.at.free(files)
-	address = "/" + joinSuffix(route, suffix)
-	return files(suffix)[0], files(suffix)[1], strings.TrimSuffix(address, "index")
+	address = "`/" + strings.TrimSuffix(joinSuffix(route, suffix), "index") + "`"
+	return files(suffix)[0], files(suffix)[1], address
 }
 
 // joinSuffix puts a number behind a name in an address: user-2, 404-2.

@@ -206,7 +206,11 @@ func (m *reactMaker) page(n name) made {
 	m.file(main, "react", "page", v)
 	m.file(folder+"/"+v.Name+".module.css", "react", "page.css", v)
 	m.out.Files = mainFirst(m.out.Files, parts, 2)
-	m.says("The page is `%s`; have your router render `<%s />` at `/%s`.", main, v.Name, resource.path())
+	address := resource.path()
+	if isOneOf(address, []string{"home", "index", "landing", "start"}) {
+		address = ""
+	}
+	m.says("The page is `%s`; have your router render `<%s />` at `/%s`.", main, v.Name, address)
 	return made{main, v}
 }
 

@@ -1,14 +1,17 @@
 package blueprint
 
 import (
+	"flag"
 	"fmt"
-	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
+
+// stride is a prime, so that every kind, name and language has its turn; -script-stride=1 tries all variants.
+var stride = flag.Int("script-stride", 17, "try every so many variants of scripts")
 
 // scripted are the frameworks whose files esbuild can judge whole.
 var scripted = []Framework{React, Next, Express}
@@ -27,7 +30,7 @@ var (
 	secretOnly   = []Field{{[]string{"password"}, password, true}}
 )
 
-// names that are well known, ordinary, or hostile.
+// everyName are names that are well known, ordinary, or hostile.
 func everyName() [][]string {
 	var names [][]string
 	for _, words := range strings.Split("user profile|users|todo|product card|404|not found|class|naïve café|项目|news|data|contact form|login|sign up|search bar|"+
@@ -107,7 +110,7 @@ func TestEveryVariantIsWhole(t *testing.T) {
 	t.Parallel()
 	for _, f := range scripted {
 		for i, s := range variants(f) {
-			if testing.Short() && i%7 != 0 {
+			if i%*stride != 0 {
 				continue
 			}
 			r, err := Make(s)
@@ -128,8 +131,8 @@ func TestEveryVariantIsWhole(t *testing.T) {
 func TestASecondOfItsKindFindsAPlace(t *testing.T) {
 	t.Parallel()
 	for _, f := range scripted {
-		for _, s := range variants(f) {
-			if rand.IntN(10) > 0 { //nolint:gosec // a sample
+		for i, s := range variants(f) {
+			if i%(5**stride) != 0 {
 				continue
 			}
 			for range 3 {
@@ -213,4 +216,83 @@ func anyPaths(t *rapid.T) []string {
 		}
 	}
 	return paths
+}
+
+// What acts in the browser says so in Next.js: a hook or a handler without the directive fails when the page is made.
+func TestNextMarksWhatActsInTheBrowser(t *testing.T) {
+	t.Parallel()
+	acts := []string{"useState", "useEffect", "useRef", "useCallback", "useSyncExternalStore", "onSubmit={create", "onChange={handle", "onClick={() =>", "from 'zustand'"}
+	for _, s := range variants(Next) {
+		r, err := Make(s)
+		if err != nil {
+			t.Fatalf("%+v: %v", s, err)
+		}
+		for _, file := range r.Files {
+			if strings.Contains(file.Path, ".test.") || strings.Contains(file.Content, "from './actions") || strings.HasPrefix(file.Content, "'use client';\n") {
+				continue
+			}
+			for _, act := range acts {
+				if strings.Contains(file.Content, act) {
+					t.Errorf("%+v: %s acts (%s) without saying so", s, file.Path, act)
+				}
+			}
+		}
+	}
+}
+
+func TestSpecsThatAskForWhatIsNotOffered(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]Spec{
+		"the framework":   {Framework: "cobol", Kind: Page},
+		"the kind":        {Framework: React, Kind: "poem"},
+		"no tests":        {Framework: React, Kind: Test, Subject: Test},
+		"subject must":    {Framework: React, Kind: Test, Subject: Page, SubjectPath: "a.js"},
+		"no utility":      {Framework: React, Kind: Utility, Utility: "magic"},
+		"the name has":    {Framework: React, Kind: Page, Name: []string{strings.Repeat("a", maxNameBytes+1)}},
+		"21 fields":       {Framework: React, Kind: Form, Fields: make([]Field, maxFields+1)},
+		"unknown type":    {Framework: React, Kind: Form, Fields: []Field{{[]string{"a"}, "colour", false}}},
+		"name of field 1": {Framework: React, Kind: Form, Fields: []Field{{[]string{strings.Repeat("a", maxFieldBytes+1)}, text, false}}},
+		"the method":      {Framework: React, Kind: Endpoint, Methods: []string{"BREW"}},
+	} {
+		if _, err := Make(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", s, err, want)
+		}
+	}
+}
+
+// Things lie where their like lies.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	user := []string{"user", "profile"}
+	for _, c := range []struct {
+		s    Spec
+		want string
+	}{
+		{Spec{Framework: React, Kind: Component, Name: user}, "/src/components/UserProfile.jsx"},
+		{Spec{Framework: React, Kind: Component, Name: user, Paths: []string{"/components/A.jsx"}}, "/components/UserProfile.jsx"},
+		{Spec{Framework: React, Kind: Component, Name: user, Paths: []string{"/web/package.json", "/web/src/App.jsx"}}, "/web/src/components/UserProfile.jsx"},
+		{Spec{Framework: React, Kind: Component, Name: user, Paths: []string{"/node_modules/x/components/A.js"}}, "/src/components/UserProfile.jsx"},
+		{Spec{Framework: React, Kind: Component, Name: user, Paths: []string{"/src/components/userprofile.tsx"}}, "/src/components/UserProfile2.jsx"},
+		{Spec{Framework: React, Kind: Component, Name: user, Paths: []string{"/src/components/UserProfile.module.css", "/src/components/UserProfile2.jsx"}}, "/src/components/UserProfile3.jsx"},
+		{Spec{Framework: React, Kind: Component, Name: user, Paths: []string{"/src/components"}}, "/src/components2/UserProfile.jsx"},
+		{Spec{Framework: Next, Kind: Component, Name: user, Paths: []string{"/app/components/A.jsx"}}, "/app/components/UserProfile.jsx"},
+		{Spec{Framework: Next, Kind: Page, Name: user}, "/app/user-profile/page.jsx"},
+		{Spec{Framework: Next, Kind: Page, Name: user, TypeScript: true, Paths: []string{"/src/app/layout.tsx"}}, "/src/app/user-profile/page.tsx"},
+		{Spec{Framework: Next, Kind: Page, Name: user, Paths: []string{"/pages/index.js"}}, "/pages/user-profile.jsx"},
+		{Spec{Framework: Next, Kind: Page, Name: user, Paths: []string{"/pages/index.js", "/app/layout.js"}}, "/app/user-profile/page.jsx"},
+		{Spec{Framework: Next, Kind: Page, Name: []string{"404"}}, "/app/not-found.jsx"},
+		{Spec{Framework: Next, Kind: Endpoint, Name: user, Paths: []string{"/pages/index.js"}}, "/pages/api/user-profiles/index.js"},
+		{Spec{Framework: Express, Kind: Endpoint, Name: user}, "/src/routes/userProfiles.js"},
+		{Spec{Framework: Express, Kind: Endpoint, Name: user, Paths: []string{"/server.cjs", "/routes/a.cjs"}}, "/routes/userProfiles.cjs"},
+		{Spec{Framework: Express, Kind: Test, Subject: Endpoint, SubjectPath: "/routes/a.ts", TypeScript: true, Paths: []string{"/routes/a.ts"}}, "/routes/a.test.ts"},
+	} {
+		r, err := Make(c.s)
+		if err != nil {
+			t.Errorf("%+v: %v", c.s, err)
+			continue
+		}
+		if got := r.Files[0].Path; got != c.want {
+			t.Errorf("%+v: %s, want %s", c.s, got, c.want)
+		}
+	}
 }
