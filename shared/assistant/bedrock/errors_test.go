@@ -183,7 +183,7 @@ func TestWhatIsNotBedrockIsJudgedByItsStatus(t *testing.T) {
 func TestSummariesThatAreNone(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
-		"cut short": `{"output":{"message":{"role":"assistant","content":[{"text":"secret`, "empty": `{}`, "nothing": ``, "no end": `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}}}`,
+		"cut short": `{"output":{"message":{"role":"assistant","content":[{"text":"secret`, "another": `{"output":"secret"}`, "empty": `{}`, "nothing": ``, "no end": `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}}}`,
 	} {
 		s := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { _, _ = w.Write([]byte(body)) })
 		r := hello()

@@ -198,6 +198,7 @@ func TestWhatIsNoStreamIsNoAnswer(t *testing.T) {
 		"HTML":                       {started(), []byte("<html>an answer of some proxy, long enough</html>")},
 		"another checksum":           {started(), append(text(0, "secret answer")[:40], make([]byte, 80)...)},
 		"JSON that is none":          {started(), event("contentBlockDelta", `{"contentBlockIndex":0,"delta":["secret answer"`)},
+		"text that is no delta":      {started(), event("contentBlockDelta", `{"contentBlockIndex":0,"delta":"secret answer"}`)},
 		"input of no tool":           {started(), toolInput(4, `"secret answer"`)},
 		"a tool that begins twice":   {started(), tool(1, "a", "b"), tool(1, "c", "d")},
 		"a message of unknown type":  {started(), frame(`"secret answer"`, ":message-type", "gossip")},
