@@ -4,8 +4,8 @@
 //
 // Of the vendor's SDK it uses the reader of event streams. The SDK's client links every type of every one of OpenAI's APIs: it makes
 // a function's binary 17 MB larger, which breaks the 30 MB that one may have, each cold start some 2 ms longer, and a build minutes.
-// It also loses the status of an error that is no JSON, reads errors without a bound, and takes "error": null for one. Requests and
-// streams were held against it once, thousands of them made at random: they say, and come out as, the same.
+// It also reads errors without a bound, and takes "error": null for one. Requests and streams were held against it once, thousands of
+// them made at random: they say, and come out as, the same.
 package openai
 
 import (

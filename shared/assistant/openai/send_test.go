@@ -67,6 +67,7 @@ func TestErrors(t *testing.T) {
 		"OpenRouter: its provider's":  {400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long: 210000 tokens\"}}","provider_name":"X"}}}`, model.TooLong, 1},
 		"metadata of another type":    {400, `{"error":{"message":"maximum context length","code":400,"metadata":7}}`, model.TooLong, 1},
 		"Google: in an array":         {400, `[{"error":{"code":400,"message":"The input token count (2000000) exceeds the maximum number of tokens allowed (1048575).","status":"INVALID_ARGUMENT"}}]`, model.TooLong, 1},
+		"an array, by code":           {400, `[{"error":{"message":"no","code":"context_length_exceeded"}}]`, model.TooLong, 1},
 		"OpenAI: policy":              {400, openAI("Your request was rejected as a result of our safety system.", "invalid_request_error", `"content_policy_violation"`), model.Refused, 1},
 		"OpenAI: prompt flagged":      {400, openAI("Invalid prompt: your prompt was flagged as potentially violating our usage policy.", "invalid_request_error", `"invalid_prompt"`), model.Refused, 1},
 		"Azure: filter":               {400, `{"error":{"message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy.","type":null,"param":"prompt","code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation"}}}`, model.Refused, 1},
@@ -301,7 +302,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 // TestNoErrorQuotesTheKey: whatever a server sends back.
 func TestNoErrorQuotesTheKey(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", 995) + secret // would be cut inside of the key
+	long := strings.Repeat("x", 995) + secret + strings.Repeat("x", 9000) // would be cut inside of the key
 	for name, handler := range map[string]http.HandlerFunc{
 		"message":  refuse(401, `{"error":{"message":"Incorrect API key provided: `+secret+`"}}`),
 		"escaped":  refuse(401, `{"error":{"message":"`+strings.ReplaceAll(secret, "/", `\/`)+`"}}`),
@@ -373,7 +374,7 @@ func TestCancel(t *testing.T) {
 				once.Do(cancel)
 				return got.take(part)
 			})
-			if !errors.Is(err, context.Canceled) {
+			if err != context.Canceled { //nolint:errorlint // the very error, not one of a provider
 				t.Errorf("%v", err)
 			}
 			<-gone

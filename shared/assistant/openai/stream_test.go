@@ -48,7 +48,7 @@ func TestAnswers(t *testing.T) {
 		},
 		"reasoning is skipped": {
 			answer: events(say(`{"reasoning_content":"Hm"}`), say(`{"reasoning":"Hm","content":""}`), say(`{"thinking":{"a":1}}`),
-				say(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm"}]},{"type":"text","text":"Hel"}]}`), say(`{"content":"lo"}`), stop),
+				say(`{"content":[{"type":"thinking","text":"Hm","thinking":[{"type":"text","text":"Hm"}]},{"type":"text","text":"Hel"}]}`), say(`{"content":"lo"}`), stop),
 			text: "Hello", stop: model.StopEnd,
 		},
 		"other choices are skipped": {answer: events(`{"choices":[{"index":1,"delta":{"content":"no"},"finish_reason":"length"},{"index":0,"delta":{"content":"yes"}}]}`, stop), text: "yes", stop: model.StopEnd},
@@ -60,13 +60,14 @@ func TestAnswers(t *testing.T) {
 			answer: `{"model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"Hello","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`,
 			text:   "Hello", calls: []call{{ID: "a", Name: "f", Input: "{}"}}, sequence: "tc", stop: model.StopTools, usage: model.Usage{Input: 1, Output: 2},
 		},
+		"a chunk behind the end": {answer: events(hello, finish(`{}`, "length"), say(`{"content":""}`), done), text: "Hello", stop: model.StopLength},
 		"usage with a cache": {
 			answer: events(hello, stop, `{"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":60,"cache_write_tokens":30}}}`),
 			text:   "Hello", stop: model.StopEnd, usage: model.Usage{Input: 100, Output: 5, CacheRead: 60, CacheWrite: 30},
 		},
 		"usage in each chunk, DeepSeek's cache": {
 			answer: events(strings.Replace(hello, "{", `{"usage":{"prompt_tokens":9,"completion_tokens":1},`, 1),
-				strings.Replace(stop, "{", `{"usage":{"prompt_tokens":9.0,"completion_tokens":2,"prompt_cache_hit_tokens":4},`, 1)),
+				strings.Replace(stop, "{", `{"usage":{"prompt_tokens":9.0,"completion_tokens":2,"prompt_cache_hit_tokens":4,"prompt_tokens_details":{"cached_tokens":0}},`, 1)),
 			text: "Hello", stop: model.StopEnd, usage: model.Usage{Input: 9, Output: 2, CacheRead: 4},
 		},
 		"usage that can't be": {
