@@ -134,7 +134,10 @@ func compose(a answer, kept, left []step) reply {
 	return out
 }
 
-// additions are the packages of all steps, one action a manifest.
+// mostPackages is how many an add_dependency takes.
+const mostPackages = 50
+
+// additions are the packages of all steps, one action a manifest, more only where they are many.
 func additions(steps []step) []act {
 	var acts []act
 	at := map[string]int{}
@@ -143,7 +146,7 @@ func additions(steps []step) []act {
 			continue
 		}
 		i, ok := at[s.manifest]
-		if !ok {
+		if !ok || len(acts[i].input.Packages)+len(s.needs) > mostPackages {
 			i = len(acts)
 			at[s.manifest] = i
 			acts = append(acts, act{action.AddDependency, input{Path: s.manifest}})

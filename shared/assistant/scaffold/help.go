@@ -62,7 +62,11 @@ func (c *conversation) abilities() string {
 	for _, k := range kinds {
 		fmt.Fprintf(&b, "\n- %s", example(f, k))
 	}
-	for _, e := range []string{"add zod", "rename app.js to main.js", "delete /src/old.js", "explain this file"} {
+	others := []string{"add zod", "rename app.js to main.js", "delete /src/old.js", "explain this file"}
+	if f == blueprint.Go {
+		others = []string{"add github.com/google/uuid@v1.6.0", "rename user.go to member.go", "delete /old.go", "explain this file"}
+	}
+	for _, e := range others {
 		fmt.Fprintf(&b, "\n- %s", e)
 	}
 	return b.String()

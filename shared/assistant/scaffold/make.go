@@ -262,9 +262,13 @@ func thingName(s blueprint.Spec) string {
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func quotedList(texts []string) string {
-	out := make([]string, len(texts))
-	for i, t := range texts {
-		out[i] = "“" + clip(t, 60) + "”"
+	const shown = 8
+	out := make([]string, 0, shown+1)
+	for _, t := range texts[:min(len(texts), shown)] {
+		out = append(out, "“"+clip(t, 60)+"”")
+	}
+	if len(texts) > shown {
+		out = append(out, "more")
 	}
 	return andList(out)
 }

@@ -144,6 +144,10 @@ func sortPackages(words []word) addition {
 
 // install answers a request for packages.
 func (c *conversation) install(in intent) {
+	if len(in.packages) > mostPackages {
+		c.note("I took in the first %d packages only.", mostPackages)
+		in.packages = in.packages[:mostPackages]
+	}
 	a := sortPackages(in.packages)
 	if len(in.packages) == 0 {
 		c.say("Which package? For example: “add zod” or “install axios@^1.7 and lodash”.")

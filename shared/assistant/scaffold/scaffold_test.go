@@ -231,6 +231,29 @@ func TestAnswersHaveAtMostTwentyOperations(t *testing.T) {
 	}
 }
 
+func TestPackagesAreAddedInPortions(t *testing.T) {
+	t.Parallel()
+	prompt := ""
+	for request := range 3 {
+		prompt += "\ninstall"
+		for i := range 30 + 20*request {
+			prompt += fmt.Sprintf(" package%d-%d", request, i)
+		}
+	}
+	h := ask(t, chatRequest(reactApp, prompt))
+	total := 0
+	for _, c := range h.calls {
+		a, err := action.Parse(c)
+		if err != nil || len(a.Packages) > mostPackages {
+			t.Errorf("%d packages, %v", len(a.Packages), err)
+		}
+		total += len(a.Packages)
+	}
+	if total != 30+50+50 || !strings.Contains(h.text, "first 50 packages") {
+		t.Errorf("%d packages: %s", total, h.text)
+	}
+}
+
 func TestRepairIsDeclined(t *testing.T) {
 	t.Parallel()
 	r := chatRequest(reactApp, "delete old.js")
