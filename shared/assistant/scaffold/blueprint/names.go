@@ -148,9 +148,6 @@ func (n name) camel() string {
 // kebab is user-profile, for files and addresses.
 func (n name) kebab() string { return strings.Join(n.code(), "-") }
 
-// snake is user_profile.
-func (n name) snake() string { return strings.Join(n.code(), "_") }
-
 // joined is userprofile.
 func (n name) joined() string { return strings.Join(n.code(), "") }
 

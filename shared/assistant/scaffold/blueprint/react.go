@@ -225,7 +225,7 @@ func (m *reactMaker) content(main string, resource name, v *jsView) {
 	case v.Has["missing"]:
 	case isForm(resource) || len(m.Fields) > 0 && !resource.isPlural():
 		part := m.form(resource.with("form"))
-		client := m.client(m.Spec.with(fieldsOf(m.Spec, resource)), sent(resource), []string{"POST"})
+		client := m.client(m.with(fieldsOf(m.Spec, resource)), sent(resource), []string{"POST"})
 		v.Variant = "form page"
 		v.Imports["part"], v.Imports["partName"], v.Imports["partText"] = importPath(main, stem(part.path)), part.view.Name, resource.with("form").lower()
 		v.Imports["send"], v.Imports["sendName"] = importPath(main, stem(client.path)), client.view.Fn("create")

@@ -59,7 +59,7 @@ func TestGoldenScripts(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			want, err := os.ReadFile(path) //nolint:gosec // one of this folder's
+			want, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -275,6 +275,7 @@ func TestPlaces(t *testing.T) {
 		{Spec{Framework: React, Kind: Component, Name: user, Paths: []string{"/src/components/userprofile.tsx"}}, "/src/components/UserProfile2.jsx"},
 		{Spec{Framework: React, Kind: Component, Name: user, Paths: []string{"/src/components/UserProfile.module.css", "/src/components/UserProfile2.jsx"}}, "/src/components/UserProfile3.jsx"},
 		{Spec{Framework: React, Kind: Component, Name: user, Paths: []string{"/src/components"}}, "/src/components2/UserProfile.jsx"},
+		{Spec{Framework: React, Kind: Component, Name: user, Paths: []string{"/src/components/UserProfile.jsx/index.md"}}, "/src/components/UserProfile2.jsx"},
 		{Spec{Framework: Next, Kind: Component, Name: user, Paths: []string{"/app/components/A.jsx"}}, "/app/components/UserProfile.jsx"},
 		{Spec{Framework: Next, Kind: Page, Name: user}, "/app/user-profile/page.jsx"},
 		{Spec{Framework: Next, Kind: Page, Name: user, TypeScript: true, Paths: []string{"/src/app/layout.tsx"}}, "/src/app/user-profile/page.tsx"},
@@ -293,6 +294,37 @@ func TestPlaces(t *testing.T) {
 		}
 		if got := r.Files[0].Path; got != c.want {
 			t.Errorf("%+v: %s, want %s", c.s, got, c.want)
+		}
+	}
+}
+
+func TestCommonJS(t *testing.T) {
+	t.Parallel()
+	r, err := Make(Spec{Framework: Express, Kind: Endpoint, Name: []string{"todos"}, Paths: []string{"/server.cjs"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range r.Files {
+		if strings.Contains(file.Content, "import ") || strings.Contains(file.Content, "export ") || !strings.Contains(file.Content, "require(") || !strings.Contains(file.Content, "module.exports = {") {
+			t.Errorf("%s is no CommonJS module:\n%s", file.Path, file.Content)
+		}
+	}
+}
+
+func TestIdentifiersThatMeanSomething(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string][3]string{
+		"user":        {"user", "User", "user"},
+		"class":       {"classItem", "Class", "classValue"},
+		"error":       {"errorItem", "ErrorItem", "error"},
+		"id":          {"idItem", "Id", "identifier"},
+		"constructor": {"constructorItem", "Constructor", "constructorValue"},
+		"map":         {"map", "MapItem", "map"},
+		"arguments":   {"argumentsItem", "Arguments", "argumentsValue"},
+	} {
+		n := nameOf([]string{word}, "item")
+		if got := [3]string{jsVariable(n), jsType(n), jsKey(n.camel())}; got != want {
+			t.Errorf("%s: %q, want %q", word, got, want)
 		}
 	}
 }

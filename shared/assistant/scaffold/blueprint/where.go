@@ -161,7 +161,7 @@ func (p *place) folder(names []string, otherwise string) string {
 }
 
 // source is where a script project keeps its sources: src where it has one or has nothing yet, if that is the framework's habit.
-func (p *place) source(manifest string, habit bool) string {
+func (p *place) source(manifest string, habit bool) string { //nolint:unparam // every framework of scripts has the same manifest so far
 	base := p.base(manifest)
 	if p.hasFolder(base+"/src") && p.isUsable(base+"/src") {
 		return base + "/src"
