@@ -9,10 +9,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"devplatform/infra/uistream"
 )
 
 // Everything of the assistant with the generator that `make run` comes with.
@@ -60,6 +63,44 @@ func TestAssistantOfTheLaptop(t *testing.T) {
 	ada.do("DELETE", "/api/ai/conversations/"+project, "").want(t, http.StatusOK)
 	if left := ada.do("GET", "/api/ai/conversations/"+project, "").list(t, "messages"); len(left) != 0 {
 		t.Errorf("after its deletion %v", left)
+	}
+}
+
+// The AI SDK's own client reads the whole platform's stream as a page would.
+func TestTheAISDKReadsTheStream(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	ada := newClient(t, p.url)
+	ada.signUp("ada")
+	project := ada.newProject("Site", object{"framework": "vue"})
+	address, err := url.Parse(p.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cookie string
+	for _, c := range ada.http.Jar.Cookies(address) {
+		cookie = c.Name + "=" + c.Value
+	}
+	m := uistream.Read(t, p.url, cookie, uistream.Request{ProjectID: project, Message: "A table of invoices with number, date and total", Apply: true})
+	var calls, actions, results int
+	var text string
+	for _, part := range m.Parts {
+		switch {
+		case part.Type == "text":
+			text += part.Text
+		case part.Type == "data-action":
+			actions++
+		case part.Type == "data-result":
+			results++
+		case strings.HasPrefix(part.Type, "tool-") && part.State == "input-available":
+			calls++
+		}
+	}
+	if m.Failure != "" || len(m.Errors) != 0 || m.FinishReason != "stop" || m.Role != "assistant" || !strings.HasPrefix(m.ID, "msg_") || text == "" || calls == 0 || actions != calls || results != 1 {
+		t.Errorf("%s %s %q %q %q: %d calls, %d actions, %d results", m.ID, m.FinishReason, m.Failure, m.Errors, text, calls, actions, results)
+	}
+	if m := uistream.Read(t, p.url, cookie, uistream.Request{ProjectID: "prj_none", Message: "Hello?"}); m.Status != http.StatusNotFound || !strings.Contains(m.Body, "PROJECT_NOT_FOUND") {
+		t.Errorf("%+v", m)
 	}
 }
 

@@ -155,7 +155,7 @@ func (a *answer) take(ctx context.Context, p model.Part) error {
 	switch p.Kind {
 	case model.Text:
 		if !a.round.quiet {
-			a.say(clean(p.Text))
+			a.say(a.paragraph() + clean(p.Text))
 		}
 	case model.CallStart:
 		a.round.call = &incoming{Call: model.Call{ID: p.CallID, Name: p.Name}}
@@ -174,6 +174,16 @@ func (a *answer) take(ctx context.Context, p model.Part) error {
 		return a.act(ctx, call)
 	}
 	return nil
+}
+
+// paragraph is what parts text behind calls from that before them: models begin anew there.
+func (a *answer) paragraph() string {
+	said := a.text.String()
+	if a.round.parted == len(a.round.calls) || said == "" || strings.HasSuffix(said, "\n\n") {
+		return ""
+	}
+	a.round.parted = len(a.round.calls)
+	return "\n\n"
 }
 
 // act takes in a call that is complete. What is wrong with it is noted; the error is storage's.

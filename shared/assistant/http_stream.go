@@ -91,7 +91,12 @@ func (t *telling) end(out *api.EventStream, w *uistream.Writer) error {
 		if errors.As(t.err, &told) {
 			text = told.Message
 		}
-		_ = out.Fail(t.err) // it has begun: only the log hears of it
+		if !w.Begun() {
+			w.Close()
+			_ = out.Fail(t.err)
+			return nil
+		}
+		_ = out.Fail(t.err) // only the log hears of it
 		return errors.Join(w.Error(text), w.Finish(uistream.Failed))
 	}
 	return errors.Join(w.Data("result", t.reply), w.Finish(reasonOf(t.reply.stop)))

@@ -40,11 +40,11 @@ func TestAChatAnswersWithTextCodeAndActions(t *testing.T) {
 	projectID := ada.project("", project.Private)
 	ada.file(projectID, "/a.ts", "const a = 1\n")
 	w.model.play(model.TaskChat, says("Here ", "you are.").
-		calling("1", "create_file", `{"path":"/b.ts","content":"export {}\n"}`).
+		calling("1", "create_file", `{"path":"/b.ts","content":"export {}\n"}`).saying("That ").saying("is all.").
 		calling("2", "edit_file", `{"path":"/a.ts","search":"1","replace":"2"}`))
 	got := ada.chat(projectID, "Change it.").Want(t, http.StatusOK)
 	actions := got.List("actions")
-	if got.Text("response") != "Here you are." || got.Text("code") != "export {}\n" || len(actions) != 2 || got.Body["applied"] != false ||
+	if got.Text("response") != "Here you are.\n\nThat is all." || got.Text("code") != "export {}\n" || len(actions) != 2 || got.Body["applied"] != false ||
 		got.Text("model") != "script-1" || fmt.Sprint(got.Body["usage"]) != "map[inputTokens:100 outputTokens:10]" ||
 		got.Text("conversationId") != "cnv"+strings.TrimPrefix(projectID, "prj") || !strings.HasPrefix(got.Text("messageId"), "msg_") {
 		t.Errorf("%s", got.Raw)
