@@ -57,6 +57,7 @@ type round struct {
 	// quiet rounds are repairs: their text is nobody's business, and their calls need other ids than those before.
 	quiet   bool
 	said    int // bytes
+	parted  int // the calls that there were when text last went on
 	call    *incoming
 	calls   []model.Call
 	results []model.Result

@@ -10,6 +10,8 @@ import (
 
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
+	"devplatform/shared/project"
+	"devplatform/shared/project/path"
 	"devplatform/shared/workspace"
 )
 
@@ -28,9 +30,9 @@ type material struct {
 }
 
 const (
-	// namedFiles is how many files that a message names are read.
-	namedFiles = 8
-	// namedBytes is how much they may hold in all; larger ones are left for the model to ask about.
+	// namedFiles is how many files are looked for because they are named or looked at.
+	namedFiles = 10
+	// namedBytes is how much those that are read hold in all, a larger current file apart.
 	namedBytes = 1 << 20
 )
 
@@ -67,7 +69,8 @@ func (s *Service) gather(ctx context.Context, q question) (material, error) {
 	return m, s.readNamed(ctx, q, &m)
 }
 
-// readNamed reads the files that the prompt shows: the current one and those that the message names.
+// readNamed reads the files that the prompt shows: the current one, those that the message names, and the manifests of what they
+// belong to.
 func (s *Service) readNamed(ctx context.Context, q question, m *material) error {
 	wanted := prompt.Mentioned(q.message, m.chat.Paths)
 	if !m.files.complete {
@@ -76,33 +79,48 @@ func (s *Service) readNamed(ctx context.Context, q question, m *material) error 
 	if q.currentFile != "" {
 		wanted = append([]string{q.currentFile}, wanted...)
 	}
-	wanted = wanted[:min(len(wanted), 2*namedFiles)]
+	wanted = append(wanted[:min(len(wanted), namedFiles)], manifests(m.files.known, q.currentFile)...)
 	if err := m.files.lookUp(ctx, wanted...); err != nil {
 		return err
 	}
 	var shown []string
 	total := 0
-	for _, path := range wanted {
-		info, ok := m.files.known[path]
-		if !ok || slices.Contains(shown, path) || len(shown) > namedFiles {
+	for _, name := range wanted {
+		info, ok := m.files.known[name]
+		if !ok || slices.Contains(shown, name) || (total+info.Size > namedBytes && name != q.currentFile) {
 			continue
 		}
-		if total += info.Size; total > namedBytes && path != q.currentFile {
-			break
-		}
-		shown = append(shown, path)
+		total += info.Size
+		shown = append(shown, name)
 	}
 	if err := m.files.load(ctx, shown...); err != nil {
 		return err
 	}
-	for _, path := range shown {
-		data, ok := m.files.contents[path]
+	for _, name := range shown {
+		data, ok := m.files.contents[name]
 		if !ok || !utf8.Valid(data) {
 			continue // gone meanwhile, or nothing that a model could read
 		}
-		m.chat.Files = append(m.chat.Files, prompt.Document{Path: path, Content: string(data)})
-		if path == q.currentFile {
-			m.chat.CurrentFile = path
+		m.chat.Files = append(m.chat.Files, prompt.Document{Path: name, Content: string(data)})
+		if name == q.currentFile {
+			m.chat.CurrentFile = name
+		}
+	}
+	return nil
+}
+
+// manifests are the files that say what the project, or the part of it that a file is in, is built with.
+func manifests(known map[string]project.FileInfo, of string) []string {
+	folders := append([]string{""}, path.Ancestors(of)...)
+	for _, folder := range slices.Backward(folders) {
+		var found []string
+		for _, name := range []string{"/package.json", "/go.mod"} {
+			if _, ok := known[folder+name]; ok {
+				found = append(found, folder+name)
+			}
+		}
+		if found != nil {
+			return found
 		}
 	}
 	return nil

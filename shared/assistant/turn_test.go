@@ -240,6 +240,29 @@ func TestWhatAModelIsTold(t *testing.T) {
 	}
 }
 
+// What a file is built with goes with it: the manifest nearest to it, or else the project's own.
+func TestManifestsAreTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	projectID := ada.project("", project.Private)
+	for _, path := range []string{"/package.json", "/go.mod", "/web/package.json", "/web/src/app.js", "/main.go"} {
+		ada.file(projectID, path, path)
+	}
+	for i, c := range []struct{ current, want string }{
+		{"", "/package.json /go.mod"}, {"/main.go", "/main.go /package.json /go.mod"}, {"/web/src/app.js", "/web/src/app.js /web/package.json"}, {"/web/package.json", "/web/package.json"},
+	} {
+		ada.chat(projectID, "Hm.", "context", object{"currentFile": c.current}).Want(t, http.StatusOK)
+		var told []string
+		for _, f := range w.model.asked()[i].Facts.Files {
+			told = append(told, f.Path)
+		}
+		if got := strings.Join(told, " "); got != c.want {
+			t.Errorf("with %q: %s, not %s", c.current, got, c.want)
+		}
+	}
+}
+
 // A large project, and a current file of the largest size, are told of in part.
 func TestALargeProjectFits(t *testing.T) {
 	t.Parallel()
