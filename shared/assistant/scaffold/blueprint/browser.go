@@ -1,6 +1,9 @@
 package blueprint
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // sheet is what the templates of vue, svelte and static see of a thing: what it is called in code and by people, its fields, and the
 // language to write.
@@ -90,6 +93,9 @@ func variable(n name) string {
 	}
 	return v
 }
+
+// ID is a field in ids and attributes: unlike its kebab, it differs from every other field's.
+func (v sheet) ID(f input) string { return kebabOf(f.Key) }
 
 // with is the sheet with fields.
 func (v sheet) with(fields []input) sheet {
@@ -219,7 +225,7 @@ func (v sheet) Record(n int) string {
 
 // Stored is a Record as a server answers it.
 func (v sheet) Stored(n int) string {
-	return "{ id: '" + string(rune('0'+n)) + "', " + strings.TrimPrefix(v.Record(n), "{ ")
+	return "{ id: '" + strconv.Itoa(n) + "', " + strings.TrimPrefix(v.Record(n), "{ ")
 }
 
 // Checks are the statements that look at `values` and put a message a field into an object: what stands behind each, and what an empty

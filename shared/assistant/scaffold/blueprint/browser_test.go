@@ -1,9 +1,6 @@
 package blueprint
 
-import (
-	"strings"
-	"testing"
-)
+import "strings"
 
 // variant is a Spec that a test makes, by a name to find it by.
 type variant struct {
@@ -111,30 +108,4 @@ func subjectsOf(f Framework) map[Kind]string {
 		return map[Kind]string{Page: "/thing.html", Utility: "/js/thing.js"}
 	}
 	return map[Kind]string{Endpoint: "/internal/userthing/handler.go"}
-}
-
-// built makes what a variant asks for, and holds what every Result promises.
-func built(t *testing.T, v variant) Result {
-	t.Helper()
-	result, err := Make(v.spec)
-	if err != nil {
-		t.Fatalf("%s: %v", v.name, err)
-	}
-	for _, file := range result.Files {
-		if !strings.HasSuffix(file.Content, "\n") || strings.HasSuffix(file.Content, "\n\n") {
-			t.Errorf("%s: %s does not end with one line end", v.name, file.Path)
-		}
-		for i, line := range strings.Split(file.Content, "\n") {
-			if strings.TrimRight(line, " \t\r") != line {
-				t.Errorf("%s: %s:%d ends with space: %q", v.name, file.Path, i+1, line)
-			}
-			if strings.Contains(line, "<no value>") || strings.Contains(line, "%!") {
-				t.Errorf("%s: %s:%d: %s", v.name, file.Path, i+1, line)
-			}
-		}
-	}
-	if result.Says == "" {
-		t.Errorf("%s says nothing", v.name)
-	}
-	return result
 }

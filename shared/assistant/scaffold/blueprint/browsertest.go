@@ -35,9 +35,9 @@ func (p *place) testFile(subject, extension string) string {
 	return at(p.free(func(suffix string) []string { return []string{at(suffix)} }))
 }
 
-// isScript reports whether a file is imported without its extension.
+// isScript reports whether a file can be imported without its extension, as bundlers take it.
 func isScript(file string) bool {
-	return hasSuffix(file, ".js", ".ts", ".mjs", ".mts", ".jsx", ".tsx")
+	return hasSuffix(file, ".js", ".ts", ".jsx", ".tsx")
 }
 
 // imported is how a test imports a file: scripts without their extension, as bundlers take them.

@@ -330,14 +330,14 @@ func (f goInput) GoSample(n int) string {
 }
 
 // HasType reports whether a field of that type is there.
-func (s goSheet) HasType(t string) bool { return s.sheet.hasType(t) }
+func (s goSheet) HasType(t string) bool { return s.hasType(t) }
 
 // Checked reports whether a field's text is held to a form.
 func (s goSheet) Checked(t string) bool { return s.HasType(t) }
 
 // HasText reports whether a field is trimmed.
 func (s goSheet) HasText() bool {
-	return s.sheet.hasType(text, longtext, email, number, date, url, tel)
+	return s.hasType(text, longtext, email, number, date, url, tel)
 }
 
 // NewPassword reports whether a password is one to be chosen.

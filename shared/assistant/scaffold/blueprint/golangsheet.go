@@ -74,3 +74,6 @@ func (s goSheet) FullLower() string { return strings.ToLower(s.Title) }
 
 // Autocomplete is a field's autocomplete attribute.
 func (s goSheet) Autocomplete(f goInput) string { return s.sheet.Autocomplete(f.input) }
+
+// ID is a field in ids.
+func (s goSheet) ID(f goInput) string { return s.sheet.ID(f.input) }

@@ -291,7 +291,7 @@ func (v *staticProject) test() (Result, error) {
 
 // Attribute is a field as an attribute of a custom element: one that means something to every element is told apart.
 func (v sheet) Attribute(f input) string {
-	kebab := f.Kebab()
+	kebab := v.ID(f)
 	if isOneOf(kebab, []string{"class", "id", "style", "title", "hidden", "lang", "dir", "slot", "part", "is", "role", "tabindex", "draggable", "translate", "popover", "inert", "nonce", "autofocus", "spellcheck", "accesskey"}) {
 		return "data-" + kebab
 	}

@@ -1,6 +1,9 @@
 package blueprint
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // test is a test of a thing that the project has, or, if it has none of that name, of one that is made with it.
 func (v *svelteProject) test() (Result, error) {
@@ -69,6 +72,9 @@ func inBrowser(packages []string) string {
 func (v *svelteProject) testImport(from, to string) string {
 	if isScript(to) && !hasSuffix(stem(to), ".svelte") {
 		return imported(from, to)
+	}
+	if module, ok := strings.CutSuffix(to, ".svelte.ts"); ok {
+		to = module + ".svelte.js" // as TypeScript wants its own files to be imported
 	}
 	return importPath(from, to)
 }

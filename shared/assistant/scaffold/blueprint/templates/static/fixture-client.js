@@ -1,4 +1,4 @@
-const source = new URL('<% .Data %>', import.meta.url);
+const source = new URL(<% js .Data %>, import.meta.url);
 
 /** All <% .ManyLower %> of the JSON file that stands in for a server. */
 export async function list<% .TypeMany %>() {

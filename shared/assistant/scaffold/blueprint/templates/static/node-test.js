@@ -9,22 +9,22 @@ import { test } from 'node:test';
 <%- end %>
 <%- if eq .Tested "helper.js" %>
 <%- if .Shape %>
-import { <% .Fn %> } from '<% .Part.Import %>';
+import { <% .Fn %> } from <% js .Part.Import %>;
 <%- else %>
-import { empty<% .Type %>, validate<% .Type %> } from '<% .Part.Import %>';
+import { empty<% .Type %>, validate<% .Type %> } from <% js .Part.Import %>;
 <%- end %>
 <%- else if eq .Tested "form.js" %>
-import { read, validate } from '<% .Part.Import %>';
+import { read, validate } from <% js .Part.Import %>;
 <%- else if eq .Tested "list.js" %>
-import { cells, load } from '<% .Part.Import %>';
+import { cells, load } from <% js .Part.Import %>;
 <%- else if eq .Tested "fixture-client.js" %>
-import { get<% .Type %>, list<% .TypeMany %> } from '<% .Part.Import %>';
+import { get<% .Type %>, list<% .TypeMany %> } from <% js .Part.Import %>;
 <%- else if eq .Tested "store.js" %>
-import { create<% .TypeMany %>Store } from '<% .Part.Import %>';
+import { create<% .TypeMany %>Store } from <% js .Part.Import %>;
 <%- else if eq .Tested "client.js" %>
-import { <% .ClientImports %> } from '<% .Part.Import %>';
+import { <% .ClientImports %> } from <% js .Part.Import %>;
 <%- else if eq .Tested "existing.js" %>
-import * as subject from '<% .Part.Import %>';
+import * as subject from <% js .Part.Import %>;
 <%- end %>
 <%- if eq .Tested "component.js" %>
 
@@ -32,7 +32,7 @@ import * as subject from '<% .Part.Import %>';
 const defined = new Map();
 globalThis.HTMLElement = class {};
 globalThis.customElements = { define: (name, element) => defined.set(name, element) };
-const component = await import('<% .Part.Import %>');
+const component = await import(<% js .Part.Import %>);
 
 test('defines its element', () => {
   assert.equal(defined.get('<% .Class %>'), component.<% .Name %>);
@@ -68,7 +68,7 @@ test('has a heading and a place for content', () => {
 <%- end %>
 <%- else if or (eq .Tested "page.html") (eq .Tested "existing.html") %>
 
-const html = await readFile(new URL('<% .Part.Import %>', import.meta.url), 'utf8');
+const html = await readFile(new URL(<% js .Part.Import %>, import.meta.url), 'utf8');
 
 test('is a complete document with a language and a title', () => {
   assert.match(html, /^<!doctype html>/i);

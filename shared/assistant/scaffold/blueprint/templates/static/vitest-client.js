@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { <% .ClientImports %> } from '<% .Part.Import %>';
+import { <% .ClientImports %> } from <% js .Part.Import %>;
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { expect, test } from 'vitest';
 <%- end %>
 <%- if .Shape %>
-import { <% .Fn %> } from '<% .Part.Import %>';
+import { <% .Fn %> } from <% js .Part.Import %>;
 <%- else %>
-import { empty<% .Type %>, validate<% .Type %> } from '<% .Part.Import %>';
+import { empty<% .Type %>, validate<% .Type %> } from <% js .Part.Import %>;
 <%- end %>
 <%- if eq .Shape "debounce" %>
 

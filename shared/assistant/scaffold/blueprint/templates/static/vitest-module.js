@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import * as subject from '<% .Part.Import %>';
+import * as subject from <% js .Part.Import %>;
 
 test('<% .Title %> exports something to use', () => {
   expect(Object.keys(subject)).not.toHaveLength(0);

@@ -1,6 +1,6 @@
 <%- $t := "" %><% if .TS %><% $t = ": RequestHandler" %><% end %>
 import { json } from '@sveltejs/kit';
-import { <% .CollectionImports %> } from '<% .Part.Import %>';
+import { <% .CollectionImports %> } from <% js .Part.Import %>;
 <%- if .TS %>
 import type { RequestHandler } from './$types';
 <%- end %>

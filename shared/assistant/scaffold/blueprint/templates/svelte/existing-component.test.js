@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { render } from '@testing-library/svelte';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import Subject from '<% .Part.Import %>';
+import Subject from <% js .Part.Import %>;
 
 beforeEach(() => {
   vi.stubGlobal('fetch', vi.fn(async () => Response.json([])));

@@ -2,7 +2,9 @@
 import { render, screen } from '@testing-library/svelte';
 import { userEvent } from '@testing-library/user-event';
 import { afterEach, expect, test, vi } from 'vitest';
-import <% .Part.Name %> from '<% .Part.Import %>';
+import <% .Part.Name %> from <% js .Part.Import %>;
+
+const user = userEvent.setup({ delay: null });
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -15,12 +17,12 @@ function answer(status<% if .TS %>: number<% end %>) {
 async function fillIn() {
 <%- range .Inputs %>
 <%- if eq .Type "boolean" %>
-  await userEvent.click(screen.getByLabelText(<% js .Label %>));
+  await user.click(screen.getByLabelText(<% js .Label %>));
 <%- else %>
-  await userEvent.type(screen.getByLabelText(<% js .Label %>), <% js (.Sample 1) %>);
+  await user.type(screen.getByLabelText(<% js .Label %>), <% js (.Sample 1) %>);
 <%- end %>
 <%- end %>
-  await userEvent.click(screen.getByRole('button'));
+  await user.click(screen.getByRole('button'));
 }
 <%- if .HasRequired %>
 
@@ -28,7 +30,7 @@ test('says what is missing and sends nothing', async () => {
   const fetch = answer(200);
   const { container } = render(<% .Part.Name %>);
 
-  await userEvent.click(screen.getByRole('button'));
+  await user.click(screen.getByRole('button'));
 
   const invalid = [...container.querySelectorAll('[aria-invalid="true"]')];
   expect(invalid.map((field) => field.getAttribute('name'))).toEqual([<% .RequiredKeys %>]);

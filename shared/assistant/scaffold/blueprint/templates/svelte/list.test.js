@@ -2,7 +2,7 @@
 import { render, screen } from '@testing-library/svelte';
 import { userEvent } from '@testing-library/user-event';
 import { afterEach, expect, test, vi } from 'vitest';
-import <% .Part.Name %> from '<% .Part.Import %>';
+import <% .Part.Name %> from <% js .Part.Import %>;
 
 const <% .Many %> = [
   <% .Stored 1 %>,

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 <%- if eq .Shape "toggle" %>
 import { expect, test } from 'vitest';
-import { <% .Fn %> } from '<% .Part.Import %>';
+import { <% .Fn %> } from <% js .Part.Import %>;
 
 test('switches on and off', () => {
   const state = <% .Fn %>();
@@ -14,7 +14,7 @@ test('switches on and off', () => {
 });
 <%- else if eq .Shape "counter" %>
 import { expect, test } from 'vitest';
-import { <% .Fn %> } from '<% .Part.Import %>';
+import { <% .Fn %> } from <% js .Part.Import %>;
 
 test('counts up, down and back', () => {
   const counter = <% .Fn %>(5, 2);
@@ -30,7 +30,7 @@ test('counts up, down and back', () => {
 <%- else if eq .Shape "debounce" %>
 import { flushSync } from 'svelte';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { <% .Fn %> } from '<% .Part.Import %>';
+import { <% .Fn %> } from <% js .Part.Import %>;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -56,7 +56,7 @@ test('follows once the source has come to rest', () => {
 });
 <%- else if eq .Shape "storage" %>
 import { beforeEach, expect, test } from 'vitest';
-import { <% .Fn %> } from '<% .Part.Import %>';
+import { <% .Fn %> } from <% js .Part.Import %>;
 
 beforeEach(() => localStorage.clear());
 
@@ -75,7 +75,7 @@ test('starts anew from what can not be read', () => {
 });
 <%- else if eq .Shape "media" %>
 import { afterEach, expect, test, vi } from 'vitest';
-import { <% .Fn %> } from '<% .Part.Import %>';
+import { <% .Fn %> } from <% js .Part.Import %>;
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -86,7 +86,7 @@ test('tells whether the query matches', () => {
 });
 <%- else %>
 import { afterEach, expect, test, vi } from 'vitest';
-import { <% .Fn %> } from '<% .Part.Import %>';
+import { <% .Fn %> } from <% js .Part.Import %>;
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { <% .RecordsImports %> } from '<% .Part.Import %>';
+import { <% .RecordsImports %> } from <% js .Part.Import %>;
 <%- if .HasSave %>
 
 test('takes complete values and drops what is no field', () => {

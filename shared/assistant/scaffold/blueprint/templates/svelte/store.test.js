@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { <% .TypeMany %>Store } from '<% .Part.Import %>';
+import { <% .TypeMany %>Store } from <% js .Part.Import %>;
 
 const stored = <% .Stored 1 %>;
 

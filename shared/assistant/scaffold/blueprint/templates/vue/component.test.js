@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest'
 <%- else %>
 import { expect, test } from 'vitest'
 <%- end %>
-import <% .Part.Name %> from '<% .Part.Import %>'
+import <% .Part.Name %> from <% js .Part.Import %>
 <%- if eq .Shape "button" %>
 
 test('passes clicks on', async () => {

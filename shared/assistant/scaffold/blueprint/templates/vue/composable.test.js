@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 <%- if eq .Shape "toggle" %>
 import { expect, test } from 'vitest'
-import { <% .Fn %> } from '<% .Part.Import %>'
+import { <% .Fn %> } from <% js .Part.Import %>
 
 test('switches on and off', () => {
   const { isOn, toggle, set } = <% .Fn %>()
@@ -14,7 +14,7 @@ test('switches on and off', () => {
 })
 <%- else if eq .Shape "counter" %>
 import { expect, test } from 'vitest'
-import { <% .Fn %> } from '<% .Part.Import %>'
+import { <% .Fn %> } from <% js .Part.Import %>
 
 test('counts up, down and back', () => {
   const { count, increment, decrement, reset } = <% .Fn %>(5, 2)
@@ -30,7 +30,7 @@ test('counts up, down and back', () => {
 <%- else if eq .Shape "debounce" %>
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { effectScope, nextTick, ref } from 'vue'
-import { <% .Fn %> } from '<% .Part.Import %>'
+import { <% .Fn %> } from <% js .Part.Import %>
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -55,7 +55,7 @@ test('follows once the source has come to rest', async () => {
 <%- else if eq .Shape "storage" %>
 import { beforeEach, expect, test } from 'vitest'
 import { nextTick } from 'vue'
-import { <% .Fn %> } from '<% .Part.Import %>'
+import { <% .Fn %> } from <% js .Part.Import %>
 
 beforeEach(() => localStorage.clear())
 
@@ -77,7 +77,7 @@ test('starts anew from what can not be read', () => {
 import { mount } from '@vue/test-utils'
 import { afterEach, expect, test, vi } from 'vitest'
 import { defineComponent, h } from 'vue'
-import { <% .Fn %> } from '<% .Part.Import %>'
+import { <% .Fn %> } from <% js .Part.Import %>
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -101,7 +101,7 @@ test('tells whether the query matches', async () => {
 <%- else %>
 import { afterEach, expect, test, vi } from 'vitest'
 import { effectScope } from 'vue'
-import { <% .Fn %> } from '<% .Part.Import %>'
+import { <% .Fn %> } from <% js .Part.Import %>
 
 const scope = effectScope()
 

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { flushPromises, mount } from '@vue/test-utils'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import Subject from '<% .Part.Import %>'
+import Subject from <% js .Part.Import %>
 
 beforeEach(() => {
   vi.stubGlobal('fetch', vi.fn(async () => Response.json([])))

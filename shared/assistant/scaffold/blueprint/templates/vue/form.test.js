@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { flushPromises, mount } from '@vue/test-utils'
 import { afterEach, expect, test, vi } from 'vitest'
-import <% .Part.Name %> from '<% .Part.Import %>'
+import <% .Part.Name %> from <% js .Part.Import %>
 
 afterEach(() => vi.unstubAllGlobals())
 

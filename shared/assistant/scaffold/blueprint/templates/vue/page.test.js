@@ -5,7 +5,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 <%- else %>
 import { expect, test } from 'vitest'
 <%- end %>
-import <% .Part.Name %> from '<% .Part.Import %>'
+import <% .Part.Name %> from <% js .Part.Import %>
 <%- if .LoadsHere %>
 
 afterEach(() => vi.unstubAllGlobals())

@@ -1,6 +1,6 @@
 import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { <% .Fn %> } from '<% .Part.Import %>'
+import { <% .Fn %> } from <% js .Part.Import %>
 
 const stored = <% .Stored 1 %>
 
