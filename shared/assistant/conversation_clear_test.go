@@ -145,6 +145,29 @@ func TestAListThatMeetsAClear(t *testing.T) {
 	}
 }
 
+// What is said after a clear stays, though the clear goes on deleting.
+func TestAClearThatMeetsATurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.user("ada")
+	app := ada.project("", project.Private)
+	w.say(ada, app, "q", "a")
+	late, r := w.newTurn(ada, "too", "late")
+	direct := w.service
+	wire := w.interpose(nil)
+	wire.Before("Query", func() { // behind the write
+		after, next := w.newTurn(ada, "new", "turn")
+		if err := direct.finish(t.Context(), next, app, after, usage{}); err != nil {
+			t.Error(err)
+		}
+	})
+	w.must(w.service.clear(ada.as(t.Context()), app))
+	w.must(w.service.finish(t.Context(), r, app, late, usage{}))
+	if diff := cmp.Diff([]string{"new", "turn"}, said(ada.listed(app, 50))); diff != "" || len(w.storedParts(app)) != 2 {
+		t.Errorf("%d parts: %s", len(w.storedParts(app)), diff)
+	}
+}
+
 // What a clear could not delete is not seen any more, and deleted by the next.
 func TestAClearThatIsInterrupted(t *testing.T) {
 	t.Parallel()
