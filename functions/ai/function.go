@@ -34,9 +34,9 @@ type settings struct {
 	Secrets       config.SecretNames
 	Model         modelSettings
 	// CallsPerMinute, MonthlyTokens and GlobalMonthlyTokens are assistant.Limits; without the last one there is no such limit.
-	CallsPerMinute      int `env:"LIMIT_AI_MINUTE" envDefault:"20"`
-	MonthlyTokens       int `env:"AI_MONTHLY_TOKENS" envDefault:"2000000"`
-	GlobalMonthlyTokens int `env:"AI_GLOBAL_MONTHLY_TOKENS" envDefault:"0"`
+	CallsPerMinute      int   `env:"LIMIT_AI_MINUTE" envDefault:"20"`
+	MonthlyTokens       int64 `env:"AI_MONTHLY_TOKENS" envDefault:"2000000"` // the library reads an int as of 32 bits
+	GlobalMonthlyTokens int64 `env:"AI_GLOBAL_MONTHLY_TOKENS" envDefault:"0"`
 }
 
 // modelSettings say which model answers.
@@ -75,16 +75,31 @@ func (m modelSettings) newProvider(aws config.AWS, secret func(context.Context) 
 	}
 }
 
+// check refuses limits that let nobody through, or mean nothing.
+func (s settings) check() error {
+	for name, limit := range map[string]struct{ value, least int64 }{
+		"LIMIT_AI_MINUTE": {int64(s.CallsPerMinute), 1}, "AI_MONTHLY_TOKENS": {s.MonthlyTokens, 1}, "AI_GLOBAL_MONTHLY_TOKENS": {s.GlobalMonthlyTokens, 0},
+	} {
+		if limit.value < limit.least {
+			return fmt.Errorf("%s=%d: must be at least %d", name, limit.value, limit.least)
+		}
+	}
+	return nil
+}
+
 // newHandler puts the function together. What takes time is left to the background: the function asks for its first event
 // meanwhile.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
 	secrets := config.NewSecrets(cfg.AWS)
 	provider, err := cfg.Model.newProvider(cfg.AWS, config.NewProviders(secrets.Fetch(cfg.Secrets.Providers), now).OpenAIKey)
 	if err != nil {
 		return nil, err
 	}
 	limits := assistant.DefaultLimits()
-	limits.CallsPerMinute, limits.MonthlyTokens, limits.GlobalMonthlyTokens = cfg.CallsPerMinute, cfg.MonthlyTokens, cfg.GlobalMonthlyTokens
+	limits.CallsPerMinute, limits.MonthlyTokens, limits.GlobalMonthlyTokens = cfg.CallsPerMinute, int(cfg.MonthlyTokens), int(cfg.GlobalMonthlyTokens)
 	keys := config.NewKeys(secrets.Fetch(cfg.Secrets.Keys), now)
 	keys.Start()
 	return api.Lazy(func() http.Handler {

@@ -67,7 +67,7 @@ func listen(ctx context.Context, url, cookie string, body []byte) (heard, error)
 		return h, fmt.Errorf("send: %w", err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	lines := bufio.NewReader(response.Body)
+	lines := bufio.NewReaderSize(response.Body, 1<<20)
 	for {
 		line, err := lines.ReadSlice('\n')
 		now := time.Now()
