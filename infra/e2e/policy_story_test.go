@@ -158,18 +158,23 @@ func (w *watched) assistant(ada *client, project string) {
 	ada.do("GET", "/api/ai/usage", "").want(w.t, http.StatusOK)
 	ada.do("GET", "/api/ai/conversations/"+project, "").want(w.t, http.StatusOK)
 	ada.do("DELETE", "/api/ai/conversations/"+project, "").want(w.t, http.StatusOK)
-	ada.do("POST", "/api/ai/chat", ask).want(w.t, http.StatusOK) // left for the clean-up
+	// A file changes while the model is at work: nothing is applied, and the answer says so. It is left for the clean-up.
+	ada.save(project, "/b.txt", "another").want(w.t, http.StatusOK)
+	w.meanwhile = func() { ada.save(project, "/b.txt", fmt.Sprint("changed meanwhile ", time.Now())).want(w.t, http.StatusOK) }
+	if last := ada.do("POST", "/api/ai/chat", ask).want(w.t, http.StatusOK); last["applied"] != false {
+		w.t.Errorf("%v", last)
+	}
 }
 
 // bedrock answers like a model that takes more than a second, and, asked to change all, creates, updates and deletes a file.
-func bedrock(w http.ResponseWriter, r *http.Request) {
+func (w *watched) bedrock(rw http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
 	}
 	if strings.HasSuffix(r.URL.Path, "/converse") {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"output":{"message":{"role":"assistant","content":[{"text":"They asked what now."}]}},"stopReason":"end_turn","usage":{"inputTokens":10,"outputTokens":5,"totalTokens":15},"metrics":{"latencyMs":1}}`)
+		rw.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(rw, `{"output":{"message":{"role":"assistant","content":[{"text":"They asked what now."}]}},"stopReason":"end_turn","usage":{"inputTokens":10,"outputTokens":5,"totalTokens":15},"metrics":{"latencyMs":1}}`)
 		return
 	}
 	encoder := eventstream.NewEncoder()
@@ -178,13 +183,16 @@ func bedrock(w http.ResponseWriter, r *http.Request) {
 		for name, value := range map[string]string{":message-type": "event", ":event-type": kind, ":content-type": "application/json"} {
 			message.Headers.Set(name, eventstream.StringValue(value))
 		}
-		_ = encoder.Encode(w, message)
+		_ = encoder.Encode(rw, message)
 	}
-	w.Header().Set("Content-Type", "application/vnd.amazon.eventstream")
+	rw.Header().Set("Content-Type", "application/vnd.amazon.eventstream")
 	send("messageStart", `{"role":"assistant"}`)
 	send("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"Well."}}`)
 	if bytes.Contains(body, []byte("Change all.")) && !bytes.Contains(body, []byte("And now?")) {
-		_ = http.NewResponseController(w).Flush()
+		_ = http.NewResponseController(rw).Flush()
+		if w.meanwhile != nil {
+			w.meanwhile()
+		}
 		select {
 		case <-time.After(1500 * time.Millisecond): // the cancel flag is looked at meanwhile
 		case <-r.Context().Done():

@@ -40,6 +40,8 @@ type watched struct {
 	services string // the AWS services'
 	lambda   map[string]*runtime.Runtime
 
+	meanwhile func() // happens while a model is at work
+
 	mu   sync.Mutex
 	used map[string]map[permission]bool // by function
 }
@@ -56,7 +58,7 @@ func newWatched(t testing.TB) *watched {
 	services := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.record(r)
 		if strings.HasPrefix(r.URL.Path, "/model/") {
-			bedrock(rw, r)
+			w.bedrock(rw, r)
 			return
 		}
 		switch service, _, _ := strings.Cut(r.Header.Get("X-Amz-Target"), "."); service {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -196,6 +198,10 @@ func (a *answer) act(ctx context.Context, call model.Call) error {
 	if err == nil {
 		what = done.Brief()
 		a.tell(func(w *uistream.Writer) error { return w.ToolAvailable(id, call.Name, jsontext.Value(call.Input)) })
+		if a.round.quiet && a.has(done) {
+			a.round.results = append(a.round.results, model.Result{CallID: call.ID, Text: "Checked."})
+			return nil
+		}
 		err = a.draft.Apply(ctx, done)
 	} else if errors.As(err, &problem) {
 		text := problem.Text
@@ -217,6 +223,11 @@ func (a *answer) act(ctx context.Context, call model.Call) error {
 	return nil
 }
 
+// has reports whether an action is among those of the answer: a model that repairs some may say all again.
+func (a *answer) has(done action.Action) bool {
+	return slices.ContainsFunc(a.draft.Actions(), func(other action.Action) bool { return reflect.DeepEqual(other, done) })
+}
+
 // repair lets the model see once what could not be done, and answers with what still can't. That the model fails meanwhile does not
 // undo the answer.
 func (a *answer) repair(ctx context.Context) []failure {
@@ -234,23 +245,37 @@ func (a *answer) repair(ctx context.Context) []failure {
 	if err := a.listen(ctx, request); err != nil {
 		a.service.logger.WarnContext(ctx, "the model did not repair its actions", "messageId", a.reserved.messageID, "cause", err.Error())
 	}
-	return stillFailed(first.failed, a.round)
+	return stillFailed(first, a.round)
 }
 
-// stillFailed are the failures, the latest for each thing tried, that a second round has not made good.
-func stillFailed(first []failure, second round) []failure {
-	settled := map[string]bool{}
-	for _, done := range second.done {
-		settled[done.Brief()] = true
-	}
+// stillFailed are the failures, the latest for each thing tried, that a second round has not made good. What fails there because it is
+// only said again, and was fine before, is none.
+func stillFailed(first, second round) []failure {
+	settled, fine := briefs(second.done), briefs(first.done)
 	var left []failure
-	for _, f := range append(second.failed, first...) {
+	leave := func(f failure) {
 		if !settled[f.what] {
 			settled[f.what] = true
 			left = append(left, f)
 		}
 	}
+	for _, f := range second.failed {
+		if !fine[f.what] {
+			leave(f)
+		}
+	}
+	for _, f := range first.failed {
+		leave(f)
+	}
 	return left
+}
+
+func briefs(actions []action.Action) map[string]bool {
+	all := map[string]bool{}
+	for _, a := range actions {
+		all[a.Brief()] = true
+	}
+	return all
 }
 
 // finishText ends the text with what the user must know beside what the model said.

@@ -134,7 +134,10 @@ func TestAnActionThatFailsGoesBackOnce(t *testing.T) {
 		calling("2", "create_file", `{"path":"/b.ts","content":"b\n"}`).
 		calling("3", "delete_file", `{"path":"/none.ts"}`).
 		calling("4", "create_file", `{"path":"/c.ts","content":`)
-	w.model.play(model.TaskChat, first, says("Sorry, again.").calling("1", "edit_file", `{"path":"/a.ts","search":"a a","replace":"b"}`))
+	w.model.play(model.TaskChat, first, says("Sorry, again.").
+		calling("1", "edit_file", `{"path":"/a.ts","search":"a a","replace":"b"}`).
+		calling("2", "create_file", `{"path":"/b.ts","content":"b\n"}`).
+		calling("3", "create_file", `{"path":"/b.ts","content":"other\n"}`))
 	got := ada.chat(projectID, "Change it.").Want(t, http.StatusOK)
 	var done []string
 	for _, a := range got.List("actions") {
