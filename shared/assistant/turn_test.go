@@ -129,21 +129,23 @@ func TestAnActionThatFailsGoesBackOnce(t *testing.T) {
 	ada := w.user("ada")
 	projectID := ada.project("", project.Private)
 	ada.file(projectID, "/a.ts", "a a\n")
+	ada.file(projectID, "/u.ts", "u\n")
 	first := says("Changing both.").
 		calling("1", "edit_file", `{"path":"/a.ts","search":"a","replace":"b"}`).
 		calling("2", "create_file", `{"path":"/b.ts","content":"b\n"}`).
+		calling("5", "update_file", `{"path":"/u.ts","content":"v\n"}`).
 		calling("3", "delete_file", `{"path":"/none.ts"}`).
 		calling("4", "create_file", `{"path":"/c.ts","content":`)
 	w.model.play(model.TaskChat, first, says("Sorry, again.").
 		calling("1", "edit_file", `{"path":"/a.ts","search":"a a","replace":"b"}`).
-		calling("2", "create_file", `{"path":"/b.ts","content":"b\n"}`).
+		calling("2", "update_file", `{"path":"/u.ts","content":"v\n"}`).
 		calling("3", "create_file", `{"path":"/b.ts","content":"other\n"}`))
 	got := ada.chat(projectID, "Change it.").Want(t, http.StatusOK)
 	var done []string
 	for _, a := range got.List("actions") {
 		done = append(done, fmt.Sprint(a["type"], " ", a["path"]))
 	}
-	if fmt.Sprint(done) != "[create_file /b.ts edit_file /a.ts]" {
+	if fmt.Sprint(done) != "[create_file /b.ts update_file /u.ts edit_file /a.ts]" {
 		t.Errorf("actions %v", done)
 	}
 	response := got.Text("response")
@@ -163,7 +165,7 @@ func TestAnActionThatFailsGoesBackOnce(t *testing.T) {
 	for _, r := range last.Results {
 		failed = append(failed, r.Failed)
 	}
-	if fmt.Sprint(failed) != "[true false true true]" || len(asked[1].Messages[len(asked[1].Messages)-2].Calls) != 4 {
+	if fmt.Sprint(failed) != "[true false false true true]" || len(asked[1].Messages[len(asked[1].Messages)-2].Calls) != 5 {
 		t.Errorf("went back: %+v", last)
 	}
 }
