@@ -1,6 +1,7 @@
 package blueprint
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,7 +49,7 @@ type part struct{ Name, Import string }
 func sheetOf(s Spec, n, as name) sheet {
 	one, many := n.singular(), n.plural()
 	v := sheet{
-		dialect: s.Framework, TS: s.TypeScript, Name: jsType(as), Class: as.kebab(),
+		dialect: s.Framework, TS: s.TypeScript && s.Framework != Static, Name: jsType(as), Class: as.kebab(),
 		One: variable(one), Many: variable(many), Type: jsType(one), TypeMany: jsType(many),
 		Title: as.title(), Sentence: one.sentence(), Lower: one.lower(),
 		ManyTitle: many.title(), ManySentence: many.sentence(), ManyLower: many.lower(),
@@ -259,6 +260,18 @@ func (v sheet) Checks(into, blank, end string) string {
 	}
 	return "  " + strings.Join(lines, "\n  ")
 }
+
+// CanFail reports whether a field has a check.
+func (v sheet) CanFail(f input) bool {
+	rule, _ := v.rule(f)
+	return f.Required || rule != ""
+}
+
+// HasChecks reports whether any field has one.
+func (v sheet) HasChecks() bool { return slices.ContainsFunc(v.Inputs, v.CanFail) }
+
+// IsTrimmed reports whether the space around what is typed does not count.
+func (v sheet) IsTrimmed(f input) bool { return f.IsText() && f.Type != password && f.Type != date }
 
 // rule is what a value must not be beyond missing, and what to say of it.
 func (v sheet) rule(f input) (condition, message string) {

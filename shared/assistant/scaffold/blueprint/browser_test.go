@@ -22,7 +22,7 @@ func variantsOf(f Framework, paths []string) []variant {
 	var out []variant
 	add := func(s Spec) {
 		for _, ts := range []bool{false, true} {
-			if ts && (f == Go || f == Static) {
+			if ts && f == Go {
 				continue
 			}
 			s.Framework, s.TypeScript = f, ts

@@ -3,6 +3,7 @@ package blueprint
 import (
 	"fmt"
 	"go/format"
+	"regexp"
 	"strings"
 )
 
@@ -100,7 +101,7 @@ func (g *goProject) make(n, as name, data goSheet, says string, files ...goFile)
 			return Result{}, err
 		}
 		if strings.HasSuffix(f.file, ".go") {
-			source, err := format.Source([]byte(strings.Replace(content, "import (\n)\n", "", 1)))
+			source, err := format.Source([]byte(imports(content)))
 			if err != nil {
 				return Result{}, fmt.Errorf("the template go/%s makes no Go: %w", f.template, err)
 			}
@@ -354,3 +355,11 @@ func (s goSheet) HasNewPassword() bool {
 	}
 	return false
 }
+
+// imports are written as people do where there is one or none.
+func imports(source string) string {
+	source = strings.Replace(source, "import (\n)\n", "", 1)
+	return singleImport.ReplaceAllString(source, "import $1\n")
+}
+
+var singleImport = regexp.MustCompile(`import \(\n\t("[^"\n]+")\n\)\n`)

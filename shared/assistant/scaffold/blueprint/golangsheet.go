@@ -77,3 +77,6 @@ func (s goSheet) Autocomplete(f goInput) string { return s.sheet.Autocomplete(f.
 
 // ID is a field in ids.
 func (s goSheet) ID(f goInput) string { return s.sheet.ID(f.input) }
+
+// CanFail reports whether a field has a check.
+func (s goSheet) CanFail(f goInput) bool { return f.Type == number || s.sheet.CanFail(f.input) }

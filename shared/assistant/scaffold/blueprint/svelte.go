@@ -21,7 +21,7 @@ type svelteProject struct {
 func makeSvelte(s Spec) (Result, error) {
 	p := newPlace(s.Paths)
 	v := &svelteProject{Spec: s, place: p, src: p.source("package.json", true)}
-	if routes := v.src + "/routes"; p.hasFolder(routes) && p.isUsable(routes) {
+	if routes := v.src + "/routes"; strings.HasSuffix(v.src, "/src") && p.hasFolder(routes) && p.isUsable(routes) {
 		v.routes = routes
 	}
 	return v.build()

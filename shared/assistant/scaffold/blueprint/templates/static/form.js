@@ -57,8 +57,8 @@ export function enhance(form) {
 }
 
 function showProblems(form, found) {
-  for (const field of form.querySelectorAll('input, textarea')) {
-    const message = form.querySelector(`#${field.id}-error`);
+  for (const message of form.querySelectorAll('.error')) {
+    const field = form.querySelector(`[aria-describedby="${message.id}"]`);
     field.setAttribute('aria-invalid', String(field.name in found));
     message.textContent = found[field.name] ?? '';
     message.hidden = !(field.name in found);

@@ -5,7 +5,7 @@ export async function load(source) {
   return response.json();
 }
 
-/** What is shown of a <% .Lower %>: a label and a text each, and an address where the text is a link. */
+/** What is shown of one of the <% .ManyLower %>: a label and a text each, and an address where the text is a link. */
 export function cells(<% .One %>) {
   return [
 <%- range .Inputs %>
