@@ -160,7 +160,9 @@ func (w *watched) assistant(ada *client, project string) {
 	ada.do("DELETE", "/api/ai/conversations/"+project, "").want(w.t, http.StatusOK)
 	// A file changes while the model is at work: nothing is applied, and the answer says so. It is left for the clean-up.
 	ada.save(project, "/b.txt", "another").want(w.t, http.StatusOK)
-	w.meanwhile = func() { ada.save(project, "/b.txt", fmt.Sprint("changed meanwhile ", time.Now())).want(w.t, http.StatusOK) }
+	w.meanwhile = func() {
+		ada.save(project, "/b.txt", fmt.Sprint("changed meanwhile ", time.Now())).want(w.t, http.StatusOK)
+	}
 	if last := ada.do("POST", "/api/ai/chat", ask).want(w.t, http.StatusOK); last["applied"] != false {
 		w.t.Errorf("%v", last)
 	}
