@@ -125,6 +125,7 @@ const (
 	CallStart                     // CallID, Name
 	CallDelta                     // CallID; Text is more of the input's JSON
 	CallEnd                       // CallID
+	Thinking                      // nothing that anybody is told; the model is at work. It may come anywhere
 )
 
 // Part is a piece of an answer.
