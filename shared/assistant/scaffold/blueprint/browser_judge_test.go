@@ -233,7 +233,9 @@ func TestEveryVariantIsSound(t *testing.T) {
 	t.Parallel()
 	n := 0
 	everyVariant(t, func(title string, s Spec, r Result) {
-		n++
+		if n++; n%min(*stride, 3) != 0 {
+			return
+		}
 		if found := faults(s, r, n%min(*stride, 5) == 0); len(found) > 0 {
 			t.Fatalf("%s:\n%s", title, strings.Join(found, "\n"))
 		}
