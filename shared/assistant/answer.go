@@ -24,9 +24,11 @@ const (
 	minOutput = 256
 	// maxAnswer is the longest answer that is taken, in bytes, should a provider not keep to maxOutput: it fits into one message.
 	maxAnswer = 384 << 10
+	// maxCalls is how many calls of one round are looked at, those that fail included.
+	maxCalls = 2 * action.Most
 )
 
-// errEnough ends an answer that has reached maxAnswer.
+// errEnough ends an answer that has reached maxAnswer or maxCalls.
 var errEnough = errors.New("assistant: the answer is too large")
 
 // listener hears of an answer as it is made, in the order of the stream. Nobody listens to a chat that is answered at once: nil.
@@ -34,9 +36,9 @@ type listener func(say func(*uistream.Writer) error)
 
 // failure is a call that can't be done.
 type failure struct {
-	// what is tried, in a few words.
-	what    string
-	problem *action.Problem
+	// what is tried, in a few words: the tool, and the path if the call could be read.
+	what, tool, path string
+	problem          *action.Problem
 }
 
 // answer is one that is being made.
@@ -45,7 +47,9 @@ type answer struct {
 	listener listener
 	draft    *action.Draft
 	reserved reservation
-	request  model.Request
+	// room is what of the reservation the answer and its repair may take.
+	room    int
+	request model.Request
 
 	text strings.Builder
 	// size is how much came, in bytes: text and the input of calls.
@@ -113,9 +117,9 @@ func (a *answer) generate(ctx context.Context, tighter func() model.Request) err
 	if err != nil {
 		return err
 	}
-	left := a.repair(ctx)
+	left, err := a.repair(ctx)
 	a.finishText(left)
-	return nil
+	return err
 }
 
 // listen makes one request and takes in what comes.
@@ -124,7 +128,7 @@ func (a *answer) listen(ctx context.Context, request model.Request) error {
 	if errors.Is(err, errEnough) {
 		outcome.Stop, err = model.StopLength, nil
 	}
-	if outcome.Usage.Zero() && (err == nil || a.round.said > 0) { // it does not say: counted as requests are
+	if outcome.Usage.Zero() && (err == nil || a.round.said > 0 || wasEnded(err)) { // it does not say: counted as requests are
 		outcome.Usage = model.Usage{Input: prompt.Tokens(request), Output: (a.round.said + 3) / 4}
 	}
 	if err != nil {
@@ -150,6 +154,9 @@ func (a *answer) spent() usage {
 
 // take takes in a part.
 func (a *answer) take(ctx context.Context, p model.Part) error {
+	if a.draft == nil && p.Kind != model.Text {
+		return nil // a call though no tool was offered
+	}
 	a.size += len(p.Text)
 	a.round.said += len(p.Text)
 	if a.size > maxAnswer {
@@ -191,12 +198,14 @@ func (a *answer) paragraph() string {
 
 // act takes in a call that is complete. What is wrong with it is noted; the error is storage's.
 func (a *answer) act(ctx context.Context, call model.Call) error {
-	a.round.calls = append(a.round.calls, call)
-	id, what := a.round.told(call.ID), call.Name
+	if a.round.calls = append(a.round.calls, call); len(a.round.calls) > maxCalls {
+		return errEnough
+	}
+	id, failed := a.round.told(call.ID), failure{what: call.Name, tool: call.Name}
 	var problem *action.Problem
 	done, err := action.Parse(call)
 	if err == nil {
-		what = done.Brief()
+		failed.what, failed.path = done.Brief(), done.Path
 		a.tell(func(w *uistream.Writer) error { return w.ToolAvailable(id, call.Name, jsontext.Value(call.Input)) })
 		if a.round.quiet && a.has(done) {
 			a.round.results = append(a.round.results, model.Result{CallID: call.ID, Text: "Checked."})
@@ -209,7 +218,8 @@ func (a *answer) act(ctx context.Context, call model.Call) error {
 	}
 	switch {
 	case errors.As(err, &problem):
-		a.round.failed = append(a.round.failed, failure{what, problem})
+		failed.problem = problem
+		a.round.failed = append(a.round.failed, failed)
 		a.round.results = append(a.round.results, model.Result{CallID: call.ID, Text: problem.Text, Failed: true})
 		return nil
 	case err != nil:
@@ -229,43 +239,66 @@ func (a *answer) has(done action.Action) bool {
 }
 
 // repair lets the model see once what could not be done, and answers with what still can't. That the model fails meanwhile does not
-// undo the answer.
-func (a *answer) repair(ctx context.Context) []failure {
+// undo the answer; the error is that of who cancelled it.
+func (a *answer) repair(ctx context.Context) ([]failure, error) {
 	first := a.round
-	if len(first.failed) == 0 {
-		return nil
+	if len(first.failed) == 0 || a.size > maxAnswer {
+		return first.failed, nil
 	}
 	request := prompt.Repair(a.request, a.text.String(), first.calls, first.results)
-	room := a.reserved.tokens - a.outcome.Usage.Input - a.outcome.Usage.Output - prompt.Tokens(request)
+	room := a.room - a.outcome.Usage.Input - a.outcome.Usage.Output - prompt.Tokens(request)
 	if room < minOutput {
-		return first.failed
+		return first.failed, nil
 	}
 	request.MaxOutput = min(maxOutput, room)
 	a.round = round{quiet: true}
-	if err := a.listen(ctx, request); err != nil {
+	err := a.listen(ctx, request)
+	left := stillFailed(first, a.round)
+	if errors.Is(err, errCancelled) {
+		return left, err
+	}
+	if err != nil {
 		a.service.logger.WarnContext(ctx, "the model did not repair its actions", "messageId", a.reserved.messageID, "cause", err.Error())
 	}
-	return stillFailed(first, a.round)
+	return left, nil
 }
 
-// stillFailed are the failures, the latest for each thing tried, that a second round has not made good. What fails there because it is
-// only said again, and was fine before, is none.
+// stillFailed are the failures that a second round has not made good, in its own words where it tried. Each of its actions makes one good:
+// at the same path, or, of a call that could not be read, by the same tool at a path that nothing else failed at. What fails there
+// because it is only said again, and was fine before, is none.
 func stillFailed(first, second round) []failure {
-	settled, fine := briefs(second.done), briefs(first.done)
-	var left []failure
-	leave := func(f failure) {
-		if !settled[f.what] {
-			settled[f.what] = true
-			left = append(left, f)
+	good, failing, fine := map[string]int{}, map[string]bool{}, briefs(first.done)
+	for _, f := range first.failed {
+		failing[f.path] = true
+	}
+	for _, done := range second.done {
+		if failing[done.Path] {
+			good[done.Path]++
+		} else {
+			good[" "+string(done.Type)]++ // no path begins so
 		}
+	}
+	var left []failure
+	for _, f := range first.failed {
+		at := f.path
+		if at == "" {
+			at = " " + f.tool
+		}
+		if good[at] > 0 {
+			good[at]--
+			continue
+		}
+		again := slices.IndexFunc(second.failed, func(s failure) bool { return s.path == f.path && (f.path != "" || s.tool == f.tool) })
+		if again >= 0 {
+			f = second.failed[again]
+			second.failed = slices.Delete(slices.Clone(second.failed), again, again+1)
+		}
+		left = append(left, f)
 	}
 	for _, f := range second.failed {
-		if !fine[f.what] {
-			leave(f)
+		if !failing[f.path] && !fine[f.what] {
+			left = append(left, f)
 		}
-	}
-	for _, f := range first.failed {
-		leave(f)
 	}
 	return left
 }

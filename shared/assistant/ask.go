@@ -16,6 +16,11 @@ var (
 	errStopped   = errors.New("assistant: the function's time is over")
 )
 
+// wasEnded reports whether it was us who ended a generation: the model has read what it was asked all the same.
+func wasEnded(err error) bool {
+	return errors.Is(err, errCancelled) || errors.Is(err, errSilent) || errors.Is(err, errTooLate) || errors.Is(err, errStopped)
+}
+
 // timeToStore is kept of the function's own time for what comes after a model has been listened to.
 const timeToStore = 15 * time.Second
 

@@ -27,7 +27,7 @@ const defaultRetryAfter = 5 * time.Second
 func answerTo(err error) error {
 	var fault *model.Error
 	switch {
-	case errors.Is(err, errTooLate), errors.Is(err, errSilent), errors.Is(err, errStopped):
+	case wasEnded(err):
 		return later(errOverdue, defaultRetryAfter).WithCause(err)
 	case !errors.As(err, &fault):
 		return err

@@ -36,7 +36,7 @@ const (
 	namedBytes = 1 << 20
 )
 
-// gather reads what the model is to be told: five calls to DynamoDB, however large the project is.
+// gather reads what the model is to be told: five calls to DynamoDB, and one more in a project of so many files that not all were listed.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; storage's classes.
 func (s *Service) gather(ctx context.Context, q question) (material, error) {
 	view, err := s.projects.Open(ctx, q.projectID, workspace.Write)

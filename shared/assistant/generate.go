@@ -28,7 +28,7 @@ func (s *Service) generate(ctx context.Context, text, language, framework string
 	asked := clock.Stamp(s.now())
 	bounded, end := s.generationTime(ctx)
 	defer end()
-	answer := &answer{service: s, reserved: r, request: request}
+	answer := &answer{service: s, reserved: r, room: r.tokens, request: request}
 	cause := answer.listen(bounded, request)
 	if cause == nil && strings.TrimSpace(answer.text.String()) == "" {
 		cause = errEmpty

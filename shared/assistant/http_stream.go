@@ -80,11 +80,11 @@ func (t *telling) stream(hc huma.Context, first []saying) {
 	for say := range t.said {
 		_ = say(w)
 	}
-	_ = t.end(out, w)
+	t.end(out, w)
 }
 
-// end says how it ended.
-func (t *telling) end(out *api.EventStream, w *uistream.Writer) error {
+// end says how it ended, to a client that may have gone.
+func (t *telling) end(out *api.EventStream, w *uistream.Writer) {
 	if t.err != nil {
 		text := "Something went wrong on our side. Please try again."
 		var told *api.Error
@@ -93,13 +93,16 @@ func (t *telling) end(out *api.EventStream, w *uistream.Writer) error {
 		}
 		if !w.Begun() {
 			w.Close()
-			_ = out.Fail(t.err)
-			return nil
 		}
-		_ = out.Fail(t.err) // only the log hears of it
-		return errors.Join(w.Error(text), w.Finish(uistream.Failed))
+		if out.Fail(t.err) { // an ordinary answer; of one that has begun only the log hears
+			return
+		}
+		_ = w.Error(text)
+		_ = w.Finish(uistream.Failed)
+		return
 	}
-	return errors.Join(w.Data("result", t.reply), w.Finish(reasonOf(t.reply.stop)))
+	_ = w.Data("result", t.reply)
+	_ = w.Finish(reasonOf(t.reply.stop))
 }
 
 // reasonOf is why an answer ended, in the protocol's words. Calls of tools are no reason: nobody is asked for their results.

@@ -176,19 +176,21 @@ func (j *jsonPrefix) inWord(c byte) bool {
 	return true
 }
 
+// digitsAfter are the states that a digit leads to.
+var digitsAfter = map[jsonState]jsonState{
+	jsonMinus: jsonInteger, jsonInteger: jsonInteger, jsonPoint: jsonFraction, jsonFraction: jsonFraction,
+	jsonExponent: jsonExponentDigits, jsonExponentSign: jsonExponentDigits, jsonExponentDigits: jsonExponentDigits,
+}
+
 // inNumber takes the next byte of a number, or the first behind it.
 func (j *jsonPrefix) inNumber(c byte) bool {
-	digits := map[jsonState]jsonState{
-		jsonMinus: jsonInteger, jsonInteger: jsonInteger, jsonPoint: jsonFraction, jsonFraction: jsonFraction,
-		jsonExponent: jsonExponentDigits, jsonExponentSign: jsonExponentDigits, jsonExponentDigits: jsonExponentDigits,
-	}
 	state := j.state
 	whole := state == jsonZero || state == jsonInteger
 	switch {
 	case state == jsonMinus && c == '0':
 		j.state = jsonZero
 	case isDigit(c) && state != jsonZero:
-		j.state = digits[state]
+		j.state = digitsAfter[state]
 	case c == '.' && whole:
 		j.state = jsonPoint
 	case (c == 'e' || c == 'E') && (whole || state == jsonFraction):

@@ -2,7 +2,10 @@ package assistant
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"strings"
+	"time"
 
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
@@ -49,29 +52,57 @@ func noteTokens(m memory) int {
 	return prompt.Tokens(request) + maxNote
 }
 
-// beginNote has the model write a note in the background; what it answers with waits for that. A note that fails is due again with the
-// next turn.
-func (s *Service) beginNote(ctx context.Context, r reservation, m memory) func() note {
-	request, upTo := m.older()
+// beginNote has the model write a note in the background. What it answers with waits for that, a while if the answer is complete. A note
+// that fails is due again with the next turn.
+func (s *Service) beginNote(ctx context.Context, r reservation, m memory) func(complete bool) note {
+	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan note, 1)
 	go func() {
-		n := note{upTo: upTo}
-		defer func() { done <- n }()
-		var text strings.Builder
-		outcome, err := s.ask(ctx, r, request, func(p model.Part) error {
-			if p.Kind == model.Text {
-				text.WriteString(clean(p.Text))
+		var n note
+		defer func() {
+			if cause := recover(); cause != nil {
+				s.logger.ErrorContext(ctx, "a note was not written", "messageId", r.messageID, "cause", fmt.Sprintf("panic: %v\n%s", cause, debug.Stack()))
+				n.text = ""
 			}
-			return nil
-		})
-		n.used = outcome.Usage
-		if err != nil {
-			s.logger.WarnContext(ctx, "a note was not written", "messageId", r.messageID, "cause", err.Error())
-			return
-		}
-		n.text = strings.TrimSpace(text.String())
+			done <- n
+		}()
+		n = s.writeNote(ctx, r, m)
 	}()
-	return func() note { return <-done }
+	return func(complete bool) note {
+		defer cancel()
+		if complete {
+			select {
+			case n := <-done:
+				return n
+			case <-time.After(s.limits.NotePatience):
+			}
+		}
+		cancel()
+		return <-done
+	}
+}
+
+// writeNote has the model write a note; its text is empty if that fails.
+func (s *Service) writeNote(ctx context.Context, r reservation, m memory) note {
+	request, upTo := m.older()
+	n := note{upTo: upTo}
+	var text strings.Builder
+	outcome, err := s.ask(ctx, r, request, func(p model.Part) error {
+		if p.Kind == model.Text {
+			text.WriteString(clean(p.Text))
+		}
+		return nil
+	})
+	n.used = outcome.Usage
+	if n.used.Zero() && (err == nil || text.Len() > 0 || ctx.Err() != nil) {
+		n.used = model.Usage{Input: prompt.Tokens(request), Output: prompt.TokensOf(text.String())}
+	}
+	if err != nil {
+		s.logger.WarnContext(ctx, "a note was not written", "messageId", r.messageID, "cause", err.Error())
+		return n
+	}
+	n.text = strings.TrimSpace(text.String())
+	return n
 }
 
 // keepNote stores a note. That it can't be stored is no reason to fail the answer.

@@ -24,13 +24,15 @@ type Limits struct {
 	Generation, Silence time.Duration
 	// CancelPoll is how often it is looked whether an answer was cancelled.
 	CancelPoll time.Duration
+	// NotePatience is how long a complete answer waits for the note that is written beside it.
+	NotePatience time.Duration
 }
 
 // DefaultLimits are those of API.md, with no limit for all users together.
 func DefaultLimits() Limits {
 	return Limits{
 		CallsPerMinute: 20, MonthlyTokens: 2_000_000,
-		Generation: 2 * time.Minute, Silence: time.Minute, CancelPoll: time.Second,
+		Generation: 2 * time.Minute, Silence: time.Minute, CancelPoll: time.Second, NotePatience: 5 * time.Second,
 	}
 }
 

@@ -56,18 +56,18 @@ func (s *Service) converse(ctx context.Context, q question, l listener) (reply, 
 		return reply{}, err
 	}
 	c := s.newConversing(ctx, q, m, l)
-	needsNote := m.memory.isLong()
-	if err := c.reserve(ctx, needsNote); err != nil {
+	mayNote, err := c.reserve(ctx)
+	if err != nil {
 		return reply{}, err
 	}
 	bounded, end := s.generationTime(ctx)
 	defer end()
-	note := func() note { return note{} }
-	if needsNote {
-		note = s.beginNote(bounded, c.reserved, m.memory)
+	finishNote := func(bool) note { return note{} }
+	if mayNote {
+		finishNote = s.beginNote(bounded, c.reserved, m.memory)
 	}
 	cause := c.generate(bounded, func() model.Request { return m.chat.Request(prompt.DefaultBudget().Tight(), maxOutput) })
-	return c.conclude(ctx, cause, note())
+	return c.conclude(ctx, cause, finishNote(cause == nil))
 }
 
 // outlive is a context that does not end with its request, but in time to say so before the function does.
@@ -93,18 +93,21 @@ func (s *Service) newConversing(ctx context.Context, q question, m material, l l
 	}
 }
 
-// reserve sets tokens aside: for the answer, its repair, and a note if one is needed; if there are fewer left, as many as there are,
-// down to a short answer.
-func (c *conversing) reserve(ctx context.Context, needsNote bool) error {
+// reserve sets tokens aside: for the answer, its repair, and a note if one is due; if there are fewer left, as many as there are, down to
+// a short answer, and no note.
+func (c *conversing) reserve(ctx context.Context) (mayNote bool, err error) {
 	input := prompt.Tokens(c.request)
-	wanted := 2 * (input + maxOutput)
-	if needsNote {
-		wanted += noteTokens(c.memory)
+	wanted, forNote := 2*(input+maxOutput), 0
+	if c.memory.isLong() {
+		forNote = noteTokens(c.memory)
 	}
-	reserved, err := c.service.reserveUpTo(ctx, c.reserved, wanted, input+minOutput)
-	c.reserved = reserved
-	c.request.MaxOutput = min(maxOutput, reserved.tokens-input)
-	return err
+	c.reserved, err = c.service.reserveUpTo(ctx, c.reserved, wanted+forNote, input+minOutput)
+	c.room = c.reserved.tokens
+	if mayNote = forNote > 0 && c.room == wanted+forNote; mayNote {
+		c.room = wanted
+	}
+	c.request.MaxOutput = min(maxOutput, c.room-input)
+	return mayNote, err
 }
 
 // reserveUpTo reserves wanted tokens, or what is left if that is enough.
@@ -124,11 +127,11 @@ func (c *conversing) conclude(ctx context.Context, cause error, n note) (reply, 
 	c.spend(n.used)
 	spent := c.spent()
 	cancelled := errors.Is(cause, errCancelled)
-	if cause == nil && c.text.Len() == 0 {
+	if cause == nil && strings.TrimSpace(c.text.String()) == "" {
 		cause = errEmpty
 	}
 	c.log(ctx, c.asked, cause)
-	if cause != nil && !cancelled && c.text.Len() == 0 && len(c.draft.Actions()) == 0 {
+	if cause != nil && !cancelled && strings.TrimSpace(c.text.String()) == "" && len(c.draft.Actions()) == 0 {
 		return reply{}, errors.Join(answerTo(cause), c.service.settle(ctx, c.reserved, spent))
 	}
 	t := c.turn(spent, cause)

@@ -96,7 +96,7 @@ func TestActionsAreAppliedAsOneBatch(t *testing.T) {
 	}
 	ada.Get("/api/projects/"+projectID+"/files?path=/old.ts").Want(t, http.StatusNotFound)
 	types := ada.Get("/api/projects/"+projectID+"/events").Want(t, http.StatusOK).Texts("events", "type")
-	if fmt.Sprint(types[:4]) != "[file.created file.deleted file.updated file.created]" && len(types) != 7 {
+	if fmt.Sprint(types[:4]) != "[file.created file.deleted file.updated file.created]" || len(types) != 7 {
 		t.Errorf("events %v", types)
 	}
 }
