@@ -60,7 +60,7 @@ func (m modelSettings) newProvider(aws config.AWS, secret func(context.Context) 
 	case "scaffold":
 		return scaffold.New(), nil
 	case "bedrock":
-		return bedrock.New(bedrock.Options{AWS: aws, Endpoint: aws.BedrockEndpoint, Model: m.Name}), nil
+		return bedrock.New(bedrock.Options{AWS: aws, Model: m.Name}), nil
 	case "openai":
 		if base, err := url.Parse(m.OpenAIBaseURL); err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
 			return nil, errors.New("OPENAI_BASE_URL must be an http or https URL")

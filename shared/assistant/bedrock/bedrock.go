@@ -6,7 +6,6 @@
 package bedrock
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,10 +39,8 @@ const (
 
 // Options say which model answers, and where.
 type Options struct {
-	// AWS has the credentials, the region, and the endpoint if it is not AWS's own.
+	// AWS has the credentials, the region, and as BedrockEndpoint the endpoint if it is not AWS's own.
 	AWS config.AWS
-	// Endpoint goes before AWS.BedrockEndpoint.
-	Endpoint string
 	// Model is the id or ARN of a model or an inference profile.
 	Model string
 }
@@ -79,7 +76,7 @@ func newClient(o Options) *bedrockruntime.Client {
 	return bedrockruntime.New(bedrockruntime.Options{
 		Region:       o.AWS.Region,
 		Credentials:  awsclient.Credentials(o.AWS),
-		BaseEndpoint: awsclient.Endpoint(cmp.Or(o.Endpoint, o.AWS.BedrockEndpoint), ""),
+		BaseEndpoint: awsclient.Endpoint(o.AWS.BedrockEndpoint, ""),
 		HTTPClient:   awsclient.SlowHTTP(),
 		// Generate repeats calls itself: the SDK does not know that a stream which broke before its first event can be repeated, too.
 		Retryer: aws.NopRetryer{},

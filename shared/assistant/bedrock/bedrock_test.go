@@ -141,7 +141,6 @@ func TestEndpoints(t *testing.T) {
 		options Options
 		want    string
 	}{
-		{Options{AWS: config.AWS{BedrockEndpoint: "http://b"}, Endpoint: "http://a"}, "http://a"},
 		{Options{AWS: config.AWS{BedrockEndpoint: "http://b"}}, "http://b"},
 		{Options{AWS: config.AWS{Endpoint: "http://all"}}, ""},
 	} {

@@ -231,11 +231,11 @@ func TestConnectionsThatFail(t *testing.T) {
 
 func TestWhatNeverReachesTheNetworkIsMisconfigured(t *testing.T) {
 	t.Parallel()
-	keys := config.AWS{Region: "eu-central-1", AccessKeyID: "a", SecretAccessKey: "b"}
+	nowhere := config.AWS{Region: "eu-central-1", AccessKeyID: "a", SecretAccessKey: "b", BedrockEndpoint: "://"}
 	for name, o := range map[string]Options{
-		"no credentials": {AWS: config.AWS{Region: "eu-central-1"}, Endpoint: "http://127.0.0.1:1", Model: claude},
+		"no credentials": {AWS: config.AWS{Region: "eu-central-1", BedrockEndpoint: "http://127.0.0.1:1"}, Model: claude},
 		"no region":      {AWS: config.AWS{AccessKeyID: "a", SecretAccessKey: "b"}, Model: claude},
-		"no endpoint":    {AWS: keys, Endpoint: "://", Model: claude},
+		"no endpoint":    {AWS: nowhere, Model: claude},
 	} {
 		_, err := New(o).Generate(t.Context(), hello(), func(model.Part) error { return nil })
 		var failed *model.Error

@@ -95,8 +95,10 @@ func (s *bedrockServer) seen() []request {
 // provider asks the server for a model, without waits between attempts and with no end to its patience.
 func (s *bedrockServer) provider(name string) *Provider {
 	p := New(Options{
-		AWS:      config.AWS{Region: "eu-central-1", AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "wJalrXUtnFEMI", SessionToken: "FwoGZXIvYXdz"},
-		Endpoint: s.URL, Model: name,
+		AWS: config.AWS{
+			Region: "eu-central-1", AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "wJalrXUtnFEMI", SessionToken: "FwoGZXIvYXdz", BedrockEndpoint: s.URL,
+		},
+		Model: name,
 	})
 	p.backoff = func(int) time.Duration { return 0 }
 	p.window, p.usageWait, p.closeWait = time.Hour, time.Hour, time.Hour
