@@ -20,17 +20,16 @@ import (
 // DefaultKeepAlive is the silence after which a stream says that it lives.
 const DefaultKeepAlive = 10 * time.Second
 
-// Reason is why an answer has ended, in the protocol's words. It knows no others.
+// Reason is why an answer has ended, in the protocol's words, as far as any of ours does.
 type Reason string
 
 // The reasons.
 const (
-	Stop          Reason = "stop"
-	Length        Reason = "length"
-	ContentFilter Reason = "content-filter"
-	ToolCalls     Reason = "tool-calls"
-	Failed        Reason = "error"
-	Other         Reason = "other"
+	Stop      Reason = "stop"
+	Length    Reason = "length"
+	ToolCalls Reason = "tool-calls"
+	Failed    Reason = "error"
+	Other     Reason = "other"
 )
 
 // ErrEnded is the answer to whatever comes after Finish or Close.

@@ -1,0 +1,110 @@
+package openai_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/openai"
+)
+
+// TestCancel: the server learns that nobody waits any more, before the first byte and after.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	for name, begun := range map[string]bool{"before the first byte": false, "in the midst": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gone := make(chan struct{})
+			arrived := make(chan struct{})
+			u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if begun {
+					stream(hello)(w, r)
+					_ = http.NewResponseController(w).Flush()
+				}
+				close(arrived)
+				<-r.Context().Done()
+				close(gone)
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var once sync.Once
+			var got collected
+			p := openai.NewQuick(openai.Options{BaseURL: u.URL, Model: "m", Key: key})
+			go func() {
+				<-arrived
+				if !begun {
+					once.Do(cancel)
+				}
+			}()
+			_, err := p.Generate(ctx, question, func(part model.Part) error {
+				once.Do(cancel)
+				return got.take(part)
+			})
+			if err != context.Canceled { //nolint:errorlint // the very error, not one of a provider
+				t.Errorf("%v", err)
+			}
+			<-gone
+			if n := len(u.requests()); n != 1 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+func TestContextAlreadyOver(t *testing.T) {
+	t.Parallel()
+	u := serve(t, stream(hello, stop))
+	ctx, cancel := context.WithDeadline(t.Context(), time.Time{})
+	defer cancel()
+	p := openai.New(openai.Options{BaseURL: u.URL, Model: "m"})
+	if _, err := p.Generate(ctx, question, new(collected).take); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestEmitFails: its error comes back as it is, nothing more is told, and the server is left.
+func TestEmitFails(t *testing.T) {
+	t.Parallel()
+	enough := errors.New("enough")
+	gone := make(chan struct{})
+	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		stream(strings.Replace(hello, "{", `{"usage":{"prompt_tokens":3,"completion_tokens":1},`, 1), say(`{"content":"more"}`))(w, r)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+		close(gone)
+	})
+	told := 0
+	p := openai.NewQuick(openai.Options{BaseURL: u.URL, Model: "m", Key: key})
+	outcome, err := p.Generate(t.Context(), question, func(model.Part) error {
+		told++
+		return enough
+	})
+	if err != enough || told != 1 { //nolint:errorlint // the very error
+		t.Errorf("%v after %d parts", err, told)
+	}
+	if outcome.Usage.Input != 3 || outcome.Model != "m-1" {
+		t.Errorf("outcome %+v", outcome)
+	}
+	<-gone
+}
+
+// TestEmitFailsAtTheEnd: calls that were held back are told at the end.
+func TestEmitFailsAtTheEnd(t *testing.T) {
+	t.Parallel()
+	enough := errors.New("enough")
+	answer := events(say(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}},{"index":1,"id":"b","function":{"name":"g","arguments":"{}"}}]}`), stop)
+	_, err := openai.Read([]byte(answer), func(p model.Part) error {
+		if p.CallID == "b" {
+			return enough
+		}
+		return nil
+	})
+	if err != enough { //nolint:errorlint // the very error
+		t.Errorf("%v", err)
+	}
+}
