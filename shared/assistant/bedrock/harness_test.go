@@ -154,6 +154,10 @@ func usage(in, out, read, write int) []byte {
 		`"cacheWriteInputTokens":%d,"inputTokens":%d,"outputTokens":%d,"serverToolUsage":{},"totalTokens":%d}}`, read, write, in, out, in+out+read+write))
 }
 
+func reasoning(block int, content string) []byte {
+	return event("contentBlockDelta", fmt.Sprintf(`{"contentBlockIndex":%d,"delta":{"reasoningContent":%s}}`, block, content))
+}
+
 // heard is an answer put together again.
 type heard struct {
 	text  string
@@ -164,8 +168,9 @@ type heard struct {
 type listen struct {
 	t testingT
 	heard
-	open  bool
-	parts []model.Part
+	open     bool
+	parts    []model.Part // all but thinking
+	thoughts int
 }
 
 type testingT interface {
@@ -175,6 +180,10 @@ type testingT interface {
 
 func (l *listen) emit(p model.Part) error {
 	l.t.Helper()
+	if p == (model.Part{Kind: model.Thinking}) {
+		l.thoughts++
+		return nil
+	}
 	l.parts = append(l.parts, p)
 	last := func() *model.Call { return &l.calls[len(l.calls)-1] }
 	switch {

@@ -45,6 +45,9 @@ func newOrder(emit func(model.Part) error) *order {
 	}}
 }
 
+// thinking takes a sign that the model is at work, which keeps no order with anything.
+func (o *order) thinking() error { return o.emit(model.Part{Kind: model.Thinking}) }
+
 // text takes more of the answer's text, of whichever block.
 func (o *order) text(text string) error {
 	switch {
@@ -83,7 +86,11 @@ func (o *order) input(index int32, json string) error {
 	case o.open:
 		return o.more(json)
 	}
-	o.waiting(c).text.WriteString(json)
+	p := o.waiting(c)
+	if p == nil {
+		return lost(index)
+	}
+	p.text.WriteString(json)
 	return nil
 }
 
@@ -95,7 +102,11 @@ func (o *order) end(index int32) error {
 	}
 	delete(o.calls, index)
 	if c != o.open {
-		o.waiting(c).ended = true
+		p := o.waiting(c)
+		if p == nil {
+			return lost(index)
+		}
+		p.ended = true
 		return nil
 	}
 	if err := o.finish(); err != nil {
@@ -170,12 +181,17 @@ func (o *order) finish() error {
 	return o.emit(model.Part{Kind: model.CallEnd, CallID: id})
 }
 
-// waiting is the piece of a call that is not open.
+// waiting is the piece of a call that is not open; nil if there is none.
 func (o *order) waiting(c *call) *piece {
 	for _, p := range o.later {
 		if p.call == c {
 			return p
 		}
 	}
-	panic("bedrock: a call that is neither open nor waiting")
+	return nil
+}
+
+// lost is a call that is neither open nor waiting. None should be; one that is costs its answer, not the process.
+func lost(index int32) *model.Error {
+	return broken(fmt.Sprintf("content block %d has a call that is neither open nor waiting", index))
 }

@@ -3,6 +3,7 @@ package bedrock
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -45,6 +46,18 @@ func pieces(t *rapid.T, text string) []string {
 		runes = runes[n:]
 	}
 	return out
+}
+
+// thoughts puts reasoning anywhere between frames, and counts it.
+func thoughts(t *rapid.T, frames [][]byte) (all [][]byte, n int) {
+	for _, f := range frames {
+		for range rapid.IntRange(0, 2).Draw(t, "thoughts") {
+			all = append(all, reasoning(rapid.IntRange(0, 9).Draw(t, "block"), `{"text":"Hm."}`))
+			n++
+		}
+		all = append(all, f)
+	}
+	return all, n
 }
 
 // lanes are the events of each block, in order.
@@ -114,10 +127,15 @@ func TestOverlappingBlocksComeOutWholeAndInOrder(t *testing.T) {
 				left = slices.Delete(left, at, at+1)
 			}
 		}
-		frames = append(frames, stopped("end_turn"), usage(1, 1, 0, 0))
+		thought := 0
+		frames, thought = thoughts(rt, append(frames, stopped("end_turn")))
+		frames = append(frames, usage(1, 1, 0, 0))
 		l := &listen{t: rt}
 		if _, err := p.Generate(t.Context(), hello(), l.emit); err != nil {
 			rt.Fatal(err)
+		}
+		if l.thoughts != thought {
+			rt.Fatalf("%d thoughts, want %d", l.thoughts, thought)
 		}
 		if l.text != said.String() || !slices.Equal(l.calls, began) {
 			rt.Fatalf("\n got %q, %q\nwant %q, %q", l.text, l.calls, said.String(), began)
@@ -224,6 +242,22 @@ func FuzzOrder(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A call that is neither open nor waiting can't come about by events: should the order ever lose one, the answer fails and nothing else.
+func TestALostCallIsABrokenAnswer(t *testing.T) {
+	t.Parallel()
+	for name, event := range map[string]func(*order) error{
+		"input": func(o *order) error { return o.input(3, "{}") },
+		"end":   func(o *order) error { return o.end(3) },
+	} {
+		o := newOrder((&listen{t: t}).emit)
+		o.calls[3] = &call{id: "t", name: "n"}
+		var failed *model.Error
+		if err := event(o); !errors.As(err, &failed) || failed.Fault != model.Unavailable {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // FuzzStream takes anything for a stream: it is an answer only if a message ended in it.

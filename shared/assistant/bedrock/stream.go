@@ -82,7 +82,7 @@ func (p *Provider) streamEnd(ctx context.Context, a *answer, err error) error {
 	return broken("the stream ended before the message did")
 }
 
-// take reads one event. Events and blocks of other kinds (reasoning, citations, images) are none of ours.
+// take reads one event. Events and blocks of other kinds (citations, images) are none of ours; of reasoning only that it goes on.
 func (a *answer) take(event types.ConverseStreamOutput) error {
 	switch e := event.(type) {
 	case *types.ConverseStreamOutputMemberContentBlockStart:
@@ -96,6 +96,8 @@ func (a *answer) take(event types.ConverseStreamOutput) error {
 			return a.parts.text(delta.Value)
 		case *types.ContentBlockDeltaMemberToolUse:
 			return a.parts.input(aws.ToInt32(e.Value.ContentBlockIndex), aws.ToString(delta.Value.Input))
+		case *types.ContentBlockDeltaMemberReasoningContent:
+			return a.parts.thinking()
 		}
 	case *types.ConverseStreamOutputMemberContentBlockStop:
 		return a.parts.end(aws.ToInt32(e.Value.ContentBlockIndex))

@@ -59,9 +59,7 @@ func TestAnswers(t *testing.T) {
 		"what is none of ours": {
 			[][]byte{
 				started(),
-				event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"text":"Hm."}}}`),
-				event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"signature":"c2ln"}}}`),
-				event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"redactedContent":"c2ln"}}}`), ended(0),
+				reasoning(0, `{"text":"Hm."}`), reasoning(0, `{"signature":"c2ln"}`), reasoning(0, `{"redactedContent":"c2ln"}`), ended(0),
 				event("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"citation":{"title":"a"}}}`),
 				event("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"newKind":{"a":[1]}}}`),
 				event("contentBlockStart", `{"contentBlockIndex":2,"start":{"newKind":{}}}`), event("newEvent", `{"a":1}`),
