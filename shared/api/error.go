@@ -153,6 +153,9 @@ const retryAfter = "1"
 // internalMessage is all that a client hears about a fault of ours.
 const internalMessage = "Something went wrong on our side. Please try again."
 
+// AsError is what a client is told of an error that a handler would return, for answers that can't be one any more.
+func AsError(err error) *Error { return asError(err) }
+
 // asError makes an answer of whatever a handler returned. Storage's and the key ring's classes have
 // a code of their own; anything unknown is an INTERNAL_ERROR whose cause only the log sees.
 func asError(err error) *Error {

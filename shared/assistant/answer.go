@@ -134,11 +134,20 @@ func (a *answer) listen(ctx context.Context, request model.Request) error {
 	if err != nil {
 		outcome.Stop = ""
 	}
-	a.spend(outcome.Usage)
+	a.spend(plausible(outcome.Usage, request, a.round.said))
 	if !a.round.quiet {
 		a.outcome.Stop, a.outcome.Model = outcome.Stop, outcome.Model
 	}
 	return err
+}
+
+// plausible is what a provider says that a request took, as far as it can be true: a token is a byte at least of what was sent and came, and
+// what came unseen is no more than was asked for.
+func plausible(u model.Usage, r model.Request, said int) model.Usage {
+	const bytesPerToken, framing = 4, 4096
+	u.Input = min(max(u.Input, 0), bytesPerToken*prompt.Tokens(r)+framing)
+	u.Output = min(max(u.Output, 0), r.MaxOutput+said+framing)
+	return u
 }
 
 // spend counts what one more request took.
@@ -321,11 +330,24 @@ func (a *answer) finishText(left []failure) {
 		a.say("These are the changes:\n\n" + strings.Join(briefs, "\n"))
 	}
 	for _, f := range left {
-		a.note(fmt.Sprintf("Left out: `%s`: %s", f.what, f.problem.Text))
+		a.note(fmt.Sprintf("Left out: `%s`: %s", short(f.what), short(f.problem.Text)))
 	}
 	if a.outcome.Stop == model.StopLength {
-		a.note("The answer was cut off here: it has reached its greatest length.")
+		a.note(cutOff + " Nothing of it is applied.")
 	}
+}
+
+// cutOff is said behind an answer that reached its greatest length.
+const cutOff = "The answer was cut off here: it has reached its greatest length."
+
+// short is a text on one line, cut down to what a note can hold: models name things as they like.
+func short(text string) string {
+	const most = 300
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
 }
 
 // note adds a paragraph that is not the model's.

@@ -64,7 +64,7 @@ func paired(messages []message) []turn {
 
 // finish stores a turn and settles what it took, in one transaction, even if the caller's context has ended. Doing it again changes
 // nothing. A turn of a conversation that was cleared since the turn began is not stored, which is no error.
-// Errors: PROJECT_NOT_FOUND, if the project is gone: the usage is settled all the same; storage's classes, and then it may or may not
+// Errors: errCancelled, if the answer is complete and was cancelled all the same; PROJECT_NOT_FOUND, if the project is gone: the usage is settled all the same; storage's classes, and then it may or may not
 // have happened and can be tried again.
 func (s *Service) finish(ctx context.Context, r reservation, projectID string, t turn, used usage) error {
 	writes, err := s.store.turnWrites(projectID, t)
@@ -72,6 +72,7 @@ func (s *Service) finish(ctx context.Context, r reservation, projectID string, t
 		return err
 	}
 	end := s.settlement(r, used)
+	end.unlessCancelled = t.answer.Status == complete
 	there, notCleared := end.writes(), end.writes()+1
 	err = s.conclude(ctx, end, append([]db.Write{
 		s.projects.StillThere(projectID), s.store.notCleared(projectID, t.question.ID),

@@ -32,7 +32,7 @@ type material struct {
 const (
 	// namedFiles is how many files are looked for because they are named or looked at.
 	namedFiles = 10
-	// namedBytes is how much those that are read hold in all, a larger current file apart.
+	// namedBytes is how much those that are read hold in all, the current one apart.
 	namedBytes = 1 << 20
 )
 
@@ -87,10 +87,13 @@ func (s *Service) readNamed(ctx context.Context, q question, m *material) error 
 	total := 0
 	for _, name := range wanted {
 		info, ok := m.files.known[name]
-		if !ok || slices.Contains(shown, name) || (total+info.Size > namedBytes && name != q.currentFile) {
+		current := name == q.currentFile
+		if !ok || slices.Contains(shown, name) || (total+info.Size > namedBytes && !current) {
 			continue
 		}
-		total += info.Size
+		if !current {
+			total += info.Size
+		}
 		shown = append(shown, name)
 	}
 	if err := m.files.load(ctx, shown...); err != nil {

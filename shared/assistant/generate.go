@@ -39,9 +39,13 @@ func (s *Service) generate(ctx context.Context, text, language, framework string
 		return generated{}, err
 	}
 	said := answer.text.String()
+	explanation := prompt.AroundMainBlock(said)
+	if answer.outcome.Stop == model.StopLength {
+		explanation = strings.TrimSpace(explanation + "\n\n> " + cutOff)
+	}
 	code, written := prompt.MainBlock(said)
 	return generated{
-		Code: code, Language: cmp.Or(language, written), Framework: framework, Explanation: prompt.AroundMainBlock(said),
+		Code: code, Language: cmp.Or(language, written), Framework: framework, Explanation: explanation,
 		Model: answer.outcome.Model, Usage: spent,
 	}, nil
 }

@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -260,6 +261,10 @@ func TestCancellations(t *testing.T) {
 		}
 		isCancelled(true)
 	}
+	if err := w.service.finish(t.Context(), r, app, turn, usage{12, 3}); !errors.Is(err, errCancelled) { // it is not complete then
+		t.Errorf("%v", err)
+	}
+	turn.answer.Status = interrupted
 	w.must(w.service.finish(t.Context(), r, app, turn, usage{12, 3}))
 	ended, last := w.newTurn(ada, "q2", "a2")
 	w.must(w.service.finish(t.Context(), last, app, ended, usage{12, 3}))

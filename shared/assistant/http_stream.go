@@ -2,7 +2,6 @@ package assistant
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -86,18 +85,13 @@ func (t *telling) stream(hc huma.Context, first []saying) {
 // end says how it ended, to a client that may have gone.
 func (t *telling) end(out *api.EventStream, w *uistream.Writer) {
 	if t.err != nil {
-		text := "Something went wrong on our side. Please try again."
-		var told *api.Error
-		if errors.As(t.err, &told) {
-			text = told.Message
-		}
 		if !w.Begun() {
 			w.Close()
 		}
 		if out.Fail(t.err) { // an ordinary answer; of one that has begun only the log hears
 			return
 		}
-		_ = w.Error(text)
+		_ = w.Error(api.AsError(t.err).Message)
 		_ = w.Finish(uistream.Failed)
 		return
 	}

@@ -101,6 +101,9 @@ func (s *Service) tooFew(r reservation, lack *lackError) error {
 	}
 	left := max(0, s.limits.MonthlyTokens-lack.user.Taken)
 	said := fmt.Sprintf("Your %d tokens of this month are used up. ", s.limits.MonthlyTokens)
+	if lack.user.Taken > lack.user.Input+lack.user.Output {
+		said = fmt.Sprintf("Your %d tokens of this month are used up or held by answers that are being made. ", s.limits.MonthlyTokens)
+	}
 	if left > 0 {
 		said = fmt.Sprintf("Of your %d tokens of this month %d are left, which is too few for this. ", s.limits.MonthlyTokens, left)
 	}

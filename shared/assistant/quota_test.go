@@ -201,22 +201,24 @@ func TestWhatARefusalSays(t *testing.T) {
 		tokens       int
 		left         int
 		says         string
+		held         int // of taken, by answers that are being made
 	}{
-		"used up":                    {1000, 0, 1000, 1, 0, "Your 1000 tokens of this month are used up. New ones come on 2031-06-01 (UTC)."},
-		"more than used up":          {1000, 0, 1500, 1, 0, "Your 1000 tokens of this month are used up."},
-		"some are left":              {1000, 0, 700, 301, 300, "Of your 1000 tokens of this month 300 are left, which is too few for this."},
-		"more than there ever are":   {1000, 0, -1, 1001, 1000, "Of your 1000 tokens of this month 1000 are left"},
-		"everybody's":                {1000, 900, 700, 201, 200, "What all users together may take of the assistant this month is used up. New ones come on 2031-06-01"},
-		"everybody's, none ever was": {1000, 900, -1, 901, 900, "What all users together"},
-		"both":                       {1000, 900, 700, 301, 200, "Of your 1000 tokens of this month 300 are left"},
-		"neither":                    {1000, 1000, 700, 300, -1, ""},
+		"used up":                    {1000, 0, 1000, 1, 0, "Your 1000 tokens of this month are used up. New ones come on 2031-06-01 (UTC).", 0},
+		"more than used up":          {1000, 0, 1500, 1, 0, "Your 1000 tokens of this month are used up.", 0},
+		"some are left":              {1000, 0, 700, 301, 300, "Of your 1000 tokens of this month 300 are left, which is too few for this.", 0},
+		"more than there ever are":   {1000, 0, -1, 1001, 1000, "Of your 1000 tokens of this month 1000 are left", 0},
+		"everybody's":                {1000, 900, 700, 201, 200, "What all users together may take of the assistant this month is used up. New ones come on 2031-06-01", 0},
+		"everybody's, none ever was": {1000, 900, -1, 901, 900, "What all users together", 0},
+		"both":                       {1000, 900, 700, 301, 200, "Of your 1000 tokens of this month 300 are left", 0},
+		"held by others":             {1000, 0, 1000, 1, 0, "Your 1000 tokens of this month are used up or held by answers that are being made.", 400},
+		"neither":                    {1000, 1000, 700, 300, -1, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, withLimits(func(l *Limits) { l.MonthlyTokens, l.GlobalMonthlyTokens = tc.user, tc.global }))
 			ada := w.user("ada")
 			if tc.taken >= 0 {
-				w.put(w.names.conversations, db.UsageKey(ada.userID, may), usageRecord{Taken: tc.taken})
+				w.put(w.names.conversations, db.UsageKey(ada.userID, may), usageRecord{Taken: tc.taken, Input: tc.taken - tc.held})
 				w.put(w.names.conversations, db.GlobalUsageKey(may), usageRecord{Taken: tc.taken})
 			}
 			err := w.service.reserve(t.Context(), w.reservation(ada.userID, tc.tokens))

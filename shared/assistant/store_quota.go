@@ -120,6 +120,8 @@ type settlement struct {
 	at     time.Time
 	// late says that what was reserved has been given back already.
 	late bool
+	// unlessCancelled says that a generation that was cancelled, and has not ended, is not to end so.
+	unlessCancelled bool
 }
 
 // writes is how many writes it has, in front of others in a transaction.
@@ -131,7 +133,7 @@ func (e settlement) writes() int {
 }
 
 // conclude settles, and makes more writes in the same transaction. If the generation has another ending than was thought, nothing is
-// written, and that ending is the answer, with the error only if the conditions of more failed as well.
+// written, and that ending is the answer, with the error only if the conditions of more failed as well. Error: also errCancelled.
 func (s store) conclude(ctx context.Context, e settlement, more []db.Write) (before ending, err error) {
 	const generationAt = 0
 	writes := []db.Write{generationAt: s.endWrite(e), 1: s.settleWrite(db.UsageKey(e.userID, e.month().String()), e)}
@@ -145,6 +147,9 @@ func (s store) conclude(ctx context.Context, e settlement, more []db.Write) (bef
 	g, derr := decode[generationRecord](db.OldItem(err, generationAt))
 	if derr != nil {
 		return "", derr
+	}
+	if e.unlessCancelled && g.End == "" && g.Cancelled {
+		return "", errCancelled
 	}
 	if g.End == "" { // it has expired
 		g.End = settled
@@ -161,8 +166,11 @@ func (s store) conclude(ctx context.Context, e settlement, more []db.Write) (bef
 func (s store) endWrite(e settlement) db.Write {
 	end := expression.Name(attrEnd)
 	as := expression.AttributeNotExists(end)
-	if e.late {
+	switch {
+	case e.late:
 		as = end.Equal(expression.Value(released))
+	case e.unlessCancelled:
+		as = as.And(expression.AttributeNotExists(expression.Name(attrCancelled)))
 	}
 	return s.endingWrite(e.userID, e.messageID, settled, e.at).If(as).WithOld()
 }
@@ -243,7 +251,7 @@ func (s store) generation(ctx context.Context, userID, messageID string) (genera
 	return decode[generationRecord](item)
 }
 
-// cancel asks for the end of an answer that is being made for a user; of one that has ended it changes nothing. Error: db.ErrNotFound.
+// cancel asks for the end of an answer that is being made for a user; of one that has ended nothing changes but its record. Error: db.ErrNotFound.
 func (s store) cancel(ctx context.Context, userID, messageID string) error {
 	update := expression.Set(expression.Name(attrCancelled), expression.Value(true))
 	_, err := s.client.Do(ctx, s.conversations.Update(db.GenerationKey(userID, messageID), update).If(s.conversations.Exists()))

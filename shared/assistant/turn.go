@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"devplatform/shared/api"
 	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
+	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
+	"devplatform/shared/db"
 	"devplatform/shared/id"
 	"devplatform/shared/project"
 )
@@ -93,6 +96,9 @@ func (s *Service) newConversing(ctx context.Context, q question, m material, l l
 	}
 }
 
+// reserveAttempts is how often less and less is asked for.
+const reserveAttempts = 4
+
 // reserve sets tokens aside: for the answer, its repair, and a note if one is due; if there are fewer left, as many as there are, down to
 // a short answer, and no note.
 func (c *conversing) reserve(ctx context.Context) (mayNote bool, err error) {
@@ -110,16 +116,17 @@ func (c *conversing) reserve(ctx context.Context) (mayNote bool, err error) {
 	return mayNote, err
 }
 
-// reserveUpTo reserves wanted tokens, or what is left if that is enough.
+// reserveUpTo reserves wanted tokens, or what is left if that is enough; what others take meanwhile is left to them, a few times.
 func (s *Service) reserveUpTo(ctx context.Context, r reservation, wanted, enough int) (reservation, error) {
 	r.tokens = wanted
-	err := s.reserve(ctx, r)
-	var short *quotaError
-	if errors.As(err, &short) && short.left >= enough && short.left < wanted {
+	for attempt := 1; ; attempt++ {
+		err := s.reserve(ctx, r)
+		var short *quotaError
+		if !errors.As(err, &short) || short.left < enough || short.left >= r.tokens || attempt == reserveAttempts {
+			return r, err
+		}
 		r.tokens = short.left
-		err = s.reserve(ctx, r)
 	}
-	return r, err
 }
 
 // conclude stores what came, applies it if that was asked for, and answers. cause is why the answer was cut off, nil if it was not.
@@ -131,11 +138,17 @@ func (c *conversing) conclude(ctx context.Context, cause error, n note) (reply, 
 		cause = errEmpty
 	}
 	c.log(ctx, c.asked, cause)
-	if cause != nil && !cancelled && strings.TrimSpace(c.text.String()) == "" && len(c.draft.Actions()) == 0 {
+	if cause != nil && !wasEnded(cause) && strings.TrimSpace(c.text.String()) == "" && len(c.draft.Actions()) == 0 {
 		return reply{}, errors.Join(answerTo(cause), c.service.settle(ctx, c.reserved, spent))
 	}
 	t := c.turn(spent, cause)
-	if err := c.service.finish(ctx, c.reserved, c.projectID, t, spent); err != nil {
+	err := c.store(ctx, t, spent)
+	if errors.Is(err, errCancelled) { // between the last look and now
+		cause, cancelled = err, true
+		t, c.outcome.Stop = c.turn(spent, cause), ""
+		err = c.store(ctx, t, spent)
+	}
+	if err != nil {
 		return reply{}, err
 	}
 	c.service.keepNote(ctx, c.projectID, c.memory, n)
@@ -146,10 +159,23 @@ func (c *conversing) conclude(ctx context.Context, cause error, n note) (reply, 
 		ConversationID: conversationID(c.projectID), Response: t.answer.Content, Code: t.answer.Code, Actions: t.answer.Actions,
 		MessageID: t.answer.ID, Model: t.answer.Model, Usage: spent, stop: c.outcome.Stop,
 	}
-	if c.apply && !cancelled && len(r.Actions) > 0 {
+	if c.apply && t.answer.Status == complete && len(r.Actions) > 0 {
 		c.applyTo(ctx, t.answer, &r)
 	}
 	return r, nil
+}
+
+// storeAttempts is how often storing is begun, over some seconds: who has read an answer should find it again.
+const storeAttempts = 6
+
+// store stores the turn, for as long as storage may come back. Errors: finish's.
+func (c *conversing) store(ctx context.Context, t turn, spent usage) error {
+	for attempt := 1; ; attempt++ {
+		err := c.service.finish(ctx, c.reserved, c.projectID, t, spent)
+		if !errors.Is(err, db.ErrUnavailable) || attempt == storeAttempts || !awsclient.Sleep(ctx, time.Duration(attempt)*500*time.Millisecond) {
+			return err
+		}
+	}
 }
 
 // turn is what is stored.
@@ -161,7 +187,7 @@ func (c *conversing) turn(spent usage, cause error) turn {
 			Status: complete, CreatedAt: clock.Stamp(c.service.now()), AuthorID: c.userID,
 		},
 	}
-	if cause != nil {
+	if cause != nil || c.outcome.Stop == model.StopLength {
 		t.answer.Status = interrupted
 	}
 	if t.answer.Actions == nil {
@@ -182,6 +208,19 @@ func mainCode(m message) string {
 	return code
 }
 
+// whyNotApplied is what people are told.
+func whyNotApplied(err error) string {
+	told := api.AsError(err)
+	switch told.Code {
+	case api.CodeServiceUnavailable: // its answer may be all that was lost
+		return "It is not known whether the changes were applied: storage did not answer. Look at the files before you try again."
+	case api.CodePreconditionFailed, api.CodeConflict, api.CodeFileNotFound:
+		return "The changes were not applied: some of these files have changed meanwhile. Please ask again."
+	default:
+		return "The changes were not applied: " + told.Message
+	}
+}
+
 // applyTo does the actions of an answer that is stored already, so that it is never lost. If that fails, the answer says so.
 func (c *conversing) applyTo(ctx context.Context, m message, r *reply) {
 	var changes []project.Operation
@@ -192,12 +231,7 @@ func (c *conversing) applyTo(ctx context.Context, m message, r *reply) {
 	if r.Applied = err == nil; r.Applied {
 		return
 	}
-	why := "the service is busy. Please try again."
-	var told *api.Error
-	if errors.As(err, &told) {
-		why = told.Message
-	}
-	c.note("The changes were not applied: " + why)
+	c.note(whyNotApplied(err))
 	m.Content = c.text.String()
 	r.Response = m.Content
 	if failed := c.service.amend(ctx, c.projectID, m); failed != nil {

@@ -112,7 +112,7 @@ func TestWhatCannotBeAppliedIsAnsweredAllTheSame(t *testing.T) {
 		ada.Do(http.MethodPost, "/api/projects/"+projectID+"/files", object{"path": "/a.ts", "content": "mine, newer\n"}).Want(t, http.StatusOK)
 	}))
 	got := ada.chat(projectID, "Change it.", "apply", true).Want(t, http.StatusOK)
-	if got.Body["applied"] != false || len(got.List("actions")) != 1 || !strings.Contains(got.Text("response"), "Done.\n\n> The changes were not applied: operations[0]: If-Match") {
+	if got.Body["applied"] != false || len(got.List("actions")) != 1 || !strings.Contains(got.Text("response"), "Done.\n\n> The changes were not applied: some of these files have changed meanwhile.") {
 		t.Errorf("%s", got.Raw)
 	}
 	if ada.content(projectID, "/a.ts") != "mine, newer\n" {
@@ -197,7 +197,7 @@ func TestAnAnswerOfActionsAloneSaysWhatTheyAre(t *testing.T) {
 	projectID := ada.project("", project.Private)
 	w.model.play(model.TaskChat, says().calling("1", "create_file", `{"path":"/x","content":""}`).ending(model.Outcome{Stop: model.StopLength, Usage: scriptUsage}))
 	got := ada.chat(projectID, "Make it.").Want(t, http.StatusOK)
-	if got.Text("response") != "These are the changes:\n\n- `create_file /x`\n\n> The answer was cut off here: it has reached its greatest length." {
+	if got.Text("response") != "These are the changes:\n\n- `create_file /x`\n\n> The answer was cut off here: it has reached its greatest length. Nothing of it is applied." {
 		t.Errorf("%s", got.Raw)
 	}
 }
