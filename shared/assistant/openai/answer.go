@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +22,7 @@ import (
 // maxAnswer is the largest stream that is read: a hundred times what an answer should need.
 const maxAnswer = 64 << 20
 
-// chunk is an event of the stream, or a whole answer. What servers write in more than one way is taken as it comes. Reasoning
-// (reasoning_content, reasoning, thinking) is not for the user, and not read.
+// chunk is an event of the stream, or a whole answer. What servers write in more than one way is taken as it comes.
 type chunk struct {
 	Model   string         `json:"model"`
 	Choices []choice       `json:"choices"` // empty in the chunk with the usage
@@ -43,6 +43,15 @@ type delta struct {
 	Refusal      string         `json:"refusal"`
 	ToolCalls    []callDelta    `json:"tool_calls"`
 	FunctionCall *functionDelta `json:"function_call"` // before there were tools
+	// What the model thinks is not for the user; only that it does is told. DeepSeek, vLLM and llama.cpp have the first, OpenRouter,
+	// Ollama and Groq the second.
+	ReasoningContent jsontext.Value `json:"reasoning_content"`
+	Reasoning        jsontext.Value `json:"reasoning"`
+}
+
+// thinks reports that a delta brings reasoning.
+func (d delta) thinks() bool {
+	return words(d.ReasoningContent) != "" || words(d.Reasoning) != "" || slices.ContainsFunc(partsOf(d.Content), isThinking)
 }
 
 type callDelta struct {
@@ -73,8 +82,9 @@ type answer struct {
 	// emitted is emit's error.
 	emitted error
 	// finish is the server's word that the answer is complete.
-	finish  string
-	refusal strings.Builder
+	finish string
+	// refused says that the model, in place of an answer, said why it gives none. That is not for the log: it is about the question.
+	refused bool
 }
 
 func newAnswer(modelName string, r model.Request, emit func(model.Part) error) *answer {
@@ -139,7 +149,7 @@ func (a *answer) take(event string, data []byte) error {
 		return readReply(data).streamed()
 	}
 	if err != nil {
-		return fmt.Errorf("event: %w", err)
+		return errors.New("an event that can't be read") // the decoder's words can quote it
 	}
 	if c.Model != "" {
 		a.outcome.Model = c.Model
@@ -170,7 +180,12 @@ func states(v jsontext.Value) bool {
 
 // say hands on what a delta adds.
 func (a *answer) say(d delta) error {
-	a.refusal.WriteString(d.Refusal)
+	a.refused = a.refused || d.Refusal != ""
+	if d.thinks() {
+		if err := a.parts.emit(model.Part{Kind: model.Thinking}); err != nil {
+			return err
+		}
+	}
 	if err := a.parts.text(prose(d.Content)); err != nil {
 		return err
 	}
@@ -191,20 +206,30 @@ func prose(content jsontext.Value) string {
 	if content.Kind() != '[' {
 		return words(content)
 	}
-	var all []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(content, &all, lenient) != nil {
-		return ""
-	}
 	var b strings.Builder
-	for _, part := range all {
+	for _, part := range partsOf(content) {
 		if part.Type == "text" {
 			b.WriteString(part.Text)
 		}
 	}
 	return b.String()
+}
+
+// contentPart is a part of a content that has some.
+type contentPart struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+func isThinking(p contentPart) bool { return p.Type == "thinking" }
+
+// partsOf are the parts of a content; none of one that is a string.
+func partsOf(content jsontext.Value) []contentPart {
+	var all []contentPart
+	if content.Kind() != '[' || json.Unmarshal(content, &all, lenient) != nil {
+		return nil
+	}
+	return all
 }
 
 // end settles what the answer came to, after it ended or broke off with err. An answer is complete once the server has said why it
@@ -220,13 +245,13 @@ func (a *answer) end(err error) error {
 			return failed
 		case err != nil:
 			return &model.Error{Fault: model.Unavailable, Cause: fmt.Errorf("the answer was cut short: %w", err)}
-		case a.refusal.Len() == 0:
+		case !a.refused:
 			return &model.Error{Fault: model.Unavailable, Cause: errors.New("the answer was cut short: it ended without a finish reason")}
 		}
 	}
 	stop, fault := ending(a.finish)
-	if a.refusal.Len() > 0 {
-		return &model.Error{Fault: model.Refused, Cause: errors.New(a.refusal.String())}
+	if a.refused {
+		return &model.Error{Fault: model.Refused, Cause: errors.New("the model refused")}
 	}
 	if fault != "" {
 		return &model.Error{Fault: fault, Cause: fmt.Errorf("the answer ended by %q", a.finish)}

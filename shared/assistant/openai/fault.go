@@ -18,17 +18,27 @@ import (
 type reply struct {
 	status              int // 0 inside of a stream that does not say
 	message, code, kind string
-	location            string
-	final               bool
+	// said is all of it, to judge it by and not to be told: what is not known for an error's message can be the prompt.
+	said      string
+	mediaType string
+	location  string
+	final     bool
 }
 
-// Error is all that the server said.
+// Error is what the server said, if it said it in a way that is known; else only that it did.
 func (r *reply) Error() string {
 	var b strings.Builder
 	if r.status != 0 {
 		fmt.Fprintf(&b, "status %d: ", r.status)
 	}
-	b.WriteString(r.message)
+	switch {
+	case r.message != "":
+		b.WriteString(r.message)
+	case r.mediaType != "":
+		fmt.Fprintf(&b, "nothing that can be read, of type %q", r.mediaType)
+	default:
+		b.WriteString("nothing that can be read")
+	}
 	for _, more := range []string{r.kind, r.code, r.location} {
 		if more != "" {
 			fmt.Fprintf(&b, " (%s)", more)
@@ -54,28 +64,69 @@ func readReply(data []byte) *reply {
 		Detail   jsontext.Value `json:"detail"`
 		Type     jsontext.Value `json:"type"`
 		Code     jsontext.Value `json:"code"`
-		Metadata jsontext.Value `json:"metadata"` // of OpenRouter: what its own provider said
+		Metadata jsontext.Value `json:"metadata"` // of OpenRouter: what its own provider said, and what of the prompt was flagged
 	}
+	r := &reply{said: string(data)}
 	var outer, inner fields
 	if err := json.Unmarshal(data, &outer, lenient); err != nil {
-		return &reply{message: strings.ToValidUTF8(string(data), "\uFFFD")}
+		return r
 	}
 	if err := json.Unmarshal(outer.Error, &inner, lenient); err != nil || outer.Error.Kind() != '{' {
 		inner = outer
-		if text := words(outer.Error); text != "" {
+		if text := plain(outer.Error); text != "" {
 			inner.Message = outer.Error
 		}
 	}
-	r := &reply{message: words(inner.Message), kind: words(inner.Type), code: words(inner.Code)}
-	for _, more := range []jsontext.Value{inner.Detail, inner.Metadata} {
-		if text := words(more); text != "" {
-			r.message = strings.TrimSpace(r.message + " " + text)
-		}
+	r.message, r.kind, r.code = plain(inner.Message), plain(inner.Type), plain(inner.Code)
+	for _, text := range append(details(inner.Detail), providers(inner.Metadata)) {
+		r.message = strings.TrimSpace(r.message + " " + text)
 	}
+	r.said = r.message + " " + words(inner.Metadata)
 	if r.message == "" {
-		r.message = string(data)
+		r.said = string(data)
 	}
 	return r
+}
+
+// details are FastAPI's: a text, or what is wrong with each field. The fields' input, which is the prompt, lies beside that.
+func details(v jsontext.Value) []string {
+	var fields []struct {
+		Message string `json:"msg"`
+	}
+	if v.Kind() != '[' || json.Unmarshal(v, &fields, lenient) != nil {
+		return []string{plain(v)}
+	}
+	var all []string
+	for _, f := range fields {
+		all = append(all, f.Message)
+	}
+	return all
+}
+
+// providers is the message in OpenRouter's metadata, in which its own provider's answer is a text.
+func providers(metadata jsontext.Value) string {
+	var said struct {
+		Raw  string `json:"raw"`
+		Name string `json:"provider_name"`
+	}
+	if metadata.Kind() != '{' || json.Unmarshal(metadata, &said, lenient) != nil {
+		return ""
+	}
+	if raw := []byte(said.Raw); jsontext.Value(raw).Kind() == '{' {
+		said.Raw = readReply(raw).message
+	} else {
+		said.Raw = ""
+	}
+	return strings.TrimSpace(said.Raw + " " + said.Name)
+}
+
+// plain is a value's text, if it is one or a number.
+func plain(v jsontext.Value) string {
+	switch v.Kind() {
+	case '"', '0':
+		return words(v)
+	}
+	return ""
 }
 
 // words is a value as text: a string's own, else its JSON; null and nothing are "".
@@ -152,7 +203,7 @@ func (r *reply) fault() model.Fault {
 			return fault
 		}
 	}
-	said := strings.ToLower(r.message)
+	said := strings.ToLower(r.said)
 	for _, phrase := range phrases {
 		if strings.Contains(said, phrase.text) {
 			return phrase.fault
@@ -186,11 +237,14 @@ func blames(kind string) bool {
 // not supported with this model. Use 'max_completion_tokens' instead."
 func (r *reply) wantsOtherLimit() bool {
 	return r.status == http.StatusBadRequest && r.fault() == model.Misconfigured &&
-		strings.Contains(r.message, "max_tokens") && strings.Contains(r.message, "max_completion_tokens")
+		strings.Contains(r.said, "max_tokens") && strings.Contains(r.said, "max_completion_tokens")
 }
 
-// maxText is how much of what a server said goes to the log.
-const maxText = 1000
+// maxText is how many bytes of an error go to the log, maxSaid how many of one that the server stated.
+const (
+	maxText = 1000
+	maxSaid = 200
+)
 
 // withoutKey makes sure that no error quotes the key, whatever the server sent back, and that none fills the log.
 func withoutKey(err error, key string) error {
@@ -203,10 +257,15 @@ func withoutKey(err error, key string) error {
 	if key != "" {
 		clean = strings.ReplaceAll(clean, key, "[key]")
 	}
-	if len(clean) > maxText {
-		clean = strings.ToValidUTF8(clean[:maxText], "") + "…"
+	limit := maxText
+	var stated *reply
+	if errors.As(err, &stated) {
+		limit = maxSaid
 	}
-	if clean == text {
+	if len(clean) > limit {
+		clean = strings.ToValidUTF8(clean[:limit], "") + "…"
+	}
+	if clean == text && stated == nil { // what was stated holds more than it tells
 		return failed
 	}
 	return &model.Error{Fault: failed.Fault, RetryAfter: failed.RetryAfter, Cause: errors.New(clean)}

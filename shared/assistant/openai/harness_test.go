@@ -111,11 +111,16 @@ type collected struct {
 	calls    []model.Call
 	sequence string // t for text, c for a call, in their order
 	open     bool
+	thoughts int
 	broken   string // how the parts were out of order
 }
 
 // take is an emit.
 func (c *collected) take(p model.Part) error {
+	if p == (model.Part{Kind: model.Thinking}) {
+		c.thoughts++
+		return nil
+	}
 	last := len(c.calls) - 1
 	switch inside := c.open && p.CallID == c.calls[last].ID; {
 	case p.Kind == model.Text && !c.open && p.Text != "":

@@ -65,6 +65,9 @@ func TestAnyPartition(t *testing.T) {
 		if len(calls) > 0 {
 			want = model.StopTools
 		}
+		if want := strings.Count(answer, thought); got.thoughts != want {
+			rt.Fatalf("%d thoughts, want %d, of %s", got.thoughts, want, answer)
+		}
 		if got.text != text || len(got.calls) != len(calls) || outcome.Stop != want {
 			rt.Fatalf("%+v, %+v of %s", got, outcome, answer)
 		}
@@ -78,7 +81,11 @@ func TestAnyPartition(t *testing.T) {
 	})
 }
 
-// mix is the answer as an event stream: deltas in any mixture, of which each call's are in order, and calls begin in theirs.
+// thought is what a model thinks. Nobody is told it.
+const thought = `"Hm, hm."`
+
+// mix is the answer as an event stream: deltas in any mixture, of which each call's are in order, and calls begin in theirs; anywhere
+// between them the model thinks.
 func mix(rt *rapid.T, text string, calls []model.Call) string {
 	lanes := make([][]string, len(calls)+1)
 	for _, piece := range split(rt, text) {
@@ -123,6 +130,10 @@ func mix(rt *rapid.T, text string, calls []model.Call) string {
 		}
 		if rapid.Bool().Draw(rt, "comment") {
 			b.WriteString(": keep-alive" + newline + newline)
+		}
+		for range rapid.IntRange(0, 2).Draw(rt, "thoughts") {
+			name := rapid.SampledFrom([]string{"reasoning_content", "reasoning"}).Draw(rt, "name")
+			b.WriteString("data: " + say(fmt.Sprintf(`{"content":null,%q:%s}`, name, thought)) + newline + newline)
 		}
 		b.WriteString("data: " + chunk + newline + newline)
 	}

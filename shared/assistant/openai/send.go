@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"mime"
 	"net/http"
 	"strconv"
 	"time"
@@ -82,6 +83,7 @@ func (s *server) try(ctx context.Context, data []byte, key string) (*http.Respon
 	said, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal)) // the status says enough where the rest is lost
 	stated := readReply(said)
 	stated.status = response.StatusCode
+	stated.mediaType, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))
 	stated.location = response.Header.Get("Location")
 	stated.final = response.Header.Get("X-Should-Retry") == "false" // OpenAI's own word
 	return nil, &model.Error{Fault: stated.fault(), RetryAfter: retryAfter(response.Header), Cause: stated}

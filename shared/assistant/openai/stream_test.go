@@ -21,6 +21,7 @@ func TestAnswers(t *testing.T) {
 		sequence string
 		stop     model.Stop
 		usage    model.Usage
+		thoughts int
 	}{
 		"text": {
 			answer: events(say(`{"role":"assistant","content":""}`), hello, say(`{"content":", you"}`), stop, someUsage, done),
@@ -46,7 +47,8 @@ func TestAnswers(t *testing.T) {
 			answer: events(`{"model":null,"choices":null,"usage":null}`, `{"choices":[{"delta":null}]}`,
 				say(`{"content":null,"tool_calls":null,"refusal":null,"function_call":null,"reasoning_content":null}`), hello, stop), text: "Hello", stop: model.StopEnd,
 		},
-		"reasoning is skipped": {
+		"reasoning is heard of, not read": {
+			thoughts: 3,
 			answer: events(say(`{"reasoning_content":"Hm"}`), say(`{"reasoning":"Hm","content":""}`), say(`{"thinking":{"a":1}}`),
 				say(`{"content":[{"type":"thinking","text":"Hm","thinking":[{"type":"text","text":"Hm"}]},{"type":"text","text":"Hel"}]}`), say(`{"content":"lo"}`), stop),
 			text: "Hello", stop: model.StopEnd,
@@ -188,6 +190,9 @@ func TestAnswers(t *testing.T) {
 			if got.text != tc.text || got.sequence != tc.sequence || !cmp.Equal(got.calls, tc.calls) {
 				t.Errorf("got %q %q %+v", got.text, got.sequence, got.calls)
 			}
+			if got.thoughts != tc.thoughts {
+				t.Errorf("%d thoughts", got.thoughts)
+			}
 			if outcome.Stop != tc.stop || outcome.Usage != tc.usage || (outcome.Model != "m-1" && strings.Contains(tc.answer, "m-1")) {
 				t.Errorf("outcome %+v", outcome)
 			}
@@ -208,20 +213,21 @@ func TestNoAnswers(t *testing.T) {
 		"torn":                          {events(hello) + `data: {"choices":[{"del`, model.Unavailable, "cut short"},
 		"[DONE] without a reason":       {events(hello, done), model.Unavailable, "without a finish reason"},
 		"an empty reason":               {events(finish(`{"content":"a"}`, ""), done), model.Unavailable, "cut short"},
-		"not JSON":                      {events(hello, "oops", stop), model.Unavailable, "cut short"},
-		"another type":                  {events(`{"choices":"none"}`), model.Unavailable, "cut short"},
+		"not JSON":                      {events(hello, "I can't do that.", stop), model.Unavailable, "cut short"},
+		"another type":                  {events(`{"choices":"I can't do that."}`), model.Unavailable, "cut short"},
+		"another type inside":           {events(`{"choices":[{"delta":{"refusal":["I can't do that."]},"index":0}]}`), model.Unavailable, "cut short"},
 		"a call that comes back":        {events(say(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]}`), hello, say(`{"tool_calls":[{"index":0,"function":{"arguments":"1"}}]}`), stop), model.Unavailable, "had ended"},
 		"given up by the server":        {events(hello, finish(`{}`, "abort"), done), model.Unavailable, `"abort"`},
 		"filtered":                      {events(hello, finish(`{}`, "content_filter"), someUsage, done), model.Refused, "content_filter"},
-		"refused":                       {events(say(`{"refusal":"I can't "}`), say(`{"refusal":"do that."}`), stop, someUsage, done), model.Refused, "I can't do that."},
-		"refused and broken off":        {events(say(`{"refusal":"No."}`)), model.Refused, "No."},
+		"refused":                       {events(say(`{"refusal":"I can't "}`), say(`{"refusal":"do that."}`), stop, someUsage, done), model.Refused, "the model refused"},
+		"refused and broken off":        {events(say(`{"refusal":"I can't do that."}`)), model.Refused, "the model refused"},
 		"an error in the stream":        {events(hello, `{"error":{"message":"The server had an error","type":"server_error","param":null,"code":null}}`), model.Unavailable, "The server had an error"},
 		"its code is a status":          {events(hello, `{"error":{"message":"bad","type":"BadRequestError","code":400}}`, done), model.Misconfigured, "status 400: bad"},
 		"its code is a server's":        {events(`{"error":{"code":502,"message":"Provider disconnected"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}`), model.Unavailable, "Provider disconnected"},
 		"its type blames us":            {events(`{"error":{"message":"no such thing","type":"invalid_request_error"}}`), model.Misconfigured, "no such thing"},
 		"too long, noticed late":        {events(`{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}`), model.TooLong, "exceeded"},
 		"an error as text, as Ollama":   {events(hello, `{"error":"an error was encountered while running the model"}`), model.Unavailable, "while running"},
-		"an error as an event":          {"event: error\ndata: overloaded\n\n", model.Unavailable, "overloaded"},
+		"an error as an event":          {"event: error\ndata: I can't do that.\n\n", model.Unavailable, "nothing that can be read"},
 		"vLLM's bare error":             {events(`{"object":"error","message":"maximum context length is 8","type":"BadRequestError","code":400}`), model.TooLong, "is 8"},
 		"an error in place of a stream": {`{"error":{"message":"Rate limit exceeded","code":429}}`, model.Unavailable, "Rate limit"},
 	} {
@@ -232,6 +238,9 @@ func TestNoAnswers(t *testing.T) {
 			wantFault(t, err, tc.want)
 			if !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("%v does not say %q", err, tc.says)
+			}
+			if strings.Contains(err.Error(), "do that") {
+				t.Errorf("%v quotes what the model said", err)
 			}
 			if n := len(u.requests()); n != 1 {
 				t.Errorf("asked %d times, though an answer had begun", n)
