@@ -24,8 +24,8 @@ func NewDraft(stored Files) *Draft { return &Draft{overlay: newOverlay(stored)} 
 // Actions are those taken in, in their order. The search and replacement of an edit have the line endings of their file.
 func (d *Draft) Actions() []Action { return d.done }
 
-// Operations is what the actions come to, as a batch (API.md §5): no path twice, each with the version that was checked, nothing for a
-// file that is in the end as it was.
+// Operations is what the actions come to, as a batch (API.md §5): no path twice, each with the version that was checked. A file whose
+// content was written and is in the end as it was is among them, for its version; one that was only moved and came back is not.
 func (d *Draft) Operations() []Operation { return d.operations }
 
 // Apply checks an action against the draft and takes it in. Errors: *Problem, which leaves the draft as it was; storage's.

@@ -16,8 +16,7 @@ const (
 )
 
 // settle is what has become of the touched paths, told so that each is one operation's at most: a file that only changed its name is a
-// rename's if its old path is left and its new one was free, and everywhere else it is written with its content; then what is written
-// as it was is found out.
+// rename's if its old path is left and its new one was free, and everywhere else it is written with its content.
 func (o *overlay) settle(ctx context.Context) (map[string]state, error) {
 	settled := maps.Clone(o.changed)
 	for _, p := range o.order {
@@ -34,23 +33,11 @@ func (o *overlay) settle(ctx context.Context) (map[string]state, error) {
 		}
 		settled[p] = state{exists: true, content: f.content}
 	}
-	for _, p := range o.order {
-		s, before := settled[p], o.known[p]
-		if !s.exists || s.origin != "" || !before.exists || before.Size != len(s.content) {
-			continue
-		}
-		before, err := o.read(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		if before.isText && before.content == s.content {
-			settled[p] = state{exists: true, origin: p}
-		}
-	}
 	return settled, nil
 }
 
-// operationsOf are the operations that lead from what is stored to what is settled, in the order of the paths' first touch.
+// operationsOf are the operations that lead from what is stored to what is settled, in the order of the paths' first touch. A file that
+// is written as it was is written all the same: the batch changes nothing for the same bytes, but says whether they still are the same.
 func (o *overlay) operationsOf(settled map[string]state) []Operation {
 	moved := map[string]bool{} // the old paths of renames
 	for p, s := range settled {

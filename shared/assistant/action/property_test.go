@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -110,8 +111,8 @@ func batch(stored map[string]string, operations []action.Operation) (map[string]
 		}
 		switch op.Op {
 		case "create", "update":
-			if !utf8.ValidString(op.Content) || exists && op.Content == content {
-				return nil, fmt.Errorf("%+v is nothing to write", op)
+			if !utf8.ValidString(op.Content) {
+				return nil, fmt.Errorf("%+v is no text", op)
 			}
 			after[op.Path], created[op.Path] = op.Content, op.Op == "create"
 		case "delete":
@@ -163,6 +164,9 @@ func TestOperationsAreTheActions(t *testing.T) {
 			case err == nil:
 				files = after
 				taken++
+				if a.Content != nil && !writes(d.Operations(), a.Path) {
+					t.Fatalf("%+v does not write %s", d.Operations(), a.Path)
+				}
 			case !errors.As(err, &problem):
 				t.Fatal(err)
 			case possible && !mayBeRefused(stored, a, problem.Text, taken):
@@ -192,6 +196,11 @@ func TestOperationsAreTheActions(t *testing.T) {
 			t.Fatal(diff)
 		}
 	})
+}
+
+// writes reports whether operations write a path, were it with what it has.
+func writes(operations []action.Operation, p string) bool {
+	return slices.ContainsFunc(operations, func(op action.Operation) bool { return op.Path == p && (op.Op == "create" || op.Op == "update") })
 }
 
 // mayBeRefused are the exceptions: too many actions, a stored folder whose files the draft has taken away, binary files that would have
