@@ -37,10 +37,13 @@ func readFiles(ctx context.Context, view *project.View) (*projectFiles, error) {
 	return f, nil
 }
 
+// Prepare implements action.Files.
+func (f *projectFiles) Prepare(ctx context.Context, paths ...string) error { return f.lookUp(ctx, paths...) }
+
 // Stat implements action.Files.
 func (f *projectFiles) Stat(ctx context.Context, path string) (action.File, bool, error) {
 	info, ok, err := f.find(ctx, path)
-	return action.File{ETag: info.ETag, Size: info.Size}, ok, err
+	return action.File{ETag: info.ETag}, ok, err
 }
 
 func (f *projectFiles) find(ctx context.Context, path string) (project.FileInfo, bool, error) {

@@ -46,11 +46,12 @@ func problemf(format string, args ...any) *Problem { return &Problem{fmt.Sprintf
 type File struct {
 	// ETag is the version that the file is in, for the batch's precondition.
 	ETag string
-	Size int
 }
 
 // Files is the project as it is stored. Errors are storage's.
 type Files interface {
+	// Prepare tells of the paths that Stat will be asked for next, so that storage can be asked once for all of them.
+	Prepare(ctx context.Context, paths ...string) error
 	// Stat tells of the file at a path; ok is false if there is none.
 	Stat(ctx context.Context, path string) (f File, ok bool, err error)
 	// HasInside reports whether there are files that need path to be a folder.

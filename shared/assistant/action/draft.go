@@ -49,6 +49,9 @@ func (d *Draft) take(ctx context.Context, a *Action) ([]Operation, error) {
 	if err := checkPath("path", a.Path); err != nil {
 		return nil, err
 	}
+	if err := d.prepare(ctx, placesOf(a)...); err != nil {
+		return nil, err
+	}
 	if err := d.do(ctx, a); err != nil {
 		return nil, err
 	}
@@ -58,6 +61,18 @@ func (d *Draft) take(ctx context.Context, a *Action) ([]Operation, error) {
 	}
 	operations := d.operationsOf(settled)
 	return operations, checkBatch(operations)
+}
+
+// placesOf are the paths that an action's checks look at: its own, and where it makes a file, also the folders that this is in.
+func placesOf(a *Action) []string {
+	places := []string{a.Path}
+	switch {
+	case a.Type == CreateFile:
+		places = append(places, path.Ancestors(a.Path)...)
+	case a.Type == RenameFile && a.To != nil && path.Check(*a.To) == "":
+		places = append(append(places, *a.To), path.Ancestors(*a.To)...)
+	}
+	return places
 }
 
 func (d *Draft) do(ctx context.Context, a *Action) error {

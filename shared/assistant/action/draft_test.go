@@ -17,21 +17,33 @@ import (
 
 // files are a project, by path. They count what is asked of them.
 type files struct {
-	stored map[string]string
-	asked  map[string]int
-	broken error
+	stored   map[string]string
+	asked    map[string]int
+	prepared map[string]bool
+	broken   error
 }
 
 func newFiles(stored map[string]string) *files {
-	return &files{stored: stored, asked: map[string]int{}}
+	return &files{stored: stored, asked: map[string]int{}, prepared: map[string]bool{}}
 }
 
 func etagOf(path, content string) string { return fmt.Sprintf("%q", path+"@"+content) }
 
+func (f *files) Prepare(_ context.Context, paths ...string) error {
+	f.asked["prepare"]++
+	for _, p := range paths {
+		f.prepared[p] = true
+	}
+	return f.broken
+}
+
 func (f *files) Stat(_ context.Context, path string) (action.File, bool, error) {
 	f.asked["stat "+path]++
+	if !f.prepared[path] {
+		f.asked["unprepared"]++
+	}
 	content, ok := f.stored[path]
-	return action.File{ETag: etagOf(path, content), Size: len(content)}, ok, f.broken
+	return action.File{ETag: etagOf(path, content)}, ok, f.broken
 }
 
 func (f *files) HasInside(_ context.Context, path string) (bool, error) {
@@ -320,7 +332,7 @@ func TestStorage(t *testing.T) {
 	f := newFiles(project())
 	d := apply(t, f, edit("/a.ts", "one", "1"), edit("/a.ts", "two", "2"), create("/src/x/y", ""), create("/src/x/z", ""), rename("/src/x/y", "/src/x/w"))
 	for what, times := range f.asked {
-		if times > 1 {
+		if times > 1 && what != "prepare" {
 			t.Errorf("%s: %d times", what, times)
 		}
 	}
@@ -340,5 +352,29 @@ func TestStorage(t *testing.T) {
 	}
 	if err := d.Apply(t.Context(), create("/n", "")); err != nil {
 		t.Error(err)
+	}
+}
+
+// Storage that is far is told once what an action will look at, however deep its folders are, and not again what it was asked already.
+func TestPrepare(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("/d", 250)
+	for name, c := range map[string]struct {
+		actions  []action.Action
+		prepares int
+	}{
+		"create":          {[]action.Action{create(deep+"/a", "")}, 1},
+		"create beside":   {[]action.Action{create(deep+"/a", ""), create(deep+"/b", "")}, 2},
+		"rename":          {[]action.Action{rename("/a.ts", deep+"/a")}, 1},
+		"update, edit":    {[]action.Action{update("/a.ts", "x"), edit("/a.ts", "x", "y"), remove("/a.ts")}, 1},
+		"a dependency":    {[]action.Action{add("/package.json", "zod@^4.0.0")}, 1},
+		"there and back":  {[]action.Action{rename("/a.ts", "/n"), rename("/n", "/a.ts")}, 1},
+		"moved by itself": {[]action.Action{rename("/a.ts", "/a.ts/n")}, 1},
+	} {
+		f := newFiles(project())
+		apply(t, f, c.actions...)
+		if f.asked["prepare"] != c.prepares || f.asked["unprepared"] != 0 {
+			t.Errorf("%s: prepared %d times, %d not", name, f.asked["prepare"], f.asked["unprepared"])
+		}
 	}
 }

@@ -46,6 +46,21 @@ func (o *overlay) set(path string, s state) {
 	o.changed[path] = s
 }
 
+// prepare announces the paths that are not known yet, in one call if there are any.
+func (o *overlay) prepare(ctx context.Context, paths ...string) error {
+	var unknown []string
+	for _, p := range paths {
+		_, known := o.known[p]
+		if _, touched := o.changed[p]; !known && !touched {
+			unknown = append(unknown, p)
+		}
+	}
+	if unknown == nil {
+		return nil
+	}
+	return o.stored.Prepare(ctx, unknown...) //nolint:wrapcheck // storage's own
+}
+
 // file is what storage has at a path.
 func (o *overlay) file(ctx context.Context, path string) (*storedFile, error) {
 	if known, ok := o.known[path]; ok {
