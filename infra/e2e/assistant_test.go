@@ -412,13 +412,13 @@ func TestTroubleWithTheModel(t *testing.T) {
 // The limits hold, each with its error.
 func TestLimitsOfTheAssistant(t *testing.T) {
 	t.Parallel()
-	m := newLLM(t, func(a *llmAnswer) { a.text("Yes."); a.end(9_000, 1_000) })
-	p := m.start(t, "LIMIT_AI_MINUTE=3", "AI_MONTHLY_TOKENS=25000", "AI_GLOBAL_MONTHLY_TOKENS=45000")
+	m := newLLM(t, func(a *llmAnswer) { a.text("Yes."); a.end(4_000, 1_000) })
+	p := m.start(t, "LIMIT_AI_MINUTE=3", "AI_MONTHLY_TOKENS=12000", "AI_GLOBAL_MONTHLY_TOKENS=22000")
 	const ask = `{"prompt":"Is it?"}`
 	ada, grace := newClient(t, p.url), newClient(t, p.url)
 	ada.signUp("ada")
 	grace.signUp("grace")
-	for range 3 { // ten thousand tokens each: the last one is asked for no more than what is left
+	for range 3 { // five thousand tokens each: the last one is asked for no more than what is left
 		ada.do("POST", "/api/ai/generate", ask).want(t, http.StatusOK)
 	}
 	limited := ada.do("POST", "/api/ai/generate", ask)
