@@ -3,7 +3,6 @@ package action
 import (
 	"errors"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -52,66 +51,19 @@ var npmSections = []string{"dependencies", "devDependencies", "optionalDependenc
 func (npm) edit(content string, packages []dependency) (string, error) {
 	const mark = "\uFEFF"
 	text, marked := strings.CutPrefix(content, mark)
-	for _, d := range packages {
-		var err error
-		if text, err = d.inPackageJSON(text); err != nil {
-			return "", err
-		}
-	}
-	if marked {
-		text = mark + text
-	}
-	return text, nil
-}
-
-// inPackageJSON is a package.json with the dependency in it.
-func (d dependency) inPackageJSON(text string) (string, error) {
-	root, err := readJSONObject(text)
+	p, err := readPackageJSON(text, packages)
 	if err != nil {
 		return "", err
 	}
-	sections := map[string]jsonObject{}
-	for _, name := range npmSections {
-		m, ok := root.member(name)
-		if !ok {
-			continue
-		}
-		section, err := m.object(text)
-		if err != nil {
-			return "", errors.New("its " + name + " is not an object")
-		}
-		sections[name] = section
-	}
-	for _, name := range npmSections {
-		section := sections[name]
-		m, ok := section.member(d.name)
-		switch {
-		case !ok:
-		case d.version == "":
-			return text, nil
-		case text[m.value] != '"':
-			return "", errors.New("its " + name + " has something else than a text for " + d.name)
-		default:
-			return text[:m.value] + quoted(d.version) + text[m.end:], nil
+	for _, d := range packages {
+		if err := p.put(d); err != nil {
+			return "", err
 		}
 	}
-	if d.version == "" {
-		d.version = anyNpm
+	if text = p.written(); marked {
+		text = mark + text
 	}
-	section, exists := sections[npmSections[0]]
-	if !exists {
-		return root.insert(text, root.indexOf("devDependencies"), npmSections[0], d.asObject(text, root)), nil
-	}
-	if len(section.members) == 0 {
-		return text[:section.start] + d.asObject(text, root) + text[section.end:], nil
-	}
-	return section.insert(text, section.placeFor(d.name), d.name, quoted(d.version)), nil
-}
-
-// asObject is an object with just this member, laid out as the members of the root are.
-func (d dependency) asObject(text string, root jsonObject) string {
-	space, colon := root.layout(text)
-	return "{" + deeper(space) + quoted(d.name) + colon + quoted(d.version) + space + "}"
+	return text, nil
 }
 
 // deeper is the white space before the members of an object that itself is at this white space.
@@ -210,19 +162,6 @@ func (o jsonObject) indexOf(name string) int {
 	return len(o.members)
 }
 
-// placeFor is where a name belongs among names in order; behind the last one if they are in none.
-func (o jsonObject) placeFor(name string) int {
-	names := make([]string, len(o.members))
-	for i, m := range o.members {
-		names[i] = m.name
-	}
-	if !slices.IsSorted(names) {
-		return len(names)
-	}
-	at, _ := slices.BinarySearch(names, name)
-	return at
-}
-
 // layout is the white space in front of a member and what is between its name and its value, as the object's first member has them.
 func (o jsonObject) layout(text string) (space, colon string) {
 	if len(o.members) == 0 {
@@ -233,22 +172,20 @@ func (o jsonObject) layout(text string) (space, colon string) {
 }
 
 // insert puts a new member at a place, laid out as the one whose place it takes or follows.
-func (o jsonObject) insert(text string, at int, name, value string) string {
+func (o jsonObject) insert(text string, at int, name, value string) splice {
 	n := len(o.members)
 	if n == 0 {
 		space, colon := o.layout(text)
-		return text[:o.start+1] + space + quoted(name) + colon + value + "\n" + text[o.end-1:]
+		return splice{o.start + 1, o.end - 1, space + quoted(name) + colon + value + "\n"}
 	}
 	if at < n {
 		next := o.members[at]
 		space := text[o.gapBefore(text, at):next.start]
-		member := quoted(name) + text[next.colon:next.value] + value + ","
-		return text[:next.start] + member + space + text[next.start:]
+		return splice{next.start, next.start, quoted(name) + text[next.colon:next.value] + value + "," + space}
 	}
 	last := o.members[n-1]
 	space := text[o.gapBefore(text, n-1):last.start]
-	member := quoted(name) + text[last.colon:last.value] + value
-	return text[:last.end] + "," + space + member + text[last.end:]
+	return splice{last.end, last.end, "," + space + quoted(name) + text[last.colon:last.value] + value}
 }
 
 // gapBefore is where the white space in front of a member begins: behind the comma, or the brace.

@@ -58,7 +58,7 @@ func (o *overlay) prepare(ctx context.Context, paths ...string) error {
 	if unknown == nil {
 		return nil
 	}
-	return o.stored.Prepare(ctx, unknown...) //nolint:wrapcheck // storage's own
+	return o.stored.Prepare(ctx, unknown...)
 }
 
 // file is what storage has at a path.

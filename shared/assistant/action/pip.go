@@ -24,9 +24,7 @@ var (
 	pipNumber    = regexp.MustCompile(`^[0-9][A-Za-z0-9.*+!_-]*$`)
 	// pipLine is a requirement that can be changed: its name, its extras, white space, its range, and what follows.
 	pipLine = regexp.MustCompile(`^[ \t]*(` + pipName + `)([ \t]*` + pipExtras + `)?([ \t]*)(` + pipRange + `)?([ \t]*(?:;[^#\\]*)?(?:[ \t]#.*)?)$`)
-	// pipStart is what any requirement begins with.
-	pipStart = regexp.MustCompile(`^[ \t]*(` + pipName + `)(?:[^A-Za-z0-9._/:-]|$)`)
-	pipRuns  = regexp.MustCompile(`[-_.]+`)
+	pipRuns = regexp.MustCompile(`[-_.]+`)
 )
 
 func (pip) packages(texts []string) ([]dependency, error) {
@@ -66,45 +64,98 @@ func nameOnly(name string) string {
 }
 
 func (pip) edit(content string, packages []dependency) (string, error) {
+	r := readRequirements(content, packages)
 	for _, d := range packages {
-		var err error
-		if content, err = d.inRequirements(content); err != nil {
+		if err := r.put(d); err != nil {
 			return "", err
 		}
 	}
-	return content, nil
+	return strings.Join(r.lines, ""), nil
 }
 
-// inRequirements is a requirements.txt with the dependency in it: changed in its line, or at the end.
-func (d dependency) inRequirements(content string) (string, error) {
-	lines, found := strings.SplitAfter(content, "\n"), -1
+// requirements is a requirements.txt that is being changed.
+type requirements struct {
+	lines []string // with their ends
+	// at are the lines of the packages that are asked for, by their keys.
+	at map[string][]int
+	// end is how lines end, goesOn that the last one says it has a next.
+	end    string
+	goesOn bool
+}
+
+// readRequirements finds the lines of packages, in one pass however many there are.
+func readRequirements(content string, packages []dependency) *requirements {
+	r := &requirements{lines: strings.SplitAfter(content, "\n"), at: map[string][]int{}, end: lineEnding(content)}
+	if r.end == "" {
+		r.end = "\n"
+	}
+	for _, d := range packages {
+		r.at[pipKey(nameOnly(d.name))] = nil
+	}
 	continued := false
-	for i, line := range lines {
-		start := pipStart.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
-		if start != nil && !continued && pipKey(start[1]) == pipKey(nameOnly(d.name)) {
-			if found >= 0 {
-				return "", fmt.Errorf("it has %s in more than one line: use edit_file", start[1])
+	for i, line := range r.lines {
+		text := strings.TrimRight(line, "\r\n")
+		if name := nameIn(text); name != "" && !continued {
+			key := pipKey(name)
+			if lines, asked := r.at[key]; asked {
+				r.at[key] = append(lines, i)
 			}
-			found = i
 		}
-		continued = strings.HasSuffix(strings.TrimRight(line, "\r\n"), `\`)
+		continued = strings.HasSuffix(text, `\`)
 	}
-	if found < 0 && strings.HasSuffix(strings.TrimRight(content, "\r\n"), `\`) {
-		return "", errors.New("its last line goes on without a next one; repair it first, with edit_file")
+	r.goesOn = strings.HasSuffix(strings.TrimRight(content, "\r\n"), `\`)
+	return r
+}
+
+// nameIn is the name that a line begins with if it is a requirement, else "".
+func nameIn(line string) string {
+	line = strings.TrimLeft(line, " \t")
+	isName := func(c byte) bool { return isPipLetter(c) || c == '.' || c == '_' || c == '-' }
+	n := 0
+	for n < len(line) && isName(line[n]) {
+		n++
 	}
-	if found < 0 {
-		return d.appendedTo(content), nil
+	if n == 0 || !isPipLetter(line[0]) || !isPipLetter(line[n-1]) || (n < len(line) && (line[n] == '/' || line[n] == ':')) {
+		return ""
 	}
-	text := strings.TrimRight(lines[found], "\r\n")
+	return line[:n]
+}
+
+func isPipLetter(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// put puts a dependency into its line, or in a new one at the end.
+func (r *requirements) put(d dependency) error {
+	name := nameOnly(d.name)
+	found := r.at[pipKey(name)]
+	switch {
+	case len(found) > 1:
+		return fmt.Errorf("it has %s in more than one line: use edit_file", nameIn(r.lines[found[1]]))
+	case len(found) == 0 && r.goesOn:
+		return errors.New("its last line goes on without a next one; repair it first, with edit_file")
+	case len(found) == 0:
+		r.add(d)
+		return nil
+	}
+	line := r.lines[found[0]]
+	text := strings.TrimRight(line, "\r\n")
 	parts := pipLine.FindStringSubmatchIndex(text)
 	if parts == nil {
-		return "", fmt.Errorf("it has %s with an address, a hash or options, not just a range: use edit_file", nameOnly(d.name))
+		return fmt.Errorf("it has %s with an address, a hash or options, not just a range: use edit_file", name)
 	}
-	if d.version == "" {
-		return content, nil
+	if d.version != "" {
+		r.lines[found[0]] = text[:parts[3]] + d.extras(text, parts) + text[parts[6]:parts[7]] + d.version + text[parts[10]:] + line[len(text):]
 	}
-	lines[found] = text[:parts[3]] + d.extras(text, parts) + text[parts[6]:parts[7]] + d.version + text[parts[10]:] + lines[found][len(text):]
-	return strings.Join(lines, ""), nil
+	return nil
+}
+
+func (r *requirements) add(d dependency) {
+	last := &r.lines[len(r.lines)-1]
+	if *last != "" && !strings.HasSuffix(*last, "\n") {
+		*last += r.end
+	}
+	r.lines = append(r.lines, d.name+d.version+r.end)
 }
 
 // extras are those that are asked for, or else those that the line has.
@@ -116,15 +167,4 @@ func (d dependency) extras(text string, parts []int) string {
 		return ""
 	}
 	return text[parts[4]:parts[5]]
-}
-
-func (d dependency) appendedTo(content string) string {
-	end := lineEnding(content)
-	if end == "" {
-		end = "\n"
-	}
-	if content != "" && !strings.HasSuffix(content, "\n") {
-		content += end
-	}
-	return content + d.name + d.version + end
 }

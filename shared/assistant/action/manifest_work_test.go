@@ -1,0 +1,110 @@
+package action_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"devplatform/shared/assistant/action"
+)
+
+// TestManifestsAreReadOnce: a file costs the same however many packages are put into it, told by what is allocated for it.
+func TestManifestsAreReadOnce(t *testing.T) { //nolint:paralleltest // allocations are the process's
+	var lines, members strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&lines, "old%d==1.%d\n", i, i)
+		fmt.Fprintf(&members, ",\n    \"old%d\": \"1.%d\"", i, i)
+	}
+	for path, content := range map[string]string{
+		"/requirements.txt": lines.String(),
+		"/package.json":     "{\n  \"dependencies\": {" + members.String()[1:] + "\n  }\n}\n",
+	} {
+		cost := func(n int) float64 {
+			packages := make([]string, n)
+			for i := range packages {
+				packages[i] = fmt.Sprintf("new%d@1.0.0", i)
+				if i%2 == 0 {
+					packages[i] = fmt.Sprintf("old%d@2.0.0", i)
+				}
+			}
+			return testing.AllocsPerRun(3, func() {
+				d := action.NewDraft(newFiles(map[string]string{path: content}))
+				if err := d.Apply(t.Context(), add(path, packages...)); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
+		if one, many := cost(1), cost(50); many > 2*one {
+			t.Errorf("%s: %v allocations for a package, %v for fifty", path, one, many)
+		}
+	}
+}
+
+// TestPackagesTogetherAreAsOneByOne holds that packages that are put in at once leave the file as they do one after the other.
+func TestPackagesTogetherAreAsOneByOne(t *testing.T) {
+	t.Parallel()
+	names := []string{"a", "b", "c", "d", "e", "f"}
+	line := rapid.SampledFrom([]string{"", "a==1\n", "B>=2\r\n", "c", "d==1 # x\n", "e[x]>=1\n", "b==3\n", "-r other\n", "f @ https://x\n", "c==1 \\\n"})
+	section := rapid.Custom(func(t *rapid.T) string {
+		var members []string
+		for _, name := range rapid.Permutation(names).Draw(t, "names")[:rapid.IntRange(0, 4).Draw(t, "members")] {
+			members = append(members, rapid.SampledFrom([]string{"", " ", "\n    "}).Draw(t, "space")+fmt.Sprintf("%q", name)+
+				rapid.SampledFrom([]string{":", ": ", " : "}).Draw(t, "colon")+`"^1"`)
+		}
+		return "{" + strings.Join(members, ",") + rapid.SampledFrom([]string{"", "\n  "}).Draw(t, "end") + "}"
+	})
+	packageJSON := rapid.Custom(func(t *rapid.T) string {
+		var members []string
+		for _, name := range rapid.Permutation([]string{"name", "dependencies", "devDependencies"}).Draw(t, "sections")[:rapid.IntRange(0, 3).Draw(t, "n")] {
+			value := `"x"`
+			if name != "name" {
+				value = section.Draw(t, name)
+			}
+			members = append(members, fmt.Sprintf("\n  %q: %s", name, value))
+		}
+		return "{" + strings.Join(members, ",") + rapid.SampledFrom([]string{"", "\n"}).Draw(t, "end") + "}\n"
+	})
+	requirements := rapid.Map(rapid.SliceOfN(line, 0, 6), func(lines []string) string { return strings.Join(lines, "") })
+	rapid.Check(t, func(rt *rapid.T) {
+		path, content := "/package.json", packageJSON
+		if rapid.Bool().Draw(rt, "pip") {
+			path, content = "/requirements.txt", requirements
+		}
+		before := content.Draw(rt, "content")
+		var packages []string
+		for _, name := range rapid.Permutation(names).Draw(rt, "packages")[:rapid.IntRange(1, 5).Draw(rt, "n")] {
+			packages = append(packages, name+rapid.SampledFrom([]string{"", "@2.0.0"}).Draw(rt, "version"))
+		}
+		together, err := edited(t, path, before, packages...)
+		one := before
+		for _, p := range packages {
+			next, failed := edited(t, path, one, p)
+			if failed != nil {
+				if err == nil {
+					rt.Fatalf("%q alone: %v, together with %q not", p, failed, packages)
+				}
+				return
+			}
+			one = next
+		}
+		if err != nil || one != together {
+			rt.Fatalf("%q into %q:\n%q at once, %v\n%q one by one", packages, before, together, err, one)
+		}
+	})
+}
+
+// New packages that belong at one place are in order there, and keep it where names have none.
+func TestNewPackagesAreInOrder(t *testing.T) {
+	t.Parallel()
+	for before, want := range map[string]string{
+		`{"dependencies":{"c":"1"}}`:         `{"dependencies":{"a":"3","b":"2","c":"1","d":"5","e":"4"}}`,
+		`{"dependencies":{}}`:                `{"dependencies":{"a":"3","b":"2","d":"5","e":"4"}}`,
+		`{"dependencies":{"z":"1","c":"1"}}`: `{"dependencies":{"z":"1","c":"1","b":"2","a":"3","e":"4","d":"5"}}`,
+	} {
+		if got, err := edited(t, "/package.json", before, "b@2", "a@3", "e@4", "d@5"); err != nil || got != want {
+			t.Errorf("%s, %v, want %s", got, err, want)
+		}
+	}
+}
