@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -18,12 +17,13 @@ const maxPaths = 20
 // Mentioned are the files that a message names, in its order: by their path, with the slash in front or without, or by the end of
 // it, such as the file's name alone, if no other file's ends so. Only whole words are names, or what stands in quotes.
 func Mentioned(message string, paths []string) []string {
-	known := newPathIndex(paths)
+	known, seen := newPathIndex(paths), map[string]bool{}
 	var found []string
 	for _, w := range wordsOf(message, func(text string, quoted bool) bool { return known.find(text, quoted) != "" }) {
 		for _, text := range w.names {
 			if p := known.find(text, w.quoted); p != "" {
-				if !slices.Contains(found, p) {
+				if !seen[p] {
+					seen[p] = true
 					found = append(found, p)
 				}
 				if w.isWhole(text) {
@@ -147,41 +147,6 @@ func wordsOf(message string, accept func(text string, quoted bool) bool) []word 
 	return words
 }
 
-// closers are the quotation marks by their opening ones.
-var closers = map[rune]string{
-	'`': "`", '"': `"`, '\'': "'", '“': "”", '„': "“", '‘': "’", '«': "»", '‹': "›", '「': "」", '『': "』", '《': "》",
-}
-
-// quotesIn are the quoted names that are accepted. Any mark may open a quotation: an apostrophe before it must not hide one.
-func quotesIn(message string, accept func(text string, quoted bool) bool) []word {
-	var found []word
-	end := 0
-	for at, r := range message {
-		closer := closers[r]
-		if closer == "" || at < end {
-			continue
-		}
-		from := at + utf8.RuneLen(r)
-		rest := message[from:min(len(message), from+path.MaxBytes+len(closer))]
-		if line := strings.IndexByte(rest, '\n'); line >= 0 {
-			rest = rest[:line]
-		}
-		length := strings.Index(rest, closer)
-		if length <= 0 {
-			continue
-		}
-		text := rest[:length]
-		for _, called := range []string{lineNumber.ReplaceAllString(text, ""), text} {
-			if accept(called, true) {
-				found = append(found, word{at: from, end: from + length, quoted: true, names: []string{called}, whole: 1, bare: called})
-				end = from + length
-				break
-			}
-		}
-	}
-	return found
-}
-
 // fieldsIn are the words between white space, with where they begin.
 func fieldsIn(message string) func(yield func(int, string) bool) {
 	return func(yield func(int, string) bool) {
@@ -229,13 +194,16 @@ func newWord(at int, text string) word {
 	return w
 }
 
+// maxLayers is how many layers of brackets and quotes are taken off a word.
+const maxLayers = 8
+
 // bareOf is a word without what stands around it, but with the brackets that are its own: [id].tsx, (group)/page.tsx.
 func bareOf(text string) string {
 	if len(text) > 2*path.MaxBytes {
 		return "" // no path, and long to look at
 	}
 	const before, after = "\"'`“„‘«‹「『《*~@#", ".,;:!?\"'`”“’»›」』》*~…。，、；：！？"
-	for {
+	for range maxLayers {
 		shorter := strings.TrimLeft(strings.TrimRight(text, after), before)
 		for _, pair := range []string{"()", "[]", "{}", "<>", "（）", "【】"} {
 			opens, closes := string([]rune(pair)[:1]), string([]rune(pair)[1:])
@@ -248,10 +216,11 @@ func bareOf(text string) string {
 			}
 		}
 		if shorter == text {
-			return lineNumber.ReplaceAllString(text, "")
+			break
 		}
 		text = shorter
 	}
+	return lineNumber.ReplaceAllString(text, "")
 }
 
 func (w *word) add(names ...string) {
