@@ -20,6 +20,8 @@ type projectFiles struct {
 	// known are the records that were read, by path; all of the project's if complete.
 	known    map[string]project.FileInfo
 	complete bool
+	// absent are paths that were looked for and are none of a file.
+	absent   map[string]bool
 	contents map[string][]byte
 }
 
@@ -29,7 +31,7 @@ func readFiles(ctx context.Context, view *project.View) (*projectFiles, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &projectFiles{view: view, known: make(map[string]project.FileInfo, len(listed)), contents: map[string][]byte{}}
+	f := &projectFiles{view: view, known: make(map[string]project.FileInfo, len(listed)), absent: map[string]bool{}, contents: map[string][]byte{}}
 	for _, info := range listed {
 		f.known[info.Path] = info
 	}
@@ -38,7 +40,9 @@ func readFiles(ctx context.Context, view *project.View) (*projectFiles, error) {
 }
 
 // Prepare implements action.Files.
-func (f *projectFiles) Prepare(ctx context.Context, paths ...string) error { return f.lookUp(ctx, paths...) }
+func (f *projectFiles) Prepare(ctx context.Context, paths ...string) error {
+	return f.lookUp(ctx, paths...)
+}
 
 // Stat implements action.Files.
 func (f *projectFiles) Stat(ctx context.Context, path string) (action.File, bool, error) {
@@ -61,8 +65,9 @@ func (f *projectFiles) lookUp(ctx context.Context, paths ...string) error {
 	}
 	var unknown []string
 	for _, path := range paths {
-		if _, ok := f.known[path]; !ok {
+		if _, ok := f.known[path]; !ok && !f.absent[path] {
 			unknown = append(unknown, path)
+			f.absent[path] = true // until it is found
 		}
 	}
 	if unknown == nil {
@@ -70,6 +75,11 @@ func (f *projectFiles) lookUp(ctx context.Context, paths ...string) error {
 	}
 	found, err := f.view.Stat(ctx, unknown...)
 	maps.Copy(f.known, found)
+	if err != nil {
+		for _, path := range unknown {
+			delete(f.absent, path)
+		}
+	}
 	return err
 }
 

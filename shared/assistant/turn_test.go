@@ -283,10 +283,14 @@ func TestALargeProjectFits(t *testing.T) {
 	}
 	ada.file(projectID, "/z/large.ts", strings.Repeat("const line = 'of a large file'\n", 1<<15))
 	w.model.play(model.TaskChat, says("").calling("1", "edit_file", `{"path":"/src/054/a-file-with-a-long-name-19.ts","search":"x","replace":"y"}`).
-		calling("2", "create_file", `{"path":"/z","content":""}`))
+		calling("2", "create_file", `{"path":"/z","content":""}`).
+		calling("3", "create_file", `{"path":"`+strings.Repeat("/deep", 90)+`","content":""}`))
 	got := ada.chat(projectID, "What is in /z/large.ts and /src/054/a-file-with-a-long-name-18.ts?", "context", object{"currentFile": "/z/large.ts"}).Want(t, http.StatusOK)
-	if len(got.List("actions")) != 1 || !strings.Contains(got.Text("response"), "Left out: `create_file /z`") {
+	if len(got.List("actions")) != 2 || !strings.Contains(got.Text("response"), "Left out: `create_file /z`") {
 		t.Errorf("%s", got.Raw)
+	}
+	if got.Calls > 16 { // two rounds of three calls, none of which asks for folders one by one
+		t.Errorf("%d calls", got.Calls)
 	}
 	request := w.model.asked()[0]
 	size := 0
