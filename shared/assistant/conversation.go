@@ -10,6 +10,7 @@ import (
 	"devplatform/shared/api"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
+	"devplatform/shared/project"
 	"devplatform/shared/workspace"
 )
 
@@ -25,8 +26,6 @@ type memory struct {
 
 // recallItems is how many of a conversation's items are read for a turn: the summary and, if none is long, 16 turns.
 const recallItems = 1 + 2*16
-
-var errNoProject = api.NewError(api.CodeProjectNotFound, "There is no such project.")
 
 // newTurn makes the ids of a message and of its answer, with none between them. What was cleared before is before both.
 func (s *Service) newTurn() (questionID, answerID string) {
@@ -64,8 +63,8 @@ func paired(messages []message) []turn {
 
 // finish stores a turn and settles what it took, in one transaction, even if the caller's context has ended. Doing it again changes
 // nothing. A turn of a conversation that was cleared since the turn began is not stored, which is no error.
-// Errors: errCancelled, if the answer is complete and was cancelled all the same; PROJECT_NOT_FOUND, if the project is gone: the usage is settled all the same; storage's classes, and then it may or may not
-// have happened and can be tried again.
+// Errors: errCancelled, if the answer is complete and was cancelled all the same; PROJECT_NOT_FOUND, if the project is gone: the usage is
+// settled all the same; storage's classes, and then it may or may not have happened and can be tried again.
 func (s *Service) finish(ctx context.Context, r reservation, projectID string, t turn, used usage) error {
 	writes, err := s.store.turnWrites(projectID, t)
 	if err != nil {
@@ -85,7 +84,7 @@ func (s *Service) finish(ctx context.Context, r reservation, projectID string, t
 		return err
 	}
 	if gone {
-		return errNoProject.WithCause(err)
+		return project.ErrNotFound.WithCause(err)
 	}
 	return nil
 }
@@ -187,7 +186,7 @@ func (s *Service) clear(ctx context.Context, projectID string) error {
 	upTo := s.ids.New(id.Message)
 	err := s.store.clear(ctx, projectID, upTo, s.projects.StillThere(projectID))
 	if errors.Is(err, db.ErrNotFound) {
-		return errNoProject.WithCause(err)
+		return project.ErrNotFound.WithCause(err)
 	}
 	if err != nil {
 		return err

@@ -19,7 +19,8 @@ type opened struct {
 	found map[db.Key]db.Item
 }
 
-var errNotFound = api.NewError(api.CodeProjectNotFound, "There is no such project.")
+// ErrNotFound is the answer about a project that does not exist, or that the caller may not know of.
+var ErrNotFound = api.NewError(api.CodeProjectNotFound, "There is no such project.")
 
 var errDenied = api.NewError(api.CodeAccessDenied, "You may not do this in this workspace.")
 
@@ -44,7 +45,7 @@ func (s *Service) open(ctx context.Context, projectID string, action workspace.A
 func (s *Service) openPublic(ctx context.Context, projectID string, more ...db.Key) (opened, error) {
 	o, err := s.store.open(ctx, projectID, api.CallerFrom(ctx).UserID, more)
 	if errors.Is(err, db.ErrNotFound) || (err == nil && !o.visible(api.CallerFrom(ctx).UserID)) {
-		return opened{}, errNotFound
+		return opened{}, ErrNotFound
 	}
 	return o, err
 }

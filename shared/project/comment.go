@@ -46,7 +46,7 @@ func (s *Service) comment(ctx context.Context, projectID string, in newComment) 
 	}
 	err = s.store.createComment(ctx, projectID, c, told)
 	if errors.Is(err, db.ErrNotFound) {
-		return c, errNotFound.WithCause(err)
+		return c, ErrNotFound.WithCause(err)
 	}
 	return c, err
 }
@@ -101,7 +101,7 @@ func (s *Service) uncomment(ctx context.Context, projectID, commentID string) er
 	err = s.store.deleteComment(ctx, projectID, commentID)
 	switch {
 	case errors.Is(err, db.ErrNotFound):
-		return errNotFound.WithCause(err)
+		return ErrNotFound.WithCause(err)
 	case errors.Is(err, errCommentGone):
 		return errNoComment.WithCause(err)
 	}

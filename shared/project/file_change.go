@@ -62,7 +62,7 @@ func (s *Service) tryFiles(ctx context.Context, projectID string, ops []fileOper
 	}
 	err = s.store.commitFiles(ctx, writes)
 	if errors.Is(err, db.ErrNotFound) {
-		return plan, errNotFound
+		return plan, ErrNotFound
 	}
 	return plan, err
 }
@@ -73,7 +73,7 @@ func (s *Service) openFiles(ctx context.Context, projectID string, ops []fileOpe
 	o, before, err := s.store.openFiles(ctx, projectID, userID, ops)
 	switch {
 	case errors.Is(err, db.ErrNotFound), err == nil && !o.visible(userID):
-		return opened{}, filesBefore{}, errNotFound
+		return opened{}, filesBefore{}, ErrNotFound
 	case err == nil && !o.member.Role.May(workspace.Write):
 		return opened{}, filesBefore{}, errDenied
 	}

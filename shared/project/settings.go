@@ -134,7 +134,7 @@ func (s *Service) update(ctx context.Context, projectID string, in settings) (op
 			o.project = next
 			return o, nil
 		case errors.Is(err, db.ErrNotFound):
-			return o, errNotFound.WithCause(err)
+			return o, ErrNotFound.WithCause(err)
 		case errors.Is(err, errSlugTaken):
 			if slug, err = s.anotherSlug(ctx, next.WorkspaceID, slugOf(next.Name), attempt); err != nil {
 				return o, err
@@ -191,7 +191,7 @@ func (s *Service) remove(ctx context.Context, projectID string) error {
 		case err == nil:
 			return nil
 		case errors.Is(err, db.ErrNotFound):
-			return errNotFound.WithCause(err)
+			return ErrNotFound.WithCause(err)
 		case !errors.Is(err, errStale), attempt == maxAttempts, !pause(ctx, attempt):
 			return conflicting(err)
 		}
