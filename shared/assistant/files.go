@@ -39,48 +39,35 @@ func readFiles(ctx context.Context, view *project.View) (*projectFiles, error) {
 	return f, nil
 }
 
-// Prepare implements action.Files.
+// Prepare implements action.Files: it reads the records of those of the paths that are not known, in one call if there are any.
 func (f *projectFiles) Prepare(ctx context.Context, paths ...string) error {
-	return f.lookUp(ctx, paths...)
-}
-
-// Stat implements action.Files.
-func (f *projectFiles) Stat(ctx context.Context, path string) (action.File, bool, error) {
-	info, ok, err := f.find(ctx, path)
-	return action.File{ETag: info.ETag}, ok, err
-}
-
-func (f *projectFiles) find(ctx context.Context, path string) (project.FileInfo, bool, error) {
-	if err := f.lookUp(ctx, path); err != nil {
-		return project.FileInfo{}, false, err
-	}
-	info, ok := f.known[path]
-	return info, ok, nil
-}
-
-// lookUp reads the records of those of the paths that are not known, in one call if there are any.
-func (f *projectFiles) lookUp(ctx context.Context, paths ...string) error {
-	if f.complete {
-		return nil
-	}
 	var unknown []string
 	for _, path := range paths {
 		if _, ok := f.known[path]; !ok && !f.absent[path] {
 			unknown = append(unknown, path)
-			f.absent[path] = true // until it is found
 		}
 	}
-	if unknown == nil {
+	if f.complete || unknown == nil {
 		return nil
 	}
 	found, err := f.view.Stat(ctx, unknown...)
-	maps.Copy(f.known, found)
 	if err != nil {
-		for _, path := range unknown {
-			delete(f.absent, path)
-		}
+		return err
 	}
-	return err
+	for _, path := range unknown {
+		f.absent[path] = true // unless it was found: what is known goes first
+	}
+	maps.Copy(f.known, found)
+	return nil
+}
+
+// Stat implements action.Files.
+func (f *projectFiles) Stat(ctx context.Context, path string) (action.File, bool, error) {
+	if err := f.Prepare(ctx, path); err != nil {
+		return action.File{}, false, err
+	}
+	info, ok := f.known[path]
+	return action.File{ETag: info.ETag}, ok, nil
 }
 
 // HasInside implements action.Files.
@@ -107,7 +94,7 @@ func (f *projectFiles) Read(ctx context.Context, path string) (content string, t
 
 // load reads the contents of those of the paths that exist, in one call for all.
 func (f *projectFiles) load(ctx context.Context, paths ...string) error {
-	if err := f.lookUp(ctx, paths...); err != nil {
+	if err := f.Prepare(ctx, paths...); err != nil {
 		return err
 	}
 	var wanted []project.FileInfo

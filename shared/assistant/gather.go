@@ -80,7 +80,7 @@ func (s *Service) readNamed(ctx context.Context, q question, m *material) error 
 		wanted = append([]string{q.currentFile}, wanted...)
 	}
 	wanted = append(wanted[:min(len(wanted), namedFiles)], manifests(m.files.known, q.currentFile)...)
-	if err := m.files.lookUp(ctx, wanted...); err != nil {
+	if err := m.files.Prepare(ctx, wanted...); err != nil {
 		return err
 	}
 	var shown []string
