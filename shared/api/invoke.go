@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// attempt does something of which a panic is an error.
-func attempt(do func() error) (err error) {
+// Attempt does something of which a panic is an error, for what runs in a goroutine of its own: a panic there would end the function.
+func Attempt(do func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
@@ -27,7 +27,7 @@ func together[T any](ctx context.Context, items []T, handle func(context.Context
 		return nil
 	}
 	var errs []error
-	err := attempt(func() error {
+	err := Attempt(func() error {
 		if cause := ctx.Err(); cause != nil {
 			return fmt.Errorf("not begun: %w", cause)
 		}
@@ -54,7 +54,7 @@ func Parallel(n, atOnce int, do func(i int) error) []error {
 	group.SetLimit(atOnce)
 	for i := range n {
 		group.Go(func() error {
-			errs[i] = attempt(func() error { return do(i) })
+			errs[i] = Attempt(func() error { return do(i) })
 			return nil
 		})
 	}

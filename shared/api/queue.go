@@ -143,7 +143,7 @@ type ScheduleHandler struct {
 func (h *ScheduleHandler) Invoke(ctx context.Context, _ []byte) ([]byte, error) {
 	ctx, cancel := withMargin(ctx)
 	defer cancel()
-	err := attempt(func() error { return h.run(ctx) })
+	err := Attempt(func() error { return h.run(ctx) })
 	if err != nil {
 		h.logger.LogAttrs(ctx, slog.LevelError, "scheduled run", append(requestID(ctx), slog.String("cause", err.Error()))...)
 		return nil, fmt.Errorf("api: scheduled run: %w", err)

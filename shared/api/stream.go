@@ -145,7 +145,7 @@ func (h *StreamHandler) upToFailure(ctx context.Context, raw []jsontext.Value, p
 
 // giveAway hands a record to poison. Error: it was not taken.
 func (h *StreamHandler) giveAway(ctx context.Context, raw jsontext.Value, reason error, p *streamProgress) error {
-	if err := attempt(func() error { return h.poison(ctx, raw, reason) }); err != nil {
+	if err := Attempt(func() error { return h.poison(ctx, raw, reason) }); err != nil {
 		return fmt.Errorf("%w; poison: %w", reason, err)
 	}
 	if p.poisoned++; p.reason == nil {

@@ -2,8 +2,6 @@ package assistant
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -32,12 +30,10 @@ func (s *Service) begin(ctx context.Context, q question) *telling {
 	t := &telling{said: make(chan saying)}
 	go func() {
 		defer close(t.said)
-		defer func() {
-			if cause := recover(); cause != nil {
-				t.err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-			}
-		}()
-		t.reply, t.err = s.converse(ctx, q, func(say saying) { t.said <- say })
+		t.err = api.Attempt(func() (err error) {
+			t.reply, err = s.converse(ctx, q, func(say saying) { t.said <- say })
+			return err
+		})
 	}()
 	return t
 }
