@@ -62,7 +62,6 @@ type answer struct {
 type round struct {
 	// quiet rounds are repairs: their text is nobody's business, and their calls need other ids than those before.
 	quiet   bool
-	said    int // bytes
 	parted  int // the calls that there were when text last went on
 	call    *incoming
 	calls   []model.Call
@@ -128,26 +127,14 @@ func (a *answer) listen(ctx context.Context, request model.Request) error {
 	if errors.Is(err, errEnough) {
 		outcome.Stop, err = model.StopLength, nil
 	}
-	if outcome.Usage.Zero() && (err == nil || a.round.said > 0 || wasEnded(err)) { // it does not say: counted as requests are
-		outcome.Usage = model.Usage{Input: prompt.Tokens(request), Output: (a.round.said + 3) / 4}
-	}
 	if err != nil {
 		outcome.Stop = ""
 	}
-	a.spend(plausible(outcome.Usage, request, a.round.said))
+	a.spend(outcome.Usage)
 	if !a.round.quiet {
 		a.outcome.Stop, a.outcome.Model = outcome.Stop, outcome.Model
 	}
 	return err
-}
-
-// plausible is what a provider says that a request took, as far as it can be true: a token is a byte at least of what was sent and came, and
-// what came unseen is no more than was asked for.
-func plausible(u model.Usage, r model.Request, said int) model.Usage {
-	const bytesPerToken, framing = 4, 4096
-	u.Input = min(max(u.Input, 0), bytesPerToken*prompt.Tokens(r)+framing)
-	u.Output = min(max(u.Output, 0), r.MaxOutput+said+framing)
-	return u
 }
 
 // spend counts what one more request took.
@@ -167,7 +154,6 @@ func (a *answer) take(ctx context.Context, p model.Part) error {
 		return nil // a call though no tool was offered
 	}
 	a.size += len(p.Text)
-	a.round.said += len(p.Text)
 	if a.size > maxAnswer {
 		return errEnough
 	}
@@ -320,9 +306,12 @@ func briefs(actions []action.Action) map[string]bool {
 	return all
 }
 
+// isBlank reports whether nothing was said.
+func (a *answer) isBlank() bool { return strings.TrimSpace(a.text.String()) == "" }
+
 // finishText ends the text with what the user must know beside what the model said.
 func (a *answer) finishText(left []failure) {
-	if strings.TrimSpace(a.text.String()) == "" && len(a.draft.Actions()) > 0 {
+	if a.isBlank() && len(a.draft.Actions()) > 0 {
 		var briefs []string
 		for _, done := range a.draft.Actions() {
 			briefs = append(briefs, "- `"+done.Brief()+"`")

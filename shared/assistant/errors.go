@@ -17,7 +17,6 @@ var (
 	errOverdue     = api.NewError(api.CodeAIUnavailable, "The assistant's model took too long to answer. Please try again.")
 	errRefused     = api.NewError(api.CodeAIRefused, "The model's provider stopped the answer: something in it, or in the question, is against its rules.")
 	errTooLong     = api.NewError(api.CodeValidationFailed, "message: is, together with the files that it is about, longer than the model can read")
-	errMisfit      = api.NewError(api.CodeInternal, "Something went wrong on our side. Please try again.")
 )
 
 // defaultRetryAfter is how long clients should leave a model alone that did not say so itself.
@@ -38,7 +37,7 @@ func answerTo(err error) error {
 	case model.TooLong:
 		return errTooLong.WithCause(err)
 	case model.Misconfigured:
-		return errMisfit.WithCause(err)
+		return err // a fault of ours
 	default:
 		return later(errUnavailable, cmp.Or(fault.RetryAfter, defaultRetryAfter)).WithCause(err)
 	}

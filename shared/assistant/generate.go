@@ -30,7 +30,7 @@ func (s *Service) generate(ctx context.Context, text, language, framework string
 	defer end()
 	answer := &answer{service: s, reserved: r, room: r.tokens, request: request}
 	cause := answer.listen(bounded, request)
-	if cause == nil && strings.TrimSpace(answer.text.String()) == "" {
+	if cause == nil && answer.isBlank() {
 		cause = errEmpty
 	}
 	spent := answer.spent()

@@ -2,11 +2,10 @@ package assistant
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
+	"devplatform/shared/api"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
 )
@@ -59,14 +58,14 @@ func (s *Service) beginNote(ctx context.Context, r reservation, m memory) func(c
 	done := make(chan note, 1)
 	go func() {
 		var n note
-		defer func() {
-			if cause := recover(); cause != nil {
-				s.logger.ErrorContext(ctx, "a note was not written", "messageId", r.messageID, "cause", fmt.Sprintf("panic: %v\n%s", cause, debug.Stack()))
-				n.text = ""
-			}
-			done <- n
-		}()
-		n = s.writeNote(ctx, r, m)
+		err := api.Attempt(func() error {
+			n = s.writeNote(ctx, r, m)
+			return nil
+		})
+		if err != nil {
+			s.logger.ErrorContext(ctx, "a note was not written", "messageId", r.messageID, "cause", err.Error())
+		}
+		done <- n
 	}()
 	return func(complete bool) note {
 		defer cancel()
@@ -94,9 +93,6 @@ func (s *Service) writeNote(ctx context.Context, r reservation, m memory) note {
 		return nil
 	})
 	n.used = outcome.Usage
-	if n.used.Zero() && (err == nil || text.Len() > 0 || ctx.Err() != nil) {
-		n.used = model.Usage{Input: prompt.Tokens(request), Output: prompt.TokensOf(text.String())}
-	}
 	if err != nil {
 		s.logger.WarnContext(ctx, "a note was not written", "messageId", r.messageID, "cause", err.Error())
 		return n

@@ -133,12 +133,12 @@ func (s *Service) reserveUpTo(ctx context.Context, r reservation, wanted, enough
 func (c *conversing) conclude(ctx context.Context, cause error, n note) (reply, error) {
 	c.spend(n.used)
 	spent := c.spent()
-	cancelled := errors.Is(cause, errCancelled)
-	if cause == nil && strings.TrimSpace(c.text.String()) == "" {
+	cancelled, blank := errors.Is(cause, errCancelled), c.isBlank()
+	if cause == nil && blank {
 		cause = errEmpty
 	}
 	c.log(ctx, c.asked, cause)
-	if cause != nil && !wasEnded(cause) && strings.TrimSpace(c.text.String()) == "" && len(c.draft.Actions()) == 0 {
+	if cause != nil && !wasEnded(cause) && blank && len(c.draft.Actions()) == 0 {
 		return reply{}, errors.Join(answerTo(cause), c.service.settle(ctx, c.reserved, spent))
 	}
 	t := c.turn(spent, cause)
