@@ -5,11 +5,20 @@ package uistream
 
 import (
 	"bytes"
+	"embed"
 	"encoding/json"
+	"io/fs"
 	"os/exec"
 	"testing"
 	"time"
+
+	"devplatform/infra/npmtest"
 )
+
+// client are the script and what it is installed from.
+//
+//go:embed client/.npmrc client/package.json client/package-lock.json client/read.mjs
+var client embed.FS
 
 // Request is a body of API.md §6.2, call 18.
 type Request struct {
@@ -59,7 +68,11 @@ type Part struct {
 // can't be installed the test is skipped, and in CI it fails.
 func Read(t testing.TB, base, cookie string, body Request) Message {
 	t.Helper()
-	dir := needClient(t)
+	files, err := fs.Sub(client, "client")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := npmtest.Need(t, files)
 	input, err := json.Marshal(map[string]any{"url": base, "cookie": cookie, "body": body})
 	if err != nil {
 		t.Fatal(err)

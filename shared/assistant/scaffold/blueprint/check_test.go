@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"devplatform/infra/npmtest"
 )
 
 // What is made for Vue and Svelte compiles with their own compilers, at the versions that check/package.json pins, without a warning.
 func TestVueAndSvelteCompile(t *testing.T) {
 	t.Parallel()
-	compilers := installed(t)
+	compilers := npmtest.Need(t, os.DirFS("check"))
 	findsWhatDoesNot(t, compilers)
 	root := t.TempDir()
 	everyVariant(t, func(title string, s Spec, r Result) {
@@ -47,32 +49,6 @@ func findsWhatDoesNot(t *testing.T, compilers string) {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}
-}
-
-// installed is a folder with check/ and the packages that it pins. Without Node, npm or a registry the test is skipped, except in CI.
-func installed(t *testing.T) string {
-	t.Helper()
-	give := t.Skipf
-	if os.Getenv("CI") == "true" {
-		give = t.Fatalf
-	}
-	for _, program := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(program); err != nil {
-			give("the compilers of Vue and Svelte need %s: %v", program, err)
-		}
-	}
-	folder := t.TempDir()
-	for _, file := range []string{"package.json", "package-lock.json", ".npmrc", "check.js"} {
-		content, err := os.ReadFile(filepath.Join("check", file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, filepath.Join(folder, file), string(content))
-	}
-	if out, err := run(folder, "npm", "ci", "--ignore-scripts", "--prefer-offline"); err != nil {
-		give("the compilers of Vue and Svelte could not be installed: %v\n%s", err, out)
-	}
-	return folder
 }
 
 func run(folder, program string, arguments ...string) (string, error) {
