@@ -206,6 +206,10 @@ func TestWebhooksSurviveKills(t *testing.T) {
 			c.base = p.url
 		}
 	}
+	eventually(t, "the last kill has taken its answer", func() bool {
+		a, err := c.try("GET", "/api/projects/"+project+"/events", "")
+		return err == nil && a.status == http.StatusOK
+	})
 	feed := c.feed(project)
 	delete(feed, firstOf(feed)) // the project's creation came before the webhooks
 	missing := func() (all []string) {
