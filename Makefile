@@ -16,8 +16,9 @@ FUNCTIONS   := $(notdir $(wildcard functions/*))
 RELEASE     := -trimpath -tags=lambda.norpc -ldflags=-s
 # The race detector needs a C compiler; without one the tests run all the same, and say so.
 RACE        := $(if $(shell command -v $${CC:-cc} 2>/dev/null),-race,)
-# The linter's own module pins it with all it depends on.
-LINT        := go tool -modfile=infra/tools/go.mod golangci-lint
+# A module of their own pins the tools with all they depend on.
+TOOLS       := infra/tools/go.mod
+LINT        := go tool -modfile=$(TOOLS) golangci-lint
 
 # CGO is off where binaries are made, so that they are the same on every machine.
 release      = CGO_ENABLED=0 go build $(RELEASE)
@@ -52,7 +53,7 @@ build: ## build every function for Lambda into .build/$(ARCH) (ARCH=arm64)
 	@ls -l $(BUILD)/$(ARCH)/*/bootstrap
 
 .PHONY: test
-test: format vet lint validate ## all checks: format, vet, lint, template, every test with the race detector
+test: format vet lint validate licensed ## all checks: format, vet, lint, template, licences, every test with the race detector
 	@$(if $(RACE),,echo "no C compiler found: the tests run without the race detector";) go test $(RACE) -timeout 15m ./...
 
 .PHONY: format
@@ -72,6 +73,18 @@ lint: ## the linter, at the version pinned in infra/tools
 validate: ## check template.yaml: by the local platform, and by cfn-lint and the SAM transform where they are installed
 	@go run ./infra/local check template.yaml
 	@.ci/validate-template
+
+.PHONY: licences
+licences: ## write the list of the dependencies' licences anew: infra/licences/README.md
+	@.ci/licences write
+
+.PHONY: licensed
+licensed: # fails on a licence that is not fine, or not listed
+	@.ci/licences check
+
+.PHONY: vulnerable
+vulnerable: ## look for known vulnerabilities in what the code calls, where their database can be reached
+	@.ci/vulnerable
 
 .PHONY: openapi
 openapi: ## write the OpenAPI document anew from the code
