@@ -8,6 +8,7 @@ MAKEFLAGS   += --no-print-directory
 ARCH        ?= arm64
 ENV         ?= dev
 AWS_PORT    ?= 4566
+FUZZTIME    ?= 60s
 BUILD       := .build
 LOCAL       := $(BUILD)/local
 FUNCTIONS   := $(notdir $(wildcard functions/*))
@@ -89,6 +90,10 @@ vulnerable: ## look for known vulnerabilities in what the code calls, where thei
 .PHONY: openapi
 openapi: ## write the OpenAPI document anew from the code
 	@go run ./infra/openapi > infra/openapi.json.new && mv infra/openapi.json.new infra/openapi.json
+
+.PHONY: fuzz
+fuzz: ## try made-up inputs on every parser, FUZZTIME=60s each; the first that fails ends it and is kept as a test
+	@go run ./infra/fuzz -time $(FUZZTIME)
 
 .PHONY: bench
 bench: binaries ## measure; the last result is kept in infra/bench/

@@ -1,0 +1,85 @@
+// Command fuzz runs every fuzz target of the project, one after another, and prints one table: what ran, how often, what
+// it found. It finds the targets itself, so that a new one cannot be forgotten: a parser's target stands next to the
+// parser's other tests, and nothing is listed here.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"time"
+)
+
+func main() {
+	each := flag.Duration("time", time.Minute, "how long each target runs")
+	workers := flag.Int("parallel", 0, "workers of a target (default: one per core)")
+	only := flag.String("only", "", "regular expression: run the targets whose package and name match, as in shared/api.FuzzBody")
+	flag.Usage = func() {
+		_, _ = fmt.Fprintln(flag.CommandLine.Output(), "usage: fuzz [-time 60s] [-parallel n] [-only regexp] [packages]")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	packages := flag.Args()
+	if len(packages) == 0 {
+		packages = []string{"./..."}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	f := fuzzer{folder: ".", each: *each, workers: *workers, table: os.Stdout}
+	if err := f.run(ctx, packages, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "fuzz:", err)
+		os.Exit(1)
+	}
+}
+
+// fuzzer is one run over the targets of the module that folder lies in.
+type fuzzer struct {
+	folder  string
+	each    time.Duration
+	workers int
+	table   io.Writer
+}
+
+// run fuzzes what the packages hold, and stops at the first target that fails.
+func (f *fuzzer) run(ctx context.Context, packages []string, only string) error {
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return fmt.Errorf("-only: %w", err)
+	}
+	found, err := targets(ctx, f.folder, packages)
+	if err != nil {
+		return err
+	}
+	var chosen []target
+	width := len("target")
+	for _, t := range found {
+		if wanted.MatchString(t.String()) {
+			chosen = append(chosen, t)
+			width = max(width, len(t.String()))
+		}
+	}
+	if len(chosen) == 0 {
+		return fmt.Errorf("no target of %d matches", len(found))
+	}
+	f.printf("targets: %d, %s each\n%-*s  %12s  %8s  %s\n", len(chosen), f.each, width, "target", "executions", "new", "result")
+	var executions int64
+	for _, t := range chosen {
+		f.printf("%-*s  ", width, t)
+		r, err := f.fuzz(ctx, t)
+		f.printf("%12d  %8d  %s\n", r.executions, r.interesting, r.verdict(err))
+		if err != nil {
+			return fmt.Errorf("%s: %w", t, err)
+		}
+		executions += r.executions
+	}
+	f.printf("%-*s  %12d  %8s  ok\n", width, "all", executions, "")
+	return nil
+}
+
+func (f *fuzzer) printf(format string, args ...any) {
+	_, _ = fmt.Fprintf(f.table, format, args...)
+}

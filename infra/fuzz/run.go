@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// minimize bounds the time spent on making one input smaller. Go's default is a minute, in which a slow target on one
+// worker would try nothing new.
+const minimize = 2 * time.Second
+
+// result is what a target's run came to.
+type result struct {
+	executions  int64
+	interesting int64  // inputs that reached code which no earlier one had
+	seed        string // the failing input's file, inside the module
+}
+
+func (r result) verdict(err error) string {
+	switch {
+	case err == nil:
+		return "ok"
+	case r.seed != "":
+		return "FAILED by " + r.seed
+	default:
+		return "FAILED"
+	}
+}
+
+// fuzz runs one target. Package testing takes one at a time, and leaves the input that fails in the package's testdata,
+// where every later `go test` tries it again.
+func (f *fuzzer) fuzz(ctx context.Context, t target) (result, error) {
+	args := []string{"test", "-run=^$", "-fuzz=^" + t.name + "$", "-fuzztime=" + f.each.String(), "-fuzzminimizetime=" + minimize.String()}
+	if f.workers > 0 {
+		args = append(args, "-parallel="+strconv.Itoa(f.workers))
+	}
+	test := exec.CommandContext(ctx, "go", append(args, t.pkg)...) //nolint:gosec // names that come from the project's own sources
+	test.Dir = f.folder
+	var out bytes.Buffer
+	test.Stdout, test.Stderr = &out, &out
+	err := test.Run()
+	r := resultOf(out.String(), strings.TrimPrefix(strings.TrimPrefix(t.pkg, t.module), "/"))
+	if err != nil {
+		return r, fmt.Errorf("%w\n%s", err, out.String())
+	}
+	return r, nil
+}
+
+var (
+	progress = regexp.MustCompile(`execs: (\d+) .*new interesting: (\d+)`)
+	written  = regexp.MustCompile(`Failing input written to (\S+)`)
+	replayed = regexp.MustCompile(`failure while testing seed corpus entry: (\S+)`)
+)
+
+// resultOf reads what `go test -fuzz` printed for a target of the package in folder.
+func resultOf(out, folder string) result {
+	var r result
+	if all := progress.FindAllStringSubmatch(out, -1); len(all) > 0 {
+		last := all[len(all)-1]
+		r.executions, _ = strconv.ParseInt(last[1], 10, 64)
+		r.interesting, _ = strconv.ParseInt(last[2], 10, 64)
+	}
+	if m := written.FindStringSubmatch(out); m != nil {
+		r.seed = path.Join(folder, m[1])
+	} else if m := replayed.FindStringSubmatch(out); m != nil {
+		r.seed = path.Join(folder, "testdata/fuzz", m[1])
+	}
+	return r
+}
