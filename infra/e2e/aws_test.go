@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"devplatform/infra/platformtest"
 )
 
 // cli runs the real AWS CLI against a platform and answers what it printed.
-func (p *platform) cli(args ...string) (string, error) {
-	p.t.Helper()
-	command := exec.Command(required(p.t, "aws"), append([]string{"--endpoint-url", p.aws, "--region", "us-east-1", "--output", "json"}, args...)...)
+func cli(t testing.TB, p *platformtest.Platform, args ...string) (string, error) {
+	t.Helper()
+	command := exec.Command(platformtest.Required(t, "aws"), append([]string{"--endpoint-url", p.AWS, "--region", "us-east-1", "--output", "json"}, args...)...)
 	command.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_PAGER=", "AWS_EC2_METADATA_DISABLED=true")
 	output, err := command.CombinedOutput()
 	return string(output), err
@@ -23,10 +25,10 @@ func (p *platform) cli(args ...string) (string, error) {
 // TestAWSCLI is what an AWS user tries first: list tables and functions, invoke one with a sample event, see its error.
 func TestAWSCLI(t *testing.T) {
 	t.Parallel()
-	required(t, "aws")
-	p := start(t)
+	platformtest.Required(t, "aws")
+	p := platformtest.Start(t)
 	out := filepath.Join(t.TempDir(), "out.json")
-	event := "fileb://" + root + "/events/auth-me.json" // fileb is the same in both major versions of the CLI
+	event := "fileb://" + platformtest.Root + "/events/auth-me.json" // fileb is the same in both major versions of the CLI
 	notAnEvent := filepath.Join(t.TempDir(), "string.json")
 	write(t, notAnEvent, `"no event"`)
 
@@ -45,7 +47,7 @@ func TestAWSCLI(t *testing.T) {
 		{"no event", []string{"lambda", "invoke", "--function-name", "AuthFunction",
 			"--payload", "fileb://" + notAnEvent, filepath.Join(t.TempDir(), "error.json")}, []string{`"StatusCode": 200`}},
 	} {
-		printed, err := p.cli(step.args...)
+		printed, err := cli(t, p, step.args...)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", step.name, err, printed)
 		}
@@ -65,11 +67,11 @@ func TestAWSCLI(t *testing.T) {
 	if err := json.Unmarshal(answer, &response); err != nil || response.StatusCode != 401 {
 		t.Errorf("auth-me answered %s", answer)
 	}
-	printed, err := p.cli("lambda", "invoke", "--function-name", "NoFunction", filepath.Join(t.TempDir(), "x.json"))
+	printed, err := cli(t, p, "lambda", "invoke", "--function-name", "NoFunction", filepath.Join(t.TempDir(), "x.json"))
 	if err == nil || !strings.Contains(printed, "ResourceNotFoundException") {
 		t.Errorf("an unknown function: %v %s", err, printed)
 	}
-	printed, err = p.cli("s3", "ls")
+	printed, err = cli(t, p, "s3", "ls")
 	if err == nil {
 		t.Errorf("a service that is not there answered %s", printed)
 	}
@@ -78,7 +80,7 @@ func TestAWSCLI(t *testing.T) {
 // functionOf is the function that a sample event is for: its name begins with the function's folder, the longest that fits.
 func functionOf(t testing.TB, event string) string {
 	t.Helper()
-	folders, err := filepath.Glob(filepath.Join(root, "functions", "*"))
+	folders, err := filepath.Glob(filepath.Join(platformtest.Root, "functions", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,8 +104,8 @@ func functionOf(t testing.TB, event string) string {
 // them, so that most answers are refusals; what matters is that the function takes them for what they are.
 func TestEvents(t *testing.T) {
 	t.Parallel()
-	p := start(t)
-	files, err := filepath.Glob(filepath.Join(root, "events", "*.json"))
+	p := platformtest.Start(t)
+	files, err := filepath.Glob(filepath.Join(platformtest.Root, "events", "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no sample events: %v", err)
 	}
@@ -118,17 +120,17 @@ func TestEvents(t *testing.T) {
 		}
 	}
 	for _, name := range story {
-		event, err := os.ReadFile(filepath.Join(root, "events", name+".json"))
+		event, err := os.ReadFile(filepath.Join(platformtest.Root, "events", name+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := newClient(t, p.aws).do("POST", "/2015-03-31/functions/"+functionOf(t, name)+"/invocations", string(event))
-		if kind := a.header.Get("X-Amz-Function-Error"); a.status != 200 || kind != "" {
-			t.Errorf("%s: %d %s %s", name, a.status, kind, a.body)
+		a := platformtest.NewClient(t, p.AWS).Do("POST", "/2015-03-31/functions/"+functionOf(t, name)+"/invocations", string(event))
+		if kind := a.Header.Get("X-Amz-Function-Error"); a.Status != 200 || kind != "" {
+			t.Errorf("%s: %d %s %s", name, a.Status, kind, a.Body)
 			continue
 		}
 		if !strings.Contains(string(event), `"requestContext"`) { // no request: a batch, or the clock
-			if got := strings.Join(strings.Fields(string(a.body)), ""); got != `{"batchItemFailures":[]}` && (got != "null" || name != "webhook-retry-schedule") {
+			if got := strings.Join(strings.Fields(string(a.Body)), ""); got != `{"batchItemFailures":[]}` && (got != "null" || name != "webhook-retry-schedule") {
 				t.Errorf("%s: %s", name, got)
 			}
 			continue
@@ -136,16 +138,16 @@ func TestEvents(t *testing.T) {
 		var response struct {
 			StatusCode int `json:"statusCode"`
 		}
-		head, _, _ := bytes.Cut(a.body, make([]byte, 8)) // a streamed answer has its body behind eight zeros
+		head, _, _ := bytes.Cut(a.Body, make([]byte, 8)) // a streamed answer has its body behind eight zeros
 		if err := json.Unmarshal(head, &response); err != nil {
-			t.Errorf("%s: %s", name, a.body)
+			t.Errorf("%s: %s", name, a.Body)
 		}
 		expected := want[name]
 		if expected == 0 {
 			expected = 401
 		}
 		if response.StatusCode != expected {
-			t.Errorf("%s: answered %s, want status %d", name, a.body, expected)
+			t.Errorf("%s: answered %s, want status %d", name, a.Body, expected)
 		}
 	}
 }

@@ -7,15 +7,17 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"devplatform/infra/platformtest"
 )
 
 // TestBrowserSignIn signs in with the platform's code host in a real browser: the consent page is usable, the cookies
 // are kept on plain http and on https, and the browser ends up where it asked to go.
 func TestBrowserSignIn(t *testing.T) {
 	t.Parallel()
-	chromium := required(t, "chromium")
-	p := start(t)
-	for name, base := range map[string]string{"plain": p.url, "secure": p.https} {
+	chromium := platformtest.Required(t, "chromium")
+	p := platformtest.Start(t)
+	for name, base := range map[string]string{"plain": p.URL, "secure": p.HTTPS} {
 		t.Run(name, func(t *testing.T) {
 			ctx := browser(t, chromium)
 			if err := chromedp.Do(ctx,
@@ -27,7 +29,7 @@ func TestBrowserSignIn(t *testing.T) {
 			); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the browser is back at the service", func() bool {
+			platformtest.Eventually(t, "the browser is back at the service", func() bool {
 				address, err := chromedp.Run(ctx, chromedp.Location())
 				return err == nil && address == base+"/api/auth/me"
 			})

@@ -15,27 +15,29 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"devplatform/infra/platformtest"
 )
 
 // TestStop ends a platform under load with Ctrl-C: within 5 s, no request half answered, no child left.
 func TestStop(t *testing.T) {
 	t.Parallel()
-	p := start(t)
-	c := newClient(t, p.url)
-	c.signUp("stopper")
-	c.do("GET", "/api/auth/me", "").want(t, http.StatusOK)
-	children := childrenOf(t, p.command.Process.Pid)
+	p := platformtest.Start(t)
+	c := platformtest.NewClient(t, p.URL)
+	c.SignUp("stopper")
+	c.Do("GET", "/api/auth/me", "").Want(t, http.StatusOK)
+	children := p.Children()
 	if len(children) == 0 {
 		t.Fatal("no function is running")
 	}
-	if took := p.interrupt(5 * time.Second); took > 5*time.Second {
+	if took := p.Interrupt(5 * time.Second); took > 5*time.Second {
 		t.Errorf("took %v", took)
 	}
-	if code := p.command.ProcessState.ExitCode(); code != 0 {
+	if code := p.Command.ProcessState.ExitCode(); code != 0 {
 		t.Errorf("exit status %d", code)
 	}
 	for _, pid := range children {
-		eventually(t, fmt.Sprintf("child %d ends", pid), func() bool { return syscall.Kill(pid, 0) != nil })
+		platformtest.Eventually(t, fmt.Sprintf("child %d ends", pid), func() bool { return syscall.Kill(pid, 0) != nil })
 	}
 }
 
@@ -43,7 +45,7 @@ func TestStop(t *testing.T) {
 // afterwards, no child outlives it, and it starts on the same data.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	p := start(t)
+	p := platformtest.Start(t)
 	var (
 		mu           sync.Mutex
 		acknowledged []string
@@ -51,11 +53,11 @@ func TestKilled(t *testing.T) {
 	)
 	for worker := range 4 {
 		group.Go(func() {
-			c := newClient(t, p.url)
+			c := platformtest.NewClient(t, p.URL)
 			for i := 0; ; i++ {
 				name := fmt.Sprintf("w%d-%d", worker, i)
-				a, err := c.try("POST", "/api/auth/signup", `{"email":"`+name+`@example.com","username":"`+name+`","password":"correct horse battery"}`)
-				if err != nil || a.status != http.StatusCreated {
+				a, err := c.Try("POST", "/api/auth/signup", `{"email":"`+name+`@example.com","username":"`+name+`","password":"correct horse battery"}`)
+				if err != nil || a.Status != http.StatusCreated {
 					return
 				}
 				mu.Lock()
@@ -64,23 +66,23 @@ func TestKilled(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, "20 sign-ups are acknowledged", func() bool {
+	platformtest.Eventually(t, "20 sign-ups are acknowledged", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(acknowledged) >= 20
 	})
-	children := childrenOf(t, p.command.Process.Pid)
-	p.kill()
+	children := p.Children()
+	p.Kill()
 	group.Wait()
 	for _, pid := range children {
-		eventually(t, fmt.Sprintf("child %d ends", pid), func() bool { return syscall.Kill(pid, 0) != nil })
+		platformtest.Eventually(t, fmt.Sprintf("child %d ends", pid), func() bool { return syscall.Kill(pid, 0) != nil })
 	}
 
-	again := startIn(t, p.dir)
+	again := platformtest.StartIn(t, p.Dir)
 	for _, name := range acknowledged {
-		c := newClient(t, again.url)
-		c.login(name).want(t, http.StatusOK)
-		c.do("GET", "/api/auth/me", "").want(t, http.StatusOK)
+		c := platformtest.NewClient(t, again.URL)
+		c.Login(name).Want(t, http.StatusOK)
+		c.Do("GET", "/api/auth/me", "").Want(t, http.StatusOK)
 	}
 }
 
@@ -88,42 +90,42 @@ func TestKilled(t *testing.T) {
 // platform is stopped, also when nothing was written in between.
 func TestSessionSurvivesRestarts(t *testing.T) {
 	t.Parallel()
-	p := start(t)
-	c := newClient(t, p.url)
-	c.signUp("keeper")
+	p := platformtest.Start(t)
+	c := platformtest.NewClient(t, p.URL)
+	c.SignUp("keeper")
 	for range 4 {
-		p.interrupt(5 * time.Second)
-		p = startIn(t, p.dir)
+		p.Interrupt(5 * time.Second)
+		p = platformtest.StartIn(t, p.Dir)
 	}
-	c.base = p.url
-	c.do("GET", "/api/auth/me", "").want(t, http.StatusOK)
+	c.Base = p.URL
+	c.Do("GET", "/api/auth/me", "").Want(t, http.StatusOK)
 }
 
 // TestCrashedInstance kills every instance of the function: requests that one of them held are a 502 in the
 // contract's shape at most, and the next ones are answered by new instances.
 func TestCrashedInstance(t *testing.T) {
 	t.Parallel()
-	p := start(t)
-	c := newClient(t, p.url)
-	c.signUp("crasher")
-	for _, pid := range childrenOf(t, p.command.Process.Pid) {
+	p := platformtest.Start(t)
+	c := platformtest.NewClient(t, p.URL)
+	c.SignUp("crasher")
+	for _, pid := range p.Children() {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	eventually(t, "new instances answer", func() bool {
-		a := c.do("GET", "/api/auth/me", "")
-		if a.status != http.StatusOK {
-			a.wantError(t, http.StatusBadGateway, "INTERNAL_ERROR")
+	platformtest.Eventually(t, "new instances answer", func() bool {
+		a := c.Do("GET", "/api/auth/me", "")
+		if a.Status != http.StatusOK {
+			a.WantError(t, http.StatusBadGateway, "INTERNAL_ERROR")
 		}
-		return a.status == http.StatusOK
+		return a.Status == http.StatusOK
 	})
 }
 
 // TestSideBySide runs two platforms with folders of their own: neither knows the other's users.
 func TestSideBySide(t *testing.T) {
 	t.Parallel()
-	one, two := start(t), start(t)
-	newClient(t, one.url).signUp("only-in-one")
-	newClient(t, two.url).login("only-in-one").wantError(t, http.StatusUnauthorized, "AUTH_INVALID_CREDENTIALS")
+	one, two := platformtest.Start(t), platformtest.Start(t)
+	platformtest.NewClient(t, one.URL).SignUp("only-in-one")
+	platformtest.NewClient(t, two.URL).Login("only-in-one").WantError(t, http.StatusUnauthorized, "AUTH_INVALID_CREDENTIALS")
 }
 
 // TestRefusals are the ways in which a platform does not start: one line that says what to do, status 1, data untouched.
@@ -157,7 +159,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before := snapshot(t, tc.dir, "dynamodb", "secrets")
-			command := newCommand(t, tc.dir, tc.env...)
+			command := platformtest.Command(t, tc.dir, tc.env...)
 			var stderr bytes.Buffer
 			command.Stderr = &stderr
 			err := command.Run()
@@ -184,9 +186,9 @@ func TestRefusals(t *testing.T) {
 // TestDataIsPrivate checks the modes of what holds secrets.
 func TestDataIsPrivate(t *testing.T) {
 	t.Parallel()
-	p := start(t)
+	p := platformtest.Start(t)
 	for _, pattern := range []string{"secrets/*", "tls/*"} {
-		files, err := filepath.Glob(filepath.Join(p.dir, pattern))
+		files, err := filepath.Glob(filepath.Join(p.Dir, pattern))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v %v", pattern, files, err)
 		}
@@ -226,20 +228,4 @@ func snapshot(t testing.TB, dir string, folders ...string) string {
 		})
 	}
 	return all.String()
-}
-
-// childrenOf lists the running children of a process.
-func childrenOf(t testing.TB, pid int) []int {
-	t.Helper()
-	output, err := exec.Command(required(t, "pgrep"), "-P", strconv.Itoa(pid)).Output()
-	if err != nil { // no process matched
-		return nil
-	}
-	var children []int
-	for _, field := range strings.Fields(string(output)) {
-		if child, err := strconv.Atoi(field); err == nil {
-			children = append(children, child)
-		}
-	}
-	return children
 }

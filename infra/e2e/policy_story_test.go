@@ -14,22 +14,24 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/infra/hooktest"
+	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/runtime"
+	"devplatform/infra/platformtest"
 )
 
 // story has every function do everything that it does.
 func (w *watched) story() {
 	w.t.Helper()
-	ada, grace := newClient(w.t, w.url), newClient(w.t, w.url)
-	ada.signUp("ada")
-	grace.signUp("grace")
+	ada, grace := platformtest.NewClient(w.t, w.url), platformtest.NewClient(w.t, w.url)
+	ada.SignUp("ada")
+	grace.SignUp("grace")
 	w.accounts(ada)
 	workspace, project := w.projects(ada, grace)
 	w.webhooks(ada, workspace, project)
 	w.assistant(ada, project)
-	ada.do("DELETE", "/api/projects/"+project, "").want(w.t, http.StatusOK)
+	ada.Do("DELETE", "/api/projects/"+project, "").Want(w.t, http.StatusOK)
 	w.poison()
-	eventually(w.t, "the clean-up of a project, and of records that can't be read", func() bool {
+	platformtest.Eventually(w.t, "the clean-up of a project, and of records that can't be read", func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		cleanup := w.used["ProjectCleanupFunction"]
@@ -38,78 +40,78 @@ func (w *watched) story() {
 	})
 }
 
-func (w *watched) accounts(ada *client) {
+func (w *watched) accounts(ada *platformtest.Client) {
 	w.t.Helper()
-	other := newClient(w.t, w.url)
-	other.login("ada").want(w.t, http.StatusOK)
-	sessions := ada.do("GET", "/api/auth/sessions", "").list(w.t, "sessions")
+	other := platformtest.NewClient(w.t, w.url)
+	other.Login("ada").Want(w.t, http.StatusOK)
+	sessions := ada.Do("GET", "/api/auth/sessions", "").List(w.t, "sessions")
 	for _, session := range sessions {
 		if session["current"] != true {
-			ada.do("DELETE", fmt.Sprint("/api/auth/sessions/", session["id"]), "").want(w.t, http.StatusOK)
+			ada.Do("DELETE", fmt.Sprint("/api/auth/sessions/", session["id"]), "").Want(w.t, http.StatusOK)
 		}
 	}
-	ada.do("PUT", "/api/auth/password", `{"currentPassword":"correct horse battery","newPassword":"correct horse battery 2"}`).want(w.t, http.StatusOK)
-	ada.do("GET", "/api/auth/me", "").want(w.t, http.StatusOK)
-	ada.do("POST", "/api/auth/codehost/link", "").want(w.t, http.StatusOK)
-	start := ada.do("GET", "/api/auth/codehost", "")
-	if start.status != http.StatusFound {
-		w.t.Fatalf("the sign-in did not start: %d %s", start.status, start.body)
+	ada.Do("PUT", "/api/auth/password", `{"currentPassword":"correct horse battery","newPassword":"correct horse battery 2"}`).Want(w.t, http.StatusOK)
+	ada.Do("GET", "/api/auth/me", "").Want(w.t, http.StatusOK)
+	ada.Do("POST", "/api/auth/codehost/link", "").Want(w.t, http.StatusOK)
+	start := ada.Do("GET", "/api/auth/codehost", "")
+	if start.Status != http.StatusFound {
+		w.t.Fatalf("the sign-in did not start: %d %s", start.Status, start.Body)
 	}
-	ada.do("GET", "/api/auth/codehost/callback?code=x&state=y", "")
-	other.login("ada") // the old password
-	leaving := newClient(w.t, w.url)
-	leaving.do("POST", "/api/auth/login", `{"email":"ada@example.com","password":"correct horse battery 2"}`).want(w.t, http.StatusOK)
-	leaving.do("POST", "/api/auth/logout", "").want(w.t, http.StatusOK)
+	ada.Do("GET", "/api/auth/codehost/callback?code=x&state=y", "")
+	other.Login("ada") // the old password
+	leaving := platformtest.NewClient(w.t, w.url)
+	leaving.Do("POST", "/api/auth/login", `{"email":"ada@example.com","password":"correct horse battery 2"}`).Want(w.t, http.StatusOK)
+	leaving.Do("POST", "/api/auth/logout", "").Want(w.t, http.StatusOK)
 }
 
-func (w *watched) projects(ada, grace *client) (workspace, project string) {
+func (w *watched) projects(ada, grace *platformtest.Client) (workspace, project string) {
 	w.t.Helper()
-	workspace, _ = ada.do("POST", "/api/workspaces", `{"name":"Team"}`).want(w.t, http.StatusCreated)["id"].(string)
+	workspace, _ = ada.Do("POST", "/api/workspaces", `{"name":"Team"}`).Want(w.t, http.StatusCreated)["id"].(string)
 	members := "/api/workspaces/" + workspace + "/members"
-	graceID, _ := ada.do("POST", members, `{"username":"grace","role":"viewer"}`).want(w.t, http.StatusCreated)["userId"].(string)
-	ada.do("PUT", members+"/"+graceID, `{"role":"member"}`).want(w.t, http.StatusOK)
-	ada.do("GET", members, "").want(w.t, http.StatusOK)
-	ada.do("DELETE", members+"/"+graceID, "").want(w.t, http.StatusOK)
-	project = ada.newProject("Hooked", object{"workspaceId": workspace, "visibility": "public"})
+	graceID, _ := ada.Do("POST", members, `{"username":"grace","role":"viewer"}`).Want(w.t, http.StatusCreated)["userId"].(string)
+	ada.Do("PUT", members+"/"+graceID, `{"role":"member"}`).Want(w.t, http.StatusOK)
+	ada.Do("GET", members, "").Want(w.t, http.StatusOK)
+	ada.Do("DELETE", members+"/"+graceID, "").Want(w.t, http.StatusOK)
+	project = ada.NewProject("Hooked", platformtest.Object{"workspaceId": workspace, "visibility": "public"})
 	at := "/api/projects/" + project
-	ada.do("PUT", at, `{"name":"Renamed"}`).want(w.t, http.StatusOK)
-	ada.save(project, "/a.txt", "one").want(w.t, http.StatusCreated)
-	ada.save(project, "/a.txt", "two").want(w.t, http.StatusOK)
-	ada.do("POST", at+"/files/batch", `{"operations":[{"op":"rename","path":"/a.txt","to":"/b.txt"},{"op":"create","path":"/c/d.txt","content":"x"}]}`).want(w.t, http.StatusOK)
-	ada.do("DELETE", at+"/files?path=/c/d.txt", "").want(w.t, http.StatusOK)
-	comment := ada.do("POST", at+"/comments", `{"body":"Nice."}`).want(w.t, http.StatusCreated)["id"]
+	ada.Do("PUT", at, `{"name":"Renamed"}`).Want(w.t, http.StatusOK)
+	ada.Save(project, "/a.txt", "one").Want(w.t, http.StatusCreated)
+	ada.Save(project, "/a.txt", "two").Want(w.t, http.StatusOK)
+	ada.Do("POST", at+"/files/batch", `{"operations":[{"op":"rename","path":"/a.txt","to":"/b.txt"},{"op":"create","path":"/c/d.txt","content":"x"}]}`).Want(w.t, http.StatusOK)
+	ada.Do("DELETE", at+"/files?path=/c/d.txt", "").Want(w.t, http.StatusOK)
+	comment := ada.Do("POST", at+"/comments", `{"body":"Nice."}`).Want(w.t, http.StatusCreated)["id"]
 	for _, path := range []string{"/api/projects", at, at + "/files", at + "/files?path=/b.txt", at + "/files?include=content", at + "/files/history?path=/b.txt", at + "/events", at + "/comments"} {
-		ada.do("GET", path, "").want(w.t, http.StatusOK)
+		ada.Do("GET", path, "").Want(w.t, http.StatusOK)
 	}
-	ada.do("DELETE", fmt.Sprint(at, "/comments/", comment), "").want(w.t, http.StatusOK)
-	grace.do("GET", at, "").want(w.t, http.StatusOK)
+	ada.Do("DELETE", fmt.Sprint(at, "/comments/", comment), "").Want(w.t, http.StatusOK)
+	grace.Do("GET", at, "").Want(w.t, http.StatusOK)
 	return workspace, project
 }
 
-func (w *watched) webhooks(ada *client, workspace, project string) {
+func (w *watched) webhooks(ada *platformtest.Client, workspace, project string) {
 	w.t.Helper()
 	r := hooktest.New(w.t)
 	for _, path := range []string{"/ok", "/fail?n=1", "/gone", "/retry-after?s=600"} {
-		fields := object{"workspaceId": workspace}
+		fields := platformtest.Object{"workspaceId": workspace}
 		if path == "/ok" {
 			fields["projectId"] = project
 		}
-		ada.subscribe(r.URL(path), fields)
+		ada.Subscribe(r.URL(path), fields)
 	}
-	hook := ada.subscribe(r.URL("/ok/kept"), object{"workspaceId": workspace})
+	hook := ada.Subscribe(r.URL("/ok/kept"), platformtest.Object{"workspaceId": workspace})
 	at := "/api/webhooks/" + hook
-	ada.save(project, "/hooked.txt", "x").want(w.t, http.StatusCreated)
+	ada.Save(project, "/hooked.txt", "x").Want(w.t, http.StatusCreated)
 	received(w.t, r, "/fail", 2)
-	ada.do("GET", "/api/webhooks", "").want(w.t, http.StatusOK)
-	ada.do("PUT", at, `{"description":"changed"}`).want(w.t, http.StatusOK)
-	ada.do("POST", at+"/test", "").want(w.t, http.StatusOK)
-	deliveries := ada.do("GET", at+"/deliveries", "").list(w.t, "deliveries")
-	ada.do("GET", fmt.Sprint(at, "/deliveries/", deliveries[0]["id"]), "").want(w.t, http.StatusOK)
-	ada.do("POST", fmt.Sprint(at, "/deliveries/", deliveries[0]["id"], "/redeliver"), "").want(w.t, http.StatusAccepted)
-	ada.do("POST", at+"/recover", `{"since":"2026-01-01T00:00:00Z"}`).want(w.t, http.StatusAccepted)
+	ada.Do("GET", "/api/webhooks", "").Want(w.t, http.StatusOK)
+	ada.Do("PUT", at, `{"description":"changed"}`).Want(w.t, http.StatusOK)
+	ada.Do("POST", at+"/test", "").Want(w.t, http.StatusOK)
+	deliveries := ada.Do("GET", at+"/deliveries", "").List(w.t, "deliveries")
+	ada.Do("GET", fmt.Sprint(at, "/deliveries/", deliveries[0]["id"]), "").Want(w.t, http.StatusOK)
+	ada.Do("POST", fmt.Sprint(at, "/deliveries/", deliveries[0]["id"], "/redeliver"), "").Want(w.t, http.StatusAccepted)
+	ada.Do("POST", at+"/recover", `{"since":"2026-01-01T00:00:00Z"}`).Want(w.t, http.StatusAccepted)
 	w.fallDue()
 	w.run("WebhookRetryFunction", "{}")
-	ada.do("DELETE", at, "").want(w.t, http.StatusOK)
+	ada.Do("DELETE", at, "").Want(w.t, http.StatusOK)
 }
 
 // fallDue has what waits for its next attempt be due now.
@@ -121,7 +123,7 @@ func (w *watched) fallDue() {
 			table = t.Name
 		}
 	}
-	client := (&platform{aws: w.services}).dynamodb()
+	client := dynamotest.Client(w.services)
 	pages, err := client.Scan(w.t.Context(), &dynamodb.ScanInput{TableName: &table, IndexName: aws.String("due")})
 	must(w.t, err)
 	for _, item := range pages.Items {
@@ -140,30 +142,30 @@ func (w *watched) fallDue() {
 }
 
 // assistant has every kind of answer made and applied, until a note is made of old turns.
-func (w *watched) assistant(ada *client, project string) {
+func (w *watched) assistant(ada *platformtest.Client, project string) {
 	w.t.Helper()
-	ada.save(project, "/old.txt", "old").want(w.t, http.StatusCreated)
-	ask := object{"projectId": project, "message": "Change all.", "context": object{"currentFile": "/b.txt"}, "apply": true}.String()
-	if first := ada.do("POST", "/api/ai/chat", ask).want(w.t, http.StatusOK); first["applied"] != true {
+	ada.Save(project, "/old.txt", "old").Want(w.t, http.StatusCreated)
+	ask := platformtest.Object{"projectId": project, "message": "Change all.", "context": platformtest.Object{"currentFile": "/b.txt"}, "apply": true}.String()
+	if first := ada.Do("POST", "/api/ai/chat", ask).Want(w.t, http.StatusOK); first["applied"] != true {
 		w.t.Errorf("%v", first)
 	}
 	for range 9 {
-		ada.do("POST", "/api/ai/chat", object{"projectId": project, "message": "And now?"}.String()).want(w.t, http.StatusOK)
+		ada.Do("POST", "/api/ai/chat", platformtest.Object{"projectId": project, "message": "And now?"}.String()).Want(w.t, http.StatusOK)
 	}
-	answer := ada.do("POST", "/api/ai/chat/stream", object{"projectId": project, "message": "And now?"}.String())
-	_, id, _ := strings.Cut(string(answer.body), `"messageId":"`)
+	answer := ada.Do("POST", "/api/ai/chat/stream", platformtest.Object{"projectId": project, "message": "And now?"}.String())
+	_, id, _ := strings.Cut(string(answer.Body), `"messageId":"`)
 	id, _, _ = strings.Cut(id, `"`)
-	ada.do("POST", "/api/ai/messages/"+id+"/cancel", "").want(w.t, http.StatusAccepted)
-	ada.do("POST", "/api/ai/generate", `{"prompt":"A button."}`).want(w.t, http.StatusOK)
-	ada.do("GET", "/api/ai/usage", "").want(w.t, http.StatusOK)
-	ada.do("GET", "/api/ai/conversations/"+project, "").want(w.t, http.StatusOK)
-	ada.do("DELETE", "/api/ai/conversations/"+project, "").want(w.t, http.StatusOK)
+	ada.Do("POST", "/api/ai/messages/"+id+"/cancel", "").Want(w.t, http.StatusAccepted)
+	ada.Do("POST", "/api/ai/generate", `{"prompt":"A button."}`).Want(w.t, http.StatusOK)
+	ada.Do("GET", "/api/ai/usage", "").Want(w.t, http.StatusOK)
+	ada.Do("GET", "/api/ai/conversations/"+project, "").Want(w.t, http.StatusOK)
+	ada.Do("DELETE", "/api/ai/conversations/"+project, "").Want(w.t, http.StatusOK)
 	// A file changes while the model is at work: nothing is applied, and the answer says so. It is left for the clean-up.
-	ada.save(project, "/b.txt", "another").want(w.t, http.StatusOK)
+	ada.Save(project, "/b.txt", "another").Want(w.t, http.StatusOK)
 	w.meanwhile = func() {
-		ada.save(project, "/b.txt", fmt.Sprint("changed meanwhile ", time.Now())).want(w.t, http.StatusOK)
+		ada.Save(project, "/b.txt", fmt.Sprint("changed meanwhile ", time.Now())).Want(w.t, http.StatusOK)
 	}
-	if last := ada.do("POST", "/api/ai/chat", ask).want(w.t, http.StatusOK); last["applied"] != false {
+	if last := ada.Do("POST", "/api/ai/chat", ask).Want(w.t, http.StatusOK); last["applied"] != false {
 		w.t.Errorf("%v", last)
 	}
 }

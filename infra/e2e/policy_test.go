@@ -26,6 +26,7 @@ import (
 	"devplatform/infra/local/sqs"
 	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers"
+	"devplatform/infra/platformtest"
 )
 
 // permission is an action on a resource of the template, such as "dynamodb:Query WebhooksTable/index/due".
@@ -71,7 +72,7 @@ func newWatched(t testing.TB) *watched {
 		}
 	}))
 	w.services = services.URL
-	w.stack, err = stack.Load(filepath.Join(root, "template.yaml"), stack.Options{QueueEndpoint: services.URL, Overrides: map[string]string{
+	w.stack, err = stack.Load(filepath.Join(platformtest.Root, "template.yaml"), stack.Options{QueueEndpoint: services.URL, Overrides: map[string]string{
 		"COOKIE_PLAIN_HTTP": "true", "WEBHOOK_ALLOW_PRIVATE": "true", "OAUTH_PROVIDER": "github", "OAUTH_CLIENT_ID": "id",
 	}})
 	must(t, err)
@@ -80,7 +81,7 @@ func newWatched(t testing.TB) *watched {
 	for _, f := range w.stack.Functions {
 		w.lambda[f.Name], err = runtime.New(runtime.Options{
 			Functions: []runtime.Function{{
-				Name: f.Name, Bootstrap: filepath.Join(binaries(t), filepath.Base(f.CodeURI)), Handler: f.Handler, MemoryMB: f.MemoryMB,
+				Name: f.Name, Bootstrap: filepath.Join(platformtest.Binaries(t), filepath.Base(f.CodeURI)), Handler: f.Handler, MemoryMB: f.MemoryMB,
 				Timeout: f.Timeout, Env: f.Env,
 			}},
 			MaxConcurrency: 2, Now: time.Now, Region: "us-east-1", AccessKeyID: f.Name, SecretKey: "secret",
@@ -232,7 +233,7 @@ var forLambda = []string{
 // granted are the permissions on data that the template's roles give, by function. "*" stands for any resource.
 func granted(t testing.TB) map[string]map[permission]bool {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join(root, "template.yaml"))
+	source, err := os.ReadFile(filepath.Join(platformtest.Root, "template.yaml"))
 	must(t, err)
 	var template struct {
 		Resources map[string]struct {

@@ -8,15 +8,17 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"devplatform/infra/platformtest"
 )
 
 // TestReadmeTour runs the tour of README.md word for word in a shell, against a platform on other ports, and compares
 // what it prints with what README says it prints: each line behind "# → " must occur in the output of its command.
 func TestReadmeTour(t *testing.T) {
 	t.Parallel()
-	required(t, "curl")
-	p := start(t)
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	platformtest.Required(t, "curl")
+	p := platformtest.Start(t)
+	readme, err := os.ReadFile(filepath.Join(platformtest.Root, "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +35,8 @@ func TestReadmeTour(t *testing.T) {
 		block, _, _ = strings.Cut(block, "```")
 		for _, step := range steps(block) {
 			commands++
-			script := strings.NewReplacer("http://localhost:3000", p.url, "https://localhost:3443", p.https, "http://127.0.0.1:4566", p.aws,
-				"go run ./infra/receiver", binaries(t)+"/receiver -address "+receiver, "localhost:9000", receiver).Replace(step.script)
+			script := strings.NewReplacer("http://localhost:3000", p.URL, "https://localhost:3443", p.HTTPS, "http://127.0.0.1:4566", p.AWS,
+				"go run ./infra/receiver", platformtest.Binaries(t)+"/receiver -address "+receiver, "localhost:9000", receiver).Replace(step.script)
 			command := exec.Command("sh", "-c", "set -e\n"+variables+script)
 			for line := range strings.Lines(script) {
 				if assignment.MatchString(line) {
@@ -105,11 +107,11 @@ func listenOn(t testing.TB) string {
 // README's examples of how a signature is checked are the ones that the tests of the package signature run.
 func TestReadmeShowsTheExamples(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	readme, err := os.ReadFile(filepath.Join(platformtest.Root, "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	examples, err := filepath.Glob(filepath.Join(root, "shared/webhook/signature/testdata/verify/*"))
+	examples, err := filepath.Glob(filepath.Join(platformtest.Root, "shared/webhook/signature/testdata/verify/*"))
 	if err != nil || len(examples) != 4 {
 		t.Fatalf("examples %v, %v", examples, err)
 	}

@@ -13,20 +13,8 @@ import (
 	"time"
 
 	"devplatform/infra/hooktest"
+	"devplatform/infra/platformtest"
 )
-
-const hookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-
-// subscribe makes a webhook and answers its id.
-func (c *client) subscribe(url string, fields object) string {
-	c.t.Helper()
-	body := object{"url": url, "events": []string{"*"}, "secret": hookSecret}
-	for key, value := range fields {
-		body[key] = value
-	}
-	id, _ := c.do("POST", "/api/webhooks", body.String()).want(c.t, http.StatusCreated)["id"].(string)
-	return id
-}
 
 // received waits until n requests have come to a path.
 func received(t testing.TB, r *hooktest.Receiver, path string, n int) []hooktest.Request {
@@ -43,30 +31,30 @@ func received(t testing.TB, r *hooktest.Receiver, path string, n int) []hooktest
 // TestWebhooks is the story of a webhook, over both protocols.
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
-	p := start(t)
-	for name, base := range map[string]string{"plain": p.url, "secure": p.https} {
+	p := platformtest.Start(t)
+	for name, base := range map[string]string{"plain": p.URL, "secure": p.HTTPS} {
 		t.Run(name, func(t *testing.T) {
 			r := hooktest.New(t)
-			ada := newClient(t, base)
-			ada.signUp("ada" + name)
-			project := ada.newProject("Hooked", nil)
-			all := ada.subscribe(r.URL("/ok/all"), nil)
-			ada.subscribe(r.URL("/ok/deleted"), object{"events": []string{"project.deleted"}, "projectId": project})
-			other := ada.newProject("Elsewhere", nil)
-			ada.save(project, "/a.txt", "a").want(t, http.StatusCreated)
-			ada.do("DELETE", "/api/projects/"+project+"/files?path=/a.txt", "").want(t, http.StatusOK)
+			ada := platformtest.NewClient(t, base)
+			ada.SignUp("ada" + name)
+			project := ada.NewProject("Hooked", nil)
+			all := ada.Subscribe(r.URL("/ok/all"), nil)
+			ada.Subscribe(r.URL("/ok/deleted"), platformtest.Object{"events": []string{"project.deleted"}, "projectId": project})
+			other := ada.NewProject("Elsewhere", nil)
+			ada.Save(project, "/a.txt", "a").Want(t, http.StatusCreated)
+			ada.Do("DELETE", "/api/projects/"+project+"/files?path=/a.txt", "").Want(t, http.StatusOK)
 			feed := map[string]json.RawMessage{}
 			for _, id := range []string{project, other} {
-				for eventID, payload := range ada.feed(id) {
+				for eventID, payload := range ada.Feed(id) {
 					feed[eventID] = payload
 				}
 			}
-			ada.do("DELETE", "/api/projects/"+project, "").want(t, http.StatusOK)
-			ada.do("DELETE", "/api/projects/"+other, "").want(t, http.StatusOK)
+			ada.Do("DELETE", "/api/projects/"+project, "").Want(t, http.StatusOK)
+			ada.Do("DELETE", "/api/projects/"+other, "").Want(t, http.StatusOK)
 
 			requests := received(t, r, "/ok/all", 5)
 			for _, request := range requests {
-				if err := request.Verify(hookSecret); err != nil {
+				if err := request.Verify(platformtest.HookSecret); err != nil {
 					t.Error(err)
 				}
 				if at := request.Header.Get("X-Service-Timestamp"); request.Header.Get("Content-Type") != "application/json" || at == "" {
@@ -83,62 +71,34 @@ func TestWebhooks(t *testing.T) {
 				t.Errorf("delivered to the narrow one were %s", types)
 			}
 			hook := "/api/webhooks/" + all
-			eventually(t, "the log of five deliveries", func() bool {
-				return len(ada.do("GET", hook+"/deliveries?status=succeeded", "").list(t, "deliveries")) == 5
+			platformtest.Eventually(t, "the log of five deliveries", func() bool {
+				return len(ada.Do("GET", hook+"/deliveries?status=succeeded", "").List(t, "deliveries")) == 5
 			})
-			deliveries := ada.do("GET", hook+"/deliveries", "").list(t, "deliveries")
+			deliveries := ada.Do("GET", hook+"/deliveries", "").List(t, "deliveries")
 			first := deliveries[len(deliveries)-1]
-			ada.do("POST", fmt.Sprintf("%s/deliveries/%s/redeliver", hook, first["id"]), "").want(t, http.StatusAccepted)
+			ada.Do("POST", fmt.Sprintf("%s/deliveries/%s/redeliver", hook, first["id"]), "").Want(t, http.StatusAccepted)
 			again := received(t, r, "/ok/all", 6)[5]
 			if again.ID() != first["eventId"] || again.Header.Get("X-Service-Delivery") != first["id"] {
 				t.Errorf("redelivered was %s of %s", again.Header.Get("X-Service-Delivery"), again.ID())
 			}
-			secret, _ := ada.do("PUT", hook, `{"secret":null}`).want(t, http.StatusOK)["secret"].(string)
-			if attempt := ada.do("POST", hook+"/test", "{}").want(t, http.StatusOK); attempt["statusCode"] != 200.0 {
+			secret, _ := ada.Do("PUT", hook, `{"secret":null}`).Want(t, http.StatusOK)["secret"].(string)
+			if attempt := ada.Do("POST", hook+"/test", "{}").Want(t, http.StatusOK); attempt["statusCode"] != 200.0 {
 				t.Errorf("the test's attempt was %v", attempt)
 			}
 			rotated := received(t, r, "/ok/all", 7)[6]
-			if err := rotated.Verify(secret); err != nil || rotated.VerifyStandard(hookSecret) != nil {
-				t.Errorf("after the rotation: %v, and the old secret: %v", err, rotated.VerifyStandard(hookSecret))
+			if err := rotated.Verify(secret); err != nil || rotated.VerifyStandard(platformtest.HookSecret) != nil {
+				t.Errorf("after the rotation: %v, and the old secret: %v", err, rotated.VerifyStandard(platformtest.HookSecret))
 			}
-			ada.do("DELETE", hook, "").want(t, http.StatusOK)
-			ada.do("GET", hook+"/deliveries", "").wantError(t, http.StatusNotFound, "WEBHOOK_NOT_FOUND")
+			ada.Do("DELETE", hook, "").Want(t, http.StatusOK)
+			ada.Do("GET", hook+"/deliveries", "").WantError(t, http.StatusNotFound, "WEBHOOK_NOT_FOUND")
 			before := r.Count("/ok/all")
-			ada.subscribe(r.URL("/ok/later"), nil)
-			ada.newProject("Later", nil)
+			ada.Subscribe(r.URL("/ok/later"), nil)
+			ada.NewProject("Later", nil)
 			received(t, r, "/ok/later", 1)
 			if after := r.Count("/ok/all"); after != before {
 				t.Errorf("%d requests came to a webhook that was deleted", after-before)
 			}
 		})
-	}
-}
-
-// feed is all of a project's events by their ids, as the feed shows them.
-func (c *client) feed(project string) map[string]json.RawMessage {
-	c.t.Helper()
-	all := map[string]json.RawMessage{}
-	for cursor := ""; ; {
-		var page struct {
-			Events     []json.RawMessage
-			NextCursor string
-		}
-		a := c.do("GET", "/api/projects/"+project+"/events?limit=100"+cursor, "")
-		a.want(c.t, http.StatusOK)
-		if err := json.Unmarshal(a.body, &page); err != nil {
-			c.t.Fatal(err)
-		}
-		for _, raw := range page.Events {
-			var payload struct{ ID string }
-			if err := json.Unmarshal(raw, &payload); err != nil {
-				c.t.Fatal(err)
-			}
-			all[payload.ID] = raw
-		}
-		if page.NextCursor == "" {
-			return all
-		}
-		cursor = "&cursor=" + page.NextCursor
 	}
 }
 
@@ -157,14 +117,14 @@ func typesOf(requests []hooktest.Request) string {
 func TestWebhooksKeepOutOfPrivateNetworks(t *testing.T) {
 	t.Parallel()
 	r := hooktest.New(t)
-	p := start(t, "WEBHOOK_ALLOW_PRIVATE=false")
-	ada := newClient(t, p.url)
-	ada.signUp("ada")
-	body := object{"url": r.URL("/ok"), "events": []string{"*"}}
-	ada.do("POST", "/api/webhooks", body.String()).wantError(t, http.StatusBadRequest, "VALIDATION_FAILED")
+	p := platformtest.Start(t, "WEBHOOK_ALLOW_PRIVATE=false")
+	ada := platformtest.NewClient(t, p.URL)
+	ada.SignUp("ada")
+	body := platformtest.Object{"url": r.URL("/ok"), "events": []string{"*"}}
+	ada.Do("POST", "/api/webhooks", body.String()).WantError(t, http.StatusBadRequest, "VALIDATION_FAILED")
 	for _, url := range []string{r.SecureURL("/ok"), strings.Replace(r.SecureURL("/ok"), "127.0.0.1", "localhost", 1)} {
-		hook := ada.subscribe(url, nil)
-		attempt := ada.do("POST", "/api/webhooks/"+hook+"/test", "{}").want(t, http.StatusOK)
+		hook := ada.Subscribe(url, nil)
+		attempt := ada.Do("POST", "/api/webhooks/"+hook+"/test", "{}").Want(t, http.StatusOK)
 		if reason, _ := attempt["error"].(string); attempt["statusCode"] != nil || !strings.Contains(reason, "public") {
 			t.Errorf("%s: %v", url, attempt)
 		}
@@ -181,36 +141,36 @@ func TestWebhooksSurviveKills(t *testing.T) {
 	t.Parallel()
 	r := hooktest.New(t)
 	dir := t.TempDir()
-	p := startIn(t, dir)
-	c := newClient(t, p.url)
-	c.signUp("ada")
-	project := c.newProject("Hooked", nil)
+	p := platformtest.StartIn(t, dir)
+	c := platformtest.NewClient(t, p.URL)
+	c.SignUp("ada")
+	project := c.NewProject("Hooked", nil)
 	paths := []string{"/ok/a", "/ok/b"}
 	for _, path := range paths {
-		c.subscribe(r.URL(path), nil)
+		c.Subscribe(r.URL(path), nil)
 	}
 	const lives, batches = 4, 8
 	for life := range lives {
 		for batch := range batches {
-			var operations []object
+			var operations []platformtest.Object
 			for file := range 20 {
-				operations = append(operations, object{"op": "create", "path": fmt.Sprintf("/%d/%d/%d.txt", life, batch, file), "content": "x"})
+				operations = append(operations, platformtest.Object{"op": "create", "path": fmt.Sprintf("/%d/%d/%d.txt", life, batch, file), "content": "x"})
 			}
 			// A kill may take the answer, or the change: the feed tells what happened.
-			_, _ = c.try("POST", "/api/projects/"+project+"/files/batch", object{"operations": operations}.String())
-			p.killFunction()
+			_, _ = c.Try("POST", "/api/projects/"+project+"/files/batch", platformtest.Object{"operations": operations}.String())
+			killFunction(p)
 		}
 		if life < lives-1 {
-			p.kill()
-			p = startIn(t, dir)
-			c.base = p.url
+			p.Kill()
+			p = platformtest.StartIn(t, dir)
+			c.Base = p.URL
 		}
 	}
-	eventually(t, "the last kill has taken its answer", func() bool {
-		a, err := c.try("GET", "/api/projects/"+project+"/events", "")
-		return err == nil && a.status == http.StatusOK
+	platformtest.Eventually(t, "the last kill has taken its answer", func() bool {
+		a, err := c.Try("GET", "/api/projects/"+project+"/events", "")
+		return err == nil && a.Status == http.StatusOK
 	})
-	feed := c.feed(project)
+	feed := c.Feed(project)
 	delete(feed, firstOf(feed)) // the project's creation came before the webhooks
 	missing := func() (all []string) {
 		for _, path := range paths {
@@ -235,9 +195,8 @@ func TestWebhooksSurviveKills(t *testing.T) {
 }
 
 // killFunction ends one of the platform's functions, whichever.
-func (p *platform) killFunction() {
-	p.t.Helper()
-	children := childrenOf(p.t, p.command.Process.Pid)
+func killFunction(p *platformtest.Platform) {
+	children := p.Children()
 	if len(children) == 0 {
 		return
 	}
@@ -261,15 +220,15 @@ func firstOf(feed map[string]json.RawMessage) string {
 func TestHangingEndpointsHoldNobodyUp(t *testing.T) {
 	t.Parallel()
 	r := hooktest.New(t)
-	p := start(t)
-	c := newClient(t, p.url)
-	c.signUp("ada")
-	project := c.newProject("Hooked", nil)
+	p := platformtest.Start(t)
+	c := platformtest.NewClient(t, p.URL)
+	c.SignUp("ada")
+	project := c.NewProject("Hooked", nil)
 	for _, path := range []string{"/ok", "/hang", "/drip", "/huge", "/reset", "/redirect", "/status/500"} {
-		c.subscribe(r.URL(path), nil)
+		c.Subscribe(r.URL(path), nil)
 	}
 	for i := range 50 {
-		c.save(project, "/a.txt", fmt.Sprint(i))
+		c.Save(project, "/a.txt", fmt.Sprint(i))
 	}
 	received(t, r, "/ok", 50)
 	if redirected := r.Count("/ok/redirected"); redirected > 0 {

@@ -1,6 +1,6 @@
 //go:build !race
 
-package e2e
+package platformtest
 
 // raceFlag is empty: the tests run without the race detector, and so does what they start.
 const raceFlag = ""
