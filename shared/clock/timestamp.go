@@ -19,7 +19,7 @@ func Stamp(t time.Time) Timestamp { return Timestamp(t.UTC().Truncate(time.Milli
 // ParseTimestamp reads what String wrote; any other form is an error.
 func ParseTimestamp(s string) (Timestamp, error) {
 	t, err := time.Parse(layout, s)
-	if err != nil || len(s) != len(layout) {
+	if err != nil || Timestamp(t).String() != s { // it also takes a comma for the point
 		return Timestamp{}, fmt.Errorf("clock: %q is not a timestamp", s)
 	}
 	return Timestamp(t), nil
