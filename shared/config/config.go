@@ -88,7 +88,7 @@ func (o *Origin) UnmarshalText(text []byte) error {
 	bare := url.URL{Scheme: u.Scheme, Host: u.Host}
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http",
-		u.Hostname() == "", strings.Contains(u.Host, "*"),
+		u.Hostname() == "", strings.ContainsAny(u.Host, "*%"), // nor a zone, which no browser sends
 		defaultPort[u.Scheme] == u.Port(),
 		bare.String() != string(text), strings.ToLower(string(text)) != string(text):
 		return fmt.Errorf("config: %q is not an origin such as https://app.example.com", text)

@@ -1,0 +1,118 @@
+package config
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+)
+
+// FuzzRing: no ring is taken that could leave somebody without a key or with a weak one, and no error quotes a key.
+func FuzzRing(f *testing.F) {
+	const key = "0123456789abcdefghijABCDEFGHIJ0123456789"
+	for _, seed := range []string{
+		`{"current":"k1","k1":"` + key + `"}`, `{"current":"k2","k1":"` + key + `","k2":"` + key + `x"}`, `{"current":"current"}`,
+		`{"k1":"` + key + `"}`, `{"current":"","":"` + key + `"}`, `{"current":"k1","k1":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}`, `{"current":1}`,
+		`{"current":"k1","current":"k1","k1":"` + key + `"}`, `[]`, `null`, ``,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := parseRing(text)
+		if err != nil {
+			var fields map[string]string
+			_ = json.Unmarshal([]byte(text), &fields)
+			for name, secret := range fields {
+				if len(secret) >= minDistinct && name != currentName && !strings.Contains(name, secret) && strings.Contains(err.Error(), secret) {
+					t.Fatalf("%q is quoted: %v", secret, err)
+				}
+			}
+			return
+		}
+		if len(r.secrets[r.current]) < minKeyLength {
+			t.Fatalf("%q: the current key is %q", text, r.secrets[r.current])
+		}
+		again := map[string]string{currentName: r.current}
+		for kid, secret := range r.secrets {
+			if !validKid(kid) || kid == currentName || len(secret) < minKeyLength || distinct(string(secret)) < minDistinct {
+				t.Fatalf("%q: %q", kid, secret)
+			}
+			again[kid] = string(secret)
+		}
+		written, err := json.Marshal(again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same, err := parseRing(string(written)); err != nil || len(same.secrets) != len(r.secrets) {
+			t.Fatalf("%s: %v", written, err)
+		}
+	})
+}
+
+// FuzzProviders reads what the operator wrote, of which no error may quote anything.
+func FuzzProviders(f *testing.F) {
+	for _, seed := range []string{`{"oauthClientSecret":"a","openaiApiKey":"b"}`, `{}`, `{"openaiApiKey":null,"other":[1]}`, `{"openaiApiKey":1}`, `"x"`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := parseProviders(text)
+		if err != nil {
+			if err.Error() != "the providers' secret is not a JSON object of strings" {
+				t.Fatal(err)
+			}
+			return
+		}
+		if !utf8.ValidString(p.OpenAIKey) || !utf8.ValidString(p.OAuthClientSecret) {
+			t.Fatalf("%q", p)
+		}
+	})
+}
+
+// FuzzSecretAnswer reads what Secrets Manager says, of which no error may quote the secret.
+func FuzzSecretAnswer(f *testing.F) {
+	f.Add(200, []byte(`{"ARN":"arn:aws:secretsmanager:us-east-1:000000000000:secret:x","SecretString":"the-secret-itself"}`))
+	f.Add(400, []byte(`{"__type":"ResourceNotFoundException","SecretString":"the-secret-itself"}`))
+	f.Add(200, []byte(`{"SecretBinary":"AA=="}`))
+	f.Add(200, []byte(`{"SecretString":"the-secret-itself"`))
+	f.Fuzz(func(t *testing.T, status int, data []byte) {
+		text, err := readSecret(status, data)
+		switch {
+		case err == nil && (status != http.StatusOK || !utf8.ValidString(text)):
+			t.Fatalf("%d %q is the secret %q", status, data, text)
+		case err != nil && (text != "" || strings.Contains(err.Error(), "the-secret-itself") && !strings.Contains(string(data), `"__type"`)):
+			t.Fatalf("%d %q: %q, %v", status, data, text, err)
+		}
+	})
+}
+
+// FuzzOrigin: what is taken for an origin is one as browsers send it, which compare it as text.
+func FuzzOrigin(f *testing.F) {
+	for _, seed := range []string{
+		"https://app.example.com", "http://localhost:3000", "https://app.example.com/", "https://*.example.com", "https://app.example.com:443",
+		"HTTPS://app.example.com", "https://user@app.example.com", "null", "https://[::1]:8080", "https://app.example.com:", "https://a?b", "https://a,b", "https://a%zz", "https://a%41", "https://a;b", "http://[::1%25eth0]", "https://a_b", "https://a<", "https://é.example",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var o Origin
+		if o.UnmarshalText([]byte(text)) != nil {
+			if o != "" {
+				t.Fatalf("%q left %q", text, o)
+			}
+			return
+		}
+		u, err := url.Parse(string(o))
+		if err != nil || string(o) != text || u.Scheme+"://"+u.Host != text || strings.ContainsAny(u.Host, `*@/?#\`) {
+			t.Fatalf("%q is taken for an origin", text)
+		}
+		if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+			t.Fatalf("%q is no origin that a browser writes", text)
+		}
+		if err := http.NewCrossOriginProtection().AddTrustedOrigin(text); err != nil {
+			t.Fatalf("%q panics in the router: %v", text, err)
+		}
+	})
+}
