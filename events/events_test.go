@@ -34,6 +34,7 @@ import (
 	"devplatform/shared/assistant/scaffold"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/docs"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
 	"devplatform/shared/project"
@@ -42,7 +43,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// answers are what a fresh system answers to the samples, in this order. The samples' session is nobody's.
+// answers are what a fresh system answers to the samples, in this order. The samples' session, where they have one, is nobody's.
 var answers = []struct {
 	file   string
 	status int
@@ -95,6 +96,9 @@ var answers = []struct {
 	{"webhooks-delivery-read", 401, noSession},
 	{"webhooks-redeliver", 401, noSession},
 	{"webhooks-recover", 401, noSession},
+	{"docs-openapi", 200, `"servers":[{"url":"https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/dev"}]`},
+	{"docs-page", 200, `<mainid="docs">`},
+	{"docs-file", 200, ``},
 }
 
 const noSession = `"AUTH_INVALID_TOKEN"`
@@ -359,10 +363,16 @@ func newSystem(t *testing.T) *system {
 		DB: s.client, Conversations: s.tables["conversations"], Projects: projects, Cursors: cursors, IDs: ids,
 		Clock: time.Now, Logger: logger, Model: scaffold.New(), Limits: assistant.DefaultLimits(),
 	})
+	documentation, err := docs.New(infra.OpenAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.functions = map[string]*api.LambdaHandler{
 		"AiFunction": api.Lambda(api.NewRouter( // which is streamed where it is deployed; what is answered is the same
 			api.Config{Name: "ai", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, ai.Register)),
 		"AuthFunction": api.Lambda(account.Router(config.Edge{}, accounts)),
+		"DocsFunction": api.Lambda(api.NewRouter( // streamed where it is deployed, as AiFunction
+			api.Config{Name: "docs", Version: "1", Logger: logger, Clock: time.Now}, documentation.Register)),
 		"ProjectsFunction": api.Lambda(api.NewRouter(
 			api.Config{Name: "projects", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now},
 			workspaces.Register, projects.Register)),

@@ -10,6 +10,7 @@ import (
 	"devplatform/shared/account"
 	"devplatform/shared/api"
 	"devplatform/shared/assistant"
+	"devplatform/shared/docs"
 	"devplatform/shared/project"
 	"devplatform/shared/webhook"
 	"devplatform/shared/workspace"
@@ -30,6 +31,7 @@ func run(w io.Writer) error {
 		new(project.Service).Register,
 		new(assistant.Service).Register,
 		new(webhook.Service).Register,
+		new(docs.Service).Register,
 	)
 	if err != nil {
 		return err

@@ -1,0 +1,140 @@
+package docs
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/api"
+)
+
+const tag = "Documentation"
+
+// Where an operation is answered.
+const (
+	documentPath = "/api/openapi.json"
+	pagePath     = "/api/docs"
+	filePath     = pagePath + "/{file}"
+)
+
+const gzipCoding = "gzip"
+
+var varyByCoding = []string{"Accept-Encoding"}
+
+// Answer is a file as it is sent. Nothing may keep it (API.md §1), so that there is no ETag and If-None-Match means nothing.
+type Answer struct {
+	ContentType     string   `header:"Content-Type" hidden:"true"`
+	ContentEncoding string   `header:"Content-Encoding" hidden:"true"`
+	Vary            []string `header:"Vary" hidden:"true"`
+	// Policy, if there is one, takes the place of the policy of every answer.
+	Policy string `header:"Content-Security-Policy" hidden:"true"`
+	Body   []byte
+}
+
+// Accepting are the inputs that say which codings the client takes. (Exported for huma's sake, as every embedded struct.)
+type Accepting struct {
+	Encoding string `header:"Accept-Encoding" hidden:"true"`
+}
+
+// gzip reports whether the client takes gzip (RFC 9110 §12.5.3): it is named, or else everything is, with a weight that is not zero.
+func (a Accepting) gzip() bool {
+	any, named := false, false
+	for coding := range strings.SplitSeq(strings.ToLower(a.Encoding), ",") {
+		name, parameters, _ := strings.Cut(coding, ";")
+		taken := true
+		if weight, found := strings.CutPrefix(strings.TrimSpace(parameters), "q="); found {
+			q, err := strconv.ParseFloat(weight, 64)
+			taken = err == nil && q > 0
+		}
+		switch strings.TrimSpace(name) {
+		case gzipCoding, "x-gzip":
+			if named = true; taken {
+				return true
+			}
+		case "*":
+			any = taken
+		}
+	}
+	return any && !named
+}
+
+// Register adds the endpoints of the documentation.
+func (s *Service) Register(h huma.API) {
+	api.Register(h, api.Operation{
+		ID: "getOpenAPI", Method: http.MethodGet, Path: documentPath, Tag: tag,
+		Summary:     "Read this document",
+		Description: "The OpenAPI 3.1 document of the whole API. Its server is the one that was asked.",
+	}, s.readDocument)
+	describe(h, documentPath, map[string]*huma.Schema{"application/json": {Type: huma.TypeObject}})
+	api.Register(h, api.Operation{
+		ID: "showDocs", Method: http.MethodGet, Path: pagePath, Tag: tag,
+		Summary:     "Show this document",
+		Description: "A page that shows the document and sends requests, with the session of the browser that it is open in.",
+	}, s.showPage)
+	describe(h, pagePath, map[string]*huma.Schema{htmlType: {Type: huma.TypeString}})
+	api.Register(h, api.Operation{
+		ID: "readDocsFile", Method: http.MethodGet, Path: filePath, Tag: tag,
+		Summary: "Read a file of the page",
+		Errors:  []api.Code{api.CodeRouteNotFound},
+	}, s.readFile)
+	kinds := map[string]*huma.Schema{}
+	for _, f := range files {
+		kinds[f.kind] = &huma.Schema{Type: huma.TypeString}
+	}
+	describe(h, filePath, kinds)
+	huma.Register(h, huma.Operation{ // the page's addresses are relative to where it is; and no API has two paths for one thing
+		Method: http.MethodGet, Path: pagePath + "/{$}", Hidden: true, DefaultStatus: http.StatusPermanentRedirect,
+	}, toPage)
+}
+
+// describe says in the document which media types a success has: of a body of bytes huma knows nothing.
+func describe(h huma.API, path string, kinds map[string]*huma.Schema) {
+	content := map[string]*huma.MediaType{}
+	for kind, schema := range kinds {
+		content[kind] = &huma.MediaType{Schema: schema}
+	}
+	h.OpenAPI().Paths[path].Get.Responses[strconv.Itoa(http.StatusOK)].Content = content
+}
+
+func (s *Service) readDocument(ctx context.Context, in *Accepting) (*Answer, error) {
+	document, err := s.document(api.RequestInfoFrom(ctx).BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if in.gzip() {
+		return &Answer{ContentType: "application/json", ContentEncoding: gzipCoding, Vary: varyByCoding, Body: document.packed}, nil
+	}
+	return &Answer{ContentType: "application/json", Vary: varyByCoding, Body: document.plain}, nil
+}
+
+func (s *Service) showPage(context.Context, *struct{}) (*Answer, error) {
+	a, err := index.answer(false)
+	if err != nil {
+		return nil, err
+	}
+	a.Policy = pagePolicy
+	return a, nil
+}
+
+func (s *Service) readFile(_ context.Context, in *struct {
+	Accepting
+	File string `path:"file" doc:"The file's name" example:"swagger-ui.css"`
+}) (*Answer, error) {
+	f, found := files[in.File]
+	if !found {
+		return nil, api.NewError(api.CodeRouteNotFound, "There is no such path.")
+	}
+	return f.answer(in.gzip())
+}
+
+// toPage leads from the path with a slash at its end to the page. It is relative, for there may be a stage before the path.
+func toPage(context.Context, *struct{}) (*struct {
+	Location string `header:"Location"`
+}, error) {
+	return &struct {
+		Location string `header:"Location"`
+	}{"../docs"}, nil
+}
