@@ -23,7 +23,7 @@ var built = sync.OnceValue(func() error {
 		if raceFlag != "" {
 			args = append(args, raceFlag)
 		}
-		command := exec.Command("go", append(args, "./infra/local", "./infra/receiver", "./functions/...")...) //nolint:gosec,noctx // all of it is said here; it ends by itself
+		command := exec.Command("go", append(args, "./infra/local", "./infra/receiver", "./functions/...")...) //nolint:gosec // all of it is said here
 		command.Dir = Root
 		if output, err := command.CombinedOutput(); err != nil {
 			return fmt.Errorf("platformtest: go build: %w\n%s", err, output)
