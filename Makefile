@@ -11,6 +11,9 @@ AWS_PORT    ?= 4566
 FUZZTIME    ?= 60s
 BUILD       := .build
 LOCAL       := $(BUILD)/local
+# Where the platform answers that `make demo` tells its story on.
+PORT        ?= 3000
+URL         ?= http://localhost:$(PORT)
 FUNCTIONS   := $(notdir $(wildcard functions/*))
 
 # One set of flags for `make build`, `make run` and `sam build`. No spaces inside a flag: GOFLAGS splits there.
@@ -94,6 +97,13 @@ openapi: ## write the OpenAPI document anew from the code
 .PHONY: fuzz
 fuzz: ## try made-up inputs on every parser, FUZZTIME=60s each; the first that fails ends it and is kept as a test
 	@go run ./infra/fuzz -time $(FUZZTIME)
+
+.PHONY: demo
+demo: ## the whole story on the terminal: on the platform at http://localhost:3000, or else on one of its own (URL=…)
+	@mkdir -p $(BUILD) && $(release) -o $(BUILD)/demo ./infra/demo
+	@if $(BUILD)/demo -own -url '$(URL)'; then \
+		echo "building a platform (a minute the first time) …" && $(MAKE) binaries; fi
+	@exec $(BUILD)/demo -url '$(URL)' -binaries $(LOCAL)
 
 .PHONY: bench
 bench: binaries ## measure; the last result is kept in infra/bench/

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// remove deletes the webhooks and the project.
+func (s *story) remove(ctx context.Context) error {
+	for len(s.hooks) > 0 {
+		if err := s.do(ctx, call{method: http.MethodDelete, path: "/api/webhooks/" + s.hooks[0], want: http.StatusOK}); err != nil {
+			return err
+		}
+		s.hooks = s.hooks[1:]
+	}
+	if s.project != "" {
+		if err := s.do(ctx, call{method: http.MethodDelete, path: "/api/projects/" + s.project, want: http.StatusOK}); err != nil {
+			return err
+		}
+		s.project = ""
+	}
+	return nil
+}
+
+// tidy deletes what the story made, and looks whether it is gone.
+func (s *story) tidy(ctx context.Context) error {
+	project := "/api/projects/" + s.project
+	if err := s.remove(ctx); err != nil {
+		return err
+	}
+	if err := s.refuse(ctx, call{method: http.MethodGet, path: project, note: "gone at once", want: http.StatusNotFound}); err != nil {
+		return err
+	}
+	for _, kind := range []string{"projects", "webhooks"} {
+		var left map[string]json.RawMessage
+		if err := s.do(ctx, call{method: http.MethodGet, path: "/api/" + kind, want: http.StatusOK, into: &left}); err != nil {
+			return err
+		}
+		if string(left[kind]) != "[]" {
+			return fmt.Errorf("there are %s left: %s", kind, left[kind])
+		}
+		s.screen.fields(field{kind, "none left"})
+	}
+	if err := s.do(ctx, call{method: http.MethodPost, path: "/api/auth/logout", want: http.StatusOK}); err != nil {
+		return err
+	}
+	s.screen.remark("The account %s stays: the API deletes none. Its password was random, and is forgotten.", s.username)
+	return nil
+}
