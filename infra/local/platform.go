@@ -232,14 +232,17 @@ func (p *platform) serveGateway(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	public := make([]net.Listener, 0, len(p.http.all))
-	for _, ln := range p.http.all {
-		public = append(public, p.gateway.Listener(ln))
+	public := func(all []net.Listener) []net.Listener {
+		wrapped := make([]net.Listener, 0, len(all))
+		for _, ln := range all {
+			wrapped = append(wrapped, p.gateway.Listener(ln))
+		}
+		return wrapped
 	}
 	secure := &tls.Config{Certificates: []tls.Certificate{p.certificate}, MinVersion: tls.VersionTLS12}
 	p.servers = []*http.Server{
-		p.serve(gateway.NewServer(p.gateway, nil, p.logger), public),
-		p.serve(gateway.NewServer(p.gateway, secure, p.logger), p.https.all),
+		p.serve(gateway.NewServer(p.gateway, nil, p.logger), public(p.http.all)),
+		p.serve(gateway.NewServer(p.gateway, secure, p.logger), public(p.https.all)),
 	}
 	return nil
 }

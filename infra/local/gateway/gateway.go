@@ -27,8 +27,8 @@ const (
 	drainLimit = 64 << 20
 	// defaultBodyTimeout is how long a client may take to send its body, and to take a large answer.
 	defaultBodyTimeout = time.Minute
-	// largeAnswer is what may not fit into the connection's buffers.
-	largeAnswer = 32 << 10
+	// firstBuffer is what is set aside for a body before any of it has come: a client can announce much and send nothing.
+	firstBuffer = 64 << 10
 )
 
 // Options say what a gateway serves and how.
@@ -47,8 +47,12 @@ type Options struct {
 	StageInPath bool
 	// StreamIdle is how long a streamed answer may be silent; 0 is AWS's 5 minutes for regional APIs.
 	StreamIdle time.Duration
-	// BodyTimeout is how long a client may take to send its body, and to take an answer; 0 is a minute.
+	// BodyTimeout is how long a client may take to send its body, and to take an answer or the next piece of a streamed one;
+	// 0 is a minute.
 	BodyTimeout time.Duration
+	// MaxConnections is how many clients are connected at a time, over all listeners; 0 is what the process's limit of open
+	// files leaves room for, 16,384 at most.
+	MaxConnections int
 }
 
 // Gateway is a REST API as an http.Handler. It is safe for concurrent use.
@@ -64,6 +68,7 @@ type Gateway struct {
 	stagePrefix    string // "" or "/<stage>"
 	idle           time.Duration
 	bodyTimeout    time.Duration
+	crowd          *crowd
 	now            func() time.Time
 	logger         *slog.Logger
 }
@@ -81,6 +86,7 @@ func New(o Options) (*Gateway, error) {
 	if o.StageInPath {
 		g.stagePrefix = "/" + o.API.Stage
 	}
+	g.crowd = newCrowd(o)
 	var err error
 	if g.router, err = newRouter(o.API.ID, o.API.Routes); err != nil {
 		return nil, fmt.Errorf("gateway: API %s: %w", o.API.Name, err)
@@ -141,6 +147,10 @@ func (x *exchange) serve() error {
 	hasBody := x.q.hasBody()
 	if hasBody { // also where it isn't read here: net/http looks at what is left of it
 		_ = x.control.SetReadDeadline(soon(x.gateway.bodyTimeout))
+	}
+	if x.q.Context().Value(refusedKey{}) != nil {
+		x.w.Header()["Connection"] = []string{"close"}
+		return errThrottled
 	}
 	if err := x.resolve(); err != nil {
 		return err
@@ -243,14 +253,19 @@ func soon(d time.Duration) time.Time {
 	return at
 }
 
-// readSized reads all of r into one buffer where the size is known.
+// readSized reads all of r, of which the client says how long it is, or -1. The buffer grows with what has come.
 func readSized(r io.Reader, size int64) ([]byte, error) {
 	if size < 0 {
 		return io.ReadAll(r) //nolint:wrapcheck // readBody looks at the error itself
 	}
-	body := make([]byte, size)
-	_, err := io.ReadFull(r, body)
-	return body, err //nolint:wrapcheck // readBody looks at the error itself
+	body := make([]byte, min(size, firstBuffer))
+	for read := 0; ; {
+		n, err := io.ReadFull(r, body[read:])
+		if read += n; err != nil || int64(read) == size {
+			return body, err //nolint:wrapcheck // as above
+		}
+		body = append(body, make([]byte, min(int64(read), size-int64(read)))...)
+	}
 }
 
 // drain reads what the client sends of a body that is refused, unless it waits to be asked for it.
@@ -271,21 +286,32 @@ func (x *exchange) buffer(response *runtime.Response) error {
 		return err
 	}
 	x.status = a.status
-	if len(a.body) > largeAnswer {
-		_ = x.control.SetWriteDeadline(soon(x.gateway.bodyTimeout))
-	}
+	x.hurry(time.Time{})
 	a.send(x.w)
 	return nil
 }
 
+// hurry gives the client its time to take what is sent next, however little it is: what it doesn't read fills the
+// connection's buffers sooner or later. It ends at the end in any case, where there is one.
+func (x *exchange) hurry(end time.Time) {
+	patience := x.gateway.bodyTimeout
+	if x.q.hasBody() {
+		patience += readHeaderTimeout // net/http first reads what is left of the body, which has a time of its own
+	}
+	at := soon(patience)
+	if !end.IsZero() && end.Before(at) {
+		at = end
+	}
+	_ = x.control.SetWriteDeadline(at)
+}
+
 // stream passes an answer on as it comes.
 func (x *exchange) stream(ctx context.Context, response *runtime.Response) error {
-	s := &streamer{w: x.w, flush: x.control.Flush, prelude: new(prelude), started: func(status int) {
-		x.status = status
-		if at, limited := ctx.Deadline(); limited { // a client that doesn't read may not outlast the time-out
-			_ = x.control.SetWriteDeadline(at)
-		}
-	}}
+	end, _ := ctx.Deadline() // a client that doesn't read may not outlast the time-out
+	s := &streamer{
+		w: x.w, flush: x.control.Flush, prelude: new(prelude),
+		started: func(status int) { x.status = status }, writing: func() { x.hurry(end) },
+	}
 	err := startPump(response.Body).each(ctx, x.q.Context().Done(), x.gateway.idle, s.take)
 	if err == nil && s.prelude != nil {
 		return errPrelude
@@ -300,6 +326,7 @@ func (x *exchange) refuse(err error) {
 		panic(http.ErrAbortHandler)
 	}
 	x.w.Header().Del(headerTrace)
+	x.hurry(time.Time{})
 	x.status = x.gateway.fail(x.w, x.q, refused(err))
 }
 

@@ -2,11 +2,15 @@ package gateway
 
 import (
 	"bytes"
+	"container/list"
+	"context"
 	"crypto/tls"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -29,35 +33,80 @@ func NewServer(handler http.Handler, tlsConfig *tls.Config, logger *slog.Logger)
 		MaxHeaderBytes:               maxWireHeaders,
 		ErrorLog:                     slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 		DisableGeneralOptionsHandler: true, // OPTIONS * is for the API to refuse
+		ConnState:                    follow,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			if one := ours(c); one != nil && one.refused {
+				return context.WithValue(ctx, refusedKey{}, true)
+			}
+			return ctx
+		},
 	}
 }
 
-// Listener wraps a plain http listener so that what net/http refuses before the handler (a broken request line or
+// refusedKey marks the context of a connection that is one too many.
+type refusedKey struct{}
+
+// Listener wraps a listener, plain or to be wrapped in TLS, so that its connections are counted and limited together with
+// those of the gateway's other listeners, and so that what net/http refuses before the handler (a broken request line or
 // percent-encoding, headers beyond its limit, an unknown transfer coding) is answered in the shape of the API's gateway
 // responses, and not as text. On TLS connections net/http's own answer stands.
 func (g *Gateway) Listener(inner net.Listener) net.Listener {
-	return &listener{Listener: inner, gateway: g}
+	return &listener{Listener: inner, gateway: g, closed: make(chan struct{})}
 }
 
 type listener struct {
 	net.Listener
 
 	gateway *Gateway
+	close   sync.Once
+	closed  chan struct{}
 }
 
-// Accept wraps the next connection.
+// Accept wraps the next connection, once there is room for it. An error for want of files is one that net/http waits
+// after, and tries again.
 func (l *listener) Accept() (net.Conn, error) {
+	crowd := l.gateway.crowd
+	select {
+	case crowd.places <- struct{}{}:
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
 	inner, err := l.Listener.Accept()
 	if err != nil {
+		<-crowd.places
+		if !errors.Is(err, net.ErrClosed) {
+			crowd.complain("can't accept connections", slog.Any("error", err))
+		}
 		return nil, err //nolint:wrapcheck // net/http looks at the error itself
 	}
-	return &conn{Conn: inner, gateway: l.gateway}, nil
+	one := &conn{Conn: inner, gateway: l.gateway}
+	crowd.enter(one)
+	return one, nil
+}
+
+// Close ends the listener, also while it waits for room.
+func (l *listener) Close() error {
+	l.close.Do(func() { close(l.closed) })
+	return l.Listener.Close() //nolint:wrapcheck // as in Accept
 }
 
 type conn struct {
 	net.Conn
 
 	gateway *Gateway
+	close   sync.Once
+	refused bool // set before it is used
+
+	// Guarded by crowd.mu.
+	resting *list.Element // in crowd.idle; nil while it is busy
+	left    bool          // it was counted out
+}
+
+// Close ends the connection and counts it out.
+func (c *conn) Close() error {
+	err := c.Conn.Close()
+	c.close.Do(func() { c.gateway.crowd.leave(c) })
+	return err //nolint:wrapcheck // as in Accept
 }
 
 // plainRefusal is how the head of an answer ends that net/http wrote itself: the handler's always have a date.

@@ -157,6 +157,7 @@ type streamer struct {
 	flush   func() error
 	prelude *prelude // nil once the headers are sent
 	started func(status int)
+	writing func() // called before each write
 }
 
 // take handles the next bytes of the answer: they are with the client when it returns.
@@ -183,6 +184,7 @@ func (s *streamer) take(chunk []byte) error {
 }
 
 func (s *streamer) write(chunk []byte) error {
+	s.writing()
 	if len(chunk) > 0 {
 		if _, err := s.w.Write(chunk); err != nil && !errors.Is(err, http.ErrBodyNotAllowed) {
 			return errors.Join(errGone, err)

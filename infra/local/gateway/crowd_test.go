@@ -1,0 +1,196 @@
+package gateway_test
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/stack"
+)
+
+// ask sends a request on a connection and answers the response's status and body; 0 when the server ended it.
+func ask(t *testing.T, conn net.Conn) (status int, closes bool, body string) {
+	t.Helper()
+	if _, err := io.WriteString(conn, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		return 0, true, ""
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return 0, true, ""
+	}
+	defer func() { _ = response.Body.Close() }()
+	return response.StatusCode, response.Close, text(t, response)
+}
+
+// TestCrowd has more clients than are allowed. One more takes the place of the one that has been idle for longest; while
+// all are busy it is refused in the API's words, once and politely; and afterwards there is room again.
+func TestCrowd(t *testing.T) {
+	t.Parallel()
+	const most = 4
+	api := apiOf(anyRoute("/x"))
+	api.GatewayResponses = map[string]stack.GatewayResponse{"THROTTLED": {
+		Templates: map[string]string{"application/json": `{"error":"Too many requests.","code":"RATE_LIMITED"}`},
+	}}
+	f := &function{answer: buffered(ok)}
+	var log syncBuffer
+	g := newGateway(t, f, gateway.Options{API: api, MaxConnections: most, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = gateway.NewServer(g, nil, slog.New(slog.DiscardHandler))
+	rested, rests := make(chan struct{}, 100), server.Config.ConnState
+	server.Config.ConnState = func(c net.Conn, state http.ConnState) { // a client has its answer before its connection is idle
+		rests(c, state)
+		if state == http.StateIdle {
+			rested <- struct{}{}
+		}
+	}
+	server.Listener = g.Listener(server.Listener)
+	server.Start()
+	t.Cleanup(server.Close)
+
+	var idle []net.Conn
+	for range most {
+		conn := dial(t, server)
+		if status, _, _ := ask(t, conn); status != http.StatusOK {
+			t.Fatalf("status %d", status)
+		}
+		<-rested
+		idle = append(idle, conn)
+	}
+	for n := range most { // they take the places of the idle ones, the longest idle first
+		if status, _, _ := ask(t, dial(t, server)); status != http.StatusOK {
+			t.Errorf("newcomer %d: %d", n, status)
+		}
+		<-rested
+		if left, err := io.ReadAll(idle[n]); isTimeout(err) || len(left) > 0 {
+			t.Errorf("idle connection %d: %q, %v", n, left, err)
+		}
+	}
+	busy := make([]net.Conn, 0, most)
+	for range most { // and now places that are not given up: a request is under way
+		conn := dial(t, server)
+		_, _ = io.WriteString(conn, "GET /x HTTP/1.1\r\n")
+		busy = append(busy, conn)
+	}
+	waitFor(t, "a refusal", func() bool {
+		conn := dial(t, server)
+		defer func() { _ = conn.Close() }()
+		status, closes, body := ask(t, conn)
+		return status == http.StatusTooManyRequests && closes && body == `{"error":"Too many requests.","code":"RATE_LIMITED"}`
+	})
+	if got := strings.Count(log.String(), "too many connections"); got != 1 {
+		t.Errorf("%d lines say so:\n%s", got, log.String())
+	}
+	for _, conn := range busy {
+		_, _ = io.WriteString(conn, "Host: x\r\nConnection: close\r\n\r\n")
+		if answer, err := io.ReadAll(conn); err != nil || !bytes.HasPrefix(answer, []byte("HTTP/1.1 200 ")) {
+			t.Errorf("%q, %v", answer, err)
+		}
+	}
+	if status, closes, _ := ask(t, dial(t, server)); status != http.StatusOK || closes {
+		t.Errorf("afterwards: %d, %t", status, closes)
+	}
+}
+
+// TestFlooded has more clients than the listener accepts at all, then closes the server, which must not hang on it.
+func TestFlooded(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t, &function{answer: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/x")), MaxConnections: 1})
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = gateway.NewServer(g, nil, slog.New(slog.DiscardHandler))
+	server.Config.ReadHeaderTimeout = 2 * patience // nothing else may make room
+	server.Listener = g.Listener(server.Listener)
+	server.Start()
+	t.Cleanup(server.Close)
+	conns := make([]net.Conn, 0, 400)
+	for range cap(conns) {
+		conns = append(conns, dial(t, server))
+	}
+	for _, conn := range conns { // each gets its answer when those before it have gone
+		if status, _, _ := ask(t, conn); status != http.StatusOK && status != http.StatusTooManyRequests {
+			t.Fatalf("status %d", status)
+		}
+		_ = conn.Close()
+	}
+	for range cap(conns) {
+		dial(t, server)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Config.Close()
+	}()
+	waitFor(t, "the server's end", func() bool {
+		select {
+		case <-done:
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+// scarce is a listener of a process that has no file left, a few times.
+type scarce struct {
+	net.Listener
+
+	mu    sync.Mutex
+	times int
+}
+
+func (s *scarce) Accept() (net.Conn, error) {
+	s.mu.Lock()
+	s.times--
+	short := s.times >= 0
+	s.mu.Unlock()
+	if short {
+		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: syscall.EMFILE}
+	}
+	return s.Listener.Accept()
+}
+
+// TestNoFiles has accepting fail for want of files: the server tries again, says it once, and serves.
+func TestNoFiles(t *testing.T) {
+	t.Parallel()
+	var log syncBuffer
+	g := newGateway(t, &function{answer: buffered(ok)}, gateway.Options{
+		API: apiOf(anyRoute("/x")), Logger: slog.New(slog.NewTextHandler(&log, nil)), MaxConnections: 1,
+	})
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = gateway.NewServer(g, nil, slog.New(slog.DiscardHandler))
+	server.Listener = g.Listener(&scarce{Listener: server.Listener, times: 5})
+	server.Start()
+	defer server.Close()
+	if status, _, _ := ask(t, dial(t, server)); status != http.StatusOK {
+		t.Errorf("status %d", status)
+	}
+	if got := strings.Count(log.String(), "too many open files"); got != 1 {
+		t.Errorf("%d lines say so:\n%s", got, log.String())
+	}
+}
+
+// syncBuffer is a log that is written while it is read.
+type syncBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}

@@ -1,0 +1,273 @@
+package gateway_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+
+	"devplatform/infra/local/gateway"
+	lambda "devplatform/infra/local/runtime"
+)
+
+// impatient is how long slow clients get in these tests where a minute and ten seconds are the rule.
+const impatient = time.Second
+
+// patience bounds what has to happen at all, on a busy machine.
+const patience = 30 * time.Second
+
+// serveImpatient starts a gateway whose time-outs are short.
+func serveImpatient(t *testing.T, f *function, secure bool, options gateway.Options) *httptest.Server {
+	t.Helper()
+	options.BodyTimeout = impatient
+	g := newGateway(t, f, options)
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = gateway.NewServer(g, nil, slog.New(slog.DiscardHandler))
+	server.Config.ReadHeaderTimeout = impatient
+	server.Listener = g.Listener(server.Listener)
+	if secure {
+		server.EnableHTTP2 = true
+		server.StartTLS()
+	} else {
+		server.Start()
+	}
+	t.Cleanup(server.Close)
+	return server
+}
+
+func dial(t *testing.T, server *httptest.Server) net.Conn {
+	t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	return conn
+}
+
+// drip sends s over and over, a byte at a time, until the other end has had enough.
+func drip(conn net.Conn, s string) {
+	for i := 0; ; i++ {
+		if _, err := io.WriteString(conn, s[i%len(s):i%len(s)+1]); err != nil {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// TestSlowSenders has clients that never finish what they send: each is ended by its time-out, none reaches the function,
+// a quick client is served meanwhile, and nothing of them is left.
+func TestSlowSenders(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		secure      bool
+		head, drops string
+		answer      string // what the client is told, if anything
+	}{
+		"headers":       {false, "GET /x HTTP/1.1\r\nHost: x\r\nX-Slow: ", "a", ""},
+		"request line":  {false, "", "GET /", ""},
+		"silence":       {false, "", "", ""},
+		"body":          {false, "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n", "a", "HTTP/1.1 408 "},
+		"chunks":        {false, "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\na\r\n", "HTTP/1.1 408 "},
+		"refused body":  {false, "POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n", "a", "HTTP/1.1 403 "},
+		"large body":    {false, "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n", "a", "HTTP/1.1 413 "},
+		"TLS handshake": {true, "\x16\x03\x01\x02\x00\x01", "a", ""},
+		"TLS silence":   {true, "", "", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &function{answer: buffered(ok)}
+			server := serveImpatient(t, f, test.secure, gateway.Options{API: apiOf(anyRoute("/x"))})
+			var slow sync.WaitGroup
+			for range 10 {
+				conn := dial(t, server)
+				if _, err := io.WriteString(conn, test.head); err != nil {
+					t.Fatal(err)
+				}
+				if test.drops != "" {
+					slow.Go(func() { drip(conn, test.drops) })
+				}
+				slow.Go(func() {
+					said, err := io.ReadAll(conn)
+					if isTimeout(err) || !strings.HasPrefix(string(said), test.answer) {
+						t.Errorf("%q, %v; want %q", said, err, test.answer)
+					}
+					_ = conn.Close()
+				})
+			}
+			if response, err := get(t, server, "/x"); err != nil || response.StatusCode != http.StatusOK {
+				t.Errorf("a quick client: %v, %v", response, err)
+			}
+			slow.Wait()
+			if f.invocations() != 1 {
+				t.Errorf("%d invocations", f.invocations())
+			}
+		})
+	}
+}
+
+// TestAnnouncedBody has clients announce bodies of 10 MB and send a byte: they cost the server no memory to speak of.
+func TestAnnouncedBody(t *testing.T) { // not parallel: it looks at the heap
+	const clients = 100
+	f := &function{answer: buffered(ok)}
+	server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/x"))})
+	before := heap()
+	for range clients {
+		conn := dial(t, server)
+		if _, err := io.WriteString(conn, "POST /x HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10485760\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "100") { // it reads the body
+			t.Fatalf("%q, %v", line, err)
+		}
+	}
+	if grown := int64(heap()) - int64(before); grown > clients*256<<10 {
+		t.Errorf("%d clients cost %d KB each", clients, grown/clients>>10)
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// TestAnswerNotRead has clients that ask and ask on one connection and don't read the answers: small ones, large ones, a
+// stream. The server gives them up, and with them the function that streams.
+func TestAnswerNotRead(t *testing.T) {
+	t.Parallel()
+	large := `{"statusCode":200,"body":"` + strings.Repeat("x", 5<<20) + `"}`
+	endless := func(ended *atomic.Int64) func(context.Context, lambda.Invocation) (*lambda.Response, error) {
+		return streamed(func(w *io.PipeWriter) {
+			defer ended.Add(1)
+			_, _ = io.WriteString(w, "{}"+nuls)
+			for chunk := strings.Repeat("x", 64<<10); ; {
+				if _, err := io.WriteString(w, chunk); err != nil {
+					return
+				}
+			}
+		})
+	}
+	for _, name := range []string{"small", "large", "streamed"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var streamsEnded atomic.Int64
+			route := anyRoute("/x")
+			f := &function{answer: buffered(large)}
+			switch name {
+			case "small":
+				f.answer = buffered(`{"statusCode":200,"body":"` + strings.Repeat("x", 16<<10) + `"}`)
+			case "streamed":
+				route = streamRoute()
+				f.answer = endless(&streamsEnded)
+			}
+			server := serveImpatient(t, f, false, gateway.Options{API: apiOf(route)})
+			conn := dial(t, server)
+			for { // the system's buffers take some; then the server gives up, and writing fails
+				if _, err := io.WriteString(conn, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+					if isTimeout(err) {
+						t.Error("the server still holds the connection")
+					}
+					break
+				}
+			}
+			if name == "streamed" {
+				waitFor(t, "the stream's end", func() bool { return streamsEnded.Load() == 1 })
+			}
+		})
+	}
+}
+
+// TestWindowClosed has an HTTP/2 client that never lets the server send any of the body, however small.
+func TestWindowClosed(t *testing.T) {
+	t.Parallel()
+	server := serveImpatient(t, &function{answer: buffered(ok)}, true, gateway.Options{API: apiOf(anyRoute("/x"))})
+	conn, err := tls.Dial("tcp", server.Listener.Addr().String(), &tls.Config{
+		InsecureSkipVerify: true, NextProtos: []string{"h2"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	_, _ = io.WriteString(conn, http2.ClientPreface)
+	framer := http2.NewFramer(conn, conn)
+	_ = framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+	_ = framer.WriteHeaders(http2.HeadersFrameParam{
+		StreamID: 1, EndStream: true, EndHeaders: true,
+		BlockFragment: []byte("\x82\x87\x04\x02/x\x01\x01x"), // GET, https, /x, authority x
+	})
+	for {
+		frame, err := framer.ReadFrame()
+		if err != nil {
+			t.Fatalf("no end of the stream: %v", err)
+		}
+		if reset, ok := frame.(*http2.RSTStreamFrame); ok && reset.StreamID == 1 {
+			return
+		}
+	}
+}
+
+// TestPipelined has all requests of a connection sent at once: the answers come in order.
+func TestPipelined(t *testing.T) {
+	t.Parallel()
+	f := &function{answer: func(_ context.Context, in lambda.Invocation) (*lambda.Response, error) {
+		_, rest, _ := strings.Cut(string(in.Payload), `"path":"`)
+		path, _, _ := strings.Cut(rest, `"`)
+		return buffered(fmt.Sprintf(`{"statusCode":200,"body":%q}`, path))(t.Context(), in)
+	}}
+	server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/{n}"))})
+	conn := dial(t, server)
+	var all strings.Builder
+	for n := range 100 {
+		_, _ = fmt.Fprintf(&all, "GET /%d HTTP/1.1\r\nHost: x\r\n\r\n", n)
+	}
+	_, _ = io.WriteString(conn, all.String())
+	reader := bufio.NewReader(conn)
+	for n := range 100 {
+		response, err := http.ReadResponse(reader, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body := text(t, response); body != fmt.Sprintf("/%d", n) {
+			t.Fatalf("answer %d is for %s", n, body)
+		}
+		_ = response.Body.Close()
+	}
+}
+
+func waitFor(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.After(patience)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited %v in vain for %s", patience, what)
+		}
+	}
+}
