@@ -8,15 +8,12 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 
 	"devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/gateway"
@@ -27,10 +24,10 @@ import (
 	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers"
 	"devplatform/infra/platformtest"
+	"devplatform/infra/templatetest"
 )
 
-// permission is an action on a resource of the template, such as "dynamodb:Query WebhooksTable/index/due".
-type permission string
+type permission = templatetest.Permission
 
 // watched is the platform put together in the test's process, each function with credentials of its own, so that every call to a
 // service tells whose it was.
@@ -224,95 +221,6 @@ func (w *watched) logicalID(name string) string {
 	return name
 }
 
-// forLambda are the permissions that Lambda itself uses in a function's name, and that functions don't.
-var forLambda = []string{
-	"dynamodb:DescribeStream ", "dynamodb:GetRecords ", "dynamodb:GetShardIterator ", "dynamodb:ListStreams ",
-	"sqs:ReceiveMessage ", "sqs:DeleteMessage ", "sqs:GetQueueAttributes ",
-}
-
-// granted are the permissions on data that the template's roles give, by function. "*" stands for any resource.
-func granted(t testing.TB) map[string]map[permission]bool {
-	t.Helper()
-	source, err := os.ReadFile(filepath.Join(platformtest.Root, "template.yaml"))
-	must(t, err)
-	var template struct {
-		Resources map[string]struct {
-			Type       string    `yaml:"Type"`
-			Properties yaml.Node `yaml:"Properties"`
-		} `yaml:"Resources"`
-	}
-	must(t, yaml.Unmarshal(source, &template))
-	all := map[string]map[permission]bool{}
-	for id, resource := range template.Resources {
-		if resource.Type != "AWS::Serverless::Function" {
-			continue
-		}
-		var function struct {
-			Role string `yaml:"Role"`
-		}
-		must(t, resource.Properties.Decode(&function))
-		role := template.Resources[strings.TrimSuffix(function.Role, ".Arn")]
-		var policies struct {
-			Policies []struct {
-				PolicyDocument struct {
-					Statement []statement `yaml:"Statement"`
-				} `yaml:"PolicyDocument"`
-			} `yaml:"Policies"`
-		}
-		must(t, role.Properties.Decode(&policies))
-		all[id] = map[permission]bool{}
-		for _, policy := range policies.Policies {
-			for _, statement := range policy.PolicyDocument.Statement {
-				for _, action := range texts(&statement.Action) {
-					if strings.HasPrefix(action, "logs:") || strings.HasPrefix(action, "xray:") {
-						continue
-					}
-					for _, resource := range texts(&statement.Resource) {
-						all[id][permission(action+" "+plain(resource))] = true
-					}
-				}
-			}
-		}
-	}
-	return all
-}
-
-// statement is one of a policy; of one that stands under a condition, what holds if the condition does.
-type statement struct {
-	Action, Resource yaml.Node
-}
-
-// UnmarshalYAML implements yaml.Unmarshaler.
-func (s *statement) UnmarshalYAML(n *yaml.Node) error {
-	if n.Tag == "!If" {
-		n = n.Content[1]
-	}
-	var fields struct {
-		Action   yaml.Node `yaml:"Action"`
-		Resource yaml.Node `yaml:"Resource"`
-	}
-	err := n.Decode(&fields)
-	s.Action, s.Resource = fields.Action, fields.Resource
-	return err
-}
-
-// texts are the scalars of a node that is one or a list of them.
-func texts(n *yaml.Node) []string {
-	if n.Kind == yaml.ScalarNode {
-		return []string{n.Value}
-	}
-	var all []string
-	for _, item := range n.Content {
-		all = append(all, item.Value)
-	}
-	return all
-}
-
-// plain is the logical id in a reference to a resource's ARN, with what stands behind: WebhooksTable/index/due.
-func plain(reference string) string {
-	return strings.NewReplacer("${", "", ".Arn}", "", ".Arn", "", "}", "").Replace(reference)
-}
-
 // unreached are grants that the story below does not come to, each with its reason.
 var unreached = map[string][]permission{
 	// The end of a sign-in with a code host, which takes a code host.
@@ -324,29 +232,37 @@ var unreached = map[string][]permission{
 	"WebhookDeliveryFunction": {"dynamodb:GetItem WebhooksTable"}, // reads again what another moved
 }
 
-// TestRolesHoldWhatFunctionsCall lets every function do everything that it does, and compares what it called with what its role in the
-// template lets it call: no more, and no less. On AWS a call without its permission is an error for somebody.
+// TestRolesHoldWhatFunctionsCall lets every function do everything that it does, and compares what it called, and what Lambda does in
+// its name, with what its role lets it do in the template that AWS gets, managed policies included: action by action, table by table,
+// no more and no less. On AWS a call without its permission is an error for somebody.
 func TestRolesHoldWhatFunctionsCall(t *testing.T) {
 	t.Parallel()
+	template := templatetest.Transformed(t)
 	w := newWatched(t)
 	w.story()
-	allowed := granted(t)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for function, grants := range allowed {
-		for _, p := range slices.Sorted(maps.Keys(w.used[function])) {
-			if !grants[p] {
-				t.Errorf("%s called %s, which its role does not let it", function, p)
+	roles := template.Functions()
+	for function, role := range roles {
+		granted, needed := template.Granted(t, role), template.NeededByLambda(function)
+		maps.Copy(needed, w.used[function])
+		for _, p := range slices.Sorted(maps.Keys(needed)) {
+			if !granted[p] {
+				t.Errorf("%s needs %s, which its role does not let it", function, p)
 			}
 		}
-		for _, p := range slices.Sorted(maps.Keys(grants)) {
-			lambdas := slices.ContainsFunc(forLambda, func(prefix string) bool { return strings.HasPrefix(string(p), prefix) })
-			if !w.used[function][p] && !lambdas && !slices.Contains(unreached[function], p) {
-				t.Errorf("%s never called %s, which its role lets it", function, p)
+		for _, p := range slices.Sorted(maps.Keys(granted)) {
+			if !needed[p] && !slices.Contains(unreached[function], p) {
+				t.Errorf("%s never needs %s, which its role lets it", function, p)
+			}
+		}
+		for _, p := range unreached[function] {
+			if needed[p] || !granted[p] {
+				t.Errorf("%s: %s need not be excused any more", function, p)
 			}
 		}
 	}
-	if len(allowed) != len(w.stack.Functions) {
-		t.Errorf("%d functions have roles, of %d", len(allowed), len(w.stack.Functions))
+	if len(roles) != len(w.stack.Functions) {
+		t.Errorf("%d functions have roles, of %d", len(roles), len(w.stack.Functions))
 	}
 }
