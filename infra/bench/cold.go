@@ -9,15 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
+	"devplatform/infra/bench/rig"
 	"devplatform/infra/local/stack"
 )
 
 // coldRuns is how often each function is started.
-const coldRuns = 40
+const coldRuns = 20
 
 // cold is one start of a function: until its first /next, and what it held in memory then.
 type cold struct {
@@ -28,11 +27,11 @@ type cold struct {
 // coldStarts starts every function of the template and an empty one in turn, from exec to the first request for
 // work at a Runtime API of our own.
 func (b *bench) coldStarts(ctx context.Context) error {
-	s, err := stack.Load("template.yaml", stack.Options{})
+	s, err := stack.Load(rig.Template, stack.Options{})
 	if err != nil {
 		return err
 	}
-	empty, err := b.buildEmpty(ctx)
+	empty, err := b.emptyFunction(ctx)
 	if err != nil {
 		return err
 	}
@@ -58,29 +57,17 @@ func (b *bench) coldStarts(ctx context.Context) error {
 			runs[i] = append(runs[i], run)
 		}
 	}
-	b.printf("\nCold start, exec to first /next (median of %d), against an empty aws-lambda-go handler\n", coldRuns)
-	b.printf("%-24s %10s %8s %12s %8s %12s\n", "function", "time", "", "memory", "", "binary")
+	b.section(fmt.Sprintf("COLD START of a function: exec to the first request for work, against an empty aws-lambda-go handler (median of %d)", coldRuns),
+		"time", "x empty", "memory", "x empty", "binary")
 	for i, f := range functions {
 		info, err := os.Stat(paths[i])
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 		base, own := median(runs[0]), median(runs[i])
-		b.printf("%-24s %10s %7.2fx %9.1f MB %7.2fx %9.1f MB\n", f.Name, ms(own.took), float64(own.took)/float64(base.took),
-			float64(own.bytes)/1e6, float64(own.bytes)/float64(base.bytes), float64(info.Size())/1e6)
+		b.row(f.Name, own.took, times(float64(own.took), float64(base.took)), mb(own.bytes), times(float64(own.bytes), float64(base.bytes)), mb(info.Size()))
 	}
 	return nil
-}
-
-// buildEmpty compiles the empty handler with the flags of every function.
-func (b *bench) buildEmpty(ctx context.Context) (string, error) {
-	path := filepath.Join(b.scratch, "empty")
-	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags=lambda.norpc", "-ldflags=-s", "-o", path, "./infra/bench/empty")
-	command.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if output, err := command.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the empty handler: %w\n%s", err, output)
-	}
-	return path, nil
 }
 
 // startOnce starts a binary and waits until it asks for work.
@@ -114,7 +101,7 @@ func startOnce(ctx context.Context, path string, env map[string]string, services
 	defer func() { _ = command.Process.Kill() }()
 	select {
 	case at := <-asked:
-		return cold{took: at.Sub(begin), bytes: resident(command.Process.Pid)}, nil
+		return cold{took: at.Sub(begin), bytes: rig.Resident(command.Process.Pid)}, nil
 	case <-time.After(10 * time.Second):
 		return cold{}, fmt.Errorf("no request for work within 10 s")
 	}
@@ -122,25 +109,10 @@ func startOnce(ctx context.Context, path string, env map[string]string, services
 
 // median takes time and memory each at its own median.
 func median(runs []cold) cold {
-	var took, bytes sample
+	var took, bytes rig.Sample
 	for _, run := range runs {
 		took = append(took, run.took)
 		bytes = append(bytes, time.Duration(run.bytes))
 	}
-	return cold{took: took.at(0.5), bytes: int64(bytes.at(0.5))}
-}
-
-// resident is a process's resident memory in bytes; 0 where the system has no /proc.
-func resident(pid int) int64 {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-			return kib * 1024
-		}
-	}
-	return 0
+	return cold{took: took.At(0.5), bytes: int64(bytes.At(0.5))}
 }

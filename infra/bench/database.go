@@ -17,20 +17,20 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"devplatform/infra/bench/rig"
 	"devplatform/infra/local/dynamodb"
 )
 
 const (
 	benchTable   = "bench"
-	databaseTime = 1500 * time.Millisecond
+	databaseTime = time.Second
 	// hotKeys is the number of items that the point operations spread over.
 	hotKeys = 10_000
 )
 
 // database measures the embedded DynamoDB through the AWS SDK and loopback HTTP: what a function sees.
 func (b *bench) database(ctx context.Context) error {
-	b.printf("\nEmbedded DynamoDB, through the AWS SDK (1 KB items; 1 and 16 clients)\n")
-	b.printf("%-16s %-8s %12s %12s %14s %12s\n", "operation", "store", "1: /s", "p99", "16: /s", "p99")
+	b.section("EMBEDDED DYNAMODB, through the AWS SDK (1 KB items; 1 and 16 clients)", "1: calls/s", "p50", "p99", "16: calls/s", "p50", "p99")
 	for _, store := range []string{"memory", "disk"} {
 		dir := ""
 		if store == "disk" {
@@ -106,15 +106,15 @@ func (b *bench) operations(ctx context.Context, store, dir string) error {
 		return err
 	}
 	for _, op := range operations(ctx, client) {
-		line := fmt.Sprintf("%-16s %-8s", op.name, store)
+		var values []any
 		for _, clients := range []int{1, 16} {
-			result, err := drive(clients, databaseTime, func(int) error { return op.do() })
+			result, err := rig.Drive(clients, databaseTime, func(int) error { return op.do() })
 			if err != nil {
 				return fmt.Errorf("%s: %w", op.name, err)
 			}
-			line += fmt.Sprintf(" %12.0f %12s", result.perSecond, ms(result.latency.at(0.99)))
+			values = append(values, result.PerSecond, result.Latency.At(0.5), result.Latency.At(0.99))
 		}
-		b.printf("%s\n", line)
+		b.row(op.name+", "+store, values...)
 	}
 	return nil
 }
@@ -164,55 +164,44 @@ func query(ctx context.Context, client *sdk.Client, pk string) error {
 
 // fill puts n items with 16 writers, 25 items a call.
 func fill(ctx context.Context, client *sdk.Client, n int, key func(int) (pk, sk string)) error {
-	const writers = 16
-	failures := make(chan error, writers)
-	for writer := range writers {
-		go func() {
-			for first := writer * 25; first < n; first += writers * 25 {
-				var requests []types.WriteRequest
-				for i := first; i < min(first+25, n); i++ {
-					pk, sk := key(i)
-					requests = append(requests, types.WriteRequest{PutRequest: &types.PutRequest{Item: benchItem(pk, sk)}})
-				}
-				if _, err := client.BatchWriteItem(ctx, &sdk.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{benchTable: requests}}); err != nil {
-					failures <- fmt.Errorf("fill: %w", err)
-					return
-				}
+	const writers, batch = 16, 25
+	_, err := rig.Together(writers, func(writer int) (struct{}, error) {
+		for first := writer * batch; first < n; first += writers * batch {
+			var requests []types.WriteRequest
+			for i := first; i < min(first+batch, n); i++ {
+				pk, sk := key(i)
+				requests = append(requests, types.WriteRequest{PutRequest: &types.PutRequest{Item: benchItem(pk, sk)}})
 			}
-			failures <- nil
-		}()
-	}
-	var failure error
-	for range writers {
-		if err := <-failures; err != nil {
-			failure = err
+			if _, err := client.BatchWriteItem(ctx, &sdk.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{benchTable: requests}}); err != nil {
+				return struct{}{}, fmt.Errorf("fill: %w", err)
+			}
 		}
-	}
-	return failure
+		return struct{}{}, nil
+	})
+	return err
 }
 
 // growth shows that a Query costs what it reads, whatever else the table holds.
 func (b *bench) growth(ctx context.Context) error {
-	b.printf("\nQuery of 20 items, by the number of items in the table (disk, 1 client)\n")
-	b.printf("%12s %12s %12s\n", "items", "p50", "p99")
+	b.section("QUERY OF 20 ITEMS, by the number of items in the table (disk, 1 client)", "p50", "p99")
 	client, closeAll, err := openBench(ctx, filepath.Join(b.scratch, "growth"))
 	if err != nil {
 		return err
 	}
 	defer closeAll()
 	have := 0
-	for _, items := range []int{100, 1_000, 10_000, 100_000, 1_000_000} {
+	for _, items := range []int{100, 10_000, 1_000_000} {
 		from := have
 		if err := fill(ctx, client, items-have, func(n int) (string, string) { return "G#" + strconv.Itoa((from+n)/20), strconv.Itoa((from + n) % 20) }); err != nil {
 			return err
 		}
 		have = items
 		partitions := items / 20
-		result, err := drive(1, databaseTime, func(int) error { return query(ctx, client, "G#"+strconv.Itoa(rand.IntN(partitions))) })
+		result, err := rig.Drive(1, databaseTime, func(int) error { return query(ctx, client, "G#"+strconv.Itoa(rand.IntN(partitions))) })
 		if err != nil {
 			return err
 		}
-		b.printf("%12d %12s %12s\n", items, ms(result.latency.at(0.5)), ms(result.latency.at(0.99)))
+		b.row(plural(items, "item"), result.Latency.At(0.5), result.Latency.At(0.99))
 	}
 	return nil
 }

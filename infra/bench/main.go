@@ -1,42 +1,80 @@
-// Command bench measures what the project promises and prints one table: cold starts, the warm path through the
-// whole local platform, the embedded DynamoDB, and the start of the platform. Only measuring belongs here; what must
-// hold is a test elsewhere, because a busy machine must not fail the tests.
+// Command bench measures what the project promises, and works out what it costs, in one table. Only measuring belongs here; what must
+// hold is a test elsewhere, because a busy machine must not fail the tests. README.md next to this file says how to read the table.
 package main
 
 import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
+	"slices"
 	"strings"
 	"time"
+
+	"devplatform/infra/bench/rig"
 )
 
 func main() {
 	binaries := flag.String("binaries", ".build/local", "folder with the platform's and the functions' binaries (make binaries)")
 	save := flag.String("save", "", "file to keep the table in")
-	only := flag.String("only", "", "comma-separated sections to run: cold, start, warm, projects, costs, webhooks, deliveries, assistant, database (default: all)")
+	readme := flag.String("readme", "", "document whose table of costs is brought up to date")
+	only := flag.String("only", "", "comma-separated sections to run (default: all): "+strings.Join(sectionNames(), ", "))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *binaries, *save, *only); err != nil {
+	if err := run(ctx, *binaries, *save, *readme, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// bench is one run: where the binaries are, a scratch folder, and where the table goes.
-type bench struct {
-	binaries string
-	scratch  string
-	table    io.Writer
+// sections are all there are, in the order in which they run: what a busy machine disturbs most comes first.
+var sections = []struct {
+	name string
+	run  func(*bench, context.Context) error
+}{
+	{"cold", (*bench).coldStarts},
+	{"start", (*bench).platformStart},
+	{"warm", (*bench).warm},
+	{"projects", (*bench).projects},
+	{"assistant", (*bench).assistant},
+	{"webhooks", (*bench).webhooks},
+	{"deliveries", (*bench).deliveries},
+	{"database", (*bench).database},
+	{"costs", (*bench).costs},
 }
 
-func run(ctx context.Context, binaries, save, only string) error {
+func sectionNames() []string {
+	names := make([]string, len(sections))
+	for i, s := range sections {
+		names[i] = s.name
+	}
+	return names
+}
+
+// bench is one run: where the binaries are, a scratch folder, the table, and what sections share.
+type bench struct {
+	report
+	binaries string
+	scratch  string
+	platform *rig.Process  // see [bench.shared]
+	big      *rig.Workshop // see [bench.bigProject]
+	empty    string        // see [bench.emptyFunction]
+	rows     []costRow     // what requests cost, once that is measured
+}
+
+func run(ctx context.Context, binaries, save, readme, only string) error {
+	chosen := sectionNames()
+	if only != "" {
+		chosen = strings.Split(only, ",")
+		for _, name := range chosen {
+			if !slices.Contains(sectionNames(), name) {
+				return fmt.Errorf("there is no section %q: there are %s", name, strings.Join(sectionNames(), ", "))
+			}
+		}
+	}
 	scratch, err := os.MkdirTemp("", "devplatform-bench-")
 	if err != nil {
 		return fmt.Errorf("scratch folder: %w", err)
@@ -46,54 +84,90 @@ func run(ctx context.Context, binaries, save, only string) error {
 	if err != nil {
 		return fmt.Errorf("binaries: %w", err)
 	}
-	var kept strings.Builder
-	b := &bench{binaries: binaries, scratch: scratch, table: io.MultiWriter(os.Stdout, &kept)}
-	b.printf("%s\n", machine())
-	for _, section := range []struct {
-		name string
-		run  func(context.Context) error
-	}{
-		{"cold", b.coldStarts},
-		{"start", b.platformStart},
-		{"warm", b.warm},
-		{"projects", b.projects},
-		{"costs", b.costs},
-		{"webhooks", b.webhooks},
-		{"deliveries", b.deliveries},
-		{"assistant", b.assistant},
-		{"database", b.database},
-	} {
-		if only != "" && !strings.Contains(","+only+",", ","+section.name+",") {
-			continue
-		}
-		if err := section.run(ctx); err != nil {
-			return fmt.Errorf("%s: %w", section.name, err)
+	b := &bench{binaries: binaries, scratch: scratch, report: report{out: os.Stdout}}
+	defer b.close()
+	b.machine(ctx)
+	if err := b.measure(ctx, chosen); err != nil {
+		return err
+	}
+	if save != "" {
+		if err := os.WriteFile(save, []byte(b.kept.String()), 0o644); err != nil {
+			return fmt.Errorf("save: %w", err)
 		}
 	}
-	if save == "" {
-		return nil
-	}
-	if err := os.WriteFile(save, []byte(kept.String()), 0o644); err != nil {
-		return fmt.Errorf("save: %w", err)
+	if readme != "" && len(b.rows) > 0 {
+		return rewrite(readme, b.kept.String())
 	}
 	return nil
 }
 
-func (b *bench) printf(format string, args ...any) {
-	_, _ = fmt.Fprintf(b.table, format, args...)
+// measure runs the chosen sections and tells how long each took.
+func (b *bench) measure(ctx context.Context, chosen []string) error {
+	var took []string
+	begin := time.Now()
+	for _, section := range sections {
+		if !slices.Contains(chosen, section.name) {
+			continue
+		}
+		at := time.Now()
+		if err := section.run(b, ctx); err != nil {
+			return fmt.Errorf("%s: %w", section.name, err)
+		}
+		took = append(took, fmt.Sprintf("%s %.0f s", section.name, time.Since(at).Seconds()))
+	}
+	b.line("")
+	b.line("This took %s: %s.", time.Since(begin).Round(time.Second), strings.Join(took, ", "))
+	return nil
 }
 
-// machine describes where the numbers come from.
-func machine() string {
-	model := "unknown CPU"
-	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(info)) {
-			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-				model = strings.TrimSpace(value)
-				break
-			}
+// shared is one platform for every section that makes load from outside and doesn't care what else its tables hold.
+func (b *bench) shared(ctx context.Context) (string, error) {
+	if b.platform == nil {
+		p, err := rig.Start(ctx, b.binaries, filepath.Join(b.scratch, "shared"))
+		if err != nil {
+			return "", err
 		}
+		b.platform = p
 	}
-	return fmt.Sprintf("%s, %d cores, %s/%s, %s, %s", model, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(),
-		time.Now().UTC().Format("2006-01-02"))
+	return b.platform.URL, nil
+}
+
+// bigFiles is how many files the big project has: ten less than are allowed.
+const bigFiles = 4990
+
+// bigProject is a project with very many files on the shared platform, made once.
+func (b *bench) bigProject(ctx context.Context) (*rig.Workshop, error) {
+	if b.big == nil {
+		url, err := b.shared(ctx)
+		if err != nil {
+			return nil, err
+		}
+		w, err := rig.NewWorkshop(ctx, url, 1)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.Fill(w.Projects[0], 0, bigFiles); err != nil {
+			return nil, err
+		}
+		b.big = w
+	}
+	return b.big, nil
+}
+
+// emptyFunction is the binary of the function that does nothing, compiled once.
+func (b *bench) emptyFunction(ctx context.Context) (string, error) {
+	var err error
+	if b.empty == "" {
+		b.empty, err = rig.BuildEmpty(ctx, b.scratch)
+	}
+	return b.empty, err
+}
+
+func (b *bench) close() {
+	if b.big != nil {
+		b.big.Close()
+	}
+	if b.platform != nil {
+		b.platform.Stop()
+	}
 }

@@ -8,7 +8,8 @@ type Price struct {
 	Name, Unit string
 	// Dollars is asked for Per units.
 	Dollars, Per float64
-	// Source is AWS's own page; Seen the month as of which the price was last found stated.
+	// Source is AWS's own page. Seen is the date, as exact as it has one, of the newest page that was found to state the price (looked
+	// up in November 2026); "" if no page that states it has a date.
 	Source, Seen string
 }
 
@@ -23,33 +24,33 @@ const (
 // What requests take.
 var (
 	// Gateway is a request to a REST API; a streamed answer is one for every 10 MB begun.
-	Gateway = Price{"gateway", "request", 3.50, million, "aws.amazon.com/api-gateway/pricing", "2026-02"}
+	Gateway = Price{"gateway", "request", 3.50, million, "aws.amazon.com/api-gateway/pricing", "2025-05"}
 	// Invocation is a call of a function, GBSecond its time, in milliseconds begun, times its memory, on arm64.
-	Invocation = Price{"invocations", "invocation", 0.20, million, "aws.amazon.com/lambda/pricing", "2026-02"}
-	GBSecond   = Price{"GB-seconds", "GB-second", 13.3334, million, "aws.amazon.com/lambda/pricing", "2026-02"}
+	Invocation = Price{"invocations", "invocation", 0.20, million, "aws.amazon.com/lambda/pricing", "2024"}
+	GBSecond   = Price{"GB-seconds", "GB-second", 13.3334, million, "aws.amazon.com/lambda/pricing", "2024"}
 	// Read and Write are request units; a transaction takes twice as many.
-	Read  = Price{"reads", "read request unit", 0.125, million, "aws.amazon.com/dynamodb/pricing/on-demand", "2025-08"}
-	Write = Price{"writes", "write request unit", 0.625, million, "aws.amazon.com/dynamodb/pricing/on-demand", "2025-08"}
+	Read  = Price{"reads", "read request unit", 0.125, million, "aws.amazon.com/dynamodb/pricing/on-demand", "2025-07"}
+	Write = Price{"writes", "write request unit", 0.625, million, "aws.amazon.com/dynamodb/pricing/on-demand", "2025-07"}
 	// Queue is a request to a standard queue whose messages name a group ("fair"): $0.40, and $0.10 for that.
 	Queue = Price{"queue", "request, 64 KB begun", 0.50, million, "aws.amazon.com/sqs/pricing", "2026-03"}
 	// Log is a line of a log as it comes in.
 	Log = Price{"logs", "GB ingested", 0.50, gigabyte, "aws.amazon.com/cloudwatch/pricing", "2026-06"}
 	// Trace is a request recorded; see [Traced].
-	Trace = Price{"traces", "trace recorded", 5.00, million, "aws.amazon.com/xray/pricing", "2026-05"}
+	Trace = Price{"traces", "trace recorded", 5.00, million, "aws.amazon.com/xray/pricing", ""}
 	// Out is what leaves for the internet.
-	Out = Price{"transfer", "GB out", 0.09, gigabyte, "aws.amazon.com/ec2/pricing/on-demand", "2026-06"}
+	Out = Price{"transfer", "GB out", 0.09, gigabyte, "aws.amazon.com/ec2/pricing/on-demand", "2025-05"}
 )
 
 // What is asked by the month, and for what nobody requested.
 var (
-	Poll     = Price{"empty receives", "request to a queue", 0.40, million, "aws.amazon.com/sqs/pricing", "2026-03"}
+	Poll     = Price{"empty receives", "request to a queue", 0.40, million, "aws.amazon.com/sqs/pricing", "2026-06"}
 	Schedule = Price{"schedules", "invocation by a schedule", 1.00, million, "aws.amazon.com/eventbridge/pricing", "2026-03"}
-	Storage  = Price{"storage", "GB-month in tables", 0.25, 1, "aws.amazon.com/dynamodb/pricing/on-demand", "2025-08"}
-	Recovery = Price{"point-in-time recovery", "GB-month in tables", 0.20, 1, "aws.amazon.com/dynamodb/pricing/on-demand", "2025-08"}
-	Secret   = Price{"secrets", "secret and month", 0.40, 1, "aws.amazon.com/secrets-manager/pricing", "2026-05"}
+	Storage  = Price{"storage", "GB-month in tables", 0.25, 1, "aws.amazon.com/dynamodb/pricing/on-demand", ""}
+	Recovery = Price{"point-in-time recovery", "GB-month in tables", 0.20, 1, "aws.amazon.com/dynamodb/pricing/on-demand", ""}
+	Secret   = Price{"secrets", "secret and month", 0.40, 1, "aws.amazon.com/secrets-manager/pricing", ""}
 	Alarm    = Price{"alarms", "metric alarmed on, and month", 0.10, 1, "aws.amazon.com/cloudwatch/pricing", "2026-06"}
-	Metric   = Price{"custom metrics", "metric and month with data", 0.30, 1, "aws.amazon.com/cloudwatch/pricing", "2026-06"}
-	Key      = Price{"key requests", "request for the tables' key", 0.03, 1e4, "aws.amazon.com/kms/pricing", "2026-02"}
+	Metric   = Price{"custom metrics", "metric and month with data", 0.30, 1, "aws.amazon.com/cloudwatch/pricing", "2026-02"}
+	Key      = Price{"key requests", "request for the tables' key", 0.03, 1e4, "aws.amazon.com/kms/pricing", "2026-06"}
 )
 
 // What a model asks: Claude Sonnet 4.5 on Bedrock by its global inference profile, the template's default. A regional profile is 10 % dearer.
