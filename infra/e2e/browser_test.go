@@ -52,7 +52,7 @@ func browser(t *testing.T, path string) context.Context {
 		chromedp.Flag("ignore-certificate-errors", true),
 		chromedp.Flag("disable-quic", true),
 	)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(cancel)
