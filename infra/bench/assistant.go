@@ -69,6 +69,9 @@ func (b *bench) scaffold(ctx context.Context) error {
 		{fmt.Sprintf("stream, %d files", bigFiles), "/api/ai/chat/stream", big},
 	} {
 		body := rig.Encode(map[string]any{"projectId": call.in.Projects[0], "message": "Create a table of invoices with number, date and total."})
+		if _, err := listen(ctx, url+call.path, call.in.Account.Cookie, body); err != nil { // its function starts
+			return err
+		}
 		var first, whole rig.Sample
 		for end := time.Now().Add(assistantTime); time.Now().Before(end); {
 			h, err := listen(ctx, url+call.path, call.in.Account.Cookie, body)
@@ -92,6 +95,9 @@ func (b *bench) overhead(ctx context.Context, url, model string) error {
 	const question = "pieces:1"
 	direct := rig.Encode(map[string]any{"messages": []map[string]string{{"role": "user", "content": question}}})
 	asked := rig.Encode(map[string]any{"projectId": w.Projects[0], "message": question})
+	if _, err := listen(ctx, url+"/api/ai/chat/stream", w.Account.Cookie, asked); err != nil { // its function starts
+		return err
+	}
 	var took [3]rig.Sample
 	var piece rig.Sample
 	for end := time.Now().Add(2 * assistantTime); time.Now().Before(end); {

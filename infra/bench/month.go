@@ -17,6 +17,7 @@ import (
 type inventory struct {
 	alarms          int // metrics that are alarmed on
 	secrets         int
+	dashboards      int
 	detailedMetrics bool    // the gateway tells of each route
 	accessLog       float64 // bytes of a line of the gateway's access log
 }
@@ -43,6 +44,8 @@ func takeInventory(path string) (inventory, error) {
 			i.alarms += max(1, occurrences(&resource.Properties, "MetricStat"))
 		case "AWS::SecretsManager::Secret":
 			i.secrets++
+		case "AWS::CloudWatch::Dashboard":
+			i.dashboards++
 		case "AWS::Serverless::Api":
 			i.detailedMetrics = strings.Contains(find(&resource.Properties, "MetricsEnabled"), "true")
 			if format := find(&resource.Properties, "Format"); format != "" {
@@ -121,7 +124,7 @@ func idleMonth(s *stack.Stack, i inventory, scheduled rig.Taken, metrics int) []
 		}
 	}
 	all := []entry{
-		of("alarms", float64(i.alarms), price.Alarm), of("secrets", float64(i.secrets), price.Secret),
+		of("alarms", float64(i.alarms), price.Alarm), of("secrets", float64(i.secrets), price.Secret), of("dashboards", float64(i.dashboards), price.Board),
 		of("metrics that the job tells", float64(metrics), price.Metric),
 		of("empty receives, 5 pollers x 3 a minute", float64(queues)*pollers*price.Every(longPoll), price.Poll),
 		of("a schedule, once a minute", runs*float64(len(s.Schedules)), price.Schedule),

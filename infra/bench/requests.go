@@ -177,6 +177,16 @@ func (b *bench) priceRequests(ctx context.Context, parts *rig.Assembly, meter *r
 	return nil
 }
 
+// deliveryLoads are the ways in which deliveries come whose cost is measured.
+var deliveryLoads = []struct {
+	name                string
+	subscribers, events int
+	lone                bool
+}{
+	{reqLone, 1, 40, true}, {"delivery, 1 subscriber, stream", 1, 1200, false},
+	{"delivery, 10 subscribers, lone", 10, 10, true}, {reqFlow, 10, 240, false},
+}
+
 // priceDeliveries takes what events and deliveries cost behind the request that made them.
 func (b *bench) priceDeliveries(ctx context.Context, p *pipeline) error {
 	taken, err := p.unheard(ctx, 10)
@@ -184,14 +194,7 @@ func (b *bench) priceDeliveries(ctx context.Context, p *pipeline) error {
 		return err
 	}
 	b.rows = append(b.rows, costRow{reqUnheard, taken})
-	for _, load := range []struct {
-		name                string
-		subscribers, events int
-		lone                bool
-	}{
-		{reqLone, 1, 40, true}, {"delivery, 1 subscriber, stream", 1, 1200, false},
-		{"delivery, 10 subscribers, lone", 10, 10, true}, {reqFlow, 10, 240, false},
-	} {
+	for _, load := range deliveryLoads {
 		taken, err := p.deliver(ctx, load.subscribers, load.events, load.lone)
 		if err != nil {
 			return err

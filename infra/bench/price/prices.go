@@ -49,6 +49,7 @@ var (
 	Recovery = Price{"point-in-time recovery", "GB-month in tables", 0.20, 1, "aws.amazon.com/dynamodb/pricing/on-demand", ""}
 	Secret   = Price{"secrets", "secret and month", 0.40, 1, "aws.amazon.com/secrets-manager/pricing", ""}
 	Alarm    = Price{"alarms", "metric alarmed on, and month", 0.10, 1, "aws.amazon.com/cloudwatch/pricing", "2026-06"}
+	Board    = Price{"dashboards", "dashboard and month", 3.00, 1, "aws.amazon.com/cloudwatch/pricing", "2026-06"}
 	Metric   = Price{"custom metrics", "metric and month with data", 0.30, 1, "aws.amazon.com/cloudwatch/pricing", "2026-02"}
 	Key      = Price{"key requests", "request for the tables' key", 0.03, 1e4, "aws.amazon.com/kms/pricing", "2026-06"}
 )
@@ -63,6 +64,6 @@ var (
 func All() []Price {
 	return []Price{
 		Gateway, Invocation, GBSecond, Read, Write, Queue, Log, Trace, Out,
-		Poll, Schedule, Storage, Recovery, Secret, Alarm, Metric, Key, InputToken, OutputToken,
+		Poll, Schedule, Storage, Recovery, Secret, Alarm, Board, Metric, Key, InputToken, OutputToken,
 	}
 }

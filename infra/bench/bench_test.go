@@ -1,0 +1,225 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"devplatform/infra/bench/price"
+	"devplatform/infra/bench/rig"
+	"devplatform/infra/local/stack"
+)
+
+// README's figures are those of the last table, so that neither is brought up to date without the other.
+func TestReadmeShowsTheLastFigures(t *testing.T) {
+	t.Parallel()
+	table := read(t, "last.txt")
+	readme := read(t, filepath.Join("..", "..", "README.md"))
+	begin, end, ok := part(readme)
+	if !ok {
+		t.Skipf("README.md shows no figures: it has no line %s with a line %s below it", figuresBegin, figuresEnd)
+	}
+	want, err := figures(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := readme[begin:end]; got != want {
+		t.Errorf("README.md shows\n%s\nlast.txt says\n%s\nmake bench writes both", got, want)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func TestFigure(t *testing.T) {
+	t.Parallel()
+	const table = "                       sum     calls\n" +
+		"save 4 KiB          $12.90         4\n" +
+		"                     3.500     0.200\n" +
+		"save 4 KiB, new     $11.80         5\n" +
+		"an idle stack        $6.25\n" +
+		"+ an idle stack      $7.00\n" +
+		"twice $1.00\ntwice $2.00\n"
+	for name, want := range map[string]string{"save 4 KiB": "$12.90", "save 4 KiB, new": "$11.80", "an idle stack": "$6.25"} {
+		if got, err := figure(table, name); err != nil || got != want {
+			t.Errorf("figure(%q) = %q, %v, want %q", name, got, err, want)
+		}
+	}
+	for _, name := range []string{"save", "absent", "twice"} {
+		if got, err := figure(table, name); err == nil {
+			t.Errorf("figure(%q) = %q, want an error", name, got)
+		}
+	}
+}
+
+// table is one with every figure that README shows.
+func table() string {
+	var text strings.Builder
+	for _, group := range shown {
+		for _, name := range group.names {
+			text.WriteString(name + "  $1.50   2\n")
+		}
+	}
+	return text.String()
+}
+
+func TestRewrite(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "README.md")
+	for _, c := range []struct{ name, before string }{
+		{"old figures", "before\n" + figuresBegin + "\nold\n" + figuresEnd + "\nafter\n"},
+		{"none yet", "before\n" + figuresBegin + figuresEnd + "\nafter\n"},
+	} {
+		if err := os.WriteFile(path, []byte(c.before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // a second time changes nothing
+			if err := rewrite(path, table()); err != nil {
+				t.Fatal(err)
+			}
+			got := read(t, path)
+			if !strings.HasPrefix(got, "before\n"+figuresBegin) || !strings.HasSuffix(got, figuresEnd+"\nafter\n") ||
+				strings.Contains(got, "old") || strings.Count(got, "| "+reqMe+" | $1.50 a million |\n") != 1 {
+				t.Errorf("%s: rewritten to\n%s", c.name, got)
+			}
+		}
+	}
+	if err := rewrite(path, "nothing"); err == nil {
+		t.Error("a table without the figures is taken")
+	}
+	const plain = "no place for them\n"
+	if err := os.WriteFile(path, []byte(plain), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := rewrite(path, "nothing"); err != nil || read(t, path) != plain {
+		t.Errorf("a document without a place for figures was changed, or refused: %v", err)
+	}
+}
+
+// measured is a bench that has measured a row for everything, each of one gateway request and 1,000 bytes of log.
+func measured() *bench {
+	b := &bench{}
+	add := func(name string) {
+		b.rows = append(b.rows, costRow{name, rig.Taken{Units: price.Units{Gateway: 1, LogBytes: 1000}}})
+	}
+	for _, r := range requests(&rig.Workshop{Projects: make([]string, 4)}, nil) {
+		add(r.name)
+	}
+	for _, load := range deliveryLoads {
+		add(load.name)
+	}
+	add(reqTenSecs)
+	add(reqUnheard)
+	return b
+}
+
+func TestNamesAreOfWhatIsMeasured(t *testing.T) {
+	t.Parallel()
+	seen := map[string]int{idleSum: 1, exampleSum: 1}
+	for _, row := range measured().rows {
+		seen[row.name]++
+	}
+	for name, n := range seen {
+		if n != 1 {
+			t.Errorf("%q is measured %d times", name, n)
+		}
+		if len(name) > costName {
+			t.Errorf("%q is too long for its column", name)
+		}
+	}
+	for _, did := range exampleDay {
+		if seen[did.request] == 0 {
+			t.Errorf("a user's day has %q, which is not measured", did.request)
+		}
+	}
+	for _, group := range shown {
+		for _, name := range group.names {
+			if seen[name] == 0 {
+				t.Errorf("README shows %q, which is not measured", name)
+			}
+		}
+	}
+}
+
+func same(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-6*math.Max(1, math.Abs(want)) {
+		t.Errorf("%s = %f, want %f", what, got, want)
+	}
+}
+
+func total(all []entry) (sum float64) {
+	for _, e := range all {
+		sum += e.Dollars()
+	}
+	return sum
+}
+
+// Worked out by hand: 3 alarms $0.30, 2 secrets $0.80, a dashboard $3.00, 2 metrics $0.60, 657,000 empty receives $0.2628, 43,800 runs
+// $0.0438 and 8,760 requests for a key $0.02628; each run an invocation $0.00876 and 8 reads $0.0438.
+func TestIdleMonth(t *testing.T) {
+	t.Parallel()
+	s := &stack.Stack{
+		Schedules:           []stack.Schedule{{Function: "Retry"}},
+		EventSourceMappings: []stack.EventSourceMapping{{Queue: "deliveries"}, {Table: "events"}},
+	}
+	run := rig.Taken{Units: price.Units{Invocations: 1, Reads: 8}}
+	same(t, "sum", total(idleMonth(s, inventory{alarms: 3, secrets: 2, dashboards: 1}, run, 2)), 5.08544)
+}
+
+// 149.4 things a user and day, 1,000 users, 365/12 days: 4,544,250. At $3.50 a million they are $15.904875, and their 4.544 GB of log
+// (4.232 of 2^30 bytes) $2.11608. Ten hours a day are 1,095,000 s: 1,095,000 traces and 5 % of the other 3,449,250 are $6.3373125.
+// 5 GB stored are $2.25, 4 metrics $1.20, and 2 routes' metrics $3.00 where the gateway tells them.
+func TestExampleMonth(t *testing.T) {
+	t.Parallel()
+	s := &stack.Stack{APIs: []stack.API{{Routes: make([]stack.Route, 2)}}}
+	const want = 15.904875 + 2.116081 + 6.3373125 + 2.25 + 1.20
+	all, requests, chats := measured().exampleMonth(s, inventory{}, 4)
+	same(t, "requests", requests, 4_544_250)
+	same(t, "chats", chats, 182_500)
+	same(t, "sum", total(all), want)
+	all, _, _ = measured().exampleMonth(s, inventory{detailedMetrics: true}, 4)
+	same(t, "sum with detailed metrics", total(all), want+3)
+}
+
+func TestInventory(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "template.yaml")
+	const template = `
+Resources:
+  Api:
+    Type: AWS::Serverless::Api
+    Properties:
+      AccessLogSetting: !If
+        - HasAccessLog
+        - {DestinationArn: !GetAtt Logs.Arn, Format: '{"a":"$context.ab"}'}
+        - !Ref AWS::NoValue
+      MethodSettings: [{ResourcePath: /*, MetricsEnabled: true}]
+  Plain: {Type: AWS::CloudWatch::Alarm, Properties: {MetricName: Errors}}
+  Sum:
+    Type: AWS::CloudWatch::Alarm
+    Condition: IsProd
+    Properties:
+      Metrics:
+        - {Id: a, MetricStat: {Period: 60}}
+        - {Id: b, MetricStat: {Period: 60}}
+        - {Id: c, Expression: a + b}
+  Keys: {Type: AWS::SecretsManager::Secret}
+  Board: {Type: AWS::CloudWatch::Dashboard}
+`
+	if err := os.WriteFile(path, []byte(template), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := takeInventory(path)
+	if want := (inventory{alarms: 3, secrets: 1, dashboards: 1, detailedMetrics: true, accessLog: 10 + 26}); err != nil || got != want {
+		t.Errorf("takeInventory = %+v, %v, want %+v", got, err, want)
+	}
+}
