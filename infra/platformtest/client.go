@@ -41,7 +41,7 @@ func NewClient(t testing.TB, base string) *Client {
 }
 
 // Do sends a request and holds the answer against the OpenAPI document. A body that is not "" is sent as JSON.
-// header lines are "Name: value".
+// header lines are "Name: value". What is secret in both must not be in a platform's log.
 func (c *Client) Do(method, path, body string, header ...string) Answer {
 	c.T.Helper()
 	a, err := c.Try(method, path, body, header...)
@@ -71,10 +71,12 @@ func (c *Client) Try(method, path, body string, header ...string) (Answer, error
 		name, value, _ := strings.Cut(line, ": ")
 		request.Header.Set(name, value)
 	}
+	noteBody([]byte(body))
 	response, err := c.HTTP.Do(request)
 	if err != nil {
 		return Answer{}, fmt.Errorf("platformtest: %w", err)
 	}
+	noteHeader(response.Header)
 	defer response.Body.Close() //nolint:errcheck // it was read to its end
 	read, err := io.ReadAll(response.Body)
 	if err != nil {

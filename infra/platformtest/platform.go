@@ -42,10 +42,11 @@ func Command(t testing.TB, dir string, env ...string) *exec.Cmd {
 		"WEBHOOK_ALLOW_PRIVATE=true", "LIMIT_LOGIN_IP=10000", "LIMIT_SIGNUP_IP=10000", "LIMIT_OAUTH_IP=10000",
 		"AI_PROVIDER=scaffold", "AI_MODEL=")
 	command.Env = append(command.Env, env...)
+	noteEnv(env)
 	return command
 }
 
-// Start runs a platform in a fresh folder until the test ends.
+// Start runs a platform in a fresh folder until the test ends. Secrets in its log fail the test.
 func Start(t testing.TB, env ...string) *Platform {
 	t.Helper()
 	return StartIn(t, t.TempDir(), env...)
@@ -73,6 +74,10 @@ func StartIn(t testing.TB, dir string, env ...string) *Platform {
 	}()
 	t.Cleanup(func() {
 		p.Kill()
+		noteKeys(dir)
+		for _, leak := range leaks(p.Log.String()) {
+			t.Errorf("a secret is in the log: %s", leak)
+		}
 		if t.Failed() {
 			t.Logf("the platform's log:\n%s", p.Log.Tail(8000))
 		}

@@ -26,6 +26,7 @@ func (c *Client) Stream(path, body string) *Frames {
 		c.T.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "application/json")
+	noteBody([]byte(body))
 	response, err := c.HTTP.Do(request)
 	if err != nil {
 		c.T.Fatal(err)
