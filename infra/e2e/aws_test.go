@@ -1,12 +1,10 @@
 package e2e
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -75,87 +73,4 @@ func TestAWSCLI(t *testing.T) {
 	if err == nil {
 		t.Errorf("a service that is not there answered %s", printed)
 	}
-}
-
-// functionOf is the function that a sample event is for: its name begins with the function's folder, the longest that fits.
-func functionOf(t testing.TB, event string) string {
-	t.Helper()
-	folders, err := filepath.Glob(filepath.Join(platformtest.Root, "functions", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	function, longest := "", 0
-	for _, folder := range folders {
-		name := filepath.Base(folder)
-		if strings.HasPrefix(event, name+"-") && len(name) > longest {
-			function, longest = "", len(name)
-			for part := range strings.SplitSeq(name, "-") {
-				function += strings.ToUpper(part[:1]) + part[1:]
-			}
-		}
-	}
-	if function == "" {
-		t.Fatalf("events/%s.json is for no function", event)
-	}
-	return function + "Function"
-}
-
-// TestEvents sends every sample event to its function through the Invoke API: auth-me.json to AuthFunction. Nobody's session is in
-// them, so that most answers are refusals; what matters is that the function takes them for what they are.
-func TestEvents(t *testing.T) {
-	t.Parallel()
-	p := platformtest.Start(t)
-	files, err := filepath.Glob(filepath.Join(platformtest.Root, "events", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no sample events: %v", err)
-	}
-	want := map[string]int{
-		"auth-signup": 201, "auth-login": 200, "auth-logout": 200, "auth-codehost": 302, "auth-codehost-callback": 400,
-	}
-	// In the order of the story: the sign-up event makes the account that the login event uses.
-	story := []string{"auth-signup", "auth-login"}
-	for _, name := range names(files) {
-		if !slices.Contains(story, name) {
-			story = append(story, name)
-		}
-	}
-	for _, name := range story {
-		event, err := os.ReadFile(filepath.Join(platformtest.Root, "events", name+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		a := platformtest.NewClient(t, p.AWS).Do("POST", "/2015-03-31/functions/"+functionOf(t, name)+"/invocations", string(event))
-		if kind := a.Header.Get("X-Amz-Function-Error"); a.Status != 200 || kind != "" {
-			t.Errorf("%s: %d %s %s", name, a.Status, kind, a.Body)
-			continue
-		}
-		if !strings.Contains(string(event), `"requestContext"`) { // no request: a batch, or the clock
-			if got := strings.Join(strings.Fields(string(a.Body)), ""); got != `{"batchItemFailures":[]}` && (got != "null" || name != "webhook-retry-schedule") {
-				t.Errorf("%s: %s", name, got)
-			}
-			continue
-		}
-		var response struct {
-			StatusCode int `json:"statusCode"`
-		}
-		head, _, _ := bytes.Cut(a.Body, make([]byte, 8)) // a streamed answer has its body behind eight zeros
-		if err := json.Unmarshal(head, &response); err != nil {
-			t.Errorf("%s: %s", name, a.Body)
-		}
-		expected := want[name]
-		if expected == 0 {
-			expected = 401
-		}
-		if response.StatusCode != expected {
-			t.Errorf("%s: answered %s, want status %d", name, a.Body, expected)
-		}
-	}
-}
-
-func names(files []string) []string {
-	var all []string
-	for _, file := range files {
-		all = append(all, strings.TrimSuffix(filepath.Base(file), ".json"))
-	}
-	return all
 }
