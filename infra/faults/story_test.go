@@ -1,0 +1,177 @@
+package faults
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"devplatform/infra/hooktest"
+	"devplatform/infra/platformtest"
+)
+
+type object = platformtest.Object
+
+// world is a platform on a cloud, with people at work.
+type world struct {
+	t        testing.TB
+	cloud    *cloud
+	platform *platformtest.Platform
+	receiver *hooktest.Receiver
+	ada      *platformtest.Client // owns everything
+	project  string               // that is worked on, and whose events are subscribed to
+	hook     string
+	team     string // a workspace with grace in it
+	grace    string // her id
+	rounds   int
+}
+
+func newWorld(t testing.TB, env ...string) *world {
+	t.Helper()
+	w := &world{t: t, cloud: newCloud(t), receiver: hooktest.New(t)}
+	w.platform = w.cloud.start(env...)
+	w.ada = w.client()
+	w.ada.SignUp("ada")
+	w.grace = w.client().SignUp("grace")
+	w.team = text(w.ada.Do("POST", "/api/workspaces", `{"name":"Team"}`).Want(t, http.StatusCreated), "id")
+	w.ada.Do("POST", "/api/workspaces/"+w.team+"/members", `{"username":"grace","role":"viewer"}`).Want(t, http.StatusCreated)
+	w.project = w.ada.NewProject("Work", nil)
+	w.hook = w.ada.Subscribe(w.receiver.URL("/ok/work"), object{"projectId": w.project})
+	w.ada.Save(w.project, "/main.ts", "main").Want(t, http.StatusCreated)
+	w.chat(w.ada, "/api/ai/chat", "Create a contact form with name and email.").Want(t, http.StatusOK)
+	w.told()
+	return w
+}
+
+func (w *world) client() *platformtest.Client {
+	c := platformtest.NewClient(w.t, w.platform.URL)
+	c.HTTP.Timeout = 2 * time.Minute // longer than anybody has to wait
+	return c
+}
+
+func (w *world) chat(c *platformtest.Client, path, message string) platformtest.Answer {
+	w.t.Helper()
+	return c.Do("POST", path, object{"projectId": w.project, "message": message, "apply": true}.String())
+}
+
+func text(fields map[string]any, name string) string {
+	value, _ := fields[name].(string)
+	return value
+}
+
+// request is one that needs storage.
+type request struct {
+	name               string
+	client             *platformtest.Client
+	method, path, body string
+	good               []int // the statuses of its success
+	again              []int // and of a change that was made the first time
+}
+
+// requests are of every kind that there is, each on things of its own, which are made here: it can be sent while storage fails, and
+// again afterwards.
+func (w *world) requests() []request {
+	w.t.Helper()
+	w.rounds++
+	n := w.rounds
+	name := func(what string) string { return fmt.Sprintf("%s-%d", what, n) }
+	at := "/api/projects/" + w.project
+	ada, second, leaving := w.ada, w.client(), w.client()
+	ada.Login("ada").Want(w.t, http.StatusOK)
+	second.Login("ada").Want(w.t, http.StatusOK)
+	leaving.Login("ada").Want(w.t, http.StatusOK)
+	newcomer := w.client().SignUp(name("newcomer"))
+	doomed := ada.NewProject(name("Doomed"), nil)
+	spare := ada.Subscribe(w.receiver.URL("/ok/spare"), object{"projectId": doomed})
+	extra := ada.Subscribe(w.receiver.URL("/ok/extra"), object{"projectId": doomed})
+	comment := text(ada.Do("POST", at+"/comments", `{"body":"to go"}`).Want(w.t, http.StatusCreated), "id")
+	ada.Save(w.project, name("/old")+".ts", "old").Want(w.t, http.StatusCreated)
+	ada.Save(w.project, name("/kept")+".ts", "kept").Want(w.t, http.StatusCreated)
+	w.told()
+	delivery := text(ada.Do("GET", "/api/webhooks/"+w.hook+"/deliveries?limit=1", "").List(w.t, "deliveries")[0], "id")
+	chat := object{"projectId": w.project, "message": "A table of invoices, " + name("number"), "apply": true}.String()
+	ok, created := []int{200}, []int{201}
+	return []request{
+		{"sign up", w.client(), "POST", "/api/auth/signup", object{"email": name("s") + "@example.com", "username": name("s"), "password": platformtest.Password}.String(), created, []int{201, 409}},
+		{"log in", w.client(), "POST", "/api/auth/login", object{"email": "ada@example.com", "password": platformtest.Password}.String(), ok, nil},
+		{"log in wrongly", w.client(), "POST", "/api/auth/login", `{"email":"ada@example.com","password":"wrong"}`, []int{401}, nil},
+		{"who am I", ada, "GET", "/api/auth/me", "", ok, nil},
+		{"sessions", ada, "GET", "/api/auth/sessions", "", ok, nil},
+		{"code host", w.client(), "GET", "/api/auth/codehost?redirect=/", "", []int{302}, nil},
+		{"log out", leaving, "POST", "/api/auth/logout", "", ok, nil},
+		{"change password", second, "PUT", "/api/auth/password", object{"currentPassword": "wrong", "newPassword": "another correct horse"}.String(), []int{401, 403, 400}, nil},
+
+		{"workspaces", ada, "GET", "/api/workspaces", "", ok, nil},
+		{"create workspace", ada, "POST", "/api/workspaces", object{"name": name("W")}.String(), created, nil},
+		{"members", ada, "GET", "/api/workspaces/" + w.team + "/members", "", ok, nil},
+		{"add member", ada, "POST", "/api/workspaces/" + w.team + "/members", object{"username": name("newcomer"), "role": "member"}.String(), created, []int{201, 409}},
+		{"change member", ada, "PUT", "/api/workspaces/" + w.team + "/members/" + w.grace, object{"role": []string{"member", "viewer"}[n%2]}.String(), ok, nil},
+		{"remove member", ada, "DELETE", "/api/workspaces/" + w.team + "/members/" + newcomer, "", []int{200, 404}, nil},
+
+		{"projects", ada, "GET", "/api/projects", "", ok, nil},
+		{"create project", ada, "POST", "/api/projects", object{"name": name("P")}.String(), created, nil},
+		{"read project", ada, "GET", at, "", ok, nil},
+		{"change project", ada, "PUT", at, object{"description": name("d")}.String(), ok, nil},
+		{"delete project", ada, "DELETE", "/api/projects/" + doomed, "", ok, []int{200, 404}},
+		{"feed", ada, "GET", at + "/events", "", ok, nil},
+		{"comment", ada, "POST", at + "/comments", `{"body":"Hm."}`, created, nil},
+		{"comments", ada, "GET", at + "/comments", "", ok, nil},
+		{"delete comment", ada, "DELETE", at + "/comments/" + comment, "", ok, []int{200, 404}},
+
+		{"files", ada, "GET", at + "/files", "", ok, nil},
+		{"files with content", ada, "GET", at + "/files?include=content", "", ok, nil},
+		{"read file", ada, "GET", at + "/files?path=/main.ts", "", ok, nil},
+		{"history", ada, "GET", at + "/files/history?path=/main.ts", "", ok, nil},
+		{"new file", ada, "POST", at + "/files", object{"path": name("/new") + ".ts", "content": "new"}.String(), created, []int{200, 201}},
+		{"save file", ada, "POST", at + "/files", object{"path": "/main.ts", "content": name("main")}.String(), ok, nil},
+		{"delete file", ada, "DELETE", at + "/files?path=" + name("/old") + ".ts", "", ok, []int{200, 404}},
+		{"batch", ada, "POST", at + "/files/batch", object{"operations": []object{
+			{"op": "create", "path": name("/batch/a") + ".ts", "content": "a"}, {"op": "rename", "path": name("/kept") + ".ts", "to": name("/batch/b") + ".ts"},
+		}}.String(), ok, []int{200, 404, 409}},
+
+		{"chat", ada, "POST", "/api/ai/chat", chat, ok, nil},
+		{"stream", ada, "POST", "/api/ai/chat/stream", chat, ok, nil},
+		{"generate", ada, "POST", "/api/ai/generate", `{"prompt":"a store"}`, ok, nil},
+		{"conversation", ada, "GET", "/api/ai/conversations/" + w.project, "", ok, nil},
+		{"usage", ada, "GET", "/api/ai/usage", "", ok, nil},
+		{"cancel", ada, "POST", "/api/ai/messages/msg_01KGA5Q2X0ABCDEFGHJKMNPQRT/cancel", "", []int{404}, nil},
+
+		{"webhooks", ada, "GET", "/api/webhooks", "", ok, nil},
+		{"create webhook", ada, "POST", "/api/webhooks", object{"url": w.receiver.URL("/ok/new"), "events": []string{"project.deleted"}, "workspaceId": w.team}.String(), []int{201, 402}, nil},
+		{"change webhook", ada, "PUT", "/api/webhooks/" + spare, object{"description": name("d")}.String(), ok, nil},
+		{"delete webhook", ada, "DELETE", "/api/webhooks/" + extra, "", ok, []int{200, 404}},
+		{"test webhook", ada, "POST", "/api/webhooks/" + spare + "/test", "{}", []int{200, 429}, nil},
+		{"deliveries", ada, "GET", "/api/webhooks/" + w.hook + "/deliveries", "", ok, nil},
+		{"redeliver", ada, "POST", "/api/webhooks/" + w.hook + "/deliveries/" + delivery + "/redeliver", "", []int{202, 429}, nil},
+		{"recover", ada, "POST", "/api/webhooks/" + w.hook + "/recover", `{"since":"2026-01-01T00:00:00Z"}`, []int{202, 429}, nil},
+	}
+}
+
+// send sends the request; the answers of endpoints that stream are read to their end.
+func (r request) send() platformtest.Answer {
+	r.client.T.Helper()
+	return r.client.Do(r.method, r.path, r.body)
+}
+
+// told waits until every event of the project has been delivered.
+func (w *world) told() {
+	w.t.Helper()
+	feed := w.ada.Feed(w.project)
+	for id, raw := range feed {
+		if strings.Contains(string(raw), `"type":"project.created"`) { // it came before the webhook
+			delete(feed, id)
+		}
+	}
+	missing := 0
+	platformtest.EventuallyWithin(w.t, deliveredWithin, "the delivery of every event of the feed", func() bool {
+		got := w.receiver.IDs("/ok/work")
+		missing = 0
+		for id := range feed {
+			if got[id] == 0 {
+				missing++
+			}
+		}
+		return missing == 0
+	})
+}
