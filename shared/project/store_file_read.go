@@ -58,9 +58,7 @@ func (s store) listVersions(ctx context.Context, projectID, path, position strin
 func (s store) readContents(ctx context.Context, projectID string, files ...file) (map[string][][]byte, error) {
 	var keys []db.Key
 	for _, f := range files {
-		for n := range f.Chunks {
-			keys = append(keys, db.ChunkKey(projectID, f.Content, n))
-		}
+		keys = append(keys, f.chunkKeys(projectID)...)
 	}
 	found, err := s.contents.BatchGet(ctx, keys...)
 	if err != nil {
@@ -79,9 +77,9 @@ func (s store) readContents(ctx context.Context, projectID string, files ...file
 
 // chunksOf are a file's chunks in their order, fewer than it has if some were not found.
 func chunksOf(projectID string, f file, found map[db.Key]db.Item) ([][]byte, error) {
-	chunks := make([][]byte, 0, f.Chunks)
-	for n := range f.Chunks {
-		item := found[db.ChunkKey(projectID, f.Content, n)]
+	var chunks [][]byte
+	for _, key := range f.chunkKeys(projectID) {
+		item := found[key]
 		if item == nil {
 			return nil, nil
 		}
@@ -92,4 +90,9 @@ func chunksOf(projectID string, f file, found map[db.Key]db.Item) ([][]byte, err
 		chunks = append(chunks, chunk.Data)
 	}
 	return chunks, nil
+}
+
+// chunkKeys address the chunks of a file's content.
+func (f file) chunkKeys(projectID string) []db.Key {
+	return chunkKeys(projectID, contentRef{f.Content, f.Chunks})
 }
