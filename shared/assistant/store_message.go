@@ -107,7 +107,10 @@ func (p *puzzle) add(messages db.Prefix, item db.Item) error {
 	if err != nil {
 		return err
 	}
-	if name != p.id {
+	if part.Chunks < 0 || part.Chunks > mostParts {
+		return fmt.Errorf("a stored message %q: %d parts", name, part.Chunks)
+	}
+	if name != p.id || p.chunks == nil {
 		p.id, p.head, p.chunks = name, messageRecord{}, map[int][]byte{}
 	}
 	p.chunks[n] = part.Body

@@ -1,0 +1,105 @@
+package assistant
+
+import (
+	"fmt"
+	"testing"
+	"unicode/utf8"
+
+	dynamo "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+)
+
+const (
+	fuzzProject = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+	fuzzMessage = "msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+)
+
+// partAt is an item as it is stored as a message's part: with its key.
+func partAt(item db.Item, name string, n string) db.Item {
+	key := db.MessageKey(fuzzProject, fuzzMessage, 0)
+	item[db.AttrPK] = &dynamo.AttributeValueMemberS{Value: key.PK}
+	item[db.AttrSK] = &dynamo.AttributeValueMemberS{Value: "MSG#" + name + "#" + n}
+	return item
+}
+
+// FuzzMessage: whatever was said comes back from storage as it was said, but for what is no text.
+func FuzzMessage(f *testing.F) {
+	f.Add("Hello", "const a = 1\n", "scaffold", 3, 5)
+	f.Add("", "", "", 0, 0)
+	f.Add("\xff\ud7ff\u2028</script>", "\x00", "é", -1, 1<<40)
+	f.Fuzz(func(t *testing.T, text, code, by string, input, output int) {
+		m := message{ID: fuzzMessage, Role: model.Assistant, Content: text, Code: code, Model: by, Usage: usage{InputTokens: input, OutputTokens: output}}
+		parts, err := m.parts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(parts) > mostParts {
+			t.Fatalf("%d parts", len(parts))
+		}
+		var p puzzle
+		for n, part := range parts {
+			if err := p.add(db.MessagesOf(fuzzProject), partAt(part, fuzzMessage, fmt.Sprint(n))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(p.messages) != 1 {
+			t.Fatalf("%d messages of %d parts", len(p.messages), len(parts))
+		}
+		if !utf8.ValidString(text) || !utf8.ValidString(code) || !utf8.ValidString(by) {
+			return
+		}
+		if diff := cmp.Diff(m, p.messages[0], cmp.AllowUnexported(message{}), cmp.Comparer(clock.Timestamp.Equal)); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// FuzzStored reads items that this version did not write: records, parts of a message among them, or errors.
+func FuzzStored(f *testing.F) {
+	for _, seed := range []string{
+		`{"role":{"S":"user"},"createdAt":{"S":"2026-01-31T08:15:30.123Z"},"chunks":{"N":"1"},"body":{"B":"AHsiY29udGVudCI6ImEifQ=="}}`,
+		`{"createdAt":{"S":"2026-01-31T08:15:30.123Z"},"chunks":{"N":"-1"},"body":{"B":""}}`,
+		`{"createdAt":{"S":"2026-01-31T08:15:30.123Z"},"chunks":{"N":"4000000000000000000"},"body":{"B":""}}`,
+		`{"id":{"S":"msg_1"},"tokens":{"N":"1"},"startedAt":{"S":"2026-01-31T08:15:30.123Z"},"end":{"S":"settled"}}`, `{"input":{"N":"1e3"},"note":{"N":"1"}}`,
+	} {
+		f.Add([]byte(seed), fuzzMessage, "0")
+		f.Add([]byte(seed), "", "x")
+	}
+	f.Fuzz(func(t *testing.T, data []byte, name, n string) {
+		item, err := db.ItemFromJSON(data)
+		if err != nil {
+			return
+		}
+		comesBack[summaryRecord](t, item)
+		comesBack[usageRecord](t, item)
+		comesBack[generationRecord](t, item)
+		var p puzzle
+		if p.add(db.MessagesOf(fuzzProject), partAt(item, name, n)) == nil && len(p.messages) > 1 {
+			t.Fatalf("%d messages of one part", len(p.messages))
+		}
+		_ = p.add(db.MessagesOf(fuzzProject), partAt(item, name, "1"))
+		if len(p.messages) > 2 || len(p.backwards()) != len(p.messages) {
+			t.Fatalf("%d messages of two parts", len(p.messages))
+		}
+	})
+}
+
+// comesBack holds that a record which could be read comes back the same.
+func comesBack[T comparable](t *testing.T, item db.Item) {
+	t.Helper()
+	record, err := decode[T](item)
+	if err != nil {
+		return
+	}
+	written, err := db.Encode(record)
+	if err != nil {
+		t.Fatalf("%+v: %v", record, err)
+	}
+	if again, err := decode[T](written); err != nil || again != record {
+		t.Fatalf("%+v came back as %+v, %v", record, again, err)
+	}
+}
