@@ -37,7 +37,7 @@ type input struct{ Body sdk.Request }
 func newRouter() http.Handler {
 	config := api.Config{Name: "test", Version: "1", Logger: slog.New(slog.DiscardHandler), Clock: time.Now}
 	return api.NewRouter(config, func(h huma.API) {
-		op := api.Operation{ID: "stream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Events: true, Errors: []api.Code{api.CodeQuotaExceeded}}
+		op := api.Operation{ID: "stream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Events: true, Errors: []*api.Error{api.NewError(api.CodeQuotaExceeded, "There is no such scene.")}}
 		api.Register(h, op, func(_ context.Context, in *input) (*huma.StreamResponse, error) {
 			name, argument, _ := strings.Cut(in.Body.Message, " ")
 			play, ok := scenes[name]

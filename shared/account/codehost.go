@@ -28,6 +28,7 @@ var (
 	errNoEmail       = api.NewError(api.CodeOAuthFailed, "The code host gave no verified e-mail address. Verify one there and start again.")
 	errUnverified    = api.NewError(api.CodeUserExists, "An account with this e-mail address exists. Log in to it with its password and link the code host.")
 	errLinked        = api.NewError(api.CodeConflict, "This code-host identity belongs to another account.")
+	errBadRedirect   = api.NewError(api.CodeValidationFailed, "redirect: must be a path of this site, such as /projects")
 	errMoving        = api.NewError(api.CodeConflict, "This account is being changed at the same time. Please start again.")
 )
 
@@ -45,7 +46,7 @@ func (s *Service) Depart(ctx context.Context, redirect, browser, linkTo, ip stri
 	}
 	back, ok := cleanRedirect(redirect)
 	if !ok {
-		return Departure{}, Standing{}, api.NewError(api.CodeValidationFailed, "redirect: must be a path of this site, such as /projects")
+		return Departure{}, Standing{}, errBadRedirect
 	}
 	now := s.now()
 	ticket, err := s.admit(ctx, []counter{s.limits.oauthCounter(api.RateKey(ip), now)}, now)

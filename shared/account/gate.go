@@ -43,10 +43,15 @@ func refusal(counters []counter, full []bool, now time.Time) error {
 		}
 	}
 	worst := tightest(standings)
-	err := api.NewError(api.CodeAuthRateLimited, "Too many attempts. Please wait and try again.").
-		WithHeader("Retry-After", strconv.Itoa(wholeSeconds(worst.Reset)))
-	return worst.onto(err)
+	return worst.refusal()
 }
+
+// refusal is the answer to whoever has nothing left.
+func (s Standing) refusal() *api.Error {
+	return s.onto(errTooMany.WithHeader("Retry-After", strconv.Itoa(wholeSeconds(s.Reset))))
+}
+
+var errTooMany = api.NewError(api.CodeAuthRateLimited, "Too many attempts. Please wait and try again.")
 
 // refunds are the counters that a success gives back to.
 func (t ticket) refunds() []counter {
@@ -81,6 +86,7 @@ func (t ticket) fail(err error) error {
 	return t.standing(false).onto(answer)
 }
 
+// onto says with an answer where it stands.
 func (s Standing) onto(err *api.Error) *api.Error {
 	for name, values := range s.Headers() {
 		err = err.WithHeader(name, values[0])

@@ -11,7 +11,10 @@ import (
 	"devplatform/shared/clock"
 )
 
-const tag = "Authentication"
+var tag = api.Tag{
+	Name:        "Authentication",
+	Description: "Accounts, sessions and passwords, and sign-in with a code host. A login answers with the session cookie that all other groups need.",
+}
 
 // Register adds the endpoints of API.md §2.
 func (s *Service) Register(h huma.API) {
@@ -53,6 +56,11 @@ type logoutOutput struct {
 	Body      api.Done
 }
 
+var (
+	loggedOut    = api.Done{Success: true, Message: "Logged out."}
+	sessionEnded = api.Done{Success: true, Message: "Session ended."}
+)
+
 type sessionsOutput struct {
 	Body struct {
 		Sessions []sessionItem `json:"sessions" nullable:"false" doc:"Newest first"`
@@ -76,21 +84,24 @@ type endSessionInput struct {
 func (s *Service) registerSessions(h huma.API) {
 	api.Register(h, api.Operation{
 		ID: "me", Method: http.MethodGet, Path: "/api/auth/me", Tag: tag, Session: true,
-		Summary: "Who is signed in",
+		Summary: "Who is signed in", Description: "The account that the session belongs to.",
 	}, s.handleMe)
 	api.Register(h, api.Operation{
 		ID: "logout", Method: http.MethodPost, Path: "/api/auth/logout", Tag: tag,
 		Summary:     "End the current session",
 		Description: "Takes effect at once, everywhere. Succeeds without a session, too.",
+		Examples:    func() api.Examples { return api.Examples{Response: loggedOut} },
 	}, s.handleLogout)
 	api.Register(h, api.Operation{
-		ID: "list-sessions", Method: http.MethodGet, Path: "/api/auth/sessions", Tag: tag, Session: true,
-		Summary: "The caller's live sessions",
+		ID: "listSessions", Method: http.MethodGet, Path: "/api/auth/sessions", Tag: tag, Session: true,
+		Summary: "The caller's live sessions", Description: "Those that have neither ended nor expired, newest first, the one that asks among them.",
 	}, s.handleListSessions)
 	api.Register(h, api.Operation{
-		ID: "end-session", Method: http.MethodDelete, Path: "/api/auth/sessions/{id}", Tag: tag, Session: true,
-		Summary: "End one of the caller's sessions",
-		Errors:  []api.Code{api.CodeSessionNotFound},
+		ID: "endSession", Method: http.MethodDelete, Path: "/api/auth/sessions/{id}", Tag: tag, Session: true,
+		Summary:     "End one of the caller's sessions",
+		Description: "Takes effect at once. Ending the session that asks is a logout.",
+		Errors:      []*api.Error{errNoSession},
+		Examples:    func() api.Examples { return api.Examples{Response: sessionEnded} },
 	}, s.handleEndSession)
 }
 
@@ -108,7 +119,7 @@ func (s *Service) handleLogout(ctx context.Context, _ *struct{}) (*logoutOutput,
 			return nil, err
 		}
 	}
-	return &logoutOutput{SetCookie: api.ClearedCookies(ctx), Body: api.Done{Success: true, Message: "Logged out."}}, nil
+	return &logoutOutput{SetCookie: api.ClearedCookies(ctx), Body: loggedOut}, nil
 }
 
 func (s *Service) handleListSessions(ctx context.Context, _ *struct{}) (*sessionsOutput, error) {
@@ -138,7 +149,7 @@ func (s *Service) handleEndSession(ctx context.Context, in *endSessionInput) (*l
 	if err := s.EndSession(ctx, caller, in.ID); err != nil {
 		return nil, err
 	}
-	out := &logoutOutput{Body: api.Done{Success: true, Message: "Session ended."}}
+	out := &logoutOutput{Body: sessionEnded}
 	if in.ID == caller.SessionID {
 		out.SetCookie = api.ClearedCookies(ctx)
 	}

@@ -80,24 +80,22 @@ type callbackOutput struct {
 
 func (s *Service) registerCodeHost(h huma.API) {
 	api.Register(h, api.Operation{
-		ID: "start-codehost", Method: http.MethodGet, Path: "/api/auth/codehost", Tag: tag, Status: http.StatusFound,
+		ID: "startCodehost", Method: http.MethodGet, Path: "/api/auth/codehost", Tag: tag, Status: http.StatusFound,
 		Summary:     "Sign in with the code host",
 		Description: "Sends the browser to the code host: authorization code flow with PKCE.",
-		Errors:      []api.Code{api.CodeOAuthNotConfigured, api.CodeAuthRateLimited},
+		Errors:      []*api.Error{errBadRedirect, errNotConfigured, shownStanding.refusal()},
 	}, s.handleDepart)
 	api.Register(h, api.Operation{
-		ID: "codehost-callback", Method: http.MethodGet, Path: CallbackPath, Tag: tag, Status: http.StatusFound,
+		ID: "codehostCallback", Method: http.MethodGet, Path: CallbackPath, Tag: tag, Status: http.StatusFound,
 		Summary:     "Where the code host sends the browser back to",
 		Description: "Ends in a new session. The account is the one that holds the identity; else one whose own e-mail address was verified and is a verified one at the code host; else a new one.",
-		Errors: []api.Code{
-			api.CodeOAuthNotConfigured, api.CodeOAuthStateInvalid, api.CodeOAuthFailed, api.CodeUserExists, api.CodeConflict, api.CodeInvalidToken,
-		},
+		Errors:      []*api.Error{errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked, errMoving, errEnded},
 	}, s.handleCallback)
 	api.Register(h, api.Operation{
-		ID: "link-codehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag, Session: true,
+		ID: "linkCodehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag, Session: true,
 		Summary:     "Link the code host to the caller's account",
 		Description: "The same flow; it ends by joining the identity to the caller, who must still be signed in in the same browser.",
-		Errors:      []api.Code{api.CodeOAuthNotConfigured, api.CodeAuthRateLimited},
+		Errors:      []*api.Error{errBadRedirect, errNotConfigured, shownStanding.refusal()},
 	}, s.handleLink)
 }
 

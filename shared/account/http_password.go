@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -101,24 +102,38 @@ type changePasswordOutput struct {
 	Body api.Done
 }
 
+var passwordChanged = api.Done{Success: true, Message: "Password changed. Every other session has ended."}
+
+// shownStanding is where an attempt stands in the document's examples of errors.
+var shownStanding = Standing{Limit: 10, Reset: 14 * time.Minute}
+
 func (s *Service) registerPasswords(h huma.API) {
 	api.Register(h, api.Operation{
 		ID: "signup", Method: http.MethodPost, Path: "/api/auth/signup", Tag: tag, Status: http.StatusCreated,
 		Summary:     "Make an account",
 		Description: "Makes a personal workspace, too. Signs nobody in.",
-		Errors:      []api.Code{api.CodeUserExists, api.CodeAuthRateLimited},
+		Errors: []*api.Error{
+			api.ValidationError(api.Invalid("email", CheckEmail("ada")), api.Invalid("password", CheckPassword("short", "", ""))),
+			shownStanding.onto(errUserExists), shownStanding.refusal(),
+		},
 	}, s.handleSignup)
 	api.Register(h, api.Operation{
 		ID: "login", Method: http.MethodPost, Path: "/api/auth/login", Tag: tag,
 		Summary:     "Start a session",
 		Description: "While limited, the right password is refused, too.",
-		Errors:      []api.Code{api.CodeInvalidCredentials, api.CodeAuthRateLimited},
+		Errors: []*api.Error{
+			api.ValidationError(api.Invalid("password", "is required")), shownStanding.onto(errWrongPassword), shownStanding.refusal(),
+		},
 	}, s.handleLogin)
 	api.Register(h, api.Operation{
-		ID: "change-password", Method: http.MethodPut, Path: "/api/auth/password", Tag: tag, Session: true,
+		ID: "changePassword", Method: http.MethodPut, Path: "/api/auth/password", Tag: tag, Session: true,
 		Summary:     "Change the password",
 		Description: "Ends every other session. Counted as a login. An account without a password (it signs in with a code host) is answered as for a wrong one.",
-		Errors:      []api.Code{api.CodeInvalidCredentials, api.CodeAuthRateLimited, api.CodeConflict},
+		Errors: []*api.Error{
+			api.ValidationError(api.Invalid("newPassword", CheckPassword("password", "", ""))),
+			shownStanding.onto(errWrongCurrent), shownStanding.onto(errPasswordMoved), shownStanding.refusal(),
+		},
+		Examples: func() api.Examples { return api.Examples{Response: passwordChanged} },
 	}, s.handleChangePassword)
 }
 
@@ -151,6 +166,6 @@ func (s *Service) handleChangePassword(ctx context.Context, in *changePasswordIn
 	}
 	return &changePasswordOutput{
 		RateLimit: standing.headers(),
-		Body:      api.Done{Success: true, Message: "Password changed. Every other session has ended."},
+		Body:      passwordChanged,
 	}, nil
 }

@@ -8,7 +8,11 @@ import (
 	"devplatform/shared/db"
 )
 
-var errPasswordMoved = api.NewError(api.CodeConflict, "The password was changed at the same time. Please try again.")
+var (
+	errPasswordMoved = api.NewError(api.CodeConflict, "The password was changed at the same time. Please try again.")
+	errWrongCurrent  = api.NewError(api.CodeInvalidCredentials, "The current password is wrong, or this account has none and signs in with a code host.")
+	errNoSession     = api.NewError(api.CodeSessionNotFound, "There is no such session.")
+)
 
 // ChangePassword replaces the caller's password and ends every other session. The rules for the new one have been
 // checked. It is counted as a login: a stolen session must not be a way to guess on. An account that signs in with a
@@ -52,7 +56,7 @@ func wrongCurrent(err error) error {
 		return err
 	}
 	worded := *answer
-	worded.Message = "The current password is wrong, or this account has none and signs in with a code host."
+	worded.Message = errWrongCurrent.Message
 	return &worded
 }
 
@@ -63,7 +67,7 @@ func (s *Service) EndSession(ctx context.Context, caller api.Caller, sessionID s
 		err = s.store.endLiveSession(ctx, user, sessionID, s.now())
 	}
 	if errors.Is(err, db.ErrNotFound) {
-		return api.NewError(api.CodeSessionNotFound, "There is no such session.").WithCause(err)
+		return errNoSession.WithCause(err)
 	}
 	return err
 }

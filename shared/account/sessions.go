@@ -78,8 +78,10 @@ func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *a
 }
 
 func invalidSession(cause error) error {
-	return api.NewError(api.CodeInvalidToken, "The session is missing or has ended. Please log in.").WithCause(cause)
+	return errEnded.WithCause(cause)
 }
+
+var errEnded = api.NewError(api.CodeInvalidToken, "The session is missing or has ended. Please log in.")
 
 var errNoUser = api.NewError(api.CodeUserNotFound, "There is no user of that name.")
 

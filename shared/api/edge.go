@@ -79,7 +79,7 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // panicked answers in place of a handler that gave up. It reports whether that comes too late: an answer that has begun stays torn.
 func (s *state) panicked(out *response, cause any) (torn bool) {
-	err := NewError(CodeInternal, internalMessage).WithCause(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+	err := errInternal.WithCause(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 	if out.begun {
 		s.note(err)
 		return true
@@ -102,14 +102,18 @@ func (e *edge) route(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := e.csrf.Check(r); err != nil {
-		s.fail(w, NewError(CodeCSRFRejected, "The request came from another site.").WithCause(err))
+		s.fail(w, errCrossSite.WithCause(err))
 		return
 	}
 	s.operation = pattern
 	e.mux.ServeHTTP(w, r)
 }
 
-var errNoRoute = NewError(CodeRouteNotFound, "There is no such path.")
+var (
+	errNoRoute   = NewError(CodeRouteNotFound, "There is no such path.")
+	errCrossSite = NewError(CodeCSRFRejected, "The request came from another site.")
+	errQuery     = NewError(CodeValidationFailed, "query: must be UTF-8 without NUL")
+)
 
 // noRoute tells a path that does not exist from one that lacks the method, which ServeMux knows.
 func (e *edge) noRoute(w http.ResponseWriter, r *http.Request, handler http.Handler) {
@@ -141,7 +145,7 @@ func refusal(r *http.Request) error {
 	}
 	for name, values := range r.URL.Query() {
 		if text := name + strings.Join(values, ""); strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
-			return NewError(CodeValidationFailed, "query: must be UTF-8 without NUL")
+			return errQuery
 		}
 	}
 	return nil

@@ -153,6 +153,14 @@ const retryAfter = "1"
 // internalMessage is all that a client hears about a fault of ours.
 const internalMessage = "Something went wrong on our side. Please try again."
 
+// What a client is told of errors that are not the handler's own.
+var (
+	errInternal    = NewError(CodeInternal, internalMessage)
+	errUnavailable = NewError(CodeServiceUnavailable, "The service is busy. Please try again.").WithHeader("Retry-After", retryAfter)
+	// ErrConflict is what db.ErrConflict is answered with.
+	ErrConflict = NewError(CodeConflict, "Somebody else changed this at the same time. Please try again.")
+)
+
 // AsError is what a client is told of an error that a handler would return, for answers that can't be one any more.
 func AsError(err error) *Error { return asError(err) }
 
@@ -164,13 +172,12 @@ func asError(err error) *Error {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, db.ErrUnavailable), errors.Is(err, config.ErrUnavailable):
-		return NewError(CodeServiceUnavailable, "The service is busy. Please try again.").
-			WithHeader("Retry-After", retryAfter).WithCause(err)
+		return errUnavailable.WithCause(err)
 	case errors.Is(err, db.ErrCursor):
 		return errCursor.WithCause(err)
 	case errors.Is(err, db.ErrConflict):
-		return NewError(CodeConflict, "Somebody else changed this at the same time. Please try again.").WithCause(err)
+		return ErrConflict.WithCause(err)
 	default:
-		return NewError(CodeInternal, internalMessage).WithCause(err)
+		return errInternal.WithCause(err)
 	}
 }

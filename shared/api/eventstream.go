@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -10,13 +9,6 @@ import (
 
 // eventStreamType is that of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 const eventStreamType = "text/event-stream"
-
-// documentStream says in the document that a success is a stream of events.
-func documentStream(responses map[string]*huma.Response, status int) {
-	responses[strconv.Itoa(status)].Content = map[string]*huma.MediaType{
-		eventStreamType: {Schema: &huma.Schema{Type: huma.TypeString}},
-	}
-}
 
 // EventStream is an answer as the function of a huma.StreamResponse writes it: held back up to the first FlushError, sent at once from then on.
 type EventStream struct {

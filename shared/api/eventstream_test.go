@@ -31,7 +31,7 @@ func streamRouter(play func(context.Context, *api.EventStream)) (http.Handler, *
 func registerStream(h huma.API, play func(context.Context, *api.EventStream)) {
 	op := api.Operation{
 		ID: "stream", Method: http.MethodPost, Path: "/api/stream", Session: true, Events: true,
-		Errors: []api.Code{api.CodeAIUnavailable, api.CodeConflict},
+		Errors: []*api.Error{api.NewError(api.CodeAIUnavailable, "Away."), api.NewError(api.CodeConflict, "No.")},
 	}
 	type input struct {
 		Body struct {

@@ -81,7 +81,7 @@ type none struct{}
 
 // register adds one operation of every sort that the edge tells apart.
 func register(h huma.API) {
-	api.Register(h, api.Operation{ID: "signup", Method: http.MethodPost, Path: "/api/signup", Status: http.StatusCreated, Tag: "auth", Errors: []api.Code{api.CodeUserExists}},
+	api.Register(h, api.Operation{ID: "signup", Method: http.MethodPost, Path: "/api/signup", Status: http.StatusCreated, Tag: api.Tag{Name: "auth", Description: "Accounts."}, Errors: []*api.Error{api.NewError(api.CodeUserExists, "Taken.")}},
 		func(_ context.Context, in *signupInput) (*echoOutput, error) {
 			out := &echoOutput{}
 			out.Body.Email, out.Body.Size = in.Body.Email, len(in.Body.Password)

@@ -3,10 +3,8 @@ package api
 import (
 	"context"
 	"net/http"
-	"reflect"
 	"slices"
-	"strconv"
-	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -18,8 +16,8 @@ type Operation struct {
 	// Method and Path, with parameters in braces: "/api/auth/sessions/{id}".
 	Method, Path string
 	// Tag is the group it is shown under.
-	Tag string
-	// Summary is one line for the reader of the document; Description may be more.
+	Tag Tag
+	// Summary is one line for the reader of the document; Description may be more, in Markdown.
 	Summary, Description string
 	// Status of a success; 0 is 200.
 	Status int
@@ -33,29 +31,49 @@ type Operation struct {
 	Events bool
 	// Session says that only callers with a live session get through to the handler.
 	Session bool
-	// Errors are the codes that the handler itself answers with. What the edge adds
-	// (validation, session, CSRF, size, faults) is known already.
-	Errors []Code
+	// Errors are what the handler itself answers with, in the handler's own words, which the document shows; several of a code,
+	// where what they say differs. What the edge adds (session, CSRF, size, faults) is known already, and so is that a request
+	// may be refused as VALIDATION_FAILED: one that is here is shown in place of the edge's example of it.
+	Errors []*Error
+	// Examples makes the examples of the bodies for the document, and is not called for anything else. Where there is none, one is
+	// made of the examples of the fields.
+	Examples func() Examples
 }
 
-const sessionScheme = "session"
+// Tag is a group of operations. The document shows groups in the order in which their first operations are registered.
+type Tag struct{ Name, Description string }
+
+// Examples are what bodies look like: the value that a handler would take or answer with, to be written as JSON; a string where the body is
+// no JSON; Named for several. nil: one made of the examples of the fields.
+type Examples struct{ Request, Response any }
+
+// ExampleTime is when everything happened that examples tell of.
+var ExampleTime = time.Date(2026, time.January, 31, 8, 15, 30, 123_000_000, time.UTC)
+
+// Named are several examples of one body, by names that say what they show.
+type Named map[string]any
+
+const (
+	sessionScheme = "session"
+	// declaredAs names the Operation in the metadata of huma's.
+	declaredAs = "operation"
+)
 
 // Register adds an operation. The handler's errors may be of any kind: an *Error is answered as it is,
 // storage's classes and everything else as asError says, and the log has the whole chain.
 func Register[I, O any](h huma.API, op Operation, handler func(context.Context, *I) (*O, error)) {
-	status := op.Status
-	if status == 0 {
-		status = http.StatusOK
+	if op.Status == 0 {
+		op.Status = http.StatusOK
 	}
 	declared := huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path,
 		Summary: op.Summary, Description: op.Description,
-		DefaultStatus: status,
-		Responses:     errorResponses(h, op),
-		Metadata:      map[string]any{textPlaces: placesOf(op.Text)},
+		DefaultStatus: op.Status,
+		Metadata:      map[string]any{textPlaces: placesOf(op.Text), declaredAs: &op},
 	}
-	if op.Tag != "" {
-		declared.Tags = []string{op.Tag}
+	if op.Tag.Name != "" {
+		declared.Tags = []string{op.Tag.Name}
+		addTag(h.OpenAPI(), op.Tag)
 	}
 	declared.Security = []map[string][]string{{}} // said in so many words: nothing is needed
 	if op.Session {
@@ -72,21 +90,11 @@ func Register[I, O any](h huma.API, op Operation, handler func(context.Context, 
 		}
 		return out, nil
 	})
-	if op.Events {
-		documentStream(declared.Responses, status)
-	}
-	documentAlso(declared.Responses, status, op.Also)
 }
 
-// documentAlso adds to the document what huma can't know, the statuses that a handler chooses itself.
-func documentAlso(responses map[string]*huma.Response, status int, also []int) {
-	success := responses[strconv.Itoa(status)]
-	for _, other := range also {
-		answer := &huma.Response{Description: http.StatusText(other), Headers: success.Headers}
-		if other != http.StatusNotModified {
-			answer.Content = success.Content
-		}
-		responses[strconv.Itoa(other)] = answer
+func addTag(document *huma.OpenAPI, tag Tag) {
+	if !slices.ContainsFunc(document.Tags, func(t *huma.Tag) bool { return t.Name == tag.Name }) {
+		document.Tags = append(document.Tags, &huma.Tag{Name: tag.Name, Description: tag.Description})
 	}
 }
 
@@ -96,39 +104,6 @@ func needsSession(op *huma.Operation) bool {
 		_, found := needed[sessionScheme]
 		return found
 	})
-}
-
-// byGateway are the answers that the gateway gives in a function's stead: one that failed, and one that was too slow.
-// Its throttle is a code like any other.
-var byGateway = map[int]Code{http.StatusBadGateway: CodeInternal, http.StatusGatewayTimeout: CodeServiceUnavailable}
-
-// errorResponses documents every error that the operation can answer with, by status.
-func errorResponses(h huma.API, op Operation) map[string]*huma.Response {
-	// Any request can have a query that is no text.
-	codes := append([]Code{CodeInternal, CodeRateLimited, CodeServiceUnavailable, CodeValidationFailed}, op.Errors...)
-	if op.Session {
-		codes = append(codes, CodeInvalidToken)
-	}
-	if !safe(op.Method) {
-		codes = append(codes, CodeCSRFRejected, CodePayloadTooLarge, CodeUnsupportedMediaType)
-	}
-	slices.Sort(codes)
-	byStatus := map[int][]string{}
-	for _, code := range slices.Compact(codes) {
-		byStatus[code.Status()] = append(byStatus[code.Status()], string(code))
-	}
-	for status, code := range byGateway {
-		byStatus[status] = []string{string(code)}
-	}
-	schema := h.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Error](), true, "Error")
-	responses := make(map[string]*huma.Response, len(byStatus)+1)
-	for status, names := range byStatus {
-		responses[strconv.Itoa(status)] = &huma.Response{
-			Description: strings.Join(names, ", "),
-			Content:     map[string]*huma.MediaType{jsonType: {Schema: schema}},
-		}
-	}
-	return responses
 }
 
 // safe reports whether a method only reads (RFC 9110 §9.2.1).

@@ -59,13 +59,19 @@ func ParsePreconditions(ifMatch, ifNoneMatch string) (Preconditions, error) {
 // IsZero reports whether nothing is demanded.
 func (p Preconditions) IsZero() bool { return p.match.isZero() && p.noneMatch.isZero() }
 
+// What a change is answered with whose preconditions do not hold.
+var (
+	ErrNotMatched = NewError(CodePreconditionFailed, "If-Match: it is not, or no longer, in this version.")
+	ErrRuledOut   = NewError(CodePreconditionFailed, "If-None-Match: it exists, in a version that was ruled out.")
+)
+
 // Check holds a change against the entity tag of what is there, "" if there is nothing. Error: PRECONDITION_FAILED.
 func (p Preconditions) Check(current string) error {
 	if !p.match.isZero() && !p.match.has(current, strongMatch) {
-		return NewError(CodePreconditionFailed, "If-Match: it is not, or no longer, in this version.")
+		return ErrNotMatched
 	}
 	if p.noneMatch.has(current, weakMatch) {
-		return NewError(CodePreconditionFailed, "If-None-Match: it exists, in a version that was ruled out.")
+		return ErrRuledOut
 	}
 	return nil
 }

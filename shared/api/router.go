@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -83,6 +84,11 @@ func (e *edge) newAPI(register []func(huma.API)) huma.API {
 // schemaName is what a type is called in the document. What is in an event is called so: it has namesakes that show more.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
+	if request, ok := strings.CutSuffix(name, "InputBody"); ok {
+		name = request + "Request"
+	} else if answer, ok := strings.CutSuffix(name, "OutputBody"); ok {
+		name = answer + "Response"
+	}
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}

@@ -1,8 +1,20 @@
 package assistant
 
-import "github.com/danielgtaylor/huma/v2"
+import (
+	"github.com/danielgtaylor/huma/v2"
 
-const tag = "Assistant"
+	"devplatform/shared/api"
+	"devplatform/shared/limit"
+)
+
+var tag = api.Tag{
+	Name: "Assistant",
+	Description: "Asks a language model about a project and writes code. Answers carry checked actions on the project's files, which are applied on request. " +
+		"20 chat or generate calls a minute, and a monthly quota of tokens.",
+}
+
+// errOften is what too many calls a minute are answered with.
+var errOften = limit.ErrTooMany.WithHeader("Retry-After", "40")
 
 // Register adds the endpoints of API.md §6.
 func (s *Service) Register(h huma.API) {

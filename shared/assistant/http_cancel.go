@@ -15,15 +15,18 @@ type cancelInput struct {
 	ID string `path:"id" doc:"The answer's id: the messageId of the stream's start" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
+var answerStops = api.Done{Success: true, Message: "The answer stops, unless it has ended."}
+
 var errNoMessage = api.NewError(api.CodeMessageNotFound, "There is no such message that is being made for you.")
 
 // registerCancel adds the call that stops an answer.
 func (s *Service) registerCancel(h huma.API) {
 	api.Register(h, api.Operation{
-		ID: "cancel-message", Method: http.MethodPost, Path: "/api/ai/messages/{id}/cancel", Tag: tag, Session: true, Status: http.StatusAccepted,
+		ID: "cancelMessage", Method: http.MethodPost, Path: "/api/ai/messages/{id}/cancel", Tag: tag, Session: true, Status: http.StatusAccepted,
 		Summary:     "Stop an answer that is being made",
 		Description: "For whoever it is made for. It stops within 2 s and is kept as interrupted; one that has ended within the last 24 hours stays as it is. Leaving the stream stops nothing.",
-		Errors:      []api.Code{api.CodeMessageNotFound},
+		Errors:      []*api.Error{errNoMessage},
+		Examples:    func() api.Examples { return api.Examples{Response: answerStops} },
 	}, s.handleCancel)
 }
 
@@ -35,5 +38,5 @@ func (s *Service) handleCancel(ctx context.Context, in *cancelInput) (*doneOutpu
 	if err != nil {
 		return nil, err
 	}
-	return &doneOutput{api.Done{Success: true, Message: "The answer stops, unless it has ended."}}, nil
+	return &doneOutput{answerStops}, nil
 }

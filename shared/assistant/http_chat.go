@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"devplatform/shared/api"
+	"devplatform/shared/project"
 	"devplatform/shared/project/path"
 )
 
@@ -66,9 +67,7 @@ func (in *chatInput) question() question {
 type chatOutput struct{ Body reply }
 
 // chatErrors are what both chat calls answer with.
-var chatErrors = []api.Code{
-	api.CodeProjectNotFound, api.CodeAccessDenied, api.CodeQuotaExceeded, api.CodeAIUnavailable, api.CodeAIRefused, api.CodeConflict,
-}
+var chatErrors = append([]*api.Error{errTooLong, project.ErrNotFound, project.ErrDenied}, generateErrors...)
 
 func (s *Service) registerChat(h huma.API) {
 	api.Register(h, api.Operation{
@@ -76,16 +75,16 @@ func (s *Service) registerChat(h huma.API) {
 		Summary: "Ask the assistant about a project",
 		Description: "For members of the workspace who may write. Answers with text, code and a list of actions, each checked against the project's files; with apply, the actions are done as one files/batch. " +
 			"An answer that can't be applied is answered all the same, with applied false and the reason in its response.",
-		Errors: chatErrors,
+		Errors: chatErrors, Examples: chatExamples,
 	}, s.handleChat)
 	api.Register(h, api.Operation{
-		ID: "chat-stream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Tag: tag, Session: true, Events: true,
+		ID: "chatStream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Tag: tag, Session: true, Events: true,
 		Summary: "Ask the assistant about a project, and read the answer as it is made",
 		Description: "The same as chat, as the AI SDK's UI message stream, version 1 (x-vercel-ai-ui-message-stream: v1): unnamed server-sent events of JSON with a type — start {messageId}, text-start, text-delta and text-end {id, delta}, " +
 			"tool-input-start, tool-input-delta and tool-input-available {toolCallId, toolName, inputTextDelta, input} for each action, data-action {data} once an action is checked, data-result {data: the answer of chat}, error {errorText}, " +
 			"finish {finishReason} — and [DONE] at the end. A comment is sent every 10 seconds of silence. An error before the first event is an ordinary answer. " +
 			"A client that leaves does not stop the answer: POST /api/ai/messages/{id}/cancel does.",
-		Errors: chatErrors,
+		Errors: chatErrors, Examples: streamExamples,
 	}, s.handleStream)
 }
 

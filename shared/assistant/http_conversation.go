@@ -10,6 +10,7 @@ import (
 	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/clock"
+	"devplatform/shared/project"
 )
 
 const conversationPath = "/api/ai/conversations/{projectId}"
@@ -56,19 +57,22 @@ type conversationOutput struct {
 
 type doneOutput struct{ Body api.Done }
 
+var conversationDeleted = api.Done{Success: true, Message: "Conversation deleted."}
+
 // registerConversations adds the calls on a project's conversation.
 func (s *Service) registerConversations(h huma.API) {
 	api.Register(h, api.Operation{
-		ID: "list-messages", Method: http.MethodGet, Path: conversationPath, Tag: tag, Session: true,
+		ID: "listMessages", Method: http.MethodGet, Path: conversationPath, Tag: tag, Session: true,
 		Summary:     "A project's conversation with the assistant",
 		Description: "Oldest first, 50 messages a page unless limit says otherwise; one that nobody has begun is empty. Two chats at once are both here, each answer right behind its question. For members of the workspace, a public project's, too.",
-		Errors:      []api.Code{api.CodeProjectNotFound, api.CodeAccessDenied},
+		Errors:      []*api.Error{project.ErrNotFound, project.ErrDenied}, Examples: conversationExamples,
 	}, s.handleConversation)
 	api.Register(h, api.Operation{
-		ID: "clear-conversation", Method: http.MethodDelete, Path: conversationPath, Tag: tag, Session: true,
+		ID: "clearConversation", Method: http.MethodDelete, Path: conversationPath, Tag: tag, Session: true,
 		Summary:     "Delete a project's conversation",
 		Description: "For members and above. Everything said so far is gone for everybody, and the assistant does not remember it. An answer that is being made meanwhile still reaches whoever asked, but is not kept.",
-		Errors:      []api.Code{api.CodeProjectNotFound, api.CodeAccessDenied, api.CodeConflict},
+		Errors:      []*api.Error{project.ErrNotFound, project.ErrDenied, api.ErrConflict},
+		Examples:    func() api.Examples { return api.Examples{Response: conversationDeleted} },
 	}, s.handleClear)
 }
 
@@ -87,5 +91,5 @@ func (s *Service) handleClear(ctx context.Context, in *InConversation) (*doneOut
 	if err := s.clear(ctx, in.ProjectID); err != nil {
 		return nil, err
 	}
-	return &doneOutput{api.Done{Success: true, Message: "Conversation deleted."}}, nil
+	return &doneOutput{conversationDeleted}, nil
 }

@@ -35,6 +35,14 @@ type generated struct {
 	Usage       usage  `json:"usage" doc:"What the call took of the month's tokens"`
 }
 
+// errUsedUp shows what tooFew answers to a user who has nothing left.
+var errUsedUp = api.NewError(api.CodeQuotaExceeded, usedUp(DefaultLimits().MonthlyTokens)+renewed(monthOf(api.ExampleTime)))
+
+// generateErrors are what every call of a model may be answered with.
+var generateErrors = []*api.Error{
+	errUsedUp, later(errUnavailable, defaultRetryAfter), later(errOverdue, defaultRetryAfter), errRefused, errUsedID, errOften,
+}
+
 type generateOutput struct{ Body generated }
 
 func (s *Service) registerGenerate(h huma.API) {
@@ -42,7 +50,7 @@ func (s *Service) registerGenerate(h huma.API) {
 		ID: "generate", Method: http.MethodPost, Path: "/api/ai/generate", Tag: tag, Session: true,
 		Summary:     "Write code for a prompt",
 		Description: "Without a project and without a history.",
-		Errors:      []api.Code{api.CodeQuotaExceeded, api.CodeAIUnavailable, api.CodeAIRefused, api.CodeConflict},
+		Errors:      append([]*api.Error{api.ValidationError(api.Invalid("prompt", "must not be blank"))}, generateErrors...),
 	}, s.handleGenerate)
 }
 

@@ -28,7 +28,7 @@ type usageItem struct {
 // registerUsage adds the call that tells what is left.
 func (s *Service) registerUsage(h huma.API) {
 	api.Register(h, api.Operation{
-		ID: "read-usage", Method: http.MethodGet, Path: "/api/ai/usage", Tag: tag, Session: true,
+		ID: "readUsage", Method: http.MethodGet, Path: "/api/ai/usage", Tag: tag, Session: true,
 		Summary:     "What the caller has taken of the assistant this month",
 		Description: "All of the caller's calls, in whichever workspace. Tokens are reserved when an answer begins and settled when it ends, in the month in which it began.",
 	}, s.handleUsage)

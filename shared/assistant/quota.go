@@ -91,16 +91,24 @@ func (s *Service) reserveOnce(ctx context.Context, r reservation) error {
 
 var errUsedID = api.NewError(api.CodeConflict, "This answer is being made already. Please try again.")
 
+// usedUp says that a user has nothing left of their tokens.
+func usedUp(tokens int) string {
+	return fmt.Sprintf("Your %d tokens of this month are used up. ", tokens)
+}
+
+// renewed says when there are new tokens.
+func renewed(m month) string { return "New ones come on " + m.next().Format(time.DateOnly) + " (UTC)." }
+
 // tooFew says whose tokens don't suffice, and when there are new ones.
 func (s *Service) tooFew(r reservation, lack *lackError) error {
-	anew := "New ones come on " + r.month().next().Format(time.DateOnly) + " (UTC)."
+	anew := renewed(r.month())
 	if lack.user == nil {
 		left := max(0, s.limits.GlobalMonthlyTokens-lack.global.Taken)
 		return api.NewError(api.CodeQuotaExceeded, "What all users together may take of the assistant this month is used up. "+anew).
 			WithCause(&quotaError{left})
 	}
 	left := max(0, s.limits.MonthlyTokens-lack.user.Taken)
-	said := fmt.Sprintf("Your %d tokens of this month are used up. ", s.limits.MonthlyTokens)
+	said := usedUp(s.limits.MonthlyTokens)
 	if lack.user.Taken > lack.user.Input+lack.user.Output {
 		said = fmt.Sprintf("Your %d tokens of this month are used up or held by answers that are being made. ", s.limits.MonthlyTokens)
 	}

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"devplatform/shared/api"
 )
 
-const tag = "Documentation"
+var tag = api.Tag{Name: "Documentation", Description: "This document, for tools and for people."}
 
 // Where an operation is answered.
 const (
@@ -67,6 +68,9 @@ func (s *Service) Register(h huma.API) {
 		ID: "getOpenAPI", Method: http.MethodGet, Path: documentPath, Tag: tag,
 		Summary:     "Read this document",
 		Description: "The OpenAPI 3.1 document of the whole API. Its server is the one that was asked.",
+		Examples: func() api.Examples {
+			return api.Examples{Response: jsontext.Value(`{"openapi":"3.1.0","info":{"title":"Development Platform API","version":"1.0.0"},"servers":[{"url":"https://api.example.com"}]}`)}
+		},
 	}, s.readDocument)
 	describe(h, documentPath, map[string]*huma.Schema{"application/json": {Type: huma.TypeObject}})
 	api.Register(h, api.Operation{
@@ -77,8 +81,8 @@ func (s *Service) Register(h huma.API) {
 	describe(h, pagePath, map[string]*huma.Schema{htmlType: {Type: huma.TypeString}})
 	api.Register(h, api.Operation{
 		ID: "readDocsFile", Method: http.MethodGet, Path: filePath, Tag: tag,
-		Summary: "Read a file of the page",
-		Errors:  []api.Code{api.CodeRouteNotFound},
+		Summary: "Read a file of the page", Description: "What the page loads: its scripts, its style and its icons.",
+		Errors:  []*api.Error{errNoFile},
 	}, s.readFile)
 	kinds := map[string]*huma.Schema{}
 	for _, f := range files {
@@ -125,10 +129,12 @@ func (s *Service) readFile(_ context.Context, in *struct {
 }) (*Answer, error) {
 	f, found := files[in.File]
 	if !found {
-		return nil, api.NewError(api.CodeRouteNotFound, "There is no such path.")
+		return nil, errNoFile
 	}
 	return f.answer(in.gzip())
 }
+
+var errNoFile = api.NewError(api.CodeRouteNotFound, "There is no such path.")
 
 // toPage leads from the path with a slash at its end to the page. It is relative, for there may be a stage before the path.
 func toPage(context.Context, *struct{}) (*struct {

@@ -139,7 +139,7 @@ type Project struct {
 // File is a file in an event; a deleted one as it was.
 type File struct {
 	Path    string `json:"path" doc:"Its path in the project" example:"/src/app.ts"`
-	Size    int    `json:"size" doc:"Bytes" example:"1024"`
+	Size    int    `json:"size" doc:"Bytes" example:"4"`
 	SHA256  string `json:"sha256" doc:"SHA-256 of its bytes, in hex" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 	Version string `json:"version" doc:"Its version" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }

@@ -103,3 +103,15 @@ func deployment(s Scene) Data {
 		ID: "dep_" + exampleVersion, Status: "succeeded", URL: "https://todo-list.example.com", Version: exampleVersion,
 	}}
 }
+
+// Shown is the example of a type that the API's document shows. A type that there is no example of panics: it is a mistake in the program.
+func Shown(t Type, at time.Time) Text {
+	text, err := Example(t, Scene{
+		EventID: "evt_" + exampleVersion, At: at, Actor: Actor{ID: exampleUser, Username: "ada"},
+		Webhook: Webhook{ID: "wh_" + exampleVersion},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return text
+}

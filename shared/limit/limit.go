@@ -45,7 +45,8 @@ func (c *Counters) Write(rule, subject string, limit int, window time.Duration) 
 	ends := starts.Add(window)
 	wait := int((ends.Sub(now) + time.Second - 1) / time.Second)
 	return c.store.hitWrite(db.CounterKey(rule, starts, subject), limit, ends),
-		errTooMany.WithHeader("Retry-After", strconv.Itoa(max(wait, 1)))
+		ErrTooMany.WithHeader("Retry-After", strconv.Itoa(max(wait, 1)))
 }
 
-var errTooMany = api.NewError(api.CodeRateLimited, "That is too often. Try again in a while.")
+// ErrTooMany is the answer to whoever comes too often, but for its Retry-After.
+var ErrTooMany = api.NewError(api.CodeRateLimited, "That is too often. Try again in a while.")

@@ -22,7 +22,8 @@ type opened struct {
 // ErrNotFound is the answer about a project that does not exist, or that the caller may not know of.
 var ErrNotFound = api.NewError(api.CodeProjectNotFound, "There is no such project.")
 
-var errDenied = api.NewError(api.CodeAccessDenied, "You may not do this in this workspace.")
+// ErrDenied is the answer to a caller who may know of a project, but not do this to it.
+var ErrDenied = api.NewError(api.CodeAccessDenied, "You may not do this in this workspace.")
 
 // isMember reports whether the caller belongs to the project's workspace.
 func (o opened) isMember() bool { return o.member.Role != "" }
@@ -36,7 +37,7 @@ func (s *Service) open(ctx context.Context, projectID string, action workspace.A
 		return o, err
 	}
 	if !o.member.Role.May(action) {
-		return o, errDenied
+		return o, ErrDenied
 	}
 	return o, nil
 }

@@ -96,7 +96,7 @@ func (s *Service) uncomment(ctx context.Context, projectID, commentID string) er
 	}
 	own := c.AuthorID == api.CallerFrom(ctx).UserID && o.member.Role.May(workspace.Write)
 	if !own && !o.member.Role.May(workspace.Moderate) {
-		return errDenied
+		return ErrDenied
 	}
 	err = s.store.deleteComment(ctx, projectID, commentID)
 	switch {

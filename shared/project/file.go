@@ -21,10 +21,10 @@ type file struct {
 // fileItem is a file as clients see it (API.md §5). Its etag is the version in quotes, as the ETag header has it.
 type fileItem struct {
 	Path        string          `json:"path" doc:"Its path in the project" example:"/src/app.ts"`
-	Size        int             `json:"size" doc:"Bytes of the content, decoded" example:"1024"`
+	Size        int             `json:"size" doc:"Bytes of the content, decoded" example:"10"`
 	ContentType string          `json:"contentType" doc:"The media type that the path's extension promises" example:"text/typescript; charset=utf-8"`
 	Encoding    Encoding        `json:"encoding" enum:"utf-8,base64" doc:"How the content was saved; beside a content: how that is to be read" example:"utf-8"`
-	SHA256      string          `json:"sha256" doc:"SHA-256 of the content's bytes, in hex" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	SHA256      string          `json:"sha256" doc:"SHA-256 of the content's bytes, in hex" example:"7992a39d6cde5e050eb78461a8bf9ad986175a94826e835c110b3967290bd249"`
 	ETag        string          `json:"etag" doc:"What If-Match takes: the version in quotes" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
 	Version     string          `json:"version" doc:"New with every change, by a rename too" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	CreatedAt   clock.Timestamp `json:"createdAt" doc:"When the file was created; a rename keeps it" example:"2026-01-31T08:15:30.123Z"`

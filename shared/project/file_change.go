@@ -75,7 +75,7 @@ func (s *Service) openFiles(ctx context.Context, projectID string, ops []fileOpe
 	case errors.Is(err, db.ErrNotFound), err == nil && !o.visible(userID):
 		return opened{}, filesBefore{}, ErrNotFound
 	case err == nil && !o.member.Role.May(workspace.Write):
-		return opened{}, filesBefore{}, errDenied
+		return opened{}, filesBefore{}, ErrDenied
 	}
 	return o, before, err
 }

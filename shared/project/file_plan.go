@@ -237,13 +237,21 @@ func (p filePlan) checkFolders(before filesBefore) error {
 	return nil
 }
 
+func errManyFiles(quotas Quotas) *api.Error {
+	return api.NewError(api.CodeQuotaExceeded, fmt.Sprintf("The quota of files is used up: a project has at most %d.", quotas.Files))
+}
+
+func errMuchStorage(quotas Quotas) *api.Error {
+	return api.NewError(api.CodeQuotaExceeded, "The quota of storage is used up: the files of a project have at most "+inMiB(quotas.Bytes)+".")
+}
+
 // checkQuotas refuses growth beyond the quotas. The transaction holds the same line against everybody who writes meanwhile.
 func (p filePlan) checkQuotas(tree treeRecord, quotas Quotas) error {
 	switch {
 	case p.files > 0 && tree.Files+p.files > quotas.Files:
-		return api.NewError(api.CodeQuotaExceeded, fmt.Sprintf("The quota of files is used up: a project has at most %d.", quotas.Files))
+		return errManyFiles(quotas)
 	case p.bytes > 0 && tree.Bytes+p.bytes > quotas.Bytes:
-		return api.NewError(api.CodeQuotaExceeded, "The quota of storage is used up: the files of a project have at most "+inMiB(quotas.Bytes)+".")
+		return errMuchStorage(quotas)
 	}
 	return nil
 }

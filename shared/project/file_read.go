@@ -67,7 +67,7 @@ func (s *Service) findFile(ctx context.Context, projectID, path, version string)
 		return f, err
 	}
 	if version != "" && !o.isMember() {
-		return f, errDenied
+		return f, ErrDenied
 	}
 	for _, key := range []db.Key{current, replaced} {
 		item := o.found[key]

@@ -1,12 +1,24 @@
 package project
 
-import "github.com/danielgtaylor/huma/v2"
+import (
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/api"
+)
 
 // The groups under which the endpoints are shown.
-const (
-	tagProjects = "Projects"
-	tagComments = "Comments"
-	tagFiles    = "Files"
+var (
+	tagProjects = api.Tag{
+		Name: "Projects",
+		Description: "A project belongs to a workspace, has a name, a framework and files, and is seen by its creator and the workspace's admins (private), " +
+			"by the workspace (team) or by everybody who is signed in (public).",
+	}
+	tagComments = api.Tag{Name: "Comments", Description: "What members of the workspace say about a project, a file of it, or a line."}
+	tagFiles    = api.Tag{
+		Name: "Files",
+		Description: "A project's files by path, with their versions of the last 30 days. Whoever writes can say, with If-Match or an etag, which version they have seen; " +
+			"several changes that belong together are made as one batch.",
+	}
 )
 
 // Register adds the endpoints of API.md §4 and §5.

@@ -131,6 +131,15 @@ func (op *batchOperation) check(at string) []error {
 	return brokenRules(checked{at + "path", path.Check(op.Path)}, checked{at + "content", contentRule}, checked{at + "to", toRule}, checked{at + "etag", etagRule})
 }
 
+// batchErrors are those of a file, with the number of the operation that they are about, and those of the batch.
+func batchErrors() []*api.Error {
+	return []*api.Error{
+		api.ValidationError(api.Invalid("operations[1].to", "is required to rename a file")), atOperation(1, errNoFile),
+		atOperation(0, errFileExists), atOperation(0, errIsFolder), atOperation(0, errInsideFile), atOperation(1, api.ErrNotMatched),
+		errManyFiles(DefaultQuotas()), errMuchStorage(DefaultQuotas()), ErrNotFound, ErrDenied, errBusy,
+	}
+}
+
 type changeFilesOutput struct {
 	Body struct {
 		Files []fileItem `json:"files" nullable:"false" doc:"The files created, updated and renamed, in the order of the operations"`
@@ -184,5 +193,9 @@ func inBatch(err error) error {
 	if !failed || !errors.As(err, &told) {
 		return err
 	}
-	return api.NewError(told.Code, fmt.Sprintf("operations[%d]: %s", i, told.Message)).WithCause(err)
+	return atOperation(i, told).WithCause(err)
+}
+
+func atOperation(i int, told *api.Error) *api.Error {
+	return api.NewError(told.Code, fmt.Sprintf("operations[%d]: %s", i, told.Message))
 }

@@ -71,6 +71,8 @@ func (c commentRecord) item() commentItem {
 	}
 }
 
+var commentDeleted = api.Done{Success: true, Message: "Comment deleted."}
+
 type commentOutput struct{ Body commentItem }
 
 type commentsInput struct {
@@ -105,28 +107,29 @@ type commentInput struct {
 // registerComments adds the feed and the comments.
 func (s *Service) registerComments(h huma.API) {
 	api.Register(h, api.Operation{
-		ID: "list-project-events", Method: http.MethodGet, Path: projectPath + "/events", Tag: tagProjects, Session: true,
+		ID: "listProjectEvents", Method: http.MethodGet, Path: projectPath + "/events", Tag: tagProjects, Session: true,
 		Summary:     "What happened to a project and in it",
 		Description: "Newest first, of the last 30 days, as webhooks are told it; always paged, 50 a page if limit is absent. For members of the workspace.",
-		Errors:      []api.Code{api.CodeProjectNotFound, api.CodeAccessDenied},
+		Errors:      []*api.Error{ErrNotFound, ErrDenied}, Examples: feedExamples,
 	}, s.handleFeed)
 	api.Register(h, api.Operation{
-		ID: "create-comment", Method: http.MethodPost, Path: commentsPath, Tag: tagComments, Session: true, Status: http.StatusCreated,
+		ID: "createComment", Method: http.MethodPost, Path: commentsPath, Tag: tagComments, Session: true, Status: http.StatusCreated,
 		Summary:     "Comment on a project, on a file or on a line of it",
 		Description: "For members of the workspace and above. A comment is about a path, whether there is a file or not. Lengths are counted in Unicode code points.",
-		Errors:      []api.Code{api.CodeProjectNotFound, api.CodeAccessDenied, api.CodeConflict},
+		Errors:      []*api.Error{api.ValidationError(api.Invalid("body", checkBody(" "))), ErrNotFound, ErrDenied, api.ErrConflict},
 	}, s.handleComment)
 	api.Register(h, api.Operation{
-		ID: "list-comments", Method: http.MethodGet, Path: commentsPath, Tag: tagComments, Session: true,
+		ID: "listComments", Method: http.MethodGet, Path: commentsPath, Tag: tagComments, Session: true,
 		Summary:     "The comments on a project",
 		Description: "Oldest first, as a conversation is read; always paged, 50 a page if limit is absent. A page of the comments on one path may have fewer than limit, even none, and a nextCursor. For members of the workspace.",
-		Errors:      []api.Code{api.CodeProjectNotFound, api.CodeAccessDenied},
+		Errors:      []*api.Error{ErrNotFound, ErrDenied},
 	}, s.handleComments)
 	api.Register(h, api.Operation{
-		ID: "delete-comment", Method: http.MethodDelete, Path: commentPath, Tag: tagComments, Session: true,
+		ID: "deleteComment", Method: http.MethodDelete, Path: commentPath, Tag: tagComments, Session: true,
 		Summary:     "Delete a comment",
 		Description: "For its author, as long as they may write in the workspace, and for admins and owners.",
-		Errors:      []api.Code{api.CodeProjectNotFound, api.CodeCommentNotFound, api.CodeAccessDenied, api.CodeConflict},
+		Errors:      []*api.Error{ErrNotFound, errNoComment, ErrDenied, api.ErrConflict},
+		Examples:    func() api.Examples { return api.Examples{Response: commentDeleted} },
 	}, s.handleUncomment)
 }
 
@@ -162,5 +165,5 @@ func (s *Service) handleUncomment(ctx context.Context, in *commentInput) (*doneO
 	if err := s.uncomment(ctx, in.ProjectID, in.CommentID); err != nil {
 		return nil, err
 	}
-	return &doneOutput{api.Done{Success: true, Message: "Comment deleted."}}, nil
+	return &doneOutput{commentDeleted}, nil
 }

@@ -16,46 +16,49 @@ const filesPath = projectPath + "/files"
 // registerFiles adds the endpoints of API.md §5.
 func (s *Service) registerFiles(h huma.API) {
 	api.Register(h, api.Operation{
-		ID: "read-files", Method: http.MethodGet, Path: filesPath, Tag: tagFiles, Session: true,
+		ID: "readFiles", Method: http.MethodGet, Path: filesPath, Tag: tagFiles, Session: true,
 		Summary: "List the files, or read one",
 		Description: "Without path: the files by path, those only whose paths begin with prefix; with include=content always in pages, " +
 			"which then are as large as an answer may be. With path: that file and its content, now or in the version named, which takes a member of the workspace.",
-		Errors: []api.Code{api.CodeProjectNotFound, api.CodeFileNotFound, api.CodeAccessDenied},
-		Also:   []int{http.StatusNotModified},
+		Errors:   []*api.Error{api.ValidationError(api.InvalidQuery("path", path.Check("src/app.ts"))), ErrNotFound, errNoFile, ErrDenied},
+		Also:     []int{http.StatusNotModified},
+		Examples: readExamples,
 	}, s.handleReadFiles)
 	api.Register(h, api.Operation{
-		ID: "save-file", Method: http.MethodPost, Path: filesPath, Tag: tagFiles, Session: true,
+		ID: "saveFile", Method: http.MethodPost, Path: filesPath, Tag: tagFiles, Session: true,
 		Summary: "Create or update a file",
 		Description: "Without a precondition the last writer wins. Content that the file has already is not written again, and is no event. " +
 			"CONFLICT: the path is a folder, or runs through a file.",
 		Status: http.StatusOK, Also: []int{http.StatusCreated},
-		Errors: changeErrors, Text: []string{"content"},
+		Errors: append([]*api.Error{errBadPath, errIsFolder, errInsideFile}, changeErrors...), Text: []string{"content"}, Examples: func() api.Examples { return api.Examples{Response: shownFile().item()} },
 	}, s.handleSaveFile)
 	api.Register(h, api.Operation{
-		ID: "delete-file", Method: http.MethodDelete, Path: filesPath, Tag: tagFiles, Session: true,
+		ID: "deleteFile", Method: http.MethodDelete, Path: filesPath, Tag: tagFiles, Session: true,
 		Summary: "Delete a file", Description: "The path is given in the query or in the body. Its versions are kept for 30 days.",
-		Errors: append([]api.Code{api.CodeFileNotFound}, meetErrors...),
+		Errors:   append([]*api.Error{errBadPath, errNoFile}, meetErrors...),
+		Examples: func() api.Examples { return api.Examples{Response: fileDeleted} },
 	}, s.handleDeleteFile)
 	api.Register(h, api.Operation{
-		ID: "change-files", Method: http.MethodPost, Path: filesPath + "/batch", Tag: tagFiles, Session: true,
+		ID: "changeFiles", Method: http.MethodPost, Path: filesPath + "/batch", Tag: tagFiles, Session: true,
 		Summary: "Create, update, delete and rename files, all or nothing",
 		Description: "At most 20 operations, of which a rename counts as two, and 3 MiB of content. No path may be named twice. " +
 			"Whether a path is a file or a folder is judged by how things stand in the end. The error is that of the first operation that can't be done; its index is in the message.",
-		Errors: append([]api.Code{api.CodeFileNotFound}, changeErrors...), Text: []string{"operations.*.content"},
+		Errors: batchErrors(), Text: []string{"operations.*.content"}, Examples: batchExamples,
 	}, s.handleChangeFiles)
 	api.Register(h, api.Operation{
-		ID: "file-history", Method: http.MethodGet, Path: filesPath + "/history", Tag: tagFiles, Session: true,
+		ID: "fileHistory", Method: http.MethodGet, Path: filesPath + "/history", Tag: tagFiles, Session: true,
 		Summary: "The versions of a file",
 		Description: "Newest first, the current one included; kept for 30 days after they were replaced, also when the file is gone. " +
 			"A rename begins a new history at the new path. To restore a version, read it and save it.",
-		Errors: []api.Code{api.CodeProjectNotFound, api.CodeFileNotFound, api.CodeAccessDenied},
+		Errors: []*api.Error{api.ValidationError(api.InvalidQuery("path", "is required")), ErrNotFound, errNoFile, ErrDenied},
 	}, s.handleFileHistory)
 }
 
 // meetErrors are what every change of files may be answered with, changeErrors those of a change that may add to them.
 var (
-	meetErrors   = []api.Code{api.CodeProjectNotFound, api.CodeAccessDenied, api.CodePreconditionFailed, api.CodeConflict}
-	changeErrors = append([]api.Code{api.CodeQuotaExceeded}, meetErrors...)
+	meetErrors   = []*api.Error{ErrNotFound, ErrDenied, api.ErrNotMatched, api.ErrRuledOut, errBusy}
+	changeErrors = append([]*api.Error{errManyFiles(DefaultQuotas()), errMuchStorage(DefaultQuotas())}, meetErrors...)
+	errBadPath   = api.ValidationError(api.Invalid("path", path.Check("src/app.ts")))
 )
 
 type readFilesInput struct {
@@ -178,6 +181,8 @@ func (s *Service) handleSaveFile(ctx context.Context, in *saveFileInput) (*saveF
 	return out, nil
 }
 
+var fileDeleted = api.Done{Success: true, Message: "File deleted."}
+
 type deleteFileInput struct {
 	InProject
 	api.ConditionInput
@@ -216,5 +221,5 @@ func (s *Service) handleDeleteFile(ctx context.Context, in *deleteFileInput) (*d
 	if _, err := s.changeFiles(ctx, in.ProjectID, fileOperation{action: actDelete, path: in.Path, condition: condition}); err != nil {
 		return nil, err
 	}
-	return &doneOutput{api.Done{Success: true, Message: "File deleted."}}, nil
+	return &doneOutput{fileDeleted}, nil
 }

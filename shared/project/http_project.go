@@ -68,6 +68,8 @@ func broken(field string, value *string, check func(string) string) []error {
 	return nil
 }
 
+var projectDeleted = api.Done{Success: true, Message: "Project deleted."}
+
 type projectOutput struct{ Body ProjectDetails }
 
 type projectReadOutput struct {
@@ -81,34 +83,38 @@ type projectReadOutput struct {
 // registerProjects adds calls 7 to 11.
 func (s *Service) registerProjects(h huma.API) {
 	api.Register(h, api.Operation{
-		ID: "list-projects", Method: http.MethodGet, Path: projectsPath, Tag: tagProjects, Session: true,
+		ID: "listProjects", Method: http.MethodGet, Path: projectsPath, Tag: tagProjects, Session: true,
 		Summary:     "The caller's projects in all their workspaces",
 		Description: "Last opened first; of those opened at the same moment the one created last. A private project is listed for its creator and for the workspace's admins and owners. Public projects of other workspaces are not listed.",
-		Errors:      []api.Code{api.CodeWorkspaceNotFound},
+		Errors:      []*api.Error{errNoWorkspace},
 	}, s.handleList)
 	api.Register(h, api.Operation{
-		ID: "create-project", Method: http.MethodPost, Path: projectsPath, Tag: tagProjects, Session: true, Status: http.StatusCreated,
+		ID: "createProject", Method: http.MethodPost, Path: projectsPath, Tag: tagProjects, Session: true, Status: http.StatusCreated,
 		Summary:     "Create a project",
 		Description: "For members of the workspace and above. The slug is made of the name; where another project of the workspace has it, a number is added. Lengths are counted in Unicode code points.",
-		Errors:      []api.Code{api.CodeWorkspaceNotFound, api.CodeAccessDenied, api.CodeQuotaExceeded, api.CodeConflict},
+		Errors: []*api.Error{
+			api.ValidationError(api.Invalid("name", workspace.CheckName(" "))), errNoWorkspace, ErrDenied,
+			errFullWorkspace(DefaultQuotas().Projects), api.ErrConflict,
+		},
 	}, s.handleCreate)
 	api.Register(h, api.Operation{
-		ID: "read-project", Method: http.MethodGet, Path: projectPath, Tag: tagProjects, Session: true,
+		ID: "readProject", Method: http.MethodGet, Path: projectPath, Tag: tagProjects, Session: true,
 		Summary:     "A project with its files",
 		Description: "For whoever sees the project; a public one is seen by every signed-in user. When a member of its workspace reads it, lastOpenedAt moves.",
-		Errors:      []api.Code{api.CodeProjectNotFound},
+		Errors:      []*api.Error{ErrNotFound}, Examples: projectExamples,
 	}, s.handleRead)
 	api.Register(h, api.Operation{
-		ID: "update-project", Method: http.MethodPut, Path: projectPath, Tag: tagProjects, Session: true,
+		ID: "updateProject", Method: http.MethodPut, Path: projectPath, Tag: tagProjects, Session: true,
 		Summary:     "Change a project's settings",
 		Description: "An absent field stays as it is. A request that changes nothing writes nothing and is no event.",
-		Errors:      []api.Code{api.CodeProjectNotFound, api.CodeAccessDenied, api.CodeConflict},
+		Errors:      []*api.Error{api.ValidationError(api.Invalid("name", workspace.CheckName(" "))), ErrNotFound, ErrDenied, api.ErrConflict},
 	}, s.handleUpdate)
 	api.Register(h, api.Operation{
-		ID: "delete-project", Method: http.MethodDelete, Path: projectPath, Tag: tagProjects, Session: true,
+		ID: "deleteProject", Method: http.MethodDelete, Path: projectPath, Tag: tagProjects, Session: true,
 		Summary:     "Delete a project for ever",
 		Description: "For its creator, as a member of the workspace, and for admins and owners. It is gone at once for every reader and writer; what it held is cleaned up in the background.",
-		Errors:      []api.Code{api.CodeProjectNotFound, api.CodeAccessDenied, api.CodeConflict},
+		Errors:      []*api.Error{ErrNotFound, ErrDenied, api.ErrConflict},
+		Examples:    func() api.Examples { return api.Examples{Response: projectDeleted} },
 	}, s.handleDelete)
 }
 
@@ -191,5 +197,5 @@ func (s *Service) handleDelete(ctx context.Context, in *InProject) (*doneOutput,
 	if err := s.remove(ctx, in.ProjectID); err != nil {
 		return nil, err
 	}
-	return &doneOutput{api.Done{Success: true, Message: "Project deleted."}}, nil
+	return &doneOutput{projectDeleted}, nil
 }

@@ -16,6 +16,10 @@ import (
 
 var errNoWorkspace = api.NewError(api.CodeWorkspaceNotFound, "There is no such workspace.")
 
+func errFullWorkspace(quota int) *api.Error {
+	return api.NewError(api.CodeQuotaExceeded, fmt.Sprintf("The workspace has its %d projects. Delete one first.", quota))
+}
+
 // newProject is what a project is made of.
 type newProject struct {
 	WorkspaceID *string // nil for the caller's personal one
@@ -39,7 +43,7 @@ func (s *Service) create(ctx context.Context, in newProject) (opened, error) {
 		return opened{}, err
 	}
 	if !member.Role.May(workspace.Write) {
-		return opened{}, errDenied
+		return opened{}, ErrDenied
 	}
 	now := s.now()
 	at := clock.Stamp(now)
@@ -63,8 +67,7 @@ func (s *Service) create(ctx context.Context, in newProject) (opened, error) {
 		case errors.Is(err, db.ErrNotFound):
 			return opened{}, errNoWorkspace.WithCause(err)
 		case errors.Is(err, errFull):
-			return opened{}, api.NewError(api.CodeQuotaExceeded,
-				fmt.Sprintf("The workspace has its %d projects. Delete one first.", s.quotas.Projects)).WithCause(err)
+			return opened{}, errFullWorkspace(s.quotas.Projects).WithCause(err)
 		case !errors.Is(err, errSlugTaken):
 			return opened{}, err
 		}
@@ -180,7 +183,7 @@ func (s *Service) remove(ctx context.Context, projectID string) error {
 			return err
 		}
 		if !o.mayDelete(caller.UserID) {
-			return errDenied
+			return ErrDenied
 		}
 		told, err := s.tell(event.ProjectDeleted, o.project, caller, nil, s.now())
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/event"
+	"devplatform/shared/limit"
 )
 
 // DeliveryItem is a delivery as the admins of its webhook see it. (Exported for huma's sake.)
@@ -121,37 +122,46 @@ type recoverOutput struct {
 	}
 }
 
-var deliveryErrors = []api.Code{api.CodeWebhookNotFound, api.CodeDeliveryNotFound, api.CodeAccessDenied}
+var (
+	deliveryErrors = []*api.Error{errNoWebhook, errNoDelivery, errDenied}
+	// errOften is what too many tests, redeliveries and recoveries are answered with.
+	errOften = limit.ErrTooMany.WithHeader("Retry-After", "40")
+)
 
 // registerDeliveries adds the calls on deliveries.
 func (s *Service) registerDeliveries(h huma.API) {
 	api.Register(h, api.Operation{
-		ID: "list-deliveries", Method: http.MethodGet, Path: deliveriesPath, Tag: tag, Session: true,
+		ID: "listDeliveries", Method: http.MethodGet, Path: deliveriesPath, Tag: tag, Session: true,
 		Summary:     "A webhook's deliveries of the last 30 days",
 		Description: "Newest event first, 50 unless limit says otherwise. With status a request looks at some hundreds of deliveries: a page may have fewer than limit, or none, and nextCursor all the same.",
-		Errors:      []api.Code{api.CodeWebhookNotFound, api.CodeAccessDenied},
+		Errors:      []*api.Error{errNoWebhook, errDenied},
+		Examples:    listDeliveriesExamples,
 	}, s.handleDeliveries)
 	api.Register(h, api.Operation{
-		ID: "read-delivery", Method: http.MethodGet, Path: deliveryPath, Tag: tag, Session: true,
-		Summary: "A delivery with its payload", Errors: deliveryErrors,
+		ID: "readDelivery", Method: http.MethodGet, Path: deliveryPath, Tag: tag, Session: true,
+		Summary: "A delivery with its payload", Description: "The payload is what every attempt sends, byte for byte.",
+		Errors:   deliveryErrors,
+		Examples: readDeliveryExamples,
 	}, s.handleDelivery)
 	api.Register(h, api.Operation{
 		ID: "redeliver", Method: http.MethodPost, Path: deliveryPath + "/redeliver", Tag: tag, Session: true, Status: http.StatusAccepted,
 		Summary:     "Send a delivery again",
 		Description: "Whatever its status, and whether or not the webhook is active; if that fails and the webhook is active, it is tried again as a new delivery is. At most 10 a minute a webhook.",
-		Errors:      append([]api.Code{api.CodeConflict}, deliveryErrors...),
+		Errors:      append([]*api.Error{errMeanwhile, errOften}, deliveryErrors...),
+		Examples:    redeliverExamples,
 	}, s.handleRedeliver)
 	api.Register(h, api.Operation{
-		ID: "recover-deliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag, Session: true, Status: http.StatusAccepted,
+		ID: "recoverDeliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag, Session: true, Status: http.StatusAccepted,
 		Summary:     "Send again what failed in a span of time",
 		Description: "Every delivery whose event happened from since to until, and that has failed or waits after a failed attempt. Tests are left out. The webhook must be active, else 409. At most 10 a minute a webhook.",
-		Errors:      []api.Code{api.CodeWebhookNotFound, api.CodeAccessDenied, api.CodeConflict},
+		Errors:      []*api.Error{api.ValidationError(api.Invalid("until", "must not be before since")), errNoWebhook, errDenied, errInactive, errOften},
 	}, s.handleRecover)
 	api.Register(h, api.Operation{
-		ID: "test-webhook", Method: http.MethodPost, Path: webhookPath + "/test", Tag: tag, Session: true,
+		ID: "testWebhook", Method: http.MethodPost, Path: webhookPath + "/test", Tag: tag, Session: true,
 		Summary:     "Send an example now",
 		Description: "Answers with the attempt, whatever came of it; it is not repeated. Works on webhooks that are not active, too. At most 10 a minute a webhook.",
-		Errors:      []api.Code{api.CodeWebhookNotFound, api.CodeAccessDenied},
+		Errors:      []*api.Error{errNoWebhook, errDenied, errOften},
+		Examples:    testExamples,
 	}, s.handleTest)
 }
 

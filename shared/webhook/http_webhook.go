@@ -13,7 +13,7 @@ type newWebhookInput struct {
 	Body struct {
 		URL         string     `json:"url" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters. That its address is public is checked at every attempt" example:"https://example.com/hooks"`
 		Events      []pattern  `json:"events" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 types of events, groups of them, or * for all" example:"[\"project.*\",\"file.created\"]"`
-		Secret      secretText `json:"secret,omitempty" doc:"What deliveries are signed with, 1–256 characters. Absent or null: the service makes one and shows it in this answer alone" example:"a secret of your own"`
+		Secret      secretText `json:"secret,omitzero" doc:"What deliveries are signed with, 1–256 characters. Absent or null: the service makes one and shows it in this answer alone" example:"a secret of your own"`
 		ProjectID   *string    `json:"projectId,omitempty" nullable:"true" doc:"Only this project's events; all of the workspace if absent or null" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		WorkspaceID *string    `json:"workspaceId,omitempty" doc:"Whose events; the project's workspace if absent, or else the caller's personal one" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		Description string     `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Tells the build server."`
@@ -37,7 +37,7 @@ type webhookSettingsInput struct {
 	Body struct {
 		URL         *string    `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters" example:"https://example.com/hooks"`
 		Events      []pattern  `json:"events,omitempty" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 types of events, groups of them, or * for all" example:"[\"*\"]"`
-		Secret      secretText `json:"secret,omitempty" doc:"Another secret, 1–256 characters; null: the service makes one and shows it in this answer alone. The one before stays valid for 24 hours" example:"a secret of your own"`
+		Secret      secretText `json:"secret,omitzero" doc:"Another secret, 1–256 characters; null: the service makes one and shows it in this answer alone. The one before stays valid for 24 hours" example:"a secret of your own"`
 		Description *string    `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Tells the build server."`
 		Active      *bool      `json:"active,omitempty" doc:"Whether events are delivered" example:"true"`
 	}
@@ -62,33 +62,42 @@ type webhookOutput struct{ Body WebhookWithSecret }
 
 type doneOutput struct{ Body api.Done }
 
+var (
+	webhookDeleted = api.Done{Success: true, Message: "Webhook deleted."}
+	errBadURL      = api.ValidationError(checkURL("http://example.com/hooks", false))
+)
+
 // registerWebhooks adds calls 19 to 22.
 func (s *Service) registerWebhooks(h huma.API) {
 	api.Register(h, api.Operation{
-		ID: "create-webhook", Method: http.MethodPost, Path: webhooksPath, Tag: tag, Session: true, Status: http.StatusCreated,
+		ID: "createWebhook", Method: http.MethodPost, Path: webhooksPath, Tag: tag, Session: true, Status: http.StatusCreated,
 		Summary:     "Subscribe to events",
 		Description: "For admins and owners of the workspace, which has at most 20 webhooks. Workspace and project are settled for good. Events that happened before are not delivered.",
-		Errors: []api.Code{
-			api.CodeWorkspaceNotFound, api.CodeProjectNotFound, api.CodeAccessDenied, api.CodeQuotaExceeded, api.CodeConflict,
+		Errors: []*api.Error{
+			errBadURL, errNoWorkspace, errNoProject, errDenied, errFull(maxWebhooks), errMeanwhile,
 		},
+		Examples: createExamples,
 	}, s.handleCreate)
 	api.Register(h, api.Operation{
-		ID: "list-webhooks", Method: http.MethodGet, Path: webhooksPath, Tag: tag, Session: true,
+		ID: "listWebhooks", Method: http.MethodGet, Path: webhooksPath, Tag: tag, Session: true,
 		Summary:     "The webhooks of every workspace that the caller administers",
 		Description: "With workspaceId, members of that workspace below admin are denied.",
-		Errors:      []api.Code{api.CodeWorkspaceNotFound, api.CodeAccessDenied},
+		Errors:      []*api.Error{errNoWorkspace, errDenied},
+		Examples:    listExamples,
 	}, s.handleList)
 	api.Register(h, api.Operation{
-		ID: "update-webhook", Method: http.MethodPut, Path: webhookPath, Tag: tag, Session: true,
+		ID: "updateWebhook", Method: http.MethodPut, Path: webhookPath, Tag: tag, Session: true,
 		Summary:     "Change a webhook's settings",
 		Description: "An absent field stays as it is. Another url, or a return to active, forgets what was known of the endpoint's health. A new secret leaves the one before valid for 24 hours: until then both sign the Standard Webhooks header.",
-		Errors:      []api.Code{api.CodeWebhookNotFound, api.CodeAccessDenied, api.CodeConflict},
+		Errors:      []*api.Error{errBadURL, errNoWebhook, errDenied, errMeanwhile},
+		Examples:    updateExamples,
 	}, s.handleUpdate)
 	api.Register(h, api.Operation{
-		ID: "delete-webhook", Method: http.MethodDelete, Path: webhookPath, Tag: tag, Session: true,
+		ID: "deleteWebhook", Method: http.MethodDelete, Path: webhookPath, Tag: tag, Session: true,
 		Summary:     "Delete a webhook for ever",
 		Description: "Its deliveries go with it, and nothing more is sent; an attempt that is under way may still arrive.",
-		Errors:      []api.Code{api.CodeWebhookNotFound, api.CodeAccessDenied, api.CodeConflict},
+		Errors:      []*api.Error{errNoWebhook, errDenied, errMeanwhile},
+		Examples:    func() api.Examples { return api.Examples{Response: webhookDeleted} },
 	}, s.handleDelete)
 }
 
@@ -123,5 +132,5 @@ func (s *Service) handleDelete(ctx context.Context, in *InWebhook) (*doneOutput,
 	if err := s.remove(ctx, in.WebhookID); err != nil {
 		return nil, err
 	}
-	return &doneOutput{api.Done{Success: true, Message: "Webhook deleted."}}, nil
+	return &doneOutput{webhookDeleted}, nil
 }

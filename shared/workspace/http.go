@@ -10,7 +10,11 @@ import (
 	"devplatform/shared/clock"
 )
 
-const tag = "Workspaces"
+var tag = api.Tag{
+	Name: "Workspaces",
+	Description: "Where projects and webhooks belong, and who may do what with them. Everybody has a personal workspace. " +
+		"Roles, each with the rights of those behind it: owner, admin, member, viewer.",
+}
 
 // workspaceItem is a workspace as its members see it.
 type workspaceItem struct {
@@ -70,14 +74,16 @@ type workspacesOutput struct {
 
 func (s *Service) registerWorkspaces(h huma.API) {
 	api.Register(h, api.Operation{
-		ID: "list-workspaces", Method: http.MethodGet, Path: "/api/workspaces", Tag: tag, Session: true,
-		Summary: "The workspaces that the caller is in",
+		ID: "listWorkspaces", Method: http.MethodGet, Path: "/api/workspaces", Tag: tag, Session: true,
+		Summary: "The workspaces that the caller is in", Description: "The personal one first, each with the caller's role in it.",
 	}, s.handleList)
 	api.Register(h, api.Operation{
-		ID: "create-workspace", Method: http.MethodPost, Path: "/api/workspaces", Tag: tag, Session: true, Status: http.StatusCreated,
+		ID: "createWorkspace", Method: http.MethodPost, Path: "/api/workspaces", Tag: tag, Session: true, Status: http.StatusCreated,
 		Summary:     "Make a workspace",
 		Description: "The caller is its owner.",
-		Errors:      []api.Code{api.CodeQuotaExceeded, api.CodeConflict},
+		Errors: []*api.Error{
+			api.ValidationError(api.Invalid("name", CheckName(" "))), errOwnQuota(MaxMemberships), api.ErrConflict,
+		},
 	}, s.handleCreate)
 }
 

@@ -44,34 +44,44 @@ type membersOutput struct {
 	}
 }
 
+// errNobody is how the people that workspaces are built on tell that there is no such user.
+var errNobody = api.NewError(api.CodeUserNotFound, "There is no user of that name.")
+
 type doneOutput struct{ Body api.Done }
+
+var (
+	memberLeft    = api.Done{Success: true, Message: "You have left the workspace."}
+	memberRemoved = api.Done{Success: true, Message: "The member has been removed."}
+)
 
 func (s *Service) registerMembers(h huma.API) {
 	api.Register(h, api.Operation{
-		ID: "list-members", Method: http.MethodGet, Path: "/api/workspaces/{id}/members", Tag: tag, Session: true,
-		Summary: "The members of a workspace",
-		Errors:  []api.Code{api.CodeWorkspaceNotFound},
+		ID: "listMembers", Method: http.MethodGet, Path: "/api/workspaces/{id}/members", Tag: tag, Session: true,
+		Summary: "The members of a workspace", Description: "For all its members.",
+		Errors: []*api.Error{errNoWorkspace},
 	}, s.handleListMembers)
 	api.Register(h, api.Operation{
-		ID: "add-member", Method: http.MethodPost, Path: "/api/workspaces/{id}/members", Tag: tag, Session: true, Status: http.StatusCreated,
+		ID: "addMember", Method: http.MethodPost, Path: "/api/workspaces/{id}/members", Tag: tag, Session: true, Status: http.StatusCreated,
 		Summary:     "Add a member",
 		Description: "For admins and owners, who grant no role above their own. Emits member.added.",
-		Errors: []api.Code{
-			api.CodeWorkspaceNotFound, api.CodeUserNotFound, api.CodeAccessDenied, api.CodeConflict, api.CodeQuotaExceeded,
+		Errors: []*api.Error{
+			api.ValidationError(api.Invalid("username", "is required")), errNoWorkspace, errNobody, errDenied, errRank,
+			errMember, errMeanwhile, errTheirQuota(MaxMemberships),
 		},
 	}, s.handleAddMember)
 	api.Register(h, api.Operation{
-		ID: "update-member", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
+		ID: "updateMember", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
 		Summary:     "Change a member's role",
 		Description: "For admins and owners, who change and grant no role above their own. The last owner stays one.",
-		Errors:      []api.Code{api.CodeWorkspaceNotFound, api.CodeMemberNotFound, api.CodeAccessDenied, api.CodeConflict},
+		Errors:      []*api.Error{errNoWorkspace, errNoMember, errDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
 	}, s.handleUpdateMember)
 	api.Register(h, api.Operation{
-		ID: "remove-member", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
+		ID: "removeMember", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
 		Summary: "Remove a member, or leave",
 		Description: "Admins and owners remove others with no role above their own; everybody may remove themselves. The last owner stays, " +
 			"and so does the person whom a personal workspace belongs to. Takes effect at once. Emits member.removed.",
-		Errors: []api.Code{api.CodeWorkspaceNotFound, api.CodeMemberNotFound, api.CodeAccessDenied, api.CodeConflict},
+		Errors:   []*api.Error{errNoWorkspace, errNoMember, errDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
+		Examples: func() api.Examples { return api.Examples{Response: memberRemoved} },
 	}, s.handleRemoveMember)
 }
 
@@ -104,7 +114,7 @@ func (s *Service) handleRemoveMember(ctx context.Context, in *removeMemberInput)
 		return nil, err
 	}
 	if in.UserID == caller.UserID {
-		return &doneOutput{api.Done{Success: true, Message: "You have left the workspace."}}, nil
+		return &doneOutput{memberLeft}, nil
 	}
-	return &doneOutput{api.Done{Success: true, Message: "The member has been removed."}}, nil
+	return &doneOutput{memberRemoved}, nil
 }

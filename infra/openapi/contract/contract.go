@@ -22,6 +22,7 @@ import (
 // contract is the document, ready to be compared with.
 type contract struct {
 	paths    map[string]any
+	shared   map[string]any // responses that several operations have, by name
 	compiler *jsonschema.Compiler
 	mu       sync.Mutex
 }
@@ -51,7 +52,9 @@ func read(text []byte) (*contract, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("openapi.json has no paths")
 	}
-	return &contract{paths: paths, compiler: compiler}, nil
+	components, _ := whole["components"].(map[string]any)
+	shared, _ := components["responses"].(map[string]any)
+	return &contract{paths: paths, shared: shared, compiler: compiler}, nil
 }
 
 // closeObjects lets no object of the document, as tests see it, have a field that the document does not name. The
@@ -94,9 +97,9 @@ func (c *contract) check(t testing.TB, method, path string, status int, header h
 		}
 		return
 	}
-	responses, _ := operation["responses"].(map[string]any)
-	response, documented := responses[strconv.Itoa(status)].(map[string]any)
-	if !documented {
+	at := "#/paths/" + escape(pattern) + "/" + strings.ToLower(method) + "/responses/" + strconv.Itoa(status)
+	response, at := c.response(operation, status, at)
+	if response == nil {
 		t.Errorf("%s %s: status %d is not in the OpenAPI document: %s", method, path, status, body)
 		return
 	}
@@ -115,10 +118,23 @@ func (c *contract) check(t testing.TB, method, path string, status int, header h
 	if media != mediaType { // text, of which a schema says nothing
 		return
 	}
-	pointer := "#/paths/" + escape(pattern) + "/" + strings.ToLower(method) + "/responses/" + strconv.Itoa(status) + "/content/application~1json/schema"
-	if err := c.validate(pointer, body); err != nil {
+	if err := c.validate(at+"/content/application~1json/schema", body); err != nil {
 		t.Errorf("%s %s: not as the OpenAPI document says: %v\n%s", method, path, err, body)
 	}
+}
+
+// response is what an operation answers with a status, and where the document says so: at, unless several operations share it. It is
+// nil where the document does not say.
+func (c *contract) response(operation map[string]any, status int, at string) (response map[string]any, where string) {
+	const components = "#/components/responses/"
+	responses, _ := operation["responses"].(map[string]any)
+	response, _ = responses[strconv.Itoa(status)].(map[string]any)
+	ref, _ := response["$ref"].(string)
+	if name, shared := strings.CutPrefix(ref, components); shared {
+		response, _ = c.shared[name].(map[string]any)
+		return response, components + escape(name)
+	}
+	return response, at
 }
 
 // validate compares a body with the schema at a pointer into the document.

@@ -60,8 +60,9 @@ func TestStreams(t *testing.T) {
 	c, err := read([]byte(`{"openapi": "3.1.0", "paths": {"/api/stream": {"post": {"responses": {
 		"200": {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
 		"204": {"description": "No Content"},
+		"429": {"$ref": "#/components/responses/Often"}, "500": {"$ref": "#/components/responses/Nowhere"},
 		"503": {"content": {"application/json": {"schema": {"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]}}}}
-	}}}}}`))
+	}}}}, "components": {"responses": {"Often": {"content": {"application/json": {"schema": {"type": "object", "required": ["often"]}}}}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +79,10 @@ func TestStreams(t *testing.T) {
 		{503, "application/json", `{"code":"AI_UNAVAILABLE"}`, ""},
 		{503, "application/json", `{}`, "not as the OpenAPI document says"},
 		{503, "text/event-stream", "data: {}\n\n", "Content-Type"},
+		{429, "application/json", `{"often":1}`, ""},
+		{429, "application/json", `{}`, "not as the OpenAPI document says"},
+		{429, "", "", "Content-Type"},
+		{500, "application/json", `{}`, "is not in the OpenAPI document"},
 	} {
 		r := &recorder{TB: t}
 		c.check(r, "POST", "/api/stream", tc.status, http.Header{"Content-Type": {tc.media}}, []byte(tc.body))
