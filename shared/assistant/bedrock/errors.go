@@ -134,8 +134,8 @@ func refusesCaching(err error) bool {
 // own clock; 0 if it can't be read.
 func retryAfter(h http.Header) time.Duration {
 	value := h.Get("Retry-After")
-	if seconds, err := strconv.Atoi(value); err == nil {
-		return min(time.Duration(max(seconds, 0))*time.Second, time.Hour)
+	if seconds, err := strconv.Atoi(value); err == nil || errors.Is(err, strconv.ErrRange) {
+		return time.Duration(min(max(seconds, 0), int(time.Hour/time.Second))) * time.Second
 	}
 	at, err := http.ParseTime(value)
 	if err != nil {

@@ -1,0 +1,62 @@
+package bedrock
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// FuzzRetryAfter: whatever the service asks for, the wait is none or one that somebody would wait.
+func FuzzRetryAfter(f *testing.F) {
+	for _, seed := range [][2]string{
+		{"120", ""}, {"-1", ""}, {"9223372037", ""}, {"9223372036854775807", ""}, {"99999999999999999999", ""}, {"1e3", ""},
+		{"Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 30 Jan 2026 13:25:30 GMT"}, {"Fri, 30 Jan 2026 13:25:33 GMT", "Fri, 30 Jan 2026 13:25:30 GMT"},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, value, date string) {
+		wait := retryAfter(http.Header{"Retry-After": {value}, "Date": {date}})
+		if wait < 0 || wait > time.Hour {
+			t.Fatalf("%q at %q: %s", value, date, wait)
+		}
+		at, err := http.ParseTime(value)
+		now, unset := http.ParseTime(date)
+		if err == nil && unset == nil && at.After(now) != (wait > 0) {
+			t.Fatalf("%q at %q: %s", value, date, wait)
+		}
+		if value != "" && strings.Trim(value, "0123456789") == "" && strings.Trim(value, "0") != "" && wait == 0 {
+			t.Fatalf("%q is no wait", value)
+		}
+	})
+}
+
+// FuzzObject: what a model or a page gave for a tool's input goes back to the model as an object.
+func FuzzObject(f *testing.F) {
+	for _, seed := range []string{`{"a":1}`, ` {"a":"\ud800"} `, `[]`, ``, `{"a":1,"a":2}`, `{"a":`, "{\"a\":\"\xff\"}"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, input string) {
+		object := objectOf(input)
+		if !object.IsValid() || object.Kind() != '{' {
+			t.Fatalf("%q became %q", input, object)
+		}
+		if again := objectOf(string(object)); string(again) != string(object) {
+			t.Fatalf("%q became %q, then %q", input, object, again)
+		}
+	})
+}
+
+// FuzzCut keeps what a provider says short and text.
+func FuzzCut(f *testing.F) {
+	f.Add("x")
+	f.Add(strings.Repeat("é", maxSaid))
+	f.Add(strings.Repeat("\x80", 2*maxSaid))
+	f.Fuzz(func(t *testing.T, text string) {
+		short := cut(text)
+		if !utf8.ValidString(short) || len(short) > maxSaid+len("…") || !strings.HasPrefix(strings.ToValidUTF8(text, "\uFFFD"), strings.TrimSuffix(short, "…")) {
+			t.Fatalf("%q became %q", text, short)
+		}
+	})
+}
