@@ -104,10 +104,10 @@ func listenOn(t testing.TB) string {
 	return listener.Addr().String()
 }
 
-// README's examples of how a signature is checked are the ones that the tests of the package signature run.
+// The examples of how a signature is checked that subscribers are shown are the ones that the tests of the package signature run.
 func TestReadmeShowsTheExamples(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile(filepath.Join(platformtest.Root, "README.md"))
+	readme, err := os.ReadFile(filepath.Join(platformtest.Root, "shared/webhook/README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestReadmeShowsTheExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.Contains(string(readme), "\n"+string(text)+"```\n") {
-			t.Errorf("README.md does not show %s", example)
+			t.Errorf("shared/webhook/README.md does not show %s", example)
 		}
 	}
 }
