@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	. "devplatform/infra/templatetest" //nolint:revive // the tests are about nothing else
+	. "devplatform/infra/templatetest"
 )
 
 // behindGateway tells whether a function answers requests.

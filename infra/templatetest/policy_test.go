@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	. "devplatform/infra/templatetest" //nolint:revive // the tests are about nothing else
+	. "devplatform/infra/templatetest"
 )
 
 // unnamed are the permissions whose resource has no name, or not only one, each with its reason.

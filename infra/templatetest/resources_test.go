@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	. "devplatform/infra/templatetest" //nolint:revive // the tests are about nothing else
+	. "devplatform/infra/templatetest"
 )
 
 // of are the resources of a type, by logical id, in order.

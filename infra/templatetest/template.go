@@ -5,6 +5,7 @@ package templatetest
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -74,7 +75,7 @@ func Parse(t testing.TB, content []byte) *Template {
 }
 
 var transformed = sync.OnceValues(func() ([]byte, error) {
-	if err := exec.Command("python3", "-c", "import samtranslator, boto3, moto").Run(); err != nil {
+	if err := exec.CommandContext(context.Background(), "python3", "-c", "import samtranslator, boto3, moto").Run(); err != nil {
 		return nil, errTools
 	}
 	return python("sam_transform.py", "template.yaml")
@@ -99,7 +100,7 @@ func Transformed(t testing.TB) *Template {
 
 // python runs one of CI's scripts in the project's folder.
 func python(script string, args ...string) ([]byte, error) {
-	command := exec.Command("python3", append([]string{filepath.Join(".ci", script)}, args...)...) //nolint:gosec // our own scripts
+	command := exec.CommandContext(context.Background(), "python3", append([]string{filepath.Join(".ci", script)}, args...)...) //nolint:gosec // our own scripts
 	command.Dir = Root()
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
