@@ -106,8 +106,8 @@ demo: ## the whole story on the terminal: on the platform at http://localhost:30
 	@exec $(BUILD)/demo -url '$(URL)' -binaries $(LOCAL)
 
 .PHONY: bench
-bench: binaries ## measure and price, in under five minutes on a quiet machine; the result is kept in infra/bench/
-	@go run ./infra/bench -binaries $(LOCAL) -save infra/bench/last.txt -readme README.md
+bench: binaries ## measure and price, in under five minutes on a quiet machine; the result is kept in infra/bench/ (ONLY=costs,warm for a part)
+	@go run ./infra/bench -binaries $(LOCAL) $(if $(ONLY),-only $(ONLY),-save infra/bench/last.txt -readme README.md)
 
 .PHONY: invoke
 invoke: ## send one event to a function of the running platform: make invoke FUNCTION=AuthFunction EVENT=events/auth-me.json

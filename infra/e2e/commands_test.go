@@ -39,7 +39,7 @@ func blocks(t testing.TB, document, language string) (all []block) {
 // targets says of every target of the Makefile that a document names what tries it. "CI": .ci/run calls it, with this.
 var targets = map[string]string{
 	"run": "TestMakeRun", "deploy": "TestMakeDeploy", "licences": "TestMakeWrites", "openapi": "TestContributing", "invoke": "TestReadmeInvokes",
-	"demo": "CI: make demo", "test": "CI: make test", "vulnerable": "CI: make vulnerable", "bench": "CI: make bench ONLY=", "soak": "CI: make test", "fuzz": "CI: make fuzz FUZZTIME=",
+	"demo": "CI: make demo", "test": "CI: make test", "vulnerable": "CI: make vulnerable", "bench": "CI: make bench ONLY=", "soak": "the tests of infra/soak", "fuzz": "the tests of infra/fuzz",
 }
 
 // TestEveryCommandIsTried finds the command of README and CONTRIBUTING that nothing runs. The tour has a test of its own.
