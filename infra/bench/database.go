@@ -77,10 +77,13 @@ func openBench(ctx context.Context, dir string) (*sdk.Client, func(), error) {
 	return client, closeAll, nil
 }
 
-// body is the 1 KB that an item carries.
-var body = strings.Repeat("0123456789abcdef", 62)
+// What items carry, so that they are of 1 KB, or small where it is their number that counts.
+var (
+	kilobyte = strings.Repeat("0123456789abcdef", 62)
+	little   = strings.Repeat("0123456789", 10)
+)
 
-func benchItem(pk, sk string) map[string]types.AttributeValue {
+func benchItem(pk, sk, body string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
 		"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk},
 		"body": &types.AttributeValueMemberS{Value: body},
@@ -99,10 +102,10 @@ func (b *bench) operations(ctx context.Context, store, dir string) error {
 		return err
 	}
 	defer closeAll()
-	if err := fill(ctx, client, hotKeys, func(n int) (string, string) { return "P#" + strconv.Itoa(n), "S" }); err != nil {
+	if err := fill(ctx, client, hotKeys, kilobyte, func(n int) (string, string) { return "P#" + strconv.Itoa(n), "S" }); err != nil {
 		return err
 	}
-	if err := fill(ctx, client, 20, func(n int) (string, string) { return "LIST", strconv.Itoa(n) }); err != nil {
+	if err := fill(ctx, client, 20, kilobyte, func(n int) (string, string) { return "LIST", strconv.Itoa(n) }); err != nil {
 		return err
 	}
 	for _, op := range operations(ctx, client) {
@@ -131,7 +134,7 @@ func operations(ctx context.Context, client *sdk.Client) []operation {
 			return err //nolint:wrapcheck // the caller names the operation
 		}},
 		{"PutItem", func() error {
-			_, err := client.PutItem(ctx, &sdk.PutItemInput{TableName: aws.String(benchTable), Item: benchItem("P#"+strconv.Itoa(rand.IntN(hotKeys)), "S")})
+			_, err := client.PutItem(ctx, &sdk.PutItemInput{TableName: aws.String(benchTable), Item: benchItem("P#"+strconv.Itoa(rand.IntN(hotKeys)), "S", kilobyte)})
 			return err //nolint:wrapcheck // the caller names the operation
 		}},
 		{"Query (20)", func() error { return query(ctx, client, "LIST") }},
@@ -139,7 +142,7 @@ func operations(ctx context.Context, client *sdk.Client) []operation {
 			writes := make([]types.TransactWriteItem, 4)
 			first := rand.IntN(hotKeys)
 			for i := range writes {
-				writes[i].Put = &types.Put{TableName: aws.String(benchTable), Item: benchItem("T#"+strconv.Itoa((first+i*997)%hotKeys), strconv.Itoa(i))}
+				writes[i].Put = &types.Put{TableName: aws.String(benchTable), Item: benchItem("T#"+strconv.Itoa((first+i*997)%hotKeys), strconv.Itoa(i), kilobyte)}
 			}
 			_, err := client.TransactWriteItems(ctx, &sdk.TransactWriteItemsInput{TransactItems: writes})
 			return err //nolint:wrapcheck // the caller names the operation
@@ -163,14 +166,14 @@ func query(ctx context.Context, client *sdk.Client, pk string) error {
 }
 
 // fill puts n items with 16 writers, 25 items a call.
-func fill(ctx context.Context, client *sdk.Client, n int, key func(int) (pk, sk string)) error {
+func fill(ctx context.Context, client *sdk.Client, n int, body string, key func(int) (pk, sk string)) error {
 	const writers, batch = 16, 25
 	_, err := rig.Together(writers, func(writer int) (struct{}, error) {
 		for first := writer * batch; first < n; first += writers * batch {
 			var requests []types.WriteRequest
 			for i := first; i < min(first+batch, n); i++ {
 				pk, sk := key(i)
-				requests = append(requests, types.WriteRequest{PutRequest: &types.PutRequest{Item: benchItem(pk, sk)}})
+				requests = append(requests, types.WriteRequest{PutRequest: &types.PutRequest{Item: benchItem(pk, sk, body)}})
 			}
 			if _, err := client.BatchWriteItem(ctx, &sdk.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{benchTable: requests}}); err != nil {
 				return struct{}{}, fmt.Errorf("fill: %w", err)
@@ -183,7 +186,7 @@ func fill(ctx context.Context, client *sdk.Client, n int, key func(int) (pk, sk 
 
 // growth shows that a Query costs what it reads, whatever else the table holds.
 func (b *bench) growth(ctx context.Context) error {
-	b.section("QUERY OF 20 ITEMS, by the number of items in the table (disk, 1 client)", "p50", "p99")
+	b.section("QUERY OF 20 ITEMS of 100 bytes, by the number of items in the table (disk, 1 client)", "p50", "p99")
 	client, closeAll, err := openBench(ctx, filepath.Join(b.scratch, "growth"))
 	if err != nil {
 		return err
@@ -192,7 +195,7 @@ func (b *bench) growth(ctx context.Context) error {
 	have := 0
 	for _, items := range []int{100, 10_000, 1_000_000} {
 		from := have
-		if err := fill(ctx, client, items-have, func(n int) (string, string) { return "G#" + strconv.Itoa((from+n)/20), strconv.Itoa((from + n) % 20) }); err != nil {
+		if err := fill(ctx, client, items-have, little, func(n int) (string, string) { return "G#" + strconv.Itoa((from+n)/20), strconv.Itoa((from + n) % 20) }); err != nil {
 			return err
 		}
 		have = items

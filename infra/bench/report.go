@@ -45,6 +45,9 @@ func (r *report) row(name string, values ...any) {
 		switch v := value.(type) {
 		case time.Duration:
 			cell = ms(v)
+			if v == 0 { // nothing was as quick as the clock: nothing came in time
+				cell = "none"
+			}
 		case float64:
 			cell = strconv.FormatFloat(v, 'f', 0, 64)
 		default:
