@@ -28,8 +28,13 @@ func (s *story) arrived(d delivery) {
 	pad := fmt.Sprintf("%*s", room-length(subject)+1, "")
 	s.screen.line("  " + s.screen.paint(cyan, left) + " " + subject + pad + s.screen.paint(class(d.status), fmt.Sprint(d.status)) +
 		fmt.Sprintf("%*s", right-3, milliseconds(d.took)))
-	s.screen.line(fmt.Sprintf("%s%s attempt %d   %s   %s", indent, s.screen.paint(dim, clean(short(d.id))), d.attempt,
-		s.tick("X-Service-Signature", d.checks.service), s.tick("Standard Webhooks", d.checks.standard)))
+	s.screen.line(s.checked(d.id, fmt.Sprintf("attempt %d", d.attempt), d.checks))
+}
+
+// checked says which signatures of a delivery hold.
+func (s *story) checked(id, what string, checks checks) string {
+	return fmt.Sprintf("%s%s %s   %s   %s", indent, s.screen.paint(dim, clean(short(id))), what,
+		s.tick("X-Service-Signature", checks.service), s.tick("Standard Webhooks", checks.standard))
 }
 
 // tick shows whether a signature holds.
@@ -131,9 +136,8 @@ func (s *story) tamper() error {
 		return errors.New("a body that was tampered with has passed for signed")
 	}
 	s.refused++
-	s.screen.remark("The same delivery with one letter of its body changed:")
-	s.screen.line(fmt.Sprintf("%s%s attempt %d   %s   %s   %s", indent, s.screen.paint(dim, clean(short(last.id))), last.attempt,
-		s.tick("X-Service-Signature", checks.service), s.tick("Standard Webhooks", checks.standard), s.screen.paint(yellow, "refused")))
+	s.screen.remark("The same delivery with one letter of its body changed is refused:")
+	s.screen.line(s.checked(last.id, "altered  ", checks))
 	return nil
 }
 

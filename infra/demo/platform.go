@@ -38,8 +38,10 @@ func look(ctx context.Context, base string) (string, error) {
 	switch {
 	case errors.As(err, &dial) && dial.Op == "dial":
 		return "", fmt.Errorf("%w at %s: start the platform with `make run`, or name another address with -url", errNobody, base)
+	case ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled):
+		return "", fmt.Errorf("%s: %w", base, ctx.Err())
 	case err != nil:
-		return "", fmt.Errorf("%s: %w", base, err)
+		return "", stranger(base, err.Error())
 	}
 	defer func() { _ = response.Body.Close() }()
 	var refusal struct{ Code string }
@@ -48,10 +50,14 @@ func look(ctx context.Context, base string) (string, error) {
 		err = json.Unmarshal(body, &refusal)
 	}
 	if err != nil || response.StatusCode != http.StatusUnauthorized || refusal.Code != "AUTH_INVALID_TOKEN" {
-		return "", fmt.Errorf("what answers at %s is not this platform, or not well (GET /api/auth/me: %s): free the port, or choose another one with PORT=… or -url",
-			base, response.Status)
+		return "", stranger(base, response.Status)
 	}
 	return base, nil
+}
+
+// stranger is what to say of an address at which something else answers.
+func stranger(base, said string) error {
+	return fmt.Errorf("what answers at %s is not this platform, or it is not well (GET /api/auth/me: %s): free the port, or name another one with PORT=…", base, said)
 }
 
 // onThisMachine reports whether an address is one at which `make run` would answer.

@@ -47,7 +47,8 @@ func (s *story) write(ctx context.Context) error {
 
 // concurrent has two people save the same file.
 func (s *story) concurrent(ctx context.Context) error {
-	s.screen.say("Two people read a file and change it. Who saves first is served; the other one is told.")
+	s.screen.line("")
+	s.screen.say("Two people read a file and change it. Who saves first is served; the other one is told so.")
 	var read, saved file
 	if err := s.do(ctx, call{method: http.MethodGet, path: s.files() + "?path=" + appPath, want: http.StatusOK, into: &read}); err != nil {
 		return err
@@ -93,7 +94,8 @@ func (s *story) history(ctx context.Context) error {
 
 // allOrNothing sends a batch of which one operation can't be done.
 func (s *story) allOrNothing(ctx context.Context) error {
-	s.screen.say("A batch is done as a whole or not at all: this one creates a file, and updates one that there is not.")
+	s.screen.line("")
+	s.screen.say("A batch is done as a whole or not at all: this one creates a file, and updates one that is not there.")
 	if err := s.refuse(ctx, call{method: http.MethodPost, path: s.files() + "/batch", body: object{"operations": []object{
 		{"op": "create", "path": "/half.txt", "content": "half"},
 		{"op": "update", "path": "/missing.txt", "content": "?"},
