@@ -31,6 +31,7 @@ func run(w io.Writer) error {
 		new(project.Service).Register,
 		new(assistant.Service).Register,
 		new(webhook.Service).Register,
+		webhook.Describe,
 		new(docs.Service).Register,
 	)
 	if err != nil {

@@ -14,12 +14,14 @@ func (d *document) share() {
 	responses := pool[huma.Response]{prefix: "#/components/responses/"}
 	parameters := pool[huma.Param]{prefix: "#/components/parameters/"}
 	all := append(d.operations(), operationsOf(d.Webhooks)...)
-	for _, op := range all {
+	for _, op := range d.operations() {
 		for _, status := range sortedKeys(op.Responses) {
 			if status >= "400" {
 				responses.add(responseName(status, op.Responses[status]), op.Responses[status])
 			}
 		}
+	}
+	for _, op := range all {
 		for _, p := range op.Parameters {
 			if p.In != "path" {
 				parameters.add(camel(p.Name), p)

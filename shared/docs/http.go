@@ -82,7 +82,7 @@ func (s *Service) Register(h huma.API) {
 	api.Register(h, api.Operation{
 		ID: "readDocsFile", Method: http.MethodGet, Path: filePath, Tag: tag,
 		Summary: "Read a file of the page", Description: "What the page loads: its scripts, its style and its icons.",
-		Errors:  []*api.Error{errNoFile},
+		Errors: []*api.Error{errNoFile},
 	}, s.readFile)
 	kinds := map[string]*huma.Schema{}
 	for _, f := range files {

@@ -167,20 +167,14 @@ type Comment struct {
 
 // Deployment is a deployment in an event.
 type Deployment struct {
-	ID      string `json:"id"`
-	Status  string `json:"status"`
-	URL     string `json:"url"`
-	Version string `json:"version"`
+	ID      string `json:"id" doc:"The deployment's id" example:"dep_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Status  string `json:"status" doc:"What came of it" example:"succeeded"`
+	URL     string `json:"url" doc:"Where it is reached" example:"https://todo-list.example.com"`
+	Version string `json:"version" doc:"What was deployed" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
 // Webhook is a webhook in webhook.test.
 type Webhook struct {
-	ID  string `json:"id"`
-	URL string `json:"url,omitempty"`
+	ID  string `json:"id" doc:"The webhook's id" example:"wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	URL string `json:"url,omitempty" doc:"Where it is told" example:"https://example.com/hooks"`
 }
-
-// Schema implements huma.SchemaProvider, which keeps the type out of the API's description.
-func (Deployment) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeObject} }
-
-// Schema implements huma.SchemaProvider, which keeps the type out of the API's description.
-func (Webhook) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeObject} }

@@ -108,7 +108,7 @@ func deployment(s Scene) Data {
 func Shown(t Type, at time.Time) Text {
 	text, err := Example(t, Scene{
 		EventID: "evt_" + exampleVersion, At: at, Actor: Actor{ID: exampleUser, Username: "ada"},
-		Webhook: Webhook{ID: "wh_" + exampleVersion},
+		Webhook: Webhook{ID: "wh_" + exampleVersion, URL: "https://example.com/hooks"},
 	})
 	if err != nil {
 		panic(err)
