@@ -22,15 +22,18 @@ type memory struct {
 	turns []turn
 	// clearedTo is the message up to which everything was cleared, "" if it never was.
 	clearedTo string
+	// last is behind all that was said, or cleared, so far; "" if that is nothing.
+	last string
 }
 
 // recallItems is how many of a conversation's items are read for a turn: the summary and, if none is long, 16 turns.
 const recallItems = 1 + 2*16
 
-// newTurn makes the ids of a message and of its answer, with none between them. What was cleared before is before both.
-func (s *Service) newTurn() (questionID, answerID string) {
+// newTurn makes the ids of a message and of its answer, with none between them. What the conversation has had before, after being the
+// last of it, is before both, whatever the clocks say.
+func (s *Service) newTurn(after string) (questionID, answerID string) {
 	for {
-		questionID = s.ids.New(id.Message)
+		questionID = s.ids.NewAfter(id.Message, after)
 		if answerID, ok := id.Message.Next(questionID); ok {
 			return questionID, answerID
 		}
@@ -44,10 +47,14 @@ func (s *Service) recall(ctx context.Context, projectID string) (memory, error) 
 		return memory{}, err
 	}
 	seen := max(summary.UpTo, summary.ClearedTo)
+	last := seen
+	if n := len(messages); n > 0 {
+		last = max(last, messages[n-1].ID)
+	}
 	for len(messages) > 0 && messages[0].ID <= seen {
 		messages = messages[1:]
 	}
-	return memory{summary: summary.Note, upTo: summary.UpTo, turns: paired(messages), clearedTo: summary.ClearedTo}, nil
+	return memory{summary: summary.Note, upTo: summary.UpTo, turns: paired(messages), clearedTo: summary.ClearedTo, last: last}, nil
 }
 
 // paired are the turns among messages in the order of their ids; a half without its other is left out.
@@ -178,13 +185,18 @@ const sweepTime = 10 * time.Second
 
 // clear empties a project's conversation. That is one write, after which nobody sees the messages any more; they are deleted then, as
 // far as time allows and nothing fails, and what is left by the next clear. Turns that have begun before are not stored.
-// Clocks of functions that differ are no more exact here than they are: a turn belongs to the side of the clear that its id says.
+// Turns that are under way while a conversation is cleared belong to the side of the clear that their ids say: clocks of functions that
+// differ are no more exact here than they are.
 func (s *Service) clear(ctx context.Context, projectID string) error {
 	if _, err := s.projects.Open(ctx, projectID, workspace.Write); err != nil {
 		return err
 	}
-	upTo := s.ids.New(id.Message)
-	err := s.store.clear(ctx, projectID, upTo, s.projects.StillThere(projectID))
+	last, err := s.store.lastMessage(ctx, projectID)
+	if err != nil {
+		return err
+	}
+	upTo := s.ids.NewAfter(id.Message, last)
+	err = s.store.clear(ctx, projectID, upTo, s.projects.StillThere(projectID))
 	if errors.Is(err, db.ErrNotFound) {
 		return project.ErrNotFound.WithCause(err)
 	}

@@ -31,9 +31,9 @@ func noise(n int) string {
 // newTurn makes a turn of a user's that is to be stored, and a reservation for it, which is made.
 func (w *world) newTurn(b *browser, question, answer string) (turn, reservation) {
 	w.t.Helper()
-	questionID, answerID := w.service.newTurn()
+	questionID, answerID := w.service.newTurn("")
 	at := clock.Stamp(w.clock.Now())
-	r := reservation{userID: b.userID, messageID: answerID, tokens: 1000}
+	r := reservation{userID: b.userID, messageID: answerID, tokens: 1000, began: w.clock.Now()}
 	w.must(w.service.reserve(w.t.Context(), r))
 	return turn{
 		message{ID: questionID, Role: model.User, Content: question, Status: complete, CreatedAt: at, AuthorID: b.userID},
@@ -108,7 +108,7 @@ func TestTurnsAreNextToEachOther(t *testing.T) {
 	w := newWorld(t)
 	last := ""
 	for range 1000 {
-		question, answer := w.service.newTurn()
+		question, answer := w.service.newTurn("")
 		if next, ok := id.Message.Next(question); !ok || next != answer || question <= last {
 			t.Fatalf("%s, %s after %s", question, answer, last)
 		}
@@ -137,7 +137,7 @@ func TestTurnsComeBackAsTheyWere(t *testing.T) {
 	ctx = db.CountCalls(t.Context())
 	got, err := w.service.recall(ctx, app)
 	w.must(err)
-	if diff := cmp.Diff(memory{turns: []turn{want}}, got, cmp.AllowUnexported(memory{}, turn{})); diff != "" || db.Calls(ctx) != 1 {
+	if diff := cmp.Diff(memory{turns: []turn{want}, last: want.answer.ID}, got, cmp.AllowUnexported(memory{}, turn{})); diff != "" || db.Calls(ctx) != 1 {
 		t.Errorf("%d calls: %s", db.Calls(ctx), diff)
 	}
 	if u := w.taken(ada.userID, may); u.Taken != 15 {

@@ -18,9 +18,9 @@ func (s *Service) generate(ctx context.Context, text, language, framework string
 	ctx, cancel := outlive(ctx)
 	defer cancel()
 	request := prompt.Generate(text, language, framework, maxOutput)
-	_, id := s.newTurn()
+	_, id := s.newTurn("")
 	input := prompt.Tokens(request)
-	r, err := s.reserveUpTo(ctx, reservation{userID: api.CallerFrom(ctx).UserID, messageID: id}, input+maxOutput, input+minOutput)
+	r, err := s.reserveUpTo(ctx, reservation{userID: api.CallerFrom(ctx).UserID, messageID: id, began: s.now()}, input+maxOutput, input+minOutput)
 	if err != nil {
 		return generated{}, err
 	}

@@ -8,22 +8,19 @@ import (
 
 	"devplatform/shared/api"
 	"devplatform/shared/db"
-	"devplatform/shared/id"
 )
 
 // reservation is what a call sets aside of its user's tokens before a model is asked: the most that it may take.
 type reservation struct {
-	userID string
-	// messageID names the answer. The month in its time is the one that pays, whenever the answer ends.
-	messageID string
+	userID    string
+	messageID string // names the answer
 	tokens    int
+	// began is when it was asked for. The month that this lies in is the one that pays, whenever the answer ends.
+	began time.Time
 }
 
 // month is the one that pays.
-func (r reservation) month() month {
-	at, _ := id.Message.Time(r.messageID)
-	return monthOf(at)
-}
+func (r reservation) month() month { return monthOf(r.began) }
 
 // month is a month of UTC: its first moment.
 type month time.Time

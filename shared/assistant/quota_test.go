@@ -17,8 +17,8 @@ import (
 
 // reservation makes one of a user's for a new answer.
 func (w *world) reservation(userID string, tokens int) reservation {
-	_, answerID := w.service.newTurn()
-	return reservation{userID: userID, messageID: answerID, tokens: tokens}
+	_, answerID := w.service.newTurn("")
+	return reservation{userID: userID, messageID: answerID, tokens: tokens, began: w.clock.Now()}
 }
 
 // taken is what a user, "" for all together, has of a month.

@@ -3,6 +3,7 @@ package assistant
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
@@ -101,6 +102,17 @@ func (s store) messages(ctx context.Context, projectID, after string, n, size in
 		}
 		q.After = page.Next
 	}
+}
+
+// lastMessage is the id of the last message that is stored of a conversation, "" if there is none.
+func (s store) lastMessage(ctx context.Context, projectID string) (string, error) {
+	q := db.Query{Prefix: db.MessagesOf(projectID), Descending: true, Limit: 1, KeysOnly: true}
+	page, err := s.conversations.Query(ctx, q)
+	if err != nil || len(page.Items) == 0 {
+		return "", err
+	}
+	messageID, _, _ := strings.Cut(q.Prefix.Rest(db.KeyOf(page.Items[0])), "#")
+	return messageID, nil
 }
 
 // clearedTo is the message up to which a conversation was cleared, "" if it never was.

@@ -84,13 +84,13 @@ func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 func (s *Service) newConversing(ctx context.Context, q question, m material, l listener) *conversing {
-	questionID, answerID := s.newTurn()
+	questionID, answerID := s.newTurn(m.memory.last)
 	userID := api.CallerFrom(ctx).UserID
 	return &conversing{
 		question: q, material: m, questionID: questionID, asked: clock.Stamp(s.now()), userID: userID,
 		answer: &answer{
 			service: s, listener: l, draft: action.NewDraft(m.files),
-			reserved: reservation{userID: userID, messageID: answerID},
+			reserved: reservation{userID: userID, messageID: answerID, began: s.now()},
 			request:  m.chat.Request(prompt.DefaultBudget(), maxOutput),
 		},
 	}

@@ -84,6 +84,7 @@ const timeBytes = 6
 // even within one millisecond and when the clock steps back. It is safe for concurrent use.
 type Generator struct {
 	now     clock.Clock
+	random  io.Reader
 	mu      sync.Mutex
 	entropy *ulid.MonotonicEntropy
 	last    uint64
@@ -92,7 +93,24 @@ type Generator struct {
 // NewGenerator makes ids from the times of now and the randomness of entropy
 // (crypto/rand.Reader, but in tests).
 func NewGenerator(now clock.Clock, entropy io.Reader) *Generator {
-	return &Generator{now: now, entropy: ulid.Monotonic(entropy, 0)}
+	return &Generator{now: now, random: entropy, entropy: ulid.Monotonic(entropy, 0)}
+}
+
+// NewAfter is New for an id that must sort behind another one of its kind, whoever made that: where their clock was ahead of ours, it
+// has a time that is as far ahead. Other ids of the generator are not moved. "" is before every id.
+func (g *Generator) NewAfter(k Kind, other string) string {
+	made := g.New(k)
+	at, ok := k.Time(other)
+	if !ok || made > other {
+		return made
+	}
+	var entropy [10]byte
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, err := io.ReadFull(g.random, entropy[:]); err != nil {
+		panic(fmt.Sprintf("id: no randomness: %v", err))
+	}
+	return k.From(at.Add(time.Millisecond), entropy)
 }
 
 // New makes an id of kind k. It panics if the source of randomness fails, which crypto/rand's does not:

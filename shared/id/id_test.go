@@ -151,3 +151,29 @@ func FuzzValid(f *testing.F) {
 		}
 	})
 }
+
+// An id sorts behind another one that it is told of, however far ahead the clock was that made that; the generator's other ids stay
+// with its own clock.
+func TestNewAfter(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2031, 5, 5, 10, 0, 0, 0, time.UTC)
+	here := id.NewGenerator(func() time.Time { return now }, rand.Reader)
+	for _, by := range []time.Duration{-time.Hour, 0, time.Second, 40 * 24 * time.Hour} {
+		ahead := id.NewGenerator(func() time.Time { return now.Add(by) }, rand.Reader)
+		for range 100 {
+			other := ahead.New(id.Message)
+			made, again := here.NewAfter(id.Message, other), here.NewAfter(id.Message, other)
+			if !id.Message.Valid(made) || made <= other || again <= other || made == again {
+				t.Fatalf("%v: %s and %s after %s", by, made, again, other)
+			}
+			if at, _ := id.Message.Time(here.New(id.Message)); at.Sub(now) > time.Second {
+				t.Fatalf("%v: the next id is of %v", by, at)
+			}
+		}
+	}
+	for _, nothing := range []string{"", "msg_", here.New(id.Event)} {
+		if made := here.NewAfter(id.Message, nothing); !id.Message.Valid(made) {
+			t.Errorf("after %q: %s", nothing, made)
+		}
+	}
+}
