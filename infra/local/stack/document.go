@@ -3,6 +3,8 @@ package stack
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -18,7 +20,8 @@ func (o object) document(name string, known map[string]support) object {
 	var parsed map[string]any
 	decoder := json.NewDecoder(bytes.NewReader([]byte(o.text(name, ""))))
 	decoder.UseNumber()
-	if err := decoder.Decode(&parsed); err != nil || parsed == nil || decoder.More() {
+	err := decoder.Decode(&parsed)
+	if _, behind := decoder.Token(); err != nil || parsed == nil || !errors.Is(behind, io.EOF) {
 		o.problem(name, "must be a mapping or the text of a JSON object")
 		return object{r: o.r, at: o.at.field(name), origin: o.line(name)}
 	}

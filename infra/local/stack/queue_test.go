@@ -125,6 +125,7 @@ func TestQueueErrors(t *testing.T) {
 			`5: Q: Properties.RedrivePolicy.maxReceiveCount: "1001" must be a whole number between 1 and 1000`}},
 		"policy as text": {`      RedrivePolicy: !Sub '{"deadLetterTargetArn":"${D.Arn}","maxReceives":1}'` + dead, []string{
 			"5: Q: Properties.RedrivePolicy.maxReceives: %", "5: Q: Properties.RedrivePolicy.maxReceiveCount: is missing"}},
+		"more":       one(`RedrivePolicy: '{"maxReceiveCount":3}]'`, "RedrivePolicy", "must be a mapping or the text of a JSON object"),
 		"permission": one("RedriveAllowPolicy: {redrivePermission: all}", "RedriveAllowPolicy.redrivePermission", `"all" is %, which knows allowAll, denyAll, byQueue`),
 		"no sources": one("RedriveAllowPolicy: {redrivePermission: byQueue}", "RedriveAllowPolicy.sourceQueueArns", "stand with redrivePermission byQueue, and only there"),
 		"sources":    one("RedriveAllowPolicy: {redrivePermission: allowAll, sourceQueueArns: [!GetAtt Q.Arn]}", "RedriveAllowPolicy.sourceQueueArns", "stand with redrivePermission byQueue, and only there").and("2: Q: Circular dependency between resources: [Q]"),

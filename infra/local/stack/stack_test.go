@@ -2,7 +2,9 @@ package stack_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -290,6 +292,10 @@ func FuzzParse(f *testing.F) {
 		got, err := stack.Parse("t.yaml", []byte(template), stack.Options{})
 		if (got == nil) == (err == nil) {
 			t.Errorf("%v and %v", got, err)
+		}
+		again, errAgain := stack.Parse("t.yaml", []byte(template), stack.Options{})
+		if fmt.Sprint(errAgain) != fmt.Sprint(err) || !reflect.DeepEqual(again, got) {
+			t.Errorf("%v, %v, and then %v, %v", got, err, again, errAgain)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"time"
 
@@ -104,7 +105,7 @@ func decode(raw []byte, value any) error {
 	if err := decoder.Decode(value); err != nil {
 		return fmt.Errorf("decode: %w", err)
 	}
-	if decoder.More() {
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) { // More would take a bracket for an end
 		return errors.New("decode: there is more behind the value")
 	}
 	return nil
