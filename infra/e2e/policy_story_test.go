@@ -29,6 +29,7 @@ func (w *watched) story() {
 	workspace, project := w.projects(ada, grace)
 	w.webhooks(ada, workspace, project)
 	w.assistant(ada, project)
+	w.rarely(ada, workspace, project)
 	ada.Do("DELETE", "/api/projects/"+project, "").Want(w.t, http.StatusOK)
 	w.poison()
 	platformtest.Eventually(w.t, "the clean-up of a project, and of records that can't be read", func() bool {

@@ -1,0 +1,194 @@
+package e2e
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"devplatform/infra/local/codehost"
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/runtime"
+	"devplatform/infra/platformtest"
+)
+
+// rarely has the functions do what they do once in a while.
+func (w *watched) rarely(ada *platformtest.Client, workspace, project string) {
+	w.t.Helper()
+	w.signIns()
+	// A session that was last seen two days ago is renewed, by whichever function sees it.
+	for _, path := range []string{"/api/projects/" + project, "/api/webhooks", "/api/ai/usage"} {
+		w.change("AccountsTable", "SESSION#", "lastSeenAt", time.Now().Add(-48*time.Hour).UTC().Format("2006-01-02T15:04:05.000Z"))
+		ada.Do("GET", path, "").Want(w.t, http.StatusOK)
+	}
+	w.redeliveredMeanwhile(ada, workspace, project)
+	w.openAI()
+}
+
+const (
+	codehostPath   = "/codehost"
+	codehostSecret = "the code host's secret"
+)
+
+// openCodehost starts a code host behind the services, and answers with the variables of the functions.
+func (w *watched) openCodehost() map[string]string {
+	w.t.Helper()
+	var err error
+	w.codehost, err = codehost.New(codehost.Options{
+		Now: time.Now, ClientID: "id", ClientSecret: codehostSecret, RedirectPrefixes: []string{"http://127.0.0.1/"}, BasePath: codehostPath,
+	})
+	must(w.t, err)
+	base := w.services + codehostPath
+	return map[string]string{
+		"COOKIE_PLAIN_HTTP": "true", "WEBHOOK_ALLOW_PRIVATE": "true",
+		"OAUTH_PROVIDER": "custom", "OAUTH_CLIENT_ID": "id", "OAUTH_SCOPES": "read:user",
+		"OAUTH_AUTHORIZE_URL": base + "/login/oauth/authorize", "OAUTH_TOKEN_URL": base + "/login/oauth/access_token",
+		"OAUTH_USER_URL": base + "/api/v1/user", "OAUTH_EMAILS_URL": base + "/api/v1/user/emails",
+	}
+}
+
+// giveSecret sets a secret as an operator would.
+func (w *watched) giveSecret(logicalID, text string) {
+	w.t.Helper()
+	client := secretsmanager.New(secretsmanager.Options{
+		Region: "us-east-1", BaseEndpoint: &w.services, Credentials: credentials.NewStaticCredentialsProvider("operator", "secret", ""),
+	})
+	for _, s := range w.stack.Secrets {
+		if s.LogicalID == logicalID {
+			_, err := client.PutSecretValue(w.t.Context(), &secretsmanager.PutSecretValueInput{SecretId: aws.String(s.Name), SecretString: &text})
+			must(w.t, err)
+			return
+		}
+	}
+	w.t.Fatalf("no secret %s", logicalID)
+}
+
+// signIns signs in with the code host: as somebody new, as somebody known, and as somebody who is known by the e-mail alone.
+func (w *watched) signIns() {
+	w.t.Helper()
+	for _, known := range []string{"", "identity", "email"} {
+		if known == "email" {
+			w.forget("AccountsTable", "IDENTITY#")
+		}
+		c := platformtest.NewClient(w.t, w.url)
+		begin := c.Do("GET", "/api/auth/codehost?redirect=/api/auth/me", "")
+		begin.Want(w.t, http.StatusFound)
+		c.Do("GET", consent(w.t, c, begin.Header.Get("Location"), "octo"), "").Want(w.t, http.StatusFound)
+		c.Do("GET", "/api/auth/me", "").Want(w.t, http.StatusOK)
+	}
+}
+
+// redeliveredMeanwhile has an endpoint ask for a delivery again before it has answered: the attempt's record meets the delivery moved.
+func (w *watched) redeliveredMeanwhile(ada *platformtest.Client, workspace, project string) {
+	w.t.Helper()
+	var hook string
+	var once sync.Once
+	answered := make(chan struct{})
+	endpoint := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		once.Do(func() {
+			defer close(answered)
+			path := "/api/webhooks/" + hook + "/deliveries/" + r.Header.Get("X-Service-Delivery") + "/redeliver"
+			if again := ada.Do("POST", path, ""); again.Status != http.StatusAccepted {
+				w.t.Errorf("%d %s", again.Status, again.Body)
+			}
+		})
+		rw.WriteHeader(http.StatusNoContent)
+	}))
+	w.t.Cleanup(endpoint.Close)
+	hook = ada.Subscribe(endpoint.URL, platformtest.Object{"workspaceId": workspace, "projectId": project})
+	ada.Save(project, "/again.txt", "x").Want(w.t, http.StatusCreated)
+	<-answered
+	platformtest.Eventually(w.t, "the delivery is read again", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.used["WebhookDeliveryFunction"]["dynamodb:GetItem WebhooksTable"]
+	})
+}
+
+// openAI asks an assistant that is set up for another provider, which is not there: the provider's key is fetched all the same.
+func (w *watched) openAI() {
+	w.t.Helper()
+	for _, f := range w.stack.Functions {
+		if f.LogicalID != "AiFunction" {
+			continue
+		}
+		other := w.start(f, map[string]string{"AI_PROVIDER": "openai", "OPENAI_BASE_URL": w.services + "/nobody"})
+		defer other.Close(w.t.Context()) //nolint:errcheck // its answer is all that matters
+		front, err := gateway.New(gateway.Options{
+			API: w.stack.APIs[0], Now: time.Now, Logger: slog.New(slog.DiscardHandler),
+			Invoke: func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error) {
+				if in.Function == f.Name {
+					return other.Invoke(ctx, in)
+				}
+				return w.invoke(ctx, in)
+			},
+		})
+		must(w.t, err)
+		server := httptest.NewServer(front)
+		defer server.Close()
+		c := platformtest.NewClient(w.t, server.URL)
+		c.SignUp("openai")
+		if answer := c.Do("POST", "/api/ai/generate", `{"prompt":"A button."}`); answer.Status < 500 {
+			w.t.Errorf("%d %s", answer.Status, answer.Body)
+		}
+	}
+}
+
+// each hands the items of a table whose partition or sort key begins so to do.
+func (w *watched) each(table, prefix string, do func(client *dynamodb.Client, table *string, key map[string]types.AttributeValue)) {
+	w.t.Helper()
+	client := dynamotest.Client(w.services)
+	found := 0
+	for _, t := range w.stack.Tables {
+		if t.LogicalID != table {
+			continue
+		}
+		page, err := client.Scan(w.t.Context(), &dynamodb.ScanInput{TableName: &t.Name})
+		must(w.t, err)
+		for _, item := range page.Items {
+			if strings.HasPrefix(text(item["pk"]), prefix) || strings.HasPrefix(text(item["sk"]), prefix) {
+				do(client, &t.Name, map[string]types.AttributeValue{"pk": item["pk"], "sk": item["sk"]})
+				found++
+			}
+		}
+	}
+	if found == 0 {
+		w.t.Errorf("%s has no %s", table, prefix)
+	}
+}
+
+func text(value types.AttributeValue) string {
+	s, _ := value.(*types.AttributeValueMemberS)
+	return s.Value
+}
+
+// change sets an attribute of such items.
+func (w *watched) change(table, prefix, attribute, text string) {
+	w.t.Helper()
+	w.each(table, prefix, func(client *dynamodb.Client, table *string, key map[string]types.AttributeValue) {
+		_, err := client.UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{
+			TableName: table, Key: key, UpdateExpression: aws.String("SET #a = :v"), ExpressionAttributeNames: map[string]string{"#a": attribute},
+			ExpressionAttributeValues: map[string]types.AttributeValue{":v": &types.AttributeValueMemberS{Value: text}},
+		})
+		must(w.t, err)
+	})
+}
+
+// forget deletes such items.
+func (w *watched) forget(table, prefix string) {
+	w.t.Helper()
+	w.each(table, prefix, func(client *dynamodb.Client, table *string, key map[string]types.AttributeValue) {
+		_, err := client.DeleteItem(w.t.Context(), &dynamodb.DeleteItemInput{TableName: table, Key: key})
+		must(w.t, err)
+	})
+}
