@@ -104,11 +104,11 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// measured is a bench that has measured a row for everything, each of one gateway request and 1,000 bytes of log.
+// measured is a bench that has measured a row for everything, each of a request, an invocation and 1,000 bytes of log.
 func measured() *bench {
 	b := &bench{}
 	add := func(name string) {
-		b.rows = append(b.rows, costRow{name, rig.Taken{Units: price.Units{Gateway: 1, LogBytes: 1000}}})
+		b.rows = append(b.rows, costRow{name, rig.Taken{Units: price.Units{Gateway: 1, Invocations: 1, LogBytes: 1000}}})
 	}
 	for _, r := range requests(&rig.Workshop{Projects: make([]string, 4)}, nil) {
 		add(r.name)
@@ -175,19 +175,20 @@ func TestIdleMonth(t *testing.T) {
 	same(t, "sum", total(idleMonth(s, inventory{alarms: 3, secrets: 2, dashboards: 1}, run, 2)), 5.08544)
 }
 
-// 149.4 things a user and day, 1,000 users, 365/12 days: 4,544,250. At $3.50 a million they are $15.904875, and their 4.544 GB of log
-// (4.232 of 2^30 bytes) $2.11608. Ten hours a day are 1,095,000 s: 1,095,000 traces and 5 % of the other 3,449,250 are $6.3373125.
-// 5 GB stored are $2.25, 4 metrics $1.20, and 2 routes' metrics $3.00 where the gateway tells them.
+// 149.4 things a user and day, 1,000 users, 365/12 days: 4,544,250. At $3.50 and $0.20 a million they are $15.904875 and $0.90885,
+// and their 4.544 GB of log (4.232 of 2^30 bytes) $2.11608. Ten hours a day are 1,095,000 s: 1,095,000 traces and 5 % of the other 3,449,250 are $6.3373125.
+// 5 GB stored are $2.25, 4 metrics $1.20; 2 routes' metrics $3.00 where the gateway tells them, 2 made of
+// logs $0.60.
 func TestExampleMonth(t *testing.T) {
 	t.Parallel()
 	s := &stack.Stack{APIs: []stack.API{{Routes: make([]stack.Route, 2)}}}
-	const want = 15.904875 + 2.116081 + 6.3373125 + 2.25 + 1.20
+	const want = 15.904875 + 0.90885 + 2.116081 + 6.3373125 + 2.25 + 1.20
 	all, requests, chats := measured().exampleMonth(s, inventory{}, 4)
 	same(t, "requests", requests, 4_544_250)
 	same(t, "chats", chats, 182_500)
 	same(t, "sum", total(all), want)
-	all, _, _ = measured().exampleMonth(s, inventory{detailedMetrics: true}, 4)
-	same(t, "sum with detailed metrics", total(all), want+3)
+	all, _, _ = measured().exampleMonth(s, inventory{detailedMetrics: true, logMetrics: 2}, 4)
+	same(t, "sum with more metrics", total(all), want+3.60)
 }
 
 func TestInventory(t *testing.T) {
@@ -214,12 +215,13 @@ Resources:
         - {Id: c, Expression: a + b}
   Keys: {Type: AWS::SecretsManager::Secret}
   Board: {Type: AWS::CloudWatch::Dashboard}
+  Faults: {Type: AWS::Logs::MetricFilter, Properties: {MetricTransformations: [{MetricName: Faults}, {MetricName: Tokens}]}}
 `
 	if err := os.WriteFile(path, []byte(template), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got, err := takeInventory(path)
-	if want := (inventory{alarms: 3, secrets: 1, dashboards: 1, detailedMetrics: true, accessLog: 10 + 26}); err != nil || got != want {
+	if want := (inventory{alarms: 3, secrets: 1, dashboards: 1, logMetrics: 2, detailedMetrics: true, accessLog: 10 + 26}); err != nil || got != want {
 		t.Errorf("takeInventory = %+v, %v, want %+v", got, err, want)
 	}
 }

@@ -18,6 +18,7 @@ type inventory struct {
 	alarms          int // metrics that are alarmed on
 	secrets         int
 	dashboards      int
+	logMetrics      int     // metrics that CloudWatch makes of logs
 	detailedMetrics bool    // the gateway tells of each route
 	accessLog       float64 // bytes of a line of the gateway's access log
 }
@@ -46,6 +47,8 @@ func takeInventory(path string) (inventory, error) {
 			i.secrets++
 		case "AWS::CloudWatch::Dashboard":
 			i.dashboards++
+		case "AWS::Logs::MetricFilter":
+			i.logMetrics += occurrences(&resource.Properties, "MetricName")
 		case "AWS::Serverless::Api":
 			i.detailedMetrics = strings.Contains(find(&resource.Properties, "MetricsEnabled"), "true")
 			if format := find(&resource.Properties, "Format"); format != "" {
@@ -162,9 +165,11 @@ func (b *bench) exampleMonth(s *stack.Stack, i inventory, metrics int) (all []en
 			chats = n
 		}
 	}
-	sum.Traces = price.Traced(sum.Gateway, time.Duration(days*exampleHours*float64(time.Hour)))
+	// An invocation follows a request, or begins a trace itself.
+	sum.Traces = price.Traced(sum.Invocations, time.Duration(days*exampleHours*float64(time.Hour)))
 	all = entries("use", sum)
-	all = append(all, of("tables", exampleGB, price.Storage), of("tables", exampleGB, price.Recovery), of("metrics that deliveries tell", float64(metrics), price.Metric))
+	all = append(all, of("tables", exampleGB, price.Storage), of("tables", exampleGB, price.Recovery), of("metrics that deliveries tell", float64(metrics), price.Metric),
+		of("metrics made of logs, at most", float64(i.logMetrics), price.Metric))
 	if i.detailedMetrics {
 		const each = 5 // Count, Latency, IntegrationLatency, 4XXError, 5XXError
 		all = append(all, of("gateway's metrics, 5 a route", float64(len(s.APIs[0].Routes)*each), price.Metric))
