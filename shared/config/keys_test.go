@@ -134,6 +134,26 @@ func TestARotatedRingIsSeenAtMostOnceAMinute(t *testing.T) {
 	}
 }
 
+// A clock that is put back holds up neither a rotated ring nor a second try.
+func TestTheRingIsFetchedWhenTheClockGoesBack(t *testing.T) {
+	t.Parallel()
+	keys, v, h := newRing(`{"current":"k1","k1":"` + secret1 + `"}`)
+	v.set("", errors.New("down"))
+	if _, _, err := keys.Current(t.Context(), "x"); !errors.Is(err, config.ErrUnavailable) {
+		t.Fatal(err)
+	}
+	h.advance(-time.Hour)
+	v.set(`{"current":"k1","k1":"`+secret1+`"}`, nil)
+	if _, _, err := keys.Current(t.Context(), "x"); err != nil {
+		t.Errorf("after a failure in the future: %v", err)
+	}
+	h.advance(-24 * time.Hour)
+	v.set(`{"current":"k2","k1":"`+secret1+`","k2":"`+secret2+`"}`, nil)
+	if _, err := keys.Derive(t.Context(), "k2", "x"); err != nil {
+		t.Errorf("a new key, after the ring was fetched in the future: %v", err)
+	}
+}
+
 func TestAForgedKidNeverCausesAFetch(t *testing.T) {
 	t.Parallel()
 	keys, v, h := newRing(`{"current":"k1","k1":"` + secret1 + `"}`)

@@ -100,7 +100,7 @@ func (s *source[T]) get(ctx context.Context) (T, error) {
 		defer s.mu.Unlock()
 		return *s.value, nil
 	}
-	if s.flight == nil && s.err != nil && s.now().Sub(s.began) < fetchPause {
+	if s.flight == nil && s.err != nil && s.younger(fetchPause) {
 		defer s.mu.Unlock()
 		var none T
 		return none, s.err
@@ -114,7 +114,7 @@ func (s *source[T]) get(ctx context.Context) (T, error) {
 // a new one. A failed flight leaves the old value in place, and is an error here. Error: ErrUnavailable.
 func (s *source[T]) refresh(ctx context.Context, age time.Duration) (T, error) {
 	s.mu.Lock()
-	if s.flight == nil && s.value != nil && s.now().Sub(s.began) < age {
+	if s.flight == nil && s.value != nil && s.younger(age) {
 		defer s.mu.Unlock()
 		return *s.value, nil
 	}
@@ -127,6 +127,13 @@ func (s *source[T]) refresh(ctx context.Context, age time.Duration) (T, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return value, s.err
+}
+
+// younger reports whether the last flight began less than age ago. One of the future tells of a clock that was put back, and of nothing
+// else. The caller holds mu.
+func (s *source[T]) younger(age time.Duration) bool {
+	since := s.now().Sub(s.began)
+	return since >= 0 && since < age
 }
 
 func (s *source[T]) await(ctx context.Context, done <-chan struct{}) (T, error) {
