@@ -123,7 +123,7 @@ func (w *watched) openAI() {
 			continue
 		}
 		other := w.start(f, map[string]string{"AI_PROVIDER": "openai", "OPENAI_BASE_URL": w.services + "/nobody"})
-		defer other.Close(w.t.Context()) //nolint:errcheck // its answer is all that matters
+		defer other.Close(w.t.Context())
 		front, err := gateway.New(gateway.Options{
 			API: w.stack.APIs[0], Now: time.Now, Logger: slog.New(slog.DiscardHandler),
 			Invoke: func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error) {
