@@ -3,8 +3,8 @@
 //
 // It decides what is opened (a folder that is empty or ours, whole, and nobody
 // else's at the moment; anything else is refused with one error and left as it
-// was), when a write is durable, and what happens when the disk fails. What the
-// keys and values mean does not belong here.
+// was), when a write is durable, and what happens when the disk is full or fails.
+// What the keys and values mean does not belong here.
 package datafolder
 
 import (
@@ -45,6 +45,7 @@ type Folder struct {
 
 	options  Options
 	failure  *failure
+	space    *space
 	inMemory bool
 }
 
@@ -54,6 +55,7 @@ func Open(options Options) (*Folder, error) {
 		options.FS = vfs.Default
 	}
 	folder := &Folder{options: options, failure: newFailure(options), inMemory: options.Dir == ""}
+	folder.space = &space{options: options, failure: folder.failure}
 	err := folder.failure.guard(func() (err error) {
 		folder.DB, err = folder.open()
 		return err
@@ -61,6 +63,7 @@ func Open(options Options) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
+	folder.space.waits.Store(true)
 	return folder, nil
 }
 
@@ -91,7 +94,7 @@ func (f *Folder) open() (*pebble.DB, error) {
 		}
 		return db, nil
 	}
-	settings.FS = vfs.OnDiskFull(f.options.FS, f.failure.diskFull)
+	settings.FS = roomFS{f.options.FS, f.space}
 	if err := f.checkFolder(); err != nil {
 		return nil, err
 	}
@@ -124,8 +127,13 @@ func (f *Folder) Check() error { return f.failure.check() }
 
 // Close closes the store; every acknowledged write is already durable. No write
 // may be in flight or follow. What before does first, it does only with data that
-// can go on: a store that cannot is left as it is, and the error says why.
+// can go on: a store that cannot, for want of room, too, is left as it is, and the
+// error says why.
 func (f *Folder) Close(before func()) error {
+	f.space.waits.Store(false)
+	if f.Room() != nil {
+		f.failure.report(ErrFull.Error())
+	}
 	return f.failure.guard(func() error {
 		if before != nil {
 			before()
@@ -177,7 +185,11 @@ func (w Write) Wait() error {
 }
 
 // CommitSync makes a batch visible and durable, which its maker still has to close.
+// It is refused while there is no room.
 func (f *Folder) CommitSync(batch *pebble.Batch) error {
+	if err := f.Room(); err != nil {
+		return err
+	}
 	durable := pebble.Sync
 	if f.inMemory {
 		durable = pebble.NoSync

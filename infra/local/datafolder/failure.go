@@ -5,14 +5,13 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// failure is the end of a store that cannot go on, because its disk is full or broken. Pebble then refuses every
-// further write, or retries without end, and it cannot be closed either: all that is left is to end the process.
-// What was acknowledged is on the disk.
+// failure is the end of a store that cannot go on, because its disk is broken, or full while it is opened or closed. Pebble
+// then refuses every further write, or retries without end, and it cannot be closed either: all that is left is to end the
+// process. What was acknowledged is on the disk.
 type failure struct {
 	once     sync.Once
 	happened chan struct{} // closed by the first report
@@ -33,12 +32,6 @@ func (f *failure) report(reason string) {
 			go f.options.Failed(f.err)
 		}
 	})
-}
-
-// diskFull keeps the write that met a full disk, and with it all that follow: Pebble would panic, or try for ever.
-func (f *failure) diskFull() {
-	f.report(syscall.ENOSPC.Error())
-	select {}
 }
 
 // check answers the error when there has been one.

@@ -43,6 +43,9 @@ func (p *pendingWrite) wait() error {
 // the wait: whoever then builds on this write is behind it in the log and can't
 // become durable without it.
 func (db *DB) apply(changes []change, also func(*pebble.Batch) error) (*pendingWrite, error) {
+	if err := db.folder.Room(); err != nil {
+		return nil, err
+	}
 	batch := db.folder.DB.NewBatch()
 	for i := range changes {
 		if err := changes[i].addTo(batch); err != nil {

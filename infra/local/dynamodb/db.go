@@ -24,8 +24,8 @@ type Options struct {
 	// default one second, negative never.
 	SweepInterval time.Duration
 
-	// Failed is told, once and on a goroutine of its own, that the store cannot go on (its disk is full or broken).
-	// From then on every request fails; the process should end.
+	// Failed is told, once and on a goroutine of its own, that the store cannot go on (its disk is broken). From then on
+	// every request fails; the process should end. While the disk is full, only writes fail.
 	Failed func(error)
 
 	fs vfs.FS // tests: the file system behind Dir

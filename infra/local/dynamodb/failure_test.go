@@ -12,26 +12,26 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// fullDisk is a file system that runs full for files with one ending when it is told to.
-func fullDisk(ending string) (files vfs.FS, full *atomic.Bool) {
-	full = &atomic.Bool{}
+// brokenDisk is a file system that breaks for files with one ending when it is told to.
+func brokenDisk(ending string) (files vfs.FS, broken *atomic.Bool) {
+	broken = &atomic.Bool{}
 	return errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
 		writes := op.Kind == errorfs.OpFileWrite || op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData
-		if full.Load() && writes && strings.HasSuffix(op.Path, ending) {
-			return syscall.ENOSPC
+		if broken.Load() && writes && strings.HasSuffix(op.Path, ending) {
+			return syscall.EIO
 		}
 		return nil
-	})), full
+	})), broken
 }
 
-// TestFullDisk fills the disk under the log, and under what the log is flushed to: the store tells it once, refuses
+// TestBrokenDisk has the disk break under the log, and under what the log is flushed to: the store tells it once, refuses
 // what follows, and can be closed.
-func TestFullDisk(t *testing.T) {
+func TestBrokenDisk(t *testing.T) {
 	t.Parallel()
 	for _, ending := range []string{".log", ".sst"} {
 		t.Run(ending, func(t *testing.T) {
 			t.Parallel()
-			files, full := fullDisk(ending)
+			files, broken := brokenDisk(ending)
 			told := make(chan error, 2)
 			db, err := Open(Options{
 				Dir: "/data", Now: newTestClock().Now, SweepInterval: -1, fs: files, Failed: func(err error) { told <- err },
@@ -40,9 +40,9 @@ func TestFullDisk(t *testing.T) {
 				t.Fatal(err)
 			}
 			must(t, db, "CreateTable", hashTable)
-			full.Store(true)
+			broken.Store(true)
 			writing := make(chan struct{})
-			go func() { // what is written when the disk runs full may never be answered
+			go func() { // what is written when the disk breaks may never be answered
 				defer close(writing)
 				for n := range 40 {
 					call(t, db, "PutItem", fmt.Sprintf(`{"TableName":"hash","Item":{"pk":{"S":"%d"},"v":{"S":"%s"}}}`, n, strings.Repeat("x", 300_000)))
@@ -51,7 +51,7 @@ func TestFullDisk(t *testing.T) {
 			deadline := time.After(5 * time.Second)
 			select {
 			case err := <-told:
-				if !strings.Contains(err.Error(), "the store in /data cannot go on: ") || !strings.Contains(err.Error(), "no space left on device") {
+				if !strings.Contains(err.Error(), "the store in /data cannot go on: ") || !strings.Contains(err.Error(), "input/output error") {
 					t.Errorf("told %v", err)
 				}
 			case <-deadline:

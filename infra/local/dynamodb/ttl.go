@@ -153,6 +153,9 @@ func (db *DB) sweepLoop() {
 		case <-db.stop:
 			return
 		case <-timer.C:
+			if db.folder.Room() != nil {
+				continue // deleting takes room, too
+			}
 			if err := db.sweep(); err != nil {
 				db.options.Logger.Error("dynamodb: sweeping expired items", slog.Any("error", err))
 			}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/dynamodb/attr"
 
 	"github.com/go-json-experiment/json"
@@ -85,7 +86,7 @@ func (db *DB) answer(r *http.Request, body []byte, response *bytes.Buffer) int {
 		return http.StatusOK
 	}
 	refused, expected := asAPIError(err)
-	if !expected {
+	if !expected && !errors.Is(err, datafolder.ErrFull) { // of that there is a line already
 		db.options.Logger.Error("dynamodb: internal error", slog.String("target", target), slog.Any("error", err))
 	}
 	response.Reset()

@@ -122,7 +122,7 @@ func (s *Store) bury(q *queue, now int64) error {
 		}
 		return m
 	}
-	for expired() != nil {
+	for expired() != nil && s.folder.Room() == nil {
 		batch := s.folder.DB.NewBatch()
 		for range mostExpired {
 			m := expired()

@@ -99,6 +99,9 @@ func (s *Store) update(address string, change func(*queueRecord) error) error {
 // batch under the mutex, and returns what makes the index agree once the batch
 // is written; write returns when it is durable.
 func (s *Store) write(decide func(*pebble.Batch) (func(), error)) error {
+	if err := s.folder.Room(); err != nil {
+		return err
+	}
 	s.mutex.Lock()
 	batch := s.folder.DB.NewBatch()
 	done, err := decide(batch)

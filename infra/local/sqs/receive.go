@@ -95,6 +95,9 @@ func (s *Store) receive(c call, in *receiveInput) ([]taken, error) {
 
 // tryReceive takes messages, or joins the line of those that wait for some.
 func (s *Store) tryReceive(in *receiveInput, waits bool) ([]taken, *waiter, error) {
+	if err := s.folder.Room(); err != nil { // it is written down who has a message
+		return nil, nil, err
+	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	q, err := s.queueAt(in.QueueURL)

@@ -15,6 +15,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
+
+	"devplatform/infra/local/datafolder"
 )
 
 const (
@@ -94,7 +96,7 @@ func (s *Store) answer(r *http.Request, body []byte, header http.Header, respons
 		return http.StatusOK
 	}
 	refused, expected := asAPIError(err)
-	if !expected && r.Context().Err() == nil {
+	if !expected && !errors.Is(err, datafolder.ErrFull) && r.Context().Err() == nil { // of a full disk there is a line already
 		s.options.Logger.Error("sqs: internal error", slog.String("target", target), slog.Any("error", err))
 	}
 	header.Set("x-amzn-query-error", refused.Type.code+";"+refused.fault())

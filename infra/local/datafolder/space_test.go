@@ -1,0 +1,202 @@
+package datafolder
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"devplatform/infra/local/datafolder/disktest"
+)
+
+// valueOf is some 20 KB that can't be made smaller.
+func valueOf(key string) []byte {
+	var seed [32]byte
+	copy(seed[:], key)
+	value := make([]byte, 20_000)
+	_, _ = rand.NewChaCha8(seed).Read(value) // never fails
+	return value
+}
+
+// notes are what was written, from many goroutines.
+type notes struct {
+	mu   sync.Mutex
+	next int
+	made []string
+	over atomic.Bool
+}
+
+// work writes until the folder has no room, or had none, or enough was written, and notes what is durable.
+func (n *notes) work(t *testing.T, f *Folder, enough int) {
+	for f.Room() == nil && !n.over.Load() {
+		n.mu.Lock()
+		n.next++
+		key := fmt.Sprintf("key %05d", n.next)
+		n.mu.Unlock()
+		batch := f.DB.NewBatch()
+		_ = batch.Set([]byte(key), valueOf(key), nil)
+		pending, err := f.Commit(batch)
+		if err == nil {
+			err = pending.Wait()
+		}
+		if err != nil {
+			t.Errorf("%s: %v", key, err)
+			return
+		}
+		n.mu.Lock()
+		n.made = append(n.made, key)
+		done := len(n.made) >= enough
+		n.mu.Unlock()
+		if done {
+			return
+		}
+	}
+}
+
+// check reads everything that is durable.
+func (n *notes) check(t *testing.T, when string, f *Folder) {
+	t.Helper()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, key := range n.made {
+		value, closer, err := f.DB.Get([]byte(key))
+		if err != nil {
+			t.Errorf("%s: %s is lost: %v", when, key, err)
+			continue
+		}
+		if !bytes.Equal(value, valueOf(key)) {
+			t.Errorf("%s: %s is damaged", when, key)
+		}
+		_ = closer.Close()
+	}
+}
+
+func openOn(t *testing.T, files vfs.FS, log *bytes.Buffer) *Folder {
+	t.Helper()
+	settings := options("/data")
+	settings.FS = files
+	if log != nil {
+		settings.Logger = slog.New(slog.NewTextHandler(log, nil))
+	}
+	settings.Failed = func(err error) { t.Error(err) }
+	f, err := Open(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestDiskFull has a disk run full under many writers, under the log and under what it is flushed to. Writes are refused,
+// reads go on, and what was acknowledged is there: at once, after a power cut, and when there is room again, in which case
+// the folder goes on by itself, and what was in flight is made.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	for name, ending := range map[string]string{"everything": "", "log": ".log", "tables": ".sst"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			disk := disktest.New(1<<20+12345, ending)
+			var log bytes.Buffer
+			f := openOn(t, disk, &log)
+			var n notes
+			var writers sync.WaitGroup
+			for range 8 {
+				writers.Go(func() { n.work(t, f, 1000) })
+			}
+			waitFor(t, "a full disk", func() bool { return f.Room() != nil })
+			if err := f.Room(); !errors.Is(err, ErrFull) || err.Error() != "test: the disk is full: /data" {
+				t.Errorf("no room: %v", err)
+			}
+			refused := f.DB.NewBatch()
+			_ = refused.Set([]byte("refused"), nil, nil)
+			if err := f.CommitSync(refused); !errors.Is(err, ErrFull) {
+				t.Errorf("a write that can wait for nobody: %v", err)
+			}
+			n.over.Store(true)
+			n.check(t, "while the disk is full", f)
+			n.mu.Lock()
+			acknowledged := notes{made: append([]string(nil), n.made...)}
+			n.mu.Unlock()
+			acknowledged.check(t, "after a power cut", openOn(t, disk.AfterPowerCut(), nil))
+
+			disk.Give(1 << 30)
+			waitFor(t, "room", func() bool { return f.Room() == nil })
+			writers.Wait()
+			n.over.Store(false)
+			n.work(t, f, len(n.made)+100)
+			n.check(t, "when there was room again", f)
+			if _, _, err := f.DB.Get([]byte("refused")); !errors.Is(err, pebble.ErrNotFound) {
+				t.Errorf("what was refused is there: %v", err)
+			}
+			if err := f.Close(nil); err != nil {
+				t.Fatal(err)
+			}
+			n.check(t, "in the next life", openOn(t, disk, nil))
+			if text := log.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "the disk is full: writes are refused until there is room in /data") ||
+				!strings.Contains(text, "there is room again in /data") {
+				t.Errorf("the log says:\n%s", text)
+			}
+		})
+	}
+}
+
+// TestFullFromTheStart has no room at all: there is one error that says so, and nothing waits.
+func TestFullFromTheStart(t *testing.T) {
+	t.Parallel()
+	for _, room := range []int{0, 100} {
+		settings := options("/data")
+		settings.FS = disktest.New(room, "")
+		_, err := Open(settings)
+		if err == nil || !strings.Contains(err.Error(), "/data") && room > 20 || !strings.Contains(err.Error(), "no space left on device") {
+			t.Errorf("%d bytes: %v", room, err)
+		}
+	}
+}
+
+// TestCloseFull closes a folder whose disk is full: that ends at once, and says why.
+func TestCloseFull(t *testing.T) {
+	t.Parallel()
+	disk := disktest.New(1<<30, "")
+	settings := options("/data")
+	settings.FS = disk
+	f, err := Open(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk.Fill()
+	var n notes
+	go n.work(t, f, 1)
+	waitFor(t, "a full disk", func() bool { return f.Room() != nil })
+	closed := make(chan error, 1)
+	go func() { closed <- f.Close(func() { t.Error("went on") }) }()
+	select {
+	case err := <-closed:
+		if err == nil || !strings.Contains(err.Error(), "the store in /data cannot go on: the disk is full") {
+			t.Errorf("closed: %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("closing hangs")
+	}
+}
+
+func waitFor(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package dynamodb
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"devplatform/infra/local/datafolder/disktest"
+)
+
+// noise is text that can't be made much smaller.
+func noise(n int) string {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+	text := make([]byte, n)
+	for i := range text {
+		text[i] = letters[rand.IntN(len(letters))]
+	}
+	return string(text)
+}
+
+// TestFullDisk fills the disk under the log, and under what the log is flushed to: writes of all kinds are answered as what
+// is to be tried again, reads go on, and the rest follows when there is room: nothing that was acknowledged is lost.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	for _, ending := range []string{".log", ".sst"} {
+		t.Run(ending, func(t *testing.T) {
+			t.Parallel()
+			disk := disktest.New(1<<30, ending)
+			var log strings.Builder
+			options := Options{
+				Dir: "/data", Now: newTestClock().Now, SweepInterval: 10 * time.Millisecond, fs: disk,
+				Logger: slog.New(slog.NewTextHandler(&log, nil)), Failed: func(err error) { t.Error(err) },
+			}
+			db, err := Open(options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			must(t, db, "CreateTable", hashTable)
+			must(t, db, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"before"},"v":{"S":"1"}}}`)
+			disk.Fill()
+			var mu sync.Mutex
+			acknowledged := []string{"before"}
+			var filled atomic.Bool
+			var writers sync.WaitGroup // those in flight when the disk is full are answered when there is room
+			for w := range 4 {
+				writers.Go(func() {
+					for n := 0; !filled.Load(); n++ {
+						key := fmt.Sprintf("%d-%d", w, n)
+						if call(t, db, "PutItem", fmt.Sprintf(`{"TableName":"hash","Item":{"pk":{"S":%q},"v":{"S":%q}}}`, key, noise(100_000))).status == 200 {
+							mu.Lock()
+							acknowledged = append(acknowledged, key)
+							mu.Unlock()
+						}
+					}
+				})
+			}
+			await(t, "a full disk", func() bool { return db.folder.Room() != nil })
+			filled.Store(true)
+			for operation, body := range map[string]string{
+				"PutItem":            `{"TableName":"hash","Item":{"pk":{"S":"during"}}}`,
+				"UpdateItem":         `{"TableName":"hash","Key":{"pk":{"S":"during"}}}`,
+				"DeleteItem":         `{"TableName":"hash","Key":{"pk":{"S":"before"}}}`,
+				"BatchWriteItem":     `{"RequestItems":{"hash":[{"PutRequest":{"Item":{"pk":{"S":"during"}}}}]}}`,
+				"TransactWriteItems": `{"TransactItems":[{"Put":{"TableName":"hash","Item":{"pk":{"S":"during"}}}}]}`,
+			} {
+				if got := call(t, db, operation, body); got.status != 500 || !strings.Contains(got.raw, "InternalServerError") {
+					t.Errorf("%s: %d %s", operation, got.status, got.raw)
+				}
+			}
+			if got := must(t, db, "GetItem", `{"TableName":"hash","Key":{"pk":{"S":"before"}}}`); !strings.Contains(got.raw, `"1"`) {
+				t.Errorf("read %s", got.raw)
+			}
+			must(t, db, "Query", `{"TableName":"hash","KeyConditionExpression":"pk = :p","ExpressionAttributeValues":{":p":{"S":"before"}}}`)
+			disk.Give(1 << 30)
+			await(t, "room", func() bool { return db.folder.Room() == nil })
+			writers.Wait()
+			must(t, db, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"after"}}}`)
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if db, err = Open(options); err != nil {
+				t.Fatal(err)
+			}
+			for _, key := range append(acknowledged, "after") {
+				if got := must(t, db, "GetItem", fmt.Sprintf(`{"TableName":"hash","Key":{"pk":{"S":%q}}}`, key)); !strings.Contains(got.raw, "Item") {
+					t.Errorf("%s is lost", key)
+				}
+			}
+			if got := must(t, db, "GetItem", `{"TableName":"hash","Key":{"pk":{"S":"during"}}}`); strings.Contains(got.raw, "Item") {
+				t.Error("what was refused is there")
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Count(log.String(), "\n"); got != 2 || !strings.Contains(log.String(), "the disk is full") {
+				t.Errorf("the log says:\n%s", log.String())
+			}
+		})
+	}
+}
+
+func await(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}

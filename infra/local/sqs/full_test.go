@@ -1,0 +1,96 @@
+package sqs
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"devplatform/infra/local/datafolder/disktest"
+)
+
+// TestFullDisk fills the disk: what changes a queue, a receive included, is answered as what is to be tried again, the rest
+// is answered, and the messages are all there when there is room, and in the next life.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	disk := disktest.New(1<<30, "")
+	var log strings.Builder
+	options := Options{
+		Dir: "/data", Now: newTestClock().Now, fs: disk, Logger: slog.New(slog.NewTextHandler(&log, nil)), Failed: func(err error) { t.Error(err) },
+	}
+	s, err := Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, s, "CreateQueue", `{"QueueName":"q"}`)
+	must(t, s, "SendMessage", `{URL(q),"MessageBody":"before"}`)
+	disk.Fill()
+	var sent atomic.Int64
+	sent.Store(1)
+	var filled atomic.Bool
+	var senders sync.WaitGroup // those in flight when the disk is full are answered when there is room
+	for range 4 {
+		senders.Go(func() {
+			for !filled.Load() {
+				if ask(t, s, "SendMessage", `{URL(q),"MessageBody":"another"}`).status == 200 {
+					sent.Add(1)
+				}
+			}
+		})
+	}
+	await(t, "a full disk", func() bool { return s.folder.Room() != nil })
+	filled.Store(true)
+	for operation, body := range map[string]string{
+		"SendMessage":      `{URL(q),"MessageBody":"during"}`,
+		"SendMessageBatch": `{URL(q),"Entries":[{"Id":"1","MessageBody":"during"}]}`,
+		"ReceiveMessage":   `{URL(q)}`,
+		"PurgeQueue":       `{URL(q)}`,
+		"CreateQueue":      `{"QueueName":"another"}`,
+	} {
+		if got := ask(t, s, operation, body); got.status != 500 || !strings.Contains(got.raw, "InternalFailure") {
+			t.Errorf("%s: %d %s", operation, got.status, got.raw)
+		}
+	}
+	must(t, s, "GetQueueAttributes", `{URL(q),"AttributeNames":["All"]}`)
+	must(t, s, "ListQueues", `{}`)
+	disk.Give(1 << 30)
+	await(t, "room", func() bool { return s.folder.Room() == nil })
+	senders.Wait()
+	must(t, s, "SendMessage", `{URL(q),"MessageBody":"after"}`)
+	sent.Add(1)
+	for range 2 {
+		want := fmt.Sprintf(`"ApproximateNumberOfMessages":"%d"`, sent.Load())
+		if got := must(t, s, "GetQueueAttributes", `{URL(q),"AttributeNames":["ApproximateNumberOfMessages"]}`); !strings.Contains(got.raw, want) {
+			t.Errorf("%s, want %s", got.raw, want)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if s, err = Open(options); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(log.String(), "\n"); got != 2 || !strings.Contains(log.String(), "the disk is full") {
+		t.Errorf("the log says:\n%s", log.String())
+	}
+}
+
+func await(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
