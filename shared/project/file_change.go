@@ -41,7 +41,7 @@ func (s *Service) tryFiles(ctx context.Context, projectID string, ops []fileOper
 		return filePlan{}, err
 	}
 	now := s.now()
-	by := author{userID: api.CallerFrom(ctx).UserID, at: clock.Stamp(now), newVersion: s.newVersion}
+	by := author{userID: api.CallerFrom(ctx).UserID, at: clock.Stamp(now), versionAfter: s.versionAfter}
 	plan, err := planFiles(ops, before, by, s.quotas)
 	if err != nil || plan.isNone() {
 		return plan, err
@@ -104,9 +104,12 @@ func (c fileChange) event(ctx context.Context, p projectRecord) event.Change {
 	return happened
 }
 
-// newVersion makes the ULID of a version or of a content: those of one process sort in the order in which they were made.
-func (s *Service) newVersion() string {
-	_, text, _ := strings.Cut(s.ids.New(versionKind), "_")
+// newVersion makes the ULID of a content.
+func (s *Service) newVersion() string { return s.versionAfter("") }
+
+// versionAfter makes the ULID of a version. Those of one file sort in the order in which they were made, whatever the clocks say.
+func (s *Service) versionAfter(version string) string {
+	_, text, _ := strings.Cut(s.ids.NewAfter(versionKind, string(versionKind)+"_"+version), "_")
 	return text
 }
 

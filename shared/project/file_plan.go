@@ -66,9 +66,10 @@ func (b filesBefore) file(path string) *fileRecord {
 
 // author is who makes a change, and when.
 type author struct {
-	userID     string
-	at         clock.Timestamp
-	newVersion func() string
+	userID string
+	at     clock.Timestamp
+	// versionAfter makes the name of a version that follows another one, "" for none.
+	versionAfter func(version string) string
 }
 
 // fileChange is what becomes of one path.
@@ -176,7 +177,7 @@ func (op fileOperation) plan(before filesBefore, by author) ([]fileChange, error
 			return nil, errFileExists
 		}
 		moved := *old
-		moved.Version, moved.UpdatedAt, moved.UpdatedBy = by.newVersion(), by.at, by.userID
+		moved.Version, moved.UpdatedAt, moved.UpdatedBy = by.versionAfter(old.Version), by.at, by.userID
 		return []fileChange{{path: op.path, before: old, moved: true}, {path: op.to, after: &moved}}, nil
 	case old != nil && op.content.isContentOf(*old):
 		return []fileChange{{path: op.path, before: old, after: old}}, nil
@@ -202,12 +203,13 @@ func (op fileOperation) admit(old *fileRecord) error {
 func (op fileOperation) record(old *fileRecord, by author) *fileRecord {
 	f := &fileRecord{
 		Size: op.content.size, SHA256: op.content.sha256, Encoding: op.content.encoding,
-		Version: by.newVersion(), Content: op.contentID, Chunks: len(op.content.chunks),
-		CreatedAt: by.at, UpdatedAt: by.at, UpdatedBy: by.userID,
+		Content: op.contentID, Chunks: len(op.content.chunks), CreatedAt: by.at, UpdatedAt: by.at, UpdatedBy: by.userID,
 	}
+	replaced := ""
 	if old != nil {
-		f.CreatedAt = old.CreatedAt
+		f.CreatedAt, replaced = old.CreatedAt, old.Version
 	}
+	f.Version = by.versionAfter(replaced)
 	return f
 }
 
