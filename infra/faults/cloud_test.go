@@ -113,7 +113,7 @@ func (c *cloud) listen() {
 	listener, err := net.Listen("tcp", c.address)
 	must(c.t, err)
 	c.address = listener.Addr().String()
-	server := &http.Server{Handler: c} //nolint:gosec // on the loopback interface, for a test
+	server := &http.Server{Handler: c}
 	c.mu.Lock()
 	c.server = server
 	c.mu.Unlock()

@@ -61,11 +61,6 @@ func (tr trouble) only(name string, on func(call) bool) trouble {
 
 func (tr trouble) writes() trouble { return tr.only("writes alone", call.writes) }
 
-// reads leaves what reads and writes streams alone.
-func (tr trouble) reads() trouble {
-	return tr.only("reads alone", func(c call) bool { return c.service == tables && !c.writes() })
-}
-
 // table is the trouble for calls that have to do with a table, which is named as in the template.
 func (tr trouble) table(logicalID string) trouble {
 	return tr.only(logicalID, func(c call) bool {
