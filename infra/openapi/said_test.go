@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -213,6 +214,34 @@ func (b body) errors(status string, lacks func(string, ...any)) {
 	for code := range strings.SplitSeq(b.Description, ", ") {
 		if !shown[api.Code(code)] {
 			lacks("%s: an example of %s", status, code)
+		}
+	}
+}
+
+// TestTheGatewayIsQuotedAsItIs holds the examples of what the gateway answers in a function's stead to the template that makes it answer so.
+func TestTheGatewayIsQuotedAsItIs(t *testing.T) {
+	t.Parallel()
+	template, err := os.ReadFile("../../template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d spec
+	if err := json.Unmarshal(infra.OpenAPI, &d); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"BadGateway", "GatewayTimeout", "RateLimited"} {
+		quoted := 0
+		for _, example := range d.Parts.Responses[name].Content["application/json"].Examples {
+			text, err := json.Marshal(example.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(template), string(text)) {
+				quoted++
+			}
+		}
+		if quoted == 0 {
+			t.Errorf("%s: %+v: the gateway does not say so", name, d.Parts.Responses[name])
 		}
 	}
 }

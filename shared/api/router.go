@@ -87,7 +87,7 @@ func schemaName(t reflect.Type, hint string) string {
 	if request, ok := strings.CutSuffix(name, "InputBody"); ok {
 		name = request + "Request"
 	} else if answer, ok := strings.CutSuffix(name, "OutputBody"); ok {
-		name = answer + "Response"
+		name = answer + "Result" // generators have a FooResponse of their own for an operation foo
 	}
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
