@@ -130,3 +130,31 @@ func TestStacksShareAnAccount(t *testing.T) {
 		}
 	}
 }
+
+// TestAccessLogIsOneObjectALine, which filters can read, and has in it what links a request to the functions' logs and to its trace, but
+// nothing that clients keep secret: queries hold codes and states, headers sessions.
+func TestAccessLogIsOneObjectALine(t *testing.T) {
+	t.Parallel()
+	branches := Branches(Source(t).Resources["Api"].Properties["AccessLogSetting"])
+	if len(branches) != 1 || Name(At(branches[0], "DestinationArn")) != "GatewayLogs" {
+		t.Fatalf("the access log: %v", branches)
+	}
+	format, _ := At(branches[0], "Format").(string)
+	var fields map[string]string
+	if err := json.Unmarshal([]byte(format), &fields); err != nil || strings.Contains(format, "\n") {
+		t.Fatalf("the access log's format: %v", err)
+	}
+	for name, variable := range map[string]string{
+		"requestId": "$context.requestId", "trace": "$context.xrayTraceId", "status": "$context.status",
+		"integrationStatus": "$context.integration.integrationStatus",
+	} {
+		if fields[name] != variable {
+			t.Errorf("%s is %s, want %s", name, fields[name], variable)
+		}
+	}
+	for name, variable := range fields {
+		if strings.Contains(variable, "header") || strings.Contains(variable, "query") {
+			t.Errorf("%s logs %s", name, variable)
+		}
+	}
+}
