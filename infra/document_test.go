@@ -1,0 +1,195 @@
+package infra_test
+
+import (
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const root = ".."
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// section is what stands below a heading of README, up to the next one.
+func section(t *testing.T, heading string) string {
+	t.Helper()
+	_, text, found := strings.Cut(read(t, "README.md"), "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("README.md has no section %q", heading)
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	return text
+}
+
+var (
+	link   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	code   = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+	titled = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+)
+
+// anchors are what the headings of a document can be linked by, as code hosts make them.
+func anchors(text string) map[string]bool {
+	all := map[string]bool{}
+	for _, heading := range titled.FindAllStringSubmatch(text, -1) {
+		all[strings.Map(func(r rune) rune {
+			switch r = unicode.ToLower(r); {
+			case unicode.IsLetter(r), unicode.IsNumber(r), r == '-', r == '_':
+				return r
+			case r == ' ':
+				return '-'
+			default:
+				return -1
+			}
+		}, heading[1])] = true
+	}
+	return all
+}
+
+// TestLinks follows every link of every document to a file of the project, and to its heading.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	followed := 0
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (strings.HasPrefix(entry.Name(), ".") && entry.Name() != ".." || entry.Name() == "node_modules" || entry.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(path) != ".md" {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, found := range link.FindAllStringSubmatch(code.ReplaceAllString(string(text), ""), -1) {
+			target, err := url.Parse(found[1])
+			if err != nil || target.IsAbs() {
+				continue
+			}
+			followed++
+			to := path
+			if target.Path != "" {
+				to = filepath.Join(filepath.Dir(path), target.Path)
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s: %s leads nowhere", path, found[1])
+				continue
+			}
+			if target.Fragment != "" {
+				linked, err := os.ReadFile(to)
+				if err != nil || !anchors(string(linked))[target.Fragment] {
+					t.Errorf("%s: %s has no such heading", path, found[1])
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if followed < 20 {
+		t.Errorf("only %d links", followed)
+	}
+}
+
+var (
+	row       = regexp.MustCompile("(?m)^\\| (`[^|]*) \\|")
+	quoted    = regexp.MustCompile("`([^`]+)`")
+	variable  = regexp.MustCompile(`(?m)^ {10}([A-Z][A-Z0-9_]*): (.*)$`)
+	reference = regexp.MustCompile(`!Ref (\w+)`)
+	parameter = regexp.MustCompile(`(?m)^  (\w+):$`)
+	setting   = regexp.MustCompile(`env:"([A-Z][A-Z0-9_]*)`)
+)
+
+// listed are the names in the first column of a table.
+func listed(table string) map[string]bool {
+	all := map[string]bool{}
+	for _, cell := range row.FindAllStringSubmatch(table, -1) {
+		for _, name := range quoted.FindAllStringSubmatch(cell[1], -1) {
+			all[name[1]] = true
+		}
+	}
+	return all
+}
+
+// TestConfigurationTable holds README's table against what the local platform reads, and what the template lets people set for a function:
+// what it sets from a parameter, or to nothing.
+func TestConfigurationTable(t *testing.T) {
+	t.Parallel()
+	template := read(t, "template.yaml")
+	_, text, _ := strings.Cut(template, "\nParameters:\n")
+	text, _, found := strings.Cut(text, "\nRules:\n")
+	if !found {
+		t.Fatal("where do the template's parameters end?")
+	}
+	parameters := map[string]bool{}
+	for _, name := range parameter.FindAllStringSubmatch(text, -1) {
+		parameters[name[1]] = true
+	}
+	want := map[string]bool{}
+	for _, v := range variable.FindAllStringSubmatch(template, -1) {
+		set := strings.HasPrefix(v[2], "''")
+		for _, to := range reference.FindAllStringSubmatch(v[2], -1) {
+			set = set || parameters[to[1]]
+		}
+		if set {
+			want[v[1]] = true
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(root, "infra/local/*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range setting.FindAllStringSubmatch(string(text), -1) {
+			want[v[1]] = true
+		}
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(listed(section(t, "Configuration"))))); diff != "" {
+		t.Errorf("README's table (+) is not what can be set (-):\n%s", diff)
+	}
+}
+
+// TestRooms finds the room that README's table does not have, and the one that is not there any more.
+func TestRooms(t *testing.T) {
+	t.Parallel()
+	told := listed(section(t, "How it is built"))
+	for _, parent := range []string{"shared", "infra"} {
+		entries, err := os.ReadDir(filepath.Join(root, parent))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range entries {
+			if room := parent + "/" + entry.Name(); entry.IsDir() && !told[room] {
+				t.Errorf("README's table of rooms has no %s", room)
+			}
+		}
+	}
+	for room := range told {
+		if _, err := os.Stat(filepath.Join(root, room)); err != nil && !strings.Contains(room, "<") && strings.Contains(room, "/") {
+			t.Errorf("README's table of rooms has %s: %v", room, err)
+		}
+	}
+}
