@@ -109,6 +109,11 @@ demo: ## the whole story on the terminal: on the platform at http://localhost:30
 bench: binaries ## measure and price, in under five minutes on a quiet machine; the result is kept in infra/bench/ (ONLY=costs,warm for a part)
 	@go run ./infra/bench -binaries $(LOCAL) $(if $(ONLY),-only $(ONLY),-save infra/bench/last.txt -readme README.md)
 
+SOAK        ?= 5m
+.PHONY: soak
+soak: ## a day of a small service's traffic in minutes (SOAK=5m): does anything grow?
+	@SOAK=$(SOAK) go test -count=1 -timeout 60m -v -run '^TestSoak$$' ./infra/soak
+
 .PHONY: invoke
 invoke: ## send one event to a function of the running platform: make invoke FUNCTION=AuthFunction EVENT=events/auth-me.json
 	@go run ./infra/local invoke -endpoint http://127.0.0.1:$(AWS_PORT) $(FUNCTION) $(EVENT)

@@ -1,0 +1,153 @@
+package soak
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"devplatform/infra/platformtest"
+)
+
+const (
+	crowd = 10_000
+	// answerTime is longer than the gateway lets anybody wait: 10 s for an instance, 29 s for an answer.
+	answerTime = time.Minute
+)
+
+// TestTenThousandConnections has 10,000 clients connected at once, all of which ask, rest, and ask again at the same moment.
+// Each gets an answer each time, another client is served meanwhile, a connection costs little, and nothing of them is left.
+func TestTenThousandConnections(t *testing.T) {
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Cur < crowd+4096+1000 {
+		t.Skipf("this machine lets a process open %d files (%v): too few for %d connections", files.Cur, err, crowd)
+	}
+	p := platformtest.Start(t)
+	platformtest.NewClient(t, p.URL).Do("GET", "/api/auth/me", "").WantError(t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
+	before := look(t, p.Command.Process.Pid)
+	address, err := url.Parse(p.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answers tally
+	clients := make([]*client, crowd)
+	all := func(most int, do func(n int)) {
+		var wait sync.WaitGroup
+		room := make(chan struct{}, most)
+		for n := range clients {
+			room <- struct{}{}
+			wait.Go(func() {
+				defer func() { <-room }()
+				do(n)
+			})
+		}
+		wait.Wait()
+	}
+	all(100, func(n int) {
+		conn, err := (&net.Dialer{Timeout: answerTime}).DialContext(t.Context(), "tcp", "127.0.0.1:"+address.Port())
+		if err != nil {
+			t.Errorf("client %d can't connect: %v", n, err)
+			return
+		}
+		clients[n] = &client{conn, bufio.NewReaderSize(conn, 512)}
+		answers.add(clients[n].ask())
+	})
+	if t.Failed() {
+		t.FailNow()
+	}
+	defer all(100, func(n int) { _ = clients[n].Close() })
+	resting := look(t, p.Command.Process.Pid)
+	if connected := resting.files - before.files; connected < crowd {
+		t.Errorf("only %d connections are open at once", connected)
+	}
+	t.Logf("%d connections at rest: %d KB each, %d files; answers %s", crowd, (resting.rss-before.rss)/crowd>>10, resting.files, &answers)
+	if (resting.rss-before.rss)/crowd > memoryOfConnection {
+		t.Errorf("a connection costs %d bytes", (resting.rss-before.rss)/crowd)
+	}
+
+	var served atomic.Bool
+	other := make(chan struct{})
+	go func() {
+		defer close(other)
+		one := platformtest.NewClient(t, p.URL)
+		for range 3 {
+			a, err := one.Try("GET", "/api/auth/me", "")
+			served.Store(err == nil && (a.Status == http.StatusUnauthorized || a.Status == http.StatusTooManyRequests))
+		}
+	}()
+	begin := time.Now()
+	var second tally
+	all(crowd, func(n int) { second.add(clients[n].ask()) })
+	t.Logf("%d requests at once: %s within %v", crowd, &second, time.Since(begin).Round(time.Millisecond))
+	<-other
+	if !served.Load() {
+		t.Error("another client was not served meanwhile")
+	}
+	for _, a := range []*tally{&answers, &second} {
+		if a.other != nil || a.served == 0 || a.served+a.refused != crowd {
+			t.Errorf("%s; %v", a, a.other)
+		}
+	}
+
+	all(100, func(n int) { _ = clients[n].Close() })
+	platformtest.EventuallyWithin(t, time.Minute, "the platform's files", func() bool { return look(t, p.Command.Process.Pid).files <= before.files+1000 })
+	platformtest.NewClient(t, p.URL).Do("GET", "/api/auth/me", "").WantError(t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
+	after := look(t, p.Command.Process.Pid)
+	t.Logf("before %v; with all of them %v; after %v", before, resting, after)
+}
+
+type client struct {
+	net.Conn
+
+	reader *bufio.Reader
+}
+
+// ask sends a request and reads its answer.
+func (c *client) ask() (status int, err error) {
+	_ = c.SetDeadline(time.Now().Add(answerTime))
+	if _, err := io.WriteString(c, "GET /api/auth/me HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		return 0, fmt.Errorf("ask: %w", err)
+	}
+	response, err := http.ReadResponse(c.reader, nil)
+	if err != nil {
+		return 0, fmt.Errorf("answer: %w", err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err == nil && (!strings.HasPrefix(string(body), `{"error":"`) || !strings.Contains(string(body), `,"code":"`)) {
+		err = fmt.Errorf("body %s", body)
+	}
+	return response.StatusCode, err
+}
+
+// tally counts answers.
+type tally struct {
+	mu              sync.Mutex
+	served, refused int
+	other           error
+}
+
+func (a *tally) add(status int, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case err != nil:
+		a.other = err
+	case status == http.StatusUnauthorized:
+		a.served++
+	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
+		a.refused++
+	default:
+		a.other = fmt.Errorf("status %d", status)
+	}
+}
+
+func (a *tally) String() string { return fmt.Sprintf("%d served, %d refused", a.served, a.refused) }

@@ -1,0 +1,200 @@
+package soak
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"devplatform/infra/platformtest"
+)
+
+// platform is a running platform that says what it and its functions hold.
+type platform struct {
+	url, dir string
+	pid      int
+
+	mu     sync.Mutex
+	probes map[int]probe
+	names  map[int]string // of functions by process id, as the log has them
+	errors []string       // lines of the log at level ERROR
+	tail   []string
+}
+
+// probe is what a process said: what it holds after its garbage was collected.
+type probe struct {
+	goroutines int
+	heap       int64
+}
+
+// build makes the platform and the functions, each with the probe in it, and answers their folder.
+func build(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	file, err := filepath.Abs("probe/probe.go.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mains, err := filepath.Glob(filepath.Join(platformtest.Root, "functions/*/main.go"))
+	if err != nil || len(mains) == 0 {
+		t.Fatalf("no functions: %v", err)
+	}
+	replace := map[string]string{}
+	for _, name := range append(mains, filepath.Join(platformtest.Root, "infra/local/main.go")) {
+		path, err := filepath.Abs(filepath.Join(filepath.Dir(name), "soak_probe.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		replace[path] = file
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlay, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("go", "build", "-tags=lambda.norpc", "-overlay", overlay, "-o", dir+"/", "./infra/local", "./functions/...")
+	command.Dir = platformtest.Root
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, output)
+	}
+	return dir
+}
+
+// start runs the platform until the test ends.
+func start(t *testing.T) *platform {
+	t.Helper()
+	bin := build(t)
+	p := &platform{dir: t.TempDir(), probes: map[int]probe{}, names: map[int]string{}}
+	command := exec.Command(filepath.Join(bin, "local"), "-functions", bin)
+	command.Dir = platformtest.Root
+	command.Env = append(os.Environ(), "PORT=0", "AWS_PORT=0", "DATA_DIR="+p.dir, "COOKIE_PLAIN_HTTP=true", "WEBHOOK_ALLOW_PRIVATE=true",
+		"LIMIT_LOGIN_IP=1000000", "LIMIT_SIGNUP_IP=1000000", "LIMIT_LOGIN_PAIR=1000000", "LIMIT_AI_MINUTE=1000000", "AI_MONTHLY_TOKENS=1000000000",
+		"AI_GLOBAL_MONTHLY_TOKENS=1000000000", "AI_PROVIDER=scaffold", "AI_MODEL=", "LAMBDA_CONCURRENCY=4")
+	stdout, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.pid = command.Process.Pid
+	var reading sync.WaitGroup
+	reading.Go(func() { p.read(stderr) })
+	ready := make(chan string, 1)
+	reading.Go(func() {
+		for lines := bufio.NewScanner(stdout); lines.Scan(); {
+			if url, ok := strings.CutPrefix(lines.Text(), "ready: "); ok {
+				ready <- url
+			}
+		}
+		close(ready)
+	})
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		reading.Wait()
+		_ = command.Wait()
+		if t.Failed() {
+			t.Logf("the end of the platform's log:\n%s", strings.Join(p.tail, "\n"))
+		}
+	})
+	select {
+	case p.url = <-ready:
+	case <-time.After(time.Minute):
+	}
+	if p.url == "" {
+		t.Fatal("the platform is not ready")
+	}
+	return p
+}
+
+// read takes the log in as it comes: what processes hold, errors, and the last lines.
+func (p *platform) read(stderr io.Reader) {
+	lines := bufio.NewReader(stderr)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		var pid int
+		var said probe
+		if at := strings.Index(line, "probe pid="); at >= 0 {
+			if _, err := fmt.Sscanf(line[at:], "probe pid=%d goroutines=%d heap=%d", &pid, &said.goroutines, &said.heap); err == nil {
+				p.probes[pid] = said
+				if fields := strings.Fields(line[:at]); len(fields) > 2 {
+					p.names[pid] = strings.TrimSuffix(fields[2], ":")
+				}
+			}
+		}
+		if strings.Contains(line, " ERR ") {
+			p.errors = append(p.errors, line)
+		}
+		p.tail = append(p.tail, strings.TrimSpace(line))
+		if len(p.tail) > 50 {
+			p.tail = p.tail[len(p.tail)-50:]
+		}
+		p.mu.Unlock()
+	}
+}
+
+// children are the process ids of the functions' instances.
+func (p *platform) children() []int {
+	var all []int
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.pid))
+	for _, task := range tasks { // a child is its thread's
+		text, _ := os.ReadFile(task)
+		for field := range strings.FieldsSeq(string(text)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				all = append(all, pid)
+			}
+		}
+	}
+	return all
+}
+
+// ask has a process say what it holds; false when it has ended.
+func (p *platform) ask(t *testing.T, pid int) (probe, bool) {
+	t.Helper()
+	p.mu.Lock()
+	delete(p.probes, pid)
+	p.mu.Unlock()
+	if syscall.Kill(pid, syscall.SIGUSR1) != nil {
+		return probe{}, false
+	}
+	var said probe
+	platformtest.EventuallyWithin(t, time.Minute, "the word of a process", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		found := false
+		said, found = p.probes[pid]
+		return found || syscall.Kill(pid, 0) != nil
+	})
+	return said, said.goroutines > 0
+}
+
+// onDisk is the size of the data folder in bytes.
+func (p *platform) onDisk() (bytes int64) {
+	_ = filepath.Walk(p.dir, func(_ string, info os.FileInfo, err error) error {
+		if err == nil && info.Mode().IsRegular() {
+			bytes += info.Size()
+		}
+		return nil // files come and go
+	})
+	return bytes
+}

@@ -1,0 +1,180 @@
+package soak
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"devplatform/infra/hooktest"
+	"devplatform/infra/openapi/contract"
+	"devplatform/infra/platformtest"
+)
+
+const (
+	// users at a time: the platform runs on two cores with everything else.
+	users = 6
+	// rounds are the times between two looks; the first is for warming up.
+	rounds = 6
+	// leak is what may be left of each request in a process, in bytes, and slack what may be left in all: caches and tables in
+	// memory are not full after the first round.
+	leak  = 256
+	slack = 2 << 20
+	// steady is how many goroutines more there may be: the functions keep a few more connections to the tables each time that
+	// they meet.
+	steady = 100
+)
+
+// sample is a process at rest.
+type sample struct {
+	footprint
+	probe
+}
+
+// TestSoak is SOAK (30 s unless set) of a service's traffic: many users do everything, one day after another, and everything
+// that they are answered is checked. Between rounds all is quiet, and every process is asked what it still holds: goroutines
+// and memory must not have grown with the requests.
+func TestSoak(t *testing.T) {
+	length := 30 * time.Second
+	if text := os.Getenv("SOAK"); text != "" {
+		var err error
+		if length, err = time.ParseDuration(text); err != nil {
+			t.Fatalf("SOAK=%s: %v", text, err)
+		}
+	}
+	p := start(t)
+	look(t, p.pid) // or skip
+	tr := &traffic{t: t, p: p, receiver: hooktest.New(t)}
+	history := map[int][]sample{} // by process, one a round since it is there
+	var counts []int64
+	disk := p.onDisk()
+	for round := range rounds {
+		tr.round(length / rounds)
+		tr.receiver.Reset()
+		counts = append(counts, tr.requests.Load())
+		for _, pid := range append(p.children(), p.pid) {
+			if said, alive := p.ask(t, pid); alive {
+				history[pid] = append(history[pid], sample{look(t, pid), said})
+			}
+		}
+		here := history[p.pid][round]
+		t.Logf("%6d requests by %4d users: platform %v, %d goroutines, heap %d KB; %d instances; %d MB on disk",
+			counts[round], tr.users.Load(), here.footprint, here.goroutines, here.heap>>10, len(history)-1, (p.onDisk()-disk)>>20)
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+	served, watched := counts[rounds-1]-counts[1], 0
+	for pid, samples := range history {
+		name := "platform"
+		if pid != p.pid {
+			name = fmt.Sprintf("%s (%d)", p.names[pid], pid)
+		}
+		if len(samples) < rounds {
+			continue // it came later, or has gone: not long enough to say
+		}
+		watched++
+		last := samples[rounds-1]
+		t.Logf("%s: %d to %d goroutines, heap %d to %d KB, %v to %v", name, samples[1].goroutines, last.goroutines,
+			samples[1].heap>>10, last.heap>>10, samples[1].footprint, last.footprint)
+		if problem := grown(samples, served); problem != "" {
+			t.Errorf("%s, over %d requests: %s", name, served, problem)
+		}
+	}
+	if watched < 2 {
+		t.Error("no function's instance lived from the beginning to the end")
+	}
+	if len(p.errors) > 0 {
+		t.Errorf("%d errors in the log, the first:\n%s", len(p.errors), p.errors[0])
+	}
+}
+
+// grown says what is more at the end than after warming up, "" where nothing is. A single look may be unlucky: the middle one
+// of the last three counts, and of the first ones after warming up the largest.
+func grown(samples []sample, requests int64) string {
+	late := samples[len(samples)-3:]
+	early := samples[:2]
+	goroutines := func(s sample) int64 { return int64(s.goroutines) }
+	heap := func(s sample) int64 { return s.heap }
+	if was, is := most(early, goroutines), median(late, goroutines); is > was+steady {
+		return fmt.Sprintf("%d goroutines became %d", was, is)
+	}
+	if was, is := most(early, heap), median(late, heap); is > was+slack+leak*requests {
+		return fmt.Sprintf("a heap of %d KB became %d KB", was>>10, is>>10)
+	}
+	return ""
+}
+
+func most(samples []sample, of func(sample) int64) (value int64) {
+	for _, s := range samples {
+		value = max(value, of(s))
+	}
+	return value
+}
+
+func median(samples []sample, of func(sample) int64) int64 {
+	var values []int64
+	for _, s := range samples {
+		values = append(values, of(s))
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// round has users come and go for a time; then everybody has finished.
+func (tr *traffic) round(length time.Duration) {
+	ctx, cancel := context.WithTimeout(tr.t.Context(), length)
+	defer cancel()
+	var all sync.WaitGroup
+	for range users {
+		all.Go(func() {
+			for ctx.Err() == nil && !tr.t.Failed() {
+				tr.day(ctx)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// check holds an answer against the OpenAPI document, one at a time.
+func check(t *testing.T, method, path string, a platformtest.Answer) {
+	contract.Check(t, method, path, a.Status, a.Header, a.Body)
+}
+
+// field is a string of an answer's object; "" where it has none.
+func field(a platformtest.Answer, name string) string {
+	var object map[string]any
+	_ = json.Unmarshal(a.Body, &object) // an answer that is no object has none
+	text, _ := object[name].(string)
+	return text
+}
+
+// TestGrown has the judgement see a leak of a goroutine, and one of a kilobyte, for each request of five minutes, and
+// take the noise of caches for none.
+func TestGrown(t *testing.T) {
+	t.Parallel()
+	const requests = 30_000
+	for name, test := range map[string]struct {
+		goroutines, bytes int64 // for each request
+		bad               bool
+	}{
+		"nothing":     {0, 0, false},
+		"a goroutine": {1, 0, true},
+		"a kilobyte":  {0, 1 << 10, true},
+		"some bytes":  {0, 100, false},
+	} {
+		var samples []sample
+		for n := range int64(rounds) {
+			noise := (n * 7 % 3) * 2 << 20
+			done := n * requests / (rounds - 1)
+			samples = append(samples, sample{probe: probe{goroutines: int(100 + n*5%3 + done*test.goroutines), heap: 20<<20 + noise + done*test.bytes}})
+		}
+		if got := grown(samples, requests); (got != "") != test.bad {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
