@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // module writes a module of one package with two targets, of which the second fails on every input that it has not
@@ -37,7 +36,7 @@ func TestRun(t *testing.T) {
 	t.Parallel()
 	folder := module(t)
 	var table bytes.Buffer
-	f := fuzzer{folder: folder, each: 200 * time.Millisecond, workers: 1, table: &table}
+	f := fuzzer{folder: folder, each: "1000x", workers: 1, table: &table}
 
 	if err := f.run(t.Context(), []string{"./..."}, "Holds"); err != nil {
 		t.Fatalf("%v\n%s", err, table.String())
@@ -70,7 +69,7 @@ func TestRun(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	f := fuzzer{folder: module(t), each: time.Second, table: &bytes.Buffer{}}
+	f := fuzzer{folder: module(t), each: "1x", table: &bytes.Buffer{}}
 	for _, c := range []struct{ packages, only, want string }{
 		{"./...", "(", "-only"},
 		{"./...", "^nothing$", "no target of 2 matches"},
@@ -89,7 +88,12 @@ fuzz: elapsed: 3s, execs: 102 (34/sec), new interesting: 1 (total: 27)
 fuzz: elapsed: 4s, execs: 90210 (30036/sec), new interesting: 12 (total: 38)
 PASS
 `
-	if got := resultOf(out, "a/b"); got != (result{executions: 90210, interesting: 12}) {
+	got := resultOf(out, "a/b")
+	if got != (result{executions: 90210, interesting: 12}) || got.verdict(nil) != "ok" {
 		t.Errorf("%+v", got)
+	}
+	out, _, _ = strings.Cut(out, "fuzz: elapsed: 3s") // no time for more than what was known
+	if got := resultOf(out, "a/b").verdict(nil); got != "ok, the seeds alone" {
+		t.Error(got)
 	}
 }

@@ -11,15 +11,14 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
-	"time"
 )
 
 func main() {
-	each := flag.Duration("time", time.Minute, "how long each target runs")
+	each := flag.String("time", "60s", "how long each target runs, or how often: 1000x")
 	workers := flag.Int("parallel", 0, "workers of a target (default: one per core)")
 	only := flag.String("only", "", "regular expression: run the targets whose package and name match, as in shared/api.FuzzBody")
 	flag.Usage = func() {
-		_, _ = fmt.Fprintln(flag.CommandLine.Output(), "usage: fuzz [-time 60s] [-parallel n] [-only regexp] [packages]")
+		_, _ = fmt.Fprintln(flag.CommandLine.Output(), "usage: fuzz [-time 60s|1000x] [-parallel n] [-only regexp] [packages]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -39,7 +38,7 @@ func main() {
 // fuzzer is one run over the targets of the module that folder lies in.
 type fuzzer struct {
 	folder  string
-	each    time.Duration
+	each    string // as go test takes it
 	workers int
 	table   io.Writer
 }

@@ -14,7 +14,7 @@ import (
 
 // minimize bounds the time spent on making one input smaller. Go's default is a minute, in which a slow target on one
 // worker would try nothing new.
-const minimize = 2 * time.Second
+const minimize = 500 * time.Millisecond
 
 // result is what a target's run came to.
 type result struct {
@@ -25,6 +25,8 @@ type result struct {
 
 func (r result) verdict(err error) string {
 	switch {
+	case err == nil && r.executions == 0:
+		return "ok, the seeds alone"
 	case err == nil:
 		return "ok"
 	case r.seed != "":
@@ -37,7 +39,7 @@ func (r result) verdict(err error) string {
 // fuzz runs one target. Package testing takes one at a time, and leaves the input that fails in the package's testdata,
 // where every later `go test` tries it again.
 func (f *fuzzer) fuzz(ctx context.Context, t target) (result, error) {
-	args := []string{"test", "-run=^$", "-fuzz=^" + t.name + "$", "-fuzztime=" + f.each.String(), "-fuzzminimizetime=" + minimize.String()}
+	args := []string{"test", "-run=^$", "-fuzz=^" + t.name + "$", "-fuzztime=" + f.each, "-fuzzminimizetime=" + minimize.String()}
 	if f.workers > 0 {
 		args = append(args, "-parallel="+strconv.Itoa(f.workers))
 	}
