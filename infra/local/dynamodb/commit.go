@@ -43,9 +43,6 @@ func (p *pendingWrite) wait() error {
 // the wait: whoever then builds on this write is behind it in the log and can't
 // become durable without it.
 func (db *DB) apply(changes []change, also func(*pebble.Batch) error) (*pendingWrite, error) {
-	if err := db.folder.Room(); err != nil {
-		return nil, err
-	}
 	batch := db.folder.DB.NewBatch()
 	for i := range changes {
 		if err := changes[i].addTo(batch); err != nil {
@@ -212,6 +209,9 @@ func load(reader pebble.Reader, key []byte) (attr.Item, error) {
 // between. write returns when the change is durable.
 func (db *DB) write(t *table, key []byte, decide func(old attr.Item) (attr.Item, error)) (change, error) {
 	c := change{table: t, key: key}
+	if err := db.folder.Room(); err != nil {
+		return c, err
+	}
 	unlock := db.locks.lock(key)
 	pending, err := func() (*pendingWrite, error) {
 		defer unlock()
@@ -238,6 +238,9 @@ func (db *DB) write(t *table, key []byte, decide func(old attr.Item) (attr.Item,
 // sees all of them and sets what the items shall be, or fails. writeAll returns
 // when the changes are durable.
 func (db *DB) writeAll(changes []change, decide func() error, also func(*pebble.Batch) error) error {
+	if err := db.folder.Room(); err != nil {
+		return err
+	}
 	keys := make([][]byte, len(changes))
 	for i := range changes {
 		keys[i] = changes[i].key

@@ -78,6 +78,9 @@ func tokenAgeKey(second uint64, token string) []byte {
 // then it reports a replay. The same token for something else is an error, and
 // so is one whose transaction is still running.
 func (db *DB) once(t idempotencyToken, run func(also func(*pebble.Batch) error) error) (replayed bool, err error) {
+	if err := db.folder.Room(); err != nil { // the try before may be what waits for room
+		return false, err
+	}
 	if !db.tokens.begin(t.token) {
 		return false, &apiError{Type: typeInProgress, Message: "Transaction with the given request token is already in progress"}
 	}

@@ -1,0 +1,120 @@
+package soak
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"devplatform/infra/platformtest"
+)
+
+// small mounts a file system of so many bytes until the test ends. Where that is not allowed the test is skipped.
+func small(t *testing.T, bytes int) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := mount(dir, bytes); err != nil {
+		t.Skipf("can't mount a small file system here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := unmount(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fill takes all the room that there is, with a file of this name.
+func fill(t *testing.T, name string) {
+	t.Helper()
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	for piece := make([]byte, 1<<20); len(piece) > 0; {
+		if _, err = file.Write(piece); errors.Is(err, syscall.ENOSPC) {
+			piece = piece[:len(piece)/2]
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestDiskFull runs the platform on a disk that something else fills. Writes are answered as what is to be tried again, reads
+// go on, the log says once which disk it is; when there is room the platform goes on by itself; and after a kill, everything
+// that was acknowledged before and since is there.
+func TestDiskFull(t *testing.T) {
+	disk := small(t, 96<<20)
+	data := filepath.Join(disk, "data")
+	p := platformtest.StartIn(t, data)
+	ada := platformtest.NewClient(t, p.URL)
+	ada.SignUp("ada")
+	project := ada.NewProject("Crowded", nil)
+	noise := make([]byte, 150_000)
+	_, _ = rand.Read(noise)
+	content := base64.StdEncoding.EncodeToString(noise)
+	acknowledged := map[string]string{}
+	save := func(name string) platformtest.Answer {
+		a := ada.Save(project, name, name+content)
+		if a.Status == http.StatusCreated {
+			acknowledged[name] = name + content
+		}
+		return a
+	}
+	for n := range 10 {
+		save(fmt.Sprintf("/before/%d.txt", n)).Want(t, http.StatusCreated)
+	}
+
+	filler := filepath.Join(disk, "filler")
+	fill(t, filler)
+	refused := 0
+	for n := 0; refused < 3; n++ { // what is set aside for the log takes some
+		if n == 1000 {
+			t.Fatal("there is always room")
+		}
+		if a := save(fmt.Sprintf("/during/%d.txt", n)); a.Status != http.StatusCreated {
+			a.WantError(t, http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
+			refused++
+		}
+	}
+	ada.Do("GET", "/api/auth/me", "").Want(t, http.StatusOK)
+	readAll(t, ada, project, acknowledged)
+	ada.Do("GET", "/api/projects/"+project+"/events", "").Want(t, http.StatusOK)
+	if got := strings.Count(p.Log.String(), "dynamodb: the disk is full: writes are refused until there is room in "+data); got != 1 {
+		t.Errorf("the log says it %d times", got)
+	}
+
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	platformtest.EventuallyWithin(t, answerTime, "room", func() bool { return save("/after.txt").Status == http.StatusCreated })
+	if !strings.Contains(p.Log.String(), "dynamodb: there is room again in ") {
+		t.Error("the log does not say that there is room again")
+	}
+	readAll(t, ada, project, acknowledged)
+	p.Kill()
+
+	p = platformtest.StartIn(t, data)
+	bob := platformtest.NewClient(t, p.URL)
+	bob.Login("ada").Want(t, http.StatusOK)
+	readAll(t, bob, project, acknowledged)
+	t.Logf("%d files were acknowledged, and are there", len(acknowledged))
+}
+
+// readAll reads every file as it was saved.
+func readAll(t *testing.T, c *platformtest.Client, project string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		a := c.Do("GET", "/api/projects/"+project+"/files?path="+name, "")
+		if got := field(a, "content"); a.Status != http.StatusOK || got != content {
+			t.Fatalf("%s: %d, %d bytes, want %d", name, a.Status, len(got), len(content))
+		}
+	}
+}
