@@ -2,12 +2,12 @@ package api
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // addExamples puts examples beside the schemas of a body: those given, else one made of the fields' examples.
@@ -47,7 +47,7 @@ func (d *document) example(schema *huma.Schema, given any) (any, error) {
 	if err := marshal(&data, given); err != nil {
 		return nil, fmt.Errorf("example: %w", err)
 	}
-	return json.RawMessage(data.Bytes()), nil
+	return jsontext.Value(data.Bytes()), nil
 }
 
 // exampleOf makes a value of the examples of a schema's fields. There is none where a field that is required has no example; one that is

@@ -1,11 +1,11 @@
 package api
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
 )
 
 // share keeps what several operations say in the same words once, among the components, and refers to it: errors, and parameters that are

@@ -2,10 +2,10 @@ package api
 
 import (
 	"bytes"
-	"encoding/json"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Webhook is a request that the service makes, and somebody else answers. It is in the document alone.
@@ -34,7 +34,7 @@ func DescribeWebhook[Headers any](h huma.API, hook Webhook) {
 		DefaultStatus: http.StatusOK,
 		Security:      []map[string][]string{{}},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-			jsonType: {Schema: hook.Payload, Example: json.RawMessage(example.Bytes())},
+			jsonType: {Schema: hook.Payload, Example: jsontext.Value(example.Bytes())},
 		}},
 	}
 	huma.Register[Headers, struct{}](unserved{h, hook}, declared, nil)
