@@ -143,7 +143,8 @@ func FuzzConfig(f *testing.F) {
 		}
 		for _, raw := range []string{p.urls.authorize, p.urls.token, p.urls.user} {
 			u, err := url.Parse(raw)
-			if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && private(u.Hostname())) {
+			inClear := u == nil || u.Scheme == "http" && !private(u.Hostname())
+			if err != nil || u.Host == "" || u.User != nil || inClear || u.Scheme != "https" && u.Scheme != "http" {
 				t.Fatalf("%q: %v", raw, err)
 			}
 		}
