@@ -19,6 +19,8 @@ import (
 
 const (
 	crowd = 10_000
+	// memoryOfConnection is what a connection at rest may cost, in bytes.
+	memoryOfConnection = 100 << 10
 	// answerTime is longer than the gateway lets anybody wait: 10 s for an instance, 29 s for an answer.
 	answerTime = time.Minute
 )
@@ -30,10 +32,11 @@ func TestTenThousandConnections(t *testing.T) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Cur < crowd+4096+1000 {
 		t.Skipf("this machine lets a process open %d files (%v): too few for %d connections", files.Cur, err, crowd)
 	}
-	p := platformtest.Start(t)
-	platformtest.NewClient(t, p.URL).Do("GET", "/api/auth/me", "").WantError(t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
-	before := look(t, p.Command.Process.Pid)
-	address, err := url.Parse(p.URL)
+	p := start(t)
+	platformtest.NewClient(t, p.url).Do("GET", "/api/auth/me", "").WantError(t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
+	before := look(t, p.pid)
+	held, _ := p.ask(t, p.pid)
+	address, err := url.Parse(p.url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +67,7 @@ func TestTenThousandConnections(t *testing.T) {
 		t.FailNow()
 	}
 	defer all(100, func(n int) { _ = clients[n].Close() })
-	resting := look(t, p.Command.Process.Pid)
+	resting := look(t, p.pid)
 	if connected := resting.files - before.files; connected < crowd {
 		t.Errorf("only %d connections are open at once", connected)
 	}
@@ -77,7 +80,7 @@ func TestTenThousandConnections(t *testing.T) {
 	other := make(chan struct{})
 	go func() {
 		defer close(other)
-		one := platformtest.NewClient(t, p.URL)
+		one := platformtest.NewClient(t, p.url)
 		for range 3 {
 			a, err := one.Try("GET", "/api/auth/me", "")
 			served.Store(err == nil && (a.Status == http.StatusUnauthorized || a.Status == http.StatusTooManyRequests))
@@ -98,10 +101,18 @@ func TestTenThousandConnections(t *testing.T) {
 	}
 
 	all(100, func(n int) { _ = clients[n].Close() })
-	platformtest.EventuallyWithin(t, time.Minute, "the platform's files", func() bool { return look(t, p.Command.Process.Pid).files <= before.files+1000 })
-	platformtest.NewClient(t, p.URL).Do("GET", "/api/auth/me", "").WantError(t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
-	after := look(t, p.Command.Process.Pid)
-	t.Logf("before %v; with all of them %v; after %v", before, resting, after)
+	platformtest.EventuallyWithin(t, time.Minute, "the end of the connections", func() bool {
+		return look(t, p.pid).files <= before.files+1000
+	})
+	platformtest.EventuallyWithin(t, time.Minute, "the end of what served them", func() bool {
+		holds, _ := p.ask(t, p.pid)
+		return holds.goroutines <= held.goroutines+1000 && holds.heap <= held.heap+20<<20
+	})
+	platformtest.NewClient(t, p.url).Do("GET", "/api/auth/me", "").WantError(t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
+	after := look(t, p.pid)
+	holds, _ := p.ask(t, p.pid)
+	t.Logf("before: %v, %d goroutines, heap %d KB; with all of them: %v; after: %v, %d goroutines, heap %d KB",
+		before, held.goroutines, held.heap>>10, resting, after, holds.goroutines, holds.heap>>10)
 }
 
 type client struct {

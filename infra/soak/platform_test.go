@@ -36,52 +36,67 @@ type probe struct {
 	heap       int64
 }
 
-// build makes the platform and the functions, each with the probe in it, and answers their folder.
-func build(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
+// built makes the platform and the functions once, each with the probe in it, and answers their folder. They are without the
+// race detector, which takes many times the memory.
+var built = sync.OnceValues(func() (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "soak-"); err != nil {
+		return "", err
+	}
 	file, err := filepath.Abs("probe/probe.go.txt")
 	if err != nil {
-		t.Fatal(err)
+		return dir, err
 	}
 	mains, err := filepath.Glob(filepath.Join(platformtest.Root, "functions/*/main.go"))
-	if err != nil || len(mains) == 0 {
-		t.Fatalf("no functions: %v", err)
+	if err != nil {
+		return dir, err
 	}
 	replace := map[string]string{}
 	for _, name := range append(mains, filepath.Join(platformtest.Root, "infra/local/main.go")) {
 		path, err := filepath.Abs(filepath.Join(filepath.Dir(name), "soak_probe.go"))
 		if err != nil {
-			t.Fatal(err)
+			return dir, err
 		}
 		replace[path] = file
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
-		t.Fatal(err)
+		return dir, err
 	}
 	overlay := filepath.Join(dir, "overlay.json")
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
-		t.Fatal(err)
+		return dir, err
 	}
 	command := exec.Command("go", "build", "-tags=lambda.norpc", "-overlay", overlay, "-o", dir+"/", "./infra/local", "./functions/...")
 	command.Dir = platformtest.Root
 	if output, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, output)
+		return dir, fmt.Errorf("go build: %w\n%s", err, output)
 	}
-	return dir
+	return dir, nil
+})
+
+// TestMain removes what was built.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, _ := built(); dir != "" {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
 }
 
 // start runs the platform until the test ends.
-func start(t *testing.T) *platform {
+func start(t *testing.T, env ...string) *platform {
 	t.Helper()
-	bin := build(t)
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
 	p := &platform{dir: t.TempDir(), probes: map[int]probe{}, names: map[int]string{}}
 	command := exec.Command(filepath.Join(bin, "local"), "-functions", bin)
 	command.Dir = platformtest.Root
 	command.Env = append(os.Environ(), "PORT=0", "AWS_PORT=0", "DATA_DIR="+p.dir, "COOKIE_PLAIN_HTTP=true", "WEBHOOK_ALLOW_PRIVATE=true",
 		"LIMIT_LOGIN_IP=1000000", "LIMIT_SIGNUP_IP=1000000", "LIMIT_LOGIN_PAIR=1000000", "LIMIT_AI_MINUTE=1000000", "AI_MONTHLY_TOKENS=1000000000",
-		"AI_GLOBAL_MONTHLY_TOKENS=1000000000", "AI_PROVIDER=scaffold", "AI_MODEL=", "LAMBDA_CONCURRENCY=4")
+		"AI_GLOBAL_MONTHLY_TOKENS=1000000000", "AI_PROVIDER=scaffold", "AI_MODEL=")
+	command.Env = append(command.Env, env...)
 	stdout, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func TestSoak(t *testing.T) {
 			t.Fatalf("SOAK=%s: %v", text, err)
 		}
 	}
-	p := start(t)
+	p := start(t, "LAMBDA_CONCURRENCY=4")
 	look(t, p.pid) // or skip
 	tr := &traffic{t: t, p: p, receiver: hooktest.New(t)}
 	history := map[int][]sample{} // by process, one a round since it is there
