@@ -132,7 +132,7 @@ func count(batch *pebble.Batch, number uint32, before, after attr.Item, oldSize,
 	if delta == (counters{}) {
 		return nil
 	}
-	return batch.Merge(spaceKey(spaceCounters, number), delta.append(nil), nil) //nolint:wrapcheck // apply names it
+	return batch.Merge(spaceKey(spaceCounters, number), delta.encode(), nil) //nolint:wrapcheck // apply names it
 }
 
 // entry is an item's projection into the index; nil when the item is not in it.

@@ -22,8 +22,8 @@ var counterMerger = &pebble.Merger{
 // counters are the number of items and the sum of their sizes in bytes.
 type counters struct{ items, bytes int64 }
 
-func (c counters) append(dst []byte) []byte {
-	return binary.AppendVarint(binary.AppendVarint(dst, c.items), c.bytes)
+func (c counters) encode() []byte {
+	return binary.AppendVarint(binary.AppendVarint(nil, c.items), c.bytes)
 }
 
 func parseCounters(value []byte) (counters, error) {
@@ -52,4 +52,4 @@ func (s *counterSum) add(value []byte) error {
 func (s *counterSum) MergeNewer(value []byte) error { return s.add(value) }
 func (s *counterSum) MergeOlder(value []byte) error { return s.add(value) }
 
-func (s *counterSum) Finish(bool) ([]byte, io.Closer, error) { return s.append(nil), nil, nil }
+func (s *counterSum) Finish(bool) ([]byte, io.Closer, error) { return s.encode(), nil, nil }
