@@ -21,7 +21,7 @@ type result struct {
 	executions  int64
 	interesting int64  // inputs that reached code which no earlier one had
 	seed        string // the failing input's file, inside the module
-	// outOfTime: package testing takes the end of its own time for a failure now and then (https://go.dev/issue/75804). A target that
+	// outOfTime: package testing takes the end of its own time for a failure now and then, when a busy machine has it see its own deadline before its workers do. A target that
 	// failed would have left its input.
 	outOfTime bool
 }
