@@ -26,9 +26,9 @@ func (s *story) arrived(d delivery) {
 	room := s.screen.width - 2 - right - 1 - length(left) - 1
 	subject = elide(subject, room)
 	pad := fmt.Sprintf("%*s", room-length(subject)+1, "")
-	s.screen.line("  " + s.screen.paint(cyan, left) + " " + subject + pad + s.screen.paint(class(d.status), fmt.Sprint(d.status)) +
-		fmt.Sprintf("%*s", right-3, milliseconds(d.took)))
-	s.screen.line(s.checked(d.id, fmt.Sprintf("attempt %d", d.attempt), d.checks))
+	s.screen.line("  "+s.screen.paint(cyan, left)+" "+subject+pad+s.screen.paint(class(d.status), fmt.Sprint(d.status))+
+		fmt.Sprintf("%*s", right-3, milliseconds(d.took)),
+		s.checked(d.id, fmt.Sprintf("attempt %d", d.attempt), d.checks))
 }
 
 // checked says which signatures of a delivery hold.

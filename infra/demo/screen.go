@@ -67,15 +67,17 @@ func (s *screen) paint(style style, text string) string {
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
 }
 
-// line writes a whole line, or keeps it until the open one has ended.
-func (s *screen) line(text string) {
+// line writes a whole line, or several with none of others between them; while one is open, they wait for its end.
+func (s *screen) line(texts ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open > 0 {
-		s.held = append(s.held, text)
+		s.held = append(s.held, texts...)
 		return
 	}
-	s.writeLine(text)
+	for _, text := range texts {
+		s.writeLine(text)
+	}
 }
 
 // writeLine puts a line above the one that is rewritten.
