@@ -171,22 +171,79 @@ func TestMakeWrites(t *testing.T) {
 	shell(t, dir, "make licences && diff infra/licences/README.md "+abs(t, "infra/licences/README.md"))
 }
 
-// TestMakeDeploy deploys with a SAM CLI that only notes how it was called, and builds a function as it would. The real one needs AWS.
-func TestMakeDeploy(t *testing.T) {
-	t.Parallel()
+// sam stands for the SAM CLI, and only notes how it was called. It builds a function as the real one would, and shows what it would upload
+// beside it.
+const sam = `#!/bin/sh
+echo sam "$@"
+for f in AuthFunction WebhookRetryFunction; do
+	case $1 in
+	build) rm -rf .aws-sam/build/$f && mkdir -p .aws-sam/build/$f && GOOS=linux GOARCH=arm64 go build -o .aws-sam/build/$f/bootstrap ./functions/webhook-retry ;;
+	deploy) echo "uploaded $(cat .aws-sam/build/$f/configuration)" ;;
+	esac || exit 1
+done
+`
+
+// withSAM makes a checkout, and gives what runs commands in it with that SAM CLI. The real one needs AWS.
+func withSAM(t testing.TB) (dir string, run func(script string) string) {
+	t.Helper()
 	dir, tools := checkout(t), t.TempDir()
-	write(t, filepath.Join(tools, "sam"), "#!/bin/sh\necho sam \"$@\"\nif [ \"$1\" = build ]; then GOOS=linux GOARCH=arm64 go build -o "+tools+"/bootstrap ./functions/webhook-retry; fi\n")
+	write(t, filepath.Join(tools, "sam"), sam)
 	if err := os.Chmod(filepath.Join(tools, "sam"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	printed := shell(t, dir, of(t, "sam"), "PATH="+tools+":"+os.Getenv("PATH"))
+	return dir, func(script string) string { return shell(t, dir, script, "PATH="+tools+":"+os.Getenv("PATH")) }
+}
+
+// TestMakeDeploy deploys as README says.
+func TestMakeDeploy(t *testing.T) {
+	t.Parallel()
+	dir, run := withSAM(t)
+	printed := run(of(t, "sam"))
 	for _, want := range []string{"sam build --config-env dev", "sam deploy --config-env dev", "sam build --config-env prod", "sam deploy --config-env prod"} {
 		if !strings.Contains(printed, want) {
 			t.Errorf("no %q in %s", want, printed)
 		}
 	}
-	if built, err := exec.Command("go", "version", "-m", filepath.Join(tools, "bootstrap")).Output(); err != nil || !strings.Contains(string(built), "-tags=lambda.norpc") || !strings.Contains(string(built), "GOARCH=arm64") {
+	bootstrap := filepath.Join(dir, ".aws-sam/build/WebhookRetryFunction/bootstrap")
+	if built, err := exec.Command("go", "version", "-m", bootstrap).Output(); err != nil || !strings.Contains(string(built), "-tags=lambda.norpc") || !strings.Contains(string(built), "GOARCH=arm64") {
 		t.Errorf("built as %s, %v", built, err)
+	}
+}
+
+var uploaded = regexp.MustCompile(`(?m)^uploaded ([0-9a-f]{40,})$`)
+
+// TestMakeDeployShipsParameters: what is uploaded of every function is new when a parameter is, or the template, as only new code makes
+// SAM publish a version; and it is the same when nothing is.
+func TestMakeDeployShipsParameters(t *testing.T) {
+	t.Parallel()
+	dir, run := withSAM(t)
+	deploy := func() string {
+		t.Helper()
+		sums := uploaded.FindAllStringSubmatch(run("make deploy"), -1)
+		if len(sums) != 2 || sums[0][1] != sums[1][1] {
+			t.Fatalf("uploaded beside two functions: %v", sums)
+		}
+		return sums[0][1]
+	}
+	last := deploy()
+	if again := deploy(); again != last {
+		t.Errorf("nothing changed, and %s became %s", last, again)
+	}
+	for _, change := range []struct{ file, old, now string }{
+		{"samconfig.toml", `"Stage=dev",`, `"Stage=dev", "AiModel=another",`},
+		{"template.yaml", "Timeout: 20", "Timeout: 21"},
+	} {
+		path := filepath.Join(dir, change.file)
+		text, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(text), change.old) {
+			t.Fatalf("%s has no %s: %v", change.file, change.old, err)
+		}
+		write(t, path, strings.Replace(string(text), change.old, change.now, 1))
+		sum := deploy()
+		if sum == last {
+			t.Errorf("%s changed, and what is uploaded did not", change.file)
+		}
+		last = sum
 	}
 }
 
