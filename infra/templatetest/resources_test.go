@@ -86,6 +86,24 @@ func TestDataOutlivesItsStack(t *testing.T) {
 	}
 }
 
+// TestAccessLogsRoleIsNoDefault: there is one such role for all gateways of an account in a region, which other stacks may have set, so that
+// no environment sets another unless somebody says so. An account takes one only when it has, or had, a gateway.
+func TestAccessLogsRoleIsNoDefault(t *testing.T) {
+	t.Parallel()
+	tpl := Source(t)
+	if fallback := tpl.Parameters["AccessLog"]["Default"]; fallback != "none" {
+		t.Errorf("AccessLog is %v where nothing is said", fallback)
+	}
+	for _, environment := range []string{"dev", "prod"} {
+		if given, is := overrides(t, environment, false)["AccessLog"]; is {
+			t.Errorf("samconfig.toml: %s sets AccessLog=%s by itself", environment, given)
+		}
+	}
+	if after := tpl.Resources["GatewayAccount"].DependsOn; after != "Api" {
+		t.Errorf("GatewayAccount comes after %v, and in a new account before there is a gateway", after)
+	}
+}
+
 // names are the properties that name resources, by type; what stands here by another property of the kind is a reference.
 var names = map[string]string{
 	"AWS::ApiGateway::RestApi": "Name", "AWS::CloudWatch::Alarm": "AlarmName", "AWS::CloudWatch::Dashboard": "DashboardName",

@@ -33,6 +33,7 @@ type Template struct {
 type Resource struct {
 	Type, Condition, DeletionPolicy, UpdateReplacePolicy string
 
+	DependsOn  any // a name, or a list of them
 	Properties map[string]any
 }
 
