@@ -1,4 +1,4 @@
-// Package infra carries what is kept of the product outside its code: for now the OpenAPI document.
+// Package infra carries what is kept of the product outside its code: the OpenAPI document.
 package infra
 
 import _ "embed"

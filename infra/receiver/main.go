@@ -1,5 +1,6 @@
 // Command receiver is the far end of a webhook, to try them out on one machine: it checks the signature of what it is sent and
-// prints it, a line an event. It is also the shortest true subscriber, and knows no more than README tells subscribers.
+// prints it, a line an event. It is also the shortest true subscriber, and knows no more than
+// shared/webhook/README.md tells subscribers.
 package main
 
 import (

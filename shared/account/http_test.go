@@ -46,7 +46,7 @@ func TestSignupLoginMeLogout(t *testing.T) {
 	b.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)
 }
 
-// DESIGN.md §3: calls to DynamoDB a request.
+// What a request may cost at most, in calls to DynamoDB.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

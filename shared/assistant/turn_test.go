@@ -202,7 +202,7 @@ func TestAnAnswerOfActionsAloneSaysWhatTheyAre(t *testing.T) {
 	}
 }
 
-// The budget (DESIGN §3): eight calls, and two more for what an action has to see beside what the prompt has.
+// The budget: eight calls to DynamoDB, and two more for what an action has to see beside what the prompt has.
 func TestCallsOfAChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.GlobalMonthlyTokens = 1 << 40 }))

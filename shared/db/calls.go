@@ -8,7 +8,7 @@ import (
 type callsKey struct{}
 
 // CountCalls hands out a context under which every call to DynamoDB is counted; the SDK's own repetitions are not.
-// The request log shows the number, and tests hold the budgets of DESIGN.md §3 by it.
+// The request log shows the number, and tests hold by it what each request may cost.
 func CountCalls(ctx context.Context) context.Context {
 	return context.WithValue(ctx, callsKey{}, new(atomic.Int64))
 }

@@ -19,7 +19,7 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// DESIGN.md §3: in DynamoDB calls, the session's included.
+// What a request costs, in calls to DynamoDB, the session's included.
 func TestCallsOfFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -82,7 +82,7 @@ func TestCreate(t *testing.T) {
 	delete(want, "files")
 	delete(want, "description")
 	if diff := cmp.Diff(want, listed.List("projects")[0], times); diff != "" {
-		t.Error("a list item has SPEC.md's fields and no more:", diff)
+		t.Error("a list item has a project's fields but files and description, and no more:", diff)
 	}
 	if _, has := listed.List("projects")[0]["lastOpenedAt"]; !has || len(listed.List("projects")[0]) != 7 {
 		t.Errorf("fields: %v", listed.List("projects")[0])

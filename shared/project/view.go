@@ -2,7 +2,7 @@ package project
 
 import "devplatform/shared/clock"
 
-// ProjectItem is a project in a list (SPEC.md §2).
+// ProjectItem is a project in a list.
 type ProjectItem struct {
 	ID           string          `json:"id" doc:"The project's id" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Name         string          `json:"name" doc:"Its name" example:"Café Déjà"`

@@ -19,7 +19,7 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// One event, one webhook, nothing in the way: one signed POST, the payload byte for byte, and no more calls than DESIGN.md allows.
+// One event, one webhook, nothing in the way: one signed POST, the payload byte for byte, and not a call too many.
 func TestADelivery(t *testing.T) {
 	t.Parallel()
 	calls, around := counting()

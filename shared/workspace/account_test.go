@@ -25,7 +25,7 @@ func join(t *testing.T, w *world, username string) *person {
 	return p
 }
 
-// With real accounts in front: what a request costs in all, the session included (DESIGN.md §3).
+// With real accounts in front: what a request costs in all, the session included.
 func TestWithAccounts(t *testing.T) {
 	t.Parallel()
 	var sessions *account.Sessions

@@ -71,7 +71,7 @@ const (
 	maxThroughput     = 1_000_000_000_000
 )
 
-// checkThroughput checks the members of a throughput.
+// check checks the members of a throughput.
 func (s *throughputSpec) check(v *violations, member string) {
 	if s == nil {
 		return
@@ -178,7 +178,7 @@ func joinNames[T any](list []T, name func(T) string) string {
 	return strings.Join(names, ", ")
 }
 
-// checkIndex checks one index against its table.
+// checkSchema checks one index against its table.
 func (s *indexSpec) checkSchema(attributes []attributeDefinition, onDemand bool) error {
 	if err := checkKeySchema(s.KeySchema, attributes, true); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 // building a map of them.
 const smallSet = 8
 
-// firstDuplicate says whether any two members have the same key.
+// hasDuplicate says whether any two members have the same key.
 func hasDuplicate[T any, K comparable](members []T, key func(T) K) bool {
 	if len(members) <= smallSet {
 		for i, a := range members {
