@@ -86,14 +86,14 @@ func (s *Service) registerProjects(h huma.API) {
 		ID: "listProjects", Method: http.MethodGet, Path: projectsPath, Tag: tagProjects, Session: true,
 		Summary:     "The caller's projects in all their workspaces",
 		Description: "Last opened first; of those opened at the same moment the one created last. A private project is listed for its creator and for the workspace's admins and owners. Public projects of other workspaces are not listed.",
-		Errors:      []*api.Error{errNoWorkspace},
+		Errors:      []*api.Error{workspace.ErrNotFound},
 	}, s.handleList)
 	api.Register(h, api.Operation{
 		ID: "createProject", Method: http.MethodPost, Path: projectsPath, Tag: tagProjects, Session: true, Status: http.StatusCreated,
 		Summary:     "Create a project",
 		Description: "For members of the workspace and above. The slug is made of the name; where another project of the workspace has it, a number is added. Lengths are counted in Unicode code points.",
 		Errors: []*api.Error{
-			api.ValidationError(api.Invalid("name", workspace.CheckName(" "))), errNoWorkspace, ErrDenied,
+			api.ValidationError(api.Invalid("name", workspace.CheckName(" "))), workspace.ErrNotFound, ErrDenied,
 			errFullWorkspace(DefaultQuotas().Projects), api.ErrConflict,
 		},
 	}, s.handleCreate)

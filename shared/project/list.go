@@ -72,7 +72,7 @@ func (s *Service) places(ctx context.Context, userID, workspaceID string) ([]wor
 	}
 	member, err := s.store.membership(ctx, workspaceID, userID)
 	if errors.Is(err, db.ErrNotFound) {
-		return nil, errNoWorkspace
+		return nil, workspace.ErrNotFound
 	}
 	return []workspace.Membership{member}, err
 }

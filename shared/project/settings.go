@@ -14,8 +14,6 @@ import (
 	"devplatform/shared/workspace"
 )
 
-var errNoWorkspace = api.NewError(api.CodeWorkspaceNotFound, "There is no such workspace.")
-
 func errFullWorkspace(quota int) *api.Error {
 	return api.NewError(api.CodeQuotaExceeded, fmt.Sprintf("The workspace has its %d projects. Delete one first.", quota))
 }
@@ -65,7 +63,7 @@ func (s *Service) create(ctx context.Context, in newProject) (opened, error) {
 			place := workspace.Workspace{ID: member.WorkspaceID, Name: member.Name}
 			return opened{project: p, member: member, place: place}, nil
 		case errors.Is(err, db.ErrNotFound):
-			return opened{}, errNoWorkspace.WithCause(err)
+			return opened{}, workspace.ErrNotFound.WithCause(err)
 		case errors.Is(err, errFull):
 			return opened{}, errFullWorkspace(s.quotas.Projects).WithCause(err)
 		case !errors.Is(err, errSlugTaken):
@@ -82,7 +80,7 @@ func (s *Service) placeOf(ctx context.Context, userID string, workspaceID *strin
 	if workspaceID != nil {
 		member, err := s.store.membership(ctx, *workspaceID, userID)
 		if errors.Is(err, db.ErrNotFound) {
-			return member, errNoWorkspace
+			return member, workspace.ErrNotFound
 		}
 		return member, err
 	}
@@ -95,7 +93,7 @@ func (s *Service) placeOf(ctx context.Context, userID string, workspaceID *strin
 			return member, nil
 		}
 	}
-	return workspace.Membership{}, errNoWorkspace
+	return workspace.Membership{}, workspace.ErrNotFound
 }
 
 // anotherSlug is one that was free a moment ago, after an attempt for one that was not.

@@ -75,7 +75,7 @@ func (s *Service) settle(ctx context.Context, workspaceID, projectID *string) (s
 	case projectID != nil:
 		return s.settleProject(ctx, workspaceID, *projectID)
 	case workspaceID != nil:
-		return *workspaceID, s.administers(ctx, *workspaceID, errNoWorkspace)
+		return *workspaceID, s.administers(ctx, *workspaceID, workspace.ErrNotFound)
 	}
 	all, err := s.places.memberships(ctx, api.CallerFrom(ctx).UserID)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Service) settle(ctx context.Context, workspaceID, projectID *string) (s
 			return member.WorkspaceID, nil
 		}
 	}
-	return "", errNoWorkspace
+	return "", workspace.ErrNotFound
 }
 
 func (s *Service) settleProject(ctx context.Context, workspaceID *string, projectID string) (string, error) {

@@ -101,7 +101,7 @@ func (s *Service) move(ctx context.Context, d Delivery, decide func(Delivery, ti
 			return stored, err == nil, err
 		}
 		if !patient(ctx, attempt) {
-			return d, false, errMeanwhile.WithCause(err)
+			return d, false, api.ErrConflict.WithCause(err)
 		}
 		if d, err = s.store.delivery(ctx, d.WebhookID, d.ID); err != nil {
 			return d, false, err

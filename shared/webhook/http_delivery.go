@@ -147,7 +147,7 @@ func (s *Service) registerDeliveries(h huma.API) {
 		ID: "redeliver", Method: http.MethodPost, Path: deliveryPath + "/redeliver", Tag: tag, Session: true, Status: http.StatusAccepted,
 		Summary:     "Send a delivery again",
 		Description: "Whatever its status, and whether or not the webhook is active; if that fails and the webhook is active, it is tried again as a new delivery is. At most 10 a minute a webhook.",
-		Errors:      append([]*api.Error{errMeanwhile, errOften}, deliveryErrors...),
+		Errors:      append([]*api.Error{api.ErrConflict, errOften}, deliveryErrors...),
 		Examples:    redeliverExamples,
 	}, s.handleRedeliver)
 	api.Register(h, api.Operation{

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"devplatform/shared/api"
+	"devplatform/shared/workspace"
 )
 
 type newWebhookInput struct {
@@ -74,7 +75,7 @@ func (s *Service) registerWebhooks(h huma.API) {
 		Summary:     "Subscribe to events",
 		Description: "For admins and owners of the workspace, which has at most 20 webhooks. Workspace and project are settled for good. Events that happened before are not delivered.",
 		Errors: []*api.Error{
-			errBadURL, errNoWorkspace, errNoProject, errDenied, errFull(maxWebhooks), errMeanwhile,
+			errBadURL, workspace.ErrNotFound, errNoProject, errDenied, errFull(maxWebhooks), api.ErrConflict,
 		},
 		Examples: createExamples,
 	}, s.handleCreate)
@@ -82,21 +83,21 @@ func (s *Service) registerWebhooks(h huma.API) {
 		ID: "listWebhooks", Method: http.MethodGet, Path: webhooksPath, Tag: tag, Session: true,
 		Summary:     "The webhooks of every workspace that the caller administers",
 		Description: "With workspaceId, members of that workspace below admin are denied.",
-		Errors:      []*api.Error{errNoWorkspace, errDenied},
+		Errors:      []*api.Error{workspace.ErrNotFound, errDenied},
 		Examples:    listExamples,
 	}, s.handleList)
 	api.Register(h, api.Operation{
 		ID: "updateWebhook", Method: http.MethodPut, Path: webhookPath, Tag: tag, Session: true,
 		Summary:     "Change a webhook's settings",
 		Description: "An absent field stays as it is. Another url, or a return to active, forgets what was known of the endpoint's health. A new secret leaves the one before valid for 24 hours: until then both sign the Standard Webhooks header.",
-		Errors:      []*api.Error{errBadURL, errNoWebhook, errDenied, errMeanwhile},
+		Errors:      []*api.Error{errBadURL, errNoWebhook, errDenied, api.ErrConflict},
 		Examples:    updateExamples,
 	}, s.handleUpdate)
 	api.Register(h, api.Operation{
 		ID: "deleteWebhook", Method: http.MethodDelete, Path: webhookPath, Tag: tag, Session: true,
 		Summary:     "Delete a webhook for ever",
 		Description: "Its deliveries go with it, and nothing more is sent; an attempt that is under way may still arrive.",
-		Errors:      []*api.Error{errNoWebhook, errDenied, errMeanwhile},
+		Errors:      []*api.Error{errNoWebhook, errDenied, api.ErrConflict},
 		Examples:    func() api.Examples { return api.Examples{Response: webhookDeleted} },
 	}, s.handleDelete)
 }

@@ -48,7 +48,7 @@ func (s *Service) list(ctx context.Context, workspaceID string, page api.PageInp
 // administered are the ids of the workspaces whose webhooks the caller may work on, or of the one that is asked for.
 func (s *Service) administered(ctx context.Context, workspaceID string) ([]string, error) {
 	if workspaceID != "" {
-		return []string{workspaceID}, s.administers(ctx, workspaceID, errNoWorkspace)
+		return []string{workspaceID}, s.administers(ctx, workspaceID, workspace.ErrNotFound)
 	}
 	members, err := s.places.memberships(ctx, api.CallerFrom(ctx).UserID)
 	if err != nil {

@@ -13,13 +13,11 @@ import (
 )
 
 var (
-	errNoWebhook   = api.NewError(api.CodeWebhookNotFound, "There is no such webhook.")
-	errNoDelivery  = api.NewError(api.CodeDeliveryNotFound, "There is no such delivery.")
-	errNoWorkspace = api.NewError(api.CodeWorkspaceNotFound, "There is no such workspace.")
-	errNoProject   = api.NewError(api.CodeProjectNotFound, "There is no such project.")
-	errDenied      = api.NewError(api.CodeAccessDenied, "Webhooks are for the admins and owners of a workspace.")
-	errInactive    = api.NewError(api.CodeConflict, "The webhook is not active. Activate it first: what failed is sent again then.")
-	errMeanwhile   = api.NewError(api.CodeConflict, "Somebody else changed this at the same time. Please try again.")
+	errNoWebhook  = api.NewError(api.CodeWebhookNotFound, "There is no such webhook.")
+	errNoDelivery = api.NewError(api.CodeDeliveryNotFound, "There is no such delivery.")
+	errNoProject  = api.NewError(api.CodeProjectNotFound, "There is no such project.")
+	errDenied     = api.NewError(api.CodeAccessDenied, "Webhooks are for the admins and owners of a workspace.")
+	errInactive   = api.NewError(api.CodeConflict, "The webhook is not active. Activate it first: what failed is sent again then.")
 )
 
 func errFull(quota int) *api.Error {

@@ -158,7 +158,7 @@ func (s *Service) update(ctx context.Context, webhookID string, in settings, sec
 		case !errors.Is(err, errRevised):
 			return w, "", err
 		case !patient(ctx, attempt):
-			return w, "", errMeanwhile.WithCause(err)
+			return w, "", api.ErrConflict.WithCause(err)
 		}
 	}
 }

@@ -58,14 +58,14 @@ func (s *Service) registerMembers(h huma.API) {
 	api.Register(h, api.Operation{
 		ID: "listMembers", Method: http.MethodGet, Path: "/api/workspaces/{id}/members", Tag: tag, Session: true,
 		Summary: "The members of a workspace", Description: "For all its members.",
-		Errors: []*api.Error{errNoWorkspace},
+		Errors: []*api.Error{ErrNotFound},
 	}, s.handleListMembers)
 	api.Register(h, api.Operation{
 		ID: "addMember", Method: http.MethodPost, Path: "/api/workspaces/{id}/members", Tag: tag, Session: true, Status: http.StatusCreated,
 		Summary:     "Add a member",
 		Description: "For admins and owners, who grant no role above their own. Emits member.added.",
 		Errors: []*api.Error{
-			api.ValidationError(api.Invalid("username", "is required")), errNoWorkspace, errNobody, errDenied, errRank,
+			api.ValidationError(api.Invalid("username", "is required")), ErrNotFound, errNobody, errDenied, errRank,
 			errMember, errMeanwhile, errTheirQuota(MaxMemberships),
 		},
 	}, s.handleAddMember)
@@ -73,14 +73,14 @@ func (s *Service) registerMembers(h huma.API) {
 		ID: "updateMember", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
 		Summary:     "Change a member's role",
 		Description: "For admins and owners, who change and grant no role above their own. The last owner stays one.",
-		Errors:      []*api.Error{errNoWorkspace, errNoMember, errDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
+		Errors:      []*api.Error{ErrNotFound, errNoMember, errDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
 	}, s.handleUpdateMember)
 	api.Register(h, api.Operation{
 		ID: "removeMember", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
 		Summary: "Remove a member, or leave",
 		Description: "Admins and owners remove others with no role above their own; everybody may remove themselves. The last owner stays, " +
 			"and so does the person whom a personal workspace belongs to. Takes effect at once. Emits member.removed.",
-		Errors:   []*api.Error{errNoWorkspace, errNoMember, errDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
+		Errors:   []*api.Error{ErrNotFound, errNoMember, errDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
 		Examples: func() api.Examples { return api.Examples{Response: memberRemoved} },
 	}, s.handleRemoveMember)
 }

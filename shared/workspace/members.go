@@ -113,7 +113,7 @@ func (s *Service) Remove(ctx context.Context, caller api.Caller, workspaceID, us
 func (s *Service) place(ctx context.Context, workspaceID, userID string) (Membership, error) {
 	by, err := s.store.member(ctx, workspaceID, userID)
 	if errors.Is(err, db.ErrNotFound) || (err == nil && !by.Role.May(Read)) {
-		return Membership{}, errNoWorkspace
+		return Membership{}, ErrNotFound
 	}
 	return by, err
 }
@@ -125,7 +125,7 @@ func (s *Service) places(ctx context.Context, workspaceID, userID, memberID stri
 		return Membership{}, nil, err
 	}
 	if by == nil || !by.Role.May(Read) {
-		return Membership{}, nil, errNoWorkspace
+		return Membership{}, nil, ErrNotFound
 	}
 	return *by, of, nil
 }

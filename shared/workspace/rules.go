@@ -30,8 +30,10 @@ func CheckName(name string) string {
 	return ""
 }
 
+// ErrNotFound is the answer about a workspace that does not exist, or that the caller may not know of.
+var ErrNotFound = api.NewError(api.CodeWorkspaceNotFound, "There is no such workspace.")
+
 var (
-	errNoWorkspace = api.NewError(api.CodeWorkspaceNotFound, "There is no such workspace.")
 	errNoMember    = api.NewError(api.CodeMemberNotFound, "There is no such member in this workspace.")
 	errDenied      = api.NewError(api.CodeAccessDenied, "Your role in this workspace does not allow this.")
 	errRank        = api.NewError(api.CodeAccessDenied, "Nobody can grant, change or remove a role above their own.")
