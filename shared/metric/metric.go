@@ -31,11 +31,6 @@ type Value struct {
 	Values []float64
 }
 
-// One is the metric with one value.
-func One(name string, unit Unit, value float64) Value {
-	return Value{Name: name, Unit: unit, Values: []float64{value}}
-}
-
 // Metrics tells the metrics of one namespace. It is safe for concurrent use.
 type Metrics struct {
 	logger    *slog.Logger

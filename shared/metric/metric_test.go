@@ -30,9 +30,14 @@ func put(t *testing.T, namespace string, values ...metric.Value) []string {
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 }
 
+// attempts is a metric with one value.
+func attempts(n float64) metric.Value {
+	return metric.Value{Name: "Attempts", Unit: metric.Count, Values: []float64{n}}
+}
+
 func TestALineOfMetrics(t *testing.T) {
 	t.Parallel()
-	lines := put(t, "devplatform", metric.One("Attempts", metric.Count, 3), metric.Value{Name: "Latency", Unit: metric.Milliseconds, Values: []float64{1, 2.5}})
+	lines := put(t, "devplatform", attempts(3), metric.Value{Name: "Latency", Unit: metric.Milliseconds, Values: []float64{1, 2.5}})
 	if len(lines) != 1 {
 		t.Fatalf("%q", lines)
 	}
@@ -46,7 +51,7 @@ func TestALineOfMetrics(t *testing.T) {
 
 func TestNothingToTell(t *testing.T) {
 	t.Parallel()
-	if lines := put(t, "", metric.One("Attempts", metric.Count, 3)); lines != nil {
+	if lines := put(t, "", attempts(3)); lines != nil {
 		t.Errorf("without a namespace: %q", lines)
 	}
 	nothing := []metric.Value{{Name: "A", Unit: metric.Count}, {Name: "B", Unit: metric.Seconds, Values: []float64{math.NaN(), math.Inf(1), math.Inf(-1)}}}

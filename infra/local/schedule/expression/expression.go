@@ -29,15 +29,11 @@ const (
 
 // Expression is a schedule expression that was understood.
 type Expression struct {
-	text  string
 	first time.Time     // of a rate that counts from somewhere
 	every time.Duration // of a rate
 	once  time.Time     // of at
 	cron  *cron
 }
-
-// String is the expression as it was written.
-func (e Expression) String() string { return e.text }
 
 // Rate tells whether it is a rate, which has to begin somewhere: see [Expression.From].
 func (e Expression) Rate() bool { return e.every > 0 }
@@ -90,7 +86,8 @@ func Parse(text string, dialect Dialect, zone *time.Location) (Expression, error
 	if !found || !closed {
 		return Expression{}, fmt.Errorf("schedule expression %q: write rate(…), cron(…) or at(…)", text)
 	}
-	e, err := Expression{text: text}, error(nil)
+	var e Expression
+	var err error
 	switch {
 	case kind == "rate":
 		e.every, err = parseRate(inner, dialect)
