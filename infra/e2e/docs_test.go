@@ -141,16 +141,17 @@ func (d *docsPage) well() {
 	}
 }
 
-// operationIDs are those of the document, by "GET /path".
+// operationIDs are those of the document, by "GET /path", and those of what it sends, by "POST file.created".
 func operationIDs(t testing.TB) map[string]string {
 	t.Helper()
 	var document struct {
-		Paths map[string]map[string]struct{ OperationID string }
+		Paths, Webhooks map[string]map[string]struct{ OperationID string }
 	}
 	if err := json.Unmarshal(infra.OpenAPI, &document); err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]string{}
+	maps.Copy(document.Paths, document.Webhooks) // no path begins like an event's type
 	for path, operations := range document.Paths {
 		for method, operation := range operations {
 			all[strings.ToUpper(method)+" "+path] = operation.OperationID
