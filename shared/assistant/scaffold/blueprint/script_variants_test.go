@@ -149,6 +149,25 @@ func TestASecondOfItsKindFindsAPlace(t *testing.T) {
 	}
 }
 
+// Names of which no ASCII is left but a kind: what is made of them has names that differ all the same.
+func TestNamesOfOtherScripts(t *testing.T) {
+	t.Parallel()
+	for _, f := range scripted {
+		for _, kind := range append([]Kind{Test}, kinds...) {
+			for _, words := range [][]string{{"项目", "form"}, {"项目", "list"}, {"项目", "page"}, {"項", "目", "form"}, {"\u0300", "form"}} {
+				s := Spec{Framework: f, Kind: kind, Name: words, Subject: Page}
+				r, err := Make(s)
+				if err != nil {
+					t.Fatalf("%+v: %v", s, err)
+				}
+				if found := problems(s, r); len(found) > 0 {
+					t.Errorf("%+v:\n%s", s, found[0])
+				}
+			}
+		}
+	}
+}
+
 func TestWhateverTheSpec(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
