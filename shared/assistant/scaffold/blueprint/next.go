@@ -147,7 +147,7 @@ func (m *nextMaker) content(main string, resource name, v *jsView) {
 		v.Imports["call"] = "/api/" + sentOrSame(resource, isEntry).plural().path()
 		return
 	case isEntry:
-		part := m.form(formOf(resource))
+		part := m.form(formOn(resource))
 		store, schema := m.records(m.with(fieldsOf(m.Spec, resource)), sent(resource), []string{"POST"})
 		action := m.action(main, store, schema)
 		v.Variant = "form page"

@@ -224,7 +224,7 @@ func (m *reactMaker) content(main string, resource name, v *jsView) {
 	switch {
 	case v.Has["missing"]:
 	case isForm(resource) || len(m.Fields) > 0 && !resource.isPlural():
-		part := m.form(formOf(resource))
+		part := m.form(formOn(resource))
 		client := m.client(m.with(fieldsOf(m.Spec, resource)), sent(resource), []string{"POST"})
 		v.Variant = "form page"
 		v.Imports["part"], v.Imports["partName"], v.Imports["partText"] = importPath(main, stem(part.path)), part.view.Name, resource.with("form").lower()
@@ -240,8 +240,8 @@ func (m *reactMaker) content(main string, resource name, v *jsView) {
 	}
 }
 
-// formOf is the name of the form on a page. Where a page's words are of another script, its noun tells them apart: else both were PageForm.
-func formOf(page name) name { return name{words: page.with("form").words, noun: "form"} }
+// formOn is the name of the form on a page. Where a page's words are of another script, its noun tells them apart: else both were PageForm.
+func formOn(page name) name { return name{words: page.with("form").words, noun: "form"} }
 
 // mainFirst moves the count last files, which are the main ones, before those that were made from index from on.
 func mainFirst(files []File, from, count int) []File {
