@@ -211,10 +211,26 @@ func TestUnreadable(t *testing.T) {
 		"header":           "GET /x HTTP/1.1\r\nHost: x\r\nA b: c\r\n\r\n",
 		"transfer coding":  "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
 		"request line":     "GET\r\n\r\n",
+		"expectation":      "POST /x HTTP/1.1\r\nHost: x\r\nExpect: pony\r\nContent-Length: 2\r\n\r\n{}",
+		"HTTP/1.0":         "POST /x HTTP/1.0\r\nExpect: pony\r\nContent-Length: 2\r\n\r\n{}",
 	} {
 		status, body := raw(t, server, request)
 		if status != http.StatusBadRequest || !strings.HasPrefix(body, `{"error":"Bad Request","id":"`) {
 			t.Errorf("%s: %d %s", name, status, body)
+		}
+	}
+}
+
+// TestOwn417 holds that a function's 417 is its own business, with a body and without.
+func TestOwn417(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{"", "mine"} {
+		server := serve(t, &function{answer: buffered(`{"statusCode":417,"body":"` + body + `"}`)}, gateway.Options{API: apiOf(anyRoute("/x"))})
+		for _, version := range []string{"1.0", "1.1"} {
+			status, got := raw(t, server, "GET /x HTTP/"+version+"\r\nHost: x\r\nConnection: close\r\n\r\n")
+			if status != http.StatusExpectationFailed || got != body {
+				t.Errorf("HTTP/%s: %d %q, want %q", version, status, got, body)
+			}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"regexp"
 	"strconv"
 	"sync"
 	"time"
@@ -48,8 +49,8 @@ type refusedKey struct{}
 
 // Listener wraps a listener, plain or to be wrapped in TLS, so that its connections are counted and limited together with
 // those of the gateway's other listeners, and so that what net/http refuses before the handler (a broken request line or
-// percent-encoding, headers beyond its limit, an unknown transfer coding) is answered in the shape of the API's gateway
-// responses, and not as text. On TLS connections net/http's own answer stands.
+// percent-encoding, headers beyond its limit, an unknown transfer coding or expectation) is answered in
+// the shape of the API's gateway responses, and not as text. On TLS connections net/http's own answer stands.
 func (g *Gateway) Listener(inner net.Listener) net.Listener {
 	return &listener{Listener: inner, gateway: g, closed: make(chan struct{})}
 }
@@ -112,23 +113,35 @@ func (c *conn) Close() error {
 // plainRefusal is how the head of an answer ends that net/http wrote itself: the handler's always have a date.
 var plainRefusal = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
 
+// unexpected is all of net/http's own answer to an Expect that it doesn't know: the handler's always have request ids.
+var unexpected = regexp.MustCompile(`^HTTP/1\.[01] 417 Expectation Failed\r\nConnection: close\r\nDate: [^\r]+\r\n(Content-Length: 0\r\n)?\r\n$`)
+
 // Write replaces net/http's own refusals, which it writes in one piece.
 func (c *conn) Write(b []byte) (int, error) {
-	if !bytes.HasPrefix(b, []byte("HTTP/1.1 ")) {
+	status, own := ownRefusal(b)
+	if !own {
 		return c.Conn.Write(b) //nolint:wrapcheck // a net.Conn's errors are looked at by net/http
-	}
-	line, _, found := bytes.Cut(b, []byte("\r\n"))
-	if !found || !bytes.HasPrefix(b[len(line):], plainRefusal) || len(line) < len("HTTP/1.1 400") {
-		return c.Conn.Write(b) //nolint:wrapcheck // as above
-	}
-	status, err := strconv.Atoi(string(line[len("HTTP/1.1 "):len("HTTP/1.1 400")]))
-	if err != nil {
-		return c.Conn.Write(b) //nolint:wrapcheck // as above
 	}
 	if _, err := c.Conn.Write(c.gateway.refusal(status, c.RemoteAddr())); err != nil {
 		return 0, err //nolint:wrapcheck // as above
 	}
 	return len(b), nil
+}
+
+// ownRefusal tells whether net/http refuses a request with b, and the status that it has for it.
+func ownRefusal(b []byte) (status int, own bool) {
+	if !bytes.HasPrefix(b, []byte("HTTP/1.")) {
+		return 0, false
+	}
+	line, _, found := bytes.Cut(b, []byte("\r\n"))
+	if !found || len(line) < len("HTTP/1.1 400") {
+		return 0, false
+	}
+	status, err := strconv.Atoi(string(line[len("HTTP/1.1 "):len("HTTP/1.1 400")]))
+	if err != nil {
+		return 0, false
+	}
+	return status, bytes.HasPrefix(b[len(line):], plainRefusal) || status == http.StatusExpectationFailed && unexpected.Match(b)
 }
 
 // CloseWrite lets net/http end a refused connection without losing the answer.
