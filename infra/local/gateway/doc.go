@@ -30,6 +30,7 @@
 //   - A body that is not UTF-8 is passed in base64 even where no binary media type matches; AWS would damage it.
 //   - The client's address is that of the TCP peer. X-Forwarded-For is passed on with the peer appended, and never believed.
 //   - A client that leaves does not stop its function, buffered or streamed: the answer is read to its end and dropped.
+//   - What net/http can't read as a request is refused in the API's shape on plain connections; over TLS it is refused as text.
 //   - The request id of the event is also the invocation's id, so that one id leads through gateway log, function log and
 //     response. On AWS they differ.
 package gateway
