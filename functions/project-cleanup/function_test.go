@@ -231,10 +231,10 @@ func TestABatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var when struct {
+		when, err := db.Decode[struct {
 			ExpiresAt int64 `dynamodbav:"expiresAt"`
-		}
-		if err := db.Decode(chunk, &when); err != nil {
+		}](chunk)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if in := time.Until(time.Unix(when.ExpiresAt, 0)); in > 30*24*time.Hour || in < 30*24*time.Hour-time.Minute {

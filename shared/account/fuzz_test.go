@@ -12,6 +12,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
@@ -176,29 +177,13 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return
 		}
-		stored[userRecord](t, item)
-		stored[emailRecord](t, item)
-		stored[usernameRecord](t, item)
-		stored[identityRecord](t, item)
-		stored[counterRecord](t, item)
-		stored[knownIPRecord](t, item)
-		stored[stateRecord](t, item)
-		stored[sessionRecord](t, item)
+		slicetest.Stored[userRecord](t, item)
+		slicetest.Stored[emailRecord](t, item)
+		slicetest.Stored[usernameRecord](t, item)
+		slicetest.Stored[identityRecord](t, item)
+		slicetest.Stored[counterRecord](t, item)
+		slicetest.Stored[knownIPRecord](t, item)
+		slicetest.Stored[stateRecord](t, item)
+		slicetest.Stored[sessionRecord](t, item)
 	})
-}
-
-// stored holds that a record which could be read comes back the same.
-func stored[T comparable](t *testing.T, item db.Item) {
-	t.Helper()
-	record, err := decode[T](item)
-	if err != nil {
-		return
-	}
-	written, err := db.Encode(record)
-	if err != nil {
-		t.Fatalf("%+v: %v", record, err)
-	}
-	if again, err := decode[T](written); err != nil || again != record {
-		t.Fatalf("%+v came back as %+v, %v", record, again, err)
-	}
 }

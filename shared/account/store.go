@@ -2,7 +2,6 @@ package account
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"devplatform/shared/clock"
@@ -98,15 +97,6 @@ func (s Session) record() sessionRecord {
 		CreatedAt: clock.Stamp(s.CreatedAt), LastSeenAt: clock.Stamp(s.LastSeenAt), ExpiresAt: s.ExpiresAt.Unix(),
 		UserAgent: s.UserAgent, IP: s.IP,
 	}
-}
-
-// decode reads an item of this package's own making: that it can't be read is a fault, not an absence.
-func decode[T any](item db.Item) (T, error) {
-	var record T
-	if err := db.Decode(item, &record); err != nil {
-		return record, fmt.Errorf("a stored %T: %w", record, err)
-	}
-	return record, nil
 }
 
 // writes collects the parts of a transaction. The first record that can't be encoded spoils them all.

@@ -38,7 +38,7 @@ func (s store) takeState(ctx context.Context, state, browser string) (stateRecor
 	if err != nil {
 		return stateRecord{}, fmt.Errorf("reading a sign-in: %w", err)
 	}
-	record, err := decode[stateRecord](item)
+	record, err := db.Decode[stateRecord](item)
 	if err != nil {
 		return stateRecord{}, err
 	}
@@ -61,7 +61,7 @@ func (s store) userOfIdentity(ctx context.Context, provider, subject string) (Us
 	if err != nil {
 		return User{}, fmt.Errorf("reading an identity: %w", err)
 	}
-	record, err := decode[identityRecord](item)
+	record, err := db.Decode[identityRecord](item)
 	if err != nil {
 		return User{}, err
 	}
@@ -91,7 +91,7 @@ func (s store) claimed(ctx context.Context, emails, usernames []string) (map[str
 		if !ok {
 			continue
 		}
-		record, err := decode[emailRecord](item)
+		record, err := db.Decode[emailRecord](item)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -59,7 +59,7 @@ func (s store) countOne(ctx context.Context, c counter) (used int, full bool, er
 	if err != nil {
 		return 0, false, fmt.Errorf("counting %s: %w", c.rule, err)
 	}
-	record, err := decode[counterRecord](item)
+	record, err := db.Decode[counterRecord](item)
 	return record.Hits, false, err
 }
 
@@ -111,14 +111,14 @@ func (s store) login(ctx context.Context, email, ip string, counters []counter, 
 	}
 	state := loginState{used: make(map[db.Key]int, len(counters))}
 	if item, ok := items[emailKey]; ok {
-		record, err := decode[emailRecord](item)
+		record, err := db.Decode[emailRecord](item)
 		if err != nil {
 			return loginState{}, err
 		}
 		state.credential = Credential(record)
 	}
 	if item, ok := items[ipKey]; ok {
-		record, err := decode[knownIPRecord](item)
+		record, err := db.Decode[knownIPRecord](item)
 		if err != nil {
 			return loginState{}, err
 		}
@@ -126,7 +126,7 @@ func (s store) login(ctx context.Context, email, ip string, counters []counter, 
 		state.freshIP = time.Unix(record.ExpiresAt, 0).Sub(now) > knownIPRefresh
 	}
 	for _, key := range keys[2:] {
-		record, err := decode[counterRecord](items[key])
+		record, err := db.Decode[counterRecord](items[key])
 		if err != nil {
 			return loginState{}, err
 		}

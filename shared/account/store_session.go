@@ -22,11 +22,11 @@ func (s store) session(ctx context.Context, userID, sessionID string) (Session, 
 	if items[sessionKey] == nil || items[userKey] == nil {
 		return Session{}, User{}, db.ErrNotFound
 	}
-	session, err := decode[sessionRecord](items[sessionKey])
+	session, err := db.Decode[sessionRecord](items[sessionKey])
 	if err != nil {
 		return Session{}, User{}, err
 	}
-	user, err := decode[userRecord](items[userKey])
+	user, err := db.Decode[userRecord](items[userKey])
 	if err != nil {
 		return Session{}, User{}, err
 	}
@@ -67,7 +67,7 @@ func (s store) endLiveSession(ctx context.Context, user User, sessionID string, 
 	if err != nil {
 		return fmt.Errorf("reading a session: %w", err)
 	}
-	record, err := decode[sessionRecord](item)
+	record, err := db.Decode[sessionRecord](item)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (s store) sessions(ctx context.Context, user User, now time.Time) ([]Sessio
 			return nil, fmt.Errorf("listing sessions: %w", err)
 		}
 		for _, item := range page.Items {
-			record, err := decode[sessionRecord](item)
+			record, err := db.Decode[sessionRecord](item)
 			if err != nil {
 				return nil, err
 			}

@@ -101,7 +101,7 @@ func (s store) user(ctx context.Context, userID string) (User, error) {
 	if err != nil {
 		return User{}, fmt.Errorf("reading a user: %w", err)
 	}
-	record, err := decode[userRecord](item)
+	record, err := db.Decode[userRecord](item)
 	return record.user(), err
 }
 
@@ -111,7 +111,7 @@ func (s store) userByName(ctx context.Context, username string) (User, error) {
 	if err != nil {
 		return User{}, fmt.Errorf("reading a username: %w", err)
 	}
-	holder, err := decode[usernameRecord](item)
+	holder, err := db.Decode[usernameRecord](item)
 	if err != nil {
 		return User{}, err
 	}

@@ -85,7 +85,7 @@ func TestPagesMakeTheWhole(t *testing.T) {
 
 // split cuts the one part of a message into some, as if it were longer than it is.
 func split(t *rapid.T, part db.Item, n int) []db.Item {
-	record, err := decode[messageRecord](part)
+	record, err := db.Decode[messageRecord](part)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	dynamo "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -74,9 +75,9 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return
 		}
-		comesBack[summaryRecord](t, item)
-		comesBack[usageRecord](t, item)
-		comesBack[generationRecord](t, item)
+		slicetest.Stored[summaryRecord](t, item)
+		slicetest.Stored[usageRecord](t, item)
+		slicetest.Stored[generationRecord](t, item)
 		var p puzzle
 		if p.add(db.MessagesOf(fuzzProject), partAt(item, name, n)) == nil && len(p.messages) > 1 {
 			t.Fatalf("%d messages of one part", len(p.messages))
@@ -86,20 +87,4 @@ func FuzzStored(f *testing.F) {
 			t.Fatalf("%d messages of two parts", len(p.messages))
 		}
 	})
-}
-
-// comesBack holds that a record which could be read comes back the same.
-func comesBack[T comparable](t *testing.T, item db.Item) {
-	t.Helper()
-	record, err := decode[T](item)
-	if err != nil {
-		return
-	}
-	written, err := db.Encode(record)
-	if err != nil {
-		t.Fatalf("%+v: %v", record, err)
-	}
-	if again, err := decode[T](written); err != nil || again != record {
-		t.Fatalf("%+v came back as %+v, %v", record, again, err)
-	}
 }

@@ -32,7 +32,7 @@ func (w *world) taken(userID, month string) usageRecord {
 	if !errors.Is(err, db.ErrNotFound) {
 		w.must(err)
 	}
-	record, err := decode[usageRecord](item)
+	record, err := db.Decode[usageRecord](item)
 	w.must(err)
 	return record
 }
@@ -185,7 +185,7 @@ func (w *world) generations() map[string]generationRecord {
 	all := map[string]generationRecord{}
 	for key, item := range w.dump(w.names.conversations) {
 		if strings.HasPrefix(key.SK, "GENERATION#") {
-			g, err := decode[generationRecord](item)
+			g, err := db.Decode[generationRecord](item)
 			w.must(err)
 			all[g.ID] = g
 		}

@@ -65,7 +65,7 @@ func (s store) recall(ctx context.Context, projectID string, items int) (summary
 	var p puzzle
 	for _, item := range page.Items {
 		if db.KeyOf(item) == db.SummaryKey(projectID) {
-			summary, err = decode[summaryRecord](item)
+			summary, err = db.Decode[summaryRecord](item)
 		} else {
 			err = p.add(db.MessagesOf(projectID), item)
 		}
@@ -124,7 +124,7 @@ func (s store) clearedTo(ctx context.Context, projectID string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	summary, err := decode[summaryRecord](item)
+	summary, err := db.Decode[summaryRecord](item)
 	return summary.ClearedTo, err
 }
 

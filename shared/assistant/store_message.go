@@ -103,7 +103,7 @@ func (p *puzzle) add(messages db.Prefix, item db.Item) error {
 	if err != nil {
 		return fmt.Errorf("a stored message %q: %w", name, err)
 	}
-	part, err := decode[messageRecord](item)
+	part, err := db.Decode[messageRecord](item)
 	if err != nil {
 		return err
 	}

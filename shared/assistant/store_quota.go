@@ -3,7 +3,6 @@ package assistant
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -92,7 +91,7 @@ func (s store) reserve(ctx context.Context, r reservation, limits Limits, now ti
 		if !db.FailedAt(err, i) {
 			continue
 		}
-		found, err := decode[usageRecord](db.OldItem(err, i))
+		found, err := db.Decode[usageRecord](db.OldItem(err, i))
 		if err != nil {
 			return err
 		}
@@ -144,7 +143,7 @@ func (s store) conclude(ctx context.Context, e settlement, more []db.Write) (bef
 	if !db.FailedAt(err, generationAt) {
 		return "", err
 	}
-	g, derr := decode[generationRecord](db.OldItem(err, generationAt))
+	g, derr := db.Decode[generationRecord](db.OldItem(err, generationAt))
 	if derr != nil {
 		return "", derr
 	}
@@ -208,7 +207,7 @@ func (s store) crashed(ctx context.Context, userID string, before time.Time) (fo
 		if err != nil {
 			return nil, err
 		}
-		records, err := decodeAll[generationRecord](page.Items)
+		records, err := db.DecodeAll[generationRecord](page.Items)
 		if err != nil {
 			return nil, err
 		}
@@ -248,7 +247,7 @@ func (s store) generation(ctx context.Context, userID, messageID string) (genera
 	if err != nil {
 		return generationRecord{}, err
 	}
-	return decode[generationRecord](item)
+	return db.Decode[generationRecord](item)
 }
 
 // cancel asks for the end of an answer that is being made for a user; of one that has ended nothing changes but its record. Error: db.ErrNotFound.
@@ -270,26 +269,5 @@ func (s store) usage(ctx context.Context, userID string, m month) (usageRecord, 
 	if err != nil {
 		return usageRecord{}, err
 	}
-	return decode[usageRecord](item)
-}
-
-// decode reads an item of this package's own making: that it can't be read is a fault, not an absence.
-func decode[T any](item db.Item) (T, error) {
-	var record T
-	if err := db.Decode(item, &record); err != nil {
-		return record, fmt.Errorf("a stored %T: %w", record, err)
-	}
-	return record, nil
-}
-
-func decodeAll[T any](items []db.Item) ([]T, error) {
-	records := make([]T, len(items))
-	for i, item := range items {
-		record, err := decode[T](item)
-		if err != nil {
-			return nil, err
-		}
-		records[i] = record
-	}
-	return records, nil
+	return db.Decode[usageRecord](item)
 }

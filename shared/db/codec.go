@@ -17,13 +17,26 @@ func Encode(record any) (Item, error) {
 	return item, nil
 }
 
-// Decode fills record, a pointer to such a struct, from an item.
-func Decode(item Item, record any) error {
-	err := attributevalue.UnmarshalMapWithOptions(item, record, func(o *attributevalue.DecoderOptions) {
+// Decode reads such a struct back, the zero one of no item. Error: the item is none, which is a fault of who wrote it, not an absence.
+func Decode[T any](item Item) (T, error) {
+	var record T
+	err := attributevalue.UnmarshalMapWithOptions(item, &record, func(o *attributevalue.DecoderOptions) {
 		o.UseEncodingUnmarshalers = true
 	})
 	if err != nil {
-		return fmt.Errorf("db: decode: %w", err)
+		return record, fmt.Errorf("db: decode: a stored %T: %w", record, err)
 	}
-	return nil
+	return record, nil
+}
+
+// DecodeAll reads items of one kind. Error: as Decode's, of the first that is none.
+func DecodeAll[T any](items []Item) ([]T, error) {
+	records := make([]T, len(items))
+	for i, item := range items {
+		var err error
+		if records[i], err = Decode[T](item); err != nil {
+			return nil, err
+		}
+	}
+	return records, nil
 }

@@ -250,8 +250,8 @@ func TestAWriteWhoseAnswerWasLostDoesNotFailOnItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var n struct{ N int }
-	if err := db.Decode(counter, &n); err != nil || n.N != 1 {
+	n, err := db.Decode[struct{ N int }](counter)
+	if err != nil || n.N != 1 {
 		t.Errorf("the transaction counted to %d, %v", n.N, err)
 	}
 }

@@ -294,8 +294,8 @@ func TestRecordsComeBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got record
-	if err := db.Decode(stored, &got); err != nil {
+	got, err := db.Decode[record](stored)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

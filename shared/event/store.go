@@ -30,8 +30,8 @@ type Record struct {
 
 // FromItem reads a stored event, or the new image that the events table's stream shows of one. Error: it is none.
 func FromItem(item db.Item) (Record, error) {
-	var r Record
-	if err := db.Decode(item, &r); err != nil {
+	r, err := db.Decode[Record](item)
+	if err != nil {
 		return Record{}, fmt.Errorf("event: record: %w", err)
 	}
 	if !id.Event.Valid(r.ID) || r.Type == "" || r.WorkspaceID == "" || r.Payload == "" {

@@ -39,7 +39,7 @@ func (w *world) content(projectID, path string) (first string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	f, err := decode[fileRecord](item)
+	f, err := db.Decode[fileRecord](item)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -89,8 +89,7 @@ func TestRecordsGoAfterTheirChunks(t *testing.T) {
 		_ = c.through(w.gated(calls, false)).Handle(t.Context(), w.deletion(projectID))
 		named := map[db.Key]bool{}
 		for _, item := range w.dump(w.names.projects) {
-			var ref contentRef
-			if db.Decode(item, &ref) == nil {
+			if ref, err := db.Decode[contentRef](item); err == nil {
 				for _, key := range chunkKeys(projectID, ref) {
 					named[key] = true
 				}

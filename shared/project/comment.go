@@ -90,7 +90,7 @@ func (s *Service) uncomment(ctx context.Context, projectID, commentID string) er
 	if o.found[key] == nil {
 		return errNoComment
 	}
-	c, err := decode[commentRecord](o.found[key])
+	c, err := db.Decode[commentRecord](o.found[key])
 	if err != nil {
 		return err
 	}

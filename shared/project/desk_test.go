@@ -74,7 +74,7 @@ func (d desk) tree() treeRecord {
 	if err != nil {
 		d.w.t.Fatal(err)
 	}
-	tree, err := decode[treeRecord](item)
+	tree, err := db.Decode[treeRecord](item)
 	if err != nil {
 		d.w.t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/api"
+	"devplatform/shared/db"
 )
 
 // bodyOf reads a request's body and puts it back.
@@ -284,7 +285,7 @@ func TestDamagedContentsAreAFault(t *testing.T) {
 	d.save("/a", "right").Want(t, http.StatusCreated)
 	for _, damage := range [][]byte{[]byte("\x00wrong"), []byte("\x00rightly"), []byte("\x07"), {}} {
 		for key, item := range w.dump(w.names.contents) {
-			chunk, err := decode[chunkRecord](item)
+			chunk, err := db.Decode[chunkRecord](item)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -74,7 +74,7 @@ func (s *Service) findFile(ctx context.Context, projectID, path, version string)
 		if item == nil {
 			continue
 		}
-		if f.fileRecord, err = decode[fileRecord](item); err != nil {
+		if f.fileRecord, err = db.Decode[fileRecord](item); err != nil {
 			return f, err
 		}
 		if version == "" || f.Version == version {

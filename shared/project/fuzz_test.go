@@ -2,10 +2,10 @@ package project
 
 import (
 	"bytes"
-	"reflect"
 	"testing"
 	"unicode/utf8"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/project/content"
 )
@@ -73,13 +73,13 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return
 		}
-		stored[projectRecord](t, item)
-		stored[treeRecord](t, item)
-		stored[slugRecord](t, item)
-		stored[versionRecord](t, item)
-		stored[commentRecord](t, item)
-		stored[contentRef](t, item)
-		if record, ok := stored[fileRecord](t, item); ok {
+		slicetest.Stored[projectRecord](t, item)
+		slicetest.Stored[treeRecord](t, item)
+		slicetest.Stored[slugRecord](t, item)
+		slicetest.Stored[versionRecord](t, item)
+		slicetest.Stored[commentRecord](t, item)
+		slicetest.Stored[contentRef](t, item)
+		if record, ok := slicetest.Stored[fileRecord](t, item); ok {
 			found := map[db.Key]db.Item{db.ChunkKey(projectID, record.Content, 0): item}
 			it := file{fileRecord: record}
 			chunks, err := chunksOf(projectID, it, found)
@@ -91,25 +91,4 @@ func FuzzStored(f *testing.F) {
 			}
 		}
 	})
-}
-
-// stored holds that a record which could be read is written in a form that stays.
-func stored[T any](t *testing.T, item db.Item) (T, bool) {
-	t.Helper()
-	record, err := decode[T](item)
-	if err != nil {
-		return record, false
-	}
-	written, err := db.Encode(record)
-	if err != nil {
-		t.Fatalf("%+v: %v", record, err)
-	}
-	again, err := decode[T](written)
-	if err != nil {
-		t.Fatalf("%+v: %v", record, err)
-	}
-	if twice, err := db.Encode(again); err != nil || !reflect.DeepEqual(twice, written) {
-		t.Fatalf("%+v is written as %v, then as %v, %v", record, written, twice, err)
-	}
-	return record, true
 }

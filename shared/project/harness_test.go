@@ -103,7 +103,7 @@ func (w *world) storedEvents() []event.Record {
 	w.t.Helper()
 	var records []event.Record
 	for _, item := range w.dump(w.names.events) {
-		record, err := decode[event.Record](item)
+		record, err := db.Decode[event.Record](item)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func (w *world) join(workspaceID string, b *browser, role workspace.Role) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	place, err := decode[workspace.Workspace](item)
+	place, err := db.Decode[workspace.Workspace](item)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -84,6 +84,6 @@ func currentVersion(item db.Item) ([]versionItem, error) {
 	if item == nil {
 		return nil, nil
 	}
-	current, err := decode[fileRecord](item)
+	current, err := db.Decode[fileRecord](item)
 	return []versionItem{current.versionItem(true)}, err
 }

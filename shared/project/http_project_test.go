@@ -355,7 +355,7 @@ func (w *world) counted(workspaceID string) int {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	record, err := decode[workspace.Workspace](item)
+	record, err := db.Decode[workspace.Workspace](item)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -211,14 +211,14 @@ func TestWhatChangesBetweenReadAndWrite(t *testing.T) {
 	owners := map[string]string{}
 	for key, item := range w.dump(w.names.projects) {
 		if slug, ok := strings.CutPrefix(key.SK, "SLUG#"); ok {
-			record, err := decode[slugRecord](item)
+			record, err := db.Decode[slugRecord](item)
 			if err != nil {
 				t.Fatal(err)
 			}
 			slugs[slug] = record.ProjectID
 		}
 		if strings.HasPrefix(key.SK, "PROJECT#") {
-			record, err := decode[projectRecord](item)
+			record, err := db.Decode[projectRecord](item)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,8 +1,6 @@
 package project
 
 import (
-	"fmt"
-
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 )
@@ -76,13 +74,4 @@ type commentRecord struct {
 	AuthorID  string          `dynamodbav:"authorId"`
 	Author    string          `dynamodbav:"author"`
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
-}
-
-// decode reads an item of this package's own making: that it can't be read is a fault, not an absence.
-func decode[T any](item db.Item) (T, error) {
-	var record T
-	if err := db.Decode(item, &record); err != nil {
-		return record, fmt.Errorf("a stored %T: %w", record, err)
-	}
-	return record, nil
 }

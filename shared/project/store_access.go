@@ -28,7 +28,7 @@ func (s store) readTree(ctx context.Context, projectID string, more []db.Key) (o
 	if o.found[tree] == nil {
 		return o, db.ErrNotFound
 	}
-	o.tree, err = decode[treeRecord](o.found[tree])
+	o.tree, err = db.Decode[treeRecord](o.found[tree])
 	return o, err
 }
 
@@ -45,12 +45,12 @@ func (s store) readPlace(ctx context.Context, projectID, userID string, o *opene
 	if found[project] == nil || found[place] == nil {
 		return nil, db.ErrNotFound // deleted between the two reads
 	}
-	if o.project, err = decode[projectRecord](found[project]); err != nil {
+	if o.project, err = db.Decode[projectRecord](found[project]); err != nil {
 		return nil, err
 	}
-	if o.place, err = decode[workspace.Workspace](found[place]); err != nil || found[member] == nil {
+	if o.place, err = db.Decode[workspace.Workspace](found[place]); err != nil || found[member] == nil {
 		return found, err
 	}
-	o.member, err = decode[workspace.Membership](found[member])
+	o.member, err = db.Decode[workspace.Membership](found[member])
 	return found, err
 }

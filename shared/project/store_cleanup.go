@@ -52,8 +52,8 @@ func (s cleanupStore) held(ctx context.Context, projectID string, after db.Key) 
 	var part holding
 	for _, item := range page.Items {
 		part.records = append(part.records, db.KeyOf(item))
-		var ref contentRef
-		if err := db.Decode(item, &ref); err != nil {
+		ref, err := db.Decode[contentRef](item)
+		if err != nil {
 			continue // the sweep finds its chunks
 		}
 		part.chunks = append(part.chunks, chunkKeys(projectID, ref)...)

@@ -116,7 +116,7 @@ func (k fileKeys) decode(found map[db.Key]db.Item, files map[string]fileRecord) 
 		if found[key] == nil {
 			continue
 		}
-		f, err := decode[fileRecord](found[key])
+		f, err := db.Decode[fileRecord](found[key])
 		if err != nil {
 			return err
 		}

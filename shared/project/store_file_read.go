@@ -23,7 +23,7 @@ func (s store) listFiles(ctx context.Context, projectID string, r fileListReques
 		}
 		for _, item := range page.Items {
 			f := file{Path: all.Rest(db.KeyOf(item))}
-			if f.fileRecord, err = decode[fileRecord](item); err != nil {
+			if f.fileRecord, err = db.Decode[fileRecord](item); err != nil {
 				return nil, false, err
 			}
 			files = append(files, f)
@@ -47,7 +47,7 @@ func (s store) listVersions(ctx context.Context, projectID, path, position strin
 	}
 	versions := make([]fileRecord, len(page.Items))
 	for i, item := range page.Items {
-		if versions[i], err = decode[fileRecord](item); err != nil {
+		if versions[i], err = db.Decode[fileRecord](item); err != nil {
 			return nil, err
 		}
 	}
@@ -83,7 +83,7 @@ func chunksOf(projectID string, f file, found map[db.Key]db.Item) ([][]byte, err
 		if item == nil {
 			return nil, nil
 		}
-		chunk, err := decode[chunkRecord](item)
+		chunk, err := db.Decode[chunkRecord](item)
 		if err != nil {
 			return nil, err
 		}

@@ -24,7 +24,7 @@ func (s store) eventsOf(ctx context.Context, projectID, after string, n int) ([]
 	if err != nil {
 		return nil, err
 	}
-	return decodeAll[event.Record](page.Items)
+	return db.DecodeAll[event.Record](page.Items)
 }
 
 // createComment stores a comment in a project that is there. Error: db.ErrNotFound.
@@ -54,7 +54,7 @@ func (s store) commentsOf(ctx context.Context, projectID, after string, n int) (
 	if err != nil {
 		return nil, err
 	}
-	return decodeAll[commentRecord](page.Items)
+	return db.DecodeAll[commentRecord](page.Items)
 }
 
 func commentQuery(projectID, after string, n int) db.Query {
@@ -78,7 +78,7 @@ func (s store) commentsOn(ctx context.Context, projectID, path, after string, n 
 		if err != nil {
 			return nil, "", err
 		}
-		records, err := decodeAll[commentRecord](page.Items)
+		records, err := db.DecodeAll[commentRecord](page.Items)
 		if err != nil {
 			return nil, "", err
 		}

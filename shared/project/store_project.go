@@ -32,7 +32,7 @@ func (s store) memberships(ctx context.Context, userID string) ([]workspace.Memb
 	if err != nil {
 		return nil, err
 	}
-	return decodeAll[workspace.Membership](items)
+	return db.DecodeAll[workspace.Membership](items)
 }
 
 // membership is a user's place in one workspace. Error: db.ErrNotFound.
@@ -41,7 +41,7 @@ func (s store) membership(ctx context.Context, workspaceID, userID string) (work
 	if err != nil {
 		return workspace.Membership{}, err
 	}
-	return decode[workspace.Membership](item)
+	return db.Decode[workspace.Membership](item)
 }
 
 // listedAttributes are what a list shows of a project, and what it is filtered by. Descriptions, which can be long, are not.
@@ -53,19 +53,7 @@ func (s store) projectsOf(ctx context.Context, workspaceID string) ([]projectRec
 	if err != nil {
 		return nil, err
 	}
-	return decodeAll[projectRecord](items)
-}
-
-// decodeAll reads items of one kind.
-func decodeAll[T any](items []db.Item) ([]T, error) {
-	records := make([]T, len(items))
-	for i, item := range items {
-		var err error
-		if records[i], err = decode[T](item); err != nil {
-			return nil, err
-		}
-	}
-	return records, nil
+	return db.DecodeAll[projectRecord](items)
 }
 
 // createProject makes a project in a workspace that has room for it. Errors: db.ErrNotFound (the workspace), errFull,

@@ -5,9 +5,9 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	experiment "github.com/go-json-experiment/json"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
 )
@@ -90,33 +90,12 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return
 		}
-		stored[Webhook](t, item)
-		stored[webhookPlace](t, item)
-		stored[projectPlace](t, item)
-		if d, ok := stored[Delivery](t, item); ok {
+		slicetest.Stored[Webhook](t, item)
+		slicetest.Stored[webhookPlace](t, item)
+		slicetest.Stored[projectPlace](t, item)
+		if d, ok := slicetest.Stored[Delivery](t, item); ok {
 			d.attemptsBy(noon)
 			_ = d.recoverable(noon)
 		}
 	})
-}
-
-// stored holds that a record which could be read is written in a form that stays.
-func stored[T any](t *testing.T, item db.Item) (T, bool) {
-	t.Helper()
-	record, err := decode[T](item)
-	if err != nil {
-		return record, false
-	}
-	written, err := db.Encode(record)
-	if err != nil {
-		t.Fatalf("%+v: %v", record, err)
-	}
-	again, err := decode[T](written)
-	if err != nil {
-		t.Fatalf("%+v: %v", record, err)
-	}
-	if twice, err := db.Encode(again); err != nil || !reflect.DeepEqual(&types.AttributeValueMemberM{Value: twice}, &types.AttributeValueMemberM{Value: written}) {
-		t.Fatalf("%+v is written as %v, then as %v, %v", record, written, twice, err)
-	}
-	return record, true
 }

@@ -261,8 +261,8 @@ func (s *site) dump() string {
 	return fmt.Sprint(func() any {
 		all := map[string]any{}
 		for key, item := range slicetest.Dump(s.t, s.sdk, s.names.webhooks) {
-			var plain map[string]any
-			s.must(db.Decode(item, &plain))
+			plain, err := db.Decode[map[string]any](item)
+			s.must(err)
 			text, err := json.Marshal(plain)
 			s.must(err)
 			all[key.PK+" "+key.SK] = string(text)

@@ -309,7 +309,7 @@ func (p *pipeline) all() []Delivery {
 		if !strings.HasPrefix(db.KeyOf(item).SK, "DELIVERY#") {
 			continue
 		}
-		d, err := decode[Delivery](item)
+		d, err := db.Decode[Delivery](item)
 		if err != nil {
 			p.t.Fatal(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -27,7 +26,7 @@ func (s store) webhook(ctx context.Context, workspaceID, webhookID string) (Webh
 	if err != nil {
 		return Webhook{}, err
 	}
-	return decode[Webhook](item)
+	return db.Decode[Webhook](item)
 }
 
 // delivery reads a delivery. Error: db.ErrNotFound.
@@ -36,7 +35,7 @@ func (s store) delivery(ctx context.Context, webhookID, deliveryID string) (Deli
 	if err != nil {
 		return Delivery{}, err
 	}
-	return decode[Delivery](item)
+	return db.Decode[Delivery](item)
 }
 
 // add stores a new delivery, and reports false if it is there already, in whatever state.
@@ -73,25 +72,4 @@ func (s store) save(ctx context.Context, d Delivery) (Delivery, error) {
 		return d, errMoved
 	}
 	return d, err
-}
-
-// decode reads an item of this package's own making: that it can't be read is a fault, not an absence.
-func decode[T any](item db.Item) (T, error) {
-	var record T
-	if err := db.Decode(item, &record); err != nil {
-		return record, fmt.Errorf("a stored %T: %w", record, err)
-	}
-	return record, nil
-}
-
-func decodeAll[T any](items []db.Item) ([]T, error) {
-	records := make([]T, len(items))
-	for i, item := range items {
-		record, err := decode[T](item)
-		if err != nil {
-			return nil, err
-		}
-		records[i] = record
-	}
-	return records, nil
 }

@@ -17,7 +17,7 @@ func (p places) memberships(ctx context.Context, userID string) ([]workspace.Mem
 	if err != nil {
 		return nil, err
 	}
-	return decodeAll[workspace.Membership](items)
+	return db.DecodeAll[workspace.Membership](items)
 }
 
 // role is what a user may do in a workspace, "" if they are not in it or there is none.
@@ -29,7 +29,7 @@ func (p places) role(ctx context.Context, workspaceID, userID string) (workspace
 	if err != nil {
 		return "", err
 	}
-	member, err := decode[workspace.Membership](item)
+	member, err := db.Decode[workspace.Membership](item)
 	return member.Role, err
 }
 
@@ -52,7 +52,7 @@ func (p places) project(ctx context.Context, projectID, userID string) (place pr
 	if err != nil {
 		return place, "", err
 	}
-	tree, err := decode[projectPlace](item)
+	tree, err := db.Decode[projectPlace](item)
 	if err != nil {
 		return place, "", err
 	}
@@ -64,10 +64,10 @@ func (p places) project(ctx context.Context, projectID, userID string) (place pr
 	if found[record] == nil {
 		return place, "", db.ErrNotFound // deleted between the two reads
 	}
-	if place, err = decode[projectPlace](found[record]); err != nil || found[member] == nil {
+	if place, err = db.Decode[projectPlace](found[record]); err != nil || found[member] == nil {
 		return place, "", err
 	}
-	m, err := decode[workspace.Membership](found[member])
+	m, err := db.Decode[workspace.Membership](found[member])
 	return place, m.Role, err
 }
 

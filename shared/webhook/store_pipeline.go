@@ -34,7 +34,7 @@ func (s store) readableWebhooks(ctx context.Context, workspaceID string) ([]Webh
 	webhooks := make([]Webhook, 0, len(items))
 	var broken []unreadable
 	for _, item := range items {
-		w, err := decode[Webhook](item)
+		w, err := db.Decode[Webhook](item)
 		if err != nil {
 			broken = append(broken, unreadable{db.KeyOf(item), err})
 			continue
@@ -74,7 +74,7 @@ func optional[T any](item db.Item) (*T, error) {
 	if item == nil {
 		return nil, nil
 	}
-	record, err := decode[T](item)
+	record, err := db.Decode[T](item)
 	return &record, err
 }
 
@@ -240,7 +240,7 @@ func (s store) wake(ctx context.Context, seen due, next time.Time) (Delivery, er
 	if err != nil {
 		return Delivery{}, err
 	}
-	d, err := decode[Delivery](item)
+	d, err := db.Decode[Delivery](item)
 	if err != nil {
 		return d, fmt.Errorf("%w: %w", errUnreadable, err)
 	}

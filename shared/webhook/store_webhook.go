@@ -30,7 +30,7 @@ func (s store) workspaceOf(ctx context.Context, webhookID string) (string, error
 	if err != nil {
 		return "", err
 	}
-	place, err := decode[webhookPlace](item)
+	place, err := db.Decode[webhookPlace](item)
 	return place.WorkspaceID, err
 }
 
@@ -113,7 +113,7 @@ func (s store) revise(ctx context.Context, read, next Webhook) (Webhook, error) 
 	if err != nil {
 		return Webhook{}, err
 	}
-	return decode[Webhook](item)
+	return db.Decode[Webhook](item)
 }
 
 // storedSecrets are replaced secrets as they are stored. The expressions' encoder knows no timestamps.
@@ -148,7 +148,7 @@ func (s store) deliveriesOf(ctx context.Context, webhookID string, status Status
 		if err != nil {
 			return nil, "", err
 		}
-		found, err := decodeAll[Delivery](page.Items)
+		found, err := db.DecodeAll[Delivery](page.Items)
 		if err != nil {
 			return nil, "", err
 		}
@@ -175,6 +175,6 @@ func (s store) deliveriesSince(ctx context.Context, webhookID, after string, lim
 	if err != nil {
 		return nil, false, err
 	}
-	all, err = decodeAll[Delivery](page.Items)
+	all, err = db.DecodeAll[Delivery](page.Items)
 	return all, !page.Next.IsZero() && len(all) > 0, err
 }

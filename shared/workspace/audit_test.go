@@ -23,8 +23,8 @@ type books struct {
 }
 
 func decodeInto[T any](w *world, item db.Item) T {
-	var record T
-	if err := db.Decode(item, &record); err != nil {
+	record, err := db.Decode[T](item)
+	if err != nil {
 		w.t.Fatal(err)
 	}
 	return record

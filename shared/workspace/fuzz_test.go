@@ -3,6 +3,7 @@ package workspace
 import (
 	"testing"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 )
 
@@ -19,24 +20,7 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if m, err := decode(item); err == nil {
-			comesBack(t, m)
-		}
-		var w Workspace
-		if db.Decode(item, &w) == nil {
-			comesBack(t, w)
-		}
+		slicetest.Stored[Membership](t, item)
+		slicetest.Stored[Workspace](t, item)
 	})
-}
-
-func comesBack[T comparable](t *testing.T, record T) {
-	t.Helper()
-	written, err := db.Encode(record)
-	if err != nil {
-		t.Fatalf("%+v: %v", record, err)
-	}
-	var again T
-	if err := db.Decode(written, &again); err != nil || again != record {
-		t.Fatalf("%+v came back as %+v, %v", record, again, err)
-	}
 }

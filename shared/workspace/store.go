@@ -68,7 +68,7 @@ func (s store) memberships(ctx context.Context, userID string) ([]Membership, er
 	if err != nil {
 		return nil, fmt.Errorf("listing memberships: %w", err)
 	}
-	return decodeAll(items)
+	return db.DecodeAll[Membership](items)
 }
 
 // maxMembers is more members than an answer of 4 MiB holds.
@@ -90,7 +90,7 @@ func (s store) members(ctx context.Context, workspaceID, after string, limit int
 		if err != nil {
 			return nil, fmt.Errorf("listing members: %w", err)
 		}
-		members, err := decodeAll(page.Items)
+		members, err := db.DecodeAll[Membership](page.Items)
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +114,7 @@ func (s store) pair(ctx context.Context, workspaceID, userID, otherID string) (u
 		if items[key] == nil {
 			continue
 		}
-		m, err := decode(items[key])
+		m, err := db.Decode[Membership](items[key])
 		if err != nil {
 			return nil, nil, err
 		}
@@ -132,26 +132,5 @@ func (s store) member(ctx context.Context, workspaceID, userID string) (Membersh
 	if err != nil {
 		return Membership{}, fmt.Errorf("reading a member: %w", err)
 	}
-	return decode(item)
-}
-
-// decode reads an item of this package's own making: that it can't be read is a fault, not an absence.
-func decode(item db.Item) (Membership, error) {
-	var m Membership
-	if err := db.Decode(item, &m); err != nil {
-		return m, fmt.Errorf("a stored membership: %w", err)
-	}
-	return m, nil
-}
-
-func decodeAll(items []db.Item) ([]Membership, error) {
-	list := make([]Membership, len(items))
-	for i, item := range items {
-		m, err := decode(item)
-		if err != nil {
-			return nil, err
-		}
-		list[i] = m
-	}
-	return list, nil
+	return db.Decode[Membership](item)
 }

@@ -27,12 +27,12 @@ func newTable(t *testing.T) (*db.Client, db.Table) {
 
 func get[T any](t *testing.T, table db.Table, key db.Key) T {
 	t.Helper()
-	var record T
 	item, err := table.Get(t.Context(), key)
 	if err != nil {
 		t.Fatalf("%v: %v", key, err)
 	}
-	if err := db.Decode(item, &record); err != nil {
+	record, err := db.Decode[T](item)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return record
