@@ -26,12 +26,12 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// section is what stands below a heading of README, up to the next one.
-func section(t *testing.T, heading string) string {
+// section is what stands below a heading of a document, up to the next one.
+func section(t *testing.T, document, heading string) string {
 	t.Helper()
-	_, text, found := strings.Cut(read(t, "README.md"), "\n## "+heading+"\n")
+	_, text, found := strings.Cut(read(t, document), "\n## "+heading+"\n")
 	if !found {
-		t.Fatalf("README.md has no section %q", heading)
+		t.Fatalf("%s has no section %q", document, heading)
 	}
 	text, _, _ = strings.Cut(text, "\n## ")
 	return text
@@ -167,15 +167,15 @@ func TestConfigurationTable(t *testing.T) {
 			want[v[1]] = true
 		}
 	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(listed(section(t, "Configuration"))))); diff != "" {
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(listed(section(t, "README.md", "Configuration"))))); diff != "" {
 		t.Errorf("README's table (+) is not what can be set (-):\n%s", diff)
 	}
 }
 
-// TestRooms finds the room that README's table does not have, and the one that is not there any more.
+// TestRooms finds the room that CONTRIBUTING's table does not have, and the one that is not there any more.
 func TestRooms(t *testing.T) {
 	t.Parallel()
-	told := listed(section(t, "How it is built"))
+	told := listed(section(t, "CONTRIBUTING.md", "The rooms"))
 	for _, parent := range []string{"shared", "infra"} {
 		entries, err := os.ReadDir(filepath.Join(root, parent))
 		if err != nil {
@@ -183,13 +183,13 @@ func TestRooms(t *testing.T) {
 		}
 		for _, entry := range entries {
 			if room := parent + "/" + entry.Name(); entry.IsDir() && !told[room] {
-				t.Errorf("README's table of rooms has no %s", room)
+				t.Errorf("CONTRIBUTING's table of rooms has no %s", room)
 			}
 		}
 	}
 	for room := range told {
 		if _, err := os.Stat(filepath.Join(root, room)); err != nil && !strings.Contains(room, "<") && strings.Contains(room, "/") {
-			t.Errorf("README's table of rooms has %s: %v", room, err)
+			t.Errorf("CONTRIBUTING's table of rooms has %s: %v", room, err)
 		}
 	}
 }

@@ -36,7 +36,8 @@ func TestReadmeTour(t *testing.T) {
 		for _, step := range steps(block) {
 			commands++
 			script := strings.NewReplacer("http://localhost:3000", p.URL, "https://localhost:3443", p.HTTPS, "http://127.0.0.1:4566", p.AWS,
-				"go run ./infra/receiver", platformtest.Binaries(t)+"/receiver -address "+receiver, "localhost:9000", receiver).Replace(step.script)
+				"go build -o .build/receiver ./infra/receiver", "true", // the tests have built it
+				".build/receiver", platformtest.Binaries(t)+"/receiver -address "+receiver, "localhost:9123", receiver).Replace(step.script)
 			command := exec.Command("sh", "-c", "set -e\n"+variables+script)
 			for line := range strings.Lines(script) {
 				if assignment.MatchString(line) {

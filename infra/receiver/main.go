@@ -1,5 +1,5 @@
 // Command receiver is the far end of a webhook, to try them out on one machine: it checks the signature of what it is sent and
-// prints it, a line an event. It is also the shortest true subscriber, and knows no more than
+// prints it, one line per event. It is also the shortest true subscriber, and knows no more than
 // shared/webhook/README.md tells subscribers.
 package main
 
@@ -20,7 +20,7 @@ import (
 )
 
 func main() {
-	address := flag.String("address", "localhost:9000", "where to listen")
+	address := flag.String("address", "localhost:9123", "where to listen")
 	secret := flag.String("secret", "", "the webhook's secret")
 	events := flag.Int("events", 0, "end after so many events; 0: at Ctrl-C")
 	flag.Parse()
@@ -58,6 +58,7 @@ func serve(ctx context.Context, address, secret string, events int, out io.Write
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	_, _ = fmt.Fprintf(out, "listening at http://%s\n", listener.Addr())
 	go func() {
 		<-ctx.Done()
 		rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
