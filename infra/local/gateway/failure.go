@@ -40,7 +40,7 @@ var (
 		kindDefault4xx, http.StatusRequestHeaderFieldsTooLarge, "BadRequestException", "HTTP header is larger than 10240 bytes.",
 	}
 	errTooLarge      = &failure{kindTooLarge, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "Request Too Long"}
-	errSlowBody      = &failure{kindDefault4xx, http.StatusRequestTimeout, "RequestTimeoutException", "Request Timeout"}
+	errSlowBody      = &failure{kindTimeout, http.StatusGatewayTimeout, internalCode, "Request body took too long"}
 	errThrottled     = &failure{kindThrottled, http.StatusTooManyRequests, "TooManyRequestsException", "Too Many Requests"}
 	errTimeout       = &failure{kindTimeout, http.StatusGatewayTimeout, internalCode, "Endpoint request timed out"}
 	errConfiguration = &failure{kindConfiguration, http.StatusInternalServerError, internalCode, internalMessage}

@@ -268,7 +268,7 @@ func TestClientGone(t *testing.T) {
 // TestSlowBody has clients stop in the middle of their body: one whose body is wanted, one whose route doesn't exist.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
-	for path, want := range map[string]int{"/x": http.StatusRequestTimeout, "/nowhere": http.StatusForbidden} {
+	for path, want := range map[string]int{"/x": http.StatusGatewayTimeout, "/nowhere": http.StatusForbidden} {
 		f := &function{answer: buffered(ok)}
 		server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/x")), BodyTimeout: 30 * time.Millisecond})
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
