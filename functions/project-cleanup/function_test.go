@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -25,6 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/sqs/sqstest"
 	"devplatform/shared/api"
@@ -52,9 +52,7 @@ const conversations = "conversations"
 
 func newWorld(t *testing.T) (*world, *api.StreamHandler) {
 	t.Helper()
-	if os.Getenv(dynamotest.EndpointVariable) != "" {
-		t.Skip("AWS_ENDPOINT_URL is this test's own to set")
-	}
+	functiontest.OwnEndpoint(t)
 	queues := sqstest.StartServer(t)
 	w := &world{t: t, sdk: dynamotest.Start(t), ids: id.NewGenerator(time.Now, rand.Reader), sqs: sqstest.Client(queues)}
 	w.queue = sqstest.CreateQueue(t, w.sqs, "failures", nil)
@@ -371,12 +369,5 @@ func TestPoisonThatNobodyTakes(t *testing.T) {
 
 func TestEveryVariableIsNeeded(t *testing.T) {
 	newWorld(t)
-	for _, name := range []string{"PROJECTS_TABLE", "CONTENTS_TABLE", "CONVERSATIONS_TABLE", "FAILURES_QUEUE"} {
-		value := os.Getenv(name)
-		t.Setenv(name, "")
-		if _, err := config.Load[settings](); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("without %s: %v", name, err)
-		}
-		t.Setenv(name, value)
-	}
+	functiontest.EveryVariableIsNeeded[settings](t, "PROJECTS_TABLE", "CONTENTS_TABLE", "CONVERSATIONS_TABLE", "FAILURES_QUEUE")
 }

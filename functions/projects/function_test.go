@@ -1,130 +1,33 @@
 package main
 
 import (
-	"encoding/json"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/infra/local/secrets"
-	"devplatform/infra/openapi/contract"
 	"devplatform/shared/account"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 )
-
-const ring = `{"current":"k1","k1":"a key for the tests, and for nothing else 0123456789"}`
 
 // setEnv is the environment that template.yaml gives the function, and the auth function beside it, on a fresh DynamoDB and Secrets
 // Manager behind one endpoint.
 func setEnv(t *testing.T) {
 	t.Helper()
-	if os.Getenv(dynamotest.EndpointVariable) != "" {
-		t.Skip("AWS_ENDPOINT_URL is this test's own to set")
-	}
+	functiontest.OwnEndpoint(t)
 	sdk := dynamotest.Start(t)
 	for _, table := range []string{"accounts", "projects", "contents", "events"} {
 		dynamotest.CreateTable(t, sdk, table, "pk", "sk")
 	}
-	target, err := url.Parse(aws.ToString(sdk.Options().BaseEndpoint))
-	if err != nil {
-		t.Fatal(err)
-	}
-	manager, err := secrets.Open(secrets.Options{Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tables := httputil.NewSingleHostReverseProxy(target)
-	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "secretsmanager.") {
-			manager.ServeHTTP(w, r)
-			return
-		}
-		tables.ServeHTTP(w, r)
-	}))
-	t.Cleanup(endpoint.Close)
-	client := secretsmanager.New(secretsmanager.Options{
-		Region: "us-east-1", BaseEndpoint: &endpoint.URL, Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
-	})
-	_, err = client.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: aws.String("keys"), SecretString: aws.String(ring)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, value := range map[string]string{
-		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
-		"AWS_ENDPOINT_URL": endpoint.URL, "AWS_ENDPOINT_URL_DYNAMODB": "", "AWS_ENDPOINT_URL_SECRETS_MANAGER": "",
+	functiontest.SetEnv(t, functiontest.Endpoint(t, aws.ToString(sdk.Options().BaseEndpoint), ""), map[string]string{
 		"ACCOUNTS_TABLE": "accounts", "PROJECTS_TABLE": "projects", "CONTENTS_TABLE": "contents", "EVENTS_TABLE": "events",
-		"KEYS_SECRET": "keys", "PROVIDERS_SECRET": "providers", "OAUTH_PROVIDER": "none",
-		"APP_URL": "", "ALLOWED_ORIGINS": "", "COOKIE_PLAIN_HTTP": "",
-	} {
-		t.Setenv(name, value)
-	}
-}
-
-// client sends API Gateway's events to functions, with the cookie that it was given.
-type client struct {
-	t      *testing.T
-	cookie string
-}
-
-func (c *client) do(function http.Handler, method, path, body string) events.APIGatewayProxyResponse {
-	c.t.Helper()
-	bare, query, _ := strings.Cut(path, "?")
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	event := events.APIGatewayProxyRequest{
-		HTTPMethod: method, Path: bare, Body: body, MultiValueQueryStringParameters: values,
-		MultiValueHeaders: map[string][]string{"Content-Type": {"application/json"}, "Cookie": {c.cookie}},
-	}
-	event.RequestContext.RequestID, event.RequestContext.Identity.SourceIP = "r-1", "203.0.113.5"
-	event.RequestContext.DomainName = "api.example.com"
-	payload, err := json.Marshal(event)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	out, err := api.Lambda(function).Invoke(c.t.Context(), payload)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	var answer events.APIGatewayProxyResponse
-	if err := json.Unmarshal(out, &answer); err != nil {
-		c.t.Fatal(err)
-	}
-	header := http.Header{}
-	for name, values := range answer.MultiValueHeaders {
-		header[name] = values
-	}
-	contract.Check(c.t, method, path, answer.StatusCode, header, []byte(answer.Body))
-	if cookies := header["Set-Cookie"]; len(cookies) > 0 {
-		c.cookie, _, _ = strings.Cut(cookies[0], ";")
-	}
-	return answer
-}
-
-// field is a member of a JSON object's text.
-func field(t *testing.T, body, name string) string {
-	t.Helper()
-	var object map[string]any
-	if err := json.Unmarshal([]byte(body), &object); err != nil {
-		t.Fatalf("%s: %v", body, err)
-	}
-	text, _ := object[name].(string)
-	return text
+		"PROVIDERS_SECRET": "providers", "OAUTH_PROVIDER": "none", "APP_URL": "", "ALLOWED_ORIGINS": "", "COOKIE_PLAIN_HTTP": "",
+	})
 }
 
 // An account that the auth function has made works on projects with the function as its environment makes it.
@@ -144,25 +47,25 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	projects := newHandler(cfg, clock.System, logger)
-	ada := &client{t: t}
-	if a := ada.do(projects, http.MethodGet, "/api/projects", ""); a.StatusCode != http.StatusUnauthorized {
+	ada := functiontest.NewClient(t)
+	if a := ada.Do(projects, http.MethodGet, "/api/projects", ""); a.StatusCode != http.StatusUnauthorized {
 		t.Errorf("nobody: %d %s", a.StatusCode, a.Body)
 	}
-	ada.do(auth, http.MethodPost, "/api/auth/signup", `{"email":"ada@example.com","username":"ada","password":"correct horse battery"}`)
-	ada.do(auth, http.MethodPost, "/api/auth/signup", `{"email":"grace@example.com","username":"grace","password":"correct horse battery"}`)
-	ada.do(auth, http.MethodPost, "/api/auth/login", `{"email":"ada@example.com","password":"correct horse battery"}`)
-	created := ada.do(projects, http.MethodPost, "/api/projects", `{"name":"Todo list"}`)
-	team := ada.do(projects, http.MethodPost, "/api/workspaces", `{"name":"Team"}`)
+	ada.Do(auth, http.MethodPost, "/api/auth/signup", `{"email":"ada@example.com","username":"ada","password":"correct horse battery"}`)
+	ada.Do(auth, http.MethodPost, "/api/auth/signup", `{"email":"grace@example.com","username":"grace","password":"correct horse battery"}`)
+	ada.Do(auth, http.MethodPost, "/api/auth/login", `{"email":"ada@example.com","password":"correct horse battery"}`)
+	created := ada.Do(projects, http.MethodPost, "/api/projects", `{"name":"Todo list"}`)
+	team := ada.Do(projects, http.MethodPost, "/api/workspaces", `{"name":"Team"}`)
 	if created.StatusCode != http.StatusCreated || team.StatusCode != http.StatusCreated {
 		t.Fatalf("project %d %s, workspace %d %s", created.StatusCode, created.Body, team.StatusCode, team.Body)
 	}
-	project := "/api/projects/" + field(t, created.Body, "id")
+	project := "/api/projects/" + functiontest.Field(t, created.Body, "id")
 	for _, step := range []struct {
 		method, path, body string
 		status             int
 		holds              string
 	}{
-		{"POST", "/api/workspaces/" + field(t, team.Body, "id") + "/members", `{"username":"Grace","role":"viewer"}`, 201, `"username":"grace"`},
+		{"POST", "/api/workspaces/" + functiontest.Field(t, team.Body, "id") + "/members", `{"username":"Grace","role":"viewer"}`, 201, `"username":"grace"`},
 		{"GET", "/api/workspaces", "", 200, `"name":"Team"`},
 		{"POST", project + "/files", `{"path":"/a.ts","content":"export {}\n"}`, 201, `"path":"/a.ts"`},
 		{"GET", project + "/files?path=/a.ts", "", 200, `"content":"export {}\n"`},
@@ -173,7 +76,7 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 		{"GET", project + "/files?path=/a.ts", "", 404, `"PROJECT_NOT_FOUND"`},
 		{"GET", "/api/elsewhere", "", 404, `"ROUTE_NOT_FOUND"`},
 	} {
-		a := ada.do(projects, step.method, step.path, step.body)
+		a := ada.Do(projects, step.method, step.path, step.body)
 		if a.StatusCode != step.status || !strings.Contains(a.Body, step.holds) {
 			t.Errorf("%s %s: %d %s, want %d %s", step.method, step.path, a.StatusCode, a.Body, step.status, step.holds)
 		}
@@ -182,12 +85,5 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 
 func TestEveryVariableIsNeeded(t *testing.T) {
 	setEnv(t)
-	for _, name := range []string{"ACCOUNTS_TABLE", "PROJECTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE", "KEYS_SECRET"} {
-		value := os.Getenv(name)
-		t.Setenv(name, "")
-		if _, err := config.Load[settings](); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("without %s: %v", name, err)
-		}
-		t.Setenv(name, value)
-	}
+	functiontest.EveryVariableIsNeeded[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE", "KEYS_SECRET")
 }

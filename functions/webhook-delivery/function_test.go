@@ -9,20 +9,17 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"devplatform/infra/functiontest"
 	"devplatform/infra/hooktest"
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/infra/local/secrets"
 	"devplatform/infra/local/sqs/sqstest"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -30,7 +27,6 @@ import (
 )
 
 const (
-	ring        = `{"current":"k1","k1":"a key for the tests, and for nothing else 0123456789"}`
 	secret      = "a secret of the endpoint's owner"
 	workspaceID = "ws_01KGA4V5N2ABCDEFGHJKMNPQRS"
 	webhookID   = "wh_01KGA5B1S0ABCDEFGHJKMNPQRS"
@@ -47,34 +43,16 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	if os.Getenv(dynamotest.EndpointVariable) != "" {
-		t.Skip("AWS_ENDPOINT_URL is this test's own to set")
-	}
+	functiontest.OwnEndpoint(t)
 	tables, queues := dynamotest.StartServer(t), sqstest.StartServer(t)
-	vault, err := secrets.Open(secrets.Options{Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	endpoint := httptest.NewServer(vault)
-	t.Cleanup(endpoint.Close)
-	name, value := "keys", ring
-	if _, err := secretsmanager.New(secretsmanager.Options{
-		Region: "us-east-1", BaseEndpoint: &endpoint.URL, Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
-	}).CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: &name, SecretString: &value}); err != nil {
-		t.Fatal(err)
-	}
 	sdk := dynamotest.Client(tables)
 	dynamotest.CreateTable(t, sdk, "webhooks", "pk", "sk")
 	w := &world{t: t, client: db.Wrap(sdk, time.Now), queues: sqstest.Client(queues)}
 	w.failures = sqstest.CreateQueue(t, w.queues, "failures", nil)
-	for name, value := range map[string]string{
-		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
-		"AWS_ENDPOINT_URL_DYNAMODB": tables, "AWS_ENDPOINT_URL_SQS": queues, "AWS_ENDPOINT_URL_SECRETS_MANAGER": endpoint.URL,
+	functiontest.SetEnv(t, functiontest.Endpoint(t, tables, queues), map[string]string{
 		"WEBHOOKS_TABLE": "webhooks", "DELIVERIES_QUEUE": sqstest.CreateQueue(t, w.queues, "deliveries", nil), "FAILURES_QUEUE": w.failures,
-		"KEYS_SECRET": name, "METRICS_NAMESPACE": "stack", "WEBHOOK_ALLOW_PRIVATE": "false",
-	} {
-		t.Setenv(name, value)
-	}
+		"METRICS_NAMESPACE": "stack", "WEBHOOK_ALLOW_PRIVATE": "false",
+	})
 	return w
 }
 
@@ -83,7 +61,7 @@ func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{V
 // stored puts down a webhook with its sealed secret, and a delivery that is due.
 func (w *world) stored(url string) {
 	w.t.Helper()
-	keys := config.NewKeys(func(context.Context) (string, error) { return ring, nil }, time.Now)
+	keys := config.NewKeys(func(context.Context) (string, error) { return functiontest.Ring, nil }, time.Now)
 	kid, key, err := keys.Current(w.t.Context(), "webhook-secret")
 	if err != nil {
 		w.t.Fatal(err)
@@ -185,12 +163,5 @@ func TestPrivateAddresses(t *testing.T) {
 
 func TestEveryVariableIsNeeded(t *testing.T) {
 	newWorld(t)
-	for _, name := range []string{"WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "FAILURES_QUEUE", "KEYS_SECRET"} {
-		value := os.Getenv(name)
-		t.Setenv(name, "")
-		if _, err := config.Load[settings](); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("without %s: %v", name, err)
-		}
-		t.Setenv(name, value)
-	}
+	functiontest.EveryVariableIsNeeded[settings](t, "WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "FAILURES_QUEUE", "KEYS_SECRET")
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/sqs/sqstest"
 	"devplatform/shared/clock"
@@ -36,9 +36,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	if os.Getenv(dynamotest.EndpointVariable) != "" {
-		t.Skip("AWS_ENDPOINT_URL is this test's own to set")
-	}
+	functiontest.OwnEndpoint(t)
 	tables, queues := dynamotest.StartServer(t), sqstest.StartServer(t)
 	sdk := dynamotest.Client(tables)
 	dynamotest.CreateTable(t, sdk, "webhooks", "pk", "sk")
@@ -119,12 +117,5 @@ func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{V
 
 func TestEveryVariableIsNeeded(t *testing.T) {
 	newWorld(t)
-	for _, name := range []string{"WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "FAILURES_QUEUE"} {
-		value := os.Getenv(name)
-		t.Setenv(name, "")
-		if _, err := config.Load[settings](); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("without %s: %v", name, err)
-		}
-		t.Setenv(name, value)
-	}
+	functiontest.EveryVariableIsNeeded[settings](t, "WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "FAILURES_QUEUE")
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/sqs/sqstest"
 	"devplatform/shared/clock"
@@ -21,9 +21,7 @@ import (
 // setEnv is the environment that template.yaml gives the function, with its table and its queue.
 func setEnv(t *testing.T) (client *db.Client, queues *sqs.Client, deliveries string) {
 	t.Helper()
-	if os.Getenv(dynamotest.EndpointVariable) != "" {
-		t.Skip("AWS_ENDPOINT_URL is this test's own to set")
-	}
+	functiontest.OwnEndpoint(t)
 	tables, endpoint := dynamotest.StartServer(t), sqstest.StartServer(t)
 	sdk := dynamotest.Client(tables)
 	var attributes []types.AttributeDefinition
@@ -91,12 +89,5 @@ func TestARun(t *testing.T) {
 
 func TestEveryVariableIsNeeded(t *testing.T) {
 	setEnv(t)
-	for _, name := range []string{"WEBHOOKS_TABLE", "DELIVERIES_QUEUE"} {
-		value := os.Getenv(name)
-		t.Setenv(name, "")
-		if _, err := config.Load[settings](); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("without %s: %v", name, err)
-		}
-		t.Setenv(name, value)
-	}
+	functiontest.EveryVariableIsNeeded[settings](t, "WEBHOOKS_TABLE", "DELIVERIES_QUEUE")
 }

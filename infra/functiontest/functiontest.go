@@ -1,0 +1,110 @@
+// Package functiontest is what the tests of functions share: the services of AWS that a function's environment names, a client that
+// speaks to it as API Gateway does, and the test of its variables. What a function does is its test's.
+package functiontest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/secrets"
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+)
+
+// Ring is what the secret has that KEYS_SECRET names.
+const Ring = `{"current":"k1","k1":"a key for the tests, and for nothing else 0123456789"}`
+
+// keysSecret is the name of that secret.
+const keysSecret = "keys"
+
+// OwnEndpoint skips a test that sets AWS_ENDPOINT_URL itself where somebody else has set it.
+func OwnEndpoint(t *testing.T) {
+	t.Helper()
+	if os.Getenv(dynamotest.EndpointVariable) != "" {
+		t.Skip("AWS_ENDPOINT_URL is this test's own to set")
+	}
+}
+
+// SetEnv sets the variables that Lambda gives every function, the endpoint of AWS, the name of the secret with the key ring, and
+// those of the function itself.
+func SetEnv(t *testing.T, endpoint string, own map[string]string) {
+	t.Helper()
+	for _, all := range []map[string]string{{
+		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
+		"AWS_ENDPOINT_URL": endpoint, "AWS_ENDPOINT_URL_DYNAMODB": "", "AWS_ENDPOINT_URL_SECRETS_MANAGER": "", "AWS_ENDPOINT_URL_SQS": "",
+		"KEYS_SECRET": keysSecret,
+	}, own} {
+		for name, value := range all {
+			t.Setenv(name, value)
+		}
+	}
+}
+
+// Endpoint is one address for DynamoDB, SQS (none if queues is "") and a Secrets Manager of its own, which has the key ring.
+func Endpoint(t *testing.T, tables, queues string) string {
+	t.Helper()
+	manager, err := secrets.Open(secrets.Options{Now: clock.System})
+	if err != nil {
+		t.Fatal(err)
+	}
+	services := map[string]http.Handler{"secretsmanager": manager, "DynamoDB_20120810": proxy(t, tables)}
+	if queues != "" {
+		services["AmazonSQS"] = proxy(t, queues)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, _, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+		service := services[name]
+		if service == nil {
+			t.Errorf("the function calls %q", r.Header.Get("X-Amz-Target"))
+			http.Error(w, "no such service", http.StatusBadGateway)
+			return
+		}
+		service.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	client := secretsmanager.New(secretsmanager.Options{
+		Region: "us-east-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
+	})
+	in := secretsmanager.CreateSecretInput{Name: aws.String(keysSecret), SecretString: aws.String(Ring)}
+	if _, err := client.CreateSecret(t.Context(), &in); err != nil {
+		t.Fatal(err)
+	}
+	return server.URL
+}
+
+// proxy passes requests on to an endpoint.
+func proxy(t *testing.T, endpoint string) http.Handler {
+	t.Helper()
+	target, err := url.Parse(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return httputil.NewSingleHostReverseProxy(target)
+}
+
+// EveryVariableIsNeeded holds that settings of type T can't be read from the environment, which is complete, without any one of
+// the variables, and that the error names it.
+func EveryVariableIsNeeded[T any](t *testing.T, names ...string) {
+	t.Helper()
+	if _, err := config.Load[T](); err != nil {
+		t.Errorf("with everything: %v", err)
+	}
+	for _, name := range names {
+		value := os.Getenv(name)
+		t.Setenv(name, "")
+		if _, err := config.Load[T](); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("without %s: %v", name, err)
+		}
+		t.Setenv(name, value)
+	}
+}
