@@ -55,7 +55,7 @@ func TestReceiverTakesWhatIsSignedAndEnds(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	const want = "not signed with this secret: POST /hook\nfile.created {\"id\":\"evt_1\"}\nfile.created {\"id\":\"evt_1\"}\n"
+	want := "listening at http://" + address + "\nnot signed with this secret: POST /hook\nfile.created {\"id\":\"evt_1\"}\nfile.created {\"id\":\"evt_1\"}\n"
 	if printed.String() != want {
 		t.Errorf("printed %q", printed.String())
 	}
