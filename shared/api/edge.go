@@ -242,7 +242,11 @@ func (e *edge) info(r *http.Request) RequestInfo {
 	return info
 }
 
+// baseURL is relative where the client sent an empty Host.
 func baseURL(https bool, host, stage string) string {
+	if host == "" {
+		return stage
+	}
 	scheme := "http://"
 	if https {
 		scheme = "https://"

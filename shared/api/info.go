@@ -17,7 +17,7 @@ type RequestInfo struct {
 	// HTTPS says whether the client spoke https with the gateway.
 	HTTPS bool
 	// BaseURL is where the service is reached, without a slash at the end: APP_URL,
-	// or else scheme, host and stage of the gateway.
+	// or else scheme, host and stage of the gateway; the stage alone where the client named no host.
 	BaseURL string
 }
 

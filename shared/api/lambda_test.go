@@ -60,6 +60,9 @@ func TestLambdaKnowsWhatTheGatewayKnows(t *testing.T) {
 	plain.MultiValueHeaders["X-Forwarded-Proto"] = []string{"https, http"}
 	plain.RequestContext.Path = plain.Path
 	plain.RequestContext.DomainName = "localhost:3000"
+	nameless, staged := event("GET", "/api/info"), event("GET", "/api/info")
+	nameless.RequestContext.Path = nameless.Path
+	nameless.RequestContext.DomainName, staged.RequestContext.DomainName = "", ""
 	unsaid := event("GET", "/api/info")
 	delete(unsaid.MultiValueHeaders, "X-Forwarded-Proto")
 	want := api.RequestInfo{
@@ -69,6 +72,8 @@ func TestLambdaKnowsWhatTheGatewayKnows(t *testing.T) {
 	app, http := want, want
 	app.BaseURL = "https://app.example.com"
 	http.HTTPS, http.BaseURL = false, "http://localhost:3000"
+	here, below := want, want
+	here.BaseURL, below.BaseURL = "", "/dev"
 	for name, tc := range map[string]struct {
 		got  func() answer
 		want api.RequestInfo
@@ -76,6 +81,8 @@ func TestLambdaKnowsWhatTheGatewayKnows(t *testing.T) {
 		"the gateway's stage":  {func() answer { a, _ := invoke(t, local, event("GET", "/api/info")); return a }, want},
 		"APP_URL":              {func() answer { a, _ := invoke(t, deployed, event("GET", "/api/info")); return a }, app},
 		"plain http, no stage": {func() answer { a, _ := invoke(t, local, plain); return a }, http},
+		"an empty Host":        {func() answer { a, _ := invoke(t, local, nameless); return a }, here},
+		"and a stage":          {func() answer { a, _ := invoke(t, local, staged); return a }, below},
 		"no word of a scheme":  {func() answer { a, _ := invoke(t, local, unsaid); return a }, want},
 	} {
 		a := tc.got()

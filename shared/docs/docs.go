@@ -5,6 +5,7 @@ package docs
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -64,12 +65,12 @@ func aroundServers(document []byte) (before, after []byte, err error) {
 }
 
 // document is the document of the API that is reached at a base URL. A tool that read it knows where to send requests, whatever
-// stage or domain it came through; what is committed can only say "/".
+// stage or domain it came through; what is committed, and what a client gets that names no host, can only say "/".
 func (s *Service) document(base string) (*served, error) {
 	if latest := s.latest.Load(); latest != nil && latest.base == base {
 		return latest, nil
 	}
-	servers, err := json.Marshal([]map[string]string{{"url": base}})
+	servers, err := json.Marshal([]map[string]string{{"url": cmp.Or(base, "/")}})
 	if err != nil {
 		return nil, fmt.Errorf("docs: servers: %w", err)
 	}

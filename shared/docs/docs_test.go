@@ -2,6 +2,7 @@ package docs
 
 import (
 	"bytes"
+	"cmp"
 	"io/fs"
 	"strings"
 	"testing"
@@ -42,12 +43,12 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, base := range []string{"https://a.example", "https://a.example", `https://b.example/"x`, "https://a.example"} {
+	for _, base := range []string{"https://a.example", "https://a.example", `https://b.example/"x`, "/dev", "", "https://a.example"} {
 		d, err := s.document(base)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := `{"openapi": "3.1.0", "servers": [{"url":"` + strings.ReplaceAll(base, `"`, `\"`) + `"}], "paths": {}}`
+		want := `{"openapi": "3.1.0", "servers": [{"url":"` + strings.ReplaceAll(cmp.Or(base, "/"), `"`, `\"`) + `"}], "paths": {}}`
 		if string(d.plain) != want {
 			t.Errorf("%s: %s, want %s", base, d.plain, want)
 		}
