@@ -137,9 +137,15 @@ func (p *Platform) Interrupt(within time.Duration) time.Duration {
 // Children are the process ids of the functions' instances that are running. A test that asks is skipped without pgrep; in CI it fails.
 func (p *Platform) Children() []int {
 	p.t.Helper()
-	pgrep := Required(p.t, "pgrep")
-	output, err := exec.Command(pgrep, "-P", strconv.Itoa(p.Command.Process.Pid)).Output() //nolint:gosec,noctx // it ends by itself
-	if err != nil {                                                                        // no process matched
+	return ChildrenOf(p.t, p.Command.Process.Pid)
+}
+
+// ChildrenOf is Children for a platform that a test started itself.
+func ChildrenOf(t testing.TB, pid int) []int {
+	t.Helper()
+	pgrep := Required(t, "pgrep")
+	output, err := exec.Command(pgrep, "-P", strconv.Itoa(pid)).Output() //nolint:gosec,noctx // it ends by itself
+	if err != nil {                                                      // no process matched
 		return nil
 	}
 	var children []int

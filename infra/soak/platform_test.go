@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -166,21 +165,6 @@ func (p *platform) read(stderr io.Reader) {
 		}
 		p.mu.Unlock()
 	}
-}
-
-// children are the process ids of the functions' instances.
-func (p *platform) children() []int {
-	var all []int
-	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.pid))
-	for _, task := range tasks { // a child is its thread's
-		text, _ := os.ReadFile(task)
-		for field := range strings.FieldsSeq(string(text)) {
-			if pid, err := strconv.Atoi(field); err == nil {
-				all = append(all, pid)
-			}
-		}
-	}
-	return all
 }
 
 // ask has a process say what it holds; false when it has ended.

@@ -56,7 +56,7 @@ func TestSoak(t *testing.T) {
 		tr.round(length / rounds)
 		tr.receiver.Reset()
 		counts = append(counts, tr.requests.Load())
-		for _, pid := range append(p.children(), p.pid) {
+		for _, pid := range append(platformtest.ChildrenOf(t, p.pid), p.pid) {
 			if said, alive := p.ask(t, pid); alive {
 				history[pid] = append(history[pid], sample{look(t, pid), said})
 			}
