@@ -3,8 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/caarlos0/env/v11"
@@ -52,7 +56,7 @@ const account = "123456789012"
 func loadSettings() (Settings, error) {
 	var s Settings
 	if err := env.Parse(&s); err != nil {
-		return s, fmt.Errorf("settings: %w", err)
+		return s, unparsed(err)
 	}
 	var problems []error
 	if s.Port < 0 || s.Port > maxPort-httpsOffset {
@@ -64,8 +68,8 @@ func loadSettings() (Settings, error) {
 	if s.Concurrency < 1 || s.Concurrency > 1000 {
 		problems = append(problems, fmt.Errorf("LAMBDA_CONCURRENCY=%d: must be 1 to 1000", s.Concurrency))
 	}
-	if s.EndpointURL != "" && !strings.HasPrefix(s.EndpointURL, "http://") && !strings.HasPrefix(s.EndpointURL, "https://") {
-		problems = append(problems, fmt.Errorf("AWS_ENDPOINT_URL=%s: must start with http:// or https://", s.EndpointURL))
+	if err := s.checkEndpoint(); err != nil {
+		problems = append(problems, err)
 	}
 	if s.EndpointURL == "" || s.AccessKeyID == "" {
 		s.AccessKeyID, s.SecretKey, s.SessionToken = "local", "local", ""
@@ -76,6 +80,62 @@ func loadSettings() (Settings, error) {
 	}
 	s.DataDir = dir
 	return s, errors.Join(problems...)
+}
+
+// unparsed says what the environment's numbers are not, by the names that the user knows.
+func unparsed(err error) error {
+	var all env.AggregateError
+	if !errors.As(err, &all) {
+		return fmt.Errorf("settings: %w", err)
+	}
+	problems := make([]error, 0, len(all.Errors))
+	for _, err := range all.Errors {
+		var wrong env.ParseError
+		field, found := reflect.StructField{}, false
+		if errors.As(err, &wrong) {
+			field, found = reflect.TypeFor[Settings]().FieldByName(wrong.Name)
+		}
+		if !found || field.Type.Kind() != reflect.Int {
+			problems = append(problems, fmt.Errorf("settings: %w", err))
+			continue
+		}
+		name := field.Tag.Get("env")
+		problems = append(problems, fmt.Errorf("%s=%s: must be a number", name, os.Getenv(name)))
+	}
+	return errors.Join(problems...)
+}
+
+// checkEndpoint refuses what is no address, and this platform's own, which a shell may still name that the AWS CLI was used in:
+// nothing but Lambda would answer there.
+func (s *Settings) checkEndpoint() error {
+	if s.EndpointURL == "" {
+		return nil
+	}
+	if !strings.HasPrefix(s.EndpointURL, "http://") && !strings.HasPrefix(s.EndpointURL, "https://") {
+		return fmt.Errorf("AWS_ENDPOINT_URL=%s: must start with http:// or https://", s.EndpointURL)
+	}
+	endpoint, err := url.Parse(s.EndpointURL)
+	if err != nil {
+		return fmt.Errorf("AWS_ENDPOINT_URL=%s: is no URL", s.EndpointURL)
+	}
+	port := endpoint.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[endpoint.Scheme]
+	}
+	if isHere(endpoint.Hostname()) && port == strconv.Itoa(s.AWSPort) {
+		return errors.New("AWS_ENDPOINT_URL is this platform itself: unset it")
+	}
+	return nil
+}
+
+// isHere tells whether a host is this machine's own name or address for itself.
+func isHere(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && (ip.Unmap().IsLoopback() || ip.IsUnspecified())
 }
 
 // environment is the process's own environment as a map.
