@@ -115,7 +115,7 @@ func (f *Folder) open() (*pebble.DB, error) {
 // openError says in one line, as a command line wants it, why there is no store.
 func (f *Folder) openError(err error) error {
 	reason, _, _ := strings.Cut(err.Error(), "\n")
-	return f.errorf("cannot open the data in %s (in use by another process, or damaged): %s", f.options.Dir, reason)
+	return f.errorf("cannot open the data in %s (in use by another process: end it, or choose another folder with DATA_DIR; or damaged): %s", f.options.Dir, reason)
 }
 
 func (f *Folder) errorf(format string, args ...any) error {

@@ -188,7 +188,7 @@ func TestFormat(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Open(Options{Dir: dir, Now: newTestClock().Now}); err == nil || !strings.HasPrefix(err.Error(), "dynamodb: cannot open the data in "+dir+" (in use by another process, or damaged): ") {
+	if _, err := Open(Options{Dir: dir, Now: newTestClock().Now}); err == nil || !strings.HasPrefix(err.Error(), "dynamodb: cannot open the data in "+dir+" (in use by another process: end it, or choose another folder with DATA_DIR; or damaged): ") {
 		t.Errorf("opened twice: %v", err)
 	}
 }
