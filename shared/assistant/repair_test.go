@@ -135,7 +135,7 @@ func TestAnAnswerOfBlanksIsNone(t *testing.T) {
 // What the model has read is counted, also if it never said a word of it.
 func TestSilenceIsCounted(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.Silence = 30 * time.Millisecond }))
+	w := newWorld(t, withLimits(func(l *Limits) { l.Silence = 300 * time.Millisecond }))
 	ada := w.user("ada")
 	projectID := ada.project("", project.Private)
 	w.model.play(model.TaskChat, says().waiting(make(chan struct{})).ending(model.Outcome{}))
@@ -143,10 +143,10 @@ func TestSilenceIsCounted(t *testing.T) {
 	if used, _ := ada.Get("/api/ai/usage").Want(t, http.StatusOK).Body["inputTokens"].(float64); used < 5000 {
 		t.Errorf("%v tokens", used)
 	}
-	// As long as it thinks, it is not silent.
+	// As long as it thinks, it is not silent, however long that is in all.
 	thinking := says()
-	for range 10 {
-		thinking = thinking.with(step{wait: after(10 * time.Millisecond)}, step{part: model.Part{Kind: model.Thinking}})
+	for i := range 10 {
+		thinking = thinking.with(step{wait: after(time.Duration(i+1) * 50 * time.Millisecond)}, step{part: model.Part{Kind: model.Thinking}})
 	}
 	w.model.play(model.TaskChat, thinking.saying("Thought."))
 	if got := ada.chat(projectID, "Hm?").Want(t, http.StatusOK); got.Text("response") != "Thought." {
