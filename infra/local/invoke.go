@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -33,10 +34,17 @@ func invoke(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		return fmt.Errorf("is the platform running? %w", err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	if _, err := io.Copy(stdout, response.Body); err != nil {
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	_, _ = fmt.Fprintln(stdout)
+	var refusal struct{ Message string } // in either case: Lambda has both
+	if response.StatusCode >= http.StatusBadRequest && json.Unmarshal(answer, &refusal) == nil && refusal.Message != "" {
+		return fmt.Errorf("%s: %s: %s", flags.Arg(0), response.Status, refusal.Message)
+	}
+	if answer = bytes.TrimRight(answer, "\n"); len(answer) > 0 {
+		_, _ = fmt.Fprintf(stdout, "%s\n", answer)
+	}
 	if kind := response.Header.Get("X-Amz-Function-Error"); kind != "" {
 		return fmt.Errorf("%s: function error: %s", flags.Arg(0), kind)
 	}
