@@ -29,7 +29,7 @@ release      = CGO_ENABLED=0 go build $(RELEASE)
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # Settings of the local platform alone. What the caller's environment sets wins.
 run: export COOKIE_PLAIN_HTTP     ?= true
@@ -40,7 +40,7 @@ run: export LIMIT_OAUTH_IP        ?= 10000
 run: export AI_PROVIDER           ?= scaffold
 run: export AI_MODEL              ?=
 .PHONY: run
-run: binaries ## run the whole platform on this machine: http://localhost:3000 (settings: README)
+run: binaries ## run the platform on this machine: http://localhost:3000 (settings: README)
 	@exec $(LOCAL)/local -functions $(LOCAL)
 
 .PHONY: binaries
@@ -49,7 +49,7 @@ binaries: # the local platform and every function, for this machine
 	@$(release) -o $(LOCAL)/ ./infra/local ./functions/...
 
 .PHONY: build
-build: ## build every function for Lambda into .build/$(ARCH) (ARCH=arm64)
+build: ## build every function for Lambda into .build/ARCH (ARCH=arm64)
 	@for f in $(FUNCTIONS); do \
 		mkdir -p $(BUILD)/$(ARCH)/$$f && \
 		GOOS=linux GOARCH=$(ARCH) $(release) -o $(BUILD)/$(ARCH)/$$f/bootstrap ./functions/$$f || exit 1; \
@@ -57,7 +57,7 @@ build: ## build every function for Lambda into .build/$(ARCH) (ARCH=arm64)
 	@ls -l $(BUILD)/$(ARCH)/*/bootstrap
 
 .PHONY: test
-test: format vet lint validate licensed ## all checks: format, vet, lint, template, licences, every test with the race detector
+test: format vet lint validate licensed ## every test and check: format, vet, lint, template, licences
 	@$(if $(RACE),,echo "no C compiler found: the tests run without the race detector";) go test $(RACE) -timeout 15m ./...
 
 .PHONY: format
@@ -74,12 +74,12 @@ lint: ## the linter, at the version pinned in infra/tools
 	@$(LINT) run ./...
 
 .PHONY: validate
-validate: ## check template.yaml: by the local platform, and by cfn-lint and the SAM transform where they are installed
+validate: ## check template.yaml, also with cfn-lint and the SAM transform if installed
 	@go run ./infra/local check template.yaml
 	@.ci/validate-template
 
 .PHONY: licences
-licences: ## write the list of the dependencies' licences anew: infra/licences/README.md
+licences: ## write the dependencies' licences anew: infra/licences/README.md
 	@.ci/licences write
 
 .PHONY: licensed
@@ -87,7 +87,7 @@ licensed: # fails on a licence that is not fine, or not listed
 	@.ci/licences check
 
 .PHONY: vulnerable
-vulnerable: ## look for known vulnerabilities in what the code calls, where their database can be reached
+vulnerable: ## look for known vulnerabilities in what the code calls
 	@.ci/vulnerable
 
 .PHONY: openapi
@@ -95,27 +95,29 @@ openapi: ## write the OpenAPI document anew from the code
 	@go run ./infra/openapi > infra/openapi.json.new && mv infra/openapi.json.new infra/openapi.json
 
 .PHONY: fuzz
-fuzz: ## try made-up inputs on every parser, FUZZTIME=60s each; the first that fails ends it and is kept as a test
+fuzz: ## try made-up inputs on every parser (FUZZTIME=60s each)
 	@go run ./infra/fuzz -time $(FUZZTIME)
 
 .PHONY: demo
-demo: ## the whole story on the terminal: on the platform at http://localhost:3000, or else on one of its own (URL=…)
+demo: ## the whole story on the terminal (URL=…, or a platform of its own)
 	@mkdir -p $(BUILD) && $(release) -o $(BUILD)/demo ./infra/demo
 	@if $(BUILD)/demo -own -url '$(URL)'; then \
 		echo "building a platform (a minute the first time) …" && $(MAKE) binaries; fi
 	@exec $(BUILD)/demo -url '$(URL)' -binaries $(LOCAL)
 
 .PHONY: bench
-bench: binaries ## measure and price, in under five minutes on a quiet machine; the result is kept in infra/bench/ (ONLY=costs,warm for a part)
+bench: binaries ## measure and price, in under five minutes (ONLY=costs,warm for a part)
 	@go run ./infra/bench -binaries $(LOCAL) $(if $(ONLY),-only $(ONLY),-save infra/bench/last.txt -readme README.md)
 
 SOAK        ?= 5m
 .PHONY: soak
-soak: ## a day of a small service's traffic in minutes (SOAK=5m): does anything grow?
+soak: ## a day's traffic in minutes, to see what grows (SOAK=5m)
 	@SOAK=$(SOAK) go test -count=1 -timeout 60m -v -run '^TestSoak$$' ./infra/soak
 
 .PHONY: invoke
-invoke: ## send one event to a function of the running platform: make invoke FUNCTION=AuthFunction EVENT=events/auth-me.json
+invoke: ## send an event to a running function (FUNCTION=… EVENT=events/….json)
+	@if [ -z '$(FUNCTION)' ] || [ -z '$(EVENT)' ]; then \
+		echo "make invoke FUNCTION=AuthFunction EVENT=events/auth-me.json" >&2; exit 2; fi
 	@go run ./infra/local invoke -endpoint http://127.0.0.1:$(AWS_PORT) $(FUNCTION) $(EVENT)
 
 # SAM publishes a version where the code is new, and compares the environment as the template writes it, in which a parameter is a name: its

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// runMake runs a target in the project's folder; its variables are empty unless arguments set them.
+func runMake(t *testing.T, arguments ...string) (output string, status int) {
+	t.Helper()
+	if _, err := os.Stat("../../Makefile"); err != nil { // so that a result in go's cache is of this very file
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), "make", append(arguments, "-C", "../..")...)
+	command.Env = append(command.Environ(), "FUNCTION=", "EVENT=", "MAKEFLAGS=", "MAKELEVEL=")
+	printed, err := command.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return string(printed), command.ProcessState.ExitCode()
+}
+
+// TestMakeHelp holds that the list of targets is a table that fits a terminal.
+func TestMakeHelp(t *testing.T) {
+	t.Parallel()
+	output, status := runMake(t, "help")
+	targets := 0
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, "\n")
+		target, isTarget := strings.CutPrefix(line, "  make ")
+		if !isTarget {
+			continue
+		}
+		targets++
+		name, help, _ := strings.Cut(target, " ")
+		column := len(name) + len(help) - len(strings.TrimLeft(help, " "))
+		if utf8.RuneCountInString(line) > 100 || strings.Contains(line, "$(") || column != len("vulnerable  ") {
+			t.Errorf("%q", line)
+		}
+	}
+	if status != 0 || targets < 10 {
+		t.Errorf("%d, %d targets: %s", status, targets, output)
+	}
+}
+
+// TestMakeInvoke says what is missing.
+func TestMakeInvoke(t *testing.T) {
+	t.Parallel()
+	for _, arguments := range [][]string{{"invoke"}, {"invoke", "FUNCTION=AuthFunction"}, {"invoke", "EVENT=events/auth-me.json"}} {
+		output, status := runMake(t, arguments...)
+		if !strings.Contains(output, "make invoke FUNCTION=AuthFunction EVENT=events/auth-me.json\n") || status != 2 || strings.Contains(output, "usage") {
+			t.Errorf("%v: %d %s", arguments, status, output)
+		}
+	}
+}
