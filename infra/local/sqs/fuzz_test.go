@@ -45,6 +45,7 @@ func FuzzReceipt(f *testing.F) {
 	q := &queue{queueRecord: queueRecord{ID: 3}}
 	f.Add(receipt{3, 1 << 41, 9}.String())
 	f.Add("AQEBgarbage")
+	f.Add(receipt{3, 1 << 41, 9}.String()[:20] + "\r\n" + receipt{3, 1 << 41, 9}.String()[20:])
 	f.Fuzz(func(t *testing.T, handle string) {
 		if r, err := q.receiptOf(handle); err == nil && r.String() != handle {
 			t.Errorf("%q was taken for %q", handle, r.String())

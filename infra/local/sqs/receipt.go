@@ -43,7 +43,7 @@ func (q *queue) receiptOf(handle string) (receipt, error) {
 		message:    binary.BigEndian.Uint64(raw[5:]),
 		generation: binary.BigEndian.Uint32(raw[13:]),
 	}
-	if r.queue != q.ID {
+	if r.queue != q.ID || r.String() != handle { // the decoder skips line breaks
 		return receipt{}, errReceipt
 	}
 	return r, nil

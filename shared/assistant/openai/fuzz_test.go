@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"testing"
@@ -25,10 +26,10 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// FuzzEndpoint: a base URL leads to a place of its own host, or is refused.
+// FuzzEndpoint: a base URL leads to a place of its own host, or is refused. None at all is OpenAI's.
 func FuzzEndpoint(f *testing.F) {
 	for _, seed := range []string{
-		"https://api.openai.com/v1", "http://localhost:11434/v1/", "https://a.example/openai?api-version=1", "https://u:p@a.example", "ftp://a", "//a", "https://", "https://a/%zz",
+		"https://api.openai.com/v1", "http://localhost:11434/v1/", "https://a.example/openai?api-version=1", "https://u:p@a.example", "ftp://a", "//a", "https://", "https://a/%zz", "",
 	} {
 		f.Add(seed)
 	}
@@ -37,7 +38,7 @@ func FuzzEndpoint(f *testing.F) {
 		if err != nil {
 			return
 		}
-		from, errFrom := url.Parse(base)
+		from, errFrom := url.Parse(cmp.Or(base, "https://api.openai.com/v1"))
 		led, errTo := url.Parse(to)
 		if errFrom != nil || errTo != nil || led.Host == "" || led.Host != from.Host || led.Scheme != "https" && led.Scheme != "http" {
 			t.Fatalf("%q leads to %q: %v, %v", base, to, errFrom, errTo)
