@@ -111,7 +111,7 @@ func TestDiskFull(t *testing.T) {
 			for range 8 {
 				writers.Go(func() { n.work(t, f, 1000) })
 			}
-			waitFor(t, "a full disk", func() bool { return f.Room() != nil })
+			disktest.Await(t, "a full disk", func() bool { return f.Room() != nil })
 			if err := f.Room(); !errors.Is(err, ErrFull) || err.Error() != "test: the disk is full: /data" {
 				t.Errorf("no room: %v", err)
 			}
@@ -128,7 +128,7 @@ func TestDiskFull(t *testing.T) {
 			acknowledged.check(t, "after a power cut", openOn(t, disk.AfterPowerCut(), nil))
 
 			disk.Give(1 << 30)
-			waitFor(t, "room", func() bool { return f.Room() == nil })
+			disktest.Await(t, "room", func() bool { return f.Room() == nil })
 			writers.Wait()
 			n.over.Store(false)
 			n.work(t, f, len(n.made)+100)
@@ -174,7 +174,7 @@ func TestCloseFull(t *testing.T) {
 	disk.Fill()
 	var n notes
 	go n.work(t, f, 1)
-	waitFor(t, "a full disk", func() bool { return f.Room() != nil })
+	disktest.Await(t, "a full disk", func() bool { return f.Room() != nil })
 	closed := make(chan error, 1)
 	go func() { closed <- f.Close(func() { t.Error("went on") }) }()
 	select {
@@ -184,19 +184,5 @@ func TestCloseFull(t *testing.T) {
 		}
 	case <-time.After(20 * time.Second):
 		t.Fatal("closing hangs")
-	}
-}
-
-func waitFor(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.After(30 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("waited in vain for %s", what)
-		}
 	}
 }

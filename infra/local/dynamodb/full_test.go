@@ -59,7 +59,7 @@ func TestFullDisk(t *testing.T) {
 					}
 				})
 			}
-			await(t, "a full disk", func() bool { return db.folder.Room() != nil })
+			disktest.Await(t, "a full disk", func() bool { return db.folder.Room() != nil })
 			filled.Store(true)
 			for operation, body := range map[string]string{
 				"PutItem":            `{"TableName":"hash","Item":{"pk":{"S":"during"}}}`,
@@ -77,7 +77,7 @@ func TestFullDisk(t *testing.T) {
 			}
 			must(t, db, "Query", `{"TableName":"hash","KeyConditionExpression":"pk = :p","ExpressionAttributeValues":{":p":{"S":"before"}}}`)
 			disk.Give(1 << 30)
-			await(t, "room", func() bool { return db.folder.Room() == nil })
+			disktest.Await(t, "room", func() bool { return db.folder.Room() == nil })
 			writers.Wait()
 			must(t, db, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"after"}}}`)
 			if err := db.Close(); err != nil {
@@ -101,19 +101,5 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("the log says:\n%s", log.String())
 			}
 		})
-	}
-}
-
-func await(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.After(30 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("waited in vain for %s", what)
-		}
 	}
 }

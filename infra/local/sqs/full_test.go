@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"devplatform/infra/local/datafolder/disktest"
 )
@@ -41,7 +40,7 @@ func TestFullDisk(t *testing.T) {
 			}
 		})
 	}
-	await(t, "a full disk", func() bool { return s.folder.Room() != nil })
+	disktest.Await(t, "a full disk", func() bool { return s.folder.Room() != nil })
 	filled.Store(true)
 	for operation, body := range map[string]string{
 		"SendMessage":      `{URL(q),"MessageBody":"during"}`,
@@ -57,7 +56,7 @@ func TestFullDisk(t *testing.T) {
 	must(t, s, "GetQueueAttributes", `{URL(q),"AttributeNames":["All"]}`)
 	must(t, s, "ListQueues", `{}`)
 	disk.Give(1 << 30)
-	await(t, "room", func() bool { return s.folder.Room() == nil })
+	disktest.Await(t, "room", func() bool { return s.folder.Room() == nil })
 	senders.Wait()
 	must(t, s, "SendMessage", `{URL(q),"MessageBody":"after"}`)
 	sent.Add(1)
@@ -78,19 +77,5 @@ func TestFullDisk(t *testing.T) {
 	}
 	if got := strings.Count(log.String(), "\n"); got != 2 || !strings.Contains(log.String(), "the disk is full") {
 		t.Errorf("the log says:\n%s", log.String())
-	}
-}
-
-func await(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.After(30 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("waited in vain for %s", what)
-		}
 	}
 }

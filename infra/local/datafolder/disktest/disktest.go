@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -83,4 +85,19 @@ func (f *file) Write(p []byte) (int, error) {
 		err = syscall.ENOSPC
 	}
 	return n, err
+}
+
+// Await waits until what a disk does to its user has come about, 30 s at most; what says what that is.
+func Await(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
 }
