@@ -67,24 +67,32 @@ func leaks(log string) (found []string) {
 func noteBody(text []byte) {
 	var value any
 	if json.Unmarshal(text, &value) == nil { // else it is no JSON, on purpose
-		notePrivate(value)
+		eachText(value, func(name, text string) {
+			if private[name] {
+				Secret(name, text)
+			}
+		})
 	}
 }
 
-func notePrivate(value any) {
-	switch value := value.(type) {
-	case map[string]any:
-		for name, field := range value {
-			if text, ok := field.(string); ok && private[name] {
-				Secret(name, text)
+// eachText visits every string of a JSON value, with the name of the field that it is, if it is one.
+func eachText(value any, visit func(name, text string)) {
+	var walk func(name string, value any)
+	walk = func(name string, value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			for name, field := range value {
+				walk(name, field)
 			}
-			notePrivate(field)
-		}
-	case []any:
-		for _, element := range value {
-			notePrivate(element)
+		case []any:
+			for _, element := range value {
+				walk("", element)
+			}
+		case string:
+			visit(name, value)
 		}
 	}
+	walk("", value)
 }
 
 // noteHeader declares secret what a session or a sign-in is known by.
@@ -129,24 +137,11 @@ func noteStored(data []byte) {
 	if json.Unmarshal(data, &value) != nil {
 		return
 	}
-	var walk func(any)
-	walk = func(value any) {
-		switch value := value.(type) {
-		case map[string]any:
-			for _, field := range value {
-				walk(field)
-			}
-		case []any:
-			for _, element := range value {
-				walk(element)
-			}
-		case string:
-			if strings.HasPrefix(value, "{") {
-				noteStored([]byte(value))
-			} else if len(value) >= 32 && !strings.HasPrefix(value, "arn:") {
-				Secret("stored secret", value)
-			}
+	eachText(value, func(_, text string) {
+		if strings.HasPrefix(text, "{") {
+			noteStored([]byte(text))
+		} else if len(text) >= 32 && !strings.HasPrefix(text, "arn:") {
+			Secret("stored secret", text)
 		}
-	}
-	walk(value)
+	})
 }
