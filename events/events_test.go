@@ -29,14 +29,15 @@ import (
 	"devplatform/infra/local/stack"
 	"devplatform/shared/account"
 	"devplatform/shared/account/oauth"
-	"devplatform/shared/api"
 	"devplatform/shared/assistant"
 	"devplatform/shared/assistant/scaffold"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/docs"
 	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/lambdafn/apigateway"
 	"devplatform/shared/project"
 	"devplatform/shared/webhook"
 	"devplatform/shared/webhook/sender"
@@ -301,7 +302,7 @@ func TestSamplesBreakNoRule(t *testing.T) {
 
 // system is the functions on a DynamoDB of their own.
 type system struct {
-	functions map[string]*api.LambdaHandler
+	functions map[string]*apigateway.Handler
 	client    *db.Client
 	tables    map[string]db.Table
 }
@@ -367,17 +368,17 @@ func newSystem(t *testing.T) *system {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.functions = map[string]*api.LambdaHandler{
-		"AiFunction": api.Lambda(api.NewRouter( // which is streamed where it is deployed; what is answered is the same
-			api.Config{Name: "ai", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, ai.Register)),
-		"AuthFunction": api.Lambda(account.Router(config.Edge{}, accounts)),
-		"DocsFunction": api.Lambda(api.NewRouter( // streamed where it is deployed, as AiFunction
-			api.Config{Name: "docs", Version: "1", Logger: logger, Clock: time.Now}, documentation.Register)),
-		"ProjectsFunction": api.Lambda(api.NewRouter(
-			api.Config{Name: "projects", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now},
+	s.functions = map[string]*apigateway.Handler{
+		"AiFunction": apigateway.New(httpapi.NewRouter( // which is streamed where it is deployed; what is answered is the same
+			httpapi.Config{Name: "ai", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, ai.Register)),
+		"AuthFunction": apigateway.New(account.Router(config.Edge{}, accounts)),
+		"DocsFunction": apigateway.New(httpapi.NewRouter( // streamed where it is deployed, as AiFunction
+			httpapi.Config{Name: "docs", Version: "1", Logger: logger, Clock: time.Now}, documentation.Register)),
+		"ProjectsFunction": apigateway.New(httpapi.NewRouter(
+			httpapi.Config{Name: "projects", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now},
 			workspaces.Register, projects.Register)),
-		"WebhooksFunction": api.Lambda(api.NewRouter(
-			api.Config{Name: "webhooks", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, webhooks.Register)),
+		"WebhooksFunction": apigateway.New(httpapi.NewRouter(
+			httpapi.Config{Name: "webhooks", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, webhooks.Register)),
 	}
 	return s
 }

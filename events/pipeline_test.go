@@ -22,9 +22,9 @@ import (
 	"devplatform/infra/local/sqs"
 	"devplatform/infra/local/sqs/sqstest"
 	"devplatform/infra/local/stack"
-	"devplatform/shared/api"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook"
@@ -130,14 +130,14 @@ func TestPipelineSamplesAreHandled(t *testing.T) {
 		}
 	}
 	// The worker first: there is no such delivery yet, and nothing to be sent to anybody.
-	handle(api.Queue(logger, webhook.NewWorker(webhook.WorkerDeps{
+	handle(lambdafn.Queue(logger, webhook.NewWorker(webhook.WorkerDeps{
 		DB: p.client, Webhooks: p.webhooks, Deliveries: p.deliveries, Failures: p.failures, Keys: keysOf(t),
 		Sender: sender.New(sender.Options{Now: time.Now}), Clock: time.Now, Logger: logger, Metrics: metrics,
 	}).Handle), "webhook-delivery-messages", `{"batchItemFailures":[]}`)
-	handle(api.StreamBatch(logger, webhook.NewFanout(webhook.FanoutDeps{
+	handle(lambdafn.StreamBatch(logger, webhook.NewFanout(webhook.FanoutDeps{
 		DB: p.client, Webhooks: p.webhooks, Deliveries: p.deliveries, Clock: time.Now, Logger: logger, Metrics: metrics,
 	}).Handle, p.failures.Poison), "webhook-fanout-events", `{"batchItemFailures":[]}`)
-	handle(api.Schedule(logger, webhook.NewRetryJob(webhook.RetryJobDeps{
+	handle(lambdafn.Schedule(logger, webhook.NewRetryJob(webhook.RetryJobDeps{
 		DB: p.client, Webhooks: p.webhooks, Deliveries: p.deliveries, Clock: time.Now, Logger: logger, Metrics: metrics,
 	}).Run), "webhook-retry-schedule", `null`)
 

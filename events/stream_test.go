@@ -13,9 +13,9 @@ import (
 
 	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers/pattern"
-	"devplatform/shared/api"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/project"
 )
 
@@ -113,7 +113,7 @@ func TestStreamSamplesAreHandled(t *testing.T) {
 	t.Parallel()
 	system := newSystem(t)
 	contents := system.tables["contents"]
-	cleanup := api.Stream(slog.New(slog.DiscardHandler), project.NewCleanup(project.CleanupDeps{
+	cleanup := lambdafn.Stream(slog.New(slog.DiscardHandler), project.NewCleanup(project.CleanupDeps{
 		DB: system.client, Projects: system.tables["projects"], Contents: contents, Conversations: system.tables["conversations"],
 		Clock: time.Now, Logger: slog.New(slog.DiscardHandler),
 	}).Handle, nil)

@@ -10,7 +10,6 @@ import (
 	"net/url"
 
 	"devplatform/shared/account"
-	"devplatform/shared/api"
 	"devplatform/shared/assistant"
 	"devplatform/shared/assistant/bedrock"
 	"devplatform/shared/assistant/model"
@@ -20,6 +19,7 @@ import (
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/project"
 )
@@ -102,7 +102,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	limits.CallsPerMinute, limits.MonthlyTokens, limits.GlobalMonthlyTokens = cfg.CallsPerMinute, int(cfg.MonthlyTokens), int(cfg.GlobalMonthlyTokens)
 	keys := config.NewKeys(secrets.Fetch(cfg.Secrets.Keys), now)
 	keys.Start()
-	return api.Lazy(func() http.Handler {
+	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)
 		ids := id.NewGenerator(now, rand.Reader)
 		cursors := db.NewCursors(keys)
@@ -115,7 +115,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 			DB: client, Conversations: client.Table(cfg.Conversations.Conversations), Projects: projects, Cursors: cursors, IDs: ids,
 			Clock: now, Logger: logger, Model: provider, Limits: limits,
 		})
-		return api.NewRouter(api.Config{
+		return httpapi.NewRouter(httpapi.Config{
 			Name: "Development Platform API: assistant", Version: "1.0.0",
 			Edge: cfg.Edge, Logger: logger, Auth: account.NewSessions(client, cfg.Tables, keys, now, logger), Clock: now,
 		}, ai.Register)

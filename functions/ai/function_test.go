@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
+	"devplatform/shared/lambdafn/apigateway"
 )
 
 // setEnv is the environment that template.yaml gives the function, with changes, in turn names and values.
@@ -80,7 +80,7 @@ func TestAnswersAreStreamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	event = []byte(strings.ReplaceAll(string(event), "__Host-session", "nothing"))
-	answer, err := api.LambdaStream(handler)(t.Context(), event)
+	answer, err := apigateway.NewStream(handler)(t.Context(), event)
 	if err != nil {
 		t.Fatal(err)
 	}

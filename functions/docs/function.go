@@ -5,10 +5,10 @@ import (
 	"net/http"
 
 	"devplatform/infra"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/docs"
+	"devplatform/shared/httpapi"
 )
 
 // settings are what the function reads from its environment: it has no table, no secret and no session.
@@ -23,8 +23,8 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	if err != nil {
 		return nil, err
 	}
-	return api.Lazy(func() http.Handler {
-		return api.NewRouter(api.Config{
+	return httpapi.Lazy(func() http.Handler {
+		return httpapi.NewRouter(httpapi.Config{
 			Name: "Development Platform API: documentation", Version: "1.0.0", Edge: cfg.Edge, Logger: logger, Clock: now,
 		}, service.Register)
 	}), nil

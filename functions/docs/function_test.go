@@ -16,9 +16,9 @@ import (
 
 	"devplatform/infra"
 	"devplatform/infra/openapi/contract"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
+	"devplatform/shared/lambdafn/apigateway"
 )
 
 // answer is what the gateway gets of the function, its body read to the end.
@@ -50,7 +50,7 @@ func ask(t *testing.T, method, path string, header ...string) answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := api.LambdaStream(handler)(t.Context(), payload)
+	response, err := apigateway.NewStream(handler)(t.Context(), payload)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,31 +2,6 @@
 // compressed ones through as they are, with no binary media types configured, which would change what the other functions get.
 package main
 
-import (
-	"log/slog"
-	"os"
+import "devplatform/shared/lambdafn/apigateway"
 
-	"github.com/aws/aws-lambda-go/lambda"
-
-	"devplatform/shared/api"
-	"devplatform/shared/clock"
-	"devplatform/shared/config"
-)
-
-func main() {
-	logger := slog.New(slog.NewJSONHandler(os.Stdout, nil))
-	cfg, err := config.Load[settings]()
-	if err != nil {
-		fail(logger, err)
-	}
-	handler, err := newHandler(cfg, clock.System, logger)
-	if err != nil {
-		fail(logger, err)
-	}
-	lambda.Start(api.LambdaStream(handler))
-}
-
-func fail(logger *slog.Logger, err error) {
-	logger.Error("the function can't start", "error", err)
-	os.Exit(1)
-}
+func main() { apigateway.StartStreaming(newHandler) }

@@ -3,10 +3,10 @@ package main
 import (
 	"log/slog"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/project"
 	"devplatform/shared/queue"
 )
@@ -22,10 +22,10 @@ type settings struct {
 }
 
 // newHandler puts the function together. It does no input or output.
-func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) *api.StreamHandler {
+func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.StreamHandler, error) {
 	client := db.New(cfg.AWS, now)
-	return api.Stream(logger, project.NewCleanup(project.CleanupDeps{
+	return lambdafn.Stream(logger, project.NewCleanup(project.CleanupDeps{
 		DB: client, Projects: client.Table(cfg.Projects), Contents: client.Table(cfg.Contents),
 		Conversations: client.Table(cfg.Conversations.Conversations), Clock: now, Logger: logger,
-	}).Handle, queue.New(cfg.AWS).Queue(cfg.Failures).Poison)
+	}).Handle, queue.New(cfg.AWS).Queue(cfg.Failures).Poison), nil
 }

@@ -27,12 +27,12 @@ import (
 	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/sqs/sqstest"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
+	"devplatform/shared/lambdafn"
 )
 
 // world is the function as its environment makes it, on a DynamoDB of its own, behind a gate that may hold calls up.
@@ -50,7 +50,7 @@ type world struct {
 // conversations is the table that only this function has.
 const conversations = "conversations"
 
-func newWorld(t *testing.T) (*world, *api.StreamHandler) {
+func newWorld(t *testing.T) (*world, *lambdafn.StreamHandler) {
 	t.Helper()
 	functiontest.OwnEndpoint(t)
 	queues := sqstest.StartServer(t)
@@ -86,7 +86,7 @@ func newWorld(t *testing.T) (*world, *api.StreamHandler) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w, newHandler(cfg, clock.System, slog.New(slog.DiscardHandler))
+	return w, functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.DiscardHandler)))
 }
 
 // remains puts down what a project of so many files leaves behind, each with a chunk.
@@ -182,7 +182,7 @@ func attributes(item db.Item) map[string]events.DynamoDBAttributeValue {
 }
 
 // invoke gives the function a batch and answers with the sequence numbers that it reports as failed.
-func (w *world) invoke(ctx context.Context, handler *api.StreamHandler, records ...events.DynamoDBEventRecord) []string {
+func (w *world) invoke(ctx context.Context, handler *lambdafn.StreamHandler, records ...events.DynamoDBEventRecord) []string {
 	w.t.Helper()
 	payload, err := json.Marshal(events.DynamoDBEvent{Records: records})
 	if err != nil {
@@ -361,7 +361,7 @@ func TestPoisonThatNobodyTakes(t *testing.T) {
 	projectID := w.remains(2)
 	unreadable := w.deleted(projectID)
 	unreadable.EventName = ""
-	failed := w.invoke(t.Context(), newHandler(cfg, clock.System, slog.New(slog.DiscardHandler)), unreadable, w.deleted(projectID))
+	failed := w.invoke(t.Context(), functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.DiscardHandler))), unreadable, w.deleted(projectID))
 	if diff := cmp.Diff([]string{unreadable.Change.SequenceNumber}, failed); diff != "" || w.left(projectID) == 0 {
 		t.Errorf("failed: %s", diff)
 	}

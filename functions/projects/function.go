@@ -6,11 +6,11 @@ import (
 	"net/http"
 
 	"devplatform/shared/account"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/project"
 	"devplatform/shared/workspace"
@@ -27,10 +27,10 @@ type settings struct {
 
 // newHandler puts the function together. What takes time is left to the background: the function asks for its first event
 // meanwhile.
-func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) http.Handler {
+func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
 	keys.Start()
-	return api.Lazy(func() http.Handler {
+	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)
 		sessions := account.NewSessions(client, cfg.Tables, keys, now, logger)
 		ids := id.NewGenerator(now, rand.Reader)
@@ -44,9 +44,9 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) http.Handler
 			DB: client, Projects: table, Contents: client.Table(cfg.Projects.Contents), Outbox: outbox, Cursors: cursors,
 			IDs: ids, Clock: now, Logger: logger, Quotas: project.DefaultQuotas(),
 		})
-		return api.NewRouter(api.Config{
+		return httpapi.NewRouter(httpapi.Config{
 			Name: "Development Platform API: workspaces and projects", Version: "1.0.0",
 			Edge: cfg.Edge, Logger: logger, Auth: sessions, Clock: now,
 		}, workspaces.Register, projects.Register)
-	})
+	}), nil
 }

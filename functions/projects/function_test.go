@@ -46,7 +46,7 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	projects := newHandler(cfg, clock.System, logger)
+	projects := functiontest.Must(newHandler(cfg, clock.System, logger))
 	ada := functiontest.NewClient(t)
 	if a := ada.Do(projects, http.MethodGet, "/api/projects", ""); a.StatusCode != http.StatusUnauthorized {
 		t.Errorf("nobody: %d %s", a.StatusCode, a.Body)

@@ -3,10 +3,10 @@ package main
 import (
 	"log/slog"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook"
@@ -28,7 +28,7 @@ type settings struct {
 
 // newHandler puts the function together. The key ring is fetched in the background: the function asks for its first messages
 // meanwhile.
-func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) *api.QueueHandler {
+func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.QueueHandler, error) {
 	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
 	keys.Start()
 	client, queues := db.New(cfg.AWS, now), queue.New(cfg.AWS)
@@ -37,5 +37,5 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) *api.QueueHa
 		Keys: keys, Sender: sender.New(sender.Options{AllowPrivate: cfg.AllowPrivate, Now: now}),
 		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
 	})
-	return api.Queue(logger, worker.Handle)
+	return lambdafn.Queue(logger, worker.Handle), nil
 }

@@ -109,7 +109,7 @@ func (w *world) invoke(bodies ...string) (again []string, log string) {
 		w.t.Fatal(err)
 	}
 	var lines strings.Builder
-	out, err := newHandler(cfg, clock.System, slog.New(slog.NewJSONHandler(&lines, nil))).Invoke(w.t.Context(), payload)
+	out, err := functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.NewJSONHandler(&lines, nil)))).Invoke(w.t.Context(), payload)
 	if err != nil {
 		w.t.Fatal(err)
 	}

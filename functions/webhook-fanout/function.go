@@ -3,10 +3,10 @@ package main
 import (
 	"log/slog"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook"
@@ -23,11 +23,11 @@ type settings struct {
 }
 
 // newHandler puts the function together. It does no input or output.
-func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) *api.StreamHandler {
+func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.StreamHandler, error) {
 	client, queues := db.New(cfg.AWS, now), queue.New(cfg.AWS)
 	fanout := webhook.NewFanout(webhook.FanoutDeps{
 		DB: client, Webhooks: client.Table(cfg.Tables.Webhooks), Deliveries: queues.Queue(cfg.Deliveries),
 		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
 	})
-	return api.StreamBatch(logger, fanout.Handle, queues.Queue(cfg.Failures).Poison)
+	return lambdafn.StreamBatch(logger, fanout.Handle, queues.Queue(cfg.Failures).Poison), nil
 }

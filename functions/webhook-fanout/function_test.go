@@ -94,7 +94,7 @@ func TestABatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := newHandler(cfg, clock.System, slog.New(slog.NewJSONHandler(&log, nil))).Invoke(t.Context(), payload)
+	out, err := functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.NewJSONHandler(&log, nil)))).Invoke(t.Context(), payload)
 	if err != nil || string(out) != `{"batchItemFailures":[]}` {
 		t.Fatalf("%s, %v", out, err)
 	}

@@ -2,22 +2,6 @@
 // wants to be told.
 package main
 
-import (
-	"log/slog"
-	"os"
+import "devplatform/shared/lambdafn"
 
-	"github.com/aws/aws-lambda-go/lambda"
-
-	"devplatform/shared/clock"
-	"devplatform/shared/config"
-)
-
-func main() {
-	logger := slog.New(slog.NewJSONHandler(os.Stdout, nil))
-	cfg, err := config.Load[settings]()
-	if err != nil {
-		logger.Error("the function can't start", "error", err)
-		os.Exit(1)
-	}
-	lambda.Start(newHandler(cfg, clock.System, logger))
-}
+func main() { lambdafn.Start(newHandler) }

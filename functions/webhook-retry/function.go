@@ -3,10 +3,10 @@ package main
 import (
 	"log/slog"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook"
@@ -22,11 +22,11 @@ type settings struct {
 }
 
 // newHandler puts the function together. It does no input or output.
-func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) *api.ScheduleHandler {
+func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.ScheduleHandler, error) {
 	client := db.New(cfg.AWS, now)
 	job := webhook.NewRetryJob(webhook.RetryJobDeps{
 		DB: client, Webhooks: client.Table(cfg.Tables.Webhooks), Deliveries: queue.New(cfg.AWS).Queue(cfg.Deliveries),
 		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
 	})
-	return api.Schedule(logger, job.Run)
+	return lambdafn.Schedule(logger, job.Run), nil
 }

@@ -70,7 +70,7 @@ func TestARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log strings.Builder
-	handler := newHandler(cfg, clock.System, slog.New(slog.NewJSONHandler(&log, nil)))
+	handler := functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.NewJSONHandler(&log, nil))))
 	for range 2 { // the second finds nothing
 		if _, err := handler.Invoke(t.Context(), []byte(`{}`)); err != nil {
 			t.Fatal(err)

@@ -6,10 +6,10 @@ import (
 	"net/http"
 
 	"devplatform/shared/account"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook"
@@ -31,10 +31,10 @@ type settings struct {
 
 // newHandler puts the function together. What takes time is left to the background: the function asks for its first event
 // meanwhile.
-func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) http.Handler {
+func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
 	keys.Start()
-	return api.Lazy(func() http.Handler {
+	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)
 		sessions := account.NewSessions(client, cfg.Tables, keys, now, logger)
 		webhooks := webhook.New(webhook.Deps{
@@ -43,9 +43,9 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) http.Handler
 			Sender: sender.New(sender.Options{AllowPrivate: cfg.AllowPrivate, Now: now}),
 			IDs:    id.NewGenerator(now, rand.Reader), Clock: now, Logger: logger, AllowPrivate: cfg.AllowPrivate,
 		})
-		return api.NewRouter(api.Config{
+		return httpapi.NewRouter(httpapi.Config{
 			Name: "Development Platform API: webhooks", Version: "1.0.0",
 			Edge: cfg.Edge, Logger: logger, Auth: sessions, Clock: now,
 		}, webhooks.Register)
-	})
+	}), nil
 }

@@ -53,7 +53,7 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	webhooks := newHandler(cfg, clock.System, logger)
+	webhooks := functiontest.Must(newHandler(cfg, clock.System, logger))
 	endpoint := hooktest.New(t)
 	ada := functiontest.NewClient(t)
 	if a := ada.Do(webhooks, http.MethodGet, "/api/webhooks", ""); a.StatusCode != http.StatusUnauthorized {

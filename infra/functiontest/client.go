@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"devplatform/infra/openapi/contract"
-	"devplatform/shared/api"
+	"devplatform/shared/lambdafn/apigateway"
 )
 
 // Client sends API Gateway's events to functions, with the cookie that it was given. What they answer must be as the OpenAPI
@@ -41,7 +41,7 @@ func (c *Client) Do(function http.Handler, method, path, body string) events.API
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	out, err := api.Lambda(function).Invoke(c.t.Context(), payload)
+	out, err := apigateway.New(function).Invoke(c.t.Context(), payload)
 	if err != nil {
 		c.t.Fatal(err)
 	}

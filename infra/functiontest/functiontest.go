@@ -108,3 +108,11 @@ func EveryVariableIsNeeded[T any](t *testing.T, names ...string) {
 		t.Setenv(name, value)
 	}
 }
+
+// Must returns the handler that a function's builder returned. It panics if the builder failed.
+func Must[Handler any](handler Handler, err error) Handler {
+	if err != nil {
+		panic(err)
+	}
+	return handler
+}

@@ -8,9 +8,9 @@ import (
 	"os"
 
 	"devplatform/shared/account"
-	"devplatform/shared/api"
 	"devplatform/shared/assistant"
 	"devplatform/shared/docs"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/project"
 	"devplatform/shared/webhook"
 	"devplatform/shared/workspace"
@@ -25,7 +25,7 @@ func main() {
 
 // run writes the document.
 func run(w io.Writer) error {
-	document, err := api.OpenAPI(api.Config{Name: "Development Platform API", Version: "1.0.0"},
+	document, err := httpapi.OpenAPI(httpapi.Config{Name: "Development Platform API", Version: "1.0.0"},
 		new(account.Service).Register,
 		new(workspace.Service).Register,
 		new(project.Service).Register,

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"devplatform/infra"
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 )
 
 // spec is as much of the document as is looked at here.
@@ -54,8 +54,8 @@ type media struct {
 }
 
 type told struct {
-	Message string   `json:"error"`
-	Code    api.Code `json:"code"`
+	Message string     `json:"error"`
+	Code    fault.Code `json:"code"`
 }
 
 // TestEverythingIsSaid holds the document to what its readers need of every operation: what it is for, what to send, what comes back, and
@@ -200,7 +200,7 @@ func (b body) examples(place string, lacks func(string, ...any)) {
 
 // errors asks for an example of every code that is named.
 func (b body) errors(status string, lacks func(string, ...any)) {
-	examples, shown := b.Content["application/json"].Examples, map[api.Code]bool{}
+	examples, shown := b.Content["application/json"].Examples, map[fault.Code]bool{}
 	for name, example := range examples {
 		told := example.Value
 		shown[told.Code] = true
@@ -212,7 +212,7 @@ func (b body) errors(status string, lacks func(string, ...any)) {
 		}
 	}
 	for code := range strings.SplitSeq(b.Description, ", ") {
-		if !shown[api.Code(code)] {
+		if !shown[fault.Code(code)] {
 			lacks("%s: an example of %s", status, code)
 		}
 	}

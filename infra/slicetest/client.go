@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"devplatform/infra/openapi/contract"
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 )
 
 // Client is a user agent with cookies of its own. It follows no redirects.
@@ -176,7 +176,7 @@ func (a Answer) Texts(list, field string) []string {
 }
 
 // Want ends the test unless the answer has that status and, for an error, that code.
-func (a Answer) Want(t testing.TB, status int, code ...api.Code) Answer {
+func (a Answer) Want(t testing.TB, status int, code ...fault.Code) Answer {
 	t.Helper()
 	if a.Status != status || (len(code) > 0 && a.Text("code") != string(code[0])) {
 		t.Fatalf("answer %d %s, want %d %v", a.Status, a.Raw, status, code)

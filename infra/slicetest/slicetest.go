@@ -16,9 +16,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/shared/api"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 )
 
 // Clock is a clock that tests move.
@@ -46,30 +47,30 @@ func (c *Clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// Crowd is everybody there is, in place of accounts: an api.Authenticator whose tokens are usernames in lower case, and the way
+// Crowd is everybody there is, in place of accounts: an httpapi.Authenticator whose tokens are usernames in lower case, and the way
 // to find somebody by name.
 type Crowd struct {
 	mu sync.Mutex
-	by map[string]api.Caller
+	by map[string]httpapi.Caller
 }
 
 // Add lets somebody in, who has a session from now on.
-func (c *Crowd) Add(caller api.Caller) {
+func (c *Crowd) Add(caller httpapi.Caller) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.by == nil {
-		c.by = map[string]api.Caller{}
+		c.by = map[string]httpapi.Caller{}
 	}
 	c.by[strings.ToLower(caller.Username)] = caller
 }
 
 // Authenticate answers as a store of sessions does, without a call to DynamoDB.
-func (c *Crowd) Authenticate(_ context.Context, token string) (api.Caller, *api.Renewal, error) {
+func (c *Crowd) Authenticate(_ context.Context, token string) (httpapi.Caller, *httpapi.Renewal, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	caller, ok := c.by[token]
 	if !ok {
-		return caller, nil, api.NewError(api.CodeInvalidToken, "The session is missing or has ended. Please log in.")
+		return caller, nil, fault.New(fault.CodeInvalidToken, "The session is missing or has ended. Please log in.")
 	}
 	return caller, nil, nil
 }
@@ -80,7 +81,7 @@ func (c *Crowd) FindByUsername(_ context.Context, username string) (userID, cano
 	defer c.mu.Unlock()
 	caller, ok := c.by[strings.ToLower(username)]
 	if !ok {
-		return "", "", api.NewError(api.CodeUserNotFound, "There is no user of that name.")
+		return "", "", fault.New(fault.CodeUserNotFound, "There is no user of that name.")
 	}
 	return caller.UserID, caller.Username, nil
 }

@@ -12,7 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 )
 
 // recorder is a test that notes its failures.
@@ -106,17 +107,17 @@ func TestAnswer(t *testing.T) {
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	var crowd Crowd
-	crowd.Add(api.Caller{UserID: "usr_1", Username: "Ada"})
+	crowd.Add(httpapi.Caller{UserID: "usr_1", Username: "Ada"})
 	if caller, _, err := crowd.Authenticate(t.Context(), "ada"); err != nil || caller.UserID != "usr_1" {
 		t.Errorf("%+v, %v", caller, err)
 	}
 	if userID, name, err := crowd.FindByUsername(t.Context(), "ADA"); err != nil || userID != "usr_1" || name != "Ada" {
 		t.Errorf("%s %s, %v", userID, name, err)
 	}
-	if _, _, err := crowd.Authenticate(t.Context(), "eve"); !errors.Is(err, api.NewError(api.CodeInvalidToken, "")) {
+	if _, _, err := crowd.Authenticate(t.Context(), "eve"); !errors.Is(err, fault.New(fault.CodeInvalidToken, "")) {
 		t.Errorf("%v", err)
 	}
-	if _, _, err := crowd.FindByUsername(t.Context(), "eve"); !errors.Is(err, api.NewError(api.CodeUserNotFound, "")) {
+	if _, _, err := crowd.FindByUsername(t.Context(), "eve"); !errors.Is(err, fault.New(fault.CodeUserNotFound, "")) {
 		t.Errorf("%v", err)
 	}
 }

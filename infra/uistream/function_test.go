@@ -17,8 +17,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	sdk "devplatform/infra/uistream"
-	"devplatform/shared/api"
 	"devplatform/shared/assistant/uistream"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/lambdafn/apigateway"
 )
 
 // functionVariable makes this test binary a Lambda function.
@@ -26,7 +28,7 @@ const functionVariable = "UISTREAM_TEST_FUNCTION"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(functionVariable) != "" {
-		lambda.Start(api.LambdaStream(newRouter()))
+		lambda.Start(apigateway.NewStream(newRouter()))
 	}
 	os.Exit(m.Run())
 }
@@ -35,17 +37,17 @@ type input struct{ Body sdk.Request }
 
 // newRouter has the one call. The first word of its message names a scene, and what follows is the scene's.
 func newRouter() http.Handler {
-	config := api.Config{Name: "test", Version: "1", Logger: slog.New(slog.DiscardHandler), Clock: time.Now}
-	return api.NewRouter(config, func(h huma.API) {
-		op := api.Operation{ID: "stream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Events: true, Errors: []*api.Error{api.NewError(api.CodeQuotaExceeded, "There is no such scene.")}}
-		api.Register(h, op, func(_ context.Context, in *input) (*huma.StreamResponse, error) {
+	config := httpapi.Config{Name: "test", Version: "1", Logger: slog.New(slog.DiscardHandler), Clock: time.Now}
+	return httpapi.NewRouter(config, func(h huma.API) {
+		op := httpapi.Operation{ID: "stream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Events: true, Errors: []*fault.Error{fault.New(fault.CodeQuotaExceeded, "There is no such scene.")}}
+		httpapi.Register(h, op, func(_ context.Context, in *input) (*huma.StreamResponse, error) {
 			name, argument, _ := strings.Cut(in.Body.Message, " ")
 			play, ok := scenes[name]
 			if !ok {
-				return nil, api.NewError(api.CodeQuotaExceeded, "There is no such scene.")
+				return nil, fault.New(fault.CodeQuotaExceeded, "There is no such scene.")
 			}
 			return &huma.StreamResponse{Body: func(ctx huma.Context) {
-				stream := api.EventStreamOf(ctx)
+				stream := httpapi.EventStreamOf(ctx)
 				w := uistream.NewWriter(stream, stream.FlushError, uistream.Options{})
 				defer w.Close()
 				if err := play(scene{w, stream, in.Body, argument}); err != nil {
@@ -60,7 +62,7 @@ func newRouter() http.Handler {
 type scene struct {
 	*uistream.Writer
 
-	to       *api.EventStream
+	to       *httpapi.EventStream
 	asked    sdk.Request
 	argument string
 }
@@ -95,7 +97,7 @@ var scenes = map[string]func(scene) error{
 	// refused is an error before the first byte.
 	"refused": func(s scene) error {
 		s.Close()
-		s.to.Fail(api.NewError(api.CodeAIUnavailable, "The model is busy.").WithHeader("Retry-After", "3"))
+		s.to.Fail(fault.New(fault.CodeAIUnavailable, "The model is busy.").WithHeader("Retry-After", "3"))
 		return nil
 	},
 	// silent says nothing before and between its frames for several keep-alives.
@@ -132,7 +134,7 @@ var scenes = map[string]func(scene) error{
 
 // counter counts comments.
 type counter struct {
-	*api.EventStream
+	*httpapi.EventStream
 
 	comments atomic.Int64
 }

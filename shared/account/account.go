@@ -4,10 +4,10 @@ import (
 	"log/slog"
 
 	"devplatform/shared/account/oauth"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 )
 
@@ -31,7 +31,7 @@ type Deps struct {
 }
 
 // Service is accounts: sign-up, login, sessions, passwords and sign-in with a code host. Its methods answer with
-// *api.Error, or with an error of storage's or the key ring's classes. It is safe for concurrent use.
+// *fault.Error, or with an error of storage's or the key ring's classes. It is safe for concurrent use.
 type Service struct {
 	store     store
 	hasher    *Hasher
@@ -70,5 +70,5 @@ func (s *Service) Sessions() *Sessions {
 // SignedIn is a session that has just begun.
 type SignedIn struct {
 	UserID string
-	Token  api.Renewal
+	Token  httpapi.Renewal
 }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 )
 
 // forge signs a token like b's own, changed.
@@ -136,7 +136,7 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	for name, token := range refuse {
 		b := w.browser()
 		b.SetCookie("session", token)
-		if a := b.me(); a.Status != http.StatusUnauthorized || a.Text("code") != string(api.CodeInvalidToken) {
+		if a := b.me(); a.Status != http.StatusUnauthorized || a.Text("code") != string(fault.CodeInvalidToken) {
 			t.Errorf("%s: %d %s", name, a.Status, a.Raw)
 		}
 	}
@@ -149,7 +149,7 @@ func TestLoggedOutTokenIsRefused(t *testing.T) {
 	token := b.Cookie("session")
 	b.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)
 	b.SetCookie("session", token)
-	b.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	b.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
 func TestHostCookieWins(t *testing.T) {
@@ -158,7 +158,7 @@ func TestHostCookieWins(t *testing.T) {
 	b := w.member("ada")
 	b.Do(http.MethodGet, "/api/auth/me", nil, func(r *http.Request) {
 		r.Header.Set("Cookie", "session="+b.Cookie("session")+"; __Host-session=planted")
-	}).Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	}).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
 func TestSessionFixation(t *testing.T) {
@@ -204,7 +204,7 @@ func TestCrossOriginRequestsAreRefused(t *testing.T) {
 			{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"},
 			{"Origin", "https://app.example.com.evil.example"}, {"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"},
 		} {
-			if a := b.Do(u.method, u.path, "{}", with(headers...)); a.Status != http.StatusForbidden || a.Text("code") != string(api.CodeCSRFRejected) {
+			if a := b.Do(u.method, u.path, "{}", with(headers...)); a.Status != http.StatusForbidden || a.Text("code") != string(fault.CodeCSRFRejected) {
 				t.Errorf("%s %s with %v: %d %s", u.method, u.path, headers, a.Status, a.Raw)
 			}
 		}
@@ -286,18 +286,18 @@ func TestHostileJSON(t *testing.T) {
 		"a number":                `1`,
 	}
 	for name, body := range bad {
-		if a := b.Do(http.MethodPost, "/api/auth/login", body); a.Status != http.StatusBadRequest || a.Text("code") != string(api.CodeValidationFailed) {
+		if a := b.Do(http.MethodPost, "/api/auth/login", body); a.Status != http.StatusBadRequest || a.Text("code") != string(fault.CodeValidationFailed) {
 			t.Errorf("%s: %d %.200s", name, a.Status, a.Raw)
 		}
 	}
 	// A differently-cased name beside the right one is a field that nobody knows.
 	b.Do(http.MethodPost, "/api/auth/login", `{`+good+`,"EMAIL":"eve@example.com","Password":"x"}`).Want(t, http.StatusOK)
 
-	b.Do(http.MethodPost, "/api/auth/login", `{`+good+`,"x":"`+strings.Repeat("x", 5<<20)+`"}`).Want(t, http.StatusRequestEntityTooLarge, api.CodePayloadTooLarge)
+	b.Do(http.MethodPost, "/api/auth/login", `{`+good+`,"x":"`+strings.Repeat("x", 5<<20)+`"}`).Want(t, http.StatusRequestEntityTooLarge, fault.CodePayloadTooLarge)
 	b.Do(http.MethodPost, "/api/auth/login", `{`+good+`,"x":"`+strings.Repeat("x", 3<<20)+`"}`).Want(t, http.StatusOK)
 	for _, media := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/jsonx"} {
 		b.Do(http.MethodPost, "/api/auth/login", `{`+good+`}`, func(r *http.Request) { r.Header["Content-Type"] = []string{media} }).
-			Want(t, http.StatusUnsupportedMediaType, api.CodeUnsupportedMediaType)
+			Want(t, http.StatusUnsupportedMediaType, fault.CodeUnsupportedMediaType)
 	}
 	b.Do(http.MethodPost, "/api/auth/login", `{`+good+`}`, func(r *http.Request) { r.Header.Set("Content-Type", "Application/JSON; charset=utf-8") }).Want(t, http.StatusOK)
 }
@@ -316,7 +316,7 @@ func TestKeyInjection(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"ada#x", "USERNAME#ada", "a/b", "a\\b", "a b"} {
-		b.Do(http.MethodPost, "/api/auth/signup", signupBody("free@example.com", name, goodPassword)).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		b.Do(http.MethodPost, "/api/auth/signup", signupBody("free@example.com", name, goodPassword)).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 	// A "#" that an address may have leads to that address and no other.
 	b.Do(http.MethodPost, "/api/auth/signup", signupBody("a#b@example.com", "hash", goodPassword)).Want(t, http.StatusCreated)

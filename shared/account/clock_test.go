@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 )
 
 var jumps = []time.Duration{time.Second, time.Hour, 24 * time.Hour, 31 * 24 * time.Hour}
@@ -32,15 +32,15 @@ func TestSessionsWhenTheClockGoesBack(t *testing.T) {
 			before.me().Want(t, http.StatusOK) // also after a month in which it would have ended
 			ahead.me().Want(t, http.StatusOK)  // its token is issued in the future
 			leaving.SetCookie("session", token)
-			leaving.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+			leaving.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 
 			w.clock.Advance(by)
 			ahead.Do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": goodPassword, "newPassword": fresh}).Want(t, http.StatusOK)
 			w.clock.Advance(-by)
-			before.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+			before.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 			ahead.me().Want(t, http.StatusOK)
 			after := w.browser()
-			after.login("ada", goodPassword).Want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
+			after.login("ada", goodPassword).Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
 			after.login("ada", fresh).Want(t, http.StatusOK)
 			after.me().Want(t, http.StatusOK)
 		})
@@ -59,7 +59,7 @@ func TestSessionsEndThoughTheClockJumped(t *testing.T) {
 		b.me().Want(t, http.StatusOK)
 	}
 	w.clock.Advance(SessionAbsoluteLife)
-	b.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	b.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
 // Limits hold in the window that the clock is in, wherever it was before; nobody waits for longer than a window.
@@ -74,9 +74,9 @@ func TestLimitsWhenTheClockJumps(t *testing.T) {
 			use := func() {
 				t.Helper()
 				for range 10 {
-					b.login("ada", "wrong").Want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
+					b.login("ada", "wrong").Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
 				}
-				a := b.login("ada", goodPassword).Want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
+				a := b.login("ada", goodPassword).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
 				if wait, err := strconv.Atoi(a.Header.Get("Retry-After")); err != nil || wait < 1 || wait > 15*60 {
 					t.Errorf("to wait: %q", a.Header.Get("Retry-After"))
 				}
@@ -85,7 +85,7 @@ func TestLimitsWhenTheClockJumps(t *testing.T) {
 			w.clock.Advance(by)
 			use()
 			w.clock.Advance(-by) // what was counted here still counts
-			b.login("ada", goodPassword).Want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
+			b.login("ada", goodPassword).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
 			w.clock.Advance(-by)
 			b.login("ada", goodPassword).Want(t, http.StatusOK)
 		})
@@ -104,12 +104,12 @@ func TestSignInsUnderWayWhenTheClockJumps(t *testing.T) {
 			b := w.browser()
 			callback := h.approve(b.depart(""), ada)
 			w.clock.Advance(by)
-			b.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
+			b.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
 			callback = h.approve(b.depart(""), ada)
 			w.clock.Advance(-by)
 			b.Do(http.MethodGet, callback, nil).Want(t, http.StatusFound)
 			b.me().Want(t, http.StatusOK)
-			b.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
+			b.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
 		})
 	}
 }

@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"devplatform/shared/account/oauth"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 )
 
@@ -22,14 +23,14 @@ const CallbackPath = "/api/auth/codehost/callback"
 const maxResolutions = 4
 
 var (
-	errNotConfigured = api.NewError(api.CodeOAuthNotConfigured, "Sign-in with a code host is not configured.")
-	errBadState      = api.NewError(api.CodeOAuthStateInvalid, "This sign-in has expired, was used already, or began in another browser. Please start again.")
-	errCodeHost      = api.NewError(api.CodeOAuthFailed, "The code host did not sign you in. Please start again.")
-	errNoEmail       = api.NewError(api.CodeOAuthFailed, "The code host gave no verified e-mail address. Verify one there and start again.")
-	errUnverified    = api.NewError(api.CodeUserExists, "An account with this e-mail address exists. Log in to it with its password and link the code host.")
-	errLinked        = api.NewError(api.CodeConflict, "This code-host identity belongs to another account.")
-	errBadRedirect   = api.NewError(api.CodeValidationFailed, "redirect: must be a path of this site, such as /projects")
-	errMoving        = api.NewError(api.CodeConflict, "This account is being changed at the same time. Please start again.")
+	errNotConfigured = fault.New(fault.CodeOAuthNotConfigured, "Sign-in with a code host is not configured.")
+	errBadState      = fault.New(fault.CodeOAuthStateInvalid, "This sign-in has expired, was used already, or began in another browser. Please start again.")
+	errCodeHost      = fault.New(fault.CodeOAuthFailed, "The code host did not sign you in. Please start again.")
+	errNoEmail       = fault.New(fault.CodeOAuthFailed, "The code host gave no verified e-mail address. Verify one there and start again.")
+	errUnverified    = fault.New(fault.CodeUserExists, "An account with this e-mail address exists. Log in to it with its password and link the code host.")
+	errLinked        = fault.New(fault.CodeConflict, "This code-host identity belongs to another account.")
+	errBadRedirect   = fault.New(fault.CodeValidationFailed, "redirect: must be a path of this site, such as /projects")
+	errMoving        = fault.New(fault.CodeConflict, "This account is being changed at the same time. Please start again.")
 )
 
 // Departure is where a browser goes to sign in, and what it must bring back besides the state.
@@ -49,7 +50,7 @@ func (s *Service) Depart(ctx context.Context, redirect, browser, linkTo, ip stri
 		return Departure{}, Standing{}, errBadRedirect
 	}
 	now := s.now()
-	ticket, err := s.admit(ctx, []counter{s.limits.oauthCounter(api.RateKey(ip), now)}, now)
+	ticket, err := s.admit(ctx, []counter{s.limits.oauthCounter(httpapi.RateKey(ip), now)}, now)
 	if err != nil {
 		return Departure{}, Standing{}, err
 	}
@@ -72,7 +73,9 @@ func wellFormedBinding(s string) bool {
 	return len(s) == 26 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
-func callbackURL(ctx context.Context) string { return api.RequestInfoFrom(ctx).BaseURL + CallbackPath }
+func callbackURL(ctx context.Context) string {
+	return httpapi.RequestInfoFrom(ctx).BaseURL + CallbackPath
+}
 
 // Return is what a callback brings.
 type Return struct {
@@ -240,14 +243,14 @@ func (s *Service) newLink(ctx context.Context, user User, identity oauth.Identit
 	if err != nil {
 		return SignedIn{}, link{}, err
 	}
-	in := SignedIn{UserID: user.ID, Token: api.Renewal{Token: token, Expires: session.ExpiresAt}}
+	in := SignedIn{UserID: user.ID, Token: httpapi.Renewal{Token: token, Expires: session.ExpiresAt}}
 	return in, link{
 		identity: identityRecord{
 			UserID: user.ID, Provider: identity.Provider, Subject: identity.Subject,
 			Login: printable(identity.Login, maxLoginNameBytes), LinkedAt: clock.Stamp(now),
 		},
 		session: session,
-		ip:      api.RateKey(client.IP),
+		ip:      httpapi.RateKey(client.IP),
 	}, nil
 }
 

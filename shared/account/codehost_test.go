@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 	"devplatform/shared/id"
 )
 
@@ -22,9 +22,9 @@ func TestCodeHostNotConfigured(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.member("ada")
-	b.Do(http.MethodGet, "/api/auth/codehost", nil).Want(t, http.StatusNotImplemented, api.CodeOAuthNotConfigured)
-	b.Do(http.MethodGet, CallbackPath+"?code=x&state=y", nil).Want(t, http.StatusNotImplemented, api.CodeOAuthNotConfigured)
-	b.Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(t, http.StatusNotImplemented, api.CodeOAuthNotConfigured)
+	b.Do(http.MethodGet, "/api/auth/codehost", nil).Want(t, http.StatusNotImplemented, fault.CodeOAuthNotConfigured)
+	b.Do(http.MethodGet, CallbackPath+"?code=x&state=y", nil).Want(t, http.StatusNotImplemented, fault.CodeOAuthNotConfigured)
+	b.Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(t, http.StatusNotImplemented, fault.CodeOAuthNotConfigured)
 }
 
 func TestSignInWithCodeHost(t *testing.T) {
@@ -74,9 +74,9 @@ func TestSignInWithCodeHost(t *testing.T) {
 		t.Errorf("workspaces: %d, %v", len(page.Items), err)
 	}
 	for _, password := range []string{"", "x", goodPassword} {
-		b.Do(http.MethodPost, "/api/auth/login", loginBody("octo@example.com", password)).Want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
+		b.Do(http.MethodPost, "/api/auth/login", loginBody("octo@example.com", password)).Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
 		b.Do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": password, "newPassword": "a good new one"}).
-			Want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
+			Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestCallbackState(t *testing.T) {
 	ada := octocat(1, verified("ada@example.com"))
 	invalid := func(b *browser, path string) {
 		t.Helper()
-		b.Do(http.MethodGet, path, nil).Want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
+		b.Do(http.MethodGet, path, nil).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
 		b.me().Want(t, http.StatusUnauthorized)
 	}
 	b := w.browser()
@@ -114,7 +114,7 @@ func TestCallbackState(t *testing.T) {
 	twin := https.Cookie("oauth")
 	https = w.browser()
 	https.SetCookie("oauth", twin)
-	https.Do(http.MethodGet, callback, nil, func(r *http.Request) { r.Header.Set(headerHTTPS, "1") }).Want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
+	https.Do(http.MethodGet, callback, nil, func(r *http.Request) { r.Header.Set(headerHTTPS, "1") }).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
 }
 
 func TestStateIsUsedOnce(t *testing.T) {
@@ -154,12 +154,12 @@ func TestCallbackErrors(t *testing.T) {
 	}
 	for _, query := range []string{"&error=access_denied", "&error=server_error&error_description=%3Cscript%3E", "&error=access_denied&code=x", "", "&code=", "&code=forged"} {
 		state := stateOf()
-		b.Do(http.MethodGet, CallbackPath+"?state="+state+query, nil).Want(t, http.StatusUnauthorized, api.CodeOAuthFailed)
-		b.Do(http.MethodGet, CallbackPath+"?state="+state+"&code=x", nil).Want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid) // used up
+		b.Do(http.MethodGet, CallbackPath+"?state="+state+query, nil).Want(t, http.StatusUnauthorized, fault.CodeOAuthFailed)
+		b.Do(http.MethodGet, CallbackPath+"?state="+state+"&code=x", nil).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid) // used up
 	}
 	for _, path := range []string{"/token", "/user", "/emails"} {
 		h.breakDown(path)
-		b.enter(h, octocat(1, verified("ada@example.com"))).Want(t, http.StatusUnauthorized, api.CodeOAuthFailed)
+		b.enter(h, octocat(1, verified("ada@example.com"))).Want(t, http.StatusUnauthorized, fault.CodeOAuthFailed)
 	}
 	h.breakDown("")
 	for name, p := range map[string]person{
@@ -167,7 +167,7 @@ func TestCallbackErrors(t *testing.T) {
 		"an unverified one": octocat(7, unverified("ada@example.com")),
 		"not an address":    octocat(7, verified("ada@localhost")),
 	} {
-		if a := b.enter(h, p); a.Status != http.StatusUnauthorized || a.Text("code") != string(api.CodeOAuthFailed) {
+		if a := b.enter(h, p); a.Status != http.StatusUnauthorized || a.Text("code") != string(fault.CodeOAuthFailed) {
 			t.Errorf("%s: %d %s", name, a.Status, a.Raw)
 		}
 	}
@@ -181,8 +181,8 @@ func TestOpenRedirect(t *testing.T) {
 	b := w.member("ada")
 	for _, redirect := range []string{"//evil.example", `/\evil.example`, "https://evil.example", "javascript:alert(1)", "/%2f/evil.example", "/\t/evil.example", "/\r\nX: y", "evil", `\\evil.example`} {
 		query := "?redirect=" + url.QueryEscape(redirect)
-		b.Do(http.MethodGet, "/api/auth/codehost"+query, nil).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
-		b.Do(http.MethodPost, "/api/auth/codehost/link"+query, nil).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		b.Do(http.MethodGet, "/api/auth/codehost"+query, nil).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		b.Do(http.MethodPost, "/api/auth/codehost/link"+query, nil).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 	a := b.Do(http.MethodGet, h.approve(b.depart(""), octocat(1, verified("o@example.com"))), nil).Want(t, http.StatusFound)
 	if got := a.Header.Get("Location"); got != "/" {
@@ -198,7 +198,7 @@ func TestAccountTakeOverBySigningUpFirst(t *testing.T) {
 	attacker := w.browser()
 	attacker.Do(http.MethodPost, "/api/auth/signup", signupBody("Victim@example.com", "attacker", goodPassword)).Want(t, http.StatusCreated)
 	victim := w.browser()
-	a := victim.enter(h, octocat(1, verified("victim@example.com"))).Want(t, http.StatusConflict, api.CodeUserExists)
+	a := victim.enter(h, octocat(1, verified("victim@example.com"))).Want(t, http.StatusConflict, fault.CodeUserExists)
 	if !strings.Contains(strings.ToLower(a.Text("error")), "log in") || !strings.Contains(a.Text("error"), "link") {
 		t.Errorf("message %q", a.Text("error"))
 	}
@@ -208,9 +208,9 @@ func TestAccountTakeOverBySigningUpFirst(t *testing.T) {
 	}
 	// Nor the other way round: a sign-up with the address of an account from the code host.
 	victim.enter(h, octocat(2, verified("other@example.com"))).Want(t, http.StatusFound)
-	attacker.Do(http.MethodPost, "/api/auth/signup", signupBody("other@example.com", "attacker2", goodPassword)).Want(t, http.StatusConflict, api.CodeUserExists)
+	attacker.Do(http.MethodPost, "/api/auth/signup", signupBody("other@example.com", "attacker2", goodPassword)).Want(t, http.StatusConflict, fault.CodeUserExists)
 	// An unverified address at the code host opens no account either.
-	attacker.enter(h, octocat(3, unverified("other@example.com"))).Want(t, http.StatusUnauthorized, api.CodeOAuthFailed)
+	attacker.enter(h, octocat(3, unverified("other@example.com"))).Want(t, http.StatusUnauthorized, fault.CodeOAuthFailed)
 }
 
 func TestVerifiedAccountIsJoined(t *testing.T) {
@@ -304,7 +304,7 @@ func TestLink(t *testing.T) {
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
 	me := octocat(1, verified("elsewhere@example.com"))
-	w.browser().Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	w.browser().Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 
 	b := w.member("ada")
 	before := b.Cookie("session")
@@ -328,7 +328,7 @@ func TestLink(t *testing.T) {
 	}
 
 	eve := w.member("eve")
-	eve.Do(http.MethodGet, h.approve(eve.link(), me), nil).Want(t, http.StatusConflict, api.CodeConflict)
+	eve.Do(http.MethodGet, h.approve(eve.link(), me), nil).Want(t, http.StatusConflict, fault.CodeConflict)
 	if got := eve.me().Want(t, http.StatusOK).Text("username"); got != "eve" {
 		t.Errorf("after the conflict, eve is %s", got)
 	}
@@ -343,18 +343,18 @@ func TestLinkNeedsTheSameUserInTheSameBrowser(t *testing.T) {
 	gone := w.member("gone")
 	callback := h.approve(gone.link(), me)
 	gone.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)
-	gone.Do(http.MethodGet, callback, nil).Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	gone.Do(http.MethodGet, callback, nil).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 
 	changed := w.member("ada")
 	callback = h.approve(changed.link(), me)
 	changed.signup("eve").Want(t, http.StatusCreated)
 	changed.login("eve", goodPassword).Want(t, http.StatusOK)
-	changed.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
+	changed.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
 
 	// An attacker's link, followed in the victim's browser, joins nothing.
 	attacker, victim := w.member("mallory"), w.member("victim")
 	callback = h.approve(attacker.link(), me)
-	victim.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, api.CodeOAuthStateInvalid)
+	victim.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
 
 	fresh := w.browser()
 	fresh.enter(h, me).Want(t, http.StatusFound)
@@ -370,7 +370,7 @@ func TestLinkVerifiesNothing(t *testing.T) {
 	w := newWorld(t, h.with())
 	b := w.member("ada")
 	b.Do(http.MethodGet, h.approve(b.link(), octocat(1, verified("ada@example.com"))), nil).Want(t, http.StatusFound)
-	w.browser().enter(h, octocat(2, verified("ada@example.com"))).Want(t, http.StatusConflict, api.CodeUserExists)
+	w.browser().enter(h, octocat(2, verified("ada@example.com"))).Want(t, http.StatusConflict, fault.CodeUserExists)
 }
 
 func TestOAuthStartsAreLimited(t *testing.T) {
@@ -383,7 +383,7 @@ func TestOAuthStartsAreLimited(t *testing.T) {
 		t.Errorf("RateLimit-* %v", got)
 	}
 	b.depart("")
-	a := b.Do(http.MethodGet, "/api/auth/codehost", nil).Want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
+	a := b.Do(http.MethodGet, "/api/auth/codehost", nil).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
 	if got := rateOf(t, a); got != [3]int{3, 0, 600} || a.Header.Get("Retry-After") != "600" {
 		t.Errorf("refused: %v %s", got, a.Header.Get("Retry-After"))
 	}

@@ -9,10 +9,10 @@ import (
 	"net/http"
 
 	"devplatform/shared/account/oauth"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 )
 
@@ -39,7 +39,7 @@ func Function(cfg Config, now clock.Clock, logger *slog.Logger) (http.Handler, e
 	if err != nil {
 		return nil, err
 	}
-	return api.Lazy(func() http.Handler {
+	return httpapi.Lazy(func() http.Handler {
 		return Router(cfg.Edge, New(Deps{
 			DB:               db.New(cfg.AWS, now),
 			Tables:           cfg.Tables,
@@ -56,7 +56,7 @@ func Function(cfg Config, now clock.Clock, logger *slog.Logger) (http.Handler, e
 
 // Router is the HTTP handler of accounts.
 func Router(edge config.Edge, s *Service) http.Handler {
-	return api.NewRouter(api.Config{
+	return httpapi.NewRouter(httpapi.Config{
 		Name: "Development Platform API: accounts", Version: "1.0.0",
 		Edge: edge, Logger: s.logger, Auth: s.Sessions(), Clock: s.now,
 	}, s.Register)

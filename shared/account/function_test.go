@@ -17,10 +17,11 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/lambdafn/apigateway"
 )
 
 // setEnv is the environment that template.yaml gives the function, on a fresh DynamoDB and Secrets Manager.
@@ -78,7 +79,7 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := api.Lambda(handler).Invoke(t.Context(), payload)
+		out, err := apigateway.New(handler).Invoke(t.Context(), payload)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +141,7 @@ func TestClientSecretComesFromTheProvidersSecret(t *testing.T) {
 // Every operation of the OpenAPI document has what a reader of it needs.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	data, err := api.OpenAPI(api.Config{Name: "x", Version: "1"}, New(Deps{DB: db.New(config.AWS{}, clock.System)}).Register)
+	data, err := httpapi.OpenAPI(httpapi.Config{Name: "x", Version: "1"}, New(Deps{DB: db.New(config.AWS{}, clock.System)}).Register)
 	if err != nil {
 		t.Fatal(err)
 	}

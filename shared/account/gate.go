@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 )
 
 // ticket is an attempt that the limits let through, with where it left them.
@@ -47,11 +47,11 @@ func refusal(counters []counter, full []bool, now time.Time) error {
 }
 
 // refusal is the answer to whoever has nothing left.
-func (s Standing) refusal() *api.Error {
+func (s Standing) refusal() *fault.Error {
 	return s.onto(errTooMany.WithHeader("Retry-After", strconv.Itoa(wholeSeconds(s.Reset))))
 }
 
-var errTooMany = api.NewError(api.CodeAuthRateLimited, "Too many attempts. Please wait and try again.")
+var errTooMany = fault.New(fault.CodeAuthRateLimited, "Too many attempts. Please wait and try again.")
 
 // refunds are the counters that a success gives back to.
 func (t ticket) refunds() []counter {
@@ -79,7 +79,7 @@ func (t ticket) standing(succeeded bool) Standing {
 
 // fail makes the answer to an attempt that was counted and came to nothing: RateLimit-* go with what the client is told.
 func (t ticket) fail(err error) error {
-	var answer *api.Error
+	var answer *fault.Error
 	if !errors.As(err, &answer) {
 		return err
 	}
@@ -87,7 +87,7 @@ func (t ticket) fail(err error) error {
 }
 
 // onto says with an answer where it stands.
-func (s Standing) onto(err *api.Error) *api.Error {
+func (s Standing) onto(err *fault.Error) *fault.Error {
 	for name, values := range s.Headers() {
 		err = err.WithHeader(name, values[0])
 	}

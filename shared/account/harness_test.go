@@ -13,9 +13,9 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 )
 
@@ -73,14 +73,14 @@ func newWorld(t *testing.T, options ...option) *world {
 // gateway does what API Gateway does: it alone says where a request comes from.
 func (w *world) gateway(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		info := api.RequestInfo{
+		info := httpapi.RequestInfo{
 			RequestID: rand.Text(), SourceIP: "203.0.113.1", UserAgent: r.UserAgent(),
 			HTTPS: r.Header.Get(headerHTTPS) != "", BaseURL: "http://" + r.Host,
 		}
 		if ip := r.Header.Get(headerIP); ip != "" {
 			info.SourceIP = ip
 		}
-		next.ServeHTTP(out, r.WithContext(api.WithRequestInfo(r.Context(), info)))
+		next.ServeHTTP(out, r.WithContext(httpapi.WithRequestInfo(r.Context(), info)))
 	})
 }
 

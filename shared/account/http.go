@@ -7,11 +7,12 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 )
 
-var tag = api.Tag{
+var tag = httpapi.Tag{
 	Name:        "Authentication",
 	Description: "Accounts, sessions and passwords, and sign-in with a code host. A login answers with the session cookie that all other groups need.",
 }
@@ -25,7 +26,7 @@ func (s *Service) Register(h huma.API) {
 
 // clientOf is where a request comes from.
 func clientOf(ctx context.Context) Client {
-	info := api.RequestInfoFrom(ctx)
+	info := httpapi.RequestInfoFrom(ctx)
 	return Client{IP: info.SourceIP, UserAgent: info.UserAgent}
 }
 
@@ -53,12 +54,12 @@ type meOutput struct {
 
 type logoutOutput struct {
 	SetCookie []string `header:"Set-Cookie" doc:"Takes the session cookie away"`
-	Body      api.Done
+	Body      httpapi.Done
 }
 
 var (
-	loggedOut    = api.Done{Success: true, Message: "Logged out."}
-	sessionEnded = api.Done{Success: true, Message: "Session ended."}
+	loggedOut    = httpapi.Done{Success: true, Message: "Logged out."}
+	sessionEnded = httpapi.Done{Success: true, Message: "Session ended."}
 )
 
 type sessionsOutput struct {
@@ -82,31 +83,31 @@ type endSessionInput struct {
 }
 
 func (s *Service) registerSessions(h huma.API) {
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "me", Method: http.MethodGet, Path: "/api/auth/me", Tag: tag, Session: true,
 		Summary: "Who is signed in", Description: "The account that the session belongs to.",
 	}, s.handleMe)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "logout", Method: http.MethodPost, Path: "/api/auth/logout", Tag: tag,
 		Summary:     "End the current session",
 		Description: "Takes effect at once, everywhere. Succeeds without a session, too.",
-		Examples:    func() api.Examples { return api.Examples{Response: loggedOut} },
+		Examples:    func() httpapi.Examples { return httpapi.Examples{Response: loggedOut} },
 	}, s.handleLogout)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "listSessions", Method: http.MethodGet, Path: "/api/auth/sessions", Tag: tag, Session: true,
 		Summary: "The caller's live sessions", Description: "Those that have neither ended nor expired, newest first, the one that asks among them.",
 	}, s.handleListSessions)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "endSession", Method: http.MethodDelete, Path: "/api/auth/sessions/{id}", Tag: tag, Session: true,
 		Summary:     "End one of the caller's sessions",
 		Description: "Takes effect at once. Ending the session that asks is a logout.",
-		Errors:      []*api.Error{errNoSession},
-		Examples:    func() api.Examples { return api.Examples{Response: sessionEnded} },
+		Errors:      []*fault.Error{errNoSession},
+		Examples:    func() httpapi.Examples { return httpapi.Examples{Response: sessionEnded} },
 	}, s.handleEndSession)
 }
 
 func (s *Service) handleMe(ctx context.Context, _ *struct{}) (*meOutput, error) {
-	caller := api.CallerFrom(ctx)
+	caller := httpapi.CallerFrom(ctx)
 	out := &meOutput{}
 	out.Body.ID, out.Body.Email, out.Body.Username = caller.UserID, caller.Email, caller.Username
 	out.Body.CreatedAt = clock.Stamp(caller.CreatedAt)
@@ -114,16 +115,16 @@ func (s *Service) handleMe(ctx context.Context, _ *struct{}) (*meOutput, error) 
 }
 
 func (s *Service) handleLogout(ctx context.Context, _ *struct{}) (*logoutOutput, error) {
-	if token := api.SessionToken(ctx); token != "" {
+	if token := httpapi.SessionToken(ctx); token != "" {
 		if err := s.Logout(ctx, token); err != nil {
 			return nil, err
 		}
 	}
-	return &logoutOutput{SetCookie: api.ClearedCookies(ctx), Body: loggedOut}, nil
+	return &logoutOutput{SetCookie: httpapi.ClearedCookies(ctx), Body: loggedOut}, nil
 }
 
 func (s *Service) handleListSessions(ctx context.Context, _ *struct{}) (*sessionsOutput, error) {
-	caller := api.CallerFrom(ctx)
+	caller := httpapi.CallerFrom(ctx)
 	sessions, err := s.ListSessions(ctx, caller)
 	if err != nil {
 		return nil, err
@@ -145,13 +146,13 @@ func (s Session) item(current string) sessionItem {
 }
 
 func (s *Service) handleEndSession(ctx context.Context, in *endSessionInput) (*logoutOutput, error) {
-	caller := api.CallerFrom(ctx)
+	caller := httpapi.CallerFrom(ctx)
 	if err := s.EndSession(ctx, caller, in.ID); err != nil {
 		return nil, err
 	}
 	out := &logoutOutput{Body: sessionEnded}
 	if in.ID == caller.SessionID {
-		out.SetCookie = api.ClearedCookies(ctx)
+		out.SetCookie = httpapi.ClearedCookies(ctx)
 	}
 	return out, nil
 }

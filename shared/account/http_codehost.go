@@ -7,7 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 )
 
 // The cookie that binds a sign-in to the browser in which it began, and its twin for plain http, under the rule of the
@@ -24,7 +25,7 @@ type Binding struct {
 }
 
 func (s *Service) hasTwin(ctx context.Context) bool {
-	return s.plainHTTP && !api.RequestInfoFrom(ctx).HTTPS
+	return s.plainHTTP && !httpapi.RequestInfoFrom(ctx).HTTPS
 }
 
 func (s *Service) bindingOf(ctx context.Context, b Binding) string {
@@ -79,23 +80,23 @@ type callbackOutput struct {
 }
 
 func (s *Service) registerCodeHost(h huma.API) {
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "startCodehost", Method: http.MethodGet, Path: "/api/auth/codehost", Tag: tag, Status: http.StatusFound,
 		Summary:     "Sign in with the code host",
 		Description: "Sends the browser to the code host: authorization code flow with PKCE.",
-		Errors:      []*api.Error{errBadRedirect, errNotConfigured, shownStanding.refusal()},
+		Errors:      []*fault.Error{errBadRedirect, errNotConfigured, shownStanding.refusal()},
 	}, s.handleDepart)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "codehostCallback", Method: http.MethodGet, Path: CallbackPath, Tag: tag, Status: http.StatusFound,
 		Summary:     "Where the code host sends the browser back to",
 		Description: "Ends in a new session. The account is the one that holds the identity; else one whose own e-mail address was verified and is a verified one at the code host; else a new one.",
-		Errors:      []*api.Error{errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked, errMoving, errEnded},
+		Errors:      []*fault.Error{errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked, errMoving, errEnded},
 	}, s.handleCallback)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "linkCodehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag, Session: true,
 		Summary:     "Link the code host to the caller's account",
 		Description: "The same flow; it ends by joining the identity to the caller, who must still be signed in in the same browser.",
-		Errors:      []*api.Error{errBadRedirect, errNotConfigured, shownStanding.refusal()},
+		Errors:      []*fault.Error{errBadRedirect, errNotConfigured, shownStanding.refusal()},
 	}, s.handleLink)
 }
 
@@ -112,7 +113,7 @@ func (s *Service) handleDepart(ctx context.Context, in *departInput) (*departOut
 }
 
 func (s *Service) handleLink(ctx context.Context, in *departInput) (*linkOutput, error) {
-	caller := api.CallerFrom(ctx)
+	caller := httpapi.CallerFrom(ctx)
 	departure, standing, err := s.Depart(ctx, in.Redirect, s.bindingOf(ctx, in.Binding), caller.UserID, clientOf(ctx).IP)
 	if err != nil {
 		return nil, err
@@ -129,13 +130,13 @@ func (s *Service) handleCallback(ctx context.Context, in *callbackInput) (*callb
 	}
 	arrival, err := s.Arrive(ctx, Return{
 		State: in.State, Code: in.Code, Query: query,
-		Browser: s.bindingOf(ctx, in.Binding), Token: api.SessionToken(ctx), Client: clientOf(ctx),
+		Browser: s.bindingOf(ctx, in.Binding), Token: httpapi.SessionToken(ctx), Client: clientOf(ctx),
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &callbackOutput{
 		Location:  arrival.Redirect,
-		SetCookie: api.SessionCookies(ctx, arrival.Token.Token, arrival.Token.Expires),
+		SetCookie: httpapi.SessionCookies(ctx, arrival.Token.Token, arrival.Token.Expires),
 	}, nil
 }

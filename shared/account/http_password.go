@@ -7,7 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 )
 
 // maxLoginEmailBytes bounds what a login looks up: an address that is no good is just "wrong".
@@ -35,7 +36,7 @@ func problems(byField map[string]string, order ...string) []error {
 	var errs []error
 	for _, field := range order {
 		if rule := byField[field]; rule != "" {
-			errs = append(errs, api.Invalid(field, rule))
+			errs = append(errs, fault.Field(field, rule))
 		}
 	}
 	return errs
@@ -90,7 +91,7 @@ type changePasswordInput struct {
 
 // Resolve implements huma.Resolver. Whose password it is, the session has told by now.
 func (in *changePasswordInput) Resolve(ctx huma.Context) []error {
-	caller := api.CallerFrom(ctx.Context())
+	caller := httpapi.CallerFrom(ctx.Context())
 	return problems(map[string]string{
 		"currentPassword": tooLong(in.Body.CurrentPassword, MaxLoginPasswordBytes),
 		"newPassword":     CheckPassword(in.Body.NewPassword, caller.Email, caller.Username),
@@ -99,41 +100,41 @@ func (in *changePasswordInput) Resolve(ctx huma.Context) []error {
 
 type changePasswordOutput struct {
 	RateLimit
-	Body api.Done
+	Body httpapi.Done
 }
 
-var passwordChanged = api.Done{Success: true, Message: "Password changed. Every other session has ended."}
+var passwordChanged = httpapi.Done{Success: true, Message: "Password changed. Every other session has ended."}
 
 // shownStanding is where an attempt stands in the document's examples of errors.
 var shownStanding = Standing{Limit: 10, Reset: 14 * time.Minute}
 
 func (s *Service) registerPasswords(h huma.API) {
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "signup", Method: http.MethodPost, Path: "/api/auth/signup", Tag: tag, Status: http.StatusCreated,
 		Summary:     "Make an account",
 		Description: "Makes a personal workspace, too. Signs nobody in.",
-		Errors: []*api.Error{
-			api.ValidationError(api.Invalid("email", CheckEmail("ada")), api.Invalid("password", CheckPassword("short", "", ""))),
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("email", CheckEmail("ada")), fault.Field("password", CheckPassword("short", "", ""))),
 			shownStanding.onto(errUserExists), shownStanding.refusal(),
 		},
 	}, s.handleSignup)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "login", Method: http.MethodPost, Path: "/api/auth/login", Tag: tag,
 		Summary:     "Start a session",
 		Description: "While limited, the right password is refused, too.",
-		Errors: []*api.Error{
-			api.ValidationError(api.Invalid("password", "is required")), shownStanding.onto(errWrongPassword), shownStanding.refusal(),
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("password", "is required")), shownStanding.onto(errWrongPassword), shownStanding.refusal(),
 		},
 	}, s.handleLogin)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "changePassword", Method: http.MethodPut, Path: "/api/auth/password", Tag: tag, Session: true,
 		Summary:     "Change the password",
 		Description: "Ends every other session. Counted as a login. An account without a password (it signs in with a code host) is answered as for a wrong one.",
-		Errors: []*api.Error{
-			api.ValidationError(api.Invalid("newPassword", CheckPassword("password", "", ""))),
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("newPassword", CheckPassword("password", "", ""))),
 			shownStanding.onto(errWrongCurrent), shownStanding.onto(errPasswordMoved), shownStanding.refusal(),
 		},
-		Examples: func() api.Examples { return api.Examples{Response: passwordChanged} },
+		Examples: func() httpapi.Examples { return httpapi.Examples{Response: passwordChanged} },
 	}, s.handleChangePassword)
 }
 
@@ -153,13 +154,13 @@ func (s *Service) handleLogin(ctx context.Context, in *loginInput) (*loginOutput
 		return nil, err
 	}
 	out := &loginOutput{RateLimit: standing.headers()}
-	out.SetCookie = api.SessionCookies(ctx, signedIn.Token.Token, signedIn.Token.Expires)
+	out.SetCookie = httpapi.SessionCookies(ctx, signedIn.Token.Token, signedIn.Token.Expires)
 	out.Body.Success, out.Body.UserID = true, signedIn.UserID
 	return out, nil
 }
 
 func (s *Service) handleChangePassword(ctx context.Context, in *changePasswordInput) (*changePasswordOutput, error) {
-	caller := api.CallerFrom(ctx)
+	caller := httpapi.CallerFrom(ctx)
 	standing, err := s.ChangePassword(ctx, caller, in.Body.CurrentPassword, in.Body.NewPassword, clientOf(ctx))
 	if err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 	"devplatform/shared/id"
 )
 
@@ -25,7 +25,7 @@ func TestSignupLoginMeLogout(t *testing.T) {
 	if len(created.Header.Values("Set-Cookie")) != 0 {
 		t.Error("signup signs nobody in")
 	}
-	b.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	b.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 
 	in := b.Do(http.MethodPost, "/api/auth/login", loginBody("aDA@example.com", goodPassword)).Want(t, http.StatusOK)
 	if in.Text("userId") != userID || in.Body["success"] != true || len(in.Body) != 2 {
@@ -42,7 +42,7 @@ func TestSignupLoginMeLogout(t *testing.T) {
 	if out.Body["success"] != true || out.Text("message") == "" {
 		t.Errorf("logout: %s", out.Raw)
 	}
-	b.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	b.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 	b.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)
 }
 
@@ -91,7 +91,7 @@ func TestCookies(t *testing.T) {
 	twinOnly := w.browser()
 	twinOnly.SetCookie("session", b.Cookie("session"))
 	twinOnly.me().Want(t, http.StatusOK)
-	twinOnly.Do(http.MethodGet, "/api/auth/me", nil, https).Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	twinOnly.Do(http.MethodGet, "/api/auth/me", nil, https).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 	cleared := b.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK).Header.Values("Set-Cookie")
 	if len(cleared) != 2 || !strings.Contains(cleared[0], "Max-Age=0") || !strings.Contains(cleared[1], "Max-Age=0") {
 		t.Errorf("logout: %q", cleared)
@@ -133,7 +133,7 @@ func TestSignupRefusesWhatIsTaken(t *testing.T) {
 		signupBody("other@example.com", "ada", goodPassword),
 		signupBody("other@example.com", "ADA", goodPassword),
 	} {
-		a := b.Do(http.MethodPost, "/api/auth/signup", body).Want(t, http.StatusConflict, api.CodeUserExists)
+		a := b.Do(http.MethodPost, "/api/auth/signup", body).Want(t, http.StatusConflict, fault.CodeUserExists)
 		if a.Header.Get("RateLimit-Remaining") == "" {
 			t.Error("409 without RateLimit-*")
 		}
@@ -184,7 +184,7 @@ func TestSignupValidation(t *testing.T) {
 	}
 	for _, c := range cases {
 		a := b.Do(http.MethodPost, "/api/auth/signup", c.body)
-		if a.Status != http.StatusBadRequest || a.Text("code") != string(api.CodeValidationFailed) {
+		if a.Status != http.StatusBadRequest || a.Text("code") != string(fault.CodeValidationFailed) {
 			t.Errorf("%s: %d %s", c.name, a.Status, a.Raw)
 			continue
 		}
@@ -214,7 +214,7 @@ func TestLoginAnswersAllThatIsWrongAlike(t *testing.T) {
 		loginBody("x@example.com", strings.Repeat("p", 1024)),
 	}
 	for _, body := range attempts {
-		messages = append(messages, b.Do(http.MethodPost, "/api/auth/login", body).Want(t, http.StatusUnauthorized, api.CodeInvalidCredentials).Raw)
+		messages = append(messages, b.Do(http.MethodPost, "/api/auth/login", body).Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials).Raw)
 	}
 	for _, m := range messages {
 		if m != messages[0] {
@@ -225,7 +225,7 @@ func TestLoginAnswersAllThatIsWrongAlike(t *testing.T) {
 		t.Errorf("%d hashes for %d attempts", got, len(attempts))
 	}
 	for _, body := range []map[string]string{loginBody("a@b.example", strings.Repeat("p", 1025)), loginBody(strings.Repeat("x", 1025), "x"), {"email": "a@b.example"}, {"password": "x"}} {
-		b.Do(http.MethodPost, "/api/auth/login", body).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		b.Do(http.MethodPost, "/api/auth/login", body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 }
 

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"time"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 )
 
-var errWrongPassword = api.NewError(api.CodeInvalidCredentials, "Invalid e-mail address or password.")
+var errWrongPassword = fault.New(fault.CodeInvalidCredentials, "Invalid e-mail address or password.")
 
 // Login checks a password and starts a session. Five calls to storage at most: one read, three counters at once, one
 // transaction. An unknown e-mail costs the same hash, the same counters and the same message as a wrong password.
@@ -28,12 +29,12 @@ func (s *Service) Login(ctx context.Context, email, password string, client Clie
 	}
 	in := signIn{session: session, email: email, refunds: check.ticket.refunds()}
 	if !check.state.freshIP {
-		in.noteIP = api.RateKey(client.IP)
+		in.noteIP = httpapi.RateKey(client.IP)
 	}
 	if err := s.startSession(ctx, in, check, password, now); err != nil {
 		return SignedIn{}, Standing{}, err
 	}
-	return SignedIn{UserID: user.ID, Token: api.Renewal{Token: token, Expires: session.ExpiresAt}}, check.ticket.standing(true), nil
+	return SignedIn{UserID: user.ID, Token: httpapi.Renewal{Token: token, Expires: session.ExpiresAt}}, check.ticket.standing(true), nil
 }
 
 // startSession starts it, with a new hash if the old one's parameters are no longer today's.
@@ -66,7 +67,7 @@ type passwordCheck struct {
 // checkPassword is the guarded way to try a password: counted first, then hashed. Whoever is limited is refused even
 // with the right one, or guessing could go on and only its answer be late.
 func (s *Service) checkPassword(ctx context.Context, email, password string, client Client, now time.Time) (passwordCheck, error) {
-	ip := api.RateKey(client.IP)
+	ip := httpapi.RateKey(client.IP)
 	state, err := s.store.login(ctx, email, ip, s.limits.loginCounters(email, ip, false, now), now)
 	if err != nil {
 		return passwordCheck{}, err

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 )
 
 // reach has the service reach DynamoDB by an SDK client.
@@ -79,7 +79,7 @@ func TestStorageDown(t *testing.T) {
 	for name, a := range map[string]answer{
 		"me": b.me(), "login": b.login("ada", goodPassword), "signup": b.signup("eve"), "logout": b.Do(http.MethodPost, "/api/auth/logout", nil),
 	} {
-		if a.Status != http.StatusServiceUnavailable || a.Text("code") != string(api.CodeServiceUnavailable) || a.Header.Get("Retry-After") == "" {
+		if a.Status != http.StatusServiceUnavailable || a.Text("code") != string(fault.CodeServiceUnavailable) || a.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: %d %s", name, a.Status, a.Raw)
 		}
 		if strings.Contains(a.Raw, "127.0.0.1") || strings.Contains(a.Raw, "dynamo") {

@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 )
 
 var (
-	errPasswordMoved = api.NewError(api.CodeConflict, "The password was changed at the same time. Please try again.")
-	errWrongCurrent  = api.NewError(api.CodeInvalidCredentials, "The current password is wrong, or this account has none and signs in with a code host.")
-	errNoSession     = api.NewError(api.CodeSessionNotFound, "There is no such session.")
+	errPasswordMoved = fault.New(fault.CodeConflict, "The password was changed at the same time. Please try again.")
+	errWrongCurrent  = fault.New(fault.CodeInvalidCredentials, "The current password is wrong, or this account has none and signs in with a code host.")
+	errNoSession     = fault.New(fault.CodeSessionNotFound, "There is no such session.")
 )
 
 // ChangePassword replaces the caller's password and ends every other session. The rules for the new one have been
@@ -19,7 +20,7 @@ var (
 // code host only has no current password to give and can't get one here.
 //
 // The other sessions end with the same write, by their generation; their records are left for DynamoDB's TTL.
-func (s *Service) ChangePassword(ctx context.Context, caller api.Caller, current, fresh string, client Client) (Standing, error) {
+func (s *Service) ChangePassword(ctx context.Context, caller httpapi.Caller, current, fresh string, client Client) (Standing, error) {
 	now := s.now()
 	check, err := s.checkPassword(ctx, caller.Email, current, client, now)
 	if errors.Is(err, errWrongPassword) {
@@ -51,7 +52,7 @@ func (s *Service) ChangePassword(ctx context.Context, caller api.Caller, current
 
 // wrongCurrent words a wrong password for somebody who is signed in already.
 func wrongCurrent(err error) error {
-	var answer *api.Error
+	var answer *fault.Error
 	if !errors.As(err, &answer) {
 		return err
 	}
@@ -61,7 +62,7 @@ func wrongCurrent(err error) error {
 }
 
 // EndSession ends one of the caller's sessions. Error: SESSION_NOT_FOUND.
-func (s *Service) EndSession(ctx context.Context, caller api.Caller, sessionID string) error {
+func (s *Service) EndSession(ctx context.Context, caller httpapi.Caller, sessionID string) error {
 	user, err := s.store.user(ctx, caller.UserID)
 	if err == nil {
 		err = s.store.endLiveSession(ctx, user, sessionID, s.now())
@@ -73,7 +74,7 @@ func (s *Service) EndSession(ctx context.Context, caller api.Caller, sessionID s
 }
 
 // ListSessions lists the caller's live sessions, newest first.
-func (s *Service) ListSessions(ctx context.Context, caller api.Caller) ([]Session, error) {
+func (s *Service) ListSessions(ctx context.Context, caller httpapi.Caller) ([]Session, error) {
 	user, err := s.store.user(ctx, caller.UserID)
 	if err != nil {
 		return nil, err

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 )
 
 // another is the sessions of a function that is not about accounts.
@@ -30,7 +30,7 @@ func TestOtherFunctionsAuthenticate(t *testing.T) {
 	}
 	token := b.Cookie("session")
 	b.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)
-	if _, _, err := w.another().Authenticate(t.Context(), token); !errors.Is(err, api.NewError(api.CodeInvalidToken, "")) {
+	if _, _, err := w.another().Authenticate(t.Context(), token); !errors.Is(err, fault.New(fault.CodeInvalidToken, "")) {
 		t.Errorf("after the logout: %v", err)
 	}
 }
@@ -50,7 +50,7 @@ func TestPeopleAreFoundByUsername(t *testing.T) {
 	// The last two are Kelvin signs, which lower-casing makes a k of.
 	for _, username := range []string{"", "kim", "kim.k ", "kim.k#", strings.Repeat("k", 3000), "\u212aim.k", "kim.\u212a"} {
 		userID, canonical, err := w.another().FindByUsername(t.Context(), username)
-		if !errors.Is(err, api.NewError(api.CodeUserNotFound, "")) || userID != "" || canonical != "" {
+		if !errors.Is(err, fault.New(fault.CodeUserNotFound, "")) || userID != "" || canonical != "" {
 			t.Errorf("%q: %s %s, %v", username, userID, canonical, err)
 		}
 	}

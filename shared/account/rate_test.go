@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 )
 
 // rateOf reads RateLimit-Limit, -Remaining and -Reset.
@@ -58,13 +58,13 @@ func TestFailedLoginsOfAPairAreLimited(t *testing.T) {
 	b.signup("ada").Want(t, http.StatusCreated)
 	for _, who := range []string{"ada", "nobody"} { // known or not, the same
 		for i := range 10 {
-			a := b.login(who, "wrong").Want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
+			a := b.login(who, "wrong").Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
 			if got, want := rateOf(t, a), [3]int{10, 9 - i, 600}; got != want {
 				t.Errorf("%s, attempt %d: %v, want %v", who, i+1, got, want)
 			}
 		}
 		for _, password := range []string{"wrong", goodPassword} {
-			a := b.login(who, password).Want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
+			a := b.login(who, password).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
 			if got := rateOf(t, a); got != [3]int{10, 0, 600} || a.Header.Get("Retry-After") != "600" {
 				t.Errorf("%s refused: %v, Retry-After %s", who, got, a.Header.Get("Retry-After"))
 			}
@@ -122,7 +122,7 @@ func TestEmailLimitHoldsBackStrangersOnly(t *testing.T) {
 	for i := range 3 {
 		stranger.from(fmt.Sprintf("198.51.100.%d", i)).login("ada", "wrong").Want(t, http.StatusUnauthorized)
 	}
-	stranger.from("198.51.100.77").login("ada", goodPassword).Want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
+	stranger.from("198.51.100.77").login("ada", goodPassword).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
 	b.login("ada", goodPassword).Want(t, http.StatusOK)
 	b.login("ada", "wrong").Want(t, http.StatusUnauthorized)
 }
@@ -138,7 +138,7 @@ func TestLoginsOfAnAddressAreLimited(t *testing.T) {
 			t.Errorf("login %d: %v, want %v", i+1, got, want)
 		}
 	}
-	a := b.login("eve", "wrong").Want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
+	a := b.login("eve", "wrong").Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
 	if got := rateOf(t, a); got != [3]int{4, 0, 600} {
 		t.Errorf("refused: %v", got)
 	}
@@ -158,7 +158,7 @@ func TestSignupsOfAnAddressAreLimited(t *testing.T) {
 	if got := rateOf(t, b.signup("a1").Want(t, http.StatusConflict)); got != [3]int{2, 0, 3300} {
 		t.Errorf("second: %v", got)
 	}
-	a := b.signup("a3").Want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
+	a := b.signup("a3").Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
 	if a.Header.Get("Retry-After") != "3300" {
 		t.Errorf("Retry-After %q", a.Header.Get("Retry-After"))
 	}
@@ -184,12 +184,12 @@ func TestPasswordChangeCountsAsALogin(t *testing.T) {
 		return b.Do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": current, "newPassword": "another good one"})
 	}
 	for i := range 2 {
-		if got := rateOf(t, change("wrong").Want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)); got != [3]int{2, 1 - i, 600} {
+		if got := rateOf(t, change("wrong").Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)); got != [3]int{2, 1 - i, 600} {
 			t.Errorf("attempt %d: %v", i+1, got)
 		}
 	}
-	change(goodPassword).Want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
-	b.login("ada", goodPassword).Want(t, http.StatusTooManyRequests, api.CodeAuthRateLimited)
+	change(goodPassword).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
+	b.login("ada", goodPassword).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
 	w.clock.Advance(15 * time.Minute)
 	if got := rateOf(t, change(goodPassword).Want(t, http.StatusOK)); got[1] != 2 {
 		t.Errorf("after a success: %v", got)

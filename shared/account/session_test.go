@@ -10,7 +10,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"pgregory.net/rapid"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 )
 
 func TestSessionLives(t *testing.T) {
@@ -20,7 +20,7 @@ func TestSessionLives(t *testing.T) {
 	w.clock.Advance(SessionIdleLife - time.Second)
 	idle.me().Want(t, http.StatusOK)
 	w.clock.Advance(SessionIdleLife + time.Second)
-	idle.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	idle.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 
 	used := w.member("used")
 	for range 29 {
@@ -30,7 +30,7 @@ func TestSessionLives(t *testing.T) {
 	w.clock.Advance(24*time.Hour - time.Second)
 	used.me().Want(t, http.StatusOK)
 	w.clock.Advance(time.Second)
-	used.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken) // 30 days, however often it was used
+	used.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken) // 30 days, however often it was used
 }
 
 func TestSessionIsRenewedOnceADay(t *testing.T) {
@@ -108,20 +108,20 @@ func TestSessionsListAndEnd(t *testing.T) {
 	end := func(b *browser, id any) answer {
 		return b.Do(http.MethodDelete, fmt.Sprintf("/api/auth/sessions/%v", id), nil)
 	}
-	end(other, newest["id"]).Want(t, http.StatusNotFound, api.CodeSessionNotFound)
-	end(first, "ses_nonsense").Want(t, http.StatusNotFound, api.CodeSessionNotFound)
-	end(first, "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK").Want(t, http.StatusNotFound, api.CodeSessionNotFound)
-	end(first, "%23USER").Want(t, http.StatusNotFound, api.CodeSessionNotFound)
+	end(other, newest["id"]).Want(t, http.StatusNotFound, fault.CodeSessionNotFound)
+	end(first, "ses_nonsense").Want(t, http.StatusNotFound, fault.CodeSessionNotFound)
+	end(first, "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK").Want(t, http.StatusNotFound, fault.CodeSessionNotFound)
+	end(first, "%23USER").Want(t, http.StatusNotFound, fault.CodeSessionNotFound)
 	if a := end(first, newest["id"]).Want(t, http.StatusOK); len(a.Header.Values("Set-Cookie")) != 0 {
 		t.Error("ending another session took this one's cookie")
 	}
-	end(first, newest["id"]).Want(t, http.StatusNotFound, api.CodeSessionNotFound)
-	second.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	end(first, newest["id"]).Want(t, http.StatusNotFound, fault.CodeSessionNotFound)
+	second.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 	first.me().Want(t, http.StatusOK)
 	if a := end(first, oldest["id"]).Want(t, http.StatusOK); len(a.Header.Values("Set-Cookie")) != 2 {
 		t.Errorf("ending one's own session: %v", a.Header.Values("Set-Cookie"))
 	}
-	first.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	first.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
 func TestPasswordChangeEndsEveryOtherSession(t *testing.T) {
@@ -139,28 +139,28 @@ func TestPasswordChangeEndsEveryOtherSession(t *testing.T) {
 		return b.Do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": current, "newPassword": next})
 	}
 	for _, bad := range []string{"short", "password", "ada@example.com", "ADA@EXAMPLE.COM"} {
-		a := change(goodPassword, bad).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		a := change(goodPassword, bad).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 		if !strings.HasPrefix(a.Text("error"), "newPassword: ") {
 			t.Errorf("%q: %s", bad, a.Raw)
 		}
 	}
-	a := change(strings.Repeat("x", 1025), "ada@example.com").Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	a := change(strings.Repeat("x", 1025), "ada@example.com").Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	if text := a.Text("error"); !strings.HasPrefix(text, "currentPassword: ") || !strings.Contains(text, "; newPassword: ") {
 		t.Errorf("two faults: %s", a.Raw)
 	}
-	change("wrong", fresh).Want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
+	change("wrong", fresh).Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
 	if a := change(goodPassword, fresh).Want(t, http.StatusOK); a.Body["success"] != true || a.Text("message") == "" {
 		t.Errorf("change: %s", a.Raw)
 	}
 	for _, o := range others {
-		o.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+		o.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 	}
 	b.me().Want(t, http.StatusOK)
 	list := b.Do(http.MethodGet, "/api/auth/sessions", nil).Want(t, http.StatusOK)
 	if sessions, _ := list.Body["sessions"].([]any); len(sessions) != 1 {
 		t.Errorf("sessions after the change: %s", list.Raw)
 	}
-	b.login("ada", goodPassword).Want(t, http.StatusUnauthorized, api.CodeInvalidCredentials)
+	b.login("ada", goodPassword).Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
 	b.login("ada", fresh).Want(t, http.StatusOK)
 	b.me().Want(t, http.StatusOK)
 }
@@ -193,7 +193,7 @@ func TestSessionNeedsNoStorageForForgedTokens(t *testing.T) {
 	w := newWorld(t)
 	b := w.browser()
 	b.SetCookie("session", "a.b.c")
-	if a := b.me().Want(t, http.StatusUnauthorized, api.CodeInvalidToken); a.Calls != 0 {
+	if a := b.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken); a.Calls != 0 {
 		t.Errorf("%d calls", a.Calls)
 	}
 	b.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)

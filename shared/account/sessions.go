@@ -6,13 +6,14 @@ import (
 	"log/slog"
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 )
 
-// Sessions tells whose session a token is, in one call to storage. It is the api.Authenticator of every function, and tells
+// Sessions tells whose session a token is, in one call to storage. It is the httpapi.Authenticator of every function, and tells
 // other slices who has a username.
 type Sessions struct {
 	store  store
@@ -21,7 +22,7 @@ type Sessions struct {
 	logger *slog.Logger
 }
 
-var _ api.Authenticator = (*Sessions)(nil)
+var _ httpapi.Authenticator = (*Sessions)(nil)
 
 // NewSessions is for functions that serve people and are not about their accounts. It does no input or output.
 func NewSessions(client *db.Client, tables config.Tables, keys *config.Keys, now clock.Clock, logger *slog.Logger) *Sessions {
@@ -31,27 +32,27 @@ func NewSessions(client *db.Client, tables config.Tables, keys *config.Keys, now
 	}
 }
 
-// Authenticate implements api.Authenticator. A session that is used is prolonged once a day: then there is a Renewal.
-func (s *Sessions) Authenticate(ctx context.Context, token string) (api.Caller, *api.Renewal, error) {
+// Authenticate implements httpapi.Authenticator. A session that is used is prolonged once a day: then there is a Renewal.
+func (s *Sessions) Authenticate(ctx context.Context, token string) (httpapi.Caller, *httpapi.Renewal, error) {
 	claims, err := s.tokens.read(ctx, token)
 	if errors.Is(err, errToken) {
-		return api.Caller{}, nil, invalidSession(err)
+		return httpapi.Caller{}, nil, invalidSession(err)
 	}
 	if err != nil {
-		return api.Caller{}, nil, err
+		return httpapi.Caller{}, nil, err
 	}
 	session, user, err := s.store.session(ctx, claims.Subject, claims.SessionID)
 	if errors.Is(err, db.ErrNotFound) {
-		return api.Caller{}, nil, invalidSession(err)
+		return httpapi.Caller{}, nil, invalidSession(err)
 	}
 	if err != nil {
-		return api.Caller{}, nil, err
+		return httpapi.Caller{}, nil, err
 	}
 	now := s.now()
 	if !session.alive(user, now) {
-		return api.Caller{}, nil, invalidSession(errStale)
+		return httpapi.Caller{}, nil, invalidSession(errStale)
 	}
-	caller := api.Caller{
+	caller := httpapi.Caller{
 		UserID: user.ID, SessionID: session.ID, Email: user.Email, Username: user.Username, CreatedAt: user.CreatedAt,
 	}
 	return caller, s.renew(ctx, session, now), nil
@@ -59,7 +60,7 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (api.Caller, 
 
 // renew prolongs a session that is due for it. When that fails, the session is as good as it was: the request goes on,
 // and the next one tries again.
-func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *api.Renewal {
+func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *httpapi.Renewal {
 	renewed, due := session.renewed(now)
 	if !due {
 		return nil
@@ -74,19 +75,19 @@ func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *a
 		}
 		return nil
 	}
-	return &api.Renewal{Token: token, Expires: renewed.ExpiresAt}
+	return &httpapi.Renewal{Token: token, Expires: renewed.ExpiresAt}
 }
 
 func invalidSession(cause error) error {
 	return errEnded.WithCause(cause)
 }
 
-var errEnded = api.NewError(api.CodeInvalidToken, "The session is missing or has ended. Please log in.")
+var errEnded = fault.New(fault.CodeInvalidToken, "The session is missing or has ended. Please log in.")
 
-var errNoUser = api.NewError(api.CodeUserNotFound, "There is no user of that name.")
+var errNoUser = fault.New(fault.CodeUserNotFound, "There is no user of that name.")
 
 // FindByUsername answers with the id of the user who has a username, in whatever case, and the username as they typed it at sign-up:
-// two calls to storage. Error: an *api.Error USER_NOT_FOUND.
+// two calls to storage. Error: an *fault.Error USER_NOT_FOUND.
 func (s *Sessions) FindByUsername(ctx context.Context, username string) (userID, canonical string, _ error) {
 	if CheckUsername(username) != "" { // nobody has it, and lower-casing other letters than ASCII's could make it somebody's
 		return "", "", errNoUser

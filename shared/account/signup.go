@@ -4,16 +4,17 @@ import (
 	"context"
 	"errors"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 )
 
-var errUserExists = api.NewError(api.CodeUserExists, "That e-mail address or username is already taken.")
+var errUserExists = fault.New(fault.CodeUserExists, "That e-mail address or username is already taken.")
 
 // SignUp makes a user with a personal workspace. The rules for e-mail, username and password have been checked.
 func (s *Service) SignUp(ctx context.Context, email, username, password string, client Client) (userID string, _ Standing, _ error) {
 	now := s.now()
-	ticket, err := s.admit(ctx, []counter{s.limits.signupCounter(api.RateKey(client.IP), now)}, now)
+	ticket, err := s.admit(ctx, []counter{s.limits.signupCounter(httpapi.RateKey(client.IP), now)}, now)
 	if err != nil {
 		return "", Standing{}, err
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 	"devplatform/shared/id"
 	"devplatform/shared/project"
 )
@@ -84,7 +84,7 @@ func TestQuotasWhenTheClockJumps(t *testing.T) {
 	if status := ask(); status != http.StatusOK {
 		t.Errorf("the second call of the minute: %d", status)
 	}
-	ada.Do(http.MethodPost, "/api/ai/generate", object{"prompt": "Hello?"}).Want(t, http.StatusTooManyRequests, api.CodeRateLimited)
+	ada.Do(http.MethodPost, "/api/ai/generate", object{"prompt": "Hello?"}).Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
 
 	w.jump(time.Minute)
 	r := w.reservation(ada.userID, 1000)

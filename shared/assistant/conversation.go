@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/project"
 	"devplatform/shared/workspace"
@@ -124,8 +124,8 @@ const maxPage = 4 << 20
 
 // conversation is a page of a project's conversation, oldest first, and the cursor of the next page, "" if it is the last. It takes
 // four calls of which two are the project's, more only for long messages.
-func (s *Service) conversation(ctx context.Context, projectID string, page api.PageInput) (items []MessageItem, next string, err error) {
-	scope := api.ListScope(ctx, "messages", projectID)
+func (s *Service) conversation(ctx context.Context, projectID string, page httpapi.PageInput) (items []MessageItem, next string, err error) {
+	scope := httpapi.ListScope(ctx, "messages", projectID)
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err
@@ -154,7 +154,7 @@ func (s *Service) conversation(ctx context.Context, projectID string, page api.P
 	for i, m := range messages {
 		items[i] = m.item()
 	}
-	if n := api.Fit(items, page.Limit); n < len(items) {
+	if n := httpapi.Fit(items, page.Limit); n < len(items) {
 		items = items[:n]
 		next, err = s.cursors.Seal(ctx, scope, items[n-1].ID)
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/project"
 )
 
@@ -27,7 +28,7 @@ func TestAClearedConversationIsGone(t *testing.T) {
 	m, err := w.service.recall(t.Context(), app)
 	w.must(err)
 	w.must(w.service.remember(t.Context(), app, m, "They spoke.", m.turns[0].answer.ID))
-	_, next, err := w.service.conversation(ada.as(t.Context()), app, api.PageInput{Limit: 2})
+	_, next, err := w.service.conversation(ada.as(t.Context()), app, httpapi.PageInput{Limit: 2})
 	w.must(err)
 
 	ctx := db.CountCalls(ada.as(t.Context()))
@@ -38,7 +39,7 @@ func TestAClearedConversationIsGone(t *testing.T) {
 	if items := ada.listed(app, 50); len(items) != 0 || len(w.storedParts(app)) != 0 {
 		t.Errorf("%d messages, %d parts", len(items), len(w.storedParts(app)))
 	}
-	items, _, err := w.service.conversation(ada.as(t.Context()), app, api.PageInput{Limit: 2, Cursor: next})
+	items, _, err := w.service.conversation(ada.as(t.Context()), app, httpapi.PageInput{Limit: 2, Cursor: next})
 	if err != nil || len(items) != 0 {
 		t.Errorf("behind an old cursor: %d, %v", len(items), err)
 	}
@@ -65,9 +66,9 @@ func TestTurnsThatComeTooLate(t *testing.T) {
 	for projectID, meanwhile := range map[string]func(string){app: clear, gone: remove, both: func(id string) { clear(id); remove(id) }} {
 		late, r := w.newTurn(ada, "too", "late")
 		meanwhile(projectID)
-		want := api.Code("")
+		want := fault.Code("")
 		if projectID != app {
-			want = api.CodeProjectNotFound
+			want = fault.CodeProjectNotFound
 		}
 		for range 2 {
 			if err := w.service.finish(t.Context(), r, projectID, late, usage{InputTokens: 70, OutputTokens: 7}); codeOf(err) != want {
@@ -98,7 +99,7 @@ func TestClearingAmongTurns(t *testing.T) {
 		case 6:
 			return w.service.clear(ada.as(t.Context()), app)
 		case 7:
-			items, _, err := w.service.conversation(ada.as(t.Context()), app, api.PageInput{})
+			items, _, err := w.service.conversation(ada.as(t.Context()), app, httpapi.PageInput{})
 			if len(items)%2 != 0 {
 				return fmt.Errorf("half a turn of %d messages", len(items))
 			}
@@ -108,7 +109,7 @@ func TestClearingAmongTurns(t *testing.T) {
 		late, r := w.newTurn(ada, fmt.Sprint("q", i), long)
 		return w.service.finish(t.Context(), r, app, late, usage{InputTokens: 70, OutputTokens: 7})
 	})
-	if diff := cmp.Diff(map[api.Code]int{"": n}, codes); diff != "" {
+	if diff := cmp.Diff(map[fault.Code]int{"": n}, codes); diff != "" {
 		t.Fatal(diff)
 	}
 	items := ada.listed(app, 50)

@@ -11,11 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/shared/api"
 	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/project"
 	"devplatform/shared/project/content"
@@ -51,7 +52,7 @@ func (w *world) say(b *browser, projectID, question, answer string) turn {
 
 // as is a context of a user's request.
 func (b *browser) as(ctx context.Context) context.Context {
-	return api.WithCaller(ctx, api.Caller{UserID: b.userID, Username: b.name})
+	return httpapi.WithCaller(ctx, httpapi.Caller{UserID: b.userID, Username: b.name})
 }
 
 // listed are all of a project's messages as the list has them, read in pages of limit.
@@ -59,7 +60,7 @@ func (b *browser) listed(projectID string, limit int) []MessageItem {
 	b.w.t.Helper()
 	all, cursor := []MessageItem{}, ""
 	for {
-		page, next, err := b.w.service.conversation(b.as(b.w.t.Context()), projectID, api.PageInput{Limit: limit, Cursor: cursor})
+		page, next, err := b.w.service.conversation(b.as(b.w.t.Context()), projectID, httpapi.PageInput{Limit: limit, Cursor: cursor})
 		b.w.must(err)
 		all = append(all, page...)
 		if next == "" {
@@ -229,7 +230,7 @@ func TestTurnsAtOnceAreAllWhole(t *testing.T) {
 		turn, r := w.newTurn(ada, fmt.Sprint("question ", i), fmt.Sprint("answer ", i))
 		return w.service.finish(t.Context(), r, app, turn, usage{12, 3})
 	})
-	if diff := cmp.Diff(map[api.Code]int{"": 16}, codes); diff != "" {
+	if diff := cmp.Diff(map[fault.Code]int{"": 16}, codes); diff != "" {
 		t.Fatal(diff)
 	}
 	texts := said(ada.listed(app, 5))

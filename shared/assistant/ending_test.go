@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/shared/api"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 	"devplatform/shared/project"
 )
 
@@ -90,7 +90,7 @@ func TestSilenceIsKept(t *testing.T) {
 	ada := w.user("ada")
 	projectID := ada.project("", project.Private)
 	w.model.play(model.TaskChat, says().waiting(make(chan struct{})))
-	ada.chat(projectID, "Hello?").Want(t, http.StatusServiceUnavailable, api.CodeAIUnavailable)
+	ada.chat(projectID, "Hello?").Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
 	if messages := ada.history(projectID); len(messages) != 2 || messages[0]["content"] != "Hello?" || messages[1]["status"] != "interrupted" || messages[1]["content"] != "" {
 		t.Errorf("%v", messages)
 	}
@@ -114,8 +114,8 @@ func TestWhyAnAnswerWasNotApplied(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
 		"It is not known whether the changes were applied":                             db.ErrUnavailable,
-		"The changes were not applied: some of these files have changed":               api.NewError(api.CodePreconditionFailed, "operations[0]: If-Match"),
-		"The changes were not applied: The quota of files is used up.":                 api.NewError(api.CodeQuotaExceeded, "The quota of files is used up."),
+		"The changes were not applied: some of these files have changed":               fault.New(fault.CodePreconditionFailed, "operations[0]: If-Match"),
+		"The changes were not applied: The quota of files is used up.":                 fault.New(fault.CodeQuotaExceeded, "The quota of files is used up."),
 		"The changes were not applied: Something went wrong on our side. Please try a": errors.New("a bug"),
 	} {
 		if got := whyNotApplied(err); !strings.HasPrefix(got, want) {

@@ -7,16 +7,16 @@ import (
 	"strconv"
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/fault"
 )
 
 // What clients hear of a model that did not answer.
 var (
-	errUnavailable = api.NewError(api.CodeAIUnavailable, "The assistant's model can't answer at the moment. Please try again in a while.")
-	errOverdue     = api.NewError(api.CodeAIUnavailable, "The assistant's model took too long to answer. Please try again.")
-	errRefused     = api.NewError(api.CodeAIRefused, "The model's provider stopped the answer: something in it, or in the question, is against its rules.")
-	errTooLong     = api.NewError(api.CodeValidationFailed, "message: is, together with the files that it is about, longer than the model can read")
+	errUnavailable = fault.New(fault.CodeAIUnavailable, "The assistant's model can't answer at the moment. Please try again in a while.")
+	errOverdue     = fault.New(fault.CodeAIUnavailable, "The assistant's model took too long to answer. Please try again.")
+	errRefused     = fault.New(fault.CodeAIRefused, "The model's provider stopped the answer: something in it, or in the question, is against its rules.")
+	errTooLong     = fault.New(fault.CodeValidationFailed, "message: is, together with the files that it is about, longer than the model can read")
 )
 
 // defaultRetryAfter is how long clients should leave a model alone that did not say so itself.
@@ -43,6 +43,6 @@ func answerTo(err error) error {
 	}
 }
 
-func later(e *api.Error, wait time.Duration) *api.Error {
+func later(e *fault.Error, wait time.Duration) *fault.Error {
 	return e.WithHeader("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 }

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"strings"
 
-	"devplatform/shared/api"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
 	"devplatform/shared/clock"
+	"devplatform/shared/httpapi"
 )
 
 // generate has code written for a prompt, without a project. Errors: RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE, AI_REFUSED,
@@ -20,7 +20,7 @@ func (s *Service) generate(ctx context.Context, text, language, framework string
 	request := prompt.Generate(text, language, framework, maxOutput)
 	_, id := s.newTurn("")
 	input := prompt.Tokens(request)
-	r, err := s.reserveUpTo(ctx, reservation{userID: api.CallerFrom(ctx).UserID, messageID: id, began: s.now()}, input+maxOutput, input+minOutput)
+	r, err := s.reserveUpTo(ctx, reservation{userID: httpapi.CallerFrom(ctx).UserID, messageID: id, began: s.now()}, input+maxOutput, input+minOutput)
 	if err != nil {
 		return generated{}, err
 	}

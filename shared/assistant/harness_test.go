@@ -12,11 +12,11 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/project"
 	"devplatform/shared/workspace"
@@ -83,7 +83,7 @@ func (w *world) serve(sdk *dynamodb.Client) {
 		DB: w.client, Conversations: w.client.Table(w.names.conversations), Projects: w.projects,
 		Cursors: cursors, IDs: w.ids, Clock: w.clock.Now, Logger: logger, Model: w.model, Limits: w.limits,
 	})
-	w.server.Config.Handler = api.NewRouter(api.Config{
+	w.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
 		Name: "test", Version: "1", Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: w.crowd, Clock: w.clock.Now,
 	}, w.projects.Register, w.service.Register)
 }
@@ -150,7 +150,7 @@ func (w *world) user(name string) *browser {
 	writes, err := workspace.Personal(client.Table(w.names.projects), b.personal, b.userID, name, w.clock.Now())
 	w.must(err)
 	w.must(client.Transact(w.t.Context(), writes...))
-	w.crowd.Add(api.Caller{UserID: b.userID, Username: name, Email: name + "@example.com", CreatedAt: w.clock.Now()})
+	w.crowd.Add(httpapi.Caller{UserID: b.userID, Username: name, Email: name + "@example.com", CreatedAt: w.clock.Now()})
 	return b
 }
 

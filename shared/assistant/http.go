@@ -3,11 +3,11 @@ package assistant
 import (
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/limit"
 )
 
-var tag = api.Tag{
+var tag = httpapi.Tag{
 	Name: "Assistant",
 	Description: "Asks a language model about a project and writes code. Answers carry checked actions on the project's files, which are applied on request. " +
 		"20 chat or generate calls a minute, and a monthly quota of tokens.",

@@ -8,7 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/project"
 	"devplatform/shared/project/path"
 )
@@ -33,7 +34,7 @@ func (in *chatInput) Resolve(huma.Context) []error {
 	if c := in.Body.Context; c != nil {
 		if c.CurrentFile != "" {
 			if rule := path.Check(c.CurrentFile); rule != "" {
-				errs = append(errs, api.Invalid("context.currentFile", rule))
+				errs = append(errs, fault.Field("context.currentFile", rule))
 			}
 		}
 		errs = append(errs, noControls("context.framework", c.Framework)...)
@@ -43,14 +44,14 @@ func (in *chatInput) Resolve(huma.Context) []error {
 
 func notBlank(field, text string) []error {
 	if text != "" && strings.TrimSpace(text) == "" {
-		return []error{api.Invalid(field, "must not be blank")}
+		return []error{fault.Field(field, "must not be blank")}
 	}
 	return nil
 }
 
 func noControls(field, text string) []error {
 	if strings.ContainsFunc(text, unicode.IsControl) {
-		return []error{api.Invalid(field, "must not contain control characters")}
+		return []error{fault.Field(field, "must not contain control characters")}
 	}
 	return nil
 }
@@ -67,17 +68,17 @@ func (in *chatInput) question() question {
 type chatOutput struct{ Body reply }
 
 // chatErrors are what both chat calls answer with.
-var chatErrors = append([]*api.Error{errTooLong, project.ErrNotFound, project.ErrDenied}, generateErrors...)
+var chatErrors = append([]*fault.Error{errTooLong, project.ErrNotFound, project.ErrDenied}, generateErrors...)
 
 func (s *Service) registerChat(h huma.API) {
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "chat", Method: http.MethodPost, Path: "/api/ai/chat", Tag: tag, Session: true,
 		Summary: "Ask the assistant about a project",
 		Description: "For members of the workspace who may write. Answers with text, code and a list of actions, each checked against the project's files; with apply, the actions are done as one files/batch. " +
 			"An answer that can't be applied is answered all the same, with applied false and the reason in its response.",
 		Errors: chatErrors, Examples: chatExamples,
 	}, s.handleChat)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "chatStream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Tag: tag, Session: true, Events: true,
 		Summary: "Ask the assistant about a project, and read the answer as it is made",
 		Description: "The same as chat, as the AI SDK's UI message stream, version 1 (x-vercel-ai-ui-message-stream: v1): unnamed server-sent events of JSON with a type — start {messageId}, text-start, text-delta and text-end {id, delta}, " +

@@ -6,10 +6,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
 	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/clock"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/project"
 )
 
@@ -43,7 +44,7 @@ type InConversation struct {
 
 type conversationInput struct {
 	InConversation
-	api.PageInput
+	httpapi.PageInput
 }
 
 type conversationOutput struct {
@@ -55,24 +56,24 @@ type conversationOutput struct {
 	}
 }
 
-type doneOutput struct{ Body api.Done }
+type doneOutput struct{ Body httpapi.Done }
 
-var conversationDeleted = api.Done{Success: true, Message: "Conversation deleted."}
+var conversationDeleted = httpapi.Done{Success: true, Message: "Conversation deleted."}
 
 // registerConversations adds the calls on a project's conversation.
 func (s *Service) registerConversations(h huma.API) {
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "listMessages", Method: http.MethodGet, Path: conversationPath, Tag: tag, Session: true,
 		Summary:     "A project's conversation with the assistant",
 		Description: "Oldest first, 50 messages a page unless limit says otherwise; one that nobody has begun is empty. Two chats at once are both here, each answer right behind its question. For members of the workspace, a public project's, too.",
-		Errors:      []*api.Error{project.ErrNotFound, project.ErrDenied}, Examples: conversationExamples,
+		Errors:      []*fault.Error{project.ErrNotFound, project.ErrDenied}, Examples: conversationExamples,
 	}, s.handleConversation)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "clearConversation", Method: http.MethodDelete, Path: conversationPath, Tag: tag, Session: true,
 		Summary:     "Delete a project's conversation",
 		Description: "For members and above. Everything said so far is gone for everybody, and the assistant does not remember it. An answer that is being made meanwhile still reaches whoever asked, but is not kept.",
-		Errors:      []*api.Error{project.ErrNotFound, project.ErrDenied, api.ErrConflict},
-		Examples:    func() api.Examples { return api.Examples{Response: conversationDeleted} },
+		Errors:      []*fault.Error{project.ErrNotFound, project.ErrDenied, fault.ErrConflict},
+		Examples:    func() httpapi.Examples { return httpapi.Examples{Response: conversationDeleted} },
 	}, s.handleClear)
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/shared/api"
 	"devplatform/shared/assistant/action"
+	"devplatform/shared/fault"
 	"devplatform/shared/project"
 	"devplatform/shared/workspace"
 )
@@ -95,12 +95,12 @@ func TestPagesOfAConversation(t *testing.T) {
 		"another user's": eve.Get(conversationURL(shared) + "?cursor=" + cursor),
 		"no":             ada.Get(conversationURL(app) + "?cursor=x"),
 	} {
-		if a.Status != http.StatusBadRequest || a.Text("code") != string(api.CodeValidationFailed) {
+		if a.Status != http.StatusBadRequest || a.Text("code") != string(fault.CodeValidationFailed) {
 			t.Errorf("%s cursor: %d %s", name, a.Status, a.Raw)
 		}
 	}
 	for _, limit := range []string{"0", "101", "-1", "x"} {
-		ada.Get(conversationURL(app)+"?limit="+limit).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		ada.Get(conversationURL(app)+"?limit="+limit).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestWhoseConversationsAre(t *testing.T) {
 		}
 	}
 	team := w.workspace(roles)
-	never := creator.Get(conversationURL("prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK")).Want(t, http.StatusNotFound, api.CodeProjectNotFound)
+	never := creator.Get(conversationURL("prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK")).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	for _, visibility := range []project.Visibility{project.Private, project.Team, project.Public} {
 		app := creator.project(team, visibility)
 		for b, role := range roles {
@@ -170,15 +170,15 @@ func TestWhoseConversationsAre(t *testing.T) {
 	app := creator.project(team, project.Public)
 	for _, id := range []string{"x", "prj_", creator.userID, conversationID(app), strings.ToLower(app)} {
 		for _, call := range conversationCalls {
-			creator.Do(call.method, conversationURL(id), nil).Want(t, http.StatusNotFound, api.CodeProjectNotFound)
+			creator.Do(call.method, conversationURL(id), nil).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 		}
 	}
 	creator.SetCookie("session", "nobody")
 	for _, call := range conversationCalls {
-		creator.Do(call.method, conversationURL(app), nil).Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+		creator.Do(call.method, conversationURL(app), nil).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 	}
-	creator.Get(usageURL).Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
-	creator.Do(http.MethodPost, cancelURL("msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"), nil).Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	creator.Get(usageURL).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
+	creator.Do(http.MethodPost, cancelURL("msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"), nil).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
 // checkCalls makes every call of a caller's on a conversation of two messages.
@@ -250,10 +250,10 @@ func TestCancellations(t *testing.T) {
 	isCancelled(false)
 	for _, b := range []*browser{eve, ada} {
 		for _, id := range []string{turn.question.ID, "msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK", app, "x", strings.ToLower(r.messageID), r.messageID + "%230"} {
-			b.Do(http.MethodPost, cancelURL(id), nil).Want(t, http.StatusNotFound, api.CodeMessageNotFound)
+			b.Do(http.MethodPost, cancelURL(id), nil).Want(t, http.StatusNotFound, fault.CodeMessageNotFound)
 		}
 	}
-	eve.Do(http.MethodPost, cancelURL(r.messageID), nil).Want(t, http.StatusNotFound, api.CodeMessageNotFound)
+	eve.Do(http.MethodPost, cancelURL(r.messageID), nil).Want(t, http.StatusNotFound, fault.CodeMessageNotFound)
 	isCancelled(false)
 	for range 2 {
 		if a := ada.Do(http.MethodPost, cancelURL(r.messageID), nil).Want(t, http.StatusAccepted); a.Calls != 2 || a.Body["success"] != true {
@@ -289,7 +289,7 @@ func TestCancellations(t *testing.T) {
 		}
 	}
 	wire.Break("UpdateItem", dynamotest.ServerError)
-	ada.Do(http.MethodPost, cancelURL(r.messageID), nil).Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+	ada.Do(http.MethodPost, cancelURL(r.messageID), nil).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 }
 
 // What can't be read is an error, not an empty conversation, and tells nobody what they may not know.
@@ -302,11 +302,11 @@ func TestFaultsOfLists(t *testing.T) {
 	wire := w.interpose(nil)
 	for _, operation := range []string{"Query", "GetItem", "BatchGetItem"} {
 		wire.Break(operation, dynamotest.Throttled)
-		ada.Get(conversationURL(app)).Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+		ada.Get(conversationURL(app)).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 		if operation != "BatchGetItem" {
-			eve.Get(conversationURL(app)).Want(t, http.StatusNotFound, api.CodeProjectNotFound)
+			eve.Get(conversationURL(app)).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 		}
 	}
 	wire.Break("GetItem", dynamotest.CutLine)
-	ada.Get(usageURL).Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+	ada.Get(usageURL).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 }

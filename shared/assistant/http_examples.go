@@ -3,11 +3,11 @@ package assistant
 import (
 	"bytes"
 
-	"devplatform/shared/api"
 	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/uistream"
 	"devplatform/shared/clock"
+	"devplatform/shared/httpapi"
 )
 
 // What the document shows is made up of these.
@@ -31,10 +31,10 @@ func shownReply() reply {
 	}
 }
 
-func chatExamples() api.Examples { return api.Examples{Response: shownReply()} }
+func chatExamples() httpapi.Examples { return httpapi.Examples{Response: shownReply()} }
 
 // streamExamples show the stream of the same answer, as the stream's own writer writes it.
-func streamExamples() api.Examples {
+func streamExamples() httpapi.Examples {
 	var sent bytes.Buffer
 	w := uistream.NewWriter(&sent, func() error { return nil }, uistream.Options{})
 	defer w.Close()
@@ -55,7 +55,7 @@ func streamExamples() api.Examples {
 			panic(err) // a buffer takes everything: a mistake in the frames above
 		}
 	}
-	return api.Examples{Response: sent.String()}
+	return httpapi.Examples{Response: sent.String()}
 }
 
 // shownInput is what the model gives the tool that the action is made of.
@@ -65,10 +65,10 @@ type shownInput struct {
 }
 
 // conversationExamples show a question and its answer.
-func conversationExamples() api.Examples {
+func conversationExamples() httpapi.Examples {
 	var out conversationOutput
 	out.Body.ConversationID, out.Body.ProjectID = "cnv_"+shownULID, "prj_"+shownULID
-	at, r := clock.Stamp(api.ExampleTime), shownReply()
+	at, r := clock.Stamp(httpapi.ExampleTime), shownReply()
 	out.Body.Messages = []MessageItem{
 		message{ID: "msg_01K9ZQ3V7M8T5XW2ABCDEFGHJJ", Role: model.User, Content: "Create a button component.", Status: complete, CreatedAt: at}.item(),
 		message{
@@ -76,5 +76,5 @@ func conversationExamples() api.Examples {
 			Status: complete, CreatedAt: at,
 		}.item(),
 	}
-	return api.Examples{Response: out.Body}
+	return httpapi.Examples{Response: out.Body}
 }

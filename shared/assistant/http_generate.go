@@ -7,7 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 )
 
 type generateInput struct {
@@ -36,21 +37,21 @@ type generated struct {
 }
 
 // errUsedUp shows what tooFew answers to a user who has nothing left.
-var errUsedUp = api.NewError(api.CodeQuotaExceeded, usedUp(DefaultLimits().MonthlyTokens)+renewed(monthOf(api.ExampleTime)))
+var errUsedUp = fault.New(fault.CodeQuotaExceeded, usedUp(DefaultLimits().MonthlyTokens)+renewed(monthOf(httpapi.ExampleTime)))
 
 // generateErrors are what every call of a model may be answered with.
-var generateErrors = []*api.Error{
+var generateErrors = []*fault.Error{
 	errUsedUp, later(errUnavailable, defaultRetryAfter), later(errOverdue, defaultRetryAfter), errRefused, errUsedID, errOften,
 }
 
 type generateOutput struct{ Body generated }
 
 func (s *Service) registerGenerate(h huma.API) {
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "generate", Method: http.MethodPost, Path: "/api/ai/generate", Tag: tag, Session: true,
 		Summary:     "Write code for a prompt",
 		Description: "Without a project and without a history.",
-		Errors:      append([]*api.Error{api.ValidationError(api.Invalid("prompt", "must not be blank"))}, generateErrors...),
+		Errors:      append([]*fault.Error{fault.Invalid(fault.Field("prompt", "must not be blank"))}, generateErrors...),
 	}, s.handleGenerate)
 }
 

@@ -6,9 +6,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/uistream"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 )
 
 // patience is how long a stream waits for the model's first word, so that an error until then is an ordinary answer.
@@ -30,7 +31,7 @@ func (s *Service) begin(ctx context.Context, q question) *telling {
 	t := &telling{said: make(chan saying)}
 	go func() {
 		defer close(t.said)
-		t.err = api.Attempt(func() (err error) {
+		t.err = fault.Recover(func() (err error) {
 			t.reply, err = s.converse(ctx, q, func(say saying) { t.said <- say })
 			return err
 		})
@@ -66,7 +67,7 @@ func (t *telling) wait(n int) (first []saying, ended bool) {
 
 // stream writes what is said as it is said. A client that has gone is no reason to stop listening: what is made is stored.
 func (t *telling) stream(hc huma.Context, first []saying) {
-	out := api.EventStreamOf(hc)
+	out := httpapi.EventStreamOf(hc)
 	w := uistream.NewWriter(out, out.FlushError, uistream.Options{})
 	defer w.Close()
 	for _, say := range first {
@@ -79,7 +80,7 @@ func (t *telling) stream(hc huma.Context, first []saying) {
 }
 
 // end says how it ended, to a client that may have gone.
-func (t *telling) end(out *api.EventStream, w *uistream.Writer) {
+func (t *telling) end(out *httpapi.EventStream, w *uistream.Writer) {
 	if t.err != nil {
 		if !w.Begun() {
 			w.Close()
@@ -87,7 +88,7 @@ func (t *telling) end(out *api.EventStream, w *uistream.Writer) {
 		if out.Fail(t.err) { // an ordinary answer; of one that has begun only the log hears
 			return
 		}
-		_ = w.Error(api.AsError(t.err).Message)
+		_ = w.Error(httpapi.AsError(t.err).Message)
 		_ = w.Finish(uistream.Failed)
 		return
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
+	"devplatform/shared/httpapi"
 )
 
 type usageOutput struct{ Body usageItem }
@@ -27,7 +27,7 @@ type usageItem struct {
 
 // registerUsage adds the call that tells what is left.
 func (s *Service) registerUsage(h huma.API) {
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "readUsage", Method: http.MethodGet, Path: "/api/ai/usage", Tag: tag, Session: true,
 		Summary:     "What the caller has taken of the assistant this month",
 		Description: "All of the caller's calls, in whichever workspace. Tokens are reserved when an answer begins and settled when it ends, in the month in which it began.",
@@ -36,7 +36,7 @@ func (s *Service) registerUsage(h huma.API) {
 
 func (s *Service) handleUsage(ctx context.Context, _ *struct{}) (*usageOutput, error) {
 	now := monthOf(s.now())
-	used, err := s.store.usage(ctx, api.CallerFrom(ctx).UserID, now)
+	used, err := s.store.usage(ctx, httpapi.CallerFrom(ctx).UserID, now)
 	if err != nil {
 		return nil, err
 	}

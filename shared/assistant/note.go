@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
+	"devplatform/shared/fault"
 )
 
 // A model is told the latest turns word for word and, in place of those before, a note. Once the turns behind the note have become
@@ -58,7 +58,7 @@ func (s *Service) beginNote(ctx context.Context, r reservation, m memory) func(c
 	done := make(chan note, 1)
 	go func() {
 		var n note
-		err := api.Attempt(func() error {
+		err := fault.Recover(func() error {
 			n = s.writeNote(ctx, r, m)
 			return nil
 		})

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 )
 
 // reservation is what a call sets aside of its user's tokens before a model is asked: the most that it may take.
@@ -86,7 +86,7 @@ func (s *Service) reserveOnce(ctx context.Context, r reservation) error {
 	return errUsedID.WithCause(err)
 }
 
-var errUsedID = api.NewError(api.CodeConflict, "This answer is being made already. Please try again.")
+var errUsedID = fault.New(fault.CodeConflict, "This answer is being made already. Please try again.")
 
 // usedUp says that a user has nothing left of their tokens.
 func usedUp(tokens int) string {
@@ -101,7 +101,7 @@ func (s *Service) tooFew(r reservation, lack *lackError) error {
 	anew := renewed(r.month())
 	if lack.user == nil {
 		left := max(0, s.limits.GlobalMonthlyTokens-lack.global.Taken)
-		return api.NewError(api.CodeQuotaExceeded, "What all users together may take of the assistant this month is used up. "+anew).
+		return fault.New(fault.CodeQuotaExceeded, "What all users together may take of the assistant this month is used up. "+anew).
 			WithCause(&quotaError{left})
 	}
 	left := max(0, s.limits.MonthlyTokens-lack.user.Taken)
@@ -115,7 +115,7 @@ func (s *Service) tooFew(r reservation, lack *lackError) error {
 	if lack.global != nil {
 		left = min(left, max(0, s.limits.GlobalMonthlyTokens-lack.global.Taken))
 	}
-	return api.NewError(api.CodeQuotaExceeded, said+anew).WithCause(&quotaError{left})
+	return fault.New(fault.CodeQuotaExceeded, said+anew).WithCause(&quotaError{left})
 }
 
 // freeCrashed gives back what a user's generations have reserved that can't end any more, and reports whether there were any in

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 	"devplatform/shared/id"
 )
 
@@ -39,7 +39,7 @@ func TestManyAtOnceOnOneItem(t *testing.T) {
 		r := w.reservation(ada.userID, 1000)
 		return errors.Join(w.service.reserve(t.Context(), r), w.service.settle(t.Context(), r, usage{InputTokens: 10, OutputTokens: 1}))
 	})
-	if diff := cmp.Diff(map[api.Code]int{"": 16}, got); diff != "" {
+	if diff := cmp.Diff(map[fault.Code]int{"": 16}, got); diff != "" {
 		t.Error(diff)
 	}
 	want := usageRecord{Input: 160, Output: 16, Taken: 176, Calls: 16}
@@ -90,7 +90,7 @@ func TestFaultsOfReservations(t *testing.T) {
 				}
 				err = do()
 				switch {
-				case step == "reserve" && done && codeOf(err) != api.CodeConflict:
+				case step == "reserve" && done && codeOf(err) != fault.CodeConflict:
 					t.Errorf("reserved again: %v", err)
 				case (step == "settle" || !done) && err != nil:
 					t.Errorf("again: %v", err)
@@ -125,7 +125,7 @@ func TestAccountsAreRight(t *testing.T) {
 				r := w.reservation(user, rapid.IntRange(1, 4000).Draw(t, "tokens"))
 				err := w.service.reserve(context.Background(), r)
 				fits := want[user].Taken+r.tokens <= 5000 && total+r.tokens <= 8000
-				if fits != (err == nil) || (err != nil && codeOf(err) != api.CodeQuotaExceeded) {
+				if fits != (err == nil) || (err != nil && codeOf(err) != fault.CodeQuotaExceeded) {
 					t.Fatalf("%+v, all %d, asked for %d: %v", *want[user], total, r.tokens, err)
 				}
 				if fits {

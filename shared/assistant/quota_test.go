@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 )
 
 // reservation makes one of a user's for a new answer.
@@ -43,19 +43,19 @@ const (
 )
 
 // codeOf is what a client is told, "" if there is no error.
-func codeOf(err error) api.Code {
-	var known *api.Error
+func codeOf(err error) fault.Code {
+	var known *fault.Error
 	switch {
 	case err == nil:
 		return ""
 	case errors.As(err, &known):
 		return known.Code
 	}
-	return api.Code(err.Error())
+	return fault.Code(err.Error())
 }
 
 func waitOf(err error) string {
-	var known *api.Error
+	var known *fault.Error
 	if !errors.As(err, &known) {
 		return ""
 	}
@@ -71,10 +71,10 @@ func leftOf(err error) int {
 }
 
 // outcomes is how often each code came of doing something n times at once.
-func outcomes(n int, do func(i int) error) map[api.Code]int {
+func outcomes(n int, do func(i int) error) map[fault.Code]int {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	codes, start := map[api.Code]int{}, make(chan struct{})
+	codes, start := map[fault.Code]int{}, make(chan struct{})
 	for i := range n {
 		wg.Go(func() {
 			<-start
@@ -99,7 +99,7 @@ func TestWhatIsReservedIsSettledOnce(t *testing.T) {
 	if diff := cmp.Diff(usageRecord{Taken: 3000, Calls: 1}, w.taken(ada.userID, may)); diff != "" || db.Calls(ctx) != 1 {
 		t.Errorf("%s in %d calls", diff, db.Calls(ctx))
 	}
-	if err := w.service.reserve(t.Context(), r); codeOf(err) != api.CodeConflict {
+	if err := w.service.reserve(t.Context(), r); codeOf(err) != fault.CodeConflict {
 		t.Errorf("the same answer again: %v", err)
 	}
 	ctx = db.CountCalls(t.Context())
@@ -140,14 +140,14 @@ func TestQuotasAreExact(t *testing.T) {
 	for name, tc := range map[string]struct {
 		limits          func(*Limits)
 		users, passed   int
-		otherwise       api.Code
+		otherwise       fault.Code
 		left            int
 		perUser, global int // taken
 	}{
-		"a user's": {func(l *Limits) { l.CallsPerMinute, l.MonthlyTokens = 1000, 10_500 }, 1, 10, api.CodeQuotaExceeded, 500, 10_000, 0},
+		"a user's": {func(l *Limits) { l.CallsPerMinute, l.MonthlyTokens = 1000, 10_500 }, 1, 10, fault.CodeQuotaExceeded, 500, 10_000, 0},
 		"everybody's": {func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 15_999 }, 4, 15,
-			api.CodeQuotaExceeded, 999, -1, 15_000},
-		"a minute's": {func(l *Limits) { l.CallsPerMinute = 7 }, 1, 7, api.CodeRateLimited, -1, 7000, 0},
+			fault.CodeQuotaExceeded, 999, -1, 15_000},
+		"a minute's": {func(l *Limits) { l.CallsPerMinute = 7 }, 1, 7, fault.CodeRateLimited, -1, 7000, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,7 +159,7 @@ func TestQuotasAreExact(t *testing.T) {
 			got := outcomes(40, func(i int) error {
 				return w.service.reserve(t.Context(), w.reservation(users[i%tc.users].userID, 1000))
 			})
-			if diff := cmp.Diff(map[api.Code]int{"": tc.passed, tc.otherwise: 40 - tc.passed}, got); diff != "" {
+			if diff := cmp.Diff(map[fault.Code]int{"": tc.passed, tc.otherwise: 40 - tc.passed}, got); diff != "" {
 				t.Error(diff)
 			}
 			err := w.service.reserve(t.Context(), w.reservation(users[0].userID, 1000))
@@ -229,8 +229,8 @@ func TestWhatARefusalSays(t *testing.T) {
 				w.must(err)
 				return
 			}
-			var told *api.Error
-			if !errors.As(err, &told) || told.Code != api.CodeQuotaExceeded || !strings.HasPrefix(told.Message, tc.says) {
+			var told *fault.Error
+			if !errors.As(err, &told) || told.Code != fault.CodeQuotaExceeded || !strings.HasPrefix(told.Message, tc.says) {
 				t.Errorf("%v", err)
 			}
 			if u := w.taken(ada.userID, may); u.Taken != max(0, tc.taken) || u.Calls != 0 || len(w.generations()) != 0 {
@@ -248,13 +248,13 @@ func TestCallsAMinute(t *testing.T) {
 	reserve := func(b *browser) error { return w.service.reserve(t.Context(), w.reservation(b.userID, 100)) }
 	w.must(reserve(ada))
 	w.must(reserve(ada))
-	if err := reserve(ada); codeOf(err) != api.CodeRateLimited || waitOf(err) != "40" {
+	if err := reserve(ada); codeOf(err) != fault.CodeRateLimited || waitOf(err) != "40" {
 		t.Errorf("%v after %s", err, waitOf(err))
 	}
 	w.must(reserve(bob))
 	w.clock.Advance(40 * time.Second)
 	for range 3 {
-		if err := reserve(ada); codeOf(err) != api.CodeQuotaExceeded {
+		if err := reserve(ada); codeOf(err) != fault.CodeQuotaExceeded {
 			t.Errorf("in the next minute: %v", err)
 		}
 	}
@@ -275,12 +275,12 @@ func TestCrashedGenerationsAreFreed(t *testing.T) {
 	w.clock.Advance(crashedAfter)
 	running := w.reservation(ada.userID, 1500)
 	w.must(w.service.reserve(t.Context(), running))
-	if err := w.service.reserve(t.Context(), w.reservation(ada.userID, 2000)); codeOf(err) != api.CodeQuotaExceeded || leftOf(err) != 500 {
+	if err := w.service.reserve(t.Context(), w.reservation(ada.userID, 2000)); codeOf(err) != fault.CodeQuotaExceeded || leftOf(err) != 500 {
 		t.Fatalf("they may still run: %v", err)
 	}
 	w.clock.Advance(time.Second)
 	got := outcomes(40, func(int) error { return w.service.reserve(t.Context(), w.reservation(ada.userID, 2000)) })
-	if diff := cmp.Diff(map[api.Code]int{"": 3, api.CodeQuotaExceeded: 37}, got); diff != "" {
+	if diff := cmp.Diff(map[fault.Code]int{"": 3, fault.CodeQuotaExceeded: 37}, got); diff != "" {
 		t.Error(diff)
 	}
 	if u := w.taken(ada.userID, may); u.Taken != 2000+1500+3*2000 {
@@ -308,7 +308,7 @@ func TestARefusalCostsFewCalls(t *testing.T) {
 	refused := func(b *browser, calls int) {
 		t.Helper()
 		ctx := db.CountCalls(t.Context())
-		if err := w.service.reserve(ctx, w.reservation(b.userID, 1)); codeOf(err) != api.CodeQuotaExceeded || db.Calls(ctx) != calls {
+		if err := w.service.reserve(ctx, w.reservation(b.userID, 1)); codeOf(err) != fault.CodeQuotaExceeded || db.Calls(ctx) != calls {
 			t.Errorf("%v in %d calls", err, db.Calls(ctx))
 		}
 	}

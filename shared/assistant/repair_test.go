@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/fault"
 	"devplatform/shared/project"
 )
 
@@ -100,7 +100,7 @@ func TestCallsOfGenerateAreNobodysBusiness(t *testing.T) {
 	if got := ada.Do(http.MethodPost, "/api/ai/generate", object{"prompt": "One."}).Want(t, http.StatusOK); got.Text("code") != "1\n" {
 		t.Errorf("%s", got.Raw)
 	}
-	ada.Do(http.MethodPost, "/api/ai/generate", object{"prompt": "One."}).Want(t, http.StatusServiceUnavailable, api.CodeAIUnavailable)
+	ada.Do(http.MethodPost, "/api/ai/generate", object{"prompt": "One."}).Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
 }
 
 // Calls without end are cut like text.
@@ -126,7 +126,7 @@ func TestAnAnswerOfBlanksIsNone(t *testing.T) {
 	ada := w.user("ada")
 	projectID := ada.project("", project.Private)
 	w.model.play(model.TaskChat, says(" \n"))
-	ada.chat(projectID, "Hello?").Want(t, http.StatusServiceUnavailable, api.CodeAIUnavailable)
+	ada.chat(projectID, "Hello?").Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
 	if messages := ada.history(projectID); len(messages) != 0 {
 		t.Errorf("%v", messages)
 	}
@@ -139,7 +139,7 @@ func TestSilenceIsCounted(t *testing.T) {
 	ada := w.user("ada")
 	projectID := ada.project("", project.Private)
 	w.model.play(model.TaskChat, says().waiting(make(chan struct{})).ending(model.Outcome{}))
-	ada.chat(projectID, strings.Repeat("word ", 4000)).Want(t, http.StatusServiceUnavailable, api.CodeAIUnavailable)
+	ada.chat(projectID, strings.Repeat("word ", 4000)).Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
 	if used, _ := ada.Get("/api/ai/usage").Want(t, http.StatusOK).Body["inputTokens"].(float64); used < 5000 {
 		t.Errorf("%v tokens", used)
 	}

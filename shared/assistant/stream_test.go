@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/fault"
 	"devplatform/shared/project"
 )
 
@@ -177,7 +177,7 @@ func TestAStreamThatBreaksOffSaysSo(t *testing.T) {
 	}
 	// Before the first word it is an ordinary answer.
 	w.model.play(model.TaskChat, says().failing(down))
-	ada.Do(http.MethodPost, chatPath+"/stream", object{"projectId": projectID, "message": "Hm?"}).Want(t, http.StatusServiceUnavailable, api.CodeAIUnavailable)
+	ada.Do(http.MethodPost, chatPath+"/stream", object{"projectId": projectID, "message": "Hm?"}).Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
 	// A fault of ours is nobody's business, and ends nothing else.
 	w.model.play(model.TaskChat, says("Half of").doing(func() { panic("a bug") }))
 	all = ada.stream(projectID, "Make it.", true).rest()

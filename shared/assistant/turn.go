@@ -6,13 +6,14 @@ import (
 	"strings"
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/project"
 )
@@ -85,7 +86,7 @@ func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 
 func (s *Service) newConversing(ctx context.Context, q question, m material, l listener) *conversing {
 	questionID, answerID := s.newTurn(m.memory.last)
-	userID := api.CallerFrom(ctx).UserID
+	userID := httpapi.CallerFrom(ctx).UserID
 	return &conversing{
 		question: q, material: m, questionID: questionID, asked: clock.Stamp(s.now()), userID: userID,
 		answer: &answer{
@@ -210,11 +211,11 @@ func mainCode(m message) string {
 
 // whyNotApplied is what people are told.
 func whyNotApplied(err error) string {
-	told := api.AsError(err)
+	told := httpapi.AsError(err)
 	switch told.Code {
-	case api.CodeServiceUnavailable: // its answer may be all that was lost
+	case fault.CodeServiceUnavailable: // its answer may be all that was lost
 		return "It is not known whether the changes were applied: storage did not answer. Look at the files before you try again."
-	case api.CodePreconditionFailed, api.CodeConflict, api.CodeFileNotFound:
+	case fault.CodePreconditionFailed, fault.CodeConflict, fault.CodeFileNotFound:
 		return "The changes were not applied: some of these files have changed meanwhile. Please ask again."
 	default:
 		return "The changes were not applied: " + told.Message

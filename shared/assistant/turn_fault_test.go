@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/fault"
 	"devplatform/shared/project"
 )
 
@@ -22,14 +22,14 @@ func TestFaultsOfTheModel(t *testing.T) {
 		fault  model.Fault
 		after  time.Duration
 		status int
-		code   api.Code
+		code   fault.Code
 		retry  string
 	}{
-		{model.Unavailable, 0, 503, api.CodeAIUnavailable, "5"},
-		{model.Unavailable, 1500 * time.Millisecond, 503, api.CodeAIUnavailable, "2"},
-		{model.Refused, 0, 422, api.CodeAIRefused, ""},
-		{model.Misconfigured, 0, 500, api.CodeInternal, ""},
-		{model.TooLong, 0, 400, api.CodeValidationFailed, ""},
+		{model.Unavailable, 0, 503, fault.CodeAIUnavailable, "5"},
+		{model.Unavailable, 1500 * time.Millisecond, 503, fault.CodeAIUnavailable, "2"},
+		{model.Refused, 0, 422, fault.CodeAIRefused, ""},
+		{model.Misconfigured, 0, 500, fault.CodeInternal, ""},
+		{model.TooLong, 0, 400, fault.CodeValidationFailed, ""},
 	} {
 		err := &model.Error{Fault: c.fault, RetryAfter: c.after, Cause: errors.New("the provider's own words")}
 		for _, said := range []string{"", "Half of"} {
@@ -60,7 +60,7 @@ func TestFaultsOfTheModel(t *testing.T) {
 		ada.Do(http.MethodPost, "/api/ai/generate", object{"prompt": "Hello?"}).Want(t, c.status, c.code)
 	}
 	w.model.play(model.TaskChat, says())
-	ada.chat(projectID, "Hello?").Want(t, http.StatusServiceUnavailable, api.CodeAIUnavailable)
+	ada.chat(projectID, "Hello?").Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
 	if got := ada.Get("/api/ai/usage").Want(t, http.StatusOK); got.Body["reservedTokens"] != 0.0 {
 		t.Errorf("%s", got.Raw)
 	}
@@ -78,7 +78,7 @@ func TestTimeAndSilenceEndAnAnswer(t *testing.T) {
 			ada := w.user("ada")
 			projectID := ada.project("", project.Private)
 			w.model.play(model.TaskChat, says("Well").waiting(make(chan struct{})))
-			ada.chat(projectID, "Hello?").Want(t, http.StatusServiceUnavailable, api.CodeAIUnavailable)
+			ada.chat(projectID, "Hello?").Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
 			if messages := ada.history(projectID); len(messages) != 2 || messages[1]["status"] != "interrupted" {
 				t.Errorf("%v", messages)
 			}

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/fault"
 	"devplatform/shared/project"
 )
 
@@ -108,7 +108,7 @@ func TestAModelThatFindsItTooLongIsAskedForLess(t *testing.T) {
 		t.Errorf("asked %d times", len(asked))
 	}
 	w.model.play(model.TaskChat, tooLong, tooLong)
-	ask().Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	ask().Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 }
 
 // Once there are many turns, the older half is in a note from then on.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/fault"
 	"devplatform/shared/project"
 	"devplatform/shared/workspace"
 )
@@ -138,11 +138,11 @@ func TestWhoMayChat(t *testing.T) {
 		ask := func(b *browser, projectID string) answered {
 			return b.Do(http.MethodPost, path, object{"projectId": projectID, "message": "Hello."})
 		}
-		ask(viewer, open).Want(t, http.StatusForbidden, api.CodeAccessDenied)
-		ask(stranger, open).Want(t, http.StatusForbidden, api.CodeAccessDenied)
-		ask(member, closed).Want(t, http.StatusNotFound, api.CodeProjectNotFound)
-		ask(stranger, closed).Want(t, http.StatusNotFound, api.CodeProjectNotFound)
-		ask(ada, "prj_nothing").Want(t, http.StatusNotFound, api.CodeProjectNotFound)
+		ask(viewer, open).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
+		ask(stranger, open).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
+		ask(member, closed).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+		ask(stranger, closed).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+		ask(ada, "prj_nothing").Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	}
 	if len(w.model.asked()) != 0 {
 		t.Errorf("a model was asked")
@@ -165,14 +165,14 @@ func TestRulesOfQuestions(t *testing.T) {
 		"apply":               {"projectId": projectID, "message": "Hello.", "apply": "yes"},
 	} {
 		for _, path := range []string{chatPath, chatPath + "/stream"} {
-			got := ada.Do(http.MethodPost, path, body).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+			got := ada.Do(http.MethodPost, path, body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 			if !strings.HasPrefix(got.Text("error"), strings.TrimRight(field, ": ")+":") {
 				t.Errorf("%s: %s", field, got.Raw)
 			}
 		}
 	}
 	for _, body := range []object{{"prompt": ""}, {"prompt": " "}, {}, {"prompt": "a", "language": "a\tb"}, {"prompt": "a", "framework": strings.Repeat("x", 65)}} {
-		ada.Do(http.MethodPost, "/api/ai/generate", body).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		ada.Do(http.MethodPost, "/api/ai/generate", body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 	ada.chat(projectID, strings.Repeat("é", 32_000)).Want(t, http.StatusOK)
 }

@@ -110,21 +110,26 @@ func (w Write) Mine(mine func(stored Item) bool) Write {
 	return w
 }
 
-// Do makes one write on its own and answers with the item as it is afterwards (Update)
-// or was before (Put, Delete); nil if there is or was none.
+// Do executes a single write and retries it if it conflicts with a transaction (see DoOnce).
+func (c *Client) Do(ctx context.Context, w Write) (item Item, err error) {
+	err = Retry(ctx, "write", func() error {
+		item, err = c.DoOnce(ctx, w)
+		return err
+	})
+	return item, err
+}
+
+// DoOnce executes a single write. It returns the item as it is after an Update, or as it was before a Put or a Delete;
+// nil if there is or was none. It is for use within Retry.
 // Errors: ErrConditionFailed, ErrConflict, ErrUnavailable, ErrInvalidKey.
-func (c *Client) Do(ctx context.Context, w Write) (Item, error) {
+func (c *Client) DoOnce(ctx context.Context, w Write) (Item, error) {
 	e, err := w.expression()
 	if err != nil {
 		return nil, err
 	}
-	var item Item
-	err = c.untilNoConflict(ctx, func() error {
-		countCall(ctx)
-		var err error
-		item, err = c.single(ctx, w, e)
-		return classify("write", err)
-	})
+	countCall(ctx)
+	item, err := c.single(ctx, w, e)
+	err = classify("write", err)
 	var refused *ConditionError
 	if errors.As(err, &refused) && w.mine != nil && w.mine(refused.Failed[0]) {
 		if w.kind == updateWrite {
@@ -176,37 +181,43 @@ func (c *Client) single(ctx context.Context, w Write, e parts) (Item, error) {
 	}
 }
 
-// Transact makes all writes or none, at most 100 on as many items. It carries one request token over all its
-// repetitions, so that a repetition after a lost answer is recognised as the same transaction.
-// Errors: ErrConditionFailed (FailedAt and OldItem go by the writes' order), ErrConflict, ErrUnavailable, ErrInvalidKey.
+// Transact executes all writes or none, and retries the transaction if it conflicts with another one (see TransactOnce).
 func (c *Client) Transact(ctx context.Context, writes ...Write) error {
+	in, err := transaction(writes)
+	if err != nil {
+		return err
+	}
+	return Retry(ctx, "transaction", func() error { return c.transact(ctx, in) })
+}
+
+// TransactOnce executes all writes or none, at most 100 on as many items. It is for use within Retry. The transaction has
+// one request token for all repetitions by the SDK, so that a repetition after a lost response has no further effect.
+// Errors: ErrConditionFailed (FailedAt and OldItem take the index of a write), ErrConflict, ErrUnavailable, ErrInvalidKey.
+func (c *Client) TransactOnce(ctx context.Context, writes ...Write) error {
+	in, err := transaction(writes)
+	if err != nil {
+		return err
+	}
+	return c.transact(ctx, in)
+}
+
+func transaction(writes []Write) (*dynamodb.TransactWriteItemsInput, error) {
 	in := &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String(rand.Text())}
 	for i, w := range writes {
 		action, err := w.action()
 		if err != nil {
-			return fmt.Errorf("write %d: %w", i, err)
+			return nil, fmt.Errorf("write %d: %w", i, err)
 		}
 		in.TransactItems = append(in.TransactItems, action)
 	}
-	return c.untilNoConflict(ctx, func() error {
-		countCall(ctx)
-		_, err := c.sdk.TransactWriteItems(ctx, in)
-		return classify("transact", err)
-	})
+	return in, nil
 }
 
-// untilNoConflict repeats a write that met another on the same item, a few times.
-func (c *Client) untilNoConflict(ctx context.Context, write func() error) error {
-	for attempt := 0; ; attempt++ {
-		err := write()
-		if !errors.Is(err, ErrConflict) || attempt == maxConflicts || !c.wait(ctx, attempt) {
-			return err
-		}
-	}
+func (c *Client) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInput) error {
+	countCall(ctx)
+	_, err := c.sdk.TransactWriteItems(ctx, in)
+	return classify("transact", err)
 }
-
-// maxConflicts is how often a write that met another is repeated: six waits, 1.6 s on average in all.
-const maxConflicts = 6
 
 func (w Write) action() (types.TransactWriteItem, error) {
 	var action types.TransactWriteItem

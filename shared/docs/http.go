@@ -9,10 +9,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 )
 
-var tag = api.Tag{Name: "Documentation", Description: "This document, for tools and for people."}
+var tag = httpapi.Tag{Name: "Documentation", Description: "This document, for tools and for people."}
 
 // Where an operation is answered.
 const (
@@ -64,25 +65,25 @@ func (a Accepting) gzip() bool {
 
 // Register adds the endpoints of the documentation.
 func (s *Service) Register(h huma.API) {
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "getOpenAPI", Method: http.MethodGet, Path: documentPath, Tag: tag,
 		Summary:     "Read this document",
 		Description: "The OpenAPI 3.1 document of the whole API. Its server is the one that was asked.",
-		Examples: func() api.Examples {
-			return api.Examples{Response: jsontext.Value(`{"openapi":"3.1.0","info":{"title":"Development Platform API","version":"1.0.0"},"servers":[{"url":"https://api.example.com"}]}`)}
+		Examples: func() httpapi.Examples {
+			return httpapi.Examples{Response: jsontext.Value(`{"openapi":"3.1.0","info":{"title":"Development Platform API","version":"1.0.0"},"servers":[{"url":"https://api.example.com"}]}`)}
 		},
 	}, s.readDocument)
 	describe(h, documentPath, map[string]*huma.Schema{"application/json": {Type: huma.TypeObject}})
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "showDocs", Method: http.MethodGet, Path: pagePath, Tag: tag,
 		Summary:     "Show this document",
 		Description: "A page that shows the document and sends requests, with the session of the browser that it is open in.",
 	}, s.showPage)
 	describe(h, pagePath, map[string]*huma.Schema{htmlType: {Type: huma.TypeString}})
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "readDocsFile", Method: http.MethodGet, Path: filePath, Tag: tag,
 		Summary: "Read a file of the page", Description: "What the page loads: its scripts, its style and its icons.",
-		Errors: []*api.Error{errNoFile},
+		Errors: []*fault.Error{errNoFile},
 	}, s.readFile)
 	kinds := map[string]*huma.Schema{}
 	for _, f := range files {
@@ -104,7 +105,7 @@ func describe(h huma.API, path string, kinds map[string]*huma.Schema) {
 }
 
 func (s *Service) readDocument(ctx context.Context, in *Accepting) (*Answer, error) {
-	document, err := s.document(api.RequestInfoFrom(ctx).BaseURL)
+	document, err := s.document(httpapi.RequestInfoFrom(ctx).BaseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func (s *Service) readFile(_ context.Context, in *struct {
 	return f.answer(in.gzip())
 }
 
-var errNoFile = api.NewError(api.CodeRouteNotFound, "There is no such path.")
+var errNoFile = fault.New(fault.CodeRouteNotFound, "There is no such path.")
 
 // toPage leads from the path with a slash at its end to the page. It is relative, for there may be a stage before the path.
 func toPage(context.Context, *struct{}) (*struct {

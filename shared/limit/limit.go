@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 )
 
 // Counters are kept in a table, where they expire.
@@ -27,7 +27,7 @@ func New(client *db.Client, table db.Table, now clock.Clock) *Counters {
 // Take counts one more of what a rule limits for a subject, an id, unless limit of it were counted in the window that the present
 // moment lies in; windows are aligned to 1970. A rule's name is part of what is stored.
 // Exact under concurrency; where the answer to a write is lost, one may count twice.
-// Errors: *api.Error RATE_LIMITED with Retry-After, in whole seconds to the window's end; db.ErrUnavailable, db.ErrInvalidKey.
+// Errors: *fault.Error RATE_LIMITED with Retry-After, in whole seconds to the window's end; db.ErrUnavailable, db.ErrInvalidKey.
 func (c *Counters) Take(ctx context.Context, rule, subject string, limit int, window time.Duration) error {
 	write, refusal := c.Write(rule, subject, limit, window)
 	full, err := c.store.hit(ctx, write)
@@ -49,4 +49,4 @@ func (c *Counters) Write(rule, subject string, limit int, window time.Duration) 
 }
 
 // ErrTooMany is the answer to whoever comes too often, but for its Retry-After.
-var ErrTooMany = api.NewError(api.CodeRateLimited, "That is too often. Try again in a while.")
+var ErrTooMany = fault.New(fault.CodeRateLimited, "That is too often. Try again in a while.")

@@ -12,8 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/limit"
 )
 
@@ -47,8 +48,8 @@ func newWorld(t *testing.T) *world {
 
 // retryAfter is what an error tells a client, "" if it is none of a limit.
 func retryAfter(err error) string {
-	var refused *api.Error
-	if !errors.As(err, &refused) || refused.Code != api.CodeRateLimited {
+	var refused *fault.Error
+	if !errors.As(err, &refused) || refused.Code != fault.CodeRateLimited {
 		return ""
 	}
 	return refused.GetHeaders().Get("Retry-After")
@@ -95,7 +96,7 @@ func TestALimitIsExact(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	passed := 0
-	for _, err := range api.Parallel(40, 16, func(int) error { return w.Take(t.Context(), "test", webhook, 10, time.Minute) }) {
+	for _, err := range lambdafn.Parallel(40, 16, func(int) error { return w.Take(t.Context(), "test", webhook, 10, time.Minute) }) {
 		switch {
 		case err == nil:
 			passed++
@@ -144,7 +145,7 @@ func TestWhatALimitIsOnTheWire(t *testing.T) {
 	if err := w.Take(t.Context(), "test", webhook, 1, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	var refused *api.Error
+	var refused *fault.Error
 	if err := w.Take(t.Context(), "test", webhook, 1, time.Minute); !errors.As(err, &refused) || refused.Code.Status() != http.StatusTooManyRequests {
 		t.Errorf("%v", err)
 	}

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/workspace"
 )
 
@@ -20,10 +21,10 @@ type opened struct {
 }
 
 // ErrNotFound is the answer about a project that does not exist, or that the caller may not know of.
-var ErrNotFound = api.NewError(api.CodeProjectNotFound, "There is no such project.")
+var ErrNotFound = fault.New(fault.CodeProjectNotFound, "There is no such project.")
 
 // ErrDenied is the answer to a caller who may know of a project, but not do this to it.
-var ErrDenied = api.NewError(api.CodeAccessDenied, "You may not do this in this workspace.")
+var ErrDenied = fault.New(fault.CodeAccessDenied, "You may not do this in this workspace.")
 
 // isMember reports whether the caller belongs to the project's workspace.
 func (o opened) isMember() bool { return o.member.Role != "" }
@@ -44,8 +45,8 @@ func (s *Service) open(ctx context.Context, projectID string, action workspace.A
 
 // openPublic is open for the calls that any signed-in user may make on a public project (API.md, calls 9 and 12).
 func (s *Service) openPublic(ctx context.Context, projectID string, more ...db.Key) (opened, error) {
-	o, err := s.store.open(ctx, projectID, api.CallerFrom(ctx).UserID, more)
-	if errors.Is(err, db.ErrNotFound) || (err == nil && !o.visible(api.CallerFrom(ctx).UserID)) {
+	o, err := s.store.open(ctx, projectID, httpapi.CallerFrom(ctx).UserID, more)
+	if errors.Is(err, db.ErrNotFound) || (err == nil && !o.visible(httpapi.CallerFrom(ctx).UserID)) {
 		return opened{}, ErrNotFound
 	}
 	return o, err

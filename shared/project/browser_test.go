@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/workspace"
 )
@@ -39,7 +39,7 @@ func (w *world) user(name string) *browser {
 		w.t.Fatal(err)
 	}
 	w.transact(writes...)
-	w.crowd.Add(api.Caller{UserID: b.userID, Username: name, Email: name + "@example.com", CreatedAt: w.clock.Now()})
+	w.crowd.Add(httpapi.Caller{UserID: b.userID, Username: name, Email: name + "@example.com", CreatedAt: w.clock.Now()})
 	return b
 }
 

@@ -8,10 +8,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/project/content"
 )
 
@@ -49,15 +49,15 @@ func NewCleanup(d CleanupDeps) *Cleanup {
 	}
 }
 
-// Handle does what a record of the events' stream asks for, which may be nothing. Errors: api.ErrPoison, of one that makes no sense;
+// Handle does what a record of the events' stream asks for, which may be nothing. Errors: lambdafn.ErrPoison, of one that makes no sense;
 // those of storage's classes, where trying again goes on where it broke off.
-func (c *Cleanup) Handle(ctx context.Context, r api.StreamRecord) error {
+func (c *Cleanup) Handle(ctx context.Context, r lambdafn.StreamRecord) error {
 	if r.EventName != "INSERT" { // an event is never changed, and expires
 		return nil
 	}
 	happened, err := event.FromItem(r.NewImage)
 	if err != nil {
-		return fmt.Errorf("%w: nothing was cleaned up: %w", api.ErrPoison, err)
+		return fmt.Errorf("%w: nothing was cleaned up: %w", lambdafn.ErrPoison, err)
 	}
 	switch happened.Type {
 	case event.ProjectDeleted:
@@ -68,7 +68,7 @@ func (c *Cleanup) Handle(ctx context.Context, r api.StreamRecord) error {
 		return nil
 	}
 	if errors.Is(err, errEvent) {
-		return fmt.Errorf("%w: nothing was cleaned up of %q for %s: %w", api.ErrPoison, happened.ProjectID, happened.ID, err)
+		return fmt.Errorf("%w: nothing was cleaned up of %q for %s: %w", lambdafn.ErrPoison, happened.ProjectID, happened.ID, err)
 	}
 	return err
 }

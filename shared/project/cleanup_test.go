@@ -17,11 +17,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
+	"devplatform/shared/lambdafn"
 )
 
 // cleaner is a clean-up of a world.
@@ -163,7 +163,7 @@ func (c *cleaner) remains(projectID string, files, comments int) {
 }
 
 // deletion is the event of a project's deletion.
-func (w *world) deletion(projectID string) api.StreamRecord {
+func (w *world) deletion(projectID string) lambdafn.StreamRecord {
 	w.t.Helper()
 	return inserted(w.image(event.Record{
 		ID: w.ids.New(id.Event), Type: event.ProjectDeleted, ProjectID: projectID,
@@ -171,8 +171,8 @@ func (w *world) deletion(projectID string) api.StreamRecord {
 }
 
 // inserted is an item's creation in its table's stream.
-func inserted(image db.Item) api.StreamRecord {
-	return api.StreamRecord{SequenceNumber: "1", EventName: "INSERT", NewImage: image}
+func inserted(image db.Item) lambdafn.StreamRecord {
+	return lambdafn.StreamRecord{SequenceNumber: "1", EventName: "INSERT", NewImage: image}
 }
 
 // image is an event as the stream shows it.
@@ -242,7 +242,7 @@ func TestALiveProjectIsNotCleanedUp(t *testing.T) {
 	projectID := ada.project("", "Alive", Private)
 	ada.Do(http.MethodPost, "/api/projects/"+projectID+"/files", object{"path": "/a.ts", "content": "1"}).Want(t, http.StatusCreated)
 	before := c.everything()
-	if err := c.Handle(t.Context(), w.deletion(projectID)); !errors.Is(err, api.ErrPoison) || !strings.Contains(err.Error(), projectID) {
+	if err := c.Handle(t.Context(), w.deletion(projectID)); !errors.Is(err, lambdafn.ErrPoison) || !strings.Contains(err.Error(), projectID) {
 		t.Errorf("%v", err)
 	}
 	if diff := cmp.Diff(before, c.everything(), unexported); diff != "" {
@@ -284,7 +284,7 @@ func TestEventsThatAskForNothing(t *testing.T) {
 		"a forged one's deleted": {record(func(r *event.Record) { r.Type, r.ProjectID = event.ProjectDeleted, projectID+"#x" }), true},
 	} {
 		err := c.Handle(t.Context(), inserted(tt.image))
-		if errors.Is(err, api.ErrPoison) != tt.poison || (err == nil) == tt.poison {
+		if errors.Is(err, lambdafn.ErrPoison) != tt.poison || (err == nil) == tt.poison {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

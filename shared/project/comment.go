@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/workspace"
 )
 
-var errNoComment = api.NewError(api.CodeCommentNotFound, "There is no such comment.")
+var errNoComment = fault.New(fault.CodeCommentNotFound, "There is no such comment.")
 
 // newComment is what a comment is made of. One with a path is about that file, whether it is there, not yet, or no more.
 type newComment struct {
@@ -23,7 +24,7 @@ type newComment struct {
 
 // comment adds a comment to a project.
 func (s *Service) comment(ctx context.Context, projectID string, in newComment) (commentRecord, error) {
-	caller := api.CallerFrom(ctx)
+	caller := httpapi.CallerFrom(ctx)
 	o, err := s.open(ctx, projectID, workspace.Write)
 	if err != nil {
 		return commentRecord{}, err
@@ -54,7 +55,7 @@ func (s *Service) comment(ctx context.Context, projectID string, in newComment) 
 // comments is a page of a project's comments, or of those on one path, in the order in which they were made, and where the
 // next one begins.
 func (s *Service) comments(ctx context.Context, projectID, path string, page logPage) ([]commentRecord, string, error) {
-	scope := api.ListScope(ctx, "comments", projectID, path)
+	scope := httpapi.ListScope(ctx, "comments", projectID, path)
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err
@@ -94,7 +95,7 @@ func (s *Service) uncomment(ctx context.Context, projectID, commentID string) er
 	if err != nil {
 		return err
 	}
-	own := c.AuthorID == api.CallerFrom(ctx).UserID && o.member.Role.May(workspace.Write)
+	own := c.AuthorID == httpapi.CallerFrom(ctx).UserID && o.member.Role.May(workspace.Write)
 	if !own && !o.member.Role.May(workspace.Moderate) {
 		return ErrDenied
 	}

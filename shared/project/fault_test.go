@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/shared/api"
 	"devplatform/shared/event"
+	"devplatform/shared/fault"
 )
 
 var faults = []dynamotest.Fault{
@@ -102,9 +102,9 @@ func checkTold(t *testing.T, name string, f dynamotest.Fault, met, changed bool,
 			t.Errorf("%s: %d %s", name, a.Status, a.Raw)
 		}
 	case f.Name == dynamotest.MissingTable.Name:
-		a.Want(t, http.StatusInternalServerError, api.CodeInternal)
+		a.Want(t, http.StatusInternalServerError, fault.CodeInternal)
 	default:
-		a.Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+		a.Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 	}
 	if strings.Contains(a.Raw, "injected") || strings.Contains(a.Raw, "dynamo") {
 		t.Errorf("%s tells too much: %s", name, a.Raw)

@@ -3,14 +3,14 @@ package project
 import (
 	"encoding/hex"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/event"
+	"devplatform/shared/fault"
 	"devplatform/shared/project/content"
 	"devplatform/shared/project/path"
 )
 
-var errNoFile = api.NewError(api.CodeFileNotFound, "There is no such file.")
+var errNoFile = fault.New(fault.CodeFileNotFound, "There is no such file.")
 
 // file is a file's record with the path that it is stored under.
 type file struct {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 	"devplatform/shared/workspace"
 )
 
@@ -45,7 +45,7 @@ func TestWhoMayDoWhatWithFiles(t *testing.T) {
 		for role, expected := range want {
 			for name, call := range calls {
 				a := call(byRole[role].at(projectID))
-				code := map[int]api.Code{noFile: api.CodeFileNotFound, denied: api.CodeAccessDenied, noProject: api.CodeProjectNotFound, ok: ""}[expected[name]]
+				code := map[int]fault.Code{noFile: fault.CodeFileNotFound, denied: fault.CodeAccessDenied, noProject: fault.CodeProjectNotFound, ok: ""}[expected[name]]
 				if status := max(expected[name], -expected[name]); a.Status != status || a.Text("code") != string(code) {
 					t.Errorf("%s, %s, %s: %d %s, want %d %s", visibility, role, name, a.Status, a.Raw, status, code)
 				}

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/shared/api"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/project/content"
 )
 
@@ -188,7 +188,7 @@ func TestTheWorstBatchFitsATransaction(t *testing.T) {
 	meter := &unitMeter{}
 	w.interpose(meter.pass)
 	d := w.desk("ada")
-	ctx := api.WithCaller(t.Context(), api.Caller{UserID: d.userID, Username: d.name})
+	ctx := httpapi.WithCaller(t.Context(), httpapi.Caller{UserID: d.userID, Username: d.name})
 	for _, action := range []fileAction{actCreate, actUpdate} {
 		meter.reset()
 		var ops []fileOperation

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"strings"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/workspace"
 )
@@ -16,7 +17,7 @@ import (
 // errMet says that what a plan was made for has changed before it could be written. Nothing was written.
 var errMet = errors.New("project: the files have changed meanwhile")
 
-var errBusy = api.NewError(api.CodeConflict, "Others keep changing these files. Please try again.")
+var errBusy = fault.New(fault.CodeConflict, "Others keep changing these files. Please try again.")
 
 // changeFiles does operations on a project's files, all or none, and answers with what they came to. Whoever is met on the
 // way is waited for: the operations are decided anew on what the other left, so that without a precondition the last
@@ -41,7 +42,7 @@ func (s *Service) tryFiles(ctx context.Context, projectID string, ops []fileOper
 		return filePlan{}, err
 	}
 	now := s.now()
-	by := author{userID: api.CallerFrom(ctx).UserID, at: clock.Stamp(now), versionAfter: s.versionAfter}
+	by := author{userID: httpapi.CallerFrom(ctx).UserID, at: clock.Stamp(now), versionAfter: s.versionAfter}
 	plan, err := planFiles(ops, before, by, s.quotas)
 	if err != nil || plan.isNone() {
 		return plan, err
@@ -69,7 +70,7 @@ func (s *Service) tryFiles(ctx context.Context, projectID string, ops []fileOper
 
 // openFiles reads the project for a caller who wants to change its files, and what the operations meet there.
 func (s *Service) openFiles(ctx context.Context, projectID string, ops []fileOperation) (opened, filesBefore, error) {
-	userID := api.CallerFrom(ctx).UserID
+	userID := httpapi.CallerFrom(ctx).UserID
 	o, before, err := s.store.openFiles(ctx, projectID, userID, ops)
 	switch {
 	case errors.Is(err, db.ErrNotFound), err == nil && !o.visible(userID):
@@ -82,7 +83,7 @@ func (s *Service) openFiles(ctx context.Context, projectID string, ops []fileOpe
 
 // event is the change as the outbox takes it. A deleted file is told of as it was.
 func (c fileChange) event(ctx context.Context, p projectRecord) event.Change {
-	caller := api.CallerFrom(ctx)
+	caller := httpapi.CallerFrom(ctx)
 	happened := event.Change{
 		Type: event.FileUpdated, WorkspaceID: p.WorkspaceID, ProjectID: p.ID,
 		Data: event.Data{

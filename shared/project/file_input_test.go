@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 	"devplatform/shared/id"
 )
 
@@ -16,7 +16,7 @@ func TestBadInput(t *testing.T) {
 	d := w.desk("ada")
 	d.save("/there", "x").Want(t, http.StatusCreated)
 	before := len(w.dump(w.names.projects)) + len(w.dump(w.names.contents)) + len(w.dump(w.names.events))
-	bad := func(a answer, status int, code api.Code, message string) {
+	bad := func(a answer, status int, code fault.Code, message string) {
 		t.Helper()
 		if a.Status != status || a.Text("code") != string(code) || !strings.Contains(a.Text("error"), message) {
 			t.Errorf("%d %s, want %d %s %q", a.Status, a.Raw, status, code, message)
@@ -24,7 +24,7 @@ func TestBadInput(t *testing.T) {
 	}
 	invalid := func(a answer, message string) {
 		t.Helper()
-		bad(a, http.StatusBadRequest, api.CodeValidationFailed, message)
+		bad(a, http.StatusBadRequest, fault.CodeValidationFailed, message)
 	}
 	for path, rule := range map[string]string{
 		"": "path: must not be empty", "/": "path: must name a file", "a": "path: must begin with a slash", "/a/../b": "path: must not have a segment . or ..",
@@ -53,8 +53,8 @@ func TestBadInput(t *testing.T) {
 		invalid(d.Do(http.MethodPost, d.files(), object{"path": "/a", "content": text, "encoding": "base64"}), "content: must be base64")
 		invalid(d.batch(object{"op": "create", "path": "/a", "content": text, "encoding": "base64"}), "operations[0].content: must be base64")
 	}
-	bad(d.save("/a", strings.Repeat("a", 1<<20+1)), http.StatusBadRequest, api.CodeValidationFailed, "content: must be at most 1 MiB")
-	bad(d.saveBytes("/a", noise(1<<20+1)), http.StatusBadRequest, api.CodeValidationFailed, "content: must be at most 1 MiB")
+	bad(d.save("/a", strings.Repeat("a", 1<<20+1)), http.StatusBadRequest, fault.CodeValidationFailed, "content: must be at most 1 MiB")
+	bad(d.saveBytes("/a", noise(1<<20+1)), http.StatusBadRequest, fault.CodeValidationFailed, "content: must be at most 1 MiB")
 	invalid(d.Get(d.files()+"?include=contents"), "include: must be one of")
 	invalid(d.Get(d.files()+"?limit=0"), "limit")
 	invalid(d.Get(d.files()+"?limit=101"), "limit")
@@ -64,7 +64,7 @@ func TestBadInput(t *testing.T) {
 	for _, other := range []string{"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK", d.userID, "x", w.ids.New(id.Project), strings.ToLower(d.projectID)} {
 		p := d.at(other)
 		for _, a := range []answer{p.save("/a", "x"), p.read("/a"), p.Get(p.files()), p.remove("/a"), p.history("/a", ""), p.batch(object{"op": "delete", "path": "/a"})} {
-			bad(a, http.StatusNotFound, api.CodeProjectNotFound, "There is no such project.")
+			bad(a, http.StatusNotFound, fault.CodeProjectNotFound, "There is no such project.")
 		}
 	}
 	if after := len(w.dump(w.names.projects)) + len(w.dump(w.names.contents)) + len(w.dump(w.names.events)); after != before {

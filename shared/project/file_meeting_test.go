@@ -13,7 +13,7 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 )
 
 // interruption runs something once, in the midst of a request's calls to DynamoDB.
@@ -91,26 +91,26 @@ func TestChangesThatMeetAtAnyMoment(t *testing.T) {
 	for name, tc := range map[string]struct {
 		request, meanwhile func(desk) answer
 		status             int // when the other came first
-		code               api.Code
+		code               fault.Code
 	}{
-		"inside a new file":       {save("/a/b"), save("/a"), http.StatusConflict, api.CodeConflict},
-		"deep inside a new file":  {save("/a/b/c/d"), save("/a/b"), http.StatusConflict, api.CodeConflict},
-		"a new folder":            {save("/a"), save("/a/b"), http.StatusConflict, api.CodeConflict},
-		"a deep new folder":       {save("/a"), save("/a/b/c"), http.StatusConflict, api.CodeConflict},
-		"renamed into a file":     {batch(renaming("/f", "/a/f")), save("/a"), http.StatusConflict, api.CodeConflict},
-		"renamed onto a folder":   {batch(renaming("/f", "/a")), save("/a/b"), http.StatusConflict, api.CodeConflict},
-		"a rename in the way":     {save("/a/b"), batch(renaming("/f", "/a")), http.StatusConflict, api.CodeConflict},
-		"renamed onto a new file": {batch(renaming("/f", "/a")), save("/a"), http.StatusConflict, api.CodeConflict},
+		"inside a new file":       {save("/a/b"), save("/a"), http.StatusConflict, fault.CodeConflict},
+		"deep inside a new file":  {save("/a/b/c/d"), save("/a/b"), http.StatusConflict, fault.CodeConflict},
+		"a new folder":            {save("/a"), save("/a/b"), http.StatusConflict, fault.CodeConflict},
+		"a deep new folder":       {save("/a"), save("/a/b/c"), http.StatusConflict, fault.CodeConflict},
+		"renamed into a file":     {batch(renaming("/f", "/a/f")), save("/a"), http.StatusConflict, fault.CodeConflict},
+		"renamed onto a folder":   {batch(renaming("/f", "/a")), save("/a/b"), http.StatusConflict, fault.CodeConflict},
+		"a rename in the way":     {save("/a/b"), batch(renaming("/f", "/a")), http.StatusConflict, fault.CodeConflict},
+		"renamed onto a new file": {batch(renaming("/f", "/a")), save("/a"), http.StatusConflict, fault.CodeConflict},
 		"created twice":           {save("/a"), save("/a", ifNone), http.StatusOK, ""},
-		"created twice if none":   {save("/a", ifNone), save("/a"), http.StatusPreconditionFailed, api.CodePreconditionFailed},
-		"created twice in batch":  {batch(creation("/a", "")), save("/a"), http.StatusConflict, api.CodeConflict},
+		"created twice if none":   {save("/a", ifNone), save("/a"), http.StatusPreconditionFailed, fault.CodePreconditionFailed},
+		"created twice in batch":  {batch(creation("/a", "")), save("/a"), http.StatusConflict, fault.CodeConflict},
 		"saved twice":             {save("/f"), save("/f", ifMatch), http.StatusOK, ""},
 		"saved and deleted":       {save("/f"), remove("/f"), http.StatusCreated, ""},
-		"saved if, and deleted":   {save("/f", ifMatch), remove("/f"), http.StatusPreconditionFailed, api.CodePreconditionFailed},
-		"updated and deleted":     {batch(update("/f", "x")), remove("/f"), http.StatusNotFound, api.CodeFileNotFound},
-		"renamed and deleted":     {batch(renaming("/f", "/g")), remove("/f"), http.StatusNotFound, api.CodeFileNotFound},
+		"saved if, and deleted":   {save("/f", ifMatch), remove("/f"), http.StatusPreconditionFailed, fault.CodePreconditionFailed},
+		"updated and deleted":     {batch(update("/f", "x")), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound},
+		"renamed and deleted":     {batch(renaming("/f", "/g")), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound},
 		"renamed and saved":       {batch(renaming("/f", "/g")), save("/f"), http.StatusOK, ""},
-		"deleted twice":           {remove("/f"), remove("/f"), http.StatusNotFound, api.CodeFileNotFound},
+		"deleted twice":           {remove("/f"), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound},
 		"deleted and saved":       {remove("/f"), save("/f"), http.StatusOK, ""},
 		"unchanged beside a change": {
 			batch(update("/f", "f"), creation("/g", "")), batch(update("/f", "other").with("etag", "*")), http.StatusOK, "",

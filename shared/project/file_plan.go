@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/project/path"
 )
 
@@ -32,7 +33,7 @@ type fileOperation struct {
 	to        string       // of a rename
 	content   *fileContent // of a save, a creation and an update
 	contentID string       // the content's, should it come to be stored
-	condition api.Preconditions
+	condition httpapi.Preconditions
 }
 
 // mayCreate is the path at which the operation may make a file, "" if it makes none.
@@ -118,7 +119,7 @@ func (p filePlan) left() []file {
 	return files
 }
 
-// operationError says which operation can't be done. For errors.As it is the *api.Error of its cause.
+// operationError says which operation can't be done. For errors.As it is the *fault.Error of its cause.
 type operationError struct {
 	index int
 	cause error
@@ -129,9 +130,9 @@ func (e *operationError) Unwrap() error { return e.cause }
 
 // What operations fail with, beside errNoFile and a precondition's own error.
 var (
-	errFileExists = api.NewError(api.CodeConflict, "There is a file with this path already.")
-	errIsFolder   = api.NewError(api.CodeConflict, "This path is a folder of other files.")
-	errInsideFile = api.NewError(api.CodeConflict, "This path runs through another file as if it were a folder.")
+	errFileExists = fault.New(fault.CodeConflict, "There is a file with this path already.")
+	errIsFolder   = fault.New(fault.CodeConflict, "This path is a folder of other files.")
+	errInsideFile = fault.New(fault.CodeConflict, "This path runs through another file as if it were a folder.")
 )
 
 // planFiles decides what operations come to. Errors: *operationError; QUOTA_EXCEEDED.
@@ -239,12 +240,12 @@ func (p filePlan) checkFolders(before filesBefore) error {
 	return nil
 }
 
-func errManyFiles(quotas Quotas) *api.Error {
-	return api.NewError(api.CodeQuotaExceeded, fmt.Sprintf("The quota of files is used up: a project has at most %d.", quotas.Files))
+func errManyFiles(quotas Quotas) *fault.Error {
+	return fault.New(fault.CodeQuotaExceeded, fmt.Sprintf("The quota of files is used up: a project has at most %d.", quotas.Files))
 }
 
-func errMuchStorage(quotas Quotas) *api.Error {
-	return api.NewError(api.CodeQuotaExceeded, "The quota of storage is used up: the files of a project have at most "+inMiB(quotas.Bytes)+".")
+func errMuchStorage(quotas Quotas) *fault.Error {
+	return fault.New(fault.CodeQuotaExceeded, "The quota of storage is used up: the files of a project have at most "+inMiB(quotas.Bytes)+".")
 }
 
 // checkQuotas refuses growth beyond the quotas. The transaction holds the same line against everybody who writes meanwhile.

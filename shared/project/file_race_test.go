@@ -17,8 +17,8 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 )
 
 // bodyOf reads a request's body and puts it back.
@@ -131,7 +131,7 @@ func TestFileQuotasHoldAtOnce(t *testing.T) {
 		return d.save(names[i%5].(string), strings.Repeat("x", 300+i))
 	})
 	for _, a := range answers {
-		if a.Status == http.StatusPaymentRequired && a.Text("code") != string(api.CodeQuotaExceeded) {
+		if a.Status == http.StatusPaymentRequired && a.Text("code") != string(fault.CodeQuotaExceeded) {
 			t.Errorf("%s", a.Raw)
 		}
 	}
@@ -267,14 +267,14 @@ func TestAReadThatIsTornBeginsAnew(t *testing.T) {
 	}
 
 	between.Store(&expire) // and nothing new comes: the content is lost
-	a := d.read("/a").Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+	a := d.read("/a").Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 	if a.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	d.Get(d.files()+"?include=content").Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+	d.Get(d.files()+"?include=content").Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 	d.Get(d.files()).Want(t, http.StatusOK)
 	d.remove("/a").Want(t, http.StatusOK)
-	d.read("/a").Want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.read("/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 }
 
 // A content that is not what was saved is never answered.
@@ -292,7 +292,7 @@ func TestDamagedContentsAreAFault(t *testing.T) {
 			chunk.Data = damage
 			w.transact(w.contents.Put(key, encoded(t, chunk)))
 		}
-		a := d.read("/a").Want(t, http.StatusInternalServerError, api.CodeInternal)
+		a := d.read("/a").Want(t, http.StatusInternalServerError, fault.CodeInternal)
 		if strings.Contains(a.Text("error"), "content") {
 			t.Error(a.Raw)
 		}
@@ -319,12 +319,12 @@ func TestSavingMeetsTheProjectsDeletion(t *testing.T) {
 			return d.save(fmt.Sprint("/a", i), "x")
 		})
 		for i, a := range answers[1:] {
-			if a.Status != http.StatusOK && a.Status != http.StatusCreated && a.Text("code") != string(api.CodeProjectNotFound) {
+			if a.Status != http.StatusOK && a.Status != http.StatusCreated && a.Text("code") != string(fault.CodeProjectNotFound) {
 				t.Errorf("%d: %d %s", i, a.Status, a.Raw)
 			}
 		}
-		d.save("/late", "x").Want(t, http.StatusNotFound, api.CodeProjectNotFound)
-		d.read("/a2").Want(t, http.StatusNotFound, api.CodeProjectNotFound)
+		d.save("/late", "x").Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+		d.read("/a2").Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	}
 	for key := range w.dump(w.names.projects) {
 		if key.SK == "TREE" {

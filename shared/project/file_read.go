@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/project/content"
 )
 
@@ -150,12 +150,12 @@ func (s *Service) listFileRecords(ctx context.Context, projectID string) ([]file
 
 // scope names the list for its cursors. With or without contents, it goes on at the same place.
 func (r fileListRequest) scope(ctx context.Context, projectID string) string {
-	return api.ListScope(ctx, "files", projectID, r.prefix)
+	return httpapi.ListScope(ctx, "files", projectID, r.prefix)
 }
 
 // filePage cuts a list down to what an answer holds, and seals where it goes on.
 func (s *Service) filePage(ctx context.Context, projectID string, r fileListRequest, items []fileItem, more bool) ([]fileItem, string, error) {
-	fitting := api.Fit(items, r.limit)
+	fitting := httpapi.Fit(items, r.limit)
 	if fitting == len(items) && !more {
 		return items, "", nil
 	}

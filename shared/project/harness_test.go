@@ -16,11 +16,11 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/workspace"
 )
@@ -79,7 +79,7 @@ func (w *world) serve(sdk *dynamodb.Client) {
 		DB: w.client, Projects: w.projects, Contents: w.contents, Outbox: event.Outbox{Events: w.events, IDs: w.ids},
 		Cursors: db.NewCursors(slicetest.Keys(w.clock.Now)), IDs: w.ids, Clock: w.clock.Now, Logger: logger, Quotas: w.quotas,
 	})
-	w.server.Config.Handler = api.NewRouter(api.Config{
+	w.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
 		Name: "test", Version: "1", Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: w.crowd, Clock: w.clock.Now,
 	}, w.service.Register)
 }

@@ -5,9 +5,9 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/workspace"
 )
 
@@ -42,7 +42,7 @@ func (s *Service) fileHistory(ctx context.Context, projectID, path string, page 
 	if err != nil {
 		return nil, "", err
 	}
-	scope := api.ListScope(ctx, "versions", projectID, path)
+	scope := httpapi.ListScope(ctx, "versions", projectID, path)
 	position, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err

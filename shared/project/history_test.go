@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 	"devplatform/shared/workspace"
 )
 
@@ -65,22 +65,22 @@ func TestVersionsAndHistory(t *testing.T) {
 	if got := d.history("/b", "").Want(t, http.StatusOK).Values("versions", "current"); len(got) != 1 || got[0] != true {
 		t.Errorf("the history of a new path: %v", got)
 	}
-	d.Get(d.files()+"?path=/a").Want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.Get(d.files()+"?path=/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	if a := d.Get(d.files()+"?path=/a&version="+newest[0]).Want(t, http.StatusOK); contentOf(t, a.Body) != "content 4" {
 		t.Error(a.Raw)
 	}
-	d.Get(d.files()+"?path=/b&version="+newest[1]).Want(t, http.StatusNotFound, api.CodeFileNotFound)
-	d.Get(d.files()+"?path=/a&version=none").Want(t, http.StatusNotFound, api.CodeFileNotFound)
-	d.Get(d.files()+"?path=/a&version=a%23b").Want(t, http.StatusNotFound, api.CodeFileNotFound)
-	d.history("/never", "").Want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.Get(d.files()+"?path=/b&version="+newest[1]).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	d.Get(d.files()+"?path=/a&version=none").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	d.Get(d.files()+"?path=/a&version=a%23b").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	d.history("/never", "").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 
 	w.clock.Advance(versionRetention/2 + time.Minute) // those that were replaced at the beginning are gone, the one renamed isn't
 	if got := d.history("/a", "").Want(t, http.StatusOK).Values("versions", "version"); len(got) != 1 || got[0] != newest[0] {
 		t.Errorf("after 30 days: %v", got)
 	}
-	d.Get(d.files()+"?path=/a&version="+newest[1]).Want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.Get(d.files()+"?path=/a&version="+newest[1]).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	w.clock.Advance(versionRetention)
-	d.history("/a", "").Want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.history("/a", "").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	d.history("/b", "").Want(t, http.StatusOK)
 }
 
@@ -120,6 +120,6 @@ func TestCursorsOfOthersAreForeign(t *testing.T) {
 		url := projectURL(project) + list + "limit=1"
 		cursor := ada.Get(url).Want(t, http.StatusOK).Text("nextCursor")
 		ada.Get(url+"&cursor="+cursor).Want(t, http.StatusOK)
-		bob.Get(url+"&cursor="+cursor).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		bob.Get(url+"&cursor="+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 }

@@ -3,18 +3,18 @@ package project
 import (
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
+	"devplatform/shared/httpapi"
 )
 
 // The groups under which the endpoints are shown.
 var (
-	tagProjects = api.Tag{
+	tagProjects = httpapi.Tag{
 		Name: "Projects",
 		Description: "A project belongs to a workspace, has a name, a framework and files, and is seen by its creator and the workspace's admins (private), " +
 			"by the workspace (team) or by everybody who is signed in (public).",
 	}
-	tagComments = api.Tag{Name: "Comments", Description: "What members of the workspace say about a project, a file of it, or a line."}
-	tagFiles    = api.Tag{
+	tagComments = httpapi.Tag{Name: "Comments", Description: "What members of the workspace say about a project, a file of it, or a line."}
+	tagFiles    = httpapi.Tag{
 		Name: "Files",
 		Description: "A project's files by path, with their versions of the last 30 days. Whoever writes can say, with If-Match or an etag, which version they have seen; " +
 			"several changes that belong together are made as one batch.",

@@ -7,7 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/project/path"
 )
 
@@ -35,7 +36,7 @@ type batchOperation struct {
 	ETag     string     `json:"etag,omitempty" doc:"Of update, delete and rename: the version that the file must be in, as in If-Match" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
 
 	data      []byte
-	condition api.Preconditions
+	condition httpapi.Preconditions
 }
 
 // needsContent reports whether the operation brings a content.
@@ -47,7 +48,7 @@ func (op *batchOperation) needsContent() bool {
 func (in *changeFilesInput) Resolve(ctx huma.Context) []error {
 	errs := checkBatch(in.Body.Operations)
 	if ctx.Header("If-Match") != "" || ctx.Header("If-None-Match") != "" {
-		errs = append(errs, api.Invalid("operations", "take their preconditions one by one, as etag; If-Match and If-None-Match are for a single file"))
+		errs = append(errs, fault.Field("operations", "take their preconditions one by one, as etag; If-Match and If-None-Match are for a single file"))
 	}
 	return errs
 }
@@ -63,7 +64,7 @@ func checkBatch(batch []batchOperation) []error {
 		count++
 		total += len(op.data)
 		if named[op.Path] {
-			errs = append(errs, api.Invalid(at+"path", "is named twice in the batch"))
+			errs = append(errs, fault.Field(at+"path", "is named twice in the batch"))
 		}
 		named[op.Path] = true
 		if op.Action != actRename {
@@ -71,18 +72,18 @@ func checkBatch(batch []batchOperation) []error {
 		}
 		count++
 		if named[op.To] && op.To != op.Path {
-			errs = append(errs, api.Invalid(at+"to", "is named twice in the batch"))
+			errs = append(errs, fault.Field(at+"to", "is named twice in the batch"))
 		}
 		named[op.To] = true
 	}
 	if count > maxOperations {
-		errs = append(errs, api.Invalid("operations", "must be at most 20, a rename counting as two"))
+		errs = append(errs, fault.Field("operations", "must be at most 20, a rename counting as two"))
 	}
 	if foldersOf(batch) > maxFolders {
-		errs = append(errs, api.Invalid("operations", fmt.Sprintf("must create paths in at most %d folders", maxFolders)))
+		errs = append(errs, fault.Field("operations", fmt.Sprintf("must create paths in at most %d folders", maxFolders)))
 	}
 	if total > maxBatchContent {
-		errs = append(errs, api.Invalid("operations", "must have at most 3 MiB of content, decoded"))
+		errs = append(errs, fault.Field("operations", "must have at most 3 MiB of content, decoded"))
 	}
 	return errs
 }
@@ -121,7 +122,7 @@ func (op *batchOperation) check(at string) []error {
 	}
 	if op.ETag != "" {
 		var err error
-		if op.condition, err = api.ParsePreconditions(op.ETag, ""); err != nil {
+		if op.condition, err = httpapi.ParsePreconditions(op.ETag, ""); err != nil {
 			etagRule = "must be an entity tag"
 		}
 		if op.Action == actCreate {
@@ -132,10 +133,10 @@ func (op *batchOperation) check(at string) []error {
 }
 
 // batchErrors are those of a file, with the number of the operation that they are about, and those of the batch.
-func batchErrors() []*api.Error {
-	return []*api.Error{
-		api.ValidationError(api.Invalid("operations[1].to", "is required to rename a file")), atOperation(1, errNoFile),
-		atOperation(0, errFileExists), atOperation(0, errIsFolder), atOperation(0, errInsideFile), atOperation(1, api.ErrNotMatched),
+func batchErrors() []*fault.Error {
+	return []*fault.Error{
+		fault.Invalid(fault.Field("operations[1].to", "is required to rename a file")), atOperation(1, errNoFile),
+		atOperation(0, errFileExists), atOperation(0, errIsFolder), atOperation(0, errInsideFile), atOperation(1, httpapi.ErrNotMatched),
 		errManyFiles(DefaultQuotas()), errMuchStorage(DefaultQuotas()), ErrNotFound, ErrDenied, errBusy,
 	}
 }
@@ -188,7 +189,7 @@ func (s *Service) operations(batch []batchOperation) ([]fileOperation, error) {
 
 // inBatch says in the message which operation failed, if it was one.
 func inBatch(err error) error {
-	var told *api.Error
+	var told *fault.Error
 	i, failed := failedOperation(err)
 	if !failed || !errors.As(err, &told) {
 		return err
@@ -196,6 +197,6 @@ func inBatch(err error) error {
 	return atOperation(i, told).WithCause(err)
 }
 
-func atOperation(i int, told *api.Error) *api.Error {
-	return api.NewError(told.Code, fmt.Sprintf("operations[%d]: %s", i, told.Message))
+func atOperation(i int, told *fault.Error) *fault.Error {
+	return fault.New(told.Code, fmt.Sprintf("operations[%d]: %s", i, told.Message))
 }

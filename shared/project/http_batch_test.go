@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 )
 
 func creation(path, content string) object {
@@ -103,42 +103,42 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ops     []object
 		status  int
-		code    api.Code
+		code    fault.Code
 		message string
 	}{
-		"create over a file":        {[]object{fine, creation("/a", "")}, 409, api.CodeConflict, "operations[1]: There is a file with this path already."},
-		"update of nothing":         {[]object{fine, update("/x", "")}, 404, api.CodeFileNotFound, "operations[1]: There is no such file."},
-		"delete of nothing":         {[]object{fine, fine.with("path", "/f2"), deletion("/x")}, 404, api.CodeFileNotFound, "operations[2]: There is no such file."},
-		"rename of nothing":         {[]object{renaming("/x", "/y"), fine}, 404, api.CodeFileNotFound, "operations[0]: There is no such file."},
-		"rename onto a file":        {[]object{fine, renaming("/a", "/dir/b")}, 409, api.CodeConflict, "operations[1]: There is a file with this path already."},
-		"rename onto itself":        {[]object{fine, renaming("/a", "/a")}, 400, api.CodeValidationFailed, "operations[1].to: must be another path"},
-		"a folder":                  {[]object{fine, creation("/dir", "")}, 409, api.CodeConflict, "operations[1]: This path is a folder of other files."},
-		"inside a file":             {[]object{fine, creation("/a/b", "")}, 409, api.CodeConflict, "operations[1]: This path runs through another file"},
-		"both in one batch":         {[]object{creation("/n/o", ""), creation("/n", "")}, 409, api.CodeConflict, "operations[0]: This path runs through another file"},
-		"wrong etag of update":      {[]object{fine, update("/a", "b").with("etag", `"no"`)}, 412, api.CodePreconditionFailed, "operations[1]: "},
-		"wrong etag, no change":     {[]object{fine, update("/a", "a").with("etag", `"no"`)}, 412, api.CodePreconditionFailed, "operations[1]: "},
-		"wrong etag of delete":      {[]object{fine, deletion("/a").with("etag", `"no"`)}, 412, api.CodePreconditionFailed, "operations[1]: "},
-		"wrong etag of rename":      {[]object{fine, renaming("/a", "/c").with("etag", "no")}, 412, api.CodePreconditionFailed, "operations[1]: "},
-		"etag of nothing":           {[]object{fine, update("/x", "").with("etag", tag)}, 404, api.CodeFileNotFound, "operations[1]: There is no such file."},
-		"no operations":             {[]object{}, 400, api.CodeValidationFailed, "operations: must have at least 1"},
-		"21 operations":             {many(21, func(i int) object { return creation(fmt.Sprint("/", i), "") }), 400, api.CodeValidationFailed, "operations: must have at most 20"},
-		"11 renames":                {many(11, func(i int) object { return renaming(fmt.Sprint("/a", i), fmt.Sprint("/b", i)) }), 400, api.CodeValidationFailed, "operations: must be at most 20, a rename counting as two"},
-		"a path twice":              {[]object{fine, update("/a", "b"), deletion("/a")}, 400, api.CodeValidationFailed, "operations[2].path: is named twice"},
-		"renamed and created":       {[]object{renaming("/a", "/c"), creation("/c", "")}, 400, api.CodeValidationFailed, "operations[1].path: is named twice"},
-		"renamed twice":             {[]object{renaming("/a", "/c"), renaming("/c", "/d")}, 400, api.CodeValidationFailed, "operations[1].path: is named twice"},
-		"renamed to one path":       {[]object{renaming("/a", "/c"), renaming("/dir/b", "/c")}, 400, api.CodeValidationFailed, "operations[1].to: is named twice"},
-		"an unknown operation":      {[]object{fine, fine.with("op", "copy")}, 400, api.CodeValidationFailed, "operations[1].op: must be one of"},
-		"no operation":              {[]object{{"path": "/a"}}, 400, api.CodeValidationFailed, "operations[0].op: is required"},
-		"no path":                   {[]object{{"op": "delete"}}, 400, api.CodeValidationFailed, "operations[0].path: is required"},
-		"no content":                {[]object{{"op": "create", "path": "/c"}}, 400, api.CodeValidationFailed, "operations[0].content: is required"},
-		"content of a deletion":     {[]object{deletion("/a").with("content", "x")}, 400, api.CodeValidationFailed, "operations[0].content: is only for"},
-		"to of an update":           {[]object{update("/a", "x").with("to", "/b")}, 400, api.CodeValidationFailed, "operations[0].to: is only for"},
-		"rename without to":         {[]object{{"op": "rename", "path": "/a"}}, 400, api.CodeValidationFailed, "operations[0].to: is required"},
-		"etag of a creation":        {[]object{fine.with("etag", tag)}, 400, api.CodeValidationFailed, "operations[0].etag: is not for create"},
-		"an etag that is none":      {[]object{update("/a", "x").with("etag", `"a`)}, 400, api.CodeValidationFailed, "operations[0].etag: must be an entity tag"},
-		"too much in one":           {[]object{fine, creation("/c", strings.Repeat("x", 1<<20+1))}, 400, api.CodeValidationFailed, "operations[1].content: must be at most 1 MiB"},
-		"too much in all":           {many(4, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 3<<18+1)) }), 400, api.CodeValidationFailed, "operations: must have at most 3 MiB"},
-		"more bytes than there are": {many(3, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 1<<20)) }), 402, api.CodeQuotaExceeded, "2 MiB"},
+		"create over a file":        {[]object{fine, creation("/a", "")}, 409, fault.CodeConflict, "operations[1]: There is a file with this path already."},
+		"update of nothing":         {[]object{fine, update("/x", "")}, 404, fault.CodeFileNotFound, "operations[1]: There is no such file."},
+		"delete of nothing":         {[]object{fine, fine.with("path", "/f2"), deletion("/x")}, 404, fault.CodeFileNotFound, "operations[2]: There is no such file."},
+		"rename of nothing":         {[]object{renaming("/x", "/y"), fine}, 404, fault.CodeFileNotFound, "operations[0]: There is no such file."},
+		"rename onto a file":        {[]object{fine, renaming("/a", "/dir/b")}, 409, fault.CodeConflict, "operations[1]: There is a file with this path already."},
+		"rename onto itself":        {[]object{fine, renaming("/a", "/a")}, 400, fault.CodeValidationFailed, "operations[1].to: must be another path"},
+		"a folder":                  {[]object{fine, creation("/dir", "")}, 409, fault.CodeConflict, "operations[1]: This path is a folder of other files."},
+		"inside a file":             {[]object{fine, creation("/a/b", "")}, 409, fault.CodeConflict, "operations[1]: This path runs through another file"},
+		"both in one batch":         {[]object{creation("/n/o", ""), creation("/n", "")}, 409, fault.CodeConflict, "operations[0]: This path runs through another file"},
+		"wrong etag of update":      {[]object{fine, update("/a", "b").with("etag", `"no"`)}, 412, fault.CodePreconditionFailed, "operations[1]: "},
+		"wrong etag, no change":     {[]object{fine, update("/a", "a").with("etag", `"no"`)}, 412, fault.CodePreconditionFailed, "operations[1]: "},
+		"wrong etag of delete":      {[]object{fine, deletion("/a").with("etag", `"no"`)}, 412, fault.CodePreconditionFailed, "operations[1]: "},
+		"wrong etag of rename":      {[]object{fine, renaming("/a", "/c").with("etag", "no")}, 412, fault.CodePreconditionFailed, "operations[1]: "},
+		"etag of nothing":           {[]object{fine, update("/x", "").with("etag", tag)}, 404, fault.CodeFileNotFound, "operations[1]: There is no such file."},
+		"no operations":             {[]object{}, 400, fault.CodeValidationFailed, "operations: must have at least 1"},
+		"21 operations":             {many(21, func(i int) object { return creation(fmt.Sprint("/", i), "") }), 400, fault.CodeValidationFailed, "operations: must have at most 20"},
+		"11 renames":                {many(11, func(i int) object { return renaming(fmt.Sprint("/a", i), fmt.Sprint("/b", i)) }), 400, fault.CodeValidationFailed, "operations: must be at most 20, a rename counting as two"},
+		"a path twice":              {[]object{fine, update("/a", "b"), deletion("/a")}, 400, fault.CodeValidationFailed, "operations[2].path: is named twice"},
+		"renamed and created":       {[]object{renaming("/a", "/c"), creation("/c", "")}, 400, fault.CodeValidationFailed, "operations[1].path: is named twice"},
+		"renamed twice":             {[]object{renaming("/a", "/c"), renaming("/c", "/d")}, 400, fault.CodeValidationFailed, "operations[1].path: is named twice"},
+		"renamed to one path":       {[]object{renaming("/a", "/c"), renaming("/dir/b", "/c")}, 400, fault.CodeValidationFailed, "operations[1].to: is named twice"},
+		"an unknown operation":      {[]object{fine, fine.with("op", "copy")}, 400, fault.CodeValidationFailed, "operations[1].op: must be one of"},
+		"no operation":              {[]object{{"path": "/a"}}, 400, fault.CodeValidationFailed, "operations[0].op: is required"},
+		"no path":                   {[]object{{"op": "delete"}}, 400, fault.CodeValidationFailed, "operations[0].path: is required"},
+		"no content":                {[]object{{"op": "create", "path": "/c"}}, 400, fault.CodeValidationFailed, "operations[0].content: is required"},
+		"content of a deletion":     {[]object{deletion("/a").with("content", "x")}, 400, fault.CodeValidationFailed, "operations[0].content: is only for"},
+		"to of an update":           {[]object{update("/a", "x").with("to", "/b")}, 400, fault.CodeValidationFailed, "operations[0].to: is only for"},
+		"rename without to":         {[]object{{"op": "rename", "path": "/a"}}, 400, fault.CodeValidationFailed, "operations[0].to: is required"},
+		"etag of a creation":        {[]object{fine.with("etag", tag)}, 400, fault.CodeValidationFailed, "operations[0].etag: is not for create"},
+		"an etag that is none":      {[]object{update("/a", "x").with("etag", `"a`)}, 400, fault.CodeValidationFailed, "operations[0].etag: must be an entity tag"},
+		"too much in one":           {[]object{fine, creation("/c", strings.Repeat("x", 1<<20+1))}, 400, fault.CodeValidationFailed, "operations[1].content: must be at most 1 MiB"},
+		"too much in all":           {many(4, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 3<<18+1)) }), 400, fault.CodeValidationFailed, "operations: must have at most 3 MiB"},
+		"more bytes than there are": {many(3, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 1<<20)) }), 402, fault.CodeQuotaExceeded, "2 MiB"},
 	} {
 		a := d.batch(tc.ops...)
 		if a.Status != tc.status || a.Text("code") != string(tc.code) || !strings.Contains(a.Text("error"), tc.message) {
@@ -149,7 +149,7 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 		t.Errorf("something was left behind: %s, was %s", after, before)
 	}
 	d.batch(many(20, func(i int) object { return creation(fmt.Sprint("/c", i), "") })...).Want(t, http.StatusOK)
-	if a := d.batch(many(4, func(i int) object { return creation(fmt.Sprint("/d", i), "") })...).Want(t, 402, api.CodeQuotaExceeded); !strings.Contains(a.Text("error"), "files") {
+	if a := d.batch(many(4, func(i int) object { return creation(fmt.Sprint("/d", i), "") })...).Want(t, 402, fault.CodeQuotaExceeded); !strings.Contains(a.Text("error"), "files") {
 		t.Error(a.Raw)
 	}
 	d.batch(deletion("/c0"), creation("/d0", ""), creation("/d1", ""), creation("/d2", ""), creation("/d3", "")).Want(t, http.StatusOK)
@@ -166,7 +166,7 @@ func TestABatchGoesToABoundedNumberOfFolders(t *testing.T) {
 		}
 		return operations
 	}
-	a := d.batch(deep(20, 26)...).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	a := d.batch(deep(20, 26)...).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	if !strings.Contains(a.Text("error"), "operations: must create paths in at most 500 folders") {
 		t.Errorf("%s", a.Raw)
 	}
@@ -179,7 +179,7 @@ func TestABatchTakesNoPreconditionAsAWhole(t *testing.T) {
 	d := newWorld(t).desk("ada")
 	for _, name := range []string{"If-Match", "If-None-Match"} {
 		a := d.Do(http.MethodPost, d.files()+"/batch", object{"operations": []object{{"op": "create", "path": "/a", "content": "x"}}}, slicetest.Header(name, "*"))
-		a.Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		a.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 	if paths := d.paths(); len(paths) != 0 {
 		t.Errorf("written: %v", paths)
@@ -192,7 +192,7 @@ func TestABatchMayTurnFoldersIntoFiles(t *testing.T) {
 	w := newWorld(t)
 	d := w.desk("ada")
 	d.batch(creation("/dir/a", "a"), creation("/dir/b", "b"), creation("/file", "f")).Want(t, http.StatusOK)
-	d.batch(deletion("/dir/a"), creation("/dir", "x")).Want(t, http.StatusConflict, api.CodeConflict)
+	d.batch(deletion("/dir/a"), creation("/dir", "x")).Want(t, http.StatusConflict, fault.CodeConflict)
 	d.batch(creation("/dir", "now a file"), deletion("/dir/a"), renaming("/dir/b", "/b")).Want(t, http.StatusOK)
 	d.batch(creation("/file/inner", "i"), renaming("/file", "/file/f")).Want(t, http.StatusOK)
 	if diff := cmp.Diff([]any{"/b", "/dir", "/file/f", "/file/inner"}, d.paths()); diff != "" {
@@ -210,7 +210,7 @@ func TestABatchMayTurnFoldersIntoFiles(t *testing.T) {
 		ops = append(ops, deletion(path))
 	}
 	d.save("/file/99", "").Want(t, http.StatusCreated)
-	d.batch(ops...).Want(t, http.StatusConflict, api.CodeConflict)
+	d.batch(ops...).Want(t, http.StatusConflict, fault.CodeConflict)
 	d.remove("/file/99").Want(t, http.StatusOK)
 	d.batch(ops...).Want(t, http.StatusOK)
 	d.checkTree()

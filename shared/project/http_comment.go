@@ -7,9 +7,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/event"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/project/path"
 )
 
@@ -20,7 +21,7 @@ const (
 
 type feedInput struct {
 	InProject
-	api.PageInput
+	httpapi.PageInput
 }
 
 type feedOutput struct {
@@ -71,13 +72,13 @@ func (c commentRecord) item() commentItem {
 	}
 }
 
-var commentDeleted = api.Done{Success: true, Message: "Comment deleted."}
+var commentDeleted = httpapi.Done{Success: true, Message: "Comment deleted."}
 
 type commentOutput struct{ Body commentItem }
 
 type commentsInput struct {
 	InProject
-	api.PageInput
+	httpapi.PageInput
 	Path string `query:"path" doc:"Only the comments on this file, which may be gone" example:"/src/app.ts"`
 }
 
@@ -87,7 +88,7 @@ func (in *commentsInput) Resolve(huma.Context) []error {
 		return nil
 	}
 	if rule := path.Check(in.Path); rule != "" {
-		return []error{api.InvalidQuery("path", rule)}
+		return []error{fault.Field("path", rule)}
 	}
 	return nil
 }
@@ -106,30 +107,30 @@ type commentInput struct {
 
 // registerComments adds the feed and the comments.
 func (s *Service) registerComments(h huma.API) {
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "listProjectEvents", Method: http.MethodGet, Path: projectPath + "/events", Tag: tagProjects, Session: true,
 		Summary:     "What happened to a project and in it",
 		Description: "Newest first, of the last 30 days, as webhooks are told it; always paged, 50 a page if limit is absent. For members of the workspace.",
-		Errors:      []*api.Error{ErrNotFound, ErrDenied}, Examples: feedExamples,
+		Errors:      []*fault.Error{ErrNotFound, ErrDenied}, Examples: feedExamples,
 	}, s.handleFeed)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "createComment", Method: http.MethodPost, Path: commentsPath, Tag: tagComments, Session: true, Status: http.StatusCreated,
 		Summary:     "Comment on a project, on a file or on a line of it",
 		Description: "For members of the workspace and above. A comment is about a path, whether there is a file or not. Lengths are counted in Unicode code points.",
-		Errors:      []*api.Error{api.ValidationError(api.Invalid("body", checkBody(" "))), ErrNotFound, ErrDenied, api.ErrConflict},
+		Errors:      []*fault.Error{fault.Invalid(fault.Field("body", checkBody(" "))), ErrNotFound, ErrDenied, fault.ErrConflict},
 	}, s.handleComment)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "listComments", Method: http.MethodGet, Path: commentsPath, Tag: tagComments, Session: true,
 		Summary:     "The comments on a project",
 		Description: "Oldest first, as a conversation is read; always paged, 50 a page if limit is absent. A page of the comments on one path may have fewer than limit, even none, and a nextCursor. For members of the workspace.",
-		Errors:      []*api.Error{ErrNotFound, ErrDenied},
+		Errors:      []*fault.Error{ErrNotFound, ErrDenied},
 	}, s.handleComments)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "deleteComment", Method: http.MethodDelete, Path: commentPath, Tag: tagComments, Session: true,
 		Summary:     "Delete a comment",
 		Description: "For its author, as long as they may write in the workspace, and for admins and owners.",
-		Errors:      []*api.Error{ErrNotFound, errNoComment, ErrDenied, api.ErrConflict},
-		Examples:    func() api.Examples { return api.Examples{Response: commentDeleted} },
+		Errors:      []*fault.Error{ErrNotFound, errNoComment, ErrDenied, fault.ErrConflict},
+		Examples:    func() httpapi.Examples { return httpapi.Examples{Response: commentDeleted} },
 	}, s.handleUncomment)
 }
 

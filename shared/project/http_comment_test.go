@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"devplatform/shared/api"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/fault"
 	"devplatform/shared/id"
 	"devplatform/shared/workspace"
 )
@@ -95,13 +95,13 @@ func TestBadComments(t *testing.T) {
 		{object{"body": "x", "path": "/a.ts", "line": 1.5}, "line"},
 		{object{"body": "x", "path": "/a.ts", "line": "1"}, "line"},
 	} {
-		a := ada.Do(http.MethodPost, comments, tc.body).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		a := ada.Do(http.MethodPost, comments, tc.body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 		if !strings.Contains(a.Text("error"), tc.field+": ") {
 			t.Errorf("%v: %s", tc.body, a.Raw)
 		}
 	}
 	for _, query := range []string{"?path=a.ts", "?path=/../a", "?limit=0", "?limit=101", "?cursor=x"} {
-		ada.Get(comments+query).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		ada.Get(comments+query).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 	if got := len(w.storedEvents()); got != n {
 		t.Errorf("%d events of what failed", got-n)
@@ -140,9 +140,9 @@ func TestCommentPages(t *testing.T) {
 		}
 	}
 	cursor := ada.Get(comments + "?limit=1").Text("nextCursor")
-	ada.Get(comments+"?path=/a.ts&cursor="+cursor).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	ada.Get(comments+"?path=/a.ts&cursor="+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	other := ada.project("", "Other", Team)
-	ada.Get(projectURL(other)+"/comments?cursor="+cursor).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	ada.Get(projectURL(other)+"/comments?cursor="+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	// Comments outlive their file, and the one at which a page ended may go meanwhile.
 	w.transact(w.projects.Delete(db.FileKey(project, "/a.ts")))
 	ada.Do(http.MethodDelete, comments+"/"+whole[0].(string), nil).Want(t, http.StatusOK)
@@ -207,18 +207,18 @@ func TestWhoDeletesComments(t *testing.T) {
 	remove := func(b *browser, id string) answer { return b.Do(http.MethodDelete, comments+"/"+id, nil) }
 	n := len(w.storedEvents())
 	one, two, three := comment(), comment(), comment()
-	remove(member, one).Want(t, http.StatusForbidden, api.CodeAccessDenied)
+	remove(member, one).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	if a := remove(author, one).Want(t, http.StatusOK); a.Raw != `{"success":true,"message":"Comment deleted."}` || a.Calls > 4 {
 		t.Error(a.Raw, a.Calls)
 	}
-	remove(author, one).Want(t, http.StatusNotFound, api.CodeCommentNotFound)
+	remove(author, one).Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
 	remove(owner, two).Want(t, http.StatusOK)
 	w.join(team, author, workspace.Viewer)
-	remove(author, three).Want(t, http.StatusForbidden, api.CodeAccessDenied)
+	remove(author, three).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	w.leave(team, author)
-	remove(author, three).Want(t, http.StatusNotFound, api.CodeProjectNotFound)
+	remove(author, three).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	other := owner.project(team, "Other", Team)
-	owner.Do(http.MethodDelete, projectURL(other)+"/comments/"+three, nil).Want(t, http.StatusNotFound, api.CodeCommentNotFound)
+	owner.Do(http.MethodDelete, projectURL(other)+"/comments/"+three, nil).Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
 	if got := owner.Get(comments).Values("comments", "id"); !cmp.Equal(got, []any{three}) {
 		t.Errorf("left: %v", got)
 	}
@@ -264,7 +264,7 @@ func TestFeed(t *testing.T) {
 	}
 	cursor := url.QueryEscape(a.Text("nextCursor"))
 	for _, query := range []string{"?limit=0", "?limit=101", "?cursor=forged", "?cursor=" + cursor + "x"} {
-		ada.Get(feed+query).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		ada.Get(feed+query).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 	w.clock.Advance(30*24*time.Hour + time.Minute)
 	ada.Do(http.MethodPut, projectURL(project), object{"name": "Newest"}).Want(t, http.StatusOK)

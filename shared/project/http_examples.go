@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
 )
 
 // What the document shows is made up of these.
@@ -17,7 +17,7 @@ const (
 
 // shownFile is the file of the examples.
 func shownFile() file {
-	sum, at := sha256.Sum256([]byte(shownContent)), clock.Stamp(api.ExampleTime)
+	sum, at := sha256.Sum256([]byte(shownContent)), clock.Stamp(httpapi.ExampleTime)
 	return file{Path: "/src/app.ts", fileRecord: fileRecord{
 		Size: len(shownContent), SHA256: sum[:], Encoding: UTF8, Version: shownULID, CreatedAt: at, UpdatedAt: at,
 		UpdatedBy: "usr_" + shownULID,
@@ -25,9 +25,9 @@ func shownFile() file {
 }
 
 // readExamples show both answers that the one path has, and the list with contents.
-func readExamples() api.Examples {
+func readExamples() httpapi.Examples {
 	read := shownFile().itemWith([]byte(shownContent))
-	return api.Examples{Response: api.Named{
+	return httpapi.Examples{Response: httpapi.Named{
 		"list":             &filesBody{list: &fileList{Files: []fileItem{shownFile().item()}}},
 		"listWithContents": &filesBody{list: &fileList{Files: []fileItem{read}}},
 		"file":             &filesBody{file: &read},
@@ -35,7 +35,7 @@ func readExamples() api.Examples {
 }
 
 // batchExamples show every kind of operation.
-func batchExamples() api.Examples {
+func batchExamples() httpapi.Examples {
 	created, updated := shownContent, "export const a = 1\n"
 	sum := sha256.Sum256([]byte(updated))
 	var in changeFilesInput
@@ -50,12 +50,12 @@ func batchExamples() api.Examples {
 	second.Path, second.Size, second.SHA256 = "/src/a.ts", len(updated), hex.EncodeToString(sum[:])
 	renamed.Path, renamed.ContentType = "/README.md", "text/markdown; charset=utf-8"
 	out.Body.Files = []fileItem{shownFile().item(), second, renamed}
-	return api.Examples{Request: in.Body, Response: out.Body}
+	return httpapi.Examples{Request: in.Body, Response: out.Body}
 }
 
 // projectExamples show a project with a file.
-func projectExamples() api.Examples {
-	at := clock.Stamp(api.ExampleTime)
+func projectExamples() httpapi.Examples {
+	at := clock.Stamp(httpapi.ExampleTime)
 	var out projectReadOutput
 	out.Body.ProjectDetails = ProjectDetails{
 		ProjectItem: ProjectItem{
@@ -65,12 +65,12 @@ func projectExamples() api.Examples {
 		Description: "Where the team meets.", CreatedAt: at, UpdatedAt: at,
 	}
 	out.Body.Files = []fileItem{shownFile().item()}
-	return api.Examples{Response: out.Body}
+	return httpapi.Examples{Response: out.Body}
 }
 
 // feedExamples show an event as it is told.
-func feedExamples() api.Examples {
+func feedExamples() httpapi.Examples {
 	var out feedOutput
-	out.Body.Events = []event.Text{event.Shown(event.FileCreated, api.ExampleTime)}
-	return api.Examples{Response: out.Body}
+	out.Body.Events = []event.Text{event.Shown(event.FileCreated, httpapi.ExampleTime)}
+	return httpapi.Examples{Response: out.Body}
 }

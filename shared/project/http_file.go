@@ -6,7 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/project/path"
 )
 
@@ -15,55 +16,55 @@ const filesPath = projectPath + "/files"
 
 // registerFiles adds the endpoints of API.md §5.
 func (s *Service) registerFiles(h huma.API) {
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "readFiles", Method: http.MethodGet, Path: filesPath, Tag: tagFiles, Session: true,
 		Summary: "List the files, or read one",
 		Description: "Without path: the files by path, those only whose paths begin with prefix; with include=content always in pages, " +
 			"which then are as large as an answer may be. With path: that file and its content, now or in the version named, which takes a member of the workspace.",
-		Errors:   []*api.Error{api.ValidationError(api.InvalidQuery("path", path.Check("src/app.ts"))), ErrNotFound, errNoFile, ErrDenied},
+		Errors:   []*fault.Error{fault.Invalid(fault.Field("path", path.Check("src/app.ts"))), ErrNotFound, errNoFile, ErrDenied},
 		Also:     []int{http.StatusNotModified},
 		Examples: readExamples,
 	}, s.handleReadFiles)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "saveFile", Method: http.MethodPost, Path: filesPath, Tag: tagFiles, Session: true,
 		Summary: "Create or update a file",
 		Description: "Without a precondition the last writer wins. Content that the file has already is not written again, and is no event. " +
 			"CONFLICT: the path is a folder, or runs through a file.",
 		Status: http.StatusOK, Also: []int{http.StatusCreated},
-		Errors: append([]*api.Error{errBadPath, errIsFolder, errInsideFile}, changeErrors...), Text: []string{"content"}, Examples: func() api.Examples { return api.Examples{Response: shownFile().item()} },
+		Errors: append([]*fault.Error{errBadPath, errIsFolder, errInsideFile}, changeErrors...), Text: []string{"content"}, Examples: func() httpapi.Examples { return httpapi.Examples{Response: shownFile().item()} },
 	}, s.handleSaveFile)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "deleteFile", Method: http.MethodDelete, Path: filesPath, Tag: tagFiles, Session: true,
 		Summary: "Delete a file", Description: "The path is given in the query or in the body. Its versions are kept for 30 days.",
-		Errors:   append([]*api.Error{errBadPath, errNoFile}, meetErrors...),
-		Examples: func() api.Examples { return api.Examples{Response: fileDeleted} },
+		Errors:   append([]*fault.Error{errBadPath, errNoFile}, meetErrors...),
+		Examples: func() httpapi.Examples { return httpapi.Examples{Response: fileDeleted} },
 	}, s.handleDeleteFile)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "changeFiles", Method: http.MethodPost, Path: filesPath + "/batch", Tag: tagFiles, Session: true,
 		Summary: "Create, update, delete and rename files, all or nothing",
 		Description: "At most 20 operations, of which a rename counts as two, and 3 MiB of content. No path may be named twice. " +
 			"Whether a path is a file or a folder is judged by how things stand in the end. The error is that of the first operation that can't be done; its index is in the message.",
 		Errors: batchErrors(), Text: []string{"operations.*.content"}, Examples: batchExamples,
 	}, s.handleChangeFiles)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "fileHistory", Method: http.MethodGet, Path: filesPath + "/history", Tag: tagFiles, Session: true,
 		Summary: "The versions of a file",
 		Description: "Newest first, the current one included; kept for 30 days after they were replaced, also when the file is gone. " +
 			"A rename begins a new history at the new path. To restore a version, read it and save it.",
-		Errors: []*api.Error{api.ValidationError(api.InvalidQuery("path", "is required")), ErrNotFound, errNoFile, ErrDenied},
+		Errors: []*fault.Error{fault.Invalid(fault.Field("path", "is required")), ErrNotFound, errNoFile, ErrDenied},
 	}, s.handleFileHistory)
 }
 
 // meetErrors are what every change of files may be answered with, changeErrors those of a change that may add to them.
 var (
-	meetErrors   = []*api.Error{ErrNotFound, ErrDenied, api.ErrNotMatched, api.ErrRuledOut, errBusy}
-	changeErrors = append([]*api.Error{errManyFiles(DefaultQuotas()), errMuchStorage(DefaultQuotas())}, meetErrors...)
-	errBadPath   = api.ValidationError(api.Invalid("path", path.Check("src/app.ts")))
+	meetErrors   = []*fault.Error{ErrNotFound, ErrDenied, httpapi.ErrNotMatched, httpapi.ErrRuledOut, errBusy}
+	changeErrors = append([]*fault.Error{errManyFiles(DefaultQuotas()), errMuchStorage(DefaultQuotas())}, meetErrors...)
+	errBadPath   = fault.Invalid(fault.Field("path", path.Check("src/app.ts")))
 )
 
 type readFilesInput struct {
 	InProject
-	api.PageInput
+	httpapi.PageInput
 	Path        string `query:"path" doc:"Reads this file instead of listing" example:"/src/app.ts"`
 	Version     string `query:"version" doc:"Reads the file as it was in this version of its history" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Prefix      string `query:"prefix" doc:"Lists only the files whose paths begin so" example:"/src/"`
@@ -77,12 +78,12 @@ func (in *readFilesInput) Resolve(ctx huma.Context) []error {
 	query := u.Query()
 	if !query.Has("path") {
 		if in.Version != "" {
-			return []error{api.InvalidQuery("path", "is required with a version")}
+			return []error{fault.Field("path", "is required with a version")}
 		}
 		return nil
 	}
 	if rule := path.Check(in.Path); rule != "" {
-		return []error{api.InvalidQuery("path", rule)}
+		return []error{fault.Field("path", rule)}
 	}
 	return nil
 }
@@ -101,7 +102,7 @@ func (s *Service) handleReadFiles(ctx context.Context, in *readFilesInput) (*rea
 }
 
 func (s *Service) handleReadFile(ctx context.Context, in *readFilesInput) (*readFilesOutput, error) {
-	known, err := api.ParsePreconditions("", in.IfNoneMatch)
+	known, err := httpapi.ParsePreconditions("", in.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +122,7 @@ func (s *Service) handleReadFile(ctx context.Context, in *readFilesInput) (*read
 
 type saveFileInput struct {
 	InProject
-	api.ConditionInput
+	httpapi.ConditionInput
 	Body struct {
 		Path     string   `json:"path" doc:"At most 512 bytes: a leading slash, no empty, . or .. segment, no control character or backslash, NFC" example:"/src/app.ts"`
 		Content  string   `json:"content" doc:"At most 1 MiB, decoded" example:"export {}\n"`
@@ -146,7 +147,7 @@ func brokenRules(fields ...checked) []error {
 	var errs []error
 	for _, c := range fields {
 		if c.rule != "" {
-			errs = append(errs, api.Invalid(c.field, c.rule))
+			errs = append(errs, fault.Field(c.field, c.rule))
 		}
 	}
 	return errs
@@ -181,11 +182,11 @@ func (s *Service) handleSaveFile(ctx context.Context, in *saveFileInput) (*saveF
 	return out, nil
 }
 
-var fileDeleted = api.Done{Success: true, Message: "File deleted."}
+var fileDeleted = httpapi.Done{Success: true, Message: "File deleted."}
 
 type deleteFileInput struct {
 	InProject
-	api.ConditionInput
+	httpapi.ConditionInput
 	Path string `query:"path" doc:"The file's path, unless the body has it" example:"/src/app.ts"`
 	Body *struct {
 		Path string `json:"path,omitempty" doc:"The file's path, unless the query has it" example:"/src/app.ts"`
@@ -208,7 +209,7 @@ func (in *deleteFileInput) Resolve(ctx huma.Context) []error {
 		return brokenRules(checked{"path", "must be the same in the query and in the body"})
 	}
 	if rule := path.Check(in.Path); rule != "" {
-		return []error{api.InvalidQuery("path", rule)}
+		return []error{fault.Field("path", rule)}
 	}
 	return nil
 }

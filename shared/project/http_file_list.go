@@ -8,7 +8,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/project/path"
 )
 
@@ -53,14 +54,14 @@ func (*filesBody) Schema(r huma.Registry) *huma.Schema {
 
 type fileHistoryInput struct {
 	InProject
-	api.PageInput
+	httpapi.PageInput
 	Path string `query:"path" required:"true" doc:"The file's path" example:"/src/app.ts"`
 }
 
 // Resolve implements huma.Resolver.
 func (in *fileHistoryInput) Resolve(huma.Context) []error {
 	if rule := path.Check(in.Path); rule != "" {
-		return []error{api.InvalidQuery("path", rule)}
+		return []error{fault.Field("path", rule)}
 	}
 	return nil
 }

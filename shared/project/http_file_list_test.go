@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 )
 
 func TestFilesAreListed(t *testing.T) {
@@ -130,7 +130,7 @@ func TestForeignCursors(t *testing.T) {
 		d.files() + "/history?path=/a/0&cursor=" + cursor, d.files() + "/history?path=/a/1&cursor=" + versions,
 		other.files() + "/history?path=/a/0&cursor=" + versions,
 	} {
-		if a := d.Get(path).Want(t, http.StatusBadRequest, api.CodeValidationFailed); !strings.Contains(a.Text("error"), "cursor") {
+		if a := d.Get(path).Want(t, http.StatusBadRequest, fault.CodeValidationFailed); !strings.Contains(a.Text("error"), "cursor") {
 			t.Errorf("%s: %s", path, a.Raw)
 		}
 	}

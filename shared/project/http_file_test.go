@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 )
 
 func TestAFileIsSavedAndRead(t *testing.T) {
@@ -126,22 +126,22 @@ func TestPreconditionsOfWrites(t *testing.T) {
 	ifMatch := func(tag string) func(*http.Request) { return slicetest.Header("If-Match", tag) }
 	ifNone := slicetest.Header("If-None-Match", "*")
 
-	d.save("/a", "1", ifMatch("*")).Want(t, http.StatusPreconditionFailed, api.CodePreconditionFailed)
-	d.save("/a", "1", ifMatch(`"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`)).Want(t, http.StatusPreconditionFailed, api.CodePreconditionFailed)
+	d.save("/a", "1", ifMatch("*")).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	d.save("/a", "1", ifMatch(`"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
 	first := d.save("/a", "1", ifNone).Want(t, http.StatusCreated).Header.Get("ETag")
-	d.save("/a", "2", ifNone).Want(t, http.StatusPreconditionFailed, api.CodePreconditionFailed)
-	d.save("/a", "1", ifNone).Want(t, http.StatusPreconditionFailed, api.CodePreconditionFailed) // unchanged, and yet
+	d.save("/a", "2", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	d.save("/a", "1", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed) // unchanged, and yet
 	second := d.save("/a", "2", ifMatch(first)).Want(t, http.StatusOK).Header.Get("ETag")
-	d.save("/a", "3", ifMatch(first)).Want(t, http.StatusPreconditionFailed, api.CodePreconditionFailed)
-	d.save("/a", "2", ifMatch(first)).Want(t, http.StatusPreconditionFailed, api.CodePreconditionFailed)
-	d.save("/a", "3", ifMatch("W/"+second)).Want(t, http.StatusPreconditionFailed, api.CodePreconditionFailed)
+	d.save("/a", "3", ifMatch(first)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	d.save("/a", "2", ifMatch(first)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	d.save("/a", "3", ifMatch("W/"+second)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
 	third := d.save("/a", "3", ifMatch(first+", "+second)).Want(t, http.StatusOK).Header.Get("ETag")
 	d.save("/a", "3", ifMatch(third)).Want(t, http.StatusOK)
 
-	d.remove("/a", ifMatch(first)).Want(t, http.StatusPreconditionFailed, api.CodePreconditionFailed)
-	d.remove("/a", ifNone).Want(t, http.StatusPreconditionFailed, api.CodePreconditionFailed)
+	d.remove("/a", ifMatch(first)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	d.remove("/a", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
 	d.remove("/a", ifMatch(third)).Want(t, http.StatusOK)
-	d.remove("/a", ifMatch(third)).Want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.remove("/a", ifMatch(third)).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	if diff := cmp.Diff([]string{"file.created /a", "file.updated /a", "file.updated /a", "file.deleted /a"}, d.told()); diff != "" {
 		t.Error(diff)
 	}
@@ -165,7 +165,7 @@ func TestConditionalReads(t *testing.T) {
 	if a := d.read("/a", slicetest.Header("If-None-Match", tag)).Want(t, http.StatusOK); contentOf(t, a.Body) != "other" {
 		t.Error(a.Raw)
 	}
-	d.read("/b", slicetest.Header("If-None-Match", "*")).Want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.read("/b", slicetest.Header("If-None-Match", "*")).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 }
 
 func TestFilesAreDeleted(t *testing.T) {
@@ -179,13 +179,13 @@ func TestFilesAreDeleted(t *testing.T) {
 	if a.Body["success"] != true || a.Text("message") == "" || len(a.Body) != 2 {
 		t.Errorf("%s", a.Raw)
 	}
-	d.remove("/a").Want(t, http.StatusNotFound, api.CodeFileNotFound)
-	d.read("/a").Want(t, http.StatusNotFound, api.CodeFileNotFound)
+	d.remove("/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	d.read("/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	d.Do(http.MethodDelete, d.files(), object{"path": "/b"}).Want(t, http.StatusOK)
 	d.Do(http.MethodDelete, d.files()+"?path=/c", object{"path": "/c"}).Want(t, http.StatusOK)
-	d.Do(http.MethodDelete, d.files()+"?path=/c", object{"path": "/d#e?f"}).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
-	d.Do(http.MethodDelete, d.files(), nil).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
-	d.Do(http.MethodDelete, d.files(), object{}).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+	d.Do(http.MethodDelete, d.files()+"?path=/c", object{"path": "/d#e?f"}).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	d.Do(http.MethodDelete, d.files(), nil).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	d.Do(http.MethodDelete, d.files(), object{}).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	if diff := cmp.Diff([]any{"/d#e?f"}, d.paths()); diff != "" {
 		t.Error(diff)
 	}
@@ -199,15 +199,15 @@ func TestAPathIsAFileOrAFolder(t *testing.T) {
 	d := w.desk("ada")
 	d.save("/src/lib/x.ts", "x").Want(t, http.StatusCreated)
 	for _, path := range []string{"/src", "/src/lib", "/src/lib/x.ts/y", "/src/lib/x.ts/y/z"} {
-		d.save(path, "no").Want(t, http.StatusConflict, api.CodeConflict)
-		d.batch(object{"op": "create", "path": path, "content": ""}).Want(t, http.StatusConflict, api.CodeConflict)
+		d.save(path, "no").Want(t, http.StatusConflict, fault.CodeConflict)
+		d.batch(object{"op": "create", "path": path, "content": ""}).Want(t, http.StatusConflict, fault.CodeConflict)
 	}
 	for _, path := range []string{"/src/lib/x.tsx", "/src/li", "/src/lib2", "/sr", "/src/lib/x.t", "/src.ts", "/src-/a", "/src0"} {
 		d.save(path, "beside").Want(t, http.StatusCreated)
 	}
 	d.save("/other", "o").Want(t, http.StatusCreated)
 	for _, to := range []string{"/src", "/src/lib", "/src/lib/x.ts/deep"} {
-		d.batch(object{"op": "rename", "path": "/other", "to": to}).Want(t, http.StatusConflict, api.CodeConflict)
+		d.batch(object{"op": "rename", "path": "/other", "to": to}).Want(t, http.StatusConflict, fault.CodeConflict)
 	}
 	d.batch(object{"op": "rename", "path": "/other", "to": "/other/inner"}).Want(t, http.StatusOK)
 	d.batch(object{"op": "rename", "path": "/other/inner", "to": "/other"}).Want(t, http.StatusOK)

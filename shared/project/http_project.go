@@ -7,12 +7,13 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/sync/errgroup"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/workspace"
 )
 
 type projectListInput struct {
-	api.PageInput
+	httpapi.PageInput
 	WorkspaceID string     `query:"workspaceId" doc:"Only the projects of this workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Framework   string     `query:"framework" maxLength:"64" doc:"Only those with this framework, ignoring case" example:"react"`
 	Visibility  Visibility `query:"visibility" enum:"private,team,public" doc:"Only those with this visibility" example:"team"`
@@ -63,12 +64,12 @@ func broken(field string, value *string, check func(string) string) []error {
 		return nil
 	}
 	if rule := check(*value); rule != "" {
-		return []error{api.Invalid(field, rule)}
+		return []error{fault.Field(field, rule)}
 	}
 	return nil
 }
 
-var projectDeleted = api.Done{Success: true, Message: "Project deleted."}
+var projectDeleted = httpapi.Done{Success: true, Message: "Project deleted."}
 
 type projectOutput struct{ Body ProjectDetails }
 
@@ -82,39 +83,39 @@ type projectReadOutput struct {
 
 // registerProjects adds calls 7 to 11.
 func (s *Service) registerProjects(h huma.API) {
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "listProjects", Method: http.MethodGet, Path: projectsPath, Tag: tagProjects, Session: true,
 		Summary:     "The caller's projects in all their workspaces",
 		Description: "Last opened first; of those opened at the same moment the one created last. A private project is listed for its creator and for the workspace's admins and owners. Public projects of other workspaces are not listed.",
-		Errors:      []*api.Error{workspace.ErrNotFound},
+		Errors:      []*fault.Error{workspace.ErrNotFound},
 	}, s.handleList)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "createProject", Method: http.MethodPost, Path: projectsPath, Tag: tagProjects, Session: true, Status: http.StatusCreated,
 		Summary:     "Create a project",
 		Description: "For members of the workspace and above. The slug is made of the name; where another project of the workspace has it, a number is added. Lengths are counted in Unicode code points.",
-		Errors: []*api.Error{
-			api.ValidationError(api.Invalid("name", workspace.CheckName(" "))), workspace.ErrNotFound, ErrDenied,
-			errFullWorkspace(DefaultQuotas().Projects), api.ErrConflict,
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("name", workspace.CheckName(" "))), workspace.ErrNotFound, ErrDenied,
+			errFullWorkspace(DefaultQuotas().Projects), fault.ErrConflict,
 		},
 	}, s.handleCreate)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "readProject", Method: http.MethodGet, Path: projectPath, Tag: tagProjects, Session: true,
 		Summary:     "A project with its files",
 		Description: "For whoever sees the project; a public one is seen by every signed-in user. When a member of its workspace reads it, lastOpenedAt moves.",
-		Errors:      []*api.Error{ErrNotFound}, Examples: projectExamples,
+		Errors:      []*fault.Error{ErrNotFound}, Examples: projectExamples,
 	}, s.handleRead)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "updateProject", Method: http.MethodPut, Path: projectPath, Tag: tagProjects, Session: true,
 		Summary:     "Change a project's settings",
 		Description: "An absent field stays as it is. A request that changes nothing writes nothing and is no event.",
-		Errors:      []*api.Error{api.ValidationError(api.Invalid("name", workspace.CheckName(" "))), ErrNotFound, ErrDenied, api.ErrConflict},
+		Errors:      []*fault.Error{fault.Invalid(fault.Field("name", workspace.CheckName(" "))), ErrNotFound, ErrDenied, fault.ErrConflict},
 	}, s.handleUpdate)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "deleteProject", Method: http.MethodDelete, Path: projectPath, Tag: tagProjects, Session: true,
 		Summary:     "Delete a project for ever",
 		Description: "For its creator, as a member of the workspace, and for admins and owners. It is gone at once for every reader and writer; what it held is cleaned up in the background.",
-		Errors:      []*api.Error{ErrNotFound, ErrDenied, api.ErrConflict},
-		Examples:    func() api.Examples { return api.Examples{Response: projectDeleted} },
+		Errors:      []*fault.Error{ErrNotFound, ErrDenied, fault.ErrConflict},
+		Examples:    func() httpapi.Examples { return httpapi.Examples{Response: projectDeleted} },
 	}, s.handleDelete)
 }
 
@@ -168,9 +169,9 @@ func (s *Service) handleUpdate(ctx context.Context, in *projectSettingsInput) (*
 }
 
 func (s *Service) handleList(ctx context.Context, in *projectListInput) (*projectListOutput, error) {
-	userID := api.CallerFrom(ctx).UserID
+	userID := httpapi.CallerFrom(ctx).UserID
 	f := filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Q: in.Q}
-	scope := api.ListScope(ctx, "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
+	scope := httpapi.ListScope(ctx, "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
 	after, err := s.cursors.Open(ctx, scope, in.Cursor)
 	if err != nil {
 		return nil, err
@@ -185,7 +186,7 @@ func (s *Service) handleList(ctx context.Context, in *projectListInput) (*projec
 	for i, l := range all {
 		out.Body.Projects[i] = l.project.item(l.member.Name)
 	}
-	n := api.Fit(out.Body.Projects, in.Limit)
+	n := httpapi.Fit(out.Body.Projects, in.Limit)
 	if n < len(all) {
 		out.Body.Projects = out.Body.Projects[:n]
 		out.Body.NextCursor, err = s.cursors.Seal(ctx, scope, all[n-1].position())

@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"devplatform/shared/api"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/fault"
 	"devplatform/shared/id"
 	"devplatform/shared/workspace"
 )
@@ -120,7 +120,7 @@ func TestBadSettings(t *testing.T) {
 		{object{"name": " ", "framework": "\x01", "visibility": 7, "description": []int{}}, []string{"name", "framework", "visibility", "description"}},
 	} {
 		for method, path := range map[string]string{http.MethodPost: "/api/projects", http.MethodPut: project} {
-			a := ada.Do(method, path, tc.body).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+			a := ada.Do(method, path, tc.body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 			for _, field := range tc.fields {
 				if !strings.Contains(a.Text("error"), field+": ") {
 					t.Errorf("%s %v: %s does not name %s", method, tc.body, a.Raw, field)
@@ -128,7 +128,7 @@ func TestBadSettings(t *testing.T) {
 			}
 		}
 	}
-	if a := ada.Do(http.MethodPost, "/api/projects", object{}).Want(t, http.StatusBadRequest, api.CodeValidationFailed); !strings.Contains(a.Text("error"), "name: is required") {
+	if a := ada.Do(http.MethodPost, "/api/projects", object{}).Want(t, http.StatusBadRequest, fault.CodeValidationFailed); !strings.Contains(a.Text("error"), "name: is required") {
 		t.Error(a.Raw)
 	}
 	ada.Do(http.MethodPost, "/api/projects", object{
@@ -147,18 +147,18 @@ func TestWhereProjectsAreCreated(t *testing.T) {
 	create := func(workspaceID string) answer {
 		return bob.Do(http.MethodPost, "/api/projects", object{"name": "App", "workspaceId": workspaceID})
 	}
-	strange := create(w.ids.New(id.Workspace)).Want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+	strange := create(w.ids.New(id.Workspace)).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 	for _, other := range []string{team, "", "ws_", "prj_" + team[3:], strings.ToLower(team), ada.personal} {
-		if a := create(other).Want(t, http.StatusNotFound, api.CodeWorkspaceNotFound); a.Raw != strange.Raw {
+		if a := create(other).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound); a.Raw != strange.Raw {
 			t.Errorf("%q: %s tells more than %s", other, a.Raw, strange.Raw)
 		}
 	}
 	w.join(team, bob, workspace.Viewer)
-	create(team).Want(t, http.StatusForbidden, api.CodeAccessDenied)
+	create(team).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	w.join(team, bob, workspace.Member)
 	create(team).Want(t, http.StatusCreated)
 	w.leave(team, bob)
-	create(team).Want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+	create(team).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 
 	// Of two personal workspaces the default is one's own, also as a member of another.
 	w.join(ada.personal, bob, workspace.Owner)
@@ -317,7 +317,7 @@ func TestDelete(t *testing.T) {
 	if diff := cmp.Diff(wantTold, told); diff != "" {
 		t.Error(diff)
 	}
-	never := ada.Get(projectURL(w.ids.New(id.Project))).Want(t, http.StatusNotFound, api.CodeProjectNotFound)
+	never := ada.Get(projectURL(w.ids.New(id.Project))).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	for _, call := range projectCalls {
 		if a := call.do(ada, gone); a.Raw != never.Raw || a.Status != http.StatusNotFound {
 			t.Errorf("%s: %d %s", call.name, a.Status, a.Raw)
@@ -335,14 +335,14 @@ func TestQuotaOfProjects(t *testing.T) {
 	first := ada.project("", "One", Private)
 	ada.project("", "Two", Private)
 	create := func() answer { return ada.Do(http.MethodPost, "/api/projects", object{"name": "Two"}) }
-	a := create().Want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	a := create().Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 	if !strings.Contains(a.Text("error"), "2 projects") {
 		t.Errorf("%s does not name the quota", a.Raw)
 	}
 	ada.project(ada.workspace("Another"), "Three", Private)
 	ada.Do(http.MethodDelete, projectURL(first), nil).Want(t, http.StatusOK)
 	create().Want(t, http.StatusCreated)
-	create().Want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	create().Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 	if got := w.counted(ada.personal); got != 2 {
 		t.Errorf("counted %d", got)
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 	"devplatform/shared/workspace"
 )
 
@@ -125,7 +125,7 @@ type Operation struct {
 }
 
 // errBatch is the answer to a batch that another slice made and that no client could have sent.
-var errBatch = api.NewError(api.CodeValidationFailed, "These changes break a rule of files or batches.")
+var errBatch = fault.New(fault.CodeValidationFailed, "These changes break a rule of files or batches.")
 
 // Change does operations on a project's files for the caller, all or none, with an event for each file, as files/batch does.
 // Errors: VALIDATION_FAILED, for what no batch may be; PROJECT_NOT_FOUND, ACCESS_DENIED, FILE_NOT_FOUND, CONFLICT, PRECONDITION_FAILED,

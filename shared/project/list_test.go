@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 	"devplatform/shared/id"
 	"devplatform/shared/workspace"
 )
@@ -66,17 +66,17 @@ func TestList(t *testing.T) {
 	if diff := cmp.Diff([]any{mine, bobs, secret, shop}, ids(ada, "")); diff != "" {
 		t.Error(diff)
 	}
-	for query, code := range map[string]api.Code{
-		"?workspaceId=" + other:                   api.CodeWorkspaceNotFound,
-		"?workspaceId=" + w.ids.New(id.Workspace): api.CodeWorkspaceNotFound,
-		"?workspaceId=x":                          api.CodeWorkspaceNotFound,
-		"?visibility=secret":                      api.CodeValidationFailed,
-		"?limit=0":                                api.CodeValidationFailed,
-		"?limit=101":                              api.CodeValidationFailed,
-		"?limit=x":                                api.CodeValidationFailed,
-		"?cursor=x":                               api.CodeValidationFailed,
-		"?q=" + strings.Repeat("x", 101):          api.CodeValidationFailed,
-		"?framework=" + strings.Repeat("x", 65):   api.CodeValidationFailed,
+	for query, code := range map[string]fault.Code{
+		"?workspaceId=" + other:                   fault.CodeWorkspaceNotFound,
+		"?workspaceId=" + w.ids.New(id.Workspace): fault.CodeWorkspaceNotFound,
+		"?workspaceId=x":                          fault.CodeWorkspaceNotFound,
+		"?visibility=secret":                      fault.CodeValidationFailed,
+		"?limit=0":                                fault.CodeValidationFailed,
+		"?limit=101":                              fault.CodeValidationFailed,
+		"?limit=x":                                fault.CodeValidationFailed,
+		"?cursor=x":                               fault.CodeValidationFailed,
+		"?q=" + strings.Repeat("x", 101):          fault.CodeValidationFailed,
+		"?framework=" + strings.Repeat("x", 65):   fault.CodeValidationFailed,
 	} {
 		ada.Get("/api/projects"+query).Want(t, code.Status(), code)
 	}

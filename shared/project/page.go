@@ -3,7 +3,7 @@ package project
 import (
 	"context"
 
-	"devplatform/shared/api"
+	"devplatform/shared/httpapi"
 )
 
 // defaultLimit is how many entries a page of a log has if the request does not say (API.md §1).
@@ -24,11 +24,11 @@ func (p logPage) limit() int {
 }
 
 // doneOutput is the answer that has nothing to show.
-type doneOutput struct{ Body api.Done }
+type doneOutput struct{ Body httpapi.Done }
 
 // paged cuts entries, of which one more was read than a page has, to the page and makes the cursor behind its last.
 func paged[T any](ctx context.Context, s *Service, scope string, entries []T, limit int, position func(T) string) ([]T, string, error) {
-	n := api.Fit(entries, limit)
+	n := httpapi.Fit(entries, limit)
 	if n == len(entries) {
 		return entries, "", nil
 	}

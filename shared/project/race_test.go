@@ -13,9 +13,9 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/fault"
 	"devplatform/shared/workspace"
 )
 
@@ -174,20 +174,20 @@ func TestWhatChangesBetweenReadAndWrite(t *testing.T) {
 		mutation  string
 		meanwhile func()
 		status    int
-		code      api.Code
+		code      fault.Code
 	}{
-		{"update", deletion, http.StatusNotFound, api.CodeProjectNotFound},
-		{"rename", deletion, http.StatusNotFound, api.CodeProjectNotFound},
-		{"delete", deletion, http.StatusNotFound, api.CodeProjectNotFound},
-		{"comment", deletion, http.StatusNotFound, api.CodeProjectNotFound},
-		{"delete comment", deletion, http.StatusNotFound, api.CodeProjectNotFound},
+		{"update", deletion, http.StatusNotFound, fault.CodeProjectNotFound},
+		{"rename", deletion, http.StatusNotFound, fault.CodeProjectNotFound},
+		{"delete", deletion, http.StatusNotFound, fault.CodeProjectNotFound},
+		{"comment", deletion, http.StatusNotFound, fault.CodeProjectNotFound},
+		{"delete comment", deletion, http.StatusNotFound, fault.CodeProjectNotFound},
 		{"update", update, http.StatusOK, ""},
 		{"rename", update, http.StatusOK, ""},
 		{"rename", slugGoes, http.StatusOK, ""},
 		{"delete", update, http.StatusOK, ""},
 		{"comment", update, http.StatusCreated, ""},
 		{"comment", fileGoes, http.StatusCreated, ""},
-		{"delete comment", commentGoes, http.StatusNotFound, api.CodeCommentNotFound},
+		{"delete comment", commentGoes, http.StatusNotFound, fault.CodeCommentNotFound},
 	} {
 		project = ada.project("", "App", Team)
 		w.file(project, "/a.ts")
@@ -274,7 +274,7 @@ func TestEndlessConflicts(t *testing.T) {
 			continue
 		}
 		attempts.Store(0)
-		m.do(ada, project, "").Want(t, http.StatusConflict, api.CodeConflict)
+		m.do(ada, project, "").Want(t, http.StatusConflict, fault.CodeConflict)
 		if n := attempts.Load(); n != maxAttempts {
 			t.Errorf("%s: given up after %d attempts", m.name, n)
 		}

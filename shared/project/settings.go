@@ -6,16 +6,17 @@ import (
 	"fmt"
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/workspace"
 )
 
-func errFullWorkspace(quota int) *api.Error {
-	return api.NewError(api.CodeQuotaExceeded, fmt.Sprintf("The workspace has its %d projects. Delete one first.", quota))
+func errFullWorkspace(quota int) *fault.Error {
+	return fault.New(fault.CodeQuotaExceeded, fmt.Sprintf("The workspace has its %d projects. Delete one first.", quota))
 }
 
 // newProject is what a project is made of.
@@ -35,7 +36,7 @@ type settings struct {
 
 // create makes a project and takes the first slug that is free.
 func (s *Service) create(ctx context.Context, in newProject) (opened, error) {
-	caller := api.CallerFrom(ctx)
+	caller := httpapi.CallerFrom(ctx)
 	member, err := s.placeOf(ctx, caller.UserID, in.WorkspaceID)
 	if err != nil {
 		return opened{}, err
@@ -110,7 +111,7 @@ func (s *Service) anotherSlug(ctx context.Context, workspaceID, base string, att
 
 // update changes a project's settings. What is as asked for already is not written again and no event tells of it.
 func (s *Service) update(ctx context.Context, projectID string, in settings) (opened, error) {
-	caller := api.CallerFrom(ctx)
+	caller := httpapi.CallerFrom(ctx)
 	slug := "" // the one to take in place of the plain one, which was taken
 	for attempt := 1; ; attempt++ {
 		o, err := s.open(ctx, projectID, workspace.Write)
@@ -174,7 +175,7 @@ func (in settings) applied(p projectRecord, now time.Time) (projectRecord, []str
 
 // remove deletes a project: at once for every reader and writer. What it held is cleaned up behind the event.
 func (s *Service) remove(ctx context.Context, projectID string) error {
-	caller := api.CallerFrom(ctx)
+	caller := httpapi.CallerFrom(ctx)
 	for attempt := 1; ; attempt++ {
 		o, err := s.open(ctx, projectID, workspace.Read)
 		if err != nil {
@@ -214,7 +215,7 @@ func conflicting(err error) error {
 }
 
 // tell is the write of the event of a change to a project.
-func (s *Service) tell(kind event.Type, p projectRecord, caller api.Caller, changes []string, at time.Time) (db.Write, error) {
+func (s *Service) tell(kind event.Type, p projectRecord, caller httpapi.Caller, changes []string, at time.Time) (db.Write, error) {
 	return s.outbox.Add(event.Change{
 		Type: kind, WorkspaceID: p.WorkspaceID, ProjectID: p.ID,
 		Data: event.Data{

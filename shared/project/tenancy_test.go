@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 	"devplatform/shared/workspace"
 )
 
@@ -76,7 +76,7 @@ func TestTenancy(t *testing.T) {
 	creator, former := callers[4].browser, callers[1].browser
 	w.join(team, former, workspace.Admin)
 	w.leave(team, former)
-	never := owner.Get("/api/projects/prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK").Want(t, http.StatusNotFound, api.CodeProjectNotFound)
+	never := owner.Get("/api/projects/prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK").Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 
 	for _, visibility := range []Visibility{Private, Team, Public} {
 		for _, call := range projectCalls {
@@ -117,7 +117,7 @@ func TestTenancy(t *testing.T) {
 	}
 	nobody := w.browser("nobody")
 	for _, call := range projectCalls {
-		call.do(nobody, creator.project(team, "App", Public)).Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+		call.do(nobody, creator.project(team, "App", Public)).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 	}
 }
 
@@ -129,14 +129,14 @@ func TestStrangeIDs(t *testing.T) {
 	project := ada.project("", "App", Team)
 	for _, id := range []string{"x", "prj_", ada.userID, ada.personal, "PRJ_" + project[4:], project + "0", "%00", "prj_%23", "..%2Fx"} {
 		for _, call := range projectCalls {
-			if a := call.do(ada, id); a.Status != http.StatusNotFound || a.Text("code") != string(api.CodeProjectNotFound) {
-				if a.Text("code") != string(api.CodeRouteNotFound) {
+			if a := call.do(ada, id); a.Status != http.StatusNotFound || a.Text("code") != string(fault.CodeProjectNotFound) {
+				if a.Text("code") != string(fault.CodeRouteNotFound) {
 					t.Errorf("%s %q: %d %s", call.name, id, a.Status, a.Raw)
 				}
 			}
 		}
 	}
 	for _, id := range []string{"x", project, "cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"} {
-		ada.Do(http.MethodDelete, projectURL(project)+"/comments/"+id, nil).Want(t, http.StatusNotFound, api.CodeCommentNotFound)
+		ada.Do(http.MethodDelete, projectURL(project)+"/comments/"+id, nil).Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
 	}
 }

@@ -6,14 +6,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/workspace"
 )
 
 // administers says why the caller may not work on the webhooks of a workspace, or nil. Who is not in it learns nothing but unknown.
-func (s *Service) administers(ctx context.Context, workspaceID string, unknown *api.Error) error {
-	role, err := s.places.role(ctx, workspaceID, api.CallerFrom(ctx).UserID)
+func (s *Service) administers(ctx context.Context, workspaceID string, unknown *fault.Error) error {
+	role, err := s.places.role(ctx, workspaceID, httpapi.CallerFrom(ctx).UserID)
 	if err != nil {
 		return err
 	}
@@ -21,7 +22,7 @@ func (s *Service) administers(ctx context.Context, workspaceID string, unknown *
 }
 
 // decideAccess says why somebody with a role, "" for none, may not work on webhooks, or nil.
-func decideAccess(role workspace.Role, unknown *api.Error) error {
+func decideAccess(role workspace.Role, unknown *fault.Error) error {
 	switch {
 	case !role.May(workspace.Read):
 		return unknown
@@ -77,7 +78,7 @@ func (s *Service) settle(ctx context.Context, workspaceID, projectID *string) (s
 	case workspaceID != nil:
 		return *workspaceID, s.administers(ctx, *workspaceID, workspace.ErrNotFound)
 	}
-	all, err := s.places.memberships(ctx, api.CallerFrom(ctx).UserID)
+	all, err := s.places.memberships(ctx, httpapi.CallerFrom(ctx).UserID)
 	if err != nil {
 		return "", err
 	}
@@ -90,7 +91,7 @@ func (s *Service) settle(ctx context.Context, workspaceID, projectID *string) (s
 }
 
 func (s *Service) settleProject(ctx context.Context, workspaceID *string, projectID string) (string, error) {
-	caller := api.CallerFrom(ctx)
+	caller := httpapi.CallerFrom(ctx)
 	place, role, err := s.places.project(ctx, projectID, caller.UserID)
 	if errors.Is(err, db.ErrNotFound) {
 		return "", errNoProject
@@ -104,7 +105,7 @@ func (s *Service) settleProject(ctx context.Context, workspaceID *string, projec
 	case !role.May(workspace.ManageWebhooks):
 		return "", errDenied
 	case workspaceID != nil && *workspaceID != place.WorkspaceID:
-		return "", api.ValidationError(api.Invalid("workspaceId", "must be the project's workspace, or absent"))
+		return "", fault.Invalid(fault.Field("workspaceId", "must be the project's workspace, or absent"))
 	}
 	return place.WorkspaceID, nil
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 	"devplatform/shared/project"
 	"devplatform/shared/workspace"
 )
@@ -13,13 +13,13 @@ import (
 // outcome is a status and, of an error, its code.
 type outcome struct {
 	status int
-	code   api.Code
+	code   fault.Code
 }
 
 var (
-	denied    = outcome{http.StatusForbidden, api.CodeAccessDenied}
-	noProject = outcome{http.StatusNotFound, api.CodeProjectNotFound}
-	noHook    = outcome{http.StatusNotFound, api.CodeWebhookNotFound}
+	denied    = outcome{http.StatusForbidden, fault.CodeAccessDenied}
+	noProject = outcome{http.StatusNotFound, fault.CodeProjectNotFound}
+	noHook    = outcome{http.StatusNotFound, fault.CodeWebhookNotFound}
 	created   = outcome{status: http.StatusCreated}
 )
 
@@ -45,7 +45,7 @@ func TestRolesAndVisibilities(t *testing.T) {
 	for name, visibility := range visibilities {
 		projects[name] = s.project(team, string(visibility), owner)
 	}
-	noWorkspace := outcome{http.StatusNotFound, api.CodeWorkspaceNotFound}
+	noWorkspace := outcome{http.StatusNotFound, fault.CodeWorkspaceNotFound}
 	for _, tc := range []struct {
 		by        *visitor
 		workspace outcome
@@ -118,7 +118,7 @@ func TestRolesOnAWebhook(t *testing.T) {
 	path = owner.hook("/ok", object{"workspaceId": team})
 	for _, unknown := range []string{foreign.ID, d.ID, "dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "x"} { // d went with its webhook
 		for _, a := range []slicetest.Answer{owner.Get(path + "/deliveries/" + unknown), owner.Do("POST", path+"/deliveries/"+unknown+"/redeliver", nil)} {
-			a.Want(t, http.StatusNotFound, api.CodeDeliveryNotFound)
+			a.Want(t, http.StatusNotFound, fault.CodeDeliveryNotFound)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestARoleIsNeverRemembered(t *testing.T) {
 	team := s.workspace(map[*visitor]workspace.Role{ada: workspace.Admin, grace: workspace.Owner})
 	path := ada.hook("/ok", object{"workspaceId": team})
 	s.join(team, ada, workspace.Member)
-	ada.Do("PUT", path, object{"active": false}).Want(t, http.StatusForbidden, api.CodeAccessDenied)
+	ada.Do("PUT", path, object{"active": false}).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	if listed := ada.Get("/api/webhooks").Want(t, http.StatusOK); len(listed.List("webhooks")) != 0 {
 		t.Error(listed.Raw)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
 	"devplatform/shared/event"
+	"devplatform/shared/fault"
 )
 
 func TestTests(t *testing.T) {
@@ -50,7 +50,7 @@ func TestTests(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, wrong := range []any{object{"type": "file.*"}, object{"type": "*"}, object{"type": "lunch"}, object{"type": nil}, object{"type": 1}, "[]", "null", "{"} {
-		ada.Do("POST", path+"/test", wrong).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		ada.Do("POST", path+"/test", wrong).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 	if len(s.messages()) != 0 || s.receiver.Total() != 5 {
 		t.Errorf("%d requests", s.receiver.Total())
@@ -89,7 +89,7 @@ func TestLimits(t *testing.T) {
 				t.Fatalf("%s: %s", name, a.Raw)
 			}
 		}
-		a := call(ada).Want(t, http.StatusTooManyRequests, api.CodeRateLimited)
+		a := call(ada).Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
 		if got := a.Header.Get("Retry-After"); got != "40" {
 			t.Errorf("%s: Retry-After %s", name, got)
 		}

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/shared/api"
 	"devplatform/shared/event"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/webhook/sender"
 )
 
@@ -254,7 +254,7 @@ func (o *ordeal) shard(events []event.Record) {
 // round works on what can be seen, with messages that get lost and that come twice.
 func (o *ordeal) round() {
 	for {
-		var batches [][]api.QueueMessage
+		var batches [][]lambdafn.QueueMessage
 		for len(batches) < 4 {
 			messages := o.receive()
 			if len(messages) == 0 {
@@ -276,7 +276,7 @@ func (o *ordeal) round() {
 	}
 }
 
-func (o *ordeal) batch(messages []api.QueueMessage) {
+func (o *ordeal) batch(messages []lambdafn.QueueMessage) {
 	if o.chance("messages are lost", 0.05) {
 		for _, m := range messages {
 			o.remove(m)

@@ -8,10 +8,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/webhook/sender"
 	"devplatform/shared/webhook/signature"
@@ -22,8 +23,8 @@ const defaultLimit = 50
 
 // deliveries is a page of a webhook's log, newest first, with the cursor of the next page, "" if it is the last. A status, unless
 // it is "", names those that are wanted; such a page may be short of them, even empty, though the log goes on.
-func (s *Service) deliveries(ctx context.Context, webhookID string, status Status, page api.PageInput) (items []DeliveryItem, next string, err error) {
-	scope := api.ListScope(ctx, "deliveries", webhookID, string(status))
+func (s *Service) deliveries(ctx context.Context, webhookID string, status Status, page httpapi.PageInput) (items []DeliveryItem, next string, err error) {
+	scope := httpapi.ListScope(ctx, "deliveries", webhookID, string(status))
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err
@@ -45,7 +46,7 @@ func (s *Service) deliveries(ctx context.Context, webhookID string, status Statu
 	for i, d := range all {
 		items[i] = d.item(now)
 	}
-	if n := api.Fit(items, page.Limit); n < len(items) {
+	if n := httpapi.Fit(items, page.Limit); n < len(items) {
 		items, seen = items[:n], items[n-1].ID
 	}
 	if seen != "" {
@@ -101,7 +102,7 @@ func (s *Service) move(ctx context.Context, d Delivery, decide func(Delivery, ti
 			return stored, err == nil, err
 		}
 		if !patient(ctx, attempt) {
-			return d, false, api.ErrConflict.WithCause(err)
+			return d, false, fault.ErrConflict.WithCause(err)
 		}
 		if d, err = s.store.delivery(ctx, d.WebhookID, d.ID); err != nil {
 			return d, false, err
@@ -251,7 +252,7 @@ func (s *Service) test(ctx context.Context, webhookID string, kind event.Type) (
 
 // example is the delivery of an example of an event.
 func (s *Service) example(ctx context.Context, w Webhook, kind event.Type, now time.Time) (Delivery, error) {
-	caller := api.CallerFrom(ctx)
+	caller := httpapi.CallerFrom(ctx)
 	e := event.Record{ID: s.ids.New(id.Event), Type: kind}
 	var err error
 	e.Payload, err = event.Example(kind, event.Scene{

@@ -11,9 +11,9 @@ import (
 
 	"devplatform/infra/local/sqs/sqstest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 )
 
 func TestTheLogOfDeliveries(t *testing.T) {
@@ -76,7 +76,7 @@ func TestTheLogOfDeliveries(t *testing.T) {
 	if old := ada.Get(path+"/deliveries").Want(t, http.StatusOK); len(old.List("deliveries")) != 0 {
 		t.Error(old.Raw)
 	}
-	ada.Get(path+"/deliveries/"+idOf(want[0])).Want(t, http.StatusNotFound, api.CodeDeliveryNotFound)
+	ada.Get(path+"/deliveries/"+idOf(want[0])).Want(t, http.StatusNotFound, fault.CodeDeliveryNotFound)
 }
 
 func idOf(item any) string {
@@ -137,10 +137,10 @@ func TestPagesOfDeliveries(t *testing.T) {
 	for list, by := range map[string]*visitor{
 		path + "/deliveries?status=failed&cursor=": ada, ada.hook("/ok") + "/deliveries?cursor=": ada, grace.hook("/ok") + "/deliveries?cursor=": grace,
 	} {
-		by.Get(list+cursor).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		by.Get(list+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 	for _, wrong := range []string{"limit=0", "limit=101", "status=lost", "cursor=x"} {
-		ada.Get(path+"/deliveries?"+wrong).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		ada.Get(path+"/deliveries?"+wrong).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 }
 
@@ -277,5 +277,5 @@ func TestADeliveryThatExpiresDuringARedelivery(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	ada.Do("POST", path+"/deliveries/"+d.ID+"/redeliver", nil).Want(t, http.StatusNotFound, api.CodeDeliveryNotFound)
+	ada.Do("POST", path+"/deliveries/"+d.ID+"/redeliver", nil).Want(t, http.StatusNotFound, fault.CodeDeliveryNotFound)
 }

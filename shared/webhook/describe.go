@@ -5,8 +5,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
 	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
 )
 
 // sentHeaders are the headers of a delivery (API.md §7), as signature.Sign and the sender set them.
@@ -34,12 +34,12 @@ var meanings = map[string]string{
 func Describe(h huma.API) {
 	for _, name := range event.Examples() {
 		kind := event.Type(name)
-		api.DescribeWebhook[sentHeaders](h, api.Webhook{
+		httpapi.DescribeWebhook[sentHeaders](h, httpapi.Webhook{
 			Name: name, ID: "on" + inCamel(name), Tag: tag,
 			Summary:     "Sent on " + name,
 			Description: occasion(kind) + " Sent at least once and in no certain order; `id` is the same in every attempt and for every subscriber.",
 			Payload:     event.SchemaOf(h.OpenAPI().Components.Schemas, kind),
-			Example:     event.Shown(kind, api.ExampleTime),
+			Example:     event.Shown(kind, httpapi.ExampleTime),
 			Answers:     meanings,
 		})
 	}

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
 )
@@ -67,8 +67,8 @@ type parcel struct {
 }
 
 // Handle makes the deliveries of the events in a batch of the events table's stream, and answers with what became of each record.
-// Errors: api.ErrPoison, of one that makes no sense; storage's and the queue's, where trying again goes on where it broke off.
-func (f *Fanout) Handle(ctx context.Context, records []api.StreamRecord) []error {
+// Errors: lambdafn.ErrPoison, of one that makes no sense; storage's and the queue's, where trying again goes on where it broke off.
+func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []error {
 	errs := make([]error, len(records))
 	byWorkspace := map[string][]occurrence{}
 	for i, r := range records {
@@ -77,7 +77,7 @@ func (f *Fanout) Handle(ctx context.Context, records []api.StreamRecord) []error
 		}
 		o, err := readOccurrence(i, r)
 		if err != nil {
-			errs[i] = fmt.Errorf("%w: nobody was told: %w", api.ErrPoison, err)
+			errs[i] = fmt.Errorf("%w: nobody was told: %w", lambdafn.ErrPoison, err)
 			continue
 		}
 		byWorkspace[o.event.WorkspaceID] = append(byWorkspace[o.event.WorkspaceID], o)
@@ -89,7 +89,7 @@ func (f *Fanout) Handle(ctx context.Context, records []api.StreamRecord) []error
 	return errs
 }
 
-func readOccurrence(record int, r api.StreamRecord) (occurrence, error) {
+func readOccurrence(record int, r lambdafn.StreamRecord) (occurrence, error) {
 	happened, err := event.FromItem(r.NewImage)
 	if err != nil {
 		return occurrence{}, err
@@ -108,7 +108,7 @@ func readOccurrence(record int, r api.StreamRecord) (occurrence, error) {
 func (f *Fanout) plan(ctx context.Context, byWorkspace map[string][]occurrence, errs []error, told *tally) []parcel {
 	workspaces := slices.Sorted(maps.Keys(byWorkspace))
 	parts := make([][]parcel, len(workspaces))
-	for i, err := range api.Parallel(len(workspaces), fanoutReads, func(i int) error {
+	for i, err := range lambdafn.Parallel(len(workspaces), fanoutReads, func(i int) error {
 		webhooks, broken, err := f.store.readableWebhooks(ctx, workspaces[i])
 		if err != nil {
 			return err
@@ -163,7 +163,7 @@ func (w Webhook) wants(e event.Record, at time.Time) bool {
 // keep stores the deliveries that are not there yet, and answers with those that are now.
 func (f *Fanout) keep(ctx context.Context, parcels []parcel, errs []error, told *tally) []parcel {
 	kept := parcels[:0:0]
-	for i, err := range api.Parallel(len(parcels), fanoutWrites, func(i int) error {
+	for i, err := range lambdafn.Parallel(len(parcels), fanoutWrites, func(i int) error {
 		made, err := f.store.add(ctx, parcels[i].delivery)
 		if made {
 			told.count(metricMade)

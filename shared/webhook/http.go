@@ -8,12 +8,12 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
 )
 
-var tag = api.Tag{
+var tag = httpapi.Tag{
 	Name: "Webhooks",
 	Description: "Endpoints of yours that are told what happens in a workspace, each with the log of its deliveries. For the workspace's admins and owners. " +
 		"What is sent, and how it is signed, is described under the document's webhooks.",

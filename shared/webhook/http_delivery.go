@@ -7,9 +7,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/event"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/limit"
 )
 
@@ -65,7 +66,7 @@ func (sentPayload) Schema(huma.Registry) *huma.Schema {
 
 type deliveryListInput struct {
 	InWebhook
-	api.PageInput
+	httpapi.PageInput
 	Status Status `query:"status" enum:"pending,succeeded,failed" doc:"Only those that stand there" example:"failed"`
 }
 
@@ -110,7 +111,7 @@ type recoverInput struct {
 // Resolve implements huma.Resolver: the rule that a schema can't word.
 func (in *recoverInput) Resolve(huma.Context) []error {
 	if in.Body.Until != nil && in.Body.Until.Before(in.Body.Since) {
-		return []error{api.Invalid("until", "must not be before since")}
+		return []error{fault.Field("until", "must not be before since")}
 	}
 	return nil
 }
@@ -123,44 +124,44 @@ type recoverOutput struct {
 }
 
 var (
-	deliveryErrors = []*api.Error{errNoWebhook, errNoDelivery, errDenied}
+	deliveryErrors = []*fault.Error{errNoWebhook, errNoDelivery, errDenied}
 	// errOften is what too many tests, redeliveries and recoveries are answered with.
 	errOften = limit.ErrTooMany.WithHeader("Retry-After", "40")
 )
 
 // registerDeliveries adds the calls on deliveries.
 func (s *Service) registerDeliveries(h huma.API) {
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "listDeliveries", Method: http.MethodGet, Path: deliveriesPath, Tag: tag, Session: true,
 		Summary:     "A webhook's deliveries of the last 30 days",
 		Description: "Newest event first, 50 unless limit says otherwise. With status a request looks at some hundreds of deliveries: a page may have fewer than limit, or none, and nextCursor all the same.",
-		Errors:      []*api.Error{errNoWebhook, errDenied},
+		Errors:      []*fault.Error{errNoWebhook, errDenied},
 		Examples:    listDeliveriesExamples,
 	}, s.handleDeliveries)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "readDelivery", Method: http.MethodGet, Path: deliveryPath, Tag: tag, Session: true,
 		Summary: "A delivery with its payload", Description: "The payload is what every attempt sends, byte for byte.",
 		Errors:   deliveryErrors,
 		Examples: readDeliveryExamples,
 	}, s.handleDelivery)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "redeliver", Method: http.MethodPost, Path: deliveryPath + "/redeliver", Tag: tag, Session: true, Status: http.StatusAccepted,
 		Summary:     "Send a delivery again",
 		Description: "Whatever its status, and whether or not the webhook is active; if that fails and the webhook is active, it is tried again as a new delivery is. At most 10 a minute a webhook.",
-		Errors:      append([]*api.Error{api.ErrConflict, errOften}, deliveryErrors...),
+		Errors:      append([]*fault.Error{fault.ErrConflict, errOften}, deliveryErrors...),
 		Examples:    redeliverExamples,
 	}, s.handleRedeliver)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "recoverDeliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag, Session: true, Status: http.StatusAccepted,
 		Summary:     "Send again what failed in a span of time",
 		Description: "Every delivery whose event happened from since to until, and that has failed or waits after a failed attempt. Tests are left out. The webhook must be active, else 409. At most 10 a minute a webhook.",
-		Errors:      []*api.Error{api.ValidationError(api.Invalid("until", "must not be before since")), errNoWebhook, errDenied, errInactive, errOften},
+		Errors:      []*fault.Error{fault.Invalid(fault.Field("until", "must not be before since")), errNoWebhook, errDenied, errInactive, errOften},
 	}, s.handleRecover)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "testWebhook", Method: http.MethodPost, Path: webhookPath + "/test", Tag: tag, Session: true,
 		Summary:     "Send an example now",
 		Description: "Answers with the attempt, whatever came of it; it is not repeated. Works on webhooks that are not active, too. At most 10 a minute a webhook.",
-		Errors:      []*api.Error{errNoWebhook, errDenied, errOften},
+		Errors:      []*fault.Error{errNoWebhook, errDenied, errOften},
 		Examples:    testExamples,
 	}, s.handleTest)
 }

@@ -3,9 +3,9 @@ package webhook
 import (
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
 )
 
 // shownULID ends the ids of what the document shows.
@@ -13,7 +13,7 @@ const shownULID = "01K9ZQ3V7M8T5XW2ABCDEFGHJK"
 
 // shownWebhook is the webhook of the examples.
 func shownWebhook() Webhook {
-	at := clock.Stamp(api.ExampleTime)
+	at := clock.Stamp(httpapi.ExampleTime)
 	return Webhook{
 		ID: "wh_" + shownULID, WorkspaceID: "ws_" + shownULID, URL: "https://example.com/hooks", Events: []string{"project.*", "file.created"},
 		Description: "Tells the build server.", Active: true, CreatedAt: at, UpdatedAt: at,
@@ -23,17 +23,17 @@ func shownWebhook() Webhook {
 
 // shownDelivery is the delivery of the examples: one that succeeded at the second attempt.
 func shownDelivery() Delivery {
-	at := clock.Stamp(api.ExampleTime)
+	at := clock.Stamp(httpapi.ExampleTime)
 	return Delivery{
-		ID: "dlv_" + shownULID, EventID: "evt_" + shownULID, Type: event.FileCreated, Payload: event.Shown(event.FileCreated, api.ExampleTime),
+		ID: "dlv_" + shownULID, EventID: "evt_" + shownULID, Type: event.FileCreated, Payload: event.Shown(event.FileCreated, httpapi.ExampleTime),
 		Status: Succeeded, Attempts: []Attempt{
 			{At: at, StatusCode: 503, DurationMs: 41, Error: "status 503", Response: "busy"},
-			{At: clock.Stamp(api.ExampleTime.Add(5 * time.Second)), StatusCode: 200, DurationMs: 87, Response: "ok"},
+			{At: clock.Stamp(httpapi.ExampleTime.Add(5 * time.Second)), StatusCode: 200, DurationMs: 87, Response: "ok"},
 		},
 	}
 }
 
-func createExamples() api.Examples {
+func createExamples() httpapi.Examples {
 	var in newWebhookInput
 	w := shownWebhook()
 	in.Body.URL, in.Body.Description = w.URL, w.Description
@@ -41,48 +41,48 @@ func createExamples() api.Examples {
 		in.Body.Events = append(in.Body.Events, pattern(p))
 	}
 	w.Health = Health{}
-	return api.Examples{
+	return httpapi.Examples{
 		Request:  in.Body,
 		Response: WebhookWithSecret{w.item(), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="},
 	}
 }
 
-func listExamples() api.Examples {
+func listExamples() httpapi.Examples {
 	var out webhookListOutput
 	out.Body.Webhooks = []WebhookItem{shownWebhook().item()}
-	return api.Examples{Response: out.Body}
+	return httpapi.Examples{Response: out.Body}
 }
 
-func updateExamples() api.Examples {
+func updateExamples() httpapi.Examples {
 	var in webhookSettingsInput
 	w := shownWebhook()
-	w.Events, w.UpdatedAt = []string{event.Everything}, clock.Stamp(api.ExampleTime.Add(time.Hour))
+	w.Events, w.UpdatedAt = []string{event.Everything}, clock.Stamp(httpapi.ExampleTime.Add(time.Hour))
 	in.Body.Events, in.Body.Active = []pattern{event.Everything}, &w.Active
-	return api.Examples{Request: in.Body, Response: WebhookWithSecret{WebhookItem: w.item()}}
+	return httpapi.Examples{Request: in.Body, Response: WebhookWithSecret{WebhookItem: w.item()}}
 }
 
-func listDeliveriesExamples() api.Examples {
+func listDeliveriesExamples() httpapi.Examples {
 	var out deliveryListOutput
-	out.Body.Deliveries = []DeliveryItem{shownDelivery().item(api.ExampleTime)}
-	return api.Examples{Response: out.Body}
+	out.Body.Deliveries = []DeliveryItem{shownDelivery().item(httpapi.ExampleTime)}
+	return httpapi.Examples{Response: out.Body}
 }
 
-func readDeliveryExamples() api.Examples {
+func readDeliveryExamples() httpapi.Examples {
 	var out deliveryReadOutput
 	d := shownDelivery()
-	out.Body.DeliveryItem, out.Body.Payload = d.item(api.ExampleTime), sentPayload(d.Payload)
-	return api.Examples{Response: out.Body}
+	out.Body.DeliveryItem, out.Body.Payload = d.item(httpapi.ExampleTime), sentPayload(d.Payload)
+	return httpapi.Examples{Response: out.Body}
 }
 
 // redeliverExamples show a delivery whose new attempt is planned.
-func redeliverExamples() api.Examples {
-	d, at := shownDelivery(), clock.Stamp(api.ExampleTime.Add(time.Hour))
+func redeliverExamples() httpapi.Examples {
+	d, at := shownDelivery(), clock.Stamp(httpapi.ExampleTime.Add(time.Hour))
 	d.Status, d.NextAttemptAt = Pending, &at
-	return api.Examples{Response: d.item(api.ExampleTime)}
+	return httpapi.Examples{Response: d.item(httpapi.ExampleTime)}
 }
 
-func testExamples() api.Examples {
+func testExamples() httpapi.Examples {
 	var out testOutput
 	out.Body.AttemptItem, out.Body.DeliveryID = shownDelivery().Attempts[1].item(), "dlv_"+shownULID
-	return api.Examples{Response: out.Body}
+	return httpapi.Examples{Response: out.Body}
 }

@@ -20,11 +20,11 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/sqs/sqstest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook/sender"
@@ -83,7 +83,7 @@ func (s *site) serve(sdk *dynamodb.Client, queues *sqs.Client) {
 		Keys: s.keys, Cursors: db.NewCursors(s.keys), Sender: sender.New(sender.Options{AllowPrivate: s.private, Now: s.clock.Now}),
 		IDs: s.ids, Clock: s.clock.Now, Logger: logger, AllowPrivate: s.private,
 	})
-	s.server.Config.Handler = api.NewRouter(api.Config{
+	s.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
 		Name: "test", Version: "1", Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: s.crowd, Clock: s.clock.Now,
 	}, s.service.Register)
 }
@@ -116,7 +116,7 @@ func (s *site) user(name string) *visitor {
 	writes, err := workspace.Personal(s.projects, v.personal, v.userID, name, s.clock.Now())
 	s.must(err)
 	s.must(s.client.Transact(s.t.Context(), writes...))
-	s.crowd.Add(api.Caller{UserID: v.userID, Username: name, Email: name + "@example.com", CreatedAt: s.clock.Now()})
+	s.crowd.Add(httpapi.Caller{UserID: v.userID, Username: name, Email: name + "@example.com", CreatedAt: s.clock.Now()})
 	return v
 }
 

@@ -6,7 +6,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/webhook/sender"
 	"devplatform/shared/workspace"
 )
 
@@ -48,7 +50,7 @@ type webhookSettingsInput struct {
 func (in *webhookSettingsInput) Resolve(huma.Context) []error { return malformed(in.Body.URL) }
 
 type webhookListInput struct {
-	api.PageInput
+	httpapi.PageInput
 	WorkspaceID string `query:"workspaceId" doc:"Only the webhooks of this workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
@@ -61,44 +63,44 @@ type webhookListOutput struct {
 
 type webhookOutput struct{ Body WebhookWithSecret }
 
-type doneOutput struct{ Body api.Done }
+type doneOutput struct{ Body httpapi.Done }
 
 var (
-	webhookDeleted = api.Done{Success: true, Message: "Webhook deleted."}
-	errBadURL      = api.ValidationError(checkURL("http://example.com/hooks", false))
+	webhookDeleted = httpapi.Done{Success: true, Message: "Webhook deleted."}
+	errBadURL      = fault.Invalid(fault.Field("url", sender.CheckURL("http://example.com/hooks", false).Error()))
 )
 
 // registerWebhooks adds calls 19 to 22.
 func (s *Service) registerWebhooks(h huma.API) {
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "createWebhook", Method: http.MethodPost, Path: webhooksPath, Tag: tag, Session: true, Status: http.StatusCreated,
 		Summary:     "Subscribe to events",
 		Description: "For admins and owners of the workspace, which has at most 20 webhooks. Workspace and project are settled for good. Events that happened before are not delivered.",
-		Errors: []*api.Error{
-			errBadURL, workspace.ErrNotFound, errNoProject, errDenied, errFull(maxWebhooks), api.ErrConflict,
+		Errors: []*fault.Error{
+			errBadURL, workspace.ErrNotFound, errNoProject, errDenied, errFull(maxWebhooks), fault.ErrConflict,
 		},
 		Examples: createExamples,
 	}, s.handleCreate)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "listWebhooks", Method: http.MethodGet, Path: webhooksPath, Tag: tag, Session: true,
 		Summary:     "The webhooks of every workspace that the caller administers",
 		Description: "With workspaceId, members of that workspace below admin are denied.",
-		Errors:      []*api.Error{workspace.ErrNotFound, errDenied},
+		Errors:      []*fault.Error{workspace.ErrNotFound, errDenied},
 		Examples:    listExamples,
 	}, s.handleList)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "updateWebhook", Method: http.MethodPut, Path: webhookPath, Tag: tag, Session: true,
 		Summary:     "Change a webhook's settings",
 		Description: "An absent field stays as it is. Another url, or a return to active, forgets what was known of the endpoint's health. A new secret leaves the one before valid for 24 hours: until then both sign the Standard Webhooks header.",
-		Errors:      []*api.Error{errBadURL, errNoWebhook, errDenied, api.ErrConflict},
+		Errors:      []*fault.Error{errBadURL, errNoWebhook, errDenied, fault.ErrConflict},
 		Examples:    updateExamples,
 	}, s.handleUpdate)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "deleteWebhook", Method: http.MethodDelete, Path: webhookPath, Tag: tag, Session: true,
 		Summary:     "Delete a webhook for ever",
 		Description: "Its deliveries go with it, and nothing more is sent; an attempt that is under way may still arrive.",
-		Errors:      []*api.Error{errNoWebhook, errDenied, api.ErrConflict},
-		Examples:    func() api.Examples { return api.Examples{Response: webhookDeleted} },
+		Errors:      []*fault.Error{errNoWebhook, errDenied, fault.ErrConflict},
+		Examples:    func() httpapi.Examples { return httpapi.Examples{Response: webhookDeleted} },
 	}, s.handleDelete)
 }
 

@@ -11,10 +11,10 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/fault"
 	"devplatform/shared/workspace"
 )
 
@@ -53,7 +53,7 @@ func TestTheStoryOfAWebhook(t *testing.T) {
 		t.Errorf("deleted: %s", done.Raw)
 	}
 	for _, a := range []slicetest.Answer{ada.Do("DELETE", path, nil), ada.Do("PUT", path, object{}), ada.Get(path + "/deliveries")} {
-		a.Want(t, http.StatusNotFound, api.CodeWebhookNotFound)
+		a.Want(t, http.StatusNotFound, fault.CodeWebhookNotFound)
 	}
 	if left := s.dump(); strings.Contains(left, "WEBHOOK#") || !strings.Contains(left, `"n":0`) {
 		t.Errorf("left is %s", left)
@@ -114,7 +114,7 @@ func TestWhatAWebhookMayBe(t *testing.T) {
 			}
 			continue
 		}
-		a.Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		a.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 		for _, field := range tc.wrong {
 			if !strings.Contains("; "+a.Text("error"), "; "+field+": ") {
 				t.Errorf("%s: %s is not named in %q", name, field, a.Text("error"))
@@ -137,7 +137,7 @@ func TestOnlyTheLocalPlatformTakesPlainHTTP(t *testing.T) {
 		ada.Do("POST", "/api/webhooks", object{"url": s.receiver.URL("/ok"), "events": []string{"*"}}),
 		ada.Do("PUT", path, object{"url": "http://example.com/"}),
 	} {
-		a.Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		a.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 		if !strings.Contains(a.Text("error"), "url: must be an absolute https URL") {
 			t.Error(a.Raw)
 		}
@@ -237,7 +237,7 @@ func TestAChangeMeetsOthers(t *testing.T) {
 		t.Error(a.Raw)
 	}
 	wire.Before("UpdateItem", func() { ada.Do("DELETE", path, nil).Want(t, http.StatusOK) })
-	ada.Do("PUT", path, object{"description": "newer"}).Want(t, http.StatusNotFound, api.CodeWebhookNotFound)
+	ada.Do("PUT", path, object{"description": "newer"}).Want(t, http.StatusNotFound, fault.CodeWebhookNotFound)
 	if left := s.dump(); strings.Contains(left, "newer") {
 		t.Errorf("left is %s", left)
 	}
@@ -285,7 +285,7 @@ func TestQuota(t *testing.T) {
 	if diff := cmp.Diff(map[int]int{http.StatusCreated: maxWebhooks, http.StatusPaymentRequired: 5}, slicetest.Statuses(answers)); diff != "" {
 		t.Fatal(diff)
 	}
-	full := create(0).Want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	full := create(0).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 	if !strings.Contains(full.Text("error"), "20 webhooks") {
 		t.Error(full.Raw)
 	}
@@ -330,7 +330,7 @@ func TestADeletedProjectGetsNoWebhook(t *testing.T) {
 		}
 	})
 	ada.Do("POST", "/api/webhooks", object{"url": "https://example.com/", "events": []string{"*"}, "projectId": project}).
-		Want(t, http.StatusNotFound, api.CodeProjectNotFound)
+		Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	if left := s.dump(); left != "map[]" {
 		t.Errorf("left is %s", left)
 	}
@@ -368,9 +368,9 @@ func TestListsOfWebhooks(t *testing.T) {
 	if diff := cmp.Diff([]string{want[0], want[2], want[4]}, only.Texts("webhooks", "id")); diff != "" || only.Calls != 3 {
 		t.Error(diff, only.Calls)
 	}
-	ada.Get("/api/webhooks?workspaceId="+views).Want(t, http.StatusForbidden, api.CodeAccessDenied)
+	ada.Get("/api/webhooks?workspaceId="+views).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	for _, unknown := range []string{outside, "ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "team"} {
-		ada.Get("/api/webhooks?workspaceId="+unknown).Want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+		ada.Get("/api/webhooks?workspaceId="+unknown).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 	}
 	var paged []string
 	cursor := ""
@@ -381,8 +381,8 @@ func TestListsOfWebhooks(t *testing.T) {
 			break
 		}
 		cursor = "&cursor=" + page.Text("nextCursor")
-		grace.Get("/api/webhooks?limit=2"+cursor).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
-		ada.Get("/api/webhooks?workspaceId="+administers+cursor).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		grace.Get("/api/webhooks?limit=2"+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		ada.Get("/api/webhooks?workspaceId="+administers+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 	if diff := cmp.Diff(want, paged); diff != "" {
 		t.Error(diff)

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"devplatform/shared/api"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/workspace"
 )
 
@@ -16,8 +16,8 @@ const maxQueries = 16
 
 // list is a page of the webhooks that the caller administers, in the order in which they were made, with the cursor of the next
 // page, "" if it is the last. One query a workspace, beside each other; workspaceID, unless it is "", names one.
-func (s *Service) list(ctx context.Context, workspaceID string, page api.PageInput) ([]WebhookItem, string, error) {
-	scope := api.ListScope(ctx, "webhooks", workspaceID)
+func (s *Service) list(ctx context.Context, workspaceID string, page httpapi.PageInput) ([]WebhookItem, string, error) {
+	scope := httpapi.ListScope(ctx, "webhooks", workspaceID)
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err
@@ -37,7 +37,7 @@ func (s *Service) list(ctx context.Context, workspaceID string, page api.PageInp
 			items = append(items, w.item())
 		}
 	}
-	n := api.Fit(items, page.Limit)
+	n := httpapi.Fit(items, page.Limit)
 	if n == len(items) {
 		return items, "", nil
 	}
@@ -50,7 +50,7 @@ func (s *Service) administered(ctx context.Context, workspaceID string) ([]strin
 	if workspaceID != "" {
 		return []string{workspaceID}, s.administers(ctx, workspaceID, workspace.ErrNotFound)
 	}
-	members, err := s.places.memberships(ctx, api.CallerFrom(ctx).UserID)
+	members, err := s.places.memberships(ctx, httpapi.CallerFrom(ctx).UserID)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/shared/api"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/webhook/sender"
 )
 
@@ -33,7 +33,7 @@ func TestARedeliveryDuringAnAttempt(t *testing.T) {
 	}
 	errs := p.worker.Handle(t.Context(), p.receive())
 	d := p.only()
-	if !errors.Is(errs[0], api.ErrLater) {
+	if !errors.Is(errs[0], lambdafn.ErrLater) {
 		t.Errorf("its message does not come again: %v", errs)
 	}
 	if d.Status != Pending || d.Manual != 1 || len(d.Attempts) != 1 || d.Attempts[0].StatusCode != 200 {
@@ -103,7 +103,7 @@ func TestAClaimThatLoses(t *testing.T) {
 			}
 			message := p.receive()
 			errs := p.worker.Handle(t.Context(), message)
-			if n := p.receiver.Total(); n != requests || errors.Is(errs[0], api.ErrLater) != (requests == 0) {
+			if n := p.receiver.Total(); n != requests || errors.Is(errs[0], lambdafn.ErrLater) != (requests == 0) {
 				t.Errorf("%d requests, %v", n, errs)
 			}
 			p.advance(time.Second)

@@ -12,10 +12,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/shared/api"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/webhook/sender"
 )
 
@@ -185,7 +185,7 @@ func TestGoneButMovedMeanwhile(t *testing.T) {
 		return result
 	}
 	errs := p.worker.Handle(t.Context(), p.receive())
-	if d := p.only(); !errors.Is(errs[0], api.ErrLater) || d.Status != Pending || d.NextAttemptAt.Time().Sub(p.now()) > 6*time.Second {
+	if d := p.only(); !errors.Is(errs[0], lambdafn.ErrLater) || d.Status != Pending || d.NextAttemptAt.Time().Sub(p.now()) > 6*time.Second {
 		t.Errorf("%v, delivery: %+v", errs, d)
 	}
 	p.run()
@@ -238,7 +238,7 @@ func TestASuccessAmongTheLastFailures(t *testing.T) {
 		return send(ctx, r)
 	}
 	errs := p.worker.Handle(t.Context(), p.receive())
-	if got := p.hook(w); !errors.Is(errs[0], api.ErrLater) || !got.Active || got.FailingSince == nil || !got.FailingSince.Time().Equal(p.now()) {
+	if got := p.hook(w); !errors.Is(errs[0], lambdafn.ErrLater) || !got.Active || got.FailingSince == nil || !got.FailingSince.Time().Equal(p.now()) {
 		t.Errorf("%v, webhook: %+v", errs, got)
 	}
 	p.run()
@@ -264,7 +264,7 @@ func TestTheTimeOfAnEvent(t *testing.T) {
 	}
 	for _, payload := range []event.Text{`{}`, `{"timestamp":null}`, `{"timestamp":"yesterday"}`, `{"timestamp":1}`, `null`, `{`} {
 		broken := stream(t, p.happens(workspaceID, func(e *event.Record) { e.Payload = payload }))
-		if errs := p.fanout.Handle(t.Context(), broken); !errors.Is(errs[0], api.ErrPoison) {
+		if errs := p.fanout.Handle(t.Context(), broken); !errors.Is(errs[0], lambdafn.ErrPoison) {
 			t.Errorf("%s: %v", payload, errs)
 		}
 	}
@@ -332,7 +332,7 @@ func TestPoison(t *testing.T) {
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
 	p.told(p.happens(workspaceID))
 	good := p.receive()
-	batch := append([]api.QueueMessage{{ID: "m1", Body: "what?"}, {ID: "m2", Body: `{"deliveryId":"dlv_1"}`}}, good...)
+	batch := append([]lambdafn.QueueMessage{{ID: "m1", Body: "what?"}, {ID: "m2", Body: `{"deliveryId":"dlv_1"}`}}, good...)
 	for i, err := range p.worker.Handle(t.Context(), batch) {
 		if err != nil {
 			t.Errorf("message %d: %v", i, err)

@@ -22,11 +22,11 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/sqs/sqstest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook/sender"
@@ -178,15 +178,15 @@ func (p *pipeline) happens(workspaceID string, change ...func(*event.Record)) ev
 }
 
 // stream are the events' records.
-func stream(t *testing.T, happened ...event.Record) []api.StreamRecord {
+func stream(t *testing.T, happened ...event.Record) []lambdafn.StreamRecord {
 	t.Helper()
-	records := make([]api.StreamRecord, len(happened))
+	records := make([]lambdafn.StreamRecord, len(happened))
 	for i, e := range happened {
 		item, err := db.Encode(e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		records[i] = api.StreamRecord{SequenceNumber: fmt.Sprint(i + 1), EventName: "INSERT", NewImage: item}
+		records[i] = lambdafn.StreamRecord{SequenceNumber: fmt.Sprint(i + 1), EventName: "INSERT", NewImage: item}
 	}
 	return records
 }
@@ -202,7 +202,7 @@ func (p *pipeline) told(happened ...event.Record) {
 }
 
 // receive takes up to ten messages that can be seen now.
-func (p *pipeline) receive() []api.QueueMessage {
+func (p *pipeline) receive() []lambdafn.QueueMessage {
 	p.t.Helper()
 	out, err := p.queues.ReceiveMessage(p.t.Context(), &sqs.ReceiveMessageInput{
 		QueueUrl: &p.deliveries, MaxNumberOfMessages: 10,
@@ -211,14 +211,14 @@ func (p *pipeline) receive() []api.QueueMessage {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	messages := make([]api.QueueMessage, len(out.Messages))
+	messages := make([]lambdafn.QueueMessage, len(out.Messages))
 	for i, m := range out.Messages {
-		messages[i] = api.QueueMessage{ID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Group: m.Attributes["MessageGroupId"]}
+		messages[i] = lambdafn.QueueMessage{ID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Group: m.Attributes["MessageGroupId"]}
 	}
 	return messages
 }
 
-func (p *pipeline) remove(m api.QueueMessage) {
+func (p *pipeline) remove(m lambdafn.QueueMessage) {
 	p.t.Helper()
 	if _, err := p.queues.DeleteMessage(p.t.Context(), &sqs.DeleteMessageInput{QueueUrl: &p.deliveries, ReceiptHandle: &m.ReceiptHandle}); err != nil {
 		p.t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 	"devplatform/shared/id"
 )
 
@@ -73,13 +73,13 @@ func TestRecover(t *testing.T) {
 		"until": object{"since": times[1], "until": times[0]}, "since": object{"since": "yesterday"}, "body": "",
 		"until: must": object{"since": times[1], "until": nil},
 	} {
-		wrong := ada.Do("POST", path+"/recover", body).Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		wrong := ada.Do("POST", path+"/recover", body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 		if !strings.HasPrefix(wrong.Text("error"), field) {
 			t.Errorf("%s: %s", field, wrong.Raw)
 		}
 	}
 	ada.Do("PUT", path, object{"active": false}).Want(t, http.StatusOK)
-	ada.Do("POST", path+"/recover", object{"since": noon}).Want(t, http.StatusConflict, api.CodeConflict)
+	ada.Do("POST", path+"/recover", object{"since": noon}).Want(t, http.StatusConflict, fault.CodeConflict)
 }
 
 // Recoveries that meet share the work: what fails once is sent once.

@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
 )
@@ -64,7 +64,7 @@ func (j *RetryJob) Run(ctx context.Context) error {
 	var told tally
 	told.add(metricDue, metric.Count, 0)
 	told.highest(metricOldest, metric.Seconds, 0)
-	errs := api.Parallel(db.DueShards, db.DueShards, func(shard int) error { return j.shard(ctx, begin, shard, &told) })
+	errs := lambdafn.Parallel(db.DueShards, db.DueShards, func(shard int) error { return j.shard(ctx, begin, shard, &told) })
 	j.metrics.Put(ctx, told.all()...)
 	return errors.Join(errs...)
 }
@@ -93,7 +93,7 @@ func (j *RetryJob) shard(ctx, begin context.Context, shard int, told *tally) err
 // page wakes and sends some deliveries.
 func (j *RetryJob) page(ctx context.Context, page []due, now time.Time, told *tally) error {
 	messages := make([]*queue.Message, len(page))
-	errs := api.Parallel(len(page), dueWrites, func(i int) (err error) {
+	errs := lambdafn.Parallel(len(page), dueWrites, func(i int) (err error) {
 		told.highest(metricOldest, metric.Seconds, now.Sub(page[i].at).Seconds())
 		messages[i], err = j.wake(ctx, page[i], now, told)
 		return err

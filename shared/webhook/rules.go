@@ -5,23 +5,21 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
+	"devplatform/shared/fault"
 	"devplatform/shared/webhook/sender"
 )
 
 var (
-	errNoWebhook  = api.NewError(api.CodeWebhookNotFound, "There is no such webhook.")
-	errNoDelivery = api.NewError(api.CodeDeliveryNotFound, "There is no such delivery.")
-	errNoProject  = api.NewError(api.CodeProjectNotFound, "There is no such project.")
-	errDenied     = api.NewError(api.CodeAccessDenied, "Webhooks are for the admins and owners of a workspace.")
-	errInactive   = api.NewError(api.CodeConflict, "The webhook is not active. Activate it first: what failed is sent again then.")
+	errNoWebhook  = fault.New(fault.CodeWebhookNotFound, "There is no such webhook.")
+	errNoDelivery = fault.New(fault.CodeDeliveryNotFound, "There is no such delivery.")
+	errNoProject  = fault.New(fault.CodeProjectNotFound, "There is no such project.")
+	errDenied     = fault.New(fault.CodeAccessDenied, "Webhooks are for the admins and owners of a workspace.")
+	errInactive   = fault.New(fault.CodeConflict, "The webhook is not active. Activate it first: what failed is sent again then.")
 )
 
-func errFull(quota int) *api.Error {
-	return api.NewError(api.CodeQuotaExceeded, "The workspace has its "+strconv.Itoa(quota)+" webhooks. Delete one first.")
+func errFull(quota int) *fault.Error {
+	return fault.New(fault.CodeQuotaExceeded, "The workspace has its "+strconv.Itoa(quota)+" webhooks. Delete one first.")
 }
 
 // settings are what of a webhook its owners can change, its secret apart; nil stays as it is.
@@ -67,10 +65,10 @@ func (w Webhook) revised(now time.Time) Webhook {
 	return w
 }
 
-// checkURL says what is wrong with a url; nil, if nothing is.
-func checkURL(url string, allowPrivate bool) *huma.ErrorDetail {
+// checkURL returns a VALIDATION_FAILED error if the service may not deliver to the URL.
+func checkURL(url string, allowPrivate bool) error {
 	if err := sender.CheckURL(url, allowPrivate); err != nil {
-		return api.Invalid("url", err.Error())
+		return fault.Invalid(fault.Field("url", err.Error()))
 	}
 	return nil
 }

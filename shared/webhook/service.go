@@ -8,11 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/limit"
 	"devplatform/shared/queue"
@@ -37,7 +38,7 @@ type Deps struct {
 }
 
 // Service is the endpoints of API.md §7: webhooks, and what can be seen and asked of their deliveries. Its methods answer with
-// *api.Error or an error of storage's classes. It is safe for concurrent use.
+// *fault.Error or an error of storage's classes. It is safe for concurrent use.
 type Service struct {
 	store        store
 	places       places
@@ -81,8 +82,8 @@ type newWebhook struct {
 
 // create makes a webhook. Its secret is answered, too, if it was made here, "" if not.
 func (s *Service) create(ctx context.Context, in newWebhook) (w Webhook, made string, err error) {
-	if wrong := checkURL(in.URL, s.allowPrivate); wrong != nil {
-		return w, "", api.ValidationError(wrong)
+	if err := checkURL(in.URL, s.allowPrivate); err != nil {
+		return w, "", err
 	}
 	workspaceID, err := s.settle(ctx, in.WorkspaceID, in.ProjectID)
 	if err != nil {
@@ -91,7 +92,7 @@ func (s *Service) create(ctx context.Context, in newWebhook) (w Webhook, made st
 	at := clock.Stamp(s.now())
 	w = Webhook{
 		ID: s.ids.New(id.Webhook), WorkspaceID: workspaceID, URL: in.URL, Events: in.Events, Description: in.Description,
-		Active: in.Active, CreatedBy: api.CallerFrom(ctx).UserID, CreatedAt: at, UpdatedAt: at, Revision: 1, Generation: 1,
+		Active: in.Active, CreatedBy: httpapi.CallerFrom(ctx).UserID, CreatedAt: at, UpdatedAt: at, Revision: 1, Generation: 1,
 	}
 	if in.ProjectID != nil {
 		w.ProjectID = *in.ProjectID
@@ -125,8 +126,8 @@ func secretOr(sent *string) (secret, made string, err error) {
 // update changes what a webhook's owners can change; secret as applySecret says. What is as asked for already is not written again.
 func (s *Service) update(ctx context.Context, webhookID string, in settings, secret secretText) (w Webhook, made string, err error) {
 	if in.URL != nil {
-		if wrong := checkURL(*in.URL, s.allowPrivate); wrong != nil {
-			return w, "", api.ValidationError(wrong)
+		if err := checkURL(*in.URL, s.allowPrivate); err != nil {
+			return w, "", err
 		}
 	}
 	text := ""
@@ -158,7 +159,7 @@ func (s *Service) update(ctx context.Context, webhookID string, in settings, sec
 		case !errors.Is(err, errRevised):
 			return w, "", err
 		case !patient(ctx, attempt):
-			return w, "", api.ErrConflict.WithCause(err)
+			return w, "", fault.ErrConflict.WithCause(err)
 		}
 	}
 }

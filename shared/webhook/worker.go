@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook/sender"
@@ -73,7 +73,7 @@ const attemptTime = 17 * time.Second
 
 // job is a message and what it is about.
 type job struct {
-	message api.QueueMessage
+	message lambdafn.QueueMessage
 	target  target
 	batch   *batch
 }
@@ -85,9 +85,9 @@ type batch struct {
 	tally  tally
 }
 
-// Handle works on the messages of one invocation, all at once, and answers with what became of each. Errors: api.ErrLater, of a
+// Handle works on the messages of one invocation, all at once, and answers with what became of each. Errors: lambdafn.ErrLater, of a
 // message that comes again when the next attempt is due; storage's and the secrets', where another try may help.
-func (w *Worker) Handle(ctx context.Context, messages []api.QueueMessage) []error {
+func (w *Worker) Handle(ctx context.Context, messages []lambdafn.QueueMessage) []error {
 	errs := make([]error, len(messages))
 	var parsed []message
 	var places []int
@@ -109,7 +109,7 @@ func (w *Worker) Handle(ctx context.Context, messages []api.QueueMessage) []erro
 	begin, cancel := endingBefore(ctx, attemptTime)
 	defer cancel()
 	together := &batch{begin: begin}
-	for i, err := range api.Parallel(len(parsed), max(len(parsed), 1), func(i int) error {
+	for i, err := range lambdafn.Parallel(len(parsed), max(len(parsed), 1), func(i int) error {
 		return w.work(ctx, job{messages[places[i]], targets[i], together})
 	}) {
 		errs[places[i]] = err
@@ -128,7 +128,7 @@ func endingBefore(ctx context.Context, reserve time.Duration) (context.Context, 
 }
 
 // poison hands a message to the queue of failures. Then it is done with.
-func (w *Worker) poison(ctx context.Context, m api.QueueMessage, reason error) error {
+func (w *Worker) poison(ctx context.Context, m lambdafn.QueueMessage, reason error) error {
 	w.logger.ErrorContext(ctx, "a message can't be worked on", "messageId", m.ID, "cause", reason.Error())
 	return w.failures.PoisonMessage(ctx, m.ID, m.Body, reason)
 }
@@ -202,7 +202,7 @@ func (w *Worker) later(ctx context.Context, j job, wait time.Duration) error {
 	if err := w.deliveries.Hide(ctx, j.message.ReceiptHandle, wait); err != nil {
 		w.logger.WarnContext(ctx, "a message was not hidden", "messageId", j.message.ID, "cause", err.Error())
 	}
-	return fmt.Errorf("%w: the next attempt is in %v", api.ErrLater, wait.Round(time.Millisecond))
+	return fmt.Errorf("%w: the next attempt is in %v", lambdafn.ErrLater, wait.Round(time.Millisecond))
 }
 
 // park steps back from an unhealthy endpoint that another delivery is trying.
@@ -223,7 +223,7 @@ func (w *Worker) move(ctx context.Context, d Delivery) error {
 // attempt makes one.
 func (w *Worker) attempt(ctx context.Context, j job, d Delivery, hook Webhook, probe bool) error {
 	if j.batch.begin.Err() != nil {
-		return fmt.Errorf("%w: too little time is left for an attempt", api.ErrLater)
+		return fmt.Errorf("%w: too little time is left for an attempt", lambdafn.ErrLater)
 	}
 	now := w.now()
 	secrets, err := w.secrets(ctx, hook, now)

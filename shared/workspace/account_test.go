@@ -9,8 +9,8 @@ import (
 
 	"devplatform/infra/slicetest"
 	"devplatform/shared/account"
-	"devplatform/shared/api"
 	"devplatform/shared/config"
+	"devplatform/shared/fault"
 	"devplatform/shared/workspace"
 )
 
@@ -54,7 +54,7 @@ func TestWithAccounts(t *testing.T) {
 	if added.Text("userId") != grace.id || added.Text("username") != "Grace" {
 		t.Errorf("added %s", added.Raw)
 	}
-	ada.add(ws, &person{username: "nobody"}, workspace.Member).Want(t, http.StatusNotFound, api.CodeUserNotFound)
+	ada.add(ws, &person{username: "nobody"}, workspace.Member).Want(t, http.StatusNotFound, fault.CodeUserNotFound)
 	wantCalls(t, "listing members", grace.members(ws).Want(t, http.StatusOK), 3)
 	wantCalls(t, "changing a role", ada.setRole(ws, grace, workspace.Admin).Want(t, http.StatusOK), 3)
 	wantCalls(t, "leaving", grace.remove(ws, grace).Want(t, http.StatusOK), 3)

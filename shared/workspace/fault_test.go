@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 	"devplatform/shared/workspace"
 )
 
@@ -73,7 +73,7 @@ func TestRefusedWritesLeaveNothing(t *testing.T) {
 			s := newScene(t)
 			before, told := s.books(), s.history()
 			s.wire.Break("TransactWriteItems", dynamotest.ServerError.Times(dynamotest.Attempts))
-			change.do(s).Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+			change.do(s).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 			if s.wire.Hits() != dynamotest.Attempts {
 				t.Fatalf("refused %d times", s.wire.Hits())
 			}
@@ -99,7 +99,7 @@ func TestUnansweredWritesAreWhole(t *testing.T) {
 			s := newScene(t)
 			before, told := s.books(), len(s.history())
 			s.wire.Break("TransactWriteItems", dynamotest.LostReplies.Times(dynamotest.Attempts))
-			change.do(s).Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+			change.do(s).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 			if cmp.Equal(before, s.books(), cmp.AllowUnexported(books{})) {
 				t.Error("nothing happened")
 			}
@@ -120,10 +120,10 @@ func TestReadsFailClean(t *testing.T) {
 		"BatchGetItem": func() answer { return s.ada.remove(s.ws, s.grace) },
 	} {
 		s.wire.Break(operation, dynamotest.ServerError.Times(dynamotest.Attempts))
-		ask().Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+		ask().Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 	}
 	s.wire.Break("GetItem", dynamotest.ServerError.Times(dynamotest.Attempts))
-	s.ada.members(s.ws).Want(t, http.StatusServiceUnavailable, api.CodeServiceUnavailable)
+	s.ada.members(s.ws).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 	if len(s.history()) != told {
 		t.Error("something happened")
 	}
@@ -138,17 +138,17 @@ func TestStaleDecisions(t *testing.T) {
 	for name, tc := range map[string]struct {
 		first, then step
 		status      int
-		code        api.Code
+		code        fault.Code
 	}{
-		"adds, and is an owner no more":       {lower, changes["add"].do, http.StatusForbidden, api.CodeAccessDenied},
-		"adds, and is a member no more":       {expel, changes["add"].do, http.StatusNotFound, api.CodeWorkspaceNotFound},
-		"removes, and is an owner no more":    {lower, changes["remove"].do, http.StatusForbidden, api.CodeAccessDenied},
-		"promotes, and is a member no more":   {expel, changes["promote"].do, http.StatusNotFound, api.CodeWorkspaceNotFound},
-		"steps down, and is an owner no more": {lower, changes["step down"].do, http.StatusForbidden, api.CodeAccessDenied},
+		"adds, and is an owner no more":       {lower, changes["add"].do, http.StatusForbidden, fault.CodeAccessDenied},
+		"adds, and is a member no more":       {expel, changes["add"].do, http.StatusNotFound, fault.CodeWorkspaceNotFound},
+		"removes, and is an owner no more":    {lower, changes["remove"].do, http.StatusForbidden, fault.CodeAccessDenied},
+		"promotes, and is a member no more":   {expel, changes["promote"].do, http.StatusNotFound, fault.CodeWorkspaceNotFound},
+		"steps down, and is an owner no more": {lower, changes["step down"].do, http.StatusForbidden, fault.CodeAccessDenied},
 		"leaves, with a lower role":           {lower, changes["owner goes"].do, http.StatusOK, ""},
-		"leaves, and was removed":             {expel, changes["owner goes"].do, http.StatusNotFound, api.CodeWorkspaceNotFound},
+		"leaves, and was removed":             {expel, changes["owner goes"].do, http.StatusNotFound, fault.CodeWorkspaceNotFound},
 		"removes one who has left": {
-			func(s *scene) answer { return s.grace.remove(s.ws, s.grace) }, changes["remove"].do, http.StatusNotFound, api.CodeMemberNotFound,
+			func(s *scene) answer { return s.grace.remove(s.ws, s.grace) }, changes["remove"].do, http.StatusNotFound, fault.CodeMemberNotFound,
 		},
 		"removes one who has risen": {
 			func(s *scene) answer { return s.second.setRole(s.ws, s.grace, workspace.Owner) }, changes["remove"].do, http.StatusOK, "",
@@ -157,10 +157,10 @@ func TestStaleDecisions(t *testing.T) {
 			func(s *scene) answer { return s.second.setRole(s.ws, s.grace, workspace.Owner) }, changes["promote"].do, http.StatusOK, "",
 		},
 		"adds one who was added": {
-			func(s *scene) answer { return s.second.add(s.ws, s.fresh, workspace.Viewer) }, changes["add"].do, http.StatusConflict, api.CodeConflict,
+			func(s *scene) answer { return s.second.add(s.ws, s.fresh, workspace.Viewer) }, changes["add"].do, http.StatusConflict, fault.CodeConflict,
 		},
 		"leaves, as the other did": {
-			func(s *scene) answer { return s.second.remove(s.ws, s.second) }, changes["owner goes"].do, http.StatusConflict, api.CodeConflict,
+			func(s *scene) answer { return s.second.remove(s.ws, s.second) }, changes["owner goes"].do, http.StatusConflict, fault.CodeConflict,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,10 +14,10 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/workspace"
 )
@@ -71,8 +71,8 @@ func newWorld(t *testing.T, change ...func(*workspace.Deps)) *world {
 }
 
 // serve has a server of slices take over.
-func (w *world) serve(auth api.Authenticator, register ...func(huma.API)) {
-	w.server = httptest.NewServer(api.NewRouter(api.Config{
+func (w *world) serve(auth httpapi.Authenticator, register ...func(huma.API)) {
+	w.server = httptest.NewServer(httpapi.NewRouter(httpapi.Config{
 		Name: "test", Version: "1", Edge: config.Edge{CookiePlainHTTP: true}, Logger: slog.New(w.log), Auth: auth, Clock: w.clock.Now,
 	}, register...))
 	w.t.Cleanup(w.server.Close)
@@ -108,7 +108,7 @@ func (w *world) person(username string) *person {
 	if err := w.client.Transact(w.t.Context(), writes...); err != nil {
 		w.t.Fatal(err)
 	}
-	w.crowd.Add(api.Caller{UserID: p.id, Username: username})
+	w.crowd.Add(httpapi.Caller{UserID: p.id, Username: username})
 	return p
 }
 

@@ -6,11 +6,12 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 )
 
-var tag = api.Tag{
+var tag = httpapi.Tag{
 	Name: "Workspaces",
 	Description: "Where projects and webhooks belong, and who may do what with them. Everybody has a personal workspace. " +
 		"Roles, each with the rights of those behind it: owner, admin, member, viewer.",
@@ -56,14 +57,14 @@ type createWorkspaceInput struct {
 // Resolve implements huma.Resolver: the rules that a schema can't word.
 func (in *createWorkspaceInput) Resolve(huma.Context) []error {
 	if rule := CheckName(in.Body.Name); rule != "" {
-		return []error{api.Invalid("name", rule)}
+		return []error{fault.Field("name", rule)}
 	}
 	return nil
 }
 
 type workspaceOutput struct{ Body workspaceItem }
 
-type workspacesInput struct{ api.PageInput }
+type workspacesInput struct{ httpapi.PageInput }
 
 type workspacesOutput struct {
 	Body struct {
@@ -73,16 +74,16 @@ type workspacesOutput struct {
 }
 
 func (s *Service) registerWorkspaces(h huma.API) {
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "listWorkspaces", Method: http.MethodGet, Path: "/api/workspaces", Tag: tag, Session: true,
 		Summary: "The workspaces that the caller is in", Description: "The personal one first, each with the caller's role in it.",
 	}, s.handleList)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "createWorkspace", Method: http.MethodPost, Path: "/api/workspaces", Tag: tag, Session: true, Status: http.StatusCreated,
 		Summary:     "Make a workspace",
 		Description: "The caller is its owner.",
-		Errors: []*api.Error{
-			api.ValidationError(api.Invalid("name", CheckName(" "))), errOwnQuota(MaxMemberships), api.ErrConflict,
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("name", CheckName(" "))), errOwnQuota(MaxMemberships), fault.ErrConflict,
 		},
 	}, s.handleCreate)
 }
@@ -90,12 +91,12 @@ func (s *Service) registerWorkspaces(h huma.API) {
 func (s *Service) handleList(ctx context.Context, in *workspacesInput) (*workspacesOutput, error) {
 	var err error
 	out := &workspacesOutput{}
-	out.Body.Workspaces, out.Body.NextCursor, err = s.list(ctx, api.CallerFrom(ctx).UserID, in.PageInput)
+	out.Body.Workspaces, out.Body.NextCursor, err = s.list(ctx, httpapi.CallerFrom(ctx).UserID, in.PageInput)
 	return out, err
 }
 
 func (s *Service) handleCreate(ctx context.Context, in *createWorkspaceInput) (*workspaceOutput, error) {
-	made, err := s.Create(ctx, api.CallerFrom(ctx), in.Body.Name)
+	made, err := s.Create(ctx, httpapi.CallerFrom(ctx), in.Body.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 )
 
 type addMemberInput struct {
@@ -33,7 +34,7 @@ type updateMemberInput struct {
 type memberOutput struct{ Body memberItem }
 
 type membersInput struct {
-	api.PageInput
+	httpapi.PageInput
 	ID string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
@@ -45,55 +46,55 @@ type membersOutput struct {
 }
 
 // errNobody is how the people that workspaces are built on tell that there is no such user.
-var errNobody = api.NewError(api.CodeUserNotFound, "There is no user of that name.")
+var errNobody = fault.New(fault.CodeUserNotFound, "There is no user of that name.")
 
-type doneOutput struct{ Body api.Done }
+type doneOutput struct{ Body httpapi.Done }
 
 var (
-	memberLeft    = api.Done{Success: true, Message: "You have left the workspace."}
-	memberRemoved = api.Done{Success: true, Message: "The member has been removed."}
+	memberLeft    = httpapi.Done{Success: true, Message: "You have left the workspace."}
+	memberRemoved = httpapi.Done{Success: true, Message: "The member has been removed."}
 )
 
 func (s *Service) registerMembers(h huma.API) {
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "listMembers", Method: http.MethodGet, Path: "/api/workspaces/{id}/members", Tag: tag, Session: true,
 		Summary: "The members of a workspace", Description: "For all its members.",
-		Errors: []*api.Error{ErrNotFound},
+		Errors: []*fault.Error{ErrNotFound},
 	}, s.handleListMembers)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "addMember", Method: http.MethodPost, Path: "/api/workspaces/{id}/members", Tag: tag, Session: true, Status: http.StatusCreated,
 		Summary:     "Add a member",
 		Description: "For admins and owners, who grant no role above their own. Emits member.added.",
-		Errors: []*api.Error{
-			api.ValidationError(api.Invalid("username", "is required")), ErrNotFound, errNobody, errDenied, errRank,
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("username", "is required")), ErrNotFound, errNobody, errDenied, errRank,
 			errMember, errMeanwhile, errTheirQuota(MaxMemberships),
 		},
 	}, s.handleAddMember)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "updateMember", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
 		Summary:     "Change a member's role",
 		Description: "For admins and owners, who change and grant no role above their own. The last owner stays one.",
-		Errors:      []*api.Error{ErrNotFound, errNoMember, errDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
+		Errors:      []*fault.Error{ErrNotFound, errNoMember, errDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
 	}, s.handleUpdateMember)
-	api.Register(h, api.Operation{
+	httpapi.Register(h, httpapi.Operation{
 		ID: "removeMember", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
 		Summary: "Remove a member, or leave",
 		Description: "Admins and owners remove others with no role above their own; everybody may remove themselves. The last owner stays, " +
 			"and so does the person whom a personal workspace belongs to. Takes effect at once. Emits member.removed.",
-		Errors:   []*api.Error{ErrNotFound, errNoMember, errDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
-		Examples: func() api.Examples { return api.Examples{Response: memberRemoved} },
+		Errors:   []*fault.Error{ErrNotFound, errNoMember, errDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
+		Examples: func() httpapi.Examples { return httpapi.Examples{Response: memberRemoved} },
 	}, s.handleRemoveMember)
 }
 
 func (s *Service) handleListMembers(ctx context.Context, in *membersInput) (*membersOutput, error) {
 	var err error
 	out := &membersOutput{}
-	out.Body.Members, out.Body.NextCursor, err = s.listMembers(ctx, api.CallerFrom(ctx).UserID, in.ID, in.PageInput)
+	out.Body.Members, out.Body.NextCursor, err = s.listMembers(ctx, httpapi.CallerFrom(ctx).UserID, in.ID, in.PageInput)
 	return out, err
 }
 
 func (s *Service) handleAddMember(ctx context.Context, in *addMemberInput) (*memberOutput, error) {
-	added, err := s.Add(ctx, api.CallerFrom(ctx), in.ID, in.Body.Username, in.Body.Role)
+	added, err := s.Add(ctx, httpapi.CallerFrom(ctx), in.ID, in.Body.Username, in.Body.Role)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +102,7 @@ func (s *Service) handleAddMember(ctx context.Context, in *addMemberInput) (*mem
 }
 
 func (s *Service) handleUpdateMember(ctx context.Context, in *updateMemberInput) (*memberOutput, error) {
-	changed, err := s.SetRole(ctx, api.CallerFrom(ctx), in.ID, in.UserID, in.Body.Role)
+	changed, err := s.SetRole(ctx, httpapi.CallerFrom(ctx), in.ID, in.UserID, in.Body.Role)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func (s *Service) handleUpdateMember(ctx context.Context, in *updateMemberInput)
 }
 
 func (s *Service) handleRemoveMember(ctx context.Context, in *removeMemberInput) (*doneOutput, error) {
-	caller := api.CallerFrom(ctx)
+	caller := httpapi.CallerFrom(ctx)
 	if err := s.Remove(ctx, caller, in.ID, in.UserID); err != nil {
 		return nil, err
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/event"
+	"devplatform/shared/fault"
 	"devplatform/shared/id"
 	"devplatform/shared/workspace"
 )
@@ -173,15 +173,15 @@ func TestRemovalTakesEffectAtOnce(t *testing.T) {
 	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
 	ws := ada.team(map[*person]workspace.Role{grace: workspace.Admin, eve: workspace.Viewer})
 	ada.remove(ws, grace).Want(t, http.StatusOK)
-	grace.members(ws).Want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
-	grace.remove(ws, eve).Want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+	grace.members(ws).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
+	grace.remove(ws, eve).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 	if diff := cmp.Diff([]string{grace.home}, grace.workspaces().Texts("workspaces", "id")); diff != "" {
 		t.Error(diff)
 	}
-	ada.remove(ws, grace).Want(t, http.StatusNotFound, api.CodeMemberNotFound)
+	ada.remove(ws, grace).Want(t, http.StatusNotFound, fault.CodeMemberNotFound)
 	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusCreated) // and may come back
 	grace.remove(ws, ada).Want(t, http.StatusOK)
-	ada.members(ws).Want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+	ada.members(ws).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 }
 
 // Another tenant's workspace, one that never was, and what is no id of a workspace are the same to everybody outside.
@@ -199,7 +199,7 @@ func TestForeignWorkspacesDoNotExist(t *testing.T) {
 			eve.Do(http.MethodPut, base+"/"+grace.id, role), eve.Do(http.MethodDelete, base+"/"+grace.id, nil),
 			eve.Do(http.MethodDelete, base+"/"+eve.id, nil),
 		} {
-			a.Want(t, http.StatusNotFound, api.CodeWorkspaceNotFound)
+			a.Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 			seen = append(seen, a.Raw)
 		}
 	}
@@ -225,7 +225,7 @@ func TestRolesAreEnforced(t *testing.T) {
 	}
 	denied := func(what string, a answer) {
 		t.Helper()
-		if a.Status != http.StatusForbidden || a.Text("code") != string(api.CodeAccessDenied) {
+		if a.Status != http.StatusForbidden || a.Text("code") != string(fault.CodeAccessDenied) {
 			t.Errorf("%s: %d %s", what, a.Status, a.Raw)
 		}
 	}
@@ -279,11 +279,11 @@ func TestTheLastOwnerStays(t *testing.T) {
 	w := newWorld(t)
 	ada, grace := w.person("ada"), w.person("grace")
 	ws := ada.team(map[*person]workspace.Role{grace: workspace.Admin})
-	ada.remove(ws, ada).Want(t, http.StatusConflict, api.CodeConflict)
-	ada.setRole(ws, ada, workspace.Admin).Want(t, http.StatusConflict, api.CodeConflict)
+	ada.remove(ws, ada).Want(t, http.StatusConflict, fault.CodeConflict)
+	ada.setRole(ws, ada, workspace.Admin).Want(t, http.StatusConflict, fault.CodeConflict)
 	ada.setRole(ws, grace, workspace.Owner).Want(t, http.StatusOK)
 	ada.remove(ws, ada).Want(t, http.StatusOK)
-	grace.remove(ws, grace).Want(t, http.StatusConflict, api.CodeConflict)
+	grace.remove(ws, grace).Want(t, http.StatusConflict, fault.CodeConflict)
 }
 
 // Everybody keeps their personal workspace, whoever else owns it.
@@ -291,12 +291,12 @@ func TestPersonalWorkspacesAreKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, grace := w.person("ada"), w.person("grace")
-	ada.remove(ada.home, ada).Want(t, http.StatusConflict, api.CodeConflict)
+	ada.remove(ada.home, ada).Want(t, http.StatusConflict, fault.CodeConflict)
 	ada.add(ada.home, grace, workspace.Owner).Want(t, http.StatusCreated)
-	ada.remove(ada.home, ada).Want(t, http.StatusConflict, api.CodeConflict)
-	ada.setRole(ada.home, ada, workspace.Viewer).Want(t, http.StatusConflict, api.CodeConflict)
-	grace.remove(ada.home, ada).Want(t, http.StatusConflict, api.CodeConflict)
-	grace.setRole(ada.home, ada, workspace.Admin).Want(t, http.StatusConflict, api.CodeConflict)
+	ada.remove(ada.home, ada).Want(t, http.StatusConflict, fault.CodeConflict)
+	ada.setRole(ada.home, ada, workspace.Viewer).Want(t, http.StatusConflict, fault.CodeConflict)
+	grace.remove(ada.home, ada).Want(t, http.StatusConflict, fault.CodeConflict)
+	grace.setRole(ada.home, ada, workspace.Admin).Want(t, http.StatusConflict, fault.CodeConflict)
 	grace.remove(ada.home, grace).Want(t, http.StatusOK)
 }
 
@@ -305,10 +305,10 @@ func TestAddingWhoCanNotBeAdded(t *testing.T) {
 	w := newWorld(t)
 	ada, grace := w.person("ada"), w.person("grace")
 	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
-	ada.add(ws, grace, workspace.Admin).Want(t, http.StatusConflict, api.CodeConflict)
-	ada.add(ws, ada, workspace.Owner).Want(t, http.StatusConflict, api.CodeConflict)
+	ada.add(ws, grace, workspace.Admin).Want(t, http.StatusConflict, fault.CodeConflict)
+	ada.add(ws, ada, workspace.Owner).Want(t, http.StatusConflict, fault.CodeConflict)
 	for _, nobody := range []string{"nobody", "ada ", "grace@example.com", strings.Repeat("x", 5000), "a#b"} {
-		ada.add(ws, &person{username: nobody}, workspace.Member).Want(t, http.StatusNotFound, api.CodeUserNotFound)
+		ada.add(ws, &person{username: nobody}, workspace.Member).Want(t, http.StatusNotFound, fault.CodeUserNotFound)
 	}
 	if got := ada.members(ws).Texts("members", "role"); !slices.Equal(got, []string{"owner", "member"}) {
 		t.Errorf("roles %v", got)
@@ -352,7 +352,7 @@ func TestBadInput(t *testing.T) {
 			body = nil
 		}
 		a := ada.Do(tc.method, tc.path, body)
-		if a.Status != http.StatusBadRequest || a.Text("code") != string(api.CodeValidationFailed) || a.Text("error") != tc.want {
+		if a.Status != http.StatusBadRequest || a.Text("code") != string(fault.CodeValidationFailed) || a.Text("error") != tc.want {
 			t.Errorf("%s %s %s: %d %s, want %q", tc.method, strings.ReplaceAll(tc.path, ws, "…"), tc.body, a.Status, a.Raw, tc.want)
 		}
 	}
@@ -360,9 +360,9 @@ func TestBadInput(t *testing.T) {
 		ada.Do(http.MethodPut, members+"/"+ws, `{"role":"viewer"}`), ada.Do(http.MethodDelete, members+"/x", nil),
 		ada.Do(http.MethodPut, members+"/"+w.ids.New(id.User), `{}`),
 	} {
-		a.Want(t, http.StatusNotFound, api.CodeMemberNotFound)
+		a.Want(t, http.StatusNotFound, fault.CodeMemberNotFound)
 	}
 	stranger := &person{Client: w.agent("stranger"), w: w}
-	stranger.workspaces().Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
-	stranger.Do(http.MethodPost, "/api/workspaces", `{"name":"x"}`).Want(t, http.StatusUnauthorized, api.CodeInvalidToken)
+	stranger.workspaces().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
+	stranger.Do(http.MethodPost, "/api/workspaces", `{"name":"x"}`).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }

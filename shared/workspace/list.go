@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"devplatform/shared/api"
+	"devplatform/shared/httpapi"
 )
 
 // rank is a membership's place in its person's list: their own personal workspace, then by the ids of the workspaces, which is the
@@ -25,7 +25,7 @@ func inOrder(list []Membership) []Membership {
 }
 
 // list is a page of a user's workspaces, with the cursor of the next one, "" if it is the last.
-func (s *Service) list(ctx context.Context, userID string, page api.PageInput) ([]workspaceItem, string, error) {
+func (s *Service) list(ctx context.Context, userID string, page httpapi.PageInput) ([]workspaceItem, string, error) {
 	scope := "workspaces " + userID
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Service) list(ctx context.Context, userID string, page api.PageInput) (
 	}
 	list = slices.DeleteFunc(list, func(m Membership) bool { return m.rank() <= after })
 	items := itemsOf(list, Membership.workspaceItem)
-	n := api.Fit(items, page.Limit)
+	n := httpapi.Fit(items, page.Limit)
 	if n == len(items) {
 		return items, "", nil
 	}
@@ -46,7 +46,7 @@ func (s *Service) list(ctx context.Context, userID string, page api.PageInput) (
 }
 
 // listMembers is a page of a workspace's members for somebody who is one of them, with the cursor of the next one, "" if it is the last.
-func (s *Service) listMembers(ctx context.Context, userID, workspaceID string, page api.PageInput) ([]memberItem, string, error) {
+func (s *Service) listMembers(ctx context.Context, userID, workspaceID string, page httpapi.PageInput) ([]memberItem, string, error) {
 	scope := "members " + workspaceID + " " + userID
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Service) listMembers(ctx context.Context, userID, workspaceID string, p
 		return nil, "", err //nolint:wrapcheck // one of the two above
 	}
 	items := itemsOf(list, Membership.memberItem)
-	n := api.Fit(items, page.Limit)
+	n := httpapi.Fit(items, page.Limit)
 	if n == len(items) {
 		return items, "", nil
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/shared/api"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 	"devplatform/shared/id"
 	"devplatform/shared/workspace"
 )
@@ -74,7 +74,7 @@ func TestForeignCursors(t *testing.T) {
 		ada.Do(http.MethodGet, "/api/workspaces?cursor="+ofMembers, nil), ada.Do(http.MethodGet, members+"?cursor="+ofPlaces, nil),
 		ada.Do(http.MethodGet, "/api/workspaces/"+second+"/members?cursor="+ofMembers, nil),
 	} {
-		a.Want(t, http.StatusBadRequest, api.CodeValidationFailed)
+		a.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 	ada.remove(ws, ada).Want(t, http.StatusConflict)
 	ada.Do(http.MethodGet, members+"?cursor="+ofMembers, nil).Want(t, http.StatusOK)

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
-	"devplatform/shared/api"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 )
 
@@ -23,7 +23,7 @@ func (s *Service) Memberships(ctx context.Context, userID string) ([]Membership,
 }
 
 // Create makes a workspace whose owner the caller is. The name has been checked.
-func (s *Service) Create(ctx context.Context, caller api.Caller, name string) (Membership, error) {
+func (s *Service) Create(ctx context.Context, caller httpapi.Caller, name string) (Membership, error) {
 	at := clock.Stamp(s.now())
 	place := Workspace{ID: s.ids.New(id.Workspace), Name: name, Owners: 1, CreatedAt: at}
 	owner := Membership{
@@ -38,7 +38,7 @@ func (s *Service) Create(ctx context.Context, caller api.Caller, name string) (M
 }
 
 // Add makes the person of a username a member.
-func (s *Service) Add(ctx context.Context, caller api.Caller, workspaceID, username string, role Role) (Membership, error) {
+func (s *Service) Add(ctx context.Context, caller httpapi.Caller, workspaceID, username string, role Role) (Membership, error) {
 	var added Membership
 	userID := ""
 	err := s.retried(func() error {
@@ -63,7 +63,7 @@ func (s *Service) Add(ctx context.Context, caller api.Caller, workspaceID, usern
 }
 
 // SetRole gives a member a role; nil, or the one that they have, changes nothing.
-func (s *Service) SetRole(ctx context.Context, caller api.Caller, workspaceID, userID string, role *Role) (Membership, error) {
+func (s *Service) SetRole(ctx context.Context, caller httpapi.Caller, workspaceID, userID string, role *Role) (Membership, error) {
 	var changed Membership
 	err := s.retried(func() error {
 		by, of, err := s.places(ctx, workspaceID, caller.UserID, userID)
@@ -96,7 +96,7 @@ func wantedRole(of *Membership, role *Role) Role {
 }
 
 // Remove ends a membership, the caller's own or another's. It is over at once: every request reads the roles anew.
-func (s *Service) Remove(ctx context.Context, caller api.Caller, workspaceID, userID string) error {
+func (s *Service) Remove(ctx context.Context, caller httpapi.Caller, workspaceID, userID string) error {
 	return s.retried(func() error {
 		by, of, err := s.places(ctx, workspaceID, caller.UserID, userID)
 		if err != nil {
@@ -132,7 +132,7 @@ func (s *Service) places(ctx context.Context, workspaceID, userID, memberID stri
 
 // apply writes a change that is made at a time with its event. What stands in its way is told in the contract's words, but for errStale, which
 // is to be decided again.
-func (s *Service) apply(ctx context.Context, caller api.Caller, c change, at time.Time) error {
+func (s *Service) apply(ctx context.Context, caller httpapi.Caller, c change, at time.Time) error {
 	if kind := c.kind(); kind != "" {
 		m := c.member()
 		w, err := s.outbox.Add(event.Change{Type: kind, WorkspaceID: m.WorkspaceID, Data: event.Data{

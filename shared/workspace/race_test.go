@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 	"devplatform/shared/workspace"
 )
 
@@ -80,20 +80,20 @@ func TestMembershipsAreLimited(t *testing.T) {
 	ada, grace := w.person("ada"), w.person("grace")
 	ws := ada.create("1")
 	ada.create("2")
-	full := ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).Want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	full := ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 	if want := "The quota of 3 workspaces a user is used up."; full.Text("error") != want {
 		t.Errorf("told %q", full.Text("error"))
 	}
 	ofGrace := grace.create("G")
-	theirs := grace.add(ofGrace, ada, workspace.Member).Want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	theirs := grace.add(ofGrace, ada, workspace.Member).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 	if want := "That person is in 3 workspaces, which is the quota of a user. They have to leave one first."; theirs.Text("error") != want {
 		t.Errorf("told %q", theirs.Text("error"))
 	}
 	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusCreated)
-	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusConflict, api.CodeConflict) // not "full": she is in it
+	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusConflict, fault.CodeConflict) // not "full": she is in it
 	ada.remove(ws, ada).Want(t, http.StatusOK)
 	grace.add(ofGrace, ada, workspace.Member).Want(t, http.StatusCreated) // a place is free again
-	ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).Want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 
 	alone := newWorld(t, quota(1))
 	alone.person("eve").Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "1"}).Want(t, http.StatusPaymentRequired)
@@ -107,7 +107,7 @@ func TestFiftyMemberships(t *testing.T) {
 	for i := range workspace.MaxMemberships - 1 {
 		ada.create(fmt.Sprint(i))
 	}
-	ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "51"}).Want(t, http.StatusPaymentRequired, api.CodeQuotaExceeded)
+	ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "51"}).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 	if n := len(ada.workspaces().List("workspaces")); n != 50 {
 		t.Errorf("in %d workspaces", n)
 	}

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"devplatform/shared/api"
+	"devplatform/shared/fault"
 )
 
 // MaxNameChars is the length of a name, in Unicode code points.
@@ -31,26 +31,26 @@ func CheckName(name string) string {
 }
 
 // ErrNotFound is the answer about a workspace that does not exist, or that the caller may not know of.
-var ErrNotFound = api.NewError(api.CodeWorkspaceNotFound, "There is no such workspace.")
+var ErrNotFound = fault.New(fault.CodeWorkspaceNotFound, "There is no such workspace.")
 
 var (
-	errNoMember    = api.NewError(api.CodeMemberNotFound, "There is no such member in this workspace.")
-	errDenied      = api.NewError(api.CodeAccessDenied, "Your role in this workspace does not allow this.")
-	errRank        = api.NewError(api.CodeAccessDenied, "Nobody can grant, change or remove a role above their own.")
-	errMember      = api.NewError(api.CodeConflict, "That person is a member of this workspace already.")
-	errLastOwner   = api.NewError(api.CodeConflict, "A workspace keeps its last owner. Make another member an owner first.")
-	errOwnPersonal = api.NewError(api.CodeConflict, "A personal workspace keeps the person it belongs to as an owner.")
-	errMeanwhile   = api.NewError(api.CodeConflict, "Somebody else changed the members at the same time. Please try again.")
+	errNoMember    = fault.New(fault.CodeMemberNotFound, "There is no such member in this workspace.")
+	errDenied      = fault.New(fault.CodeAccessDenied, "Your role in this workspace does not allow this.")
+	errRank        = fault.New(fault.CodeAccessDenied, "Nobody can grant, change or remove a role above their own.")
+	errMember      = fault.New(fault.CodeConflict, "That person is a member of this workspace already.")
+	errLastOwner   = fault.New(fault.CodeConflict, "A workspace keeps its last owner. Make another member an owner first.")
+	errOwnPersonal = fault.New(fault.CodeConflict, "A personal workspace keeps the person it belongs to as an owner.")
+	errMeanwhile   = fault.New(fault.CodeConflict, "Somebody else changed the members at the same time. Please try again.")
 )
 
 // The quota's two answers: to the person who uses it up, and to somebody who adds one who has.
-func errOwnQuota(quota int) *api.Error {
-	return api.NewError(api.CodeQuotaExceeded,
+func errOwnQuota(quota int) *fault.Error {
+	return fault.New(fault.CodeQuotaExceeded,
 		"The quota of "+strconv.Itoa(quota)+" workspaces a user is used up.")
 }
 
-func errTheirQuota(quota int) *api.Error {
-	return api.NewError(api.CodeQuotaExceeded,
+func errTheirQuota(quota int) *fault.Error {
+	return fault.New(fault.CodeQuotaExceeded,
 		"That person is in "+strconv.Itoa(quota)+" workspaces, which is the quota of a user. They have to leave one first.")
 }
 

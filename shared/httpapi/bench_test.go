@@ -1,0 +1,26 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"devplatform/shared/lambdafn/apigateway"
+)
+
+// BenchmarkEdge is what the edge itself costs a request, from event to response.
+func BenchmarkEdge(b *testing.B) {
+	router, _ := newRouter(edgeOf())
+	e := event("GET", "/api/me")
+	e.MultiValueHeaders["Cookie"] = []string{"__Host-session=good"}
+	payload, err := json.Marshal(e)
+	if err != nil {
+		b.Fatal(err)
+	}
+	h := apigateway.New(router)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := h.Invoke(b.Context(), payload); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

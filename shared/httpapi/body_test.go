@@ -1,0 +1,246 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+)
+
+func edgeOf() config.Edge { return config.Edge{} }
+
+var asJSON = map[string]string{"Content-Type": "application/json"}
+
+func post(body string) request {
+	return request{method: http.MethodPost, target: "/api/signup", body: body, header: asJSON}
+}
+
+func TestBodiesAreReadStrictly(t *testing.T) {
+	t.Parallel()
+	router, _ := newRouter(edgeOf())
+	const rest = `"password":"hunter2hunter2"`
+	for name, tc := range map[string]struct {
+		body string
+		want string // the message; empty: it is fine
+	}{
+		"fine":                      {`{"email":"a",` + rest + `}`, ""},
+		"unknown fields":            {`{"email":"a","role":"admin","$x":[{}],` + rest + `}`, ""},
+		"white space around":        {" \r\n\t{\"email\":\"a\"," + rest + "}\n", ""},
+		"missing":                   {``, "body: is required"},
+		"blank":                     {`  `, "body: is not valid JSON"},
+		"null":                      {`null`, "body: must be an object"},
+		"a list":                    {`[]`, "body: must be an object"},
+		"a string":                  {`"email"`, "body: must be an object"},
+		"cut":                       {`{"email":"hunter2`, "body: is not valid JSON"},
+		"not quoted":                {`{email:"hunter2"}`, "body: is not valid JSON"},
+		"trailing comma":            {`{"email":"a",` + rest + `,}`, "body: is not valid JSON"},
+		"a comment":                 {`{"email":"a",/* */` + rest + `}`, "body: is not valid JSON"},
+		"two values":                {`{"email":"a",` + rest + `}{}`, "body: is not valid JSON"},
+		"a form":                    {`email=a&password=hunter2`, "body: is not valid JSON"},
+		"broken UTF-8":              {"{\"email\":\"hunter2\xff\"," + rest + "}", "body: is not valid JSON"},
+		"half a surrogate":          {`{"email":"\ud800",` + rest + `}`, "body: is not valid JSON"},
+		"a wrong type and a rule":   {`{"email":true,"password":"short","age":0}`, "age: must be at least 1; email: must be a string; password: must have at least 8 characters"},
+		"an unknown huge number":    {`{"email":"a","x":[1e999,{"y":-1e999}],` + rest + `}`, ""},
+		"NUL everywhere":            {`[` + strings.Repeat(`"\u0000",`, 1000) + `1]`, places("[%d]: must not contain NUL", 20)},
+		"two NULs":                  {`{"email":"\u0000","password":"hunter2\u0000"}`, "email: must not contain NUL; password: must not contain NUL"},
+		"a name with NUL":           {`{"hunter2\u0000":1,"email":"a",` + rest + `}`, "body: must not contain NUL"},
+		"a long name twice":         {`{"` + strings.Repeat("x", 101) + `":1,"` + strings.Repeat("x", 101) + `":1}`, "body: has a name twice"},
+		"a name twice":              {`{"email":"a","email":"hunter2",` + rest + `}`, "email: is given twice"},
+		"an escaped name twice":     {`{"email":"a","\u0065mail":"hunter2",` + rest + `}`, "email: is given twice"},
+		"a name twice in a list":    {`{"tags":[[],{"name":"a","name":"b"}],"email":"a",` + rest + `}`, "tags[1].name: is given twice"},
+		"an unknown name twice":     {`{"x":{"y":1,"y":2},"email":"a",` + rest + `}`, "x.y: is given twice"},
+		"another case":              {`{"EMAIL":"a",` + rest + `}`, "email: is required"},
+		"NUL":                       {`{"email":"a\u0000hunter2",` + rest + `}`, "email: must not contain NUL"},
+		"NUL in a list":             {`{"tags":[{"name":"a"},{"name":"\u0000"}],"email":"a",` + rest + `}`, "tags[1].name: must not contain NUL"},
+		"a backslash, not NUL":      {`{"email":"\\u0000",` + rest + `}`, ""},
+		"a wrong type":              {`{"email":5,` + rest + `}`, "email: must be a string"},
+		"absent is not null":        {`{"email":null,` + rest + `}`, "email: must be a string"},
+		"everything that is wrong":  {`{"password":"hunter2"}`, "email: is required; password: must have at least 8 characters"},
+		"too long":                  {`{"email":"` + strings.Repeat("hunter2", 40) + `",` + rest + `}`, "email: must have at most 254 characters"},
+		"a fraction":                {`{"email":"a","age":1.5,` + rest + `}`, "age: must be a whole number"},
+		"too small":                 {`{"email":"a","age":0,` + rest + `}`, "age: must be at least 1"},
+		"a whole number with point": {`{"email":"a","age":1.0,` + rest + `}`, ""},
+		"a whole number, exponent":  {`{"email":"a","age":120e-1,` + rest + `}`, ""},
+		"beyond every int":          {`{"email":"a","age":9223372036854775808,` + rest + `}`, "age: has a value that does not fit"},
+		"no number a computer has":  {`{"email":"a","age":1e999,` + rest + `}`, "age: has a value that does not fit"},
+		"null for an optional one":  {`{"email":"a","age":null,` + rest + `}`, "age: must be a whole number"},
+		"null for a list":           {`{"email":"a","tags":null,` + rest + `}`, ""},
+		"null for an element":       {`{"email":"a","tags":[{"name":"x"},null],` + rest + `}`, "tags[1]: must be an object"},
+		"null in an element":        {`{"email":"a","tags":[{"name":"x","note":null}],` + rest + `}`, "tags[0].note: must be a string"},
+		"null where it is allowed":  {`{"email":"a","nick":null,"any":null,"by":{"x":1},` + rest + `}`, ""},
+		"null in a map":             {`{"email":"a","by":{"x":1,"y":null},` + rest + `}`, "by.y: must be a whole number"},
+		"a misfit with a name":      {`{"email":"a","by":{"` + strings.Repeat("hunter2", 20) + `":1e99},` + rest + `}`, "body: has a value that does not fit"},
+		"null in an unknown field":  {`{"email":"a","x":[null,{"email":null,"y":null}],` + rest + `}`, ""},
+		"null in a wrong type":      {`{"email":{"a":null},"tags":{"name":null},` + rest + `}`, "email: must be a string; tags: must be a list"},
+		"null and what else":        {`{"age":null,"tags":[{"name":7,"note":null}],` + rest + `}`, "age: must be a whole number; tags[0].note: must be a string; email: is required; tags[0].name: must be a string"},
+		"null in many places":       {`{"email":"a","tags":[null` + strings.Repeat(",null", 1000) + `],` + rest + `}`, places("tags[%d]: must be an object", 20)},
+		"nested too deep":           {strings.Repeat(`[`, 33) + strings.Repeat(`]`, 33), "body: is nested too deep"},
+		"nested beyond all measure": {strings.Repeat(`{"a":`, 100_000), "body: is nested too deep"},
+		"an element":                {`{"email":"a","tags":[{"name":"x"},{"name":7}],` + rest + `}`, "tags[1].name: must be a string"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := post(tc.body).send(t, router)
+			if strings.Contains(a.body, "hunter2") {
+				t.Errorf("the answer quotes the body: %s", a.body)
+			}
+			if tc.want == "" {
+				if a.status != http.StatusCreated {
+					t.Errorf("%d %s", a.status, a.body)
+				}
+				return
+			}
+			if got := wantError(t, a, 400, fault.CodeValidationFailed); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// places is the message about the first n elements of a list.
+func places(format string, n int) string {
+	problems := make([]string, n)
+	for i := range problems {
+		problems[i] = fmt.Sprintf(format, i)
+	}
+	return strings.Join(problems, "; ")
+}
+
+// TestResolversSeeWhatFits holds that a value of a wrong type hides no other one: what stands behind it has been given,
+// and its own rules are looked at.
+func TestResolversSeeWhatFits(t *testing.T) {
+	t.Parallel()
+	router := httpapi.NewRouter(httpapi.Config{Clock: clock.System, Logger: slog.New(slog.DiscardHandler)}, func(h huma.API) {
+		httpapi.Register(h, httpapi.Operation{ID: "signup", Method: http.MethodPost, Path: "/api/signup"},
+			func(context.Context, *resolvedInput) (*echoOutput, error) { return &echoOutput{}, nil })
+	})
+	for body, want := range map[string]string{
+		`{"a":1,"b":"fine","c":"fine"}`:             "a: must be a string",
+		`{"a":[{}],"b":"","c":"fine"}`:              "a: must be a string; b: is required",
+		`{"a":"fine","b":true,"c":""}`:              "b: must be a string; c: is required",
+		`{"a":"fine","b":{"c":1},"c":null}`:         "c: must be a string; b: must be a string",
+		`{"a":"fine","b":"fine","c":null}`:          "c: must be a string",
+		`{"z":1e999,"a":false,"b":"fine","c":""}`:   "a: must be a string; c: is required",
+		`{"a":"fine","b":"fine","c":"","z":-1e999}`: "c: is required",
+		`null`:         "body: must be an object", // a b that nobody could give is not missing
+		`[]`:           "body: must be an object",
+		` 7`:           "body: must be an object",
+		`{"a":"fine"}`: "b: is required; c: is required",
+	} {
+		if got := wantError(t, post(body).send(t, router), 400, fault.CodeValidationFailed); got != want {
+			t.Errorf("%s: got %q, want %q", body, got, want)
+		}
+	}
+}
+
+type resolvedInput struct {
+	Body struct {
+		A string `json:"a"`
+		B string `json:"b"`
+		C string `json:"c"`
+	}
+}
+
+func (in *resolvedInput) Resolve(huma.Context) []error {
+	var errs []error
+	for _, f := range []struct{ name, value string }{{"a", in.Body.A}, {"b", in.Body.B}, {"c", in.Body.C}} {
+		if f.value == "" {
+			errs = append(errs, fault.Field(f.name, "is required"))
+		}
+	}
+	return errs
+}
+
+func TestContentType(t *testing.T) {
+	t.Parallel()
+	router, _ := newRouter(edgeOf())
+	const body = `{"email":"a","password":"hunter2hunter2"}`
+	for contentType, status := range map[string]int{
+		"application/json":                  201,
+		"application/json; charset=utf-8":   201,
+		"Application/JSON;charset=UTF-8":    201,
+		"application/json ; charset":        201,
+		"":                                  415,
+		"text/plain":                        415,
+		"application/x-www-form-urlencoded": 415,
+		"multipart/form-data; boundary=x":   415,
+		"application/problem+json":          415,
+		"application/jsonx":                 415,
+		"text/json":                         415,
+		"application/json, text/plain":      415,
+	} {
+		for _, path := range []string{"/api/signup", "/api/logout"} {
+			r := request{method: http.MethodPost, target: path, body: body, header: map[string]string{"Content-Type": contentType}}
+			a := r.send(t, router)
+			if status == 415 {
+				wantError(t, a, 415, fault.CodeUnsupportedMediaType)
+			} else if a.status/100 != 2 {
+				t.Errorf("%q: %d %s", contentType, a.status, a.body)
+			}
+		}
+	}
+	empty := request{method: http.MethodPost, target: "/api/logout"}.send(t, router)
+	if empty.status != http.StatusOK {
+		t.Errorf("without a body and a type: %d %s", empty.status, empty.body)
+	}
+}
+
+func TestExactlyFourMiBPass(t *testing.T) {
+	t.Parallel()
+	router, _ := newRouter(edgeOf())
+	frame := `{"email":"a","password":"hunter2hunter2","x":""}`
+	full := strings.Replace(frame, `"x":"`, `"x":"`+strings.Repeat("x", 4<<20-len(frame)), 1)
+	if a := post(full).send(t, router); a.status != http.StatusCreated {
+		t.Errorf("%d bytes: %d %s", len(full), a.status, a.body)
+	}
+	wantError(t, post(full+" ").send(t, router), 413, fault.CodePayloadTooLarge)
+	over := request{method: http.MethodPost, target: "/api/logout", body: full + " ", header: asJSON}
+	wantError(t, over.send(t, router), 413, fault.CodePayloadTooLarge)
+}
+
+func TestQueryAndPathRules(t *testing.T) {
+	t.Parallel()
+	router, _ := newRouter(edgeOf())
+	for target, want := range map[string]string{
+		"/api/list?limit=0":         "limit: must be at least 1",
+		"/api/list?limit=hunter2":   "limit: invalid integer",
+		"/api/list?limit=101":       "limit: must be at most 100",
+		"/api/list?name=a%00b":      "query: must be UTF-8 without NUL",
+		"/api/list?name=%ff":        "query: must be UTF-8 without NUL",
+		"/api/list?site=:hunter2":   "site: must be a URI",
+		"/api/list?limit=1&other=2": "",
+	} {
+		a := request{method: http.MethodGet, target: target}.send(t, router)
+		if want == "" {
+			if a.status != http.StatusOK {
+				t.Errorf("%s: %d %s", target, a.status, a.body)
+			}
+			continue
+		}
+		if got := wantError(t, a, 400, fault.CodeValidationFailed); got != want {
+			t.Errorf("%s: got %q, want %q", target, got, want)
+		}
+	}
+}
+
+func FuzzBody(f *testing.F) {
+	router, _ := newRouter(edgeOf())
+	f.Add([]byte(`{"email":"a","password":"hunter2hunter2"}`))
+	f.Add([]byte(`{"email":"\u0000","email":1}`))
+	f.Add([]byte(`{"email":null,"age":1.0,"tags":[null,{"note":null}],"by":{"x":1e99}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		a := post(string(body)).send(t, router)
+		if a.status != http.StatusCreated {
+			wantError(t, a, 400, fault.CodeValidationFailed)
+		}
+	})
+}

@@ -1,0 +1,86 @@
+package httpapi_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+)
+
+type numberInput struct {
+	Body struct {
+		Int   *int            `json:"int,omitempty"`
+		Small int32           `json:"small,omitempty"`
+		Large int64           `json:"large,omitempty"`
+		Count uint            `json:"count,omitempty"`
+		At    clock.Timestamp `json:"at,omitzero"`
+		Rows  []struct {
+			Sizes []int `json:"sizes"`
+		} `json:"rows,omitempty"`
+	}
+}
+
+type numberOutput struct {
+	Body struct {
+		Sum string `json:"sum"`
+	}
+}
+
+// TestWholeNumbersAreReadHoweverTheyAreWritten: JSON Schema's integers are all numbers without a fraction.
+func TestWholeNumbersAreReadHoweverTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	router := httpapi.NewRouter(httpapi.Config{Clock: clock.System, Logger: slog.New(slog.DiscardHandler)}, func(h huma.API) {
+		httpapi.Register(h, httpapi.Operation{ID: "number", Method: http.MethodPost, Path: "/api/number"},
+			func(_ context.Context, in *numberInput) (*numberOutput, error) {
+				sum := int64(in.Body.Small) + in.Body.Large + int64(in.Body.Count)
+				if in.Body.Int != nil {
+					sum += int64(*in.Body.Int)
+				}
+				for _, row := range in.Body.Rows {
+					for _, size := range row.Sizes {
+						sum += int64(size)
+					}
+				}
+				out := &numberOutput{}
+				out.Body.Sum = strconv.FormatInt(sum, 10)
+				return out, nil
+			})
+	})
+	const misfit = ": has a value that does not fit"
+	for body, want := range map[string]string{ // the sum, or the message
+		`{"int":1.0}`:                                    "1",
+		`{"int":1e2,"small":-2.50e1,"large":7}`:          "82",
+		`{"int":-0.0}`:                                   "0",
+		`{"count":20E-1}`:                                "2",
+		`{"large":9007199254740991.0}`:                   "9007199254740991",
+		`{"large":9223372036854775807,"int":0e9}`:        "9223372036854775807",
+		`{"large":9223372036854775807.0}`:                "large" + misfit,
+		`{"large":1e99}`:                                 "large" + misfit,
+		`{"small":2147483647.0}`:                         "2147483647",
+		`{"small":2147483648.0}`:                         "small" + misfit,
+		`{"small":-2147483649}`:                          "small" + misfit,
+		`{"int":-1e1000000000}`:                          "int" + misfit,
+		`{"rows":[{"sizes":[1.0,2]},{"sizes":[3e0]}]}`:   "6",
+		`{"rows":[{"sizes":[]},{"sizes":[1.0,2,1e30]}]}`: "rows[1].sizes[2]" + misfit,
+		`{"x":{"int":1e999},"int":1e30,"y":1}`:           "int" + misfit,
+		`{"int":1.5,"small":1e99}`:                       "int: must be a whole number",
+		`{"at":"2026-01-31T08:15:30.123Z","int":1e0}`:    "1",
+	} {
+		r := request{method: http.MethodPost, target: "/api/number", body: body, header: asJSON}
+		a := r.send(t, router)
+		if _, err := strconv.Atoi(want); err != nil {
+			if got := wantError(t, a, 400, fault.CodeValidationFailed); got != want {
+				t.Errorf("%s: got %q, want %q", body, got, want)
+			}
+		} else if a.body != `{"sum":"`+want+`"}` {
+			t.Errorf("%s: got %d %s, want %s", body, a.status, a.body, want)
+		}
+	}
+}

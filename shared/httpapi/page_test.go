@@ -1,0 +1,191 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/lambdafn/apigateway"
+)
+
+// row is an element of a list, as large as a file's record.
+type row struct {
+	Path    string `json:"path"`
+	Size    int    `json:"size"`
+	Type    string `json:"contentType"`
+	SHA256  string `json:"sha256"`
+	ETag    string `json:"etag"`
+	Version string `json:"version"`
+	Created string `json:"createdAt"`
+	Updated string `json:"updatedAt"`
+	By      string `json:"updatedBy"`
+}
+
+func rows(n int) []row {
+	all := make([]row, n)
+	for i := range all {
+		all[i] = row{
+			Path: fmt.Sprintf("/src/components/part-%d/index.tsx", i), Size: i, Type: "text/plain; charset=utf-8",
+			SHA256: strings.Repeat("9f86d081", 8), ETag: `"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`, Version: "01K9ZQ3V7M8T5XW2ABCDEFGHJK",
+			Created: "2026-01-31T08:15:30.123Z", Updated: "2026-01-31T08:15:30.123Z", By: "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK",
+		}
+	}
+	return all
+}
+
+const fourMiB = 4 << 20
+
+type listOutput struct {
+	Body struct {
+		Rows       []string `json:"rows" nullable:"false"`
+		NextCursor string   `json:"nextCursor,omitempty"`
+	}
+}
+
+// The property that matters is held on the wire: as much as fits into the proxy response, and no more.
+func TestAListFitsTheProxyResponse(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"plain":    strings.Repeat("a", 4000),
+		"escaped":  strings.Repeat(`"\`, 1000),
+		"controls": strings.Repeat("\n\x01<&>é😀\u2028", 200),
+		"short":    strings.Repeat("a", 16), // the commas count
+		"large":    strings.Repeat("a", 1<<20),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			items := make([]string, fourMiB/(len(text)+4)+2)
+			for i := range items {
+				items[i] = text
+			}
+			n := httpapi.Fit(items, 0)
+			if n == len(items) || n == 0 {
+				t.Fatalf("%d of %d fit", n, len(items))
+			}
+			size, one := wireSize(t, items[:n]), wireSize(t, items[:2])-wireSize(t, items[:1])
+			if size > fourMiB || size+one <= fourMiB-20<<10 {
+				t.Errorf("%d items are %d bytes, one more is %d", n, size, one)
+			}
+		})
+	}
+}
+
+// wireSize is how long the body of an answer with such a list is in the response to API Gateway.
+func wireSize(t *testing.T, items []string) int {
+	t.Helper()
+	router := httpapi.NewRouter(httpapi.Config{Logger: discardLog, Clock: edgeClock}, func(h huma.API) {
+		httpapi.Register(h, httpapi.Operation{ID: "rows", Method: http.MethodGet, Path: "/api/rows"},
+			func(context.Context, *none) (*listOutput, error) {
+				out := &listOutput{}
+				out.Body.Rows = items
+				out.Body.NextCursor = strings.Repeat("x", 1800)
+				return out, nil
+			})
+	})
+	payload, err := json.Marshal(event(http.MethodGet, "/api/rows"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := apigateway.New(router).Invoke(t.Context(), payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts map[string]json.RawMessage
+	if err := json.Unmarshal(response, &parts); err != nil {
+		t.Fatal(err)
+	}
+	return len(parts["body"])
+}
+
+func TestFitKeepsToTheLimitAndToOne(t *testing.T) {
+	t.Parallel()
+	huge := []string{strings.Repeat("x", 5<<20), "a", "b"}
+	for name, tc := range map[string]struct{ got, want int }{
+		"none":                    {httpapi.Fit([]int(nil), 0), 0},
+		"none, limited":           {httpapi.Fit([]int{}, 5), 0},
+		"no limit":                {httpapi.Fit(make([]int, 500), 0), 500},
+		"limited":                 {httpapi.Fit(make([]int, 500), 100), 100},
+		"fewer than the limit":    {httpapi.Fit(make([]int, 5), 100), 5},
+		"one is too large":        {httpapi.Fit(huge, 0), 1},
+		"one is too large, third": {httpapi.Fit([]string{"a", "b", huge[0]}, 0), 2},
+		"what can't be encoded":   {httpapi.Fit([]any{1, func() {}, 2}, 0), 3},
+		"5,000 files":             {httpapi.Fit(rows(5000), 0), 5000},
+	} {
+		if tc.got != tc.want {
+			t.Errorf("%s: %d, want %d", name, tc.got, tc.want)
+		}
+	}
+}
+
+func TestPagesAreAskedForInTheQuery(t *testing.T) {
+	t.Parallel()
+	type input struct {
+		httpapi.PageInput
+		Path string `query:"path"`
+	}
+	var got httpapi.PageInput
+	router := httpapi.NewRouter(httpapi.Config{Logger: discardLog, Clock: edgeClock}, func(h huma.API) {
+		httpapi.Register(h, httpapi.Operation{ID: "rows", Method: http.MethodGet, Path: "/api/rows"},
+			func(_ context.Context, in *input) (*listOutput, error) {
+				got = in.PageInput
+				if in.Path != "" {
+					return nil, fault.Invalid(fault.Field("path", "must not be there"))
+				}
+				if in.Cursor == "forged" {
+					return nil, fmt.Errorf("list: %w", db.ErrCursor)
+				}
+				return &listOutput{}, nil
+			})
+	})
+	get := func(query string) answer {
+		return request{method: http.MethodGet, target: "/api/rows" + query}.send(t, router)
+	}
+	for query, want := range map[string]httpapi.PageInput{
+		"": {}, "?limit=1": {Limit: 1}, "?limit=100&cursor=abc-_": {Limit: 100, Cursor: "abc-_"},
+	} {
+		if a := get(query); a.status != http.StatusOK || got != want {
+			t.Errorf("%s: %d %s, %+v", query, a.status, a.body, got)
+		}
+	}
+	for query, want := range map[string]string{
+		"?limit=0": "limit: must be at least 1", "?limit=101": "limit: must be at most 100", "?limit=-1": "limit: must be at least 1",
+		"?limit=x": "limit: is not valid", "?limit=1.5": "limit: is not valid",
+		"?path=/a": "path: must not be there", "?cursor=forged": "cursor: is not one that this list gave out",
+	} {
+		if message := wantError(t, get(query), http.StatusBadRequest, fault.CodeValidationFailed); !strings.HasPrefix(message, strings.Split(want, ":")[0]+": ") {
+			t.Errorf("%s: %q, want %q", query, message, want)
+		} else if !strings.Contains(want, "not valid") && message != want {
+			t.Errorf("%s: %q, want %q", query, message, want)
+		}
+	}
+}
+
+func BenchmarkFit(b *testing.B) {
+	all := rows(5000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if httpapi.Fit(all, 0) != len(all) {
+			b.Fatal("not all")
+		}
+	}
+}
+
+// BenchmarkFitContents is a page of contents.
+func BenchmarkFitContents(b *testing.B) {
+	all := make([]string, 10)
+	for i := range all {
+		all[i] = strings.Repeat("const answer = \"42\"\n", 15_000)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		httpapi.Fit(all, 0)
+	}
+}

@@ -1,0 +1,153 @@
+package httpapi
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"devplatform/shared/fault"
+)
+
+// ConditionInput takes the preconditions of a change. Inputs of operations that know them embed it.
+type ConditionInput struct {
+	IfMatch     string `header:"If-Match" doc:"Entity tags of which the current one must be one, or * for any" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
+	IfNoneMatch string `header:"If-None-Match" doc:"Entity tags of which the current one must be none, or * if there must be nothing yet" example:"*"`
+}
+
+// Preconditions reads them. Error: VALIDATION_FAILED.
+func (in ConditionInput) Preconditions() (Preconditions, error) {
+	return ParsePreconditions(in.IfMatch, in.IfNoneMatch)
+}
+
+// Preconditions are what If-Match and If-None-Match demand (RFC 9110 §13). The zero Preconditions demand nothing.
+type Preconditions struct{ match, noneMatch tagList }
+
+// tagList is a list of entity tags, or any tag at all.
+type tagList struct {
+	any  bool
+	tags []entityTag
+}
+
+// entityTag is a tag without its quotes.
+type entityTag struct {
+	weak   bool
+	opaque string
+}
+
+// ParsePreconditions reads the two headers, "" for one that is absent: "*", or tags with commas between them. A tag
+// without quotes is taken as if it had them. Error: VALIDATION_FAILED that names the header.
+func ParsePreconditions(ifMatch, ifNoneMatch string) (Preconditions, error) {
+	var p Preconditions
+	var broken []fault.Problem
+	for _, header := range []struct {
+		name, value string
+		list        *tagList
+	}{{"If-Match", ifMatch, &p.match}, {"If-None-Match", ifNoneMatch, &p.noneMatch}} {
+		list, ok := parseTags(header.value)
+		if !ok {
+			broken = append(broken, fault.Field(header.name, "must be * or a list of entity tags"))
+		}
+		*header.list = list
+	}
+	if broken != nil {
+		return Preconditions{}, fault.Invalid(broken...)
+	}
+	return p, nil
+}
+
+// IsZero reports whether nothing is demanded.
+func (p Preconditions) IsZero() bool { return p.match.isZero() && p.noneMatch.isZero() }
+
+// What a change is answered with whose preconditions do not hold.
+var (
+	ErrNotMatched = fault.New(fault.CodePreconditionFailed, "If-Match: it is not, or no longer, in this version.")
+	ErrRuledOut   = fault.New(fault.CodePreconditionFailed, "If-None-Match: it exists, in a version that was ruled out.")
+)
+
+// Check holds a change against the entity tag of what is there, "" if there is nothing. Error: PRECONDITION_FAILED.
+func (p Preconditions) Check(current string) error {
+	if !p.match.isZero() && !p.match.has(current, strongMatch) {
+		return ErrNotMatched
+	}
+	if p.noneMatch.has(current, weakMatch) {
+		return ErrRuledOut
+	}
+	return nil
+}
+
+// NotModified reports whether a reader has what is there already: a GET is then answered with 304, the ETag and no body.
+func (p Preconditions) NotModified(current string) bool { return p.noneMatch.has(current, weakMatch) }
+
+func (l tagList) isZero() bool { return !l.any && l.tags == nil }
+
+// has reports whether current, "" for nothing, is in the list.
+func (l tagList) has(current string, match func(a, b entityTag) bool) bool {
+	if current == "" {
+		return false
+	}
+	tag, rest, ok := cutTag(current)
+	return l.any || ok && rest == "" && slices.ContainsFunc(l.tags, func(t entityTag) bool { return match(t, tag) })
+}
+
+// strongMatch and weakMatch are the comparisons of RFC 9110 §8.8.3.2.
+func strongMatch(a, b entityTag) bool { return a == b && !a.weak }
+
+func weakMatch(a, b entityTag) bool { return a.opaque == b.opaque }
+
+// parseTags reads a header; the zero list for none.
+func parseTags(header string) (tagList, bool) {
+	rest := strings.Trim(header, blanks)
+	if header == "" || rest == "*" {
+		return tagList{any: rest == "*"}, true
+	}
+	var list tagList
+	for {
+		rest = strings.TrimLeft(rest, blanks+",") // RFC 9110 §5.6.1.2: empty elements are nothing
+		if rest == "" {
+			return list, list.tags != nil
+		}
+		tag, after, ok := cutTag(rest)
+		rest = strings.TrimLeft(after, blanks)
+		if !ok || rest != "" && rest[0] != ',' {
+			return tagList{}, false
+		}
+		list.tags = append(list.tags, tag)
+	}
+}
+
+const blanks = " \t"
+
+// cutTag takes the entity tag off the front of a text.
+func cutTag(text string) (tag entityTag, rest string, ok bool) {
+	text, tag.weak = strings.CutPrefix(text, "W/")
+	if quoted, found := strings.CutPrefix(text, `"`); found {
+		tag.opaque, rest, ok = strings.Cut(quoted, `"`)
+		return tag, rest, ok && !strings.ContainsFunc(tag.opaque, notInTag)
+	}
+	end := strings.IndexAny(text, blanks+",")
+	if end < 0 {
+		end = len(text)
+	}
+	tag.opaque = text[:end]
+	bare := tag.opaque != "" && tag.opaque != "*" && !strings.ContainsFunc(tag.opaque, func(r rune) bool { return r == '"' || notInTag(r) })
+	return tag, text[end:], bare
+}
+
+// notInTag reports what no entity tag has between its quotes.
+func notInTag(r rune) bool { return r <= ' ' || r == 0x7f }
+
+// joinConditions makes one line of a condition that was sent in several, of which huma would read the first alone
+// (RFC 9110 §5.3). An empty one becomes a list of nothing, which is refused: huma would take it for none, and a change
+// would be made without the condition that the client believed in.
+func joinConditions(ctx huma.Context, next func(huma.Context)) {
+	r, _ := humago.Unwrap(ctx)
+	for _, name := range []string{"If-Match", "If-None-Match"} {
+		if lines := r.Header.Values(name); len(lines) > 0 {
+			r.Header.Set(name, cmp.Or(strings.Join(lines, ","), ","))
+		}
+	}
+	next(ctx)
+}

@@ -1,0 +1,91 @@
+package httpapi_test
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+)
+
+type textInput struct {
+	Body struct {
+		Path       string `json:"path,omitempty"`
+		Content    string `json:"content,omitempty"`
+		Operations []struct {
+			Path    string `json:"path,omitempty"`
+			Content string `json:"content,omitempty"`
+		} `json:"operations,omitempty"`
+	}
+}
+
+// textRouter answers with how many NULs it was sent as text.
+func textRouter(text ...string) http.Handler {
+	return httpapi.NewRouter(httpapi.Config{Logger: discardLog, Clock: edgeClock}, func(h huma.API) {
+		httpapi.Register(h, httpapi.Operation{ID: "text", Method: http.MethodPost, Path: "/api/text", Text: text},
+			func(_ context.Context, in *textInput) (*echoOutput, error) {
+				out := &echoOutput{}
+				out.Body.Size = strings.Count(in.Body.Content, "\x00")
+				for _, op := range in.Body.Operations {
+					out.Body.Size += strings.Count(op.Content, "\x00")
+				}
+				return out, nil
+			})
+	})
+}
+
+func TestNULIsLetThroughInTextAlone(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		body string
+		want string // the message, or the number of NULs that came through
+	}{
+		"in text":                     {`{"content":"a\u0000b\u0000"}`, "2"},
+		"in text, its name escaped":   {`{"\u0063ontent":"\u0000"}`, "1"},
+		"in every element's text":     {`{"operations":[{"path":"/a"},{"content":"\u0000"},{"content":"\u0000\u0000"}],"content":"\u0000"}`, "4"},
+		"nowhere, but said":           {`{"content":"\\u0000"}`, "0"},
+		"beside text":                 {`{"content":"\u0000","path":"/\u0000"}`, "path: must not contain NUL"},
+		"beside an element's text":    {`{"operations":[{"content":"\u0000","path":"\u0000"}]}`, "operations[0].path: must not contain NUL"},
+		"in the name":                 {`{"content\u0000":"x"}`, "body: must not contain NUL"},
+		"in a name and text":          {`{"content":"\u0000","\u0000":1}`, "body: must not contain NUL"},
+		"in a name inside":            {`{"operations":[{"content\u0000":"x"}]}`, "body: must not contain NUL"},
+		"in a list in its place":      {`{"content":["\u0000"]}`, "content[0]: must not contain NUL"},
+		"in an object in its place":   {`{"content":{"content":"\u0000"}}`, "content.content: must not contain NUL"},
+		"in a name in its place":      {`{"content":{"\u0000":1}}`, "body: must not contain NUL"},
+		"in another case":             {`{"Content":"\u0000"}`, "Content: must not contain NUL"},
+		"further down":                {`{"x":{"content":"\u0000"}}`, "x.content: must not contain NUL"},
+		"a name made of two":          {`{"operations.0.content":"\u0000"}`, "operations.0.content: must not contain NUL"},
+		"an object in place of list":  {`{"operations":{"0":{"content":"\u0000"}}}`, "operations.0.content: must not contain NUL"},
+		"an object in place, starred": {`{"operations":{"*":{"content":"\u0000"}}}`, "operations.*.content: must not contain NUL"},
+		"a list in a list":            {`{"operations":[[{"content":"\u0000"}]]}`, "operations[0][0].content: must not contain NUL"},
+		"a list in place of all":      {`[{"content":"\u0000"}]`, "[0].content: must not contain NUL"},
+		"text itself":                 {`"\u0000"`, "body: must not contain NUL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := request{method: http.MethodPost, target: "/api/text", body: tc.body, header: asJSON}
+			a := r.send(t, textRouter("content", "operations.*.content"))
+			if _, err := strconv.Atoi(tc.want); err == nil {
+				if want := `{"email":"","size":` + tc.want + `}`; a.status != http.StatusOK || a.body != want {
+					t.Errorf("got %d %s, want %s", a.status, a.body, want)
+				}
+				return
+			}
+			if got := wantError(t, a, http.StatusBadRequest, fault.CodeValidationFailed); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+	// Only what was declared, and only for the operation that declared it.
+	for _, text := range [][]string{nil, {"path"}, {"operations.*.content"}, {"operations.content"}} {
+		a := request{method: http.MethodPost, target: "/api/text", body: `{"content":"\u0000"}`, header: asJSON}.send(t, textRouter(text...))
+		if got := wantError(t, a, http.StatusBadRequest, fault.CodeValidationFailed); got != "content: must not contain NUL" {
+			t.Errorf("%v: %s", text, got)
+		}
+	}
+}

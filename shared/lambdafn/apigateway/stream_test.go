@@ -1,0 +1,265 @@
+package apigateway_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/config"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/lambdafn/apigateway"
+)
+
+// streamed calls the function as Lambda's client does.
+func streamed(ctx context.Context, t *testing.T, h http.Handler, e events.APIGatewayProxyRequest) (*events.APIGatewayProxyStreamingResponse, error) {
+	t.Helper()
+	payload, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return apigateway.NewStream(h)(ctx, payload)
+}
+
+// mustStream is streamed, of a function that answers. It is closed as Lambda's client closes it.
+func mustStream(t *testing.T, h http.Handler, e events.APIGatewayProxyRequest) *events.APIGatewayProxyStreamingResponse {
+	t.Helper()
+	r, err := streamed(t.Context(), t, h, e)
+	if err != nil {
+		t.Fatalf("the function failed: %v", err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+func chatEvent() events.APIGatewayProxyRequest {
+	e := event(http.MethodPost, "/api/stream")
+	e.MultiValueHeaders["Content-Type"] = []string{"application/json"}
+	e.MultiValueHeaders["Cookie"] = []string{"__Host-session=good"}
+	e.Body = `{}`
+	return e
+}
+
+// wire splits what goes to Lambda into its parts: the metadata, eight NULs, the body.
+func wire(t *testing.T, data []byte) answer {
+	t.Helper()
+	head, body, found := bytes.Cut(data, make([]byte, 8))
+	var metadata struct {
+		StatusCode        int         `json:"statusCode"`
+		MultiValueHeaders http.Header `json:"multiValueHeaders"`
+	}
+	if err := json.Unmarshal(head, &metadata); err != nil || !found {
+		t.Fatalf("%q: %v", data, err)
+	}
+	return answer{status: metadata.StatusCode, header: metadata.MultiValueHeaders, body: string(body)}
+}
+
+// TestStreamedAnswersAreTheBufferedOnes sends the same events to both kinds of function; what is no stream is the same answer.
+func TestStreamedAnswersAreTheBufferedOnes(t *testing.T) {
+	t.Parallel()
+	router, _ := newRouter(config.Edge{CookiePlainHTTP: true})
+	login := event(http.MethodPost, "/api/login")
+	login.MultiValueHeaders["X-Forwarded-Proto"] = []string{"http"}
+	invalid := event(http.MethodPost, "/api/signup")
+	invalid.MultiValueHeaders["Content-Type"], invalid.Body = []string{"application/json"}, `{"email":"é"}`
+	for name, e := range map[string]events.APIGatewayProxyRequest{
+		"JSON": event(http.MethodGet, "/api/list"), "two cookies": login, "an error": event(http.MethodGet, "/api/me"),
+		"invalid": invalid, "a panic": event(http.MethodGet, "/api/panic"), "no such path": event(http.MethodGet, "/api/%zz"),
+		"no body": event(http.MethodOptions, "/api/list"), "a reader's HEAD": event(http.MethodHead, "/api/list"),
+	} {
+		payload, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// What lambda.Start makes of the function: it must be taken for one that streams.
+		data, err := lambda.NewHandler(apigateway.NewStream(router)).Invoke(t.Context(), payload)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := wire(t, data)
+		checkHeaders(t, got)
+		want, _ := invoke(t, router, e)
+		if e.HTTPMethod == http.MethodHead {
+			want.body = "" // nobody measures it
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(answer{})); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if name == "two cookies" && !slices.Equal(got.header["Set-Cookie"], []string{setHost, setTwin}) {
+			t.Errorf("cookies %q", got.header["Set-Cookie"])
+		}
+	}
+}
+
+func TestAnAnswerBeginsAtItsFirstFlush(t *testing.T) {
+	t.Parallel()
+	next, returned := make(chan bool), make(chan bool)
+	router, log := streamRouter(func(ctx context.Context, s *httpapi.EventStream) {
+		for _, piece := range []string{"1", "2", "3"} {
+			say(t, s, piece)
+			<-next
+		}
+		if ctx.Err() != nil {
+			t.Errorf("the request ended before its handler: %v", ctx.Err())
+		}
+		<-returned
+	})
+	r := mustStream(t, router, chatEvent())
+	if r.ContentType() != "application/vnd.awslambda.http-integration-response" || r.Cookies != nil || r.Headers != nil {
+		t.Errorf("%+v", r)
+	}
+	checkHeaders(t, answer{header: r.MultiValueHeaders})
+	if r.StatusCode != 200 || http.Header(r.MultiValueHeaders).Get("X-Request-Id") != "req-1" {
+		t.Errorf("%d %v", r.StatusCode, r.MultiValueHeaders)
+	}
+	buffer := make([]byte, 100)
+	for _, want := range []string{"1", "2", "3"} {
+		n, err := r.Body.Read(buffer)
+		if err != nil || string(buffer[:n]) != want {
+			t.Fatalf("%q, %v; want %q", buffer[:n], err, want)
+		}
+		next <- true
+	}
+	ended := make(chan error)
+	go func() {
+		_, err := r.Body.Read(buffer)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		t.Errorf("the body ended before the handler: %v", err)
+	case returned <- true:
+	}
+	if err := <-ended; !errors.Is(err, io.EOF) {
+		t.Errorf("%v", err)
+	}
+	wantLine(t, log, "INFO", 200, "")
+}
+
+func TestABodyThatBreaksIsNoWholeOne(t *testing.T) {
+	t.Parallel()
+	router, log := streamRouter(func(_ context.Context, s *httpapi.EventStream) {
+		say(t, s, "data: 1\n\n")
+		panic("secret-detail")
+	})
+	r := mustStream(t, router, chatEvent())
+	body, err := io.ReadAll(r.Body)
+	if string(body) != "data: 1\n\n" || err == nil || strings.Contains(err.Error(), "secret-detail") {
+		t.Errorf("%q, %v", body, err)
+	}
+	wantLine(t, log, "ERROR", 200, fault.CodeInternal)
+}
+
+// TestAFunctionThatBreaksHasFailed is about handlers without an edge.
+func TestAFunctionThatBreaksHasFailed(t *testing.T) {
+	t.Parallel()
+	broken := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "half")
+		panic("oh")
+	})
+	if _, err := streamed(t.Context(), t, broken, event(http.MethodGet, "/")); err == nil || !strings.Contains(err.Error(), "oh") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestNoReaderHoldsUpAHandler: it goes on at its own pace, and all that it wrote is there for whoever comes to read it.
+func TestNoReaderHoldsUpAHandler(t *testing.T) {
+	t.Parallel()
+	finished := make(chan bool)
+	piece := strings.Repeat("x", 1<<10)
+	router, _ := streamRouter(func(_ context.Context, s *httpapi.EventStream) {
+		for range 4 << 10 {
+			say(t, s, piece)
+		}
+		close(finished)
+	})
+	r := mustStream(t, router, chatEvent())
+	<-finished
+	if n, err := io.Copy(io.Discard, r.Body); n != 4<<20 || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
+// TestAClosedAnswerEndsItsHandler: Lambda's client closes an answer that it can't get rid of.
+func TestAClosedAnswerEndsItsHandler(t *testing.T) {
+	t.Parallel()
+	var failed error
+	left := false
+	router, _ := streamRouter(func(ctx context.Context, s *httpapi.EventStream) {
+		say(t, s, "data: 1\n\n")
+		<-ctx.Done()
+		_, failed = io.WriteString(s, "data: 2\n\n")
+		if err := s.FlushError(); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("flushed: %v", err)
+		}
+		left = true
+	})
+	r := mustStream(t, router, chatEvent())
+	if err := r.Close(); err != nil || !left || !errors.Is(failed, io.ErrClosedPipe) {
+		t.Errorf("closed: %v; the handler has left: %v, its write failed: %v", err, left, failed)
+	}
+	if n, err := r.Body.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("read %d, %v", n, err)
+	}
+}
+
+// TestWhatHasNoBody is true to net/http: what a handler says there can't go anywhere.
+func TestWhatHasNoBody(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusNoContent, http.StatusNotModified} {
+		h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			w.WriteHeader(http.StatusTeapot)
+			if _, err := io.WriteString(w, "x"); !errors.Is(err, http.ErrBodyNotAllowed) {
+				t.Errorf("%d: written: %v", status, err)
+			}
+		})
+		data, err := io.ReadAll(mustStream(t, h, event(http.MethodGet, "/")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := wire(t, data); a.status != status || a.body != "" || len(slices.Collect(maps.Keys(a.header))) > 0 {
+			t.Errorf("%+v", a)
+		}
+	}
+}
+
+// TestAStreamedAnswerEndsBeforeItsTime is TestLambdaEndsBeforeItsTime for streams, whose time is not over when the function has answered.
+func TestAStreamedAnswerEndsBeforeItsTime(t *testing.T) {
+	t.Parallel()
+	deadline := time.Now().Add(time.Minute)
+	ctx, cancel := context.WithDeadline(t.Context(), deadline)
+	defer cancel()
+	began := make(chan bool)
+	var kept time.Duration
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).Flush()
+		<-began
+		w.Header().Set("X-Late", "1")
+		own, _ := r.Context().Deadline()
+		kept = deadline.Sub(own)
+		if r.Context().Err() != nil {
+			t.Error(r.Context().Err())
+		}
+	})
+	r, err := streamed(ctx, t, h, event(http.MethodGet, "/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(began)
+	if _, err := io.ReadAll(r); err != nil || kept < 100*time.Millisecond || r.StatusCode != 200 || len(r.MultiValueHeaders) > 0 {
+		t.Errorf("%d %v, %v is kept for the answer, %v", r.StatusCode, r.MultiValueHeaders, kept, err)
+	}
+}

@@ -1,0 +1,76 @@
+package lambdafn
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"golang.org/x/sync/errgroup"
+
+	"devplatform/shared/fault"
+)
+
+// responseMargin is the part of a function's time limit that is reserved for the response. A handler that is still
+// waiting for storage when the margin begins can report that. Lambda would end the function without a response.
+const responseMargin = 500 * time.Millisecond
+
+// WithMargin returns a context that ends 500 ms before the function's own time limit.
+func WithMargin(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-responseMargin))
+}
+
+// handleAll passes items to handle and returns one error for each item, nil for an item that was handled. Every item
+// fails if the time limit was reached before handle began, if handle panics, or if it returns the wrong number of errors.
+func handleAll[T any](ctx context.Context, items []T, handle func(context.Context, []T) []error) []error {
+	if len(items) == 0 {
+		return nil
+	}
+	var errs []error
+	err := fault.Recover(func() error {
+		if cause := ctx.Err(); cause != nil {
+			return fmt.Errorf("not started: %w", cause)
+		}
+		if errs = handle(ctx, items); len(errs) != len(items) {
+			return fmt.Errorf("the handler returned %d results for %d items", len(errs), len(items))
+		}
+		return nil
+	})
+	if err == nil {
+		return errs
+	}
+	errs = make([]error, len(items))
+	for i := range errs {
+		errs[i] = err
+	}
+	return errs
+}
+
+// Parallel calls do for 0 to n-1, at most limit calls at a time, and returns their errors. A panic is the error of its
+// own call.
+func Parallel(n, limit int, do func(i int) error) []error {
+	errs := make([]error, n)
+	var group errgroup.Group
+	group.SetLimit(limit)
+	for i := range n {
+		group.Go(func() error {
+			errs[i] = fault.Recover(func() error { return do(i) })
+			return nil
+		})
+	}
+	_ = group.Wait() // the functions return no error
+	return errs
+}
+
+// requestID returns the invocation's ID as a log attribute, if there is an invocation.
+func requestID(ctx context.Context) []slog.Attr {
+	if invocation, ok := lambdacontext.FromContext(ctx); ok {
+		return []slog.Attr{slog.String("requestId", invocation.AwsRequestID)}
+	}
+	return nil
+}

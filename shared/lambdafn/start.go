@@ -1,0 +1,36 @@
+// Package lambdafn runs functions on AWS Lambda: it starts them, and adapts their handlers to the events of DynamoDB
+// streams, SQS queues and schedules. Package apigateway, below this one, adapts HTTP handlers. Nothing here knows what
+// a function does, and a function that serves no HTTP links no HTTP code from here.
+package lambdafn
+
+import (
+	"log/slog"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+)
+
+// Start reads the function's settings from the environment, builds its handler and serves events. It does not return.
+// If the settings are invalid or build fails, Start logs the reason and exits with code 1. The handler is anything that
+// lambda.Start accepts.
+func Start[Settings, Handler any](build func(Settings, clock.Clock, *slog.Logger) (Handler, error)) {
+	logger := slog.New(slog.NewJSONHandler(os.Stdout, nil))
+	slog.SetDefault(logger)
+	settings, err := config.Load[Settings]()
+	if err != nil {
+		fail(logger, err)
+	}
+	handler, err := build(settings, clock.System, logger)
+	if err != nil {
+		fail(logger, err)
+	}
+	lambda.Start(handler)
+}
+
+func fail(logger *slog.Logger, err error) {
+	logger.Error("the function cannot start", "error", err)
+	os.Exit(1)
+}
