@@ -7,8 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/danielgtaylor/huma/v2"
-
+	"devplatform/infra/edgetest"
 	"devplatform/shared/clock"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -36,8 +35,8 @@ type numberOutput struct {
 // TestWholeNumbersAreReadHoweverTheyAreWritten: JSON Schema's integers are all numbers without a fraction.
 func TestWholeNumbersAreReadHoweverTheyAreWritten(t *testing.T) {
 	t.Parallel()
-	router := httpapi.NewRouter(httpapi.Config{Clock: clock.System, Logger: slog.New(slog.DiscardHandler)}, func(h huma.API) {
-		httpapi.Register(h, httpapi.Operation{ID: "number", Method: http.MethodPost, Path: "/api/number"},
+	router := httpapi.NewRouter(httpapi.Config{Clock: clock.System, Logger: slog.New(slog.DiscardHandler)}, func(r *httpapi.Routes) {
+		httpapi.Public(r, httpapi.Operation{ID: "number", Method: http.MethodPost, Path: "/api/number"},
 			func(_ context.Context, in *numberInput) (*numberOutput, error) {
 				sum := int64(in.Body.Small) + in.Body.Large + int64(in.Body.Count)
 				if in.Body.Int != nil {
@@ -73,14 +72,14 @@ func TestWholeNumbersAreReadHoweverTheyAreWritten(t *testing.T) {
 		`{"int":1.5,"small":1e99}`:                       "int: must be a whole number",
 		`{"at":"2026-01-31T08:15:30.123Z","int":1e0}`:    "1",
 	} {
-		r := request{method: http.MethodPost, target: "/api/number", body: body, header: asJSON}
-		a := r.send(t, router)
+		r := edgetest.Request{Method: http.MethodPost, Target: "/api/number", Body: body, Header: asJSON}
+		a := r.Send(t, router)
 		if _, err := strconv.Atoi(want); err != nil {
-			if got := wantError(t, a, 400, fault.CodeValidationFailed); got != want {
+			if got := edgetest.WantError(t, a, 400, fault.CodeValidationFailed); got != want {
 				t.Errorf("%s: got %q, want %q", body, got, want)
 			}
-		} else if a.body != `{"sum":"`+want+`"}` {
-			t.Errorf("%s: got %d %s, want %s", body, a.status, a.body, want)
+		} else if a.Body != `{"sum":"`+want+`"}` {
+			t.Errorf("%s: got %d %s, want %s", body, a.Status, a.Body, want)
 		}
 	}
 }
