@@ -30,8 +30,8 @@ const (
 //go:embed description.md
 var description string
 
-// document is an OpenAPI document that is being made. The library's types serve to write it and to derive schemas from Go
-// types. Functions do not link it.
+// document is an OpenAPI document under construction. Only this command uses the huma library, for the types of
+// OpenAPI and for schemas of Go types.
 type document struct {
 	*huma.OpenAPI
 
@@ -39,8 +39,14 @@ type document struct {
 	examples map[string]examples
 }
 
-// newDocument returns the document of the endpoints, without what addWebhooks, closeErrors and share add.
+// newDocument returns a document of the endpoints. It returns an error if an example belongs to no endpoint. The
+// caller may add events, and then calls complete.
 func newDocument(routes *httpapi.Routes, given map[string]examples) (*document, error) {
+	for _, id := range sortedKeys(given) {
+		if !slices.ContainsFunc(routes.Endpoints, func(e *httpapi.Endpoint) bool { return e.ID == id && !e.Hidden }) {
+			return nil, fmt.Errorf("examples.json has examples of the operation %s, which does not exist", id)
+		}
+	}
 	d := &document{schemas: huma.NewMapRegistry("#/components/schemas/", schemaName), examples: given}
 	d.schemas.RegisterTypeAlias(reflect.TypeFor[clock.Timestamp](), reflect.TypeFor[time.Time]())
 	d.aliasTypes(routes)
@@ -58,17 +64,21 @@ func newDocument(routes *httpapi.Routes, given map[string]examples) (*document, 
 		},
 	}
 	for _, e := range routes.Endpoints {
-		if e.Hidden {
-			continue
-		}
-		if err := d.add(e); err != nil {
-			return nil, fmt.Errorf("%s: %w", e.ID, err)
+		if !e.Hidden {
+			d.add(e)
 		}
 	}
 	return d, nil
 }
 
-// encode returns the document as indented JSON: the same bytes for the same endpoints.
+// complete makes the changes that need all operations and schemas.
+func (d *document) complete() {
+	d.openSchemas()
+	d.closeErrors()
+	d.share()
+}
+
+// encode returns the document as indented JSON. The same endpoints always produce the same bytes.
 func (d *document) encode() ([]byte, error) {
 	data, err := d.MarshalJSON()
 	if err != nil {
@@ -81,8 +91,8 @@ func (d *document) encode() ([]byte, error) {
 	return append(value, '\n'), nil
 }
 
-// schemaName returns the name of a type in the document. Types of events have a prefix, because other types have the same
-// names and more fields.
+// schemaName returns the name of a type's schema. Types of the package event have a prefix, because types of other
+// packages have the same names and more fields.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
 	if request, ok := strings.CutSuffix(name, "InputBody"); ok {
@@ -100,7 +110,7 @@ func schemaName(t reflect.Type, hint string) string {
 }
 
 // add adds an endpoint.
-func (d *document) add(e *httpapi.Endpoint) error {
+func (d *document) add(e *httpapi.Endpoint) {
 	op := &huma.Operation{
 		OperationID: e.ID, Method: e.Method, Path: e.Path, Summary: e.Summary, Description: e.Description,
 		Security: []map[string][]string{{}}, Responses: map[string]*huma.Response{},
@@ -117,45 +127,25 @@ func (d *document) add(e *httpapi.Endpoint) error {
 	d.addInput(op, e.Input)
 	success := d.success(e)
 	op.Responses[strconv.Itoa(e.Status)] = success
-	if err := d.addExamples(op, success); err != nil {
-		return err
-	}
+	d.addExamples(op, success)
 	for _, status := range e.Also {
 		op.Responses[strconv.Itoa(status)] = furtherSuccess(status, success)
 	}
 	for status, response := range d.errorResponses(op, e) {
 		op.Responses[strconv.Itoa(status)] = response
 	}
-	item := d.Paths[e.Path]
-	if item == nil {
-		item = &huma.PathItem{}
-		d.Paths[e.Path] = item
-	}
-	switch e.Method {
-	case http.MethodGet:
-		item.Get = op
-	case http.MethodPost:
-		item.Post = op
-	case http.MethodPut:
-		item.Put = op
-	case http.MethodDelete:
-		item.Delete = op
-	default:
-		return fmt.Errorf("the method %s is not supported", e.Method)
-	}
-	return nil
+	d.AddOperation(op)
 }
 
-// addInput adds the parameters and the body.
+// addInput adds the parameters and the body of a request. input is the type that the handler takes.
 func (d *document) addInput(op *huma.Operation, input reflect.Type) {
 	for _, field := range reflect.VisibleFields(input) {
 		if field.Tag.Get("hidden") == "true" {
 			continue
 		}
 		for _, in := range []string{"path", "query", "header", "cookie"} {
-			if name := field.Tag.Get(in); name != "" {
-				required := in == "path" || field.Tag.Get("required") == "true"
-				op.Parameters = append(op.Parameters, d.param(field, name, in, required))
+			if field.Tag.Get(in) != "" {
+				op.Parameters = append(op.Parameters, d.param(field, in))
 			}
 		}
 		if field.Name == "Body" && len(field.Index) == 1 {
@@ -167,10 +157,14 @@ func (d *document) addInput(op *huma.Operation, input reflect.Type) {
 	}
 }
 
-// param describes a parameter or header. Its description and example are its own, and not those of its schema.
-func (d *document) param(field reflect.StructField, name, in string, required bool) *huma.Param {
+// param describes the parameter that a field with the tag in receives. The description and the example are in the
+// parameter, and not in its schema.
+func (d *document) param(field reflect.StructField, in string) *huma.Param {
 	schema := *huma.SchemaFromField(d.schemas, field, "")
-	p := &huma.Param{Name: name, In: in, Required: required, Description: schema.Description, Schema: &schema}
+	p := &huma.Param{
+		Name: field.Tag.Get(in), In: in, Required: in == "path" || field.Tag.Get("required") == "true",
+		Description: schema.Description, Schema: &schema,
+	}
 	if in == "query" {
 		explode := false
 		p.Explode = &explode
@@ -182,15 +176,18 @@ func (d *document) param(field reflect.StructField, name, in string, required bo
 	return p
 }
 
-// bodySchema returns the schema of the field Body of a type.
+// bodySchema returns the schema of the field body of the type of. hint names the schema if the type has no name.
 func (d *document) bodySchema(of reflect.Type, body reflect.StructField, hint string) *huma.Schema {
 	if of.Name() != "" {
 		hint = of.Name() + body.Name
 	}
+	if schema := d.alternatives(body.Type); schema != nil {
+		return schema
+	}
 	return huma.SchemaFromField(d.schemas, body, hint)
 }
 
-// success describes the response of a success: headers and body.
+// success describes the headers and the body of a success.
 func (d *document) success(e *httpapi.Endpoint) *huma.Response {
 	response := &huma.Response{Description: http.StatusText(e.Status), Headers: map[string]*huma.Header{}}
 	if e.Stream {
@@ -205,17 +202,18 @@ func (d *document) success(e *httpapi.Endpoint) *huma.Response {
 	return response
 }
 
+// addOutput adds the headers and the body that the type of a handler's output has.
 func (d *document) addOutput(e *httpapi.Endpoint, response *huma.Response) {
 	for _, field := range reflect.VisibleFields(e.Output) {
 		if name := field.Tag.Get("header"); name != "" && field.Tag.Get("hidden") != "true" {
 			if field.Type.Kind() == reflect.Slice {
 				field.Type = field.Type.Elem()
 			}
-			header := d.param(field, "", "", false)
-			response.Headers[name] = &huma.Header{Description: header.Description, Schema: header.Schema, Example: header.Example}
+			p := d.param(field, "header")
+			response.Headers[name] = &huma.Header{Description: p.Description, Schema: p.Schema, Example: p.Example}
 		}
 		if field.Name == "Body" && len(field.Index) == 1 {
-			response.Content = rawContent[e.ID]
+			response.Content = rawContent(e.ID)
 			if response.Content == nil {
 				schema := d.bodySchema(e.Output, field, e.ID+"Response")
 				response.Content = map[string]*huma.MediaType{jsonType: {Schema: schema}}
@@ -224,7 +222,7 @@ func (d *document) addOutput(e *httpapi.Endpoint, response *huma.Response) {
 	}
 }
 
-// furtherSuccess is a success with another status.
+// furtherSuccess returns the response of a success with another status. A 304 has no body.
 func furtherSuccess(status int, success *huma.Response) *huma.Response {
 	response := &huma.Response{Description: http.StatusText(status), Headers: success.Headers}
 	if status != http.StatusNotModified {
@@ -233,14 +231,17 @@ func furtherSuccess(status int, success *huma.Response) *huma.Response {
 	return response
 }
 
-// openSchemas declares what the library cannot derive: objects may get further fields, and lastDelivery may be null.
+// openSchemas declares that later versions may add fields to objects, and that a lastDelivery may be null. huma does
+// not derive either.
 func (d *document) openSchemas() {
 	for _, schema := range d.schemas.Map() {
 		if schema.AdditionalProperties == false {
 			schema.AdditionalProperties = true
 		}
 	}
-	d.schemas.Map()["LastDelivery"].Nullable = true
+	if schema := d.schemas.Map()["LastDelivery"]; schema != nil {
+		schema.Nullable = true
+	}
 }
 
 // closeErrors declares that an error has exactly two fields, and lists the codes.
@@ -254,7 +255,7 @@ func (d *document) closeErrors() {
 	}
 }
 
-// operationsOf returns the operations of paths, in the order of path and method.
+// operationsOf returns the operations of paths, sorted by path and method.
 func operationsOf(paths map[string]*huma.PathItem) []*huma.Operation {
 	var all []*huma.Operation
 	for _, path := range sortedKeys(paths) {

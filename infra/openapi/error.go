@@ -13,8 +13,7 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// Errors that the gateway returns instead of a function, with the texts of template.yaml: the client is throttled, and
-// the function was too slow.
+// Errors that the gateway returns instead of a function. template.yaml has the same texts.
 var (
 	errThrottled = fault.New(fault.CodeRateLimited, "Too many requests at once. Please slow down.").
 			WithHeader("Retry-After", "1")
@@ -22,12 +21,12 @@ var (
 			WithHeader("Retry-After", "1")
 )
 
-// gatewayErrors are the errors whose status is not that of their code.
+// gatewayErrors maps a status that only the gateway returns to its errors. It is not the status of their codes.
 var gatewayErrors = map[int][]*fault.Error{
 	http.StatusBadGateway: {fault.ErrInternal}, http.StatusGatewayTimeout: {errTimedOut},
 }
 
-// errorsOf returns every error that an endpoint can return, its own first.
+// errorsOf returns every error that an endpoint can return. The errors that its slice lists come first.
 func errorsOf(op *huma.Operation, e *httpapi.Endpoint) []*fault.Error {
 	errs := slices.Clone(e.Errors)
 	if !slices.ContainsFunc(errs, func(e *fault.Error) bool { return e.Code == fault.CodeValidationFailed }) {
@@ -53,7 +52,7 @@ func invalidRequest(op *huma.Operation) *fault.Error {
 	return httpapi.ErrQuery
 }
 
-// errorResponses describes the errors of an endpoint, by status.
+// errorResponses returns the error responses of an endpoint by status.
 func (d *document) errorResponses(op *huma.Operation, e *httpapi.Endpoint) map[int]*huma.Response {
 	byStatus := map[int][]*fault.Error{}
 	for _, err := range errorsOf(op, e) {
@@ -80,21 +79,16 @@ func (d *document) errorResponses(op *huma.Operation, e *httpapi.Endpoint) map[i
 	return responses
 }
 
-// errorExamples names each error by its code. Further errors with the same code and another message have a number.
+// errorExamples returns the errors by code. If several errors have a code but different messages, a number follows the
+// code of every one but the first.
 func errorExamples(errs []*fault.Error) map[string]*huma.Example {
-	examples := map[string]*huma.Example{}
+	examples, named := map[string]*huma.Example{}, map[string]*fault.Error{}
 	for _, err := range errs {
-		name, value := string(err.Code), errorBody{err.Message, err.Code}
-		for n := 2; examples[name] != nil && examples[name].Value != any(value); n++ {
+		name := string(err.Code)
+		for n := 2; named[name] != nil && named[name].Message != err.Message; n++ {
 			name = string(err.Code) + "_" + strconv.Itoa(n)
 		}
-		examples[name] = &huma.Example{Value: value}
+		named[name], examples[name] = err, &huma.Example{Value: err}
 	}
 	return examples
-}
-
-// errorBody is the body of an error response.
-type errorBody struct {
-	Message string     `json:"error"`
-	Code    fault.Code `json:"code"`
 }

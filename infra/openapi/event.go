@@ -17,44 +17,54 @@ import (
 
 // deliveryHeaders are the headers of a webhook delivery.
 type deliveryHeaders struct {
-	Signature         string `header:"X-Service-Signature" doc:"sha256= and, in hexadecimal, the HMAC-SHA256 of the raw body. The key is the newest secret as it was given: its UTF-8 bytes, including any prefix" example:"sha256=6c7ad1b0f0b6f0d0f1f2c8d3f2f1f8a9c55a9b1e3a8f4c70c1e7b1d8a5d2e3f4"`
-	Event             string `header:"X-Service-Event" doc:"The event's type" example:"file.created"`
-	Delivery          string `header:"X-Service-Delivery" doc:"The delivery's ID, the same for every attempt" example:"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Timestamp         string `header:"X-Service-Timestamp" doc:"When the attempt was made" example:"2026-01-31T08:15:30.123Z"`
-	StandardID        string `header:"webhook-id" doc:"The event's ID, by which a receiver recognizes a repetition (Standard Webhooks)" example:"evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	StandardTimestamp string `header:"webhook-timestamp" doc:"When the attempt was made, in seconds since 1970 (Standard Webhooks)" example:"1769847330"`
-	StandardSignature string `header:"webhook-signature" doc:"v1, and the base64 of the HMAC-SHA256 of webhook-id.webhook-timestamp.body, one for every valid secret, separated by spaces. A secret with the prefix whsec_ is decoded as base64; any other secret is used as it is (Standard Webhooks)" example:"v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="`
-	UserAgent         string `header:"User-Agent" doc:"The service" example:"devplatform-webhooks/1"`
+	Signature         string `header:"X-Service-Signature" required:"true" doc:"sha256= followed by the HMAC-SHA256 of the raw body in hexadecimal. The key is the UTF-8 bytes of the newest secret, including its prefix if it has one" example:"sha256=6c7ad1b0f0b6f0d0f1f2c8d3f2f1f8a9c55a9b1e3a8f4c70c1e7b1d8a5d2e3f4"`
+	Event             string `header:"X-Service-Event" required:"true" doc:"The type of the event" example:"file.created"`
+	Delivery          string `header:"X-Service-Delivery" required:"true" doc:"The ID of the delivery. It is the same for every attempt" example:"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Timestamp         string `header:"X-Service-Timestamp" required:"true" doc:"The time of the attempt" example:"2026-01-31T08:15:30.123Z"`
+	StandardID        string `header:"webhook-id" required:"true" doc:"The ID of the event. Receivers use it to detect duplicates (Standard Webhooks)" example:"evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	StandardTimestamp string `header:"webhook-timestamp" required:"true" doc:"The time of the attempt in seconds since 1970 (Standard Webhooks)" example:"1769847330"`
+	StandardSignature string `header:"webhook-signature" required:"true" doc:"One signature for each valid secret, separated by spaces. A signature is v1, a comma, and the base64 of the HMAC-SHA256 of webhook-id.webhook-timestamp.body. If a secret has the prefix whsec_, the rest of it is decoded as base64 to get the key. Any other secret is used as it is (Standard Webhooks)" example:"v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="`
+	UserAgent         string `header:"User-Agent" required:"true" doc:"The name and version of the sender" example:"devplatform-webhooks/1"`
 }
 
-// deliveryResponses says what the responses of a receiver mean.
+// deliveryResponses maps the status of a receiver's response to its meaning for the service.
 var deliveryResponses = map[string]string{
-	"2XX":     "Success. The whole response must arrive within 15 seconds.",
-	"410":     "Disables the webhook immediately.",
-	"429":     "Failure. Retry-After is honoured, up to twice the wait of the current step.",
-	"503":     "Failure. Retry-After is honoured, up to twice the wait of the current step.",
-	"default": "Failure, as is any redirect, and no response at all. The next attempts follow after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, each ±20 %.",
+	"2XX": "Success. The whole response must arrive within 15 seconds.",
+	"410": "Disables the webhook immediately.",
+	"429": retryAfterFailure,
+	"503": retryAfterFailure,
+	"default": "Failure. A redirect and a missing response are failures too. " +
+		"The next attempts follow after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, each ±20 %.",
 }
 
-// notEmitted are the types that can be subscribed to and tested, but that nothing emits yet.
+const retryAfterFailure = "Failure. The next attempt respects Retry-After, up to twice the delay of the current step."
+
+// webhookTag is the group of the webhook operations.
+const webhookTag = "Webhooks"
+
+// notEmitted lists the types that webhooks can subscribe to and be tested with, but that no change emits.
 var notEmitted = []event.Type{event.ProjectDeployed, event.DeploymentCompleted}
 
-// emittedTypes returns the types of events that changes emit.
-func emittedTypes() []event.Type {
+// subscribableTypes returns the types that webhooks can subscribe to, sorted.
+func subscribableTypes() []event.Type {
 	var types []event.Type
-	for _, name := range event.Subscribable() {
-		if t := event.Type(name); !strings.HasSuffix(name, event.Everything) && !slices.Contains(notEmitted, t) {
-			types = append(types, t)
+	for _, p := range event.Subscribable() {
+		if !strings.HasSuffix(p, event.Everything) {
+			types = append(types, event.Type(p))
 		}
 	}
 	return types
 }
 
-// addEvents adds the requests that webhooks receive, one for each type of event. tag is the group of webhooks.
-func (d *document) addEvents(tag string) error {
-	types := slices.Concat(emittedTypes(), notEmitted, []event.Type{event.WebhookTest})
+// emittedTypes returns the types of events that changes emit, sorted.
+func emittedTypes() []event.Type {
+	return slices.DeleteFunc(subscribableTypes(), func(t event.Type) bool { return slices.Contains(notEmitted, t) })
+}
+
+// addEvents adds the requests that webhooks receive, one for each type of event.
+func (d *document) addEvents() error {
 	d.Webhooks = map[string]*huma.PathItem{}
-	for _, t := range types {
+	for _, t := range append(subscribableTypes(), event.WebhookTest) {
 		example, err := event.Example(t, event.Scene{
 			EventID: "evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK",
 			At:      time.Date(2026, time.January, 31, 8, 15, 30, 123_000_000, time.UTC),
@@ -69,17 +79,15 @@ func (d *document) addEvents(tag string) error {
 			return fmt.Errorf("%s: %w", t, err)
 		}
 		op := &huma.Operation{
-			OperationID: "on" + pascal(t), Method: http.MethodPost, Path: "/" + string(t), Tags: []string{tag},
-			Summary: "Sent on " + string(t),
-			Description: occasion(t) + " Sent at least once and in no particular order. " +
-				"`id` is the same for every attempt and every subscriber.",
+			OperationID: "on" + pascal(string(t)), Method: http.MethodPost, Path: "/" + string(t), Tags: []string{webhookTag},
+			Summary: "Sent on " + string(t), Description: describeEvent(t),
 			Security: []map[string][]string{{}}, Responses: map[string]*huma.Response{},
 			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 				jsonType: {Schema: schema, Example: jsontext.Value(example)},
 			}},
 		}
 		for _, field := range reflect.VisibleFields(reflect.TypeFor[deliveryHeaders]()) {
-			op.Parameters = append(op.Parameters, d.param(field, field.Tag.Get("header"), "header", true))
+			op.Parameters = append(op.Parameters, d.param(field, "header"))
 		}
 		for status, meaning := range deliveryResponses {
 			op.Responses[status] = &huma.Response{Description: meaning}
@@ -89,28 +97,32 @@ func (d *document) addEvents(tag string) error {
 	return nil
 }
 
-// occasion says when an event of a type occurs.
-func occasion(t event.Type) string {
+// describeEvent returns the description of the request that an event of the type causes.
+func describeEvent(t event.Type) string {
+	var cause string
 	switch t {
 	case event.WebhookTest:
-		return "A webhook was tested. It is sent to that webhook only, and once."
+		return "A user tested the webhook. Only this webhook receives the request, in a single attempt."
 	case event.ProjectDeployed, event.DeploymentCompleted:
-		return "About deployments, a later capability: webhooks can subscribe to it and be tested with it, and nothing emits it yet."
+		cause = "Reserved for deployments, which are not available yet. Webhooks can subscribe to this type and be tested " +
+			"with it, but the service does not emit it."
 	case event.FileDeleted, event.FileCreated:
-		return "A rename of a file is a deletion and a creation. The deletion of a project emits no events for its files."
+		cause = "Renaming a file emits file.deleted and file.created. Deleting a project emits no events for its files."
 	default:
-		return "Something changed, as the type says. A request that changes nothing emits nothing."
+		cause = "Emitted when the change that the type names was made. A request that changes nothing emits no event."
 	}
+	return cause + " Sent at least once and in no particular order. `id` is the same for every attempt and every subscriber."
 }
 
-// eventSchema describes the payload of a type: data has the fields that the type's example has.
+// eventSchema adds the schema of the payload of a type, and returns a reference to it. data has the fields that the
+// type's example has.
 func (d *document) eventSchema(t event.Type, example event.Text) (*huma.Schema, error) {
 	payload := d.schemas.Schema(reflect.TypeFor[event.Payload](), false, "")
 	data, err := d.dataSchema(example)
 	if err != nil {
 		return nil, err
 	}
-	name := "Event" + pascal(t)
+	name := "Event" + pascal(string(t))
 	d.schemas.Map()[name] = &huma.Schema{
 		Type: huma.TypeObject,
 		Properties: map[string]*huma.Schema{
@@ -123,6 +135,7 @@ func (d *document) eventSchema(t event.Type, example event.Text) (*huma.Schema, 
 	return &huma.Schema{Ref: "#/components/schemas/" + name}, nil
 }
 
+// dataSchema returns the schema of the field data of an event.
 func (d *document) dataSchema(example event.Text) (*huma.Schema, error) {
 	var shown struct {
 		Data map[string]jsontext.Value `json:"data"`
@@ -137,20 +150,11 @@ func (d *document) dataSchema(example event.Text) (*huma.Schema, error) {
 			continue
 		}
 		described := *huma.SchemaFromField(d.schemas, field, "")
-		if described.Ref != "" { // the schema that it refers to has a description
+		if described.Ref != "" { // the referenced schema has its own description
 			described = huma.Schema{Ref: described.Ref}
 		}
 		schema.Properties[name] = &described
 		schema.Required = append(schema.Required, name)
 	}
 	return schema, nil
-}
-
-// pascal converts file.created to FileCreated.
-func pascal(t event.Type) string {
-	var b strings.Builder
-	for word := range strings.SplitSeq(string(t), ".") {
-		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
-	}
-	return b.String()
 }

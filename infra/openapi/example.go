@@ -11,18 +11,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// examplesJSON has the examples that cannot be composed of the examples of single fields, by operation ID.
+// examplesJSON maps operation IDs to the examples that cannot be composed of the examples of single fields.
 //
 //go:embed examples.json
 var examplesJSON []byte
 
-// examples are the examples of an operation's bodies. An absent one is composed of the examples of the fields.
+// examples are the examples of an operation's bodies. If one is absent, it is composed of the examples of the fields.
 type examples struct {
 	Request   jsontext.Value            `json:"request"`
 	Response  jsontext.Value            `json:"response"`
-	Responses map[string]jsontext.Value `json:"responses"` // several, by name
+	Responses map[string]jsontext.Value `json:"responses"` // several examples of the response, by name
 }
 
+// readExamples decodes the examples of operations, by operation ID.
 func readExamples(data []byte) (map[string]examples, error) {
 	var all map[string]examples
 	if err := json.Unmarshal(data, &all, json.RejectUnknownMembers(true)); err != nil {
@@ -31,10 +32,9 @@ func readExamples(data []byte) (map[string]examples, error) {
 	return all, nil
 }
 
-// addExamples adds the examples of an operation. Each set of examples can be used once, so that unused ones are found.
-func (d *document) addExamples(op *huma.Operation, success *huma.Response) error {
+// addExamples adds examples to the request and the success of an operation.
+func (d *document) addExamples(op *huma.Operation, success *huma.Response) {
 	given := d.examples[op.OperationID]
-	delete(d.examples, op.OperationID)
 	if op.RequestBody != nil {
 		for _, media := range op.RequestBody.Content {
 			media.Example = d.example(media.Schema, given.Request)
@@ -50,10 +50,10 @@ func (d *document) addExamples(op *huma.Operation, success *huma.Response) error
 			media.Examples[name] = &huma.Example{Value: value}
 		}
 	}
-	return nil
 }
 
-// example returns the given example, or one that is composed of the examples of the schema's fields; nil for none.
+// example returns the given example. If there is none, it composes an example of the examples of the schema's fields.
+// It returns nil if it cannot.
 func (d *document) example(schema *huma.Schema, given jsontext.Value) any {
 	if given != nil {
 		return given
@@ -62,8 +62,8 @@ func (d *document) example(schema *huma.Schema, given jsontext.Value) any {
 	return value
 }
 
-// compose composes a value of the examples of a schema's fields. There is none if a required field has no example. An
-// optional field without an example is left out.
+// compose composes a value of the examples of a schema's fields. It fails if a required field has no example. It omits
+// an optional field that has no example.
 func (d *document) compose(schema *huma.Schema) (value any, ok bool) {
 	for schema != nil && schema.Ref != "" {
 		schema = d.schemas.SchemaFromRef(schema.Ref)
@@ -93,4 +93,5 @@ func (d *document) compose(schema *huma.Schema) (value any, ok bool) {
 	return object, len(object) > 0
 }
 
+// sortedKeys returns the keys of a map in order.
 func sortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

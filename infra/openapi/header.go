@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-// Names of the headers that any response may have.
+// Names of the components for headers that any response may have.
 const (
 	requestIDHeader = "RequestId"
 	renewalHeader   = "SessionRenewal"
@@ -17,27 +17,26 @@ const (
 	headersPrefix   = "#/components/headers/"
 )
 
-// commonHeaders describes the headers that the edge sets. Those without a meaning for clients are only in the
-// document's description.
+// commonHeaders describes the headers that the edge sets and that clients use. description.md mentions the others.
 func commonHeaders() map[string]*huma.Header {
-	text, number := huma.TypeString, huma.TypeInteger
 	return map[string]*huma.Header{
 		requestIDHeader: {
-			Description: "The request's ID, by which the service's operators find it in their logs",
-			Schema:      &huma.Schema{Type: text}, Example: "8f2b5c1e-52b0-4d0f-9a55-0c6f0f7a3f1e",
+			Description: "The ID of the request. Operators use it to find the request in their logs",
+			Schema:      &huma.Schema{Type: huma.TypeString}, Example: "8f2b5c1e-52b0-4d0f-9a55-0c6f0f7a3f1e",
 		},
 		renewalHeader: {
-			Description: "A renewed session cookie: at most once a day, if the session is in use",
-			Schema:      &huma.Schema{Type: text}, Example: "__Host-session=eyJhbGciOiJIUzI1NiJ9.e30.c2ln; Path=/; Max-Age=604800; HttpOnly; Secure; SameSite=Lax",
+			Description: "The cookie of a renewed session. A session in use is renewed at most once a day",
+			Schema:      &huma.Schema{Type: huma.TypeString},
+			Example:     "__Host-session=eyJhbGciOiJIUzI1NiJ9.e30.c2ln; Path=/; Max-Age=604800; HttpOnly; Secure; SameSite=Lax",
 		},
 		retryHeader: {
-			Description: "Seconds to wait before the next attempt",
-			Schema:      &huma.Schema{Type: number}, Example: 1,
+			Description: "The number of seconds to wait before the next attempt",
+			Schema:      &huma.Schema{Type: huma.TypeInteger}, Example: 1,
 		},
 	}
 }
 
-// errorHeaders returns the headers of an error response. Those that a success has, too, are described there.
+// errorHeaders returns the headers of an error response. The success describes the headers that both have.
 func errorHeaders(errs []*fault.Error, success *huma.Response) map[string]*huma.Header {
 	headers := map[string]*huma.Header{"X-Request-Id": {Ref: headersPrefix + requestIDHeader}}
 	for _, err := range errs {

@@ -1,6 +1,7 @@
-// Command openapi prints the OpenAPI 3.1 document of the whole API. It derives the document from the endpoints that the
-// slices register, as they do in their functions, and adds what only readers of the document need: examples, errors of
-// the edge and the gateway, and the requests that webhooks receive. No endpoint is described in this package.
+// Command openapi prints the OpenAPI 3.1 document of the API. The paths, parameters and schemas follow from the
+// endpoints that the slices register. This package adds what only readers of the document need: examples, the errors
+// of the HTTP edge and of the gateway, and the requests that webhooks receive. Descriptions of endpoints belong in
+// their slices.
 package main
 
 import (
@@ -24,7 +25,7 @@ func main() {
 	}
 }
 
-// run writes the document.
+// run writes the document to w.
 func run(w io.Writer) error {
 	routes := &httpapi.Routes{}
 	for _, register := range []func(*httpapi.Routes){
@@ -45,15 +46,10 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for id := range given {
-		return fmt.Errorf("examples.json has examples of %s, and there is no such operation", id)
-	}
-	if err := d.addEvents("Webhooks"); err != nil {
+	if err := d.addEvents(); err != nil {
 		return err
 	}
-	d.openSchemas()
-	d.closeErrors()
-	d.share()
+	d.complete()
 	data, err := d.encode()
 	if err != nil {
 		return err

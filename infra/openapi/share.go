@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// share moves errors and parameters that several operations have in common to the components, and refers to them. Their
-// names and numbers follow from the order of the operations.
+// share moves error responses and parameters that several operations have in common to the components, and replaces
+// them by references. The order of the operations decides the names and numbers of the components.
 func (d *document) share() {
 	responses := pool[huma.Response]{prefix: "#/components/responses/"}
 	parameters := pool[huma.Param]{prefix: "#/components/parameters/"}
@@ -24,7 +24,7 @@ func (d *document) share() {
 	for _, op := range all {
 		for _, p := range op.Parameters {
 			if p.In != "path" {
-				parameters.add(camel(p.Name), p)
+				parameters.add(pascal(p.Name), p)
 			}
 		}
 	}
@@ -43,66 +43,71 @@ func (d *document) share() {
 	d.Components.Responses, d.Components.Parameters = responses.shared(), parameters.shared()
 }
 
-// pool collects values that several operations may share, by their JSON.
+// pool finds the values that several operations share: those with the same JSON.
 type pool[T any] struct {
-	prefix string
+	prefix string // of references to the components
 	found  map[string]*pooled[T]
 	names  map[string]bool
 }
 
+// pooled is a value and the number of its uses. name is empty until the second use makes it a component.
 type pooled[T any] struct {
 	value *T
 	name  string
 	uses  int
 }
 
+// add counts a use of a value.
 func (p *pool[T]) add(name string, value *T) {
 	key := encoded(value)
 	if p.found == nil {
 		p.found, p.names = map[string]*pooled[T]{}, map[string]bool{}
 	}
-	one := p.found[key]
-	if one == nil {
-		one = &pooled[T]{value: value}
-		p.found[key] = one
+	entry := p.found[key]
+	if entry == nil {
+		entry = &pooled[T]{value: value}
+		p.found[key] = entry
 	}
-	if one.uses++; one.uses != 2 { // only a value with a second use becomes a component
+	if entry.uses++; entry.uses != 2 {
 		return
 	}
-	one.name = name
-	for n := 2; p.names[one.name]; n++ {
-		one.name = name + strconv.Itoa(n)
+	entry.name = name
+	for n := 2; p.names[entry.name]; n++ {
+		entry.name = name + strconv.Itoa(n)
 	}
-	p.names[one.name] = true
+	p.names[entry.name] = true
 }
 
 // ref returns the reference to the component of a value, or "" if it is not shared.
 func (p *pool[T]) ref(value *T) string {
-	if one := p.found[encoded(value)]; one != nil && one.name != "" {
-		return p.prefix + one.name
+	if entry := p.found[encoded(value)]; entry != nil && entry.name != "" {
+		return p.prefix + entry.name
 	}
 	return ""
 }
 
+// shared returns the components by name.
 func (p *pool[T]) shared() map[string]*T {
 	components := map[string]*T{}
-	for _, one := range p.found {
-		if one.name != "" {
-			components[one.name] = one.value
+	for _, entry := range p.found {
+		if entry.name != "" {
+			components[entry.name] = entry.value
 		}
 	}
 	return components
 }
 
+// encoded returns the JSON of a part of the document.
 func encoded(value any) string {
 	data, err := json.Marshal(value)
 	if err != nil {
-		panic("document: " + err.Error()) // encode would fail, too
+		panic("document: " + err.Error()) // the types of OpenAPI can always be encoded
 	}
 	return string(data)
 }
 
-// responseName names an error response after its codes, or after its status if the gateway returns it.
+// responseName returns the name of the component for an error response: its codes, or its status if only the gateway
+// returns it.
 func responseName(status string, response *huma.Response) string {
 	switch status {
 	case "502":
@@ -112,15 +117,15 @@ func responseName(status string, response *huma.Response) string {
 	}
 	var names []string
 	for code := range strings.SplitSeq(response.Description, ", ") {
-		names = append(names, camel(strings.ToLower(code)))
+		names = append(names, pascal(strings.ToLower(code)))
 	}
 	return strings.Join(names, "Or")
 }
 
-// camel converts AUTH_INVALID_TOKEN and If-Match to AuthInvalidToken and IfMatch.
-func camel(name string) string {
+// pascal converts auth_invalid_token, If-Match and file.created to AuthInvalidToken, IfMatch and FileCreated.
+func pascal(name string) string {
 	var b strings.Builder
-	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '_' || r == '-' }) {
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune("_-.", r) }) {
 		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
 	return b.String()

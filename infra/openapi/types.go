@@ -2,6 +2,7 @@ package main
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -9,35 +10,28 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// Some types of the API have a schema that does not follow from their fields. The types below stand for them: the library
-// asks a type for its own schema, and the types of the API do not know the library.
+// The schemas of some types do not follow from their fields. huma asks a type for its schema, but the types of the API
+// do not import huma. The types below replace them in the document.
 type (
-	eventType      struct{} // one of the types of events that are emitted
-	eventText      struct{} // an event as it was sent
-	pattern        struct{} // what a webhook can subscribe to
-	testType       struct{} // what a webhook can be tested with
-	anyObject      struct{}
-	nullableSecret struct{}
-	oneOf          struct{} // one of the types of the fields with the tag oneOf
+	eventType    struct{} // a type of event that the service emits
+	eventText    struct{} // an encoded event
+	pattern      struct{} // a type or group of types that a webhook can subscribe to
+	testType     struct{} // a type that a webhook can be tested with
+	anyObject    struct{}
+	nullableText struct{}
 )
 
-// aliases names the types that the types above stand for.
+// aliases maps the name of a type to the type that replaces it.
 var aliases = map[string]reflect.Type{
 	"event.Type":               reflect.TypeFor[eventType](),
 	"event.Text":               reflect.TypeFor[eventText](),
 	"webhook.pattern":          reflect.TypeFor[pattern](),
 	"webhook.testType":         reflect.TypeFor[testType](),
 	"webhook.sentPayload":      reflect.TypeFor[anyObject](),
-	"httpapi.Nullable[string]": reflect.TypeFor[nullableSecret](),
+	"httpapi.Nullable[string]": reflect.TypeFor[nullableText](),
 }
 
-// testTypes and alternatives are the values of testType and the fields of oneOf, which only aliasTypes finds.
-var (
-	testTypes    []string
-	alternatives []reflect.StructField
-)
-
-// aliasTypes registers the aliases of the types that endpoints use.
+// aliasTypes registers the replacements of the types that events and endpoints use.
 func (d *document) aliasTypes(routes *httpapi.Routes) {
 	seen := map[reflect.Type]bool{}
 	var visit func(t reflect.Type)
@@ -48,25 +42,17 @@ func (d *document) aliasTypes(routes *httpapi.Routes) {
 		seen[t] = true
 		if alias := aliases[t.String()]; alias != nil {
 			d.schemas.RegisterTypeAlias(t, alias)
-			if alias == reflect.TypeFor[testType]() {
-				testTypes = reflect.Zero(t).Interface().(httpapi.Enum).Values() //nolint:errcheck,forcetypeassert // a mistake here
-			}
 		}
 		switch t.Kind() {
 		case reflect.Pointer, reflect.Slice, reflect.Map:
 			visit(t.Elem())
 		case reflect.Struct:
 			for _, field := range reflect.VisibleFields(t) {
-				if field.Tag.Get("oneOf") != "" {
-					d.schemas.RegisterTypeAlias(t, reflect.TypeFor[oneOf]())
-					alternatives = append(alternatives, field)
-				}
 				visit(field.Type)
 			}
 		default:
 		}
 	}
-	alternatives = nil
 	visit(reflect.TypeFor[event.Payload]())
 	for _, e := range routes.Endpoints {
 		visit(e.Input)
@@ -81,7 +67,9 @@ func (eventType) Schema(huma.Registry) *huma.Schema { return enumOf(emittedTypes
 func (pattern) Schema(huma.Registry) *huma.Schema { return enumOf(event.Subscribable()) }
 
 // Schema implements huma.SchemaProvider.
-func (testType) Schema(huma.Registry) *huma.Schema { return enumOf(testTypes) }
+func (testType) Schema(huma.Registry) *huma.Schema {
+	return enumOf(slices.Concat([]event.Type{event.WebhookTest}, subscribableTypes()))
+}
 
 // Schema implements huma.SchemaProvider.
 func (eventText) Schema(r huma.Registry) *huma.Schema {
@@ -94,19 +82,11 @@ func (anyObject) Schema(huma.Registry) *huma.Schema {
 }
 
 // Schema implements huma.SchemaProvider.
-func (nullableSecret) Schema(huma.Registry) *huma.Schema {
+func (nullableText) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Nullable: true}
 }
 
-// Schema implements huma.SchemaProvider.
-func (oneOf) Schema(r huma.Registry) *huma.Schema {
-	schema := &huma.Schema{}
-	for _, field := range alternatives {
-		schema.OneOf = append(schema.OneOf, r.Schema(field.Type, true, field.Tag.Get("oneOf")))
-	}
-	return schema
-}
-
+// enumOf returns the schema of a text that has one of the values.
 func enumOf[T ~string](values []T) *huma.Schema {
 	schema := &huma.Schema{Type: huma.TypeString}
 	for _, value := range values {
@@ -115,13 +95,42 @@ func enumOf[T ~string](values []T) *huma.Schema {
 	return schema
 }
 
-// rawContent is the content of operations whose body is not written as JSON, by their IDs.
-var rawContent = map[string]map[string]*huma.MediaType{
-	"getOpenAPI": {jsonType: {Schema: &huma.Schema{Type: huma.TypeObject}}},
-	"showDocs":   {"text/html; charset=utf-8": {Schema: &huma.Schema{Type: huma.TypeString}}},
-	"readDocsFile": {
-		"text/javascript; charset=utf-8": {Schema: &huma.Schema{Type: huma.TypeString}},
-		"text/css; charset=utf-8":        {Schema: &huma.Schema{Type: huma.TypeString}},
-		"image/svg+xml":                  {Schema: &huma.Schema{Type: huma.TypeString}},
-	},
+// alternatives returns the schema of a struct whose fields with the tag oneOf are alternatives. The tag names the
+// schema of an alternative. It returns nil for any other type.
+func (d *document) alternatives(t reflect.Type) *huma.Schema {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	var schema *huma.Schema
+	for i := range t.NumField() {
+		if name := t.Field(i).Tag.Get("oneOf"); name != "" {
+			if schema == nil {
+				schema = &huma.Schema{}
+			}
+			schema.OneOf = append(schema.OneOf, d.schemas.Schema(t.Field(i).Type, true, name))
+		}
+	}
+	return schema
+}
+
+// rawContent returns the content of a success whose handler returns the bytes of the body. It returns nil for an
+// operation whose body is encoded as JSON.
+func rawContent(operationID string) map[string]*huma.MediaType {
+	text := &huma.Schema{Type: huma.TypeString}
+	switch operationID {
+	case "getOpenAPI":
+		return map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Type: huma.TypeObject}}}
+	case "showDocs":
+		return map[string]*huma.MediaType{"text/html; charset=utf-8": {Schema: text}}
+	case "readDocsFile":
+		return map[string]*huma.MediaType{
+			"text/javascript; charset=utf-8": {Schema: text},
+			"text/css; charset=utf-8":        {Schema: text},
+			"image/svg+xml":                  {Schema: text},
+		}
+	}
+	return nil
 }
