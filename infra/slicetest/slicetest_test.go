@@ -63,7 +63,7 @@ func TestClient(t *testing.T) {
 	}{
 		"/api/auth/me": {http.StatusUnauthorized, ""},
 		"/api/more":    {http.StatusNotFound, "exactly two fields"},
-		"/api/unknown": {http.StatusOK, "the OpenAPI document does not know it"},
+		"/api/unknown": {http.StatusOK, "of an operation that is not in the OpenAPI document"},
 		"/api/text":    {http.StatusOK, "invalid character"},
 		"/api/gone":    {0, "EOF"},
 	} {

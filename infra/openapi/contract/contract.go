@@ -1,5 +1,5 @@
-// Package contract holds answers of the API against the committed OpenAPI document. It is for tests of every room; what
-// the document says comes from the code, never from here.
+// Package contract compares responses of the API with the committed OpenAPI document. Tests of every package use it.
+// The document is generated from the code, and nothing in it is defined here.
 package contract
 
 import (
@@ -19,10 +19,10 @@ import (
 	"devplatform/infra"
 )
 
-// contract is the document, ready to be compared with.
+// contract is a parsed document.
 type contract struct {
 	paths    map[string]any
-	shared   map[string]any // responses that several operations have, by name
+	shared   map[string]any // responses that several operations share, by name
 	compiler *jsonschema.Compiler
 	mu       sync.Mutex
 }
@@ -32,9 +32,10 @@ const (
 	mediaType   = "application/json"
 )
 
-// theContract reads the document once.
-var theContract = sync.OnceValues(func() (*contract, error) { return read(infra.OpenAPI) })
+// committed returns the committed document. It is parsed once.
+var committed = sync.OnceValues(func() (*contract, error) { return read(infra.OpenAPI) })
 
+// read parses a document.
 func read(text []byte) (*contract, error) {
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
@@ -47,18 +48,18 @@ func read(text []byte) (*contract, error) {
 	if err := compiler.AddResource(documentURL, document); err != nil {
 		return nil, fmt.Errorf("openapi.json: %w", err)
 	}
-	whole, _ := document.(map[string]any)
-	paths, _ := whole["paths"].(map[string]any)
+	root, _ := document.(map[string]any)
+	paths, _ := root["paths"].(map[string]any)
 	if len(paths) == 0 {
 		return nil, errors.New("openapi.json has no paths")
 	}
-	components, _ := whole["components"].(map[string]any)
+	components, _ := root["components"].(map[string]any)
 	shared, _ := components["responses"].(map[string]any)
 	return &contract{paths: paths, shared: shared, compiler: compiler}, nil
 }
 
-// closeObjects lets no object of the document, as tests see it, have a field that the document does not name. The
-// published one stays open, for clients that meet a later version; but a field that nobody wrote down is a leak.
+// closeObjects forbids fields that the document does not name. The published document allows them, so that clients
+// accept responses of later versions. In tests, an undocumented field is a leak.
 func closeObjects(node any) {
 	switch node := node.(type) {
 	case map[string]any:
@@ -76,11 +77,11 @@ func closeObjects(node any) {
 	}
 }
 
-// Check fails the test when an answer is not as the document says, or has a field that the document does not name. A path
-// that the document does not have may only be refused.
+// Check fails the test if a response does not conform to the document or has an undocumented field. A request for an
+// undocumented operation must fail.
 func Check(t testing.TB, method, path string, status int, header http.Header, body []byte) {
 	t.Helper()
-	c, err := theContract()
+	c, err := committed()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func (c *contract) check(t testing.TB, method, path string, status int, header h
 	pattern, operation := c.operation(method, path)
 	if operation == nil {
 		if status < http.StatusBadRequest && method != http.MethodOptions && method != http.MethodHead {
-			t.Errorf("%s %s: answered %d, and the OpenAPI document does not know it", method, path, status)
+			t.Errorf("%s %s: status %d of an operation that is not in the OpenAPI document", method, path, status)
 		}
 		return
 	}
@@ -106,26 +107,27 @@ func (c *contract) check(t testing.TB, method, path string, status int, header h
 	content, _ := response["content"].(map[string]any)
 	if len(content) == 0 {
 		if len(body) > 0 {
-			t.Errorf("%s %s: %d has a body, by the OpenAPI document it has none: %s", method, path, status, body)
+			t.Errorf("%s %s: %d has a body, but not in the OpenAPI document: %s", method, path, status, body)
 		}
 		return
 	}
 	media := header.Get("Content-Type")
 	if _, documented := content[media]; !documented {
-		t.Errorf("%s %s: %d has Content-Type %q, by the OpenAPI document it is one of %q", method, path, status, media, slices.Sorted(maps.Keys(content)))
+		t.Errorf("%s %s: %d has Content-Type %q, the OpenAPI document has %q",
+			method, path, status, media, slices.Sorted(maps.Keys(content)))
 		return
 	}
-	if media != mediaType { // text, of which a schema says nothing
+	if media != mediaType { // a schema says nothing about other text
 		return
 	}
 	if err := c.validate(at+"/content/application~1json/schema", body); err != nil {
-		t.Errorf("%s %s: not as the OpenAPI document says: %v\n%s", method, path, err, body)
+		t.Errorf("%s %s: does not conform to the OpenAPI document: %v\n%s", method, path, err, body)
 	}
 }
 
-// response is what an operation answers with a status, and where the document says so: at, unless several operations share it. It is
-// nil where the document does not say.
-func (c *contract) response(operation map[string]any, status int, at string) (response map[string]any, where string) {
+// response returns the response of an operation with a status, or nil if the document has none. pointer is its place
+// in the document: at, unless several operations share the response.
+func (c *contract) response(operation map[string]any, status int, at string) (response map[string]any, pointer string) {
 	const components = "#/components/responses/"
 	responses, _ := operation["responses"].(map[string]any)
 	response, _ = responses[strconv.Itoa(status)].(map[string]any)
@@ -137,7 +139,7 @@ func (c *contract) response(operation map[string]any, status int, at string) (re
 	return response, at
 }
 
-// validate compares a body with the schema at a pointer into the document.
+// validate returns an error if a body does not conform to the schema at a pointer into the document.
 func (c *contract) validate(pointer string, body []byte) error {
 	c.mu.Lock()
 	schema, err := c.compiler.Compile(documentURL + pointer)
@@ -147,7 +149,7 @@ func (c *contract) validate(pointer string, body []byte) error {
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("not JSON: %w", err)
+		return fmt.Errorf("not valid JSON: %w", err)
 	}
 	if err := schema.Validate(value); err != nil {
 		return fmt.Errorf("schema: %w", err)
@@ -155,7 +157,8 @@ func (c *contract) validate(pointer string, body []byte) error {
 	return nil
 }
 
-// operation finds what the document says of a method on a path; nil where it says nothing.
+// operation returns the operation for a method and a path, and the path's pattern. It returns nil if the document has
+// none.
 func (c *contract) operation(method, path string) (pattern string, operation map[string]any) {
 	for pattern, item := range c.paths {
 		if !matches(pattern, path) {
@@ -169,7 +172,7 @@ func (c *contract) operation(method, path string) (pattern string, operation map
 	return "", nil
 }
 
-// matches compares a path with a pattern such as /api/auth/sessions/{id}.
+// matches reports whether a path matches a pattern such as /api/auth/sessions/{id}.
 func matches(pattern, path string) bool {
 	want, have := strings.Split(pattern, "/"), strings.Split(path, "/")
 	if len(want) != len(have) {
@@ -183,7 +186,7 @@ func matches(pattern, path string) bool {
 	return true
 }
 
-// escape writes a string as one step of a JSON pointer in a URI fragment.
+// escape returns a string as one step of a JSON pointer in a URI fragment.
 func escape(s string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(s)
 }

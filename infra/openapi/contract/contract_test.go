@@ -7,7 +7,9 @@ import (
 	"testing"
 )
 
-// recorder is a test that notes its failures.
+const nonconforming = "does not conform to the OpenAPI document"
+
+// recorder is a test that records its failures.
 type recorder struct {
 	testing.TB
 
@@ -20,7 +22,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.failures = append(r.failures, fmt.Sprintf(format, args...))
 }
 
-// TestCheck shows that what is not as the document says fails a test, and what is does not.
+// TestCheck checks that only responses that do not conform to the document fail a test.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	const me = `{"id":"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK","email":"ada@example.com","username":"ada","createdAt":"2026-01-31T08:15:30.123Z"}`
@@ -31,31 +33,32 @@ func TestCheck(t *testing.T) {
 		failure      string // "" for none
 	}{
 		{"GET", "/api/auth/me", 200, mediaType, me, ""},
-		{"GET", "/api/auth/me", 200, mediaType, strings.Replace(me, `"ada"`, "7", 1), "not as the OpenAPI document says"},
-		{"GET", "/api/auth/me", 200, mediaType, strings.Replace(me, "{", `{"passwordHash":"x",`, 1), "not as the OpenAPI document says"},
+		{"GET", "/api/auth/me", 200, mediaType, strings.Replace(me, `"ada"`, "7", 1), nonconforming},
+		{"GET", "/api/auth/me", 200, mediaType, strings.Replace(me, "{", `{"passwordHash":"x",`, 1), nonconforming},
 		{"GET", "/api/auth/me", 502, mediaType, `{"error":"no","code":"INTERNAL_ERROR"}`, ""},
-		{"GET", "/api/auth/me", 504, mediaType, `{"message":"Endpoint request timed out"}`, "not as the OpenAPI document says"},
-		{"GET", "/api/auth/me", 200, mediaType, `{"id":"x"}`, "not as the OpenAPI document says"},
-		{"GET", "/api/auth/me", 200, mediaType, strings.Replace(me, "2026-01-31T", "yesterday ", 1), "not as the OpenAPI document says"},
+		{"GET", "/api/auth/me", 504, mediaType, `{"message":"Endpoint request timed out"}`, nonconforming},
+		{"GET", "/api/auth/me", 200, mediaType, `{"id":"x"}`, nonconforming},
+		{"GET", "/api/auth/me", 200, mediaType, strings.Replace(me, "2026-01-31T", "yesterday ", 1), nonconforming},
 		{"GET", "/api/auth/me", 200, "text/plain", me, "Content-Type"},
 		{"GET", "/api/auth/me", 418, mediaType, me, "status 418"},
 		{"GET", "/api/auth/me?x=1", 401, mediaType, `{"error":"no","code":"AUTH_INVALID_TOKEN"}`, ""},
-		{"GET", "/api/auth/me", 401, mediaType, `{"error":"no","code":"AUTH_INVALID_TOKEN","more":1}`, "not as the OpenAPI document says"},
+		{"GET", "/api/auth/me", 401, mediaType, `{"error":"no","code":"AUTH_INVALID_TOKEN","more":1}`, nonconforming},
 		{"DELETE", "/api/auth/sessions/ses_1", 404, mediaType, `{"error":"no","code":"SESSION_NOT_FOUND"}`, ""},
-		{"GET", "/api/nowhere", 200, mediaType, `{}`, "does not know it"},
+		{"GET", "/api/nowhere", 200, mediaType, `{}`, "an operation that is not in the OpenAPI document"},
 		{"GET", "/api/nowhere", 404, mediaType, `{}`, ""},
 	} {
 		r := &recorder{TB: t}
 		Check(r, tc.method, tc.path, tc.status, http.Header{"Content-Type": {tc.media}}, []byte(tc.body))
-		said := strings.Join(r.failures, "; ")
-		if (tc.failure == "") != (said == "") || !strings.Contains(said, tc.failure) {
-			t.Errorf("%s %s %d %s: said %q, want %q", tc.method, tc.path, tc.status, tc.body, said, tc.failure)
+		got := strings.Join(r.failures, "; ")
+		if (tc.failure == "") != (got == "") || !strings.Contains(got, tc.failure) {
+			t.Errorf("%s %s %d %s: got %q, want %q", tc.method, tc.path, tc.status, tc.body, got, tc.failure)
 		}
 	}
 }
 
-// TestStreams holds streams of events to their media type, and errors in their stead to the schema.
-func TestStreams(t *testing.T) {
+// TestStreamsAndSharedResponses checks that an event stream needs its media type, and that an error, also a shared one,
+// needs its schema.
+func TestStreamsAndSharedResponses(t *testing.T) {
 	t.Parallel()
 	c, err := read([]byte(`{"openapi": "3.1.0", "paths": {"/api/stream": {"post": {"responses": {
 		"200": {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
@@ -77,18 +80,18 @@ func TestStreams(t *testing.T) {
 		{204, "", "", ""},
 		{204, "text/event-stream", "data: {}\n\n", "has a body"},
 		{503, "application/json", `{"code":"AI_UNAVAILABLE"}`, ""},
-		{503, "application/json", `{}`, "not as the OpenAPI document says"},
+		{503, "application/json", `{}`, nonconforming},
 		{503, "text/event-stream", "data: {}\n\n", "Content-Type"},
 		{429, "application/json", `{"often":1}`, ""},
-		{429, "application/json", `{}`, "not as the OpenAPI document says"},
+		{429, "application/json", `{}`, nonconforming},
 		{429, "", "", "Content-Type"},
 		{500, "application/json", `{}`, "is not in the OpenAPI document"},
 	} {
 		r := &recorder{TB: t}
 		c.check(r, "POST", "/api/stream", tc.status, http.Header{"Content-Type": {tc.media}}, []byte(tc.body))
-		said := strings.Join(r.failures, "; ")
-		if (tc.failure == "") != (said == "") || !strings.Contains(said, tc.failure) {
-			t.Errorf("%d %s %q: said %q, want %q", tc.status, tc.media, tc.body, said, tc.failure)
+		got := strings.Join(r.failures, "; ")
+		if (tc.failure == "") != (got == "") || !strings.Contains(got, tc.failure) {
+			t.Errorf("%d %s %q: got %q, want %q", tc.status, tc.media, tc.body, got, tc.failure)
 		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"devplatform/infra"
 )
 
-// TestExamplesAreAsTheirSchemasSay holds every example in the document to the schema beside it: bodies of requests, answers and errors,
-// what is sent to webhooks, parameters, headers, and fields.
-func TestExamplesAreAsTheirSchemasSay(t *testing.T) {
+// TestExamplesConformToTheirSchemas checks every example in the document: the bodies of requests, responses, errors
+// and webhook deliveries, parameters, headers and fields.
+func TestExamplesConformToTheirSchemas(t *testing.T) {
 	t.Parallel()
 	checked, failures := checkExamples(t, infra.OpenAPI)
 	for _, failure := range failures {
@@ -24,7 +24,7 @@ func TestExamplesAreAsTheirSchemasSay(t *testing.T) {
 	}
 }
 
-// TestWrongExamplesAreFound shows that an example of any kind is looked at.
+// TestWrongExamplesAreFound checks that an invalid example of any kind is found.
 func TestWrongExamplesAreFound(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range []string{
@@ -41,7 +41,7 @@ func TestWrongExamplesAreFound(t *testing.T) {
 	}
 }
 
-// checkExamples counts the examples of a document, and tells which are not as their schemas say.
+// checkExamples counts the examples of a document, and returns those that do not conform to their schemas.
 func checkExamples(t *testing.T, text []byte) (checked int, failures []string) {
 	t.Helper()
 	c, err := read(text)
@@ -65,7 +65,8 @@ func checkExamples(t *testing.T, text []byte) (checked int, failures []string) {
 	return checked, failures
 }
 
-// walk visits every example with the place of its schema: beside it, or, of a schema's own, around it.
+// walk visits every example and the pointer to its schema. An example of a parameter or a body is beside the schema.
+// An example in a schema belongs to that schema.
 func walk(at string, node any, visit func(at, schema string, example any)) {
 	switch node := node.(type) {
 	case []any:
