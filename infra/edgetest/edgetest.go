@@ -78,8 +78,8 @@ type infoOutput struct{ Body httpapi.RequestInfo }
 
 type none struct{}
 
-// register adds one operation of every sort that the edge tells apart.
-func register(r *httpapi.Routes) {
+// Register registers one endpoint of each kind that the edge distinguishes.
+func Register(r *httpapi.Routes) {
 	httpapi.Public(r, httpapi.Operation{ID: "signup", Method: http.MethodPost, Path: "/api/signup", Status: http.StatusCreated, Tag: httpapi.Tag{Name: "auth", Description: "Accounts."}, Errors: []*fault.Error{fault.New(fault.CodeUserExists, "Taken.")}},
 		func(_ context.Context, in *signupInput) (*EchoOutput, error) {
 			out := &EchoOutput{}
@@ -176,7 +176,7 @@ func NewRouter(edge config.Edge) (http.Handler, *Log) {
 	return httpapi.NewRouter(httpapi.Config{
 		Edge: edge, Logger: slog.New(slog.NewJSONHandler(l, nil)),
 		Auth: Sessions{}, Clock: func() time.Time { return Noon },
-	}, register), l
+	}, Register), l
 }
 
 // Answer is a response.

@@ -16,7 +16,7 @@ import (
 //go:embed redocly/.npmrc redocly/package.json redocly/package-lock.json redocly/redocly.yaml
 var redocly embed.FS
 
-// TestRedoclyFindsNothing holds the document to Redocly's linter; redocly/redocly.yaml has the rules.
+// TestRedoclyFindsNothing checks the document with Redocly's linter. The rules are in redocly/redocly.yaml.
 func TestRedoclyFindsNothing(t *testing.T) {
 	t.Parallel()
 	output, err := lint(t, infra.OpenAPI)
@@ -25,8 +25,8 @@ func TestRedoclyFindsNothing(t *testing.T) {
 	}
 }
 
-// TestRedoclyFinds shows that the linter looks at the document and knows the rules.
-func TestRedoclyFinds(t *testing.T) {
+// TestRedoclyFindsAnError checks that the linter reads the document and applies the rules.
+func TestRedoclyFindsAnError(t *testing.T) {
 	t.Parallel()
 	output, err := lint(t, []byte(strings.Replace(string(infra.OpenAPI), `"summary":`, `"gist":`, 1)))
 	if err == nil || !strings.Contains(output, "gist") {
@@ -34,7 +34,7 @@ func TestRedoclyFinds(t *testing.T) {
 	}
 }
 
-// lint is what the linter says of a document. Error: it has found something, or could not look.
+// lint returns the output of the linter for a document. It returns an error if the linter found an error or failed.
 func lint(t *testing.T, document []byte) (string, error) {
 	t.Helper()
 	files, err := fs.Sub(redocly, "redocly")

@@ -27,22 +27,11 @@ func main() {
 
 // run writes the document to w.
 func run(w io.Writer) error {
-	routes := &httpapi.Routes{}
-	for _, register := range []func(*httpapi.Routes){
-		new(account.Service).Register,
-		new(workspace.Service).Register,
-		new(project.Service).Register,
-		new(assistant.Service).Register,
-		new(webhook.Service).Register,
-		new(docs.Service).Register,
-	} {
-		register(routes)
-	}
 	given, err := readExamples(examplesJSON)
 	if err != nil {
 		return err
 	}
-	d, err := newDocument(routes, given)
+	d, err := newDocument(allRoutes(), given)
 	if err != nil {
 		return err
 	}
@@ -58,4 +47,20 @@ func run(w io.Writer) error {
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil
+}
+
+// allRoutes returns the endpoints of all slices, in the order of the groups in the document.
+func allRoutes() *httpapi.Routes {
+	routes := &httpapi.Routes{}
+	for _, register := range []func(*httpapi.Routes){
+		new(account.Service).Register,
+		new(workspace.Service).Register,
+		new(project.Service).Register,
+		new(assistant.Service).Register,
+		new(webhook.Service).Register,
+		new(docs.Service).Register,
+	} {
+		register(routes)
+	}
+	return routes
 }

@@ -33,6 +33,15 @@ var aliases = map[string]reflect.Type{
 
 // aliasTypes registers the replacements of the types that events and endpoints use.
 func (d *document) aliasTypes(routes *httpapi.Routes) {
+	visitTypes(routes, func(t reflect.Type) {
+		if alias := aliases[t.String()]; alias != nil {
+			d.schemas.RegisterTypeAlias(t, alias)
+		}
+	})
+}
+
+// visitTypes calls f once for each type that events and endpoints use, including the types of fields and elements.
+func visitTypes(routes *httpapi.Routes, f func(reflect.Type)) {
 	seen := map[reflect.Type]bool{}
 	var visit func(t reflect.Type)
 	visit = func(t reflect.Type) {
@@ -40,9 +49,7 @@ func (d *document) aliasTypes(routes *httpapi.Routes) {
 			return
 		}
 		seen[t] = true
-		if alias := aliases[t.String()]; alias != nil {
-			d.schemas.RegisterTypeAlias(t, alias)
-		}
+		f(t)
 		switch t.Kind() {
 		case reflect.Pointer, reflect.Slice, reflect.Map:
 			visit(t.Elem())

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"devplatform/infra"
+	"devplatform/shared/fault"
+)
+
+// TestDocumentIsComplete checks that the document tells its readers, for every operation, the purpose, the request,
+// the response and each error.
+func TestDocumentIsComplete(t *testing.T) {
+	t.Parallel()
+	s := readSpec(t, infra.OpenAPI)
+	for _, gap := range s.gaps() {
+		t.Error(gap)
+	}
+	if len(s.Paths) < 20 || len(s.Webhooks) < 10 {
+		t.Errorf("%d paths, %d webhooks", len(s.Paths), len(s.Webhooks))
+	}
+}
+
+// TestGapsAreFound checks that TestDocumentIsComplete would find an incomplete operation.
+func TestGapsAreFound(t *testing.T) {
+	t.Parallel()
+	const complete = `{"tags": [{"name": "Things", "description": "All."}], "paths": {"/things": {"post": {
+		"operationId": "makeThing", "summary": "Make", "description": "More.", "tags": ["Things"], "security": [{}],
+		"parameters": [{"name": "q", "description": "What", "example": "x"}],
+		"requestBody": {"content": {"application/json": {"example": {"a": 1}}}},
+		"responses": {
+			"201": {"description": "Created", "headers": {"X-Request-Id": {}},
+				"content": {"application/json": {"example": {"a": 1}}}},
+			"409": {"description": "CONFLICT", "headers": {"X-Request-Id": {}},
+				"content": {"application/json": {"examples": {"CONFLICT": {"value": {"error": "No.", "code": "CONFLICT"}}}}}}
+		}}}}}`
+	for remove, with := range map[string]string{
+		`"summary": "Make", `:              ``,
+		`"description": "More.", `:         ``,
+		`"description": "All."`:            `"description": ""`,
+		`"tags": ["Things"]`:               `"tags": ["Others"]`,
+		`makeThing`:                        `make-thing`,
+		`, "security": [{}]`:               ``,
+		`, "description": "What"`:          ``,
+		`, "example": "x"`:                 ``,
+		`{"example": {"a": 1}}}},`:         `{}}},`,
+		`{"example": {"a": 1}}}}, "409"`:   `{}}}, "409"`,
+		`"201"`:                            `"404"`,
+		`"headers": {"X-Request-Id": {}},`: ``,
+		`"409"`:                            `"400"`,
+		`"error": "No."`:                   `"error": ""`,
+		`"code": "CONFLICT"`:               `"code": "RATE_LIMITED"`,
+		`"description": "CONFLICT"`:        `"description": "CONFLICT, AUTH_USER_EXISTS"`,
+	} {
+		incomplete := strings.Replace(strings.Join(strings.Fields(complete), " "), remove, with, 1)
+		if len(readSpec(t, []byte(incomplete)).gaps()) == 0 {
+			t.Errorf("without %s, no gap was found: %s", remove, incomplete)
+		}
+	}
+	if gaps := readSpec(t, []byte(complete)).gaps(); gaps != nil {
+		t.Errorf("%q", gaps)
+	}
+}
+
+var camelCase = regexp.MustCompile(`^[a-z]+([A-Z]+[a-z]*)*$`)
+
+// report records a gap of an operation.
+type report func(format string, args ...any)
+
+// gaps returns a description of everything that the document lacks.
+func (s spec) gaps() []string {
+	var gaps []string
+	described, seen := map[string]bool{}, map[string]bool{}
+	for _, tag := range s.Tags {
+		described[tag.Name] = tag.Description != ""
+	}
+	for _, paths := range []map[string]map[string]operation{s.Paths, s.Webhooks} {
+		for path, methods := range paths {
+			for method, op := range methods {
+				lacks := func(format string, args ...any) {
+					gaps = append(gaps, method+" "+path+" lacks "+fmt.Sprintf(format, args...))
+				}
+				if !camelCase.MatchString(op.ID) || seen[op.ID] {
+					lacks("a unique operationId in camel case: %q", op.ID)
+				}
+				seen[op.ID] = true
+				if op.Summary == "" || op.Description == "" || op.Security == nil {
+					lacks("a summary, a description or security: %q, %q, %v", op.Summary, op.Description, op.Security)
+				}
+				if len(op.Tags) != 1 || !described[op.Tags[0]] {
+					lacks("one tag that has a description: %q", op.Tags)
+				}
+				s.checkParameters(op, lacks)
+				if op.Request != nil {
+					op.Request.checkExamples("the request", lacks)
+				}
+				if _, webhook := s.Webhooks[path]; !webhook {
+					s.checkResponses(op, lacks)
+				}
+			}
+		}
+	}
+	return gaps
+}
+
+func (s spec) checkParameters(op operation, lacks report) {
+	for _, p := range op.Parameters {
+		if p = s.parameter(p); p.Description == "" || p.Example == nil {
+			lacks("a description or an example of the parameter %s", p.Name)
+		}
+	}
+}
+
+func (s spec) checkResponses(op operation, lacks report) {
+	succeeds := false
+	for status, response := range op.Responses {
+		response = s.response(response)
+		if _, ok := response.Headers["X-Request-Id"]; !ok {
+			lacks("the header X-Request-Id of %s", status)
+		}
+		if status < "400" {
+			succeeds = succeeds || status < "300" || status == "302"
+			response.checkExamples(status, lacks)
+		} else {
+			response.checkErrors(status, lacks)
+		}
+	}
+	if !succeeds {
+		lacks("a success")
+	}
+}
+
+// checkExamples checks that JSON bodies and event streams have an example.
+func (b body) checkExamples(place string, lacks report) {
+	for kind, m := range b.Content {
+		if (kind == jsonType || kind == eventStreamType) && m.Example == nil && len(m.Examples) == 0 {
+			lacks("an example of %s in %s", kind, place)
+		}
+	}
+}
+
+// checkErrors checks that an error response has an example of each code in its description.
+func (b body) checkErrors(status string, lacks report) {
+	shown := map[fault.Code]bool{}
+	for name, example := range b.Content[jsonType].Examples {
+		err := example.fault()
+		shown[err.Code] = true
+		if err.Message == "" || !strings.HasPrefix(name, string(err.Code)) {
+			lacks("a message or the code %q in the example %s of %s", err.Code, name, status)
+		}
+		if gateway := status == "502" || status == "504"; !gateway && status != strconv.Itoa(err.Code.Status()) {
+			lacks("an error with the status %s: %s has %d", status, err.Code, err.Code.Status())
+		}
+	}
+	for code := range strings.SplitSeq(b.Description, ", ") {
+		if !shown[fault.Code(code)] {
+			lacks("an example of %s in %s", code, status)
+		}
+	}
+}
