@@ -127,16 +127,16 @@ func (c *contract) check(t testing.TB, method, path string, status int, header h
 
 // response returns the response of an operation with a status, or nil if the document has none. pointer is its place
 // in the document: at, unless several operations share the response.
-func (c *contract) response(operation map[string]any, status int, at string) (response map[string]any, pointer string) {
+func (c *contract) response(operation map[string]any, status int, at string) (found map[string]any, pointer string) {
 	const components = "#/components/responses/"
 	responses, _ := operation["responses"].(map[string]any)
-	response, _ = responses[strconv.Itoa(status)].(map[string]any)
-	ref, _ := response["$ref"].(string)
+	found, _ = responses[strconv.Itoa(status)].(map[string]any)
+	ref, _ := found["$ref"].(string)
 	if name, shared := strings.CutPrefix(ref, components); shared {
-		response, _ = c.shared[name].(map[string]any)
-		return response, components + escape(name)
+		found, _ = c.shared[name].(map[string]any)
+		return found, components + escape(name)
 	}
-	return response, at
+	return found, at
 }
 
 // validate returns an error if a body does not conform to the schema at a pointer into the document.
