@@ -24,7 +24,7 @@ import (
 
 var Noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// Sessions knows one good token, one that is to be renewed, and a store that is down.
+// Sessions knows a valid token, a token that is renewed, and a token for which the store is unavailable.
 type Sessions struct{}
 
 func (Sessions) Authenticate(_ context.Context, token string) (httpapi.Caller, *httpapi.Renewal, error) {
@@ -144,7 +144,7 @@ var Failures = map[string]error{
 	"unavailable": context.DeadlineExceeded,
 }
 
-// log collects the request log.
+// Log collects the request log.
 type Log struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -209,7 +209,7 @@ func (r Request) Send(t *testing.T, h http.Handler) Answer {
 	return a
 }
 
-// CheckHeaders holds what API.md §1 says of every answer.
+// CheckHeaders checks the headers that every response has.
 func CheckHeaders(t *testing.T, a Answer) {
 	t.Helper()
 	for name, want := range map[string]string{
@@ -231,7 +231,7 @@ func CheckHeaders(t *testing.T, a Answer) {
 	}
 }
 
-// WantError holds the shape of an error answer: two fields and no more.
+// WantError checks that a response is an error with exactly two fields. It returns the message.
 func WantError(t *testing.T, a Answer, status int, code fault.Code) string {
 	t.Helper()
 	var fields map[string]string
