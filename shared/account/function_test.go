@@ -15,11 +15,11 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"devplatform/infra"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
+	"devplatform/shared/docs"
 	"devplatform/shared/lambdafn/apigateway"
 )
 
@@ -150,7 +150,7 @@ func TestDocument(t *testing.T) {
 			} `json:"responses"`
 		} `json:"paths"`
 	}
-	if err := json.Unmarshal(infra.OpenAPI, &document); err != nil {
+	if err := json.Unmarshal(docs.OpenAPI, &document); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{
@@ -175,11 +175,11 @@ func TestDocument(t *testing.T) {
 		t.Errorf("missing: %v", want)
 	}
 	for _, text := range []string{"AUTH_RATE_LIMITED", "AUTH_USER_EXISTS", "AUTH_OAUTH_STATE_INVALID", "RateLimit-Remaining", "ada@example.com"} {
-		if !strings.Contains(string(infra.OpenAPI), text) {
+		if !strings.Contains(string(docs.OpenAPI), text) {
 			t.Errorf("the document doesn't mention %s", text)
 		}
 	}
-	if strings.Contains(string(infra.OpenAPI), bindingCookie) {
+	if strings.Contains(string(docs.OpenAPI), bindingCookie) {
 		t.Error("the document shows the binding cookie")
 	}
 }
