@@ -13,12 +13,12 @@ func TestNew(t *testing.T) {
 	for document, failure := range map[string]string{
 		`{"info": {"servers": 1}, "servers": [{"url": "/"}], "tags": []}`: "",
 		`{"servers" : null}`:        "",
-		`{"info": {"servers": []}}`: "no servers",
+		`{"info": {"servers": []}}`: "has no servers",
 		`{"servers"`:                "a value",
 		`{"servers": [}`:            "a value",
 		`{"a": 1, "a": 2}`:          "a name",
-		`["servers"]`:               "no JSON object",
-		``:                          "no JSON object",
+		`["servers"]`:               "not a JSON object",
+		``:                          "not a JSON object",
 	} {
 		s, err := New([]byte(document))
 		if failure != "" {
