@@ -65,7 +65,7 @@ func TestAcceptsGzip(t *testing.T) {
 		"gzip;q=0": false, "gzip; q=0.000": false, "gzip; Q=1": true, "*": true, "*;q=0": false, "gzip;q=0, *": false, "br, *;q=0.1": true,
 		"gzip;q=x": false, "gzipped": false, "*;q=0, gzip": true,
 	} {
-		if got := (Accepting{Encoding: header}).gzip(); got != want {
+		if got := (acceptInput{Encoding: header}).gzip(); got != want {
 			t.Errorf("%q: %v", header, got)
 		}
 	}
