@@ -135,24 +135,3 @@ func TestMentionsAreWholeNames(t *testing.T) {
 		}
 	})
 }
-
-// The work grows with the message, whatever marks are in it: each kind is looked at no more than a few times.
-func TestQuotesAreLookedAtAFewTimes(t *testing.T) {
-	t.Parallel()
-	marks := []rune("`\"'“”„‘’«»‹›「」『』《》ab:1")
-	check := func(fail func(format string, args ...any), message string, times int) {
-		if n := prompt.Looked(message); n > times*len(message) {
-			fail("%d bytes looked at in %d: %.80q", n, len(message), message)
-		}
-	}
-	for _, kind := range []string{"‘’", "“”", "„“", "«»", "「」", "''", "``"} {
-		both := []rune(kind)
-		check(t.Errorf, strings.Repeat(strings.Repeat(string(both[0]), 168)+string(both[1]), 190), 8)
-		check(t.Errorf, strings.Repeat(strings.Repeat(string(both[0])+"a:1", 60)+string(both[1]), 190), 8)
-	}
-	rapid.Check(t, func(rt *rapid.T) {
-		piece := rapid.StringOfN(rapid.SampledFrom(marks), 1, 20, -1).Draw(rt, "piece")
-		message := strings.Repeat(strings.Repeat(piece, rapid.IntRange(1, 40).Draw(rt, "n"))+string(rapid.SampledFrom(marks).Draw(rt, "end")), 20)
-		check(rt.Fatalf, message, 88) // two texts of four quotations of eleven kinds, at worst
-	})
-}
