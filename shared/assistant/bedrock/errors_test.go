@@ -270,7 +270,7 @@ func TestTheContextsErrorGoesBeforeAll(t *testing.T) {
 	cancel()
 	p := New(Options{})
 	for _, err := range []error{
-		p.refused(ctx, &types.ThrottlingException{}), p.brokeOff(ctx, nil), p.brokeOff(ctx, &types.ValidationException{}),
+		p.callError(ctx, &types.ThrottlingException{}), p.streamError(ctx, nil), p.streamError(ctx, &types.ValidationException{}),
 	} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)

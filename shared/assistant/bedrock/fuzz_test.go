@@ -51,11 +51,11 @@ func FuzzObject(f *testing.F) {
 // FuzzCut keeps what a provider says short and text.
 func FuzzCut(f *testing.F) {
 	f.Add("x")
-	f.Add(strings.Repeat("é", maxSaid))
-	f.Add(strings.Repeat("\x80", 2*maxSaid))
+	f.Add(strings.Repeat("é", maxLogged))
+	f.Add(strings.Repeat("\x80", 2*maxLogged))
 	f.Fuzz(func(t *testing.T, text string) {
 		short := cut(text)
-		if !utf8.ValidString(short) || len(short) > maxSaid+len("…") || !strings.HasPrefix(strings.ToValidUTF8(text, "\uFFFD"), strings.TrimSuffix(short, "…")) {
+		if !utf8.ValidString(short) || len(short) > maxLogged+len("…") || !strings.HasPrefix(strings.ToValidUTF8(text, "\uFFFD"), strings.TrimSuffix(short, "…")) {
 			t.Fatalf("%q became %q", text, short)
 		}
 	})

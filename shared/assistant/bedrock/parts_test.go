@@ -3,7 +3,6 @@ package bedrock
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -188,14 +187,14 @@ func textIn(frame []byte) string {
 	return s
 }
 
-// FuzzOrder takes any events in any order, of any blocks: parts never come out of order, and what a block was given is what it says.
-func FuzzOrder(f *testing.F) {
+// FuzzPartQueue takes any events in any order, of any blocks: parts never come out of order, and what a block was given is what it says.
+func FuzzPartQueue(f *testing.F) {
 	f.Add([]byte{0x10, 0x20, 0x00, 0x30})
 	f.Add([]byte{0x10, 0x11, 0x21, 0x20, 0x31, 0x02, 0x30})
 	f.Add([]byte{0x10, 0x11, 0x12, 0x32, 0x31, 0x10, 0x00, 0x30})
 	f.Fuzz(func(t *testing.T, events []byte) {
 		l := &listen{t: t}
-		o := newOrder(l.emit)
+		q := newPartQueue(l.emit)
 		var said strings.Builder
 		var calls []*model.Call
 		running := map[int32]*model.Call{}
@@ -207,30 +206,30 @@ func FuzzOrder(f *testing.F) {
 			switch e >> 4 & 3 {
 			case 0:
 				said.WriteString(piece)
-				err = o.text(piece)
+				err = q.text(piece)
 			case 1:
 				if want = c != nil; !want {
 					c = &model.Call{ID: piece, Name: "n"}
 					running[index], calls = c, append(calls, c)
 				}
-				err = o.start(index, piece, "n")
+				err = q.start(index, piece, "n")
 			case 2:
 				if want = c == nil; !want {
 					c.Input += piece
 				}
-				err = o.input(index, piece)
+				err = q.input(index, piece)
 			case 3:
 				delete(running, index)
-				err = o.end(index)
+				err = q.end(index)
 			}
 			if (err != nil) != want {
 				t.Fatalf("event %d of %x: %v", n, events, err)
 			}
 		}
-		if err := o.close(); err != nil {
+		if err := q.close(); err != nil {
 			t.Fatal(err)
 		}
-		if l.open || l.text != said.String() || len(l.calls) != len(calls) || o.begun != len(calls) {
+		if l.open || l.text != said.String() || len(l.calls) != len(calls) || q.calls != len(calls) {
 			t.Fatalf("%x: open %v, %q, %v", events, l.open, l.text, l.calls)
 		}
 		for i, c := range calls {
@@ -242,22 +241,6 @@ func FuzzOrder(f *testing.F) {
 			}
 		}
 	})
-}
-
-// A call that is neither open nor waiting can't come about by events: should the order ever lose one, the answer fails and nothing else.
-func TestALostCallIsABrokenAnswer(t *testing.T) {
-	t.Parallel()
-	for name, event := range map[string]func(*order) error{
-		"input": func(o *order) error { return o.input(3, "{}") },
-		"end":   func(o *order) error { return o.end(3) },
-	} {
-		o := newOrder((&listen{t: t}).emit)
-		o.calls[3] = &call{id: "t", name: "n"}
-		var failed *model.Error
-		if err := event(o); !errors.As(err, &failed) || failed.Fault != model.Unavailable {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
 }
 
 // FuzzStream takes anything for a stream: it is an answer only if a message ended in it.
