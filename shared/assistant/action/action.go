@@ -1,6 +1,6 @@
-// Package action has the changes that an answer makes to a project's files: the types of actions, the tools by which a model
-// calls them, the checks against the project, and the batch of file operations that they add up to. The package does not know who
-// asked, which model answered, or how files are stored.
+// Package action has the changes that an answer makes to a project's files: the types of actions, the tools by which a
+// model calls them, the checks against the project, and the batch of file operations that they add up to. The package
+// does not know who asked, which model answered, or how files are stored.
 package action
 
 import (
@@ -35,10 +35,12 @@ type Action struct {
 	Packages []string `json:"packages,omitzero" nullable:"false" doc:"Of add_dependency: name@range each" example:"[\"zod@^4.0.0\"]"`
 }
 
-// Brief returns the action in a few words, such as "edit_file /src/a.ts", for a model that reads the conversation later.
+// Brief returns the action in a few words, such as "edit_file /src/a.ts", for a model that reads the conversation
+// later.
 func (a Action) Brief() string { return string(a.Type) + " " + a.Path }
 
-// Problem is the reason why an action is not possible. The text is written for the model, which may try again; people read it too.
+// Problem is the reason why an action is not possible. The text is written for the model, which may try again; people
+// read it too.
 type Problem struct{ Text string }
 
 func (p *Problem) Error() string { return p.Text }
@@ -63,8 +65,8 @@ type Files interface {
 	Read(ctx context.Context, path string) (content string, text bool, err error)
 }
 
-// Operation is one operation of a batch. Create and update have Content, rename has To. All operations except create have the
-// ETag of the version that the action was checked against.
+// Operation is one operation of a batch. Create and update have Content, rename has To. All operations except create
+// have the ETag of the version that the action was checked against.
 type Operation struct {
 	Op       string // create, update, delete, rename
 	Path, To string

@@ -10,8 +10,9 @@ import (
 
 // Draft holds a project's files as actions change them. It is not safe for concurrent use.
 //
-// Failure policy: an action that is not possible changes nothing, and the next action finds the files as if it had not been
-// called. A Draft does not detect concurrent changes of the stored files: the batch does, by the ETags of its operations.
+// Failure policy: an action that is not possible changes nothing, and the next action finds the files as if it had not
+// been called. A Draft does not detect concurrent changes of the stored files: the batch does, by the ETags of its
+// operations.
 type Draft struct {
 	overlay
 	actions    []Action
@@ -24,13 +25,13 @@ func NewDraft(stored Files) *Draft { return &Draft{overlay: newOverlay(stored)} 
 // Actions returns the applied actions in their order. The texts of an edit have the line endings of the file.
 func (d *Draft) Actions() []Action { return d.actions }
 
-// Operations returns the batch of operations that has the effect of all actions. No path occurs twice. A file that was written
-// with the content that it already had is included, so that its version is checked; a file that was renamed and renamed back is
-// not.
+// Operations returns the batch of operations that has the effect of all actions. No path occurs twice. A file that was
+// written with the content that it already had is included, so that its version is checked; a file that was renamed
+// and renamed back is not.
 func (d *Draft) Operations() []Operation { return d.operations }
 
-// Apply checks an action against the draft and applies it. It returns a *Problem if the action is not possible, or an error of
-// storage. In both cases the draft does not change.
+// Apply checks an action against the draft and applies it. It returns a *Problem if the action is not possible, or an
+// error of storage. In both cases the draft does not change.
 func (d *Draft) Apply(ctx context.Context, a Action) error {
 	if len(d.actions) == Most {
 		return problemf("An answer has at most %d actions; this one is too many.", Most)
@@ -193,7 +194,8 @@ func (d *Draft) setText(path, content string) error {
 	return nil
 }
 
-// checkPath returns a problem if text is not a path. Only a path that passed this check is quoted unescaped in a problem.
+// checkPath returns a problem if text is not a path. Only a path that passed this check is quoted unescaped in a
+// problem.
 func checkPath(field, text string) error {
 	if rule := path.Check(text); rule != "" {
 		return problemf("%s %s is not a file's path: it %s.", field, shown(text), rule)

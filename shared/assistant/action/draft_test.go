@@ -355,7 +355,8 @@ func TestStorage(t *testing.T) {
 	}
 }
 
-// Storage that is far is told once what an action will look at, however deep its folders are, and not again what it was asked already.
+// Storage that is far is told once what an action will look at, however deep its folders are, and not again what it
+// was asked already.
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("/d", 250)

@@ -7,8 +7,8 @@ const crlf = "\r\n"
 // maxCounted is the number at which replaceOnce stops to count occurrences.
 const maxCounted = 100
 
-// replaceOnce replaces the only occurrence of search. It returns a problem if there is none or more than one; occurrences that
-// overlap count separately.
+// replaceOnce replaces the only occurrence of search. It returns a problem if there is none or more than one;
+// occurrences that overlap count separately.
 func replaceOnce(path, content, search, replace string) (string, error) {
 	switch search {
 	case "":
@@ -19,8 +19,8 @@ func replaceOnce(path, content, search, replace string) (string, error) {
 	const advice = "It must occur exactly once: take in more of what is around the place."
 	switch n := occurrences(content, search); {
 	case n == 0:
-		return "", problemf("The search does not occur in %s%s. It must be there character for character, indentation included.",
-			path, whyAbsent(content, search))
+		return "", problemf("The search does not occur in %s%s. "+
+			"It must be there character for character, indentation included.", path, whyAbsent(content, search))
 	case n >= maxCounted:
 		return "", problemf("The search occurs %d times or more in %s. %s", maxCounted, path, advice)
 	case n > 1:
@@ -55,7 +55,8 @@ func whyAbsent(content, search string) string {
 	return ""
 }
 
-// lineEnding returns the line ending of a text, LF or CR LF. It returns "" if the text has no line breaks or both kinds.
+// lineEnding returns the line ending of a text, LF or CR LF. It returns "" if the text has no line breaks or both
+// kinds.
 func lineEnding(text string) string {
 	breaks, pairs := strings.Count(text, "\n"), strings.Count(text, crlf)
 	switch {

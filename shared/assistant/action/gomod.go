@@ -26,7 +26,8 @@ func readModule(text string) (d dependency, rule string) {
 	case !hasVersion:
 		return d, ""
 	case module.Check(d.name, d.version) != nil || module.CanonicalVersion(d.version) != d.version:
-		return d, "needs a whole version that its path allows, such as v1.6.0; a go.mod knows no ranges, and /v2 takes v2.x.y"
+		return d, "needs a whole version that its path allows, such as v1.6.0; " +
+			"a go.mod knows no ranges, and /v2 takes v2.x.y"
 	}
 	return d, ""
 }
@@ -71,8 +72,8 @@ func (goMod) edit(content string, packages []dependency) (string, error) {
 	return string(data), nil
 }
 
-// addRequire adds a new requirement to the first block that has direct requirements. If the block is sorted, it stays sorted.
-// modfile itself does not add to a block in which a line has a comment.
+// addRequire adds a new requirement to the first block that has direct requirements. If the block is sorted, it stays
+// sorted. modfile itself does not add to a block in which a line has a comment.
 func addRequire(file *modfile.File, d dependency) {
 	added := &modfile.Require{Mod: module.Version{Path: d.name, Version: d.version}}
 	block := directBlock(file)

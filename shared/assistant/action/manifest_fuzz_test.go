@@ -72,7 +72,8 @@ func changed(before, after map[string]string) []string {
 	return slices.Sorted(maps.Keys(differ))
 }
 
-// A package.json stays one, with all that it had as it was and in its order, but for one member of one of its sections.
+// A package.json stays one, with all that it had as it was and in its order, but for one member of one of its
+// sections.
 func FuzzPackageJSON(f *testing.F) {
 	f.Add("{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"b\": \"1\"\n  }\n}\n", "a", "^1")
 	f.Add(`{"devDependencies":{"a":"1" , "b":"2"} , "x":[{"a":"1"}]}`, "b", ">=1 <2")

@@ -10,7 +10,8 @@ import (
 	"devplatform/shared/assistant/action"
 )
 
-// TestManifestsAreReadOnce: a file costs the same however many packages are put into it, told by what is allocated for it.
+// TestManifestsAreReadOnce: a file costs the same however many packages are put into it, told by what is allocated for
+// it.
 func TestManifestsAreReadOnce(t *testing.T) { //nolint:paralleltest // allocations are the process's
 	var lines, members strings.Builder
 	for i := range 2000 {
@@ -42,7 +43,8 @@ func TestManifestsAreReadOnce(t *testing.T) { //nolint:paralleltest // allocatio
 	}
 }
 
-// TestPackagesTogetherAreAsOneByOne holds that packages that are put in at once leave the file as they do one after the other.
+// TestPackagesTogetherAreAsOneByOne holds that packages that are put in at once leave the file as they do one after
+// the other.
 func TestPackagesTogetherAreAsOneByOne(t *testing.T) {
 	t.Parallel()
 	names := []string{"a", "b", "c", "d", "e", "f"}

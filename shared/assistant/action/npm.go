@@ -11,7 +11,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// npm edits package.json files. Like npm itself it keeps the order of the members; unlike npm it also keeps all white space.
+// npm edits package.json files. Like npm itself it keeps the order of the members; unlike npm it also keeps all white
+// space.
 type npm struct{}
 
 var (
@@ -21,8 +22,8 @@ var (
 	npmRange = regexp.MustCompile(`^[A-Za-z0-9.*^~<>=|:/#@+_-]+( [A-Za-z0-9.*^~<>=|:/#@+_-]+)*$`)
 )
 
-// npmSections are the objects of a package.json that list dependencies. A package stays in the first section that has it. New
-// packages are added to the first section.
+// npmSections are the objects of a package.json that list dependencies. A package stays in the first section that has
+// it. New packages are added to the first section.
 var npmSections = []string{"dependencies", "devDependencies", "optionalDependencies", "peerDependencies"}
 
 const (
@@ -140,20 +141,22 @@ func addPackages(root *hujson.Object, packages []dependency) {
 	}
 }
 
-// insert adds a member. It has the white space of the member whose place it takes or that it follows; in an empty object, that
-// of like.
+// insert adds a member. It has the white space of the member whose place it takes or that it follows; in an empty
+// object, that of like.
 func insert(object *hujson.Object, at int, like hujson.ObjectMember, name string, value hujson.ValueTrimmed) {
 	if n := len(object.Members); n > 0 {
 		like = object.Members[min(at, n-1)]
 	}
 	object.Members = slices.Insert(object.Members, at, hujson.ObjectMember{
-		Name:  hujson.Value{BeforeExtra: like.Name.BeforeExtra, Value: hujson.String(name), AfterExtra: like.Name.AfterExtra},
+		Name: hujson.Value{
+			BeforeExtra: like.Name.BeforeExtra, Value: hujson.String(name), AfterExtra: like.Name.AfterExtra,
+		},
 		Value: hujson.Value{BeforeExtra: like.Value.BeforeExtra, Value: value},
 	})
 }
 
-// firstMember returns the first member of the root, whose white space is the model for new ones. In an empty root, members are
-// indented by two spaces.
+// firstMember returns the first member of the root, whose white space is the model for new ones. In an empty root,
+// members are indented by two spaces.
 func firstMember(root *hujson.Object) hujson.ObjectMember {
 	if len(root.Members) > 0 {
 		return root.Members[0]

@@ -15,8 +15,9 @@ const (
 	maxFolders      = 500
 )
 
-// settle returns the changed paths in a form in which each path is part of at most one operation. A file whose content did not
-// change is renamed if nothing else happens at its old and its new path. Otherwise it is written with its content.
+// settle returns the changed paths in a form in which each path is part of at most one operation. A file whose content
+// did not change is renamed if nothing else happens at its old and its new path. Otherwise it is written with its
+// content.
 func (o *overlay) settle(ctx context.Context) (map[string]state, error) {
 	settled := maps.Clone(o.changed)
 	for _, p := range o.order {
@@ -37,8 +38,8 @@ func (o *overlay) settle(ctx context.Context) (map[string]state, error) {
 	return settled, nil
 }
 
-// operationsOf returns the operations that lead from the stored files to the settled paths, in the order in which the paths were
-// first changed.
+// operationsOf returns the operations that lead from the stored files to the settled paths, in the order in which the
+// paths were first changed.
 func (o *overlay) operationsOf(settled map[string]state) []Operation {
 	renamed := map[string]bool{} // by old path
 	for p, s := range settled {

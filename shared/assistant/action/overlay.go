@@ -30,7 +30,8 @@ type storedFile struct {
 // state is what a path is after the changes.
 type state struct {
 	exists bool
-	// origin is the stored path of a file that was not rewritten, but perhaps renamed. If it is empty, the file has content.
+	// origin is the stored path of a file that was not rewritten, but perhaps renamed. If it is empty, the file has
+	// content.
 	origin  string
 	content string
 }
@@ -127,11 +128,13 @@ func (o *overlay) mustExist(ctx context.Context, path string) (state, error) {
 	return s, problemf("There is no file %s.", path)
 }
 
-// mustBeFree returns a problem if no file can be made at the path: there is a file or a folder, or one of its folders is a file.
+// mustBeFree returns a problem if no file can be made at the path: there is a file or a folder, or one of its folders
+// is a file.
 func (o *overlay) mustBeFree(ctx context.Context, to string) error {
 	s, err := o.at(ctx, to)
 	if err != nil || s.exists {
-		return orProblem(err, "There is a file %s already: change it with edit_file or update_file, or choose another path.", to)
+		return orProblem(err, "There is a file %s already: "+
+			"change it with edit_file or update_file, or choose another path.", to)
 	}
 	for _, folder := range path.Ancestors(to) {
 		s, err := o.at(ctx, folder)
@@ -145,8 +148,8 @@ func (o *overlay) mustBeFree(ctx context.Context, to string) error {
 	return nil
 }
 
-// isFolder reports whether files exist inside of a path. A stored folder remains a folder even if the draft deletes all files in
-// it, because the overlay does not know all of them.
+// isFolder reports whether files exist inside of a path. A stored folder remains a folder even if the draft deletes
+// all files in it, because the overlay does not know all of them.
 func (o *overlay) isFolder(ctx context.Context, folder string) (bool, error) {
 	for p, s := range o.changed {
 		if s.exists && strings.HasPrefix(p, path.Inside(folder)) {

@@ -15,8 +15,9 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// Parse returns the action of a model's tool call. It corrects paths that lack the leading slash or are not in NFC, and nothing
-// else. It returns a *Problem if the tool does not exist, or if the input is not a JSON object with exactly the tool's fields.
+// Parse returns the action of a model's tool call. It corrects paths that lack the leading slash or are not in NFC,
+// and nothing else. It returns a *Problem if the tool does not exist, or if the input is not a JSON object with
+// exactly the tool's fields.
 func Parse(call model.Call) (Action, error) {
 	at := slices.IndexFunc(tools, func(t tool) bool { return string(t.action) == call.Name })
 	if at < 0 {

@@ -80,7 +80,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Whatever a model writes is read as an action that says the same again, or refused in words that can be sent back to it.
+// Whatever a model writes is read as an action that says the same again, or refused in words that can be sent back to
+// it.
 func FuzzParse(f *testing.F) {
 	for name, input := range inputs {
 		f.Add(name, input)

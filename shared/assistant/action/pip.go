@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// pip edits requirements.txt files. It changes only lines with a name and a range (PEP 508); a line with a URL, a hash or options
-// is left to edit_file.
+// pip edits requirements.txt files. It changes only lines with a name and a range (PEP 508); a line with a URL, a hash
+// or options is left to edit_file.
 type pip struct{}
 
 const (
@@ -73,7 +73,8 @@ func (pip) edit(content string, packages []dependency) (string, error) {
 		name := withoutExtras(d.name)
 		switch at := found[pipKey(name)]; {
 		case len(at) > 1:
-			return "", fmt.Errorf("it has %s in more than one line: use edit_file", pipFirst.FindStringSubmatch(lines[at[1]])[1])
+			again := pipFirst.FindStringSubmatch(lines[at[1]])[1]
+			return "", fmt.Errorf("it has %s in more than one line: use edit_file", again)
 		case len(at) == 1:
 			line, ok := setRequirement(lines[at[0]], d)
 			if !ok {
@@ -89,8 +90,8 @@ func (pip) edit(content string, packages []dependency) (string, error) {
 	return strings.Join(lines, ""), nil
 }
 
-// requirementLines returns the line numbers of each package by its key, and whether the last line ends with a backslash, which
-// joins it to the next line.
+// requirementLines returns the line numbers of each package by its key, and whether the last line ends with a
+// backslash, which joins it to the next line.
 func requirementLines(lines []string) (found map[string][]int, isContinued bool) {
 	found = map[string][]int{}
 	for i, line := range lines {
@@ -106,7 +107,8 @@ func requirementLines(lines []string) (found map[string][]int, isContinued bool)
 	return found, isContinued
 }
 
-// setRequirement sets the range of a line, and its extras if the dependency has some. ok is false if the line can't be changed.
+// setRequirement sets the range of a line, and its extras if the dependency has some. ok is false if the line can't be
+// changed.
 func setRequirement(line string, d dependency) (changed string, ok bool) {
 	text := strings.TrimRight(line, "\r\n")
 	parts := pipLine.FindStringSubmatch(text)

@@ -16,8 +16,8 @@ import (
 	"devplatform/shared/project/path"
 )
 
-// The paths and contents are few, so that actions meet: folders and files of the same names, contents that are equal, of one length
-// only, binary, and with ambiguous and unambiguous passages.
+// The paths and contents are few, so that actions meet: folders and files of the same names, contents that are equal,
+// of one length only, binary, and with ambiguous and unambiguous passages.
 var (
 	somePaths    = rapid.SampledFrom([]string{"/a", "/b", "/c", "/d", "/a/x", "/a/y", "/b/x", "/c/d/e", "/c/d"})
 	someContents = rapid.SampledFrom([]string{"", "one", "two", "one two", "one one", "one\r\ntwo\r\n", "four\n"})
@@ -144,8 +144,8 @@ func batch(stored map[string]string, operations []action.Operation) (map[string]
 	return after, nil
 }
 
-// The operations, done at once, leave the files as the actions do, one after the other; and what can be done is not refused, apart from
-// what the draft can't know or say in one batch.
+// The operations, done at once, leave the files as the actions do, one after the other; and what can be done is not
+// refused, apart from what the draft can't know or say in one batch.
 func TestOperationsAreTheActions(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -203,8 +203,8 @@ func writes(operations []action.Operation, p string) bool {
 	return slices.ContainsFunc(operations, func(op action.Operation) bool { return op.Path == p && (op.Op == "create" || op.Op == "update") })
 }
 
-// mayBeRefused are the exceptions: too many actions, a stored folder whose files the draft has taken away, binary files that would have
-// to be written as text.
+// mayBeRefused are the exceptions: too many actions, a stored folder whose files the draft has taken away, binary
+// files that would have to be written as text.
 func mayBeRefused(stored map[string]string, a action.Action, why string, taken int) bool {
 	to := a.Path
 	if a.To != nil {

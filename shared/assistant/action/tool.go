@@ -18,8 +18,8 @@ const maxPackages = 50
 type tool struct {
 	action      Type
 	description string
-	// fields have the names of the action's fields. All are required. Path is first, so that a client that follows the stream
-	// learns early which file is being written.
+	// fields have the names of the action's fields. All are required. Path is first, so that a client that follows the
+	// stream learns early which file is being written.
 	fields []field
 }
 

@@ -98,8 +98,8 @@ func cloned(fields map[string]any) map[string]any {
 	return c
 }
 
-// What providers ask of tools: names of few characters, and schemas of plain keywords that refer to nothing. What caches ask: the
-// same bytes.
+// What providers ask of tools: names of few characters, and schemas of plain keywords that refer to nothing. What
+// caches ask: the same bytes.
 func TestToolsSuitProviders(t *testing.T) {
 	t.Parallel()
 	name := regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]{0,63}$`)

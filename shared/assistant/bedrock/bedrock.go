@@ -1,6 +1,6 @@
-// Package bedrock is the model provider for models on Amazon Bedrock. It translates between package model and Bedrock's Converse
-// API: requests, answers, stream events and errors. It knows nothing about projects and prompts, and nothing about single models
-// except which features they reject (traits.go).
+// Package bedrock is the model provider for models on Amazon Bedrock. It translates between package model and
+// Bedrock's Converse API: requests, answers, stream events and errors. It knows nothing about projects and prompts,
+// and nothing about single models except which features they reject (traits.go).
 //
 // Chats and generated code are streamed (ConverseStream). Summaries, which no user follows, are not (Converse).
 package bedrock
@@ -23,15 +23,15 @@ import (
 	"devplatform/shared/config"
 )
 
-// Bounds of the retries of an answer that has not begun. A quick error is better for the user than a slow one, and Bedrock counts
-// its quotas per minute.
+// Bounds of the retries of an answer that has not begun. A quick error is better for the user than a slow one, and
+// Bedrock counts its quotas per minute.
 const (
 	maxAttempts = 3
 	retryWindow = 1200 * time.Millisecond // no wait for another attempt begins later
 )
 
-// After the end of the message, usageWait is the longest wait for the event with the usage, and closeWait the longest wait for the
-// end of the stream after that. Only after the end of the stream can the connection be reused.
+// After the end of the message, usageWait is the longest wait for the event with the usage, and closeWait the longest
+// wait for the end of the stream after that. Only after the end of the stream can the connection be reused.
 const (
 	usageWait = 5 * time.Second
 	closeWait = 100 * time.Millisecond
@@ -86,14 +86,14 @@ func newClient(o Options) *bedrockruntime.Client {
 	})
 }
 
-// ownProtocol gives a call its own decoder of events. The client's decoder is shared by all calls and not safe for concurrent
-// streams.
+// ownProtocol gives a call its own decoder of events. The client's decoder is shared by all calls and not safe for
+// concurrent streams.
 func ownProtocol(o *bedrockruntime.Options) {
 	o.Protocol = restjson1.New(schemas.AmazonBedrockFrontendService)
 }
 
-// Generate implements model.Provider. It retries an answer that fails before any part of it has arrived, a few times within two
-// seconds. It does not retry an answer of which a client may have seen a part.
+// Generate implements model.Provider. It retries an answer that fails before any part of it has arrived, a few times
+// within two seconds. It does not retry an answer of which a client may have seen a part.
 func (p *Provider) Generate(ctx context.Context, r model.Request, emit func(model.Part) error) (model.Outcome, error) {
 	window, cancel := context.WithTimeout(ctx, p.window)
 	defer cancel()

@@ -19,8 +19,8 @@ import (
 	"devplatform/shared/retryafter"
 )
 
-// faults classifies errors by their code. Other errors are classified by the HTTP status. Source: the API reference of Converse
-// and ConverseStream, "Errors", and the stream's exceptions.
+// faults classifies errors by their code. Other errors are classified by the HTTP status. Source: the API reference of
+// Converse and ConverseStream, "Errors", and the stream's exceptions.
 var faults = map[string]model.Fault{
 	"ThrottlingException":           model.Unavailable,
 	"TooManyRequestsException":      model.Unavailable,
@@ -36,15 +36,15 @@ var faults = map[string]model.Fault{
 	"ResourceNotFoundException":     model.Misconfigured,
 }
 
-// tooLong are phrases, in lower case, with which models report that a request is too long. Bedrock has no code for that: it sends
-// a ValidationException, and for some models a ModelErrorException.
+// tooLong are phrases, in lower case, with which models report that a request is too long. Bedrock has no code for
+// that: it sends a ValidationException, and for some models a ModelErrorException.
 var tooLong = []string{
-	"is too long",                // Claude, Nova: "Input is too long for requested model.", "prompt is too long: 210000 tokens > 200000 maximum"
-	"too many input tokens",      // Titan, Nova: "Too many input tokens. Max input tokens: 8192, request input token count: 9279"
+	"is too long",                // Claude, Nova: "Input is too long for requested model."
+	"too many input tokens",      // Titan, Nova: "Too many input tokens. Max input tokens: 8192, …"
 	"input tokens exceed",        // "Number of input tokens exceeds maximum length"
-	"exceed context limit",       // Claude: "input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000"
-	"maximum context length",     // Llama, Mistral: "This model's maximum context length is 8192 tokens. Please reduce the length …"
-	"exceeds the context window", // models behind OpenAI's protocol
+	"exceed context limit",       // Claude: "input length and `max_tokens` exceed context limit: …"
+	"maximum context length",     // Llama, Mistral: "This model's maximum context length is 8192 tokens. …"
+	"exceeds the context window", // models with OpenAI's API
 	"maximum prompt length",
 	"expected maxlength", // schemas that count characters: "expected maxLength: 50000, actual: 52611"
 }
@@ -60,7 +60,8 @@ func (p *Provider) callError(ctx context.Context, err error) error {
 	var response *awshttp.ResponseError
 	var notSent *smithyhttp.RequestSendError
 	var unreadable *smithy.DeserializationError
-	// An error of no other kind happens before the request is sent: there are no credentials, no region or no valid endpoint.
+	// An error of no other kind happens before the request is sent: there are no credentials, no region or no valid
+	// endpoint.
 	failed := &model.Error{Fault: model.Misconfigured, Cause: p.cause(err, !errors.As(err, &unreadable))}
 	switch {
 	case errors.As(err, &notSent):
@@ -110,7 +111,8 @@ func faultOf(err error, status int) model.Fault {
 	return model.Misconfigured
 }
 
-// codeOf returns the code of an error. In a stream, the code is the name of an event, which may begin with a lower-case letter.
+// codeOf returns the code of an error. In a stream, the code is the name of an event, which may begin with a
+// lower-case letter.
 func codeOf(err smithy.APIError) string {
 	code := err.ErrorCode()
 	if code == "" {
@@ -129,8 +131,8 @@ func rejectsCaching(err error) bool {
 	return strings.Contains(message, "cachepoint") || strings.Contains(message, "prompt caching")
 }
 
-// retryAfter returns the wait that a response asks for, at most an hour. It measures dates by the response's own clock, and
-// returns 0 if the header is not valid.
+// retryAfter returns the wait that a response asks for, at most an hour. It measures dates by the response's own
+// clock, and returns 0 if the header is not valid.
 func retryAfter(h http.Header) time.Duration {
 	now, _ := http.ParseTime(h.Get("Date")) // zero: dates are not valid
 	wait, _ := retryafter.Parse(h.Get("Retry-After"), now)
@@ -146,8 +148,8 @@ type cause struct {
 func (c *cause) Error() string { return c.text }
 func (c *cause) Unwrap() error { return c.err }
 
-// cause returns the cause of an error. The error's own text is used only if isSafe, because it may quote the answer; Bedrock's
-// messages are always used.
+// cause returns the cause of an error. The error's own text is used only if isSafe, because it may quote the answer;
+// Bedrock's messages are always used.
 func (p *Provider) cause(err error, isSafe bool) error {
 	text := "the answer can't be read"
 	var named smithy.APIError
@@ -164,8 +166,9 @@ func (p *Provider) cause(err error, isSafe bool) error {
 	return &cause{text, err}
 }
 
-// redactor returns a function that removes the credentials from a text: AWS explains a wrong signature by quoting what was signed,
-// including the session token. Short values are the public ones of the local platform, and could be part of any text.
+// redactor returns a function that removes the credentials from a text: AWS explains a wrong signature by quoting what
+// was signed, including the session token. Short values are the public ones of the local platform, and could be part
+// of any text.
 func redactor(a config.AWS) func(string) string {
 	var pairs []string
 	for _, secret := range []string{a.SecretAccessKey, a.SessionToken} {

@@ -7,9 +7,9 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// partQueue emits the parts of an answer in the order that model.Part requires: one call at a time, and no text inside of a call.
-// Bedrock identifies content blocks by an index, and does not promise that they do not overlap. What arrives before a call has
-// ended waits in the queue.
+// partQueue emits the parts of an answer in the order that model.Part requires: one call at a time, and no text inside
+// of a call. Bedrock identifies content blocks by an index, and does not promise that they do not overlap. What
+// arrives before a call has ended waits in the queue.
 type partQueue struct {
 	emit func(model.Part) error
 	// queue has the pieces that have not ended or were not emitted. The first one is emitted as it arrives.

@@ -98,7 +98,8 @@ func TestAnyCutsComeOutWholeAndInOrder(t *testing.T) {
 	})
 }
 
-// Blocks may overlap, too: then calls come in the order in which they began, each whole, and text in the order in which it came.
+// Blocks may overlap, too: then calls come in the order in which they began, each whole, and text in the order in
+// which it came.
 func TestOverlappingBlocksComeOutWholeAndInOrder(t *testing.T) {
 	t.Parallel()
 	var frames [][]byte
@@ -187,7 +188,8 @@ func textIn(frame []byte) string {
 	return s
 }
 
-// FuzzPartQueue takes any events in any order, of any blocks: parts never come out of order, and what a block was given is what it says.
+// FuzzPartQueue takes any events in any order, of any blocks: parts never come out of order, and what a block was
+// given is what it says.
 func FuzzPartQueue(f *testing.F) {
 	f.Add([]byte{0x10, 0x20, 0x00, 0x30})
 	f.Add([]byte{0x10, 0x11, 0x21, 0x20, 0x31, 0x02, 0x30})

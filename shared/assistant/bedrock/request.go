@@ -19,8 +19,8 @@ type input struct {
 	inference *types.InferenceConfiguration
 }
 
-// newInput converts a request. The only inference parameter is the limit of the answer: the newest models of Claude reject a
-// temperature.
+// newInput converts a request. The only inference parameter is the limit of the answer: the newest models of Claude
+// reject a temperature.
 func newInput(r model.Request, t traits) input {
 	in := input{system: systemOf(r.System, t), messages: messagesOf(r.Messages, t), tools: toolsOf(r, t)}
 	if r.MaxOutput > 0 {
@@ -29,8 +29,8 @@ func newInput(r model.Request, t traits) input {
 	return in
 }
 
-// cachePoint marks the end of a prefix of the prompt that is the same in the next request, where it costs a tenth. A prefix that is
-// too short for the model's cache is not cached, which is not an error.
+// cachePoint marks the end of a prefix of the prompt that is the same in the next request, where it costs a tenth. A
+// prefix that is too short for the model's cache is not cached, which is not an error.
 var cachePoint = types.CachePointBlock{Type: types.CachePointTypeDefault}
 
 func systemOf(text string, t traits) []types.SystemContentBlock {
@@ -44,8 +44,8 @@ func systemOf(text string, t traits) []types.SystemContentBlock {
 	return blocks
 }
 
-// toolsOf returns the tools of the request. Bedrock needs a tool configuration if earlier messages have calls. If the request has no
-// tools, it consists of the tools that were called.
+// toolsOf returns the tools of the request. Bedrock needs a tool configuration if earlier messages have calls. If the
+// request has no tools, it consists of the tools that were called.
 func toolsOf(r model.Request, t traits) *types.ToolConfiguration {
 	offered := r.Tools
 	if len(offered) == 0 {
@@ -136,8 +136,8 @@ func resultOf(r model.Result, t traits) types.ToolResultBlock {
 	return result
 }
 
-// objectOf returns a call's input if it is a JSON object, and an empty object otherwise, because Bedrock accepts nothing else. The
-// call's result tells the model what was wrong with its input.
+// objectOf returns a call's input if it is a JSON object, and an empty object otherwise, because Bedrock accepts
+// nothing else. The call's result tells the model what was wrong with its input.
 func objectOf(input string) jsontext.Value {
 	if v := jsontext.Value(input); v.IsValid() && v.Kind() == '{' {
 		return v
@@ -147,8 +147,8 @@ func objectOf(input string) jsontext.Value {
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// rawDocument is JSON that is sent unchanged. The SDK's own documents sort the names of an object: the model would see content
-// before path, and write its input in that order.
+// rawDocument is JSON that is sent unchanged. The SDK's own documents sort the names of an object: the model would see
+// content before path, and write its input in that order.
 type rawDocument struct {
 	document.Interface // has an unexported method
 

@@ -221,7 +221,8 @@ func TestRequestsAreSignedByTheFunctionsRole(t *testing.T) {
 	}
 }
 
-// A bearer token in the environment, which the SDK would prefer, is not the function's role. (It is read once, at the first call.)
+// A bearer token in the environment, which the SDK would prefer, is not the function's role. (It is read once, at the
+// first call.)
 func TestTheEnvironmentsBearerTokenIsNotUsed(t *testing.T) {
 	t.Setenv("AWS_BEARER_TOKEN_BEDROCK", "bearer")
 	s := say(t)

@@ -70,8 +70,8 @@ func (p *Provider) timeout(a *answer) <-chan time.Time {
 	return time.After(p.usageWait)
 }
 
-// endOfStream returns the result after the end of a stream. The SDK reports no error if a stream breaks off between two events:
-// the answer is complete only if the event for the end of the message has arrived.
+// endOfStream returns the result after the end of a stream. The SDK reports no error if a stream breaks off between
+// two events: the answer is complete only if the event for the end of the message has arrived.
 func (p *Provider) endOfStream(ctx context.Context, a *answer, err error) error {
 	switch {
 	case a.reason != "":
@@ -82,8 +82,8 @@ func (p *Provider) endOfStream(ctx context.Context, a *answer, err error) error 
 	return malformed("the stream ended before the message did")
 }
 
-// readEvent reads one event. It ignores kinds of events and blocks that were not requested, such as citations. The content of
-// reasoning is ignored too.
+// readEvent reads one event. It ignores kinds of events and blocks that were not requested, such as citations. The
+// content of reasoning is ignored too.
 func (a *answer) readEvent(event types.ConverseStreamOutput) error {
 	switch e := event.(type) {
 	case *types.ConverseStreamOutputMemberContentBlockStart:
@@ -114,7 +114,8 @@ func (a *answer) readEvent(event types.ConverseStreamOutput) error {
 	return nil
 }
 
-// readUsage reads the usage. In Bedrock's count, the input does not include tokens that were read from the cache or written to it.
+// readUsage reads the usage. In Bedrock's count, the input does not include tokens that were read from the cache or
+// written to it.
 func (a *answer) readUsage(u *types.TokenUsage) {
 	if u == nil {
 		return
@@ -134,8 +135,8 @@ func (a *answer) readRouter(trace *types.PromptRouterTrace) {
 	}
 }
 
-// finish sets the outcome of a message that has ended. Some models end with tool_use although they called no tool, or with end_turn
-// although they did: the number of calls decides.
+// finish sets the outcome of a message that has ended. Some models end with tool_use although they called no tool, or
+// with end_turn although they did: the number of calls decides.
 func (a *answer) finish() error {
 	switch a.reason {
 	case types.StopReasonEndTurn, types.StopReasonStopSequence, types.StopReasonToolUse:
@@ -148,8 +149,8 @@ func (a *answer) finish() error {
 	case types.StopReasonGuardrailIntervened, types.StopReasonContentFiltered, "refusal":
 		return &model.Error{Fault: model.Refused, Cause: fmt.Errorf("the answer stopped with %q", a.reason)}
 	default:
-		// After malformed_model_output and malformed_tool_use, a part of the answer is missing. Unknown reasons do not prove that
-		// it is complete.
+		// After malformed_model_output and malformed_tool_use, a part of the answer is missing. Unknown reasons do not
+		// prove that it is complete.
 		return &model.Error{Fault: model.Unavailable, Cause: fmt.Errorf("the answer stopped with %q", a.reason)}
 	}
 	return nil

@@ -268,8 +268,8 @@ func TestPartsComeAsTheyAreMade(t *testing.T) {
 	}
 }
 
-// The SDK's decoder of events belongs to the client and is not made for streams at once: without a call's own, the race detector
-// fails this.
+// The SDK's decoder of events belongs to the client and is not made for streams at once: without a call's own, the
+// race detector fails this.
 func TestManyAnswersAtOnce(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {

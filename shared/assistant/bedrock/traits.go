@@ -7,23 +7,26 @@ import (
 
 // traits are features that some models accept and others reject.
 type traits struct {
-	// cacheSystem and cacheTools allow a cache point after the system prompt and after the tools. A model without the feature
-	// fails: "extraneous key [cachePoint] is not permitted", or "your request did not allow prompt caching".
+	// cacheSystem and cacheTools allow a cache point after the system prompt and after the tools. A model without the
+	// feature fails: "extraneous key [cachePoint] is not permitted", or "your request did not allow prompt caching".
 	cacheSystem, cacheTools bool
 	// status allows a tool's result to be marked as failed.
 	status bool
 }
 
-// uncachedClaude are the models of Claude without prompt caching. All newer models have it. (3.5 Sonnet v2 has it only for accounts
-// that took part in a preview.)
-var uncachedClaude = []string{"claude-instant", "claude-v2", "claude-3-haiku", "claude-3-sonnet", "claude-3-opus", "claude-3-5-sonnet"}
+// uncachedClaude are the models of Claude without prompt caching. All newer models have it. (3.5 Sonnet v2 has it only
+// for accounts that took part in a preview.)
+var uncachedClaude = []string{
+	"claude-instant", "claude-v2", "claude-3-haiku", "claude-3-sonnet", "claude-3-opus", "claude-3-5-sonnet",
+}
 
-// traitsOf returns the traits of a model by its id, with or without the prefix of the region, or by its ARN. Sources: the table of
-// fields in "Prompt caching for faster model inference" in Bedrock's user guide, and ToolResultBlock in the API reference.
+// traitsOf returns the traits of a model by its id, with or without the prefix of the region, or by its ARN. Sources:
+// the table of fields in "Prompt caching for faster model inference" in Bedrock's user guide, and ToolResultBlock in
+// the API reference.
 //
-// The ARN of an application inference profile does not name its model. It is treated as a model that caches, because without a
-// cache the same prompt costs up to ten times as much. If the model rejects cache points, Generate retries without them and
-// remembers that.
+// The ARN of an application inference profile does not name its model. It is treated as a model that caches, because
+// without a cache the same prompt costs up to ten times as much. If the model rejects cache points, Generate retries
+// without them and remembers that.
 func traitsOf(id string) traits {
 	id = strings.ToLower(id)
 	has := func(part string) bool { return strings.Contains(id, part) }

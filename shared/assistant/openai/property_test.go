@@ -47,8 +47,8 @@ func drawCalls(rt *rapid.T) []model.Call {
 	return calls
 }
 
-// TestAnyPartition holds that an answer arrives whole and in order, however its text and its calls' inputs were cut into deltas and
-// however those were mixed.
+// TestAnyPartition holds that an answer arrives whole and in order, however its text and its calls' inputs were cut
+// into deltas and however those were mixed.
 func TestAnyPartition(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -84,8 +84,8 @@ func TestAnyPartition(t *testing.T) {
 // thought is what a model thinks. Nobody is told it.
 const thought = `"Hm, hm."`
 
-// mix is the answer as an event stream: deltas in any mixture, of which each call's are in order, and calls begin in theirs; anywhere
-// between them the model thinks.
+// mix is the answer as an event stream: deltas in any mixture, of which each call's are in order, and calls begin in
+// theirs; anywhere between them the model thinks.
 func mix(rt *rapid.T, text string, calls []model.Call) string {
 	lanes := make([][]string, len(calls)+1)
 	for _, piece := range split(rt, text) {

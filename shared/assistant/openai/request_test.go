@@ -35,7 +35,8 @@ var conversation = model.Request{
 	Facts:     model.Facts{Prompt: "not for a model"},
 }
 
-// wantBody is conversation as a compatible server reads it: what the vendor's client says of the same, but for the order of the fields.
+// wantBody is conversation as a compatible server reads it: what the vendor's client says of the same, but for the
+// order of the fields.
 const wantBody = `{"messages":[
 {"content":"You help <people>.","role":"system"},
 {"content":"Create a file\nplease ` + "\u2028" + `","role":"user"},

@@ -69,8 +69,8 @@ func TestRetryAfter(t *testing.T) {
 		ms, after, date string
 		want            time.Duration
 	}{
-		{"", "", date, 0}, {"", "7", date, 7 * time.Second}, {"", "0.5", "", 500 * time.Millisecond}, {"1500", "7", date, 1500 * time.Millisecond},
-		{"x", "7", date, 7 * time.Second}, {"", "-7", date, 0}, {"", "NaN", date, 0}, {"", "1e300", date, 24 * time.Hour}, {"", "soon", date, 0},
+		{"", "", date, 0}, {"", "7", date, 7 * time.Second}, {"", "0.5", "", 0}, {"1500", "7", date, 1500 * time.Millisecond},
+		{"x", "7", date, 7 * time.Second}, {"", "-7", date, 0}, {"", "NaN", date, 0}, {"", "1e300", date, 0}, {"", "soon", date, 0},
 		{"", "Sun, 22 Nov 2026 03:00:10 GMT", date, 10 * time.Second}, {"", "Sunday, 22-Nov-26 03:00:10 GMT", date, 10 * time.Second},
 		{"", "Sun, 22 Nov 2026 02:00:00 GMT", date, 0}, {"", "Tue, 22 Nov 2050 03:00:00 GMT", date, 24 * time.Hour},
 		{"", "Sun, 22 Nov 2026 03:00:10 GMT", "", 0},
@@ -184,7 +184,8 @@ func TestKeyNotToBeHad(t *testing.T) {
 	}
 }
 
-// TestEnvironmentIsNotRead: the SDK's client would take key, address, organisation and headers from there, and Go's a proxy.
+// TestEnvironmentIsNotRead: the SDK's client would take key, address, organisation and headers from there, and Go's a
+// proxy.
 func TestEnvironmentIsNotRead(t *testing.T) {
 	elsewhere := serve(t, stream(hello, stop))
 	for name, value := range map[string]string{
@@ -288,7 +289,8 @@ func TestConcurrentCalls(t *testing.T) {
 	group.Wait()
 }
 
-// TestConnectionIsKept: one that an answer was read from to its end serves the next call, though the end comes behind [DONE].
+// TestConnectionIsKept: one that an answer was read from to its end serves the next call, though the end comes behind
+// [DONE].
 func TestConnectionIsKept(t *testing.T) {
 	t.Parallel()
 	u := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,18 +12,21 @@ import (
 // Budget is the largest number of tokens of each part of a request.
 type Budget struct{ Tree, Current, Named, History, Summary int }
 
-// DefaultBudget fits every current model: together with the message, the instructions and an answer, it is below 64k tokens.
+// DefaultBudget fits every current model: together with the message, the instructions and an answer, it is below 64k
+// tokens.
 func DefaultBudget() Budget {
 	return Budget{Tree: 3_000, Current: 12_000, Named: 12_000, History: 6_000, Summary: 1_500}
 }
 
 // Tight returns a quarter of the budget. It is for a model that rejected a request as too long.
 func (b Budget) Tight() Budget {
-	return Budget{Tree: b.Tree / 4, Current: b.Current / 4, Named: b.Named / 4, History: b.History / 4, Summary: b.Summary / 4}
+	return Budget{
+		Tree: b.Tree / 4, Current: b.Current / 4, Named: b.Named / 4, History: b.History / 4, Summary: b.Summary / 4,
+	}
 }
 
-// bytesPerToken is a rule of thumb. It counts bytes of UTF-8 and not characters: in scripts other than Latin, a character takes
-// both more tokens and more bytes.
+// bytesPerToken is a rule of thumb. It counts bytes of UTF-8 and not characters: in scripts other than Latin, a
+// character takes both more tokens and more bytes.
 const bytesPerToken = 4
 
 // TokensOf estimates the number of tokens of a text.
@@ -47,8 +50,8 @@ func Tokens(r model.Request) int {
 	return n
 }
 
-// shares divides a budget among parts of the given sizes. Each part gets its size, or an equal share of what the smaller parts
-// do not need.
+// shares divides a budget among parts of the given sizes. Each part gets its size, or an equal share of what the
+// smaller parts do not need.
 func shares(sizes []int, budget int) []int {
 	bySize := make([]int, len(sizes))
 	for i := range bySize {
@@ -63,8 +66,8 @@ func shares(sizes []int, budget int) []int {
 	return all
 }
 
-// cut shortens a text to at most budget bytes: two thirds from the beginning and one third from the end, and between them a line
-// that says how much is missing. It cuts between lines where possible.
+// cut shortens a text to at most budget bytes: two thirds from the beginning and one third from the end, and between
+// them a line that says how much is missing. It cuts between lines where possible.
 func cut(text string, budget int) (short string, isCut bool) {
 	if len(text) <= budget {
 		return text, false

@@ -1,6 +1,7 @@
-// Package prompt builds the requests to a model and reads the text of its answers: the instructions, the project and the
-// conversation within token budgets, the files that a message names, and the code in an answer. The package is pure: the same
-// input gives the same request, byte for byte. It does not read projects, store conversations or call models.
+// Package prompt builds the requests to a model and reads the text of its answers: the instructions, the project and
+// the conversation within token budgets, the files that a message names, and the code in an answer. The package is
+// pure: the same input gives the same request, byte for byte. It does not read projects, store conversations or call
+// models.
 package prompt
 
 import (
@@ -32,8 +33,8 @@ type Chat struct {
 	Message string
 }
 
-// Request returns the request that answers the message: the recent turns as messages of their own, then one message with
-// everything else. The user's message is never cut.
+// Request returns the request that answers the message: the recent turns as messages of their own, then one message
+// with everything else. The user's message is never cut.
 func (c Chat) Request(b Budget, maxOutput int) model.Request {
 	files, turns := c.shownFiles(b), c.recentTurns(b.History)
 	summary, _ := cut(clean(c.Summary), b.Summary*bytesPerToken-sectionOverhead)

@@ -21,8 +21,8 @@ type part struct{ Title, Text string }
 
 var firstLine = regexp.MustCompile(`^The sections of this message are marked by (data-[0-9a-f]+)\.\n`)
 
-// partsOf reads the sections of a message, by nothing but the mark that its first line names, and fails if there is anything else than
-// whole sections.
+// partsOf reads the sections of a message, by nothing but the mark that its first line names, and fails if there is
+// anything else than whole sections.
 func partsOf(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -230,8 +230,8 @@ func TestLongFiles(t *testing.T) {
 	}
 }
 
-// Named files share what there is: small ones are whole, large ones get the rest in equal parts; those that would get next to nothing are
-// left out, the last first.
+// Named files share what there is: small ones are whole, large ones get the rest in equal parts; those that would get
+// next to nothing are left out, the last first.
 func TestNamedFilesShare(t *testing.T) {
 	t.Parallel()
 	c := prompt.Chat{Message: "x", CurrentFile: "/other", Files: []prompt.Document{

@@ -73,8 +73,8 @@ func fileTitle(path string, isCut bool) string {
 	return "file " + quote(path)
 }
 
-// tree returns the project's paths in order, one on each line. If they do not fit, paths in the folder of the current file are
-// preferred, then paths with few folders, and a last line says how many are missing.
+// tree returns the project's paths in order, one on each line. If they do not fit, paths in the folder of the current
+// file are preferred, then paths with few folders, and a last line says how many are missing.
 func (c Chat) tree(budget int) string {
 	paths := make([]string, len(c.Paths))
 	for i, p := range c.Paths {

@@ -26,9 +26,9 @@ const maxOccurrences = 100
 // mention is a part of a message that may name a file.
 type mention struct{ start, end int }
 
-// Mentioned returns the paths that the message names, in the order of the message. A file is named by its path, with or without
-// the first slash, or by an end of its path, such as the file name, unless several paths have the same end. A name is a whole
-// word: any white space, quotation mark, bracket or punctuation delimits it.
+// Mentioned returns the paths that the message names, in the order of the message. A file is named by its path, with
+// or without the first slash, or by an end of its path, such as the file name, unless several paths have the same end.
+// A name is a whole word: any white space, quotation mark, bracket or punctuation delimits it.
 func Mentioned(message string, paths []string) []string {
 	text := url.ReplaceAllString(norm.NFC.String(message), " ")
 	index := suffixarray.New([]byte(text))
@@ -67,7 +67,8 @@ func mentionOf(p, text string, end int) (m mention, ok bool) {
 	before, after := strings.TrimSuffix(text[:m.start], "./"), text[end:]
 	previous, _ := utf8.DecodeLastRuneInString(before)
 	next, _ := utf8.DecodeRuneInString(after)
-	// Without a dot, a slash or a capital letter, as in Makefile, it may be an ordinary word: such a name has to be quoted.
+	// Without a dot, a slash or a capital letter, as in Makefile, it may be an ordinary word: such a name has to be
+	// quoted.
 	mustBeQuoted := strings.Contains(name, " ") || !strings.ContainsAny(name, "./") && strings.ToLower(name) == name
 	if mustBeQuoted && !(isQuote(previous) && isQuote(next)) {
 		return m, false
@@ -81,7 +82,8 @@ func mentionOf(p, text string, end int) (m mention, ok bool) {
 // isWhole reports whether the mention is the whole path, with or without its first slash.
 func isWhole(p string, m mention) bool { return m.end-m.start >= len(p)-1 }
 
-// outermost returns the paths in the order of their mentions, without repetitions and without mentions inside of longer ones.
+// outermost returns the paths in the order of their mentions, without repetitions and without mentions inside of
+// longer ones.
 func outermost(named map[mention]string) []string {
 	var found []string
 	end := 0
@@ -115,8 +117,8 @@ func isQuote(r rune) bool {
 	return strings.ContainsRune("`\"'", r) || unicode.In(r, unicode.Pi, unicode.Pf, unicode.Ps, unicode.Pe)
 }
 
-// isWordRune reports whether a rune continues a name. Letters of scripts without upper and lower case do not: in Chinese or
-// Korean, for example, no space stands between a file name and the text around it.
+// isWordRune reports whether a rune continues a name. Letters of scripts without upper and lower case do not: in
+// Chinese or Korean, for example, no space stands between a file name and the text around it.
 func isWordRune(r rune) bool {
 	return r == '/' || unicode.IsNumber(r) || unicode.IsLetter(r) && !unicode.Is(unicode.Lo, r)
 }
@@ -124,8 +126,8 @@ func isWordRune(r rune) bool {
 // maxPaths is the largest number of paths that PathsIn returns.
 const maxPaths = 20
 
-// PathsIn returns the paths of files that the message may name, in its order. It is for projects whose paths are not all known;
-// a path too many does no harm.
+// PathsIn returns the paths of files that the message may name, in its order. It is for projects whose paths are not
+// all known; a path too many does no harm.
 func PathsIn(message string) []string {
 	var found []string
 	add := func(texts ...string) {

@@ -107,7 +107,8 @@ func TestPathsIn(t *testing.T) {
 	}
 }
 
-// A path is found in any sentence that has it in quotes or between spaces, and nothing is found that is not a whole name.
+// A path is found in any sentence that has it in quotes or between spaces, and nothing is found that is not a whole
+// name.
 func TestMentionsAreWholeNames(t *testing.T) {
 	t.Parallel()
 	const letters = "ab.é/日- "

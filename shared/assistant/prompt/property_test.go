@@ -52,8 +52,9 @@ func ended(text string) string {
 	return text + "\n"
 }
 
-// Nothing in a project or a conversation can begin or end a section, or stand outside of its own: read back, the sections are those that
-// were written, with what was to be in them, even if everything is made of an earlier prompt, its mark included.
+// Nothing in a project or a conversation can begin or end a section, or stand outside of its own: read back, the
+// sections are those that were written, with what was to be in them, even if everything is made of an earlier prompt,
+// its mark included.
 func TestNothingBreaksOut(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -109,7 +110,8 @@ func TestNothingBreaksOut(t *testing.T) {
 	})
 }
 
-// checkMessages holds a request to what providers ask: roles in turn, nothing empty, clean text. The mark is the last message's own.
+// checkMessages holds a request to what providers ask: roles in turn, nothing empty, clean text. The mark is the last
+// message's own.
 func checkMessages(t *rapid.T, r model.Request, mark string) {
 	for i, m := range r.Messages {
 		role := model.User

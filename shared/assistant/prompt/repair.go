@@ -10,8 +10,8 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// Repair returns the request that follows an answer to r in which some calls failed: the answer, a result for each of its calls, and
-// the instruction to repeat only the failed ones. A call without a result succeeded. r is not changed.
+// Repair returns the request that follows an answer to r in which some calls failed: the answer, a result for each of
+// its calls, and the instruction to repeat only the failed ones. A call without a result succeeded. r is not changed.
 func Repair(r model.Request, text string, calls []model.Call, results []model.Result) model.Request {
 	answer := model.Message{Role: model.Assistant, Text: clean(text)}
 	next := model.Message{Role: model.User, Text: repairInstruction}
@@ -44,8 +44,8 @@ func resultOf(call model.Call, results []model.Result) model.Result {
 // maxUnreadable is how much of an invalid input the model is shown again, in bytes.
 const maxUnreadable = 2 << 10
 
-// inputObject returns a call's input as a JSON object, because providers reject any other input. What is not an object becomes
-// the value of a member.
+// inputObject returns a call's input as a JSON object, because providers reject any other input. What is not an object
+// becomes the value of a member.
 func inputObject(input string) string {
 	if value := jsontext.Value(input); value.IsValid() && value.Kind() == '{' {
 		return input

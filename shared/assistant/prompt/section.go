@@ -13,9 +13,9 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// Text that comes from a project or its users is put into sections. A section lies between two lines with a mark that occurs in
-// no section, so that no file, name or earlier turn can end its section or begin another. The mark is derived from a hash of
-// the sections, so that the same input gives the same prompt.
+// Text that comes from a project or its users is put into sections. A section lies between two lines with a mark that
+// occurs in no section, so that no file, name or earlier turn can end its section or begin another. The mark is
+// derived from a hash of the sections, so that the same input gives the same prompt.
 
 // section is a part of a message.
 type section struct {
@@ -23,7 +23,8 @@ type section struct {
 	text  string
 }
 
-// sectionOverhead is more than a section takes besides its title and its text, in bytes, with a mark of the usual length.
+// sectionOverhead is more than a section takes besides its title and its text, in bytes, with a mark of the usual
+// length.
 const sectionOverhead = 64
 
 // A mark is the prefix and as many hexadecimal digits as needed, in steps.
@@ -63,8 +64,8 @@ func markFor(texts []string) string {
 	return absentMark(hex.EncodeToString(hash.Sum(nil)), texts)
 }
 
-// absentMark returns the shortest mark with the given digits that occurs in none of the texts. There is one: if necessary, the
-// mark becomes longer than all texts.
+// absentMark returns the shortest mark with the given digits that occurs in none of the texts. There is one: if
+// necessary, the mark becomes longer than all texts.
 func absentMark(digits string, texts []string) string {
 	for n := markStep; ; n += markStep {
 		for len(digits) < n {
