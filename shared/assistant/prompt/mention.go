@@ -70,7 +70,7 @@ func mentionOf(p, text string, end int) (m mention, ok bool) {
 	// Without a dot, a slash or a capital letter, as in Makefile, it may be an ordinary word: such a name has to be
 	// quoted.
 	mustBeQuoted := strings.Contains(name, " ") || !strings.ContainsAny(name, "./") && strings.ToLower(name) == name
-	if mustBeQuoted && !(isQuote(previous) && isQuote(next)) {
+	if mustBeQuoted && (!isQuote(previous) || !isQuote(next)) {
 		return m, false
 	}
 	const joining = "._-" // part of a word only if more of it follows
