@@ -12,7 +12,7 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// TestErrors has the errors that servers answer with.
+// TestErrors has error responses of known servers.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	openAI := func(message, kind, code string) string {
@@ -84,10 +84,10 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestNoErrorQuotesTheKey: whatever a server sends back.
+// TestNoErrorQuotesTheKey checks that no error has the key, whatever a server sends.
 func TestNoErrorQuotesTheKey(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", 995) + secret + strings.Repeat("x", 9000) // would be cut inside of the key
+	long := strings.Repeat("x", 995) + secret + strings.Repeat("x", 9000) // the limit is inside of the key
 	for name, handler := range map[string]http.HandlerFunc{
 		"message":  refuse(401, `{"error":{"message":"Incorrect API key provided: `+secret+`"}}`),
 		"escaped":  refuse(401, `{"error":{"message":"`+strings.ReplaceAll(secret, "/", `\/`)+`"}}`),
@@ -127,8 +127,8 @@ func TestNoErrorQuotesTheKey(t *testing.T) {
 	}
 }
 
-// TestNoErrorQuotesThePrompt: servers answer with what they were sent, in ways that are known and in others, and only
-// words that are known for an error's own are told.
+// TestNoErrorQuotesThePrompt checks that only known fields of an error are logged, because servers may send the prompt
+// back in others.
 func TestNoErrorQuotesThePrompt(t *testing.T) {
 	t.Parallel()
 	const prompt = "my mother's diary"

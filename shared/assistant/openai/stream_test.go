@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// TestAnswers has the ways in which servers answer.
+// TestAnswers has the formats in which servers send answers.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	type call = model.Call
@@ -200,8 +200,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestNoAnswers has the ways in which a stream is none.
-func TestNoAnswers(t *testing.T) {
+// TestBrokenAnswers has streams that are not answers.
+func TestBrokenAnswers(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		answer string
