@@ -75,7 +75,7 @@ func TestMentioned(t *testing.T) {
 		"‘‘‘‘‘‘‘‘my notes.md’":                  {"/src/my notes.md"},
 		"‘see ‘my notes.md’":                    {"/src/my notes.md"},
 		"((((app.tsx))))":                       {"/src/app.tsx"},
-		"import \"./app.tsx\"":                    {"/src/app.tsx"},
+		"import \"./app.tsx\"":                  {"/src/app.tsx"},
 		"in app.tsx.bak or my-app.tsx":          nil,
 		"בapp.tsx":                              {"/src/app.tsx"},
 	} {
