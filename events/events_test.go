@@ -349,7 +349,7 @@ func newSystem(t *testing.T) *system {
 	})
 	outbox, cursors := event.Outbox{Events: s.tables["events"], IDs: ids}, db.NewCursors(keys)
 	workspaces := workspace.New(workspace.Deps{
-		DB: s.client, Projects: s.tables["projects"], Outbox: outbox, Cursors: cursors, People: accounts.Sessions(),
+		DB: s.client, Projects: s.tables["projects"], Outbox: outbox, Cursors: cursors, People: accounts.Authenticator(),
 		IDs: ids, Clock: time.Now,
 	})
 	projects := project.New(project.Deps{
@@ -370,15 +370,15 @@ func newSystem(t *testing.T) *system {
 	}
 	s.functions = map[string]*apigateway.Handler{
 		"AiFunction": apigateway.New(httpapi.NewRouter( // which is streamed where it is deployed; what is answered is the same
-			httpapi.Config{Name: "ai", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, ai.Register)),
-		"AuthFunction": apigateway.New(account.Router(config.Edge{}, accounts)),
+			httpapi.Config{Name: "ai", Version: "1", Logger: logger, Auth: accounts.Authenticator(), Clock: time.Now}, ai.Register)),
+		"AuthFunction": apigateway.New(accounts.Router(config.Edge{})),
 		"DocsFunction": apigateway.New(httpapi.NewRouter( // streamed where it is deployed, as AiFunction
 			httpapi.Config{Name: "docs", Version: "1", Logger: logger, Clock: time.Now}, documentation.Register)),
 		"ProjectsFunction": apigateway.New(httpapi.NewRouter(
-			httpapi.Config{Name: "projects", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now},
+			httpapi.Config{Name: "projects", Version: "1", Logger: logger, Auth: accounts.Authenticator(), Clock: time.Now},
 			workspaces.Register, projects.Register)),
 		"WebhooksFunction": apigateway.New(httpapi.NewRouter(
-			httpapi.Config{Name: "webhooks", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, webhooks.Register)),
+			httpapi.Config{Name: "webhooks", Version: "1", Logger: logger, Auth: accounts.Authenticator(), Clock: time.Now}, webhooks.Register)),
 	}
 	return s
 }

@@ -240,11 +240,13 @@ func TestJoinLooksAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	session := newSession(w.service.ids.New(id.Session), user, Client{}, w.clock.Now())
 	l := link{
-		identity: identityRecord{UserID: user.ID, Provider: "custom", Subject: "1"}, ip: "203.0.113.1",
-		session: newSession(w.service.ids.New(id.Session), user, Client{}, w.clock.Now()),
+		identity:     identityRecord{UserID: user.ID, Provider: "custom", Subject: "1"},
+		signIn:       signIn{session: session, email: user.Email, knownIP: "203.0.113.1"},
+		onlyVerified: true,
 	}
-	if err := w.service.store.join(t.Context(), user, l, true, w.clock.Now()); !errors.Is(err, errStale) {
+	if err := w.service.store.linkIdentity(t.Context(), l); !errors.Is(err, db.ErrStale) {
 		t.Errorf("joined an unverified account: %v", err)
 	}
 	if _, err := w.service.store.userOfIdentity(t.Context(), "custom", "1"); !errors.Is(err, db.ErrNotFound) {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,6 +44,7 @@ type world struct {
 	sdk     *dynamodb.Client
 	tables  config.Tables
 	keys    *config.Keys
+	hashes  atomic.Int64 // password hashes computed so far
 	server  *httptest.Server
 }
 
@@ -65,9 +67,19 @@ func newWorld(t *testing.T, options ...option) *world {
 		o(&deps)
 	}
 	w.service = New(deps)
-	w.server = httptest.NewServer(w.gateway(Router(testEdge, w.service)))
+	countHashes(w.service.hasher, &w.hashes)
+	w.server = httptest.NewServer(w.gateway(w.service.Router(testEdge)))
 	t.Cleanup(w.server.Close)
 	return w
+}
+
+// countHashes counts the hashes that h computes from now on.
+func countHashes(h *Hasher, n *atomic.Int64) {
+	next := h.argon2
+	h.argon2 = func(password, salt []byte, time, memory uint32, threads uint8, keyLen uint32) []byte {
+		n.Add(1)
+		return next(password, salt, time, memory, threads, keyLen)
+	}
 }
 
 // gateway does what API Gateway does: it alone says where a request comes from.

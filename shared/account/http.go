@@ -10,6 +10,7 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/limit"
 )
 
 var tag = httpapi.Tag{
@@ -38,8 +39,8 @@ type RateLimit struct {
 	Reset     int `header:"RateLimit-Reset" doc:"Seconds until the window ends" example:"840"`
 }
 
-func (s Standing) headers() RateLimit {
-	return RateLimit{Limit: s.Limit, Remaining: s.Remaining, Reset: wholeSeconds(s.Reset)}
+func rateLimitOf(s limit.Status) RateLimit {
+	return RateLimit{Limit: s.Limit, Remaining: s.Remaining, Reset: s.ResetSeconds()}
 }
 
 // meOutput is the answer of call 3.
@@ -125,7 +126,7 @@ func (s *Service) handleLogout(ctx context.Context, _ *struct{}) (*logoutOutput,
 
 func (s *Service) handleListSessions(ctx context.Context, _ *struct{}) (*sessionsOutput, error) {
 	caller := httpapi.CallerFrom(ctx)
-	sessions, err := s.ListSessions(ctx, caller)
+	sessions, err := s.Sessions(ctx, caller)
 	if err != nil {
 		return nil, err
 	}

@@ -48,6 +48,10 @@ func (s *Service) bindingCookies(ctx context.Context, value string) []string {
 	return values
 }
 
+func callbackURL(ctx context.Context) string {
+	return httpapi.RequestInfoFrom(ctx).BaseURL + CallbackPath
+}
+
 type departInput struct {
 	Binding
 	Redirect string `query:"redirect" doc:"Where to come back to: a path of this site" example:"/projects"`
@@ -84,42 +88,47 @@ func (s *Service) registerCodeHost(h huma.API) {
 		ID: "startCodehost", Method: http.MethodGet, Path: "/api/auth/codehost", Tag: tag, Status: http.StatusFound,
 		Summary:     "Sign in with the code host",
 		Description: "Sends the browser to the code host: authorization code flow with PKCE.",
-		Errors:      []*fault.Error{errBadRedirect, errNotConfigured, shownStanding.refusal()},
+		Errors:      []*fault.Error{errBadRedirect, errNotConfigured, tooMany(shownStanding)},
 	}, s.handleDepart)
 	httpapi.Register(h, httpapi.Operation{
 		ID: "codehostCallback", Method: http.MethodGet, Path: CallbackPath, Tag: tag, Status: http.StatusFound,
 		Summary:     "Where the code host sends the browser back to",
 		Description: "Ends in a new session. The account is the one that holds the identity; else one whose own e-mail address was verified and is a verified one at the code host; else a new one.",
-		Errors:      []*fault.Error{errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked, errMoving, errEnded},
+		Errors:      []*fault.Error{errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked, fault.ErrConflict, errSessionEnded},
 	}, s.handleCallback)
 	httpapi.Register(h, httpapi.Operation{
 		ID: "linkCodehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag, Session: true,
 		Summary:     "Link the code host to the caller's account",
 		Description: "The same flow; it ends by joining the identity to the caller, who must still be signed in in the same browser.",
-		Errors:      []*fault.Error{errBadRedirect, errNotConfigured, shownStanding.refusal()},
+		Errors:      []*fault.Error{errBadRedirect, errNotConfigured, tooMany(shownStanding)},
 	}, s.handleLink)
 }
 
 func (s *Service) handleDepart(ctx context.Context, in *departInput) (*departOutput, error) {
-	departure, standing, err := s.Depart(ctx, in.Redirect, s.bindingOf(ctx, in.Binding), "", clientOf(ctx).IP)
+	started, status, err := s.StartCodeHost(ctx, CodeHostRequest{
+		Redirect: in.Redirect, Binding: s.bindingOf(ctx, in.Binding), CallbackURL: callbackURL(ctx), Client: clientOf(ctx),
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &departOutput{
-		RateLimit: standing.headers(),
-		Location:  departure.URL,
-		SetCookie: s.bindingCookies(ctx, departure.Browser),
+		RateLimit: rateLimitOf(status),
+		Location:  started.URL,
+		SetCookie: s.bindingCookies(ctx, started.Binding),
 	}, nil
 }
 
 func (s *Service) handleLink(ctx context.Context, in *departInput) (*linkOutput, error) {
 	caller := httpapi.CallerFrom(ctx)
-	departure, standing, err := s.Depart(ctx, in.Redirect, s.bindingOf(ctx, in.Binding), caller.UserID, clientOf(ctx).IP)
+	started, status, err := s.StartCodeHost(ctx, CodeHostRequest{
+		Redirect: in.Redirect, Binding: s.bindingOf(ctx, in.Binding), LinkTo: caller.UserID,
+		CallbackURL: callbackURL(ctx), Client: clientOf(ctx),
+	})
 	if err != nil {
 		return nil, err
 	}
-	out := &linkOutput{RateLimit: standing.headers(), SetCookie: s.bindingCookies(ctx, departure.Browser)}
-	out.Body.URL = departure.URL
+	out := &linkOutput{RateLimit: rateLimitOf(status), SetCookie: s.bindingCookies(ctx, started.Binding)}
+	out.Body.URL = started.URL
 	return out, nil
 }
 
@@ -128,15 +137,15 @@ func (s *Service) handleCallback(ctx context.Context, in *callbackInput) (*callb
 	if in.Error != "" {
 		query.Set("error", in.Error)
 	}
-	arrival, err := s.Arrive(ctx, Return{
-		State: in.State, Code: in.Code, Query: query,
-		Browser: s.bindingOf(ctx, in.Binding), Token: httpapi.SessionToken(ctx), Client: clientOf(ctx),
+	signedIn, redirect, err := s.FinishCodeHost(ctx, CodeHostCallback{
+		State: in.State, Code: in.Code, Query: query, Binding: s.bindingOf(ctx, in.Binding),
+		Session: httpapi.SessionToken(ctx), CallbackURL: callbackURL(ctx), Client: clientOf(ctx),
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &callbackOutput{
-		Location:  arrival.Redirect,
-		SetCookie: httpapi.SessionCookies(ctx, arrival.Token.Token, arrival.Token.Expires),
+		Location:  redirect,
+		SetCookie: httpapi.SessionCookies(ctx, signedIn.Token.Token, signedIn.Token.Expires),
 	}, nil
 }

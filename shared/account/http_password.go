@@ -9,6 +9,7 @@ import (
 
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/limit"
 )
 
 // maxLoginEmailBytes bounds what a login looks up: an address that is no good is just "wrong".
@@ -106,7 +107,7 @@ type changePasswordOutput struct {
 var passwordChanged = httpapi.Done{Success: true, Message: "Password changed. Every other session has ended."}
 
 // shownStanding is where an attempt stands in the document's examples of errors.
-var shownStanding = Standing{Limit: 10, Reset: 14 * time.Minute}
+var shownStanding = limit.Status{Limit: 10, Reset: 14 * time.Minute}
 
 func (s *Service) registerPasswords(h huma.API) {
 	httpapi.Register(h, httpapi.Operation{
@@ -115,7 +116,7 @@ func (s *Service) registerPasswords(h huma.API) {
 		Description: "Makes a personal workspace, too. Signs nobody in.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("email", CheckEmail("ada")), fault.Field("password", CheckPassword("short", "", ""))),
-			shownStanding.onto(errUserExists), shownStanding.refusal(),
+			shownStanding.WithHeaders(errUserExists), tooMany(shownStanding),
 		},
 	}, s.handleSignup)
 	httpapi.Register(h, httpapi.Operation{
@@ -123,7 +124,7 @@ func (s *Service) registerPasswords(h huma.API) {
 		Summary:     "Start a session",
 		Description: "While limited, the right password is refused, too.",
 		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("password", "is required")), shownStanding.onto(errWrongPassword), shownStanding.refusal(),
+			fault.Invalid(fault.Field("password", "is required")), shownStanding.WithHeaders(errWrongPassword), tooMany(shownStanding),
 		},
 	}, s.handleLogin)
 	httpapi.Register(h, httpapi.Operation{
@@ -132,28 +133,28 @@ func (s *Service) registerPasswords(h huma.API) {
 		Description: "Ends every other session. Counted as a login. An account without a password (it signs in with a code host) is answered as for a wrong one.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("newPassword", CheckPassword("password", "", ""))),
-			shownStanding.onto(errWrongCurrent), shownStanding.onto(errPasswordMoved), shownStanding.refusal(),
+			shownStanding.WithHeaders(errWrongCurrent), shownStanding.WithHeaders(errPasswordChanged), tooMany(shownStanding),
 		},
 		Examples: func() httpapi.Examples { return httpapi.Examples{Response: passwordChanged} },
 	}, s.handleChangePassword)
 }
 
 func (s *Service) handleSignup(ctx context.Context, in *signupInput) (*signupOutput, error) {
-	userID, standing, err := s.SignUp(ctx, in.Body.Email, in.Body.Username, in.Body.Password, clientOf(ctx))
+	userID, status, err := s.Signup(ctx, in.Body.Email, in.Body.Username, in.Body.Password, clientOf(ctx))
 	if err != nil {
 		return nil, err
 	}
-	out := &signupOutput{RateLimit: standing.headers()}
+	out := &signupOutput{RateLimit: rateLimitOf(status)}
 	out.Body.Success, out.Body.UserID, out.Body.Message = true, userID, "Account created. You can log in now."
 	return out, nil
 }
 
 func (s *Service) handleLogin(ctx context.Context, in *loginInput) (*loginOutput, error) {
-	signedIn, standing, err := s.Login(ctx, in.Body.Email, in.Body.Password, clientOf(ctx))
+	signedIn, status, err := s.Login(ctx, in.Body.Email, in.Body.Password, clientOf(ctx))
 	if err != nil {
 		return nil, err
 	}
-	out := &loginOutput{RateLimit: standing.headers()}
+	out := &loginOutput{RateLimit: rateLimitOf(status)}
 	out.SetCookie = httpapi.SessionCookies(ctx, signedIn.Token.Token, signedIn.Token.Expires)
 	out.Body.Success, out.Body.UserID = true, signedIn.UserID
 	return out, nil
@@ -161,12 +162,12 @@ func (s *Service) handleLogin(ctx context.Context, in *loginInput) (*loginOutput
 
 func (s *Service) handleChangePassword(ctx context.Context, in *changePasswordInput) (*changePasswordOutput, error) {
 	caller := httpapi.CallerFrom(ctx)
-	standing, err := s.ChangePassword(ctx, caller, in.Body.CurrentPassword, in.Body.NewPassword, clientOf(ctx))
+	status, err := s.ChangePassword(ctx, caller, in.Body.CurrentPassword, in.Body.NewPassword, clientOf(ctx))
 	if err != nil {
 		return nil, err
 	}
 	return &changePasswordOutput{
-		RateLimit: standing.headers(),
+		RateLimit: rateLimitOf(status),
 		Body:      passwordChanged,
 	}, nil
 }

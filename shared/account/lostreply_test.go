@@ -12,14 +12,16 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/limit"
 )
 
-// reach has the service reach DynamoDB by an SDK client.
+// reach makes the service use DynamoDB through an SDK client.
 func (w *world) reach(sdk *dynamodb.Client) {
-	store := &w.service.store
-	store.client = db.Wrap(sdk, w.clock.Now)
-	store.accounts, store.projects = store.client.Table(w.tables.Accounts), store.client.Table(w.tables.Projects)
-	w.server.Config.Handler = w.gateway(Router(testEdge, w.service))
+	client := db.Wrap(sdk, w.clock.Now)
+	w.service.store = newStore(client, w.tables)
+	w.service.sessions.store = w.service.store
+	w.service.counters = limit.New(client, client.Table(w.tables.Accounts), w.clock.Now)
+	w.server.Config.Handler = w.gateway(w.service.Router(testEdge))
 }
 
 // The SDK sends a request again when its reply is lost. What was done must then not stand in its own way.

@@ -170,20 +170,20 @@ func TestLoginDuringPasswordChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.member("ada")
-	state, err := w.service.store.login(t.Context(), "ada@example.com", "203.0.113.1", nil, w.clock.Now())
+	state, err := w.service.store.loginState(t.Context(), "ada@example.com", "203.0.113.1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.Do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": goodPassword, "newPassword": "a wholly new password"}).Want(t, http.StatusOK)
 	late := newSession(w.service.ids.New("ses"), User{ID: state.credential.UserID, Generation: state.credential.Generation}, Client{}, w.clock.Now())
-	if err := w.service.store.startSession(t.Context(), signIn{session: late, email: "ada@example.com"}, w.clock.Now()); err != nil {
+	if err := w.service.store.startSession(t.Context(), signIn{session: late, email: "ada@example.com"}); err != nil {
 		t.Fatal(err)
 	}
 	token, err := w.service.tokens.sign(t.Context(), late, w.clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.service.Sessions().Authenticate(t.Context(), token); err == nil {
+	if _, _, err := w.service.Authenticator().Authenticate(t.Context(), token); err == nil {
 		t.Error("a session of the old password lives")
 	}
 }

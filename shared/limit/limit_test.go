@@ -47,7 +47,9 @@ func newWorld(t *testing.T) *world {
 }
 
 // rule returns a rule of one-minute windows.
-func rule(name string, n int) limit.Rule { return limit.Rule{Name: name, Limit: n, Window: time.Minute} }
+func rule(name string, n int) limit.Rule {
+	return limit.Rule{Name: name, Limit: n, Window: time.Minute}
+}
 
 // retryAfter returns the Retry-After header of an error, or "" if the error is not RATE_LIMITED.
 func retryAfter(err error) string {

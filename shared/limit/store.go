@@ -58,7 +58,9 @@ func (s store) refund(ctx context.Context, counter Counter) error {
 }
 
 // refundWrite returns the write that takes one attempt back.
-func (s store) refundWrite(counter Counter) db.Write { return s.table.Update(counter.key, add(counter, -1)) }
+func (s store) refundWrite(counter Counter) db.Write {
+	return s.table.Update(counter.key, add(counter, -1))
+}
 
 // add returns the update that adds n to a counter. The counter expires at the end of its window.
 func add(counter Counter, n int) expression.UpdateBuilder {
