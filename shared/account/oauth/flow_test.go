@@ -120,6 +120,8 @@ func TestSignInAtTheLocalCodeHost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFlow(t, configure)
+			host := strings.TrimPrefix(f.base, "http://")
+			issuer := map[string]string{"gitea": "gitea:" + host, "custom": "custom:" + strings.TrimSuffix(host, "/codehost")}[name]
 			for i, verified := range []bool{true, false} {
 				verifier := oauth.NewVerifier()
 				login := []string{"ada", "bob"}[i]
@@ -132,7 +134,7 @@ func TestSignInAtTheLocalCodeHost(t *testing.T) {
 					t.Fatal(err)
 				}
 				want := oauth.Identity{
-					Provider: f.provider.Issuer(), Subject: []string{"1", "2"}[i], Login: login,
+					Provider: issuer, Subject: []string{"1", "2"}[i], Login: login,
 					Emails: []oauth.Email{{Address: login + "@example.com", Verified: verified, Primary: true}},
 				}
 				if diff := cmp.Diff(want, got); diff != "" {

@@ -52,13 +52,13 @@ func FuzzIdentify(f *testing.F) {
 		})
 		p.client = func() *http.Client {
 			return &http.Client{
-				Transport:     bounded{answers{status, contentType, []byte(token), []byte(body)}},
+				Transport:     transport{answers{status, contentType, []byte(token), []byte(body)}},
 				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			}
 		}
 		who, err := identify(t.Context(), p)
 		if err == nil {
-			if who.Subject == "" || who.Provider != p.Issuer() {
+			if who.Subject == "" || who.Provider != p.issuer {
 				t.Fatalf("%+v", who)
 			}
 			return
@@ -148,7 +148,7 @@ func FuzzConfig(f *testing.F) {
 				t.Fatalf("%q: %v", raw, err)
 			}
 		}
-		if p.Issuer() == "" {
+		if p.issuer == "" {
 			t.Fatal("no namespace of subjects")
 		}
 		to, err := url.Parse(p.AuthorizeURL("the-state", testVerifier, testCallback))

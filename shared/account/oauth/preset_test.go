@@ -127,8 +127,8 @@ func TestPublicServices(t *testing.T) {
 	}
 	for kind, c := range cases {
 		p := newProvider(t, Config{Provider: kind})
-		if p.Issuer() != c.issuer {
-			t.Errorf("%s: issuer %q", kind, p.Issuer())
+		if p.issuer != c.issuer {
+			t.Errorf("%s: issuer %q", kind, p.issuer)
 		}
 		if p.urls.token != c.token || p.urls.user != c.user || p.urls.emails != c.emails {
 			t.Errorf("%s: %+v", kind, p.urls)
@@ -160,7 +160,7 @@ func TestSelfHostedIssuersDiffer(t *testing.T) {
 		"custom:id.example.com":     {AuthorizeURL: "https://x.example/a", TokenURL: "https://x.example/t", UserURL: "https://id.example.com/v2/me"},
 	}
 	for want, cfg := range cases {
-		if got := newProvider(t, cfg).Issuer(); got != want {
+		if got := newProvider(t, cfg).issuer; got != want {
 			t.Errorf("%+v: %q", cfg, got)
 		}
 	}

@@ -72,7 +72,7 @@ func TestTokenEndpointGarbage(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
 		"no JSON": `leak`, "no token": `{"token_type":"bearer"}`, "empty": ``, "an array": `["leak"]`,
-		"huge": `{"access_token":"` + strings.Repeat("a", maxAnswer) + `"}`,
+		"huge": `{"access_token":"` + strings.Repeat("a", maxResponse) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,7 +97,7 @@ func TestUserAndEmailsFailures(t *testing.T) {
 		"user down":          {page{status: 503}, page{}, ErrUnavailable, stepUser, 503},
 		"user redirected":    {page{status: 301, header: http.Header{"Location": {"/elsewhere"}}}, page{}, ErrUnavailable, stepUser, 301},
 		"user garbled":       {page{body: `<html>leak`}, page{}, ErrUnavailable, stepUser, 200},
-		"user huge":          {page{body: `{"id":1,"x":"` + strings.Repeat("a", maxAnswer) + `"}`}, page{}, ErrUnavailable, stepUser, 200},
+		"user huge":          {page{body: `{"id":1,"x":"` + strings.Repeat("a", maxResponse) + `"}`}, page{}, ErrUnavailable, stepUser, 200},
 		"user a list":        {page{body: `[]`}, page{}, ErrUnavailable, stepUser, 200},
 		"user with two ids":  {page{body: `{"id":1,"id":2}`}, page{}, ErrUnavailable, stepUser, 200},
 		"user and more":      {page{body: good + good}, page{}, ErrUnavailable, stepUser, 200},
@@ -201,7 +201,7 @@ func TestDeadProvider(t *testing.T) {
 
 func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
 	t.Parallel()
-	transport, ok := newClient().Transport.(bounded).next.(*http.Transport)
+	transport, ok := newClient().Transport.(transport).next.(*http.Transport)
 	if !ok || transport.Proxy != nil {
 		t.Error("a proxy would see the codes and tokens of plain-http providers")
 	}
