@@ -103,7 +103,6 @@ func (s *Service) Authenticator() *Sessions { return s.sessions }
 // Router returns the HTTP handler of the service.
 func (s *Service) Router(edge config.Edge) http.Handler {
 	return httpapi.NewRouter(httpapi.Config{
-		Name: "Development Platform API: accounts", Version: "1.0.0",
 		Edge: edge, Logger: s.logger, Auth: s.sessions, Clock: s.now,
 	}, s.Register)
 }

@@ -139,7 +139,7 @@ func FuzzPassword(f *testing.F) {
 			return
 		}
 		n := utf8.RuneCountInString(password)
-		if n < MinPasswordChars || n > MaxPasswordChars || len(password) > MaxLoginPasswordBytes || !utf8.ValidString(password) || strings.TrimSpace(password) == "" {
+		if n < MinPasswordChars || n > MaxPasswordChars || len(password) > MaxLoginBytes || !utf8.ValidString(password) || strings.TrimSpace(password) == "" {
 			t.Fatalf("%q is taken", password)
 		}
 		if strings.EqualFold(password, email) || strings.EqualFold(password, username) {

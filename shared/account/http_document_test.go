@@ -5,19 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/shared/clock"
-	"devplatform/shared/config"
-	"devplatform/shared/db"
-	"devplatform/shared/httpapi"
+	"devplatform/infra"
 )
 
-// Every operation of the OpenAPI document has what a reader of it needs.
+// TestDocument checks that the document describes every operation of accounts.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	data, err := httpapi.OpenAPI(httpapi.Config{Name: "x", Version: "1"}, New(Deps{DB: db.New(config.AWS{}, clock.System)}).Register)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var document struct {
 		Paths map[string]map[string]struct {
 			OperationID string   `json:"operationId"`
@@ -28,7 +21,7 @@ func TestDocument(t *testing.T) {
 			} `json:"responses"`
 		} `json:"paths"`
 	}
-	if err := json.Unmarshal(data, &document); err != nil {
+	if err := json.Unmarshal(infra.OpenAPI, &document); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{
@@ -39,6 +32,9 @@ func TestDocument(t *testing.T) {
 	for path, methods := range document.Paths {
 		for method, op := range methods {
 			name := strings.ToUpper(method) + " " + path
+			if !strings.HasPrefix(path, "/api/auth/") {
+				continue
+			}
 			status, known := want[name]
 			delete(want, name)
 			if _, ok := op.Responses[status]; !known || !ok || op.OperationID == "" || op.Summary == "" || len(op.Tags) != 1 || op.Responses["500"].Ref == "" {
@@ -50,11 +46,11 @@ func TestDocument(t *testing.T) {
 		t.Errorf("missing: %v", want)
 	}
 	for _, text := range []string{"AUTH_RATE_LIMITED", "AUTH_USER_EXISTS", "AUTH_OAUTH_STATE_INVALID", "RateLimit-Remaining", "ada@example.com"} {
-		if !strings.Contains(string(data), text) {
+		if !strings.Contains(string(infra.OpenAPI), text) {
 			t.Errorf("the document doesn't mention %s", text)
 		}
 	}
-	if strings.Contains(string(data), bindingCookie) {
+	if strings.Contains(string(infra.OpenAPI), bindingCookie) {
 		t.Error("the document shows the binding cookie")
 	}
 }

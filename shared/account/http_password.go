@@ -3,100 +3,22 @@ package account
 import (
 	"context"
 	"net/http"
-	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
-	"devplatform/shared/limit"
 )
-
-// maxLoginEmailBytes bounds what a login looks up: an address that is no good is just "wrong".
-const maxLoginEmailBytes = 1024
-
-type signupInput struct {
-	Body struct {
-		Email    string `json:"email" doc:"A valid address of at most 254 characters; stored in lower case, unique" example:"ada@example.com"`
-		Username string `json:"username" doc:"2–64 of A-Z a-z 0-9 . - _, starting with a letter or digit; unique, ignoring case" example:"ada"`
-		Password string `json:"password" format:"password" doc:"8–128 characters; none of the most common passwords, nor the e-mail address or username" example:"correct horse battery"`
-	}
-}
-
-// Resolve implements huma.Resolver: the rules that a schema can't word.
-func (in *signupInput) Resolve(huma.Context) []error {
-	return problems(map[string]string{
-		"email":    CheckEmail(in.Body.Email),
-		"username": CheckUsername(in.Body.Username),
-		"password": CheckPassword(in.Body.Password, in.Body.Email, in.Body.Username),
-	}, "email", "username", "password")
-}
-
-// problems are the rules broken by the fields, in the order given.
-func problems(byField map[string]string, order ...string) []error {
-	var errs []error
-	for _, field := range order {
-		if rule := byField[field]; rule != "" {
-			errs = append(errs, fault.Field(field, rule))
-		}
-	}
-	return errs
-}
-
-type signupOutput struct {
-	RateLimit
-	Body struct {
-		Success bool   `json:"success" doc:"Always true" example:"true"`
-		UserID  string `json:"userId" doc:"The new user's id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-		Message string `json:"message" doc:"What happened, for people" example:"Account created. You can log in now."`
-	}
-}
-
-type loginInput struct {
-	Body struct {
-		Email    string `json:"email" doc:"The address of the account, in any case; at most 1,024 bytes" example:"ada@example.com"`
-		Password string `json:"password" format:"password" doc:"At most 1,024 bytes" example:"correct horse battery"`
-	}
-}
-
-// Resolve implements huma.Resolver.
-func (in *loginInput) Resolve(huma.Context) []error {
-	return problems(map[string]string{
-		"email":    tooLong(in.Body.Email, maxLoginEmailBytes),
-		"password": tooLong(in.Body.Password, MaxLoginPasswordBytes),
-	}, "email", "password")
-}
-
-func tooLong(s string, limit int) string {
-	if len(s) > limit {
-		return "must be at most 1,024 bytes long"
-	}
-	return ""
-}
-
-type loginOutput struct {
-	RateLimit
-	SetCookie []string `header:"Set-Cookie" doc:"The session"`
-	Body      struct {
-		Success bool   `json:"success" doc:"Always true" example:"true"`
-		UserID  string `json:"userId" doc:"The user's id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	}
-}
 
 type changePasswordInput struct {
 	Body struct {
 		CurrentPassword string `json:"currentPassword" format:"password" doc:"At most 1,024 bytes" example:"correct horse battery"`
-		NewPassword     string `json:"newPassword" format:"password" doc:"As at sign-up" example:"staple staple staple"`
+		NewPassword     string `json:"newPassword" format:"password" doc:"The same rules as for a sign-up" example:"staple staple staple"`
 	}
 }
 
-// Resolve implements huma.Resolver. Whose password it is, the session has told by now.
-func (in *changePasswordInput) Resolve(ctx huma.Context) []error {
-	caller := httpapi.CallerFrom(ctx.Context())
-	return problems(map[string]string{
-		"currentPassword": tooLong(in.Body.CurrentPassword, MaxLoginPasswordBytes),
-		"newPassword":     CheckPassword(in.Body.NewPassword, caller.Email, caller.Username),
-	}, "currentPassword", "newPassword")
+// Validate implements httpapi's validation.
+func (in *changePasswordInput) Validate(v *httpapi.Validation) {
+	v.Field("currentPassword", maxLoginBytes(in.Body.CurrentPassword))
+	v.Field("newPassword", CheckPassword(in.Body.NewPassword, v.Caller.Email, v.Caller.Username))
 }
 
 type changePasswordOutput struct {
@@ -104,70 +26,28 @@ type changePasswordOutput struct {
 	Body httpapi.Done
 }
 
-var passwordChanged = httpapi.Done{Success: true, Message: "Password changed. Every other session has ended."}
-
-// shownStanding is where an attempt stands in the document's examples of errors.
-var shownStanding = limit.Status{Limit: 10, Reset: 14 * time.Minute}
-
-func (s *Service) registerPasswords(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
-		ID: "signup", Method: http.MethodPost, Path: "/api/auth/signup", Tag: tag, Status: http.StatusCreated,
-		Summary:     "Make an account",
-		Description: "Makes a personal workspace, too. Signs nobody in.",
-		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("email", CheckEmail("ada")), fault.Field("password", CheckPassword("short", "", ""))),
-			shownStanding.WithHeaders(errUserExists), tooMany(shownStanding),
-		},
-	}, s.handleSignup)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "login", Method: http.MethodPost, Path: "/api/auth/login", Tag: tag,
-		Summary:     "Start a session",
-		Description: "While limited, the right password is refused, too.",
-		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("password", "is required")), shownStanding.WithHeaders(errWrongPassword), tooMany(shownStanding),
-		},
-	}, s.handleLogin)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "changePassword", Method: http.MethodPut, Path: "/api/auth/password", Tag: tag, Session: true,
-		Summary:     "Change the password",
-		Description: "Ends every other session. Counted as a login. An account without a password (it signs in with a code host) is answered as for a wrong one.",
+func (s *Service) registerPassword(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "changePassword", Method: http.MethodPut, Path: "/api/auth/password", Tag: tag,
+		Summary: "Change the password",
+		Description: "Ends every other session. Counts as a login. For an account without a password, which signs in with a code " +
+			"host, the response is the same as for a wrong password.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("newPassword", CheckPassword("password", "", ""))),
-			shownStanding.WithHeaders(errWrongCurrent), shownStanding.WithHeaders(errPasswordChanged), tooMany(shownStanding),
+			exampleStatus.WithHeaders(errWrongCurrent), exampleStatus.WithHeaders(errPasswordChanged), tooMany(exampleStatus),
 		},
-		Examples: func() httpapi.Examples { return httpapi.Examples{Response: passwordChanged} },
 	}, s.handleChangePassword)
 }
 
-func (s *Service) handleSignup(ctx context.Context, in *signupInput) (*signupOutput, error) {
-	userID, status, err := s.Signup(ctx, in.Body.Email, in.Body.Username, in.Body.Password, clientOf(ctx))
-	if err != nil {
-		return nil, err
-	}
-	out := &signupOutput{RateLimit: rateLimitOf(status)}
-	out.Body.Success, out.Body.UserID, out.Body.Message = true, userID, "Account created. You can log in now."
-	return out, nil
-}
-
-func (s *Service) handleLogin(ctx context.Context, in *loginInput) (*loginOutput, error) {
-	signedIn, status, err := s.Login(ctx, in.Body.Email, in.Body.Password, clientOf(ctx))
-	if err != nil {
-		return nil, err
-	}
-	out := &loginOutput{RateLimit: rateLimitOf(status)}
-	out.SetCookie = httpapi.SessionCookies(ctx, signedIn.Token.Token, signedIn.Token.Expires)
-	out.Body.Success, out.Body.UserID = true, signedIn.UserID
-	return out, nil
-}
-
-func (s *Service) handleChangePassword(ctx context.Context, in *changePasswordInput) (*changePasswordOutput, error) {
-	caller := httpapi.CallerFrom(ctx)
+func (s *Service) handleChangePassword(
+	ctx context.Context, caller httpapi.Caller, in *changePasswordInput,
+) (*changePasswordOutput, error) {
 	status, err := s.ChangePassword(ctx, caller, in.Body.CurrentPassword, in.Body.NewPassword, clientOf(ctx))
 	if err != nil {
 		return nil, err
 	}
 	return &changePasswordOutput{
 		RateLimit: rateLimitOf(status),
-		Body:      passwordChanged,
+		Body:      httpapi.Done{Success: true, Message: "Password changed. Every other session has ended."},
 	}, nil
 }

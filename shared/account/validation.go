@@ -18,8 +18,8 @@ const (
 
 	MinPasswordChars = 8
 	MaxPasswordChars = 128
-	// MaxLoginPasswordBytes bounds the password that a login hashes. A login has no other rule for a password.
-	MaxLoginPasswordBytes = 1024
+	// MaxLoginBytes bounds the e-mail address and the password of a login.
+	MaxLoginBytes = 1024
 )
 
 // commonPasswords lists the most common passwords, one per line, in lower case, of at least MinPasswordChars characters.

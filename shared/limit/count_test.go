@@ -115,7 +115,7 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 	status := limit.Status{Limit: 10, Remaining: 3, Reset: time.Minute}
-	headers := status.WithRetryAfter(status.WithHeaders(fault.ErrConflict)).GetHeaders()
+	headers := status.WithRetryAfter(status.WithHeaders(fault.ErrConflict)).Headers()
 	for name, want := range map[string]string{
 		"RateLimit-Limit": "10", "RateLimit-Remaining": "3", "RateLimit-Reset": "60", "Retry-After": "60",
 	} {
