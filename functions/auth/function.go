@@ -27,8 +27,8 @@ type settings struct {
 	OAuth   oauth.Config
 }
 
-// newHandler builds the function. It checks the settings; everything that takes time happens in the background while the
-// function asks for its first event.
+// newHandler builds the function. It checks the settings; everything that takes time happens in the background while
+// the function asks for its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	if err := cfg.Limits.Validate(); err != nil {
 		return nil, err

@@ -60,8 +60,8 @@ type Deps struct {
 	PlainHTTPCookies bool
 }
 
-// Service implements the operations on accounts. Its methods return *fault.Error, or an error of the storage or of the key
-// ring. It is safe for concurrent use.
+// Service implements the operations on accounts. Its methods return *fault.Error, or an error of the storage or of the
+// key ring. It is safe for concurrent use.
 type Service struct {
 	store     store
 	sessions  *Sessions

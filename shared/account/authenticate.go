@@ -61,8 +61,8 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (httpapi.Call
 	return caller, s.renew(ctx, session, now), nil
 }
 
-// renew extends a session that is due for a renewal. If that fails, the session stays as it is: the request continues, and
-// the next one tries again.
+// renew extends a session that is due for a renewal. If that fails, the session stays as it is: the request continues,
+// and the next one tries again.
 func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *httpapi.Renewal {
 	renewed, due := session.renewed(now)
 	if !due {
@@ -81,7 +81,8 @@ func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *h
 	return &httpapi.Renewal{Token: token, Expires: renewed.ExpiresAt}
 }
 
-// FindByUsername returns the ID of a user and the username as entered at sign-up. It ignores case. Error: USER_NOT_FOUND.
+// FindByUsername returns the ID of a user and the username as entered at sign-up. It ignores case. Error:
+// USER_NOT_FOUND.
 func (s *Sessions) FindByUsername(ctx context.Context, username string) (userID, canonical string, _ error) {
 	if CheckUsername(username) != "" { // some letters that usernames cannot contain become ASCII in lower case
 		return "", "", errNoUser

@@ -11,8 +11,8 @@ import (
 
 var jumps = []time.Duration{time.Second, time.Hour, 24 * time.Hour, 31 * 24 * time.Hour}
 
-// A session begun while the clock was ahead is good when it is put right, and ends when it is ended, whatever the clock says before
-// and after.
+// A session begun while the clock was ahead is good when it is put right, and ends when it is ended, whatever the clock
+// says before and after.
 func TestSessionsWhenTheClockGoesBack(t *testing.T) {
 	t.Parallel()
 	const fresh = "a wholly new password"

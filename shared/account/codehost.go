@@ -83,9 +83,9 @@ type CodeHostCallback struct {
 	Client      Client
 }
 
-// FinishCodeHost finishes a sign-in. The result is always a new session, and the path to redirect the browser to. The state
-// is checked and used up first, whatever else the callback contains.
-// Errors: AUTH_OAUTH_NOT_CONFIGURED, AUTH_OAUTH_STATE_INVALID, AUTH_OAUTH_FAILED; those of linkIdentity and signInIdentity.
+// FinishCodeHost finishes a sign-in. The result is always a new session, and the path to redirect the browser to. The
+// state is checked and used up first, whatever else the callback contains. Errors: AUTH_OAUTH_NOT_CONFIGURED,
+// AUTH_OAUTH_STATE_INVALID, AUTH_OAUTH_FAILED; those of linkIdentity and signInIdentity.
 func (s *Service) FinishCodeHost(ctx context.Context, c CodeHostCallback) (in SignedIn, redirect string, _ error) {
 	if s.provider == nil {
 		return SignedIn{}, "", errNotConfigured

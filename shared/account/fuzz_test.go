@@ -47,8 +47,8 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-// FuzzClaims signs what it is given with the right key, as a version of the code before or after this one might have: only whole
-// claims are a session.
+// FuzzClaims signs what it is given with the right key, as a version of the code before or after this one might have:
+// only whole claims are a session.
 func FuzzClaims(f *testing.F) {
 	all := fuzzTokens()
 	kid, key, err := all.keys.Current(f.Context(), TokenPurpose)
@@ -163,7 +163,8 @@ func FuzzUserAgent(f *testing.F) {
 	})
 }
 
-// FuzzStored reads items that this version did not write: either they are records, which are written as they were read, or errors.
+// FuzzStored reads items that this version did not write: either they are records, which are written as they were read,
+// or errors.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":{"S":"usr_1"},"email":{"S":"a@x.example"},"createdAt":{"S":"2026-01-31T08:15:30.123Z"},"generation":{"N":"1"}}`,

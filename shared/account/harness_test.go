@@ -20,7 +20,8 @@ import (
 	"devplatform/shared/id"
 )
 
-// The headers by which a test says where a request comes from; the world's handler makes a gateway's request info of them.
+// The headers by which a test says where a request comes from; the world's handler makes a gateway's request info of
+// them.
 const (
 	headerIP    = "X-Test-Source"
 	headerHTTPS = "X-Test-Https"

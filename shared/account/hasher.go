@@ -67,9 +67,9 @@ type Verdict struct {
 	Outdated bool // the hash was computed with other parameters than those of the Hasher
 }
 
-// Verify compares password with a stored hash in constant time. An empty hash means that there is no such account, or that
-// it has no password. Verify then does the same work and reports a wrong password, so that the response time does not
-// reveal who has an account.
+// Verify compares password with a stored hash in constant time. An empty hash means that there is no such account, or
+// that it has no password. Verify then does the same work and reports a wrong password, so that the response time does
+// not reveal who has an account.
 func (h *Hasher) Verify(ctx context.Context, stored, password string) (Verdict, error) {
 	if stored == "" {
 		_, err := h.derive(ctx, password, make([]byte, h.params.SaltBytes), h.params)
@@ -94,7 +94,8 @@ func (h *Hasher) derive(ctx context.Context, password string, salt []byte, p Has
 		return nil, fmt.Errorf("waiting to hash a password: %w", ctx.Err())
 	}
 	defer func() { <-h.slots }()
-	return h.argon2([]byte(password), salt, p.Time, p.MemoryKiB, p.Threads, uint32(p.KeyBytes)), nil //nolint:gosec // bounded by maxHashBytes
+	keyBytes := uint32(p.KeyBytes) //nolint:gosec // at most maxHashBytes
+	return h.argon2([]byte(password), salt, p.Time, p.MemoryKiB, p.Threads, keyBytes), nil
 }
 
 // formatHash returns the PHC string: $argon2id$v=19$m=…,t=…,p=…$salt$key with unpadded base64.

@@ -67,7 +67,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// The vector of the Argon2 reference implementation's command line (kats/test.c: "password", "somesalt", t=2, m=2^16, p=1).
+// The vector of the Argon2 reference implementation's command line (kats/test.c: "password", "somesalt", t=2, m=2^16,
+// p=1).
 func TestVerifyKnownAnswer(t *testing.T) {
 	t.Parallel()
 	const stored = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"

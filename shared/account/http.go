@@ -9,8 +9,8 @@ import (
 
 var tag = httpapi.Tag{
 	Name: "Authentication",
-	Description: "Accounts, sessions and passwords, and sign-in with a code host. A login returns the session cookie that all " +
-		"other groups need.",
+	Description: "Accounts, sessions and passwords, and sign-in with a code host. A login returns the session cookie " +
+		"that all other groups need.",
 }
 
 // Register registers the endpoints of accounts.
@@ -28,8 +28,8 @@ func clientOf(ctx context.Context) Client {
 	return Client{IP: info.SourceIP, UserAgent: info.UserAgent}
 }
 
-// RateLimit is the RateLimit-* headers of a response to an attempt that was counted. It is exported because httpapi ignores
-// unexported embedded structs.
+// RateLimit is the RateLimit-* headers of a response to an attempt that was counted. It is exported because httpapi
+// ignores unexported embedded structs.
 type RateLimit struct {
 	Limit     int `header:"RateLimit-Limit" doc:"Attempts per window, of the tightest rule" example:"10"`
 	Remaining int `header:"RateLimit-Remaining" doc:"Attempts that remain" example:"9"`
@@ -40,8 +40,8 @@ func rateLimitOf(s limit.Status) RateLimit {
 	return RateLimit{Limit: s.Limit, Remaining: s.Remaining, Reset: s.ResetSeconds()}
 }
 
-// maxLoginBytes returns the rule that a field of a login breaks, or "". A login has no other rules: every other value is
-// wrong at most.
+// maxLoginBytes returns the rule that a field of a login breaks, or "". A login has no other rules: every other value
+// is wrong at most.
 func maxLoginBytes(s string) string {
 	if len(s) > MaxLoginBytes {
 		return "must be at most 1,024 bytes long"

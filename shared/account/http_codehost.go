@@ -9,8 +9,8 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// The cookie that binds a sign-in to the browser in which it started. Clients that use plain HTTP also get the second one,
-// by the same rule as for the session cookie.
+// The cookie that binds a sign-in to the browser in which it started. Clients that use plain HTTP also get the second
+// one, by the same rule as for the session cookie.
 const (
 	bindingCookie      = "__Host-oauth"
 	plainBindingCookie = "oauth"
@@ -35,7 +35,7 @@ func (s *Service) bindingOf(ctx context.Context, b Binding) string {
 }
 
 func (s *Service) bindingCookies(ctx context.Context, value string) []string {
-	cookie := http.Cookie{ //nolint:gosec // the cookie without Secure exists only for plain HTTP on a developer's machine
+	cookie := http.Cookie{ //nolint:gosec // the cookie without Secure is for plain HTTP on a laptop only
 		Name: bindingCookie, Value: value, Path: "/", MaxAge: int(stateLife.Seconds()),
 		HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode,
 	}
@@ -62,7 +62,7 @@ type startCodeHostOutput struct {
 	SetCookie []string `header:"Set-Cookie" doc:"Binds the sign-in to this browser"`
 }
 
-type linkCodeHostOutput struct {
+type linkOutput struct {
 	RateLimit
 	SetCookie []string `header:"Set-Cookie" doc:"Binds the sign-in to this browser"`
 	Body      struct {
@@ -92,18 +92,19 @@ func (s *Service) registerCodeHost(r *httpapi.Routes) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "codehostCallback", Method: http.MethodGet, Path: CallbackPath, Tag: tag, Status: http.StatusFound,
 		Summary: "Finish the sign-in with the code host",
-		Description: "The code host redirects the browser to this endpoint. The result is a new session. The account is the one " +
-			"that is linked to the identity; otherwise one whose own e-mail address was verified and equals a verified one at the " +
-			"code host; otherwise a new one.",
+		Description: "The code host redirects the browser to this endpoint. The result is a new session. The account is " +
+			"the one that is linked to the identity; otherwise one whose own e-mail address was verified and equals a " +
+			"verified one at the code host; otherwise a new one.",
 		Errors: []*fault.Error{
-			errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked, fault.ErrConflict, errSessionEnded,
+			errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked, fault.ErrConflict,
+			errSessionEnded,
 		},
 	}, s.handleCallback)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "linkCodehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag,
 		Summary: "Link the code host to the caller's account",
-		Description: "The same flow. At its end, the identity is linked to the caller, who must still be signed in in the same " +
-			"browser.",
+		Description: "The same flow. At its end, the identity is linked to the caller, who must still be signed in in " +
+			"the same browser.",
 		Errors: []*fault.Error{errBadRedirect, errNotConfigured, tooMany(exampleStatus)},
 	}, s.handleLinkCodeHost)
 }
@@ -122,21 +123,22 @@ func (s *Service) handleStartCodeHost(ctx context.Context, in *codeHostInput) (*
 
 func (s *Service) handleLinkCodeHost(
 	ctx context.Context, caller httpapi.Caller, in *codeHostInput,
-) (*linkCodeHostOutput, error) {
+) (*linkOutput, error) {
 	request := s.codeHostRequest(ctx, in)
 	request.LinkTo = caller.UserID
 	started, status, err := s.StartCodeHost(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	out := &linkCodeHostOutput{RateLimit: rateLimitOf(status), SetCookie: s.bindingCookies(ctx, started.Binding)}
+	out := &linkOutput{RateLimit: rateLimitOf(status), SetCookie: s.bindingCookies(ctx, started.Binding)}
 	out.Body.URL = started.URL
 	return out, nil
 }
 
 func (s *Service) codeHostRequest(ctx context.Context, in *codeHostInput) CodeHostRequest {
 	return CodeHostRequest{
-		Redirect: in.Redirect, Binding: s.bindingOf(ctx, in.Binding), CallbackURL: callbackURL(ctx), Client: clientOf(ctx),
+		Redirect: in.Redirect, Binding: s.bindingOf(ctx, in.Binding),
+		CallbackURL: callbackURL(ctx), Client: clientOf(ctx),
 	}
 }
 

@@ -43,7 +43,9 @@ func (s *Service) registerSignup(r *httpapi.Routes) {
 		Summary:     "Create an account",
 		Description: "Also creates a personal workspace. Does not create a session.",
 		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("email", CheckEmail("ada")), fault.Field("password", CheckPassword("short", "", ""))),
+			fault.Invalid(
+				fault.Field("email", CheckEmail("ada")), fault.Field("password", CheckPassword("short", "", "")),
+			),
 			exampleStatus.WithHeaders(errUserExists), tooMany(exampleStatus),
 		},
 	}, s.handleSignup)

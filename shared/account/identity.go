@@ -29,8 +29,8 @@ var (
 	errLinked = fault.New(fault.CodeConflict, "This code-host identity belongs to another account.")
 )
 
-// linkIdentity links an identity to the user who started the link. The same user must still be signed in in the browser.
-// Errors: AUTH_INVALID_TOKEN, AUTH_OAUTH_STATE_INVALID, CONFLICT.
+// linkIdentity links an identity to the user who started the link. The same user must still be signed in in the
+// browser. Errors: AUTH_INVALID_TOKEN, AUTH_OAUTH_STATE_INVALID, CONFLICT.
 func (s *Service) linkIdentity(
 	ctx context.Context, c CodeHostCallback, userID string, identity oauth.Identity,
 ) (SignedIn, error) {
@@ -78,8 +78,8 @@ func (s *Service) signInIdentity(ctx context.Context, identity oauth.Identity, c
 	return in, err
 }
 
-// trySignIn chooses the account of an identity: the one that it is linked to; otherwise one whose own e-mail address was
-// verified and is a verified one of the identity; otherwise a new one.
+// trySignIn chooses the account of an identity: the one that it is linked to; otherwise one whose own e-mail address
+// was verified and is a verified one of the identity; otherwise a new one.
 func (s *Service) trySignIn(ctx context.Context, identity oauth.Identity, client Client) (SignedIn, error) {
 	user, err := s.store.userOfIdentity(ctx, identity.Provider, identity.Subject)
 	if err == nil {
@@ -171,8 +171,8 @@ func usableEmails(identity oauth.Identity) []string {
 	return emails
 }
 
-// usernameCandidates returns the usernames that a new account can get, the best one first. The last one is random, so that
-// it is free.
+// usernameCandidates returns the usernames that a new account can get, the best one first. The last one is random, so
+// that it is free.
 func usernameCandidates(login string) []string {
 	name := usernameFrom(login)
 	random := name + "-" + strings.ToLower(rand.Text()[:8])

@@ -58,9 +58,9 @@ type passwordCheck struct {
 	outdated bool // the hash was computed with parameters that have changed since
 }
 
-// checkPassword counts an attempt and then checks the password. While a limit is reached, the correct password is rejected
-// too: otherwise an attacker could continue to guess. A rejection costs one read.
-// Errors: AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS.
+// checkPassword counts an attempt and then checks the password. While a limit is reached, the correct password is
+// rejected too: otherwise an attacker could continue to guess. A rejection costs one read. Errors: AUTH_RATE_LIMITED,
+// AUTH_INVALID_CREDENTIALS.
 func (s *Service) checkPassword(ctx context.Context, email, password string, client Client) (passwordCheck, error) {
 	counters := s.loginCounters(email, client.network())
 	state, err := s.store.loginState(ctx, email, client.network(), counters)

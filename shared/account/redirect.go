@@ -9,9 +9,10 @@ import (
 
 const maxRedirectBytes = 2048
 
-// cleanRedirect returns the path to which the browser returns after a sign-in, and whether raw is allowed. raw must be a
-// path of this origin. Everything that a browser could read as another origin is rejected, also if it appears only after
-// decoding: "//host", "/\host", a scheme, and control characters, which browsers drop. An empty raw means the root.
+// cleanRedirect returns the path to which the browser returns after a sign-in, and whether raw is allowed. raw must be
+// a path of this origin. Everything that a browser could read as another origin is rejected, also if it appears only
+// after decoding: "//host", "/\host", a scheme, and control characters, which browsers drop. An empty raw means the
+// root.
 func cleanRedirect(raw string) (string, bool) {
 	if raw == "" {
 		return "/", true
@@ -37,6 +38,8 @@ func cleanRedirect(raw string) (string, bool) {
 	return u.String(), true
 }
 
+// suspicious reports whether s contains characters that browsers drop or read as a slash.
 func suspicious(s string) bool {
-	return !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r == '\\' || unicode.IsControl(r) })
+	return !utf8.ValidString(s) ||
+		strings.ContainsFunc(s, func(r rune) bool { return r == '\\' || unicode.IsControl(r) })
 }

@@ -28,8 +28,8 @@ const maxUserAgentBytes = 256
 type Session struct {
 	ID     string
 	UserID string
-	// Generation is the user's generation at sign-in. A password change starts a new generation. This one write ends all
-	// sessions of the old generation.
+	// Generation is the user's generation at sign-in. A password change starts a new generation. This one write ends
+	// all sessions of the old generation.
 	Generation int
 	CreatedAt  time.Time
 	LastSeenAt time.Time // accurate to a day: it changes when the session is renewed
@@ -72,7 +72,8 @@ func (s Session) renewed(now time.Time) (Session, bool) {
 	return s, true
 }
 
-// printable returns at most limit bytes of a text that a client chose, without characters that could garble a page or a log.
+// printable returns at most limit bytes of a text that a client chose, without characters that could garble a page or a
+// log.
 func printable(s string, limit int) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -29,8 +29,9 @@ func (s store) saveState(ctx context.Context, state string, record stateRecord) 
 	return nil
 }
 
-// takeState deletes a state and returns its record, so that a state is used once. Error: errState. A request from another
-// browser does not delete it. The delete is a transaction, so that a repetition after a lost response is not a second use.
+// takeState deletes a state and returns its record, so that a state is used once. Error: errState. A request from
+// another browser does not delete it. The delete is a transaction, so that a repetition after a lost response is not a
+// second use.
 func (s store) takeState(ctx context.Context, state, browser string) (stateRecord, error) {
 	key := db.OAuthStateKey(hashParts(state))
 	item, err := s.accounts.Get(ctx, key)
@@ -88,8 +89,8 @@ func (s store) addLink(w *writes, l link) int {
 	return identity
 }
 
-// linkIdentity links an identity to an existing account and signs in. Errors: errTaken if the identity is already linked;
-// db.ErrStale if the account's e-mail address is no longer verified.
+// linkIdentity links an identity to an existing account and signs in. Errors: errTaken if the identity is already
+// linked; db.ErrStale if the account's e-mail address is no longer verified.
 func (s store) linkIdentity(ctx context.Context, l link) error {
 	var w writes
 	identity := s.addLink(&w, l)

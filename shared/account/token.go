@@ -23,7 +23,8 @@ const (
 // errToken reports a session token that is not valid, or has expired.
 var errToken = errors.New("account: invalid session token")
 
-// claims are the contents of a session token: the user (sub) and the session (sid). All other data is in the stored session.
+// claims are the contents of a session token: the user (sub) and the session (sid). All other data is in the stored
+// session.
 type claims struct {
 	jwt.RegisteredClaims
 	SessionID string `json:"sid"`

@@ -22,7 +22,8 @@ const (
 	MaxLoginBytes = 1024
 )
 
-// commonPasswords lists the most common passwords, one per line, in lower case, of at least MinPasswordChars characters.
+// commonPasswords lists the most common passwords, one per line, in lower case, of at least MinPasswordChars
+// characters.
 //
 //go:embed common_passwords.txt
 var commonPasswords string
@@ -33,9 +34,9 @@ func NormalizeEmail(email string) string {
 	return strings.ToLower(email)
 }
 
-// CheckEmail returns the rule that an address breaks, or "". It accepts the dot-atom form of RFC 5322 §3.4.1 with a domain
-// of at least two labels, in ASCII. Quoted local parts, address literals and comments are valid in the RFC, but in a sign-up
-// form they are typing errors or attacks.
+// CheckEmail returns the rule that an address breaks, or "". It accepts the dot-atom form of RFC 5322 §3.4.1 with a
+// domain of at least two labels, in ASCII. Quoted local parts, address literals and comments are valid in the RFC, but
+// in a sign-up form they are typing errors or attacks.
 func CheckEmail(email string) string {
 	local, domain, found := strings.Cut(email, "@")
 	switch {

@@ -1,6 +1,6 @@
-// Package limit is the rate limiter of all slices. It counts what a subject does in a fixed window of time and rejects an
-// attempt that exceeds a rule's limit. It is exact under concurrency. Which rules exist, and what a subject is, belongs to
-// the slices that use it.
+// Package limit is the rate limiter of all slices. It counts what a subject does in a fixed window of time and rejects
+// an attempt that exceeds a rule's limit. It is exact under concurrency. Which rules exist, and what a subject is,
+// belongs to the slices that use it.
 package limit
 
 import (
@@ -17,8 +17,8 @@ import (
 	"devplatform/shared/fault"
 )
 
-// ErrTooMany is the error for an attempt that exceeds a limit. The errors that this package returns also have the header
-// Retry-After.
+// ErrTooMany is the error for an attempt that exceeds a limit. The errors that this package returns also have the
+// header Retry-After.
 var ErrTooMany = fault.New(fault.CodeRateLimited, "Too many requests. Please wait and try again.")
 
 // Rule allows each subject a number of attempts in each window of time.
@@ -79,10 +79,10 @@ func (c *Counters) Write(rule Rule, subject string) (w db.Write, tooMany error) 
 }
 
 // Count counts one attempt with all counters in parallel. If one of them has reached its limit, the attempt is rejected
-// and no counter keeps it, so that a rejected attempt does not use up the limit of another rule. If Load found a counter at
-// its limit, Count rejects the attempt without a call to storage.
-// If the response to a write is lost and the SDK repeats the write, the attempt can count twice.
-// Errors: ErrTooMany; db.ErrUnavailable, db.ErrInvalidKey. The attempt of an ErrTooMany has a status too.
+// and no counter keeps it, so that a rejected attempt does not use up the limit of another rule. If Load found a
+// counter at its limit, Count rejects the attempt without a call to storage. If the response to a write is lost and the
+// SDK repeats the write, the attempt can count twice. Errors: ErrTooMany; db.ErrUnavailable, db.ErrInvalidKey. The
+// attempt of an ErrTooMany has a status too.
 func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, error) {
 	counters = slices.Clone(counters)
 	attempt := Attempt{store: c.store, counters: counters, at: c.now()}
@@ -112,8 +112,8 @@ func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, err
 	return attempt, err
 }
 
-// undo takes the attempt back from the counters that counted it. It continues if the client disconnects: an attempt that
-// stays counted would limit the subject for the rest of the window.
+// undo takes the attempt back from the counters that counted it. It continues if the client disconnects: an attempt
+// that stays counted would limit the subject for the rest of the window.
 func (c *Counters) undo(ctx context.Context, counters []Counter, counted []bool) error {
 	ctx = context.WithoutCancel(ctx)
 	var group errgroup.Group
@@ -142,8 +142,8 @@ func (a Attempt) exceeded() bool {
 	return false
 }
 
-// Refunds returns the writes that take a successful attempt back from the counters that count failures only. They belong
-// into the transaction that makes the attempt succeed.
+// Refunds returns the writes that take a successful attempt back from the counters that count failures only. They
+// belong into the transaction that makes the attempt succeed.
 func (a Attempt) Refunds() []db.Write {
 	var writes []db.Write
 	for _, counter := range a.counters {

@@ -25,8 +25,8 @@ func (p *Provider) config(secret, redirectURI string, style xoauth2.AuthStyle) *
 	}
 }
 
-// exchange exchanges the code for an access token. With AuthStyleAutoDetect, the library would send the code twice after
-// every failure. This function tries the next style only if the provider did not recognize the client.
+// exchange exchanges the code for an access token. With AuthStyleAutoDetect, the library would send the code twice
+// after every failure. This function tries the next style only if the provider did not recognize the client.
 func (p *Provider) exchange(ctx context.Context, code, verifier, redirectURI string) (string, error) {
 	secret, err := p.secret(ctx)
 	if err != nil {
@@ -64,8 +64,8 @@ func tokenError(err error) *Error {
 	return e
 }
 
-// refused reports whether an HTTP status rejects the request. Every other failure, such as a redirect, a missing page or
-// throttling, means that the provider is unavailable.
+// refused reports whether an HTTP status rejects the request. Every other failure, such as a redirect, a missing page
+// or throttling, means that the provider is unavailable.
 func refused(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusUnauthorized || status == http.StatusForbidden
 }
@@ -103,7 +103,7 @@ func (p *Provider) get(ctx context.Context, step, url, token string, into any) e
 func newClient() *http.Client {
 	const (
 		dialTimeout    = 5 * time.Second
-		idleTimeout    = 30 * time.Second // shorter than that of any provider, so that a thawed function has no dead connection
+		idleTimeout    = 30 * time.Second // shorter than any provider's: no dead connection after a freeze
 		maxHeaderBytes = 64 << 10
 	)
 	return &http.Client{

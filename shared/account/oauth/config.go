@@ -52,7 +52,8 @@ func (c Config) resolve() (preset, endpoints, error) {
 	}
 	preset, ok := presets[kind]
 	if !ok {
-		return preset, endpoints{}, fmt.Errorf("OAUTH_PROVIDER: %q is not one of github, gitlab, bitbucket, gitea, custom, none", c.Provider)
+		return preset, endpoints{}, fmt.Errorf(
+			"OAUTH_PROVIDER: %q is not one of github, gitlab, bitbucket, gitea, custom, none", c.Provider)
 	}
 	var problems []error
 	base, err := c.base(preset)
@@ -86,8 +87,8 @@ func (c Config) base(p preset) (string, error) {
 	return strings.TrimRight(c.BaseURL, "/"), nil
 }
 
-// override replaces the preset's URLs with the explicit ones and returns their errors. A missing base URL is one error: the
-// URLs that depend on it are not reported too.
+// override replaces the preset's URLs with the explicit ones and returns their errors. A missing base URL is one error:
+// the URLs that depend on it are not reported too.
 func (c Config) override(urls *endpoints, baseMissing bool) []error {
 	var problems []error
 	for _, v := range []struct {
@@ -142,8 +143,8 @@ func (c Config) scopes(p preset) []string {
 	return p.scopes
 }
 
-// checkURL returns an error if raw cannot be the URL of a provider. Plain HTTP would expose the client secret. It is allowed
-// only on this machine and in private networks.
+// checkURL returns an error if raw cannot be the URL of a provider. Plain HTTP would expose the client secret. It is
+// allowed only on this machine and in private networks.
 func checkURL(raw string, query bool) error {
 	u, err := url.Parse(raw)
 	switch {
@@ -163,8 +164,8 @@ func checkURL(raw string, query bool) error {
 	return nil
 }
 
-// private reports whether host is not public: an address of this machine or of a private network, or a name that public DNS
-// does not contain.
+// private reports whether host is not public: an address of this machine or of a private network, or a name that public
+// DNS does not contain.
 func private(host string) bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()

@@ -36,7 +36,8 @@ const (
 	stepEmails    = "emails"
 )
 
-// Error is a failed sign-in. Its text is safe to log: it contains no code, token, secret, or text that the provider wrote.
+// Error is a failed sign-in. Its text is safe to log: it contains no code, token, secret, or text that the provider
+// wrote.
 type Error struct {
 	Kind   error  // ErrDenied, ErrRefused or ErrUnavailable
 	Step   string // "authorize", "token", "user" or "emails"
@@ -76,8 +77,8 @@ func (e *Error) Unwrap() []error {
 // transientCodes are the OAuth errors with which a provider reports that it failed itself (RFC 6749 §4.1.2.1).
 var transientCodes = map[string]bool{"server_error": true, "temporarily_unavailable": true}
 
-// errorCode returns code, or "unknown" if it does not look like an error code. No other text of the provider or of an attacker
-// gets into a log.
+// errorCode returns code, or "unknown" if it does not look like an error code. No other text of the provider or of an
+// attacker gets into a log.
 func errorCode(code string) string {
 	const maxBytes = 64
 	ok := code != "" && len(code) <= maxBytes && strings.IndexFunc(code, func(r rune) bool {

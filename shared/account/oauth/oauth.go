@@ -1,8 +1,8 @@
-// Package oauth is the client side of OAuth 2.0 sign-in with a code-hosting provider. It builds the URL of the provider's
-// page and reads the identity of the user who signed in there.
+// Package oauth is the client side of OAuth 2.0 sign-in with a code-hosting provider. It builds the URL of the
+// provider's page and reads the identity of the user who signed in there.
 //
-// It contains the providers, their URLs, scopes and JSON, and the limits on the time and size of their responses. It must
-// not contain what an identity means for an account: that is the business of package account.
+// It contains the providers, their URLs, scopes and JSON, and the limits on the time and size of their responses. It
+// must not contain what an identity means for an account: that is the business of package account.
 package oauth
 
 import (
@@ -20,8 +20,8 @@ const identifyTimeout = 10 * time.Second
 
 // Identity is the user who signed in at the provider.
 type Identity struct {
-	// Provider is the namespace of Subject: "github", "gitlab" or "bitbucket" for the public services, otherwise the kind,
-	// a colon and the location ("gitea:git.example.com"). User 1 of one installation is never user 1 of another.
+	// Provider is the namespace of Subject: "github", "gitlab" or "bitbucket" for the public services, otherwise the
+	// kind, a colon and the location ("gitea:git.example.com"). User 1 of one installation is never user 1 of another.
 	Provider string
 	Subject  string  // the provider's stable ID of the user: 1–255 bytes, printable
 	Login    string  // the username at the provider; may be empty
@@ -63,7 +63,8 @@ type Provider struct {
 	client  func() *http.Client // built at the first sign-in, so that it does not slow a cold start
 }
 
-// New returns the provider that cfg describes. Errors: ErrNotConfigured; an error that names every variable that is wrong.
+// New returns the provider that cfg describes. Errors: ErrNotConfigured; an error that names every variable that is
+// wrong.
 func New(cfg Config) (*Provider, error) {
 	preset, urls, err := cfg.resolve()
 	if err != nil {
@@ -88,15 +89,16 @@ func New(cfg Config) (*Provider, error) {
 // NewVerifier returns a PKCE code verifier of 32 random bytes (RFC 7636 §4.1).
 func NewVerifier() string { return xoauth2.GenerateVerifier() }
 
-// AuthorizeURL returns the page of the provider where the user signs in: authorization code flow with PKCE. The URL contains
-// the S256 challenge of the verifier. The caller keeps the verifier secret and passes it to Identify.
+// AuthorizeURL returns the page of the provider where the user signs in: authorization code flow with PKCE. The URL
+// contains the S256 challenge of the verifier. The caller keeps the verifier secret and passes it to Identify.
 func (p *Provider) AuthorizeURL(state, verifier, redirectURI string) string {
-	return p.config("", redirectURI, xoauth2.AuthStyleInParams).AuthCodeURL(state, xoauth2.S256ChallengeOption(verifier))
+	config := p.config("", redirectURI, xoauth2.AuthStyleInParams)
+	return config.AuthCodeURL(state, xoauth2.S256ChallengeOption(verifier))
 }
 
 // Identify exchanges the code of the callback and reads the user who signed in. verifier and redirectURI are those that
-// were passed to AuthorizeURL. It takes at most 10 seconds. Its errors are *Error: ErrRefused if the provider rejected a
-// request, ErrUnavailable if it is unavailable or its response is invalid.
+// were passed to AuthorizeURL. It takes at most 10 seconds. Its errors are *Error: ErrRefused if the provider rejected
+// a request, ErrUnavailable if it is unavailable or its response is invalid.
 func (p *Provider) Identify(ctx context.Context, code, verifier, redirectURI string) (Identity, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()

@@ -15,8 +15,8 @@ const (
 	maxAddress = 254 // RFC 5321 §4.5.3.1.3, without the angle brackets
 )
 
-// profile is the union of the user resources of all providers. A field with an unexpected type counts as absent. Only the
-// subject is required.
+// profile is the union of the user resources of all providers. A field with an unexpected type counts as absent. Only
+// the subject is required.
 type profile struct {
 	Sub       jsontext.Value `json:"sub"`
 	ID        jsontext.Value `json:"id"`
@@ -59,8 +59,8 @@ func (p profile) subject(names []string) string {
 	return ""
 }
 
-// subjectOf returns an ID that is a string or a whole number. It keeps the digits, because different numbers above 2⁵³ can be
-// the same float.
+// subjectOf returns an ID that is a string or a whole number. It keeps the digits, because different numbers above 2⁵³
+// can be the same float.
 func subjectOf(v jsontext.Value) string {
 	switch v.Kind() {
 	case '"':
@@ -114,8 +114,8 @@ func (l *emailList) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// emails returns the plausible addresses. An address that is listed twice is returned once, and is verified only if all its
-// entries are.
+// emails returns the plausible addresses. An address that is listed twice is returned once, and is verified only if all
+// its entries are.
 func (l emailList) emails() []Email {
 	var emails []Email
 	index := make(map[string]int, len(l))
@@ -142,7 +142,8 @@ func (l emailList) emails() []Email {
 
 func plausible(address string) bool {
 	local, domain, ok := strings.Cut(address, "@")
-	return ok && local != "" && domain != "" && len(address) <= maxAddress && !strings.ContainsFunc(address, unprintable)
+	return ok && local != "" && domain != "" && len(address) <= maxAddress &&
+		!strings.ContainsFunc(address, unprintable)
 }
 
 // text is a JSON string. Any other value becomes empty.
