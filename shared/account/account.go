@@ -97,9 +97,6 @@ func New(d Deps) *Service {
 	}
 }
 
-// Authenticator returns the Sessions of the service, which authenticate requests.
-func (s *Service) Authenticator() *Sessions { return s.sessions }
-
 // Router returns the HTTP handler of the service.
 func (s *Service) Router(edge config.Edge) http.Handler {
 	return httpapi.NewRouter(httpapi.Config{

@@ -52,7 +52,7 @@ func (w *world) loginHits(email, ip string) [3]int {
 	return hits // pair, address, e-mail
 }
 
-func TestFailedLoginsOfAPairAreLimited(t *testing.T) {
+func TestFailedLoginsPerPairAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
@@ -80,7 +80,7 @@ func TestFailedLoginsOfAPairAreLimited(t *testing.T) {
 	b.login("ada", goodPassword).Want(t, http.StatusOK)
 }
 
-func TestSuccessIsGivenBack(t *testing.T) {
+func TestSuccessfulLoginIsRefunded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
@@ -109,13 +109,13 @@ func TestLimitIsExactUnderConcurrency(t *testing.T) {
 	if diff := cmp.Diff(map[int]int{http.StatusUnauthorized: 10, http.StatusTooManyRequests: attempts - 10}, count); diff != "" {
 		t.Error(diff)
 	}
-	// Those refused by the pair's rule stay counted nowhere else.
+	// Attempts that the rule of the pair rejected are not counted by the other rules.
 	if got, want := w.loginHits("ada@example.com", "203.0.113.1"), [3]int{10, 10, 10}; got != want {
 		t.Errorf("hits %v, want %v", got, want)
 	}
 }
 
-func TestEmailLimitHoldsBackStrangersOnly(t *testing.T) {
+func TestEmailLimitAppliesToUnknownNetworksOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.LoginEmail = 3 }))
 	b := w.member("ada")
@@ -128,7 +128,7 @@ func TestEmailLimitHoldsBackStrangersOnly(t *testing.T) {
 	b.login("ada", "wrong").Want(t, http.StatusUnauthorized)
 }
 
-func TestLoginsOfAnAddressAreLimited(t *testing.T) {
+func TestLoginsPerNetworkAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.LoginIP = 4 }))
 	b := w.browser()
@@ -148,7 +148,7 @@ func TestLoginsOfAnAddressAreLimited(t *testing.T) {
 	}
 }
 
-func TestSignupsOfAnAddressAreLimited(t *testing.T) {
+func TestSignupsPerNetworkAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.SignupIP = 2 }))
 	b := w.browser()

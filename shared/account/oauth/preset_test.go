@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The providers' JSON, as their documentation shows it, shortened to what could be mistaken for something else.
+// The JSON of the providers' documentation, reduced to the fields that could be confused.
 var presetCases = map[string]struct {
 	config   func(base string) Config
 	token    string
@@ -178,7 +178,7 @@ func TestCustomTriesTheOtherClientAuthentication(t *testing.T) {
 	}
 }
 
-func TestCustomPresentsARefusedCodeOnce(t *testing.T) {
+func TestCustomSendsARejectedCodeOnce(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string]page{"/token": {status: http.StatusBadRequest, body: `{"error":"invalid_grant"}`}})
 	_, err := identify(t.Context(), f.custom(t))
@@ -188,7 +188,7 @@ func TestCustomPresentsARefusedCodeOnce(t *testing.T) {
 	}
 }
 
-func TestScopesOfTheConfigWin(t *testing.T) {
+func TestScopesOfTheConfigTakePrecedence(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, Config{Provider: "github", Scopes: "openid, user:email  x"})
 	if diff := cmp.Diff([]string{"openid", "user:email", "x"}, p.scopes); diff != "" {

@@ -68,7 +68,7 @@ func TestTokenEndpointFailures(t *testing.T) {
 	}
 }
 
-func TestTokenEndpointGarbage(t *testing.T) {
+func TestInvalidTokenResponses(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
 		"no JSON": `leak`, "no token": `{"token_type":"bearer"}`, "empty": ``, "an array": `["leak"]`,
@@ -129,7 +129,7 @@ func TestUserAndEmailsFailures(t *testing.T) {
 	}
 }
 
-func TestCompressedBombIsBounded(t *testing.T) {
+func TestCompressedResponseIsBounded(t *testing.T) {
 	t.Parallel()
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
@@ -140,7 +140,7 @@ func TestCompressedBombIsBounded(t *testing.T) {
 	checkError(t, err, ErrUnavailable, stepUser, "", http.StatusOK)
 }
 
-func TestSlowProviderIsGivenUp(t *testing.T) {
+func TestSlowProviderTimesOut(t *testing.T) {
 	t.Parallel()
 	for _, slow := range []string{"/token", "/user", "/emails", "body"} {
 		t.Run(slow, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestSlowProviderIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestCallerCanGiveUp(t *testing.T) {
+func TestCancelledIdentify(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -185,7 +185,7 @@ func TestCallerCanGiveUp(t *testing.T) {
 	}
 }
 
-func TestDeadProvider(t *testing.T) {
+func TestUnreachableProvider(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string]page{"/token": tokenPage})
 	p := f.custom(t)
@@ -207,7 +207,7 @@ func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestSecretThatCannotBeRead(t *testing.T) {
+func TestUnreadableSecret(t *testing.T) {
 	t.Parallel()
 	p, err := New(Config{Provider: "github", ClientID: "app", Secret: func(context.Context) (string, error) {
 		return "", errors.New("leak")
