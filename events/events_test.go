@@ -22,7 +22,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/gateway"
 	"devplatform/infra/local/runtime"
@@ -150,7 +149,7 @@ func TestEveryRouteHasASample(t *testing.T) {
 	var document struct {
 		Paths map[string]map[string]json.RawMessage `json:"paths"`
 	}
-	if err := json.Unmarshal(infra.OpenAPI, &document); err != nil {
+	if err := json.Unmarshal(docs.OpenAPI, &document); err != nil {
 		t.Fatal(err)
 	}
 	missing := map[string]bool{}
@@ -365,7 +364,7 @@ func newSystem(t *testing.T) *system {
 		DB: s.client, Conversations: s.tables["conversations"], Projects: projects, Cursors: cursors, IDs: ids,
 		Clock: time.Now, Logger: logger, Model: scaffold.New(), Limits: assistant.DefaultLimits(),
 	})
-	documentation, err := docs.New(infra.OpenAPI)
+	documentation, err := docs.New(docs.OpenAPI)
 	if err != nil {
 		t.Fatal(err)
 	}

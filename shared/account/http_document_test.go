@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra"
+	"devplatform/shared/docs"
 )
 
 // TestDocument checks that the document describes every operation of accounts.
@@ -21,7 +21,7 @@ func TestDocument(t *testing.T) {
 			} `json:"responses"`
 		} `json:"paths"`
 	}
-	if err := json.Unmarshal(infra.OpenAPI, &document); err != nil {
+	if err := json.Unmarshal(docs.OpenAPI, &document); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{
@@ -46,11 +46,11 @@ func TestDocument(t *testing.T) {
 		t.Errorf("missing: %v", want)
 	}
 	for _, text := range []string{"AUTH_RATE_LIMITED", "AUTH_USER_EXISTS", "AUTH_OAUTH_STATE_INVALID", "RateLimit-Remaining", "ada@example.com"} {
-		if !strings.Contains(string(infra.OpenAPI), text) {
+		if !strings.Contains(string(docs.OpenAPI), text) {
 			t.Errorf("the document doesn't mention %s", text)
 		}
 	}
-	if strings.Contains(string(infra.OpenAPI), bindingCookie) {
+	if strings.Contains(string(docs.OpenAPI), bindingCookie) {
 		t.Error("the document shows the binding cookie")
 	}
 }
