@@ -66,7 +66,7 @@ func (s *Service) registerMembers(h huma.API) {
 		Summary:     "Add a member",
 		Description: "For admins and owners, who grant no role above their own. Emits member.added.",
 		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("username", "is required")), ErrNotFound, errNobody, errDenied, errRank,
+			fault.Invalid(fault.Field("username", "is required")), ErrNotFound, errNobody, ErrDenied, errRank,
 			errMember, errMeanwhile, errTheirQuota(MaxMemberships),
 		},
 	}, s.handleAddMember)
@@ -74,14 +74,14 @@ func (s *Service) registerMembers(h huma.API) {
 		ID: "updateMember", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
 		Summary:     "Change a member's role",
 		Description: "For admins and owners, who change and grant no role above their own. The last owner stays one.",
-		Errors:      []*fault.Error{ErrNotFound, errNoMember, errDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
+		Errors:      []*fault.Error{ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
 	}, s.handleUpdateMember)
 	httpapi.Register(h, httpapi.Operation{
 		ID: "removeMember", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
 		Summary: "Remove a member, or leave",
 		Description: "Admins and owners remove others with no role above their own; everybody may remove themselves. The last owner stays, " +
 			"and so does the person whom a personal workspace belongs to. Takes effect at once. Emits member.removed.",
-		Errors:   []*fault.Error{ErrNotFound, errNoMember, errDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
+		Errors:   []*fault.Error{ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
 		Examples: func() httpapi.Examples { return httpapi.Examples{Response: memberRemoved} },
 	}, s.handleRemoveMember)
 }

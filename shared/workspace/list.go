@@ -31,7 +31,7 @@ func (s *Service) list(ctx context.Context, userID string, page httpapi.PageInpu
 	if err != nil {
 		return nil, "", err
 	}
-	list, err := s.Memberships(ctx, userID)
+	list, err := s.store.Memberships(ctx, userID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -55,7 +55,7 @@ func (s *Service) listMembers(ctx context.Context, userID, workspaceID string, p
 	var list []Membership
 	reads, readCtx := errgroup.WithContext(ctx)
 	reads.Go(func() error {
-		_, err := s.place(readCtx, workspaceID, userID)
+		_, err := s.store.Membership(readCtx, userID, workspaceID)
 		return err
 	})
 	reads.Go(func() error {

@@ -6,21 +6,10 @@ import (
 	"time"
 
 	"devplatform/shared/clock"
-	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 )
-
-// Memberships are a user's places in workspaces, their personal one first and then in the order in which the workspaces were made;
-// one call to storage. They are as they are now: a role is never remembered.
-func (s *Service) Memberships(ctx context.Context, userID string) ([]Membership, error) {
-	list, err := s.store.memberships(ctx, userID)
-	if err != nil {
-		return nil, err
-	}
-	return inOrder(list), nil
-}
 
 // Create makes a workspace whose owner the caller is. The name has been checked.
 func (s *Service) Create(ctx context.Context, caller httpapi.Caller, name string) (Membership, error) {
@@ -42,7 +31,7 @@ func (s *Service) Add(ctx context.Context, caller httpapi.Caller, workspaceID, u
 	var added Membership
 	userID := ""
 	err := s.retried(func() error {
-		by, err := s.place(ctx, workspaceID, caller.UserID)
+		by, err := s.store.Membership(ctx, caller.UserID, workspaceID)
 		if err == nil {
 			err = decideAdd(by, role)
 		}
@@ -109,16 +98,8 @@ func (s *Service) Remove(ctx context.Context, caller httpapi.Caller, workspaceID
 	})
 }
 
-// place is the caller's place in a workspace; who has none there can't know that it exists.
-func (s *Service) place(ctx context.Context, workspaceID, userID string) (Membership, error) {
-	by, err := s.store.member(ctx, workspaceID, userID)
-	if errors.Is(err, db.ErrNotFound) || (err == nil && !by.Role.May(Read)) {
-		return Membership{}, ErrNotFound
-	}
-	return by, err
-}
-
-// places is place, together with the member that the request is about; nil if there is none such.
+// places returns the caller's membership, and the membership of the user that the request is about, nil if that user is
+// not a member. Error: ErrNotFound if the caller is not a member.
 func (s *Service) places(ctx context.Context, workspaceID, userID, memberID string) (Membership, *Membership, error) {
 	by, of, err := s.store.pair(ctx, workspaceID, userID, memberID)
 	if err != nil {

@@ -35,7 +35,6 @@ var ErrNotFound = fault.New(fault.CodeWorkspaceNotFound, "There is no such works
 
 var (
 	errNoMember    = fault.New(fault.CodeMemberNotFound, "There is no such member in this workspace.")
-	errDenied      = fault.New(fault.CodeAccessDenied, "Your role in this workspace does not allow this.")
 	errRank        = fault.New(fault.CodeAccessDenied, "Nobody can grant, change or remove a role above their own.")
 	errMember      = fault.New(fault.CodeConflict, "That person is a member of this workspace already.")
 	errLastOwner   = fault.New(fault.CodeConflict, "A workspace keeps its last owner. Make another member an owner first.")
@@ -60,7 +59,7 @@ func errTheirQuota(quota int) *fault.Error {
 func decideAdd(by Membership, role Role) error {
 	switch {
 	case !by.Role.May(ManageMembers):
-		return errDenied
+		return ErrDenied
 	case !by.Role.Covers(role):
 		return errRank
 	}
@@ -72,7 +71,7 @@ func decideAdd(by Membership, role Role) error {
 func decideRole(by Membership, of *Membership, role Role) error {
 	switch {
 	case !by.Role.May(ManageMembers):
-		return errDenied
+		return ErrDenied
 	case of == nil:
 		return errNoMember
 	case !by.Role.Covers(of.Role) || !by.Role.Covers(role):
@@ -88,7 +87,7 @@ func decideRemove(by Membership, of *Membership) error {
 	leaving := of != nil && of.UserID == by.UserID
 	switch {
 	case !leaving && !by.Role.May(ManageMembers):
-		return errDenied
+		return ErrDenied
 	case of == nil:
 		return errNoMember
 	case !by.Role.Covers(of.Role):

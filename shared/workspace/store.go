@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -12,9 +11,9 @@ import (
 
 // store keeps workspaces and memberships in the projects table.
 type store struct {
-	client   *db.Client
-	projects db.Table
-	quota    int // memberships a user
+	Access
+	client *db.Client
+	quota  int // memberships of a user
 }
 
 // Personal are the writes that give a new user a workspace of their own: the record, the
@@ -48,7 +47,7 @@ func founding(projects db.Table, place Workspace, owner Membership) ([]db.Write,
 
 // create makes a workspace with its first owner. Error: errFull.
 func (s store) create(ctx context.Context, place Workspace, owner Membership) error {
-	writes, err := founding(s.projects, place, owner)
+	writes, err := founding(s.Projects, place, owner)
 	if err != nil {
 		return err
 	}
@@ -60,15 +59,6 @@ func (s store) create(ctx context.Context, place Workspace, owner Membership) er
 		return fmt.Errorf("creating a workspace: %w", err)
 	}
 	return nil
-}
-
-// memberships lists where a user is, in the order of the workspaces' ids.
-func (s store) memberships(ctx context.Context, userID string) ([]Membership, error) {
-	items, err := s.projects.QueryAll(ctx, db.MembershipsOf(userID))
-	if err != nil {
-		return nil, fmt.Errorf("listing memberships: %w", err)
-	}
-	return db.DecodeAll[Membership](items)
 }
 
 // maxMembers is more members than an answer of 4 MiB holds.
@@ -86,7 +76,7 @@ func (s store) members(ctx context.Context, workspaceID, after string, limit int
 	}
 	var list []Membership
 	for {
-		page, err := s.projects.Query(ctx, q)
+		page, err := s.Projects.Query(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("listing members: %w", err)
 		}
@@ -105,7 +95,7 @@ func (s store) members(ctx context.Context, workspaceID, after string, limit int
 // pair reads a user's place in a workspace and another's, nil where there is none, in one call.
 func (s store) pair(ctx context.Context, workspaceID, userID, otherID string) (user, other *Membership, _ error) {
 	keys := []db.Key{db.MemberKey(workspaceID, userID), db.MemberKey(workspaceID, otherID)}
-	items, err := s.projects.BatchGet(ctx, keys...)
+	items, err := s.Projects.BatchGet(ctx, keys...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading members: %w", err)
 	}
@@ -121,16 +111,4 @@ func (s store) pair(ctx context.Context, workspaceID, userID, otherID string) (u
 		found[i] = &m
 	}
 	return found[0], found[1], nil
-}
-
-// member reads a user's place in a workspace. Error: db.ErrNotFound.
-func (s store) member(ctx context.Context, workspaceID, userID string) (Membership, error) {
-	item, err := s.projects.Get(ctx, db.MemberKey(workspaceID, userID))
-	if errors.Is(err, db.ErrNotFound) {
-		return Membership{}, db.ErrNotFound
-	}
-	if err != nil {
-		return Membership{}, fmt.Errorf("reading a member: %w", err)
-	}
-	return db.Decode[Membership](item)
 }

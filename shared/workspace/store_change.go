@@ -67,7 +67,7 @@ func (s store) apply(ctx context.Context, c change) error {
 		list = append(list, w)
 	}
 	if c.by.UserID != m.UserID {
-		add(s.projects.Check(db.MemberKey(m.WorkspaceID, c.by.UserID), hasRole(c.by.Role)), errStale)
+		add(s.Projects.Check(db.MemberKey(m.WorkspaceID, c.by.UserID), hasRole(c.by.Role)), errStale)
 	}
 	copies, err := s.copies(c)
 	if err != nil {
@@ -121,11 +121,11 @@ func (s store) copies(c change) ([]db.Write, error) {
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, s.projects.Create(key, item))
+			list = append(list, s.Projects.Create(key, item))
 		case c.after == nil:
-			list = append(list, s.projects.Delete(key).If(hasRole(c.before.Role)))
+			list = append(list, s.Projects.Delete(key).If(hasRole(c.before.Role)))
 		default:
-			list = append(list, s.projects.Update(key, expression.Set(attrRole, expression.Value(m.Role))).If(hasRole(c.before.Role)))
+			list = append(list, s.Projects.Update(key, expression.Set(attrRole, expression.Value(m.Role))).If(hasRole(c.before.Role)))
 		}
 	}
 	return list, nil
@@ -133,7 +133,7 @@ func (s store) copies(c change) ([]db.Write, error) {
 
 // countOwners moves the number of a workspace's owners by n, which leaves at least one.
 func (s store) countOwners(workspaceID string, n int) db.Write {
-	return s.projects.Update(db.WorkspaceKey(workspaceID), expression.Set(attrOwners, attrOwners.Plus(expression.Value(n)))).
+	return s.Projects.Update(db.WorkspaceKey(workspaceID), expression.Set(attrOwners, attrOwners.Plus(expression.Value(n)))).
 		If(attrOwners.GreaterThan(expression.Value(max(0, -n))))
 }
 
@@ -147,11 +147,11 @@ func (s store) countUp(userID string) db.Write {
 		room = room.Or(attrCount.AttributeNotExists())
 	}
 	next := expression.Plus(attrCount.IfNotExists(expression.Value(firstMembership)), expression.Value(1))
-	return s.projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).If(room)
+	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).If(room)
 }
 
 // countDown counts one membership of a user less. There is a count: whoever is removed was added before.
 func (s store) countDown(userID string) db.Write {
-	return s.projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, attrCount.Minus(expression.Value(1)))).
+	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, attrCount.Minus(expression.Value(1)))).
 		If(attrCount.AttributeExists())
 }

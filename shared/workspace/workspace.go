@@ -97,7 +97,7 @@ func New(d Deps) *Service {
 		d.MaxMemberships = MaxMemberships
 	}
 	return &Service{
-		store:  store{client: d.DB, projects: d.Projects, quota: d.MaxMemberships},
+		store:  store{Access: Access{d.Projects}, client: d.DB, quota: d.MaxMemberships},
 		outbox: d.Outbox, cursors: d.Cursors, people: d.People, ids: d.IDs, now: d.Clock, quota: d.MaxMemberships,
 	}
 }
