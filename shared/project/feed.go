@@ -8,21 +8,25 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// feed is a page of what happened to a project and in it, newest first, and where the next one begins.
-func (s *Service) feed(ctx context.Context, projectID string, page logPage) ([]event.Text, string, error) {
-	scope := httpapi.ListScope(ctx, "feed", projectID)
-	after, err := s.cursors.Open(ctx, scope, page.Cursor)
-	if err != nil {
-		return nil, "", err
+// defaultLimit is the number of events or comments of a page if the request does not say.
+const defaultLimit = 50
+
+// Events returns a page of the events of a project, newest first, and the cursor of the next page.
+// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED for a cursor of another list.
+func (s *Service) Events(
+	ctx context.Context, caller httpapi.Caller, projectID string, page httpapi.PageInput,
+) ([]event.Text, string, error) {
+	if page.Limit == 0 {
+		page.Limit = defaultLimit
 	}
-	if _, err := s.open(ctx, projectID, workspace.Read); err != nil {
-		return nil, "", err
+	scope := httpapi.ListScope(httpapi.WithCaller(ctx, caller), "feed", projectID)
+	read := func(ctx context.Context, after string, n int) ([]event.Record, error) {
+		if _, err := s.open(ctx, caller, projectID, workspace.Read); err != nil {
+			return nil, err
+		}
+		return s.store.eventsOf(ctx, projectID, after, n)
 	}
-	records, err := s.store.eventsOf(ctx, projectID, after, page.limit()+1)
-	if err != nil {
-		return nil, "", err
-	}
-	records, next, err := paged(ctx, s, scope, records, page.limit(), func(r event.Record) string { return r.ID })
+	records, next, err := workspace.ReadPage(ctx, s.cursors, scope, page, read, func(r event.Record) string { return r.ID })
 	payloads := make([]event.Text, len(records))
 	for i, record := range records {
 		payloads[i] = record.Payload

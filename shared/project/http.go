@@ -4,6 +4,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"devplatform/shared/httpapi"
+	"devplatform/shared/project/file"
 )
 
 // The groups under which the endpoints are shown.
@@ -14,18 +15,12 @@ var (
 			"by the workspace (team) or by everybody who is signed in (public).",
 	}
 	tagComments = httpapi.Tag{Name: "Comments", Description: "What members of the workspace say about a project, a file of it, or a line."}
-	tagFiles    = httpapi.Tag{
-		Name: "Files",
-		Description: "A project's files by path, with their versions of the last 30 days. Whoever writes can say, with If-Match or an etag, which version they have seen; " +
-			"several changes that belong together are made as one batch.",
-	}
 )
 
-// Register adds the endpoints of API.md §4 and §5.
+// Register adds the endpoints of projects, their comments and their events.
 func (s *Service) Register(h huma.API) {
 	s.registerProjects(h)
 	s.registerComments(h)
-	s.registerFiles(h)
 }
 
 // Where an operation is answered.
@@ -34,7 +29,8 @@ const (
 	projectPath  = projectsPath + "/{id}"
 )
 
-// InProject are the inputs that begin with a project's id. (Exported for huma's sake, as every embedded struct.)
-type InProject struct {
-	ProjectID string `path:"id" doc:"The project's id" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-}
+// InProject is the part of inputs that names a project. (Exported for huma's sake, as every embedded struct.)
+type InProject = file.InProject
+
+// doneOutput is the answer that has nothing to show.
+type doneOutput struct{ Body httpapi.Done }

@@ -12,6 +12,7 @@ import (
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/path"
+	"devplatform/shared/workspace"
 )
 
 const (
@@ -52,7 +53,8 @@ func checkBody(body string) string {
 	return ""
 }
 
-type commentItem struct {
+// CommentItem is a comment as clients see it.
+type CommentItem struct {
 	ID        string          `json:"id" doc:"The comment's id" example:"cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Body      string          `json:"body" doc:"What it says" example:"Nice."`
 	Path      *string         `json:"path" doc:"The file that it is about, null if about the project" example:"/src/app.ts"`
@@ -66,15 +68,15 @@ type authorRef struct {
 	Username string `json:"username" doc:"The user's name" example:"ada"`
 }
 
-func (c commentRecord) item() commentItem {
-	return commentItem{
+func (c commentRecord) item() CommentItem {
+	return CommentItem{
 		ID: c.ID, Body: c.Body, Path: c.Path, Line: c.Line, Author: authorRef{c.AuthorID, c.Author}, CreatedAt: c.CreatedAt,
 	}
 }
 
 var commentDeleted = httpapi.Done{Success: true, Message: "Comment deleted."}
 
-type commentOutput struct{ Body commentItem }
+type commentOutput struct{ Body CommentItem }
 
 type commentsInput struct {
 	InProject
@@ -95,7 +97,7 @@ func (in *commentsInput) Resolve(huma.Context) []error {
 
 type commentsOutput struct {
 	Body struct {
-		Comments   []commentItem `json:"comments" nullable:"false" doc:"Oldest first"`
+		Comments   []CommentItem `json:"comments" nullable:"false" doc:"Oldest first"`
 		NextCursor string        `json:"nextCursor,omitempty" doc:"Leads on to the next page; absent on the last one"`
 	}
 }
@@ -111,25 +113,25 @@ func (s *Service) registerComments(h huma.API) {
 		ID: "listProjectEvents", Method: http.MethodGet, Path: projectPath + "/events", Tag: tagProjects, Session: true,
 		Summary:     "What happened to a project and in it",
 		Description: "Newest first, of the last 30 days, as webhooks are told it; always paged, 50 a page if limit is absent. For members of the workspace.",
-		Errors:      []*fault.Error{ErrNotFound, ErrDenied}, Examples: feedExamples,
+		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied}, Examples: feedExamples,
 	}, s.handleFeed)
 	httpapi.Register(h, httpapi.Operation{
 		ID: "createComment", Method: http.MethodPost, Path: commentsPath, Tag: tagComments, Session: true, Status: http.StatusCreated,
 		Summary:     "Comment on a project, on a file or on a line of it",
 		Description: "For members of the workspace and above. A comment is about a path, whether there is a file or not. Lengths are counted in Unicode code points.",
-		Errors:      []*fault.Error{fault.Invalid(fault.Field("body", checkBody(" "))), ErrNotFound, ErrDenied, fault.ErrConflict},
+		Errors:      []*fault.Error{fault.Invalid(fault.Field("body", checkBody(" "))), workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleComment)
 	httpapi.Register(h, httpapi.Operation{
 		ID: "listComments", Method: http.MethodGet, Path: commentsPath, Tag: tagComments, Session: true,
 		Summary:     "The comments on a project",
 		Description: "Oldest first, as a conversation is read; always paged, 50 a page if limit is absent. A page of the comments on one path may have fewer than limit, even none, and a nextCursor. For members of the workspace.",
-		Errors:      []*fault.Error{ErrNotFound, ErrDenied},
+		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
 	}, s.handleComments)
 	httpapi.Register(h, httpapi.Operation{
 		ID: "deleteComment", Method: http.MethodDelete, Path: commentPath, Tag: tagComments, Session: true,
 		Summary:     "Delete a comment",
 		Description: "For its author, as long as they may write in the workspace, and for admins and owners.",
-		Errors:      []*fault.Error{ErrNotFound, errNoComment, ErrDenied, fault.ErrConflict},
+		Errors:      []*fault.Error{workspace.ErrProjectNotFound, errCommentNotFound, workspace.ErrDenied, fault.ErrConflict},
 		Examples:    func() httpapi.Examples { return httpapi.Examples{Response: commentDeleted} },
 	}, s.handleUncomment)
 }
@@ -137,33 +139,27 @@ func (s *Service) registerComments(h huma.API) {
 func (s *Service) handleFeed(ctx context.Context, in *feedInput) (*feedOutput, error) {
 	out := &feedOutput{}
 	var err error
-	out.Body.Events, out.Body.NextCursor, err = s.feed(ctx, in.ProjectID, logPage(in.PageInput))
+	out.Body.Events, out.Body.NextCursor, err = s.Events(ctx, httpapi.CallerFrom(ctx), in.ProjectID, in.PageInput)
 	return out, err
 }
 
 func (s *Service) handleComment(ctx context.Context, in *newCommentInput) (*commentOutput, error) {
-	c, err := s.comment(ctx, in.ProjectID, newComment(in.Body))
+	c, err := s.CreateComment(ctx, httpapi.CallerFrom(ctx), in.ProjectID, CommentDraft(in.Body))
 	if err != nil {
 		return nil, err
 	}
-	return &commentOutput{c.item()}, nil
+	return &commentOutput{c}, nil
 }
 
 func (s *Service) handleComments(ctx context.Context, in *commentsInput) (*commentsOutput, error) {
-	comments, next, err := s.comments(ctx, in.ProjectID, in.Path, logPage(in.PageInput))
-	if err != nil {
-		return nil, err
-	}
 	out := &commentsOutput{}
-	out.Body.Comments, out.Body.NextCursor = make([]commentItem, len(comments)), next
-	for i, c := range comments {
-		out.Body.Comments[i] = c.item()
-	}
-	return out, nil
+	var err error
+	out.Body.Comments, out.Body.NextCursor, err = s.Comments(ctx, httpapi.CallerFrom(ctx), in.ProjectID, in.Path, in.PageInput)
+	return out, err
 }
 
 func (s *Service) handleUncomment(ctx context.Context, in *commentInput) (*doneOutput, error) {
-	if err := s.uncomment(ctx, in.ProjectID, in.CommentID); err != nil {
+	if err := s.DeleteComment(ctx, httpapi.CallerFrom(ctx), in.ProjectID, in.CommentID); err != nil {
 		return nil, err
 	}
 	return &doneOutput{commentDeleted}, nil

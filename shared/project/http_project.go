@@ -3,12 +3,14 @@ package project
 import (
 	"context"
 	"net/http"
+	"strings"
+	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
-	"golang.org/x/sync/errgroup"
 
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/project/file"
 	"devplatform/shared/workspace"
 )
 
@@ -76,9 +78,20 @@ type projectOutput struct{ Body ProjectDetails }
 type projectReadOutput struct {
 	Body struct {
 		ProjectDetails
-		Files      []fileItem `json:"files" nullable:"false" doc:"The files by path, without their contents; as many as fit into 4 MiB"`
-		NextCursor string     `json:"nextCursor,omitempty" doc:"There are more files: leads on to them at GET /api/projects/{id}/files"`
+		Files      []file.Item `json:"files" nullable:"false" doc:"The files by path, without their contents; as many as fit into 4 MiB"`
+		NextCursor string      `json:"nextCursor,omitempty" doc:"There are more files: leads on to them at GET /api/projects/{id}/files"`
 	}
+}
+
+// defaultFramework is a project's framework if none is given.
+const defaultFramework = "static"
+
+// checkFramework returns the rule that a framework breaks, or "". Its length is checked by the schema.
+func checkFramework(framework string) string {
+	if strings.ContainsFunc(framework, unicode.IsControl) {
+		return "must not contain control characters"
+	}
+	return ""
 }
 
 // registerProjects adds calls 7 to 11.
@@ -94,33 +107,33 @@ func (s *Service) registerProjects(h huma.API) {
 		Summary:     "Create a project",
 		Description: "For members of the workspace and above. The slug is made of the name; where another project of the workspace has it, a number is added. Lengths are counted in Unicode code points.",
 		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("name", workspace.CheckName(" "))), workspace.ErrNotFound, ErrDenied,
-			errFullWorkspace(DefaultQuotas().Projects), fault.ErrConflict,
+			fault.Invalid(fault.Field("name", workspace.CheckName(" "))), workspace.ErrNotFound, workspace.ErrDenied,
+			errQuota(MaxProjects), fault.ErrConflict,
 		},
 	}, s.handleCreate)
 	httpapi.Register(h, httpapi.Operation{
 		ID: "readProject", Method: http.MethodGet, Path: projectPath, Tag: tagProjects, Session: true,
 		Summary:     "A project with its files",
 		Description: "For whoever sees the project; a public one is seen by every signed-in user. When a member of its workspace reads it, lastOpenedAt moves.",
-		Errors:      []*fault.Error{ErrNotFound}, Examples: projectExamples,
+		Errors:      []*fault.Error{workspace.ErrProjectNotFound}, Examples: projectExamples,
 	}, s.handleRead)
 	httpapi.Register(h, httpapi.Operation{
 		ID: "updateProject", Method: http.MethodPut, Path: projectPath, Tag: tagProjects, Session: true,
 		Summary:     "Change a project's settings",
 		Description: "An absent field stays as it is. A request that changes nothing writes nothing and is no event.",
-		Errors:      []*fault.Error{fault.Invalid(fault.Field("name", workspace.CheckName(" "))), ErrNotFound, ErrDenied, fault.ErrConflict},
+		Errors:      []*fault.Error{fault.Invalid(fault.Field("name", workspace.CheckName(" "))), workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleUpdate)
 	httpapi.Register(h, httpapi.Operation{
 		ID: "deleteProject", Method: http.MethodDelete, Path: projectPath, Tag: tagProjects, Session: true,
 		Summary:     "Delete a project for ever",
 		Description: "For its creator, as a member of the workspace, and for admins and owners. It is gone at once for every reader and writer; what it held is cleaned up in the background.",
-		Errors:      []*fault.Error{ErrNotFound, ErrDenied, fault.ErrConflict},
+		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
 		Examples:    func() httpapi.Examples { return httpapi.Examples{Response: projectDeleted} },
 	}, s.handleDelete)
 }
 
 func (s *Service) handleCreate(ctx context.Context, in *newProjectInput) (*projectOutput, error) {
-	p := newProject{
+	p := Draft{
 		WorkspaceID: in.Body.WorkspaceID, Name: in.Body.Name, Description: in.Body.Description,
 		Framework: defaultFramework, Visibility: in.Body.Visibility,
 	}
@@ -130,72 +143,38 @@ func (s *Service) handleCreate(ctx context.Context, in *newProjectInput) (*proje
 	if p.Visibility == "" {
 		p.Visibility = Private
 	}
-	o, err := s.create(ctx, p)
+	details, err := s.Create(ctx, httpapi.CallerFrom(ctx), p)
 	if err != nil {
 		return nil, err
 	}
-	return &projectOutput{o.details()}, nil
+	return &projectOutput{details}, nil
 }
 
 func (s *Service) handleRead(ctx context.Context, in *InProject) (*projectReadOutput, error) {
-	o, err := s.openPublic(ctx, in.ProjectID)
-	if err != nil {
-		return nil, err
-	}
 	out := &projectReadOutput{}
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		var err error
-		out.Body.Files, out.Body.NextCursor, err = s.listFileRecords(groupCtx, in.ProjectID)
-		return err
-	})
-	group.Go(func() error {
-		o.project.LastOpenedAt = s.noteOpened(groupCtx, o)
-		return nil
-	})
-	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // our own, from the functions above
-	}
-	out.Body.ProjectDetails = o.details()
-	return out, nil
+	var err error
+	out.Body.ProjectDetails, out.Body.Files, out.Body.NextCursor, err = s.Read(ctx, httpapi.CallerFrom(ctx), in.ProjectID)
+	return out, err
 }
 
 func (s *Service) handleUpdate(ctx context.Context, in *projectSettingsInput) (*projectOutput, error) {
-	o, err := s.update(ctx, in.ProjectID, settings(in.Body))
+	details, err := s.Update(ctx, httpapi.CallerFrom(ctx), in.ProjectID, Settings(in.Body))
 	if err != nil {
 		return nil, err
 	}
-	return &projectOutput{o.details()}, nil
+	return &projectOutput{details}, nil
 }
 
 func (s *Service) handleList(ctx context.Context, in *projectListInput) (*projectListOutput, error) {
-	userID := httpapi.CallerFrom(ctx).UserID
-	f := filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Q: in.Q}
-	scope := httpapi.ListScope(ctx, "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
-	after, err := s.cursors.Open(ctx, scope, in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	all, err := s.list(ctx, userID, f)
-	if err != nil {
-		return nil, err
-	}
-	all = behind(all, after)
 	out := &projectListOutput{}
-	out.Body.Projects = make([]ProjectItem, len(all))
-	for i, l := range all {
-		out.Body.Projects[i] = l.project.item(l.member.Name)
-	}
-	n := httpapi.Fit(out.Body.Projects, in.Limit)
-	if n < len(all) {
-		out.Body.Projects = out.Body.Projects[:n]
-		out.Body.NextCursor, err = s.cursors.Seal(ctx, scope, all[n-1].position())
-	}
+	var err error
+	f := Filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Q: in.Q}
+	out.Body.Projects, out.Body.NextCursor, err = s.List(ctx, httpapi.CallerFrom(ctx), f, in.PageInput)
 	return out, err
 }
 
 func (s *Service) handleDelete(ctx context.Context, in *InProject) (*doneOutput, error) {
-	if err := s.remove(ctx, in.ProjectID); err != nil {
+	if err := s.Delete(ctx, httpapi.CallerFrom(ctx), in.ProjectID); err != nil {
 		return nil, err
 	}
 	return &doneOutput{projectDeleted}, nil

@@ -1,4 +1,4 @@
-package project
+package file
 
 import (
 	"context"
@@ -9,19 +9,31 @@ import (
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/path"
+	"devplatform/shared/workspace"
 )
 
-// filesPath is where files are answered.
-const filesPath = projectPath + "/files"
+// InProject is the part of inputs that names a project. (Exported for huma's sake, as every embedded struct.)
+type InProject struct {
+	ProjectID string `path:"id" doc:"The project's id" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
 
-// registerFiles adds the endpoints of API.md §5.
-func (s *Service) registerFiles(h huma.API) {
+var tagFiles = httpapi.Tag{
+	Name: "Files",
+	Description: "A project's files by path, with their versions of the last 30 days. Whoever writes can say, with If-Match or an etag, which version they have seen; " +
+		"several changes that belong together are made as one batch.",
+}
+
+// filesPath is where files are answered.
+const filesPath = "/api/projects/{id}/files"
+
+// Register adds the endpoints of files.
+func (s *Service) Register(h huma.API) {
 	httpapi.Register(h, httpapi.Operation{
 		ID: "readFiles", Method: http.MethodGet, Path: filesPath, Tag: tagFiles, Session: true,
 		Summary: "List the files, or read one",
 		Description: "Without path: the files by path, those only whose paths begin with prefix; with include=content always in pages, " +
 			"which then are as large as an answer may be. With path: that file and its content, now or in the version named, which takes a member of the workspace.",
-		Errors:   []*fault.Error{fault.Invalid(fault.Field("path", path.Check("src/app.ts"))), ErrNotFound, errNoFile, ErrDenied},
+		Errors:   []*fault.Error{fault.Invalid(fault.Field("path", path.Check("src/app.ts"))), workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
 		Also:     []int{http.StatusNotModified},
 		Examples: readExamples,
 	}, s.handleReadFiles)
@@ -31,12 +43,12 @@ func (s *Service) registerFiles(h huma.API) {
 		Description: "Without a precondition the last writer wins. Content that the file has already is not written again, and is no event. " +
 			"CONFLICT: the path is a folder, or runs through a file.",
 		Status: http.StatusOK, Also: []int{http.StatusCreated},
-		Errors: append([]*fault.Error{errBadPath, errIsFolder, errInsideFile}, changeErrors...), Text: []string{"content"}, Examples: func() httpapi.Examples { return httpapi.Examples{Response: shownFile().item()} },
+		Errors: append([]*fault.Error{errBadPath, errIsFolder, errInsideFile}, changeErrors...), Text: []string{"content"}, Examples: func() httpapi.Examples { return httpapi.Examples{Response: shownFile().Item()} },
 	}, s.handleSaveFile)
 	httpapi.Register(h, httpapi.Operation{
 		ID: "deleteFile", Method: http.MethodDelete, Path: filesPath, Tag: tagFiles, Session: true,
 		Summary: "Delete a file", Description: "The path is given in the query or in the body. Its versions are kept for 30 days.",
-		Errors:   append([]*fault.Error{errBadPath, errNoFile}, meetErrors...),
+		Errors:   append([]*fault.Error{errBadPath, errNotFound}, meetErrors...),
 		Examples: func() httpapi.Examples { return httpapi.Examples{Response: fileDeleted} },
 	}, s.handleDeleteFile)
 	httpapi.Register(h, httpapi.Operation{
@@ -51,14 +63,14 @@ func (s *Service) registerFiles(h huma.API) {
 		Summary: "The versions of a file",
 		Description: "Newest first, the current one included; kept for 30 days after they were replaced, also when the file is gone. " +
 			"A rename begins a new history at the new path. To restore a version, read it and save it.",
-		Errors: []*fault.Error{fault.Invalid(fault.Field("path", "is required")), ErrNotFound, errNoFile, ErrDenied},
+		Errors: []*fault.Error{fault.Invalid(fault.Field("path", "is required")), workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
 	}, s.handleFileHistory)
 }
 
 // meetErrors are what every change of files may be answered with, changeErrors those of a change that may add to them.
 var (
-	meetErrors   = []*fault.Error{ErrNotFound, ErrDenied, httpapi.ErrNotMatched, httpapi.ErrRuledOut, errBusy}
-	changeErrors = append([]*fault.Error{errManyFiles(DefaultQuotas()), errMuchStorage(DefaultQuotas())}, meetErrors...)
+	meetErrors   = []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, httpapi.ErrNotMatched, httpapi.ErrRuledOut, fault.ErrConflict}
+	changeErrors = append([]*fault.Error{errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas())}, meetErrors...)
 	errBadPath   = fault.Invalid(fault.Field("path", path.Check("src/app.ts")))
 )
 
@@ -92,8 +104,8 @@ func (s *Service) handleReadFiles(ctx context.Context, in *readFilesInput) (*rea
 	if in.Path != "" {
 		return s.handleReadFile(ctx, in)
 	}
-	items, next, err := s.listFiles(ctx, in.ProjectID, fileListRequest{
-		prefix: in.Prefix, content: in.Include != "", limit: in.Limit, cursor: in.Cursor,
+	items, next, err := s.List(ctx, httpapi.CallerFrom(ctx), in.ProjectID, Listing{
+		Prefix: in.Prefix, Content: in.Include != "", PageInput: in.PageInput,
 	})
 	if err != nil {
 		return nil, err
@@ -106,11 +118,11 @@ func (s *Service) handleReadFile(ctx context.Context, in *readFilesInput) (*read
 	if err != nil {
 		return nil, err
 	}
-	f, data, err := s.readFile(ctx, in.ProjectID, fileRequest{path: in.Path, version: in.Version, has: known.NotModified})
+	f, data, err := s.Read(ctx, httpapi.CallerFrom(ctx), in.ProjectID, Selection{Path: in.Path, Version: in.Version, Known: known})
 	if err != nil {
 		return nil, err
 	}
-	out := &readFilesOutput{Status: http.StatusOK, ETag: etag(f.Version)}
+	out := &readFilesOutput{Status: http.StatusOK, ETag: f.ETag()}
 	if known.NotModified(out.ETag) {
 		out.Status = http.StatusNotModified
 		return out, nil
@@ -156,7 +168,7 @@ func brokenRules(fields ...checked) []error {
 type saveFileOutput struct {
 	Status int
 	ETag   string `header:"ETag" doc:"The version that the file is in now"`
-	Body   fileItem
+	Body   Item
 }
 
 func (s *Service) handleSaveFile(ctx context.Context, in *saveFileInput) (*saveFileOutput, error) {
@@ -164,19 +176,14 @@ func (s *Service) handleSaveFile(ctx context.Context, in *saveFileInput) (*saveF
 	if err != nil {
 		return nil, err
 	}
-	packed, err := packContent(in.Body.data, in.Body.Encoding)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := s.changeFiles(ctx, in.ProjectID, fileOperation{
-		action: actSave, path: in.Body.Path, content: packed, contentID: s.newVersion(), condition: condition,
+	f, created, err := s.Save(ctx, httpapi.CallerFrom(ctx), in.ProjectID, Operation{
+		Action: Save, Path: in.Body.Path, Encoding: in.Body.Encoding, data: in.Body.data, condition: condition,
 	})
 	if err != nil {
 		return nil, err
 	}
-	saved := plan.left()[0].item()
-	out := &saveFileOutput{Status: http.StatusOK, ETag: saved.ETag, Body: saved}
-	if plan.creates {
+	out := &saveFileOutput{Status: http.StatusOK, ETag: f.ETag(), Body: f.Item()}
+	if created {
 		out.Status = http.StatusCreated
 	}
 	return out, nil
@@ -214,12 +221,14 @@ func (in *deleteFileInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
+type doneOutput struct{ Body httpapi.Done }
+
 func (s *Service) handleDeleteFile(ctx context.Context, in *deleteFileInput) (*doneOutput, error) {
 	condition, err := in.Preconditions()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.changeFiles(ctx, in.ProjectID, fileOperation{action: actDelete, path: in.Path, condition: condition}); err != nil {
+	if err := s.Delete(ctx, httpapi.CallerFrom(ctx), in.ProjectID, in.Path, condition); err != nil {
 		return nil, err
 	}
 	return &doneOutput{fileDeleted}, nil

@@ -1,4 +1,4 @@
-package project
+package file
 
 import (
 	"context"
@@ -22,14 +22,14 @@ type readFilesOutput struct {
 
 // fileList is a page of a project's files.
 type fileList struct {
-	Files      []fileItem `json:"files" nullable:"false" doc:"By path"`
-	NextCursor string     `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page"`
+	Files      []Item `json:"files" nullable:"false" doc:"By path"`
+	NextCursor string `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page"`
 }
 
 // filesBody is a list of files or one file: the one path answers with either.
 type filesBody struct {
 	list *fileList
-	file *fileItem
+	file *Item
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -48,7 +48,7 @@ func (b *filesBody) MarshalJSON() ([]byte, error) {
 // Schema implements huma.SchemaProvider.
 func (*filesBody) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{
-		r.Schema(reflect.TypeFor[fileList](), true, "FileList"), r.Schema(reflect.TypeFor[fileItem](), true, "FileItem"),
+		r.Schema(reflect.TypeFor[fileList](), true, "FileList"), r.Schema(reflect.TypeFor[Item](), true, "FileItem"),
 	}}
 }
 
@@ -68,7 +68,7 @@ func (in *fileHistoryInput) Resolve(huma.Context) []error {
 
 type fileHistoryOutput struct {
 	Body struct {
-		Versions   []versionItem `json:"versions" nullable:"false" doc:"Newest first"`
+		Versions   []VersionItem `json:"versions" nullable:"false" doc:"Newest first"`
 		NextCursor string        `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page"`
 	}
 }
@@ -76,6 +76,6 @@ type fileHistoryOutput struct {
 func (s *Service) handleFileHistory(ctx context.Context, in *fileHistoryInput) (*fileHistoryOutput, error) {
 	out := &fileHistoryOutput{}
 	var err error
-	out.Body.Versions, out.Body.NextCursor, err = s.fileHistory(ctx, in.ProjectID, in.Path, logPage(in.PageInput))
+	out.Body.Versions, out.Body.NextCursor, err = s.History(ctx, httpapi.CallerFrom(ctx), in.ProjectID, in.Path, in.PageInput)
 	return out, err
 }
