@@ -212,7 +212,7 @@ func TestQueryAndPathRules(t *testing.T) {
 	router, _ := newRouter(edgeOf())
 	for target, want := range map[string]string{
 		"/api/list?limit=0":         "limit: must be at least 1",
-		"/api/list?limit=hunter2":   "limit: invalid integer",
+		"/api/list?limit=hunter2":   "limit: must be a whole number",
 		"/api/list?limit=101":       "limit: must be at most 100",
 		"/api/list?name=a%00b":      "query: must be UTF-8 without NUL",
 		"/api/list?name=%ff":        "query: must be UTF-8 without NUL",

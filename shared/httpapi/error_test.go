@@ -36,10 +36,10 @@ func TestErrorsAreNotChangedInPlace(t *testing.T) {
 	cause := errors.New("cause")
 	base := fault.New(fault.CodeConflict, "Met.")
 	with := base.WithHeader("A", "1").WithHeader("A", "2").WithCause(cause)
-	if base.GetHeaders() != nil || base.Unwrap() != nil {
+	if base.Headers() != nil || base.Unwrap() != nil {
 		t.Error("the first one was changed")
 	}
-	if got := with.GetHeaders().Values("A"); len(got) != 2 || !errors.Is(with, cause) {
+	if got := with.Headers().Values("A"); len(got) != 2 || !errors.Is(with, cause) {
 		t.Errorf("%v, %v", got, with)
 	}
 	if wrapped := fmt.Errorf("store: %w", with); !errors.Is(wrapped, base) || errors.Is(wrapped, fault.New(fault.CodeInternal, "")) {

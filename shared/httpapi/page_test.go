@@ -158,7 +158,7 @@ func TestPagesAreAskedForInTheQuery(t *testing.T) {
 	for query, want := range map[string]string{
 		"?limit=0": "limit: must be at least 1", "?limit=101": "limit: must be at most 100", "?limit=-1": "limit: must be at least 1",
 		"?limit=x": "limit: is not valid", "?limit=1.5": "limit: is not valid",
-		"?path=/a": "path: must not be there", "?cursor=forged": "cursor: is not one that this list gave out",
+		"?path=/a": "path: must not be there", "?cursor=forged": "cursor: was not issued for this list",
 	} {
 		if message := wantError(t, get(query), http.StatusBadRequest, fault.CodeValidationFailed); !strings.HasPrefix(message, strings.Split(want, ":")[0]+": ") {
 			t.Errorf("%s: %q, want %q", query, message, want)

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"context"
 
 	"devplatform/shared/clock"
@@ -48,15 +49,12 @@ func (s *Service) CreateComment(
 	return c.item(), s.store.createComment(ctx, projectID, c, e)
 }
 
-// Comments returns a page of the comments on a project, or of those on one path if path is not "", oldest first, and the
+// ListComments returns a page of the comments on a project, or of those on one path if path is not "", oldest first, and the
 // cursor of the next page. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED for a cursor of another list.
-func (s *Service) Comments(
+func (s *Service) ListComments(
 	ctx context.Context, caller httpapi.Caller, projectID, path string, page httpapi.PageInput,
 ) ([]CommentItem, string, error) {
-	if page.Limit == 0 {
-		page.Limit = defaultLimit
-	}
-	scope := httpapi.ListScope(httpapi.WithCaller(ctx, caller), "comments", projectID, path)
+	scope := httpapi.ListScope(caller, "comments", projectID, path)
 	if path != "" {
 		return s.commentsOn(ctx, caller, projectID, path, scope, page)
 	}
@@ -66,10 +64,10 @@ func (s *Service) Comments(
 		}
 		return s.store.comments(ctx, projectID, after, n)
 	}
-	return workspace.ReadPage(ctx, s.cursors, scope, page, read, func(c CommentItem) string { return c.ID })
+	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, func(c CommentItem) string { return c.ID })
 }
 
-// commentsOn is Comments for the comments on one path. Where these are few among many, a page may have fewer comments than
+// commentsOn is ListComments for the comments on one path. Where these are few among many, a page may have fewer comments than
 // its limit, even none, and a next page.
 func (s *Service) commentsOn(
 	ctx context.Context, caller httpapi.Caller, projectID, path, scope string, page httpapi.PageInput,
@@ -81,7 +79,7 @@ func (s *Service) commentsOn(
 	if _, err := s.open(ctx, caller, projectID, workspace.Read); err != nil {
 		return nil, "", err
 	}
-	items, next, err = s.store.commentsOn(ctx, projectID, path, after, page.Limit)
+	items, next, err = s.store.commentsOn(ctx, projectID, path, after, cmp.Or(page.Limit, httpapi.DefaultLimit))
 	if err != nil || next == "" {
 		return items, "", err
 	}

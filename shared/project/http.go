@@ -1,13 +1,11 @@
 package project
 
 import (
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/file"
 )
 
-// The groups under which the endpoints are shown.
+// The groups of the endpoints in the API's documentation.
 var (
 	tagProjects = httpapi.Tag{
 		Name: "Projects",
@@ -17,20 +15,19 @@ var (
 	tagComments = httpapi.Tag{Name: "Comments", Description: "What members of the workspace say about a project, a file of it, or a line."}
 )
 
-// Register adds the endpoints of projects, their comments and their events.
-func (s *Service) Register(h huma.API) {
-	s.registerProjects(h)
-	s.registerComments(h)
-}
-
-// Where an operation is answered.
 const (
 	projectsPath = "/api/projects"
 	projectPath  = projectsPath + "/{id}"
 )
 
-// InProject is the part of inputs that names a project. (Exported for huma's sake, as every embedded struct.)
+// InProject is the part of inputs that names a project.
 type InProject = file.InProject
 
-// doneOutput is the answer that has nothing to show.
 type doneOutput struct{ Body httpapi.Done }
+
+// Register adds the endpoints of projects, their events and their comments.
+func (s *Service) Register(r *httpapi.Routes) {
+	s.registerProjects(r)
+	s.registerEvents(r)
+	s.registerComments(r)
+}

@@ -5,10 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/clock"
-	"devplatform/shared/event"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/path"
@@ -20,19 +17,28 @@ const (
 	commentPath  = commentsPath + "/{commentId}"
 )
 
-type feedInput struct {
-	InProject
-	httpapi.PageInput
+func (s *Service) registerComments(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "createComment", Method: http.MethodPost, Path: commentsPath, Tag: tagComments, Status: http.StatusCreated,
+		Summary:     "Comment on a project, on a file or on a line of it",
+		Description: "For members of the workspace and above. A comment is about a path, whether there is a file or not. Lengths are counted in Unicode code points.",
+		Errors:      []*fault.Error{fault.Invalid(fault.Field("body", checkBody(" "))), workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
+	}, s.handleCreateComment)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listComments", Method: http.MethodGet, Path: commentsPath, Tag: tagComments,
+		Summary:     "The comments on a project",
+		Description: "Oldest first, as a conversation is read; always paged, 50 a page if limit is absent. A page of the comments on one path may have fewer than limit, even none, and a nextCursor. For members of the workspace.",
+		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
+	}, s.handleListComments)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "deleteComment", Method: http.MethodDelete, Path: commentPath, Tag: tagComments,
+		Summary:     "Delete a comment",
+		Description: "For its author, as long as they may write in the workspace, and for admins and owners.",
+		Errors:      []*fault.Error{workspace.ErrProjectNotFound, errCommentNotFound, workspace.ErrDenied, fault.ErrConflict},
+	}, s.handleDeleteComment)
 }
 
-type feedOutput struct {
-	Body struct {
-		Events     []event.Text `json:"events" nullable:"false" doc:"Newest first, of the last 30 days"`
-		NextCursor string       `json:"nextCursor,omitempty" doc:"Leads on to the next page; absent on the last one"`
-	}
-}
-
-type newCommentInput struct {
+type createCommentInput struct {
 	InProject
 	Body struct {
 		Body string  `json:"body" minLength:"1" maxLength:"4000" doc:"1–4,000 characters, not blank" example:"Nice."`
@@ -41,9 +47,12 @@ type newCommentInput struct {
 	}
 }
 
-// Resolve implements huma.Resolver: the rules that a schema can't word.
-func (in *newCommentInput) Resolve(huma.Context) []error {
-	return append(broken("body", &in.Body.Body, checkBody), broken("path", in.Body.Path, path.Check)...)
+// Validate checks the rules that tags cannot express.
+func (in *createCommentInput) Validate(v *httpapi.Validation) {
+	v.Field("body", checkBody(in.Body.Body))
+	if in.Body.Path != nil {
+		v.Field("path", path.Check(*in.Body.Path))
+	}
 }
 
 func checkBody(body string) string {
@@ -78,88 +87,53 @@ var commentDeleted = httpapi.Done{Success: true, Message: "Comment deleted."}
 
 type commentOutput struct{ Body CommentItem }
 
-type commentsInput struct {
+type listCommentsInput struct {
 	InProject
 	httpapi.PageInput
 	Path string `query:"path" doc:"Only the comments on this file, which may be gone" example:"/src/app.ts"`
 }
 
-// Resolve implements huma.Resolver.
-func (in *commentsInput) Resolve(huma.Context) []error {
-	if in.Path == "" {
-		return nil
+// Validate checks the path, if there is one.
+func (in *listCommentsInput) Validate(v *httpapi.Validation) {
+	if in.Path != "" {
+		v.Field("path", path.Check(in.Path))
 	}
-	if rule := path.Check(in.Path); rule != "" {
-		return []error{fault.Field("path", rule)}
-	}
-	return nil
 }
 
-type commentsOutput struct {
+type listCommentsOutput struct {
 	Body struct {
 		Comments   []CommentItem `json:"comments" nullable:"false" doc:"Oldest first"`
 		NextCursor string        `json:"nextCursor,omitempty" doc:"Leads on to the next page; absent on the last one"`
 	}
 }
 
-type commentInput struct {
+type deleteCommentInput struct {
 	InProject
 	CommentID string `path:"commentId" doc:"The comment's id" example:"cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
-// registerComments adds the feed and the comments.
-func (s *Service) registerComments(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
-		ID: "listProjectEvents", Method: http.MethodGet, Path: projectPath + "/events", Tag: tagProjects, Session: true,
-		Summary:     "What happened to a project and in it",
-		Description: "Newest first, of the last 30 days, as webhooks are told it; always paged, 50 a page if limit is absent. For members of the workspace.",
-		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied}, Examples: feedExamples,
-	}, s.handleFeed)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "createComment", Method: http.MethodPost, Path: commentsPath, Tag: tagComments, Session: true, Status: http.StatusCreated,
-		Summary:     "Comment on a project, on a file or on a line of it",
-		Description: "For members of the workspace and above. A comment is about a path, whether there is a file or not. Lengths are counted in Unicode code points.",
-		Errors:      []*fault.Error{fault.Invalid(fault.Field("body", checkBody(" "))), workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
-	}, s.handleComment)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "listComments", Method: http.MethodGet, Path: commentsPath, Tag: tagComments, Session: true,
-		Summary:     "The comments on a project",
-		Description: "Oldest first, as a conversation is read; always paged, 50 a page if limit is absent. A page of the comments on one path may have fewer than limit, even none, and a nextCursor. For members of the workspace.",
-		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
-	}, s.handleComments)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "deleteComment", Method: http.MethodDelete, Path: commentPath, Tag: tagComments, Session: true,
-		Summary:     "Delete a comment",
-		Description: "For its author, as long as they may write in the workspace, and for admins and owners.",
-		Errors:      []*fault.Error{workspace.ErrProjectNotFound, errCommentNotFound, workspace.ErrDenied, fault.ErrConflict},
-		Examples:    func() httpapi.Examples { return httpapi.Examples{Response: commentDeleted} },
-	}, s.handleUncomment)
-}
-
-func (s *Service) handleFeed(ctx context.Context, in *feedInput) (*feedOutput, error) {
-	out := &feedOutput{}
-	var err error
-	out.Body.Events, out.Body.NextCursor, err = s.Events(ctx, httpapi.CallerFrom(ctx), in.ProjectID, in.PageInput)
-	return out, err
-}
-
-func (s *Service) handleComment(ctx context.Context, in *newCommentInput) (*commentOutput, error) {
-	c, err := s.CreateComment(ctx, httpapi.CallerFrom(ctx), in.ProjectID, CommentDraft(in.Body))
+func (s *Service) handleCreateComment(
+	ctx context.Context, caller httpapi.Caller, in *createCommentInput,
+) (*commentOutput, error) {
+	c, err := s.CreateComment(ctx, caller, in.ProjectID, CommentDraft(in.Body))
 	if err != nil {
 		return nil, err
 	}
 	return &commentOutput{c}, nil
 }
 
-func (s *Service) handleComments(ctx context.Context, in *commentsInput) (*commentsOutput, error) {
-	out := &commentsOutput{}
-	var err error
-	out.Body.Comments, out.Body.NextCursor, err = s.Comments(ctx, httpapi.CallerFrom(ctx), in.ProjectID, in.Path, in.PageInput)
+func (s *Service) handleListComments(
+	ctx context.Context, caller httpapi.Caller, in *listCommentsInput,
+) (out *listCommentsOutput, err error) {
+	out = &listCommentsOutput{}
+	out.Body.Comments, out.Body.NextCursor, err = s.ListComments(ctx, caller, in.ProjectID, in.Path, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleUncomment(ctx context.Context, in *commentInput) (*doneOutput, error) {
-	if err := s.DeleteComment(ctx, httpapi.CallerFrom(ctx), in.ProjectID, in.CommentID); err != nil {
+func (s *Service) handleDeleteComment(
+	ctx context.Context, caller httpapi.Caller, in *deleteCommentInput,
+) (*doneOutput, error) {
+	if err := s.DeleteComment(ctx, caller, in.ProjectID, in.CommentID); err != nil {
 		return nil, err
 	}
 	return &doneOutput{commentDeleted}, nil

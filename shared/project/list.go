@@ -30,12 +30,16 @@ const maxQueries = 16
 func (s *Service) List(
 	ctx context.Context, caller httpapi.Caller, f Filter, page httpapi.PageInput,
 ) ([]ProjectItem, string, error) {
-	scope := httpapi.ListScope(httpapi.WithCaller(ctx, caller), "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
-	read := func(ctx context.Context, after string, _ int) ([]ProjectItem, error) {
-		all, err := s.projects(ctx, caller.UserID, f)
-		return itemsAfter(all, after), err
+	scope := httpapi.ListScope(caller, "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
+	after, err := s.cursors.Open(ctx, scope, page.Cursor)
+	if err != nil {
+		return nil, "", err
 	}
-	return workspace.ReadPage(ctx, s.cursors, scope, page, read, ProjectItem.position)
+	all, err := s.projects(ctx, caller.UserID, f)
+	if err != nil {
+		return nil, "", err
+	}
+	return httpapi.CutPage(ctx, s.cursors, scope, itemsAfter(all, after), page.Limit, ProjectItem.position)
 }
 
 // projects returns all projects that a filter selects, last opened first.

@@ -1,8 +1,8 @@
 // Package project is projects with their comments and events. Their files are in package file, the clean-up after a deletion
 // is in package cleanup. Webhooks and the assistant are slices of their own; this package knows nothing of them.
 //
-// Calls go one way: handlers (http*.go) call the Service (create.go, read.go, list.go, update.go, delete.go, comment.go,
-// feed.go), which calls the store (store*.go). Whether a user may see or change a project is decided by package workspace.
+// Calls go one way: handlers (http*.go) call the Service (create.go, read.go, list.go, update.go, delete.go, event.go,
+// comment.go), which calls the store (store*.go). Whether a user may see or change a project is decided by package workspace.
 package project
 
 import (

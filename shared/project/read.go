@@ -18,7 +18,7 @@ import (
 // workspace, it updates lastOpenedAt. Error: PROJECT_NOT_FOUND.
 func (s *Service) Read(
 	ctx context.Context, caller httpapi.Caller, projectID string,
-) (details ProjectDetails, files []file.Item, next string, err error) {
+) (details ProjectDetails, files []file.FileItem, next string, err error) {
 	o, err := s.open(ctx, caller, projectID, workspace.View)
 	if err != nil {
 		return details, nil, "", err

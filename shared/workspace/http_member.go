@@ -4,11 +4,22 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
+	"devplatform/shared/clock"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 )
+
+// MemberItem is a member as clients see it.
+type MemberItem struct {
+	UserID   string          `json:"userId" doc:"The user's id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Username string          `json:"username" doc:"The user's name" example:"grace"`
+	Role     Role            `json:"role" enum:"owner,admin,member,viewer" doc:"What they may do" example:"member"`
+	AddedAt  clock.Timestamp `json:"addedAt" doc:"When they became a member" example:"2026-01-31T08:15:30.123Z"`
+}
+
+func (m Membership) memberItem() MemberItem {
+	return MemberItem{UserID: m.UserID, Username: m.Username, Role: m.Role, AddedAt: m.AddedAt}
+}
 
 type addMemberInput struct {
 	ID   string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
@@ -31,22 +42,22 @@ type updateMemberInput struct {
 	}
 }
 
-type memberOutput struct{ Body memberItem }
+type memberOutput struct{ Body MemberItem }
 
-type membersInput struct {
+type listMembersInput struct {
 	httpapi.PageInput
 	ID string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
-type membersOutput struct {
+type listMembersOutput struct {
 	Body struct {
-		Members    []memberItem `json:"members" nullable:"false" doc:"By user id, which is the order in which they signed up"`
+		Members    []MemberItem `json:"members" nullable:"false" doc:"By user id, which is the order in which they signed up"`
 		NextCursor string       `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page" example:"eyJrIjoiazEifQ"`
 	}
 }
 
-// errNobody is how the people that workspaces are built on tell that there is no such user.
-var errNobody = fault.New(fault.CodeUserNotFound, "There is no user of that name.")
+// errUserNotFound is the error of People for an unknown username. It is here for the API's documentation.
+var errUserNotFound = fault.New(fault.CodeUserNotFound, "There is no user of that name.")
 
 type doneOutput struct{ Body httpapi.Done }
 
@@ -55,63 +66,61 @@ var (
 	memberRemoved = httpapi.Done{Success: true, Message: "The member has been removed."}
 )
 
-func (s *Service) registerMembers(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
-		ID: "listMembers", Method: http.MethodGet, Path: "/api/workspaces/{id}/members", Tag: tag, Session: true,
+func (s *Service) registerMembers(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listMembers", Method: http.MethodGet, Path: "/api/workspaces/{id}/members", Tag: tag,
 		Summary: "The members of a workspace", Description: "For all its members.",
 		Errors: []*fault.Error{ErrNotFound},
 	}, s.handleListMembers)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "addMember", Method: http.MethodPost, Path: "/api/workspaces/{id}/members", Tag: tag, Session: true, Status: http.StatusCreated,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "addMember", Method: http.MethodPost, Path: "/api/workspaces/{id}/members", Tag: tag, Status: http.StatusCreated,
 		Summary:     "Add a member",
 		Description: "For admins and owners, who grant no role above their own. Emits member.added.",
 		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("username", "is required")), ErrNotFound, errNobody, ErrDenied, errRank,
-			errMember, errMeanwhile, errTheirQuota(MaxMemberships),
+			fault.Invalid(fault.Field("username", "is required")), ErrNotFound, errUserNotFound, ErrDenied, errRank,
+			errMember, fault.ErrConflict, errTheirQuota(MaxMemberships),
 		},
 	}, s.handleAddMember)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "updateMember", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "updateMember", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
 		Summary:     "Change a member's role",
 		Description: "For admins and owners, who change and grant no role above their own. The last owner stays one.",
-		Errors:      []*fault.Error{ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
+		Errors:      []*fault.Error{ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, fault.ErrConflict},
 	}, s.handleUpdateMember)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "removeMember", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "removeMember", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
 		Summary: "Remove a member, or leave",
 		Description: "Admins and owners remove others with no role above their own; everybody may remove themselves. The last owner stays, " +
 			"and so does the person whom a personal workspace belongs to. Takes effect at once. Emits member.removed.",
-		Errors:   []*fault.Error{ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
-		Examples: func() httpapi.Examples { return httpapi.Examples{Response: memberRemoved} },
+		Errors: []*fault.Error{ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, fault.ErrConflict},
 	}, s.handleRemoveMember)
 }
 
-func (s *Service) handleListMembers(ctx context.Context, in *membersInput) (*membersOutput, error) {
+func (s *Service) handleListMembers(ctx context.Context, caller httpapi.Caller, in *listMembersInput) (*listMembersOutput, error) {
 	var err error
-	out := &membersOutput{}
-	out.Body.Members, out.Body.NextCursor, err = s.listMembers(ctx, httpapi.CallerFrom(ctx).UserID, in.ID, in.PageInput)
+	out := &listMembersOutput{}
+	out.Body.Members, out.Body.NextCursor, err = s.ListMembers(ctx, caller, in.ID, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleAddMember(ctx context.Context, in *addMemberInput) (*memberOutput, error) {
-	added, err := s.Add(ctx, httpapi.CallerFrom(ctx), in.ID, in.Body.Username, in.Body.Role)
+func (s *Service) handleAddMember(ctx context.Context, caller httpapi.Caller, in *addMemberInput) (*memberOutput, error) {
+	added, err := s.AddMember(ctx, caller, in.ID, in.Body.Username, in.Body.Role)
 	if err != nil {
 		return nil, err
 	}
 	return &memberOutput{added.memberItem()}, nil
 }
 
-func (s *Service) handleUpdateMember(ctx context.Context, in *updateMemberInput) (*memberOutput, error) {
-	changed, err := s.SetRole(ctx, httpapi.CallerFrom(ctx), in.ID, in.UserID, in.Body.Role)
+func (s *Service) handleUpdateMember(ctx context.Context, caller httpapi.Caller, in *updateMemberInput) (*memberOutput, error) {
+	changed, err := s.UpdateMember(ctx, caller, in.ID, in.UserID, in.Body.Role)
 	if err != nil {
 		return nil, err
 	}
 	return &memberOutput{changed.memberItem()}, nil
 }
 
-func (s *Service) handleRemoveMember(ctx context.Context, in *removeMemberInput) (*doneOutput, error) {
-	caller := httpapi.CallerFrom(ctx)
-	if err := s.Remove(ctx, caller, in.ID, in.UserID); err != nil {
+func (s *Service) handleRemoveMember(ctx context.Context, caller httpapi.Caller, in *removeMemberInput) (*doneOutput, error) {
+	if err := s.RemoveMember(ctx, caller, in.ID, in.UserID); err != nil {
 		return nil, err
 	}
 	if in.UserID == caller.UserID {

@@ -2,7 +2,6 @@ package file
 
 import (
 	"context"
-	"errors"
 
 	"devplatform/shared/db"
 	"devplatform/shared/event"
@@ -114,8 +113,8 @@ var errInvalidBatch = fault.New(fault.CodeValidationFailed, "These changes break
 
 // Change checks operations and does them like Batch. It is for other slices. Errors: those of Batch; VALIDATION_FAILED.
 func (s *Service) Change(ctx context.Context, caller httpapi.Caller, projectID string, ops []Operation) error {
-	if err := errors.Join(checkBatch(ops)...); err != nil {
-		return errInvalidBatch.WithCause(err)
+	if problems := checkBatch(ops); len(problems) > 0 {
+		return errInvalidBatch.WithCause(fault.Invalid(problems...))
 	}
 	_, err := s.Batch(ctx, caller, projectID, ops)
 	return err

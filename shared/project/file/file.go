@@ -51,8 +51,8 @@ type Tree struct {
 	Bytes       int    `dynamodbav:"bytes"` // of the current contents, decoded
 }
 
-// Item is a file as clients see it.
-type Item struct {
+// FileItem is a file as clients see it.
+type FileItem struct {
 	Path        string          `json:"path" doc:"Its path in the project" example:"/src/app.ts"`
 	Size        int             `json:"size" doc:"Bytes of the content, decoded" example:"10"`
 	ContentType string          `json:"contentType" doc:"The media type that the path's extension promises" example:"text/typescript; charset=utf-8"`
@@ -70,8 +70,8 @@ type Item struct {
 func (f File) ETag() string { return `"` + f.Version + `"` }
 
 // Item returns the file as clients see it, without its content.
-func (f File) Item() Item {
-	return Item{
+func (f File) Item() FileItem {
+	return FileItem{
 		Path: f.Path, Size: f.Size, ContentType: path.ContentType(f.Path, f.Encoding == UTF8), Encoding: f.Encoding,
 		SHA256: hex.EncodeToString(f.SHA256), ETag: f.ETag(), Version: f.Version,
 		CreatedAt: f.CreatedAt, UpdatedAt: f.UpdatedAt, UpdatedBy: f.UpdatedBy,
@@ -79,7 +79,7 @@ func (f File) Item() Item {
 }
 
 // itemWith returns the file as clients see it, with its content.
-func (f File) itemWith(data []byte) Item {
+func (f File) itemWith(data []byte) FileItem {
 	item := f.Item()
 	text := string(data)
 	if f.Encoding != UTF8 || !content.FitsJSON(data) {

@@ -33,9 +33,6 @@ func (v VersionItem) position() string {
 	return v.Version
 }
 
-// historyLimit is the number of versions of a page if the request does not say.
-const historyLimit = 50
-
 // History returns a page of the versions of the file at a path: the current one, then the replaced ones, newest first. The
 // history of a deleted file stays until its versions expire.
 // Errors: PROJECT_NOT_FOUND; ACCESS_DENIED for users who are not members of the workspace; FILE_NOT_FOUND if there is no
@@ -43,10 +40,7 @@ const historyLimit = 50
 func (s *Service) History(
 	ctx context.Context, caller httpapi.Caller, projectID, path string, page httpapi.PageInput,
 ) ([]VersionItem, string, error) {
-	if page.Limit == 0 {
-		page.Limit = historyLimit
-	}
-	scope := httpapi.ListScope(httpapi.WithCaller(ctx, caller), "versions", projectID, path)
+	scope := httpapi.ListScope(caller, "versions", projectID, path)
 	read := func(ctx context.Context, after string, n int) ([]VersionItem, error) {
 		key := db.FileKey(projectID, path)
 		access, err := s.store.Project(ctx, caller.UserID, projectID, key)
@@ -62,7 +56,7 @@ func (s *Service) History(
 		}
 		return items, err
 	}
-	return workspace.ReadPage(ctx, s.cursors, scope, page, read, VersionItem.position)
+	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, VersionItem.position)
 }
 
 // versions returns up to n versions that come after a position. current is the file's record, nil if the file does not exist.

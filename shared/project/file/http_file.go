@@ -2,9 +2,10 @@ package file
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
 
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -12,66 +13,55 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// InProject is the part of inputs that names a project. (Exported for huma's sake, as every embedded struct.)
-type InProject struct {
-	ProjectID string `path:"id" doc:"The project's id" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-}
-
-var tagFiles = httpapi.Tag{
+var tag = httpapi.Tag{
 	Name: "Files",
 	Description: "A project's files by path, with their versions of the last 30 days. Whoever writes can say, with If-Match or an etag, which version they have seen; " +
 		"several changes that belong together are made as one batch.",
 }
 
-// filesPath is where files are answered.
 const filesPath = "/api/projects/{id}/files"
 
+// InProject is the part of inputs that names a project.
+type InProject struct {
+	ProjectID string `path:"id" doc:"The project's id" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
 // Register adds the endpoints of files.
-func (s *Service) Register(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
-		ID: "readFiles", Method: http.MethodGet, Path: filesPath, Tag: tagFiles, Session: true,
+func (s *Service) Register(r *httpapi.Routes) {
+	s.registerFiles(r)
+	s.registerBatch(r)
+	s.registerHistory(r)
+}
+
+func (s *Service) registerFiles(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "readFiles", Method: http.MethodGet, Path: filesPath, Tag: tag,
 		Summary: "List the files, or read one",
 		Description: "Without path: the files by path, those only whose paths begin with prefix; with include=content always in pages, " +
 			"which then are as large as an answer may be. With path: that file and its content, now or in the version named, which takes a member of the workspace.",
-		Errors:   []*fault.Error{fault.Invalid(fault.Field("path", path.Check("src/app.ts"))), workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
-		Also:     []int{http.StatusNotModified},
-		Examples: readExamples,
+		Errors: []*fault.Error{fault.Invalid(fault.Field("path", path.Check("src/app.ts"))), workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
+		Also:   []int{http.StatusNotModified},
 	}, s.handleReadFiles)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "saveFile", Method: http.MethodPost, Path: filesPath, Tag: tagFiles, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "saveFile", Method: http.MethodPost, Path: filesPath, Tag: tag,
 		Summary: "Create or update a file",
 		Description: "Without a precondition the last writer wins. Content that the file has already is not written again, and is no event. " +
 			"CONFLICT: the path is a folder, or runs through a file.",
 		Status: http.StatusOK, Also: []int{http.StatusCreated},
-		Errors: append([]*fault.Error{errBadPath, errIsFolder, errInsideFile}, changeErrors...), Text: []string{"content"}, Examples: func() httpapi.Examples { return httpapi.Examples{Response: shownFile().Item()} },
+		Errors: append([]*fault.Error{errBadPath, errIsFolder, errInsideFile}, growErrors...),
 	}, s.handleSaveFile)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "deleteFile", Method: http.MethodDelete, Path: filesPath, Tag: tagFiles, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "deleteFile", Method: http.MethodDelete, Path: filesPath, Tag: tag,
 		Summary: "Delete a file", Description: "The path is given in the query or in the body. Its versions are kept for 30 days.",
-		Errors:   append([]*fault.Error{errBadPath, errNotFound}, meetErrors...),
-		Examples: func() httpapi.Examples { return httpapi.Examples{Response: fileDeleted} },
+		Errors: append([]*fault.Error{errBadPath, errNotFound}, writeErrors...),
 	}, s.handleDeleteFile)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "changeFiles", Method: http.MethodPost, Path: filesPath + "/batch", Tag: tagFiles, Session: true,
-		Summary: "Create, update, delete and rename files, all or nothing",
-		Description: "At most 20 operations, of which a rename counts as two, and 3 MiB of content. No path may be named twice. " +
-			"Whether a path is a file or a folder is judged by how things stand in the end. The error is that of the first operation that can't be done; its index is in the message.",
-		Errors: batchErrors(), Text: []string{"operations.*.content"}, Examples: batchExamples,
-	}, s.handleChangeFiles)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "fileHistory", Method: http.MethodGet, Path: filesPath + "/history", Tag: tagFiles, Session: true,
-		Summary: "The versions of a file",
-		Description: "Newest first, the current one included; kept for 30 days after they were replaced, also when the file is gone. " +
-			"A rename begins a new history at the new path. To restore a version, read it and save it.",
-		Errors: []*fault.Error{fault.Invalid(fault.Field("path", "is required")), workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
-	}, s.handleFileHistory)
 }
 
-// meetErrors are what every change of files may be answered with, changeErrors those of a change that may add to them.
+// writeErrors are the errors of every change of files, growErrors those of changes that may add files or bytes.
 var (
-	meetErrors   = []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, httpapi.ErrNotMatched, httpapi.ErrRuledOut, fault.ErrConflict}
-	changeErrors = append([]*fault.Error{errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas())}, meetErrors...)
-	errBadPath   = fault.Invalid(fault.Field("path", path.Check("src/app.ts")))
+	writeErrors = []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, httpapi.ErrNotMatched, httpapi.ErrRuledOut, fault.ErrConflict}
+	growErrors  = append([]*fault.Error{errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas())}, writeErrors...)
+	errBadPath  = fault.Invalid(fault.Field("path", path.Check("src/app.ts")))
 )
 
 type readFilesInput struct {
@@ -84,27 +74,55 @@ type readFilesInput struct {
 	IfNoneMatch string `header:"If-None-Match" doc:"Entity tags that the client has the content of" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
 }
 
-// Resolve implements huma.Resolver.
-func (in *readFilesInput) Resolve(ctx huma.Context) []error {
-	u := ctx.URL()
-	query := u.Query()
-	if !query.Has("path") {
-		if in.Version != "" {
-			return []error{fault.Field("path", "is required with a version")}
-		}
-		return nil
+// Validate checks the path, which a version requires.
+func (in *readFilesInput) Validate(v *httpapi.Validation) {
+	switch {
+	case v.HasQuery("path"):
+		v.Field("path", path.Check(in.Path))
+	case in.Version != "":
+		v.Field("path", "is required with a version")
 	}
-	if rule := path.Check(in.Path); rule != "" {
-		return []error{fault.Field("path", rule)}
-	}
-	return nil
 }
 
-func (s *Service) handleReadFiles(ctx context.Context, in *readFilesInput) (*readFilesOutput, error) {
-	if in.Path != "" {
-		return s.handleReadFile(ctx, in)
+// readFilesOutput answers both a listing and a reading.
+type readFilesOutput struct {
+	Status int
+	ETag   string `header:"ETag" doc:"The version of the file that was read"`
+	Body   *filesBody
+}
+
+// fileList is a page of a project's files.
+type fileList struct {
+	Files      []FileItem `json:"files" nullable:"false" doc:"By path"`
+	NextCursor string     `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page"`
+}
+
+// filesBody is a list of files or one file.
+type filesBody struct {
+	list *fileList `oneOf:"FileList"`
+	file *FileItem `oneOf:"FileItem"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (b *filesBody) MarshalJSON() ([]byte, error) {
+	var body any = b.list
+	if b.file != nil {
+		body = b.file
 	}
-	items, next, err := s.List(ctx, httpapi.CallerFrom(ctx), in.ProjectID, Listing{
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("project: files: %w", err)
+	}
+	return data, nil
+}
+
+func (s *Service) handleReadFiles(
+	ctx context.Context, caller httpapi.Caller, in *readFilesInput,
+) (*readFilesOutput, error) {
+	if in.Path != "" {
+		return s.handleReadFile(ctx, caller, in)
+	}
+	items, next, err := s.List(ctx, caller, in.ProjectID, Listing{
 		Prefix: in.Prefix, Content: in.Include != "", PageInput: in.PageInput,
 	})
 	if err != nil {
@@ -113,12 +131,14 @@ func (s *Service) handleReadFiles(ctx context.Context, in *readFilesInput) (*rea
 	return &readFilesOutput{Status: http.StatusOK, Body: &filesBody{list: &fileList{Files: items, NextCursor: next}}}, nil
 }
 
-func (s *Service) handleReadFile(ctx context.Context, in *readFilesInput) (*readFilesOutput, error) {
+func (s *Service) handleReadFile(
+	ctx context.Context, caller httpapi.Caller, in *readFilesInput,
+) (*readFilesOutput, error) {
 	known, err := httpapi.ParsePreconditions("", in.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
-	f, data, err := s.Read(ctx, httpapi.CallerFrom(ctx), in.ProjectID, Selection{Path: in.Path, Version: in.Version, Known: known})
+	f, data, err := s.Read(ctx, caller, in.ProjectID, Selection{Path: in.Path, Version: in.Version, Known: known})
 	if err != nil {
 		return nil, err
 	}
@@ -137,46 +157,33 @@ type saveFileInput struct {
 	httpapi.ConditionInput
 	Body struct {
 		Path     string   `json:"path" doc:"At most 512 bytes: a leading slash, no empty, . or .. segment, no control character or backslash, NFC" example:"/src/app.ts"`
-		Content  string   `json:"content" doc:"At most 1 MiB, decoded" example:"export {}\n"`
+		Content  string   `json:"content" nul:"allow" doc:"At most 1 MiB, decoded" example:"export {}\n"`
 		Encoding Encoding `json:"encoding,omitempty" enum:"utf-8,base64" doc:"base64 for bytes that are no text; utf-8 if not given" example:"utf-8"`
 
 		data []byte
 	}
 }
 
-// Resolve implements huma.Resolver.
-func (in *saveFileInput) Resolve(huma.Context) []error {
+// Validate checks the path, and decodes the content.
+func (in *saveFileInput) Validate(v *httpapi.Validation) {
 	var rule string
 	in.Body.data, rule = decodeContent(in.Body.Content, in.Body.Encoding)
-	return brokenRules(checked{"path", path.Check(in.Body.Path)}, checked{"content", rule})
-}
-
-// checked is a field with the rule that it breaks, "" for none.
-type checked struct{ field, rule string }
-
-// brokenRules makes errors of those fields that break a rule.
-func brokenRules(fields ...checked) []error {
-	var errs []error
-	for _, c := range fields {
-		if c.rule != "" {
-			errs = append(errs, fault.Field(c.field, c.rule))
-		}
-	}
-	return errs
+	v.Field("path", path.Check(in.Body.Path))
+	v.Field("content", rule)
 }
 
 type saveFileOutput struct {
 	Status int
 	ETag   string `header:"ETag" doc:"The version that the file is in now"`
-	Body   Item
+	Body   FileItem
 }
 
-func (s *Service) handleSaveFile(ctx context.Context, in *saveFileInput) (*saveFileOutput, error) {
+func (s *Service) handleSaveFile(ctx context.Context, caller httpapi.Caller, in *saveFileInput) (*saveFileOutput, error) {
 	condition, err := in.Preconditions()
 	if err != nil {
 		return nil, err
 	}
-	f, created, err := s.Save(ctx, httpapi.CallerFrom(ctx), in.ProjectID, Operation{
+	f, created, err := s.Save(ctx, caller, in.ProjectID, Operation{
 		Action: Save, Path: in.Body.Path, Encoding: in.Body.Encoding, data: in.Body.data, condition: condition,
 	})
 	if err != nil {
@@ -200,35 +207,29 @@ type deleteFileInput struct {
 	}
 }
 
-// Resolve implements huma.Resolver. Afterwards Path is the path, wherever it stood.
-func (in *deleteFileInput) Resolve(ctx huma.Context) []error {
-	u := ctx.URL()
-	if !u.Query().Has("path") {
-		if in.Body != nil {
-			in.Path = in.Body.Path
-		}
-		if in.Path == "" {
-			return brokenRules(checked{"path", "is required, in the query or in the body"})
-		}
-		return brokenRules(checked{"path", path.Check(in.Path)})
+// Validate checks the path, and moves it from the body to Path if the query has none.
+func (in *deleteFileInput) Validate(v *httpapi.Validation) {
+	inQuery, inBody := v.HasQuery("path"), in.Body != nil && in.Body.Path != ""
+	switch {
+	case !inQuery && !inBody:
+		v.Field("path", "is required, in the query or in the body")
+		return
+	case !inQuery:
+		in.Path = in.Body.Path
+	case inBody && in.Body.Path != in.Path:
+		v.Field("path", "must be the same in the query and in the body")
 	}
-	if in.Body != nil && in.Body.Path != "" && in.Body.Path != in.Path {
-		return brokenRules(checked{"path", "must be the same in the query and in the body"})
-	}
-	if rule := path.Check(in.Path); rule != "" {
-		return []error{fault.Field("path", rule)}
-	}
-	return nil
+	v.Field("path", path.Check(in.Path))
 }
 
 type doneOutput struct{ Body httpapi.Done }
 
-func (s *Service) handleDeleteFile(ctx context.Context, in *deleteFileInput) (*doneOutput, error) {
+func (s *Service) handleDeleteFile(ctx context.Context, caller httpapi.Caller, in *deleteFileInput) (*doneOutput, error) {
 	condition, err := in.Preconditions()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Delete(ctx, httpapi.CallerFrom(ctx), in.ProjectID, in.Path, condition); err != nil {
+	if err := s.Delete(ctx, caller, in.ProjectID, in.Path, condition); err != nil {
 		return nil, err
 	}
 	return &doneOutput{fileDeleted}, nil

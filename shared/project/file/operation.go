@@ -33,7 +33,7 @@ const (
 type Operation struct {
 	Action   Action   `json:"op" enum:"create,update,delete,rename" doc:"create refuses a path that exists, the others one that doesn't" example:"update"`
 	Path     string   `json:"path" doc:"The file's path; of a rename, the old one" example:"/src/app.ts"`
-	Content  *string  `json:"content,omitempty" doc:"Of create and update: the content, at most 1 MiB decoded" example:"export {}\n"`
+	Content  *string  `json:"content,omitempty" nul:"allow" doc:"Of create and update: the content, at most 1 MiB decoded" example:"export {}\n"`
 	Encoding Encoding `json:"encoding,omitempty" enum:"utf-8,base64" doc:"base64 for bytes that are no text; utf-8 if not given" example:"utf-8"`
 	To       string   `json:"to,omitempty" doc:"Of rename: the new path" example:"/src/main.ts"`
 	ETag     string   `json:"etag,omitempty" doc:"Of update, delete and rename: the version that the file must be in, as in If-Match" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
@@ -61,20 +61,20 @@ func (op *Operation) creates() string {
 }
 
 // checkBatch returns the rules that operations break, each by itself and all together, and decodes their contents.
-func checkBatch(ops []Operation) []error {
-	var errs []error
+func checkBatch(ops []Operation) []fault.Problem {
+	var problems []fault.Problem
 	paths, folders, count, size := map[string]bool{}, map[string]bool{}, 0, 0
 	for i := range ops {
 		op := &ops[i]
 		at := fmt.Sprintf("operations[%d].", i)
-		errs = append(errs, op.check(at)...)
+		problems = append(problems, op.check(at)...)
 		count++
 		size += len(op.data)
 		for _, folder := range path.Ancestors(op.creates()) {
 			folders[folder] = true
 		}
 		if paths[op.Path] {
-			errs = append(errs, fault.Field(at+"path", "is named twice in the batch"))
+			problems = append(problems, fault.Field(at+"path", "is named twice in the batch"))
 		}
 		paths[op.Path] = true
 		if op.Action != Rename {
@@ -82,24 +82,24 @@ func checkBatch(ops []Operation) []error {
 		}
 		count++
 		if paths[op.To] && op.To != op.Path {
-			errs = append(errs, fault.Field(at+"to", "is named twice in the batch"))
+			problems = append(problems, fault.Field(at+"to", "is named twice in the batch"))
 		}
 		paths[op.To] = true
 	}
 	if count > maxOperations {
-		errs = append(errs, fault.Field("operations", "must be at most 20, a rename counting as two"))
+		problems = append(problems, fault.Field("operations", "must be at most 20, a rename counting as two"))
 	}
 	if len(folders) > maxFolders {
-		errs = append(errs, fault.Field("operations", fmt.Sprintf("must create paths in at most %d folders", maxFolders)))
+		problems = append(problems, fault.Field("operations", fmt.Sprintf("must create paths in at most %d folders", maxFolders)))
 	}
 	if size > maxBatchContent {
-		errs = append(errs, fault.Field("operations", "must have at most 3 MiB of content, decoded"))
+		problems = append(problems, fault.Field("operations", "must have at most 3 MiB of content, decoded"))
 	}
-	return errs
+	return problems
 }
 
 // check returns the rules that the operation breaks by itself, with at before the names of the fields.
-func (op *Operation) check(at string) []error {
+func (op *Operation) check(at string) (problems []fault.Problem) {
 	var contentRule, toRule, etagRule string
 	switch {
 	case op.hasContent() && op.Content == nil:
@@ -128,8 +128,15 @@ func (op *Operation) check(at string) []error {
 			etagRule = "is not for create"
 		}
 	}
-	return brokenRules(checked{at + "path", path.Check(op.Path)}, checked{at + "content", contentRule},
-		checked{at + "to", toRule}, checked{at + "etag", etagRule})
+	for _, problem := range []fault.Problem{
+		fault.Field(at+"path", path.Check(op.Path)), fault.Field(at+"content", contentRule),
+		fault.Field(at+"to", toRule), fault.Field(at+"etag", etagRule),
+	} {
+		if problem.Rule != "" {
+			problems = append(problems, problem)
+		}
+	}
+	return problems
 }
 
 // operationError reports which operation failed. For errors.As it is the *fault.Error of its cause.

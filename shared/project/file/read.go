@@ -90,81 +90,98 @@ type Listing struct {
 const (
 	// contentPage is the largest number of files of a page with contents.
 	contentPage = 100
-	// contentPageBytes is more content than a page has room for: no more is read for one page.
+	// contentPageBytes is the largest total size of the contents of a page. A single file may be larger.
 	contentPageBytes = 4 << 20
 )
 
 // List returns a page of a project's files in the order of their paths, and the cursor of the next page.
 // Errors: PROJECT_NOT_FOUND; VALIDATION_FAILED for a cursor of another list.
-func (s *Service) List(ctx context.Context, caller httpapi.Caller, projectID string, in Listing) ([]Item, string, error) {
+func (s *Service) List(
+	ctx context.Context, caller httpapi.Caller, projectID string, in Listing,
+) (items []FileItem, next string, err error) {
+	scope := listScope(caller, projectID, in)
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
 	if in.Content && in.Limit == 0 {
 		in.Limit = contentPage
 	}
-	return s.page(ctx, caller, projectID, in, func(ctx context.Context, after string, n int) (items []Item, err error) {
-		err = retryRead(ctx, "list files", func() error {
-			access, err := s.store.Project(ctx, caller.UserID, projectID)
-			if err == nil {
-				err = access.Check(workspace.View)
-			}
-			if err == nil {
-				items, err = s.items(ctx, projectID, in, after, n)
-			}
-			return err
-		})
-		return items, err
+	limit := 0
+	err = retryRead(ctx, "list files", func() error {
+		access, err := s.store.Project(ctx, caller.UserID, projectID)
+		if err == nil {
+			err = access.Check(workspace.View)
+		}
+		if err == nil {
+			items, limit, err = s.items(ctx, projectID, in, after)
+		}
+		return err
 	})
+	if err != nil {
+		return nil, "", err
+	}
+	return httpapi.CutPage(ctx, s.cursors, scope, items, limit, FileItem.position)
 }
 
-// FirstPage returns the first page of List for a caller who is known to see the project.
-func (s *Service) FirstPage(ctx context.Context, caller httpapi.Caller, projectID string) ([]Item, string, error) {
-	return s.page(ctx, caller, projectID, Listing{}, func(ctx context.Context, after string, n int) ([]Item, error) {
-		return s.items(ctx, projectID, Listing{}, after, n)
-	})
+// FirstPage returns the first page of List, without contents, for a caller who is known to see the project.
+func (s *Service) FirstPage(ctx context.Context, caller httpapi.Caller, projectID string) ([]FileItem, string, error) {
+	items, _, err := s.items(ctx, projectID, Listing{}, "")
+	if err != nil {
+		return nil, "", err
+	}
+	return httpapi.CutPage(ctx, s.cursors, listScope(caller, projectID, Listing{}), items, 0, FileItem.position)
 }
 
-// page returns a page of a listing. Pages with and without contents have the same cursors.
-func (s *Service) page(
-	ctx context.Context, caller httpapi.Caller, projectID string, in Listing,
-	read func(ctx context.Context, after string, n int) ([]Item, error),
-) ([]Item, string, error) {
-	scope := httpapi.ListScope(httpapi.WithCaller(ctx, caller), "files", projectID, in.Prefix)
-	return workspace.ReadPage(ctx, s.cursors, scope, in.PageInput, read, func(i Item) string { return i.Path })
+// listScope names a listing for its cursors. Pages with and without contents have the same cursors.
+func listScope(caller httpapi.Caller, projectID string, in Listing) string {
+	return httpapi.ListScope(caller, "files", projectID, in.Prefix)
 }
 
-// items reads up to n files of a listing that come after a path, or all if n is 0. Error: errMissingChunks.
-func (s *Service) items(ctx context.Context, projectID string, in Listing, after string, n int) ([]Item, error) {
+func (i FileItem) position() string { return i.Path }
+
+// items reads the files of a listing that come after a path, and returns how many of them the page may have, 0 for all. The
+// items have at most one more file. Error: errMissingChunks.
+func (s *Service) items(
+	ctx context.Context, projectID string, in Listing, after string,
+) (items []FileItem, limit int, err error) {
+	n := in.Limit
+	if n > 0 {
+		n++
+	}
 	files, err := s.store.list(ctx, projectID, in.Prefix, after, n)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	items := make([]Item, len(files))
-	if !in.Content {
-		for i, f := range files {
-			items[i] = f.Item()
-		}
-		return items, nil
-	}
-	files = files[:moreThan(files, contentPageBytes)]
-	chunks, err := s.store.chunksOf(ctx, projectID, files...)
-	if err != nil {
-		return nil, err
-	}
+	items = make([]FileItem, len(files))
 	for i, f := range files {
+		items[i] = f.Item()
+	}
+	if !in.Content {
+		return items, in.Limit, nil
+	}
+	limit = min(in.Limit, withinBytes(files, contentPageBytes))
+	chunks, err := s.store.chunksOf(ctx, projectID, files[:limit]...)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, f := range files[:limit] {
 		data, err := f.join(chunks[f.ContentID])
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		items[i] = f.itemWith(data)
 	}
-	return items[:len(files)], nil
+	return items, limit, nil
 }
 
-// moreThan returns how many of the files, from the first one on, have more content than limit in total, or len(files).
-func moreThan(files []File, limit int) int {
+// withinBytes returns how many of the files, counted from the first, have at most limit bytes in total; but at least one, if
+// there is one.
+func withinBytes(files []File, limit int) int {
 	sum := 0
 	for i, f := range files {
-		if sum += f.Size; sum > limit {
-			return i + 1
+		if sum += f.Size; sum > limit && i > 0 {
+			return i
 		}
 	}
 	return len(files)
