@@ -39,7 +39,6 @@ type world struct {
 	limits   Limits
 	crowd    *slicetest.Crowd
 	model    *script
-	projects *project.Service
 	service  *Service
 	server   *httptest.Server
 }

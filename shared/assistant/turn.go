@@ -224,9 +224,9 @@ func whyNotApplied(err error) string {
 
 // applyTo does the actions of an answer that is stored already, so that it is never lost. If that fails, the answer says so.
 func (c *conversing) applyTo(ctx context.Context, m message, r *reply) {
-	var changes []file.Operation
+	var changes []file.BatchOperation
 	for _, op := range c.draft.Operations() {
-		changes = append(changes, file.Operation{
+		changes = append(changes, file.BatchOperation{
 			Action: file.Action(op.Op), Path: op.Path, To: op.To, Content: &op.Content, ETag: op.ETag,
 		})
 	}

@@ -49,8 +49,9 @@ func (s *Service) CreateComment(
 	return c.item(), s.store.createComment(ctx, projectID, c, e)
 }
 
-// ListComments returns a page of the comments on a project, or of those on one path if path is not "", oldest first, and the
-// cursor of the next page. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED for a cursor of another list.
+// ListComments returns a page of the comments on a project, or of those on one path if path is not "", oldest first,
+// and the cursor of the next page. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED for a cursor of another
+// list.
 func (s *Service) ListComments(
 	ctx context.Context, caller httpapi.Caller, projectID, path string, page httpapi.PageInput,
 ) ([]CommentItem, string, error) {
@@ -67,8 +68,8 @@ func (s *Service) ListComments(
 	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, func(c CommentItem) string { return c.ID })
 }
 
-// commentsOn is ListComments for the comments on one path. Where these are few among many, a page may have fewer comments than
-// its limit, even none, and a next page.
+// commentsOn is ListComments for the comments on one path. Where these are few among many, a page may have fewer
+// comments than its limit, even none, and a next page.
 func (s *Service) commentsOn(
 	ctx context.Context, caller httpapi.Caller, projectID, path, scope string, page httpapi.PageInput,
 ) (items []CommentItem, next string, err error) {

@@ -57,7 +57,7 @@ func (s *Service) Create(ctx context.Context, caller httpapi.Caller, in Draft) (
 		return slugs.note(s.store.createProject(ctx, p, e))
 	})
 	if errors.Is(err, errFull) {
-		err = errQuota(s.quota).WithCause(err)
+		err = errQuota(s.store.quota).WithCause(err)
 	}
 	return p.details(member.Name), err
 }

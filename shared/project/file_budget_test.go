@@ -193,7 +193,7 @@ func TestTheWorstBatchFitsATransaction(t *testing.T) {
 	const maxOperations = 20
 	for _, action := range []file.Action{file.Create, file.Update} {
 		meter.reset()
-		var ops []file.Operation
+		var ops []file.BatchOperation
 		rest := 3 << 20
 		for i := range maxOperations {
 			size := min(content.MaxChunk, rest-(maxOperations-1-i))
@@ -203,7 +203,7 @@ func TestTheWorstBatchFitsATransaction(t *testing.T) {
 			rest -= size
 			text := base64Of(noise(size))
 			path := fmt.Sprintf("/%02d/%s", i, strings.Repeat("é", 254))
-			ops = append(ops, file.Operation{Action: action, Path: path, Content: &text, Encoding: file.Base64})
+			ops = append(ops, file.BatchOperation{Action: action, Path: path, Content: &text, Encoding: file.Base64})
 		}
 		if err := w.files.Change(t.Context(), caller, d.projectID, ops); err != nil {
 			t.Fatal(err)

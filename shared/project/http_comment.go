@@ -22,7 +22,10 @@ func (s *Service) registerComments(r *httpapi.Routes) {
 		ID: "createComment", Method: http.MethodPost, Path: commentsPath, Tag: tagComments, Status: http.StatusCreated,
 		Summary:     "Comment on a project, on a file or on a line of it",
 		Description: "For members of the workspace and above. A comment is about a path, whether there is a file or not. Lengths are counted in Unicode code points.",
-		Errors:      []*fault.Error{fault.Invalid(fault.Field("body", checkBody(" "))), workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("body", checkBody(" "))),
+			workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict,
+		},
 	}, s.handleCreateComment)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listComments", Method: http.MethodGet, Path: commentsPath, Tag: tagComments,
@@ -38,7 +41,7 @@ func (s *Service) registerComments(r *httpapi.Routes) {
 	}, s.handleDeleteComment)
 }
 
-type createCommentInput struct {
+type newCommentInput struct {
 	InProject
 	Body struct {
 		Body string  `json:"body" minLength:"1" maxLength:"4000" doc:"1–4,000 characters, not blank" example:"Nice."`
@@ -48,7 +51,7 @@ type createCommentInput struct {
 }
 
 // Validate checks the rules that tags cannot express.
-func (in *createCommentInput) Validate(v *httpapi.Validation) {
+func (in *newCommentInput) Validate(v *httpapi.Validation) {
 	v.Field("body", checkBody(in.Body.Body))
 	if in.Body.Path != nil {
 		v.Field("path", path.Check(*in.Body.Path))
@@ -87,33 +90,33 @@ var commentDeleted = httpapi.Done{Success: true, Message: "Comment deleted."}
 
 type commentOutput struct{ Body CommentItem }
 
-type listCommentsInput struct {
+type commentsInput struct {
 	InProject
 	httpapi.PageInput
 	Path string `query:"path" doc:"Only the comments on this file, which may be gone" example:"/src/app.ts"`
 }
 
 // Validate checks the path, if there is one.
-func (in *listCommentsInput) Validate(v *httpapi.Validation) {
+func (in *commentsInput) Validate(v *httpapi.Validation) {
 	if in.Path != "" {
 		v.Field("path", path.Check(in.Path))
 	}
 }
 
-type listCommentsOutput struct {
+type commentsOutput struct {
 	Body struct {
 		Comments   []CommentItem `json:"comments" nullable:"false" doc:"Oldest first"`
 		NextCursor string        `json:"nextCursor,omitempty" doc:"Leads on to the next page; absent on the last one"`
 	}
 }
 
-type deleteCommentInput struct {
+type commentInput struct {
 	InProject
 	CommentID string `path:"commentId" doc:"The comment's id" example:"cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
 func (s *Service) handleCreateComment(
-	ctx context.Context, caller httpapi.Caller, in *createCommentInput,
+	ctx context.Context, caller httpapi.Caller, in *newCommentInput,
 ) (*commentOutput, error) {
 	c, err := s.CreateComment(ctx, caller, in.ProjectID, CommentDraft(in.Body))
 	if err != nil {
@@ -123,15 +126,15 @@ func (s *Service) handleCreateComment(
 }
 
 func (s *Service) handleListComments(
-	ctx context.Context, caller httpapi.Caller, in *listCommentsInput,
-) (out *listCommentsOutput, err error) {
-	out = &listCommentsOutput{}
+	ctx context.Context, caller httpapi.Caller, in *commentsInput,
+) (out *commentsOutput, err error) {
+	out = &commentsOutput{}
 	out.Body.Comments, out.Body.NextCursor, err = s.ListComments(ctx, caller, in.ProjectID, in.Path, in.PageInput)
 	return out, err
 }
 
 func (s *Service) handleDeleteComment(
-	ctx context.Context, caller httpapi.Caller, in *deleteCommentInput,
+	ctx context.Context, caller httpapi.Caller, in *commentInput,
 ) (*doneOutput, error) {
 	if err := s.DeleteComment(ctx, caller, in.ProjectID, in.CommentID); err != nil {
 		return nil, err

@@ -19,12 +19,12 @@ func (s *Service) registerEvents(r *httpapi.Routes) {
 	}, s.handleListEvents)
 }
 
-type listEventsInput struct {
+type feedInput struct {
 	InProject
 	httpapi.PageInput
 }
 
-type listEventsOutput struct {
+type feedOutput struct {
 	Body struct {
 		Events     []event.Text `json:"events" nullable:"false" doc:"Newest first, of the last 30 days"`
 		NextCursor string       `json:"nextCursor,omitempty" doc:"Leads on to the next page; absent on the last one"`
@@ -32,9 +32,9 @@ type listEventsOutput struct {
 }
 
 func (s *Service) handleListEvents(
-	ctx context.Context, caller httpapi.Caller, in *listEventsInput,
-) (out *listEventsOutput, err error) {
-	out = &listEventsOutput{}
+	ctx context.Context, caller httpapi.Caller, in *feedInput,
+) (out *feedOutput, err error) {
+	out = &feedOutput{}
 	out.Body.Events, out.Body.NextCursor, err = s.ListEvents(ctx, caller, in.ProjectID, in.PageInput)
 	return out, err
 }

@@ -39,7 +39,10 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 		ID: "updateProject", Method: http.MethodPut, Path: projectPath, Tag: tagProjects,
 		Summary:     "Change a project's settings",
 		Description: "An absent field stays as it is. A request that changes nothing writes nothing and is no event.",
-		Errors:      []*fault.Error{fault.Invalid(fault.Field("name", workspace.CheckName(" "))), workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("name", workspace.CheckName(" "))),
+			workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict,
+		},
 	}, s.handleUpdate)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteProject", Method: http.MethodDelete, Path: projectPath, Tag: tagProjects,
@@ -60,7 +63,7 @@ func checkFramework(framework string) string {
 	return ""
 }
 
-type listProjectsInput struct {
+type projectListInput struct {
 	httpapi.PageInput
 	WorkspaceID string     `query:"workspaceId" doc:"Only the projects of this workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Framework   string     `query:"framework" maxLength:"64" doc:"Only those with this framework, ignoring case" example:"react"`
@@ -68,14 +71,14 @@ type listProjectsInput struct {
 	Q           string     `query:"q" maxLength:"100" doc:"Only those whose name, ignoring case, or slug has this in it" example:"café"`
 }
 
-type listProjectsOutput struct {
+type projectListOutput struct {
 	Body struct {
 		Projects   []ProjectItem `json:"projects" nullable:"false" doc:"Last opened first"`
 		NextCursor string        `json:"nextCursor,omitempty" doc:"Leads on to the next page; absent on the last one"`
 	}
 }
 
-type createProjectInput struct {
+type newProjectInput struct {
 	Body struct {
 		Name        string     `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control characters" example:"Café Déjà"`
 		Description string     `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
@@ -86,14 +89,14 @@ type createProjectInput struct {
 }
 
 // Validate checks the rules that tags cannot express.
-func (in *createProjectInput) Validate(v *httpapi.Validation) {
+func (in *newProjectInput) Validate(v *httpapi.Validation) {
 	v.Field("name", workspace.CheckName(in.Body.Name))
 	if in.Body.Framework != nil {
 		v.Field("framework", checkFramework(*in.Body.Framework))
 	}
 }
 
-type updateProjectInput struct {
+type projectSettingsInput struct {
 	InProject
 	Body struct {
 		Name        *string     `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control characters" example:"Café Déjà"`
@@ -104,7 +107,7 @@ type updateProjectInput struct {
 }
 
 // Validate checks the rules that tags cannot express.
-func (in *updateProjectInput) Validate(v *httpapi.Validation) {
+func (in *projectSettingsInput) Validate(v *httpapi.Validation) {
 	if in.Body.Name != nil {
 		v.Field("name", workspace.CheckName(*in.Body.Name))
 	}
@@ -117,7 +120,7 @@ var projectDeleted = httpapi.Done{Success: true, Message: "Project deleted."}
 
 type projectOutput struct{ Body ProjectDetails }
 
-type readProjectOutput struct {
+type projectReadOutput struct {
 	Body struct {
 		ProjectDetails
 		Files      []file.FileItem `json:"files" nullable:"false" doc:"The files by path, without their contents; as many as fit into 4 MiB"`
@@ -126,15 +129,17 @@ type readProjectOutput struct {
 }
 
 func (s *Service) handleList(
-	ctx context.Context, caller httpapi.Caller, in *listProjectsInput,
-) (out *listProjectsOutput, err error) {
-	out = &listProjectsOutput{}
+	ctx context.Context, caller httpapi.Caller, in *projectListInput,
+) (out *projectListOutput, err error) {
+	out = &projectListOutput{}
 	f := Filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Q: in.Q}
 	out.Body.Projects, out.Body.NextCursor, err = s.List(ctx, caller, f, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleCreate(ctx context.Context, caller httpapi.Caller, in *createProjectInput) (*projectOutput, error) {
+func (s *Service) handleCreate(
+	ctx context.Context, caller httpapi.Caller, in *newProjectInput,
+) (*projectOutput, error) {
 	draft := Draft{
 		WorkspaceID: in.Body.WorkspaceID, Name: in.Body.Name, Description: in.Body.Description,
 		Framework: defaultFramework, Visibility: cmp.Or(in.Body.Visibility, Private),
@@ -148,13 +153,15 @@ func (s *Service) handleCreate(ctx context.Context, caller httpapi.Caller, in *c
 
 func (s *Service) handleRead(
 	ctx context.Context, caller httpapi.Caller, in *InProject,
-) (out *readProjectOutput, err error) {
-	out = &readProjectOutput{}
+) (out *projectReadOutput, err error) {
+	out = &projectReadOutput{}
 	out.Body.ProjectDetails, out.Body.Files, out.Body.NextCursor, err = s.Read(ctx, caller, in.ProjectID)
 	return out, err
 }
 
-func (s *Service) handleUpdate(ctx context.Context, caller httpapi.Caller, in *updateProjectInput) (*projectOutput, error) {
+func (s *Service) handleUpdate(
+	ctx context.Context, caller httpapi.Caller, in *projectSettingsInput,
+) (*projectOutput, error) {
 	details, err := s.Update(ctx, caller, in.ProjectID, Settings(in.Body))
 	return &projectOutput{details}, err
 }

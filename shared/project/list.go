@@ -24,9 +24,9 @@ type Filter struct {
 // maxQueries is the largest number of workspaces that are read at the same time.
 const maxQueries = 16
 
-// List returns a page of the projects in the caller's workspaces that the caller sees, last opened first, and the cursor of
-// the next page. It makes one query for each workspace.
-// Errors: WORKSPACE_NOT_FOUND; VALIDATION_FAILED for a cursor of another list.
+// List returns a page of the projects in the caller's workspaces that the caller sees, last opened first, and the
+// cursor of the next page. It makes one query for each workspace. Errors: WORKSPACE_NOT_FOUND; VALIDATION_FAILED for a
+// cursor of another list.
 func (s *Service) List(
 	ctx context.Context, caller httpapi.Caller, f Filter, page httpapi.PageInput,
 ) ([]ProjectItem, string, error) {
@@ -96,7 +96,8 @@ func (f Filter) matcher() func(projectRecord) bool {
 // folded returns a text for comparisons that ignore case and the encoding of accents.
 func folded(s string) string { return strings.ToLower(strings.ToUpper(norm.NFC.String(s))) }
 
-// position returns the project's position in the list, which is in descending order of positions: by lastOpenedAt, then by ID.
+// position returns the project's position in the list, which is in descending order of positions: by lastOpenedAt,
+// then by ID.
 func (p ProjectItem) position() string { return p.LastOpenedAt.String() + " " + p.ID }
 
 // itemsAfter returns the items that come after a position in a sorted list. "" is the start of the list.

@@ -1,8 +1,10 @@
-// Package project is projects with their comments and events. Their files are in package file, the clean-up after a deletion
-// is in package cleanup. Webhooks and the assistant are slices of their own; this package knows nothing of them.
+// Package project is projects with their comments and events. Their files are in package file, the clean-up after a
+// deletion is in package cleanup. Webhooks and the assistant are slices of their own; this package knows nothing of
+// them.
 //
 // Calls go one way: handlers (http*.go) call the Service (create.go, read.go, list.go, update.go, delete.go, event.go,
-// comment.go), which calls the store (store*.go). Whether a user may see or change a project is decided by package workspace.
+// comment.go), which calls the store (store*.go). Whether a user may see or change a project is decided by package
+// workspace.
 package project
 
 import (
@@ -46,8 +48,8 @@ type Deps struct {
 	MaxProjects int
 }
 
-// Service is projects, their comments and their events. Its methods return a *fault.Error or one of the errors of package
-// db. It is safe for concurrent use.
+// Service is projects, their comments and their events. Its methods return a *fault.Error or one of the errors of
+// package db. It is safe for concurrent use.
 type Service struct {
 	store   store
 	outbox  event.Outbox
@@ -56,7 +58,6 @@ type Service struct {
 	ids     *id.Generator
 	now     clock.Clock
 	logger  *slog.Logger
-	quota   int // projects of a workspace
 }
 
 // New returns a Service. It does no input or output.
@@ -65,8 +66,10 @@ func New(d Deps) *Service {
 		d.MaxProjects = MaxProjects
 	}
 	return &Service{
-		store:  store{Access: workspace.Access{Projects: d.Projects}, client: d.DB, events: d.Outbox.Events, quota: d.MaxProjects},
-		outbox: d.Outbox, cursors: d.Cursors, files: d.Files, ids: d.IDs, now: d.Clock, logger: d.Logger, quota: d.MaxProjects,
+		store: store{
+			Access: workspace.Access{Projects: d.Projects}, client: d.DB, events: d.Outbox.Events, quota: d.MaxProjects,
+		},
+		outbox: d.Outbox, cursors: d.Cursors, files: d.Files, ids: d.IDs, now: d.Clock, logger: d.Logger,
 	}
 }
 
@@ -100,7 +103,8 @@ func (s *Service) event(
 		Data: event.Data{
 			Actor: event.Actor{ID: caller.UserID, Username: caller.Username},
 			Project: &event.Project{
-				ID: p.ID, Name: p.Name, Slug: p.Slug, Framework: p.Framework, Visibility: string(p.Visibility), WorkspaceID: p.WorkspaceID,
+				ID: p.ID, Name: p.Name, Slug: p.Slug, Framework: p.Framework,
+				Visibility: string(p.Visibility), WorkspaceID: p.WorkspaceID,
 			},
 			Changes: changes,
 		},

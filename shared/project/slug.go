@@ -29,8 +29,8 @@ var plainLetters = map[rune]string{
 // isApostrophe reports whether a slug leaves r out without a hyphen: "Ada's" becomes "adas".
 func isApostrophe(r rune) bool { return r == '\'' || r == '’' || r == 'ʼ' }
 
-// slugOf returns the plain slug of a name: groups of lower-case ASCII letters and digits with one hyphen between them, at
-// most maxSlugBase characters.
+// slugOf returns the plain slug of a name: groups of lower-case ASCII letters and digits with one hyphen between them,
+// at most maxSlugBase characters.
 func slugOf(name string) string {
 	var b strings.Builder
 	gap := false

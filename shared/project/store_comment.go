@@ -14,7 +14,11 @@ func (s store) createComment(ctx context.Context, projectID string, c commentRec
 	if err != nil {
 		return err
 	}
-	err = s.client.Transact(ctx, s.ProjectExists(projectID), s.Projects.Create(db.CommentKey(projectID, c.ID), record), event)
+	err = s.client.Transact(ctx,
+		s.ProjectExists(projectID),
+		s.Projects.Create(db.CommentKey(projectID, c.ID), record),
+		event,
+	)
 	if db.FailedAt(err, 0) {
 		return workspace.ErrProjectNotFound.WithCause(err)
 	}
@@ -47,9 +51,11 @@ func commentItems(page db.Page) ([]CommentItem, error) {
 // maxCommentReads limits the cost of a page of the comments on one path: it is the number of calls, of up to 1 MB each.
 const maxCommentReads = 4
 
-// commentsOn returns up to n comments on a path that come after a comment, oldest first, and the position of the next page,
-// "" at the end. There may be fewer than n and a next page.
-func (s store) commentsOn(ctx context.Context, projectID, path, after string, n int) (found []CommentItem, next string, err error) {
+// commentsOn returns up to n comments on a path that come after a comment, oldest first, and the position of the next
+// page, "" at the end. There may be fewer than n and a next page.
+func (s store) commentsOn(
+	ctx context.Context, projectID, path, after string, n int,
+) (found []CommentItem, next string, err error) {
 	q := commentQuery(projectID, after, 0)
 	found, last := []CommentItem{}, after
 	for range maxCommentReads {

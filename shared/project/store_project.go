@@ -25,8 +25,11 @@ var (
 	attrOpened   = expression.Name("lastOpenedAt")
 )
 
-// listedAttributes are the attributes that lists show and filter by. Descriptions are left out because they can be long.
-var listedAttributes = []string{"id", "workspaceId", "name", "slug", "framework", "visibility", "createdBy", "lastOpenedAt"}
+// listedAttributes are the attributes that lists show and filter by. Descriptions are left out because they can be
+// long.
+var listedAttributes = []string{
+	"id", "workspaceId", "name", "slug", "framework", "visibility", "createdBy", "lastOpenedAt",
+}
 
 // projectsOf returns all projects of a workspace with their listedAttributes. It makes one call for each MB of records.
 func (s store) projectsOf(ctx context.Context, workspaceID string) ([]projectRecord, error) {
@@ -52,8 +55,8 @@ func (s store) createProject(ctx context.Context, p projectRecord, event db.Writ
 		return err
 	}
 	err = s.client.TransactOnce(ctx,
-		s.Projects.Update(db.WorkspaceKey(p.WorkspaceID), expression.Set(attrProjects, attrProjects.Plus(expression.Value(1)))).
-			If(s.Projects.Exists()).If(attrProjects.LessThan(expression.Value(s.quota))).WithOld(),
+		s.countProjects(p.WorkspaceID, 1).
+			If(attrProjects.LessThan(expression.Value(s.quota))).WithOld(),
 		slug,
 		s.Projects.Create(db.ProjectKey(p.WorkspaceID, p.ID), record),
 		s.Projects.Create(db.TreeKey(p.ID), tree),
@@ -68,6 +71,13 @@ func (s store) createProject(ctx context.Context, p projectRecord, event db.Writ
 		return errSlugTaken
 	}
 	return err
+}
+
+// countProjects returns the write that adds n to the number of a workspace's projects. It fails if the workspace does
+// not exist.
+func (s store) countProjects(workspaceID string, n int) db.Write {
+	count := expression.Set(attrProjects, attrProjects.Plus(expression.Value(n)))
+	return s.Projects.Update(db.WorkspaceKey(workspaceID), count).If(s.Projects.Exists())
 }
 
 // claimSlug returns the write that reserves a project's slug.
@@ -126,8 +136,7 @@ func (s store) deleteProject(ctx context.Context, p projectRecord, event db.Writ
 		s.Projects.Delete(db.ProjectKey(p.WorkspaceID, p.ID)).If(s.isRevision(p.Revision)).WithOld(),
 		s.Projects.Delete(db.TreeKey(p.ID)).If(s.Projects.Exists()),
 		s.Projects.Delete(db.SlugKey(p.WorkspaceID, p.Slug)),
-		s.Projects.Update(db.WorkspaceKey(p.WorkspaceID), expression.Set(attrProjects, attrProjects.Minus(expression.Value(1)))).
-			If(s.Projects.Exists()),
+		s.countProjects(p.WorkspaceID, -1),
 		event,
 	))
 }
@@ -149,7 +158,8 @@ func staleOrGone(err error) error {
 	return err
 }
 
-// noteOpened stores the time at which a project was opened. Error: db.ErrConditionFailed if another request stored one first.
+// noteOpened stores the time at which a project was opened. Error: db.ErrConditionFailed if another request stored one
+// first.
 func (s store) noteOpened(ctx context.Context, p projectRecord, at time.Time) error {
 	_, err := s.client.Do(ctx, s.Projects.Update(db.ProjectKey(p.WorkspaceID, p.ID),
 		expression.Set(attrOpened, expression.Value(clock.Stamp(at).String()))).

@@ -50,8 +50,8 @@ func (s *Service) Update(
 	return details, err
 }
 
-// apply returns the project with the settings, and the names of the settings that change it. The slug changes only if the
-// new name has another plain slug; it is not one of the names.
+// apply returns the project with the settings, and the names of the settings that change it. The slug changes only if
+// the new name has another plain slug; it is not one of the names.
 func (in Settings) apply(p projectRecord, now time.Time) (projectRecord, []string) {
 	var changes []string
 	old := p

@@ -44,12 +44,12 @@ type updateMemberInput struct {
 
 type memberOutput struct{ Body MemberItem }
 
-type listMembersInput struct {
+type membersInput struct {
 	httpapi.PageInput
 	ID string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
-type listMembersOutput struct {
+type membersOutput struct {
 	Body struct {
 		Members    []MemberItem `json:"members" nullable:"false" doc:"By user id, which is the order in which they signed up"`
 		NextCursor string       `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page" example:"eyJrIjoiazEifQ"`
@@ -85,7 +85,9 @@ func (s *Service) registerMembers(r *httpapi.Routes) {
 		ID: "updateMember", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
 		Summary:     "Change a member's role",
 		Description: "For admins and owners, who change and grant no role above their own. The last owner stays one.",
-		Errors:      []*fault.Error{ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, fault.ErrConflict},
+		Errors: []*fault.Error{
+			ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, fault.ErrConflict,
+		},
 	}, s.handleUpdateMember)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "removeMember", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
@@ -96,14 +98,18 @@ func (s *Service) registerMembers(r *httpapi.Routes) {
 	}, s.handleRemoveMember)
 }
 
-func (s *Service) handleListMembers(ctx context.Context, caller httpapi.Caller, in *listMembersInput) (*listMembersOutput, error) {
+func (s *Service) handleListMembers(
+	ctx context.Context, caller httpapi.Caller, in *membersInput,
+) (*membersOutput, error) {
 	var err error
-	out := &listMembersOutput{}
+	out := &membersOutput{}
 	out.Body.Members, out.Body.NextCursor, err = s.ListMembers(ctx, caller, in.ID, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleAddMember(ctx context.Context, caller httpapi.Caller, in *addMemberInput) (*memberOutput, error) {
+func (s *Service) handleAddMember(
+	ctx context.Context, caller httpapi.Caller, in *addMemberInput,
+) (*memberOutput, error) {
 	added, err := s.AddMember(ctx, caller, in.ID, in.Body.Username, in.Body.Role)
 	if err != nil {
 		return nil, err
@@ -111,7 +117,9 @@ func (s *Service) handleAddMember(ctx context.Context, caller httpapi.Caller, in
 	return &memberOutput{added.memberItem()}, nil
 }
 
-func (s *Service) handleUpdateMember(ctx context.Context, caller httpapi.Caller, in *updateMemberInput) (*memberOutput, error) {
+func (s *Service) handleUpdateMember(
+	ctx context.Context, caller httpapi.Caller, in *updateMemberInput,
+) (*memberOutput, error) {
 	changed, err := s.UpdateMember(ctx, caller, in.ID, in.UserID, in.Body.Role)
 	if err != nil {
 		return nil, err
@@ -119,7 +127,9 @@ func (s *Service) handleUpdateMember(ctx context.Context, caller httpapi.Caller,
 	return &memberOutput{changed.memberItem()}, nil
 }
 
-func (s *Service) handleRemoveMember(ctx context.Context, caller httpapi.Caller, in *removeMemberInput) (*doneOutput, error) {
+func (s *Service) handleRemoveMember(
+	ctx context.Context, caller httpapi.Caller, in *removeMemberInput,
+) (*doneOutput, error) {
 	if err := s.RemoveMember(ctx, caller, in.ID, in.UserID); err != nil {
 		return nil, err
 	}

@@ -34,22 +34,22 @@ func (s *Service) Register(r *httpapi.Routes) {
 	s.registerMembers(r)
 }
 
-type createInput struct {
+type createWorkspaceInput struct {
 	Body struct {
 		Name string `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, no control characters; kept as it is sent" example:"Team"`
 	}
 }
 
 // Validate checks the rules that tags cannot express.
-func (in *createInput) Validate(v *httpapi.Validation) {
+func (in *createWorkspaceInput) Validate(v *httpapi.Validation) {
 	v.Field("name", CheckName(in.Body.Name))
 }
 
 type workspaceOutput struct{ Body WorkspaceItem }
 
-type listInput struct{ httpapi.PageInput }
+type workspacesInput struct{ httpapi.PageInput }
 
-type listOutput struct {
+type workspacesOutput struct {
 	Body struct {
 		Workspaces []WorkspaceItem `json:"workspaces" nullable:"false" doc:"The caller's personal one first, then in the order in which they were made"`
 		NextCursor string          `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page" example:"eyJrIjoiazEifQ"`
@@ -71,14 +71,18 @@ func (s *Service) registerWorkspaces(r *httpapi.Routes) {
 	}, s.handleCreate)
 }
 
-func (s *Service) handleList(ctx context.Context, caller httpapi.Caller, in *listInput) (*listOutput, error) {
+func (s *Service) handleList(
+	ctx context.Context, caller httpapi.Caller, in *workspacesInput,
+) (*workspacesOutput, error) {
 	var err error
-	out := &listOutput{}
+	out := &workspacesOutput{}
 	out.Body.Workspaces, out.Body.NextCursor, err = s.List(ctx, caller, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleCreate(ctx context.Context, caller httpapi.Caller, in *createInput) (*workspaceOutput, error) {
+func (s *Service) handleCreate(
+	ctx context.Context, caller httpapi.Caller, in *createWorkspaceInput,
+) (*workspaceOutput, error) {
 	created, err := s.Create(ctx, caller, in.Body.Name)
 	if err != nil {
 		return nil, err

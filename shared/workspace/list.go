@@ -26,7 +26,9 @@ func inOrder(list []Membership) []Membership {
 
 // List returns a page of the caller's workspaces, the personal workspace first, and the cursor of the next page.
 // Error: VALIDATION_FAILED for a cursor of another list.
-func (s *Service) List(ctx context.Context, caller httpapi.Caller, page httpapi.PageInput) ([]WorkspaceItem, string, error) {
+func (s *Service) List(
+	ctx context.Context, caller httpapi.Caller, page httpapi.PageInput,
+) ([]WorkspaceItem, string, error) {
 	scope := httpapi.ListScope(caller, "workspaces")
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {

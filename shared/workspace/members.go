@@ -107,7 +107,9 @@ func (s *Service) RemoveMember(ctx context.Context, caller httpapi.Caller, works
 
 // memberships returns the membership of the caller and that of another user, nil if that user is not a member.
 // Error: WORKSPACE_NOT_FOUND if the caller is not a member.
-func (s *Service) memberships(ctx context.Context, workspaceID, userID, memberID string) (Membership, *Membership, error) {
+func (s *Service) memberships(
+	ctx context.Context, workspaceID, userID, memberID string,
+) (Membership, *Membership, error) {
 	by, of, err := s.store.pair(ctx, workspaceID, userID, memberID)
 	if err != nil {
 		return Membership{}, nil, err

@@ -11,7 +11,8 @@ import (
 // MaxNameChars is the length of a name, in Unicode code points.
 const MaxNameChars = 100
 
-// CheckName returns the rule that the name of a workspace or a project breaks, or "". Names are stored as they were sent.
+// CheckName returns the rule that the name of a workspace or a project breaks, or "". Names are stored as they were
+// sent.
 func CheckName(name string) string {
 	chars := utf8.RuneCountInString(name)
 	visible, control := false, false
@@ -52,8 +53,8 @@ func errTheirQuota(quota int) *fault.Error {
 		"That person is in "+strconv.Itoa(quota)+" workspaces, which is the quota of a user. They have to leave one first.")
 }
 
-// The functions below decide on memberships that were read. by is the caller's membership, of the one to change, nil if the
-// user is not a member.
+// The functions below decide on memberships that were read. by is the caller's membership, of the one to change, nil
+// if the user is not a member.
 
 // checkAdd returns an error if the caller may not add a member with a role.
 func checkAdd(by Membership, role Role) error {

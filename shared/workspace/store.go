@@ -15,9 +15,9 @@ type store struct {
 	quota  int // memberships of a user
 }
 
-// Personal returns the writes that create the personal workspace of a new user: the workspace, the membership, and its copy.
-// They are part of the transaction that creates the user, and fail if one of the items exists. The count of the user's
-// memberships is written with the second membership.
+// Personal returns the writes that create the personal workspace of a new user: the workspace, the membership, and its
+// copy. They are part of the transaction that creates the user, and fail if one of the items exists. The count of the
+// user's memberships is written with the second membership.
 func Personal(projects db.Table, workspaceID, userID, username string, now time.Time) ([]db.Write, error) {
 	at := clock.Stamp(now)
 	w := Workspace{ID: workspaceID, Name: personalName(username), Personal: true, Owners: 1, CreatedAt: at}
@@ -60,8 +60,8 @@ func (s store) create(ctx context.Context, w Workspace, owner Membership) error 
 // maxMembers is more members than a response of 4 MiB can hold.
 const maxMembers = 40_000
 
-// members returns the members of a workspace that come after a user ID, in the order of user IDs. With a limit, it returns
-// one more than that, if there is one.
+// members returns the members of a workspace that come after a user ID, in the order of user IDs. With a limit, it
+// returns one more than that, if there is one.
 func (s store) members(ctx context.Context, workspaceID, after string, limit int) ([]Membership, error) {
 	prefix := db.MembersOf(workspaceID)
 	q := db.Query{Prefix: prefix, After: prefix.After(after)}

@@ -20,7 +20,8 @@ var (
 type change struct {
 	// by is the caller's membership when the change was decided. The change fails if the caller's role is different.
 	by Membership
-	// before and after are the member's membership. before is nil if the member is added, after if the member is removed.
+	// before and after are the member's membership. before is nil if the member is added, after if the member is
+	// removed.
 	before, after *Membership
 	// event is part of the same transaction. It is nil for a change of role.
 	event *db.Write
@@ -126,7 +127,8 @@ func (s store) copies(c change) ([]db.Write, error) {
 
 // countOwners returns the write that adds n to the number of a workspace's owners. It fails if no owner would remain.
 func (s store) countOwners(workspaceID string, n int) db.Write {
-	return s.Projects.Update(db.WorkspaceKey(workspaceID), expression.Set(attrOwners, attrOwners.Plus(expression.Value(n)))).
+	update := expression.Set(attrOwners, attrOwners.Plus(expression.Value(n)))
+	return s.Projects.Update(db.WorkspaceKey(workspaceID), update).
 		If(attrOwners.GreaterThan(expression.Value(max(0, -n))))
 }
 
@@ -143,9 +145,10 @@ func (s store) countUp(userID string) db.Write {
 	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).If(room)
 }
 
-// countDown returns the write that counts one membership of a user less. The count exists, because a member who is removed
-// was added before.
+// countDown returns the write that counts one membership of a user less. The count exists, because a member who is
+// removed was added before.
 func (s store) countDown(userID string) db.Write {
-	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, attrCount.Minus(expression.Value(1)))).
+	update := expression.Set(attrCount, attrCount.Minus(expression.Value(1)))
+	return s.Projects.Update(db.MembershipCountKey(userID), update).
 		If(attrCount.AttributeExists())
 }

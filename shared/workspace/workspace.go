@@ -1,8 +1,9 @@
-// Package workspace is workspaces, their members, and what a role may do. A workspace owns projects and webhooks, which are
-// slices of their own. They and the assistant use Access (access.go), the only rule about who may see or change a project.
+// Package workspace is workspaces, their members, and what a role may do. A workspace owns projects and webhooks,
+// which are slices of their own. They and the assistant use Access (access.go), the only rule about who may see or
+// change a project.
 //
-// A change of a membership is decided by pure functions (rules.go) on the memberships that were read. It is written on the
-// condition that these are still the same (store_change.go).
+// A change of a membership is decided by pure functions (rules.go) on the memberships that were read. It is written on
+// the condition that these are still the same (store_change.go).
 package workspace
 
 import (
@@ -35,8 +36,9 @@ type Workspace struct {
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 }
 
-// Membership is the membership of a user in a workspace. It is stored twice, under the workspace and under the user, in one
-// transaction, so that both can be listed with consistent reads. The attribute names are part of the data format.
+// Membership is the membership of a user in a workspace. It is stored twice, under the workspace and under the user,
+// in one transaction, so that both can be listed with consistent reads. The attribute names are part of the data
+// format.
 type Membership struct {
 	WorkspaceID string          `dynamodbav:"workspaceId"`
 	UserID      string          `dynamodbav:"userId"`
@@ -48,8 +50,8 @@ type Membership struct {
 	Name      string          `dynamodbav:"name"`
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 
-	// Personal means that this is the user's own personal workspace, in which the user stays an owner. Every user has exactly
-	// one. Other members of the same workspace have ordinary memberships.
+	// Personal means that this is the user's own personal workspace, in which the user stays an owner. Every user has
+	// exactly one. Other members of the same workspace have ordinary memberships.
 	Personal bool `dynamodbav:"personal"`
 }
 
@@ -61,7 +63,8 @@ const MaxMemberships = 50
 
 // People finds users by username.
 type People interface {
-	// FindByUsername returns the user's ID, and the username as the user spells it. It ignores case. Error: USER_NOT_FOUND.
+	// FindByUsername returns the user's ID, and the username as the user spells it. It ignores case. Error:
+	// USER_NOT_FOUND.
 	FindByUsername(ctx context.Context, username string) (userID, canonical string, err error)
 }
 
@@ -78,8 +81,8 @@ type Deps struct {
 	MaxMemberships int
 }
 
-// Service is workspaces and their members. Its methods return a *fault.Error or one of the errors of package db. It is safe
-// for concurrent use.
+// Service is workspaces and their members. Its methods return a *fault.Error or one of the errors of package db. It is
+// safe for concurrent use.
 type Service struct {
 	store   store
 	outbox  event.Outbox

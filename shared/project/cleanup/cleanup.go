@@ -1,5 +1,5 @@
-// Package cleanup removes what deleted projects leave in storage, and lets replaced contents expire. It does what no request
-// waits for, after the events of the changes.
+// Package cleanup removes what deleted projects leave in storage, and lets replaced contents expire. It does what no
+// request waits for, after the events of the changes.
 package cleanup
 
 import (
@@ -29,14 +29,15 @@ type Deps struct {
 	Sleep func(context.Context, time.Duration) bool
 }
 
-// Cleanup handles the events of changes. Events arrive at least once, and may be late. Every step can be repeated, and can be
-// interrupted at any point.
+// Cleanup handles the events of changes. Events arrive at least once, and may be late. Every step can be repeated, and
+// can be interrupted at any point.
 //
-// A content that an event names as replaced is never used again. Each save stores its bytes under a new ID, also a save that
-// restores an old version. Only a rename reuses an ID: in one transaction it creates a file and deletes the other one, and
-// its events name no content. So at most one file has an ID, and the event that names the ID was written in the transaction
-// that took it from that file. Only replaced versions still refer to the content. They expire 30 days after the event at the
-// latest, like its chunks. The expiry depends only on the event, so a late or repeated event has the same result.
+// A content that an event names as replaced is never used again. Each save stores its bytes under a new ID, also a
+// save that restores an old version. Only a rename reuses an ID: in one transaction it creates a file and deletes the
+// other one, and its events name no content. So at most one file has an ID, and the event that names the ID was
+// written in the transaction that took it from that file. Only replaced versions still refer to the content. They
+// expire 30 days after the event at the latest, like its chunks. The expiry depends only on the event, so a late or
+// repeated event has the same result.
 type Cleanup struct {
 	store  store
 	now    clock.Clock
@@ -49,13 +50,15 @@ func New(d Deps) *Cleanup {
 		d.Sleep = awsclient.Sleep
 	}
 	return &Cleanup{
-		store: store{client: d.DB, projects: d.Projects, contents: d.Contents, conversations: d.Conversations, sleep: d.Sleep},
-		now:   d.Clock, logger: d.Logger,
+		store: store{
+			client: d.DB, projects: d.Projects, contents: d.Contents, conversations: d.Conversations, sleep: d.Sleep,
+		},
+		now: d.Clock, logger: d.Logger,
 	}
 }
 
-// Handle does what a record of the events table's stream requires, which may be nothing.
-// Errors: lambdafn.ErrPoison for an invalid event; db.ErrUnavailable, after which a retry continues where this call stopped.
+// Handle does what a record of the events table's stream requires, which may be nothing. Errors: lambdafn.ErrPoison
+// for an invalid event; db.ErrUnavailable, after which a retry continues where this call stopped.
 func (c *Cleanup) Handle(ctx context.Context, r lambdafn.StreamRecord) error {
 	if r.EventName != "INSERT" { // events never change; they only expire
 		return nil
@@ -104,9 +107,9 @@ func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
 // remove deletes everything that is stored of a deleted project. Errors: errInvalidEvent if the project exists;
 // db.ErrUnavailable.
 //
-// A record is deleted after the chunks that it names. So after an interruption the chunks can still be found without reading
-// the contents, which may be 200 MiB. In the end, sweep finds chunks that no record names, because their version has expired
-// before them.
+// A record is deleted after the chunks that it names. So after an interruption the chunks can still be found without
+// reading the contents, which may be 200 MiB. In the end, sweep finds chunks that no record names, because their
+// version has expired before them.
 func (c *Cleanup) remove(ctx context.Context, projectID string) error {
 	exists, err := c.store.exists(ctx, projectID)
 	if err != nil {

@@ -22,8 +22,8 @@ type store struct {
 }
 
 const (
-	// minTogether and maxTogether are the numbers of items that are deleted together: one call while storage throttles, and
-	// up to eight concurrent calls of 25 items. An interrupted clean-up repeats no more than that.
+	// minTogether and maxTogether are the numbers of items that are deleted together: one call while storage
+	// throttles, and up to eight concurrent calls of 25 items. An interrupted clean-up repeats no more than that.
 	minTogether = 25
 	maxTogether = 8 * minTogether
 	// maxAttempts is how often a deletion is attempted that storage refuses.
@@ -43,8 +43,8 @@ func (s store) exists(ctx context.Context, projectID string) (bool, error) {
 	return err == nil, err
 }
 
-// removeRecords deletes the records of a project, a page at a time, and before them the chunks that they name. It returns
-// the numbers of both.
+// removeRecords deletes the records of a project, a page at a time, and before them the chunks that they name. It
+// returns the numbers of both.
 func (s store) removeRecords(ctx context.Context, projectID string) (records, chunks int, err error) {
 	q := db.Query{Prefix: db.ProjectPartition(projectID)}
 	for {
@@ -73,8 +73,8 @@ func (s store) removeRecords(ctx context.Context, projectID string) (records, ch
 	}
 }
 
-// sweep deletes all items under a project's ID in a table, and returns their number. DynamoDB removes expired items itself,
-// at no cost.
+// sweep deletes all items under a project's ID in a table, and returns their number. DynamoDB removes expired items
+// itself, at no cost.
 func (s store) sweep(ctx context.Context, table db.Table, projectID string) (n int, err error) {
 	q := db.Query{Prefix: db.ProjectPartition(projectID), KeysOnly: true}
 	for {
@@ -98,8 +98,8 @@ func (s store) sweep(ctx context.Context, table db.Table, projectID string) (n i
 }
 
 // remove deletes items, and slows down while storage throttles: all contents of a project are in one partition, which
-// accepts 1 MB of deletions a second. Each refusal halves the number of items that are deleted together, each success adds
-// some. It is not db.Retry, which is for conflicts.
+// accepts 1 MB of deletions a second. Each refusal halves the number of items that are deleted together, each success
+// adds some. It is not db.Retry, which is for conflicts.
 func (s store) remove(ctx context.Context, table db.Table, keys []db.Key) error {
 	together, attempt := maxTogether, 0
 	for len(keys) > 0 {

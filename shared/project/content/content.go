@@ -1,5 +1,5 @@
-// Package content defines how the bytes of a file are stored: compressed if that makes them smaller, and cut into chunks
-// that fit into an item. It reads and writes nothing itself.
+// Package content defines how the bytes of a file are stored: compressed if that makes them smaller, and cut into
+// chunks that fit into an item. It reads and writes nothing itself.
 package content
 
 import (
@@ -31,8 +31,8 @@ type Ref struct {
 	Chunks    int    `dynamodbav:"chunks"`
 }
 
-// Keys returns the keys of the content's chunks in the contents table, in order. It returns none for a Ref that cannot be
-// valid.
+// Keys returns the keys of the content's chunks in the contents table, in order. It returns none for a Ref that cannot
+// be valid.
 func (r Ref) Keys(projectID string) []db.Key {
 	if r.Chunks < 0 || r.Chunks > MaxChunks {
 		return nil
@@ -79,8 +79,8 @@ func Pack(data []byte) ([][]byte, error) {
 	return slices.Collect(slices.Chunk(packed, MaxChunk)), nil
 }
 
-// Join returns the content of the chunks that Pack returned. Its memory is limited to little more than MaxBytes, even if the
-// chunks are damaged. Error: ErrDamaged.
+// Join returns the content of the chunks that Pack returned. Its memory is limited to little more than MaxBytes, even
+// if the chunks are damaged. Error: ErrDamaged.
 func Join(chunks [][]byte) ([]byte, error) {
 	if len(chunks) == 0 {
 		return []byte{}, nil
@@ -107,8 +107,8 @@ func Join(chunks [][]byte) ([]byte, error) {
 	return data, nil
 }
 
-// sharedEncoder and sharedDecoder are shared by all requests. Each has a fixed number of workers, so memory does not grow with the
-// number of requests. A function handles one request at a time.
+// sharedEncoder and sharedDecoder are shared by all requests. Each has a fixed number of workers, so memory does not
+// grow with the number of requests. A function handles one request at a time.
 var (
 	sharedEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 		encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(workers), zstd.WithLowerEncoderMem(true),

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// ErrNotBase64 reports text that is not strict base64: RFC 4648 section 4, with padding, without line breaks and stray bits.
+// ErrNotBase64 reports text that is not strict base64: RFC 4648 section 4, with padding, without line breaks and stray
+// bits.
 var ErrNotBase64 = errors.New("content: not base64")
 
 // FromBase64 decodes strict base64. Error: ErrNotBase64.
@@ -22,7 +23,8 @@ func FromBase64(text string) ([]byte, error) {
 	return data, nil
 }
 
-// FitsJSON reports whether a response can carry the content as text: it is UTF-8, and escaping does not double its length.
+// FitsJSON reports whether a response can carry the content as text: it is UTF-8, and escaping does not double its
+// length.
 func FitsJSON(data []byte) bool {
 	if len(data) == 0 {
 		return true

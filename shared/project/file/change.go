@@ -10,11 +10,13 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Save creates or updates a file, and reports whether it was created. op is checked by the caller. Without a precondition
-// the last writer wins.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, PRECONDITION_FAILED, CONFLICT, QUOTA_EXCEEDED.
-func (s *Service) Save(ctx context.Context, caller httpapi.Caller, projectID string, op Operation) (File, bool, error) {
-	p, err := s.change(ctx, caller, projectID, []Operation{op})
+// Save creates or updates a file, and reports whether it was created. op is checked by the caller. Without a
+// precondition the last writer wins. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, PRECONDITION_FAILED, CONFLICT,
+// QUOTA_EXCEEDED.
+func (s *Service) Save(
+	ctx context.Context, caller httpapi.Caller, projectID string, op BatchOperation,
+) (File, bool, error) {
+	p, err := s.change(ctx, caller, projectID, []BatchOperation{op})
 	if err != nil {
 		return File{}, false, err
 	}
@@ -26,21 +28,25 @@ func (s *Service) Save(ctx context.Context, caller httpapi.Caller, projectID str
 func (s *Service) Delete(
 	ctx context.Context, caller httpapi.Caller, projectID, path string, condition httpapi.Preconditions,
 ) error {
-	_, err := s.change(ctx, caller, projectID, []Operation{{Action: Delete, Path: path, condition: condition}})
+	_, err := s.change(ctx, caller, projectID, []BatchOperation{{Action: Delete, Path: path, condition: condition}})
 	return err
 }
 
 // Batch does operations that checkBatch has accepted, all or none, and returns the files that exist after them, in
 // operation order. Errors: those of Save and Delete; the message names the operation that failed.
-func (s *Service) Batch(ctx context.Context, caller httpapi.Caller, projectID string, ops []Operation) ([]File, error) {
+func (s *Service) Batch(
+	ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation,
+) ([]File, error) {
 	p, err := s.change(ctx, caller, projectID, ops)
 	return p.results(), inBatch(err)
 }
 
-// change does operations in one transaction, together with an event for each file that changes. If another request changes
-// the same files first, the operations are decided again on the new state. So a precondition fails only if the file really
-// has another version.
-func (s *Service) change(ctx context.Context, caller httpapi.Caller, projectID string, ops []Operation) (p plan, err error) {
+// change does operations in one transaction, together with an event for each file that changes. If another request
+// changes the same files first, the operations are decided again on the new state. So a precondition fails only if the
+// file really has another version.
+func (s *Service) change(
+	ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation,
+) (p plan, err error) {
 	for i := range ops {
 		if op := &ops[i]; op.hasContent() {
 			if op.packed, err = packContent(s.newVersion(""), op.data, op.Encoding); err != nil {
@@ -112,7 +118,7 @@ func (c change) event(caller httpapi.Caller, access workspace.ProjectAccess) eve
 var errInvalidBatch = fault.New(fault.CodeValidationFailed, "These changes break a rule of files or batches.")
 
 // Change checks operations and does them like Batch. It is for other slices. Errors: those of Batch; VALIDATION_FAILED.
-func (s *Service) Change(ctx context.Context, caller httpapi.Caller, projectID string, ops []Operation) error {
+func (s *Service) Change(ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation) error {
 	if problems := checkBatch(ops); len(problems) > 0 {
 		return errInvalidBatch.WithCause(fault.Invalid(problems...))
 	}

@@ -53,8 +53,8 @@ func packContent(contentID string, data []byte, encoding Encoding) (*packedConte
 	return &packedContent{contentID: contentID, encoding: encoding, size: len(data), sha256: sum[:], chunks: chunks}, nil
 }
 
-// isContentOf reports whether the file has the same bytes already. The encoding does not matter: text that a client read as
-// base64 and saves as base64 is still the same text.
+// isContentOf reports whether the file has the same bytes already. The encoding does not matter: text that a client
+// read as base64 and saves as base64 is still the same text.
 func (c *packedContent) isContentOf(f *File) bool {
 	return c.size == f.Size && bytes.Equal(c.sha256, f.SHA256)
 }

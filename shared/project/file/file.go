@@ -1,8 +1,8 @@
 // Package file is the files of a project: reading, saving and deleting them, batches, and the versions of a file.
 //
 // Calls go one way: handlers (http*.go) call the Service (change.go, read.go, history.go, view.go), which asks pure
-// functions to decide (operation.go, plan.go) and the store to read and write. Whether a user may see or change a project
-// is decided by package workspace.
+// functions to decide (operation.go, plan.go) and the store to read and write. Whether a user may see or change a
+// project is decided by package workspace.
 package file
 
 import (
@@ -26,8 +26,8 @@ const (
 	Base64 Encoding = "base64"
 )
 
-// File is a file without its content, as it is stored. It is the current version of a file, or a version that was replaced.
-// The attribute names are part of the data format.
+// File is a file without its content, as it is stored. It is the current version of a file, or a version that was
+// replaced. The attribute names are part of the data format.
 type File struct {
 	Path     string   `dynamodbav:"-"` // the record's key has it
 	Size     int      `dynamodbav:"size"`
@@ -46,7 +46,7 @@ type File struct {
 // attribute names are part of the data format.
 type Tree struct {
 	WorkspaceID string `dynamodbav:"workspaceId"`
-	Version     int    `dynamodbav:"version"` // incremented by every change that may make paths collide: creations and renames
+	Version     int    `dynamodbav:"version"` // incremented by every creation and rename: they can make paths collide
 	Files       int    `dynamodbav:"files"`
 	Bytes       int    `dynamodbav:"bytes"` // of the current contents, decoded
 }

@@ -21,8 +21,8 @@ type VersionItem struct {
 	Current   bool            `json:"current" doc:"Whether the file is in this version now" example:"true"`
 }
 
-// afterCurrent is the first character of a position after the current version; the version follows. It sorts after every
-// ULID, so all replaced versions come after the position.
+// afterCurrent is the first character of a position after the current version; the version follows. It sorts after
+// every ULID, so all replaced versions come after the position.
 const afterCurrent = "~"
 
 // position returns the version's position in the history.
@@ -33,10 +33,10 @@ func (v VersionItem) position() string {
 	return v.Version
 }
 
-// History returns a page of the versions of the file at a path: the current one, then the replaced ones, newest first. The
-// history of a deleted file stays until its versions expire.
-// Errors: PROJECT_NOT_FOUND; ACCESS_DENIED for users who are not members of the workspace; FILE_NOT_FOUND if there is no
-// version; VALIDATION_FAILED for a cursor of another list.
+// History returns a page of the versions of the file at a path: the current one, then the replaced ones, newest first.
+// The history of a deleted file stays until its versions expire. Errors: PROJECT_NOT_FOUND; ACCESS_DENIED for users
+// who are not members of the workspace; FILE_NOT_FOUND if there is no version; VALIDATION_FAILED for a cursor of
+// another list.
 func (s *Service) History(
 	ctx context.Context, caller httpapi.Caller, projectID, path string, page httpapi.PageInput,
 ) ([]VersionItem, string, error) {
@@ -59,7 +59,8 @@ func (s *Service) History(
 	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, VersionItem.position)
 }
 
-// versions returns up to n versions that come after a position. current is the file's record, nil if the file does not exist.
+// versions returns up to n versions that come after a position. current is the file's record, nil if the file does not
+// exist.
 func (s *Service) versions(
 	ctx context.Context, projectID, path string, current db.Item, after string, n int,
 ) (items []VersionItem, err error) {

@@ -23,15 +23,17 @@ func (s *Service) registerBatch(r *httpapi.Routes) {
 func batchErrors() []*fault.Error {
 	return []*fault.Error{
 		fault.Invalid(fault.Field("operations[1].to", "is required to rename a file")), atOperation(1, errNotFound),
-		atOperation(0, errFileExists), atOperation(0, errIsFolder), atOperation(0, errInsideFile), atOperation(1, httpapi.ErrNotMatched),
-		errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas()), workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict,
+		atOperation(0, errFileExists), atOperation(0, errIsFolder), atOperation(0, errInsideFile),
+		atOperation(1, httpapi.ErrNotMatched),
+		errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas()), workspace.ErrProjectNotFound, workspace.ErrDenied,
+		fault.ErrConflict,
 	}
 }
 
 type changeFilesInput struct {
 	InProject
 	Body struct {
-		Operations []Operation `json:"operations" minItems:"1" maxItems:"20" nullable:"false" doc:"What to do, all or nothing"`
+		Operations []BatchOperation `json:"operations" minItems:"1" maxItems:"20" nullable:"false" doc:"What to do, all or nothing"`
 	}
 }
 

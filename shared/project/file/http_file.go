@@ -39,8 +39,11 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 		Summary: "List the files, or read one",
 		Description: "Without path: the files by path, those only whose paths begin with prefix; with include=content always in pages, " +
 			"which then are as large as an answer may be. With path: that file and its content, now or in the version named, which takes a member of the workspace.",
-		Errors: []*fault.Error{fault.Invalid(fault.Field("path", path.Check("src/app.ts"))), workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
-		Also:   []int{http.StatusNotModified},
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("path", path.Check("src/app.ts"))),
+			workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied,
+		},
+		Also: []int{http.StatusNotModified},
 	}, s.handleReadFiles)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "saveFile", Method: http.MethodPost, Path: filesPath, Tag: tag,
@@ -59,9 +62,11 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 
 // writeErrors are the errors of every change of files, growErrors those of changes that may add files or bytes.
 var (
-	writeErrors = []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, httpapi.ErrNotMatched, httpapi.ErrRuledOut, fault.ErrConflict}
-	growErrors  = append([]*fault.Error{errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas())}, writeErrors...)
-	errBadPath  = fault.Invalid(fault.Field("path", path.Check("src/app.ts")))
+	writeErrors = []*fault.Error{
+		workspace.ErrProjectNotFound, workspace.ErrDenied, httpapi.ErrNotMatched, httpapi.ErrRuledOut, fault.ErrConflict,
+	}
+	growErrors = append([]*fault.Error{errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas())}, writeErrors...)
+	errBadPath = fault.Invalid(fault.Field("path", path.Check("src/app.ts")))
 )
 
 type readFilesInput struct {
@@ -178,12 +183,14 @@ type saveFileOutput struct {
 	Body   FileItem
 }
 
-func (s *Service) handleSaveFile(ctx context.Context, caller httpapi.Caller, in *saveFileInput) (*saveFileOutput, error) {
+func (s *Service) handleSaveFile(
+	ctx context.Context, caller httpapi.Caller, in *saveFileInput,
+) (*saveFileOutput, error) {
 	condition, err := in.Preconditions()
 	if err != nil {
 		return nil, err
 	}
-	f, created, err := s.Save(ctx, caller, in.ProjectID, Operation{
+	f, created, err := s.Save(ctx, caller, in.ProjectID, BatchOperation{
 		Action: Save, Path: in.Body.Path, Encoding: in.Body.Encoding, data: in.Body.data, condition: condition,
 	})
 	if err != nil {
@@ -224,7 +231,9 @@ func (in *deleteFileInput) Validate(v *httpapi.Validation) {
 
 type doneOutput struct{ Body httpapi.Done }
 
-func (s *Service) handleDeleteFile(ctx context.Context, caller httpapi.Caller, in *deleteFileInput) (*doneOutput, error) {
+func (s *Service) handleDeleteFile(
+	ctx context.Context, caller httpapi.Caller, in *deleteFileInput,
+) (*doneOutput, error) {
 	condition, err := in.Preconditions()
 	if err != nil {
 		return nil, err

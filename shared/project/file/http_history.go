@@ -16,7 +16,9 @@ func (s *Service) registerHistory(r *httpapi.Routes) {
 		Summary: "The versions of a file",
 		Description: "Newest first, the current one included; kept for 30 days after they were replaced, also when the file is gone. " +
 			"A rename begins a new history at the new path. To restore a version, read it and save it.",
-		Errors: []*fault.Error{fault.Invalid(fault.Field("path", "is required")), workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("path", "is required")), workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied,
+		},
 	}, s.handleFileHistory)
 }
 
@@ -36,7 +38,9 @@ type fileHistoryOutput struct {
 	}
 }
 
-func (s *Service) handleFileHistory(ctx context.Context, caller httpapi.Caller, in *fileHistoryInput) (*fileHistoryOutput, error) {
+func (s *Service) handleFileHistory(
+	ctx context.Context, caller httpapi.Caller, in *fileHistoryInput,
+) (*fileHistoryOutput, error) {
 	out := &fileHistoryOutput{}
 	var err error
 	out.Body.Versions, out.Body.NextCursor, err = s.History(ctx, caller, in.ProjectID, in.Path, in.PageInput)

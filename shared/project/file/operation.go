@@ -29,8 +29,9 @@ const (
 	maxFolders = 500
 )
 
-// Operation is one change of one file. Clients send the exported fields. checkBatch checks them and sets the other ones.
-type Operation struct {
+// BatchOperation is one change of one file: an operation of a batch, or the only one of a request. Clients send the
+// exported fields. checkBatch checks them and decodes the content.
+type BatchOperation struct {
 	Action   Action   `json:"op" enum:"create,update,delete,rename" doc:"create refuses a path that exists, the others one that doesn't" example:"update"`
 	Path     string   `json:"path" doc:"The file's path; of a rename, the old one" example:"/src/app.ts"`
 	Content  *string  `json:"content,omitempty" nul:"allow" doc:"Of create and update: the content, at most 1 MiB decoded" example:"export {}\n"`
@@ -44,12 +45,12 @@ type Operation struct {
 }
 
 // hasContent reports whether the operation writes a content.
-func (op *Operation) hasContent() bool {
+func (op *BatchOperation) hasContent() bool {
 	return op.Action == Save || op.Action == Create || op.Action == Update
 }
 
 // creates returns the path at which the operation may create a file, or "".
-func (op *Operation) creates() string {
+func (op *BatchOperation) creates() string {
 	switch op.Action {
 	case Save, Create:
 		return op.Path
@@ -61,7 +62,7 @@ func (op *Operation) creates() string {
 }
 
 // checkBatch returns the rules that operations break, each by itself and all together, and decodes their contents.
-func checkBatch(ops []Operation) []fault.Problem {
+func checkBatch(ops []BatchOperation) []fault.Problem {
 	var problems []fault.Problem
 	paths, folders, count, size := map[string]bool{}, map[string]bool{}, 0, 0
 	for i := range ops {
@@ -90,7 +91,8 @@ func checkBatch(ops []Operation) []fault.Problem {
 		problems = append(problems, fault.Field("operations", "must be at most 20, a rename counting as two"))
 	}
 	if len(folders) > maxFolders {
-		problems = append(problems, fault.Field("operations", fmt.Sprintf("must create paths in at most %d folders", maxFolders)))
+		rule := fmt.Sprintf("must create paths in at most %d folders", maxFolders)
+		problems = append(problems, fault.Field("operations", rule))
 	}
 	if size > maxBatchContent {
 		problems = append(problems, fault.Field("operations", "must have at most 3 MiB of content, decoded"))
@@ -99,7 +101,7 @@ func checkBatch(ops []Operation) []fault.Problem {
 }
 
 // check returns the rules that the operation breaks by itself, with at before the names of the fields.
-func (op *Operation) check(at string) (problems []fault.Problem) {
+func (op *BatchOperation) check(at string) (problems []fault.Problem) {
 	var contentRule, toRule, etagRule string
 	switch {
 	case op.hasContent() && op.Content == nil:

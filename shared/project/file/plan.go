@@ -10,17 +10,18 @@ import (
 	"devplatform/shared/project/path"
 )
 
-// The functions of this file decide how operations change a project, from the records that were read. They read and write
-// nothing themselves. Failure policy: the first operation that cannot be done fails all of them. Whether the records are
-// still the same when the plan is written is checked by the transaction. If not, everything is read and decided again.
+// The functions of this file decide how operations change a project, from the records that were read. They read and
+// write nothing themselves. Failure policy: the first operation that cannot be done fails all of them. Whether the
+// records are still the same when the plan is written is checked by the transaction. If not, everything is read and
+// decided again.
 
 // before is the stored state on which the plan of operations is decided.
 type before struct {
 	tree Tree
 	// files has the files that operations name, and those that exist where a creation needs a folder, by path.
 	files map[string]File
-	// inside has paths of files that are inside a path to be created, by that path. It has at most one more path than the
-	// operations can remove.
+	// inside has paths of files that are inside a path to be created, by that path. It has at most one more path than
+	// the operations can remove.
 	inside map[string][]string
 }
 
@@ -57,7 +58,6 @@ func (c change) isEmpty() bool { return c.before == c.after }
 
 // plan is the effect of operations.
 type plan struct {
-	projectID string
 	tree      Tree      // that the plan was decided on
 	at        time.Time // of the change
 	changes   []change  // of all operations, in their order
@@ -97,7 +97,7 @@ var (
 )
 
 // planFiles decides the effect of operations. Errors: *operationError; QUOTA_EXCEEDED.
-func planFiles(ops []Operation, b before, by author, quotas Quotas) (plan, error) {
+func planFiles(ops []BatchOperation, b before, by author, quotas Quotas) (plan, error) {
 	p := plan{tree: b.tree, at: by.at}
 	for i, op := range ops {
 		changes, err := op.plan(b, by)
@@ -126,7 +126,7 @@ func (p *plan) add(c change, operation int) {
 }
 
 // plan decides the effect of one operation. It does not depend on the other ones: no two name the same path.
-func (op Operation) plan(b before, by author) ([]change, error) {
+func (op BatchOperation) plan(b before, by author) ([]change, error) {
 	old := b.file(op.Path)
 	if err := op.checkOld(old); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (op Operation) plan(b before, by author) ([]change, error) {
 }
 
 // checkOld returns an error if the operation cannot be done to the file that exists, nil for none.
-func (op Operation) checkOld(old *File) error {
+func (op BatchOperation) checkOld(old *File) error {
 	switch {
 	case op.Action == Create && old != nil:
 		return errFileExists
@@ -163,7 +163,7 @@ func (op Operation) checkOld(old *File) error {
 }
 
 // file returns the file after a save.
-func (op Operation) file(old *File, by author) *File {
+func (op BatchOperation) file(old *File, by author) *File {
 	at := clock.Stamp(by.at)
 	f := &File{
 		Path: op.Path, Size: op.packed.size, SHA256: op.packed.sha256, Encoding: op.packed.encoding,
@@ -208,11 +208,12 @@ func errFileQuota(quotas Quotas) *fault.Error {
 }
 
 func errStorageQuota(quotas Quotas) *fault.Error {
-	return fault.New(fault.CodeQuotaExceeded, "The files of the project have reached their limit of "+inMiB(quotas.Bytes)+".")
+	return fault.New(fault.CodeQuotaExceeded,
+		"The files of the project have reached their limit of "+inMiB(quotas.Bytes)+".")
 }
 
-// checkQuotas returns an error if the project would grow beyond its quotas. The transaction checks the same again, because
-// other requests may write at the same time.
+// checkQuotas returns an error if the project would grow beyond its quotas. The transaction checks the same again,
+// because other requests may write at the same time.
 func (p plan) checkQuotas(quotas Quotas) error {
 	switch {
 	case p.files > 0 && p.tree.Files+p.files > quotas.Files:

@@ -19,8 +19,8 @@ type Selection struct {
 	Known httpapi.Preconditions
 }
 
-// Read returns a file with its content. The content is nil if the client has it already.
-// Errors: PROJECT_NOT_FOUND; FILE_NOT_FOUND; ACCESS_DENIED for a Version if the caller is not a member of the workspace.
+// Read returns a file with its content. The content is nil if the client has it already. Errors: PROJECT_NOT_FOUND;
+// FILE_NOT_FOUND; ACCESS_DENIED for a Version if the caller is not a member of the workspace.
 func (s *Service) Read(
 	ctx context.Context, caller httpapi.Caller, projectID string, in Selection,
 ) (f File, data []byte, err error) {
@@ -39,8 +39,8 @@ func (s *Service) Read(
 	return f, data, err
 }
 
-// retryRead repeats a read that found a file's record but not its content, because the file was replaced in between. So no
-// client sees a mix of two versions. If the content stays missing, it returns db.ErrUnavailable.
+// retryRead repeats a read that found a file's record but not its content, because the file was replaced in between.
+// So no client sees a mix of two versions. If the content stays missing, it returns db.ErrUnavailable.
 func retryRead(ctx context.Context, operation string, read func() error) error {
 	err := db.Retry(ctx, operation, read)
 	if errors.Is(err, errMissingChunks) {
@@ -140,8 +140,8 @@ func listScope(caller httpapi.Caller, projectID string, in Listing) string {
 
 func (i FileItem) position() string { return i.Path }
 
-// items reads the files of a listing that come after a path, and returns how many of them the page may have, 0 for all. The
-// items have at most one more file. Error: errMissingChunks.
+// items reads the files of a listing that come after a path, and returns how many of them the page may have, 0 for
+// all. The items have at most one more file. Error: errMissingChunks.
 func (s *Service) items(
 	ctx context.Context, projectID string, in Listing, after string,
 ) (items []FileItem, limit int, err error) {
@@ -175,8 +175,8 @@ func (s *Service) items(
 	return items, limit, nil
 }
 
-// withinBytes returns how many of the files, counted from the first, have at most limit bytes in total; but at least one, if
-// there is one.
+// withinBytes returns how many of the files, counted from the first, have at most limit bytes in total; but at least
+// one, if there is one.
 func withinBytes(files []File, limit int) int {
 	sum := 0
 	for i, f := range files {

@@ -31,8 +31,8 @@ type Deps struct {
 	Quotas   Quotas
 }
 
-// Service is the files of all projects. Its methods return a *fault.Error or one of the errors of package db. It is safe for
-// concurrent use.
+// Service is the files of all projects. Its methods return a *fault.Error or one of the errors of package db. It is
+// safe for concurrent use.
 type Service struct {
 	store   store
 	outbox  event.Outbox
@@ -50,8 +50,8 @@ func New(d Deps) *Service {
 	}
 }
 
-// newVersion returns the ULID of a version that follows another version of the same file, "" for none. Versions of one file
-// sort in the order in which they were made, even if the clocks of two servers disagree.
+// newVersion returns the ULID of a version that follows another version of the same file, "" for none. Versions of one
+// file sort in the order in which they were made, even if the clocks of two servers disagree.
 func (s *Service) newVersion(previous string) string {
 	const kind id.Kind = "ver" // only to generate the ULID: versions have no prefix
 	_, version, _ := strings.Cut(s.ids.NewAfter(kind, string(kind)+"_"+previous), "_")

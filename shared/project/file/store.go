@@ -37,11 +37,11 @@ func fileOf(projectID string, item db.Item) (File, error) {
 	return f, err
 }
 
-// readBefore reads a user's access to a project, and the records that decide operations on its files. Files that may collide
-// with a new one (at its folders, or inside it) are read after the tree. So if this misses a file that is created at the same
-// time, the tree's version is higher, and commit fails. Error: PROJECT_NOT_FOUND.
+// readBefore reads a user's access to a project, and the records that decide operations on its files. Files that may
+// collide with a new one (at its folders, or inside it) are read after the tree. So if this misses a file that is
+// created at the same time, the tree's version is higher, and commit fails. Error: PROJECT_NOT_FOUND.
 func (s store) readBefore(
-	ctx context.Context, userID, projectID string, ops []Operation,
+	ctx context.Context, userID, projectID string, ops []BatchOperation,
 ) (access workspace.ProjectAccess, b before, err error) {
 	var named []string
 	for _, op := range ops {
@@ -105,7 +105,8 @@ func filesAt(projectID string, paths []string, items map[db.Key]db.Item) (map[st
 
 // pathsInside returns the paths of at most limit files inside a folder.
 func (s store) pathsInside(ctx context.Context, projectID, folder string, limit int) ([]string, error) {
-	page, err := s.Projects.Query(ctx, db.Query{Prefix: db.FilesOf(projectID, path.Inside(folder)), Limit: limit, KeysOnly: true})
+	inside := db.FilesOf(projectID, path.Inside(folder))
+	page, err := s.Projects.Query(ctx, db.Query{Prefix: inside, Limit: limit, KeysOnly: true})
 	if err != nil {
 		return nil, err
 	}
@@ -117,8 +118,8 @@ func (s store) pathsInside(ctx context.Context, projectID, folder string, limit 
 	return paths, nil
 }
 
-// list returns the files whose paths begin with prefix and come after a path, in the order of their paths: at most limit, or
-// all if limit is 0.
+// list returns the files whose paths begin with prefix and come after a path, in the order of their paths: at most
+// limit, or all if limit is 0.
 func (s store) list(ctx context.Context, projectID, prefix, after string, limit int) ([]File, error) {
 	q := db.Query{Prefix: db.FilesOf(projectID, prefix), After: db.FilesOf(projectID, "").After(after), Limit: limit}
 	var files []File
@@ -144,7 +145,8 @@ func (s store) list(ctx context.Context, projectID, prefix, after string, limit 
 // versions returns at most limit replaced versions of the file at a path that come before a version, newest first.
 func (s store) versions(ctx context.Context, projectID, path, before string, limit int) ([]File, error) {
 	prefix := db.VersionsOf(projectID, pathHash(path))
-	page, err := s.Projects.Query(ctx, db.Query{Prefix: prefix, After: prefix.After(before), Limit: limit, Descending: true})
+	q := db.Query{Prefix: prefix, After: prefix.After(before), Limit: limit, Descending: true}
+	page, err := s.Projects.Query(ctx, q)
 	if err != nil {
 		return nil, err
 	}

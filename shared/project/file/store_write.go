@@ -34,9 +34,9 @@ func (s store) commit(ctx context.Context, projectID string, p plan, events []db
 	}
 }
 
-// treeWrite returns the write that updates the tree's counters. It fails if the project does not exist or a quota would be
-// exceeded. For a plan that creates files, it also fails if another request has created files: each creation increments the
-// tree's version.
+// treeWrite returns the write that updates the tree's counters. It fails if the project does not exist or a quota
+// would be exceeded. For a plan that creates files, it also fails if another request has created files: each creation
+// increments the tree's version.
 func (s store) treeWrite(projectID string, p plan) db.Write {
 	if p.files == 0 && p.bytes == 0 && !p.creates {
 		return s.ProjectExists(projectID).WithOld()
@@ -57,7 +57,8 @@ func (s store) treeWrite(projectID string, p plan) db.Write {
 	return s.Projects.Update(db.TreeKey(projectID), update).If(cond).WithOld()
 }
 
-// changeWrites returns the writes of one change: the file's record, the replaced version, and the chunks of the new content.
+// changeWrites returns the writes of one change: the file's record, the replaced version, and the chunks of the new
+// content.
 func (s store) changeWrites(projectID string, p plan, c change) ([]db.Write, error) {
 	key := db.FileKey(projectID, c.path)
 	unchanged := func() expression.ConditionBuilder {
@@ -92,8 +93,8 @@ func (s store) changeWrites(projectID string, p plan, c change) ([]db.Write, err
 	return append(writes, chunks...), err
 }
 
-// chunkWrites returns the writes of a new content. All chunks are part of the transaction, so a save that fails leaves none
-// behind.
+// chunkWrites returns the writes of a new content. All chunks are part of the transaction, so a save that fails leaves
+// none behind.
 func (s store) chunkWrites(projectID string, c change) ([]db.Write, error) {
 	if c.content == nil {
 		return nil, nil

@@ -9,8 +9,8 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// View is a project that was opened for a user, for slices that work on its files. Its methods read the current state of the
-// files. They do not check access again.
+// View is a project that was opened for a user, for slices that work on its files. Its methods read the current state
+// of the files. They do not check access again.
 type View struct {
 	ID          string `dynamodbav:"id"`
 	Name        string `dynamodbav:"name"`
@@ -23,7 +23,9 @@ type View struct {
 }
 
 // Open reads a project for an action of the caller, in two calls to storage. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
-func (s *Service) Open(ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action) (*View, error) {
+func (s *Service) Open(
+	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action,
+) (*View, error) {
 	access, err := s.store.Project(ctx, caller.UserID, projectID)
 	if err != nil {
 		return nil, err
@@ -60,8 +62,8 @@ func (v *View) HasInside(ctx context.Context, folder string) (bool, error) {
 	return len(paths) > 0, err
 }
 
-// Read returns the contents of files, by path. It makes one call to storage for a hundred chunks. A file that was replaced
-// or deleted after its record was read may be absent.
+// Read returns the contents of files, by path. It makes one call to storage for a hundred chunks. A file that was
+// replaced or deleted after its record was read may be absent.
 func (v *View) Read(ctx context.Context, files ...File) (map[string][]byte, error) {
 	if len(files) == 0 {
 		return nil, nil

@@ -31,8 +31,8 @@ var contentTypes = map[string]string{
 	"pdf": "application/pdf", "zip": "application/zip", "gz": "application/gzip", "tar": "application/x-tar", "wasm": "application/wasm",
 }
 
-// ContentType returns the media type of a path's extension, ignoring case. For an unknown extension it returns plain text or
-// binary data, depending on isText.
+// ContentType returns the media type of a path's extension, ignoring case. For an unknown extension it returns plain
+// text or binary data, depending on isText.
 func ContentType(path string, isText bool) string {
 	name := path[strings.LastIndex(path, separator)+1:]
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {

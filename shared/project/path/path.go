@@ -1,5 +1,5 @@
-// Package path has the rules for file paths in a project: which texts are valid paths, which folders a path has, and which
-// content type belongs to its extension. It knows nothing of files but their paths.
+// Package path has the rules for file paths in a project: which texts are valid paths, which folders a path has, and
+// which content type belongs to its extension. It knows nothing of files but their paths.
 package path
 
 import (
@@ -48,8 +48,8 @@ func checkSegments(rest string) string {
 	return ""
 }
 
-// Ancestors returns the folders of a path, the topmost first: /a and /a/b for /a/b/c. While a file exists at the path, none
-// of them can be a file.
+// Ancestors returns the folders of a path, the topmost first: /a and /a/b for /a/b/c. While a file exists at the path,
+// none of them can be a file.
 func Ancestors(path string) []string {
 	var folders []string
 	for i := 1; i < len(path); i++ {
