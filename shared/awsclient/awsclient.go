@@ -1,5 +1,5 @@
-// Package awsclient contains what the clients of all AWS services share: credentials, time limits, the classification of
-// errors that a retry may cure, and the waits between attempts. It knows no service. The package that makes a call
+// Package awsclient contains what the clients of all AWS services share: credentials, time limits, the classification
+// of errors that a retry may cure, and the waits between attempts. It knows no service. The package that makes a call
 // decides what the call means.
 package awsclient
 
@@ -23,8 +23,8 @@ import (
 // MaxAttempts is the number of attempts of a call, the first one included.
 const MaxAttempts = 4
 
-// Limits of one attempt. A function runs for at most 20 s, and clients wait less than that: a quick 503 is better than a
-// slow one.
+// Limits of one attempt. A function runs for at most 20 s, and clients wait less than that: a quick 503 is better
+// than a slow one.
 const (
 	attemptTimeout  = 4 * time.Second
 	dialTimeout     = time.Second
@@ -40,8 +40,8 @@ func Credentials(cfg config.AWS) aws.CredentialsProvider {
 	return credentials.NewStaticCredentialsProvider(cfg.AccessKeyID, cfg.SecretAccessKey, cfg.SessionToken)
 }
 
-// Endpoint returns the endpoint of a service: its own if it has one, otherwise the one for all services, otherwise nil,
-// which means the SDK's default.
+// Endpoint returns the endpoint of a service: its own if it has one, otherwise the one for all services, otherwise
+// nil, which means the SDK's default.
 func Endpoint(own, all string) *string {
 	switch {
 	case own != "":
@@ -59,8 +59,8 @@ func HTTP() *http.Client {
 	return newClient(transport, attemptTimeout)
 }
 
-// SlowHTTP returns a new HTTP client for a service whose responses take minutes. The time to connect is limited as usual.
-// Only the call's context limits the response.
+// SlowHTTP returns a new HTTP client for a service whose responses take minutes. The time to connect is limited as
+// usual. Only the call's context limits the response.
 func SlowHTTP() *http.Client { return newClient(newTransport(), 0) }
 
 func newClient(transport *http.Transport, timeout time.Duration) *http.Client {
@@ -72,10 +72,10 @@ func newClient(transport *http.Transport, timeout time.Duration) *http.Client {
 }
 
 // plainBodies hides every method of a request's body except Read and Close. Without it, connections break: smithy-go
-// closes the body when the response's header has arrived, while net/http may still be looking for the end of the body. A
-// closed body that is read reports its end. A closed body that writes itself (io.WriterTo) fails, so net/http believes
-// that the request could not be sent, and closes the connection while the response is being read. The service must be
-// near for this to happen: on loopback, 3 of 1,000 streams broke.
+// closes the body when the response's header has arrived, while net/http may still be looking for the end of the
+// body. A closed body that is read reports its end. A closed body that writes itself (io.WriterTo) fails, so net/http
+// believes that the request could not be sent, and closes the connection while the response is being read. The
+// service must be near for this to happen: on loopback, 3 of 1,000 streams broke.
 type plainBodies struct{ *http.Transport }
 
 type plainBody struct{ io.ReadCloser }
@@ -102,23 +102,25 @@ func newTransport() *http.Transport {
 	}
 }
 
-// Retryer retries a call until it has had MaxAttempts attempts. It also retries after an incomplete response, when the
-// call may have had its effect: every call must be safe to repeat.
+// Retryer retries a call until it has had MaxAttempts attempts. It also retries after an incomplete response, when
+// the call may have had its effect: every call must be safe to repeat.
 func Retryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = MaxAttempts
 		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(isUnreadable))
 		// The SDK's own waits start at one second, which is long for a service that responds within milliseconds.
-		o.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) { return Jitter(attempt), nil })
+		o.Backoff = retry.BackoffDelayerFunc(func(failures int, _ error) (time.Duration, error) {
+			return Jitter(failures), nil
+		})
 	})
 }
 
 // maxDoublings limits the waits of Jitter: they grow up to 80 to 320 ms.
 const maxDoublings = 3
 
-// Jitter returns a random wait before another attempt. failures counts from 0: the wait is 10 to 40 ms after the first
-// failed attempt, and doubles with each further one up to 80 to 320 ms. Without randomness, clients that failed together
-// would fail together again.
+// Jitter returns a random wait before another attempt. failures counts from 0: the wait is 10 to 40 ms after the
+// first failed attempt, and doubles with each further one up to 80 to 320 ms. Without randomness, clients that failed
+// together would fail together again.
 func Jitter(failures int) time.Duration {
 	least := 10 * time.Millisecond << min(failures, maxDoublings)
 	return least + rand.N(3*least) //nolint:gosec // only spreads clients out
@@ -136,8 +138,8 @@ func Sleep(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// Unavailable reports whether a call failed for a reason that may not last: an error of the service, throttling, a broken
-// connection, an incomplete response, or the end of the context. The call may have had its effect.
+// Unavailable reports whether a call failed for a reason that may not last: an error of the service, throttling, a
+// broken connection, an incomplete response, or the end of the context. The call may have had its effect.
 func Unavailable(err error) bool {
 	var apiError smithy.APIError
 	if errors.As(err, &apiError) && apiError.ErrorFault() == smithy.FaultServer {
@@ -147,8 +149,8 @@ func Unavailable(err error) bool {
 		retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err).Bool() || isUnreadable(err).Bool()
 }
 
-// isUnreadable reports whether the response was incomplete, or did not come from the service. By default the SDK does not
-// retry such a call.
+// isUnreadable reports whether the response was incomplete, or did not come from the service. By default the SDK does
+// not retry such a call.
 func isUnreadable(err error) aws.Ternary {
 	var unreadable *smithy.DeserializationError
 	if errors.As(err, &unreadable) {
