@@ -15,6 +15,7 @@ LOCAL       := $(BUILD)/local
 PORT        ?= 3000
 URL         ?= http://localhost:$(PORT)
 FUNCTIONS   := $(notdir $(wildcard functions/*))
+DOCUMENT    := shared/docs/openapi.json
 
 # One set of flags for `make build`, `make run` and `sam build`. No spaces inside a flag: GOFLAGS splits there.
 RELEASE     := -trimpath -tags=lambda.norpc -ldflags=-s
@@ -91,8 +92,8 @@ vulnerable: ## look for known vulnerabilities in what the code calls
 	@.ci/vulnerable
 
 .PHONY: openapi
-openapi: ## write the OpenAPI document anew from the code
-	@go run ./infra/openapi > infra/openapi.json.new && mv infra/openapi.json.new infra/openapi.json
+openapi: ## regenerate the OpenAPI document from the code
+	@go run ./infra/openapi > $(DOCUMENT).new && mv $(DOCUMENT).new $(DOCUMENT)
 
 .PHONY: fuzz
 fuzz: ## try made-up inputs on every parser (FUZZTIME=60s each)

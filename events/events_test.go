@@ -22,7 +22,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/gateway"
 	"devplatform/infra/local/runtime"
@@ -150,7 +149,7 @@ func TestEveryRouteHasASample(t *testing.T) {
 	var document struct {
 		Paths map[string]map[string]json.RawMessage `json:"paths"`
 	}
-	if err := json.Unmarshal(infra.OpenAPI, &document); err != nil {
+	if err := json.Unmarshal(docs.OpenAPI, &document); err != nil {
 		t.Fatal(err)
 	}
 	missing := map[string]bool{}
@@ -364,21 +363,21 @@ func newSystem(t *testing.T) *system {
 		DB: s.client, Conversations: s.tables["conversations"], Projects: projects, Cursors: cursors, IDs: ids,
 		Clock: time.Now, Logger: logger, Model: scaffold.New(), Limits: assistant.DefaultLimits(),
 	})
-	documentation, err := docs.New(infra.OpenAPI)
+	documentation, err := docs.New(docs.OpenAPI)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.functions = map[string]*apigateway.Handler{
 		"AiFunction": apigateway.New(httpapi.NewRouter( // which is streamed where it is deployed; what is answered is the same
-			httpapi.Config{Name: "ai", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, ai.Register)),
+			httpapi.Config{Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, ai.Register)),
 		"AuthFunction": apigateway.New(account.Router(config.Edge{}, accounts)),
 		"DocsFunction": apigateway.New(httpapi.NewRouter( // streamed where it is deployed, as AiFunction
-			httpapi.Config{Name: "docs", Version: "1", Logger: logger, Clock: time.Now}, documentation.Register)),
+			httpapi.Config{Logger: logger, Clock: time.Now}, documentation.Register)),
 		"ProjectsFunction": apigateway.New(httpapi.NewRouter(
-			httpapi.Config{Name: "projects", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now},
+			httpapi.Config{Logger: logger, Auth: accounts.Sessions(), Clock: time.Now},
 			workspaces.Register, projects.Register)),
 		"WebhooksFunction": apigateway.New(httpapi.NewRouter(
-			httpapi.Config{Name: "webhooks", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, webhooks.Register)),
+			httpapi.Config{Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, webhooks.Register)),
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -105,3 +106,9 @@ func unpack(packed []byte) ([]byte, error) {
 	}
 	return plain, nil
 }
+
+// OpenAPI is the OpenAPI 3.1 document of the whole API, as `make openapi` wrote it. A test compares it with the code. To
+// derive it at every start would link all slices into the function.
+//
+//go:embed openapi.json
+var OpenAPI []byte

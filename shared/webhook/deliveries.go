@@ -24,7 +24,7 @@ const defaultLimit = 50
 // deliveries is a page of a webhook's log, newest first, with the cursor of the next page, "" if it is the last. A status, unless
 // it is "", names those that are wanted; such a page may be short of them, even empty, though the log goes on.
 func (s *Service) deliveries(ctx context.Context, webhookID string, status Status, page httpapi.PageInput) (items []DeliveryItem, next string, err error) {
-	scope := httpapi.ListScope(ctx, "deliveries", webhookID, string(status))
+	scope := httpapi.ListScope(httpapi.CallerFrom(ctx), "deliveries", webhookID, string(status))
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err

@@ -1,12 +1,7 @@
 package webhook
 
 import (
-	"errors"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/event"
@@ -28,9 +23,9 @@ const (
 )
 
 // Register adds the endpoints of API.md §7.
-func (s *Service) Register(h huma.API) {
-	s.registerWebhooks(h)
-	s.registerDeliveries(h)
+func (s *Service) Register(r *httpapi.Routes) {
+	s.registerWebhooks(r)
+	s.registerDeliveries(r)
 }
 
 // InWebhook are the inputs that begin with a webhook's id. (Exported for huma's sake, as every embedded struct.)
@@ -44,57 +39,24 @@ type InDelivery struct {
 	DeliveryID string `path:"deliveryId" doc:"The delivery's id" example:"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
-// pattern is what a webhook can subscribe to.
+// pattern is what a webhook can subscribe to: an event type, a group of types, or everything.
 type pattern string
 
-// Schema implements huma.SchemaProvider: one of the types, groups, or everything.
-func (pattern) Schema(huma.Registry) *huma.Schema { return enumOf(event.Subscribable()) }
+// Values implements httpapi.Enum.
+func (pattern) Values() []string { return event.Subscribable() }
 
-// testType is what a webhook can be tested with.
+// testType is a type of event that a webhook can be tested with.
 type testType string
 
-// Schema implements huma.SchemaProvider: webhook.test, or one of the types.
-func (testType) Schema(huma.Registry) *huma.Schema {
+// Values implements httpapi.Enum: webhook.test and the event types.
+func (testType) Values() []string {
 	types := []string{string(event.WebhookTest)}
 	for _, p := range event.Subscribable() {
 		if !strings.HasSuffix(p, event.Everything) {
 			types = append(types, p)
 		}
 	}
-	return enumOf(types)
-}
-
-func enumOf(values []string) *huma.Schema {
-	schema := &huma.Schema{Type: huma.TypeString}
-	for _, value := range values {
-		schema.Enum = append(schema.Enum, value)
-	}
-	return schema
-}
-
-// secretText is a secret in a request: absent, null (one is to be made), or text.
-type secretText struct {
-	given bool
-	text  *string // nil: null
-}
-
-// UnmarshalJSON implements json.Unmarshaler. It is not called for a field that is absent.
-func (s *secretText) UnmarshalJSON(data []byte) error {
-	s.given, s.text = true, nil
-	switch jsontext.Value(data).Kind() {
-	case 'n':
-		return nil
-	case '"':
-		return json.Unmarshal(data, &s.text) //nolint:wrapcheck // the edge words it
-	default:
-		return errors.New("webhook: neither text nor null")
-	}
-}
-
-// Schema implements huma.SchemaProvider.
-func (*secretText) Schema(huma.Registry) *huma.Schema {
-	shortest, longest := 1, 256
-	return &huma.Schema{Type: huma.TypeString, Nullable: true, MinLength: &shortest, MaxLength: &longest}
+	return types
 }
 
 // WebhookItem is a webhook as its admins see it. (Exported for huma's sake.)
@@ -116,12 +78,6 @@ type WebhookItem struct {
 type lastDelivery struct {
 	At     clock.Timestamp `json:"at" doc:"When it was made" example:"2026-01-31T08:15:30.123Z"`
 	Status Status          `json:"status" enum:"succeeded,failed" doc:"What came of it" example:"succeeded"`
-}
-
-// TransformSchema implements huma.SchemaTransformer: it may be null.
-func (*lastDelivery) TransformSchema(_ huma.Registry, schema *huma.Schema) *huma.Schema {
-	schema.Nullable = true
-	return schema
 }
 
 // WebhookWithSecret is a webhook in the one answer that tells a secret.

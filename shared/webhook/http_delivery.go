@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/clock"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
@@ -59,11 +57,6 @@ type sentPayload event.Text
 // MarshalJSON implements json.Marshaler: it is JSON already.
 func (p sentPayload) MarshalJSON() ([]byte, error) { return []byte(p), nil }
 
-// Schema implements huma.SchemaProvider.
-func (sentPayload) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
-}
-
 type deliveryListInput struct {
 	InWebhook
 	httpapi.PageInput
@@ -108,12 +101,11 @@ type recoverInput struct {
 	}
 }
 
-// Resolve implements huma.Resolver: the rule that a schema can't word.
-func (in *recoverInput) Resolve(huma.Context) []error {
+// Validate checks the order of the times.
+func (in *recoverInput) Validate(v *httpapi.Validation) {
 	if in.Body.Until != nil && in.Body.Until.Before(in.Body.Since) {
-		return []error{fault.Field("until", "must not be before since")}
+		v.Field("until", "must not be before since")
 	}
-	return nil
 }
 
 type recoverOutput struct {
@@ -130,50 +122,46 @@ var (
 )
 
 // registerDeliveries adds the calls on deliveries.
-func (s *Service) registerDeliveries(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
-		ID: "listDeliveries", Method: http.MethodGet, Path: deliveriesPath, Tag: tag, Session: true,
+func (s *Service) registerDeliveries(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listDeliveries", Method: http.MethodGet, Path: deliveriesPath, Tag: tag,
 		Summary:     "A webhook's deliveries of the last 30 days",
 		Description: "Newest event first, 50 unless limit says otherwise. With status a request looks at some hundreds of deliveries: a page may have fewer than limit, or none, and nextCursor all the same.",
 		Errors:      []*fault.Error{errNoWebhook, errDenied},
-		Examples:    listDeliveriesExamples,
 	}, s.handleDeliveries)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "readDelivery", Method: http.MethodGet, Path: deliveryPath, Tag: tag, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "readDelivery", Method: http.MethodGet, Path: deliveryPath, Tag: tag,
 		Summary: "A delivery with its payload", Description: "The payload is what every attempt sends, byte for byte.",
-		Errors:   deliveryErrors,
-		Examples: readDeliveryExamples,
+		Errors: deliveryErrors,
 	}, s.handleDelivery)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "redeliver", Method: http.MethodPost, Path: deliveryPath + "/redeliver", Tag: tag, Session: true, Status: http.StatusAccepted,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "redeliver", Method: http.MethodPost, Path: deliveryPath + "/redeliver", Tag: tag, Status: http.StatusAccepted,
 		Summary:     "Send a delivery again",
 		Description: "Whatever its status, and whether or not the webhook is active; if that fails and the webhook is active, it is tried again as a new delivery is. At most 10 a minute a webhook.",
 		Errors:      append([]*fault.Error{fault.ErrConflict, errOften}, deliveryErrors...),
-		Examples:    redeliverExamples,
 	}, s.handleRedeliver)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "recoverDeliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag, Session: true, Status: http.StatusAccepted,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "recoverDeliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag, Status: http.StatusAccepted,
 		Summary:     "Send again what failed in a span of time",
 		Description: "Every delivery whose event happened from since to until, and that has failed or waits after a failed attempt. Tests are left out. The webhook must be active, else 409. At most 10 a minute a webhook.",
 		Errors:      []*fault.Error{fault.Invalid(fault.Field("until", "must not be before since")), errNoWebhook, errDenied, errInactive, errOften},
 	}, s.handleRecover)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "testWebhook", Method: http.MethodPost, Path: webhookPath + "/test", Tag: tag, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "testWebhook", Method: http.MethodPost, Path: webhookPath + "/test", Tag: tag,
 		Summary:     "Send an example now",
 		Description: "Answers with the attempt, whatever came of it; it is not repeated. Works on webhooks that are not active, too. At most 10 a minute a webhook.",
 		Errors:      []*fault.Error{errNoWebhook, errDenied, errOften},
-		Examples:    testExamples,
 	}, s.handleTest)
 }
 
-func (s *Service) handleDeliveries(ctx context.Context, in *deliveryListInput) (*deliveryListOutput, error) {
+func (s *Service) handleDeliveries(ctx context.Context, _ httpapi.Caller, in *deliveryListInput) (*deliveryListOutput, error) {
 	var err error
 	out := &deliveryListOutput{}
 	out.Body.Deliveries, out.Body.NextCursor, err = s.deliveries(ctx, in.WebhookID, in.Status, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleDelivery(ctx context.Context, in *InDelivery) (*deliveryReadOutput, error) {
+func (s *Service) handleDelivery(ctx context.Context, _ httpapi.Caller, in *InDelivery) (*deliveryReadOutput, error) {
 	d, err := s.delivery(ctx, in.WebhookID, in.DeliveryID)
 	if err != nil {
 		return nil, err
@@ -183,7 +171,7 @@ func (s *Service) handleDelivery(ctx context.Context, in *InDelivery) (*delivery
 	return out, nil
 }
 
-func (s *Service) handleRedeliver(ctx context.Context, in *InDelivery) (*deliveryOutput, error) {
+func (s *Service) handleRedeliver(ctx context.Context, _ httpapi.Caller, in *InDelivery) (*deliveryOutput, error) {
 	d, err := s.redeliver(ctx, in.WebhookID, in.DeliveryID)
 	if err != nil {
 		return nil, err
@@ -191,7 +179,7 @@ func (s *Service) handleRedeliver(ctx context.Context, in *InDelivery) (*deliver
 	return &deliveryOutput{d.item(s.now())}, nil
 }
 
-func (s *Service) handleRecover(ctx context.Context, in *recoverInput) (*recoverOutput, error) {
+func (s *Service) handleRecover(ctx context.Context, _ httpapi.Caller, in *recoverInput) (*recoverOutput, error) {
 	until := s.now()
 	if in.Body.Until != nil {
 		until = *in.Body.Until
@@ -205,7 +193,7 @@ func (s *Service) handleRecover(ctx context.Context, in *recoverInput) (*recover
 	return out, nil
 }
 
-func (s *Service) handleTest(ctx context.Context, in *testInput) (*testOutput, error) {
+func (s *Service) handleTest(ctx context.Context, _ httpapi.Caller, in *testInput) (*testOutput, error) {
 	kind := event.WebhookTest
 	if in.Body != nil && in.Body.Type != "" {
 		kind = event.Type(in.Body.Type)

@@ -17,7 +17,7 @@ const maxQueries = 16
 // list is a page of the webhooks that the caller administers, in the order in which they were made, with the cursor of the next
 // page, "" if it is the last. One query a workspace, beside each other; workspaceID, unless it is "", names one.
 func (s *Service) list(ctx context.Context, workspaceID string, page httpapi.PageInput) ([]WebhookItem, string, error) {
-	scope := httpapi.ListScope(ctx, "webhooks", workspaceID)
+	scope := httpapi.ListScope(httpapi.CallerFrom(ctx), "webhooks", workspaceID)
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err

@@ -124,15 +124,15 @@ func secretOr(sent *string) (secret, made string, err error) {
 }
 
 // update changes what a webhook's owners can change; secret as applySecret says. What is as asked for already is not written again.
-func (s *Service) update(ctx context.Context, webhookID string, in settings, secret secretText) (w Webhook, made string, err error) {
+func (s *Service) update(ctx context.Context, webhookID string, in settings, secret httpapi.Nullable[string]) (w Webhook, made string, err error) {
 	if in.URL != nil {
 		if err := checkURL(*in.URL, s.allowPrivate); err != nil {
 			return w, "", err
 		}
 	}
 	text := ""
-	if secret.given {
-		if text, made, err = secretOr(secret.text); err != nil {
+	if secret.Present {
+		if text, made, err = secretOr(secret.Value); err != nil {
 			return w, "", err
 		}
 	}
@@ -142,7 +142,7 @@ func (s *Service) update(ctx context.Context, webhookID string, in settings, sec
 		}
 		now := s.now()
 		next, changed := in.applied(w)
-		if secret.given {
+		if secret.Present {
 			rotated := false
 			if next, rotated, err = s.sealer.rotate(ctx, next, text, now); err != nil {
 				return w, "", err
