@@ -24,6 +24,7 @@ RACE        := $(if $(shell command -v $${CC:-cc} 2>/dev/null),-race,)
 # A module of their own pins the tools with all they depend on.
 TOOLS       := infra/tools/go.mod
 LINT        := go tool -modfile=$(TOOLS) golangci-lint
+DEADCODE    := go tool -modfile=$(TOOLS) deadcode
 
 # CGO is off where binaries are made, so that they are the same on every machine.
 release      = CGO_ENABLED=0 go build $(RELEASE)
@@ -58,7 +59,7 @@ build: ## build every function for Lambda into .build/ARCH (ARCH=arm64)
 	@ls -l $(BUILD)/$(ARCH)/*/bootstrap
 
 .PHONY: test
-test: format vet lint validate licensed ## every test and check: format, vet, lint, template, licences
+test: format vet lint reachable validate licensed ## every test and check: format, vet, lint, dead code, template, licences
 	@$(if $(RACE),,echo "no C compiler found: the tests run without the race detector";) go test $(RACE) -timeout 15m ./...
 
 .PHONY: format
@@ -73,6 +74,11 @@ vet:
 .PHONY: lint
 lint: ## the linter, at the version pinned in infra/tools
 	@$(LINT) run ./...
+
+.PHONY: reachable
+reachable: # fails on code that no function of the product can reach
+	@dead=$$($(DEADCODE) ./functions/...) || exit 1; \
+	if [ -n "$$dead" ]; then echo "linked into a function, and never called:"; echo "$$dead"; exit 1; fi
 
 .PHONY: validate
 validate: ## check template.yaml, also with cfn-lint and the SAM transform if installed
