@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"devplatform/shared/db"
@@ -23,27 +25,27 @@ func TestDeleteAll(t *testing.T) {
 	}
 	stays := db.UsernameKey("stays")
 	mustDo(t, c, table.Put(stays, item("x")))
-	for range 2 { // the second time there is nothing left
+	for range 2 { // the second time there is nothing to delete
 		ctx := db.CountCalls(t.Context())
 		if err := table.DeleteAll(ctx, keys...); err != nil || db.Calls(ctx) != 3 {
 			t.Fatalf("%v in %d calls", err, db.Calls(ctx))
 		}
 		if found, err := table.BatchGet(t.Context(), append(keys, stays)...); err != nil || len(found) != 1 {
-			t.Errorf("%d left, %v", len(found), err)
+			t.Errorf("%d remain, %v", len(found), err)
 		}
 	}
 	if err := table.DeleteAll(t.Context()); err != nil {
-		t.Errorf("nothing: %v", err)
+		t.Errorf("no keys: %v", err)
 	}
 	if err := table.DeleteAll(t.Context(), stays, db.Key{}); !errors.Is(err, db.ErrInvalidKey) {
-		t.Errorf("a key that can't be right: %v", err)
+		t.Errorf("an invalid key: %v", err)
 	}
 	if _, err := table.Get(t.Context(), stays); err != nil {
-		t.Errorf("a refused call deleted: %v", err)
+		t.Errorf("a rejected call deleted an item: %v", err)
 	}
 }
 
-// busy is a DynamoDB that deletes the first of a batch, if it deletes any, and leaves the rest unprocessed.
+// busy is a DynamoDB that deletes only the first item of a batch, or none if it is stuck.
 type busy struct {
 	stuck bool
 	mu    sync.Mutex
@@ -56,27 +58,27 @@ func (b *busy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 		panic(err)
 	}
-	left := in.RequestItems["t"]
+	unprocessed := in.RequestItems["t"]
 	b.mu.Lock()
 	b.calls++
-	b.sizes = append(b.sizes, len(left))
+	b.sizes = append(b.sizes, len(unprocessed))
 	b.mu.Unlock()
 	if !b.stuck {
-		left = left[1:]
+		unprocessed = unprocessed[1:]
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-	unprocessed := map[string][]json.RawMessage{}
-	if len(left) > 0 {
-		unprocessed["t"] = left
+	items := map[string][]json.RawMessage{}
+	if len(unprocessed) > 0 {
+		items["t"] = unprocessed
 	}
-	data, err := json.Marshal(map[string]any{"UnprocessedItems": unprocessed})
+	data, err := json.Marshal(map[string]any{"UnprocessedItems": items})
 	if err != nil {
 		panic(err)
 	}
 	_, _ = w.Write(data)
 }
 
-func TestUnprocessedDeletionsAreSentAgain(t *testing.T) {
+func TestDeleteAllRetriesUnprocessedItems(t *testing.T) {
 	t.Parallel()
 	keys := []db.Key{db.EmailKey("a@b.c"), db.EmailKey("b@b.c"), db.EmailKey("c@b.c")}
 	slow, stuck := &busy{}, &busy{stuck: true}
@@ -93,5 +95,33 @@ func TestUnprocessedDeletionsAreSentAgain(t *testing.T) {
 	}
 	if stuck.calls < 2 || stuck.calls > 10 {
 		t.Errorf("sent %d times", stuck.calls)
+	}
+}
+
+func TestBatchGetRetriesUnprocessedKeys(t *testing.T) {
+	t.Parallel()
+	key := `{"pk":{"S":"EMAIL#a@b.c"},"sk":{"S":"EMAIL"}}`
+	stuck := &scripted{status: 200, body: `{"Responses":{},"UnprocessedKeys":{"t":{"Keys":[` + key + `]}}}`}
+	server := httptest.NewServer(stuck)
+	t.Cleanup(server.Close)
+	if _, err := clientOf(server.URL).Table("t").BatchGet(t.Context(), db.EmailKey("a@b.c")); class(err) != "unavailable" {
+		t.Errorf("%v", err)
+	}
+	if n := len(stuck.asked); n < 2 || n > 10 {
+		t.Errorf("asked %d times", n)
+	}
+	var calls atomic.Int32
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		if calls.Add(1) == 1 {
+			_, _ = io.WriteString(w, stuck.body)
+			return
+		}
+		_, _ = io.WriteString(w, `{"Responses":{"t":[`+key+`]}}`)
+	}))
+	t.Cleanup(slow.Close)
+	found, err := clientOf(slow.URL).Table("t").BatchGet(t.Context(), db.EmailKey("a@b.c"))
+	if err != nil || len(found) != 1 {
+		t.Errorf("%v, %v", found, err)
 	}
 }

@@ -16,7 +16,7 @@ var attributes = cmpopts.IgnoreUnexported(
 	types.AttributeValueMemberNULL{}, types.AttributeValueMemberSS{}, types.AttributeValueMemberNS{}, types.AttributeValueMemberBS{},
 	types.AttributeValueMemberL{}, types.AttributeValueMemberM{})
 
-func TestItemsOfEveryTypeAreReadFromJSON(t *testing.T) {
+func TestItemFromJSON(t *testing.T) {
 	t.Parallel()
 	got, err := db.ItemFromJSON([]byte(`{
 		"s":{"S":""},"n":{"N":"-1.5"},"b":{"B":"AP8="},"yes":{"BOOL":true},"no":{"BOOL":false},"null":{"NULL":true},
@@ -40,12 +40,12 @@ func TestItemsOfEveryTypeAreReadFromJSON(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoItemIsNotQuoted(t *testing.T) {
+func TestItemFromJSONRejectsWithoutValues(t *testing.T) {
 	t.Parallel()
 	for _, data := range []string{
 		``, `null`, `[]`, `"hunter2"`, `{"a":"hunter2"}`, `{"a":{}}`, `{"a":null}`, `{"a":{"S":"hunter2","N":"1"}}`, `{"a":{"X":"hunter2"}}`,
 		`{"a":{"S":1}}`, `{"a":{"N":1}}`, `{"a":{"B":"hunter2!"}}`, `{"a":{"L":[{}]}}`, `{"a":{"M":{"b":{}}}}`, `{"a":{"s":"hunter2"}}`,
-		`{"a":{"S":"x"},"a":{"S":"hunter2"}}`, `{"a":{"S":"x"}} hunter2`,
+		`{"a":{"S":"x"},"a":{"S":"hunter2"}}`, `{"a":{"S":"x"}} hunter2`, `{"a":{"S":null}}`, `{"a":{"L":[null]}}`, `{"a":{"M":null}}`,
 	} {
 		item, err := db.ItemFromJSON([]byte(data))
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
@@ -61,11 +61,26 @@ func FuzzItemFromJSON(f *testing.F) {
 		item, err := db.ItemFromJSON(data)
 		for name, value := range item {
 			if value == nil {
-				t.Errorf("%q is nothing", name)
+				t.Errorf("%q has no value", name)
 			}
 		}
 		if (item == nil) != (err != nil) {
 			t.Errorf("%v, %v", item, err)
 		}
 	})
+}
+
+// An item that cannot be decoded makes DecodeAll fail, with an error that names the type.
+func TestDecodeAll(t *testing.T) {
+	t.Parallel()
+	type counter struct{ N int }
+	one := db.Item{"N": &types.AttributeValueMemberN{Value: "1"}}
+	got, err := db.DecodeAll[counter]([]db.Item{one, nil, {}})
+	if diff := cmp.Diff([]counter{{1}, {}, {}}, got); diff != "" || err != nil {
+		t.Errorf("%v, %s", err, diff)
+	}
+	none := db.Item{"N": &types.AttributeValueMemberS{Value: "one"}}
+	if got, err := db.DecodeAll[counter]([]db.Item{one, none}); err == nil || got != nil || !strings.Contains(err.Error(), "db_test.counter") {
+		t.Errorf("%v, %v", got, err)
+	}
 }

@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/clock"
 )
 
-func TestTimestampIsWrittenInMillisecondsUTC(t *testing.T) {
+func TestTimestampFormat(t *testing.T) {
 	t.Parallel()
 	cest := time.FixedZone("CEST", 2*60*60)
 	for _, tc := range []struct {
@@ -18,9 +18,9 @@ func TestTimestampIsWrittenInMillisecondsUTC(t *testing.T) {
 		in   time.Time
 		want string
 	}{
-		{"cut, not rounded", time.Date(2026, 1, 31, 8, 15, 30, 123_999_999, time.UTC), "2026-01-31T08:15:30.123Z"},
-		{"another zone", time.Date(2026, 1, 31, 10, 15, 30, 0, cest), "2026-01-31T08:15:30.000Z"},
-		{"trailing zeros stay", time.Date(2026, 1, 31, 8, 15, 30, 100_000_000, time.UTC), "2026-01-31T08:15:30.100Z"},
+		{"truncated, not rounded", time.Date(2026, 1, 31, 8, 15, 30, 123_999_999, time.UTC), "2026-01-31T08:15:30.123Z"},
+		{"other zone", time.Date(2026, 1, 31, 10, 15, 30, 0, cest), "2026-01-31T08:15:30.000Z"},
+		{"trailing zeros", time.Date(2026, 1, 31, 8, 15, 30, 100_000_000, time.UTC), "2026-01-31T08:15:30.100Z"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -37,7 +37,7 @@ func TestTimestampIsWrittenInMillisecondsUTC(t *testing.T) {
 	}
 }
 
-func TestTimestampComesBack(t *testing.T) {
+func TestTimestampRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		at := clock.Stamp(time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "ms")))
@@ -48,14 +48,14 @@ func TestTimestampComesBack(t *testing.T) {
 	})
 }
 
-func TestOtherFormsAreNoTimestamps(t *testing.T) {
+func TestParseTimestampRejectsOtherForms(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
 		"", "2026-01-31", "2026-01-31T08:15:30Z", "2026-01-31T08:15:30.1Z", "2026-01-31T08:15:30.123456Z",
 		"2026-01-31T08:15:30.123+01:00", " 2026-01-31T08:15:30.123Z", "2026-02-30T08:15:30.123Z",
 	} {
 		if got, err := clock.ParseTimestamp(s); err == nil {
-			t.Errorf("%q was read as %s", s, got)
+			t.Errorf("%q was parsed as %s", s, got)
 		}
 	}
 }
