@@ -22,7 +22,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/gateway"
 	"devplatform/infra/local/runtime"
@@ -39,6 +38,7 @@ import (
 	"devplatform/shared/id"
 	"devplatform/shared/lambdafn/apigateway"
 	"devplatform/shared/project"
+	"devplatform/shared/project/file"
 	"devplatform/shared/webhook"
 	"devplatform/shared/webhook/sender"
 	"devplatform/shared/workspace"
@@ -150,7 +150,7 @@ func TestEveryRouteHasASample(t *testing.T) {
 	var document struct {
 		Paths map[string]map[string]json.RawMessage `json:"paths"`
 	}
-	if err := json.Unmarshal(infra.OpenAPI, &document); err != nil {
+	if err := json.Unmarshal(docs.OpenAPI, &document); err != nil {
 		t.Fatal(err)
 	}
 	missing := map[string]bool{}
@@ -343,42 +343,47 @@ func newSystem(t *testing.T) *system {
 	const ring = `{"current":"k1","k1":"a key for the tests, and for nothing else 0123456789"}`
 	keys := config.NewKeys(func(context.Context) (string, error) { return ring, nil }, time.Now)
 	ids, logger := id.NewGenerator(time.Now, rand.Reader), slog.New(slog.DiscardHandler)
+	sessions := account.NewSessions(s.client, tables, keys, time.Now, logger)
 	accounts := account.New(account.Deps{
 		DB: s.client, Tables: tables, Provider: provider, Clock: time.Now, Keys: keys, IDs: ids, Logger: logger,
 		Limits: account.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
 	})
 	outbox, cursors := event.Outbox{Events: s.tables["events"], IDs: ids}, db.NewCursors(keys)
 	workspaces := workspace.New(workspace.Deps{
-		DB: s.client, Projects: s.tables["projects"], Outbox: outbox, Cursors: cursors, People: accounts.Sessions(),
+		DB: s.client, Projects: s.tables["projects"], Outbox: outbox, Cursors: cursors, People: sessions,
 		IDs: ids, Clock: time.Now,
 	})
-	projects := project.New(project.Deps{
+	files := file.New(file.Deps{
 		DB: s.client, Projects: s.tables["projects"], Contents: s.tables["contents"], Outbox: outbox, Cursors: cursors,
-		IDs: ids, Clock: time.Now, Logger: logger, Quotas: project.DefaultQuotas(),
+		IDs: ids, Clock: time.Now, Quotas: file.DefaultQuotas(),
+	})
+	projects := project.New(project.Deps{
+		DB: s.client, Projects: s.tables["projects"], Outbox: outbox, Cursors: cursors, Files: files,
+		IDs: ids, Clock: time.Now, Logger: logger,
 	})
 	webhooks := webhook.New(webhook.Deps{ // the queue is nowhere: no sample gets as far as sending to it
 		DB: s.client, Webhooks: s.tables["webhooks"], Projects: s.tables["projects"], Keys: keys, Cursors: cursors,
 		Sender: sender.New(sender.Options{Now: time.Now}), IDs: ids, Clock: time.Now, Logger: logger,
 	})
 	ai := assistant.New(assistant.Deps{
-		DB: s.client, Conversations: s.tables["conversations"], Projects: projects, Cursors: cursors, IDs: ids,
+		DB: s.client, Conversations: s.tables["conversations"], Files: files, Cursors: cursors, IDs: ids,
 		Clock: time.Now, Logger: logger, Model: scaffold.New(), Limits: assistant.DefaultLimits(),
 	})
-	documentation, err := docs.New(infra.OpenAPI)
+	documentation, err := docs.New(docs.OpenAPI)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.functions = map[string]*apigateway.Handler{
 		"AiFunction": apigateway.New(httpapi.NewRouter( // which is streamed where it is deployed; what is answered is the same
-			httpapi.Config{Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, ai.Register)),
-		"AuthFunction": apigateway.New(account.Router(config.Edge{}, accounts)),
+			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now}, ai.Register)),
+		"AuthFunction": apigateway.New(accounts.Router(config.Edge{})),
 		"DocsFunction": apigateway.New(httpapi.NewRouter( // streamed where it is deployed, as AiFunction
 			httpapi.Config{Logger: logger, Clock: time.Now}, documentation.Register)),
 		"ProjectsFunction": apigateway.New(httpapi.NewRouter(
-			httpapi.Config{Logger: logger, Auth: accounts.Sessions(), Clock: time.Now},
-			workspaces.Register, projects.Register)),
+			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now},
+			workspaces.Register, projects.Register, files.Register)),
 		"WebhooksFunction": apigateway.New(httpapi.NewRouter(
-			httpapi.Config{Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, webhooks.Register)),
+			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now}, webhooks.Register)),
 	}
 	return s
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra"
+	"devplatform/shared/docs"
 	"devplatform/shared/fault"
 )
 
@@ -15,7 +15,7 @@ import (
 // the response and each error.
 func TestDocumentIsComplete(t *testing.T) {
 	t.Parallel()
-	s := readSpec(t, infra.OpenAPI)
+	s := readSpec(t, docs.OpenAPI)
 	for _, gap := range s.gaps() {
 		t.Error(gap)
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra"
 	"devplatform/infra/edgetest"
+	"devplatform/shared/docs"
 	"devplatform/shared/httpapi"
 )
 
@@ -23,8 +23,8 @@ func TestDocumentIsCurrent(t *testing.T) {
 	if err := run(&fresh); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(fresh.Bytes(), infra.OpenAPI) {
-		t.Error("infra/openapi.json is out of date: run make openapi")
+	if !bytes.Equal(fresh.Bytes(), docs.OpenAPI) {
+		t.Error("shared/docs/openapi.json is out of date: run make openapi")
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra"
 	"devplatform/infra/edgetest"
 	"devplatform/shared/config"
+	"devplatform/shared/docs"
 	"devplatform/shared/fault"
 )
 
@@ -65,7 +65,7 @@ func TestGatewayErrorsMatchTheTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := readSpec(t, infra.OpenAPI)
+	s := readSpec(t, docs.OpenAPI)
 	for _, name := range []string{"BadGateway", "GatewayTimeout", "RateLimited"} {
 		found := 0
 		for _, example := range s.Components.Responses[name].Content[jsonType].Examples {

@@ -14,6 +14,7 @@ import (
 	"devplatform/shared/docs"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project"
+	"devplatform/shared/project/file"
 	"devplatform/shared/webhook"
 	"devplatform/shared/workspace"
 )
@@ -56,6 +57,7 @@ func allRoutes() *httpapi.Routes {
 		new(account.Service).Register,
 		new(workspace.Service).Register,
 		new(project.Service).Register,
+		new(file.Service).Register,
 		new(assistant.Service).Register,
 		new(webhook.Service).Register,
 		new(docs.Service).Register,

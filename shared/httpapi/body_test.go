@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/infra/edgetest"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -80,7 +78,7 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		"a misfit with a name":      {`{"email":"a","by":{"` + strings.Repeat("hunter2", 20) + `":1e99},` + rest + `}`, "body: has a value that does not fit"},
 		"null in an unknown field":  {`{"email":"a","x":[null,{"email":null,"y":null}],` + rest + `}`, ""},
 		"null in a wrong type":      {`{"email":{"a":null},"tags":{"name":null},` + rest + `}`, "email: must be a string; tags: must be a list"},
-		"null and what else":        {`{"age":null,"tags":[{"name":7,"note":null}],` + rest + `}`, "age: must be a whole number; tags[0].note: must be a string; email: is required; tags[0].name: must be a string"},
+		"null and what else":        {`{"age":null,"tags":[{"name":7,"note":null}],` + rest + `}`, "age: must be a whole number; email: is required; tags[0].name: must be a string; tags[0].note: must be a string"},
 		"null in many places":       {`{"email":"a","tags":[null` + strings.Repeat(",null", 1000) + `],` + rest + `}`, places("tags[%d]: must be an object", 20)},
 		"nested too deep":           {strings.Repeat(`[`, 33) + strings.Repeat(`]`, 33), "body: is nested too deep"},
 		"nested beyond all measure": {strings.Repeat(`{"a":`, 100_000), "body: is nested too deep"},
@@ -114,13 +112,12 @@ func places(format string, n int) string {
 	return strings.Join(problems, "; ")
 }
 
-// TestResolversSeeWhatFits holds that a value of a wrong type hides no other one: what stands behind it has been given,
-// and its own rules are looked at.
-func TestResolversSeeWhatFits(t *testing.T) {
+// A value of a wrong type hides no other problem: the fields after it are read, and Validate checks them.
+func TestValidateSeesTheFieldsThatFit(t *testing.T) {
 	t.Parallel()
 	router := httpapi.NewRouter(httpapi.Config{Clock: clock.System, Logger: slog.New(slog.DiscardHandler)}, func(r *httpapi.Routes) {
 		httpapi.Public(r, httpapi.Operation{ID: "signup", Method: http.MethodPost, Path: "/api/signup"},
-			func(context.Context, *resolvedInput) (*edgetest.EchoOutput, error) {
+			func(context.Context, *validatedInput) (*edgetest.EchoOutput, error) {
 				return &edgetest.EchoOutput{}, nil
 			})
 	})
@@ -128,7 +125,7 @@ func TestResolversSeeWhatFits(t *testing.T) {
 		`{"a":1,"b":"fine","c":"fine"}`:             "a: must be a string",
 		`{"a":[{}],"b":"","c":"fine"}`:              "a: must be a string; b: is required",
 		`{"a":"fine","b":true,"c":""}`:              "b: must be a string; c: is required",
-		`{"a":"fine","b":{"c":1},"c":null}`:         "c: must be a string; b: must be a string",
+		`{"a":"fine","b":{"c":1},"c":null}`:         "b: must be a string; c: must be a string",
 		`{"a":"fine","b":"fine","c":null}`:          "c: must be a string",
 		`{"z":1e999,"a":false,"b":"fine","c":""}`:   "a: must be a string; c: is required",
 		`{"a":"fine","b":"fine","c":"","z":-1e999}`: "c: is required",
@@ -143,7 +140,7 @@ func TestResolversSeeWhatFits(t *testing.T) {
 	}
 }
 
-type resolvedInput struct {
+type validatedInput struct {
 	Body struct {
 		A string `json:"a"`
 		B string `json:"b"`
@@ -151,14 +148,12 @@ type resolvedInput struct {
 	}
 }
 
-func (in *resolvedInput) Resolve(huma.Context) []error {
-	var errs []error
+func (in *validatedInput) Validate(v *httpapi.Validation) {
 	for _, f := range []struct{ name, value string }{{"a", in.Body.A}, {"b", in.Body.B}, {"c", in.Body.C}} {
 		if f.value == "" {
-			errs = append(errs, fault.Field(f.name, "is required"))
+			v.Field(f.name, "is required")
 		}
 	}
-	return errs
 }
 
 func TestContentType(t *testing.T) {
@@ -217,7 +212,6 @@ func TestQueryAndPathRules(t *testing.T) {
 		"/api/list?limit=101":       "limit: must be at most 100",
 		"/api/list?name=a%00b":      "query: must be UTF-8 without NUL",
 		"/api/list?name=%ff":        "query: must be UTF-8 without NUL",
-		"/api/list?site=:hunter2":   "site: must be a URI",
 		"/api/list?limit=1&other=2": "",
 	} {
 		a := edgetest.Request{Method: http.MethodGet, Target: target}.Send(t, router)

@@ -82,7 +82,7 @@ func wireSize(t *testing.T, items []string) int {
 	t.Helper()
 	router := httpapi.NewRouter(httpapi.Config{Logger: edgetest.DiscardLog, Clock: edgetest.Clock}, func(r *httpapi.Routes) {
 		httpapi.Public(r, httpapi.Operation{ID: "rows", Method: http.MethodGet, Path: "/api/rows"},
-			func(context.Context, *none) (*listOutput, error) {
+			func(context.Context, *struct{}) (*listOutput, error) {
 				out := &listOutput{}
 				out.Body.Rows = items
 				out.Body.NextCursor = strings.Repeat("x", 1800)

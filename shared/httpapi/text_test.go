@@ -15,16 +15,16 @@ import (
 type textInput struct {
 	Body struct {
 		Path       string `json:"path,omitempty"`
-		Content    string `json:"content,omitempty"`
+		Content    string `json:"content,omitempty" nul:"allow"`
 		Operations []struct {
 			Path    string `json:"path,omitempty"`
-			Content string `json:"content,omitempty"`
+			Content string `json:"content,omitempty" nul:"allow"`
 		} `json:"operations,omitempty"`
 	}
 }
 
-// textRouter answers with how many NULs it was sent as text.
-func textRouter(text ...string) http.Handler {
+// textRouter returns the number of NULs in the texts that it receives.
+func textRouter() http.Handler {
 	return httpapi.NewRouter(httpapi.Config{Logger: edgetest.DiscardLog, Clock: edgetest.Clock}, func(r *httpapi.Routes) {
 		httpapi.Public(r, httpapi.Operation{ID: "text", Method: http.MethodPost, Path: "/api/text"},
 			func(_ context.Context, in *textInput) (*edgetest.EchoOutput, error) {
@@ -68,7 +68,7 @@ func TestNULIsLetThroughInTextAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := edgetest.Request{Method: http.MethodPost, Target: "/api/text", Body: tc.body, Header: asJSON}
-			a := r.Send(t, textRouter("content", "operations.*.content"))
+			a := r.Send(t, textRouter())
 			if _, err := strconv.Atoi(tc.want); err == nil {
 				if want := `{"email":"","size":` + tc.want + `}`; a.Status != http.StatusOK || a.Body != want {
 					t.Errorf("got %d %s, want %s", a.Status, a.Body, want)
@@ -79,12 +79,5 @@ func TestNULIsLetThroughInTextAlone(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
-	}
-	// Only what was declared, and only for the operation that declared it.
-	for _, text := range [][]string{nil, {"path"}, {"operations.*.content"}, {"operations.content"}} {
-		a := edgetest.Request{Method: http.MethodPost, Target: "/api/text", Body: `{"content":"\u0000"}`, Header: asJSON}.Send(t, textRouter(text...))
-		if got := edgetest.WantError(t, a, http.StatusBadRequest, fault.CodeValidationFailed); got != "content: must not contain NUL" {
-			t.Errorf("%v: %s", text, got)
-		}
 	}
 }

@@ -189,7 +189,7 @@ const (
 
 // limited counts one more of an operation on a webhook. Error: RATE_LIMITED.
 func (s *Service) limited(ctx context.Context, operation, webhookID string) error {
-	return s.limits.Take(ctx, "webhook-"+operation, webhookID, limitedTo, limitWindow)
+	return s.limits.Take(ctx, limit.Rule{Name: "webhook-" + operation, Limit: limitedTo, Window: limitWindow}, webhookID)
 }
 
 // signal sends the messages of deliveries that are due. One that is not sent is no failure: the retry job finds the delivery in the

@@ -16,7 +16,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"devplatform/infra"
+	"devplatform/shared/docs"
 )
 
 // contract is a parsed document.
@@ -33,7 +33,7 @@ const (
 )
 
 // committed returns the committed document. It is parsed once.
-var committed = sync.OnceValues(func() (*contract, error) { return read(infra.OpenAPI) })
+var committed = sync.OnceValues(func() (*contract, error) { return read(docs.OpenAPI) })
 
 // read parses a document.
 func read(text []byte) (*contract, error) {

@@ -8,14 +8,14 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"devplatform/infra"
+	"devplatform/shared/docs"
 )
 
 // TestExamplesConformToTheirSchemas checks every example in the document: the bodies of requests, responses, errors
 // and webhook deliveries, parameters, headers and fields.
 func TestExamplesConformToTheirSchemas(t *testing.T) {
 	t.Parallel()
-	checked, failures := checkExamples(t, infra.OpenAPI)
+	checked, failures := checkExamples(t, docs.OpenAPI)
 	for _, failure := range failures {
 		t.Error(failure)
 	}

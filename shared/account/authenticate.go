@@ -1,0 +1,95 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+)
+
+var (
+	errSessionEnded = fault.New(fault.CodeInvalidToken, "The session is missing or has ended. Please log in.")
+	errNoUser       = fault.New(fault.CodeUserNotFound, "There is no user with this username.")
+)
+
+// Sessions authenticates the requests of every function with one read, and finds users by name for other slices.
+type Sessions struct {
+	store  store
+	tokens tokens
+	now    clock.Clock
+	logger *slog.Logger
+}
+
+var _ httpapi.Authenticator = (*Sessions)(nil)
+
+// NewSessions returns the Sessions of a function that does not serve accounts itself. It does no I/O.
+func NewSessions(
+	client *db.Client, tables config.Tables, keys *config.Keys, now clock.Clock, logger *slog.Logger,
+) *Sessions {
+	return &Sessions{store: newStore(client, tables), tokens: tokens{keys: keys, now: now}, now: now, logger: logger}
+}
+
+// Authenticate implements httpapi.Authenticator. It renews a session that is in use once a day.
+func (s *Sessions) Authenticate(ctx context.Context, token string) (httpapi.Caller, *httpapi.Renewal, error) {
+	claims, err := s.tokens.verify(ctx, token)
+	if errors.Is(err, errToken) {
+		return httpapi.Caller{}, nil, errSessionEnded.WithCause(err)
+	}
+	if err != nil {
+		return httpapi.Caller{}, nil, err
+	}
+	session, user, err := s.store.session(ctx, claims.Subject, claims.SessionID)
+	if errors.Is(err, db.ErrNotFound) {
+		return httpapi.Caller{}, nil, errSessionEnded.WithCause(err)
+	}
+	if err != nil {
+		return httpapi.Caller{}, nil, err
+	}
+	now := s.now()
+	if !session.alive(user, now) {
+		return httpapi.Caller{}, nil, errSessionEnded
+	}
+	caller := httpapi.Caller{
+		UserID: user.ID, SessionID: session.ID, Email: user.Email, Username: user.Username, CreatedAt: user.CreatedAt,
+	}
+	return caller, s.renew(ctx, session, now), nil
+}
+
+// renew extends a session that is due for a renewal. If that fails, the session stays as it is: the request continues,
+// and the next one tries again.
+func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *httpapi.Renewal {
+	renewed, due := session.renewed(now)
+	if !due {
+		return nil
+	}
+	token, err := s.tokens.sign(ctx, renewed, now)
+	if err == nil {
+		err = s.store.renewSession(ctx, session, renewed)
+	}
+	if err != nil {
+		if !errors.Is(err, db.ErrStale) {
+			s.logger.WarnContext(ctx, "a session was not renewed", "session", session.ID, "error", err)
+		}
+		return nil
+	}
+	return &httpapi.Renewal{Token: token, Expires: renewed.ExpiresAt}
+}
+
+// FindByUsername returns the ID of a user and the username as entered at sign-up. It ignores case. Error:
+// USER_NOT_FOUND.
+func (s *Sessions) FindByUsername(ctx context.Context, username string) (userID, canonical string, _ error) {
+	if CheckUsername(username) != "" { // some letters that usernames cannot contain become ASCII in lower case
+		return "", "", errNoUser
+	}
+	user, err := s.store.userByName(ctx, username)
+	if errors.Is(err, db.ErrNotFound) {
+		return "", "", errNoUser.WithCause(err)
+	}
+	return user.ID, user.Username, err
+}
