@@ -1,0 +1,33 @@
+// Package retryafter reads the Retry-After header of HTTP responses. How long a caller is willing to wait is up to the caller.
+package retryafter
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Max is the longest wait that Parse returns. Without a bound, a wait would overflow time.Duration at 292 years.
+const Max = 365 * 24 * time.Hour
+
+// Parse returns the wait that the value of a Retry-After header asks for, from 0 to Max. The value is a number of seconds or
+// an HTTP date (RFC 9110 §10.2.3). now is the time from which a date is measured, such as the response's own Date; if it is
+// the zero time, dates are not valid. The result is false if the value is not valid, and the wait is 0 then.
+func Parse(value string, now time.Time) (time.Duration, bool) {
+	if value == "" {
+		return 0, false
+	}
+	if strings.Trim(value, "0123456789") == "" {
+		seconds, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || seconds > int64(Max/time.Second) { // the only possible error is a value out of range
+			return Max, true
+		}
+		return time.Duration(seconds) * time.Second, true
+	}
+	at, err := http.ParseTime(value)
+	if err != nil || now.IsZero() {
+		return 0, false
+	}
+	return min(max(0, at.Sub(now)), Max), true
+}
