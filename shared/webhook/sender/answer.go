@@ -2,38 +2,21 @@ package sender
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"devplatform/shared/retryafter"
 )
 
-// retryAfter is the wait that a 429 or 503 asks for, in seconds or up to a date (RFC 9110 §10.2.3);
-// 0 for other answers, a date that has passed and what can't be read.
+// retryAfter returns the wait that a 429 or 503 asks for; 0 for other responses, and if the header is not valid.
 func (s *Sender) retryAfter(response *http.Response) time.Duration {
 	if response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable {
 		return 0
 	}
-	return parseRetryAfter(response.Header.Get("Retry-After"), s.options.Now())
-}
-
-func parseRetryAfter(value string, now time.Time) time.Duration {
-	if value == "" {
-		return 0
-	}
-	if strings.Trim(value, "0123456789") == "" {
-		seconds, err := strconv.ParseInt(value, 10, 64)
-		if err != nil || seconds > int64(maxRetryAfter/time.Second) {
-			return maxRetryAfter // more digits than that many seconds have
-		}
-		return time.Duration(seconds) * time.Second
-	}
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-	return min(max(0, at.Sub(now)), maxRetryAfter)
+	wait, _ := retryafter.Parse(response.Header.Get("Retry-After"), s.options.Now())
+	return wait
 }
 
 // printable is the beginning of an answer as people, JSON and terminals can bear it: at most maxKept bytes of UTF-8, each run

@@ -22,12 +22,11 @@ const (
 	defaultTimeout   = 15 * time.Second
 	defaultUserAgent = "devplatform-webhooks/1"
 
-	maxRead       = 16 << 10 // of an answer's body; what follows is not waited for
-	maxKept       = 1 << 10
-	maxHeader     = 64 << 10
-	maxBuffered   = 64 << 10 // the least that HTTP/2 allows
-	maxRetryAfter = 365 * 24 * time.Hour
-	maxSessions   = 256 // a few KB each
+	maxRead     = 16 << 10 // bytes of a response body; the rest is not read
+	maxKept     = 1 << 10
+	maxHeader   = 64 << 10
+	maxBuffered = 64 << 10 // the smallest value that HTTP/2 allows
+	maxSessions = 256      // a few KB each
 )
 
 // Request is what is sent: a POST of Body to URL. Header is not changed; Content-Type and User-Agent are set over it.
