@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// sentHeaders are the headers of a delivery (API.md §7), as signature.Sign and the sender set them.
+// sentHeaders are the headers of a delivery, as signature.Sign and the sender set them.
 type sentHeaders struct {
 	Signature         string `header:"X-Service-Signature" required:"true" doc:"sha256= and, in hexadecimal, the HMAC-SHA256 of the raw body. The key is the newest secret as it was given: its UTF-8 bytes, a prefix included" example:"sha256=6c7ad1b0f0b6f0d0f1f2c8d3f2f1f8a9c55a9b1e3a8f4c70c1e7b1d8a5d2e3f4"`
 	Event             string `header:"X-Service-Event" required:"true" doc:"The event's type" example:"file.created"`

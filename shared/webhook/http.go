@@ -11,6 +11,7 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/webhook/delivery"
 )
 
 var tag = httpapi.Tag{
@@ -27,7 +28,7 @@ const (
 	deliveryPath   = deliveriesPath + "/{deliveryId}"
 )
 
-// Register adds the endpoints of API.md §7.
+// Register adds the endpoints of webhooks and their deliveries.
 func (s *Service) Register(h huma.API) {
 	s.registerWebhooks(h)
 	s.registerDeliveries(h)
@@ -115,7 +116,7 @@ type WebhookItem struct {
 // lastDelivery is what became of the latest attempt.
 type lastDelivery struct {
 	At     clock.Timestamp `json:"at" doc:"When it was made" example:"2026-01-31T08:15:30.123Z"`
-	Status Status          `json:"status" enum:"succeeded,failed" doc:"What came of it" example:"succeeded"`
+	Status delivery.Status `json:"status" enum:"succeeded,failed" doc:"What came of it" example:"succeeded"`
 }
 
 // TransformSchema implements huma.SchemaTransformer: it may be null.
@@ -130,7 +131,7 @@ type WebhookWithSecret struct {
 	Secret string `json:"secret,omitempty" doc:"The secret that the service has just made; it is not shown again. Absent if it made none" example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="`
 }
 
-func (w Webhook) item() WebhookItem {
+func webhookItem(w delivery.Webhook) WebhookItem {
 	item := WebhookItem{
 		ID: w.ID, URL: w.URL, Events: make([]pattern, len(w.Events)), Active: w.Active, Description: w.Description,
 		WorkspaceID: w.WorkspaceID, ProjectID: textOrNull(w.ProjectID), CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/limit"
+	"devplatform/shared/webhook/delivery"
+	"devplatform/shared/workspace"
 )
 
 // DeliveryItem is a delivery as the admins of its webhook see it. (Exported for huma's sake.)
@@ -19,7 +22,7 @@ type DeliveryItem struct {
 	ID            string           `json:"id" doc:"The delivery's id, the same in every attempt's X-Service-Delivery" example:"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	EventID       string           `json:"eventId" doc:"The event's id" example:"evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Type          string           `json:"type" doc:"The event's type" example:"file.created"`
-	Status        Status           `json:"status" enum:"pending,succeeded,failed" doc:"Where it stands" example:"succeeded"`
+	Status        delivery.Status  `json:"status" enum:"pending,succeeded,failed" doc:"Where it stands" example:"succeeded"`
 	Attempts      []AttemptItem    `json:"attempts" nullable:"false" doc:"The attempts that are over, oldest first; the latest 50"`
 	NextAttemptAt *clock.Timestamp `json:"nextAttemptAt" nullable:"true" doc:"When the next attempt is planned; null unless pending" example:"2026-01-31T08:15:35.123Z"`
 	Reason        string           `json:"reason,omitempty" doc:"Why it failed, where no attempt says so" example:"the webhook is not active"`
@@ -34,7 +37,7 @@ type AttemptItem struct {
 	Response   *string         `json:"response" doc:"The beginning of the answer's body, at most 1 KiB; null if there was no answer" example:"ok"`
 }
 
-func (a Attempt) item() AttemptItem {
+func attemptItem(a delivery.Attempt) AttemptItem {
 	item := AttemptItem{At: a.At, DurationMs: a.DurationMs, Error: textOrNull(a.Error)}
 	if a.StatusCode != 0 {
 		item.StatusCode, item.Response = &a.StatusCode, &a.Response
@@ -42,13 +45,13 @@ func (a Attempt) item() AttemptItem {
 	return item
 }
 
-func (d Delivery) item(now time.Time) DeliveryItem {
+func deliveryItem(d delivery.Delivery, now time.Time) DeliveryItem {
 	item := DeliveryItem{
 		ID: d.ID, EventID: d.EventID, Type: string(d.Type), Status: d.Status, Attempts: []AttemptItem{},
 		NextAttemptAt: d.NextAttemptAt, Reason: d.Reason,
 	}
-	for _, a := range d.attemptsBy(now) {
-		item.Attempts = append(item.Attempts, a.item())
+	for _, a := range d.FinishedAttempts(now) {
+		item.Attempts = append(item.Attempts, attemptItem(a))
 	}
 	return item
 }
@@ -67,7 +70,7 @@ func (sentPayload) Schema(huma.Registry) *huma.Schema {
 type deliveryListInput struct {
 	InWebhook
 	httpapi.PageInput
-	Status Status `query:"status" enum:"pending,succeeded,failed" doc:"Only those that stand there" example:"failed"`
+	Status delivery.Status `query:"status" enum:"pending,succeeded,failed" doc:"Only those that stand there" example:"failed"`
 }
 
 type deliveryListOutput struct {
@@ -124,7 +127,7 @@ type recoverOutput struct {
 }
 
 var (
-	deliveryErrors = []*fault.Error{errNoWebhook, errNoDelivery, errDenied}
+	deliveryErrors = []*fault.Error{errNoWebhook, errNoDelivery, workspace.ErrDenied}
 	// errOften is what too many tests, redeliveries and recoveries are answered with.
 	errOften = limit.ErrTooMany.WithHeader("Retry-After", "40")
 )
@@ -135,7 +138,7 @@ func (s *Service) registerDeliveries(h huma.API) {
 		ID: "listDeliveries", Method: http.MethodGet, Path: deliveriesPath, Tag: tag, Session: true,
 		Summary:     "A webhook's deliveries of the last 30 days",
 		Description: "Newest event first, 50 unless limit says otherwise. With status a request looks at some hundreds of deliveries: a page may have fewer than limit, or none, and nextCursor all the same.",
-		Errors:      []*fault.Error{errNoWebhook, errDenied},
+		Errors:      []*fault.Error{errNoWebhook, workspace.ErrDenied},
 		Examples:    listDeliveriesExamples,
 	}, s.handleDeliveries)
 	httpapi.Register(h, httpapi.Operation{
@@ -155,40 +158,59 @@ func (s *Service) registerDeliveries(h huma.API) {
 		ID: "recoverDeliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag, Session: true, Status: http.StatusAccepted,
 		Summary:     "Send again what failed in a span of time",
 		Description: "Every delivery whose event happened from since to until, and that has failed or waits after a failed attempt. Tests are left out. The webhook must be active, else 409. At most 10 a minute a webhook.",
-		Errors:      []*fault.Error{fault.Invalid(fault.Field("until", "must not be before since")), errNoWebhook, errDenied, errInactive, errOften},
+		Errors:      []*fault.Error{fault.Invalid(fault.Field("until", "must not be before since")), errNoWebhook, workspace.ErrDenied, errInactive, errOften},
 	}, s.handleRecover)
 	httpapi.Register(h, httpapi.Operation{
 		ID: "testWebhook", Method: http.MethodPost, Path: webhookPath + "/test", Tag: tag, Session: true,
 		Summary:     "Send an example now",
 		Description: "Answers with the attempt, whatever came of it; it is not repeated. Works on webhooks that are not active, too. At most 10 a minute a webhook.",
-		Errors:      []*fault.Error{errNoWebhook, errDenied, errOften},
+		Errors:      []*fault.Error{errNoWebhook, workspace.ErrDenied, errOften},
 		Examples:    testExamples,
 	}, s.handleTest)
 }
 
 func (s *Service) handleDeliveries(ctx context.Context, in *deliveryListInput) (*deliveryListOutput, error) {
-	var err error
+	scope := httpapi.ListScope(ctx, "deliveries", in.WebhookID, string(in.Status))
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	limit := cmp.Or(in.Limit, defaultLimit)
+	page, next, err := s.Deliveries(ctx, httpapi.CallerFrom(ctx), in.WebhookID, in.Status, after, limit+1)
+	if err != nil {
+		return nil, err
+	}
+	now, items := s.now(), make([]DeliveryItem, len(page))
+	for i, d := range page {
+		items[i] = deliveryItem(d, now)
+	}
+	if n := httpapi.Fit(items, limit); n < len(items) {
+		items, next = items[:n], items[n-1].ID
+	}
 	out := &deliveryListOutput{}
-	out.Body.Deliveries, out.Body.NextCursor, err = s.deliveries(ctx, in.WebhookID, in.Status, in.PageInput)
+	out.Body.Deliveries = items
+	if next != "" {
+		out.Body.NextCursor, err = s.cursors.Seal(ctx, scope, next)
+	}
 	return out, err
 }
 
 func (s *Service) handleDelivery(ctx context.Context, in *InDelivery) (*deliveryReadOutput, error) {
-	d, err := s.delivery(ctx, in.WebhookID, in.DeliveryID)
+	d, err := s.Delivery(ctx, httpapi.CallerFrom(ctx), in.WebhookID, in.DeliveryID)
 	if err != nil {
 		return nil, err
 	}
 	out := &deliveryReadOutput{}
-	out.Body.DeliveryItem, out.Body.Payload = d.item(s.now()), sentPayload(d.Payload)
+	out.Body.DeliveryItem, out.Body.Payload = deliveryItem(d, s.now()), sentPayload(d.Payload)
 	return out, nil
 }
 
 func (s *Service) handleRedeliver(ctx context.Context, in *InDelivery) (*deliveryOutput, error) {
-	d, err := s.redeliver(ctx, in.WebhookID, in.DeliveryID)
+	d, err := s.Redeliver(ctx, httpapi.CallerFrom(ctx), in.WebhookID, in.DeliveryID)
 	if err != nil {
 		return nil, err
 	}
-	return &deliveryOutput{d.item(s.now())}, nil
+	return &deliveryOutput{deliveryItem(d, s.now())}, nil
 }
 
 func (s *Service) handleRecover(ctx context.Context, in *recoverInput) (*recoverOutput, error) {
@@ -196,12 +218,12 @@ func (s *Service) handleRecover(ctx context.Context, in *recoverInput) (*recover
 	if in.Body.Until != nil {
 		until = *in.Body.Until
 	}
-	done, err := s.recoverFailed(ctx, in.WebhookID, in.Body.Since, until)
+	done, err := s.Recover(ctx, httpapi.CallerFrom(ctx), in.WebhookID, in.Body.Since, until)
 	if err != nil {
 		return nil, err
 	}
 	out := &recoverOutput{}
-	out.Body.Count, out.Body.ContinueFrom = done.count, done.from
+	out.Body.Count, out.Body.ContinueFrom = done.Count, done.ContinueFrom
 	return out, nil
 }
 
@@ -210,11 +232,11 @@ func (s *Service) handleTest(ctx context.Context, in *testInput) (*testOutput, e
 	if in.Body != nil && in.Body.Type != "" {
 		kind = event.Type(in.Body.Type)
 	}
-	d, err := s.test(ctx, in.WebhookID, kind)
+	d, err := s.Test(ctx, httpapi.CallerFrom(ctx), in.WebhookID, kind)
 	if err != nil {
 		return nil, err
 	}
 	out := &testOutput{}
-	out.Body.AttemptItem, out.Body.DeliveryID = d.Attempts[0].item(), d.ID
+	out.Body.AttemptItem, out.Body.DeliveryID = attemptItem(d.Attempts[0]), d.ID
 	return out, nil
 }

@@ -27,12 +27,12 @@ type newWebhookInput struct {
 // Resolve implements huma.Resolver: the rules that a schema can't word.
 func (in *newWebhookInput) Resolve(huma.Context) []error { return malformed(&in.Body.URL) }
 
-// malformed is what is wrong with a url wherever the service runs. That https is needed where it is, the service knows.
+// malformed returns the rule that a URL violates wherever the service runs. The service requires https where it has to.
 func malformed(url *string) []error {
-	if url == nil || checkURL(*url, true) == nil {
+	if url == nil || sender.CheckURL(*url, true) == nil {
 		return nil
 	}
-	return []error{checkURL(*url, false)}
+	return []error{fault.Field("url", sender.CheckURL(*url, false).Error())}
 }
 
 type webhookSettingsInput struct {
@@ -70,14 +70,14 @@ var (
 	errBadURL      = fault.Invalid(fault.Field("url", sender.CheckURL("http://example.com/hooks", false).Error()))
 )
 
-// registerWebhooks adds calls 19 to 22.
+// registerWebhooks adds the endpoints of webhooks.
 func (s *Service) registerWebhooks(h huma.API) {
 	httpapi.Register(h, httpapi.Operation{
 		ID: "createWebhook", Method: http.MethodPost, Path: webhooksPath, Tag: tag, Session: true, Status: http.StatusCreated,
 		Summary:     "Subscribe to events",
 		Description: "For admins and owners of the workspace, which has at most 20 webhooks. Workspace and project are settled for good. Events that happened before are not delivered.",
 		Errors: []*fault.Error{
-			errBadURL, workspace.ErrNotFound, errNoProject, errDenied, errFull(maxWebhooks), fault.ErrConflict,
+			errBadURL, workspace.ErrNotFound, workspace.ErrProjectNotFound, workspace.ErrDenied, errFull, fault.ErrConflict,
 		},
 		Examples: createExamples,
 	}, s.handleCreate)
@@ -85,54 +85,73 @@ func (s *Service) registerWebhooks(h huma.API) {
 		ID: "listWebhooks", Method: http.MethodGet, Path: webhooksPath, Tag: tag, Session: true,
 		Summary:     "The webhooks of every workspace that the caller administers",
 		Description: "With workspaceId, members of that workspace below admin are denied.",
-		Errors:      []*fault.Error{workspace.ErrNotFound, errDenied},
+		Errors:      []*fault.Error{workspace.ErrNotFound, workspace.ErrDenied},
 		Examples:    listExamples,
 	}, s.handleList)
 	httpapi.Register(h, httpapi.Operation{
 		ID: "updateWebhook", Method: http.MethodPut, Path: webhookPath, Tag: tag, Session: true,
 		Summary:     "Change a webhook's settings",
 		Description: "An absent field stays as it is. Another url, or a return to active, forgets what was known of the endpoint's health. A new secret leaves the one before valid for 24 hours: until then both sign the Standard Webhooks header.",
-		Errors:      []*fault.Error{errBadURL, errNoWebhook, errDenied, fault.ErrConflict},
+		Errors:      []*fault.Error{errBadURL, errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
 		Examples:    updateExamples,
 	}, s.handleUpdate)
 	httpapi.Register(h, httpapi.Operation{
 		ID: "deleteWebhook", Method: http.MethodDelete, Path: webhookPath, Tag: tag, Session: true,
 		Summary:     "Delete a webhook for ever",
-		Description: "Its deliveries go with it, and nothing more is sent; an attempt that is under way may still arrive.",
-		Errors:      []*fault.Error{errNoWebhook, errDenied, fault.ErrConflict},
+		Description: "Nothing more is sent, except for an attempt that is already in progress. Its deliveries can no longer be read; they are deleted within 30 days.",
+		Errors:      []*fault.Error{errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
 		Examples:    func() httpapi.Examples { return httpapi.Examples{Response: webhookDeleted} },
 	}, s.handleDelete)
 }
 
 func (s *Service) handleCreate(ctx context.Context, in *newWebhookInput) (*webhookOutput, error) {
-	w, made, err := s.create(ctx, newWebhook{
-		WorkspaceID: in.Body.WorkspaceID, ProjectID: in.Body.ProjectID, URL: in.Body.URL, Events: once(in.Body.Events),
+	w, made, err := s.Create(ctx, httpapi.CallerFrom(ctx), NewWebhook{
+		WorkspaceID: in.Body.WorkspaceID, ProjectID: in.Body.ProjectID, URL: in.Body.URL, Events: unique(in.Body.Events),
 		Secret: in.Body.Secret.text, Description: in.Body.Description, Active: in.Body.Active == nil || *in.Body.Active,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &webhookOutput{WebhookWithSecret{w.item(), made}}, nil
+	return &webhookOutput{WebhookWithSecret{webhookItem(w), made}}, nil
 }
 
 func (s *Service) handleList(ctx context.Context, in *webhookListInput) (*webhookListOutput, error) {
-	var err error
+	scope := httpapi.ListScope(ctx, "webhooks", in.WorkspaceID)
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	webhooks, err := s.List(ctx, httpapi.CallerFrom(ctx), in.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]WebhookItem, 0, len(webhooks))
+	for _, w := range webhooks {
+		if w.ID > after {
+			items = append(items, webhookItem(w))
+		}
+	}
 	out := &webhookListOutput{}
-	out.Body.Webhooks, out.Body.NextCursor, err = s.list(ctx, in.WorkspaceID, in.PageInput)
+	n := httpapi.Fit(items, in.Limit)
+	if out.Body.Webhooks = items[:n]; n < len(items) {
+		out.Body.NextCursor, err = s.cursors.Seal(ctx, scope, items[n-1].ID)
+	}
 	return out, err
 }
 
 func (s *Service) handleUpdate(ctx context.Context, in *webhookSettingsInput) (*webhookOutput, error) {
-	change := settings{URL: in.Body.URL, Events: once(in.Body.Events), Description: in.Body.Description, Active: in.Body.Active}
-	w, made, err := s.update(ctx, in.WebhookID, change, in.Body.Secret)
+	w, made, err := s.Update(ctx, httpapi.CallerFrom(ctx), in.WebhookID, Settings{
+		URL: in.Body.URL, Events: unique(in.Body.Events), Description: in.Body.Description, Active: in.Body.Active,
+		Secret: in.Body.Secret,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &webhookOutput{WebhookWithSecret{w.item(), made}}, nil
+	return &webhookOutput{WebhookWithSecret{webhookItem(w), made}}, nil
 }
 
 func (s *Service) handleDelete(ctx context.Context, in *InWebhook) (*doneOutput, error) {
-	if err := s.remove(ctx, in.WebhookID); err != nil {
+	if err := s.Delete(ctx, httpapi.CallerFrom(ctx), in.WebhookID); err != nil {
 		return nil, err
 	}
 	return &doneOutput{webhookDeleted}, nil

@@ -15,6 +15,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
+	"devplatform/shared/webhook/delivery"
 	"devplatform/shared/workspace"
 )
 
@@ -171,16 +172,12 @@ func TestSettingsAndHealth(t *testing.T) {
 			s := newSite(t)
 			ada := s.user("ada")
 			path := ada.hook("/ok", object{"secret": "old"})
-			before := s.stored(path)
 			at := clock.Stamp(s.clock.Now())
-			sick := Health{Timeouts: 3, Failures: 4, FailingSince: &at, LastAt: &at, LastStatus: Failed, ProbeUntil: &at}
-			if off, err := s.service.store.disable(t.Context(), before, Health{Timeouts: 3, Failures: 4, FailingSince: &at, LastAt: &at, LastStatus: Failed}, verdict{reason: "it is gone"}, s.clock.Now()); err != nil || !off {
-				t.Fatal(off, err)
-			}
-			if ok, err := s.service.store.takeProbe(t.Context(), before, s.clock.Now(), at.Time()); err != nil || !ok {
-				t.Fatal(ok, err)
-			}
-			before = s.stored(path)
+			sick := delivery.Health{Timeouts: 3, Failures: 4, FailingSince: &at, LastAt: &at, LastStatus: delivery.Failed, ProbeUntil: &at}
+			s.change(path, func(w *delivery.Webhook) {
+				w.Health, w.Active, w.DisabledReason, w.Revision = sick, false, "it is gone", w.Revision+1
+			})
+			before := s.stored(path)
 			s.clock.Advance(time.Second)
 			if tc.put["url"] == "URL" {
 				tc.put["url"] = before.URL
@@ -195,7 +192,7 @@ func TestSettingsAndHealth(t *testing.T) {
 			}
 			want, reason := sick, "it is gone"
 			if tc.another {
-				want = Health{LastAt: &at, LastStatus: Failed}
+				want = delivery.Health{LastAt: &at, LastStatus: delivery.Failed}
 			}
 			if after.Active { // elsewhere, but still off: events go on to be kept until somebody switches it on
 				reason = ""
@@ -224,13 +221,8 @@ func TestAChangeMeetsOthers(t *testing.T) {
 	path := ada.hook("/ok")
 	wire := s.interpose()
 	w := s.stored(path)
-	at := clock.Stamp(noon)
 	wire.Before("UpdateItem", func() { // the service switches it off between reading and writing
-		direct := store{client: db.Wrap(s.sdk, s.clock.Now)}
-		direct.webhooks = direct.client.Table(s.names.webhooks)
-		if off, err := direct.disable(t.Context(), w, Health{Failures: 1, FailingSince: &at, LastAt: &at, LastStatus: Failed}, verdict{reason: "it is gone"}, noon); err != nil || !off {
-			t.Error(off, err)
-		}
+		s.change(path, func(w *delivery.Webhook) { w.Active, w.DisabledReason, w.Revision = false, "it is gone", w.Revision+1 })
 	})
 	a := ada.Do("PUT", path, object{"description": "new", "active": true}).Want(t, http.StatusOK)
 	if a.Body["active"] != true || a.Body["disabledReason"] != nil || s.stored(path).Generation != w.Generation+1 {

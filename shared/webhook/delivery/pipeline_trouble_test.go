@@ -1,4 +1,4 @@
-package webhook
+package delivery
 
 import (
 	"context"
@@ -70,9 +70,7 @@ func TestAnAttemptByHandBesideAProbe(t *testing.T) {
 	lease := stampPtr(midnight.Add(leaseTime))
 	w := p.subscribe(workspaceID, p.receiver.URL("/status/500"), func(w *Webhook) { w.Timeouts, w.ProbeUntil = maxTimeouts, lease })
 	p.told(p.happens(workspaceID))
-	if _, err := p.store.save(t.Context(), p.only().again(p.now(), true)); err != nil {
-		t.Fatal(err)
-	}
+	p.redeliver()
 	p.work()
 	if got := p.hook(w); p.receiver.Total() != 1 || got.ProbeUntil == nil || !got.ProbeUntil.Equal(*lease) || got.Failures != 1 {
 		t.Errorf("%d requests, webhook: %+v", p.receiver.Total(), got)
@@ -94,9 +92,7 @@ func TestSteppingBackTooLate(t *testing.T) {
 			return 0
 		}
 		moved = true
-		if _, err := p.store.save(t.Context(), p.only().again(p.now(), true)); err != nil {
-			t.Error(err)
-		}
+		p.redeliver()
 		return 0
 	}
 	if errs := p.worker.Handle(t.Context(), p.receive()); errs[0] != nil {
@@ -153,7 +149,7 @@ func TestAnInterruptedAttemptCounts(t *testing.T) {
 		}
 	}
 	d := p.only()
-	if d.Status != Succeeded || len(d.Attempts) != 4 || d.Attempts[0].Error != sentenceInterrupted || d.Attempts[3].StatusCode != 200 {
+	if d.Status != Succeeded || len(d.Attempts) != 4 || d.Attempts[0].Error != interruptedText || d.Attempts[3].StatusCode != 200 {
 		t.Fatalf("delivery: %+v", d)
 	}
 	if p.receiver.Total() != 1 {
@@ -253,7 +249,7 @@ func TestAnAttemptThatWeBreakOff(t *testing.T) {
 		t.Error(errs)
 	}
 	d := p.only()
-	if d.Tries != 1 || d.Attempts[0].Error != sentenceInterrupted || d.LeaseUntil == nil || p.hook(w).LastAt != nil {
+	if d.Tries != 1 || d.Attempts[0].Error != interruptedText || d.LeaseUntil == nil || p.hook(w).LastAt != nil {
 		t.Errorf("delivery: %+v, webhook: %+v", d, p.hook(w))
 	}
 	if d.DueAt.Time().Before(d.LeaseUntil.Time()) {

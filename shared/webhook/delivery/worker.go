@@ -1,0 +1,117 @@
+package delivery
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/lambdafn"
+	"devplatform/shared/metric"
+	"devplatform/shared/queue"
+	"devplatform/shared/webhook/sender"
+)
+
+// Deps are the dependencies of Fanout, Worker and RetryJob.
+type Deps struct {
+	DB       *db.Client
+	Webhooks db.Table
+	Queue    queue.Queue // of deliveries
+	Clock    clock.Clock
+	Logger   *slog.Logger
+	Metrics  *metric.Metrics
+}
+
+// WorkerDeps are the dependencies of Worker.
+type WorkerDeps struct {
+	Deps
+	Failures queue.Queue // receives messages that cannot be read
+	Keys     *config.Keys
+	Sender   *sender.Sender
+}
+
+// Worker attempts deliveries. See attempt for what it does with a message.
+type Worker struct {
+	store    Store
+	queue    queue.Queue
+	failures queue.Queue
+	secrets  func(context.Context, Webhook, time.Time) ([]string, error)
+	send     func(context.Context, sender.Request) sender.Result
+	now      clock.Clock
+	logger   *slog.Logger
+	metrics  *metric.Metrics
+	jitter   func() float64 // random, from -1 to 1
+}
+
+// NewWorker returns a worker. It does no I/O.
+func NewWorker(d WorkerDeps) *Worker {
+	return &Worker{
+		store: Store{Client: d.DB, Table: d.Webhooks}, queue: d.Queue, failures: d.Failures,
+		secrets: Secrets{d.Keys}.Live, send: d.Sender.Send, now: d.Clock, logger: d.Logger, metrics: d.Metrics,
+		jitter: func() float64 { return 2*rand.Float64() - 1 }, //nolint:gosec // only spreads attempts
+	}
+}
+
+// attemptTime is the time that an invocation needs for an attempt: its 15 s, and the record of its result.
+const attemptTime = 17 * time.Second
+
+// batch is what the attempts of one invocation share.
+type batch struct {
+	start  context.Context // ends when there is too little time left to begin an attempt
+	probes sync.Map        // IDs of the webhooks that an attempt of the batch probes
+	tally  tally
+}
+
+// Handle handles the messages of one invocation concurrently, and returns one error for each. Errors: lambdafn.ErrLater if
+// the message comes again when the next attempt is due; those of storage and of the key ring, after which a retry may
+// succeed.
+func (w *Worker) Handle(ctx context.Context, received []lambdafn.QueueMessage) []error {
+	errs := make([]error, len(received))
+	var messages []message
+	var indexes []int // in received, of messages
+	for i, r := range received {
+		m, err := parseMessage(r.Body)
+		if err != nil {
+			errs[i] = w.reject(ctx, r, err)
+			continue
+		}
+		messages, indexes = append(messages, m), append(indexes, i)
+	}
+	targets, err := w.store.targets(ctx, messages...)
+	if err != nil {
+		for _, i := range indexes {
+			errs[i] = err
+		}
+		return errs
+	}
+	start, cancel := endingBefore(ctx, attemptTime)
+	defer cancel()
+	shared := &batch{start: start}
+	for i, err := range lambdafn.Parallel(len(messages), max(len(messages), 1), func(i int) error {
+		a := &attempt{worker: w, batch: shared, received: received[indexes[i]], message: messages[i], target: targets[i]}
+		return a.run(ctx)
+	}) {
+		errs[indexes[i]] = err
+	}
+	w.metrics.Put(ctx, shared.tally.all()...)
+	return errs
+}
+
+// endingBefore returns a context that ends a duration before the deadline of ctx.
+func endingBefore(ctx context.Context, reserve time.Duration) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-reserve))
+}
+
+// reject moves a message that cannot be handled to the failure queue.
+func (w *Worker) reject(ctx context.Context, m lambdafn.QueueMessage, reason error) error {
+	w.logger.ErrorContext(ctx, "message cannot be handled", "messageId", m.ID, "cause", reason.Error())
+	return w.failures.PoisonMessage(ctx, m.ID, m.Body, reason)
+}
