@@ -370,15 +370,15 @@ func newSystem(t *testing.T) *system {
 	}
 	s.functions = map[string]*apigateway.Handler{
 		"AiFunction": apigateway.New(httpapi.NewRouter( // which is streamed where it is deployed; what is answered is the same
-			httpapi.Config{Name: "ai", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, ai.Register)),
+			httpapi.Config{Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, ai.Register)),
 		"AuthFunction": apigateway.New(account.Router(config.Edge{}, accounts)),
 		"DocsFunction": apigateway.New(httpapi.NewRouter( // streamed where it is deployed, as AiFunction
-			httpapi.Config{Name: "docs", Version: "1", Logger: logger, Clock: time.Now}, documentation.Register)),
+			httpapi.Config{Logger: logger, Clock: time.Now}, documentation.Register)),
 		"ProjectsFunction": apigateway.New(httpapi.NewRouter(
-			httpapi.Config{Name: "projects", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now},
+			httpapi.Config{Logger: logger, Auth: accounts.Sessions(), Clock: time.Now},
 			workspaces.Register, projects.Register)),
 		"WebhooksFunction": apigateway.New(httpapi.NewRouter(
-			httpapi.Config{Name: "webhooks", Version: "1", Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, webhooks.Register)),
+			httpapi.Config{Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, webhooks.Register)),
 	}
 	return s
 }

@@ -116,7 +116,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 			Clock: now, Logger: logger, Model: provider, Limits: limits,
 		})
 		return httpapi.NewRouter(httpapi.Config{
-			Name: "Development Platform API: assistant", Version: "1.0.0",
+
 			Edge: cfg.Edge, Logger: logger, Auth: account.NewSessions(client, cfg.Tables, keys, now, logger), Clock: now,
 		}, ai.Register)
 	}), nil

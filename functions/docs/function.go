@@ -25,7 +25,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	}
 	return httpapi.Lazy(func() http.Handler {
 		return httpapi.NewRouter(httpapi.Config{
-			Name: "Development Platform API: documentation", Version: "1.0.0", Edge: cfg.Edge, Logger: logger, Clock: now,
+			Edge: cfg.Edge, Logger: logger, Clock: now,
 		}, service.Register)
 	}), nil
 }

@@ -45,7 +45,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 			IDs: ids, Clock: now, Logger: logger, Quotas: project.DefaultQuotas(),
 		})
 		return httpapi.NewRouter(httpapi.Config{
-			Name: "Development Platform API: workspaces and projects", Version: "1.0.0",
+
 			Edge: cfg.Edge, Logger: logger, Auth: sessions, Clock: now,
 		}, workspaces.Register, projects.Register)
 	}), nil

@@ -44,7 +44,6 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 			IDs:    id.NewGenerator(now, rand.Reader), Clock: now, Logger: logger, AllowPrivate: cfg.AllowPrivate,
 		})
 		return httpapi.NewRouter(httpapi.Config{
-			Name: "Development Platform API: webhooks", Version: "1.0.0",
 			Edge: cfg.Edge, Logger: logger, Auth: sessions, Clock: now,
 		}, webhooks.Register)
 	}), nil

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
 
 	sdk "devplatform/infra/uistream"
@@ -37,25 +36,36 @@ type input struct{ Body sdk.Request }
 
 // newRouter has the one call. The first word of its message names a scene, and what follows is the scene's.
 func newRouter() http.Handler {
-	config := httpapi.Config{Name: "test", Version: "1", Logger: slog.New(slog.DiscardHandler), Clock: time.Now}
-	return httpapi.NewRouter(config, func(h huma.API) {
-		op := httpapi.Operation{ID: "stream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Events: true, Errors: []*fault.Error{fault.New(fault.CodeQuotaExceeded, "There is no such scene.")}}
-		httpapi.Register(h, op, func(_ context.Context, in *input) (*huma.StreamResponse, error) {
+	config := httpapi.Config{Logger: slog.New(slog.DiscardHandler), Clock: time.Now, Auth: anyone{}}
+	router := httpapi.NewRouter(config, func(r *httpapi.Routes) {
+		op := httpapi.Operation{ID: "stream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Errors: []*fault.Error{fault.New(fault.CodeQuotaExceeded, "There is no such scene.")}}
+		httpapi.PrivateStream(r, op, func(_ context.Context, _ httpapi.Caller, in *input, stream *httpapi.EventStream) error {
 			name, argument, _ := strings.Cut(in.Body.Message, " ")
 			play, ok := scenes[name]
 			if !ok {
-				return nil, fault.New(fault.CodeQuotaExceeded, "There is no such scene.")
+				return fault.New(fault.CodeQuotaExceeded, "There is no such scene.")
 			}
-			return &huma.StreamResponse{Body: func(ctx huma.Context) {
-				stream := httpapi.EventStreamOf(ctx)
-				w := uistream.NewWriter(stream, stream.FlushError, uistream.Options{})
-				defer w.Close()
-				if err := play(scene{w, stream, in.Body, argument}); err != nil {
-					panic(err)
-				}
-			}}, nil
+			w := uistream.NewWriter(stream, stream.FlushError, uistream.Options{})
+			defer w.Close()
+			err := play(scene{w, stream, in.Body, argument})
+			if known := (*fault.Error)(nil); err != nil && !errors.As(err, &known) {
+				panic(err)
+			}
+			return err
 		})
 	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.AddCookie(&http.Cookie{Name: httpapi.SessionCookie, Value: "any"}) //nolint:gosec // a request's
+		router.ServeHTTP(w, r)
+	})
+}
+
+// anyone accepts every session.
+type anyone struct{}
+
+// Authenticate implements httpapi.Authenticator.
+func (anyone) Authenticate(context.Context, string) (httpapi.Caller, *httpapi.Renewal, error) {
+	return httpapi.Caller{UserID: "usr_1"}, nil, nil
 }
 
 // scene is a stream to be filled.
@@ -97,8 +107,7 @@ var scenes = map[string]func(scene) error{
 	// refused is an error before the first byte.
 	"refused": func(s scene) error {
 		s.Close()
-		s.to.Fail(fault.New(fault.CodeAIUnavailable, "The model is busy.").WithHeader("Retry-After", "3"))
-		return nil
+		return fault.New(fault.CodeAIUnavailable, "The model is busy.").WithHeader("Retry-After", "3")
 	},
 	// silent says nothing before and between its frames for several keep-alives.
 	"silent": func(s scene) error {

@@ -57,7 +57,7 @@ func Function(cfg Config, now clock.Clock, logger *slog.Logger) (http.Handler, e
 // Router is the HTTP handler of accounts.
 func Router(edge config.Edge, s *Service) http.Handler {
 	return httpapi.NewRouter(httpapi.Config{
-		Name: "Development Platform API: accounts", Version: "1.0.0",
+
 		Edge: edge, Logger: s.logger, Auth: s.Sessions(), Clock: s.now,
 	}, s.Register)
 }

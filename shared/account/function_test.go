@@ -15,12 +15,11 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"devplatform/infra"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
-	"devplatform/shared/db"
-	"devplatform/shared/httpapi"
 	"devplatform/shared/lambdafn/apigateway"
 )
 
@@ -141,10 +140,6 @@ func TestClientSecretComesFromTheProvidersSecret(t *testing.T) {
 // Every operation of the OpenAPI document has what a reader of it needs.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	data, err := httpapi.OpenAPI(httpapi.Config{Name: "x", Version: "1"}, New(Deps{DB: db.New(config.AWS{}, clock.System)}).Register)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var document struct {
 		Paths map[string]map[string]struct {
 			OperationID string   `json:"operationId"`
@@ -155,7 +150,7 @@ func TestDocument(t *testing.T) {
 			} `json:"responses"`
 		} `json:"paths"`
 	}
-	if err := json.Unmarshal(data, &document); err != nil {
+	if err := json.Unmarshal(infra.OpenAPI, &document); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{
@@ -166,6 +161,9 @@ func TestDocument(t *testing.T) {
 	for path, methods := range document.Paths {
 		for method, op := range methods {
 			name := strings.ToUpper(method) + " " + path
+			if !strings.HasPrefix(path, "/api/auth/") {
+				continue
+			}
 			status, known := want[name]
 			delete(want, name)
 			if _, ok := op.Responses[status]; !known || !ok || op.OperationID == "" || op.Summary == "" || len(op.Tags) != 1 || op.Responses["500"].Ref == "" {
@@ -177,11 +175,11 @@ func TestDocument(t *testing.T) {
 		t.Errorf("missing: %v", want)
 	}
 	for _, text := range []string{"AUTH_RATE_LIMITED", "AUTH_USER_EXISTS", "AUTH_OAUTH_STATE_INVALID", "RateLimit-Remaining", "ada@example.com"} {
-		if !strings.Contains(string(data), text) {
+		if !strings.Contains(string(infra.OpenAPI), text) {
 			t.Errorf("the document doesn't mention %s", text)
 		}
 	}
-	if strings.Contains(string(data), bindingCookie) {
+	if strings.Contains(string(infra.OpenAPI), bindingCookie) {
 		t.Error("the document shows the binding cookie")
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/clock"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -18,10 +16,10 @@ var tag = httpapi.Tag{
 }
 
 // Register adds the endpoints of API.md §2.
-func (s *Service) Register(h huma.API) {
-	s.registerPasswords(h)
-	s.registerSessions(h)
-	s.registerCodeHost(h)
+func (s *Service) Register(r *httpapi.Routes) {
+	s.registerPasswords(r)
+	s.registerSessions(r)
+	s.registerCodeHost(r)
 }
 
 // clientOf is where a request comes from.
@@ -82,32 +80,29 @@ type endSessionInput struct {
 	ID string `path:"id" doc:"The session's id" example:"ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
-func (s *Service) registerSessions(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
-		ID: "me", Method: http.MethodGet, Path: "/api/auth/me", Tag: tag, Session: true,
+func (s *Service) registerSessions(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "me", Method: http.MethodGet, Path: "/api/auth/me", Tag: tag,
 		Summary: "Who is signed in", Description: "The account that the session belongs to.",
 	}, s.handleMe)
-	httpapi.Register(h, httpapi.Operation{
+	httpapi.Public(r, httpapi.Operation{
 		ID: "logout", Method: http.MethodPost, Path: "/api/auth/logout", Tag: tag,
 		Summary:     "End the current session",
 		Description: "Takes effect at once, everywhere. Succeeds without a session, too.",
-		Examples:    func() httpapi.Examples { return httpapi.Examples{Response: loggedOut} },
 	}, s.handleLogout)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "listSessions", Method: http.MethodGet, Path: "/api/auth/sessions", Tag: tag, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listSessions", Method: http.MethodGet, Path: "/api/auth/sessions", Tag: tag,
 		Summary: "The caller's live sessions", Description: "Those that have neither ended nor expired, newest first, the one that asks among them.",
 	}, s.handleListSessions)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "endSession", Method: http.MethodDelete, Path: "/api/auth/sessions/{id}", Tag: tag, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "endSession", Method: http.MethodDelete, Path: "/api/auth/sessions/{id}", Tag: tag,
 		Summary:     "End one of the caller's sessions",
 		Description: "Takes effect at once. Ending the session that asks is a logout.",
 		Errors:      []*fault.Error{errNoSession},
-		Examples:    func() httpapi.Examples { return httpapi.Examples{Response: sessionEnded} },
 	}, s.handleEndSession)
 }
 
-func (s *Service) handleMe(ctx context.Context, _ *struct{}) (*meOutput, error) {
-	caller := httpapi.CallerFrom(ctx)
+func (s *Service) handleMe(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*meOutput, error) {
 	out := &meOutput{}
 	out.Body.ID, out.Body.Email, out.Body.Username = caller.UserID, caller.Email, caller.Username
 	out.Body.CreatedAt = clock.Stamp(caller.CreatedAt)
@@ -123,8 +118,7 @@ func (s *Service) handleLogout(ctx context.Context, _ *struct{}) (*logoutOutput,
 	return &logoutOutput{SetCookie: httpapi.ClearedCookies(ctx), Body: loggedOut}, nil
 }
 
-func (s *Service) handleListSessions(ctx context.Context, _ *struct{}) (*sessionsOutput, error) {
-	caller := httpapi.CallerFrom(ctx)
+func (s *Service) handleListSessions(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*sessionsOutput, error) {
 	sessions, err := s.ListSessions(ctx, caller)
 	if err != nil {
 		return nil, err
@@ -145,8 +139,7 @@ func (s Session) item(current string) sessionItem {
 	}
 }
 
-func (s *Service) handleEndSession(ctx context.Context, in *endSessionInput) (*logoutOutput, error) {
-	caller := httpapi.CallerFrom(ctx)
+func (s *Service) handleEndSession(ctx context.Context, caller httpapi.Caller, in *endSessionInput) (*logoutOutput, error) {
 	if err := s.EndSession(ctx, caller, in.ID); err != nil {
 		return nil, err
 	}

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 )
@@ -79,21 +77,21 @@ type callbackOutput struct {
 	SetCookie []string `header:"Set-Cookie" doc:"The session"`
 }
 
-func (s *Service) registerCodeHost(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
+func (s *Service) registerCodeHost(r *httpapi.Routes) {
+	httpapi.Public(r, httpapi.Operation{
 		ID: "startCodehost", Method: http.MethodGet, Path: "/api/auth/codehost", Tag: tag, Status: http.StatusFound,
 		Summary:     "Sign in with the code host",
 		Description: "Sends the browser to the code host: authorization code flow with PKCE.",
 		Errors:      []*fault.Error{errBadRedirect, errNotConfigured, shownStanding.refusal()},
 	}, s.handleDepart)
-	httpapi.Register(h, httpapi.Operation{
+	httpapi.Public(r, httpapi.Operation{
 		ID: "codehostCallback", Method: http.MethodGet, Path: CallbackPath, Tag: tag, Status: http.StatusFound,
 		Summary:     "Where the code host sends the browser back to",
 		Description: "Ends in a new session. The account is the one that holds the identity; else one whose own e-mail address was verified and is a verified one at the code host; else a new one.",
 		Errors:      []*fault.Error{errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked, errMoving, errEnded},
 	}, s.handleCallback)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "linkCodehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "linkCodehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag,
 		Summary:     "Link the code host to the caller's account",
 		Description: "The same flow; it ends by joining the identity to the caller, who must still be signed in in the same browser.",
 		Errors:      []*fault.Error{errBadRedirect, errNotConfigured, shownStanding.refusal()},
@@ -112,8 +110,7 @@ func (s *Service) handleDepart(ctx context.Context, in *departInput) (*departOut
 	}, nil
 }
 
-func (s *Service) handleLink(ctx context.Context, in *departInput) (*linkOutput, error) {
-	caller := httpapi.CallerFrom(ctx)
+func (s *Service) handleLink(ctx context.Context, caller httpapi.Caller, in *departInput) (*linkOutput, error) {
 	departure, standing, err := s.Depart(ctx, in.Redirect, s.bindingOf(ctx, in.Binding), caller.UserID, clientOf(ctx).IP)
 	if err != nil {
 		return nil, err

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 )
@@ -22,24 +20,11 @@ type signupInput struct {
 	}
 }
 
-// Resolve implements huma.Resolver: the rules that a schema can't word.
-func (in *signupInput) Resolve(huma.Context) []error {
-	return problems(map[string]string{
-		"email":    CheckEmail(in.Body.Email),
-		"username": CheckUsername(in.Body.Username),
-		"password": CheckPassword(in.Body.Password, in.Body.Email, in.Body.Username),
-	}, "email", "username", "password")
-}
-
-// problems are the rules broken by the fields, in the order given.
-func problems(byField map[string]string, order ...string) []error {
-	var errs []error
-	for _, field := range order {
-		if rule := byField[field]; rule != "" {
-			errs = append(errs, fault.Field(field, rule))
-		}
-	}
-	return errs
+// Validate checks the rules that tags cannot express.
+func (in *signupInput) Validate(v *httpapi.Validation) {
+	v.Field("email", CheckEmail(in.Body.Email))
+	v.Field("username", CheckUsername(in.Body.Username))
+	v.Field("password", CheckPassword(in.Body.Password, in.Body.Email, in.Body.Username))
 }
 
 type signupOutput struct {
@@ -58,12 +43,10 @@ type loginInput struct {
 	}
 }
 
-// Resolve implements huma.Resolver.
-func (in *loginInput) Resolve(huma.Context) []error {
-	return problems(map[string]string{
-		"email":    tooLong(in.Body.Email, maxLoginEmailBytes),
-		"password": tooLong(in.Body.Password, MaxLoginPasswordBytes),
-	}, "email", "password")
+// Validate checks the length of the values. Any other value is only wrong.
+func (in *loginInput) Validate(v *httpapi.Validation) {
+	v.Field("email", tooLong(in.Body.Email, maxLoginEmailBytes))
+	v.Field("password", tooLong(in.Body.Password, MaxLoginPasswordBytes))
 }
 
 func tooLong(s string, limit int) string {
@@ -89,13 +72,10 @@ type changePasswordInput struct {
 	}
 }
 
-// Resolve implements huma.Resolver. Whose password it is, the session has told by now.
-func (in *changePasswordInput) Resolve(ctx huma.Context) []error {
-	caller := httpapi.CallerFrom(ctx.Context())
-	return problems(map[string]string{
-		"currentPassword": tooLong(in.Body.CurrentPassword, MaxLoginPasswordBytes),
-		"newPassword":     CheckPassword(in.Body.NewPassword, caller.Email, caller.Username),
-	}, "currentPassword", "newPassword")
+// Validate checks the rules that tags cannot express.
+func (in *changePasswordInput) Validate(v *httpapi.Validation) {
+	v.Field("currentPassword", tooLong(in.Body.CurrentPassword, MaxLoginPasswordBytes))
+	v.Field("newPassword", CheckPassword(in.Body.NewPassword, v.Caller.Email, v.Caller.Username))
 }
 
 type changePasswordOutput struct {
@@ -108,8 +88,8 @@ var passwordChanged = httpapi.Done{Success: true, Message: "Password changed. Ev
 // shownStanding is where an attempt stands in the document's examples of errors.
 var shownStanding = Standing{Limit: 10, Reset: 14 * time.Minute}
 
-func (s *Service) registerPasswords(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
+func (s *Service) registerPasswords(r *httpapi.Routes) {
+	httpapi.Public(r, httpapi.Operation{
 		ID: "signup", Method: http.MethodPost, Path: "/api/auth/signup", Tag: tag, Status: http.StatusCreated,
 		Summary:     "Make an account",
 		Description: "Makes a personal workspace, too. Signs nobody in.",
@@ -118,7 +98,7 @@ func (s *Service) registerPasswords(h huma.API) {
 			shownStanding.onto(errUserExists), shownStanding.refusal(),
 		},
 	}, s.handleSignup)
-	httpapi.Register(h, httpapi.Operation{
+	httpapi.Public(r, httpapi.Operation{
 		ID: "login", Method: http.MethodPost, Path: "/api/auth/login", Tag: tag,
 		Summary:     "Start a session",
 		Description: "While limited, the right password is refused, too.",
@@ -126,15 +106,14 @@ func (s *Service) registerPasswords(h huma.API) {
 			fault.Invalid(fault.Field("password", "is required")), shownStanding.onto(errWrongPassword), shownStanding.refusal(),
 		},
 	}, s.handleLogin)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "changePassword", Method: http.MethodPut, Path: "/api/auth/password", Tag: tag, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "changePassword", Method: http.MethodPut, Path: "/api/auth/password", Tag: tag,
 		Summary:     "Change the password",
 		Description: "Ends every other session. Counted as a login. An account without a password (it signs in with a code host) is answered as for a wrong one.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("newPassword", CheckPassword("password", "", ""))),
 			shownStanding.onto(errWrongCurrent), shownStanding.onto(errPasswordMoved), shownStanding.refusal(),
 		},
-		Examples: func() httpapi.Examples { return httpapi.Examples{Response: passwordChanged} },
 	}, s.handleChangePassword)
 }
 
@@ -159,8 +138,7 @@ func (s *Service) handleLogin(ctx context.Context, in *loginInput) (*loginOutput
 	return out, nil
 }
 
-func (s *Service) handleChangePassword(ctx context.Context, in *changePasswordInput) (*changePasswordOutput, error) {
-	caller := httpapi.CallerFrom(ctx)
+func (s *Service) handleChangePassword(ctx context.Context, caller httpapi.Caller, in *changePasswordInput) (*changePasswordOutput, error) {
 	standing, err := s.ChangePassword(ctx, caller, in.Body.CurrentPassword, in.Body.NewPassword, clientOf(ctx))
 	if err != nil {
 		return nil, err

@@ -125,7 +125,7 @@ const maxPage = 4 << 20
 // conversation is a page of a project's conversation, oldest first, and the cursor of the next page, "" if it is the last. It takes
 // four calls of which two are the project's, more only for long messages.
 func (s *Service) conversation(ctx context.Context, projectID string, page httpapi.PageInput) (items []MessageItem, next string, err error) {
-	scope := httpapi.ListScope(ctx, "messages", projectID)
+	scope := httpapi.ListScope(httpapi.CallerFrom(ctx), "messages", projectID)
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err

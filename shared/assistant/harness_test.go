@@ -84,7 +84,7 @@ func (w *world) serve(sdk *dynamodb.Client) {
 		Cursors: cursors, IDs: w.ids, Clock: w.clock.Now, Logger: logger, Model: w.model, Limits: w.limits,
 	})
 	w.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
-		Name: "test", Version: "1", Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: w.crowd, Clock: w.clock.Now,
+		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: w.crowd, Clock: w.clock.Now,
 	}, w.projects.Register, w.service.Register)
 }
 

@@ -1,8 +1,6 @@
 package assistant
 
 import (
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/httpapi"
 	"devplatform/shared/limit"
 )
@@ -17,10 +15,10 @@ var tag = httpapi.Tag{
 var errOften = limit.ErrTooMany.WithHeader("Retry-After", "40")
 
 // Register adds the endpoints of API.md §6.
-func (s *Service) Register(h huma.API) {
-	s.registerChat(h)
-	s.registerConversations(h)
-	s.registerGenerate(h)
-	s.registerCancel(h)
-	s.registerUsage(h)
+func (s *Service) Register(r *httpapi.Routes) {
+	s.registerChat(r)
+	s.registerConversations(r)
+	s.registerGenerate(r)
+	s.registerCancel(r)
+	s.registerUsage(r)
 }

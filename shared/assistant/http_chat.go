@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project"
@@ -28,32 +26,29 @@ type chatContext struct {
 	Framework   string `json:"framework,omitempty" maxLength:"64" doc:"The framework to write for, if not the project's" example:"react"`
 }
 
-// Resolve implements huma.Resolver.
-func (in *chatInput) Resolve(huma.Context) []error {
-	errs := notBlank("message", in.Body.Message)
+// Validate checks the rules that tags cannot express.
+func (in *chatInput) Validate(v *httpapi.Validation) {
+	v.Field("message", checkBlank(in.Body.Message))
 	if c := in.Body.Context; c != nil {
 		if c.CurrentFile != "" {
-			if rule := path.Check(c.CurrentFile); rule != "" {
-				errs = append(errs, fault.Field("context.currentFile", rule))
-			}
+			v.Field("context.currentFile", path.Check(c.CurrentFile))
 		}
-		errs = append(errs, noControls("context.framework", c.Framework)...)
+		v.Field("context.framework", checkControls(c.Framework))
 	}
-	return errs
 }
 
-func notBlank(field, text string) []error {
+func checkBlank(text string) string {
 	if text != "" && strings.TrimSpace(text) == "" {
-		return []error{fault.Field(field, "must not be blank")}
+		return "must not be blank"
 	}
-	return nil
+	return ""
 }
 
-func noControls(field, text string) []error {
+func checkControls(text string) string {
 	if strings.ContainsFunc(text, unicode.IsControl) {
-		return []error{fault.Field(field, "must not contain control characters")}
+		return "must not contain control characters"
 	}
-	return nil
+	return ""
 }
 
 // question is what the input asks.
@@ -70,26 +65,26 @@ type chatOutput struct{ Body reply }
 // chatErrors are what both chat calls answer with.
 var chatErrors = append([]*fault.Error{errTooLong, project.ErrNotFound, project.ErrDenied}, generateErrors...)
 
-func (s *Service) registerChat(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
-		ID: "chat", Method: http.MethodPost, Path: "/api/ai/chat", Tag: tag, Session: true,
+func (s *Service) registerChat(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "chat", Method: http.MethodPost, Path: "/api/ai/chat", Tag: tag,
 		Summary: "Ask the assistant about a project",
 		Description: "For members of the workspace who may write. Answers with text, code and a list of actions, each checked against the project's files; with apply, the actions are done as one files/batch. " +
 			"An answer that can't be applied is answered all the same, with applied false and the reason in its response.",
-		Errors: chatErrors, Examples: chatExamples,
+		Errors: chatErrors,
 	}, s.handleChat)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "chatStream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Tag: tag, Session: true, Events: true,
+	httpapi.PrivateStream(r, httpapi.Operation{
+		ID: "chatStream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Tag: tag,
 		Summary: "Ask the assistant about a project, and read the answer as it is made",
 		Description: "The same as chat, as the AI SDK's UI message stream, version 1 (x-vercel-ai-ui-message-stream: v1): unnamed server-sent events of JSON with a type — start {messageId}, text-start, text-delta and text-end {id, delta}, " +
 			"tool-input-start, tool-input-delta and tool-input-available {toolCallId, toolName, inputTextDelta, input} for each action, data-action {data} once an action is checked, data-result {data: the answer of chat}, error {errorText}, " +
 			"finish {finishReason} — and [DONE] at the end. A comment is sent every 10 seconds of silence. An error before the first event is an ordinary answer. " +
 			"A client that leaves does not stop the answer: POST /api/ai/messages/{id}/cancel does.",
-		Errors: chatErrors, Examples: streamExamples,
+		Errors: chatErrors,
 	}, s.handleStream)
 }
 
-func (s *Service) handleChat(ctx context.Context, in *chatInput) (*chatOutput, error) {
+func (s *Service) handleChat(ctx context.Context, _ httpapi.Caller, in *chatInput) (*chatOutput, error) {
 	r, err := s.converse(ctx, in.question(), nil)
 	if err != nil {
 		return nil, err

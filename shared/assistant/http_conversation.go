@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/clock"
@@ -61,23 +59,22 @@ type doneOutput struct{ Body httpapi.Done }
 var conversationDeleted = httpapi.Done{Success: true, Message: "Conversation deleted."}
 
 // registerConversations adds the calls on a project's conversation.
-func (s *Service) registerConversations(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
-		ID: "listMessages", Method: http.MethodGet, Path: conversationPath, Tag: tag, Session: true,
+func (s *Service) registerConversations(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listMessages", Method: http.MethodGet, Path: conversationPath, Tag: tag,
 		Summary:     "A project's conversation with the assistant",
 		Description: "Oldest first, 50 messages a page unless limit says otherwise; one that nobody has begun is empty. Two chats at once are both here, each answer right behind its question. For members of the workspace, a public project's, too.",
-		Errors:      []*fault.Error{project.ErrNotFound, project.ErrDenied}, Examples: conversationExamples,
+		Errors:      []*fault.Error{project.ErrNotFound, project.ErrDenied},
 	}, s.handleConversation)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "clearConversation", Method: http.MethodDelete, Path: conversationPath, Tag: tag, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "clearConversation", Method: http.MethodDelete, Path: conversationPath, Tag: tag,
 		Summary:     "Delete a project's conversation",
 		Description: "For members and above. Everything said so far is gone for everybody, and the assistant does not remember it. An answer that is being made meanwhile still reaches whoever asked, but is not kept.",
 		Errors:      []*fault.Error{project.ErrNotFound, project.ErrDenied, fault.ErrConflict},
-		Examples:    func() httpapi.Examples { return httpapi.Examples{Response: conversationDeleted} },
 	}, s.handleClear)
 }
 
-func (s *Service) handleConversation(ctx context.Context, in *conversationInput) (*conversationOutput, error) {
+func (s *Service) handleConversation(ctx context.Context, _ httpapi.Caller, in *conversationInput) (*conversationOutput, error) {
 	messages, next, err := s.conversation(ctx, in.ProjectID, in.PageInput)
 	if err != nil {
 		return nil, err
@@ -88,7 +85,7 @@ func (s *Service) handleConversation(ctx context.Context, in *conversationInput)
 	return out, nil
 }
 
-func (s *Service) handleClear(ctx context.Context, in *InConversation) (*doneOutput, error) {
+func (s *Service) handleClear(ctx context.Context, _ httpapi.Caller, in *InConversation) (*doneOutput, error) {
 	if err := s.clear(ctx, in.ProjectID); err != nil {
 		return nil, err
 	}

@@ -4,8 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
+	"time"
 
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -19,11 +18,11 @@ type generateInput struct {
 	}
 }
 
-// Resolve implements huma.Resolver.
-func (in *generateInput) Resolve(huma.Context) []error {
-	errs := notBlank("prompt", in.Body.Prompt)
-	errs = append(errs, noControls("language", in.Body.Language)...)
-	return append(errs, noControls("framework", in.Body.Framework)...)
+// Validate checks the rules that tags cannot express.
+func (in *generateInput) Validate(v *httpapi.Validation) {
+	v.Field("prompt", checkBlank(in.Body.Prompt))
+	v.Field("language", checkControls(in.Body.Language))
+	v.Field("framework", checkControls(in.Body.Framework))
 }
 
 // generated is what was written.
@@ -37,7 +36,7 @@ type generated struct {
 }
 
 // errUsedUp shows what tooFew answers to a user who has nothing left.
-var errUsedUp = fault.New(fault.CodeQuotaExceeded, usedUp(DefaultLimits().MonthlyTokens)+renewed(monthOf(httpapi.ExampleTime)))
+var errUsedUp = fault.New(fault.CodeQuotaExceeded, usedUp(DefaultLimits().MonthlyTokens)+renewed(monthOf(time.Date(2026, time.January, 31, 0, 0, 0, 0, time.UTC))))
 
 // generateErrors are what every call of a model may be answered with.
 var generateErrors = []*fault.Error{
@@ -46,16 +45,16 @@ var generateErrors = []*fault.Error{
 
 type generateOutput struct{ Body generated }
 
-func (s *Service) registerGenerate(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
-		ID: "generate", Method: http.MethodPost, Path: "/api/ai/generate", Tag: tag, Session: true,
+func (s *Service) registerGenerate(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "generate", Method: http.MethodPost, Path: "/api/ai/generate", Tag: tag,
 		Summary:     "Write code for a prompt",
 		Description: "Without a project and without a history.",
 		Errors:      append([]*fault.Error{fault.Invalid(fault.Field("prompt", "must not be blank"))}, generateErrors...),
 	}, s.handleGenerate)
 }
 
-func (s *Service) handleGenerate(ctx context.Context, in *generateInput) (*generateOutput, error) {
+func (s *Service) handleGenerate(ctx context.Context, _ httpapi.Caller, in *generateInput) (*generateOutput, error) {
 	g, err := s.generate(ctx, in.Body.Prompt, strings.TrimSpace(in.Body.Language), strings.TrimSpace(in.Body.Framework))
 	if err != nil {
 		return nil, err

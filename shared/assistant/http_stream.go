@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/uistream"
 	"devplatform/shared/fault"
@@ -18,42 +16,40 @@ const patience = 3 * time.Second
 // saying is something that a listener is told.
 type saying = func(*uistream.Writer) error
 
-// telling is a conversation that is listened to.
-type telling struct {
-	said chan saying
-	// reply and err are there once said is closed.
-	reply reply
-	err   error
-}
-
-// begin converses in the background. Whatever is said has to be taken.
-func (s *Service) begin(ctx context.Context, q question) *telling {
-	t := &telling{said: make(chan saying)}
+// handleStream answers in the background of the request, which the client can cancel by disconnecting without ending the
+// answer. What is said until patience ends is held back, so that an early error is an ordinary response.
+func (s *Service) handleStream(ctx context.Context, _ httpapi.Caller, in *chatInput, out *httpapi.EventStream) error {
+	said := make(chan saying)
+	var answer reply
+	var err error
 	go func() {
-		defer close(t.said)
-		t.err = fault.Recover(func() (err error) {
-			t.reply, err = s.converse(ctx, q, func(say saying) { t.said <- say })
+		defer close(said)
+		err = fault.Recover(func() (err error) {
+			answer, err = s.converse(ctx, in.question(), func(say saying) { said <- say })
 			return err
 		})
 	}()
-	return t
-}
-
-func (s *Service) handleStream(ctx context.Context, in *chatInput) (*huma.StreamResponse, error) {
-	t := s.begin(ctx, in.question())
-	first, ended := t.wait(2) // the first thing said is the answer's id, before the model was heard
-	if ended && t.err != nil {
-		return nil, t.err
+	first, ended := wait(said, 2) // the first thing said is the answer's id, before the model was heard
+	if ended && err != nil {
+		return err
 	}
-	return &huma.StreamResponse{Body: func(hc huma.Context) { t.stream(hc, first) }}, nil
+	w := uistream.NewWriter(out, out.FlushError, uistream.Options{})
+	defer w.Close()
+	for _, say := range first {
+		_ = say(w)
+	}
+	for say := range said { // to the end, even if the client has disconnected: the answer is stored
+		_ = say(w)
+	}
+	return finish(out, w, answer, err)
 }
 
-// wait takes n things that are said, or as many as are said until patience ends, or all.
-func (t *telling) wait(n int) (first []saying, ended bool) {
+// wait takes n things that are said, or fewer if patience ends before, or the answer does.
+func wait(said <-chan saying, n int) (first []saying, ended bool) {
 	over := time.After(patience)
 	for len(first) < n {
 		select {
-		case say, ok := <-t.said:
+		case say, ok := <-said:
 			if !ok {
 				return first, true
 			}
@@ -65,35 +61,22 @@ func (t *telling) wait(n int) (first []saying, ended bool) {
 	return first, false
 }
 
-// stream writes what is said as it is said. A client that has gone is no reason to stop listening: what is made is stored.
-func (t *telling) stream(hc huma.Context, first []saying) {
-	out := httpapi.EventStreamOf(hc)
-	w := uistream.NewWriter(out, out.FlushError, uistream.Options{})
-	defer w.Close()
-	for _, say := range first {
-		_ = say(w)
-	}
-	for say := range t.said {
-		_ = say(w)
-	}
-	t.end(out, w)
-}
-
-// end says how it ended, to a client that may have gone.
-func (t *telling) end(out *httpapi.EventStream, w *uistream.Writer) {
-	if t.err != nil {
+// finish ends the stream. It returns err, which becomes an ordinary response if the stream has not started.
+func finish(out *httpapi.EventStream, w *uistream.Writer, answer reply, err error) error {
+	if err != nil {
 		if !w.Begun() {
-			w.Close()
+			w.Close() // no keep-alive starts the stream from here on
 		}
-		if out.Fail(t.err) { // an ordinary answer; of one that has begun only the log hears
-			return
+		if !out.Started() {
+			return err
 		}
-		_ = w.Error(httpapi.AsError(t.err).Message)
+		_ = w.Error(httpapi.AsError(err).Message)
 		_ = w.Finish(uistream.Failed)
-		return
+		return err
 	}
-	_ = w.Data("result", t.reply)
-	_ = w.Finish(reasonOf(t.reply.stop))
+	_ = w.Data("result", answer)
+	_ = w.Finish(reasonOf(answer.stop))
+	return nil
 }
 
 // reasonOf is why an answer ended, in the protocol's words. Calls of tools are no reason: nobody is asked for their results.

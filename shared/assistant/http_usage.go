@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/clock"
 	"devplatform/shared/httpapi"
 )
@@ -26,17 +24,17 @@ type usageItem struct {
 }
 
 // registerUsage adds the call that tells what is left.
-func (s *Service) registerUsage(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
-		ID: "readUsage", Method: http.MethodGet, Path: "/api/ai/usage", Tag: tag, Session: true,
+func (s *Service) registerUsage(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "readUsage", Method: http.MethodGet, Path: "/api/ai/usage", Tag: tag,
 		Summary:     "What the caller has taken of the assistant this month",
 		Description: "All of the caller's calls, in whichever workspace. Tokens are reserved when an answer begins and settled when it ends, in the month in which it began.",
 	}, s.handleUsage)
 }
 
-func (s *Service) handleUsage(ctx context.Context, _ *struct{}) (*usageOutput, error) {
+func (s *Service) handleUsage(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*usageOutput, error) {
 	now := monthOf(s.now())
-	used, err := s.store.usage(ctx, httpapi.CallerFrom(ctx).UserID, now)
+	used, err := s.store.usage(ctx, caller.UserID, now)
 	if err != nil {
 		return nil, err
 	}

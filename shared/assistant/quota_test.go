@@ -59,7 +59,7 @@ func waitOf(err error) string {
 	if !errors.As(err, &known) {
 		return ""
 	}
-	return known.GetHeaders().Get("Retry-After")
+	return known.Headers().Get("Retry-After")
 }
 
 // leftOf is what an error says is left, -1 if it does not say.

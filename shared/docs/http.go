@@ -6,9 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 )
@@ -64,44 +61,25 @@ func (a Accepting) gzip() bool {
 }
 
 // Register adds the endpoints of the documentation.
-func (s *Service) Register(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
+func (s *Service) Register(r *httpapi.Routes) {
+	httpapi.Public(r, httpapi.Operation{
 		ID: "getOpenAPI", Method: http.MethodGet, Path: documentPath, Tag: tag,
 		Summary:     "Read this document",
 		Description: "The OpenAPI 3.1 document of the whole API. Its server is the one that was asked.",
-		Examples: func() httpapi.Examples {
-			return httpapi.Examples{Response: jsontext.Value(`{"openapi":"3.1.0","info":{"title":"Development Platform API","version":"1.0.0"},"servers":[{"url":"https://api.example.com"}]}`)}
-		},
 	}, s.readDocument)
-	describe(h, documentPath, map[string]*huma.Schema{"application/json": {Type: huma.TypeObject}})
-	httpapi.Register(h, httpapi.Operation{
+	httpapi.Public(r, httpapi.Operation{
 		ID: "showDocs", Method: http.MethodGet, Path: pagePath, Tag: tag,
 		Summary:     "Show this document",
 		Description: "A page that shows the document and sends requests, with the session of the browser that it is open in.",
 	}, s.showPage)
-	describe(h, pagePath, map[string]*huma.Schema{htmlType: {Type: huma.TypeString}})
-	httpapi.Register(h, httpapi.Operation{
+	httpapi.Public(r, httpapi.Operation{
 		ID: "readDocsFile", Method: http.MethodGet, Path: filePath, Tag: tag,
 		Summary: "Read a file of the page", Description: "What the page loads: its scripts, its style and its icons.",
 		Errors: []*fault.Error{errNoFile},
 	}, s.readFile)
-	kinds := map[string]*huma.Schema{}
-	for _, f := range files {
-		kinds[f.kind] = &huma.Schema{Type: huma.TypeString}
-	}
-	describe(h, filePath, kinds)
-	huma.Register(h, huma.Operation{ // the page's addresses are relative to where it is; and no API has two paths for one thing
-		Method: http.MethodGet, Path: pagePath + "/{$}", Hidden: true, DefaultStatus: http.StatusPermanentRedirect,
+	httpapi.Public(r, httpapi.Operation{ // the page's addresses are relative to its own; and no API has two paths for one thing
+		ID: "redirectDocs", Method: http.MethodGet, Path: pagePath + "/{$}", Status: http.StatusPermanentRedirect, Hidden: true,
 	}, toPage)
-}
-
-// describe says in the document which media types a success has: of a body of bytes huma knows nothing.
-func describe(h huma.API, path string, kinds map[string]*huma.Schema) {
-	content := map[string]*huma.MediaType{}
-	for kind, schema := range kinds {
-		content[kind] = &huma.MediaType{Schema: schema}
-	}
-	h.OpenAPI().Paths[path].Get.Responses[strconv.Itoa(http.StatusOK)].Content = content
 }
 
 func (s *Service) readDocument(ctx context.Context, in *Accepting) (*Answer, error) {

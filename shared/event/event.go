@@ -6,8 +6,6 @@ package event
 import (
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/clock"
 )
 
@@ -78,15 +76,6 @@ func typesFrom(origins ...origin) []string {
 	}
 	slices.Sort(all)
 	return all
-}
-
-// Schema implements huma.SchemaProvider: one of the types that are emitted.
-func (Type) Schema(huma.Registry) *huma.Schema {
-	schema := &huma.Schema{Type: huma.TypeString}
-	for _, t := range typesFrom(change) {
-		schema.Enum = append(schema.Enum, t)
-	}
-	return schema
 }
 
 func aboutProject(d Data) bool { return d.Project != nil }

@@ -43,9 +43,6 @@ func Example(t Type, s Scene) (Text, error) {
 	return payload.text()
 }
 
-// Examples are the types that there are examples of, sorted: all of them.
-func Examples() []string { return typesFrom(change, nowhere, notEvent) }
-
 // examples are the data of each type.
 var examples = map[Type]func(Scene) Data{
 	ProjectCreated:  func(s Scene) Data { return Data{Project: s.project()} },
@@ -102,16 +99,4 @@ func deployment(s Scene) Data {
 	return Data{Project: s.projectName(), Deployment: &Deployment{
 		ID: "dep_" + exampleVersion, Status: "succeeded", URL: "https://todo-list.example.com", Version: exampleVersion,
 	}}
-}
-
-// Shown is the example of a type that the API's document shows. A type that there is no example of panics: it is a mistake in the program.
-func Shown(t Type, at time.Time) Text {
-	text, err := Example(t, Scene{
-		EventID: "evt_" + exampleVersion, At: at, Actor: Actor{ID: exampleUser, Username: "ada"},
-		Webhook: Webhook{ID: "wh_" + exampleVersion, URL: "https://example.com/hooks"},
-	})
-	if err != nil {
-		panic(err)
-	}
-	return text
 }

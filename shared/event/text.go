@@ -2,9 +2,7 @@ package event
 
 import (
 	"fmt"
-	"reflect"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 )
 
@@ -15,11 +13,6 @@ type Text string
 
 // MarshalJSON implements json.Marshaler: the text is JSON already.
 func (t Text) MarshalJSON() ([]byte, error) { return []byte(t), nil }
-
-// Schema implements huma.SchemaProvider.
-func (Text) Schema(r huma.Registry) *huma.Schema {
-	return r.Schema(reflect.TypeFor[Payload](), true, "Event")
-}
 
 // text writes the payload.
 func (p Payload) text() (Text, error) {

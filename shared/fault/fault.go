@@ -5,10 +5,8 @@ package fault
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"runtime/debug"
-	"slices"
 )
 
 // Code is the machine-readable part of an error response.
@@ -50,8 +48,8 @@ const (
 	CodeInternal             Code = "INTERNAL_ERROR"
 )
 
-// statusOf maps each code to its HTTP status. No other place defines the status of a code.
-var statusOf = map[Code]int{
+// StatusOf maps each code to its HTTP status. No other place defines the status of a code.
+var StatusOf = map[Code]int{
 	CodeInvalidCredentials:   http.StatusUnauthorized,
 	CodeUserExists:           http.StatusConflict,
 	CodeAuthRateLimited:      http.StatusTooManyRequests,
@@ -88,14 +86,11 @@ var statusOf = map[Code]int{
 
 // Status returns the HTTP status of the code. It returns 500 for an unknown code.
 func (c Code) Status() int {
-	if status, ok := statusOf[c]; ok {
+	if status, ok := StatusOf[c]; ok {
 		return status
 	}
 	return http.StatusInternalServerError
 }
-
-// Codes returns every error code in alphabetical order.
-func Codes() []Code { return slices.Sorted(maps.Keys(statusOf)) }
 
 // Error is an error that a client sees. Its JSON form is exactly {"error": Message, "code": Code}. Message is written for
 // people. It never contains the cause, an internal name, or a value that the client sent. Only the log shows the cause.
@@ -145,11 +140,8 @@ func (e *Error) Is(target error) bool {
 	return errors.As(target, &other) && other.Code == e.Code
 }
 
-// GetStatus returns the HTTP status of the error's response.
-func (e *Error) GetStatus() int { return e.Code.Status() }
-
-// GetHeaders returns the additional headers of the error's response.
-func (e *Error) GetHeaders() http.Header { return e.headers }
+// Headers returns the additional headers of the error's response.
+func (e *Error) Headers() http.Header { return e.headers }
 
 // retryAfter is the number of seconds after which a client may retry when the service is busy.
 const retryAfter = "1"

@@ -4,13 +4,15 @@ import (
 	"encoding/json"
 	"testing"
 
+	"devplatform/infra/edgetest"
+	"devplatform/shared/config"
 	"devplatform/shared/lambdafn/apigateway"
 )
 
 // BenchmarkEdge is what the edge itself costs a request, from event to response.
 func BenchmarkEdge(b *testing.B) {
-	router, _ := newRouter(edgeOf())
-	e := event("GET", "/api/me")
+	router, _ := edgetest.NewRouter(config.Edge{})
+	e := edgetest.Event("GET", "/api/me")
 	e.MultiValueHeaders["Cookie"] = []string{"__Host-session=good"}
 	payload, err := json.Marshal(e)
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/danielgtaylor/huma/v2"
-
+	"devplatform/infra/edgetest"
 	"devplatform/shared/clock"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -36,8 +35,8 @@ type numberOutput struct {
 // TestWholeNumbersAreReadHoweverTheyAreWritten: JSON Schema's integers are all numbers without a fraction.
 func TestWholeNumbersAreReadHoweverTheyAreWritten(t *testing.T) {
 	t.Parallel()
-	router := httpapi.NewRouter(httpapi.Config{Clock: clock.System, Logger: slog.New(slog.DiscardHandler)}, func(h huma.API) {
-		httpapi.Register(h, httpapi.Operation{ID: "number", Method: http.MethodPost, Path: "/api/number"},
+	router := httpapi.NewRouter(httpapi.Config{Clock: clock.System, Logger: slog.New(slog.DiscardHandler)}, func(r *httpapi.Routes) {
+		httpapi.Public(r, httpapi.Operation{ID: "number", Method: http.MethodPost, Path: "/api/number"},
 			func(_ context.Context, in *numberInput) (*numberOutput, error) {
 				sum := int64(in.Body.Small) + in.Body.Large + int64(in.Body.Count)
 				if in.Body.Int != nil {
@@ -70,17 +69,69 @@ func TestWholeNumbersAreReadHoweverTheyAreWritten(t *testing.T) {
 		`{"rows":[{"sizes":[1.0,2]},{"sizes":[3e0]}]}`:   "6",
 		`{"rows":[{"sizes":[]},{"sizes":[1.0,2,1e30]}]}`: "rows[1].sizes[2]" + misfit,
 		`{"x":{"int":1e999},"int":1e30,"y":1}`:           "int" + misfit,
-		`{"int":1.5,"small":1e99}`:                       "int: must be a whole number",
+		`{"int":1.5,"small":1e99}`:                       "int: must be a whole number; small" + misfit,
 		`{"at":"2026-01-31T08:15:30.123Z","int":1e0}`:    "1",
 	} {
-		r := request{method: http.MethodPost, target: "/api/number", body: body, header: asJSON}
-		a := r.send(t, router)
+		r := edgetest.Request{Method: http.MethodPost, Target: "/api/number", Body: body, Header: asJSON}
+		a := r.Send(t, router)
 		if _, err := strconv.Atoi(want); err != nil {
-			if got := wantError(t, a, 400, fault.CodeValidationFailed); got != want {
+			if got := edgetest.WantError(t, a, 400, fault.CodeValidationFailed); got != want {
 				t.Errorf("%s: got %q, want %q", body, got, want)
 			}
-		} else if a.body != `{"sum":"`+want+`"}` {
-			t.Errorf("%s: got %d %s, want %s", body, a.status, a.body, want)
+		} else if a.Body != `{"sum":"`+want+`"}` {
+			t.Errorf("%s: got %d %s, want %s", body, a.Status, a.Body, want)
+		}
+	}
+}
+
+type color string
+
+func (color) Values() []string { return []string{"red", "green"} }
+
+type nullableInput struct {
+	Body struct {
+		Secret httpapi.Nullable[string] `json:"secret,omitzero" minLength:"2"`
+		Colors []color                  `json:"colors,omitempty" maxItems:"2"`
+	}
+}
+
+func TestNullableFieldsAndEnums(t *testing.T) {
+	t.Parallel()
+	router := httpapi.NewRouter(httpapi.Config{Clock: clock.System, Logger: slog.New(slog.DiscardHandler)}, func(r *httpapi.Routes) {
+		httpapi.Public(r, httpapi.Operation{ID: "nullable", Method: http.MethodPost, Path: "/api/nullable"},
+			func(_ context.Context, in *nullableInput) (*numberOutput, error) {
+				out := &numberOutput{}
+				switch secret := in.Body.Secret; {
+				case !secret.Present && secret.Value == nil:
+					out.Body.Sum = "absent"
+				case secret.Value == nil:
+					out.Body.Sum = "null"
+				default:
+					out.Body.Sum = *secret.Value
+				}
+				return out, nil
+			})
+	})
+	for body, want := range map[string]string{ // the field, or the message
+		`{}`:                                 "absent",
+		`{"Secret":"ab"}`:                    "absent",
+		`{"secret":null}`:                    "null",
+		`{"secret":"ab"}`:                    "ab",
+		`{"secret":"a"}`:                     "secret: must have at least 2 characters",
+		`{"secret":1}`:                       "secret: must be a string",
+		`{"secret":["a"]}`:                   "secret: must be a string",
+		`{"colors":["red","green"]}`:         "absent",
+		`{"colors":["red","blue"]}`:          "colors[1]: must be one of red, green",
+		`{"colors":["red","red","red"]}`:     "colors: must have at most 2 elements",
+		`{"colors":["x"],"secret":"\u0000"}`: "secret: must not contain NUL",
+	} {
+		a := edgetest.Request{Method: http.MethodPost, Target: "/api/nullable", Body: body, Header: asJSON}.Send(t, router)
+		if a.Status == http.StatusOK {
+			if a.Body != `{"sum":"`+want+`"}` {
+				t.Errorf("%s: got %s, want %s", body, a.Body, want)
+			}
+		} else if got := edgetest.WantError(t, a, 400, fault.CodeValidationFailed); got != want {
+			t.Errorf("%s: got %q, want %q", body, got, want)
 		}
 	}
 }

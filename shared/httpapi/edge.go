@@ -2,26 +2,21 @@ package httpapi
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"runtime/debug"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
-	"github.com/rs/cors"
 
-	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 )
 
-// Headers of every answer (API.md §1). The gateway's own answers have the same, in template.yaml.
+// securityHeaders are the headers of every response. The gateway's own responses have the same, in template.yaml.
 var securityHeaders = map[string]string{
 	"Cache-Control":             "no-store",
 	"X-Content-Type-Options":    "nosniff",
@@ -30,115 +25,134 @@ var securityHeaders = map[string]string{
 	"Content-Security-Policy":   "default-src 'none'; frame-ancestors 'none'",
 }
 
-// state is what the edge knows about the request under way.
-type state struct {
+// Errors that the edge itself returns.
+var (
+	ErrNoRoute   = fault.New(fault.CodeRouteNotFound, "There is no such path.")
+	ErrCrossSite = fault.New(fault.CodeCSRFRejected, "A page of another site sent this request.")
+	ErrQuery     = fault.Invalid(fault.Field("query", "must be UTF-8 without NUL"))
+	errMethod    = fault.New(fault.CodeMethodNotAllowed, "The method is not allowed for this path.")
+)
+
+// edge is the router of a function.
+type edge struct {
+	cfg  Config
+	mux  *http.ServeMux
+	next http.Handler // CORS, then route
+	csrf *http.CrossOriginProtection
+}
+
+// exchange is a request and its response while the edge serves it.
+type exchange struct {
 	edge      *edge
+	ctx       context.Context //nolint:containedctx // it has the lifetime of the request
+	out       *response
 	info      RequestInfo
 	token     string
-	userID    string
+	caller    Caller
 	operation string
-	code      fault.Code
-	cause     error
-	nulls     []error // what is wrong with the body's nulls
+	// code and cause are those of an error response, for the log.
+	code  fault.Code
+	cause error
 }
 
-type stateKey struct{}
+type exchangeKey struct{}
 
-// stateFrom is the request's state; outside of a request, one that nobody reads.
-func stateFrom(ctx context.Context) *state {
-	if s, ok := ctx.Value(stateKey{}).(*state); ok {
-		return s
+// exchangeFrom returns the exchange of the current request. Outside of a request, it returns an empty one.
+func exchangeFrom(ctx context.Context) *exchange {
+	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		return x
 	}
-	return &state{edge: &edge{}}
+	return &exchange{edge: &edge{}}
 }
 
-// ServeHTTP is the whole way of a request: it is given its context, served, and logged, whatever happens.
+// ServeHTTP serves a request and logs it, even if a handler panics.
 func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	began := e.cfg.Clock()
-	s := &state{edge: e, info: e.info(r)}
-	s.token = s.readToken(r)
-	ctx := context.WithValue(WithRequestInfo(db.CountCalls(r.Context()), s.info), stateKey{}, s)
-	r = r.WithContext(ctx)
-	out := newResponse(w)
-	for k, v := range securityHeaders {
-		out.Header().Set(k, v)
+	started := e.cfg.Clock()
+	x := &exchange{edge: e, info: e.info(r), out: newResponse(w)}
+	x.token = x.readToken(r)
+	x.ctx = context.WithValue(WithRequestInfo(db.CountCalls(r.Context()), x.info), exchangeKey{}, x)
+	r = r.WithContext(x.ctx)
+	for name, value := range securityHeaders {
+		x.out.Header().Set(name, value)
 	}
-	out.Header().Set("X-Request-Id", s.info.RequestID)
+	x.out.Header().Set("X-Request-Id", x.info.RequestID)
 	defer func() {
-		torn := false
+		aborted := false
 		if cause := recover(); cause != nil {
-			torn = s.panicked(out, cause)
+			aborted = x.panicked(cause)
 		}
-		out.finish()
-		s.log(ctx, r, out.status, e.cfg.Clock().Sub(began))
-		if torn {
-			panic(http.ErrAbortHandler) // the one way to end a body so that its reader sees that it is not whole
+		x.out.finish()
+		x.log(r, e.cfg.Clock().Sub(started))
+		if aborted {
+			panic(http.ErrAbortHandler) // the only way to end a body so that its reader sees that it is incomplete
 		}
 	}()
-	e.next.ServeHTTP(out, r)
+	e.next.ServeHTTP(x.out, r)
 }
 
-// panicked answers in place of a handler that gave up. It reports whether that comes too late: an answer that has begun stays torn.
-func (s *state) panicked(out *response, cause any) (torn bool) {
+// panicked responds with INTERNAL_ERROR after a panic. It reports whether it is too late for that because the response
+// has started.
+func (x *exchange) panicked(cause any) (aborted bool) {
 	err := fault.ErrInternal.WithCause(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
-	if out.begun {
-		s.note(err)
+	if x.out.started {
+		x.note(err)
 		return true
 	}
-	out.reset()
-	s.fail(out, err)
+	x.out.reset()
+	x.fail(err)
 	return false
 }
 
-// route answers itself what ServeMux would answer as text or with a redirect.
+// route finds the endpoint. It also answers what ServeMux would answer as text or with a redirect.
 func (e *edge) route(w http.ResponseWriter, r *http.Request) {
-	s := stateFrom(r.Context())
-	if err := refusal(r); err != nil {
-		s.fail(w, err)
+	x := exchangeFrom(r.Context())
+	if err := rejection(r); err != nil {
+		x.fail(err)
 		return
 	}
 	handler, pattern := e.mux.Handler(r)
 	if pattern == "" {
-		e.noRoute(w, r, handler)
+		x.noRoute(r, handler)
 		return
 	}
 	if err := e.csrf.Check(r); err != nil {
-		s.fail(w, errCrossSite.WithCause(err))
+		x.fail(ErrCrossSite.WithCause(err))
 		return
 	}
-	s.operation = pattern
+	x.operation = pattern
 	e.mux.ServeHTTP(w, r)
 }
 
-var (
-	ErrNoRoute   = fault.New(fault.CodeRouteNotFound, "There is no such path.")
-	errCrossSite = fault.New(fault.CodeCSRFRejected, "The request came from another site.")
-	errQuery     = fault.New(fault.CodeValidationFailed, "query: must be UTF-8 without NUL")
-)
-
-// noRoute tells a path that does not exist from one that lacks the method, which ServeMux knows.
-func (e *edge) noRoute(w http.ResponseWriter, r *http.Request, handler http.Handler) {
-	s := stateFrom(r.Context())
+// noRoute distinguishes a path that does not exist from one that does not support the method. ServeMux knows which.
+func (x *exchange) noRoute(r *http.Request, notFound http.Handler) {
 	probe := newResponse(discard{http.Header{}})
-	handler.ServeHTTP(probe, r)
+	notFound.ServeHTTP(probe, r)
 	allow := probe.Header().Get("Allow")
 	switch {
 	case probe.status != http.StatusMethodNotAllowed:
-		s.fail(w, ErrNoRoute)
+		x.fail(ErrNoRoute)
 	case r.Method == http.MethodOptions:
-		w.Header().Set("Allow", allow+", OPTIONS")
-		w.WriteHeader(http.StatusNoContent)
+		x.out.Header().Set("Allow", allow+", OPTIONS")
+		x.out.WriteHeader(http.StatusNoContent)
 	default:
-		s.fail(w, fault.New(fault.CodeMethodNotAllowed, "This path does not know the method.").WithHeader("Allow", allow))
+		x.fail(errMethod.WithHeader("Allow", allow))
 	}
 }
 
-// refusal is why a request is turned away before anybody looks at its path, nil if it is not.
-func refusal(r *http.Request) error {
-	if err, ok := r.Context().Value(refusalKey{}).(error); ok {
+type rejectionKey struct{}
+
+// WithRejection returns a context under which the router rejects the request with err. It is for adapters that cannot
+// convert what they received to a request: the response then has the same headers and log line as any other.
+func WithRejection(ctx context.Context, err error) context.Context {
+	return context.WithValue(ctx, rejectionKey{}, err)
+}
+
+// rejection returns the reason to reject a request whatever its path, or nil.
+func rejection(r *http.Request) error {
+	if err, ok := r.Context().Value(rejectionKey{}).(error); ok {
 		return err
 	}
-	if !canonical(r.URL.Path) {
+	if !isCanonical(r.URL.Path) {
 		return ErrNoRoute
 	}
 	if !strings.Contains(r.URL.RawQuery, "%") {
@@ -146,22 +160,14 @@ func refusal(r *http.Request) error {
 	}
 	for name, values := range r.URL.Query() {
 		if text := name + strings.Join(values, ""); strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
-			return errQuery
+			return ErrQuery
 		}
 	}
 	return nil
 }
 
-type refusalKey struct{}
-
-// WithRefusal returns a context under which the router rejects the request with err. It is for adapters that cannot
-// convert what they received to a request: the response then has the same headers and log line as any other.
-func WithRefusal(ctx context.Context, err error) context.Context {
-	return context.WithValue(ctx, refusalKey{}, err)
-}
-
-// canonical reports whether a path has no empty, "." or ".." segment, which ServeMux would redirect.
-func canonical(path string) bool {
+// isCanonical reports whether a path has no empty, "." or ".." segment. ServeMux would redirect such a path.
+func isCanonical(path string) bool {
 	if !strings.HasPrefix(path, "/") || strings.Contains(path, "//") {
 		return false
 	}
@@ -173,129 +179,85 @@ func canonical(path string) bool {
 	return true
 }
 
-// fail writes an error answer in the contract's shape and keeps it for the log.
-func (s *state) fail(w http.ResponseWriter, err error) {
+// serve serves a request with its endpoint.
+func (e *edge) serve(_ http.ResponseWriter, r *http.Request, endpoint *Endpoint) {
+	x := exchangeFrom(r.Context())
+	if err := x.respond(r, endpoint); err != nil {
+		x.cause = err
+		if x.out.started {
+			x.note(AsError(err))
+			return
+		}
+		x.out.resetBody()
+		x.fail(err)
+	}
+}
+
+// respond authenticates the caller, reads the input, calls the handler and writes its output.
+func (x *exchange) respond(r *http.Request, endpoint *Endpoint) error {
+	if endpoint.Session {
+		if err := x.authenticate(); err != nil {
+			return err
+		}
+	}
+	in, err := endpoint.binding().read(r, x.caller)
+	if err != nil {
+		return err
+	}
+	out, err := endpoint.call(x, in)
+	if err != nil || endpoint.Stream {
+		return err
+	}
+	return endpoint.rendering().write(x.out, endpoint.Status, out)
+}
+
+// fail writes an error response and keeps it for the log.
+func (x *exchange) fail(err error) {
 	answer := AsError(err)
-	s.note(answer)
-	for k, values := range answer.GetHeaders() {
-		w.Header()[k] = values
+	x.note(answer)
+	for name, values := range answer.Headers() {
+		x.out.Header()[name] = values
 	}
 	body, err := json.Marshal(answer)
-	if err != nil { // two strings; a message of ours with broken UTF-8
-		body = []byte(`{"error":"` + fault.ErrInternal.Message + `","code":"` + string(fault.CodeInternal) + `"}`)
+	if err != nil { // a message that is not valid UTF-8
+		body, _ = json.Marshal(fault.ErrInternal)
 	}
-	w.Header().Set("Content-Type", jsonType)
-	w.WriteHeader(answer.GetStatus())
-	_, _ = w.Write(body) //nolint:gosec // JSON, under nosniff; the response is a buffer
+	x.out.Header().Set("Content-Type", jsonType)
+	x.out.WriteHeader(answer.Code.Status())
+	_, _ = x.out.Write(body) // a buffer
 }
 
-// note keeps an error answer for the log.
-func (s *state) note(answer *fault.Error) {
-	s.code = answer.Code
-	if s.cause == nil {
-		s.cause = answer.Unwrap()
+// note keeps an error for the log.
+func (x *exchange) note(answer *fault.Error) {
+	x.code = answer.Code
+	if x.cause == nil {
+		x.cause = answer.Unwrap()
 	}
 }
 
-// noteError sees the errors that huma writes.
-func noteError(ctx huma.Context, _ string, v any) (any, error) {
-	if answer, ok := v.(*fault.Error); ok {
-		stateFrom(ctx.Context()).note(answer)
-	}
-	return v, nil
-}
-
-// log writes the request's one line. Bodies, cookies, addresses of people and query strings stay out of it.
-func (s *state) log(ctx context.Context, r *http.Request, status int, took time.Duration) {
+// log writes one line for the request. It contains no body, cookie, query string, or address of a person.
+func (x *exchange) log(r *http.Request, took time.Duration) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
-		slog.String("requestId", s.info.RequestID),
+		slog.String("requestId", x.info.RequestID),
 		slog.String("method", r.Method),
-		slog.String("operation", s.operation),
-		slog.Int("status", status),
+		slog.String("operation", x.operation),
+		slog.Int("status", x.out.status),
 		slog.Float64("ms", float64(took.Microseconds())/1000),
-		slog.Int("dynamodbCalls", db.Calls(ctx)),
+		slog.Int("dynamodbCalls", db.Calls(x.ctx)),
 	}
-	if s.userID != "" {
-		attrs = append(attrs, slog.String("userId", s.userID))
+	if x.caller.UserID != "" {
+		attrs = append(attrs, slog.String("userId", x.caller.UserID))
 	}
-	if s.code != "" {
-		attrs = append(attrs, slog.String("code", string(s.code)))
+	if x.code != "" {
+		attrs = append(attrs, slog.String("code", string(x.code)))
 	}
-	failed := s.code != "" && s.code.Status() >= http.StatusInternalServerError // perhaps after the answer had begun
-	if failed || status >= http.StatusInternalServerError {
+	// The code of an error that occurred after the response had started is not visible in the status.
+	if x.out.status >= http.StatusInternalServerError || x.code != "" && x.code.Status() >= http.StatusInternalServerError {
 		level = slog.LevelError
 	}
-	if s.cause != nil {
-		attrs = append(attrs, slog.String("cause", s.cause.Error()))
+	if x.cause != nil {
+		attrs = append(attrs, slog.String("cause", x.cause.Error()))
 	}
-	s.edge.cfg.Logger.LogAttrs(ctx, level, "request", attrs...)
-}
-
-// info is what the Lambda adapter left in the context, or, behind a plain HTTP server, what the connection shows.
-func (e *edge) info(r *http.Request) RequestInfo {
-	info := RequestInfoFrom(r.Context())
-	if info.RequestID == "" {
-		host, _, err := net.SplitHostPort(r.RemoteAddr)
-		if err != nil {
-			host = r.RemoteAddr
-		}
-		info = RequestInfo{RequestID: rand.Text(), SourceIP: host, UserAgent: r.UserAgent(), HTTPS: r.TLS != nil}
-		info.BaseURL = BaseURL(info.HTTPS, r.Host, "")
-	}
-	if app := e.cfg.Edge.AppURL; app != "" {
-		info.BaseURL = string(app)
-	}
-	return info
-}
-
-// baseURL is relative where the client sent an empty Host.
-func BaseURL(https bool, host, stage string) string {
-	if host == "" {
-		return stage
-	}
-	scheme := "http://"
-	if https {
-		scheme = "https://"
-	}
-	return scheme + host + stage
-}
-
-// trusted are the origins whose pages may call the service.
-func trusted(cfg config.Edge) []string {
-	var origins []string
-	for _, origin := range append([]config.Origin{cfg.AppURL}, cfg.AllowedOrigins...) {
-		if origin != "" {
-			origins = append(origins, string(origin))
-		}
-	}
-	return origins
-}
-
-// newCSRF refuses unsafe requests that a browser marks as coming from another site's page.
-func newCSRF(cfg config.Edge) *http.CrossOriginProtection {
-	protection := http.NewCrossOriginProtection()
-	for _, origin := range trusted(cfg) {
-		if err := protection.AddTrustedOrigin(origin); err != nil {
-			panic(fmt.Sprintf("api: %v", err)) // config.Origin lets none through
-		}
-	}
-	return protection
-}
-
-// newCORS lets the pages of trusted origins read answers. It asks a function, because with an
-// empty list of origins the library would allow every one.
-func newCORS(cfg config.Edge) *cors.Cors {
-	allowed := map[string]bool{}
-	for _, origin := range trusted(cfg) {
-		allowed[origin] = true
-	}
-	return cors.New(cors.Options{
-		AllowOriginFunc:  func(origin string) bool { return allowed[origin] },
-		AllowCredentials: true,
-		AllowedMethods:   []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete},
-		AllowedHeaders:   []string{"Content-Type", "If-Match", "If-None-Match"},
-		ExposedHeaders:   []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", "X-Request-Id", "ETag"},
-		MaxAge:           600,
-	})
+	x.edge.cfg.Logger.LogAttrs(x.ctx, level, "request", attrs...)
 }

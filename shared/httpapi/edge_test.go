@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/edgetest"
 	"devplatform/shared/config"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -17,23 +18,23 @@ import (
 
 func TestWhatIsNoRoute(t *testing.T) {
 	t.Parallel()
-	router, _ := newRouter(edgeOf())
+	router, _ := edgetest.NewRouter(config.Edge{})
 	for _, target := range []string{
 		"/", "/api", "/api/", "/api/nothing", "/api/me/", "/api//me", "//api/me", "/api/./me", "/api/x/../me",
 		"/api/%2e%2e/api/me", "/api/items//", "/api/items/", "/api/items/a/b", "/API/ME", "/api/me%2F",
 		"/openapi.json", "/docs", "/schemas/Error.json",
 	} {
-		a := request{method: http.MethodGet, target: target}.send(t, router)
-		wantError(t, a, 404, fault.CodeRouteNotFound)
-		if a.header.Get("Location") != "" {
-			t.Errorf("%s: redirected to %s", target, a.header.Get("Location"))
+		a := edgetest.Request{Method: http.MethodGet, Target: target}.Send(t, router)
+		edgetest.WantError(t, a, 404, fault.CodeRouteNotFound)
+		if a.Header.Get("Location") != "" {
+			t.Errorf("%s: redirected to %s", target, a.Header.Get("Location"))
 		}
 	}
 }
 
 func TestMethods(t *testing.T) {
 	t.Parallel()
-	router, _ := newRouter(edgeOf())
+	router, _ := edgetest.NewRouter(config.Edge{})
 	for _, tc := range []struct {
 		method, target string
 		status         int
@@ -47,17 +48,17 @@ func TestMethods(t *testing.T) {
 		{http.MethodOptions, "/api/nothing", 404, ""},
 		{http.MethodHead, "/api/list", 200, ""},
 	} {
-		a := request{method: tc.method, target: tc.target}.send(t, router)
-		if a.status != tc.status || a.header.Get("Allow") != tc.allow {
-			t.Errorf("%s %s: %d, Allow %q", tc.method, tc.target, a.status, a.header.Get("Allow"))
+		a := edgetest.Request{Method: tc.method, Target: tc.target}.Send(t, router)
+		if a.Status != tc.status || a.Header.Get("Allow") != tc.allow {
+			t.Errorf("%s %s: %d, Allow %q", tc.method, tc.target, a.Status, a.Header.Get("Allow"))
 		}
 		switch tc.status {
 		case 204:
-			if a.body != "" {
-				t.Errorf("%s %s: a body: %s", tc.method, tc.target, a.body)
+			if a.Body != "" {
+				t.Errorf("%s %s: a body: %s", tc.method, tc.target, a.Body)
 			}
 		case 405:
-			wantError(t, a, 405, fault.CodeMethodNotAllowed)
+			edgetest.WantError(t, a, 405, fault.CodeMethodNotAllowed)
 		}
 	}
 }
@@ -65,11 +66,11 @@ func TestMethods(t *testing.T) {
 // TestHeadHasTheLengthOfGet goes over the wire and through a function, whose answer the gateway measures (RFC 9110 §8.6).
 func TestHeadHasTheLengthOfGet(t *testing.T) {
 	t.Parallel()
-	router, _ := newRouter(edgeOf())
+	router, _ := edgetest.NewRouter(config.Edge{})
 	server := httptest.NewServer(router)
 	t.Cleanup(server.Close)
 	for _, path := range []string{"/api/list", "/api/signup", "/api/nothing"} {
-		get := request{method: http.MethodGet, target: path}.send(t, router)
+		get := edgetest.Request{Method: http.MethodGet, Target: path}.Send(t, router)
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, server.URL+path, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -80,22 +81,18 @@ func TestHeadHasTheLengthOfGet(t *testing.T) {
 		}
 		body, err := io.ReadAll(res.Body)
 		_ = res.Body.Close()
-		if err != nil || len(body) > 0 || res.StatusCode != get.status || res.ContentLength != int64(len(get.body)) {
-			t.Errorf("%s: %d, Content-Length %d, %d bytes, %v; GET has %d and %d bytes", path, res.StatusCode, res.ContentLength, len(body), err, get.status, len(get.body))
+		if err != nil || len(body) > 0 || res.StatusCode != get.Status || res.ContentLength != int64(len(get.Body)) {
+			t.Errorf("%s: %d, Content-Length %d, %d bytes, %v; GET has %d and %d bytes", path, res.StatusCode, res.ContentLength, len(body), err, get.Status, len(get.Body))
 		}
-		if a, _ := invoke(t, router, event(http.MethodHead, path)); a.body != get.body {
-			t.Errorf("%s: the function answers %q, and to GET %q", path, a.body, get.body)
+		if a, _ := edgetest.Invoke(t, router, edgetest.Event(http.MethodHead, path)); a.Body != get.Body {
+			t.Errorf("%s: the function answers %q, and to GET %q", path, a.Body, get.Body)
 		}
 	}
 }
 
-var trusting = config.Edge{
-	AppURL: "https://app.example.com", AllowedOrigins: []config.Origin{"https://tools.example.com"},
-}
-
 func TestCSRF(t *testing.T) {
 	t.Parallel()
-	router, _ := newRouter(trusting)
+	router, _ := edgetest.NewRouter(edgetest.Trusting)
 	for name, tc := range map[string]struct {
 		header map[string]string
 		passes bool
@@ -114,28 +111,28 @@ func TestCSRF(t *testing.T) {
 		"a sandbox":                   {map[string]string{"Origin": "null"}, false},
 		"a header that a page forges": {map[string]string{"Sec-Fetch-Site": "cross-site", "X-Requested-With": "XMLHttpRequest"}, false},
 	} {
-		r := request{method: http.MethodPost, target: "http://example.com/api/login", header: tc.header}
-		a := r.send(t, router)
-		if tc.passes && a.status != http.StatusOK {
-			t.Errorf("%s: %d %s", name, a.status, a.body)
+		r := edgetest.Request{Method: http.MethodPost, Target: "http://example.com/api/login", Header: tc.header}
+		a := r.Send(t, router)
+		if tc.passes && a.Status != http.StatusOK {
+			t.Errorf("%s: %d %s", name, a.Status, a.Body)
 		}
 		if !tc.passes {
-			wantError(t, a, 403, fault.CodeCSRFRejected)
-			if a.header.Get("Set-Cookie") != "" {
+			edgetest.WantError(t, a, 403, fault.CodeCSRFRejected)
+			if a.Header.Get("Set-Cookie") != "" {
 				t.Errorf("%s: served all the same", name)
 			}
 		}
-		r.method, r.target = http.MethodGet, "http://example.com/api/list"
-		if a := r.send(t, router); a.status != http.StatusOK {
-			t.Errorf("%s, reading: %d %s", name, a.status, a.body)
+		r.Method, r.Target = http.MethodGet, "http://example.com/api/list"
+		if a := r.Send(t, router); a.Status != http.StatusOK {
+			t.Errorf("%s, reading: %d %s", name, a.Status, a.Body)
 		}
 	}
 }
 
 func TestCORS(t *testing.T) {
 	t.Parallel()
-	open, _ := newRouter(trusting)
-	closed, _ := newRouter(edgeOf())
+	open, _ := edgetest.NewRouter(edgetest.Trusting)
+	closed, _ := edgetest.NewRouter(config.Edge{})
 	for _, tc := range []struct {
 		name    string
 		router  http.Handler
@@ -153,29 +150,29 @@ func TestCORS(t *testing.T) {
 		if tc.allowed {
 			want, credentials = tc.origin, "true"
 		}
-		for _, r := range []request{
-			{method: http.MethodGet, target: "/api/list", header: map[string]string{"Origin": tc.origin}},
-			{method: http.MethodGet, target: "/api/nothing", header: map[string]string{"Origin": tc.origin}},
-			{method: http.MethodOptions, target: "/api/signup", header: map[string]string{
+		for _, r := range []edgetest.Request{
+			{Method: http.MethodGet, Target: "/api/list", Header: map[string]string{"Origin": tc.origin}},
+			{Method: http.MethodGet, Target: "/api/nothing", Header: map[string]string{"Origin": tc.origin}},
+			{Method: http.MethodOptions, Target: "/api/signup", Header: map[string]string{
 				"Origin": tc.origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type",
 			}},
 		} {
-			a := r.send(t, tc.router)
-			if got := a.header.Get("Access-Control-Allow-Origin"); got != want {
-				t.Errorf("%s, %s: Allow-Origin %q, want %q", tc.name, r.method, got, want)
+			a := r.Send(t, tc.router)
+			if got := a.Header.Get("Access-Control-Allow-Origin"); got != want {
+				t.Errorf("%s, %s: Allow-Origin %q, want %q", tc.name, r.Method, got, want)
 			}
-			if got := a.header.Get("Access-Control-Allow-Credentials"); got != credentials {
-				t.Errorf("%s, %s: Allow-Credentials %q", tc.name, r.method, got)
+			if got := a.Header.Get("Access-Control-Allow-Credentials"); got != credentials {
+				t.Errorf("%s, %s: Allow-Credentials %q", tc.name, r.Method, got)
 			}
-			if !strings.Contains(strings.Join(a.header.Values("Vary"), ","), "Origin") {
-				t.Errorf("%s, %s: Vary %q", tc.name, r.method, a.header.Values("Vary"))
+			if !strings.Contains(strings.Join(a.Header.Values("Vary"), ","), "Origin") {
+				t.Errorf("%s, %s: Vary %q", tc.name, r.Method, a.Header.Values("Vary"))
 			}
-			exposed := a.header.Get("Access-Control-Expose-Headers")
-			if tc.allowed && r.method == http.MethodGet && !strings.Contains(exposed, "Ratelimit-Remaining") {
+			exposed := a.Header.Get("Access-Control-Expose-Headers")
+			if tc.allowed && r.Method == http.MethodGet && !strings.Contains(exposed, "Ratelimit-Remaining") {
 				t.Errorf("exposed: %q", exposed)
 			}
-			if r.method == http.MethodOptions && a.status != http.StatusNoContent {
-				t.Errorf("%s: preflight %d", tc.name, a.status)
+			if r.Method == http.MethodOptions && a.Status != http.StatusNoContent {
+				t.Errorf("%s: preflight %d", tc.name, a.Status)
 			}
 		}
 	}
@@ -190,32 +187,32 @@ func TestSessions(t *testing.T) {
 		cookie string
 		status int
 	}{
-		"none":                         {edgeOf(), "https://h/api/me", "", 401},
-		"good":                         {edgeOf(), "https://h/api/me", "__Host-session=good", 200},
-		"among others":                 {edgeOf(), "https://h/api/me", "a=b; __Host-session=good; c=d", 200},
-		"bad":                          {edgeOf(), "https://h/api/me", "__Host-session=bad", 401},
-		"the store is down":            {edgeOf(), "https://h/api/me", "__Host-session=down", 503},
+		"none":                         {config.Edge{}, "https://h/api/me", "", 401},
+		"good":                         {config.Edge{}, "https://h/api/me", "__Host-session=good", 200},
+		"among others":                 {config.Edge{}, "https://h/api/me", "a=b; __Host-session=good; c=d", 200},
+		"bad":                          {config.Edge{}, "https://h/api/me", "__Host-session=bad", 401},
+		"the store is down":            {config.Edge{}, "https://h/api/me", "__Host-session=down", 503},
 		"the twin over https":          {plain, "https://h/api/me", "session=good", 401},
 		"the twin over http":           {plain, "http://h/api/me", "session=good", 200},
-		"the twin, switched off":       {edgeOf(), "http://h/api/me", "session=good", 401},
+		"the twin, switched off":       {config.Edge{}, "http://h/api/me", "session=good", 401},
 		"both, and the real one wins":  {plain, "http://h/api/me", "session=bad; __Host-session=good", 200},
 		"a planted twin does not help": {plain, "http://h/api/me", "session=good; __Host-session=bad", 401},
 		"another cookie's name":        {plain, "http://h/api/me", "__host-session=good; Session=good", 401},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			router, log := newRouter(tc.edge)
-			a := request{method: http.MethodGet, target: tc.target, header: map[string]string{"Cookie": tc.cookie}}.send(t, router)
+			router, log := edgetest.NewRouter(tc.edge)
+			a := edgetest.Request{Method: http.MethodGet, Target: tc.target, Header: map[string]string{"Cookie": tc.cookie}}.Send(t, router)
 			switch tc.status {
 			case 401:
-				wantError(t, a, 401, fault.CodeInvalidToken)
+				edgetest.WantError(t, a, 401, fault.CodeInvalidToken)
 			case 503:
-				wantError(t, a, 503, fault.CodeServiceUnavailable)
+				edgetest.WantError(t, a, 503, fault.CodeServiceUnavailable)
 			default:
-				if a.status != 200 || a.body != `{"email":"usr_ada","size":0}` {
-					t.Errorf("%d %s", a.status, a.body)
+				if a.Status != 200 || a.Body != `{"email":"usr_ada","size":0}` {
+					t.Errorf("%d %s", a.Status, a.Body)
 				}
-				if lines := log.lines(t); lines[0]["userId"] != "usr_ada" {
+				if lines := log.Lines(t); lines[0]["userId"] != "usr_ada" {
 					t.Errorf("log: %v", lines)
 				}
 			}
@@ -224,8 +221,6 @@ func TestSessions(t *testing.T) {
 }
 
 const (
-	setHost  = "__Host-session=good; Path=/; Expires=Fri, 20 Nov 2026 13:00:00 GMT; Max-Age=3600; HttpOnly; Secure; SameSite=Lax"
-	setTwin  = "session=good; Path=/; Expires=Fri, 20 Nov 2026 13:00:00 GMT; Max-Age=3600; HttpOnly; SameSite=Lax"
 	endHost  = "__Host-session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0; HttpOnly; Secure; SameSite=Lax"
 	endTwin  = "session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0; HttpOnly; SameSite=Lax"
 	newHost  = "__Host-session=fresh; Path=/; Expires=Fri, 27 Nov 2026 12:00:00 GMT; Max-Age=604800; HttpOnly; Secure; SameSite=Lax"
@@ -242,9 +237,9 @@ func TestCookies(t *testing.T) {
 		cookie         string
 		want           []string
 	}{
-		"login over https":              {plain, "POST", "https://h/api/login", "", []string{setHost}},
-		"login over http":               {plain, "POST", "http://h/api/login", "", []string{setHost, setTwin}},
-		"login over http, switched off": {edgeOf(), "POST", "http://h/api/login", "", []string{setHost}},
+		"login over https":              {plain, "POST", "https://h/api/login", "", []string{edgetest.SetSecure}},
+		"login over http":               {plain, "POST", "http://h/api/login", "", []string{edgetest.SetSecure, edgetest.SetPlain}},
+		"login over http, switched off": {config.Edge{}, "POST", "http://h/api/login", "", []string{edgetest.SetSecure}},
 		"logout over https":             {plain, "POST", "https://h/api/logout", "", []string{endHost}},
 		"logout over http":              {plain, "POST", "http://h/api/logout", "", []string{endHost, endTwin}},
 		"renewal over https":            {plain, "GET", "https://h/api/me", oldToken, []string{newHost}},
@@ -253,10 +248,10 @@ func TestCookies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			router, _ := newRouter(tc.edge)
-			a := request{method: tc.method, target: tc.target, header: map[string]string{"Cookie": tc.cookie}}.send(t, router)
-			if diff := cmp.Diff(tc.want, a.header["Set-Cookie"]); diff != "" || a.status != 200 {
-				t.Errorf("%d %s\n%s", a.status, a.body, diff)
+			router, _ := edgetest.NewRouter(tc.edge)
+			a := edgetest.Request{Method: tc.method, Target: tc.target, Header: map[string]string{"Cookie": tc.cookie}}.Send(t, router)
+			if diff := cmp.Diff(tc.want, a.Header["Set-Cookie"]); diff != "" || a.Status != 200 {
+				t.Errorf("%d %s\n%s", a.Status, a.Body, diff)
 			}
 		})
 	}
@@ -264,12 +259,12 @@ func TestCookies(t *testing.T) {
 
 func TestTheLogKeepsSecretsOut(t *testing.T) {
 	t.Parallel()
-	router, log := newRouter(edgeOf())
+	router, log := edgetest.NewRouter(config.Edge{})
 	r := post(`{"email":"hunter2@example.com","password":"hunter2"}`)
-	r.target += "?code=hunter2&state=hunter2"
-	r.header = map[string]string{"Content-Type": "application/json", "Cookie": "__Host-session=hunter2"}
-	wantError(t, r.send(t, router), 400, fault.CodeValidationFailed)
-	lines := log.lines(t)
+	r.Target += "?code=hunter2&state=hunter2"
+	r.Header = map[string]string{"Content-Type": "application/json", "Cookie": "__Host-session=hunter2"}
+	edgetest.WantError(t, r.Send(t, router), 400, fault.CodeValidationFailed)
+	lines := log.Lines(t)
 	if len(lines) != 1 {
 		t.Fatalf("%d lines", len(lines))
 	}

@@ -18,7 +18,7 @@ func AsError(err error) *fault.Error {
 	case errors.Is(err, db.ErrUnavailable), errors.Is(err, config.ErrUnavailable):
 		return fault.ErrUnavailable.WithCause(err)
 	case errors.Is(err, db.ErrCursor):
-		return errCursor.WithCause(err)
+		return ErrCursor.WithCause(err)
 	case errors.Is(err, db.ErrConflict):
 		return fault.ErrConflict.WithCause(err)
 	default:

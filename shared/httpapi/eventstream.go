@@ -1,47 +1,24 @@
 package httpapi
 
-import (
-	"net/http"
+import "net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
-)
+// EventStream is the response of an endpoint that streams server-sent events
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html). What a handler writes is held back until the first
+// flush, and sent at once from then on. The handler sets the Content-Type.
+type EventStream struct{ out *response }
 
-// eventStreamType is that of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
-const eventStreamType = "text/event-stream"
+// Header returns the headers with which the response starts.
+func (s *EventStream) Header() http.Header { return s.out.Header() }
 
-// EventStream is an answer as the function of a huma.StreamResponse writes it: held back up to the first FlushError, sent at once from then on.
-type EventStream struct {
-	http.ResponseWriter
+// WriteHeader sets the status. Only the first call has an effect.
+func (s *EventStream) WriteHeader(status int) { s.out.WriteHeader(status) }
 
-	out   *response
-	state *state
-}
+// Write writes a part of the body.
+func (s *EventStream) Write(p []byte) (int, error) { return s.out.Write(p) }
 
-// EventStreamOf is the answer of the operation under way, of which the router asks for a stream.
-func EventStreamOf(ctx huma.Context) *EventStream {
-	r, w := humago.Unwrap(ctx)
-	out, ok := w.(*response)
-	if !ok {
-		panic("api: a stream outside of a router")
-	}
-	return &EventStream{ResponseWriter: out, out: out, state: stateFrom(r.Context())}
-}
-
-// FlushError sends what was written until now, the first time with status and headers before it; http.ResponseController knows it by
-// this name. Error: the client has gone; or, wrapped, http.ErrNotSupported.
+// FlushError sends what was written so far; the first flush sends status and headers before it.
+// http.ResponseController calls it. Errors: the client has disconnected; http.ErrNotSupported.
 func (s *EventStream) FlushError() error { return s.out.FlushError() }
 
-// Fail answers with an error as if the operation had returned it, where nothing was sent yet: what was written is forgotten, headers that
-// were set stay. Where the answer has begun it only notes the error for the request log, and reports false: the client has to be
-// told in the stream's own way.
-func (s *EventStream) Fail(err error) bool {
-	s.state.cause = err
-	if s.out.begun {
-		s.state.note(AsError(err))
-		return false
-	}
-	s.out.resetBody()
-	s.state.fail(s.out, err)
-	return true
-}
+// Started reports whether a flush has sent the beginning of the response.
+func (s *EventStream) Started() bool { return s.out.started }

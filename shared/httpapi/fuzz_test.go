@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"devplatform/infra/edgetest"
 	"devplatform/shared/config"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -17,16 +18,16 @@ import (
 // FuzzLambda sends whole events: whatever the gateway passes on of a client is answered in the contract's shape, by a
 // status that is not the function's own failure unless the handler itself failed.
 func FuzzLambda(f *testing.F) {
-	signup := event("POST", "/api/signup")
+	signup := edgetest.Event("POST", "/api/signup")
 	signup.MultiValueHeaders["Content-Type"] = []string{"application/json"}
 	signup.Body = `{"email":"a","password":"hunter2hunter2"}`
-	me := event("GET", "/api/me")
+	me := edgetest.Event("GET", "/api/me")
 	me.MultiValueHeaders["Cookie"] = []string{"__Host-session=good; session=old", "x=\"y\""}
-	list := event("GET", "/api/list")
+	list := edgetest.Event("GET", "/api/list")
 	list.MultiValueQueryStringParameters = map[string][]string{"limit": {"5", "%"}, "name": {"\u0000"}}
-	item := event("DELETE", "/api/items/%2e%2e")
+	item := edgetest.Event("DELETE", "/api/items/%2e%2e")
 	item.Headers = map[string]string{"If-Match": `W/"a"`}
-	for _, e := range []events.APIGatewayProxyRequest{signup, me, list, item, event("OPTIONS", "/api/list"), event("GET", "/%zz")} {
+	for _, e := range []events.APIGatewayProxyRequest{signup, me, list, item, edgetest.Event("OPTIONS", "/api/list"), edgetest.Event("GET", "/%zz")} {
 		data, err := json.Marshal(e)
 		if err != nil {
 			f.Fatal(err)
@@ -35,24 +36,24 @@ func FuzzLambda(f *testing.F) {
 	}
 	f.Add([]byte(`{"httpMethod":"GET","path":"/api/me","isBase64Encoded":true,"body":"!"}`))
 	f.Add([]byte(`[]`))
-	router, _ := newRouter(config.Edge{CookiePlainHTTP: true})
+	router, _ := edgetest.NewRouter(config.Edge{CookiePlainHTTP: true})
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		a, _ := invoke(t, router, payload)
-		if a.status < 200 || a.status > 599 {
-			t.Fatalf("%d %s", a.status, a.body)
+		a, _ := edgetest.Invoke(t, router, payload)
+		if a.Status < 200 || a.Status > 599 {
+			t.Fatalf("%d %s", a.Status, a.Body)
 		}
-		if a.status < 400 {
+		if a.Status < 400 {
 			return
 		}
 		var body struct {
 			Error string
 			Code  fault.Code
 		}
-		if err := json.Unmarshal([]byte(a.body), &body); err != nil && a.body != "" || err == nil && body.Code.Status() != a.status {
-			t.Fatalf("%d %s", a.status, a.body)
+		if err := json.Unmarshal([]byte(a.Body), &body); err != nil && a.Body != "" || err == nil && body.Code.Status() != a.Status {
+			t.Fatalf("%d %s", a.Status, a.Body)
 		}
-		if meant := strings.Contains(string(payload), "/api/"); a.status >= http.StatusInternalServerError && !meant {
-			t.Fatalf("%d %s", a.status, a.body)
+		if meant := strings.Contains(string(payload), "/api/"); a.Status >= http.StatusInternalServerError && !meant {
+			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 	})
 }
@@ -65,19 +66,19 @@ func FuzzRequest(f *testing.F) {
 	f.Add("DELETE", "/api/items/a", "a=%", "Origin", "https://evil.example", "")
 	f.Add("OPTIONS", "/api/list", ";", "Access-Control-Request-Method", "PUT", "")
 	f.Add("POST", "/api/login", "", "Content-Length", "-1", "\x00")
-	router, _ := newRouter(edgeOf())
+	router, _ := edgetest.NewRouter(config.Edge{})
 	f.Fuzz(func(t *testing.T, method, path, query, name, value, body string) {
 		if strings.HasPrefix(path, "/api/fail/") || path == "/api/panic" || path == "/api/broken" || strings.Contains(value, "down") || !strings.HasPrefix(path, "/") {
 			return // these are to fail
 		}
-		e := event(method, path)
+		e := edgetest.Event(method, path)
 		e.Body = body
 		e.MultiValueHeaders[name] = []string{value}
 		if pairs := strings.SplitN(query, "=", 2); len(pairs) == 2 {
 			e.MultiValueQueryStringParameters = map[string][]string{pairs[0]: {pairs[1]}}
 		}
-		if a, _ := invoke(t, router, e); a.status < 200 || a.status >= 500 {
-			t.Fatalf("%d %s", a.status, a.body)
+		if a, _ := edgetest.Invoke(t, router, e); a.Status < 200 || a.Status >= 500 {
+			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 	})
 }

@@ -9,47 +9,86 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
 )
 
-// PageInput asks for a part of a list (API.md §1). Inputs of lists embed it.
+// PageInput selects a page of a list. Inputs of list endpoints embed it.
 type PageInput struct {
-	// Limit is 0 if none was asked for.
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" doc:"The largest number of elements to answer with" example:"50"`
-	Cursor string `query:"cursor" doc:"The nextCursor of the page before" example:"AmsxpZ3K0bQ7"`
+	// Limit is 0 if the request has none.
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" doc:"The maximum number of elements to return" example:"50"`
+	Cursor string `query:"cursor" doc:"The nextCursor of the previous page" example:"AmsxpZ3K0bQ7"`
 }
 
-// ListScope names a list for its cursors: what it lists, to whom, and every choice that the request made. No two lists have one
-// name.
-func ListScope(ctx context.Context, list string, choices ...string) string {
+// DefaultLimit is the number of elements on a page of a log list (events, deliveries, messages, comments, history) if
+// the request has no limit.
+const DefaultLimit = 50
+
+// ErrCursor reports a cursor that was forged, or issued for another list.
+var ErrCursor = fault.Invalid(fault.Field("cursor", "was not issued for this list"))
+
+// ListScope names a list for its cursors: the kind of list, the caller, and every choice that the request made. No two
+// lists have the same name.
+func ListScope(caller Caller, list string, choices ...string) string {
 	var b strings.Builder
 	b.WriteString(list)
-	for _, choice := range append([]string{CallerFrom(ctx).UserID}, choices...) {
+	for _, choice := range append([]string{caller.UserID}, choices...) {
 		b.WriteString(" " + strconv.Quote(choice))
 	}
 	return b.String()
 }
 
-// errCursor is what db.ErrCursor is answered with.
-var errCursor = fault.Invalid(fault.Field("cursor", "is not one that this list gave out"))
+// ReadPage reads one page of a log list. read returns up to n elements after a position ("" for the beginning), and
+// position returns the position of an element. ReadPage reads one element more than the page has, to know whether there
+// is another page. scope names the list (see ListScope). Errors: VALIDATION_FAILED for an invalid cursor; those of read.
+func ReadPage[T any](
+	ctx context.Context, cursors *db.Cursors, scope string, in PageInput,
+	read func(ctx context.Context, after string, n int) ([]T, error), position func(T) string,
+) (page []T, next string, err error) {
+	after, err := cursors.Open(ctx, scope, in.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	limit := in.Limit
+	if limit == 0 {
+		limit = DefaultLimit
+	}
+	all, err := read(ctx, after, limit+1)
+	if err != nil {
+		return nil, "", err
+	}
+	return CutPage(ctx, cursors, scope, all, limit, position)
+}
 
-// Done is the answer of an operation that has nothing to show for itself.
+// CutPage returns the first elements of a list, as many as limit allows (0 allows all) and a response can hold. If
+// elements remain, it also returns the cursor of the next page.
+func CutPage[T any](
+	ctx context.Context, cursors *db.Cursors, scope string, all []T, limit int, position func(T) string,
+) (page []T, next string, err error) {
+	n := Fit(all, limit)
+	if n == len(all) {
+		return all, "", nil
+	}
+	next, err = cursors.Seal(ctx, scope, position(all[n-1]))
+	return all[:n], next, err
+}
+
+// Done is the response of an operation that returns no resource.
 type Done struct {
 	Success bool   `json:"success" doc:"Always true" example:"true"`
-	Message string `json:"message" doc:"What happened, for people" example:"Done."`
+	Message string `json:"message" doc:"A sentence for people" example:"Done."`
 }
 
 const (
-	// maxList is how large a list may be in an answer, in bytes as escaped (API.md §1): Lambda takes 6 MB.
+	// maxList is the size of the largest list in a response, in bytes after JSON escaping: Lambda accepts 6 MB.
 	maxList = 4<<20 - besideList
-	// besideList is kept for what stands around the list: its name, a cursor, the fields of what it belongs to.
+	// besideList is reserved for the rest of the response: the list's name, a cursor, the fields of its resource.
 	besideList = 16 << 10
 )
 
-// Fit is how many of the items, from the first one on, go into one answer: at most limit, unless that is 0, and no more
-// than 4 MiB of JSON as it is escaped once more inside of a proxy response; but at least one, if there is any.
-//
-// It encodes each item once and keeps nothing. One that can't be encoded fits: the answer itself fails on it.
+// Fit returns how many of the items, counted from the first, fit into one response: at most limit, unless that is 0, and
+// at most 4 MiB of JSON, as it is escaped in a proxy response; but at least one, if there is one. It encodes each item
+// once. An item that cannot be encoded fits: the response itself then fails.
 func Fit[T any](items []T, limit int) int {
 	if limit > 0 && len(items) > limit {
 		items = items[:limit]
@@ -67,7 +106,7 @@ func Fit[T any](items []T, limit int) int {
 	return len(items)
 }
 
-// escapedSize is how many bytes the JSON written to it has as a string in another JSON. The encoder ends every value
+// escapedSize counts the bytes that the JSON written to it has as a string in another JSON. The encoder ends every value
 // with a line break, which stands for the comma of a list.
 type escapedSize int
 

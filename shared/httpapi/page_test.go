@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/danielgtaylor/huma/v2"
-
+	"devplatform/infra/edgetest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -81,16 +80,16 @@ func TestAListFitsTheProxyResponse(t *testing.T) {
 // wireSize is how long the body of an answer with such a list is in the response to API Gateway.
 func wireSize(t *testing.T, items []string) int {
 	t.Helper()
-	router := httpapi.NewRouter(httpapi.Config{Logger: discardLog, Clock: edgeClock}, func(h huma.API) {
-		httpapi.Register(h, httpapi.Operation{ID: "rows", Method: http.MethodGet, Path: "/api/rows"},
-			func(context.Context, *none) (*listOutput, error) {
+	router := httpapi.NewRouter(httpapi.Config{Logger: edgetest.DiscardLog, Clock: edgetest.Clock}, func(r *httpapi.Routes) {
+		httpapi.Public(r, httpapi.Operation{ID: "rows", Method: http.MethodGet, Path: "/api/rows"},
+			func(context.Context, *struct{}) (*listOutput, error) {
 				out := &listOutput{}
 				out.Body.Rows = items
 				out.Body.NextCursor = strings.Repeat("x", 1800)
 				return out, nil
 			})
 	})
-	payload, err := json.Marshal(event(http.MethodGet, "/api/rows"))
+	payload, err := json.Marshal(edgetest.Event(http.MethodGet, "/api/rows"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,8 +131,8 @@ func TestPagesAreAskedForInTheQuery(t *testing.T) {
 		Path string `query:"path"`
 	}
 	var got httpapi.PageInput
-	router := httpapi.NewRouter(httpapi.Config{Logger: discardLog, Clock: edgeClock}, func(h huma.API) {
-		httpapi.Register(h, httpapi.Operation{ID: "rows", Method: http.MethodGet, Path: "/api/rows"},
+	router := httpapi.NewRouter(httpapi.Config{Logger: edgetest.DiscardLog, Clock: edgetest.Clock}, func(r *httpapi.Routes) {
+		httpapi.Public(r, httpapi.Operation{ID: "rows", Method: http.MethodGet, Path: "/api/rows"},
 			func(_ context.Context, in *input) (*listOutput, error) {
 				got = in.PageInput
 				if in.Path != "" {
@@ -145,22 +144,22 @@ func TestPagesAreAskedForInTheQuery(t *testing.T) {
 				return &listOutput{}, nil
 			})
 	})
-	get := func(query string) answer {
-		return request{method: http.MethodGet, target: "/api/rows" + query}.send(t, router)
+	get := func(query string) edgetest.Answer {
+		return edgetest.Request{Method: http.MethodGet, Target: "/api/rows" + query}.Send(t, router)
 	}
 	for query, want := range map[string]httpapi.PageInput{
 		"": {}, "?limit=1": {Limit: 1}, "?limit=100&cursor=abc-_": {Limit: 100, Cursor: "abc-_"},
 	} {
-		if a := get(query); a.status != http.StatusOK || got != want {
-			t.Errorf("%s: %d %s, %+v", query, a.status, a.body, got)
+		if a := get(query); a.Status != http.StatusOK || got != want {
+			t.Errorf("%s: %d %s, %+v", query, a.Status, a.Body, got)
 		}
 	}
 	for query, want := range map[string]string{
 		"?limit=0": "limit: must be at least 1", "?limit=101": "limit: must be at most 100", "?limit=-1": "limit: must be at least 1",
 		"?limit=x": "limit: is not valid", "?limit=1.5": "limit: is not valid",
-		"?path=/a": "path: must not be there", "?cursor=forged": "cursor: is not one that this list gave out",
+		"?path=/a": "path: must not be there", "?cursor=forged": "cursor: was not issued for this list",
 	} {
-		if message := wantError(t, get(query), http.StatusBadRequest, fault.CodeValidationFailed); !strings.HasPrefix(message, strings.Split(want, ":")[0]+": ") {
+		if message := edgetest.WantError(t, get(query), http.StatusBadRequest, fault.CodeValidationFailed); !strings.HasPrefix(message, strings.Split(want, ":")[0]+": ") {
 			t.Errorf("%s: %q, want %q", query, message, want)
 		} else if !strings.Contains(want, "not valid") && message != want {
 			t.Errorf("%s: %q, want %q", query, message, want)

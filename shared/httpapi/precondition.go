@@ -1,12 +1,8 @@
 package httpapi
 
 import (
-	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"devplatform/shared/fault"
 )
@@ -138,16 +134,3 @@ func cutTag(text string) (tag entityTag, rest string, ok bool) {
 
 // notInTag reports what no entity tag has between its quotes.
 func notInTag(r rune) bool { return r <= ' ' || r == 0x7f }
-
-// joinConditions makes one line of a condition that was sent in several, of which huma would read the first alone
-// (RFC 9110 §5.3). An empty one becomes a list of nothing, which is refused: huma would take it for none, and a change
-// would be made without the condition that the client believed in.
-func joinConditions(ctx huma.Context, next func(huma.Context)) {
-	r, _ := humago.Unwrap(ctx)
-	for _, name := range []string{"If-Match", "If-None-Match"} {
-		if lines := r.Header.Values(name); len(lines) > 0 {
-			r.Header.Set(name, cmp.Or(strings.Join(lines, ","), ","))
-		}
-	}
-	next(ctx)
-}

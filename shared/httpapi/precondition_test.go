@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -10,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"devplatform/infra/edgetest"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 )
@@ -165,7 +163,7 @@ type taggedOutput struct {
 }
 
 // registerTagged adds a resource that has an entity tag: read with 304, written with 201 or 200.
-func registerTagged(h huma.API) {
+func registerTagged(r *httpapi.Routes) {
 	text := func(s string) *struct {
 		Text string `json:"text"`
 	} {
@@ -173,7 +171,7 @@ func registerTagged(h huma.API) {
 			Text string `json:"text"`
 		}{s}
 	}
-	httpapi.Register(h, httpapi.Operation{ID: "read", Method: http.MethodGet, Path: "/api/thing", Also: []int{http.StatusNotModified}},
+	httpapi.Public(r, httpapi.Operation{ID: "read", Method: http.MethodGet, Path: "/api/thing", Also: []int{http.StatusNotModified}},
 		func(_ context.Context, in *taggedInput) (*taggedOutput, error) {
 			known, err := in.Preconditions()
 			if err != nil {
@@ -187,7 +185,7 @@ func registerTagged(h huma.API) {
 			out.Body = text("x")
 			return out, nil
 		})
-	httpapi.Register(h, httpapi.Operation{ID: "write", Method: http.MethodPost, Path: "/api/thing", Also: []int{http.StatusCreated}},
+	httpapi.Public(r, httpapi.Operation{ID: "write", Method: http.MethodPost, Path: "/api/thing", Also: []int{http.StatusCreated}},
 		func(_ context.Context, in *taggedInput) (*taggedOutput, error) {
 			condition, err := in.Preconditions()
 			if err != nil {
@@ -201,25 +199,25 @@ func registerTagged(h huma.API) {
 }
 
 func taggedRouter() http.Handler {
-	return httpapi.NewRouter(httpapi.Config{Logger: discardLog, Clock: edgeClock}, registerTagged)
+	return httpapi.NewRouter(httpapi.Config{Logger: edgetest.DiscardLog, Clock: edgetest.Clock}, registerTagged)
 }
 
 func TestAnUnmodifiedAnswerHasItsTagAndNoBody(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		a := request{method: method, target: "/api/thing", header: map[string]string{"If-None-Match": "W/" + tag}}.send(t, taggedRouter())
-		if a.status != http.StatusNotModified || a.body != "" || a.header.Get("ETag") != tag {
-			t.Errorf("%d %s %v", a.status, a.body, a.header)
+		a := edgetest.Request{Method: method, Target: "/api/thing", Header: map[string]string{"If-None-Match": "W/" + tag}}.Send(t, taggedRouter())
+		if a.Status != http.StatusNotModified || a.Body != "" || a.Header.Get("ETag") != tag {
+			t.Errorf("%d %s %v", a.Status, a.Body, a.Header)
 		}
 		for _, name := range []string{"Content-Type", "Content-Length"} {
-			if a.header.Get(name) != "" {
-				t.Errorf("%s: %s", name, a.header.Get(name))
+			if a.Header.Get(name) != "" {
+				t.Errorf("%s: %s", name, a.Header.Get(name))
 			}
 		}
 	}
-	a := request{method: http.MethodGet, target: "/api/thing", header: map[string]string{"If-None-Match": otherTag}}.send(t, taggedRouter())
-	if a.status != http.StatusOK || a.body != `{"text":"x"}` || a.header.Get("ETag") != tag {
-		t.Errorf("%d %s %v", a.status, a.body, a.header)
+	a := edgetest.Request{Method: http.MethodGet, Target: "/api/thing", Header: map[string]string{"If-None-Match": otherTag}}.Send(t, taggedRouter())
+	if a.Status != http.StatusOK || a.Body != `{"text":"x"}` || a.Header.Get("ETag") != tag {
+		t.Errorf("%d %s %v", a.Status, a.Body, a.Header)
 	}
 }
 
@@ -248,42 +246,9 @@ func TestConditionsInSeveralLinesAreOneList(t *testing.T) {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 	}
-	lambda := event(http.MethodPost, "/api/thing")
+	lambda := edgetest.Event(http.MethodPost, "/api/thing")
 	lambda.MultiValueHeaders["If-Match"] = []string{otherTag, tag}
-	if a, _ := invoke(t, taggedRouter(), lambda); a.status != http.StatusCreated {
-		t.Errorf("through Lambda: %d %s", a.status, a.body)
-	}
-}
-
-func TestTheDocumentHasEverySuccess(t *testing.T) {
-	t.Parallel()
-	data, err := httpapi.OpenAPI(httpapi.Config{Name: "test", Version: "1"}, registerTagged)
-	if err != nil {
-		t.Fatal(err)
-	}
-	type response struct {
-		Description string         `json:"description"`
-		Content     map[string]any `json:"content"`
-		Headers     map[string]any `json:"headers"`
-	}
-	var doc struct {
-		Paths map[string]map[string]struct {
-			Responses map[string]response `json:"responses"`
-		} `json:"paths"`
-	}
-	if err := json.Unmarshal(data, &doc); err != nil {
-		t.Fatal(err)
-	}
-	read, write := doc.Paths["/api/thing"]["get"].Responses, doc.Paths["/api/thing"]["post"].Responses
-	if got := read["304"]; got.Description != "Not Modified" || got.Content != nil || got.Headers["ETag"] == nil {
-		t.Errorf("304: %+v", got)
-	}
-	created := write["201"]
-	if created.Description != "Created" || created.Headers["ETag"] == nil || created.Content["application/json"] == nil {
-		t.Errorf("201: %+v", created)
-	}
-	created.Description = write["200"].Description
-	if diff := cmp.Diff(write["200"], created); diff != "" {
-		t.Error(diff)
+	if a, _ := edgetest.Invoke(t, taggedRouter(), lambda); a.Status != http.StatusCreated {
+		t.Errorf("through Lambda: %d %s", a.Status, a.Body)
 	}
 }

@@ -6,15 +6,14 @@ import (
 	"net/http"
 )
 
-// response holds an answer back until it is whole, so that a handler that panics or an answer that can't be
-// written becomes one clean error instead of a torn body. A handler that flushes has begun to stream:
-// what it writes goes through at once from then on.
+// response holds a response back until it is complete, so that a handler that panics or fails leads to one clean error
+// instead of a broken body. When a handler flushes, the response starts: from then on, what it writes is sent at once.
 type response struct {
-	to     http.ResponseWriter
-	header http.Header
-	status int
-	body   bytes.Buffer
-	begun  bool // status and headers have gone
+	to      http.ResponseWriter
+	header  http.Header
+	status  int
+	body    bytes.Buffer
+	started bool // status and headers have been sent
 }
 
 func newResponse(to http.ResponseWriter) *response {
@@ -23,7 +22,7 @@ func newResponse(to http.ResponseWriter) *response {
 
 func (r *response) Header() http.Header { return r.header }
 
-// WriteHeader keeps the first status, as net/http does.
+// WriteHeader sets the status. As in net/http, only the first call has an effect.
 func (r *response) WriteHeader(status int) {
 	if r.status == 0 {
 		r.status = status
@@ -32,28 +31,25 @@ func (r *response) WriteHeader(status int) {
 
 func (r *response) Write(p []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
-	if r.begun {
+	if r.started {
 		return r.to.Write(p) //nolint:wrapcheck // the handler's own writer
 	}
 	return r.body.Write(p) //nolint:wrapcheck // never fails
 }
 
-// Flush is FlushError for who can't do anything about a client that has gone.
-func (r *response) Flush() { _ = r.FlushError() }
-
-// FlushError sends what was written until now; the first one begins the answer. Error: net/http's, for a client that has gone,
-// and http.ErrNotSupported.
+// FlushError sends what was written so far. The first flush starts the response. Errors: that of net/http if the client
+// has disconnected; http.ErrNotSupported.
 func (r *response) FlushError() error {
-	if !r.begun {
+	if !r.started {
 		r.send()
 	}
 	if err := http.NewResponseController(r.to).Flush(); err != nil {
-		return fmt.Errorf("api: flush: %w", err)
+		return fmt.Errorf("httpapi: flush: %w", err)
 	}
 	return nil
 }
 
-// reset forgets what the handler answered, but for the headers that every answer has. The answer has not begun.
+// reset discards what the handler wrote, except for the headers that every response has. The response has not started.
 func (r *response) reset() {
 	for name := range r.header {
 		if _, always := securityHeaders[name]; !always && name != "X-Request-Id" {
@@ -63,25 +59,25 @@ func (r *response) reset() {
 	r.resetBody()
 }
 
-// resetBody forgets status and body. The answer has not begun.
+// resetBody discards status and body. The response has not started.
 func (r *response) resetBody() {
 	r.status = 0
 	r.body.Reset()
 }
 
-// finish sends the answer, unless it was streamed.
+// finish sends the response if it has not started.
 func (r *response) finish() {
-	if !r.begun {
+	if !r.started {
 		r.send()
 	}
 }
 
-// send sends what there is of the answer. That to HEAD has the body that GET would have: whoever speaks HTTP with the client, the
-// gateway or net/http, takes its length and leaves it out.
+// send sends what was written so far. The response to HEAD has the body that GET would have: the gateway or net/http takes
+// its length and leaves it out.
 func (r *response) send() {
 	r.WriteHeader(http.StatusOK)
-	r.begun = true
-	if r.status == http.StatusNotModified { // repeats nothing that the client has (RFC 9110 §15.4.5)
+	r.started = true
+	if r.status == http.StatusNotModified { // it repeats nothing that the client has (RFC 9110 §15.4.5)
 		r.header.Del("Content-Type")
 	}
 	for name, values := range r.header {
@@ -89,11 +85,11 @@ func (r *response) send() {
 	}
 	r.to.WriteHeader(r.status)
 	if r.body.Len() > 0 {
-		_, _ = r.to.Write(r.body.Bytes()) //nolint:gosec // JSON, under nosniff; a client that has gone is no error
+		_, _ = r.to.Write(r.body.Bytes()) //nolint:gosec // JSON, with nosniff; a client may have disconnected
 	}
 }
 
-// discard is where nothing is written to.
+// discard is a ResponseWriter that writes nothing.
 type discard struct{ header http.Header }
 
 func (d discard) Header() http.Header         { return d.header }

@@ -52,7 +52,7 @@ func retryAfter(err error) string {
 	if !errors.As(err, &refused) || refused.Code != fault.CodeRateLimited {
 		return ""
 	}
-	return refused.GetHeaders().Get("Retry-After")
+	return refused.Headers().Get("Retry-After")
 }
 
 func TestALimitHoldsForItsWindow(t *testing.T) {

@@ -55,7 +55,7 @@ func (s *Service) comment(ctx context.Context, projectID string, in newComment) 
 // comments is a page of a project's comments, or of those on one path, in the order in which they were made, and where the
 // next one begins.
 func (s *Service) comments(ctx context.Context, projectID, path string, page logPage) ([]commentRecord, string, error) {
-	scope := httpapi.ListScope(ctx, "comments", projectID, path)
+	scope := httpapi.ListScope(httpapi.CallerFrom(ctx), "comments", projectID, path)
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err

@@ -10,7 +10,7 @@ import (
 
 // feed is a page of what happened to a project and in it, newest first, and where the next one begins.
 func (s *Service) feed(ctx context.Context, projectID string, page logPage) ([]event.Text, string, error) {
-	scope := httpapi.ListScope(ctx, "feed", projectID)
+	scope := httpapi.ListScope(httpapi.CallerFrom(ctx), "feed", projectID)
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err

@@ -150,7 +150,7 @@ func (s *Service) listFileRecords(ctx context.Context, projectID string) ([]file
 
 // scope names the list for its cursors. With or without contents, it goes on at the same place.
 func (r fileListRequest) scope(ctx context.Context, projectID string) string {
-	return httpapi.ListScope(ctx, "files", projectID, r.prefix)
+	return httpapi.ListScope(httpapi.CallerFrom(ctx), "files", projectID, r.prefix)
 }
 
 // filePage cuts a list down to what an answer holds, and seals where it goes on.

@@ -80,7 +80,7 @@ func (w *world) serve(sdk *dynamodb.Client) {
 		Cursors: db.NewCursors(slicetest.Keys(w.clock.Now)), IDs: w.ids, Clock: w.clock.Now, Logger: logger, Quotas: w.quotas,
 	})
 	w.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
-		Name: "test", Version: "1", Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: w.crowd, Clock: w.clock.Now,
+		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: w.crowd, Clock: w.clock.Now,
 	}, w.service.Register)
 }
 

@@ -42,7 +42,7 @@ func (s *Service) fileHistory(ctx context.Context, projectID, path string, page 
 	if err != nil {
 		return nil, "", err
 	}
-	scope := httpapi.ListScope(ctx, "versions", projectID, path)
+	scope := httpapi.ListScope(httpapi.CallerFrom(ctx), "versions", projectID, path)
 	position, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err

@@ -1,8 +1,6 @@
 package project
 
 import (
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/httpapi"
 )
 
@@ -22,10 +20,10 @@ var (
 )
 
 // Register adds the endpoints of API.md §4 and §5.
-func (s *Service) Register(h huma.API) {
-	s.registerProjects(h)
-	s.registerComments(h)
-	s.registerFiles(h)
+func (s *Service) Register(r *httpapi.Routes) {
+	s.registerProjects(r)
+	s.registerComments(r)
+	s.registerFiles(r)
 }
 
 // Where an operation is answered.

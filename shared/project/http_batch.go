@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/path"
@@ -30,7 +28,7 @@ type changeFilesInput struct {
 type batchOperation struct {
 	Action   fileAction `json:"op" enum:"create,update,delete,rename" doc:"create refuses a path that exists, the others one that doesn't" example:"update"`
 	Path     string     `json:"path" doc:"The file's path; of a rename, the old one" example:"/src/app.ts"`
-	Content  *string    `json:"content,omitempty" doc:"Of create and update: the content, at most 1 MiB decoded" example:"export {}\n"`
+	Content  *string    `json:"content,omitempty" nul:"allow" doc:"Of create and update: the content, at most 1 MiB decoded" example:"export {}\n"`
 	Encoding Encoding   `json:"encoding,omitempty" enum:"utf-8,base64" doc:"base64 for bytes that are no text; utf-8 if not given" example:"utf-8"`
 	To       string     `json:"to,omitempty" doc:"Of rename: the new path" example:"/src/main.ts"`
 	ETag     string     `json:"etag,omitempty" doc:"Of update, delete and rename: the version that the file must be in, as in If-Match" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
@@ -44,18 +42,19 @@ func (op *batchOperation) needsContent() bool {
 	return op.Action == actCreate || op.Action == actUpdate
 }
 
-// Resolve implements huma.Resolver.
-func (in *changeFilesInput) Resolve(ctx huma.Context) []error {
-	errs := checkBatch(in.Body.Operations)
-	if ctx.Header("If-Match") != "" || ctx.Header("If-None-Match") != "" {
-		errs = append(errs, fault.Field("operations", "take their preconditions one by one, as etag; If-Match and If-None-Match are for a single file"))
+// Validate checks the rules that tags cannot express.
+func (in *changeFilesInput) Validate(v *httpapi.Validation) {
+	for _, problem := range checkBatch(in.Body.Operations) {
+		v.Field(problem.Name, problem.Rule)
 	}
-	return errs
+	if v.HasHeader("If-Match") || v.HasHeader("If-None-Match") {
+		v.Field("operations", "take their preconditions one by one, as etag; If-Match and If-None-Match are for a single file")
+	}
 }
 
 // checkBatch is what is wrong with operations, each by itself and all together, and makes them ready to be done.
-func checkBatch(batch []batchOperation) []error {
-	var errs []error
+func checkBatch(batch []batchOperation) []fault.Problem {
+	var errs []fault.Problem
 	named, count, total := map[string]bool{}, 0, 0
 	for i := range batch {
 		op := &batch[i]
@@ -100,7 +99,7 @@ func foldersOf(batch []batchOperation) int {
 }
 
 // check is what is wrong with one operation by itself.
-func (op *batchOperation) check(at string) []error {
+func (op *batchOperation) check(at string) []fault.Problem {
 	var contentRule, toRule, etagRule string
 	switch {
 	case op.needsContent() && op.Content == nil:
@@ -157,7 +156,7 @@ func (s *Service) changeBatch(ctx context.Context, projectID string, batch []bat
 	return plan, inBatch(err)
 }
 
-func (s *Service) handleChangeFiles(ctx context.Context, in *changeFilesInput) (*changeFilesOutput, error) {
+func (s *Service) handleChangeFiles(ctx context.Context, _ httpapi.Caller, in *changeFilesInput) (*changeFilesOutput, error) {
 	plan, err := s.changeBatch(ctx, in.ProjectID, in.Body.Operations)
 	if err != nil {
 		return nil, err

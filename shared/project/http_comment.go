@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/clock"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
@@ -40,9 +38,12 @@ type newCommentInput struct {
 	}
 }
 
-// Resolve implements huma.Resolver: the rules that a schema can't word.
-func (in *newCommentInput) Resolve(huma.Context) []error {
-	return append(broken("body", &in.Body.Body, checkBody), broken("path", in.Body.Path, path.Check)...)
+// Validate checks the rules that tags cannot express.
+func (in *newCommentInput) Validate(v *httpapi.Validation) {
+	v.Field("body", checkBody(in.Body.Body))
+	if in.Body.Path != nil {
+		v.Field("path", path.Check(*in.Body.Path))
+	}
 }
 
 func checkBody(body string) string {
@@ -82,15 +83,11 @@ type commentsInput struct {
 	Path string `query:"path" doc:"Only the comments on this file, which may be gone" example:"/src/app.ts"`
 }
 
-// Resolve implements huma.Resolver.
-func (in *commentsInput) Resolve(huma.Context) []error {
-	if in.Path == "" {
-		return nil
+// Validate checks the path, if there is one.
+func (in *commentsInput) Validate(v *httpapi.Validation) {
+	if in.Path != "" {
+		v.Field("path", path.Check(in.Path))
 	}
-	if rule := path.Check(in.Path); rule != "" {
-		return []error{fault.Field("path", rule)}
-	}
-	return nil
 }
 
 type commentsOutput struct {
@@ -106,42 +103,41 @@ type commentInput struct {
 }
 
 // registerComments adds the feed and the comments.
-func (s *Service) registerComments(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
-		ID: "listProjectEvents", Method: http.MethodGet, Path: projectPath + "/events", Tag: tagProjects, Session: true,
+func (s *Service) registerComments(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listProjectEvents", Method: http.MethodGet, Path: projectPath + "/events", Tag: tagProjects,
 		Summary:     "What happened to a project and in it",
 		Description: "Newest first, of the last 30 days, as webhooks are told it; always paged, 50 a page if limit is absent. For members of the workspace.",
-		Errors:      []*fault.Error{ErrNotFound, ErrDenied}, Examples: feedExamples,
+		Errors:      []*fault.Error{ErrNotFound, ErrDenied},
 	}, s.handleFeed)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "createComment", Method: http.MethodPost, Path: commentsPath, Tag: tagComments, Session: true, Status: http.StatusCreated,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "createComment", Method: http.MethodPost, Path: commentsPath, Tag: tagComments, Status: http.StatusCreated,
 		Summary:     "Comment on a project, on a file or on a line of it",
 		Description: "For members of the workspace and above. A comment is about a path, whether there is a file or not. Lengths are counted in Unicode code points.",
 		Errors:      []*fault.Error{fault.Invalid(fault.Field("body", checkBody(" "))), ErrNotFound, ErrDenied, fault.ErrConflict},
 	}, s.handleComment)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "listComments", Method: http.MethodGet, Path: commentsPath, Tag: tagComments, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listComments", Method: http.MethodGet, Path: commentsPath, Tag: tagComments,
 		Summary:     "The comments on a project",
 		Description: "Oldest first, as a conversation is read; always paged, 50 a page if limit is absent. A page of the comments on one path may have fewer than limit, even none, and a nextCursor. For members of the workspace.",
 		Errors:      []*fault.Error{ErrNotFound, ErrDenied},
 	}, s.handleComments)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "deleteComment", Method: http.MethodDelete, Path: commentPath, Tag: tagComments, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "deleteComment", Method: http.MethodDelete, Path: commentPath, Tag: tagComments,
 		Summary:     "Delete a comment",
 		Description: "For its author, as long as they may write in the workspace, and for admins and owners.",
 		Errors:      []*fault.Error{ErrNotFound, errNoComment, ErrDenied, fault.ErrConflict},
-		Examples:    func() httpapi.Examples { return httpapi.Examples{Response: commentDeleted} },
 	}, s.handleUncomment)
 }
 
-func (s *Service) handleFeed(ctx context.Context, in *feedInput) (*feedOutput, error) {
+func (s *Service) handleFeed(ctx context.Context, _ httpapi.Caller, in *feedInput) (*feedOutput, error) {
 	out := &feedOutput{}
 	var err error
 	out.Body.Events, out.Body.NextCursor, err = s.feed(ctx, in.ProjectID, logPage(in.PageInput))
 	return out, err
 }
 
-func (s *Service) handleComment(ctx context.Context, in *newCommentInput) (*commentOutput, error) {
+func (s *Service) handleComment(ctx context.Context, _ httpapi.Caller, in *newCommentInput) (*commentOutput, error) {
 	c, err := s.comment(ctx, in.ProjectID, newComment(in.Body))
 	if err != nil {
 		return nil, err
@@ -149,7 +145,7 @@ func (s *Service) handleComment(ctx context.Context, in *newCommentInput) (*comm
 	return &commentOutput{c.item()}, nil
 }
 
-func (s *Service) handleComments(ctx context.Context, in *commentsInput) (*commentsOutput, error) {
+func (s *Service) handleComments(ctx context.Context, _ httpapi.Caller, in *commentsInput) (*commentsOutput, error) {
 	comments, next, err := s.comments(ctx, in.ProjectID, in.Path, logPage(in.PageInput))
 	if err != nil {
 		return nil, err
@@ -162,7 +158,7 @@ func (s *Service) handleComments(ctx context.Context, in *commentsInput) (*comme
 	return out, nil
 }
 
-func (s *Service) handleUncomment(ctx context.Context, in *commentInput) (*doneOutput, error) {
+func (s *Service) handleUncomment(ctx context.Context, _ httpapi.Caller, in *commentInput) (*doneOutput, error) {
 	if err := s.uncomment(ctx, in.ProjectID, in.CommentID); err != nil {
 		return nil, err
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/path"
@@ -15,39 +13,37 @@ import (
 const filesPath = projectPath + "/files"
 
 // registerFiles adds the endpoints of API.md §5.
-func (s *Service) registerFiles(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
-		ID: "readFiles", Method: http.MethodGet, Path: filesPath, Tag: tagFiles, Session: true,
+func (s *Service) registerFiles(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "readFiles", Method: http.MethodGet, Path: filesPath, Tag: tagFiles,
 		Summary: "List the files, or read one",
 		Description: "Without path: the files by path, those only whose paths begin with prefix; with include=content always in pages, " +
 			"which then are as large as an answer may be. With path: that file and its content, now or in the version named, which takes a member of the workspace.",
-		Errors:   []*fault.Error{fault.Invalid(fault.Field("path", path.Check("src/app.ts"))), ErrNotFound, errNoFile, ErrDenied},
-		Also:     []int{http.StatusNotModified},
-		Examples: readExamples,
+		Errors: []*fault.Error{fault.Invalid(fault.Field("path", path.Check("src/app.ts"))), ErrNotFound, errNoFile, ErrDenied},
+		Also:   []int{http.StatusNotModified},
 	}, s.handleReadFiles)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "saveFile", Method: http.MethodPost, Path: filesPath, Tag: tagFiles, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "saveFile", Method: http.MethodPost, Path: filesPath, Tag: tagFiles,
 		Summary: "Create or update a file",
 		Description: "Without a precondition the last writer wins. Content that the file has already is not written again, and is no event. " +
 			"CONFLICT: the path is a folder, or runs through a file.",
 		Status: http.StatusOK, Also: []int{http.StatusCreated},
-		Errors: append([]*fault.Error{errBadPath, errIsFolder, errInsideFile}, changeErrors...), Text: []string{"content"}, Examples: func() httpapi.Examples { return httpapi.Examples{Response: shownFile().item()} },
+		Errors: append([]*fault.Error{errBadPath, errIsFolder, errInsideFile}, changeErrors...),
 	}, s.handleSaveFile)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "deleteFile", Method: http.MethodDelete, Path: filesPath, Tag: tagFiles, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "deleteFile", Method: http.MethodDelete, Path: filesPath, Tag: tagFiles,
 		Summary: "Delete a file", Description: "The path is given in the query or in the body. Its versions are kept for 30 days.",
-		Errors:   append([]*fault.Error{errBadPath, errNoFile}, meetErrors...),
-		Examples: func() httpapi.Examples { return httpapi.Examples{Response: fileDeleted} },
+		Errors: append([]*fault.Error{errBadPath, errNoFile}, meetErrors...),
 	}, s.handleDeleteFile)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "changeFiles", Method: http.MethodPost, Path: filesPath + "/batch", Tag: tagFiles, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "changeFiles", Method: http.MethodPost, Path: filesPath + "/batch", Tag: tagFiles,
 		Summary: "Create, update, delete and rename files, all or nothing",
 		Description: "At most 20 operations, of which a rename counts as two, and 3 MiB of content. No path may be named twice. " +
 			"Whether a path is a file or a folder is judged by how things stand in the end. The error is that of the first operation that can't be done; its index is in the message.",
-		Errors: batchErrors(), Text: []string{"operations.*.content"}, Examples: batchExamples,
+		Errors: batchErrors(),
 	}, s.handleChangeFiles)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "fileHistory", Method: http.MethodGet, Path: filesPath + "/history", Tag: tagFiles, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "fileHistory", Method: http.MethodGet, Path: filesPath + "/history", Tag: tagFiles,
 		Summary: "The versions of a file",
 		Description: "Newest first, the current one included; kept for 30 days after they were replaced, also when the file is gone. " +
 			"A rename begins a new history at the new path. To restore a version, read it and save it.",
@@ -72,23 +68,17 @@ type readFilesInput struct {
 	IfNoneMatch string `header:"If-None-Match" doc:"Entity tags that the client has the content of" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
 }
 
-// Resolve implements huma.Resolver.
-func (in *readFilesInput) Resolve(ctx huma.Context) []error {
-	u := ctx.URL()
-	query := u.Query()
-	if !query.Has("path") {
-		if in.Version != "" {
-			return []error{fault.Field("path", "is required with a version")}
-		}
-		return nil
+// Validate checks the path, which a version requires.
+func (in *readFilesInput) Validate(v *httpapi.Validation) {
+	switch {
+	case v.HasQuery("path"):
+		v.Field("path", path.Check(in.Path))
+	case in.Version != "":
+		v.Field("path", "is required with a version")
 	}
-	if rule := path.Check(in.Path); rule != "" {
-		return []error{fault.Field("path", rule)}
-	}
-	return nil
 }
 
-func (s *Service) handleReadFiles(ctx context.Context, in *readFilesInput) (*readFilesOutput, error) {
+func (s *Service) handleReadFiles(ctx context.Context, _ httpapi.Caller, in *readFilesInput) (*readFilesOutput, error) {
 	if in.Path != "" {
 		return s.handleReadFile(ctx, in)
 	}
@@ -125,26 +115,27 @@ type saveFileInput struct {
 	httpapi.ConditionInput
 	Body struct {
 		Path     string   `json:"path" doc:"At most 512 bytes: a leading slash, no empty, . or .. segment, no control character or backslash, NFC" example:"/src/app.ts"`
-		Content  string   `json:"content" doc:"At most 1 MiB, decoded" example:"export {}\n"`
+		Content  string   `json:"content" nul:"allow" doc:"At most 1 MiB, decoded" example:"export {}\n"`
 		Encoding Encoding `json:"encoding,omitempty" enum:"utf-8,base64" doc:"base64 for bytes that are no text; utf-8 if not given" example:"utf-8"`
 
 		data []byte
 	}
 }
 
-// Resolve implements huma.Resolver.
-func (in *saveFileInput) Resolve(huma.Context) []error {
+// Validate checks the path, and decodes the content.
+func (in *saveFileInput) Validate(v *httpapi.Validation) {
 	var rule string
 	in.Body.data, rule = decodeContent(in.Body.Content, in.Body.Encoding)
-	return brokenRules(checked{"path", path.Check(in.Body.Path)}, checked{"content", rule})
+	v.Field("path", path.Check(in.Body.Path))
+	v.Field("content", rule)
 }
 
 // checked is a field with the rule that it breaks, "" for none.
 type checked struct{ field, rule string }
 
 // brokenRules makes errors of those fields that break a rule.
-func brokenRules(fields ...checked) []error {
-	var errs []error
+func brokenRules(fields ...checked) []fault.Problem {
+	var errs []fault.Problem
 	for _, c := range fields {
 		if c.rule != "" {
 			errs = append(errs, fault.Field(c.field, c.rule))
@@ -159,7 +150,7 @@ type saveFileOutput struct {
 	Body   fileItem
 }
 
-func (s *Service) handleSaveFile(ctx context.Context, in *saveFileInput) (*saveFileOutput, error) {
+func (s *Service) handleSaveFile(ctx context.Context, _ httpapi.Caller, in *saveFileInput) (*saveFileOutput, error) {
 	condition, err := in.Preconditions()
 	if err != nil {
 		return nil, err
@@ -193,28 +184,22 @@ type deleteFileInput struct {
 	}
 }
 
-// Resolve implements huma.Resolver. Afterwards Path is the path, wherever it stood.
-func (in *deleteFileInput) Resolve(ctx huma.Context) []error {
-	u := ctx.URL()
-	if !u.Query().Has("path") {
-		if in.Body != nil {
-			in.Path = in.Body.Path
-		}
-		if in.Path == "" {
-			return brokenRules(checked{"path", "is required, in the query or in the body"})
-		}
-		return brokenRules(checked{"path", path.Check(in.Path)})
+// Validate checks the path, and moves it from the body to Path if the query has none.
+func (in *deleteFileInput) Validate(v *httpapi.Validation) {
+	inQuery, inBody := v.HasQuery("path"), in.Body != nil && in.Body.Path != ""
+	switch {
+	case !inQuery && !inBody:
+		v.Field("path", "is required, in the query or in the body")
+		return
+	case !inQuery:
+		in.Path = in.Body.Path
+	case inBody && in.Body.Path != in.Path:
+		v.Field("path", "must be the same in the query and in the body")
 	}
-	if in.Body != nil && in.Body.Path != "" && in.Body.Path != in.Path {
-		return brokenRules(checked{"path", "must be the same in the query and in the body"})
-	}
-	if rule := path.Check(in.Path); rule != "" {
-		return []error{fault.Field("path", rule)}
-	}
-	return nil
+	v.Field("path", path.Check(in.Path))
 }
 
-func (s *Service) handleDeleteFile(ctx context.Context, in *deleteFileInput) (*doneOutput, error) {
+func (s *Service) handleDeleteFile(ctx context.Context, _ httpapi.Caller, in *deleteFileInput) (*doneOutput, error) {
 	condition, err := in.Preconditions()
 	if err != nil {
 		return nil, err

@@ -3,12 +3,9 @@ package project
 import (
 	"context"
 	"fmt"
-	"reflect"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 
-	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/path"
 )
@@ -26,10 +23,10 @@ type fileList struct {
 	NextCursor string     `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page"`
 }
 
-// filesBody is a list of files or one file: the one path answers with either.
+// filesBody is a list of files or one file.
 type filesBody struct {
-	list *fileList
-	file *fileItem
+	list *fileList `oneOf:"FileList"`
+	file *fileItem `oneOf:"FileItem"`
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -45,26 +42,14 @@ func (b *filesBody) MarshalJSON() ([]byte, error) {
 	return data, nil
 }
 
-// Schema implements huma.SchemaProvider.
-func (*filesBody) Schema(r huma.Registry) *huma.Schema {
-	return &huma.Schema{OneOf: []*huma.Schema{
-		r.Schema(reflect.TypeFor[fileList](), true, "FileList"), r.Schema(reflect.TypeFor[fileItem](), true, "FileItem"),
-	}}
-}
-
 type fileHistoryInput struct {
 	InProject
 	httpapi.PageInput
 	Path string `query:"path" required:"true" doc:"The file's path" example:"/src/app.ts"`
 }
 
-// Resolve implements huma.Resolver.
-func (in *fileHistoryInput) Resolve(huma.Context) []error {
-	if rule := path.Check(in.Path); rule != "" {
-		return []error{fault.Field("path", rule)}
-	}
-	return nil
-}
+// Validate checks the path.
+func (in *fileHistoryInput) Validate(v *httpapi.Validation) { v.Field("path", path.Check(in.Path)) }
 
 type fileHistoryOutput struct {
 	Body struct {
@@ -73,7 +58,7 @@ type fileHistoryOutput struct {
 	}
 }
 
-func (s *Service) handleFileHistory(ctx context.Context, in *fileHistoryInput) (*fileHistoryOutput, error) {
+func (s *Service) handleFileHistory(ctx context.Context, _ httpapi.Caller, in *fileHistoryInput) (*fileHistoryOutput, error) {
 	out := &fileHistoryOutput{}
 	var err error
 	out.Body.Versions, out.Body.NextCursor, err = s.fileHistory(ctx, in.ProjectID, in.Path, logPage(in.PageInput))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
 	"golang.org/x/sync/errgroup"
 
 	"devplatform/shared/fault"
@@ -38,9 +37,12 @@ type newProjectInput struct {
 	}
 }
 
-// Resolve implements huma.Resolver: the rules that a schema can't word.
-func (in *newProjectInput) Resolve(huma.Context) []error {
-	return append(broken("name", &in.Body.Name, workspace.CheckName), broken("framework", in.Body.Framework, checkFramework)...)
+// Validate checks the rules that tags cannot express.
+func (in *newProjectInput) Validate(v *httpapi.Validation) {
+	v.Field("name", workspace.CheckName(in.Body.Name))
+	if in.Body.Framework != nil {
+		v.Field("framework", checkFramework(*in.Body.Framework))
+	}
 }
 
 type projectSettingsInput struct {
@@ -53,20 +55,14 @@ type projectSettingsInput struct {
 	}
 }
 
-// Resolve implements huma.Resolver.
-func (in *projectSettingsInput) Resolve(huma.Context) []error {
-	return append(broken("name", in.Body.Name, workspace.CheckName), broken("framework", in.Body.Framework, checkFramework)...)
-}
-
-// broken is the rule that a field breaks, if it is there.
-func broken(field string, value *string, check func(string) string) []error {
-	if value == nil {
-		return nil
+// Validate checks the rules that tags cannot express.
+func (in *projectSettingsInput) Validate(v *httpapi.Validation) {
+	if in.Body.Name != nil {
+		v.Field("name", workspace.CheckName(*in.Body.Name))
 	}
-	if rule := check(*value); rule != "" {
-		return []error{fault.Field(field, rule)}
+	if in.Body.Framework != nil {
+		v.Field("framework", checkFramework(*in.Body.Framework))
 	}
-	return nil
 }
 
 var projectDeleted = httpapi.Done{Success: true, Message: "Project deleted."}
@@ -82,15 +78,15 @@ type projectReadOutput struct {
 }
 
 // registerProjects adds calls 7 to 11.
-func (s *Service) registerProjects(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
-		ID: "listProjects", Method: http.MethodGet, Path: projectsPath, Tag: tagProjects, Session: true,
+func (s *Service) registerProjects(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listProjects", Method: http.MethodGet, Path: projectsPath, Tag: tagProjects,
 		Summary:     "The caller's projects in all their workspaces",
 		Description: "Last opened first; of those opened at the same moment the one created last. A private project is listed for its creator and for the workspace's admins and owners. Public projects of other workspaces are not listed.",
 		Errors:      []*fault.Error{workspace.ErrNotFound},
 	}, s.handleList)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "createProject", Method: http.MethodPost, Path: projectsPath, Tag: tagProjects, Session: true, Status: http.StatusCreated,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "createProject", Method: http.MethodPost, Path: projectsPath, Tag: tagProjects, Status: http.StatusCreated,
 		Summary:     "Create a project",
 		Description: "For members of the workspace and above. The slug is made of the name; where another project of the workspace has it, a number is added. Lengths are counted in Unicode code points.",
 		Errors: []*fault.Error{
@@ -98,28 +94,27 @@ func (s *Service) registerProjects(h huma.API) {
 			errFullWorkspace(DefaultQuotas().Projects), fault.ErrConflict,
 		},
 	}, s.handleCreate)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "readProject", Method: http.MethodGet, Path: projectPath, Tag: tagProjects, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "readProject", Method: http.MethodGet, Path: projectPath, Tag: tagProjects,
 		Summary:     "A project with its files",
 		Description: "For whoever sees the project; a public one is seen by every signed-in user. When a member of its workspace reads it, lastOpenedAt moves.",
-		Errors:      []*fault.Error{ErrNotFound}, Examples: projectExamples,
+		Errors:      []*fault.Error{ErrNotFound},
 	}, s.handleRead)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "updateProject", Method: http.MethodPut, Path: projectPath, Tag: tagProjects, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "updateProject", Method: http.MethodPut, Path: projectPath, Tag: tagProjects,
 		Summary:     "Change a project's settings",
 		Description: "An absent field stays as it is. A request that changes nothing writes nothing and is no event.",
 		Errors:      []*fault.Error{fault.Invalid(fault.Field("name", workspace.CheckName(" "))), ErrNotFound, ErrDenied, fault.ErrConflict},
 	}, s.handleUpdate)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "deleteProject", Method: http.MethodDelete, Path: projectPath, Tag: tagProjects, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "deleteProject", Method: http.MethodDelete, Path: projectPath, Tag: tagProjects,
 		Summary:     "Delete a project for ever",
 		Description: "For its creator, as a member of the workspace, and for admins and owners. It is gone at once for every reader and writer; what it held is cleaned up in the background.",
 		Errors:      []*fault.Error{ErrNotFound, ErrDenied, fault.ErrConflict},
-		Examples:    func() httpapi.Examples { return httpapi.Examples{Response: projectDeleted} },
 	}, s.handleDelete)
 }
 
-func (s *Service) handleCreate(ctx context.Context, in *newProjectInput) (*projectOutput, error) {
+func (s *Service) handleCreate(ctx context.Context, _ httpapi.Caller, in *newProjectInput) (*projectOutput, error) {
 	p := newProject{
 		WorkspaceID: in.Body.WorkspaceID, Name: in.Body.Name, Description: in.Body.Description,
 		Framework: defaultFramework, Visibility: in.Body.Visibility,
@@ -137,7 +132,7 @@ func (s *Service) handleCreate(ctx context.Context, in *newProjectInput) (*proje
 	return &projectOutput{o.details()}, nil
 }
 
-func (s *Service) handleRead(ctx context.Context, in *InProject) (*projectReadOutput, error) {
+func (s *Service) handleRead(ctx context.Context, _ httpapi.Caller, in *InProject) (*projectReadOutput, error) {
 	o, err := s.openPublic(ctx, in.ProjectID)
 	if err != nil {
 		return nil, err
@@ -160,7 +155,7 @@ func (s *Service) handleRead(ctx context.Context, in *InProject) (*projectReadOu
 	return out, nil
 }
 
-func (s *Service) handleUpdate(ctx context.Context, in *projectSettingsInput) (*projectOutput, error) {
+func (s *Service) handleUpdate(ctx context.Context, _ httpapi.Caller, in *projectSettingsInput) (*projectOutput, error) {
 	o, err := s.update(ctx, in.ProjectID, settings(in.Body))
 	if err != nil {
 		return nil, err
@@ -168,10 +163,10 @@ func (s *Service) handleUpdate(ctx context.Context, in *projectSettingsInput) (*
 	return &projectOutput{o.details()}, nil
 }
 
-func (s *Service) handleList(ctx context.Context, in *projectListInput) (*projectListOutput, error) {
-	userID := httpapi.CallerFrom(ctx).UserID
+func (s *Service) handleList(ctx context.Context, caller httpapi.Caller, in *projectListInput) (*projectListOutput, error) {
+	userID := caller.UserID
 	f := filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Q: in.Q}
-	scope := httpapi.ListScope(ctx, "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
+	scope := httpapi.ListScope(httpapi.CallerFrom(ctx), "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
 	after, err := s.cursors.Open(ctx, scope, in.Cursor)
 	if err != nil {
 		return nil, err
@@ -194,7 +189,7 @@ func (s *Service) handleList(ctx context.Context, in *projectListInput) (*projec
 	return out, err
 }
 
-func (s *Service) handleDelete(ctx context.Context, in *InProject) (*doneOutput, error) {
+func (s *Service) handleDelete(ctx context.Context, _ httpapi.Caller, in *InProject) (*doneOutput, error) {
 	if err := s.remove(ctx, in.ProjectID); err != nil {
 		return nil, err
 	}

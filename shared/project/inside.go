@@ -138,8 +138,8 @@ func (s *Service) Change(ctx context.Context, projectID string, changes []Operat
 			batch[i].Content = &changes[i].Content
 		}
 	}
-	if err := errors.Join(checkBatch(batch)...); err != nil {
-		return errBatch.WithCause(err)
+	if problems := checkBatch(batch); problems != nil {
+		return errBatch.WithCause(fault.Invalid(problems...))
 	}
 	_, err := s.changeBatch(ctx, projectID, batch)
 	return err

@@ -99,7 +99,7 @@ func TestPagesOfDeliveries(t *testing.T) {
 		all = append(all, s.deliver(path, change))
 	}
 	slices.Reverse(all)
-	if first := ada.Get(path+"/deliveries").Want(t, http.StatusOK); len(first.List("deliveries")) != defaultLimit || first.Text("nextCursor") == "" {
+	if first := ada.Get(path+"/deliveries").Want(t, http.StatusOK); len(first.List("deliveries")) != 50 || first.Text("nextCursor") == "" {
 		t.Error(first.Raw)
 	}
 	pages := func(status, limit string) {

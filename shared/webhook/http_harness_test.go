@@ -85,7 +85,7 @@ func (s *site) serve(sdk *dynamodb.Client, queues *sqs.Client) {
 		IDs: s.ids, Clock: s.clock.Now, Logger: logger, AllowPrivate: s.private,
 	})
 	s.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
-		Name: "test", Version: "1", Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: s.crowd, Clock: s.clock.Now,
+		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: s.crowd, Clock: s.clock.Now,
 	}, s.service.Register)
 }
 

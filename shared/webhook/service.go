@@ -71,6 +71,4 @@ const (
 	// maxOperations is how often each of tests, redeliveries and recoveries is allowed in limitWindow for a webhook.
 	maxOperations = 10
 	limitWindow   = time.Minute
-	// defaultLimit is the number of deliveries on a page if the request does not say.
-	defaultLimit = 50
 )

@@ -7,6 +7,7 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/webhook/delivery"
 	"devplatform/shared/webhook/sender"
 )
@@ -36,7 +37,7 @@ type Settings struct {
 	Events      []string
 	Description *string
 	Active      *bool
-	Secret      secretText
+	Secret      httpapi.Nullable[string] // null: the service generates a new one
 }
 
 // applied returns the webhook with the settings except the secret, and false if they make no difference. With another URL,

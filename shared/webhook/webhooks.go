@@ -121,8 +121,8 @@ func (s *Service) Update(
 		}
 	}
 	secret := ""
-	if in.Secret.given {
-		if secret, generated, err = secretOrNew(in.Secret.text); err != nil {
+	if in.Secret.Present {
+		if secret, generated, err = secretOrNew(in.Secret.Value); err != nil {
 			return w, "", err
 		}
 	}
@@ -131,7 +131,7 @@ func (s *Service) Update(
 			return err
 		}
 		next, changed := in.applied(w)
-		if in.Secret.given {
+		if in.Secret.Present {
 			var rotated bool
 			if next, rotated, err = s.secrets.Rotate(ctx, next, secret, s.now()); err != nil {
 				return err

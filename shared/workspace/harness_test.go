@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/danielgtaylor/huma/v2"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
@@ -71,9 +70,9 @@ func newWorld(t *testing.T, change ...func(*workspace.Deps)) *world {
 }
 
 // serve has a server of slices take over.
-func (w *world) serve(auth httpapi.Authenticator, register ...func(huma.API)) {
+func (w *world) serve(auth httpapi.Authenticator, register ...func(*httpapi.Routes)) {
 	w.server = httptest.NewServer(httpapi.NewRouter(httpapi.Config{
-		Name: "test", Version: "1", Edge: config.Edge{CookiePlainHTTP: true}, Logger: slog.New(w.log), Auth: auth, Clock: w.clock.Now,
+		Edge: config.Edge{CookiePlainHTTP: true}, Logger: slog.New(w.log), Auth: auth, Clock: w.clock.Now,
 	}, register...))
 	w.t.Cleanup(w.server.Close)
 }

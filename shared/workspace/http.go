@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/clock"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -43,9 +41,9 @@ func (m Membership) memberItem() memberItem {
 }
 
 // Register adds the endpoints of API.md §3.
-func (s *Service) Register(h huma.API) {
-	s.registerWorkspaces(h)
-	s.registerMembers(h)
+func (s *Service) Register(r *httpapi.Routes) {
+	s.registerWorkspaces(r)
+	s.registerMembers(r)
 }
 
 type createWorkspaceInput struct {
@@ -55,11 +53,8 @@ type createWorkspaceInput struct {
 }
 
 // Resolve implements huma.Resolver: the rules that a schema can't word.
-func (in *createWorkspaceInput) Resolve(huma.Context) []error {
-	if rule := CheckName(in.Body.Name); rule != "" {
-		return []error{fault.Field("name", rule)}
-	}
-	return nil
+func (in *createWorkspaceInput) Validate(v *httpapi.Validation) {
+	v.Field("name", CheckName(in.Body.Name))
 }
 
 type workspaceOutput struct{ Body workspaceItem }
@@ -73,13 +68,13 @@ type workspacesOutput struct {
 	}
 }
 
-func (s *Service) registerWorkspaces(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
-		ID: "listWorkspaces", Method: http.MethodGet, Path: "/api/workspaces", Tag: tag, Session: true,
+func (s *Service) registerWorkspaces(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listWorkspaces", Method: http.MethodGet, Path: "/api/workspaces", Tag: tag,
 		Summary: "The workspaces that the caller is in", Description: "The personal one first, each with the caller's role in it.",
 	}, s.handleList)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "createWorkspace", Method: http.MethodPost, Path: "/api/workspaces", Tag: tag, Session: true, Status: http.StatusCreated,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "createWorkspace", Method: http.MethodPost, Path: "/api/workspaces", Tag: tag, Status: http.StatusCreated,
 		Summary:     "Make a workspace",
 		Description: "The caller is its owner.",
 		Errors: []*fault.Error{
@@ -88,15 +83,15 @@ func (s *Service) registerWorkspaces(h huma.API) {
 	}, s.handleCreate)
 }
 
-func (s *Service) handleList(ctx context.Context, in *workspacesInput) (*workspacesOutput, error) {
+func (s *Service) handleList(ctx context.Context, caller httpapi.Caller, in *workspacesInput) (*workspacesOutput, error) {
 	var err error
 	out := &workspacesOutput{}
-	out.Body.Workspaces, out.Body.NextCursor, err = s.list(ctx, httpapi.CallerFrom(ctx).UserID, in.PageInput)
+	out.Body.Workspaces, out.Body.NextCursor, err = s.list(ctx, caller.UserID, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleCreate(ctx context.Context, in *createWorkspaceInput) (*workspaceOutput, error) {
-	made, err := s.Create(ctx, httpapi.CallerFrom(ctx), in.Body.Name)
+func (s *Service) handleCreate(ctx context.Context, caller httpapi.Caller, in *createWorkspaceInput) (*workspaceOutput, error) {
+	made, err := s.Create(ctx, caller, in.Body.Name)
 	if err != nil {
 		return nil, err
 	}

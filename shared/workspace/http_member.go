@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 )
@@ -55,14 +53,14 @@ var (
 	memberRemoved = httpapi.Done{Success: true, Message: "The member has been removed."}
 )
 
-func (s *Service) registerMembers(h huma.API) {
-	httpapi.Register(h, httpapi.Operation{
-		ID: "listMembers", Method: http.MethodGet, Path: "/api/workspaces/{id}/members", Tag: tag, Session: true,
+func (s *Service) registerMembers(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listMembers", Method: http.MethodGet, Path: "/api/workspaces/{id}/members", Tag: tag,
 		Summary: "The members of a workspace", Description: "For all its members.",
 		Errors: []*fault.Error{ErrNotFound},
 	}, s.handleListMembers)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "addMember", Method: http.MethodPost, Path: "/api/workspaces/{id}/members", Tag: tag, Session: true, Status: http.StatusCreated,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "addMember", Method: http.MethodPost, Path: "/api/workspaces/{id}/members", Tag: tag, Status: http.StatusCreated,
 		Summary:     "Add a member",
 		Description: "For admins and owners, who grant no role above their own. Emits member.added.",
 		Errors: []*fault.Error{
@@ -70,47 +68,45 @@ func (s *Service) registerMembers(h huma.API) {
 			errMember, errMeanwhile, errTheirQuota(MaxMemberships),
 		},
 	}, s.handleAddMember)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "updateMember", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "updateMember", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
 		Summary:     "Change a member's role",
 		Description: "For admins and owners, who change and grant no role above their own. The last owner stays one.",
 		Errors:      []*fault.Error{ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
 	}, s.handleUpdateMember)
-	httpapi.Register(h, httpapi.Operation{
-		ID: "removeMember", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag, Session: true,
+	httpapi.Private(r, httpapi.Operation{
+		ID: "removeMember", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
 		Summary: "Remove a member, or leave",
 		Description: "Admins and owners remove others with no role above their own; everybody may remove themselves. The last owner stays, " +
 			"and so does the person whom a personal workspace belongs to. Takes effect at once. Emits member.removed.",
-		Errors:   []*fault.Error{ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
-		Examples: func() httpapi.Examples { return httpapi.Examples{Response: memberRemoved} },
+		Errors: []*fault.Error{ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
 	}, s.handleRemoveMember)
 }
 
-func (s *Service) handleListMembers(ctx context.Context, in *membersInput) (*membersOutput, error) {
+func (s *Service) handleListMembers(ctx context.Context, caller httpapi.Caller, in *membersInput) (*membersOutput, error) {
 	var err error
 	out := &membersOutput{}
-	out.Body.Members, out.Body.NextCursor, err = s.listMembers(ctx, httpapi.CallerFrom(ctx).UserID, in.ID, in.PageInput)
+	out.Body.Members, out.Body.NextCursor, err = s.listMembers(ctx, caller.UserID, in.ID, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleAddMember(ctx context.Context, in *addMemberInput) (*memberOutput, error) {
-	added, err := s.Add(ctx, httpapi.CallerFrom(ctx), in.ID, in.Body.Username, in.Body.Role)
+func (s *Service) handleAddMember(ctx context.Context, caller httpapi.Caller, in *addMemberInput) (*memberOutput, error) {
+	added, err := s.Add(ctx, caller, in.ID, in.Body.Username, in.Body.Role)
 	if err != nil {
 		return nil, err
 	}
 	return &memberOutput{added.memberItem()}, nil
 }
 
-func (s *Service) handleUpdateMember(ctx context.Context, in *updateMemberInput) (*memberOutput, error) {
-	changed, err := s.SetRole(ctx, httpapi.CallerFrom(ctx), in.ID, in.UserID, in.Body.Role)
+func (s *Service) handleUpdateMember(ctx context.Context, caller httpapi.Caller, in *updateMemberInput) (*memberOutput, error) {
+	changed, err := s.SetRole(ctx, caller, in.ID, in.UserID, in.Body.Role)
 	if err != nil {
 		return nil, err
 	}
 	return &memberOutput{changed.memberItem()}, nil
 }
 
-func (s *Service) handleRemoveMember(ctx context.Context, in *removeMemberInput) (*doneOutput, error) {
-	caller := httpapi.CallerFrom(ctx)
+func (s *Service) handleRemoveMember(ctx context.Context, caller httpapi.Caller, in *removeMemberInput) (*doneOutput, error) {
 	if err := s.Remove(ctx, caller, in.ID, in.UserID); err != nil {
 		return nil, err
 	}

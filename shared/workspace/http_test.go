@@ -343,9 +343,9 @@ func TestBadInput(t *testing.T) {
 		{"PUT", members + "/" + grace.id, `{"role":["viewer"]}`, "role: must be a string"},
 		{"GET", "/api/workspaces?limit=0", "", "limit: must be at least 1"},
 		{"GET", "/api/workspaces?limit=101", "", "limit: must be at most 100"},
-		{"GET", "/api/workspaces?cursor=made-up", "", "cursor: is not one that this list gave out"},
-		{"GET", members + "?limit=many", "", "limit: invalid integer"},
-		{"GET", members + "?cursor=made-up", "", "cursor: is not one that this list gave out"},
+		{"GET", "/api/workspaces?cursor=made-up", "", "cursor: was not issued for this list"},
+		{"GET", members + "?limit=many", "", "limit: must be a whole number"},
+		{"GET", members + "?cursor=made-up", "", "cursor: was not issued for this list"},
 	} {
 		var body any = tc.body
 		if tc.method == "GET" {

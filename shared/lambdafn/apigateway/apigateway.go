@@ -62,7 +62,7 @@ func (h *Handler) request(ctx context.Context, payload []byte) *http.Request {
 	}
 	if err != nil {
 		refused := &http.Request{Method: event.HTTPMethod, URL: &url.URL{Path: "/"}, Header: http.Header{}}
-		r = refused.WithContext(httpapi.WithRefusal(ctx, err))
+		r = refused.WithContext(httpapi.WithRejection(ctx, err))
 	}
 	return r.WithContext(httpapi.WithRequestInfo(r.Context(), infoOf(r, event)))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/edgetest"
 	"devplatform/shared/config"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -45,7 +46,7 @@ func mustStream(t *testing.T, h http.Handler, e events.APIGatewayProxyRequest) *
 }
 
 func chatEvent() events.APIGatewayProxyRequest {
-	e := event(http.MethodPost, "/api/stream")
+	e := edgetest.Event(http.MethodPost, "/api/stream")
 	e.MultiValueHeaders["Content-Type"] = []string{"application/json"}
 	e.MultiValueHeaders["Cookie"] = []string{"__Host-session=good"}
 	e.Body = `{}`
@@ -53,7 +54,7 @@ func chatEvent() events.APIGatewayProxyRequest {
 }
 
 // wire splits what goes to Lambda into its parts: the metadata, eight NULs, the body.
-func wire(t *testing.T, data []byte) answer {
+func wire(t *testing.T, data []byte) edgetest.Answer {
 	t.Helper()
 	head, body, found := bytes.Cut(data, make([]byte, 8))
 	var metadata struct {
@@ -63,21 +64,21 @@ func wire(t *testing.T, data []byte) answer {
 	if err := json.Unmarshal(head, &metadata); err != nil || !found {
 		t.Fatalf("%q: %v", data, err)
 	}
-	return answer{status: metadata.StatusCode, header: metadata.MultiValueHeaders, body: string(body)}
+	return edgetest.Answer{Status: metadata.StatusCode, Header: metadata.MultiValueHeaders, Body: string(body)}
 }
 
 // TestStreamedAnswersAreTheBufferedOnes sends the same events to both kinds of function; what is no stream is the same answer.
 func TestStreamedAnswersAreTheBufferedOnes(t *testing.T) {
 	t.Parallel()
-	router, _ := newRouter(config.Edge{CookiePlainHTTP: true})
-	login := event(http.MethodPost, "/api/login")
+	router, _ := edgetest.NewRouter(config.Edge{CookiePlainHTTP: true})
+	login := edgetest.Event(http.MethodPost, "/api/login")
 	login.MultiValueHeaders["X-Forwarded-Proto"] = []string{"http"}
-	invalid := event(http.MethodPost, "/api/signup")
+	invalid := edgetest.Event(http.MethodPost, "/api/signup")
 	invalid.MultiValueHeaders["Content-Type"], invalid.Body = []string{"application/json"}, `{"email":"é"}`
 	for name, e := range map[string]events.APIGatewayProxyRequest{
-		"JSON": event(http.MethodGet, "/api/list"), "two cookies": login, "an error": event(http.MethodGet, "/api/me"),
-		"invalid": invalid, "a panic": event(http.MethodGet, "/api/panic"), "no such path": event(http.MethodGet, "/api/%zz"),
-		"no body": event(http.MethodOptions, "/api/list"), "a reader's HEAD": event(http.MethodHead, "/api/list"),
+		"JSON": edgetest.Event(http.MethodGet, "/api/list"), "two cookies": login, "an error": edgetest.Event(http.MethodGet, "/api/me"),
+		"invalid": invalid, "a panic": edgetest.Event(http.MethodGet, "/api/panic"), "no such path": edgetest.Event(http.MethodGet, "/api/%zz"),
+		"no body": edgetest.Event(http.MethodOptions, "/api/list"), "a reader's HEAD": edgetest.Event(http.MethodHead, "/api/list"),
 	} {
 		payload, err := json.Marshal(e)
 		if err != nil {
@@ -89,16 +90,16 @@ func TestStreamedAnswersAreTheBufferedOnes(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		got := wire(t, data)
-		checkHeaders(t, got)
-		want, _ := invoke(t, router, e)
+		edgetest.CheckHeaders(t, got)
+		want, _ := edgetest.Invoke(t, router, e)
 		if e.HTTPMethod == http.MethodHead {
-			want.body = "" // nobody measures it
+			want.Body = "" // nobody measures it
 		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(answer{})); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(edgetest.Answer{})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		if name == "two cookies" && !slices.Equal(got.header["Set-Cookie"], []string{setHost, setTwin}) {
-			t.Errorf("cookies %q", got.header["Set-Cookie"])
+		if name == "two cookies" && !slices.Equal(got.Header["Set-Cookie"], []string{edgetest.SetSecure, edgetest.SetPlain}) {
+			t.Errorf("cookies %q", got.Header["Set-Cookie"])
 		}
 	}
 }
@@ -106,21 +107,22 @@ func TestStreamedAnswersAreTheBufferedOnes(t *testing.T) {
 func TestAnAnswerBeginsAtItsFirstFlush(t *testing.T) {
 	t.Parallel()
 	next, returned := make(chan bool), make(chan bool)
-	router, log := streamRouter(func(ctx context.Context, s *httpapi.EventStream) {
+	router, log := edgetest.StreamRouter(func(ctx context.Context, s *httpapi.EventStream) error {
 		for _, piece := range []string{"1", "2", "3"} {
-			say(t, s, piece)
+			edgetest.Say(t, s, piece)
 			<-next
 		}
 		if ctx.Err() != nil {
 			t.Errorf("the request ended before its handler: %v", ctx.Err())
 		}
 		<-returned
+		return nil
 	})
 	r := mustStream(t, router, chatEvent())
 	if r.ContentType() != "application/vnd.awslambda.http-integration-response" || r.Cookies != nil || r.Headers != nil {
 		t.Errorf("%+v", r)
 	}
-	checkHeaders(t, answer{header: r.MultiValueHeaders})
+	edgetest.CheckHeaders(t, edgetest.Answer{Header: r.MultiValueHeaders})
 	if r.StatusCode != 200 || http.Header(r.MultiValueHeaders).Get("X-Request-Id") != "req-1" {
 		t.Errorf("%d %v", r.StatusCode, r.MultiValueHeaders)
 	}
@@ -145,13 +147,13 @@ func TestAnAnswerBeginsAtItsFirstFlush(t *testing.T) {
 	if err := <-ended; !errors.Is(err, io.EOF) {
 		t.Errorf("%v", err)
 	}
-	wantLine(t, log, "INFO", 200, "")
+	edgetest.WantLine(t, log, "INFO", 200, "")
 }
 
 func TestABodyThatBreaksIsNoWholeOne(t *testing.T) {
 	t.Parallel()
-	router, log := streamRouter(func(_ context.Context, s *httpapi.EventStream) {
-		say(t, s, "data: 1\n\n")
+	router, log := edgetest.StreamRouter(func(_ context.Context, s *httpapi.EventStream) error {
+		edgetest.Say(t, s, "data: 1\n\n")
 		panic("secret-detail")
 	})
 	r := mustStream(t, router, chatEvent())
@@ -159,7 +161,7 @@ func TestABodyThatBreaksIsNoWholeOne(t *testing.T) {
 	if string(body) != "data: 1\n\n" || err == nil || strings.Contains(err.Error(), "secret-detail") {
 		t.Errorf("%q, %v", body, err)
 	}
-	wantLine(t, log, "ERROR", 200, fault.CodeInternal)
+	edgetest.WantLine(t, log, "ERROR", 200, fault.CodeInternal)
 }
 
 // TestAFunctionThatBreaksHasFailed is about handlers without an edge.
@@ -169,7 +171,7 @@ func TestAFunctionThatBreaksHasFailed(t *testing.T) {
 		_, _ = io.WriteString(w, "half")
 		panic("oh")
 	})
-	if _, err := streamed(t.Context(), t, broken, event(http.MethodGet, "/")); err == nil || !strings.Contains(err.Error(), "oh") {
+	if _, err := streamed(t.Context(), t, broken, edgetest.Event(http.MethodGet, "/")); err == nil || !strings.Contains(err.Error(), "oh") {
 		t.Errorf("%v", err)
 	}
 }
@@ -179,11 +181,12 @@ func TestNoReaderHoldsUpAHandler(t *testing.T) {
 	t.Parallel()
 	finished := make(chan bool)
 	piece := strings.Repeat("x", 1<<10)
-	router, _ := streamRouter(func(_ context.Context, s *httpapi.EventStream) {
+	router, _ := edgetest.StreamRouter(func(_ context.Context, s *httpapi.EventStream) error {
 		for range 4 << 10 {
-			say(t, s, piece)
+			edgetest.Say(t, s, piece)
 		}
 		close(finished)
+		return nil
 	})
 	r := mustStream(t, router, chatEvent())
 	<-finished
@@ -197,14 +200,15 @@ func TestAClosedAnswerEndsItsHandler(t *testing.T) {
 	t.Parallel()
 	var failed error
 	left := false
-	router, _ := streamRouter(func(ctx context.Context, s *httpapi.EventStream) {
-		say(t, s, "data: 1\n\n")
+	router, _ := edgetest.StreamRouter(func(ctx context.Context, s *httpapi.EventStream) error {
+		edgetest.Say(t, s, "data: 1\n\n")
 		<-ctx.Done()
 		_, failed = io.WriteString(s, "data: 2\n\n")
 		if err := s.FlushError(); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("flushed: %v", err)
 		}
 		left = true
+		return nil
 	})
 	r := mustStream(t, router, chatEvent())
 	if err := r.Close(); err != nil || !left || !errors.Is(failed, io.ErrClosedPipe) {
@@ -226,11 +230,11 @@ func TestWhatHasNoBody(t *testing.T) {
 				t.Errorf("%d: written: %v", status, err)
 			}
 		})
-		data, err := io.ReadAll(mustStream(t, h, event(http.MethodGet, "/")))
+		data, err := io.ReadAll(mustStream(t, h, edgetest.Event(http.MethodGet, "/")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := wire(t, data); a.status != status || a.body != "" || len(slices.Collect(maps.Keys(a.header))) > 0 {
+		if a := wire(t, data); a.Status != status || a.Body != "" || len(slices.Collect(maps.Keys(a.Header))) > 0 {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -254,7 +258,7 @@ func TestAStreamedAnswerEndsBeforeItsTime(t *testing.T) {
 			t.Error(r.Context().Err())
 		}
 	})
-	r, err := streamed(ctx, t, h, event(http.MethodGet, "/"))
+	r, err := streamed(ctx, t, h, edgetest.Event(http.MethodGet, "/"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package httpapi
+package main
 
 import (
 	"strconv"
@@ -8,13 +8,13 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// share keeps what several operations say in the same words once, among the components, and refers to it: errors, and parameters that are
-// not part of the path. Names and numbers follow from the order of the operations.
+// share moves errors and parameters that several operations have in common to the components, and refers to them. Their
+// names and numbers follow from the order of the operations.
 func (d *document) share() {
 	responses := pool[huma.Response]{prefix: "#/components/responses/"}
 	parameters := pool[huma.Param]{prefix: "#/components/parameters/"}
-	all := append(d.operations(), operationsOf(d.Webhooks)...)
-	for _, op := range d.operations() {
+	all := append(operationsOf(d.Paths), operationsOf(d.Webhooks)...)
+	for _, op := range operationsOf(d.Paths) {
 		for _, status := range sortedKeys(op.Responses) {
 			if status >= "400" {
 				responses.add(responseName(status, op.Responses[status]), op.Responses[status])
@@ -29,8 +29,8 @@ func (d *document) share() {
 		}
 	}
 	for _, op := range all {
-		for status, answer := range op.Responses {
-			if ref := responses.ref(answer); ref != "" {
+		for status, response := range op.Responses {
+			if ref := responses.ref(response); ref != "" {
 				op.Responses[status] = &huma.Response{Ref: ref}
 			}
 		}
@@ -43,7 +43,7 @@ func (d *document) share() {
 	d.Components.Responses, d.Components.Parameters = responses.shared(), parameters.shared()
 }
 
-// pool is what several operations may share, by how it is written.
+// pool collects values that several operations may share, by their JSON.
 type pool[T any] struct {
 	prefix string
 	found  map[string]*pooled[T]
@@ -57,7 +57,7 @@ type pooled[T any] struct {
 }
 
 func (p *pool[T]) add(name string, value *T) {
-	key := written(value)
+	key := encoded(value)
 	if p.found == nil {
 		p.found, p.names = map[string]*pooled[T]{}, map[string]bool{}
 	}
@@ -66,7 +66,7 @@ func (p *pool[T]) add(name string, value *T) {
 		one = &pooled[T]{value: value}
 		p.found[key] = one
 	}
-	if one.uses++; one.uses != 2 { // the second use makes it worth a name
+	if one.uses++; one.uses != 2 { // only a value with a second use becomes a component
 		return
 	}
 	one.name = name
@@ -76,9 +76,9 @@ func (p *pool[T]) add(name string, value *T) {
 	p.names[one.name] = true
 }
 
-// ref refers to the component that a value has become; "" if it has not.
+// ref returns the reference to the component of a value, or "" if it is not shared.
 func (p *pool[T]) ref(value *T) string {
-	if one := p.found[written(value)]; one != nil && one.name != "" {
+	if one := p.found[encoded(value)]; one != nil && one.name != "" {
 		return p.prefix + one.name
 	}
 	return ""
@@ -94,16 +94,16 @@ func (p *pool[T]) shared() map[string]*T {
 	return components
 }
 
-func written(value any) string {
+func encoded(value any) string {
 	data, err := json.Marshal(value)
 	if err != nil {
-		panic("api: document: " + err.Error()) // what can't be written is found by the document's own writing, too
+		panic("document: " + err.Error()) // encode would fail, too
 	}
 	return string(data)
 }
 
-// responseName is what an error answer is called: after its codes, or after its status where the gateway gives it in a function's stead.
-func responseName(status string, answer *huma.Response) string {
+// responseName names an error response after its codes, or after its status if the gateway returns it.
+func responseName(status string, response *huma.Response) string {
 	switch status {
 	case "502":
 		return "BadGateway"
@@ -111,13 +111,13 @@ func responseName(status string, answer *huma.Response) string {
 		return "GatewayTimeout"
 	}
 	var names []string
-	for code := range strings.SplitSeq(answer.Description, ", ") {
+	for code := range strings.SplitSeq(response.Description, ", ") {
 		names = append(names, camel(strings.ToLower(code)))
 	}
 	return strings.Join(names, "Or")
 }
 
-// camel writes AUTH_INVALID_TOKEN and If-Match as AuthInvalidToken and IfMatch.
+// camel converts AUTH_INVALID_TOKEN and If-Match to AuthInvalidToken and IfMatch.
 func camel(name string) string {
 	var b strings.Builder
 	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '_' || r == '-' }) {

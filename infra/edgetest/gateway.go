@@ -1,0 +1,126 @@
+package edgetest
+
+import (
+	"context"
+	"devplatform/shared/config"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/lambdafn/apigateway"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// Event returns a proxy event as API Gateway makes it.
+func Event(method, path string) events.APIGatewayProxyRequest {
+	return events.APIGatewayProxyRequest{
+		HTTPMethod: method, Path: path, Resource: "/api/{proxy+}",
+		MultiValueHeaders: map[string][]string{
+			"Host": {"abc.execute-api.example.com"}, "User-Agent": {"test/1"}, "X-Forwarded-Proto": {"https"},
+			"X-Forwarded-For": {"203.0.113.66, 198.51.100.1"},
+		},
+		RequestContext: events.APIGatewayProxyRequestContext{
+			RequestID: "req-1", Stage: "dev", Path: "/dev" + path, DomainName: "abc.execute-api.example.com",
+			Identity: events.APIGatewayRequestIdentity{SourceIP: "198.51.100.1"},
+		},
+	}
+}
+
+// Invoke serves an event with a router behind the adapter for buffered responses.
+func Invoke(t *testing.T, h http.Handler, payload any) (Answer, events.APIGatewayProxyResponse) {
+	t.Helper()
+	data, ok := payload.([]byte)
+	if !ok {
+		var err error
+		if data, err = json.Marshal(payload); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := apigateway.New(h).Invoke(t.Context(), data)
+	if err != nil {
+		t.Fatalf("the function failed: %v", err)
+	}
+	var response events.APIGatewayProxyResponse
+	if err := json.Unmarshal(out, &response); err != nil {
+		t.Fatal(err)
+	}
+	a := Answer{Status: response.StatusCode, Header: response.MultiValueHeaders, Body: response.Body}
+	CheckHeaders(t, a)
+	return a, response
+}
+
+// Trusting is the configuration of an edge that trusts two origins.
+var Trusting = config.Edge{
+	AppURL: "https://app.example.com", AllowedOrigins: []config.Origin{"https://tools.example.com"},
+}
+
+// Play is the handler of a stream.
+type Play func(context.Context, *httpapi.EventStream) error
+
+// StreamRouter returns a router with one endpoint, POST /api/stream, that calls play. A request with "fail" fails before.
+func StreamRouter(play Play) (http.Handler, *Log) {
+	l := &Log{}
+	return httpapi.NewRouter(httpapi.Config{
+		Edge: Trusting, Logger: slog.New(slog.NewJSONHandler(l, nil)),
+		Auth: Sessions{}, Clock: func() time.Time { return Noon },
+	}, func(r *httpapi.Routes) { RegisterStream(r, play) }), l
+}
+
+// RegisterStream registers the endpoint of StreamRouter.
+func RegisterStream(r *httpapi.Routes, play Play) {
+	op := httpapi.Operation{
+		ID: "stream", Method: http.MethodPost, Path: "/api/stream",
+		Errors: []*fault.Error{fault.New(fault.CodeAIUnavailable, "Away."), fault.New(fault.CodeConflict, "No.")},
+	}
+	type input struct {
+		Body struct {
+			Fail bool `json:"fail,omitempty"`
+		}
+	}
+	httpapi.PrivateStream(r, op, func(ctx context.Context, _ httpapi.Caller, in *input, out *httpapi.EventStream) error {
+		if in.Body.Fail {
+			return fault.New(fault.CodeConflict, "No.")
+		}
+		return play(ctx, out)
+	})
+}
+
+// Say writes a part of a stream and flushes it.
+func Say(t *testing.T, s *httpapi.EventStream, text string) {
+	t.Helper()
+	if s.Header().Get("Content-Type") == "" {
+		s.Header().Set("Content-Type", "text/event-stream")
+	}
+	if _, err := io.WriteString(s, text); err != nil {
+		t.Errorf("write: %v", err)
+	}
+	if err := http.NewResponseController(s).Flush(); err != nil {
+		t.Errorf("flush: %v", err)
+	}
+}
+
+// The session cookies that the endpoint login of the router sets.
+const (
+	SetSecure = "__Host-session=good; Path=/; Expires=Fri, 20 Nov 2026 13:00:00 GMT; Max-Age=3600; HttpOnly; Secure; SameSite=Lax"
+	SetPlain  = "session=good; Path=/; Expires=Fri, 20 Nov 2026 13:00:00 GMT; Max-Age=3600; HttpOnly; SameSite=Lax"
+)
+
+// WantLine checks the one log line of a request, and returns it.
+func WantLine(t *testing.T, log *Log, level string, status int, code fault.Code) map[string]any {
+	t.Helper()
+	lines := log.Lines(t)
+	if len(lines) != 1 {
+		t.Fatalf("%d lines: %v", len(lines), lines)
+	}
+	line := lines[0]
+	got, _ := line["code"].(string)
+	if line["level"] != level || line["status"] != float64(status) || got != string(code) || line["operation"] != "POST /api/stream" {
+		t.Errorf("logged %v, want %s %d %s", line, level, status, code)
+	}
+	return line
+}

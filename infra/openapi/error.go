@@ -1,0 +1,100 @@
+package main
+
+import (
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+)
+
+// Errors that the gateway returns instead of a function, with the texts of template.yaml: the client is throttled, and
+// the function was too slow.
+var (
+	errThrottled = fault.New(fault.CodeRateLimited, "Too many requests at once. Please slow down.").
+			WithHeader("Retry-After", "1")
+	errTimedOut = fault.New(fault.CodeServiceUnavailable, "The service took too long to answer. Please try again.").
+			WithHeader("Retry-After", "1")
+)
+
+// gatewayErrors are the errors whose status is not that of their code.
+var gatewayErrors = map[int][]*fault.Error{
+	http.StatusBadGateway: {fault.ErrInternal}, http.StatusGatewayTimeout: {errTimedOut},
+}
+
+// errorsOf returns every error that an endpoint can return, its own first.
+func errorsOf(op *huma.Operation, e *httpapi.Endpoint) []*fault.Error {
+	errs := slices.Clone(e.Errors)
+	if !slices.ContainsFunc(errs, func(e *fault.Error) bool { return e.Code == fault.CodeValidationFailed }) {
+		errs = append(errs, invalidRequest(op))
+	}
+	if e.Session {
+		errs = append(errs, httpapi.ErrNoSession)
+	}
+	if e.Method != http.MethodGet {
+		errs = append(errs, httpapi.ErrCrossSite, httpapi.ErrTooLarge, httpapi.ErrMediaType)
+	}
+	return append(errs, errThrottled, fault.ErrInternal, fault.ErrUnavailable)
+}
+
+// invalidRequest returns an example of VALIDATION_FAILED that the operation can return.
+func invalidRequest(op *huma.Operation) *fault.Error {
+	if op.RequestBody != nil && op.RequestBody.Required {
+		return fault.Invalid(fault.Field(fault.WholeBody, "is not valid JSON"))
+	}
+	if slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == "limit" }) {
+		return fault.Invalid(fault.Field("limit", "must be at most 100"))
+	}
+	return httpapi.ErrQuery
+}
+
+// errorResponses describes the errors of an endpoint, by status.
+func (d *document) errorResponses(op *huma.Operation, e *httpapi.Endpoint) map[int]*huma.Response {
+	byStatus := map[int][]*fault.Error{}
+	for _, err := range errorsOf(op, e) {
+		byStatus[err.Code.Status()] = append(byStatus[err.Code.Status()], err)
+	}
+	for status, errs := range gatewayErrors {
+		byStatus[status] = errs
+	}
+	schema := d.schemas.Schema(reflect.TypeFor[fault.Error](), true, "Error")
+	success := op.Responses[strconv.Itoa(e.Status)]
+	responses := make(map[int]*huma.Response, len(byStatus))
+	for status, errs := range byStatus {
+		var codes []string
+		for _, err := range errs {
+			codes = append(codes, string(err.Code))
+		}
+		slices.Sort(codes)
+		responses[status] = &huma.Response{
+			Description: strings.Join(slices.Compact(codes), ", "),
+			Headers:     errorHeaders(errs, success),
+			Content:     map[string]*huma.MediaType{jsonType: {Schema: schema, Examples: errorExamples(errs)}},
+		}
+	}
+	return responses
+}
+
+// errorExamples names each error by its code. Further errors with the same code and another message have a number.
+func errorExamples(errs []*fault.Error) map[string]*huma.Example {
+	examples := map[string]*huma.Example{}
+	for _, err := range errs {
+		name, value := string(err.Code), errorBody{err.Message, err.Code}
+		for n := 2; examples[name] != nil && examples[name].Value != any(value); n++ {
+			name = string(err.Code) + "_" + strconv.Itoa(n)
+		}
+		examples[name] = &huma.Example{Value: value}
+	}
+	return examples
+}
+
+// errorBody is the body of an error response.
+type errorBody struct {
+	Message string     `json:"error"`
+	Code    fault.Code `json:"code"`
+}

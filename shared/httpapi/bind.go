@@ -1,0 +1,206 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"devplatform/shared/fault"
+)
+
+const (
+	jsonType = "application/json"
+	// maxBody is the size of the largest request body in bytes.
+	maxBody = 4 << 20
+)
+
+// Errors about a request's body as a whole.
+var (
+	ErrTooLarge  = fault.New(fault.CodePayloadTooLarge, "The request is larger than 4 MiB.")
+	ErrMediaType = fault.New(fault.CodeUnsupportedMediaType, "Send the body as application/json.")
+)
+
+// Validation collects the rules that an input breaks, for the methods Validate of inputs.
+type Validation struct {
+	// Caller is the caller of the endpoint. It is zero if the endpoint needs no session.
+	Caller Caller
+
+	request  *http.Request
+	query    url.Values
+	problems []fault.Problem
+}
+
+// Field adds the rule that a field breaks. An empty rule adds nothing.
+func (v *Validation) Field(name, rule string) {
+	if rule != "" {
+		v.problems = append(v.problems, fault.Field(name, rule))
+	}
+}
+
+// HasQuery reports whether the query has a parameter, even if it is empty.
+func (v *Validation) HasQuery(name string) bool { return v.query.Has(name) }
+
+// HasHeader reports whether the request has a header.
+func (v *Validation) HasHeader(name string) bool { return v.request.Header.Get(name) != "" }
+
+// validator is implemented by inputs that check rules which tags cannot express.
+type validator interface{ Validate(v *Validation) }
+
+// binding reads the input of an endpoint.
+type binding struct {
+	input  reflect.Type
+	params []param
+	// body is the field Body, nil if there is none.
+	body     *value
+	bodyAt   []int
+	optional bool
+}
+
+// param is a field that receives a parameter.
+type param struct {
+	in, name string // in is path, query, header or cookie
+	at       []int
+	required bool
+	value    *value
+}
+
+// newBinding prepares the reading of an input. A type that cannot be read panics: it is a mistake in the program.
+func newBinding(input reflect.Type) *binding {
+	b := &binding{input: input}
+	for _, field := range reflect.VisibleFields(input) {
+		switch in, name := paramTag(field.Tag); {
+		case in != "":
+			b.params = append(b.params, param{
+				in: in, name: name, at: field.Index, required: field.Tag.Get("required") == "true",
+				value: newValue(field.Type, field.Tag),
+			})
+		case field.Name == "Body" && len(field.Index) == 1:
+			b.bodyAt, b.optional = field.Index, field.Type.Kind() == reflect.Pointer
+			b.body = newValue(field.Type, field.Tag)
+		}
+	}
+	return b
+}
+
+func paramTag(tag reflect.StructTag) (in, name string) {
+	for _, in := range []string{"path", "query", "header", "cookie"} {
+		if name := tag.Get(in); name != "" {
+			return in, name
+		}
+	}
+	return "", ""
+}
+
+// read reads the input of a request. Errors: VALIDATION_FAILED, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE.
+func (b *binding) read(r *http.Request, caller Caller) (any, error) {
+	in := reflect.New(b.input)
+	v := &Validation{Caller: caller, request: r, query: r.URL.Query()}
+	var body []byte
+	if !isSafe(r.Method) {
+		var err error
+		if body, err = readBody(r); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range b.params {
+		v.problems = append(v.problems, p.read(r, v.query, in.Elem().FieldByIndex(p.at))...)
+	}
+	switch {
+	case b.body == nil, len(body) == 0 && b.optional:
+	case len(body) == 0:
+		return nil, fault.Invalid(fault.Field(fault.WholeBody, "is required"))
+	default:
+		problems, err := decodeBody(body, b.body, in.Elem().FieldByIndex(b.bodyAt))
+		if err != nil {
+			return nil, err
+		}
+		v.problems = append(v.problems, problems...)
+	}
+	if input, ok := in.Interface().(validator); ok {
+		input.Validate(v)
+	}
+	if v.problems != nil {
+		return nil, fault.Invalid(v.problems...)
+	}
+	return in.Interface(), nil
+}
+
+func readBody(r *http.Request) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return nil, fault.Invalid(fault.Field(fault.WholeBody, "could not be read")).WithCause(err)
+	case len(data) > maxBody:
+		return nil, ErrTooLarge
+	case len(data) == 0:
+		return nil, nil
+	}
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if media != jsonType || err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
+		return nil, ErrMediaType
+	}
+	return data, nil
+}
+
+// read reads a parameter into its field. An empty parameter is the same as an absent one.
+func (p param) read(r *http.Request, query url.Values, field reflect.Value) []fault.Problem {
+	var text string
+	switch p.in {
+	case "path":
+		text = r.PathValue(p.name)
+	case "query":
+		text = query.Get(p.name)
+	case "header":
+		if lines := r.Header.Values(p.name); len(lines) > 0 {
+			// A list may be sent in several lines (RFC 9110 §5.3). A header that is present and empty becomes an empty
+			// list, which is not valid, so that no request is served without the condition that its client sent.
+			text = cmp.Or(strings.Join(lines, ","), ",")
+		}
+	case "cookie":
+		if cookies := r.CookiesNamed(p.name); len(cookies) > 0 {
+			text = cookies[0].Value
+		}
+	}
+	switch {
+	case text != "":
+		if rule := p.value.parse(text, field); rule != "" {
+			return []fault.Problem{fault.Field(p.name, rule)}
+		}
+	case p.required:
+		return []fault.Problem{fault.Field(p.name, "is required")}
+	}
+	return nil
+}
+
+// isSafe reports whether a method only reads (RFC 9110 §9.2.1).
+func isSafe(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
+
+// decodeBody decodes a body. The problems are those of its fields. The error is about the body as a whole: it is not
+// valid JSON, or contains NUL where no text may contain it.
+func decodeBody(body []byte, t *value, field reflect.Value) ([]fault.Problem, error) {
+	d := &decoder{in: jsontext.NewDecoder(bytes.NewReader(body)), mayHaveNUL: bytes.Contains(body, []byte(`\u0000`))}
+	isMismatch := !t.accepts(d.in.PeekKind())
+	if err := d.read(t, field); err != nil {
+		return nil, err
+	}
+	if _, err := d.in.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, errNotJSON
+	}
+	if d.nuls != nil {
+		return nil, fault.Invalid(d.nuls...)
+	}
+	if isMismatch { // its fields are not missing
+		return nil, fault.Invalid(d.problems...)
+	}
+	return d.problems, nil
+}

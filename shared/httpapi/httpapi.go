@@ -1,0 +1,142 @@
+// Package httpapi is the HTTP edge that every function with endpoints shares: routing, strict JSON, validation, sessions,
+// CSRF and CORS, preconditions, pages of lists, the shape of errors, and the request log. Slices register their endpoints
+// here. The package knows no endpoint itself. Business rules and storage do not belong here.
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"sync"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/fault"
+)
+
+// Config is what the edge of a function needs.
+type Config struct {
+	// Edge holds APP_URL, ALLOWED_ORIGINS and COOKIE_PLAIN_HTTP.
+	Edge config.Edge
+	// Logger receives one line for each request.
+	Logger *slog.Logger
+	// Auth authenticates sessions. It may be nil if no endpoint needs a session.
+	Auth Authenticator
+	// Clock measures requests and dates cookies.
+	Clock clock.Clock
+}
+
+// Operation declares an endpoint. Method and Path decide which requests it receives, and Status is the status of a
+// success. The remaining fields describe the endpoint in the OpenAPI document.
+type Operation struct {
+	// ID is the operation's name in the document, such as "login".
+	ID string
+	// Method and Path are those of the requests. Path may have parameters: "/api/auth/sessions/{id}".
+	Method, Path string
+	// Tag is the group in which the document shows the operation.
+	Tag Tag
+	// Summary is one line. Description may be longer, in Markdown.
+	Summary, Description string
+	// Status is the status of a success; 0 means 200.
+	Status int
+	// Also lists further statuses of a success, which a handler chooses with the field Status of its output: a 201 has
+	// the same body as a 200, and a 304 has none.
+	Also []int
+	// Errors lists the errors that the handler itself returns. Errors that the edge adds (session, CSRF, size, and so
+	// on) are documented without being listed.
+	Errors []*fault.Error
+	// Hidden leaves the operation out of the document.
+	Hidden bool
+}
+
+// Tag is a group of operations. The document shows the groups in the order in which they were registered.
+type Tag struct{ Name, Description string }
+
+// Endpoint is a registered operation.
+type Endpoint struct {
+	Operation
+
+	// Session reports whether callers need a session.
+	Session bool
+	// Stream reports whether a success is a stream of server-sent events.
+	Stream bool
+	// Input and Output are the struct types that the handler takes and returns. Output is nil for a stream.
+	Input, Output reflect.Type
+
+	// call calls the handler. It returns nil if the handler wrote the response itself.
+	call func(*exchange, any) (any, error)
+	// binding and rendering are made when the endpoint receives its first request, and not at a cold start.
+	binding   func() *binding
+	rendering func() *rendering
+}
+
+// Routes collects the endpoints of a function.
+type Routes struct{ Endpoints []*Endpoint }
+
+// Private registers an endpoint for callers with a session.
+//
+// I is a struct. Its fields with the tags path, query, header and cookie receive parameters, and the field Body receives
+// the JSON body; a body is optional if Body is a pointer. The tags minLength, maxLength (in code points), minimum,
+// maximum, minItems, maxItems, enum, nullable and required restrict values, and nul:"allow" permits NUL in a text. A type
+// with a method Validate(*Validation) checks what tags cannot express. Embedded structs must be exported.
+//
+// O is a struct. Its fields with the tag header become headers, and Body is written as JSON, or as it is if it is a
+// []byte. The field Status, if there is one, overrides the operation's status.
+func Private[I, O any](r *Routes, op Operation, handler func(context.Context, Caller, *I) (*O, error)) {
+	r.add(op, true, reflect.TypeFor[I](), reflect.TypeFor[O](), func(x *exchange, in any) (any, error) {
+		return handler(x.ctx, x.caller, in.(*I)) //nolint:errcheck,forcetypeassert // the binding made it
+	})
+}
+
+// Public registers an endpoint that needs no session. See Private for I and O.
+func Public[I, O any](r *Routes, op Operation, handler func(context.Context, *I) (*O, error)) {
+	r.add(op, false, reflect.TypeFor[I](), reflect.TypeFor[O](), func(x *exchange, in any) (any, error) {
+		return handler(x.ctx, in.(*I)) //nolint:errcheck,forcetypeassert // the binding made it
+	})
+}
+
+// PrivateStream registers an endpoint whose success is a stream of server-sent events. An error that the handler returns
+// before its first flush becomes an ordinary error response. After that, it is only logged: the handler has to report it
+// in the stream. See Private for I.
+func PrivateStream[I any](r *Routes, op Operation, handler func(context.Context, Caller, *I, *EventStream) error) {
+	e := r.add(op, true, reflect.TypeFor[I](), nil, func(x *exchange, in any) (any, error) {
+		return nil, handler(x.ctx, x.caller, in.(*I), &EventStream{x.out}) //nolint:errcheck,forcetypeassert // see above
+	})
+	e.Stream = true
+}
+
+func (r *Routes) add(op Operation, session bool, in, out reflect.Type, call func(*exchange, any) (any, error)) *Endpoint {
+	if op.Status == 0 {
+		op.Status = http.StatusOK
+	}
+	e := &Endpoint{Operation: op, Session: session, Input: in, Output: out, call: call}
+	e.binding = sync.OnceValue(func() *binding { return newBinding(in) })
+	e.rendering = sync.OnceValue(func() *rendering { return newRendering(out) })
+	r.Endpoints = append(r.Endpoints, e)
+	return e
+}
+
+// NewRouter returns the HTTP handler of a function with the endpoints that register adds.
+func NewRouter(cfg Config, register ...func(*Routes)) http.Handler {
+	e := &edge{cfg: cfg, mux: http.NewServeMux(), csrf: newCSRF(cfg.Edge)}
+	var routes Routes
+	for _, add := range register {
+		add(&routes)
+	}
+	for _, endpoint := range routes.Endpoints {
+		e.mux.HandleFunc(endpoint.Method+" "+endpoint.Path, func(w http.ResponseWriter, r *http.Request) {
+			e.serve(w, r, endpoint)
+		})
+	}
+	e.next = newCORS(cfg.Edge).Handler(http.HandlerFunc(e.route))
+	return e
+}
+
+// Lazy builds a handler in the background and serves with it when it is ready. A function asks Lambda for its first event
+// in the meantime.
+func Lazy(build func() http.Handler) http.Handler {
+	once := sync.OnceValue(build)
+	go once()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { once().ServeHTTP(w, r) })
+}

@@ -1,0 +1,86 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+)
+
+// rendering writes the output of an endpoint.
+type rendering struct {
+	headers []outputHeader
+	// status and body are the fields Status and Body, nil if there is none.
+	status, body []int
+}
+
+type outputHeader struct {
+	name string
+	at   []int
+}
+
+func newRendering(output reflect.Type) *rendering {
+	r := &rendering{}
+	for _, field := range reflect.VisibleFields(output) {
+		switch name := field.Tag.Get("header"); {
+		case name != "":
+			r.headers = append(r.headers, outputHeader{http.CanonicalHeaderKey(name), field.Index})
+		case field.Name == "Status" && len(field.Index) == 1:
+			r.status = field.Index
+		case field.Name == "Body" && len(field.Index) == 1:
+			r.body = field.Index
+		}
+	}
+	return r
+}
+
+// write writes an output, a pointer to a struct. Nothing is written if its body cannot be encoded.
+func (r *rendering) write(to http.ResponseWriter, status int, output any) error {
+	out := reflect.ValueOf(output).Elem()
+	if r.status != nil {
+		status = int(out.FieldByIndex(r.status).Int())
+	}
+	var body []byte
+	if r.body != nil && status != http.StatusNotModified {
+		var err error
+		if body, err = encodeBody(out.FieldByIndex(r.body).Interface()); err != nil {
+			return err
+		}
+		to.Header().Set("Content-Type", jsonType)
+	}
+	for _, h := range r.headers {
+		writeHeader(to.Header(), h.name, out.FieldByIndex(h.at))
+	}
+	to.WriteHeader(status)
+	_, err := to.Write(body)
+	return err //nolint:wrapcheck // a buffer
+}
+
+func encodeBody(body any) ([]byte, error) {
+	if raw, ok := body.([]byte); ok {
+		return raw, nil
+	}
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("httpapi: response: %w", err)
+	}
+	return data, nil
+}
+
+// writeHeader sets a header to a text or a number, or adds one line for each text of a list. An empty text sets nothing.
+func writeHeader(to http.Header, name string, value reflect.Value) {
+	switch value.Kind() {
+	case reflect.Slice:
+		for i := range value.Len() {
+			to.Add(name, value.Index(i).String())
+		}
+	case reflect.Int:
+		to.Set(name, strconv.FormatInt(value.Int(), 10))
+	default:
+		if text := value.String(); text != "" {
+			to.Set(name, text)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// Caller is the user whose session a request belongs to.
+type Caller struct {
+	UserID    string
+	SessionID string
+	Email     string
+	Username  string
+	CreatedAt time.Time
+}
+
+// RequestInfo is what the gateway knows about a request. A client controls only UserAgent.
+type RequestInfo struct {
+	// RequestID is the gateway's request ID. It is returned as X-Request-Id and is in every log line.
+	RequestID string
+	// SourceIP is the address that the gateway saw. It never comes from a forwarding header.
+	SourceIP string
+	// UserAgent is the User-Agent header.
+	UserAgent string
+	// HTTPS reports whether the client used HTTPS to reach the gateway.
+	HTTPS bool
+	// BaseURL is the URL at which clients reach the service, without a trailing slash: APP_URL if it is set, otherwise
+	// the gateway's scheme, host and stage. It is only the stage if the client sent no host.
+	BaseURL string
+}
+
+type infoKey struct{}
+
+// WithRequestInfo returns a context that carries the info.
+func WithRequestInfo(ctx context.Context, info RequestInfo) context.Context {
+	return context.WithValue(ctx, infoKey{}, info)
+}
+
+// RequestInfoFrom returns the info of the current request. It is zero outside of a request.
+func RequestInfoFrom(ctx context.Context) RequestInfo {
+	info, _ := ctx.Value(infoKey{}).(RequestInfo)
+	return info
+}
+
+// info returns what the Lambda adapter stored in the context. Behind a plain HTTP server, it uses the connection.
+func (e *edge) info(r *http.Request) RequestInfo {
+	info := RequestInfoFrom(r.Context())
+	if info.RequestID == "" {
+		host, _, err := net.SplitHostPort(r.RemoteAddr)
+		if err != nil {
+			host = r.RemoteAddr
+		}
+		info = RequestInfo{RequestID: rand.Text(), SourceIP: host, UserAgent: r.UserAgent(), HTTPS: r.TLS != nil}
+		info.BaseURL = BaseURL(info.HTTPS, r.Host, "")
+	}
+	if app := e.cfg.Edge.AppURL; app != "" {
+		info.BaseURL = string(app)
+	}
+	return info
+}
+
+// BaseURL returns the URL of a stage at a host. It is relative if the host is unknown.
+func BaseURL(https bool, host, stage string) string {
+	if host == "" {
+		return stage
+	}
+	scheme := "http://"
+	if https {
+		scheme = "https://"
+	}
+	return scheme + host + stage
+}
+
+// RateKey returns the key under which attempts from an address are counted: the address itself for IPv4, and its /64
+// network for IPv6, because every customer has a whole one. All invalid addresses share one key.
+func RateKey(ip string) string {
+	const unknown = "unknown"
+	addr, err := netip.ParseAddr(ip)
+	if err != nil {
+		return unknown
+	}
+	addr = addr.Unmap().WithZone("")
+	if addr.Is4() {
+		return addr.String()
+	}
+	network, err := addr.Prefix(64)
+	if err != nil {
+		return unknown
+	}
+	return network.String()
+}

@@ -1,0 +1,103 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"devplatform/shared/fault"
+)
+
+// SessionCookie is the name of the session cookie. plainCookie is the name of the second cookie, without Secure, for
+// clients that do not send Secure cookies over plain HTTP.
+const (
+	SessionCookie = "__Host-session"
+	plainCookie   = "session"
+)
+
+// ErrNoSession reports that a request has no valid session.
+var ErrNoSession = fault.New(fault.CodeInvalidToken, "The session is missing or has ended. Please log in.")
+
+// Authenticator finds the caller of a session token. A token that is not valid is a *fault.Error with CodeInvalidToken.
+// Any other error means that the token could not be checked.
+type Authenticator interface {
+	Authenticate(ctx context.Context, token string) (Caller, *Renewal, error)
+}
+
+// Renewal is the new token of a session that is in use and was extended.
+type Renewal struct {
+	Token   string
+	Expires time.Time
+}
+
+// SessionToken returns the session token of the current request, or "".
+func SessionToken(ctx context.Context) string { return exchangeFrom(ctx).token }
+
+// SessionCookies returns the Set-Cookie values that start a session with the client of the current request.
+func SessionCookies(ctx context.Context, token string, expires time.Time) []string {
+	x := exchangeFrom(ctx)
+	return x.cookies(token, expires, max(1, int(expires.Sub(x.edge.cfg.Clock())/time.Second)))
+}
+
+// ClearedCookies returns the Set-Cookie values that end the session at the client of the current request.
+func ClearedCookies(ctx context.Context) []string {
+	return exchangeFrom(ctx).cookies("", time.Unix(0, 0), -1)
+}
+
+func (x *exchange) cookies(value string, expires time.Time, maxAge int) []string {
+	cookie := http.Cookie{ //nolint:gosec // only the second cookie is not Secure, see plainCookie
+		Name: SessionCookie, Value: value, Path: "/", Expires: expires, MaxAge: maxAge,
+		HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode,
+	}
+	values := []string{cookie.String()}
+	if x.usesPlainCookie() {
+		cookie.Name, cookie.Secure = plainCookie, false
+		values = append(values, cookie.String())
+	}
+	return values
+}
+
+// usesPlainCookie reports whether the second cookie is set for and accepted from this client.
+func (x *exchange) usesPlainCookie() bool { return x.edge.cfg.Edge.CookiePlainHTTP && !x.info.HTTPS }
+
+// readToken returns the session token of a request. Another host cannot set a __Host- cookie, and nobody can set one over
+// plain HTTP. That cookie therefore takes precedence wherever it is present, even if its token is not valid.
+func (x *exchange) readToken(r *http.Request) string {
+	if cookies := r.CookiesNamed(SessionCookie); len(cookies) > 0 {
+		return cookies[0].Value
+	}
+	if cookies := r.CookiesNamed(plainCookie); x.usesPlainCookie() && len(cookies) > 0 {
+		return cookies[0].Value
+	}
+	return ""
+}
+
+// authenticate finds the caller, and renews the session's cookies if the session was extended.
+func (x *exchange) authenticate() error {
+	if x.token == "" {
+		return ErrNoSession
+	}
+	caller, renewal, err := x.edge.cfg.Auth.Authenticate(x.ctx, x.token)
+	if err != nil {
+		return err //nolint:wrapcheck // the caller converts it
+	}
+	x.caller = caller
+	if renewal != nil {
+		for _, cookie := range SessionCookies(x.ctx, renewal.Token, renewal.Expires) {
+			x.out.Header().Add("Set-Cookie", cookie)
+		}
+	}
+	return nil
+}
+
+// CallerFrom returns the caller of the current request.
+//
+// Deprecated: handlers receive the caller as an argument and pass it on.
+func CallerFrom(ctx context.Context) Caller { return exchangeFrom(ctx).caller }
+
+// WithCaller returns a context with a caller.
+//
+// Deprecated: pass the caller as an argument.
+func WithCaller(ctx context.Context, caller Caller) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, &exchange{edge: &edge{}, caller: caller})
+}

@@ -1,0 +1,259 @@
+package httpapi
+
+import (
+	"encoding"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// kind is the JSON type that a value has.
+type kind uint8
+
+const (
+	textKind kind = iota + 1
+	wholeKind
+	boolKind
+	objectKind
+	mapKind
+	listKind
+	timeKind // text that a method UnmarshalText reads
+)
+
+// mismatches are the rules that a value of another JSON type breaks.
+var mismatches = map[kind]string{
+	textKind: "must be a string", timeKind: "must be a string", wholeKind: "must be a whole number",
+	boolKind: "must be true or false", objectKind: "must be an object", mapKind: "must be an object",
+	listKind: "must be a list",
+}
+
+const (
+	ruleTime   = "must be an RFC 3339 time"
+	ruleMisfit = "has a value that does not fit"
+)
+
+// value says how a value of an input is read, and which rules it must keep.
+type value struct {
+	kind     kind
+	typ      reflect.Type // the pointers that lead to it removed
+	nullable bool
+	allowNUL bool
+	// fields are those of an object by name, and names lists the names in order.
+	fields map[string]*field
+	names  []string
+	// element is the element of a list or map.
+	element *value
+	// enum lists the allowed texts; nil allows all.
+	enum []string
+	// The limits of numbers, of texts in code points, and of lists in elements; nil for no limit.
+	minimum, maximum     *int64
+	minLength, maxLength *int64
+	minItems, maxItems   *int64
+}
+
+// field is a field of an object.
+type field struct {
+	at       []int
+	required bool
+	value    *value
+}
+
+// Nullable is a field of a body that distinguishes absent, null and a value.
+type Nullable[T any] struct {
+	// Present reports whether the body has the field.
+	Present bool
+	// Value is nil if the field is null or absent.
+	Value *T
+}
+
+// target marks the field as present and returns where its value is stored.
+func (n *Nullable[T]) target() reflect.Value {
+	n.Present = true
+	return reflect.ValueOf(&n.Value).Elem()
+}
+
+type nullable interface{ target() reflect.Value }
+
+// Enum is implemented by text types that have a fixed set of values. The tag enum serves for a single field.
+type Enum interface{ Values() []string }
+
+var (
+	nullableType = reflect.TypeFor[nullable]()
+	textType     = reflect.TypeFor[encoding.TextUnmarshaler]()
+	enumType     = reflect.TypeFor[Enum]()
+)
+
+// newValue describes a type whose field has a tag. A type that no input may have panics.
+func newValue(t reflect.Type, tag reflect.StructTag) *value {
+	v := &value{allowNUL: tag.Get("nul") == "allow"}
+	if reflect.PointerTo(t).Implements(nullableType) {
+		at, _ := t.FieldByName("Value")
+		v = newValue(at.Type, tag)
+		v.nullable = true
+		return v
+	}
+	isPointer := t.Kind() == reflect.Pointer
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	v.typ = t
+	v.describe(t)
+	optional := strings.Contains(tag.Get("json"), ",omit")
+	switch v.kind {
+	case listKind:
+		v.nullable = true
+	case objectKind, mapKind:
+	default:
+		v.nullable = isPointer && !optional
+	}
+	if given, ok := tag.Lookup("nullable"); ok {
+		v.nullable = given == "true"
+	}
+	if enum := tag.Get("enum"); enum != "" {
+		v.enum = strings.Split(enum, ",")
+	}
+	for name, limit := range map[string]**int64{
+		"minimum": &v.minimum, "maximum": &v.maximum, "minLength": &v.minLength, "maxLength": &v.maxLength,
+		"minItems": &v.minItems, "maxItems": &v.maxItems,
+	} {
+		if text := tag.Get(name); text != "" {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				panic(fmt.Sprintf("httpapi: the tag %s of a %v is not a number", name, t))
+			}
+			*limit = &n
+		}
+	}
+	return v
+}
+
+// describe sets what follows from the type alone.
+func (v *value) describe(t reflect.Type) {
+	if t.Implements(enumType) {
+		v.enum = reflect.Zero(t).Interface().(Enum).Values() //nolint:errcheck,forcetypeassert // checked above
+	}
+	switch {
+	case reflect.PointerTo(t).Implements(textType):
+		v.kind = timeKind
+	case t.Kind() == reflect.String:
+		v.kind = textKind
+	case t.Kind() == reflect.Bool:
+		v.kind = boolKind
+	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64:
+		v.kind = wholeKind
+	case t.Kind() == reflect.Slice:
+		v.kind, v.element = listKind, newValue(t.Elem(), "")
+	case t.Kind() == reflect.Map && t.Key().Kind() == reflect.String:
+		v.kind, v.element = mapKind, newValue(t.Elem(), "")
+	case t.Kind() == reflect.Struct:
+		v.kind = objectKind
+		v.describeFields(t)
+	default:
+		panic(fmt.Sprintf("httpapi: an input cannot have a %v", t))
+	}
+}
+
+func (v *value) describeFields(t reflect.Type) {
+	v.fields = map[string]*field{}
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" || name == "-" || !f.IsExported() {
+			continue
+		}
+		v.names = append(v.names, name)
+		v.fields[name] = &field{
+			at: f.Index, required: !strings.Contains(options, "omit"), value: newValue(f.Type, f.Tag),
+		}
+	}
+	slices.Sort(v.names)
+}
+
+// parse reads a parameter. It returns the rule that the text breaks, or "".
+func (v *value) parse(text string, into reflect.Value) string {
+	switch v.kind {
+	case textKind:
+		into.SetString(text)
+		return v.checkText(text)
+	case wholeKind:
+		n, rule := v.whole(text)
+		if rule == "" {
+			setWhole(into, n)
+		}
+		return rule
+	default:
+		panic(fmt.Sprintf("httpapi: a parameter cannot be a %v", v.typ))
+	}
+}
+
+// checkText returns the rule that a text breaks, or "".
+func (v *value) checkText(text string) string {
+	length := int64(utf8.RuneCountInString(text))
+	switch {
+	case v.enum != nil && !slices.Contains(v.enum, text):
+		return "must be one of " + strings.Join(v.enum, ", ")
+	case v.minLength != nil && length < *v.minLength:
+		return fmt.Sprintf("must have at least %d characters", *v.minLength)
+	case v.maxLength != nil && length > *v.maxLength:
+		return fmt.Sprintf("must have at most %d characters", *v.maxLength)
+	}
+	return ""
+}
+
+// maxExact is the largest whole number up to which float64 represents every whole number exactly.
+const maxExact = 1<<53 - 1
+
+// whole reads a number without a fraction, in any notation: 1.0 and 1e2 are integers in JSON Schema, and some clients
+// know no others. Beyond maxExact, where such a notation stands for several numbers, only digits are accepted. It returns
+// the rule that the number breaks, or "".
+func (v *value) whole(text string) (int64, string) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		number, err := strconv.ParseFloat(text, 64)
+		switch {
+		case err != nil && !math.IsInf(number, 0), number != math.Trunc(number):
+			return 0, mismatches[wholeKind]
+		case math.Abs(number) > maxExact:
+			return 0, ruleMisfit
+		}
+		n = int64(number)
+	}
+	switch {
+	case v.minimum != nil && n < *v.minimum:
+		return 0, fmt.Sprintf("must be at least %d", *v.minimum)
+	case v.maximum != nil && n > *v.maximum:
+		return 0, fmt.Sprintf("must be at most %d", *v.maximum)
+	case !fitsWhole(reflect.Zero(v.typ), n):
+		return 0, ruleMisfit
+	}
+	return n, ""
+}
+
+func fitsWhole(of reflect.Value, n int64) bool {
+	if of.CanUint() {
+		return n >= 0 && !of.OverflowUint(uint64(n))
+	}
+	return !of.OverflowInt(n)
+}
+
+func setWhole(into reflect.Value, n int64) {
+	if into.CanUint() {
+		into.SetUint(uint64(n)) //nolint:gosec // fitsWhole has checked it
+		return
+	}
+	into.SetInt(n)
+}
+
+// checkItems returns the rule that the number of elements of a list breaks, or "".
+func (v *value) checkItems(count int) string {
+	switch {
+	case v.minItems != nil && int64(count) < *v.minItems:
+		return fmt.Sprintf("must have at least %d elements", *v.minItems)
+	case v.maxItems != nil && int64(count) > *v.maxItems:
+		return fmt.Sprintf("must have at most %d elements", *v.maxItems)
+	}
+	return ""
+}
