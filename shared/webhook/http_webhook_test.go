@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -15,7 +16,12 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
+	"devplatform/shared/id"
+	"devplatform/shared/lambdafn"
+	"devplatform/shared/metric"
+	"devplatform/shared/queue"
 	"devplatform/shared/webhook/delivery"
+	"devplatform/shared/webhook/sender"
 	"devplatform/shared/workspace"
 )
 
@@ -291,6 +297,96 @@ func TestQuota(t *testing.T) {
 		t.Error(diff)
 	}
 	s.user("grace").hook("/ok") // a workspace of her own
+}
+
+// The webhooks of deleted projects do not count against the limit of the workspace. They are deleted when it is reached.
+func TestQuotaIgnoresDeletedProjects(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada := s.user("ada")
+	deleted, existing := s.project(ada.personal, "team", ada), s.project(ada.personal, "team", ada)
+	var want []string
+	for i := range maxWebhooks {
+		switch {
+		case i < 3:
+			ada.hook("/ok", object{"projectId": deleted})
+		case i < 6:
+			want = append(want, ada.hook("/ok", object{"projectId": existing}))
+		default:
+			want = append(want, ada.hook("/ok"))
+		}
+	}
+	create := func(more object) slicetest.Answer {
+		fields := object{"url": "https://example.com/", "events": []string{"*"}}
+		for name, value := range more {
+			fields[name] = value
+		}
+		return ada.Do("POST", "/api/webhooks", fields)
+	}
+	create(nil).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	s.deleteProject(ada.personal, deleted)
+	for range 3 {
+		want = append(want, "/api/webhooks/"+create(nil).Want(t, http.StatusCreated).Text("id"))
+	}
+	create(nil).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	create(object{"projectId": deleted}).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+	var got []string
+	for _, id := range ada.Get("/api/webhooks").Texts("webhooks", "id") {
+		got = append(got, "/api/webhooks/"+id)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if left := s.dump(); strings.Count(left, " WEBHOOK:{") != maxWebhooks || !strings.Contains(left, `"n":20`) {
+		t.Error("the count or the pointers do not match the webhooks")
+	}
+}
+
+// After the deletion of a webhook nothing more is sent, and its deliveries cannot be read. They expire 30 days after their events.
+func TestDeliveriesOfADeletedWebhook(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada := s.user("ada")
+	path := ada.hook("/ok")
+	pending, redelivered := s.deliver(path, nil), s.deliver(path, failed)
+	ada.Do("POST", path+"/deliveries/"+redelivered.ID+"/redeliver", nil).Want(t, http.StatusAccepted)
+	ada.Do("DELETE", path, nil).Want(t, http.StatusOK)
+	for _, a := range []slicetest.Answer{
+		ada.Get(path + "/deliveries"), ada.Get(path + "/deliveries/" + pending.ID),
+		ada.Do("POST", path+"/deliveries/"+pending.ID+"/redeliver", nil), ada.Do("POST", path+"/recover", object{"since": noon}),
+	} {
+		a.Want(t, http.StatusNotFound, fault.CodeWebhookNotFound)
+	}
+	logger := slog.New(s.log)
+	worker := delivery.NewWorker(delivery.WorkerDeps{
+		Deps: delivery.Deps{
+			DB: s.client, Webhooks: s.webhooks, Queue: queue.Wrap(s.sqs).Queue(s.queueURL), Clock: s.clock.Now, Logger: logger,
+			Metrics: metric.New(logger, "test", s.clock.Now),
+		},
+		Keys: s.keys, Sender: sender.New(sender.Options{AllowPrivate: true, Now: s.clock.Now}),
+	})
+	for _, d := range []delivery.Delivery{pending, redelivered} {
+		body := `{"workspaceId":"` + d.WorkspaceID + `","webhookId":"` + d.WebhookID + `","deliveryId":"` + d.ID + `"}`
+		if errs := worker.Handle(t.Context(), []lambdafn.QueueMessage{{ID: "m", ReceiptHandle: "r", Body: body}}); errs[0] != nil {
+			t.Error(errs)
+		}
+		now := s.delivery(d)
+		if now.Status != delivery.Failed || now.Reason != "the webhook was deleted" || now.ExpiresAt != eventTime(d).Add(retention).Unix() {
+			t.Errorf("%+v", now)
+		}
+	}
+	if n := s.receiver.Total(); n != 0 {
+		t.Errorf("%d requests after the deletion", n)
+	}
+	if !strings.Contains(deleteDescription, "can no longer be read") || !strings.Contains(deleteDescription, "deleted 30 days after their events") {
+		t.Errorf("described as: %s", deleteDescription)
+	}
+}
+
+// eventTime returns the time of the event of a delivery.
+func eventTime(d delivery.Delivery) time.Time {
+	at, _ := id.Delivery.Time(d.ID)
+	return at
 }
 
 // Everybody's change counts, whoever else makes one at the same moment.

@@ -80,7 +80,16 @@ const (
 	retention = 30 * 24 * time.Hour
 	// maxAttemptsKept limits the attempts of a delivery that is redelivered many times: an item has at most 400 KB.
 	maxAttemptsKept = 50
+	// leaseTime is how long an attempt belongs to the worker that began it. It is longer than a function can run, so the
+	// function of an expired lease is not running any more.
+	leaseTime = 45 * time.Second
 )
+
+// interruptedText is the stored error of an attempt whose result was not recorded.
+const interruptedText = "the attempt was interrupted; whether the endpoint was reached is not known"
+
+// leaseOf returns the end of the lease of the attempt that began at a time. It identifies the attempt.
+func leaseOf(at clock.Timestamp) clock.Timestamp { return clock.Stamp(at.Time().Add(leaseTime)) }
 
 // leased reports whether an attempt is in progress.
 func (d Delivery) leased(now time.Time) bool {

@@ -169,7 +169,7 @@ func (l Log) recoverAll(ctx context.Context, deliveries []Delivery) (int, error)
 		}
 	}
 	l.enqueue(ctx, pending)
-	return len(pending), err //nolint:wrapcheck // an error of change
+	return len(pending), err
 }
 
 // Test sends an event to a webhook, whatever the webhook's state, and returns the delivery with its only attempt. The result

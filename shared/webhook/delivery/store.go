@@ -13,6 +13,13 @@ import (
 	"devplatform/shared/db"
 )
 
+// The attributes that the retry job writes.
+const (
+	attrDueAt   = "dueAt"
+	attrWakes   = "wakes"   // projected into the index, so that a wake knows when the next one is due
+	attrWokenBy = "wokenBy" // random ID of the latest wake, by which it is recognized if its response was lost
+)
+
 // Store reads webhooks, and reads and writes their deliveries. Package webhook writes the settings of webhooks.
 type Store struct {
 	Client *db.Client

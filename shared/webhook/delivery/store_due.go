@@ -18,13 +18,6 @@ import (
 // dueIndex contains the pending deliveries, ordered by the time at which the retry job sends a message.
 var dueIndex = db.Index{Name: "due", PK: "due", SK: attrDueAt}
 
-// The attributes that the retry job writes.
-const (
-	attrDueAt   = "dueAt"
-	attrWakes   = "wakes"   // projected into the index, so that a wake knows when the next one is due
-	attrWokenBy = "wokenBy" // random ID of the latest wake, by which it is recognized if its response was lost
-)
-
 // dueEntry is an entry of the index of due deliveries.
 type dueEntry struct {
 	key   db.Key

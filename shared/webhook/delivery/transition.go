@@ -16,13 +16,7 @@ const (
 	messageTimeout = 2 * time.Minute
 	// maxMessageDelay is the longest wait that a message spends in the queue. A delivery waits longer in the index only.
 	maxMessageDelay = time.Minute
-	// leaseTime is how long an attempt belongs to the worker that began it. It is longer than a function can run, so the
-	// function of an expired lease is not running any more.
-	leaseTime = 45 * time.Second
 )
-
-// interruptedText is the stored error of an attempt whose result was not recorded.
-const interruptedText = "the attempt was interrupted; whether the endpoint was reached is not known"
 
 // newDelivery returns the delivery of an event to a webhook, due now. at is the time of the event. The ID depends on the
 // event and the webhook only, so that a replay of the event finds the delivery: it is the time of the event, by which
@@ -116,9 +110,6 @@ func (d Delivery) claimed(w Webhook, now time.Time, jitter float64) (Delivery, c
 	d.LeaseUntil = &lease
 	return d, at
 }
-
-// leaseOf returns the end of the lease of the attempt that began at a time. It identifies the attempt.
-func leaseOf(at clock.Timestamp) clock.Timestamp { return clock.Stamp(at.Time().Add(leaseTime)) }
 
 // recorded returns the delivery with the result of an attempt, and false if the result is recorded already. manual is true
 // if the attempt was a redelivery when it began. The decision has an effect only if the attempt still has its lease and

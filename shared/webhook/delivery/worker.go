@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"devplatform/shared/clock"
@@ -34,7 +33,7 @@ type WorkerDeps struct {
 	Sender   *sender.Sender
 }
 
-// Worker attempts deliveries. See attempt for what it does with a message.
+// Worker attempts deliveries. See Worker.Handle.
 type Worker struct {
 	store    Store
 	queue    queue.Queue
@@ -54,51 +53,6 @@ func NewWorker(d WorkerDeps) *Worker {
 		secrets: Secrets{d.Keys}.Live, send: d.Sender.Send, now: d.Clock, logger: d.Logger, metrics: d.Metrics,
 		jitter: func() float64 { return 2*rand.Float64() - 1 }, //nolint:gosec // only spreads attempts
 	}
-}
-
-// attemptTime is the time that an invocation needs for an attempt: its 15 s, and the record of its result.
-const attemptTime = 17 * time.Second
-
-// batch is what the attempts of one invocation share.
-type batch struct {
-	start  context.Context // ends when there is too little time left to begin an attempt
-	probes sync.Map        // IDs of the webhooks that an attempt of the batch probes
-	tally  tally
-}
-
-// Handle handles the messages of one invocation concurrently, and returns one error for each. Errors: lambdafn.ErrLater if
-// the message comes again when the next attempt is due; those of storage and of the key ring, after which a retry may
-// succeed.
-func (w *Worker) Handle(ctx context.Context, received []lambdafn.QueueMessage) []error {
-	errs := make([]error, len(received))
-	var messages []message
-	var indexes []int // in received, of messages
-	for i, r := range received {
-		m, err := parseMessage(r.Body)
-		if err != nil {
-			errs[i] = w.reject(ctx, r, err)
-			continue
-		}
-		messages, indexes = append(messages, m), append(indexes, i)
-	}
-	targets, err := w.store.targets(ctx, messages...)
-	if err != nil {
-		for _, i := range indexes {
-			errs[i] = err
-		}
-		return errs
-	}
-	start, cancel := endingBefore(ctx, attemptTime)
-	defer cancel()
-	shared := &batch{start: start}
-	for i, err := range lambdafn.Parallel(len(messages), max(len(messages), 1), func(i int) error {
-		a := &attempt{worker: w, batch: shared, received: received[indexes[i]], message: messages[i], target: targets[i]}
-		return a.run(ctx)
-	}) {
-		errs[indexes[i]] = err
-	}
-	w.metrics.Put(ctx, shared.tally.all()...)
-	return errs
 }
 
 // endingBefore returns a context that ends a duration before the deadline of ctx.
