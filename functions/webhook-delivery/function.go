@@ -18,8 +18,8 @@ type settings struct {
 	AWS     config.AWS
 	Tables  config.WebhooksTable
 	Metrics config.Metrics
-	// Deliveries is the URL of the queue whose messages the function receives. Failures is the URL of the queue to which
-	// it moves messages that cannot be read.
+	// Deliveries is the URL of the queue whose messages the function receives. Failures is the URL of the queue to
+	// which it moves messages that cannot be read.
 	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
 	Failures   string `env:"FAILURES_QUEUE,required,notEmpty"`
 	Keys       string `env:"KEYS_SECRET,required,notEmpty"`

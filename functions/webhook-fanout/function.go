@@ -17,8 +17,8 @@ type settings struct {
 	AWS     config.AWS
 	Tables  config.WebhooksTable
 	Metrics config.Metrics
-	// Deliveries and Failures are the URLs of the queues that receive the messages of deliveries, and the stream records that
-	// cannot be read.
+	// Deliveries and Failures are the URLs of the queues that receive the messages of deliveries, and the stream
+	// records that cannot be read.
 	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
 	Failures   string `env:"FAILURES_QUEUE,required,notEmpty"`
 }

@@ -123,7 +123,7 @@ func TestRolesOnAWebhook(t *testing.T) {
 }
 
 // Whoever is no longer an admin has lost the webhooks at once.
-func TestARoleIsNeverRemembered(t *testing.T) {
+func TestRolesAreNotCached(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada, grace := s.user("ada"), s.user("grace")

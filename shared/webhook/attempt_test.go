@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/webhook/delivery"
 )
 
-func TestTests(t *testing.T) {
+func TestTestDeliveries(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")

@@ -17,7 +17,7 @@ import (
 	"devplatform/shared/webhook/delivery"
 )
 
-func TestTheLogOfDeliveries(t *testing.T) {
+func TestListOfDeliveries(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
@@ -149,7 +149,7 @@ func TestPagesOfDeliveries(t *testing.T) {
 const filterCalls, filterPage = 5, 100
 
 // A page of a rare status ends after so much reading, and the next one goes on.
-func TestLookingForAStatusIsBounded(t *testing.T) {
+func TestFilteringByStatusIsLimited(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")

@@ -25,7 +25,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-func TestTheStoryOfAWebhook(t *testing.T) {
+func TestLifeOfAWebhook(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
@@ -67,7 +67,7 @@ func TestTheStoryOfAWebhook(t *testing.T) {
 	}
 }
 
-func TestWhatAWebhookMayBe(t *testing.T) {
+func TestSettingsOfNewWebhooks(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	team := s.workspace(nil) // older than her own
@@ -220,7 +220,7 @@ func TestSettingsAndHealth(t *testing.T) {
 }
 
 // A change that is decided on what was so a moment ago is decided again.
-func TestAChangeMeetsOthers(t *testing.T) {
+func TestUpdateConflicts(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")

@@ -1,6 +1,6 @@
-// Package webhook manages subscriptions to events: webhooks, their secrets, and the HTTP endpoints with which their owners
-// see, test and repeat deliveries. Package delivery delivers the events. It stores the records that both packages use, and
-// knows nothing of callers, access rules or HTTP.
+// Package webhook manages subscriptions to events: webhooks, their secrets, and the HTTP endpoints with which their
+// owners see, test and repeat deliveries. Package delivery delivers the events. It stores the records that both
+// packages use, and knows nothing of callers, access rules or HTTP.
 package webhook
 
 import (
@@ -34,8 +34,8 @@ type Deps struct {
 	AllowPrivate bool
 }
 
-// Service implements the endpoints of webhooks and their deliveries. Its methods return *fault.Error or one of the error
-// classes of storage. It is safe for concurrent use.
+// Service implements the endpoints of webhooks and their deliveries. Its methods return *fault.Error or one of the
+// error classes of storage. It is safe for concurrent use.
 type Service struct {
 	store        store
 	access       workspace.Access

@@ -15,7 +15,7 @@ import (
 var (
 	errNoWebhook      = fault.New(fault.CodeWebhookNotFound, "There is no such webhook.")
 	errNoDelivery     = fault.New(fault.CodeDeliveryNotFound, "There is no such delivery.")
-	errInactive       = fault.New(fault.CodeConflict, "The webhook is not active. Activate it, then recover its deliveries.")
+	errInactive       = fault.New(fault.CodeConflict, "The webhook is not active. Activate it first.")
 	errOtherWorkspace = fault.Invalid(fault.Field("workspaceId", "must be the project's workspace, or absent"))
 	errFull           = fault.New(fault.CodeQuotaExceeded,
 		"The workspace has reached its limit of "+strconv.Itoa(maxWebhooks)+" webhooks. Delete one first.")
@@ -40,9 +40,10 @@ type Settings struct {
 	Secret      httpapi.Nullable[string] // null: the service generates a new one
 }
 
-// applied returns the webhook with the settings except the secret, and false if they make no difference. With another URL,
-// and when it becomes active again, the webhook has a new endpoint, of which nothing is known. If the service disabled the
-// webhook, it stays disabled until its owners activate it: until then, events are stored so that they can be recovered.
+// applied returns the webhook with the settings except the secret, and false if they make no difference. With another
+// URL, and when it becomes active again, the webhook has a new endpoint, of which nothing is known. If the service
+// disabled the webhook, it stays disabled until its owners activate it: until then, events are stored so that they can
+// be recovered.
 func (in Settings) applied(w delivery.Webhook) (delivery.Webhook, bool) {
 	changed, newEndpoint := false, false
 	if in.URL != nil && *in.URL != w.URL {

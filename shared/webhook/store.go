@@ -84,9 +84,9 @@ func (s store) delete(ctx context.Context, workspaceID, webhookID string) error 
 	return fmt.Errorf("deleting a webhook: %w", err)
 }
 
-// deleteOrphans deletes the webhooks of a workspace whose projects do not exist any more. The deletion of a project does not
-// delete them: it is one small transaction, and the event of the deletion is still delivered.
-// Error: errFull if there are none.
+// deleteOrphans deletes the webhooks of a workspace whose projects do not exist any more. The deletion of a project
+// does not delete them: it is one small transaction, and the event of the deletion is still delivered. Error: errFull
+// if there are none.
 func (s store) deleteOrphans(ctx context.Context, workspaceID string) error {
 	webhooks, _, err := s.Webhooks(ctx, workspaceID)
 	if err != nil {

@@ -62,8 +62,8 @@ func secretOrNew(requested *string) (secret, generated string, err error) {
 	return generated, generated, err
 }
 
-// List returns the webhooks of a workspace, or of all workspaces whose webhooks the caller may manage if workspaceID is "",
-// in the order in which they were created. It makes one query for each workspace, concurrently.
+// List returns the webhooks of a workspace, or of all workspaces whose webhooks the caller may manage if workspaceID is
+// "", in the order in which they were created. It makes one query for each workspace, concurrently.
 func (s *Service) List(
 	ctx context.Context, caller httpapi.Caller, workspaceID string,
 ) ([]delivery.Webhook, error) {
@@ -110,8 +110,8 @@ func (s *Service) managed(ctx context.Context, caller httpapi.Caller, workspaceI
 	return ids, nil
 }
 
-// Update changes the settings of a webhook. generated is the new secret if the service generated it, otherwise "". If nothing
-// changes, nothing is written.
+// Update changes the settings of a webhook. generated is the new secret if the service generated it, otherwise "". If
+// nothing changes, nothing is written.
 func (s *Service) Update(
 	ctx context.Context, caller httpapi.Caller, webhookID string, in Settings,
 ) (w delivery.Webhook, generated string, err error) {
@@ -146,8 +146,8 @@ func (s *Service) Update(
 	return w, generated, err
 }
 
-// Delete deletes a webhook, even if it cannot be decoded. Pending deliveries fail at their turn, because the webhook does not
-// exist any more. Deliveries expire as usual.
+// Delete deletes a webhook, even if it cannot be decoded. Pending deliveries fail at their turn, because the webhook
+// does not exist any more. Deliveries expire as usual.
 func (s *Service) Delete(ctx context.Context, caller httpapi.Caller, webhookID string) error {
 	var workspaceID string
 	err := s.readIfAllowed(ctx, caller, webhookID, func(found string) error {

@@ -25,9 +25,9 @@ type batch struct {
 	tally  tally
 }
 
-// Handle handles the messages of one invocation concurrently, and returns one error for each. Errors: lambdafn.ErrLater if
-// the message comes again when the next attempt is due; those of storage and of the key ring, after which a retry may
-// succeed.
+// Handle handles the messages of one invocation concurrently, and returns one error for each. Errors: lambdafn.ErrLater
+// if the message comes again when the next attempt is due; those of storage and of the key ring, after which a retry
+// may succeed.
 func (w *Worker) Handle(ctx context.Context, received []lambdafn.QueueMessage) []error {
 	errs := make([]error, len(received))
 	var messages []message
@@ -60,8 +60,8 @@ func (w *Worker) Handle(ctx context.Context, received []lambdafn.QueueMessage) [
 	return errs
 }
 
-// attempt is the handling of one message, from the delivery as it was read to the result as it was recorded. Its methods
-// are in the order in which run calls them.
+// attempt is the handling of one message, from the delivery as it was read to the result as it was recorded. Its
+// methods are in the order in which run calls them.
 //
 // An attempt takes three calls to the table. The batch reads all its deliveries and webhooks with one call. The claim
 // stores the attempt as interrupted and leases the delivery. The record stores the result. If the function dies in
@@ -103,8 +103,8 @@ func (a *attempt) run(ctx context.Context) error {
 	return a.requeue(ctx)
 }
 
-// claim does what the plan for the delivery says, and reports true if that is an attempt, which is claimed then. If another
-// writer changed the delivery in between, it is read and planned again.
+// claim does what the plan for the delivery says, and reports true if that is an attempt, which is claimed then. If
+// another writer changed the delivery in between, it is read and planned again.
 func (a *attempt) claim(ctx context.Context) (claimed bool, err error) {
 	stale := false
 	err = db.Retry(ctx, "claim delivery", func() error {
@@ -239,8 +239,8 @@ func signedRequest(d Delivery, url string, secrets []string, at time.Time) sende
 }
 
 // decide decides what happens to the delivery, and disables the webhook if the decision says so. That comes before the
-// record, which depends on it. If the function dies in between, the delivery fails at its next turn, because the webhook
-// is not active.
+// record, which depends on it. If the function dies in between, the delivery fails at its next turn, because the
+// webhook is not active.
 func (a *attempt) decide(ctx context.Context) {
 	a.decision = decide(*a.delivery, *a.webhook, a.result, a.ended, a.jitter)
 	if a.decision.outcome == outcomeDisable && !a.disable(ctx) {
@@ -248,8 +248,8 @@ func (a *attempt) decide(ctx context.Context) {
 	}
 }
 
-// disable disables the webhook. It reports false if the decision does not apply any more, because the webhook has another
-// endpoint, or an attempt succeeded.
+// disable disables the webhook. It reports false if the decision does not apply any more, because the webhook has
+// another endpoint, or an attempt succeeded.
 func (a *attempt) disable(ctx context.Context) bool {
 	w, log := *a.webhook, a.worker.logger
 	disabled, err := a.worker.store.disable(ctx, w, w.after(a.result, a.ended), a.decision, a.ended)
@@ -294,8 +294,9 @@ func (a *attempt) report(ctx context.Context) {
 	}
 }
 
-// record stores the result. It retries while storage is unavailable, because an attempt that is not recorded is repeated. If
-// another writer changed the delivery during the attempt, as a redelivery does, the result is added to that version.
+// record stores the result. It retries while storage is unavailable, because an attempt that is not recorded is
+// repeated. If another writer changed the delivery during the attempt, as a redelivery does, the result is added to
+// that version.
 func (a *attempt) record(ctx context.Context) error {
 	result, manual, claimed := attemptOf(a.at, a.result), a.delivery.Manual > 0, true
 	err := db.Retry(ctx, "record attempt", func() error {
@@ -319,7 +320,8 @@ func (a *attempt) record(ctx context.Context) error {
 	return nil
 }
 
-// retryUnavailable makes db.Retry retry db.ErrUnavailable too. The write may have happened, so the delivery is read again.
+// retryUnavailable makes db.Retry retry db.ErrUnavailable too. The write may have happened, so the delivery is read
+// again.
 func retryUnavailable(err error) error {
 	if errors.Is(err, db.ErrUnavailable) {
 		return fmt.Errorf("%w: %w", db.ErrStale, err)
@@ -338,8 +340,8 @@ func (a *attempt) saveHealth(ctx context.Context) {
 	}
 }
 
-// maxReceives is the largest number of receives of a message that is returned for the next redelivery at once. The queue
-// moves a message to its dead-letter queue after ten.
+// maxReceives is the largest number of receives of a message that is returned for the next redelivery at once. The
+// queue moves a message to its dead-letter queue after ten.
 const maxReceives = 7
 
 // requeue returns the message to the queue if the next attempt is soon. Otherwise the retry job sends a new one.
@@ -358,8 +360,8 @@ func (a *attempt) requeue(ctx context.Context) error {
 	return nil
 }
 
-// returnAfter makes the message visible again after a wait. If that fails, it becomes visible at the end of its visibility
-// timeout, or the retry job sends a new one.
+// returnAfter makes the message visible again after a wait. If that fails, it becomes visible at the end of its
+// visibility timeout, or the retry job sends a new one.
 func (a *attempt) returnAfter(ctx context.Context, wait time.Duration) error {
 	if err := a.worker.queue.Hide(ctx, a.received.ReceiptHandle, wait); err != nil {
 		a.worker.logger.WarnContext(ctx, "message was not hidden", "messageId", a.received.ID, "cause", err.Error())

@@ -16,8 +16,8 @@ var schedule = [...]time.Duration{
 const (
 	// maxTries is the number of attempts in one run of the schedule.
 	maxTries = len(schedule) + 1
-	// spread is the largest fraction by which jitter changes a wait, so that deliveries that failed together do not come
-	// back together.
+	// spread is the largest fraction by which jitter changes a wait, so that deliveries that failed together do not
+	// come back together.
 	spread = 0.2
 	// clockSkew is how much earlier than planned an attempt may be made: the clocks of machines differ.
 	clockSkew = time.Second
@@ -46,10 +46,10 @@ type plan struct {
 //
 // Policy: the stored delivery decides, never the message. A finished delivery stays finished. An attempt in progress is
 // left to its worker: if that worker dies, its lease expires, and the retry job finds the delivery in the index. An
-// interrupted attempt counts, so a delivery that kills its function comes to an end. A delivery whose webhook was deleted,
-// or is not active, fails; a redelivery is attempted even if the webhook is not active. An endpoint that keeps timing out
-// is probed with one delivery at a time. The others are parked, which does not count as an attempt. Redeliveries are not
-// parked.
+// interrupted attempt counts, so a delivery that kills its function comes to an end. A delivery whose webhook was
+// deleted, or is not active, fails; a redelivery is attempted even if the webhook is not active. An endpoint that keeps
+// timing out is probed with one delivery at a time. The others are parked, which does not count as an attempt.
+// Redeliveries are not parked.
 func planNext(d Delivery, w *Webhook, now time.Time) plan {
 	switch {
 	case d.Status != Pending || d.leased(now):
@@ -105,10 +105,10 @@ const (
 //
 // Failure policy: a 2xx is a success. Everything else is a failure, including redirects. A 410 disables the webhook at
 // once, and so does a series of failures that is at least five days and ten attempts long. After any other failure the
-// delivery is retried after the wait of the schedule, or after a longer wait if a 429 or 503 asks for it, up to twice that
-// of the schedule. After the last attempt of the schedule the delivery has failed. It also has failed if the attempt was a
-// redelivery to a webhook that is not active. An attempt that the service itself aborted counts as a failure of the
-// delivery, but says nothing about the endpoint.
+// delivery is retried after the wait of the schedule, or after a longer wait if a 429 or 503 asks for it, up to twice
+// that of the schedule. After the last attempt of the schedule the delivery has failed. It also has failed if the
+// attempt was a redelivery to a webhook that is not active. An attempt that the service itself aborted counts as a
+// failure of the delivery, but says nothing about the endpoint.
 func decide(d Delivery, w Webhook, r sender.Result, now time.Time, jitter float64) decision {
 	switch {
 	case r.OK():
@@ -131,16 +131,17 @@ func retryOrGiveUp(d Delivery, r sender.Result, now time.Time, jitter float64) d
 	return decision{outcome: outcomeRetry, at: now.Add(retryWait(d.Tries, r.RetryAfter, jitter))}
 }
 
-// retryWait returns the wait after the try-th attempt, counted from 1. retryAfter is the wait that the endpoint asked for.
+// retryWait returns the wait after the try-th attempt, counted from 1. retryAfter is the wait that the endpoint asked
+// for.
 func retryWait(try int, retryAfter time.Duration, jitter float64) time.Duration {
 	step := schedule[min(max(try, 1), len(schedule))-1]
 	own := step + time.Duration(spread*jitter*float64(step))
 	return max(own, min(retryAfter, 2*step))
 }
 
-// parkTime returns how long a delivery is parked if its endpoint has been failing since a time: 1 to 5 minutes in the first
-// hour, then in proportion to the duration, up to an hour. So the deliveries that pile up during a long outage are looked
-// at rarely, and come back at different times.
+// parkTime returns how long a delivery is parked if its endpoint has been failing since a time: 1 to 5 minutes in the
+// first hour, then in proportion to the duration, up to an hour. So the deliveries that pile up during a long outage
+// are looked at rarely, and come back at different times.
 func parkTime(failingSince *clock.Timestamp, now time.Time, jitter float64) time.Duration {
 	base := 3*time.Minute + time.Duration(jitter*float64(2*time.Minute))
 	if failingSince == nil {

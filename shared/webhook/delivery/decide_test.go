@@ -18,7 +18,7 @@ func stampPtr(at time.Time) *clock.Timestamp {
 	return &stamp
 }
 
-func TestPlanTurn(t *testing.T) {
+func TestPlanNext(t *testing.T) {
 	t.Parallel()
 	now := midnight
 	pending := Delivery{Status: Pending, NextAttemptAt: stampPtr(now)}
@@ -68,7 +68,7 @@ func TestPlanTurn(t *testing.T) {
 	}
 }
 
-func TestJudge(t *testing.T) {
+func TestDecide(t *testing.T) {
 	t.Parallel()
 	now := midnight
 	active := Webhook{Active: true}
@@ -125,7 +125,7 @@ func TestJudge(t *testing.T) {
 }
 
 // Each change of a place in the index is a write: a claim that comes in time makes none.
-func TestAClaimLeavesAGoodPlaceAlone(t *testing.T) {
+func TestClaimKeepsTheIndexEntry(t *testing.T) {
 	t.Parallel()
 	born := Delivery{Attempts: []Attempt{}}.scheduled(midnight, midnight.Add(messageTimeout))
 	for later, same := range map[time.Duration]bool{time.Second: true, 50 * time.Second: true, time.Minute: false, time.Hour: false} {

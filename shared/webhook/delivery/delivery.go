@@ -1,12 +1,12 @@
-// Package delivery delivers events to the endpoints of webhooks. It contains the stored records, the fan-out that creates
-// the deliveries of an event, the worker that attempts them, the retry job, and the log of a webhook's deliveries, from
-// which they can be sent again. Subscriptions, access rules and HTTP endpoints belong to package webhook, which imports
-// this one; nothing here may know them.
+// Package delivery delivers events to the endpoints of webhooks. It contains the stored records, the fan-out that
+// creates the deliveries of an event, the worker that attempts them, the retry job, and the log of a webhook's
+// deliveries, from which they can be sent again. Subscriptions, access rules and HTTP endpoints belong to package
+// webhook, which imports this one; nothing here may know them.
 //
-// The table is the source of truth. A message in the queue only signals that a delivery should be looked at. Each change
-// of a delivery is decided by a pure function and stored on the condition that the delivery was not changed in between.
-// A pending delivery is always in the index of due deliveries, at a time that is not before the end of its lease. If a
-// message is lost or a function dies, the retry job finds the delivery there.
+// The table is the source of truth. A message in the queue only signals that a delivery should be looked at. Each
+// change of a delivery is decided by a pure function and stored on the condition that the delivery was not changed in
+// between. A pending delivery is always in the index of due deliveries, at a time that is not before the end of its
+// lease. If a message is lost or a function dies, the retry job finds the delivery there.
 package delivery
 
 import (
@@ -39,22 +39,23 @@ type Delivery struct {
 	Type        event.Type `dynamodbav:"type"`
 	Payload     event.Text `dynamodbav:"payload"` // the body of every attempt, byte for byte; never changes
 	Status      Status     `dynamodbav:"status"`
-	// Attempts contains the latest attempts, at most maxAttemptsKept, oldest first. While LeaseUntil is in the future, the
-	// last one is in progress. It is stored as interrupted until its result is recorded.
+	// Attempts contains the latest attempts, at most maxAttemptsKept, oldest first. While LeaseUntil is in the future,
+	// the last one is in progress. It is stored as interrupted until its result is recorded.
 	Attempts []Attempt `dynamodbav:"attempts"`
 	// Tries counts the attempts of the current run of the schedule. A redelivery starts a new run.
 	Tries int `dynamodbav:"tries"`
-	// Manual counts the redeliveries that were requested and not completed. While it is not 0, the next attempt is one of
-	// them. It is made even if the webhook is not active.
+	// Manual counts the redeliveries that were requested and not completed. While it is not 0, the next attempt is one
+	// of them. It is made even if the webhook is not active.
 	Manual int `dynamodbav:"manualAttempts,omitempty"`
 	// Test is true if the delivery was made to test the webhook. Its event never occurred, so recoveries ignore it.
 	Test bool `dynamodbav:"test,omitempty"`
 	// NextAttemptAt is the time of the next attempt; nil unless pending.
 	NextAttemptAt *clock.Timestamp `dynamodbav:"nextAttemptAt,omitempty"`
-	// LeaseUntil is the time until which the attempt in progress belongs to the worker that began it; nil if there is none.
+	// LeaseUntil is the time until which the attempt in progress belongs to the worker that began it; nil if there is
+	// none.
 	LeaseUntil *clock.Timestamp `dynamodbav:"leaseUntil,omitempty"`
-	// Due and DueAt are the keys in the index of due deliveries; absent unless pending. At DueAt the retry job sends a new
-	// message, unless something else changed the delivery before. Wakes counts the messages that led to nothing.
+	// Due and DueAt are the keys in the index of due deliveries; absent unless pending. At DueAt the retry job sends a
+	// new message, unless something else changed the delivery before. Wakes counts the messages that led to nothing.
 	Due   string           `dynamodbav:"due,omitempty"`
 	DueAt *clock.Timestamp `dynamodbav:"dueAt,omitempty"`
 	Wakes int              `dynamodbav:"wakes,omitempty"`
@@ -80,8 +81,8 @@ const (
 	retention = 30 * 24 * time.Hour
 	// maxAttemptsKept limits the attempts of a delivery that is redelivered many times: an item has at most 400 KB.
 	maxAttemptsKept = 50
-	// leaseTime is how long an attempt belongs to the worker that began it. It is longer than a function can run, so the
-	// function of an expired lease is not running any more.
+	// leaseTime is how long an attempt belongs to the worker that began it. It is longer than a function can run, so
+	// the function of an expired lease is not running any more.
 	leaseTime = 45 * time.Second
 )
 

@@ -16,11 +16,12 @@ import (
 	"devplatform/shared/queue"
 )
 
-// Fanout creates the deliveries of events: one for each webhook that subscribes to the event. It makes one read for each
-// workspace and one write for each delivery, however many webhooks other workspaces have.
+// Fanout creates the deliveries of events: one for each webhook that subscribes to the event. It makes one read for
+// each workspace and one write for each delivery, however many webhooks other workspaces have.
 //
-// A delivery is stored before its message is sent, under an ID that depends on the event and the webhook. So a replay finds
-// the deliveries that exist, and sends their messages again. If a message is lost, the retry job sends another one.
+// A delivery is stored before its message is sent, under an ID that depends on the event and the webhook. So a replay
+// finds the deliveries that exist, and sends their messages again. If a message is lost, the retry job sends another
+// one.
 type Fanout struct {
 	store   Store
 	queue   queue.Queue
@@ -55,9 +56,9 @@ type newItem struct {
 	delivery Delivery
 }
 
-// Handle creates the deliveries of the events in a batch of the stream of the events table, and returns one error for each
-// record. Errors: lambdafn.ErrPoison if a record cannot be read; those of storage and of the queue, after which a retry
-// continues where this call stopped.
+// Handle creates the deliveries of the events in a batch of the stream of the events table, and returns one error for
+// each record. Errors: lambdafn.ErrPoison if a record cannot be read; those of storage and of the queue, after which a
+// retry continues where this call stopped.
 func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []error {
 	errs := make([]error, len(records))
 	byWorkspace := map[string][]occurrence{}
@@ -124,8 +125,8 @@ func (f *Fanout) plan(
 	return slices.Concat(parts...)
 }
 
-// deliveriesOf returns the deliveries of events to the webhooks of their workspace that subscribe to them. If the service
-// has disabled the webhook, they are stored as failed, so that they can be recovered.
+// deliveriesOf returns the deliveries of events to the webhooks of their workspace that subscribe to them. If the
+// service has disabled the webhook, they are stored as failed, so that they can be recovered.
 func deliveriesOf(occurrences []occurrence, webhooks []Webhook, now time.Time) []newItem {
 	var items []newItem
 	for _, o := range occurrences {

@@ -24,12 +24,13 @@ type Health struct {
 const (
 	// maxTimeouts is the number of consecutive time-outs after which an endpoint is unhealthy.
 	maxTimeouts = 3
-	// hopelessAfter and hopelessFailures are the duration and the length of a series of failures after which a webhook is
-	// disabled. Failures beyond hopelessFailures are not counted.
+	// hopelessAfter and hopelessFailures are the duration and the length of a series of failures after which a webhook
+	// is disabled. Failures beyond hopelessFailures are not counted.
 	hopelessAfter    = 5 * 24 * time.Hour
 	hopelessFailures = 10
-	// slowFailure is the duration from which a failed attempt counts as a time-out. An endpoint that takes 14 s to respond
-	// with 500 occupies a worker as an endpoint that hangs does. A failure at once costs nothing. Successes may be slow.
+	// slowFailure is the duration from which a failed attempt counts as a time-out. An endpoint that takes 14 s to
+	// respond with 500 occupies a worker as an endpoint that hangs does. A failure at once costs nothing. Successes may
+	// be slow.
 	slowFailure = 5 * time.Second
 	// healthInterval is how often health is stored while it does not change.
 	healthInterval = time.Minute
@@ -51,10 +52,10 @@ func (h Health) hopeless(now time.Time) bool {
 
 // after returns the health after an attempt that ended at a time.
 //
-// A success resets everything. A time-out or a slow failure opens the breaker if it is the third in a row. Any other failure
-// ends the row, unless the breaker is open: only a success closes it. When the endpoint responds to a probe, the lease
-// is released, so that the next probe can follow at once. After a time-out the lease expires, so that an endpoint that
-// hangs takes a third of the time of one worker.
+// A success resets everything. A time-out or a slow failure opens the breaker if it is the third in a row. Any other
+// failure ends the row, unless the breaker is open: only a success closes it. When the endpoint responds to a probe,
+// the lease is released, so that the next probe can follow at once. After a time-out the lease expires, so that an
+// endpoint that hangs takes a third of the time of one worker.
 func (h Health) after(r sender.Result, at time.Time) Health {
 	if r.Aborted {
 		return h

@@ -16,8 +16,8 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// Log is the log of the deliveries of webhooks: it reads them, sends them again, and sends tests. It does not check who may
-// do so.
+// Log is the log of the deliveries of webhooks: it reads them, sends them again, and sends tests. It does not check who
+// may do so.
 type Log struct {
 	Store
 	Queue   queue.Queue // of deliveries
@@ -27,9 +27,9 @@ type Log struct {
 	Logger  *slog.Logger
 }
 
-// Redeliver sends a delivery again, whatever its status and that of its webhook, and starts a new run of the schedule. If
-// an attempt is in progress, the delivery is sent again when that attempt has ended. Errors: db.ErrNotFound if the delivery
-// has expired, db.ErrConflict.
+// Redeliver sends a delivery again, whatever its status and that of its webhook, and starts a new run of the schedule.
+// If an attempt is in progress, the delivery is sent again when that attempt has ended. Errors: db.ErrNotFound if the
+// delivery has expired, db.ErrConflict.
 func (l Log) Redeliver(ctx context.Context, d Delivery) (Delivery, error) {
 	d, _, err := l.change(ctx, d, func(d Delivery) (Delivery, bool) { return d.restarted(l.Clock(), true), true })
 	if err == nil {
@@ -38,8 +38,8 @@ func (l Log) Redeliver(ctx context.Context, d Delivery) (Delivery, error) {
 	return d, err
 }
 
-// change stores what decide makes of a delivery. If another writer changed the delivery, it is read and decided again. It
-// reports false if decide left the delivery as it is. Errors: db.ErrNotFound, db.ErrConflict.
+// change stores what decide makes of a delivery. If another writer changed the delivery, it is read and decided again.
+// It reports false if decide left the delivery as it is. Errors: db.ErrNotFound, db.ErrConflict.
 func (l Log) change(
 	ctx context.Context, d Delivery, decide func(Delivery) (Delivery, bool),
 ) (result Delivery, changed bool, err error) {
@@ -59,8 +59,8 @@ func (l Log) change(
 	return result, changed && err == nil, err
 }
 
-// enqueue sends the messages of deliveries that are due. If a message is not sent, the retry job finds the delivery within
-// minutes, so that is not an error.
+// enqueue sends the messages of deliveries that are due. If a message is not sent, the retry job finds the delivery
+// within minutes, so that is not an error.
 func (l Log) enqueue(ctx context.Context, deliveries []Delivery) {
 	err := enqueue(ctx, l.Queue, deliveries)
 	if err == nil {
@@ -91,8 +91,8 @@ type Recovery struct {
 	ContinueFrom *clock.Timestamp
 }
 
-// Recover sends the deliveries again that failed, or wait after a failed attempt, and whose events occurred from since to
-// until. It begins with the oldest and stops when its time is over.
+// Recover sends the deliveries again that failed, or wait after a failed attempt, and whose events occurred from since
+// to until. It begins with the oldest and stops when its time is over.
 func (l Log) Recover(ctx context.Context, webhookID string, since, until time.Time) (Recovery, error) {
 	var result Recovery
 	begin := l.Clock()
@@ -125,8 +125,8 @@ func lastIDBefore(t time.Time) string {
 	return id.Delivery.From(t.Add(-time.Millisecond), last)
 }
 
-// inPeriod returns the deliveries whose events occurred from since to until, and reports whether there is a later one. The
-// deliveries are in the order of their events.
+// inPeriod returns the deliveries whose events occurred from since to until, and reports whether there is a later one.
+// The deliveries are in the order of their events.
 func inPeriod(deliveries []Delivery, since, until time.Time) (selected []Delivery, past bool) {
 	for _, d := range deliveries {
 		at := d.eventTime()
@@ -172,8 +172,8 @@ func (l Log) recoverAll(ctx context.Context, deliveries []Delivery) (int, error)
 	return len(pending), err
 }
 
-// Test sends an event to a webhook, whatever the webhook's state, and returns the delivery with its only attempt. The result
-// says nothing about the health of the endpoint. at is the time of the event.
+// Test sends an event to a webhook, whatever the webhook's state, and returns the delivery with its only attempt. The
+// result says nothing about the health of the endpoint. at is the time of the event.
 func (l Log) Test(ctx context.Context, w Webhook, e event.Record, at time.Time) (Delivery, error) {
 	secrets, err := l.Secrets.Live(ctx, w, at)
 	if err != nil {

@@ -22,8 +22,8 @@ type message struct {
 // message returns the message that names the delivery.
 func (d Delivery) message() message { return message{d.WorkspaceID, d.WebhookID, d.ID} }
 
-// queued returns the message for the queue. The messages of a webhook are a group, so that the queue holds back those of a
-// busy webhook behind the others.
+// queued returns the message for the queue. The messages of a webhook are a group, so that the queue holds back those
+// of a busy webhook behind the others.
 func (m message) queued(delay time.Duration) queue.Message {
 	body, _ := json.Marshal(m, jsontext.AllowInvalidUTF8(true)) // three strings: cannot fail
 	return queue.Message{Body: string(body), Group: m.WebhookID, Delay: delay}
@@ -41,7 +41,8 @@ func enqueue(ctx context.Context, q queue.Queue, deliveries []Delivery) error {
 	return q.Send(ctx, messages...)
 }
 
-// parseMessage reads the body of a message. It ignores unknown fields. It returns an error if the message names no delivery.
+// parseMessage reads the body of a message. It ignores unknown fields. It returns an error if the message names no
+// delivery.
 func parseMessage(body string) (message, error) {
 	var m message
 	if json.Unmarshal([]byte(body), &m) != nil ||

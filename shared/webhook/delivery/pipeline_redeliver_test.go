@@ -110,7 +110,7 @@ func TestClaimConflicts(t *testing.T) {
 }
 
 // A message that has come so often that the queue might take it for one that kills its function is not asked back.
-func TestAMessageThatCameOften(t *testing.T) {
+func TestAMessageReceivedOften(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -132,7 +132,7 @@ func TestAMessageThatCameOften(t *testing.T) {
 }
 
 // One by hand is made though the webhook is off, and once.
-func TestAManualAttemptOfAnInactiveWebhook(t *testing.T) {
+func TestRedeliveryToAnInactiveWebhook(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)

@@ -169,7 +169,7 @@ func TestGone(t *testing.T) {
 }
 
 // What an endpoint says is not held against the one that has taken its place: the delivery is retried there.
-func TestGoneButMovedMeanwhile(t *testing.T) {
+func TestGoneAfterANewEndpoint(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -273,7 +273,7 @@ func TestTheTimeOfAnEvent(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotTold(t *testing.T) {
+func TestUnwantedEvents(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -296,7 +296,7 @@ func TestWhatIsNotTold(t *testing.T) {
 }
 
 // What is switched off, or deleted, between event and turn.
-func TestNoLongerWanted(t *testing.T) {
+func TestInactiveOrDeletedBeforeTheAttempt(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, reason string
@@ -325,7 +325,7 @@ func TestNoLongerWanted(t *testing.T) {
 	}
 }
 
-func TestPoison(t *testing.T) {
+func TestUnreadableMessagesAndRecords(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)

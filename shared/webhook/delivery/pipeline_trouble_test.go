@@ -63,7 +63,7 @@ func TestTheBreaker(t *testing.T) {
 }
 
 // An attempt by hand, which needs no probe lease, does not give back the one that another delivery has.
-func TestAnAttemptByHandBesideAProbe(t *testing.T) {
+func TestRedeliveryDuringAProbe(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -78,7 +78,7 @@ func TestAnAttemptByHandBesideAProbe(t *testing.T) {
 }
 
 // Who steps back too late, because somebody has moved the delivery meanwhile, sees what that one wants.
-func TestSteppingBackTooLate(t *testing.T) {
+func TestParkConflicts(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -104,7 +104,7 @@ func TestSteppingBackTooLate(t *testing.T) {
 }
 
 // A hanging endpoint does not take part in what becomes of the others of its batch.
-func TestAHangingEndpointHoldsUpNobodyOfItsBatch(t *testing.T) {
+func TestAHangingEndpointDoesNotDelayItsBatch(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -158,7 +158,7 @@ func TestAnInterruptedAttemptCounts(t *testing.T) {
 }
 
 // A delivery that kills its function every time comes to its end.
-func TestADeliveryThatKills(t *testing.T) {
+func TestADeliveryThatKillsItsFunction(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -218,7 +218,7 @@ func TestMessagesAreOnlySignals(t *testing.T) {
 }
 
 // Too little time is no beginning.
-func TestNoAttemptIsBegunLate(t *testing.T) {
+func TestNoAttemptWithoutEnoughTime(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -233,7 +233,7 @@ func TestNoAttemptIsBegunLate(t *testing.T) {
 }
 
 // The function's end in the middle of an attempt is no failure of the endpoint.
-func TestAnAttemptThatWeBreakOff(t *testing.T) {
+func TestAnAbortedAttempt(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)

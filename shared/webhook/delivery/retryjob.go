@@ -14,13 +14,13 @@ import (
 )
 
 // RetryJob sends the messages of deliveries that are due: those that wait longer than a message can be delayed, those
-// whose message was lost, and those whose function died. It runs once a minute, and sends what is due until the next run.
-// Each message is delayed until its delivery is due.
+// whose message was lost, and those whose function died. It runs once a minute, and sends what is due until the next
+// run. Each message is delayed until its delivery is due.
 //
-// Before the job sends a message, it moves the delivery to a later place in the index, on the condition that the delivery
-// still has the place that was read. So two concurrent runs send a delivery once. If the message is not sent, or is lost
-// again, the delivery is due again: after two minutes, and after each message that led to nothing after twice as long, up
-// to an hour, so that a queue that lags behind is not flooded.
+// Before the job sends a message, it moves the delivery to a later place in the index, on the condition that the
+// delivery still has the place that was read. So two concurrent runs send a delivery once. If the message is not sent,
+// or is lost again, the delivery is due again: after two minutes, and after each message that led to nothing after
+// twice as long, up to an hour, so that a queue that lags behind is not flooded.
 type RetryJob struct {
 	store   Store
 	queue   queue.Queue
@@ -39,7 +39,8 @@ func NewRetryJob(d Deps) *RetryJob {
 const (
 	// lookAhead is how far a run looks ahead: until the next run.
 	lookAhead = time.Minute
-	// duePage is the number of deliveries of a shard that are handled together, dueWrites the number of concurrent writes.
+	// duePage is the number of deliveries of a shard that are handled together, dueWrites the number of concurrent
+	// writes.
 	duePage   = 100
 	dueWrites = 4
 	// runReserve is the time that a run keeps in reserve: it begins no page later.
@@ -63,8 +64,8 @@ func (j *RetryJob) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// shard sends what is due in one shard of the index, page by page, until start ends. A page that cannot be sent does not
-// stop the next one.
+// shard sends what is due in one shard of the index, page by page, until start ends. A page that cannot be sent does
+// not stop the next one.
 func (j *RetryJob) shard(ctx, start context.Context, shard int, counts *tally) error {
 	var after db.IndexKey
 	var errs []error
@@ -104,8 +105,8 @@ func (j *RetryJob) page(ctx context.Context, page []dueEntry, now time.Time, cou
 	return errors.Join(errs...)
 }
 
-// wake moves a delivery to its next place in the index. It returns the message to send; nil if another writer changed the
-// delivery, or it cannot be read.
+// wake moves a delivery to its next place in the index. It returns the message to send; nil if another writer changed
+// the delivery, or it cannot be read.
 func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *tally) (*queue.Message, error) {
 	from := now
 	if e.at.After(from) {

@@ -151,7 +151,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 }
 
 // A wake whose answer is lost sends its message all the same.
-func TestAWakeWhoseAnswerIsLost(t *testing.T) {
+func TestAWakeWhoseResponseIsLost(t *testing.T) {
 	t.Parallel()
 	var lose atomic.Bool
 	p := newPipeline(t, func(next http.RoundTripper) http.RoundTripper {

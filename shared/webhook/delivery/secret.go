@@ -20,8 +20,8 @@ const (
 	secretPurpose = "webhook-secret"
 	// secretOverlap is how long a secret stays valid after it was replaced.
 	secretOverlap = 24 * time.Hour
-	// maxPrevious is the largest number of replaced secrets that stay valid. Each of them is opened for every attempt and
-	// adds 48 bytes to a header, and endpoints accept about 8 KB of headers.
+	// maxPrevious is the largest number of replaced secrets that stay valid. Each of them is opened for every attempt
+	// and adds 48 bytes to a header, and endpoints accept about 8 KB of headers.
 	maxPrevious = 20
 )
 
@@ -96,9 +96,9 @@ func (s Secrets) Live(ctx context.Context, w Webhook, now time.Time) ([]string, 
 	return secrets, nil
 }
 
-// Rotate returns the webhook with another secret, and false if it is the current one. The replaced secret stays valid for
-// secretOverlap, and those before it for the rest of their time. No secret is stored twice, and lost secrets are dropped.
-// Error: config.ErrUnavailable.
+// Rotate returns the webhook with another secret, and false if it is the current one. The replaced secret stays valid
+// for secretOverlap, and those before it for the rest of their time. No secret is stored twice, and lost secrets are
+// dropped. Error: config.ErrUnavailable.
 func (s Secrets) Rotate(ctx context.Context, w Webhook, secret string, now time.Time) (Webhook, bool, error) {
 	replaced := PreviousSecret{Sealed: w.Secret, Until: clock.Stamp(now.Add(secretOverlap))}
 	var kept []PreviousSecret

@@ -41,8 +41,8 @@ type BrokenItem struct {
 	Cause error
 }
 
-// Webhooks reads the webhooks of a workspace in one call. Items that cannot be decoded are returned apart from the others:
-// one broken item must not keep events from the other webhooks.
+// Webhooks reads the webhooks of a workspace in one call. Items that cannot be decoded are returned apart from the
+// others: one broken item must not keep events from the other webhooks.
 func (s Store) Webhooks(ctx context.Context, workspaceID string) ([]Webhook, []BrokenItem, error) {
 	items, err := s.Table.QueryAll(ctx, db.WebhooksOf(workspaceID))
 	if err != nil {
@@ -119,8 +119,8 @@ func (s Store) add(ctx context.Context, d Delivery) (bool, error) {
 	return err == nil, err
 }
 
-// save stores next, the version that follows read, and returns it with its version number. It is for use within db.Retry.
-// Error: db.ErrStale if the stored delivery is not the version that was read.
+// save stores next, the version that follows read, and returns it with its version number. It is for use within
+// db.Retry. Error: db.ErrStale if the stored delivery is not the version that was read.
 func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) {
 	next.Version, next.Writer = read.Version+1, rand.Text()
 	update, err := changes(read, next)
@@ -138,8 +138,8 @@ func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) 
 }
 
 // changes returns the update that turns one version of a delivery into the next. It writes only the attributes that
-// differ, since the payload and the attempts can be long. It always writes those that the retry job changes without a new
-// version.
+// differ, since the payload and the attempts can be long. It always writes those that the retry job changes without a
+// new version.
 func changes(read, next Delivery) (expression.UpdateBuilder, error) {
 	update, err := attemptChanges(read.Attempts, next.Attempts)
 	if err != nil {
@@ -168,8 +168,8 @@ func changes(read, next Delivery) (expression.UpdateBuilder, error) {
 	return update, nil
 }
 
-// attemptChanges returns the update of the attribute "attempts": it appends or replaces single attempts where it can. It
-// replaces the whole list if the oldest attempt was dropped, and if there is perhaps no stored list yet.
+// attemptChanges returns the update of the attribute "attempts": it appends or replaces single attempts where it can.
+// It replaces the whole list if the oldest attempt was dropped, and if there is perhaps no stored list yet.
 func attemptChanges(read, next []Attempt) (update expression.UpdateBuilder, err error) {
 	const name = "attempts"
 	values := make([]types.AttributeValue, len(next))
@@ -201,19 +201,21 @@ func hasText(attribute, text string) func(db.Item) bool {
 	}
 }
 
-// shownAttributes are the attributes of a delivery that a list shows. The payload, which can be long, is not among them.
+// shownAttributes are the attributes of a delivery that a list shows. The payload, which can be long, is not among
+// them.
 var shownAttributes = []string{"id", "eventId", "type", "status", "attempts", "nextAttemptAt", "reason"}
 
 const (
-	// filterCalls and filterPage limit the work for a page of one status: the number of calls, and of deliveries in each.
+	// filterCalls and filterPage limit the work for a page of one status: the number of calls, and of deliveries in
+	// each.
 	filterCalls = 5
 	filterPage  = 100
 )
 
-// List reads at most limit deliveries of a webhook without their payloads, newest first, after the one with an ID, or from
-// the newest if after is "". With a status it reads some hundred deliveries and returns those that match: the result may
-// be shorter than limit, or empty, although there are more. next is the ID after which the next page begins; "" if there
-// are no more.
+// List reads at most limit deliveries of a webhook without their payloads, newest first, after the one with an ID, or
+// from the newest if after is "". With a status it reads some hundred deliveries and returns those that match: the
+// result may be shorter than limit, or empty, although there are more. next is the ID after which the next page begins;
+// "" if there are no more.
 func (s Store) List(
 	ctx context.Context, webhookID string, status Status, after string, limit int,
 ) (found []Delivery, next string, _ error) {
@@ -248,8 +250,8 @@ func (s Store) List(
 	return found, prefix.Rest(q.After), nil
 }
 
-// listOldest reads at most limit deliveries of a webhook after the one with an ID, oldest first, and reports whether there
-// may be more.
+// listOldest reads at most limit deliveries of a webhook after the one with an ID, oldest first, and reports whether
+// there may be more.
 func (s Store) listOldest(
 	ctx context.Context, webhookID, after string, limit int,
 ) (all []Delivery, more bool, _ error) {

@@ -24,7 +24,7 @@ const (
 	attrLastAt         = "lastAt"
 	attrLastStatus     = "lastStatus"
 	attrProbeUntil     = "probeUntil"
-	attrProbeBy        = "probeBy" // random ID of the latest probe lease, by which it is recognized if its response was lost
+	attrProbeBy        = "probeBy" // random ID of the latest probe lease, which recognizes it if its response was lost
 )
 
 // endpointUpdate returns an update of a webhook, on the condition that it still has the endpoint that was attempted.
@@ -43,8 +43,8 @@ func (s Store) writeIf(ctx context.Context, write db.Write) (bool, error) {
 	return err == nil, err
 }
 
-// takeProbe takes the probe lease of the endpoint until a time. It reports false if another delivery holds the lease, or
-// the webhook has another endpoint now.
+// takeProbe takes the probe lease of the endpoint until a time. It reports false if another delivery holds the lease,
+// or the webhook has another endpoint now.
 func (s Store) takeProbe(ctx context.Context, w Webhook, now, until time.Time) (bool, error) {
 	by, lease := rand.Text(), expression.Name(attrProbeUntil)
 	update := expression.Set(lease, expression.Value(clock.Stamp(until).String())).
@@ -54,8 +54,8 @@ func (s Store) takeProbe(ctx context.Context, w Webhook, now, until time.Time) (
 		If(expression.AttributeNotExists(lease).Or(expired)).Mine(hasText(attrProbeBy, by)))
 }
 
-// saveHealth stores the health of an endpoint after an attempt. w is the webhook as it was read. Concurrent attempts add to
-// the counters. Nothing is written if the webhook has another endpoint now, or was deleted.
+// saveHealth stores the health of an endpoint after an attempt. w is the webhook as it was read. Concurrent attempts
+// add to the counters. Nothing is written if the webhook has another endpoint now, or was deleted.
 func (s Store) saveHealth(ctx context.Context, w Webhook, after Health) error {
 	_, err := s.writeIf(ctx, s.endpointUpdate(w, healthUpdate(w.Health, after)))
 	return err
@@ -88,7 +88,8 @@ func healthUpdate(before, after Health) expression.UpdateBuilder {
 	}
 	update = countUpdate(update, attrTimeouts, before.Timeouts, after.Timeouts)
 	update = countUpdate(update, attrFailures, before.Failures, after.Failures)
-	// The first failure stays. If a success has ended the series in the meantime, this is the first failure of the next one.
+	// The first failure stays. If a success has ended the series in the meantime, this is the first failure of the next
+	// one.
 	since := expression.Name(attrFailingSince)
 	update = update.Set(since, since.IfNotExists(expression.Value(after.LastAt.String())))
 	if before.ProbeUntil != nil && after.ProbeUntil == nil {
@@ -97,8 +98,8 @@ func healthUpdate(before, after Health) expression.UpdateBuilder {
 	return update
 }
 
-// countUpdate adds the difference to a counter, or resets it. It never subtracts: concurrent attempts that read the same
-// value would subtract it again.
+// countUpdate adds the difference to a counter, or resets it. It never subtracts: concurrent attempts that read the
+// same value would subtract it again.
 func countUpdate(update expression.UpdateBuilder, attribute string, before, after int) expression.UpdateBuilder {
 	switch {
 	case after > before:

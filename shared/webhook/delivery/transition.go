@@ -12,15 +12,17 @@ import (
 )
 
 const (
-	// messageTimeout is the time after which a message that led to no attempt counts as lost. It is longer than a lease.
+	// messageTimeout is the time after which a message that led to no attempt counts as lost. It is longer than a
+	// lease.
 	messageTimeout = 2 * time.Minute
-	// maxMessageDelay is the longest wait that a message spends in the queue. A delivery waits longer in the index only.
+	// maxMessageDelay is the longest wait that a message spends in the queue. A delivery waits longer in the index
+	// only.
 	maxMessageDelay = time.Minute
 )
 
-// newDelivery returns the delivery of an event to a webhook, due now. at is the time of the event. The ID depends on the
-// event and the webhook only, so that a replay of the event finds the delivery: it is the time of the event, by which
-// recoveries select, and the first 80 bits of SHA-256(event, webhook).
+// newDelivery returns the delivery of an event to a webhook, due now. at is the time of the event. The ID depends on
+// the event and the webhook only, so that a replay of the event finds the delivery: it is the time of the event, by
+// which recoveries select, and the first 80 bits of SHA-256(event, webhook).
 func newDelivery(e event.Record, at time.Time, w Webhook, now time.Time) Delivery {
 	hash := sha256.Sum256([]byte(e.ID + w.ID))
 	d := Delivery{
@@ -65,16 +67,16 @@ func (d Delivery) restarted(now time.Time, manual bool) Delivery {
 	return d
 }
 
-// deferred returns the delivery with its next attempt at a time at which the retry job sends a message: no message waits
-// in the queue.
+// deferred returns the delivery with its next attempt at a time at which the retry job sends a message: no message
+// waits in the queue.
 func (d Delivery) deferred(next time.Time) Delivery {
 	d.Wakes = 0
 	return d.scheduled(next, next)
 }
 
-// rescheduled returns the delivery with its next attempt at a time. If that is soon, a message waits in the queue, and the
-// index entry is for the case that the message is lost. An existing index entry is kept if it is good enough, because
-// each change of it costs a write. The entry is always later than a lease that begins now.
+// rescheduled returns the delivery with its next attempt at a time. If that is soon, a message waits in the queue, and
+// the index entry is for the case that the message is lost. An existing index entry is kept if it is good enough,
+// because each change of it costs a write. The entry is always later than a lease that begins now.
 func (d Delivery) rescheduled(next, now time.Time) Delivery {
 	due := next
 	if isSoon(next, now) {
@@ -111,9 +113,9 @@ func (d Delivery) claimed(w Webhook, now time.Time, jitter float64) (Delivery, c
 	return d, at
 }
 
-// recorded returns the delivery with the result of an attempt, and false if the result is recorded already. manual is true
-// if the attempt was a redelivery when it began. The decision has an effect only if the attempt still has its lease and
-// no redelivery was requested in the meantime: each redelivery is attempted at once, in a run of its own.
+// recorded returns the delivery with the result of an attempt, and false if the result is recorded already. manual is
+// true if the attempt was a redelivery when it began. The decision has an effect only if the attempt still has its
+// lease and no redelivery was requested in the meantime: each redelivery is attempted at once, in a run of its own.
 func (d Delivery) recorded(a Attempt, manual bool, v decision, now time.Time) (Delivery, bool) {
 	changed := false
 	attempts := append([]Attempt(nil), d.Attempts...)

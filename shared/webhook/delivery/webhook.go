@@ -10,8 +10,8 @@ import (
 
 // Webhook is a subscription of a workspace, as stored. The attribute names are part of the data format.
 //
-// Package webhook changes the settings, on the condition of Revision. This package only updates the attributes of Health
-// and disables the webhook, on the condition of Generation.
+// Package webhook changes the settings, on the condition of Revision. This package only updates the attributes of
+// Health and disables the webhook, on the condition of Generation.
 type Webhook struct {
 	ID          string   `dynamodbav:"id"`
 	WorkspaceID string   `dynamodbav:"workspaceId"`

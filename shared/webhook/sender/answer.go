@@ -19,8 +19,9 @@ func (s *Sender) retryAfter(response *http.Response) time.Duration {
 	return wait
 }
 
-// printable is the beginning of an answer as people, JSON and terminals can bear it: at most maxKept bytes of UTF-8, each run
-// of what is not text, or would steer a terminal or turn the direction of writing, as one U+FFFD; lines end in \n.
+// printable returns the beginning of a response body in a form that is safe for people, JSON and terminals: at most
+// maxKept bytes of UTF-8, with lines that end in \n. Each run of bytes that are not text, or that would control a
+// terminal or change the writing direction, is replaced by one U+FFFD.
 func printable(body []byte) string {
 	var text strings.Builder
 	text.Grow(min(len(body), maxKept))
@@ -44,7 +45,7 @@ func printable(body []byte) string {
 	return text.String()
 }
 
-// shown reports whether a character is text. The two joiners are invisible, and emoji and several scripts need them.
+// shown reports whether a character is text. The two joiners are invisible, but emoji and several scripts need them.
 func shown(r rune) bool {
 	const zeroWidthNonJoiner, zeroWidthJoiner = '\u200c', '\u200d'
 	switch r {
