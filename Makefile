@@ -15,6 +15,7 @@ LOCAL       := $(BUILD)/local
 PORT        ?= 3000
 URL         ?= http://localhost:$(PORT)
 FUNCTIONS   := $(notdir $(wildcard functions/*))
+DOCUMENT    := shared/docs/openapi.json
 
 # One set of flags for `make build`, `make run` and `sam build`. No spaces inside a flag: GOFLAGS splits there.
 RELEASE     := -trimpath -tags=lambda.norpc -ldflags=-s
@@ -23,6 +24,7 @@ RACE        := $(if $(shell command -v $${CC:-cc} 2>/dev/null),-race,)
 # A module of their own pins the tools with all they depend on.
 TOOLS       := infra/tools/go.mod
 LINT        := go tool -modfile=$(TOOLS) golangci-lint
+DEADCODE    := go tool -modfile=$(TOOLS) deadcode
 
 # CGO is off where binaries are made, so that they are the same on every machine.
 release      = CGO_ENABLED=0 go build $(RELEASE)
@@ -57,7 +59,7 @@ build: ## build every function for Lambda into .build/ARCH (ARCH=arm64)
 	@ls -l $(BUILD)/$(ARCH)/*/bootstrap
 
 .PHONY: test
-test: format vet lint validate licensed ## every test and check: format, vet, lint, template, licences
+test: format vet lint reachable validate licensed ## every test and check: format, vet, lint, dead code, template, licences
 	@$(if $(RACE),,echo "no C compiler found: the tests run without the race detector";) go test $(RACE) -timeout 15m ./...
 
 .PHONY: format
@@ -72,6 +74,11 @@ vet:
 .PHONY: lint
 lint: ## the linter, at the version pinned in infra/tools
 	@$(LINT) run ./...
+
+.PHONY: reachable
+reachable: # fails on code that no function of the product can reach
+	@dead=$$($(DEADCODE) ./functions/...) || exit 1; \
+	if [ -n "$$dead" ]; then echo "linked into a function, and never called:"; echo "$$dead"; exit 1; fi
 
 .PHONY: validate
 validate: ## check template.yaml, also with cfn-lint and the SAM transform if installed
@@ -91,8 +98,8 @@ vulnerable: ## look for known vulnerabilities in what the code calls
 	@.ci/vulnerable
 
 .PHONY: openapi
-openapi: ## write the OpenAPI document anew from the code
-	@go run ./infra/openapi > infra/openapi.json.new && mv infra/openapi.json.new infra/openapi.json
+openapi: ## regenerate the OpenAPI document from the code
+	@go run ./infra/openapi > $(DOCUMENT).new && mv $(DOCUMENT).new $(DOCUMENT)
 
 .PHONY: fuzz
 fuzz: ## try made-up inputs on every parser (FUZZTIME=60s each)

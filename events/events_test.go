@@ -22,7 +22,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/gateway"
 	"devplatform/infra/local/runtime"
@@ -150,7 +149,7 @@ func TestEveryRouteHasASample(t *testing.T) {
 	var document struct {
 		Paths map[string]map[string]json.RawMessage `json:"paths"`
 	}
-	if err := json.Unmarshal(infra.OpenAPI, &document); err != nil {
+	if err := json.Unmarshal(docs.OpenAPI, &document); err != nil {
 		t.Fatal(err)
 	}
 	missing := map[string]bool{}
@@ -343,13 +342,14 @@ func newSystem(t *testing.T) *system {
 	const ring = `{"current":"k1","k1":"a key for the tests, and for nothing else 0123456789"}`
 	keys := config.NewKeys(func(context.Context) (string, error) { return ring, nil }, time.Now)
 	ids, logger := id.NewGenerator(time.Now, rand.Reader), slog.New(slog.DiscardHandler)
+	sessions := account.NewSessions(s.client, tables, keys, time.Now, logger)
 	accounts := account.New(account.Deps{
 		DB: s.client, Tables: tables, Provider: provider, Clock: time.Now, Keys: keys, IDs: ids, Logger: logger,
 		Limits: account.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
 	})
 	outbox, cursors := event.Outbox{Events: s.tables["events"], IDs: ids}, db.NewCursors(keys)
 	workspaces := workspace.New(workspace.Deps{
-		DB: s.client, Projects: s.tables["projects"], Outbox: outbox, Cursors: cursors, People: accounts.Sessions(),
+		DB: s.client, Projects: s.tables["projects"], Outbox: outbox, Cursors: cursors, People: sessions,
 		IDs: ids, Clock: time.Now,
 	})
 	projects := project.New(project.Deps{
@@ -364,21 +364,21 @@ func newSystem(t *testing.T) *system {
 		DB: s.client, Conversations: s.tables["conversations"], Projects: projects, Cursors: cursors, IDs: ids,
 		Clock: time.Now, Logger: logger, Model: scaffold.New(), Limits: assistant.DefaultLimits(),
 	})
-	documentation, err := docs.New(infra.OpenAPI)
+	documentation, err := docs.New(docs.OpenAPI)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.functions = map[string]*apigateway.Handler{
 		"AiFunction": apigateway.New(httpapi.NewRouter( // which is streamed where it is deployed; what is answered is the same
-			httpapi.Config{Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, ai.Register)),
-		"AuthFunction": apigateway.New(account.Router(config.Edge{}, accounts)),
+			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now}, ai.Register)),
+		"AuthFunction": apigateway.New(accounts.Router(config.Edge{})),
 		"DocsFunction": apigateway.New(httpapi.NewRouter( // streamed where it is deployed, as AiFunction
 			httpapi.Config{Logger: logger, Clock: time.Now}, documentation.Register)),
 		"ProjectsFunction": apigateway.New(httpapi.NewRouter(
-			httpapi.Config{Logger: logger, Auth: accounts.Sessions(), Clock: time.Now},
+			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now},
 			workspaces.Register, projects.Register)),
 		"WebhooksFunction": apigateway.New(httpapi.NewRouter(
-			httpapi.Config{Logger: logger, Auth: accounts.Sessions(), Clock: time.Now}, webhooks.Register)),
+			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now}, webhooks.Register)),
 	}
 	return s
 }

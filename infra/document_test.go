@@ -172,24 +172,24 @@ func TestConfigurationTable(t *testing.T) {
 	}
 }
 
-// TestRooms finds the room that CONTRIBUTING's table does not have, and the one that is not there any more.
-func TestRooms(t *testing.T) {
+// TestPackages compares CONTRIBUTING's table of packages with the folders.
+func TestPackages(t *testing.T) {
 	t.Parallel()
-	told := listed(section(t, "CONTRIBUTING.md", "The rooms"))
+	told := listed(section(t, "CONTRIBUTING.md", "Packages"))
 	for _, parent := range []string{"shared", "infra"} {
 		entries, err := os.ReadDir(filepath.Join(root, parent))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, entry := range entries {
-			if room := parent + "/" + entry.Name(); entry.IsDir() && !told[room] {
-				t.Errorf("CONTRIBUTING's table of rooms has no %s", room)
+			if folder := parent + "/" + entry.Name(); entry.IsDir() && !told[folder] {
+				t.Errorf("CONTRIBUTING's table of packages has no %s", folder)
 			}
 		}
 	}
-	for room := range told {
-		if _, err := os.Stat(filepath.Join(root, room)); err != nil && !strings.Contains(room, "<") && strings.Contains(room, "/") {
-			t.Errorf("CONTRIBUTING's table of rooms has %s: %v", room, err)
+	for folder := range told {
+		if _, err := os.Stat(filepath.Join(root, folder)); err != nil && !strings.Contains(folder, "<") && strings.Contains(folder, "/") {
+			t.Errorf("CONTRIBUTING's table of packages has %s: %v", folder, err)
 		}
 	}
 }

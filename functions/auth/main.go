@@ -1,9 +1,6 @@
 // Command auth is the Lambda function behind /api/auth.
 package main
 
-import (
-	"devplatform/shared/account"
-	"devplatform/shared/lambdafn/apigateway"
-)
+import "devplatform/shared/lambdafn/apigateway"
 
-func main() { apigateway.Start(account.Function) }
+func main() { apigateway.Start(newHandler) }

@@ -14,10 +14,10 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra"
 	"devplatform/infra/openapi/contract"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
+	"devplatform/shared/docs"
 	"devplatform/shared/lambdafn/apigateway"
 )
 
@@ -151,7 +151,7 @@ func TestDocumentNamesTheServer(t *testing.T) {
 		if err := json.Unmarshal([]byte(ask(t, "GET", "/api/openapi.json").body), &got); err != nil {
 			t.Fatal(err)
 		}
-		if err := json.Unmarshal(infra.OpenAPI, &committed); err != nil {
+		if err := json.Unmarshal(docs.OpenAPI, &committed); err != nil {
 			t.Fatal(err)
 		}
 		committed["servers"] = []any{map[string]any{"url": want}}

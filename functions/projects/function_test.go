@@ -10,13 +10,12 @@ import (
 
 	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/shared/account"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 )
 
-// setEnv is the environment that template.yaml gives the function, and the auth function beside it, on a fresh DynamoDB and Secrets
-// Manager behind one endpoint.
+// setEnv sets the environment that template.yaml gives the function, with a new DynamoDB and Secrets Manager behind one
+// endpoint.
 func setEnv(t *testing.T) {
 	t.Helper()
 	functiontest.OwnEndpoint(t)
@@ -26,22 +25,15 @@ func setEnv(t *testing.T) {
 	}
 	functiontest.SetEnv(t, functiontest.Endpoint(t, aws.ToString(sdk.Options().BaseEndpoint), ""), map[string]string{
 		"ACCOUNTS_TABLE": "accounts", "PROJECTS_TABLE": "projects", "CONTENTS_TABLE": "contents", "EVENTS_TABLE": "events",
-		"PROVIDERS_SECRET": "providers", "OAUTH_PROVIDER": "none", "APP_URL": "", "ALLOWED_ORIGINS": "", "COOKIE_PLAIN_HTTP": "",
+		"APP_URL": "", "ALLOWED_ORIGINS": "", "COOKIE_PLAIN_HTTP": "",
 	})
 }
 
-// An account that the auth function has made works on projects with the function as its environment makes it.
+// The function, built from its environment, serves the sessions of an account.
 func TestFunctionFromItsEnvironment(t *testing.T) {
 	setEnv(t)
 	logger := slog.New(slog.DiscardHandler)
-	accounts, err := config.Load[account.Config]()
-	if err != nil {
-		t.Fatal(err)
-	}
-	auth, err := account.Function(accounts, clock.System, logger)
-	if err != nil {
-		t.Fatal(err)
-	}
+	auth := functiontest.Accounts(t)
 	cfg, err := config.Load[settings]()
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +41,7 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 	projects := functiontest.Must(newHandler(cfg, clock.System, logger))
 	ada := functiontest.NewClient(t)
 	if a := ada.Do(projects, http.MethodGet, "/api/projects", ""); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("nobody: %d %s", a.StatusCode, a.Body)
+		t.Errorf("without a session: %d %s", a.StatusCode, a.Body)
 	}
 	ada.Do(auth, http.MethodPost, "/api/auth/signup", `{"email":"ada@example.com","username":"ada","password":"correct horse battery"}`)
 	ada.Do(auth, http.MethodPost, "/api/auth/signup", `{"email":"grace@example.com","username":"grace","password":"correct horse battery"}`)

@@ -13,13 +13,12 @@ import (
 	"devplatform/infra/hooktest"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/sqs/sqstest"
-	"devplatform/shared/account"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 )
 
-// setEnv is the environment that template.yaml gives the function, and the auth function beside it, on a fresh DynamoDB, Secrets
-// Manager and SQS behind one endpoint.
+// setEnv sets the environment that template.yaml gives the function, with a new DynamoDB, Secrets Manager and SQS behind
+// one endpoint.
 func setEnv(t *testing.T) (queues *sqs.Client, queue string) {
 	t.Helper()
 	functiontest.OwnEndpoint(t)
@@ -31,24 +30,17 @@ func setEnv(t *testing.T) (queues *sqs.Client, queue string) {
 	queue = sqstest.CreateQueue(t, queues, "deliveries", nil)
 	functiontest.SetEnv(t, functiontest.Endpoint(t, aws.ToString(sdk.Options().BaseEndpoint), aws.ToString(queues.Options().BaseEndpoint)), map[string]string{
 		"ACCOUNTS_TABLE": "accounts", "PROJECTS_TABLE": "projects", "WEBHOOKS_TABLE": "webhooks",
-		"DELIVERIES_QUEUE": queue, "WEBHOOK_ALLOW_PRIVATE": "true", "PROVIDERS_SECRET": "providers", "OAUTH_PROVIDER": "none",
+		"DELIVERIES_QUEUE": queue, "WEBHOOK_ALLOW_PRIVATE": "true",
 		"APP_URL": "", "ALLOWED_ORIGINS": "", "COOKIE_PLAIN_HTTP": "",
 	})
 	return queues, queue
 }
 
-// An account that the auth function has made works on webhooks with the function as its environment makes it.
+// The function, built from its environment, serves the sessions of an account.
 func TestFunctionFromItsEnvironment(t *testing.T) {
 	queues, queue := setEnv(t)
 	logger := slog.New(slog.DiscardHandler)
-	accounts, err := config.Load[account.Config]()
-	if err != nil {
-		t.Fatal(err)
-	}
-	auth, err := account.Function(accounts, clock.System, logger)
-	if err != nil {
-		t.Fatal(err)
-	}
+	auth := functiontest.Accounts(t)
 	cfg, err := config.Load[settings]()
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +49,7 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 	endpoint := hooktest.New(t)
 	ada := functiontest.NewClient(t)
 	if a := ada.Do(webhooks, http.MethodGet, "/api/webhooks", ""); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("nobody: %d %s", a.StatusCode, a.Body)
+		t.Errorf("without a session: %d %s", a.StatusCode, a.Body)
 	}
 	ada.Do(auth, http.MethodPost, "/api/auth/signup", `{"email":"ada@example.com","username":"ada","password":"correct horse battery"}`)
 	ada.Do(auth, http.MethodPost, "/api/auth/login", `{"email":"ada@example.com","password":"correct horse battery"}`)

@@ -285,7 +285,7 @@ func TestContributing(t *testing.T) {
 	if unchanged := shell(t, dir, "gofmt -l shared/workspace"); unchanged != "" {
 		t.Errorf("not formatted: %s", unchanged)
 	}
-	if documented, err := os.ReadFile(filepath.Join(dir, "infra/openapi.json")); err != nil || !strings.Contains(string(documented), "readWorkspace") {
+	if documented, err := os.ReadFile(filepath.Join(dir, "shared/docs/openapi.json")); err != nil || !strings.Contains(string(documented), "readWorkspace") {
 		t.Errorf("the document has no readWorkspace: %v", err)
 	}
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"devplatform/infra"
 	"devplatform/infra/platformtest"
+	"devplatform/shared/docs"
 )
 
 // docsPage is the documentation in a browser of its own.
@@ -147,7 +147,7 @@ func operationIDs(t testing.TB) map[string]string {
 	var document struct {
 		Paths, Webhooks map[string]map[string]struct{ OperationID string }
 	}
-	if err := json.Unmarshal(infra.OpenAPI, &document); err != nil {
+	if err := json.Unmarshal(docs.OpenAPI, &document); err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]string{}

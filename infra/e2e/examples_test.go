@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra"
 	"devplatform/infra/platformtest"
+	"devplatform/shared/docs"
 )
 
 // described is an operation as the OpenAPI document shows it.
@@ -41,7 +41,7 @@ func describedOperations(t *testing.T) []described {
 			Parameters map[string]describedParameter `json:"parameters"`
 		} `json:"components"`
 	}
-	if err := json.Unmarshal(infra.OpenAPI, &document); err != nil {
+	if err := json.Unmarshal(docs.OpenAPI, &document); err != nil {
 		t.Fatal(err)
 	}
 	var all []described

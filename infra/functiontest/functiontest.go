@@ -3,6 +3,8 @@
 package functiontest
 
 import (
+	"crypto/rand"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -17,8 +19,11 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/secrets"
+	"devplatform/shared/account"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/id"
 )
 
 // Ring is what the secret has that KEYS_SECRET names.
@@ -115,4 +120,23 @@ func Must[Handler any](handler Handler, err error) Handler {
 		panic(err)
 	}
 	return handler
+}
+
+// Accounts returns the handler of /api/auth with the tables, keys and edge settings of the environment.
+func Accounts(t *testing.T) http.Handler {
+	t.Helper()
+	cfg, err := config.Load[struct {
+		AWS    config.AWS
+		Tables config.Tables
+		Edge   config.Edge
+	}]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(keysSecret), clock.System)
+	return account.New(account.Deps{
+		DB: db.New(cfg.AWS, clock.System), Tables: cfg.Tables, Keys: keys, IDs: id.NewGenerator(clock.System, rand.Reader),
+		Clock: clock.System, Logger: slog.New(slog.DiscardHandler),
+		Limits: account.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
+	}).Router(cfg.Edge)
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra"
 	"devplatform/infra/npmtest"
+	"devplatform/shared/docs"
 )
 
 //go:embed redocly/.npmrc redocly/package.json redocly/package-lock.json redocly/redocly.yaml
@@ -19,7 +19,7 @@ var redocly embed.FS
 // TestRedoclyFindsNothing holds the document to Redocly's linter; redocly/redocly.yaml has the rules.
 func TestRedoclyFindsNothing(t *testing.T) {
 	t.Parallel()
-	output, err := lint(t, infra.OpenAPI)
+	output, err := lint(t, docs.OpenAPI)
 	if err != nil || !strings.Contains(output, `"warnings": 0`) {
 		t.Errorf("%v\n%s", err, output)
 	}
@@ -28,7 +28,7 @@ func TestRedoclyFindsNothing(t *testing.T) {
 // TestRedoclyFinds shows that the linter looks at the document and knows the rules.
 func TestRedoclyFinds(t *testing.T) {
 	t.Parallel()
-	output, err := lint(t, []byte(strings.Replace(string(infra.OpenAPI), `"summary":`, `"gist":`, 1)))
+	output, err := lint(t, []byte(strings.Replace(string(docs.OpenAPI), `"summary":`, `"gist":`, 1)))
 	if err == nil || !strings.Contains(output, "gist") {
 		t.Errorf("%v\n%s", err, output)
 	}

@@ -2,9 +2,8 @@ package main
 
 import (
 	"bytes"
+	"devplatform/shared/docs"
 	"testing"
-
-	"devplatform/infra"
 )
 
 // TestDocumentIsCurrent holds the committed document to the code.
@@ -14,7 +13,7 @@ func TestDocumentIsCurrent(t *testing.T) {
 	if err := run(&fresh); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(fresh.Bytes(), infra.OpenAPI) {
-		t.Error("infra/openapi.json is not what the code says: run make openapi")
+	if !bytes.Equal(fresh.Bytes(), docs.OpenAPI) {
+		t.Error("shared/docs/openapi.json is not what the code says: run make openapi")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"devplatform/infra"
+	"devplatform/shared/docs"
 	"devplatform/shared/fault"
 )
 
@@ -63,7 +63,7 @@ type told struct {
 func TestEverythingIsSaid(t *testing.T) {
 	t.Parallel()
 	var d spec
-	if err := json.Unmarshal(infra.OpenAPI, &d); err != nil {
+	if err := json.Unmarshal(docs.OpenAPI, &d); err != nil {
 		t.Fatal(err)
 	}
 	missing := d.missing()
@@ -226,7 +226,7 @@ func TestTheGatewayIsQuotedAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var d spec
-	if err := json.Unmarshal(infra.OpenAPI, &d); err != nil {
+	if err := json.Unmarshal(docs.OpenAPI, &d); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"BadGateway", "GatewayTimeout", "RateLimited"} {

@@ -1,7 +1,10 @@
 package account
 
 import (
+	"context"
 	"log/slog"
+	"net/http"
+	"time"
 
 	"devplatform/shared/account/oauth"
 	"devplatform/shared/clock"
@@ -9,52 +12,84 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/limit"
 )
 
 // parallelHashes bounds the memory of password hashes: four of 19 MiB in a function that has 512 MiB. A Lambda instance
-// serves one request at a time; the bound is for everything else that this code may run under.
+// serves one request at a time. The bound protects other servers that run this code.
 const parallelHashes = 4
 
-// Deps are what accounts are built on. Where a comment says so, the zero value is fine.
+// User is a person with an account.
+type User struct {
+	ID         string
+	Email      string // in lower case
+	Username   string // as entered at sign-up
+	CreatedAt  time.Time
+	Generation int // see Session.Generation
+}
+
+// Credential is stored under the e-mail address, so that a login needs one read.
+type Credential struct {
+	UserID       string
+	PasswordHash string // PHC string; empty: the account has no password and signs in with a code host
+	Verified     bool   // a code host reported the address as verified
+	Generation   int    // of the user
+}
+
+// Client is the client that sends a request.
+type Client struct {
+	IP        string // the source address that the gateway saw
+	UserAgent string
+}
+
+// network returns the network by which attempts of the client are counted: the address, or the /64 of an IPv6 address.
+func (c Client) network() string { return httpapi.RateKey(c.IP) }
+
+// Deps are the dependencies of a Service. Fields whose comment says so are optional.
 type Deps struct {
 	DB       *db.Client
 	Tables   config.Tables
 	Keys     *config.Keys
-	Provider *oauth.Provider // nil: no code host is configured
+	Provider *oauth.Provider // optional: nil means that no code host is configured
 	IDs      *id.Generator
 	Clock    clock.Clock
 	Logger   *slog.Logger
 	Limits   Limits
-	Hasher   *Hasher // nil: the production parameters
-	// PlainHTTPCookies also gives cookies to clients on plain http (COOKIE_PLAIN_HTTP).
+	Hasher   *Hasher // optional: nil means the production parameters
+	// PlainHTTPCookies also sets cookies without Secure for clients that use plain HTTP (COOKIE_PLAIN_HTTP).
 	PlainHTTPCookies bool
 }
 
-// Service is accounts: sign-up, login, sessions, passwords and sign-in with a code host. Its methods answer with
-// *fault.Error, or with an error of storage's or the key ring's classes. It is safe for concurrent use.
+// Service implements the operations on accounts. Its methods return *fault.Error, or an error of the storage or of the
+// key ring. It is safe for concurrent use.
 type Service struct {
 	store     store
+	sessions  *Sessions
 	hasher    *Hasher
 	tokens    tokens
 	provider  *oauth.Provider
-	limits    Limits
+	counters  *limit.Counters
+	rules     rules
 	ids       *id.Generator
 	now       clock.Clock
 	logger    *slog.Logger
 	plainHTTP bool
 }
 
-// New builds accounts. It does no input or output.
+// New returns a Service. It does no I/O.
 func New(d Deps) *Service {
 	if d.Hasher == nil {
 		d.Hasher = NewHasher(DefaultHashParams(), parallelHashes)
 	}
+	sessions := NewSessions(d.DB, d.Tables, d.Keys, d.Clock, d.Logger)
 	return &Service{
-		store:     store{client: d.DB, accounts: d.DB.Table(d.Tables.Accounts), projects: d.DB.Table(d.Tables.Projects)},
+		store:     sessions.store,
+		sessions:  sessions,
 		hasher:    d.Hasher,
-		tokens:    tokens{keys: d.Keys, now: d.Clock},
+		tokens:    sessions.tokens,
 		provider:  d.Provider,
-		limits:    d.Limits,
+		counters:  limit.New(d.DB, d.DB.Table(d.Tables.Accounts), d.Clock),
+		rules:     d.Limits.rules(),
 		ids:       d.IDs,
 		now:       d.Clock,
 		logger:    d.Logger,
@@ -62,13 +97,22 @@ func New(d Deps) *Service {
 	}
 }
 
-// Sessions is the part of accounts that every function needs; NewSessions is it without the rest.
-func (s *Service) Sessions() *Sessions {
-	return &Sessions{store: s.store, tokens: s.tokens, now: s.now, logger: s.logger}
+// Router returns the HTTP handler of the service.
+func (s *Service) Router(edge config.Edge) http.Handler {
+	return httpapi.NewRouter(httpapi.Config{
+		Edge: edge, Logger: s.logger, Auth: s.sessions, Clock: s.now,
+	}, s.Register)
 }
 
-// SignedIn is a session that has just begun.
+// SignedIn is a session that has just started.
 type SignedIn struct {
 	UserID string
 	Token  httpapi.Renewal
+}
+
+// newSignIn returns a new session of a user. The caller stores it and then returns its token to the client.
+func (s *Service) newSignIn(ctx context.Context, user User, client Client) (signIn, error) {
+	session := newSession(s.ids.New(id.Session), user, client, s.now())
+	token, err := s.tokens.sign(ctx, session, session.CreatedAt)
+	return signIn{session: session, token: token, email: user.Email}, err
 }

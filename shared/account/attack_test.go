@@ -17,7 +17,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-// forge signs a token like b's own, changed.
+// forge returns a changed copy of b's token, signed with key.
 func (w *world) forge(b *browser, method jwt.SigningMethod, key any, change func(header map[string]any, c jwt.MapClaims)) string {
 	w.t.Helper()
 	var c jwt.MapClaims
@@ -35,7 +35,7 @@ func (w *world) forge(b *browser, method jwt.SigningMethod, key any, change func
 	return signed
 }
 
-func TestForgedTokensAreRefused(t *testing.T) {
+func TestForgedTokensAreRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b, eve := w.member("ada"), w.member("eve")
@@ -88,7 +88,7 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	eveParts := strings.Split(eve.Cookie("session"), ".")
 	none := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"NONE","kid":"k2","typ":"JWT"}`))
 
-	// Each forgery is what it says and nothing more: the unchanged token, signed the same way, is accepted.
+	// The unchanged token, signed in the same way, is accepted. Each rejection is therefore caused by its one change.
 	accept := map[string]string{"its own": b.Cookie("session"), "signed again": hs(key, same), "by an older key of the ring": hs(oldKey, header("kid", "k1"))}
 	for name, token := range accept {
 		b := w.browser()
@@ -142,7 +142,7 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	}
 }
 
-func TestLoggedOutTokenIsRefused(t *testing.T) {
+func TestLoggedOutTokenIsRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.member("ada")
@@ -152,7 +152,7 @@ func TestLoggedOutTokenIsRefused(t *testing.T) {
 	b.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
-func TestHostCookieWins(t *testing.T) {
+func TestHostCookieTakesPrecedence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.member("ada")
@@ -183,7 +183,7 @@ func TestSessionFixation(t *testing.T) {
 	}
 }
 
-func TestCrossOriginRequestsAreRefused(t *testing.T) {
+func TestCrossOriginRequestsAreRejected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.member("ada")
@@ -209,7 +209,7 @@ func TestCrossOriginRequestsAreRefused(t *testing.T) {
 			}
 		}
 	}
-	b.me().Want(t, http.StatusOK) // nobody logged it out
+	b.me().Want(t, http.StatusOK) // still logged in
 	for _, headers := range [][]string{
 		{"Sec-Fetch-Site", "same-origin", "Origin", w.server.URL}, {"Sec-Fetch-Site", "none"}, {"Origin", w.server.URL}, {},
 		{"Sec-Fetch-Site", "same-site", "Origin", "https://app.example.com"},
@@ -235,16 +235,16 @@ func TestForwardedForIsIgnored(t *testing.T) {
 	}
 }
 
-// What somebody learns of who has an account: at login, nothing. Equal work is counted, not timed.
+// A login does not reveal who has an account. The test counts the work, because timing would be unreliable.
 func TestNoUserEnumerationAtLogin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
 	b.signup("ada").Want(t, http.StatusCreated)
 	work := func(email string) (answer, int64) {
-		before := w.service.hasher.Computed()
+		before := w.hashes.Load()
 		a := b.Do(http.MethodPost, "/api/auth/login", loginBody(email, "wrong"))
-		return a, w.service.hasher.Computed() - before
+		return a, w.hashes.Load() - before
 	}
 	for range 12 { // through the limit and beyond it
 		known, hashesKnown := work("ada@example.com")
@@ -290,7 +290,7 @@ func TestHostileJSON(t *testing.T) {
 			t.Errorf("%s: %d %.200s", name, a.Status, a.Raw)
 		}
 	}
-	// A differently-cased name beside the right one is a field that nobody knows.
+	// A field name in another case is an unknown field.
 	b.Do(http.MethodPost, "/api/auth/login", `{`+good+`,"EMAIL":"eve@example.com","Password":"x"}`).Want(t, http.StatusOK)
 
 	b.Do(http.MethodPost, "/api/auth/login", `{`+good+`,"x":"`+strings.Repeat("x", 5<<20)+`"}`).Want(t, http.StatusRequestEntityTooLarge, fault.CodePayloadTooLarge)
@@ -302,7 +302,7 @@ func TestHostileJSON(t *testing.T) {
 	b.Do(http.MethodPost, "/api/auth/login", `{`+good+`}`, func(r *http.Request) { r.Header.Set("Content-Type", "Application/JSON; charset=utf-8") }).Want(t, http.StatusOK)
 }
 
-// "#" parts keys: what people choose can't make it mean another item.
+// "#" separates the parts of keys. No value that a client chooses can address another item.
 func TestKeyInjection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -318,7 +318,7 @@ func TestKeyInjection(t *testing.T) {
 	for _, name := range []string{"ada#x", "USERNAME#ada", "a/b", "a\\b", "a b"} {
 		b.Do(http.MethodPost, "/api/auth/signup", signupBody("free@example.com", name, goodPassword)).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
-	// A "#" that an address may have leads to that address and no other.
+	// An e-mail address may contain "#". It addresses its own item only.
 	b.Do(http.MethodPost, "/api/auth/signup", signupBody("a#b@example.com", "hash", goodPassword)).Want(t, http.StatusCreated)
 	b.Do(http.MethodPost, "/api/auth/signup", signupBody("EMAIL#ada@example.com", "hash2", goodPassword)).Want(t, http.StatusCreated)
 	b.Do(http.MethodPost, "/api/auth/signup", signupBody("a@example.com", "nohash", goodPassword)).Want(t, http.StatusCreated)

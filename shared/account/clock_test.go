@@ -11,8 +11,8 @@ import (
 
 var jumps = []time.Duration{time.Second, time.Hour, 24 * time.Hour, 31 * 24 * time.Hour}
 
-// A session begun while the clock was ahead is good when it is put right, and ends when it is ended, whatever the clock says before
-// and after.
+// A session that started while the clock was ahead is valid after the clock is corrected. A session that was ended stays
+// ended.
 func TestSessionsWhenTheClockGoesBack(t *testing.T) {
 	t.Parallel()
 	const fresh = "a wholly new password"
@@ -47,8 +47,8 @@ func TestSessionsWhenTheClockGoesBack(t *testing.T) {
 	}
 }
 
-// No session lives longer than it may by the clock that is right, however often it was prolonged by one that was wrong.
-func TestSessionsEndThoughTheClockJumped(t *testing.T) {
+// Renewals with a wrong clock do not extend a session beyond its absolute lifetime by the correct clock.
+func TestSessionsExpireWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.member("ada")
@@ -62,7 +62,7 @@ func TestSessionsEndThoughTheClockJumped(t *testing.T) {
 	b.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
-// Limits hold in the window that the clock is in, wherever it was before; nobody waits for longer than a window.
+// Limits apply in the current window of the clock, wherever it was before. No client waits longer than a window.
 func TestLimitsWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
 	for _, by := range jumps[1:] {
@@ -92,8 +92,8 @@ func TestLimitsWhenTheClockJumps(t *testing.T) {
 	}
 }
 
-// A sign-in that is under way ends where its time is over, and is used once, wherever the clock jumps.
-func TestSignInsUnderWayWhenTheClockJumps(t *testing.T) {
+// A sign-in in progress expires in time and is used once, wherever the clock jumps.
+func TestSignInsInProgressWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
 	for _, by := range jumps[1:] {
 		t.Run(by.String(), func(t *testing.T) {
@@ -102,10 +102,10 @@ func TestSignInsUnderWayWhenTheClockJumps(t *testing.T) {
 			w := newWorld(t, h.with())
 			ada := octocat(1, verified("ada@example.com"))
 			b := w.browser()
-			callback := h.approve(b.depart(""), ada)
+			callback := h.approve(b.start(""), ada)
 			w.clock.Advance(by)
 			b.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
-			callback = h.approve(b.depart(""), ada)
+			callback = h.approve(b.start(""), ada)
 			w.clock.Advance(-by)
 			b.Do(http.MethodGet, callback, nil).Want(t, http.StatusFound)
 			b.me().Want(t, http.StatusOK)

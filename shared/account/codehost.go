@@ -6,284 +6,116 @@ import (
 	"errors"
 	"net/url"
 	"strings"
-	"time"
 
 	"devplatform/shared/account/oauth"
-	"devplatform/shared/clock"
-	"devplatform/shared/db"
 	"devplatform/shared/fault"
-	"devplatform/shared/httpapi"
-	"devplatform/shared/id"
+	"devplatform/shared/limit"
 )
 
-// CallbackPath is where the code host sends the browser back to.
+// CallbackPath is the path to which the code host sends the browser back.
 const CallbackPath = "/api/auth/codehost/callback"
-
-// maxResolutions is how often a sign-in looks again after it met another on the same account.
-const maxResolutions = 4
 
 var (
 	errNotConfigured = fault.New(fault.CodeOAuthNotConfigured, "Sign-in with a code host is not configured.")
-	errBadState      = fault.New(fault.CodeOAuthStateInvalid, "This sign-in has expired, was used already, or began in another browser. Please start again.")
-	errCodeHost      = fault.New(fault.CodeOAuthFailed, "The code host did not sign you in. Please start again.")
-	errNoEmail       = fault.New(fault.CodeOAuthFailed, "The code host gave no verified e-mail address. Verify one there and start again.")
-	errUnverified    = fault.New(fault.CodeUserExists, "An account with this e-mail address exists. Log in to it with its password and link the code host.")
-	errLinked        = fault.New(fault.CodeConflict, "This code-host identity belongs to another account.")
-	errBadRedirect   = fault.New(fault.CodeValidationFailed, "redirect: must be a path of this site, such as /projects")
-	errMoving        = fault.New(fault.CodeConflict, "This account is being changed at the same time. Please start again.")
+	errBadState      = fault.New(fault.CodeOAuthStateInvalid,
+		"This sign-in has expired, was used already, or began in another browser. Please start again.")
+	errCodeHost    = fault.New(fault.CodeOAuthFailed, "The code host did not sign you in. Please start again.")
+	errBadRedirect = fault.New(fault.CodeValidationFailed, "redirect: must be a path of this site, such as /projects")
 )
 
-// Departure is where a browser goes to sign in, and what it must bring back besides the state.
-type Departure struct {
-	URL     string // at the code host
-	Browser string // the value of the binding cookie
+// CodeHostRequest is a request to sign in with the code host, or to link an identity at the code host.
+type CodeHostRequest struct {
+	Redirect    string // the path to return to at the end
+	Binding     string // the browser's binding cookie from another sign-in that is in progress; may be empty
+	LinkTo      string // the user to link the identity to; empty: sign in
+	CallbackURL string
+	Client      Client
 }
 
-// Depart begins a sign-in. linkTo is the user to join the identity to, "" to sign in; browser is the binding cookie
-// that the browser has from another sign-in under way, which stays good.
-func (s *Service) Depart(ctx context.Context, redirect, browser, linkTo, ip string) (Departure, Standing, error) {
+// Authorization is a sign-in that has started.
+type Authorization struct {
+	URL     string // the page of the code host
+	Binding string // the value of the cookie that binds the sign-in to the browser
+}
+
+// StartCodeHost starts a sign-in with the code host.
+// Errors: AUTH_OAUTH_NOT_CONFIGURED, VALIDATION_FAILED, AUTH_RATE_LIMITED.
+func (s *Service) StartCodeHost(ctx context.Context, r CodeHostRequest) (Authorization, limit.Status, error) {
 	if s.provider == nil {
-		return Departure{}, Standing{}, errNotConfigured
+		return Authorization{}, limit.Status{}, errNotConfigured
 	}
-	back, ok := cleanRedirect(redirect)
+	redirect, ok := cleanRedirect(r.Redirect)
 	if !ok {
-		return Departure{}, Standing{}, errBadRedirect
+		return Authorization{}, limit.Status{}, errBadRedirect
 	}
-	now := s.now()
-	ticket, err := s.admit(ctx, []counter{s.limits.oauthCounter(httpapi.RateKey(ip), now)}, now)
+	attempt, err := s.count(ctx, s.counter(s.rules.oauthIP, r.Client.network()))
 	if err != nil {
-		return Departure{}, Standing{}, err
+		return Authorization{}, limit.Status{}, err
 	}
-	if !wellFormedBinding(browser) {
-		browser = rand.Text()
+	binding := r.Binding
+	if !wellFormedBinding(binding) {
+		binding = rand.Text()
 	}
 	state, verifier := rand.Text(), oauth.NewVerifier()
 	err = s.store.saveState(ctx, state, stateRecord{
-		Verifier: verifier, Browser: hashParts(browser), Redirect: back, LinkTo: linkTo, ExpiresAt: now.Add(stateLife).Unix(),
+		Verifier: verifier, Browser: hashParts(binding), Redirect: redirect, LinkTo: r.LinkTo,
+		ExpiresAt: s.now().Add(stateLife).Unix(),
 	})
 	if err != nil {
-		return Departure{}, Standing{}, err
+		return Authorization{}, limit.Status{}, err
 	}
-	target := s.provider.AuthorizeURL(state, verifier, callbackURL(ctx))
-	return Departure{URL: target, Browser: browser}, ticket.standing(true), nil
+	page := s.provider.AuthorizeURL(state, verifier, r.CallbackURL)
+	return Authorization{URL: page, Binding: binding}, attempt.Status(), nil
 }
 
-// wellFormedBinding reports whether a cookie's value is one that rand.Text made: 26 characters of base32.
+// wellFormedBinding reports whether a cookie's value is like those of rand.Text: 26 characters of base32.
 func wellFormedBinding(s string) bool {
 	return len(s) == 26 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
-func callbackURL(ctx context.Context) string {
-	return httpapi.RequestInfoFrom(ctx).BaseURL + CallbackPath
-}
-
-// Return is what a callback brings.
-type Return struct {
+// CodeHostCallback is the request with which the browser returns from the code host.
+type CodeHostCallback struct {
 	State, Code string
-	Query       url.Values // for the code host's error
-	Browser     string     // the binding cookie
-	Token       string     // the session, if there is one; only a link looks at it
+	Query       url.Values // contains the code host's error, if it reports one
+	Binding     string     // the binding cookie
+	Session     string     // the session token; only a link uses it
+	CallbackURL string
 	Client      Client
 }
 
-// Arrival is a finished sign-in: always a new session, and where to go with it.
-type Arrival struct {
-	SignedIn
-	Redirect string
-}
-
-// Arrive ends a sign-in. The state is looked at first and used up, whatever else the callback says.
-func (s *Service) Arrive(ctx context.Context, r Return) (Arrival, error) {
+// FinishCodeHost finishes a sign-in. The result is always a new session, and the path to redirect the browser to. The
+// state is checked and used up first, whatever else the callback contains. Errors: AUTH_OAUTH_NOT_CONFIGURED,
+// AUTH_OAUTH_STATE_INVALID, AUTH_OAUTH_FAILED; those of linkIdentity and signInIdentity.
+func (s *Service) FinishCodeHost(ctx context.Context, c CodeHostCallback) (in SignedIn, redirect string, _ error) {
 	if s.provider == nil {
-		return Arrival{}, errNotConfigured
+		return SignedIn{}, "", errNotConfigured
 	}
-	state, err := s.store.takeState(ctx, r.State, r.Browser)
+	state, err := s.store.takeState(ctx, c.State, c.Binding)
 	if errors.Is(err, errState) {
-		return Arrival{}, errBadState.WithCause(err)
+		return SignedIn{}, "", errBadState.WithCause(err)
 	}
 	if err != nil {
-		return Arrival{}, err
+		return SignedIn{}, "", err
 	}
-	identity, err := s.identify(ctx, r, state)
+	identity, err := s.identify(ctx, c, state.Verifier)
 	if err != nil {
-		return Arrival{}, err
+		return SignedIn{}, "", errCodeHost.WithCause(err)
 	}
-	var in SignedIn
 	if state.LinkTo != "" {
-		in, err = s.link(ctx, r, state.LinkTo, identity)
+		in, err = s.linkIdentity(ctx, c, state.LinkTo, identity)
 	} else {
-		in, err = s.enter(ctx, identity, r.Client)
+		in, err = s.signInIdentity(ctx, identity, c.Client)
 	}
-	return Arrival{SignedIn: in, Redirect: state.Redirect}, err
+	return in, state.Redirect, err
 }
 
-func (s *Service) identify(ctx context.Context, r Return, state stateRecord) (oauth.Identity, error) {
-	if err := oauth.CallbackError(r.Query); err != nil {
-		return oauth.Identity{}, errCodeHost.WithCause(err)
+// identify returns the identity of the user who signed in at the code host.
+func (s *Service) identify(ctx context.Context, c CodeHostCallback, verifier string) (oauth.Identity, error) {
+	if err := oauth.CallbackError(c.Query); err != nil {
+		return oauth.Identity{}, err
 	}
-	if r.Code == "" {
-		return oauth.Identity{}, errCodeHost
+	if c.Code == "" {
+		return oauth.Identity{}, errors.New("the callback has no code")
 	}
-	identity, err := s.provider.Identify(ctx, r.Code, state.Verifier, callbackURL(ctx))
-	if err != nil {
-		return oauth.Identity{}, errCodeHost.WithCause(err)
-	}
-	return identity, nil
-}
-
-// link joins an identity to the user who asked for it, who must still be signed in in that browser.
-func (s *Service) link(ctx context.Context, r Return, userID string, identity oauth.Identity) (SignedIn, error) {
-	caller, _, err := s.Sessions().Authenticate(ctx, r.Token)
-	if err != nil {
-		return SignedIn{}, err
-	}
-	if caller.UserID != userID {
-		return SignedIn{}, errBadState
-	}
-	user, err := s.store.user(ctx, userID)
-	if err != nil {
-		return SignedIn{}, err
-	}
-	now := s.now()
-	in, l, err := s.newLink(ctx, user, identity, r.Client, now)
-	if err != nil {
-		return SignedIn{}, err
-	}
-	l.ends = caller.SessionID
-	err = s.store.join(ctx, user, l, false, now)
-	if !errors.Is(err, errIdentityTaken) {
-		return in, err
-	}
-	owner, err := s.store.userOfIdentity(ctx, identity.Provider, identity.Subject)
-	if err != nil {
-		return SignedIn{}, err
-	}
-	if owner.ID != userID {
-		return SignedIn{}, errLinked
-	}
-	return in, s.store.startLinked(ctx, user, l, now) // linked already: nothing to join
-}
-
-// enter signs in whoever an identity belongs to, or makes an account for it (API.md §2, call 6). When another sign-in
-// gets in between, what it did is looked at anew: two of them never make two accounts.
-func (s *Service) enter(ctx context.Context, identity oauth.Identity, client Client) (SignedIn, error) {
-	for range maxResolutions {
-		in, err := s.enterOnce(ctx, identity, client)
-		if !errors.Is(err, errIdentityTaken) && !errors.Is(err, errEmailTaken) && !errors.Is(err, errUsernameTaken) && !errors.Is(err, errStale) {
-			return in, err
-		}
-	}
-	return SignedIn{}, errMoving
-}
-
-func (s *Service) enterOnce(ctx context.Context, identity oauth.Identity, client Client) (SignedIn, error) {
-	now := s.now()
-	user, err := s.store.userOfIdentity(ctx, identity.Provider, identity.Subject)
-	if err == nil {
-		in, l, err := s.newLink(ctx, user, identity, client, now)
-		if err != nil {
-			return SignedIn{}, err
-		}
-		return in, s.store.startLinked(ctx, user, l, now)
-	}
-	if !errors.Is(err, db.ErrNotFound) {
-		return SignedIn{}, err
-	}
-	emails := usableEmails(identity)
-	if len(emails) == 0 {
-		return SignedIn{}, errNoEmail
-	}
-	candidates := usernameCandidates(identity.Login)
-	owners, taken, err := s.store.claimed(ctx, emails, candidates)
-	if err != nil {
-		return SignedIn{}, err
-	}
-	for _, email := range emails {
-		if owner := owners[email]; owner.Verified {
-			return s.joinVerified(ctx, owner.UserID, identity, client, now)
-		}
-	}
-	if _, held := owners[emails[0]]; held {
-		return SignedIn{}, errUnverified
-	}
-	return s.createFrom(ctx, identity, emails[0], firstFree(candidates, taken), client, now)
-}
-
-// joinVerified joins an identity to an account whose own e-mail came, verified, from a code host, too.
-func (s *Service) joinVerified(ctx context.Context, userID string, identity oauth.Identity, client Client, now time.Time) (SignedIn, error) {
-	user, err := s.store.user(ctx, userID)
-	if err != nil {
-		return SignedIn{}, err
-	}
-	in, l, err := s.newLink(ctx, user, identity, client, now)
-	if err != nil {
-		return SignedIn{}, err
-	}
-	return in, s.store.join(ctx, user, l, true, now)
-}
-
-func (s *Service) createFrom(ctx context.Context, identity oauth.Identity, email, username string, client Client, now time.Time) (SignedIn, error) {
-	user := User{ID: s.ids.New(id.User), Email: email, Username: username, CreatedAt: now}
-	in, l, err := s.newLink(ctx, user, identity, client, now)
-	if err != nil {
-		return SignedIn{}, err
-	}
-	return in, s.store.createAccount(ctx, newAccount{
-		user:        user,
-		credential:  Credential{UserID: user.ID, Verified: true},
-		workspaceID: s.ids.New(id.Workspace),
-		link:        &l,
-	}, now)
-}
-
-// newLink prepares a session for user and the identity's record.
-func (s *Service) newLink(ctx context.Context, user User, identity oauth.Identity, client Client, now time.Time) (SignedIn, link, error) {
-	session := newSession(s.ids.New(id.Session), user, client, now)
-	token, err := s.tokens.sign(ctx, session, now)
-	if err != nil {
-		return SignedIn{}, link{}, err
-	}
-	in := SignedIn{UserID: user.ID, Token: httpapi.Renewal{Token: token, Expires: session.ExpiresAt}}
-	return in, link{
-		identity: identityRecord{
-			UserID: user.ID, Provider: identity.Provider, Subject: identity.Subject,
-			Login: printable(identity.Login, maxLoginNameBytes), LinkedAt: clock.Stamp(now),
-		},
-		session: session,
-		ip:      httpapi.RateKey(client.IP),
-	}, nil
-}
-
-// maxLoginNameBytes bounds what is kept of a code host's name for somebody. Nothing goes by it.
-const maxLoginNameBytes = 128
-
-// maxUsableEmails bounds how many of somebody's addresses are looked up.
-const maxUsableEmails = 20
-
-// usableEmails are the verified addresses that could be an account's, as accounts store them, the primary one first.
-func usableEmails(identity oauth.Identity) []string {
-	var emails []string
-	for _, address := range identity.VerifiedEmails() {
-		if CheckEmail(address) == "" && len(emails) < maxUsableEmails {
-			emails = append(emails, NormalizeEmail(address))
-		}
-	}
-	return emails
-}
-
-// usernameCandidates are the names that a new account from a code host may get, best first. The last one is so random
-// that it is free.
-func usernameCandidates(login string) []string {
-	name := usernameFrom(login)
-	return []string{name, name + "-2", name + "-3", name + "-4", name + "-5", name + "-" + strings.ToLower(rand.Text()[:8])}
-}
-
-// firstFree is the first candidate that isn't taken.
-func firstFree(candidates []string, taken map[string]bool) string {
-	for _, name := range candidates {
-		if !taken[name] {
-			return name
-		}
-	}
-	return candidates[len(candidates)-1]
+	return s.provider.Identify(ctx, c.Code, verifier, c.CallbackURL)
 }

@@ -64,11 +64,11 @@ func TestSignInWithCodeHost(t *testing.T) {
 		t.Errorf("me %s", me.Raw)
 	}
 	again := w.browser()
-	again.enter(h, person{ID: 1, Login: "renamed", Emails: nil}).Want(t, http.StatusFound) // known: no e-mail needed
+	again.signIn(h, person{ID: 1, Login: "renamed", Emails: nil}).Want(t, http.StatusFound) // known: no e-mail needed
 	if got := again.me().Text("id"); got != me.Text("id") {
 		t.Errorf("the same identity is another user: %s", got)
 	}
-	// It has a personal workspace like everybody, and no password.
+	// The account has a personal workspace and no password.
 	page, err := w.service.store.projects.Query(t.Context(), db.Query{Prefix: db.Prefix{PK: "USER#" + me.Text("id"), SK: "WS#"}})
 	if err != nil || len(page.Items) != 1 {
 		t.Errorf("workspaces: %d, %v", len(page.Items), err)
@@ -94,10 +94,10 @@ func TestCallbackState(t *testing.T) {
 	for _, query := range []string{"", "?code=x", "?state=", "?state=x&code=y", "?error=access_denied", "?state=%23&code=x", "?state=" + strings.Repeat("s", 5000)} {
 		invalid(b, CallbackPath+query)
 	}
-	callback := h.approve(b.depart(""), ada)
+	callback := h.approve(b.start(""), ada)
 	invalid(w.browser(), callback) // somebody who was sent the link: login CSRF
 	other := w.browser()
-	other.depart("")
+	other.start("")
 	invalid(other, callback) // … and has a sign-in of their own under way
 	b.Do(http.MethodGet, callback, nil).Want(t, http.StatusFound)
 	reuse := w.browser()
@@ -105,12 +105,12 @@ func TestCallbackState(t *testing.T) {
 	invalid(reuse, callback) // used
 
 	late := w.browser()
-	callback = h.approve(late.depart(""), ada)
+	callback = h.approve(late.start(""), ada)
 	w.clock.Advance(stateLife)
 	invalid(late, callback)
 
 	https := w.browser() // over https the twin counts for nothing
-	callback = h.approve(https.depart(""), ada)
+	callback = h.approve(https.start(""), ada)
 	twin := https.Cookie("oauth")
 	https = w.browser()
 	https.SetCookie("oauth", twin)
@@ -122,7 +122,7 @@ func TestStateIsUsedOnce(t *testing.T) {
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
 	b := w.browser()
-	callback := h.approve(b.depart(""), octocat(1, verified("ada@example.com")))
+	callback := h.approve(b.start(""), octocat(1, verified("ada@example.com")))
 	statuses := slicetest.Statuses(slicetest.AtOnce(6, func(int) answer { return b.Get(callback) }))
 	if diff := cmp.Diff(map[int]int{http.StatusFound: 1, http.StatusBadRequest: 5}, statuses); diff != "" {
 		t.Error(diff)
@@ -134,7 +134,7 @@ func TestTwoSignInsInOneBrowser(t *testing.T) {
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
 	b := w.browser()
-	first, second := b.depart("/first"), b.depart("/second")
+	first, second := b.start("/first"), b.start("/second")
 	for _, page := range []struct{ location, redirect string }{{first, "/first"}, {second, "/second"}} {
 		a := b.Do(http.MethodGet, h.approve(page.location, octocat(1, verified("ada@example.com"))), nil).Want(t, http.StatusFound)
 		if got := a.Header.Get("Location"); got != page.redirect {
@@ -149,7 +149,7 @@ func TestCallbackErrors(t *testing.T) {
 	w := newWorld(t, h.with())
 	b := w.browser()
 	stateOf := func() string {
-		u, _ := url.Parse(b.depart(""))
+		u, _ := url.Parse(b.start(""))
 		return u.Query().Get("state")
 	}
 	for _, query := range []string{"&error=access_denied", "&error=server_error&error_description=%3Cscript%3E", "&error=access_denied&code=x", "", "&code=", "&code=forged"} {
@@ -159,7 +159,7 @@ func TestCallbackErrors(t *testing.T) {
 	}
 	for _, path := range []string{"/token", "/user", "/emails"} {
 		h.breakDown(path)
-		b.enter(h, octocat(1, verified("ada@example.com"))).Want(t, http.StatusUnauthorized, fault.CodeOAuthFailed)
+		b.signIn(h, octocat(1, verified("ada@example.com"))).Want(t, http.StatusUnauthorized, fault.CodeOAuthFailed)
 	}
 	h.breakDown("")
 	for name, p := range map[string]person{
@@ -167,7 +167,7 @@ func TestCallbackErrors(t *testing.T) {
 		"an unverified one": octocat(7, unverified("ada@example.com")),
 		"not an address":    octocat(7, verified("ada@localhost")),
 	} {
-		if a := b.enter(h, p); a.Status != http.StatusUnauthorized || a.Text("code") != string(fault.CodeOAuthFailed) {
+		if a := b.signIn(h, p); a.Status != http.StatusUnauthorized || a.Text("code") != string(fault.CodeOAuthFailed) {
 			t.Errorf("%s: %d %s", name, a.Status, a.Raw)
 		}
 	}
@@ -184,21 +184,21 @@ func TestOpenRedirect(t *testing.T) {
 		b.Do(http.MethodGet, "/api/auth/codehost"+query, nil).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 		b.Do(http.MethodPost, "/api/auth/codehost/link"+query, nil).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
-	a := b.Do(http.MethodGet, h.approve(b.depart(""), octocat(1, verified("o@example.com"))), nil).Want(t, http.StatusFound)
+	a := b.Do(http.MethodGet, h.approve(b.start(""), octocat(1, verified("o@example.com"))), nil).Want(t, http.StatusFound)
 	if got := a.Header.Get("Location"); got != "/" {
 		t.Errorf("without a redirect: %q", got)
 	}
 }
 
-// Somebody signs up with another's address and waits for them to come through the code host.
-func TestAccountTakeOverBySigningUpFirst(t *testing.T) {
+// An attacker signs up with the victim's address and waits until the victim signs in with the code host.
+func TestAccountTakeoverBySigningUpFirst(t *testing.T) {
 	t.Parallel()
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
 	attacker := w.browser()
 	attacker.Do(http.MethodPost, "/api/auth/signup", signupBody("Victim@example.com", "attacker", goodPassword)).Want(t, http.StatusCreated)
 	victim := w.browser()
-	a := victim.enter(h, octocat(1, verified("victim@example.com"))).Want(t, http.StatusConflict, fault.CodeUserExists)
+	a := victim.signIn(h, octocat(1, verified("victim@example.com"))).Want(t, http.StatusConflict, fault.CodeUserExists)
 	if !strings.Contains(strings.ToLower(a.Text("error")), "log in") || !strings.Contains(a.Text("error"), "link") {
 		t.Errorf("message %q", a.Text("error"))
 	}
@@ -206,33 +206,33 @@ func TestAccountTakeOverBySigningUpFirst(t *testing.T) {
 	if w.item(w.tables.Accounts, db.IdentityKey("x", "1")) != nil {
 		t.Error("an identity was joined")
 	}
-	// Nor the other way round: a sign-up with the address of an account from the code host.
-	victim.enter(h, octocat(2, verified("other@example.com"))).Want(t, http.StatusFound)
+	// The reverse: a sign-up with the address of an account that the code host created.
+	victim.signIn(h, octocat(2, verified("other@example.com"))).Want(t, http.StatusFound)
 	attacker.Do(http.MethodPost, "/api/auth/signup", signupBody("other@example.com", "attacker2", goodPassword)).Want(t, http.StatusConflict, fault.CodeUserExists)
-	// An unverified address at the code host opens no account either.
-	attacker.enter(h, octocat(3, unverified("other@example.com"))).Want(t, http.StatusUnauthorized, fault.CodeOAuthFailed)
+	// An unverified address at the code host does not give access to an account.
+	attacker.signIn(h, octocat(3, unverified("other@example.com"))).Want(t, http.StatusUnauthorized, fault.CodeOAuthFailed)
 }
 
-func TestVerifiedAccountIsJoined(t *testing.T) {
+func TestIdentityIsLinkedToVerifiedAccount(t *testing.T) {
 	t.Parallel()
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
 	first := w.browser()
-	first.enter(h, octocat(1, verified("octo@example.com"))).Want(t, http.StatusFound)
+	first.signIn(h, octocat(1, verified("octo@example.com"))).Want(t, http.StatusFound)
 	second := w.browser() // another identity with the same verified address, not its primary one
-	second.enter(h, octocat(2, mail{Email: "new@example.com", Verified: true, Primary: true}, mail{Email: "OCTO@example.com", Verified: true})).Want(t, http.StatusFound)
+	second.signIn(h, octocat(2, mail{Email: "new@example.com", Verified: true, Primary: true}, mail{Email: "OCTO@example.com", Verified: true})).Want(t, http.StatusFound)
 	if a, b := first.me().Text("id"), second.me().Text("id"); a != b {
 		t.Errorf("two users: %s, %s", a, b)
 	}
 	third := w.browser() // names the address, but the code host has not verified it
-	third.enter(h, octocat(3, verified("third@example.com"), mail{Email: "octo@example.com"})).Want(t, http.StatusFound)
+	third.signIn(h, octocat(3, verified("third@example.com"), mail{Email: "octo@example.com"})).Want(t, http.StatusFound)
 	if third.me().Text("id") == first.me().Text("id") {
 		t.Error("an unverified address joined the account")
 	}
 }
 
-// Between looking and joining, an account may have become another one's or unverified: the transaction looks again.
-func TestJoinLooksAgain(t *testing.T) {
+// The account can change between the read and the link. The transaction therefore checks its verification again.
+func TestLinkChecksVerificationAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.member("ada") // signed up: unverified
@@ -240,11 +240,13 @@ func TestJoinLooksAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	session := newSession(w.service.ids.New(id.Session), user, Client{}, w.clock.Now())
 	l := link{
-		identity: identityRecord{UserID: user.ID, Provider: "custom", Subject: "1"}, ip: "203.0.113.1",
-		session: newSession(w.service.ids.New(id.Session), user, Client{}, w.clock.Now()),
+		identity:     identityRecord{UserID: user.ID, Provider: "custom", Subject: "1"},
+		signIn:       signIn{session: session, email: user.Email, knownIP: "203.0.113.1"},
+		onlyVerified: true,
 	}
-	if err := w.service.store.join(t.Context(), user, l, true, w.clock.Now()); !errors.Is(err, errStale) {
+	if err := w.service.store.linkIdentity(t.Context(), l); !errors.Is(err, db.ErrStale) {
 		t.Errorf("joined an unverified account: %v", err)
 	}
 	if _, err := w.service.store.userOfIdentity(t.Context(), "custom", "1"); !errors.Is(err, db.ErrNotFound) {
@@ -252,7 +254,7 @@ func TestJoinLooksAgain(t *testing.T) {
 	}
 }
 
-func TestUsernamesFromTheCodeHostAreMadeUnique(t *testing.T) {
+func TestUsernamesFromTheCodeHostAreUnique(t *testing.T) {
 	t.Parallel()
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
@@ -260,7 +262,7 @@ func TestUsernamesFromTheCodeHostAreMadeUnique(t *testing.T) {
 	seen := map[string]bool{"octocat": true}
 	for i := range 7 {
 		b := w.browser()
-		b.enter(h, octocat(i+1, verified(fmt.Sprintf("o%d@example.com", i)))).Want(t, http.StatusFound)
+		b.signIn(h, octocat(i+1, verified(fmt.Sprintf("o%d@example.com", i)))).Want(t, http.StatusFound)
 		name := b.me().Text("username")
 		if seen[strings.ToLower(name)] || !strings.HasPrefix(name, "octocat-") || CheckUsername(name) != "" {
 			t.Errorf("username %q", name)
@@ -269,7 +271,7 @@ func TestUsernamesFromTheCodeHostAreMadeUnique(t *testing.T) {
 	}
 }
 
-func TestRacingSignInsMakeOneAccount(t *testing.T) {
+func TestRacingSignInsCreateOneAccount(t *testing.T) {
 	t.Parallel()
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
@@ -277,7 +279,7 @@ func TestRacingSignInsMakeOneAccount(t *testing.T) {
 		browsers, callbacks := make([]*browser, 4), make([]string, 4)
 		for i := range browsers {
 			browsers[i] = w.browser()
-			callbacks[i] = h.approve(browsers[i].depart(""), people(i))
+			callbacks[i] = h.approve(browsers[i].start(""), people(i))
 		}
 		for _, a := range slicetest.AtOnce(len(browsers), func(i int) answer { return browsers[i].Get(callbacks[i]) }) {
 			a.Want(t, http.StatusFound)
@@ -318,7 +320,7 @@ func TestLink(t *testing.T) {
 	old.me().Want(t, http.StatusUnauthorized) // replaced, not doubled
 
 	fresh := w.browser()
-	fresh.enter(h, me).Want(t, http.StatusFound)
+	fresh.signIn(h, me).Want(t, http.StatusFound)
 	if got := fresh.me(); got.Text("id") != id || got.Text("email") != "ada@example.com" {
 		t.Errorf("the linked identity leads to %s", got.Raw)
 	}
@@ -351,26 +353,26 @@ func TestLinkNeedsTheSameUserInTheSameBrowser(t *testing.T) {
 	changed.login("eve", goodPassword).Want(t, http.StatusOK)
 	changed.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
 
-	// An attacker's link, followed in the victim's browser, joins nothing.
+	// An attacker's link that the victim's browser follows links nothing.
 	attacker, victim := w.member("mallory"), w.member("victim")
 	callback = h.approve(attacker.link(), me)
 	victim.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
 
 	fresh := w.browser()
-	fresh.enter(h, me).Want(t, http.StatusFound)
+	fresh.signIn(h, me).Want(t, http.StatusFound)
 	if got := fresh.me().Text("email"); got != "elsewhere@example.com" {
 		t.Errorf("the identity was joined to %s", got)
 	}
 }
 
-// An unverified account that was linked stays unverified: another identity with its address is not let in.
+// An unverified account stays unverified when it is linked: another identity with its address gets no access.
 func TestLinkVerifiesNothing(t *testing.T) {
 	t.Parallel()
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
 	b := w.member("ada")
 	b.Do(http.MethodGet, h.approve(b.link(), octocat(1, verified("ada@example.com"))), nil).Want(t, http.StatusFound)
-	w.browser().enter(h, octocat(2, verified("ada@example.com"))).Want(t, http.StatusConflict, fault.CodeUserExists)
+	w.browser().signIn(h, octocat(2, verified("ada@example.com"))).Want(t, http.StatusConflict, fault.CodeUserExists)
 }
 
 func TestOAuthStartsAreLimited(t *testing.T) {
@@ -378,24 +380,24 @@ func TestOAuthStartsAreLimited(t *testing.T) {
 	h := newCodeHost(t)
 	w := newWorld(t, h.with(), withLimits(func(l *Limits) { l.OAuthIP = 3 }))
 	b := w.member("ada")
-	b.depart("")
+	b.start("")
 	if got := rateOf(t, b.Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(t, http.StatusOK)); got != [3]int{3, 1, 600} {
 		t.Errorf("RateLimit-* %v", got)
 	}
-	b.depart("")
+	b.start("")
 	a := b.Do(http.MethodGet, "/api/auth/codehost", nil).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
 	if got := rateOf(t, a); got != [3]int{3, 0, 600} || a.Header.Get("Retry-After") != "600" {
 		t.Errorf("refused: %v %s", got, a.Header.Get("Retry-After"))
 	}
 	w.clock.Advance(10 * time.Minute)
-	b.depart("")
+	b.start("")
 }
 
 func TestSignInMarksTheAddressAsKnown(t *testing.T) {
 	t.Parallel()
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
-	w.browser().from("198.51.100.20").enter(h, octocat(1, verified("octo@example.com"))).Want(t, http.StatusFound)
+	w.browser().from("198.51.100.20").signIn(h, octocat(1, verified("octo@example.com"))).Want(t, http.StatusFound)
 	known := w.item(w.tables.Accounts, db.KnownIPKey("octo@example.com", "198.51.100.20"))
 	if _, ok := known["expiresAt"].(*types.AttributeValueMemberN); !ok {
 		t.Errorf("the note of the address: %v", known)

@@ -1,9 +1,9 @@
-// Package account holds people and how they prove who they are: users, passwords, sessions, sign-in with a code
-// host, and the counters that slow guessing down.
+// Package account contains users and how they prove who they are: sign-up, passwords, sessions, sign-in with a code
+// host, and the limits on attempts.
 //
-// Its files are laid out by what they may touch: rules and types are pure, service files decide and call the store,
-// http*.go files turn requests into calls and results into answers, and store*.go files are the only ones that know
-// DynamoDB. How a code host is spoken to is the business of the sub-package oauth.
+// Calls run in one direction: the HTTP handlers in http*.go call the exported methods of Service, which decide with
+// pure functions and call the store. Only store*.go files use DynamoDB. Package oauth talks to the code host.
 //
-// What may not enter: projects, workspaces beyond the one that a sign-up creates, Lambda, and reading the environment.
+// The package must not contain projects, workspaces other than the personal one that a sign-up creates, Lambda, or
+// access to the environment.
 package account

@@ -15,9 +15,8 @@ import (
 	"devplatform/shared/account/oauth"
 )
 
-// codeHost is a provider whose answers a test decides: any identities, any number of addresses, failures. What it is
-// asked, it checks as strictly as real ones do: client, PKCE, redirect URI, single use. (The platform's own code host,
-// which people see, has a test of its own with it: TestPlatformCodeHost.)
+// codeHost is a provider whose users, addresses and failures a test chooses. It checks requests as strictly as real
+// providers do: client, PKCE, redirect URI, single use. TestPlatformCodeHost tests the code host of the local platform.
 type codeHost struct {
 	t      *testing.T
 	server *httptest.Server
@@ -72,7 +71,7 @@ func newCodeHost(t *testing.T) *codeHost {
 	return h
 }
 
-// with has the world use the code host.
+// with configures the code host.
 func (h *codeHost) with() option {
 	return func(d *Deps) {
 		provider, err := oauth.New(h.config())
@@ -91,7 +90,7 @@ func (h *codeHost) config() oauth.Config {
 	}
 }
 
-// approve is somebody's consent on the provider's page: it answers with where the browser is sent then.
+// approve gives the consent of p on the provider's page, and returns the callback to which it redirects the browser.
 func (h *codeHost) approve(location string, p person) string {
 	h.t.Helper()
 	u, err := url.Parse(location)
@@ -162,8 +161,8 @@ func (h *codeHost) breakDown(path string) {
 	h.broken = path
 }
 
-// depart starts a sign-in and answers with the code host's page.
-func (b *browser) depart(redirect string) string {
+// start starts a sign-in and returns the page of the code host.
+func (b *browser) start(redirect string) string {
 	b.w.t.Helper()
 	path := "/api/auth/codehost"
 	if redirect != "" {
@@ -172,14 +171,14 @@ func (b *browser) depart(redirect string) string {
 	return b.Do(http.MethodGet, path, nil).Want(b.w.t, http.StatusFound).Header.Get("Location")
 }
 
-// link starts a link and answers with the code host's page.
+// link starts a link and returns the page of the code host.
 func (b *browser) link() string {
 	b.w.t.Helper()
 	return b.Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(b.w.t, http.StatusOK).Text("url")
 }
 
-// enter is a whole sign-in as p.
-func (b *browser) enter(h *codeHost, p person) answer {
+// signIn signs in with the code host as p.
+func (b *browser) signIn(h *codeHost, p person) answer {
 	b.w.t.Helper()
-	return b.Do(http.MethodGet, h.approve(b.depart(""), p), nil)
+	return b.Do(http.MethodGet, h.approve(b.start(""), p), nil)
 }

@@ -23,7 +23,7 @@ func fuzzTokens() tokens {
 	return tokens{keys: config.NewKeys(func(context.Context) (string, error) { return testRing, nil }, now), now: now}
 }
 
-// FuzzToken: of what a client sends as its session, nothing but a token that was signed here is taken.
+// FuzzToken checks that only a token that was signed here is accepted.
 func FuzzToken(f *testing.F) {
 	all := fuzzTokens()
 	session := Session{ID: "ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK", UserID: "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK", ExpiresAt: epoch.Add(time.Hour)}
@@ -39,7 +39,7 @@ func FuzzToken(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, token string) {
-		if c, err := all.read(t.Context(), token); err == nil && token != good {
+		if c, err := all.verify(t.Context(), token); err == nil && token != good {
 			t.Fatalf("%q is a second spelling of a token: %+v", token, c)
 		} else if err != nil && (token == good || !errors.Is(err, errToken)) {
 			t.Fatalf("%q: %v", token, err)
@@ -47,8 +47,8 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-// FuzzClaims signs what it is given with the right key, as a version of the code before or after this one might have: only whole
-// claims are a session.
+// FuzzClaims signs arbitrary claims with the correct key, as another version of the code could. Only complete claims are
+// accepted.
 func FuzzClaims(f *testing.F) {
 	all := fuzzTokens()
 	kid, key, err := all.keys.Current(f.Context(), TokenPurpose)
@@ -68,7 +68,7 @@ func FuzzClaims(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := all.read(t.Context(), text+"."+encodeSegment(string(signature)))
+		c, err := all.verify(t.Context(), text+"."+encodeSegment(string(signature)))
 		if err != nil {
 			if !errors.Is(err, errToken) {
 				t.Fatal(err)
@@ -84,7 +84,7 @@ func FuzzClaims(f *testing.F) {
 
 func encodeSegment(s string) string { return new(jwt.Token).EncodeSegment([]byte(s)) }
 
-// FuzzEmail: what is taken for an address is one to everybody else, and is stored in one form.
+// FuzzEmail checks that an accepted address is valid for net/mail too, and has one stored form.
 func FuzzEmail(f *testing.F) {
 	for _, seed := range []string{
 		"ada@example.com", "a.b+c@x.example", `"a b"@x.example`, "a@[127.0.0.1]", "a@b", "a@1.2.3.4", "a..b@x.example", "a@-x.example", "a@x.example.", "a@b@c.d",
@@ -110,7 +110,7 @@ func FuzzEmail(f *testing.F) {
 	})
 }
 
-// FuzzUsername: whatever a code host calls somebody, they get a valid name; and a valid name has a key of its own.
+// FuzzUsername checks that every name at a code host becomes a valid username, and that a valid username has a key.
 func FuzzUsername(f *testing.F) {
 	for _, seed := range []string{"ada", "-", "é", "a", "..", "-_a", "octo cat", strings.Repeat("x", 200), "\u0130stanbul", "A#B", "\x00\xff"} {
 		f.Add(seed)
@@ -126,7 +126,7 @@ func FuzzUsername(f *testing.F) {
 	})
 }
 
-// FuzzPassword: no password that is taken is one of those that the rules forbid, in whatever case.
+// FuzzPassword checks that no accepted password breaks a rule, in any case of its letters.
 func FuzzPassword(f *testing.F) {
 	f.Add("correct horse battery", "ada@example.com", "ada")
 	f.Add("PassWord1", "a@x.example", "a")
@@ -139,7 +139,7 @@ func FuzzPassword(f *testing.F) {
 			return
 		}
 		n := utf8.RuneCountInString(password)
-		if n < MinPasswordChars || n > MaxPasswordChars || len(password) > MaxLoginPasswordBytes || !utf8.ValidString(password) || strings.TrimSpace(password) == "" {
+		if n < MinPasswordChars || n > MaxPasswordChars || len(password) > MaxLoginBytes || !utf8.ValidString(password) || strings.TrimSpace(password) == "" {
 			t.Fatalf("%q is taken", password)
 		}
 		if strings.EqualFold(password, email) || strings.EqualFold(password, username) {
@@ -148,7 +148,7 @@ func FuzzPassword(f *testing.F) {
 	})
 }
 
-// FuzzUserAgent keeps what a client calls itself fit for a page and a log.
+// FuzzUserAgent checks that the stored User-Agent is safe in a page and in a log.
 func FuzzUserAgent(f *testing.F) {
 	f.Add("Mozilla/5.0 (X11; Linux x86_64)", 20)
 	f.Add("a\x1b[31m\r\nb\u202e\xffé", 7)
@@ -163,7 +163,7 @@ func FuzzUserAgent(f *testing.F) {
 	})
 }
 
-// FuzzStored reads items that this version did not write: either they are records, which are written as they were read, or errors.
+// FuzzStored reads items that this version did not write: each is an error, or a record that is written as it was read.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":{"S":"usr_1"},"email":{"S":"a@x.example"},"createdAt":{"S":"2026-01-31T08:15:30.123Z"},"generation":{"N":"1"}}`,
@@ -181,7 +181,6 @@ func FuzzStored(f *testing.F) {
 		slicetest.Stored[emailRecord](t, item)
 		slicetest.Stored[usernameRecord](t, item)
 		slicetest.Stored[identityRecord](t, item)
-		slicetest.Stored[counterRecord](t, item)
 		slicetest.Stored[knownIPRecord](t, item)
 		slicetest.Stored[stateRecord](t, item)
 		slicetest.Stored[sessionRecord](t, item)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 	"devplatform/shared/id"
 )
 
-// The headers by which a test says where a request comes from; the world's handler makes a gateway's request info of them.
+// The headers with which a test sets the source address and the scheme that the gateway reports.
 const (
 	headerIP    = "X-Test-Source"
 	headerHTTPS = "X-Test-Https"
@@ -29,12 +30,12 @@ const testRing = `{"current":"k2","k1":"an old key that is still in the ring 012
 
 var testEdge = config.Edge{CookiePlainHTTP: true, AllowedOrigins: []config.Origin{"https://app.example.com"}}
 
-// epoch lies five minutes into a window of every rule.
+// epoch is five minutes after the start of a window of every rule.
 var epoch = time.Date(2031, 5, 5, 10, 5, 0, 0, time.UTC)
 
 type answer = slicetest.Answer
 
-// world is the accounts slice behind a real HTTP server, on a DynamoDB of its own.
+// world is the service behind a real HTTP server, with its own DynamoDB.
 type world struct {
 	t       *testing.T
 	clock   *slicetest.Clock
@@ -43,6 +44,7 @@ type world struct {
 	sdk     *dynamodb.Client
 	tables  config.Tables
 	keys    *config.Keys
+	hashes  atomic.Int64 // password hashes computed so far
 	server  *httptest.Server
 }
 
@@ -65,12 +67,22 @@ func newWorld(t *testing.T, options ...option) *world {
 		o(&deps)
 	}
 	w.service = New(deps)
-	w.server = httptest.NewServer(w.gateway(Router(testEdge, w.service)))
+	countHashes(w.service.hasher, &w.hashes)
+	w.server = httptest.NewServer(w.gateway(w.service.Router(testEdge)))
 	t.Cleanup(w.server.Close)
 	return w
 }
 
-// gateway does what API Gateway does: it alone says where a request comes from.
+// countHashes counts the hashes that h computes from now on.
+func countHashes(h *Hasher, n *atomic.Int64) {
+	next := h.argon2
+	h.argon2 = func(password, salt []byte, time, memory uint32, threads uint8, keyLen uint32) []byte {
+		n.Add(1)
+		return next(password, salt, time, memory, threads, keyLen)
+	}
+}
+
+// gateway adds the request info that API Gateway provides.
 func (w *world) gateway(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		info := httpapi.RequestInfo{
@@ -84,7 +96,7 @@ func (w *world) gateway(next http.Handler) http.Handler {
 	})
 }
 
-// item reads what is stored, past every layer of ours.
+// item returns a stored item. It does not use package db.
 func (w *world) item(table string, key db.Key) db.Item {
 	w.t.Helper()
 	return slicetest.Dump(w.t, w.sdk, table)[key]
@@ -101,7 +113,7 @@ func (w *world) browser() *browser {
 	return &browser{slicetest.NewClient(w.t, w.server.URL, w.log), w}
 }
 
-// from has the browser's requests come from an address.
+// from sets the source address of the browser's requests.
 func (b *browser) from(ip string) *browser {
 	b.Header.Set(headerIP, ip)
 	return b

@@ -9,51 +9,56 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// The cookie that binds a sign-in to the browser in which it began, and its twin for plain http, under the rule of the
-// session's own (API.md §2).
+// The cookie that binds a sign-in to the browser in which it started. Clients that use plain HTTP also get the second
+// one, by the same rule as for the session cookie.
 const (
-	bindingCookie     = "__Host-oauth"
-	bindingTwinCookie = "oauth"
+	bindingCookie      = "__Host-oauth"
+	plainBindingCookie = "oauth"
 )
 
-// Binding is the cookie as a request brings it.
+// Binding is the binding cookie of a request.
 type Binding struct {
-	Host string `cookie:"__Host-oauth" hidden:"true"`
-	Twin string `cookie:"oauth" hidden:"true"`
+	Host  string `cookie:"__Host-oauth" hidden:"true"`
+	Plain string `cookie:"oauth" hidden:"true"`
 }
 
-func (s *Service) hasTwin(ctx context.Context) bool {
+// plainCookie reports whether the client of the request may use the cookie without Secure.
+func (s *Service) plainCookie(ctx context.Context) bool {
 	return s.plainHTTP && !httpapi.RequestInfoFrom(ctx).HTTPS
 }
 
 func (s *Service) bindingOf(ctx context.Context, b Binding) string {
-	if b.Host == "" && s.hasTwin(ctx) {
-		return b.Twin
+	if b.Host == "" && s.plainCookie(ctx) {
+		return b.Plain
 	}
 	return b.Host
 }
 
 func (s *Service) bindingCookies(ctx context.Context, value string) []string {
-	cookie := http.Cookie{ //nolint:gosec // the twin without Secure exists on a laptop's plain http only
+	cookie := http.Cookie{ //nolint:gosec // the cookie without Secure is for plain HTTP on a laptop only
 		Name: bindingCookie, Value: value, Path: "/", MaxAge: int(stateLife.Seconds()),
 		HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode,
 	}
 	values := []string{cookie.String()}
-	if s.hasTwin(ctx) {
-		cookie.Name, cookie.Secure = bindingTwinCookie, false
+	if s.plainCookie(ctx) {
+		cookie.Name, cookie.Secure = plainBindingCookie, false
 		values = append(values, cookie.String())
 	}
 	return values
 }
 
-type departInput struct {
-	Binding
-	Redirect string `query:"redirect" doc:"Where to come back to: a path of this site" example:"/projects"`
+func callbackURL(ctx context.Context) string {
+	return httpapi.RequestInfoFrom(ctx).BaseURL + CallbackPath
 }
 
-type departOutput struct {
+type codeHostInput struct {
+	Binding
+	Redirect string `query:"redirect" doc:"Where to return to: a path of this site" example:"/projects"`
+}
+
+type startCodeHostOutput struct {
 	RateLimit
-	Location  string   `header:"Location" doc:"The code host's page"`
+	Location  string   `header:"Location" doc:"The page of the code host"`
 	SetCookie []string `header:"Set-Cookie" doc:"Binds the sign-in to this browser"`
 }
 
@@ -67,13 +72,13 @@ type linkOutput struct {
 
 type callbackInput struct {
 	Binding
-	State string `query:"state" doc:"As the code host was given it" example:"GQ2DSNZXGEZDGNBVGY3TQOJQGE"`
-	Code  string `query:"code" doc:"The code host's authorization code" example:"4f1b6c"`
-	Error string `query:"error" doc:"The code host's reason to refuse, in place of a code" example:"access_denied"`
+	State string `query:"state" doc:"The state that the code host received" example:"GQ2DSNZXGEZDGNBVGY3TQOJQGE"`
+	Code  string `query:"code" doc:"The authorization code of the code host" example:"4f1b6c"`
+	Error string `query:"error" doc:"The error of the code host, instead of a code" example:"access_denied"`
 }
 
 type callbackOutput struct {
-	Location  string   `header:"Location" doc:"The path that the sign-in was started with"`
+	Location  string   `header:"Location" doc:"The path with which the sign-in was started"`
 	SetCookie []string `header:"Set-Cookie" doc:"The session"`
 }
 
@@ -81,43 +86,60 @@ func (s *Service) registerCodeHost(r *httpapi.Routes) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "startCodehost", Method: http.MethodGet, Path: "/api/auth/codehost", Tag: tag, Status: http.StatusFound,
 		Summary:     "Sign in with the code host",
-		Description: "Sends the browser to the code host: authorization code flow with PKCE.",
-		Errors:      []*fault.Error{errBadRedirect, errNotConfigured, shownStanding.refusal()},
-	}, s.handleDepart)
+		Description: "Redirects the browser to the code host: authorization code flow with PKCE.",
+		Errors:      []*fault.Error{errBadRedirect, errNotConfigured, tooMany(exampleStatus)},
+	}, s.handleStartCodeHost)
 	httpapi.Public(r, httpapi.Operation{
 		ID: "codehostCallback", Method: http.MethodGet, Path: CallbackPath, Tag: tag, Status: http.StatusFound,
-		Summary:     "Where the code host sends the browser back to",
-		Description: "Ends in a new session. The account is the one that holds the identity; else one whose own e-mail address was verified and is a verified one at the code host; else a new one.",
-		Errors:      []*fault.Error{errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked, errMoving, errEnded},
+		Summary: "Finish the sign-in with the code host",
+		Description: "The code host redirects the browser to this endpoint. The result is a new session. The account is " +
+			"the one that is linked to the identity; otherwise one whose own e-mail address was verified and equals a " +
+			"verified one at the code host; otherwise a new one.",
+		Errors: []*fault.Error{
+			errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked, fault.ErrConflict,
+			errSessionEnded,
+		},
 	}, s.handleCallback)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "linkCodehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag,
-		Summary:     "Link the code host to the caller's account",
-		Description: "The same flow; it ends by joining the identity to the caller, who must still be signed in in the same browser.",
-		Errors:      []*fault.Error{errBadRedirect, errNotConfigured, shownStanding.refusal()},
-	}, s.handleLink)
+		Summary: "Link the code host to the caller's account",
+		Description: "The same flow. At its end, the identity is linked to the caller, who must still be signed in in " +
+			"the same browser.",
+		Errors: []*fault.Error{errBadRedirect, errNotConfigured, tooMany(exampleStatus)},
+	}, s.handleLinkCodeHost)
 }
 
-func (s *Service) handleDepart(ctx context.Context, in *departInput) (*departOutput, error) {
-	departure, standing, err := s.Depart(ctx, in.Redirect, s.bindingOf(ctx, in.Binding), "", clientOf(ctx).IP)
+func (s *Service) handleStartCodeHost(ctx context.Context, in *codeHostInput) (*startCodeHostOutput, error) {
+	started, status, err := s.StartCodeHost(ctx, s.codeHostRequest(ctx, in))
 	if err != nil {
 		return nil, err
 	}
-	return &departOutput{
-		RateLimit: standing.headers(),
-		Location:  departure.URL,
-		SetCookie: s.bindingCookies(ctx, departure.Browser),
+	return &startCodeHostOutput{
+		RateLimit: rateLimitOf(status),
+		Location:  started.URL,
+		SetCookie: s.bindingCookies(ctx, started.Binding),
 	}, nil
 }
 
-func (s *Service) handleLink(ctx context.Context, caller httpapi.Caller, in *departInput) (*linkOutput, error) {
-	departure, standing, err := s.Depart(ctx, in.Redirect, s.bindingOf(ctx, in.Binding), caller.UserID, clientOf(ctx).IP)
+func (s *Service) handleLinkCodeHost(
+	ctx context.Context, caller httpapi.Caller, in *codeHostInput,
+) (*linkOutput, error) {
+	request := s.codeHostRequest(ctx, in)
+	request.LinkTo = caller.UserID
+	started, status, err := s.StartCodeHost(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	out := &linkOutput{RateLimit: standing.headers(), SetCookie: s.bindingCookies(ctx, departure.Browser)}
-	out.Body.URL = departure.URL
+	out := &linkOutput{RateLimit: rateLimitOf(status), SetCookie: s.bindingCookies(ctx, started.Binding)}
+	out.Body.URL = started.URL
 	return out, nil
+}
+
+func (s *Service) codeHostRequest(ctx context.Context, in *codeHostInput) CodeHostRequest {
+	return CodeHostRequest{
+		Redirect: in.Redirect, Binding: s.bindingOf(ctx, in.Binding),
+		CallbackURL: callbackURL(ctx), Client: clientOf(ctx),
+	}
 }
 
 func (s *Service) handleCallback(ctx context.Context, in *callbackInput) (*callbackOutput, error) {
@@ -125,15 +147,15 @@ func (s *Service) handleCallback(ctx context.Context, in *callbackInput) (*callb
 	if in.Error != "" {
 		query.Set("error", in.Error)
 	}
-	arrival, err := s.Arrive(ctx, Return{
-		State: in.State, Code: in.Code, Query: query,
-		Browser: s.bindingOf(ctx, in.Binding), Token: httpapi.SessionToken(ctx), Client: clientOf(ctx),
+	signedIn, redirect, err := s.FinishCodeHost(ctx, CodeHostCallback{
+		State: in.State, Code: in.Code, Query: query, Binding: s.bindingOf(ctx, in.Binding),
+		Session: httpapi.SessionToken(ctx), CallbackURL: callbackURL(ctx), Client: clientOf(ctx),
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &callbackOutput{
-		Location:  arrival.Redirect,
-		SetCookie: httpapi.SessionCookies(ctx, arrival.Token.Token, arrival.Token.Expires),
+		Location:  redirect,
+		SetCookie: httpapi.SessionCookies(ctx, signedIn.Token.Token, signedIn.Token.Expires),
 	}, nil
 }

@@ -5,97 +5,78 @@ import (
 	"errors"
 	"time"
 
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
-	"devplatform/shared/httpapi"
-	"devplatform/shared/id"
+	"devplatform/shared/limit"
+)
+
+const (
+	// knownIPLife is how long a network stays known to an account after a login from it.
+	knownIPLife = 365 * 24 * time.Hour
+	// knownIPRefresh saves the write of a known network if more than this is left of its life.
+	knownIPRefresh = knownIPLife - 24*time.Hour
 )
 
 var errWrongPassword = fault.New(fault.CodeInvalidCredentials, "Invalid e-mail address or password.")
 
-// Login checks a password and starts a session. Five calls to storage at most: one read, three counters at once, one
-// transaction. An unknown e-mail costs the same hash, the same counters and the same message as a wrong password.
-func (s *Service) Login(ctx context.Context, email, password string, client Client) (SignedIn, Standing, error) {
-	now := s.now()
-	email = NormalizeEmail(email)
-	check, err := s.checkPassword(ctx, email, password, client, now)
+// Login checks a password and starts a session. An unknown e-mail address causes the same work, the same counts and the
+// same message as a wrong password.
+// Errors: AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS.
+func (s *Service) Login(ctx context.Context, email, password string, client Client) (SignedIn, limit.Status, error) {
+	check, err := s.checkPassword(ctx, NormalizeEmail(email), password, client)
 	if err != nil {
-		return SignedIn{}, Standing{}, err
+		return SignedIn{}, limit.Status{}, err
 	}
-	user := User{ID: check.state.credential.UserID, Generation: check.state.credential.Generation}
-	session := newSession(s.ids.New(id.Session), user, client, now)
-	token, err := s.tokens.sign(ctx, session, now)
+	in, err := s.newSignIn(ctx, check.user(), client)
 	if err != nil {
-		return SignedIn{}, Standing{}, err
+		return SignedIn{}, limit.Status{}, err
 	}
-	in := signIn{session: session, email: email, refunds: check.ticket.refunds()}
-	if !check.state.freshIP {
-		in.noteIP = httpapi.RateKey(client.IP)
+	in.refunds = check.attempt.Refunds()
+	if check.knownUntil.Sub(in.session.CreatedAt) <= knownIPRefresh {
+		in.knownIP = client.network()
 	}
-	if err := s.startSession(ctx, in, check, password, now); err != nil {
-		return SignedIn{}, Standing{}, err
+	if check.outdated {
+		in.oldHash = check.credential.PasswordHash
+		if in.newHash, err = s.hasher.Hash(ctx, password); err != nil {
+			return SignedIn{}, limit.Status{}, err
+		}
 	}
-	return SignedIn{UserID: user.ID, Token: httpapi.Renewal{Token: token, Expires: session.ExpiresAt}}, check.ticket.standing(true), nil
+	err = s.store.startSession(ctx, in)
+	if errors.Is(err, db.ErrStale) {
+		// Another login stored a new hash first, or the password was changed. After a change, the session is of an old
+		// generation and is never accepted.
+		in.newHash = ""
+		err = s.store.startSession(ctx, in)
+	}
+	return in.signedIn(), check.attempt.RefundedStatus(), err
 }
 
-// startSession starts it, with a new hash if the old one's parameters are no longer today's.
-func (s *Service) startSession(ctx context.Context, in signIn, check passwordCheck, password string, now time.Time) error {
-	if !check.outdated {
-		return s.store.startSession(ctx, in, now)
-	}
-	fresh, err := s.hasher.Hash(ctx, password)
-	if err != nil {
-		return err
-	}
-	in.rehash = &rehash{old: check.state.credential.PasswordHash, fresh: fresh}
-	err = s.store.startSession(ctx, in, now)
-	if errors.Is(err, errStale) {
-		// Another login renewed the hash first, or the password was changed: then the session belongs to a generation
-		// that has ended, and never comes to life.
-		in.rehash = nil
-		return s.store.startSession(ctx, in, now)
-	}
-	return err
-}
-
-// passwordCheck is a password that was the right one.
+// passwordCheck is the result of a password check.
 type passwordCheck struct {
-	state    loginState
-	ticket   ticket
-	outdated bool
+	loginState
+	attempt  limit.Attempt
+	outdated bool // the hash was computed with parameters that have changed since
 }
 
-// checkPassword is the guarded way to try a password: counted first, then hashed. Whoever is limited is refused even
-// with the right one, or guessing could go on and only its answer be late.
-func (s *Service) checkPassword(ctx context.Context, email, password string, client Client, now time.Time) (passwordCheck, error) {
-	ip := httpapi.RateKey(client.IP)
-	state, err := s.store.login(ctx, email, ip, s.limits.loginCounters(email, ip, false, now), now)
+// checkPassword counts an attempt and then checks the password. While a limit is reached, the correct password is
+// rejected too: otherwise an attacker could continue to guess. A rejection costs one read. Errors: AUTH_RATE_LIMITED,
+// AUTH_INVALID_CREDENTIALS.
+func (s *Service) checkPassword(ctx context.Context, email, password string, client Client) (passwordCheck, error) {
+	counters := s.loginCounters(email, client.network())
+	state, err := s.store.loginState(ctx, email, client.network(), counters)
 	if err != nil {
 		return passwordCheck{}, err
 	}
-	counters := s.limits.loginCounters(email, ip, state.knownIP, now)
-	if full, any := state.full(counters); any { // the cheap answer to whoever keeps trying: one read
-		return passwordCheck{}, refusal(counters, full, now)
+	if !state.knownUntil.IsZero() {
+		counters = counters[:2]
 	}
-	ticket, err := s.admit(ctx, counters, now)
+	attempt, err := s.count(ctx, counters...)
 	if err != nil {
 		return passwordCheck{}, err
 	}
 	verdict, err := s.hasher.Verify(ctx, state.credential.PasswordHash, password)
-	if err != nil {
-		return passwordCheck{}, err
+	if err == nil && !verdict.OK {
+		err = attempt.Status().WithHeaders(errWrongPassword)
 	}
-	if !verdict.OK {
-		return passwordCheck{}, ticket.fail(errWrongPassword)
-	}
-	return passwordCheck{state: state, ticket: ticket, outdated: verdict.Outdated}, nil
-}
-
-// full tells which counters had reached their limit when they were read.
-func (l loginState) full(counters []counter) (full []bool, any bool) {
-	full = make([]bool, len(counters))
-	for i, c := range counters {
-		full[i] = l.used[counterDBKey(c)] >= c.limit
-		any = any || full[i]
-	}
-	return full, any
+	return passwordCheck{loginState: state, attempt: attempt, outdated: verdict.Outdated}, err
 }

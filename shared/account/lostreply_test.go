@@ -12,17 +12,19 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/limit"
 )
 
-// reach has the service reach DynamoDB by an SDK client.
+// reach makes the service use DynamoDB through an SDK client.
 func (w *world) reach(sdk *dynamodb.Client) {
-	store := &w.service.store
-	store.client = db.Wrap(sdk, w.clock.Now)
-	store.accounts, store.projects = store.client.Table(w.tables.Accounts), store.client.Table(w.tables.Projects)
-	w.server.Config.Handler = w.gateway(Router(testEdge, w.service))
+	client := db.Wrap(sdk, w.clock.Now)
+	w.service.store = newStore(client, w.tables)
+	w.service.sessions.store = w.service.store
+	w.service.counters = limit.New(client, client.Table(w.tables.Accounts), w.clock.Now)
+	w.server.Config.Handler = w.gateway(w.service.Router(testEdge))
 }
 
-// The SDK sends a request again when its reply is lost. What was done must then not stand in its own way.
+// The SDK repeats a request if its response is lost. The repetition must not fail because of the first request.
 func TestLostReplies(t *testing.T) {
 	t.Parallel()
 	h := newCodeHost(t)
@@ -52,9 +54,9 @@ func TestLostReplies(t *testing.T) {
 	step("logout", "DeleteItem", func() answer { return b.Do(http.MethodPost, "/api/auth/logout", nil) }, http.StatusOK)
 
 	step("start", "PutItem", func() answer { return b.Do(http.MethodGet, "/api/auth/codehost", nil) }, http.StatusFound)
-	step("callback", "TransactWriteItems", func() answer { return b.enter(h, octocat(1, verified("octo@example.com"))) }, http.StatusFound)
+	step("callback", "TransactWriteItems", func() answer { return b.signIn(h, octocat(1, verified("octo@example.com"))) }, http.StatusFound)
 	second := w.browser()
-	second.enter(h, octocat(1)).Want(t, http.StatusFound)
+	second.signIn(h, octocat(1)).Want(t, http.StatusFound)
 	list := b.Do(http.MethodGet, "/api/auth/sessions", nil).Want(t, http.StatusOK)
 	sessions, _ := list.Body["sessions"].([]any)
 	if len(sessions) != 2 {
@@ -68,7 +70,7 @@ func TestLostReplies(t *testing.T) {
 	step("renewal", "UpdateItem", b.me, http.StatusOK)
 }
 
-// When DynamoDB is gone the answer is 503, says when to come back, and tells nothing.
+// While DynamoDB is unavailable, the response is 503 with Retry-After, without internal details.
 func TestStorageDown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

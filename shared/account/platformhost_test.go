@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/account/oauth"
 )
 
-// TestPlatformCodeHost signs in at the local platform's own code host, by its consent page, as a person would.
+// TestPlatformCodeHost signs in with the code host of the local platform, through its consent page.
 func TestPlatformCodeHost(t *testing.T) {
 	t.Parallel()
 	var handler http.Handler
@@ -32,7 +32,7 @@ func TestPlatformCodeHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := w.browser()
-	page := b.depart("/projects")
+	page := b.start("/projects")
 	form := b.form(page)
 	form.Set("login", "grace")
 	form.Set("email", "grace@example.com")
@@ -77,7 +77,7 @@ func (b *browser) form(page string) url.Values {
 	return form
 }
 
-// submit posts the consent page's form and answers with where the browser is sent.
+// submit posts the form of the consent page and returns the address to which it redirects the browser.
 func (b *browser) submit(page string, form url.Values) string {
 	b.w.t.Helper()
 	u, err := url.Parse(page)

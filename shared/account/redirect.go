@@ -9,9 +9,10 @@ import (
 
 const maxRedirectBytes = 2048
 
-// cleanRedirect reads the place inside the app to which a sign-in comes back. It must be a path of this origin: anything
-// that a browser could take for another one ("//host", "/\host", a scheme, control characters that browsers drop) is
-// refused, also where it only shows after decoding. Empty means the root.
+// cleanRedirect returns the path to which the browser returns after a sign-in, and whether raw is allowed. raw must be
+// a path of this origin. Everything that a browser could read as another origin is rejected, also if it appears only
+// after decoding: "//host", "/\host", a scheme, and control characters, which browsers drop. An empty raw means the
+// root.
 func cleanRedirect(raw string) (string, bool) {
 	if raw == "" {
 		return "/", true
@@ -24,7 +25,7 @@ func cleanRedirect(raw string) (string, bool) {
 		return "", false
 	}
 	decoded := u.Path
-	for range 3 { // some servers and proxies decode once more than they should
+	for range 3 { // some servers and proxies decode more often than they should
 		if suspicious(decoded) || !strings.HasPrefix(decoded, "/") || strings.Contains(decoded, "//") {
 			return "", false
 		}
@@ -37,6 +38,8 @@ func cleanRedirect(raw string) (string, bool) {
 	return u.String(), true
 }
 
+// suspicious reports whether s contains characters that browsers drop or read as a slash.
 func suspicious(s string) bool {
-	return !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r == '\\' || unicode.IsControl(r) })
+	return !utf8.ValidString(s) ||
+		strings.ContainsFunc(s, func(r rune) bool { return r == '\\' || unicode.IsControl(r) })
 }

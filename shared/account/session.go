@@ -1,12 +1,21 @@
 package account
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
+
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 )
 
-// Lives of a session (API.md §2).
+var errNoSession = fault.New(fault.CodeSessionNotFound, "There is no such session.")
+
+// The lifetimes of a session.
 const (
 	SessionIdleLife     = 7 * 24 * time.Hour
 	SessionAbsoluteLife = 30 * 24 * time.Hour
@@ -19,22 +28,17 @@ const maxUserAgentBytes = 256
 type Session struct {
 	ID     string
 	UserID string
-	// Generation is the user's at the time of sign-in. A password change starts a new one, which ends every session of
-	// the old one with that single write, however many there are.
+	// Generation is the user's generation at sign-in. A password change starts a new generation. This one write ends
+	// all sessions of the old generation.
 	Generation int
 	CreatedAt  time.Time
-	LastSeenAt time.Time // to within a day: it moves when the session is renewed
+	LastSeenAt time.Time // accurate to a day: it changes when the session is renewed
 	ExpiresAt  time.Time // whole seconds
 	UserAgent  string    // printable, at most 256 bytes
-	IP         string    // the gateway's source address at sign-in
+	IP         string    // the source address at sign-in
 }
 
-// Client is where a session is started from.
-type Client struct {
-	IP        string // the gateway's source address
-	UserAgent string
-}
-
+// newSession returns the session that a user starts now.
 func newSession(id string, user User, client Client, now time.Time) Session {
 	now = now.UTC().Truncate(time.Millisecond)
 	return Session{
@@ -44,7 +48,7 @@ func newSession(id string, user User, client Client, now time.Time) Session {
 	}
 }
 
-// sessionExpiry is the end of a session that was started at created and last seen at seen.
+// sessionExpiry returns the end of a session that started at created and was last used at seen.
 func sessionExpiry(created, seen time.Time) time.Time {
 	idle, absolute := seen.Add(SessionIdleLife), created.Add(SessionAbsoluteLife)
 	if absolute.Before(idle) {
@@ -53,12 +57,12 @@ func sessionExpiry(created, seen time.Time) time.Time {
 	return idle.UTC().Truncate(time.Second)
 }
 
-// alive reports whether the session counts: not over, and not from before the user's last password change.
+// alive reports whether the session has not expired and is not older than the user's last password change.
 func (s Session) alive(user User, now time.Time) bool {
 	return now.Before(s.ExpiresAt) && s.Generation == user.Generation
 }
 
-// renewed is the session as seen now, and whether that is worth a write.
+// renewed returns the session as used now, and whether it is due for a renewal.
 func (s Session) renewed(now time.Time) (Session, bool) {
 	if now.Sub(s.LastSeenAt) < sessionRenewalEvery {
 		return s, false
@@ -68,7 +72,8 @@ func (s Session) renewed(now time.Time) (Session, bool) {
 	return s, true
 }
 
-// printable keeps at most limit bytes of what a client says of itself, without anything that could garble a page or a log.
+// printable returns at most limit bytes of a text that a client chose, without characters that could garble a page or a
+// log.
 func printable(s string, limit int) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -81,4 +86,42 @@ func printable(s string, limit int) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// Sessions returns the caller's live sessions, newest first.
+func (s *Service) Sessions(ctx context.Context, caller httpapi.Caller) ([]Session, error) {
+	user, err := s.store.user(ctx, caller.UserID)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := s.store.listSessions(ctx, user.ID)
+	now := s.now()
+	return slices.DeleteFunc(sessions, func(session Session) bool { return !session.alive(user, now) }), err
+}
+
+// EndSession ends one of the caller's sessions. Error: SESSION_NOT_FOUND.
+func (s *Service) EndSession(ctx context.Context, caller httpapi.Caller, sessionID string) error {
+	session, user, err := s.store.session(ctx, caller.UserID, sessionID)
+	if err == nil && !session.alive(user, s.now()) {
+		err = db.ErrNotFound
+	}
+	if err == nil {
+		err = s.store.endLiveSession(ctx, session)
+	}
+	if errors.Is(err, db.ErrNotFound) {
+		return errNoSession.WithCause(err)
+	}
+	return err
+}
+
+// Logout ends the session of a token. It ignores a token that is not valid.
+func (s *Service) Logout(ctx context.Context, token string) error {
+	claims, err := s.tokens.verify(ctx, token)
+	if errors.Is(err, errToken) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.store.endSession(ctx, claims.Subject, claims.SessionID)
 }

@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-func TestSessionLives(t *testing.T) {
+func TestSessionLifetimes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	idle := w.member("idle")
@@ -52,7 +52,7 @@ func TestSessionIsRenewedOnceADay(t *testing.T) {
 	if a := b.me().Want(t, http.StatusOK); len(a.Header.Values("Set-Cookie")) != 0 || a.Calls != 1 {
 		t.Errorf("renewed twice: %v, %d calls", a.Header.Values("Set-Cookie"), a.Calls)
 	}
-	// A request that was under way with the old token meanwhile: still good, not renewed again.
+	// A request with the old token is still accepted, and does not renew the session again.
 	b.SetCookie("session", old)
 	if a := b.me().Want(t, http.StatusOK); len(a.Header.Values("Set-Cookie")) != 0 {
 		t.Errorf("the old token renews again: %v", a.Header.Values("Set-Cookie"))
@@ -165,25 +165,25 @@ func TestPasswordChangeEndsEveryOtherSession(t *testing.T) {
 	b.me().Want(t, http.StatusOK)
 }
 
-// Whoever logs in with the old password while it is being changed gets a session that never comes to life.
+// A login with the old password during a password change gets a session that is never accepted.
 func TestLoginDuringPasswordChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.member("ada")
-	state, err := w.service.store.login(t.Context(), "ada@example.com", "203.0.113.1", nil, w.clock.Now())
+	state, err := w.service.store.loginState(t.Context(), "ada@example.com", "203.0.113.1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.Do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": goodPassword, "newPassword": "a wholly new password"}).Want(t, http.StatusOK)
 	late := newSession(w.service.ids.New("ses"), User{ID: state.credential.UserID, Generation: state.credential.Generation}, Client{}, w.clock.Now())
-	if err := w.service.store.startSession(t.Context(), signIn{session: late, email: "ada@example.com"}, w.clock.Now()); err != nil {
+	if err := w.service.store.startSession(t.Context(), signIn{session: late, email: "ada@example.com"}); err != nil {
 		t.Fatal(err)
 	}
 	token, err := w.service.tokens.sign(t.Context(), late, w.clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.service.Sessions().Authenticate(t.Context(), token); err == nil {
+	if _, _, err := w.service.sessions.Authenticate(t.Context(), token); err == nil {
 		t.Error("a session of the old password lives")
 	}
 }

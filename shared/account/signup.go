@@ -5,34 +5,33 @@ import (
 	"errors"
 
 	"devplatform/shared/fault"
-	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/limit"
 )
 
 var errUserExists = fault.New(fault.CodeUserExists, "That e-mail address or username is already taken.")
 
-// SignUp makes a user with a personal workspace. The rules for e-mail, username and password have been checked.
-func (s *Service) SignUp(ctx context.Context, email, username, password string, client Client) (userID string, _ Standing, _ error) {
-	now := s.now()
-	ticket, err := s.admit(ctx, []counter{s.limits.signupCounter(httpapi.RateKey(client.IP), now)}, now)
+// Signup creates a user with a personal workspace. The caller has validated the e-mail address, username and password.
+// Errors: AUTH_RATE_LIMITED, AUTH_USER_EXISTS.
+func (s *Service) Signup(
+	ctx context.Context, email, username, password string, client Client,
+) (userID string, _ limit.Status, _ error) {
+	attempt, err := s.count(ctx, s.counter(s.rules.signupIP, client.network()))
 	if err != nil {
-		return "", Standing{}, err
+		return "", limit.Status{}, err
 	}
 	hash, err := s.hasher.Hash(ctx, password)
 	if err != nil {
-		return "", Standing{}, err
+		return "", limit.Status{}, err
 	}
-	user := User{ID: s.ids.New(id.User), Email: NormalizeEmail(email), Username: username, CreatedAt: now}
+	user := User{ID: s.ids.New(id.User), Email: NormalizeEmail(email), Username: username, CreatedAt: s.now()}
 	err = s.store.createAccount(ctx, newAccount{
 		user:        user,
 		credential:  Credential{UserID: user.ID, PasswordHash: hash},
 		workspaceID: s.ids.New(id.Workspace),
-	}, now)
-	if errors.Is(err, errEmailTaken) || errors.Is(err, errUsernameTaken) {
-		return "", Standing{}, ticket.fail(errUserExists.WithCause(err))
+	})
+	if errors.Is(err, errTaken) {
+		return "", limit.Status{}, attempt.Status().WithHeaders(errUserExists.WithCause(err))
 	}
-	if err != nil {
-		return "", Standing{}, err
-	}
-	return user.ID, ticket.standing(true), nil
+	return user.ID, attempt.Status(), err
 }

@@ -1,28 +1,39 @@
 package account
 
 import (
+	"context"
 	"errors"
 	"time"
 
 	"devplatform/shared/clock"
+	"devplatform/shared/config"
 	"devplatform/shared/db"
 )
 
-// What a write can find in its way.
-var (
-	errEmailTaken    = errors.New("account: e-mail address taken")
-	errUsernameTaken = errors.New("account: username taken")
-	errIdentityTaken = errors.New("account: identity taken")
-	errStale         = errors.New("account: changed in the meantime")
-)
+// errTaken reports that another account already has the e-mail address, the username or the identity.
+var errTaken = errors.New("account: already taken")
 
-// store keeps accounts in the accounts table. The projects table gets the personal workspace that a sign-up makes.
+// store keeps accounts in the accounts table. A new account's personal workspace is in the projects table.
 type store struct {
 	client             *db.Client
 	accounts, projects db.Table
+	transact           func(context.Context, ...db.Write) error
 }
 
-// The records as stored; attribute names are part of the data format.
+func newStore(client *db.Client, tables config.Tables) store {
+	return store{
+		client: client, accounts: client.Table(tables.Accounts), projects: client.Table(tables.Projects),
+		transact: client.Transact,
+	}
+}
+
+// once returns a store that does not retry transactions after a conflict. It is for use within db.Retry.
+func (s store) once() store {
+	s.transact = s.client.TransactOnce
+	return s
+}
+
+// The stored records. The attribute names are part of the data format.
 
 type userRecord struct {
 	ID         string          `dynamodbav:"id"`
@@ -62,25 +73,23 @@ type sessionRecord struct {
 	IP         string          `dynamodbav:"ip,omitempty"`
 }
 
-type counterRecord struct {
-	Hits      int   `dynamodbav:"hits"`
-	ExpiresAt int64 `dynamodbav:"expiresAt"`
-}
-
 type knownIPRecord struct {
 	ExpiresAt int64 `dynamodbav:"expiresAt"`
 }
 
+// stateRecord is a sign-in with the code host that has started.
 type stateRecord struct {
 	Verifier  string `dynamodbav:"verifier"`
-	Browser   string `dynamodbav:"browser"` // SHA-256 of the browser's cookie, hex
+	Browser   string `dynamodbav:"browser"` // SHA-256 of the binding cookie, in hex
 	Redirect  string `dynamodbav:"redirect"`
-	LinkTo    string `dynamodbav:"linkTo,omitempty"` // the user to join the identity to; empty: sign in
+	LinkTo    string `dynamodbav:"linkTo,omitempty"` // the user to link the identity to; empty: sign in
 	ExpiresAt int64  `dynamodbav:"expiresAt"`
 }
 
 func (r userRecord) user() User {
-	return User{ID: r.ID, Email: r.Email, Username: r.Username, CreatedAt: r.CreatedAt.Time(), Generation: r.Generation}
+	return User{
+		ID: r.ID, Email: r.Email, Username: r.Username, CreatedAt: r.CreatedAt.Time(), Generation: r.Generation,
+	}
 }
 
 func (r sessionRecord) session() Session {
@@ -99,28 +108,28 @@ func (s Session) record() sessionRecord {
 	}
 }
 
-// writes collects the parts of a transaction. The first record that can't be encoded spoils them all.
+// writes collects the writes of a transaction, and the errors of records that cannot be encoded.
 type writes struct {
 	list []db.Write
 	err  error
 }
 
-// add appends a write and answers with its index in the transaction.
+// add appends a write and returns its index in the transaction.
 func (w *writes) add(write db.Write) int {
 	w.list = append(w.list, write)
 	return len(w.list) - 1
 }
 
-// create appends the creation of record under key.
+// create appends the creation of a record and returns its index.
 func (w *writes) create(table db.Table, key db.Key, record any) int {
 	item, err := db.Encode(record)
 	w.err = errors.Join(w.err, err)
 	return w.add(table.Create(key, item))
 }
 
-// put appends the unconditional write of record under key.
-func (w *writes) put(table db.Table, key db.Key, record any) int {
+// put appends the unconditional write of a record.
+func (w *writes) put(table db.Table, key db.Key, record any) {
 	item, err := db.Encode(record)
 	w.err = errors.Join(w.err, err)
-	return w.add(table.Put(key, item))
+	w.add(table.Put(key, item))
 }

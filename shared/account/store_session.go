@@ -10,9 +10,49 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/limit"
 )
 
-// session reads a session and its user in one call. Error: db.ErrNotFound if either is missing or over.
+// loginState is what is stored when a password check begins.
+type loginState struct {
+	email      string
+	credential Credential // zero if there is no such account
+	knownUntil time.Time  // when the client's network stops being known to the account; zero if it is not known
+}
+
+// user returns the fields of the user that a session needs.
+func (s loginState) user() User {
+	return User{ID: s.credential.UserID, Email: s.email, Generation: s.credential.Generation}
+}
+
+// loginState reads everything that a password check needs in one call, and loads the counters.
+func (s store) loginState(
+	ctx context.Context, email, network string, counters []limit.Counter,
+) (loginState, error) {
+	keys := []db.Key{db.EmailKey(email), db.KnownIPKey(email, network)}
+	for _, counter := range counters {
+		keys = append(keys, counter.Key())
+	}
+	items, err := s.accounts.BatchGet(ctx, keys...)
+	if err != nil {
+		return loginState{}, fmt.Errorf("reading an account: %w", err)
+	}
+	state := loginState{email: email}
+	credential, err := db.Decode[emailRecord](items[keys[0]])
+	state.credential = Credential(credential)
+	if item, ok := items[keys[1]]; ok {
+		known, decodeErr := db.Decode[knownIPRecord](item)
+		err = errors.Join(err, decodeErr)
+		state.knownUntil = time.Unix(known.ExpiresAt, 0)
+	}
+	for i := range counters {
+		err = errors.Join(err, counters[i].Load(items[counters[i].Key()]))
+	}
+	return state, err
+}
+
+// session reads a session and its user in one call. Error: db.ErrNotFound if one of them does not exist.
 func (s store) session(ctx context.Context, userID, sessionID string) (Session, User, error) {
 	sessionKey, userKey := db.SessionKey(userID, sessionID), db.UserKey(userID)
 	items, err := s.accounts.BatchGet(ctx, sessionKey, userKey)
@@ -27,13 +67,84 @@ func (s store) session(ctx context.Context, userID, sessionID string) (Session, 
 		return Session{}, User{}, err
 	}
 	user, err := db.Decode[userRecord](items[userKey])
-	if err != nil {
-		return Session{}, User{}, err
-	}
-	return session.session(), user.user(), nil
+	return session.session(), user.user(), err
 }
 
-// renewSession moves a session's times on. Error: errStale if another request did so first, or ended it.
+// maxListedSessions keeps the response below 4 MiB. A program that logs in for every call can exceed it.
+const maxListedSessions = 5000
+
+// listSessions reads the user's newest sessions, newest first, also those of old generations.
+func (s store) listSessions(ctx context.Context, userID string) ([]Session, error) {
+	page, err := s.accounts.Query(ctx, db.Query{
+		Prefix: db.SessionsOf(userID), Descending: true, Limit: maxListedSessions,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing sessions: %w", err)
+	}
+	records, err := db.DecodeAll[sessionRecord](page.Items)
+	sessions := make([]Session, len(records))
+	for i, record := range records {
+		sessions[i] = record.session()
+	}
+	return sessions, err
+}
+
+// signIn is a session to start, with everything that is written in the same transaction.
+type signIn struct {
+	session          Session
+	token            string
+	email            string     // of the account
+	knownIP          string     // the network to store as known to the account; empty: none
+	refunds          []db.Write // of the rate limits
+	oldHash, newHash string     // newHash replaces the stored hash of the same password; empty: no change
+	replaces         string     // the session that this one replaces; empty: none
+}
+
+// signedIn returns the result of the sign-in for the client.
+func (in signIn) signedIn() SignedIn {
+	return SignedIn{
+		UserID: in.session.UserID, Token: httpapi.Renewal{Token: in.token, Expires: in.session.ExpiresAt},
+	}
+}
+
+// startSession starts a session. Error: db.ErrStale if newHash is set and oldHash is not the stored hash.
+func (s store) startSession(ctx context.Context, in signIn) error {
+	var w writes
+	s.addSignIn(&w, in)
+	newHash := -1
+	if in.newHash != "" {
+		hash := expression.Name("passwordHash")
+		update := expression.Set(hash, expression.Value(in.newHash))
+		newHash = w.add(s.accounts.Update(db.EmailKey(in.email), update).If(hash.Equal(expression.Value(in.oldHash))))
+	}
+	if w.err != nil {
+		return w.err
+	}
+	err := s.transact(ctx, w.list...)
+	if db.FailedAt(err, newHash) {
+		return fmt.Errorf("%w: %w", db.ErrStale, err)
+	}
+	if err != nil {
+		return fmt.Errorf("starting a session: %w", err)
+	}
+	return nil
+}
+
+// addSignIn appends the writes of a sign-in, except newHash.
+func (s store) addSignIn(w *writes, in signIn) {
+	w.create(s.accounts, db.SessionKey(in.session.UserID, in.session.ID), in.session.record())
+	w.list = append(w.list, in.refunds...)
+	if in.knownIP != "" {
+		w.put(s.accounts, db.KnownIPKey(in.email, in.knownIP), knownIPRecord{
+			ExpiresAt: in.session.CreatedAt.Add(knownIPLife).Unix(),
+		})
+	}
+	if in.replaces != "" {
+		w.add(s.accounts.Delete(db.SessionKey(in.session.UserID, in.replaces)))
+	}
+}
+
+// renewSession stores the new times of a session. Error: db.ErrStale if another request renewed it first, or ended it.
 func (s store) renewSession(ctx context.Context, before, after Session) error {
 	seen := expression.Name("lastSeenAt")
 	update := expression.
@@ -42,7 +153,7 @@ func (s store) renewSession(ctx context.Context, before, after Session) error {
 	_, err := s.client.Do(ctx, s.accounts.Update(db.SessionKey(before.UserID, before.ID), update).
 		If(seen.Equal(expression.Value(clock.Stamp(before.LastSeenAt).String()))))
 	if errors.Is(err, db.ErrConditionFailed) {
-		return errStale
+		return fmt.Errorf("%w: %w", db.ErrStale, err)
 	}
 	if err != nil {
 		return fmt.Errorf("renewing a session: %w", err)
@@ -50,7 +161,7 @@ func (s store) renewSession(ctx context.Context, before, after Session) error {
 	return nil
 }
 
-// endSession removes a session, if it is there.
+// endSession deletes a session, if it exists.
 func (s store) endSession(ctx context.Context, userID, sessionID string) error {
 	if _, err := s.client.Do(ctx, s.accounts.Delete(db.SessionKey(userID, sessionID))); err != nil {
 		return fmt.Errorf("ending a session: %w", err)
@@ -58,102 +169,15 @@ func (s store) endSession(ctx context.Context, userID, sessionID string) error {
 	return nil
 }
 
-// endLiveSession removes a session of the user's current generation. Error: db.ErrNotFound if there is none such.
-// The answer tells, so the delete reads first and removes in a transaction: a repetition after a lost reply is known
-// for what it is, and does not turn into "not found".
-func (s store) endLiveSession(ctx context.Context, user User, sessionID string, now time.Time) error {
-	key := db.SessionKey(user.ID, sessionID)
-	item, err := s.accounts.Get(ctx, key)
-	if err != nil {
-		return fmt.Errorf("reading a session: %w", err)
-	}
-	record, err := db.Decode[sessionRecord](item)
-	if err != nil {
-		return err
-	}
-	if !record.session().alive(user, now) {
-		return db.ErrNotFound
-	}
-	err = s.client.Transact(ctx, s.accounts.Delete(key).If(s.accounts.Exists()))
+// endLiveSession deletes a session that was just read. Error: db.ErrNotFound. It uses a transaction, so that a
+// repetition after a lost response does not report that the session does not exist.
+func (s store) endLiveSession(ctx context.Context, session Session) error {
+	err := s.transact(ctx, s.accounts.Delete(db.SessionKey(session.UserID, session.ID)).If(s.accounts.Exists()))
 	if errors.Is(err, db.ErrConditionFailed) {
 		return db.ErrNotFound
 	}
 	if err != nil {
 		return fmt.Errorf("ending a session: %w", err)
-	}
-	return nil
-}
-
-// maxListedSessions keeps the answer within API.md's 4 MiB, whatever clients call themselves. Nobody has that many, but
-// a program that logs in for every call.
-const maxListedSessions = 5000
-
-// sessions lists the user's live sessions, newest first.
-func (s store) sessions(ctx context.Context, user User, now time.Time) ([]Session, error) {
-	var list []Session
-	q := db.Query{Prefix: db.SessionsOf(user.ID), Descending: true}
-	for {
-		page, err := s.accounts.Query(ctx, q)
-		if err != nil {
-			return nil, fmt.Errorf("listing sessions: %w", err)
-		}
-		for _, item := range page.Items {
-			record, err := db.Decode[sessionRecord](item)
-			if err != nil {
-				return nil, err
-			}
-			if session := record.session(); session.alive(user, now) && len(list) < maxListedSessions {
-				list = append(list, session)
-			}
-		}
-		if page.Next.IsZero() || len(list) == maxListedSessions {
-			return list, nil
-		}
-		q.After = page.Next
-	}
-}
-
-// rehash replaces a password's hash by one of the same password.
-type rehash struct{ old, fresh string }
-
-// signIn is the transaction that ends a successful password check.
-type signIn struct {
-	session Session
-	email   string
-	noteIP  string    // the address to note as known; empty: noted lately
-	refunds []counter // the counters that only count failures
-	rehash  *rehash
-	ends    string // the session that this one takes the place of, or ""
-}
-
-// startSession makes a signIn true, all of it or nothing.
-func (s store) startSession(ctx context.Context, in signIn, now time.Time) error {
-	var w writes
-	w.create(s.accounts, db.SessionKey(in.session.UserID, in.session.ID), in.session.record())
-	for _, c := range in.refunds {
-		w.add(s.refund(c))
-	}
-	if in.noteIP != "" {
-		s.noteIP(&w, in.email, in.noteIP, now)
-	}
-	if in.ends != "" {
-		w.add(s.accounts.Delete(db.SessionKey(in.session.UserID, in.ends)))
-	}
-	rehashAt := -1
-	if in.rehash != nil {
-		hash := expression.Name("passwordHash")
-		rehashAt = w.add(s.accounts.Update(db.EmailKey(in.email), expression.Set(hash, expression.Value(in.rehash.fresh))).
-			If(hash.Equal(expression.Value(in.rehash.old))))
-	}
-	if w.err != nil {
-		return w.err
-	}
-	err := s.client.Transact(ctx, w.list...)
-	if db.FailedAt(err, rehashAt) {
-		return errStale
-	}
-	if err != nil {
-		return fmt.Errorf("starting a session: %w", err)
 	}
 	return nil
 }

@@ -16,20 +16,21 @@ import (
 const (
 	// TokenIssuer is the iss claim of session tokens.
 	TokenIssuer = "devplatform"
-	// TokenPurpose is the label under which their keys are derived from the ring.
+	// TokenPurpose is the label with which their keys are derived from the key ring.
 	TokenPurpose = "session-token"
 )
 
-// errToken reports a session token that isn't one of ours, or no longer.
+// errToken reports a session token that is not valid, or has expired.
 var errToken = errors.New("account: invalid session token")
 
-// claims are what a session token says: who (sub) and which session (sid). Everything else is in the session's record.
+// claims are the contents of a session token: the user (sub) and the session (sid). All other data is in the stored
+// session.
 type claims struct {
 	jwt.RegisteredClaims
 	SessionID string `json:"sid"`
 }
 
-// Validate implements jwt.ClaimsValidator: what the parser's options don't require.
+// Validate implements jwt.ClaimsValidator. It requires the claims that the parser's options do not require.
 func (c claims) Validate() error {
 	if c.IssuedAt == nil || !id.User.Valid(c.Subject) || !id.Session.Valid(c.SessionID) {
 		return errToken
@@ -37,12 +38,13 @@ func (c claims) Validate() error {
 	return nil
 }
 
-// tokens signs and reads session tokens: JWT (RFC 7519), HS256 and nothing else.
+// tokens signs and verifies session tokens: JWTs (RFC 7519) with HS256.
 type tokens struct {
 	keys *config.Keys
 	now  clock.Clock
 }
 
+// sign returns the token of a session. Error: config.ErrUnavailable.
 func (t tokens) sign(ctx context.Context, session Session, issued time.Time) (string, error) {
 	kid, key, err := t.keys.Current(ctx, TokenPurpose)
 	if err != nil {
@@ -65,8 +67,8 @@ func (t tokens) sign(ctx context.Context, session Session, issued time.Time) (st
 	return signed, nil
 }
 
-// read answers with the claims of a token that is whole, ours and not over. Errors: errToken, config.ErrUnavailable.
-func (t tokens) read(ctx context.Context, token string) (claims, error) {
+// verify returns the claims of a valid token. Errors: errToken, config.ErrUnavailable.
+func (t tokens) verify(ctx context.Context, token string) (claims, error) {
 	var c claims
 	parser := jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),

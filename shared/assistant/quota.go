@@ -8,6 +8,7 @@ import (
 
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/limit"
 )
 
 // reservation is what a call sets aside of its user's tokens before a model is asked: the most that it may take.
@@ -72,7 +73,8 @@ func (s *Service) reserve(ctx context.Context, r reservation) error {
 }
 
 func (s *Service) reserveOnce(ctx context.Context, r reservation) error {
-	minute, tooOften := s.counters.Write(minuteRule, r.userID, s.limits.CallsPerMinute, time.Minute)
+	rule := limit.Rule{Name: minuteRule, Limit: s.limits.CallsPerMinute, Window: time.Minute}
+	minute, tooOften := s.counters.Write(rule, r.userID)
 	err := s.store.reserve(ctx, r, s.limits, s.now(), minute)
 	lack, lacks := errors.AsType[*lackError](err)
 	switch {

@@ -1,12 +1,13 @@
-// Package docs shows the API to people and tools: the OpenAPI document as the function is given it, and a page that shows it and
-// sends requests. Everything that the page loads comes from here: its own few files, and Swagger UI out of a Go module that carries
-// the released files as they are. The package knows no endpoint but its own; what is said of the others is in the document.
+// Package docs serves the OpenAPI document, and a page that shows it and sends requests. The page loads everything from
+// here: its own files, and Swagger UI from a Go module that has the released files. The package knows no endpoint except
+// its own; the document describes the others.
 package docs
 
 import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -16,11 +17,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Service answers the operations of the documentation.
+// Service serves the documentation.
 type Service struct {
-	// before and after are the document around the value of its servers.
+	// before and after are the parts of the document before and after its list of servers.
 	before, after []byte
-	// latest is the document as it was served last: nearly always to the same base URL.
+	// latest is the document as it was last served: nearly always for the same base URL.
 	latest atomic.Pointer[served]
 }
 
@@ -30,7 +31,7 @@ type served struct {
 	plain, packed []byte
 }
 
-// New is a service for a document. Error: it is no JSON object that names its servers.
+// New returns a service for a document. Error: the document is not a JSON object with servers.
 func New(document []byte) (*Service, error) {
 	before, after, err := aroundServers(document)
 	if err != nil {
@@ -39,11 +40,11 @@ func New(document []byte) (*Service, error) {
 	return &Service{before: before, after: after}, nil
 }
 
-// aroundServers cuts the value of "servers" out of the document's object. The rest stays as it is, to the byte.
+// aroundServers cuts the value of "servers" out of the document. The rest is not changed.
 func aroundServers(document []byte) (before, after []byte, err error) {
 	in := jsontext.NewDecoder(bytes.NewReader(document))
 	if open, err := in.ReadToken(); err != nil || open.Kind() != '{' {
-		return nil, nil, errors.Join(errors.New("it is no JSON object"), err)
+		return nil, nil, errors.Join(errors.New("it is not a JSON object"), err)
 	}
 	for in.PeekKind() == '"' {
 		name, err := in.ReadToken()
@@ -61,11 +62,11 @@ func aroundServers(document []byte) (before, after []byte, err error) {
 			return before, document[in.InputOffset():], nil
 		}
 	}
-	return nil, nil, errors.New("it names no servers")
+	return nil, nil, errors.New("it has no servers")
 }
 
-// document is the document of the API that is reached at a base URL. A tool that read it knows where to send requests, whatever
-// stage or domain it came through; what is committed, and what a client gets that names no host, can only say "/".
+// document returns the document with the base URL of the request as its server, so that tools know where to send requests,
+// whatever stage or domain they use. Without a base URL, the server is "/".
 func (s *Service) document(base string) (*served, error) {
 	if latest := s.latest.Load(); latest != nil && latest.base == base {
 		return latest, nil
@@ -105,3 +106,9 @@ func unpack(packed []byte) ([]byte, error) {
 	}
 	return plain, nil
 }
+
+// OpenAPI is the OpenAPI 3.1 document of the whole API, as `make openapi` wrote it. A test compares it with the code. To
+// derive it at every start would link all slices into the function.
+//
+//go:embed openapi.json
+var OpenAPI []byte

@@ -13,12 +13,12 @@ func TestNew(t *testing.T) {
 	for document, failure := range map[string]string{
 		`{"info": {"servers": 1}, "servers": [{"url": "/"}], "tags": []}`: "",
 		`{"servers" : null}`:        "",
-		`{"info": {"servers": []}}`: "no servers",
+		`{"info": {"servers": []}}`: "has no servers",
 		`{"servers"`:                "a value",
 		`{"servers": [}`:            "a value",
 		`{"a": 1, "a": 2}`:          "a name",
-		`["servers"]`:               "no JSON object",
-		``:                          "no JSON object",
+		`["servers"]`:               "not a JSON object",
+		``:                          "not a JSON object",
 	} {
 		s, err := New([]byte(document))
 		if failure != "" {
@@ -65,7 +65,7 @@ func TestAcceptsGzip(t *testing.T) {
 		"gzip;q=0": false, "gzip; q=0.000": false, "gzip; Q=1": true, "*": true, "*;q=0": false, "gzip;q=0, *": false, "br, *;q=0.1": true,
 		"gzip;q=x": false, "gzipped": false, "*;q=0, gzip": true,
 	} {
-		if got := (Accepting{Encoding: header}).gzip(); got != want {
+		if got := (acceptInput{Encoding: header}).gzip(); got != want {
 			t.Errorf("%q: %v", header, got)
 		}
 	}

@@ -8,20 +8,21 @@ import (
 	"github.com/swaggest/swgui/v5/static"
 )
 
-// pagePolicy is the page's own Content-Security-Policy. Scripts, styles and requests are of this origin alone, and nothing is inline:
-// Swagger UI sets its few styles through the DOM, which a policy does not forbid. Its icons are data URLs in its style sheet.
+// pagePolicy is the page's own Content-Security-Policy. It allows scripts, styles and requests of this origin only, and
+// nothing inline. Swagger UI sets a few styles through the DOM, which a policy does not restrict, and has icons as data
+// URLs in its style sheet.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 //go:embed page
 var own embed.FS
 
-// file is one of the page's.
+// file is a file of the page.
 type file struct {
 	from   fs.FS
 	path   string
 	kind   string
-	packed bool // with gzip, as it is kept
+	packed bool // stored as gzip
 }
 
 const (
@@ -33,7 +34,7 @@ const (
 
 var index = file{from: own, path: "page/index.html", kind: htmlType}
 
-// files are what the page loads, by name. Of Swagger UI that is its script and its style sheet; the module has more.
+// files are the files that the page loads, by name. The module with Swagger UI has more.
 var files = map[string]file{
 	"docs.js":              {from: own, path: "page/docs.js", kind: scriptType},
 	"docs.css":             {from: own, path: "page/docs.css", kind: styleType},
@@ -42,7 +43,7 @@ var files = map[string]file{
 	"swagger-ui.css":       {from: static.FS, path: "swagger-ui.css.gz", kind: styleType, packed: true},
 }
 
-// answer is the file for a client that takes gzip, or does not. Our own files are too small to be worth it.
+// answer returns the file for a client that accepts gzip, or does not. The page's own files are too small to be packed.
 func (f file) answer(gzip bool) (*Answer, error) {
 	body, err := fs.ReadFile(f.from, f.path)
 	if err != nil {

@@ -7,18 +7,18 @@ import (
 	"devplatform/shared/fault"
 )
 
-// ConditionInput takes the preconditions of a change. Inputs of operations that know them embed it.
+// ConditionInput receives the preconditions of a change. Inputs of operations that support them embed it.
 type ConditionInput struct {
-	IfMatch     string `header:"If-Match" doc:"Entity tags of which the current one must be one, or * for any" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
-	IfNoneMatch string `header:"If-None-Match" doc:"Entity tags of which the current one must be none, or * if there must be nothing yet" example:"*"`
+	IfMatch     string `header:"If-Match" doc:"The current entity tag must be one of these; * stands for any" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
+	IfNoneMatch string `header:"If-None-Match" doc:"The current entity tag must not be one of these; * means that nothing may exist yet" example:"*"`
 }
 
-// Preconditions reads them. Error: VALIDATION_FAILED.
+// Preconditions parses the headers. Error: VALIDATION_FAILED.
 func (in ConditionInput) Preconditions() (Preconditions, error) {
 	return ParsePreconditions(in.IfMatch, in.IfNoneMatch)
 }
 
-// Preconditions are what If-Match and If-None-Match demand (RFC 9110 §13). The zero Preconditions demand nothing.
+// Preconditions are the conditions of If-Match and If-None-Match (RFC 9110 §13). The zero value has none.
 type Preconditions struct{ match, noneMatch tagList }
 
 // tagList is a list of entity tags, or any tag at all.
@@ -33,8 +33,8 @@ type entityTag struct {
 	opaque string
 }
 
-// ParsePreconditions reads the two headers, "" for one that is absent: "*", or tags with commas between them. A tag
-// without quotes is taken as if it had them. Error: VALIDATION_FAILED that names the header.
+// ParsePreconditions parses the two headers: "*", or tags separated by commas; "" for an absent header. A tag without
+// quotes is treated as if it had them. Error: VALIDATION_FAILED that names the header.
 func ParsePreconditions(ifMatch, ifNoneMatch string) (Preconditions, error) {
 	var p Preconditions
 	var broken []fault.Problem
@@ -54,16 +54,16 @@ func ParsePreconditions(ifMatch, ifNoneMatch string) (Preconditions, error) {
 	return p, nil
 }
 
-// IsZero reports whether nothing is demanded.
+// IsZero reports whether there are no conditions.
 func (p Preconditions) IsZero() bool { return p.match.isZero() && p.noneMatch.isZero() }
 
-// What a change is answered with whose preconditions do not hold.
+// Errors of a change whose preconditions are not met.
 var (
-	ErrNotMatched = fault.New(fault.CodePreconditionFailed, "If-Match: it is not, or no longer, in this version.")
-	ErrRuledOut   = fault.New(fault.CodePreconditionFailed, "If-None-Match: it exists, in a version that was ruled out.")
+	ErrNotMatched = fault.New(fault.CodePreconditionFailed, "If-Match: the current version is a different one.")
+	ErrRuledOut   = fault.New(fault.CodePreconditionFailed, "If-None-Match: the current version is one of the given ones.")
 )
 
-// Check holds a change against the entity tag of what is there, "" if there is nothing. Error: PRECONDITION_FAILED.
+// Check checks the conditions against the current entity tag, "" if nothing exists. Error: PRECONDITION_FAILED.
 func (p Preconditions) Check(current string) error {
 	if !p.match.isZero() && !p.match.has(current, strongMatch) {
 		return ErrNotMatched
@@ -74,12 +74,12 @@ func (p Preconditions) Check(current string) error {
 	return nil
 }
 
-// NotModified reports whether a reader has what is there already: a GET is then answered with 304, the ETag and no body.
+// NotModified reports whether the client already has the current version. The response to a GET is then a 304 without body.
 func (p Preconditions) NotModified(current string) bool { return p.noneMatch.has(current, weakMatch) }
 
 func (l tagList) isZero() bool { return !l.any && l.tags == nil }
 
-// has reports whether current, "" for nothing, is in the list.
+// has reports whether the list contains current, "" for nothing.
 func (l tagList) has(current string, match func(a, b entityTag) bool) bool {
 	if current == "" {
 		return false
@@ -93,7 +93,7 @@ func strongMatch(a, b entityTag) bool { return a == b && !a.weak }
 
 func weakMatch(a, b entityTag) bool { return a.opaque == b.opaque }
 
-// parseTags reads a header; the zero list for none.
+// parseTags parses a header. An absent header is the zero list.
 func parseTags(header string) (tagList, bool) {
 	rest := strings.Trim(header, blanks)
 	if header == "" || rest == "*" {
@@ -101,7 +101,7 @@ func parseTags(header string) (tagList, bool) {
 	}
 	var list tagList
 	for {
-		rest = strings.TrimLeft(rest, blanks+",") // RFC 9110 §5.6.1.2: empty elements are nothing
+		rest = strings.TrimLeft(rest, blanks+",") // RFC 9110 §5.6.1.2: empty elements are ignored
 		if rest == "" {
 			return list, list.tags != nil
 		}
@@ -116,7 +116,7 @@ func parseTags(header string) (tagList, bool) {
 
 const blanks = " \t"
 
-// cutTag takes the entity tag off the front of a text.
+// cutTag cuts the entity tag off the beginning of a text.
 func cutTag(text string) (tag entityTag, rest string, ok bool) {
 	text, tag.weak = strings.CutPrefix(text, "W/")
 	if quoted, found := strings.CutPrefix(text, `"`); found {
@@ -132,5 +132,5 @@ func cutTag(text string) (tag entityTag, rest string, ok bool) {
 	return tag, text[end:], bare
 }
 
-// notInTag reports what no entity tag has between its quotes.
+// notInTag reports whether a character may not occur in an entity tag.
 func notInTag(r rune) bool { return r <= ' ' || r == 0x7f }

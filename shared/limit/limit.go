@@ -1,52 +1,208 @@
-// Package limit counts what somebody does in a fixed window of time and refuses what is too much: RATE_LIMITED (API.md §1).
-// Which things are limited, and how many are allowed, is not known here. Sign-in has stricter counters of its own, which give back
-// what succeeds (package account).
+// Package limit is the rate limiter of all slices. It counts what a subject does in a fixed window of time and rejects
+// an attempt that exceeds a rule's limit. It is exact under concurrency. Which rules exist, and what a subject is,
+// belongs to the slices that use it.
 package limit
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strconv"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 )
 
-// Counters are kept in a table, where they expire.
+// ErrTooMany is the error for an attempt that exceeds a limit. The errors that this package returns also have the
+// header Retry-After.
+var ErrTooMany = fault.New(fault.CodeRateLimited, "Too many requests. Please wait and try again.")
+
+// Rule allows each subject a number of attempts in each window of time.
+type Rule struct {
+	Name         string // part of the counters' keys in the table: do not change it and do not use it for another rule
+	Limit        int
+	Window       time.Duration // windows are aligned to the Unix epoch
+	FailuresOnly bool          // an attempt that succeeds is refunded, see Attempt.Refunds
+}
+
+// Counter is a rule that is applied to one subject in one window.
+type Counter struct {
+	rule Rule
+	key  db.Key
+	ends time.Time
+	hits int // attempts in the window, as far as they are known
+}
+
+// Key returns the key of the counter's item.
+func (c Counter) Key() db.Key { return c.key }
+
+// exceeded reports whether the counter allows no further attempt.
+func (c Counter) exceeded() bool { return c.hits >= c.rule.Limit }
+
+// status returns the state of the counter at the given time.
+func (c Counter) status(now time.Time) Status {
+	return Status{Limit: c.rule.Limit, Remaining: max(c.rule.Limit-c.hits, 0), Reset: c.ends.Sub(now)}
+}
+
+// Counters are the counters in a table. They expire with their windows. Counters is safe for concurrent use.
 type Counters struct {
 	store store
 	now   clock.Clock
 }
 
-// New keeps counters in a table.
+// New returns the counters in table.
 func New(client *db.Client, table db.Table, now clock.Clock) *Counters {
 	return &Counters{store: store{client: client, table: table}, now: now}
 }
 
-// Take counts one more of what a rule limits for a subject, an id, unless limit of it were counted in the window that the present
-// moment lies in; windows are aligned to 1970. A rule's name is part of what is stored.
-// Exact under concurrency; where the answer to a write is lost, one may count twice.
-// Errors: *fault.Error RATE_LIMITED with Retry-After, in whole seconds to the window's end; db.ErrUnavailable, db.ErrInvalidKey.
-func (c *Counters) Take(ctx context.Context, rule, subject string, limit int, window time.Duration) error {
-	write, refusal := c.Write(rule, subject, limit, window)
-	full, err := c.store.hit(ctx, write)
-	if full {
-		return refusal
-	}
+// Counter returns the counter of a rule for a subject, such as an ID, in the current window.
+func (c *Counters) Counter(rule Rule, subject string) Counter {
+	starts := c.now().UTC().Truncate(rule.Window)
+	return Counter{rule: rule, key: db.CounterKey(rule.Name, starts, subject), ends: starts.Add(rule.Window)}
+}
+
+// Take counts one attempt of a subject. Errors: those of Count.
+func (c *Counters) Take(ctx context.Context, rule Rule, subject string) error {
+	_, err := c.Count(ctx, c.Counter(rule, subject))
 	return err
 }
 
-// Write is Take as a part of somebody's transaction, on an item of the counters' table: it counts only if all the rest is done as
-// well, and never twice. Refusal is what to answer where the write's condition failed.
-func (c *Counters) Write(rule, subject string, limit int, window time.Duration) (w db.Write, refusal error) {
-	now := c.now().UTC()
-	starts := now.Truncate(window)
-	ends := starts.Add(window)
-	wait := int((ends.Sub(now) + time.Second - 1) / time.Second)
-	return c.store.hitWrite(db.CounterKey(rule, starts, subject), limit, ends),
-		ErrTooMany.WithHeader("Retry-After", strconv.Itoa(max(wait, 1)))
+// Write returns a write that counts one attempt of a subject as part of a transaction, and the error to return if the
+// condition of that write fails: the limit is reached.
+func (c *Counters) Write(rule Rule, subject string) (w db.Write, tooMany error) {
+	counter := c.Counter(rule, subject)
+	return c.store.hitWrite(counter), counter.status(c.now()).tooMany()
 }
 
-// ErrTooMany is the answer to whoever comes too often, but for its Retry-After.
-var ErrTooMany = fault.New(fault.CodeRateLimited, "That is too often. Try again in a while.")
+// Count counts one attempt with all counters in parallel. If one of them has reached its limit, the attempt is rejected
+// and no counter keeps it, so that a rejected attempt does not use up the limit of another rule. If Load found a
+// counter at its limit, Count rejects the attempt without a call to storage. If the response to a write is lost and the
+// SDK repeats the write, the attempt can count twice. Errors: ErrTooMany; db.ErrUnavailable, db.ErrInvalidKey. The
+// attempt of an ErrTooMany has a status too.
+func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, error) {
+	counters = slices.Clone(counters)
+	attempt := Attempt{store: c.store, counters: counters, at: c.now()}
+	if attempt.exceeded() {
+		return attempt, attempt.Status().tooMany()
+	}
+	counted := make([]bool, len(counters))
+	var group errgroup.Group
+	for i := range counters {
+		group.Go(func() (err error) {
+			counted[i], err = c.store.hit(ctx, &counters[i])
+			return err
+		})
+	}
+	err := group.Wait()
+	rejected := false
+	for i := range counters {
+		rejected = rejected || (!counted[i] && counters[i].exceeded())
+	}
+	if err == nil && !rejected {
+		return attempt, nil
+	}
+	err = errors.Join(err, c.undo(ctx, counters, counted))
+	if rejected {
+		return attempt, attempt.Status().tooMany().WithCause(err)
+	}
+	return attempt, err
+}
+
+// undo takes the attempt back from the counters that counted it. It continues if the client disconnects: an attempt
+// that stays counted would limit the subject for the rest of the window.
+func (c *Counters) undo(ctx context.Context, counters []Counter, counted []bool) error {
+	ctx = context.WithoutCancel(ctx)
+	var group errgroup.Group
+	for i := range counters {
+		if counted[i] {
+			counters[i].hits--
+			group.Go(func() error { return c.store.refund(ctx, counters[i]) })
+		}
+	}
+	return group.Wait() //nolint:wrapcheck // the store wraps it
+}
+
+// Attempt is an attempt that was counted or rejected.
+type Attempt struct {
+	store    store
+	counters []Counter
+	at       time.Time
+}
+
+func (a Attempt) exceeded() bool {
+	for _, counter := range a.counters {
+		if counter.exceeded() {
+			return true
+		}
+	}
+	return false
+}
+
+// Refunds returns the writes that take a successful attempt back from the counters that count failures only. They
+// belong into the transaction that makes the attempt succeed.
+func (a Attempt) Refunds() []db.Write {
+	var writes []db.Write
+	for _, counter := range a.counters {
+		if counter.rule.FailuresOnly {
+			writes = append(writes, a.store.refundWrite(counter))
+		}
+	}
+	return writes
+}
+
+// Status returns the status of the counter that is closest to its limit.
+func (a Attempt) Status() Status { return a.status(false) }
+
+// RefundedStatus returns the same as Status, but after the writes of Refunds.
+func (a Attempt) RefundedStatus() Status { return a.status(true) }
+
+func (a Attempt) status(refunded bool) Status {
+	var tightest Status
+	for i, counter := range a.counters {
+		if refunded && counter.rule.FailuresOnly {
+			counter.hits--
+		}
+		if status := counter.status(a.at); i == 0 || status.tighter(tightest) {
+			tightest = status
+		}
+	}
+	return tightest
+}
+
+// Status is the state of a counter as the RateLimit-* headers report it.
+type Status struct {
+	Limit     int
+	Remaining int
+	Reset     time.Duration // until the window ends
+}
+
+// ResetSeconds returns Reset in whole seconds, rounded up, at least 1.
+func (s Status) ResetSeconds() int {
+	return max(int((s.Reset+time.Second-1)/time.Second), 1)
+}
+
+// WithHeaders returns a copy of the error with the headers RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset.
+func (s Status) WithHeaders(err *fault.Error) *fault.Error {
+	return err.WithHeader("RateLimit-Limit", strconv.Itoa(s.Limit)).
+		WithHeader("RateLimit-Remaining", strconv.Itoa(s.Remaining)).
+		WithHeader("RateLimit-Reset", strconv.Itoa(s.ResetSeconds()))
+}
+
+// WithRetryAfter returns a copy of the error with the header Retry-After.
+func (s Status) WithRetryAfter(err *fault.Error) *fault.Error {
+	return err.WithHeader("Retry-After", strconv.Itoa(s.ResetSeconds()))
+}
+
+func (s Status) tooMany() *fault.Error { return s.WithRetryAfter(ErrTooMany) }
+
+// tighter reports whether s has fewer attempts remaining than other, or as few for a longer time.
+func (s Status) tighter(other Status) bool {
+	if s.Remaining != other.Remaining {
+		return s.Remaining < other.Remaining
+	}
+	return s.Reset > other.Reset
+}

@@ -18,14 +18,14 @@ import (
 	"devplatform/shared/limit"
 )
 
-// noon begins a minute; the half second tells rounding.
+// noon is the start of a window.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 const webhook = "wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
 
 type world struct {
 	*limit.Counters
-	after atomic.Int64 // noon
+	after atomic.Int64 // nanoseconds since noon
 	dump  func() []map[string]types.AttributeValue
 	wire  *dynamotest.Wire
 	db    *db.Client
@@ -46,7 +46,12 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// retryAfter is what an error tells a client, "" if it is none of a limit.
+// rule returns a rule of one-minute windows.
+func rule(name string, n int) limit.Rule {
+	return limit.Rule{Name: name, Limit: n, Window: time.Minute}
+}
+
+// retryAfter returns the Retry-After header of an error, or "" if the error is not RATE_LIMITED.
 func retryAfter(err error) string {
 	var refused *fault.Error
 	if !errors.As(err, &refused) || refused.Code != fault.CodeRateLimited {
@@ -55,10 +60,10 @@ func retryAfter(err error) string {
 	return refused.Headers().Get("Retry-After")
 }
 
-func TestALimitHoldsForItsWindow(t *testing.T) {
+func TestLimitHoldsForItsWindow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	take := func(subject string) error { return w.Take(t.Context(), "test", subject, 3, time.Minute) }
+	take := func(subject string) error { return w.Take(t.Context(), rule("test", 3), subject) }
 	for range 3 {
 		if err := take(webhook); err != nil {
 			t.Fatal(err)
@@ -73,7 +78,7 @@ func TestALimitHoldsForItsWindow(t *testing.T) {
 	if err := take("another"); err != nil {
 		t.Errorf("another subject: %v", err)
 	}
-	if err := w.Take(t.Context(), "recover", webhook, 3, time.Minute); err != nil {
+	if err := w.Take(t.Context(), rule("recover", 3), webhook); err != nil {
 		t.Errorf("another rule: %v", err)
 	}
 	w.after.Store(int64(time.Minute))
@@ -83,7 +88,7 @@ func TestALimitHoldsForItsWindow(t *testing.T) {
 	for _, item := range w.dump() {
 		expires, ok := item["expiresAt"].(*types.AttributeValueMemberN)
 		if !ok {
-			t.Fatalf("%v stays for ever", item)
+			t.Fatalf("%v does not expire", item)
 		}
 		seconds, err := strconv.ParseInt(expires.Value, 10, 64)
 		if in := time.Unix(seconds, 0).Sub(noon); err != nil || in < time.Minute || in > 2*time.Minute {
@@ -92,11 +97,11 @@ func TestALimitHoldsForItsWindow(t *testing.T) {
 	}
 }
 
-func TestALimitIsExact(t *testing.T) {
+func TestLimitIsExactUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	passed := 0
-	for _, err := range lambdafn.Parallel(40, 16, func(int) error { return w.Take(t.Context(), "test", webhook, 10, time.Minute) }) {
+	for _, err := range lambdafn.Parallel(40, 16, func(int) error { return w.Take(t.Context(), rule("test", 10), webhook) }) {
 		switch {
 		case err == nil:
 			passed++
@@ -105,17 +110,17 @@ func TestALimitIsExact(t *testing.T) {
 		}
 	}
 	if passed != 10 {
-		t.Errorf("%d passed", passed)
+		t.Errorf("%d attempts were allowed", passed)
 	}
 }
 
-// In a transaction a limit counts with the rest or not at all, and on one counter with those that are taken alone.
-func TestALimitInATransaction(t *testing.T) {
+// A transaction counts with all its other writes or not at all, on the same counter as single attempts.
+func TestLimitInTransaction(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	other := db.CounterKey("other", noon, webhook)
 	transact := func(beside db.Write) (full bool, refusal, err error) {
-		write, refusal := w.Write("test", webhook, 2, time.Minute)
+		write, refusal := w.Write(rule("test", 2), webhook)
 		err = w.db.Transact(t.Context(), beside, write)
 		return db.FailedAt(err, 1), refusal, err
 	}
@@ -125,37 +130,37 @@ func TestALimitInATransaction(t *testing.T) {
 	}
 	w.wire.Break("TransactWriteItems", dynamotest.LostReply)
 	if _, _, err := transact(w.table.Put(other, nil)); err != nil || w.wire.Hits() != 1 {
-		t.Fatalf("the first, whose answer was lost: %v", err)
+		t.Fatalf("the first, with a lost response: %v", err)
 	}
-	if err := w.Take(t.Context(), "test", webhook, 2, time.Minute); err != nil {
+	if err := w.Take(t.Context(), rule("test", 2), webhook); err != nil {
 		t.Fatalf("the second: %v", err)
 	}
 	full, refusal, _ := transact(w.table.Put(other, nil))
 	if !full || retryAfter(refusal) != "60" {
 		t.Errorf("the third: %v, %v", full, refusal)
 	}
-	if err := w.Take(t.Context(), "test", webhook, 2, time.Minute); retryAfter(err) != "60" {
+	if err := w.Take(t.Context(), rule("test", 2), webhook); retryAfter(err) != "60" {
 		t.Errorf("the fourth: %v", err)
 	}
 }
 
-func TestWhatALimitIsOnTheWire(t *testing.T) {
+func TestErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if err := w.Take(t.Context(), "test", webhook, 1, time.Minute); err != nil {
+	if err := w.Take(t.Context(), rule("test", 1), webhook); err != nil {
 		t.Fatal(err)
 	}
 	var refused *fault.Error
-	if err := w.Take(t.Context(), "test", webhook, 1, time.Minute); !errors.As(err, &refused) || refused.Code.Status() != http.StatusTooManyRequests {
+	if err := w.Take(t.Context(), rule("test", 1), webhook); !errors.As(err, &refused) || refused.Code.Status() != http.StatusTooManyRequests {
 		t.Errorf("%v", err)
 	}
 	w.wire.Break("UpdateItem", dynamotest.ServerError)
-	if err := w.Take(t.Context(), "test", webhook, 1, time.Minute); !errors.Is(err, db.ErrUnavailable) {
+	if err := w.Take(t.Context(), rule("test", 1), webhook); !errors.Is(err, db.ErrUnavailable) {
 		t.Errorf("without DynamoDB: %v", err)
 	}
 	w.wire.Mend()
 	for _, subject := range []string{"", "a\x00"} {
-		if err := w.Take(t.Context(), "test", subject, 1, time.Minute); !errors.Is(err, db.ErrInvalidKey) {
+		if err := w.Take(t.Context(), rule("test", 1), subject); !errors.Is(err, db.ErrInvalidKey) {
 			t.Errorf("%q: %v", subject, err)
 		}
 	}

@@ -3,31 +3,67 @@ package limit
 import (
 	"context"
 	"errors"
-	"time"
+	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/db"
 )
 
-// store keeps counters.
+// store keeps counters in a table.
 type store struct {
 	client *db.Client
 	table  db.Table
 }
 
-// hitWrite counts one more under a key unless there are limit already, on which its condition fails. The counter goes with its window.
-func (s store) hitWrite(key db.Key, limit int, ends time.Time) db.Write {
-	hits := expression.Name("hits")
-	update := expression.Add(hits, expression.Value(1)).Set(expression.Name(db.AttrExpiresAt), expression.Value(ends.Unix()))
-	return s.table.Update(key, update).If(expression.AttributeNotExists(hits).Or(hits.LessThan(expression.Value(limit))))
+// record is a counter as it is stored. The attribute names are part of the data format.
+type record struct {
+	Hits      int   `dynamodbav:"hits"`
+	ExpiresAt int64 `dynamodbav:"expiresAt"`
 }
 
-// hit makes such a write by itself, and reports as full that there are limit already.
-func (s store) hit(ctx context.Context, write db.Write) (full bool, err error) {
-	_, err = s.client.Do(ctx, write)
+// Load sets the counter to the item that was read under its key. A nil item is a counter without attempts.
+func (c *Counter) Load(item db.Item) error {
+	stored, err := db.Decode[record](item)
+	c.hits = stored.Hits
+	return err
+}
+
+// hit counts one attempt, and reports whether the counter counted it: it does not if it has reached its limit.
+func (s store) hit(ctx context.Context, counter *Counter) (counted bool, err error) {
+	item, err := s.client.Do(ctx, s.hitWrite(*counter))
 	if errors.Is(err, db.ErrConditionFailed) {
-		return true, nil
+		counter.hits = counter.rule.Limit
+		return false, nil
 	}
-	return false, err
+	if err != nil {
+		return false, fmt.Errorf("counting %s: %w", counter.rule.Name, err)
+	}
+	return true, counter.Load(item)
+}
+
+// hitWrite returns the write that counts one attempt. Its condition fails if the counter has reached its limit.
+func (s store) hitWrite(counter Counter) db.Write {
+	hits := expression.Name("hits")
+	return s.table.Update(counter.key, add(counter, 1)).
+		If(expression.AttributeNotExists(hits).Or(hits.LessThan(expression.Value(counter.rule.Limit))))
+}
+
+// refund takes one attempt back.
+func (s store) refund(ctx context.Context, counter Counter) error {
+	if _, err := s.client.Do(ctx, s.refundWrite(counter)); err != nil {
+		return fmt.Errorf("refunding %s: %w", counter.rule.Name, err)
+	}
+	return nil
+}
+
+// refundWrite returns the write that takes one attempt back.
+func (s store) refundWrite(counter Counter) db.Write {
+	return s.table.Update(counter.key, add(counter, -1))
+}
+
+// add returns the update that adds n to a counter. The counter expires at the end of its window.
+func add(counter Counter, n int) expression.UpdateBuilder {
+	return expression.Add(expression.Name("hits"), expression.Value(n)).
+		Set(expression.Name(db.AttrExpiresAt), expression.Value(counter.ends.Unix()))
 }

@@ -60,7 +60,8 @@ func TestParseIsBounded(t *testing.T) {
 	})
 }
 
-// FuzzParse checks that every value leads to a wait within the bounds, and that seconds and dates lead to the right one.
+// FuzzParse checks that every value leads to a wait within the bounds, and that seconds and dates lead to the right
+// one.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"120", "0", "-1", "99999999999999999999", "1e3", "Fri, 31 Dec 1999 23:59:59 GMT", "Sun Nov  6 08:49:37 1994",

@@ -9,6 +9,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/limit"
 	"devplatform/shared/webhook/delivery"
 )
 
@@ -100,5 +101,6 @@ func (s *Service) Test(
 
 // limit counts an operation on a webhook. Error: RATE_LIMITED.
 func (s *Service) limit(ctx context.Context, operation, webhookID string) error {
-	return s.limits.Take(ctx, "webhook-"+operation, webhookID, maxOperations, limitWindow)
+	rule := limit.Rule{Name: "webhook-" + operation, Limit: maxOperations, Window: limitWindow}
+	return s.limits.Take(ctx, rule, webhookID)
 }

@@ -4,6 +4,7 @@ package contract
 
 import (
 	"bytes"
+	"devplatform/shared/docs"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,8 +16,6 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"devplatform/infra"
 )
 
 // contract is the document, ready to be compared with.
@@ -33,7 +32,7 @@ const (
 )
 
 // theContract reads the document once.
-var theContract = sync.OnceValues(func() (*contract, error) { return read(infra.OpenAPI) })
+var theContract = sync.OnceValues(func() (*contract, error) { return read(docs.OpenAPI) })
 
 func read(text []byte) (*contract, error) {
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))

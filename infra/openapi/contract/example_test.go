@@ -2,20 +2,19 @@ package contract
 
 import (
 	"bytes"
+	"devplatform/shared/docs"
 	"encoding/json"
 	"strconv"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"devplatform/infra"
 )
 
 // TestExamplesAreAsTheirSchemasSay holds every example in the document to the schema beside it: bodies of requests, answers and errors,
 // what is sent to webhooks, parameters, headers, and fields.
 func TestExamplesAreAsTheirSchemasSay(t *testing.T) {
 	t.Parallel()
-	checked, failures := checkExamples(t, infra.OpenAPI)
+	checked, failures := checkExamples(t, docs.OpenAPI)
 	for _, failure := range failures {
 		t.Error(failure)
 	}

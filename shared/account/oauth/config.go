@@ -9,28 +9,28 @@ import (
 	"strings"
 )
 
-// Config says which provider signs people in. It is filled from the environment; New checks it.
+// Config is the configuration of the provider, from the environment. New validates it.
 type Config struct {
-	// Provider is github, gitlab, bitbucket, gitea or custom. "none" switches sign-in through a provider off, and so does
-	// leaving it empty, unless the explicit URLs are there: they mean custom.
+	// Provider is github, gitlab, bitbucket, gitea, custom or none. Empty means custom if the explicit URLs are set,
+	// otherwise none.
 	Provider string `env:"OAUTH_PROVIDER"`
-	// BaseURL is the root of a self-hosted github, gitlab or gitea.
+	// BaseURL is the root URL of a self-hosted github, gitlab or gitea.
 	BaseURL  string `env:"OAUTH_BASE_URL"`
 	ClientID string `env:"OAUTH_CLIENT_ID"`
-	// ClientSecret is the client's password at the provider.
+	// ClientSecret is the secret of the client at the provider.
 	ClientSecret string `env:"OAUTH_CLIENT_SECRET"`
-	// The explicit URLs: needed by custom (EmailsURL excepted), else each replaces the preset's own.
+	// The explicit URLs replace those of the preset. A custom provider needs all except EmailsURL.
 	AuthorizeURL string `env:"OAUTH_AUTHORIZE_URL"`
 	TokenURL     string `env:"OAUTH_TOKEN_URL"`
 	UserURL      string `env:"OAUTH_USER_URL"`
 	EmailsURL    string `env:"OAUTH_EMAILS_URL"`
-	// Scopes, separated by spaces or commas, replace the preset's own.
+	// Scopes, separated by spaces or commas, replace those of the preset.
 	Scopes string `env:"OAUTH_SCOPES"`
-	// Secret, where set, yields the client secret when it is needed, in place of ClientSecret.
+	// Secret, if set, returns the client secret when it is needed. It replaces ClientSecret.
 	Secret func(context.Context) (string, error) `env:"-"`
 }
 
-// Enabled reports whether a provider is configured at all. It says nothing about whether it is configured well: New does.
+// Enabled reports whether a provider is configured. Its configuration can still be invalid.
 func (c Config) Enabled() bool { return c.kind() != kindNone }
 
 func (c Config) kind() string {
@@ -44,7 +44,7 @@ func (c Config) kind() string {
 	return kind
 }
 
-// resolve finds the preset and the URLs, or every reason why it cannot.
+// resolve returns the preset and the URLs, or an error that names every invalid variable.
 func (c Config) resolve() (preset, endpoints, error) {
 	kind := c.kind()
 	if kind == kindNone {
@@ -52,7 +52,8 @@ func (c Config) resolve() (preset, endpoints, error) {
 	}
 	preset, ok := presets[kind]
 	if !ok {
-		return preset, endpoints{}, fmt.Errorf("OAUTH_PROVIDER: %q is not one of github, gitlab, bitbucket, gitea, custom, none", c.Provider)
+		return preset, endpoints{}, fmt.Errorf(
+			"OAUTH_PROVIDER: %q is not one of github, gitlab, bitbucket, gitea, custom, none", c.Provider)
 	}
 	var problems []error
 	base, err := c.base(preset)
@@ -60,7 +61,7 @@ func (c Config) resolve() (preset, endpoints, error) {
 		problems = append(problems, err)
 	}
 	urls := preset.endpoints(base)
-	problems = append(problems, c.override(&urls, base == "" && preset.baseNeeded)...)
+	problems = append(problems, c.override(&urls, base == "" && preset.baseRequired())...)
 	if c.ClientID == "" {
 		problems = append(problems, errors.New("OAUTH_CLIENT_ID is missing"))
 	}
@@ -70,15 +71,15 @@ func (c Config) resolve() (preset, endpoints, error) {
 	return preset, urls, errors.Join(problems...)
 }
 
-// base is the root of the provider's URLs, without a slash at its end; empty where the preset has none.
+// base returns the root of the provider's URLs, without a slash at its end; empty if the preset has none.
 func (c Config) base(p preset) (string, error) {
 	switch {
-	case c.BaseURL == "" && p.base == "" && p.baseNeeded:
-		return "", fmt.Errorf("OAUTH_BASE_URL is missing: %s is self-hosted, say where", p.title)
+	case c.BaseURL == "" && p.baseRequired():
+		return "", fmt.Errorf("OAUTH_BASE_URL is missing: %s is self-hosted", p.title)
 	case c.BaseURL == "":
 		return p.base, nil
 	case !p.selfHosted:
-		return p.base, fmt.Errorf("OAUTH_BASE_URL does not go with OAUTH_PROVIDER=%s", p.kind)
+		return p.base, fmt.Errorf("OAUTH_BASE_URL is not allowed with OAUTH_PROVIDER=%s", p.kind)
 	}
 	if err := checkURL(c.BaseURL, false); err != nil {
 		return p.base, fmt.Errorf("OAUTH_BASE_URL: %w", err)
@@ -86,8 +87,8 @@ func (c Config) base(p preset) (string, error) {
 	return strings.TrimRight(c.BaseURL, "/"), nil
 }
 
-// override puts the explicit URLs in place of the preset's and reports what is wrong with them. A missing base is reported once
-// by its own name, not again by the URLs that it would have given.
+// override replaces the preset's URLs with the explicit ones and returns their errors. A missing base URL is one error:
+// the URLs that depend on it are not reported too.
 func (c Config) override(urls *endpoints, baseMissing bool) []error {
 	var problems []error
 	for _, v := range []struct {
@@ -113,16 +114,16 @@ func (c Config) override(urls *endpoints, baseMissing bool) []error {
 	return problems
 }
 
-// issuer is what Provider.Issuer documents.
+// issuer returns Identity.Provider.
 func (c Config) issuer(p preset, urls endpoints) string {
-	place := urls.user
+	location := urls.user
 	switch {
 	case p.base != "" && urls.user == p.endpoints(p.base).user:
 		return p.kind
 	case c.BaseURL != "" && c.UserURL == "":
-		place = strings.TrimRight(c.BaseURL, "/")
+		location = strings.TrimRight(c.BaseURL, "/")
 	}
-	u, err := url.Parse(place)
+	u, err := url.Parse(location)
 	if err != nil {
 		return p.kind
 	}
@@ -142,29 +143,29 @@ func (c Config) scopes(p preset) []string {
 	return p.scopes
 }
 
-// checkURL refuses what no provider's URL can be. Plain http carries the client secret and is only taken where it stays on the
-// machine or in a private network.
+// checkURL returns an error if raw cannot be the URL of a provider. Plain HTTP would expose the client secret. It is
+// allowed only on this machine and in private networks.
 func checkURL(raw string, query bool) error {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:
-		return errors.New("is not a URL") // the parser's own words would repeat what may hold a password
+		return errors.New("is not a URL") // the parser's error quotes the URL, which can contain a password
 	case u.Scheme != "https" && u.Scheme != "http", u.Hostname() == "":
 		return errors.New("must be an absolute http or https URL")
 	case u.User != nil:
-		return errors.New("must not hold a user or password")
+		return errors.New("must not contain a user or password")
 	case u.Fragment != "":
 		return errors.New("must not have a fragment")
 	case !query && u.RawQuery != "":
 		return errors.New("must not have a query")
 	case u.Scheme == "http" && !private(u.Hostname()):
-		return errors.New("must be https: the client secret would cross the internet in clear")
+		return errors.New("must be https, because http would expose the client secret")
 	}
 	return nil
 }
 
-// private reports whether host cannot be a public one: an address of the machine or of a private network, or a name that public
-// DNS does not give out.
+// private reports whether host is not public: an address of this machine or of a private network, or a name that public
+// DNS does not contain.
 func private(host string) bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()

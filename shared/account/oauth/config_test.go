@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestConfigComesFromTheEnvironment(t *testing.T) {
+func TestConfigFromTheEnvironment(t *testing.T) {
 	t.Parallel()
 	var got Config
 	err := env.ParseWithOptions(&got, env.Options{Environment: map[string]string{
@@ -90,7 +90,7 @@ func TestConfigErrorsNameTheVariables(t *testing.T) {
 	}
 }
 
-func TestPlainHTTPStaysPrivate(t *testing.T) {
+func TestPlainHTTPIsPrivateOnly(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{
 		"http://localhost:3000", "http://127.0.0.1:3000/git", "http://[::1]:3000", "http://gitea:3000", "http://10.1.2.3",
@@ -102,7 +102,7 @@ func TestPlainHTTPStaysPrivate(t *testing.T) {
 	}
 }
 
-func TestSecretFunctionStandsInForTheSecret(t *testing.T) {
+func TestSecretFunctionReplacesTheSecret(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string]page{"/login/oauth/access_token": tokenPage, "/api/v1/user": {body: `{"id":1}`}, "/api/v1/user/emails": {body: `[]`}})
 	p, err := New(Config{Provider: "gitea", BaseURL: f.URL, ClientID: "app", Secret: func(context.Context) (string, error) { return testSecret, nil }})

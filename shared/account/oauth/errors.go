@@ -4,26 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 )
 
-// What can go wrong, for errors.Is.
+// The kinds of errors, for errors.Is.
 var (
-	// ErrNotConfigured: no provider is configured.
+	// ErrNotConfigured reports that no provider is configured.
 	ErrNotConfigured = errors.New("no code-hosting provider is configured")
-	// ErrDenied: the user, or the provider on its own page, did not authorize.
+	// ErrDenied reports that the user, or the provider on its page, denied the authorization.
 	ErrDenied = errors.New("authorization was denied at the provider")
-	// ErrRefused: the provider said no to the code, to this client or to its token.
+	// ErrRefused reports that the provider rejected the code, the client or the token.
 	ErrRefused = errors.New("the provider refused")
-	// ErrUnavailable: the provider is down, too slow, throttles, or gave an answer that makes no sense.
+	// ErrUnavailable reports that the provider is down, timed out, throttles, or sent an invalid response.
 	ErrUnavailable = errors.New("the provider is unavailable")
 )
 
 var (
-	errNoSubject = errors.New("the user has no usable id")
-	errTooLarge  = errors.New("the answer is larger than 1 MiB")
-	errGarbled   = errors.New("the answer is not what the protocol says")
+	errNoSubject = errors.New("the user has no valid ID")
+	errTooLarge  = errors.New("the response is larger than 1 MiB")
+	errInvalid   = errors.New("the response is not valid")
 	errNoSecret  = errors.New("the client secret could not be read")
 )
 
@@ -35,13 +36,18 @@ const (
 	stepEmails    = "emails"
 )
 
-// Error is a failed sign-in. Its text is for logs: it holds no code, token, secret or body, nothing that the provider wrote freely.
+// Error is a failed sign-in. Its text is safe to log: it contains no code, token, secret, or text that the provider
+// wrote.
 type Error struct {
 	Kind   error  // ErrDenied, ErrRefused or ErrUnavailable
 	Step   string // "authorize", "token", "user" or "emails"
 	Code   string // the provider's OAuth error code, such as "invalid_grant"; may be empty
-	Status int    // the provider's HTTP status, 0 where there was none
+	Status int    // the provider's HTTP status; 0 if there was no response
 	cause  error
+}
+
+func unavailable(step string, status int, cause error) *Error {
+	return &Error{Kind: ErrUnavailable, Step: step, Status: status, cause: cause}
 }
 
 // Error implements error.
@@ -60,7 +66,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap gives errors.Is the kind and, where there is one, the cause (a deadline, for instance).
+// Unwrap returns the kind and, if there is one, the cause, such as context.DeadlineExceeded.
 func (e *Error) Unwrap() []error {
 	if e.cause == nil {
 		return []error{e.Kind}
@@ -68,13 +74,14 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.cause}
 }
 
-// transientCodes are the OAuth errors that speak of the provider's own trouble (RFC 6749 §4.1.2.1).
+// transientCodes are the OAuth errors with which a provider reports that it failed itself (RFC 6749 §4.1.2.1).
 var transientCodes = map[string]bool{"server_error": true, "temporarily_unavailable": true}
 
-// errorCode returns code when it looks like one, so that nothing else of the provider's (or an attacker's) words gets into a log.
+// errorCode returns code, or "unknown" if it does not look like an error code. No other text of the provider or of an
+// attacker gets into a log.
 func errorCode(code string) string {
-	const longest = 64
-	ok := code != "" && len(code) <= longest && strings.IndexFunc(code, func(r rune) bool {
+	const maxBytes = 64
+	ok := code != "" && len(code) <= maxBytes && strings.IndexFunc(code, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '.'
 	}) < 0
 	if !ok {
@@ -83,9 +90,9 @@ func errorCode(code string) string {
 	return code
 }
 
-// transportCause is what may be told of a failed HTTP exchange: the reason without the URL.
+// transportCause returns the reason why an HTTP request failed, without its URL.
 func transportCause(err error) error {
-	if errors.Is(err, errTooLarge) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return errTooLarge
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
@@ -96,5 +103,5 @@ func transportCause(err error) error {
 			return known
 		}
 	}
-	return errGarbled
+	return errInvalid
 }

@@ -16,17 +16,17 @@ const (
 	testCallback = "https://app.example/callback"
 )
 
-// page is one canned answer of a fake provider.
+// page is a response of a fake provider.
 type page struct {
 	status int // 0: 200
 	header http.Header
 	body   string
 }
 
-// fake is a provider that answers as told and remembers how it was asked.
+// fake is a provider that returns fixed pages and records the requests.
 type fake struct {
 	*httptest.Server
-	asked map[string][]*http.Request // by path, forms parsed; to be read after the conversation
+	asked map[string][]*http.Request // by path, with parsed forms; read it when no request is in flight
 }
 
 func newFake(t *testing.T, pages map[string]page) *fake {
@@ -76,7 +76,7 @@ func identify(ctx context.Context, p *Provider) (Identity, error) {
 	return p.Identify(ctx, testCode, testVerifier, testCallback)
 }
 
-// checkExchange looks at the token request, which path got.
+// checkExchange checks the request to the token endpoint.
 func (f *fake) checkExchange(t *testing.T, path string, inHeader bool) {
 	t.Helper()
 	if len(f.asked[path]) != 1 {

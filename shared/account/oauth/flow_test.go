@@ -20,7 +20,7 @@ import (
 
 const callback = "http://127.0.0.1/api/auth/codehost/callback"
 
-// flow is the real client against the strict provider of the local platform, with a browser between them.
+// flow is the client, the strict provider of the local platform, and a browser between them.
 type flow struct {
 	base     string
 	provider *oauth.Provider
@@ -66,7 +66,7 @@ func custom(base string) oauth.Config {
 	}
 }
 
-// sign opens the authorization URL, fills the consent form in and returns what the callback would get.
+// sign opens the authorization URL, submits the consent form, and returns the query of the callback.
 func (f *flow) sign(t *testing.T, authorize, login string, verified bool, decision string) url.Values {
 	t.Helper()
 	res, err := f.browser.Get(authorize)
@@ -120,6 +120,8 @@ func TestSignInAtTheLocalCodeHost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFlow(t, configure)
+			host := strings.TrimPrefix(f.base, "http://")
+			issuer := map[string]string{"gitea": "gitea:" + host, "custom": "custom:" + strings.TrimSuffix(host, "/codehost")}[name]
 			for i, verified := range []bool{true, false} {
 				verifier := oauth.NewVerifier()
 				login := []string{"ada", "bob"}[i]
@@ -132,7 +134,7 @@ func TestSignInAtTheLocalCodeHost(t *testing.T) {
 					t.Fatal(err)
 				}
 				want := oauth.Identity{
-					Provider: f.provider.Issuer(), Subject: []string{"1", "2"}[i], Login: login,
+					Provider: issuer, Subject: []string{"1", "2"}[i], Login: login,
 					Emails: []oauth.Email{{Address: login + "@example.com", Verified: verified, Primary: true}},
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
@@ -143,7 +145,7 @@ func TestSignInAtTheLocalCodeHost(t *testing.T) {
 	}
 }
 
-func TestRefusalsOfTheLocalCodeHost(t *testing.T) {
+func TestRejectionsOfTheLocalCodeHost(t *testing.T) {
 	t.Parallel()
 	other := oauth.NewVerifier()
 	wrongSecret := func(base string) oauth.Config {
@@ -213,7 +215,7 @@ func TestDenialsOfTheLocalCodeHost(t *testing.T) {
 	}
 }
 
-func TestSmallScopeIsRefusedByTheAPI(t *testing.T) {
+func TestMissingScopeIsRejectedByTheAPI(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, func(base string) oauth.Config { cfg := gitea(base); cfg.Scopes = "user:email"; return cfg })
 	verifier := oauth.NewVerifier()

@@ -14,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// answers is a provider that gives the same answer to every question, without a network.
+// answers is a provider that returns the same response to every request, without a network.
 type answers struct {
 	status      int
 	contentType string
@@ -32,8 +32,8 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// FuzzIdentify holds whole sign-ins against what a provider, or who stands in its place, may answer: either there is
-// somebody, or an *Error that quotes neither the secret nor the token.
+// FuzzIdentify runs sign-ins with arbitrary responses: the result is an identity, or an *Error that quotes neither the
+// secret nor the token.
 func FuzzIdentify(f *testing.F) {
 	f.Add(200, "application/json", tokenPage.body, `{"id":1,"login":"a","email":"a@x.example"}`)
 	f.Add(200, "application/x-www-form-urlencoded", "access_token=t&token_type=bearer", `[{"email":"a@x.example","verified":true}]`)
@@ -52,13 +52,13 @@ func FuzzIdentify(f *testing.F) {
 		})
 		p.client = func() *http.Client {
 			return &http.Client{
-				Transport:     bounded{answers{status, contentType, []byte(token), []byte(body)}},
+				Transport:     transport{answers{status, contentType, []byte(token), []byte(body)}},
 				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			}
 		}
 		who, err := identify(t.Context(), p)
 		if err == nil {
-			if who.Subject == "" || who.Provider != p.Issuer() {
+			if who.Subject == "" || who.Provider != p.issuer {
 				t.Fatalf("%+v", who)
 			}
 			return
@@ -73,7 +73,7 @@ func FuzzIdentify(f *testing.F) {
 	})
 }
 
-// FuzzEmails: an address is verified only if every mention of it says so, and is listed once.
+// FuzzEmails checks that an address is returned once, and is verified only if all its entries are.
 func FuzzEmails(f *testing.F) {
 	for _, seed := range []string{
 		`[{"email":"a@x.example","verified":true,"primary":true}]`, `{"values":[{"email":"a@x.example","is_confirmed":true}]}`,
@@ -106,7 +106,7 @@ func FuzzEmails(f *testing.F) {
 	})
 }
 
-// FuzzCallbackError reads the callback's query, which anybody can write into a link.
+// FuzzCallbackError reads arbitrary queries of the callback, because an attacker can write one into a link.
 func FuzzCallbackError(f *testing.F) {
 	for _, seed := range []string{"code=a&state=b", "error=access_denied&error_description=No", "error=server_error", "error=a%0Ab&error=c", "error=", "error"} {
 		f.Add(seed)
@@ -123,7 +123,7 @@ func FuzzCallbackError(f *testing.F) {
 	})
 }
 
-// FuzzConfig: what configuration is taken never sends the client secret in clear across the internet.
+// FuzzConfig checks that no accepted configuration sends the client secret over the internet without TLS.
 func FuzzConfig(f *testing.F) {
 	f.Add("github", "", "", "", "", "")
 	f.Add("gitea", "https://git.example.com/x/", "", "", "", "a,b c")
@@ -148,7 +148,7 @@ func FuzzConfig(f *testing.F) {
 				t.Fatalf("%q: %v", raw, err)
 			}
 		}
-		if p.Issuer() == "" {
+		if p.issuer == "" {
 			t.Fatal("no namespace of subjects")
 		}
 		to, err := url.Parse(p.AuthorizeURL("the-state", testVerifier, testCallback))

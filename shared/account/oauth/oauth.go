@@ -1,8 +1,8 @@
-// Package oauth is the client side of OAuth 2.0 sign-in with a code-hosting provider: where to send the browser, and who came back.
+// Package oauth is the client side of OAuth 2.0 sign-in with a code-hosting provider. It builds the URL of the
+// provider's page and reads the identity of the user who signed in there.
 //
-// Providers, their URLs, scopes and JSON live here, as do the time and size limits of talking to them. What an identity means for
-// an account (joining, verified e-mail rules, state, cookies) may not enter: that is the accounts slice's. Nothing is built before
-// the first sign-in, so that a cold start pays nothing for it.
+// It contains the providers, their URLs, scopes and JSON, and the limits on the time and size of their responses. It
+// must not contain what an identity means for an account: that is the business of package account.
 package oauth
 
 import (
@@ -15,22 +15,24 @@ import (
 	xoauth2 "golang.org/x/oauth2"
 )
 
-// identifyTimeout bounds one sign-in's whole conversation with the provider: token, user and e-mails together.
+// identifyTimeout bounds all requests of one sign-in together: token, user and e-mail addresses.
 const identifyTimeout = 10 * time.Second
 
-// Identity is who the provider says has signed in.
+// Identity is the user who signed in at the provider.
 type Identity struct {
-	Provider string  // Provider.Issuer: the namespace of Subject
-	Subject  string  // the provider's stable id of the user, never a name that can be changed or reassigned; 1–255 bytes, printable
-	Login    string  // the user's name at the provider; may be empty
+	// Provider is the namespace of Subject: "github", "gitlab" or "bitbucket" for the public services, otherwise the
+	// kind, a colon and the location ("gitea:git.example.com"). User 1 of one installation is never user 1 of another.
+	Provider string
+	Subject  string  // the provider's stable ID of the user: 1–255 bytes, printable
+	Login    string  // the username at the provider; may be empty
 	Name     string  // the display name; may be empty
-	Emails   []Email // as the provider listed them; may be empty
+	Emails   []Email // in the provider's order; may be empty
 }
 
-// Email is one of the user's addresses at the provider, as written there.
+// Email is an e-mail address of the user, as the provider writes it.
 type Email struct {
 	Address  string
-	Verified bool // the provider has checked that the user reads it
+	Verified bool // the provider has verified that the user receives mail there
 	Primary  bool
 }
 
@@ -52,17 +54,17 @@ func (i Identity) VerifiedEmails() []string {
 // Provider is one configured code host. It is safe for concurrent use.
 type Provider struct {
 	preset  preset
-	issuer  string
+	issuer  string // Identity.Provider
 	id      string
 	secret  func(context.Context) (string, error)
 	urls    endpoints
 	scopes  []string
 	timeout time.Duration
-	client  func() *http.Client // made at the first call
+	client  func() *http.Client // built at the first sign-in, so that it does not slow a cold start
 }
 
-// New checks cfg whole and returns the provider that it describes. An error names every variable that is wrong;
-// ErrNotConfigured means that sign-in through a provider is switched off.
+// New returns the provider that cfg describes. Errors: ErrNotConfigured; an error that names every variable that is
+// wrong.
 func New(cfg Config) (*Provider, error) {
 	preset, urls, err := cfg.resolve()
 	if err != nil {
@@ -84,22 +86,19 @@ func New(cfg Config) (*Provider, error) {
 	}, nil
 }
 
-// Issuer names whose subjects these are: "github", "gitlab" or "bitbucket" for the public services, and the kind, a colon and the
-// place for any other ("gitea:git.example.com"), so that user 1 of one installation is never user 1 of another.
-func (p *Provider) Issuer() string { return p.issuer }
-
-// NewVerifier makes a PKCE code verifier of 32 random bytes (RFC 7636 §4.1).
+// NewVerifier returns a PKCE code verifier of 32 random bytes (RFC 7636 §4.1).
 func NewVerifier() string { return xoauth2.GenerateVerifier() }
 
-// AuthorizeURL is where the browser goes to sign in: code flow with PKCE. Only the verifier's S256 challenge is in it, so the
-// caller keeps the verifier to itself until Identify.
+// AuthorizeURL returns the page of the provider where the user signs in: authorization code flow with PKCE. The URL
+// contains the S256 challenge of the verifier. The caller keeps the verifier secret and passes it to Identify.
 func (p *Provider) AuthorizeURL(state, verifier, redirectURI string) string {
-	return p.config("", redirectURI, xoauth2.AuthStyleInParams).AuthCodeURL(state, xoauth2.S256ChallengeOption(verifier))
+	config := p.config("", redirectURI, xoauth2.AuthStyleInParams)
+	return config.AuthCodeURL(state, xoauth2.S256ChallengeOption(verifier))
 }
 
-// Identify redeems the callback's code and asks the provider who signed in. Verifier and redirectURI are those given to AuthorizeURL.
-// It ends within 10 seconds. Errors are *Error: ErrRefused when the provider said no, ErrUnavailable when it could not be asked or
-// made no sense. Whether the identity is good enough, verified e-mail or not, is the caller's to decide.
+// Identify exchanges the code of the callback and reads the user who signed in. verifier and redirectURI are those that
+// were passed to AuthorizeURL. It takes at most 10 seconds. Its errors are *Error: ErrRefused if the provider rejected
+// a request, ErrUnavailable if it is unavailable or its response is invalid.
 func (p *Provider) Identify(ctx context.Context, code, verifier, redirectURI string) (Identity, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
@@ -107,14 +106,14 @@ func (p *Provider) Identify(ctx context.Context, code, verifier, redirectURI str
 	if err != nil {
 		return Identity{}, err
 	}
-	var who profile
-	if err := p.get(ctx, stepUser, p.urls.user, token, &who); err != nil {
+	var user profile
+	if err := p.get(ctx, stepUser, p.urls.user, token, &user); err != nil {
 		return Identity{}, err
 	}
-	identity := who.identity(p.preset)
+	identity := user.identity(p.preset)
 	identity.Provider = p.issuer
 	if identity.Subject == "" {
-		return Identity{}, &Error{Kind: ErrUnavailable, Step: stepUser, cause: errNoSubject}
+		return Identity{}, unavailable(stepUser, 0, errNoSubject)
 	}
 	if p.urls.emails == "" {
 		return identity, nil
@@ -127,8 +126,8 @@ func (p *Provider) Identify(ctx context.Context, code, verifier, redirectURI str
 	return identity, nil
 }
 
-// CallbackError reads the answer that the provider's redirect brings to the callback in place of a code (RFC 6749 §4.1.2.1).
-// It is nil when the query holds no error; else an *Error: ErrUnavailable for the provider's own trouble, ErrDenied for every other.
+// CallbackError returns the error that the callback has instead of a code (RFC 6749 §4.1.2.1), or nil. It is an *Error:
+// ErrUnavailable if the provider failed, otherwise ErrDenied.
 func CallbackError(query url.Values) error {
 	if !query.Has("error") {
 		return nil

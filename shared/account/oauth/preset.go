@@ -7,19 +7,20 @@ const (
 	kindCustom = "custom"
 )
 
-// endpoints are a provider's URLs. Without emails, the user's own answer holds the address.
+// endpoints are the URLs of a provider. If emails is empty, the user resource contains the e-mail address.
 type endpoints struct{ authorize, token, user, emails string }
 
-// preset is what is known of a kind of provider.
+// preset describes a kind of provider.
 type preset struct {
 	kind, title string
-	base        string // of the public service; empty where there is none
-	baseNeeded  bool   // no public service, so the base must be given
-	selfHosted  bool   // the base may be given
+	base        string    // of the public service; empty if there is none
+	api         string    // of the public service, if it is not below base
+	selfHosted  bool      // OAUTH_BASE_URL is allowed
+	paths       endpoints // authorize and token below base, user and emails below the API
+	apiPath     string    // of the API below base
 	scopes      []string
-	styles      []xoauth2.AuthStyle // how the client says who it is; the next one is tried when the client is not recognised
-	subject     []string            // the fields that may hold the stable id, the best first
-	endpoints   func(base string) endpoints
+	styles      []xoauth2.AuthStyle // how the client authenticates, see exchange
+	subject     []string            // the fields that can contain the stable ID, the preferred one first
 }
 
 // Sources: GitHub "Authorizing OAuth apps" and "Emails"; GitLab "OAuth 2.0 identity provider API" and "Users API";
@@ -27,56 +28,56 @@ type preset struct {
 var presets = map[string]preset{
 	"github": {
 		kind: "github", title: "GitHub", base: "https://github.com", selfHosted: true,
-		scopes:    []string{"read:user", "user:email"},
-		styles:    []xoauth2.AuthStyle{xoauth2.AuthStyleInParams},
-		subject:   []string{"id"},
-		endpoints: githubEndpoints,
+		api: "https://api.github.com", apiPath: "/api/v3", // of an Enterprise server
+		paths:   endpoints{"/login/oauth/authorize", "/login/oauth/access_token", "/user", "/user/emails?per_page=100"},
+		scopes:  []string{"read:user", "user:email"},
+		styles:  []xoauth2.AuthStyle{xoauth2.AuthStyleInParams},
+		subject: []string{"id"},
 	},
 	"gitlab": {
-		kind: "gitlab", title: "GitLab", base: "https://gitlab.com", selfHosted: true,
+		kind: "gitlab", title: "GitLab", base: "https://gitlab.com", selfHosted: true, apiPath: "/api/v4",
+		paths:   endpoints{"/oauth/authorize", "/oauth/token", "/user", ""},
 		scopes:  []string{"read_user"},
 		styles:  []xoauth2.AuthStyle{xoauth2.AuthStyleInParams},
 		subject: []string{"id"},
-		endpoints: func(base string) endpoints {
-			return endpoints{base + "/oauth/authorize", base + "/oauth/token", base + "/api/v4/user", ""}
-		},
 	},
 	"bitbucket": {
-		kind: "bitbucket", title: "Bitbucket", base: "https://bitbucket.org",
+		kind: "bitbucket", title: "Bitbucket", base: "https://bitbucket.org", api: "https://api.bitbucket.org/2.0",
+		paths:   endpoints{"/site/oauth2/authorize", "/site/oauth2/access_token", "/user", "/user/emails?pagelen=100"},
 		scopes:  []string{"account", "email"},
 		styles:  []xoauth2.AuthStyle{xoauth2.AuthStyleInHeader},
 		subject: []string{"uuid", "account_id"},
-		endpoints: func(base string) endpoints {
-			const api = "https://api.bitbucket.org/2.0"
-			return endpoints{base + "/site/oauth2/authorize", base + "/site/oauth2/access_token", api + "/user", api + "/user/emails?pagelen=100"}
-		},
 	},
 	"gitea": {
-		kind: "gitea", title: "Gitea", baseNeeded: true, selfHosted: true,
+		kind: "gitea", title: "Gitea", selfHosted: true, apiPath: "/api/v1",
+		paths:   endpoints{"/login/oauth/authorize", "/login/oauth/access_token", "/user", "/user/emails"},
 		scopes:  []string{"read:user"},
 		styles:  []xoauth2.AuthStyle{xoauth2.AuthStyleInParams},
 		subject: []string{"id"},
-		endpoints: func(base string) endpoints {
-			if base == "" {
-				return endpoints{}
-			}
-			return endpoints{base + "/login/oauth/authorize", base + "/login/oauth/access_token", base + "/api/v1/user", base + "/api/v1/user/emails"}
-		},
 	},
 	kindCustom: {
 		kind: kindCustom, title: "the code host",
-		// RFC 6749 §2.3.1: every server must take Basic; those that do not take the body.
-		styles:    []xoauth2.AuthStyle{xoauth2.AuthStyleInHeader, xoauth2.AuthStyleInParams},
-		subject:   []string{"sub", "id", "uuid"},
-		endpoints: func(string) endpoints { return endpoints{} },
+		// RFC 6749 §2.3.1: every server must support Basic. Some servers that do not still support the request body.
+		styles:  []xoauth2.AuthStyle{xoauth2.AuthStyleInHeader, xoauth2.AuthStyleInParams},
+		subject: []string{"sub", "id", "uuid"},
 	},
 }
 
-// githubEndpoints: the public API has a host of its own, an Enterprise server has it under /api/v3.
-func githubEndpoints(base string) endpoints {
-	api := base + "/api/v3"
-	if base == "https://github.com" {
-		api = "https://api.github.com"
+// baseRequired reports whether OAUTH_BASE_URL is required: there is no public service.
+func (p preset) baseRequired() bool { return p.selfHosted && p.base == "" }
+
+// endpoints returns the URLs of the provider at base; empty ones if base is empty.
+func (p preset) endpoints(base string) endpoints {
+	if base == "" {
+		return endpoints{}
 	}
-	return endpoints{base + "/login/oauth/authorize", base + "/login/oauth/access_token", api + "/user", api + "/user/emails?per_page=100"}
+	api := base + p.apiPath
+	if base == p.base && p.api != "" {
+		api = p.api
+	}
+	urls := endpoints{authorize: base + p.paths.authorize, token: base + p.paths.token, user: api + p.paths.user}
+	if p.paths.emails != "" {
+		urls.emails = api + p.paths.emails
+	}
+	return urls
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The providers' JSON, as their documentation shows it, shortened to what could be mistaken for something else.
+// The JSON of the providers' documentation, reduced to the fields that could be confused.
 var presetCases = map[string]struct {
 	config   func(base string) Config
 	token    string
@@ -127,8 +127,8 @@ func TestPublicServices(t *testing.T) {
 	}
 	for kind, c := range cases {
 		p := newProvider(t, Config{Provider: kind})
-		if p.Issuer() != c.issuer {
-			t.Errorf("%s: issuer %q", kind, p.Issuer())
+		if p.issuer != c.issuer {
+			t.Errorf("%s: issuer %q", kind, p.issuer)
 		}
 		if p.urls.token != c.token || p.urls.user != c.user || p.urls.emails != c.emails {
 			t.Errorf("%s: %+v", kind, p.urls)
@@ -160,7 +160,7 @@ func TestSelfHostedIssuersDiffer(t *testing.T) {
 		"custom:id.example.com":     {AuthorizeURL: "https://x.example/a", TokenURL: "https://x.example/t", UserURL: "https://id.example.com/v2/me"},
 	}
 	for want, cfg := range cases {
-		if got := newProvider(t, cfg).Issuer(); got != want {
+		if got := newProvider(t, cfg).issuer; got != want {
 			t.Errorf("%+v: %q", cfg, got)
 		}
 	}
@@ -178,7 +178,7 @@ func TestCustomTriesTheOtherClientAuthentication(t *testing.T) {
 	}
 }
 
-func TestCustomPresentsARefusedCodeOnce(t *testing.T) {
+func TestCustomSendsARejectedCodeOnce(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string]page{"/token": {status: http.StatusBadRequest, body: `{"error":"invalid_grant"}`}})
 	_, err := identify(t.Context(), f.custom(t))
@@ -188,7 +188,7 @@ func TestCustomPresentsARefusedCodeOnce(t *testing.T) {
 	}
 }
 
-func TestScopesOfTheConfigWin(t *testing.T) {
+func TestScopesOfTheConfigTakePrecedence(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, Config{Provider: "github", Scopes: "openid, user:email  x"})
 	if diff := cmp.Diff([]string{"openid", "user:email", "x"}, p.scopes); diff != "" {

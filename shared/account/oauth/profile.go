@@ -15,8 +15,8 @@ const (
 	maxAddress = 254 // RFC 5321 §4.5.3.1.3, without the angle brackets
 )
 
-// profile is the union of what the providers say of a user. A field of another type than expected counts as absent: only the
-// subject is indispensable.
+// profile is the union of the user resources of all providers. A field with an unexpected type counts as absent. Only
+// the subject is required.
 type profile struct {
 	Sub       jsontext.Value `json:"sub"`
 	ID        jsontext.Value `json:"id"`
@@ -48,7 +48,7 @@ func (p profile) identity(preset preset) Identity {
 	return identity
 }
 
-// subject is the first usable id among the named fields.
+// subject returns the first valid ID among the named fields.
 func (p profile) subject(names []string) string {
 	fields := map[string]jsontext.Value{"sub": p.Sub, "id": p.ID, "uuid": p.UUID, "account_id": p.AccountID}
 	for _, name := range names {
@@ -59,7 +59,8 @@ func (p profile) subject(names []string) string {
 	return ""
 }
 
-// subjectOf reads an id that is a string or a whole number, digit by digit: a float would merge neighbours above 2⁵³.
+// subjectOf returns an ID that is a string or a whole number. It keeps the digits, because different numbers above 2⁵³
+// can be the same float.
 func subjectOf(v jsontext.Value) string {
 	switch v.Kind() {
 	case '"':
@@ -81,7 +82,7 @@ func subjectOf(v jsontext.Value) string {
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }
 
-// emailEntry is one address as GitHub and Gitea, Bitbucket, GitLab or OpenID Connect write it.
+// emailEntry is an e-mail address in the form of GitHub and Gitea, Bitbucket, GitLab, or OpenID Connect.
 type emailEntry struct {
 	Email         text `json:"email"`
 	Verified      flag `json:"verified"`
@@ -92,31 +93,32 @@ type emailEntry struct {
 	IsPrimary     flag `json:"is_primary"`
 }
 
-// emailList is a list of addresses, bare or as Bitbucket pages it: {"values": […]}.
+// emailList is a list of addresses: an array, or a page of Bitbucket: {"values": […]}.
 type emailList []emailEntry
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (l *emailList) UnmarshalJSON(data []byte) error {
 	if jsontext.Value(data).Kind() == '[' {
-		return json.Unmarshal(data, (*[]emailEntry)(l)) //nolint:wrapcheck // the decoder that calls this wraps it
+		return json.Unmarshal(data, (*[]emailEntry)(l)) //nolint:wrapcheck // the calling decoder wraps it
 	}
 	var page struct {
 		Values []emailEntry `json:"values"`
 	}
 	if err := json.Unmarshal(data, &page); err != nil {
-		return err //nolint:wrapcheck // the decoder that calls this wraps it
+		return err //nolint:wrapcheck // the calling decoder wraps it
 	}
 	if page.Values == nil {
-		return errGarbled
+		return errInvalid
 	}
 	*l = page.Values
 	return nil
 }
 
-// emails drops what cannot be an address. An address listed twice is kept once, as verified only if every mention says so.
+// emails returns the plausible addresses. An address that is listed twice is returned once, and is verified only if all
+// its entries are.
 func (l emailList) emails() []Email {
 	var emails []Email
-	at := make(map[string]int, len(l))
+	index := make(map[string]int, len(l))
 	for _, entry := range l {
 		address := strings.TrimSpace(string(entry.Email))
 		if !plausible(address) {
@@ -124,7 +126,7 @@ func (l emailList) emails() []Email {
 		}
 		verified := bool(entry.Verified || entry.EmailVerified || entry.IsConfirmed || entry.ConfirmedAt != "")
 		primary := bool(entry.Primary || entry.IsPrimary)
-		if i, dup := at[address]; dup {
+		if i, dup := index[address]; dup {
 			emails[i].Verified = emails[i].Verified && verified
 			emails[i].Primary = emails[i].Primary || primary
 			continue
@@ -132,7 +134,7 @@ func (l emailList) emails() []Email {
 		if len(emails) == maxEmails {
 			break
 		}
-		at[address] = len(emails)
+		index[address] = len(emails)
 		emails = append(emails, Email{Address: address, Verified: verified, Primary: primary})
 	}
 	return emails
@@ -140,10 +142,11 @@ func (l emailList) emails() []Email {
 
 func plausible(address string) bool {
 	local, domain, ok := strings.Cut(address, "@")
-	return ok && local != "" && domain != "" && len(address) <= maxAddress && !strings.ContainsFunc(address, unprintable)
+	return ok && local != "" && domain != "" && len(address) <= maxAddress &&
+		!strings.ContainsFunc(address, unprintable)
 }
 
-// text is a JSON string; any other value reads as empty.
+// text is a JSON string. Any other value becomes empty.
 type text string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -152,10 +155,10 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	if jsontext.Value(data).Kind() != '"' {
 		return nil
 	}
-	return json.Unmarshal(data, (*string)(t)) //nolint:wrapcheck // the decoder that calls this wraps it
+	return json.Unmarshal(data, (*string)(t)) //nolint:wrapcheck // the calling decoder wraps it
 }
 
-// flag is true for true and, since some OpenID providers write it so, for "true"; any other value reads as false.
+// flag is true for true, and for "true", which some OpenID providers send. Any other value becomes false.
 type flag bool
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -34,7 +34,7 @@ func TestSubjectOfCustomProviders(t *testing.T) {
 	}
 }
 
-func TestFieldsOfAnotherTypeCountAsAbsent(t *testing.T) {
+func TestFieldsOfAnotherTypeAreAbsent(t *testing.T) {
 	t.Parallel()
 	var p profile
 	const body = `{"id":1,"login":5,"username":"u","name":{"first":"x"},"email":["a@x.example"],"email_verified":1,"confirmed_at":false}`
@@ -46,7 +46,7 @@ func TestFieldsOfAnotherTypeCountAsAbsent(t *testing.T) {
 	}
 }
 
-func TestOnlyAPlainYesVerifies(t *testing.T) {
+func TestOnlyTrueVerifies(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]bool{
 		`true`: true, `"true"`: true, `false`: false, `"false"`: false, `1`: false, `"yes"`: false, `null`: false, `{}`: false, `"TRUE"`: false,
@@ -102,7 +102,7 @@ func TestVerifiedEmailsPrimaryFirst(t *testing.T) {
 	}
 }
 
-// Whatever a provider writes, an identity that comes out is fit to be stored.
+// FuzzProfile checks that every identity is safe to store, whatever the provider sends.
 func FuzzProfile(f *testing.F) {
 	for _, seed := range []string{`{"id":1,"login":"a","email":"a@x.example"}`, `{"sub":"\u0000"}`, `{"id":1e9}`, `[]`, `{"uuid":"é","email":"\ud800@x"}`} {
 		f.Add([]byte(seed))

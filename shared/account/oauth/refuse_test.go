@@ -68,11 +68,11 @@ func TestTokenEndpointFailures(t *testing.T) {
 	}
 }
 
-func TestTokenEndpointGarbage(t *testing.T) {
+func TestInvalidTokenResponses(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
 		"no JSON": `leak`, "no token": `{"token_type":"bearer"}`, "empty": ``, "an array": `["leak"]`,
-		"huge": `{"access_token":"` + strings.Repeat("a", maxAnswer) + `"}`,
+		"huge": `{"access_token":"` + strings.Repeat("a", maxResponse) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,7 +97,7 @@ func TestUserAndEmailsFailures(t *testing.T) {
 		"user down":          {page{status: 503}, page{}, ErrUnavailable, stepUser, 503},
 		"user redirected":    {page{status: 301, header: http.Header{"Location": {"/elsewhere"}}}, page{}, ErrUnavailable, stepUser, 301},
 		"user garbled":       {page{body: `<html>leak`}, page{}, ErrUnavailable, stepUser, 200},
-		"user huge":          {page{body: `{"id":1,"x":"` + strings.Repeat("a", maxAnswer) + `"}`}, page{}, ErrUnavailable, stepUser, 200},
+		"user huge":          {page{body: `{"id":1,"x":"` + strings.Repeat("a", maxResponse) + `"}`}, page{}, ErrUnavailable, stepUser, 200},
 		"user a list":        {page{body: `[]`}, page{}, ErrUnavailable, stepUser, 200},
 		"user with two ids":  {page{body: `{"id":1,"id":2}`}, page{}, ErrUnavailable, stepUser, 200},
 		"user and more":      {page{body: good + good}, page{}, ErrUnavailable, stepUser, 200},
@@ -129,7 +129,7 @@ func TestUserAndEmailsFailures(t *testing.T) {
 	}
 }
 
-func TestCompressedBombIsBounded(t *testing.T) {
+func TestCompressedResponseIsBounded(t *testing.T) {
 	t.Parallel()
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
@@ -140,7 +140,7 @@ func TestCompressedBombIsBounded(t *testing.T) {
 	checkError(t, err, ErrUnavailable, stepUser, "", http.StatusOK)
 }
 
-func TestSlowProviderIsGivenUp(t *testing.T) {
+func TestSlowProviderTimesOut(t *testing.T) {
 	t.Parallel()
 	for _, slow := range []string{"/token", "/user", "/emails", "body"} {
 		t.Run(slow, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestSlowProviderIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestCallerCanGiveUp(t *testing.T) {
+func TestCancelledIdentify(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -185,7 +185,7 @@ func TestCallerCanGiveUp(t *testing.T) {
 	}
 }
 
-func TestDeadProvider(t *testing.T) {
+func TestUnreachableProvider(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string]page{"/token": tokenPage})
 	p := f.custom(t)
@@ -201,13 +201,13 @@ func TestDeadProvider(t *testing.T) {
 
 func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
 	t.Parallel()
-	transport, ok := newClient().Transport.(bounded).next.(*http.Transport)
+	transport, ok := newClient().Transport.(transport).next.(*http.Transport)
 	if !ok || transport.Proxy != nil {
 		t.Error("a proxy would see the codes and tokens of plain-http providers")
 	}
 }
 
-func TestSecretThatCannotBeRead(t *testing.T) {
+func TestUnreadableSecret(t *testing.T) {
 	t.Parallel()
 	p, err := New(Config{Provider: "github", ClientID: "app", Secret: func(context.Context) (string, error) {
 		return "", errors.New("leak")

@@ -1,6 +1,6 @@
-// Package action is what an answer does to a project's files: the actions of API.md §6.1, the tools by which a model states them,
-// the check of each against the project, and what all of them come to as one batch. Who asked, which model answered, and how files
-// are stored are not known here.
+// Package action has the changes that an answer makes to a project's files: the types of actions, the tools by which a
+// model calls them, the checks against the project, and the batch of file operations that they add up to. The package
+// does not know who asked, which model answered, or how files are stored.
 package action
 
 import (
@@ -8,10 +8,10 @@ import (
 	"fmt"
 )
 
-// Type is what an action does.
+// Type is the type of an action.
 type Type string
 
-// The types of API.md §6.1.
+// The types of actions.
 const (
 	CreateFile    Type = "create_file"
 	UpdateFile    Type = "update_file"
@@ -21,7 +21,7 @@ const (
 	AddDependency Type = "add_dependency"
 )
 
-// Most is the largest number of actions of an answer.
+// Most is the largest number of actions in an answer.
 const Most = 20
 
 // Action is one change. Which fields it has beside type and path depends on its type; the others are absent.
@@ -35,39 +35,41 @@ type Action struct {
 	Packages []string `json:"packages,omitzero" nullable:"false" doc:"Of add_dependency: name@range each" example:"[\"zod@^4.0.0\"]"`
 }
 
-// Problem is why an action can't be done, worded for the model that is to do better; people read it, too.
+// Brief returns the action in a few words, such as "edit_file /src/a.ts", for a model that reads the conversation
+// later.
+func (a Action) Brief() string { return string(a.Type) + " " + a.Path }
+
+// Problem is the reason why an action is not possible. The text is written for the model, which may try again; people
+// read it too.
 type Problem struct{ Text string }
 
 func (p *Problem) Error() string { return p.Text }
 
 func problemf(format string, args ...any) *Problem { return &Problem{fmt.Sprintf(format, args...)} }
 
-// File is a file of the project as an action meets it.
+// File is a stored file of the project.
 type File struct {
-	// ETag is the version that the file is in, for the batch's precondition.
+	// ETag is the file's version, for the precondition of the batch.
 	ETag string
 }
 
-// Files is the project as it is stored. Errors are storage's.
+// Files reads the stored files of the project. Its errors are the storage's.
 type Files interface {
-	// Prepare tells of the paths that Stat will be asked for next, so that storage can be asked once for all of them.
+	// Prepare announces paths that Stat will be called with, so that storage can be read once for all of them.
 	Prepare(ctx context.Context, paths ...string) error
-	// Stat tells of the file at a path; ok is false if there is none.
+	// Stat returns the file at a path. ok is false if there is no file.
 	Stat(ctx context.Context, path string) (f File, ok bool, err error)
-	// HasInside reports whether there are files that need path to be a folder.
+	// HasInside reports whether files exist inside of the path, which makes it a folder.
 	HasInside(ctx context.Context, path string) (bool, error)
-	// Read is the content of a file that exists; text is false if that is no UTF-8 text.
+	// Read returns the content of an existing file. text is false if the content is not UTF-8 text.
 	Read(ctx context.Context, path string) (content string, text bool, err error)
 }
 
-// Operation is one of a files/batch (API.md §5): create and update have Content, rename has To; all but create have the ETag of
-// the version that the action was checked against.
+// Operation is one operation of a batch. Create and update have Content, rename has To. All operations except create
+// have the ETag of the version that the action was checked against.
 type Operation struct {
 	Op       string // create, update, delete, rename
 	Path, To string
 	Content  string
 	ETag     string
 }
-
-// Brief is the action in a few words for a model that reads the conversation later: "edit_file /src/a.ts".
-func (a Action) Brief() string { return string(a.Type) + " " + a.Path }

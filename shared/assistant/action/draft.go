@@ -8,51 +8,53 @@ import (
 	"devplatform/shared/project/path"
 )
 
-// Draft is a project's files as actions leave them. Not for concurrent use.
+// Draft holds a project's files as actions change them. It is not safe for concurrent use.
 //
-// Failure policy: an action that can't be done leaves no trace, and the ones after it meet the files as if it had not been asked for.
-// Whether what was checked still holds when it is written is for the batch to say, by the versions that its operations name.
+// Failure policy: an action that is not possible changes nothing, and the next action finds the files as if it had not
+// been called. A Draft does not detect concurrent changes of the stored files: the batch does, by the ETags of its
+// operations.
 type Draft struct {
 	overlay
-	done       []Action
+	actions    []Action
 	operations []Operation
 }
 
-// NewDraft starts with the files as they are stored.
+// NewDraft returns a draft of the stored files without changes.
 func NewDraft(stored Files) *Draft { return &Draft{overlay: newOverlay(stored)} }
 
-// Actions are those taken in, in their order. The search and replacement of an edit have the line endings of their file.
-func (d *Draft) Actions() []Action { return d.done }
+// Actions returns the applied actions in their order. The texts of an edit have the line endings of the file.
+func (d *Draft) Actions() []Action { return d.actions }
 
-// Operations is what the actions come to, as a batch (API.md §5): no path twice, each with the version that was checked. A file whose
-// content was written and is in the end as it was is among them, for its version; one that was only moved and came back is not.
+// Operations returns the batch of operations that has the effect of all actions. No path occurs twice. A file that was
+// written with the content that it already had is included, so that its version is checked; a file that was renamed
+// and renamed back is not.
 func (d *Draft) Operations() []Operation { return d.operations }
 
-// Apply checks an action against the draft and takes it in. Errors: *Problem, which leaves the draft as it was; storage's.
+// Apply checks an action against the draft and applies it. It returns a *Problem if the action is not possible, or an
+// error of storage. In both cases the draft does not change.
 func (d *Draft) Apply(ctx context.Context, a Action) error {
-	if len(d.done) == Most {
+	if len(d.actions) == Most {
 		return problemf("An answer has at most %d actions; this one is too many.", Most)
 	}
-	before := maps.Clone(d.changed)
-	order := len(d.order)
-	operations, err := d.take(ctx, &a)
+	changed, order := maps.Clone(d.changed), len(d.order)
+	operations, err := d.change(ctx, &a)
 	if err != nil {
-		d.changed, d.order = before, d.order[:order]
+		d.changed, d.order = changed, d.order[:order]
 		return err
 	}
-	d.done, d.operations = append(d.done, a), operations
+	d.actions, d.operations = append(d.actions, a), operations
 	return nil
 }
 
-// take does an action and asks whether all that was done so far still makes a batch.
-func (d *Draft) take(ctx context.Context, a *Action) ([]Operation, error) {
+// change applies the action to the overlay and returns the operations of all changes, if they are a valid batch.
+func (d *Draft) change(ctx context.Context, a *Action) ([]Operation, error) {
 	if err := checkPath("path", a.Path); err != nil {
 		return nil, err
 	}
-	if err := d.prepare(ctx, placesOf(a)...); err != nil {
+	if err := d.prepare(ctx, pathsOf(a)...); err != nil {
 		return nil, err
 	}
-	if err := d.do(ctx, a); err != nil {
+	if err := d.perform(ctx, a); err != nil {
 		return nil, err
 	}
 	settled, err := d.settle(ctx)
@@ -63,19 +65,19 @@ func (d *Draft) take(ctx context.Context, a *Action) ([]Operation, error) {
 	return operations, checkBatch(operations)
 }
 
-// placesOf are the paths that an action's checks look at: its own, and where it makes a file, also the folders that this is in.
-func placesOf(a *Action) []string {
-	places := []string{a.Path}
+// pathsOf returns the paths that an action's checks read: its own, and if it makes a file, the folders of the file.
+func pathsOf(a *Action) []string {
+	paths := []string{a.Path}
 	switch {
 	case a.Type == CreateFile:
-		places = append(places, path.Ancestors(a.Path)...)
+		paths = append(paths, path.Ancestors(a.Path)...)
 	case a.Type == RenameFile && a.To != nil && path.Check(*a.To) == "":
-		places = append(append(places, *a.To), path.Ancestors(*a.To)...)
+		paths = append(append(paths, *a.To), path.Ancestors(*a.To)...)
 	}
-	return places
+	return paths
 }
 
-func (d *Draft) do(ctx context.Context, a *Action) error {
+func (d *Draft) perform(ctx context.Context, a *Action) error {
 	switch a.Type {
 	case CreateFile:
 		return d.create(ctx, a)
@@ -137,7 +139,7 @@ func (d *Draft) rename(ctx context.Context, a *Action) error {
 	if err != nil {
 		return err
 	}
-	d.set(a.Path, state{}) // first, as a file may move into a folder of its own old name
+	d.set(a.Path, state{}) // first, because /a may be renamed to /a/b
 	if err := d.mustBeFree(ctx, *a.To); err != nil {
 		return err
 	}
@@ -161,11 +163,7 @@ func (d *Draft) edit(ctx context.Context, a *Action) error {
 	if err != nil {
 		return err
 	}
-	if err := checkContent(&after); err != nil {
-		return err
-	}
-	d.set(a.Path, state{exists: true, content: after})
-	return nil
+	return d.setText(a.Path, after)
 }
 
 func (d *Draft) addDependency(ctx context.Context, a *Action) error {
@@ -185,14 +183,19 @@ func (d *Draft) addDependency(ctx context.Context, a *Action) error {
 	if err != nil {
 		return problemf("%s could not be changed: %s.", a.Path, err.Error())
 	}
-	if err := checkContent(&after); err != nil {
+	return d.setText(a.Path, after)
+}
+
+func (d *Draft) setText(path, content string) error {
+	if err := checkContent(&content); err != nil {
 		return err
 	}
-	d.set(a.Path, state{exists: true, content: after})
+	d.set(path, state{exists: true, content: content})
 	return nil
 }
 
-// checkPath refuses what is no path. Nothing that did not pass it is quoted plainly.
+// checkPath returns a problem if text is not a path. Only a path that passed this check is quoted unescaped in a
+// problem.
 func checkPath(field, text string) error {
 	if rule := path.Check(text); rule != "" {
 		return problemf("%s %s is not a file's path: it %s.", field, shown(text), rule)
@@ -200,7 +203,7 @@ func checkPath(field, text string) error {
 	return nil
 }
 
-// checkContent refuses what can't be the content of a text file.
+// checkContent returns a problem if the content can't be the content of a text file.
 func checkContent(content *string) error {
 	switch {
 	case content == nil:

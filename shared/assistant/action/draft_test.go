@@ -15,7 +15,7 @@ import (
 	"devplatform/shared/assistant/action"
 )
 
-// files are a project, by path. They count what is asked of them.
+// files is a project by path. It counts its calls.
 type files struct {
 	stored   map[string]string
 	asked    map[string]int
@@ -87,7 +87,7 @@ func add(path string, packages ...string) action.Action {
 	return action.Action{Type: action.AddDependency, Path: path, Packages: packages}
 }
 
-// project is a small one; /logo.png is binary.
+// project returns a small project. /logo.png is binary.
 func project() map[string]string {
 	return map[string]string{
 		"/a.ts": "one\ntwo\nthree\n", "/b.ts": "b\n", "/b2.ts": "b\n", "/src/deep/c.ts": "c\n", "/logo.png": "\x89PNG\xff", "/dos.txt": "one\r\ntwo\r\n",
@@ -197,7 +197,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestProblems(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("x", 1<<20)
 	stored := project()
@@ -206,7 +206,7 @@ func TestRefusals(t *testing.T) {
 	stored["/big.ts"] = big
 	stored["/indented.ts"] = "if (a) {\n\treturn b\n}\n"
 	for _, c := range []struct {
-		actions []action.Action // the last of them is refused
+		actions []action.Action // the last one is rejected
 		want    string
 	}{
 		{[]action.Action{create("a.ts", "")}, `path "a.ts" is not a file's path: it must begin with a slash.`},
@@ -265,15 +265,15 @@ func TestRefusals(t *testing.T) {
 		if diff := cmp.Diff(before, d.Operations()); diff != "" || len(d.Actions()) != actions {
 			t.Errorf("%s has left a trace: %s", c.actions[last].Brief(), diff)
 		}
-		// What comes after meets the files as if it had not been asked for.
+		// The next action is not affected.
 		if err := d.Apply(t.Context(), create("/afterwards", "")); err != nil && last < action.Most-1 {
 			t.Errorf("%s: then %v", c.actions[last].Brief(), err)
 		}
 	}
 }
 
-// What the answer comes to has to keep the bounds of a batch.
-func TestBounds(t *testing.T) {
+// The operations of an answer must not exceed the limits of a batch.
+func TestLimits(t *testing.T) {
 	t.Parallel()
 	stored := map[string]string{}
 	var renames, updates, deep, sized []action.Action
@@ -307,7 +307,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%d operations", len(d.Operations()))
 		}
 	}
-	// Actions on one file are one operation.
+	// Several actions on one file are one operation.
 	d := apply(t, newFiles(stored), renames[:10]...)
 	for i := range 5 {
 		if err := d.Apply(t.Context(), rename("/f00.new"+strings.Repeat("x", i), "/f00.new"+strings.Repeat("x", i+1))); err != nil {
@@ -316,8 +316,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// What a client gets can be done as it says, by a search for the very text.
-func TestActionsAreAsTakenIn(t *testing.T) {
+// The returned actions can be applied literally: the search has the line endings of the file.
+func TestActionsCanBeAppliedLiterally(t *testing.T) {
 	t.Parallel()
 	d := apply(t, newFiles(project()), edit("/dos.txt", "one\ntwo", "1\n2"), edit("/a.ts", "one\ntwo", "1\n2"))
 	want := []action.Action{edit("/dos.txt", "one\r\ntwo", "1\r\n2"), edit("/a.ts", "one\ntwo", "1\n2")}
@@ -326,7 +326,7 @@ func TestActionsAreAsTakenIn(t *testing.T) {
 	}
 }
 
-// Storage is asked once for a thing, and an error of its own is no problem of the model's.
+// Storage is read only once for each path, and its errors are returned unchanged.
 func TestStorage(t *testing.T) {
 	t.Parallel()
 	f := newFiles(project())
@@ -355,7 +355,7 @@ func TestStorage(t *testing.T) {
 	}
 }
 
-// Storage that is far is told once what an action will look at, however deep its folders are, and not again what it was asked already.
+// Storage is told in one call which paths an action reads, however deep they are. Known paths are not announced again.
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("/d", 250)

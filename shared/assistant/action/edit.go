@@ -4,10 +4,11 @@ import "strings"
 
 const crlf = "\r\n"
 
-// manyTimes is where the counting of occurrences ends.
-const manyTimes = 100
+// maxCounted is the number at which replaceOnce stops to count occurrences.
+const maxCounted = 100
 
-// replaceOnce puts replace in the place of search, which has to occur once; places that overlap are two.
+// replaceOnce replaces the only occurrence of search. It returns a problem if there is none or more than one;
+// occurrences that overlap count separately.
 func replaceOnce(path, content, search, replace string) (string, error) {
 	switch search {
 	case "":
@@ -15,21 +16,23 @@ func replaceOnce(path, content, search, replace string) (string, error) {
 	case replace:
 		return "", problemf("The search and the replacement for %s are the same: nothing would change.", path)
 	}
-	switch times := occurrences(content, search); {
-	case times == 0:
-		return "", problemf("The search does not occur in %s%s. It must be there character for character, indentation included.", path, whyAbsent(content, search))
-	case times >= manyTimes:
-		return "", problemf("The search occurs %d times or more in %s. It must occur exactly once: take in more of what is around the place.", manyTimes, path)
-	case times > 1:
-		return "", problemf("The search occurs %d times in %s. It must occur exactly once: take in more of what is around the place.", times, path)
+	const advice = "It must occur exactly once: take in more of what is around the place."
+	switch n := occurrences(content, search); {
+	case n == 0:
+		return "", problemf("The search does not occur in %s%s. "+
+			"It must be there character for character, indentation included.", path, whyAbsent(content, search))
+	case n >= maxCounted:
+		return "", problemf("The search occurs %d times or more in %s. %s", maxCounted, path, advice)
+	case n > 1:
+		return "", problemf("The search occurs %d times in %s. %s", n, path, advice)
 	}
 	return strings.Replace(content, search, replace, 1), nil
 }
 
-// occurrences counts the places where search is, up to manyTimes.
+// occurrences counts the occurrences of search up to maxCounted.
 func occurrences(content, search string) int {
 	n := 0
-	for n < manyTimes {
+	for n < maxCounted {
 		at := strings.Index(content, search)
 		if at < 0 {
 			break
@@ -40,21 +43,20 @@ func occurrences(content, search string) int {
 	return n
 }
 
-// whyAbsent guesses why a search does not occur, for the sentence that says so.
+// whyAbsent guesses why a search does not occur. The result continues the sentence of the problem.
 func whyAbsent(content, search string) string {
+	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
 	switch {
 	case strings.Contains(search, crlf) && strings.Contains(content, strings.ReplaceAll(search, crlf, "\n")):
 		return " with line breaks CR LF; the file has LF"
-	case onlyWords(search) != "" && strings.Contains(onlyWords(content), onlyWords(search)):
+	case words(search) != "" && strings.Contains(words(content), words(search)):
 		return " with just this white space"
 	}
 	return ""
 }
 
-// onlyWords is a text whose white space counts no more.
-func onlyWords(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// lineEnding is that of a text all of whose lines end alike: CR LF, LF, or nothing if there is none or they differ.
+// lineEnding returns the line ending of a text, LF or CR LF. It returns "" if the text has no line breaks or both
+// kinds.
 func lineEnding(text string) string {
 	breaks, pairs := strings.Count(text, "\n"), strings.Count(text, crlf)
 	switch {
@@ -66,7 +68,7 @@ func lineEnding(text string) string {
 	return "\n"
 }
 
-// toCRLF ends the lines of a text with CR LF, which models hardly ever write, although they are shown it.
+// toCRLF converts all line endings to CR LF. Models rarely write CR LF, even if the file that they were shown has it.
 func toCRLF(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, crlf, "\n"), "\n", crlf)
 }

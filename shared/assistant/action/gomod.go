@@ -10,7 +10,7 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// goMod is a go.mod.
+// goMod edits go.mod files.
 type goMod struct{}
 
 func (goMod) packages(texts []string) ([]dependency, error) {
@@ -26,7 +26,8 @@ func readModule(text string) (d dependency, rule string) {
 	case !hasVersion:
 		return d, ""
 	case module.Check(d.name, d.version) != nil || module.CanonicalVersion(d.version) != d.version:
-		return d, "needs a whole version that its path allows, such as v1.6.0; a go.mod knows no ranges, and /v2 takes v2.x.y"
+		return d, "needs a whole version that its path allows, such as v1.6.0; " +
+			"a go.mod knows no ranges, and /v2 takes v2.x.y"
 	}
 	return d, ""
 }
@@ -36,28 +37,31 @@ func (goMod) edit(content string, packages []dependency) (string, error) {
 	if err != nil {
 		return "", errors.New("it is not a valid go.mod; repair it first, with edit_file")
 	}
-	at := map[string]string{}
+	required := map[string]string{}
 	for _, r := range file.Require {
-		if _, again := at[r.Mod.Path]; again {
+		if _, isDuplicate := required[r.Mod.Path]; isDuplicate {
 			return "", fmt.Errorf("it requires %s twice; repair it first, with edit_file", r.Mod.Path)
 		}
-		at[r.Mod.Path] = r.Mod.Version
+		required[r.Mod.Path] = r.Mod.Version
 	}
-	changed := false
+	isChanged := false
 	for _, d := range packages {
-		version, there := at[d.name]
+		version, exists := required[d.name]
 		switch {
 		case file.Module != nil && file.Module.Mod.Path == d.name:
 			return "", fmt.Errorf("%s is the module itself", d.name)
-		case there && (d.version == "" || d.version == version):
+		case exists && (d.version == "" || d.version == version):
 			continue
 		case d.version == "":
 			return "", fmt.Errorf("%s is new in it and needs a version, such as v1.2.3", d.name)
+		case exists:
+			_ = file.AddRequire(d.name, d.version) // never returns an error
+		default:
+			addRequire(file, d)
 		}
-		d.require(file, there)
-		changed = true
+		isChanged = true
 	}
-	if !changed {
+	if !isChanged {
 		return content, nil
 	}
 	file.Cleanup()
@@ -68,41 +72,40 @@ func (goMod) edit(content string, packages []dependency) (string, error) {
 	return string(data), nil
 }
 
-// require puts the dependency in its line, if it has one, or into the first block of what is required directly. That an old one is
-// marked as indirect stays so until the go command finds it imported.
-func (d dependency) require(file *modfile.File, there bool) {
-	if there {
-		_ = file.AddRequire(d.name, d.version) // it has no errors
-		return
-	}
-	if block := directBlock(file); block != nil {
-		line := &modfile.Line{Token: []string{modfile.AutoQuote(d.name), d.version}, InBlock: true}
-		at := len(block.Line)
-		if slices.IsSortedFunc(block.Line, byFirstToken) {
-			at, _ = slices.BinarySearchFunc(block.Line, line, byFirstToken)
+// addRequire adds a new requirement to the first block that has direct requirements. If the block is sorted, it stays
+// sorted. modfile itself does not add to a block in which a line has a comment.
+func addRequire(file *modfile.File, d dependency) {
+	added := &modfile.Require{Mod: module.Version{Path: d.name, Version: d.version}}
+	block := directBlock(file)
+	if block == nil {
+		requires := []*modfile.Require{added}
+		for _, r := range file.Require {
+			requires = append(requires, &modfile.Require{Mod: r.Mod, Indirect: r.Indirect})
 		}
-		block.Line = slices.Insert(block.Line, at, line)
-		file.Require = append(file.Require, &modfile.Require{Mod: module.Version{Path: d.name, Version: d.version}, Syntax: line})
+		file.SetRequireSeparateIndirect(requires)
 		return
 	}
-	requires := []*modfile.Require{{Mod: module.Version{Path: d.name, Version: d.version}}}
-	for _, r := range file.Require {
-		requires = append(requires, &modfile.Require{Mod: r.Mod, Indirect: r.Indirect})
+	added.Syntax = &modfile.Line{Token: []string{modfile.AutoQuote(d.name), d.version}, InBlock: true}
+	at := len(block.Line)
+	if slices.IsSortedFunc(block.Line, byFirstToken) {
+		at, _ = slices.BinarySearchFunc(block.Line, added.Syntax, byFirstToken)
 	}
-	file.SetRequireSeparateIndirect(requires)
+	block.Line = slices.Insert(block.Line, at, added.Syntax)
+	file.Require = append(file.Require, added)
 }
 
 func byFirstToken(a, b *modfile.Line) int { return strings.Compare(a.Token[0], b.Token[0]) }
 
-// directBlock is the first block that has something which is required directly, nil if there is none.
+// directBlock returns the first require block that has a direct requirement, or nil.
 func directBlock(file *modfile.File) *modfile.LineBlock {
-	direct := map[*modfile.Line]bool{}
+	isDirect := map[*modfile.Line]bool{}
 	for _, r := range file.Require {
-		direct[r.Syntax] = !r.Indirect
+		isDirect[r.Syntax] = !r.Indirect
 	}
 	for _, statement := range file.Syntax.Stmt {
 		block, ok := statement.(*modfile.LineBlock)
-		if ok && slices.Equal(block.Token, []string{"require"}) && slices.ContainsFunc(block.Line, func(l *modfile.Line) bool { return direct[l] }) {
+		if ok && slices.Equal(block.Token, []string{"require"}) &&
+			slices.ContainsFunc(block.Line, func(l *modfile.Line) bool { return isDirect[l] }) {
 			return block
 		}
 	}

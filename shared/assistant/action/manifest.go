@@ -2,19 +2,19 @@ package action
 
 import "strings"
 
-// manifest is a file that says what a project depends on, of one ecosystem.
+// manifest edits a file that lists a project's dependencies.
 type manifest interface {
-	// packages reads name@range each, with a *Problem for what is none.
+	// packages parses name@range. It returns a *Problem for an invalid one.
 	packages(texts []string) ([]dependency, error)
-	// edit is the content with the packages in it, everything else as it was. Its error says what is wrong with the content, for a
-	// sentence that ends there.
+	// edit returns the content with the packages set or added and everything else unchanged. Its error says what is
+	// wrong with the content; it is the end of a sentence.
 	edit(content string, packages []dependency) (string, error)
 }
 
-// dependency is a package that is asked for.
-type dependency struct{ name, version string } // no version: any
+// dependency is a requested package. The version is empty if any is acceptable.
+type dependency struct{ name, version string }
 
-// manifestAt is the ecosystem that a path's name tells.
+// manifestAt returns the manifest for the file name of a path.
 func manifestAt(path string) (manifest, error) {
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	switch {
@@ -25,32 +25,34 @@ func manifestAt(path string) (manifest, error) {
 	case strings.HasPrefix(base, "requirements") && strings.HasSuffix(base, ".txt"):
 		return pip{}, nil
 	}
-	return nil, problemf("%s is no manifest that add_dependency knows: these are package.json, go.mod and requirements.txt. Change others with edit_file.", path)
+	return nil, problemf("%s is no manifest that add_dependency knows: "+
+		"these are package.json, go.mod and requirements.txt. Change others with edit_file.", path)
 }
 
-// maxPackage is the length of the longest name@range.
-const maxPackage = 300
-
-// readPackages reads each of some texts. Its rule for a text is what is wrong with it, or "".
-func readPackages(texts []string, read func(text string) (d dependency, rule string), same func(name string) string) ([]dependency, error) {
+// readPackages parses packages with read, which returns the rule that a text breaks, or "". key returns the name by
+// which packages are compared.
+func readPackages(
+	texts []string, read func(text string) (d dependency, rule string), key func(name string) string,
+) ([]dependency, error) {
+	const maxLength = 300
 	if len(texts) == 0 {
 		return nil, problemf("The list of packages is empty.")
 	}
-	found := make([]dependency, len(texts))
+	packages := make([]dependency, len(texts))
 	seen := map[string]bool{}
 	for i, text := range texts {
-		if len(text) > maxPackage {
+		if len(text) > maxLength {
 			return nil, problemf("The package %s is too long.", shown(text))
 		}
 		d, rule := read(text)
 		if rule != "" {
 			return nil, problemf("The package %s %s.", shown(text), rule)
 		}
-		if seen[same(d.name)] {
+		if seen[key(d.name)] {
 			return nil, problemf("The package %s is named twice.", shown(d.name))
 		}
-		seen[same(d.name)] = true
-		found[i] = d
+		seen[key(d.name)] = true
+		packages[i] = d
 	}
-	return found, nil
+	return packages, nil
 }

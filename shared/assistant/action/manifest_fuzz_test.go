@@ -16,7 +16,7 @@ import (
 	"devplatform/shared/assistant/action"
 )
 
-// added is a manifest with a package added; ok is false if that was refused, in words that may be sent on.
+// added returns a manifest with a package added. ok is false if the package was rejected with a valid problem.
 func added(t *testing.T, path, content, pkg string) (after string, ok bool) {
 	t.Helper()
 	after, err := edited(t, path, content, pkg)
@@ -27,7 +27,7 @@ func added(t *testing.T, path, content, pkg string) (after string, ok bool) {
 	return after, err == nil
 }
 
-// twice checks that what is there already is not added again.
+// twice checks that a package is not added again.
 func twice(t *testing.T, path, after, pkg string) {
 	t.Helper()
 	if again, err := edited(t, path, after, pkg); err != nil || again != after {
@@ -35,7 +35,7 @@ func twice(t *testing.T, path, after, pkg string) {
 	}
 }
 
-// members is an object's members in their order; white space apart, their values as they are written.
+// members returns the names of an object's members in their order, and the raw values.
 func members(t *testing.T, object jsontext.Value) (names []string, values map[string]string) {
 	t.Helper()
 	values = map[string]string{}
@@ -59,7 +59,7 @@ func members(t *testing.T, object jsontext.Value) (names []string, values map[st
 	return names, values
 }
 
-// changed are the names whose members differ, and the names without those of after alone.
+// changed returns the names of the members that differ, in order.
 func changed(before, after map[string]string) []string {
 	differ := map[string]bool{}
 	for name := range maps.Keys(before) {
@@ -72,7 +72,7 @@ func changed(before, after map[string]string) []string {
 	return slices.Sorted(maps.Keys(differ))
 }
 
-// A package.json stays one, with all that it had as it was and in its order, but for one member of one of its sections.
+// FuzzPackageJSON checks that an edit changes only one member of one section, and neither other values nor the order.
 func FuzzPackageJSON(f *testing.F) {
 	f.Add("{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"b\": \"1\"\n  }\n}\n", "a", "^1")
 	f.Add(`{"devDependencies":{"a":"1" , "b":"2"} , "x":[{"a":"1"}]}`, "b", ">=1 <2")
@@ -131,7 +131,7 @@ func FuzzPackageJSON(f *testing.F) {
 	})
 }
 
-// A go.mod stays one, with its other requirements and all other directives as they were.
+// FuzzGoMod checks that an edit leaves the other requirements and all other directives unchanged.
 func FuzzGoMod(f *testing.F) {
 	f.Add("module x\n\ngo 1.26\n\nrequire (\n\texample.com/b v1.0.0 // indirect\n\texample.com/c v1.0.0\n)\nreplace example.com/b => ./b\n", "example.com/b", "v1.1.0")
 	f.Add("module x\nrequire example.com/b v1.0.0\nexclude example.com/b v1.0.1\n", "example.com/c/v2", "v2.0.0")
@@ -172,7 +172,7 @@ func requirements(file *modfile.File) map[string]string {
 	return all
 }
 
-// Of a requirements.txt one line changes, or one is new at the end.
+// FuzzRequirements checks that an edit changes one line or appends one.
 func FuzzRequirements(f *testing.F) {
 	f.Add("a==1\nB[x] >=1 ; y # z\r\n# b\n-r b", "b", ">=2")
 	f.Add("a @ https://x\nb==1 \\\n --hash=x\n", "c", "1.0")

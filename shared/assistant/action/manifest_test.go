@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/assistant/action"
 )
 
-// edited is a manifest with packages added to it.
+// edited returns a manifest with packages added.
 func edited(t *testing.T, path, content string, packages ...string) (string, error) {
 	t.Helper()
 	d := action.NewDraft(newFiles(map[string]string{path: content}))
@@ -125,7 +125,7 @@ func TestRequirements(t *testing.T) {
 	})
 }
 
-func TestManifestsRefuse(t *testing.T) {
+func TestManifestProblems(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ path, content, pkg, want string }{
 		{"/package.json", "{}", "", `The package "" has no name that npm knows`},

@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/assistant/action"
 )
 
-// TestManifestsAreReadOnce: a file costs the same however many packages are put into it, told by what is allocated for it.
+// TestManifestsAreReadOnce checks by the number of allocations that a file is parsed once for all packages.
 func TestManifestsAreReadOnce(t *testing.T) { //nolint:paralleltest // allocations are the process's
 	var lines, members strings.Builder
 	for i := range 2000 {
@@ -42,8 +42,8 @@ func TestManifestsAreReadOnce(t *testing.T) { //nolint:paralleltest // allocatio
 	}
 }
 
-// TestPackagesTogetherAreAsOneByOne holds that packages that are put in at once leave the file as they do one after the other.
-func TestPackagesTogetherAreAsOneByOne(t *testing.T) {
+// TestPackagesTogetherOrOneByOne checks that adding packages in one action or in several leads to the same file.
+func TestPackagesTogetherOrOneByOne(t *testing.T) {
 	t.Parallel()
 	names := []string{"a", "b", "c", "d", "e", "f"}
 	line := rapid.SampledFrom([]string{"", "a==1\n", "B>=2\r\n", "c", "d==1 # x\n", "e[x]>=1\n", "b==3\n", "-r other\n", "f @ https://x\n", "c==1 \\\n"})
@@ -95,8 +95,8 @@ func TestPackagesTogetherAreAsOneByOne(t *testing.T) {
 	})
 }
 
-// New packages that belong at one place are in order there, and keep it where names have none.
-func TestNewPackagesAreInOrder(t *testing.T) {
+// New packages are sorted if the existing ones are. Otherwise they keep their order.
+func TestOrderOfNewPackages(t *testing.T) {
 	t.Parallel()
 	for before, want := range map[string]string{
 		`{"dependencies":{"c":"1"}}`:         `{"dependencies":{"a":"3","b":"2","c":"1","d":"5","e":"4"}}`,

@@ -1,36 +1,45 @@
 package action
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tailscale/hujson"
 )
 
-// npm is a package.json.
+// npm edits package.json files. Like npm itself it keeps the order of the members; unlike npm it also keeps all white
+// space.
 type npm struct{}
 
-// npmName is what npm lets be published today, and the capitals of older packages; npmRange is versions, ranges, tags, and the
-// addresses that may stand for them.
 var (
-	npmName  = regexp.MustCompile(`^(@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~-][A-Za-z0-9._~-]*$`)
+	// npmName matches the names that npm accepts for new packages, and capital letters, which older packages have.
+	npmName = regexp.MustCompile(`^(@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~-][A-Za-z0-9._~-]*$`)
+	// npmRange matches versions, ranges, tags, and the addresses that may be used in place of them.
 	npmRange = regexp.MustCompile(`^[A-Za-z0-9.*^~<>=|:/#@+_-]+( [A-Za-z0-9.*^~<>=|:/#@+_-]+)*$`)
 )
 
-// anyNpm is the range of a new package that is asked for without one: what npm's registry calls the latest.
-const anyNpm = "latest"
+// npmSections are the objects of a package.json that list dependencies. A package stays in the first section that has
+// it. New packages are added to the first section.
+var npmSections = []string{"dependencies", "devDependencies", "optionalDependencies", "peerDependencies"}
 
-const maxNpmName = 214
+const (
+	maxNpmName    = 214
+	byteOrderMark = "\uFEFF"
+)
 
 func (npm) packages(texts []string) ([]dependency, error) {
-	return readPackages(texts, readNpm, func(name string) string { return name })
+	return readPackages(texts, readNpmPackage, func(name string) string { return name })
 }
 
-func readNpm(text string) (d dependency, rule string) {
+// readNpmPackage parses name@range. The first character may be the @ of a scope, and the range may contain an @, as in
+// name@npm:other@^1.
+func readNpmPackage(text string) (d dependency, rule string) {
 	d.name = text
-	if at := strings.LastIndex(text, "@"); at > 0 { // an @ in front is a scope's
-		at = strings.Index(text[1:], "@") + 1 // the range may have more of them: name@npm:other@^1
+	if at := strings.Index(text[min(1, len(text)):], "@") + 1; at > 0 {
 		if d.name, d.version = text[:at], text[at+1:]; d.version == "" {
 			return d, "has an @ but no range behind it"
 		}
@@ -44,155 +53,145 @@ func readNpm(text string) (d dependency, rule string) {
 	return d, ""
 }
 
-// npmSections are where a package.json has dependencies. A package stays in the first of them that it is in; a new one goes into the
-// first.
-var npmSections = []string{"dependencies", "devDependencies", "optionalDependencies", "peerDependencies"}
-
 func (npm) edit(content string, packages []dependency) (string, error) {
-	const mark = "\uFEFF"
-	text, marked := strings.CutPrefix(content, mark)
-	p, err := readPackageJSON(text, packages)
+	text, hasMark := strings.CutPrefix(content, byteOrderMark)
+	file, err := hujson.Parse([]byte(text))
+	if err != nil || !jsontext.Value(text).IsValid() { // hujson also accepts comments and duplicate names
+		return "", errors.New("it is not valid JSON; repair it first, with edit_file")
+	}
+	root, ok := file.Value.(*hujson.Object)
+	if !ok {
+		return "", errors.New("it is not a JSON object")
+	}
+	added, err := setRanges(root, packages)
 	if err != nil {
 		return "", err
 	}
-	for _, d := range packages {
-		if err := p.put(d); err != nil {
-			return "", err
-		}
-	}
-	if text = p.written(); marked {
-		text = mark + text
+	addPackages(root, added)
+	if text = file.String(); hasMark {
+		text = byteOrderMark + text
 	}
 	return text, nil
 }
 
-// deeper is the white space before the members of an object that itself is at this white space.
-func deeper(space string) string {
-	at := strings.LastIndexByte(space, '\n')
-	if at < 0 {
+// setRanges sets the ranges of the packages that the file has, and returns the others.
+func setRanges(root *hujson.Object, packages []dependency) (added []dependency, err error) {
+	type entry struct {
+		section string
+		value   *hujson.Value
+	}
+	entries := map[string]entry{}
+	for _, section := range slices.Backward(npmSections) { // the first section that has a package wins
+		value := member(root, section)
+		if value == nil {
+			continue
+		}
+		object, ok := value.Value.(*hujson.Object)
+		if !ok {
+			return nil, errors.New("its " + section + " is not an object")
+		}
+		for i, name := range names(object) {
+			entries[name] = entry{section, &object.Members[i].Value}
+		}
+	}
+	for _, d := range packages {
+		e, exists := entries[d.name]
+		switch {
+		case !exists:
+			added = append(added, d)
+		case d.version == "":
+		case e.value.Value.Kind() != '"':
+			return nil, errors.New("its " + e.section + " has something else than a text for " + d.name)
+		default:
+			e.value.Value = hujson.String(d.version)
+		}
+	}
+	return added, nil
+}
+
+// addPackages adds new packages to the first section. If the names in it are sorted, they stay sorted.
+func addPackages(root *hujson.Object, packages []dependency) {
+	if len(packages) == 0 {
+		return
+	}
+	like := firstMember(root)
+	section := member(root, npmSections[0])
+	if section == nil {
+		at := len(root.Members)
+		if dev := slices.Index(names(root), "devDependencies"); dev >= 0 {
+			at = dev
+		}
+		insert(root, at, like, npmSections[0], &hujson.Object{})
+		section = member(root, npmSections[0])
+	}
+	object, _ := section.Value.(*hujson.Object) // setRanges has checked that it is an object
+	if len(object.Members) == 0 {
+		object.AfterExtra = like.Name.BeforeExtra
+		like.Name.BeforeExtra = deeper(like.Name.BeforeExtra)
+	}
+	existing := names(object)
+	isSorted := slices.IsSorted(existing)
+	for _, d := range packages {
+		at := len(existing)
+		if isSorted {
+			at, _ = slices.BinarySearch(existing, d.name)
+		}
+		existing = slices.Insert(existing, at, d.name)
+		insert(object, at, like, d.name, hujson.String(cmp.Or(d.version, "latest")))
+	}
+}
+
+// insert adds a member. It has the white space of the member whose place it takes or that it follows; in an empty
+// object, that of like.
+func insert(object *hujson.Object, at int, like hujson.ObjectMember, name string, value hujson.ValueTrimmed) {
+	if n := len(object.Members); n > 0 {
+		like = object.Members[min(at, n-1)]
+	}
+	object.Members = slices.Insert(object.Members, at, hujson.ObjectMember{
+		Name: hujson.Value{
+			BeforeExtra: like.Name.BeforeExtra, Value: hujson.String(name), AfterExtra: like.Name.AfterExtra,
+		},
+		Value: hujson.Value{BeforeExtra: like.Value.BeforeExtra, Value: value},
+	})
+}
+
+// firstMember returns the first member of the root, whose white space is the model for new ones. In an empty root,
+// members are indented by two spaces.
+func firstMember(root *hujson.Object) hujson.ObjectMember {
+	if len(root.Members) > 0 {
+		return root.Members[0]
+	}
+	root.AfterExtra = hujson.Extra("\n")
+	return hujson.ObjectMember{
+		Name:  hujson.Value{BeforeExtra: hujson.Extra("\n  ")},
+		Value: hujson.Value{BeforeExtra: hujson.Extra(" ")},
+	}
+}
+
+// deeper doubles the indentation after the line break. White space without a line break stays as it is.
+func deeper(space hujson.Extra) hujson.Extra {
+	lineBreak := strings.LastIndexByte(string(space), '\n')
+	if lineBreak < 0 {
 		return space
 	}
-	return space + space[at+1:]
+	return append(slices.Clip(space), space[lineBreak+1:]...)
 }
 
-// jsonObject is where an object and its members are in a text.
-type jsonObject struct {
-	start, end int // of { and behind }
-	members    []jsonMember
+// member returns the value of a member, or nil.
+func member(object *hujson.Object, name string) *hujson.Value {
+	if i := slices.Index(names(object), name); i >= 0 {
+		return &object.Members[i].Value
+	}
+	return nil
 }
 
-// jsonMember is where a member is in a text.
-type jsonMember struct {
-	name                     string
-	start, colon, value, end int // of the name, behind it, of the value, behind it
-}
-
-func readJSONObject(text string) (jsonObject, error) {
-	if !jsontext.Value(text).IsValid() {
-		return jsonObject{}, errors.New("it is not valid JSON; repair it first, with edit_file")
-	}
-	start := strings.IndexFunc(text, notSpace)
-	if text[start] != '{' {
-		return jsonObject{}, errors.New("it is not a JSON object")
-	}
-	return objectIn(text, start)
-}
-
-// object is a member's value.
-func (m jsonMember) object(text string) (jsonObject, error) {
-	if text[m.value] != '{' {
-		return jsonObject{}, errors.New("not an object")
-	}
-	return objectIn(text, m.value)
-}
-
-// objectIn finds the members of the object that begins at start of a valid text.
-func objectIn(text string, start int) (jsonObject, error) {
-	o := jsonObject{start: start}
-	d := jsontext.NewDecoder(strings.NewReader(text[start:]))
-	if _, err := d.ReadToken(); err != nil {
-		return o, err //nolint:wrapcheck // the text was found to be valid
-	}
-	for d.PeekKind() != '}' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return o, err //nolint:wrapcheck // as above
-		}
-		m := jsonMember{name: name.String(), colon: start + int(d.InputOffset())}
-		m.start = o.nextIn(text)
-		if err := d.SkipValue(); err != nil {
-			return o, err //nolint:wrapcheck // as above
-		}
-		m.end = start + int(d.InputOffset())
-		m.value = m.colon + strings.IndexFunc(text[m.colon:], func(r rune) bool { return r != ':' && notSpace(r) })
-		o.members = append(o.members, m)
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return o, err //nolint:wrapcheck // as above
-	}
-	o.end = start + int(d.InputOffset())
-	return o, nil
-}
-
-// nextIn is where the name of the member after those that were found begins.
-func (o jsonObject) nextIn(text string) int {
-	from := o.start + 1
-	if n := len(o.members); n > 0 {
-		from = o.members[n-1].end
-	}
-	return from + strings.IndexByte(text[from:], '"')
-}
-
-func notSpace(r rune) bool { return !strings.ContainsRune(" \t\r\n", r) }
-
-func (o jsonObject) member(name string) (jsonMember, bool) {
-	if i := o.indexOf(name); i < len(o.members) {
-		return o.members[i], true
-	}
-	return jsonMember{}, false
-}
-
-// indexOf is the place of a member, or behind the last one.
-func (o jsonObject) indexOf(name string) int {
-	for i, m := range o.members {
-		if m.name == name {
-			return i
+// names returns the names of the members in their order.
+func names(object *hujson.Object) []string {
+	all := make([]string, len(object.Members))
+	for i, m := range object.Members {
+		if literal, ok := m.Name.Value.(hujson.Literal); ok {
+			all[i] = literal.String()
 		}
 	}
-	return len(o.members)
-}
-
-// layout is the white space in front of a member and what is between its name and its value, as the object's first member has them.
-func (o jsonObject) layout(text string) (space, colon string) {
-	if len(o.members) == 0 {
-		return "\n  ", ": "
-	}
-	m := o.members[0]
-	return text[o.start+1 : m.start], text[m.colon:m.value]
-}
-
-// insert puts a new member at a place, laid out as the one whose place it takes or follows.
-func (o jsonObject) insert(text string, at int, name, value string) splice {
-	n := len(o.members)
-	if n == 0 {
-		space, colon := o.layout(text)
-		return splice{o.start + 1, o.end - 1, space + quoted(name) + colon + value + "\n"}
-	}
-	if at < n {
-		next := o.members[at]
-		space := text[o.gapBefore(text, at):next.start]
-		return splice{next.start, next.start, quoted(name) + text[next.colon:next.value] + value + "," + space}
-	}
-	last := o.members[n-1]
-	space := text[o.gapBefore(text, n-1):last.start]
-	return splice{last.end, last.end, "," + space + quoted(name) + text[last.colon:last.value] + value}
-}
-
-// gapBefore is where the white space in front of a member begins: behind the comma, or the brace.
-func (o jsonObject) gapBefore(text string, i int) int {
-	if i == 0 {
-		return o.start + 1
-	}
-	end := o.members[i-1].end
-	return end + strings.IndexByte(text[end:], ',') + 1
+	return all
 }

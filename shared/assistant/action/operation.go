@@ -7,7 +7,7 @@ import (
 	"devplatform/shared/project/path"
 )
 
-// The bounds of a batch and of a file (API.md §5), which what the actions come to has to keep.
+// Limits of a batch and of a file.
 const (
 	maxOperations   = 20
 	maxBatchContent = 3 << 20
@@ -15,8 +15,9 @@ const (
 	maxFolders      = 500
 )
 
-// settle is what has become of the touched paths, told so that each is one operation's at most: a file that only changed its name is a
-// rename's if its old path is left and its new one was free, and everywhere else it is written with its content.
+// settle returns the changed paths in a form in which each path is part of at most one operation. A file whose content
+// did not change is renamed if nothing else happens at its old and its new path. Otherwise it is written with its
+// content.
 func (o *overlay) settle(ctx context.Context) (map[string]state, error) {
 	settled := maps.Clone(o.changed)
 	for _, p := range o.order {
@@ -29,41 +30,42 @@ func (o *overlay) settle(ctx context.Context) (map[string]state, error) {
 			return nil, err
 		}
 		if !f.isText {
-			return nil, problemf("%s is a binary file: in one answer it can't take the place of another file, nor can a new file take its place once it is renamed.", s.origin)
+			return nil, problemf("%s is a binary file: in one answer it can't take the place of another file, "+
+				"nor can a new file take its place once it is renamed.", s.origin)
 		}
 		settled[p] = state{exists: true, content: f.content}
 	}
 	return settled, nil
 }
 
-// operationsOf are the operations that lead from what is stored to what is settled, in the order of the paths' first touch. A file that
-// is written as it was is written all the same: the batch changes nothing for the same bytes, but says whether they still are the same.
+// operationsOf returns the operations that lead from the stored files to the settled paths, in the order in which the
+// paths were first changed.
 func (o *overlay) operationsOf(settled map[string]state) []Operation {
-	moved := map[string]bool{} // the old paths of renames
+	renamed := map[string]bool{} // by old path
 	for p, s := range settled {
 		if s.exists && s.origin != "" && s.origin != p {
-			moved[s.origin] = true
+			renamed[s.origin] = true
 		}
 	}
 	var operations []Operation
 	for _, p := range o.order {
-		s, before := settled[p], o.known[p]
+		s, stored := settled[p], o.known[p]
 		switch {
-		case s.exists && s.origin == p, !s.exists && !before.exists, !s.exists && moved[p]:
+		case s.exists && s.origin == p, !s.exists && !stored.exists, !s.exists && renamed[p]:
 		case s.exists && s.origin != "":
 			operations = append(operations, Operation{Op: "rename", Path: s.origin, To: p, ETag: o.known[s.origin].ETag})
-		case s.exists && before.exists:
-			operations = append(operations, Operation{Op: "update", Path: p, Content: s.content, ETag: before.ETag})
+		case s.exists && stored.exists:
+			operations = append(operations, Operation{Op: "update", Path: p, Content: s.content, ETag: stored.ETag})
 		case s.exists:
 			operations = append(operations, Operation{Op: "create", Path: p, Content: s.content})
 		default:
-			operations = append(operations, Operation{Op: "delete", Path: p, ETag: before.ETag})
+			operations = append(operations, Operation{Op: "delete", Path: p, ETag: stored.ETag})
 		}
 	}
 	return operations
 }
 
-// checkBatch refuses what is too much for a batch.
+// checkBatch returns a problem if the operations exceed the limits of a batch.
 func checkBatch(operations []Operation) error {
 	count, bytes, folders := 0, 0, map[string]bool{}
 	for _, op := range operations {

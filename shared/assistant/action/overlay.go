@@ -7,30 +7,31 @@ import (
 	"devplatform/shared/project/path"
 )
 
-// overlay is what is stored, and over it what has become of the paths that were touched.
+// overlay is the stored files and the changes to them.
 type overlay struct {
 	stored Files
-	// known is what was asked of storage, which is asked once: all checks go by the same version of a file.
+	// known caches what storage returned. Storage is read once, so that all checks see the same version of a file.
 	known map[string]*storedFile
-	// changed is what has become of the touched paths, order these in the order of their first touch.
+	// changed are the changed paths. order has them in the order of their first change.
 	changed map[string]state
 	order   []string
 }
 
-// storedFile is what is known of a path in storage.
+// storedFile is a path in storage.
 type storedFile struct {
 	File
 	exists bool
-	// isText and content are set once isRead, hasInside once isAsked.
-	isRead, isText     bool
-	content            string
-	isAsked, hasInside bool
+	// isText and content are valid if isRead. isFolder is valid if isFolderKnown.
+	isRead, isText          bool
+	content                 string
+	isFolderKnown, isFolder bool
 }
 
-// state is what a path is.
+// state is what a path is after the changes.
 type state struct {
 	exists bool
-	// origin is the stored file whose bytes, untouched, these are, under whatever name; empty: they are content.
+	// origin is the stored path of a file that was not rewritten, but perhaps renamed. If it is empty, the file has
+	// content.
 	origin  string
 	content string
 }
@@ -40,18 +41,18 @@ func newOverlay(stored Files) overlay {
 }
 
 func (o *overlay) set(path string, s state) {
-	if _, again := o.changed[path]; !again {
+	if _, exists := o.changed[path]; !exists {
 		o.order = append(o.order, path)
 	}
 	o.changed[path] = s
 }
 
-// prepare announces the paths that are not known yet, in one call if there are any.
+// prepare announces the paths that are not known yet, in one call.
 func (o *overlay) prepare(ctx context.Context, paths ...string) error {
 	var unknown []string
 	for _, p := range paths {
-		_, known := o.known[p]
-		if _, touched := o.changed[p]; !known && !touched {
+		_, isKnown := o.known[p]
+		if _, isChanged := o.changed[p]; !isKnown && !isChanged {
 			unknown = append(unknown, p)
 		}
 	}
@@ -61,7 +62,7 @@ func (o *overlay) prepare(ctx context.Context, paths ...string) error {
 	return o.stored.Prepare(ctx, unknown...)
 }
 
-// file is what storage has at a path.
+// file returns what storage has at a path.
 func (o *overlay) file(ctx context.Context, path string) (*storedFile, error) {
 	if known, ok := o.known[path]; ok {
 		return known, nil
@@ -74,7 +75,7 @@ func (o *overlay) file(ctx context.Context, path string) (*storedFile, error) {
 	return o.known[path], nil
 }
 
-// read is a stored file with its content.
+// read returns a stored file with its content.
 func (o *overlay) read(ctx context.Context, path string) (*storedFile, error) {
 	f, err := o.file(ctx, path)
 	if err != nil || f.isRead || !f.exists {
@@ -87,7 +88,7 @@ func (o *overlay) read(ctx context.Context, path string) (*storedFile, error) {
 	return f, nil
 }
 
-// at is what a path is, after everything that was done.
+// at returns what a path is after the changes.
 func (o *overlay) at(ctx context.Context, path string) (state, error) {
 	if s, ok := o.changed[path]; ok {
 		return s, nil
@@ -99,19 +100,11 @@ func (o *overlay) at(ctx context.Context, path string) (state, error) {
 	return state{exists: true, origin: path}, nil
 }
 
-// text is the content of a text file that has to exist.
+// text returns the content of a file. It returns a problem if the file does not exist or is not text.
 func (o *overlay) text(ctx context.Context, path string) (string, error) {
 	s, err := o.mustExist(ctx, path)
-	if err != nil {
-		return "", err
-	}
-	return o.contentOf(ctx, path, s)
-}
-
-// contentOf is the content of what is at a path.
-func (o *overlay) contentOf(ctx context.Context, path string, s state) (string, error) {
-	if s.origin == "" {
-		return s.content, nil
+	if err != nil || s.origin == "" {
+		return s.content, err
 	}
 	f, err := o.read(ctx, s.origin)
 	if err != nil {
@@ -123,24 +116,25 @@ func (o *overlay) contentOf(ctx context.Context, path string, s state) (string, 
 	return f.content, nil
 }
 
-// mustExist refuses a path at which there is no file.
+// mustExist returns a problem if there is no file at the path.
 func (o *overlay) mustExist(ctx context.Context, path string) (state, error) {
 	s, err := o.at(ctx, path)
 	if err != nil || s.exists {
 		return s, err
 	}
-	if folder, err := o.isFolder(ctx, path); err != nil || folder {
+	if isFolder, err := o.isFolder(ctx, path); err != nil || isFolder {
 		return s, orProblem(err, "%s is a folder; actions are for files.", path)
 	}
 	return s, problemf("There is no file %s.", path)
 }
 
-// mustBeFree refuses a path at which no file can be made: because there is one, because it is a folder, or because a file is where one
-// of its folders would have to be.
+// mustBeFree returns a problem if no file can be made at the path: there is a file or a folder, or one of its folders
+// is a file.
 func (o *overlay) mustBeFree(ctx context.Context, to string) error {
 	s, err := o.at(ctx, to)
 	if err != nil || s.exists {
-		return orProblem(err, "There is a file %s already: change it with edit_file or update_file, or choose another path.", to)
+		return orProblem(err, "There is a file %s already: "+
+			"change it with edit_file or update_file, or choose another path.", to)
 	}
 	for _, folder := range path.Ancestors(to) {
 		s, err := o.at(ctx, folder)
@@ -148,14 +142,14 @@ func (o *overlay) mustBeFree(ctx context.Context, to string) error {
 			return orProblem(err, "%s is a file, so that %s can't be inside of it.", folder, to)
 		}
 	}
-	if folder, err := o.isFolder(ctx, to); err != nil || folder {
+	if isFolder, err := o.isFolder(ctx, to); err != nil || isFolder {
 		return orProblem(err, "%s is a folder of other files.", to)
 	}
 	return nil
 }
 
-// isFolder reports whether other files need a path to be a folder. A folder of stored files stays one even if all of them are gone
-// from the draft: how many there are is not known.
+// isFolder reports whether files exist inside of a path. A stored folder remains a folder even if the draft deletes
+// all files in it, because the overlay does not know all of them.
 func (o *overlay) isFolder(ctx context.Context, folder string) (bool, error) {
 	for p, s := range o.changed {
 		if s.exists && strings.HasPrefix(p, path.Inside(folder)) {
@@ -163,17 +157,20 @@ func (o *overlay) isFolder(ctx context.Context, folder string) (bool, error) {
 		}
 	}
 	f, err := o.file(ctx, folder)
-	if err != nil || f.exists || f.isAsked {
-		return f != nil && f.hasInside, err
-	}
-	if f.hasInside, err = o.stored.HasInside(ctx, folder); err != nil {
+	if err != nil {
 		return false, err
 	}
-	f.isAsked = true
-	return f.hasInside, nil
+	if f.exists || f.isFolderKnown {
+		return f.isFolder, nil
+	}
+	if f.isFolder, err = o.stored.HasInside(ctx, folder); err != nil {
+		return false, err
+	}
+	f.isFolderKnown = true
+	return f.isFolder, nil
 }
 
-// orProblem is an error of storage's, or else a problem.
+// orProblem returns err, or a problem if err is nil.
 func orProblem(err error, format string, args ...any) error {
 	if err != nil {
 		return err

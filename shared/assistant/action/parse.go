@@ -15,46 +15,54 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// Parse reads a model's call. Error: *Problem, for a tool that does not exist, input that is no JSON object, and fields that are
-// missing, of the wrong type or not the tool's. A path without its leading slash, or in another Unicode form than NFC, is put right;
-// nothing else is guessed.
+// Parse returns the action of a model's tool call. It corrects paths that lack the leading slash or are not in NFC,
+// and nothing else. It returns a *Problem if the tool does not exist, or if the input is not a JSON object with
+// exactly the tool's fields.
 func Parse(call model.Call) (Action, error) {
 	at := slices.IndexFunc(tools, func(t tool) bool { return string(t.action) == call.Name })
 	if at < 0 {
 		return Action{}, problemf("There is no tool %s. There are: %s.", shown(call.Name), strings.Join(toolNames(), ", "))
 	}
 	t := tools[at]
-	fields, err := readObject(call.Input)
+	values, err := readObject(call.Input)
 	if err != nil {
 		return Action{}, problemf("The input of %s %s. Nothing was done.", t.action, err.Error())
 	}
 	a := Action{Type: t.action}
 	var wrong []string
-	for _, name := range fieldsOf(t.input) {
-		if rule := a.set(name, fields[name]); rule != "" {
-			wrong = append(wrong, name+" "+rule)
+	for _, f := range t.fields {
+		if rule := a.set(f.name, values[f.name]); rule != "" {
+			wrong = append(wrong, f.name+" "+rule)
 		}
-		delete(fields, name)
+		delete(values, f.name)
 	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		wrong = append(wrong, fmt.Sprintf("%s is no field of this tool", shown(name)))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		wrong = append(wrong, shown(name)+" is no field of this tool")
 	}
 	if len(wrong) > 0 {
 		return Action{}, problemf("The input of %s is not right: %s. It has the fields %s, all of them required.",
-			t.action, strings.Join(wrong, "; "), strings.Join(fieldsOf(t.input), ", "))
+			t.action, strings.Join(wrong, "; "), strings.Join(t.fieldNames(), ", "))
 	}
 	return a, nil
 }
 
-// readObject is an input's fields. Its error completes the sentence "The input …".
+func toolNames() []string {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = string(t.action)
+	}
+	return names
+}
+
+// readObject returns the members of the input. Its error completes the sentence "The input …".
 func readObject(input string) (map[string]jsontext.Value, error) {
 	if strings.TrimSpace(input) == "" {
-		input = "{}" // how some providers tell of a call without any fields
+		input = "{}" // some providers send this for a call without fields
 	}
 	d := jsontext.NewDecoder(strings.NewReader(input))
 	value, err := d.ReadValue()
 	if err != nil {
-		return nil, notJSON(err)
+		return nil, describeSyntaxError(err)
 	}
 	value = value.Clone()
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
@@ -63,15 +71,15 @@ func readObject(input string) (map[string]jsontext.Value, error) {
 	if value.Kind() != '{' {
 		return nil, errors.New("is not a JSON object")
 	}
-	fields := map[string]jsontext.Value{}
-	if err := json.Unmarshal(value, &fields); err != nil {
-		return nil, notJSON(err)
+	members := map[string]jsontext.Value{}
+	if err := json.Unmarshal(value, &members); err != nil {
+		return nil, describeSyntaxError(err)
 	}
-	return fields, nil
+	return members, nil
 }
 
-// notJSON says why an input can't be read, for the model: what encoding it meant is not told by a position.
-func notJSON(err error) error {
+// describeSyntaxError says in the model's terms why an input can't be parsed.
+func describeSyntaxError(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
@@ -84,8 +92,8 @@ func notJSON(err error) error {
 	return errors.New("is not valid JSON")
 }
 
-// set gives a field its value. The answer is what is wrong with that, or "".
-func (a *Action) set(name string, value jsontext.Value) string {
+// set sets a field. It returns the rule that the value breaks, or "".
+func (a *Action) set(name string, value jsontext.Value) (rule string) {
 	if value == nil {
 		return "is missing"
 	}
@@ -101,9 +109,9 @@ func (a *Action) set(name string, value jsontext.Value) string {
 	}
 	switch name {
 	case "path":
-		a.Path = asPath(text)
+		a.Path = correctPath(text)
 	case "to":
-		to := asPath(text)
+		to := correctPath(text)
 		a.To = &to
 	case "content":
 		a.Content = &text
@@ -115,48 +123,35 @@ func (a *Action) set(name string, value jsontext.Value) string {
 	return ""
 }
 
-func (a *Action) setPackages(value jsontext.Value) string {
-	const rule, most = "must be a list of strings, at least one and at most 50", 50
-	if value.Kind() != '[' {
+func (a *Action) setPackages(value jsontext.Value) (rule string) {
+	rule = fmt.Sprintf("must be a list of strings, at least one and at most %d", maxPackages)
+	var packages []*string // a pointer, because null is not a string
+	if json.Unmarshal(value, &packages) != nil || len(packages) == 0 || len(packages) > maxPackages {
 		return rule
 	}
-	var elements []jsontext.Value
-	if json.Unmarshal(value, &elements) != nil || len(elements) == 0 || len(elements) > most {
-		return rule
-	}
-	for _, element := range elements {
-		var text string
-		if element.Kind() != '"' || json.Unmarshal(element, &text) != nil {
+	for _, p := range packages {
+		if p == nil {
 			return rule
 		}
-		a.Packages = append(a.Packages, text)
+		a.Packages = append(a.Packages, *p)
 	}
 	return ""
 }
 
-// asPath puts right what models write for paths, where it can mean nothing else.
-func asPath(text string) string {
-	text = norm.NFC.String(text)
-	text = strings.TrimPrefix(text, "./")
+// correctPath corrects what models often get wrong in a path, if only one meaning is possible.
+func correctPath(text string) string {
+	text = strings.TrimPrefix(norm.NFC.String(text), "./")
 	if text != "" && text[0] != '/' {
 		text = "/" + text
 	}
 	return text
 }
 
-func toolNames() []string {
-	names := make([]string, len(tools))
-	for i, t := range tools {
-		names[i] = string(t.action)
-	}
-	return names
-}
-
-// shown is a name that a model made up, safe to be quoted to it: as JSON, and not too long.
+// shown returns a name that a model made up as a short JSON string, which is safe to quote.
 func shown(name string) string {
-	const most = 80
-	if len(name) > most {
-		name = strings.ToValidUTF8(name[:most], "") + "…"
+	const limit = 80
+	if len(name) > limit {
+		name = strings.ToValidUTF8(name[:limit], "") + "…"
 	}
 	return quoted(strings.ToValidUTF8(name, "\uFFFD"))
 }

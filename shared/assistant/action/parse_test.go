@@ -25,7 +25,7 @@ func TestParse(t *testing.T) {
 		{"create_file", `{"content":"","path":"src/a.ts"}`, action.Action{Type: action.CreateFile, Path: "/src/a.ts", Content: text("")}},
 		{"update_file", ` {"path":"./a","content":"x"} ` + "\n", action.Action{Type: action.UpdateFile, Path: "/a", Content: text("x")}},
 		{"edit_file", `{"path":"/cafe\u0301","search":"e\u0301","replace":""}`, action.Action{Type: action.EditFile, Path: "/café", Search: text("e\u0301"), Replace: text("")}},
-		{"delete_file", `{"path":"/../a"}`, action.Action{Type: action.DeleteFile, Path: "/../a"}}, // for Apply to refuse
+		{"delete_file", `{"path":"/../a"}`, action.Action{Type: action.DeleteFile, Path: "/../a"}}, // Apply rejects it
 		{"delete_file", `{"path":""}`, action.Action{Type: action.DeleteFile}},
 		{"rename_file", `{"path":"a","to":"b/c"}`, action.Action{Type: action.RenameFile, Path: "/a", To: text("/b/c")}},
 		{"add_dependency", `{"path":"package.json","packages":["zod@^4","x"]}`, action.Action{Type: action.AddDependency, Path: "/package.json", Packages: []string{"zod@^4", "x"}}},
@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseProblems(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ tool, input, want string }{
 		{"run_shell", `{}`, `There is no tool "run_shell". There are: create_file, update_file, edit_file, delete_file, rename_file, add_dependency.`},
@@ -80,7 +80,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Whatever a model writes is read as an action that says the same again, or refused in words that can be sent back to it.
+// FuzzParse checks that any input is either parsed as an action whose JSON is parsed as the same action, or rejected
+// with a valid problem.
 func FuzzParse(f *testing.F) {
 	for name, input := range inputs {
 		f.Add(name, input)

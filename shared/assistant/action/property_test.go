@@ -16,8 +16,8 @@ import (
 	"devplatform/shared/project/path"
 )
 
-// The paths and contents are few, so that actions meet: folders and files of the same names, contents that are equal, of one length
-// only, binary, and with ambiguous and unambiguous passages.
+// There are only few paths and contents, so that actions conflict: files and folders with the same names, equal
+// contents, and searches that match once or several times.
 var (
 	somePaths    = rapid.SampledFrom([]string{"/a", "/b", "/c", "/d", "/a/x", "/a/y", "/b/x", "/c/d/e", "/c/d"})
 	someContents = rapid.SampledFrom([]string{"", "one", "two", "one two", "one one", "one\r\ntwo\r\n", "four\n"})
@@ -35,7 +35,7 @@ func someProject(t *rapid.T) map[string]string {
 	return stored
 }
 
-// isFree reports whether a file can be made at a path.
+// isFree reports whether a file can be created at a path.
 func isFree(files map[string]string, p string) bool {
 	for _, folder := range path.Ancestors(p) {
 		if _, ok := files[folder]; ok {
@@ -62,7 +62,7 @@ func someAction(t *rapid.T) action.Action {
 	}
 }
 
-// do is an action as API.md has it, on plain files; ok is false if it can't be done.
+// do is a simple implementation of actions on a map. ok is false if the action is not possible.
 func do(files map[string]string, a action.Action) (after map[string]string, ok bool) {
 	after = maps.Clone(files)
 	content, exists := files[a.Path]
@@ -90,7 +90,8 @@ func do(files map[string]string, a action.Action) (after map[string]string, ok b
 	return after, exists
 }
 
-// batch does operations as files/batch does (API.md §5): all of them on what is stored, whatever their order.
+// batch is a simple implementation of the batch endpoint: all operations apply to the stored files, regardless of
+// their order.
 func batch(stored map[string]string, operations []action.Operation) (map[string]string, error) {
 	after, named, count := maps.Clone(stored), map[string]bool{}, 0
 	created := map[string]bool{}
@@ -144,9 +145,9 @@ func batch(stored map[string]string, operations []action.Operation) (map[string]
 	return after, nil
 }
 
-// The operations, done at once, leave the files as the actions do, one after the other; and what can be done is not refused, apart from
-// what the draft can't know or say in one batch.
-func TestOperationsAreTheActions(t *testing.T) {
+// The operations, applied as one batch, have the same effect as the actions one after the other. A possible action is
+// not rejected, apart from the exceptions of mayBeRejected.
+func TestOperationsHaveTheEffectOfTheActions(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		stored := someProject(t)
@@ -169,7 +170,7 @@ func TestOperationsAreTheActions(t *testing.T) {
 				}
 			case !errors.As(err, &problem):
 				t.Fatal(err)
-			case possible && !mayBeRefused(stored, a, problem.Text, taken):
+			case possible && !mayBeRejected(stored, a, problem.Text, taken):
 				t.Fatalf("%+v on %v: %v", a, files, err)
 			}
 			got, err := batch(stored, d.Operations())
@@ -183,7 +184,7 @@ func TestOperationsAreTheActions(t *testing.T) {
 		if len(d.Actions()) != taken {
 			t.Fatalf("%d actions, %d taken in", len(d.Actions()), taken)
 		}
-		// The actions as they are told can be done literally, by whoever gets them.
+		// The returned actions can be applied literally.
 		again := maps.Clone(stored)
 		for _, a := range d.Actions() {
 			after, possible := do(again, a)
@@ -198,14 +199,15 @@ func TestOperationsAreTheActions(t *testing.T) {
 	})
 }
 
-// writes reports whether operations write a path, were it with what it has.
+// writes reports whether the operations write a path, even with the content that it already has.
 func writes(operations []action.Operation, p string) bool {
 	return slices.ContainsFunc(operations, func(op action.Operation) bool { return op.Path == p && (op.Op == "create" || op.Op == "update") })
 }
 
-// mayBeRefused are the exceptions: too many actions, a stored folder whose files the draft has taken away, binary files that would have
-// to be written as text.
-func mayBeRefused(stored map[string]string, a action.Action, why string, taken int) bool {
+// mayBeRejected reports whether an action that is possible may be rejected: because of the number of actions, because
+// a stored folder remains a folder although the draft deleted its files, or because a binary file would have to be
+// written as text.
+func mayBeRejected(stored map[string]string, a action.Action, why string, taken int) bool {
 	to := a.Path
 	if a.To != nil {
 		to = *a.To

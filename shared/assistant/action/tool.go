@@ -1,115 +1,137 @@
 package action
 
 import (
-	"errors"
-	"reflect"
+	"fmt"
 	"strings"
 	"sync"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"devplatform/shared/assistant/model"
 )
 
-// The inputs of the tools. Their fields are the action's of the same name, all of them required, in the order in which a model is to
-// write them: the path first, so that whoever watches knows at once what is being written.
+// maxPackages is the largest number of packages in one call of add_dependency.
+const maxPackages = 50
 
-type createInput struct {
-	Path    string `json:"path" doc:"Path of the new file from the project's root, such as /src/components/Button.tsx. There must be no file with this path, no folder with this path, and no file in place of one of its folders. Folders come into being by themselves."`
-	Content string `json:"content" doc:"The whole content of the file, as it is to be stored: no Markdown fence around it, nothing abbreviated."`
-}
-
-type updateInput struct {
-	Path    string `json:"path" doc:"Path of the existing file."`
-	Content string `json:"content" doc:"The whole new content of the file: everything that is to stay as well, no Markdown fence around it, nothing abbreviated."`
-}
-
-type editInput struct {
-	Path    string `json:"path" doc:"Path of the existing text file."`
-	Search  string `json:"search" doc:"The text to be replaced, character for character as it is in the file, indentation and line breaks included. It must occur exactly once: take in as many of the lines around it as that needs, and no more."`
-	Replace string `json:"replace" doc:"The text that takes its place; empty to remove it. What was searched for only to be found must stand in it again."`
-}
-
-type deleteInput struct {
-	Path string `json:"path" doc:"Path of the existing file. A folder goes with the last file in it."`
-}
-
-type renameInput struct {
-	Path string `json:"path" doc:"Path of the existing file."`
-	To   string `json:"to" doc:"Its new path. There must be no file and no folder with this path."`
-}
-
-type dependencyInput struct {
-	Path     string   `json:"path" doc:"Path of the manifest: an existing package.json, go.mod or requirements.txt."`
-	Packages []string `json:"packages" minItems:"1" maxItems:"50" nullable:"false" doc:"The packages as name@range: react@^19.0.0 or @types/node@^24.0.0 in a package.json, github.com/google/uuid@v1.6.0 in a go.mod, httpx@>=0.28 in a requirements.txt."`
-}
-
-// tool is what there is to know about one.
+// tool is what the model is told about an action. The tool has the name of the action.
 type tool struct {
 	action      Type
 	description string
-	input       reflect.Type
+	// fields have the names of the action's fields. All are required. Path is first, so that a client that follows the
+	// stream learns early which file is being written.
+	fields []field
 }
 
-// tools are offered in this order, which must not vary: a provider caches what comes at a request's beginning.
+type field struct{ name, description string }
+
+// tools are sent in this order. It must not vary, because providers cache the beginning of a request.
 var tools = []tool{
-	{CreateFile, "Creates a new file. Fails if it exists: use update_file or edit_file then.", reflect.TypeFor[createInput]()},
-	{UpdateFile, "Replaces the whole content of an existing file. For a small change in a long file use edit_file. Never use it for a file that you were not shown in full.", reflect.TypeFor[updateInput]()},
-	{EditFile, "Replaces one passage of an existing text file and leaves everything else as it is. The best choice for small changes; for several in a file make several calls: each sees what the one before has done.", reflect.TypeFor[editInput]()},
-	{DeleteFile, "Deletes an existing file.", reflect.TypeFor[deleteInput]()},
-	{RenameFile, "Renames or moves an existing file, its content unchanged. Imports in other files don't follow: edit them as well.", reflect.TypeFor[renameInput]()},
-	{AddDependency, "Adds packages to an existing manifest, or changes the range of those that it has. Use it instead of editing the manifest. Nothing is installed.", reflect.TypeFor[dependencyInput]()},
+	{
+		CreateFile,
+		"Creates a new file. Fails if it exists: use update_file or edit_file then.",
+		[]field{
+			{"path", "Path of the new file from the project's root, such as /src/components/Button.tsx. There must be " +
+				"no file with this path, no folder with this path, and no file in place of one of its folders. " +
+				"Folders come into being by themselves."},
+			{"content", "The whole content of the file, as it is to be stored: no Markdown fence around it, nothing " +
+				"abbreviated."},
+		},
+	},
+	{
+		UpdateFile,
+		"Replaces the whole content of an existing file. For a small change in a long file use edit_file. " +
+			"Never use it for a file that you were not shown in full.",
+		[]field{
+			{"path", "Path of the existing file."},
+			{"content", "The whole new content of the file: everything that is to stay as well, no Markdown fence around " +
+				"it, nothing abbreviated."},
+		},
+	},
+	{
+		EditFile,
+		"Replaces one passage of an existing text file and leaves everything else as it is. The best choice " +
+			"for small changes; for several in a file make several calls: each sees what the one before has done.",
+		[]field{
+			{"path", "Path of the existing text file."},
+			{"search", "The text to be replaced, character for character as it is in the file, indentation and line " +
+				"breaks included. It must occur exactly once: take in as many of the lines around it as that " +
+				"needs, and no more."},
+			{"replace", "The text that takes its place; empty to remove it. What was searched for only to be found must " +
+				"stand in it again."},
+		},
+	},
+	{
+		DeleteFile,
+		"Deletes an existing file.",
+		[]field{
+			{"path", "Path of the existing file. A folder goes with the last file in it."},
+		},
+	},
+	{
+		RenameFile,
+		"Renames or moves an existing file, its content unchanged. Imports in other files don't follow: edit " +
+			"them as well.",
+		[]field{
+			{"path", "Path of the existing file."},
+			{"to", "Its new path. There must be no file and no folder with this path."},
+		},
+	},
+	{
+		AddDependency,
+		"Adds packages to an existing manifest, or changes the range of those that it has. Use it instead of " +
+			"editing the manifest. Nothing is installed.",
+		[]field{
+			{"path", "Path of the manifest: an existing package.json, go.mod or requirements.txt."},
+			{"packages", "The packages as name@range: react@^19.0.0 or @types/node@^24.0.0 in a package.json, " +
+				"github.com/google/uuid@v1.6.0 in a go.mod, httpx@>=0.28 in a requirements.txt."},
+		},
+	},
 }
 
-// Tools are what a model is offered: one for each type, named after it, whose input has the action's fields but its type. The bytes
-// are the same every time.
-func Tools() []model.Tool { return offered() }
+// Tools returns the tools that the model may call, one for each type of action. The bytes are the same for every call.
+func Tools() []model.Tool { return modelTools() }
 
-var offered = sync.OnceValue(func() []model.Tool {
+var modelTools = sync.OnceValue(func() []model.Tool {
 	all := make([]model.Tool, len(tools))
 	for i, t := range tools {
-		all[i] = model.Tool{Name: string(t.action), Description: t.description, Schema: schemaOf(t.input)}
+		all[i] = model.Tool{Name: string(t.action), Description: t.description, Schema: t.schema()}
 	}
 	return all
 })
 
-// schemaOf is the JSON Schema of an input. Huma tells what the fields' tags say; their order, which it does not keep, is that of the
-// type. Only keywords that every provider takes are left: nothing refers to another schema.
-func schemaOf(input reflect.Type) jsontext.Value {
-	properties := huma.NewMapRegistry("#/", huma.DefaultSchemaNamer).Schema(input, false, "").Properties
-	var ordered []string
-	for _, name := range fieldsOf(input) {
-		text, err := properties[name].MarshalJSON()
-		property := jsontext.Value(text)
-		if err = errors.Join(err, property.Canonicalize()); err != nil {
-			panic("assistant/action: " + err.Error()) // a type of ours that can't be told: the first test finds it
-		}
-		ordered = append(ordered, quoted(name)+":"+string(property))
+// schema returns the JSON Schema of the tool's input. It has only keywords that every provider accepts.
+func (t tool) schema() jsontext.Value {
+	var properties, required []string
+	for _, f := range t.fields {
+		properties = append(properties, quoted(f.name)+":"+f.schema())
+		required = append(required, quoted(f.name))
 	}
-	var required []string
-	for _, name := range fieldsOf(input) {
-		required = append(required, quoted(name))
-	}
-	return jsontext.Value(`{"type":"object","properties":{` + strings.Join(ordered, ",") +
+	return jsontext.Value(`{"type":"object","properties":{` + strings.Join(properties, ",") +
 		`},"required":[` + strings.Join(required, ",") + `],"additionalProperties":false}`)
 }
 
-// fieldsOf are the names of an input's fields, in their order.
-func fieldsOf(input reflect.Type) []string {
-	names := make([]string, input.NumField())
-	for i := range names {
-		names[i] = input.Field(i).Tag.Get("json")
+func (f field) schema() string {
+	if f.name == "packages" {
+		return fmt.Sprintf(`{"description":%s,"items":{"type":"string"},"maxItems":%d,"minItems":1,"type":"array"}`,
+			quoted(f.description), maxPackages)
+	}
+	return `{"description":` + quoted(f.description) + `,"type":"string"}`
+}
+
+func (t tool) fieldNames() []string {
+	names := make([]string, len(t.fields))
+	for i, f := range t.fields {
+		names[i] = f.name
 	}
 	return names
 }
 
-// quoted is a text as JSON.
+// quoted returns text as a JSON string.
 func quoted(text string) string {
 	data, err := json.Marshal(text)
 	if err != nil {
-		return `""` // no UTF-8; what comes here was checked
+		return `""` // not UTF-8, which callers have checked
 	}
 	return string(data)
 }

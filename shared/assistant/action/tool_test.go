@@ -15,7 +15,7 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// inputs are a good input of each tool.
+// inputs has a valid input for each tool.
 var inputs = map[string]string{
 	"create_file":    `{"path":"/a.ts","content":"a\n"}`,
 	"update_file":    `{"path":"/a.ts","content":""}`,
@@ -42,8 +42,8 @@ func compiled(t *testing.T, tool model.Tool) *jsonschema.Schema {
 	return schema
 }
 
-// Every type has its tool, whose schema takes just the inputs that Parse takes, wherever the two could differ.
-func TestToolsAreWhatParseReads(t *testing.T) {
+// Every type of action has a tool. The schema of a tool accepts the same inputs as Parse.
+func TestSchemasMatchParse(t *testing.T) {
 	t.Parallel()
 	tools := action.Tools()
 	if len(tools) != len(inputs) {
@@ -98,9 +98,9 @@ func cloned(fields map[string]any) map[string]any {
 	return c
 }
 
-// What providers ask of tools: names of few characters, and schemas of plain keywords that refer to nothing. What caches ask: the
-// same bytes.
-func TestToolsSuitProviders(t *testing.T) {
+// Tools have what providers require: short names, and schemas with plain keywords and without references. For the
+// providers' caches, the bytes are always the same.
+func TestToolsMeetTheProvidersRequirements(t *testing.T) {
 	t.Parallel()
 	name := regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]{0,63}$`)
 	keywords := []string{"type", "properties", "required", "additionalProperties", "description", "items", "minItems", "maxItems"}

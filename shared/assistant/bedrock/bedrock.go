@@ -1,8 +1,8 @@
-// Package bedrock is the model provider that asks a model on Amazon Bedrock: it puts a request into the words of Bedrock's Converse
-// API, and its answer, events and errors into those of package model. Projects, prompts and what becomes of an answer are not known
-// here, nor is any one model, but for what some of them refuse (traits.go).
+// Package bedrock is the model provider for models on Amazon Bedrock. It translates between package model and
+// Bedrock's Converse API: requests, answers, stream events and errors. It knows nothing about projects and prompts,
+// and nothing about single models except which features they reject (traits.go).
 //
-// Chats and generated code stream (ConverseStream). Summaries are asked for in one piece (Converse): nobody watches them.
+// Chats and generated code are streamed (ConverseStream). Summaries, which no user follows, are not (Converse).
 package bedrock
 
 import (
@@ -23,35 +23,35 @@ import (
 	"devplatform/shared/config"
 )
 
-// How often, and until when, an answer that has not begun is asked for again. Who waits would rather have a quick 503 than a slow one,
-// and the quotas that throttle are counted in minutes.
+// Bounds of the retries of an answer that has not begun. A quick error is better for the user than a slow one, and
+// Bedrock counts its quotas per minute.
 const (
 	maxAttempts = 3
-	retryWindow = 1200 * time.Millisecond // from the first attempt's beginning to the last one's, but for one wait
+	retryWindow = 1200 * time.Millisecond // no wait for another attempt begins later
 )
 
-// usageWait is how long a complete answer waits for the event that counts its tokens; closeWait, how long it then waits for the
-// stream's end, after which the connection can be used again.
+// After the end of the message, usageWait is the longest wait for the event with the usage, and closeWait the longest
+// wait for the end of the stream after that. Only after the end of the stream can the connection be reused.
 const (
 	usageWait = 5 * time.Second
 	closeWait = 100 * time.Millisecond
 )
 
-// Options say which model answers, and where.
+// Options select the model and the endpoint.
 type Options struct {
-	// AWS has the credentials, the region, and as BedrockEndpoint the endpoint if it is not AWS's own.
+	// AWS has the credentials and the region. BedrockEndpoint replaces the endpoint of AWS.
 	AWS config.AWS
-	// Model is the id or ARN of a model or an inference profile.
+	// Model is the id or the ARN of a model or of an inference profile.
 	Model string
 }
 
-// Provider asks one model. It is safe for concurrent use.
+// Provider generates answers with one model. It is safe for concurrent use.
 type Provider struct {
 	model  string
 	client func() *bedrockruntime.Client
 	redact func(string) string
-	// uncached is set once the model has refused cache points.
-	uncached atomic.Bool
+	// rejectsCaching is set when the model has rejected cache points.
+	rejectsCaching atomic.Bool
 
 	backoff              func(attempt int) time.Duration
 	window               time.Duration
@@ -60,7 +60,7 @@ type Provider struct {
 
 var _ model.Provider = (*Provider)(nil)
 
-// New makes the provider. The client is built at the first call: most starts of the function that has it serve something else.
+// New returns a provider. The client is created by the first call, to keep the cold start short.
 func New(o Options) *Provider {
 	return &Provider{
 		model:     o.Model,
@@ -78,73 +78,62 @@ func newClient(o Options) *bedrockruntime.Client {
 		Credentials:  awsclient.Credentials(o.AWS),
 		BaseEndpoint: awsclient.Endpoint(o.AWS.BedrockEndpoint, ""),
 		HTTPClient:   awsclient.SlowHTTP(),
-		// Generate repeats calls itself: the SDK does not know that a stream which broke before its first event can be repeated, too.
+		// Generate retries itself: the SDK does not retry a stream that broke off before its first event.
 		Retryer: aws.NopRetryer{},
 	}, func(o *bedrockruntime.Options) {
-		// The SDK would let a bearer token in AWS_BEARER_TOKEN_BEDROCK take the place of the function's role.
+		// Otherwise the SDK would use a bearer token in AWS_BEARER_TOKEN_BEDROCK instead of the function's role.
 		o.BearerAuthTokenProvider, o.AuthSchemePreference = nil, nil
 	})
 }
 
-// ownProtocol gives a call its own decoder of events: the client's is shared by its calls, and not made for streams at once.
+// ownProtocol gives a call its own decoder of events. The client's decoder is shared by all calls and not safe for
+// concurrent streams.
 func ownProtocol(o *bedrockruntime.Options) {
 	o.Protocol = restjson1.New(schemas.AmazonBedrockFrontendService)
 }
 
-// Generate implements model.Provider. An answer that fails before anything of it has come is asked for again, a few times within two
-// seconds; one that a client could have seen a part of is not.
+// Generate implements model.Provider. It retries an answer that fails before any part of it has arrived, a few times
+// within two seconds. It does not retry an answer of which a client may have seen a part.
 func (p *Provider) Generate(ctx context.Context, r model.Request, emit func(model.Part) error) (model.Outcome, error) {
-	window := time.NewTimer(p.window)
-	defer window.Stop()
+	window, cancel := context.WithTimeout(ctx, p.window)
+	defer cancel()
 	for attempt := 0; ; attempt++ {
-		traits := p.traits()
+		t := p.traits()
 		a := newAnswer(p.model, emit)
-		err := p.ask(ctx, r, traits, a)
+		err := p.attempt(ctx, r, t, a)
 		switch {
 		case err == nil || a.begun:
 			return a.outcome, err
-		case traits.cached() && refusesCaching(err):
-			p.uncached.Store(true)
-		case !worthRepeating(err) || attempt+1 == maxAttempts || over(window):
+		case t.caches() && rejectsCaching(err):
+			p.rejectsCaching.Store(true)
+		case !isRetryable(err) || attempt+1 == maxAttempts || window.Err() != nil:
 			return a.outcome, err
 		case !awsclient.Sleep(ctx, p.backoff(attempt)):
-			return a.outcome, left(ctx)
+			return a.outcome, contextError(ctx)
 		}
 	}
 }
 
-// ask makes one attempt. Its errors are those of Generate.
-func (p *Provider) ask(ctx context.Context, r model.Request, t traits, a *answer) error {
+func (p *Provider) attempt(ctx context.Context, r model.Request, t traits, a *answer) error {
 	if r.Task == model.TaskSummarize {
 		return p.converse(ctx, r, t, a)
 	}
 	return p.stream(ctx, r, t, a)
 }
 
-// traits of the model, as far as it has not refused them.
+// traits returns the features of the model, without those that it has rejected.
 func (p *Provider) traits() traits {
 	t := traitsOf(p.model)
-	if p.uncached.Load() {
+	if p.rejectsCaching.Load() {
 		t.cacheSystem, t.cacheTools = false, false
 	}
 	return t
 }
 
-// worthRepeating reports that the next attempt may do better, soon: a provider that says when to come again means later.
-func worthRepeating(err error) bool {
+// isRetryable reports whether another attempt may succeed soon. A provider that sends Retry-After means later.
+func isRetryable(err error) bool {
 	var failed *model.Error
 	return errors.As(err, &failed) && failed.Fault == model.Unavailable && failed.RetryAfter == 0
 }
 
-// left is the error of a context that has ended.
-func left(ctx context.Context) error { return fmt.Errorf("bedrock: %w", ctx.Err()) }
-
-// over reports that the timer has run out.
-func over(timer *time.Timer) bool {
-	select {
-	case <-timer.C:
-		return true
-	default:
-		return false
-	}
-}
+func contextError(ctx context.Context) error { return fmt.Errorf("bedrock: %w", ctx.Err()) }

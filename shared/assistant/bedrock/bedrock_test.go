@@ -12,7 +12,7 @@ import (
 	"devplatform/shared/config"
 )
 
-func TestAnAnswerThatHasNotBegunIsAskedForAgain(t *testing.T) {
+func TestRetryBeforeTheAnswerBegins(t *testing.T) {
 	t.Parallel()
 	for name, trouble := range map[string]func(http.ResponseWriter){
 		"throttled":               func(w http.ResponseWriter) { fail(w, 429, "ThrottlingException", "Slow down") },
@@ -43,7 +43,7 @@ func TestAnAnswerThatHasNotBegunIsAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatHasBegunIsNotAskedForAgain(t *testing.T) {
+func TestNoRetryAfterTheAnswerBegan(t *testing.T) {
 	t.Parallel()
 	s := streaming(t, started(), exception("throttlingException", "Slow down"))
 	if _, _, err := ask(t, s.provider(claude)); err == nil || len(s.seen()) != 1 {
@@ -51,7 +51,7 @@ func TestAnAnswerThatHasBegunIsNotAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestNothingIsAskedForAgainOnceTheTimeForItIsOver(t *testing.T) {
+func TestNoRetryAfterTheWindow(t *testing.T) {
 	t.Parallel()
 	s := failing(t, 429, "ThrottlingException", "Slow down")
 	p := s.provider(claude)
@@ -61,7 +61,7 @@ func TestNothingIsAskedForAgainOnceTheTimeForItIsOver(t *testing.T) {
 	}
 }
 
-func TestWhoHasGoneDoesNotWaitForTheNextAttempt(t *testing.T) {
+func TestCancelDuringBackoff(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := failing(t, 429, "ThrottlingException", "Slow down")
@@ -87,7 +87,7 @@ func TestAttemptsEndWithinTwoSeconds(t *testing.T) {
 	}
 }
 
-func TestAModelThatRefusesCachePointsIsAskedWithout(t *testing.T) {
+func TestRetryWithoutCachePoints(t *testing.T) {
 	t.Parallel()
 	const profile = "arn:aws:bedrock:us-east-1:1:application-inference-profile/x"
 	for code, message := range map[string]string{
@@ -119,7 +119,7 @@ func TestAModelThatRefusesCachePointsIsAskedWithout(t *testing.T) {
 	}
 }
 
-func TestAModelThatRefusesWhatItWasNotSentIsNotAskedAgain(t *testing.T) {
+func TestNoEndlessRetryWithoutCachePoints(t *testing.T) {
 	t.Parallel()
 	s := failing(t, 400, "ValidationException", "extraneous key [cachePoint] is not permitted")
 	for _, name := range []string{"meta.llama3", claude} {
@@ -151,8 +151,8 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// A model thinks for minutes: nothing but the context ends an answer.
-func TestNoAnswerIsTooSlowForTheClient(t *testing.T) {
+// A model may think for minutes: only the context limits an answer.
+func TestClientHasNoTimeout(t *testing.T) {
 	t.Parallel()
 	client, ok := newClient(Options{}).Options().HTTPClient.(*http.Client)
 	if !ok || client.Timeout != 0 {

@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-func TestCancellingEndsTheRequestAtTheServer(t *testing.T) {
+func TestCancelEndsTheRequest(t *testing.T) {
 	t.Parallel()
 	for name, frames := range map[string][][]byte{
 		"before the answer":  nil,
@@ -45,7 +45,7 @@ func TestCancellingEndsTheRequestAtTheServer(t *testing.T) {
 	}
 }
 
-func TestNobodyIsAskedForOneWhoHasGone(t *testing.T) {
+func TestNoRequestAfterCancel(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -56,7 +56,7 @@ func TestNobodyIsAskedForOneWhoHasGone(t *testing.T) {
 	}
 }
 
-func TestRunningOutOfTimeIsTheContextsError(t *testing.T) {
+func TestDeadlineIsTheContextsError(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -69,11 +69,11 @@ func TestRunningOutOfTimeIsTheContextsError(t *testing.T) {
 	}
 }
 
-func TestWhatEmitRefusesEndsTheAnswer(t *testing.T) {
+func TestErrorOfEmitEndsTheAnswer(t *testing.T) {
 	t.Parallel()
 	enough := errors.New("enough")
 	frames := [][]byte{started(), text(0, "a"), tool(1, "t", "n"), tool(2, "u", "n"), toolInput(2, "{}"), ended(2), toolInput(1, "{}"), ended(1)}
-	for refuse := range 7 { // text, start, delta, end of t; then of u what waited
+	for refuse := range 7 { // text; start, delta and end of t; then the queued parts of u
 		left := make(chan struct{})
 		s := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 			send(w, frames...)
@@ -88,7 +88,7 @@ func TestWhatEmitRefusesEndsTheAnswer(t *testing.T) {
 			parts++
 			return nil
 		})
-		if err != enough || parts != refuse { //nolint:errorlint // unchanged is what it is to be
+		if err != enough || parts != refuse { //nolint:errorlint // the error must be unchanged
 			t.Errorf("%d: %d, %v", refuse, parts, err)
 		}
 		<-left

@@ -128,7 +128,7 @@ func TestErrorMessagesInStreams(t *testing.T) {
 	}
 }
 
-func TestAnErrorAfterTheMessagesEndTakesNothingBack(t *testing.T) {
+func TestErrorAfterTheEndOfTheMessage(t *testing.T) {
 	t.Parallel()
 	got, outcome, err := ask(t, streaming(t, text(0, "a"), stopped("end_turn"), exception("internalServerException", "Oh.")).provider(claude))
 	if err != nil || got.text != "a" || outcome.Stop != model.StopEnd {
@@ -136,7 +136,7 @@ func TestAnErrorAfterTheMessagesEndTakesNothingBack(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsHandedOnAndNotWaitedFor(t *testing.T) {
+func TestRetryAfterIsReturned(t *testing.T) {
 	t.Parallel()
 	const date = "Sun, 22 Nov 2026 03:00:00 GMT"
 	for value, want := range map[string]time.Duration{
@@ -158,7 +158,7 @@ func TestRetryAfterIsHandedOnAndNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotBedrockIsJudgedByItsStatus(t *testing.T) {
+func TestResponsesOfOtherServers(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]model.Fault{
 		200: model.Unavailable, 301: model.Misconfigured, 404: model.Misconfigured, 407: model.Misconfigured,
@@ -180,7 +180,7 @@ func TestWhatIsNotBedrockIsJudgedByItsStatus(t *testing.T) {
 	}
 }
 
-func TestSummariesThatAreNone(t *testing.T) {
+func TestIncompleteSummaries(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
 		"cut short": `{"output":{"message":{"role":"assistant","content":[{"text":"secret`, "another": `{"output":"secret"}`, "empty": `{}`, "nothing": ``, "no end": `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}}}`,
@@ -196,7 +196,7 @@ func TestSummariesThatAreNone(t *testing.T) {
 	}
 }
 
-func TestSummariesMayCallAndReason(t *testing.T) {
+func TestSummariesWithCallsAndReasoning(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 		_, _ = w.Write([]byte(`{"output":{"message":{"role":"assistant","content":[{"reasoningContent":{"reasoningText":{"text":"Hm."}}},{"text":"a"},` +
@@ -213,7 +213,7 @@ func TestSummariesMayCallAndReason(t *testing.T) {
 	}
 }
 
-func TestConnectionsThatFail(t *testing.T) {
+func TestConnectionErrors(t *testing.T) {
 	t.Parallel()
 	refuses := &bedrockServer{URL: "http://127.0.0.1:1"}
 	hangsUp := serve(t, func(http.ResponseWriter, *http.Request, int) { panic(http.ErrAbortHandler) })
@@ -229,7 +229,7 @@ func TestConnectionsThatFail(t *testing.T) {
 	}
 }
 
-func TestWhatNeverReachesTheNetworkIsMisconfigured(t *testing.T) {
+func TestErrorsBeforeSending(t *testing.T) {
 	t.Parallel()
 	nowhere := config.AWS{Region: "eu-central-1", AccessKeyID: "a", SecretAccessKey: "b", BedrockEndpoint: "://"}
 	for name, o := range map[string]Options{
@@ -245,7 +245,7 @@ func TestWhatNeverReachesTheNetworkIsMisconfigured(t *testing.T) {
 	}
 }
 
-func TestErrorsDoNotSayTooMuch(t *testing.T) {
+func TestErrorsAreShortAndHaveNoCredentials(t *testing.T) {
 	t.Parallel()
 	message := "The signature is wrong: x-amz-security-token:FwoGZXIvYXdz and wJalrXUtnFEMI of AKIDEXAMPLE " + strings.Repeat("ü", 1000)
 	for _, s := range []*bedrockServer{
@@ -264,13 +264,13 @@ func TestErrorsDoNotSayTooMuch(t *testing.T) {
 	}
 }
 
-func TestTheContextsErrorGoesBeforeAll(t *testing.T) {
+func TestContextErrorsTakePrecedence(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	p := New(Options{})
 	for _, err := range []error{
-		p.refused(ctx, &types.ThrottlingException{}), p.brokeOff(ctx, nil), p.brokeOff(ctx, &types.ValidationException{}),
+		p.callError(ctx, &types.ThrottlingException{}), p.streamError(ctx, nil), p.streamError(ctx, &types.ValidationException{}),
 	} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzRetryAfter: whatever the service asks for, the wait is none or one that somebody would wait.
+// FuzzRetryAfter checks that the wait is within its bounds for any header.
 func FuzzRetryAfter(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"120", ""}, {"-1", ""}, {"9223372037", ""}, {"9223372036854775807", ""}, {"99999999999999999999", ""}, {"1e3", ""},
@@ -32,7 +32,7 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// FuzzObject: what a model or a page gave for a tool's input goes back to the model as an object.
+// FuzzObject checks that any input of a tool becomes a JSON object.
 func FuzzObject(f *testing.F) {
 	for _, seed := range []string{`{"a":1}`, ` {"a":"\ud800"} `, `[]`, ``, `{"a":1,"a":2}`, `{"a":`, "{\"a\":\"\xff\"}"} {
 		f.Add(seed)
@@ -48,14 +48,14 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// FuzzCut keeps what a provider says short and text.
+// FuzzCut checks that a cut text is short and valid UTF-8.
 func FuzzCut(f *testing.F) {
 	f.Add("x")
-	f.Add(strings.Repeat("é", maxSaid))
-	f.Add(strings.Repeat("\x80", 2*maxSaid))
+	f.Add(strings.Repeat("é", maxLogged))
+	f.Add(strings.Repeat("\x80", 2*maxLogged))
 	f.Fuzz(func(t *testing.T, text string) {
 		short := cut(text)
-		if !utf8.ValidString(short) || len(short) > maxSaid+len("…") || !strings.HasPrefix(strings.ToValidUTF8(text, "\uFFFD"), strings.TrimSuffix(short, "…")) {
+		if !utf8.ValidString(short) || len(short) > maxLogged+len("…") || !strings.HasPrefix(strings.ToValidUTF8(text, "\uFFFD"), strings.TrimSuffix(short, "…")) {
 			t.Fatalf("%q became %q", text, short)
 		}
 	})

@@ -21,7 +21,7 @@ import (
 
 const claude = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 
-// bedrockServer speaks Bedrock's wire: JSON requests in, event streams or JSON out.
+// bedrockServer implements Bedrock's protocol: JSON requests, and event streams or JSON as responses.
 type bedrockServer struct {
 	URL string
 
@@ -35,7 +35,7 @@ type request struct {
 	body         []byte
 }
 
-// serve starts a server that answers the n-th request, from 0, with answer.
+// serve starts a server that handles the n-th request, counted from 0, with answer.
 func serve(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, n int)) *bedrockServer {
 	t.Helper()
 	s := &bedrockServer{}
@@ -55,13 +55,13 @@ func serve(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, n i
 	return s
 }
 
-// streaming answers every request with the frames.
+// streaming starts a server that responds to every request with the frames.
 func streaming(t *testing.T, frames ...[]byte) *bedrockServer {
 	t.Helper()
 	return serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { send(w, frames...) })
 }
 
-// failing answers every request with an error as Bedrock words it.
+// failing starts a server that responds to every request with an error of Bedrock.
 func failing(t *testing.T, status int, code, message string, header ...string) *bedrockServer {
 	t.Helper()
 	return serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { fail(w, status, code, message, header...) })
@@ -92,7 +92,7 @@ func (s *bedrockServer) seen() []request {
 	return append([]request(nil), s.requests...)
 }
 
-// provider asks the server for a model, without waits between attempts and with no end to its patience.
+// provider returns a provider for the server, without backoff and with very long timeouts.
 func (s *bedrockServer) provider(name string) *Provider {
 	p := New(Options{
 		AWS: config.AWS{
@@ -158,18 +158,18 @@ func reasoning(block int, content string) []byte {
 	return event("contentBlockDelta", fmt.Sprintf(`{"contentBlockIndex":%d,"delta":{"reasoningContent":%s}}`, block, content))
 }
 
-// heard is an answer put together again.
+// heard is a whole answer.
 type heard struct {
 	text  string
 	calls []model.Call
 }
 
-// listen collects parts and holds them to what package model says of their order.
+// listen collects parts and checks their order as package model defines it.
 type listen struct {
 	t testingT
 	heard
 	open     bool
-	parts    []model.Part // all but thinking
+	parts    []model.Part // without thinking
 	thoughts int
 }
 
@@ -209,7 +209,7 @@ func hello() model.Request {
 	}
 }
 
-// ask asks for an answer to hello.
+// ask requests an answer to hello.
 func ask(t *testing.T, p *Provider) (heard, model.Outcome, error) {
 	t.Helper()
 	return askFor(t.Context(), t, p, hello())
@@ -225,7 +225,7 @@ func askFor(ctx context.Context, t *testing.T, p *Provider, r model.Request) (he
 	return l.heard, outcome, err
 }
 
-// wide is text that is longer than any buffer on the way.
+// wide returns text that is longer than any buffer.
 func wide(n int) string { return strings.Repeat("Grüße, \"Welt\"\n", n/15) }
 
 func unmarshal(t *testing.T, data []byte, v any) {

@@ -11,7 +11,7 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// input is what Converse and ConverseStream have in common.
+// input has the parameters that Converse and ConverseStream have in common.
 type input struct {
 	system    []types.SystemContentBlock
 	messages  []types.Message
@@ -19,8 +19,8 @@ type input struct {
 	inference *types.InferenceConfiguration
 }
 
-// newInput puts a request into Bedrock's words. Nothing but the limit of the answer is asked of the inference: the newest models of
-// Claude refuse a temperature.
+// newInput converts a request. The only inference parameter is the limit of the answer: the newest models of Claude
+// reject a temperature.
 func newInput(r model.Request, t traits) input {
 	in := input{system: systemOf(r.System, t), messages: messagesOf(r.Messages, t), tools: toolsOf(r, t)}
 	if r.MaxOutput > 0 {
@@ -29,8 +29,8 @@ func newInput(r model.Request, t traits) input {
 	return in
 }
 
-// cachePoint ends a beginning of the prompt that is the same in the next request, which then costs a tenth. A beginning that is too
-// short for the model's cache is not cached, and no error.
+// cachePoint marks the end of a prefix of the prompt that is the same in the next request, where it costs a tenth. A
+// prefix that is too short for the model's cache is not cached, which is not an error.
 var cachePoint = types.CachePointBlock{Type: types.CachePointTypeDefault}
 
 func systemOf(text string, t traits) []types.SystemContentBlock {
@@ -44,12 +44,12 @@ func systemOf(text string, t traits) []types.SystemContentBlock {
 	return blocks
 }
 
-// toolsOf are the request's tools. Calls in the history need the tools' configuration to be there, although nothing may be called any
-// more: then the tools are those that the history names.
+// toolsOf returns the tools of the request. Bedrock needs a tool configuration if earlier messages have calls. If the
+// request has no tools, it consists of the tools that were called.
 func toolsOf(r model.Request, t traits) *types.ToolConfiguration {
 	offered := r.Tools
 	if len(offered) == 0 {
-		offered = calledIn(r.Messages)
+		offered = calledTools(r.Messages)
 	}
 	if len(offered) == 0 {
 		return nil
@@ -71,7 +71,8 @@ func toolsOf(r model.Request, t traits) *types.ToolConfiguration {
 	return &types.ToolConfiguration{Tools: tools}
 }
 
-func calledIn(messages []model.Message) []model.Tool {
+// calledTools returns the tools that were called in earlier messages.
+func calledTools(messages []model.Message) []model.Tool {
 	var tools []model.Tool
 	seen := map[string]bool{}
 	for _, m := range messages {
@@ -97,10 +98,10 @@ func messagesOf(messages []model.Message, t traits) []types.Message {
 	return all
 }
 
-// nothing stands where Bedrock wants text and there is none: it refuses texts that are empty or blank.
-const nothing = "(nothing)"
+// noText replaces an empty or blank text, which Bedrock rejects.
+const noText = "(nothing)"
 
-// contentOf has results first, as Claude wants them, then the text, then calls.
+// contentOf returns the blocks of a message: results first, as Claude requires, then the text, then calls.
 func contentOf(m model.Message, t traits) []types.ContentBlock {
 	var blocks []types.ContentBlock
 	for _, r := range m.Results {
@@ -115,7 +116,7 @@ func contentOf(m model.Message, t traits) []types.ContentBlock {
 		}})
 	}
 	if len(blocks) == 0 {
-		blocks = append(blocks, &types.ContentBlockMemberText{Value: nothing})
+		blocks = append(blocks, &types.ContentBlockMemberText{Value: noText})
 	}
 	return blocks
 }
@@ -123,7 +124,7 @@ func contentOf(m model.Message, t traits) []types.ContentBlock {
 func resultOf(r model.Result, t traits) types.ToolResultBlock {
 	text := r.Text
 	if blank(text) {
-		text = nothing
+		text = noText
 	}
 	result := types.ToolResultBlock{
 		ToolUseId: &r.CallID,
@@ -135,8 +136,8 @@ func resultOf(r model.Result, t traits) types.ToolResultBlock {
 	return result
 }
 
-// objectOf is a call's input as Bedrock takes it back: an object. What the model wrote in its place is not repeated to it; the call's
-// result says what was wrong with it.
+// objectOf returns a call's input if it is a JSON object, and an empty object otherwise, because Bedrock accepts
+// nothing else. The call's result tells the model what was wrong with its input.
 func objectOf(input string) jsontext.Value {
 	if v := jsontext.Value(input); v.IsValid() && v.Kind() == '{' {
 		return v
@@ -146,10 +147,10 @@ func objectOf(input string) jsontext.Value {
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// rawDocument is JSON that goes out as it stands. The SDK's own documents are made of Go values, whose names they put in order: the
-// model would then be shown content before path, and write it in that order.
+// rawDocument is JSON that is sent unchanged. The SDK's own documents sort the names of an object: the model would see
+// content before path, and write its input in that order.
 type rawDocument struct {
-	document.Interface // for the method that keeps documents of others out
+	document.Interface // has an unexported method
 
 	json jsontext.Value
 }
@@ -158,5 +159,5 @@ func raw(json jsontext.Value) document.Interface {
 	return rawDocument{Interface: document.NewLazyDocument(nil), json: json}
 }
 
-// MarshalSmithyDocument is what the SDK sends.
+// MarshalSmithyDocument returns the JSON that the SDK sends.
 func (d rawDocument) MarshalSmithyDocument() ([]byte, error) { return d.json, nil }

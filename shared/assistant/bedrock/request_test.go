@@ -70,7 +70,7 @@ const golden = `{
 	]}
 }`
 
-// say is a server that answers either call with the same words.
+// say starts a server that responds to both kinds of calls with the same text.
 func say(t *testing.T) *bedrockServer {
 	t.Helper()
 	return serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
@@ -111,7 +111,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 			want := jsontext.Value(strings.NewReplacer("SYSTEM", tc.system, "TOOLS", tc.tools, "STATUS", tc.status).Replace(golden))
 			got := jsontext.Value(bytes.Clone(sent.body))
 			for _, v := range []*jsontext.Value{&want, &got} {
-				// Not canonical, which would round numbers: members in order are enough.
+				// Only the members are sorted: a canonical form would round numbers.
 				if err := v.Format(jsontext.ReorderRawObjects(true), jsontext.CanonicalizeRawInts(false)); err != nil {
 					t.Fatal(err)
 				}
@@ -134,8 +134,8 @@ func TestRequestsOnTheWire(t *testing.T) {
 	}
 }
 
-// The order of a schema's properties is the order in which a model writes them.
-func TestSchemasAndInputsGoOutAsTheyStand(t *testing.T) {
+// Models write the properties in the order of the schema.
+func TestSchemasAndInputsAreSentUnchanged(t *testing.T) {
 	t.Parallel()
 	s, r := say(t), conversation()
 	if _, _, err := askFor(t.Context(), t, s.provider(claude), r); err != nil {
@@ -149,7 +149,7 @@ func TestSchemasAndInputsGoOutAsTheyStand(t *testing.T) {
 	}
 }
 
-func TestTheSameRequestIsTheSameBytes(t *testing.T) {
+func TestRequestsAreDeterministic(t *testing.T) {
 	t.Parallel()
 	s := say(t)
 	for range 10 {
@@ -164,7 +164,7 @@ func TestTheSameRequestIsTheSameBytes(t *testing.T) {
 	}
 }
 
-func TestCallsInTheHistoryBringTheirTools(t *testing.T) {
+func TestToolsOfEarlierCalls(t *testing.T) {
 	t.Parallel()
 	s, r := say(t), conversation()
 	r.Tools, r.Task = nil, model.TaskSummarize
@@ -194,7 +194,7 @@ func TestCallsInTheHistoryBringTheirTools(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotSaidIsNotSent(t *testing.T) {
+func TestEmptyFieldsAreNotSent(t *testing.T) {
 	t.Parallel()
 	s := say(t)
 	r := model.Request{Messages: []model.Message{{Role: model.User, Text: "hello"}}, System: " "}
@@ -206,7 +206,7 @@ func TestWhatIsNotSaidIsNotSent(t *testing.T) {
 	}
 }
 
-func TestRequestsAreSignedByTheFunctionsRole(t *testing.T) {
+func TestRequestsAreSigned(t *testing.T) {
 	t.Parallel()
 	s := say(t)
 	if _, _, err := ask(t, s.provider(claude)); err != nil {
@@ -221,8 +221,9 @@ func TestRequestsAreSignedByTheFunctionsRole(t *testing.T) {
 	}
 }
 
-// A bearer token in the environment, which the SDK would prefer, is not the function's role. (It is read once, at the first call.)
-func TestTheEnvironmentsBearerTokenIsNotUsed(t *testing.T) {
+// The SDK would prefer a bearer token in the environment to the function's role. It reads the environment once, at the
+// first call.
+func TestBearerTokenIsNotUsed(t *testing.T) {
 	t.Setenv("AWS_BEARER_TOKEN_BEDROCK", "bearer")
 	s := say(t)
 	if _, _, err := ask(t, s.provider(claude)); err != nil {

@@ -13,77 +13,78 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// answer is what has come of one.
+// answer is an answer as far as it has arrived.
 type answer struct {
-	parts   *order
+	parts   *partQueue
 	outcome model.Outcome
-	// begun says that something has come: an attempt that has begun is the only one.
+	// begun is set when a part has arrived. Generate does not retry such an answer.
 	begun bool
-	// reason is why the message ended; empty while it has not.
+	// reason is why the message ended. It is empty before the end.
 	reason types.StopReason
-	// counted says that the usage has come.
-	counted bool
+	// hasUsage is set when the usage has arrived.
+	hasUsage bool
 }
 
 func newAnswer(name string, emit func(model.Part) error) *answer {
-	return &answer{parts: newOrder(emit), outcome: model.Outcome{Model: name}}
+	return &answer{parts: newPartQueue(emit), outcome: model.Outcome{Model: name}}
 }
 
-// stream asks for an answer in events.
+// stream calls ConverseStream and reads the answer from its events.
 func (p *Provider) stream(ctx context.Context, r model.Request, t traits, a *answer) error {
 	in := newInput(r, t)
 	out, err := p.client().ConverseStream(ctx, &bedrockruntime.ConverseStreamInput{
 		ModelId: &p.model, System: in.system, Messages: in.messages, ToolConfig: in.tools, InferenceConfig: in.inference,
 	}, ownProtocol)
 	if err != nil {
-		return p.refused(ctx, err)
+		return p.callError(ctx, err)
 	}
 	stream := out.GetStream()
-	defer func() { _ = stream.Close() }() // and with it the request, at the server
+	defer func() { _ = stream.Close() }() // this also cancels the request at the server
 
-	var patience <-chan time.Time // runs out once the message has ended
+	var timeout <-chan time.Time // set after the end of the message
 	for {
 		select {
 		case event, more := <-stream.Events():
 			if !more {
-				return p.streamEnd(ctx, a, stream.Err())
+				return p.endOfStream(ctx, a, stream.Err())
 			}
 			a.begun = true
-			if err := a.take(event); err != nil {
+			if err := a.readEvent(event); err != nil {
 				return err
 			}
-			patience = p.patience(a)
-		case <-patience:
-			return a.end()
+			timeout = p.timeout(a)
+		case <-timeout:
+			return a.finish()
 		}
 	}
 }
 
-// patience is how long the rest of a complete answer is waited for: its usage, and then the stream's end.
-func (p *Provider) patience(a *answer) <-chan time.Time {
+// timeout limits the wait for what follows the end of the message: the usage, then the end of the stream.
+func (p *Provider) timeout(a *answer) <-chan time.Time {
 	switch {
 	case a.reason == "":
 		return nil
-	case a.counted:
+	case a.hasUsage:
 		return time.After(p.closeWait)
 	}
 	return time.After(p.usageWait)
 }
 
-// streamEnd judges a stream that is over. The SDK takes one that was cut for one that has ended; only the message's own end tells
-// them apart, and after that nothing is missing but, perhaps, the usage.
-func (p *Provider) streamEnd(ctx context.Context, a *answer, err error) error {
+// endOfStream returns the result after the end of a stream. The SDK reports no error if a stream breaks off between
+// two events: the answer is complete only if the event for the end of the message has arrived.
+func (p *Provider) endOfStream(ctx context.Context, a *answer, err error) error {
 	switch {
 	case a.reason != "":
-		return a.end()
+		return a.finish()
 	case ctx.Err() != nil || err != nil:
-		return p.brokeOff(ctx, err)
+		return p.streamError(ctx, err)
 	}
-	return broken("the stream ended before the message did")
+	return malformed("the stream ended before the message did")
 }
 
-// take reads one event. Events and blocks of other kinds (citations, images) are none of ours; of reasoning only that it goes on.
-func (a *answer) take(event types.ConverseStreamOutput) error {
+// readEvent reads one event. It ignores kinds of events and blocks that were not requested, such as citations. The
+// content of reasoning is ignored too.
+func (a *answer) readEvent(event types.ConverseStreamOutput) error {
 	switch e := event.(type) {
 	case *types.ConverseStreamOutputMemberContentBlockStart:
 		if start, ok := e.Value.Start.(*types.ContentBlockStartMemberToolUse); ok {
@@ -105,41 +106,42 @@ func (a *answer) take(event types.ConverseStreamOutput) error {
 		a.reason = e.Value.StopReason
 		return a.parts.close()
 	case *types.ConverseStreamOutputMemberMetadata:
-		a.count(e.Value.Usage)
+		a.readUsage(e.Value.Usage)
 		if trace := e.Value.Trace; trace != nil {
-			a.routed(trace.PromptRouter)
+			a.readRouter(trace.PromptRouter)
 		}
 	}
 	return nil
 }
 
-// count takes the usage. Bedrock counts tokens that came out of the cache, or went into it, beside those of the input.
-func (a *answer) count(u *types.TokenUsage) {
+// readUsage reads the usage. In Bedrock's count, the input does not include tokens that were read from the cache or
+// written to it.
+func (a *answer) readUsage(u *types.TokenUsage) {
 	if u == nil {
 		return
 	}
 	read, write := int(aws.ToInt32(u.CacheReadInputTokens)), int(aws.ToInt32(u.CacheWriteInputTokens))
-	a.counted = true
+	a.hasUsage = true
 	a.outcome.Usage = model.Usage{
 		Input: int(aws.ToInt32(u.InputTokens)) + read + write, Output: int(aws.ToInt32(u.OutputTokens)),
 		CacheRead: read, CacheWrite: write,
 	}
 }
 
-// routed takes the name of the model that a prompt router chose.
-func (a *answer) routed(trace *types.PromptRouterTrace) {
+// readRouter reads the name of the model that a prompt router chose.
+func (a *answer) readRouter(trace *types.PromptRouterTrace) {
 	if trace != nil && aws.ToString(trace.InvokedModelId) != "" {
 		a.outcome.Model = *trace.InvokedModelId
 	}
 }
 
-// end judges a message that has ended by the reason it gave. Whether there are calls to answer, the calls tell: models end with
-// tool_use and have called nothing, and with end_turn when they have.
-func (a *answer) end() error {
+// finish sets the outcome of a message that has ended. Some models end with tool_use although they called no tool, or
+// with end_turn although they did: the number of calls decides.
+func (a *answer) finish() error {
 	switch a.reason {
 	case types.StopReasonEndTurn, types.StopReasonStopSequence, types.StopReasonToolUse:
 		a.outcome.Stop = model.StopEnd
-		if a.parts.begun > 0 {
+		if a.parts.calls > 0 {
 			a.outcome.Stop = model.StopTools
 		}
 	case types.StopReasonMaxTokens, types.StopReasonModelContextWindowExceeded:
@@ -147,40 +149,40 @@ func (a *answer) end() error {
 	case types.StopReasonGuardrailIntervened, types.StopReasonContentFiltered, "refusal":
 		return &model.Error{Fault: model.Refused, Cause: fmt.Errorf("the answer stopped with %q", a.reason)}
 	default:
-		// malformed_model_output and malformed_tool_use: a part of the answer is missing. Reasons that are yet to be invented are no
-		// word that it is complete, either.
+		// After malformed_model_output and malformed_tool_use, a part of the answer is missing. Unknown reasons do not
+		// prove that it is complete.
 		return &model.Error{Fault: model.Unavailable, Cause: fmt.Errorf("the answer stopped with %q", a.reason)}
 	}
 	return nil
 }
 
-// converse asks for an answer in one piece.
+// converse calls Converse, which returns the whole answer.
 func (p *Provider) converse(ctx context.Context, r model.Request, t traits, a *answer) error {
 	in := newInput(r, t)
 	out, err := p.client().Converse(ctx, &bedrockruntime.ConverseInput{
 		ModelId: &p.model, System: in.system, Messages: in.messages, ToolConfig: in.tools, InferenceConfig: in.inference,
 	}, ownProtocol)
 	if err != nil {
-		return p.refused(ctx, err)
+		return p.callError(ctx, err)
 	}
 	a.begun = true
-	a.count(out.Usage)
+	a.readUsage(out.Usage)
 	if out.Trace != nil {
-		a.routed(out.Trace.PromptRouter)
+		a.readRouter(out.Trace.PromptRouter)
 	}
 	if message, ok := out.Output.(*types.ConverseOutputMemberMessage); ok {
 		for i, block := range message.Value.Content {
-			if err := a.takeBlock(int32(i), block); err != nil {
+			if err := a.readBlock(int32(i), block); err != nil {
 				return err
 			}
 		}
 	}
 	a.reason = out.StopReason
-	return a.end()
+	return a.finish()
 }
 
-// takeBlock reads one block of a message that came in one piece.
-func (a *answer) takeBlock(index int32, block types.ContentBlock) error {
+// readBlock reads one block of a whole answer.
+func (a *answer) readBlock(index int32, block types.ContentBlock) error {
 	switch b := block.(type) {
 	case *types.ContentBlockMemberText:
 		return a.parts.text(b.Value)
@@ -191,7 +193,7 @@ func (a *answer) takeBlock(index int32, block types.ContentBlock) error {
 		if b.Value.Input != nil {
 			input, err := b.Value.Input.MarshalSmithyDocument()
 			if err != nil {
-				return broken("a tool's input that can't be read")
+				return malformed("a tool's input can't be read")
 			}
 			if err := a.parts.input(index, string(input)); err != nil {
 				return err
@@ -202,7 +204,7 @@ func (a *answer) takeBlock(index int32, block types.ContentBlock) error {
 	return nil
 }
 
-// broken is an answer that is not what Bedrock says an answer is.
-func broken(what string) *model.Error {
+// malformed returns the error for an answer that does not follow Bedrock's protocol.
+func malformed(what string) *model.Error {
 	return &model.Error{Fault: model.Unavailable, Cause: errors.New(what)}
 }

@@ -99,14 +99,14 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func TestWhyAnswersEnd(t *testing.T) {
+func TestStopReasons(t *testing.T) {
 	t.Parallel()
 	for reason, tc := range map[string]struct {
 		stop  model.Stop
 		fault model.Fault
 	}{
 		"end_turn": {stop: model.StopEnd}, "stop_sequence": {stop: model.StopEnd},
-		"tool_use":   {stop: model.StopEnd}, // which called nothing
+		"tool_use":   {stop: model.StopEnd}, // without a call
 		"max_tokens": {stop: model.StopLength}, "model_context_window_exceeded": {stop: model.StopLength},
 		"guardrail_intervened": {fault: model.Refused}, "content_filtered": {fault: model.Refused}, "refusal": {fault: model.Refused},
 		"malformed_tool_use": {fault: model.Unavailable}, "malformed_model_output": {fault: model.Unavailable},
@@ -138,7 +138,7 @@ func TestWhyAnswersEnd(t *testing.T) {
 	}
 }
 
-func TestCallsTellWhetherTheyWait(t *testing.T) {
+func TestCallsDecideTheStop(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"end_turn", "tool_use"} {
 		_, outcome, err := ask(t, streaming(t, tool(0, "t", "a"), ended(0), stopped(reason), usage(1, 1, 0, 0)).provider(claude))
@@ -152,7 +152,7 @@ func TestCallsTellWhetherTheyWait(t *testing.T) {
 	}
 }
 
-func TestAnswersWithoutTheirOwnEndAreNone(t *testing.T) {
+func TestTruncatedStreams(t *testing.T) {
 	t.Parallel()
 	frames := [][]byte{
 		started(), text(0, "Hello"), ended(0), tool(1, "t1", "a"), toolInput(1, `{"a":1}`), ended(1), stopped("tool_use"), usage(1, 2, 0, 0),
@@ -189,7 +189,7 @@ func TestAnswersWithoutTheirOwnEndAreNone(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoStreamIsNoAnswer(t *testing.T) {
+func TestMalformedStreams(t *testing.T) {
 	t.Parallel()
 	for name, frames := range map[string][][]byte{
 		"HTML":                       {started(), []byte("<html>an answer of some proxy, long enough</html>")},
@@ -212,12 +212,12 @@ func TestWhatIsNoStreamIsNoAnswer(t *testing.T) {
 	}
 }
 
-func TestUsageIsWaitedForButNotForEver(t *testing.T) {
+func TestMissingUsage(t *testing.T) {
 	t.Parallel()
 	left := make(chan struct{})
 	s := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		send(w, started(), text(0, "a"), stopped("end_turn"))
-		<-r.Context().Done() // the client's leaving
+		<-r.Context().Done() // the client closes the connection
 		close(left)
 	})
 	p := s.provider(claude)
@@ -229,7 +229,7 @@ func TestUsageIsWaitedForButNotForEver(t *testing.T) {
 	<-left
 }
 
-func TestAnswersEndWithTheirUsageThoughTheirStreamStaysOpen(t *testing.T) {
+func TestStreamThatStaysOpen(t *testing.T) {
 	t.Parallel()
 	left := make(chan struct{})
 	s := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
@@ -246,14 +246,14 @@ func TestAnswersEndWithTheirUsageThoughTheirStreamStaysOpen(t *testing.T) {
 	<-left
 }
 
-func TestPartsComeAsTheyAreMade(t *testing.T) {
+func TestPartsAreEmittedAtOnce(t *testing.T) {
 	t.Parallel()
 	next := make(chan struct{})
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 		send(w, started())
 		for _, f := range [][]byte{text(0, "a"), tool(1, "t", "n"), toolInput(1, "{"), toolInput(1, "}"), ended(1)} {
 			send(w, f)
-			<-next // nothing more comes before this was heard
+			<-next // the server waits until the part was emitted
 		}
 		send(w, stopped("tool_use"), usage(1, 1, 0, 0))
 	})
@@ -268,9 +268,9 @@ func TestPartsComeAsTheyAreMade(t *testing.T) {
 	}
 }
 
-// The SDK's decoder of events belongs to the client and is not made for streams at once: without a call's own, the race detector
-// fails this.
-func TestManyAnswersAtOnce(t *testing.T) {
+// The SDK's decoder of events belongs to the client and is not safe for concurrent streams. Without a decoder for each
+// call, the race detector fails this test.
+func TestConcurrentAnswers(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 		for i := range 50 {
@@ -296,7 +296,7 @@ func TestManyAnswersAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-func TestConnectionsAreUsedAgain(t *testing.T) {
+func TestConnectionsAreReused(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	from := map[string]bool{}
@@ -305,7 +305,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 		from[r.RemoteAddr] = true
 		mu.Unlock()
 		send(w, stopped("end_turn"), usage(1, 2, 0, 0))
-		select { // the stream's end takes its time, as on any network
+		select { // the end of the stream is late, as on a network
 		case <-r.Context().Done():
 			t.Error("left before the stream's end")
 		case <-time.After(5 * time.Millisecond):
@@ -322,7 +322,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	}
 }
 
-func TestTheModelBehindARouterIsNamed(t *testing.T) {
+func TestModelOfAPromptRouter(t *testing.T) {
 	t.Parallel()
 	metadata := event("metadata", `{"metrics":{"latencyMs":1},"usage":{"inputTokens":1,"outputTokens":1,"totalTokens":2},"trace":{"promptRouter":{"invokedModelId":"chosen"}}}`)
 	_, outcome, err := ask(t, streaming(t, stopped("end_turn"), metadata).provider("arn:aws:bedrock:us-east-1:1:default-prompt-router/a"))

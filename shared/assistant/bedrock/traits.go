@@ -5,25 +5,28 @@ import (
 	"strings"
 )
 
-// traits are what a model takes that others refuse.
+// traits are features that some models accept and others reject.
 type traits struct {
-	// cacheSystem and cacheTools: a cache point may stand behind the system prompt, and behind the tools. Where it may not, the call
-	// fails: "extraneous key [cachePoint] is not permitted", or "your request did not allow prompt caching".
+	// cacheSystem and cacheTools allow a cache point after the system prompt and after the tools. A model without the
+	// feature fails: "extraneous key [cachePoint] is not permitted", or "your request did not allow prompt caching".
 	cacheSystem, cacheTools bool
-	// status: a tool's result may be marked as failed, beside what its text says.
+	// status allows a tool's result to be marked as failed.
 	status bool
 }
 
-// uncachedClaude are the models of Claude that are older than prompt caching. The list is closed: newer ones all have it. (Some
-// accounts have it for 3.5 Sonnet's second version, since a preview; new ones don't.)
-var uncachedClaude = []string{"claude-instant", "claude-v2", "claude-3-haiku", "claude-3-sonnet", "claude-3-opus", "claude-3-5-sonnet"}
+// uncachedClaude are the models of Claude without prompt caching. All newer models have it. (3.5 Sonnet v2 has it only
+// for accounts that took part in a preview.)
+var uncachedClaude = []string{
+	"claude-instant", "claude-v2", "claude-3-haiku", "claude-3-sonnet", "claude-3-opus", "claude-3-5-sonnet",
+}
 
-// traitsOf tells them by the model's id, with or without the region's prefix, or by its ARN. Sources: Bedrock's user guide, "Prompt
-// caching for faster model inference", whose table has the fields that take a cache point (Claude: system, messages and tools; Nova:
-// system and messages), and the API reference, ToolResultBlock.
+// traitsOf returns the traits of a model by its id, with or without the prefix of the region, or by its ARN. Sources:
+// the table of fields in "Prompt caching for faster model inference" in Bedrock's user guide, and ToolResultBlock in
+// the API reference.
 //
-// An application inference profile's ARN says nothing of the model behind it. It is taken for one that caches: without a cache the
-// same prompt costs up to ten times as much, and if the model refuses, Generate asks again without, and remembers.
+// The ARN of an application inference profile does not name its model. It is treated as a model that caches, because
+// without a cache the same prompt costs up to ten times as much. If the model rejects cache points, Generate retries
+// without them and remembers that.
 func traitsOf(id string) traits {
 	id = strings.ToLower(id)
 	has := func(part string) bool { return strings.Contains(id, part) }
@@ -39,4 +42,4 @@ func traitsOf(id string) traits {
 	return traits{}
 }
 
-func (t traits) cached() bool { return t.cacheSystem || t.cacheTools }
+func (t traits) caches() bool { return t.cacheSystem || t.cacheTools }

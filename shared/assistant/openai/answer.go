@@ -19,10 +19,10 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// maxAnswer is the largest stream that is read: a hundred times what an answer should need.
+// maxAnswer is the largest stream that is read, in bytes. It is a hundred times the size of a long answer.
 const maxAnswer = 64 << 20
 
-// chunk is an event of the stream, or a whole answer. What servers write in more than one way is taken as it comes.
+// chunk is an event of the stream, or a whole answer. Fields whose type differs between servers are raw values.
 type chunk struct {
 	Model   string         `json:"model"`
 	Choices []choice       `json:"choices"` // empty in the chunk with the usage
@@ -34,7 +34,7 @@ type chunk struct {
 type choice struct {
 	Index        int    `json:"index"`
 	Delta        delta  `json:"delta"`
-	Message      delta  `json:"message"` // in place of Delta, of servers that don't stream
+	Message      delta  `json:"message"` // of servers that don't stream
 	FinishReason string `json:"finish_reason"`
 }
 
@@ -42,16 +42,17 @@ type delta struct {
 	Content      jsontext.Value `json:"content"`
 	Refusal      string         `json:"refusal"`
 	ToolCalls    []callDelta    `json:"tool_calls"`
-	FunctionCall *functionDelta `json:"function_call"` // before there were tools
-	// What the model thinks is not for the user; only that it does is told. DeepSeek, vLLM and llama.cpp have the first, OpenRouter,
-	// Ollama and Groq the second.
+	FunctionCall *functionDelta `json:"function_call"` // the predecessor of tool calls
+	// The content of reasoning is ignored. DeepSeek, vLLM and llama.cpp send the first field, OpenRouter, Ollama and
+	// Groq the second.
 	ReasoningContent jsontext.Value `json:"reasoning_content"`
 	Reasoning        jsontext.Value `json:"reasoning"`
 }
 
-// thinks reports that a delta brings reasoning.
-func (d delta) thinks() bool {
-	return words(d.ReasoningContent) != "" || words(d.Reasoning) != "" || slices.ContainsFunc(partsOf(d.Content), isThinking)
+// hasReasoning reports whether a delta has reasoning.
+func (d delta) hasReasoning() bool {
+	return textOf(d.ReasoningContent) != "" || textOf(d.Reasoning) != "" ||
+		slices.ContainsFunc(partsOf(d.Content), isThinking)
 }
 
 type callDelta struct {
@@ -62,7 +63,7 @@ type callDelta struct {
 
 type functionDelta struct {
 	Name      string         `json:"name"`
-	Arguments jsontext.Value `json:"arguments"` // a string; some send the object itself
+	Arguments jsontext.Value `json:"arguments"` // a string; some servers send the object
 }
 
 type usage struct {
@@ -75,118 +76,119 @@ type usage struct {
 	CacheHit float64 `json:"prompt_cache_hit_tokens"` // DeepSeek
 }
 
-// answer is an answer that is being read.
+// answer is an answer as far as it has arrived.
 type answer struct {
 	outcome model.Outcome
-	parts   *parts
-	// emitted is emit's error.
-	emitted error
-	// finish is the server's word that the answer is complete.
-	finish string
-	// refused says that the model, in place of an answer, said why it gives none. That is not for the log: it is about the question.
-	refused bool
+	parts   *partQueue
+	// emitError is the error that emit returned.
+	emitError error
+	// finishReason is set when the answer is complete.
+	finishReason string
+	// hasRefusal is set when the model has refused to answer. Its text is about the question, and is not logged.
+	hasRefusal bool
 }
 
 func newAnswer(modelName string, r model.Request, emit func(model.Part) error) *answer {
 	a := &answer{outcome: model.Outcome{Model: modelName}}
-	a.parts = newParts(r, func(p model.Part) error {
-		a.emitted = emit(p)
-		return a.emitted
+	a.parts = newPartQueue(r, func(p model.Part) error {
+		a.emitError = emit(p)
+		return a.emitError
 	})
 	return a
 }
 
-// read takes in the whole answer. Once it is complete, only the usage is waited for, and no longer than tail: the timers that
-// within starts end the call.
-func (a *answer) read(response *http.Response, tail time.Duration, within func(time.Duration) *time.Timer) error {
+// read reads the whole answer. When the answer is complete, it waits at most tail for the usage. cancelAfter starts a
+// timer that cancels the call.
+func (a *answer) read(response *http.Response, tail time.Duration, cancelAfter func(time.Duration) *time.Timer) error {
 	if mediaType, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); mediaType == "text/html" {
-		return &model.Error{Fault: model.Misconfigured, Cause: errors.New("a web page is at the base URL, not an API")}
+		cause := errors.New("the base URL is the address of a web page and not of an API")
+		return &model.Error{Fault: model.Misconfigured, Cause: cause}
 	}
 	body := bufio.NewReader(io.LimitReader(response.Body, maxAnswer))
 	if first, _ := body.Peek(1); string(first) == "{" { // a server that does not stream
 		data, err := io.ReadAll(body)
 		if err == nil {
-			err = a.take("", data)
+			err = a.readEvent("", data)
 		}
 		return a.end(err)
 	}
-	// The reader drops a last event that no empty line follows.
-	response.Body = &framed{io.MultiReader(body, strings.NewReader("\n\n")), response.Body}
+	// Without an empty line at the end, the decoder would drop the last event.
+	response.Body = &readCloser{io.MultiReader(body, strings.NewReader("\n\n")), response.Body}
 	events := ssestream.NewDecoder(response)
 	var timer *time.Timer
 	for events.Next() {
 		event := events.Event()
 		data := bytes.TrimSpace(event.Data)
 		if bytes.HasPrefix(data, []byte("[DONE]")) {
-			defer within(drainTimeout).Stop()
+			defer cancelAfter(drainTimeout).Stop()
 			_, _ = io.Copy(io.Discard, body)
 			break
 		}
 		if len(data) == 0 {
-			continue // kept alive
+			continue // keep-alive
 		}
-		if err := a.take(event.Type, data); err != nil {
+		if err := a.readEvent(event.Type, data); err != nil {
 			return a.end(err)
 		}
-		if a.finish != "" && timer == nil {
-			timer = within(tail)
+		if a.finishReason != "" && timer == nil {
+			timer = cancelAfter(tail)
 			defer timer.Stop()
 		}
 	}
 	return a.end(events.Err())
 }
 
-type framed struct {
+type readCloser struct {
 	io.Reader
 	io.Closer
 }
 
-// take takes in one event.
-func (a *answer) take(event string, data []byte) error {
+// readEvent reads one event.
+func (a *answer) readEvent(event string, data []byte) error {
 	var c chunk
 	err := json.Unmarshal(data, &c, lenient)
-	if event == "error" || states(c.Error) || words(c.Object) == "error" {
-		return readReply(data).streamed()
+	if event == "error" || isError(c.Error) || textOf(c.Object) == "error" {
+		return parseError(data).inStream()
 	}
 	if err != nil {
-		return errors.New("an event that can't be read") // the decoder's words can quote it
+		return errors.New("an event can't be read") // the decoder's error may quote it
 	}
 	if c.Model != "" {
 		a.outcome.Model = c.Model
 	}
 	if c.Usage != nil {
-		a.outcome.Usage = c.Usage.tokens() // where several chunks have it, each covers all before it
+		a.outcome.Usage = c.Usage.tokens() // if several chunks have it, the last one is the total
 	}
 	for _, choice := range c.Choices {
 		if choice.Index != 0 {
-			continue // one was asked for
+			continue // only one was requested
 		}
 		for _, d := range []delta{choice.Delta, choice.Message} {
-			if err := a.say(d); err != nil {
+			if err := a.readDelta(d); err != nil {
 				return err
 			}
 		}
 		if choice.FinishReason != "" {
-			a.finish = choice.FinishReason
+			a.finishReason = choice.FinishReason
 		}
 	}
 	return nil
 }
 
-// states reports that an event's error is one: some have null or "" in each.
-func states(v jsontext.Value) bool {
-	return v.Kind() == '"' && words(v) != "" || v.Kind() == '{' && len(v) > len("{}")
+// isError reports whether the error field of an event is an error. Some servers send null or "" in each event.
+func isError(v jsontext.Value) bool {
+	return v.Kind() == '"' && textOf(v) != "" || v.Kind() == '{' && len(v) > len("{}")
 }
 
-// say hands on what a delta adds.
-func (a *answer) say(d delta) error {
-	a.refused = a.refused || d.Refusal != ""
-	if d.thinks() {
+// readDelta adds a delta to the answer.
+func (a *answer) readDelta(d delta) error {
+	a.hasRefusal = a.hasRefusal || d.Refusal != ""
+	if d.hasReasoning() {
 		if err := a.parts.emit(model.Part{Kind: model.Thinking}); err != nil {
 			return err
 		}
 	}
-	if err := a.parts.text(prose(d.Content)); err != nil {
+	if err := a.parts.text(contentText(d.Content)); err != nil {
 		return err
 	}
 	calls := d.ToolCalls
@@ -201,10 +203,11 @@ func (a *answer) say(d delta) error {
 	return nil
 }
 
-// prose is the text of a content: a string, or, of Mistral's reasoning models, parts of which some are text.
-func prose(content jsontext.Value) string {
+// contentText returns the text of a content: a string, or of Mistral's reasoning models a list of parts, some of them
+// text.
+func contentText(content jsontext.Value) string {
 	if content.Kind() != '[' {
-		return words(content)
+		return textOf(content)
 	}
 	var b strings.Builder
 	for _, part := range partsOf(content) {
@@ -215,7 +218,7 @@ func prose(content jsontext.Value) string {
 	return b.String()
 }
 
-// contentPart is a part of a content that has some.
+// contentPart is a part of a content that is a list.
 type contentPart struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
@@ -223,7 +226,7 @@ type contentPart struct {
 
 func isThinking(p contentPart) bool { return p.Type == "thinking" }
 
-// partsOf are the parts of a content; none of one that is a string.
+// partsOf returns the parts of a content. It returns nil if the content is not a list.
 func partsOf(content jsontext.Value) []contentPart {
 	var all []contentPart
 	if content.Kind() != '[' || json.Unmarshal(content, &all, lenient) != nil {
@@ -232,38 +235,40 @@ func partsOf(content jsontext.Value) []contentPart {
 	return all
 }
 
-// end settles what the answer came to, after it ended or broke off with err. An answer is complete once the server has said why it
-// finished, whatever happened to the connection after that.
+// end returns the result of an answer that has ended, or broken off with err. An answer with a finish reason is
+// complete, whatever happened to the connection after it.
 func (a *answer) end(err error) error {
-	if a.emitted != nil {
-		return a.emitted
+	if a.emitError != nil {
+		return a.emitError
 	}
-	if a.finish == "" {
+	if a.finishReason == "" {
 		var failed *model.Error
 		switch {
 		case errors.As(err, &failed):
 			return failed
 		case err != nil:
 			return &model.Error{Fault: model.Unavailable, Cause: fmt.Errorf("the answer was cut short: %w", err)}
-		case !a.refused:
-			return &model.Error{Fault: model.Unavailable, Cause: errors.New("the answer was cut short: it ended without a finish reason")}
+		case !a.hasRefusal:
+			cause := errors.New("the answer was cut short: it ended without a finish reason")
+			return &model.Error{Fault: model.Unavailable, Cause: cause}
 		}
 	}
-	stop, fault := ending(a.finish)
-	if a.refused {
+	stop, fault := ending(a.finishReason)
+	if a.hasRefusal {
 		return &model.Error{Fault: model.Refused, Cause: errors.New("the model refused")}
 	}
 	if fault != "" {
-		return &model.Error{Fault: fault, Cause: fmt.Errorf("the answer ended by %q", a.finish)}
+		return &model.Error{Fault: fault, Cause: fmt.Errorf("the answer ended by %q", a.finishReason)}
 	}
 	if stop == model.StopEnd && a.parts.calls > 0 {
-		stop = model.StopTools // some say "stop" to both
+		stop = model.StopTools // some servers send "stop" for both
 	}
 	a.outcome.Stop = stop
-	return a.parts.end()
+	return a.parts.close()
 }
 
-// ending reads a finish reason. One that nobody knows is an end like any other: tool_calls, function_call, eos, end_turn …
+// ending interprets a finish reason. All other reasons are normal ends: stop, tool_calls, function_call, eos,
+// end_turn, …
 func ending(reason string) (model.Stop, model.Fault) {
 	switch strings.ToLower(reason) {
 	case "length", "max_tokens", "model_length":
@@ -276,7 +281,7 @@ func ending(reason string) (model.Stop, model.Fault) {
 	return model.StopEnd, ""
 }
 
-// tokens is the usage as we count it.
+// tokens converts the usage.
 func (u *usage) tokens() model.Usage {
 	t := model.Usage{Input: count(u.Prompt), Output: count(u.Completion), CacheRead: count(u.CacheHit)}
 	if u.Details != nil {
@@ -287,5 +292,5 @@ func (u *usage) tokens() model.Usage {
 	return t
 }
 
-// count is a number of tokens as a server wrote it.
+// count converts a number of tokens, which may be any number.
 func count(n float64) int { return int(min(max(n, 0), 1<<31)) }

@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/assistant/openai"
 )
 
-// TestCancel: the server learns that nobody waits any more, before the first byte and after.
+// TestCancel checks that the request is cancelled at the server, before the first byte and after it.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	for name, begun := range map[string]bool{"before the first byte": false, "in the midst": true} {
@@ -45,7 +45,7 @@ func TestCancel(t *testing.T) {
 				once.Do(cancel)
 				return got.take(part)
 			})
-			if err != context.Canceled { //nolint:errorlint // the very error, not one of a provider
+			if err != context.Canceled { //nolint:errorlint // the error must be unchanged
 				t.Errorf("%v", err)
 			}
 			<-gone
@@ -56,7 +56,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-func TestContextAlreadyOver(t *testing.T) {
+func TestExpiredContext(t *testing.T) {
 	t.Parallel()
 	u := serve(t, stream(hello, stop))
 	ctx, cancel := context.WithDeadline(t.Context(), time.Time{})
@@ -67,7 +67,8 @@ func TestContextAlreadyOver(t *testing.T) {
 	}
 }
 
-// TestEmitFails: its error comes back as it is, nothing more is told, and the server is left.
+// TestEmitFails checks that an error of emit is returned unchanged, that nothing more is emitted, and that the request
+// is cancelled.
 func TestEmitFails(t *testing.T) {
 	t.Parallel()
 	enough := errors.New("enough")
@@ -84,7 +85,7 @@ func TestEmitFails(t *testing.T) {
 		told++
 		return enough
 	})
-	if err != enough || told != 1 { //nolint:errorlint // the very error
+	if err != enough || told != 1 { //nolint:errorlint // the error must be unchanged
 		t.Errorf("%v after %d parts", err, told)
 	}
 	if outcome.Usage.Input != 3 || outcome.Model != "m-1" {
@@ -93,7 +94,7 @@ func TestEmitFails(t *testing.T) {
 	<-gone
 }
 
-// TestEmitFailsAtTheEnd: calls that were held back are told at the end.
+// TestEmitFailsAtTheEnd checks an error of emit for a call that was queued until the end.
 func TestEmitFailsAtTheEnd(t *testing.T) {
 	t.Parallel()
 	enough := errors.New("enough")
@@ -104,7 +105,7 @@ func TestEmitFailsAtTheEnd(t *testing.T) {
 		}
 		return nil
 	})
-	if err != enough { //nolint:errorlint // the very error
+	if err != enough { //nolint:errorlint // the error must be unchanged
 		t.Errorf("%v", err)
 	}
 }

@@ -9,12 +9,13 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// NewQuick is New with waits that no test notices.
+// NewQuick is New with short waits.
 func NewQuick(o Options) model.Provider {
-	return newProvider(o, pace{retry: time.Millisecond, tail: 10 * time.Millisecond})
+	backoff := func(int) time.Duration { return time.Millisecond }
+	return newProvider(o, waits{backoff: backoff, tail: 10 * time.Millisecond})
 }
 
-// Read reads an answer's bytes without a server.
+// Read reads an answer without a server.
 func Read(answer []byte, emit func(model.Part) error) (model.Outcome, error) {
 	a := newAnswer("", model.Request{}, emit)
 	response := &http.Response{Body: io.NopCloser(bytes.NewReader(answer))}
@@ -22,14 +23,15 @@ func Read(answer []byte, emit func(model.Part) error) (model.Outcome, error) {
 	return a.outcome, err
 }
 
-// Endpoint is where a base URL leads, and whether the limit is called max_completion_tokens there.
+// Endpoint returns the URL of chat completions below a base URL, and whether the limit is named max_completion_tokens
+// there.
 func Endpoint(base string) (string, bool, error) {
-	s, err := newServer(base, pace{})
+	s, err := newServer(base, waits{})
 	if err != nil {
 		return "", false, err
 	}
-	return s.url, s.completionTokens.Load(), nil
+	return s.url, s.useCompletionTokens.Load(), nil
 }
 
-// RetryAfter is what an answer's header asks for.
+// RetryAfter returns the wait that a response's headers ask for.
 var RetryAfter = retryAfter

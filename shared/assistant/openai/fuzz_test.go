@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/assistant/openai"
 )
 
-// FuzzRetryAfter: whatever a server asks for, the wait is none or one that can be compared with anybody's patience.
+// FuzzRetryAfter checks that the wait is within its bounds for any header.
 func FuzzRetryAfter(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"120", "", ""}, {"0.5", "", ""}, {"", "1500", ""}, {"NaN", "Inf", ""}, {"-1", "-1e308", ""}, {"1e308", "1e308", ""}, {"0x1p62", "", ""},
@@ -26,7 +26,7 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// FuzzEndpoint: a base URL leads to a place of its own host, or is refused. None at all is OpenAI's.
+// FuzzEndpoint checks that the endpoint of a base URL is on the same host.
 func FuzzEndpoint(f *testing.F) {
 	for _, seed := range []string{
 		"https://api.openai.com/v1", "http://localhost:11434/v1/", "https://a.example/openai?api-version=1", "https://u:p@a.example", "ftp://a", "//a", "https://", "https://a/%zz", "",

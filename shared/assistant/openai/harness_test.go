@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/assistant/openai"
 )
 
-// tester is a test or a round of a property.
+// tester is a test or one check of a property.
 type tester interface {
 	Helper()
 	Error(args ...any)
@@ -23,7 +23,7 @@ type tester interface {
 	Cleanup(f func())
 }
 
-// upstream is a server of our own that keeps what it was asked.
+// upstream is a server that records its requests.
 type upstream struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -42,7 +42,8 @@ func (u *upstream) requests() []seen {
 	return u.seen
 }
 
-// serve answers the n-th request with the n-th handler, and all after with the last.
+// serve starts a server that handles the n-th request with the n-th handler, and all further requests with the last
+// one.
 func serve(tb tester, handlers ...http.HandlerFunc) *upstream {
 	u := &upstream{}
 	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +58,7 @@ func serve(tb tester, handlers ...http.HandlerFunc) *upstream {
 	return u
 }
 
-// raw answers with these bytes as an event stream.
+// raw responds with the text as an event stream.
 func raw(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
@@ -65,7 +66,7 @@ func raw(text string) http.HandlerFunc {
 	}
 }
 
-// stream answers with an event for each text.
+// stream responds with an event for each text.
 func stream(data ...string) http.HandlerFunc { return raw(events(data...)) }
 
 func events(data ...string) string {
@@ -76,7 +77,7 @@ func events(data ...string) string {
 	return b.String()
 }
 
-// Shorthands of chunks.
+// Chunks that many tests use.
 const (
 	hello     = `{"model":"m-1","choices":[{"index":0,"delta":{"role":"assistant","content":"Hello"},"finish_reason":null}]}`
 	stop      = `{"model":"m-1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`
@@ -84,17 +85,17 @@ const (
 	done      = `[DONE]`
 )
 
-// say is a chunk with this delta.
+// say returns a chunk with a delta.
 func say(delta string) string {
 	return `{"model":"m-1","choices":[{"index":0,"delta":` + delta + `,"finish_reason":null}]}`
 }
 
-// finish is a chunk with this delta and this end.
+// finish returns a chunk with a delta and a finish reason.
 func finish(delta, reason string) string {
 	return fmt.Sprintf(`{"model":"m-1","choices":[{"index":0,"delta":%s,"finish_reason":%q}]}`, delta, reason)
 }
 
-// refuse answers with an error.
+// refuse responds with an error.
 func refuse(status int, body string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i+1 < len(header); i += 2 {
@@ -105,17 +106,17 @@ func refuse(status int, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-// collected is an answer put together again.
+// collected is a whole answer.
 type collected struct {
 	text     string
 	calls    []model.Call
-	sequence string // t for text, c for a call, in their order
+	sequence string // t for a text, c for a call
 	open     bool
 	thoughts int
-	broken   string // how the parts were out of order
+	broken   string // describes parts that were out of order
 }
 
-// take is an emit.
+// take collects a part. It is passed as emit.
 func (c *collected) take(p model.Part) error {
 	if p == (model.Part{Kind: model.Thinking}) {
 		c.thoughts++
@@ -142,7 +143,7 @@ func (c *collected) take(p model.Part) error {
 	return nil
 }
 
-// check fails the test if the parts were out of order, or ids not unique.
+// check fails the test if parts were out of order or ids are not unique.
 func (c *collected) check(tb tester, err error) {
 	tb.Helper()
 	if c.broken != "" {
@@ -160,7 +161,7 @@ func (c *collected) check(tb tester, err error) {
 	}
 }
 
-// ask gets an answer from u.
+// ask requests an answer from u.
 func ask(tb tester, u *upstream, r model.Request) (collected, model.Outcome, error) {
 	tb.Helper()
 	p := openai.NewQuick(openai.Options{BaseURL: u.URL, Model: "m", Key: key})
@@ -176,7 +177,7 @@ func key(context.Context) (string, error) { return secret, nil }
 
 var question = model.Request{Messages: []model.Message{{Role: model.User, Text: "Hi"}}}
 
-// wantFault checks an error's class, and returns it.
+// wantFault checks the fault of an error, and returns the error.
 func wantFault(tb tester, err error, want model.Fault) *model.Error {
 	tb.Helper()
 	var failed *model.Error

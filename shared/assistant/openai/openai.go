@@ -1,11 +1,10 @@
-// Package openai is a model.Provider over any server that speaks OpenAI's Chat Completions API: OpenAI itself, Azure, Ollama, vLLM,
-// llama.cpp, LM Studio, OpenRouter and the like. It knows how they say things, and where they say them differently from OpenAI;
-// what is asked and what becomes of the answer is the business of package assistant.
+// Package openai is the model provider for all servers with OpenAI's Chat Completions API: OpenAI, Azure, Ollama,
+// vLLM, llama.cpp, LM Studio, OpenRouter and others. It contains the requests, the reading of answers and errors, and
+// the differences between these servers. Prompts, and what becomes of an answer, are not known here.
 //
-// Of the vendor's SDK it uses the reader of event streams. The SDK's client links every type of every one of OpenAI's APIs: it makes
-// a function's binary 17 MB larger, which breaks the 30 MB that one may have, each cold start some 2 ms longer, and a build minutes.
-// It also reads errors without a bound, and takes "error": null for one. Requests and streams were held against it once, thousands of
-// them made at random: they say, and come out as, the same.
+// Of the vendor's SDK only the reader of event streams is used. The SDK's client links the types of all APIs of
+// OpenAI: it adds 17 MB to the binary of a function, 2 ms to each cold start, and minutes to a build. It also reads
+// errors without a limit, and treats "error": null as an error.
 package openai
 
 import (
@@ -21,123 +20,143 @@ import (
 	"time"
 
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/awsclient"
 )
 
-// Options say whom to ask. Nothing else is read, the environment neither.
+// Options select the server and the model. The package does not read the environment.
 type Options struct {
-	// BaseURL is where the API begins, such as http://localhost:11434/v1; a bare host gets its /v1, and a slash at the end does not
-	// matter. Empty: OpenAI's own.
+	// BaseURL is the URL of the API, such as http://localhost:11434/v1. A URL without a path gets the path /v1. A
+	// slash at the end is ignored. If BaseURL is empty, OpenAI is used.
 	BaseURL string
-	// Model is the server's name for it.
+	// Model is the server's name for the model.
 	Model string
-	// Key is asked at each call, so it should cache. Without it, or if it answers "", no key is sent, as Ollama wants it.
+	// Key returns the API key. It is called for each answer, and should cache. If it is nil or returns "", no key is
+	// sent.
 	Key func(context.Context) (string, error)
 }
 
-// Bounds of the connection. There is none on the whole answer: the context has it.
+// Bounds of a connection. The whole answer is limited by the context only.
 const (
 	connectTimeout = 5 * time.Second
-	// idleTimeout is less than any NAT on the way remembers. The transport goes by the wall clock here, so that a function that was
-	// frozen does not wake up with a connection that is long dead.
+	// idleTimeout is shorter than the timeout of any NAT. The transport uses the wall clock for it, so that a function
+	// that was frozen does not use a connection that the server has closed long ago.
 	idleTimeout = 30 * time.Second
-	// tailTimeout is how long a complete answer waits for what servers say behind it: usage and [DONE].
+	// tailTimeout is the longest wait, after a complete answer, for the usage and [DONE].
 	tailTimeout = 3 * time.Second
-	// drainTimeout is how long the end of the stream is waited for behind [DONE]. It is there at once, as a rule; a connection whose
-	// answer was not read to it can't serve the next call.
+	// drainTimeout is the longest wait, after [DONE], for the end of the stream. A connection can be reused only after
+	// it.
 	drainTimeout = 50 * time.Millisecond
 )
 
-// New makes the provider. It does nothing yet: the first call does, and tells of options that can't be used.
+// New returns a provider. The first call creates the client, and reports invalid options.
 func New(o Options) model.Provider {
-	return newProvider(o, pace{retry: firstWait, tail: tailTimeout})
+	backoff := func(attempt int) time.Duration { return 10 * awsclient.Jitter(attempt) }
+	return newProvider(o, waits{backoff: backoff, tail: tailTimeout})
 }
 
-func newProvider(o Options, w pace) *provider {
-	return &provider{options: o, pace: w, connect: sync.OnceValues(func() (*server, error) { return newServer(o.BaseURL, w) })}
+func newProvider(o Options, w waits) *provider {
+	return &provider{
+		options: o, waits: w,
+		server: sync.OnceValues(func() (*server, error) { return newServer(o.BaseURL, w) }),
+	}
 }
 
 type provider struct {
 	options Options
-	pace    pace
-	connect func() (*server, error)
+	waits   waits
+	server  func() (*server, error)
 }
 
-// pace is how long is waited before the first retry, and behind an answer.
-type pace struct{ retry, tail time.Duration }
+// waits are the waits before a retry and after the end of an answer.
+type waits struct {
+	backoff func(attempt int) time.Duration
+	tail    time.Duration
+}
 
 // Generate implements model.Provider.
 func (p *provider) Generate(ctx context.Context, r model.Request, emit func(model.Part) error) (model.Outcome, error) {
 	a := newAnswer(p.options.Model, r, emit)
-	key, err := p.ask(ctx, r, a)
+	key, err := p.generate(ctx, r, a)
 	switch {
-	case a.emitted != nil:
-		return a.outcome, a.emitted
+	case a.emitError != nil:
+		return a.outcome, a.emitError
 	case err == nil:
 		return a.outcome, nil
 	case ctx.Err() != nil:
-		return a.outcome, ctx.Err() //nolint:wrapcheck // the caller's own word
+		return a.outcome, ctx.Err() //nolint:wrapcheck // returned unchanged
 	}
 	return a.outcome, withoutKey(err, key)
 }
 
-// ask gets the answer. It returns the key as well, which no error may quote.
-func (p *provider) ask(ctx context.Context, r model.Request, a *answer) (key string, err error) {
-	s, err := p.connect()
+// generate reads the answer into a. It also returns the key, which must not occur in an error.
+func (p *provider) generate(ctx context.Context, r model.Request, a *answer) (key string, err error) {
+	s, err := p.server()
 	if err != nil {
 		return "", &model.Error{Fault: model.Misconfigured, Cause: err}
 	}
-	if p.options.Key != nil {
-		if key, err = p.options.Key(ctx); err != nil {
-			return "", &model.Error{Fault: model.Unavailable, Cause: fmt.Errorf("key: %w", err)}
-		}
-		key = strings.TrimSpace(key)
-		if strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
-			return "", &model.Error{Fault: model.Misconfigured, Cause: errors.New("the key has characters that no header can carry")}
-		}
+	if key, err = p.key(ctx); err != nil {
+		return "", err
 	}
 	call, cancel := context.WithCancel(ctx)
-	defer cancel() // before the body is closed, so that the server learns of it and no rest is read
+	defer cancel() // before the body is closed: the server is told, and the rest is not read
 	response, err := s.send(call, newBody(p.options.Model, r), key)
 	if err != nil {
 		return key, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	return key, a.read(response, p.pace.tail, func(wait time.Duration) *time.Timer { return time.AfterFunc(wait, cancel) })
+	cancelAfter := func(wait time.Duration) *time.Timer { return time.AfterFunc(wait, cancel) }
+	return key, a.read(response, p.waits.tail, cancelAfter)
 }
 
-// server is the API at one address.
+func (p *provider) key(ctx context.Context) (string, error) {
+	if p.options.Key == nil {
+		return "", nil
+	}
+	key, err := p.options.Key(ctx)
+	if err != nil {
+		return "", &model.Error{Fault: model.Unavailable, Cause: fmt.Errorf("key: %w", err)}
+	}
+	key = strings.TrimSpace(key)
+	if strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
+		err := errors.New("the key has characters that are not valid in a header")
+		return "", &model.Error{Fault: model.Misconfigured, Cause: err}
+	}
+	return key, nil
+}
+
+// server is the API at one URL.
 type server struct {
 	client *http.Client
 	url    string
-	pace   pace
-	// completionTokens says by which of its two names the server takes the limit of an answer: see limitName.
-	completionTokens atomic.Bool
+	waits  waits
+	// useCompletionTokens says by which of its two names the server knows the limit of an answer.
+	useCompletionTokens atomic.Bool
 }
 
-// newServer makes the client. It reads no proxy from the environment either.
-func newServer(base string, w pace) (*server, error) {
-	address, err := endpoint(base)
+// newServer creates the client. The transport does not use a proxy from the environment.
+func newServer(base string, w waits) (*server, error) {
+	address, err := chatURL(base)
 	if err != nil {
 		return nil, err
 	}
 	dialer := &net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}
-	s := &server{url: address.String(), pace: w, client: &http.Client{
-		// A redirect turns the POST into a GET, or takes prompt and key to somebody else.
+	s := &server{url: address.String(), waits: w, client: &http.Client{
+		// A redirect would turn the POST into a GET, or send the prompt and the key to another host.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			DialContext:         dialer.DialContext,
 			TLSHandshakeTimeout: connectTimeout,
 			IdleConnTimeout:     idleTimeout,
 			MaxIdleConnsPerHost: 16,
-			DisableCompression:  true, // a compressor on the way would hold the stream back
+			DisableCompression:  true, // compression would delay the stream
 		},
 	}}
-	s.completionTokens.Store(isOpenAI(address.Hostname()))
+	s.useCompletionTokens.Store(isOpenAI(address.Hostname()))
 	return s, nil
 }
 
-// endpoint is where chats are completed.
-func endpoint(base string) (*url.URL, error) {
+// chatURL returns the URL of chat completions below a base URL.
+func chatURL(base string) (*url.URL, error) {
 	if base == "" {
 		base = "https://api.openai.com/v1"
 	}
@@ -149,12 +168,13 @@ func endpoint(base string) (*url.URL, error) {
 	if path == "" {
 		path = "/v1"
 	}
-	address.Path, address.RawPath, address.Fragment = strings.TrimSuffix(path, "/chat/completions")+"/chat/completions", "", ""
+	const completions = "/chat/completions"
+	address.Path, address.RawPath, address.Fragment = strings.TrimSuffix(path, completions)+completions, "", ""
 	return address, nil
 }
 
-// isOpenAI tells servers whose reasoning models know max_completion_tokens only, OpenAI's and Azure's, from the compatible ones,
-// many of which know max_tokens only.
+// isOpenAI reports whether a host belongs to OpenAI or Azure, whose reasoning models accept only
+// max_completion_tokens. Many compatible servers accept only max_tokens.
 func isOpenAI(host string) bool {
 	host = "." + strings.ToLower(host)
 	return strings.HasSuffix(host, ".openai.com") || strings.HasSuffix(host, ".openai.azure.com")

@@ -8,195 +8,198 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// parts puts an answer's deltas into the order of model.Part, in which one thing ends before the next begins. The API has no event
-// for the end of a call: it has ended when its arguments are a closed JSON value and something else comes. What comes before that
-// is held back.
-type parts struct {
+// partQueue emits the parts of an answer in the order that model.Part requires: one call at a time, and no text inside
+// of a call. The API has no event for the end of a call. A call has ended when its arguments are a complete JSON value
+// and another part arrives. What arrives before a call has ended waits in the queue.
+type partQueue struct {
 	emit func(model.Part) error
-	// queue is what has not ended. Its head is being handed on, the others wait.
+	// queue has the pieces that have not ended or were not emitted. The first one is emitted as it arrives.
 	queue []*piece
-	// byIndex and byID find the call that a delta goes on with; last is the one that was gone on with last.
+	// byIndex, byID and last find the call that a delta continues. last is the call that the previous delta continued.
 	byIndex map[int]*piece
 	byID    map[string]*piece
 	last    *piece
-	// taken are the ids of the conversation's calls.
-	taken map[string]bool
+	// usedIDs are the ids of all calls of the conversation.
+	usedIDs map[string]bool
+	// calls is the number of calls in this answer.
 	calls int
 }
 
 // piece is a call, or text between calls.
 type piece struct {
 	isCall bool
-	// sent is the id as the server has it, id the one that we hand on, fixed when the call begins.
-	sent, id, name string
-	// waiting is what has not been handed on.
-	waiting strings.Builder
-	begun   bool
-	ended   bool
-	shape   shape
+	// serverID is the id that the server sent. id is the one that is emitted, set when the call is started.
+	serverID, id, name string
+	pending            strings.Builder // not emitted yet
+	arguments          jsonBalance
+	isStarted          bool
+	hasEnded           bool
 }
 
-func newParts(r model.Request, emit func(model.Part) error) *parts {
-	p := &parts{emit: emit, byIndex: map[int]*piece{}, byID: map[string]*piece{}, taken: map[string]bool{}}
+func newPartQueue(r model.Request, emit func(model.Part) error) *partQueue {
+	q := &partQueue{emit: emit, byIndex: map[int]*piece{}, byID: map[string]*piece{}, usedIDs: map[string]bool{}}
 	for _, m := range r.Messages {
 		for _, call := range m.Calls {
-			p.taken[call.ID] = true
+			q.usedIDs[call.ID] = true
 		}
 	}
-	return p
+	return q
 }
 
-// text takes in more of the text.
-func (p *parts) text(s string) error {
+// text adds text.
+func (q *partQueue) text(s string) error {
 	if s == "" {
 		return nil
 	}
-	if n := len(p.queue); n == 0 || p.queue[n-1].isCall {
-		p.queue = append(p.queue, &piece{})
+	if n := len(q.queue); n == 0 || q.queue[n-1].isCall {
+		q.queue = append(q.queue, &piece{})
 	}
-	p.queue[len(p.queue)-1].waiting.WriteString(s)
-	return p.advance(false)
+	q.queue[len(q.queue)-1].pending.WriteString(s)
+	return q.flush(false)
 }
 
-// call takes in more of a call, or a new one.
-func (p *parts) call(d callDelta) error {
-	input := words(d.Function.Arguments)
-	c := p.find(d)
+// call continues a call or begins a new one.
+func (q *partQueue) call(d callDelta) error {
+	input := textOf(d.Function.Arguments)
+	c := q.find(d)
 	if c == nil || c.isFollowedBy(d, input) {
 		c = &piece{isCall: true}
-		p.queue = append(p.queue, c)
-		p.calls++
+		q.queue = append(q.queue, c)
+		q.calls++
 	}
-	p.last = c
+	q.last = c
 	if d.Index != nil {
-		p.byIndex[*d.Index] = c
+		q.byIndex[*d.Index] = c
 	}
 	if d.ID != "" {
-		p.byID[d.ID] = c
+		q.byID[d.ID] = c
 	}
-	if c.ended {
+	if c.hasEnded {
 		if strings.TrimSpace(input) != "" {
-			return errors.New("event: it goes on with a call that had ended")
+			return errors.New("an event continues a call that has ended")
 		}
 		return nil
 	}
-	if c.sent == "" {
-		c.sent = d.ID
+	if c.serverID == "" {
+		c.serverID = d.ID
 	}
 	if c.name == "" {
 		c.name = d.Function.Name
 	}
-	c.waiting.WriteString(input)
-	c.shape.take(input)
-	return p.advance(false)
+	c.pending.WriteString(input)
+	c.arguments.add(input)
+	return q.flush(false)
 }
 
-// find is the call that a delta means: that of its index, else of its id, else the last.
-func (p *parts) find(d callDelta) *piece {
+// find returns the call with the index of the delta, else the call with its id, else the last call.
+func (q *partQueue) find(d callDelta) *piece {
 	if d.Index != nil {
-		return p.byIndex[*d.Index]
+		return q.byIndex[*d.Index]
 	}
-	if c := p.byID[d.ID]; c != nil {
+	if c := q.byID[d.ID]; c != nil {
 		return c
 	}
-	return p.last
+	return q.last
 }
 
-// isFollowedBy reports that a delta at c's place begins another call all the same: Ollama sends each call whole and with index 0,
-// others leave index and id out. A new call has a name, and another id, or input where c has all of its own. Neither is enough
-// alone: vLLM has sent each delta with a new id, and others repeat id and name in each.
+// isFollowedBy reports whether a delta begins a new call although it has the index or the id of c: Ollama sends each
+// call whole and with index 0, and other servers send neither index nor id. A new call has a name, and also another
+// id, or input when c's is complete. A name or an id alone proves nothing: vLLM has sent each delta with a new id, and
+// others repeat id and name.
 func (c *piece) isFollowedBy(d callDelta, input string) bool {
 	switch {
 	case d.Function.Name == "":
 		return false
-	case d.ID != "" && c.sent != "" && d.ID != c.sent:
+	case d.ID != "" && c.serverID != "" && d.ID != c.serverID:
 		return true
-	case c.shape.closed() && strings.TrimSpace(input) != "":
+	case c.arguments.isComplete() && strings.TrimSpace(input) != "":
 		return true
 	}
-	return d.ID == "" && c.shape.opened && c.name != "" && d.Function.Name != c.name
+	return d.ID == "" && c.arguments.isOpened && c.name != "" && d.Function.Name != c.name
 }
 
-// advance hands on what may be: all of the queue up to a call that may go on. Nothing goes on at the last.
-func (p *parts) advance(last bool) error {
-	for len(p.queue) > 0 {
-		head := p.queue[0]
-		if err := p.tell(head, last); err != nil {
-			return err
-		}
-		if head.isCall {
-			if goesOn := len(p.queue) == 1 || !head.begun || !head.shape.closed(); goesOn && !last {
+// close ends the answer, and with it all calls.
+func (q *partQueue) close() error { return q.flush(true) }
+
+// flush emits what is pending, up to the first call that may be continued. At the end of the answer, no call is
+// continued.
+func (q *partQueue) flush(atEnd bool) error {
+	for len(q.queue) > 0 {
+		first := q.queue[0]
+		if !first.isCall {
+			if err := q.emit(model.Part{Kind: model.Text, Text: first.pending.String()}); err != nil {
+				return err
+			}
+		} else {
+			isLast := len(q.queue) == 1
+			if err := q.flushCall(first, atEnd); err != nil {
+				return err
+			}
+			if !atEnd && (isLast || !first.isStarted || !first.arguments.isComplete()) {
 				return nil
 			}
-			head.ended = true
-			if err := p.emit(model.Part{Kind: model.CallEnd, CallID: head.id}); err != nil {
+			first.hasEnded = true
+			if err := q.emit(model.Part{Kind: model.CallEnd, CallID: first.id}); err != nil {
 				return err
 			}
 		}
-		p.queue = p.queue[1:]
+		q.queue = q.queue[1:]
 	}
 	return nil
 }
 
-// tell hands on what waits of c. A call whose name is not known yet waits for it.
-func (p *parts) tell(c *piece, last bool) error {
-	if c.isCall && c.name == "" && !last {
+// flushCall emits what is pending of a call. It waits for the name of the call, except at the end of the answer.
+func (q *partQueue) flushCall(c *piece, atEnd bool) error {
+	if c.name == "" && !atEnd {
 		return nil
 	}
-	if c.isCall && !c.begun {
-		c.begun, c.id = true, p.newID(c.sent)
-		if err := p.emit(model.Part{Kind: model.CallStart, CallID: c.id, Name: c.name}); err != nil {
+	if !c.isStarted {
+		c.isStarted, c.id = true, q.newID(c.serverID)
+		if err := q.emit(model.Part{Kind: model.CallStart, CallID: c.id, Name: c.name}); err != nil {
 			return err
 		}
 	}
-	text := c.waiting.String()
-	if text == "" {
+	if c.pending.Len() == 0 {
 		return nil
 	}
-	c.waiting.Reset()
-	if !c.isCall {
-		return p.emit(model.Part{Kind: model.Text, Text: text})
+	text := c.pending.String()
+	c.pending.Reset()
+	return q.emit(model.Part{Kind: model.CallDelta, CallID: c.id, Text: text})
+}
+
+// newID returns the server's id, or a random one if the server sent none or one that is already used.
+func (q *partQueue) newID(id string) string {
+	const length = 9 // Mistral rejects any other
+	for id == "" || q.usedIDs[id] {
+		id = rand.Text()[:length]
 	}
-	return p.emit(model.Part{Kind: model.CallDelta, CallID: c.id, Text: text})
+	q.usedIDs[id] = true
+	return id
 }
 
-// end hands on all that was held back.
-func (p *parts) end() error { return p.advance(true) }
-
-// idLength is that of Mistral's ids, which refuses any other.
-const idLength = 9
-
-// newID is the server's id, or one of ours where it sent none, or one that the conversation has already.
-func (p *parts) newID(sent string) string {
-	for sent == "" || p.taken[sent] {
-		sent = rand.Text()[:idLength]
-	}
-	p.taken[sent] = true
-	return sent
+// jsonBalance reports when a JSON object or array that arrives in pieces is complete: when all brackets are closed. It
+// does not check the syntax, because the input of a model may be invalid and must end all the same.
+type jsonBalance struct {
+	depth                         int
+	isOpened, inString, isEscaped bool
 }
 
-// shape tells whether a JSON value that comes in pieces is closed. It does not tell whether it is valid.
-type shape struct {
-	depth                     int
-	opened, inString, escaped bool
-}
-
-func (s *shape) take(text string) {
+func (b *jsonBalance) add(text string) {
 	for i := range len(text) {
 		switch c := text[i]; {
-		case s.escaped:
-			s.escaped = false
-		case s.inString:
-			s.escaped, s.inString = c == '\\', c != '"'
+		case b.isEscaped:
+			b.isEscaped = false
+		case b.inString:
+			b.isEscaped, b.inString = c == '\\', c != '"'
 		case c == '"':
-			s.inString = true
+			b.inString = true
 		case c == '{' || c == '[':
-			s.opened = true
-			s.depth++
+			b.isOpened = true
+			b.depth++
 		case c == '}' || c == ']':
-			s.depth--
+			b.depth--
 		}
 	}
 }
 
-func (s *shape) closed() bool { return s.opened && s.depth == 0 && !s.inString }
+func (b *jsonBalance) isComplete() bool { return b.isOpened && b.depth == 0 && !b.inString }

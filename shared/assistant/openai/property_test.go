@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/assistant/openai"
 )
 
-// quote is s as JSON.
+// quote returns s as JSON.
 func quote(s string) string {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -23,7 +23,7 @@ func quote(s string) string {
 	return string(data)
 }
 
-// split cuts s anywhere between its characters, into pieces that may be empty.
+// split cuts s between characters. Pieces may be empty.
 func split(rt *rapid.T, s string) []string {
 	var pieces []string
 	runes := []rune(s)
@@ -35,7 +35,7 @@ func split(rt *rapid.T, s string) []string {
 	return append(pieces, "")
 }
 
-// drawCalls are calls with inputs that a model might write.
+// drawCalls generates calls with inputs that a model might write.
 func drawCalls(rt *rapid.T) []model.Call {
 	input := rapid.SampledFrom([]string{
 		`{}`, `{"path":"/a"}`, ` {"a":[1,{"b":"}]\"\\"}]} `, `{"content":"función 鍵 {\n\"x\" \\\\"}`, `[{}]`, "{\n\t\"a\": {}\n}",
@@ -47,9 +47,9 @@ func drawCalls(rt *rapid.T) []model.Call {
 	return calls
 }
 
-// TestAnyPartition holds that an answer arrives whole and in order, however its text and its calls' inputs were cut into deltas and
-// however those were mixed.
-func TestAnyPartition(t *testing.T) {
+// TestAnyDeltas checks that an answer arrives complete and in order, however text and inputs are cut into deltas,
+// and however the deltas are mixed.
+func TestAnyDeltas(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.StringMatching(`[ab{}"é鍵 ]{0,12}`).Draw(rt, "text")
@@ -72,7 +72,7 @@ func TestAnyPartition(t *testing.T) {
 			rt.Fatalf("%+v, %+v of %s", got, outcome, answer)
 		}
 		for i, c := range calls {
-			// White space behind an object that is closed may come too late; nobody misses it.
+			// White space after a complete object may be dropped.
 			got.calls[i].Input, c.Input = strings.TrimRight(got.calls[i].Input, " "), strings.TrimRight(c.Input, " ")
 			if got.calls[i] != c {
 				rt.Fatalf("call %d: %+v, want %+v, of %s", i, got.calls[i], c, answer)
@@ -81,11 +81,11 @@ func TestAnyPartition(t *testing.T) {
 	})
 }
 
-// thought is what a model thinks. Nobody is told it.
+// thought is a text of reasoning, which must not be emitted.
 const thought = `"Hm, hm."`
 
-// mix is the answer as an event stream: deltas in any mixture, of which each call's are in order, and calls begin in theirs; anywhere
-// between them the model thinks.
+// mix returns the answer as an event stream. The deltas of different calls are mixed, and reasoning is inserted
+// anywhere. The deltas of one call are in order, and calls begin in order.
 func mix(rt *rapid.T, text string, calls []model.Call) string {
 	lanes := make([][]string, len(calls)+1)
 	for _, piece := range split(rt, text) {
@@ -99,7 +99,7 @@ func mix(rt *rapid.T, text string, calls []model.Call) string {
 		}
 	}
 	deltas := []string{`"role":"assistant"`}
-	begun := 1 // how many lanes may go on, the next one to begin included
+	begun := 1 // the number of lanes that may continue, including the next one to begin
 	for {
 		var open []int
 		for i := range min(begun+1, len(lanes)) {
@@ -149,7 +149,7 @@ func mix(rt *rapid.T, text string, calls []model.Call) string {
 	return b.String()
 }
 
-// TestWholeCalls holds that whole calls arrive one by one, whatever a server does for index and id.
+// TestWholeCalls checks that whole calls are recognized, whatever a server sends as index and id.
 func TestWholeCalls(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -184,7 +184,7 @@ func TestWholeCalls(t *testing.T) {
 	})
 }
 
-// FuzzStream holds that any bytes are an answer or an error of ours, and that parts are in order at all times.
+// FuzzStream checks that any bytes lead to an answer or to a *model.Error, and that parts are always in order.
 func FuzzStream(f *testing.F) {
 	f.Add([]byte(events(hello, say(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}},{"index":1,"function":{"name":"g"}}]}`), stop, someUsage, done)))
 	f.Add([]byte(events(say(`{"content":[{"type":"text","text":"a"}],"refusal":"","function_call":{"name":"f","arguments":{}}}`), finish(`{}`, "length"))))
@@ -208,7 +208,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// BenchmarkRead is what a chunk costs us between the server's bytes and the part.
+// BenchmarkRead measures the time from a chunk's bytes to its part.
 func BenchmarkRead(b *testing.B) {
 	const chunks = 1000
 	answer := []byte(strings.Repeat(events(hello), chunks) + events(stop, someUsage, done))

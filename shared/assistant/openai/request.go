@@ -9,12 +9,12 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// body is the request of https://platform.openai.com/docs/api-reference/chat/create, as much of it as every server knows. The
-// order of the fields is that of the SDK, so that bodies can be compared.
+// body is the request of https://platform.openai.com/docs/api-reference/chat/create, with only the fields that every
+// server accepts. The order of the fields is the SDK's, so that bodies can be compared.
 type body struct {
 	Messages []message `json:"messages"`
 	Model    string    `json:"model"`
-	// One of the two, by the server's wish.
+	// One of the two is set: servers differ in the name.
 	MaxCompletionTokens int            `json:"max_completion_tokens,omitzero"`
 	MaxTokens           int            `json:"max_tokens,omitzero"`
 	StreamOptions       *streamOptions `json:"stream_options,omitzero"`
@@ -26,7 +26,7 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-// message has its content always, if only "": some servers refuse a message without it, and some refuse null.
+// message always has content, even if it is "": some servers reject a message without it, and some reject null.
 type message struct {
 	Content    string     `json:"content"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
@@ -56,45 +56,47 @@ type function struct {
 	Parameters  jsontext.Value `json:"parameters,omitempty"`
 }
 
-// newBody says r in the API's words.
+// newBody converts a request.
 func newBody(modelName string, r model.Request) body {
 	b := body{Model: modelName, MaxTokens: r.MaxOutput, Stream: true, StreamOptions: &streamOptions{IncludeUsage: true}}
 	if r.System != "" {
-		b.Messages = append(b.Messages, message{Role: "system", Content: r.System}) // OpenAI's newer models read it as "developer"
+		// OpenAI's newer models read this role as "developer".
+		b.Messages = append(b.Messages, message{Role: "system", Content: r.System})
 	}
 	for _, m := range r.Messages {
 		b.Messages = append(b.Messages, messages(m)...)
 	}
 	for _, t := range r.Tools {
-		b.Tools = append(b.Tools, tool{Type: "function", Function: function{Name: t.Name, Description: t.Description, Parameters: t.Schema}})
+		f := function{Name: t.Name, Description: t.Description, Parameters: t.Schema}
+		b.Tools = append(b.Tools, tool{Type: "function", Function: f})
 	}
 	return b
 }
 
-// messages are what one of ours comes to: each result is a message of its own, before the user's text.
+// messages converts a message. Each result becomes a message of its own, before the text.
 func messages(m model.Message) []message {
 	var all []message
 	for _, result := range m.Results {
 		text := result.Text
 		if result.Failed {
-			text = "Error: " + text // the API has no other way to say so
+			text = "Error: " + text // the API has no field for it
 		}
 		all = append(all, message{Role: "tool", ToolCallID: result.CallID, Content: text})
 	}
 	if m.Text == "" && len(m.Calls) == 0 {
 		return all
 	}
-	said := message{Role: string(m.Role), Content: m.Text}
+	own := message{Role: string(m.Role), Content: m.Text}
 	for _, call := range m.Calls {
-		said.ToolCalls = append(said.ToolCalls, toolCall{
+		own.ToolCalls = append(own.ToolCalls, toolCall{
 			ID: call.ID, Type: "function", Function: functionCall{Name: call.Name, Arguments: arguments(call.Input)},
 		})
 	}
-	return append(all, said)
+	return append(all, own)
 }
 
-// arguments is a call's input as history may have it. Ollama, vLLM and llama.cpp parse it and refuse the whole request unless it is
-// an object, so what the model got wrong is left out; the call's result says what was wrong.
+// arguments returns a call's input if it is a JSON object, and an empty object otherwise, because Ollama, vLLM and
+// llama.cpp reject a request with any other input. The call's result tells the model what was wrong with its input.
 func arguments(input string) string {
 	if v := jsontext.Value(input); v.Kind() == '{' && v.IsValid() {
 		return input
@@ -102,9 +104,9 @@ func arguments(input string) string {
 	return "{}"
 }
 
-// encode is the body with its limit under the name that the server knows.
-func (b body) encode(completionTokens bool) ([]byte, error) {
-	if completionTokens {
+// encode returns the JSON of the body, with the limit of the answer under one of its two names.
+func (b body) encode(useCompletionTokens bool) ([]byte, error) {
+	if useCompletionTokens {
 		b.MaxCompletionTokens, b.MaxTokens = b.MaxTokens, 0
 	}
 	data, err := json.Marshal(b)

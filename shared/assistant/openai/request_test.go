@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/assistant/openai"
 )
 
-// conversation has everything that a request can have.
+// conversation has all features of a request.
 var conversation = model.Request{
 	Task:   model.TaskChat,
 	System: "You help <people>.",
@@ -35,7 +35,8 @@ var conversation = model.Request{
 	Facts:     model.Facts{Prompt: "not for a model"},
 }
 
-// wantBody is conversation as a compatible server reads it: what the vendor's client says of the same, but for the order of the fields.
+// wantBody is conversation in the API's format. Apart from the order of the fields, it is what the vendor's client
+// sends.
 const wantBody = `{"messages":[
 {"content":"You help <people>.","role":"system"},
 {"content":"Create a file\nplease ` + "\u2028" + `","role":"user"},
@@ -110,10 +111,10 @@ func TestBaseURLs(t *testing.T) {
 	}
 }
 
-func TestUnusableOptions(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{"localhost:11434", "/v1", "ftp://host/v1", "http://", "http://u:" + secret + "@ho st/", "://"} {
-		p := openai.New(openai.Options{BaseURL: base, Model: "m"}) // says nothing yet
+		p := openai.New(openai.Options{BaseURL: base, Model: "m"}) // reports no error yet
 		_, err := p.Generate(t.Context(), question, new(collected).take)
 		if wantFault(t, err, model.Misconfigured); strings.Contains(err.Error(), secret) {
 			t.Errorf("%v", err)

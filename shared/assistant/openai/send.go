@@ -6,60 +6,62 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"mime"
 	"net/http"
 	"strconv"
 	"time"
 
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/awsclient"
+	"devplatform/shared/retryafter"
 )
 
-// A request is tried again while that is cheap for the one who waits: twice, and not once two seconds have gone.
+// Bounds of the retries of a request. No attempt begins after retryWindow, because the user is waiting.
 const (
 	maxRetries  = 2
 	retryWindow = 2 * time.Second
-	firstWait   = 200 * time.Millisecond
 )
 
-// maxRefusal is how much of an answer that is none is read, in refusalTimeout.
+// Bounds of reading an error response.
 const (
-	maxRefusal     = 64 << 10
-	refusalTimeout = 3 * time.Second
+	maxErrorBody = 64 << 10
+	errorTimeout = 3 * time.Second
 )
 
-// send makes the request, and returns once the server has begun a good answer. Errors: *model.Error, and what the context's end
-// brings about.
+// maxRetryAfter is the longest wait that send reports.
+const maxRetryAfter = 24 * time.Hour
+
+// send sends the request, with retries, and returns the response when the server has begun to answer. It returns a
+// *model.Error.
 func (s *server) send(ctx context.Context, b body, key string) (*http.Response, error) {
-	window, stop := context.WithTimeout(ctx, retryWindow)
-	defer stop()
-	renamed := false
+	window, cancel := context.WithTimeout(ctx, retryWindow)
+	defer cancel()
+	hasSwitched := false
 	for retries := 0; ; {
-		completionTokens := s.completionTokens.Load()
-		data, err := b.encode(completionTokens)
+		useCompletionTokens := s.useCompletionTokens.Load()
+		data, err := b.encode(useCompletionTokens)
 		if err != nil {
 			return nil, err
 		}
-		response, err := s.try(ctx, data, key)
-		var stated *reply
+		response, err := s.attempt(ctx, data, key)
 		if err == nil {
 			return response, nil
 		}
-		if errors.As(err, &stated) && stated.wantsOtherLimit() && !renamed {
-			// A model that goes by the other name behind a host that does not tell. The next call knows.
-			renamed = true
-			s.completionTokens.CompareAndSwap(completionTokens, !completionTokens)
+		var stated *serverError
+		if errors.As(err, &stated) && stated.wantsOtherLimit() && !hasSwitched {
+			hasSwitched = true // also for the next calls
+			s.useCompletionTokens.CompareAndSwap(useCompletionTokens, !useCompletionTokens)
 			continue
 		}
-		if retries == maxRetries || !mayRetry(err) || !pause(window, s.retryWait(err, retries)) {
+		if retries == maxRetries || !isRetryable(err) || !awsclient.Sleep(window, s.retryWait(err, retries)) {
 			return nil, err
 		}
 		retries++
 	}
 }
 
-// try makes the request once.
-func (s *server) try(ctx context.Context, data []byte, key string) (*http.Response, error) {
+// attempt sends the request once.
+func (s *server) attempt(ctx context.Context, data []byte, key string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(data))
 	if err != nil {
 		return nil, &model.Error{Fault: model.Misconfigured, Cause: fmt.Errorf("request: %w", err)}
@@ -78,31 +80,30 @@ func (s *server) try(ctx context.Context, data []byte, key string) (*http.Respon
 		return response, nil
 	}
 	defer func() { _ = response.Body.Close() }()
-	late := time.AfterFunc(refusalTimeout, func() { _ = response.Body.Close() })
-	defer late.Stop()
-	said, _ := io.ReadAll(io.LimitReader(response.Body, maxRefusal)) // the status says enough where the rest is lost
-	stated := readReply(said)
+	timeout := time.AfterFunc(errorTimeout, func() { _ = response.Body.Close() })
+	defer timeout.Stop()
+	data, _ = io.ReadAll(io.LimitReader(response.Body, maxErrorBody)) // if this fails, the status is enough
+	stated := parseError(data)
 	stated.status = response.StatusCode
 	stated.mediaType, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))
 	stated.location = response.Header.Get("Location")
-	stated.final = response.Header.Get("X-Should-Retry") == "false" // OpenAI's own word
+	stated.isFinal = response.Header.Get("X-Should-Retry") == "false" // a header of OpenAI
 	return nil, &model.Error{Fault: stated.fault(), RetryAfter: retryAfter(response.Header), Cause: stated}
 }
 
-// mayRetry reports that the same request may fare better.
-func mayRetry(err error) bool {
+// isRetryable reports whether the same request may succeed soon.
+func isRetryable(err error) bool {
 	var failed *model.Error
-	var stated *reply
+	var stated *serverError
 	if !errors.As(err, &failed) || failed.Fault != model.Unavailable || failed.RetryAfter > retryWindow/2 {
 		return false
 	}
-	return !errors.As(err, &stated) || !stated.final
+	return !errors.As(err, &stated) || !stated.isFinal
 }
 
-// retryWait is what the server asked for, else 200 to 400 ms, then twice that.
+// retryWait returns the backoff, or the wait that the server asks for if it is longer.
 func (s *server) retryWait(err error, retries int) time.Duration {
-	step := s.pace.retry << retries
-	wait := step + rand.N(step) //nolint:gosec // spreads callers out, guards nothing
+	wait := s.waits.backoff(retries)
 	var failed *model.Error
 	if errors.As(err, &failed) {
 		wait = max(wait, failed.RetryAfter)
@@ -110,45 +111,16 @@ func (s *server) retryWait(err error, retries int) time.Duration {
 	return wait
 }
 
-// pause waits; false if the context ended first.
-func pause(ctx context.Context, wait time.Duration) bool {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// longestWait keeps what a server may ask for within what anybody would wait.
-const longestWait = 24 * time.Hour
-
-// retryAfter is how long the server wants to be left alone: milliseconds (OpenAI's own header), seconds, or a date (RFC 9110
-// §10.2.3), which is read against the server's own Date. 0: it does not say.
+// retryAfter returns the wait that a response asks for, in milliseconds by a header of OpenAI, or by the standard
+// header. It measures dates by the response's own clock, and returns 0 if no header is valid.
 func retryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
-		return atMost(ms, time.Millisecond)
-	}
-	value := h.Get("Retry-After")
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil {
-		return atMost(seconds, time.Second)
-	}
-	until, err := http.ParseTime(value)
-	if err != nil {
+		if ms > 0 { // not NaN
+			return time.Duration(min(ms*float64(time.Millisecond), float64(maxRetryAfter)))
+		}
 		return 0
 	}
-	now, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
-		return 0
-	}
-	return min(max(until.Sub(now), 0), longestWait)
-}
-
-func atMost(n float64, unit time.Duration) time.Duration {
-	if !(n > 0) { // NaN, too
-		return 0
-	}
-	return time.Duration(min(n*float64(unit), float64(longestWait)))
+	now, _ := http.ParseTime(h.Get("Date")) // zero: dates are not valid
+	wait, _ := retryafter.Parse(h.Get("Retry-After"), now)
+	return min(wait, maxRetryAfter)
 }

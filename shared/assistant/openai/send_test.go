@@ -69,8 +69,8 @@ func TestRetryAfter(t *testing.T) {
 		ms, after, date string
 		want            time.Duration
 	}{
-		{"", "", date, 0}, {"", "7", date, 7 * time.Second}, {"", "0.5", "", 500 * time.Millisecond}, {"1500", "7", date, 1500 * time.Millisecond},
-		{"x", "7", date, 7 * time.Second}, {"", "-7", date, 0}, {"", "NaN", date, 0}, {"", "1e300", date, 24 * time.Hour}, {"", "soon", date, 0},
+		{"", "", date, 0}, {"", "7", date, 7 * time.Second}, {"", "0.5", "", 0}, {"1500", "7", date, 1500 * time.Millisecond},
+		{"x", "7", date, 7 * time.Second}, {"", "-7", date, 0}, {"", "NaN", date, 0}, {"", "1e300", date, 0}, {"", "soon", date, 0},
 		{"", "Sun, 22 Nov 2026 03:00:10 GMT", date, 10 * time.Second}, {"", "Sunday, 22-Nov-26 03:00:10 GMT", date, 10 * time.Second},
 		{"", "Sun, 22 Nov 2026 02:00:00 GMT", date, 0}, {"", "Tue, 22 Nov 2050 03:00:00 GMT", date, 24 * time.Hour},
 		{"", "Sun, 22 Nov 2026 03:00:10 GMT", "", 0},
@@ -85,7 +85,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestOtherNameOfTheLimit: a model that takes max_completion_tokens only, behind a host that does not tell.
+// TestOtherNameOfTheLimit has a model that accepts only max_completion_tokens, on a host that is not known for it.
 func TestOtherNameOfTheLimit(t *testing.T) {
 	t.Parallel()
 	picky := func(w http.ResponseWriter, r *http.Request) {
@@ -116,7 +116,7 @@ func TestOtherNameOfTheLimit(t *testing.T) {
 	}
 }
 
-func TestNobodyThere(t *testing.T) {
+func TestConnectionRefused(t *testing.T) {
 	t.Parallel()
 	u := serve(t, stream(hello, stop))
 	u.Close()
@@ -133,7 +133,7 @@ func TestWebPage(t *testing.T) {
 	wantFault(t, err, model.Misconfigured)
 }
 
-// TestNothingBeforeTheFirstCall: New asks for no key, and connects to nothing.
+// TestNothingBeforeTheFirstCall checks that New neither reads the key nor connects.
 func TestNothingBeforeTheFirstCall(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -173,7 +173,7 @@ func TestNoKey(t *testing.T) {
 	}
 }
 
-func TestKeyNotToBeHad(t *testing.T) {
+func TestKeyError(t *testing.T) {
 	t.Parallel()
 	u := serve(t, stream(hello, stop))
 	lost := errors.New("no secrets today")
@@ -184,7 +184,8 @@ func TestKeyNotToBeHad(t *testing.T) {
 	}
 }
 
-// TestEnvironmentIsNotRead: the SDK's client would take key, address, organisation and headers from there, and Go's a proxy.
+// TestEnvironmentIsNotRead checks variables from which the SDK's client reads key, URL, organization and headers, and
+// Go's client a proxy.
 func TestEnvironmentIsNotRead(t *testing.T) {
 	elsewhere := serve(t, stream(hello, stop))
 	for name, value := range map[string]string{
@@ -208,7 +209,7 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 	}
 }
 
-// TestRedirectsAreNotFollowed: neither prompt nor key go to another host.
+// TestRedirectsAreNotFollowed checks that neither the prompt nor the key is sent to another host.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	other := serve(t, stream(hello, stop))
@@ -225,7 +226,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// TestServerThatNeverEnds: a complete answer does not wait for what may come behind it.
+// TestServerThatNeverEnds checks that a complete answer does not wait for the end of the stream.
 func TestServerThatNeverEnds(t *testing.T) {
 	t.Parallel()
 	gone := make(chan struct{})
@@ -242,8 +243,8 @@ func TestServerThatNeverEnds(t *testing.T) {
 	<-gone
 }
 
-// TestPartsComeAsTheyAreMade: each is told before the server sends the next.
-func TestPartsComeAsTheyAreMade(t *testing.T) {
+// TestPartsAreEmittedAtOnce checks that each part is emitted before the server sends the next one.
+func TestPartsAreEmittedAtOnce(t *testing.T) {
 	t.Parallel()
 	heard := make(chan struct{})
 	chunks := []string{
@@ -262,7 +263,7 @@ func TestPartsComeAsTheyAreMade(t *testing.T) {
 	n := 0
 	_, err := p.Generate(t.Context(), question, func(part model.Part) error {
 		n++
-		if part.Kind != model.CallEnd { // one for each chunk, ends come with the next thing
+		if part.Kind != model.CallEnd { // an end is emitted with the next part
 			heard <- struct{}{}
 		}
 		return nil
@@ -288,8 +289,8 @@ func TestConcurrentCalls(t *testing.T) {
 	group.Wait()
 }
 
-// TestConnectionIsKept: one that an answer was read from to its end serves the next call, though the end comes behind [DONE].
-func TestConnectionIsKept(t *testing.T) {
+// TestConnectionIsReused checks that a connection is reused although the end of the stream follows [DONE].
+func TestConnectionIsReused(t *testing.T) {
 	t.Parallel()
 	u := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		stream(hello, stop, done)(w, r)
@@ -309,7 +310,7 @@ func TestConnectionIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A busy machine may be late with an end now and then.
+	// On a busy machine, the end of a stream may sometimes be late.
 	if n := connections.Load(); n > 10 {
 		t.Errorf("%d connections", n)
 	}

@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// TestAnswers has the ways in which servers answer.
+// TestAnswers has the formats in which servers send answers.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	type call = model.Call
@@ -200,8 +200,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestNoAnswers has the ways in which a stream is none.
-func TestNoAnswers(t *testing.T) {
+// TestBrokenAnswers has streams that are not answers.
+func TestBrokenAnswers(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		answer string
@@ -216,7 +216,7 @@ func TestNoAnswers(t *testing.T) {
 		"not JSON":                      {events(hello, "I can't do that.", stop), model.Unavailable, "cut short"},
 		"another type":                  {events(`{"choices":"I can't do that."}`), model.Unavailable, "cut short"},
 		"another type inside":           {events(`{"choices":[{"delta":{"refusal":["I can't do that."]},"index":0}]}`), model.Unavailable, "cut short"},
-		"a call that comes back":        {events(say(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]}`), hello, say(`{"tool_calls":[{"index":0,"function":{"arguments":"1"}}]}`), stop), model.Unavailable, "had ended"},
+		"a call that comes back":        {events(say(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]}`), hello, say(`{"tool_calls":[{"index":0,"function":{"arguments":"1"}}]}`), stop), model.Unavailable, "has ended"},
 		"given up by the server":        {events(hello, finish(`{}`, "abort"), done), model.Unavailable, `"abort"`},
 		"filtered":                      {events(hello, finish(`{}`, "content_filter"), someUsage, done), model.Refused, "content_filter"},
 		"refused":                       {events(say(`{"refusal":"I can't "}`), say(`{"refusal":"do that."}`), stop, someUsage, done), model.Refused, "the model refused"},
@@ -227,7 +227,7 @@ func TestNoAnswers(t *testing.T) {
 		"its type blames us":            {events(`{"error":{"message":"no such thing","type":"invalid_request_error"}}`), model.Misconfigured, "no such thing"},
 		"too long, noticed late":        {events(`{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}`), model.TooLong, "exceeded"},
 		"an error as text, as Ollama":   {events(hello, `{"error":"an error was encountered while running the model"}`), model.Unavailable, "while running"},
-		"an error as an event":          {"event: error\ndata: I can't do that.\n\n", model.Unavailable, "nothing that can be read"},
+		"an error as an event":          {"event: error\ndata: I can't do that.\n\n", model.Unavailable, "no readable message"},
 		"vLLM's bare error":             {events(`{"object":"error","message":"maximum context length is 8","type":"BadRequestError","code":400}`), model.TooLong, "is 8"},
 		"an error in place of a stream": {`{"error":{"message":"Rate limit exceeded","code":429}}`, model.Unavailable, "Rate limit"},
 	} {

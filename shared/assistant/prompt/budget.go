@@ -1,28 +1,38 @@
 package prompt
 
-import "devplatform/shared/assistant/model"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
-// Budget is how much of each part a request may have, in tokens.
+	"devplatform/shared/assistant/model"
+)
+
+// Budget is the largest number of tokens of each part of a request.
 type Budget struct{ Tree, Current, Named, History, Summary int }
 
-// DefaultBudget suits every current model: with the message, the instructions and an answer it stays below 64k tokens.
+// DefaultBudget fits every current model: together with the message, the instructions and an answer, it is below 64k
+// tokens.
 func DefaultBudget() Budget {
 	return Budget{Tree: 3_000, Current: 12_000, Named: 12_000, History: 6_000, Summary: 1_500}
 }
 
-// Tight is a quarter, for a model that said that the request was too long.
+// Tight returns a quarter of the budget. It is for a model that rejected a request as too long.
 func (b Budget) Tight() Budget {
-	return Budget{Tree: b.Tree / 4, Current: b.Current / 4, Named: b.Named / 4, History: b.History / 4, Summary: b.Summary / 4}
+	return Budget{
+		Tree: b.Tree / 4, Current: b.Current / 4, Named: b.Named / 4, History: b.History / 4, Summary: b.Summary / 4,
+	}
 }
 
-// bytesPerToken is the rule of thumb by which tokens are estimated. It counts bytes of UTF-8, not characters: in other scripts than
-// Latin a character takes more tokens, about as it takes more bytes.
+// bytesPerToken is a rule of thumb. It counts bytes of UTF-8 and not characters: in scripts other than Latin, a
+// character takes both more tokens and more bytes.
 const bytesPerToken = 4
 
-// TokensOf estimates how many tokens a text takes.
+// TokensOf estimates the number of tokens of a text.
 func TokensOf(text string) int { return (len(text) + bytesPerToken - 1) / bytesPerToken }
 
-// Tokens estimates how many tokens a request takes.
+// Tokens estimates the number of tokens of a request.
 func Tokens(r model.Request) int {
 	n := TokensOf(r.System)
 	for _, t := range r.Tools {
@@ -38,4 +48,62 @@ func Tokens(r model.Request) int {
 		}
 	}
 	return n
+}
+
+// shares divides a budget among parts of the given sizes. Each part gets its size, or an equal share of what the
+// smaller parts do not need.
+func shares(sizes []int, budget int) []int {
+	bySize := make([]int, len(sizes))
+	for i := range bySize {
+		bySize[i] = i
+	}
+	slices.SortStableFunc(bySize, func(a, b int) int { return sizes[a] - sizes[b] })
+	all := make([]int, len(sizes))
+	for done, i := range bySize {
+		all[i] = min(sizes[i], max(0, budget)/(len(bySize)-done))
+		budget -= all[i]
+	}
+	return all
+}
+
+// cut shortens a text to at most budget bytes: two thirds from the beginning and one third from the end, and between
+// them a line that says how much is missing. It cuts between lines where possible.
+func cut(text string, budget int) (short string, isCut bool) {
+	if len(text) <= budget {
+		return text, false
+	}
+	const marker = 64 // bytes of the line in the middle, at most
+	budget -= marker
+	if budget <= 0 {
+		return "", true
+	}
+	head, tail := headOf(text, budget*2/3), tailOf(text, budget-budget*2/3)
+	middle := text[len(head) : len(text)-len(tail)]
+	if (head == "" || strings.HasSuffix(head, "\n")) && strings.HasSuffix(middle, "\n") {
+		return fmt.Sprintf("%s[… %d lines left out …]\n%s", head, strings.Count(middle, "\n"), tail), true
+	}
+	return fmt.Sprintf("%s\n[… %d characters left out …]\n%s", head, utf8.RuneCountInString(middle), tail), true
+}
+
+// headOf returns at most n bytes from the beginning of a text: whole lines, unless they are less than half of that.
+func headOf(text string, n int) string {
+	if end := strings.LastIndexByte(text[:n], '\n') + 1; end > n/2 {
+		return text[:end]
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+// tailOf returns at most n bytes from the end of a text: whole lines, unless they are less than half of that.
+func tailOf(text string, n int) string {
+	from := len(text) - n
+	if end := strings.IndexByte(text[from-1:], '\n'); end >= 0 && end < n/2 {
+		return text[from+end:]
+	}
+	for from < len(text) && !utf8.RuneStart(text[from]) {
+		from++
+	}
+	return text[from:]
 }

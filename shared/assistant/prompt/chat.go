@@ -1,3 +1,7 @@
+// Package prompt builds the requests to a model and reads the text of its answers: the instructions, the project and
+// the conversation within token budgets, the files that a message names, and the code in an answer. The package is
+// pure: the same input gives the same request, byte for byte. It does not read projects, store conversations or call
+// models.
 package prompt
 
 import (
@@ -11,34 +15,34 @@ import (
 // Document is a file that the model is shown.
 type Document struct{ Path, Content string }
 
-// Chat is a message about a project and what the model is to know when it answers.
+// Chat is a message about a project, and what the model needs to know to answer it.
 type Chat struct {
-	// Project is its name, Framework as its owner called it.
+	// Project is the project's name. Framework is the framework as the project's owner named it.
 	Project, Framework string
-	// Paths are the project's files, or the first of them; Total is how many there are.
+	// Paths are the project's files, or the first of them. Total is the number of all files.
 	Paths []string
 	Total int
-	// CurrentFile is the path that the user looks at, empty if none.
+	// CurrentFile is the path of the file that the user is looking at, or "".
 	CurrentFile string
-	// Files are those to be shown: the current one first, if it exists, then the named ones, the most important first.
+	// Files are the files to show: first the current one, if it exists, then the named ones, the most important first.
 	Files []Document
-	// Summary is the note in place of turns older than Turns, which are the oldest first.
+	// Summary replaces the turns that are older than Turns. Turns are in order, the oldest first.
 	Summary string
 	Turns   []model.Turn
-	// Message is what the user says now.
+	// Message is the user's message.
 	Message string
 }
 
-// Request is the call that answers the message: the recent turns as messages of their own, then one with all the rest. Its message is
-// whole, whatever the budget.
+// Request returns the request that answers the message: the recent turns as messages of their own, then one message
+// with everything else. The user's message is never cut.
 func (c Chat) Request(b Budget, maxOutput int) model.Request {
-	files, turns := c.show(b), c.recent(b.History)
-	summary, _ := cut(clean(c.Summary), b.Summary*bytesPerToken-frame)
-	messages, after := messagesOf(turns)
+	files, turns := c.shownFiles(b), c.recentTurns(b.History)
+	summary, _ := cut(clean(c.Summary), b.Summary*bytesPerToken-sectionOverhead)
+	messages, calls := messagesOf(turns)
 
-	sections := []section{{"project", c.facts()}}
+	sections := []section{{"project", c.projectFacts()}}
 	if len(c.Paths) > 0 && b.Tree > 0 {
-		sections = append(sections, section{"files", c.tree(b.Tree*bytesPerToken - frame)})
+		sections = append(sections, section{"files", c.tree(b.Tree*bytesPerToken - sectionOverhead)})
 	}
 	for _, f := range files {
 		sections = append(sections, section{fileTitle(f.Path, f.Cut), f.Content})
@@ -46,11 +50,11 @@ func (c Chat) Request(b Budget, maxOutput int) model.Request {
 	if summary != "" {
 		sections = append(sections, section{"conversation before", summary})
 	}
-	if after != "" {
-		sections = append(sections, section{"previous answer", strings.TrimSpace(after)})
+	if calls != "" {
+		sections = append(sections, section{"previous answer", strings.TrimSpace(calls)})
 	}
-	sections = append(sections, section{"message", orNothing(clean(c.Message))})
-	text := together(sections, texts(messages))
+	sections = append(sections, section{"message", orNoText(clean(c.Message))})
+	text := join(sections, messages)
 
 	return model.Request{
 		Task: model.TaskChat, System: chatInstruction, Tools: action.Tools(), MaxOutput: maxOutput,
@@ -62,19 +66,14 @@ func (c Chat) Request(b Budget, maxOutput int) model.Request {
 	}
 }
 
-// facts are what is known of the project, a line each.
-func (c Chat) facts() string {
-	lines := []string{"name: " + name(c.Project), "framework: " + name(c.Framework), fmt.Sprintf("number of files: %d", max(c.Total, len(c.Paths)))}
+// projectFacts returns one line for each fact about the project.
+func (c Chat) projectFacts() string {
+	lines := []string{
+		"name: " + quoteName(c.Project), "framework: " + quoteName(c.Framework),
+		fmt.Sprintf("number of files: %d", max(c.Total, len(c.Paths))),
+	}
 	if c.CurrentFile != "" {
-		lines = append(lines, "the user is looking at: "+name(c.CurrentFile))
+		lines = append(lines, "the user is looking at: "+quoteName(c.CurrentFile))
 	}
 	return strings.Join(lines, "\n")
-}
-
-func texts(messages []model.Message) []string {
-	all := make([]string, len(messages))
-	for i, m := range messages {
-		all[i] = m.Text
-	}
-	return all
 }

@@ -16,13 +16,13 @@ import (
 	"devplatform/shared/assistant/prompt"
 )
 
-// part is a section as it stands in a message.
+// part is a section of a message.
 type part struct{ Title, Text string }
 
 var firstLine = regexp.MustCompile(`^The sections of this message are marked by (data-[0-9a-f]+)\.\n`)
 
-// partsOf reads the sections of a message, by nothing but the mark that its first line names, and fails if there is anything else than
-// whole sections.
+// partsOf parses the sections of a message with only the mark in its first line. It fails if there is text outside of
+// a section.
 func partsOf(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -112,7 +112,7 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// The mark is made of everything: who changes any of it changes the mark.
+// Every part of a request has an influence on the mark.
 func TestMarksDiffer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
@@ -130,8 +130,8 @@ func TestMarksDiffer(t *testing.T) {
 	}
 }
 
-// What earlier answers did is told in front of what the user said next, not in the answers.
-func TestHistoryTellsWhatWasDone(t *testing.T) {
+// The list of an answer's calls precedes the user's next message and is not in the answer.
+func TestHistoryListsCalls(t *testing.T) {
 	t.Parallel()
 	did := make([]string, 40)
 	for i := range did {
@@ -180,7 +180,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// numbered is a text of lines of 20 bytes.
+// numbered returns a text of lines of 20 bytes.
 func numbered(lines int) string {
 	var text strings.Builder
 	for i := range lines {
@@ -193,7 +193,7 @@ func TestLongFiles(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		content string
-		want    string // between the numbered lines, or in place of all
+		want    string // a pattern for the whole text
 	}{
 		"many lines":     {numbered(50_000), `(?s)^line 0000000000001\n.*\n\[… [0-9]{5} lines left out …\]\nline .*line 0000000050000\n$`},
 		"one line":       {strings.Repeat("é", 1<<19), `^é+\n\[… [0-9]+ characters left out …\]\né+\n$`},
@@ -213,7 +213,7 @@ func TestLongFiles(t *testing.T) {
 		if f := r.Facts.Files[0]; !f.Cut || strings.TrimSuffix(f.Content, "\n") != strings.TrimSuffix(parts[1].Text, "\n") {
 			t.Errorf("%s: the facts have something else", name)
 		}
-		// What is left out and what is there are all there is.
+		// The lines that are shown and the lines that were left out add up to all lines.
 		var left int
 		at := strings.Index(parts[1].Text, "[… ")
 		if _, err := fmt.Sscanf(parts[1].Text[at:], "[… %d", &left); err != nil {
@@ -230,9 +230,9 @@ func TestLongFiles(t *testing.T) {
 	}
 }
 
-// Named files share what there is: small ones are whole, large ones get the rest in equal parts; those that would get next to nothing are
-// left out, the last first.
-func TestNamedFilesShare(t *testing.T) {
+// Named files share their budget: small files are complete, and large ones share the rest equally. Files whose share
+// would be too small are left out, the last ones first.
+func TestNamedFilesShareTheirBudget(t *testing.T) {
 	t.Parallel()
 	c := prompt.Chat{Message: "x", CurrentFile: "/other", Files: []prompt.Document{
 		{Path: "/large1", Content: numbered(5000)}, {Path: "/small", Content: "small\n"}, {Path: "/large2", Content: numbered(9000)},
@@ -273,7 +273,7 @@ func TestHistory(t *testing.T) {
 	if diff := cmp.Diff(turns[23:], r.Facts.Turns); diff != "" {
 		t.Error(diff)
 	}
-	// A turn that is too long is shortened and takes no more than half.
+	// A turn that is too long is cut to half of the budget.
 	c.Turns = []model.Turn{{User: "older", Assistant: "answer"}, {User: "long", Assistant: numbered(10_000)}}
 	r = c.Request(prompt.Budget{History: 2000}, 1)
 	if len(r.Messages) != 5 || r.Messages[0].Text != "older" || len(r.Messages[3].Text) > 4000 || !strings.Contains(r.Messages[3].Text, "lines left out …]") {
@@ -351,7 +351,7 @@ func TestRepair(t *testing.T) {
 			t.Errorf("%+v", call)
 		}
 	}
-	// The request that was repaired is still what it was, also when it is repaired twice.
+	// The original request is not changed, even if it is repaired twice.
 	prompt.Repair(r, "other", nil, nil)
 	if got.Messages[3].Text != "" {
 		t.Error("repairs share their messages")

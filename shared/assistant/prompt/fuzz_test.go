@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/assistant/prompt"
 )
 
-// FuzzMentioned: a message names files that there are, each once, and whatever else it holds costs no more than its length.
+// FuzzMentioned checks that only existing files are returned, and each only once.
 func FuzzMentioned(f *testing.F) {
 	f.Add("fix `src/App.tsx` and “my file.md”", "/src/App.tsx\n/my file.md\n/README.md")
 	f.Add("./a.go:12, (b.go) 'c d.go'", "/a.go\n/x/b.go\n/c d.go")

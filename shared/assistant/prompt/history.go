@@ -9,82 +9,118 @@ import (
 )
 
 const (
-	// maxDid is how much is told of what an answer did, in bytes.
-	maxDid = 1 << 10
-	// turnFrame is more than what a turn takes beside its texts, in bytes: what stands in for an empty one, and the rounding of tokens.
-	turnFrame = 64
+	// maxCallsText is the most bytes that the list of an answer's calls takes.
+	maxCallsText = 1 << 10
+	// turnOverhead is more than a turn takes besides its texts, in bytes: the replacement for an empty text, and
+	// rounding to tokens.
+	turnOverhead = 64
 )
 
-// recent are the latest turns that fit, the oldest first. A turn that would take more than half of the room is cut.
-func (c Chat) recent(budget int) []model.Turn {
-	room := budget * bytesPerToken
-	most := room / 2
-	if most < leastShown {
+// Bounds of a request for a summary.
+const (
+	maxSummarizedTokens = 12_000 // of all turns together
+	maxOldSummaryTokens = 1_500
+	minSummarizedTurn   = 256 // bytes
+)
+
+// recentTurns returns the latest turns that fit, the oldest first. A turn that would take more than half of the budget
+// is cut.
+func (c Chat) recentTurns(budget int) []model.Turn {
+	available := budget * bytesPerToken
+	limit := available / 2
+	if limit < minShown {
 		return nil
 	}
-	var kept []model.Turn
+	var recent []model.Turn
 	for _, t := range slices.Backward(c.Turns) {
-		t = shorten(t, most)
-		if room -= sizeOf(t); room < 0 {
+		t = shorten(t, limit)
+		available -= len(t.User) + len(t.Assistant) + len(callsText(t)) + turnOverhead
+		if available < 0 {
 			break
 		}
-		kept = append(kept, t)
+		recent = append(recent, t)
 	}
-	slices.Reverse(kept)
-	return kept
+	slices.Reverse(recent)
+	return recent
 }
 
-// shorten is a turn of at most so many bytes, if that is possible.
-func shorten(t model.Turn, most int) model.Turn {
-	t = model.Turn{User: clean(t.User), Assistant: clean(t.Assistant), Did: someOf(t.Did, min(maxDid, most/4))}
-	room := most - turnFrame - len(did(t))
-	share := shares([]int{len(t.User), len(t.Assistant)}, room)
+// shorten cuts a turn to a number of bytes, if that is possible.
+func shorten(t model.Turn, limit int) model.Turn {
+	t = model.Turn{User: clean(t.User), Assistant: clean(t.Assistant), Did: firstLines(t.Did, min(maxCallsText, limit/4))}
+	share := shares([]int{len(t.User), len(t.Assistant)}, limit-turnOverhead-len(callsText(t)))
 	t.User, _ = cut(t.User, share[0])
 	t.Assistant, _ = cut(t.Assistant, share[1])
 	return t
 }
 
-// sizeOf is how much a turn takes, in bytes.
-func sizeOf(t model.Turn) int { return len(t.User) + len(t.Assistant) + len(did(t)) + turnFrame }
-
-// someOf are as many of the first texts as fit, each on one line; if they don't all, the last one says how many more there were.
-func someOf(texts []string, budget int) []string {
-	const lastOne = 24
-	var some []string
+// firstLines returns as many of the first texts as fit, each as one line. If some are missing, a last text says how
+// many.
+func firstLines(texts []string, budget int) []string {
+	const lastText = 24
+	var lines []string
 	for i, text := range texts {
 		line := oneLine(clean(text))
-		if budget -= len(line) + 2; budget < lastOne && i < len(texts)-1 || budget < 0 {
-			return append(some, fmt.Sprintf("and %d more", len(texts)-i))
+		if budget -= len(line) + 2; budget < lastText && i < len(texts)-1 || budget < 0 {
+			return append(lines, fmt.Sprintf("and %d more", len(texts)-i))
 		}
-		some = append(some, line)
+		lines = append(lines, line)
 	}
-	return some
+	return lines
 }
 
-// did tells the model what its answer did beside what it said. It stands in front of what the user said next, not in the answer
-// itself: a model that reads such a list in its own words writes one, in place of calling its tools.
-func did(t model.Turn) string {
+// callsText lists the calls of a turn's answer. It precedes the next message of the user and is not part of the
+// answer: a model that reads such a list as its own words writes one itself instead of calling tools.
+func callsText(t model.Turn) string {
 	if len(t.Did) == 0 {
 		return ""
 	}
 	return "[The calls of your answer before this message: " + strings.Join(t.Did, "; ") + "]\n\n"
 }
 
-// messagesOf are turns as messages, and what the last answer did, for the message that follows.
-func messagesOf(turns []model.Turn) (messages []model.Message, after string) {
+// messagesOf returns the turns as messages, and the list of the last answer's calls, which belongs into the next
+// message.
+func messagesOf(turns []model.Turn) (messages []model.Message, calls string) {
 	for _, t := range turns {
 		messages = append(messages,
-			model.Message{Role: model.User, Text: after + orNothing(t.User)},
-			model.Message{Role: model.Assistant, Text: orNothing(t.Assistant)})
-		after = did(t)
+			model.Message{Role: model.User, Text: calls + orNoText(t.User)},
+			model.Message{Role: model.Assistant, Text: orNoText(t.Assistant)})
+		calls = callsText(t)
 	}
-	return messages, after
+	return messages, calls
 }
 
-// orNothing stands in for a text that is empty, which providers refuse.
-func orNothing(text string) string {
+// orNoText replaces an empty text, because providers reject it.
+func orNoText(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "(no text)"
 	}
 	return text
+}
+
+// Summarize returns the request for a summary that replaces turns, the oldest first, and the old summary. Turns that
+// are too long are cut.
+func Summarize(oldSummary string, turns []model.Turn, maxOutput int) model.Request {
+	var sections []section
+	oldSummary, _ = cut(clean(oldSummary), maxOldSummaryTokens*bytesPerToken)
+	if oldSummary != "" {
+		sections = append(sections, section{"note before", oldSummary})
+	}
+	sizes := make([]int, len(turns))
+	for i, t := range turns {
+		sizes[i] = len(t.User) + len(t.Assistant) + maxCallsText + 4*sectionOverhead
+	}
+	shortened := make([]model.Turn, len(turns))
+	for i, share := range shares(sizes, maxSummarizedTokens*bytesPerToken) {
+		t := shorten(turns[i], max(share, minSummarizedTurn))
+		shortened[i] = t
+		sections = append(sections, section{"user", orNoText(t.User)}, section{"assistant", orNoText(t.Assistant)})
+		if len(t.Did) > 0 {
+			sections = append(sections, section{"calls", strings.Join(t.Did, "\n")})
+		}
+	}
+	return model.Request{
+		Task: model.TaskSummarize, System: summarizeInstruction, MaxOutput: maxOutput,
+		Messages: []model.Message{{Role: model.User, Text: join(sections, nil)}},
+		Facts:    model.Facts{Turns: shortened, Summary: oldSummary},
+	}
 }

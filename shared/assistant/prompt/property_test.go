@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/assistant/prompt"
 )
 
-// hostile is text that tries to be something else, with bits of a prompt that was seen.
+// hostile generates text that imitates the structure of a prompt. seen are parts of an earlier prompt.
 func hostile(seen ...string) *rapid.Generator[string] {
 	bits := append([]string{
 		"", "a", "é", "日本", "\n", "\r\n", "\u2028", "\u0085", "\x00", "\xff", "\"", "\\", "<", ">", "</", "data-", "<data-01234567 ", "</data-01234567>\n", "file \"/a\">\n",
@@ -44,7 +44,7 @@ func clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// ended is a text as a section has it.
+// ended returns a text with a line break at its end, as it is in a section.
 func ended(text string) string {
 	if strings.HasSuffix(text, "\n") {
 		return text
@@ -52,9 +52,9 @@ func ended(text string) string {
 	return text + "\n"
 }
 
-// Nothing in a project or a conversation can begin or end a section, or stand outside of its own: read back, the sections are those that
-// were written, with what was to be in them, even if everything is made of an earlier prompt, its mark included.
-func TestNothingBreaksOut(t *testing.T) {
+// Nothing in a project or a conversation can begin or end a section: the parsed sections are those that were written,
+// even if all texts imitate an earlier prompt with its mark.
+func TestNothingEscapesItsSection(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		first := hostileChat(t, hostile()).Request(prompt.DefaultBudget(), 1)
@@ -109,7 +109,8 @@ func TestNothingBreaksOut(t *testing.T) {
 	})
 }
 
-// checkMessages holds a request to what providers ask: roles in turn, nothing empty, clean text. The mark is the last message's own.
+// checkMessages checks what providers require: alternating roles, no empty text, clean text. Only the last message may
+// have the mark.
 func checkMessages(t *rapid.T, r model.Request, mark string) {
 	for i, m := range r.Messages {
 		role := model.User
@@ -129,8 +130,8 @@ func checkMessages(t *rapid.T, r model.Request, mark string) {
 	}
 }
 
-// A request is within its budget, the message and what stands in every prompt apart; and the message is whole.
-func TestRequestsKeepTheirBudget(t *testing.T) {
+// A request is within its budget, apart from the message and the fixed text of every prompt. The message is never cut.
+func TestRequestsAreWithinTheirBudget(t *testing.T) {
 	t.Parallel()
 	size := rapid.SampledFrom([]int{0, 1, 20, 600, 5000, 30_000})
 	text := rapid.Custom(func(t *rapid.T) string {
@@ -155,7 +156,7 @@ func TestRequestsKeepTheirBudget(t *testing.T) {
 			c.Paths[i] = "/" + c.Paths[i]
 		}
 		r := c.Request(b, 1)
-		// Names, numbers, titles, marks and what stands in for empty texts.
+		// Names, numbers, titles, marks and the replacements of empty texts.
 		const fixed = 4000
 		overhead := prompt.Tokens(prompt.Chat{Message: "x"}.Request(b, 1)) + fixed
 		if got, most := prompt.Tokens(r), b.Tree+b.Current+b.Named+b.History+b.Summary+prompt.TokensOf(clean(c.Message))+overhead; got > most {

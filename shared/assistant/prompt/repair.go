@@ -10,32 +10,24 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// takenIn is the result of a call that was not refused.
-const takenIn = "Taken in."
-
-// maxUnread is how much is told of an input that could not be read, in bytes.
-const maxUnread = 2 << 10
-
-// Repair is the request after an answer to r some of whose calls failed: the answer, a result for each of its calls, and the wish for
-// the failed ones only. A call without a result was taken in. What the answer was asked with stays as it is.
+// Repair returns the request that follows an answer to r in which some calls failed: the answer, a result for each of
+// its calls, and the instruction to repeat only the failed ones. A call without a result succeeded. r is not changed.
 func Repair(r model.Request, text string, calls []model.Call, results []model.Result) model.Request {
 	answer := model.Message{Role: model.Assistant, Text: clean(text)}
-	for _, call := range calls {
-		call.Input = readable(call.Input)
-		answer.Calls = append(answer.Calls, call)
-	}
-	if len(calls) == 0 {
-		answer.Text = orNothing(answer.Text)
-	}
 	next := model.Message{Role: model.User, Text: repairInstruction}
 	for _, call := range calls {
 		next.Results = append(next.Results, resultOf(call, results))
+		call.Input = inputObject(call.Input)
+		answer.Calls = append(answer.Calls, call)
+	}
+	if len(calls) == 0 {
+		answer.Text = orNoText(answer.Text)
 	}
 	r.Messages = append(slices.Clip(r.Messages), answer, next)
 	return r
 }
 
-// resultOf is the result of a call, in words of ours unless it failed.
+// resultOf returns the failed result of a call, or the result of a call that succeeded.
 func resultOf(call model.Call, results []model.Result) model.Result {
 	for _, result := range results {
 		if result.CallID != call.ID || !result.Failed {
@@ -46,21 +38,25 @@ func resultOf(call model.Call, results []model.Result) model.Result {
 		}
 		return result
 	}
-	return model.Result{CallID: call.ID, Text: takenIn}
+	return model.Result{CallID: call.ID, Text: "Taken in."}
 }
 
-// readable is a call's input as providers take it back: an object. Anything else that a model wrote is put into one.
-func readable(input string) string {
+// maxUnreadable is how much of an invalid input the model is shown again, in bytes.
+const maxUnreadable = 2 << 10
+
+// inputObject returns a call's input as a JSON object, because providers reject any other input. What is not an object
+// becomes the value of a member.
+func inputObject(input string) string {
 	if value := jsontext.Value(input); value.IsValid() && value.Kind() == '{' {
 		return input
 	}
 	if strings.TrimSpace(input) == "" {
 		return "{}"
 	}
-	unread, _ := cut(clean(input), maxUnread)
-	data, err := json.Marshal(map[string]string{"unreadable": unread})
+	text, _ := cut(clean(input), maxUnreadable)
+	data, err := json.Marshal(map[string]string{"unreadable": text})
 	if err != nil {
-		return "{}" // it is clean: this does not happen
+		return "{}" // not UTF-8, which clean excludes
 	}
 	return string(data)
 }

@@ -9,78 +9,82 @@ import (
 	"unicode"
 
 	"github.com/go-json-experiment/json"
+
+	"devplatform/shared/assistant/model"
 )
 
-// What is not ours to say stands in sections, between two lines with a mark that occurs in none of them: nothing that a file, a name
-// or an earlier turn holds can end its section or begin one. The mark is made of the sections themselves, so that the same input gives
-// the same prompt; whoever wants it in their file has to write a file that holds its own hash, and if they did, the mark would be
-// another one.
+// Text that comes from a project or its users is put into sections. A section lies between two lines with a mark that
+// occurs in no section, so that no file, name or earlier turn can end its section or begin another. The mark is
+// derived from a hash of the sections, so that the same input gives the same prompt.
 
 // section is a part of a message.
 type section struct {
-	// title says what it is, on one line.
-	title string
+	title string // one line
 	text  string
 }
 
-// frame is more than what a section takes beside its title and its text, in bytes, with a mark of usual length.
-const frame = 64
+// sectionOverhead is more than a section takes besides its title and its text, in bytes, with a mark of the usual
+// length.
+const sectionOverhead = 64
 
-// markPrefix and markStep make marks: the prefix, and as many hexadecimal digits as it takes, this many at a time.
+// A mark is the prefix and as many hexadecimal digits as needed, in steps.
 const (
 	markPrefix = "data-"
 	markStep   = 8
 )
 
-// mark is a word that occurs neither in the sections nor in what stands beside them.
-func mark(sections []section, beside []string) string {
-	hash := sha256.New()
-	var all []string
+// join returns the sections as the text of a message. Their mark does not occur in the earlier messages either.
+func join(sections []section, earlier []model.Message) string {
+	var texts []string
 	for _, s := range sections {
-		all = append(all, s.title, s.text)
+		texts = append(texts, s.title, s.text)
 	}
-	all = append(all, beside...)
-	for _, text := range all {
-		_, _ = fmt.Fprintf(hash, "%d:%s", len(text), text) // a hash takes everything
+	for _, m := range earlier {
+		texts = append(texts, m.Text)
 	}
-	return absentMark(hex.EncodeToString(hash.Sum(nil)), all)
+	mark := markFor(texts)
+	var out strings.Builder
+	out.WriteString("The sections of this message are marked by " + mark + ".\n")
+	for _, s := range sections {
+		out.WriteString("\n<" + mark + " " + s.title + ">\n" + s.text)
+		if !strings.HasSuffix(s.text, "\n") {
+			out.WriteString("\n")
+		}
+		out.WriteString("</" + mark + ">\n")
+	}
+	return out.String()
 }
 
-// absentMark is the shortest mark of some digits that occurs in none of the texts. There is one: it may become longer than all of them.
+// markFor returns a mark that is derived from the texts and occurs in none of them.
+func markFor(texts []string) string {
+	hash := sha256.New()
+	for _, text := range texts {
+		_, _ = fmt.Fprintf(hash, "%d:%s", len(text), text) // a hash never returns an error
+	}
+	return absentMark(hex.EncodeToString(hash.Sum(nil)), texts)
+}
+
+// absentMark returns the shortest mark with the given digits that occurs in none of the texts. There is one: if
+// necessary, the mark becomes longer than all texts.
 func absentMark(digits string, texts []string) string {
 	for n := markStep; ; n += markStep {
 		for len(digits) < n {
 			next := sha256.Sum256([]byte(digits))
 			digits += hex.EncodeToString(next[:])
 		}
-		word := markPrefix + digits[:n]
-		if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, word) }) {
-			return word
+		mark := markPrefix + digits[:n]
+		if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, mark) }) {
+			return mark
 		}
 	}
 }
 
-// together is a message of sections. The mark does not occur beside them either: in the messages before.
-func together(sections []section, beside []string) string {
-	word := mark(sections, beside)
-	var out strings.Builder
-	out.WriteString("The sections of this message are marked by " + word + ".\n")
-	for _, s := range sections {
-		out.WriteString("\n<" + word + " " + s.title + ">\n" + s.text)
-		if !strings.HasSuffix(s.text, "\n") {
-			out.WriteString("\n")
-		}
-		out.WriteString("</" + word + ">\n")
-	}
-	return out.String()
-}
-
-// quote is a name or a path on one line: as JSON.
+// quote returns a text on one line, as a JSON string with only printable characters.
 func quote(text string) string {
 	var out strings.Builder
 	data, err := json.Marshal(text)
 	if err != nil {
-		return `""` // no UTF-8; what comes here is clean
+		return `""` // not UTF-8; callers pass clean text
 	}
 	for _, r := range string(data) {
 		if unicode.IsPrint(r) {
@@ -94,7 +98,7 @@ func quote(text string) string {
 	return out.String()
 }
 
-// oneLine is a text as it is, unless it holds something that might look like the end of a line.
+// oneLine returns a text unchanged if all its characters are printable, else quoted.
 func oneLine(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return quote(text)
@@ -102,19 +106,17 @@ func oneLine(text string) string {
 	return text
 }
 
-// maxName is how much of a name is told, in characters.
-const maxName = 512
-
-// name is a name that somebody chose, quoted and not too long.
-func name(text string) string {
+// quoteName quotes a name that a user chose, and cuts it if it is too long.
+func quoteName(text string) string {
+	const limit = 512 // characters
 	text = clean(text)
-	if runes := []rune(text); len(runes) > maxName {
-		text = string(runes[:maxName]) + "…"
+	if runes := []rune(text); len(runes) > limit {
+		text = string(runes[:limit]) + "…"
 	}
 	return quote(text)
 }
 
-// clean is text that every provider takes: UTF-8 without NUL.
+// clean returns text that every provider accepts: UTF-8 without NUL.
 func clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }

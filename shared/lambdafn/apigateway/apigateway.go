@@ -20,8 +20,8 @@ import (
 	"devplatform/shared/lambdafn"
 )
 
-// New makes the function's handler of a router: API Gateway's proxy event in, proxy response out, buffered.
-// What can't be made a request of is answered in the contract's shape, not failed: a failed function is
+// New returns the function's handler for a router: it takes a proxy event of API Gateway and returns a buffered proxy
+// response. An event that cannot be converted to a request leads to an ordinary error response. A failed function would be
 // a 502 and an alarm, and anyone can send a broken path.
 func New(handler http.Handler) *Handler { return &Handler{handler: handler} }
 
@@ -39,7 +39,7 @@ func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	h.handler.ServeHTTP(out, h.request(ctx, payload))
 	answer, err := out.GetProxyResponse()
 	if err != nil {
-		return nil, fmt.Errorf("apigateway: no response: %w", err)
+		return nil, fmt.Errorf("apigateway: incomplete response: %w", err)
 	}
 	data, err := json.Marshal(answer)
 	if err != nil {
@@ -48,30 +48,30 @@ func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	return data, nil
 }
 
-// request makes an HTTP request of an event, with what the gateway knows in its context. If it can't,
-// it makes one that the router refuses with the reason, so that every answer has the same headers and log line.
+// request converts an event to an HTTP request, with the gateway's RequestInfo in its context. If that is not possible, it
+// returns a request that the router rejects with the reason.
 func (h *Handler) request(ctx context.Context, payload []byte) *http.Request {
 	var event events.APIGatewayProxyRequest
 	err := json.Unmarshal(payload, &event)
 	if err != nil {
-		err = errNoEvent.WithCause(err)
+		err = errNotEvent.WithCause(err)
 	}
 	var r *http.Request
 	if err == nil {
 		r, err = h.convert(ctx, event)
 	}
 	if err != nil {
-		refused := &http.Request{Method: event.HTTPMethod, URL: &url.URL{Path: "/"}, Header: http.Header{}}
-		r = refused.WithContext(httpapi.WithRejection(ctx, err))
+		rejected := &http.Request{Method: event.HTTPMethod, URL: &url.URL{Path: "/"}, Header: http.Header{}}
+		r = rejected.WithContext(httpapi.WithRejection(ctx, err))
 	}
 	return r.WithContext(httpapi.WithRequestInfo(r.Context(), infoOf(r, event)))
 }
 
-var errNoEvent = fault.New(fault.CodeValidationFailed, "This is no event of an API Gateway proxy.")
+var errNotEvent = fault.New(fault.CodeValidationFailed, "The event is not a proxy event of API Gateway.")
 
 func (h *Handler) convert(ctx context.Context, event events.APIGatewayProxyRequest) (*http.Request, error) {
 	if event.HTTPMethod == "" {
-		return nil, errNoEvent
+		return nil, errNotEvent
 	}
 	path, err := escapedPath(event.Path)
 	if err != nil {
@@ -92,7 +92,7 @@ func (h *Handler) convert(ctx context.Context, event events.APIGatewayProxyReque
 	return r, nil
 }
 
-// escapedPath is an event's path as a URL may have it; ROUTE_NOT_FOUND if it can't be one.
+// escapedPath returns an event's path, escaped as in a URL. Error: ROUTE_NOT_FOUND if it cannot be the path of a URL.
 func escapedPath(path string) (string, error) {
 	plain, err := url.PathUnescape(path)
 	if err != nil {
@@ -109,8 +109,8 @@ func escapedPath(path string) (string, error) {
 	return path, nil
 }
 
-// infoOf reads the request context, which is the gateway's alone to write. Of the headers only
-// X-Forwarded-Proto counts, whose last value the gateway adds; without one it was https.
+// infoOf reads the request context, which only the gateway writes. It uses one header, X-Forwarded-Proto, whose last value
+// the gateway adds; without it, the request used HTTPS.
 func infoOf(r *http.Request, event events.APIGatewayProxyRequest) httpapi.RequestInfo {
 	rc := event.RequestContext
 	info := httpapi.RequestInfo{

@@ -15,15 +15,15 @@ import (
 	"devplatform/shared/lambdafn"
 )
 
-// StreamFunction is a handler for lambda.Start behind an integration whose transfer mode is STREAM: API Gateway's proxy event in,
-// status and headers out, and the body as it is written.
+// StreamFunction is a handler for lambda.Start behind an integration whose transfer mode is STREAM. It takes a proxy event
+// of API Gateway and returns status and headers, and the body while it is written.
 type StreamFunction func(context.Context, jsontext.Value) (*events.APIGatewayProxyStreamingResponse, error)
 
-// NewStream makes the function's handler of a router some of whose answers are streams. An answer begins at its first flush, or
-// when it is whole. The invocation lasts until the router's handler has returned, whether or not anybody still reads; a handler that
-// panics after the first flush cuts the body, which its reader sees as an error.
+// NewStream returns the function's handler for a router that streams some of its responses. A response starts at its first
+// flush, or when it is complete. The invocation lasts until the router's handler has returned, whether or not a client
+// still reads. If the handler panics after the first flush, the body is cut off, and its reader gets an error.
 //
-// It must be a function, not a type with an Invoke of its own: that one could only answer in one piece.
+// It is a function and not a type with an Invoke method, because the latter could only return a complete response.
 func NewStream(handler http.Handler) StreamFunction {
 	requests := New(handler)
 	return func(ctx context.Context, payload jsontext.Value) (*events.APIGatewayProxyStreamingResponse, error) {
@@ -36,25 +36,26 @@ func NewStream(handler http.Handler) StreamFunction {
 	}
 }
 
-// errCut ends a body whose handler broke off.
-var errCut = errors.New("apigateway: the answer was cut off")
+// errCut ends a body whose handler panicked.
+var errCut = errors.New("apigateway: the response was cut off")
 
-// streamed is an answer on its way: its handler writes in one goroutine, Lambda's client reads in another. Between the two is a buffer
-// without a bound, so that a slow reader holds up no handler: what that has begun it must be able to finish within the function's time.
+// streamed is a streamed response: its handler writes in one goroutine, and Lambda's client reads in another. The buffer
+// between them has no limit, so that a slow reader does not delay the handler, which has to finish within the function's
+// time limit.
 type streamed struct {
-	header http.Header // the handler's own
-	noBody bool        // of an answer to HEAD, which the gateway passes on as it is
+	header http.Header // set by the handler
+	noBody bool        // for HEAD: the gateway passes a body on
 	cancel context.CancelFunc
-	begun  chan struct{} // closed once status and headers stand, or there will be none
-	ended  chan struct{} // closed once the handler has returned
+	begun  chan struct{} // closed when status and headers are final, or there will be none
+	ended  chan struct{} // closed when the handler has returned
 
 	mu     sync.Mutex
 	more   sync.Cond // the body has grown or ended
-	status int       // 0 until the handler chose it
+	status int       // 0 until the handler sets it
 	sent   http.Header
 	body   bytes.Buffer
-	err    error // what the reader gets after the body; nil while more may come
-	closed bool  // nobody reads any more
+	err    error // what the reader gets after the body; nil while there may be more
+	closed bool  // the reader has closed the body
 }
 
 func newStreamed(noBody bool, cancel context.CancelFunc) *streamed {
@@ -66,7 +67,7 @@ func newStreamed(noBody bool, cancel context.CancelFunc) *streamed {
 	return s
 }
 
-// serve runs the handler to its end.
+// serve calls the handler.
 func (s *streamed) serve(handler http.Handler, r *http.Request) {
 	defer close(s.ended)
 	defer s.cancel()
@@ -81,7 +82,7 @@ func (s *streamed) serve(handler http.Handler, r *http.Request) {
 	end = io.EOF
 }
 
-// end tells the reader that nothing more comes. An answer that broke off before it had begun is none.
+// end ends the body. If the handler panicked before the response started, there is no response.
 func (s *streamed) end(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +96,7 @@ func (s *streamed) end(err error) {
 	}
 }
 
-// begin settles status and headers. The caller holds mu.
+// begin makes status and headers final. The caller holds mu.
 func (s *streamed) begin() {
 	if s.status == 0 {
 		s.status = http.StatusOK
@@ -104,7 +105,7 @@ func (s *streamed) begin() {
 	close(s.begun)
 }
 
-// response is the answer for Lambda's client. Error: the handler's, if it broke off before there was an answer.
+// response returns the response for Lambda's client. Error: the handler panicked before the response started.
 func (s *streamed) response() (*events.APIGatewayProxyStreamingResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,10 +115,10 @@ func (s *streamed) response() (*events.APIGatewayProxyStreamingResponse, error) 
 	return &events.APIGatewayProxyStreamingResponse{StatusCode: s.status, MultiValueHeaders: s.sent, Body: s}, nil
 }
 
-// Header are the headers that the answer begins with.
+// Header returns the headers with which the response starts.
 func (s *streamed) Header() http.Header { return s.header }
 
-// WriteHeader keeps the first status, as net/http does.
+// WriteHeader sets the status. As in net/http, only the first call has an effect.
 func (s *streamed) WriteHeader(status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +127,7 @@ func (s *streamed) WriteHeader(status int) {
 	}
 }
 
-// Write never waits for the reader. Error: http.ErrBodyNotAllowed; io.ErrClosedPipe, if nobody reads.
+// Write does not wait for the reader. Errors: http.ErrBodyNotAllowed; io.ErrClosedPipe if the reader has closed the body.
 func (s *streamed) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +147,7 @@ func (s *streamed) Write(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // a buffer takes everything
 }
 
-// FlushError begins the answer; what is written after that goes at once. Error: io.ErrClosedPipe, if nobody reads.
+// FlushError starts the response. Error: io.ErrClosedPipe if the reader has closed the body.
 func (s *streamed) FlushError() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +160,8 @@ func (s *streamed) FlushError() error {
 	return nil
 }
 
-// Read waits for more of the body. Lambda's client makes a function error of any error but io.EOF, and drops what would come with it.
+// Read waits for more of the body. Lambda's client turns every error except io.EOF into a function error, and ignores bytes
+// that are returned with it.
 func (s *streamed) Read(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +177,7 @@ func (s *streamed) Read(p []byte) (int, error) {
 	return s.body.Read(p) //nolint:wrapcheck // there are bytes
 }
 
-// Close ends the handler, if it still runs, and waits for it: Lambda freezes the process when the invocation is over.
+// Close cancels the handler's context and waits for the handler: Lambda freezes the process after the invocation.
 func (s *streamed) Close() error {
 	s.mu.Lock()
 	s.closed = true

@@ -14,32 +14,32 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// reply is an error that the server stated, in place of an answer or in the midst of one. Each field may be empty.
-type reply struct {
-	status              int // 0 inside of a stream that does not say
+// serverError is an error that the server sent instead of an answer or in the stream. Each field may be empty.
+type serverError struct {
+	status              int // 0 in a stream without a code
 	message, code, kind string
-	// said is all of it, to judge it by and not to be told: what is not known for an error's message can be the prompt.
-	said      string
+	// raw is used to classify the error. It is not logged: text outside of the known fields may be the prompt.
+	raw       string
 	mediaType string
 	location  string
-	final     bool
+	isFinal   bool
 }
 
-// Error is what the server said, if it said it in a way that is known; else only that it did.
-func (r *reply) Error() string {
+// Error returns the status, and the message if it was in a known field.
+func (e *serverError) Error() string {
 	var b strings.Builder
-	if r.status != 0 {
-		fmt.Fprintf(&b, "status %d: ", r.status)
+	if e.status != 0 {
+		fmt.Fprintf(&b, "status %d: ", e.status)
 	}
 	switch {
-	case r.message != "":
-		b.WriteString(r.message)
-	case r.mediaType != "":
-		fmt.Fprintf(&b, "nothing that can be read, of type %q", r.mediaType)
+	case e.message != "":
+		b.WriteString(e.message)
+	case e.mediaType != "":
+		fmt.Fprintf(&b, "no readable message, of type %q", e.mediaType)
 	default:
-		b.WriteString("nothing that can be read")
+		b.WriteString("no readable message")
 	}
-	for _, more := range []string{r.kind, r.code, r.location} {
+	for _, more := range []string{e.kind, e.code, e.location} {
 		if more != "" {
 			fmt.Fprintf(&b, " (%s)", more)
 		}
@@ -47,12 +47,13 @@ func (r *reply) Error() string {
 	return b.String()
 }
 
-// lenient reads what servers write, who are not all strict.
+// lenient accepts JSON that servers send although it is not strictly valid.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// readReply reads the body of an error: OpenAI's {"error": {message, type, code}}, where error is a text for Ollama and LM Studio and
-// the object lies bare for vLLM; Google has it in an array, FastAPI says {"detail": …}, and proxies answer with text.
-func readReply(data []byte) *reply {
+// parseError parses the body of an error. OpenAI sends {"error": {message, type, code}}; Ollama and LM Studio send a
+// string as error, vLLM sends the inner object, Google sends it in an array, FastAPI sends {"detail": …}, and proxies
+// send text.
+func parseError(data []byte) *serverError {
 	data = bytes.TrimSpace(data)
 	var many []jsontext.Value
 	if json.Unmarshal(data, &many, lenient) == nil && len(many) > 0 {
@@ -64,37 +65,38 @@ func readReply(data []byte) *reply {
 		Detail   jsontext.Value `json:"detail"`
 		Type     jsontext.Value `json:"type"`
 		Code     jsontext.Value `json:"code"`
-		Metadata jsontext.Value `json:"metadata"` // of OpenRouter: what its own provider said, and what of the prompt was flagged
+		Metadata jsontext.Value `json:"metadata"` // of OpenRouter: its provider's error, and the flagged part of the prompt
 	}
-	r := &reply{said: string(data)}
+	e := &serverError{raw: string(data)}
 	var outer, inner fields
 	if err := json.Unmarshal(data, &outer, lenient); err != nil {
-		return r
+		return e
 	}
 	if err := json.Unmarshal(outer.Error, &inner, lenient); err != nil || outer.Error.Kind() != '{' {
 		inner = outer
-		if text := plain(outer.Error); text != "" {
+		if text := scalar(outer.Error); text != "" {
 			inner.Message = outer.Error
 		}
 	}
-	r.message, r.kind, r.code = plain(inner.Message), plain(inner.Type), plain(inner.Code)
-	for _, text := range append(details(inner.Detail), providers(inner.Metadata)) {
-		r.message = strings.TrimSpace(r.message + " " + text)
+	e.message, e.kind, e.code = scalar(inner.Message), scalar(inner.Type), scalar(inner.Code)
+	for _, text := range append(details(inner.Detail), providerMessage(inner.Metadata)) {
+		e.message = strings.TrimSpace(e.message + " " + text)
 	}
-	r.said = r.message + " " + words(inner.Metadata)
-	if r.message == "" {
-		r.said = string(data)
+	e.raw = e.message + " " + textOf(inner.Metadata)
+	if e.message == "" {
+		e.raw = string(data)
 	}
-	return r
+	return e
 }
 
-// details are FastAPI's: a text, or what is wrong with each field. The fields' input, which is the prompt, lies beside that.
+// details returns the messages of FastAPI's detail, which is a string or a list with the error of each field. It
+// ignores the fields' input, which may be the prompt.
 func details(v jsontext.Value) []string {
 	var fields []struct {
 		Message string `json:"msg"`
 	}
 	if v.Kind() != '[' || json.Unmarshal(v, &fields, lenient) != nil {
-		return []string{plain(v)}
+		return []string{scalar(v)}
 	}
 	var all []string
 	for _, f := range fields {
@@ -103,34 +105,35 @@ func details(v jsontext.Value) []string {
 	return all
 }
 
-// providers is the message in OpenRouter's metadata, in which its own provider's answer is a text.
-func providers(metadata jsontext.Value) string {
-	var said struct {
+// providerMessage returns the message and the name of OpenRouter's provider. The metadata has the provider's response
+// as a string.
+func providerMessage(metadata jsontext.Value) string {
+	var provider struct {
 		Raw  string `json:"raw"`
 		Name string `json:"provider_name"`
 	}
-	if metadata.Kind() != '{' || json.Unmarshal(metadata, &said, lenient) != nil {
+	if metadata.Kind() != '{' || json.Unmarshal(metadata, &provider, lenient) != nil {
 		return ""
 	}
-	if raw := []byte(said.Raw); jsontext.Value(raw).Kind() == '{' {
-		said.Raw = readReply(raw).message
+	if raw := []byte(provider.Raw); jsontext.Value(raw).Kind() == '{' {
+		provider.Raw = parseError(raw).message
 	} else {
-		said.Raw = ""
+		provider.Raw = ""
 	}
-	return strings.TrimSpace(said.Raw + " " + said.Name)
+	return strings.TrimSpace(provider.Raw + " " + provider.Name)
 }
 
-// plain is a value's text, if it is one or a number.
-func plain(v jsontext.Value) string {
+// scalar returns the text of a string or a number.
+func scalar(v jsontext.Value) string {
 	switch v.Kind() {
 	case '"', '0':
-		return words(v)
+		return textOf(v)
 	}
 	return ""
 }
 
-// words is a value as text: a string's own, else its JSON; null and nothing are "".
-func words(v jsontext.Value) string {
+// textOf returns the text of a string, or the JSON of any other value. It returns "" for null or no value.
+func textOf(v jsontext.Value) string {
 	var text string
 	switch {
 	case len(v) == 0 || v.Kind() == 'n':
@@ -141,15 +144,15 @@ func words(v jsontext.Value) string {
 	return strings.ToValidUTF8(string(v), "\uFFFD")
 }
 
-// streamed is what an error inside of a stream comes to, where the status is at best its code.
-func (r *reply) streamed() *model.Error {
-	if status, err := strconv.Atoi(r.code); err == nil && status >= 400 && status < 600 {
-		r.status = status
+// inStream returns the model's error for an error in a stream, where the code may be an HTTP status.
+func (e *serverError) inStream() *model.Error {
+	if status, err := strconv.Atoi(e.code); err == nil && status >= 400 && status < 600 {
+		e.status = status
 	}
-	return &model.Error{Fault: r.fault(), Cause: r}
+	return &model.Error{Fault: e.fault(), Cause: e}
 }
 
-// codes are the machine-readable names of errors, in "code" or "type", that say more than the status does.
+// codes are values of "code" or "type" that are more precise than the status.
 var codes = map[string]model.Fault{
 	"context_length_exceeded":      model.TooLong,
 	"exceed_context_size_error":    model.TooLong, // llama.cpp
@@ -167,7 +170,7 @@ var codes = map[string]model.Fault{
 	"model_not_found":              model.Misconfigured,
 }
 
-// phrases are what messages say, in lower case, of servers that have no code for it.
+// phrases occur, in lower case, in messages of servers that send no code.
 var phrases = []struct {
 	fault model.Fault
 	text  string
@@ -196,34 +199,34 @@ var phrases = []struct {
 	{model.Refused, "content exists risk"},                          // DeepSeek
 }
 
-// fault is what the error means for us: by its code, else by what it says, else by its status.
-func (r *reply) fault() model.Fault {
-	for _, name := range []string{r.code, r.kind} {
+// fault classifies the error by its code, else by its message, else by its status.
+func (e *serverError) fault() model.Fault {
+	for _, name := range []string{e.code, e.kind} {
 		if fault := codes[strings.ToLower(name)]; fault != "" {
 			return fault
 		}
 	}
-	said := strings.ToLower(r.said)
+	raw := strings.ToLower(e.raw)
 	for _, phrase := range phrases {
-		if strings.Contains(said, phrase.text) {
+		if strings.Contains(raw, phrase.text) {
 			return phrase.fault
 		}
 	}
 	switch {
-	case r.status >= http.StatusInternalServerError, r.status == http.StatusRequestTimeout, r.status == http.StatusConflict,
-		r.status == http.StatusTooEarly, r.status == http.StatusTooManyRequests:
+	case e.status >= http.StatusInternalServerError, e.status == http.StatusRequestTimeout,
+		e.status == http.StatusConflict, e.status == http.StatusTooEarly, e.status == http.StatusTooManyRequests:
 		return model.Unavailable
-	case r.status == http.StatusRequestEntityTooLarge:
+	case e.status == http.StatusRequestEntityTooLarge:
 		return model.TooLong
-	case r.status != 0, blames(r.kind), blames(r.code):
+	case e.status != 0, isRequestError(e.kind), isRequestError(e.code):
 		return model.Misconfigured
 	}
 	return model.Unavailable
 }
 
-// blames reports that the type of an error without a status finds fault with the request: invalid_request_error, BadRequestError,
-// authentication_error, NotFoundError …
-func blames(kind string) bool {
+// isRequestError reports whether the type of an error says that the request is wrong: invalid_request_error,
+// BadRequestError, authentication_error, NotFoundError, …
+func isRequestError(kind string) bool {
 	kind = strings.ToLower(strings.ReplaceAll(kind, "_", ""))
 	for _, word := range []string{"invalidrequest", "badrequest", "authentication", "permission", "notfound"} {
 		if strings.Contains(kind, word) {
@@ -233,40 +236,40 @@ func blames(kind string) bool {
 	return false
 }
 
-// wantsOtherLimit reports that the server knows the limit of an answer by its other name: "Unsupported parameter: 'max_tokens' is
-// not supported with this model. Use 'max_completion_tokens' instead."
-func (r *reply) wantsOtherLimit() bool {
-	return r.status == http.StatusBadRequest && r.fault() == model.Misconfigured &&
-		strings.Contains(r.said, "max_tokens") && strings.Contains(r.said, "max_completion_tokens")
+// wantsOtherLimit reports whether the server expects the other name of the limit: "Unsupported parameter: 'max_tokens'
+// is not supported with this model. Use 'max_completion_tokens' instead."
+func (e *serverError) wantsOtherLimit() bool {
+	return e.status == http.StatusBadRequest && e.fault() == model.Misconfigured &&
+		strings.Contains(e.raw, "max_tokens") && strings.Contains(e.raw, "max_completion_tokens")
 }
 
-// maxText is how many bytes of an error go to the log, maxSaid how many of one that the server stated.
+// The longest texts of errors, in bytes.
 const (
-	maxText = 1000
-	maxSaid = 200
+	maxErrorText       = 1000
+	maxServerErrorText = 200
 )
 
-// withoutKey makes sure that no error quotes the key, whatever the server sent back, and that none fills the log.
+// withoutKey returns the error with a text that is short and does not have the key, whatever the server sent.
 func withoutKey(err error, key string) error {
 	var failed *model.Error
 	if !errors.As(err, &failed) {
 		failed = &model.Error{Fault: model.Unavailable, Cause: err}
 	}
 	text := failed.Cause.Error()
-	clean := text
+	redacted := text
 	if key != "" {
-		clean = strings.ReplaceAll(clean, key, "[key]")
+		redacted = strings.ReplaceAll(redacted, key, "[key]")
 	}
-	limit := maxText
-	var stated *reply
+	limit := maxErrorText
+	var stated *serverError
 	if errors.As(err, &stated) {
-		limit = maxSaid
+		limit = maxServerErrorText
 	}
-	if len(clean) > limit {
-		clean = strings.ToValidUTF8(clean[:limit], "") + "…"
+	if len(redacted) > limit {
+		redacted = strings.ToValidUTF8(redacted[:limit], "") + "…"
 	}
-	if clean == text && stated == nil { // what was stated holds more than it tells
+	if redacted == text && stated == nil { // a serverError has more than its text
 		return failed
 	}
-	return &model.Error{Fault: failed.Fault, RetryAfter: failed.RetryAfter, Cause: errors.New(clean)}
+	return &model.Error{Fault: failed.Fault, RetryAfter: failed.RetryAfter, Cause: errors.New(redacted)}
 }

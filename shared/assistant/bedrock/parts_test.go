@@ -3,7 +3,6 @@ package bedrock
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -16,7 +15,7 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// block is a content block as a model meant it.
+// block is a content block of an answer.
 type block struct {
 	call *model.Call // nil: text
 	text string
@@ -37,7 +36,7 @@ func drawBlocks(t *rapid.T) []block {
 	return blocks
 }
 
-// pieces cuts text anywhere between two characters, with empty pieces among them.
+// pieces cuts a text between characters. Pieces may be empty.
 func pieces(t *rapid.T, text string) []string {
 	var out []string
 	for runes := []rune(text); len(runes) > 0; {
@@ -48,7 +47,7 @@ func pieces(t *rapid.T, text string) []string {
 	return out
 }
 
-// thoughts puts reasoning anywhere between frames, and counts it.
+// thoughts inserts reasoning between frames, and counts it.
 func thoughts(t *rapid.T, frames [][]byte) (all [][]byte, n int) {
 	for _, f := range frames {
 		for range rapid.IntRange(0, 2).Draw(t, "thoughts") {
@@ -60,7 +59,7 @@ func thoughts(t *rapid.T, frames [][]byte) (all [][]byte, n int) {
 	return all, n
 }
 
-// lanes are the events of each block, in order.
+// lanes returns the events of each block in order.
 func lanes(t *rapid.T, blocks []block) [][][]byte {
 	all := make([][][]byte, len(blocks))
 	for i, b := range blocks {
@@ -80,8 +79,8 @@ func lanes(t *rapid.T, blocks []block) [][][]byte {
 	return all
 }
 
-// However a model's text and input are cut into deltas, they arrive whole, and in the order of their blocks.
-func TestAnyCutsComeOutWholeAndInOrder(t *testing.T) {
+// Text and input arrive complete and in the order of their blocks, however they are cut into deltas.
+func TestAnyDeltas(t *testing.T) {
 	t.Parallel()
 	var frames [][]byte
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { send(w, slices.Concat(frames...)) })
@@ -99,8 +98,9 @@ func TestAnyCutsComeOutWholeAndInOrder(t *testing.T) {
 	})
 }
 
-// Blocks may overlap, too: then calls come in the order in which they began, each whole, and text in the order in which it came.
-func TestOverlappingBlocksComeOutWholeAndInOrder(t *testing.T) {
+// If blocks overlap, calls are emitted in the order in which they began, each complete, and text in the order in which
+// it arrived.
+func TestOverlappingBlocks(t *testing.T) {
 	t.Parallel()
 	var frames [][]byte
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { send(w, slices.Concat(frames...)) })
@@ -143,7 +143,7 @@ func TestOverlappingBlocksComeOutWholeAndInOrder(t *testing.T) {
 	})
 }
 
-// grouped joins the deltas of a text, and those of a call.
+// grouped joins the deltas of each text and of each call.
 func grouped(parts []model.Part) []string {
 	var out []string
 	last := model.PartKind(0)
@@ -174,7 +174,7 @@ func merged(blocks []block) []string {
 	return grouped(parts)
 }
 
-// textIn is the text of a frame that has any.
+// textIn returns the text of a frame, or "".
 func textIn(frame []byte) string {
 	_, after, found := bytes.Cut(frame, []byte(`"delta":{"text":`))
 	if !found {
@@ -188,14 +188,14 @@ func textIn(frame []byte) string {
 	return s
 }
 
-// FuzzOrder takes any events in any order, of any blocks: parts never come out of order, and what a block was given is what it says.
-func FuzzOrder(f *testing.F) {
+// FuzzPartQueue checks that parts are emitted in order and complete for events of any blocks in any order.
+func FuzzPartQueue(f *testing.F) {
 	f.Add([]byte{0x10, 0x20, 0x00, 0x30})
 	f.Add([]byte{0x10, 0x11, 0x21, 0x20, 0x31, 0x02, 0x30})
 	f.Add([]byte{0x10, 0x11, 0x12, 0x32, 0x31, 0x10, 0x00, 0x30})
 	f.Fuzz(func(t *testing.T, events []byte) {
 		l := &listen{t: t}
-		o := newOrder(l.emit)
+		q := newPartQueue(l.emit)
 		var said strings.Builder
 		var calls []*model.Call
 		running := map[int32]*model.Call{}
@@ -207,30 +207,30 @@ func FuzzOrder(f *testing.F) {
 			switch e >> 4 & 3 {
 			case 0:
 				said.WriteString(piece)
-				err = o.text(piece)
+				err = q.text(piece)
 			case 1:
 				if want = c != nil; !want {
 					c = &model.Call{ID: piece, Name: "n"}
 					running[index], calls = c, append(calls, c)
 				}
-				err = o.start(index, piece, "n")
+				err = q.start(index, piece, "n")
 			case 2:
 				if want = c == nil; !want {
 					c.Input += piece
 				}
-				err = o.input(index, piece)
+				err = q.input(index, piece)
 			case 3:
 				delete(running, index)
-				err = o.end(index)
+				err = q.end(index)
 			}
 			if (err != nil) != want {
 				t.Fatalf("event %d of %x: %v", n, events, err)
 			}
 		}
-		if err := o.close(); err != nil {
+		if err := q.close(); err != nil {
 			t.Fatal(err)
 		}
-		if l.open || l.text != said.String() || len(l.calls) != len(calls) || o.begun != len(calls) {
+		if l.open || l.text != said.String() || len(l.calls) != len(calls) || q.calls != len(calls) {
 			t.Fatalf("%x: open %v, %q, %v", events, l.open, l.text, l.calls)
 		}
 		for i, c := range calls {
@@ -244,23 +244,7 @@ func FuzzOrder(f *testing.F) {
 	})
 }
 
-// A call that is neither open nor waiting can't come about by events: should the order ever lose one, the answer fails and nothing else.
-func TestALostCallIsABrokenAnswer(t *testing.T) {
-	t.Parallel()
-	for name, event := range map[string]func(*order) error{
-		"input": func(o *order) error { return o.input(3, "{}") },
-		"end":   func(o *order) error { return o.end(3) },
-	} {
-		o := newOrder((&listen{t: t}).emit)
-		o.calls[3] = &call{id: "t", name: "n"}
-		var failed *model.Error
-		if err := event(o); !errors.As(err, &failed) || failed.Fault != model.Unavailable {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// FuzzStream takes anything for a stream: it is an answer only if a message ended in it.
+// FuzzStream checks that a stream of any bytes is a complete answer only if it has the end of a message.
 func FuzzStream(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(slices.Concat(started(), text(0, "a"), tool(1, "t", "n"), toolInput(1, "{}"), ended(1), stopped("tool_use"), usage(1, 2, 3, 4)))

@@ -12,6 +12,7 @@ import (
 
 	"devplatform/infra/slicetest"
 	"devplatform/shared/fault"
+	"devplatform/shared/limit"
 )
 
 // rateOf reads RateLimit-Limit, -Remaining and -Reset.
@@ -28,10 +29,10 @@ func rateOf(t *testing.T, a answer) [3]int {
 	return got
 }
 
-// hits is what a counter stands at.
-func (w *world) hits(c counter) int {
+// hits returns the stored number of attempts of a counter.
+func (w *world) hits(c limit.Counter) int {
 	w.t.Helper()
-	n, ok := w.item(w.tables.Accounts, counterDBKey(c))["hits"].(*types.AttributeValueMemberN)
+	n, ok := w.item(w.tables.Accounts, c.Key())["hits"].(*types.AttributeValueMemberN)
 	if !ok {
 		return 0
 	}
@@ -45,13 +46,13 @@ func (w *world) hits(c counter) int {
 func (w *world) loginHits(email, ip string) [3]int {
 	w.t.Helper()
 	var hits [3]int
-	for i, c := range w.service.limits.loginCounters(email, ip, false, w.clock.Now()) {
+	for i, c := range w.service.loginCounters(email, ip) {
 		hits[i] = w.hits(c)
 	}
 	return hits // pair, address, e-mail
 }
 
-func TestFailedLoginsOfAPairAreLimited(t *testing.T) {
+func TestFailedLoginsPerPairAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
@@ -79,7 +80,7 @@ func TestFailedLoginsOfAPairAreLimited(t *testing.T) {
 	b.login("ada", goodPassword).Want(t, http.StatusOK)
 }
 
-func TestSuccessIsGivenBack(t *testing.T) {
+func TestSuccessfulLoginIsRefunded(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
@@ -108,13 +109,13 @@ func TestLimitIsExactUnderConcurrency(t *testing.T) {
 	if diff := cmp.Diff(map[int]int{http.StatusUnauthorized: 10, http.StatusTooManyRequests: attempts - 10}, count); diff != "" {
 		t.Error(diff)
 	}
-	// Those refused by the pair's rule stay counted nowhere else.
+	// Attempts that the rule of the pair rejected are not counted by the other rules.
 	if got, want := w.loginHits("ada@example.com", "203.0.113.1"), [3]int{10, 10, 10}; got != want {
 		t.Errorf("hits %v, want %v", got, want)
 	}
 }
 
-func TestEmailLimitHoldsBackStrangersOnly(t *testing.T) {
+func TestEmailLimitAppliesToUnknownNetworksOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.LoginEmail = 3 }))
 	b := w.member("ada")
@@ -127,7 +128,7 @@ func TestEmailLimitHoldsBackStrangersOnly(t *testing.T) {
 	b.login("ada", "wrong").Want(t, http.StatusUnauthorized)
 }
 
-func TestLoginsOfAnAddressAreLimited(t *testing.T) {
+func TestLoginsPerNetworkAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.LoginIP = 4 }))
 	b := w.browser()
@@ -147,7 +148,7 @@ func TestLoginsOfAnAddressAreLimited(t *testing.T) {
 	}
 }
 
-func TestSignupsOfAnAddressAreLimited(t *testing.T) {
+func TestSignupsPerNetworkAreLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.SignupIP = 2 }))
 	b := w.browser()
@@ -199,26 +200,13 @@ func TestPasswordChangeCountsAsALogin(t *testing.T) {
 	}
 }
 
-func TestTightest(t *testing.T) {
-	t.Parallel()
-	near, far, long := Standing{10, 1, time.Minute}, Standing{300, 200, time.Minute}, Standing{5, 1, time.Hour}
-	if got := tightest([]Standing{far, near, long}); got != long {
-		t.Errorf("tightest %+v", got)
-	}
-	for d, want := range map[time.Duration]int{0: 1, time.Millisecond: 1, time.Second: 1, 1001 * time.Millisecond: 2, time.Minute: 60} {
-		if got := wholeSeconds(d); got != want {
-			t.Errorf("wholeSeconds(%v) = %d, want %d", d, got, want)
-		}
-	}
-}
-
-func TestCounterKeysDontMeet(t *testing.T) {
+func TestHashPartsIsUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, parts := range [][]string{{"a", "bc"}, {"ab", "c"}, {"abc"}, {"abc", ""}, {"", "abc"}, {"a#b", "c"}, {"a", "b#c"}} {
 		key := hashParts(parts...)
 		if seen[key] || len(key) != 64 {
-			t.Errorf("%q meets another", parts)
+			t.Errorf("%q has the key of another", parts)
 		}
 		seen[key] = true
 	}

@@ -19,7 +19,7 @@ func TestMainBlock(t *testing.T) {
 		"~~~ go  title=x\na\n~~~\n":                             {"a\n", "go"},
 		"```ts\tx\na\n```":                                      {"a\n", "ts"},
 		"```` md\n```js\na\n```\n````\nafter":                   {"```js\na\n```\n", "md"},
-		"```js\n````\nb\n```":                                   {"", "js"}, // a longer fence closes, too
+		"```js\n````\nb\n```":                                   {"", "js"}, // a longer fence closes the block too
 		"~~~\n```\na\n```\n~~~":                                 {"```\na\n```\n", ""},
 		"```js\na":                                              {"a\n", "js"},
 		"```js\na\n":                                            {"a\n", "js"},
@@ -30,7 +30,7 @@ func TestMainBlock(t *testing.T) {
 		"\t```js\n\ta\n\t```":                                   {},
 		"```js\na\n    ```\nb\n```":                             {"a\n    ```\nb\n", "js"},
 		"```js\na\n```x\nb\n```   \nc":                          {"a\n```x\nb\n", "js"},
-		"``` a`b\nc\n```\nd":                                    {"d\n", ""}, // no info string of backticks has one: the second fence opens
+		"``` a`b\nc\n```\nd":                                    {"d\n", ""}, // an info string after backticks has no backtick: the second fence opens
 		"~~~ a`b\nc\n~~~":                                       {"c\n", "a`b"},
 		"``\na\n``":                                             {},
 		"```js\r\na\r\nb\r\n```\r\nc":                           {"a\nb\n", "js"},
@@ -54,7 +54,7 @@ func TestAroundMainBlock(t *testing.T) {
 	}
 }
 
-// A block in a fence longer than any in it comes out as it went in.
+// FuzzMainBlock checks that the code of a block is returned unchanged if its fence is longer than all fences in it.
 func FuzzMainBlock(f *testing.F) {
 	f.Add("a\n```\nb\n", "js")
 	f.Add("````\n", "")

@@ -12,7 +12,7 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// TestErrors has the errors that servers answer with.
+// TestErrors has error responses of known servers.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	openAI := func(message, kind, code string) string {
@@ -84,10 +84,10 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestNoErrorQuotesTheKey: whatever a server sends back.
+// TestNoErrorQuotesTheKey checks that no error has the key, whatever a server sends.
 func TestNoErrorQuotesTheKey(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", 995) + secret + strings.Repeat("x", 9000) // would be cut inside of the key
+	long := strings.Repeat("x", 995) + secret + strings.Repeat("x", 9000) // the limit is inside of the key
 	for name, handler := range map[string]http.HandlerFunc{
 		"message":  refuse(401, `{"error":{"message":"Incorrect API key provided: `+secret+`"}}`),
 		"escaped":  refuse(401, `{"error":{"message":"`+strings.ReplaceAll(secret, "/", `\/`)+`"}}`),
@@ -127,8 +127,8 @@ func TestNoErrorQuotesTheKey(t *testing.T) {
 	}
 }
 
-// TestNoErrorQuotesThePrompt: servers answer with what they were sent, in ways that are known and in others, and only words that are
-// known for an error's own are told.
+// TestNoErrorQuotesThePrompt checks that only known fields of an error are logged, because servers may send the prompt
+// back in others.
 func TestNoErrorQuotesThePrompt(t *testing.T) {
 	t.Parallel()
 	const prompt = "my mother's diary"
@@ -136,12 +136,12 @@ func TestNoErrorQuotesThePrompt(t *testing.T) {
 		handler http.HandlerFunc
 		says    string
 	}{
-		"text":          {refuse(500, "can't do: "+prompt, "Content-Type", "text/plain; charset=utf-8"), `status 500: nothing that can be read, of type "text/plain"`},
-		"a page":        {refuse(502, "<html>"+prompt, "Content-Type", "text/html"), `status 502: nothing that can be read, of type "text/html"`},
-		"no type":       {refuse(400, `{"messages":"`+prompt+`"}`, "Content-Type", ""), `status 400: nothing that can be read`},
-		"the request":   {refuse(400, `{"messages":[{"content":"`+prompt+`"}]}`, "Content-Type", "application/json"), `status 400: nothing that can be read, of type "application/json"`},
-		"an object":     {refuse(400, `{"error":{"message":{"input":"`+prompt+`"},"code":["`+prompt+`"]}}`), `status 400: nothing`},
-		"a list":        {refuse(400, `["`+prompt+`"]`), `status 400: nothing`},
+		"text":          {refuse(500, "can't do: "+prompt, "Content-Type", "text/plain; charset=utf-8"), `status 500: no readable message, of type "text/plain"`},
+		"a page":        {refuse(502, "<html>"+prompt, "Content-Type", "text/html"), `status 502: no readable message, of type "text/html"`},
+		"no type":       {refuse(400, `{"messages":"`+prompt+`"}`, "Content-Type", ""), `status 400: no readable message`},
+		"the request":   {refuse(400, `{"messages":[{"content":"`+prompt+`"}]}`, "Content-Type", "application/json"), `status 400: no readable message, of type "application/json"`},
+		"an object":     {refuse(400, `{"error":{"message":{"input":"`+prompt+`"},"code":["`+prompt+`"]}}`), `status 400: no readable message`},
+		"a list":        {refuse(400, `["`+prompt+`"]`), `status 400: no readable message`},
 		"FastAPI":       {refuse(422, `{"detail":[{"loc":["body","messages",0],"msg":"Input should be a list","input":"`+prompt+`"}]}`), "status 422: Input should be a list"},
 		"FastAPI, text": {refuse(422, `{"detail":"Not authenticated"}`), "status 422: Not authenticated"},
 		"moderation":    {refuse(403, `{"error":{"message":"flagged","code":403,"metadata":{"reasons":["x"],"flagged_input":"`+prompt+`","provider_name":"P"}}}`), "status 403: flagged P"},
@@ -151,8 +151,8 @@ func TestNoErrorQuotesThePrompt(t *testing.T) {
 		},
 		"a provider's text": {refuse(400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"`+prompt+`"}}}`), "status 400: Provider returned error (400)"},
 		"long":              {refuse(400, `{"error":{"message":"`+strings.Repeat("é", 101)+prompt+`"}}`), "status 400: éé"},
-		"in a stream":       {stream(hello, `{"error":{"input":"`+prompt+`"}}`), "nothing that can be read"},
-		"an event":          {raw("event: error\ndata: " + prompt + "\n\n"), "nothing that can be read"},
+		"in a stream":       {stream(hello, `{"error":{"input":"`+prompt+`"}}`), "no readable message"},
+		"an event":          {raw("event: error\ndata: " + prompt + "\n\n"), "no readable message"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

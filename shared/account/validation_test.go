@@ -101,11 +101,11 @@ func TestCheckPassword(t *testing.T) {
 	}
 }
 
-func TestClassicsAreReachable(t *testing.T) {
+func TestCommonPasswordsAreRejected(t *testing.T) {
 	t.Parallel()
-	for _, line := range strings.Split(strings.TrimSpace(classics), "\n") {
+	for _, line := range strings.Split(strings.TrimSpace(commonPasswords), "\n") {
 		if line != strings.ToLower(line) || len(line) < MinPasswordChars {
-			t.Errorf("%q can never be refused: it must be lower-case and at least 8 characters", line)
+			t.Errorf("%q never matches: it must be lower-case and at least 8 characters", line)
 		}
 		if CheckPassword(strings.ToUpper(line), "a@b.example", "zz") == "" {
 			t.Errorf("%q is accepted", line)

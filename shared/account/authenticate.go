@@ -13,8 +13,12 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// Sessions tells whose session a token is, in one call to storage. It is the httpapi.Authenticator of every function, and tells
-// other slices who has a username.
+var (
+	errSessionEnded = fault.New(fault.CodeInvalidToken, "The session is missing or has ended. Please log in.")
+	errNoUser       = fault.New(fault.CodeUserNotFound, "There is no user with this username.")
+)
+
+// Sessions authenticates the requests of every function with one read, and finds users by name for other slices.
 type Sessions struct {
 	store  store
 	tokens tokens
@@ -24,33 +28,32 @@ type Sessions struct {
 
 var _ httpapi.Authenticator = (*Sessions)(nil)
 
-// NewSessions is for functions that serve people and are not about their accounts. It does no input or output.
-func NewSessions(client *db.Client, tables config.Tables, keys *config.Keys, now clock.Clock, logger *slog.Logger) *Sessions {
-	return &Sessions{
-		store:  store{client: client, accounts: client.Table(tables.Accounts), projects: client.Table(tables.Projects)},
-		tokens: tokens{keys: keys, now: now}, now: now, logger: logger,
-	}
+// NewSessions returns the Sessions of a function that does not serve accounts itself. It does no I/O.
+func NewSessions(
+	client *db.Client, tables config.Tables, keys *config.Keys, now clock.Clock, logger *slog.Logger,
+) *Sessions {
+	return &Sessions{store: newStore(client, tables), tokens: tokens{keys: keys, now: now}, now: now, logger: logger}
 }
 
-// Authenticate implements httpapi.Authenticator. A session that is used is prolonged once a day: then there is a Renewal.
+// Authenticate implements httpapi.Authenticator. It renews a session that is in use once a day.
 func (s *Sessions) Authenticate(ctx context.Context, token string) (httpapi.Caller, *httpapi.Renewal, error) {
-	claims, err := s.tokens.read(ctx, token)
+	claims, err := s.tokens.verify(ctx, token)
 	if errors.Is(err, errToken) {
-		return httpapi.Caller{}, nil, invalidSession(err)
+		return httpapi.Caller{}, nil, errSessionEnded.WithCause(err)
 	}
 	if err != nil {
 		return httpapi.Caller{}, nil, err
 	}
 	session, user, err := s.store.session(ctx, claims.Subject, claims.SessionID)
 	if errors.Is(err, db.ErrNotFound) {
-		return httpapi.Caller{}, nil, invalidSession(err)
+		return httpapi.Caller{}, nil, errSessionEnded.WithCause(err)
 	}
 	if err != nil {
 		return httpapi.Caller{}, nil, err
 	}
 	now := s.now()
 	if !session.alive(user, now) {
-		return httpapi.Caller{}, nil, invalidSession(errStale)
+		return httpapi.Caller{}, nil, errSessionEnded
 	}
 	caller := httpapi.Caller{
 		UserID: user.ID, SessionID: session.ID, Email: user.Email, Username: user.Username, CreatedAt: user.CreatedAt,
@@ -58,7 +61,7 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (httpapi.Call
 	return caller, s.renew(ctx, session, now), nil
 }
 
-// renew prolongs a session that is due for it. When that fails, the session is as good as it was: the request goes on,
+// renew extends a session that is due for a renewal. If that fails, the session stays as it is: the request continues,
 // and the next one tries again.
 func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *httpapi.Renewal {
 	renewed, due := session.renewed(now)
@@ -70,7 +73,7 @@ func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *h
 		err = s.store.renewSession(ctx, session, renewed)
 	}
 	if err != nil {
-		if !errors.Is(err, errStale) {
+		if !errors.Is(err, db.ErrStale) {
 			s.logger.WarnContext(ctx, "a session was not renewed", "session", session.ID, "error", err)
 		}
 		return nil
@@ -78,18 +81,10 @@ func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *h
 	return &httpapi.Renewal{Token: token, Expires: renewed.ExpiresAt}
 }
 
-func invalidSession(cause error) error {
-	return errEnded.WithCause(cause)
-}
-
-var errEnded = fault.New(fault.CodeInvalidToken, "The session is missing or has ended. Please log in.")
-
-var errNoUser = fault.New(fault.CodeUserNotFound, "There is no user of that name.")
-
-// FindByUsername answers with the id of the user who has a username, in whatever case, and the username as they typed it at sign-up:
-// two calls to storage. Error: an *fault.Error USER_NOT_FOUND.
+// FindByUsername returns the ID of a user and the username as entered at sign-up. It ignores case. Error:
+// USER_NOT_FOUND.
 func (s *Sessions) FindByUsername(ctx context.Context, username string) (userID, canonical string, _ error) {
-	if CheckUsername(username) != "" { // nobody has it, and lower-casing other letters than ASCII's could make it somebody's
+	if CheckUsername(username) != "" { // some letters that usernames cannot contain become ASCII in lower case
 		return "", "", errNoUser
 	}
 	user, err := s.store.userByName(ctx, username)

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of what a sign-up may send (API.md §2, call 1).
+// Limits of the fields of a sign-up.
 const (
-	MaxEmailBytes       = 254 // RFC 5321 §4.5.3.1.3, less the angle brackets
+	MaxEmailBytes       = 254 // RFC 5321 §4.5.3.1.3, without the angle brackets
 	maxLocalPartBytes   = 64
 	maxDomainLabelBytes = 63
 
@@ -18,24 +18,25 @@ const (
 
 	MinPasswordChars = 8
 	MaxPasswordChars = 128
-	// MaxLoginPasswordBytes bounds what a login hashes; everything else about a wrong password is just "wrong".
-	MaxLoginPasswordBytes = 1024
+	// MaxLoginBytes bounds the e-mail address and the password of a login.
+	MaxLoginBytes = 1024
 )
 
-// classics are passwords that every guessing list starts with, one a line, lower-case, at least MinPasswordChars long.
+// commonPasswords lists the most common passwords, one per line, in lower case, of at least MinPasswordChars
+// characters.
 //
-//go:embed classics.txt
-var classics string
+//go:embed common_passwords.txt
+var commonPasswords string
 
-// NormalizeEmail is the form in which an address is stored and looked up. Addresses are ASCII (see CheckEmail), so
-// lower-casing can't merge two different letters.
+// NormalizeEmail returns the form in which an address is stored and looked up. Addresses are ASCII (see CheckEmail), so
+// two different letters never become the same.
 func NormalizeEmail(email string) string {
 	return strings.ToLower(email)
 }
 
-// CheckEmail says what is wrong with an address, or "". Accepted is the dot-atom form of RFC 5322 §3.4.1 under a domain
-// of at least two labels, in ASCII: quoted local parts, address literals and comments are valid on paper and are typos
-// or attacks in a sign-up form.
+// CheckEmail returns the rule that an address breaks, or "". It accepts the dot-atom form of RFC 5322 §3.4.1 with a
+// domain of at least two labels, in ASCII. Quoted local parts, address literals and comments are valid in the RFC, but
+// in a sign-up form they are typing errors or attacks.
 func CheckEmail(email string) string {
 	local, domain, found := strings.Cut(email, "@")
 	switch {
@@ -61,7 +62,7 @@ func validLocalPart(s string) bool {
 	return true
 }
 
-// isAtomChar is atext of RFC 5322 §3.2.3.
+// isAtomChar reports whether r is atext of RFC 5322 §3.2.3.
 func isAtomChar(r rune) bool {
 	return isASCIILetterOrDigit(r) || (r < utf8.RuneSelf && strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r))
 }
@@ -91,7 +92,7 @@ func validDomainLabel(label string) bool {
 	return strings.IndexFunc(label, func(r rune) bool { return r != '-' && !isASCIILetterOrDigit(r) }) < 0
 }
 
-// CheckUsername says what is wrong with a username, or "".
+// CheckUsername returns the rule that a username breaks, or "".
 func CheckUsername(username string) string {
 	switch {
 	case username == "":
@@ -110,7 +111,7 @@ func isUsernameChar(r rune) bool {
 	return isASCIILetterOrDigit(r) || r == '.' || r == '-' || r == '_'
 }
 
-// CheckPassword says what is wrong with a new password for the account of email and username, or "".
+// CheckPassword returns the rule that a new password breaks, or "". email and username are those of the account.
 // Comparisons ignore case.
 func CheckPassword(password, email, username string) string {
 	chars := utf8.RuneCountInString(password)
@@ -122,7 +123,7 @@ func CheckPassword(password, email, username string) string {
 		return "must be 8 to 128 characters long"
 	case !utf8.ValidString(password):
 		return "must be valid UTF-8"
-	case strings.Contains("\n"+classics+"\n", "\n"+lower+"\n"):
+	case strings.Contains("\n"+commonPasswords+"\n", "\n"+lower+"\n"):
 		return "is one of the most common passwords"
 	case strings.EqualFold(password, email) || strings.EqualFold(password, username):
 		return "must not be the e-mail address or the username"
@@ -132,13 +133,13 @@ func CheckPassword(password, email, username string) string {
 	return ""
 }
 
-// usernameFrom makes a valid username of a code host's login name: what usernames can't hold becomes "-". The result
-// leaves room for a suffix that makes it unique.
+// usernameFrom returns a valid username that resembles the user's name at a code host. Characters that usernames cannot
+// contain become "-". The result leaves room for a suffix that makes it unique.
 func usernameFrom(login string) string {
-	const room = 16
+	const suffixBytes = 16
 	var b strings.Builder
 	for _, r := range login {
-		if b.Len() >= MaxUsernameBytes-room {
+		if b.Len() >= MaxUsernameBytes-suffixBytes {
 			break
 		}
 		switch {

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"devplatform/shared/account"
+	"devplatform/shared/account/oauth"
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
+)
+
+// settings are the environment variables of the function.
+type settings struct {
+	AWS     config.AWS
+	Tables  config.Tables
+	Secrets config.SecretNames
+	Edge    config.Edge
+	Limits  account.Limits
+	OAuth   oauth.Config
+}
+
+// newHandler builds the function. It checks the settings; everything that takes time happens in the background while
+// the function asks for its first event.
+func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
+	if err := cfg.Limits.Validate(); err != nil {
+		return nil, err
+	}
+	secrets := config.NewSecrets(cfg.AWS)
+	provider, err := newProvider(cfg.OAuth, config.NewProviders(secrets.Fetch(cfg.Secrets.Providers), now))
+	if err != nil {
+		return nil, err
+	}
+	keys := config.NewKeys(secrets.Fetch(cfg.Secrets.Keys), now)
+	keys.Start()
+	return httpapi.Lazy(func() http.Handler {
+		return account.New(account.Deps{
+			DB: db.New(cfg.AWS, now), Tables: cfg.Tables, Keys: keys, Provider: provider,
+			IDs: id.NewGenerator(now, rand.Reader), Clock: now, Logger: logger, Limits: cfg.Limits,
+			PlainHTTPCookies: cfg.Edge.CookiePlainHTTP,
+		}).Router(cfg.Edge)
+	}), nil
+}
+
+// newProvider returns the configured code host, or nil if none is configured. The client secret is read from Secrets
+// Manager unless the environment contains it.
+func newProvider(cfg oauth.Config, providers *config.Providers) (*oauth.Provider, error) {
+	if !cfg.Enabled() {
+		return nil, nil //nolint:nilnil // sign-in with a code host is optional
+	}
+	if cfg.ClientSecret == "" {
+		cfg.Secret = func(ctx context.Context) (string, error) {
+			secret, err := providers.OAuthClientSecret(ctx)
+			if err == nil && secret == "" {
+				err = errors.New("the secret with the providers' credentials has no oauthClientSecret")
+			}
+			return secret, err
+		}
+	}
+	provider, err := oauth.New(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("sign-in with a code host: %w", err)
+	}
+	return provider, nil
+}

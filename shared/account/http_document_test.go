@@ -1,0 +1,56 @@
+package account
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"devplatform/shared/docs"
+)
+
+// TestDocument checks that the document describes every operation of accounts.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	var document struct {
+		Paths map[string]map[string]struct {
+			OperationID string   `json:"operationId"`
+			Summary     string   `json:"summary"`
+			Tags        []string `json:"tags"`
+			Responses   map[string]struct {
+				Ref string `json:"$ref"`
+			} `json:"responses"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal(docs.OpenAPI, &document); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"POST /api/auth/signup": "201", "POST /api/auth/login": "200", "GET /api/auth/me": "200", "POST /api/auth/logout": "200",
+		"GET /api/auth/codehost": "302", "GET /api/auth/codehost/callback": "302", "POST /api/auth/codehost/link": "200",
+		"GET /api/auth/sessions": "200", "DELETE /api/auth/sessions/{id}": "200", "PUT /api/auth/password": "200",
+	}
+	for path, methods := range document.Paths {
+		for method, op := range methods {
+			name := strings.ToUpper(method) + " " + path
+			if !strings.HasPrefix(path, "/api/auth/") {
+				continue
+			}
+			status, known := want[name]
+			delete(want, name)
+			if _, ok := op.Responses[status]; !known || !ok || op.OperationID == "" || op.Summary == "" || len(op.Tags) != 1 || op.Responses["500"].Ref == "" {
+				t.Errorf("%s: %+v", name, op)
+			}
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("missing: %v", want)
+	}
+	for _, text := range []string{"AUTH_RATE_LIMITED", "AUTH_USER_EXISTS", "AUTH_OAUTH_STATE_INVALID", "RateLimit-Remaining", "ada@example.com"} {
+		if !strings.Contains(string(docs.OpenAPI), text) {
+			t.Errorf("the document doesn't mention %s", text)
+		}
+	}
+	if strings.Contains(string(docs.OpenAPI), bindingCookie) {
+		t.Error("the document shows the binding cookie")
+	}
+}

@@ -1,0 +1,94 @@
+package account
+
+import (
+	"context"
+	"net/http"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+)
+
+type meOutput struct {
+	Body struct {
+		ID        string          `json:"id" doc:"The ID of the user" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		Email     string          `json:"email" doc:"In lower case" example:"ada@example.com"`
+		Username  string          `json:"username" doc:"As entered at sign-up" example:"ada"`
+		CreatedAt clock.Timestamp `json:"createdAt" doc:"When the account was created" example:"2026-01-31T08:15:30.123Z"`
+	}
+}
+
+type sessionsOutput struct {
+	Body struct {
+		Sessions []sessionItem `json:"sessions" nullable:"false" doc:"Newest first"`
+	}
+}
+
+type sessionItem struct {
+	ID         string          `json:"id" doc:"The ID of the session" example:"ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	CreatedAt  clock.Timestamp `json:"createdAt" doc:"When it started" example:"2026-01-31T08:15:30.123Z"`
+	LastSeenAt clock.Timestamp `json:"lastSeenAt" doc:"When it was last used, accurate to a day" example:"2026-01-31T08:15:30.123Z"`
+	ExpiresAt  clock.Timestamp `json:"expiresAt" doc:"When it expires if it is not used again" example:"2026-02-07T08:15:30.000Z"`
+	UserAgent  string          `json:"userAgent" doc:"The User-Agent of the client that started it" example:"Mozilla/5.0"`
+	IP         string          `json:"ip" doc:"The address from which it was started" example:"203.0.113.7"`
+	Current    bool            `json:"current" doc:"Whether this request belongs to it" example:"true"`
+}
+
+type endSessionInput struct {
+	ID string `path:"id" doc:"The ID of the session" example:"ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
+func (s *Service) registerSessions(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "me", Method: http.MethodGet, Path: "/api/auth/me", Tag: tag,
+		Summary: "Read the caller's account", Description: "The account to which the session belongs.",
+	}, s.handleMe)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listSessions", Method: http.MethodGet, Path: "/api/auth/sessions", Tag: tag,
+		Summary:     "List the caller's sessions",
+		Description: "Sessions that have not ended or expired, newest first, including the current one.",
+	}, s.handleSessions)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "endSession", Method: http.MethodDelete, Path: "/api/auth/sessions/{id}", Tag: tag,
+		Summary:     "End one of the caller's sessions",
+		Description: "Takes effect immediately. Ending the current session is a logout.",
+		Errors:      []*fault.Error{errNoSession},
+	}, s.handleEndSession)
+}
+
+func (s *Service) handleMe(_ context.Context, caller httpapi.Caller, _ *struct{}) (*meOutput, error) {
+	out := &meOutput{}
+	out.Body.ID, out.Body.Email, out.Body.Username = caller.UserID, caller.Email, caller.Username
+	out.Body.CreatedAt = clock.Stamp(caller.CreatedAt)
+	return out, nil
+}
+
+func (s *Service) handleSessions(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*sessionsOutput, error) {
+	sessions, err := s.Sessions(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
+	out := &sessionsOutput{}
+	out.Body.Sessions = make([]sessionItem, len(sessions))
+	for i, session := range sessions {
+		out.Body.Sessions[i] = sessionItem{
+			ID: session.ID, CreatedAt: clock.Stamp(session.CreatedAt), LastSeenAt: clock.Stamp(session.LastSeenAt),
+			ExpiresAt: clock.Stamp(session.ExpiresAt), UserAgent: session.UserAgent, IP: session.IP,
+			Current: session.ID == caller.SessionID,
+		}
+	}
+	return out, nil
+}
+
+func (s *Service) handleEndSession(
+	ctx context.Context, caller httpapi.Caller, in *endSessionInput,
+) (*logoutOutput, error) {
+	if err := s.EndSession(ctx, caller, in.ID); err != nil {
+		return nil, err
+	}
+	out := &logoutOutput{Body: httpapi.Done{Success: true, Message: "Session ended."}}
+	if in.ID == caller.SessionID {
+		out.SetCookie = httpapi.ClearedCookies(ctx)
+	}
+	return out, nil
+}

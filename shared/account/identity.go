@@ -1,0 +1,190 @@
+package account
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+
+	"devplatform/shared/account/oauth"
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/id"
+)
+
+const (
+	// maxLoginNameBytes bounds the stored name of the user at the code host, which is for display only.
+	maxLoginNameBytes = 128
+	// maxUsableEmails bounds the number of e-mail addresses that are looked up.
+	maxUsableEmails = 20
+)
+
+var (
+	errNoEmail = fault.New(fault.CodeOAuthFailed,
+		"The code host gave no verified e-mail address. Verify one there and start again.")
+	errUnverified = fault.New(fault.CodeUserExists,
+		"An account with this e-mail address exists. Log in to it with its password and link the code host.")
+	errLinked = fault.New(fault.CodeConflict, "This code-host identity belongs to another account.")
+)
+
+// linkIdentity links an identity to the user who started the link. The same user must still be signed in in the
+// browser. Errors: AUTH_INVALID_TOKEN, AUTH_OAUTH_STATE_INVALID, CONFLICT.
+func (s *Service) linkIdentity(
+	ctx context.Context, c CodeHostCallback, userID string, identity oauth.Identity,
+) (SignedIn, error) {
+	caller, _, err := s.sessions.Authenticate(ctx, c.Session)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	if caller.UserID != userID {
+		return SignedIn{}, errBadState
+	}
+	user, err := s.store.user(ctx, userID)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	l, err := s.newLink(ctx, user, identity, c.Client)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	l.replaces = caller.SessionID
+	err = s.store.linkIdentity(ctx, l)
+	if !errors.Is(err, errTaken) {
+		return l.signedIn(), err
+	}
+	owner, err := s.store.userOfIdentity(ctx, identity.Provider, identity.Subject)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	if owner.ID != userID {
+		return SignedIn{}, errLinked
+	}
+	return l.signedIn(), s.store.startSession(ctx, l.signIn) // the identity is already linked to the user
+}
+
+// signInIdentity signs in the user of an identity, or creates an account for it. If another sign-in changes the same
+// account or identity at the same time, it decides again, so that two sign-ins never create two accounts.
+// Errors: AUTH_OAUTH_FAILED, AUTH_USER_EXISTS, CONFLICT.
+func (s *Service) signInIdentity(ctx context.Context, identity oauth.Identity, client Client) (in SignedIn, err error) {
+	err = db.Retry(ctx, "sign in with the code host", func() (err error) {
+		in, err = s.trySignIn(ctx, identity, client)
+		if errors.Is(err, errTaken) {
+			return fmt.Errorf("%w: %w", db.ErrStale, err)
+		}
+		return err
+	})
+	return in, err
+}
+
+// trySignIn chooses the account of an identity: the one that it is linked to; otherwise one whose own e-mail address
+// was verified and is a verified one of the identity; otherwise a new one.
+func (s *Service) trySignIn(ctx context.Context, identity oauth.Identity, client Client) (SignedIn, error) {
+	user, err := s.store.userOfIdentity(ctx, identity.Provider, identity.Subject)
+	if err == nil {
+		in, err := s.newSignIn(ctx, user, client)
+		if err != nil {
+			return SignedIn{}, err
+		}
+		in.knownIP = client.network()
+		return in.signedIn(), s.store.once().startSession(ctx, in)
+	}
+	if !errors.Is(err, db.ErrNotFound) {
+		return SignedIn{}, err
+	}
+	emails, usernames := usableEmails(identity), usernameCandidates(identity.Login)
+	if len(emails) == 0 {
+		return SignedIn{}, errNoEmail
+	}
+	owners, taken, err := s.store.emailOwners(ctx, emails, usernames)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	for _, email := range emails {
+		if owner := owners[email]; owner.Verified {
+			return s.linkVerified(ctx, owner.UserID, identity, client)
+		}
+	}
+	if _, exists := owners[emails[0]]; exists {
+		return SignedIn{}, errUnverified
+	}
+	user = User{
+		ID: s.ids.New(id.User), Email: emails[0], Username: firstFree(usernames, taken), CreatedAt: s.now(),
+	}
+	return s.createLinked(ctx, user, identity, client)
+}
+
+// linkVerified links an identity to an account with a verified e-mail address, and signs in.
+func (s *Service) linkVerified(
+	ctx context.Context, userID string, identity oauth.Identity, client Client,
+) (SignedIn, error) {
+	user, err := s.store.user(ctx, userID)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	l, err := s.newLink(ctx, user, identity, client)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	l.onlyVerified = true
+	return l.signedIn(), s.store.once().linkIdentity(ctx, l)
+}
+
+// createLinked creates an account for an identity, and signs in.
+func (s *Service) createLinked(
+	ctx context.Context, user User, identity oauth.Identity, client Client,
+) (SignedIn, error) {
+	l, err := s.newLink(ctx, user, identity, client)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	return l.signedIn(), s.store.once().createAccount(ctx, newAccount{
+		user:        user,
+		credential:  Credential{UserID: user.ID, Verified: true},
+		workspaceID: s.ids.New(id.Workspace),
+		link:        &l,
+	})
+}
+
+// newLink returns a link of an identity to a user, with a new session.
+func (s *Service) newLink(ctx context.Context, user User, identity oauth.Identity, client Client) (link, error) {
+	in, err := s.newSignIn(ctx, user, client)
+	in.knownIP = client.network()
+	return link{
+		identity: identityRecord{
+			UserID: user.ID, Provider: identity.Provider, Subject: identity.Subject,
+			Login: printable(identity.Login, maxLoginNameBytes), LinkedAt: clock.Stamp(in.session.CreatedAt),
+		},
+		signIn: in,
+	}, err
+}
+
+// usableEmails returns the verified e-mail addresses of an identity that accounts can have, the primary one first.
+func usableEmails(identity oauth.Identity) []string {
+	var emails []string
+	for _, address := range identity.VerifiedEmails() {
+		if CheckEmail(address) == "" && len(emails) < maxUsableEmails {
+			emails = append(emails, NormalizeEmail(address))
+		}
+	}
+	return emails
+}
+
+// usernameCandidates returns the usernames that a new account can get, the best one first. The last one is random, so
+// that it is free.
+func usernameCandidates(login string) []string {
+	name := usernameFrom(login)
+	random := name + "-" + strings.ToLower(rand.Text()[:8])
+	return []string{name, name + "-2", name + "-3", name + "-4", name + "-5", random}
+}
+
+// firstFree returns the first candidate that is not taken.
+func firstFree(candidates []string, taken map[string]bool) string {
+	for _, name := range candidates {
+		if !taken[name] {
+			return name
+		}
+	}
+	return candidates[len(candidates)-1]
+}

@@ -1,0 +1,135 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	xoauth2 "golang.org/x/oauth2"
+)
+
+// maxResponse bounds each response of the provider, after decompression.
+const maxResponse = 1 << 20
+
+func (p *Provider) config(secret, redirectURI string, style xoauth2.AuthStyle) *xoauth2.Config {
+	return &xoauth2.Config{
+		ClientID:     p.id,
+		ClientSecret: secret,
+		Endpoint:     xoauth2.Endpoint{AuthURL: p.urls.authorize, TokenURL: p.urls.token, AuthStyle: style},
+		RedirectURL:  redirectURI,
+		Scopes:       p.scopes,
+	}
+}
+
+// exchange exchanges the code for an access token. With AuthStyleAutoDetect, the library would send the code twice
+// after every failure. This function tries the next style only if the provider did not recognize the client.
+func (p *Provider) exchange(ctx context.Context, code, verifier, redirectURI string) (string, error) {
+	secret, err := p.secret(ctx)
+	if err != nil {
+		return "", unavailable(stepToken, 0, errNoSecret)
+	}
+	ctx = context.WithValue(ctx, xoauth2.HTTPClient, p.client())
+	var failed *Error
+	for _, style := range p.preset.styles {
+		token, err := p.config(secret, redirectURI, style).Exchange(ctx, code, xoauth2.VerifierOption(verifier))
+		if err == nil {
+			return token.AccessToken, nil
+		}
+		failed = tokenError(err)
+		if failed.Code != "invalid_client" && failed.Status != http.StatusUnauthorized {
+			break
+		}
+	}
+	return "", failed
+}
+
+// tokenError converts the error of a failed exchange. It drops the library's error, which contains the whole response.
+func tokenError(err error) *Error {
+	response, ok := errors.AsType[*xoauth2.RetrieveError](err)
+	if !ok {
+		return unavailable(stepToken, 0, transportCause(err))
+	}
+	e := unavailable(stepToken, response.Response.StatusCode, nil)
+	if response.ErrorCode != "" {
+		e.Code = errorCode(response.ErrorCode)
+	}
+	rejected := refused(e.Status) || (e.Status == http.StatusOK && e.Code != "") // GitHub rejects with status 200
+	if rejected && !transientCodes[e.Code] {
+		e.Kind = ErrRefused
+	}
+	return e
+}
+
+// refused reports whether an HTTP status rejects the request. Every other failure, such as a redirect, a missing page
+// or throttling, means that the provider is unavailable.
+func refused(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusUnauthorized || status == http.StatusForbidden
+}
+
+// get reads a JSON resource with the user's access token.
+func (p *Provider) get(ctx context.Context, step, url, token string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return unavailable(step, 0, errInvalid)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	res, err := p.client().Do(req)
+	if err != nil {
+		return unavailable(step, 0, transportCause(err))
+	}
+	defer func() { _ = res.Body.Close() }()
+	if refused(res.StatusCode) {
+		return &Error{Kind: ErrRefused, Step: step, Status: res.StatusCode}
+	}
+	if res.StatusCode != http.StatusOK {
+		return unavailable(step, res.StatusCode, nil)
+	}
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return unavailable(step, res.StatusCode, transportCause(err))
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return unavailable(step, res.StatusCode, errInvalid)
+	}
+	return nil
+}
+
+// newClient returns a client that follows no redirect, because a redirect would send the secret or the token to another
+// address, uses no proxy from the environment, and bounds every response.
+func newClient() *http.Client {
+	const (
+		dialTimeout    = 5 * time.Second
+		idleTimeout    = 30 * time.Second // shorter than any provider's: no dead connection after a freeze
+		maxHeaderBytes = 64 << 10
+	)
+	return &http.Client{
+		Transport: transport{&http.Transport{
+			DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
+			TLSHandshakeTimeout:    dialTimeout,
+			IdleConnTimeout:        idleTimeout,
+			MaxIdleConnsPerHost:    2,
+			MaxResponseHeaderBytes: maxHeaderBytes,
+			ForceAttemptHTTP2:      true,
+		}},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// transport sets the headers of all requests and bounds the responses to maxResponse.
+type transport struct{ next http.RoundTripper }
+
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "devplatform") // GitHub rejects requests without one
+	res, err := t.next.RoundTrip(req)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // http.Client wraps the errors of a transport
+	}
+	res.Body = http.MaxBytesReader(nil, res.Body, maxResponse)
+	return res, nil
+}

@@ -1,0 +1,145 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"devplatform/shared/db"
+)
+
+// stateLife is how long a sign-in with the code host may take.
+const stateLife = 10 * time.Minute
+
+// errState reports a state that does not exist, has expired, was already used, or belongs to another browser.
+var errState = errors.New("account: invalid state of a sign-in")
+
+// saveState stores a sign-in that has started, under the hash of its state.
+func (s store) saveState(ctx context.Context, state string, record stateRecord) error {
+	item, err := db.Encode(record)
+	if err != nil {
+		return fmt.Errorf("a sign-in: %w", err)
+	}
+	if _, err := s.client.Do(ctx, s.accounts.Create(db.OAuthStateKey(hashParts(state)), item)); err != nil {
+		return fmt.Errorf("storing a sign-in: %w", err)
+	}
+	return nil
+}
+
+// takeState deletes a state and returns its record, so that a state is used once. Error: errState. A request from
+// another browser does not delete it. The delete is a transaction, so that a repetition after a lost response is not a
+// second use.
+func (s store) takeState(ctx context.Context, state, browser string) (stateRecord, error) {
+	key := db.OAuthStateKey(hashParts(state))
+	item, err := s.accounts.Get(ctx, key)
+	if errors.Is(err, db.ErrNotFound) {
+		return stateRecord{}, errState
+	}
+	if err != nil {
+		return stateRecord{}, fmt.Errorf("reading a sign-in: %w", err)
+	}
+	record, err := db.Decode[stateRecord](item)
+	if err != nil {
+		return stateRecord{}, err
+	}
+	if browser == "" || record.Browser != hashParts(browser) {
+		return stateRecord{}, fmt.Errorf("%w: another browser", errState)
+	}
+	err = s.transact(ctx, s.accounts.Delete(key).If(s.accounts.Exists()))
+	if errors.Is(err, db.ErrConditionFailed) {
+		return stateRecord{}, errState
+	}
+	if err != nil {
+		return stateRecord{}, fmt.Errorf("deleting a sign-in: %w", err)
+	}
+	return record, nil
+}
+
+// userOfIdentity reads the user that an identity is linked to. Error: db.ErrNotFound if it is not linked.
+func (s store) userOfIdentity(ctx context.Context, provider, subject string) (User, error) {
+	item, err := s.accounts.Get(ctx, db.IdentityKey(provider, subject))
+	if err != nil {
+		return User{}, fmt.Errorf("reading an identity: %w", err)
+	}
+	record, err := db.Decode[identityRecord](item)
+	if err != nil {
+		return User{}, err
+	}
+	user, err := s.user(ctx, record.UserID)
+	if errors.Is(err, db.ErrNotFound) {
+		return User{}, fmt.Errorf("%w: the identity of a user who does not exist", db.ErrStale)
+	}
+	return user, err
+}
+
+// link is an identity to link to a user, and the sign-in that does it.
+type link struct {
+	identity identityRecord
+	signIn
+	onlyVerified bool // link only if the account's e-mail address is still verified
+}
+
+// addLink appends the writes of a link and returns the index of the identity's write.
+func (s store) addLink(w *writes, l link) int {
+	identity := w.create(s.accounts, db.IdentityKey(l.identity.Provider, l.identity.Subject), l.identity)
+	s.addSignIn(w, l.signIn)
+	return identity
+}
+
+// linkIdentity links an identity to an existing account and signs in. Errors: errTaken if the identity is already
+// linked; db.ErrStale if the account's e-mail address is no longer verified.
+func (s store) linkIdentity(ctx context.Context, l link) error {
+	var w writes
+	identity := s.addLink(&w, l)
+	if l.onlyVerified {
+		w.add(s.accounts.Check(db.EmailKey(l.email), expression.Name("verified").Equal(expression.Value(true)).
+			And(expression.Name("userId").Equal(expression.Value(l.session.UserID)))))
+	}
+	if w.err != nil {
+		return w.err
+	}
+	err := s.transact(ctx, w.list...)
+	switch {
+	case err == nil:
+		return nil
+	case db.FailedAt(err, identity):
+		return fmt.Errorf("%w: %w", errTaken, err)
+	case errors.Is(err, db.ErrConditionFailed):
+		return fmt.Errorf("%w: %w", db.ErrStale, err)
+	}
+	return fmt.Errorf("linking an identity: %w", err)
+}
+
+// emailOwners reads, in one call, which accounts have the e-mail addresses and which of the usernames are taken.
+func (s store) emailOwners(
+	ctx context.Context, emails, usernames []string,
+) (owners map[string]Credential, taken map[string]bool, err error) {
+	var keys []db.Key
+	for _, email := range emails {
+		keys = append(keys, db.EmailKey(email))
+	}
+	for _, name := range usernames {
+		keys = append(keys, db.UsernameKey(name))
+	}
+	items, err := s.accounts.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading accounts: %w", err)
+	}
+	owners, taken = map[string]Credential{}, map[string]bool{}
+	for i, email := range emails {
+		if item, ok := items[keys[i]]; ok {
+			record, err := db.Decode[emailRecord](item)
+			if err != nil {
+				return nil, nil, err
+			}
+			owners[email] = Credential(record)
+		}
+	}
+	for i, name := range usernames {
+		taken[name] = items[keys[len(emails)+i]] != nil
+	}
+	return owners, taken, nil
+}

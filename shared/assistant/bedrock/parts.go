@@ -1,0 +1,134 @@
+package bedrock
+
+import (
+	"fmt"
+	"strings"
+
+	"devplatform/shared/assistant/model"
+)
+
+// partQueue emits the parts of an answer in the order that model.Part requires: one call at a time, and no text inside
+// of a call. Bedrock identifies content blocks by an index, and does not promise that they do not overlap. What
+// arrives before a call has ended waits in the queue.
+type partQueue struct {
+	emit func(model.Part) error
+	// queue has the pieces that have not ended or were not emitted. The first one is emitted as it arrives.
+	queue []*piece
+	// running are the calls that have not ended, by index.
+	running map[int32]*piece
+	// calls is the number of all calls.
+	calls int
+}
+
+// piece is a call, or text between calls.
+type piece struct {
+	isCall    bool
+	id, name  string
+	pending   strings.Builder // not emitted yet
+	isStarted bool
+	hasInput  bool
+	hasEnded  bool
+}
+
+// newPartQueue returns a queue that emits valid UTF-8, which the SDK does not check.
+func newPartQueue(emit func(model.Part) error) *partQueue {
+	valid := func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+	return &partQueue{running: map[int32]*piece{}, emit: func(p model.Part) error {
+		p.CallID, p.Name, p.Text = valid(p.CallID), valid(p.Name), valid(p.Text)
+		return emit(p)
+	}}
+}
+
+// thinking reports that the model is at work. It may be emitted anywhere.
+func (q *partQueue) thinking() error { return q.emit(model.Part{Kind: model.Thinking}) }
+
+// text adds text of any block.
+func (q *partQueue) text(text string) error {
+	if text == "" {
+		return nil
+	}
+	if n := len(q.queue); n == 0 || q.queue[n-1].isCall {
+		q.queue = append(q.queue, &piece{})
+	}
+	q.queue[len(q.queue)-1].pending.WriteString(text)
+	return q.flush()
+}
+
+// start begins a call.
+func (q *partQueue) start(index int32, id, name string) error {
+	if q.running[index] != nil {
+		return malformed(fmt.Sprintf("content block %d starts twice", index))
+	}
+	call := &piece{isCall: true, id: id, name: name}
+	q.running[index], q.calls = call, q.calls+1
+	q.queue = append(q.queue, call)
+	return q.flush()
+}
+
+// input adds input of a call.
+func (q *partQueue) input(index int32, json string) error {
+	call := q.running[index]
+	if call == nil {
+		return malformed(fmt.Sprintf("content block %d has input of a tool but no start", index))
+	}
+	call.pending.WriteString(json)
+	call.hasInput = call.hasInput || json != ""
+	return q.flush()
+}
+
+// end ends a content block. It does nothing if the block is not a call.
+func (q *partQueue) end(index int32) error {
+	if call := q.running[index]; call != nil {
+		call.hasEnded = true
+		delete(q.running, index)
+	}
+	return q.flush()
+}
+
+// close ends the message, and with it all calls.
+func (q *partQueue) close() error {
+	for _, call := range q.running {
+		call.hasEnded = true
+	}
+	clear(q.running)
+	return q.flush()
+}
+
+// flush emits what is pending, up to the first call that has not ended.
+func (q *partQueue) flush() error {
+	for len(q.queue) > 0 {
+		first := q.queue[0]
+		if !first.isCall {
+			if err := q.emit(model.Part{Kind: model.Text, Text: first.pending.String()}); err != nil {
+				return err
+			}
+		} else if err := q.flushCall(first); err != nil || !first.hasEnded {
+			return err
+		}
+		q.queue = q.queue[1:]
+	}
+	return nil
+}
+
+func (q *partQueue) flushCall(call *piece) error {
+	if !call.isStarted {
+		call.isStarted = true
+		if err := q.emit(model.Part{Kind: model.CallStart, CallID: call.id, Name: call.name}); err != nil {
+			return err
+		}
+	}
+	if call.hasEnded && !call.hasInput {
+		call.pending.WriteString("{}") // of a tool without parameters
+	}
+	if call.pending.Len() > 0 {
+		text := call.pending.String()
+		call.pending.Reset()
+		if err := q.emit(model.Part{Kind: model.CallDelta, CallID: call.id, Text: text}); err != nil {
+			return err
+		}
+	}
+	if call.hasEnded {
+		return q.emit(model.Part{Kind: model.CallEnd, CallID: call.id})
+	}
+	return nil
+}

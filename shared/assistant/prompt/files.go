@@ -1,0 +1,119 @@
+package prompt
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"devplatform/shared/assistant/model"
+)
+
+// minShown is the smallest part of a file that is worth showing, in bytes.
+const minShown = 512
+
+// shownFiles returns the current file, cut to its budget, and the other files, cut to theirs.
+func (c Chat) shownFiles(b Budget) []model.File {
+	var current, named []Document
+	seen := map[string]bool{}
+	for i, d := range c.Files {
+		if seen[d.Path] {
+			continue
+		}
+		seen[d.Path] = true
+		d = Document{Path: clean(d.Path), Content: clean(d.Content)}
+		if i == 0 && c.CurrentFile != "" && d.Path == clean(c.CurrentFile) {
+			current = append(current, d)
+		} else {
+			named = append(named, d)
+		}
+	}
+	return append(fit(current, b.Current*bytesPerToken), fit(named, b.Named*bytesPerToken)...)
+}
+
+// fit returns as many of the first files as fit into the budget. Files that are longer than their share are cut.
+func fit(documents []Document, budget int) []model.File {
+	for ; len(documents) > 0; documents = documents[:len(documents)-1] {
+		available := budget
+		for _, d := range documents {
+			available -= len(fileTitle(d.Path, true)) + sectionOverhead
+		}
+		if files := cutToShares(documents, available); files != nil {
+			return files
+		}
+	}
+	return nil
+}
+
+// cutToShares gives each file its share of the bytes. It returns nil if a share is too small to be worth showing.
+func cutToShares(documents []Document, available int) []model.File {
+	if available < 0 {
+		return nil
+	}
+	sizes := make([]int, len(documents))
+	for i, d := range documents {
+		sizes[i] = len(d.Content)
+	}
+	files := make([]model.File, len(documents))
+	for i, share := range shares(sizes, available) {
+		if share < sizes[i] && share < minShown {
+			return nil
+		}
+		text, isCut := cut(documents[i].Content, share)
+		files[i] = model.File{Path: documents[i].Path, Content: text, Cut: isCut}
+	}
+	return files
+}
+
+// fileTitle returns the title of a file's section.
+func fileTitle(path string, isCut bool) string {
+	if isCut {
+		return "file " + quote(path) + " cut"
+	}
+	return "file " + quote(path)
+}
+
+// tree returns the project's paths in order, one on each line. If they do not fit, paths in the folder of the current
+// file are preferred, then paths with few folders, and a last line says how many are missing.
+func (c Chat) tree(budget int) string {
+	paths := make([]string, len(c.Paths))
+	for i, p := range c.Paths {
+		paths[i] = clean(p)
+	}
+	current := folderOf(clean(c.CurrentFile))
+	depth := func(p string) int {
+		if current != "" && folderOf(p) == current {
+			return 0
+		}
+		return strings.Count(p, "/")
+	}
+	slices.SortStableFunc(paths, func(a, b string) int {
+		return cmp.Or(cmp.Compare(depth(a), depth(b)), cmp.Compare(a, b))
+	})
+	const lastLine = 40
+	budget -= lastLine
+	var lines []string
+	for _, p := range paths {
+		line := pathLine(p)
+		if budget -= len(line) + 1; budget < 0 {
+			break
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	if missing := max(c.Total, len(paths)) - len(lines); missing > 0 {
+		lines = append(lines, fmt.Sprintf("… and %d more", missing))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// folderOf returns the folder of a path with its slash, or "".
+func folderOf(p string) string { return p[:strings.LastIndexByte(p, '/')+1] }
+
+// pathLine returns a path as one line that can't be mistaken for a line of another kind.
+func pathLine(p string) string {
+	if strings.HasPrefix(p, "/") {
+		return oneLine(p)
+	}
+	return quote(p)
+}
