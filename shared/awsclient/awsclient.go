@@ -1,6 +1,6 @@
-// Package awsclient is what the clients of AWS's services have in common: credentials, the bounds of a call, which failures are
-// worth another try, and the waits between tries. It knows no service: what a call says and what its errors mean is the business
-// of the package that makes it.
+// Package awsclient contains what the clients of all AWS services share: credentials, time limits, the classification
+// of errors that a retry may cure, and the waits between attempts. It knows no service. The package that makes a call
+// decides what the call means.
 package awsclient
 
 import (
@@ -20,23 +20,28 @@ import (
 	"devplatform/shared/config"
 )
 
-// MaxAttempts is how often a call is tried before it fails.
+// MaxAttempts is the number of attempts of a call, the first one included.
 const MaxAttempts = 4
 
-// Bounds of one try. A Lambda function lives 20 s, and a client waits less: rather a quick 503 than a slow one.
+// Limits of one attempt. A function runs for at most 20 s, and clients wait less than that: a quick 503 is better
+// than a slow one.
 const (
-	attemptTimeout = 4 * time.Second
-	dialTimeout    = time.Second
-	idleTimeout    = 90 * time.Second
-	maxConnections = 64
+	attemptTimeout  = 4 * time.Second
+	dialTimeout     = time.Second
+	tlsTimeout      = 2 * time.Second
+	responseTimeout = 3 * time.Second // from the end of the request to the response's header
+	keepAlive       = 30 * time.Second
+	idleTimeout     = 90 * time.Second
+	maxConnections  = 64
 )
 
-// Credentials are those of Lambda's environment.
+// Credentials returns the credentials that Lambda puts into the environment.
 func Credentials(cfg config.AWS) aws.CredentialsProvider {
 	return credentials.NewStaticCredentialsProvider(cfg.AccessKeyID, cfg.SecretAccessKey, cfg.SessionToken)
 }
 
-// Endpoint is where a service is: at its own endpoint, or else where all of them are, or else, nil, where the SDK says.
+// Endpoint returns the endpoint of a service: its own if it has one, otherwise the one for all services, otherwise
+// nil, which means the SDK's default.
 func Endpoint(own, all string) *string {
 	switch {
 	case own != "":
@@ -47,15 +52,15 @@ func Endpoint(own, all string) *string {
 	return nil
 }
 
-// HTTP makes the HTTP client of one service.
+// HTTP returns a new HTTP client for one service.
 func HTTP() *http.Client {
 	transport := newTransport()
-	transport.ResponseHeaderTimeout = 3 * time.Second
+	transport.ResponseHeaderTimeout = responseTimeout
 	return newClient(transport, attemptTimeout)
 }
 
-// SlowHTTP makes the HTTP client of a service that takes minutes to answer, or is silent for minutes while it does: connecting is
-// bounded as ever, the answer by nothing but the call's context.
+// SlowHTTP returns a new HTTP client for a service whose responses take minutes. The time to connect is limited as
+// usual. Only the call's context limits the response.
 func SlowHTTP() *http.Client { return newClient(newTransport(), 0) }
 
 func newClient(transport *http.Transport, timeout time.Duration) *http.Client {
@@ -66,10 +71,11 @@ func newClient(transport *http.Transport, timeout time.Duration) *http.Client {
 	}
 }
 
-// plainBodies sends requests whose bodies can be read and closed, and nothing else. smithy-go closes a request's body once the head
-// of the answer is there, while net/http may still be looking for its end. A closed body that is read says that it is at its end, but
-// one that is to write itself (io.WriterTo) fails: net/http then takes the request for one that could not be sent, and closes the
-// connection from which the answer is being read. It takes a server that is near: 3 streams in 1,000 broke off on loopback.
+// plainBodies hides every method of a request's body except Read and Close. Without it, connections break: smithy-go
+// closes the body when the response's header has arrived, while net/http may still be looking for the end of the
+// body. A closed body that is read reports its end. A closed body that writes itself (io.WriterTo) fails, so net/http
+// believes that the request could not be sent, and closes the connection while the response is being read. The
+// service must be near for this to happen: on loopback, 3 of 1,000 streams broke.
 type plainBodies struct{ *http.Transport }
 
 type plainBody struct{ io.ReadCloser }
@@ -77,43 +83,50 @@ type plainBody struct{ io.ReadCloser }
 // RoundTrip implements http.RoundTripper.
 func (t plainBodies) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil && r.Body != http.NoBody {
-		r = r.WithContext(r.Context()) // a copy: a request is its caller's
+		r = r.WithContext(r.Context()) // a copy: a RoundTripper must not change the caller's request
 		r.Body = plainBody{r.Body}
 	}
 	return t.Transport.RoundTrip(r) //nolint:wrapcheck // http.Client wraps it
 }
 
 func newTransport() *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}
 	return &http.Transport{
 		DialContext:         dialer.DialContext,
-		TLSHandshakeTimeout: 2 * time.Second,
+		TLSHandshakeTimeout: tlsTimeout,
 		ForceAttemptHTTP2:   false,
 		MaxIdleConns:        maxConnections,
 		MaxIdleConnsPerHost: maxConnections,
 		IdleConnTimeout:     idleTimeout,
-		DisableCompression:  true, // DynamoDB's checksum covers the bytes as sent
+		DisableCompression:  true, // DynamoDB's checksum is that of the bytes as sent
 	}
 }
 
-// Retryer tries a call MaxAttempts times, a torn answer's, too: what the call did is then not known, so every call must bear
-// being made twice.
+// Retryer retries a call until it has had MaxAttempts attempts. It also retries after an incomplete response, when
+// the call may have had its effect: every call must be safe to repeat.
 func Retryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = MaxAttempts
-		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(tornAnswer))
-		// The SDK's own waits begin at a second, an age for a service that answers in milliseconds.
-		o.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) { return Jitter(attempt), nil })
+		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(isUnreadable))
+		// The SDK's own waits start at one second, which is long for a service that responds within milliseconds.
+		o.Backoff = retry.BackoffDelayerFunc(func(failures int, _ error) (time.Duration, error) {
+			return Jitter(failures), nil
+		})
 	})
 }
 
-// Jitter is the wait before the attempt-th repetition, counted from 0: 10 to 40 ms, doubled each time.
-func Jitter(attempt int) time.Duration {
-	step := 10 * time.Millisecond << attempt
-	return step + rand.N(3*step) //nolint:gosec // spreads callers out, guards nothing
+// maxDoublings limits the waits of Jitter: they grow up to 80 to 320 ms.
+const maxDoublings = 3
+
+// Jitter returns a random wait before another attempt. failures counts from 0: the wait is 10 to 40 ms after the
+// first failed attempt, and doubles with each further one up to 80 to 320 ms. Without randomness, clients that failed
+// together would fail together again.
+func Jitter(failures int) time.Duration {
+	least := 10 * time.Millisecond << min(failures, maxDoublings)
+	return least + rand.N(3*least) //nolint:gosec // only spreads clients out
 }
 
-// Sleep waits so long; false if the context ended first.
+// Sleep waits. It reports false if ctx ended before the wait was over.
 func Sleep(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -125,20 +138,20 @@ func Sleep(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// Unavailable reports that a call failed for what may be gone the next time: a fault of the service, throttling, a cut
-// connection, a torn answer, no time left. What the call did is not known.
+// Unavailable reports whether a call failed for a reason that may not last: an error of the service, throttling, a
+// broken connection, an incomplete response, or the end of the context. The call may have had its effect.
 func Unavailable(err error) bool {
-	var named smithy.APIError
-	if errors.As(err, &named) && named.ErrorFault() == smithy.FaultServer {
+	var apiError smithy.APIError
+	if errors.As(err, &apiError) && apiError.ErrorFault() == smithy.FaultServer {
 		return true
 	}
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
-		retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err).Bool() || tornAnswer(err).Bool()
+		retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err).Bool() || isUnreadable(err).Bool()
 }
 
-// tornAnswer makes the SDK try again where the answer could not be read to its end, or is not the service's, which it takes for
-// final.
-func tornAnswer(err error) aws.Ternary {
+// isUnreadable reports whether the response was incomplete, or did not come from the service. By default the SDK does
+// not retry such a call.
+func isUnreadable(err error) aws.Ternary {
 	var unreadable *smithy.DeserializationError
 	if errors.As(err, &unreadable) {
 		return aws.TrueTernary

@@ -29,24 +29,24 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-func TestOnlySlowServicesMayBeSilent(t *testing.T) {
+func TestResponseTimeouts(t *testing.T) {
 	t.Parallel()
 	quick, slow := awsclient.HTTP(), awsclient.SlowHTTP()
-	silence := func(c *http.Client) time.Duration { return awsclient.Transport(c).ResponseHeaderTimeout }
-	if quick.Timeout == 0 || silence(quick) == 0 {
-		t.Errorf("quick: %v, %v", quick.Timeout, silence(quick))
+	responseTimeout := func(c *http.Client) time.Duration { return awsclient.Transport(c).ResponseHeaderTimeout }
+	if quick.Timeout == 0 || responseTimeout(quick) == 0 {
+		t.Errorf("quick: %v, %v", quick.Timeout, responseTimeout(quick))
 	}
-	if slow.Timeout != 0 || silence(slow) != 0 {
-		t.Errorf("slow: %v, %v", slow.Timeout, silence(slow))
+	if slow.Timeout != 0 || responseTimeout(slow) != 0 {
+		t.Errorf("slow: %v, %v", slow.Timeout, responseTimeout(slow))
 	}
 	for _, client := range []*http.Client{quick, slow} {
 		if transport := awsclient.Transport(client); transport.TLSHandshakeTimeout == 0 || transport.DialContext == nil {
-			t.Error("connecting is not bounded")
+			t.Error("the time to connect is not limited")
 		}
 	}
 }
 
-// body fails if it is asked to write itself.
+// body fails the test if its WriteTo is called.
 type body struct {
 	io.Reader
 	t *testing.T
@@ -54,11 +54,11 @@ type body struct {
 
 func (b body) Close() error { return nil }
 func (b body) WriteTo(io.Writer) (int64, error) {
-	b.t.Error("a body that smithy-go may have closed is asked to write itself")
+	b.t.Error("WriteTo was called, though smithy-go may have closed the body")
 	return 0, io.EOF
 }
 
-func TestBodiesAreOnlyRead(t *testing.T) {
+func TestRequestBodiesAreOnlyRead(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
 	t.Cleanup(server.Close)
@@ -81,7 +81,7 @@ func TestBodiesAreOnlyRead(t *testing.T) {
 	}
 }
 
-func TestCredentialsAreLambdas(t *testing.T) {
+func TestCredentials(t *testing.T) {
 	t.Parallel()
 	got, err := awsclient.Credentials(config.AWS{AccessKeyID: "a", SecretAccessKey: "b", SessionToken: "c"}).Retrieve(t.Context())
 	if err != nil || got.AccessKeyID != "a" || got.SecretAccessKey != "b" || got.SessionToken != "c" {
@@ -89,7 +89,7 @@ func TestCredentialsAreLambdas(t *testing.T) {
 	}
 }
 
-func TestWhatMayBeGoneTheNextTime(t *testing.T) {
+func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	named := func(code string, fault smithy.ErrorFault) error {
 		return fmt.Errorf("call: %w", &smithy.GenericAPIError{Code: code, Fault: fault})
@@ -98,13 +98,13 @@ func TestWhatMayBeGoneTheNextTime(t *testing.T) {
 		err  error
 		want bool
 	}{
-		"the service's fault": {named("Whatever", smithy.FaultServer), true},
-		"throttled":           {named("ThrottlingException", smithy.FaultClient), true},
-		"ours":                {named("ValidationException", smithy.FaultClient), false},
-		"no time left":        {fmt.Errorf("call: %w", context.DeadlineExceeded), true},
-		"nobody waits":        {fmt.Errorf("call: %w", context.Canceled), true},
-		"a torn answer":       {fmt.Errorf("call: %w", &smithy.DeserializationError{Err: errors.New("EOF")}), true},
-		"anything":            {errors.New("anything"), false},
+		"error of the service": {named("Whatever", smithy.FaultServer), true},
+		"throttled":            {named("ThrottlingException", smithy.FaultClient), true},
+		"error of the caller":  {named("ValidationException", smithy.FaultClient), false},
+		"deadline exceeded":    {fmt.Errorf("call: %w", context.DeadlineExceeded), true},
+		"canceled":             {fmt.Errorf("call: %w", context.Canceled), true},
+		"incomplete response":  {fmt.Errorf("call: %w", &smithy.DeserializationError{Err: errors.New("EOF")}), true},
+		"any other error":      {errors.New("anything"), false},
 	} {
 		if got := awsclient.Unavailable(tc.err); got != tc.want {
 			t.Errorf("%s: %v", name, got)
@@ -112,7 +112,7 @@ func TestWhatMayBeGoneTheNextTime(t *testing.T) {
 	}
 }
 
-func TestWaitsGrowAndDiffer(t *testing.T) {
+func TestJitterGrowsAndIsRandom(t *testing.T) {
 	t.Parallel()
 	for attempt := range awsclient.MaxAttempts {
 		least, seen := 10*time.Millisecond<<attempt, map[time.Duration]bool{}
@@ -123,19 +123,22 @@ func TestWaitsGrowAndDiffer(t *testing.T) {
 			}
 		}
 		if len(seen) < 2 {
-			t.Errorf("%d: always the same", attempt)
+			t.Errorf("%d: not random", attempt)
 		}
+	}
+	if wait := awsclient.Jitter(100); wait < 80*time.Millisecond || wait >= 320*time.Millisecond {
+		t.Errorf("the waits are not limited: %v", wait)
 	}
 }
 
-func TestSleepEndsWithItsContext(t *testing.T) {
+func TestSleepEndsWithContext(t *testing.T) {
 	t.Parallel()
 	if !awsclient.Sleep(t.Context(), time.Nanosecond) {
-		t.Error("woken too early")
+		t.Error("the context did not end")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if awsclient.Sleep(ctx, time.Hour) {
-		t.Error("slept")
+		t.Error("slept after the end of the context")
 	}
 }

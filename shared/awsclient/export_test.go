@@ -2,5 +2,5 @@ package awsclient
 
 import "net/http"
 
-// Transport is what a client of this package sends with.
+// Transport returns the transport of a client that this package made.
 func Transport(c *http.Client) *http.Transport { return c.Transport.(plainBodies).Transport }

@@ -7,7 +7,8 @@ import (
 	"devplatform/shared/clock"
 )
 
-// FuzzParseTimestamp: a moment has one written form, so that stored ones sort and compare as text.
+// FuzzParseTimestamp checks that a time has only one valid form, so that stored timestamps can be compared as
+// strings.
 func FuzzParseTimestamp(f *testing.F) {
 	for _, seed := range []string{
 		"2026-01-31T08:15:30.123Z", "2026-01-31T08:15:30Z", "2026-02-30T08:15:30.123Z", "2026-01-31T24:00:00.000Z",
@@ -18,7 +19,7 @@ func FuzzParseTimestamp(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		at, err := clock.ParseTimestamp(s)
 		if err == nil && (at.String() != s || !clock.Stamp(at.Time()).Equal(at) || at.Time().Location() != time.UTC) {
-			t.Fatalf("%q is read as %s", s, at)
+			t.Fatalf("%q is parsed as %s", s, at)
 		}
 	})
 }

@@ -1,7 +1,6 @@
-// Package config is the typed configuration of the functions: what the environment says,
-// what the two secrets hold, and the keys derived from them.
-// Fragments are small, so that each function composes the ones it needs into its own struct and loads
-// it with Load. Defaults of the domain (limits, life times) stay with the domain that uses them.
+// Package config is the typed configuration of the functions: the environment, the two secrets, and the keys that are
+// derived from them. Each function composes the small structs that it needs into its settings, and loads them with
+// Load. Defaults of a domain, such as limits and lifetimes, belong to the package of that domain.
 package config
 
 import (
@@ -12,8 +11,8 @@ import (
 	"github.com/caarlos0/env/v11"
 )
 
-// AWS is what Lambda puts into every function's environment, and the endpoints that the local platform sets.
-// The SDK's own loader, which would find the same, costs every cold start 4 ms.
+// AWS contains what Lambda puts into every function's environment, and the endpoints that the local platform sets.
+// The SDK's own loader would find the same, but costs every cold start 4 ms.
 type AWS struct {
 	Region          string `env:"AWS_REGION" envDefault:"us-east-1"`
 	AccessKeyID     string `env:"AWS_ACCESS_KEY_ID"`
@@ -24,71 +23,72 @@ type AWS struct {
 	DynamoDBEndpoint string `env:"AWS_ENDPOINT_URL_DYNAMODB"`
 	SQSEndpoint      string `env:"AWS_ENDPOINT_URL_SQS"`
 	SecretsEndpoint  string `env:"AWS_ENDPOINT_URL_SECRETS_MANAGER"`
-	// BedrockEndpoint does not fall back to Endpoint as the others do: on the local platform that is DynamoDB and SQS, and no model.
+	// BedrockEndpoint does not default to Endpoint as the others do: the local platform's endpoint serves no models.
 	BedrockEndpoint string `env:"AWS_ENDPOINT_URL_BEDROCK_RUNTIME"`
 }
 
-// Tables names the DynamoDB tables that hold people and what they own.
+// Tables names the DynamoDB tables of users and of workspaces and projects.
 type Tables struct {
 	Accounts string `env:"ACCOUNTS_TABLE,required,notEmpty"`
 	Projects string `env:"PROJECTS_TABLE,required,notEmpty"`
 }
 
-// ProjectTables names the DynamoDB tables that hold what is in projects, and what happened to it.
+// ProjectTables names the DynamoDB tables of file contents and of events.
 type ProjectTables struct {
 	Contents string `env:"CONTENTS_TABLE,required,notEmpty"`
 	Events   string `env:"EVENTS_TABLE,required,notEmpty"`
 }
 
-// ConversationsTable names the DynamoDB table that holds what people and the assistant said to each other.
+// ConversationsTable names the DynamoDB table of conversations with the assistant.
 type ConversationsTable struct {
 	Conversations string `env:"CONVERSATIONS_TABLE,required,notEmpty"`
 }
 
-// WebhooksTable names the DynamoDB table that holds webhooks and their deliveries.
+// WebhooksTable names the DynamoDB table of webhooks and their deliveries.
 type WebhooksTable struct {
 	Webhooks string `env:"WEBHOOKS_TABLE,required,notEmpty"`
 }
 
-// Metrics is where a function's own metrics belong.
+// Metrics configures the metrics of a function.
 type Metrics struct {
-	// Namespace is theirs in CloudWatch; without one there are none.
+	// Namespace is their namespace in CloudWatch. If it is empty, there are no metrics.
 	Namespace string `env:"METRICS_NAMESPACE"`
 }
 
-// SecretNames names the two secrets (name or ARN).
+// SecretNames contains the names or ARNs of the two secrets.
 type SecretNames struct {
 	Keys      string `env:"KEYS_SECRET,required,notEmpty"`
 	Providers string `env:"PROVIDERS_SECRET,required,notEmpty"`
 }
 
-// Edge is how clients reach the service.
+// Edge configures how clients reach the service.
 type Edge struct {
-	// AppURL is the origin at which people's browsers reach it; empty: the gateway's own.
+	// AppURL is the origin at which browsers reach the service. Empty: the gateway's own.
 	AppURL Origin `env:"APP_URL"`
-	// AllowedOrigins are same-site origins whose pages may call it.
+	// AllowedOrigins are the same-site origins whose pages may call the service.
 	AllowedOrigins []Origin `env:"ALLOWED_ORIGINS"`
-	// CookiePlainHTTP also sets the session cookie's twin for clients on plain http. Only the local platform does.
+	// CookiePlainHTTP also sets a session cookie for clients that use plain http. Only the local platform sets it.
 	CookiePlainHTTP bool `env:"COOKIE_PLAIN_HTTP"`
 }
 
-// Origin is a web origin: scheme, host and, unless it is the scheme's own, port. No path, no wildcard.
+// Origin is a web origin: a scheme, a host and, unless it is the scheme's default, a port. It has no path and no
+// wildcard.
 type Origin string
 
-// defaultPort of a scheme: browsers leave it out, so an origin with it would never match.
+// defaultPort maps schemes to their default ports. Browsers omit these, so an origin with one would never match.
 var defaultPort = map[string]string{"http": "80", "https": "443"}
 
-// UnmarshalText implements encoding.TextUnmarshaler. Anything but an http or https origin
-// as browsers write it, in lower case and without a default port, is an error.
+// UnmarshalText implements encoding.TextUnmarshaler. It accepts http and https origins in the form in which browsers
+// send them: in lower case and without a default port.
 func (o *Origin) UnmarshalText(text []byte) error {
 	u, err := url.Parse(string(text))
 	if err != nil {
-		return fmt.Errorf("config: an origin: %w", err)
+		return fmt.Errorf("config: origin: %w", err)
 	}
 	bare := url.URL{Scheme: u.Scheme, Host: u.Host}
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http",
-		u.Hostname() == "", strings.ContainsAny(u.Host, "*%"), // nor a zone, which no browser sends
+		u.Hostname() == "", strings.ContainsAny(u.Host, "*%"), // no wildcard, and no zone, which browsers do not send
 		defaultPort[u.Scheme] == u.Port(),
 		bare.String() != string(text), strings.ToLower(string(text)) != string(text):
 		return fmt.Errorf("config: %q is not an origin such as https://app.example.com", text)
@@ -97,8 +97,8 @@ func (o *Origin) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Load fills a T, a struct of fragments with env tags, from the environment.
-// The error names every variable that is missing or can't be read.
+// Load returns the settings of type T, a struct with env tags, from the environment. The error names every variable
+// that is missing or not valid.
 func Load[T any]() (T, error) {
 	cfg, err := env.ParseAs[T]()
 	if err != nil {

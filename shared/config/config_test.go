@@ -18,7 +18,7 @@ type all struct {
 	config.Edge
 }
 
-// setenv gives the test exactly these variables out of those that matter.
+// setenv sets the variables that the settings use, and clears all others of them.
 func setenv(t *testing.T, vars map[string]string) {
 	t.Helper()
 	for _, name := range []string{
@@ -68,7 +68,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-func TestEmptyIsUnset(t *testing.T) {
+func TestEmptyVariablesAreUnset(t *testing.T) {
 	setenv(t, names(nil))
 	got, err := config.Load[all]()
 	if err != nil {
@@ -79,7 +79,7 @@ func TestEmptyIsUnset(t *testing.T) {
 	}
 }
 
-func TestLoadNamesEverythingThatIsWrong(t *testing.T) {
+func TestLoadNamesEveryInvalidVariable(t *testing.T) {
 	setenv(t, map[string]string{"APP_URL": "app.example.com", "COOKIE_PLAIN_HTTP": "perhaps", "PROJECTS_TABLE": "p"})
 	_, err := config.Load[all]()
 	if err == nil {

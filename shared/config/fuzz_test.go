@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// FuzzRing: no ring is taken that could leave somebody without a key or with a weak one, and no error quotes a key.
+// FuzzRing checks that every accepted ring has a current key and no weak one, and that no error contains a key.
 func FuzzRing(f *testing.F) {
 	const key = "0123456789abcdefghijABCDEFGHIJ0123456789"
 	for _, seed := range []string{
@@ -27,7 +27,7 @@ func FuzzRing(f *testing.F) {
 			_ = json.Unmarshal([]byte(text), &fields)
 			for name, secret := range fields {
 				if len(secret) >= minDistinct && name != currentName && !strings.Contains(name, secret) && strings.Contains(err.Error(), secret) {
-					t.Fatalf("%q is quoted: %v", secret, err)
+					t.Fatalf("%q is in the error: %v", secret, err)
 				}
 			}
 			return
@@ -52,7 +52,7 @@ func FuzzRing(f *testing.F) {
 	})
 }
 
-// FuzzProviders reads what the operator wrote, of which no error may quote anything.
+// FuzzProviders checks that no error contains a part of the secret.
 func FuzzProviders(f *testing.F) {
 	for _, seed := range []string{`{"oauthClientSecret":"a","openaiApiKey":"b"}`, `{}`, `{"openaiApiKey":null,"other":[1]}`, `{"openaiApiKey":1}`, `"x"`} {
 		f.Add(seed)
@@ -71,24 +71,24 @@ func FuzzProviders(f *testing.F) {
 	})
 }
 
-// FuzzSecretAnswer reads what Secrets Manager says, of which no error may quote the secret.
-func FuzzSecretAnswer(f *testing.F) {
+// FuzzSecretResponse checks that no error contains the secret.
+func FuzzSecretResponse(f *testing.F) {
 	f.Add(200, []byte(`{"ARN":"arn:aws:secretsmanager:us-east-1:000000000000:secret:x","SecretString":"the-secret-itself"}`))
 	f.Add(400, []byte(`{"__type":"ResourceNotFoundException","SecretString":"the-secret-itself"}`))
 	f.Add(200, []byte(`{"SecretBinary":"AA=="}`))
 	f.Add(200, []byte(`{"SecretString":"the-secret-itself"`))
 	f.Fuzz(func(t *testing.T, status int, data []byte) {
-		text, err := readSecret(status, data)
+		text, err := parseSecret(status, data)
 		switch {
 		case err == nil && (status != http.StatusOK || !utf8.ValidString(text)):
-			t.Fatalf("%d %q is the secret %q", status, data, text)
+			t.Fatalf("%d %q is accepted as the secret %q", status, data, text)
 		case err != nil && (text != "" || strings.Contains(err.Error(), "the-secret-itself") && !strings.Contains(string(data), `"__type"`)):
 			t.Fatalf("%d %q: %q, %v", status, data, text, err)
 		}
 	})
 }
 
-// FuzzOrigin: what is taken for an origin is one as browsers send it, which compare it as text.
+// FuzzOrigin checks that every accepted origin has the form in which browsers send it.
 func FuzzOrigin(f *testing.F) {
 	for _, seed := range []string{
 		"https://app.example.com", "http://localhost:3000", "https://app.example.com/", "https://*.example.com", "https://app.example.com:443",
@@ -100,16 +100,16 @@ func FuzzOrigin(f *testing.F) {
 		var o Origin
 		if o.UnmarshalText([]byte(text)) != nil {
 			if o != "" {
-				t.Fatalf("%q left %q", text, o)
+				t.Fatalf("%q is rejected but stored as %q", text, o)
 			}
 			return
 		}
 		u, err := url.Parse(string(o))
 		if err != nil || string(o) != text || u.Scheme+"://"+u.Host != text || strings.ContainsAny(u.Host, `*@/?#\`) {
-			t.Fatalf("%q is taken for an origin", text)
+			t.Fatalf("%q is accepted", text)
 		}
 		if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-			t.Fatalf("%q is no origin that a browser writes", text)
+			t.Fatalf("%q is not an origin that a browser sends", text)
 		}
 		if err := http.NewCrossOriginProtection().AddTrustedOrigin(text); err != nil {
 			t.Fatalf("%q panics in the router: %v", text, err)

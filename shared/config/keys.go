@@ -14,40 +14,41 @@ import (
 	"devplatform/shared/clock"
 )
 
-// ErrUnknownKey says that no key of that id is in the ring.
+// ErrUnknownKey reports that the ring has no key with that ID.
 var ErrUnknownKey = errors.New("config: unknown key")
 
 const (
 	currentName   = "current"
-	keyBytes      = 32          // of a derived key
-	minKeyLength  = 32          // characters of a ring's key
-	minDistinct   = 8           // different characters of a ring's key
-	maxKidLength  = 64          // characters of a key's id
-	refetchWindow = time.Minute // an unknown id makes the ring be fetched at most this often
+	keyBytes      = 32          // bytes of a derived key
+	minKeyLength  = 32          // characters of a key in the ring
+	minDistinct   = 8           // different characters of a key in the ring
+	maxKidLength  = 64          // characters of a key's ID
+	refetchWindow = time.Minute // an unknown ID causes the ring to be fetched at most once in that time
 )
 
-// Keys is the key ring: a secret such as {"current":"k1","k1":"<random>"}. New work uses the current key; older
-// ones stay in the ring for as long as anything was signed or sealed with them. No key is used as it is: each use
-// derives its own with HKDF-SHA256 under a label, so that a leak of one use tells nothing about another.
-type Keys struct{ source *source[ring] }
+// Keys is the key ring: a secret such as {"current":"k1","k1":"<random>"}. New signatures and encryptions use the
+// current key. An older key must stay in the ring for as long as anything that was signed or encrypted with it is in
+// use. The key for each purpose is derived from a key of the ring with HKDF-SHA256, so that a leak of one reveals
+// nothing about the others.
+type Keys struct{ cache *cache[ring] }
 
 type ring struct {
 	current string
 	secrets map[string][]byte
 }
 
-// NewKeys makes a ring that is fetched with fetch; Start does so before anybody needs it.
+// NewKeys returns the ring that fetch returns the text of.
 func NewKeys(fetch Fetch, now clock.Clock) *Keys {
-	return &Keys{source: newSource(fetch, now, parseRing)}
+	return &Keys{cache: newCache(fetch, now, parseRing)}
 }
 
-// Start begins to fetch the ring in the background. Requests that need no key are not held up.
-func (k *Keys) Start() { k.source.start() }
+// Start begins to fetch the ring in the background, so that the first request that needs it does not wait as long.
+func (k *Keys) Start() { k.cache.start() }
 
-// Current derives the current key for a purpose: its id, which goes with what it signs or seals, and 32 bytes.
-// It waits for the ring if need be. Error: ErrUnavailable.
+// Current derives a key of 32 bytes for a purpose from the ring's current key. kid is the ID of the current key,
+// which must be stored with whatever the derived key signs or encrypts. Errors: ErrUnavailable.
 func (k *Keys) Current(ctx context.Context, purpose string) (kid string, key []byte, err error) {
-	r, err := k.source.get(ctx)
+	r, err := k.cache.get(ctx)
 	if err != nil {
 		return "", nil, err
 	}
@@ -55,10 +56,10 @@ func (k *Keys) Current(ctx context.Context, purpose string) (kid string, key []b
 	return r.current, key, err
 }
 
-// Derive derives the key with that id for a purpose, 32 bytes. An id that the ring does not have
-// makes it be fetched again, at most once a minute. Errors: ErrUnknownKey, ErrUnavailable.
+// Derive derives a key of 32 bytes for a purpose from the ring's key with an ID. If the ring does not have that ID,
+// Derive fetches it again, at most once a minute. Errors: ErrUnknownKey, ErrUnavailable.
 func (k *Keys) Derive(ctx context.Context, kid, purpose string) ([]byte, error) {
-	r, err := k.source.get(ctx)
+	r, err := k.cache.get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func (k *Keys) Derive(ctx context.Context, kid, purpose string) ([]byte, error) 
 	if !validKid(kid) {
 		return nil, ErrUnknownKey
 	}
-	if r, err = k.source.refresh(ctx, refetchWindow); err != nil {
+	if r, err = k.cache.refresh(ctx, refetchWindow); err != nil {
 		return nil, err
 	}
 	if secret, ok := r.secrets[kid]; ok {
@@ -85,8 +86,7 @@ func derive(secret []byte, purpose string) ([]byte, error) {
 	return key, nil
 }
 
-// parseRing reads a ring strictly: a weak or ambiguous one must not go unnoticed.
-// Its errors name ids and rules, never a key.
+// parseRing parses a ring strictly: a weak or ambiguous ring is an error. Errors contain IDs and rules, but no key.
 func parseRing(text string) (ring, error) {
 	var fields map[string]string
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {
@@ -96,10 +96,10 @@ func parseRing(text string) (ring, error) {
 	delete(fields, currentName)
 	for kid, secret := range fields {
 		if !validKid(kid) {
-			return ring{}, errors.New("the key ring has a key whose id is not made of A-Z a-z 0-9 _ -")
+			return ring{}, errors.New("the key ring has a key whose ID has other characters than A-Z a-z 0-9 _ -")
 		}
 		if len(secret) < minKeyLength || distinct(secret) < minDistinct {
-			return ring{}, fmt.Errorf("the key ring's key %q is weak: %d random characters are the least", kid, minKeyLength)
+			return ring{}, fmt.Errorf("the key ring's key %q is weak: use at least %d random characters", kid, minKeyLength)
 		}
 		r.secrets[kid] = []byte(secret)
 	}

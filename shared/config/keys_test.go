@@ -20,7 +20,7 @@ const (
 	secret2 = "ZYXWVUTSRQPONMLKJIHGFEDCBA9876543210zyxwvutsrqponmlkjihgfedcba"
 )
 
-// vault is a secret that tests change and break.
+// vault is a secret that tests change.
 type vault struct {
 	mu    sync.Mutex
 	text  string
@@ -58,7 +58,7 @@ func (v *vault) count() int {
 	return v.calls
 }
 
-// hands is a clock that tests move.
+// hands is a clock that tests set.
 type hands struct{ at atomic.Int64 }
 
 func (h *hands) now() time.Time          { return time.Unix(0, h.at.Load()) }
@@ -69,14 +69,14 @@ func newRing(text string) (*config.Keys, *vault, *hands) {
 	return config.NewKeys(v.fetch, h.now), v, h
 }
 
-func TestDerivedKeysAreHKDF(t *testing.T) {
+func TestKeysAreDerivedWithHKDF(t *testing.T) {
 	t.Parallel()
 	keys, _, _ := newRing(`{"current":"k1","k1":"` + secret1 + `"}`)
 	kid, key, err := keys.Current(t.Context(), "session")
 	if err != nil || kid != "k1" {
 		t.Fatal(kid, err)
 	}
-	// Computed apart: HKDF-SHA256 without salt, info "devplatform/session", 32 bytes.
+	// Computed independently: HKDF-SHA256 without salt, info "devplatform/session", 32 bytes.
 	// A change of this value ends every session.
 	const want = "d2bd23924d587af7e0b00a54c889d11b275cbfe2dd4850e9ace47bea957ee8e9"
 	if got := hex.EncodeToString(key); got != want {
@@ -92,7 +92,7 @@ func TestDerivedKeysAreHKDF(t *testing.T) {
 	}
 }
 
-func TestOlderKeysStayUsable(t *testing.T) {
+func TestOlderKeysRemainUsable(t *testing.T) {
 	t.Parallel()
 	keys, _, _ := newRing(`{"current":"k2","k1":"` + secret1 + `","k2":"` + secret2 + `"}`)
 	if kid, _, err := keys.Current(t.Context(), "session"); err != nil || kid != "k2" {
@@ -103,7 +103,7 @@ func TestOlderKeysStayUsable(t *testing.T) {
 	}
 }
 
-func TestARotatedRingIsSeenAtMostOnceAMinute(t *testing.T) {
+func TestUnknownKeyRefetchesAtMostOnceAMinute(t *testing.T) {
 	t.Parallel()
 	keys, v, h := newRing(`{"current":"k1","k1":"` + secret1 + `"}`)
 	if _, _, err := keys.Current(t.Context(), "x"); err != nil {
@@ -134,8 +134,8 @@ func TestARotatedRingIsSeenAtMostOnceAMinute(t *testing.T) {
 	}
 }
 
-// A clock that is put back holds up neither a rotated ring nor a second try.
-func TestTheRingIsFetchedWhenTheClockGoesBack(t *testing.T) {
+// A clock that is set back delays neither a rotated ring nor a retry.
+func TestRingIsFetchedAfterTheClockIsSetBack(t *testing.T) {
 	t.Parallel()
 	keys, v, h := newRing(`{"current":"k1","k1":"` + secret1 + `"}`)
 	v.set("", errors.New("down"))
@@ -154,7 +154,7 @@ func TestTheRingIsFetchedWhenTheClockGoesBack(t *testing.T) {
 	}
 }
 
-func TestAForgedKidNeverCausesAFetch(t *testing.T) {
+func TestInvalidKeyIDsCauseNoFetch(t *testing.T) {
 	t.Parallel()
 	keys, v, h := newRing(`{"current":"k1","k1":"` + secret1 + `"}`)
 	for _, kid := range []string{"", "../../etc", "k1\x00", strings.Repeat("k", 65), "current#"} {
@@ -168,7 +168,7 @@ func TestAForgedKidNeverCausesAFetch(t *testing.T) {
 	}
 }
 
-func TestManyWaitForOneFetch(t *testing.T) {
+func TestConcurrentCallersShareOneFetch(t *testing.T) {
 	t.Parallel()
 	keys, v, _ := newRing(`{"current":"k1","k1":"` + secret1 + `"}`)
 	v.gate = make(chan struct{})
@@ -176,7 +176,7 @@ func TestManyWaitForOneFetch(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := keys.Current(ended, "x"); !errors.Is(err, config.ErrUnavailable) {
-		t.Errorf("who gives up waiting: %v", err)
+		t.Errorf("context canceled: %v", err)
 	}
 	var wg sync.WaitGroup
 	for range 20 {
@@ -193,7 +193,7 @@ func TestManyWaitForOneFetch(t *testing.T) {
 	}
 }
 
-func TestAFailureIsUnavailableAndHealsWithoutARestart(t *testing.T) {
+func TestFailedFetchIsRetriedLater(t *testing.T) {
 	t.Parallel()
 	keys, v, h := newRing("")
 	v.set("", errors.New("secrets are down"))
@@ -206,7 +206,7 @@ func TestAFailureIsUnavailableAndHealsWithoutARestart(t *testing.T) {
 		t.Errorf("gave up after %d tries", tries)
 	}
 	if _, _, err = keys.Current(t.Context(), "x"); !errors.Is(err, config.ErrUnavailable) || v.count() != tries {
-		t.Errorf("at once again: %v after %d fetches", err, v.count())
+		t.Errorf("immediately again: %v after %d fetches", err, v.count())
 	}
 	v.set(`{"current":"k1","k1":"`+secret1+`"}`, nil)
 	h.advance(time.Second)
@@ -215,7 +215,7 @@ func TestAFailureIsUnavailableAndHealsWithoutARestart(t *testing.T) {
 	}
 }
 
-func TestAFailedRefetchLeavesTheRingInPlace(t *testing.T) {
+func TestFailedRefetchKeepsTheRing(t *testing.T) {
 	t.Parallel()
 	keys, v, h := newRing(`{"current":"k1","k1":"` + secret1 + `"}`)
 	if _, _, err := keys.Current(t.Context(), "x"); err != nil {
@@ -231,23 +231,23 @@ func TestAFailedRefetchLeavesTheRingInPlace(t *testing.T) {
 	}
 }
 
-func TestBadRingsAreRefusedWithoutQuotingThem(t *testing.T) {
+func TestInvalidRingsAreRejected(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"empty":                ``,
-		"no JSON":              `k1=` + secret1,
-		"a list":               `["` + secret1 + `"]`,
-		"no current":           `{"k1":"` + secret1 + `"}`,
-		"current is nowhere":   `{"current":"k2","k1":"` + secret1 + `"}`,
-		"current is current":   `{"current":"current"}`,
-		"a name twice":         `{"current":"k1","k1":"` + secret1 + `","k1":"` + secret2 + `"}`,
-		"a number":             `{"current":"k1","k1":1234567890123456789012345678901234567890}`,
-		"nested":               `{"current":"k1","keys":{"k1":"` + secret1 + `"}}`,
-		"short":                `{"current":"k1","k1":"` + secret1[:31] + `"}`,
-		"an older one short":   `{"current":"k1","k1":"` + secret1 + `","k0":"hunter2"}`,
-		"monotonous":           `{"current":"k1","k1":"` + strings.Repeat("ab", 32) + `"}`,
-		"an id with a blank":   `{"current":"k 1","k 1":"` + secret1 + `"}`,
-		"an id without a sign": `{"current":"","":"` + secret1 + `"}`,
+		"empty":              ``,
+		"not JSON":           `k1=` + secret1,
+		"array":              `["` + secret1 + `"]`,
+		"no current":         `{"k1":"` + secret1 + `"}`,
+		"unknown current":    `{"current":"k2","k1":"` + secret1 + `"}`,
+		"current is current": `{"current":"current"}`,
+		"a name twice":       `{"current":"k1","k1":"` + secret1 + `","k1":"` + secret2 + `"}`,
+		"a number":           `{"current":"k1","k1":1234567890123456789012345678901234567890}`,
+		"nested":             `{"current":"k1","keys":{"k1":"` + secret1 + `"}}`,
+		"short":              `{"current":"k1","k1":"` + secret1[:31] + `"}`,
+		"short older key":    `{"current":"k1","k1":"` + secret1 + `","k0":"hunter2"}`,
+		"repetitive":         `{"current":"k1","k1":"` + strings.Repeat("ab", 32) + `"}`,
+		"ID with a space":    `{"current":"k 1","k 1":"` + secret1 + `"}`,
+		"empty ID":           `{"current":"","":"` + secret1 + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -257,7 +257,7 @@ func TestBadRingsAreRefusedWithoutQuotingThem(t *testing.T) {
 				t.Fatalf("accepted: %v", err)
 			}
 			if msg := err.Error(); strings.Contains(msg, secret1[:8]) || strings.Contains(msg, "hunter2") {
-				t.Errorf("quotes a key: %s", msg)
+				t.Errorf("contains a key: %s", msg)
 			}
 			if v.count() != 1 {
 				t.Errorf("asked %d times for the same text", v.count())
@@ -266,7 +266,7 @@ func TestBadRingsAreRefusedWithoutQuotingThem(t *testing.T) {
 	}
 }
 
-func TestProvidersAreLookedAtAgain(t *testing.T) {
+func TestProvidersAreRefreshed(t *testing.T) {
 	t.Parallel()
 	v, h := &vault{text: `{"oauthClientSecret":"","unused":"x"}`}, &hands{}
 	p := config.NewProviders(v.fetch, h.now)
@@ -286,7 +286,7 @@ func TestProvidersAreLookedAtAgain(t *testing.T) {
 	expect("s3cret")
 }
 
-func TestSecretsSpeakTheWire(t *testing.T) {
+func TestFetchSecret(t *testing.T) {
 	t.Parallel()
 	var target atomic.Value
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -308,11 +308,11 @@ func TestSecretsSpeakTheWire(t *testing.T) {
 	}
 	server.Close()
 	if _, err = secrets.Fetch("keys")(t.Context()); err == nil {
-		t.Error("no error from nowhere")
+		t.Error("no error although the server is down")
 	}
 }
 
-func TestWhatIsNoSecretIsNotQuoted(t *testing.T) {
+func TestInvalidSecretResponses(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		status int
@@ -322,7 +322,7 @@ func TestWhatIsNoSecretIsNotQuoted(t *testing.T) {
 		"no such secret": {400, `{"__type":"ResourceNotFoundException","message":"hunter2"}`, "ResourceNotFoundException"},
 		"down":           {503, `<html>hunter2</html>`, "503"},
 		"binary":         {200, `{"SecretBinary":"hunter2"}`, "no text"},
-		"no JSON":        {200, `hunter2`, "not JSON"},
+		"not JSON":       {200, `hunter2`, "not JSON"},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(tc.status)

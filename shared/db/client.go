@@ -1,12 +1,16 @@
-// Package db is the storage layer that every slice's store files share: the DynamoDB client, keys, reads that
-// ignore expired items, conditional writes and transactions, and the classes of errors.
-// It knows no domain: which attributes an item has, and what a failed condition means, is the slice's business.
+// Package db is the storage layer that the store files of all slices share: the DynamoDB client, reads that ignore
+// expired items, conditional writes and transactions, the retry loop of optimistic concurrency, pages and cursors,
+// and the classes of errors.
+//
+// It also defines the layout of the tables: every key is built in key.go, from validated parts, so that no ID or path
+// can forge the key of another item. Which attributes an item has, and what a failed condition means, is up to the
+// slices.
 package db
 
 import (
 	"context"
 	"strconv"
-	"time"
+	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -26,41 +30,38 @@ const (
 // Item is a stored item by attribute name.
 type Item = map[string]types.AttributeValue
 
-// Client reads and writes items. It is safe for concurrent use; functions make one at start and keep it.
+// Client reads and writes items. It is safe for concurrent use. A function makes one when it starts.
 type Client struct {
-	sdk     *dynamodb.Client
-	now     clock.Clock
-	backoff func(attempt int) time.Duration
+	sdk *dynamodb.Client
+	now clock.Clock
 }
 
-// New makes the client from Lambda's environment. It does not touch the network.
+// New returns a client configured by Lambda's environment. It does not access the network.
 func New(cfg config.AWS, now clock.Clock) *Client {
 	return Wrap(dynamodb.New(dynamodb.Options{
 		Region:       cfg.Region,
 		Credentials:  awsclient.Credentials(cfg),
 		BaseEndpoint: awsclient.Endpoint(cfg.DynamoDBEndpoint, cfg.Endpoint),
 		HTTPClient:   awsclient.HTTP(),
-		// Every write here may be sent twice: a transaction has its token, and a single write knows its own result (Write.Mine) or
-		// comes to the same.
+		// Every write is safe to repeat: a transaction has a request token, and a single write recognizes its own
+		// earlier attempt (see Write.Mine) or has the same effect again.
 		Retryer: awsclient.Retryer(),
 	}), now)
 }
 
-// Wrap makes a Client of an SDK client that exists already, such as a test's.
-func Wrap(sdk *dynamodb.Client, now clock.Clock) *Client {
-	return &Client{sdk: sdk, now: now, backoff: awsclient.Jitter}
-}
+// Wrap returns a Client that uses an existing SDK client, such as a test's.
+func Wrap(sdk *dynamodb.Client, now clock.Clock) *Client { return &Client{sdk: sdk, now: now} }
 
-// Table is one table of a client.
+// Table is a table of a client.
 type Table struct {
 	client *Client
 	name   string
 }
 
-// Table addresses the table of that name. That it exists shows at its first use.
+// Table returns the table with that name. It does not check that the table exists.
 func (c *Client) Table(name string) Table { return Table{client: c, name: name} }
 
-// live reports whether the item counts: TTL removes an expired one hours or days late.
+// live reports whether an item exists and has not expired. DynamoDB deletes expired items hours or days late.
 func (c *Client) live(item Item) bool {
 	if len(item) == 0 {
 		return false
@@ -73,7 +74,24 @@ func (c *Client) live(item Item) bool {
 	return err != nil || expires > c.now().Unix()
 }
 
-// wait sleeps before the attempt-th repetition; false if the context ended first.
-func (c *Client) wait(ctx context.Context, attempt int) bool {
-	return awsclient.Sleep(ctx, c.backoff(attempt))
+type callsKey struct{}
+
+// CountCalls returns a context that counts the DynamoDB calls made with it. Retries by the SDK do not count. The
+// request log shows the number, and tests limit it.
+func CountCalls(ctx context.Context) context.Context {
+	return context.WithValue(ctx, callsKey{}, new(atomic.Int64))
+}
+
+// Calls returns the number of calls made so far with a context of CountCalls, and 0 for any other context.
+func Calls(ctx context.Context) int {
+	if n, ok := ctx.Value(callsKey{}).(*atomic.Int64); ok {
+		return int(n.Load())
+	}
+	return 0
+}
+
+func countCall(ctx context.Context) {
+	if n, ok := ctx.Value(callsKey{}).(*atomic.Int64); ok {
+		n.Add(1)
+	}
 }

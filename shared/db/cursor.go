@@ -12,50 +12,49 @@ import (
 	"devplatform/shared/config"
 )
 
-// ErrCursor says: a cursor that was not made here, or for another list.
-var ErrCursor = errors.New("db: no cursor of this list")
+// ErrCursor reports a cursor that is not valid, or that belongs to another list.
+var ErrCursor = errors.New("db: not a cursor of this list")
 
-// cursorPurpose is what the ring's keys are derived for.
+// cursorPurpose is the purpose for which the signing keys are derived from the key ring.
 const cursorPurpose = "cursor"
 
 const (
-	// maxPosition is how long a position may be, in bytes: no sort key is longer.
+	// maxPosition is the maximum length of a position in bytes: that of a sort key.
 	maxPosition = maxSK
-	// maxCursor is how long a cursor can be, in characters: the length and text of the longest kid, MAC and position.
+	// maxCursor is the maximum length of a cursor in characters.
 	maxCursor = (1 + 255 + sha256.Size + maxPosition + 2) / 3 * 4
 )
 
-// cursorText is how a cursor is written: characters that need no escaping in a URL.
+// cursorText is the encoding of cursors. Its characters need no escaping in a URL.
 var cursorText = base64.RawURLEncoding.Strict()
 
-// Cursors makes and checks the cursors of lists: where a list goes on, signed, so that no client can make one up, and
-// bound to one list, so that none can carry it elsewhere.
+// Cursors makes and checks cursors. A cursor is the position at which the next page of a list begins. It is signed,
+// so that clients cannot make one, and bound to one list, so that they cannot use it for another.
 //
-// A cursor is the base64url text of: the length of the signing key's id in one byte, that id, the HMAC-SHA-256 of scope
-// and position, the position. The position can be read by whoever has the cursor: nothing secret belongs in it.
+// A cursor is the base64url encoding of: the length of the signing key's ID (one byte), that ID, the HMAC-SHA-256 of
+// scope and position, and the position. The position is not encrypted, so it must not be secret.
 type Cursors struct{ keys *config.Keys }
 
-// NewCursors signs with a key derived from the ring.
+// NewCursors returns Cursors that sign with a key derived from the ring.
 func NewCursors(keys *config.Keys) *Cursors { return &Cursors{keys: keys} }
 
-// Seal makes the cursor at which the list named by scope goes on behind position, at most 1,024 bytes. A scope names
-// the list and whatever decides what is in it: ids, filters, the user.
-// Errors: config.ErrUnavailable.
+// Seal returns the cursor of the page that begins behind position, which has at most 1,024 bytes. scope names the
+// list and everything that its contents depend on: IDs, filters, the user. Errors: config.ErrUnavailable.
 func (c *Cursors) Seal(ctx context.Context, scope, position string) (string, error) {
 	kid, key, err := c.keys.Current(ctx, cursorPurpose)
 	if err != nil {
 		return "", fmt.Errorf("db: cursor: %w", err)
 	}
 	if len(position) > maxPosition {
-		return "", fmt.Errorf("db: cursor: a position of %d bytes", len(position))
+		return "", fmt.Errorf("db: cursor: the position has %d bytes", len(position))
 	}
-	raw := append([]byte{byte(len(kid))}, kid...) //nolint:gosec // the ring's ids have at most 64 characters
+	raw := append([]byte{byte(len(kid))}, kid...) //nolint:gosec // key IDs have at most 64 characters
 	raw = append(raw, cursorMAC(key, scope, position)...)
 	return cursorText.EncodeToString(append(raw, position...)), nil
 }
 
-// Open is the position of a cursor of the list named by scope; no cursor, "", is the beginning, "". A cursor has one spelling:
-// any other is none. Errors: ErrCursor, config.ErrUnavailable.
+// Open returns the position of a cursor of the list named by scope. The position of the empty cursor is empty: the
+// first page. A cursor is valid in one spelling only. Errors: ErrCursor, config.ErrUnavailable.
 func (c *Cursors) Open(ctx context.Context, scope, cursor string) (string, error) {
 	if cursor == "" {
 		return "", nil
@@ -81,7 +80,7 @@ func splitCursor(cursor string) (kid string, mac []byte, position string, ok boo
 		return "", nil, "", false
 	}
 	raw, err := cursorText.DecodeString(cursor)
-	// The decoder skips line breaks.
+	// The decoder ignores line breaks, so the length must match, too.
 	if err != nil || len(raw) == 0 || cursorText.EncodedLen(len(raw)) != len(cursor) {
 		return "", nil, "", false
 	}
@@ -93,7 +92,8 @@ func splitCursor(cursor string) (kid string, mac []byte, position string, ok boo
 	return string(raw[1:afterKid]), raw[afterKid:afterMAC], string(raw[afterMAC:]), true
 }
 
-// cursorMAC covers scope and position so that no part of one can pass for a part of the other.
+// cursorMAC returns the MAC of scope and position. The length of scope is part of it, so that no part of one can be
+// moved to the other.
 func cursorMAC(key []byte, scope, position string) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(scope))))

@@ -4,31 +4,33 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
 	"devplatform/shared/awsclient"
 )
 
-// The classes of storage errors, for errors.Is. Whatever is in none of them is a fault of this program
-// (a missing table, a malformed expression) and renders as INTERNAL_ERROR.
+// The classes of storage errors, for errors.Is. Any other error is a bug or a mistake in the deployment, such as a
+// missing table or a malformed expression. Clients see it as INTERNAL_ERROR.
 var (
-	// ErrNotFound says: there is no such item, or it has expired.
+	// ErrNotFound reports that the item does not exist or has expired.
 	ErrNotFound = errors.New("db: not found")
-	// ErrConditionFailed says: a write's condition did not hold. *ConditionError says which, and what is there instead.
+	// ErrConditionFailed reports that the condition of a write was not satisfied. *ConditionError has the details.
 	ErrConditionFailed = errors.New("db: condition failed")
-	// ErrConflict says: other writers kept meeting this one on the same item. Nothing was written; trying again is safe.
+	// ErrConflict reports that other writers were changing the same item. Nothing was written. Retrying is safe.
 	ErrConflict = errors.New("db: conflict")
-	// ErrUnavailable says: DynamoDB throttles, is down or did not answer in time. A write may have happened.
+	// ErrUnavailable reports that DynamoDB throttled the call, failed, or did not respond in time. A write may have
+	// happened.
 	ErrUnavailable = errors.New("db: unavailable")
-	// ErrInvalidKey says: a write with a key made from a part that can't be right.
+	// ErrInvalidKey reports a write with a key that was built from an invalid part.
 	ErrInvalidKey = errors.New("db: invalid key")
 )
 
-// ConditionError says which writes' conditions failed. It is an ErrConditionFailed.
+// ConditionError reports which writes' conditions failed. It is an ErrConditionFailed.
 type ConditionError struct {
-	// Failed are the refused writes, by their index among those handed to Do (always 0) or Transact.
-	// The item is what is stored there, if the write asked for it with WithOld and something is.
+	// Failed contains the writes whose conditions failed, by their index in the arguments of Transact (0 for Do). The
+	// item is the stored one, nil if there is none or WithOld was not used.
 	Failed map[int]Item
 	cause  error
 }
@@ -40,10 +42,10 @@ func (e *ConditionError) Error() string {
 // Is makes the error an ErrConditionFailed.
 func (e *ConditionError) Is(target error) bool { return target == ErrConditionFailed }
 
-// Unwrap is what the SDK said.
+// Unwrap returns the SDK's error.
 func (e *ConditionError) Unwrap() error { return e.cause }
 
-// FailedAt reports whether err says that the condition of the i-th write failed.
+// FailedAt reports whether err is a ConditionError of the i-th write.
 func FailedAt(err error, i int) bool {
 	var failed *ConditionError
 	if !errors.As(err, &failed) {
@@ -53,8 +55,8 @@ func FailedAt(err error, i int) bool {
 	return ok
 }
 
-// OldItem is what the i-th write, whose condition failed, found in its place;
-// nil if there was nothing or it was not asked for.
+// OldItem returns the stored item that made the condition of the i-th write fail, nil if there was none or WithOld
+// was not used.
 func OldItem(err error, i int) Item {
 	var failed *ConditionError
 	if !errors.As(err, &failed) {
@@ -63,8 +65,7 @@ func OldItem(err error, i int) Item {
 	return failed.Failed[i]
 }
 
-// classOfCode is the class of what DynamoDB names, be it an error or a cancellation reason.
-// What the table does not have is decided by classify.
+// classOfCode maps DynamoDB's error codes and cancellation reasons to classes. classOf decides about other errors.
 var classOfCode = map[string]error{
 	"ConditionalCheckFailed":                 ErrConditionFailed,
 	"ConditionalCheckFailedException":        ErrConditionFailed,
@@ -82,8 +83,7 @@ var classOfCode = map[string]error{
 	"ServiceUnavailable":                     ErrUnavailable,
 }
 
-// classify turns what the SDK answered into one of the classes above, the SDK's error kept as the cause.
-// It is the only place that knows AWS's names.
+// classify wraps an error of the SDK in its class.
 func classify(op string, err error) error {
 	if err == nil {
 		return nil
@@ -92,9 +92,9 @@ func classify(op string, err error) error {
 	if errors.As(err, &canceled) {
 		return classifyReasons(op, canceled)
 	}
-	var refused *types.ConditionalCheckFailedException
-	if errors.As(err, &refused) {
-		return &ConditionError{Failed: map[int]Item{0: refused.Item}, cause: err}
+	var failed *types.ConditionalCheckFailedException
+	if errors.As(err, &failed) {
+		return &ConditionError{Failed: map[int]Item{0: failed.Item}, cause: err}
 	}
 	if class := classOf(err); class != nil {
 		return fmt.Errorf("%w: %s: %w", class, op, err)
@@ -103,9 +103,9 @@ func classify(op string, err error) error {
 }
 
 func classOf(err error) error {
-	var named smithy.APIError
-	if errors.As(err, &named) {
-		if class, ok := classOfCode[named.ErrorCode()]; ok {
+	var apiError smithy.APIError
+	if errors.As(err, &apiError) {
+		if class, ok := classOfCode[apiError.ErrorCode()]; ok {
 			return class
 		}
 	}
@@ -115,17 +115,13 @@ func classOf(err error) error {
 	return nil
 }
 
-// classifyReasons reads the reasons of a cancelled transaction, which stand in the order of its writes.
-// A failed condition decides, whatever else happened beside it: trying again would meet it again.
+// classifyReasons classifies a canceled transaction. Its reasons are in the order of its writes. A failed condition
+// takes precedence, because it would also make a retry fail.
 func classifyReasons(op string, canceled *types.TransactionCanceledException) error {
 	failed := map[int]Item{}
 	var class error
 	for i, reason := range canceled.CancellationReasons {
-		code := ""
-		if reason.Code != nil {
-			code = *reason.Code
-		}
-		switch c := classOfCode[code]; {
+		switch c := classOfCode[aws.ToString(reason.Code)]; {
 		case errors.Is(c, ErrConditionFailed):
 			failed[i] = reason.Item
 		case c != nil && !errors.Is(class, ErrUnavailable):

@@ -23,7 +23,7 @@ import (
 	"devplatform/shared/db"
 )
 
-// scripted is a DynamoDB that always answers alike, and remembers what it was asked.
+// scripted is a DynamoDB that always sends the same response, and records the requests.
 type scripted struct {
 	status int
 	body   string
@@ -62,7 +62,7 @@ func reasons(codes ...string) string {
 	return failing("TransactionCanceledException", `,"CancellationReasons":`+string(data))
 }
 
-// class is the one class of an error, by name.
+// class returns the name of the error's class.
 func class(err error) string {
 	var found []string
 	for name, c := range map[string]error{
@@ -78,31 +78,31 @@ func class(err error) string {
 	return strings.Join(found, "+")
 }
 
-func TestWhatDynamoDBSaysHasOneClass(t *testing.T) {
+func TestErrorClasses(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		status int
 		body   string
 		want   string
-		asked  int // how often, with the SDK's repetitions and ours
+		asked  int // requests, with the retries of the SDK and of Retry
 	}{
-		"throughput":            {400, failing("ProvisionedThroughputExceededException", ""), "unavailable", 4},
-		"throttling":            {400, failing("ThrottlingException", ""), "unavailable", 4},
-		"request limit":         {400, failing("RequestLimitExceeded", ""), "unavailable", 4},
-		"server error":          {500, failing("InternalServerError", ""), "unavailable", 4},
-		"no AWS at all":         {503, "<html>", "unavailable", 4},
-		"torn":                  {200, `{"ItemCollectionMetrics":`, "unavailable", 4},
-		"not DynamoDB's":        {200, "<html>", "unavailable", 4},
-		"missing table":         {400, failing("ResourceNotFoundException", ""), "internal", 1},
-		"our mistake":           {400, failing("ValidationException", ""), "internal", 1},
-		"another body":          {400, failing("IdempotentParameterMismatchException", ""), "internal", 1},
-		"no rights":             {400, failing("AccessDeniedException", ""), "internal", 1},
-		"condition":             {400, reasons("None", "ConditionalCheckFailed"), "condition", 1},
-		"condition wins":        {400, reasons("TransactionConflict", "ConditionalCheckFailed"), "condition", 1},
-		"conflict":              {400, reasons("TransactionConflict", "None"), "conflict", 7},
-		"conflict and throttle": {400, reasons("TransactionConflict", "ThrottlingError"), "unavailable", 1},
-		"throttle and conflict": {400, reasons("ProvisionedThroughputExceeded", "TransactionConflict"), "unavailable", 1},
-		"a reason of ours":      {400, reasons("ValidationError", "None"), "internal", 1},
+		"throughput":             {400, failing("ProvisionedThroughputExceededException", ""), "unavailable", 4},
+		"throttling":             {400, failing("ThrottlingException", ""), "unavailable", 4},
+		"request limit":          {400, failing("RequestLimitExceeded", ""), "unavailable", 4},
+		"server error":           {500, failing("InternalServerError", ""), "unavailable", 4},
+		"not AWS":                {503, "<html>", "unavailable", 4},
+		"incomplete":             {200, `{"ItemCollectionMetrics":`, "unavailable", 4},
+		"not DynamoDB's":         {200, "<html>", "unavailable", 4},
+		"missing table":          {400, failing("ResourceNotFoundException", ""), "internal", 1},
+		"invalid request":        {400, failing("ValidationException", ""), "internal", 1},
+		"token reused":           {400, failing("IdempotentParameterMismatchException", ""), "internal", 1},
+		"access denied":          {400, failing("AccessDeniedException", ""), "internal", 1},
+		"condition":              {400, reasons("None", "ConditionalCheckFailed"), "condition", 1},
+		"condition and conflict": {400, reasons("TransactionConflict", "ConditionalCheckFailed"), "condition", 1},
+		"conflict":               {400, reasons("TransactionConflict", "None"), "conflict", 20},
+		"conflict and throttle":  {400, reasons("TransactionConflict", "ThrottlingError"), "unavailable", 1},
+		"throttle and conflict":  {400, reasons("ProvisionedThroughputExceeded", "TransactionConflict"), "unavailable", 1},
+		"validation":             {400, reasons("ValidationError", "None"), "internal", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -119,7 +119,7 @@ func TestWhatDynamoDBSaysHasOneClass(t *testing.T) {
 				t.Errorf("asked %d times, want %d", len(s.asked), tc.asked)
 			}
 			if tokens := requestTokens(t, s.asked); len(tokens) != 1 {
-				t.Errorf("one write under %d request tokens", len(tokens))
+				t.Errorf("%d request tokens for one transaction", len(tokens))
 			}
 		})
 	}
@@ -138,63 +138,35 @@ func requestTokens(t *testing.T, bodies []string) map[string]bool {
 	return tokens
 }
 
-func TestNoAnswerIsUnavailable(t *testing.T) {
+func TestNoResponseIsUnavailable(t *testing.T) {
 	t.Parallel()
 	nowhere := clientOf("http://127.0.0.1:1")
 	if _, err := nowhere.Table("t").Get(t.Context(), db.EmailKey("a@b.c")); class(err) != "unavailable" {
-		t.Errorf("nobody there: %v", err)
+		t.Errorf("connection refused: %v", err)
 	}
 	server := httptest.NewServer(&scripted{status: 200, body: `{}`})
 	t.Cleanup(server.Close)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := clientOf(server.URL).Table("t").Get(ended, db.EmailKey("a@b.c")); class(err) != "unavailable" {
-		t.Errorf("the caller has gone: %v", err)
+		t.Errorf("context canceled: %v", err)
 	}
 }
 
-func TestASingleWriteRepeatsAConflict(t *testing.T) {
+func TestDoRetriesConflicts(t *testing.T) {
 	t.Parallel()
 	s := &scripted{status: 400, body: failing("TransactionConflictException", "")}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	c := clientOf(server.URL)
 	_, err := c.Do(t.Context(), c.Table("t").Delete(db.EmailKey("a@b.c")))
-	if class(err) != "conflict" || len(s.asked) != 7 {
+	if class(err) != "conflict" || len(s.asked) != 20 {
 		t.Errorf("%v after %d times", err, len(s.asked))
 	}
 }
 
-func TestUnprocessedKeysAreAskedForAgain(t *testing.T) {
-	t.Parallel()
-	key := `{"pk":{"S":"EMAIL#a@b.c"},"sk":{"S":"EMAIL"}}`
-	stuck := &scripted{status: 200, body: `{"Responses":{},"UnprocessedKeys":{"t":{"Keys":[` + key + `]}}}`}
-	server := httptest.NewServer(stuck)
-	t.Cleanup(server.Close)
-	if _, err := clientOf(server.URL).Table("t").BatchGet(t.Context(), db.EmailKey("a@b.c")); class(err) != "unavailable" {
-		t.Errorf("%v", err)
-	}
-	if n := len(stuck.asked); n < 2 || n > 10 {
-		t.Errorf("asked %d times", n)
-	}
-	var calls atomic.Int32
-	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-		if calls.Add(1) == 1 {
-			_, _ = io.WriteString(w, stuck.body)
-			return
-		}
-		_, _ = io.WriteString(w, `{"Responses":{"t":[`+key+`]}}`)
-	}))
-	t.Cleanup(slow.Close)
-	found, err := clientOf(slow.URL).Table("t").BatchGet(t.Context(), db.EmailKey("a@b.c"))
-	if err != nil || len(found) != 1 {
-		t.Errorf("%v, %v", found, err)
-	}
-}
-
-// forgetful stands before a DynamoDB and, for as long as lose is above zero, passes
-// a request on but cuts the connection in place of the answer.
+// forgetful is a proxy in front of DynamoDB. While lose is above zero, it forwards requests but drops the connection
+// instead of sending the response.
 type forgetful struct {
 	proxy *httputil.ReverseProxy
 	lose  atomic.Int32
@@ -208,7 +180,7 @@ func (f *forgetful) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.proxy.ServeHTTP(w, r)
 }
 
-func TestAWriteWhoseAnswerWasLostDoesNotFailOnItself(t *testing.T) {
+func TestLostResponsesOfWritesAreRecovered(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.StartServer(t)
 	to, err := url.Parse(endpoint)
@@ -229,7 +201,7 @@ func TestAWriteWhoseAnswerWasLostDoesNotFailOnItself(t *testing.T) {
 		write func() error
 	}{
 		{"create", func() error { return do(t, c, table.Create(db.EmailKey("a@b.c"), item("1"))) }},
-		{"update, told what its own is", func() error {
+		{"update with Mine", func() error {
 			w := table.Update(db.EmailKey("a@b.c"), setV("2")).If(next)
 			return do(t, c, w.Mine(func(stored db.Item) bool { return value(stored) == "2" }))
 		}},
@@ -242,9 +214,9 @@ func TestAWriteWhoseAnswerWasLostDoesNotFailOnItself(t *testing.T) {
 			t.Errorf("%s: %v", tc.name, err)
 		}
 	}
-	// Somebody else's write is still in the way.
+	// Another client's item still makes the condition fail.
 	if err := do(t, c, table.Create(db.EmailKey("a@b.c"), item("1"))); class(err) != "condition" {
-		t.Errorf("created over another: %v", err)
+		t.Errorf("replaced another item: %v", err)
 	}
 	counter, err := table.Get(t.Context(), db.EmailKey("n@b.c"))
 	if err != nil {

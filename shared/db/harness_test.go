@@ -13,13 +13,13 @@ import (
 	"devplatform/shared/db"
 )
 
-// hands is a clock that tests move.
+// hands is a clock that tests set.
 type hands struct{ at atomic.Int64 }
 
 func (h *hands) now() time.Time          { return time.Unix(h.at.Load(), 0) }
 func (h *hands) advance(d time.Duration) { h.at.Add(int64(d / time.Second)) }
 
-// newTable makes a table of its own on a fresh DynamoDB.
+// newTable creates a table in a new DynamoDB.
 func newTable(t *testing.T) (*db.Client, db.Table, *hands) {
 	t.Helper()
 	endpoint := dynamotest.StartServer(t)
@@ -33,7 +33,7 @@ func newTable(t *testing.T) (*db.Client, db.Table, *hands) {
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-// value is the text attribute v of an item, "" if it has none.
+// value returns the string attribute v of an item, "" if it has none.
 func value(item db.Item) string {
 	if v, ok := item["v"].(*types.AttributeValueMemberS); ok {
 		return v.Value

@@ -2,18 +2,11 @@ package db
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
-
-	"devplatform/shared/awsclient"
 )
 
 // Get reads one item, strongly consistent. Errors: ErrNotFound, ErrUnavailable.
@@ -34,133 +27,42 @@ func (t Table) Get(ctx context.Context, key Key) (Item, error) {
 	return out.Item, nil
 }
 
-const (
-	batchSize     = 100 // items that one BatchGetItem may ask for
-	batchParallel = 4   // such calls at once
-)
-
-// BatchGet reads items, strongly consistent, in as few calls as DynamoDB allows. What does not exist or has
-// expired is absent from the answer; keys may repeat. Error: ErrUnavailable.
-func (t Table) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
-	wanted := map[Key]bool{}
-	for _, key := range keys {
-		if !key.IsZero() {
-			wanted[key] = true
-		}
-	}
-	found := make(map[Key]Item, len(wanted))
-	var mu sync.Mutex
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(batchParallel)
-	for chunk := range slices.Chunk(slices.Collect(maps.Keys(wanted)), batchSize) {
-		group.Go(func() error {
-			return t.batchGet(ctx, chunk, func(item Item) {
-				mu.Lock()
-				defer mu.Unlock()
-				found[KeyOf(item)] = item
-			})
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // classified where it came from
-	}
-	return found, nil
-}
-
-// batchGet reads one chunk, asking again for what DynamoDB left out (16 MB an answer, or throttled).
-func (t Table) batchGet(ctx context.Context, chunk []Key, found func(Item)) error {
-	pending := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
-	for _, key := range chunk {
-		pending.Keys = append(pending.Keys, key.item())
-	}
-	for fruitless := 0; len(pending.Keys) > 0; {
-		countCall(ctx)
-		out, err := t.client.sdk.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems: map[string]types.KeysAndAttributes{t.name: pending},
-		})
-		if err != nil {
-			return classify("batch get", err)
-		}
-		for _, item := range out.Responses[t.name] {
-			if t.client.live(item) {
-				found(item)
-			}
-		}
-		left := out.UnprocessedKeys[t.name].Keys
-		if len(left) < len(pending.Keys) {
-			fruitless = 0
-		} else if fruitless++; fruitless > awsclient.MaxAttempts || !t.client.wait(ctx, fruitless) {
-			return fmt.Errorf("%w: batch get: %d keys stay unprocessed", ErrUnavailable, len(left))
-		}
-		pending.Keys = left
-	}
-	return nil
-}
-
-// Query asks for the items under a prefix.
+// Query selects the items under a prefix.
 type Query struct {
 	Prefix Prefix
-	// After continues behind this key, the Next of the page before; zero: from the beginning.
+	// After is the key behind which the page begins, the Next of the previous page. Zero: the first page.
 	After Key
-	// Limit is the largest number of live items a page may have; 0: as many as one call brings (1 MB).
+	// Limit is the maximum number of live items in a page. 0: as many as one call returns (1 MB).
 	Limit int
 	// Descending reads from the last sort key to the first.
 	Descending bool
-	// KeysOnly leaves everything but the keys unsent, Only everything but the keys and these attributes; what is read is charged
-	// all the same.
+	// KeysOnly returns only the keys. Only returns only the keys and these attributes. DynamoDB charges for whole
+	// items all the same.
 	KeysOnly bool
 	Only     []string
-	// Once makes one call, whose 1 MB may be less than Limit, and may all have expired.
+	// Once makes a single call. The page may then have fewer items than Limit, even none, although there are more.
 	Once bool
 }
 
-// Page is a part of a query's answer.
+// Page is a page of a query.
 type Page struct {
 	Items []Item
-	// Next is where the next page begins, zero on the last one.
+	// Next is the After of the next page, zero on the last page.
 	Next Key
 }
 
-// Query reads one page of live items in the order of their sort keys, strongly consistent.
-// It goes on over expired items until the page is full or the end is reached, unless it is to be one call. Error: ErrUnavailable.
+// Query reads one page of live items in the order of their sort keys, strongly consistent. It makes as many calls as
+// the page needs, unless q.Once is set. Errors: ErrUnavailable.
 func (t Table) Query(ctx context.Context, q Query) (Page, error) {
-	var page Page
 	if q.Prefix.PK == "" {
-		return page, nil
+		return Page{}, nil
 	}
-	start := q.After
-	for {
-		out, err := t.query(ctx, q, start, q.Limit-len(page.Items))
-		if err != nil {
-			return Page{}, err
-		}
-		page.Items = t.client.appendLive(page.Items, out.Items)
-		page.Next = KeyOf(out.LastEvaluatedKey)
-		if q.Once || page.Next.IsZero() || pageDone(q.Limit, len(page.Items)) {
-			return page, nil
-		}
-		start = page.Next
-	}
+	items, last, err := t.readPage(ctx, q.input(t.name), q.Limit, q.Once)
+	return Page{Items: items, Next: KeyOf(last)}, err
 }
 
-// appendLive adds the items that have not expired.
-func (c *Client) appendLive(page, items []Item) []Item {
-	for _, item := range items {
-		if c.live(item) {
-			page = append(page, item)
-		}
-	}
-	return page
-}
-
-// pageDone reports whether so many items make a page: its limit, or, without one, what one call brought.
-func pageDone(limit, items int) bool { return items > 0 && items >= limit }
-
-// callLimit is the limit of a call that wants so many items.
-func callLimit(wanted int) *int32 { return aws.Int32(int32(min(wanted, 1000))) } //nolint:gosec // at most 1000
-
-// QueryAll reads every live item under a prefix, of each only the named attributes beside its key if any are named.
-// Error: ErrUnavailable.
+// QueryAll reads all live items under a prefix. If attributes are named, it returns only these and the keys.
+// Errors: ErrUnavailable.
 func (t Table) QueryAll(ctx context.Context, prefix Prefix, only ...string) ([]Item, error) {
 	var items []Item
 	q := Query{Prefix: prefix, Only: only}
@@ -177,61 +79,142 @@ func (t Table) QueryAll(ctx context.Context, prefix Prefix, only ...string) ([]I
 	}
 }
 
-// query is one call. A prefix without a sort key is the whole partition.
-func (t Table) query(ctx context.Context, q Query, start Key, limit int) (*dynamodb.QueryOutput, error) {
+func (q Query) input(table string) *dynamodb.QueryInput {
 	in := &dynamodb.QueryInput{
-		TableName:                 &t.name,
+		TableName:                 &table,
 		ConsistentRead:            aws.Bool(true),
 		ScanIndexForward:          aws.Bool(!q.Descending),
 		KeyConditionExpression:    aws.String(AttrPK + " = :pk"),
-		ExpressionAttributeValues: Item{":pk": &types.AttributeValueMemberS{Value: q.Prefix.PK}},
+		ExpressionAttributeValues: Item{":pk": text(q.Prefix.PK)},
 	}
-	if q.Prefix.SK != "" { // DynamoDB takes no empty text for a part of a key
+	if q.Prefix.SK != "" { // DynamoDB refuses an empty prefix
 		in.KeyConditionExpression = aws.String(AttrPK + " = :pk AND begins_with(" + AttrSK + ", :sk)")
-		in.ExpressionAttributeValues[":sk"] = &types.AttributeValueMemberS{Value: q.Prefix.SK}
+		in.ExpressionAttributeValues[":sk"] = text(q.Prefix.SK)
 	}
 	if q.KeysOnly || q.Only != nil {
 		in.ProjectionExpression, in.ExpressionAttributeNames = projection(q.Only)
 	}
-	if q.Limit > 0 {
-		in.Limit = callLimit(limit)
+	if !q.After.IsZero() {
+		in.ExclusiveStartKey = q.After.item()
 	}
-	if !start.IsZero() {
-		in.ExclusiveStartKey = start.item()
-	}
-	countCall(ctx)
-	out, err := t.client.sdk.Query(ctx, in)
-	return out, classify("query", err)
+	return in
 }
 
-// projection asks for attributes, the keys, and what tells expired items, which don't count here either.
+// projection returns the expression that selects attributes, the keys, and the attribute that live needs.
 func projection(attributes []string) (*string, map[string]string) {
-	text := AttrPK + ", " + AttrSK + ", " + AttrExpiresAt
+	expression := AttrPK + ", " + AttrSK + ", " + AttrExpiresAt
 	var names map[string]string
 	for i, attribute := range attributes {
 		if names == nil {
 			names = map[string]string{}
 		}
-		placeholder := "#a" + strconv.Itoa(i) // many a plain name is one of DynamoDB's words
+		placeholder := "#a" + strconv.Itoa(i) // many common names are reserved words of DynamoDB
 		names[placeholder] = attribute
-		text += ", " + placeholder
+		expression += ", " + placeholder
 	}
-	return &text, names
+	return &expression, names
 }
 
-func (k Key) item() Item {
-	return Item{
-		AttrPK: &types.AttributeValueMemberS{Value: k.PK},
-		AttrSK: &types.AttributeValueMemberS{Value: k.SK},
-	}
+// Index is a global secondary index of a table: its name, and the attributes that are its partition key and its sort
+// key. Both are strings. The index contains the items that have both.
+type Index struct{ Name, PK, SK string }
+
+// IndexKey is the position of an item in a partition of an index: its sort key there and, because items may share
+// that, its key in the table.
+type IndexKey struct {
+	Sort string
+	Key  Key
 }
 
-// KeyOf is the key of an item, zero if it has none.
-func KeyOf(item Item) Key {
-	pk, _ := item[AttrPK].(*types.AttributeValueMemberS)
-	sk, _ := item[AttrSK].(*types.AttributeValueMemberS)
-	if pk == nil || sk == nil {
-		return Key{}
+// IsZero reports whether k is no position.
+func (k IndexKey) IsZero() bool { return k.Key.IsZero() }
+
+// IndexQuery selects items of one partition of an index.
+type IndexQuery struct {
+	Index Index
+	// Partition is the value of the index's partition key.
+	Partition string
+	// Upto is the last sort key to read. "": all.
+	Upto string
+	// After is the position behind which the page begins, the Next of the previous page. Zero: the first page.
+	After IndexKey
+	// Limit is the maximum number of live items in a page. 0: as many as one call returns (1 MB).
+	Limit int
+}
+
+// IndexPage is a page of an index query.
+type IndexPage struct {
+	// Items have the keys of the table and of the index, and the attributes that the index projects.
+	Items []Item
+	// Next is the After of the next page, zero on the last page.
+	Next IndexKey
+}
+
+// QueryIndex reads one page of live items in the order of their sort keys in an index. It is eventually consistent:
+// the index may show an item as it was, or one that no longer belongs there. Expired items are left out if the index
+// projects expiresAt. Errors: ErrUnavailable.
+func (t Table) QueryIndex(ctx context.Context, q IndexQuery) (IndexPage, error) {
+	if q.Partition == "" {
+		return IndexPage{}, nil
 	}
-	return Key{PK: pk.Value, SK: sk.Value}
+	items, last, err := t.readPage(ctx, q.input(t.name), q.Limit, false)
+	return IndexPage{Items: items, Next: q.Index.position(last)}, err
+}
+
+func (q IndexQuery) input(table string) *dynamodb.QueryInput {
+	in := &dynamodb.QueryInput{
+		TableName: &table, IndexName: &q.Index.Name, ScanIndexForward: aws.Bool(true),
+		KeyConditionExpression:    aws.String("#pk = :pk"),
+		ExpressionAttributeNames:  map[string]string{"#pk": q.Index.PK},
+		ExpressionAttributeValues: Item{":pk": text(q.Partition)},
+	}
+	if q.Upto != "" {
+		in.KeyConditionExpression = aws.String("#pk = :pk AND #sk <= :upto")
+		in.ExpressionAttributeNames["#sk"] = q.Index.SK
+		in.ExpressionAttributeValues[":upto"] = text(q.Upto)
+	}
+	if !q.After.IsZero() {
+		in.ExclusiveStartKey = q.After.Key.item()
+		in.ExclusiveStartKey[q.Index.PK] = text(q.Partition)
+		in.ExclusiveStartKey[q.Index.SK] = text(q.After.Sort)
+	}
+	return in
+}
+
+// position returns the position of an item in the index, zero if the item is not in it.
+func (x Index) position(item Item) IndexKey {
+	sort, _ := item[x.SK].(*types.AttributeValueMemberS)
+	if sort == nil {
+		return IndexKey{}
+	}
+	return IndexKey{Sort: sort.Value, Key: KeyOf(item)}
+}
+
+// readPage repeats a query until it has limit live items or reaches the end. It makes a single call if once is set,
+// and stops at the first live items if limit is 0. last is the position behind which the next page begins, nil at the
+// end.
+func (t Table) readPage(
+	ctx context.Context, in *dynamodb.QueryInput, limit int, once bool,
+) (items []Item, last Item, err error) {
+	const maxLimit = 1000
+	for {
+		if limit > 0 {
+			in.Limit = aws.Int32(int32(min(limit-len(items), maxLimit))) //nolint:gosec // at most 1000
+		}
+		countCall(ctx)
+		out, err := t.client.sdk.Query(ctx, in)
+		if err != nil {
+			return nil, nil, classify("query", err)
+		}
+		for _, item := range out.Items {
+			if t.client.live(item) {
+				items = append(items, item)
+			}
+		}
+		full := len(items) > 0 && len(items) >= limit
+		if once || full || len(out.LastEvaluatedKey) == 0 {
+			return items, out.LastEvaluatedKey, nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
 }

@@ -5,32 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"time"
 
 	"devplatform/shared/awsclient"
 )
 
-// ErrStale reports that an item changed between the read on which a write was decided and the write itself. Nothing was
-// written. Stores return it, and Retry decides again.
+// ErrStale reports that an item changed between the read on which a write was decided and the write itself. Nothing
+// was written. Stores return it, and Retry decides again.
 var ErrStale = errors.New("db: the item changed after it was read")
 
 const (
-	// maxAttempts is the largest number of attempts of one operation. With the waits below, sixteen clients that write the
-	// same item all succeed; an operation that still conflicts after that competes with a client that never stops.
+	// maxAttempts is the maximum number of attempts of one operation. Sixteen clients that write the same item all
+	// succeed within it. An operation that still conflicts after that competes with a client that never stops.
 	maxAttempts = 20
-	// warnAttempts is the number of conflicts of one operation after which a warning is logged: the item is contended.
+	// warnAttempts is the number of conflicts of one operation after which a warning is logged: the item is
+	// contended.
 	warnAttempts = 8
-	// The waits between attempts are random, up to a limit that doubles from firstWait to maxWait. Without jitter, clients
-	// that conflicted once would conflict again.
-	firstWait = 10 * time.Millisecond
-	maxWait   = 320 * time.Millisecond
 )
 
-// Retry implements optimistic concurrency: it calls attempt until it succeeds, or fails for another reason than ErrStale
-// or ErrConflict. An attempt reads, decides and writes (with TransactOnce or DoOnce, which do not retry conflicts
-// themselves), so that each decision is based on what the other client wrote. operation names the operation for the log.
-// Errors: those of attempt; ErrConflict after 20 attempts, or if ctx ended while it waited.
+// Retry implements optimistic concurrency. It calls attempt until it succeeds, or fails for another reason than
+// ErrStale or ErrConflict. An attempt reads, decides and writes (with TransactOnce or DoOnce, which do not retry
+// conflicts themselves), so that each decision is based on what the other client wrote. operation names the operation
+// for the log. Errors: those of attempt; ErrConflict after 20 attempts, or if ctx ended while Retry waited.
 func Retry(ctx context.Context, operation string, attempt func() error) error {
 	for n := 1; ; n++ {
 		err := attempt()
@@ -41,14 +36,8 @@ func Retry(ctx context.Context, operation string, attempt func() error) error {
 			slog.WarnContext(ctx, "an operation keeps conflicting with other writers",
 				"operation", operation, "attempts", n, "error", err)
 		}
-		if n == maxAttempts || !awsclient.Sleep(ctx, conflictWait(n)) {
+		if n == maxAttempts || !awsclient.Sleep(ctx, awsclient.Jitter(n-1)) {
 			return fmt.Errorf("%w: %s: %d attempts: %w", ErrConflict, operation, n, err)
 		}
 	}
-}
-
-// conflictWait returns the wait after the n-th attempt, counted from 1.
-func conflictWait(n int) time.Duration {
-	limit := min(firstWait<<min(n-1, 10), maxWait)
-	return rand.N(limit) //nolint:gosec // only spreads clients out
 }

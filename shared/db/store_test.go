@@ -23,7 +23,7 @@ func setV(v string) expression.UpdateBuilder {
 	return expression.Set(expression.Name("v"), expression.Value(v))
 }
 
-func TestReadsIgnoreWhatHasExpired(t *testing.T) {
+func TestReadsIgnoreExpiredItems(t *testing.T) {
 	t.Parallel()
 	c, table, h := newTable(t)
 	key := db.EmailKey("a@b.c")
@@ -49,14 +49,14 @@ func TestReadsIgnoreWhatHasExpired(t *testing.T) {
 		t.Errorf("before: %v %d %d", got, batch, page)
 	}
 	if _, err := c.Do(t.Context(), table.Create(key, item("second"))); !errors.Is(err, db.ErrConditionFailed) {
-		t.Errorf("created over a live one: %v", err)
+		t.Errorf("replaced a live item: %v", err)
 	}
 	h.advance(time.Minute)
 	if got, batch, page := look(); got || batch != 1 || page != 0 {
 		t.Errorf("after: %v %d %d", got, batch, page)
 	}
 	if _, err := c.Do(t.Context(), table.Update(key, setV("x")).If(table.Exists())); !errors.Is(err, db.ErrConditionFailed) {
-		t.Errorf("updated an expired one: %v", err)
+		t.Errorf("updated an expired item: %v", err)
 	}
 	mustDo(t, c, table.Create(key, item("second")))
 	if got, err := table.Get(t.Context(), key); err != nil || value(got) != "second" {
@@ -64,7 +64,7 @@ func TestReadsIgnoreWhatHasExpired(t *testing.T) {
 	}
 }
 
-func TestAKeyThatCannotBeRight(t *testing.T) {
+func TestInvalidKeys(t *testing.T) {
 	t.Parallel()
 	c, table, _ := newTable(t)
 	if _, err := table.Get(t.Context(), db.UserKey("ses_x")); !errors.Is(err, db.ErrNotFound) {
@@ -87,13 +87,13 @@ func TestSingleWrites(t *testing.T) {
 	c, table, _ := newTable(t)
 	key := db.EmailKey("a@b.c")
 	if old := mustDo(t, c, table.Create(key, item("1"))); old != nil {
-		t.Errorf("created over %v", old)
+		t.Errorf("create returned %v", old)
 	}
 	if old := mustDo(t, c, table.Put(key, item("2"))); value(old) != "1" {
-		t.Errorf("put answers with what was there: %v", old)
+		t.Errorf("put does not return the old item: %v", old)
 	}
 	if now := mustDo(t, c, table.Update(key, setV("3")).If(table.Exists())); value(now) != "3" {
-		t.Errorf("update answers with what is there: %v", now)
+		t.Errorf("update does not return the new item: %v", now)
 	}
 	two := expression.Name("v").Equal(expression.Value("2"))
 	_, err := c.Do(t.Context(), table.Update(key, setV("4")).If(table.Exists()).If(two).WithOld())
@@ -105,17 +105,17 @@ func TestSingleWrites(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if old := mustDo(t, c, table.Delete(key)); value(old) != "3" {
-		t.Errorf("delete answers with what was there: %v", old)
+		t.Errorf("delete does not return the old item: %v", old)
 	}
 	if old := mustDo(t, c, table.Delete(key)); old != nil {
 		t.Errorf("deleted twice: %v", old)
 	}
 	if _, err := c.Do(t.Context(), table.Check(key, two)); err == nil {
-		t.Error("a check on its own")
+		t.Error("a check outside of a transaction")
 	}
 }
 
-func TestTransactionsAreAllOrNothing(t *testing.T) {
+func TestTransactionsAreAtomic(t *testing.T) {
 	t.Parallel()
 	c, table, _ := newTable(t)
 	taken, free := db.EmailKey("taken@b.c"), db.EmailKey("free@b.c")
@@ -132,7 +132,7 @@ func TestTransactionsAreAllOrNothing(t *testing.T) {
 		t.Errorf("old: %v, %v", db.OldItem(err, 1), db.OldItem(err, 2))
 	}
 	if _, err := table.Get(t.Context(), free); !errors.Is(err, db.ErrNotFound) {
-		t.Errorf("half of it was written: %v", err)
+		t.Errorf("a part of it was written: %v", err)
 	}
 	err = c.Transact(t.Context(),
 		table.Create(free, item("x")), table.Update(taken, setV("second")).If(table.Exists()), table.Delete(db.EmailKey("gone@b.c")))
@@ -144,7 +144,7 @@ func TestTransactionsAreAllOrNothing(t *testing.T) {
 	}
 }
 
-// Whoever meets another on the same item tries again, until one of the classes is certain.
+// Conflicting transactions are retried until each has succeeded or its condition has failed.
 func TestRacingTransactionsHaveOneWinner(t *testing.T) {
 	t.Parallel()
 	c, table, _ := newTable(t)
@@ -161,7 +161,7 @@ func TestRacingTransactionsHaveOneWinner(t *testing.T) {
 			case err == nil:
 				won++
 			case !db.FailedAt(err, 0):
-				t.Errorf("lost with %v", err)
+				t.Errorf("failed with %v", err)
 			}
 		})
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -15,18 +14,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Write is one change of one item, made by a Table's Put, Create, Update, Delete or Check
-// and narrowed by its own methods, each of which answers with a new Write.
+// Write is a change of one item. A Table's Put, Create, Update, Delete and Check return one. Its own methods return a
+// changed copy.
 type Write struct {
-	kind   writeKind
-	table  string
-	key    Key
-	item   Item
-	update expression.UpdateBuilder
-	cond   *expression.ConditionBuilder
-	old    bool
-	mine   func(Item) bool
-	err    error
+	kind    writeKind
+	table   string
+	key     Key
+	item    Item
+	update  expression.UpdateBuilder
+	cond    *expression.ConditionBuilder
+	withOld bool
+	mine    func(Item) bool
+	err     error
 }
 
 type writeKind uint8
@@ -38,7 +37,7 @@ const (
 	checkWrite
 )
 
-// Put replaces whatever is under key. The item is given without its key attributes.
+// Put stores an item, whether or not there is one with that key. item does not contain the key attributes.
 func (t Table) Put(key Key, item Item) Write {
 	full := maps.Clone(item)
 	if full == nil {
@@ -48,7 +47,7 @@ func (t Table) Put(key Key, item Item) Write {
 	return t.write(Write{kind: putWrite, key: key, item: full})
 }
 
-// Create is a Put on the condition that nothing, or only something expired, is under key.
+// Create stores an item on the condition that no live item has that key.
 func (t Table) Create(key Key, item Item) Write {
 	w := t.Put(key, item).If(expression.AttributeNotExists(expression.Name(AttrPK)).Or(
 		expression.Name(AttrExpiresAt).LessThanEqual(expression.Value(t.client.now().Unix()))))
@@ -56,23 +55,22 @@ func (t Table) Create(key Key, item Item) Write {
 	return w
 }
 
-// Update changes attributes of the item under key, and makes the item if there is none:
-// narrow it with If(t.Exists()) where that is not meant.
+// Update changes attributes of an item. It creates the item if there is none: add If(t.Exists()) to prevent that.
 func (t Table) Update(key Key, update expression.UpdateBuilder) Write {
 	return t.write(Write{kind: updateWrite, key: key, update: update})
 }
 
-// Delete removes the item under key, if there is one.
+// Delete deletes an item. The item need not exist.
 func (t Table) Delete(key Key) Write {
 	return t.write(Write{kind: deleteWrite, key: key})
 }
 
-// Check writes nothing: in a transaction, cond must hold for the item under key.
+// Check writes nothing. It makes a transaction fail if the item with that key does not satisfy cond.
 func (t Table) Check(key Key, cond expression.ConditionBuilder) Write {
 	return t.write(Write{kind: checkWrite, key: key}).If(cond)
 }
 
-// Exists is the condition that a live item is under a write's key.
+// Exists returns the condition that a live item has the write's key.
 func (t Table) Exists() expression.ConditionBuilder {
 	expires := expression.Name(AttrExpiresAt)
 	return expression.AttributeExists(expression.Name(AttrPK)).And(
@@ -87,7 +85,7 @@ func (t Table) write(w Write) Write {
 	return w
 }
 
-// If narrows the write to a condition, on top of those it has.
+// If adds a condition to those that the write has.
 func (w Write) If(cond expression.ConditionBuilder) Write {
 	if w.cond != nil {
 		cond = w.cond.And(cond)
@@ -96,21 +94,21 @@ func (w Write) If(cond expression.ConditionBuilder) Write {
 	return w
 }
 
-// WithOld asks for the stored item when the condition fails (see OldItem).
+// WithOld makes the error of a failed condition contain the stored item (see OldItem).
 func (w Write) WithOld() Write {
-	w.old = true
+	w.withOld = true
 	return w
 }
 
-// Mine tells how a single write knows its own result: when an answer is lost, the SDK sends the write again,
-// which then fails on its own condition. If mine holds for the stored item, Do reports success.
-// Create knows its own already.
+// Mine sets the function that recognizes the write's own result. If a response is lost, the SDK repeats the write,
+// and its condition fails because of its own first attempt. If mine returns true for the stored item, the write has
+// succeeded. Create does this by itself. In a transaction it is not needed.
 func (w Write) Mine(mine func(stored Item) bool) Write {
 	w.mine = mine
 	return w
 }
 
-// Do executes a single write and retries it if it conflicts with a transaction (see DoOnce).
+// Do executes a single write, and retries it if it conflicts with a transaction (see DoOnce).
 func (c *Client) Do(ctx context.Context, w Write) (item Item, err error) {
 	err = Retry(ctx, "write", func() error {
 		item, err = c.DoOnce(ctx, w)
@@ -119,32 +117,29 @@ func (c *Client) Do(ctx context.Context, w Write) (item Item, err error) {
 	return item, err
 }
 
-// DoOnce executes a single write. It returns the item as it is after an Update, or as it was before a Put or a Delete;
-// nil if there is or was none. It is for use within Retry.
-// Errors: ErrConditionFailed, ErrConflict, ErrUnavailable, ErrInvalidKey.
+// DoOnce executes a single write. It returns the item as it is after an Update, or as it was before a Put or a
+// Delete; nil if there is or was none. It is for use within Retry. Errors: ErrConditionFailed, ErrConflict,
+// ErrUnavailable, ErrInvalidKey.
 func (c *Client) DoOnce(ctx context.Context, w Write) (Item, error) {
-	e, err := w.expression()
+	e, err := w.expressions()
 	if err != nil {
 		return nil, err
 	}
 	countCall(ctx)
 	item, err := c.single(ctx, w, e)
 	err = classify("write", err)
-	var refused *ConditionError
-	if errors.As(err, &refused) && w.mine != nil && w.mine(refused.Failed[0]) {
+	var failed *ConditionError
+	if errors.As(err, &failed) && w.mine != nil && w.mine(failed.Failed[0]) {
 		if w.kind == updateWrite {
-			return refused.Failed[0], nil
+			return failed.Failed[0], nil
 		}
 		return nil, nil
 	}
 	return item, err
 }
 
-func (c *Client) single(ctx context.Context, w Write, e parts) (Item, error) {
-	old := types.ReturnValuesOnConditionCheckFailureNone
-	if w.old || w.mine != nil {
-		old = types.ReturnValuesOnConditionCheckFailureAllOld
-	}
+func (c *Client) single(ctx context.Context, w Write, e expressions) (Item, error) {
+	old := returnOld(w.withOld || w.mine != nil)
 	switch w.kind {
 	case putWrite:
 		out, err := c.sdk.PutItem(ctx, &dynamodb.PutItemInput{
@@ -177,11 +172,12 @@ func (c *Client) single(ctx context.Context, w Write, e parts) (Item, error) {
 		}
 		return out.Attributes, nil
 	default:
-		return nil, errors.New("a check is part of a transaction")
+		return nil, errors.New("db: a check must be part of a transaction")
 	}
 }
 
-// Transact executes all writes or none, and retries the transaction if it conflicts with another one (see TransactOnce).
+// Transact executes all writes or none, and retries the transaction if it conflicts with another one (see
+// TransactOnce).
 func (c *Client) Transact(ctx context.Context, writes ...Write) error {
 	in, err := transaction(writes)
 	if err != nil {
@@ -190,9 +186,10 @@ func (c *Client) Transact(ctx context.Context, writes ...Write) error {
 	return Retry(ctx, "transaction", func() error { return c.transact(ctx, in) })
 }
 
-// TransactOnce executes all writes or none, at most 100 on as many items. It is for use within Retry. The transaction has
-// one request token for all repetitions by the SDK, so that a repetition after a lost response has no further effect.
-// Errors: ErrConditionFailed (FailedAt and OldItem take the index of a write), ErrConflict, ErrUnavailable, ErrInvalidKey.
+// TransactOnce executes all writes or none: at most 100, each of another item. It is for use within Retry. The
+// transaction has one request token for all repetitions by the SDK, so that a repetition after a lost response has no
+// further effect. Errors: ErrConditionFailed (FailedAt and OldItem take the index of a write), ErrConflict,
+// ErrUnavailable, ErrInvalidKey.
 func (c *Client) TransactOnce(ctx context.Context, writes ...Write) error {
 	in, err := transaction(writes)
 	if err != nil {
@@ -221,14 +218,11 @@ func (c *Client) transact(ctx context.Context, in *dynamodb.TransactWriteItemsIn
 
 func (w Write) action() (types.TransactWriteItem, error) {
 	var action types.TransactWriteItem
-	e, err := w.expression()
+	e, err := w.expressions()
 	if err != nil {
 		return action, err
 	}
-	old := types.ReturnValuesOnConditionCheckFailureNone
-	if w.old {
-		old = types.ReturnValuesOnConditionCheckFailureAllOld
-	}
+	old := returnOld(w.withOld)
 	switch w.kind {
 	case putWrite:
 		action.Put = &types.Put{
@@ -254,16 +248,23 @@ func (w Write) action() (types.TransactWriteItem, error) {
 	return action, nil
 }
 
-// parts are a write's expressions as the wire wants them.
-type parts struct {
+func returnOld(wanted bool) types.ReturnValuesOnConditionCheckFailure {
+	if wanted {
+		return types.ReturnValuesOnConditionCheckFailureAllOld
+	}
+	return types.ReturnValuesOnConditionCheckFailureNone
+}
+
+// expressions are the parts of a request that a Write's condition and update are encoded as.
+type expressions struct {
 	condition, update *string
 	names             map[string]string
 	values            Item
 }
 
-func (w Write) expression() (parts, error) {
+func (w Write) expressions() (expressions, error) {
 	if w.err != nil {
-		return parts{}, w.err
+		return expressions{}, w.err
 	}
 	builder := expression.NewBuilder()
 	if w.kind == updateWrite {
@@ -273,16 +274,11 @@ func (w Write) expression() (parts, error) {
 		builder = builder.WithCondition(*w.cond)
 	}
 	if w.kind != updateWrite && w.cond == nil {
-		return parts{}, nil
+		return expressions{}, nil
 	}
 	e, err := builder.Build()
 	if err != nil {
-		return parts{}, fmt.Errorf("db: expression: %w", err)
+		return expressions{}, fmt.Errorf("db: expression: %w", err)
 	}
-	return parts{condition: e.Condition(), update: e.Update(), names: e.Names(), values: e.Values()}, nil
-}
-
-// ExpiresAt is the value of AttrExpiresAt for an item that counts until unix seconds.
-func ExpiresAt(unix int64) types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: strconv.FormatInt(unix, 10)}
+	return expressions{condition: e.Condition(), update: e.Update(), names: e.Names(), values: e.Values()}, nil
 }

@@ -7,19 +7,19 @@ import (
 	"devplatform/shared/clock"
 )
 
-// Scene is what is true in an example of an event; all the rest is made up.
+// Scene contains the real parts of an example of an event. All other parts are invented.
 type Scene struct {
 	EventID string
 	At      time.Time
 	Actor   Actor
-	// WorkspaceID and ProjectID are where it is set; "": in ones that do not exist.
+	// WorkspaceID and ProjectID are where the event happened; "": in an invented workspace or project.
 	WorkspaceID string
 	ProjectID   string
-	// Webhook is the one that is told.
+	// Webhook is the webhook that receives the event.
 	Webhook Webhook
 }
 
-// What examples are made up of.
+// The invented parts of examples.
 const (
 	exampleWorkspace = "ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
 	exampleProject   = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
@@ -29,21 +29,21 @@ const (
 	exampleSHA256    = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" // of "test"
 )
 
-// Example is an event of a type as a subscriber would be told it, webhook.test included, though nothing has happened. It has all
-// that events of the type have. Error: an unknown type, or a scene without actor.
+// Example returns an example of an event of a type, or of webhook.test, with all the data that such events have. It
+// returns an error if the type is unknown or the scene has no actor.
 func Example(t Type, s Scene) (Text, error) {
 	payload := Payload{ID: s.EventID, Type: t, Timestamp: clock.Stamp(s.At)}
-	if show, ok := examples[t]; ok {
-		payload.Data = show(s)
+	if data, ok := examples[t]; ok {
+		payload.Data = data(s)
 	}
 	payload.Data.Actor = s.Actor
-	if !t.complete(payload.Data) {
-		return "", fmt.Errorf("event: no example of %q with an actor", t)
+	if !t.accepts(payload.Data) {
+		return "", fmt.Errorf("event: cannot make an example of %q: the type is unknown, or the actor is missing", t)
 	}
 	return payload.text()
 }
 
-// examples are the data of each type.
+// examples contains the data of each type.
 var examples = map[Type]func(Scene) Data{
 	ProjectCreated:  func(s Scene) Data { return Data{Project: s.project()} },
 	ProjectUpdated:  func(s Scene) Data { return Data{Project: s.project(), Changes: []string{"name"}} },
@@ -68,7 +68,7 @@ func (s Scene) project() *Project {
 	return p
 }
 
-// projectName is the project as events of what is in it have it.
+// projectName returns the project with its ID and name only, as in the events of its files and comments.
 func (s Scene) projectName() *Project {
 	p := Project{ID: s.ProjectID, Name: "Todo list"}
 	if p.ID == "" {
@@ -85,7 +85,10 @@ func (s Scene) workspaceID() string {
 }
 
 func file(s Scene) Data {
-	return Data{Project: s.projectName(), File: &File{Path: "/src/app.ts", Size: len("test"), SHA256: exampleSHA256, Version: exampleVersion}}
+	return Data{
+		Project: s.projectName(),
+		File:    &File{Path: "/src/app.ts", Size: len("test"), SHA256: exampleSHA256, Version: exampleVersion},
+	}
 }
 
 func member(s Scene) Data {

@@ -1,6 +1,8 @@
 package event_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +23,7 @@ var scene = event.Scene{
 	EventID: evt, At: at, Actor: ada, WorkspaceID: ws, ProjectID: prj, Webhook: event.Webhook{ID: wh, URL: "https://example.com/hook"},
 }
 
-// The members of data in API.md's table, beside the actor.
+// members contains the members of data of each type, except the actor.
 var members = map[string][]string{
 	"project.created": {"project"}, "project.updated": {"changes", "project"}, "project.deleted": {"project"},
 	"file.created": {"file", "project"}, "file.updated": {"file", "project"}, "file.deleted": {"file", "project"},
@@ -29,9 +31,12 @@ var members = map[string][]string{
 	"project.deployed": {"deployment", "project"}, "deployment.completed": {"deployment", "project"}, "webhook.test": {"webhook"},
 }
 
-func TestEveryTypeHasAnExample(t *testing.T) {
+// allTypes returns all types, sorted.
+func allTypes() []string { return slices.Sorted(maps.Keys(members)) }
+
+func TestExamples(t *testing.T) {
 	t.Parallel()
-	for _, kind := range event.Examples() {
+	for _, kind := range allTypes() {
 		text, err := event.Example(event.Type(kind), scene)
 		if err != nil {
 			t.Fatal(err)
@@ -61,14 +66,10 @@ func TestEveryTypeHasAnExample(t *testing.T) {
 		if diff := cmp.Diff(members[kind], got); diff != "" || len(loose.Data) != len(got)+1 {
 			t.Errorf("%s: %s", kind, diff)
 		}
-		delete(members, kind)
-	}
-	if len(members) > 0 {
-		t.Errorf("no examples of %v", members)
 	}
 }
 
-func TestExamplesAreSetInTheirScene(t *testing.T) {
+func TestExamplesContainTheScene(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ kind, want string }{
 		{"webhook.test", `"webhook":{"id":"` + wh + `","url":"https://example.com/hook"}`},
@@ -92,12 +93,12 @@ func TestExamplesAreSetInTheirScene(t *testing.T) {
 	}
 }
 
-func TestNoExamples(t *testing.T) {
+func TestInvalidExamples(t *testing.T) {
 	t.Parallel()
-	nobody := scene
-	nobody.Actor = event.Actor{}
-	if text, err := event.Example(event.ProjectCreated, nobody); err == nil {
-		t.Errorf("of nobody: %s", text)
+	withoutActor := scene
+	withoutActor.Actor = event.Actor{}
+	if text, err := event.Example(event.ProjectCreated, withoutActor); err == nil {
+		t.Errorf("without actor: %s", text)
 	}
 	for _, kind := range []event.Type{"", "*", "project.*", "project.renamed"} {
 		if text, err := event.Example(kind, scene); err == nil {

@@ -11,7 +11,7 @@ import (
 	"devplatform/shared/id"
 )
 
-// FuzzFromItem reads what the events table's stream shows: an event whole enough to be told, or an error.
+// FuzzFromItem checks that FromItem returns a complete event or an error.
 func FuzzFromItem(f *testing.F) {
 	const whole = `{"id":{"S":"evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"},"type":{"S":"file.updated"},"workspaceId":{"S":"ws_1"},"projectId":{"S":"prj_1"},` +
 		`"payload":{"S":"{\"timestamp\":\"2026-01-31T08:15:30.123Z\"}"},"expiresAt":{"N":"1763640000"},"replaced":{"M":{"id":{"S":"c"},"chunks":{"N":"3"}}}}`
@@ -44,7 +44,7 @@ func FuzzFromItem(f *testing.F) {
 	})
 }
 
-// FuzzMatches: only what can be subscribed to matches anything, and everything matches what any pattern does.
+// FuzzMatches checks that only valid patterns match, and that Everything matches whatever they match.
 func FuzzMatches(f *testing.F) {
 	for _, seed := range [][2]string{{"*", "file.created"}, {"file.*", "file.created"}, {"file.", "file.created"}, {"*.created", "file.created"}, {"file.*", "file."}, {"webhook.*", "webhook.test"}} {
 		f.Add(seed[0], seed[1])

@@ -12,23 +12,24 @@ import (
 	"devplatform/shared/id"
 )
 
-// Retention is how long events are kept.
+// Retention is the time after which events expire.
 const Retention = 30 * 24 * time.Hour
 
-// Record is an event as stored: an item of the events table, and the new image in that table's stream. The payload is
-// kept as the text that subscribers are sent.
+// Record is a stored event: an item of the events table, and the new image in that table's stream.
 type Record struct {
 	ID          string `dynamodbav:"id"`
 	Type        Type   `dynamodbav:"type"`
 	WorkspaceID string `dynamodbav:"workspaceId"`
 	ProjectID   string `dynamodbav:"projectId,omitempty"`
 	Payload     Text   `dynamodbav:"payload"`
-	// Replaced is the content that the change has put out of use, for the clean-up; nil if it is still in use or there is none.
+	// Replaced is the content that the change replaced, for the clean-up. It is nil if the content is still in use,
+	// or if there was none.
 	Replaced  *Content `dynamodbav:"replaced,omitempty"`
 	ExpiresAt int64    `dynamodbav:"expiresAt"` // seconds since 1970
 }
 
-// FromItem reads a stored event, or the new image that the events table's stream shows of one. Error: it is none.
+// FromItem decodes a stored event, or its new image in the events table's stream. It returns an error if the item is
+// not a complete event.
 func FromItem(item db.Item) (Record, error) {
 	r, err := db.Decode[Record](item)
 	if err != nil {
@@ -40,44 +41,45 @@ func FromItem(item db.Item) (Record, error) {
 	return r, nil
 }
 
-// Happened is when the event happened, as every subscriber is told. The time in its id may be some milliseconds before that.
-// Error: the payload does not say.
+// Happened returns the timestamp in the payload. The time in the event's ID may be some milliseconds earlier. It
+// returns an error if the payload has no valid timestamp.
 func (r Record) Happened() (time.Time, error) {
-	var told struct {
+	var payload struct {
 		Timestamp *clock.Timestamp `json:"timestamp"`
 	}
-	if err := json.Unmarshal([]byte(r.Payload), &told); err != nil || told.Timestamp == nil {
-		return time.Time{}, errors.New("event: record: the payload has no readable timestamp") // the decoder's error may quote
+	if err := json.Unmarshal([]byte(r.Payload), &payload); err != nil || payload.Timestamp == nil {
+		return time.Time{}, errors.New("event: record: the payload has no valid timestamp") // the decoder's error may contain it
 	}
-	return told.Timestamp.Time(), nil
+	return payload.Timestamp.Time(), nil
 }
 
-// Content names a stored content: a project's id is known from the event.
+// Content identifies a stored content of the event's project.
 type Content struct {
 	ID     string `dynamodbav:"id"`
 	Chunks int    `dynamodbav:"chunks"`
 }
 
-// Change is an event to be.
+// Change is a change that emits an event.
 type Change struct {
 	Type        Type
 	WorkspaceID string
-	ProjectID   string // "" for what belongs to no project
+	ProjectID   string // "" if the change belongs to no project
 	Data        Data
 	Replaced    *Content
 }
 
-// Outbox makes the writes that carry events.
+// Outbox makes the writes that store events.
 type Outbox struct {
 	Events db.Table
 	IDs    *id.Generator
 }
 
-// Add is the write of the event that the change, made at a time, is. It goes into the change's own transaction.
-// Error: an event without its actor or without what its type is about, which subscribers rely on.
+// Add returns the write that stores the event of a change. It must be part of the change's own transaction. at is the
+// time of the change. Add returns an error if the data lacks the actor or the subject of the type, which subscribers
+// rely on.
 func (o Outbox) Add(c Change, at time.Time) (db.Write, error) {
-	if kinds[c.Type].from != change || !c.Type.complete(c.Data) || c.WorkspaceID == "" {
-		return db.Write{}, fmt.Errorf("event: %q is no change's, or lacks its actor, its workspace or what it is about", c.Type)
+	if types[c.Type].source != change || !c.Type.accepts(c.Data) || c.WorkspaceID == "" {
+		return db.Write{}, fmt.Errorf("event: a %q lacks its actor, workspace or subject, or changes do not emit it", c.Type)
 	}
 	payload := Payload{ID: o.IDs.New(id.Event), Type: c.Type, Timestamp: clock.Stamp(at), Data: c.Data}
 	text, err := payload.text()

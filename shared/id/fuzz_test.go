@@ -7,7 +7,7 @@ import (
 	"devplatform/shared/id"
 )
 
-// FuzzParts reads ids that clients send: whatever is taken for one has a time, and the next one is right behind it.
+// FuzzParts checks that every valid ID has a time, and that Next returns the ID directly behind it.
 func FuzzParts(f *testing.F) {
 	for _, seed := range []string{
 		"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "msg_00000000000000000000000000", "msg_7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "msg_8ZZZZZZZZZZZZZZZZZZZZZZZZZ",

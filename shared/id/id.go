@@ -1,6 +1,5 @@
-// Package id makes and checks the service's identifiers: a prefix that names the kind,
-// an underscore and a ULID, such as usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK. To clients they are opaque.
-// What an id refers to, and whether it exists, is not known here.
+// Package id generates and validates the service's IDs: a prefix that names the kind, an underscore and a ULID, such
+// as usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK. For clients they are opaque.
 package id
 
 import (
@@ -16,10 +15,10 @@ import (
 	"devplatform/shared/clock"
 )
 
-// Kind is what an id names; its text is the id's prefix.
+// Kind is the kind of thing that an ID identifies. It is also the ID's prefix.
 type Kind string
 
-// The kinds of API.md §1.
+// The kinds of IDs.
 const (
 	User         Kind = "usr"
 	Workspace    Kind = "ws"
@@ -33,28 +32,27 @@ const (
 	Session      Kind = "ses"
 )
 
-// Valid reports whether s is an id of kind k in its one canonical spelling.
-// An id of another kind, in lower case or with anything around it is not:
-// the caller answers as if nothing were found.
+// Valid reports whether s is an ID of kind k in canonical form: not of another kind, not in lower case, and with
+// nothing before or after it.
 func (k Kind) Valid(s string) bool {
 	rest, ok := strings.CutPrefix(s, string(k)+"_")
 	if !ok {
 		return false
 	}
 	u, err := ulid.ParseStrict(rest)
-	// ParseStrict also takes lower case, and letters that stand for others.
+	// ParseStrict also accepts lower case, and letters that Crockford's base32 treats as others.
 	return err == nil && u.String() == rest
 }
 
-// From makes the id of kind k that a moment, to the millisecond, and 80 bits make: the same for the same.
+// From returns the ID of kind k with a time, in milliseconds, and 80 bits of entropy. It is deterministic.
 func (k Kind) From(at time.Time, entropy [10]byte) string {
 	var u ulid.ULID
-	_ = u.SetTime(ulid.Timestamp(at)) // fails for years after 10889 and times before 1970, which stay 0
-	_ = u.SetEntropy(entropy[:])      // fails for another length
+	_ = u.SetTime(ulid.Timestamp(at)) // fails for years after 10889 and before 1970: the time remains 0
+	_ = u.SetEntropy(entropy[:])      // fails only for another length
 	return string(k) + "_" + u.String()
 }
 
-// Time is the moment in an id of kind k, to the millisecond, and whether s is one.
+// Time returns the time in an ID of kind k, in milliseconds. It reports false if s is not an ID of kind k.
 func (k Kind) Time(s string) (time.Time, bool) {
 	if !k.Valid(s) {
 		return time.Time{}, false
@@ -62,8 +60,8 @@ func (k Kind) Time(s string) (time.Time, bool) {
 	return ulid.Time(ulid.MustParse(s[len(k)+1:]).Time()).UTC(), true
 }
 
-// Next is the id of kind k right behind s, with none between the two, and whether there is one: s must be of the kind, and not the last
-// of its millisecond. No generator makes it but by chance.
+// Next returns the ID of kind k that sorts directly behind s. It reports false if s is not an ID of kind k, or is the
+// last one of its millisecond. A Generator returns that ID only by chance.
 func (k Kind) Next(s string) (string, bool) {
 	if !k.Valid(s) {
 		return "", false
@@ -77,11 +75,11 @@ func (k Kind) Next(s string) (string, bool) {
 	return "", false
 }
 
-// timeBytes are those of a ULID before its randomness.
+// timeBytes is the length of the time at the beginning of a ULID.
 const timeBytes = 6
 
-// Generator makes ids. Those of one generator sort in the order in which they were made,
-// even within one millisecond and when the clock steps back. It is safe for concurrent use.
+// Generator generates IDs that sort in the order of their generation, even within one millisecond and if the clock is
+// set back. It is safe for concurrent use.
 type Generator struct {
 	now     clock.Clock
 	random  io.Reader
@@ -90,19 +88,20 @@ type Generator struct {
 	last    uint64
 }
 
-// NewGenerator makes ids from the times of now and the randomness of entropy
-// (crypto/rand.Reader, but in tests).
+// NewGenerator returns a Generator that uses the times of now and the randomness of entropy, which is
+// crypto/rand.Reader except in tests.
 func NewGenerator(now clock.Clock, entropy io.Reader) *Generator {
 	return &Generator{now: now, random: entropy, entropy: ulid.Monotonic(entropy, 0)}
 }
 
-// NewAfter is New for an id that must sort behind another one of its kind, whoever made that: where their clock was ahead of ours, it
-// has a time that is as far ahead. Other ids of the generator are not moved. "" is before every id.
+// NewAfter returns a new ID of kind k that sorts behind other, an ID of the same kind that another generator may have
+// generated. If that generator's clock was ahead, the new ID's time is ahead, too. This does not affect later IDs. ""
+// sorts before all IDs.
 func (g *Generator) NewAfter(k Kind, other string) string {
-	made := g.New(k)
+	next := g.New(k)
 	at, ok := k.Time(other)
-	if !ok || made > other {
-		return made
+	if !ok || next > other {
+		return next
 	}
 	var entropy [10]byte
 	g.mu.Lock()
@@ -113,15 +112,14 @@ func (g *Generator) NewAfter(k Kind, other string) string {
 	return k.From(at.Add(time.Millisecond), entropy)
 }
 
-// New makes an id of kind k. It panics if the source of randomness fails, which crypto/rand's does not:
-// there is nothing safe to go on with.
+// New returns a new ID of kind k. It panics if the source of randomness fails. crypto/rand.Reader does not fail.
 func (g *Generator) New(k Kind) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.last = max(g.last, ulid.Timestamp(g.now()))
 	u, err := ulid.New(g.last, g.entropy)
 	if errors.Is(err, ulid.ErrMonotonicOverflow) {
-		// The millisecond's numbers are used up: borrow from the next one.
+		// The IDs of this millisecond are used up: use the next one.
 		g.last++
 		u, err = ulid.New(g.last, g.entropy)
 	}

@@ -19,7 +19,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 func fixed() time.Time { return noon }
 
-func TestIDsAreOfTheirKindAlone(t *testing.T) {
+func TestIDsAreValidForTheirKindOnly(t *testing.T) {
 	t.Parallel()
 	kinds := []id.Kind{
 		id.User, id.Workspace, id.Project, id.Conversation, id.Message,
@@ -36,7 +36,7 @@ func TestIDsAreOfTheirKindAlone(t *testing.T) {
 	}
 }
 
-func TestOnlyTheCanonicalSpellingIsValid(t *testing.T) {
+func TestOnlyTheCanonicalFormIsValid(t *testing.T) {
 	t.Parallel()
 	good := "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
 	if !id.User.Valid(good) {
@@ -62,7 +62,7 @@ func TestOnlyTheCanonicalSpellingIsValid(t *testing.T) {
 	}
 }
 
-func TestIDsSortAsMadeEvenWhenTheClockStepsBack(t *testing.T) {
+func TestIDsSortInOrderIfTheClockIsSetBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		steps := rapid.SliceOfN(rapid.IntRange(-5, 5), 1, 50).Draw(t, "steps")
@@ -80,7 +80,7 @@ func TestIDsSortAsMadeEvenWhenTheClockStepsBack(t *testing.T) {
 	})
 }
 
-func TestAFullMillisecondBorrowsFromTheNext(t *testing.T) {
+func TestFullMillisecondContinuesInTheNext(t *testing.T) {
 	t.Parallel()
 	highest := strings.NewReader(strings.Repeat("\xff", 10))
 	g := id.NewGenerator(fixed, io.MultiReader(highest, rand.Reader))
@@ -90,7 +90,7 @@ func TestAFullMillisecondBorrowsFromTheNext(t *testing.T) {
 	}
 }
 
-func TestConcurrentIDsAreAllDifferent(t *testing.T) {
+func TestConcurrentIDsAreUnique(t *testing.T) {
 	t.Parallel()
 	g := id.NewGenerator(fixed, rand.Reader)
 	made := make([][]string, 8)
@@ -110,8 +110,8 @@ func TestConcurrentIDsAreAllDifferent(t *testing.T) {
 	}
 }
 
-// Nothing of a kind lies between an id and the next.
-func TestTheNextIDIsRightBehind(t *testing.T) {
+// No ID of the kind sorts between an ID and the next one.
+func TestNext(t *testing.T) {
 	t.Parallel()
 	for from, want := range map[string]string{
 		"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK":       "msg_01K9ZQ3V7M8T5XW2ABCDEFGHJM", // there is no L
@@ -132,7 +132,7 @@ func TestTheNextIDIsRightBehind(t *testing.T) {
 	}
 }
 
-func TestNoRandomnessIsNoID(t *testing.T) {
+func TestNewPanicsWithoutRandomness(t *testing.T) {
 	t.Parallel()
 	defer func() {
 		if recover() == nil {
@@ -152,8 +152,8 @@ func FuzzValid(f *testing.F) {
 	})
 }
 
-// An id sorts behind another one that it is told of, however far ahead the clock was that made that; the generator's other ids stay
-// with its own clock.
+// The new ID sorts behind the other one, however far ahead the other one's clock was. Later IDs use the generator's
+// own clock.
 func TestNewAfter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2031, 5, 5, 10, 0, 0, 0, time.UTC)

@@ -11,27 +11,27 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// QueueMessage is a message that was received from an SQS queue.
+// QueueMessage is a message received from an SQS queue.
 type QueueMessage struct {
 	ID            string
-	ReceiptHandle string // of this receipt, for queue.Queue.Hide
+	ReceiptHandle string // for queue.Queue.Hide
 	Body          string
-	Group         string            // "" if it was sent without
-	Attributes    map[string]string // those that are text
-	Receives      int               // how often it was received, this time included
-	SentAt        time.Time         // to the millisecond
+	Group         string            // the message group, "" if there is none
+	Attributes    map[string]string // the attributes of type String
+	Receives      int               // number of times the message was received, including this one
+	SentAt        time.Time         // in milliseconds
 }
 
-// ErrLater says, wrapped, of a message that it is not done with yet and that this is no failure: it is to come again, when its
-// visibility ends.
+// ErrLater reports that the processing of a message is not finished, which is not a failure. The message is received
+// again when its visibility timeout ends.
 var ErrLater = errors.New("later")
 
-// Queue makes the function's handler of what is done with the messages of an SQS queue that one invocation brings. Its event
-// source mapping must say ReportBatchItemFailures.
+// Queue returns a handler that passes the messages of an invocation to handle. The event source mapping must have
+// ReportBatchItemFailures set.
 //
-// Handle answers with as many errors as there are messages: nil for what is done, and is deleted; ErrLater, or any other error,
-// for what is to come again. Another number of errors, or a panic, fails all of them. Its context ends a margin before the
-// function's time is over.
+// handle returns one error for each message: nil deletes the message; ErrLater or any other error makes it visible
+// again. If handle panics or returns another number of errors, all messages fail. Its context ends shortly before the
+// function's time limit.
 func Queue(logger *slog.Logger, handle func(ctx context.Context, messages []QueueMessage) []error) *QueueHandler {
 	return &QueueHandler{logger: logger, handle: handle}
 }
@@ -42,11 +42,11 @@ type QueueHandler struct {
 	handle func(context.Context, []QueueMessage) []error
 }
 
-var errNoQueueEvent = errors.New("lambdafn: this is no event of an SQS queue")
+var errNoQueueEvent = errors.New("lambdafn: not an event of an SQS queue")
 
-// Invoke handles one batch. Its error, for what is no batch, makes all of it come again.
+// Invoke handles one batch. It returns an error for an event of another kind.
 func (h *QueueHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	messages, err := readMessages(payload)
+	messages, err := parseMessages(payload)
 	if err != nil {
 		return nil, err
 	}
@@ -54,51 +54,47 @@ func (h *QueueHandler) Invoke(ctx context.Context, payload []byte) ([]byte, erro
 	defer cancel()
 	errs := handleAll(ctx, messages, h.handle)
 	h.log(ctx, messages, errs)
-	answer := batchAnswer{Failures: []batchFailure{}}
+	var failed []string
 	for i, err := range errs {
 		if err != nil {
-			answer.Failures = append(answer.Failures, batchFailure{messages[i].ID})
+			failed = append(failed, messages[i].ID)
 		}
 	}
-	return answer.encode()
+	return batchResponse(failed...)
 }
 
-// readMessages reads an event. A message without an id could not be reported: then none of it is an event.
-func readMessages(payload []byte) ([]QueueMessage, error) {
+// parseMessages parses an event. It rejects an event with a message that has no ID, because the response could not
+// report that message.
+func parseMessages(payload []byte) ([]QueueMessage, error) {
 	var event events.SQSEvent
 	if err := json.Unmarshal(payload, &event); err != nil || event.Records == nil {
-		return nil, errNoQueueEvent // the decoder's error may quote
+		return nil, errNoQueueEvent // the decoder's error may contain the message
 	}
 	messages := make([]QueueMessage, len(event.Records))
 	for i, r := range event.Records {
 		if r.MessageId == "" {
 			return nil, errNoQueueEvent
 		}
-		// What can't be read of these is 0: SQS always says them, and no message should fail for them.
+		// SQS always sets these. A value that is not valid counts as 0, because it should not make the message fail.
 		receives, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
 		sent, _ := strconv.ParseInt(r.Attributes["SentTimestamp"], 10, 64)
 		messages[i] = QueueMessage{
 			ID: r.MessageId, ReceiptHandle: r.ReceiptHandle, Body: r.Body, Group: r.Attributes["MessageGroupId"],
-			Attributes: texts(r.MessageAttributes), Receives: receives, SentAt: time.UnixMilli(sent).UTC(),
+			Attributes: map[string]string{}, Receives: receives, SentAt: time.UnixMilli(sent).UTC(),
+		}
+		for name, value := range r.MessageAttributes {
+			if value.StringValue != nil {
+				messages[i].Attributes[name] = *value.StringValue
+			}
 		}
 	}
 	return messages, nil
 }
 
-func texts(attributes map[string]events.SQSMessageAttribute) map[string]string {
-	all := make(map[string]string, len(attributes))
-	for name, value := range attributes {
-		if value.StringValue != nil {
-			all[name] = *value.StringValue
-		}
-	}
-	return all
-}
-
-// maxLogged bounds how many failures a line tells apart.
+// maxLogged is the maximum number of failures in a log line.
 const maxLogged = 10
 
-// log writes the invocation's one line. What is in the messages stays out of it.
+// log writes one line for the invocation. It does not contain the messages.
 func (h *QueueHandler) log(ctx context.Context, messages []QueueMessage, errs []error) {
 	type failure struct {
 		ID    string `json:"messageId"`
@@ -118,7 +114,8 @@ func (h *QueueHandler) log(ctx context.Context, messages []QueueMessage, errs []
 	}
 	level := slog.LevelInfo
 	attrs := append([]slog.Attr{
-		slog.Int("messages", len(messages)), slog.Int("done", len(messages)-later-failed), slog.Int("later", later), slog.Int("failed", failed),
+		slog.Int("messages", len(messages)), slog.Int("done", len(messages)-later-failed),
+		slog.Int("later", later), slog.Int("failed", failed),
 	}, requestID(ctx)...)
 	if failed > 0 {
 		level = slog.LevelError

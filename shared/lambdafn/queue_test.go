@@ -23,7 +23,7 @@ var (
 	_ lambda.Handler = (*lambdafn.ScheduleHandler)(nil)
 )
 
-// queueEvent is what Lambda hands a function of a queue: the first message as AWS's documentation shows one, and so many more.
+// queueEvent returns an event of a queue. The first message is the one in AWS's documentation; more others follow it.
 func queueEvent(more int) []byte {
 	messages := []string{`{"messageId":"m0","receiptHandle":"AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a...","body":"Test \"message\".",
 		"attributes":{"ApproximateReceiveCount":"3","SentTimestamp":"1545082649183","SenderId":"AIDAIENQZJOLO23YVJ4VO",
@@ -38,7 +38,7 @@ func queueEvent(more int) []byte {
 	return []byte(`{"Records":[` + strings.Join(messages, ",") + `]}`)
 }
 
-// receive invokes a queue function and gives back the answer, its error, and the log.
+// receive invokes a queue handler and returns its response and its log.
 func receive(ctx context.Context, t *testing.T, payload []byte, handle func(context.Context, []lambdafn.QueueMessage) []error) (string, []map[string]any) {
 	t.Helper()
 	l := &log{}
@@ -49,11 +49,11 @@ func receive(ctx context.Context, t *testing.T, payload []byte, handle func(cont
 	return string(out), l.lines(t)
 }
 
-func TestMessagesAreHandledTogether(t *testing.T) {
+func TestQueueHandlesMessagesTogether(t *testing.T) {
 	t.Parallel()
 	ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "req-1"})
 	var got []lambdafn.QueueMessage
-	answer, lines := receive(ctx, t, queueEvent(1), func(_ context.Context, messages []lambdafn.QueueMessage) []error {
+	response, lines := receive(ctx, t, queueEvent(1), func(_ context.Context, messages []lambdafn.QueueMessage) []error {
 		got = messages
 		return make([]error, len(messages))
 	})
@@ -64,8 +64,8 @@ func TestMessagesAreHandledTogether(t *testing.T) {
 		},
 		{ID: "m1", ReceiptHandle: "r", Attributes: map[string]string{}, SentAt: time.Unix(0, 0).UTC()},
 	}
-	if diff := cmp.Diff(want, got); diff != "" || answer != `{"batchItemFailures":[]}` {
-		t.Errorf("%s: %s", answer, diff)
+	if diff := cmp.Diff(want, got); diff != "" || response != `{"batchItemFailures":[]}` {
+		t.Errorf("%s: %s", response, diff)
 	}
 	if len(lines) != 1 {
 		t.Fatalf("%d lines", len(lines))
@@ -78,43 +78,43 @@ func TestMessagesAreHandledTogether(t *testing.T) {
 	}
 }
 
-func TestMessagesThatAreNotDone(t *testing.T) {
+func TestQueueReportsFailures(t *testing.T) {
 	t.Parallel()
-	answer, lines := receive(t.Context(), t, queueEvent(3), func(context.Context, []lambdafn.QueueMessage) []error {
-		return []error{nil, fmt.Errorf("in a minute: %w", lambdafn.ErrLater), errors.New("no luck"), nil}
+	response, lines := receive(t.Context(), t, queueEvent(3), func(context.Context, []lambdafn.QueueMessage) []error {
+		return []error{nil, fmt.Errorf("in a minute: %w", lambdafn.ErrLater), errors.New("failed"), nil}
 	})
-	if answer != `{"batchItemFailures":[{"itemIdentifier":"m1"},{"itemIdentifier":"m2"}]}` {
-		t.Error(answer)
+	if response != `{"batchItemFailures":[{"itemIdentifier":"m1"},{"itemIdentifier":"m2"}]}` {
+		t.Error(response)
 	}
 	delete(lines[0], "time")
 	if diff := cmp.Diff(map[string]any{
 		"level": "ERROR", "msg": "queue batch", "messages": 4.0, "done": 2.0, "later": 1.0, "failed": 1.0,
-		"failures": []any{map[string]any{"messageId": "m2", "cause": "no luck"}},
+		"failures": []any{map[string]any{"messageId": "m2", "cause": "failed"}},
 	}, lines[0]); diff != "" {
 		t.Error(diff)
 	}
-	answer, lines = receive(t.Context(), t, queueEvent(0), func(context.Context, []lambdafn.QueueMessage) []error {
+	response, lines = receive(t.Context(), t, queueEvent(0), func(context.Context, []lambdafn.QueueMessage) []error {
 		return []error{fmt.Errorf("%w", lambdafn.ErrLater)}
 	})
-	if answer != `{"batchItemFailures":[{"itemIdentifier":"m0"}]}` || lines[0]["level"] != "INFO" {
-		t.Errorf("%s: %v", answer, lines)
+	if response != `{"batchItemFailures":[{"itemIdentifier":"m0"}]}` || lines[0]["level"] != "INFO" {
+		t.Errorf("%s: %v", response, lines)
 	}
 }
 
-// Whatever a handler does instead of answering, no message is lost.
-func TestHandlersThatDoNotAnswer(t *testing.T) {
+// No message is lost if handle does not return a valid result.
+func TestQueueWithInvalidResults(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		handle func(context.Context, []lambdafn.QueueMessage) []error
 		cause  string
 	}{
-		"a panic":         {func(context.Context, []lambdafn.QueueMessage) []error { panic("at the disco") }, "panic: at the disco"},
-		"no answer":       {func(context.Context, []lambdafn.QueueMessage) []error { return nil }, "the handler answered 0 for 2"},
-		"too many errors": {func(context.Context, []lambdafn.QueueMessage) []error { return make([]error, 3) }, "the handler answered 3 for 2"},
+		"panic":            {func(context.Context, []lambdafn.QueueMessage) []error { panic("broken") }, "panic: broken"},
+		"no results":       {func(context.Context, []lambdafn.QueueMessage) []error { return nil }, "the handler returned 0 results for 2 items"},
+		"too many results": {func(context.Context, []lambdafn.QueueMessage) []error { return make([]error, 3) }, "the handler returned 3 results for 2 items"},
 	} {
-		answer, lines := receive(t.Context(), t, queueEvent(1), tc.handle)
-		if answer != `{"batchItemFailures":[{"itemIdentifier":"m0"},{"itemIdentifier":"m1"}]}` {
-			t.Errorf("%s: %s", name, answer)
+		response, lines := receive(t.Context(), t, queueEvent(1), tc.handle)
+		if response != `{"batchItemFailures":[{"itemIdentifier":"m0"},{"itemIdentifier":"m1"}]}` {
+			t.Errorf("%s: %s", name, response)
 		}
 		if text := fmt.Sprint(lines); lines[0]["level"] != "ERROR" || lines[0]["failed"] != 2.0 || !strings.Contains(text, tc.cause) {
 			t.Errorf("%s: %s", name, text)
@@ -122,39 +122,39 @@ func TestHandlersThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-func TestABatchEndsBeforeItsTime(t *testing.T) {
+func TestQueueEndsBeforeTheTimeLimit(t *testing.T) {
 	t.Parallel()
 	deadline := time.Now().Add(time.Minute)
 	ctx, cancel := context.WithDeadline(t.Context(), deadline)
 	defer cancel()
 	receive(ctx, t, queueEvent(0), func(ctx context.Context, _ []lambdafn.QueueMessage) []error {
 		if own, ok := ctx.Deadline(); !ok || deadline.Sub(own) < 100*time.Millisecond {
-			t.Errorf("%v is kept for the answer", deadline.Sub(own))
+			t.Errorf("%v is reserved for the response", deadline.Sub(own))
 		}
 		return []error{nil}
 	})
 	late, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	answer, _ := receive(late, t, queueEvent(0), func(context.Context, []lambdafn.QueueMessage) []error {
-		t.Error("begun with too little time")
+	response, _ := receive(late, t, queueEvent(0), func(context.Context, []lambdafn.QueueMessage) []error {
+		t.Error("started too near the time limit")
 		return []error{nil}
 	})
-	if answer != `{"batchItemFailures":[{"itemIdentifier":"m0"}]}` {
-		t.Error(answer)
+	if response != `{"batchItemFailures":[{"itemIdentifier":"m0"}]}` {
+		t.Error(response)
 	}
 }
 
-func TestALogLineIsBounded(t *testing.T) {
+func TestQueueLogIsLimited(t *testing.T) {
 	t.Parallel()
 	_, lines := receive(t.Context(), t, queueEvent(49), func(_ context.Context, messages []lambdafn.QueueMessage) []error {
-		return lambdafn.Parallel(len(messages), 5, func(int) error { return errors.New("no luck") })
+		return lambdafn.Parallel(len(messages), 5, func(int) error { return errors.New("failed") })
 	})
 	if failures, ok := lines[0]["failures"].([]any); !ok || len(failures) != 10 || lines[0]["failed"] != 50.0 {
 		t.Errorf("%v", lines)
 	}
 }
 
-func TestWhatIsNoQueueEventFails(t *testing.T) {
+func TestQueueRejectsOtherEvents(t *testing.T) {
 	t.Parallel()
 	for _, payload := range []string{
 		``, `null`, `{}`, `[]`, `{"Records":null}`, `{"Records":"hunter2"}`, `{"Records":[{}]}`, `{"Records":[null]}`,
@@ -168,12 +168,12 @@ func TestWhatIsNoQueueEventFails(t *testing.T) {
 			t.Errorf("%s: %s, %v", payload, out, err)
 		}
 	}
-	if answer, _ := receive(t.Context(), t, []byte(`{"Records":[]}`), nil); answer != `{"batchItemFailures":[]}` {
-		t.Error(answer)
+	if response, _ := receive(t.Context(), t, []byte(`{"Records":[]}`), nil); response != `{"batchItemFailures":[]}` {
+		t.Error(response)
 	}
 }
 
-func TestSchedules(t *testing.T) {
+func TestSchedule(t *testing.T) {
 	t.Parallel()
 	ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "req-1"})
 	deadline := time.Now().Add(time.Minute)
@@ -184,15 +184,15 @@ func TestSchedules(t *testing.T) {
 		level string
 		cause string
 	}{
-		"done":    {func() error { return nil }, "INFO", ""},
-		"failed":  {func() error { return errors.New("no luck") }, "ERROR", "no luck"},
-		"a panic": {func() error { panic("at the disco") }, "ERROR", "panic: at the disco"},
+		"done":   {func() error { return nil }, "INFO", ""},
+		"failed": {func() error { return errors.New("failed") }, "ERROR", "failed"},
+		"panic":  {func() error { panic("broken") }, "ERROR", "panic: broken"},
 	} {
 		for _, payload := range []string{`{"detail-type":"Scheduled Event"}`, `{}`, `null`, `"x"`, ``} {
 			l := &log{}
 			out, err := lambdafn.Schedule(slog.New(slog.NewJSONHandler(l, nil)), func(ctx context.Context) error {
 				if own, ok := ctx.Deadline(); !ok || deadline.Sub(own) < 100*time.Millisecond {
-					t.Errorf("%v is kept for the answer", deadline.Sub(own))
+					t.Errorf("%v is reserved for the response", deadline.Sub(own))
 				}
 				return tc.run()
 			}).Invoke(ctx, []byte(payload))
@@ -212,37 +212,37 @@ func TestSchedules(t *testing.T) {
 
 func TestParallel(t *testing.T) {
 	t.Parallel()
-	var now, most atomic.Int64
-	met := make(chan struct{})
+	var running, most atomic.Int64
+	started := make(chan struct{})
 	errs := lambdafn.Parallel(20, 3, func(i int) error {
-		most.Store(max(most.Load(), now.Add(1)))
-		defer now.Add(-1)
+		most.Store(max(most.Load(), running.Add(1)))
+		defer running.Add(-1)
 		switch i {
 		case 0:
-			<-met
+			<-started
 		case 1:
-			close(met) // or it hangs: two are done at once
+			close(started) // 0 waits for 1, so both must run at the same time
 		case 7:
-			panic("at the disco")
+			panic("broken")
 		case 9:
-			return errors.New("no luck")
+			return errors.New("failed")
 		}
 		return nil
 	})
 	for i, err := range errs {
-		if want := map[int]string{7: "panic: at the disco", 9: "no luck"}[i]; (err != nil) != (want != "") || (err != nil && !strings.HasPrefix(err.Error(), want)) {
+		if want := map[int]string{7: "panic: broken", 9: "failed"}[i]; (err != nil) != (want != "") || (err != nil && !strings.HasPrefix(err.Error(), want)) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
 	if len(errs) != 20 || most.Load() > 3 {
-		t.Errorf("%d errors, %d at once", len(errs), most.Load())
+		t.Errorf("%d errors, %d at a time", len(errs), most.Load())
 	}
 	if errs := lambdafn.Parallel(0, 3, nil); len(errs) != 0 {
 		t.Error(errs)
 	}
 }
 
-// Whatever Lambda hands over, the answer names messages of the event.
+// FuzzQueue checks that the response reports messages of the event.
 func FuzzQueue(f *testing.F) {
 	f.Add(queueEvent(2))
 	f.Fuzz(func(t *testing.T, payload []byte) {
@@ -256,13 +256,13 @@ func FuzzQueue(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var answer struct {
+		var response struct {
 			BatchItemFailures []struct{ ItemIdentifier string }
 		}
-		if err := json.Unmarshal(out, &answer); err != nil || len(answer.BatchItemFailures) != len(ids) {
+		if err := json.Unmarshal(out, &response); err != nil || len(response.BatchItemFailures) != len(ids) {
 			t.Fatalf("%s: %v", out, err)
 		}
-		for i, failure := range answer.BatchItemFailures {
+		for i, failure := range response.BatchItemFailures {
 			if failure.ItemIdentifier != ids[i] || ids[i] == "" {
 				t.Errorf("%s", out)
 			}

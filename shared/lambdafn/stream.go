@@ -16,147 +16,134 @@ import (
 	"devplatform/shared/fault"
 )
 
-// StreamRecord is a change in a table's stream.
+// StreamRecord is a change in a DynamoDB stream.
 type StreamRecord struct {
-	// SequenceNumber is the record's place in its shard.
+	// SequenceNumber is the position of the record in its shard.
 	SequenceNumber string
 	// EventName is INSERT, MODIFY or REMOVE.
 	EventName string
-	// NewImage is the item after the change; nil if it was removed, or the stream does not show it.
+	// NewImage is the item after the change, nil if it was deleted or the stream does not contain it.
 	NewImage db.Item
-	// At is when the change was made, to the second.
+	// At is the time of the change, in seconds.
 	At time.Time
 }
 
-// ErrPoison says, wrapped, of a record that no further try will make sense of it. The record goes where its reader sends what is
-// poison, with the error as the reason, and is done with.
+// ErrPoison reports that a record can never be processed. Such a record goes to the handler's Poison function, with
+// the error as the reason, and counts as done.
 var ErrPoison = errors.New("poison")
 
-// Poison takes a record whole, as Lambda showed it in JSON, that can't be made sense of for the reason given, such as
-// queue.Queue.Poison. With an error it has not taken it.
+// Poison stores a record that cannot be processed, such as queue.Queue.Poison does. record is the JSON of the whole
+// record as Lambda sent it. An error means that the record was not stored.
 type Poison func(ctx context.Context, record []byte, reason error) error
 
-// Stream makes the function's handler of what is done with one record of a DynamoDB stream. Its event source mapping
-// must say ReportBatchItemFailures.
+// Stream returns a handler that passes the records of a DynamoDB stream to handle, one after another. The event
+// source mapping must have ReportBatchItemFailures set.
 //
-// Records are handled one after another, in their order, up to the first that fails: an error, a panic, a record that
-// can't be read, or too little time left to begin with it. That one alone is reported. Lambda goes on from the
-// lowest number that is reported, so whatever was done behind it would be done again, and order would be lost.
+// The handler stops at the first record that fails, and reports only that one, because Lambda continues with the
+// lowest sequence number that is reported. A record fails if handle returns an error or panics, if the record is not
+// valid, or if the function's time limit is near.
 //
-// A record that can't be read, and one for which handle answers ErrPoison, does not fail if poison takes it. Without poison, nil,
-// it does.
-func Stream(logger *slog.Logger, handle func(context.Context, StreamRecord) error, poison Poison) *StreamHandler {
-	return &StreamHandler{logger: logger, poison: poison, atOnce: 1, handle: func(ctx context.Context, records []StreamRecord) []error {
-		return []error{handle(ctx, records[0])}
-	}}
+// A record that is not valid, or for which handle returns ErrPoison, does not fail if poison stores it. poison may be
+// nil.
+func Stream(
+	logger *slog.Logger, handle func(context.Context, StreamRecord) error, poison Poison,
+) *StreamHandler {
+	one := func(ctx context.Context, records []StreamRecord) []error { return []error{handle(ctx, records[0])} }
+	return &StreamHandler{logger: logger, handle: one, batchSize: 1, poison: poison}
 }
 
-// StreamBatch is Stream for what is done with all records of an invocation together, such as work in parallel. Handle gets those
-// that can be read, in their order, and answers with as many errors, nil for what is done; another number, or a panic, fails all.
+// StreamBatch returns a handler like Stream, but passes all valid records of an invocation to handle at once, in
+// order, so that handle can process them in parallel. handle returns one error for each record, nil if the record is
+// done. If it panics or returns another number of errors, all records fail.
 //
-// The first record that failed is reported, and Lambda shows it again with all behind it, those that were done, too: what is done
-// with a record must bear to be done twice. None of those is given to poison before its turn comes without a failure before it.
-func StreamBatch(logger *slog.Logger, handle func(context.Context, []StreamRecord) []error, poison Poison) *StreamHandler {
-	return &StreamHandler{logger: logger, poison: poison, atOnce: math.MaxInt, handle: handle}
+// The handler reports the first record that failed. Lambda sends it again with all records behind it, including those
+// that are done: processing a record twice must be safe. A record goes to poison only if no record before it failed.
+func StreamBatch(
+	logger *slog.Logger, handle func(context.Context, []StreamRecord) []error, poison Poison,
+) *StreamHandler {
+	return &StreamHandler{logger: logger, handle: handle, batchSize: math.MaxInt, poison: poison}
 }
 
 // StreamHandler implements aws-lambda-go's Handler.
 type StreamHandler struct {
-	logger *slog.Logger
-	handle func(context.Context, []StreamRecord) []error
-	poison Poison
-	atOnce int // how many records handle gets at most
+	logger    *slog.Logger
+	handle    func(context.Context, []StreamRecord) []error
+	batchSize int // maximum number of records passed to handle
+	poison    Poison
 }
 
-// batchAnswer is https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html: the sequence numbers of a
-// stream's records, the ids of a queue's messages.
-type batchAnswer struct {
-	Failures []batchFailure `json:"batchItemFailures"`
-}
-
-type batchFailure struct {
-	Item string `json:"itemIdentifier"`
-}
-
-func (a batchAnswer) encode() ([]byte, error) {
-	data, err := json.Marshal(a)
-	if err != nil {
-		return nil, fmt.Errorf("lambdafn: batch: %w", err)
-	}
-	return data, nil
-}
-
-// streamProgress is how far an invocation has come: how many records are done with, and how many of those poison took, the first of
-// them for the reason given. Failed is the number of the record that it stopped at, for its error.
-type streamProgress struct {
+// streamResult is the result of an invocation so far.
+type streamResult struct {
 	records, done, poisoned int
-	reason                  error
-	failed                  string
-	err                     error
+	poisonReason            error  // of the first record that went to poison
+	failedAt                string // the sequence number of the record that failed
+	err                     error  // its error, nil if no record failed
 }
 
-// Invoke handles one batch. Its error, for what is no batch, makes Lambda try all of it again.
+// Invoke handles one batch. It returns an error for an event of another kind.
 func (h *StreamHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	var batch struct {
+	var event struct {
 		Records []jsontext.Value `json:"Records"`
 	}
-	if err := json.Unmarshal(payload, &batch); err != nil || batch.Records == nil {
-		return nil, errors.New("lambdafn: this is no event of a DynamoDB stream") // the decoder's error may quote
+	if err := json.Unmarshal(payload, &event); err != nil || event.Records == nil {
+		// The decoder's error may contain the record.
+		return nil, errors.New("lambdafn: not an event of a DynamoDB stream")
 	}
 	ctx, cancel := WithMargin(ctx)
 	defer cancel()
-	p := streamProgress{records: len(batch.Records)}
-	for records := range slices.Chunk(batch.Records, min(h.atOnce, max(len(batch.Records), 1))) {
-		if h.upToFailure(ctx, records, &p); p.err != nil {
+	result := streamResult{records: len(event.Records)}
+	for batch := range slices.Chunk(event.Records, h.batchSize) {
+		if h.handleBatch(ctx, batch, &result); result.err != nil {
 			break
 		}
 	}
-	h.log(ctx, p)
-	answer := batchAnswer{Failures: []batchFailure{}}
-	if p.err != nil {
-		answer.Failures = append(answer.Failures, batchFailure{p.failed})
+	h.log(ctx, result)
+	if result.err != nil {
+		return batchResponse(result.failedAt)
 	}
-	return answer.encode()
+	return batchResponse()
 }
 
-// upToFailure handles records together, and then sees to them one after another up to the first that failed.
-func (h *StreamHandler) upToFailure(ctx context.Context, raw []jsontext.Value, p *streamProgress) {
-	records, errs := make([]StreamRecord, len(raw)), make([]error, len(raw))
-	var readable []StreamRecord
-	var places []int
-	for i := range raw {
-		if records[i], errs[i] = readRecord(raw[i]); errs[i] == nil {
-			readable, places = append(readable, records[i]), append(places, i)
+// handleBatch passes records to handle, and adds the results up to the first record that failed.
+func (h *StreamHandler) handleBatch(ctx context.Context, batch []jsontext.Value, result *streamResult) {
+	records, errs := make([]StreamRecord, len(batch)), make([]error, len(batch))
+	var valid []StreamRecord
+	var indexes []int // of the valid records in the batch
+	for i := range batch {
+		if records[i], errs[i] = parseRecord(batch[i]); errs[i] == nil {
+			valid, indexes = append(valid, records[i]), append(indexes, i)
 		}
 	}
-	for i, err := range handleAll(ctx, readable, h.handle) {
-		errs[places[i]] = err
+	for i, err := range handleAll(ctx, valid, h.handle) {
+		errs[indexes[i]] = err
 	}
 	for i, err := range errs {
 		if errors.Is(err, ErrPoison) && h.poison != nil {
-			err = h.giveAway(ctx, raw[i], err, p)
+			err = h.sendToPoison(ctx, batch[i], err, result)
 		}
 		if err != nil {
-			p.failed, p.err = records[i].SequenceNumber, err
+			result.failedAt, result.err = records[i].SequenceNumber, err
 			return
 		}
-		p.done++
+		result.done++
 	}
 }
 
-// giveAway hands a record to poison. Error: it was not taken.
-func (h *StreamHandler) giveAway(ctx context.Context, raw jsontext.Value, reason error, p *streamProgress) error {
-	if err := fault.Recover(func() error { return h.poison(ctx, raw, reason) }); err != nil {
+// sendToPoison passes a record to poison. It returns an error if poison did not store the record.
+func (h *StreamHandler) sendToPoison(
+	ctx context.Context, record jsontext.Value, reason error, result *streamResult,
+) error {
+	if err := fault.Recover(func() error { return h.poison(ctx, record, reason) }); err != nil {
 		return fmt.Errorf("%w; poison: %w", reason, err)
 	}
-	if p.poisoned++; p.reason == nil {
-		p.reason = reason
+	if result.poisoned++; result.poisonReason == nil {
+		result.poisonReason = reason
 	}
 	return nil
 }
 
-// readRecord reads what is needed of a record; with an error, which is ErrPoison, as much of it as there is.
-func readRecord(raw jsontext.Value) (StreamRecord, error) {
+// parseRecord parses a record. Its errors are ErrPoison. With an error it returns what it could parse.
+func parseRecord(data jsontext.Value) (StreamRecord, error) {
 	var outer struct {
 		EventName string         `json:"eventName"`
 		DynamoDB  jsontext.Value `json:"dynamodb"`
@@ -166,7 +153,7 @@ func readRecord(raw jsontext.Value) (StreamRecord, error) {
 		Created        float64        `json:"ApproximateCreationDateTime"` // seconds since 1970
 		NewImage       jsontext.Value `json:"NewImage"`
 	}
-	err := json.Unmarshal(raw, &outer)
+	err := json.Unmarshal(data, &outer)
 	if err == nil {
 		err = json.Unmarshal(outer.DynamoDB, &inner)
 	}
@@ -175,40 +162,61 @@ func readRecord(raw jsontext.Value) (StreamRecord, error) {
 		At: time.UnixMilli(int64(math.Round(inner.Created * 1000))).UTC(),
 	}
 	if err != nil || inner.SequenceNumber == "" || outer.EventName == "" {
-		return record, unreadable("this is no record of a DynamoDB stream")
+		return record, invalidRecord("not a record of a DynamoDB stream") // the decoder's error may contain the record
 	}
 	if len(inner.NewImage) > 0 && inner.NewImage.Kind() != 'n' {
 		if record.NewImage, err = db.ItemFromJSON(inner.NewImage); err != nil {
-			return record, unreadable("new image: " + err.Error())
+			return record, invalidRecord("new image: " + err.Error())
 		}
 	}
 	return record, nil
 }
 
-// unreadable is why a record is poison before anybody has looked at what it says.
-type unreadable string
+// invalidRecord is the reason why a record is not valid. It is an ErrPoison.
+type invalidRecord string
 
-func (e unreadable) Error() string { return string(e) }
+func (e invalidRecord) Error() string { return string(e) }
 
-// Is makes the reason an ErrPoison.
-func (e unreadable) Is(target error) bool { return target == ErrPoison }
+// Is reports whether target is ErrPoison.
+func (e invalidRecord) Is(target error) bool { return target == ErrPoison }
 
-// log writes the invocation's one line. What is in the records stays out of it.
-func (h *StreamHandler) log(ctx context.Context, p streamProgress) {
+// log writes one line for the invocation. It does not contain the records.
+func (h *StreamHandler) log(ctx context.Context, result streamResult) {
 	level := slog.LevelInfo
 	attrs := append([]slog.Attr{
-		slog.Int("records", p.records), slog.Int("done", p.done), slog.Int("failed", p.records-p.done),
+		slog.Int("records", result.records), slog.Int("done", result.done),
+		slog.Int("failed", result.records-result.done),
 	}, requestID(ctx)...)
-	if p.poisoned > 0 {
+	if result.poisoned > 0 {
 		level = slog.LevelError
-		attrs = append(attrs, slog.Int("poisoned", p.poisoned), slog.String("reason", p.reason.Error()))
+		attrs = append(attrs, slog.Int("poisoned", result.poisoned), slog.String("reason", result.poisonReason.Error()))
 	}
-	if p.err != nil {
+	if result.err != nil {
 		level = slog.LevelError
-		if ctx.Err() != nil { // out of time: the next invocation goes on with it
+		if ctx.Err() != nil { // the time limit: the next invocation continues
 			level = slog.LevelWarn
 		}
-		attrs = append(attrs, slog.String("failedAt", p.failed), slog.String("cause", p.err.Error()))
+		attrs = append(attrs, slog.String("failedAt", result.failedAt), slog.String("cause", result.err.Error()))
 	}
 	h.logger.LogAttrs(ctx, level, "stream batch", attrs...)
+}
+
+// batchResponse returns the response to a batch of a stream or a queue: the sequence numbers of the records, or the
+// IDs of the messages, that failed
+// (https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html).
+func batchResponse(failed ...string) ([]byte, error) {
+	type failure struct {
+		Item string `json:"itemIdentifier"`
+	}
+	response := struct {
+		Failures []failure `json:"batchItemFailures"`
+	}{Failures: make([]failure, 0, len(failed))}
+	for _, item := range failed {
+		response.Failures = append(response.Failures, failure{item})
+	}
+	data, err := json.Marshal(response)
+	if err != nil {
+		return nil, fmt.Errorf("lambdafn: batch response: %w", err)
+	}
+	return data, nil
 }

@@ -20,7 +20,7 @@ import (
 
 var _ lambda.Handler = (*lambdafn.StreamHandler)(nil)
 
-// streamEvent is what Lambda hands a function of a table's stream: the first record as AWS's documentation shows one.
+// streamEvent returns an event of a stream. The first record is like the one in AWS's documentation.
 func streamEvent(records ...string) []byte {
 	first := `{"eventID":"1","eventVersion":"1.0","eventName":"INSERT","eventSource":"aws:dynamodb","awsRegion":"us-east-1",
 		"dynamodb":{"ApproximateCreationDateTime":1763640000.0,"Keys":{"pk":{"S":"a"}},"NewImage":{"pk":{"S":"a"},"n":{"N":"1"}},
@@ -29,13 +29,13 @@ func streamEvent(records ...string) []byte {
 	return []byte(`{"Records":[` + strings.Join(append([]string{first}, records...), ",") + `]}`)
 }
 
-// removal is a record with no new image, and one that says so.
+// removal returns a record whose new image is null.
 func removal(sequence int) string {
 	return fmt.Sprintf(`{"eventName":"REMOVE","dynamodb":{"SequenceNumber":"%d","NewImage":null,"ApproximateCreationDateTime":1.76364E9}}`, sequence)
 }
 
-// run invokes a stream function with a handler that fails as fail says and gives back the answer, what was handled, and the log.
-func run(ctx context.Context, t *testing.T, payload []byte, fail func(lambdafn.StreamRecord) error) (answer string, handled []lambdafn.StreamRecord, line map[string]any) {
+// run invokes a stream handler whose errors are those of fail. It returns the response, the records and the log.
+func run(ctx context.Context, t *testing.T, payload []byte, fail func(lambdafn.StreamRecord) error) (response string, handled []lambdafn.StreamRecord, line map[string]any) {
 	t.Helper()
 	l := &log{}
 	out, err := lambdafn.Stream(slog.New(slog.NewJSONHandler(l, nil)), func(_ context.Context, r lambdafn.StreamRecord) error {
@@ -52,14 +52,14 @@ func run(ctx context.Context, t *testing.T, payload []byte, fail func(lambdafn.S
 	return string(out), handled, lines[0]
 }
 
-func fine(lambdafn.StreamRecord) error { return nil }
+func succeed(lambdafn.StreamRecord) error { return nil }
 
-func TestAStreamIsHandledInItsOrder(t *testing.T) {
+func TestStreamHandlesRecordsInOrder(t *testing.T) {
 	t.Parallel()
 	ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "req-1"})
-	answer, handled, line := run(ctx, t, streamEvent(removal(200), removal(300)), fine)
-	if answer != `{"batchItemFailures":[]}` {
-		t.Error(answer)
+	response, handled, line := run(ctx, t, streamEvent(removal(200), removal(300)), succeed)
+	if response != `{"batchItemFailures":[]}` {
+		t.Error(response)
 	}
 	noon := time.Unix(1_763_640_000, 0).UTC()
 	if len(handled) != 3 || handled[0].NewImage == nil {
@@ -81,35 +81,35 @@ func TestAStreamIsHandledInItsOrder(t *testing.T) {
 	}
 }
 
-func TestAStreamStopsAtItsFirstFailure(t *testing.T) {
+func TestStreamStopsAtTheFirstFailure(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		record string // the second of three
-		fail   error
-		panics bool
-		tried  int
-		cause  string
+		record  string // the second of three
+		fail    error
+		panics  bool
+		handled int
+		cause   string
 	}{
-		"an error":           {record: removal(200), fail: errors.New("no luck"), tried: 2, cause: "no luck"},
-		"a panic":            {record: removal(200), panics: true, tried: 2, cause: "panic: at the disco"},
-		"a wrong image":      {record: `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"200","NewImage":{"a":{"X":"hunter2"}}}}`, tried: 1, cause: "new image: db: not an item in DynamoDB's JSON"},
-		"no image at all":    {record: `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"200","NewImage":"hunter2"}}`, tried: 1, cause: "new image: db: not an item in DynamoDB's JSON"},
-		"no name":            {record: `{"dynamodb":{"SequenceNumber":"200"}}`, tried: 1, cause: "this is no record of a DynamoDB stream"},
-		"a time of no sense": {record: `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"200","ApproximateCreationDateTime":"hunter2"}}`, tried: 1, cause: "this is no record of a DynamoDB stream"},
+		"error":             {record: removal(200), fail: errors.New("failed"), handled: 2, cause: "failed"},
+		"panic":             {record: removal(200), panics: true, handled: 2, cause: "panic: broken"},
+		"invalid image":     {record: `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"200","NewImage":{"a":{"X":"hunter2"}}}}`, handled: 1, cause: "new image: db: not an item in DynamoDB's JSON"},
+		"image is a string": {record: `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"200","NewImage":"hunter2"}}`, handled: 1, cause: "new image: db: not an item in DynamoDB's JSON"},
+		"no event name":     {record: `{"dynamodb":{"SequenceNumber":"200"}}`, handled: 1, cause: "not a record of a DynamoDB stream"},
+		"invalid time":      {record: `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"200","ApproximateCreationDateTime":"hunter2"}}`, handled: 1, cause: "not a record of a DynamoDB stream"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answer, handled, line := run(t.Context(), t, streamEvent(tc.record, removal(300)), func(r lambdafn.StreamRecord) error {
+			response, handled, line := run(t.Context(), t, streamEvent(tc.record, removal(300)), func(r lambdafn.StreamRecord) error {
 				if r.SequenceNumber == "200" && tc.panics {
-					panic("at the disco")
+					panic("broken")
 				}
 				if r.SequenceNumber == "200" {
 					return tc.fail
 				}
 				return nil
 			})
-			if answer != `{"batchItemFailures":[{"itemIdentifier":"200"}]}` || len(handled) != tc.tried {
-				t.Errorf("%s after %d", answer, len(handled))
+			if response != `{"batchItemFailures":[{"itemIdentifier":"200"}]}` || len(handled) != tc.handled {
+				t.Errorf("%s after %d", response, len(handled))
 			}
 			if line["level"] != "ERROR" || line["done"] != 1.0 || line["failed"] != 2.0 || line["failedAt"] != "200" {
 				t.Errorf("%v", line)
@@ -121,40 +121,40 @@ func TestAStreamStopsAtItsFirstFailure(t *testing.T) {
 	}
 }
 
-// An empty identifier makes Lambda take the whole batch for failed, which is right for a record without a number.
-func TestARecordWithoutNumberFailsTheBatch(t *testing.T) {
+// An empty identifier makes Lambda retry the whole batch, which is right for a record without a sequence number.
+func TestRecordWithoutSequenceNumberFailsTheBatch(t *testing.T) {
 	t.Parallel()
 	for _, record := range []string{`{}`, `null`, `7`, `{"eventName":"INSERT"}`, `{"eventName":"INSERT","dynamodb":{}}`, `{"eventName":"INSERT","dynamodb":null}`} {
-		answer, handled, _ := run(t.Context(), t, []byte(`{"Records":[`+record+`]}`), fine)
-		if answer != `{"batchItemFailures":[{"itemIdentifier":""}]}` || len(handled) != 0 {
-			t.Errorf("%s: %s", record, answer)
+		response, handled, _ := run(t.Context(), t, []byte(`{"Records":[`+record+`]}`), succeed)
+		if response != `{"batchItemFailures":[{"itemIdentifier":""}]}` || len(handled) != 0 {
+			t.Errorf("%s: %s", record, response)
 		}
 	}
 }
 
-func TestAStreamEndsBeforeItsTime(t *testing.T) {
+func TestStreamEndsBeforeTheTimeLimit(t *testing.T) {
 	t.Parallel()
 	deadline := time.Now().Add(time.Minute)
 	ctx, cancel := context.WithDeadline(t.Context(), deadline)
 	defer cancel()
-	var left []time.Duration
+	var margins []time.Duration
 	h := lambdafn.Stream(discardLog, func(ctx context.Context, _ lambdafn.StreamRecord) error {
 		own, _ := ctx.Deadline()
-		left = append(left, deadline.Sub(own))
+		margins = append(margins, deadline.Sub(own))
 		return nil
 	}, nil)
-	if _, err := h.Invoke(ctx, streamEvent()); err != nil || len(left) != 1 || left[0] < 100*time.Millisecond {
-		t.Errorf("%v is kept for the answer, %v", left, err)
+	if _, err := h.Invoke(ctx, streamEvent()); err != nil || len(margins) != 1 || margins[0] < 100*time.Millisecond {
+		t.Errorf("%v is reserved for the response, %v", margins, err)
 	}
 	late, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	answer, handled, line := run(late, t, streamEvent(removal(200)), fine)
-	if answer != `{"batchItemFailures":[{"itemIdentifier":"100"}]}` || len(handled) != 0 || line["failed"] != 2.0 || line["level"] != "WARN" {
-		t.Errorf("%s after %d: %v", answer, len(handled), line)
+	response, handled, line := run(late, t, streamEvent(removal(200)), succeed)
+	if response != `{"batchItemFailures":[{"itemIdentifier":"100"}]}` || len(handled) != 0 || line["failed"] != 2.0 || line["level"] != "WARN" {
+		t.Errorf("%s after %d: %v", response, len(handled), line)
 	}
 }
 
-func TestWhatIsNoStreamEventFails(t *testing.T) {
+func TestStreamRejectsOtherEvents(t *testing.T) {
 	t.Parallel()
 	for _, payload := range []string{``, `null`, `{}`, `[]`, `{"Records":null}`, `{"Records":"hunter2"}`, `{"records":[]}`} {
 		out, err := lambdafn.Stream(discardLog, func(context.Context, lambdafn.StreamRecord) error { return nil }, nil).Invoke(t.Context(), []byte(payload))
@@ -162,12 +162,12 @@ func TestWhatIsNoStreamEventFails(t *testing.T) {
 			t.Errorf("%s: %s, %v", payload, out, err)
 		}
 	}
-	if answer, _, _ := run(t.Context(), t, []byte(`{"Records":[]}`), fine); answer != `{"batchItemFailures":[]}` {
-		t.Error(answer)
+	if response, _, _ := run(t.Context(), t, []byte(`{"Records":[]}`), succeed); response != `{"batchItemFailures":[]}` {
+		t.Error(response)
 	}
 }
 
-// Whatever Lambda hands over, the answer is one that it reads.
+// FuzzStream checks that every response is valid.
 func FuzzStream(f *testing.F) {
 	f.Add(streamEvent(removal(200)))
 	f.Add([]byte(`{"Records":[{"eventName":"INSERT","dynamodb":{"SequenceNumber":"1","NewImage":{"a":{"L":[{"S":"x"}]}}}},7]}`))
@@ -176,13 +176,13 @@ func FuzzStream(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var answer struct {
+		var response struct {
 			BatchItemFailures []struct{ ItemIdentifier *string }
 		}
-		if err := json.Unmarshal(out, &answer); err != nil || len(answer.BatchItemFailures) > 1 {
+		if err := json.Unmarshal(out, &response); err != nil || len(response.BatchItemFailures) > 1 {
 			t.Fatalf("%s: %v", out, err)
 		}
-		for _, failure := range answer.BatchItemFailures {
+		for _, failure := range response.BatchItemFailures {
 			if failure.ItemIdentifier == nil {
 				t.Errorf("%s", out)
 			}

@@ -16,21 +16,21 @@ import (
 	"devplatform/shared/lambdafn"
 )
 
-// poisoned collects what is given to it.
+// poisoned collects records, or returns its error if that is set.
 type poisoned struct {
 	records, reasons []string
-	refuses          error
+	err              error
 }
 
-func (p *poisoned) take(_ context.Context, record []byte, reason error) error {
-	if p.refuses != nil {
-		return p.refuses
+func (p *poisoned) store(_ context.Context, record []byte, reason error) error {
+	if p.err != nil {
+		return p.err
 	}
 	p.records, p.reasons = append(p.records, string(record)), append(p.reasons, reason.Error())
 	return nil
 }
 
-// sequences are the numbers of records.
+// sequences returns the sequence numbers of records.
 func sequences(records []lambdafn.StreamRecord) []string {
 	all := []string{}
 	for _, r := range records {
@@ -39,17 +39,17 @@ func sequences(records []lambdafn.StreamRecord) []string {
 	return all
 }
 
-// runBatch invokes a function that handles batches whole and fails for the sequence numbers that errs names.
-func runBatch(t *testing.T, payload []byte, errs map[string]error, poison lambdafn.Poison) (answer string, handled [][]string, line map[string]any) {
+// runBatch invokes a batch handler that returns the errors in errs, by sequence number.
+func runBatch(t *testing.T, payload []byte, errs map[string]error, poison lambdafn.Poison) (response string, handled [][]string, line map[string]any) {
 	t.Helper()
 	l := &log{}
 	out, err := lambdafn.StreamBatch(slog.New(slog.NewJSONHandler(l, nil)), func(_ context.Context, records []lambdafn.StreamRecord) []error {
 		handled = append(handled, sequences(records))
-		answers := make([]error, len(records))
+		results := make([]error, len(records))
 		for i, r := range records {
-			answers[i] = errs[r.SequenceNumber]
+			results[i] = errs[r.SequenceNumber]
 		}
-		return answers
+		return results
 	}, poison).Invoke(t.Context(), payload)
 	if err != nil {
 		t.Fatal(err)
@@ -63,28 +63,28 @@ func runBatch(t *testing.T, payload []byte, errs map[string]error, poison lambda
 
 const brokenRecord = `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"200","NewImage":{"a":{"X":"hunter2"}}}}`
 
-func TestABatchOfRecordsIsHandledWhole(t *testing.T) {
+func TestStreamBatchHandlesRecordsTogether(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		errs    map[string]error
-		records []string
-		answer  string
-		handled []string
-		done    float64
-		failed  string
+		errs     map[string]error
+		records  []string
+		response string
+		handled  []string
+		done     float64
+		failed   string
 	}{
 		"all done": {nil, []string{removal(200), removal(300)}, `{"batchItemFailures":[]}`, []string{"100", "200", "300"}, 3, ""},
 		"two failed": {
-			map[string]error{"200": errors.New("no luck"), "300": errors.New("either")}, []string{removal(200), removal(300)},
+			map[string]error{"200": errors.New("failed"), "300": errors.New("failed, too")}, []string{removal(200), removal(300)},
 			`{"batchItemFailures":[{"itemIdentifier":"200"}]}`, []string{"100", "200", "300"}, 1, "200",
 		},
-		"one unreadable": {nil, []string{brokenRecord, removal(300)}, `{"batchItemFailures":[{"itemIdentifier":"200"}]}`, []string{"100", "300"}, 1, "200"},
+		"one invalid": {nil, []string{brokenRecord, removal(300)}, `{"batchItemFailures":[{"itemIdentifier":"200"}]}`, []string{"100", "300"}, 1, "200"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answer, handled, line := runBatch(t, streamEvent(tc.records...), tc.errs, nil)
-			if diff := cmp.Diff([][]string{tc.handled}, handled); diff != "" || answer != tc.answer {
-				t.Errorf("%s: %s", answer, diff)
+			response, handled, line := runBatch(t, streamEvent(tc.records...), tc.errs, nil)
+			if diff := cmp.Diff([][]string{tc.handled}, handled); diff != "" || response != tc.response {
+				t.Errorf("%s: %s", response, diff)
 			}
 			if line["done"] != tc.done || (line["level"] == "ERROR") != (tc.failed != "") || (tc.failed != "" && line["failedAt"] != tc.failed) {
 				t.Errorf("%v", line)
@@ -93,19 +93,19 @@ func TestABatchOfRecordsIsHandledWhole(t *testing.T) {
 	}
 }
 
-func TestPoisonLeavesTheStream(t *testing.T) {
+func TestPoisonousRecordsCountAsDone(t *testing.T) {
 	t.Parallel()
 	p := &poisoned{}
 	errs := map[string]error{"300": fmt.Errorf("%w: no event in it", lambdafn.ErrPoison)}
-	answer, handled, line := runBatch(t, streamEvent(brokenRecord, removal(300), `7`, removal(500)), errs, p.take)
-	if diff := cmp.Diff([][]string{{"100", "300", "500"}}, handled); diff != "" || answer != `{"batchItemFailures":[]}` {
-		t.Errorf("%s: %s", answer, diff)
+	response, handled, line := runBatch(t, streamEvent(brokenRecord, removal(300), `7`, removal(500)), errs, p.store)
+	if diff := cmp.Diff([][]string{{"100", "300", "500"}}, handled); diff != "" || response != `{"batchItemFailures":[]}` {
+		t.Errorf("%s: %s", response, diff)
 	}
 	if diff := cmp.Diff([]string{brokenRecord, removal(300), `7`}, p.records); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{
-		"new image: db: not an item in DynamoDB's JSON", "poison: no event in it", "this is no record of a DynamoDB stream",
+		"new image: db: not an item in DynamoDB's JSON", "poison: no event in it", "not a record of a DynamoDB stream",
 	}, p.reasons); diff != "" {
 		t.Error(diff)
 	}
@@ -114,46 +114,46 @@ func TestPoisonLeavesTheStream(t *testing.T) {
 	}
 }
 
-// What lies behind a failure comes again, and would be poison twice.
-func TestPoisonWaitsForItsTurn(t *testing.T) {
+// Lambda sends the records behind a failure again, so they would be stored twice.
+func TestRecordsBehindAFailureDoNotGoToPoison(t *testing.T) {
 	t.Parallel()
 	p := &poisoned{}
-	answer, _, line := runBatch(t, streamEvent(removal(150), brokenRecord), map[string]error{"150": errors.New("no luck")}, p.take)
-	if answer != `{"batchItemFailures":[{"itemIdentifier":"150"}]}` || len(p.records) != 0 || line["poisoned"] != nil {
-		t.Errorf("%s, %v, %v", answer, p.records, line)
+	response, _, line := runBatch(t, streamEvent(removal(150), brokenRecord), map[string]error{"150": errors.New("failed")}, p.store)
+	if response != `{"batchItemFailures":[{"itemIdentifier":"150"}]}` || len(p.records) != 0 || line["poisoned"] != nil {
+		t.Errorf("%s, %v, %v", response, p.records, line)
 	}
 }
 
-func TestPoisonThatIsNotTaken(t *testing.T) {
+func TestPoisonThatFails(t *testing.T) {
 	t.Parallel()
 	for name, poison := range map[string]lambdafn.Poison{
-		"an error": (&poisoned{refuses: errors.New("the queue is down")}).take,
-		"a panic":  func(context.Context, []byte, error) error { panic("the queue is down") },
+		"error": (&poisoned{err: errors.New("the queue is down")}).store,
+		"panic": func(context.Context, []byte, error) error { panic("the queue is down") },
 	} {
-		answer, _, line := runBatch(t, streamEvent(brokenRecord, removal(300)), nil, poison)
+		response, _, line := runBatch(t, streamEvent(brokenRecord, removal(300)), nil, poison)
 		cause, _ := line["cause"].(string)
-		if answer != `{"batchItemFailures":[{"itemIdentifier":"200"}]}` || !strings.Contains(cause, "new image") || !strings.Contains(cause, "queue is down") {
-			t.Errorf("%s: %s, %v", name, answer, line)
+		if response != `{"batchItemFailures":[{"itemIdentifier":"200"}]}` || !strings.Contains(cause, "new image") || !strings.Contains(cause, "queue is down") {
+			t.Errorf("%s: %s, %v", name, response, line)
 		}
 	}
 }
 
-func TestAHandlerThatDoesNotAnswerFailsTheBatch(t *testing.T) {
+func TestStreamBatchWithInvalidResults(t *testing.T) {
 	t.Parallel()
 	for name, handle := range map[string]func(context.Context, []lambdafn.StreamRecord) []error{
-		"a panic":   func(context.Context, []lambdafn.StreamRecord) []error { panic(lambdafn.ErrPoison) },
-		"no answer": func(context.Context, []lambdafn.StreamRecord) []error { return nil },
+		"panic":      func(context.Context, []lambdafn.StreamRecord) []error { panic(lambdafn.ErrPoison) },
+		"no results": func(context.Context, []lambdafn.StreamRecord) []error { return nil },
 	} {
 		p := &poisoned{}
-		out, err := lambdafn.StreamBatch(discardLog, handle, p.take).Invoke(t.Context(), streamEvent(removal(200)))
+		out, err := lambdafn.StreamBatch(discardLog, handle, p.store).Invoke(t.Context(), streamEvent(removal(200)))
 		if err != nil || string(out) != `{"batchItemFailures":[{"itemIdentifier":"100"}]}` || len(p.records) != 0 {
 			t.Errorf("%s: %s, %v, %v", name, out, err, p.records)
 		}
 	}
 }
 
-// One by one, nothing behind a poisonous record is begun before it is out of the way.
-func TestAStreamGoesOnBehindPoison(t *testing.T) {
+// Stream passes no record to handle until the poisonous records before it are stored.
+func TestStreamContinuesBehindPoison(t *testing.T) {
 	t.Parallel()
 	var order []string
 	poison := func(_ context.Context, _ []byte, reason error) error {
@@ -173,12 +173,12 @@ func TestAStreamGoesOnBehindPoison(t *testing.T) {
 	}
 }
 
-func TestALateBatchIsNotBegun(t *testing.T) {
+func TestStreamBatchDoesNotStartLate(t *testing.T) {
 	t.Parallel()
 	late, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	out, err := lambdafn.StreamBatch(discardLog, func(_ context.Context, r []lambdafn.StreamRecord) []error {
-		t.Error("begun")
+		t.Error("started")
 		return make([]error, len(r))
 	}, nil).Invoke(late, streamEvent(removal(200)))
 	if err != nil || string(out) != `{"batchItemFailures":[{"itemIdentifier":"100"}]}` {
@@ -186,49 +186,49 @@ func TestALateBatchIsNotBegun(t *testing.T) {
 	}
 }
 
-// Whatever fails in a batch: the first of it is reported, and everything before it was either done or given to poison, once.
+// The first failure of a batch is reported, and every record before it was either done or stored as poison, once.
 func TestBatchesOfRecords(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		fates := rapid.SliceOfN(rapid.SampledFrom([]string{"done", "done", "done", "poison", "unreadable", "failed"}), 1, 12).Draw(rt, "fates")
+		outcomes := rapid.SliceOfN(rapid.SampledFrom([]string{"done", "done", "done", "poison", "invalid", "failed"}), 1, 12).Draw(rt, "outcomes")
 		oneByOne := rapid.Bool().Draw(rt, "one by one")
 		var records []string
-		for i, fate := range fates {
+		for i, outcome := range outcomes {
 			record := removal(i)
-			if fate == "unreadable" {
+			if outcome == "invalid" {
 				record = strings.Replace(record, "null", "7", 1)
 			}
 			records = append(records, record)
 		}
-		answerFor := func(r lambdafn.StreamRecord) error {
+		resultOf := func(r lambdafn.StreamRecord) error {
 			var i int
 			_, _ = fmt.Sscan(r.SequenceNumber, &i)
-			return map[string]error{"poison": lambdafn.ErrPoison, "failed": errors.New("no luck")}[fates[i]]
+			return map[string]error{"poison": lambdafn.ErrPoison, "failed": errors.New("failed")}[outcomes[i]]
 		}
 		p := &poisoned{}
 		h := lambdafn.StreamBatch(discardLog, func(_ context.Context, records []lambdafn.StreamRecord) []error {
 			errs := make([]error, len(records))
 			for i, r := range records {
-				errs[i] = answerFor(r)
+				errs[i] = resultOf(r)
 			}
 			return errs
-		}, p.take)
+		}, p.store)
 		if oneByOne {
-			h = lambdafn.Stream(discardLog, func(_ context.Context, r lambdafn.StreamRecord) error { return answerFor(r) }, p.take)
+			h = lambdafn.Stream(discardLog, func(_ context.Context, r lambdafn.StreamRecord) error { return resultOf(r) }, p.store)
 		}
 		out, err := h.Invoke(t.Context(), []byte(`{"Records":[`+strings.Join(records, ",")+`]}`))
 		if err != nil {
 			rt.Fatal(err)
 		}
-		want, end := `{"batchItemFailures":[]}`, slices.Index(fates, "failed")
+		want, end := `{"batchItemFailures":[]}`, slices.Index(outcomes, "failed")
 		if end >= 0 {
 			want = fmt.Sprintf(`{"batchItemFailures":[{"itemIdentifier":"%d"}]}`, end)
 		} else {
-			end = len(fates)
+			end = len(outcomes)
 		}
 		var poison []string
-		for i, fate := range fates[:end] {
-			if fate == "poison" || fate == "unreadable" {
+		for i, outcome := range outcomes[:end] {
+			if outcome == "poison" || outcome == "invalid" {
 				poison = append(poison, records[i])
 			}
 		}

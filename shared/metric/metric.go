@@ -1,5 +1,5 @@
-// Package metric tells CloudWatch numbers by way of the log, in its embedded metric format: a metric costs a line and no call.
-// Which numbers there are, and what they mean, is not known here.
+// Package metric sends metrics to CloudWatch through the log, in the embedded metric format: a metric costs a log
+// line and no call.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 package metric
 
@@ -12,10 +12,10 @@ import (
 	"devplatform/shared/clock"
 )
 
-// Unit is what a metric's values are.
+// Unit is the unit of a metric's values.
 type Unit string
 
-// The units in use; CloudWatch knows more.
+// The units in use. CloudWatch has more.
 const (
 	Count        Unit = "Count"
 	Milliseconds Unit = "Milliseconds"
@@ -23,46 +23,45 @@ const (
 	Bytes        Unit = "Bytes"
 )
 
-// Value is a metric and what was measured of it since it was told last. The name is not one of time, level and msg, which the line
-// has besides.
+// Value is a metric with the values measured since the last report. Its name is not time, level or msg, which every
+// log line has.
 type Value struct {
 	Name   string
 	Unit   Unit
 	Values []float64
 }
 
-// Metrics tells the metrics of one namespace. It is safe for concurrent use.
+// Metrics logs the metrics of one namespace. It is safe for concurrent use.
 type Metrics struct {
 	logger    *slog.Logger
 	namespace string
 	now       clock.Clock
 }
 
-// New tells metrics through a logger whose lines are JSON objects and go to CloudWatch as they are. Without a namespace it tells
-// none.
+// New returns Metrics that use a logger whose lines are JSON objects. If namespace is empty, no metrics are logged.
 func New(logger *slog.Logger, namespace string, now clock.Clock) *Metrics {
 	return &Metrics{logger: logger, namespace: namespace, now: now}
 }
 
-// Limits of a line.
+// Limits of a log line.
 const (
 	maxMetrics = 100
-	maxValues  = 100 // of one metric
+	maxValues  = 100 // of each metric
 )
 
-// Put tells the values, without dimensions, in one line if they fit into one. What has no values, or none that is a number, is
-// not told.
+// Put logs the values, without dimensions, in as few lines as possible. It leaves out values that are not finite, and
+// metrics without values.
 func (m *Metrics) Put(ctx context.Context, values ...Value) {
 	if m.namespace == "" {
 		return
 	}
-	told := make([]Value, 0, len(values))
+	metrics := make([]Value, 0, len(values))
 	for _, v := range values {
 		if v.Values = finite(v.Values); len(v.Values) > 0 {
-			told = append(told, v)
+			metrics = append(metrics, v)
 		}
 	}
-	for metrics := range slices.Chunk(told, maxMetrics) {
+	for metrics := range slices.Chunk(metrics, maxMetrics) {
 		for len(metrics) > 0 {
 			var line, rest []Value
 			for _, v := range metrics {
@@ -78,12 +77,12 @@ func (m *Metrics) Put(ctx context.Context, values ...Value) {
 	}
 }
 
-// finite is the values without those that JSON has no word for.
+// finite returns a copy of the values without NaN and infinities, which JSON cannot represent.
 func finite(values []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
-// The parts of a line that tell CloudWatch what is in it.
+// The part of a log line that makes CloudWatch extract metrics from it.
 type (
 	metadata struct {
 		Timestamp int64       `json:"Timestamp"` // milliseconds since 1970
@@ -100,9 +99,9 @@ type (
 	}
 )
 
-// put writes one line.
+// put logs one line.
 func (m *Metrics) put(ctx context.Context, values []Value) {
-	// One set of no dimensions: CloudWatch then keeps one series a metric.
+	// One empty set of dimensions makes CloudWatch keep one time series for each metric.
 	d := directive{Namespace: m.namespace, Dimensions: [][]string{{}}}
 	attrs := make([]slog.Attr, 1, len(values)+1)
 	for _, v := range values {

@@ -19,7 +19,7 @@ import (
 
 var at = time.Date(2026, 1, 31, 8, 15, 30, 123_456_789, time.UTC)
 
-// put puts values and gives back the lines that this makes.
+// put logs values and returns the lines.
 func put(t *testing.T, namespace string, values ...metric.Value) []string {
 	t.Helper()
 	var out bytes.Buffer
@@ -30,12 +30,12 @@ func put(t *testing.T, namespace string, values ...metric.Value) []string {
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 }
 
-// attempts is a metric with one value.
+// attempts returns a metric with one value.
 func attempts(n float64) metric.Value {
 	return metric.Value{Name: "Attempts", Unit: metric.Count, Values: []float64{n}}
 }
 
-func TestALineOfMetrics(t *testing.T) {
+func TestPut(t *testing.T) {
 	t.Parallel()
 	lines := put(t, "devplatform", attempts(3), metric.Value{Name: "Latency", Unit: metric.Milliseconds, Values: []float64{1, 2.5}})
 	if len(lines) != 1 {
@@ -49,7 +49,7 @@ func TestALineOfMetrics(t *testing.T) {
 	}
 }
 
-func TestNothingToTell(t *testing.T) {
+func TestPutWithoutMetrics(t *testing.T) {
 	t.Parallel()
 	if lines := put(t, "", attempts(3)); lines != nil {
 		t.Errorf("without a namespace: %q", lines)
@@ -63,7 +63,7 @@ func TestNothingToTell(t *testing.T) {
 	}
 }
 
-// line is a line as CloudWatch reads it.
+// line is a log line as CloudWatch parses it.
 type line struct {
 	AWS struct {
 		Timestamp         int64
@@ -75,8 +75,8 @@ type line struct {
 	} `json:"_aws"`
 }
 
-// However many there are, each value is told once, under its name and unit, and no line has more than CloudWatch reads.
-func TestEveryValueIsToldOnce(t *testing.T) {
+// Every value is logged once with its name and unit, and no line exceeds the limits of CloudWatch.
+func TestEveryValueIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		var values []metric.Value
@@ -122,8 +122,8 @@ func TestEveryValueIsToldOnce(t *testing.T) {
 	})
 }
 
-// What was measured is the caller's, and stays as it is.
-func TestValuesAreLeftAlone(t *testing.T) {
+// Put does not change the caller's values.
+func TestPutDoesNotChangeValues(t *testing.T) {
 	t.Parallel()
 	values := []float64{1, math.Inf(1), 3}
 	put(t, "devplatform", metric.Value{Name: "A", Unit: metric.Count, Values: values})

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Every message is in one batch, in batches of what SQS takes, and none could have had the next one, too.
+// Every message is in one batch. SQS accepts each batch, and no batch has room for the first message of the next one.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	filling := strings.Repeat("x", 2*maxBatch)
@@ -25,7 +25,7 @@ func TestBatches(t *testing.T) {
 			size := 0
 			for _, entry := range batch {
 				if *entry.Id != strconv.Itoa(next) || len(*entry.MessageBody) != len(messages[next].Body) {
-					t.Fatalf("%s where %d should be", *entry.Id, next)
+					t.Fatalf("entry %s, want %d", *entry.Id, next)
 				}
 				size += len(*entry.MessageBody) + 15*len(entry.MessageAttributes)
 				next++
@@ -36,7 +36,7 @@ func TestBatches(t *testing.T) {
 			if next < len(messages) {
 				m := messages[next]
 				if len(batch) < 10 && size+len(m.Body)+15*len(m.Attributes) <= 1<<20 {
-					t.Fatalf("a batch of %d, %d bytes, could have had the next", len(batch), size)
+					t.Fatalf("a batch of %d, %d bytes, has room for the next message", len(batch), size)
 				}
 			}
 		}

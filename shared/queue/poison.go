@@ -10,47 +10,48 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Bounds of what a failure queue is sent. A body that is longer than maxBatch in whole is sent as its two ends, which may grow
-// sixfold as JSON.
+// Limits of a message to a failure queue, in bytes. JSON may need six bytes for one.
 const (
-	keptEnd   = 64 << 10
-	maxReason = 4 << 10
+	maxExcerpt = 128 << 10 // of a record that is too long for a message
+	maxReason  = 4 << 10
 )
 
-// Poison sends a record that can't be made sense of to the queue, as {"reason", "record"}, so that it blocks nothing and is not
-// lost. The record is in the message as it is; if it is no JSON, as text, and if it is too long for a message, as text of its
-// beginning and its end. Error: *SendError.
+// Poison sends a stream's record that cannot be processed to a failure queue, as {"reason", "record"}. So the record
+// is not lost, and does not block the stream. The message contains the record as JSON, or as a string if it is not
+// valid JSON. If it is too long for a message, the message contains its beginning and its end as a string. Errors:
+// *SendError.
 func (q Queue) Poison(ctx context.Context, record []byte, reason error) error {
 	return q.poison(ctx, "record", record, reason)
 }
 
-// PoisonMessage is Poison for a queue's message: {"reason", "message": {"messageId", "body"}}.
+// PoisonMessage does the same for a message of a queue, as {"reason", "message": {"messageId", "body"}}.
 func (q Queue) PoisonMessage(ctx context.Context, id, body string, reason error) error {
-	message, err := json.Marshal(map[string]string{"messageId": id, "body": body}, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	message, err := json.Marshal(map[string]string{"messageId": id, "body": body},
+		json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return fmt.Errorf("queue: poison: %w", err)
 	}
 	return q.poison(ctx, "message", message, reason)
 }
 
-func (q Queue) poison(ctx context.Context, name string, what []byte, reason error) error {
-	body, err := poisonBody(name, what, reason)
+func (q Queue) poison(ctx context.Context, name string, content []byte, reason error) error {
+	body, err := poisonBody(name, content, reason)
 	if err != nil {
 		return err
 	}
 	return q.Send(ctx, Message{Body: body})
 }
 
-// poisonBody is the message's JSON, in characters that SQS takes.
-func poisonBody(name string, what []byte, reason error) (string, error) {
-	value := jsontext.Value(what)
+// poisonBody returns the body of the message, JSON that contains only characters that SQS accepts.
+func poisonBody(name string, content []byte, reason error) (string, error) {
+	value := jsontext.Value(content)
 	if !value.IsValid() {
 		value = nil
 	}
 	text := strings.ToValidUTF8(cut(reason.Error(), maxReason), "\uFFFD")
-	body, err := poisonJSON(name, text, value, what)
+	body, err := poisonJSON(name, text, value, content)
 	if err == nil && len(body) > maxBatch {
-		body, err = poisonJSON(name, text, nil, []byte(cut(string(what), 2*keptEnd)))
+		body, err = poisonJSON(name, text, nil, []byte(cut(string(content), maxExcerpt)))
 	}
 	if err != nil {
 		return "", fmt.Errorf("queue: poison: %w", err)
@@ -59,18 +60,18 @@ func poisonBody(name string, what []byte, reason error) (string, error) {
 }
 
 func poisonJSON(name, reason string, value jsontext.Value, text []byte) (string, error) {
-	var whole any = value
+	var content any = value
 	if value == nil {
-		whole = strings.ToValidUTF8(string(text), "\uFFFD")
+		content = strings.ToValidUTF8(string(text), "\uFFFD")
 	}
-	body, err := json.Marshal(map[string]any{"reason": reason, name: whole}, json.Deterministic(true))
+	body, err := json.Marshal(map[string]any{"reason": reason, name: content}, json.Deterministic(true))
 	return noncharacters.Replace(string(body)), err
 }
 
-// noncharacters are the two that JSON may hold as they are and SQS refuses.
+// noncharacters escapes the two characters that JSON allows and SQS does not.
 var noncharacters = strings.NewReplacer("\uFFFE", `\ufffe`, "\uFFFF", `\uffff`)
 
-// cut is s if it is no longer than limit bytes, else its beginning and its end with a mark between.
+// cut returns s if it has at most limit bytes, and otherwise its beginning and its end with a mark between them.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s

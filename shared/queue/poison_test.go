@@ -17,11 +17,11 @@ func TestPoison(t *testing.T) {
 		record string
 		want   string
 	}{
-		"a record":        {`{"dynamodb": {"SequenceNumber": "1"}}`, `{"reason":"no event","record":{"dynamodb":{"SequenceNumber":"1"}}}`},
-		"no JSON":         {"{\x00\xff", `{"reason":"no event","record":"{\u0000` + "\uFFFD" + `"}`},
-		"nothing":         {"", `{"reason":"no event","record":""}`},
+		"record":          {`{"dynamodb": {"SequenceNumber": "1"}}`, `{"reason":"no event","record":{"dynamodb":{"SequenceNumber":"1"}}}`},
+		"not JSON":        {"{\x00\xff", `{"reason":"no event","record":"{\u0000` + "\uFFFD" + `"}`},
+		"empty":           {"", `{"reason":"no event","record":""}`},
 		"noncharacters":   {"{\"a\":\"\uFFFE\uFFFF\U0001F600\"}", `{"reason":"no event","record":{"a":"\ufffe\uffff` + "\U0001F600" + `"}}`},
-		"two names alike": {`{"a":1,"a":2}`, `{"reason":"no event","record":"{\"a\":1,\"a\":2}"}`},
+		"duplicate names": {`{"a":1,"a":2}`, `{"reason":"no event","record":"{\"a\":1,\"a\":2}"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -36,7 +36,7 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-func TestAPoisonousMessage(t *testing.T) {
+func TestPoisonMessage(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
 	if err := q.PoisonMessage(t.Context(), "id-1", "a \"body\" \xff", errors.New("names no delivery")); err != nil {
@@ -48,11 +48,12 @@ func TestAPoisonousMessage(t *testing.T) {
 	}
 }
 
-// What is too long for a message keeps its two ends, where a stream's record has its keys and its number.
-func TestPoisonThatIsTooLong(t *testing.T) {
+// The message contains the beginning and the end of a long record, where a stream's record has its keys and its
+// number.
+func TestLongPoison(t *testing.T) {
 	t.Parallel()
 	for name, filling := range map[string]string{
-		"letters": "x", "control characters": `\u0001`, "raw control characters": "\x01", "wide characters": "\U0001F600", "broken ones": "x\xff",
+		"letters": "x", "control characters": `\u0001`, "raw control characters": "\x01", "wide characters": "\U0001F600", "invalid UTF-8": "x\xff",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,7 +88,7 @@ func FuzzPoison(f *testing.F) {
 		}
 		for _, r := range fake.bodies()[0] {
 			if r < ' ' || r == 0xFFFE || r == 0xFFFF {
-				t.Errorf("SQS takes no %U", r)
+				t.Errorf("SQS does not accept %U", r)
 			}
 		}
 	})

@@ -1,10 +1,11 @@
-// Package queue sends to SQS queues, as package db reads and writes DynamoDB's tables: nothing else of the product speaks SQS.
-// It knows no domain: what a message says, and what becomes of one that was not sent, is the business of whoever sends it.
-// Receiving is Lambda's business (see api.Queue).
+// Package queue sends messages to SQS queues. It is the only package that uses SQS, as package db is the only one
+// that uses DynamoDB. What a message contains, and what happens to one that was not sent, is up to the sender.
+// Package lambdafn receives messages.
 package queue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,13 +15,15 @@ import (
 	"devplatform/shared/config"
 )
 
-// Client sends messages. It is safe for concurrent use; functions make one at start and keep it.
-type Client struct {
-	sdk     *sqs.Client
-	backoff func(attempt int) time.Duration
-}
+// ErrUnavailable reports that SQS throttled the call, failed, or did not respond in time. A message may have been
+// sent. Any other error is a bug or a mistake in the deployment, such as a missing queue or a body that SQS does not
+// accept.
+var ErrUnavailable = errors.New("queue: unavailable")
 
-// New makes the client from Lambda's environment. It does not touch the network.
+// Client sends messages. It is safe for concurrent use. A function makes one when it starts.
+type Client struct{ sdk *sqs.Client }
+
+// New returns a client configured by Lambda's environment. It does not access the network.
 func New(cfg config.AWS) *Client {
 	return Wrap(sqs.New(sqs.Options{
 		Region:       cfg.Region,
@@ -31,20 +34,20 @@ func New(cfg config.AWS) *Client {
 	}))
 }
 
-// Wrap makes a Client of an SDK client that exists already, such as a test's.
-func Wrap(sdk *sqs.Client) *Client { return &Client{sdk: sdk, backoff: awsclient.Jitter} }
+// Wrap returns a Client that uses an existing SDK client, such as a test's.
+func Wrap(sdk *sqs.Client) *Client { return &Client{sdk: sdk} }
 
-// Queue is one queue of a client.
+// Queue is a queue of a client.
 type Queue struct {
 	client *Client
 	url    string
 }
 
-// Queue addresses the queue at a URL. That it exists shows at its first use.
+// Queue returns the queue with that URL. It does not check that the queue exists.
 func (c *Client) Queue(url string) Queue { return Queue{client: c, url: url} }
 
-// Hide keeps a received message from being received again for so long from now on, rounded up to whole seconds; 0 shows it at
-// once. SQS takes up to 12 hours from when the message was received. Error: ErrUnavailable.
+// Hide sets the visibility timeout of a received message, rounded up to whole seconds. 0 makes it visible at once.
+// SQS allows up to 12 hours after the message was received. Errors: ErrUnavailable.
 func (q Queue) Hide(ctx context.Context, receiptHandle string, d time.Duration) error {
 	_, err := q.client.sdk.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{
 		QueueUrl: &q.url, ReceiptHandle: &receiptHandle, VisibilityTimeout: wholeSeconds(d),
@@ -52,7 +55,7 @@ func (q Queue) Hide(ctx context.Context, receiptHandle string, d time.Duration) 
 	return classify("hide", err)
 }
 
-// wholeSeconds rounds up: a message that comes early is received in vain.
+// wholeSeconds rounds up, because a message that is received too early must be hidden again.
 func wholeSeconds(d time.Duration) int32 {
 	return int32(max(d+time.Second-1, 0) / time.Second) //nolint:gosec // hours, at most
 }

@@ -37,7 +37,7 @@ func bodiesOf(messages []queue.Message) []string {
 	return all
 }
 
-func TestMessagesAreSentWhole(t *testing.T) {
+func TestSend(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
 	err := q.Send(t.Context(),
@@ -59,11 +59,11 @@ func TestMessagesAreSentWhole(t *testing.T) {
 		t.Errorf("%d calls: %s", len(f.seen().calls), diff)
 	}
 	if err := q.Send(t.Context()); err != nil || len(f.seen().calls) != 1 {
-		t.Errorf("nothing to send: %v in %d calls", err, len(f.seen().calls))
+		t.Errorf("no messages: %v in %d calls", err, len(f.seen().calls))
 	}
 }
 
-func TestManyAreSentInBatchesAtOnce(t *testing.T) {
+func TestSendInParallelBatches(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
 	messages := append(numbered(95), queue.Message{Body: strings.Repeat("x", 1<<20)})
@@ -74,11 +74,11 @@ func TestManyAreSentInBatchesAtOnce(t *testing.T) {
 		t.Errorf("%d of %d were sent", len(f.seen().stored), len(messages))
 	}
 	if len(f.seen().calls) != 11 || f.seen().most > 4 {
-		t.Errorf("%d calls, %d of them at once", len(f.seen().calls), f.seen().most)
+		t.Errorf("%d calls, %d of them at a time", len(f.seen().calls), f.seen().most)
 	}
 }
 
-func TestEntriesThatFailAreSentAgain(t *testing.T) {
+func TestFailedEntriesAreRetried(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
 	f.refuse = func(body string, attempt int) *refusal {
@@ -104,12 +104,12 @@ func TestEntriesThatFailAreSentAgain(t *testing.T) {
 		sizes = append(sizes, len(call.Entries))
 	}
 	slices.Sort(sizes)
-	if diff := cmp.Diff([]int{1, 3, 3, 10}, sizes); diff != "" { // nothing is sent again but what failed
+	if diff := cmp.Diff([]int{1, 3, 3, 10}, sizes); diff != "" { // only failed entries are sent again
 		t.Error(diff)
 	}
 }
 
-func TestWhatCannotBeSentIsNamed(t *testing.T) {
+func TestSendErrorNamesFailedMessages(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
 	f.refuse = func(body string, _ int) *refusal {
@@ -147,7 +147,7 @@ func TestWhatCannotBeSentIsNamed(t *testing.T) {
 	}
 }
 
-func TestAFaultOfTheSenderAloneIsNoOutage(t *testing.T) {
+func TestSenderFaultIsNotUnavailable(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
 	f.refuse = func(string, int) *refusal { return &refusal{Code: "InvalidMessageContents", SenderFault: true} }
@@ -171,11 +171,11 @@ func TestCallsThatFail(t *testing.T) {
 		calls       int
 		unavailable bool
 	}{
-		"an error":        {exception(http.StatusInternalServerError, "InternalError"), 4, true},
-		"throttled":       {exception(http.StatusBadRequest, "RequestThrottled"), 4, true},
-		"a cut line":      {func(http.ResponseWriter, int) bool { panic(http.ErrAbortHandler) }, 4, true},
-		"a torn answer":   {func(w http.ResponseWriter, _ int) bool { _, _ = w.Write([]byte(`{"Succ`)); return true }, 4, true},
-		"a missing queue": {exception(http.StatusBadRequest, "QueueDoesNotExist"), 1, false},
+		"error":               {exception(http.StatusInternalServerError, "InternalError"), 4, true},
+		"throttled":           {exception(http.StatusBadRequest, "RequestThrottled"), 4, true},
+		"dropped connection":  {func(http.ResponseWriter, int) bool { panic(http.ErrAbortHandler) }, 4, true},
+		"incomplete response": {func(w http.ResponseWriter, _ int) bool { _, _ = w.Write([]byte(`{"Succ`)); return true }, 4, true},
+		"missing queue":       {exception(http.StatusBadRequest, "QueueDoesNotExist"), 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -186,10 +186,10 @@ func TestCallsThatFail(t *testing.T) {
 				t.Errorf("%v after %d calls", err, len(f.seen().calls))
 			}
 			if queue.FailedAt(err, 0) == nil || queue.FailedAt(err, 1) == nil {
-				t.Error("not all are named")
+				t.Error("the error does not name all messages")
 			}
-			if name == "a torn answer" {
-				return // hiding is answered with nothing
+			if name == "incomplete response" {
+				return // the response to ChangeMessageVisibility is empty
 			}
 			if err := q.Hide(t.Context(), "r", 0); err == nil || errors.Is(err, queue.ErrUnavailable) != tc.unavailable {
 				t.Errorf("hide: %v", err)
@@ -198,8 +198,8 @@ func TestCallsThatFail(t *testing.T) {
 	}
 }
 
-// A failed batch leaves the others as they are.
-func TestOneBatchOfMany(t *testing.T) {
+// A failed batch does not affect the others.
+func TestOneOfManyBatchesFails(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
 	f.breaks = func(w http.ResponseWriter, call int) bool {
@@ -218,7 +218,7 @@ func TestOneBatchOfMany(t *testing.T) {
 	}
 }
 
-func TestALostAnswerIsMadeUpFor(t *testing.T) {
+func TestLostResponsesAreRetried(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
 	f.breaks = func(_ http.ResponseWriter, call int) bool {
@@ -237,11 +237,11 @@ func TestDigestsAreChecked(t *testing.T) {
 	f, q := newFake(t)
 	f.badMD5 = true
 	if err := q.Send(t.Context(), numbered(1)...); err == nil {
-		t.Error("a message that arrived as another passed for sent")
+		t.Error("no error for a message that was changed on the way")
 	}
 }
 
-func TestSendingEndsWithItsContext(t *testing.T) {
+func TestSendEndsWithContext(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -255,7 +255,7 @@ func TestSendingEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestHiding(t *testing.T) {
+func TestHide(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
 	want := map[string]int{}
@@ -271,8 +271,8 @@ func TestHiding(t *testing.T) {
 	}
 }
 
-// The same against an SQS that is whole.
-func TestThereAndBack(t *testing.T) {
+// The embedded SQS delivers the messages that were sent.
+func TestSendAndReceive(t *testing.T) {
 	t.Parallel()
 	sdk := sqstest.Start(t)
 	url := sqstest.CreateQueue(t, sdk, "queue-test-"+rand.Text(), nil)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"iter"
 	"strconv"
 	"sync"
 	"time"
@@ -18,57 +18,96 @@ import (
 	"devplatform/shared/awsclient"
 )
 
-// Message is a message to be.
+// Message is a message to send.
 type Message struct {
-	// Body is not empty, and has no characters but those of XML 1.0.
+	// Body is not empty, and contains only characters that XML 1.0 allows.
 	Body string
-	// Group shares the queue fairly: a busy group is held back behind the others. At most 128 characters; "": none.
+	// Group is the message group of a fair queue: a group with many messages does not delay the others. At most 128
+	// characters; "" is no group.
 	Group string
-	// Delay is how long it can't be received yet, rounded up to whole seconds, at most 15 min.
+	// Delay is the time before the message can be received, rounded up to whole seconds. At most 15 minutes.
 	Delay time.Duration
-	// Attributes travel beside the body as text, at most 10, none of them empty.
+	// Attributes are string attributes. At most 10, none of them empty.
 	Attributes map[string]string
 }
 
-// Bounds of a SendMessageBatch (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html).
+// SendError reports which messages were not sent. It is an ErrUnavailable if a retry may send any of them.
+type SendError struct {
+	// Failed contains the errors of the messages that were not sent, by their index in the arguments of Send.
+	Failed map[int]error
+	sent   int
+}
+
+// Error contains the first of the errors. They are rarely different.
+func (e *SendError) Error() string {
+	return fmt.Sprintf("queue: %d of %d messages were not sent: %v", len(e.Failed), len(e.Failed)+e.sent, e.Unwrap()[0])
+}
+
+// Unwrap returns the errors in the order of the messages.
+func (e *SendError) Unwrap() []error {
+	errs := make([]error, 0, len(e.Failed))
+	for i := range len(e.Failed) + e.sent {
+		if err, ok := e.Failed[i]; ok {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+// FailedAt returns the reason why the i-th message was not sent, nil if it was sent. err is the error of Send.
+func FailedAt(err error, i int) error {
+	var failed *SendError
+	if !errors.As(err, &failed) {
+		return err
+	}
+	return failed.Failed[i]
+}
+
+// Limits of a SendMessageBatch
+// (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html), and how many of
+// them are in flight at a time.
 const (
-	maxEntries   = 10
-	maxBatch     = 1 << 20 // bytes, of all bodies and attributes
-	sendParallel = 4       // such calls at once
+	maxEntries    = 10
+	maxBatch      = 1 << 20 // bytes of all bodies and attributes
+	parallelSends = 4
 )
 
-// Send sends messages, not as one: in batches, some at a time, in no order. A message that SQS refuses for a reason of its own is
-// sent again, a few times. Error: *SendError, which tells those that were not sent.
+// Send sends messages in batches, not atomically and in no particular order. It retries messages that SQS could not
+// accept. Errors: *SendError.
 //
-// Where an answer was lost, a message may have been sent though the error says otherwise, or be sent twice: consumers must know a
-// message that they have seen.
+// If a response was lost, a message may have been sent although the error says otherwise, or be sent twice. Consumers
+// must recognize a message that they have already processed.
 func (q Queue) Send(ctx context.Context, messages ...Message) error {
 	failed := map[int]error{}
 	var mu sync.Mutex
 	var group errgroup.Group
-	group.SetLimit(sendParallel)
-	for entries := range batches(messages) {
+	group.SetLimit(parallelSends)
+	for batch := range batches(messages) {
 		group.Go(func() error {
-			q.sendBatch(ctx, entries, func(entry types.SendMessageBatchRequestEntry, err error) {
-				mu.Lock()
-				defer mu.Unlock()
-				i, _ := strconv.Atoi(*entry.Id)
+			errs := q.sendBatch(ctx, batch)
+			mu.Lock()
+			defer mu.Unlock()
+			for id, err := range errs {
+				i, _ := strconv.Atoi(id)
 				failed[i] = err
-			})
+			}
 			return nil
 		})
 	}
-	_ = group.Wait() // none fails
+	_ = group.Wait() // the functions return no error
 	if len(failed) == 0 {
 		return nil
 	}
 	return &SendError{Failed: failed, sent: len(messages) - len(failed)}
 }
 
-// batches are the messages as entries of calls, each named by its index. A message that is too large for any is alone in its own.
-func batches(messages []Message) func(yield func([]types.SendMessageBatchRequestEntry) bool) {
-	return func(yield func([]types.SendMessageBatchRequestEntry) bool) {
-		var batch []types.SendMessageBatchRequestEntry
+// entry is a message of a batch. Its ID is the message's index.
+type entry = types.SendMessageBatchRequestEntry
+
+// batches splits messages into batches that SQS accepts. A message that is too large gets a batch of its own.
+func batches(messages []Message) iter.Seq[[]entry] {
+	return func(yield func([]entry) bool) {
+		var batch []entry
 		size := 0
 		for i, m := range messages {
 			n := m.size()
@@ -86,10 +125,10 @@ func batches(messages []Message) func(yield func([]types.SendMessageBatchRequest
 	}
 }
 
-// attributeType is what the attributes' type is called, which counts, too.
+// attributeType is the type of all attributes. SQS counts it towards the size of a message.
 const attributeType = "String"
 
-// size is what the message counts towards SQS's limits, in bytes.
+// size returns the size of the message as SQS counts it, in bytes.
 func (m Message) size() int {
 	n := len(m.Body)
 	for name, value := range m.Attributes {
@@ -98,67 +137,68 @@ func (m Message) size() int {
 	return n
 }
 
-func (m Message) entry(i int) types.SendMessageBatchRequestEntry {
-	entry := types.SendMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), MessageBody: &m.Body, DelaySeconds: wholeSeconds(m.Delay)}
+func (m Message) entry(i int) entry {
+	e := entry{Id: aws.String(strconv.Itoa(i)), MessageBody: &m.Body, DelaySeconds: wholeSeconds(m.Delay)}
 	if m.Group != "" {
-		entry.MessageGroupId = &m.Group
+		e.MessageGroupId = &m.Group
 	}
 	for name, value := range m.Attributes {
-		if entry.MessageAttributes == nil {
-			entry.MessageAttributes = make(map[string]types.MessageAttributeValue, len(m.Attributes))
+		if e.MessageAttributes == nil {
+			e.MessageAttributes = make(map[string]types.MessageAttributeValue, len(m.Attributes))
 		}
-		entry.MessageAttributes[name] = types.MessageAttributeValue{DataType: aws.String(attributeType), StringValue: &value}
+		e.MessageAttributes[name] = types.MessageAttributeValue{DataType: aws.String(attributeType), StringValue: &value}
 	}
-	return entry
+	return e
 }
 
-// sendBatch sends one batch, and again what SQS could not take, each time after a longer wait. What it gives up goes to failed.
-func (q Queue) sendBatch(
-	ctx context.Context, pending []types.SendMessageBatchRequestEntry, failed func(types.SendMessageBatchRequestEntry, error),
-) {
-	for attempt := 0; ; attempt++ {
-		out, err := q.client.sdk.SendMessageBatch(ctx, &sqs.SendMessageBatchInput{QueueUrl: &q.url, Entries: pending})
-		if err != nil { // the SDK has tried often enough
-			err = classify("send", err)
-			for _, entry := range pending {
-				failed(entry, err)
+// sendBatch sends a batch, and retries the entries that SQS could not accept. It returns the errors of the entries
+// that were not sent, by ID.
+func (q Queue) sendBatch(ctx context.Context, batch []entry) map[string]error {
+	failed := map[string]error{}
+	for failures := 0; ; failures++ {
+		out, err := q.client.sdk.SendMessageBatch(ctx, &sqs.SendMessageBatchInput{QueueUrl: &q.url, Entries: batch})
+		if err != nil { // after the retries of the SDK
+			for _, e := range batch {
+				failed[*e.Id] = classify("send", err)
 			}
-			return
+			return failed
 		}
-		again, reasons := sortOut(pending, out, failed)
-		if len(again) == 0 {
-			return
+		batch = unsent(batch, out, failed)
+		if len(batch) == 0 || failures+1 == awsclient.MaxAttempts || !awsclient.Sleep(ctx, awsclient.Jitter(failures)) {
+			return failed
 		}
-		if attempt+1 == awsclient.MaxAttempts || !awsclient.Sleep(ctx, q.client.backoff(attempt)) {
-			for i, entry := range again {
-				failed(entry, reasons[i])
-			}
-			return
-		}
-		pending = again
 	}
 }
 
-// sortOut hands what SQS refuses for good to failed, and answers with what may be sent another time and why it was not.
-func sortOut(
-	sent []types.SendMessageBatchRequestEntry, out *sqs.SendMessageBatchOutput, failed func(types.SendMessageBatchRequestEntry, error),
-) (again []types.SendMessageBatchRequestEntry, reasons []error) {
-	for _, entry := range sent {
-		if slices.ContainsFunc(out.Successful, func(s types.SendMessageBatchResultEntry) bool { return aws.ToString(s.Id) == *entry.Id }) {
-			continue
-		}
-		i := slices.IndexFunc(out.Failed, func(f types.BatchResultErrorEntry) bool { return aws.ToString(f.Id) == *entry.Id })
-		if i < 0 {
-			again, reasons = append(again, entry), append(reasons, fmt.Errorf("%w: send: the answer does not name the message", ErrUnavailable))
-			continue
-		}
-		code := aws.ToString(out.Failed[i].Code)
-		cause := errors.New(code + ": " + aws.ToString(out.Failed[i].Message))
-		if _, throttled := retry.DefaultThrottleErrorCodes[code]; out.Failed[i].SenderFault && !throttled {
-			failed(entry, fmt.Errorf("queue: send: %w", cause))
-			continue
-		}
-		again, reasons = append(again, entry), append(reasons, fmt.Errorf("%w: send: %w", ErrUnavailable, cause))
+// unsent updates the errors in failed from the response to a batch, and returns the entries that a retry may send.
+func unsent(batch []entry, out *sqs.SendMessageBatchOutput, failed map[string]error) []entry {
+	sent := map[string]bool{}
+	for _, s := range out.Successful {
+		sent[aws.ToString(s.Id)] = true
 	}
-	return again, reasons
+	rejected := map[string]types.BatchResultErrorEntry{}
+	for _, r := range out.Failed {
+		rejected[aws.ToString(r.Id)] = r
+	}
+	var retryable []entry
+	for _, e := range batch {
+		delete(failed, *e.Id)
+		if sent[*e.Id] {
+			continue
+		}
+		r, ok := rejected[*e.Id]
+		code := aws.ToString(r.Code)
+		_, throttled := retry.DefaultThrottleErrorCodes[code]
+		switch {
+		case !ok:
+			failed[*e.Id] = fmt.Errorf("%w: send: the response does not contain the message", ErrUnavailable)
+		case r.SenderFault && !throttled:
+			failed[*e.Id] = fmt.Errorf("queue: send: %s: %s", code, aws.ToString(r.Message))
+			continue
+		default:
+			failed[*e.Id] = fmt.Errorf("%w: send: %s: %s", ErrUnavailable, code, aws.ToString(r.Message))
+		}
+		retryable = append(retryable, e)
+	}
+	return retryable
 }

@@ -25,8 +25,8 @@ var (
 	ErrDenied          = fault.New(fault.CodeAccessDenied, "Your role in this workspace does not allow this.")
 )
 
-// ProjectAccess is what decides what a user may do with a project, as it was read from storage. For a project in a list,
-// WorkspaceID, Visibility, CreatedBy and Member are enough.
+// ProjectAccess is what decides what a user may do with a project, as it was read from storage. For a project in a
+// list, WorkspaceID, Visibility, CreatedBy and Member are enough.
 type ProjectAccess struct {
 	UserID      string     `dynamodbav:"-"`
 	ProjectID   string     `dynamodbav:"-"`
@@ -72,8 +72,8 @@ func (a ProjectAccess) Check(action Action) error {
 // project uses it. Nothing is cached: a change of a role has effect on the next request.
 type Access struct{ Projects db.Table }
 
-// Memberships returns the user's memberships: the user's personal workspace first, then the others in the order in which
-// they were created. It makes one call to storage.
+// Memberships returns the user's memberships: the user's personal workspace first, then the others in the order in
+// which they were created. It makes one call to storage.
 func (s Access) Memberships(ctx context.Context, userID string) ([]Membership, error) {
 	items, err := s.Projects.QueryAll(ctx, db.MembershipsOf(userID))
 	if err != nil {
@@ -100,8 +100,8 @@ func (s Access) Membership(ctx context.Context, userID, workspaceID string) (Mem
 	return member, err
 }
 
-// MembershipOrPersonal returns the user's membership in a workspace, or in the user's personal workspace if workspaceID is
-// nil. Error: ErrNotFound.
+// MembershipOrPersonal returns the user's membership in a workspace, or in the user's personal workspace if
+// workspaceID is nil. Error: ErrNotFound.
 func (s Access) MembershipOrPersonal(ctx context.Context, userID string, workspaceID *string) (Membership, error) {
 	if workspaceID != nil {
 		return s.Membership(ctx, userID, *workspaceID)
@@ -118,8 +118,8 @@ func (s Access) MembershipOrPersonal(ctx context.Context, userID string, workspa
 	return Membership{}, ErrNotFound
 }
 
-// Project reads a user's access to a project in two calls to storage, and with the first call the items under keys. It does
-// not check anything: call Check on the result. Error: ErrProjectNotFound if the project does not exist.
+// Project reads a user's access to a project in two calls to storage, and with the first call the items under keys. It
+// does not check anything: call Check on the result. Error: ErrProjectNotFound if the project does not exist.
 func (s Access) Project(ctx context.Context, userID, projectID string, keys ...db.Key) (ProjectAccess, error) {
 	a, err := s.Locate(ctx, projectID, keys...)
 	if err != nil {
@@ -128,8 +128,8 @@ func (s Access) Project(ctx context.Context, userID, projectID string, keys ...d
 	return a, s.Load(ctx, userID, &a)
 }
 
-// Locate is the first call of Project: it finds the workspace of a project. Callers that need more items with the second
-// call use Locate and Load instead of Project. Error: ErrProjectNotFound.
+// Locate is the first call of Project: it finds the workspace of a project. Callers that need more items with the
+// second call use Locate and Load instead of Project. Error: ErrProjectNotFound.
 func (s Access) Locate(ctx context.Context, projectID string, keys ...db.Key) (ProjectAccess, error) {
 	tree := db.TreeKey(projectID)
 	items, err := s.Projects.BatchGet(ctx, append(keys, tree)...)

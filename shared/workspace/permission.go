@@ -1,7 +1,7 @@
 package workspace
 
-// Action is something that a role may or may not do. Every endpoint that belongs to a workspace asks for one of them. The
-// table below is the only place that says what a role may do.
+// Action is something that a role may or may not do. Every endpoint that belongs to a workspace asks for one of them.
+// The table below is the only place that says what a role may do.
 type Action string
 
 // The actions.

@@ -1,0 +1,59 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"devplatform/shared/clock"
+)
+
+// providersAge is the time within which a change of the providers' secret takes effect.
+const providersAge = 5 * time.Minute
+
+// Providers is the secret with the credentials that external providers issued. The operator writes it. It is fetched
+// when it is first needed, and again every five minutes.
+type Providers struct{ cache *cache[providers] }
+
+type providers struct {
+	OAuthClientSecret string `json:"oauthClientSecret"`
+	OpenAIKey         string `json:"openaiApiKey"`
+}
+
+// NewProviders returns the secret that fetch returns the text of.
+func NewProviders(fetch Fetch, now clock.Clock) *Providers {
+	return &Providers{cache: newCache(fetch, now, parseProviders)}
+}
+
+// OAuthClientSecret returns this service's secret at the code host, empty if none is set. Errors: ErrUnavailable.
+func (p *Providers) OAuthClientSecret(ctx context.Context) (string, error) {
+	values, err := p.get(ctx)
+	return values.OAuthClientSecret, err
+}
+
+// OpenAIKey returns the key for the OpenAI-compatible model provider, empty if none is set. Errors: ErrUnavailable.
+func (p *Providers) OpenAIKey(ctx context.Context) (string, error) {
+	values, err := p.get(ctx)
+	return values.OpenAIKey, err
+}
+
+func (p *Providers) get(ctx context.Context) (providers, error) {
+	values, err := p.cache.get(ctx)
+	if err != nil {
+		return values, err
+	}
+	if refreshed, err := p.cache.refresh(ctx, providersAge); err == nil {
+		return refreshed, nil
+	}
+	return values, nil // usable for as long as Secrets Manager is unavailable
+}
+
+func parseProviders(text string) (providers, error) {
+	var p providers
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return p, errors.New("the providers' secret is not a JSON object of strings")
+	}
+	return p, nil
+}

@@ -1,0 +1,119 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"devplatform/shared/awsclient"
+)
+
+// DynamoDB's limits of a batch, and how many batches of one operation are in flight at a time.
+const (
+	maxBatchGet    = 100
+	parallelGets   = 4
+	maxBatchWrite  = 25
+	parallelWrites = 8
+)
+
+// BatchGet reads items, strongly consistent. Items that do not exist or have expired are absent from the result. Keys
+// may repeat. Errors: ErrUnavailable.
+func (t Table) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
+	wanted := keyItems(keys)
+	found := make(map[Key]Item, len(wanted))
+	var mu sync.Mutex
+	get := func(ctx context.Context, keys []Item) ([]Item, error) {
+		countCall(ctx)
+		out, err := t.client.sdk.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]types.KeysAndAttributes{t.name: {Keys: keys, ConsistentRead: aws.Bool(true)}},
+		})
+		if err != nil {
+			return nil, classify("batch get", err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, item := range out.Responses[t.name] {
+			if t.client.live(item) {
+				found[KeyOf(item)] = item
+			}
+		}
+		return out.UnprocessedKeys[t.name].Keys, nil
+	}
+	if err := inBatches(ctx, wanted, maxBatchGet, parallelGets, get); err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// DeleteAll deletes items, without conditions and not atomically. After an error, some items are deleted and others
+// are not, and it is safe to call DeleteAll again. Keys may repeat, and the items need not exist. Errors:
+// ErrUnavailable, ErrInvalidKey.
+func (t Table) DeleteAll(ctx context.Context, keys ...Key) error {
+	if slices.ContainsFunc(keys, Key.IsZero) {
+		return fmt.Errorf("delete all: %w", ErrInvalidKey)
+	}
+	var deletions []types.WriteRequest
+	for _, key := range keyItems(keys) {
+		deletions = append(deletions, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key}})
+	}
+	return inBatches(ctx, deletions, maxBatchWrite, parallelWrites,
+		func(ctx context.Context, deletions []types.WriteRequest) ([]types.WriteRequest, error) {
+			countCall(ctx)
+			out, err := t.client.sdk.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
+				RequestItems: map[string][]types.WriteRequest{t.name: deletions},
+			})
+			if err != nil {
+				return nil, classify("delete all", err)
+			}
+			return out.UnprocessedItems[t.name], nil
+		})
+}
+
+// keyItems returns the keys that are valid, each of them once.
+func keyItems(keys []Key) []Item {
+	items := make([]Item, 0, len(keys))
+	seen := make(map[Key]bool, len(keys))
+	for _, key := range keys {
+		if !key.IsZero() && !seen[key] {
+			seen[key] = true
+			items = append(items, key.item())
+		}
+	}
+	return items
+}
+
+// inBatches passes items to send in batches of up to size, up to parallel batches at a time. send returns the items
+// that DynamoDB did not process because the table was throttled or the response was full (16 MB).
+func inBatches[T any](
+	ctx context.Context, items []T, size, parallel int, send func(context.Context, []T) ([]T, error),
+) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for batch := range slices.Chunk(items, size) {
+		group.Go(func() error { return sendBatch(ctx, batch, send) })
+	}
+	return group.Wait() //nolint:wrapcheck // errors of send are classified
+}
+
+// sendBatch sends a batch again until all of it is processed, or until several attempts in a row made no progress.
+func sendBatch[T any](ctx context.Context, batch []T, send func(context.Context, []T) ([]T, error)) error {
+	for failures := 0; ; {
+		unprocessed, err := send(ctx, batch)
+		if err != nil || len(unprocessed) == 0 {
+			return err
+		}
+		if failures++; len(unprocessed) < len(batch) {
+			failures = 0
+		}
+		if failures > awsclient.MaxAttempts || !awsclient.Sleep(ctx, awsclient.Jitter(failures)) {
+			return fmt.Errorf("%w: a batch: %d items remain unprocessed", ErrUnavailable, len(unprocessed))
+		}
+		batch = unprocessed
+	}
+}

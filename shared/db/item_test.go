@@ -1,0 +1,86 @@
+package db_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"devplatform/shared/db"
+)
+
+var attributes = cmpopts.IgnoreUnexported(
+	types.AttributeValueMemberS{}, types.AttributeValueMemberN{}, types.AttributeValueMemberB{}, types.AttributeValueMemberBOOL{},
+	types.AttributeValueMemberNULL{}, types.AttributeValueMemberSS{}, types.AttributeValueMemberNS{}, types.AttributeValueMemberBS{},
+	types.AttributeValueMemberL{}, types.AttributeValueMemberM{})
+
+func TestItemFromJSON(t *testing.T) {
+	t.Parallel()
+	got, err := db.ItemFromJSON([]byte(`{
+		"s":{"S":""},"n":{"N":"-1.5"},"b":{"B":"AP8="},"yes":{"BOOL":true},"no":{"BOOL":false},"null":{"NULL":true},
+		"ss":{"SS":["a","b"]},"ns":{"NS":["1"]},"bs":{"BS":["AQ=="]},
+		"l":{"L":[{"S":"x"},{"L":[]}]},"m":{"M":{"in":{"M":{}}}},"#é \u0000":{"S":"\u0000\ud83d\ude00"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := db.Item{
+		"s": text(""), "n": &types.AttributeValueMemberN{Value: "-1.5"}, "b": &types.AttributeValueMemberB{Value: []byte{0, 255}},
+		"yes": &types.AttributeValueMemberBOOL{Value: true}, "no": &types.AttributeValueMemberBOOL{},
+		"null": &types.AttributeValueMemberNULL{Value: true},
+		"ss":   &types.AttributeValueMemberSS{Value: []string{"a", "b"}}, "ns": &types.AttributeValueMemberNS{Value: []string{"1"}},
+		"bs":      &types.AttributeValueMemberBS{Value: [][]byte{{1}}},
+		"l":       &types.AttributeValueMemberL{Value: []types.AttributeValue{text("x"), &types.AttributeValueMemberL{Value: []types.AttributeValue{}}}},
+		"m":       &types.AttributeValueMemberM{Value: db.Item{"in": &types.AttributeValueMemberM{Value: db.Item{}}}},
+		"#é \x00": text("\x00😀"),
+	}
+	if diff := cmp.Diff(want, got, attributes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestItemFromJSONRejectsWithoutValues(t *testing.T) {
+	t.Parallel()
+	for _, data := range []string{
+		``, `null`, `[]`, `"hunter2"`, `{"a":"hunter2"}`, `{"a":{}}`, `{"a":null}`, `{"a":{"S":"hunter2","N":"1"}}`, `{"a":{"X":"hunter2"}}`,
+		`{"a":{"S":1}}`, `{"a":{"N":1}}`, `{"a":{"B":"hunter2!"}}`, `{"a":{"L":[{}]}}`, `{"a":{"M":{"b":{}}}}`, `{"a":{"s":"hunter2"}}`,
+		`{"a":{"S":"x"},"a":{"S":"hunter2"}}`, `{"a":{"S":"x"}} hunter2`, `{"a":{"S":null}}`, `{"a":{"L":[null]}}`, `{"a":{"M":null}}`,
+	} {
+		item, err := db.ItemFromJSON([]byte(data))
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v, %v", data, item, err)
+		}
+	}
+}
+
+func FuzzItemFromJSON(f *testing.F) {
+	f.Add([]byte(`{"s":{"S":"x"},"l":{"L":[{"M":{"b":{"BOOL":true}}}]}}`))
+	f.Add([]byte(`{"n":{"NULL":false},"bs":{"BS":["AQ=="]}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		item, err := db.ItemFromJSON(data)
+		for name, value := range item {
+			if value == nil {
+				t.Errorf("%q has no value", name)
+			}
+		}
+		if (item == nil) != (err != nil) {
+			t.Errorf("%v, %v", item, err)
+		}
+	})
+}
+
+// An item that cannot be decoded makes DecodeAll fail, with an error that names the type.
+func TestDecodeAll(t *testing.T) {
+	t.Parallel()
+	type counter struct{ N int }
+	one := db.Item{"N": &types.AttributeValueMemberN{Value: "1"}}
+	got, err := db.DecodeAll[counter]([]db.Item{one, nil, {}})
+	if diff := cmp.Diff([]counter{{1}, {}, {}}, got); diff != "" || err != nil {
+		t.Errorf("%v, %s", err, diff)
+	}
+	none := db.Item{"N": &types.AttributeValueMemberS{Value: "one"}}
+	if got, err := db.DecodeAll[counter]([]db.Item{one, none}); err == nil || got != nil || !strings.Contains(err.Error(), "db_test.counter") {
+		t.Errorf("%v, %v", got, err)
+	}
+}

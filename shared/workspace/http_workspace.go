@@ -1,0 +1,91 @@
+package workspace
+
+import (
+	"context"
+	"net/http"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+)
+
+var tag = httpapi.Tag{
+	Name: "Workspaces",
+	Description: "Where projects and webhooks belong, and who may do what with them. Everybody has a personal workspace. " +
+		"Roles, each with the rights of those behind it: owner, admin, member, viewer.",
+}
+
+// WorkspaceItem is a workspace as clients see it.
+type WorkspaceItem struct {
+	ID        string          `json:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Name      string          `json:"name" doc:"Its name" example:"Team"`
+	Role      Role            `json:"role" enum:"owner,admin,member,viewer" doc:"What the caller may do in it" example:"owner"`
+	Personal  bool            `json:"personal" doc:"Whether it is the caller's own personal workspace" example:"false"`
+	CreatedAt clock.Timestamp `json:"createdAt" doc:"When it was made" example:"2026-01-31T08:15:30.123Z"`
+}
+
+func (m Membership) item() WorkspaceItem {
+	return WorkspaceItem{ID: m.WorkspaceID, Name: m.Name, Role: m.Role, Personal: m.Personal, CreatedAt: m.CreatedAt}
+}
+
+// Register adds the endpoints of workspaces and their members.
+func (s *Service) Register(r *httpapi.Routes) {
+	s.registerWorkspaces(r)
+	s.registerMembers(r)
+}
+
+type createWorkspaceInput struct {
+	Body struct {
+		Name string `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, no control characters; kept as it is sent" example:"Team"`
+	}
+}
+
+// Validate checks the rules that tags cannot express.
+func (in *createWorkspaceInput) Validate(v *httpapi.Validation) {
+	v.Field("name", CheckName(in.Body.Name))
+}
+
+type workspaceOutput struct{ Body WorkspaceItem }
+
+type workspacesInput struct{ httpapi.PageInput }
+
+type workspacesOutput struct {
+	Body struct {
+		Workspaces []WorkspaceItem `json:"workspaces" nullable:"false" doc:"The caller's personal one first, then in the order in which they were made"`
+		NextCursor string          `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page" example:"eyJrIjoiazEifQ"`
+	}
+}
+
+func (s *Service) registerWorkspaces(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listWorkspaces", Method: http.MethodGet, Path: "/api/workspaces", Tag: tag,
+		Summary: "The workspaces that the caller is in", Description: "The personal one first, each with the caller's role in it.",
+	}, s.handleList)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "createWorkspace", Method: http.MethodPost, Path: "/api/workspaces", Tag: tag, Status: http.StatusCreated,
+		Summary:     "Make a workspace",
+		Description: "The caller is its owner.",
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("name", CheckName(" "))), errOwnQuota(MaxMemberships), fault.ErrConflict,
+		},
+	}, s.handleCreate)
+}
+
+func (s *Service) handleList(
+	ctx context.Context, caller httpapi.Caller, in *workspacesInput,
+) (*workspacesOutput, error) {
+	var err error
+	out := &workspacesOutput{}
+	out.Body.Workspaces, out.Body.NextCursor, err = s.List(ctx, caller, in.PageInput)
+	return out, err
+}
+
+func (s *Service) handleCreate(
+	ctx context.Context, caller httpapi.Caller, in *createWorkspaceInput,
+) (*workspaceOutput, error) {
+	created, err := s.Create(ctx, caller, in.Body.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &workspaceOutput{created.item()}, nil
+}
