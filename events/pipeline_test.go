@@ -27,7 +27,7 @@ import (
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
-	"devplatform/shared/webhook"
+	"devplatform/shared/webhook/delivery"
 	"devplatform/shared/webhook/sender"
 )
 
@@ -130,16 +130,15 @@ func TestPipelineSamplesAreHandled(t *testing.T) {
 		}
 	}
 	// The worker first: there is no such delivery yet, and nothing to be sent to anybody.
-	handle(lambdafn.Queue(logger, webhook.NewWorker(webhook.WorkerDeps{
-		DB: p.client, Webhooks: p.webhooks, Deliveries: p.deliveries, Failures: p.failures, Keys: keysOf(t),
-		Sender: sender.New(sender.Options{Now: time.Now}), Clock: time.Now, Logger: logger, Metrics: metrics,
+	deps := delivery.Deps{
+		DB: p.client, Webhooks: p.webhooks, Queue: p.deliveries, Clock: time.Now, Logger: logger, Metrics: metrics,
+	}
+	handle(lambdafn.Queue(logger, delivery.NewWorker(delivery.WorkerDeps{
+		Deps: deps, Failures: p.failures, Keys: keysOf(t), Sender: sender.New(sender.Options{Now: time.Now}),
 	}).Handle), "webhook-delivery-messages", `{"batchItemFailures":[]}`)
-	handle(lambdafn.StreamBatch(logger, webhook.NewFanout(webhook.FanoutDeps{
-		DB: p.client, Webhooks: p.webhooks, Deliveries: p.deliveries, Clock: time.Now, Logger: logger, Metrics: metrics,
-	}).Handle, p.failures.Poison), "webhook-fanout-events", `{"batchItemFailures":[]}`)
-	handle(lambdafn.Schedule(logger, webhook.NewRetryJob(webhook.RetryJobDeps{
-		DB: p.client, Webhooks: p.webhooks, Deliveries: p.deliveries, Clock: time.Now, Logger: logger, Metrics: metrics,
-	}).Run), "webhook-retry-schedule", `null`)
+	handle(lambdafn.StreamBatch(logger, delivery.NewFanout(deps).Handle, p.failures.Poison),
+		"webhook-fanout-events", `{"batchItemFailures":[]}`)
+	handle(lambdafn.Schedule(logger, delivery.NewRetryJob(deps).Run), "webhook-retry-schedule", `null`)
 
 	url := p.queues["DeliveriesQueue"]
 	received, err := p.sqs.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10})

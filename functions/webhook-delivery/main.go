@@ -1,4 +1,5 @@
-// Command webhook-delivery is the Lambda function behind the queue of deliveries: it attempts them, and decides what becomes of each.
+// Command webhook-delivery is the Lambda function that receives the messages of the queue of deliveries and attempts
+// them.
 package main
 
 import "devplatform/shared/lambdafn"

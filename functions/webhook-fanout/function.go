@@ -9,24 +9,25 @@ import (
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
-	"devplatform/shared/webhook"
+	"devplatform/shared/webhook/delivery"
 )
 
-// settings are what the function reads from its environment.
+// settings are read from the environment.
 type settings struct {
 	AWS     config.AWS
 	Tables  config.WebhooksTable
 	Metrics config.Metrics
-	// Deliveries and Failures are the URLs of the queues that get the deliveries' messages and the records that make no sense.
+	// Deliveries and Failures are the URLs of the queues that receive the messages of deliveries, and the stream
+	// records that cannot be read.
 	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
 	Failures   string `env:"FAILURES_QUEUE,required,notEmpty"`
 }
 
-// newHandler puts the function together. It does no input or output.
+// newHandler builds the function. It does no I/O.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.StreamHandler, error) {
 	client, queues := db.New(cfg.AWS, now), queue.New(cfg.AWS)
-	fanout := webhook.NewFanout(webhook.FanoutDeps{
-		DB: client, Webhooks: client.Table(cfg.Tables.Webhooks), Deliveries: queues.Queue(cfg.Deliveries),
+	fanout := delivery.NewFanout(delivery.Deps{
+		DB: client, Webhooks: client.Table(cfg.Tables.Webhooks), Queue: queues.Queue(cfg.Deliveries),
 		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
 	})
 	return lambdafn.StreamBatch(logger, fanout.Handle, queues.Queue(cfg.Failures).Poison), nil

@@ -1,5 +1,5 @@
-// Command webhook-fanout is the Lambda function behind the stream of events: it makes deliveries of them, one for each webhook that
-// wants to be told.
+// Command webhook-fanout is the Lambda function that reads the stream of events: it creates a delivery for each event
+// and each webhook that subscribes to it.
 package main
 
 import "devplatform/shared/lambdafn"

@@ -9,23 +9,23 @@ import (
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
-	"devplatform/shared/webhook"
+	"devplatform/shared/webhook/delivery"
 )
 
-// settings are what the function reads from its environment.
+// settings are read from the environment.
 type settings struct {
 	AWS     config.AWS
 	Tables  config.WebhooksTable
 	Metrics config.Metrics
-	// Deliveries is the URL of the queue that gets the deliveries' messages.
+	// Deliveries is the URL of the queue that receives the messages of deliveries.
 	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
 }
 
-// newHandler puts the function together. It does no input or output.
+// newHandler builds the function. It does no I/O.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.ScheduleHandler, error) {
 	client := db.New(cfg.AWS, now)
-	job := webhook.NewRetryJob(webhook.RetryJobDeps{
-		DB: client, Webhooks: client.Table(cfg.Tables.Webhooks), Deliveries: queue.New(cfg.AWS).Queue(cfg.Deliveries),
+	job := delivery.NewRetryJob(delivery.Deps{
+		DB: client, Webhooks: client.Table(cfg.Tables.Webhooks), Queue: queue.New(cfg.AWS).Queue(cfg.Deliveries),
 		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
 	})
 	return lambdafn.Schedule(logger, job.Run), nil

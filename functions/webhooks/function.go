@@ -16,7 +16,7 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// settings are what the function reads from its environment.
+// settings are read from the environment.
 type settings struct {
 	AWS      config.AWS
 	Tables   config.Tables
@@ -25,12 +25,12 @@ type settings struct {
 	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
 	// Deliveries is the URL of the queue of deliveries.
 	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
-	// AllowPrivate lets webhooks have http and addresses that are not public. Only the local platform does.
+	// AllowPrivate allows endpoints on private addresses and with plain http. Only the local platform sets it.
 	AllowPrivate bool `env:"WEBHOOK_ALLOW_PRIVATE"`
 }
 
-// newHandler puts the function together. What takes time is left to the background: the function asks for its first event
-// meanwhile.
+// newHandler builds the function. The slow parts are built in the background, while the function requests its first
+// event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
 	keys.Start()
@@ -44,7 +44,6 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 			IDs:    id.NewGenerator(now, rand.Reader), Clock: now, Logger: logger, AllowPrivate: cfg.AllowPrivate,
 		})
 		return httpapi.NewRouter(httpapi.Config{
-
 			Edge: cfg.Edge, Logger: logger, Auth: sessions, Clock: now,
 		}, webhooks.Register)
 	}), nil

@@ -82,7 +82,7 @@ func TestAlarmsWatchWhatIsThere(t *testing.T) {
 			ours[Name(At(transformation, "MetricName"))] = true
 		}
 	}
-	for _, constant := range regexp.MustCompile(`metric[A-Z]\w+ += "(\w+)"`).FindAllStringSubmatch(read(t, "shared/webhook/metrics.go"), -1) {
+	for _, constant := range regexp.MustCompile(`metric[A-Z]\w+ += "(\w+)"`).FindAllStringSubmatch(read(t, "shared/webhook/delivery/metrics.go"), -1) {
 		ours[constant[1]] = true
 	}
 	for _, id := range of(tpl, "AWS::CloudWatch::Alarm") {

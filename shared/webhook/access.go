@@ -7,35 +7,50 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"devplatform/shared/db"
-	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/webhook/delivery"
 	"devplatform/shared/workspace"
 )
 
-// administers says why the caller may not work on the webhooks of a workspace, or nil. Who is not in it learns nothing but unknown.
-func (s *Service) administers(ctx context.Context, workspaceID string, unknown *fault.Error) error {
-	role, err := s.places.role(ctx, workspaceID, httpapi.CallerFrom(ctx).UserID)
+// checkWorkspace returns an error if the caller may not manage the webhooks of a workspace.
+// Errors: workspace.ErrNotFound, workspace.ErrDenied.
+func (s *Service) checkWorkspace(ctx context.Context, caller httpapi.Caller, workspaceID string) error {
+	member, err := s.access.Membership(ctx, caller.UserID, workspaceID)
+	if err == nil && !member.Role.May(workspace.ManageWebhooks) {
+		return workspace.ErrDenied
+	}
+	return err
+}
+
+// checkNew returns the workspace of a new webhook: that of the project, or the workspace with the ID, or the caller's
+// personal one. It returns an error if the caller may not manage webhooks there.
+func (s *Service) checkNew(ctx context.Context, caller httpapi.Caller, in NewWebhook) (workspaceID string, err error) {
+	if in.ProjectID == nil {
+		member, err := s.access.MembershipOrPersonal(ctx, caller.UserID, in.WorkspaceID)
+		if err == nil && !member.Role.May(workspace.ManageWebhooks) {
+			return "", workspace.ErrDenied
+		}
+		return member.WorkspaceID, err
+	}
+	project, err := s.access.Project(ctx, caller.UserID, *in.ProjectID)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return decideAccess(role, unknown)
+	if err := project.Check(workspace.ManageWebhooks); err != nil {
+		return "", err
+	}
+	if in.WorkspaceID != nil && *in.WorkspaceID != project.WorkspaceID {
+		return "", errOtherWorkspace
+	}
+	return project.WorkspaceID, nil
 }
 
-// decideAccess says why somebody with a role, "" for none, may not work on webhooks, or nil.
-func decideAccess(role workspace.Role, unknown *fault.Error) error {
-	switch {
-	case !role.May(workspace.Read):
-		return unknown
-	case !role.May(workspace.ManageWebhooks):
-		return errDenied
-	}
-	return nil
-}
-
-// beside finds a webhook's workspace, and reads something of the webhook while it is found out whether the caller may work on
-// it: 3 calls to storage if the reading is 1. What the caller may not know of is WEBHOOK_NOT_FOUND, for members below admin
-// it is ACCESS_DENIED.
-func (s *Service) beside(ctx context.Context, webhookID string, read func(ctx context.Context, workspaceID string) error) error {
+// readIfAllowed finds the workspace of a webhook and calls read. At the same time it checks whether the caller may
+// manage the webhook, and returns that error first. It makes two calls to storage besides those of read. Errors:
+// errNoWebhook if the caller is not a member of the workspace, workspace.ErrDenied, those of read.
+func (s *Service) readIfAllowed(
+	ctx context.Context, caller httpapi.Caller, webhookID string, read func(workspaceID string) error,
+) error {
 	workspaceID, err := s.store.workspaceOf(ctx, webhookID)
 	if errors.Is(err, db.ErrNotFound) {
 		return errNoWebhook
@@ -43,69 +58,29 @@ func (s *Service) beside(ctx context.Context, webhookID string, read func(ctx co
 	if err != nil {
 		return err
 	}
-	var readErr error
-	var reads errgroup.Group
-	reads.Go(func() error { return s.administers(ctx, workspaceID, errNoWebhook) })
-	reads.Go(func() error {
-		readErr = read(ctx, workspaceID)
-		return nil
-	})
-	if err := reads.Wait(); err != nil {
-		return err //nolint:wrapcheck // our own, from administers
+	var reading errgroup.Group
+	reading.Go(func() error { return read(workspaceID) })
+	err = s.checkWorkspace(ctx, caller, workspaceID)
+	readErr := reading.Wait()
+	if errors.Is(err, workspace.ErrNotFound) {
+		return errNoWebhook
 	}
-	return readErr
+	if err != nil {
+		return err
+	}
+	return readErr //nolint:wrapcheck // an error of read
 }
 
-// open reads a webhook that the caller may work on.
-func (s *Service) open(ctx context.Context, webhookID string) (w Webhook, err error) {
-	err = s.beside(ctx, webhookID, func(ctx context.Context, workspaceID string) error {
-		var err error
-		w, err = s.store.webhook(ctx, workspaceID, webhookID)
-		if errors.Is(err, db.ErrNotFound) {
-			return errNoWebhook
-		}
+// open reads a webhook that the caller may manage. Errors: errNoWebhook, workspace.ErrDenied.
+func (s *Service) open(
+	ctx context.Context, caller httpapi.Caller, webhookID string,
+) (w delivery.Webhook, err error) {
+	err = s.readIfAllowed(ctx, caller, webhookID, func(workspaceID string) (err error) {
+		w, err = s.store.Webhook(ctx, workspaceID, webhookID)
 		return err
 	})
-	return w, err
-}
-
-// settle finds where a new webhook belongs, and that the caller may make one there: the project's workspace, else the one that
-// was named, else the caller's personal one.
-func (s *Service) settle(ctx context.Context, workspaceID, projectID *string) (string, error) {
-	switch {
-	case projectID != nil:
-		return s.settleProject(ctx, workspaceID, *projectID)
-	case workspaceID != nil:
-		return *workspaceID, s.administers(ctx, *workspaceID, workspace.ErrNotFound)
-	}
-	all, err := s.places.memberships(ctx, httpapi.CallerFrom(ctx).UserID)
-	if err != nil {
-		return "", err
-	}
-	for _, member := range all {
-		if member.Personal {
-			return member.WorkspaceID, nil
-		}
-	}
-	return "", workspace.ErrNotFound
-}
-
-func (s *Service) settleProject(ctx context.Context, workspaceID *string, projectID string) (string, error) {
-	caller := httpapi.CallerFrom(ctx)
-	place, role, err := s.places.project(ctx, projectID, caller.UserID)
 	if errors.Is(err, db.ErrNotFound) {
-		return "", errNoProject
+		return w, errNoWebhook
 	}
-	if err != nil {
-		return "", err
-	}
-	switch {
-	case !place.knownTo(caller.UserID, role):
-		return "", errNoProject
-	case !role.May(workspace.ManageWebhooks):
-		return "", errDenied
-	case workspaceID != nil && *workspaceID != place.WorkspaceID:
-		return "", fault.Invalid(fault.Field("workspaceId", "must be the project's workspace, or absent"))
-	}
-	return place.WorkspaceID, nil
+	return w, err
 }

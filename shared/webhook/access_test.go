@@ -6,7 +6,6 @@ import (
 
 	"devplatform/infra/slicetest"
 	"devplatform/shared/fault"
-	"devplatform/shared/project"
 	"devplatform/shared/workspace"
 )
 
@@ -38,10 +37,10 @@ func TestRolesAndVisibilities(t *testing.T) {
 	team := s.workspace(map[*visitor]workspace.Role{
 		owner: workspace.Owner, admin: workspace.Admin, member: workspace.Member, viewer: workspace.Viewer,
 	})
-	visibilities := map[string]project.Visibility{
-		"private": project.Private, "team": project.Team, "public": project.Public,
+	visibilities := map[string]workspace.Visibility{
+		"private": workspace.Private, "team": workspace.Team, "public": workspace.Public,
 	}
-	projects := map[string]string{"the member's own": s.project(team, string(project.Private), member)}
+	projects := map[string]string{"the member's own": s.project(team, string(workspace.Private), member)}
 	for name, visibility := range visibilities {
 		projects[name] = s.project(team, string(visibility), owner)
 	}
@@ -124,7 +123,7 @@ func TestRolesOnAWebhook(t *testing.T) {
 }
 
 // Whoever is no longer an admin has lost the webhooks at once.
-func TestARoleIsNeverRemembered(t *testing.T) {
+func TestRolesAreNotCached(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada, grace := s.user("ada"), s.user("grace")

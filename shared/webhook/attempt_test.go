@@ -11,9 +11,10 @@ import (
 	"devplatform/infra/slicetest"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
+	"devplatform/shared/webhook/delivery"
 )
 
-func TestTests(t *testing.T) {
+func TestTestDeliveries(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
@@ -60,8 +61,8 @@ func TestTests(t *testing.T) {
 	if a.Body["statusCode"] != 500.0 || a.Text("error") == "" {
 		t.Error(a.Raw)
 	}
-	one := s.delivery(Delivery{WebhookID: s.stored(failing).ID, ID: a.Text("deliveryId")})
-	if one.Status != Failed || one.Due != "" || one.NextAttemptAt != nil {
+	one := s.delivery(delivery.Delivery{WebhookID: s.stored(failing).ID, ID: a.Text("deliveryId")})
+	if one.Status != delivery.Failed || one.Due != "" || one.NextAttemptAt != nil {
 		t.Errorf("%+v", one)
 	}
 	if a := ada.Do("POST", failing+"/recover", object{"since": noon}).Want(t, http.StatusAccepted); a.Body["count"] != 0.0 {

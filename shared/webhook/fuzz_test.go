@@ -1,77 +1,20 @@
 package webhook
 
 import (
-	"encoding/json"
 	"testing"
 
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
-	"devplatform/shared/id"
 )
 
-// FuzzMessage reads what the queue hands over: a delivery's name, which is sent again as it came, or an error.
-func FuzzMessage(f *testing.F) {
-	const whole = `{"workspaceId":"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK","webhookId":"wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK","deliveryId":"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"}`
-	for _, seed := range []string{whole, whole[:len(whole)-1] + `,"x":[1]}`, `{"deliveryId":null}`, `[]`, ``, `{"webhookId":"wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK#"}`} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, body string) {
-		m, err := parseMessage(body)
-		if err != nil {
-			return
-		}
-		if !id.Workspace.Valid(m.WorkspaceID) || !id.Webhook.Valid(m.WebhookID) || !id.Delivery.Valid(m.DeliveryID) || !json.Valid([]byte(body)) {
-			t.Fatalf("%q is read as %+v", body, m)
-		}
-		if again, err := parseMessage(m.queued(0).Body); err != nil || again != m {
-			t.Fatalf("%+v came back as %+v, %v", m, again, err)
-		}
-	})
-}
-
-// FuzzSealed: nothing opens but what was sealed, for the webhook that it was sealed for.
-func FuzzSealed(f *testing.F) {
-	s := ringed("k2", "k1")
-	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-	for _, by := range []sealer{s, ringed("k1")} {
-		sealed, err := by.seal(f.Context(), aHook, secret)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(aHook, sealed)
-		f.Add(aHook+"x", sealed)
-		f.Add(aHook, sealed[:len(sealed)-1])
-		f.Add(aHook, "\n"+sealed)
-	}
-	f.Add("", "k1.")
-	f.Fuzz(func(t *testing.T, webhookID, sealed string) {
-		opened, err := s.open(t.Context(), webhookID, sealed)
-		if err == nil && (opened != secret || webhookID != aHook) || err != nil && !lost(err) {
-			t.Fatalf("%q opens for %q: %q, %v", sealed, webhookID, opened, err)
-		}
-	})
-}
-
-// FuzzStored reads items that this version did not write: either they are records, which are written as they were read, or errors.
+// FuzzStored reads items that this version did not write: the result is a record, which is written as it was read, or an error.
 func FuzzStored(f *testing.F) {
-	for _, seed := range []string{
-		`{"id":{"S":"wh_1"},"events":{"L":[{"S":"file.*"}]},"previous":{"L":[{"M":{"sealed":{"S":"k.x"},"until":{"S":"2026-01-31T08:15:30.123Z"}}}]},"lastAt":{"S":"2026-01-31T08:15:30.123Z"}}`,
-		`{"id":{"S":"dlv_1"},"attempts":{"L":[{"M":{"at":{"S":"2026-01-31T08:15:30.123Z"},"statusCode":{"N":"500"},"durationMs":{"N":"12"}}}]},"status":{"S":"pending"},"tries":{"N":"-1"}}`,
-		`{"events":{"SS":["a"]},"attempts":{"NULL":true},"leaseUntil":{"NULL":true},"previous":{"L":[{"NULL":true}]}}`, `{"expiresAt":{"N":"1e99"}}`,
-	} {
+	for _, seed := range []string{`{"workspaceId":{"S":"ws_1"}}`, `{"workspaceId":{"NULL":true}}`, `{"workspaceId":{"N":"1"}}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		item, err := db.ItemFromJSON(data)
-		if err != nil {
-			return
-		}
-		slicetest.Stored[Webhook](t, item)
-		slicetest.Stored[webhookPlace](t, item)
-		slicetest.Stored[projectPlace](t, item)
-		if d, ok := slicetest.Stored[Delivery](t, item); ok {
-			d.attemptsBy(noon)
-			_ = d.recoverable(noon)
+		if item, err := db.ItemFromJSON(data); err == nil {
+			slicetest.Stored[pointer](t, item)
 		}
 	})
 }

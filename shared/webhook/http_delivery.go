@@ -1,8 +1,10 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"devplatform/shared/clock"
@@ -10,29 +12,57 @@ import (
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/limit"
+	"devplatform/shared/webhook/delivery"
+	"devplatform/shared/workspace"
 )
 
-// DeliveryItem is a delivery as the admins of its webhook see it. (Exported for huma's sake.)
-type DeliveryItem struct {
-	ID            string           `json:"id" doc:"The delivery's id, the same in every attempt's X-Service-Delivery" example:"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	EventID       string           `json:"eventId" doc:"The event's id" example:"evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Type          string           `json:"type" doc:"The event's type" example:"file.created"`
-	Status        Status           `json:"status" enum:"pending,succeeded,failed" doc:"Where it stands" example:"succeeded"`
-	Attempts      []AttemptItem    `json:"attempts" nullable:"false" doc:"The attempts that are over, oldest first; the latest 50"`
-	NextAttemptAt *clock.Timestamp `json:"nextAttemptAt" nullable:"true" doc:"When the next attempt is planned; null unless pending" example:"2026-01-31T08:15:35.123Z"`
-	Reason        string           `json:"reason,omitempty" doc:"Why it failed, where no attempt says so" example:"the webhook is not active"`
+const (
+	deliveriesPath = webhookPath + "/deliveries"
+	deliveryPath   = deliveriesPath + "/{deliveryId}"
+)
+
+// InDelivery is embedded in the inputs of endpoints of one delivery.
+type InDelivery struct {
+	InWebhook
+	DeliveryID string `path:"deliveryId" doc:"The delivery's ID" example:"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
-// AttemptItem is one attempt. (Exported for huma's sake.)
+// testType is a type of event that a webhook can be tested with.
+type testType string
+
+// Values implements httpapi.Enum: webhook.test and the event types.
+func (testType) Values() []string {
+	types := []string{string(event.WebhookTest)}
+	for _, p := range event.Subscribable() {
+		if !strings.HasSuffix(p, event.Everything) {
+			types = append(types, p)
+		}
+	}
+	return types
+}
+
+// DeliveryItem is a delivery in a response.
+type DeliveryItem struct {
+	ID            string           `json:"id" doc:"The delivery's ID, the same in X-Service-Delivery of every attempt" example:"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	EventID       string           `json:"eventId" doc:"The event's ID" example:"evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Type          string           `json:"type" doc:"The event's type" example:"file.created"`
+	Status        delivery.Status  `json:"status" enum:"pending,succeeded,failed" doc:"Its state" example:"succeeded"`
+	Attempts      []AttemptItem    `json:"attempts" nullable:"false" doc:"The finished attempts, oldest first; the latest 50"`
+	NextAttemptAt *clock.Timestamp `json:"nextAttemptAt" nullable:"true" doc:"The planned time of the next attempt; null unless pending" example:"2026-01-31T08:15:35.123Z"`
+	Reason        string           `json:"reason,omitempty" doc:"Why it failed, if no attempt shows that" example:"the webhook is not active"`
+}
+
+// AttemptItem is an attempt in a response.
 type AttemptItem struct {
 	At         clock.Timestamp `json:"at" doc:"When it began" example:"2026-01-31T08:15:30.123Z"`
-	StatusCode *int            `json:"statusCode" doc:"The answer's status; null if there was none" example:"200"`
-	DurationMs int             `json:"durationMs" doc:"How long it took, in milliseconds" example:"87"`
-	Error      *string         `json:"error" doc:"Why it failed, for people; null if it did not" example:"no complete answer within 15 s"`
-	Response   *string         `json:"response" doc:"The beginning of the answer's body, at most 1 KiB; null if there was no answer" example:"ok"`
+	StatusCode *int            `json:"statusCode" doc:"The status of the response; null if there was none" example:"200"`
+	DurationMs int             `json:"durationMs" doc:"Its duration in milliseconds" example:"87"`
+	Error      *string         `json:"error" doc:"Why it failed, for people; null if it succeeded" example:"no complete answer within 15 s"`
+	Response   *string         `json:"response" doc:"The beginning of the response body, at most 1 KiB; null if there was no response" example:"ok"`
 }
 
-func (a Attempt) item() AttemptItem {
+// attemptItem returns an attempt as responses show it.
+func attemptItem(a delivery.Attempt) AttemptItem {
 	item := AttemptItem{At: a.At, DurationMs: a.DurationMs, Error: textOrNull(a.Error)}
 	if a.StatusCode != 0 {
 		item.StatusCode, item.Response = &a.StatusCode, &a.Response
@@ -40,33 +70,34 @@ func (a Attempt) item() AttemptItem {
 	return item
 }
 
-func (d Delivery) item(now time.Time) DeliveryItem {
+// deliveryItem returns a delivery as responses show it.
+func deliveryItem(d delivery.Delivery, now time.Time) DeliveryItem {
 	item := DeliveryItem{
 		ID: d.ID, EventID: d.EventID, Type: string(d.Type), Status: d.Status, Attempts: []AttemptItem{},
 		NextAttemptAt: d.NextAttemptAt, Reason: d.Reason,
 	}
-	for _, a := range d.attemptsBy(now) {
-		item.Attempts = append(item.Attempts, a.item())
+	for _, a := range d.FinishedAttempts(now) {
+		item.Attempts = append(item.Attempts, attemptItem(a))
 	}
 	return item
 }
 
-// sentPayload is an event as it is sent, byte for byte. Unlike those of the feed it may be of any type.
+// sentPayload is an event as it is sent, byte for byte. It may be of a type that the feed does not contain.
 type sentPayload event.Text
 
-// MarshalJSON implements json.Marshaler: it is JSON already.
+// MarshalJSON implements json.Marshaler: the payload is JSON.
 func (p sentPayload) MarshalJSON() ([]byte, error) { return []byte(p), nil }
 
 type deliveryListInput struct {
 	InWebhook
 	httpapi.PageInput
-	Status Status `query:"status" enum:"pending,succeeded,failed" doc:"Only those that stand there" example:"failed"`
+	Status delivery.Status `query:"status" enum:"pending,succeeded,failed" doc:"Only deliveries in this state" example:"failed"`
 }
 
 type deliveryListOutput struct {
 	Body struct {
 		Deliveries []DeliveryItem `json:"deliveries" nullable:"false" doc:"Newest event first"`
-		NextCursor string         `json:"nextCursor,omitempty" doc:"Leads on to the next page; absent on the last one"`
+		NextCursor string         `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent on the last one"`
 	}
 }
 
@@ -82,14 +113,14 @@ type deliveryReadOutput struct {
 type testInput struct {
 	InWebhook
 	Body *struct {
-		Type testType `json:"type,omitempty" doc:"What to send an example of; webhook.test if absent" example:"file.created"`
+		Type testType `json:"type,omitempty" doc:"The type of the example; webhook.test if absent" example:"file.created"`
 	}
 }
 
 type testOutput struct {
 	Body struct {
 		AttemptItem
-		DeliveryID string `json:"deliveryId" doc:"The delivery in whose log the attempt is" example:"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		DeliveryID string `json:"deliveryId" doc:"The delivery that contains the attempt" example:"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	}
 }
 
@@ -101,108 +132,138 @@ type recoverInput struct {
 	}
 }
 
+const untilRule = "must not be before since"
+
 // Validate checks the order of the times.
 func (in *recoverInput) Validate(v *httpapi.Validation) {
 	if in.Body.Until != nil && in.Body.Until.Before(in.Body.Since) {
-		v.Field("until", "must not be before since")
+		v.Field("until", untilRule)
 	}
 }
 
 type recoverOutput struct {
 	Body struct {
-		Count        int              `json:"count" doc:"How many deliveries are sent again" example:"12"`
-		ContinueFrom *clock.Timestamp `json:"continueFrom,omitempty" nullable:"false" doc:"There may be more than one request has time for: go on with this as since. Absent if all was done" example:"2026-01-31T08:20:00.000Z"`
+		Count        int              `json:"count" doc:"The number of deliveries that are sent again" example:"12"`
+		ContinueFrom *clock.Timestamp `json:"continueFrom,omitempty" nullable:"false" doc:"The time limit of the request was reached: send another request with this time as since. Absent if all deliveries were recovered" example:"2026-01-31T08:20:00.000Z"`
 	}
 }
 
-var (
-	deliveryErrors = []*fault.Error{errNoWebhook, errNoDelivery, errDenied}
-	// errOften is what too many tests, redeliveries and recoveries are answered with.
-	errOften = limit.ErrTooMany.WithHeader("Retry-After", "40")
-)
+// errOften is the error after too many tests, redeliveries or recoveries.
+var errOften = limit.ErrTooMany.WithHeader("Retry-After", "40")
 
-// registerDeliveries adds the calls on deliveries.
+// registerDeliveries adds the endpoints of deliveries.
 func (s *Service) registerDeliveries(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listDeliveries", Method: http.MethodGet, Path: deliveriesPath, Tag: tag,
-		Summary:     "A webhook's deliveries of the last 30 days",
-		Description: "Newest event first, 50 unless limit says otherwise. With status a request looks at some hundreds of deliveries: a page may have fewer than limit, or none, and nextCursor all the same.",
-		Errors:      []*fault.Error{errNoWebhook, errDenied},
+		Summary: "List a webhook's deliveries of the last 30 days",
+		Description: "Newest event first. The default limit is 50. With status, a request reads some hundred deliveries: a page " +
+			"may be shorter than limit, or empty, and have a nextCursor.",
+		Errors: []*fault.Error{errNoWebhook, workspace.ErrDenied},
 	}, s.handleDeliveries)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readDelivery", Method: http.MethodGet, Path: deliveryPath, Tag: tag,
-		Summary: "A delivery with its payload", Description: "The payload is what every attempt sends, byte for byte.",
-		Errors: deliveryErrors,
+		Summary: "Read a delivery with its payload", Description: "The payload is what every attempt sends, byte for byte.",
+		Errors: []*fault.Error{errNoWebhook, errNoDelivery, workspace.ErrDenied},
 	}, s.handleDelivery)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "redeliver", Method: http.MethodPost, Path: deliveryPath + "/redeliver", Tag: tag, Status: http.StatusAccepted,
-		Summary:     "Send a delivery again",
-		Description: "Whatever its status, and whether or not the webhook is active; if that fails and the webhook is active, it is tried again as a new delivery is. At most 10 a minute a webhook.",
-		Errors:      append([]*fault.Error{fault.ErrConflict, errOften}, deliveryErrors...),
+		Summary: "Send a delivery again",
+		Description: "Sends it whatever its status, and even if the webhook is not active. If that fails and the webhook is " +
+			"active, it is retried like a new delivery. At most 10 a minute for each webhook.",
+		Errors: []*fault.Error{fault.ErrConflict, errOften, errNoWebhook, errNoDelivery, workspace.ErrDenied},
 	}, s.handleRedeliver)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "recoverDeliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag, Status: http.StatusAccepted,
-		Summary:     "Send again what failed in a span of time",
-		Description: "Every delivery whose event happened from since to until, and that has failed or waits after a failed attempt. Tests are left out. The webhook must be active, else 409. At most 10 a minute a webhook.",
-		Errors:      []*fault.Error{fault.Invalid(fault.Field("until", "must not be before since")), errNoWebhook, errDenied, errInactive, errOften},
+		Summary: "Send the failed deliveries of a period again",
+		Description: "Sends every delivery whose event occurred from since to until, and that has failed or waits after a failed " +
+			"attempt. Tests are not sent again. The webhook must be active, otherwise 409. At most 10 a minute for each webhook.",
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("until", untilRule)), errNoWebhook, workspace.ErrDenied, errInactive, errOften,
+		},
 	}, s.handleRecover)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "testWebhook", Method: http.MethodPost, Path: webhookPath + "/test", Tag: tag,
-		Summary:     "Send an example now",
-		Description: "Answers with the attempt, whatever came of it; it is not repeated. Works on webhooks that are not active, too. At most 10 a minute a webhook.",
-		Errors:      []*fault.Error{errNoWebhook, errDenied, errOften},
+		Summary: "Send an example now",
+		Description: "Returns the attempt, whether it succeeded or failed. It is not repeated. It also works if the webhook is not " +
+			"active. At most 10 a minute for each webhook.",
+		Errors: []*fault.Error{errNoWebhook, workspace.ErrDenied, errOften},
 	}, s.handleTest)
 }
 
-func (s *Service) handleDeliveries(ctx context.Context, _ httpapi.Caller, in *deliveryListInput) (*deliveryListOutput, error) {
-	var err error
+func (s *Service) handleDeliveries(
+	ctx context.Context, caller httpapi.Caller, in *deliveryListInput,
+) (*deliveryListOutput, error) {
+	scope := httpapi.ListScope(caller, "deliveries", in.WebhookID, string(in.Status))
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	limit := cmp.Or(in.Limit, httpapi.DefaultLimit)
+	deliveries, last, err := s.Deliveries(ctx, caller, in.WebhookID, in.Status, after, limit+1)
+	if err != nil {
+		return nil, err
+	}
+	now, items := s.now(), make([]DeliveryItem, len(deliveries))
+	for i, d := range deliveries {
+		items[i] = deliveryItem(d, now)
+	}
 	out := &deliveryListOutput{}
-	out.Body.Deliveries, out.Body.NextCursor, err = s.deliveries(ctx, in.WebhookID, in.Status, in.PageInput)
+	out.Body.Deliveries, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, items, limit,
+		func(item DeliveryItem) string { return item.ID })
+	if err == nil && out.Body.NextCursor == "" && last != "" { // a page of one status, which ends before the log does
+		out.Body.NextCursor, err = s.cursors.Seal(ctx, scope, last)
+	}
 	return out, err
 }
 
-func (s *Service) handleDelivery(ctx context.Context, _ httpapi.Caller, in *InDelivery) (*deliveryReadOutput, error) {
-	d, err := s.delivery(ctx, in.WebhookID, in.DeliveryID)
+func (s *Service) handleDelivery(
+	ctx context.Context, caller httpapi.Caller, in *InDelivery,
+) (*deliveryReadOutput, error) {
+	d, err := s.Delivery(ctx, caller, in.WebhookID, in.DeliveryID)
 	if err != nil {
 		return nil, err
 	}
 	out := &deliveryReadOutput{}
-	out.Body.DeliveryItem, out.Body.Payload = d.item(s.now()), sentPayload(d.Payload)
+	out.Body.DeliveryItem, out.Body.Payload = deliveryItem(d, s.now()), sentPayload(d.Payload)
 	return out, nil
 }
 
-func (s *Service) handleRedeliver(ctx context.Context, _ httpapi.Caller, in *InDelivery) (*deliveryOutput, error) {
-	d, err := s.redeliver(ctx, in.WebhookID, in.DeliveryID)
+func (s *Service) handleRedeliver(
+	ctx context.Context, caller httpapi.Caller, in *InDelivery,
+) (*deliveryOutput, error) {
+	d, err := s.Redeliver(ctx, caller, in.WebhookID, in.DeliveryID)
 	if err != nil {
 		return nil, err
 	}
-	return &deliveryOutput{d.item(s.now())}, nil
+	return &deliveryOutput{deliveryItem(d, s.now())}, nil
 }
 
-func (s *Service) handleRecover(ctx context.Context, _ httpapi.Caller, in *recoverInput) (*recoverOutput, error) {
+func (s *Service) handleRecover(
+	ctx context.Context, caller httpapi.Caller, in *recoverInput,
+) (*recoverOutput, error) {
 	until := s.now()
 	if in.Body.Until != nil {
 		until = *in.Body.Until
 	}
-	done, err := s.recoverFailed(ctx, in.WebhookID, in.Body.Since, until)
+	recovery, err := s.Recover(ctx, caller, in.WebhookID, in.Body.Since, until)
 	if err != nil {
 		return nil, err
 	}
 	out := &recoverOutput{}
-	out.Body.Count, out.Body.ContinueFrom = done.count, done.from
+	out.Body.Count, out.Body.ContinueFrom = recovery.Count, recovery.ContinueFrom
 	return out, nil
 }
 
-func (s *Service) handleTest(ctx context.Context, _ httpapi.Caller, in *testInput) (*testOutput, error) {
+func (s *Service) handleTest(ctx context.Context, caller httpapi.Caller, in *testInput) (*testOutput, error) {
 	kind := event.WebhookTest
 	if in.Body != nil && in.Body.Type != "" {
 		kind = event.Type(in.Body.Type)
 	}
-	d, err := s.test(ctx, in.WebhookID, kind)
+	d, err := s.Test(ctx, caller, in.WebhookID, kind)
 	if err != nil {
 		return nil, err
 	}
 	out := &testOutput{}
-	out.Body.AttemptItem, out.Body.DeliveryID = d.Attempts[0].item(), d.ID
+	out.Body.AttemptItem, out.Body.DeliveryID = attemptItem(d.Attempts[0]), d.ID
 	return out, nil
 }

@@ -27,6 +27,7 @@ import (
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/queue"
+	"devplatform/shared/webhook/delivery"
 	"devplatform/shared/webhook/sender"
 	"devplatform/shared/workspace"
 )
@@ -145,14 +146,23 @@ func (s *site) join(workspaceID string, v *visitor, role workspace.Role) {
 	s.put(db.MembershipKey(v.userID, workspaceID), m)
 }
 
-// project makes a project as package project stores it, as far as it matters here.
+// project creates a project as package project stores it, as far as it matters here.
 func (s *site) project(workspaceID, visibility string, by *visitor) string {
 	s.t.Helper()
 	projectID := s.ids.New(id.Project)
-	place := projectPlace{WorkspaceID: workspaceID, Visibility: visibility, CreatedBy: by.userID}
-	s.put(db.ProjectKey(workspaceID, projectID), place)
-	s.put(db.TreeKey(projectID), place)
+	record := workspace.ProjectAccess{
+		WorkspaceID: workspaceID, Visibility: workspace.Visibility(visibility), CreatedBy: by.userID,
+	}
+	s.put(db.ProjectKey(workspaceID, projectID), record)
+	s.put(db.TreeKey(projectID), record)
 	return projectID
+}
+
+// deleteProject deletes a project as package project does, as far as it matters here.
+func (s *site) deleteProject(workspaceID, projectID string) {
+	s.t.Helper()
+	s.must(s.client.Transact(s.t.Context(),
+		s.projects.Delete(db.ProjectKey(workspaceID, projectID)), s.projects.Delete(db.TreeKey(projectID))))
 }
 
 func (s *site) put(key db.Key, record any) {
@@ -178,61 +188,107 @@ func (v *visitor) hook(path string, more ...object) string {
 	return "/api/webhooks/" + v.Do(http.MethodPost, "/api/webhooks", fields).Want(v.s.t, http.StatusCreated).Text("id")
 }
 
-// stored is a webhook as it is stored.
-func (s *site) stored(path string) Webhook {
+// stored returns a webhook as it is stored.
+func (s *site) stored(path string) delivery.Webhook {
 	s.t.Helper()
 	webhookID := path[strings.LastIndex(path, "/")+1:]
 	workspaceID, err := s.service.store.workspaceOf(s.t.Context(), webhookID)
 	s.must(err)
-	w, err := s.service.store.webhook(s.t.Context(), workspaceID, webhookID)
+	w, err := s.service.store.Webhook(s.t.Context(), workspaceID, webhookID)
 	s.must(err)
 	return w
 }
 
-// deliver stores a delivery of a new event to a webhook, as change makes it; nil leaves it as it was born.
-func (s *site) deliver(path string, change func(d Delivery, now time.Time) Delivery) Delivery {
+// change stores changes of a webhook as package delivery makes them.
+func (s *site) change(path string, change func(w *delivery.Webhook)) {
 	s.t.Helper()
-	now := s.clock.Now()
-	e := event.Record{ID: s.ids.New(id.Event), Type: event.FileCreated, Payload: event.Text(`{"id":"evt","type":"file.created"}`)}
-	d := newDelivery(e, now, s.stored(path), now)
+	w := s.stored(path)
+	change(&w)
+	s.putWebhooks(db.WebhookKey(w.WorkspaceID, w.ID), w)
+}
+
+// putWebhooks stores a record in the table of webhooks, past the service.
+func (s *site) putWebhooks(key db.Key, record any) {
+	s.t.Helper()
+	item, err := db.Encode(record)
+	s.must(err)
+	client := db.Wrap(s.sdk, s.clock.Now)
+	_, err = client.Do(s.t.Context(), client.Table(s.names.webhooks).Put(key, item))
+	s.must(err)
+}
+
+// deliver stores a delivery of a new event to a webhook, as change makes it; nil leaves it as a new one.
+func (s *site) deliver(path string, change func(d delivery.Delivery, now time.Time) delivery.Delivery) delivery.Delivery {
+	s.t.Helper()
+	now, w := s.clock.Now(), s.stored(path)
+	deliveryID := s.ids.New(id.Delivery)
+	d := pendingUntil(delivery.Delivery{
+		ID: deliveryID, WebhookID: w.ID, WorkspaceID: w.WorkspaceID, EventID: s.ids.New(id.Event), Type: event.FileCreated,
+		Payload: event.Text(`{"id":"evt","type":"file.created"}`), Attempts: []delivery.Attempt{}, Version: 1,
+		ExpiresAt: now.Add(retention).Unix(),
+	}, now, now.Add(2*time.Minute))
 	if change != nil {
 		d = change(d, now)
 	}
-	_, err := s.service.store.add(s.t.Context(), d)
-	s.must(err)
+	s.putWebhooks(db.DeliveryKey(d.WebhookID, d.ID), d)
 	return s.delivery(d)
 }
 
-// delivery is a delivery as it is stored now.
-func (s *site) delivery(d Delivery) Delivery {
+// delivery returns a delivery as it is stored now.
+func (s *site) delivery(d delivery.Delivery) delivery.Delivery {
 	s.t.Helper()
-	d, err := s.service.store.delivery(s.t.Context(), d.WebhookID, d.ID)
+	d, err := s.service.log.Get(s.t.Context(), d.WebhookID, d.ID)
 	s.must(err)
 	return d
 }
 
-// What deliveries may have come to.
-func succeeded(d Delivery, now time.Time) Delivery {
-	d.Attempts = []Attempt{{At: clock.Stamp(now), StatusCode: 200, DurationMs: 5, Response: "ok"}}
-	return d.final(Succeeded, "")
-}
+// Facts of package delivery that clients see.
+const (
+	leaseTime       = 45 * time.Second
+	messageTimeout  = 2 * time.Minute
+	retention       = 30 * 24 * time.Hour
+	interruptedText = "the attempt was interrupted; whether the endpoint was reached is not known"
+)
 
-func failed(d Delivery, now time.Time) Delivery {
-	d.Attempts, d.Tries = []Attempt{{At: clock.Stamp(now), DurationMs: 5, Error: "the connection was refused"}}, 1
-	return d.final(Failed, "")
-}
-
-func waiting(d Delivery, now time.Time) Delivery {
-	d = failed(d, now)
-	return d.planned(now.Add(time.Hour), now)
-}
-
-func underWay(d Delivery, now time.Time) Delivery {
-	d, _ = d.claimed(Webhook{Active: true}, now, 0)
+// pendingUntil returns a delivery that waits for its next attempt.
+func pendingUntil(d delivery.Delivery, next, due time.Time) delivery.Delivery {
+	nextAt, dueAt := clock.Stamp(next), clock.Stamp(due)
+	d.Status, d.NextAttemptAt, d.DueAt, d.Due = delivery.Pending, &nextAt, &dueAt, db.DuePartition(0)
 	return d
 }
 
-func unsent(d Delivery, _ time.Time) Delivery { return d.final(Failed, "the webhook is not active") }
+// finished returns a delivery with its final status.
+func finished(d delivery.Delivery, status delivery.Status, reason string) delivery.Delivery {
+	d.Status, d.Reason, d.NextAttemptAt, d.DueAt, d.Due = status, reason, nil, nil, ""
+	return d
+}
+
+// The states of deliveries.
+func succeeded(d delivery.Delivery, now time.Time) delivery.Delivery {
+	d.Attempts = []delivery.Attempt{{At: clock.Stamp(now), StatusCode: 200, DurationMs: 5, Response: "ok"}}
+	return finished(d, delivery.Succeeded, "")
+}
+
+func failed(d delivery.Delivery, now time.Time) delivery.Delivery {
+	d.Tries = 1
+	d.Attempts = []delivery.Attempt{{At: clock.Stamp(now), DurationMs: 5, Error: "the connection was refused"}}
+	return finished(d, delivery.Failed, "")
+}
+
+func waiting(d delivery.Delivery, now time.Time) delivery.Delivery {
+	return pendingUntil(failed(d, now), now.Add(time.Hour), now.Add(time.Hour))
+}
+
+func underWay(d delivery.Delivery, now time.Time) delivery.Delivery {
+	lease := clock.Stamp(now.Add(leaseTime))
+	d.Tries, d.LeaseUntil = 1, &lease
+	d.Attempts = []delivery.Attempt{{At: clock.Stamp(now), Error: interruptedText}}
+	return pendingUntil(d, now.Add(5*time.Second), now.Add(5*time.Second+messageTimeout))
+}
+
+func unsent(d delivery.Delivery, _ time.Time) delivery.Delivery {
+	return finished(d, delivery.Failed, "the webhook is not active")
+}
 
 // messages are the ids of the deliveries that the queue has messages of, which are taken out of it, sorted.
 func (s *site) messages() []string {
@@ -246,9 +302,11 @@ func (s *site) messages() []string {
 			return ids
 		}
 		for _, m := range out.Messages {
-			parsed, err := parseMessage(aws.ToString(m.Body))
-			s.must(err)
-			ids = append(ids, parsed.DeliveryID)
+			var named struct {
+				DeliveryID string `json:"deliveryId"`
+			}
+			s.must(json.Unmarshal([]byte(aws.ToString(m.Body)), &named))
+			ids = append(ids, named.DeliveryID)
 			_, err = s.sqs.DeleteMessage(s.t.Context(), &sqs.DeleteMessageInput{QueueUrl: &s.queueURL, ReceiptHandle: m.ReceiptHandle})
 			s.must(err)
 		}

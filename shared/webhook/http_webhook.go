@@ -4,29 +4,112 @@ import (
 	"context"
 	"net/http"
 
+	"devplatform/shared/clock"
+	"devplatform/shared/event"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/webhook/delivery"
 	"devplatform/shared/webhook/sender"
 	"devplatform/shared/workspace"
 )
 
+var tag = httpapi.Tag{
+	Name: "Webhooks",
+	Description: "Endpoints that receive the events of a workspace, each with a log of its deliveries. " +
+		"Only the admins and owners of the workspace can access them. " +
+		"The requests that they receive, with their signatures, are described as webhooks of this document.",
+}
+
+const (
+	webhooksPath = "/api/webhooks"
+	webhookPath  = webhooksPath + "/{id}"
+)
+
+// Register adds the endpoints of webhooks and their deliveries.
+func (s *Service) Register(r *httpapi.Routes) {
+	s.registerWebhooks(r)
+	s.registerDeliveries(r)
+}
+
+// InWebhook is embedded in the inputs of endpoints of one webhook.
+type InWebhook struct {
+	WebhookID string `path:"id" doc:"The webhook's ID" example:"wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
+// pattern is what a webhook can subscribe to: an event type, a group of types, or all types.
+type pattern string
+
+// Values implements httpapi.Enum.
+func (pattern) Values() []string { return event.Subscribable() }
+
+// WebhookItem is a webhook in a response.
+type WebhookItem struct {
+	ID             string          `json:"id" doc:"The webhook's ID" example:"wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	URL            string          `json:"url" doc:"The URL that receives deliveries" example:"https://example.com/hooks"`
+	Events         []pattern       `json:"events" nullable:"false" doc:"The event types that are delivered, groups of them, or * for all" example:"[\"project.*\",\"file.created\"]"`
+	Active         bool            `json:"active" doc:"Whether events are delivered" example:"true"`
+	Description    string          `json:"description" doc:"The owners' description" example:"Tells the build server."`
+	WorkspaceID    string          `json:"workspaceId" doc:"The workspace whose events are delivered" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ProjectID      *string         `json:"projectId" doc:"The only project whose events are delivered; null: all of the workspace" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	CreatedAt      clock.Timestamp `json:"createdAt" doc:"When it was created" example:"2026-01-31T08:15:30.123Z"`
+	UpdatedAt      clock.Timestamp `json:"updatedAt" doc:"When its settings last changed" example:"2026-01-31T08:15:30.123Z"`
+	LastDelivery   *lastDelivery   `json:"lastDelivery" doc:"The latest attempt, at most a minute late; null if there was none"`
+	DisabledReason *string         `json:"disabledReason" doc:"Why the service disabled it; null if it did not" example:"the endpoint answered 410 Gone"`
+}
+
+// lastDelivery is the result of the latest attempt.
+type lastDelivery struct {
+	At     clock.Timestamp `json:"at" doc:"When it was made" example:"2026-01-31T08:15:30.123Z"`
+	Status delivery.Status `json:"status" enum:"succeeded,failed" doc:"Its result" example:"succeeded"`
+}
+
+// WebhookWithSecret is a webhook in a response that can contain a new secret.
+type WebhookWithSecret struct {
+	WebhookItem
+	Secret string `json:"secret,omitempty" doc:"The secret that the service has generated; no other response contains it. Absent if it generated none" example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="`
+}
+
+// webhookItem returns a webhook as responses show it.
+func webhookItem(w delivery.Webhook) WebhookItem {
+	item := WebhookItem{
+		ID: w.ID, URL: w.URL, Events: make([]pattern, len(w.Events)), Active: w.Active, Description: w.Description,
+		WorkspaceID: w.WorkspaceID, ProjectID: textOrNull(w.ProjectID), CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
+		DisabledReason: textOrNull(w.DisabledReason),
+	}
+	for i, p := range w.Events {
+		item.Events[i] = pattern(p)
+	}
+	if w.LastAt != nil {
+		item.LastDelivery = &lastDelivery{At: *w.LastAt, Status: w.LastStatus}
+	}
+	return item
+}
+
+// textOrNull returns nil for an empty text.
+func textOrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
 type newWebhookInput struct {
 	Body struct {
-		URL         string                   `json:"url" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters. That its address is public is checked at every attempt" example:"https://example.com/hooks"`
-		Events      []pattern                `json:"events" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 types of events, groups of them, or * for all" example:"[\"project.*\",\"file.created\"]"`
-		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"What deliveries are signed with, 1–256 characters. Absent or null: the service makes one and shows it in this answer alone" example:"a secret of your own"`
+		URL         string                   `json:"url" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters. Every attempt checks that its address is public" example:"https://example.com/hooks"`
+		Events      []pattern                `json:"events" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 event types, groups of them, or * for all" example:"[\"project.*\",\"file.created\"]"`
+		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"The secret that signs deliveries, 1–256 characters. Absent or null: the service generates one, and only this response contains it" example:"a secret of your own"`
 		ProjectID   *string                  `json:"projectId,omitempty" nullable:"true" doc:"Only this project's events; all of the workspace if absent or null" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-		WorkspaceID *string                  `json:"workspaceId,omitempty" doc:"Whose events; the project's workspace if absent, or else the caller's personal one" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		WorkspaceID *string                  `json:"workspaceId,omitempty" doc:"The workspace. If absent: the project's, otherwise the caller's personal one" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		Description string                   `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Tells the build server."`
 		Active      *bool                    `json:"active,omitempty" doc:"Whether events are delivered; true if absent" example:"true"`
 	}
 }
 
 // Validate checks the URL.
-func (in *newWebhookInput) Validate(v *httpapi.Validation) { v.Field("url", malformed(&in.Body.URL)) }
+func (in *newWebhookInput) Validate(v *httpapi.Validation) { v.Field("url", urlRule(&in.Body.URL)) }
 
-// malformed returns the rule that a URL breaks wherever the service runs. The service knows whether HTTPS is required.
-func malformed(url *string) string {
+// urlRule returns the rule that a URL violates wherever the service runs. The service knows whether HTTPS is required.
+func urlRule(url *string) string {
 	if url == nil || sender.CheckURL(*url, true) == nil {
 		return ""
 	}
@@ -37,17 +120,15 @@ type webhookSettingsInput struct {
 	InWebhook
 	Body struct {
 		URL         *string                  `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters" example:"https://example.com/hooks"`
-		Events      []pattern                `json:"events,omitempty" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 types of events, groups of them, or * for all" example:"[\"*\"]"`
-		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"Another secret, 1–256 characters; null: the service makes one and shows it in this answer alone. The one before stays valid for 24 hours" example:"a secret of your own"`
+		Events      []pattern                `json:"events,omitempty" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 event types, groups of them, or * for all" example:"[\"*\"]"`
+		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"A new secret, 1–256 characters; null: the service generates one, and only this response contains it. The old secret stays valid for 24 hours" example:"a secret of your own"`
 		Description *string                  `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Tells the build server."`
 		Active      *bool                    `json:"active,omitempty" doc:"Whether events are delivered" example:"true"`
 	}
 }
 
 // Validate checks the URL, if there is one.
-func (in *webhookSettingsInput) Validate(v *httpapi.Validation) {
-	v.Field("url", malformed(in.Body.URL))
-}
+func (in *webhookSettingsInput) Validate(v *httpapi.Validation) { v.Field("url", urlRule(in.Body.URL)) }
 
 type webhookListInput struct {
 	httpapi.PageInput
@@ -56,8 +137,8 @@ type webhookListInput struct {
 
 type webhookListOutput struct {
 	Body struct {
-		Webhooks   []WebhookItem `json:"webhooks" nullable:"false" doc:"In the order in which they were made"`
-		NextCursor string        `json:"nextCursor,omitempty" doc:"Leads on to the next page; absent on the last one"`
+		Webhooks   []WebhookItem `json:"webhooks" nullable:"false" doc:"In the order in which they were created"`
+		NextCursor string        `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent on the last one"`
 	}
 }
 
@@ -70,65 +151,95 @@ var (
 	errBadURL      = fault.Invalid(fault.Field("url", sender.CheckURL("http://example.com/hooks", false).Error()))
 )
 
-// registerWebhooks adds calls 19 to 22.
+// deleteDescription says what happens to the deliveries of a deleted webhook.
+const deleteDescription = "Nothing more is sent, except for an attempt that is already in progress. " +
+	"The webhook's deliveries can no longer be read. They are deleted 30 days after their events."
+
+// registerWebhooks adds the endpoints of webhooks.
 func (s *Service) registerWebhooks(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "createWebhook", Method: http.MethodPost, Path: webhooksPath, Tag: tag, Status: http.StatusCreated,
-		Summary:     "Subscribe to events",
-		Description: "For admins and owners of the workspace, which has at most 20 webhooks. Workspace and project are settled for good. Events that happened before are not delivered.",
+		Summary: "Subscribe to events",
+		Description: "For admins and owners of the workspace, which has at most 20 webhooks. Those of deleted projects do not " +
+			"count. The workspace and the project cannot be changed later. Earlier events are not delivered.",
 		Errors: []*fault.Error{
-			errBadURL, workspace.ErrNotFound, errNoProject, errDenied, errFull(maxWebhooks), fault.ErrConflict,
+			errBadURL, workspace.ErrNotFound, workspace.ErrProjectNotFound, workspace.ErrDenied, errFull, fault.ErrConflict,
 		},
 	}, s.handleCreate)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listWebhooks", Method: http.MethodGet, Path: webhooksPath, Tag: tag,
-		Summary:     "The webhooks of every workspace that the caller administers",
+		Summary:     "List the webhooks of every workspace that the caller administers",
 		Description: "With workspaceId, members of that workspace below admin are denied.",
-		Errors:      []*fault.Error{workspace.ErrNotFound, errDenied},
+		Errors:      []*fault.Error{workspace.ErrNotFound, workspace.ErrDenied},
 	}, s.handleList)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateWebhook", Method: http.MethodPut, Path: webhookPath, Tag: tag,
-		Summary:     "Change a webhook's settings",
-		Description: "An absent field stays as it is. Another url, or a return to active, forgets what was known of the endpoint's health. A new secret leaves the one before valid for 24 hours: until then both sign the Standard Webhooks header.",
-		Errors:      []*fault.Error{errBadURL, errNoWebhook, errDenied, fault.ErrConflict},
+		Summary: "Change a webhook's settings",
+		Description: "An absent field stays as it is. A new URL, or activating the webhook, resets the health of the " +
+			"endpoint. After a new secret, the old one stays valid for 24 hours: until then both sign the Standard " +
+			"Webhooks header.",
+		Errors: []*fault.Error{errBadURL, errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleUpdate)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteWebhook", Method: http.MethodDelete, Path: webhookPath, Tag: tag,
-		Summary:     "Delete a webhook for ever",
-		Description: "Its deliveries go with it, and nothing more is sent; an attempt that is under way may still arrive.",
-		Errors:      []*fault.Error{errNoWebhook, errDenied, fault.ErrConflict},
+		Summary:     "Delete a webhook",
+		Description: deleteDescription,
+		Errors:      []*fault.Error{errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleDelete)
 }
 
-func (s *Service) handleCreate(ctx context.Context, _ httpapi.Caller, in *newWebhookInput) (*webhookOutput, error) {
-	w, made, err := s.create(ctx, newWebhook{
-		WorkspaceID: in.Body.WorkspaceID, ProjectID: in.Body.ProjectID, URL: in.Body.URL, Events: once(in.Body.Events),
+func (s *Service) handleCreate(
+	ctx context.Context, caller httpapi.Caller, in *newWebhookInput,
+) (*webhookOutput, error) {
+	w, secret, err := s.Create(ctx, caller, NewWebhook{
+		WorkspaceID: in.Body.WorkspaceID, ProjectID: in.Body.ProjectID, URL: in.Body.URL, Events: unique(in.Body.Events),
 		Secret: in.Body.Secret.Value, Description: in.Body.Description, Active: in.Body.Active == nil || *in.Body.Active,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &webhookOutput{WebhookWithSecret{w.item(), made}}, nil
+	return &webhookOutput{WebhookWithSecret{webhookItem(w), secret}}, nil
 }
 
-func (s *Service) handleList(ctx context.Context, _ httpapi.Caller, in *webhookListInput) (*webhookListOutput, error) {
-	var err error
-	out := &webhookListOutput{}
-	out.Body.Webhooks, out.Body.NextCursor, err = s.list(ctx, in.WorkspaceID, in.PageInput)
-	return out, err
-}
-
-func (s *Service) handleUpdate(ctx context.Context, _ httpapi.Caller, in *webhookSettingsInput) (*webhookOutput, error) {
-	change := settings{URL: in.Body.URL, Events: once(in.Body.Events), Description: in.Body.Description, Active: in.Body.Active}
-	w, made, err := s.update(ctx, in.WebhookID, change, in.Body.Secret)
+func (s *Service) handleList(
+	ctx context.Context, caller httpapi.Caller, in *webhookListInput,
+) (*webhookListOutput, error) {
+	scope := httpapi.ListScope(caller, "webhooks", in.WorkspaceID)
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	return &webhookOutput{WebhookWithSecret{w.item(), made}}, nil
+	webhooks, err := s.List(ctx, caller, in.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]WebhookItem, 0, len(webhooks))
+	for _, w := range webhooks {
+		if w.ID > after {
+			items = append(items, webhookItem(w))
+		}
+	}
+	out := &webhookListOutput{}
+	out.Body.Webhooks, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, items, in.Limit,
+		func(item WebhookItem) string { return item.ID })
+	return out, err
 }
 
-func (s *Service) handleDelete(ctx context.Context, _ httpapi.Caller, in *InWebhook) (*doneOutput, error) {
-	if err := s.remove(ctx, in.WebhookID); err != nil {
+func (s *Service) handleUpdate(
+	ctx context.Context, caller httpapi.Caller, in *webhookSettingsInput,
+) (*webhookOutput, error) {
+	w, secret, err := s.Update(ctx, caller, in.WebhookID, Settings{
+		URL: in.Body.URL, Events: unique(in.Body.Events), Description: in.Body.Description, Active: in.Body.Active,
+		Secret: in.Body.Secret,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &webhookOutput{WebhookWithSecret{webhookItem(w), secret}}, nil
+}
+
+func (s *Service) handleDelete(ctx context.Context, caller httpapi.Caller, in *InWebhook) (*doneOutput, error) {
+	if err := s.Delete(ctx, caller, in.WebhookID); err != nil {
 		return nil, err
 	}
 	return &doneOutput{webhookDeleted}, nil

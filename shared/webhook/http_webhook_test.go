@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -15,10 +16,16 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
+	"devplatform/shared/id"
+	"devplatform/shared/lambdafn"
+	"devplatform/shared/metric"
+	"devplatform/shared/queue"
+	"devplatform/shared/webhook/delivery"
+	"devplatform/shared/webhook/sender"
 	"devplatform/shared/workspace"
 )
 
-func TestTheStoryOfAWebhook(t *testing.T) {
+func TestLifeOfAWebhook(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
@@ -60,7 +67,7 @@ func TestTheStoryOfAWebhook(t *testing.T) {
 	}
 }
 
-func TestWhatAWebhookMayBe(t *testing.T) {
+func TestSettingsOfNewWebhooks(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	team := s.workspace(nil) // older than her own
@@ -171,16 +178,12 @@ func TestSettingsAndHealth(t *testing.T) {
 			s := newSite(t)
 			ada := s.user("ada")
 			path := ada.hook("/ok", object{"secret": "old"})
-			before := s.stored(path)
 			at := clock.Stamp(s.clock.Now())
-			sick := Health{Timeouts: 3, Failures: 4, FailingSince: &at, LastAt: &at, LastStatus: Failed, ProbeUntil: &at}
-			if off, err := s.service.store.disable(t.Context(), before, Health{Timeouts: 3, Failures: 4, FailingSince: &at, LastAt: &at, LastStatus: Failed}, verdict{reason: "it is gone"}, s.clock.Now()); err != nil || !off {
-				t.Fatal(off, err)
-			}
-			if ok, err := s.service.store.takeProbe(t.Context(), before, s.clock.Now(), at.Time()); err != nil || !ok {
-				t.Fatal(ok, err)
-			}
-			before = s.stored(path)
+			sick := delivery.Health{Timeouts: 3, Failures: 4, FailingSince: &at, LastAt: &at, LastStatus: delivery.Failed, ProbeUntil: &at}
+			s.change(path, func(w *delivery.Webhook) {
+				w.Health, w.Active, w.DisabledReason, w.Revision = sick, false, "it is gone", w.Revision+1
+			})
+			before := s.stored(path)
 			s.clock.Advance(time.Second)
 			if tc.put["url"] == "URL" {
 				tc.put["url"] = before.URL
@@ -195,7 +198,7 @@ func TestSettingsAndHealth(t *testing.T) {
 			}
 			want, reason := sick, "it is gone"
 			if tc.another {
-				want = Health{LastAt: &at, LastStatus: Failed}
+				want = delivery.Health{LastAt: &at, LastStatus: delivery.Failed}
 			}
 			if after.Active { // elsewhere, but still off: events go on to be kept until somebody switches it on
 				reason = ""
@@ -217,20 +220,15 @@ func TestSettingsAndHealth(t *testing.T) {
 }
 
 // A change that is decided on what was so a moment ago is decided again.
-func TestAChangeMeetsOthers(t *testing.T) {
+func TestUpdateConflicts(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
 	path := ada.hook("/ok")
 	wire := s.interpose()
 	w := s.stored(path)
-	at := clock.Stamp(noon)
 	wire.Before("UpdateItem", func() { // the service switches it off between reading and writing
-		direct := store{client: db.Wrap(s.sdk, s.clock.Now)}
-		direct.webhooks = direct.client.Table(s.names.webhooks)
-		if off, err := direct.disable(t.Context(), w, Health{Failures: 1, FailingSince: &at, LastAt: &at, LastStatus: Failed}, verdict{reason: "it is gone"}, noon); err != nil || !off {
-			t.Error(off, err)
-		}
+		s.change(path, func(w *delivery.Webhook) { w.Active, w.DisabledReason, w.Revision = false, "it is gone", w.Revision+1 })
 	})
 	a := ada.Do("PUT", path, object{"description": "new", "active": true}).Want(t, http.StatusOK)
 	if a.Body["active"] != true || a.Body["disabledReason"] != nil || s.stored(path).Generation != w.Generation+1 {
@@ -299,6 +297,96 @@ func TestQuota(t *testing.T) {
 		t.Error(diff)
 	}
 	s.user("grace").hook("/ok") // a workspace of her own
+}
+
+// The webhooks of deleted projects do not count against the limit of the workspace. They are deleted when it is reached.
+func TestQuotaIgnoresDeletedProjects(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada := s.user("ada")
+	deleted, existing := s.project(ada.personal, "team", ada), s.project(ada.personal, "team", ada)
+	var want []string
+	for i := range maxWebhooks {
+		switch {
+		case i < 3:
+			ada.hook("/ok", object{"projectId": deleted})
+		case i < 6:
+			want = append(want, ada.hook("/ok", object{"projectId": existing}))
+		default:
+			want = append(want, ada.hook("/ok"))
+		}
+	}
+	create := func(more object) slicetest.Answer {
+		fields := object{"url": "https://example.com/", "events": []string{"*"}}
+		for name, value := range more {
+			fields[name] = value
+		}
+		return ada.Do("POST", "/api/webhooks", fields)
+	}
+	create(nil).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	s.deleteProject(ada.personal, deleted)
+	for range 3 {
+		want = append(want, "/api/webhooks/"+create(nil).Want(t, http.StatusCreated).Text("id"))
+	}
+	create(nil).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	create(object{"projectId": deleted}).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+	var got []string
+	for _, id := range ada.Get("/api/webhooks").Texts("webhooks", "id") {
+		got = append(got, "/api/webhooks/"+id)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if left := s.dump(); strings.Count(left, " WEBHOOK:{") != maxWebhooks || !strings.Contains(left, `"n":20`) {
+		t.Error("the count or the pointers do not match the webhooks")
+	}
+}
+
+// After the deletion of a webhook nothing more is sent, and its deliveries cannot be read. They expire 30 days after their events.
+func TestDeliveriesOfADeletedWebhook(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ada := s.user("ada")
+	path := ada.hook("/ok")
+	pending, redelivered := s.deliver(path, nil), s.deliver(path, failed)
+	ada.Do("POST", path+"/deliveries/"+redelivered.ID+"/redeliver", nil).Want(t, http.StatusAccepted)
+	ada.Do("DELETE", path, nil).Want(t, http.StatusOK)
+	for _, a := range []slicetest.Answer{
+		ada.Get(path + "/deliveries"), ada.Get(path + "/deliveries/" + pending.ID),
+		ada.Do("POST", path+"/deliveries/"+pending.ID+"/redeliver", nil), ada.Do("POST", path+"/recover", object{"since": noon}),
+	} {
+		a.Want(t, http.StatusNotFound, fault.CodeWebhookNotFound)
+	}
+	logger := slog.New(s.log)
+	worker := delivery.NewWorker(delivery.WorkerDeps{
+		Deps: delivery.Deps{
+			DB: s.client, Webhooks: s.webhooks, Queue: queue.Wrap(s.sqs).Queue(s.queueURL), Clock: s.clock.Now, Logger: logger,
+			Metrics: metric.New(logger, "test", s.clock.Now),
+		},
+		Keys: s.keys, Sender: sender.New(sender.Options{AllowPrivate: true, Now: s.clock.Now}),
+	})
+	for _, d := range []delivery.Delivery{pending, redelivered} {
+		body := `{"workspaceId":"` + d.WorkspaceID + `","webhookId":"` + d.WebhookID + `","deliveryId":"` + d.ID + `"}`
+		if errs := worker.Handle(t.Context(), []lambdafn.QueueMessage{{ID: "m", ReceiptHandle: "r", Body: body}}); errs[0] != nil {
+			t.Error(errs)
+		}
+		now := s.delivery(d)
+		if now.Status != delivery.Failed || now.Reason != "the webhook was deleted" || now.ExpiresAt != eventTime(d).Add(retention).Unix() {
+			t.Errorf("%+v", now)
+		}
+	}
+	if n := s.receiver.Total(); n != 0 {
+		t.Errorf("%d requests after the deletion", n)
+	}
+	if !strings.Contains(deleteDescription, "can no longer be read") || !strings.Contains(deleteDescription, "deleted 30 days after their events") {
+		t.Errorf("described as: %s", deleteDescription)
+	}
+}
+
+// eventTime returns the time of the event of a delivery.
+func eventTime(d delivery.Delivery) time.Time {
+	at, _ := id.Delivery.Time(d.ID)
+	return at
 }
 
 // Everybody's change counts, whoever else makes one at the same moment.

@@ -2,74 +2,157 @@ package webhook
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
+	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/shared/db"
+	"devplatform/shared/webhook/delivery"
+	"devplatform/shared/workspace"
 )
 
-// store keeps webhooks and their deliveries.
+// store writes the settings of webhooks. delivery.Store reads them.
 type store struct {
-	client   *db.Client
-	webhooks db.Table
+	delivery.Store
+	access workspace.Access
 }
 
-// errMoved says that a delivery is not what it was when it was read: somebody else has moved it.
-var errMoved = errors.New("webhook: the delivery was moved by another")
-
-// webhook reads a webhook of a workspace. Error: db.ErrNotFound.
-func (s store) webhook(ctx context.Context, workspaceID, webhookID string) (Webhook, error) {
-	item, err := s.webhooks.Get(ctx, db.WebhookKey(workspaceID, webhookID))
-	if err != nil {
-		return Webhook{}, err
-	}
-	return db.Decode[Webhook](item)
+// pointer is the item that finds a webhook by its ID alone. It is created and deleted together with the webhook.
+type pointer struct {
+	WorkspaceID string `dynamodbav:"workspaceId"`
 }
 
-// delivery reads a delivery. Error: db.ErrNotFound.
-func (s store) delivery(ctx context.Context, webhookID, deliveryID string) (Delivery, error) {
-	item, err := s.webhooks.Get(ctx, db.DeliveryKey(webhookID, deliveryID))
+// attrCount is the number of webhooks of a workspace.
+var attrCount = expression.Name("n")
+
+// workspaceOf returns the workspace of a webhook. Error: db.ErrNotFound.
+func (s store) workspaceOf(ctx context.Context, webhookID string) (string, error) {
+	item, err := s.Table.Get(ctx, db.WebhookPlaceKey(webhookID))
 	if err != nil {
-		return Delivery{}, err
+		return "", err
 	}
-	return db.Decode[Delivery](item)
+	p, err := db.Decode[pointer](item)
+	return p.WorkspaceID, err
 }
 
-// add stores a new delivery, and reports false if it is there already, in whatever state.
-func (s store) add(ctx context.Context, d Delivery) (bool, error) {
-	d.Version, d.Writer = 1, rand.Text()
-	item, err := db.Encode(d)
+// create stores a webhook. Errors: errFull, workspace.ErrProjectNotFound.
+func (s store) create(ctx context.Context, w delivery.Webhook) error {
+	record, err := db.Encode(w)
 	if err != nil {
-		return false, err
+		return err
 	}
-	_, err = s.client.Do(ctx, s.webhooks.Create(db.DeliveryKey(d.WebhookID, d.ID), item))
+	place, err := db.Encode(pointer{w.WorkspaceID})
+	if err != nil {
+		return err
+	}
+	belowLimit := attrCount.AttributeNotExists().Or(attrCount.LessThan(expression.Value(maxWebhooks)))
+	writes := []db.Write{
+		s.Table.Update(db.WebhookCountKey(w.WorkspaceID), expression.Add(attrCount, expression.Value(1))).If(belowLimit),
+		s.Table.Create(db.WebhookKey(w.WorkspaceID, w.ID), record),
+		s.Table.Create(db.WebhookPlaceKey(w.ID), place),
+	}
+	if w.ProjectID != "" {
+		writes = append(writes, s.access.ProjectExists(w.ProjectID))
+	}
+	err = s.Client.Transact(ctx, writes...)
+	switch {
+	case err == nil:
+		return nil
+	case db.FailedAt(err, 3):
+		return workspace.ErrProjectNotFound.WithCause(err)
+	case db.FailedAt(err, 0):
+		return errFull.WithCause(err)
+	}
+	return fmt.Errorf("creating a webhook: %w", err)
+}
+
+// delete deletes a webhook with its pointer, and decrements the count. Error: db.ErrNotFound.
+func (s store) delete(ctx context.Context, workspaceID, webhookID string) error {
+	err := s.Client.Transact(ctx,
+		s.Table.Delete(db.WebhookKey(workspaceID, webhookID)).If(s.Table.Exists()),
+		s.Table.Delete(db.WebhookPlaceKey(webhookID)),
+		s.Table.Update(db.WebhookCountKey(workspaceID), expression.Add(attrCount, expression.Value(-1))).
+			If(attrCount.AttributeExists()),
+	)
+	switch {
+	case err == nil:
+		return nil
+	case db.FailedAt(err, 0):
+		return db.ErrNotFound
+	}
+	return fmt.Errorf("deleting a webhook: %w", err)
+}
+
+// deleteOrphans deletes the webhooks of a workspace whose projects do not exist any more. The deletion of a project
+// does not delete them: it is one small transaction, and the event of the deletion is still delivered. Error: errFull
+// if there are none.
+func (s store) deleteOrphans(ctx context.Context, workspaceID string) error {
+	webhooks, _, err := s.Webhooks(ctx, workspaceID)
+	if err != nil {
+		return err
+	}
+	var projects []db.Key
+	for _, w := range webhooks {
+		if w.ProjectID != "" {
+			projects = append(projects, db.TreeKey(w.ProjectID))
+		}
+	}
+	existing, err := s.access.Projects.BatchGet(ctx, projects...)
+	if err != nil {
+		return err
+	}
+	result := error(errFull)
+	for _, w := range webhooks {
+		if w.ProjectID == "" || existing[db.TreeKey(w.ProjectID)] != nil {
+			continue
+		}
+		if err := s.delete(ctx, workspaceID, w.ID); err != nil && !errors.Is(err, db.ErrNotFound) {
+			return err
+		}
+		result = nil
+	}
+	return result
+}
+
+// revise stores the next revision of the settings and returns the webhook as it is then. It does not change the health,
+// unless the endpoint is a new one. Error: db.ErrStale if the webhook was changed or deleted after it was read, or the
+// response to this write was lost; if the update is decided again, it changes nothing then.
+func (s store) revise(ctx context.Context, read, next delivery.Webhook) (delivery.Webhook, error) {
+	update := expression.Set(expression.Name("url"), expression.Value(next.URL)).
+		Set(expression.Name("events"), expression.Value(next.Events)).
+		Set(expression.Name("description"), expression.Value(next.Description)).
+		Set(expression.Name("active"), expression.Value(next.Active)).
+		Set(expression.Name("secret"), expression.Value(next.Secret)).
+		Set(expression.Name("previous"), expression.Value(storedSecrets(next.Previous))).
+		Set(expression.Name("updatedAt"), expression.Value(next.UpdatedAt.String())).
+		Set(expression.Name("revision"), expression.Value(next.Revision)).
+		Set(expression.Name("generation"), expression.Value(next.Generation))
+	if next.Generation != read.Generation {
+		for _, attribute := range []string{"timeouts", "failures", "failingSince", "probeUntil", "probeBy"} {
+			update = update.Remove(expression.Name(attribute))
+		}
+	}
+	if next.DisabledReason == "" { // if the service had set it in the meantime, the revision would differ
+		update = update.Remove(expression.Name("disabledReason"))
+	}
+	write := s.Table.Update(db.WebhookKey(read.WorkspaceID, read.ID), update).
+		If(expression.Name("revision").Equal(expression.Value(read.Revision)))
+	item, err := s.Client.DoOnce(ctx, write)
 	if errors.Is(err, db.ErrConditionFailed) {
-		return false, nil
+		return read, fmt.Errorf("%w: %w", db.ErrStale, err)
 	}
-	return err == nil, err
+	if err != nil {
+		return read, err
+	}
+	return db.Decode[delivery.Webhook](item)
 }
 
-// save stores the next version of a delivery and answers with it. Error: errMoved, if the version before is not there
-// any more.
-func (s store) save(ctx context.Context, d Delivery) (Delivery, error) {
-	read := d.Version
-	d.Version, d.Writer = read+1, rand.Text()
-	item, err := db.Encode(d)
-	if err != nil {
-		return d, err
+// storedSecrets returns replaced secrets in their stored form. The encoder of expressions does not know timestamps.
+func storedSecrets(secrets []delivery.PreviousSecret) []map[string]string {
+	stored := make([]map[string]string, len(secrets))
+	for i, previous := range secrets {
+		stored[i] = map[string]string{"sealed": previous.Sealed, "until": previous.Until.String()}
 	}
-	write := s.webhooks.Put(db.DeliveryKey(d.WebhookID, d.ID), item).
-		If(expression.Name("version").Equal(expression.Value(read))).
-		Mine(func(stored db.Item) bool {
-			writer, _ := stored["writer"].(*types.AttributeValueMemberS)
-			return writer != nil && writer.Value == d.Writer
-		})
-	_, err = s.client.Do(ctx, write)
-	if errors.Is(err, db.ErrConditionFailed) {
-		return d, errMoved
-	}
-	return d, err
+	return stored
 }

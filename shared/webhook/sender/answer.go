@@ -2,42 +2,26 @@ package sender
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"devplatform/shared/retryafter"
 )
 
-// retryAfter is the wait that a 429 or 503 asks for, in seconds or up to a date (RFC 9110 §10.2.3);
-// 0 for other answers, a date that has passed and what can't be read.
+// retryAfter returns the wait that a 429 or 503 asks for; 0 for other responses, and if the header is not valid.
 func (s *Sender) retryAfter(response *http.Response) time.Duration {
 	if response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable {
 		return 0
 	}
-	return parseRetryAfter(response.Header.Get("Retry-After"), s.options.Now())
+	wait, _ := retryafter.Parse(response.Header.Get("Retry-After"), s.options.Now())
+	return wait
 }
 
-func parseRetryAfter(value string, now time.Time) time.Duration {
-	if value == "" {
-		return 0
-	}
-	if strings.Trim(value, "0123456789") == "" {
-		seconds, err := strconv.ParseInt(value, 10, 64)
-		if err != nil || seconds > int64(maxRetryAfter/time.Second) {
-			return maxRetryAfter // more digits than that many seconds have
-		}
-		return time.Duration(seconds) * time.Second
-	}
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-	return min(max(0, at.Sub(now)), maxRetryAfter)
-}
-
-// printable is the beginning of an answer as people, JSON and terminals can bear it: at most maxKept bytes of UTF-8, each run
-// of what is not text, or would steer a terminal or turn the direction of writing, as one U+FFFD; lines end in \n.
+// printable returns the beginning of a response body in a form that is safe for people, JSON and terminals: at most
+// maxKept bytes of UTF-8, with lines that end in \n. Each run of bytes that are not text, or that would control a
+// terminal or change the writing direction, is replaced by one U+FFFD.
 func printable(body []byte) string {
 	var text strings.Builder
 	text.Grow(min(len(body), maxKept))
@@ -61,7 +45,7 @@ func printable(body []byte) string {
 	return text.String()
 }
 
-// shown reports whether a character is text. The two joiners are invisible, and emoji and several scripts need them.
+// shown reports whether a character is text. The two joiners are invisible, but emoji and several scripts need them.
 func shown(r rune) bool {
 	const zeroWidthNonJoiner, zeroWidthJoiner = '\u200c', '\u200d'
 	switch r {

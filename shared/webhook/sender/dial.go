@@ -12,20 +12,21 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// publicOnly refuses every address that is not of the public internet. The dialer asks it for each address that it is about to
-// connect to, after the look-up: so it does not matter how the address was written or what a name said a moment ago.
+// publicOnly returns a check that rejects every address that is not public. The dialer calls it for each address before
+// it connects, after the DNS lookup. So neither the spelling of the address nor a change of the DNS record matters.
 func publicOnly() func(network, address string, _ syscall.RawConn) error {
 	return ssrf.New(ssrf.WithAnyPort()).Safe
 }
 
-// refused reports whether publicOnly said no.
+// refused reports whether publicOnly rejected the address.
 func refused(err error) bool {
-	return errors.Is(err, ssrf.ErrProhibitedIP) || errors.Is(err, ssrf.ErrProhibitedNetwork) || errors.Is(err, ssrf.ErrInvalidHostPort)
+	return errors.Is(err, ssrf.ErrProhibitedIP) || errors.Is(err, ssrf.ErrProhibitedNetwork) ||
+		errors.Is(err, ssrf.ErrInvalidHostPort)
 }
 
-var errDialledAgain = errors.New("sender: an attempt has one connection")
+var errDialledAgain = errors.New("sender: an attempt makes one connection")
 
-// singleDial lets an attempt connect once. HTTP/2 would begin again, on a new connection, when a server refuses a stream.
+// singleDial allows an attempt to connect once. HTTP/2 would retry on a new connection if the server refuses a stream.
 type singleDial struct {
 	dialer *net.Dialer
 	used   atomic.Bool
@@ -35,15 +36,15 @@ func (d *singleDial) dial(ctx context.Context, network, address string) (net.Con
 	if d.used.Swap(true) {
 		return nil, errDialledAgain
 	}
-	return d.dialer.DialContext(ctx, network, asWritten(address)) //nolint:wrapcheck // it is sorted into a sentence
+	return d.dialer.DialContext(ctx, network, asWritten(address)) //nolint:wrapcheck // converted into a message
 }
 
-// How far an attempt came. The transport's errors don't say.
+// The stage that an attempt reached. The transport's errors do not contain it.
 const (
 	connecting int32 = iota
 	securing
-	exchanging // over HTTP/1.1, without a byte of an answer
-	answering  // over HTTP/1.1, of which a first byte came
+	exchanging // over HTTP/1.1, before the first byte of the response
+	answering  // over HTTP/1.1, after the first byte of the response
 	streaming  // over HTTP/2
 )
 
@@ -51,7 +52,8 @@ type stage struct{ reached atomic.Int32 }
 
 func (s *stage) get() int32 { return s.reached.Load() }
 
-// withStage follows the attempt. The hooks may still be called after the attempt is over, hence the atomic.
+// withStage returns a context that records the stage. It is atomic because the hooks may run after the attempt has
+// ended.
 func withStage(ctx context.Context) (context.Context, *stage) {
 	s := new(stage)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{

@@ -6,11 +6,10 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Inner functions that the tests of this package ask directly.
+// Functions that the tests of this package call directly.
 var (
-	Printable       = printable
-	ParseRetryAfter = parseRetryAfter
-	ParseNumber     = parseNumber
+	Printable   = printable
+	ParseNumber = parseNumber
 )
 
 // NewWithPublic is New for a machine on which these addresses, too, are public: the only way to have a public address

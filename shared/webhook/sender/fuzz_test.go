@@ -1,39 +1,12 @@
 package sender_test
 
 import (
-	"net/http"
 	"net/netip"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"devplatform/shared/webhook/sender"
 )
-
-// FuzzRetryAfter: whatever a receiver asks for, the wait is none or one that can be planned.
-func FuzzRetryAfter(f *testing.F) {
-	for _, seed := range []string{
-		"120", "0", "-1", "99999999999999999999", "1e3", "Fri, 31 Dec 1999 23:59:59 GMT", "Sun Nov  6 08:49:37 1994", "Sunday, 06-Nov-94 08:49:37 GMT",
-		"Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 30 Jan 2026 13:25:33 GMT", " 5", "5 ", "٣",
-	} {
-		f.Add(seed, int64(1769779530))
-	}
-	f.Fuzz(func(t *testing.T, value string, unix int64) {
-		now := time.Unix(unix%(1<<37), 0)
-		wait := sender.ParseRetryAfter(value, now)
-		const longest = 365 * 24 * time.Hour
-		if wait < 0 || wait > longest {
-			t.Fatalf("%q at %s: %s", value, now, wait)
-		}
-		if seconds, err := strconv.ParseUint(value, 10, 64); err == nil && wait != min(longest, time.Duration(min(seconds, 1e9))*time.Second) {
-			t.Fatalf("%q: %s", value, wait)
-		}
-		if at, err := http.ParseTime(value); err == nil && at.After(now) != (wait > 0) {
-			t.Fatalf("%q at %s: %s", value, now, wait)
-		}
-	})
-}
 
 // FuzzParseNumber: an address in an old spelling is the one that it is in the usual one.
 func FuzzParseNumber(f *testing.F) {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// asWritten replaces a host that is an IPv4 address in one of the spellings of inet_aton by the usual spelling: 2130706433, 0x7f.1 and
-// 0177.0.0.1 are 127.0.0.1. Browsers and C libraries read them so and Go does not; here they mean one thing on every machine,
-// and are refused or dialled like any other address.
+// asWritten replaces a host that is an IPv4 address in a spelling of inet_aton by the usual spelling: 2130706433,
+// 0x7f.1 and 0177.0.0.1 are 127.0.0.1. Browsers and C libraries accept these spellings, and Go does not. Here they have
+// the same meaning on every machine, and are rejected or dialled like any other address.
 func asWritten(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -23,7 +23,8 @@ func asWritten(address string) string {
 	return net.JoinHostPort(ip.String(), port)
 }
 
-// parseNumber reads one to four numbers, each decimal, octal (0…) or hexadecimal (0x…). The last fills the bytes that are left.
+// parseNumber reads one to four numbers, each decimal, octal (0…) or hexadecimal (0x…). The last one fills the
+// remaining bytes.
 func parseNumber(host string) (netip.Addr, bool) {
 	parts := strings.Split(host, ".")
 	last := len(parts) - 1

@@ -1,6 +1,6 @@
-// Package sender makes one HTTP attempt at an endpoint that nobody here has reason to trust: it is bounded in time and size,
-// goes to public addresses only, and ends in a Result whose words can be shown to the endpoint's owner.
-// When to try, how often and what is made of a result belong to the delivery pipeline; signing belongs to signature.
+// Package sender sends one HTTP request to an endpoint that cannot be trusted. The request is limited in time and size
+// and goes to public addresses only. Its Result contains messages that can be shown to the owner of the endpoint.
+// Package delivery decides when to send, how often, and what a result means. Package signature signs.
 package sender
 
 import (
@@ -22,58 +22,58 @@ const (
 	defaultTimeout   = 15 * time.Second
 	defaultUserAgent = "devplatform-webhooks/1"
 
-	maxRead       = 16 << 10 // of an answer's body; what follows is not waited for
-	maxKept       = 1 << 10
-	maxHeader     = 64 << 10
-	maxBuffered   = 64 << 10 // the least that HTTP/2 allows
-	maxRetryAfter = 365 * 24 * time.Hour
-	maxSessions   = 256 // a few KB each
+	maxRead     = 16 << 10 // bytes of a response body; the rest is not read
+	maxKept     = 1 << 10
+	maxHeader   = 64 << 10
+	maxBuffered = 64 << 10 // the smallest value that HTTP/2 allows
+	maxSessions = 256      // a few KB each
 )
 
-// Request is what is sent: a POST of Body to URL. Header is not changed; Content-Type and User-Agent are set over it.
+// Request is a POST of Body to URL. Send does not change Header; it sets Content-Type and User-Agent in a copy.
 type Request struct {
 	URL    string
 	Header http.Header
 	Body   []byte
 }
 
-// Result is what came of one attempt.
+// Result is the result of one attempt.
 type Result struct {
-	StatusCode int           // 0 if no answer came
-	Duration   time.Duration // from the call to the end of the answer, or of the attempt
-	Error      string        // a sentence for the endpoint's owner; "" after a success
-	Response   string        // the beginning of the answer: at most 1 KiB of valid UTF-8 that is safe to print
-	TimedOut   bool          // the endpoint, or finding it, took too long
-	Aborted    bool          // the caller's context ended first, which says nothing about the endpoint
-	RetryAfter time.Duration // what a 429 or 503 asked for; 0 if it asked for nothing
+	StatusCode int           // 0 if there was no response
+	Duration   time.Duration // from the call to the end of the response, or of the attempt
+	Error      string        // a message for the owner of the endpoint; "" after a success
+	Response   string        // the beginning of the response body: at most 1 KiB of valid UTF-8 that is safe to print
+	TimedOut   bool          // the endpoint, or the lookup of its name, took too long
+	Aborted    bool          // the caller's context ended first; this says nothing about the endpoint
+	RetryAfter time.Duration // the wait that a 429 or 503 asked for; 0 if it asked for none
 	Gone       bool          // a 410: the endpoint wants no more deliveries
 }
 
-// OK reports a success: a 2xx, received within the time. An answer may be longer than what is read of it.
+// OK reports a success: a 2xx, received in time. The response may be longer than the part that is read.
 func (r Result) OK() bool { return r.Error == "" }
 
-// Options of a Sender; the zero value is what the deployed service uses.
+// Options configure a Sender. The deployed service uses the zero value.
 type Options struct {
-	AllowPrivate bool           // also http, and addresses that are not public: the local platform
-	Timeout      time.Duration  // of a whole attempt, from the look-up of the name to the end of the answer; 15 s
+	AllowPrivate bool           // also allows http and private addresses; for the local platform
+	Timeout      time.Duration  // of a whole attempt, from the DNS lookup to the end of the response; 15 s
 	Now          clock.Clock    // clock.System, if nil
 	Resolver     *net.Resolver  // nil: the machine's
 	RootCAs      *x509.CertPool // nil: the machine's
 	UserAgent    string         // "devplatform-webhooks/1"
 }
 
-// Sender makes attempts. It keeps no connection between them, only the TLS sessions of the latest host names, and is safe for
-// concurrent use.
+// Sender makes attempts. Between attempts it keeps no connections, only the TLS sessions of the latest host names. It
+// is safe for concurrent use.
 type Sender struct {
 	options Options
 	dialer  *net.Dialer
-	// sessions let a host be greeted again without proving its certificate anew: a session is of one name, is kept only once the
-	// certificate was verified for it, and is no longer taken once that has expired.
+	// sessions allow TLS handshakes without another verification of the certificate. A session belongs to one host
+	// name. It is stored after the certificate was verified for that name, and not used after the certificate has
+	// expired.
 	sessions tls.ClientSessionCache
 	words    sentences
 }
 
-// New makes a Sender. It touches no network.
+// New returns a Sender. It does no I/O.
 func New(o Options) *Sender {
 	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
 	o.UserAgent = cmp.Or(o.UserAgent, defaultUserAgent)
@@ -91,11 +91,11 @@ func New(o Options) *Sender {
 
 // Why an attempt's context ended; see attemptContext.
 var (
-	errTimedOut = errors.New("sender: the attempt's time is up")
+	errTimedOut = errors.New("sender: the attempt timed out")
 	errAborted  = errors.New("sender: the caller's context ended")
 )
 
-// Send makes one attempt: one look-up, one connection, one request, whatever comes of it.
+// Send makes one attempt: one DNS lookup, one connection, one request.
 func (s *Sender) Send(ctx context.Context, request Request) Result {
 	start := s.options.Now()
 	result := s.attempt(ctx, request)
@@ -119,7 +119,7 @@ func (s *Sender) attempt(parent context.Context, request Request) Result {
 	}
 	transport := s.newTransport()
 	defer transport.CloseIdleConnections()
-	// The transport itself, not http.Client: so there are no redirects, cookies, referrers or credentials from the URL.
+	// The transport itself, not http.Client: without redirects, cookies, referrers, and credentials from the URL.
 	response, err := transport.RoundTrip(httpRequest)
 	if err != nil {
 		return s.words.noAnswer(ctx, stage.get(), err)
@@ -128,15 +128,16 @@ func (s *Sender) attempt(parent context.Context, request Request) Result {
 	return s.read(ctx, response)
 }
 
-// attemptContext ends when the caller's ends or the attempt's time is up, and its cause says which. It has no deadline of its own:
-// the network would notice that a moment before the context does, and the cause would be a guess.
+// attemptContext returns a context that ends when the caller's context ends or the attempt times out. Its cause says
+// which. It has no deadline, because the network would notice a deadline before the context does, and the cause would
+// be unclear.
 func (s *Sender) attemptContext(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
-	forget := context.AfterFunc(parent, func() { cancel(errAborted) })
+	stop := context.AfterFunc(parent, func() { cancel(errAborted) })
 	timer := time.AfterFunc(s.options.Timeout, func() { cancel(errTimedOut) })
 	return ctx, func() {
 		timer.Stop()
-		forget()
+		stop()
 		cancel(nil)
 	}
 }
@@ -144,7 +145,7 @@ func (s *Sender) attemptContext(parent context.Context) (context.Context, func()
 func (s *Sender) newRequest(ctx context.Context, request Request) (*http.Request, error) {
 	httpRequest, err := http.NewRequestWithContext(ctx, http.MethodPost, request.URL, bytes.NewReader(request.Body))
 	if err != nil {
-		return nil, err //nolint:wrapcheck // only whether there is one is asked
+		return nil, err //nolint:wrapcheck // the caller only checks whether it is nil
 	}
 	encodeURL(httpRequest.URL)
 	for name, values := range request.Header {
@@ -155,23 +156,28 @@ func (s *Sender) newRequest(ctx context.Context, request Request) (*http.Request
 	return httpRequest, nil
 }
 
-// newTransport is for one attempt: a transport that is shared would put attempts at the same host on one HTTP/2 connection.
+// newTransport returns a transport for one attempt. A shared transport would send attempts to the same host over one
+// HTTP/2 connection.
 func (s *Sender) newTransport() *http.Transport {
 	dial := &singleDial{dialer: s.dialer}
 	return &http.Transport{
-		Proxy:                  nil, // never from the environment: a proxy would dial what we may not
-		DialContext:            dial.dial,
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: s.options.RootCAs, ClientSessionCache: s.sessions},
+		Proxy:       nil, // never from the environment: a proxy could connect to private addresses
+		DialContext: dial.dial,
+		TLSClientConfig: &tls.Config{
+			MinVersion: tls.VersionTLS12, RootCAs: s.options.RootCAs, ClientSessionCache: s.sessions,
+		},
 		ForceAttemptHTTP2:      true,
 		DisableKeepAlives:      true,
-		DisableCompression:     true, // nothing is unpacked, so that the bounds are those of what was sent
+		DisableCompression:     true, // nothing is decompressed, so the limits apply to the bytes that were sent
 		MaxResponseHeaderBytes: maxHeader,
-		// Unless told otherwise, HTTP/2 invites an endpoint to send 4 MiB before anything is read.
-		HTTP2: &http.HTTP2Config{MaxReceiveBufferPerConnection: maxBuffered, MaxReceiveBufferPerStream: maxBuffered, MaxReadFrameSize: maxRead},
+		// By default, HTTP/2 allows an endpoint to send 4 MiB before anything is read.
+		HTTP2: &http.HTTP2Config{
+			MaxReceiveBufferPerConnection: maxBuffered, MaxReceiveBufferPerStream: maxBuffered, MaxReadFrameSize: maxRead,
+		},
 	}
 }
 
-// read takes what is wanted of the answer and judges it.
+// read reads the beginning of the response and returns the result.
 func (s *Sender) read(ctx context.Context, response *http.Response) Result {
 	result := Result{
 		StatusCode: response.StatusCode,
@@ -180,7 +186,7 @@ func (s *Sender) read(ctx context.Context, response *http.Response) Result {
 		RetryAfter: s.retryAfter(response),
 	}
 	if response.StatusCode == http.StatusSwitchingProtocols {
-		return result // what follows is not an answer's body
+		return result // what follows is not a response body
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxRead))
 	result.Response = printable(body)

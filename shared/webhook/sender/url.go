@@ -13,10 +13,10 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// MaxURL is how many characters a webhook's url may have.
+// MaxURL is the largest number of characters of a webhook's URL.
 const MaxURL = 2048
 
-// What is wrong with a url, to be read after the field's name.
+// The rules that a URL can violate, worded to follow the name of the field.
 var (
 	errURLLength      = errors.New("must have at most 2,048 characters")
 	errURLCharacters  = errors.New("must not contain spaces or control characters")
@@ -27,14 +27,15 @@ var (
 	errURLPort        = errors.New("must have a port from 1 to 65535, or none")
 )
 
-// CheckURL says what is wrong with the url of a webhook, in words that follow the field's name ("must be an absolute https URL").
-// It does not look at what address the host has: that may change at any time and is decided at each attempt.
-// allowPrivate lets http through.
+// CheckURL returns the rule that the URL of a webhook violates, worded to follow the name of the field ("must be an
+// absolute https URL"). It does not check the address of the host: that can change at any time, so each attempt checks
+// it. allowPrivate allows http.
 func CheckURL(raw string, allowPrivate bool) error {
 	if utf8.RuneCountInString(raw) > MaxURL {
 		return errURLLength
 	}
-	if !utf8.ValidString(raw) || strings.ContainsFunc(raw, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+	invisible := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+	if !utf8.ValidString(raw) || strings.ContainsFunc(raw, invisible) {
 		return errURLCharacters
 	}
 	u, err := url.Parse(raw)
@@ -56,8 +57,8 @@ func CheckURL(raw string, allowPrivate bool) error {
 	return nil
 }
 
-// encodeURL has the request line be ASCII, as HTTP wants it: what of path and query is not is percent-encoded as UTF-8, and all
-// else stays as it is, what is encoded already included. (A path that is not in RawPath is encoded by the url package.)
+// encodeURL percent-encodes the characters of the path and the query that are not ASCII, because the request line must
+// be ASCII. Everything else stays as it is. (Package url encodes a path that is not in RawPath.)
 func encodeURL(u *url.URL) {
 	u.RawPath, u.RawQuery = encodeNonASCII(u.RawPath), encodeNonASCII(u.RawQuery)
 }
@@ -82,8 +83,8 @@ func validPort(port string) bool {
 	return err == nil && n > 0
 }
 
-// validHost takes an address or a name of DNS, also one in another script. Underscores are let through: they are used, although
-// host names should have none.
+// validHost accepts an address or a DNS name, also an internationalized one. It accepts underscores: they are in use,
+// although host names should not contain them.
 func validHost(host string) bool {
 	if strings.Contains(host, ":") {
 		_, err := netip.ParseAddr(host)

@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// What the owner of an endpoint is told. Nothing of an error's own text is passed on: it holds addresses and the innards of the client.
+// The messages for the owner of an endpoint. They never contain the text of an error, which contains addresses and
+// internals of the client.
 const (
 	sentenceURL         = "the url can't be sent to"
 	sentenceAborted     = "the attempt was interrupted before the endpoint had answered"
@@ -35,14 +36,14 @@ const (
 	certificateInvalid  = "the certificate is not valid: "
 )
 
-// sentences knows the time that an attempt has, to name it.
+// sentences contains the timeout of attempts, which a message names.
 type sentences struct{ within time.Duration }
 
 func (w sentences) tooSlow() string {
 	return "no complete answer within " + strconv.FormatFloat(w.within.Seconds(), 'f', -1, 64) + " s"
 }
 
-// noAnswer is the result of an attempt that ended in err, at a stage, before an answer had come.
+// noAnswer returns the result of an attempt that ended with err at a stage, without a response.
 func (w sentences) noAnswer(ctx context.Context, stage int32, err error) Result {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errAborted):
@@ -56,7 +57,7 @@ func (w sentences) noAnswer(ctx context.Context, stage int32, err error) Result 
 	case securing:
 		return Result{Error: handshakeSentence(err)}
 	case streaming:
-		return Result{Error: sentenceClosed} // whatever was wrong, that is what HTTP/2 made of it
+		return Result{Error: sentenceClosed} // HTTP/2 does not say what was wrong
 	case exchanging:
 		return Result{Error: silenceSentence(err)}
 	default:
@@ -64,7 +65,7 @@ func (w sentences) noAnswer(ctx context.Context, stage int32, err error) Result 
 	}
 }
 
-// brokenOff adds to the result of an answer whose body did not come to its end. A failure that has a status keeps it.
+// brokenOff completes the result of a response whose body was incomplete. A failure with a status keeps its message.
 func (w sentences) brokenOff(ctx context.Context, result *Result) {
 	reason := sentenceBrokenOff
 	switch cause := context.Cause(ctx); {
@@ -121,7 +122,8 @@ func handshakeSentence(err error) string {
 	return sentenceHandshake + alert(err)
 }
 
-// alert is what the other side said was wrong with the handshake, after a colon. The words are of crypto/tls's own table (RFC 8446 §6).
+// alert returns a colon and the TLS alert that the endpoint sent, in the words of crypto/tls (RFC 8446 §6); "" if it
+// sent none.
 func alert(err error) string {
 	said, ok := errors.AsType[*net.OpError](err)
 	if !ok || said.Op != "remote error" || said.Err == nil {
@@ -130,7 +132,7 @@ func alert(err error) string {
 	return ": " + strings.TrimPrefix(said.Err.Error(), "tls: ")
 }
 
-// certificateFault names what is wrong with a certificate, without quoting from it.
+// certificateFault returns what is wrong with a certificate, without quoting it.
 func certificateFault(err error) string {
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
 		return "it is for another host name"
@@ -144,15 +146,15 @@ func certificateFault(err error) string {
 	return "it can't be verified"
 }
 
-// silenceSentence is for a connection that ended without a byte of an answer.
+// silenceSentence returns the message for a connection that ended before the first byte of a response.
 func silenceSentence(err error) string {
 	if said := alert(err); said != "" {
-		return sentenceHandshake + said // TLS 1.3: a certificate of ours is missing
+		return sentenceHandshake + said // TLS 1.3: the endpoint requires a client certificate
 	}
 	return sentenceClosed
 }
 
-// answerSentence is for an answer that began and did not come to the end of its header.
+// answerSentence returns the message for a response with an incomplete header.
 func answerSentence(err error) string {
 	if closed(err) {
 		return sentenceClosed
@@ -160,16 +162,17 @@ func answerSentence(err error) string {
 	return sentenceNotHTTP
 }
 
-// closed reports whether the other side, or the network, ended the connection.
+// closed reports whether the endpoint or the network closed the connection.
 func closed(err error) bool {
 	return slices.ContainsFunc([]error{
 		io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNABORTED,
 	}, func(end error) bool { return errors.Is(err, end) })
 }
 
-// redirects are the answers that ask to be sent elsewhere.
+// redirects are the statuses that redirect.
 var redirects = []int{
-	http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect,
+	http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+	http.StatusPermanentRedirect,
 }
 
 func statusSentence(status int) string {

@@ -1,6 +1,6 @@
-// Package signature signs deliveries: what a receiver needs to know that a webhook's POST is ours, and unaltered.
-// It is pure: bytes in, headers out. Where secrets are kept, which of them are live and how a delivery is sent
-// may not enter it.
+// Package signature computes the headers by which a receiver verifies that a delivery is authentic and unchanged. It is
+// pure: bytes in, headers out. How secrets are stored, which of them are valid, and how a delivery is sent does not
+// belong here.
 package signature
 
 import (
@@ -18,7 +18,7 @@ import (
 	"devplatform/shared/clock"
 )
 
-// The headers that Sign sets, in the spelling that http.Header keeps them in. The last three are those of Standard Webhooks.
+// The headers that Sign sets, in the canonical form of http.Header. The last three are those of Standard Webhooks.
 const (
 	HeaderSignature = "X-Service-Signature"
 	HeaderEvent     = "X-Service-Event"
@@ -35,13 +35,14 @@ const (
 	secretBytes  = 32 // Standard Webhooks asks for 24 to 64
 )
 
-// Sign makes the headers of one attempt, which is made at the moment at. The secrets are the live ones, newest first;
-// there must be at least one, for nothing is sent unsigned: Sign panics without.
+// Sign returns the headers of one attempt that begins at a time. secrets are the valid ones, newest first. Sign panics
+// if there are none, because nothing may be sent without a signature.
 //
 //   - X-Service-Signature: "sha256=" and the hex HMAC-SHA256 of the raw body with the newest secret as its owner wrote it,
 //     any prefix included.
-//   - X-Service-Event, X-Service-Delivery, X-Service-Timestamp: the type, the delivery's id, and at in RFC 3339 with milliseconds.
-//   - webhook-id, webhook-timestamp, webhook-signature: event id, at in Unix seconds, and "v1,<base64>" for each live secret,
+//   - X-Service-Event, X-Service-Delivery, X-Service-Timestamp: the type, the delivery's ID, and at in RFC 3339 with
+//     milliseconds.
+//   - webhook-id, webhook-timestamp, webhook-signature: event ID, at in Unix seconds, and "v1,<base64>" for each secret,
 //     separated by spaces, over id.timestamp.body (https://www.standardwebhooks.com, version 1.0.0).
 func Sign(secrets []string, eventID, deliveryID, eventType string, at time.Time, body []byte) http.Header {
 	seconds := strconv.FormatInt(at.Unix(), 10)
@@ -50,7 +51,7 @@ func Sign(secrets []string, eventID, deliveryID, eventType string, at time.Time,
 		mac := digest(standardKey(secret), []byte(eventID), []byte("."), []byte(seconds), []byte("."), body)
 		signed[i] = "v1," + base64.StdEncoding.EncodeToString(mac)
 	}
-	header := make(http.Header, 9) // room for what the sender adds
+	header := make(http.Header, 9) // with capacity for those that the sender adds
 	header.Set(HeaderSignature, "sha256="+hex.EncodeToString(digest([]byte(secrets[0]), body)))
 	header.Set(HeaderEvent, eventType)
 	header.Set(HeaderDelivery, deliveryID)
@@ -61,8 +62,8 @@ func Sign(secrets []string, eventID, deliveryID, eventType string, at time.Time,
 	return header
 }
 
-// NewSecret makes a secret as Standard Webhooks writes them: "whsec_" and the base64 of 32 bytes of random
-// (crypto/rand.Reader, but in tests).
+// NewSecret returns a secret in the form of Standard Webhooks: "whsec_" and the base64 encoding of 32 bytes of random,
+// which is crypto/rand.Reader except in tests.
 func NewSecret(random io.Reader) (string, error) {
 	var key [secretBytes]byte
 	if _, err := io.ReadFull(random, key[:]); err != nil {
@@ -71,9 +72,9 @@ func NewSecret(random io.Reader) (string, error) {
 	return secretPrefix + base64.StdEncoding.EncodeToString(key[:]), nil
 }
 
-// standardKey is the key that the official libraries of Standard Webhooks make of a secret: what follows whsec_, decoded.
-// Several of them, Python's and JavaScript's among them, don't mind how much padding there is. A secret that none could read,
-// or that would leave an empty key, is used with all its bytes, as is one without the prefix.
+// standardKey returns the key that the official libraries of Standard Webhooks derive from a secret: the decoded text
+// after whsec_. Several of them, such as those for Python and JavaScript, accept any padding. A secret that cannot be
+// decoded, or whose key would be empty, is used with all its bytes, like a secret without the prefix.
 func standardKey(secret string) []byte {
 	encoded, ok := strings.CutPrefix(secret, secretPrefix)
 	if !ok {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A shell's = is not constant in time: so two MACs under a key that nobody can know are compared.
+# The = of a shell does not run in constant time. So this compares two MACs under a random key.
 [ -n "$WEBHOOK_SECRET" ] || exit 1
 mac() { openssl dgst -sha256 -hmac "$1" -r | cut -d ' ' -f 1; }
 want="sha256=$(mac "$WEBHOOK_SECRET")" # of stdin: the raw bytes, before any parsing

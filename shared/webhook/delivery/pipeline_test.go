@@ -1,4 +1,4 @@
-package webhook
+package delivery
 
 import (
 	"crypto/rand"
@@ -41,8 +41,8 @@ type pipeline struct {
 	table                string
 	queues               *sqs.Client
 	deliveries, failures string // queue URLs
-	store                store
-	sealer               sealer
+	store                Store
+	secrets              Secrets
 	ids                  *id.Generator
 	fanout               *Fanout
 	worker               *Worker
@@ -81,19 +81,14 @@ func newPipeline(t *testing.T, around ...aroundCalls) *pipeline {
 	logger := slog.New(slog.NewJSONHandler(p.log, nil))
 	metrics := metric.New(logger, "test", p.now)
 	table := database.Table(p.table)
-	p.store = store{client: db.Wrap(p.sdk, p.now), webhooks: db.Wrap(p.sdk, p.now).Table(p.table)}
-	p.sealer = sealer{slicetest.Keys(p.now)}
+	p.store = Store{Client: db.Wrap(p.sdk, p.now), Table: db.Wrap(p.sdk, p.now).Table(p.table)}
+	p.secrets = Secrets{slicetest.Keys(p.now)}
 	p.ids = id.NewGenerator(p.now, rand.Reader)
-	p.fanout = NewFanout(FanoutDeps{
-		DB: database, Webhooks: table, Deliveries: sends.Queue(p.deliveries), Clock: p.now, Logger: logger, Metrics: metrics,
-	})
+	deps := Deps{DB: database, Webhooks: table, Queue: sends.Queue(p.deliveries), Clock: p.now, Logger: logger, Metrics: metrics}
+	p.fanout, p.job = NewFanout(deps), NewRetryJob(deps)
 	p.worker = NewWorker(WorkerDeps{
-		DB: database, Webhooks: table, Deliveries: sends.Queue(p.deliveries), Failures: sends.Queue(p.failures), Keys: p.sealer.keys,
+		Deps: deps, Failures: sends.Queue(p.failures), Keys: p.secrets.Keys,
 		Sender: sender.New(sender.Options{AllowPrivate: true, Now: p.now, Timeout: 300 * time.Millisecond}),
-		Clock:  p.now, Logger: logger, Metrics: metrics,
-	})
-	p.job = NewRetryJob(RetryJobDeps{
-		DB: database, Webhooks: table, Deliveries: sends.Queue(p.deliveries), Clock: p.now, Logger: logger, Metrics: metrics,
 	})
 	return p
 }
@@ -133,7 +128,7 @@ func (p *pipeline) subscribe(workspaceID, url string, change ...func(*Webhook)) 
 		CreatedAt: now, UpdatedAt: now, Revision: 1, Generation: 1,
 	}
 	var err error
-	if w.Secret, err = p.sealer.seal(p.t.Context(), w.ID, pipelineSecret); err != nil {
+	if w.Secret, err = p.secrets.Seal(p.t.Context(), w.ID, pipelineSecret); err != nil {
 		p.t.Fatal(err)
 	}
 	for _, do := range change {
@@ -149,7 +144,7 @@ func (p *pipeline) put(w Webhook) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if _, err := p.store.client.Do(p.t.Context(), p.store.webhooks.Put(db.WebhookKey(w.WorkspaceID, w.ID), item)); err != nil {
+	if _, err := p.store.Client.Do(p.t.Context(), p.store.Table.Put(db.WebhookKey(w.WorkspaceID, w.ID), item)); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -157,7 +152,7 @@ func (p *pipeline) put(w Webhook) {
 // hook is a webhook as it is now.
 func (p *pipeline) hook(w Webhook) Webhook {
 	p.t.Helper()
-	w, err := p.store.webhook(p.t.Context(), w.WorkspaceID, w.ID)
+	w, err := p.store.Webhook(p.t.Context(), w.WorkspaceID, w.ID)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -269,12 +264,12 @@ func (p *pipeline) next() time.Time {
 		if at := d.NextAttemptAt.Time().Add(time.Second); at.After(p.now()) { // messages wait for whole seconds
 			sooner(at)
 		}
-		if at := d.DueAt.Time().Add(-ahead); at.After(p.now()) {
+		if at := d.DueAt.Time().Add(-lookAhead); at.After(p.now()) {
 			sooner(at)
 		}
 		sooner(p.lastRun.Add(time.Minute))
-		if d.DueAt.Time().Add(-ahead).After(p.lastRun.Add(time.Minute)) && d.NextAttemptAt.Time().Sub(p.now()) > time.Minute {
-			next = d.DueAt.Time().Add(-ahead)
+		if d.DueAt.Time().Add(-lookAhead).After(p.lastRun.Add(time.Minute)) && d.NextAttemptAt.Time().Sub(p.now()) > time.Minute {
+			next = d.DueAt.Time().Add(-lookAhead)
 		}
 	}
 	return next
@@ -326,6 +321,21 @@ func (p *pipeline) only() Delivery {
 		p.t.Fatalf("there are %d deliveries, want 1", len(all))
 	}
 	return all[0]
+}
+
+// change stores the next version of the only delivery, as another writer does.
+func (p *pipeline) change(next func(Delivery) Delivery) {
+	p.t.Helper()
+	d := p.only()
+	if _, err := p.store.save(p.t.Context(), d, next(d)); err != nil {
+		p.t.Error(err)
+	}
+}
+
+// redeliver requests a redelivery of the only delivery, without a message.
+func (p *pipeline) redeliver() {
+	p.t.Helper()
+	p.change(func(d Delivery) Delivery { return d.restarted(p.now(), true) })
 }
 
 // poisoned are the messages in the failure queue.

@@ -1,4 +1,4 @@
-package webhook
+package delivery
 
 import (
 	"testing"
@@ -11,14 +11,14 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-var compareUnexported = cmp.AllowUnexported(plan{}, verdict{}, Attempt{})
+var compareUnexported = cmp.AllowUnexported(plan{}, decision{}, Attempt{})
 
 func stampPtr(at time.Time) *clock.Timestamp {
 	stamp := clock.Stamp(at)
 	return &stamp
 }
 
-func TestPlanTurn(t *testing.T) {
+func TestPlanNext(t *testing.T) {
 	t.Parallel()
 	now := midnight
 	pending := Delivery{Status: Pending, NextAttemptAt: stampPtr(now)}
@@ -39,36 +39,36 @@ func TestPlanTurn(t *testing.T) {
 		webhook  *Webhook
 		want     plan
 	}{
-		{"due", pending, active, plan{turn: turnAttempt}},
-		{"succeeded", with(func(d *Delivery) { d.Status = Succeeded }), active, plan{turn: turnSkip}},
-		{"failed", with(func(d *Delivery) { d.Status = Failed }), nil, plan{turn: turnSkip}},
-		{"leased", with(func(d *Delivery) { d.LeaseUntil = stampPtr(now.Add(time.Millisecond)) }), active, plan{turn: turnSkip}},
-		{"leased, of a deleted webhook", with(func(d *Delivery) { d.LeaseUntil = stampPtr(later) }), nil, plan{turn: turnSkip}},
-		{"the lease is over", with(func(d *Delivery) { d.LeaseUntil = stampPtr(now) }), active, plan{turn: turnAttempt}},
-		{"early", with(func(d *Delivery) { d.NextAttemptAt = stampPtr(later) }), active, plan{turn: turnWait, until: later}},
-		{"clocks differ", with(func(d *Delivery) { d.NextAttemptAt = stampPtr(now.Add(time.Second)) }), active, plan{turn: turnAttempt}},
-		{"the last one was interrupted", with(func(d *Delivery) { d.Tries = 10 }), active, plan{turn: turnFail}},
-		{"deleted", pending, nil, plan{turn: turnFail, reason: "the webhook was deleted"}},
-		{"deleted, by hand", manual, nil, plan{turn: turnFail, reason: "the webhook was deleted"}},
-		{"inactive", pending, &Webhook{}, plan{turn: turnFail, reason: "the webhook is not active"}},
-		{"disabled", pending, &Webhook{DisabledReason: "x"}, plan{turn: turnFail, reason: "the webhook was disabled: x"}},
-		{"inactive, by hand", manual, &Webhook{}, plan{turn: turnAttempt}},
-		{"unhealthy", pending, sick, plan{turn: turnAttempt, probe: true}},
-		{"unhealthy and tried", pending, tried, plan{turn: turnPark}},
-		{"unhealthy, the probe has had its time", pending, stale, plan{turn: turnAttempt, probe: true}},
-		{"unhealthy and tried, by hand", manual, tried, plan{turn: turnAttempt}},
-		{"two time-outs", pending, &Webhook{Active: true, Health: Health{Timeouts: 2}}, plan{turn: turnAttempt}},
+		{"due", pending, active, plan{action: actionAttempt}},
+		{"succeeded", with(func(d *Delivery) { d.Status = Succeeded }), active, plan{action: actionSkip}},
+		{"failed", with(func(d *Delivery) { d.Status = Failed }), nil, plan{action: actionSkip}},
+		{"leased", with(func(d *Delivery) { d.LeaseUntil = stampPtr(now.Add(time.Millisecond)) }), active, plan{action: actionSkip}},
+		{"leased, of a deleted webhook", with(func(d *Delivery) { d.LeaseUntil = stampPtr(later) }), nil, plan{action: actionSkip}},
+		{"the lease is over", with(func(d *Delivery) { d.LeaseUntil = stampPtr(now) }), active, plan{action: actionAttempt}},
+		{"early", with(func(d *Delivery) { d.NextAttemptAt = stampPtr(later) }), active, plan{action: actionWait, until: later}},
+		{"clocks differ", with(func(d *Delivery) { d.NextAttemptAt = stampPtr(now.Add(time.Second)) }), active, plan{action: actionAttempt}},
+		{"the last one was interrupted", with(func(d *Delivery) { d.Tries = 10 }), active, plan{action: actionFail}},
+		{"deleted", pending, nil, plan{action: actionFail, reason: "the webhook was deleted"}},
+		{"deleted, by hand", manual, nil, plan{action: actionFail, reason: "the webhook was deleted"}},
+		{"inactive", pending, &Webhook{}, plan{action: actionFail, reason: "the webhook is not active"}},
+		{"disabled", pending, &Webhook{DisabledReason: "x"}, plan{action: actionFail, reason: "the webhook was disabled: x"}},
+		{"inactive, by hand", manual, &Webhook{}, plan{action: actionAttempt}},
+		{"unhealthy", pending, sick, plan{action: actionAttempt, probe: true}},
+		{"unhealthy and tried", pending, tried, plan{action: actionPark}},
+		{"unhealthy, the probe has had its time", pending, stale, plan{action: actionAttempt, probe: true}},
+		{"unhealthy and tried, by hand", manual, tried, plan{action: actionAttempt}},
+		{"two time-outs", pending, &Webhook{Active: true, Health: Health{Timeouts: 2}}, plan{action: actionAttempt}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, planTurn(tc.delivery, tc.webhook, now), compareUnexported); diff != "" {
+			if diff := cmp.Diff(tc.want, planNext(tc.delivery, tc.webhook, now), compareUnexported); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-func TestJudge(t *testing.T) {
+func TestDecide(t *testing.T) {
 	t.Parallel()
 	now := midnight
 	active := Webhook{Active: true}
@@ -81,17 +81,17 @@ func TestJudge(t *testing.T) {
 	asked := func(after time.Duration) sender.Result {
 		return sender.Result{StatusCode: 429, Error: "status 429", RetryAfter: after}
 	}
-	in := func(d time.Duration) verdict { return verdict{fate: fateRetry, at: now.Add(d)} }
+	in := func(d time.Duration) decision { return decision{outcome: outcomeRetry, at: now.Add(d)} }
 	for _, tc := range []struct {
 		name    string
 		tries   int
 		webhook Webhook
 		result  sender.Result
 		jitter  float64
-		want    verdict
+		want    decision
 	}{
-		{"success", 1, active, sender.Result{StatusCode: 204}, 0, verdict{fate: fateDone}},
-		{"the last one succeeds", 10, failing(longAgo, 9), sender.Result{StatusCode: 200}, 0, verdict{fate: fateDone}},
+		{"success", 1, active, sender.Result{StatusCode: 204}, 0, decision{outcome: outcomeSucceeded}},
+		{"the last one succeeds", 10, failing(longAgo, 9), sender.Result{StatusCode: 200}, 0, decision{outcome: outcomeSucceeded}},
 		{"1st", 1, active, bad, 0, in(5 * time.Second)},
 		{"2nd", 2, active, bad, 0, in(5 * time.Minute)},
 		{"3rd", 3, active, bad, 0, in(30 * time.Minute)},
@@ -101,23 +101,23 @@ func TestJudge(t *testing.T) {
 		{"7th", 7, active, bad, 0, in(14 * time.Hour)},
 		{"8th", 8, active, bad, 0, in(20 * time.Hour)},
 		{"9th", 9, active, bad, 0, in(24 * time.Hour)},
-		{"10th", 10, active, bad, 0, verdict{fate: fateGiveUp}},
+		{"10th", 10, active, bad, 0, decision{outcome: outcomeGiveUp}},
 		{"jitter up", 1, active, bad, 1, in(6 * time.Second)},
 		{"jitter down", 4, active, bad, -1, in(96 * time.Minute)},
 		{"Retry-After within the double", 2, active, asked(8 * time.Minute), 1, in(8 * time.Minute)},
 		{"Retry-After beyond the double", 1, active, asked(time.Hour), 0, in(10 * time.Second)},
 		{"Retry-After below the step", 2, active, asked(time.Second), -1, in(4 * time.Minute)},
-		{"410", 1, active, gone, 0, verdict{fate: fateDisable, reason: disabledGone}},
-		{"410 to one by hand, switched off", 1, Webhook{}, gone, 0, verdict{fate: fateGiveUp}},
-		{"by hand, switched off", 1, Webhook{}, bad, 0, verdict{fate: fateGiveUp}},
-		{"five days and ten", 1, failing(longAgo, 9), bad, 0, verdict{fate: fateDisable, reason: disabledFailing, run: stampPtr(longAgo)}},
+		{"410", 1, active, gone, 0, decision{outcome: outcomeDisable, reason: disabledGone}},
+		{"410 to one by hand, switched off", 1, Webhook{}, gone, 0, decision{outcome: outcomeGiveUp}},
+		{"by hand, switched off", 1, Webhook{}, bad, 0, decision{outcome: outcomeGiveUp}},
+		{"five days and ten", 1, failing(longAgo, 9), bad, 0, decision{outcome: outcomeDisable, reason: disabledFailing, failingSince: stampPtr(longAgo)}},
 		{"not five days", 1, failing(longAgo.Add(time.Millisecond), 10), bad, 0, in(5 * time.Second)},
 		{"not ten", 1, failing(longAgo, 8), bad, 0, in(5 * time.Second)},
 		{"interrupted by us, in a long run of failures", 1, failing(longAgo, 10), sender.Result{Error: "x", Aborted: true}, 0, in(5 * time.Second)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, judge(Delivery{Tries: tc.tries}, tc.webhook, tc.result, now, tc.jitter), compareUnexported); diff != "" {
+			if diff := cmp.Diff(tc.want, decide(Delivery{Tries: tc.tries}, tc.webhook, tc.result, now, tc.jitter), compareUnexported); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -125,9 +125,9 @@ func TestJudge(t *testing.T) {
 }
 
 // Each change of a place in the index is a write: a claim that comes in time makes none.
-func TestAClaimLeavesAGoodPlaceAlone(t *testing.T) {
+func TestClaimKeepsTheIndexEntry(t *testing.T) {
 	t.Parallel()
-	born := Delivery{Attempts: []Attempt{}}.pending(midnight, midnight.Add(signalLoss))
+	born := Delivery{Attempts: []Attempt{}}.scheduled(midnight, midnight.Add(messageTimeout))
 	for later, same := range map[time.Duration]bool{time.Second: true, 50 * time.Second: true, time.Minute: false, time.Hour: false} {
 		now := midnight.Add(later)
 		d, _ := born.claimed(Webhook{Active: true}, now, 0)
@@ -162,22 +162,22 @@ func TestPendingDeliveriesAreAlwaysFound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		now := midnight
-		d := Delivery{ID: "dlv_01KGA52E40ABCDEFGHJKMNPQRS", Attempts: []Attempt{}}.pending(now, now.Add(signalLoss))
+		d := Delivery{ID: "dlv_01KGA52E40ABCDEFGHJKMNPQRS", Attempts: []Attempt{}}.scheduled(now, now.Add(messageTimeout))
 		w := Webhook{Active: true}
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.Int64Range(0, int64(2*time.Hour)).Draw(t, "later")))
 			jitter := rapid.Float64Range(-1, 1).Draw(t, "jitter")
 			if rapid.Bool().Draw(t, "redelivered") {
-				d = d.again(now, rapid.Bool().Draw(t, "manual"))
+				d = d.restarted(now, rapid.Bool().Draw(t, "manual"))
 			}
-			switch p := planTurn(d, &w, now); p.turn {
-			case turnFail:
-				d = d.final(Failed, p.reason)
-			case turnWait:
-				if !soon(p.until, now) {
-					d = d.put(p.until)
+			switch p := planNext(d, &w, now); p.action {
+			case actionFail:
+				d = d.finished(Failed, p.reason)
+			case actionWait:
+				if !isSoon(p.until, now) {
+					d = d.deferred(p.until)
 				}
-			case turnAttempt:
+			case actionAttempt:
 				var at clock.Timestamp
 				d, at = d.claimed(w, now, jitter)
 				checkFound(t, d, now)
@@ -186,7 +186,7 @@ func TestPendingDeliveriesAreAlwaysFound(t *testing.T) {
 				}
 				r := sender.Result{StatusCode: 500, Error: "status 500", RetryAfter: time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "asked"))}
 				now = now.Add(time.Duration(rapid.Int64Range(0, int64(15*time.Second)).Draw(t, "took")))
-				d, _ = d.recorded(attemptOf(at, r), d.Manual > 0, judge(d, w, r, now, jitter), now)
+				d, _ = d.recorded(attemptOf(at, r), d.Manual > 0, decide(d, w, r, now, jitter), now)
 			}
 			checkFound(t, d, now)
 		}
@@ -213,7 +213,7 @@ func checkFound(t *rapid.T, d Delivery, now time.Time) {
 		t.Fatalf("not in the index: %+v", d)
 	case d.LeaseUntil != nil && d.DueAt.Time().Before(d.LeaseUntil.Time()):
 		t.Fatalf("due at %v, leased until %v", d.DueAt, d.LeaseUntil)
-	case d.DueAt.Time().After(d.NextAttemptAt.Time().Add(signalLoss)) && d.DueAt.Time().After(now.Add(signalLoss)):
+	case d.DueAt.Time().After(d.NextAttemptAt.Time().Add(messageTimeout)) && d.DueAt.Time().After(now.Add(messageTimeout)):
 		t.Fatalf("due at %v, next attempt at %v", d.DueAt, d.NextAttemptAt)
 	}
 }
@@ -223,9 +223,9 @@ func TestRecordedBesideARedelivery(t *testing.T) {
 	t.Parallel()
 	now := midnight
 	d, at := Delivery{ID: "dlv_1", Status: Pending, NextAttemptAt: stampPtr(now), Attempts: []Attempt{}}.claimed(Webhook{Active: true}, now, 0)
-	again := d.again(now, true)
+	again := d.restarted(now, true)
 	ok := sender.Result{StatusCode: 200}
-	got, news := again.recorded(attemptOf(at, ok), false, verdict{fate: fateDone}, now)
+	got, news := again.recorded(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now)
 	if !news || got.Status != Pending || got.Manual != 1 || got.leased(now) || got.Tries != 0 || got.Attempts[0].StatusCode != 200 {
 		t.Errorf("recorded beside a redelivery: %+v, %v", got, news)
 	}
@@ -236,10 +236,10 @@ func TestRecordedBesideARedelivery(t *testing.T) {
 	if secondAt.Equal(at) {
 		t.Error("two attempts have one time")
 	}
-	if got, news := second.recorded(attemptOf(at, ok), false, verdict{fate: fateDone}, now); news || got.Status != Pending {
+	if got, news := second.recorded(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now); news || got.Status != Pending {
 		t.Errorf("recorded twice: %+v, %v", got, news)
 	}
-	third, news := second.recorded(attemptOf(secondAt, ok), true, verdict{fate: fateDone}, now)
+	third, news := second.recorded(attemptOf(secondAt, ok), true, decision{outcome: outcomeSucceeded}, now)
 	if !news || third.Status != Succeeded || third.Manual != 0 {
 		t.Errorf("the second attempt: %+v, %v", third, news)
 	}
@@ -251,15 +251,15 @@ func TestEachRedeliveryIsAnAttempt(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		now, w := midnight, Webhook{Active: true}
-		d := Delivery{ID: "dlv_1", Attempts: []Attempt{}}.final(Failed, "")
+		d := Delivery{ID: "dlv_1", Attempts: []Attempt{}}.finished(Failed, "")
 		asked, made, crashes, most := 0, 0, 0, 3
 		play := func(step string) {
 			now = now.Add(time.Second)
 			switch {
 			case step == "ask":
 				asked++
-				d = d.again(now, true)
-			case planTurn(d, &w, now).turn != turnAttempt:
+				d = d.restarted(now, true)
+			case planNext(d, &w, now).action != actionAttempt:
 			case step == "crash" && crashes < maxTries-1: // a delivery that kills its function comes to an end
 				crashes++
 				d, _ = d.claimed(w, now, 0)
@@ -269,15 +269,15 @@ func TestEachRedeliveryIsAnAttempt(t *testing.T) {
 				d = claimed
 				for range rapid.IntRange(0, most).Draw(t, "meanwhile") {
 					asked++
-					d = d.again(now, true)
+					d = d.restarted(now, true)
 				}
 				before, r := d.Manual, sender.Result{StatusCode: 200}
 				if rapid.Bool().Draw(t, "fails") {
 					r = sender.Result{StatusCode: 500, Error: "status 500"}
 				}
-				d, _ = d.recorded(attemptOf(at, r), claimed.Manual > 0, judge(claimed, w, r, now, 0), now)
+				d, _ = d.recorded(attemptOf(at, r), claimed.Manual > 0, decide(claimed, w, r, now, 0), now)
 				made += before - d.Manual
-				if d.Manual > 0 && planTurn(d, &w, now).turn != turnAttempt {
+				if d.Manual > 0 && planNext(d, &w, now).action != actionAttempt {
 					t.Fatalf("it does not go on at once: %+v", d)
 				}
 			}

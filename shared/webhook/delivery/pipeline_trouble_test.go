@@ -1,4 +1,4 @@
-package webhook
+package delivery
 
 import (
 	"context"
@@ -63,16 +63,14 @@ func TestTheBreaker(t *testing.T) {
 }
 
 // An attempt by hand, which needs no probe lease, does not give back the one that another delivery has.
-func TestAnAttemptByHandBesideAProbe(t *testing.T) {
+func TestRedeliveryDuringAProbe(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	lease := stampPtr(midnight.Add(leaseTime))
 	w := p.subscribe(workspaceID, p.receiver.URL("/status/500"), func(w *Webhook) { w.Timeouts, w.ProbeUntil = maxTimeouts, lease })
 	p.told(p.happens(workspaceID))
-	if _, err := p.store.save(t.Context(), p.only().again(p.now(), true)); err != nil {
-		t.Fatal(err)
-	}
+	p.redeliver()
 	p.work()
 	if got := p.hook(w); p.receiver.Total() != 1 || got.ProbeUntil == nil || !got.ProbeUntil.Equal(*lease) || got.Failures != 1 {
 		t.Errorf("%d requests, webhook: %+v", p.receiver.Total(), got)
@@ -80,7 +78,7 @@ func TestAnAttemptByHandBesideAProbe(t *testing.T) {
 }
 
 // Who steps back too late, because somebody has moved the delivery meanwhile, sees what that one wants.
-func TestSteppingBackTooLate(t *testing.T) {
+func TestParkConflicts(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -94,9 +92,7 @@ func TestSteppingBackTooLate(t *testing.T) {
 			return 0
 		}
 		moved = true
-		if _, err := p.store.save(t.Context(), p.only().again(p.now(), true)); err != nil {
-			t.Error(err)
-		}
+		p.redeliver()
 		return 0
 	}
 	if errs := p.worker.Handle(t.Context(), p.receive()); errs[0] != nil {
@@ -108,7 +104,7 @@ func TestSteppingBackTooLate(t *testing.T) {
 }
 
 // A hanging endpoint does not take part in what becomes of the others of its batch.
-func TestAHangingEndpointHoldsUpNobodyOfItsBatch(t *testing.T) {
+func TestAHangingEndpointDoesNotDelayItsBatch(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -153,7 +149,7 @@ func TestAnInterruptedAttemptCounts(t *testing.T) {
 		}
 	}
 	d := p.only()
-	if d.Status != Succeeded || len(d.Attempts) != 4 || d.Attempts[0].Error != sentenceInterrupted || d.Attempts[3].StatusCode != 200 {
+	if d.Status != Succeeded || len(d.Attempts) != 4 || d.Attempts[0].Error != interruptedText || d.Attempts[3].StatusCode != 200 {
 		t.Fatalf("delivery: %+v", d)
 	}
 	if p.receiver.Total() != 1 {
@@ -162,7 +158,7 @@ func TestAnInterruptedAttemptCounts(t *testing.T) {
 }
 
 // A delivery that kills its function every time comes to its end.
-func TestADeliveryThatKills(t *testing.T) {
+func TestADeliveryThatKillsItsFunction(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -222,7 +218,7 @@ func TestMessagesAreOnlySignals(t *testing.T) {
 }
 
 // Too little time is no beginning.
-func TestNoAttemptIsBegunLate(t *testing.T) {
+func TestNoAttemptWithoutEnoughTime(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -237,7 +233,7 @@ func TestNoAttemptIsBegunLate(t *testing.T) {
 }
 
 // The function's end in the middle of an attempt is no failure of the endpoint.
-func TestAnAttemptThatWeBreakOff(t *testing.T) {
+func TestAnAbortedAttempt(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -253,7 +249,7 @@ func TestAnAttemptThatWeBreakOff(t *testing.T) {
 		t.Error(errs)
 	}
 	d := p.only()
-	if d.Tries != 1 || d.Attempts[0].Error != sentenceInterrupted || d.LeaseUntil == nil || p.hook(w).LastAt != nil {
+	if d.Tries != 1 || d.Attempts[0].Error != interruptedText || d.LeaseUntil == nil || p.hook(w).LastAt != nil {
 		t.Errorf("delivery: %+v, webhook: %+v", d, p.hook(w))
 	}
 	if d.DueAt.Time().Before(d.LeaseUntil.Time()) {

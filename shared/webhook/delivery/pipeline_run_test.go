@@ -1,4 +1,4 @@
-package webhook
+package delivery
 
 import (
 	"context"
@@ -36,8 +36,8 @@ func TestADelivery(t *testing.T) {
 	if _, errs := p.work(); len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	// The fourth is the first success of the webhook; of further ones, one a minute is noted.
-	if diff := cmp.Diff(map[string]int{"BatchGetItem": 1, "PutItem": 2, "UpdateItem": 1}, calls.take()); diff != "" {
+	// The claim, the record, and the health: this is the first success of the webhook. Of further ones, one a minute is stored.
+	if diff := cmp.Diff(map[string]int{"BatchGetItem": 1, "UpdateItem": 3}, calls.take()); diff != "" {
 		t.Errorf("delivery: %s", diff)
 	}
 	requests := p.receiver.To("/ok/a")
@@ -92,7 +92,7 @@ func TestTheCallsOfABatch(t *testing.T) {
 	if n, errs := p.work(); n != 10 || len(errs) > 0 {
 		t.Fatal(n, errs)
 	}
-	if diff := cmp.Diff(map[string]int{"BatchGetItem": 1, "PutItem": 20}, calls.take()); diff != "" {
+	if diff := cmp.Diff(map[string]int{"BatchGetItem": 1, "UpdateItem": 20}, calls.take()); diff != "" {
 		t.Errorf("delivery: %s", diff)
 	}
 }
@@ -169,7 +169,7 @@ func TestGone(t *testing.T) {
 }
 
 // What an endpoint says is not held against the one that has taken its place: the delivery is retried there.
-func TestGoneButMovedMeanwhile(t *testing.T) {
+func TestGoneAfterANewEndpoint(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -231,7 +231,7 @@ func TestASuccessAmongTheLastFailures(t *testing.T) {
 	send := p.worker.send
 	p.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
 		if p.receiver.Total() == 0 {
-			if err := p.store.noteHealth(ctx, w, w.after(sender.Result{StatusCode: 200}, p.now())); err != nil {
+			if err := p.store.saveHealth(ctx, w, w.after(sender.Result{StatusCode: 200}, p.now())); err != nil {
 				t.Error(err)
 			}
 		}
@@ -273,7 +273,7 @@ func TestTheTimeOfAnEvent(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotTold(t *testing.T) {
+func TestUnwantedEvents(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -296,7 +296,7 @@ func TestWhatIsNotTold(t *testing.T) {
 }
 
 // What is switched off, or deleted, between event and turn.
-func TestNoLongerWanted(t *testing.T) {
+func TestInactiveOrDeletedBeforeTheAttempt(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, reason string
@@ -305,7 +305,7 @@ func TestNoLongerWanted(t *testing.T) {
 		{"inactive", "the webhook is not active", func(p *pipeline, w Webhook) { w.Active = false; p.put(w) }},
 		{"disabled", "the webhook was disabled: x", func(p *pipeline, w Webhook) { w.Active, w.DisabledReason = false, "x"; p.put(w) }},
 		{"deleted", "the webhook was deleted", func(p *pipeline, w Webhook) {
-			if _, err := p.store.client.Do(p.t.Context(), p.store.webhooks.Delete(db.WebhookKey(w.WorkspaceID, w.ID))); err != nil {
+			if _, err := p.store.Client.Do(p.t.Context(), p.store.Table.Delete(db.WebhookKey(w.WorkspaceID, w.ID))); err != nil {
 				p.t.Fatal(err)
 			}
 		}},
@@ -325,7 +325,7 @@ func TestNoLongerWanted(t *testing.T) {
 	}
 }
 
-func TestPoison(t *testing.T) {
+func TestUnreadableMessagesAndRecords(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -363,7 +363,7 @@ func TestAnUnreadableWebhook(t *testing.T) {
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
 	broken := p.ids.New(id.Webhook)
-	if _, err := p.store.client.Do(t.Context(), p.store.webhooks.Put(db.WebhookKey(workspaceID, broken), db.Item{
+	if _, err := p.store.Client.Do(t.Context(), p.store.Table.Put(db.WebhookKey(workspaceID, broken), db.Item{
 		"createdAt": &types.AttributeValueMemberS{Value: "yesterday"},
 	})); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package webhook
+package delivery
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ func TestHealthOfAttemptsAtOnce(t *testing.T) {
 	w := p.subscribe(newWorkspace(p), "https://example.com")
 	for i := range 3 {
 		at := midnight.Add(time.Duration(i) * time.Second)
-		if err := p.store.noteHealth(t.Context(), w, w.after(tooSlow, at)); err != nil {
+		if err := p.store.saveHealth(t.Context(), w, w.after(tooSlow, at)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,7 +34,7 @@ func TestHealthOfAttemptsAtOnce(t *testing.T) {
 	if diff := cmp.Diff(want, p.hook(w).Health); diff != "" {
 		t.Error(diff)
 	}
-	if err := p.store.noteHealth(t.Context(), w, w.after(sender.Result{}, midnight)); err != nil { // it has read nothing of the three
+	if err := p.store.saveHealth(t.Context(), w, w.after(sender.Result{}, midnight)); err != nil { // it has read nothing of the three
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(Health{LastAt: stampPtr(midnight), LastStatus: Succeeded}, p.hook(w).Health); diff != "" {
@@ -51,7 +51,7 @@ func TestHealthBeyondWhatIsCounted(t *testing.T) {
 	})
 	note := func(read Webhook, result sender.Result) {
 		t.Helper()
-		if err := p.store.noteHealth(t.Context(), read, read.after(result, midnight.Add(time.Second))); err != nil {
+		if err := p.store.saveHealth(t.Context(), read, read.after(result, midnight.Add(time.Second))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +69,7 @@ func TestHealthBeyondWhatIsCounted(t *testing.T) {
 	if diff := cmp.Diff(counted.Health, p.hook(w).Health); diff != "" {
 		t.Error(diff)
 	}
-	if after := counted.after(tooSlow, midnight.Add(2*time.Second)); after.newsSince(counted.Health) {
+	if after := counted.after(tooSlow, midnight.Add(2*time.Second)); after.changedSince(counted.Health) {
 		t.Errorf("another write for %+v", after)
 	}
 	if after := p.hook(w).after(tooSlow, midnight.Add(hopelessAfter)); !after.hopeless(midnight.Add(hopelessAfter)) || !after.unhealthy() {
@@ -86,14 +86,14 @@ func TestHealthOfAnotherGeneration(t *testing.T) {
 	now.Generation++
 	p.put(now)
 	gone := p.subscribe(old.WorkspaceID, "https://example.com")
-	if _, err := p.store.client.Do(t.Context(), p.store.webhooks.Delete(db.WebhookKey(gone.WorkspaceID, gone.ID))); err != nil {
+	if _, err := p.store.Client.Do(t.Context(), p.store.Table.Delete(db.WebhookKey(gone.WorkspaceID, gone.ID))); err != nil {
 		t.Fatal(err)
 	}
 	for _, w := range []Webhook{old, gone} {
-		if err := p.store.noteHealth(t.Context(), w, w.after(tooSlow, midnight)); err != nil {
+		if err := p.store.saveHealth(t.Context(), w, w.after(tooSlow, midnight)); err != nil {
 			t.Error(err)
 		}
-		if done, err := p.store.disable(t.Context(), w, w.after(tooSlow, midnight), verdict{reason: "x"}, midnight); done || err != nil {
+		if done, err := p.store.disable(t.Context(), w, w.after(tooSlow, midnight), decision{reason: "x"}, midnight); done || err != nil {
 			t.Errorf("disabled: %v, %v", done, err)
 		}
 		if taken, err := p.store.takeProbe(t.Context(), w, midnight, midnight.Add(leaseTime)); taken || err != nil {
@@ -103,7 +103,7 @@ func TestHealthOfAnotherGeneration(t *testing.T) {
 	if diff := cmp.Diff(now, p.hook(old), cmp.AllowUnexported(Webhook{})); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := p.store.webhook(t.Context(), gone.WorkspaceID, gone.ID); !errors.Is(err, db.ErrNotFound) {
+	if _, err := p.store.Webhook(t.Context(), gone.WorkspaceID, gone.ID); !errors.Is(err, db.ErrNotFound) {
 		t.Errorf("the deleted one: %v", err)
 	}
 }
@@ -114,7 +114,7 @@ func TestDisabledOnce(t *testing.T) {
 	p := newPipeline(t)
 	w := p.subscribe(newWorkspace(p), "https://example.com")
 	for i := range 2 {
-		done, err := p.store.disable(t.Context(), w, w.after(tooSlow, midnight), verdict{reason: "for a reason"}, midnight.Add(time.Hour))
+		done, err := p.store.disable(t.Context(), w, w.after(tooSlow, midnight), decision{reason: "for a reason"}, midnight.Add(time.Hour))
 		if err != nil || done != (i == 0) {
 			t.Errorf("%d: %v, %v", i, done, err)
 		}

@@ -1,4 +1,4 @@
-package webhook
+package delivery
 
 import (
 	"testing"
@@ -93,7 +93,7 @@ func TestHealthIsWrittenWhenItChanges(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if got := tc.before.after(tc.result, midnight.Add(tc.later)).newsSince(tc.before); got != tc.want {
+			if got := tc.before.after(tc.result, midnight.Add(tc.later)).changedSince(tc.before); got != tc.want {
 				t.Errorf("got %v", got)
 			}
 		})

@@ -1,4 +1,4 @@
-package webhook
+package delivery
 
 import (
 	"context"
@@ -12,24 +12,25 @@ import (
 	"devplatform/shared/queue"
 )
 
-// message is what the queue of deliveries carries: which delivery to look at. What to do with it, the table says.
+// message is the body of a message in the queue: the delivery to look at. The stored delivery says what to do with it.
 type message struct {
 	WorkspaceID string `json:"workspaceId"`
 	WebhookID   string `json:"webhookId"`
 	DeliveryID  string `json:"deliveryId"`
 }
 
-// message is the signal to look at the delivery.
+// message returns the message that names the delivery.
 func (d Delivery) message() message { return message{d.WorkspaceID, d.WebhookID, d.ID} }
 
-// queued is the message as it is sent. A webhook's messages are a group, so that a busy one is held back behind the others.
+// queued returns the message for the queue. The messages of a webhook are a group, so that the queue holds back those
+// of a busy webhook behind the others.
 func (m message) queued(delay time.Duration) queue.Message {
-	body, _ := json.Marshal(m, jsontext.AllowInvalidUTF8(true)) // three texts: there is nothing that could fail
+	body, _ := json.Marshal(m, jsontext.AllowInvalidUTF8(true)) // three strings: cannot fail
 	return queue.Message{Body: string(body), Group: m.WebhookID, Delay: delay}
 }
 
-// signal sends the messages of deliveries that are due now. Error: Send's, of which queue.FailedAt tells whose message was not sent.
-func signal(ctx context.Context, q queue.Queue, deliveries []Delivery) error {
+// enqueue sends the messages of deliveries that are due now. queue.FailedAt returns the error of each from the error.
+func enqueue(ctx context.Context, q queue.Queue, deliveries []Delivery) error {
 	if len(deliveries) == 0 {
 		return nil
 	}
@@ -40,12 +41,13 @@ func signal(ctx context.Context, q queue.Queue, deliveries []Delivery) error {
 	return q.Send(ctx, messages...)
 }
 
-// parseMessage reads a message's body. What it does not know is ignored; error: it names no delivery.
+// parseMessage reads the body of a message. It ignores unknown fields. It returns an error if the message names no
+// delivery.
 func parseMessage(body string) (message, error) {
 	var m message
 	if json.Unmarshal([]byte(body), &m) != nil ||
 		!id.Workspace.Valid(m.WorkspaceID) || !id.Webhook.Valid(m.WebhookID) || !id.Delivery.Valid(m.DeliveryID) {
-		return message{}, errors.New("webhook: the message names no delivery") // the decoder's error may quote
+		return message{}, errors.New("delivery: the message names no delivery") // the decoder's error may quote the body
 	}
 	return m, nil
 }

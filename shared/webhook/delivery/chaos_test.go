@@ -1,4 +1,4 @@
-package webhook
+package delivery
 
 import (
 	"bytes"
@@ -319,7 +319,7 @@ func (o *ordeal) play() {
 		if minutes == 1999 {
 			o.t.Fatalf("%d deliveries are pending", n)
 		}
-		if idle := soonest.Add(-ahead).Sub(o.now()) / time.Minute; idle > 3 { // nothing happens until then
+		if idle := soonest.Add(-lookAhead).Sub(o.now()) / time.Minute; idle > 3 { // nothing happens until then
 			o.advance(idle * time.Minute)
 		}
 		for range 4 {

@@ -1,4 +1,4 @@
-package webhook
+package delivery
 
 import (
 	"context"
@@ -98,16 +98,14 @@ func TestTheRetryJobLooksAhead(t *testing.T) {
 	p.told(p.happens(workspaceID))
 	p.purge()
 	due := p.now().Add(90 * time.Second)
-	if _, err := p.store.save(t.Context(), p.only().put(due)); err != nil {
-		t.Fatal(err)
-	}
+	p.change(func(d Delivery) Delivery { return d.deferred(due) })
 	p.retry()
 	if d := p.only(); d.Wakes != 0 {
-		t.Fatal("woken a minute and a half ahead")
+		t.Fatal("woken a minute and a half lookAhead")
 	}
 	p.advance(45 * time.Second)
 	p.retry()
-	if d := p.only(); d.Wakes != 1 || !d.DueAt.Time().Equal(due.Add(signalLoss)) || !strings.Contains(p.log.String(), `"OldestUndelivered":[0]`) {
+	if d := p.only(); d.Wakes != 1 || !d.DueAt.Time().Equal(due.Add(messageTimeout)) || !strings.Contains(p.log.String(), `"OldestUndelivered":[0]`) {
 		t.Fatalf("delivery: %+v", d)
 	}
 	p.advance(44 * time.Second)
@@ -153,7 +151,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 }
 
 // A wake whose answer is lost sends its message all the same.
-func TestAWakeWhoseAnswerIsLost(t *testing.T) {
+func TestAWakeWhoseResponseIsLost(t *testing.T) {
 	t.Parallel()
 	var lose atomic.Bool
 	p := newPipeline(t, func(next http.RoundTripper) http.RoundTripper {
@@ -170,7 +168,7 @@ func TestAWakeWhoseAnswerIsLost(t *testing.T) {
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
 	p.told(p.happens(workspaceID))
 	p.purge()
-	p.advance(signalLoss)
+	p.advance(messageTimeout)
 	lose.Store(true)
 	p.retry()
 	if n := p.purge(); n != 1 || lose.Load() || p.only().Wakes != 1 {
@@ -186,7 +184,7 @@ func TestAnExpiredDeliveryIsNotDue(t *testing.T) {
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
 	p.told(p.happens(workspaceID))
 	p.purge()
-	p.advance(deliveryRetention)
+	p.advance(retention)
 	p.retry()
 	if log := p.log.String(); p.purge() != 0 || !strings.Contains(log, `"OldestUndelivered":[0]`) || !strings.Contains(log, `"DeliveriesDue":[0]`) {
 		t.Errorf("log: %s", log)
@@ -232,7 +230,7 @@ func TestAnUnreadableDelivery(t *testing.T) {
 		db.DeliveryKey(w.ID, other): "0 o'clock", // behind in no order that we know
 	} {
 		item["dueAt"] = &types.AttributeValueMemberS{Value: place}
-		if _, err := p.store.client.Do(t.Context(), p.store.webhooks.Put(key, item)); err != nil {
+		if _, err := p.store.Client.Do(t.Context(), p.store.Table.Put(key, item)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -243,10 +241,10 @@ func TestAnUnreadableDelivery(t *testing.T) {
 		t.Errorf("in the failure queue: %v", bodies)
 	}
 	for range 6 { // it is looked at more and more rarely, as any other
-		p.advance(longestWake)
+		p.advance(maxWakeWait)
 		p.retry()
 	}
-	if n := p.purge(); n != 0 || !strings.Contains(p.log.String(), "a delivery can't be read") {
+	if n := p.purge(); n != 0 || !strings.Contains(p.log.String(), "delivery cannot be read") {
 		t.Errorf("%d messages: %s", n, p.log)
 	}
 	for _, item := range dynamotest.Dump(t, p.sdk, p.table) {
@@ -284,10 +282,10 @@ func TestOutages(t *testing.T) {
 	}{
 		{"Query", true, false, 1, true},
 		{"BatchGetItem", false, true, 0, false},
-		{"PutItem", true, true, 0, false},
+		{"PutItem", true, false, 1, false},
 		{"SendMessageBatch", true, false, 1, true},
 		{"ChangeMessageVisibility", false, false, 1, false},
-		{"UpdateItem", false, false, 1, true},
+		{"UpdateItem", false, true, 0, true},
 	} {
 		t.Run(tc.operation, func(t *testing.T) {
 			t.Parallel()
@@ -346,15 +344,15 @@ func TestWithoutKeys(t *testing.T) {
 	}
 }
 
-// A record whose answer gets lost, again and again, is made, so that nothing is sent twice.
-func TestTheRecordIsStubborn(t *testing.T) {
+// A record is stored although its responses get lost again and again, so that nothing is sent twice.
+func TestRecordIsRetried(t *testing.T) {
 	t.Parallel()
-	puts := 0
+	updates := 0
 	p := newPipeline(t, func(next http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(r *http.Request) (*http.Response, error) {
 			answer, err := next.RoundTrip(r)
-			if dynamotest.Operation(r) == "PutItem" {
-				if puts++; puts > 2 && puts <= 2+2*dynamotest.Attempts { // birth, claim, and then twice as often as the SDK tries
+			if dynamotest.Operation(r) == "UpdateItem" {
+				if updates++; updates > 1 && updates <= 1+2*dynamotest.Attempts { // the claim, and then twice as often as the SDK tries
 					_ = answer.Body.Close()
 					return nil, errors.New("lost")
 				}

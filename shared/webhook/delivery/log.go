@@ -1,0 +1,192 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+	"devplatform/shared/queue"
+	"devplatform/shared/webhook/sender"
+)
+
+// Log is the log of the deliveries of webhooks: it reads them, sends them again, and sends tests. It does not check who
+// may do so.
+type Log struct {
+	Store
+	Queue   queue.Queue // of deliveries
+	Secrets Secrets
+	Sender  *sender.Sender
+	Clock   clock.Clock
+	Logger  *slog.Logger
+}
+
+// Redeliver sends a delivery again, whatever its status and that of its webhook, and starts a new run of the schedule.
+// If an attempt is in progress, the delivery is sent again when that attempt has ended. Errors: db.ErrNotFound if the
+// delivery has expired, db.ErrConflict.
+func (l Log) Redeliver(ctx context.Context, d Delivery) (Delivery, error) {
+	d, _, err := l.change(ctx, d, func(d Delivery) (Delivery, bool) { return d.restarted(l.Clock(), true), true })
+	if err == nil {
+		l.enqueue(ctx, []Delivery{d})
+	}
+	return d, err
+}
+
+// change stores what decide makes of a delivery. If another writer changed the delivery, it is read and decided again.
+// It reports false if decide left the delivery as it is. Errors: db.ErrNotFound, db.ErrConflict.
+func (l Log) change(
+	ctx context.Context, d Delivery, decide func(Delivery) (Delivery, bool),
+) (result Delivery, changed bool, err error) {
+	stale := false
+	err = db.Retry(ctx, "change delivery", func() (err error) {
+		if stale {
+			if d, err = l.Get(ctx, d.WebhookID, d.ID); err != nil {
+				return err
+			}
+		}
+		stale = true
+		if result, changed = decide(d); changed {
+			result, err = l.save(ctx, d, result)
+		}
+		return err
+	})
+	return result, changed && err == nil, err
+}
+
+// enqueue sends the messages of deliveries that are due. If a message is not sent, the retry job finds the delivery
+// within minutes, so that is not an error.
+func (l Log) enqueue(ctx context.Context, deliveries []Delivery) {
+	err := enqueue(ctx, l.Queue, deliveries)
+	if err == nil {
+		return
+	}
+	var ids []string
+	for i, d := range deliveries {
+		if queue.FailedAt(err, i) != nil {
+			ids = append(ids, d.ID)
+		}
+	}
+	l.Logger.ErrorContext(ctx, "deliveries wait for the retry job", "deliveries", ids, "error", err)
+}
+
+// Limits of one recovery.
+const (
+	// recoverTime is the time after which a recovery begins no further page: the gateway's time limit is 29 s.
+	recoverTime = 20 * time.Second
+	// recoverPage is the number of deliveries that are read at once, recoverParallel the number of concurrent changes.
+	recoverPage     = 100
+	recoverParallel = 16
+)
+
+// Recovery is the result of Log.Recover.
+type Recovery struct {
+	Count int // of deliveries that are sent again
+	// ContinueFrom is the time of the event from which on there may be more; nil if everything was recovered.
+	ContinueFrom *clock.Timestamp
+}
+
+// Recover sends the deliveries again that failed, or wait after a failed attempt, and whose events occurred from since
+// to until. It begins with the oldest and stops when its time is over.
+func (l Log) Recover(ctx context.Context, webhookID string, since, until time.Time) (Recovery, error) {
+	var result Recovery
+	begin := l.Clock()
+	for after := lastIDBefore(since); ; {
+		deliveries, more, err := l.listOldest(ctx, webhookID, after, recoverPage)
+		if err != nil {
+			return result, err
+		}
+		selected, past := inPeriod(deliveries, since, until)
+		n, err := l.recoverAll(ctx, selected)
+		if result.Count += n; err != nil || past || !more {
+			return result, err
+		}
+		last := deliveries[len(deliveries)-1]
+		after = last.ID
+		if l.Clock().Sub(begin) >= recoverTime {
+			from := clock.Stamp(last.eventTime())
+			result.ContinueFrom = &from
+			return result, nil
+		}
+	}
+}
+
+// lastIDBefore returns an ID that sorts after those of all events before a time, and before those of all others.
+func lastIDBefore(t time.Time) string {
+	last := [10]byte{}
+	for i := range last {
+		last[i] = 0xff
+	}
+	return id.Delivery.From(t.Add(-time.Millisecond), last)
+}
+
+// inPeriod returns the deliveries whose events occurred from since to until, and reports whether there is a later one.
+// The deliveries are in the order of their events.
+func inPeriod(deliveries []Delivery, since, until time.Time) (selected []Delivery, past bool) {
+	for _, d := range deliveries {
+		at := d.eventTime()
+		if at.After(until) {
+			return selected, true
+		}
+		if !at.Before(since) {
+			selected = append(selected, d)
+		}
+	}
+	return selected, false
+}
+
+// recoverAll sends those of the deliveries again that are recoverable, and returns their number.
+func (l Log) recoverAll(ctx context.Context, deliveries []Delivery) (int, error) {
+	restart := func(d Delivery) (Delivery, bool) {
+		now := l.Clock()
+		return d.restarted(now, false), d.recoverable(now)
+	}
+	recovered := make([]*Delivery, len(deliveries))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(recoverParallel)
+	for i, d := range deliveries {
+		group.Go(func() error {
+			d, changed, err := l.change(groupCtx, d, restart)
+			if changed {
+				recovered[i] = &d
+			}
+			if errors.Is(err, db.ErrNotFound) { // it has expired
+				return nil
+			}
+			return err
+		})
+	}
+	err := group.Wait()
+	var pending []Delivery
+	for _, d := range recovered {
+		if d != nil {
+			pending = append(pending, *d)
+		}
+	}
+	l.enqueue(ctx, pending)
+	return len(pending), err
+}
+
+// Test sends an event to a webhook, whatever the webhook's state, and returns the delivery with its only attempt. The
+// result says nothing about the health of the endpoint. at is the time of the event.
+func (l Log) Test(ctx context.Context, w Webhook, e event.Record, at time.Time) (Delivery, error) {
+	secrets, err := l.Secrets.Live(ctx, w, at)
+	if err != nil {
+		return Delivery{}, err
+	}
+	d := newDelivery(e, at, w, at)
+	result := l.Sender.Send(ctx, signedRequest(d, w.URL, secrets, at))
+	status := Failed
+	if result.OK() {
+		status = Succeeded
+	}
+	d = d.finished(status, "")
+	d.Test, d.Tries, d.Attempts = true, 1, []Attempt{attemptOf(clock.Stamp(at), result)}
+	_, err = l.add(ctx, d)
+	return d, err
+}

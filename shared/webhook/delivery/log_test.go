@@ -1,0 +1,87 @@
+package delivery
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/id"
+)
+
+// The states of deliveries.
+func succeeded(d Delivery, now time.Time) Delivery {
+	d.Attempts = []Attempt{{At: clock.Stamp(now), StatusCode: 200, DurationMs: 5, Response: "ok"}}
+	return d.finished(Succeeded, "")
+}
+
+func failed(d Delivery, now time.Time) Delivery {
+	d.Attempts, d.Tries = []Attempt{{At: clock.Stamp(now), DurationMs: 5, Error: "the connection was refused"}}, 1
+	return d.finished(Failed, "")
+}
+
+func waiting(d Delivery, now time.Time) Delivery {
+	d = failed(d, now)
+	return d.rescheduled(now.Add(time.Hour), now)
+}
+
+func underWay(d Delivery, now time.Time) Delivery {
+	d, _ = d.claimed(Webhook{Active: true}, now, 0)
+	return d
+}
+
+func unsent(d Delivery, _ time.Time) Delivery { return d.finished(Failed, "the webhook is not active") }
+
+// A delivery that a recovery sent again is not recovered again before it fails again. One that succeeded, or is being
+// attempted, is not recovered.
+func TestRecoverable(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		now := noon
+		d := Delivery{ID: "dlv_1", Attempts: []Attempt{}, Test: rapid.Bool().Draw(t, "test")}.scheduled(now, now)
+		for _, step := range rapid.SliceOf(rapid.IntRange(0, 5)).Draw(t, "steps") {
+			now = now.Add(time.Minute)
+			switch step {
+			case 0:
+				d = succeeded(d, now)
+			case 1:
+				d = failed(d, now)
+			case 2:
+				d = underWay(d, now)
+			case 3:
+				d = waiting(d, now)
+			case 4:
+				d = unsent(d, now)
+			case 5:
+				d = d.restarted(now, rapid.Bool().Draw(t, "manual"))
+			}
+			want := !d.Test && (step == 1 || step == 3 || step == 4)
+			if got := d.recoverable(now); got != want {
+				t.Fatalf("step %d: %t, %+v", step, got, d)
+			}
+			if d.restarted(now, false).recoverable(now) {
+				t.Fatal("sent twice")
+			}
+			shown := d.FinishedAttempts(now)
+			if under := d.leased(now); under != (len(shown) < len(d.Attempts)) {
+				t.Fatalf("%d of %d attempts are shown, leased: %t", len(shown), len(d.Attempts), under)
+			}
+		}
+	})
+}
+
+func TestLastIDBefore(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		moment := time.UnixMilli(rapid.Int64Range(1, 1<<45).Draw(r, "moment"))
+		entropy := [10]byte(rapid.SliceOfN(rapid.Byte(), 10, 10).Draw(r, "entropy"))
+		begin := lastIDBefore(moment)
+		if !id.Delivery.Valid(begin) || id.Delivery.From(moment, entropy) <= begin || id.Delivery.From(moment.Add(-time.Millisecond), entropy) > begin {
+			r.Fatalf("%s is not just before %s", begin, moment)
+		}
+	})
+	if begin := lastIDBefore(time.Time{}); !id.Delivery.Valid(begin) || begin > id.Delivery.From(noon, [10]byte{}) {
+		t.Error(begin)
+	}
+}

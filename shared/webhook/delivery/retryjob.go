@@ -1,0 +1,137 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/lambdafn"
+	"devplatform/shared/metric"
+	"devplatform/shared/queue"
+)
+
+// RetryJob sends the messages of deliveries that are due: those that wait longer than a message can be delayed, those
+// whose message was lost, and those whose function died. It runs once a minute, and sends what is due until the next
+// run. Each message is delayed until its delivery is due.
+//
+// Before the job sends a message, it moves the delivery to a later place in the index, on the condition that the
+// delivery still has the place that was read. So two concurrent runs send a delivery once. If the message is not sent,
+// or is lost again, the delivery is due again: after two minutes, and after each message that led to nothing after
+// twice as long, up to an hour, so that a queue that lags behind is not flooded.
+type RetryJob struct {
+	store   Store
+	queue   queue.Queue
+	now     clock.Clock
+	logger  *slog.Logger
+	metrics *metric.Metrics
+}
+
+// NewRetryJob returns a retry job. It does no I/O.
+func NewRetryJob(d Deps) *RetryJob {
+	return &RetryJob{
+		store: Store{Client: d.DB, Table: d.Webhooks}, queue: d.Queue, now: d.Clock, logger: d.Logger, metrics: d.Metrics,
+	}
+}
+
+const (
+	// lookAhead is how far a run looks ahead: until the next run.
+	lookAhead = time.Minute
+	// duePage is the number of deliveries of a shard that are handled together, dueWrites the number of concurrent
+	// writes.
+	duePage   = 100
+	dueWrites = 4
+	// runReserve is the time that a run keeps in reserve: it begins no page later.
+	runReserve = 5 * time.Second
+	// maxWakeWait is the longest time between two messages for a delivery.
+	maxWakeWait = time.Hour
+)
+
+// Run sends what is due until the next run. The next run continues with what this one has no time for. It returns the
+// errors of the parts that could not be read or sent.
+func (j *RetryJob) Run(ctx context.Context) error {
+	start, cancel := endingBefore(ctx, runReserve)
+	defer cancel()
+	var counts tally
+	counts.add(metricDue, metric.Count, 0)
+	counts.highest(metricOldest, metric.Seconds, 0)
+	errs := lambdafn.Parallel(db.DueShards, db.DueShards, func(shard int) error {
+		return j.shard(ctx, start, shard, &counts)
+	})
+	j.metrics.Put(ctx, counts.all()...)
+	return errors.Join(errs...)
+}
+
+// shard sends what is due in one shard of the index, page by page, until start ends. A page that cannot be sent does
+// not stop the next one.
+func (j *RetryJob) shard(ctx, start context.Context, shard int, counts *tally) error {
+	var after db.IndexKey
+	var errs []error
+	for start.Err() == nil {
+		now := j.now()
+		page, next, err := j.store.dueUntil(ctx, shard, now.Add(lookAhead), after, duePage)
+		if err != nil {
+			errs = append(errs, err)
+			break
+		}
+		errs = append(errs, j.page(ctx, page, now, counts))
+		if next.IsZero() {
+			break
+		}
+		after = next
+	}
+	return errors.Join(errs...)
+}
+
+// page wakes deliveries and sends their messages.
+func (j *RetryJob) page(ctx context.Context, page []dueEntry, now time.Time, counts *tally) error {
+	messages := make([]*queue.Message, len(page))
+	errs := lambdafn.Parallel(len(page), dueWrites, func(i int) (err error) {
+		counts.highest(metricOldest, metric.Seconds, now.Sub(page[i].at).Seconds())
+		messages[i], err = j.wake(ctx, page[i], now, counts)
+		return err
+	})
+	ready := make([]queue.Message, 0, len(page))
+	for _, m := range messages {
+		if m != nil {
+			ready = append(ready, *m)
+		}
+	}
+	if len(ready) > 0 {
+		errs = append(errs, j.queue.Send(ctx, ready...))
+	}
+	return errors.Join(errs...)
+}
+
+// wake moves a delivery to its next place in the index. It returns the message to send; nil if another writer changed
+// the delivery, or it cannot be read.
+func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *tally) (*queue.Message, error) {
+	from := now
+	if e.at.After(from) {
+		from = e.at
+	}
+	d, err := j.store.wake(ctx, e, from.Add(wakeWait(e.wakes)))
+	switch {
+	case errors.Is(err, db.ErrStale):
+		return nil, nil
+	case errors.Is(err, errUndecodable):
+		j.logger.ErrorContext(ctx, "delivery cannot be read", "key", e.key.SK, "cause", err.Error())
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	counts.add(metricDue, metric.Count, 1)
+	if d.NextAttemptAt != nil {
+		counts.highest(metricOldest, metric.Seconds, now.Sub(d.NextAttemptAt.Time()).Seconds())
+	}
+	m := d.message().queued(max(0, e.at.Sub(now)))
+	return &m, nil
+}
+
+// wakeWait returns the time until the next wake of a delivery after a number of wakes that led to nothing.
+func wakeWait(wakes int) time.Duration {
+	const maxDoublings = 5 // more than an hour
+	return min(messageTimeout<<min(max(wakes, 0), maxDoublings), maxWakeWait)
+}

@@ -1,0 +1,141 @@
+package delivery
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+)
+
+const (
+	// secretPurpose is the purpose for which the keys of the ring are derived.
+	secretPurpose = "webhook-secret"
+	// secretOverlap is how long a secret stays valid after it was replaced.
+	secretOverlap = 24 * time.Hour
+	// maxPrevious is the largest number of replaced secrets that stay valid. Each of them is opened for every attempt
+	// and adds 48 bytes to a header, and endpoints accept about 8 KB of headers.
+	maxPrevious = 20
+)
+
+// Secrets seals, opens and rotates the secrets of webhooks.
+//
+// A sealed secret is text: the ID of the ring's key, a dot, and the base64url encoding of the nonce and the AES-256-GCM
+// ciphertext. The additional data is the ID of the webhook, so a secret cannot be opened for another webhook.
+type Secrets struct{ Keys *config.Keys }
+
+var sealedEncoding = base64.RawURLEncoding.Strict()
+
+// errSealed reports that the stored text is not a sealed secret of the webhook.
+var errSealed = errors.New("delivery: a stored secret cannot be opened")
+
+// Seal seals a secret for a webhook. Error: config.ErrUnavailable.
+func (s Secrets) Seal(ctx context.Context, webhookID, secret string) (string, error) {
+	kid, key, err := s.Keys.Current(ctx, secretPurpose)
+	if err != nil {
+		return "", fmt.Errorf("delivery: sealing a secret: %w", err)
+	}
+	aead, err := newAEAD(key)
+	if err != nil {
+		return "", err
+	}
+	sealed := aead.Seal(nil, nil, []byte(secret), []byte(webhookID)) //nolint:gosec // without a nonce, it generates one
+	return kid + "." + sealedEncoding.EncodeToString(sealed), nil
+}
+
+// open opens a secret that was sealed for a webhook. Errors: errSealed, config.ErrUnknownKey, config.ErrUnavailable.
+func (s Secrets) open(ctx context.Context, webhookID, sealed string) (string, error) {
+	kid, text, _ := strings.Cut(sealed, ".")
+	data, err := sealedEncoding.DecodeString(text)
+	if err != nil {
+		return "", errSealed
+	}
+	key, err := s.Keys.Derive(ctx, kid, secretPurpose)
+	if err != nil {
+		return "", fmt.Errorf("delivery: opening a secret: %w", err)
+	}
+	aead, err := newAEAD(key)
+	if err != nil {
+		return "", err
+	}
+	secret, err := aead.Open(nil, nil, data, []byte(webhookID))
+	if err != nil {
+		return "", errSealed
+	}
+	return string(secret), nil
+}
+
+// isLost reports whether a secret can never be opened again: its key has left the ring, or the stored text was changed.
+func isLost(err error) bool { return errors.Is(err, errSealed) || errors.Is(err, config.ErrUnknownKey) }
+
+// Live returns the secrets that sign the deliveries of a webhook: the current one, then those before it that are still
+// valid, newest first. A lost secret is left out unless it is the current one. Errors: those of open.
+func (s Secrets) Live(ctx context.Context, w Webhook, now time.Time) ([]string, error) {
+	current, err := s.open(ctx, w.ID, w.Secret)
+	if err != nil {
+		return nil, err
+	}
+	secrets := []string{current}
+	for _, previous := range validPrevious(w.Previous, now) {
+		secret, err := s.open(ctx, w.ID, previous.Sealed)
+		if isLost(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		secrets = append(secrets, secret)
+	}
+	return secrets, nil
+}
+
+// Rotate returns the webhook with another secret, and false if it is the current one. The replaced secret stays valid
+// for secretOverlap, and those before it for the rest of their time. No secret is stored twice, and lost secrets are
+// dropped. Error: config.ErrUnavailable.
+func (s Secrets) Rotate(ctx context.Context, w Webhook, secret string, now time.Time) (Webhook, bool, error) {
+	replaced := PreviousSecret{Sealed: w.Secret, Until: clock.Stamp(now.Add(secretOverlap))}
+	var kept []PreviousSecret
+	for i, previous := range append([]PreviousSecret{replaced}, validPrevious(w.Previous, now)...) {
+		opened, err := s.open(ctx, w.ID, previous.Sealed)
+		switch {
+		case isLost(err):
+		case err != nil:
+			return w, false, err
+		case opened == secret && i == 0:
+			return w, false, nil
+		case opened != secret && len(kept) < maxPrevious:
+			kept = append(kept, previous)
+		}
+	}
+	sealed, err := s.Seal(ctx, w.ID, secret)
+	if err != nil {
+		return w, false, err
+	}
+	w.Secret, w.Previous = sealed, kept
+	return w, true, nil
+}
+
+// validPrevious returns the replaced secrets that are still valid.
+func validPrevious(all []PreviousSecret, now time.Time) []PreviousSecret {
+	return slices.DeleteFunc(slices.Clone(all), func(p PreviousSecret) bool { return !p.Until.Time().After(now) })
+}
+
+// newAEAD returns AES-256-GCM with a random nonce, which is stored before the ciphertext.
+func newAEAD(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("delivery: %w", err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return nil, fmt.Errorf("delivery: %w", err)
+	}
+	return aead, nil
+}

@@ -1,0 +1,265 @@
+package delivery
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"devplatform/shared/db"
+)
+
+// The attributes that the retry job writes.
+const (
+	attrDueAt   = "dueAt"
+	attrWakes   = "wakes"   // projected into the index, so that a wake knows when the next one is due
+	attrWokenBy = "wokenBy" // random ID of the latest wake, by which it is recognized if its response was lost
+)
+
+// Store reads webhooks, and reads and writes their deliveries. Package webhook writes the settings of webhooks.
+type Store struct {
+	Client *db.Client
+	Table  db.Table // of webhooks
+}
+
+// Webhook reads a webhook of a workspace. Error: db.ErrNotFound.
+func (s Store) Webhook(ctx context.Context, workspaceID, webhookID string) (Webhook, error) {
+	item, err := s.Table.Get(ctx, db.WebhookKey(workspaceID, webhookID))
+	if err != nil {
+		return Webhook{}, err
+	}
+	return db.Decode[Webhook](item)
+}
+
+// BrokenItem is a stored item that cannot be decoded.
+type BrokenItem struct {
+	Key   db.Key
+	Cause error
+}
+
+// Webhooks reads the webhooks of a workspace in one call. Items that cannot be decoded are returned apart from the
+// others: one broken item must not keep events from the other webhooks.
+func (s Store) Webhooks(ctx context.Context, workspaceID string) ([]Webhook, []BrokenItem, error) {
+	items, err := s.Table.QueryAll(ctx, db.WebhooksOf(workspaceID))
+	if err != nil {
+		return nil, nil, err
+	}
+	webhooks := make([]Webhook, 0, len(items))
+	var broken []BrokenItem
+	for _, item := range items {
+		w, err := db.Decode[Webhook](item)
+		if err != nil {
+			broken = append(broken, BrokenItem{db.KeyOf(item), err})
+			continue
+		}
+		webhooks = append(webhooks, w)
+	}
+	return webhooks, broken, nil
+}
+
+// target is a delivery and its webhook as they are stored.
+type target struct {
+	delivery *Delivery // nil: it has expired
+	webhook  *Webhook  // nil: it was deleted
+	err      error     // one of the two cannot be decoded
+}
+
+// targets reads the deliveries that messages name, and their webhooks, in one call.
+func (s Store) targets(ctx context.Context, messages ...message) ([]target, error) {
+	keys := make([]db.Key, 0, 2*len(messages))
+	for _, m := range messages {
+		keys = append(keys, db.DeliveryKey(m.WebhookID, m.DeliveryID), db.WebhookKey(m.WorkspaceID, m.WebhookID))
+	}
+	items, err := s.Table.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	targets := make([]target, len(messages))
+	for i := range messages {
+		delivery, derr := optional[Delivery](items[keys[2*i]])
+		webhook, werr := optional[Webhook](items[keys[2*i+1]])
+		targets[i] = target{delivery, webhook, errors.Join(derr, werr)}
+	}
+	return targets, nil
+}
+
+// optional decodes an item. It returns nil if there is no item.
+func optional[T any](item db.Item) (*T, error) {
+	if item == nil {
+		return nil, nil
+	}
+	record, err := db.Decode[T](item)
+	return &record, err
+}
+
+// Get reads a delivery. Error: db.ErrNotFound.
+func (s Store) Get(ctx context.Context, webhookID, deliveryID string) (Delivery, error) {
+	item, err := s.Table.Get(ctx, db.DeliveryKey(webhookID, deliveryID))
+	if err != nil {
+		return Delivery{}, err
+	}
+	return db.Decode[Delivery](item)
+}
+
+// add stores a new delivery, and reports false if it exists already, in whatever state.
+func (s Store) add(ctx context.Context, d Delivery) (bool, error) {
+	d.Version, d.Writer = 1, rand.Text()
+	item, err := db.Encode(d)
+	if err != nil {
+		return false, err
+	}
+	_, err = s.Client.Do(ctx, s.Table.Create(db.DeliveryKey(d.WebhookID, d.ID), item))
+	if errors.Is(err, db.ErrConditionFailed) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// save stores next, the version that follows read, and returns it with its version number. It is for use within
+// db.Retry. Error: db.ErrStale if the stored delivery is not the version that was read.
+func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) {
+	next.Version, next.Writer = read.Version+1, rand.Text()
+	update, err := changes(read, next)
+	if err != nil {
+		return next, err
+	}
+	write := s.Table.Update(db.DeliveryKey(next.WebhookID, next.ID), update).
+		If(expression.Name("version").Equal(expression.Value(read.Version))).
+		Mine(hasText("writer", next.Writer))
+	_, err = s.Client.DoOnce(ctx, write)
+	if errors.Is(err, db.ErrConditionFailed) {
+		return next, fmt.Errorf("%w: %w", db.ErrStale, err)
+	}
+	return next, err
+}
+
+// changes returns the update that turns one version of a delivery into the next. It writes only the attributes that
+// differ, since the payload and the attempts can be long. It always writes those that the retry job changes without a
+// new version.
+func changes(read, next Delivery) (expression.UpdateBuilder, error) {
+	update, err := attemptChanges(read.Attempts, next.Attempts)
+	if err != nil {
+		return update, err
+	}
+	read.Attempts, next.Attempts, read.Payload, next.Payload = nil, nil, "", ""
+	before, err := db.Encode(read)
+	if err != nil {
+		return update, err
+	}
+	after, err := db.Encode(next)
+	if err != nil {
+		return update, err
+	}
+	before[attrDueAt], before[attrWakes] = nil, nil
+	for name, value := range after {
+		if !reflect.DeepEqual(before[name], value) {
+			update = update.Set(expression.Name(name), expression.Value(value))
+		}
+	}
+	for name := range before {
+		if after[name] == nil {
+			update = update.Remove(expression.Name(name))
+		}
+	}
+	return update, nil
+}
+
+// attemptChanges returns the update of the attribute "attempts": it appends or replaces single attempts where it can.
+// It replaces the whole list if the oldest attempt was dropped, and if there is perhaps no stored list yet.
+func attemptChanges(read, next []Attempt) (update expression.UpdateBuilder, err error) {
+	const name = "attempts"
+	values := make([]types.AttributeValue, len(next))
+	for i, a := range next {
+		item, err := db.Encode(a)
+		if err != nil {
+			return update, err
+		}
+		values[i] = &types.AttributeValueMemberM{Value: item}
+	}
+	if len(next) > 0 && (len(read) == 0 || len(next) < len(read) || !next[0].At.Equal(read[0].At)) {
+		return update.Set(expression.Name(name), expression.Value(&types.AttributeValueMemberL{Value: values})), nil
+	}
+	for i, value := range values {
+		if i >= len(read) || next[i] != read[i] {
+			element := expression.Name(fmt.Sprintf("%s[%d]", name, i)) // behind the end of the list: appends
+			update = update.Set(element, expression.Value(value))
+		}
+	}
+	return update, nil
+}
+
+// hasText returns a function that reports whether an item has an attribute with this text. A write recognizes its own
+// earlier result by it, if the response was lost.
+func hasText(attribute, text string) func(db.Item) bool {
+	return func(stored db.Item) bool {
+		value, ok := stored[attribute].(*types.AttributeValueMemberS)
+		return ok && value.Value == text
+	}
+}
+
+// shownAttributes are the attributes of a delivery that a list shows. The payload, which can be long, is not among
+// them.
+var shownAttributes = []string{"id", "eventId", "type", "status", "attempts", "nextAttemptAt", "reason"}
+
+const (
+	// filterCalls and filterPage limit the work for a page of one status: the number of calls, and of deliveries in
+	// each.
+	filterCalls = 5
+	filterPage  = 100
+)
+
+// List reads at most limit deliveries of a webhook without their payloads, newest first, after the one with an ID, or
+// from the newest if after is "". With a status it reads some hundred deliveries and returns those that match: the
+// result may be shorter than limit, or empty, although there are more. next is the ID after which the next page begins;
+// "" if there are no more.
+func (s Store) List(
+	ctx context.Context, webhookID string, status Status, after string, limit int,
+) (found []Delivery, next string, _ error) {
+	prefix := db.DeliveriesOf(webhookID)
+	q := db.Query{Prefix: prefix, After: prefix.After(after), Limit: limit, Descending: true, Only: shownAttributes}
+	calls := 1
+	if status != "" {
+		q.Limit, calls = max(limit, filterPage), filterCalls
+	}
+	for range calls {
+		page, err := s.Table.Query(ctx, q)
+		if err != nil {
+			return nil, "", err
+		}
+		deliveries, err := db.DecodeAll[Delivery](page.Items)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, d := range deliveries {
+			if status == "" || d.Status == status {
+				found = append(found, d)
+			}
+			if len(found) == limit {
+				return found, d.ID, nil
+			}
+		}
+		if page.Next.IsZero() {
+			return found, "", nil
+		}
+		q.After = page.Next
+	}
+	return found, prefix.Rest(q.After), nil
+}
+
+// listOldest reads at most limit deliveries of a webhook after the one with an ID, oldest first, and reports whether
+// there may be more.
+func (s Store) listOldest(
+	ctx context.Context, webhookID, after string, limit int,
+) (all []Delivery, more bool, _ error) {
+	prefix := db.DeliveriesOf(webhookID)
+	page, err := s.Table.Query(ctx, db.Query{Prefix: prefix, After: prefix.After(after), Limit: limit})
+	if err != nil {
+		return nil, false, err
+	}
+	all, err = db.DecodeAll[Delivery](page.Items)
+	return all, !page.Next.IsZero() && len(all) > 0, err
+}

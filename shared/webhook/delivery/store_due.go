@@ -1,0 +1,84 @@
+package delivery
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+)
+
+// dueIndex contains the pending deliveries, ordered by the time at which the retry job sends a message.
+var dueIndex = db.Index{Name: "due", PK: "due", SK: attrDueAt}
+
+// dueEntry is an entry of the index of due deliveries.
+type dueEntry struct {
+	key   db.Key
+	dueAt string // as stored
+	at    time.Time
+	wakes int
+}
+
+// dueUntil reads a page of the deliveries of a shard that are due until a time, the most overdue first. It returns the
+// position of the next page.
+func (s Store) dueUntil(
+	ctx context.Context, shard int, until time.Time, after db.IndexKey, limit int,
+) ([]dueEntry, db.IndexKey, error) {
+	page, err := s.Table.QueryIndex(ctx, db.IndexQuery{
+		Index: dueIndex, Partition: db.DuePartition(shard), Upto: clock.Stamp(until).String(), After: after, Limit: limit,
+	})
+	if err != nil {
+		return nil, page.Next, err
+	}
+	entries := make([]dueEntry, 0, len(page.Items))
+	for _, item := range page.Items {
+		dueAt, ok := item[attrDueAt].(*types.AttributeValueMemberS)
+		if !ok {
+			continue // impossible: the index would not contain it
+		}
+		at, err := clock.ParseTimestamp(dueAt.Value)
+		if err != nil {
+			at = clock.Stamp(until) // not written by this program; the wake replaces it by a valid time
+		}
+		wakes := 0
+		if n, ok := item[attrWakes].(*types.AttributeValueMemberN); ok {
+			wakes, _ = strconv.Atoi(n.Value) // 0 if it is not a number
+		}
+		entries = append(entries, dueEntry{db.KeyOf(item), dueAt.Value, at.Time(), wakes})
+	}
+	return entries, page.Next, nil
+}
+
+// errUndecodable reports that a delivery exists and cannot be decoded.
+var errUndecodable = errors.New("delivery: the delivery cannot be decoded")
+
+// wake changes the time at which a delivery is due, on the condition that it is still the one that was read, counts the
+// wake, and returns the delivery. The version does not change: a worker that has read the delivery can go on. Errors:
+// db.ErrStale; errUndecodable, after the time was changed.
+func (s Store) wake(ctx context.Context, e dueEntry, next time.Time) (Delivery, error) {
+	by := rand.Text()
+	update := expression.Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(next).String())).
+		Set(expression.Name(attrWokenBy), expression.Value(by)).
+		Add(expression.Name(attrWakes), expression.Value(1))
+	write := s.Table.Update(e.key, update).If(s.Table.Exists()).
+		If(expression.Name(attrDueAt).Equal(expression.Value(e.dueAt))).Mine(hasText(attrWokenBy, by))
+	item, err := s.Client.Do(ctx, write)
+	if errors.Is(err, db.ErrConditionFailed) {
+		return Delivery{}, db.ErrStale
+	}
+	if err != nil {
+		return Delivery{}, err
+	}
+	d, err := db.Decode[Delivery](item)
+	if err != nil {
+		return d, fmt.Errorf("%w: %w", errUndecodable, err)
+	}
+	return d, nil
+}

@@ -1,0 +1,61 @@
+package delivery
+
+import (
+	"slices"
+	"time"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/event"
+)
+
+// Webhook is a subscription of a workspace, as stored. The attribute names are part of the data format.
+//
+// Package webhook changes the settings, on the condition of Revision. This package only updates the attributes of
+// Health and disables the webhook, on the condition of Generation.
+type Webhook struct {
+	ID          string   `dynamodbav:"id"`
+	WorkspaceID string   `dynamodbav:"workspaceId"`
+	ProjectID   string   `dynamodbav:"projectId,omitempty"` // events of this project only; "": of the whole workspace
+	URL         string   `dynamodbav:"url"`
+	Events      []string `dynamodbav:"events"` // types, groups such as project.*, or *
+	Description string   `dynamodbav:"description"`
+	Active      bool     `dynamodbav:"active"`
+	// DisabledReason says, for people, why the service disabled the webhook; "" if it did not.
+	DisabledReason string `dynamodbav:"disabledReason,omitempty"`
+	// Secret is the current secret, sealed. Previous are the secrets before it that are still valid, newest first.
+	Secret    string           `dynamodbav:"secret"`
+	Previous  []PreviousSecret `dynamodbav:"previous,omitempty"`
+	CreatedBy string           `dynamodbav:"createdBy"`
+	CreatedAt clock.Timestamp  `dynamodbav:"createdAt"`
+	UpdatedAt clock.Timestamp  `dynamodbav:"updatedAt"`
+	Revision  int              `dynamodbav:"revision"` // counts the changes of the settings
+	// Generation counts the changes after which the endpoint counts as a new one: a new URL, or a return to active. The
+	// results of attempts to one generation say nothing about the health of the next.
+	Generation int `dynamodbav:"generation"`
+	Health
+}
+
+// PreviousSecret is a secret that was replaced, sealed.
+type PreviousSecret struct {
+	Sealed string          `dynamodbav:"sealed"`
+	Until  clock.Timestamp `dynamodbav:"until"`
+}
+
+// wants reports whether the webhook subscribes to an event of its workspace. at is the time of the event. While the
+// service has the webhook disabled, its events are still stored, as failed deliveries that can be recovered.
+func (w Webhook) wants(e event.Record, at time.Time) bool {
+	disabledByOwner := !w.Active && w.DisabledReason == ""
+	otherProject := w.ProjectID != "" && w.ProjectID != e.ProjectID
+	if disabledByOwner || otherProject || w.CreatedAt.Time().After(at) {
+		return false
+	}
+	return slices.ContainsFunc(w.Events, func(pattern string) bool { return event.Matches(pattern, e.Type) })
+}
+
+// inactiveReason says, for people, why nothing is sent to a webhook that is not active.
+func (w Webhook) inactiveReason() string {
+	if w.DisabledReason != "" {
+		return "the webhook was disabled: " + w.DisabledReason
+	}
+	return "the webhook is not active"
+}

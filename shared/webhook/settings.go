@@ -1,0 +1,96 @@
+package webhook
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/webhook/delivery"
+	"devplatform/shared/webhook/sender"
+)
+
+var (
+	errNoWebhook      = fault.New(fault.CodeWebhookNotFound, "There is no such webhook.")
+	errNoDelivery     = fault.New(fault.CodeDeliveryNotFound, "There is no such delivery.")
+	errInactive       = fault.New(fault.CodeConflict, "The webhook is not active. Activate it first.")
+	errOtherWorkspace = fault.Invalid(fault.Field("workspaceId", "must be the project's workspace, or absent"))
+	errFull           = fault.New(fault.CodeQuotaExceeded,
+		"The workspace has reached its limit of "+strconv.Itoa(maxWebhooks)+" webhooks. Delete one first.")
+)
+
+// NewWebhook contains the settings of a new webhook.
+type NewWebhook struct {
+	WorkspaceID, ProjectID *string // nil: see Service.checkNew
+	URL                    string
+	Events                 []string
+	Secret                 *string // nil: the service generates one
+	Description            string
+	Active                 bool
+}
+
+// Settings are the changes that the owners of a webhook can make; nil stays as it is.
+type Settings struct {
+	URL         *string
+	Events      []string
+	Description *string
+	Active      *bool
+	Secret      httpapi.Nullable[string] // null: the service generates a new one
+}
+
+// applied returns the webhook with the settings except the secret, and false if they make no difference. With another
+// URL, and when it becomes active again, the webhook has a new endpoint, of which nothing is known. If the service
+// disabled the webhook, it stays disabled until its owners activate it: until then, events are stored so that they can
+// be recovered.
+func (in Settings) applied(w delivery.Webhook) (delivery.Webhook, bool) {
+	changed, newEndpoint := false, false
+	if in.URL != nil && *in.URL != w.URL {
+		w.URL, changed, newEndpoint = *in.URL, true, true
+	}
+	if in.Events != nil && !slices.Equal(in.Events, w.Events) {
+		w.Events, changed = in.Events, true
+	}
+	if in.Description != nil && *in.Description != w.Description {
+		w.Description, changed = *in.Description, true
+	}
+	if in.Active != nil && *in.Active != w.Active {
+		w.Active, changed = *in.Active, true
+		newEndpoint = newEndpoint || w.Active
+	}
+	if newEndpoint {
+		w.Generation++
+		if w.Active {
+			w.DisabledReason = ""
+		}
+		w.Health = delivery.Health{LastAt: w.LastAt, LastStatus: w.LastStatus}
+	}
+	return w, changed
+}
+
+// revised returns a changed webhook as its next revision.
+func revised(w delivery.Webhook, now time.Time) delivery.Webhook {
+	w.Revision++
+	w.UpdatedAt = clock.Stamp(now)
+	return w
+}
+
+// checkURL returns a VALIDATION_FAILED error if the service may not deliver to the URL.
+func checkURL(url string, allowPrivate bool) error {
+	if err := sender.CheckURL(url, allowPrivate); err != nil {
+		return fault.Invalid(fault.Field("url", err.Error()))
+	}
+	return nil
+}
+
+// unique returns the events of a request without repetitions; nil for none.
+func unique(list []pattern) []string {
+	var all []string
+	for _, p := range list {
+		if !slices.Contains(all, string(p)) {
+			all = append(all, string(p))
+		}
+	}
+	return all
+}

@@ -1,0 +1,165 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
+	"devplatform/shared/webhook/delivery"
+	"devplatform/shared/webhook/signature"
+	"devplatform/shared/workspace"
+)
+
+// Create creates a webhook. generated is its secret if the service generated it, otherwise "".
+func (s *Service) Create(
+	ctx context.Context, caller httpapi.Caller, in NewWebhook,
+) (w delivery.Webhook, generated string, err error) {
+	if err := checkURL(in.URL, s.allowPrivate); err != nil {
+		return w, "", err
+	}
+	workspaceID, err := s.checkNew(ctx, caller, in)
+	if err != nil {
+		return w, "", err
+	}
+	at := clock.Stamp(s.now())
+	w = delivery.Webhook{
+		ID: s.ids.New(id.Webhook), WorkspaceID: workspaceID, URL: in.URL, Events: in.Events, Description: in.Description,
+		Active: in.Active, CreatedBy: caller.UserID, CreatedAt: at, UpdatedAt: at, Revision: 1, Generation: 1,
+	}
+	if in.ProjectID != nil {
+		w.ProjectID = *in.ProjectID
+	}
+	secret, generated, err := secretOrNew(in.Secret)
+	if err != nil {
+		return w, "", err
+	}
+	if w.Secret, err = s.secrets.Seal(ctx, w.ID, secret); err != nil {
+		return w, "", err
+	}
+	err = s.store.create(ctx, w)
+	if errors.Is(err, errFull) { // the webhooks of deleted projects do not count
+		if err = s.store.deleteOrphans(ctx, workspaceID); err == nil {
+			err = s.store.create(ctx, w)
+		}
+	}
+	return w, generated, err
+}
+
+// secretOrNew returns the secret of a request, or generates one, which is the second result too.
+func secretOrNew(requested *string) (secret, generated string, err error) {
+	if requested != nil {
+		return *requested, "", nil
+	}
+	generated, err = signature.NewSecret(rand.Reader)
+	return generated, generated, err
+}
+
+// List returns the webhooks of a workspace, or of all workspaces whose webhooks the caller may manage if workspaceID is
+// "", in the order in which they were created. It makes one query for each workspace, concurrently.
+func (s *Service) List(
+	ctx context.Context, caller httpapi.Caller, workspaceID string,
+) ([]delivery.Webhook, error) {
+	workspaces, err := s.managed(ctx, caller, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	found := make([][]delivery.Webhook, len(workspaces))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(maxQueries)
+	for i, workspaceID := range workspaces {
+		group.Go(func() error {
+			readable, broken, err := s.store.Webhooks(groupCtx, workspaceID)
+			for _, b := range broken {
+				s.logger.ErrorContext(ctx, "webhook cannot be read and is not listed", "key", b.Key.SK, "cause", b.Cause.Error())
+			}
+			found[i] = readable
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err //nolint:wrapcheck // an error of the store
+	}
+	all := slices.Concat(found...)
+	slices.SortFunc(all, func(a, b delivery.Webhook) int { return cmp.Compare(a.ID, b.ID) })
+	return all, nil
+}
+
+// managed returns the IDs of the workspaces whose webhooks the caller may manage, or of the requested one.
+func (s *Service) managed(ctx context.Context, caller httpapi.Caller, workspaceID string) ([]string, error) {
+	if workspaceID != "" {
+		return []string{workspaceID}, s.checkWorkspace(ctx, caller, workspaceID)
+	}
+	members, err := s.access.Memberships(ctx, caller.UserID)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, member := range members {
+		if member.Role.May(workspace.ManageWebhooks) {
+			ids = append(ids, member.WorkspaceID)
+		}
+	}
+	return ids, nil
+}
+
+// Update changes the settings of a webhook. generated is the new secret if the service generated it, otherwise "". If
+// nothing changes, nothing is written.
+func (s *Service) Update(
+	ctx context.Context, caller httpapi.Caller, webhookID string, in Settings,
+) (w delivery.Webhook, generated string, err error) {
+	if in.URL != nil {
+		if err := checkURL(*in.URL, s.allowPrivate); err != nil {
+			return w, "", err
+		}
+	}
+	secret := ""
+	if in.Secret.Present {
+		if secret, generated, err = secretOrNew(in.Secret.Value); err != nil {
+			return w, "", err
+		}
+	}
+	err = db.Retry(ctx, "update webhook", func() error {
+		if w, err = s.open(ctx, caller, webhookID); err != nil {
+			return err
+		}
+		next, changed := in.applied(w)
+		if in.Secret.Present {
+			var rotated bool
+			if next, rotated, err = s.secrets.Rotate(ctx, next, secret, s.now()); err != nil {
+				return err
+			}
+			changed = changed || rotated
+		}
+		if changed { // false with a generated secret: this request stored it, and the response was lost
+			w, err = s.store.revise(ctx, w, revised(next, s.now()))
+		}
+		return err
+	})
+	return w, generated, err
+}
+
+// Delete deletes a webhook, even if it cannot be decoded. Pending deliveries fail at their turn, because the webhook
+// does not exist any more. Deliveries expire as usual.
+func (s *Service) Delete(ctx context.Context, caller httpapi.Caller, webhookID string) error {
+	var workspaceID string
+	err := s.readIfAllowed(ctx, caller, webhookID, func(found string) error {
+		workspaceID = found
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = s.store.delete(ctx, workspaceID, webhookID)
+	if errors.Is(err, db.ErrNotFound) {
+		return errNoWebhook.WithCause(err)
+	}
+	return err
+}
