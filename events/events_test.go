@@ -38,6 +38,7 @@ import (
 	"devplatform/shared/id"
 	"devplatform/shared/lambdafn/apigateway"
 	"devplatform/shared/project"
+	"devplatform/shared/project/file"
 	"devplatform/shared/webhook"
 	"devplatform/shared/webhook/sender"
 	"devplatform/shared/workspace"
@@ -352,16 +353,20 @@ func newSystem(t *testing.T) *system {
 		DB: s.client, Projects: s.tables["projects"], Outbox: outbox, Cursors: cursors, People: sessions,
 		IDs: ids, Clock: time.Now,
 	})
-	projects := project.New(project.Deps{
+	files := file.New(file.Deps{
 		DB: s.client, Projects: s.tables["projects"], Contents: s.tables["contents"], Outbox: outbox, Cursors: cursors,
-		IDs: ids, Clock: time.Now, Logger: logger, Quotas: project.DefaultQuotas(),
+		IDs: ids, Clock: time.Now, Quotas: file.DefaultQuotas(),
+	})
+	projects := project.New(project.Deps{
+		DB: s.client, Projects: s.tables["projects"], Outbox: outbox, Cursors: cursors, Files: files,
+		IDs: ids, Clock: time.Now, Logger: logger,
 	})
 	webhooks := webhook.New(webhook.Deps{ // the queue is nowhere: no sample gets as far as sending to it
 		DB: s.client, Webhooks: s.tables["webhooks"], Projects: s.tables["projects"], Keys: keys, Cursors: cursors,
 		Sender: sender.New(sender.Options{Now: time.Now}), IDs: ids, Clock: time.Now, Logger: logger,
 	})
 	ai := assistant.New(assistant.Deps{
-		DB: s.client, Conversations: s.tables["conversations"], Projects: projects, Cursors: cursors, IDs: ids,
+		DB: s.client, Conversations: s.tables["conversations"], Files: files, Cursors: cursors, IDs: ids,
 		Clock: time.Now, Logger: logger, Model: scaffold.New(), Limits: assistant.DefaultLimits(),
 	})
 	documentation, err := docs.New(docs.OpenAPI)
@@ -376,7 +381,7 @@ func newSystem(t *testing.T) *system {
 			httpapi.Config{Logger: logger, Clock: time.Now}, documentation.Register)),
 		"ProjectsFunction": apigateway.New(httpapi.NewRouter(
 			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now},
-			workspaces.Register, projects.Register)),
+			workspaces.Register, projects.Register, files.Register)),
 		"WebhooksFunction": apigateway.New(httpapi.NewRouter(
 			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now}, webhooks.Register)),
 	}

@@ -16,7 +16,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
-	"devplatform/shared/project"
+	"devplatform/shared/project/cleanup"
 )
 
 // batch is a sample of a stream's records, as the types of Lambda's library read it.
@@ -113,7 +113,7 @@ func TestStreamSamplesAreHandled(t *testing.T) {
 	t.Parallel()
 	system := newSystem(t)
 	contents := system.tables["contents"]
-	cleanup := lambdafn.Stream(slog.New(slog.DiscardHandler), project.NewCleanup(project.CleanupDeps{
+	handler := lambdafn.Stream(slog.New(slog.DiscardHandler), cleanup.New(cleanup.Deps{
 		DB: system.client, Projects: system.tables["projects"], Contents: contents, Conversations: system.tables["conversations"],
 		Clock: time.Now, Logger: slog.New(slog.DiscardHandler),
 	}).Handle, nil)
@@ -122,7 +122,7 @@ func TestStreamSamplesAreHandled(t *testing.T) {
 		if len(batch(t, sample).Records) != len(stored(t, sample)) {
 			t.Errorf("%s: records are missing", sample)
 		}
-		answer, err := cleanup.Invoke(t.Context(), read(t, sample+".json"))
+		answer, err := handler.Invoke(t.Context(), read(t, sample+".json"))
 		if err != nil || string(answer) != `{"batchItemFailures":[]}` {
 			t.Errorf("%s: %s, %v", sample, answer, err)
 		}

@@ -21,7 +21,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
-	"devplatform/shared/project"
+	"devplatform/shared/project/file"
 )
 
 // settings are what the function reads from its environment.
@@ -106,13 +106,13 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		client := db.New(cfg.AWS, now)
 		ids := id.NewGenerator(now, rand.Reader)
 		cursors := db.NewCursors(keys)
-		projects := project.New(project.Deps{
+		files := file.New(file.Deps{
 			DB: client, Projects: client.Table(cfg.Tables.Projects), Contents: client.Table(cfg.Files.Contents),
-			Outbox: event.Outbox{Events: client.Table(cfg.Files.Events), IDs: ids}, Cursors: cursors, IDs: ids, Clock: now, Logger: logger,
-			Quotas: project.DefaultQuotas(),
+			Outbox: event.Outbox{Events: client.Table(cfg.Files.Events), IDs: ids}, Cursors: cursors, IDs: ids, Clock: now,
+			Quotas: file.DefaultQuotas(),
 		})
 		ai := assistant.New(assistant.Deps{
-			DB: client, Conversations: client.Table(cfg.Conversations.Conversations), Projects: projects, Cursors: cursors, IDs: ids,
+			DB: client, Conversations: client.Table(cfg.Conversations.Conversations), Files: files, Cursors: cursors, IDs: ids,
 			Clock: now, Logger: logger, Model: provider, Limits: limits,
 		})
 		return httpapi.NewRouter(httpapi.Config{

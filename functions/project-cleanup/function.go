@@ -7,24 +7,24 @@ import (
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/lambdafn"
-	"devplatform/shared/project"
+	"devplatform/shared/project/cleanup"
 	"devplatform/shared/queue"
 )
 
-// settings are what the function reads from its environment.
+// settings are the function's environment variables.
 type settings struct {
 	AWS           config.AWS
 	Conversations config.ConversationsTable
 	Projects      string `env:"PROJECTS_TABLE,required,notEmpty"`
 	Contents      string `env:"CONTENTS_TABLE,required,notEmpty"`
-	// Failures is the URL of the queue that gets what makes no sense.
+	// Failures is the URL of the queue for records that cannot be handled.
 	Failures string `env:"FAILURES_QUEUE,required,notEmpty"`
 }
 
-// newHandler puts the function together. It does no input or output.
+// newHandler builds the function's handler. It does no input or output.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.StreamHandler, error) {
 	client := db.New(cfg.AWS, now)
-	return lambdafn.Stream(logger, project.NewCleanup(project.CleanupDeps{
+	return lambdafn.Stream(logger, cleanup.New(cleanup.Deps{
 		DB: client, Projects: client.Table(cfg.Projects), Contents: client.Table(cfg.Contents),
 		Conversations: client.Table(cfg.Conversations.Conversations), Clock: now, Logger: logger,
 	}).Handle, queue.New(cfg.AWS).Queue(cfg.Failures).Poison), nil

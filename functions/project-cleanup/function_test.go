@@ -339,7 +339,7 @@ func TestPoison(t *testing.T) {
 		numbers[got.Record.Change.SequenceNumber] = got.Reason
 	}
 	for number, reason := range map[string]string{
-		unreadable.Change.SequenceNumber: "not a record", noEvent.Change.SequenceNumber: "is missing", mistaken.Change.SequenceNumber: "the project is there",
+		unreadable.Change.SequenceNumber: "not a record", noEvent.Change.SequenceNumber: "is missing", mistaken.Change.SequenceNumber: "the project exists",
 	} {
 		if !strings.Contains(numbers[number], reason) {
 			t.Errorf("%s: %q", number, numbers[number])

@@ -13,10 +13,11 @@ import (
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/project"
+	"devplatform/shared/project/file"
 	"devplatform/shared/workspace"
 )
 
-// settings are what the function reads from its environment.
+// settings are the function's environment variables.
 type settings struct {
 	AWS      config.AWS
 	Tables   config.Tables
@@ -25,8 +26,8 @@ type settings struct {
 	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
 }
 
-// newHandler puts the function together. What takes time is left to the background: the function asks for its first event
-// meanwhile.
+// newHandler builds the function's handler. Slow parts are built in the background, while the function asks for its first
+// event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
 	keys.Start()
@@ -40,13 +41,16 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, People: sessions,
 			IDs: ids, Clock: now,
 		})
-		projects := project.New(project.Deps{
+		files := file.New(file.Deps{
 			DB: client, Projects: table, Contents: client.Table(cfg.Projects.Contents), Outbox: outbox, Cursors: cursors,
-			IDs: ids, Clock: now, Logger: logger, Quotas: project.DefaultQuotas(),
+			IDs: ids, Clock: now, Quotas: file.DefaultQuotas(),
+		})
+		projects := project.New(project.Deps{
+			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, Files: files, IDs: ids, Clock: now, Logger: logger,
 		})
 		return httpapi.NewRouter(httpapi.Config{
 
 			Edge: cfg.Edge, Logger: logger, Auth: sessions, Clock: now,
-		}, workspaces.Register, projects.Register)
+		}, workspaces.Register, projects.Register, files.Register)
 	}), nil
 }

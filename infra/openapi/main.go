@@ -13,6 +13,7 @@ import (
 	"devplatform/shared/docs"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project"
+	"devplatform/shared/project/file"
 	"devplatform/shared/webhook"
 	"devplatform/shared/workspace"
 )
@@ -31,6 +32,7 @@ func run(w io.Writer) error {
 		new(account.Service).Register,
 		new(workspace.Service).Register,
 		new(project.Service).Register,
+		new(file.Service).Register,
 		new(assistant.Service).Register,
 		new(webhook.Service).Register,
 		new(docs.Service).Register,

@@ -10,7 +10,6 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
-	"devplatform/shared/project"
 	"devplatform/shared/workspace"
 )
 
@@ -81,7 +80,7 @@ func (s *Service) finish(ctx context.Context, r reservation, projectID string, t
 	end.unlessCancelled = t.answer.Status == complete
 	there, notCleared := end.writes(), end.writes()+1
 	err = s.conclude(ctx, end, append([]db.Write{
-		s.projects.StillThere(projectID), s.store.notCleared(projectID, t.question.ID),
+		s.files.ProjectExists(projectID), s.store.notCleared(projectID, t.question.ID),
 	}, writes...)...)
 	gone := db.FailedAt(err, there)
 	if !gone && !db.FailedAt(err, notCleared) {
@@ -91,21 +90,21 @@ func (s *Service) finish(ctx context.Context, r reservation, projectID string, t
 		return err
 	}
 	if gone {
-		return project.ErrNotFound.WithCause(err)
+		return workspace.ErrProjectNotFound.WithCause(err)
 	}
 	return nil
 }
 
 // amend puts other text into a stored answer; if it is not stored, or not any more, that is no error. Error: storage's classes.
 func (s *Service) amend(ctx context.Context, projectID string, m message) error {
-	return orMeanwhile(s.store.amend(context.WithoutCancel(ctx), projectID, m, s.projects.StillThere(projectID)))
+	return orMeanwhile(s.store.amend(context.WithoutCancel(ctx), projectID, m, s.files.ProjectExists(projectID)))
 }
 
 // remember stores a note in place of the turns up to a message, unless somebody else did meanwhile, or the conversation was cleared, or
 // the project is gone, none of which is an error. Before is what the note was made from. Error: storage's classes.
 func (s *Service) remember(ctx context.Context, projectID string, before memory, note, upTo string) error {
 	was := summaryRecord{UpTo: before.upTo, ClearedTo: before.clearedTo}
-	return orMeanwhile(s.store.remember(ctx, projectID, was, note, upTo, s.projects.StillThere(projectID)))
+	return orMeanwhile(s.store.remember(ctx, projectID, was, note, upTo, s.files.ProjectExists(projectID)))
 }
 
 // orMeanwhile is the error of a write that nobody misses once what it was about has changed.
@@ -137,7 +136,7 @@ func (s *Service) conversation(ctx context.Context, projectID string, page httpa
 	var readErr error
 	var reads errgroup.Group
 	reads.Go(func() error {
-		_, err := s.projects.Open(ctx, projectID, workspace.Read)
+		_, err := s.files.Open(ctx, httpapi.CallerFrom(ctx), projectID, workspace.Read)
 		return err
 	})
 	reads.Go(func() error {
@@ -188,7 +187,7 @@ const sweepTime = 10 * time.Second
 // Turns that are under way while a conversation is cleared belong to the side of the clear that their ids say: clocks of functions that
 // differ are no more exact here than they are.
 func (s *Service) clear(ctx context.Context, projectID string) error {
-	if _, err := s.projects.Open(ctx, projectID, workspace.Write); err != nil {
+	if _, err := s.files.Open(ctx, httpapi.CallerFrom(ctx), projectID, workspace.Write); err != nil {
 		return err
 	}
 	last, err := s.store.lastMessage(ctx, projectID)
@@ -196,9 +195,9 @@ func (s *Service) clear(ctx context.Context, projectID string) error {
 		return err
 	}
 	upTo := s.ids.NewAfter(id.Message, last)
-	err = s.store.clear(ctx, projectID, upTo, s.projects.StillThere(projectID))
+	err = s.store.clear(ctx, projectID, upTo, s.files.ProjectExists(projectID))
 	if errors.Is(err, db.ErrNotFound) {
-		return project.ErrNotFound.WithCause(err)
+		return workspace.ErrProjectNotFound.WithCause(err)
 	}
 	if err != nil {
 		return err

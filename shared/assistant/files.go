@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"devplatform/shared/assistant/action"
-	"devplatform/shared/project"
+	"devplatform/shared/project/file"
 )
 
 // listedFiles is how many of a project's files are looked at for a prompt: one call's worth, with the one that tells of more. Of a
@@ -16,9 +16,9 @@ const listedFiles = 999
 
 // projectFiles is a project as the checks of actions see it: what was read for the prompt, and what they ask for beside that.
 type projectFiles struct {
-	view *project.View
+	view *file.View
 	// known are the records that were read, by path; all of the project's if complete.
-	known    map[string]project.FileInfo
+	known    map[string]file.File
 	complete bool
 	// absent are paths that were looked for and are none of a file.
 	absent   map[string]bool
@@ -26,12 +26,12 @@ type projectFiles struct {
 }
 
 // readFiles lists a project's files.
-func readFiles(ctx context.Context, view *project.View) (*projectFiles, error) {
+func readFiles(ctx context.Context, view *file.View) (*projectFiles, error) {
 	listed, err := view.List(ctx, listedFiles)
 	if err != nil {
 		return nil, err
 	}
-	f := &projectFiles{view: view, known: make(map[string]project.FileInfo, len(listed)), absent: map[string]bool{}, contents: map[string][]byte{}}
+	f := &projectFiles{view: view, known: make(map[string]file.File, len(listed)), absent: map[string]bool{}, contents: map[string][]byte{}}
 	for _, info := range listed {
 		f.known[info.Path] = info
 	}
@@ -67,7 +67,7 @@ func (f *projectFiles) Stat(ctx context.Context, path string) (action.File, bool
 		return action.File{}, false, err
 	}
 	info, ok := f.known[path]
-	return action.File{ETag: info.ETag}, ok, nil
+	return action.File{ETag: info.ETag()}, ok, nil
 }
 
 // HasInside implements action.Files.
@@ -97,7 +97,7 @@ func (f *projectFiles) load(ctx context.Context, paths ...string) error {
 	if err := f.Prepare(ctx, paths...); err != nil {
 		return err
 	}
-	var wanted []project.FileInfo
+	var wanted []file.File
 	for _, path := range paths {
 		info, ok := f.known[path]
 		if _, loaded := f.contents[path]; ok && !loaded {

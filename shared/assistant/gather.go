@@ -10,7 +10,8 @@ import (
 
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
-	"devplatform/shared/project"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/project/file"
 	"devplatform/shared/project/path"
 	"devplatform/shared/workspace"
 )
@@ -39,7 +40,7 @@ const (
 // gather reads what the model is to be told: five calls to DynamoDB, and one more in a project of so many files that not all were listed.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; storage's classes.
 func (s *Service) gather(ctx context.Context, q question) (material, error) {
-	view, err := s.projects.Open(ctx, q.projectID, workspace.Write)
+	view, err := s.files.Open(ctx, httpapi.CallerFrom(ctx), q.projectID, workspace.Write)
 	if err != nil {
 		return material{}, err
 	}
@@ -113,7 +114,7 @@ func (s *Service) readNamed(ctx context.Context, q question, m *material) error 
 }
 
 // manifests are the files that say what the project, or the part of it that a file is in, is built with.
-func manifests(known map[string]project.FileInfo, of string) []string {
+func manifests(known map[string]file.File, of string) []string {
 	folders := append([]string{""}, path.Ancestors(of)...)
 	for _, folder := range slices.Backward(folders) {
 		var found []string

@@ -19,6 +19,7 @@ import (
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/project"
+	"devplatform/shared/project/file"
 	"devplatform/shared/workspace"
 )
 
@@ -38,7 +39,6 @@ type world struct {
 	limits   Limits
 	crowd    *slicetest.Crowd
 	model    *script
-	projects *project.Service
 	service  *Service
 	server   *httptest.Server
 }
@@ -74,18 +74,22 @@ func (w *world) serve(sdk *dynamodb.Client) {
 	w.client = db.Wrap(sdk, w.clock.Now)
 	logger := slog.New(w.log)
 	cursors := db.NewCursors(slicetest.Keys(w.clock.Now))
-	w.projects = project.New(project.Deps{
+	outbox := event.Outbox{Events: w.client.Table(w.names.events), IDs: w.ids}
+	files := file.New(file.Deps{
 		DB: w.client, Projects: w.client.Table(w.names.projects), Contents: w.client.Table(w.names.contents),
-		Outbox:  event.Outbox{Events: w.client.Table(w.names.events), IDs: w.ids},
-		Cursors: cursors, IDs: w.ids, Clock: w.clock.Now, Logger: logger, Quotas: project.DefaultQuotas(),
+		Outbox: outbox, Cursors: cursors, IDs: w.ids, Clock: w.clock.Now, Quotas: file.DefaultQuotas(),
+	})
+	projects := project.New(project.Deps{
+		DB: w.client, Projects: w.client.Table(w.names.projects), Outbox: outbox,
+		Cursors: cursors, Files: files, IDs: w.ids, Clock: w.clock.Now, Logger: logger,
 	})
 	w.service = New(Deps{
-		DB: w.client, Conversations: w.client.Table(w.names.conversations), Projects: w.projects,
+		DB: w.client, Conversations: w.client.Table(w.names.conversations), Files: files,
 		Cursors: cursors, IDs: w.ids, Clock: w.clock.Now, Logger: logger, Model: w.model, Limits: w.limits,
 	})
 	w.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
 		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: w.crowd, Clock: w.clock.Now,
-	}, w.projects.Register, w.service.Register)
+	}, projects.Register, files.Register, w.service.Register)
 }
 
 // interpose puts a wire between the services and DynamoDB.

@@ -8,8 +8,8 @@ import (
 
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
-	"devplatform/shared/project"
 	"devplatform/shared/project/path"
+	"devplatform/shared/workspace"
 )
 
 type chatInput struct {
@@ -63,7 +63,7 @@ func (in *chatInput) question() question {
 type chatOutput struct{ Body reply }
 
 // chatErrors are what both chat calls answer with.
-var chatErrors = append([]*fault.Error{errTooLong, project.ErrNotFound, project.ErrDenied}, generateErrors...)
+var chatErrors = append([]*fault.Error{errTooLong, workspace.ErrProjectNotFound, workspace.ErrDenied}, generateErrors...)
 
 func (s *Service) registerChat(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{

@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
-	"devplatform/shared/project"
+	"devplatform/shared/workspace"
 )
 
 const conversationPath = "/api/ai/conversations/{projectId}"
@@ -64,13 +64,13 @@ func (s *Service) registerConversations(r *httpapi.Routes) {
 		ID: "listMessages", Method: http.MethodGet, Path: conversationPath, Tag: tag,
 		Summary:     "A project's conversation with the assistant",
 		Description: "Oldest first, 50 messages a page unless limit says otherwise; one that nobody has begun is empty. Two chats at once are both here, each answer right behind its question. For members of the workspace, a public project's, too.",
-		Errors:      []*fault.Error{project.ErrNotFound, project.ErrDenied},
+		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
 	}, s.handleConversation)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "clearConversation", Method: http.MethodDelete, Path: conversationPath, Tag: tag,
 		Summary:     "Delete a project's conversation",
 		Description: "For members and above. Everything said so far is gone for everybody, and the assistant does not remember it. An answer that is being made meanwhile still reaches whoever asked, but is not kept.",
-		Errors:      []*fault.Error{project.ErrNotFound, project.ErrDenied, fault.ErrConflict},
+		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleClear)
 }
 

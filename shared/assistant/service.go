@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/id"
 	"devplatform/shared/limit"
-	"devplatform/shared/project"
+	"devplatform/shared/project/file"
 )
 
 // Limits (API.md §6.3). Lower ones are for tests.
@@ -40,7 +40,7 @@ func DefaultLimits() Limits {
 type Deps struct {
 	DB            *db.Client
 	Conversations db.Table
-	Projects      *project.Service
+	Files         *file.Service
 	Cursors       *db.Cursors
 	IDs           *id.Generator
 	Clock         clock.Clock
@@ -52,7 +52,7 @@ type Deps struct {
 // Service is the assistant. Its methods answer with *api.Error or an error of storage's classes. It is safe for concurrent use.
 type Service struct {
 	store    store
-	projects *project.Service
+	files    *file.Service
 	counters *limit.Counters
 	cursors  *db.Cursors
 	ids      *id.Generator
@@ -65,8 +65,8 @@ type Service struct {
 // New builds the assistant. It does no input or output.
 func New(d Deps) *Service {
 	return &Service{
-		store:    store{client: d.DB, conversations: d.Conversations},
-		projects: d.Projects, counters: limit.New(d.DB, d.Conversations, d.Clock), cursors: d.Cursors,
+		store: store{client: d.DB, conversations: d.Conversations},
+		files: d.Files, counters: limit.New(d.DB, d.Conversations, d.Clock), cursors: d.Cursors,
 		ids: d.IDs, now: d.Clock, logger: d.Logger, model: d.Model, limits: d.Limits,
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
-	"devplatform/shared/project"
+	"devplatform/shared/project/file"
 )
 
 // reply is an answer as the chat calls give it (API.md, call 15).
@@ -224,11 +224,13 @@ func whyNotApplied(err error) string {
 
 // applyTo does the actions of an answer that is stored already, so that it is never lost. If that fails, the answer says so.
 func (c *conversing) applyTo(ctx context.Context, m message, r *reply) {
-	var changes []project.Operation
+	var changes []file.BatchOperation
 	for _, op := range c.draft.Operations() {
-		changes = append(changes, project.Operation(op))
+		changes = append(changes, file.BatchOperation{
+			Action: file.Action(op.Op), Path: op.Path, To: op.To, Content: &op.Content, ETag: op.ETag,
+		})
 	}
-	err := c.service.projects.Change(ctx, c.projectID, changes)
+	err := c.service.files.Change(ctx, httpapi.CallerFrom(ctx), c.projectID, changes)
 	if r.Applied = err == nil; r.Applied {
 		return
 	}

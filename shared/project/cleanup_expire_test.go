@@ -12,6 +12,8 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
+	"devplatform/shared/project/content"
+	"devplatform/shared/project/file"
 )
 
 // expiries are the moments at which the chunks of a project expire, in seconds since 1970, by content and chunk; 0 is never.
@@ -39,11 +41,11 @@ func (w *world) content(projectID, path string) (first string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	f, err := db.Decode[fileRecord](item)
+	f, err := db.Decode[file.File](item)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return f.Content
+	return f.ContentID
 }
 
 // A content expires 30 days after it was replaced, and none that is in use does: whatever a file goes through, and however late the
@@ -67,7 +69,7 @@ func TestReplacedContentsExpire(t *testing.T) {
 	}
 	// gone notes that a content is replaced now; a while passes.
 	gone := func(contentID string) {
-		want[contentID+"#0"] = w.clock.Now().Add(versionRetention).Unix()
+		want[contentID+"#0"] = w.clock.Now().Add(content.Retention).Unix()
 		w.clock.Advance(36 * time.Hour)
 	}
 	batch := func(operations ...object) {
@@ -121,7 +123,7 @@ func TestAVersionIsReadableAsLongAsItIsShown(t *testing.T) {
 	version := ada.Do(http.MethodPost, files, object{"path": "/a.ts", "content": "first"}).Want(t, http.StatusCreated).Text("version")
 	ada.Do(http.MethodPost, files, object{"path": "/a.ts", "content": "second"}).Want(t, http.StatusOK)
 	c.handleAll()
-	w.clock.Advance(versionRetention - time.Second)
+	w.clock.Advance(content.Retention - time.Second)
 	for _, want := range []int{http.StatusOK, http.StatusNotFound} {
 		ada.Get(files+"?path=/a.ts&version="+version).Want(t, want)
 		w.clock.Advance(time.Second)
@@ -132,8 +134,8 @@ func TestExpiryOfChunks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
-	projectID, contentID := w.ids.New(id.Project), w.service.newVersion()
-	month := w.clock.Now().Add(versionRetention).Unix()
+	projectID, contentID := w.ids.New(id.Project), w.version()
+	month := w.clock.Now().Add(content.Retention).Unix()
 	chunks := map[db.Key]db.Item{}
 	for n, expires := range []int64{0, month + 1, month - 1} {
 		item := db.Item{"data": &types.AttributeValueMemberB{Value: []byte{byte(n)}}}
@@ -151,7 +153,7 @@ func TestExpiryOfChunks(t *testing.T) {
 	if err := replaced(contentID); err != nil {
 		t.Fatal(err)
 	}
-	if err := replaced(w.service.newVersion()); err != nil { // removed with its project, or expired
+	if err := replaced(w.version()); err != nil { // removed with its project, or expired
 		t.Fatal(err)
 	}
 	want := map[string]int64{contentID + "#0": month, contentID + "#1": month + 1, contentID + "#2": month}

@@ -15,6 +15,7 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
+	"devplatform/shared/project/content"
 )
 
 // gated is a client that gets so many calls through to DynamoDB. All others are cut off; the first of them, if it is to be done, after
@@ -89,8 +90,8 @@ func TestRecordsGoAfterTheirChunks(t *testing.T) {
 		_ = c.through(w.gated(calls, false)).Handle(t.Context(), w.deletion(projectID))
 		named := map[db.Key]bool{}
 		for _, item := range w.dump(w.names.projects) {
-			if ref, err := db.Decode[contentRef](item); err == nil {
-				for _, key := range chunkKeys(projectID, ref) {
+			if ref, err := db.Decode[content.Ref](item); err == nil {
+				for _, key := range ref.Keys(projectID) {
 					named[key] = true
 				}
 			}

@@ -22,11 +22,14 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/id"
 	"devplatform/shared/lambdafn"
+	"devplatform/shared/project/cleanup"
+	"devplatform/shared/project/content"
+	"devplatform/shared/project/file"
 )
 
 // cleaner is a clean-up of a world.
 type cleaner struct {
-	*Cleanup
+	*cleanup.Cleanup
 	w             *world
 	conversations string // the table's name
 }
@@ -39,14 +42,13 @@ func newCleaner(t *testing.T, w *world) *cleaner {
 }
 
 // through is a clean-up that reaches DynamoDB by an SDK client, and waits for nothing.
-func (c *cleaner) through(sdk *dynamodb.Client) *Cleanup {
+func (c *cleaner) through(sdk *dynamodb.Client) *cleanup.Cleanup {
 	client := db.Wrap(sdk, c.w.clock.Now)
-	cleanup := NewCleanup(CleanupDeps{
+	return cleanup.New(cleanup.Deps{
 		DB: client, Projects: client.Table(c.w.names.projects), Contents: client.Table(c.w.names.contents),
 		Conversations: client.Table(c.conversations), Clock: c.w.clock.Now, Logger: slog.New(c.w.log),
+		Sleep: func(ctx context.Context, _ time.Duration) bool { return ctx.Err() == nil },
 	})
-	cleanup.store.pause = func(ctx context.Context, _ int) bool { return ctx.Err() == nil }
-	return cleanup
 }
 
 // events are the stored events, as the stream shows them, in their order.
@@ -124,36 +126,36 @@ func (c *cleaner) remains(projectID string, files, comments int) {
 	records, chunks, messages := map[db.Key]db.Item{}, map[db.Key]db.Item{}, map[db.Key]db.Item{}
 	hold := func(contentID string, n int) {
 		for i := range n {
-			chunks[db.ChunkKey(projectID, contentID, i)] = encoded(w.t, chunkRecord{Data: []byte("some bytes")})
+			chunks[db.ChunkKey(projectID, contentID, i)] = encoded(w.t, chunk{[]byte("some bytes")})
 		}
 	}
 	at := clock.Stamp(w.clock.Now())
 	for i := range files {
 		path := fmt.Sprintf("/src/components/file-%05d.tsx", i)
-		now := fileRecord{
-			Size: 12, SHA256: make([]byte, 32), Encoding: UTF8, Version: w.service.newVersion(), Content: w.service.newVersion(),
-			Chunks: 1 + min(i%10, 1), CreatedAt: at, UpdatedAt: at, UpdatedBy: w.ids.New(id.User),
+		now := file.File{
+			Size: 12, SHA256: make([]byte, 32), Encoding: file.UTF8, Version: w.version(),
+			Ref: content.Ref{ContentID: w.version(), Chunks: 1 + min(i%10, 1)}, CreatedAt: at, UpdatedAt: at, UpdatedBy: w.ids.New(id.User),
 		}
 		before := now
-		before.Version = w.service.newVersion()
+		before.Version = w.version()
 		if i%3 > 0 { // the others have been renamed: both records name one content
-			before.Content = w.service.newVersion()
-			hold(before.Content, before.Chunks)
+			before.ContentID = w.version()
+			hold(before.ContentID, before.Chunks)
 		}
-		hold(now.Content, now.Chunks)
+		hold(now.ContentID, now.Chunks)
 		records[db.FileKey(projectID, path)] = encoded(w.t, now)
-		expires := w.clock.Now().Add(versionRetention)
+		before.ExpiresAt = w.clock.Now().Add(content.Retention).Unix()
 		if i == 0 {
-			expires = w.clock.Now().Add(-time.Hour)
+			before.ExpiresAt = w.clock.Now().Add(-time.Hour).Unix()
 		}
-		records[db.VersionKey(projectID, pathHash(path), before.Version)] = encoded(w.t, versionRecord{fileRecord: before, ExpiresAt: expires.Unix()})
+		records[db.VersionKey(projectID, hexSum([]byte(path)), before.Version)] = encoded(w.t, before)
 	}
 	for range comments { // three make a page: it has 1 MB
 		comment := commentRecord{ID: w.ids.New(id.Comment), Body: strings.Repeat("long ", 76_000), CreatedAt: at}
 		records[db.CommentKey(projectID, comment.ID)] = encoded(w.t, comment)
 	}
 	records[db.Key{PK: db.ProjectPartition(projectID).PK, SK: "SOMETHING#else"}] = db.Item{"content": &types.AttributeValueMemberBOOL{Value: true}}
-	hold(w.service.newVersion(), 3)
+	hold(w.version(), 3)
 	pk := db.ProjectPartition(projectID).PK
 	messages[db.Key{PK: pk, SK: "CONVERSATION"}] = db.Item{}
 	messages[db.Key{PK: pk, SK: "MSG#01KGA50XJ0ABCDEFGHJKMNPQRS#0"}] = db.Item{}
@@ -196,7 +198,7 @@ func TestADeletedProjectIsCleanedUp(t *testing.T) {
 	doomed, neighbour := ada.project("", "Doomed", Private), ada.project("", "Neighbour", Private)
 	for _, projectID := range []string{doomed, neighbour} {
 		p := "/api/projects/" + projectID
-		ada.Do(http.MethodPost, p+"/files", object{"path": "/big.bin", "content": toBase64(noise(1 << 20)), "encoding": "base64"}).Want(t, http.StatusCreated)
+		ada.Do(http.MethodPost, p+"/files", object{"path": "/big.bin", "content": base64Of(noise(1 << 20)), "encoding": "base64"}).Want(t, http.StatusCreated)
 		ada.Do(http.MethodPost, p+"/files", object{"path": "/a.ts", "content": "1"}).Want(t, http.StatusCreated)
 		ada.Do(http.MethodPost, p+"/files", object{"path": "/a.ts", "content": "2"}).Want(t, http.StatusOK)
 		ada.Do(http.MethodPost, p+"/files/batch", object{"operations": []object{
@@ -254,7 +256,7 @@ func TestEventsThatAskForNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
-	projectID, version := w.ids.New(id.Project), w.service.newVersion()
+	projectID, version := w.ids.New(id.Project), w.version()
 	c.remains(projectID, 1, 1)
 	before := c.everything()
 	record := func(change func(*event.Record)) db.Item {
@@ -279,11 +281,15 @@ func TestEventsThatAskForNothing(t *testing.T) {
 		"too many chunks":        {record(func(r *event.Record) { r.Replaced.Chunks = 1 << 40 }), true},
 		"too few chunks":         {record(func(r *event.Record) { r.Replaced.Chunks = -1 }), true},
 		"no time":                {record(func(r *event.Record) { r.Payload = "{}" }), true},
+		"the time zero":          {record(func(r *event.Record) { r.Payload = `{"timestamp":"0001-01-01T00:00:00.000Z"}` }), true},
 		"no payload":             {record(func(r *event.Record) { r.Payload = "x" }), true},
 		"no project is deleted":  {record(func(r *event.Record) { r.Type, r.ProjectID = event.ProjectDeleted, "" }), true},
 		"a forged one's deleted": {record(func(r *event.Record) { r.Type, r.ProjectID = event.ProjectDeleted, projectID+"#x" }), true},
 	} {
 		err := c.Handle(t.Context(), inserted(tt.image))
+		if err != nil && strings.Contains(err.Error(), "%!") {
+			t.Errorf("%s: the error is not formatted: %v", name, err)
+		}
 		if errors.Is(err, lambdafn.ErrPoison) != tt.poison || (err == nil) == tt.poison {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,8 +1,8 @@
 package project
 
 import (
+	"cmp"
 	"context"
-	"errors"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -13,98 +13,102 @@ import (
 	"devplatform/shared/workspace"
 )
 
-var errNoComment = fault.New(fault.CodeCommentNotFound, "There is no such comment.")
+var errCommentNotFound = fault.New(fault.CodeCommentNotFound, "There is no such comment.")
 
-// newComment is what a comment is made of. One with a path is about that file, whether it is there, not yet, or no more.
-type newComment struct {
+// CommentDraft is a comment to create.
+type CommentDraft struct {
 	Body string
-	Path *string
+	Path *string // the file that it is about, which need not exist
 	Line *int
 }
 
-// comment adds a comment to a project.
-func (s *Service) comment(ctx context.Context, projectID string, in newComment) (commentRecord, error) {
-	caller := httpapi.CallerFrom(ctx)
-	o, err := s.open(ctx, projectID, workspace.Write)
+// CreateComment adds a comment to a project. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
+func (s *Service) CreateComment(
+	ctx context.Context, caller httpapi.Caller, projectID string, in CommentDraft,
+) (CommentItem, error) {
+	o, err := s.open(ctx, caller, projectID, workspace.Write)
 	if err != nil {
-		return commentRecord{}, err
+		return CommentItem{}, err
 	}
 	now := s.now()
 	c := commentRecord{
 		ID: s.ids.New(id.Comment), Body: in.Body, Path: in.Path, Line: in.Line,
 		AuthorID: caller.UserID, Author: caller.Username, CreatedAt: clock.Stamp(now),
 	}
-	told, err := s.outbox.Add(event.Change{
-		Type: event.CommentCreated, WorkspaceID: o.project.WorkspaceID, ProjectID: projectID,
+	e, err := s.outbox.Add(event.Change{
+		Type: event.CommentCreated, WorkspaceID: o.WorkspaceID, ProjectID: projectID,
 		Data: event.Data{
 			Actor:   event.Actor{ID: caller.UserID, Username: caller.Username},
-			Project: &event.Project{ID: projectID, Name: o.project.Name},
+			Project: &event.Project{ID: projectID, Name: o.Name},
 			Comment: &event.Comment{ID: c.ID, Path: c.Path, Line: c.Line, Body: c.Body},
 		},
 	}, now)
 	if err != nil {
-		return c, err
+		return CommentItem{}, err
 	}
-	err = s.store.createComment(ctx, projectID, c, told)
-	if errors.Is(err, db.ErrNotFound) {
-		return c, ErrNotFound.WithCause(err)
-	}
-	return c, err
+	return c.item(), s.store.createComment(ctx, projectID, c, e)
 }
 
-// comments is a page of a project's comments, or of those on one path, in the order in which they were made, and where the
-// next one begins.
-func (s *Service) comments(ctx context.Context, projectID, path string, page logPage) ([]commentRecord, string, error) {
-	scope := httpapi.ListScope(httpapi.CallerFrom(ctx), "comments", projectID, path)
+// ListComments returns a page of the comments on a project, or of those on one path if path is not "", oldest first,
+// and the cursor of the next page. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED for a cursor of another
+// list.
+func (s *Service) ListComments(
+	ctx context.Context, caller httpapi.Caller, projectID, path string, page httpapi.PageInput,
+) ([]CommentItem, string, error) {
+	scope := httpapi.ListScope(caller, "comments", projectID, path)
+	if path != "" {
+		return s.commentsOn(ctx, caller, projectID, path, scope, page)
+	}
+	read := func(ctx context.Context, after string, n int) ([]CommentItem, error) {
+		if _, err := s.open(ctx, caller, projectID, workspace.Read); err != nil {
+			return nil, err
+		}
+		return s.store.comments(ctx, projectID, after, n)
+	}
+	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, func(c CommentItem) string { return c.ID })
+}
+
+// commentsOn is ListComments for the comments on one path. Where these are few among many, a page may have fewer
+// comments than its limit, even none, and a next page.
+func (s *Service) commentsOn(
+	ctx context.Context, caller httpapi.Caller, projectID, path, scope string, page httpapi.PageInput,
+) (items []CommentItem, next string, err error) {
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	if _, err := s.open(ctx, projectID, workspace.Read); err != nil {
+	if _, err := s.open(ctx, caller, projectID, workspace.Read); err != nil {
 		return nil, "", err
 	}
-	if path == "" {
-		found, err := s.store.commentsOf(ctx, projectID, after, page.limit()+1)
-		if err != nil {
-			return nil, "", err
-		}
-		return paged(ctx, s, scope, found, page.limit(), commentRecord.position)
-	}
-	found, next, err := s.store.commentsOn(ctx, projectID, path, after, page.limit())
+	items, next, err = s.store.commentsOn(ctx, projectID, path, after, cmp.Or(page.Limit, httpapi.DefaultLimit))
 	if err != nil || next == "" {
-		return found, "", err
+		return items, "", err
 	}
 	next, err = s.cursors.Seal(ctx, scope, next)
-	return found, next, err
+	return items, next, err
 }
 
-// position is a comment's place in the list.
-func (c commentRecord) position() string { return c.ID }
-
-// uncomment deletes a comment: for its author, while they may write, and for admins.
-func (s *Service) uncomment(ctx context.Context, projectID, commentID string) error {
+// DeleteComment deletes a comment. Its author may do so as long as they may write, and moderators may.
+// Errors: PROJECT_NOT_FOUND, COMMENT_NOT_FOUND, ACCESS_DENIED.
+func (s *Service) DeleteComment(ctx context.Context, caller httpapi.Caller, projectID, commentID string) error {
 	key := db.CommentKey(projectID, commentID)
-	o, err := s.open(ctx, projectID, workspace.Read, key)
+	o, err := s.open(ctx, caller, projectID, workspace.Read, key)
 	if err != nil {
 		return err
 	}
-	if o.found[key] == nil {
-		return errNoComment
+	if o.Items[key] == nil {
+		return errCommentNotFound
 	}
-	c, err := db.Decode[commentRecord](o.found[key])
+	c, err := db.Decode[commentRecord](o.Items[key])
 	if err != nil {
 		return err
 	}
-	own := c.AuthorID == httpapi.CallerFrom(ctx).UserID && o.member.Role.May(workspace.Write)
-	if !own && !o.member.Role.May(workspace.Moderate) {
-		return ErrDenied
+	action := workspace.Moderate
+	if c.AuthorID == caller.UserID {
+		action = workspace.Write
 	}
-	err = s.store.deleteComment(ctx, projectID, commentID)
-	switch {
-	case errors.Is(err, db.ErrNotFound):
-		return ErrNotFound.WithCause(err)
-	case errors.Is(err, errCommentGone):
-		return errNoComment.WithCause(err)
+	if err := o.Check(action); err != nil {
+		return err
 	}
-	return err
+	return s.store.deleteComment(ctx, projectID, commentID)
 }

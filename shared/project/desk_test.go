@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"devplatform/shared/db"
+	"devplatform/shared/project/file"
 )
 
 // desk is a user at a project.
@@ -68,13 +69,13 @@ func (d desk) paths() []any {
 }
 
 // tree reads what the project counts.
-func (d desk) tree() treeRecord {
+func (d desk) tree() file.Tree {
 	d.w.t.Helper()
 	item, err := d.w.projects.Get(d.w.t.Context(), db.TreeKey(d.projectID))
 	if err != nil {
 		d.w.t.Fatal(err)
 	}
-	tree, err := db.Decode[treeRecord](item)
+	tree, err := db.Decode[file.Tree](item)
 	if err != nil {
 		d.w.t.Fatal(err)
 	}
@@ -84,7 +85,11 @@ func (d desk) tree() treeRecord {
 // checkTree holds what the project counts against the files that there are.
 func (d desk) checkTree() {
 	d.w.t.Helper()
-	files, _, err := d.w.service.store.listFiles(d.w.t.Context(), d.projectID, fileListRequest{})
+	items, err := d.w.projects.QueryAll(d.w.t.Context(), db.FilesOf(d.projectID, ""))
+	if err != nil {
+		d.w.t.Fatal(err)
+	}
+	files, err := db.DecodeAll[file.File](items)
 	if err != nil {
 		d.w.t.Fatal(err)
 	}
@@ -114,6 +119,8 @@ func contentOf(t *testing.T, item map[string]any) string {
 	return string(data)
 }
 
+func base64Of(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
+
 func noise(n int) []byte {
 	data := make([]byte, n)
 	_, _ = rand.Read(data)
@@ -137,3 +144,5 @@ func (d desk) told() []string {
 	}
 	return told
 }
+
+func etagOf(version string) string { return `"` + version + `"` }

@@ -17,6 +17,7 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/content"
+	"devplatform/shared/project/file"
 )
 
 // What a request costs, in calls to DynamoDB, the session's included.
@@ -188,25 +189,23 @@ func TestTheWorstBatchFitsATransaction(t *testing.T) {
 	meter := &unitMeter{}
 	w.interpose(meter.pass)
 	d := w.desk("ada")
-	ctx := httpapi.WithCaller(t.Context(), httpapi.Caller{UserID: d.userID, Username: d.name})
-	for _, action := range []fileAction{actCreate, actUpdate} {
+	caller := httpapi.Caller{UserID: d.userID, Username: d.name}
+	const maxOperations = 20
+	for _, action := range []file.Action{file.Create, file.Update} {
 		meter.reset()
-		var ops []fileOperation
-		rest := maxBatchContent
+		var ops []file.BatchOperation
+		rest := 3 << 20
 		for i := range maxOperations {
 			size := min(content.MaxChunk, rest-(maxOperations-1-i))
 			if i == maxOperations-1 {
 				size = rest
 			}
 			rest -= size
-			packed, err := packContent(noise(size), Base64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := base64Of(noise(size))
 			path := fmt.Sprintf("/%02d/%s", i, strings.Repeat("é", 254))
-			ops = append(ops, fileOperation{action: action, path: path, content: packed, contentID: w.service.newVersion()})
+			ops = append(ops, file.BatchOperation{Action: action, Path: path, Content: &text, Encoding: file.Base64})
 		}
-		if _, err := w.service.changeFiles(ctx, d.projectID, ops...); err != nil {
+		if err := w.files.Change(t.Context(), caller, d.projectID, ops); err != nil {
 			t.Fatal(err)
 		}
 		if meter.actions > 100 || meter.bytes > 4_000_000 {

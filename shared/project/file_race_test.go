@@ -19,6 +19,7 @@ import (
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/project/file"
 )
 
 // bodyOf reads a request's body and puts it back.
@@ -120,7 +121,7 @@ func TestAFolderAndAFileAtOnce(t *testing.T) {
 
 func TestFileQuotasHoldAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withQuotas(Quotas{Projects: 10, Files: 5, Bytes: 1000}))
+	w := newWorld(t, withQuotas(file.Quotas{Files: 5, Bytes: 1000}))
 	d := w.desk("ada")
 	answers := slicetest.AtOnce(16, func(i int) answer { return d.save(fmt.Sprint("/", i), "x") })
 	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 11}, slicetest.Statuses(answers)); diff != "" {
@@ -185,7 +186,7 @@ func TestAReaderNeverMixesVersions(t *testing.T) {
 	for i := range versions { // some of one chunk, some of three
 		versions[i] = strings.Repeat(fmt.Sprint(i), 10+i%2*10)
 		if i%2 == 1 {
-			versions[i] = toBase64(noise(300_000))
+			versions[i] = base64Of(noise(300_000))
 		}
 	}
 	d.save("/a", versions[0]).Want(t, http.StatusCreated)
@@ -285,7 +286,7 @@ func TestDamagedContentsAreAFault(t *testing.T) {
 	d.save("/a", "right").Want(t, http.StatusCreated)
 	for _, damage := range [][]byte{[]byte("\x00wrong"), []byte("\x00rightly"), []byte("\x07"), {}} {
 		for key, item := range w.dump(w.names.contents) {
-			chunk, err := db.Decode[chunkRecord](item)
+			chunk, err := db.Decode[chunk](item)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,6 +22,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/project/file"
 	"devplatform/shared/workspace"
 )
 
@@ -29,32 +30,36 @@ var epoch = time.Date(2031, 5, 5, 10, 5, 0, 0, time.UTC)
 
 // world is the projects slice behind a real HTTP server, on a DynamoDB of its own.
 type world struct {
-	t        *testing.T
-	clock    *slicetest.Clock
-	log      *slicetest.Log
-	endpoint string
-	sdk      *dynamodb.Client // past every layer of ours
-	client   *db.Client
-	projects db.Table
-	contents db.Table
-	events   db.Table
-	names    struct{ projects, contents, events string }
-	ids      *id.Generator
-	quotas   Quotas
-	crowd    *slicetest.Crowd
-	service  *Service
-	server   *httptest.Server
+	t           *testing.T
+	clock       *slicetest.Clock
+	log         *slicetest.Log
+	endpoint    string
+	sdk         *dynamodb.Client // past every layer of ours
+	client      *db.Client
+	projects    db.Table
+	contents    db.Table
+	events      db.Table
+	names       struct{ projects, contents, events string }
+	ids         *id.Generator
+	quotas      file.Quotas
+	maxProjects int
+	files       *file.Service
+	crowd       *slicetest.Crowd
+	service     *Service
+	server      *httptest.Server
 }
 
 type option func(*world)
 
-func withQuotas(q Quotas) option { return func(w *world) { w.quotas = q } }
+func withQuotas(q file.Quotas) option { return func(w *world) { w.quotas = q } }
+
+func withMaxProjects(n int) option { return func(w *world) { w.maxProjects = n } }
 
 func newWorld(t *testing.T, options ...option) *world {
 	t.Helper()
 	w := &world{
 		t: t, clock: slicetest.NewClock(epoch, 0), log: slicetest.NewLog(), endpoint: dynamotest.StartServer(t),
-		quotas: DefaultQuotas(), crowd: &slicetest.Crowd{},
+		quotas: file.DefaultQuotas(), crowd: &slicetest.Crowd{},
 	}
 	w.sdk = dynamotest.Client(w.endpoint)
 	w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
@@ -75,13 +80,18 @@ func (w *world) serve(sdk *dynamodb.Client) {
 	w.projects, w.contents, w.events =
 		w.client.Table(w.names.projects), w.client.Table(w.names.contents), w.client.Table(w.names.events)
 	logger := slog.New(w.log)
+	outbox, cursors := event.Outbox{Events: w.events, IDs: w.ids}, db.NewCursors(slicetest.Keys(w.clock.Now))
+	w.files = file.New(file.Deps{
+		DB: w.client, Projects: w.projects, Contents: w.contents, Outbox: outbox, Cursors: cursors,
+		IDs: w.ids, Clock: w.clock.Now, Quotas: w.quotas,
+	})
 	w.service = New(Deps{
-		DB: w.client, Projects: w.projects, Contents: w.contents, Outbox: event.Outbox{Events: w.events, IDs: w.ids},
-		Cursors: db.NewCursors(slicetest.Keys(w.clock.Now)), IDs: w.ids, Clock: w.clock.Now, Logger: logger, Quotas: w.quotas,
+		DB: w.client, Projects: w.projects, Outbox: outbox, Cursors: cursors, Files: w.files,
+		IDs: w.ids, Clock: w.clock.Now, Logger: logger, MaxProjects: w.maxProjects,
 	})
 	w.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
 		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: w.crowd, Clock: w.clock.Now,
-	}, w.service.Register)
+	}, w.service.Register, w.files.Register)
 }
 
 // interpose puts a wire between the service and DynamoDB.
@@ -182,6 +192,17 @@ func decoded(t *testing.T, record event.Record) event.Payload {
 	return payload
 }
 
+// version returns a new ULID.
+func (w *world) version() string {
+	_, version, _ := strings.Cut(w.ids.New(id.Event), "_")
+	return version
+}
+
+// chunk is a stored chunk.
+type chunk struct {
+	Data []byte `dynamodbav:"data"`
+}
+
 // file puts a file's record into a project, without a content, past every layer of ours.
 func (w *world) file(projectID, path string) {
 	w.t.Helper()
@@ -191,6 +212,6 @@ func (w *world) file(projectID, path string) {
 func (w *world) fileWrite(projectID, path string) db.Write {
 	w.t.Helper()
 	at := clock.Stamp(w.clock.Now())
-	record := encoded(w.t, fileRecord{Encoding: UTF8, SHA256: make([]byte, 32), Version: "01K9ZQ3V7M8T5XW2ABCDEFGHJK", CreatedAt: at, UpdatedAt: at})
+	record := encoded(w.t, file.File{Encoding: file.UTF8, SHA256: make([]byte, 32), Version: "01K9ZQ3V7M8T5XW2ABCDEFGHJK", CreatedAt: at, UpdatedAt: at})
 	return w.projects.Put(db.FileKey(projectID, path), record)
 }

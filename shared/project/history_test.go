@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/shared/fault"
+	"devplatform/shared/project/content"
 	"devplatform/shared/workspace"
 )
 
@@ -33,7 +34,7 @@ func TestVersionsAndHistory(t *testing.T) {
 			t.Errorf("%d: %v", i, v)
 		}
 		a := d.Get(d.files()+"?path=/a&version="+newest[i]).Want(t, http.StatusOK)
-		if contentOf(t, a.Body) != content || a.Text("version") != newest[i] || a.Header.Get("ETag") != etag(newest[i]) || a.Text("updatedAt") != v["createdAt"] {
+		if contentOf(t, a.Body) != content || a.Text("version") != newest[i] || a.Header.Get("ETag") != etagOf(newest[i]) || a.Text("updatedAt") != v["createdAt"] {
 			t.Errorf("%d: %s", i, a.Raw)
 		}
 	}
@@ -57,7 +58,7 @@ func TestVersionsAndHistory(t *testing.T) {
 		}
 	}
 
-	w.clock.Advance(versionRetention / 2)
+	w.clock.Advance(content.Retention / 2)
 	d.batch(object{"op": "rename", "path": "/a", "to": "/b"}).Want(t, http.StatusOK)
 	if got := d.history("/a", "").Want(t, http.StatusOK).Values("versions", "current"); len(got) != 5 || got[0] != false {
 		t.Errorf("the history of a path that was left: %v", got)
@@ -74,12 +75,12 @@ func TestVersionsAndHistory(t *testing.T) {
 	d.Get(d.files()+"?path=/a&version=a%23b").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	d.history("/never", "").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 
-	w.clock.Advance(versionRetention/2 + time.Minute) // those that were replaced at the beginning are gone, the one renamed isn't
+	w.clock.Advance(content.Retention/2 + time.Minute) // those that were replaced at the beginning are gone, the one renamed isn't
 	if got := d.history("/a", "").Want(t, http.StatusOK).Values("versions", "version"); len(got) != 1 || got[0] != newest[0] {
 		t.Errorf("after 30 days: %v", got)
 	}
 	d.Get(d.files()+"?path=/a&version="+newest[1]).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
-	w.clock.Advance(versionRetention)
+	w.clock.Advance(content.Retention)
 	d.history("/a", "").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	d.history("/b", "").Want(t, http.StatusOK)
 }

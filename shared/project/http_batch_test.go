@@ -12,6 +12,7 @@ import (
 
 	"devplatform/infra/slicetest"
 	"devplatform/shared/fault"
+	"devplatform/shared/project/file"
 )
 
 func creation(path, content string) object {
@@ -87,7 +88,7 @@ func TestABatchOfEverything(t *testing.T) {
 // Every failing batch names its operation, and nothing of it happens.
 func TestABatchIsAllOrNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withQuotas(Quotas{Projects: 10, Files: 25, Bytes: 2 << 20}))
+	w := newWorld(t, withQuotas(file.Quotas{Files: 25, Bytes: 2 << 20}))
 	d := w.desk("ada")
 	tag := d.save("/a", "a").Want(t, http.StatusCreated).Header.Get("ETag")
 	d.save("/dir/b", "b").Want(t, http.StatusCreated)

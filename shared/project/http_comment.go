@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"devplatform/shared/clock"
-	"devplatform/shared/event"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/path"
+	"devplatform/shared/workspace"
 )
 
 const (
@@ -17,16 +17,28 @@ const (
 	commentPath  = commentsPath + "/{commentId}"
 )
 
-type feedInput struct {
-	InProject
-	httpapi.PageInput
-}
-
-type feedOutput struct {
-	Body struct {
-		Events     []event.Text `json:"events" nullable:"false" doc:"Newest first, of the last 30 days"`
-		NextCursor string       `json:"nextCursor,omitempty" doc:"Leads on to the next page; absent on the last one"`
-	}
+func (s *Service) registerComments(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "createComment", Method: http.MethodPost, Path: commentsPath, Tag: tagComments, Status: http.StatusCreated,
+		Summary:     "Comment on a project, on a file or on a line of it",
+		Description: "For members of the workspace and above. A comment is about a path, whether there is a file or not. Lengths are counted in Unicode code points.",
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("body", checkBody(" "))),
+			workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict,
+		},
+	}, s.handleCreateComment)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listComments", Method: http.MethodGet, Path: commentsPath, Tag: tagComments,
+		Summary:     "The comments on a project",
+		Description: "Oldest first, as a conversation is read; always paged, 50 a page if limit is absent. A page of the comments on one path may have fewer than limit, even none, and a nextCursor. For members of the workspace.",
+		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
+	}, s.handleListComments)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "deleteComment", Method: http.MethodDelete, Path: commentPath, Tag: tagComments,
+		Summary:     "Delete a comment",
+		Description: "For its author, as long as they may write in the workspace, and for admins and owners.",
+		Errors:      []*fault.Error{workspace.ErrProjectNotFound, errCommentNotFound, workspace.ErrDenied, fault.ErrConflict},
+	}, s.handleDeleteComment)
 }
 
 type newCommentInput struct {
@@ -53,7 +65,8 @@ func checkBody(body string) string {
 	return ""
 }
 
-type commentItem struct {
+// CommentItem is a comment as clients see it.
+type CommentItem struct {
 	ID        string          `json:"id" doc:"The comment's id" example:"cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Body      string          `json:"body" doc:"What it says" example:"Nice."`
 	Path      *string         `json:"path" doc:"The file that it is about, null if about the project" example:"/src/app.ts"`
@@ -67,15 +80,15 @@ type authorRef struct {
 	Username string `json:"username" doc:"The user's name" example:"ada"`
 }
 
-func (c commentRecord) item() commentItem {
-	return commentItem{
+func (c commentRecord) item() CommentItem {
+	return CommentItem{
 		ID: c.ID, Body: c.Body, Path: c.Path, Line: c.Line, Author: authorRef{c.AuthorID, c.Author}, CreatedAt: c.CreatedAt,
 	}
 }
 
 var commentDeleted = httpapi.Done{Success: true, Message: "Comment deleted."}
 
-type commentOutput struct{ Body commentItem }
+type commentOutput struct{ Body CommentItem }
 
 type commentsInput struct {
 	InProject
@@ -92,7 +105,7 @@ func (in *commentsInput) Validate(v *httpapi.Validation) {
 
 type commentsOutput struct {
 	Body struct {
-		Comments   []commentItem `json:"comments" nullable:"false" doc:"Oldest first"`
+		Comments   []CommentItem `json:"comments" nullable:"false" doc:"Oldest first"`
 		NextCursor string        `json:"nextCursor,omitempty" doc:"Leads on to the next page; absent on the last one"`
 	}
 }
@@ -102,64 +115,28 @@ type commentInput struct {
 	CommentID string `path:"commentId" doc:"The comment's id" example:"cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
-// registerComments adds the feed and the comments.
-func (s *Service) registerComments(r *httpapi.Routes) {
-	httpapi.Private(r, httpapi.Operation{
-		ID: "listProjectEvents", Method: http.MethodGet, Path: projectPath + "/events", Tag: tagProjects,
-		Summary:     "What happened to a project and in it",
-		Description: "Newest first, of the last 30 days, as webhooks are told it; always paged, 50 a page if limit is absent. For members of the workspace.",
-		Errors:      []*fault.Error{ErrNotFound, ErrDenied},
-	}, s.handleFeed)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "createComment", Method: http.MethodPost, Path: commentsPath, Tag: tagComments, Status: http.StatusCreated,
-		Summary:     "Comment on a project, on a file or on a line of it",
-		Description: "For members of the workspace and above. A comment is about a path, whether there is a file or not. Lengths are counted in Unicode code points.",
-		Errors:      []*fault.Error{fault.Invalid(fault.Field("body", checkBody(" "))), ErrNotFound, ErrDenied, fault.ErrConflict},
-	}, s.handleComment)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "listComments", Method: http.MethodGet, Path: commentsPath, Tag: tagComments,
-		Summary:     "The comments on a project",
-		Description: "Oldest first, as a conversation is read; always paged, 50 a page if limit is absent. A page of the comments on one path may have fewer than limit, even none, and a nextCursor. For members of the workspace.",
-		Errors:      []*fault.Error{ErrNotFound, ErrDenied},
-	}, s.handleComments)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "deleteComment", Method: http.MethodDelete, Path: commentPath, Tag: tagComments,
-		Summary:     "Delete a comment",
-		Description: "For its author, as long as they may write in the workspace, and for admins and owners.",
-		Errors:      []*fault.Error{ErrNotFound, errNoComment, ErrDenied, fault.ErrConflict},
-	}, s.handleUncomment)
+func (s *Service) handleCreateComment(
+	ctx context.Context, caller httpapi.Caller, in *newCommentInput,
+) (*commentOutput, error) {
+	c, err := s.CreateComment(ctx, caller, in.ProjectID, CommentDraft(in.Body))
+	if err != nil {
+		return nil, err
+	}
+	return &commentOutput{c}, nil
 }
 
-func (s *Service) handleFeed(ctx context.Context, _ httpapi.Caller, in *feedInput) (*feedOutput, error) {
-	out := &feedOutput{}
-	var err error
-	out.Body.Events, out.Body.NextCursor, err = s.feed(ctx, in.ProjectID, logPage(in.PageInput))
+func (s *Service) handleListComments(
+	ctx context.Context, caller httpapi.Caller, in *commentsInput,
+) (out *commentsOutput, err error) {
+	out = &commentsOutput{}
+	out.Body.Comments, out.Body.NextCursor, err = s.ListComments(ctx, caller, in.ProjectID, in.Path, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleComment(ctx context.Context, _ httpapi.Caller, in *newCommentInput) (*commentOutput, error) {
-	c, err := s.comment(ctx, in.ProjectID, newComment(in.Body))
-	if err != nil {
-		return nil, err
-	}
-	return &commentOutput{c.item()}, nil
-}
-
-func (s *Service) handleComments(ctx context.Context, _ httpapi.Caller, in *commentsInput) (*commentsOutput, error) {
-	comments, next, err := s.comments(ctx, in.ProjectID, in.Path, logPage(in.PageInput))
-	if err != nil {
-		return nil, err
-	}
-	out := &commentsOutput{}
-	out.Body.Comments, out.Body.NextCursor = make([]commentItem, len(comments)), next
-	for i, c := range comments {
-		out.Body.Comments[i] = c.item()
-	}
-	return out, nil
-}
-
-func (s *Service) handleUncomment(ctx context.Context, _ httpapi.Caller, in *commentInput) (*doneOutput, error) {
-	if err := s.uncomment(ctx, in.ProjectID, in.CommentID); err != nil {
+func (s *Service) handleDeleteComment(
+	ctx context.Context, caller httpapi.Caller, in *commentInput,
+) (*doneOutput, error) {
+	if err := s.DeleteComment(ctx, caller, in.ProjectID, in.CommentID); err != nil {
 		return nil, err
 	}
 	return &doneOutput{commentDeleted}, nil

@@ -15,6 +15,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/workspace"
 )
@@ -128,7 +129,7 @@ func TestCommentPages(t *testing.T) {
 			onA = append(onA, comment)
 		}
 	}
-	if got := ada.Get(comments); len(got.List("comments")) != defaultLimit || got.Text("nextCursor") == "" {
+	if got := ada.Get(comments); len(got.List("comments")) != httpapi.DefaultLimit || got.Text("nextCursor") == "" {
 		t.Errorf("%d comments and the cursor %q without a limit", len(got.List("comments")), got.Text("nextCursor"))
 	}
 	for _, limit := range []int{1, 7, 20, 60, 100} {
@@ -254,7 +255,7 @@ func TestFeed(t *testing.T) {
 	if diff := cmp.Diff(types, a.Values("events", "type")); diff != "" {
 		t.Error(diff)
 	}
-	if got := ada.Get(feed); len(got.List("events")) != defaultLimit || got.Text("nextCursor") == "" {
+	if got := ada.Get(feed); len(got.List("events")) != httpapi.DefaultLimit || got.Text("nextCursor") == "" {
 		t.Errorf("%d events and the cursor %q without a limit", len(got.List("events")), got.Text("nextCursor"))
 	}
 	for _, limit := range []int{1, 10, 54, 100} {

@@ -1,15 +1,67 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"net/http"
-
-	"golang.org/x/sync/errgroup"
+	"strings"
+	"unicode"
 
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/project/file"
 	"devplatform/shared/workspace"
 )
+
+func (s *Service) registerProjects(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listProjects", Method: http.MethodGet, Path: projectsPath, Tag: tagProjects,
+		Summary:     "The caller's projects in all their workspaces",
+		Description: "Last opened first; of those opened at the same moment the one created last. A private project is listed for its creator and for the workspace's admins and owners. Public projects of other workspaces are not listed.",
+		Errors:      []*fault.Error{workspace.ErrNotFound},
+	}, s.handleList)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "createProject", Method: http.MethodPost, Path: projectsPath, Tag: tagProjects, Status: http.StatusCreated,
+		Summary:     "Create a project",
+		Description: "For members of the workspace and above. The slug is made of the name; where another project of the workspace has it, a number is added. Lengths are counted in Unicode code points.",
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("name", workspace.CheckName(" "))), workspace.ErrNotFound, workspace.ErrDenied,
+			errQuota(MaxProjects), fault.ErrConflict,
+		},
+	}, s.handleCreate)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "readProject", Method: http.MethodGet, Path: projectPath, Tag: tagProjects,
+		Summary:     "A project with its files",
+		Description: "For whoever sees the project; a public one is seen by every signed-in user. When a member of its workspace reads it, lastOpenedAt moves.",
+		Errors:      []*fault.Error{workspace.ErrProjectNotFound},
+	}, s.handleRead)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "updateProject", Method: http.MethodPut, Path: projectPath, Tag: tagProjects,
+		Summary:     "Change a project's settings",
+		Description: "An absent field stays as it is. A request that changes nothing writes nothing and is no event.",
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("name", workspace.CheckName(" "))),
+			workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict,
+		},
+	}, s.handleUpdate)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "deleteProject", Method: http.MethodDelete, Path: projectPath, Tag: tagProjects,
+		Summary:     "Delete a project for ever",
+		Description: "For its creator, as a member of the workspace, and for admins and owners. It is gone at once for every reader and writer; what it held is cleaned up in the background.",
+		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
+	}, s.handleDelete)
+}
+
+// defaultFramework is a project's framework if the request has none.
+const defaultFramework = "static"
+
+// checkFramework returns the rule that a framework breaks, or "". The schema checks its length.
+func checkFramework(framework string) string {
+	if strings.ContainsFunc(framework, unicode.IsControl) {
+		return "must not contain control characters"
+	}
+	return ""
+}
 
 type projectListInput struct {
 	httpapi.PageInput
@@ -26,7 +78,6 @@ type projectListOutput struct {
 	}
 }
 
-// newProjectInput is the request of call 8. Lengths are counted in Unicode code points, here and everywhere.
 type newProjectInput struct {
 	Body struct {
 		Name        string     `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control characters" example:"Café Déjà"`
@@ -72,125 +123,51 @@ type projectOutput struct{ Body ProjectDetails }
 type projectReadOutput struct {
 	Body struct {
 		ProjectDetails
-		Files      []fileItem `json:"files" nullable:"false" doc:"The files by path, without their contents; as many as fit into 4 MiB"`
-		NextCursor string     `json:"nextCursor,omitempty" doc:"There are more files: leads on to them at GET /api/projects/{id}/files"`
+		Files      []file.FileItem `json:"files" nullable:"false" doc:"The files by path, without their contents; as many as fit into 4 MiB"`
+		NextCursor string          `json:"nextCursor,omitempty" doc:"There are more files: leads on to them at GET /api/projects/{id}/files"`
 	}
 }
 
-// registerProjects adds calls 7 to 11.
-func (s *Service) registerProjects(r *httpapi.Routes) {
-	httpapi.Private(r, httpapi.Operation{
-		ID: "listProjects", Method: http.MethodGet, Path: projectsPath, Tag: tagProjects,
-		Summary:     "The caller's projects in all their workspaces",
-		Description: "Last opened first; of those opened at the same moment the one created last. A private project is listed for its creator and for the workspace's admins and owners. Public projects of other workspaces are not listed.",
-		Errors:      []*fault.Error{workspace.ErrNotFound},
-	}, s.handleList)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "createProject", Method: http.MethodPost, Path: projectsPath, Tag: tagProjects, Status: http.StatusCreated,
-		Summary:     "Create a project",
-		Description: "For members of the workspace and above. The slug is made of the name; where another project of the workspace has it, a number is added. Lengths are counted in Unicode code points.",
-		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("name", workspace.CheckName(" "))), workspace.ErrNotFound, ErrDenied,
-			errFullWorkspace(DefaultQuotas().Projects), fault.ErrConflict,
-		},
-	}, s.handleCreate)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "readProject", Method: http.MethodGet, Path: projectPath, Tag: tagProjects,
-		Summary:     "A project with its files",
-		Description: "For whoever sees the project; a public one is seen by every signed-in user. When a member of its workspace reads it, lastOpenedAt moves.",
-		Errors:      []*fault.Error{ErrNotFound},
-	}, s.handleRead)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "updateProject", Method: http.MethodPut, Path: projectPath, Tag: tagProjects,
-		Summary:     "Change a project's settings",
-		Description: "An absent field stays as it is. A request that changes nothing writes nothing and is no event.",
-		Errors:      []*fault.Error{fault.Invalid(fault.Field("name", workspace.CheckName(" "))), ErrNotFound, ErrDenied, fault.ErrConflict},
-	}, s.handleUpdate)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "deleteProject", Method: http.MethodDelete, Path: projectPath, Tag: tagProjects,
-		Summary:     "Delete a project for ever",
-		Description: "For its creator, as a member of the workspace, and for admins and owners. It is gone at once for every reader and writer; what it held is cleaned up in the background.",
-		Errors:      []*fault.Error{ErrNotFound, ErrDenied, fault.ErrConflict},
-	}, s.handleDelete)
-}
-
-func (s *Service) handleCreate(ctx context.Context, _ httpapi.Caller, in *newProjectInput) (*projectOutput, error) {
-	p := newProject{
-		WorkspaceID: in.Body.WorkspaceID, Name: in.Body.Name, Description: in.Body.Description,
-		Framework: defaultFramework, Visibility: in.Body.Visibility,
-	}
-	if in.Body.Framework != nil {
-		p.Framework = *in.Body.Framework
-	}
-	if p.Visibility == "" {
-		p.Visibility = Private
-	}
-	o, err := s.create(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	return &projectOutput{o.details()}, nil
-}
-
-func (s *Service) handleRead(ctx context.Context, _ httpapi.Caller, in *InProject) (*projectReadOutput, error) {
-	o, err := s.openPublic(ctx, in.ProjectID)
-	if err != nil {
-		return nil, err
-	}
-	out := &projectReadOutput{}
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		var err error
-		out.Body.Files, out.Body.NextCursor, err = s.listFileRecords(groupCtx, in.ProjectID)
-		return err
-	})
-	group.Go(func() error {
-		o.project.LastOpenedAt = s.noteOpened(groupCtx, o)
-		return nil
-	})
-	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // our own, from the functions above
-	}
-	out.Body.ProjectDetails = o.details()
-	return out, nil
-}
-
-func (s *Service) handleUpdate(ctx context.Context, _ httpapi.Caller, in *projectSettingsInput) (*projectOutput, error) {
-	o, err := s.update(ctx, in.ProjectID, settings(in.Body))
-	if err != nil {
-		return nil, err
-	}
-	return &projectOutput{o.details()}, nil
-}
-
-func (s *Service) handleList(ctx context.Context, caller httpapi.Caller, in *projectListInput) (*projectListOutput, error) {
-	userID := caller.UserID
-	f := filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Q: in.Q}
-	scope := httpapi.ListScope(httpapi.CallerFrom(ctx), "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
-	after, err := s.cursors.Open(ctx, scope, in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	all, err := s.list(ctx, userID, f)
-	if err != nil {
-		return nil, err
-	}
-	all = behind(all, after)
-	out := &projectListOutput{}
-	out.Body.Projects = make([]ProjectItem, len(all))
-	for i, l := range all {
-		out.Body.Projects[i] = l.project.item(l.member.Name)
-	}
-	n := httpapi.Fit(out.Body.Projects, in.Limit)
-	if n < len(all) {
-		out.Body.Projects = out.Body.Projects[:n]
-		out.Body.NextCursor, err = s.cursors.Seal(ctx, scope, all[n-1].position())
-	}
+func (s *Service) handleList(
+	ctx context.Context, caller httpapi.Caller, in *projectListInput,
+) (out *projectListOutput, err error) {
+	out = &projectListOutput{}
+	f := Filter{WorkspaceID: in.WorkspaceID, Framework: in.Framework, Visibility: in.Visibility, Q: in.Q}
+	out.Body.Projects, out.Body.NextCursor, err = s.List(ctx, caller, f, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleDelete(ctx context.Context, _ httpapi.Caller, in *InProject) (*doneOutput, error) {
-	if err := s.remove(ctx, in.ProjectID); err != nil {
+func (s *Service) handleCreate(
+	ctx context.Context, caller httpapi.Caller, in *newProjectInput,
+) (*projectOutput, error) {
+	draft := Draft{
+		WorkspaceID: in.Body.WorkspaceID, Name: in.Body.Name, Description: in.Body.Description,
+		Framework: defaultFramework, Visibility: cmp.Or(in.Body.Visibility, Private),
+	}
+	if in.Body.Framework != nil {
+		draft.Framework = *in.Body.Framework
+	}
+	details, err := s.Create(ctx, caller, draft)
+	return &projectOutput{details}, err
+}
+
+func (s *Service) handleRead(
+	ctx context.Context, caller httpapi.Caller, in *InProject,
+) (out *projectReadOutput, err error) {
+	out = &projectReadOutput{}
+	out.Body.ProjectDetails, out.Body.Files, out.Body.NextCursor, err = s.Read(ctx, caller, in.ProjectID)
+	return out, err
+}
+
+func (s *Service) handleUpdate(
+	ctx context.Context, caller httpapi.Caller, in *projectSettingsInput,
+) (*projectOutput, error) {
+	details, err := s.Update(ctx, caller, in.ProjectID, Settings(in.Body))
+	return &projectOutput{details}, err
+}
+
+func (s *Service) handleDelete(ctx context.Context, caller httpapi.Caller, in *InProject) (*doneOutput, error) {
+	if err := s.Delete(ctx, caller, in.ProjectID); err != nil {
 		return nil, err
 	}
 	return &doneOutput{projectDeleted}, nil

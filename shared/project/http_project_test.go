@@ -328,9 +328,7 @@ func TestDelete(t *testing.T) {
 
 func TestQuotaOfProjects(t *testing.T) {
 	t.Parallel()
-	q := DefaultQuotas()
-	q.Projects = 2
-	w := newWorld(t, withQuotas(q))
+	w := newWorld(t, withMaxProjects(2))
 	ada := w.user("ada")
 	first := ada.project("", "One", Private)
 	ada.project("", "Two", Private)

@@ -31,7 +31,7 @@ func TestLastOpened(t *testing.T) {
 		t.Helper()
 		return ada.Get("/api/projects").List("projects")[0]["lastOpenedAt"].(string)
 	}
-	w.clock.Advance(openedEvery - time.Millisecond)
+	w.clock.Advance(openedInterval - time.Millisecond)
 	if got := opened(ada); got != created || stored() != created {
 		t.Errorf("moved within a minute: %s", got)
 	}
@@ -58,7 +58,7 @@ func TestLastOpened(t *testing.T) {
 	if got := opened(ada); got != moved {
 		t.Errorf("%s is not what is stored", got)
 	}
-	if !strings.Contains(w.log.String(), "the opening of a project was not noted") {
+	if !strings.Contains(w.log.String(), "lastOpenedAt of a project was not stored") {
 		t.Error("nothing in the log")
 	}
 }

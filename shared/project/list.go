@@ -3,37 +3,48 @@ package project
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/text/unicode/norm"
 
-	"devplatform/shared/clock"
-	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/workspace"
 )
 
-// filter narrows the list of projects; what is empty narrows nothing.
-type filter struct {
+// Filter selects projects of a list. An empty field selects all of them.
+type Filter struct {
 	WorkspaceID string
-	Framework   string     // ignoring case
-	Visibility  Visibility // as it is
-	Q           string     // a part of the name, ignoring case, or of the slug
+	Framework   string // ignoring case
+	Visibility  Visibility
+	Q           string // a part of the name, ignoring case, or of the slug
 }
 
-// listed is a project in a list, with the caller's place in its workspace.
-type listed struct {
-	project projectRecord
-	member  workspace.Membership
-}
-
-// maxQueries is how many workspaces are read at once.
+// maxQueries is the largest number of workspaces that are read at the same time.
 const maxQueries = 16
 
-// list is every project that the user sees, last opened first: one query a workspace, beside each other.
-func (s *Service) list(ctx context.Context, userID string, f filter) ([]listed, error) {
-	members, err := s.places(ctx, userID, f.WorkspaceID)
+// List returns a page of the projects in the caller's workspaces that the caller sees, last opened first, and the
+// cursor of the next page. It makes one query for each workspace. Errors: WORKSPACE_NOT_FOUND; VALIDATION_FAILED for a
+// cursor of another list.
+func (s *Service) List(
+	ctx context.Context, caller httpapi.Caller, f Filter, page httpapi.PageInput,
+) ([]ProjectItem, string, error) {
+	scope := httpapi.ListScope(caller, "projects", f.WorkspaceID, f.Framework, string(f.Visibility), f.Q)
+	after, err := s.cursors.Open(ctx, scope, page.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	all, err := s.projects(ctx, caller.UserID, f)
+	if err != nil {
+		return nil, "", err
+	}
+	return httpapi.CutPage(ctx, s.cursors, scope, itemsAfter(all, after), page.Limit, ProjectItem.position)
+}
+
+// projects returns all projects that a filter selects, last opened first.
+func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]ProjectItem, error) {
+	members, err := s.memberships(ctx, userID, f.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -41,44 +52,39 @@ func (s *Service) list(ctx context.Context, userID string, f filter) ([]listed, 
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(maxQueries)
 	for i, member := range members {
-		group.Go(func() error {
-			var err error
+		group.Go(func() (err error) {
 			found[i], err = s.store.projectsOf(groupCtx, member.WorkspaceID)
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // our own, from the functions above
+		return nil, err //nolint:wrapcheck // the error of a goroutine above
 	}
 	matches := f.matcher()
-	var all []listed
+	items := []ProjectItem{}
 	for i, member := range members {
 		for _, p := range found[i] {
-			if visibleTo(p, member.Role, userID) && matches(p) {
-				all = append(all, listed{p, member})
+			access := workspace.ProjectAccess{UserID: userID, Visibility: p.Visibility, CreatedBy: p.CreatedBy, Member: member}
+			if access.Sees() && matches(p) {
+				items = append(items, p.item(member.Name))
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b listed) int {
-		return cmp.Or(b.project.LastOpenedAt.Time().Compare(a.project.LastOpenedAt.Time()), cmp.Compare(b.project.ID, a.project.ID))
-	})
-	return all, nil
+	slices.SortFunc(items, func(a, b ProjectItem) int { return cmp.Compare(b.position(), a.position()) })
+	return items, nil
 }
 
-// places are a user's workspaces, or the one that is asked for.
-func (s *Service) places(ctx context.Context, userID, workspaceID string) ([]workspace.Membership, error) {
+// memberships returns the user's memberships, or only the one in the workspace if workspaceID is not "".
+func (s *Service) memberships(ctx context.Context, userID, workspaceID string) ([]workspace.Membership, error) {
 	if workspaceID == "" {
-		return s.store.memberships(ctx, userID)
+		return s.store.Memberships(ctx, userID)
 	}
-	member, err := s.store.membership(ctx, workspaceID, userID)
-	if errors.Is(err, db.ErrNotFound) {
-		return nil, workspace.ErrNotFound
-	}
+	member, err := s.store.Membership(ctx, userID, workspaceID)
 	return []workspace.Membership{member}, err
 }
 
-// matcher reports whether a project passes the filter.
-func (f filter) matcher() func(projectRecord) bool {
+// matcher returns a function that reports whether the filter selects a project by its own fields.
+func (f Filter) matcher() func(projectRecord) bool {
 	framework, q := folded(f.Framework), folded(f.Q)
 	return func(p projectRecord) bool {
 		return (f.Framework == "" || folded(p.Framework) == framework) &&
@@ -87,23 +93,23 @@ func (f filter) matcher() func(projectRecord) bool {
 	}
 }
 
-// position is a project's place in the list, which is in falling order of it: by the time of the last opening, then by id.
-func (l listed) position() string { return position(l.project.LastOpenedAt, l.project.ID) }
+// folded returns a text for comparisons that ignore case and the encoding of accents.
+func folded(s string) string { return strings.ToLower(strings.ToUpper(norm.NFC.String(s))) }
 
-func position(opened clock.Timestamp, projectID string) string {
-	return opened.String() + " " + projectID
-}
+// position returns the project's position in the list, which is in descending order of positions: by lastOpenedAt,
+// then by ID.
+func (p ProjectItem) position() string { return p.LastOpenedAt.String() + " " + p.ID }
 
-// behind are those of a sorted list that come after a position; "" is the beginning.
-func behind(all []listed, position string) []listed {
-	if position == "" {
+// itemsAfter returns the items that come after a position in a sorted list. "" is the start of the list.
+func itemsAfter(all []ProjectItem, after string) []ProjectItem {
+	if after == "" {
 		return all
 	}
-	i, _ := slices.BinarySearchFunc(all, position, func(l listed, at string) int {
-		return -cmp.Compare(l.position(), at)
+	i, _ := slices.BinarySearchFunc(all, after, func(p ProjectItem, after string) int {
+		if p.position() < after {
+			return 1
+		}
+		return -1
 	})
-	if i < len(all) && all[i].position() == position {
-		i++
-	}
 	return all[i:]
 }

@@ -1,56 +1,112 @@
-// Package project is projects and what is in them: files with their contents and versions, comments, and the feed of
-// events. Who may do what follows from package workspace. Webhooks and the assistant are slices of their own that build on
-// this one; nothing here knows of them.
+// Package project is projects with their comments and events. Their files are in package file, the clean-up after a
+// deletion is in package cleanup. Webhooks and the assistant are slices of their own; this package knows nothing of
+// them.
+//
+// Calls go one way: handlers (http*.go) call the Service (create.go, read.go, list.go, update.go, delete.go, event.go,
+// comment.go), which calls the store (store*.go). Whether a user may see or change a project is decided by package
+// workspace.
 package project
 
 import (
+	"context"
 	"log/slog"
+	"time"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/project/file"
+	"devplatform/shared/workspace"
 )
 
-// Quotas (API.md §4, §5). Lower ones are for tests.
-type Quotas struct {
-	Projects int // a workspace
-	Files    int // a project
-	Bytes    int // a project, contents decoded
-}
+// Visibility says which users see a project.
+type Visibility = workspace.Visibility
 
-// DefaultQuotas are those of API.md.
-func DefaultQuotas() Quotas { return Quotas{Projects: 1000, Files: 5000, Bytes: 200 << 20} }
+// The visibilities.
+const (
+	Private = workspace.Private
+	Team    = workspace.Team
+	Public  = workspace.Public
+)
 
-// Deps are what projects are built on.
+// MaxProjects is the largest number of projects of a workspace.
+const MaxProjects = 1000
+
+// Deps are the dependencies of a Service.
 type Deps struct {
 	DB       *db.Client
 	Projects db.Table
-	Contents db.Table
 	Outbox   event.Outbox
 	Cursors  *db.Cursors
+	Files    *file.Service
 	IDs      *id.Generator
 	Clock    clock.Clock
 	Logger   *slog.Logger
-	Quotas   Quotas
+	// MaxProjects is lower in tests. 0 means the constant of that name.
+	MaxProjects int
 }
 
-// Service is projects, their files, comments and feed. Its methods answer with *api.Error or an error of storage's
-// classes. It is safe for concurrent use.
+// Service is projects, their comments and their events. Its methods return a *fault.Error or one of the errors of
+// package db. It is safe for concurrent use.
 type Service struct {
 	store   store
 	outbox  event.Outbox
 	cursors *db.Cursors
+	files   *file.Service
 	ids     *id.Generator
 	now     clock.Clock
 	logger  *slog.Logger
-	quotas  Quotas
 }
 
-// New builds projects. It does no input or output.
+// New returns a Service. It does no input or output.
 func New(d Deps) *Service {
-	return &Service{
-		store:  store{client: d.DB, projects: d.Projects, contents: d.Contents, events: d.Outbox.Events},
-		outbox: d.Outbox, cursors: d.Cursors, ids: d.IDs, now: d.Clock, logger: d.Logger, quotas: d.Quotas,
+	if d.MaxProjects == 0 {
+		d.MaxProjects = MaxProjects
 	}
+	return &Service{
+		store: store{
+			Access: workspace.Access{Projects: d.Projects}, client: d.DB, events: d.Outbox.Events, quota: d.MaxProjects,
+		},
+		outbox: d.Outbox, cursors: d.Cursors, files: d.Files, ids: d.IDs, now: d.Clock, logger: d.Logger,
+	}
+}
+
+// opened is a project with the access of the user who opened it.
+type opened struct {
+	workspace.ProjectAccess
+	record projectRecord
+}
+
+// open reads a project for an action of the caller in two calls to storage, and with them other items of its partition.
+// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
+func (s *Service) open(
+	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action, keys ...db.Key,
+) (o opened, err error) {
+	if o.ProjectAccess, err = s.store.Project(ctx, caller.UserID, projectID, keys...); err != nil {
+		return o, err
+	}
+	if err := o.Check(action); err != nil {
+		return opened{}, err
+	}
+	o.record, err = db.Decode[projectRecord](o.Items[db.ProjectKey(o.WorkspaceID, projectID)])
+	return o, err
+}
+
+// event returns the write of the event of a change of a project. changes are the fields that changed.
+func (s *Service) event(
+	kind event.Type, caller httpapi.Caller, p projectRecord, at time.Time, changes ...string,
+) (db.Write, error) {
+	return s.outbox.Add(event.Change{
+		Type: kind, WorkspaceID: p.WorkspaceID, ProjectID: p.ID,
+		Data: event.Data{
+			Actor: event.Actor{ID: caller.UserID, Username: caller.Username},
+			Project: &event.Project{
+				ID: p.ID, Name: p.Name, Slug: p.Slug, Framework: p.Framework,
+				Visibility: string(p.Visibility), WorkspaceID: p.WorkspaceID,
+			},
+			Changes: changes,
+		},
+	}, at)
 }

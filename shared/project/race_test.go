@@ -56,9 +56,7 @@ func TestOneNameAtOnceGivesDifferentSlugs(t *testing.T) {
 
 func TestQuotaHoldsAtOnce(t *testing.T) {
 	t.Parallel()
-	q := DefaultQuotas()
-	q.Projects = 5
-	w := newWorld(t, withQuotas(q))
+	w := newWorld(t, withMaxProjects(5))
 	ada := w.user("ada")
 	answers := slicetest.AtOnce(9, func(i int) answer {
 		return ada.Do(http.MethodPost, "/api/projects", object{"name": fmt.Sprint("App ", i)})
@@ -275,7 +273,7 @@ func TestEndlessConflicts(t *testing.T) {
 		}
 		attempts.Store(0)
 		m.do(ada, project, "").Want(t, http.StatusConflict, fault.CodeConflict)
-		if n := attempts.Load(); n != maxAttempts {
+		if n := attempts.Load(); n != 20 {
 			t.Errorf("%s: given up after %d attempts", m.name, n)
 		}
 	}

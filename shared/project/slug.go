@@ -1,6 +1,8 @@
 package project
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -10,13 +12,13 @@ import (
 )
 
 const (
-	// maxSlugBase is the longest slug, in characters, without the number that makes it unique.
+	// maxSlugBase is the largest length of a slug, in characters, without the number that makes it unique.
 	maxSlugBase = 60
-	// slugOfNothing is the slug of a name that leaves nothing.
-	slugOfNothing = "project"
+	// defaultSlug is the slug of a name without letters that can be written in ASCII.
+	defaultSlug = "project"
 )
 
-// plainLetters are the Latin letters that Unicode does not decompose into an ASCII letter and a mark, in lower case.
+// plainLetters are the lower-case Latin letters that Unicode does not decompose into an ASCII letter and a mark.
 var plainLetters = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'ł': "l", 'þ': "th", 'ı': "i", 'ȷ': "j",
 	'ħ': "h", 'ŧ': "t", 'ŋ': "ng", 'ĸ': "k", 'ƒ': "f", 'ə': "e", 'ɛ': "e", 'ɔ': "o", 'ƀ': "b", 'ɓ': "b", 'ɖ': "d",
@@ -24,11 +26,11 @@ var plainLetters = map[rune]string{
 	'ƴ': "y", 'ƶ': "z",
 }
 
-// isApostrophe reports the characters that stand inside of words: Ada's is adas.
+// isApostrophe reports whether a slug leaves r out without a hyphen: "Ada's" becomes "adas".
 func isApostrophe(r rune) bool { return r == '\'' || r == '’' || r == 'ʼ' }
 
-// slugOf is the plain slug of a name (API.md §4): lower-case ASCII letters and digits in groups with one hyphen between
-// them, at most maxSlugBase characters.
+// slugOf returns the plain slug of a name: groups of lower-case ASCII letters and digits with one hyphen between them,
+// at most maxSlugBase characters.
 func slugOf(name string) string {
 	var b strings.Builder
 	gap := false
@@ -50,12 +52,12 @@ func slugOf(name string) string {
 		b.WriteString(plain)
 	}
 	if b.Len() == 0 {
-		return slugOfNothing
+		return defaultSlug
 	}
 	return b.String()
 }
 
-// plainOf is a lower-case letter or digit in ASCII; "" if it is something else.
+// plainOf returns a lower-case letter or digit in ASCII, or "" for any other character.
 func plainOf(r rune) string {
 	if (r >= 'a' && r <= 'z') || (r >= '0' && r <= '9') {
 		return string(r)
@@ -63,12 +65,44 @@ func plainOf(r rune) string {
 	return plainLetters[r]
 }
 
-// nextSlug is a slug for base that is not taken: the plain one, or the one with the lowest free number from 2 on. Writers who
-// meet again and again choose among the next few, so that they come apart.
+// slugChooser chooses a slug for a project over the attempts of db.Retry. The first choice is base.
+type slugChooser struct {
+	store             store
+	workspaceID, base string
+	slug              string // of the current attempt, "" if it must be chosen
+	conflicts         int    // how often another project took the chosen slug first
+}
+
+// next returns the slug for an attempt.
+func (c *slugChooser) next(ctx context.Context) (string, error) {
+	switch {
+	case c.slug != "":
+	case c.conflicts == 0:
+		c.slug = c.base
+	default:
+		taken, err := c.store.slugsLike(ctx, c.workspaceID, c.base)
+		if err != nil {
+			return "", err
+		}
+		c.slug = nextSlug(c.base, taken, c.conflicts)
+	}
+	return c.slug, nil
+}
+
+// note notes the error of an attempt, and returns it.
+func (c *slugChooser) note(err error) error {
+	if errors.Is(err, errSlugTaken) {
+		c.slug, c.conflicts = "", c.conflicts+1
+	}
+	return err
+}
+
+// nextSlug returns a slug for base that is not taken: base itself, or base with the lowest free number from 2 on. After
+// several conflicts it chooses at random among the next numbers, so that concurrent requests choose different ones.
 func nextSlug(base string, taken map[string]bool, attempt int) string {
 	skip := 0
 	if attempt > quietAttempts {
-		skip = rand.N(attempt) //nolint:gosec // spreads writers out, guards nothing
+		skip = rand.N(attempt) //nolint:gosec // only spreads requests out
 	}
 	if !taken[base] && skip == 0 {
 		return base
@@ -85,5 +119,5 @@ func nextSlug(base string, taken map[string]bool, attempt int) string {
 	}
 }
 
-// quietAttempts is how often a writer takes the lowest free number and loses it before it looks further.
+// quietAttempts is the number of conflicts after which nextSlug chooses at random.
 const quietAttempts = 4

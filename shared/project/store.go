@@ -3,17 +3,18 @@ package project
 import (
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/workspace"
 )
 
-// store keeps projects and their files: records in the projects table, contents in the contents table.
+// store keeps projects and their comments. The attribute names of its records are part of the data format.
 type store struct {
-	client                     *db.Client
-	projects, contents, events db.Table
+	workspace.Access
+	client *db.Client
+	events db.Table
+	quota  int // projects of a workspace
 }
 
-// The records as stored; attribute names are part of the data format.
-
-// projectRecord is a project, listed by its workspace.
+// projectRecord is a project. Its key begins with the workspace.
 type projectRecord struct {
 	ID           string          `dynamodbav:"id"`
 	WorkspaceID  string          `dynamodbav:"workspaceId"`
@@ -26,43 +27,12 @@ type projectRecord struct {
 	CreatedAt    clock.Timestamp `dynamodbav:"createdAt"`
 	UpdatedAt    clock.Timestamp `dynamodbav:"updatedAt"`
 	LastOpenedAt clock.Timestamp `dynamodbav:"lastOpenedAt"`
-	Revision     int             `dynamodbav:"revision"` // counts the changes, lastOpenedAt apart
+	Revision     int             `dynamodbav:"revision"` // incremented by every change, except of lastOpenedAt
 }
 
-// treeRecord finds a project by its id and stands for its existence: every write into a project demands it.
-type treeRecord struct {
-	WorkspaceID string `dynamodbav:"workspaceId"`
-	Version     int    `dynamodbav:"version"` // counts what may make paths collide: creations and renames
-	Files       int    `dynamodbav:"files"`
-	Bytes       int    `dynamodbav:"bytes"` // of the current contents, decoded
-}
-
+// slugRecord makes a slug unique in its workspace.
 type slugRecord struct {
 	ProjectID string `dynamodbav:"projectId"`
-}
-
-// fileRecord is a file as it is now, without its content; its path is in its key.
-type fileRecord struct {
-	Size      int             `dynamodbav:"size"`
-	SHA256    []byte          `dynamodbav:"sha256"`
-	Encoding  Encoding        `dynamodbav:"encoding"`
-	Version   string          `dynamodbav:"version"` // ULID, new with every change
-	Content   string          `dynamodbav:"content"` // id of the content, kept over renames
-	Chunks    int             `dynamodbav:"chunks"`
-	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
-	UpdatedAt clock.Timestamp `dynamodbav:"updatedAt"`
-	UpdatedBy string          `dynamodbav:"updatedBy"`
-}
-
-// versionRecord is a file as it was before it was replaced, renamed or deleted.
-type versionRecord struct {
-	fileRecord
-	ExpiresAt int64 `dynamodbav:"expiresAt"`
-}
-
-// chunkRecord is a part of a compressed content.
-type chunkRecord struct {
-	Data []byte `dynamodbav:"data"`
 }
 
 // commentRecord is a comment on a project, on a file or on a line of it.

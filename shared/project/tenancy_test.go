@@ -45,7 +45,7 @@ var projectCalls = []projectCall{
 // commentOf is the id of a project's first comment, read past everything; of one that never was, if there is none.
 func (w *world) commentOf(projectID string) string {
 	w.t.Helper()
-	found, err := w.service.store.commentsOf(w.t.Context(), projectID, "", 1)
+	found, err := w.service.store.comments(w.t.Context(), projectID, "", 1)
 	if err != nil {
 		w.t.Fatal(err)
 	}

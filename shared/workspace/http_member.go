@@ -4,9 +4,22 @@ import (
 	"context"
 	"net/http"
 
+	"devplatform/shared/clock"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 )
+
+// MemberItem is a member as clients see it.
+type MemberItem struct {
+	UserID   string          `json:"userId" doc:"The user's id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Username string          `json:"username" doc:"The user's name" example:"grace"`
+	Role     Role            `json:"role" enum:"owner,admin,member,viewer" doc:"What they may do" example:"member"`
+	AddedAt  clock.Timestamp `json:"addedAt" doc:"When they became a member" example:"2026-01-31T08:15:30.123Z"`
+}
+
+func (m Membership) memberItem() MemberItem {
+	return MemberItem{UserID: m.UserID, Username: m.Username, Role: m.Role, AddedAt: m.AddedAt}
+}
 
 type addMemberInput struct {
 	ID   string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
@@ -29,7 +42,7 @@ type updateMemberInput struct {
 	}
 }
 
-type memberOutput struct{ Body memberItem }
+type memberOutput struct{ Body MemberItem }
 
 type membersInput struct {
 	httpapi.PageInput
@@ -38,13 +51,13 @@ type membersInput struct {
 
 type membersOutput struct {
 	Body struct {
-		Members    []memberItem `json:"members" nullable:"false" doc:"By user id, which is the order in which they signed up"`
+		Members    []MemberItem `json:"members" nullable:"false" doc:"By user id, which is the order in which they signed up"`
 		NextCursor string       `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page" example:"eyJrIjoiazEifQ"`
 	}
 }
 
-// errNobody is how the people that workspaces are built on tell that there is no such user.
-var errNobody = fault.New(fault.CodeUserNotFound, "There is no user of that name.")
+// errUserNotFound is the error of People for an unknown username. It is here for the API's documentation.
+var errUserNotFound = fault.New(fault.CodeUserNotFound, "There is no user of that name.")
 
 type doneOutput struct{ Body httpapi.Done }
 
@@ -64,50 +77,60 @@ func (s *Service) registerMembers(r *httpapi.Routes) {
 		Summary:     "Add a member",
 		Description: "For admins and owners, who grant no role above their own. Emits member.added.",
 		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("username", "is required")), ErrNotFound, errNobody, errDenied, errRank,
-			errMember, errMeanwhile, errTheirQuota(MaxMemberships),
+			fault.Invalid(fault.Field("username", "is required")), ErrNotFound, errUserNotFound, ErrDenied, errRank,
+			errMember, fault.ErrConflict, errTheirQuota(MaxMemberships),
 		},
 	}, s.handleAddMember)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateMember", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
 		Summary:     "Change a member's role",
 		Description: "For admins and owners, who change and grant no role above their own. The last owner stays one.",
-		Errors:      []*fault.Error{ErrNotFound, errNoMember, errDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
+		Errors: []*fault.Error{
+			ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, fault.ErrConflict,
+		},
 	}, s.handleUpdateMember)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "removeMember", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
 		Summary: "Remove a member, or leave",
 		Description: "Admins and owners remove others with no role above their own; everybody may remove themselves. The last owner stays, " +
 			"and so does the person whom a personal workspace belongs to. Takes effect at once. Emits member.removed.",
-		Errors: []*fault.Error{ErrNotFound, errNoMember, errDenied, errRank, errLastOwner, errOwnPersonal, errMeanwhile},
+		Errors: []*fault.Error{ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, fault.ErrConflict},
 	}, s.handleRemoveMember)
 }
 
-func (s *Service) handleListMembers(ctx context.Context, caller httpapi.Caller, in *membersInput) (*membersOutput, error) {
+func (s *Service) handleListMembers(
+	ctx context.Context, caller httpapi.Caller, in *membersInput,
+) (*membersOutput, error) {
 	var err error
 	out := &membersOutput{}
-	out.Body.Members, out.Body.NextCursor, err = s.listMembers(ctx, caller.UserID, in.ID, in.PageInput)
+	out.Body.Members, out.Body.NextCursor, err = s.ListMembers(ctx, caller, in.ID, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleAddMember(ctx context.Context, caller httpapi.Caller, in *addMemberInput) (*memberOutput, error) {
-	added, err := s.Add(ctx, caller, in.ID, in.Body.Username, in.Body.Role)
+func (s *Service) handleAddMember(
+	ctx context.Context, caller httpapi.Caller, in *addMemberInput,
+) (*memberOutput, error) {
+	added, err := s.AddMember(ctx, caller, in.ID, in.Body.Username, in.Body.Role)
 	if err != nil {
 		return nil, err
 	}
 	return &memberOutput{added.memberItem()}, nil
 }
 
-func (s *Service) handleUpdateMember(ctx context.Context, caller httpapi.Caller, in *updateMemberInput) (*memberOutput, error) {
-	changed, err := s.SetRole(ctx, caller, in.ID, in.UserID, in.Body.Role)
+func (s *Service) handleUpdateMember(
+	ctx context.Context, caller httpapi.Caller, in *updateMemberInput,
+) (*memberOutput, error) {
+	changed, err := s.UpdateMember(ctx, caller, in.ID, in.UserID, in.Body.Role)
 	if err != nil {
 		return nil, err
 	}
 	return &memberOutput{changed.memberItem()}, nil
 }
 
-func (s *Service) handleRemoveMember(ctx context.Context, caller httpapi.Caller, in *removeMemberInput) (*doneOutput, error) {
-	if err := s.Remove(ctx, caller, in.ID, in.UserID); err != nil {
+func (s *Service) handleRemoveMember(
+	ctx context.Context, caller httpapi.Caller, in *removeMemberInput,
+) (*doneOutput, error) {
+	if err := s.RemoveMember(ctx, caller, in.ID, in.UserID); err != nil {
 		return nil, err
 	}
 	if in.UserID == caller.UserID {

@@ -10,44 +10,45 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// rank is a membership's place in its person's list: their own personal workspace, then by the ids of the workspaces, which is the
-// order in which they were made.
-func (m Membership) rank() string {
-	if m.Personal {
-		return "0" + m.WorkspaceID
+// position returns the workspace's position in a user's list: the user's personal workspace, then the other ones by ID,
+// which is the order in which they were created.
+func (w WorkspaceItem) position() string {
+	if w.Personal {
+		return "0" + w.ID
 	}
-	return "1" + m.WorkspaceID
+	return "1" + w.ID
 }
 
 func inOrder(list []Membership) []Membership {
-	slices.SortFunc(list, func(a, b Membership) int { return cmp.Compare(a.rank(), b.rank()) })
+	slices.SortFunc(list, func(a, b Membership) int { return cmp.Compare(a.item().position(), b.item().position()) })
 	return list
 }
 
-// list is a page of a user's workspaces, with the cursor of the next one, "" if it is the last.
-func (s *Service) list(ctx context.Context, userID string, page httpapi.PageInput) ([]workspaceItem, string, error) {
-	scope := "workspaces " + userID
+// List returns a page of the caller's workspaces, the personal workspace first, and the cursor of the next page.
+// Error: VALIDATION_FAILED for a cursor of another list.
+func (s *Service) List(
+	ctx context.Context, caller httpapi.Caller, page httpapi.PageInput,
+) ([]WorkspaceItem, string, error) {
+	scope := httpapi.ListScope(caller, "workspaces")
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
-	list, err := s.Memberships(ctx, userID)
+	all, err := s.store.Memberships(ctx, caller.UserID)
 	if err != nil {
 		return nil, "", err
 	}
-	list = slices.DeleteFunc(list, func(m Membership) bool { return m.rank() <= after })
-	items := itemsOf(list, Membership.workspaceItem)
-	n := httpapi.Fit(items, page.Limit)
-	if n == len(items) {
-		return items, "", nil
-	}
-	next, err := s.cursors.Seal(ctx, scope, list[n-1].rank())
-	return items[:n], next, err
+	items := itemsOf(all, Membership.item)
+	items = slices.DeleteFunc(items, func(w WorkspaceItem) bool { return w.position() <= after })
+	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, WorkspaceItem.position)
 }
 
-// listMembers is a page of a workspace's members for somebody who is one of them, with the cursor of the next one, "" if it is the last.
-func (s *Service) listMembers(ctx context.Context, userID, workspaceID string, page httpapi.PageInput) ([]memberItem, string, error) {
-	scope := "members " + workspaceID + " " + userID
+// ListMembers returns a page of the members of a workspace, by user ID, and the cursor of the next page.
+// Errors: WORKSPACE_NOT_FOUND; VALIDATION_FAILED for a cursor of another list.
+func (s *Service) ListMembers(
+	ctx context.Context, caller httpapi.Caller, workspaceID string, page httpapi.PageInput,
+) ([]MemberItem, string, error) {
+	scope := httpapi.ListScope(caller, "members", workspaceID)
 	after, err := s.cursors.Open(ctx, scope, page.Cursor)
 	if err != nil {
 		return nil, "", err
@@ -55,31 +56,25 @@ func (s *Service) listMembers(ctx context.Context, userID, workspaceID string, p
 	var list []Membership
 	reads, readCtx := errgroup.WithContext(ctx)
 	reads.Go(func() error {
-		_, err := s.place(readCtx, workspaceID, userID)
+		_, err := s.store.Membership(readCtx, caller.UserID, workspaceID)
 		return err
 	})
-	reads.Go(func() error {
-		var err error
+	reads.Go(func() (err error) {
 		list, err = s.store.members(readCtx, workspaceID, after, page.Limit)
 		return err
 	})
 	if err := reads.Wait(); err != nil {
-		return nil, "", err //nolint:wrapcheck // one of the two above
+		return nil, "", err //nolint:wrapcheck // an error of one of the reads
 	}
 	items := itemsOf(list, Membership.memberItem)
-	n := httpapi.Fit(items, page.Limit)
-	if n == len(items) {
-		return items, "", nil
-	}
-	next, err := s.cursors.Seal(ctx, scope, items[n-1].UserID)
-	return items[:n], next, err
+	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, func(m MemberItem) string { return m.UserID })
 }
 
-// itemsOf shows memberships, never as null.
-func itemsOf[T any](list []Membership, show func(Membership) T) []T {
+// itemsOf returns the items of memberships.
+func itemsOf[T any](list []Membership, item func(Membership) T) []T {
 	items := make([]T, len(list))
 	for i, m := range list {
-		items[i] = show(m)
+		items[i] = item(m)
 	}
 	return items
 }

@@ -12,39 +12,32 @@ import (
 	"devplatform/shared/id"
 )
 
-// Memberships are a user's places in workspaces, their personal one first and then in the order in which the workspaces were made;
-// one call to storage. They are as they are now: a role is never remembered.
-func (s *Service) Memberships(ctx context.Context, userID string) ([]Membership, error) {
-	list, err := s.store.memberships(ctx, userID)
-	if err != nil {
-		return nil, err
-	}
-	return inOrder(list), nil
-}
-
-// Create makes a workspace whose owner the caller is. The name has been checked.
+// Create creates a workspace with the caller as its owner. The caller has checked the name.
+// Errors: QUOTA_EXCEEDED, CONFLICT.
 func (s *Service) Create(ctx context.Context, caller httpapi.Caller, name string) (Membership, error) {
 	at := clock.Stamp(s.now())
-	place := Workspace{ID: s.ids.New(id.Workspace), Name: name, Owners: 1, CreatedAt: at}
+	w := Workspace{ID: s.ids.New(id.Workspace), Name: name, Owners: 1, CreatedAt: at}
 	owner := Membership{
-		WorkspaceID: place.ID, UserID: caller.UserID, Username: caller.Username, Role: Owner, AddedAt: at,
+		WorkspaceID: w.ID, UserID: caller.UserID, Username: caller.Username, Role: Owner, AddedAt: at,
 		Name: name, CreatedAt: at,
 	}
-	err := s.store.create(ctx, place, owner)
+	err := s.store.create(ctx, w, owner)
 	if errors.Is(err, errFull) {
 		return Membership{}, errOwnQuota(s.quota).WithCause(err)
 	}
 	return owner, err
 }
 
-// Add makes the person of a username a member.
-func (s *Service) Add(ctx context.Context, caller httpapi.Caller, workspaceID, username string, role Role) (Membership, error) {
-	var added Membership
+// AddMember adds the user with a username to a workspace.
+// Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, USER_NOT_FOUND, QUOTA_EXCEEDED, CONFLICT.
+func (s *Service) AddMember(
+	ctx context.Context, caller httpapi.Caller, workspaceID, username string, role Role,
+) (added Membership, err error) {
 	userID := ""
-	err := s.retried(func() error {
-		by, err := s.place(ctx, workspaceID, caller.UserID)
+	err = db.Retry(ctx, "add a member", func() error {
+		by, err := s.store.Membership(ctx, caller.UserID, workspaceID)
 		if err == nil {
-			err = decideAdd(by, role)
+			err = checkAdd(by, role)
 		}
 		if err == nil && userID == "" {
 			userID, username, err = s.people.FindByUsername(ctx, username)
@@ -62,16 +55,18 @@ func (s *Service) Add(ctx context.Context, caller httpapi.Caller, workspaceID, u
 	return added, err
 }
 
-// SetRole gives a member a role; nil, or the one that they have, changes nothing.
-func (s *Service) SetRole(ctx context.Context, caller httpapi.Caller, workspaceID, userID string, role *Role) (Membership, error) {
-	var changed Membership
-	err := s.retried(func() error {
-		by, of, err := s.places(ctx, workspaceID, caller.UserID, userID)
+// UpdateMember gives a member a role. If role is nil, or the member has it, nothing changes.
+// Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, MEMBER_NOT_FOUND, CONFLICT.
+func (s *Service) UpdateMember(
+	ctx context.Context, caller httpapi.Caller, workspaceID, userID string, role *Role,
+) (changed Membership, err error) {
+	err = db.Retry(ctx, "change a role", func() error {
+		by, of, err := s.memberships(ctx, workspaceID, caller.UserID, userID)
 		if err != nil {
 			return err
 		}
 		wanted := wantedRole(of, role)
-		if err := decideRole(by, of, wanted); err != nil {
+		if err := checkRoleChange(by, of, wanted); err != nil {
 			return err
 		}
 		changed = *of
@@ -84,7 +79,7 @@ func (s *Service) SetRole(ctx context.Context, caller httpapi.Caller, workspaceI
 	return changed, err
 }
 
-// wantedRole is the role given, or else the one that the member has.
+// wantedRole returns role, or the role of the member if role is nil.
 func wantedRole(of *Membership, role *Role) Role {
 	switch {
 	case role != nil:
@@ -95,31 +90,26 @@ func wantedRole(of *Membership, role *Role) Role {
 	return ""
 }
 
-// Remove ends a membership, the caller's own or another's. It is over at once: every request reads the roles anew.
-func (s *Service) Remove(ctx context.Context, caller httpapi.Caller, workspaceID, userID string) error {
-	return s.retried(func() error {
-		by, of, err := s.places(ctx, workspaceID, caller.UserID, userID)
+// RemoveMember removes a member, who may be the caller. It has effect on the next request.
+// Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, MEMBER_NOT_FOUND, CONFLICT.
+func (s *Service) RemoveMember(ctx context.Context, caller httpapi.Caller, workspaceID, userID string) error {
+	return db.Retry(ctx, "remove a member", func() error {
+		by, of, err := s.memberships(ctx, workspaceID, caller.UserID, userID)
 		if err != nil {
 			return err
 		}
-		if err := decideRemove(by, of); err != nil {
+		if err := checkRemove(by, of); err != nil {
 			return err
 		}
 		return s.apply(ctx, caller, change{by: by, before: of}, s.now())
 	})
 }
 
-// place is the caller's place in a workspace; who has none there can't know that it exists.
-func (s *Service) place(ctx context.Context, workspaceID, userID string) (Membership, error) {
-	by, err := s.store.member(ctx, workspaceID, userID)
-	if errors.Is(err, db.ErrNotFound) || (err == nil && !by.Role.May(Read)) {
-		return Membership{}, ErrNotFound
-	}
-	return by, err
-}
-
-// places is place, together with the member that the request is about; nil if there is none such.
-func (s *Service) places(ctx context.Context, workspaceID, userID, memberID string) (Membership, *Membership, error) {
+// memberships returns the membership of the caller and that of another user, nil if that user is not a member.
+// Error: WORKSPACE_NOT_FOUND if the caller is not a member.
+func (s *Service) memberships(
+	ctx context.Context, workspaceID, userID, memberID string,
+) (Membership, *Membership, error) {
 	by, of, err := s.store.pair(ctx, workspaceID, userID, memberID)
 	if err != nil {
 		return Membership{}, nil, err
@@ -130,10 +120,9 @@ func (s *Service) places(ctx context.Context, workspaceID, userID, memberID stri
 	return *by, of, nil
 }
 
-// apply writes a change that is made at a time with its event. What stands in its way is told in the contract's words, but for errStale, which
-// is to be decided again.
+// apply writes a change with its event. Errors: db.ErrStale, QUOTA_EXCEEDED, CONFLICT.
 func (s *Service) apply(ctx context.Context, caller httpapi.Caller, c change, at time.Time) error {
-	if kind := c.kind(); kind != "" {
+	if kind := c.eventType(); kind != "" {
 		m := c.member()
 		w, err := s.outbox.Add(event.Change{Type: kind, WorkspaceID: m.WorkspaceID, Data: event.Data{
 			Actor:     event.Actor{ID: caller.UserID, Username: caller.Username},
@@ -151,14 +140,14 @@ func (s *Service) apply(ctx context.Context, caller httpapi.Caller, c change, at
 		return errMember.WithCause(err)
 	case errors.Is(err, errFull):
 		return errTheirQuota(s.quota).WithCause(err)
-	case errors.Is(err, errNoOneOwner):
+	case errors.Is(err, errNoOwner):
 		return errLastOwner.WithCause(err)
 	}
 	return err
 }
 
-// kind is the event of a change; a new role has none (API.md §7).
-func (c change) kind() event.Type {
+// eventType returns the type of the event of a change. A change of role has none.
+func (c change) eventType() event.Type {
 	switch {
 	case c.before == nil:
 		return event.MemberAdded
@@ -166,19 +155,4 @@ func (c change) kind() event.Type {
 		return event.MemberRemoved
 	}
 	return ""
-}
-
-// attempts is how often a change is decided on before somebody else's changes have met it too often.
-const attempts = 5
-
-// retried decides and writes, and does so again when others have changed what was decided on. No wait in between: a
-// decision is only stale when another's change has gone through.
-func (s *Service) retried(do func() error) error {
-	var err error
-	for range attempts {
-		if err = do(); !errors.Is(err, errStale) {
-			return err
-		}
-	}
-	return errMeanwhile.WithCause(err)
 }

@@ -11,7 +11,8 @@ import (
 // MaxNameChars is the length of a name, in Unicode code points.
 const MaxNameChars = 100
 
-// CheckName says what is wrong with the name of a workspace or of a project, or "". A name is kept as it was sent: nothing is trimmed.
+// CheckName returns the rule that the name of a workspace or a project breaks, or "". Names are stored as they were
+// sent.
 func CheckName(name string) string {
 	chars := utf8.RuneCountInString(name)
 	visible, control := false, false
@@ -30,20 +31,18 @@ func CheckName(name string) string {
 	return ""
 }
 
-// ErrNotFound is the answer about a workspace that does not exist, or that the caller may not know of.
+// ErrNotFound reports a workspace that does not exist, or that the caller is not a member of.
 var ErrNotFound = fault.New(fault.CodeWorkspaceNotFound, "There is no such workspace.")
 
 var (
 	errNoMember    = fault.New(fault.CodeMemberNotFound, "There is no such member in this workspace.")
-	errDenied      = fault.New(fault.CodeAccessDenied, "Your role in this workspace does not allow this.")
-	errRank        = fault.New(fault.CodeAccessDenied, "Nobody can grant, change or remove a role above their own.")
-	errMember      = fault.New(fault.CodeConflict, "That person is a member of this workspace already.")
+	errRank        = fault.New(fault.CodeAccessDenied, "You cannot grant, change or remove a role above your own.")
+	errMember      = fault.New(fault.CodeConflict, "The user is a member of this workspace already.")
 	errLastOwner   = fault.New(fault.CodeConflict, "A workspace keeps its last owner. Make another member an owner first.")
-	errOwnPersonal = fault.New(fault.CodeConflict, "A personal workspace keeps the person it belongs to as an owner.")
-	errMeanwhile   = fault.New(fault.CodeConflict, "Somebody else changed the members at the same time. Please try again.")
+	errOwnPersonal = fault.New(fault.CodeConflict, "A personal workspace keeps the user it belongs to as an owner.")
 )
 
-// The quota's two answers: to the person who uses it up, and to somebody who adds one who has.
+// errOwnQuota is for a user who creates a workspace, errTheirQuota for a user who adds another user.
 func errOwnQuota(quota int) *fault.Error {
 	return fault.New(fault.CodeQuotaExceeded,
 		"The quota of "+strconv.Itoa(quota)+" workspaces a user is used up.")
@@ -54,25 +53,25 @@ func errTheirQuota(quota int) *fault.Error {
 		"That person is in "+strconv.Itoa(quota)+" workspaces, which is the quota of a user. They have to leave one first.")
 }
 
-// What follows decides on what was read: by is the caller's membership, of the member that it is about.
+// The functions below decide on memberships that were read. by is the caller's membership, of the one to change, nil
+// if the user is not a member.
 
-// decideAdd says why by may not add a member with a role, or nil.
-func decideAdd(by Membership, role Role) error {
+// checkAdd returns an error if the caller may not add a member with a role.
+func checkAdd(by Membership, role Role) error {
 	switch {
 	case !by.Role.May(ManageMembers):
-		return errDenied
+		return ErrDenied
 	case !by.Role.Covers(role):
 		return errRank
 	}
 	return nil
 }
 
-// decideRole says why by may not give a member, nil if there is none such, another role, or nil. That the last owner stays is a
-// condition of the write.
-func decideRole(by Membership, of *Membership, role Role) error {
+// checkRoleChange returns an error if the caller may not give a member a role. The write checks that an owner remains.
+func checkRoleChange(by Membership, of *Membership, role Role) error {
 	switch {
 	case !by.Role.May(ManageMembers):
-		return errDenied
+		return ErrDenied
 	case of == nil:
 		return errNoMember
 	case !by.Role.Covers(of.Role) || !by.Role.Covers(role):
@@ -83,12 +82,12 @@ func decideRole(by Membership, of *Membership, role Role) error {
 	return nil
 }
 
-// decideRemove says why by may not remove a member, nil if there is none such, or nil. Whoever is in may leave.
-func decideRemove(by Membership, of *Membership) error {
+// checkRemove returns an error if the caller may not remove a member. Every member may leave.
+func checkRemove(by Membership, of *Membership) error {
 	leaving := of != nil && of.UserID == by.UserID
 	switch {
 	case !leaving && !by.Role.May(ManageMembers):
-		return errDenied
+		return ErrDenied
 	case of == nil:
 		return errNoMember
 	case !by.Role.Covers(of.Role):

@@ -39,13 +39,13 @@ func TestDecisions(t *testing.T) {
 		manages := level[by.Role] >= 2
 		reaches := level[of.Role] <= level[by.Role]
 		grants := level[to] <= level[by.Role]
-		if got, want := decideAdd(by, to) == nil, manages && grants; got != want {
+		if got, want := checkAdd(by, to) == nil, manages && grants; got != want {
 			t.Errorf("%s adds %s: %v", by.Role, to, got)
 		}
-		if got, want := decideRole(by, of, to) == nil, manages && reaches && grants && (!of.Personal || to == Owner); got != want {
+		if got, want := checkRoleChange(by, of, to) == nil, manages && reaches && grants && (!of.Personal || to == Owner); got != want {
 			t.Errorf("%s makes %s %s: %v", by.Role, of.Role, to, got)
 		}
-		if got, want := decideRemove(by, of) == nil, (of.UserID == by.UserID || (manages && reaches)) && !of.Personal; got != want {
+		if got, want := checkRemove(by, of) == nil, (of.UserID == by.UserID || (manages && reaches)) && !of.Personal; got != want {
 			t.Errorf("%s removes %s %s: %v", by.Role, of.UserID, of.Role, got)
 		}
 	})

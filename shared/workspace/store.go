@@ -2,8 +2,6 @@ package workspace
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"devplatform/shared/clock"
@@ -12,26 +10,26 @@ import (
 
 // store keeps workspaces and memberships in the projects table.
 type store struct {
-	client   *db.Client
-	projects db.Table
-	quota    int // memberships a user
+	Access
+	client *db.Client
+	quota  int // memberships of a user
 }
 
-// Personal are the writes that give a new user a workspace of their own: the record, the
-// membership and its mirror. They travel in the transaction that makes the user, each on the condition that
-// nothing of the kind exists. The count of the user's memberships begins with it and is not written until there is another.
+// Personal returns the writes that create the personal workspace of a new user: the workspace, the membership, and its
+// copy. They are part of the transaction that creates the user, and fail if one of the items exists. The count of the
+// user's memberships is written with the second membership.
 func Personal(projects db.Table, workspaceID, userID, username string, now time.Time) ([]db.Write, error) {
 	at := clock.Stamp(now)
-	place := Workspace{ID: workspaceID, Name: personalName(username), Personal: true, Owners: 1, CreatedAt: at}
-	return founding(projects, place, Membership{
+	w := Workspace{ID: workspaceID, Name: personalName(username), Personal: true, Owners: 1, CreatedAt: at}
+	return founding(projects, w, Membership{
 		WorkspaceID: workspaceID, UserID: userID, Username: username, Role: Owner, AddedAt: at,
-		Name: place.Name, Personal: true, CreatedAt: at,
+		Name: w.Name, Personal: true, CreatedAt: at,
 	})
 }
 
-// founding are the writes of a workspace and its first owner.
-func founding(projects db.Table, place Workspace, owner Membership) ([]db.Write, error) {
-	record, err := db.Encode(place)
+// founding returns the writes of a workspace and its first owner.
+func founding(projects db.Table, w Workspace, owner Membership) ([]db.Write, error) {
+	record, err := db.Encode(w)
 	if err != nil {
 		return nil, err
 	}
@@ -40,15 +38,15 @@ func founding(projects db.Table, place Workspace, owner Membership) ([]db.Write,
 		return nil, err
 	}
 	return []db.Write{
-		projects.Create(db.WorkspaceKey(place.ID), record),
-		projects.Create(db.MemberKey(place.ID, owner.UserID), membership),
-		projects.Create(db.MembershipKey(owner.UserID, place.ID), membership),
+		projects.Create(db.WorkspaceKey(w.ID), record),
+		projects.Create(db.MemberKey(w.ID, owner.UserID), membership),
+		projects.Create(db.MembershipKey(owner.UserID, w.ID), membership),
 	}, nil
 }
 
-// create makes a workspace with its first owner. Error: errFull.
-func (s store) create(ctx context.Context, place Workspace, owner Membership) error {
-	writes, err := founding(s.projects, place, owner)
+// create creates a workspace with its first owner. Error: errFull.
+func (s store) create(ctx context.Context, w Workspace, owner Membership) error {
+	writes, err := founding(s.Projects, w, owner)
 	if err != nil {
 		return err
 	}
@@ -56,26 +54,14 @@ func (s store) create(ctx context.Context, place Workspace, owner Membership) er
 	if db.FailedAt(err, len(writes)) {
 		return errFull
 	}
-	if err != nil {
-		return fmt.Errorf("creating a workspace: %w", err)
-	}
-	return nil
+	return err
 }
 
-// memberships lists where a user is, in the order of the workspaces' ids.
-func (s store) memberships(ctx context.Context, userID string) ([]Membership, error) {
-	items, err := s.projects.QueryAll(ctx, db.MembershipsOf(userID))
-	if err != nil {
-		return nil, fmt.Errorf("listing memberships: %w", err)
-	}
-	return db.DecodeAll[Membership](items)
-}
-
-// maxMembers is more members than an answer of 4 MiB holds.
+// maxMembers is more members than a response of 4 MiB can hold.
 const maxMembers = 40_000
 
-// members lists the members of a workspace in the order of the users' ids, behind one of them if after is not "". With a limit it
-// reads one more, if there is one: whether there is tells whether the list goes on.
+// members returns the members of a workspace that come after a user ID, in the order of user IDs. With a limit, it
+// returns one more than that, if there is one.
 func (s store) members(ctx context.Context, workspaceID, after string, limit int) ([]Membership, error) {
 	prefix := db.MembersOf(workspaceID)
 	q := db.Query{Prefix: prefix, After: prefix.After(after)}
@@ -86,9 +72,9 @@ func (s store) members(ctx context.Context, workspaceID, after string, limit int
 	}
 	var list []Membership
 	for {
-		page, err := s.projects.Query(ctx, q)
+		page, err := s.Projects.Query(ctx, q)
 		if err != nil {
-			return nil, fmt.Errorf("listing members: %w", err)
+			return nil, err
 		}
 		members, err := db.DecodeAll[Membership](page.Items)
 		if err != nil {
@@ -102,12 +88,12 @@ func (s store) members(ctx context.Context, workspaceID, after string, limit int
 	}
 }
 
-// pair reads a user's place in a workspace and another's, nil where there is none, in one call.
+// pair returns the memberships of two users in a workspace, nil for a user who is not a member, in one call to storage.
 func (s store) pair(ctx context.Context, workspaceID, userID, otherID string) (user, other *Membership, _ error) {
 	keys := []db.Key{db.MemberKey(workspaceID, userID), db.MemberKey(workspaceID, otherID)}
-	items, err := s.projects.BatchGet(ctx, keys...)
+	items, err := s.Projects.BatchGet(ctx, keys...)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading members: %w", err)
+		return nil, nil, err
 	}
 	var found [2]*Membership
 	for i, key := range keys {
@@ -121,16 +107,4 @@ func (s store) pair(ctx context.Context, workspaceID, userID, otherID string) (u
 		found[i] = &m
 	}
 	return found[0], found[1], nil
-}
-
-// member reads a user's place in a workspace. Error: db.ErrNotFound.
-func (s store) member(ctx context.Context, workspaceID, userID string) (Membership, error) {
-	item, err := s.projects.Get(ctx, db.MemberKey(workspaceID, userID))
-	if errors.Is(err, db.ErrNotFound) {
-		return Membership{}, db.ErrNotFound
-	}
-	if err != nil {
-		return Membership{}, fmt.Errorf("reading a member: %w", err)
-	}
-	return db.Decode[Membership](item)
 }

@@ -3,32 +3,31 @@ package workspace
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/db"
 )
 
-// What a change can find in its way.
+// Errors of a change, beside db.ErrStale.
 var (
-	errStale      = errors.New("workspace: changed in the meantime")
-	errExists     = errors.New("workspace: a member already")
-	errFull       = errors.New("workspace: the user's memberships are used up")
-	errNoOneOwner = errors.New("workspace: the last owner")
+	errExists  = errors.New("workspace: the user is a member already")
+	errFull    = errors.New("workspace: the user has reached the limit of memberships")
+	errNoOwner = errors.New("workspace: no owner would remain")
 )
 
-// change is one change of one membership, with what it was decided on.
+// change is one change of one membership, and the state on which it was decided.
 type change struct {
-	// by is the caller's membership at the time of the decision. The change only happens while they have that role.
+	// by is the caller's membership when the change was decided. The change fails if the caller's role is different.
 	by Membership
-	// before and after are the member's membership; nil before it is added and after it is removed.
+	// before and after are the member's membership. before is nil if the member is added, after if the member is
+	// removed.
 	before, after *Membership
-	// event travels in the same transaction; a change of role has none.
+	// event is part of the same transaction. It is nil for a change of role.
 	event *db.Write
 }
 
-// member is whom the change is about.
+// member returns the membership that changes.
 func (c change) member() Membership {
 	if c.after != nil {
 		return *c.after
@@ -36,7 +35,7 @@ func (c change) member() Membership {
 	return *c.before
 }
 
-// owners is how the change moves the number of the workspace's owners.
+// owners returns the difference in the number of the workspace's owners.
 func (c change) owners() int {
 	n := 0
 	if c.after != nil && c.after.Role == Owner {
@@ -56,29 +55,29 @@ var (
 
 func hasRole(r Role) expression.ConditionBuilder { return attrRole.Equal(expression.Value(r)) }
 
-// apply writes a change with its event, both copies of the membership and every count, or nothing. Errors: errStale when what it was
-// decided on is no longer so, errExists, errFull, errNoOneOwner.
+// apply writes a change with its event, both copies of the membership, and the counts. It is for use within db.Retry.
+// Errors: db.ErrStale, errExists, errFull, errNoOwner.
 func (s store) apply(ctx context.Context, c change) error {
 	m := c.member()
 	var list []db.Write
-	meaning := map[int]error{} // of a failed condition, by the write's place
-	add := func(w db.Write, failed error) {
-		meaning[len(list)] = failed
+	causes := map[int]error{} // the error if the condition of a write fails, by the write's index
+	add := func(w db.Write, cause error) {
+		causes[len(list)] = cause
 		list = append(list, w)
 	}
 	if c.by.UserID != m.UserID {
-		add(s.projects.Check(db.MemberKey(m.WorkspaceID, c.by.UserID), hasRole(c.by.Role)), errStale)
+		add(s.Projects.Check(db.MemberKey(m.WorkspaceID, c.by.UserID), hasRole(c.by.Role)), db.ErrStale)
 	}
 	copies, err := s.copies(c)
 	if err != nil {
 		return err
 	}
-	failed := errStale
+	cause := db.ErrStale
 	if c.before == nil {
-		failed = errExists
+		cause = errExists
 	}
 	for _, w := range copies {
-		add(w, failed)
+		add(w, cause)
 	}
 	switch {
 	case c.before == nil:
@@ -87,30 +86,24 @@ func (s store) apply(ctx context.Context, c change) error {
 		add(s.countDown(m.UserID), nil)
 	}
 	if n := c.owners(); n != 0 {
-		add(s.countOwners(m.WorkspaceID, n), errNoOneOwner)
+		add(s.countOwners(m.WorkspaceID, n), errNoOwner)
 	}
 	if c.event != nil {
 		add(*c.event, nil)
 	}
-	return outcome(s.client.Transact(ctx, list...), meaning)
-}
-
-// outcome is what a transaction's error means. What was decided on comes first: nobody learns from a stale decision.
-func outcome(err error, meaning map[int]error) error {
-	for _, class := range []error{errStale, errExists, errFull, errNoOneOwner} {
-		for i, m := range meaning {
-			if errors.Is(m, class) && db.FailedAt(err, i) {
+	err = s.client.TransactOnce(ctx, list...)
+	// A stale decision comes first: the other conditions do not matter then.
+	for _, class := range []error{db.ErrStale, errExists, errFull, errNoOwner} {
+		for i, cause := range causes {
+			if errors.Is(cause, class) && db.FailedAt(err, i) {
 				return class
 			}
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("changing a membership: %w", err)
-	}
-	return nil
+	return err
 }
 
-// copies are the writes of a membership and its mirror, which are the same but for the key.
+// copies returns the writes of both copies of a membership, which differ only in the key.
 func (s store) copies(c change) ([]db.Write, error) {
 	m := c.member()
 	var list []db.Write
@@ -121,37 +114,41 @@ func (s store) copies(c change) ([]db.Write, error) {
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, s.projects.Create(key, item))
+			list = append(list, s.Projects.Create(key, item))
 		case c.after == nil:
-			list = append(list, s.projects.Delete(key).If(hasRole(c.before.Role)))
+			list = append(list, s.Projects.Delete(key).If(hasRole(c.before.Role)))
 		default:
-			list = append(list, s.projects.Update(key, expression.Set(attrRole, expression.Value(m.Role))).If(hasRole(c.before.Role)))
+			role := expression.Set(attrRole, expression.Value(m.Role))
+			list = append(list, s.Projects.Update(key, role).If(hasRole(c.before.Role)))
 		}
 	}
 	return list, nil
 }
 
-// countOwners moves the number of a workspace's owners by n, which leaves at least one.
+// countOwners returns the write that adds n to the number of a workspace's owners. It fails if no owner would remain.
 func (s store) countOwners(workspaceID string, n int) db.Write {
-	return s.projects.Update(db.WorkspaceKey(workspaceID), expression.Set(attrOwners, attrOwners.Plus(expression.Value(n)))).
+	update := expression.Set(attrOwners, attrOwners.Plus(expression.Value(n)))
+	return s.Projects.Update(db.WorkspaceKey(workspaceID), update).
 		If(attrOwners.GreaterThan(expression.Value(max(0, -n))))
 }
 
-// firstMembership is what a user's count begins with: their personal workspace, before the count is written.
+// firstMembership is the count of a user's memberships before it is stored: the personal workspace.
 const firstMembership = 1
 
-// countUp counts one more membership of a user, on the condition that the quota has room for it.
+// countUp returns the write that counts one more membership of a user. It fails if the user has reached the quota.
 func (s store) countUp(userID string) db.Write {
 	room := attrCount.LessThan(expression.Value(s.quota))
 	if s.quota > firstMembership {
 		room = room.Or(attrCount.AttributeNotExists())
 	}
 	next := expression.Plus(attrCount.IfNotExists(expression.Value(firstMembership)), expression.Value(1))
-	return s.projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).If(room)
+	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).If(room)
 }
 
-// countDown counts one membership of a user less. There is a count: whoever is removed was added before.
+// countDown returns the write that counts one membership of a user less. The count exists, because a member who is
+// removed was added before.
 func (s store) countDown(userID string) db.Write {
-	return s.projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, attrCount.Minus(expression.Value(1)))).
+	update := expression.Set(attrCount, attrCount.Minus(expression.Value(1)))
+	return s.Projects.Update(db.MembershipCountKey(userID), update).
 		If(attrCount.AttributeExists())
 }

@@ -1,8 +1,9 @@
-// Package workspace holds workspaces, their members and what a role may do. A workspace owns projects and
-// webhooks, which are slices of their own; people come from package account and are known here by id and username.
+// Package workspace is workspaces, their members, and what a role may do. A workspace owns projects and webhooks,
+// which are slices of their own. They and the assistant use Access (access.go), the only rule about who may see or
+// change a project.
 //
-// A change to a membership is decided by pure functions (rules.go) on what was read, and written on the condition that it is
-// still so (store.go).
+// A change of a membership is decided by pure functions (rules.go) on the memberships that were read. It is written on
+// the condition that these are still the same (store_change.go).
 package workspace
 
 import (
@@ -14,10 +15,10 @@ import (
 	"devplatform/shared/id"
 )
 
-// Role is what a member may do in a workspace: owner > admin > member > viewer (API.md §3).
+// Role is what a member may do in a workspace. Each role has all rights of the lower ones.
 type Role string
 
-// The roles, from the highest to the lowest.
+// The roles, highest first.
 const (
 	Owner  Role = "owner"
 	Admin  Role = "admin"
@@ -25,18 +26,19 @@ const (
 	Viewer Role = "viewer"
 )
 
-// Workspace is a workspace's record.
+// Workspace is the record of a workspace. The attribute names are part of the data format.
 type Workspace struct {
 	ID        string          `dynamodbav:"id"`
 	Name      string          `dynamodbav:"name"`
 	Personal  bool            `dynamodbav:"personal"`
 	Owners    int             `dynamodbav:"owners"`   // members with Role Owner, at least one
-	Projects  int             `dynamodbav:"projects"` // how many it has
+	Projects  int             `dynamodbav:"projects"` // number of projects
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 }
 
-// Membership is one person's place in a workspace. It is stored twice, under the workspace and under
-// the person, always in one transaction, so that both lists are strongly consistent reads.
+// Membership is the membership of a user in a workspace. It is stored twice, under the workspace and under the user,
+// in one transaction, so that both can be listed with consistent reads. The attribute names are part of the data
+// format.
 type Membership struct {
 	WorkspaceID string          `dynamodbav:"workspaceId"`
 	UserID      string          `dynamodbav:"userId"`
@@ -44,43 +46,43 @@ type Membership struct {
 	Role        Role            `dynamodbav:"role"`
 	AddedAt     clock.Timestamp `dynamodbav:"addedAt"`
 
-	// What the workspace's own record says and never changes, so that a person's list is one read.
+	// Name and CreatedAt are copies of the workspace's. They never change. With them, a user's list is one read.
 	Name      string          `dynamodbav:"name"`
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 
-	// Personal says that this is the person's own personal workspace, in which they stay an owner. Whoever is added to
-	// somebody's personal workspace has an ordinary membership: everybody has exactly one that is Personal.
+	// Personal means that this is the user's own personal workspace, in which the user stays an owner. Every user has
+	// exactly one. Other members of the same workspace have ordinary memberships.
 	Personal bool `dynamodbav:"personal"`
 }
 
-// personalName is what a person's own workspace is called.
+// personalName returns the name of a user's personal workspace.
 func personalName(username string) string { return username + "'s workspace" }
 
-// MaxMemberships is how many workspaces a person may be in, their personal one counted (API.md §3).
+// MaxMemberships is the largest number of workspaces of a user, including the personal one.
 const MaxMemberships = 50
 
-// People finds the person of a username.
+// People finds users by username.
 type People interface {
-	// FindByUsername answers with the person's id and the username as they spell it; case does not count.
-	// Error: an *api.Error USER_NOT_FOUND, and those of storage's classes.
+	// FindByUsername returns the user's ID, and the username as the user spells it. It ignores case. Error:
+	// USER_NOT_FOUND.
 	FindByUsername(ctx context.Context, username string) (userID, canonical string, err error)
 }
 
-// Deps are what workspaces are built on.
+// Deps are the dependencies of a Service.
 type Deps struct {
 	DB       *db.Client
-	Projects db.Table // workspaces and memberships live in the projects table
+	Projects db.Table // has workspaces and memberships, too
 	Outbox   event.Outbox
 	Cursors  *db.Cursors
 	People   People
 	IDs      *id.Generator
 	Clock    clock.Clock
-	// MaxMemberships is lower in tests; 0 is the constant of that name.
+	// MaxMemberships is lower in tests. 0 means the constant of that name.
 	MaxMemberships int
 }
 
-// Service is workspaces and their members. Its methods answer with *api.Error or an error of storage's classes.
-// It is safe for concurrent use.
+// Service is workspaces and their members. Its methods return a *fault.Error or one of the errors of package db. It is
+// safe for concurrent use.
 type Service struct {
 	store   store
 	outbox  event.Outbox
@@ -91,13 +93,13 @@ type Service struct {
 	quota   int
 }
 
-// New builds workspaces. It does no input or output.
+// New returns a Service. It does no input or output.
 func New(d Deps) *Service {
 	if d.MaxMemberships == 0 {
 		d.MaxMemberships = MaxMemberships
 	}
 	return &Service{
-		store:  store{client: d.DB, projects: d.Projects, quota: d.MaxMemberships},
+		store:  store{Access: Access{d.Projects}, client: d.DB, quota: d.MaxMemberships},
 		outbox: d.Outbox, cursors: d.Cursors, people: d.People, ids: d.IDs, now: d.Clock, quota: d.MaxMemberships,
 	}
 }

@@ -1,5 +1,5 @@
-// Package content is how the bytes of a file are kept: compressed where that helps and cut into chunks that fit an item.
-// It is pure: where chunks are stored, and for how long, is not known here.
+// Package content defines how the bytes of a file are stored: compressed if that makes them smaller, and cut into
+// chunks that fit into an item. It reads and writes nothing itself.
 package content
 
 import (
@@ -7,32 +7,60 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"devplatform/shared/db"
 )
 
 const (
 	// MaxBytes is the size of the largest content.
 	MaxBytes = 1 << 20
-	// MaxChunk is the size of the largest chunk: an item of DynamoDB holds 400 KB with its names and keys.
+	// MaxChunk is the size of the largest chunk: a DynamoDB item holds 400 KB, attribute names and keys included.
 	MaxChunk = 350 << 10
-	// MaxChunks is the largest number of chunks of a content: bytes that don't shrink, and the mark.
+	// MaxChunks is the largest number of chunks of a content: bytes that cannot be compressed, and the mark.
 	MaxChunks = (MaxBytes + MaxChunk) / MaxChunk
+	// Retention is how long a version of a file, and its content, is kept after it was replaced.
+	Retention = 30 * 24 * time.Hour
 )
 
-// The first byte of a packed content says how the rest is to be read; part of the data format.
+// Ref is the part of a stored record that names the record's content.
+type Ref struct {
+	ContentID string `dynamodbav:"content"` // kept over renames
+	Chunks    int    `dynamodbav:"chunks"`
+}
+
+// Keys returns the keys of the content's chunks in the contents table, in order. It returns none for a Ref that cannot
+// be valid.
+func (r Ref) Keys(projectID string) []db.Key {
+	if r.Chunks < 0 || r.Chunks > MaxChunks {
+		return nil
+	}
+	keys := make([]db.Key, 0, r.Chunks)
+	for n := range r.Chunks {
+		key := db.ChunkKey(projectID, r.ContentID, n)
+		if key.IsZero() {
+			return nil
+		}
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// The first byte of a packed content says how the rest is encoded. It is part of the data format.
 const (
 	markRaw  = 0
 	markZstd = 1
 )
 
-// ErrDamaged says: bytes that Pack has not made. Not all damage shows here: who keeps a content keeps its hash beside it.
+// ErrDamaged reports bytes that Pack did not produce. It does not detect all damage: compare the content with its hash.
 var ErrDamaged = errors.New("content: damaged")
 
-// ErrTooLarge says: more than MaxBytes.
+// ErrTooLarge reports a content of more than MaxBytes.
 var ErrTooLarge = errors.New("content: larger than 1 MiB")
 
-// Pack makes the chunks of a content, each of at most MaxChunk bytes; none of an empty one. Error: ErrTooLarge.
+// Pack returns the chunks of a content, each of at most MaxChunk bytes. An empty content has none. Error: ErrTooLarge.
 func Pack(data []byte) ([][]byte, error) {
 	if len(data) == 0 {
 		return nil, nil
@@ -40,7 +68,7 @@ func Pack(data []byte) ([][]byte, error) {
 	if len(data) > MaxBytes {
 		return nil, ErrTooLarge
 	}
-	encoder, err := theEncoder()
+	encoder, err := sharedEncoder()
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +79,8 @@ func Pack(data []byte) ([][]byte, error) {
 	return slices.Collect(slices.Chunk(packed, MaxChunk)), nil
 }
 
-// Join is the content of the chunks that Pack made. Whatever they say, it takes no more than MaxBytes and a little memory.
-// Error: ErrDamaged.
+// Join returns the content of the chunks that Pack returned. Its memory is limited to little more than MaxBytes, even
+// if the chunks are damaged. Error: ErrDamaged.
 func Join(chunks [][]byte) ([]byte, error) {
 	if len(chunks) == 0 {
 		return []byte{}, nil
@@ -68,7 +96,7 @@ func Join(chunks [][]byte) ([]byte, error) {
 	case mark != markZstd:
 		return nil, fmt.Errorf("%w: mark %d, %d bytes", ErrDamaged, mark, len(body))
 	}
-	decoder, err := theDecoder()
+	decoder, err := sharedDecoder()
 	if err != nil {
 		return nil, err
 	}
@@ -79,18 +107,18 @@ func Join(chunks [][]byte) ([]byte, error) {
 	return data, nil
 }
 
-// theEncoder and theDecoder serve everybody: both keep a pool of as many workers as told, each used for one content at a
-// time, so that memory stays within bounds however many requests there are. A function works on one at a time.
+// sharedEncoder and sharedDecoder are shared by all requests. Each has a fixed number of workers, so memory does not
+// grow with the number of requests. A function handles one request at a time.
 var (
-	theEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
+	sharedEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 		encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(workers), zstd.WithLowerEncoderMem(true),
-			zstd.WithWindowSize(MaxBytes), zstd.WithEncoderCRC(false)) // the content's SHA-256 is kept beside it
+			zstd.WithWindowSize(MaxBytes), zstd.WithEncoderCRC(false)) // the file's record has the SHA-256
 		if err != nil {
 			return nil, fmt.Errorf("content: encoder: %w", err)
 		}
 		return encoder, nil
 	})
-	theDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
+	sharedDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 		decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(workers), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxMemory(MaxBytes), zstd.WithDecoderMaxWindow(MaxBytes))
 		if err != nil {

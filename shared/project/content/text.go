@@ -7,22 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// ErrNotBase64 says: text that is not base64 in its one strict form: RFC 4648 §4, padded, no line breaks, no stray bits.
+// ErrNotBase64 reports text that is not strict base64: RFC 4648 section 4, with padding, without line breaks and stray
+// bits.
 var ErrNotBase64 = errors.New("content: not base64")
 
-// FromBase64 decodes the strict form. Error: ErrNotBase64.
+// FromBase64 decodes strict base64. Error: ErrNotBase64.
 func FromBase64(text string) ([]byte, error) {
-	if strings.ContainsAny(text, "\r\n") { // which the decoder passes over
+	if strings.ContainsAny(text, "\r\n") { // which the decoder ignores
 		return nil, ErrNotBase64
 	}
 	data, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil {
-		return nil, ErrNotBase64 // the decoder's own error tells where, which helps nobody
+		return nil, ErrNotBase64 // the decoder's error only adds a position
 	}
 	return data, nil
 }
 
-// FitsJSON reports whether a content travels as text: it is UTF-8, and JSON's escapes do not make it twice as long.
+// FitsJSON reports whether a response can carry the content as text: it is UTF-8, and escaping does not double its
+// length.
 func FitsJSON(data []byte) bool {
 	if len(data) == 0 {
 		return true
@@ -30,7 +32,7 @@ func FitsJSON(data []byte) bool {
 	return utf8.Valid(data) && escaped(data) < 2*len(data)
 }
 
-// escaped is the length of a text in JSON, without its quotes (RFC 8259 §7, the short escapes where there are any).
+// escaped returns the length of a text as a JSON string without quotes. It uses short escapes (RFC 8259 section 7).
 func escaped(text []byte) int {
 	n := len(text)
 	for _, c := range text {

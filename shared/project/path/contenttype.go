@@ -2,14 +2,14 @@ package path
 
 import "strings"
 
-// Content types of what no extension tells.
+// Content types of unknown extensions.
 const (
 	plainText = "text/plain; charset=utf-8"
 	anyBytes  = "application/octet-stream"
 )
 
-// contentTypes is what the extensions of a web project stand for (IANA's media types; those that have none there by
-// common use). TypeScript's .ts and .mts are not the video streams that IANA means by them.
+// contentTypes maps the extensions of web projects to IANA media types, or to those in common use where IANA has none.
+// The extensions .ts and .mts are TypeScript here, not video streams.
 var contentTypes = map[string]string{
 	"html": "text/html; charset=utf-8", "htm": "text/html; charset=utf-8", "xhtml": "application/xhtml+xml",
 	"css": "text/css; charset=utf-8", "scss": "text/x-scss; charset=utf-8", "sass": "text/x-sass; charset=utf-8", "less": "text/x-less; charset=utf-8",
@@ -31,8 +31,8 @@ var contentTypes = map[string]string{
 	"pdf": "application/pdf", "zip": "application/zip", "gz": "application/gzip", "tar": "application/x-tar", "wasm": "application/wasm",
 }
 
-// ContentType is the media type that a path's extension promises, in any case of letters; of any other path, plain text or
-// just bytes, as isText says.
+// ContentType returns the media type of a path's extension, ignoring case. For an unknown extension it returns plain
+// text or binary data, depending on isText.
 func ContentType(path string, isText bool) string {
 	name := path[strings.LastIndex(path, separator)+1:]
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {

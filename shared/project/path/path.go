@@ -1,6 +1,5 @@
-// Package path is the rules of file paths in a project: which text is a path, what a path runs through, which paths can't
-// stand beside each other, and what kind of content a path's extension promises. It is pure: it knows no storage, no
-// request, and of a file no more than its path.
+// Package path has the rules for file paths in a project: which texts are valid paths, which folders a path has, and
+// which content type belongs to its extension. It knows nothing of files but their paths.
 package path
 
 import (
@@ -11,13 +10,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MaxBytes is the length of the longest path.
+// MaxBytes is the largest length of a path.
 const MaxBytes = 512
 
 const separator = "/"
 
-// Check is the first rule of API.md §5 that a path breaks, worded for people; "" if it is a path. The path itself is
-// never quoted.
+// Check returns the first rule that a path breaks, for people, or "" if the path is valid. It never quotes the path.
 func Check(path string) string {
 	switch {
 	case path == "":
@@ -50,8 +48,8 @@ func checkSegments(rest string) string {
 	return ""
 }
 
-// Ancestors are the folders that a path runs through, the topmost first: /a and /a/b for /a/b/c. None of them can be a
-// file beside it.
+// Ancestors returns the folders of a path, the topmost first: /a and /a/b for /a/b/c. While a file exists at the path,
+// none of them can be a file.
 func Ancestors(path string) []string {
 	var folders []string
 	for i := 1; i < len(path); i++ {
@@ -62,5 +60,5 @@ func Ancestors(path string) []string {
 	return folders
 }
 
-// Inside is what every path begins with that runs through path as a folder.
+// Inside returns the prefix of all paths that are inside path as a folder.
 func Inside(path string) string { return path + separator }

@@ -1,61 +1,72 @@
-package project
+package file
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+
+	"github.com/go-json-experiment/json"
 
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/path"
+	"devplatform/shared/workspace"
 )
 
-// filesPath is where files are answered.
-const filesPath = projectPath + "/files"
+var tag = httpapi.Tag{
+	Name: "Files",
+	Description: "A project's files by path, with their versions of the last 30 days. Whoever writes can say, with If-Match or an etag, which version they have seen; " +
+		"several changes that belong together are made as one batch.",
+}
 
-// registerFiles adds the endpoints of API.md §5.
+const filesPath = "/api/projects/{id}/files"
+
+// InProject is the part of inputs that names a project.
+type InProject struct {
+	ProjectID string `path:"id" doc:"The project's id" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
+// Register adds the endpoints of files.
+func (s *Service) Register(r *httpapi.Routes) {
+	s.registerFiles(r)
+	s.registerBatch(r)
+	s.registerHistory(r)
+}
+
 func (s *Service) registerFiles(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
-		ID: "readFiles", Method: http.MethodGet, Path: filesPath, Tag: tagFiles,
+		ID: "readFiles", Method: http.MethodGet, Path: filesPath, Tag: tag,
 		Summary: "List the files, or read one",
 		Description: "Without path: the files by path, those only whose paths begin with prefix; with include=content always in pages, " +
 			"which then are as large as an answer may be. With path: that file and its content, now or in the version named, which takes a member of the workspace.",
-		Errors: []*fault.Error{fault.Invalid(fault.Field("path", path.Check("src/app.ts"))), ErrNotFound, errNoFile, ErrDenied},
-		Also:   []int{http.StatusNotModified},
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("path", path.Check("src/app.ts"))),
+			workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied,
+		},
+		Also: []int{http.StatusNotModified},
 	}, s.handleReadFiles)
 	httpapi.Private(r, httpapi.Operation{
-		ID: "saveFile", Method: http.MethodPost, Path: filesPath, Tag: tagFiles,
+		ID: "saveFile", Method: http.MethodPost, Path: filesPath, Tag: tag,
 		Summary: "Create or update a file",
 		Description: "Without a precondition the last writer wins. Content that the file has already is not written again, and is no event. " +
 			"CONFLICT: the path is a folder, or runs through a file.",
 		Status: http.StatusOK, Also: []int{http.StatusCreated},
-		Errors: append([]*fault.Error{errBadPath, errIsFolder, errInsideFile}, changeErrors...),
+		Errors: append([]*fault.Error{errBadPath, errIsFolder, errInsideFile}, growErrors...),
 	}, s.handleSaveFile)
 	httpapi.Private(r, httpapi.Operation{
-		ID: "deleteFile", Method: http.MethodDelete, Path: filesPath, Tag: tagFiles,
+		ID: "deleteFile", Method: http.MethodDelete, Path: filesPath, Tag: tag,
 		Summary: "Delete a file", Description: "The path is given in the query or in the body. Its versions are kept for 30 days.",
-		Errors: append([]*fault.Error{errBadPath, errNoFile}, meetErrors...),
+		Errors: append([]*fault.Error{errBadPath, errNotFound}, writeErrors...),
 	}, s.handleDeleteFile)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "changeFiles", Method: http.MethodPost, Path: filesPath + "/batch", Tag: tagFiles,
-		Summary: "Create, update, delete and rename files, all or nothing",
-		Description: "At most 20 operations, of which a rename counts as two, and 3 MiB of content. No path may be named twice. " +
-			"Whether a path is a file or a folder is judged by how things stand in the end. The error is that of the first operation that can't be done; its index is in the message.",
-		Errors: batchErrors(),
-	}, s.handleChangeFiles)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "fileHistory", Method: http.MethodGet, Path: filesPath + "/history", Tag: tagFiles,
-		Summary: "The versions of a file",
-		Description: "Newest first, the current one included; kept for 30 days after they were replaced, also when the file is gone. " +
-			"A rename begins a new history at the new path. To restore a version, read it and save it.",
-		Errors: []*fault.Error{fault.Invalid(fault.Field("path", "is required")), ErrNotFound, errNoFile, ErrDenied},
-	}, s.handleFileHistory)
 }
 
-// meetErrors are what every change of files may be answered with, changeErrors those of a change that may add to them.
+// writeErrors are the errors of every change of files, growErrors those of changes that may add files or bytes.
 var (
-	meetErrors   = []*fault.Error{ErrNotFound, ErrDenied, httpapi.ErrNotMatched, httpapi.ErrRuledOut, errBusy}
-	changeErrors = append([]*fault.Error{errManyFiles(DefaultQuotas()), errMuchStorage(DefaultQuotas())}, meetErrors...)
-	errBadPath   = fault.Invalid(fault.Field("path", path.Check("src/app.ts")))
+	writeErrors = []*fault.Error{
+		workspace.ErrProjectNotFound, workspace.ErrDenied, httpapi.ErrNotMatched, httpapi.ErrRuledOut, fault.ErrConflict,
+	}
+	growErrors = append([]*fault.Error{errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas())}, writeErrors...)
+	errBadPath = fault.Invalid(fault.Field("path", path.Check("src/app.ts")))
 )
 
 type readFilesInput struct {
@@ -78,12 +89,46 @@ func (in *readFilesInput) Validate(v *httpapi.Validation) {
 	}
 }
 
-func (s *Service) handleReadFiles(ctx context.Context, _ httpapi.Caller, in *readFilesInput) (*readFilesOutput, error) {
-	if in.Path != "" {
-		return s.handleReadFile(ctx, in)
+// readFilesOutput answers both a listing and a reading.
+type readFilesOutput struct {
+	Status int
+	ETag   string `header:"ETag" doc:"The version of the file that was read"`
+	Body   *filesBody
+}
+
+// fileList is a page of a project's files.
+type fileList struct {
+	Files      []FileItem `json:"files" nullable:"false" doc:"By path"`
+	NextCursor string     `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page"`
+}
+
+// filesBody is a list of files or one file.
+type filesBody struct {
+	list *fileList `oneOf:"FileList"`
+	file *FileItem `oneOf:"FileItem"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (b *filesBody) MarshalJSON() ([]byte, error) {
+	var body any = b.list
+	if b.file != nil {
+		body = b.file
 	}
-	items, next, err := s.listFiles(ctx, in.ProjectID, fileListRequest{
-		prefix: in.Prefix, content: in.Include != "", limit: in.Limit, cursor: in.Cursor,
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("project: files: %w", err)
+	}
+	return data, nil
+}
+
+func (s *Service) handleReadFiles(
+	ctx context.Context, caller httpapi.Caller, in *readFilesInput,
+) (*readFilesOutput, error) {
+	if in.Path != "" {
+		return s.handleReadFile(ctx, caller, in)
+	}
+	items, next, err := s.List(ctx, caller, in.ProjectID, Listing{
+		Prefix: in.Prefix, Content: in.Include != "", PageInput: in.PageInput,
 	})
 	if err != nil {
 		return nil, err
@@ -91,16 +136,18 @@ func (s *Service) handleReadFiles(ctx context.Context, _ httpapi.Caller, in *rea
 	return &readFilesOutput{Status: http.StatusOK, Body: &filesBody{list: &fileList{Files: items, NextCursor: next}}}, nil
 }
 
-func (s *Service) handleReadFile(ctx context.Context, in *readFilesInput) (*readFilesOutput, error) {
+func (s *Service) handleReadFile(
+	ctx context.Context, caller httpapi.Caller, in *readFilesInput,
+) (*readFilesOutput, error) {
 	known, err := httpapi.ParsePreconditions("", in.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
-	f, data, err := s.readFile(ctx, in.ProjectID, fileRequest{path: in.Path, version: in.Version, has: known.NotModified})
+	f, data, err := s.Read(ctx, caller, in.ProjectID, Selection{Path: in.Path, Version: in.Version, Known: known})
 	if err != nil {
 		return nil, err
 	}
-	out := &readFilesOutput{Status: http.StatusOK, ETag: etag(f.Version)}
+	out := &readFilesOutput{Status: http.StatusOK, ETag: f.ETag()}
 	if known.NotModified(out.ETag) {
 		out.Status = http.StatusNotModified
 		return out, nil
@@ -130,44 +177,27 @@ func (in *saveFileInput) Validate(v *httpapi.Validation) {
 	v.Field("content", rule)
 }
 
-// checked is a field with the rule that it breaks, "" for none.
-type checked struct{ field, rule string }
-
-// brokenRules makes errors of those fields that break a rule.
-func brokenRules(fields ...checked) []fault.Problem {
-	var errs []fault.Problem
-	for _, c := range fields {
-		if c.rule != "" {
-			errs = append(errs, fault.Field(c.field, c.rule))
-		}
-	}
-	return errs
-}
-
 type saveFileOutput struct {
 	Status int
 	ETag   string `header:"ETag" doc:"The version that the file is in now"`
-	Body   fileItem
+	Body   FileItem
 }
 
-func (s *Service) handleSaveFile(ctx context.Context, _ httpapi.Caller, in *saveFileInput) (*saveFileOutput, error) {
+func (s *Service) handleSaveFile(
+	ctx context.Context, caller httpapi.Caller, in *saveFileInput,
+) (*saveFileOutput, error) {
 	condition, err := in.Preconditions()
 	if err != nil {
 		return nil, err
 	}
-	packed, err := packContent(in.Body.data, in.Body.Encoding)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := s.changeFiles(ctx, in.ProjectID, fileOperation{
-		action: actSave, path: in.Body.Path, content: packed, contentID: s.newVersion(), condition: condition,
+	f, created, err := s.Save(ctx, caller, in.ProjectID, BatchOperation{
+		Action: Save, Path: in.Body.Path, Encoding: in.Body.Encoding, data: in.Body.data, condition: condition,
 	})
 	if err != nil {
 		return nil, err
 	}
-	saved := plan.left()[0].item()
-	out := &saveFileOutput{Status: http.StatusOK, ETag: saved.ETag, Body: saved}
-	if plan.creates {
+	out := &saveFileOutput{Status: http.StatusOK, ETag: f.ETag(), Body: f.Item()}
+	if created {
 		out.Status = http.StatusCreated
 	}
 	return out, nil
@@ -199,12 +229,16 @@ func (in *deleteFileInput) Validate(v *httpapi.Validation) {
 	v.Field("path", path.Check(in.Path))
 }
 
-func (s *Service) handleDeleteFile(ctx context.Context, _ httpapi.Caller, in *deleteFileInput) (*doneOutput, error) {
+type doneOutput struct{ Body httpapi.Done }
+
+func (s *Service) handleDeleteFile(
+	ctx context.Context, caller httpapi.Caller, in *deleteFileInput,
+) (*doneOutput, error) {
 	condition, err := in.Preconditions()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.changeFiles(ctx, in.ProjectID, fileOperation{action: actDelete, path: in.Path, condition: condition}); err != nil {
+	if err := s.Delete(ctx, caller, in.ProjectID, in.Path, condition); err != nil {
 		return nil, err
 	}
 	return &doneOutput{fileDeleted}, nil

@@ -2,7 +2,7 @@ package project
 
 import "devplatform/shared/clock"
 
-// ProjectItem is a project in a list.
+// ProjectItem is a project in a list, as clients see it.
 type ProjectItem struct {
 	ID           string          `json:"id" doc:"The project's id" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Name         string          `json:"name" doc:"Its name" example:"Café Déjà"`
@@ -13,13 +13,13 @@ type ProjectItem struct {
 	Workspace    workspaceRef    `json:"workspace" doc:"The workspace that it is in"`
 }
 
-// workspaceRef names a workspace.
+// workspaceRef is the workspace of a project, as clients see it.
 type workspaceRef struct {
 	ID   string `json:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Name string `json:"name" doc:"Its name" example:"ada's workspace"`
 }
 
-// ProjectDetails is a project as it is answered on its own. (Exported for huma's sake, as every embedded struct.)
+// ProjectDetails is a project with all its fields, as clients see it.
 type ProjectDetails struct {
 	ProjectItem
 	Description string          `json:"description" doc:"What it is about" example:"Where the team meets."`
@@ -27,7 +27,7 @@ type ProjectDetails struct {
 	UpdatedAt   clock.Timestamp `json:"updatedAt" doc:"When its settings last changed" example:"2026-01-31T08:15:30.123Z"`
 }
 
-// item is the project in a list.
+// item returns the project for a list.
 func (p projectRecord) item(workspaceName string) ProjectItem {
 	return ProjectItem{
 		ID: p.ID, Name: p.Name, Slug: p.Slug, Framework: p.Framework, Visibility: p.Visibility, LastOpenedAt: p.LastOpenedAt,
@@ -35,10 +35,9 @@ func (p projectRecord) item(workspaceName string) ProjectItem {
 	}
 }
 
-// details is the project on its own.
-func (o opened) details() ProjectDetails {
-	p := o.project
+// details returns the project with all its fields.
+func (p projectRecord) details(workspaceName string) ProjectDetails {
 	return ProjectDetails{
-		ProjectItem: p.item(o.place.Name), Description: p.Description, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+		ProjectItem: p.item(workspaceName), Description: p.Description, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
 }

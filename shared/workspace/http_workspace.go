@@ -15,8 +15,8 @@ var tag = httpapi.Tag{
 		"Roles, each with the rights of those behind it: owner, admin, member, viewer.",
 }
 
-// workspaceItem is a workspace as its members see it.
-type workspaceItem struct {
+// WorkspaceItem is a workspace as clients see it.
+type WorkspaceItem struct {
 	ID        string          `json:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Name      string          `json:"name" doc:"Its name" example:"Team"`
 	Role      Role            `json:"role" enum:"owner,admin,member,viewer" doc:"What the caller may do in it" example:"owner"`
@@ -24,23 +24,11 @@ type workspaceItem struct {
 	CreatedAt clock.Timestamp `json:"createdAt" doc:"When it was made" example:"2026-01-31T08:15:30.123Z"`
 }
 
-// memberItem is a member as the other members see them.
-type memberItem struct {
-	UserID   string          `json:"userId" doc:"The user's id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Username string          `json:"username" doc:"The user's name" example:"grace"`
-	Role     Role            `json:"role" enum:"owner,admin,member,viewer" doc:"What they may do" example:"member"`
-	AddedAt  clock.Timestamp `json:"addedAt" doc:"When they became a member" example:"2026-01-31T08:15:30.123Z"`
+func (m Membership) item() WorkspaceItem {
+	return WorkspaceItem{ID: m.WorkspaceID, Name: m.Name, Role: m.Role, Personal: m.Personal, CreatedAt: m.CreatedAt}
 }
 
-func (m Membership) workspaceItem() workspaceItem {
-	return workspaceItem{ID: m.WorkspaceID, Name: m.Name, Role: m.Role, Personal: m.Personal, CreatedAt: m.CreatedAt}
-}
-
-func (m Membership) memberItem() memberItem {
-	return memberItem{UserID: m.UserID, Username: m.Username, Role: m.Role, AddedAt: m.AddedAt}
-}
-
-// Register adds the endpoints of API.md §3.
+// Register adds the endpoints of workspaces and their members.
 func (s *Service) Register(r *httpapi.Routes) {
 	s.registerWorkspaces(r)
 	s.registerMembers(r)
@@ -52,18 +40,18 @@ type createWorkspaceInput struct {
 	}
 }
 
-// Resolve implements huma.Resolver: the rules that a schema can't word.
+// Validate checks the rules that tags cannot express.
 func (in *createWorkspaceInput) Validate(v *httpapi.Validation) {
 	v.Field("name", CheckName(in.Body.Name))
 }
 
-type workspaceOutput struct{ Body workspaceItem }
+type workspaceOutput struct{ Body WorkspaceItem }
 
 type workspacesInput struct{ httpapi.PageInput }
 
 type workspacesOutput struct {
 	Body struct {
-		Workspaces []workspaceItem `json:"workspaces" nullable:"false" doc:"The caller's personal one first, then in the order in which they were made"`
+		Workspaces []WorkspaceItem `json:"workspaces" nullable:"false" doc:"The caller's personal one first, then in the order in which they were made"`
 		NextCursor string          `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page" example:"eyJrIjoiazEifQ"`
 	}
 }
@@ -83,17 +71,21 @@ func (s *Service) registerWorkspaces(r *httpapi.Routes) {
 	}, s.handleCreate)
 }
 
-func (s *Service) handleList(ctx context.Context, caller httpapi.Caller, in *workspacesInput) (*workspacesOutput, error) {
+func (s *Service) handleList(
+	ctx context.Context, caller httpapi.Caller, in *workspacesInput,
+) (*workspacesOutput, error) {
 	var err error
 	out := &workspacesOutput{}
-	out.Body.Workspaces, out.Body.NextCursor, err = s.list(ctx, caller.UserID, in.PageInput)
+	out.Body.Workspaces, out.Body.NextCursor, err = s.List(ctx, caller, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleCreate(ctx context.Context, caller httpapi.Caller, in *createWorkspaceInput) (*workspaceOutput, error) {
-	made, err := s.Create(ctx, caller, in.Body.Name)
+func (s *Service) handleCreate(
+	ctx context.Context, caller httpapi.Caller, in *createWorkspaceInput,
+) (*workspaceOutput, error) {
+	created, err := s.Create(ctx, caller, in.Body.Name)
 	if err != nil {
 		return nil, err
 	}
-	return &workspaceOutput{made.workspaceItem()}, nil
+	return &workspaceOutput{created.item()}, nil
 }

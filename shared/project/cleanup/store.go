@@ -1,0 +1,138 @@
+package cleanup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"golang.org/x/sync/errgroup"
+
+	"devplatform/shared/awsclient"
+	"devplatform/shared/db"
+	"devplatform/shared/project/content"
+)
+
+// store deletes what is stored of projects.
+type store struct {
+	client                            *db.Client
+	projects, contents, conversations db.Table
+	sleep                             func(context.Context, time.Duration) bool
+}
+
+const (
+	// minTogether and maxTogether are the numbers of items that are deleted together: one call while storage
+	// throttles, and up to eight concurrent calls of 25 items. An interrupted clean-up repeats no more than that.
+	minTogether = 25
+	maxTogether = 8 * minTogether
+	// maxAttempts is how often a deletion is attempted that storage refuses.
+	maxAttempts = 20
+)
+
+// exists reports whether a project exists, strongly consistent. Error: errInvalidEvent if projectID is not a valid ID.
+func (s store) exists(ctx context.Context, projectID string) (bool, error) {
+	key := db.TreeKey(projectID)
+	if key.IsZero() {
+		return false, fmt.Errorf("%w: a project %q", errInvalidEvent, projectID)
+	}
+	_, err := s.projects.Get(ctx, key)
+	if errors.Is(err, db.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// removeRecords deletes the records of a project, a page at a time, and before them the chunks that they name. It
+// returns the numbers of both.
+func (s store) removeRecords(ctx context.Context, projectID string) (records, chunks int, err error) {
+	q := db.Query{Prefix: db.ProjectPartition(projectID)}
+	for {
+		page, err := s.projects.Query(ctx, q)
+		if err != nil {
+			return records, chunks, err
+		}
+		var recordKeys, chunkKeys []db.Key
+		for _, item := range page.Items {
+			recordKeys = append(recordKeys, db.KeyOf(item))
+			if ref, err := db.Decode[content.Ref](item); err == nil { // if it is damaged, sweep finds its chunks
+				chunkKeys = append(chunkKeys, ref.Keys(projectID)...)
+			}
+		}
+		if err := s.remove(ctx, s.contents, chunkKeys); err != nil {
+			return records, chunks, err
+		}
+		if err := s.remove(ctx, s.projects, recordKeys); err != nil {
+			return records, chunks, err
+		}
+		records, chunks = records+len(recordKeys), chunks+len(chunkKeys)
+		if page.Next.IsZero() {
+			return records, chunks, nil
+		}
+		q.After = page.Next
+	}
+}
+
+// sweep deletes all items under a project's ID in a table, and returns their number. DynamoDB removes expired items
+// itself, at no cost.
+func (s store) sweep(ctx context.Context, table db.Table, projectID string) (n int, err error) {
+	q := db.Query{Prefix: db.ProjectPartition(projectID), KeysOnly: true}
+	for {
+		page, err := table.Query(ctx, q)
+		if err != nil {
+			return n, err
+		}
+		keys := make([]db.Key, len(page.Items))
+		for i, item := range page.Items {
+			keys[i] = db.KeyOf(item)
+		}
+		if err := s.remove(ctx, table, keys); err != nil {
+			return n, err
+		}
+		n += len(keys)
+		if page.Next.IsZero() {
+			return n, nil
+		}
+		q.After = page.Next
+	}
+}
+
+// remove deletes items, and slows down while storage throttles: all contents of a project are in one partition, which
+// accepts 1 MB of deletions a second. Each refusal halves the number of items that are deleted together, each success
+// adds some. It is not db.Retry, which is for conflicts.
+func (s store) remove(ctx context.Context, table db.Table, keys []db.Key) error {
+	together, attempt := maxTogether, 0
+	for len(keys) > 0 {
+		some := keys[:min(together, len(keys))]
+		err := table.DeleteAll(ctx, some...)
+		if err == nil {
+			keys, attempt = keys[len(some):], 0
+			together = min(maxTogether, together+minTogether)
+			continue
+		}
+		attempt++
+		if !errors.Is(err, db.ErrUnavailable) || attempt == maxAttempts || !s.sleep(ctx, awsclient.Jitter(min(attempt, 4))) {
+			return fmt.Errorf("deleting items: %w", err)
+		}
+		together = max(minTogether, together/2)
+	}
+	return nil
+}
+
+// expireChunks lets chunks expire at a time, unless they do not exist or expire later.
+func (s store) expireChunks(ctx context.Context, chunks []db.Key, at time.Time) error {
+	pk, expires := expression.Name(db.AttrPK), expression.Name(db.AttrExpiresAt)
+	group, ctx := errgroup.WithContext(ctx)
+	for _, key := range chunks {
+		group.Go(func() error {
+			_, err := s.client.Do(ctx, s.contents.Update(key, expression.Set(expires, expression.Value(at.Unix()))).
+				If(expression.AttributeExists(pk)).
+				If(expression.AttributeNotExists(expires).Or(expires.LessThan(expression.Value(at.Unix())))))
+			if err == nil || errors.Is(err, db.ErrConditionFailed) {
+				return nil
+			}
+			return fmt.Errorf("expiring a chunk: %w", err)
+		})
+	}
+	return group.Wait() //nolint:wrapcheck // the error of a goroutine above
+}

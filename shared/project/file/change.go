@@ -1,0 +1,127 @@
+package file
+
+import (
+	"context"
+
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/workspace"
+)
+
+// Save creates or updates a file, and reports whether it was created. op is checked by the caller. Without a
+// precondition the last writer wins. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, PRECONDITION_FAILED, CONFLICT,
+// QUOTA_EXCEEDED.
+func (s *Service) Save(
+	ctx context.Context, caller httpapi.Caller, projectID string, op BatchOperation,
+) (File, bool, error) {
+	p, err := s.change(ctx, caller, projectID, []BatchOperation{op})
+	if err != nil {
+		return File{}, false, err
+	}
+	return p.results()[0], p.creates, nil
+}
+
+// Delete deletes a file. Its versions stay readable until they expire.
+// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, FILE_NOT_FOUND, PRECONDITION_FAILED, CONFLICT.
+func (s *Service) Delete(
+	ctx context.Context, caller httpapi.Caller, projectID, path string, condition httpapi.Preconditions,
+) error {
+	_, err := s.change(ctx, caller, projectID, []BatchOperation{{Action: Delete, Path: path, condition: condition}})
+	return err
+}
+
+// Batch does operations that checkBatch has accepted, all or none, and returns the files that exist after them, in
+// operation order. Errors: those of Save and Delete; the message names the operation that failed.
+func (s *Service) Batch(
+	ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation,
+) ([]File, error) {
+	p, err := s.change(ctx, caller, projectID, ops)
+	return p.results(), inBatch(err)
+}
+
+// change does operations in one transaction, together with an event for each file that changes. If another request
+// changes the same files first, the operations are decided again on the new state. So a precondition fails only if the
+// file really has another version.
+func (s *Service) change(
+	ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation,
+) (p plan, err error) {
+	for i := range ops {
+		if op := &ops[i]; op.hasContent() {
+			if op.packed, err = packContent(s.newVersion(""), op.data, op.Encoding); err != nil {
+				return p, &operationError{i, err}
+			}
+		}
+	}
+	err = db.Retry(ctx, "change files", func() error {
+		access, b, err := s.store.readBefore(ctx, caller.UserID, projectID, ops)
+		if err != nil {
+			return err
+		}
+		if err := access.Check(workspace.Write); err != nil {
+			return err
+		}
+		by := author{userID: caller.UserID, at: s.now(), newVersion: s.newVersion}
+		if p, err = planFiles(ops, b, by, s.quotas); err != nil || p.isEmpty() {
+			return err
+		}
+		events, err := s.events(caller, access, p)
+		if err != nil {
+			return err
+		}
+		return s.store.commit(ctx, projectID, p, events)
+	})
+	return p, err
+}
+
+// events returns the writes of a plan's events.
+func (s *Service) events(caller httpapi.Caller, access workspace.ProjectAccess, p plan) ([]db.Write, error) {
+	var writes []db.Write
+	for _, c := range p.changes {
+		if c.isEmpty() {
+			continue
+		}
+		w, err := s.outbox.Add(c.event(caller, access), p.at)
+		if err != nil {
+			return nil, err
+		}
+		writes = append(writes, w)
+	}
+	return writes, nil
+}
+
+// event returns the event of a change. For a deleted file it shows the file before the deletion.
+func (c change) event(caller httpapi.Caller, access workspace.ProjectAccess) event.Change {
+	e := event.Change{
+		Type: event.FileUpdated, WorkspaceID: access.WorkspaceID, ProjectID: access.ProjectID,
+		Data: event.Data{
+			Actor:   event.Actor{ID: caller.UserID, Username: caller.Username},
+			Project: &event.Project{ID: access.ProjectID, Name: access.Name},
+		},
+	}
+	shown := c.after
+	switch {
+	case c.creates():
+		e.Type = event.FileCreated
+	case c.deletes():
+		e.Type, shown = event.FileDeleted, c.before
+	}
+	e.Data.File = shown.event()
+	if c.before != nil && !c.moved {
+		e.Replaced = &event.Content{ID: c.before.ContentID, Chunks: c.before.Chunks}
+	}
+	return e
+}
+
+// errInvalidBatch is the error of operations that another slice made and that clients could not have sent.
+var errInvalidBatch = fault.New(fault.CodeValidationFailed, "These changes break a rule of files or batches.")
+
+// Change checks operations and does them like Batch. It is for other slices. Errors: those of Batch; VALIDATION_FAILED.
+func (s *Service) Change(ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation) error {
+	if problems := checkBatch(ops); len(problems) > 0 {
+		return errInvalidBatch.WithCause(fault.Invalid(problems...))
+	}
+	_, err := s.Batch(ctx, caller, projectID, ops)
+	return err
+}

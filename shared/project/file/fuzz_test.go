@@ -1,0 +1,76 @@
+package file
+
+import (
+	"bytes"
+	"testing"
+	"unicode/utf8"
+
+	"devplatform/infra/slicetest"
+	"devplatform/shared/db"
+	"devplatform/shared/project/content"
+)
+
+// FuzzContent checks that an accepted content is stored byte by byte, and that text stays text.
+func FuzzContent(f *testing.F) {
+	f.Add("hello\r\n", false)
+	f.Add("aGVsbG8=", true)
+	f.Add("aGVsbG8", true)
+	f.Add("\x00\xff", false)
+	f.Fuzz(func(t *testing.T, text string, binary bool) {
+		encoding := UTF8
+		if binary {
+			encoding = Base64
+		}
+		data, rule := decodeContent(text, encoding)
+		if rule != "" {
+			if binary == (rule != ruleBase64) && len(text) < content.MaxBytes {
+				t.Fatalf("%q: %s", text, rule)
+			}
+			return
+		}
+		if !binary && string(data) != text || binary && toBase64(data) != text {
+			t.Fatalf("%q is %q", text, data)
+		}
+		packed, err := packContent("c", data, encoding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := File{Size: packed.size, SHA256: packed.sha256, Ref: content.Ref{ContentID: "c", Chunks: len(packed.chunks)}}
+		kept, err := f.join(packed.chunks)
+		if err != nil || !bytes.Equal(kept, data) || utf8.Valid(data) != utf8.Valid(kept) || !packed.isContentOf(&f) {
+			t.Fatalf("%q is kept as %q, %v", text, kept, err)
+		}
+	})
+}
+
+// FuzzStored reads items that another version wrote. Each is a record, which is written as it was read, or an error. A file's
+// content is the one that its record describes, or an error.
+func FuzzStored(f *testing.F) {
+	for _, seed := range []string{
+		`{"size":{"N":"5"},"sha256":{"B":"LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="},"content":{"S":"c"},"chunks":{"N":"1"},"data":{"B":"AGhlbGxv"}}`,
+		`{"chunks":{"N":"-1"},"data":{"NULL":true}}`, `{"chunks":{"N":"1e9"},"files":{"N":"1.5"}}`,
+		`{"sha256":{"S":"LPJNul=="},"createdAt":{"S":""}}`, `{"content":{"S":"c"},"expiresAt":{"N":"1763640000"}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	const projectID = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+	f.Fuzz(func(t *testing.T, data []byte) {
+		item, err := db.ItemFromJSON(data)
+		if err != nil {
+			return
+		}
+		slicetest.Stored[Tree](t, item)
+		slicetest.Stored[content.Ref](t, item)
+		record, ok := slicetest.Stored[File](t, item)
+		if !ok {
+			return
+		}
+		chunks, err := record.chunks(projectID, map[db.Key]db.Item{db.ChunkKey(projectID, record.ContentID, 0): item})
+		if err != nil {
+			return
+		}
+		if whole, err := record.join(chunks); err == nil && len(whole) != record.Size {
+			t.Fatalf("%+v is %q", record, whole)
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package file
+
+import (
+	"context"
+	"encoding/hex"
+	"strings"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/workspace"
+)
+
+// VersionItem is a version of a file as clients see it.
+type VersionItem struct {
+	Version   string          `json:"version" doc:"Its name: what the version parameter of a read takes" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Size      int             `json:"size" doc:"Bytes of its content, decoded" example:"1024"`
+	SHA256    string          `json:"sha256" doc:"SHA-256 of its content's bytes, in hex" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	CreatedAt clock.Timestamp `json:"createdAt" doc:"When it was made" example:"2026-01-31T08:15:30.123Z"`
+	UpdatedBy string          `json:"updatedBy" doc:"The id of the user who made it" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Current   bool            `json:"current" doc:"Whether the file is in this version now" example:"true"`
+}
+
+// afterCurrent is the first character of a position after the current version; the version follows. It sorts after
+// every ULID, so all replaced versions come after the position.
+const afterCurrent = "~"
+
+// position returns the version's position in the history.
+func (v VersionItem) position() string {
+	if v.Current {
+		return afterCurrent + v.Version
+	}
+	return v.Version
+}
+
+// History returns a page of the versions of the file at a path: the current one, then the replaced ones, newest first.
+// The history of a deleted file stays until its versions expire. Errors: PROJECT_NOT_FOUND; ACCESS_DENIED for users
+// who are not members of the workspace; FILE_NOT_FOUND if there is no version; VALIDATION_FAILED for a cursor of
+// another list.
+func (s *Service) History(
+	ctx context.Context, caller httpapi.Caller, projectID, path string, page httpapi.PageInput,
+) ([]VersionItem, string, error) {
+	scope := httpapi.ListScope(caller, "versions", projectID, path)
+	read := func(ctx context.Context, after string, n int) ([]VersionItem, error) {
+		key := db.FileKey(projectID, path)
+		access, err := s.store.Project(ctx, caller.UserID, projectID, key)
+		if err == nil {
+			err = access.Check(workspace.Read)
+		}
+		if err != nil {
+			return nil, err
+		}
+		items, err := s.versions(ctx, projectID, path, access.Items[key], after, n)
+		if err == nil && len(items) == 0 && after == "" {
+			err = errNotFound
+		}
+		return items, err
+	}
+	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, VersionItem.position)
+}
+
+// versions returns up to n versions that come after a position. current is the file's record, nil if the file does not
+// exist.
+func (s *Service) versions(
+	ctx context.Context, projectID, path string, current db.Item, after string, n int,
+) (items []VersionItem, err error) {
+	var f File
+	if current != nil {
+		if f, err = db.Decode[File](current); err != nil {
+			return nil, err
+		}
+	}
+	switch seen, wasCurrent := strings.CutPrefix(after, afterCurrent); {
+	case after == "" && current != nil:
+		items, after = []VersionItem{f.versionItem(true)}, afterCurrent
+	case after == "":
+		after = afterCurrent
+	case wasCurrent && f.Version != seen:
+		after = seen // it was replaced after the page that showed it
+	}
+	replaced, err := s.store.versions(ctx, projectID, path, after, n-len(items))
+	for _, version := range replaced {
+		items = append(items, version.versionItem(false))
+	}
+	return items, err
+}
+
+func (f File) versionItem(current bool) VersionItem {
+	return VersionItem{
+		Version: f.Version, Size: f.Size, SHA256: hex.EncodeToString(f.SHA256),
+		CreatedAt: f.UpdatedAt, UpdatedBy: f.UpdatedBy, Current: current,
+	}
+}

@@ -1,0 +1,165 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/project/path"
+)
+
+// Action is what an operation does with a file.
+type Action string
+
+// The actions: those of a batch, and Save, which creates or updates.
+const (
+	Save   Action = "save"
+	Create Action = "create"
+	Update Action = "update"
+	Delete Action = "delete"
+	Rename Action = "rename"
+)
+
+// The limits of a batch. They keep its transaction within DynamoDB's 100 actions and 4 MB.
+const (
+	maxOperations   = 20
+	maxBatchContent = 3 << 20
+	// maxFolders is the largest number of folders of the paths that a batch creates: each of them is looked up.
+	maxFolders = 500
+)
+
+// BatchOperation is one change of one file: an operation of a batch, or the only one of a request. Clients send the
+// exported fields. checkBatch checks them and decodes the content.
+type BatchOperation struct {
+	Action   Action   `json:"op" enum:"create,update,delete,rename" doc:"create refuses a path that exists, the others one that doesn't" example:"update"`
+	Path     string   `json:"path" doc:"The file's path; of a rename, the old one" example:"/src/app.ts"`
+	Content  *string  `json:"content,omitempty" nul:"allow" doc:"Of create and update: the content, at most 1 MiB decoded" example:"export {}\n"`
+	Encoding Encoding `json:"encoding,omitempty" enum:"utf-8,base64" doc:"base64 for bytes that are no text; utf-8 if not given" example:"utf-8"`
+	To       string   `json:"to,omitempty" doc:"Of rename: the new path" example:"/src/main.ts"`
+	ETag     string   `json:"etag,omitempty" doc:"Of update, delete and rename: the version that the file must be in, as in If-Match" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
+
+	data      []byte         // the content, decoded
+	packed    *packedContent // set by Service.change
+	condition httpapi.Preconditions
+}
+
+// hasContent reports whether the operation writes a content.
+func (op *BatchOperation) hasContent() bool {
+	return op.Action == Save || op.Action == Create || op.Action == Update
+}
+
+// creates returns the path at which the operation may create a file, or "".
+func (op *BatchOperation) creates() string {
+	switch op.Action {
+	case Save, Create:
+		return op.Path
+	case Rename:
+		return op.To
+	default:
+		return ""
+	}
+}
+
+// checkBatch returns the rules that operations break, each by itself and all together, and decodes their contents.
+func checkBatch(ops []BatchOperation) []fault.Problem {
+	var problems []fault.Problem
+	paths, folders, count, size := map[string]bool{}, map[string]bool{}, 0, 0
+	for i := range ops {
+		op := &ops[i]
+		at := fmt.Sprintf("operations[%d].", i)
+		problems = append(problems, op.check(at)...)
+		count++
+		size += len(op.data)
+		for _, folder := range path.Ancestors(op.creates()) {
+			folders[folder] = true
+		}
+		if paths[op.Path] {
+			problems = append(problems, fault.Field(at+"path", "is named twice in the batch"))
+		}
+		paths[op.Path] = true
+		if op.Action != Rename {
+			continue
+		}
+		count++
+		if paths[op.To] && op.To != op.Path {
+			problems = append(problems, fault.Field(at+"to", "is named twice in the batch"))
+		}
+		paths[op.To] = true
+	}
+	if count > maxOperations {
+		problems = append(problems, fault.Field("operations", "must be at most 20, a rename counting as two"))
+	}
+	if len(folders) > maxFolders {
+		rule := fmt.Sprintf("must create paths in at most %d folders", maxFolders)
+		problems = append(problems, fault.Field("operations", rule))
+	}
+	if size > maxBatchContent {
+		problems = append(problems, fault.Field("operations", "must have at most 3 MiB of content, decoded"))
+	}
+	return problems
+}
+
+// check returns the rules that the operation breaks by itself, with at before the names of the fields.
+func (op *BatchOperation) check(at string) (problems []fault.Problem) {
+	var contentRule, toRule, etagRule string
+	switch {
+	case op.hasContent() && op.Content == nil:
+		contentRule = "is required to " + string(op.Action) + " a file"
+	case op.hasContent():
+		op.data, contentRule = decodeContent(*op.Content, op.Encoding)
+	case op.Content != nil && *op.Content != "":
+		contentRule = "is only for create and update"
+	}
+	switch {
+	case op.Action != Rename && op.To != "":
+		toRule = "is only for rename"
+	case op.Action == Rename && op.To == "":
+		toRule = "is required to rename a file"
+	case op.Action == Rename && op.To == op.Path:
+		toRule = "must be another path"
+	case op.Action == Rename:
+		toRule = path.Check(op.To)
+	}
+	if op.ETag != "" {
+		var err error
+		if op.condition, err = httpapi.ParsePreconditions(op.ETag, ""); err != nil {
+			etagRule = "must be an entity tag"
+		}
+		if op.Action == Create {
+			etagRule = "is not for create"
+		}
+	}
+	for _, problem := range []fault.Problem{
+		fault.Field(at+"path", path.Check(op.Path)), fault.Field(at+"content", contentRule),
+		fault.Field(at+"to", toRule), fault.Field(at+"etag", etagRule),
+	} {
+		if problem.Rule != "" {
+			problems = append(problems, problem)
+		}
+	}
+	return problems
+}
+
+// operationError reports which operation failed. For errors.As it is the *fault.Error of its cause.
+type operationError struct {
+	index int
+	cause error
+}
+
+func (e *operationError) Error() string { return fmt.Sprintf("operation %d: %v", e.index, e.cause) }
+func (e *operationError) Unwrap() error { return e.cause }
+
+// inBatch adds the index of the operation that failed to the message that the client sees.
+func inBatch(err error) error {
+	var failed *operationError
+	var cause *fault.Error
+	if !errors.As(err, &failed) || !errors.As(err, &cause) {
+		return err
+	}
+	return atOperation(failed.index, cause).WithCause(err)
+}
+
+func atOperation(i int, cause *fault.Error) *fault.Error {
+	return fault.New(cause.Code, fmt.Sprintf("operations[%d]: %s", i, cause.Message))
+}

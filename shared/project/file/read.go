@@ -1,0 +1,188 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/workspace"
+)
+
+// Selection names one version of a file to read.
+type Selection struct {
+	Path string
+	// Version is the version's name. "" is the current version.
+	Version string
+	// Known are the versions that the client has already: their content is not read.
+	Known httpapi.Preconditions
+}
+
+// Read returns a file with its content. The content is nil if the client has it already. Errors: PROJECT_NOT_FOUND;
+// FILE_NOT_FOUND; ACCESS_DENIED for a Version if the caller is not a member of the workspace.
+func (s *Service) Read(
+	ctx context.Context, caller httpapi.Caller, projectID string, in Selection,
+) (f File, data []byte, err error) {
+	err = retryRead(ctx, "read a file", func() error {
+		f, err = s.find(ctx, caller, projectID, in)
+		if err != nil || in.Known.NotModified(f.ETag()) {
+			return err
+		}
+		chunks, err := s.store.chunksOf(ctx, projectID, f)
+		if err != nil {
+			return err
+		}
+		data, err = f.join(chunks[f.ContentID])
+		return err
+	})
+	return f, data, err
+}
+
+// retryRead repeats a read that found a file's record but not its content, because the file was replaced in between.
+// So no client sees a mix of two versions. If the content stays missing, it returns db.ErrUnavailable.
+func retryRead(ctx context.Context, operation string, read func() error) error {
+	err := db.Retry(ctx, operation, read)
+	if errors.Is(err, errMissingChunks) {
+		return fmt.Errorf("%w: %v", db.ErrUnavailable, err) //nolint:errorlint // no longer a conflict
+	}
+	return err
+}
+
+// find reads a file's record, of the current version or of a replaced one.
+func (s *Service) find(ctx context.Context, caller httpapi.Caller, projectID string, in Selection) (File, error) {
+	current, replaced := db.FileKey(projectID, in.Path), db.VersionKey(projectID, pathHash(in.Path), in.Version)
+	access, err := s.store.Project(ctx, caller.UserID, projectID, current, replaced)
+	if err != nil {
+		return File{}, err
+	}
+	action := workspace.View
+	if in.Version != "" {
+		action = workspace.Read
+	}
+	if err := access.Check(action); err != nil {
+		return File{}, err
+	}
+	for _, key := range []db.Key{current, replaced} {
+		item := access.Items[key]
+		if item == nil {
+			continue
+		}
+		f, err := db.Decode[File](item)
+		if err != nil {
+			return f, err
+		}
+		if in.Version == "" || f.Version == in.Version {
+			f.Path = in.Path
+			return f, nil
+		}
+	}
+	return File{}, errNotFound
+}
+
+// Listing selects files of a project.
+type Listing struct {
+	Prefix  string // of their paths
+	Content bool   // with their contents
+	httpapi.PageInput
+}
+
+const (
+	// contentPage is the largest number of files of a page with contents.
+	contentPage = 100
+	// contentPageBytes is the largest total size of the contents of a page. A single file may be larger.
+	contentPageBytes = 4 << 20
+)
+
+// List returns a page of a project's files in the order of their paths, and the cursor of the next page.
+// Errors: PROJECT_NOT_FOUND; VALIDATION_FAILED for a cursor of another list.
+func (s *Service) List(
+	ctx context.Context, caller httpapi.Caller, projectID string, in Listing,
+) (items []FileItem, next string, err error) {
+	scope := listScope(caller, projectID, in)
+	after, err := s.cursors.Open(ctx, scope, in.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	if in.Content && in.Limit == 0 {
+		in.Limit = contentPage
+	}
+	limit := 0
+	err = retryRead(ctx, "list files", func() error {
+		access, err := s.store.Project(ctx, caller.UserID, projectID)
+		if err == nil {
+			err = access.Check(workspace.View)
+		}
+		if err == nil {
+			items, limit, err = s.items(ctx, projectID, in, after)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return httpapi.CutPage(ctx, s.cursors, scope, items, limit, FileItem.position)
+}
+
+// FirstPage returns the first page of List, without contents, for a caller who is known to see the project.
+func (s *Service) FirstPage(ctx context.Context, caller httpapi.Caller, projectID string) ([]FileItem, string, error) {
+	items, _, err := s.items(ctx, projectID, Listing{}, "")
+	if err != nil {
+		return nil, "", err
+	}
+	return httpapi.CutPage(ctx, s.cursors, listScope(caller, projectID, Listing{}), items, 0, FileItem.position)
+}
+
+// listScope names a listing for its cursors. Pages with and without contents have the same cursors.
+func listScope(caller httpapi.Caller, projectID string, in Listing) string {
+	return httpapi.ListScope(caller, "files", projectID, in.Prefix)
+}
+
+func (i FileItem) position() string { return i.Path }
+
+// items reads the files of a listing that come after a path, and returns how many of them the page may have, 0 for
+// all. The items have at most one more file. Error: errMissingChunks.
+func (s *Service) items(
+	ctx context.Context, projectID string, in Listing, after string,
+) (items []FileItem, limit int, err error) {
+	n := in.Limit
+	if n > 0 {
+		n++
+	}
+	files, err := s.store.list(ctx, projectID, in.Prefix, after, n)
+	if err != nil {
+		return nil, 0, err
+	}
+	items = make([]FileItem, len(files))
+	for i, f := range files {
+		items[i] = f.Item()
+	}
+	if !in.Content {
+		return items, in.Limit, nil
+	}
+	limit = min(in.Limit, withinBytes(files, contentPageBytes))
+	chunks, err := s.store.chunksOf(ctx, projectID, files[:limit]...)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, f := range files[:limit] {
+		data, err := f.join(chunks[f.ContentID])
+		if err != nil {
+			return nil, 0, err
+		}
+		items[i] = f.itemWith(data)
+	}
+	return items, limit, nil
+}
+
+// withinBytes returns how many of the files, counted from the first, have at most limit bytes in total; but at least
+// one, if there is one.
+func withinBytes(files []File, limit int) int {
+	sum := 0
+	for i, f := range files {
+		if sum += f.Size; sum > limit && i > 0 {
+			return i
+		}
+	}
+	return len(files)
+}

@@ -1,0 +1,59 @@
+package file
+
+import (
+	"strings"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+	"devplatform/shared/workspace"
+)
+
+// Quotas limit the files of one project.
+type Quotas struct {
+	Files int
+	Bytes int // of the current contents, decoded
+}
+
+// DefaultQuotas returns the quotas of the product.
+func DefaultQuotas() Quotas { return Quotas{Files: 5000, Bytes: 200 << 20} }
+
+// Deps are the dependencies of a Service.
+type Deps struct {
+	DB       *db.Client
+	Projects db.Table // records of projects and files
+	Contents db.Table
+	Outbox   event.Outbox
+	Cursors  *db.Cursors
+	IDs      *id.Generator
+	Clock    clock.Clock
+	Quotas   Quotas
+}
+
+// Service is the files of all projects. Its methods return a *fault.Error or one of the errors of package db. It is
+// safe for concurrent use.
+type Service struct {
+	store   store
+	outbox  event.Outbox
+	cursors *db.Cursors
+	ids     *id.Generator
+	now     clock.Clock
+	quotas  Quotas
+}
+
+// New returns a Service. It does no input or output.
+func New(d Deps) *Service {
+	return &Service{
+		store:  store{Access: workspace.Access{Projects: d.Projects}, client: d.DB, contents: d.Contents, quotas: d.Quotas},
+		outbox: d.Outbox, cursors: d.Cursors, ids: d.IDs, now: d.Clock, quotas: d.Quotas,
+	}
+}
+
+// newVersion returns the ULID of a version that follows another version of the same file, "" for none. Versions of one
+// file sort in the order in which they were made, even if the clocks of two servers disagree.
+func (s *Service) newVersion(previous string) string {
+	const kind id.Kind = "ver" // only to generate the ULID: versions have no prefix
+	_, version, _ := strings.Cut(s.ids.NewAfter(kind, string(kind)+"_"+previous), "_")
+	return version
+}

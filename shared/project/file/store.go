@@ -1,0 +1,194 @@
+package file
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+
+	"golang.org/x/sync/errgroup"
+
+	"devplatform/shared/db"
+	"devplatform/shared/project/path"
+	"devplatform/shared/workspace"
+)
+
+// store keeps files: their records in the projects table, their contents in the contents table. This file reads,
+// store_write.go writes.
+type store struct {
+	workspace.Access
+	client   *db.Client
+	contents db.Table
+	quotas   Quotas
+}
+
+// parallelReads is the largest number of concurrent reads of one request.
+const parallelReads = 8
+
+// pathHash returns the part of a version's key that stands for the path. A path is too long for the middle of a key.
+func pathHash(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:])
+}
+
+// fileOf returns the file of a stored record.
+func fileOf(projectID string, item db.Item) (File, error) {
+	f, err := db.Decode[File](item)
+	f.Path = db.FilesOf(projectID, "").Rest(db.KeyOf(item))
+	return f, err
+}
+
+// readBefore reads a user's access to a project, and the records that decide operations on its files. Files that may
+// collide with a new one (at its folders, or inside it) are read after the tree. So if this misses a file that is
+// created at the same time, the tree's version is higher, and commit fails. Error: PROJECT_NOT_FOUND.
+func (s store) readBefore(
+	ctx context.Context, userID, projectID string, ops []BatchOperation,
+) (access workspace.ProjectAccess, b before, err error) {
+	var named []string
+	for _, op := range ops {
+		named = append(named, op.Path, op.To)
+	}
+	if access, err = s.Locate(ctx, projectID, fileKeys(projectID, named)...); err != nil {
+		return access, b, err
+	}
+	if b.tree, err = db.Decode[Tree](access.Items[db.TreeKey(projectID)]); err != nil {
+		return access, b, err
+	}
+	var created, folders []string
+	for _, op := range ops {
+		if p := op.creates(); p != "" && access.Items[db.FileKey(projectID, p)] == nil {
+			created, folders = append(created, p), append(folders, path.Ancestors(p)...)
+		}
+	}
+	inside := make([][]string, len(created))
+	reads, readCtx := errgroup.WithContext(ctx)
+	reads.SetLimit(parallelReads)
+	for i, p := range created {
+		reads.Go(func() (err error) {
+			inside[i], err = s.pathsInside(readCtx, projectID, p, len(ops)+1)
+			return err
+		})
+	}
+	reads.Go(func() error { return s.Load(readCtx, userID, &access, fileKeys(projectID, folders)...) })
+	if err := reads.Wait(); err != nil {
+		return access, b, err //nolint:wrapcheck // an error of one of the reads
+	}
+	b.inside = map[string][]string{}
+	for i, p := range created {
+		b.inside[p] = inside[i]
+	}
+	b.files, err = filesAt(projectID, append(named, folders...), access.Items)
+	return access, b, err
+}
+
+// fileKeys returns the keys of the files at paths.
+func fileKeys(projectID string, paths []string) []db.Key {
+	keys := make([]db.Key, len(paths))
+	for i, p := range paths {
+		keys[i] = db.FileKey(projectID, p)
+	}
+	return keys
+}
+
+// filesAt returns the files at paths that are among the items, by path.
+func filesAt(projectID string, paths []string, items map[db.Key]db.Item) (map[string]File, error) {
+	files := map[string]File{}
+	for _, p := range paths {
+		if item := items[db.FileKey(projectID, p)]; item != nil {
+			var err error
+			if files[p], err = fileOf(projectID, item); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return files, nil
+}
+
+// pathsInside returns the paths of at most limit files inside a folder.
+func (s store) pathsInside(ctx context.Context, projectID, folder string, limit int) ([]string, error) {
+	inside := db.FilesOf(projectID, path.Inside(folder))
+	page, err := s.Projects.Query(ctx, db.Query{Prefix: inside, Limit: limit, KeysOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	all := db.FilesOf(projectID, "")
+	paths := make([]string, len(page.Items))
+	for i, item := range page.Items {
+		paths[i] = all.Rest(db.KeyOf(item))
+	}
+	return paths, nil
+}
+
+// list returns the files whose paths begin with prefix and come after a path, in the order of their paths: at most
+// limit, or all if limit is 0.
+func (s store) list(ctx context.Context, projectID, prefix, after string, limit int) ([]File, error) {
+	q := db.Query{Prefix: db.FilesOf(projectID, prefix), After: db.FilesOf(projectID, "").After(after), Limit: limit}
+	var files []File
+	for {
+		page, err := s.Projects.Query(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range page.Items {
+			f, err := fileOf(projectID, item)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, f)
+		}
+		if page.Next.IsZero() || (limit > 0 && len(files) >= limit) {
+			return files, nil
+		}
+		q.After = page.Next
+	}
+}
+
+// versions returns at most limit replaced versions of the file at a path that come before a version, newest first.
+func (s store) versions(ctx context.Context, projectID, path, before string, limit int) ([]File, error) {
+	prefix := db.VersionsOf(projectID, pathHash(path))
+	q := db.Query{Prefix: prefix, After: prefix.After(before), Limit: limit, Descending: true}
+	page, err := s.Projects.Query(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return db.DecodeAll[File](page.Items)
+}
+
+// chunkRecord is a part of a packed content.
+type chunkRecord struct {
+	Data []byte `dynamodbav:"data"`
+}
+
+// chunksOf reads the chunks of the files' contents, by content ID. A content of which a chunk is missing has none.
+func (s store) chunksOf(ctx context.Context, projectID string, files ...File) (map[string][][]byte, error) {
+	var keys []db.Key
+	for _, f := range files {
+		keys = append(keys, f.Keys(projectID)...)
+	}
+	items, err := s.contents.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	chunks := make(map[string][][]byte, len(files))
+	for _, f := range files {
+		if chunks[f.ContentID], err = f.chunks(projectID, items); err != nil {
+			return nil, err
+		}
+	}
+	return chunks, nil
+}
+
+// chunks returns the chunks of the file's content in order, or none if one is missing.
+func (f File) chunks(projectID string, items map[db.Key]db.Item) ([][]byte, error) {
+	var chunks [][]byte
+	for _, key := range f.Keys(projectID) {
+		if items[key] == nil {
+			return nil, nil
+		}
+		chunk, err := db.Decode[chunkRecord](items[key])
+		if err != nil {
+			return nil, err
+		}
+		chunks = append(chunks, chunk.Data)
+	}
+	return chunks, nil
+}

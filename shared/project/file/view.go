@@ -1,0 +1,90 @@
+package file
+
+import (
+	"context"
+	"errors"
+
+	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/workspace"
+)
+
+// View is a project that was opened for a user, for slices that work on its files. Its methods read the current state
+// of the files. They do not check access again.
+type View struct {
+	ID          string `dynamodbav:"id"`
+	Name        string `dynamodbav:"name"`
+	Description string `dynamodbav:"description"`
+	Framework   string `dynamodbav:"framework"`
+	// Files is the number of files when the project was opened.
+	Files int `dynamodbav:"-"`
+
+	store store
+}
+
+// Open reads a project for an action of the caller, in two calls to storage. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
+func (s *Service) Open(
+	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action,
+) (*View, error) {
+	access, err := s.store.Project(ctx, caller.UserID, projectID)
+	if err != nil {
+		return nil, err
+	}
+	if err := access.Check(action); err != nil {
+		return nil, err
+	}
+	v, err := db.Decode[View](access.Items[db.ProjectKey(access.WorkspaceID, projectID)])
+	if err != nil {
+		return nil, err
+	}
+	tree, err := db.Decode[Tree](access.Items[db.TreeKey(projectID)])
+	v.Files, v.store = tree.Files, s.store
+	return &v, err
+}
+
+// List returns the first files in the order of their paths. It makes one call to storage for a thousand of them.
+func (v *View) List(ctx context.Context, limit int) ([]File, error) {
+	return v.store.list(ctx, v.ID, "", "", limit)
+}
+
+// Stat returns the files that exist at paths, by path. It makes one call to storage for a hundred paths.
+func (v *View) Stat(ctx context.Context, paths ...string) (map[string]File, error) {
+	items, err := v.store.Projects.BatchGet(ctx, fileKeys(v.ID, paths)...)
+	if err != nil {
+		return nil, err
+	}
+	return filesAt(v.ID, paths, items)
+}
+
+// HasInside reports whether a file exists inside a folder. It makes one call to storage.
+func (v *View) HasInside(ctx context.Context, folder string) (bool, error) {
+	paths, err := v.store.pathsInside(ctx, v.ID, folder, 1)
+	return len(paths) > 0, err
+}
+
+// Read returns the contents of files, by path. It makes one call to storage for a hundred chunks. A file that was
+// replaced or deleted after its record was read may be absent.
+func (v *View) Read(ctx context.Context, files ...File) (map[string][]byte, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	chunks, err := v.store.chunksOf(ctx, v.ID, files...)
+	if err != nil {
+		return nil, err
+	}
+	contents := make(map[string][]byte, len(files))
+	for _, f := range files {
+		data, err := f.join(chunks[f.ContentID])
+		if errors.Is(err, errMissingChunks) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		contents[f.Path] = data
+	}
+	return contents, nil
+}
+
+// ProjectExists returns a write that changes nothing. Its transaction fails if the project does not exist.
+func (s *Service) ProjectExists(projectID string) db.Write { return s.store.ProjectExists(projectID) }

@@ -1,0 +1,63 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/project/file"
+	"devplatform/shared/workspace"
+)
+
+// Read returns a project with the first page of its files, and the cursor of the next page. If the caller is a member
+// of the workspace, it updates lastOpenedAt. Error: PROJECT_NOT_FOUND.
+func (s *Service) Read(
+	ctx context.Context, caller httpapi.Caller, projectID string,
+) (details ProjectDetails, files []file.FileItem, next string, err error) {
+	o, err := s.open(ctx, caller, projectID, workspace.View)
+	if err != nil {
+		return details, nil, "", err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		files, next, err = s.files.FirstPage(groupCtx, caller, projectID)
+		return err
+	})
+	group.Go(func() error {
+		o.record.LastOpenedAt = s.noteOpened(groupCtx, o)
+		return nil
+	})
+	if err := group.Wait(); err != nil {
+		return details, nil, "", err //nolint:wrapcheck // the error of a goroutine above
+	}
+	return o.record.details(o.Workspace.Name), files, next, nil
+}
+
+const (
+	// openedInterval is the shortest time between two updates of a project's lastOpenedAt.
+	openedInterval = time.Minute
+	// noteTimeout limits the write of lastOpenedAt. If it takes longer, the next read writes it.
+	noteTimeout = 500 * time.Millisecond
+)
+
+// noteOpened stores the time at which a member opened a project, and returns the stored time. A failure is only logged.
+func (s *Service) noteOpened(ctx context.Context, o opened) clock.Timestamp {
+	now, last := s.now(), o.record.LastOpenedAt
+	if o.Member.Role == "" || now.Sub(last.Time()) < openedInterval {
+		return last
+	}
+	ctx, cancel := context.WithTimeout(ctx, noteTimeout)
+	defer cancel()
+	if err := s.store.noteOpened(ctx, o.record, now); err != nil {
+		if !errors.Is(err, db.ErrConditionFailed) { // another read has stored it
+			s.logger.WarnContext(ctx, "lastOpenedAt of a project was not stored", "project", o.ProjectID, "error", err)
+		}
+		return last
+	}
+	return clock.Stamp(now)
+}

@@ -1,0 +1,175 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"maps"
+
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+)
+
+// Visibility says which users see a project.
+type Visibility string
+
+// The visibilities.
+const (
+	Private Visibility = "private" // its creator, and the workspace's admins and owners
+	Team    Visibility = "team"    // every member of the workspace
+	Public  Visibility = "public"  // every signed-in user; only members see more than the current files
+)
+
+// Errors of access to a project. A user who does not see a project cannot learn that it exists.
+var (
+	ErrProjectNotFound = fault.New(fault.CodeProjectNotFound, "There is no such project.")
+	ErrDenied          = fault.New(fault.CodeAccessDenied, "Your role in this workspace does not allow this.")
+)
+
+// ProjectAccess is what decides what a user may do with a project, as it was read from storage. For a project in a
+// list, WorkspaceID, Visibility, CreatedBy and Member are enough.
+type ProjectAccess struct {
+	UserID      string     `dynamodbav:"-"`
+	ProjectID   string     `dynamodbav:"-"`
+	WorkspaceID string     `dynamodbav:"workspaceId"`
+	Name        string     `dynamodbav:"name"` // of the project
+	Visibility  Visibility `dynamodbav:"visibility"`
+	CreatedBy   string     `dynamodbav:"createdBy"` // user ID
+	// Workspace is the workspace's record.
+	Workspace Workspace `dynamodbav:"-"`
+	// Member is the user's membership in the workspace. It is zero if the user is not a member.
+	Member Membership `dynamodbav:"-"`
+	// Items are all items that were read, by key: the project's tree and record, and those that the caller asked for.
+	Items map[db.Key]db.Item `dynamodbav:"-"`
+}
+
+// Sees reports whether the project exists for the user.
+func (a ProjectAccess) Sees() bool {
+	switch {
+	case a.Visibility == Public, a.Member.Role.May(Moderate):
+		return true
+	case a.Visibility == Private:
+		return a.CreatedBy == a.UserID && a.Member.Role.May(Read)
+	}
+	return a.Member.Role.May(Read)
+}
+
+// Check returns nil if the user may do action with the project. It is the only rule about access to a project.
+// Errors: ErrProjectNotFound if the user does not see the project; ErrDenied if the user sees it but may not do this.
+func (a ProjectAccess) Check(action Action) error {
+	if !a.Sees() {
+		return ErrProjectNotFound
+	}
+	if action == DeleteOwnProject && a.CreatedBy != a.UserID {
+		action = Moderate // only moderators delete the project of another user
+	}
+	if action != View && !a.Member.Role.May(action) {
+		return ErrDenied
+	}
+	return nil
+}
+
+// Access reads from the projects table what decides about a user's rights. Every slice that needs a role or access to a
+// project uses it. Nothing is cached: a change of a role has effect on the next request.
+type Access struct{ Projects db.Table }
+
+// Memberships returns the user's memberships: the user's personal workspace first, then the others in the order in
+// which they were created. It makes one call to storage.
+func (s Access) Memberships(ctx context.Context, userID string) ([]Membership, error) {
+	items, err := s.Projects.QueryAll(ctx, db.MembershipsOf(userID))
+	if err != nil {
+		return nil, err
+	}
+	list, err := db.DecodeAll[Membership](items)
+	return inOrder(list), err
+}
+
+// Membership returns the user's membership in a workspace. It makes one call to storage.
+// Error: ErrNotFound if the user is not a member.
+func (s Access) Membership(ctx context.Context, userID, workspaceID string) (Membership, error) {
+	item, err := s.Projects.Get(ctx, db.MemberKey(workspaceID, userID))
+	if errors.Is(err, db.ErrNotFound) {
+		return Membership{}, ErrNotFound
+	}
+	if err != nil {
+		return Membership{}, err
+	}
+	member, err := db.Decode[Membership](item)
+	if err == nil && !member.Role.May(Read) {
+		return Membership{}, ErrNotFound
+	}
+	return member, err
+}
+
+// MembershipOrPersonal returns the user's membership in a workspace, or in the user's personal workspace if
+// workspaceID is nil. Error: ErrNotFound.
+func (s Access) MembershipOrPersonal(ctx context.Context, userID string, workspaceID *string) (Membership, error) {
+	if workspaceID != nil {
+		return s.Membership(ctx, userID, *workspaceID)
+	}
+	all, err := s.Memberships(ctx, userID)
+	if err != nil {
+		return Membership{}, err
+	}
+	for _, member := range all {
+		if member.Personal {
+			return member, nil
+		}
+	}
+	return Membership{}, ErrNotFound
+}
+
+// Project reads a user's access to a project in two calls to storage, and with the first call the items under keys. It
+// does not check anything: call Check on the result. Error: ErrProjectNotFound if the project does not exist.
+func (s Access) Project(ctx context.Context, userID, projectID string, keys ...db.Key) (ProjectAccess, error) {
+	a, err := s.Locate(ctx, projectID, keys...)
+	if err != nil {
+		return a, err
+	}
+	return a, s.Load(ctx, userID, &a)
+}
+
+// Locate is the first call of Project: it finds the workspace of a project. Callers that need more items with the
+// second call use Locate and Load instead of Project. Error: ErrProjectNotFound.
+func (s Access) Locate(ctx context.Context, projectID string, keys ...db.Key) (ProjectAccess, error) {
+	tree := db.TreeKey(projectID)
+	items, err := s.Projects.BatchGet(ctx, append(keys, tree)...)
+	if err != nil {
+		return ProjectAccess{}, err
+	}
+	if items[tree] == nil {
+		return ProjectAccess{}, ErrProjectNotFound
+	}
+	a, err := db.Decode[ProjectAccess](items[tree])
+	a.ProjectID, a.Items = projectID, items
+	return a, err
+}
+
+// Load is the second call of Project: it completes the result of Locate for a user, and adds the items under keys.
+// Error: ErrProjectNotFound if the project was deleted after Locate.
+func (s Access) Load(ctx context.Context, userID string, a *ProjectAccess, keys ...db.Key) error {
+	member, place := db.MemberKey(a.WorkspaceID, userID), db.WorkspaceKey(a.WorkspaceID)
+	project := db.ProjectKey(a.WorkspaceID, a.ProjectID)
+	items, err := s.Projects.BatchGet(ctx, append(keys, member, project, place)...)
+	if err != nil {
+		return err
+	}
+	if items[project] == nil || items[place] == nil {
+		return ErrProjectNotFound
+	}
+	maps.Copy(items, a.Items)
+	projectID := a.ProjectID
+	if *a, err = db.Decode[ProjectAccess](items[project]); err != nil {
+		return err
+	}
+	a.UserID, a.ProjectID, a.Items = userID, projectID, items
+	if a.Workspace, err = db.Decode[Workspace](items[place]); err != nil {
+		return err
+	}
+	a.Member, err = db.Decode[Membership](items[member]) // zero if there is no item
+	return err
+}
+
+// ProjectExists returns a write that changes nothing. Its transaction fails if the project does not exist.
+func (s Access) ProjectExists(projectID string) db.Write {
+	return s.Projects.Check(db.TreeKey(projectID), s.Projects.Exists())
+}
