@@ -22,7 +22,7 @@ const (
 	newRing  = `{"current":"k2","k1":"` + ringKey1 + `","k2":"` + ringKey2 + `"}`
 )
 
-// vault hands out a ring that tests change.
+// vault is a key ring that tests change.
 type vault struct {
 	ring  atomic.Value
 	calls atomic.Int64
@@ -52,7 +52,7 @@ func seal(t testing.TB, c *db.Cursors, scope, position string) string {
 	return cursor
 }
 
-func TestCursorsComeBackInTheirOwnListOnly(t *testing.T) {
+func TestCursorsAreBoundToTheirList(t *testing.T) {
 	t.Parallel()
 	c, _, _ := newCursors(oldRing)
 	text := rapid.StringN(0, 40, 200)
@@ -72,7 +72,7 @@ func TestCursorsComeBackInTheirOwnListOnly(t *testing.T) {
 }
 
 // What is cut off the end of the scope must not do at the beginning of the position.
-func TestScopeAndPositionDoNotRunIntoEachOther(t *testing.T) {
+func TestScopeAndPositionAreSeparate(t *testing.T) {
 	t.Parallel()
 	c, _, _ := newCursors(oldRing)
 	raw, err := base64.RawURLEncoding.DecodeString(seal(t, c, "files prj", "/a"))
@@ -85,7 +85,7 @@ func TestScopeAndPositionDoNotRunIntoEachOther(t *testing.T) {
 	}
 }
 
-func TestNoOtherTextIsACursor(t *testing.T) {
+func TestInvalidCursors(t *testing.T) {
 	t.Parallel()
 	c, _, _ := newCursors(oldRing)
 	good := seal(t, c, "list", "position") // 43 bytes: the last character has four bits that say nothing
@@ -128,7 +128,7 @@ func TestNoOtherTextIsACursor(t *testing.T) {
 	}
 }
 
-func TestPositionsAreAsLongAsKeys(t *testing.T) {
+func TestLongestPosition(t *testing.T) {
 	t.Parallel()
 	c, _, _ := newCursors(`{"current":"` + strings.Repeat("k", 64) + `","` + strings.Repeat("k", 64) + `":"` + ringKey1 + `"}`)
 	longest := strings.Repeat("x", 1024)
@@ -140,7 +140,7 @@ func TestPositionsAreAsLongAsKeys(t *testing.T) {
 	}
 }
 
-func TestCursorsOutliveARotationOfTheKeys(t *testing.T) {
+func TestCursorsRemainValidAfterKeyRotation(t *testing.T) {
 	t.Parallel()
 	c, v, h := newCursors(oldRing)
 	old := seal(t, c, "list", "a")
@@ -164,7 +164,7 @@ func TestCursorsOutliveARotationOfTheKeys(t *testing.T) {
 	}
 }
 
-func TestAForgedKidFetchesNothing(t *testing.T) {
+func TestInvalidKeyIDsCauseNoFetch(t *testing.T) {
 	t.Parallel()
 	c, v, h := newCursors(oldRing)
 	seal(t, c, "list", "a")
@@ -175,7 +175,7 @@ func TestAForgedKidFetchesNothing(t *testing.T) {
 	}
 }
 
-func TestWithoutKeysNoCursorIsJudged(t *testing.T) {
+func TestCursorsWithoutKeys(t *testing.T) {
 	t.Parallel()
 	good, _, _ := newCursors(oldRing)
 	cursor := seal(t, good, "list", "a")

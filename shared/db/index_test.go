@@ -82,7 +82,7 @@ func queryIndex(t *testing.T, table db.Table, q db.IndexQuery) (paths []string, 
 	}
 }
 
-func TestQueriesOfAnIndex(t *testing.T) {
+func TestQueryIndex(t *testing.T) {
 	t.Parallel()
 	c, table, h := newIndexed(t)
 	put := func(path, partition, at string, expires bool) {
@@ -123,6 +123,6 @@ func TestQueriesOfAnIndex(t *testing.T) {
 		t.Errorf("without partition: %v, %v after %d calls", page, err, db.Calls(ctx))
 	}
 	if _, err := table.QueryIndex(t.Context(), db.IndexQuery{Index: db.Index{Name: "none", PK: "a", SK: "b"}, Partition: "x"}); err == nil {
-		t.Error("no error for no index")
+		t.Error("no error for a missing index")
 	}
 }

@@ -30,7 +30,7 @@ const (
 	version = "01K9ZQ3V7M8T5XW2ABCDEFGHJT"
 )
 
-func TestKeysAreThoseOfTheDesign(t *testing.T) {
+func TestKeys(t *testing.T) {
 	t.Parallel()
 	start := time.Unix(1_763_640_000, 0)
 	for _, tc := range []struct{ got, want db.Key }{
@@ -76,47 +76,47 @@ func TestKeysAreThoseOfTheDesign(t *testing.T) {
 	}
 }
 
-func TestPartsThatCannotBeRightMakeNoKey(t *testing.T) {
+func TestInvalidPartsMakeNoKey(t *testing.T) {
 	t.Parallel()
 	for name, key := range map[string]db.Key{
-		"no id":                    db.UserKey(""),
-		"an id of another kind":    db.UserKey(ses),
-		"another item's key":       db.UserKey(user + "#SESSION"),
-		"a session of a forged id": db.SessionKey(user, ses+"#"),
-		"swapped ids":              db.MemberKey(user, ws),
-		"no e-mail":                db.EmailKey(""),
-		"NUL":                      db.EmailKey("a\x00@b.c"),
-		"separator in a provider":  db.IdentityKey("gitea#1", "2"),
-		"no subject":               db.IdentityKey("gitea", ""),
-		"separator in a rule":      db.CounterKey("login#x", time.Unix(0, 0), "ip"),
-		"separator in a subject":   db.CounterKey("login", time.Unix(0, 0), "a#b", "c"),
-		"too long":                 db.EmailKey(strings.Repeat("a", 2048)),
-		"too long to sort by":      db.KnownIPKey("a@b.c", strings.Repeat("1", 1024)),
-		"sessions of nobody":       db.Key(db.SessionsOf("usr_")),
-		"a file of a workspace":    db.FileKey(ws, "/a"),
-		"a file without path":      db.FileKey(prj, ""),
-		"a path with NUL":          db.FileKey(prj, "/a\x00"),
-		"a path beyond every key":  db.FileKey(prj, "/"+strings.Repeat("a", 1024)),
-		"a prefix beyond any key":  db.Key(db.FilesOf(prj, strings.Repeat("a", 1024))),
-		"files of nothing":         db.Key(db.FilesOf("", "/")),
-		"a partition of nothing":   db.Key(db.ProjectPartition("PROJECT")),
-		"a slug of nothing":        db.SlugKey(ws, ""),
-		"slugs of nothing":         db.Key(db.SlugsOf(ws, "")),
-		"separator in a hash":      db.VersionKey(prj, hash+"#x", version),
-		"versions of nothing":      db.Key(db.VersionsOf(prj, "")),
-		"versions of two hashes":   db.Key(db.VersionsOf(prj, hash+"#"+hash)),
-		"no version":               db.VersionKey(prj, hash, ""),
-		"separator in a content":   db.ChunkKey(prj, "a#1", 2),
-		"NUL in a content":         db.ChunkKey(prj, "a\x00", 2),
-		"no content":               db.ChunkKey(prj, "", 2),
-		"a chunk before the first": db.ChunkKey(prj, version, -1),
-		"a comment of a kind":      db.CommentKey(prj, evt),
-		"an event of a kind":       db.ProjectEventKey(prj, cmt),
-		"a workspace's as such":    db.WorkspaceEventKey(prj, evt),
-		"swapped project ids":      db.ProjectKey(prj, ws),
-		"before the first":         db.FilesOf(prj, "").After(""),
-		"behind any key":           db.FilesOf(prj, "").After(strings.Repeat("a", 1024)),
-		"behind nothing":           db.Prefix{}.After("x"),
+		"no id":                     db.UserKey(""),
+		"an id of another kind":     db.UserKey(ses),
+		"another item's key":        db.UserKey(user + "#SESSION"),
+		"a session of a forged id":  db.SessionKey(user, ses+"#"),
+		"swapped ids":               db.MemberKey(user, ws),
+		"no e-mail":                 db.EmailKey(""),
+		"NUL":                       db.EmailKey("a\x00@b.c"),
+		"separator in a provider":   db.IdentityKey("gitea#1", "2"),
+		"no subject":                db.IdentityKey("gitea", ""),
+		"separator in a rule":       db.CounterKey("login#x", time.Unix(0, 0), "ip"),
+		"separator in a subject":    db.CounterKey("login", time.Unix(0, 0), "a#b", "c"),
+		"too long":                  db.EmailKey(strings.Repeat("a", 2048)),
+		"too long to sort by":       db.KnownIPKey("a@b.c", strings.Repeat("1", 1024)),
+		"sessions of an invalid ID": db.Key(db.SessionsOf("usr_")),
+		"a file of a workspace":     db.FileKey(ws, "/a"),
+		"a file without path":       db.FileKey(prj, ""),
+		"a path with NUL":           db.FileKey(prj, "/a\x00"),
+		"a path beyond every key":   db.FileKey(prj, "/"+strings.Repeat("a", 1024)),
+		"a prefix beyond any key":   db.Key(db.FilesOf(prj, strings.Repeat("a", 1024))),
+		"files of nothing":          db.Key(db.FilesOf("", "/")),
+		"a partition of nothing":    db.Key(db.ProjectPartition("PROJECT")),
+		"a slug of nothing":         db.SlugKey(ws, ""),
+		"slugs of nothing":          db.Key(db.SlugsOf(ws, "")),
+		"separator in a hash":       db.VersionKey(prj, hash+"#x", version),
+		"versions of nothing":       db.Key(db.VersionsOf(prj, "")),
+		"versions of two hashes":    db.Key(db.VersionsOf(prj, hash+"#"+hash)),
+		"no version":                db.VersionKey(prj, hash, ""),
+		"separator in a content":    db.ChunkKey(prj, "a#1", 2),
+		"NUL in a content":          db.ChunkKey(prj, "a\x00", 2),
+		"no content":                db.ChunkKey(prj, "", 2),
+		"a chunk before the first":  db.ChunkKey(prj, version, -1),
+		"a comment of a kind":       db.CommentKey(prj, evt),
+		"an event of a kind":        db.ProjectEventKey(prj, cmt),
+		"a workspace's as such":     db.WorkspaceEventKey(prj, evt),
+		"swapped project ids":       db.ProjectKey(prj, ws),
+		"before the first":          db.FilesOf(prj, "").After(""),
+		"behind any key":            db.FilesOf(prj, "").After(strings.Repeat("a", 1024)),
+		"behind nothing":            db.Prefix{}.After("x"),
 	} {
 		if !key.IsZero() {
 			t.Errorf("%s: %+v", name, key)
@@ -125,7 +125,7 @@ func TestPartsThatCannotBeRightMakeNoKey(t *testing.T) {
 }
 
 // No two different things have the same key, whatever text they are named by.
-func TestKeysDoNotMeet(t *testing.T) {
+func TestKeysDoNotCollide(t *testing.T) {
 	t.Parallel()
 	text := rapid.StringOfN(rapid.RuneFrom([]rune("ab#@\x00")), 0, 4, -1)
 	at := time.Unix(0, 0)
@@ -174,7 +174,7 @@ func drawThing(t *rapid.T) thing {
 }
 
 // Whatever a path, a slug or an id is made of, its key is that of nothing else.
-func TestProjectKeysDoNotMeet(t *testing.T) {
+func TestProjectKeysDoNotCollide(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		one, other := drawThing(t), drawThing(t)
@@ -187,8 +187,8 @@ func TestProjectKeysDoNotMeet(t *testing.T) {
 	})
 }
 
-// Every path that API.md §5 allows has a key that DynamoDB takes, and comes back from it.
-func TestTheLongestPathsFit(t *testing.T) {
+// Every valid path has a key that DynamoDB accepts, and can be read back from it.
+func TestLongestPathsAreValid(t *testing.T) {
 	t.Parallel()
 	c, table, _ := newTable(t)
 	for _, path := range []string{"/" + strings.Repeat("a", 511), "/" + strings.Repeat("é", 255) + "#"} {

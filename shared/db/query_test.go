@@ -20,7 +20,7 @@ func rests(p db.Prefix, items []db.Item) []string {
 	return all
 }
 
-func TestQueriesOfKeysAlone(t *testing.T) {
+func TestQueryKeysOnly(t *testing.T) {
 	t.Parallel()
 	c, table, h := newTable(t)
 	for i := range 4 {
@@ -47,7 +47,7 @@ func TestQueriesOfKeysAlone(t *testing.T) {
 	}
 }
 
-func TestAPrefixWithoutSortKeyIsThePartition(t *testing.T) {
+func TestPrefixWithoutSortKeySelectsThePartition(t *testing.T) {
 	t.Parallel()
 	c, table, _ := newTable(t)
 	keys := []db.Key{db.CommentKey(prj, cmt), db.FileKey(prj, "/a"), db.TreeKey(prj)}
@@ -73,7 +73,7 @@ func TestAPrefixWithoutSortKeyIsThePartition(t *testing.T) {
 	}
 }
 
-func TestQueriesGoOnBehindAPosition(t *testing.T) {
+func TestQueryAfter(t *testing.T) {
 	t.Parallel()
 	c, table, _ := newTable(t)
 	for _, path := range []string{"/a", "/b#", "/b/1", "/c"} {
@@ -103,7 +103,7 @@ func TestQueriesGoOnBehindAPosition(t *testing.T) {
 }
 
 // A partition of more than one call's megabyte, half of it expired, comes whole.
-func TestQueriesBeyondOneCall(t *testing.T) {
+func TestQueryWithSeveralCalls(t *testing.T) {
 	t.Parallel()
 	c, table, h := newTable(t)
 	big := string(make([]byte, 300<<10))
@@ -133,7 +133,7 @@ func TestQueriesBeyondOneCall(t *testing.T) {
 }
 
 // One call is one call, however little it brings, and says where the rest begins.
-func TestQueriesOfOneCall(t *testing.T) {
+func TestQueryOnce(t *testing.T) {
 	t.Parallel()
 	c, table, h := newTable(t)
 	big := string(make([]byte, 300<<10))
@@ -161,7 +161,7 @@ func TestQueriesOfOneCall(t *testing.T) {
 	}
 }
 
-func TestQueriesAnswerOnlyWhatIsAskedFor(t *testing.T) {
+func TestQueryOnly(t *testing.T) {
 	t.Parallel()
 	c, table, h := newTable(t)
 	record := db.Item{"name": text("a word of DynamoDB's"), "long": text("unwanted")}

@@ -171,7 +171,7 @@ func TestRacingTransactionsHaveOneWinner(t *testing.T) {
 	}
 }
 
-func TestQueriesPage(t *testing.T) {
+func TestQueryPages(t *testing.T) {
 	t.Parallel()
 	c, table, h := newTable(t)
 	g := id.NewGenerator(h.now, strings.NewReader(strings.Repeat("x", 1000)))
@@ -229,7 +229,7 @@ func values(items []db.Item) []string {
 	return all
 }
 
-func TestBatchesBeyondOneCall(t *testing.T) {
+func TestBatchGetWithSeveralCalls(t *testing.T) {
 	t.Parallel()
 	c, table, _ := newTable(t)
 	var keys []db.Key
@@ -272,7 +272,7 @@ func TestCallsAreCounted(t *testing.T) {
 	}
 }
 
-func TestRecordsComeBack(t *testing.T) {
+func TestEncodeAndDecode(t *testing.T) {
 	t.Parallel()
 	type record struct {
 		Name string          `dynamodbav:"name"`

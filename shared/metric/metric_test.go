@@ -109,11 +109,11 @@ func TestEveryValueIsLoggedOnce(t *testing.T) {
 				rt.Fatalf("%.200s", text)
 			}
 			for _, m := range d.Metrics {
-				var told []float64
-				if err := json.Unmarshal(members[m.Name], &told); err != nil || m.Unit != "Bytes" || len(told) == 0 || len(told) > 100 {
-					rt.Fatalf("%s: %v, %d values", m.Name, err, len(told))
+				var values []float64
+				if err := json.Unmarshal(members[m.Name], &values); err != nil || m.Unit != "Bytes" || len(values) == 0 || len(values) > 100 {
+					rt.Fatalf("%s: %v, %d values", m.Name, err, len(values))
 				}
-				got[m.Name] = append(got[m.Name], told...)
+				got[m.Name] = append(got[m.Name], values...)
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
