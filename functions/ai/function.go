@@ -24,7 +24,7 @@ import (
 	"devplatform/shared/project/file"
 )
 
-// settings are what the function reads from its environment.
+// settings are the environment variables of the function.
 type settings struct {
 	AWS           config.AWS
 	Tables        config.Tables
@@ -33,28 +33,30 @@ type settings struct {
 	Edge          config.Edge
 	Secrets       config.SecretNames
 	Model         modelSettings
-	// CallsPerMinute, MonthlyTokens and GlobalMonthlyTokens are assistant.Limits; without the last one there is no such limit.
+	// CallsPerMinute, MonthlyTokens and GlobalMonthlyTokens are quota.Limits.
 	CallsPerMinute      int   `env:"LIMIT_AI_MINUTE" envDefault:"20"`
-	MonthlyTokens       int64 `env:"AI_MONTHLY_TOKENS" envDefault:"2000000"` // the library reads an int as of 32 bits
+	MonthlyTokens       int64 `env:"AI_MONTHLY_TOKENS" envDefault:"2000000"` // the library parses an int as 32 bits
 	GlobalMonthlyTokens int64 `env:"AI_GLOBAL_MONTHLY_TOKENS" envDefault:"0"`
 }
 
-// modelSettings say which model answers.
+// modelSettings select the model.
 type modelSettings struct {
 	// Provider is bedrock, openai or scaffold.
 	Provider string `env:"AI_PROVIDER,required,notEmpty"`
-	// Name is the model's, by which the provider knows it; scaffold has none.
+	// Name is the provider's name for the model. scaffold needs none.
 	Name string `env:"AI_MODEL"`
-	// OpenAIBaseURL is where an OpenAI-compatible server answers.
+	// OpenAIBaseURL is the URL of an OpenAI-compatible server.
 	OpenAIBaseURL string `env:"OPENAI_BASE_URL" envDefault:"https://api.openai.com/v1"`
-	// OpenAIKey is its key; if empty, that of the providers' secret.
+	// OpenAIKey is the key for that server. If it is empty, the key is in the providers' secret.
 	OpenAIKey string `env:"OPENAI_API_KEY"`
 }
 
-// newProvider is the provider that the settings name. It does nothing yet: a model is reached with the first question.
-func (m modelSettings) newProvider(aws config.AWS, secret func(context.Context) (string, error)) (model.Provider, error) {
+// newProvider returns the provider that the settings select. It uses the network with the first question only.
+func (m modelSettings) newProvider(
+	aws config.AWS, secret func(context.Context) (string, error),
+) (model.Provider, error) {
 	if m.Provider != "scaffold" && m.Name == "" {
-		return nil, fmt.Errorf("AI_MODEL is needed for AI_PROVIDER=%s", m.Provider)
+		return nil, fmt.Errorf("AI_MODEL must be set for AI_PROVIDER=%s", m.Provider)
 	}
 	switch m.Provider {
 	case "scaffold":
@@ -62,7 +64,8 @@ func (m modelSettings) newProvider(aws config.AWS, secret func(context.Context) 
 	case "bedrock":
 		return bedrock.New(bedrock.Options{AWS: aws, Model: m.Name}), nil
 	case "openai":
-		if base, err := url.Parse(m.OpenAIBaseURL); err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
+		base, err := url.Parse(m.OpenAIBaseURL)
+		if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
 			return nil, errors.New("OPENAI_BASE_URL must be an http or https URL")
 		}
 		key := secret
@@ -75,31 +78,35 @@ func (m modelSettings) newProvider(aws config.AWS, secret func(context.Context) 
 	}
 }
 
-// check refuses limits that let nobody through, or mean nothing.
+// check returns an error for limits that would refuse every call or make no sense.
 func (s settings) check() error {
-	for name, limit := range map[string]struct{ value, least int64 }{
-		"LIMIT_AI_MINUTE": {int64(s.CallsPerMinute), 1}, "AI_MONTHLY_TOKENS": {s.MonthlyTokens, 1}, "AI_GLOBAL_MONTHLY_TOKENS": {s.GlobalMonthlyTokens, 0},
+	for name, limit := range map[string]struct{ value, minimum int64 }{
+		"LIMIT_AI_MINUTE":          {int64(s.CallsPerMinute), 1},
+		"AI_MONTHLY_TOKENS":        {s.MonthlyTokens, 1},
+		"AI_GLOBAL_MONTHLY_TOKENS": {s.GlobalMonthlyTokens, 0},
 	} {
-		if limit.value < limit.least {
-			return fmt.Errorf("%s=%d: must be at least %d", name, limit.value, limit.least)
+		if limit.value < limit.minimum {
+			return fmt.Errorf("%s=%d: must be at least %d", name, limit.value, limit.minimum)
 		}
 	}
 	return nil
 }
 
-// newHandler puts the function together. What takes time is left to the background: the function asks for its first event
-// meanwhile.
+// newHandler assembles the function. Slow steps run in the background, while the function asks Lambda for its first
+// event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
 	secrets := config.NewSecrets(cfg.AWS)
-	provider, err := cfg.Model.newProvider(cfg.AWS, config.NewProviders(secrets.Fetch(cfg.Secrets.Providers), now).OpenAIKey)
+	providers := config.NewProviders(secrets.Fetch(cfg.Secrets.Providers), now)
+	provider, err := cfg.Model.newProvider(cfg.AWS, providers.OpenAIKey)
 	if err != nil {
 		return nil, err
 	}
 	limits := assistant.DefaultLimits()
-	limits.CallsPerMinute, limits.MonthlyTokens, limits.GlobalMonthlyTokens = cfg.CallsPerMinute, int(cfg.MonthlyTokens), int(cfg.GlobalMonthlyTokens)
+	limits.CallsPerMinute = cfg.CallsPerMinute
+	limits.MonthlyTokens, limits.GlobalMonthlyTokens = int(cfg.MonthlyTokens), int(cfg.GlobalMonthlyTokens)
 	keys := config.NewKeys(secrets.Fetch(cfg.Secrets.Keys), now)
 	keys.Start()
 	return httpapi.Lazy(func() http.Handler {
@@ -108,16 +115,16 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		cursors := db.NewCursors(keys)
 		files := file.New(file.Deps{
 			DB: client, Projects: client.Table(cfg.Tables.Projects), Contents: client.Table(cfg.Files.Contents),
-			Outbox: event.Outbox{Events: client.Table(cfg.Files.Events), IDs: ids}, Cursors: cursors, IDs: ids, Clock: now,
-			Quotas: file.DefaultQuotas(),
+			Outbox:  event.Outbox{Events: client.Table(cfg.Files.Events), IDs: ids},
+			Cursors: cursors, IDs: ids, Clock: now, Quotas: file.DefaultQuotas(),
 		})
 		ai := assistant.New(assistant.Deps{
-			DB: client, Conversations: client.Table(cfg.Conversations.Conversations), Files: files, Cursors: cursors, IDs: ids,
-			Clock: now, Logger: logger, Model: provider, Limits: limits,
+			DB: client, Conversations: client.Table(cfg.Conversations.Conversations), Files: files,
+			Cursors: cursors, IDs: ids, Clock: now, Logger: logger, Model: provider, Limits: limits,
 		})
 		return httpapi.NewRouter(httpapi.Config{
-
-			Edge: cfg.Edge, Logger: logger, Auth: account.NewSessions(client, cfg.Tables, keys, now, logger), Clock: now,
+			Edge: cfg.Edge, Logger: logger, Clock: now,
+			Auth: account.NewSessions(client, cfg.Tables, keys, now, logger),
 		}, ai.Register)
 	}), nil
 }

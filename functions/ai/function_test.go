@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/lambdafn/apigateway"
 )
 
-// setEnv is the environment that template.yaml gives the function, with changes, in turn names and values.
+// setEnv sets the environment of template.yaml. changes alternates between names and values that replace it.
 func setEnv(t *testing.T, changes ...string) {
 	t.Helper()
 	for name, value := range map[string]string{
@@ -31,7 +31,7 @@ func setEnv(t *testing.T, changes ...string) {
 	}
 }
 
-// What can't work is said at the start, by the name of the variable.
+// Settings that cannot work are reported at the start, with the name of the variable.
 func TestSettings(t *testing.T) {
 	for _, c := range []struct {
 		changes []string
@@ -64,8 +64,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// An answer is streamed as Lambda wants it, an error, too.
-func TestAnswersAreStreamed(t *testing.T) {
+// Responses, errors included, are streamed in the format that Lambda expects.
+func TestResponsesAreStreamed(t *testing.T) {
 	setEnv(t)
 	cfg, err := config.Load[settings]()
 	if err != nil {

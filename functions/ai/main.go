@@ -1,4 +1,5 @@
-// Command ai is the Lambda function behind /api/ai. Its answers are streamed, so that none is cut at the gateway's 29 seconds.
+// Command ai is the Lambda function behind /api/ai. Its responses are streamed, so that the gateway does not cut them
+// off after 29 seconds.
 package main
 
 import "devplatform/shared/lambdafn/apigateway"

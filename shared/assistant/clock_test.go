@@ -12,24 +12,24 @@ import (
 	"devplatform/shared/project"
 )
 
-// jump has the service taken over by a process whose clock is so much ahead of, or behind, the one before it.
+// jump replaces the service by one whose clock is ahead by a duration, or behind if that is negative.
 func (w *world) jump(by time.Duration) {
 	w.clock.Advance(by)
 	w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
 	w.serve(w.sdk)
 }
 
-// told are the contents of a conversation.
-func told(b *browser, projectID string) string {
-	var contents []any
+// contents returns the contents of a conversation's messages.
+func contents(b *browser, projectID string) string {
+	var all []any
 	for _, m := range b.history(projectID) {
-		contents = append(contents, m["content"])
+		all = append(all, m["content"])
 	}
-	return fmt.Sprint(contents)
+	return fmt.Sprint(all)
 }
 
-// A clock that was ahead, be it by a month, is put right: conversations go on in their order, and what is cleared is gone.
-func TestConversationsWhenTheClockGoesBack(t *testing.T) {
+// After a clock that was ahead is corrected, conversations keep their order, and cleared messages stay deleted.
+func TestConversationsAfterTheClockGoesBack(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{time.Second, time.Hour, 24 * time.Hour, 40 * 24 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {
@@ -43,28 +43,27 @@ func TestConversationsWhenTheClockGoesBack(t *testing.T) {
 			ada.chat(projectID, "second").Want(t, http.StatusOK)
 			ada.chat(projectID, "third").Want(t, http.StatusOK)
 			const greeting = "Hello."
-			if got := told(ada, projectID); got != fmt.Sprint([]any{"first", greeting, "second", greeting, "third", greeting}) {
+			if got := contents(ada, projectID); got != fmt.Sprint([]any{"first", greeting, "second", greeting, "third", greeting}) {
 				t.Errorf("the conversation reads %s", got)
 			}
 			if got := w.model.asked()[2].Messages; len(got) != 5 {
 				t.Errorf("the third question came with %d messages", len(got))
 			}
 			ada.Do(http.MethodDelete, "/api/ai/conversations/"+projectID, nil).Want(t, http.StatusOK)
-			if got := told(ada, projectID); got != "[]" {
-				t.Errorf("after it was cleared it reads %s", got)
+			if got := contents(ada, projectID); got != "[]" {
+				t.Errorf("after the clear it reads %s", got)
 			}
 			w.jump(-by)
 			ada.chat(projectID, "fourth").Want(t, http.StatusOK)
-			if got := told(ada, projectID); got != fmt.Sprint([]any{"fourth", greeting}) {
-				t.Errorf("what was said after it was cleared reads %s", got)
+			if got := contents(ada, projectID); got != fmt.Sprint([]any{"fourth", greeting}) {
+				t.Errorf("the messages after the clear are %s", got)
 			}
 		})
 	}
 }
 
-// A month that the clock was in by mistake counts for itself; the right one goes on where it was. What began in one month and ends in
-// another is given back to the one that it was taken from.
-func TestQuotasWhenTheClockJumps(t *testing.T) {
+// Calls in a wrong month do not count in the right one. A reservation is returned to the month from which it was taken.
+func TestQuotasAfterTheClockJumps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 2 }))
 	ada := w.user("ada")
@@ -88,11 +87,11 @@ func TestQuotasWhenTheClockJumps(t *testing.T) {
 
 	w.jump(time.Minute)
 	r := w.reservation(ada.userID, 1000)
-	w.must(w.service.reserve(t.Context(), r))
+	w.must(w.reserve(r))
 	w.jump(-20 * 24 * time.Hour) // into the month before
-	w.must(w.service.settle(t.Context(), r, usage{}))
+	w.must(w.settle(r, 0, 0))
 	w.jump(20 * 24 * time.Hour)
 	if m := month(); m["reservedTokens"] != 0.0 {
-		t.Errorf("what was set aside before the jump was not given back: %v", m)
+		t.Errorf("the reservation from before the jump was not returned: %v", m)
 	}
 }

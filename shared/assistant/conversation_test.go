@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,56 +12,121 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/assistant/action"
+	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/quota"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/project"
-	"devplatform/shared/project/content"
 )
 
-// noise is so many characters of text that shrink by a quarter at most.
+// noise returns n characters of text that compresses by at most a quarter.
 func noise(n int) string {
 	data := make([]byte, n)
 	_, _ = rand.Read(data)
 	return base64.StdEncoding.EncodeToString(data)[:n]
 }
 
-// newTurn makes a turn of a user's that is to be stored, and a reservation for it, which is made.
-func (w *world) newTurn(b *browser, question, answer string) (turn, reservation) {
+// reservation returns a reservation of a user's for a new answer. It is not stored.
+func (w *world) reservation(userID string, tokens int) quota.Reservation {
+	return quota.Reservation{UserID: userID, MessageID: w.ids.New(id.Message), Tokens: tokens, Began: w.clock.Now()}
+}
+
+// reserve reserves exactly the tokens of r.
+func (w *world) reserve(r quota.Reservation) error {
+	_, err := w.service.quota.Reserve(w.t.Context(), r, r.Tokens)
+	return err
+}
+
+// settle settles r with the tokens that were used.
+func (w *world) settle(r quota.Reservation, input, output int) error {
+	return w.service.quota.Settle(w.t.Context(), settlement(r, input, output))
+}
+
+func settlement(r quota.Reservation, input, output int) quota.Settlement {
+	return quota.Settlement{Reservation: r, Used: model.Usage{Input: input, Output: output}}
+}
+
+// taken returns the usage of a user, or of all users if userID is "", in a month.
+func (w *world) taken(userID, month string) quota.Usage {
 	w.t.Helper()
-	questionID, answerID := w.service.newTurn("")
+	key := db.GlobalUsageKey(month)
+	if userID != "" {
+		key = db.UsageKey(userID, month)
+	}
+	item, err := db.Wrap(w.sdk, w.clock.Now).Table(w.names.conversations).Get(w.t.Context(), key)
+	if !errors.Is(err, db.ErrNotFound) {
+		w.must(err)
+	}
+	record, err := db.Decode[quota.Usage](item)
+	w.must(err)
+	return record
+}
+
+const (
+	may  = "2031-05"
+	june = "2031-06"
+)
+
+// newTurn returns a turn of a user's that is not stored yet, and a stored reservation for it.
+func (w *world) newTurn(b *browser, question, answer string) (conversation.Turn, quota.Reservation) {
+	w.t.Helper()
+	questionID, answerID := conversation.NewTurnIDs(w.ids, "")
 	at := clock.Stamp(w.clock.Now())
-	r := reservation{userID: b.userID, messageID: answerID, tokens: 1000, began: w.clock.Now()}
-	w.must(w.service.reserve(w.t.Context(), r))
-	return turn{
-		message{ID: questionID, Role: model.User, Content: question, Status: complete, CreatedAt: at, AuthorID: b.userID},
-		message{ID: answerID, Role: model.Assistant, Content: answer, Model: "script-1", Usage: usage{12, 3}, Status: complete, CreatedAt: at, AuthorID: b.userID},
+	r := quota.Reservation{UserID: b.userID, MessageID: answerID, Tokens: 1000, Began: w.clock.Now()}
+	w.must(w.reserve(r))
+	return conversation.Turn{
+		Question: conversation.Message{
+			ID: questionID, Role: model.User, Content: question, Status: conversation.Complete, CreatedAt: at, AuthorID: b.userID,
+		},
+		Answer: conversation.Message{
+			ID: answerID, Role: model.Assistant, Content: answer, Model: "script-1", Usage: Usage{InputTokens: 12, OutputTokens: 3},
+			Status: conversation.Complete, CreatedAt: at, AuthorID: b.userID,
+		},
 	}, r
 }
 
 // say stores a turn.
-func (w *world) say(b *browser, projectID, question, answer string) turn {
+func (w *world) say(b *browser, projectID, question, answer string) conversation.Turn {
 	w.t.Helper()
 	t, r := w.newTurn(b, question, answer)
-	w.must(w.service.finish(w.t.Context(), r, projectID, t, usage{12, 3}))
+	w.must(w.service.saveTurn(w.t.Context(), projectID, t, settlement(r, 12, 3)))
 	return t
 }
 
-// as is a context of a user's request.
-func (b *browser) as(ctx context.Context) context.Context {
-	return httpapi.WithCaller(ctx, httpapi.Caller{UserID: b.userID, Username: b.name})
+// saveSummary stores a summary of the messages up to one.
+func (w *world) saveSummary(ctx context.Context, projectID string, before conversation.Memory, summary, upTo string) error {
+	return w.service.conversations.SaveSummary(ctx, projectID, before, summary, upTo, w.service.files.ProjectExists(projectID))
 }
 
-// listed are all of a project's messages as the list has them, read in pages of limit.
+// replace replaces a stored message.
+func (w *world) replace(ctx context.Context, projectID string, m conversation.Message) error {
+	return w.service.conversations.Replace(ctx, projectID, m, w.service.files.ProjectExists(projectID))
+}
+
+func (b *browser) caller() httpapi.Caller { return httpapi.Caller{UserID: b.userID, Username: b.name} }
+
+// clear clears a conversation.
+func (b *browser) clear(ctx context.Context, s *Service, projectID string) error {
+	return s.Clear(ctx, b.caller(), projectID)
+}
+
+// page reads a page of a conversation.
+func (b *browser) page(projectID string, in httpapi.PageInput) (items []MessageItem, next string, err error) {
+	return b.w.service.Messages(b.w.t.Context(), b.caller(), projectID, in)
+}
+
+// listed returns all messages of a project, read in pages of the given size.
 func (b *browser) listed(projectID string, limit int) []MessageItem {
 	b.w.t.Helper()
 	all, cursor := []MessageItem{}, ""
 	for {
-		page, next, err := b.w.service.conversation(b.as(b.w.t.Context()), projectID, httpapi.PageInput{Limit: limit, Cursor: cursor})
+		page, next, err := b.page(projectID, httpapi.PageInput{Limit: limit, Cursor: cursor})
 		b.w.must(err)
 		all = append(all, page...)
 		if next == "" {
@@ -73,7 +139,7 @@ func (b *browser) listed(projectID string, limit int) []MessageItem {
 	}
 }
 
-// said is what the messages of a list say.
+// said returns the contents of messages.
 func said(items []MessageItem) []string {
 	texts := []string{}
 	for _, m := range items {
@@ -82,16 +148,16 @@ func said(items []MessageItem) []string {
 	return texts
 }
 
-// saidIn is what the turns of a memory say.
-func saidIn(turns []turn) []string {
+// saidIn returns the contents of turns.
+func saidIn(turns []conversation.Turn) []string {
 	texts := []string{}
 	for _, t := range turns {
-		texts = append(texts, t.question.Content, t.answer.Content)
+		texts = append(texts, t.Question.Content, t.Answer.Content)
 	}
 	return texts
 }
 
-// storedParts are the keys of all parts of messages of a project.
+// storedParts returns the keys of all message parts of a project.
 func (w *world) storedParts(projectID string) []string {
 	w.t.Helper()
 	parts := []string{}
@@ -104,41 +170,28 @@ func (w *world) storedParts(projectID string) []string {
 	return parts
 }
 
-func TestTurnsAreNextToEachOther(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	last := ""
-	for range 1000 {
-		question, answer := w.service.newTurn("")
-		if next, ok := id.Message.Next(question); !ok || next != answer || question <= last {
-			t.Fatalf("%s, %s after %s", question, answer, last)
-		}
-		last = answer
-	}
-}
-
-func TestTurnsComeBackAsTheyWere(t *testing.T) {
+func TestTurnsAreStoredAsTheyAre(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
 	app := ada.project("", project.Private)
 	text, empty := "export {}\n", ""
 	want, r := w.newTurn(ada, "Wie heißt das \x00 hier? 😀", "So: <b>\u2028</b> \"quoted\"\\")
-	want.question.Status, want.answer.Status = complete, interrupted
-	want.answer.Code = text
-	want.answer.Actions = []action.Action{
+	want.Question.Status, want.Answer.Status = conversation.Complete, conversation.Interrupted
+	want.Answer.Code = text
+	want.Answer.Actions = []action.Action{
 		{Type: action.CreateFile, Path: "/a.ts", Content: &text}, {Type: action.EditFile, Path: "/b.ts", Search: &text, Replace: &empty},
 		{Type: action.AddDependency, Path: "/package.json", Packages: []string{"zod@^4"}},
 	}
 	ctx := db.CountCalls(t.Context())
-	w.must(w.service.finish(ctx, r, app, want, usage{12, 3}))
+	w.must(w.service.saveTurn(ctx, app, want, settlement(r, 12, 3)))
 	if n := db.Calls(ctx); n != 1 {
 		t.Errorf("finished in %d calls", n)
 	}
 	ctx = db.CountCalls(t.Context())
-	got, err := w.service.recall(ctx, app)
+	got, err := w.service.conversations.Recall(ctx, app)
 	w.must(err)
-	if diff := cmp.Diff(memory{turns: []turn{want}, last: want.answer.ID}, got, cmp.AllowUnexported(memory{}, turn{})); diff != "" || db.Calls(ctx) != 1 {
+	if diff := cmp.Diff(conversation.Memory{Turns: []conversation.Turn{want}, Last: want.Answer.ID}, got); diff != "" || db.Calls(ctx) != 1 {
 		t.Errorf("%d calls: %s", db.Calls(ctx), diff)
 	}
 	if u := w.taken(ada.userID, may); u.Taken != 15 {
@@ -146,8 +199,8 @@ func TestTurnsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// A model that broke off in the middle of a character has said text all the same.
-func TestTextThatIsNone(t *testing.T) {
+// A model may stop in the middle of a character.
+func TestInvalidUTF8(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -169,20 +222,20 @@ func TestLongMessages(t *testing.T) {
 		t.Errorf("%d parts", n)
 	}
 	for _, limit := range []int{1, 50} {
-		if items := ada.listed(app, limit); len(items) != 4 || items[3].Content != last.answer.Content {
+		if items := ada.listed(app, limit); len(items) != 4 || items[3].Content != last.Answer.Content {
 			t.Errorf("by %d: %d messages", limit, len(items))
 		}
 	}
 	ctx := db.CountCalls(t.Context())
-	m, err := w.service.recall(ctx, app)
+	m, err := w.service.conversations.Recall(ctx, app)
 	w.must(err)
-	if len(m.turns) != 1 || m.turns[0].answer.Content != last.answer.Content || db.Calls(ctx) != 1 {
-		t.Errorf("%d turns in %d calls", len(m.turns), db.Calls(ctx))
+	if len(m.Turns) != 1 || m.Turns[0].Answer.Content != last.Answer.Content || db.Calls(ctx) != 1 {
+		t.Errorf("%d turns in %d calls", len(m.Turns), db.Calls(ctx))
 	}
 }
 
-// What is larger than can be kept is kept as far as possible.
-func TestMessagesThatAreTooLong(t *testing.T) {
+// A message that is too large is stored in part.
+func TestMessagesThatAreTooLarge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -192,43 +245,32 @@ func TestMessagesThatAreTooLong(t *testing.T) {
 	for name, tc := range map[string]struct {
 		content, code string
 		actions       []action.Action
-		kept          messageBody
+		kept          conversation.Message
 	}{
-		"code that is said twice": {"x", long, many[:1], messageBody{Content: "x", Actions: many[:1]}},
-		"too many actions":        {"x", long, many, messageBody{Content: "x", Actions: many[:1]}},
-		"too much text":           {long + long, "", many, messageBody{Content: long}},
+		"code that is said twice": {"x", long, many[:1], conversation.Message{Content: "x", Actions: many[:1]}},
+		"too many actions":        {"x", long, many, conversation.Message{Content: "x", Actions: many[:1]}},
+		"too much text":           {long + long, "", many, conversation.Message{Content: long}},
 	} {
 		turn, r := w.newTurn(ada, name, tc.content)
-		turn.answer.Code, turn.answer.Actions = tc.code, tc.actions
-		w.must(w.service.finish(t.Context(), r, app, turn, usage{}))
-		m, err := w.service.recall(t.Context(), app)
+		turn.Answer.Code, turn.Answer.Actions = tc.code, tc.actions
+		w.must(w.service.saveTurn(t.Context(), app, turn, settlement(r, 0, 0)))
+		m, err := w.service.conversations.Recall(t.Context(), app)
 		w.must(err)
-		got := m.turns[len(m.turns)-1]
-		if diff := cmp.Diff(tc.kept, messageBody{Content: got.answer.Content, Code: got.answer.Code, Actions: got.answer.Actions}); diff != "" || got.question.Content != name {
-			t.Errorf("%s: kept %d of content, %d of code, %d actions", name, len(got.answer.Content), len(got.answer.Code), len(got.answer.Actions))
+		got := m.Turns[len(m.Turns)-1]
+		if diff := cmp.Diff(tc.kept, conversation.Message{Content: got.Answer.Content, Code: got.Answer.Code, Actions: got.Answer.Actions}); diff != "" || got.Question.Content != name {
+			t.Errorf("%s: kept %d of content, %d of code, %d actions", name, len(got.Answer.Content), len(got.Answer.Code), len(got.Answer.Actions))
 		}
 	}
 }
 
-// Every packing has as few parts as a message's keys can name.
-func TestAMessageHasFewParts(t *testing.T) {
-	t.Parallel()
-	if mostParts > lastPart || db.MessageKey("prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK", mostParts-1).IsZero() {
-		t.Errorf("%d parts", mostParts)
-	}
-	if content.MaxBytes > maxPage {
-		t.Error("a message does not fit a page")
-	}
-}
-
-func TestTurnsAtOnceAreAllWhole(t *testing.T) {
+func TestConcurrentTurns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
 	app := ada.project("", project.Private)
-	codes := outcomes(16, func(i int) error {
+	codes := slicetest.Outcomes(16, func(i int) error {
 		turn, r := w.newTurn(ada, fmt.Sprint("question ", i), fmt.Sprint("answer ", i))
-		return w.service.finish(t.Context(), r, app, turn, usage{12, 3})
+		return w.service.saveTurn(t.Context(), app, turn, settlement(r, 12, 3))
 	})
 	if diff := cmp.Diff(map[fault.Code]int{"": 16}, codes); diff != "" {
 		t.Fatal(diff)
@@ -242,103 +284,103 @@ func TestTurnsAtOnceAreAllWhole(t *testing.T) {
 			t.Errorf("%q is answered by %q", texts[i], texts[i+1])
 		}
 	}
-	m, err := w.service.recall(t.Context(), app)
+	m, err := w.service.conversations.Recall(t.Context(), app)
 	w.must(err)
-	if diff := cmp.Diff(texts, saidIn(m.turns)); diff != "" {
+	if diff := cmp.Diff(texts, saidIn(m.Turns)); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// A memory has the latest turns, whole ones, behind what its note is about, in one call.
-func TestWhatIsRemembered(t *testing.T) {
+// Recall reads the latest whole turns after the summary in one call.
+func TestRecall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
 	ada := w.user("ada")
 	app, other := ada.project("", project.Private), ada.project("", project.Private)
 	w.say(ada, other, "elsewhere", "there")
-	var turns []turn
+	var turns []conversation.Turn
 	for i := range 20 {
 		turns = append(turns, w.say(ada, app, fmt.Sprint("q", i), fmt.Sprint("a", i)))
 	}
-	m, err := w.service.recall(t.Context(), app)
+	m, err := w.service.conversations.Recall(t.Context(), app)
 	w.must(err)
-	if diff := cmp.Diff(saidIn(turns[4:]), saidIn(m.turns)); diff != "" {
+	if diff := cmp.Diff(saidIn(turns[4:]), saidIn(m.Turns)); diff != "" {
 		t.Errorf("of 20: %s", diff)
 	}
-	w.must(w.service.remember(t.Context(), app, m, "They spoke.", turns[15].answer.ID))
+	w.must(w.saveSummary(t.Context(), app, m, "They spoke.", turns[15].Answer.ID))
 	turn, r := w.newTurn(ada, "is half", "")
-	turn.answer.ID, _ = id.Message.Next(turn.answer.ID)
-	w.must(w.service.finish(t.Context(), r, app, turn, usage{}))
+	turn.Answer.ID, _ = id.Message.Next(turn.Answer.ID)
+	w.must(w.service.saveTurn(t.Context(), app, turn, settlement(r, 0, 0)))
 	turns = append(turns, w.say(ada, app, "last", "at last"))
 	ctx := db.CountCalls(t.Context())
-	m, err = w.service.recall(ctx, app)
+	m, err = w.service.conversations.Recall(ctx, app)
 	w.must(err)
-	if diff := cmp.Diff(saidIn(turns[16:]), saidIn(m.turns)); diff != "" || db.Calls(ctx) != 1 {
-		t.Errorf("behind the note, in %d calls: %s", db.Calls(ctx), diff)
+	if diff := cmp.Diff(saidIn(turns[16:]), saidIn(m.Turns)); diff != "" || db.Calls(ctx) != 1 {
+		t.Errorf("after the summary, in %d calls: %s", db.Calls(ctx), diff)
 	}
-	if m.summary != "They spoke." || m.upTo != turns[15].answer.ID {
-		t.Errorf("%q up to %s", m.summary, m.upTo)
+	if m.Summary != "They spoke." || m.SummaryUpTo != turns[15].Answer.ID {
+		t.Errorf("%q up to %s", m.Summary, m.SummaryUpTo)
 	}
-	// One call is one call, however long the messages are.
+	// It is one call however long the messages are.
 	for range 4 {
 		turns = append(turns, w.say(ada, app, noise(200_000), noise(200_000)))
 	}
 	ctx = db.CountCalls(t.Context())
-	m, err = w.service.recall(ctx, app)
+	m, err = w.service.conversations.Recall(ctx, app)
 	w.must(err)
-	if n := len(m.turns); n == 0 || db.Calls(ctx) != 1 || !slices.Equal(saidIn(turns[len(turns)-n:]), saidIn(m.turns)) {
+	if n := len(m.Turns); n == 0 || db.Calls(ctx) != 1 || !slices.Equal(saidIn(turns[len(turns)-n:]), saidIn(m.Turns)) {
 		t.Errorf("%d long turns in %d calls", n, db.Calls(ctx))
 	}
 }
 
-// Of notes that are made at once, the first counts; and none of what was cleared or of a project that is gone.
-func TestNotesAtOnce(t *testing.T) {
+// Of concurrent summaries the first one is stored. None is stored of a cleared conversation or in a deleted project.
+func TestConcurrentSummaries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
 	app, gone := ada.project("", project.Private), ada.project("", project.Private)
 	first, second := w.say(ada, app, "1", "one"), w.say(ada, app, "2", "two")
-	before, err := w.service.recall(t.Context(), app)
+	before, err := w.service.conversations.Recall(t.Context(), app)
 	w.must(err)
-	remember := func(before memory, note, upTo string) memory {
+	save := func(before conversation.Memory, summary, upTo string) conversation.Memory {
 		t.Helper()
 		ctx := db.CountCalls(t.Context())
-		w.must(w.service.remember(ctx, app, before, note, upTo))
-		m, err := w.service.recall(t.Context(), app)
+		w.must(w.saveSummary(ctx, app, before, summary, upTo))
+		m, err := w.service.conversations.Recall(t.Context(), app)
 		w.must(err)
 		if db.Calls(ctx) != 1 {
 			t.Errorf("remembered in %d calls", db.Calls(ctx))
 		}
 		return m
 	}
-	if m := remember(before, "A", first.answer.ID); m.summary != "A" || len(m.turns) != 1 {
+	if m := save(before, "A", first.Answer.ID); m.Summary != "A" || len(m.Turns) != 1 {
 		t.Errorf("%+v", m)
 	}
-	m := remember(before, "B", second.answer.ID)
-	if m.summary != "A" {
-		t.Errorf("a second note of the same: %+v", m)
+	m := save(before, "B", second.Answer.ID)
+	if m.Summary != "A" {
+		t.Errorf("a second summary of the same turns: %+v", m)
 	}
-	w.must(w.service.clear(ada.as(t.Context()), app))
-	if m := remember(before, "none", second.answer.ID); m.summary != "" {
-		t.Errorf("the first note, of what was cleared: %+v", m)
+	w.must(ada.clear(t.Context(), w.service, app))
+	if m := save(before, "none", second.Answer.ID); m.Summary != "" {
+		t.Errorf("a summary of cleared turns, the first one: %+v", m)
 	}
-	if m := remember(m, "C", second.answer.ID); m.summary != "" || m.upTo != "" || len(m.turns) != 0 || m.clearedTo == "" {
-		t.Errorf("a note of what was cleared: %+v", m)
+	if m := save(m, "C", second.Answer.ID); m.Summary != "" || m.SummaryUpTo != "" || len(m.Turns) != 0 || m.ClearedUpTo == "" {
+		t.Errorf("a summary of cleared turns: %+v", m)
 	}
 	third := w.say(ada, app, "3", "three")
-	m, err = w.service.recall(t.Context(), app)
+	m, err = w.service.conversations.Recall(t.Context(), app)
 	w.must(err)
-	if m := remember(m, "D", third.answer.ID); m.summary != "D" || len(m.turns) != 0 {
-		t.Errorf("a note behind what was cleared: %+v", m)
+	if m := save(m, "D", third.Answer.ID); m.Summary != "D" || len(m.Turns) != 0 {
+		t.Errorf("a summary after a clear: %+v", m)
 	}
 	w.remove(w.names.projects, db.TreeKey(gone))
-	w.must(w.service.remember(t.Context(), gone, memory{}, "E", third.answer.ID))
+	w.must(w.saveSummary(t.Context(), gone, conversation.Memory{}, "E", third.Answer.ID))
 	if item := w.dump(w.names.conversations)[db.SummaryKey(gone)]; item != nil {
 		t.Errorf("of a project that is gone: %v", item)
 	}
 }
 
-func TestAmendments(t *testing.T) {
+func TestReplace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -347,11 +389,11 @@ func TestAmendments(t *testing.T) {
 	turn := w.say(ada, app, "2", "two")
 	w.say(ada, app, "3", "three")
 	for _, text := range []string{noise(1_000_000), "short", noise(500_000), ""} {
-		turn.answer.Content = text
-		w.must(w.service.amend(t.Context(), app, turn.answer))
-		m, err := w.service.recall(t.Context(), app)
+		turn.Answer.Content = text
+		w.must(w.replace(t.Context(), app, turn.Answer))
+		m, err := w.service.conversations.Recall(t.Context(), app)
 		w.must(err)
-		if diff := cmp.Diff([]string{"1", "one", "2", text, "3", "three"}, saidIn(m.turns)); diff != "" {
+		if diff := cmp.Diff([]string{"1", "one", "2", text, "3", "three"}, saidIn(m.Turns)); diff != "" {
 			t.Errorf("%d characters: %s", len(text), diff)
 		}
 	}
@@ -359,16 +401,16 @@ func TestAmendments(t *testing.T) {
 		t.Errorf("%d parts are left", n)
 	}
 	never, _ := w.newTurn(ada, "never", "stored")
-	w.must(w.service.amend(t.Context(), app, never.answer))
+	w.must(w.replace(t.Context(), app, never.Answer))
 	if n := len(w.storedParts(app)); n != 6 {
 		t.Errorf("one that is not stored became %d parts", n)
 	}
 	w.remove(w.names.projects, db.TreeKey(app))
-	turn.answer.Content = "too late"
-	w.must(w.service.amend(t.Context(), app, turn.answer))
-	m, err := w.service.recall(t.Context(), app)
+	turn.Answer.Content = "too late"
+	w.must(w.replace(t.Context(), app, turn.Answer))
+	m, err := w.service.conversations.Recall(t.Context(), app)
 	w.must(err)
-	if m.turns[1].answer.Content != "" {
+	if m.Turns[1].Answer.Content != "" {
 		t.Errorf("amended in a project that is gone")
 	}
 }

@@ -14,11 +14,11 @@ import (
 	"devplatform/shared/project"
 )
 
-// cut is how an answer ends that has reached its greatest length.
+// cut is the outcome of an answer that reached the maximum length.
 var cut = model.Outcome{Stop: model.StopLength, Model: "script-1", Usage: scriptUsage}
 
-// Half of an answer is applied by nobody.
-func TestAnAnswerThatWasCutIsNotApplied(t *testing.T) {
+// An incomplete answer is not applied.
+func TestACutOffAnswerIsNotApplied(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -40,8 +40,8 @@ func TestAnAnswerThatWasCutIsNotApplied(t *testing.T) {
 	}
 }
 
-// A cancel that was accepted holds, also if the model was quicker than the next look.
-func TestACancelAtTheLastMomentHolds(t *testing.T) {
+// An accepted cancellation takes effect even if the model finishes before the next poll.
+func TestCancelAtTheLastMoment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CancelPoll, l.GlobalMonthlyTokens = time.Hour, 1<<40 }))
 	ada := w.user("ada")
@@ -64,8 +64,8 @@ func TestACancelAtTheLastMomentHolds(t *testing.T) {
 	}
 }
 
-// An answer that was made is stored when storage is back.
-func TestAnOutageAtTheEndLosesNoAnswer(t *testing.T) {
+// A complete answer is stored when storage is available again.
+func TestAnOutageAtTheEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -83,8 +83,8 @@ func TestAnOutageAtTheEndLosesNoAnswer(t *testing.T) {
 	}
 }
 
-// A question that was never answered is kept with that.
-func TestSilenceIsKept(t *testing.T) {
+// A question is stored even if the model never answered it.
+func TestAnUnansweredQuestionIsStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.Silence = 30 * time.Millisecond }))
 	ada := w.user("ada")
@@ -96,8 +96,8 @@ func TestSilenceIsKept(t *testing.T) {
 	}
 }
 
-// The largest current file leaves room for those that are named.
-func TestALargeCurrentFilePushesNothingOut(t *testing.T) {
+// The largest current file leaves room for files that the message names.
+func TestALargeCurrentFileLeavesRoom(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -110,7 +110,7 @@ func TestALargeCurrentFilePushesNothingOut(t *testing.T) {
 	}
 }
 
-func TestWhyAnAnswerWasNotApplied(t *testing.T) {
+func TestReasonsForNotApplying(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
 		"It is not known whether the changes were applied":                             db.ErrUnavailable,
@@ -124,7 +124,7 @@ func TestWhyAnAnswerWasNotApplied(t *testing.T) {
 	}
 }
 
-// What a provider says of tokens is believed as far as it can be true.
+// The usage that a provider reports is bounded by what is possible.
 func TestPlausibleUsage(t *testing.T) {
 	t.Parallel()
 	request := model.Request{Messages: []model.Message{{Role: model.User, Text: strings.Repeat("x", 4000)}}, MaxOutput: 1000}

@@ -11,38 +11,46 @@ import (
 	"devplatform/shared/fault"
 )
 
-// What clients hear of a model that did not answer.
+// Errors that clients receive if the model does not answer.
 var (
-	errUnavailable = fault.New(fault.CodeAIUnavailable, "The assistant's model can't answer at the moment. Please try again in a while.")
-	errOverdue     = fault.New(fault.CodeAIUnavailable, "The assistant's model took too long to answer. Please try again.")
-	errRefused     = fault.New(fault.CodeAIRefused, "The model's provider stopped the answer: something in it, or in the question, is against its rules.")
-	errTooLong     = fault.New(fault.CodeValidationFailed, "message: is, together with the files that it is about, longer than the model can read")
+	errUnavailable = fault.New(fault.CodeAIUnavailable,
+		"The assistant's model is not available at the moment. Please try again later.")
+	errOverdue = fault.New(fault.CodeAIUnavailable,
+		"The assistant's model took too long to answer. Please try again.")
+	errRefused = fault.New(fault.CodeAIRefused,
+		"The model's provider stopped the answer: the answer or the question breaks its rules.")
+	errTooLong = fault.New(fault.CodeValidationFailed,
+		"message: is, together with the files that it is about, longer than the model can read")
 )
 
-// defaultRetryAfter is how long clients should leave a model alone that did not say so itself.
+// errEmptyAnswer reports that the model sent no text and no actions.
+var errEmptyAnswer = &model.Error{Fault: model.Unavailable, Cause: errors.New("an empty answer")}
+
+// defaultRetryAfter is the Retry-After of a model that does not give one.
 const defaultRetryAfter = 5 * time.Second
 
-// answerTo is what a client is told about why there is no complete answer. What is no fault of a model stays as it is.
-func answerTo(err error) error {
-	var fault *model.Error
+// clientError returns the error that the client receives for the reason why an answer is not complete. Errors that do
+// not come from a model are returned as they are.
+func clientError(err error) error {
+	var failure *model.Error
 	switch {
-	case wasEnded(err):
-		return later(errOverdue, defaultRetryAfter).WithCause(err)
-	case !errors.As(err, &fault):
+	case endedByUs(err):
+		return withRetryAfter(errOverdue, defaultRetryAfter).WithCause(err)
+	case !errors.As(err, &failure):
 		return err
 	}
-	switch fault.Fault {
+	switch failure.Fault {
 	case model.Refused:
 		return errRefused.WithCause(err)
 	case model.TooLong:
 		return errTooLong.WithCause(err)
 	case model.Misconfigured:
-		return err // a fault of ours
+		return err // an internal error
 	default:
-		return later(errUnavailable, cmp.Or(fault.RetryAfter, defaultRetryAfter)).WithCause(err)
+		return withRetryAfter(errUnavailable, cmp.Or(failure.RetryAfter, defaultRetryAfter)).WithCause(err)
 	}
 }
 
-func later(e *fault.Error, wait time.Duration) *fault.Error {
+func withRetryAfter(e *fault.Error, wait time.Duration) *fault.Error {
 	return e.WithHeader("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 }

@@ -10,40 +10,44 @@ import (
 	"devplatform/shared/project/file"
 )
 
-// listedFiles is how many of a project's files are looked at for a prompt: one call's worth, with the one that tells of more. Of a
-// larger project, files are still found by their paths.
-const listedFiles = 999
+// maxListed is the number of files that are listed for a prompt: what one call returns. In a larger project, further
+// files are looked up by their paths.
+const maxListed = 999
 
-// projectFiles is a project as the checks of actions see it: what was read for the prompt, and what they ask for beside that.
+// projectFiles caches the files of a project that were read for the prompt, and reads others when a check of an action
+// needs them.
 type projectFiles struct {
 	view *file.View
-	// known are the records that were read, by path; all of the project's if complete.
+	// known has the records that were read, by path. If complete, these are all of the project's files.
 	known    map[string]file.File
 	complete bool
-	// absent are paths that were looked for and are none of a file.
-	absent   map[string]bool
+	// looked has the paths that were looked up. One that is not in known is not a file.
+	looked   map[string]bool
 	contents map[string][]byte
 }
 
-// readFiles lists a project's files.
-func readFiles(ctx context.Context, view *file.View) (*projectFiles, error) {
-	listed, err := view.List(ctx, listedFiles)
+// listFiles lists the files of a project, in one call.
+func listFiles(ctx context.Context, view *file.View) (*projectFiles, error) {
+	listed, err := view.List(ctx, maxListed)
 	if err != nil {
 		return nil, err
 	}
-	f := &projectFiles{view: view, known: make(map[string]file.File, len(listed)), absent: map[string]bool{}, contents: map[string][]byte{}}
+	f := &projectFiles{
+		view: view, known: make(map[string]file.File, len(listed)), complete: len(listed) < maxListed,
+		looked: map[string]bool{}, contents: map[string][]byte{},
+	}
 	for _, info := range listed {
 		f.known[info.Path] = info
 	}
-	f.complete = len(listed) < listedFiles
 	return f, nil
 }
 
-// Prepare implements action.Files: it reads the records of those of the paths that are not known, in one call if there are any.
+// Prepare implements action.Files. It reads the records of those paths that were not looked up before, in one call if
+// there are any.
 func (f *projectFiles) Prepare(ctx context.Context, paths ...string) error {
 	var unknown []string
 	for _, path := range paths {
-		if _, ok := f.known[path]; !ok && !f.absent[path] {
+		if _, ok := f.known[path]; !ok && !f.looked[path] {
 			unknown = append(unknown, path)
 		}
 	}
@@ -55,7 +59,7 @@ func (f *projectFiles) Prepare(ctx context.Context, paths ...string) error {
 		return err
 	}
 	for _, path := range unknown {
-		f.absent[path] = true // unless it was found: what is known goes first
+		f.looked[path] = true
 	}
 	maps.Copy(f.known, found)
 	return nil
@@ -83,7 +87,8 @@ func (f *projectFiles) HasInside(ctx context.Context, path string) (bool, error)
 	return f.view.HasInside(ctx, path)
 }
 
-// Read implements action.Files. A file that has gone since it was listed is empty: the batch's precondition will tell.
+// Read implements action.Files. A file that was deleted after it was listed is empty. Applying a change to it then
+// fails, because each change names the version of its file.
 func (f *projectFiles) Read(ctx context.Context, path string) (content string, text bool, err error) {
 	if err := f.load(ctx, path); err != nil {
 		return "", false, err
@@ -92,19 +97,19 @@ func (f *projectFiles) Read(ctx context.Context, path string) (content string, t
 	return string(data), utf8.Valid(data), nil
 }
 
-// load reads the contents of those of the paths that exist, in one call for all.
+// load reads the contents of those paths that exist, in one call.
 func (f *projectFiles) load(ctx context.Context, paths ...string) error {
 	if err := f.Prepare(ctx, paths...); err != nil {
 		return err
 	}
-	var wanted []file.File
+	var missing []file.File
 	for _, path := range paths {
 		info, ok := f.known[path]
 		if _, loaded := f.contents[path]; ok && !loaded {
-			wanted = append(wanted, info)
+			missing = append(missing, info)
 		}
 	}
-	read, err := f.view.Read(ctx, wanted...)
+	read, err := f.view.Read(ctx, missing...)
 	if err != nil {
 		return err
 	}

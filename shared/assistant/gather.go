@@ -8,112 +8,113 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
-	"devplatform/shared/httpapi"
 	"devplatform/shared/project/file"
 	"devplatform/shared/project/path"
-	"devplatform/shared/workspace"
 )
-
-// question is what a user asks.
-type question struct {
-	projectID, message     string
-	currentFile, framework string
-	apply                  bool
-}
-
-// material is what an answer is made of.
-type material struct {
-	chat   prompt.Chat
-	files  *projectFiles
-	memory memory
-}
 
 const (
-	// namedFiles is how many files are looked for because they are named or looked at.
-	namedFiles = 10
-	// namedBytes is how much those that are read hold in all, the current one apart.
-	namedBytes = 1 << 20
+	// maxNamedFiles is the number of files that are looked up because the message or the editor names them.
+	maxNamedFiles = 10
+	// maxNamedBytes bounds the total size of the files that are read, without the current file.
+	maxNamedBytes = 1 << 20
 )
 
-// gather reads what the model is to be told: five calls to DynamoDB, and one more in a project of so many files that not all were listed.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; storage's classes.
-func (s *Service) gather(ctx context.Context, q question) (material, error) {
-	view, err := s.files.Open(ctx, httpapi.CallerFrom(ctx), q.projectID, workspace.Write)
-	if err != nil {
-		return material{}, err
-	}
-	var m material
+// readProject reads the list of files and the conversation, in one call each.
+func (t *turn) readProject(ctx context.Context) error {
 	reads, readCtx := errgroup.WithContext(ctx)
 	reads.Go(func() (err error) {
-		m.files, err = readFiles(readCtx, view)
+		t.projectFiles, err = listFiles(readCtx, t.project)
 		return err
 	})
 	reads.Go(func() (err error) {
-		m.memory, err = s.recall(readCtx, q.projectID)
+		t.memory, err = t.conversations.Recall(readCtx, t.question.ProjectID)
 		return err
 	})
 	if err := reads.Wait(); err != nil {
-		return m, err //nolint:wrapcheck // one of the reads' own
+		return err //nolint:wrapcheck // an error of one of the reads
 	}
-	m.chat = prompt.Chat{
-		Project: view.Name, Framework: view.Framework, Total: view.Files,
-		Paths: slices.Sorted(maps.Keys(m.files.known)), Summary: m.memory.summary, Message: q.message,
+	t.prompt = prompt.Chat{
+		Project: t.project.Name, Framework: t.project.Framework, Total: t.project.Files,
+		Paths: slices.Sorted(maps.Keys(t.projectFiles.known)), Summary: t.memory.Summary, Turns: modelTurns(t.memory.Turns),
+		Message: t.question.Message,
 	}
-	if q.framework != "" {
-		m.chat.Framework = q.framework
+	if t.question.Framework != "" {
+		t.prompt.Framework = t.question.Framework
 	}
-	for _, t := range m.memory.turns {
-		m.chat.Turns = append(m.chat.Turns, t.told())
-	}
-	return m, s.readNamed(ctx, q, &m)
+	return nil
 }
 
-// readNamed reads the files that the prompt shows: the current one, those that the message names, and the manifests of what they
-// belong to.
-func (s *Service) readNamed(ctx context.Context, q question, m *material) error {
-	wanted := prompt.Mentioned(q.message, m.chat.Paths)
-	if !m.files.complete {
-		wanted = append(wanted, prompt.PathsIn(q.message)...)
+// modelTurns returns turns as a prompt contains them.
+func modelTurns(turns []conversation.Turn) []model.Turn {
+	var all []model.Turn
+	for _, t := range turns {
+		m := model.Turn{User: t.Question.Content, Assistant: t.Answer.Content}
+		for _, a := range t.Answer.Actions {
+			m.Did = append(m.Did, a.Brief())
+		}
+		all = append(all, m)
 	}
-	if q.currentFile != "" {
-		wanted = append([]string{q.currentFile}, wanted...)
-	}
-	wanted = append(wanted[:min(len(wanted), namedFiles)], manifests(m.files.known, q.currentFile)...)
-	if err := m.files.Prepare(ctx, wanted...); err != nil {
+	return all
+}
+
+// readFiles reads the files that the prompt shows, in one call: the current file, the files that the message names, and
+// the manifests that belong to the current file. In a project with more files than were listed, another call looks up
+// the named files.
+func (t *turn) readFiles(ctx context.Context) error {
+	current := t.question.CurrentFile
+	shown, err := t.filesToShow(ctx)
+	if err != nil {
 		return err
 	}
-	var shown []string
-	total := 0
-	for _, name := range wanted {
-		info, ok := m.files.known[name]
-		current := name == q.currentFile
-		if !ok || slices.Contains(shown, name) || (total+info.Size > namedBytes && !current) {
-			continue
-		}
-		if !current {
-			total += info.Size
-		}
-		shown = append(shown, name)
-	}
-	if err := m.files.load(ctx, shown...); err != nil {
+	if err := t.projectFiles.load(ctx, shown...); err != nil {
 		return err
 	}
 	for _, name := range shown {
-		data, ok := m.files.contents[name]
+		data, ok := t.projectFiles.contents[name]
 		if !ok || !utf8.Valid(data) {
-			continue // gone meanwhile, or nothing that a model could read
+			continue // deleted since it was listed, or not text
 		}
-		m.chat.Files = append(m.chat.Files, prompt.Document{Path: name, Content: string(data)})
-		if name == q.currentFile {
-			m.chat.CurrentFile = name
+		t.prompt.Files = append(t.prompt.Files, prompt.Document{Path: name, Content: string(data)})
+		if name == current {
+			t.prompt.CurrentFile = name
 		}
 	}
 	return nil
 }
 
-// manifests are the files that say what the project, or the part of it that a file is in, is built with.
+// filesToShow returns the paths of the files that the prompt shows, the current file first.
+func (t *turn) filesToShow(ctx context.Context) ([]string, error) {
+	current := t.question.CurrentFile
+	wanted := prompt.Mentioned(t.question.Message, t.prompt.Paths)
+	if !t.projectFiles.complete {
+		wanted = append(wanted, prompt.PathsIn(t.question.Message)...)
+	}
+	if current != "" {
+		wanted = append([]string{current}, wanted...)
+	}
+	wanted = append(wanted[:min(len(wanted), maxNamedFiles)], manifests(t.projectFiles.known, current)...)
+	if err := t.projectFiles.Prepare(ctx, wanted...); err != nil {
+		return nil, err
+	}
+	var shown []string
+	total := 0
+	for _, name := range wanted {
+		info, ok := t.projectFiles.known[name]
+		if !ok || slices.Contains(shown, name) || (total+info.Size > maxNamedBytes && name != current) {
+			continue
+		}
+		if name != current {
+			total += info.Size
+		}
+		shown = append(shown, name)
+	}
+	return shown, nil
+}
+
+// manifests returns the manifests, such as package.json, of the nearest folder of a file that has some.
 func manifests(known map[string]file.File, of string) []string {
 	folders := append([]string{""}, path.Ancestors(of)...)
 	for _, folder := range slices.Backward(folders) {
@@ -128,13 +129,4 @@ func manifests(known map[string]file.File, of string) []string {
 		}
 	}
 	return nil
-}
-
-// told is a turn as a model is told of it.
-func (t turn) told() model.Turn {
-	told := model.Turn{User: t.question.Content, Assistant: t.answer.Content}
-	for _, a := range t.answer.Actions {
-		told.Did = append(told.Did, a.Brief())
-	}
-	return told
 }

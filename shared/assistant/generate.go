@@ -6,49 +6,61 @@ import (
 	"errors"
 	"strings"
 
+	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
-	"devplatform/shared/clock"
+	"devplatform/shared/assistant/quota"
 	"devplatform/shared/httpapi"
 )
 
-// generate has code written for a prompt, without a project. Errors: RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE, AI_REFUSED,
-// VALIDATION_FAILED where the prompt does not fit the model; storage's classes.
-func (s *Service) generate(ctx context.Context, text, language, framework string) (generated, error) {
-	ctx, cancel := outlive(ctx)
-	defer cancel()
-	request := prompt.Generate(text, language, framework, maxOutput)
-	_, id := s.newTurn("")
-	input := prompt.Tokens(request)
-	r, err := s.reserveUpTo(ctx, reservation{userID: httpapi.CallerFrom(ctx).UserID, messageID: id, began: s.now()}, input+maxOutput, input+minOutput)
-	if err != nil {
-		return generated{}, err
-	}
-	request.MaxOutput = min(maxOutput, r.tokens-input)
-	asked := clock.Stamp(s.now())
-	bounded, end := s.generationTime(ctx)
-	defer end()
-	answer := &answer{service: s, reserved: r, room: r.tokens, request: request}
-	cause := answer.listen(bounded, request)
-	if cause == nil && answer.isBlank() {
-		cause = errEmpty
-	}
-	spent := answer.spent()
-	answer.log(ctx, asked, cause)
-	if err := errors.Join(answerTo(cause), s.settle(ctx, r, spent)); err != nil {
-		return generated{}, err
-	}
-	said := answer.text.String()
-	explanation := prompt.AroundMainBlock(said)
-	if answer.outcome.Stop == model.StopLength {
-		explanation = strings.TrimSpace(explanation + "\n\n> " + cutOff)
-	}
-	code, written := prompt.MainBlock(said)
-	return generated{
-		Code: code, Language: cmp.Or(language, written), Framework: framework, Explanation: explanation,
-		Model: answer.outcome.Model, Usage: spent,
-	}, nil
+// Generated is the code that was written for a prompt.
+type Generated struct {
+	Code        string `json:"code" doc:"The code; empty if the answer has none" example:"export const slugify = (title) => title.toLowerCase()\n"`
+	Language    string `json:"language" doc:"The language asked for, else the one that the answer names" example:"javascript"`
+	Framework   string `json:"framework" doc:"The framework asked for; empty if none was" example:"react"`
+	Explanation string `json:"explanation" doc:"What the answer says about the code, as Markdown" example:"It keeps letters and digits."`
+	Model       string `json:"model" doc:"The model that answered, by the provider's name for it" example:"scaffold-1"`
+	Usage       Usage  `json:"usage" doc:"The tokens of the month that the call used"`
 }
 
-// errEmpty is a model that said nothing.
-var errEmpty = &model.Error{Fault: model.Unavailable, Cause: errors.New("an empty answer")}
+// Generate writes code for a prompt, without a project. language and framework may be "".
+// Errors: RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE, AI_REFUSED, VALIDATION_FAILED if the prompt does not fit into
+// the model's window; the error classes of db.
+func (s *Service) Generate(
+	ctx context.Context, caller httpapi.Caller, text, language, framework string,
+) (Generated, error) {
+	ctx, cancel := detach(ctx)
+	defer cancel()
+	request := prompt.Generate(text, language, framework, maxOutput)
+	_, answerID := conversation.NewTurnIDs(s.ids, "")
+	input := prompt.Tokens(request)
+	reserved, err := s.quota.Reserve(ctx, quota.Reservation{
+		UserID: caller.UserID, MessageID: answerID, Tokens: input + maxOutput, Began: s.now(),
+	}, input+minOutput)
+	if err != nil {
+		return Generated{}, err
+	}
+	request.MaxOutput = min(maxOutput, reserved.Tokens-input)
+	generation, stop := s.withTimeLimit(ctx)
+	defer stop()
+	a := &answer{}
+	cause := s.ask(generation, reserved, request, a)
+	if cause == nil && a.isBlank() {
+		cause = errEmptyAnswer
+	}
+	s.logAnswer(ctx, reserved, a, cause)
+	err = s.quota.Settle(ctx, quota.Settlement{Reservation: reserved, Used: a.used})
+	if err := errors.Join(clientError(cause), err); err != nil {
+		return Generated{}, err
+	}
+	answered := a.text.String()
+	explanation := prompt.AroundMainBlock(answered)
+	if a.stop == model.StopLength {
+		explanation = strings.TrimSpace(explanation + "\n\n> " + cutOff)
+	}
+	code, written := prompt.MainBlock(answered)
+	return Generated{
+		Code: code, Language: cmp.Or(language, written), Framework: framework, Explanation: explanation,
+		Model: a.model, Usage: usageOf(a.used),
+	}, nil
+}

@@ -23,16 +23,16 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// epoch is when the tests begin: in the middle of a month, of a minute, and of a second.
+// epoch is the time at which the tests begin: in the middle of a month, of a minute, and of a second.
 var epoch = time.Date(2031, 5, 15, 10, 5, 20, 500e6, time.UTC)
 
-// world is the assistant and the projects that it is about behind a real HTTP server, on a DynamoDB of its own.
+// world has the assistant and the project service behind a real HTTP server, with a DynamoDB of its own.
 type world struct {
 	t        *testing.T
 	clock    *slicetest.Clock
 	log      *slicetest.Log
 	endpoint string
-	sdk      *dynamodb.Client // past every layer of ours
+	sdk      *dynamodb.Client // direct access
 	client   *db.Client
 	names    struct{ projects, contents, events, conversations string }
 	ids      *id.Generator
@@ -69,7 +69,7 @@ func newWorld(t *testing.T, options ...option) *world {
 	return w
 }
 
-// serve has a new service, with nothing in memory, take over, which reaches DynamoDB by an SDK client.
+// serve replaces the services by new ones without state, which reach DynamoDB through an SDK client.
 func (w *world) serve(sdk *dynamodb.Client) {
 	w.client = db.Wrap(sdk, w.clock.Now)
 	logger := slog.New(w.log)
@@ -100,7 +100,7 @@ func (w *world) interpose(pass dynamotest.Pass) *dynamotest.Wire {
 	return wire
 }
 
-// dump is everything in a table, by key.
+// dump returns the items of a table by key.
 func (w *world) dump(table string) map[db.Key]db.Item {
 	w.t.Helper()
 	return slicetest.Dump(w.t, w.sdk, table)
@@ -113,7 +113,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// put stores a record past the services.
+// put stores a record directly.
 func (w *world) put(table string, key db.Key, record any) {
 	w.t.Helper()
 	item, err := db.Encode(record)
@@ -123,7 +123,7 @@ func (w *world) put(table string, key db.Key, record any) {
 	w.must(err)
 }
 
-// remove deletes an item past the services.
+// remove deletes an item directly.
 func (w *world) remove(table string, key db.Key) {
 	w.t.Helper()
 	client := db.Wrap(w.sdk, w.clock.Now)
@@ -135,12 +135,12 @@ func (w *world) remove(table string, key db.Key) {
 type browser struct {
 	*slicetest.Client
 	w        *world
-	name     string // the session's token, too
+	name     string // also the session's token
 	userID   string
-	personal string // the id of the personal workspace
+	personal string // the ID of the personal workspace
 }
 
-// user makes a user with a personal workspace. A moment passes, as it does between any two sign-ups.
+// user creates a user with a personal workspace. The clock advances, as it does between two sign-ups.
 func (w *world) user(name string) *browser {
 	w.t.Helper()
 	w.clock.Advance(time.Millisecond)
@@ -158,7 +158,7 @@ func (w *world) user(name string) *browser {
 	return b
 }
 
-// workspace makes a workspace in which users have roles.
+// workspace creates a workspace in which users have roles.
 func (w *world) workspace(roles map[*browser]workspace.Role) (workspaceID string) {
 	w.t.Helper()
 	workspaceID = w.ids.New(id.Workspace)
@@ -179,7 +179,7 @@ type answered = slicetest.Answer
 // object is a JSON object to send.
 type object map[string]any
 
-// project makes a project through the API and answers with its id. A workspace of "" is the personal one.
+// project creates a project through the API and returns its ID. The workspace "" is the personal one.
 func (b *browser) project(workspaceID string, visibility project.Visibility) string {
 	b.w.t.Helper()
 	fields := object{"name": "App", "visibility": visibility}
@@ -196,7 +196,7 @@ func (b *browser) file(projectID, path, content string) {
 		Want(b.w.t, http.StatusCreated)
 }
 
-// content is what a file of a project says, through the API.
+// content returns the content of a file through the API.
 func (b *browser) content(projectID, path string) string {
 	b.w.t.Helper()
 	return b.Get("/api/projects/"+projectID+"/files?path="+path).Want(b.w.t, http.StatusOK).Text("content")

@@ -3,9 +3,10 @@ package assistant
 import (
 	"context"
 	"net/http"
-	"strings"
-	"unicode"
+	"time"
 
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/uistream"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/path"
@@ -15,9 +16,9 @@ import (
 type chatInput struct {
 	Body struct {
 		ProjectID string       `json:"projectId" doc:"The project that the message is about" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-		Message   string       `json:"message" minLength:"1" maxLength:"32000" doc:"What the user says, 1–32,000 characters" example:"Create a button component."`
-		Context   *chatContext `json:"context,omitempty" doc:"Where the user is"`
-		Apply     bool         `json:"apply,omitempty" doc:"Whether the actions are done to the project's files at once, all or none" example:"false"`
+		Message   string       `json:"message" minLength:"1" maxLength:"32000" doc:"The user's message, 1–32,000 characters" example:"Create a button component."`
+		Context   *chatContext `json:"context,omitempty" doc:"What the user is working on"`
+		Apply     bool         `json:"apply,omitempty" doc:"Whether to apply the actions to the project's files at once, all or none" example:"false"`
 	}
 }
 
@@ -37,57 +38,84 @@ func (in *chatInput) Validate(v *httpapi.Validation) {
 	}
 }
 
-func checkBlank(text string) string {
-	if text != "" && strings.TrimSpace(text) == "" {
-		return "must not be blank"
-	}
-	return ""
-}
-
-func checkControls(text string) string {
-	if strings.ContainsFunc(text, unicode.IsControl) {
-		return "must not contain control characters"
-	}
-	return ""
-}
-
-// question is what the input asks.
-func (in *chatInput) question() question {
-	q := question{projectID: in.Body.ProjectID, message: in.Body.Message, apply: in.Body.Apply}
+func (in *chatInput) question() Question {
+	q := Question{ProjectID: in.Body.ProjectID, Message: in.Body.Message, Apply: in.Body.Apply}
 	if c := in.Body.Context; c != nil {
-		q.currentFile, q.framework = c.CurrentFile, c.Framework
+		q.CurrentFile, q.Framework = c.CurrentFile, c.Framework
 	}
 	return q
 }
 
-type chatOutput struct{ Body reply }
-
-// chatErrors are what both chat calls answer with.
-var chatErrors = append([]*fault.Error{errTooLong, workspace.ErrProjectNotFound, workspace.ErrDenied}, generateErrors...)
+type chatOutput struct{ Body Reply }
 
 func (s *Service) registerChat(r *httpapi.Routes) {
+	chatErrors := append([]*fault.Error{errTooLong, workspace.ErrProjectNotFound, workspace.ErrDenied}, modelErrors...)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "chat", Method: http.MethodPost, Path: "/api/ai/chat", Tag: tag,
 		Summary: "Ask the assistant about a project",
-		Description: "For members of the workspace who may write. Answers with text, code and a list of actions, each checked against the project's files; with apply, the actions are done as one files/batch. " +
-			"An answer that can't be applied is answered all the same, with applied false and the reason in its response.",
+		Description: "For members of the workspace who may write. Returns text, code and a list of actions, each " +
+			"checked against the project's files. With apply, the actions are applied like one files/batch. " +
+			"If they cannot be applied, the answer is returned all the same, with applied false and the " +
+			"reason in its response.",
 		Errors: chatErrors,
 	}, s.handleChat)
 	httpapi.PrivateStream(r, httpapi.Operation{
 		ID: "chatStream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Tag: tag,
-		Summary: "Ask the assistant about a project, and read the answer as it is made",
-		Description: "The same as chat, as the AI SDK's UI message stream, version 1 (x-vercel-ai-ui-message-stream: v1): unnamed server-sent events of JSON with a type — start {messageId}, text-start, text-delta and text-end {id, delta}, " +
-			"tool-input-start, tool-input-delta and tool-input-available {toolCallId, toolName, inputTextDelta, input} for each action, data-action {data} once an action is checked, data-result {data: the answer of chat}, error {errorText}, " +
-			"finish {finishReason} — and [DONE] at the end. A comment is sent every 10 seconds of silence. An error before the first event is an ordinary answer. " +
-			"A client that leaves does not stop the answer: POST /api/ai/messages/{id}/cancel does.",
+		Summary: "Ask the assistant about a project, and read the answer while it is generated",
+		Description: "The same as chat, as the AI SDK's UI message stream, version 1 (x-vercel-ai-ui-message-stream: " +
+			"v1): unnamed server-sent events of JSON with a type — start {messageId}, text-start, text-delta " +
+			"and text-end {id, delta}, tool-input-start, tool-input-delta and tool-input-available " +
+			"{toolCallId, toolName, inputTextDelta, input} for each action, data-action {data} when an action " +
+			"is checked, data-result {data: the response of chat}, error {errorText}, finish {finishReason} — " +
+			"and [DONE] at the end. A comment is sent after every 10 seconds of silence. An error before the " +
+			"first event is an ordinary response. A client that disconnects does not stop the answer: POST " +
+			"/api/ai/messages/{id}/cancel does.",
 		Errors: chatErrors,
-	}, s.handleStream)
+	}, s.handleChatStream)
 }
 
-func (s *Service) handleChat(ctx context.Context, _ httpapi.Caller, in *chatInput) (*chatOutput, error) {
-	r, err := s.converse(ctx, in.question(), nil)
+func (s *Service) handleChat(ctx context.Context, caller httpapi.Caller, in *chatInput) (*chatOutput, error) {
+	reply, err := s.Chat(ctx, caller, in.question(), nil)
 	if err != nil {
 		return nil, err
 	}
-	return &chatOutput{Body: r}, nil
+	return &chatOutput{Body: reply}, nil
+}
+
+// startDelay is how long a stream waits for the model's first output before it starts. An error until then is an
+// ordinary response.
+const startDelay = 3 * time.Second
+
+func (s *Service) handleChatStream(
+	ctx context.Context, caller httpapi.Caller, in *chatInput, out *httpapi.EventStream,
+) error {
+	w := uistream.NewWriter(out, out.FlushError, uistream.Options{Hold: startDelay})
+	defer w.Close()
+	var reply Reply
+	err := fault.Recover(func() (err error) { // after a panic, too, the stream has to end with an error
+		reply, err = s.Chat(ctx, caller, in.question(), w)
+		return err
+	})
+	switch {
+	case err == nil:
+		_ = w.Data("result", reply)
+		_ = w.Finish(finishReason(reply.stop))
+	case !w.Discard():
+		_ = w.Error(httpapi.AsError(err).Message)
+		_ = w.Finish(uistream.Failed)
+	}
+	return err
+}
+
+// finishReason returns why an answer ended, in the terms of the stream. A model that waits for the results of its calls
+// has finished: the client is not asked for results.
+func finishReason(stop model.Stop) uistream.Reason {
+	switch stop {
+	case model.StopEnd, model.StopTools:
+		return uistream.Stop
+	case model.StopLength:
+		return uistream.Length
+	default:
+		return uistream.Other
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,9 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/assistant/action"
+	"devplatform/shared/assistant/conversation"
+	"devplatform/shared/assistant/quota"
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/project"
 	"devplatform/shared/workspace"
@@ -23,14 +27,14 @@ func cancelURL(messageID string) string { return "/api/ai/messages/" + messageID
 
 const usageURL = "/api/ai/usage"
 
-func TestAConversationOnTheWire(t *testing.T) {
+func TestConversationResponse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
 	app := ada.project("", project.Private)
-	conversation := "cnv_" + strings.TrimPrefix(app, "prj_")
+	conversationID := "cnv_" + strings.TrimPrefix(app, "prj_")
 	a := ada.Get(conversationURL(app)).Want(t, http.StatusOK)
-	if want := fmt.Sprintf(`{"conversationId":%q,"projectId":%q,"messages":[]}`, conversation, app); strings.TrimSpace(a.Raw) != want {
+	if want := fmt.Sprintf(`{"conversationId":%q,"projectId":%q,"messages":[]}`, conversationID, app); strings.TrimSpace(a.Raw) != want {
 		t.Errorf("unused: %s", a.Raw)
 	}
 	if a.Calls != 4 { // the session, the project 2, the messages
@@ -40,17 +44,17 @@ func TestAConversationOnTheWire(t *testing.T) {
 	w.clock.Advance(time.Minute)
 	rich, r := w.newTurn(ada, "A file", "Here")
 	text := "export {}\n"
-	rich.answer.Code, rich.answer.Status = text, interrupted
-	rich.answer.Actions = []action.Action{{Type: action.CreateFile, Path: "/a.ts", Content: &text}}
-	w.must(w.service.finish(t.Context(), r, app, rich, usage{12, 3}))
+	rich.Answer.Code, rich.Answer.Status = text, conversation.Interrupted
+	rich.Answer.Actions = []action.Action{{Type: action.CreateFile, Path: "/a.ts", Content: &text}}
+	w.must(w.service.saveTurn(t.Context(), app, rich, settlement(r, 12, 3)))
 	a = ada.Get(conversationURL(app)).Want(t, http.StatusOK)
 	usageObject := map[string]any{"inputTokens": 12.0, "outputTokens": 3.0}
-	want := map[string]any{"conversationId": conversation, "projectId": app, "messages": []any{
-		map[string]any{"id": plain.question.ID, "role": "user", "content": "Hi", "status": "complete", "createdAt": "2031-05-15T10:05:20.501Z"},
-		map[string]any{"id": plain.answer.ID, "role": "assistant", "content": "Hello", "model": "script-1", "usage": usageObject, "status": "complete", "createdAt": "2031-05-15T10:05:20.501Z"},
-		map[string]any{"id": rich.question.ID, "role": "user", "content": "A file", "status": "complete", "createdAt": "2031-05-15T10:06:20.501Z"},
+	want := map[string]any{"conversationId": conversationID, "projectId": app, "messages": []any{
+		map[string]any{"id": plain.Question.ID, "role": "user", "content": "Hi", "status": "complete", "createdAt": "2031-05-15T10:05:20.501Z"},
+		map[string]any{"id": plain.Answer.ID, "role": "assistant", "content": "Hello", "model": "script-1", "usage": usageObject, "status": "complete", "createdAt": "2031-05-15T10:05:20.501Z"},
+		map[string]any{"id": rich.Question.ID, "role": "user", "content": "A file", "status": "complete", "createdAt": "2031-05-15T10:06:20.501Z"},
 		map[string]any{
-			"id": rich.answer.ID, "role": "assistant", "content": "Here", "model": "script-1", "usage": usageObject, "status": "interrupted", "createdAt": "2031-05-15T10:06:20.501Z",
+			"id": rich.Answer.ID, "role": "assistant", "content": "Here", "model": "script-1", "usage": usageObject, "status": "interrupted", "createdAt": "2031-05-15T10:06:20.501Z",
 			"code": text, "actions": []any{map[string]any{"type": "create_file", "path": "/a.ts", "content": text}},
 		},
 	}}
@@ -104,7 +108,7 @@ func TestPagesOfAConversation(t *testing.T) {
 	}
 }
 
-// A page is what fits an answer, however few messages that are.
+// A page has only as many messages as fit into a response.
 func TestPagesOfLongMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -131,14 +135,14 @@ func TestPagesOfLongMessages(t *testing.T) {
 	}
 }
 
-// conversationCalls are the ways to a project's conversation, with the action that each takes.
+// conversationCalls are the endpoints of a conversation, with the permission that each needs.
 var conversationCalls = []struct {
 	method string
 	action workspace.Action
 }{{http.MethodGet, workspace.Read}, {http.MethodDelete, workspace.Write}}
 
-// Who may do what follows from the permission table; a public project's conversation is its workspace's alone.
-func TestWhoseConversationsAre(t *testing.T) {
+// Access follows from the permission table. The conversation of a public project is open to its workspace only.
+func TestConversationAccess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
 	callers := map[*browser]workspace.Role{
@@ -168,7 +172,7 @@ func TestWhoseConversationsAre(t *testing.T) {
 		}
 	}
 	app := creator.project(team, project.Public)
-	for _, id := range []string{"x", "prj_", creator.userID, conversationID(app), strings.ToLower(app)} {
+	for _, id := range []string{"x", "prj_", creator.userID, conversation.ID(app), strings.ToLower(app)} {
 		for _, call := range conversationCalls {
 			creator.Do(call.method, conversationURL(id), nil).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 		}
@@ -181,11 +185,11 @@ func TestWhoseConversationsAre(t *testing.T) {
 	creator.Do(http.MethodPost, cancelURL("msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"), nil).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
-// checkCalls makes every call of a caller's on a conversation of two messages.
+// checkCalls makes every call as b on a conversation with two messages.
 func checkCalls(t *testing.T, w *world, creator, b *browser, role workspace.Role, app string, sees bool, never string) {
 	t.Helper()
 	for _, call := range conversationCalls {
-		w.must(w.service.clear(creator.as(t.Context()), app))
+		w.must(creator.clear(t.Context(), w.service, app))
 		w.say(creator, app, "secret", "answer")
 		want := http.StatusForbidden
 		switch {
@@ -205,7 +209,7 @@ func checkCalls(t *testing.T, w *world, creator, b *browser, role workspace.Role
 	}
 }
 
-func TestUsageOnTheWire(t *testing.T) {
+func TestUsageResponse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.MonthlyTokens = 5000 }))
 	ada, bob := w.user("ada"), w.user("bob")
@@ -221,12 +225,12 @@ func TestUsageOnTheWire(t *testing.T) {
 		}
 	}
 	first, second := w.reservation(ada.userID, 2000), w.reservation(ada.userID, 3000)
-	w.must(w.service.reserve(t.Context(), first))
-	w.must(w.service.reserve(t.Context(), second))
+	w.must(w.reserve(first))
+	w.must(w.reserve(second))
 	want(ada, may, 0, 0, 5000, 0, 2, "2031-06-01T00:00:00.000Z")
-	w.must(w.service.settle(t.Context(), first, usage{1000, 200}))
+	w.must(w.settle(first, 1000, 200))
 	want(ada, may, 1000, 200, 3000, 800, 2, "2031-06-01T00:00:00.000Z")
-	w.must(w.service.settle(t.Context(), second, usage{4000, 200})) // more than was reserved
+	w.must(w.settle(second, 4000, 200)) // more than was reserved
 	want(ada, may, 5000, 400, 0, 0, 2, "2031-06-01T00:00:00.000Z")
 	want(bob, may, 0, 0, 0, 5000, 0, "2031-06-01T00:00:00.000Z")
 	w.clock.Advance(17 * 24 * time.Hour)
@@ -235,7 +239,7 @@ func TestUsageOnTheWire(t *testing.T) {
 	want(ada, "2031-12", 0, 0, 0, 5000, 0, "2032-01-01T00:00:00.000Z")
 }
 
-func TestCancellations(t *testing.T) {
+func TestCancel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, eve := w.user("ada"), w.user("eve")
@@ -243,57 +247,58 @@ func TestCancellations(t *testing.T) {
 	turn, r := w.newTurn(ada, "q", "a")
 	isCancelled := func(want bool) {
 		t.Helper()
-		if got, err := w.service.isCancelled(t.Context(), r); err != nil || got != want {
+		if got, err := w.service.quota.IsCancelled(t.Context(), r); err != nil || got != want {
 			t.Errorf("cancelled %v, %v", got, err)
 		}
 	}
 	isCancelled(false)
 	for _, b := range []*browser{eve, ada} {
-		for _, id := range []string{turn.question.ID, "msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK", app, "x", strings.ToLower(r.messageID), r.messageID + "%230"} {
+		for _, id := range []string{turn.Question.ID, "msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK", app, "x", strings.ToLower(r.MessageID), r.MessageID + "%230"} {
 			b.Do(http.MethodPost, cancelURL(id), nil).Want(t, http.StatusNotFound, fault.CodeMessageNotFound)
 		}
 	}
-	eve.Do(http.MethodPost, cancelURL(r.messageID), nil).Want(t, http.StatusNotFound, fault.CodeMessageNotFound)
+	eve.Do(http.MethodPost, cancelURL(r.MessageID), nil).Want(t, http.StatusNotFound, fault.CodeMessageNotFound)
 	isCancelled(false)
 	for range 2 {
-		if a := ada.Do(http.MethodPost, cancelURL(r.messageID), nil).Want(t, http.StatusAccepted); a.Calls != 2 || a.Body["success"] != true {
+		if a := ada.Do(http.MethodPost, cancelURL(r.MessageID), nil).Want(t, http.StatusAccepted); a.Calls != 2 || a.Body["success"] != true {
 			t.Errorf("%d calls: %s", a.Calls, a.Raw)
 		}
 		isCancelled(true)
 	}
-	if err := w.service.finish(t.Context(), r, app, turn, usage{12, 3}); !errors.Is(err, errCancelled) { // it is not complete then
+	if err := w.service.saveTurn(t.Context(), app, turn, settlement(r, 12, 3)); !errors.Is(err, quota.ErrCancelled) { // it is not complete then
 		t.Errorf("%v", err)
 	}
-	turn.answer.Status = interrupted
-	w.must(w.service.finish(t.Context(), r, app, turn, usage{12, 3}))
+	turn.Answer.Status = conversation.Interrupted
+	w.must(w.service.saveTurn(t.Context(), app, turn, settlement(r, 12, 3)))
 	ended, last := w.newTurn(ada, "q2", "a2")
-	w.must(w.service.finish(t.Context(), last, app, ended, usage{12, 3}))
-	before := w.generations()[last.messageID]
-	ada.Do(http.MethodPost, cancelURL(last.messageID), nil).Want(t, http.StatusAccepted)
-	if after := w.generations()[last.messageID]; after.End != before.End {
+	w.must(w.service.saveTurn(t.Context(), app, ended, settlement(last, 12, 3)))
+	end := func() any { return w.dump(w.names.conversations)[db.GenerationKey(ada.userID, last.MessageID)]["end"] }
+	before := end()
+	ada.Do(http.MethodPost, cancelURL(last.MessageID), nil).Want(t, http.StatusAccepted)
+	if after := end(); before == nil || !reflect.DeepEqual(after, before) {
 		t.Errorf("%+v became %+v", before, after)
 	}
 	if diff := cmp.Diff([]string{"q", "a", "q2", "a2"}, said(ada.listed(app, 50))); diff != "" {
 		t.Error(diff)
 	}
-	if got, err := w.service.isCancelled(t.Context(), w.reservation(ada.userID, 1)); got || err != nil {
+	if got, err := w.service.quota.IsCancelled(t.Context(), w.reservation(ada.userID, 1)); got || err != nil {
 		t.Errorf("one that is not: %v, %v", got, err)
 	}
 	wire := w.interpose(nil)
 	for operation, f := range map[string]dynamotest.Fault{"UpdateItem": dynamotest.LostReply, "GetItem": dynamotest.ServerError} {
 		wire.Break(operation, f)
-		ada.Do(http.MethodPost, cancelURL(r.messageID), nil).Want(t, http.StatusAccepted)
-		_, err := w.service.isCancelled(t.Context(), r)
+		ada.Do(http.MethodPost, cancelURL(r.MessageID), nil).Want(t, http.StatusAccepted)
+		_, err := w.service.quota.IsCancelled(t.Context(), r)
 		if (operation == "GetItem") != (err != nil) {
 			t.Errorf("%s: %v", operation, err)
 		}
 	}
 	wire.Break("UpdateItem", dynamotest.ServerError)
-	ada.Do(http.MethodPost, cancelURL(r.messageID), nil).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
+	ada.Do(http.MethodPost, cancelURL(r.MessageID), nil).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 }
 
-// What can't be read is an error, not an empty conversation, and tells nobody what they may not know.
-func TestFaultsOfLists(t *testing.T) {
+// A failed read is an error, not an empty conversation, and reveals nothing to users without access.
+func TestListFaults(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, eve := w.user("ada"), w.user("eve")

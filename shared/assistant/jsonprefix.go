@@ -2,14 +2,18 @@ package assistant
 
 import "strings"
 
-// jsonPrefix follows a JSON object as it comes, byte by byte, and knows whether what came can still become one (RFC 8259). The zero
-// value has seen nothing. It is about grammar alone: names that come twice, and bytes that are no UTF-8, are for whoever reads the whole.
+// jsonPrefix checks, byte by byte, whether the text so far is the beginning of a JSON object (RFC 8259). It checks the
+// grammar only: duplicate names and invalid UTF-8 are left to the decoder of the whole text. The zero value is ready to
+// use.
+//
+// jsontext.Decoder does not serve for this. It reports errors per token, so it accepts "{1" and "{," until more text
+// arrives, and it accepts further values after the object.
 type jsonPrefix struct {
 	state  jsonState
-	open   []byte // the closing brackets that are due
-	word   string // what is left of true, false or null
-	hex    int    // digits that are left of \uXXXX
-	isName bool   // the string under way is a name
+	open   []byte // the closing brackets that are missing
+	word   string // the rest of true, false or null
+	hex    int    // the number of missing digits of \uXXXX
+	isName bool   // the current string is a name
 	broken bool
 }
 
@@ -21,24 +25,24 @@ const (
 	jsonValueOrEnd                      // a value, or the end of an empty array
 	jsonName                            // a name
 	jsonNameOrEnd                       // a name, or the end of an empty object
-	jsonColon                           // what separates a name from its value
+	jsonColon                           // the colon after a name
 	jsonAfter                           // a comma or the end
-	jsonString                          // inside of a string
-	jsonEscape                          // behind a backslash
-	jsonHex                             // inside of \uXXXX
-	jsonWord                            // inside of true, false, null
-	jsonMinus                           // behind a number's minus
-	jsonZero                            // behind its leading zero
+	jsonString                          // in a string
+	jsonEscape                          // after a backslash
+	jsonHex                             // in \uXXXX
+	jsonWord                            // in true, false or null
+	jsonMinus                           // after the minus of a number
+	jsonZero                            // after its leading zero
 	jsonInteger                         // in its integer digits
-	jsonPoint                           // behind its point
+	jsonPoint                           // after its point
 	jsonFraction                        // in its fraction's digits
-	jsonExponent                        // behind its e
-	jsonExponentSign                    // behind the sign of its exponent
+	jsonExponent                        // after its e
+	jsonExponentSign                    // after the sign of its exponent
 	jsonExponentDigits                  // in its exponent's digits
-	jsonEnd                             // behind the object
+	jsonEnd                             // after the object
 )
 
-// accept takes more text and reports whether all of it so far begins a JSON object.
+// accept adds text and reports whether all text so far is the beginning of a JSON object.
 func (j *jsonPrefix) accept(text string) bool {
 	for i := 0; i < len(text) && !j.broken; i++ {
 		j.broken = !j.next(text[i])
@@ -50,7 +54,7 @@ func isSpace(c byte) bool { return strings.IndexByte(" \t\r\n", c) >= 0 }
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 func isHex(c byte) bool   { return isDigit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
 
-// next takes one byte.
+// next adds one byte.
 func (j *jsonPrefix) next(c byte) bool {
 	switch j.state {
 	case jsonString, jsonEscape, jsonHex:
@@ -89,7 +93,7 @@ func (j *jsonPrefix) next(c byte) bool {
 	}
 }
 
-// begin takes the first byte of a value.
+// begin adds the first byte of a value.
 func (j *jsonPrefix) begin(c byte) bool {
 	switch {
 	case c == '{':
@@ -116,7 +120,7 @@ func (j *jsonPrefix) begin(c byte) bool {
 	return true
 }
 
-// after takes what follows a value.
+// after adds the byte after a value.
 func (j *jsonPrefix) after(c byte) bool {
 	switch {
 	case c != ',':
@@ -129,7 +133,7 @@ func (j *jsonPrefix) after(c byte) bool {
 	return true
 }
 
-// end takes a closing bracket.
+// end adds a closing bracket.
 func (j *jsonPrefix) end(c byte) bool {
 	last := len(j.open) - 1
 	if c != j.open[last] {
@@ -182,7 +186,7 @@ var digitsAfter = map[jsonState]jsonState{
 	jsonExponent: jsonExponentDigits, jsonExponentSign: jsonExponentDigits, jsonExponentDigits: jsonExponentDigits,
 }
 
-// inNumber takes the next byte of a number, or the first behind it.
+// inNumber adds the next byte of a number, or the first byte after it.
 func (j *jsonPrefix) inNumber(c byte) bool {
 	state := j.state
 	whole := state == jsonZero || state == jsonInteger

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// completed is what is missing of a JSON object, if it can be completed.
-func completed(j jsonPrefix) string {
+// completion returns text that completes the object that j has seen the beginning of.
+func completion(j jsonPrefix) string {
 	var rest strings.Builder
 	afterName := func() { rest.WriteString(`:0`) }
 	switch j.state {
@@ -48,7 +48,8 @@ func isObject(text string) bool {
 	return v.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) && v.Kind() == '{'
 }
 
-// What is taken can be completed to an object, and what is not is the beginning of none.
+// checkPrefix checks that accepted text can be completed to an object, and that text of which a part was refused is not
+// an object.
 func checkPrefix(t interface{ Fatalf(string, ...any) }, text string) {
 	var j jsonPrefix
 	for i := range len(text) {
@@ -59,12 +60,12 @@ func checkPrefix(t interface{ Fatalf(string, ...any) }, text string) {
 			return
 		}
 	}
-	// A lone surrogate is for whoever reads the whole.
+	// jsonPrefix does not check for lone surrogates.
 	if strings.Contains(text, `\u`) {
 		return
 	}
-	if whole := text + completed(j); !isObject(whole) {
-		t.Fatalf("%q was taken, but %q is no object", text, whole)
+	if whole := text + completion(j); !isObject(whole) {
+		t.Fatalf("%q was accepted, but %q is not an object", text, whole)
 	}
 }
 
@@ -84,10 +85,10 @@ func TestPrefixesOfObjects(t *testing.T) {
 	} {
 		var j jsonPrefix
 		if j.accept(text) {
-			t.Errorf("%q was taken", text)
+			t.Errorf("%q was accepted", text)
 		}
 		if j.accept("}") {
-			t.Errorf("%q was mended", text)
+			t.Errorf("%q was accepted later", text)
 		}
 	}
 }

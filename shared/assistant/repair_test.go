@@ -13,8 +13,8 @@ import (
 	"devplatform/shared/project"
 )
 
-// What counts is what becomes of each failure, whatever the calls are named.
-func TestWhatARepairMakesGood(t *testing.T) {
+// The repair is judged by what becomes of each failure, not by the IDs of the calls.
+func TestRepairs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		first, second scene
@@ -66,8 +66,8 @@ func TestWhatARepairMakesGood(t *testing.T) {
 	}
 }
 
-// Cancelled while it is repaired, an answer is as cancelled as before.
-func TestACancelReachesTheRepair(t *testing.T) {
+// An answer can be cancelled during its repair.
+func TestCancelDuringTheRepair(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CancelPoll = 10 * time.Millisecond }))
 	ada := w.user("ada")
@@ -91,8 +91,8 @@ func TestACancelReachesTheRepair(t *testing.T) {
 	}
 }
 
-// A model that calls tools that it was not offered is not listened to in that.
-func TestCallsOfGenerateAreNobodysBusiness(t *testing.T) {
+// Calls of tools that were not offered are ignored.
+func TestGenerateIgnoresCalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -103,8 +103,8 @@ func TestCallsOfGenerateAreNobodysBusiness(t *testing.T) {
 	ada.Do(http.MethodPost, "/api/ai/generate", object{"prompt": "One."}).Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
 }
 
-// Calls without end are cut like text.
-func TestCallsWithoutEnd(t *testing.T) {
+// Endless calls are cut off like text.
+func TestEndlessCalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -120,7 +120,7 @@ func TestCallsWithoutEnd(t *testing.T) {
 	}
 }
 
-func TestAnAnswerOfBlanksIsNone(t *testing.T) {
+func TestABlankAnswerIsAnError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -132,8 +132,8 @@ func TestAnAnswerOfBlanksIsNone(t *testing.T) {
 	}
 }
 
-// What the model has read is counted, also if it never said a word of it.
-func TestSilenceIsCounted(t *testing.T) {
+// The tokens that the model has read are counted even if it never answers.
+func TestUsageOfASilentModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.Silence = 300 * time.Millisecond }))
 	ada := w.user("ada")
@@ -143,7 +143,7 @@ func TestSilenceIsCounted(t *testing.T) {
 	if used, _ := ada.Get("/api/ai/usage").Want(t, http.StatusOK).Body["inputTokens"].(float64); used < 5000 {
 		t.Errorf("%v tokens", used)
 	}
-	// As long as it thinks, it is not silent, however long that is in all.
+	// A model that is thinking is not silent, however long it takes in total.
 	thinking := says()
 	for i := range 10 {
 		thinking = thinking.with(step{wait: after(time.Duration(i+1) * 50 * time.Millisecond)}, step{part: model.Part{Kind: model.Thinking}})
@@ -160,14 +160,14 @@ func after(d time.Duration) <-chan struct{} {
 	return done
 }
 
-// A note that hangs, panics or has no room costs no answer anything.
-func TestNotesInTrouble(t *testing.T) {
+// A summary that hangs, panics or fails does not affect the answer.
+func TestFailingSummaries(t *testing.T) {
 	t.Parallel()
 	down := &model.Error{Fault: model.Unavailable, Cause: errors.New("down")}
 	for name, c := range map[string]struct {
-		note   scene
-		chat   scene
-		status int
+		summary scene
+		chat    scene
+		status  int
 	}{
 		"hangs":                    {says("They").waiting(make(chan struct{})), says("Fine."), http.StatusOK},
 		"hangs beside a failure":   {says("They").waiting(make(chan struct{})), says().failing(down), http.StatusServiceUnavailable},
@@ -180,13 +180,13 @@ func TestNotesInTrouble(t *testing.T) {
 			if c.status != http.StatusOK {
 				patience = time.Hour // which nobody has who has failed already
 			}
-			w := newWorld(t, withLimits(func(l *Limits) { l.NotePatience = patience }))
+			w := newWorld(t, withLimits(func(l *Limits) { l.SummaryWait = patience }))
 			ada := w.user("ada")
 			projectID := ada.project("", project.Private)
-			for range manyTurns {
+			for range summaryTurns {
 				ada.chat(projectID, "Question").Want(t, http.StatusOK)
 			}
-			w.model.play(model.TaskSummarize, c.note)
+			w.model.play(model.TaskSummarize, c.summary)
 			w.model.play(model.TaskChat, c.chat)
 			ada.chat(projectID, "Another.").Want(t, c.status)
 			ada.chat(projectID, "And one more.").Want(t, http.StatusOK)
@@ -198,21 +198,21 @@ func TestNotesInTrouble(t *testing.T) {
 	}
 }
 
-// With less left than everything takes, there is no note, and nobody takes more than there was.
-func TestANoteTakesNoMoreThanThereIs(t *testing.T) {
+// If too few tokens are left, there is no summary, and no more tokens are used than there were.
+func TestNoSummaryWithoutTokens(t *testing.T) {
 	t.Parallel()
 	const limit = 26_000
 	w := newWorld(t, withLimits(func(l *Limits) { l.MonthlyTokens = limit }))
 	ada := w.user("ada")
 	projectID := ada.project("", project.Private)
-	for range manyTurns {
+	for range summaryTurns {
 		w.model.play(model.TaskChat, says("Yes.").ending(model.Outcome{Stop: model.StopEnd, Usage: model.Usage{Input: 1000, Output: 1000}}))
 		ada.chat(projectID, "Question").Want(t, http.StatusOK)
 	}
 	ada.chat(projectID, "Another.").Want(t, http.StatusOK)
 	for _, r := range w.model.asked() {
 		if r.Task == model.TaskSummarize {
-			t.Error("a note was begun")
+			t.Error("a summary was started")
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// script is a model.Provider that answers as it is told, one scene a call. Each task has scenes of its own, so that a note that is
-// written beside an answer takes none of its. Without a scene it greets.
+// script is a model.Provider that plays scenes, one for each call. Each task has its own scenes, because a summary is
+// written at the same time as an answer. Without a scene it answers "Hello.".
 type script struct {
 	mu     sync.Mutex
 	scenes map[model.Task][]scene
@@ -23,14 +23,14 @@ type scene struct {
 	err     error
 }
 
-// step is a part of an answer, or, without one, something that happens in between.
+// step is a part of an answer, or something that happens between two parts.
 type step struct {
 	part model.Part
 	wait <-chan struct{}
 	do   func()
 }
 
-// play puts scenes behind those that a task has.
+// play adds scenes to those of a task.
 func (s *script) play(task model.Task, scenes ...scene) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,17 +40,17 @@ func (s *script) play(task model.Task, scenes ...scene) {
 	s.scenes[task] = append(s.scenes[task], scenes...)
 }
 
-// asked are the requests so far, in their order.
+// asked returns the requests so far, in order.
 func (s *script) asked() []model.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.heard)
 }
 
-// scriptUsage is what an answer takes that does not say otherwise.
+// scriptUsage is the usage of a scene unless the scene sets another one.
 var scriptUsage = model.Usage{Input: 100, Output: 10}
 
-// says is an answer of text, in as many parts as it is given.
+// says returns a scene with the given parts of text.
 func says(parts ...string) scene {
 	c := scene{outcome: model.Outcome{Stop: model.StopEnd, Model: "script-1", Usage: scriptUsage}}
 	for _, text := range parts {
@@ -59,7 +59,7 @@ func says(parts ...string) scene {
 	return c
 }
 
-// calling is the scene, then a call of a tool, whose input comes in two pieces.
+// calling adds a tool call, whose input arrives in two pieces.
 func (c scene) calling(callID, name, input string) scene {
 	half := len(input) / 2
 	c.outcome.Stop = model.StopTools
@@ -71,24 +71,24 @@ func (c scene) calling(callID, name, input string) scene {
 	)
 }
 
-// saying is the scene, then more text.
+// saying adds text.
 func (c scene) saying(text string) scene {
 	return c.with(step{part: model.Part{Kind: model.Text, Text: text}})
 }
 
-// waiting is the scene, then silence until a channel is closed or has something.
+// waiting adds a silence until a channel is closed or has a value.
 func (c scene) waiting(until <-chan struct{}) scene { return c.with(step{wait: until}) }
 
-// doing is the scene, then something that happens before it goes on.
+// doing adds a function that is called between two parts.
 func (c scene) doing(f func()) scene { return c.with(step{do: f}) }
 
-// failing is the scene, which then breaks off.
+// failing makes the scene end with an error.
 func (c scene) failing(err error) scene {
 	c.err = err
 	return c
 }
 
-// ending is the scene with another outcome.
+// ending sets the outcome of the scene.
 func (c scene) ending(o model.Outcome) scene {
 	c.outcome = o
 	return c

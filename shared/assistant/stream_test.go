@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -16,14 +18,14 @@ import (
 	"devplatform/shared/project"
 )
 
-// frames is a stream under way.
+// frames reads a stream.
 type frames struct {
 	t      *testing.T
 	body   io.ReadCloser
 	reader *bufio.Reader
 }
 
-// stream asks for a stream, which must begin.
+// stream starts a stream. The test fails if it does not start.
 func (b *browser) stream(projectID, message string, apply bool) *frames {
 	b.w.t.Helper()
 	body := fmt.Sprintf(`{"projectId":%q,"message":%q,"apply":%v}`, projectID, message, apply)
@@ -40,7 +42,7 @@ func (b *browser) stream(projectID, message string, apply bool) *frames {
 	return &frames{b.w.t, response.Body, bufio.NewReader(response.Body)}
 }
 
-// next is the next frame; its type is [DONE] at the end.
+// next returns the next frame. At the end its type is [DONE].
 func (f *frames) next() map[string]any {
 	f.t.Helper()
 	for {
@@ -66,7 +68,7 @@ func (f *frames) next() map[string]any {
 	}
 }
 
-// rest are all frames that are left.
+// rest returns the remaining frames.
 func (f *frames) rest() []map[string]any {
 	f.t.Helper()
 	var all []map[string]any
@@ -86,7 +88,7 @@ func types(frames []map[string]any) string {
 	return strings.Join(all, " ")
 }
 
-func TestAStreamIsTheChatAsItIsMade(t *testing.T) {
+func TestStream(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -114,8 +116,8 @@ func TestAStreamIsTheChatAsItIsMade(t *testing.T) {
 	}
 }
 
-// What is no JSON reaches no client; what can't be done is not among the actions.
-func TestMalformedCallsStayInside(t *testing.T) {
+// Invalid JSON is not sent to the client, and failed calls are not among the actions.
+func TestMalformedCallsAreNotStreamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -157,7 +159,7 @@ func TestMalformedCallsStayInside(t *testing.T) {
 	}
 }
 
-func TestAStreamThatBreaksOffSaysSo(t *testing.T) {
+func TestStreamErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -175,10 +177,10 @@ func TestAStreamThatBreaksOffSaysSo(t *testing.T) {
 	if got := ada.Get("/api/projects/"+projectID+"/files").Want(t, http.StatusOK); len(got.List("files")) != 0 {
 		t.Error("half an answer was applied")
 	}
-	// Before the first word it is an ordinary answer.
+	// Before the first output it is an ordinary response.
 	w.model.play(model.TaskChat, says().failing(down))
 	ada.Do(http.MethodPost, chatPath+"/stream", object{"projectId": projectID, "message": "Hm?"}).Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
-	// A fault of ours is nobody's business, and ends nothing else.
+	// The details of an internal error are not sent, and the stream still ends properly.
 	w.model.play(model.TaskChat, says("Half of").doing(func() { panic("a bug") }))
 	all = ada.stream(projectID, "Make it.", true).rest()
 	if types(all[len(all)-3:]) != "error finish [DONE]" || strings.Contains(fmt.Sprint(all), "bug") {
@@ -186,7 +188,7 @@ func TestAStreamThatBreaksOffSaysSo(t *testing.T) {
 	}
 }
 
-func TestACancelledAnswerStopsAndIsKept(t *testing.T) {
+func TestACancelledAnswerIsStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CancelPoll = 10 * time.Millisecond }))
 	ada := w.user("ada")
@@ -208,8 +210,8 @@ func TestACancelledAnswerStopsAndIsKept(t *testing.T) {
 	}
 }
 
-// A client that leaves costs nothing but the rest of its answer, which is kept.
-func TestAnAnswerThatNobodyReadsIsKept(t *testing.T) {
+// If the client disconnects, the answer is completed and stored.
+func TestAnAnswerIsStoredAfterTheClientDisconnects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -229,4 +231,38 @@ func TestAnAnswerThatNobodyReadsIsKept(t *testing.T) {
 	if messages[1]["status"] != "complete" || !strings.HasSuffix(fmt.Sprint(messages[1]["content"]), "a time ") {
 		t.Errorf("%v", messages[1])
 	}
+}
+
+// brokenWriter panics when the response starts, like a server that aborts it.
+type brokenWriter struct{ header http.Header }
+
+func (w brokenWriter) Header() http.Header       { return w.header }
+func (w brokenWriter) WriteHeader(int)           { panic(http.ErrAbortHandler) }
+func (w brokenWriter) Write([]byte) (int, error) { panic(http.ErrAbortHandler) }
+
+// A stream whose response is aborted leaves no goroutine behind. The test is not parallel: it looks at all goroutines.
+func TestAnAbortedStreamLeavesNoGoroutine(t *testing.T) {
+	w := newWorld(t)
+	ada := w.user("ada")
+	w.model.play(model.TaskChat, says("One ", "two ", "three."))
+	body := `{"projectId":"` + ada.project("", project.Private) + `","message":"Hello?"}`
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, chatPath+"/stream", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.AddCookie(&http.Cookie{Name: "session", Value: ada.name})
+	func() {
+		defer func() { _ = recover() }()
+		w.server.Config.Handler.ServeHTTP(brokenWriter{http.Header{}}, r)
+	}()
+	if len(w.model.asked()) != 1 {
+		t.Fatal("the model was not asked")
+	}
+	buffer := make([]byte, 1<<20)
+	for range 200 {
+		stacks := string(buffer[:runtime.Stack(buffer, true)])
+		if !strings.Contains(stacks, "created by devplatform/shared/assistant.") {
+			return
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	t.Errorf("goroutines are left:\n%s", buffer[:runtime.Stack(buffer, true)])
 }

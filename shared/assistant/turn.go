@@ -3,203 +3,241 @@ package assistant
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"devplatform/shared/assistant/action"
+	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
+	"devplatform/shared/assistant/quota"
+	"devplatform/shared/assistant/uistream"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
-	"devplatform/shared/id"
 	"devplatform/shared/project/file"
+	"devplatform/shared/workspace"
 )
 
-// reply is an answer as the chat calls give it (API.md, call 15).
-type reply struct {
+const (
+	// maxOutput is the length in tokens of the longest answer that a model is asked for. With less room than minOutput,
+	// a model is not asked.
+	maxOutput = 8192
+	minOutput = 256
+	// storeAttempts is the number of attempts to store an answer while storage is unavailable. They take some seconds
+	// in total: a user who has read an answer should find it again.
+	storeAttempts = 6
+)
+
+// Question is a user's message about a project.
+type Question struct {
+	ProjectID, Message string
+	// CurrentFile is the path of the file that the user looks at, "" if none.
+	CurrentFile string
+	// Framework replaces the framework of the project, unless it is "".
+	Framework string
+	// Apply applies the actions of the answer to the project's files.
+	Apply bool
+}
+
+// Reply is an answer as the chat endpoints return it.
+type Reply struct {
 	ConversationID string          `json:"conversationId" doc:"The project's conversation" example:"cnv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Response       string          `json:"response" doc:"What the assistant says, as Markdown" example:"Here is a button."`
+	Response       string          `json:"response" doc:"The text of the answer, as Markdown" example:"Here is a button."`
 	Code           string          `json:"code" doc:"The main block of code: the content of the first file that is written, else the first fenced block of the response, else empty" example:"export default function Button() {}\n"`
 	Actions        []action.Action `json:"actions" nullable:"false" doc:"The changes to the project's files, each checked, in the order in which they apply; at most 20"`
 	MessageID      string          `json:"messageId" doc:"The answer's id in the conversation" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Model          string          `json:"model" doc:"What answered, by the provider's name for it" example:"scaffold-1"`
-	Usage          usage           `json:"usage" doc:"What the call took of the month's tokens"`
-	Applied        bool            `json:"applied" doc:"Whether the actions were done to the project's files. Where that was asked for and failed, the response says why" example:"false"`
+	Model          string          `json:"model" doc:"The model that answered, by the provider's name for it" example:"scaffold-1"`
+	Usage          Usage           `json:"usage" doc:"The tokens of the month that the call used"`
+	Applied        bool            `json:"applied" doc:"Whether the actions were applied to the project's files. If that was requested and failed, the response says why" example:"false"`
 
-	// stop is why the answer ended; empty of one that was cancelled.
+	// stop is why the answer ended; "" if it was cancelled.
 	stop model.Stop
 }
 
-// conversing is a question on its way to a reply.
-type conversing struct {
-	question
-	material
-	*answer
-	// questionID is the message's; the answer's is that of its reservation.
-	questionID string
-	asked      clock.Timestamp
-	userID     string
+// turn is a question on its way to a stored answer. Chat calls its methods in the order in which they stand here.
+type turn struct {
+	*Service
+	caller   httpapi.Caller
+	question Question
+
+	project      *file.View
+	projectFiles *projectFiles
+	memory       conversation.Memory
+	prompt       prompt.Chat
+	request      model.Request
+	reserved     quota.Reservation
+	// answerTokens is the part of the reservation that is for the answer and its repair. The rest is for the summary.
+	answerTokens int
+	summarizing  *summarizing // nil if no summary is due
+	summary      summary
+	answer       *answer
+	// cause is the reason why the answer is not complete, nil if it is.
+	cause   error
+	stored  conversation.Turn
+	applied bool
 }
 
-// conversationID is that of a project's conversation: there is one a project, of the same ULID.
-func conversationID(projectID string) string {
-	return string(id.Conversation) + strings.TrimPrefix(projectID, string(id.Project))
+// open checks the caller's access to the project. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
+func (t *turn) open(ctx context.Context) (err error) {
+	t.project, err = t.files.Open(ctx, t.caller, t.question.ProjectID, workspace.Write)
+	return err
 }
 
-// converse answers a question, tells l of the answer as it comes, and stores both. It goes on when the caller has gone.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE, AI_REFUSED, VALIDATION_FAILED where no
-// prompt fits the model; storage's classes. An answer that was cut off is stored as far as it came.
-func (s *Service) converse(ctx context.Context, q question, l listener) (reply, error) {
-	ctx, cancel := outlive(ctx)
-	defer cancel()
-	m, err := s.gather(ctx, q)
-	if err != nil {
-		return reply{}, err
+// gather reads what the prompt consists of and builds the request.
+func (t *turn) gather(ctx context.Context) error {
+	if err := t.readProject(ctx); err != nil {
+		return err
 	}
-	c := s.newConversing(ctx, q, m, l)
-	mayNote, err := c.reserve(ctx)
-	if err != nil {
-		return reply{}, err
+	if err := t.readFiles(ctx); err != nil {
+		return err
 	}
-	bounded, end := s.generationTime(ctx)
-	defer end()
-	finishNote := func(bool) note { return note{} }
-	if mayNote {
-		finishNote = s.beginNote(bounded, c.reserved, m.memory)
-	}
-	cause := c.generate(bounded, func() model.Request { return m.chat.Request(prompt.DefaultBudget().Tight(), maxOutput) })
-	return c.conclude(ctx, cause, finishNote(cause == nil))
+	t.request = t.prompt.Request(prompt.DefaultBudget(), maxOutput)
+	return nil
 }
 
-// outlive is a context that does not end with its request, but in time to say so before the function does.
-func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	ctx = context.WithoutCancel(ctx)
-	if !ok {
-		return ctx, func() {}
+// reserve reserves tokens for the answer, a repair, and a summary if one is due. If fewer are left, it reserves those,
+// as long as they suffice for a short answer. There is no summary then. Errors: those of quota.Ledger.Reserve.
+func (t *turn) reserve(ctx context.Context) (err error) {
+	questionID, answerID := conversation.NewTurnIDs(t.ids, t.memory.Last)
+	began := t.now()
+	t.stored.Question = conversation.Message{
+		ID: questionID, Role: model.User, Content: t.question.Message, Status: conversation.Complete,
+		CreatedAt: clock.Stamp(began), AuthorID: t.caller.UserID,
 	}
-	return context.WithDeadline(ctx, deadline)
+	input := prompt.Tokens(t.request)
+	forAnswer, forSummary := 2*(input+maxOutput), 0
+	if summaryIsDue(t.memory) {
+		forSummary = summaryTokens(t.memory)
+	}
+	t.reserved, err = t.quota.Reserve(ctx, quota.Reservation{
+		UserID: t.caller.UserID, MessageID: answerID, Tokens: forAnswer + forSummary, Began: began,
+	}, input+minOutput)
+	t.answerTokens = t.reserved.Tokens
+	if forSummary > 0 && t.reserved.Tokens == forAnswer+forSummary {
+		t.answerTokens, t.summarizing = forAnswer, &summarizing{}
+	}
+	t.request.MaxOutput = min(maxOutput, t.answerTokens-input)
+	return err
 }
 
-func (s *Service) newConversing(ctx context.Context, q question, m material, l listener) *conversing {
-	questionID, answerID := s.newTurn(m.memory.last)
-	userID := httpapi.CallerFrom(ctx).UserID
-	return &conversing{
-		question: q, material: m, questionID: questionID, asked: clock.Stamp(s.now()), userID: userID,
-		answer: &answer{
-			service: s, listener: l, draft: action.NewDraft(m.files),
-			reserved: reservation{userID: userID, messageID: answerID, began: s.now()},
-			request:  m.chat.Request(prompt.DefaultBudget(), maxOutput),
-		},
+// generate asks the model for the answer. If the request is too long for the model, it asks again with a smaller
+// prompt.
+func (t *turn) generate(ctx context.Context, stream *uistream.Writer) {
+	t.answer = &answer{stream: stream, draft: action.NewDraft(t.projectFiles)}
+	_ = stream.Start(t.reserved.MessageID)
+	t.cause = t.ask(ctx, t.reserved, t.request, t.answer)
+	var failure *model.Error
+	if errors.As(t.cause, &failure) && failure.Fault == model.TooLong && t.answer.size == 0 {
+		t.request = t.prompt.Request(prompt.DefaultBudget().Tight(), t.request.MaxOutput)
+		t.cause = t.ask(ctx, t.reserved, t.request, t.answer)
 	}
 }
 
-// reserveAttempts is how often less and less is asked for.
-const reserveAttempts = 4
-
-// reserve sets tokens aside: for the answer, its repair, and a note if one is due; if there are fewer left, as many as there are, down to
-// a short answer, and no note.
-func (c *conversing) reserve(ctx context.Context) (mayNote bool, err error) {
-	input := prompt.Tokens(c.request)
-	wanted, forNote := 2*(input+maxOutput), 0
-	if c.memory.isLong() {
-		forNote = noteTokens(c.memory)
+// repair shows the model once which of its calls failed, and adds the remaining failures to the text. An error of the
+// model does not undo the answer.
+func (t *turn) repair(ctx context.Context) {
+	if t.cause != nil {
+		return
 	}
-	c.reserved, err = c.service.reserveUpTo(ctx, c.reserved, wanted+forNote, input+minOutput)
-	c.room = c.reserved.tokens
-	if mayNote = forNote > 0 && c.room == wanted+forNote; mayNote {
-		c.room = wanted
-	}
-	c.request.MaxOutput = min(maxOutput, c.room-input)
-	return mayNote, err
-}
-
-// reserveUpTo reserves wanted tokens, or what is left if that is enough; what others take meanwhile is left to them, a few times.
-func (s *Service) reserveUpTo(ctx context.Context, r reservation, wanted, enough int) (reservation, error) {
-	r.tokens = wanted
-	for attempt := 1; ; attempt++ {
-		err := s.reserve(ctx, r)
-		var short *quotaError
-		if !errors.As(err, &short) || short.left < enough || short.left >= r.tokens || attempt == reserveAttempts {
-			return r, err
+	first := t.answer.round
+	remaining := first.failed
+	if request, ok := t.repairRequest(); ok {
+		t.answer.round = round{repair: true}
+		err := t.ask(ctx, t.reserved, request, t.answer)
+		remaining = remainingFailures(first, t.answer.round)
+		switch {
+		case errors.Is(err, quota.ErrCancelled):
+			t.cause = err
+		case err != nil:
+			t.logger.WarnContext(ctx, "the model did not repair its actions",
+				"messageId", t.reserved.MessageID, "cause", err.Error())
 		}
-		r.tokens = short.left
 	}
+	t.answer.finishText(remaining)
 }
 
-// conclude stores what came, applies it if that was asked for, and answers. cause is why the answer was cut off, nil if it was not.
-func (c *conversing) conclude(ctx context.Context, cause error, n note) (reply, error) {
-	c.spend(n.used)
-	spent := c.spent()
-	cancelled, blank := errors.Is(cause, errCancelled), c.isBlank()
-	if cause == nil && blank {
-		cause = errEmpty
+// repairRequest returns the request that repairs the failed calls. It reports false if none failed or there is no room
+// for it.
+func (t *turn) repairRequest() (request model.Request, ok bool) {
+	a := t.answer
+	if len(a.round.failed) == 0 || a.size > maxAnswer {
+		return request, false
 	}
-	c.log(ctx, c.asked, cause)
-	if cause != nil && !wasEnded(cause) && blank && len(c.draft.Actions()) == 0 {
-		return reply{}, errors.Join(answerTo(cause), c.service.settle(ctx, c.reserved, spent))
+	request = prompt.Repair(t.request, a.text.String(), a.round.calls, a.round.results)
+	room := t.answerTokens - a.used.Input - a.used.Output - prompt.Tokens(request)
+	request.MaxOutput = min(maxOutput, room)
+	return request, room >= minOutput
+}
+
+// finish ends the generation: it waits for the summary and logs the outcome.
+func (t *turn) finish(ctx context.Context) {
+	t.finishSummary()
+	if t.cause == nil && t.answer.isBlank() {
+		t.cause = errEmptyAnswer
 	}
-	t := c.turn(spent, cause)
-	err := c.store(ctx, t, spent)
-	if errors.Is(err, errCancelled) { // between the last look and now
-		cause, cancelled = err, true
-		t, c.outcome.Stop = c.turn(spent, cause), ""
-		err = c.store(ctx, t, spent)
+	t.logAnswer(ctx, t.reserved, t.answer, t.cause)
+}
+
+// isEmpty reports whether there is nothing to store: the model failed before it sent anything.
+func (t *turn) isEmpty() bool {
+	return t.cause != nil && !endedByUs(t.cause) && t.answer.isBlank() && len(t.answer.draft.Actions()) == 0
+}
+
+func (t *turn) isCancelled() bool { return errors.Is(t.cause, quota.ErrCancelled) }
+
+func (t *turn) settlement() quota.Settlement {
+	return quota.Settlement{Reservation: t.reserved, Used: t.answer.used}
+}
+
+// store stores the turn and the summary, and settles the reservation. Errors: those of saveTurn, except
+// quota.ErrCancelled.
+func (t *turn) store(ctx context.Context) error {
+	err := t.storeAnswer(ctx)
+	if errors.Is(err, quota.ErrCancelled) { // cancelled after the last poll
+		t.cause, t.answer.stop = err, ""
+		err = t.storeAnswer(ctx)
 	}
 	if err != nil {
-		return reply{}, err
+		return err
 	}
-	c.service.keepNote(ctx, c.projectID, c.memory, n)
-	if cause != nil && !cancelled {
-		return reply{}, answerTo(cause)
-	}
-	r := reply{
-		ConversationID: conversationID(c.projectID), Response: t.answer.Content, Code: t.answer.Code, Actions: t.answer.Actions,
-		MessageID: t.answer.ID, Model: t.answer.Model, Usage: spent, stop: c.outcome.Stop,
-	}
-	if c.apply && t.answer.Status == complete && len(r.Actions) > 0 {
-		c.applyTo(ctx, t.answer, &r)
-	}
-	return r, nil
+	t.saveSummary(ctx)
+	return nil
 }
 
-// storeAttempts is how often storing is begun, over some seconds: who has read an answer should find it again.
-const storeAttempts = 6
-
-// store stores the turn, for as long as storage may come back. Errors: finish's.
-func (c *conversing) store(ctx context.Context, t turn, spent usage) error {
+// storeAnswer stores the turn. While storage is unavailable, it tries again for some seconds.
+func (t *turn) storeAnswer(ctx context.Context) error {
+	t.stored.Answer = t.message()
 	for attempt := 1; ; attempt++ {
-		err := c.service.finish(ctx, c.reserved, c.projectID, t, spent)
-		if !errors.Is(err, db.ErrUnavailable) || attempt == storeAttempts || !awsclient.Sleep(ctx, time.Duration(attempt)*500*time.Millisecond) {
+		err := t.saveTurn(ctx, t.question.ProjectID, t.stored, t.settlement())
+		wait := time.Duration(attempt) * 500 * time.Millisecond
+		if !errors.Is(err, db.ErrUnavailable) || attempt == storeAttempts || !awsclient.Sleep(ctx, wait) {
 			return err
 		}
 	}
 }
 
-// turn is what is stored.
-func (c *conversing) turn(spent usage, cause error) turn {
-	t := turn{
-		question: message{ID: c.questionID, Role: model.User, Content: c.message, Status: complete, CreatedAt: c.asked, AuthorID: c.userID},
-		answer: message{
-			ID: c.reserved.messageID, Role: model.Assistant, Content: c.text.String(), Actions: c.draft.Actions(), Model: c.outcome.Model, Usage: spent,
-			Status: complete, CreatedAt: clock.Stamp(c.service.now()), AuthorID: c.userID,
-		},
+// message returns the answer as it is stored.
+func (t *turn) message() conversation.Message {
+	m := conversation.Message{
+		ID: t.reserved.MessageID, Role: model.Assistant, Status: conversation.Complete,
+		Content: t.answer.text.String(), Actions: t.answer.draft.Actions(),
+		Model: t.answer.model, Usage: usageOf(t.answer.used),
+		CreatedAt: clock.Stamp(t.now()), AuthorID: t.caller.UserID,
 	}
-	if cause != nil || c.outcome.Stop == model.StopLength {
-		t.answer.Status = interrupted
+	if t.cause != nil || t.answer.stop == model.StopLength {
+		m.Status = conversation.Interrupted
 	}
-	if t.answer.Actions == nil {
-		t.answer.Actions = []action.Action{}
+	if m.Actions == nil {
+		m.Actions = []action.Action{}
 	}
-	t.answer.Code = mainCode(t.answer)
-	return t
+	m.Code = mainCode(m)
+	return m
 }
 
-// mainCode is the main block of an answer.
-func mainCode(m message) string {
+// mainCode returns the main block of code of an answer.
+func mainCode(m conversation.Message) string {
 	for _, a := range m.Actions {
 		if a.Content != nil {
 			return *a.Content
@@ -209,36 +247,49 @@ func mainCode(m message) string {
 	return code
 }
 
-// whyNotApplied is what people are told.
-func whyNotApplied(err error) string {
-	told := httpapi.AsError(err)
-	switch told.Code {
-	case fault.CodeServiceUnavailable: // its answer may be all that was lost
-		return "It is not known whether the changes were applied: storage did not answer. Look at the files before you try again."
-	case fault.CodePreconditionFailed, fault.CodeConflict, fault.CodeFileNotFound:
-		return "The changes were not applied: some of these files have changed meanwhile. Please ask again."
-	default:
-		return "The changes were not applied: " + told.Message
+// apply applies the actions to the project's files if the question asks for it. The answer is stored before, so that it
+// is not lost. If the actions cannot be applied, apply adds the reason to the answer.
+func (t *turn) apply(ctx context.Context) {
+	m := &t.stored.Answer
+	if !t.question.Apply || m.Status != conversation.Complete || len(m.Actions) == 0 {
+		return
 	}
-}
-
-// applyTo does the actions of an answer that is stored already, so that it is never lost. If that fails, the answer says so.
-func (c *conversing) applyTo(ctx context.Context, m message, r *reply) {
 	var changes []file.BatchOperation
-	for _, op := range c.draft.Operations() {
+	for _, op := range t.answer.draft.Operations() {
 		changes = append(changes, file.BatchOperation{
 			Action: file.Action(op.Op), Path: op.Path, To: op.To, Content: &op.Content, ETag: op.ETag,
 		})
 	}
-	err := c.service.files.Change(ctx, httpapi.CallerFrom(ctx), c.projectID, changes)
-	if r.Applied = err == nil; r.Applied {
+	err := t.files.Change(ctx, t.caller, t.question.ProjectID, changes)
+	if t.applied = err == nil; t.applied {
 		return
 	}
-	c.note(whyNotApplied(err))
-	m.Content = c.text.String()
-	r.Response = m.Content
-	if failed := c.service.amend(ctx, c.projectID, m); failed != nil {
-		err = errors.Join(err, failed)
+	t.answer.addNote(whyNotApplied(err))
+	m.Content = t.answer.text.String()
+	exists := t.files.ProjectExists(t.question.ProjectID)
+	err = errors.Join(err, t.conversations.Replace(ctx, t.question.ProjectID, *m, exists))
+	t.logger.WarnContext(ctx, "an answer was not applied", "messageId", m.ID, "cause", err.Error())
+}
+
+// whyNotApplied returns the reason for people why actions were not applied.
+func whyNotApplied(err error) string {
+	reason := httpapi.AsError(err)
+	switch reason.Code {
+	case fault.CodeServiceUnavailable: // perhaps only the response of storage was lost
+		return "It is not known whether the changes were applied: storage did not respond. " +
+			"Check the files before you try again."
+	case fault.CodePreconditionFailed, fault.CodeConflict, fault.CodeFileNotFound:
+		return "The changes were not applied: some of these files have changed meanwhile. Please ask again."
+	default:
+		return "The changes were not applied: " + reason.Message
 	}
-	c.service.logger.WarnContext(ctx, "an answer was not applied", "messageId", m.ID, "cause", err.Error())
+}
+
+// reply returns the answer as the API shows it.
+func (t *turn) reply() Reply {
+	m := t.stored.Answer
+	return Reply{
+		ConversationID: conversation.ID(t.question.ProjectID), Response: m.Content, Code: m.Code, Actions: m.Actions,
+		MessageID: m.ID, Model: m.Model, Usage: m.Usage, Applied: t.applied, stop: t.answer.stop,
+	}
 }

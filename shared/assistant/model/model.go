@@ -1,5 +1,5 @@
-// Package model is what the assistant asks of a model provider, and what providers answer: one streaming call. It has the types
-// that both sides speak and nothing else; projects, conversations, HTTP and any vendor's SDK stay out of it.
+// Package model is the interface between the assistant and model providers: one streaming call and its types. Projects,
+// conversations, HTTP and the SDKs of vendors do not belong here.
 package model
 
 import (
@@ -8,41 +8,42 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Provider generates answers. It is safe for concurrent use, and does nothing before its first call.
+// Provider generates answers. It is safe for concurrent use. It does not use the network before its first call.
 type Provider interface {
-	// Generate asks for one answer and hands on its parts as they come, in order, from one goroutine. It returns when the answer is
-	// complete. An answer that ends without the provider's own word that it is complete is an error.
-	// Errors: *Error; the context's; emit's, unchanged, which ends the generation at the provider as well.
-	// The outcome's usage counts for errors, too, as far as the provider has told it.
+	// Generate requests one answer and passes its parts to emit as they arrive, in order, from one goroutine. It
+	// returns when the answer is complete. A response that ends without the provider's stop event is an error.
+	// Errors: *Error; the context's; emit's, unchanged, after which the provider stops generating. With an error, the
+	// outcome has the usage as far as the provider has reported it.
 	Generate(ctx context.Context, r Request, emit func(Part) error) (Outcome, error)
 }
 
-// Task is what a request is for. Language models read it out of the prompt; a provider that is none goes by it.
+// Task is the purpose of a request. Language models learn it from the prompt. Other providers use this field.
 type Task string
 
 // The tasks.
 const (
 	TaskChat      Task = "chat"      // answer a message about a project, with tools
 	TaskGenerate  Task = "generate"  // write code for a prompt, without a project
-	TaskSummarize Task = "summarize" // put old turns of a conversation into a note
+	TaskSummarize Task = "summarize" // summarize old turns of a conversation
 )
 
 // Request is one call. All text is UTF-8.
 type Request struct {
 	Task Task
-	// System is the instruction. It is the same for every request of a task, so that providers can cache it together with Tools.
+	// System is the instruction. It is the same in all requests of a task, so that providers can cache it together with
+	// Tools.
 	System string
-	// Messages alternate between the two roles, beginning and ending with the user's. None is empty.
+	// Messages alternate between the two roles. The first and the last are the user's. None is empty.
 	Messages []Message
-	// Tools are what the model may call.
+	// Tools are the tools that the model may call.
 	Tools []Tool
-	// MaxOutput is the most tokens that the answer may have.
+	// MaxOutput is the maximum number of tokens of the answer.
 	MaxOutput int
-	// Facts are what the messages say, in parts, for a provider that can't read.
+	// Facts have the content of the messages in separate fields, for providers that are not language models.
 	Facts Facts
 }
 
-// Role is whose a message is.
+// Role tells who wrote a message.
 type Role string
 
 // The roles.
@@ -51,53 +52,54 @@ const (
 	Assistant Role = "assistant"
 )
 
-// Message is one of a conversation.
+// Message is a message of a conversation.
 type Message struct {
 	Role Role
-	// Text may be empty only beside Calls or Results.
+	// Text may be empty if there are Calls or Results.
 	Text string
-	// Calls are those that the assistant made, after its text.
+	// Calls are the calls of the assistant, after its text.
 	Calls []Call
-	// Results answer the calls of the message before, one each, in their order; before the user's text.
+	// Results are the results of the calls of the previous message, one each, in order. They come before the user's
+	// text.
 	Results []Result
 }
 
-// Tool is something that the model may call.
+// Tool is a tool that the model may call.
 type Tool struct {
 	Name, Description string
 	// Schema is the JSON Schema of the input, an object.
 	Schema jsontext.Value
 }
 
-// Call is a use of a tool.
+// Call is a call of a tool.
 type Call struct {
-	// ID is the provider's, unique in the conversation.
+	// ID is assigned by the provider and unique in the conversation.
 	ID, Name string
-	// Input is what the model wrote, which may be anything: valid JSON is what it should be.
+	// Input is the text that the model wrote. It should be valid JSON, but may be anything.
 	Input string
 }
 
-// Result answers a call.
+// Result is the result of a call.
 type Result struct {
 	CallID, Text string // never empty
 	Failed       bool
 }
 
-// Facts are what a request is about. Which of them are set depends on the task.
+// Facts are the subject of a request. Which fields are set depends on the task.
 type Facts struct {
-	// Prompt is what the user wrote, word for word.
+	// Prompt is the text that the user wrote.
 	Prompt string
-	// Framework and Language as the user named them, or the project's; may be empty.
+	// Framework and Language are those that the user named, or those of the project. They may be empty.
 	Framework, Language string
-	// Paths are the project's files, as many as the assistant knows of.
+	// Paths are the project's files, as far as the assistant has listed them.
 	Paths []string
-	// Files are those whose contents the prompt has, the current one first.
+	// Files are the files whose contents are in the prompt, the current file first.
 	Files []File
-	// CurrentFile is the path that the user looks at, empty if none.
+	// CurrentFile is the path of the file that the user looks at, empty if none.
 	CurrentFile string
-	// Turns are earlier ones: of a chat the recent ones, of a summary those that it is about.
+	// Turns are earlier turns: the recent ones for a chat, those to summarize for a summary.
 	Turns []Turn
-	// Summary is the note in place of turns that are older still.
+	// Summary stands for the turns before Turns.
 	Summary string
 }
 
@@ -108,24 +110,24 @@ type File struct {
 	Cut bool
 }
 
-// Turn is a message and what was answered.
+// Turn is a message and its answer.
 type Turn struct {
 	User, Assistant string
 	// Did are the actions of the answer in a few words each, such as "create_file /src/a.ts".
 	Did []string
 }
 
-// PartKind is what a part of an answer is.
+// PartKind is the kind of a part of an answer.
 type PartKind uint8
 
-// The kinds of parts. A call begins with CallStart, goes on with CallDelta any number of times, and ends with CallEnd; calls do not
-// overlap, and no text comes inside of one: providers whose calls overlap put them in order.
+// The kinds of parts. A call is a CallStart, any number of CallDeltas, and a CallEnd. Calls do not overlap, and there
+// is no text within a call. Implementations reorder the parts of providers whose calls overlap.
 const (
 	Text      PartKind = iota + 1 // Text is more of the answer's text
 	CallStart                     // CallID, Name
 	CallDelta                     // CallID; Text is more of the input's JSON
 	CallEnd                       // CallID
-	Thinking                      // nothing that anybody is told; the model is at work. It may come anywhere
+	Thinking                      // the model is working, without output. It may occur anywhere
 )
 
 // Part is a piece of an answer.
@@ -140,26 +142,26 @@ type Stop string
 
 // The ends.
 const (
-	StopEnd    Stop = "end"    // the model had said all
-	StopTools  Stop = "tools"  // it waits for the results of its calls
-	StopLength Stop = "length" // MaxOutput, or the model's window
+	StopEnd    Stop = "end"    // the model has finished
+	StopTools  Stop = "tools"  // the model waits for the results of its calls
+	StopLength Stop = "length" // the answer reached MaxOutput, or the model's window is full
 )
 
-// Outcome is what there is to know about an answer once it is complete.
+// Outcome describes an answer after its end.
 type Outcome struct {
 	Stop Stop
-	// Model is the one that answered, by the provider's name for it.
+	// Model is the model that answered, by the provider's name for it.
 	Model string
 	Usage Usage
 }
 
-// Usage is what an answer took, in tokens.
+// Usage is the number of tokens that an answer used.
 type Usage struct {
-	// Input is everything that was read, what came from a cache included.
+	// Input includes what was read from a cache.
 	Input, Output int
-	// CacheRead and CacheWrite are parts of Input, of providers that tell.
+	// CacheRead and CacheWrite are parts of Input, if the provider reports them.
 	CacheRead, CacheWrite int
 }
 
-// Zero reports that the provider told nothing.
+// Zero reports whether the provider did not report any usage.
 func (u Usage) Zero() bool { return u == Usage{} }

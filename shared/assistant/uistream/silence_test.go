@@ -15,7 +15,7 @@ import (
 	"devplatform/shared/assistant/uistream"
 )
 
-// TestSilences runs on a clock of its own.
+// TestSilences runs on the clock of synctest.
 func TestSilences(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestSilences(t *testing.T) {
 			t.Error("not sent")
 		}
 		pass(20*time.Second, 3)
-		do(t, w.Text("a")) // begins the silence anew
+		do(t, w.Text("a")) // restarts the silence
 		pass(9*time.Second, 3)
 		do(t, w.Text("b"))
 		pass(9*time.Second, 3)
@@ -52,8 +52,77 @@ func TestSilences(t *testing.T) {
 	})
 }
 
-// TestNoSilenceIsBrokenForNobody: not after Close, and not for a client that has gone.
-func TestNoSilenceIsBrokenForNobody(t *testing.T) {
+// TestTheFirstFrameIsHeld checks that it is sent with the second frame, or at the end of Hold, and that it can be
+// discarded before.
+func TestTheFirstFrameIsHeld(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		stream := func() (*uistream.Writer, *wire) {
+			to := &wire{}
+			return uistream.NewWriter(to, to.flush, uistream.Options{Hold: 3 * time.Second}), to
+		}
+		check := func(to *wire, want string) {
+			t.Helper()
+			synctest.Wait()
+			if got, _ := kinds(t, to.String()); strings.Join(got, " ") != want {
+				t.Errorf("%v, want %s", got, want)
+			}
+		}
+		w, to := stream()
+		do(t, w.Start("m"))
+		check(to, "")
+		do(t, w.Text("a"))
+		check(to, "start text-start text-delta")
+		do(t, w.Text("b"))
+		check(to, "start text-start text-delta text-delta")
+		if w.Discard() {
+			t.Error("discarded what was sent")
+		}
+		do(t, w.Finish(uistream.Stop))
+
+		w, to = stream()
+		time.Sleep(2 * time.Second)
+		do(t, w.Start("m"))
+		time.Sleep(time.Second - 1)
+		check(to, "")
+		time.Sleep(time.Nanosecond)
+		check(to, "start")
+		w.Close()
+
+		w, to = stream()
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		do(t, w.Start("m"))
+		check(to, "start")
+		if time.Sleep(10*time.Second - 1); strings.Count(to.String(), "keep-alive") != 0 {
+			t.Error("the comment came too early")
+		}
+		w.Close()
+
+		w, to = stream()
+		do(t, w.Start("m"))
+		if !w.Discard() {
+			t.Error("not discarded")
+		}
+		time.Sleep(time.Hour)
+		check(to, "")
+
+		w, to = stream()
+		do(t, w.Finish(uistream.Stop))
+		check(to, "finish")
+	})
+}
+
+// TestANilWriterDiscardsEverything calls every method that writes.
+func TestANilWriterDiscardsEverything(t *testing.T) {
+	t.Parallel()
+	var w *uistream.Writer
+	do(t, w.Start("m"), w.Text("a"), w.ToolStart("1", "t"), w.ToolDelta("1", "{}"), w.ToolAvailable("1", "t", 1), w.ToolError("1", "t", "no"),
+		w.Data("x", 1), w.Error("no"), w.Finish(uistream.Failed))
+}
+
+// TestNoCommentsForClosedStreams covers streams after Close and streams whose client has disconnected.
+func TestNoCommentsForClosedStreams(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		to := &wire{}
@@ -69,7 +138,7 @@ func TestNoSilenceIsBrokenForNobody(t *testing.T) {
 		if to.String() != before || closed.Begun() {
 			t.Errorf("%q", to.String())
 		}
-		// A client that goes during a silence is found out by the comment, and told of at the next frame.
+		// A client that disconnects during a silence is detected by the comment and reported by the next call.
 		silent := uistream.NewWriter(to, func() error { return io.ErrClosedPipe }, uistream.Options{KeepAlive: time.Second})
 		time.Sleep(time.Hour)
 		synctest.Wait()
@@ -82,7 +151,7 @@ func TestNoSilenceIsBrokenForNobody(t *testing.T) {
 	})
 }
 
-// TestACommentIsNeverInAFrame has silences all the time, beside several who write.
+// TestACommentIsNeverInAFrame has silences all the time while several goroutines write.
 func TestACommentIsNeverInAFrame(t *testing.T) {
 	t.Parallel()
 	to := &wire{}

@@ -11,8 +11,8 @@ import (
 // message is an event as a reader gets it.
 type message struct{ event, id, data string }
 
-// parse reads an event stream by the letter of the HTML standard (§9.2.6), which knows three line ends, fields without a colon, and a
-// last event without its blank line, which does not count. Comments are answered beside the events.
+// parse reads an event stream by the letter of the HTML standard (§9.2.6), which knows three line ends, fields without
+// a colon, and a last event without its blank line, which does not count. Comments are answered beside the events.
 func parse(stream string) (messages []message, comments []string) {
 	stream = strings.TrimPrefix(stream, "\ufeff")
 	stream = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(stream)

@@ -1,9 +1,10 @@
-// Package uistream writes the AI SDK's UI message stream, version 1, as server-sent events (API.md §6.4;
-// https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol): unnamed frames of JSON, comments while nothing happens, [DONE] at the end.
-// It holds the order that the protocol asks for. What is said in the frames is the caller's business.
+// Package uistream writes the AI SDK's UI message stream, version 1, as server-sent events
+// (https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol): unnamed events of JSON, comments during silence, [DONE] at the
+// end. It keeps the order of events that the protocol requires. It does not know the assistant.
 package uistream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,10 +18,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// DefaultKeepAlive is the silence after which a stream says that it lives.
+// DefaultKeepAlive is the silence after which a stream sends a comment.
 const DefaultKeepAlive = 10 * time.Second
 
-// Reason is why an answer has ended, in the protocol's words, as far as any of ours does.
+// Reason is why an answer ended, in the protocol's terms. The protocol has further reasons, which this project does not
+// need.
 type Reason string
 
 // The reasons.
@@ -32,76 +34,80 @@ const (
 	Other     Reason = "other"
 )
 
-// ErrEnded is the answer to whatever comes after Finish or Close.
+// ErrEnded is the error of every write after Finish or Close.
 var ErrEnded = errors.New("uistream: the stream has ended")
 
-// notCompleted is what a reader is told of a call that was begun and never made.
+// notCompleted is the error text of a tool call that was started and never completed.
 const notCompleted = "The call was not completed."
 
 // Options are a stream's settings.
 type Options struct {
-	// KeepAlive is the silence after which a comment is sent; 0 is DefaultKeepAlive.
+	// KeepAlive is the silence after which a comment is sent; 0 means DefaultKeepAlive.
 	KeepAlive time.Duration
+	// Hold delays the first frame until a second one follows, but not longer than this time after NewWriter. An error
+	// that occurs before can be sent as an ordinary response (see Discard). 0 means no delay.
+	Hold time.Duration
 }
 
-// Writer writes one stream. Each of its methods sends what it has to say at once, in one piece, and answers with the error of the
-// first write that failed, from then on without trying again: a client that has gone. Whether the rest is worth making is
-// the caller's to decide. Text that is not UTF-8 arrives with U+FFFD in the place of what is not. A Writer is safe for concurrent use.
+// Writer writes one stream. Each method sends its frame at once, in one piece. When a write fails, because the client
+// has disconnected, all later calls return the same error and write nothing. Bytes that are not UTF-8 are sent as
+// U+FFFD. A nil Writer discards everything. A Writer is safe for concurrent use.
 type Writer struct {
 	to        io.Writer
 	flush     func() error
 	keepAlive time.Duration
 
 	mu     sync.Mutex
-	timer  *time.Timer // fires after a silence
-	frames []byte      // those to be sent, reused
+	timer  *time.Timer // fires at the end of Hold, and after a silence
+	frames []byte      // to be sent; the buffer is reused
+	hold   bool        // the next frame waits for the one after it
 	begun  bool        // something was sent
 	ended  bool
-	err    error // the first of a write
-	texts  int   // how many parts of text there have been
-	inText bool
-	calls  []call // open, in the order in which they began
+	err    error  // of the first write that failed
+	texts  int    // number of text parts so far
+	inText bool   // a text part is open
+	calls  []call // open calls, in the order in which they started
 }
 
-// call is a use of a tool that has begun and not ended.
+// call is a tool call that has started and not ended.
 type call struct{ id, name string }
 
-// NewWriter begins a stream; Close ends its keep-alives. Nothing is sent before the first frame or the first silence, and until then an
-// ordinary error can be answered in the stream's place. If to is an http.ResponseWriter it gets the stream's headers then, not before.
+// NewWriter returns a Writer that writes to to. Close stops its keep-alive comments. Nothing is sent before the first
+// frame or the first silence. If to is an http.ResponseWriter, its headers are set when the first byte is sent.
 func NewWriter(to io.Writer, flush func() error, o Options) *Writer {
-	w := &Writer{to: to, flush: flush, keepAlive: o.KeepAlive}
-	if w.keepAlive == 0 {
-		w.keepAlive = DefaultKeepAlive
-	}
-	w.mu.Lock() // the timer looks at itself
-	w.timer = time.AfterFunc(w.keepAlive, w.alive)
+	w := &Writer{to: to, flush: flush, keepAlive: cmp.Or(o.KeepAlive, DefaultKeepAlive), hold: o.Hold > 0}
+	w.mu.Lock() // onTimer uses w.timer
+	w.timer = time.AfterFunc(cmp.Or(o.Hold, w.keepAlive), w.onTimer)
 	w.mu.Unlock()
 	return w
 }
 
-// Header sets the headers of an answer that is a stream.
+// Header sets the headers of a response that is a stream.
 func Header(h http.Header) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Vercel-Ai-Ui-Message-Stream", "v1")
 }
 
-// Begun reports whether anything was sent. After Close it stays as it is.
+// Begun reports whether anything was sent.
 func (w *Writer) Begun() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.begun
 }
 
-// Start is the first frame: the id of the message that the stream is.
+// Start writes the first frame, with the ID of the message that the stream carries.
 func (w *Writer) Start(messageID string) error {
-	return w.say(func() error {
+	return w.write(func() error {
 		w.add("start", "messageId", messageID)
 		return nil
 	})
 }
 
-// Text is more of the answer's text, in the part of text that is open or in a new one. The empty text says nothing.
+// Text writes more of the answer's text, into the open text part or a new one. It ignores the empty text.
 func (w *Writer) Text(delta string) error {
+	if w == nil {
+		return nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.ready(); err != nil || delta == "" {
@@ -116,12 +122,12 @@ func (w *Writer) Text(delta string) error {
 	return w.send()
 }
 
-// ToolStart begins a call, whose input ToolDelta brings in pieces of JSON and ToolAvailable as a whole. Several may be open.
-// Error: the call is open already.
+// ToolStart starts a tool call. ToolDelta writes its input in pieces of JSON, ToolAvailable as a whole. Several calls
+// may be open. It returns an error if the call is already open.
 func (w *Writer) ToolStart(callID, name string) error {
-	return w.say(func() error {
+	return w.write(func() error {
 		if w.indexOf(callID) >= 0 {
-			return fmt.Errorf("uistream: the call %q is open already", callID)
+			return fmt.Errorf("uistream: the call %q is already open", callID)
 		}
 		w.calls = append(w.calls, call{callID, name})
 		w.add("tool-input-start", "toolCallId", callID, "toolName", name)
@@ -129,9 +135,9 @@ func (w *Writer) ToolStart(callID, name string) error {
 	})
 }
 
-// ToolDelta is more of an open call's input. Error: it is not open.
+// ToolDelta writes more of a call's input. It returns an error if the call is not open.
 func (w *Writer) ToolDelta(callID, delta string) error {
-	return w.say(func() error {
+	return w.write(func() error {
 		if w.indexOf(callID) < 0 {
 			return fmt.Errorf("uistream: the call %q is not open", callID)
 		}
@@ -142,52 +148,52 @@ func (w *Writer) ToolDelta(callID, delta string) error {
 	})
 }
 
-// ToolAvailable ends a call, begun or not, with its input, which is any value that has a JSON.
+// ToolAvailable ends a call with its input, a value that can be encoded as JSON. The call need not have been started.
 func (w *Writer) ToolAvailable(callID, name string, input any) error {
 	value, err := marshal(input)
 	if err != nil {
 		return fmt.Errorf("uistream: the input of %q: %w", name, err)
 	}
-	return w.say(func() error {
+	return w.write(func() error {
 		w.closeCall(callID)
 		w.addValue("input", value, "tool-input-available", "toolCallId", callID, "toolName", name)
 		return nil
 	})
 }
 
-// ToolError ends a call, begun or not, that will never be made, with the reason for people.
+// ToolError ends a call that failed, with a reason for people. The call need not have been started.
 func (w *Writer) ToolError(callID, name, text string) error {
-	return w.say(func() error {
+	return w.write(func() error {
 		w.closeCall(callID)
 		w.addFailed(call{callID, name}, text)
 		return nil
 	})
 }
 
-// Data is a part of the caller's own kind: a frame of type data-<name> with any value that has a JSON.
+// Data writes a frame of type data-<name> with a value that can be encoded as JSON.
 func (w *Writer) Data(name string, v any) error {
 	value, err := marshal(v)
 	if err != nil {
 		return fmt.Errorf("uistream: data-%s: %w", name, err)
 	}
-	return w.say(func() error {
+	return w.write(func() error {
 		w.addValue("data", value, "data-"+name)
 		return nil
 	})
 }
 
-// Error tells that the answer broke off, in words for people, and closes what is open. Finish(Failed) follows.
+// Error closes the open calls and writes that the answer failed, with a reason for people. Finish(Failed) must follow.
 func (w *Writer) Error(text string) error {
-	return w.say(func() error {
+	return w.write(func() error {
 		w.closeCalls()
 		w.add("error", "errorText", text)
 		return nil
 	})
 }
 
-// Finish closes what is open and ends the stream. A stream that ends without it was cut.
+// Finish closes the open calls and ends the stream. A stream without it was cut off.
 func (w *Writer) Finish(reason Reason) error {
-	return w.say(func() error {
+	return w.write(func() error {
 		w.closeCalls()
 		w.add("finish", "finishReason", string(reason))
 		w.frames = append(w.frames, "data: [DONE]\n\n"...)
@@ -196,15 +202,29 @@ func (w *Writer) Finish(reason Reason) error {
 	})
 }
 
-// Close ends the keep-alives and sends nothing; nothing is sent any more once it has returned. It may be called again.
+// Close ends the stream without a frame. Nothing is sent after it has returned. It may be called again.
 func (w *Writer) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.end()
 }
 
-// say sends the frames that add makes, behind the end of an open text.
-func (w *Writer) say(add func() error) error {
+// Discard ends the stream if nothing has been sent, and reports whether that is so. The caller can then send another
+// response.
+func (w *Writer) Discard() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.begun {
+		w.end()
+	}
+	return !w.begun
+}
+
+// write closes the open text part, adds frames with add, and sends them.
+func (w *Writer) write(add func() error) error {
+	if w == nil {
+		return nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.ready(); err != nil {
@@ -220,7 +240,7 @@ func (w *Writer) say(add func() error) error {
 	return w.send()
 }
 
-// ready is why nothing can be sent.
+// ready returns the error for which nothing can be sent, nil if there is none.
 func (w *Writer) ready() error {
 	if w.err != nil {
 		return w.err
@@ -231,13 +251,13 @@ func (w *Writer) ready() error {
 	return nil
 }
 
-// end lets nothing follow. The caller holds mu.
+// end makes all later writes fail. The caller holds mu.
 func (w *Writer) end() {
 	w.ended = true
 	w.timer.Stop()
 }
 
-// textID names the part of text that is open, or was last.
+// textID returns the ID of the latest text part.
 func (w *Writer) textID() string { return "text-" + strconv.Itoa(w.texts) }
 
 func (w *Writer) indexOf(callID string) int {
@@ -250,7 +270,7 @@ func (w *Writer) closeCall(callID string) {
 	}
 }
 
-// closeCalls tells of open calls that they were not made: without that a page shows them as under way for ever.
+// closeCalls ends the open calls with an error. Without it, a client would show them as in progress forever.
 func (w *Writer) closeCalls() {
 	for _, c := range w.calls {
 		w.addFailed(c, notCompleted)
@@ -258,18 +278,19 @@ func (w *Writer) closeCalls() {
 	w.calls = nil
 }
 
-// addFailed ends a call that is none. The client refuses a frame without an input, though there is nothing to say of it.
+// addFailed adds the frame of a failed call. The client requires an input, so it is null.
 func (w *Writer) addFailed(c call, text string) {
-	w.addValue("input", jsontext.Value("null"), "tool-input-error", "toolCallId", c.id, "toolName", c.name, "errorText", text)
+	w.addValue("input", jsontext.Value("null"),
+		"tool-input-error", "toolCallId", c.id, "toolName", c.name, "errorText", text)
 }
 
-// add adds a frame of one type; members are names and texts in turn.
+// add adds a frame of the given type. members alternates between names and string values.
 func (w *Writer) add(kind string, members ...string) {
 	w.open(kind, members)
 	w.frames = append(w.frames, "}\n\n"...)
 }
 
-// addValue adds a frame with one member more, which has JSON without line breaks.
+// addValue adds a frame with one more member, whose value is JSON without line breaks.
 func (w *Writer) addValue(name string, value jsontext.Value, kind string, members ...string) {
 	w.open(kind, members)
 	w.member(name)
@@ -286,26 +307,30 @@ func (w *Writer) open(kind string, members []string) {
 	}
 }
 
-// member adds a name, which needs no escape.
+// member adds a member name that needs no escaping.
 func (w *Writer) member(name string) {
 	w.frames = append(w.frames, ',', '"')
 	w.frames = append(w.frames, name...)
 	w.frames = append(w.frames, '"', ':')
 }
 
-// text adds a JSON string, in which line breaks are escaped: they would end the line of the event.
+// text adds a JSON string. Line breaks, which would end the event's line, are escaped.
 func (w *Writer) text(s string) {
-	w.frames, _ = jsontext.AppendQuote(w.frames, s) // the error tells only that something was replaced
+	w.frames, _ = jsontext.AppendQuote(w.frames, s) // the error only reports that bytes were replaced
 }
 
-// marshal makes JSON on one line, whatever white space is in raw JSON that v has.
+// marshal encodes v as JSON on one line, even if v contains raw JSON with white space.
 func marshal(v any) (jsontext.Value, error) {
-	return json.Marshal(v, jsontext.AllowInvalidUTF8(true)) //nolint:wrapcheck // the callers say of what
+	return json.Marshal(v, jsontext.AllowInvalidUTF8(true)) //nolint:wrapcheck // wrapped by the callers
 }
 
-// send sends the frames in one piece.
+// send sends the frames in one piece, unless the first one has to wait.
 func (w *Writer) send() error {
 	if len(w.frames) == 0 {
+		return nil
+	}
+	if w.hold && !w.ended {
+		w.hold = false
 		return nil
 	}
 	if h, ok := w.to.(http.ResponseWriter); ok && !w.begun {
@@ -327,13 +352,19 @@ func (w *Writer) send() error {
 	return nil
 }
 
-// alive breaks a silence.
-func (w *Writer) alive() {
+// onTimer sends the frame that waits, or a comment after a silence.
+func (w *Writer) onTimer() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.ready() != nil {
+	switch {
+	case w.ready() != nil:
 		return
+	case w.hold: // there is no frame yet
+		w.hold = false
+		w.timer.Reset(w.keepAlive)
+		return
+	case len(w.frames) == 0:
+		w.frames = append(w.frames, ": keep-alive\n\n"...)
 	}
-	w.frames = append(w.frames, ": keep-alive\n\n"...)
-	_ = w.send() // whoever writes next is told
+	_ = w.send() // the next call returns the error
 }

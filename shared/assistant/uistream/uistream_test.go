@@ -16,7 +16,7 @@ import (
 	"devplatform/shared/assistant/uistream"
 )
 
-// wire keeps what was written, and what of it was flushed.
+// wire records what was written and flushed.
 type wire struct {
 	mu      sync.Mutex
 	written bytes.Buffer
@@ -48,14 +48,14 @@ func (w *wire) String() string {
 	return w.written.String()
 }
 
-// allFlushed reports whether nothing waits to be sent.
+// allFlushed reports whether everything that was written was flushed.
 func (w *wire) allFlushed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.flushed == w.written.Len()
 }
 
-// newWriter is a stream that has no silences unless a test waits for them.
+// newWriter returns a Writer that sends no comments unless a test waits for them.
 func newWriter(t *testing.T) (*uistream.Writer, *wire) {
 	t.Helper()
 	to := &wire{}
@@ -64,7 +64,7 @@ func newWriter(t *testing.T) (*uistream.Writer, *wire) {
 	return w, to
 }
 
-// do runs steps that must all succeed.
+// do fails the test if one of the steps failed.
 func do(t *testing.T, steps ...error) {
 	t.Helper()
 	for i, err := range steps {
@@ -74,7 +74,7 @@ func do(t *testing.T, steps ...error) {
 	}
 }
 
-// TestTheStreamByteForByte is API.md §6.4.
+// TestTheStreamByteForByte compares a whole stream with the bytes that the protocol prescribes.
 func TestTheStreamByteForByte(t *testing.T) {
 	t.Parallel()
 	w, to := newWriter(t)
@@ -137,7 +137,7 @@ func TestTheStreamByteForByte(t *testing.T) {
 	}
 }
 
-// kinds are the types of the frames, in order.
+// kinds returns the types of the frames, in order.
 func kinds(t *testing.T, stream string) (all []string, done bool) {
 	t.Helper()
 	list, done := frames(t, stream)
@@ -148,7 +148,7 @@ func kinds(t *testing.T, stream string) (all []string, done bool) {
 	return all, done
 }
 
-// TestWhatIsOpenIsClosed: a reader never waits for the end of a part.
+// TestWhatIsOpenIsClosed checks that every part of a stream ends.
 func TestWhatIsOpenIsClosed(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -207,7 +207,7 @@ func TestCallsHaveAnOrder(t *testing.T) {
 	}
 }
 
-// TestAClientThatHasGone: the caller hears of it each time, and the writer does not try again.
+// TestAClientThatHasGone checks that every call returns the error and that nothing more is written.
 func TestAClientThatHasGone(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("gone")
@@ -233,7 +233,7 @@ func TestAClientThatHasGone(t *testing.T) {
 	}
 }
 
-// TestHeadersComeWithTheFirstByte, so that an ordinary error can take the stream's place until then.
+// TestHeadersComeWithTheFirstByte checks that an ordinary error can replace a stream of which nothing was sent.
 func TestHeadersComeWithTheFirstByte(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
@@ -249,7 +249,7 @@ func TestHeadersComeWithTheFirstByte(t *testing.T) {
 	}
 }
 
-// FuzzWriter says anything at all, and a reader gets back exactly that.
+// FuzzWriter checks that a reader receives exactly what was written.
 func FuzzWriter(f *testing.F) {
 	f.Add("m", "Hello\r\n\r\ndata: [DONE]\n\n", "create_file", `{"a":"\u2028"}`)
 	f.Add("", "\x00\xff\ufeff", ": keep-alive", "")
@@ -284,10 +284,10 @@ func FuzzWriter(f *testing.F) {
 	})
 }
 
-// valid has U+FFFD for each byte that is no UTF-8.
+// valid replaces each byte that is not UTF-8 by U+FFFD.
 func valid(s string) string { return string([]rune(s)) }
 
-// BenchmarkText is a frame of text: 16 streams of 200 a second are 3,200.
+// BenchmarkText writes a frame of text: 16 streams with 200 frames a second are 3,200.
 func BenchmarkText(b *testing.B) {
 	w := uistream.NewWriter(io.Discard, func() error { return nil }, uistream.Options{})
 	defer w.Close()

@@ -12,7 +12,7 @@ import (
 	"devplatform/shared/project"
 )
 
-func TestFaultsOfTheModel(t *testing.T) {
+func TestModelErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
 	ada := w.user("ada")
@@ -66,7 +66,7 @@ func TestFaultsOfTheModel(t *testing.T) {
 	}
 }
 
-func TestTimeAndSilenceEndAnAnswer(t *testing.T) {
+func TestTimeLimits(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]func(*Limits){
 		"time":    func(l *Limits) { l.Generation = 50 * time.Millisecond },
@@ -86,8 +86,8 @@ func TestTimeAndSilenceEndAnAnswer(t *testing.T) {
 	}
 }
 
-// An answer that stops nowhere is cut where one message holds it.
-func TestAnAnswerWithoutEnd(t *testing.T) {
+// An endless answer is cut off at the size that a message can hold.
+func TestAnEndlessAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")

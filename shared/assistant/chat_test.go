@@ -15,7 +15,7 @@ import (
 
 const chatPath = "/api/ai/chat"
 
-// chat asks about a project; more are further fields of the body, in turn with their values.
+// chat asks about a project. more alternates between further fields of the body and their values.
 func (b *browser) chat(projectID, message string, more ...any) answered {
 	b.w.t.Helper()
 	body := object{"projectId": projectID, "message": message}
@@ -25,13 +25,13 @@ func (b *browser) chat(projectID, message string, more ...any) answered {
 	return b.Do(http.MethodPost, chatPath, body)
 }
 
-// history is the messages of a project's conversation.
+// history returns the messages of a project's conversation.
 func (b *browser) history(projectID string) []map[string]any {
 	b.w.t.Helper()
 	return b.Get("/api/ai/conversations/"+projectID).Want(b.w.t, http.StatusOK).List("messages")
 }
 
-func TestAChatAnswersWithTextCodeAndActions(t *testing.T) {
+func TestChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -60,7 +60,7 @@ func TestAChatAnswersWithTextCodeAndActions(t *testing.T) {
 	}
 }
 
-func TestTheCodeOfAnAnswer(t *testing.T) {
+func TestMainCode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -73,8 +73,8 @@ func TestTheCodeOfAnAnswer(t *testing.T) {
 	}
 }
 
-// The budget: eight calls to DynamoDB, and two more for what an action has to see beside what the prompt has.
-func TestCallsOfAChat(t *testing.T) {
+// The budget is eight calls to DynamoDB, and one more for files that an action needs and the prompt does not have.
+func TestCallBudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.GlobalMonthlyTokens = 1 << 40 }))
 	ada := w.user("ada")
@@ -96,7 +96,7 @@ func TestCallsOfAChat(t *testing.T) {
 	check("generate", ada.Do(http.MethodPost, "/api/ai/generate", object{"prompt": "A button."}), 3)
 }
 
-func TestTwoChatsAtOnceBothEndUpWhole(t *testing.T) {
+func TestConcurrentChats(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, grace := w.user("ada"), w.user("grace")
@@ -128,7 +128,7 @@ func TestTwoChatsAtOnceBothEndUpWhole(t *testing.T) {
 	}
 }
 
-func TestWhoMayChat(t *testing.T) {
+func TestChatAccess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, member, viewer, stranger := w.user("ada"), w.user("member"), w.user("viewer"), w.user("stranger")
@@ -150,7 +150,7 @@ func TestWhoMayChat(t *testing.T) {
 	member.chat(open, "Hello.").Want(t, http.StatusOK)
 }
 
-func TestRulesOfQuestions(t *testing.T) {
+func TestValidation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")

@@ -1,4 +1,4 @@
-package assistant
+package conversation
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ const (
 	fuzzMessage = "msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
 )
 
-// partAt is an item as it is stored as a message's part: with its key.
+// partAt returns an item with the key of a message's part.
 func partAt(item db.Item, name string, n string) db.Item {
 	key := db.MessageKey(fuzzProject, fuzzMessage, 0)
 	item[db.AttrPK] = &dynamo.AttributeValueMemberS{Value: key.PK}
@@ -27,45 +27,45 @@ func partAt(item db.Item, name string, n string) db.Item {
 	return item
 }
 
-// FuzzMessage: whatever was said comes back from storage as it was said, but for what is no text.
+// FuzzMessage checks that messages of valid UTF-8 are read as they were written.
 func FuzzMessage(f *testing.F) {
 	f.Add("Hello", "const a = 1\n", "scaffold", 3, 5)
 	f.Add("", "", "", 0, 0)
 	f.Add("\xff\ud7ff\u2028</script>", "\x00", "é", -1, 1<<40)
 	f.Fuzz(func(t *testing.T, text, code, by string, input, output int) {
-		m := message{ID: fuzzMessage, Role: model.Assistant, Content: text, Code: code, Model: by, Usage: usage{InputTokens: input, OutputTokens: output}}
+		m := Message{ID: fuzzMessage, Role: model.Assistant, Content: text, Code: code, Model: by, Usage: Usage{InputTokens: input, OutputTokens: output}}
 		parts, err := m.parts()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(parts) > mostParts {
+		if len(parts) > maxParts {
 			t.Fatalf("%d parts", len(parts))
 		}
-		var p puzzle
+		var a assembler
 		for n, part := range parts {
-			if err := p.add(db.MessagesOf(fuzzProject), partAt(part, fuzzMessage, fmt.Sprint(n))); err != nil {
+			if err := a.add(db.MessagesOf(fuzzProject), partAt(part, fuzzMessage, fmt.Sprint(n))); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if len(p.messages) != 1 {
-			t.Fatalf("%d messages of %d parts", len(p.messages), len(parts))
+		if len(a.messages) != 1 {
+			t.Fatalf("%d messages of %d parts", len(a.messages), len(parts))
 		}
 		if !utf8.ValidString(text) || !utf8.ValidString(code) || !utf8.ValidString(by) {
 			return
 		}
-		if diff := cmp.Diff(m, p.messages[0], cmp.AllowUnexported(message{}), cmp.Comparer(clock.Timestamp.Equal)); diff != "" {
+		if diff := cmp.Diff(m, a.messages[0], cmp.AllowUnexported(Message{}), cmp.Comparer(clock.Timestamp.Equal)); diff != "" {
 			t.Fatal(diff)
 		}
 	})
 }
 
-// FuzzStored reads items that this version did not write: records, parts of a message among them, or errors.
+// FuzzStored decodes items that this version did not write: it returns records or errors.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"role":{"S":"user"},"createdAt":{"S":"2026-01-31T08:15:30.123Z"},"chunks":{"N":"1"},"body":{"B":"AHsiY29udGVudCI6ImEifQ=="}}`,
 		`{"createdAt":{"S":"2026-01-31T08:15:30.123Z"},"chunks":{"N":"-1"},"body":{"B":""}}`,
 		`{"createdAt":{"S":"2026-01-31T08:15:30.123Z"},"chunks":{"N":"4000000000000000000"},"body":{"B":""}}`,
-		`{"id":{"S":"msg_1"},"tokens":{"N":"1"},"startedAt":{"S":"2026-01-31T08:15:30.123Z"},"end":{"S":"settled"}}`, `{"input":{"N":"1e3"},"note":{"N":"1"}}`,
+		`{"note":{"N":"1"},"upTo":{"S":"msg_1"}}`,
 	} {
 		f.Add([]byte(seed), fuzzMessage, "0")
 		f.Add([]byte(seed), "", "x")
@@ -76,15 +76,13 @@ func FuzzStored(f *testing.F) {
 			return
 		}
 		slicetest.Stored[summaryRecord](t, item)
-		slicetest.Stored[usageRecord](t, item)
-		slicetest.Stored[generationRecord](t, item)
-		var p puzzle
-		if p.add(db.MessagesOf(fuzzProject), partAt(item, name, n)) == nil && len(p.messages) > 1 {
-			t.Fatalf("%d messages of one part", len(p.messages))
+		var a assembler
+		if a.add(db.MessagesOf(fuzzProject), partAt(item, name, n)) == nil && len(a.messages) > 1 {
+			t.Fatalf("%d messages of one part", len(a.messages))
 		}
-		_ = p.add(db.MessagesOf(fuzzProject), partAt(item, name, "1"))
-		if len(p.messages) > 2 || len(p.backwards()) != len(p.messages) {
-			t.Fatalf("%d messages of two parts", len(p.messages))
+		_ = a.add(db.MessagesOf(fuzzProject), partAt(item, name, "1"))
+		if len(a.messages) > 2 || len(a.reversed()) != len(a.messages) {
+			t.Fatalf("%d messages of two parts", len(a.messages))
 		}
 	})
 }

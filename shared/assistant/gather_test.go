@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/project"
 )
 
-func TestWhatAModelIsTold(t *testing.T) {
+func TestPromptFacts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -33,8 +33,8 @@ func TestWhatAModelIsTold(t *testing.T) {
 	}
 }
 
-// What a file is built with goes with it: the manifest nearest to it, or else the project's own.
-func TestManifestsAreTold(t *testing.T) {
+// The prompt shows the manifest nearest to the current file, or that of the project.
+func TestPromptManifests(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -56,8 +56,8 @@ func TestManifestsAreTold(t *testing.T) {
 	}
 }
 
-// A large project, and a current file of the largest size, are told of in part.
-func TestALargeProjectFits(t *testing.T) {
+// A large project and a current file of the largest size are shown in part.
+func TestPromptOfALargeProject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -90,7 +90,7 @@ func TestALargeProjectFits(t *testing.T) {
 	}
 }
 
-func TestAModelThatFindsItTooLongIsAskedForLess(t *testing.T) {
+func TestASmallerPromptIfTheFirstIsTooLong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -111,28 +111,28 @@ func TestAModelThatFindsItTooLongIsAskedForLess(t *testing.T) {
 	ask().Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 }
 
-// Once there are many turns, the older half is in a note from then on.
-func TestOldTurnsBecomeANote(t *testing.T) {
+// When there are many turns, a summary stands for their older half.
+func TestOldTurnsAreSummarized(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
 	projectID := ada.project("", project.Private)
-	for i := range manyTurns {
+	for i := range summaryTurns {
 		w.clock.Advance(time.Minute)
 		ada.chat(projectID, fmt.Sprint("Question ", i)).Want(t, http.StatusOK)
 	}
 	w.model.play(model.TaskSummarize, says("").failing(&model.Error{Fault: model.Unavailable, Cause: errors.New("down")}), says("They ", "asked."))
-	for range 2 { // the first note fails, and nobody minds
+	for range 2 { // the first summary fails, which does not fail the answer
 		w.clock.Advance(time.Minute)
 		ada.chat(projectID, "Another.").Want(t, http.StatusOK)
 	}
 	ada.chat(projectID, "The last.").Want(t, http.StatusOK)
 	asked := w.model.asked()
 	last := asked[len(asked)-1]
-	if last.Facts.Summary != "They asked." || len(last.Facts.Turns) != manyTurns+2-(manyTurns+2)/2 || last.Facts.Turns[0].User != "Question 5" {
+	if last.Facts.Summary != "They asked." || len(last.Facts.Turns) != summaryTurns+2-(summaryTurns+2)/2 || last.Facts.Turns[0].User != "Question 5" {
 		t.Errorf("told %q and %d turns from %+v", last.Facts.Summary, len(last.Facts.Turns), last.Facts.Turns[0])
 	}
-	if n := len(ada.history(projectID)); n != 2*(manyTurns+3) {
+	if n := len(ada.history(projectID)); n != 2*(summaryTurns+3) {
 		t.Errorf("%d messages", n)
 	}
 }

@@ -10,13 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
+	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project"
 )
 
-func TestAClearedConversationIsGone(t *testing.T) {
+func TestClear(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
 	ada := w.user("ada")
@@ -25,42 +27,42 @@ func TestAClearedConversationIsGone(t *testing.T) {
 	for i := range 3 {
 		w.say(ada, app, fmt.Sprint("q", i), fmt.Sprint("a", i))
 	}
-	m, err := w.service.recall(t.Context(), app)
+	m, err := w.service.conversations.Recall(t.Context(), app)
 	w.must(err)
-	w.must(w.service.remember(t.Context(), app, m, "They spoke.", m.turns[0].answer.ID))
-	_, next, err := w.service.conversation(ada.as(t.Context()), app, httpapi.PageInput{Limit: 2})
+	w.must(w.saveSummary(t.Context(), app, m, "They spoke.", m.Turns[0].Answer.ID))
+	_, next, err := ada.page(app, httpapi.PageInput{Limit: 2})
 	w.must(err)
 
-	ctx := db.CountCalls(ada.as(t.Context()))
-	w.must(w.service.clear(ctx, app))
+	ctx := db.CountCalls(t.Context())
+	w.must(ada.clear(ctx, w.service, app))
 	if n := db.Calls(ctx); n != 6 { // the project 2, the last message, the write, the messages' keys, their deletion
 		t.Errorf("cleared in %d calls", n)
 	}
 	if items := ada.listed(app, 50); len(items) != 0 || len(w.storedParts(app)) != 0 {
 		t.Errorf("%d messages, %d parts", len(items), len(w.storedParts(app)))
 	}
-	items, _, err := w.service.conversation(ada.as(t.Context()), app, httpapi.PageInput{Limit: 2, Cursor: next})
+	items, _, err := ada.page(app, httpapi.PageInput{Limit: 2, Cursor: next})
 	if err != nil || len(items) != 0 {
 		t.Errorf("behind an old cursor: %d, %v", len(items), err)
 	}
-	if m, err := w.service.recall(t.Context(), app); err != nil || m.summary != "" || m.upTo != "" || len(m.turns) != 0 {
+	if m, err := w.service.conversations.Recall(t.Context(), app); err != nil || m.Summary != "" || m.SummaryUpTo != "" || len(m.Turns) != 0 {
 		t.Errorf("%+v, %v", m, err)
 	}
 	w.say(ada, app, "again", "hello")
-	w.must(w.service.clear(ada.as(t.Context()), other))
-	w.must(w.service.clear(ada.as(t.Context()), other))
+	w.must(ada.clear(t.Context(), w.service, other))
+	w.must(ada.clear(t.Context(), w.service, other))
 	if diff := cmp.Diff([]string{"again", "hello"}, said(ada.listed(app, 50))); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// A turn that is in flight while its conversation is cleared is paid for and not kept; neither is one whose project is deleted.
-func TestTurnsThatComeTooLate(t *testing.T) {
+// If a conversation is cleared or its project is deleted, a turn in progress is paid for and not stored.
+func TestLateTurns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.GlobalMonthlyTokens = 100_000 }))
 	ada := w.user("ada")
 	app, gone, both := ada.project("", project.Private), ada.project("", project.Private), ada.project("", project.Private)
-	clear := func(projectID string) { w.must(w.service.clear(ada.as(t.Context()), projectID)) }
+	clear := func(projectID string) { w.must(ada.clear(t.Context(), w.service, projectID)) }
 	remove := func(projectID string) { w.remove(w.names.projects, db.TreeKey(projectID)) }
 	paid := 0
 	for projectID, meanwhile := range map[string]func(string){app: clear, gone: remove, both: func(id string) { clear(id); remove(id) }} {
@@ -71,7 +73,7 @@ func TestTurnsThatComeTooLate(t *testing.T) {
 			want = fault.CodeProjectNotFound
 		}
 		for range 2 {
-			if err := w.service.finish(t.Context(), r, projectID, late, usage{InputTokens: 70, OutputTokens: 7}); codeOf(err) != want {
+			if err := w.service.saveTurn(t.Context(), projectID, late, settlement(r, 70, 7)); slicetest.CodeOf(err) != want {
 				t.Errorf("%v, want %s", err, want)
 			}
 		}
@@ -87,19 +89,19 @@ func TestTurnsThatComeTooLate(t *testing.T) {
 	}
 }
 
-// Turns that end while a conversation is cleared are kept or not, whole; what is listed meanwhile is whole, too.
-func TestClearingAmongTurns(t *testing.T) {
+// Turns that end while a conversation is cleared are stored whole or not at all. A list has whole turns, too.
+func TestConcurrentClears(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 1_000_000 }))
 	ada := w.user("ada")
 	app := ada.project("", project.Private)
 	const n = 24
-	codes := outcomes(n, func(i int) error {
+	codes := slicetest.Outcomes(n, func(i int) error {
 		switch i % 8 {
 		case 6:
-			return w.service.clear(ada.as(t.Context()), app)
+			return ada.clear(t.Context(), w.service, app)
 		case 7:
-			items, _, err := w.service.conversation(ada.as(t.Context()), app, httpapi.PageInput{})
+			items, _, err := ada.page(app, httpapi.PageInput{})
 			if len(items)%2 != 0 {
 				return fmt.Errorf("half a turn of %d messages", len(items))
 			}
@@ -107,28 +109,28 @@ func TestClearingAmongTurns(t *testing.T) {
 		}
 		long := noise(1 + 400_000*(i%2)) // in two parts
 		late, r := w.newTurn(ada, fmt.Sprint("q", i), long)
-		return w.service.finish(t.Context(), r, app, late, usage{InputTokens: 70, OutputTokens: 7})
+		return w.service.saveTurn(t.Context(), app, late, settlement(r, 70, 7))
 	})
 	if diff := cmp.Diff(map[fault.Code]int{"": n}, codes); diff != "" {
 		t.Fatal(diff)
 	}
 	items := ada.listed(app, 50)
-	m, err := w.service.recall(t.Context(), app)
+	m, err := w.service.conversations.Recall(t.Context(), app)
 	w.must(err)
-	if len(items)%2 != 0 || (len(items) > 0 && items[0].ID <= m.clearedTo) {
+	if len(items)%2 != 0 || (len(items) > 0 && items[0].ID <= m.ClearedUpTo) {
 		t.Errorf("%d messages", len(items))
 	}
 	if u := w.taken(ada.userID, may); u.Taken != n/8*6*77 {
 		t.Errorf("%+v", u)
 	}
-	w.must(w.service.clear(ada.as(t.Context()), app))
+	w.must(ada.clear(t.Context(), w.service, app))
 	if parts := w.storedParts(app); len(parts) != 0 {
 		t.Errorf("%v are left", parts)
 	}
 }
 
-// A list that is read while the conversation is cleared shows nothing of it, though parts of it are there still.
-func TestAListThatMeetsAClear(t *testing.T) {
+// A list that is read while the conversation is cleared is empty, even if parts of messages are not deleted yet.
+func TestListDuringAClear(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -137,7 +139,7 @@ func TestAListThatMeetsAClear(t *testing.T) {
 	direct := w.service
 	wire := w.interpose(nil)
 	wire.Before("GetItem", func() { // behind the query
-		if err := direct.clear(ada.as(t.Context()), app); err != nil {
+		if err := ada.clear(t.Context(), direct, app); err != nil {
 			t.Error(err)
 		}
 	})
@@ -146,13 +148,14 @@ func TestAListThatMeetsAClear(t *testing.T) {
 	}
 }
 
-// behindTheWrite runs something between the write of a clear and the deletions. The query in front of the write looks for the last message.
+// behindTheWrite calls do between the write of a clear and the deletions. The query before the write finds the last
+// message.
 func behindTheWrite(wire *dynamotest.Wire, do func()) {
 	wire.Before("Query", func() { wire.Before("Query", do) })
 }
 
-// What is said after a clear stays, though the clear goes on deleting.
-func TestAClearThatMeetsATurn(t *testing.T) {
+// A turn that begins after a clear is kept, although the clear is still deleting.
+func TestTurnDuringAClear(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -163,19 +166,19 @@ func TestAClearThatMeetsATurn(t *testing.T) {
 	wire := w.interpose(nil)
 	behindTheWrite(wire, func() {
 		after, next := w.newTurn(ada, "new", "turn")
-		if err := direct.finish(t.Context(), next, app, after, usage{}); err != nil {
+		if err := direct.saveTurn(t.Context(), app, after, settlement(next, 0, 0)); err != nil {
 			t.Error(err)
 		}
 	})
-	w.must(w.service.clear(ada.as(t.Context()), app))
-	w.must(w.service.finish(t.Context(), r, app, late, usage{}))
+	w.must(ada.clear(t.Context(), w.service, app))
+	w.must(w.service.saveTurn(t.Context(), app, late, settlement(r, 0, 0)))
 	if diff := cmp.Diff([]string{"new", "turn"}, said(ada.listed(app, 50))); diff != "" || len(w.storedParts(app)) != 2 {
 		t.Errorf("%d parts: %s", len(w.storedParts(app)), diff)
 	}
 }
 
-// What a clear could not delete is not seen any more, and deleted by the next.
-func TestAClearThatIsInterrupted(t *testing.T) {
+// Messages that a clear could not delete are not visible, and the next clear deletes them.
+func TestInterruptedClear(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
 	ada := w.user("ada")
@@ -186,7 +189,7 @@ func TestAClearThatIsInterrupted(t *testing.T) {
 	wire := w.interpose(nil)
 	for _, operation := range []string{"Query", "BatchWriteItem"} {
 		wire.Before("Query", func() { wire.Break(operation, dynamotest.ServerError) }) // behind the first one
-		w.must(w.service.clear(ada.as(t.Context()), app))
+		w.must(ada.clear(t.Context(), w.service, app))
 		if n := len(w.storedParts(app)); wire.Hits() == 0 || n != 8 {
 			t.Errorf("%s: %d parts are left", operation, n)
 		}
@@ -198,48 +201,51 @@ func TestAClearThatIsInterrupted(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	m, err := w.service.recall(t.Context(), app)
+	m, err := w.service.conversations.Recall(t.Context(), app)
 	w.must(err)
-	if diff := cmp.Diff([]string{"new", "and old"}, saidIn(m.turns)); diff != "" {
+	if diff := cmp.Diff([]string{"new", "and old"}, saidIn(m.Turns)); diff != "" {
 		t.Error(diff)
 	}
-	w.must(w.service.clear(ada.as(t.Context()), app))
+	w.must(ada.clear(t.Context(), w.service, app))
 	if parts := w.storedParts(app); len(parts) != 0 {
 		t.Errorf("%v", parts)
 	}
 }
 
-// A clear has so much time, and does first what nobody sees undone.
-func TestAClearThatTakesLong(t *testing.T) {
+// A clear that runs out of time leaves the rest of the deletions to the next one.
+func TestLongClear(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
 	ada := w.user("ada")
 	app := ada.project("", project.Private)
+	const sweepPage = 200 // the number of messages that are deleted between two looks at the time
 	var writes []db.Write
 	for range sweepPage/2 + 1 {
-		questionID, answerID := w.service.newTurn("")
-		more, err := w.service.store.turnWrites(app, turn{message{ID: questionID}, message{ID: answerID}})
+		questionID, answerID := conversation.NewTurnIDs(w.ids, "")
+		more, err := w.service.conversations.TurnWrites(app, conversation.Turn{
+			Question: conversation.Message{ID: questionID}, Answer: conversation.Message{ID: answerID},
+		})
 		w.must(err)
-		writes = append(writes, more...)
+		writes = append(writes, more[1:]...) // without the check, which can be in a transaction only once
 	}
 	for some := range slices.Chunk(writes, 100) {
 		w.must(w.client.Transact(t.Context(), some...))
 	}
 	wire := w.interpose(nil)
-	wire.Before("BatchWriteItem", func() { w.clock.Advance(sweepTime) })
-	w.must(w.service.clear(ada.as(t.Context()), app))
+	wire.Before("BatchWriteItem", func() { w.clock.Advance(deleteTime) })
+	w.must(ada.clear(t.Context(), w.service, app))
 	if n := len(w.storedParts(app)); n != 2 || len(ada.listed(app, 50)) != 0 {
 		t.Errorf("%d parts are left", n)
 	}
 	wire.Mend()
-	w.must(w.service.clear(ada.as(t.Context()), app))
+	w.must(ada.clear(t.Context(), w.service, app))
 	if n := len(w.storedParts(app)); n != 0 {
 		t.Errorf("%d parts are left by the next", n)
 	}
 }
 
-// Nothing is stored twice and nothing half, whatever happens on the way to DynamoDB.
-func TestFaultsOfConversations(t *testing.T) {
+// Faults between the service and DynamoDB never store anything twice or in part.
+func TestConversationFaults(t *testing.T) {
 	t.Parallel()
 	for _, f := range []dynamotest.Fault{
 		dynamotest.ServerError, dynamotest.Throttled, dynamotest.CutLine, dynamotest.LostReply, dynamotest.LostReplies, dynamotest.Conflict,
@@ -254,7 +260,7 @@ func TestFaultsOfConversations(t *testing.T) {
 			wire := w.interpose(nil)
 			now, r := w.newTurn(ada, "q", noise(400_000))
 			finish := func(ctx context.Context) error {
-				return w.service.finish(ctx, r, app, now, usage{InputTokens: 70, OutputTokens: 7})
+				return w.service.saveTurn(ctx, app, now, settlement(r, 70, 7))
 			}
 			checkFault(t, wire, f, finish, func() bool {
 				n, u := len(w.storedParts(app)), w.taken(ada.userID, may)
@@ -263,24 +269,24 @@ func TestFaultsOfConversations(t *testing.T) {
 				}
 				return n == 5
 			})
-			m, err := w.service.recall(t.Context(), app)
+			m, err := w.service.conversations.Recall(t.Context(), app)
 			w.must(err)
-			note := func(ctx context.Context) error { return w.service.remember(ctx, app, m, "note", now.question.ID) }
+			note := func(ctx context.Context) error { return w.saveSummary(ctx, app, m, "note", now.Question.ID) }
 			checkFault(t, wire, f, note, func() bool {
-				m, err := w.service.recall(context.WithoutCancel(t.Context()), app)
+				m, err := w.service.conversations.Recall(context.WithoutCancel(t.Context()), app)
 				w.must(err)
-				return m.summary == "note"
+				return m.Summary == "note"
 			})
-			now.answer.Content = "less"
-			amend := func(ctx context.Context) error { return w.service.amend(ctx, app, now.answer) }
+			now.Answer.Content = "less"
+			amend := func(ctx context.Context) error { return w.replace(ctx, app, now.Answer) }
 			checkFault(t, wire, f, amend, func() bool {
 				items := ada.listed(app, 50)
 				if len(items) != 4 {
 					t.Fatalf("%d messages", len(items))
 				}
-				return items[3].Content == now.answer.Content
+				return items[3].Content == now.Answer.Content
 			})
-			clear := func(ctx context.Context) error { return w.service.clear(ada.as(ctx), app) }
+			clear := func(ctx context.Context) error { return ada.clear(ctx, w.service, app) }
 			checkFault(t, wire, f, clear, func() bool { return len(ada.listed(app, 50)) == 0 })
 			if n := len(w.storedParts(app)); n != 0 {
 				t.Errorf("%d parts are left", n)
@@ -289,8 +295,8 @@ func TestFaultsOfConversations(t *testing.T) {
 	}
 }
 
-// checkFault does something while a fault happens to its transaction, and once more without. It has happened or not, as the fault says,
-// and in the end it has.
+// checkFault calls do while a fault affects its transaction, and again without the fault. It checks that the first call
+// had an effect if the fault permits it, and that the second one has one.
 func checkFault(t *testing.T, wire *dynamotest.Wire, f dynamotest.Fault, do func(context.Context) error, happened func() bool) {
 	t.Helper()
 	wire.Break("TransactWriteItems", f)

@@ -37,8 +37,8 @@ func TestActionsAreAppliedAsOneBatch(t *testing.T) {
 	}
 }
 
-// Whoever changes a file while the model is at work is not overwritten, and what was said is not lost.
-func TestWhatCannotBeAppliedIsAnsweredAllTheSame(t *testing.T) {
+// A change of a file while the model works is not overwritten, and the answer is not lost.
+func TestAnAnswerThatCannotBeAppliedIsReturned(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -59,7 +59,7 @@ func TestWhatCannotBeAppliedIsAnsweredAllTheSame(t *testing.T) {
 	}
 }
 
-func TestAnActionThatFailsGoesBackOnce(t *testing.T) {
+func TestFailedActionsAreRepairedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -106,7 +106,7 @@ func TestAnActionThatFailsGoesBackOnce(t *testing.T) {
 	}
 }
 
-func TestWhatStillFailsIsLeftOut(t *testing.T) {
+func TestRemainingFailuresAreLeftOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -117,7 +117,7 @@ func TestWhatStillFailsIsLeftOut(t *testing.T) {
 	if strings.Count(got.Text("response"), "Left out: `delete_file /none.ts`") != 1 || len(got.List("actions")) != 0 || len(w.model.asked()) != 2 {
 		t.Errorf("%s after %d requests", got.Raw, len(w.model.asked()))
 	}
-	// A repair that fails does not undo what was fine.
+	// A failed repair does not undo the actions that succeeded.
 	w.model.play(model.TaskChat, says("One of two.").calling("1", "create_file", `{"path":"/x","content":""}`).calling("2", "delete_file", `{"path":"/none.ts"}`),
 		says("").failing(&model.Error{Fault: model.Unavailable, Cause: errors.New("down")}))
 	got = ada.chat(projectID, "Delete it.").Want(t, http.StatusOK)
@@ -126,14 +126,14 @@ func TestWhatStillFailsIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestAnAnswerOfActionsAloneSaysWhatTheyAre(t *testing.T) {
+func TestAnAnswerWithoutTextListsItsActions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
 	projectID := ada.project("", project.Private)
 	w.model.play(model.TaskChat, says().calling("1", "create_file", `{"path":"/x","content":""}`).ending(model.Outcome{Stop: model.StopLength, Usage: scriptUsage}))
 	got := ada.chat(projectID, "Make it.").Want(t, http.StatusOK)
-	if got.Text("response") != "These are the changes:\n\n- `create_file /x`\n\n> The answer was cut off here: it has reached its greatest length. Nothing of it is applied." {
+	if got.Text("response") != "These are the changes:\n\n- `create_file /x`\n\n> The answer was cut off here: it reached the maximum length. Its changes are not applied." {
 		t.Errorf("%s", got.Raw)
 	}
 }

@@ -1,4 +1,4 @@
-package assistant
+package quota
 
 import (
 	"context"
@@ -12,16 +12,17 @@ import (
 	"pgregory.net/rapid"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/id"
 )
 
-// Where one transaction at a time gets through, as on the month that all users share, all of them do in the end.
-func TestManyAtOnceOnOneItem(t *testing.T) {
+// If only one transaction at a time succeeds, as on the month that all users share, all of them succeed in the end.
+func TestContentionOnOneItem(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 1_000_000 }))
-	ada := w.user("ada")
+	w := newWorld(t, func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 1_000_000 })
+	ada := w.user()
 	var busy atomic.Bool
 	w.interpose(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
 		if dynamotest.Operation(r) != "TransactWriteItems" {
@@ -35,21 +36,21 @@ func TestManyAtOnceOnOneItem(t *testing.T) {
 		defer busy.Store(false)
 		next.ServeHTTP(out, r)
 	})
-	got := outcomes(16, func(int) error {
-		r := w.reservation(ada.userID, 1000)
-		return errors.Join(w.service.reserve(t.Context(), r), w.service.settle(t.Context(), r, usage{InputTokens: 10, OutputTokens: 1}))
+	got := slicetest.Outcomes(16, func(int) error {
+		r := w.reservation(ada, 1000)
+		return errors.Join(w.reserve(r), w.settle(r, 10, 1))
 	})
 	if diff := cmp.Diff(map[fault.Code]int{"": 16}, got); diff != "" {
 		t.Error(diff)
 	}
-	want := usageRecord{Input: 160, Output: 16, Taken: 176, Calls: 16}
-	if diff := cmp.Diff([]usageRecord{want, want}, []usageRecord{w.taken(ada.userID, may), w.taken("", may)}); diff != "" {
+	want := Usage{Input: 160, Output: 16, Taken: 176, Calls: 16}
+	if diff := cmp.Diff([]Usage{want, want}, []Usage{w.taken(ada, may), w.taken("", may)}); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// Nothing is counted twice and nothing half, whatever happens on the way to DynamoDB.
-func TestFaultsOfReservations(t *testing.T) {
+// Faults between the ledger and DynamoDB never make it count twice or in part.
+func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, f := range []dynamotest.Fault{
 		dynamotest.ServerError, dynamotest.Throttled, dynamotest.CutLine, dynamotest.LostReply, dynamotest.LostReplies, dynamotest.Conflict,
@@ -58,20 +59,20 @@ func TestFaultsOfReservations(t *testing.T) {
 		for _, step := range []string{"reserve", "settle"} {
 			t.Run(step+" "+f.Name+fmt.Sprint(f.Calls), func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t, withLimits(func(l *Limits) { l.GlobalMonthlyTokens = 50_000 }))
-				ada := w.user("ada")
+				w := newWorld(t, func(l *Limits) { l.GlobalMonthlyTokens = 50_000 })
+				ada := w.user()
 				wire := w.interpose(nil)
-				r := w.reservation(ada.userID, 1000)
+				r := w.reservation(ada, 1000)
 				recovers := f.Calls > 0
 				if step == "settle" {
-					w.must(w.service.reserve(t.Context(), r))
+					w.must(w.reserve(r))
 				}
 				wire.Break("TransactWriteItems", f)
 				do := func() error {
 					if step == "reserve" {
-						return w.service.reserve(t.Context(), r)
+						return w.reserve(r)
 					}
-					return w.service.settle(t.Context(), r, usage{InputTokens: 70, OutputTokens: 7})
+					return w.settle(r, 70, 7)
 				}
 				err := do()
 				if recovers != (err == nil) || (err != nil && !errors.Is(err, db.ErrUnavailable)) {
@@ -79,24 +80,24 @@ func TestFaultsOfReservations(t *testing.T) {
 				}
 				wire.Mend()
 				done := recovers || f.Done
-				want := map[string][2]usageRecord{
+				want := map[string][2]Usage{
 					"reserve": {{}, {Taken: 1000, Calls: 1}},
 					"settle":  {{Taken: 1000, Calls: 1}, {Input: 70, Output: 7, Taken: 77, Calls: 1}},
 				}[step][map[bool]int{true: 1}[done]]
-				for _, who := range []string{ada.userID, ""} {
+				for _, who := range []string{ada, ""} {
 					if diff := cmp.Diff(want, w.taken(who, may)); diff != "" {
 						t.Errorf("%q: %s", who, diff)
 					}
 				}
 				err = do()
 				switch {
-				case step == "reserve" && done && codeOf(err) != fault.CodeConflict:
+				case step == "reserve" && done && slicetest.CodeOf(err) != fault.CodeConflict:
 					t.Errorf("reserved again: %v", err)
 				case (step == "settle" || !done) && err != nil:
 					t.Errorf("again: %v", err)
 				}
-				w.must(w.service.settle(t.Context(), r, usage{InputTokens: 70, OutputTokens: 7}))
-				if diff := cmp.Diff(usageRecord{Input: 70, Output: 7, Taken: 77, Calls: 1}, w.taken(ada.userID, may)); diff != "" {
+				w.must(w.settle(r, 70, 7))
+				if diff := cmp.Diff(Usage{Input: 70, Output: 7, Taken: 77, Calls: 1}, w.taken(ada, may)); diff != "" {
 					t.Errorf("in the end: %s", diff)
 				}
 			})
@@ -104,48 +105,48 @@ func TestFaultsOfReservations(t *testing.T) {
 	}
 }
 
-// Whatever happens in whatever order, what is taken is what was used and what is reserved.
-func TestAccountsAreRight(t *testing.T) {
+// In every order of calls, Taken is the sum of the used and the reserved tokens.
+func TestTakenIsUsedAndReserved(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute, l.MonthlyTokens, l.GlobalMonthlyTokens = 1_000_000, 5000, 8000 }))
+	w := newWorld(t, func(l *Limits) { l.CallsPerMinute, l.MonthlyTokens, l.GlobalMonthlyTokens = 1_000_000, 5000, 8000 })
 	rapid.Check(t, func(t *rapid.T) {
 		users := []string{w.ids.New(id.User), w.ids.New(id.User)}
-		w.put(w.names.conversations, db.GlobalUsageKey(may), usageRecord{}) // as if nobody else had ever been
+		w.put(db.GlobalUsageKey(may), Usage{}) // as if nobody else had ever been
 		type running struct {
-			reservation
+			Reservation
 			ended bool
 		}
 		var all []*running
-		want := map[string]*usageRecord{users[0]: {}, users[1]: {}}
+		want := map[string]*Usage{users[0]: {}, users[1]: {}}
 		total := 0
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			switch rapid.SampledFrom([]string{"reserve", "reserve", "settle", "again"}).Draw(t, "do") {
 			case "reserve":
 				user := rapid.SampledFrom(users).Draw(t, "user")
 				r := w.reservation(user, rapid.IntRange(1, 4000).Draw(t, "tokens"))
-				err := w.service.reserve(context.Background(), r)
-				fits := want[user].Taken+r.tokens <= 5000 && total+r.tokens <= 8000
-				if fits != (err == nil) || (err != nil && codeOf(err) != fault.CodeQuotaExceeded) {
-					t.Fatalf("%+v, all %d, asked for %d: %v", *want[user], total, r.tokens, err)
+				err := w.reserveIn(context.Background(), r)
+				fits := want[user].Taken+r.Tokens <= 5000 && total+r.Tokens <= 8000
+				if fits != (err == nil) || (err != nil && slicetest.CodeOf(err) != fault.CodeQuotaExceeded) {
+					t.Fatalf("%+v, all %d, asked for %d: %v", *want[user], total, r.Tokens, err)
 				}
 				if fits {
-					all = append(all, &running{reservation: r})
-					want[user].Taken += r.tokens
+					all = append(all, &running{Reservation: r})
+					want[user].Taken += r.Tokens
 					want[user].Calls++
-					total += r.tokens
+					total += r.Tokens
 				}
 			default:
 				if len(all) == 0 {
 					continue
 				}
 				g := rapid.SampledFrom(all).Draw(t, "which")
-				used := usage{rapid.IntRange(0, 3000).Draw(t, "in"), rapid.IntRange(0, 3000).Draw(t, "out")}
-				if err := w.service.settle(context.Background(), g.reservation, used); err != nil {
+				in, out := rapid.IntRange(0, 3000).Draw(t, "in"), rapid.IntRange(0, 3000).Draw(t, "out")
+				if err := w.settleIn(context.Background(), g.Reservation, in, out); err != nil {
 					t.Fatal(err)
 				}
-				if u := want[g.userID]; !g.ended {
-					delta := used.InputTokens + used.OutputTokens - g.tokens
-					u.Input, u.Output, u.Taken, g.ended = u.Input+used.InputTokens, u.Output+used.OutputTokens, u.Taken+delta, true
+				if u := want[g.UserID]; !g.ended {
+					delta := in + out - g.Tokens
+					u.Input, u.Output, u.Taken, g.ended = u.Input+in, u.Output+out, u.Taken+delta, true
 					total += delta
 				}
 			}

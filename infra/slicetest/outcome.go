@@ -1,0 +1,38 @@
+package slicetest
+
+import (
+	"errors"
+	"sync"
+
+	"devplatform/shared/fault"
+)
+
+// CodeOf returns the code that a client receives for an error: "" without one, and the error's text if it has no code.
+func CodeOf(err error) fault.Code {
+	if err == nil {
+		return ""
+	}
+	if known, ok := errors.AsType[*fault.Error](err); ok {
+		return known.Code
+	}
+	return fault.Code(err.Error())
+}
+
+// Outcomes makes n concurrent calls and counts the codes of their errors.
+func Outcomes(n int, do func(i int) error) map[fault.Code]int {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	codes, start := map[fault.Code]int{}, make(chan struct{})
+	for i := range n {
+		wg.Go(func() {
+			<-start
+			code := CodeOf(do(i))
+			mu.Lock()
+			defer mu.Unlock()
+			codes[code]++
+		})
+	}
+	close(start)
+	wg.Wait()
+	return codes
+}

@@ -1,0 +1,78 @@
+// Package assistant answers messages about projects with the help of a language model, and writes code for prompts. It
+// has the endpoints of the assistant and the flow of an answer from the question to its storage. Stored messages are in
+// package conversation, limits in package quota, prompts in package prompt, changes to files in package action, and
+// models in one package per provider. Projects and their files belong to package project.
+package assistant
+
+import (
+	"log/slog"
+	"time"
+
+	"devplatform/shared/assistant/conversation"
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/quota"
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/id"
+	"devplatform/shared/project/file"
+)
+
+// Limits are the limits of users and of answers. Tests use lower ones than DefaultLimits.
+type Limits struct {
+	quota.Limits
+	// Generation is the time limit of an answer. Silence is how long its model may send nothing.
+	Generation, Silence time.Duration
+	// CancelPoll is the interval at which an answer in progress looks whether it was cancelled.
+	CancelPoll time.Duration
+	// SummaryWait is how long a complete answer waits for the summary that is written at the same time.
+	SummaryWait time.Duration
+}
+
+// DefaultLimits returns the limits of the API, without a limit for all users together.
+func DefaultLimits() Limits {
+	return Limits{
+		Limits:     quota.Limits{CallsPerMinute: 20, MonthlyTokens: 2_000_000},
+		Generation: 2 * time.Minute, Silence: time.Minute, CancelPoll: time.Second, SummaryWait: 5 * time.Second,
+	}
+}
+
+// Deps are the dependencies of a Service.
+type Deps struct {
+	DB            *db.Client
+	Conversations db.Table
+	Files         *file.Service
+	Cursors       *db.Cursors
+	IDs           *id.Generator
+	Clock         clock.Clock
+	Logger        *slog.Logger
+	Model         model.Provider
+	Limits        Limits
+}
+
+// Service is the assistant. Its methods return *fault.Error or the error classes of db. It is safe for concurrent use.
+type Service struct {
+	conversations conversation.Store
+	quota         *quota.Ledger
+	files         *file.Service
+	cursors       *db.Cursors
+	ids           *id.Generator
+	now           clock.Clock
+	logger        *slog.Logger
+	model         model.Provider
+	limits        Limits
+}
+
+// New returns a Service. It does no input or output.
+func New(d Deps) *Service {
+	return &Service{
+		conversations: conversation.NewStore(d.DB, d.Conversations),
+		quota:         quota.New(d.DB, d.Conversations, d.Clock, d.Limits.Limits),
+		files:         d.Files,
+		cursors:       d.Cursors,
+		ids:           d.IDs,
+		now:           d.Clock,
+		logger:        d.Logger,
+		model:         d.Model,
+		limits:        d.Limits,
+	}
+}

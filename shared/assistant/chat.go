@@ -1,0 +1,60 @@
+package assistant
+
+import (
+	"context"
+	"errors"
+
+	"devplatform/shared/assistant/uistream"
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+)
+
+// Chat answers a question, writes the answer to stream while it is generated, and stores both. stream may be nil. Chat
+// continues if the client disconnects. An answer that is cut off is stored as far as it was generated.
+// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE, AI_REFUSED, VALIDATION_FAILED
+// if no prompt fits into the model's window; the error classes of db.
+func (s *Service) Chat(ctx context.Context, caller httpapi.Caller, q Question, stream *uistream.Writer) (Reply, error) {
+	ctx, cancel := detach(ctx)
+	defer cancel()
+	t := &turn{Service: s, caller: caller, question: q}
+	if err := t.open(ctx); err != nil {
+		return Reply{}, err
+	}
+	if err := t.gather(ctx); err != nil {
+		return Reply{}, err
+	}
+	if err := t.reserve(ctx); err != nil {
+		return Reply{}, err
+	}
+	generation, stop := s.withTimeLimit(ctx)
+	defer stop()
+	t.startSummary(generation)
+	t.generate(generation, stream)
+	t.repair(generation)
+	t.finish(ctx)
+	if t.isEmpty() {
+		return Reply{}, errors.Join(clientError(t.cause), t.quota.Settle(ctx, t.settlement()))
+	}
+	if err := t.store(ctx); err != nil {
+		return Reply{}, err
+	}
+	if t.cause != nil && !t.isCancelled() {
+		return Reply{}, clientError(t.cause)
+	}
+	t.apply(ctx)
+	return t.reply(), nil
+}
+
+// errNoMessage is the error for a message that is not in progress for the caller.
+var errNoMessage = fault.New(fault.CodeMessageNotFound, "You have no answer with this ID in progress.")
+
+// Cancel requests the end of an answer that is in progress for the caller. An answer that has ended is not changed.
+// Errors: MESSAGE_NOT_FOUND; the error classes of db.
+func (s *Service) Cancel(ctx context.Context, caller httpapi.Caller, messageID string) error {
+	err := s.quota.Cancel(ctx, caller.UserID, messageID)
+	if errors.Is(err, db.ErrNotFound) {
+		return errNoMessage.WithCause(err)
+	}
+	return err
+}

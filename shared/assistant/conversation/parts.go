@@ -1,0 +1,157 @@
+package conversation
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"devplatform/shared/assistant/action"
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/project/content"
+)
+
+// partRecord is a part of a message as it is stored. The attributes of the whole message are in its first part.
+type partRecord struct {
+	Role      model.Role      `dynamodbav:"role,omitempty"`
+	Status    Status          `dynamodbav:"status,omitempty"`
+	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
+	AuthorID  string          `dynamodbav:"authorId,omitempty"`
+	// Chunks is the number of parts.
+	Chunks int `dynamodbav:"chunks,omitempty"`
+	// Body is a chunk of the packed JSON of a messageBody.
+	Body []byte `dynamodbav:"body"`
+}
+
+// maxParts is the largest number of parts of a message.
+const maxParts = content.MaxChunks
+
+// messageBody has the fields of a message that can be long.
+type messageBody struct {
+	Content string          `json:"content"`
+	Code    string          `json:"code,omitzero"`
+	Actions []action.Action `json:"actions,omitempty"`
+	Model   string          `json:"model,omitzero"`
+	Usage   Usage           `json:"usage,omitzero"`
+}
+
+// parts returns the items of a message without their keys, the first part first.
+func (m Message) parts() ([]db.Item, error) {
+	chunks, err := m.pack()
+	if err != nil {
+		return nil, err
+	}
+	items := make([]db.Item, len(chunks))
+	for n, chunk := range chunks {
+		part := partRecord{CreatedAt: m.CreatedAt, Body: chunk}
+		if n == 0 {
+			part.Role, part.Status, part.AuthorID, part.Chunks = m.Role, m.Status, m.AuthorID, len(chunks)
+		}
+		if items[n], err = db.Encode(part); err != nil {
+			return nil, err
+		}
+	}
+	return items, nil
+}
+
+// pack returns the body of the message in chunks. If it is too large to store, it drops the code, which is also in the
+// content or in an action, then the last actions, and finally the end of the content.
+func (m Message) pack() ([][]byte, error) {
+	body := messageBody{m.Content, m.Code, m.Actions, m.Model, m.Usage}
+	for {
+		// A model may have stopped in the middle of a character.
+		data, err := json.Marshal(body, jsontext.AllowInvalidUTF8(true))
+		if err != nil {
+			return nil, fmt.Errorf("conversation: a message: %w", err)
+		}
+		chunks, err := content.Pack(data)
+		if !errors.Is(err, content.ErrTooLarge) {
+			return chunks, err
+		}
+		switch {
+		case body.Code != "":
+			body.Code = ""
+		case len(body.Actions) > 0:
+			body.Actions = body.Actions[:len(body.Actions)-1]
+		default:
+			body.Content = strings.ToValidUTF8(body.Content[:len(body.Content)/2], "")
+		}
+	}
+}
+
+// assembler builds messages from their parts. The parts of a message are added one after another, in ascending or
+// descending order.
+type assembler struct {
+	messages []Message // whole ones, in the order in which they were read
+	bytes    int       // of the JSON of all of them except the last
+	last     int       // of the JSON of the last one
+	id       string
+	first    partRecord
+	chunks   map[int][]byte
+}
+
+// add adds a part. Parts that belong to no whole message are ignored: a message is deleted part by part.
+func (a *assembler) add(messages db.Prefix, item db.Item) error {
+	messageID, number, _ := strings.Cut(messages.Rest(db.KeyOf(item)), "#")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return fmt.Errorf("conversation: stored message %q: %w", messageID, err)
+	}
+	part, err := db.Decode[partRecord](item)
+	if err != nil {
+		return err
+	}
+	if part.Chunks < 0 || part.Chunks > maxParts {
+		return fmt.Errorf("conversation: stored message %q: %d parts", messageID, part.Chunks)
+	}
+	if messageID != a.id || a.chunks == nil {
+		a.id, a.first, a.chunks = messageID, partRecord{}, map[int][]byte{}
+	}
+	a.chunks[n] = part.Body
+	if n == 0 {
+		a.first = part
+	}
+	return a.finish()
+}
+
+// finish adds the current message to messages if all of its parts have been added.
+func (a *assembler) finish() error {
+	if a.first.Chunks == 0 {
+		return nil
+	}
+	body := make([][]byte, a.first.Chunks)
+	for n := range body {
+		chunk, ok := a.chunks[n]
+		if !ok {
+			return nil
+		}
+		body[n] = chunk
+	}
+	a.chunks = map[int][]byte{} // further parts with this ID do not belong to it
+	data, err := content.Join(body)
+	if err != nil {
+		return fmt.Errorf("conversation: stored message %q: %w", a.id, err)
+	}
+	var b messageBody
+	if err := json.Unmarshal(data, &b); err != nil {
+		return fmt.Errorf("conversation: stored message %q: %w", a.id, err)
+	}
+	a.bytes, a.last = a.bytes+a.last, len(data)
+	a.messages = append(a.messages, Message{
+		ID: a.id, Role: a.first.Role, Status: a.first.Status, CreatedAt: a.first.CreatedAt, AuthorID: a.first.AuthorID,
+		Content: b.Content, Code: b.Code, Actions: b.Actions, Model: b.Model, Usage: b.Usage,
+	})
+	return nil
+}
+
+// reversed returns the messages in the opposite order.
+func (a *assembler) reversed() []Message {
+	slices.Reverse(a.messages)
+	return a.messages
+}

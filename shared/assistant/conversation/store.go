@@ -1,0 +1,273 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"devplatform/shared/db"
+)
+
+// Store keeps conversations in a table. Methods that write take exists, a check that fails once the project is deleted.
+type Store struct {
+	client *db.Client
+	table  db.Table
+}
+
+// NewStore returns a Store that uses the given table.
+func NewStore(client *db.Client, table db.Table) Store { return Store{client: client, table: table} }
+
+// summaryRecord is the item of a conversation that is not a message.
+type summaryRecord struct {
+	// Note is the summary of the messages up to UpTo.
+	Note string `dynamodbav:"note,omitempty"`
+	UpTo string `dynamodbav:"upTo,omitempty"`
+	// ClearedTo is the message up to which all messages count as deleted.
+	ClearedTo string `dynamodbav:"clearedTo,omitempty"`
+}
+
+// Attributes of summaryRecord that are written one by one.
+const (
+	attrNote      = "note"
+	attrUpTo      = "upTo"
+	attrClearedTo = "clearedTo"
+)
+
+const (
+	// lastPart sorts after the number of every part of a message.
+	lastPart = 9
+	// recallItems is the number of items that Recall reads: the summary and, if all messages have one part, 16 turns.
+	recallItems = 1 + 2*16
+	// maxPageBytes bounds the messages that Messages reads: more do not fit into one response.
+	maxPageBytes = 4 << 20
+	// sweepPage is the number of items that DeleteCleared deletes between two looks at the time.
+	sweepPage = 200
+)
+
+// Recall reads the memory of a conversation in one call. Without messages it is empty.
+func (s Store) Recall(ctx context.Context, projectID string) (Memory, error) {
+	summary, messages, err := s.latest(ctx, projectID, recallItems)
+	if err != nil {
+		return Memory{}, err
+	}
+	covered := max(summary.UpTo, summary.ClearedTo)
+	last := covered
+	if n := len(messages); n > 0 {
+		last = max(last, messages[n-1].ID)
+	}
+	for len(messages) > 0 && messages[0].ID <= covered {
+		messages = messages[1:]
+	}
+	return Memory{
+		Summary: summary.Note, SummaryUpTo: summary.UpTo, ClearedUpTo: summary.ClearedTo,
+		Turns: pair(messages), Last: last,
+	}, nil
+}
+
+// latest reads the summary and the latest messages, oldest first, as far as they are within the given number of items
+// and one call.
+func (s Store) latest(
+	ctx context.Context, projectID string, items int,
+) (summary summaryRecord, latest []Message, err error) {
+	page, err := s.table.Query(ctx, db.Query{
+		Prefix: db.ProjectPartition(projectID), Descending: true, Limit: items, Once: true,
+	})
+	if err != nil {
+		return summary, nil, err
+	}
+	var a assembler
+	for _, item := range page.Items {
+		if db.KeyOf(item) == db.SummaryKey(projectID) {
+			summary, err = db.Decode[summaryRecord](item)
+		} else {
+			err = a.add(db.MessagesOf(projectID), item)
+		}
+		if err != nil {
+			return summary, nil, err
+		}
+	}
+	return summary, a.reversed(), nil
+}
+
+// Messages reads up to n messages that are not cleared, oldest first, starting after the message after, "" for the
+// first one. It returns fewer if there are no more, or if they exceed 4 MiB of JSON.
+func (s Store) Messages(ctx context.Context, projectID, after string, n int) ([]Message, error) {
+	for {
+		messages, err := s.messages(ctx, projectID, after, n, maxPageBytes)
+		if err != nil || len(messages) == 0 {
+			return nil, err
+		}
+		// This read must come after the other one. Only then is it certain that no message was being deleted when it
+		// was read.
+		clearedUpTo, err := s.clearedUpTo(ctx, projectID)
+		if err != nil {
+			return nil, err
+		}
+		if messages[0].ID > clearedUpTo {
+			return messages, nil
+		}
+		after = clearedUpTo
+	}
+}
+
+// messages reads up to n whole messages after a message, fewer if they exceed size bytes of JSON.
+func (s Store) messages(ctx context.Context, projectID, after string, n, size int) ([]Message, error) {
+	q := db.Query{Prefix: db.MessagesOf(projectID), Limit: n}
+	if after != "" {
+		q.After = db.MessageKey(projectID, after, lastPart)
+	}
+	var a assembler
+	for {
+		page, err := s.table.Query(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range page.Items {
+			if err := a.add(q.Prefix, item); err != nil {
+				return nil, err
+			}
+			if a.bytes > size {
+				return a.messages, nil
+			}
+		}
+		if page.Next.IsZero() || len(a.messages) >= n {
+			return a.messages, nil
+		}
+		q.After = page.Next
+	}
+}
+
+// clearedUpTo reads the message up to which a conversation was cleared, "" if it never was.
+func (s Store) clearedUpTo(ctx context.Context, projectID string) (string, error) {
+	item, err := s.table.Get(ctx, db.SummaryKey(projectID))
+	if errors.Is(err, db.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	summary, err := db.Decode[summaryRecord](item)
+	return summary.ClearedTo, err
+}
+
+// TurnWrites returns the writes that store a turn, for a transaction that happens once. The first one is a check that
+// fails if the conversation was cleared after the turn began.
+func (s Store) TurnWrites(projectID string, t Turn) ([]db.Write, error) {
+	cleared := expression.Name(attrClearedTo)
+	writes := []db.Write{s.table.Check(db.SummaryKey(projectID),
+		expression.AttributeNotExists(cleared).Or(cleared.LessThan(expression.Value(t.Question.ID))))}
+	for _, m := range []Message{t.Question, t.Answer} {
+		items, err := m.parts()
+		if err != nil {
+			return nil, err
+		}
+		for n, item := range items {
+			writes = append(writes, s.table.Put(db.MessageKey(projectID, m.ID, n), item))
+		}
+	}
+	return writes, nil
+}
+
+// Replace replaces the stored message that has the ID of m. If there is none, or the project is deleted, it does
+// nothing.
+func (s Store) Replace(ctx context.Context, projectID string, m Message, exists db.Write) error {
+	items, err := m.parts()
+	if err != nil {
+		return err
+	}
+	writes := []db.Write{exists}
+	for n, item := range items {
+		write := s.table.Put(db.MessageKey(projectID, m.ID, n), item)
+		if n == 0 {
+			write = write.If(s.table.Exists())
+		}
+		writes = append(writes, write)
+	}
+	for n := len(items); n < maxParts; n++ { // the old message may have had more parts
+		writes = append(writes, s.table.Delete(db.MessageKey(projectID, m.ID, n)))
+	}
+	return unlessChanged(s.client.Transact(ctx, writes...))
+}
+
+// SaveSummary stores a summary of the messages up to one. before is the memory that the summary was made from. If the
+// summary has changed since, or the conversation was cleared, or the project is deleted, it does nothing.
+func (s Store) SaveSummary(
+	ctx context.Context, projectID string, before Memory, summary, upTo string, exists db.Write,
+) error {
+	update := expression.Set(expression.Name(attrNote), expression.Value(summary)).
+		Set(expression.Name(attrUpTo), expression.Value(upTo))
+	return unlessChanged(s.client.Transact(ctx, exists, s.table.Update(db.SummaryKey(projectID), update).
+		If(unchanged(attrUpTo, before.SummaryUpTo)).If(unchanged(attrClearedTo, before.ClearedUpTo))))
+}
+
+// unlessChanged returns nil for a failed condition: the write is no longer needed.
+func unlessChanged(err error) error {
+	if errors.Is(err, db.ErrConditionFailed) {
+		return nil
+	}
+	return err
+}
+
+// unchanged returns the condition that an attribute still has a value, "" for none.
+func unchanged(attribute, value string) expression.ConditionBuilder {
+	if value == "" {
+		return expression.AttributeNotExists(expression.Name(attribute))
+	}
+	return expression.Name(attribute).Equal(expression.Value(value))
+}
+
+// LastMessage returns the ID of the latest stored message, "" if there is none.
+func (s Store) LastMessage(ctx context.Context, projectID string) (string, error) {
+	q := db.Query{Prefix: db.MessagesOf(projectID), Descending: true, Limit: 1, KeysOnly: true}
+	page, err := s.table.Query(ctx, q)
+	if err != nil || len(page.Items) == 0 {
+		return "", err
+	}
+	messageID, _, _ := strings.Cut(q.Prefix.Rest(db.KeyOf(page.Items[0])), "#")
+	return messageID, nil
+}
+
+// Clear makes all messages up to one, and the summary, count as deleted. DeleteCleared deletes them.
+// Error: db.ErrNotFound, if the project is deleted.
+func (s Store) Clear(ctx context.Context, projectID, upTo string, exists db.Write) error {
+	cleared := expression.Name(attrClearedTo)
+	update := expression.Set(cleared, expression.Value(upTo)).
+		Remove(expression.Name(attrNote)).Remove(expression.Name(attrUpTo))
+	err := s.client.Transact(ctx, exists, s.table.Update(db.SummaryKey(projectID), update).
+		If(expression.AttributeNotExists(cleared).Or(cleared.LessThan(expression.Value(upTo)))))
+	switch {
+	case db.FailedAt(err, 0):
+		return db.ErrNotFound
+	case db.FailedAt(err, 1): // another call has cleared more
+		return nil
+	}
+	return err
+}
+
+// DeleteCleared deletes the messages up to one that was cleared, oldest first, while more reports true.
+func (s Store) DeleteCleared(ctx context.Context, projectID, upTo string, more func() bool) error {
+	q := db.Query{Prefix: db.MessagesOf(projectID), KeysOnly: true, Limit: sweepPage}
+	last := db.MessageKey(projectID, upTo, lastPart)
+	for more() {
+		page, err := s.table.Query(ctx, q)
+		if err != nil {
+			return err
+		}
+		var keys []db.Key
+		for _, item := range page.Items {
+			if key := db.KeyOf(item); key.SK <= last.SK {
+				keys = append(keys, key)
+			}
+		}
+		if err := s.table.DeleteAll(ctx, keys...); err != nil {
+			return err
+		}
+		if page.Next.IsZero() || len(keys) < len(page.Items) {
+			return nil
+		}
+		q.After = page.Next
+	}
+	return nil
+}

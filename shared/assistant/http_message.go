@@ -1,0 +1,35 @@
+package assistant
+
+import (
+	"context"
+	"net/http"
+
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+)
+
+type cancelInput struct {
+	ID string `path:"id" doc:"The answer's id: the messageId of the stream's start" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
+func (s *Service) registerMessage(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "cancelMessage", Method: http.MethodPost, Path: "/api/ai/messages/{id}/cancel", Tag: tag,
+		Status:  http.StatusAccepted,
+		Summary: "Cancel an answer in progress",
+		Description: "For the user who asked. The answer stops within 2 s and is stored as interrupted. An answer " +
+			"that ended within the last 24 hours is not changed. Disconnecting from the stream does not stop an " +
+			"answer.",
+		Errors: []*fault.Error{errNoMessage},
+	}, s.handleCancelMessage)
+}
+
+func (s *Service) handleCancelMessage(
+	ctx context.Context, caller httpapi.Caller, in *cancelInput,
+) (*doneOutput, error) {
+	if err := s.Cancel(ctx, caller, in.ID); err != nil {
+		return nil, err
+	}
+	const message = "Cancellation requested. An answer that has already finished is not changed."
+	return &doneOutput{httpapi.Done{Success: true, Message: message}}, nil
+}

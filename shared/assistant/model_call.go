@@ -1,0 +1,138 @@
+package assistant
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/prompt"
+	"devplatform/shared/assistant/quota"
+)
+
+// Reasons for which this package ends a generation. The fourth one is quota.ErrCancelled.
+var (
+	errSilent  = errors.New("assistant: the model has sent nothing for too long")
+	errTooLate = errors.New("assistant: the answer takes too long")
+	errStopped = errors.New("assistant: the function's time is almost over")
+)
+
+// endedByUs reports whether a generation was ended by its user or by a time limit, not by the model.
+func endedByUs(err error) bool {
+	return errors.Is(err, quota.ErrCancelled) ||
+		errors.Is(err, errSilent) || errors.Is(err, errTooLate) || errors.Is(err, errStopped)
+}
+
+// detach returns a context that does not end when the client disconnects. It keeps the deadline of the function.
+func detach(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	ctx = context.WithoutCancel(ctx)
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, deadline)
+}
+
+// timeToStore is the part of the function's time that is kept for storing the answer.
+const timeToStore = 15 * time.Second
+
+// withTimeLimit returns a context for all model calls of an answer.
+func (s *Service) withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
+	bounded, cancel := context.WithTimeoutCause(ctx, s.limits.Generation, errTooLate)
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return bounded, cancel
+	}
+	bounded, cancelToo := context.WithDeadlineCause(bounded, deadline.Add(-timeToStore), errStopped)
+	return bounded, func() { cancelToo(); cancel() }
+}
+
+// ask sends a request to the model and adds the response to a. Errors: those of callModel; those of storage.
+func (s *Service) ask(ctx context.Context, r quota.Reservation, request model.Request, a *answer) error {
+	outcome, err := s.callModel(ctx, r, request, func(p model.Part) error { return a.add(ctx, p) })
+	return a.endRound(outcome, err)
+}
+
+// callModel sends a request to the model and passes the parts of its response to emit. It ends the generation if the
+// user cancels it or the model sends nothing for too long. The outcome always has a plausible usage: if the provider
+// does not report it, it is estimated, unless the provider failed before it sent anything.
+// Errors: those of model.Provider.Generate, but instead of the context's error the reason why the generation was ended.
+func (s *Service) callModel(
+	ctx context.Context, r quota.Reservation, request model.Request, emit func(model.Part) error,
+) (model.Outcome, error) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	silence := time.AfterFunc(s.limits.Silence, func() { end(errSilent) })
+	defer silence.Stop()
+	go s.watchForCancel(ctx, r, end)
+	received := 0
+	outcome, err := s.model.Generate(ctx, request, func(p model.Part) error {
+		silence.Reset(s.limits.Silence)
+		received += len(p.Text)
+		return emit(p)
+	})
+	// If we ended the generation, the model has read the request all the same.
+	if outcome.Usage.Zero() && (err == nil || received > 0 || ctx.Err() != nil) {
+		outcome.Usage = model.Usage{Input: prompt.Tokens(request), Output: (received + 3) / 4}
+	}
+	outcome.Usage = plausible(outcome.Usage, request, received)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return outcome, cause //nolint:wrapcheck // one of the reasons above
+	}
+	return outcome, err
+}
+
+// plausible bounds the usage that a provider reports: a token is at least one byte of the request or the response, and
+// unseen output is at most as long as the request allows.
+func plausible(u model.Usage, r model.Request, received int) model.Usage {
+	const bytesPerToken, framing = 4, 4096
+	u.Input = min(max(u.Input, 0), bytesPerToken*prompt.Tokens(r)+framing)
+	u.Output = min(max(u.Output, 0), r.MaxOutput+received+framing)
+	return u
+}
+
+// watchForCancel ends a generation when its user has cancelled it. If a read fails, the next one makes up for it.
+func (s *Service) watchForCancel(ctx context.Context, r quota.Reservation, end context.CancelCauseFunc) {
+	ticker := time.NewTicker(s.limits.CancelPoll)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if cancelled, err := s.quota.IsCancelled(ctx, r); err == nil && cancelled {
+				end(quota.ErrCancelled)
+				return
+			}
+		}
+	}
+}
+
+// logAnswer logs the outcome of an answer without its content. cause is the reason why it is not complete, or nil.
+func (s *Service) logAnswer(ctx context.Context, r quota.Reservation, a *answer, cause error) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("messageId", r.MessageID), slog.String("model", a.model), slog.String("stop", string(a.stop)),
+		slog.Int("inputTokens", a.used.Input), slog.Int("outputTokens", a.used.Output),
+		slog.Float64("ms", float64(s.now().Sub(r.Began).Microseconds())/1000),
+	}
+	if cause != nil {
+		level = logLevel(cause)
+		attrs = append(attrs, slog.String("cause", cause.Error()))
+	}
+	s.logger.LogAttrs(ctx, level, "answer", attrs...)
+}
+
+// logLevel returns how much an operator should care about the reason for which an answer is not complete.
+func logLevel(cause error) slog.Level {
+	var failure *model.Error
+	switch {
+	case errors.Is(cause, quota.ErrCancelled), errors.As(cause, &failure) && failure.Fault == model.Refused:
+		return slog.LevelInfo
+	case errors.As(cause, &failure) && failure.Fault == model.Misconfigured:
+		return slog.LevelError
+	default:
+		return slog.LevelWarn
+	}
+}

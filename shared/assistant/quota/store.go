@@ -1,0 +1,268 @@
+package quota
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+)
+
+// store keeps generations and usage.
+type store struct {
+	client *db.Client
+	table  db.Table
+}
+
+// Usage is what a user, or all users together, have used in a month.
+type Usage struct {
+	// Input and Output are the tokens that models have read and written.
+	Input  int `dynamodbav:"input"`
+	Output int `dynamodbav:"output"`
+	// Taken is the sum of the tokens that are used and those that are reserved.
+	Taken int `dynamodbav:"taken"`
+	Calls int `dynamodbav:"calls"`
+}
+
+// generation is the record of an answer that is in progress, or that ended in the last 24 hours. The record of one in
+// progress expires after its month, so that its reservation can be returned if the function crashes.
+type generation struct {
+	ID     string `dynamodbav:"id"`
+	Tokens int    `dynamodbav:"tokens"`
+	Month  string `dynamodbav:"month"`
+	// Global reports whether the tokens are reserved in the month of all users, too.
+	Global    bool            `dynamodbav:"global"`
+	StartedAt clock.Timestamp `dynamodbav:"startedAt"`
+	Cancelled bool            `dynamodbav:"cancelled,omitempty"`
+	End       ending          `dynamodbav:"end,omitempty"`
+}
+
+// ending is how a generation ended; "" while it is in progress.
+type ending string
+
+const (
+	endSettled  ending = "settled"
+	endReleased ending = "released" // it counted as crashed
+)
+
+// Attributes that are written one by one.
+const (
+	attrInput     = "input"
+	attrOutput    = "output"
+	attrTaken     = "taken"
+	attrCalls     = "calls"
+	attrEnd       = "end"
+	attrCancelled = "cancelled"
+)
+
+// refusedError reports why a reservation was refused. If no field is set, there is already one for the same answer.
+type refusedError struct {
+	// minute reports that there were too many calls in this minute.
+	minute bool
+	// user and global are the months that have too few tokens left; nil for a month that has enough.
+	user, global *Usage
+	cause        error
+}
+
+func (e *refusedError) Error() string { return "quota: reserve: " + e.cause.Error() }
+
+func (e *refusedError) Unwrap() error { return e.cause }
+
+// reserve counts a call with the write minute and reserves the tokens. Error: *refusedError.
+func (s store) reserve(ctx context.Context, r Reservation, limits Limits, now time.Time, minute db.Write) error {
+	month, global := r.month(), limits.GlobalMonthlyTokens > 0
+	record, err := db.Encode(generation{
+		ID: r.MessageID, Tokens: r.Tokens, Month: month.String(), Global: global, StartedAt: clock.Stamp(now),
+	})
+	if err != nil {
+		return err
+	}
+	record[db.AttrExpiresAt] = db.ExpiresAt(month.End().Add(keptAfterEnd).Unix())
+	const minuteAt, userAt, globalAt = 0, 2, 3
+	writes := []db.Write{
+		minuteAt: minute,
+		1:        s.table.Create(db.GenerationKey(r.UserID, r.MessageID), record),
+		userAt:   s.take(db.UsageKey(r.UserID, month.String()), r.Tokens, limits.MonthlyTokens),
+	}
+	if global {
+		writes = append(writes, s.take(db.GlobalUsageKey(month.String()), r.Tokens, limits.GlobalMonthlyTokens))
+	}
+	err = s.client.TransactOnce(ctx, writes...)
+	if !errors.Is(err, db.ErrConditionFailed) {
+		return err
+	}
+	refused := &refusedError{minute: db.FailedAt(err, minuteAt), cause: err}
+	for i, usage := range map[int]**Usage{userAt: &refused.user, globalAt: &refused.global} {
+		if !db.FailedAt(err, i) {
+			continue
+		}
+		found, err := db.Decode[Usage](db.OldItem(err, i))
+		if err != nil {
+			return err
+		}
+		*usage = &found
+	}
+	return refused
+}
+
+// take returns the write that reserves tokens in a month if they fit its limit.
+func (s store) take(key db.Key, tokens, limit int) db.Write {
+	taken := expression.Name(attrTaken)
+	fits := taken.LessThanEqual(expression.Value(limit - tokens))
+	if tokens <= limit {
+		fits = fits.Or(expression.AttributeNotExists(taken))
+	}
+	update := expression.Add(taken, expression.Value(tokens)).Add(expression.Name(attrCalls), expression.Value(1))
+	return s.table.Update(key, update).If(fits).WithOld()
+}
+
+// settlementWrite is a Settlement together with the facts that decide what is written.
+type settlementWrite struct {
+	Settlement
+	// global reports whether the month of all users is counted.
+	global bool
+	// released reports that the reserved tokens have been returned before.
+	released bool
+	at       time.Time
+}
+
+// settle settles a reservation and executes more in the same transaction. If the generation has already ended, or was
+// cancelled and must not have been, nothing is written and before is its record. The error is then nil, or that of a
+// failed condition of more.
+func (s store) settle(ctx context.Context, end settlementWrite, more []db.Write) (before *generation, err error) {
+	generationAt, month := len(more), end.month().String()
+	writes := append(more[:len(more):len(more)], s.endGeneration(end), s.count(db.UsageKey(end.UserID, month), end))
+	if end.global {
+		writes = append(writes, s.count(db.GlobalUsageKey(month), end))
+	}
+	err = s.client.TransactOnce(ctx, writes...)
+	if !db.FailedAt(err, generationAt) {
+		return nil, err
+	}
+	found, decodeErr := db.Decode[generation](db.OldItem(err, generationAt))
+	if decodeErr != nil {
+		return nil, decodeErr
+	}
+	for i := range more {
+		if db.FailedAt(err, i) {
+			return &found, err
+		}
+	}
+	return &found, nil
+}
+
+// endGeneration returns the write that marks a generation as settled. Its condition is that the generation has not been
+// settled.
+func (s store) endGeneration(end settlementWrite) db.Write {
+	ended := expression.Name(attrEnd)
+	condition := expression.AttributeNotExists(ended)
+	switch {
+	case end.released:
+		condition = ended.Equal(expression.Value(endReleased))
+	case end.UnlessCancelled:
+		condition = condition.And(expression.AttributeNotExists(expression.Name(attrCancelled)))
+	}
+	return s.setEnd(end.UserID, end.MessageID, endSettled, end.at).If(condition).WithOld()
+}
+
+func (s store) setEnd(userID, messageID string, end ending, at time.Time) db.Write {
+	update := expression.Set(expression.Name(attrEnd), expression.Value(end)).
+		Set(expression.Name(db.AttrExpiresAt), expression.Value(at.Add(keptAfterEnd).Unix()))
+	return s.table.Update(db.GenerationKey(userID, messageID), update).If(s.table.Exists())
+}
+
+// count returns the write that replaces the reserved tokens of a month by the used ones.
+func (s store) count(key db.Key, end settlementWrite) db.Write {
+	reserved := end.Tokens
+	if end.released {
+		reserved = 0
+	}
+	return s.table.Update(key, expression.
+		Add(expression.Name(attrTaken), expression.Value(end.Used.Input+end.Used.Output-reserved)).
+		Add(expression.Name(attrInput), expression.Value(end.Used.Input)).
+		Add(expression.Name(attrOutput), expression.Value(end.Used.Output)))
+}
+
+// Bounds of one search for crashed generations.
+const (
+	crashedPageSize = 1000
+	crashedPages    = 4
+	maxCrashed      = 25 // the next refused call finds more
+)
+
+// crashed returns generations of a user that began before a time and have not ended, oldest first. It reads a few pages
+// only.
+func (s store) crashed(ctx context.Context, userID string, before time.Time) (found []generation, err error) {
+	q := db.Query{Prefix: db.GenerationsOf(userID), Limit: crashedPageSize, Once: true}
+	for range crashedPages {
+		page, err := s.table.Query(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		records, err := db.DecodeAll[generation](page.Items)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range records {
+			if g.End == "" && g.StartedAt.Time().Before(before) && len(found) < maxCrashed {
+				found = append(found, g)
+			}
+		}
+		if page.Next.IsZero() || len(found) == maxCrashed {
+			break
+		}
+		q.After = page.Next
+	}
+	return found, nil
+}
+
+// release returns the tokens that a generation has reserved, unless it has ended.
+func (s store) release(ctx context.Context, userID string, g generation, now time.Time) error {
+	giveBack := expression.Add(expression.Name(attrTaken), expression.Value(-g.Tokens))
+	writes := []db.Write{
+		s.setEnd(userID, g.ID, endReleased, now).If(expression.AttributeNotExists(expression.Name(attrEnd))),
+		s.table.Update(db.UsageKey(userID, g.Month), giveBack),
+	}
+	if g.Global {
+		writes = append(writes, s.table.Update(db.GlobalUsageKey(g.Month), giveBack))
+	}
+	err := s.client.Transact(ctx, writes...)
+	if db.FailedAt(err, 0) {
+		return nil
+	}
+	return err
+}
+
+// generation reads the record of an answer. Error: db.ErrNotFound.
+func (s store) generation(ctx context.Context, userID, messageID string) (generation, error) {
+	item, err := s.table.Get(ctx, db.GenerationKey(userID, messageID))
+	if err != nil {
+		return generation{}, err
+	}
+	return db.Decode[generation](item)
+}
+
+// cancel marks a generation as cancelled. Error: db.ErrNotFound.
+func (s store) cancel(ctx context.Context, userID, messageID string) error {
+	update := expression.Set(expression.Name(attrCancelled), expression.Value(true))
+	_, err := s.client.Do(ctx, s.table.Update(db.GenerationKey(userID, messageID), update).If(s.table.Exists()))
+	if errors.Is(err, db.ErrConditionFailed) || errors.Is(err, db.ErrInvalidKey) {
+		return db.ErrNotFound
+	}
+	return err
+}
+
+// usage reads what a user has used in a month. Without a record it is the zero Usage.
+func (s store) usage(ctx context.Context, userID string, m Month) (Usage, error) {
+	item, err := s.table.Get(ctx, db.UsageKey(userID, m.String()))
+	if errors.Is(err, db.ErrNotFound) {
+		return Usage{}, nil
+	}
+	if err != nil {
+		return Usage{}, err
+	}
+	return db.Decode[Usage](item)
+}
