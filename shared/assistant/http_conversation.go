@@ -19,7 +19,7 @@ type messagesInput struct {
 	httpapi.PageInput
 }
 
-type messagesOutput struct {
+type conversationOutput struct {
 	Body struct {
 		ConversationID string        `json:"conversationId" doc:"The conversation's id: a project has one" example:"cnv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		ProjectID      string        `json:"projectId" doc:"The project's id" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
@@ -49,12 +49,12 @@ func (s *Service) registerConversation(r *httpapi.Routes) {
 
 func (s *Service) handleListMessages(
 	ctx context.Context, caller httpapi.Caller, in *messagesInput,
-) (*messagesOutput, error) {
+) (*conversationOutput, error) {
 	messages, next, err := s.Messages(ctx, caller, in.ProjectID, in.PageInput)
 	if err != nil {
 		return nil, err
 	}
-	out := &messagesOutput{}
+	out := &conversationOutput{}
 	out.Body.ConversationID, out.Body.ProjectID = conversation.ID(in.ProjectID), in.ProjectID
 	out.Body.Messages, out.Body.NextCursor = messages, next
 	return out, nil

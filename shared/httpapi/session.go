@@ -89,15 +89,3 @@ func (x *exchange) authenticate() error {
 	}
 	return nil
 }
-
-// CallerFrom returns the caller of the current request.
-//
-// Deprecated: handlers receive the caller as an argument and pass it on.
-func CallerFrom(ctx context.Context) Caller { return exchangeFrom(ctx).caller }
-
-// WithCaller returns a context with a caller.
-//
-// Deprecated: pass the caller as an argument.
-func WithCaller(ctx context.Context, caller Caller) context.Context {
-	return context.WithValue(ctx, exchangeKey{}, &exchange{edge: &edge{}, caller: caller})
-}
