@@ -88,13 +88,6 @@ func Header(h http.Header) {
 	h.Set("X-Vercel-Ai-Ui-Message-Stream", "v1")
 }
 
-// Begun reports whether anything was sent.
-func (w *Writer) Begun() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.begun
-}
-
 // Start writes the first frame, with the ID of the message that the stream carries.
 func (w *Writer) Start(messageID string) error {
 	return w.write(func() error {

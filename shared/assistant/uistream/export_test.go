@@ -1,0 +1,8 @@
+package uistream
+
+// Begun reports whether anything was sent.
+func (w *Writer) Begun() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.begun
+}
