@@ -22,11 +22,13 @@ import (
 	"devplatform/shared/httpapi"
 )
 
+// Noon is the time of every request.
 var Noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // Sessions knows a valid token, a token that is renewed, and a token for which the store is unavailable.
 type Sessions struct{}
 
+// Authenticate implements httpapi.Authenticator.
 func (Sessions) Authenticate(_ context.Context, token string) (httpapi.Caller, *httpapi.Renewal, error) {
 	ada := httpapi.Caller{UserID: "usr_ada", SessionID: "ses_1"}
 	switch token {
@@ -55,6 +57,7 @@ type signupInput struct {
 	}
 }
 
+// EchoOutput returns a part of the input.
 type EchoOutput struct {
 	Body struct {
 		Email string `json:"email"`
@@ -132,6 +135,7 @@ func Register(r *httpapi.Routes) {
 		})
 }
 
+// Failures are the errors of the endpoints /api/fail/<name>.
 var Failures = map[string]error{
 	"known":       fault.New(fault.CodeUserExists, "Taken.").WithCause(errors.New("secret-detail")),
 	"wrapped":     errors.Join(errors.New("secret-detail"), fault.New(fault.CodeSessionNotFound, "No such session.")),
@@ -153,9 +157,11 @@ type Log struct {
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.buf.Write(p)
+	l.buf.Write(p)
+	return len(p), nil
 }
 
+// Lines returns the lines of the log.
 func (l *Log) Lines(t *testing.T) []map[string]any {
 	t.Helper()
 	l.mu.Lock()
@@ -171,6 +177,7 @@ func (l *Log) Lines(t *testing.T) []map[string]any {
 	return all
 }
 
+// NewRouter returns a router with all endpoints, and its request log.
 func NewRouter(edge config.Edge) (http.Handler, *Log) {
 	l := &Log{}
 	return httpapi.NewRouter(httpapi.Config{
@@ -192,9 +199,10 @@ type Request struct {
 	Header               map[string]string
 }
 
+// Send sends the request to a router, and checks the headers of the response.
 func (r Request) Send(t *testing.T, h http.Handler) Answer {
 	t.Helper()
-	req := httptest.NewRequest(r.Method, r.Target, strings.NewReader(r.Body))
+	req := httptest.NewRequestWithContext(t.Context(), r.Method, r.Target, strings.NewReader(r.Body))
 	for k, v := range r.Header {
 		req.Header.Set(k, v)
 	}
@@ -247,6 +255,8 @@ func WantError(t *testing.T, a Answer, status int, code fault.Code) string {
 	return fields["error"]
 }
 
+// DiscardLog is a logger that writes nothing.
 var DiscardLog = slog.New(slog.DiscardHandler)
 
+// Clock returns Noon.
 func Clock() time.Time { return Noon }

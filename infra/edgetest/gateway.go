@@ -2,16 +2,17 @@ package edgetest
 
 import (
 	"context"
-	"devplatform/shared/config"
-	"devplatform/shared/fault"
-	"devplatform/shared/httpapi"
-	"devplatform/shared/lambdafn/apigateway"
 	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
 	"testing"
 	"time"
+
+	"devplatform/shared/config"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/lambdafn/apigateway"
 
 	"github.com/aws/aws-lambda-go/events"
 )

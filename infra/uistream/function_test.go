@@ -55,7 +55,7 @@ func newRouter() http.Handler {
 		})
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.AddCookie(&http.Cookie{Name: httpapi.SessionCookie, Value: "any"}) //nolint:gosec // a request's
+		r.AddCookie(&http.Cookie{Name: httpapi.SessionCookie, Value: "any"})
 		router.ServeHTTP(w, r)
 	})
 }

@@ -85,14 +85,14 @@ type Routes struct{ Endpoints []*Endpoint }
 // []byte. The field Status, if there is one, overrides the operation's status.
 func Private[I, O any](r *Routes, op Operation, handler func(context.Context, Caller, *I) (*O, error)) {
 	r.add(op, true, reflect.TypeFor[I](), reflect.TypeFor[O](), func(x *exchange, in any) (any, error) {
-		return handler(x.ctx, x.caller, in.(*I)) //nolint:errcheck,forcetypeassert // the binding made it
+		return handler(x.ctx, x.caller, in.(*I))
 	})
 }
 
 // Public registers an endpoint that needs no session. See Private for I and O.
 func Public[I, O any](r *Routes, op Operation, handler func(context.Context, *I) (*O, error)) {
 	r.add(op, false, reflect.TypeFor[I](), reflect.TypeFor[O](), func(x *exchange, in any) (any, error) {
-		return handler(x.ctx, in.(*I)) //nolint:errcheck,forcetypeassert // the binding made it
+		return handler(x.ctx, in.(*I))
 	})
 }
 
@@ -101,7 +101,7 @@ func Public[I, O any](r *Routes, op Operation, handler func(context.Context, *I)
 // in the stream. See Private for I.
 func PrivateStream[I any](r *Routes, op Operation, handler func(context.Context, Caller, *I, *EventStream) error) {
 	e := r.add(op, true, reflect.TypeFor[I](), nil, func(x *exchange, in any) (any, error) {
-		return nil, handler(x.ctx, x.caller, in.(*I), &EventStream{x.out}) //nolint:errcheck,forcetypeassert // see above
+		return nil, handler(x.ctx, x.caller, in.(*I), &EventStream{x.out})
 	})
 	e.Stream = true
 }

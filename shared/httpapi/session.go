@@ -79,7 +79,7 @@ func (x *exchange) authenticate() error {
 	}
 	caller, renewal, err := x.edge.cfg.Auth.Authenticate(x.ctx, x.token)
 	if err != nil {
-		return err //nolint:wrapcheck // the caller converts it
+		return err
 	}
 	x.caller = caller
 	if renewal != nil {

@@ -134,7 +134,7 @@ func newValue(t reflect.Type, tag reflect.StructTag) *value {
 // describe sets what follows from the type alone.
 func (v *value) describe(t reflect.Type) {
 	if t.Implements(enumType) {
-		v.enum = reflect.Zero(t).Interface().(Enum).Values() //nolint:errcheck,forcetypeassert // checked above
+		v.enum = reflect.Zero(t).Interface().(Enum).Values()
 	}
 	switch {
 	case reflect.PointerTo(t).Implements(textType):
