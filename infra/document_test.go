@@ -193,3 +193,22 @@ func TestPackages(t *testing.T) {
 		}
 	}
 }
+
+var safeToRepeat = regexp.MustCompile(`(?i)safe to (retry|repeat)[^.]*\.`)
+
+// TestRepeatedRequests checks that the documents call only those requests safe to repeat that have no further effect. A
+// POST request whose response was lost may have created a resource, and creates another one when it is repeated.
+func TestRepeatedRequests(t *testing.T) {
+	t.Parallel()
+	for _, document := range []string{"README.md", "infra/openapi/description.md"} {
+		promises := safeToRepeat.FindAllString(strings.Join(strings.Fields(read(t, document)), " "), -1)
+		if len(promises) == 0 {
+			t.Errorf("%s does not say which requests are safe to repeat", document)
+		}
+		for _, promise := range promises {
+			if !strings.Contains(promise, "GET, PUT or DELETE request") {
+				t.Errorf("%s: %q", document, promise)
+			}
+		}
+	}
+}
