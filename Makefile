@@ -1,5 +1,5 @@
-# Everything that people and CI do with devplatform. `make` alone lists it.
-# Needs Go, git and make; what needs more says so.
+# All development, CI and deployment tasks of devplatform. `make` without a target lists them.
+# They need Go, git and make. A target that needs other tools says so.
 
 SHELL       := /bin/sh
 .DEFAULT_GOAL := help
@@ -11,7 +11,7 @@ AWS_PORT    ?= 4566
 FUZZTIME    ?= 60s
 BUILD       := .build
 LOCAL       := $(BUILD)/local
-# Where the platform answers that `make demo` tells its story on.
+# The platform that `make demo` uses.
 PORT        ?= 3000
 URL         ?= http://localhost:$(PORT)
 FUNCTIONS   := $(notdir $(wildcard functions/*))
@@ -19,21 +19,21 @@ DOCUMENT    := shared/docs/openapi.json
 
 # One set of flags for `make build`, `make run` and `sam build`. No spaces inside a flag: GOFLAGS splits there.
 RELEASE     := -trimpath -tags=lambda.norpc -ldflags=-s
-# The race detector needs a C compiler; without one the tests run all the same, and say so.
+# The race detector needs a C compiler. Without one, `make test` prints a notice and runs without the race detector.
 RACE        := $(if $(shell command -v $${CC:-cc} 2>/dev/null),-race,)
-# A module of their own pins the tools with all they depend on.
+# A separate module pins the tools and their dependencies.
 TOOLS       := infra/tools/go.mod
 LINT        := go tool -modfile=$(TOOLS) golangci-lint
 DEADCODE    := go tool -modfile=$(TOOLS) deadcode
 
-# CGO is off where binaries are made, so that they are the same on every machine.
+# Binaries are built without cgo, so that they are the same on every machine.
 release      = CGO_ENABLED=0 go build $(RELEASE)
 
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Settings of the local platform alone. What the caller's environment sets wins.
+# Settings of the local platform only. The environment of the caller takes precedence.
 run: export COOKIE_PLAIN_HTTP     ?= true
 run: export WEBHOOK_ALLOW_PRIVATE ?= true
 run: export LIMIT_LOGIN_IP        ?= 10000
@@ -59,7 +59,7 @@ build: ## build every function for Lambda into .build/ARCH (ARCH=arm64)
 	@ls -l $(BUILD)/$(ARCH)/*/bootstrap
 
 .PHONY: test
-test: format vet lint reachable validate licensed ## every test and check: format, vet, lint, dead code, template, licences
+test: format vet lint reachable validate licensed ## run all tests and checks: format, vet, lint, dead code, template, licences
 	@$(if $(RACE),,echo "no C compiler found: the tests run without the race detector";) go test $(RACE) -timeout 15m ./...
 
 .PHONY: format
@@ -72,13 +72,13 @@ vet:
 	@go vet ./...
 
 .PHONY: lint
-lint: ## the linter, at the version pinned in infra/tools
+lint: ## run the linter at the version pinned in infra/tools
 	@$(LINT) run ./...
 
 .PHONY: reachable
-reachable: # fails on code that no function of the product can reach
+reachable: # fails on dead code: code of the product that no Lambda function can reach
 	@dead=$$($(DEADCODE) ./functions/...) || exit 1; \
-	if [ -n "$$dead" ]; then echo "linked into a function, and never called:"; echo "$$dead"; exit 1; fi
+	if [ -n "$$dead" ]; then echo "dead code:"; echo "$$dead"; exit 1; fi
 
 .PHONY: validate
 validate: ## check template.yaml, also with cfn-lint and the SAM transform if installed
@@ -86,15 +86,15 @@ validate: ## check template.yaml, also with cfn-lint and the SAM transform if in
 	@.ci/validate-template
 
 .PHONY: licences
-licences: ## write the dependencies' licences anew: infra/licences/README.md
+licences: ## regenerate infra/licences/README.md, the list of dependencies' licences
 	@.ci/licences write
 
 .PHONY: licensed
-licensed: # fails on a licence that is not fine, or not listed
+licensed: # fails on a licence that is not allowed, or not listed
 	@.ci/licences check
 
 .PHONY: vulnerable
-vulnerable: ## look for known vulnerabilities in what the code calls
+vulnerable: ## check the called code for known vulnerabilities
 	@.ci/vulnerable
 
 .PHONY: openapi
@@ -102,41 +102,41 @@ openapi: ## regenerate the OpenAPI document from the code
 	@go run ./infra/openapi > $(DOCUMENT).new && mv $(DOCUMENT).new $(DOCUMENT)
 
 .PHONY: fuzz
-fuzz: ## try made-up inputs on every parser (FUZZTIME=60s each)
+fuzz: ## run every fuzz test (FUZZTIME=60s each)
 	@go run ./infra/fuzz -time $(FUZZTIME)
 
 .PHONY: demo
-demo: ## the whole story on the terminal (URL=…, or a platform of its own)
+demo: ## run a demo of all features on the terminal (URL=…, or its own platform)
 	@mkdir -p $(BUILD) && $(release) -o $(BUILD)/demo ./infra/demo
 	@if $(BUILD)/demo -own -url '$(URL)'; then \
 		echo "building a platform (a minute the first time) …" && $(MAKE) binaries; fi
 	@exec $(BUILD)/demo -url '$(URL)' -binaries $(LOCAL)
 
 .PHONY: bench
-bench: binaries ## measure and price, in under five minutes (ONLY=costs,warm for a part)
+bench: binaries ## run the benchmarks and compute costs, about 5 minutes (ONLY=costs,warm)
 	@go run ./infra/bench -binaries $(LOCAL) $(if $(ONLY),-only $(ONLY),-save infra/bench/last.txt -readme README.md)
 
 SOAK        ?= 5m
 .PHONY: soak
-soak: ## a day's traffic in minutes, to see what grows (SOAK=5m)
+soak: ## replay a day's traffic in minutes and check for leaks (SOAK=5m)
 	@SOAK=$(SOAK) go test -count=1 -timeout 60m -v -run '^TestSoak$$' ./infra/soak
 
 .PHONY: invoke
-invoke: ## send an event to a running function (FUNCTION=… EVENT=events/….json)
+invoke: ## invoke a function of a running platform (FUNCTION=… EVENT=events/….json)
 	@if [ -z '$(FUNCTION)' ] || [ -z '$(EVENT)' ]; then \
 		echo "make invoke FUNCTION=AuthFunction EVENT=events/auth-me.json" >&2; exit 2; fi
 	@go run ./infra/local invoke -endpoint http://127.0.0.1:$(AWS_PORT) $(FUNCTION) $(EVENT)
 
-# SAM publishes a version where the code is new, and compares the environment as the template writes it, in which a parameter is a name: its
-# new value alone would change the function, and never the version that `live` names. Hence a checksum of template and parameters in each
-# function's code. Parameters that are given to `sam deploy` by hand are not in it: put them into samconfig.toml.
+# SAM publishes a new function version only if the code changed. A new parameter value would update the function but not
+# the version that the alias `live` refers to. So each function's code includes a checksum of the template and the
+# parameters. The checksum does not cover parameters on the command line of `sam deploy`: set them in samconfig.toml.
 .PHONY: deploy
-deploy: ## deploy to AWS with the SAM CLI: make deploy ENV=dev|prod
+deploy: ## deploy to AWS with the SAM CLI (ENV=dev|prod)
 	GOFLAGS='$(RELEASE)' CGO_ENABLED=0 sam build --config-env $(ENV)
 	@sum=$$(cat template.yaml samconfig.toml | git hash-object --stdin) && \
 	for f in .aws-sam/build/*/; do echo "$$sum" > "$$f/configuration" || exit 1; done
 	sam deploy --config-env $(ENV)
 
 .PHONY: clean
-clean: ## remove what was built (the data in .local stays)
+clean: ## remove build output (keeps the data in .local)
 	@rm -rf $(BUILD) .aws-sam

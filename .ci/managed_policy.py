@@ -1,4 +1,4 @@
-"""Prints the document of one of AWS's managed policies, by its name: moto carries them, so that no account is asked."""
+"""Prints the policy document of an AWS managed policy, given its name. moto has a copy, so no AWS account is needed."""
 
 import json
 import sys
@@ -7,5 +7,5 @@ from moto.iam.aws_managed_policies import aws_managed_policies_data
 
 policy = json.loads(aws_managed_policies_data).get(sys.argv[1])
 if policy is None:
-    sys.exit(f"AWS has no managed policy {sys.argv[1]}, as far as moto knows")
+    sys.exit(f"moto has no AWS managed policy named {sys.argv[1]}")
 json.dump(policy["Document"], sys.stdout)

@@ -1,6 +1,6 @@
-"""Runs AWS's own SAM transform over template.yaml and prints the CloudFormation it becomes.
+"""Applies the AWS SAM transform to template.yaml and prints the resulting CloudFormation template.
 
-What `sam deploy` would send to AWS must come out without an error, and without resources nobody asked for.
+Fails if the transform fails, or if it creates more than one API stage.
 """
 
 import json
@@ -18,14 +18,14 @@ from samtranslator.yaml_helper import yaml_parse  # noqa: E402
 def main(path: str) -> int:
     with open(path, encoding="utf-8") as file:
         template = yaml_parse(file)
-    for resource in template["Resources"].values():  # stands for `sam package`, which uploads the code
+    for resource in template["Resources"].values():  # as `sam package` would after uploading the code
         if resource["Type"] == "AWS::Serverless::Function":
             resource["Properties"]["CodeUri"] = "s3://bucket/key"
     translator = Translator({}, Parser(), boto_session=boto3.Session(region_name="us-east-1"))
     result = translator.translate(template, {})
     stages = [k for k, v in result["Resources"].items() if v["Type"] == "AWS::ApiGateway::Stage"]
     if len(stages) != 1:
-        print(f"expected one stage, the transform made {stages}", file=sys.stderr)
+        print(f"the SAM transform created {len(stages)} API stages, expected 1: {stages}", file=sys.stderr)
         return 1
     json.dump(result, sys.stdout, indent=1, sort_keys=True)
     return 0

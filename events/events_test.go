@@ -1,5 +1,6 @@
-// Package events_test holds the sample events true: each is what the gateway makes of that request to the template's API, or what
-// the template's event source mapping lets through, and is answered by the function that it goes to. Every route has one.
+// Package events_test checks the sample events. A sample of a request must be the event that the gateway creates from
+// that request. A sample of stream records must pass the filters of the template's event source mapping. The function
+// of a sample must accept it. Every route has a sample.
 package events_test
 
 import (
@@ -44,11 +45,12 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// answers are what a fresh system answers to the samples, in this order. The samples' session, where they have one, is nobody's.
-var answers = []struct {
+// requests are the samples of requests, with the response of a new system to them, in this order. The session cookie of
+// a sample, if it has one, belongs to no account.
+var requests = []struct {
 	file   string
 	status int
-	holds  string
+	body   string // a part of the response body, without spaces
 }{
 	{"auth-signup", 201, `"success":true`},
 	{"auth-login", 200, `"success":true`},
@@ -104,14 +106,15 @@ var answers = []struct {
 
 const noSession = `"AUTH_INVALID_TOKEN"`
 
-// streams are samples of batches from a table's stream, and triggers those of what else is no request; stream_test.go and
-// pipeline_test.go try them.
+// streams are the samples of batches of stream records. triggers are the samples of other events that are not requests.
+// stream_test.go and pipeline_test.go test them.
 var (
 	streams  = []string{"project-cleanup-project-deleted", "project-cleanup-replaced", "webhook-fanout-events"}
 	triggers = []string{"webhook-delivery-messages", "webhook-retry-schedule"}
 )
 
-// functionOf is the function that a sample is for: AuthFunction for auth-me, WebhookFanoutFunction for webhook-fanout-events.
+// functionOf returns the logical ID of the function that a sample is for: AuthFunction for auth-me, and
+// WebhookFanoutFunction for webhook-fanout-events.
 func functionOf(sample string) string {
 	words := strings.Split(sample, "-")
 	if slices.Contains(streams, sample) || slices.Contains(triggers, sample) {
@@ -135,16 +138,18 @@ func read(t *testing.T, file string) []byte {
 	return data
 }
 
-func TestEverySampleIsTried(t *testing.T) {
+// TestSamplesAreListed checks that every sample file is in one of the lists above.
+func TestSamplesAreListed(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.json")
-	tried := len(answers) + len(streams) + len(triggers)
-	if err != nil || len(files) != tried {
-		t.Errorf("%d samples, %d tried, %v", len(files), tried, err)
+	listed := len(requests) + len(streams) + len(triggers)
+	if err != nil || len(files) != listed {
+		t.Errorf("%d sample files, but %d are listed in the tests (error %v)", len(files), listed, err)
 	}
 }
 
-// Every operation of the OpenAPI document has a sample, and every sample is of an operation.
+// TestEveryRouteHasASample checks that every operation of the OpenAPI document has a sample, and that every sample
+// matches an operation.
 func TestEveryRouteHasASample(t *testing.T) {
 	t.Parallel()
 	var document struct {
@@ -154,7 +159,7 @@ func TestEveryRouteHasASample(t *testing.T) {
 		t.Fatal(err)
 	}
 	missing := map[string]bool{}
-	routes := http.NewServeMux() // finds the operation of a request as the functions do
+	routes := http.NewServeMux() // matches requests to operations as the functions do
 	for path, operations := range document.Paths {
 		for method := range operations {
 			pattern := strings.ToUpper(method) + " " + path
@@ -162,7 +167,7 @@ func TestEveryRouteHasASample(t *testing.T) {
 			routes.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) {})
 		}
 	}
-	for _, sample := range answers {
+	for _, sample := range requests {
 		var event events.APIGatewayProxyRequest
 		if err := json.Unmarshal(read(t, sample.file+".json"), &event); err != nil {
 			t.Fatal(err)
@@ -179,14 +184,15 @@ func TestEveryRouteHasASample(t *testing.T) {
 	}
 }
 
-// The gateway, given the request that a sample describes, must make that sample; only the made-up ids may differ.
-func TestSamplesAreTheGatewaysEvents(t *testing.T) {
+// TestSamplesMatchGatewayEvents sends the request of each sample to the gateway. The event that the gateway creates
+// must be the sample, except for generated IDs.
+func TestSamplesMatchGatewayEvents(t *testing.T) {
 	t.Parallel()
 	template, err := stack.Load(filepath.Join("..", "template.yaml"), stack.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, sample := range answers {
+	for _, sample := range requests {
 		t.Run(sample.file, func(t *testing.T) {
 			t.Parallel()
 			data := read(t, sample.file+".json")
@@ -206,7 +212,7 @@ func TestSamplesAreTheGatewaysEvents(t *testing.T) {
 				Now: func() time.Time { return time.UnixMilli(event.RequestContext.RequestTimeEpoch) },
 				Invoke: func(_ context.Context, in runtime.Invocation) (*runtime.Response, error) {
 					if in.Function != functionOf(sample.file) {
-						t.Errorf("goes to %s", in.Function)
+						t.Errorf("the gateway invoked %s, want %s", in.Function, functionOf(sample.file))
 					}
 					return &runtime.Response{Payload: []byte(`{"statusCode":200}`), Body: http.NoBody}, json.Unmarshal(in.Payload, &got)
 				},
@@ -215,23 +221,23 @@ func TestSamplesAreTheGatewaysEvents(t *testing.T) {
 				t.Fatal(err)
 			}
 			g.ServeHTTP(httptest.NewRecorder(), request(t, event))
-			for _, made := range []string{"requestId", "extendedRequestId", "resourceId", "deploymentId"} {
+			for _, generated := range []string{"requestId", "extendedRequestId", "resourceId", "deploymentId"} {
 				for _, e := range []map[string]any{got, want} {
-					if inner, ok := e["requestContext"].(map[string]any); !ok || inner[made] == "" || inner[made] == nil {
-						t.Errorf("no %s in %v", made, e["requestContext"])
+					if inner, ok := e["requestContext"].(map[string]any); !ok || inner[generated] == "" || inner[generated] == nil {
+						t.Errorf("no %s in %v", generated, e["requestContext"])
 					} else {
-						inner[made] = "-"
+						inner[generated] = "-"
 					}
 				}
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-sample +gateway):\n%s", diff)
+				t.Errorf("the gateway creates a different event (-sample +gateway):\n%s", diff)
 			}
 		})
 	}
 }
 
-// request is what the client sent: the event without the gateway's additions.
+// request returns the client's request of an event, without the headers that the gateway adds.
 func request(t *testing.T, event events.APIGatewayProxyRequest) *http.Request {
 	t.Helper()
 	target := event.RequestContext.Path
@@ -250,10 +256,11 @@ func request(t *testing.T, event events.APIGatewayProxyRequest) *http.Request {
 	return r
 }
 
-func TestSamplesAreAnswered(t *testing.T) {
+// TestSampleResponses checks the response of the functions to each sample.
+func TestSampleResponses(t *testing.T) {
 	t.Parallel()
 	system := newSystem(t)
-	for _, sample := range answers { // one after the other: the login needs the sign-up
+	for _, sample := range requests { // in order: the login needs the sign-up
 		payload, err := system.functions[functionOf(sample.file)].Invoke(t.Context(), read(t, sample.file+".json"))
 		if err != nil {
 			t.Fatal(err)
@@ -262,18 +269,19 @@ func TestSamplesAreAnswered(t *testing.T) {
 		if err := json.Unmarshal(payload, &got); err != nil {
 			t.Fatal(err)
 		}
-		if got.StatusCode != sample.status || !strings.Contains(strings.ReplaceAll(got.Body, " ", ""), sample.holds) {
-			t.Errorf("%s: %d %s, want %d %s", sample.file, got.StatusCode, got.Body, sample.status, sample.holds)
+		if got.StatusCode != sample.status || !strings.Contains(strings.ReplaceAll(got.Body, " ", ""), sample.body) {
+			t.Errorf("%s: %d %s, want %d %s", sample.file, got.StatusCode, got.Body, sample.status, sample.body)
 		}
 	}
 }
 
-// A sample says more than that its session is over: with a session its body and query break no rule.
-func TestSamplesBreakNoRule(t *testing.T) {
+// TestSamplesAreValid invokes the functions with the samples and a valid session, because without one they respond
+// before they validate. No body or query may be rejected.
+func TestSamplesAreValid(t *testing.T) {
 	t.Parallel()
 	system := newSystem(t)
 	cookie := system.signUp(t)
-	for _, sample := range answers {
+	for _, sample := range requests {
 		if functionOf(sample.file) == "AuthFunction" {
 			continue
 		}
@@ -286,28 +294,29 @@ func TestSamplesBreakNoRule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := system.functions[functionOf(sample.file)].Invoke(t.Context(), payload)
+		response, err := system.functions[functionOf(sample.file)].Invoke(t.Context(), payload)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got events.APIGatewayProxyResponse
-		if err := json.Unmarshal(answer, &got); err != nil {
+		if err := json.Unmarshal(response, &got); err != nil {
 			t.Fatal(err)
 		}
-		if got.StatusCode >= 300 && got.StatusCode != http.StatusNotFound { // its project and workspace are nobody's
+		// The project and workspace of the sample do not exist.
+		if got.StatusCode >= 300 && got.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %d %s", sample.file, got.StatusCode, got.Body)
 		}
 	}
 }
 
-// system is the functions on a DynamoDB of their own.
+// system has the functions, which use a new embedded DynamoDB.
 type system struct {
 	functions map[string]*apigateway.Handler
 	client    *db.Client
 	tables    map[string]db.Table
 }
 
-// signUp makes the account of the samples and answers with the cookie of its session.
+// signUp creates the account of the samples and returns its session cookie.
 func (s *system) signUp(t *testing.T) (cookie string) {
 	t.Helper()
 	for _, file := range []string{"auth-signup", "auth-login"} {
@@ -340,7 +349,7 @@ func newSystem(t *testing.T) *system {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const ring = `{"current":"k1","k1":"a key for the tests, and for nothing else 0123456789"}`
+	const ring = `{"current":"k1","k1":"a key that only the tests use 0123456789 0123456789 0123"}`
 	keys := config.NewKeys(func(context.Context) (string, error) { return ring, nil }, time.Now)
 	ids, logger := id.NewGenerator(time.Now, rand.Reader), slog.New(slog.DiscardHandler)
 	sessions := account.NewSessions(s.client, tables, keys, time.Now, logger)
@@ -361,7 +370,7 @@ func newSystem(t *testing.T) *system {
 		DB: s.client, Projects: s.tables["projects"], Outbox: outbox, Cursors: cursors, Files: files,
 		IDs: ids, Clock: time.Now, Logger: logger,
 	})
-	webhooks := webhook.New(webhook.Deps{ // the queue is nowhere: no sample gets as far as sending to it
+	webhooks := webhook.New(webhook.Deps{ // without a queue: no sample sends a message to it
 		DB: s.client, Webhooks: s.tables["webhooks"], Projects: s.tables["projects"], Keys: keys, Cursors: cursors,
 		Sender: sender.New(sender.Options{Now: time.Now}), IDs: ids, Clock: time.Now, Logger: logger,
 	})
@@ -374,10 +383,10 @@ func newSystem(t *testing.T) *system {
 		t.Fatal(err)
 	}
 	s.functions = map[string]*apigateway.Handler{
-		"AiFunction": apigateway.New(httpapi.NewRouter( // which is streamed where it is deployed; what is answered is the same
+		"AiFunction": apigateway.New(httpapi.NewRouter( // deployed, it streams; the responses are the same
 			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now}, ai.Register)),
 		"AuthFunction": apigateway.New(accounts.Router(config.Edge{})),
-		"DocsFunction": apigateway.New(httpapi.NewRouter( // streamed where it is deployed, as AiFunction
+		"DocsFunction": apigateway.New(httpapi.NewRouter( // deployed, it streams, like AiFunction
 			httpapi.Config{Logger: logger, Clock: time.Now}, documentation.Register)),
 		"ProjectsFunction": apigateway.New(httpapi.NewRouter(
 			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now},

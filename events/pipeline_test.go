@@ -31,12 +31,12 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// pipeline is what the template makes of webhooks, on services of its own.
+// pipeline has the webhook tables and queues of the template, on embedded AWS services of its own.
 type pipeline struct {
 	client   *db.Client
 	webhooks db.Table
 	sqs      *awssqs.Client
-	queues   map[string]string // URLs by logical id
+	queues   map[string]string // URLs by logical ID
 
 	deliveries, failures queue.Queue
 }
@@ -91,7 +91,7 @@ func newPipeline(t *testing.T) *pipeline {
 	return p
 }
 
-// subscribe stores a webhook that is told of everything in the samples' workspace.
+// subscribe stores a webhook that subscribes to all events of the workspace.
 func (p *pipeline) subscribe(t *testing.T, workspaceID, webhookID string) {
 	t.Helper()
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
@@ -105,9 +105,9 @@ func (p *pipeline) subscribe(t *testing.T, workspaceID, webhookID string) {
 	}
 }
 
-// The samples of the pipeline fit together: the first event of the fan-out's sample makes the delivery that the message of the
-// worker's sample names, and each function takes its sample for what it is.
-func TestPipelineSamplesAreHandled(t *testing.T) {
+// TestPipelineSamples checks that each function of the pipeline accepts its sample, and that the samples fit together:
+// the fan-out must send the message of the worker's sample for the first event of its own sample.
+func TestPipelineSamples(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	logger := slog.New(slog.DiscardHandler)
@@ -126,10 +126,10 @@ func TestPipelineSamplesAreHandled(t *testing.T) {
 	}, sample, want string) {
 		t.Helper()
 		if got, err := handler.Invoke(t.Context(), read(t, sample+".json")); err != nil || string(got) != want {
-			t.Errorf("%s: %s, %v", sample, got, err)
+			t.Errorf("%s: got %s, error %v, want %s", sample, got, err, want)
 		}
 	}
-	// The worker first: there is no such delivery yet, and nothing to be sent to anybody.
+	// The worker runs first. The delivery does not exist yet, so it sends nothing.
 	deps := delivery.Deps{
 		DB: p.client, Webhooks: p.webhooks, Queue: p.deliveries, Clock: time.Now, Logger: logger, Metrics: metrics,
 	}
@@ -150,7 +150,8 @@ func TestPipelineSamplesAreHandled(t *testing.T) {
 		bodies = append(bodies, *m.Body)
 	}
 	if len(bodies) != 2 || !strings.Contains(strings.Join(bodies, "\n"), message.Records[0].Body) {
-		t.Errorf("the fan-out sent\n%s\nthe sample is\n%s", strings.Join(bodies, "\n"), message.Records[0].Body)
+		t.Errorf("the fan-out sent\n%s\nwant two messages, one of them the sample\n%s",
+			strings.Join(bodies, "\n"), message.Records[0].Body)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 	"devplatform/shared/project/cleanup"
 )
 
-// batch is a sample of a stream's records, as the types of Lambda's library read it.
+// batch decodes a sample of stream records with the types of aws-lambda-go.
 func batch(t *testing.T, sample string) events.DynamoDBEvent {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(read(t, sample+".json")))
@@ -31,7 +31,7 @@ func batch(t *testing.T, sample string) events.DynamoDBEvent {
 	return all
 }
 
-// stored are the events of a sample's records.
+// stored returns the events in the records of a sample.
 func stored(t *testing.T, sample string) []event.Record {
 	t.Helper()
 	var raw struct {
@@ -59,7 +59,7 @@ func stored(t *testing.T, sample string) []event.Record {
 			want = db.WorkspaceEventKey(record.WorkspaceID, record.ID)
 		}
 		if want.IsZero() || db.KeyOf(item) != want {
-			t.Errorf("%s: an event under %v", sample, db.KeyOf(item))
+			t.Errorf("%s: the event has the key %v, want %v", sample, db.KeyOf(item), want)
 		}
 		var payload event.Payload
 		if err := json.Unmarshal([]byte(record.Payload), &payload); err != nil {
@@ -73,7 +73,8 @@ func stored(t *testing.T, sample string) []event.Record {
 	return all
 }
 
-// The template's event source mapping lets every record of a sample through to the function that the sample is for.
+// TestStreamSamplesPassTheFilters checks that every record of a sample passes the filters of its function's event
+// source mapping.
 func TestStreamSamplesPassTheFilters(t *testing.T) {
 	t.Parallel()
 	template, err := stack.Load(filepath.Join("..", "template.yaml"), stack.Options{})
@@ -103,13 +104,14 @@ func TestStreamSamplesPassTheFilters(t *testing.T) {
 				passes = passes || filter.Match(record)
 			}
 			if !passes {
-				t.Errorf("%s: record %d does not pass the template's filters", sample, i)
+				t.Errorf("%s: record %d does not pass the filters of the template", sample, i)
 			}
 		}
 	}
 }
 
-func TestStreamSamplesAreHandled(t *testing.T) {
+// TestCleanupSamples checks that project-cleanup processes its samples.
+func TestCleanupSamples(t *testing.T) {
 	t.Parallel()
 	system := newSystem(t)
 	contents := system.tables["contents"]
@@ -120,11 +122,11 @@ func TestStreamSamplesAreHandled(t *testing.T) {
 	handle := func(sample string) {
 		t.Helper()
 		if len(batch(t, sample).Records) != len(stored(t, sample)) {
-			t.Errorf("%s: records are missing", sample)
+			t.Errorf("%s: not every record has an event", sample)
 		}
-		answer, err := handler.Invoke(t.Context(), read(t, sample+".json"))
-		if err != nil || string(answer) != `{"batchItemFailures":[]}` {
-			t.Errorf("%s: %s, %v", sample, answer, err)
+		response, err := handler.Invoke(t.Context(), read(t, sample+".json"))
+		if err != nil || string(response) != `{"batchItemFailures":[]}` {
+			t.Errorf("%s: %s, %v", sample, response, err)
 		}
 	}
 	replaced := stored(t, "project-cleanup-replaced")
@@ -136,8 +138,9 @@ func TestStreamSamplesAreHandled(t *testing.T) {
 	}
 	handle("project-cleanup-replaced")
 	for _, r := range replaced {
-		if _, err := contents.Get(t.Context(), db.ChunkKey(r.ProjectID, r.Replaced.ID, 0)); err == nil { // the sample is long ago
-			t.Errorf("%s has left its content as it was", r.ID)
+		// The sample's event is so old that its content has already expired.
+		if _, err := contents.Get(t.Context(), db.ChunkKey(r.ProjectID, r.Replaced.ID, 0)); err == nil {
+			t.Errorf("the content that %s replaced has not expired", r.ID)
 		}
 	}
 	projectID := stored(t, "project-cleanup-project-deleted")[0].ProjectID
@@ -146,8 +149,8 @@ func TestStreamSamplesAreHandled(t *testing.T) {
 		t.Fatal(err)
 	}
 	handle("project-cleanup-project-deleted")
-	left, err := system.tables["projects"].QueryAll(t.Context(), db.ProjectPartition(projectID))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left are %v, %v", left, err)
+	remaining, err := system.tables["projects"].QueryAll(t.Context(), db.ProjectPartition(projectID))
+	if err != nil || len(remaining) > 0 {
+		t.Errorf("items remain in the partition of the deleted project: %v, %v", remaining, err)
 	}
 }

@@ -1,8 +1,9 @@
-# Licences of what devplatform is made of
+# Licences of dependencies
 
-The modules whose code is in the functions and in the local platform, with the version and the licence of each. `make licences`
-writes this page with [go-licenses](https://github.com/google/go-licenses); `make test` fails where it is no longer true, and where a
-licence is of a kind that asks more than to be named (copyleft, or none at all). What only tests and tools use is not in it.
+This page lists the modules that are linked into the functions and into the local platform, with their versions and
+licences. Modules that only tests and tools use are not listed. `make licences` generates the page with
+[go-licenses](https://github.com/google/go-licenses). `make test` fails if the page is out of date, or if a licence
+requires more than attribution (copyleft) or is missing.
 
 | module or package | version | licence |
 |---|---|---|

@@ -14,21 +14,21 @@ import (
 	. "devplatform/infra/templatetest"
 )
 
-var update = flag.Bool("update", false, "write infra/PARAMETERS.md anew")
+var update = flag.Bool("update", false, "regenerate infra/PARAMETERS.md")
 
-// TestParametersAreListed: infra/PARAMETERS.md is what the template says of its parameters, group by group.
-func TestParametersAreListed(t *testing.T) {
+// TestParametersDocument checks that infra/PARAMETERS.md lists the template's parameters by group.
+func TestParametersDocument(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
 	var page strings.Builder
-	page.WriteString(`# Parameters of the stack
+	page.WriteString(`# Stack parameters
 
-What ` + "`template.yaml`" + ` can be told, by ` + "`parameter_overrides`" + ` in ` + "`samconfig.toml`" + `. Made of the template:
-` + "`go test ./infra/templatetest -run Parameters -update`" + `. What goes together is checked before anything is made.
+The parameters of ` + "`template.yaml`" + `. Set them in ` + "`parameter_overrides`" + ` of ` + "`samconfig.toml`" + `. CloudFormation checks them before it
+creates any resource. This page is generated: ` + "`go test ./infra/templatetest -run Parameters -update`" + `.
 `)
 	listed := map[string]bool{}
 	for _, group := range List(At(tpl.Metadata, "AWS::CloudFormation::Interface", "ParameterGroups")) {
-		fmt.Fprintf(&page, "\n## %v\n\n| parameter | default | what it is |\n|---|---|---|\n", At(group, "Label", "default"))
+		fmt.Fprintf(&page, "\n## %v\n\n| parameter | default | description |\n|---|---|---|\n", At(group, "Label", "default"))
 		for _, name := range List(At(group, "Parameters")) {
 			name := Name(name)
 			p, found := tpl.Parameters[name]
@@ -38,7 +38,8 @@ What ` + "`template.yaml`" + ` can be told, by ` + "`parameter_overrides`" + ` i
 			listed[name] = true
 			text := fmt.Sprint(p["Description"])
 			if allowed := List(p["AllowedValues"]); len(allowed) > 1 {
-				text = fmt.Sprintf("%s (%s)", strings.TrimSuffix(text, "."), strings.Trim(fmt.Sprint(allowed), "[]"))
+				values := strings.Fields(strings.Trim(fmt.Sprint(allowed), "[]"))
+				text += " One of `" + strings.Join(values, "`, `") + "`."
 			}
 			fallback := fmt.Sprint(p["Default"])
 			if number, ok := p["Default"].(float64); ok {
@@ -52,7 +53,7 @@ What ` + "`template.yaml`" + ` can be told, by ` + "`parameter_overrides`" + ` i
 	}
 	for name := range tpl.Parameters {
 		if !listed[name] {
-			t.Errorf("parameter %s stands in no group of AWS::CloudFormation::Interface", name)
+			t.Errorf("parameter %s is not in a group of AWS::CloudFormation::Interface", name)
 		}
 	}
 	path := filepath.Join(Root(), "infra", "PARAMETERS.md")
@@ -62,7 +63,7 @@ What ` + "`template.yaml`" + ` can be told, by ` + "`parameter_overrides`" + ` i
 		}
 	}
 	if read(t, "infra/PARAMETERS.md") != page.String() {
-		t.Error("infra/PARAMETERS.md is not what the template says: go test ./infra/templatetest -run Parameters -update")
+		t.Error("infra/PARAMETERS.md is out of date; run go test ./infra/templatetest -run Parameters -update")
 	}
 }
 
@@ -130,7 +131,7 @@ func TestParametersGoTogether(t *testing.T) {
 		{"DomainName=https://api.example.com CertificateArn=" + certificate, "AllowedPattern"},
 		{"AlarmEmail=a@example.com", ""},
 		{"AlarmTopicArn=arn:aws:sns:us-east-1:123456789012:alarms", ""},
-		{"AlarmEmail=a@example.com AlarmTopicArn=arn:aws:sns:us-east-1:123456789012:alarms", "Give AlarmEmail, or AlarmTopicArn"},
+		{"AlarmEmail=a@example.com AlarmTopicArn=arn:aws:sns:us-east-1:123456789012:alarms", "Set AlarmEmail or AlarmTopicArn"},
 		{"OAuthProvider=github", "needs OAuthClientId"},
 		{"OAuthProvider=github OAuthClientId=id", ""},
 		{"OAuthProvider=gitea OAuthClientId=id", "OAuthBaseUrl"},
