@@ -63,7 +63,8 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestHeadHasTheLengthOfGet goes over the wire and through a function, whose answer the gateway measures (RFC 9110 §8.6).
+// TestHeadHasTheLengthOfGet goes over the wire and through a function, whose answer the gateway measures (RFC 9110
+// §8.6).
 func TestHeadHasTheLengthOfGet(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{})

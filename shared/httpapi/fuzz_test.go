@@ -58,7 +58,8 @@ func FuzzLambda(f *testing.F) {
 	})
 }
 
-// FuzzRequest sends what a client has in its hands alone: a path, a query, a header and a body, to operations that cannot fail.
+// FuzzRequest sends what a client has in its hands alone: a path, a query, a header and a body, to operations that
+// cannot fail.
 func FuzzRequest(f *testing.F) {
 	f.Add("POST", "/api/signup", "", "Content-Type", "application/json", `{"email":"a","password":"hunter2hunter2"}`)
 	f.Add("GET", "/api/list", "limit=1&name=%00", "Cookie", "__Host-session=good", "")

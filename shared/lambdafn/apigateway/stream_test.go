@@ -67,7 +67,8 @@ func wire(t *testing.T, data []byte) edgetest.Answer {
 	return edgetest.Answer{Status: metadata.StatusCode, Header: metadata.MultiValueHeaders, Body: string(body)}
 }
 
-// TestStreamedAnswersAreTheBufferedOnes sends the same events to both kinds of function; what is no stream is the same answer.
+// TestStreamedAnswersAreTheBufferedOnes sends the same events to both kinds of function; what is no stream is the same
+// answer.
 func TestStreamedAnswersAreTheBufferedOnes(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{CookiePlainHTTP: true})
@@ -240,7 +241,8 @@ func TestWhatHasNoBody(t *testing.T) {
 	}
 }
 
-// TestAStreamedAnswerEndsBeforeItsTime is TestLambdaEndsBeforeItsTime for streams, whose time is not over when the function has answered.
+// TestAStreamedAnswerEndsBeforeItsTime is TestLambdaEndsBeforeItsTime for streams, whose time is not over when the
+// function has answered.
 func TestAStreamedAnswerEndsBeforeItsTime(t *testing.T) {
 	t.Parallel()
 	deadline := time.Now().Add(time.Minute)
