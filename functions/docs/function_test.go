@@ -140,7 +140,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// The document is the committed one, with the server that was asked, or that people's browsers are told of, in place of "/".
+// The document is the committed one, with the server that was asked, or that people's browsers are told of, in place of
+// "/".
 func TestDocumentNamesTheServer(t *testing.T) {
 	for app, want := range map[string]string{
 		"":                        "https://a1b2c3.execute-api.eu-central-1.amazonaws.com/prod",
@@ -161,7 +162,8 @@ func TestDocumentNamesTheServer(t *testing.T) {
 	}
 }
 
-// Every file that the page asks for by its own HTML is there, at an address that holds behind a stage, too; and nothing is inline.
+// Every file that the page asks for by its own HTML is there, at an address that holds behind a stage, too; and nothing
+// is inline.
 func TestPageIsWhole(t *testing.T) {
 	page := ask(t, "GET", "/api/docs").body
 	for _, tag := range regexp.MustCompile(`(?s)<script.*?</script>|<style|\s(on\w+|style)=`).FindAllString(page, -1) {

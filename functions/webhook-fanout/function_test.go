@@ -65,7 +65,8 @@ func (w *world) bodies(url string) (bodies []string) {
 	return bodies
 }
 
-// An event in the stream becomes a delivery and its message; what makes no sense goes to the failure queue, and blocks nothing.
+// An event in the stream becomes a delivery and its message; what makes no sense goes to the failure queue, and blocks
+// nothing.
 func TestABatch(t *testing.T) {
 	w := newWorld(t)
 	if _, err := w.client.Do(t.Context(), w.table.Put(db.WebhookKey(workspaceID, webhookID), db.Item{

@@ -17,8 +17,8 @@ import (
 	"devplatform/shared/config"
 )
 
-// setEnv sets the environment that template.yaml gives the function, with a new DynamoDB, Secrets Manager and SQS behind
-// one endpoint.
+// setEnv sets the environment that template.yaml gives the function, with a new DynamoDB, Secrets Manager and SQS
+// behind one endpoint.
 func setEnv(t *testing.T) (queues *sqs.Client, queue string) {
 	t.Helper()
 	functiontest.OwnEndpoint(t)

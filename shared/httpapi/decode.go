@@ -312,4 +312,3 @@ func (d *decoder) name() string {
 	}
 	return name
 }
-
