@@ -67,10 +67,10 @@ func TestIncompleteDocumentsAreReported(t *testing.T) {
 
 var camelCase = regexp.MustCompile(`^[a-z]+([A-Z]+[a-z]*)*$`)
 
-// report records a gap of an operation.
+// report records that a part of an operation is missing.
 type report func(format string, args ...any)
 
-// gaps returns a description of everything that the document lacks.
+// gaps returns a description of each missing part of the document.
 func (s spec) gaps() []string {
 	var gaps []string
 	described, seen := map[string]bool{}, map[string]bool{}
