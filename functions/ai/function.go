@@ -43,15 +43,15 @@ type settings struct {
 type modelSettings struct {
 	// Provider is bedrock, openai or scaffold.
 	Provider string `env:"AI_PROVIDER,required,notEmpty"`
-	// Name is the provider's name for the model. scaffold needs none.
+	// Name is the provider's name for the model. The provider scaffold does not use it.
 	Name string `env:"AI_MODEL"`
 	// OpenAIBaseURL is the URL of an OpenAI-compatible server.
 	OpenAIBaseURL string `env:"OPENAI_BASE_URL" envDefault:"https://api.openai.com/v1"`
-	// OpenAIKey is the key for that server. If it is empty, the key is in the providers' secret.
+	// OpenAIKey is the API key for that server. If it is empty, the key is read from the providers' secret.
 	OpenAIKey string `env:"OPENAI_API_KEY"`
 }
 
-// newProvider returns the provider that the settings select. It uses the network with the first question only.
+// newProvider returns the provider that the settings select. It does no I/O.
 func (m modelSettings) newProvider(
 	aws config.AWS, secret func(context.Context) (string, error),
 ) (model.Provider, error) {
@@ -74,11 +74,11 @@ func (m modelSettings) newProvider(
 		}
 		return openai.New(openai.Options{BaseURL: m.OpenAIBaseURL, Model: m.Name, Key: key}), nil
 	default:
-		return nil, fmt.Errorf("AI_PROVIDER=%s: must be bedrock, openai or scaffold", m.Provider)
+		return nil, fmt.Errorf("AI_PROVIDER=%s is not valid: use bedrock, openai or scaffold", m.Provider)
 	}
 }
 
-// check returns an error for limits that would refuse every call or make no sense.
+// check returns an error if a limit is negative or would reject every call.
 func (s settings) check() error {
 	for name, limit := range map[string]struct{ value, minimum int64 }{
 		"LIMIT_AI_MINUTE":          {int64(s.CallsPerMinute), 1},
@@ -92,8 +92,8 @@ func (s settings) check() error {
 	return nil
 }
 
-// newHandler assembles the function. Slow steps run in the background, while the function asks Lambda for its first
-// event.
+// newHandler builds the function's handler. Slow parts are built in the background, while the function requests its
+// first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err

@@ -27,8 +27,8 @@ type settings struct {
 	OAuth   oauth.Config
 }
 
-// newHandler builds the function. It checks the settings; everything that takes time happens in the background while
-// the function asks for its first event.
+// newHandler builds the function's handler. It returns an error if a setting is invalid. Slow parts are built in the
+// background, while the function requests its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	if err := cfg.Limits.Validate(); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func newProvider(cfg oauth.Config, providers *config.Providers) (*oauth.Provider
 		cfg.Secret = func(ctx context.Context) (string, error) {
 			secret, err := providers.OAuthClientSecret(ctx)
 			if err == nil && secret == "" {
-				err = errors.New("the secret with the providers' credentials has no oauthClientSecret")
+				err = errors.New("the providers' secret has no oauthClientSecret")
 			}
 			return secret, err
 		}

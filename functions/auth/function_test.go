@@ -62,7 +62,7 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 	}
 }
 
-func TestEveryVariableIsNeeded(t *testing.T) {
+func TestRequiredVariables(t *testing.T) {
 	setEnv(t)
 	functiontest.EveryVariableIsNeeded[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "KEYS_SECRET", "PROVIDERS_SECRET")
 }

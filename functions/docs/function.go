@@ -10,12 +10,12 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// settings are read from the environment. The function has no table, no secret and no session.
+// settings are the environment variables of the function. It uses no table, no secret and no session.
 type settings struct {
 	Edge config.Edge
 }
 
-// newHandler builds the function.
+// newHandler builds the function's handler.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	service, err := docs.New(docs.OpenAPI)
 	if err != nil {

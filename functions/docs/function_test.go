@@ -21,14 +21,14 @@ import (
 	"devplatform/shared/lambdafn/apigateway"
 )
 
-// answer is what the gateway gets of the function, its body read to the end.
+// answer is a complete response of the function.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// ask sends an event to the function as its environment makes it. header lines are "Name: value".
+// ask sends an event to the function, built from its environment. The form of header is "Name: value".
 func ask(t *testing.T, method, path string, header ...string) answer {
 	t.Helper()
 	cfg, err := config.Load[settings]()
@@ -82,14 +82,14 @@ const (
 	zipped      = "Accept-Encoding: gzip, deflate, br, zstd"
 )
 
-func TestAnswers(t *testing.T) {
+func TestResponses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		method, path string
 		header       []string
 		status       int
 		kind         string // Content-Type
 		coding       string
-		policy       string // "" for that of every answer
+		policy       string // "" for the default policy
 		holds        string // in the body as sent
 	}{
 		"document":               {"GET", "/api/openapi.json", nil, 200, "application/json", "", "", `"openapi": "3.1`},
@@ -140,7 +140,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// The document is the committed one, with the server that was asked, or that people's browsers are told of, in place of "/".
+// The document is the committed one, except for its server: APP_URL if it is set, otherwise the server that received the
+// request.
 func TestDocumentNamesTheServer(t *testing.T) {
 	for app, want := range map[string]string{
 		"":                        "https://a1b2c3.execute-api.eu-central-1.amazonaws.com/prod",
@@ -161,8 +162,9 @@ func TestDocumentNamesTheServer(t *testing.T) {
 	}
 }
 
-// Every file that the page asks for by its own HTML is there, at an address that holds behind a stage, too; and nothing is inline.
-func TestPageIsWhole(t *testing.T) {
+// All files that the page's HTML loads exist, their URLs are relative so that they also work behind a stage, and no
+// script or style is inline.
+func TestPageLinks(t *testing.T) {
 	page := ask(t, "GET", "/api/docs").body
 	for _, tag := range regexp.MustCompile(`(?s)<script.*?</script>|<style|\s(on\w+|style)=`).FindAllString(page, -1) {
 		if !regexp.MustCompile(`^<script src="[^"]+" defer></script>$`).MatchString(tag) {

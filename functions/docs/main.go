@@ -1,5 +1,6 @@
-// Command docs is the Lambda function behind /api/openapi.json and /api/docs. Its answers are streamed: API Gateway then passes
-// compressed ones through as they are, with no binary media types configured, which would change what the other functions get.
+// Command docs is the Lambda function behind /api/openapi.json and /api/docs. Its responses are streamed, because API
+// Gateway forwards compressed responses unchanged only if they are streamed or if binary media types are configured,
+// which would change the events of the other functions.
 package main
 
 import "devplatform/shared/lambdafn/apigateway"

@@ -11,17 +11,17 @@ import (
 	"devplatform/shared/queue"
 )
 
-// settings are the function's environment variables.
+// settings are the environment variables of the function.
 type settings struct {
 	AWS           config.AWS
 	Conversations config.ConversationsTable
 	Projects      string `env:"PROJECTS_TABLE,required,notEmpty"`
 	Contents      string `env:"CONTENTS_TABLE,required,notEmpty"`
-	// Failures is the URL of the queue for records that cannot be handled.
+	// Failures is the URL of the queue for records that cannot be processed.
 	Failures string `env:"FAILURES_QUEUE,required,notEmpty"`
 }
 
-// newHandler builds the function's handler. It does no input or output.
+// newHandler builds the function's handler. It does no I/O.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.StreamHandler, error) {
 	client := db.New(cfg.AWS, now)
 	return lambdafn.Stream(logger, cleanup.New(cleanup.Deps{

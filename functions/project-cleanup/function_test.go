@@ -35,13 +35,13 @@ import (
 	"devplatform/shared/lambdafn"
 )
 
-// world is the function as its environment makes it, on a DynamoDB of its own, behind a gate that may hold calls up.
+// world is the environment of the function: a DynamoDB behind a proxy that can block calls, and a queue.
 type world struct {
 	t      *testing.T
-	sdk    *dynamodb.Client // past the gate
+	sdk    *dynamodb.Client // not through the proxy
 	client *db.Client
 	ids    *id.Generator
-	hold   atomic.Pointer[func(r *http.Request) bool] // tells which calls are not let through until their client gives up
+	hold   atomic.Pointer[func(r *http.Request) bool] // reports whether to block a call until its client cancels it
 	number int                                        // of the last stream record
 	sqs    *sqs.Client
 	queue  string // the URL of the queue of failures
@@ -68,7 +68,7 @@ func newWorld(t *testing.T) (*world, *lambdafn.StreamHandler) {
 	next.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)
 	endpoint := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		if hold := w.hold.Load(); hold != nil && (*hold)(r) {
-			_, _ = io.Copy(io.Discard, r.Body) // only then does the server see its client go
+			_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client disconnects
 			<-r.Context().Done()
 			return
 		}
@@ -89,7 +89,7 @@ func newWorld(t *testing.T) (*world, *lambdafn.StreamHandler) {
 	return w, functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.DiscardHandler)))
 }
 
-// remains puts down what a project of so many files leaves behind, each with a chunk.
+// remains stores the data of a deleted project with a number of files, each with one chunk.
 func (w *world) remains(files int) (projectID string) {
 	w.t.Helper()
 	projectID = w.ids.New(id.Project)
@@ -112,7 +112,7 @@ func (w *world) put(table string, key db.Key, item db.Item) {
 	}
 }
 
-// left is how many items are stored under a project's id.
+// left returns the number of items that are stored under a project's ID.
 func (w *world) left(projectID string) (n int) {
 	w.t.Helper()
 	for _, table := range []string{"projects", "contents", conversations} {
@@ -125,7 +125,7 @@ func (w *world) left(projectID string) (n int) {
 	return n
 }
 
-// happens stores an event and answers with its record in the stream, as Lambda shows it.
+// happens stores the event of a change, and returns its stream record as Lambda sends it.
 func (w *world) happens(c event.Change) events.DynamoDBEventRecord {
 	w.t.Helper()
 	c.WorkspaceID = w.ids.New(id.Workspace)
@@ -159,13 +159,13 @@ func (w *world) happens(c event.Change) events.DynamoDBEventRecord {
 	}
 }
 
-// deleted is the record of a project's deletion.
+// deleted returns the stream record of a project's deletion.
 func (w *world) deleted(projectID string) events.DynamoDBEventRecord {
 	w.t.Helper()
 	return w.happens(event.Change{Type: event.ProjectDeleted, ProjectID: projectID})
 }
 
-// attributes is an item in the types of Lambda's events.
+// attributes converts an item to the types of Lambda's events.
 func attributes(item db.Item) map[string]events.DynamoDBAttributeValue {
 	all := map[string]events.DynamoDBAttributeValue{}
 	for name, value := range item {
@@ -181,7 +181,7 @@ func attributes(item db.Item) map[string]events.DynamoDBAttributeValue {
 	return all
 }
 
-// invoke gives the function a batch and answers with the sequence numbers that it reports as failed.
+// invoke sends the function a batch of records, and returns the sequence numbers that it reports as failed.
 func (w *world) invoke(ctx context.Context, handler *lambdafn.StreamHandler, records ...events.DynamoDBEventRecord) []string {
 	w.t.Helper()
 	payload, err := json.Marshal(events.DynamoDBEvent{Records: records})
@@ -203,14 +203,14 @@ func (w *world) invoke(ctx context.Context, handler *lambdafn.StreamHandler, rec
 	return failed
 }
 
-func TestABatch(t *testing.T) {
+func TestBatch(t *testing.T) {
 	w, handler := newWorld(t)
 	first, second, neighbour := w.remains(60), w.remains(3), w.remains(3)
 	kept := w.left(neighbour)
 	replaced := w.happens(event.Change{
 		Type: event.FileUpdated, ProjectID: neighbour, Replaced: &event.Content{ID: "CONTENT0", Chunks: 1},
 	})
-	expired := w.deleted(neighbour) // of long ago: the table's TTL removes it
+	expired := w.deleted(neighbour) // the record of an event that the table's TTL deletes
 	expired.EventName, expired.Change.NewImage = "REMOVE", nil
 	changed := w.deleted(neighbour)
 	changed.EventName = "MODIFY"
@@ -218,7 +218,7 @@ func TestABatch(t *testing.T) {
 		w.deleted(first), replaced, expired, changed,
 		w.happens(event.Change{Type: event.CommentCreated, ProjectID: neighbour}), w.deleted(second),
 	}
-	for range 2 { // once more: the stream delivers at least once
+	for range 2 { // the stream delivers at least once
 		if failed := w.invoke(t.Context(), handler, batch...); len(failed) > 0 {
 			t.Errorf("failed: %v", failed)
 		}
@@ -241,8 +241,8 @@ func TestABatch(t *testing.T) {
 	}
 }
 
-// The record that fails is reported, and none behind it is begun.
-func TestAPartialFailure(t *testing.T) {
+// The record that fails is reported, and no later record is processed.
+func TestPartialFailure(t *testing.T) {
 	w, handler := newWorld(t)
 	projects := []string{w.remains(2), w.remains(30), w.remains(2)}
 	var batch []events.DynamoDBEventRecord
@@ -264,14 +264,14 @@ func TestAPartialFailure(t *testing.T) {
 		t.Errorf("failed: %s", diff)
 	}
 	if ctx.Err() != nil {
-		t.Error("answered too late")
+		t.Error("the function returned after its deadline")
 	}
 	if a, c := w.left(projects[0]), w.left(projects[2]); a != 0 || c == 0 {
 		t.Errorf("left are %d items of the first project, and %d of the last", a, c)
 	}
 	w.hold.Store(nil)
 	if failed := w.invoke(t.Context(), handler, batch[1:]...); len(failed) > 0 {
-		t.Errorf("failed once more: %v", failed)
+		t.Errorf("failed again: %v", failed)
 	}
 	for i, projectID := range projects {
 		if n := w.left(projectID); n != 0 {
@@ -280,8 +280,8 @@ func TestAPartialFailure(t *testing.T) {
 	}
 }
 
-// Where storage hangs, the function answers before Lambda ends it.
-func TestTheDeadline(t *testing.T) {
+// If storage does not respond, the function returns before its time limit.
+func TestDeadline(t *testing.T) {
 	w, handler := newWorld(t)
 	projectID := w.remains(1)
 	always := func(*http.Request) bool { return true }
@@ -295,7 +295,7 @@ func TestTheDeadline(t *testing.T) {
 	}
 }
 
-// failures are what is in the queue of failures.
+// failures returns the messages in the failure queue.
 func (w *world) failures() []string {
 	w.t.Helper()
 	out, err := w.sqs.ReceiveMessage(w.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.queue, MaxNumberOfMessages: 10})
@@ -310,7 +310,7 @@ func (w *world) failures() []string {
 	return bodies
 }
 
-// What can't be read and what makes no sense goes to the queue of failures, whole, and holds nothing up.
+// Invalid records go to the failure queue unchanged, and do not block the stream.
 func TestPoison(t *testing.T) {
 	w, handler := newWorld(t)
 	projectID, live := w.remains(2), w.remains(2)
@@ -350,8 +350,8 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// What the queue of failures could not take stays in the stream.
-func TestPoisonThatNobodyTakes(t *testing.T) {
+// A record that cannot be sent to the failure queue is reported as failed.
+func TestUnavailableFailureQueue(t *testing.T) {
 	w, _ := newWorld(t)
 	t.Setenv("FAILURES_QUEUE", w.queue+"-gone")
 	cfg, err := config.Load[settings]()
@@ -367,7 +367,7 @@ func TestPoisonThatNobodyTakes(t *testing.T) {
 	}
 }
 
-func TestEveryVariableIsNeeded(t *testing.T) {
+func TestRequiredVariables(t *testing.T) {
 	newWorld(t)
 	functiontest.EveryVariableIsNeeded[settings](t, "PROJECTS_TABLE", "CONTENTS_TABLE", "CONVERSATIONS_TABLE", "FAILURES_QUEUE")
 }

@@ -1,5 +1,5 @@
-// Command project-cleanup is the Lambda function behind the stream of events: it removes what deleted projects held, and lets replaced
-// contents expire.
+// Command project-cleanup is the Lambda function that reads the stream of events: it deletes the data of deleted
+// projects, and sets an expiry time on replaced contents.
 package main
 
 import "devplatform/shared/lambdafn"

@@ -17,7 +17,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// settings are the function's environment variables.
+// settings are the environment variables of the function.
 type settings struct {
 	AWS      config.AWS
 	Tables   config.Tables
@@ -26,8 +26,8 @@ type settings struct {
 	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
 }
 
-// newHandler builds the function's handler. Slow parts are built in the background, while the function asks for its first
-// event.
+// newHandler builds the function's handler. Slow parts are built in the background, while the function requests its
+// first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
 	keys.Start()
@@ -49,7 +49,6 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, Files: files, IDs: ids, Clock: now, Logger: logger,
 		})
 		return httpapi.NewRouter(httpapi.Config{
-
 			Edge: cfg.Edge, Logger: logger, Auth: sessions, Clock: now,
 		}, workspaces.Register, projects.Register, files.Register)
 	}), nil

@@ -75,7 +75,7 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 	}
 }
 
-func TestEveryVariableIsNeeded(t *testing.T) {
+func TestRequiredVariables(t *testing.T) {
 	setEnv(t)
 	functiontest.EveryVariableIsNeeded[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE", "KEYS_SECRET")
 }

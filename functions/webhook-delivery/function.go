@@ -13,13 +13,13 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// settings are read from the environment.
+// settings are the environment variables of the function.
 type settings struct {
 	AWS     config.AWS
 	Tables  config.WebhooksTable
 	Metrics config.Metrics
-	// Deliveries is the URL of the queue whose messages the function receives. Failures is the URL of the queue to
-	// which it moves messages that cannot be read.
+	// Deliveries is the URL of the queue whose messages the function receives. Failures is the URL of the queue for
+	// messages that cannot be parsed.
 	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
 	Failures   string `env:"FAILURES_QUEUE,required,notEmpty"`
 	Keys       string `env:"KEYS_SECRET,required,notEmpty"`
@@ -27,8 +27,8 @@ type settings struct {
 	AllowPrivate bool `env:"WEBHOOK_ALLOW_PRIVATE"`
 }
 
-// newHandler builds the function. It fetches the key ring in the background, while the function requests its first
-// messages.
+// newHandler builds the function's handler. It fetches the key ring in the background, while the function requests its
+// first messages.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.QueueHandler, error) {
 	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
 	keys.Start()

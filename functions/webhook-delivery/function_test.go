@@ -33,7 +33,7 @@ const (
 	deliveryID  = "dlv_01KGA52E40ABCDEFGHJKMNPQRS"
 )
 
-// world is what the function's environment names.
+// world is the environment of the function: its table and its queues.
 type world struct {
 	t        *testing.T
 	client   *db.Client
@@ -93,7 +93,7 @@ func (w *world) stored(url string) {
 	}
 }
 
-// invoke hands messages to the function and answers with the ids of those that come again, and the log.
+// invoke sends messages to the function. It returns the IDs of those that the queue delivers again, and the log.
 func (w *world) invoke(bodies ...string) (again []string, log string) {
 	w.t.Helper()
 	cfg, err := config.Load[settings]()
@@ -125,8 +125,8 @@ func (w *world) invoke(bodies ...string) (again []string, log string) {
 
 const message = `{"workspaceId":"` + workspaceID + `","webhookId":"` + webhookID + `","deliveryId":"` + deliveryID + `"}`
 
-// A message leads to a signed POST; one that makes no sense goes to the failure queue.
-func TestABatch(t *testing.T) {
+// A valid message leads to a signed POST. An invalid one goes to the failure queue.
+func TestBatch(t *testing.T) {
 	w := newWorld(t)
 	t.Setenv("WEBHOOK_ALLOW_PRIVATE", "true")
 	receiver := hooktest.New(t)
@@ -148,7 +148,7 @@ func TestABatch(t *testing.T) {
 	}
 }
 
-// The deployed function sends nothing to this machine: the attempt fails with the reason, and nobody is called.
+// The deployed function sends no request to a private address. The attempt fails, and the reason is logged.
 func TestPrivateAddresses(t *testing.T) {
 	w := newWorld(t)
 	called := false
@@ -161,7 +161,7 @@ func TestPrivateAddresses(t *testing.T) {
 	}
 }
 
-func TestEveryVariableIsNeeded(t *testing.T) {
+func TestRequiredVariables(t *testing.T) {
 	newWorld(t)
 	functiontest.EveryVariableIsNeeded[settings](t, "WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "FAILURES_QUEUE", "KEYS_SECRET")
 }

@@ -1,5 +1,5 @@
-// Command webhook-delivery is the Lambda function that receives the messages of the queue of deliveries and attempts
-// them.
+// Command webhook-delivery is the Lambda function that receives messages from the queue of deliveries, and sends each
+// delivery to its endpoint.
 package main
 
 import "devplatform/shared/lambdafn"

@@ -12,18 +12,18 @@ import (
 	"devplatform/shared/webhook/delivery"
 )
 
-// settings are read from the environment.
+// settings are the environment variables of the function.
 type settings struct {
 	AWS     config.AWS
 	Tables  config.WebhooksTable
 	Metrics config.Metrics
-	// Deliveries and Failures are the URLs of the queues that receive the messages of deliveries, and the stream
-	// records that cannot be read.
+	// Deliveries is the URL of the queue for the messages of deliveries. Failures is the URL of the queue for stream
+	// records that cannot be processed.
 	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
 	Failures   string `env:"FAILURES_QUEUE,required,notEmpty"`
 }
 
-// newHandler builds the function. It does no I/O.
+// newHandler builds the function's handler. It does no I/O.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.StreamHandler, error) {
 	client, queues := db.New(cfg.AWS, now), queue.New(cfg.AWS)
 	fanout := delivery.NewFanout(delivery.Deps{

@@ -25,7 +25,7 @@ const (
 	webhookID   = "wh_01KGA5B1S0ABCDEFGHJKMNPQRS"
 )
 
-// world is what the function's environment names.
+// world is the environment of the function: its table and its queues.
 type world struct {
 	t                    *testing.T
 	table                db.Table
@@ -65,8 +65,9 @@ func (w *world) bodies(url string) (bodies []string) {
 	return bodies
 }
 
-// An event in the stream becomes a delivery and its message; what makes no sense goes to the failure queue, and blocks nothing.
-func TestABatch(t *testing.T) {
+// An event in the stream leads to a delivery and its message. An invalid record goes to the failure queue and does not
+// block the stream.
+func TestBatch(t *testing.T) {
 	w := newWorld(t)
 	if _, err := w.client.Do(t.Context(), w.table.Put(db.WebhookKey(workspaceID, webhookID), db.Item{
 		"id": text(webhookID), "workspaceId": text(workspaceID), "url": text("https://example.com"), "active": &types.AttributeValueMemberBOOL{Value: true},
@@ -115,7 +116,7 @@ func TestABatch(t *testing.T) {
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-func TestEveryVariableIsNeeded(t *testing.T) {
+func TestRequiredVariables(t *testing.T) {
 	newWorld(t)
 	functiontest.EveryVariableIsNeeded[settings](t, "WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "FAILURES_QUEUE")
 }

@@ -12,7 +12,7 @@ import (
 	"devplatform/shared/webhook/delivery"
 )
 
-// settings are read from the environment.
+// settings are the environment variables of the function.
 type settings struct {
 	AWS     config.AWS
 	Tables  config.WebhooksTable
@@ -21,7 +21,7 @@ type settings struct {
 	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
 }
 
-// newHandler builds the function. It does no I/O.
+// newHandler builds the function's handler. It does no I/O.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.ScheduleHandler, error) {
 	client := db.New(cfg.AWS, now)
 	job := delivery.NewRetryJob(delivery.Deps{

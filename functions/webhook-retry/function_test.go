@@ -18,7 +18,7 @@ import (
 	"devplatform/shared/db"
 )
 
-// setEnv is the environment that template.yaml gives the function, with its table and its queue.
+// setEnv sets the environment that template.yaml gives the function, with a new table and a new queue.
 func setEnv(t *testing.T) (client *db.Client, queues *sqs.Client, deliveries string) {
 	t.Helper()
 	functiontest.OwnEndpoint(t)
@@ -53,8 +53,8 @@ func setEnv(t *testing.T) (client *db.Client, queues *sqs.Client, deliveries str
 	return db.Wrap(sdk, time.Now), queues, deliveries
 }
 
-// What is due is sent, whatever the schedule says besides, and how late it is, is told.
-func TestARun(t *testing.T) {
+// A run sends messages for the deliveries that are due, and logs their number and the age of the oldest one.
+func TestRun(t *testing.T) {
 	client, queues, deliveries := setEnv(t)
 	const webhookID, deliveryID = "wh_01KGA5B1S0ABCDEFGHJKMNPQRS", "dlv_01KGA52E40ABCDEFGHJKMNPQRS"
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
@@ -71,7 +71,7 @@ func TestARun(t *testing.T) {
 	}
 	var log strings.Builder
 	handler := functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.NewJSONHandler(&log, nil))))
-	for range 2 { // the second finds nothing
+	for range 2 { // the second run has no due deliveries
 		if _, err := handler.Invoke(t.Context(), []byte(`{}`)); err != nil {
 			t.Fatal(err)
 		}
@@ -82,12 +82,12 @@ func TestARun(t *testing.T) {
 	}
 	for _, want := range []string{`"DeliveriesDue":[1],"OldestUndelivered":[3600.`, `"DeliveriesDue":[0],"OldestUndelivered":[0]`} {
 		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log lacks %s: %s", want, &log)
+			t.Errorf("the log does not contain %s: %s", want, &log)
 		}
 	}
 }
 
-func TestEveryVariableIsNeeded(t *testing.T) {
+func TestRequiredVariables(t *testing.T) {
 	setEnv(t)
 	functiontest.EveryVariableIsNeeded[settings](t, "WEBHOOKS_TABLE", "DELIVERIES_QUEUE")
 }

@@ -17,8 +17,8 @@ import (
 	"devplatform/shared/config"
 )
 
-// setEnv sets the environment that template.yaml gives the function, with a new DynamoDB, Secrets Manager and SQS behind
-// one endpoint.
+// setEnv sets the environment that template.yaml gives the function, with a new DynamoDB, Secrets Manager and SQS
+// behind one endpoint.
 func setEnv(t *testing.T) (queues *sqs.Client, queue string) {
 	t.Helper()
 	functiontest.OwnEndpoint(t)
@@ -66,7 +66,7 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 		holds              string
 	}{
 		{"GET", "/api/webhooks", "", 200, `"url":"` + endpoint.URL("/ok")},
-		{"PUT", hook, `{"description":"Tells nobody."}`, 200, `"description":"Tells nobody."`},
+		{"PUT", hook, `{"description":"For tests."}`, 200, `"description":"For tests."`},
 		{"GET", hook + "/deliveries?status=succeeded", "", 200, `"statusCode":200`},
 		{"GET", delivery, "", 200, `"type":"webhook.test"`},
 		{"POST", delivery + "/redeliver", "", 202, `"status":"pending"`},
@@ -90,7 +90,7 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 	}
 }
 
-func TestEveryVariableIsNeeded(t *testing.T) {
+func TestRequiredVariables(t *testing.T) {
 	setEnv(t)
 	functiontest.EveryVariableIsNeeded[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "KEYS_SECRET")
 }

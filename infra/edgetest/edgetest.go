@@ -1,5 +1,5 @@
-// Package edgetest has what the tests of the HTTP edge and of its Lambda adapter share: a router with one endpoint of
-// every kind that the edge distinguishes, requests, and checks that hold for every response.
+// Package edgetest contains the code that the tests of the HTTP edge and of its Lambda adapters share: a router with
+// one endpoint of each kind, requests, and checks of the properties that every response must have.
 package edgetest
 
 import (
@@ -25,7 +25,8 @@ import (
 // Noon is the time of every request.
 var Noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// Sessions knows a valid token, a token that is renewed, and a token for which the store is unavailable.
+// Sessions is an Authenticator with three tokens: "good" is valid, "old" is valid and renewed, and for "down" the store
+// is unavailable.
 type Sessions struct{}
 
 // Authenticate implements httpapi.Authenticator.
@@ -57,7 +58,7 @@ type signupInput struct {
 	}
 }
 
-// EchoOutput returns a part of the input.
+// EchoOutput is the output of most endpoints. It contains some values of the input.
 type EchoOutput struct {
 	Body struct {
 		Email string `json:"email"`
@@ -228,7 +229,7 @@ func CheckHeaders(t *testing.T, a Answer) {
 		"Content-Security-Policy":   "default-src 'none'; frame-ancestors 'none'",
 	} {
 		if got := a.Header[name]; len(got) != 1 || got[0] != want {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 	if a.Header.Get("X-Request-Id") == "" {
@@ -244,13 +245,13 @@ func WantError(t *testing.T, a Answer, status int, code fault.Code) string {
 	t.Helper()
 	var fields map[string]string
 	if err := json.Unmarshal([]byte(a.Body), &fields); err != nil || len(fields) != 2 || fields["error"] == "" {
-		t.Fatalf("not the shape of an error: %d %s", a.Status, a.Body)
+		t.Fatalf("not in the format of an error: %d %s", a.Status, a.Body)
 	}
 	if a.Status != status || fields["code"] != string(code) {
 		t.Errorf("got %d %s, want %d %s", a.Status, a.Body, status, code)
 	}
 	if strings.Contains(a.Body, "secret-detail") {
-		t.Errorf("leaks: %s", a.Body)
+		t.Errorf("the response reveals an internal detail: %s", a.Body)
 	}
 	return fields["error"]
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// Event returns a proxy event as API Gateway makes it.
+// Event returns a proxy event like those of API Gateway.
 func Event(method, path string) events.APIGatewayProxyRequest {
 	return events.APIGatewayProxyRequest{
 		HTTPMethod: method, Path: path, Resource: "/api/{proxy+}",
@@ -55,7 +55,7 @@ func Invoke(t *testing.T, h http.Handler, payload any) (Answer, events.APIGatewa
 	return a, response
 }
 
-// Trusting is the configuration of an edge that trusts two origins.
+// Trusting is the configuration of an edge with two trusted origins.
 var Trusting = config.Edge{
 	AppURL: "https://app.example.com", AllowedOrigins: []config.Origin{"https://tools.example.com"},
 }
@@ -63,7 +63,8 @@ var Trusting = config.Edge{
 // Play is the handler of a stream.
 type Play func(context.Context, *httpapi.EventStream) error
 
-// StreamRouter returns a router with one endpoint, POST /api/stream, that calls play. A request with "fail" fails before.
+// StreamRouter returns a router with one endpoint, POST /api/stream, that calls play. If the body is {"fail": true},
+// the endpoint returns an error and does not call play.
 func StreamRouter(play Play) (http.Handler, *Log) {
 	l := &Log{}
 	return httpapi.NewRouter(httpapi.Config{
@@ -76,7 +77,7 @@ func StreamRouter(play Play) (http.Handler, *Log) {
 func RegisterStream(r *httpapi.Routes, play Play) {
 	op := httpapi.Operation{
 		ID: "stream", Method: http.MethodPost, Path: "/api/stream",
-		Errors: []*fault.Error{fault.New(fault.CodeAIUnavailable, "Away."), fault.New(fault.CodeConflict, "No.")},
+		Errors: []*fault.Error{fault.New(fault.CodeAIUnavailable, "Unavailable."), fault.New(fault.CodeConflict, "Conflict.")},
 	}
 	type input struct {
 		Body struct {
@@ -85,7 +86,7 @@ func RegisterStream(r *httpapi.Routes, play Play) {
 	}
 	httpapi.PrivateStream(r, op, func(ctx context.Context, _ httpapi.Caller, in *input, out *httpapi.EventStream) error {
 		if in.Body.Fail {
-			return fault.New(fault.CodeConflict, "No.")
+			return fault.New(fault.CodeConflict, "Conflict.")
 		}
 		return play(ctx, out)
 	})

@@ -11,7 +11,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-// TestDocumentIsComplete checks that the document tells its readers, for every operation, the purpose, the request,
+// TestDocumentIsComplete checks that the document describes, for every operation, the purpose, the request,
 // the response and each error.
 func TestDocumentIsComplete(t *testing.T) {
 	t.Parallel()
@@ -24,8 +24,8 @@ func TestDocumentIsComplete(t *testing.T) {
 	}
 }
 
-// TestGapsAreFound checks that TestDocumentIsComplete would find an incomplete operation.
-func TestGapsAreFound(t *testing.T) {
+// TestIncompleteDocumentsAreReported checks that TestDocumentIsComplete would find an incomplete operation.
+func TestIncompleteDocumentsAreReported(t *testing.T) {
 	t.Parallel()
 	const complete = `{"tags": [{"name": "Things", "description": "All."}], "paths": {"/things": {"post": {
 		"operationId": "makeThing", "summary": "Make", "description": "More.", "tags": ["Things"], "security": [{}],
@@ -67,10 +67,10 @@ func TestGapsAreFound(t *testing.T) {
 
 var camelCase = regexp.MustCompile(`^[a-z]+([A-Z]+[a-z]*)*$`)
 
-// report records a gap of an operation.
+// report records that a part of an operation is missing.
 type report func(format string, args ...any)
 
-// gaps returns a description of everything that the document lacks.
+// gaps returns a description of each missing part of the document.
 func (s spec) gaps() []string {
 	var gaps []string
 	described, seen := map[string]bool{}, map[string]bool{}

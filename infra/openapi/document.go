@@ -58,7 +58,7 @@ func newDocument(routes *httpapi.Routes, given map[string]examples) (*document, 
 		Components: &huma.Components{
 			Schemas: d.schemas,
 			SecuritySchemes: map[string]*huma.SecurityScheme{
-				sessionScheme: {Type: "apiKey", In: "cookie", Name: httpapi.SessionCookie, Description: "Set by a login."},
+				sessionScheme: {Type: "apiKey", In: "cookie", Name: httpapi.SessionCookie, Description: "Set by login."},
 			},
 			Headers: commonHeaders(),
 		},

@@ -76,7 +76,7 @@ func TestDocumentDescribesTheEdge(t *testing.T) {
 		t.Errorf("%+v", me)
 	}
 	scheme := map[string]string{
-		"type": "apiKey", "in": "cookie", "name": "__Host-session", "description": "Set by a login.",
+		"type": "apiKey", "in": "cookie", "name": "__Host-session", "description": "Set by login.",
 	}
 	if diff := cmp.Diff(scheme, s.Components.SecuritySchemes["session"]); diff != "" {
 		t.Error(diff)

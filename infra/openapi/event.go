@@ -109,7 +109,7 @@ func describeEvent(t event.Type) string {
 	case event.FileDeleted, event.FileCreated:
 		cause = "Renaming a file emits file.deleted and file.created. Deleting a project emits no events for its files."
 	default:
-		cause = "Emitted when the change that the type names was made. A request that changes nothing emits no event."
+		cause = "Emitted after the change. A request that changes nothing emits no event."
 	}
 	return cause + " Sent at least once and in no particular order. `id` is the same for every attempt and every subscriber."
 }

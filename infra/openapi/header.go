@@ -17,7 +17,7 @@ const (
 	headersPrefix   = "#/components/headers/"
 )
 
-// commonHeaders describes the headers that the edge sets and that clients use. description.md mentions the others.
+// commonHeaders returns the headers that the edge sets and that clients use. description.md describes the others.
 func commonHeaders() map[string]*huma.Header {
 	return map[string]*huma.Header{
 		requestIDHeader: {

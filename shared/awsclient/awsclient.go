@@ -1,6 +1,6 @@
-// Package awsclient contains what the clients of all AWS services share: credentials, time limits, the classification
-// of errors that a retry may cure, and the waits between attempts. It knows no service. The package that makes a call
-// decides what the call means.
+// Package awsclient contains the code that the clients of all AWS services share: credentials, timeouts, the
+// classification of errors, and the retry policy. It is independent of any service. Packages that call a service belong
+// elsewhere.
 package awsclient
 
 import (
@@ -23,8 +23,8 @@ import (
 // MaxAttempts is the number of attempts of a call, the first one included.
 const MaxAttempts = 4
 
-// Limits of one attempt. A function runs for at most 20 s, and clients wait less than that: a quick 503 is better
-// than a slow one.
+// Timeouts of one attempt. A function runs for at most 20 s, and clients wait for less time than that, so a call should
+// fail early.
 const (
 	attemptTimeout  = 4 * time.Second
 	dialTimeout     = time.Second
@@ -138,8 +138,8 @@ func Sleep(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// Unavailable reports whether a call failed for a reason that may not last: an error of the service, throttling, a
-// broken connection, an incomplete response, or the end of the context. The call may have had its effect.
+// Unavailable reports whether a call failed for a transient reason: an error of the service, throttling, a broken
+// connection, an incomplete response, or the end of the context. The call may have had its effect.
 func Unavailable(err error) bool {
 	var apiError smithy.APIError
 	if errors.As(err, &apiError) && apiError.ErrorFault() == smithy.FaultServer {

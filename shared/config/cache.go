@@ -86,8 +86,9 @@ func (c *cache[T]) fetchedWithin(age time.Duration) bool {
 	return since >= 0 && since < age
 }
 
-// load fetches the secret, or joins the fetch in progress. The caller holds c.mu, so that a fetch cannot end between
-// the caller's look at the cache and load. The fetch does not end with its caller: other callers can use the result.
+// load fetches the secret, or joins the fetch in progress. The caller holds c.mu, so that a fetch cannot end after the
+// caller has read the cache and before load begins. The fetch is not canceled with its caller's context, because other
+// callers can use the result.
 func (c *cache[T]) load() <-chan singleflight.Result {
 	return c.group.DoChan("", func() (any, error) {
 		began := c.now()

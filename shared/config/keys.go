@@ -37,7 +37,7 @@ type ring struct {
 	secrets map[string][]byte
 }
 
-// NewKeys returns the ring that fetch returns the text of.
+// NewKeys returns the key ring whose text fetch returns.
 func NewKeys(fetch Fetch, now clock.Clock) *Keys {
 	return &Keys{cache: newCache(fetch, now, parseRing)}
 }
@@ -46,7 +46,7 @@ func NewKeys(fetch Fetch, now clock.Clock) *Keys {
 func (k *Keys) Start() { k.cache.start() }
 
 // Current derives a key of 32 bytes for a purpose from the ring's current key. kid is the ID of the current key,
-// which must be stored with whatever the derived key signs or encrypts. Errors: ErrUnavailable.
+// which must be stored with the data that the derived key signs or encrypts. Errors: ErrUnavailable.
 func (k *Keys) Current(ctx context.Context, purpose string) (kid string, key []byte, err error) {
 	r, err := k.cache.get(ctx)
 	if err != nil {
@@ -90,13 +90,13 @@ func derive(secret []byte, purpose string) ([]byte, error) {
 func parseRing(text string) (ring, error) {
 	var fields map[string]string
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {
-		return ring{}, errors.New("the key ring is not a flat JSON object of strings, each name once")
+		return ring{}, errors.New("the key ring is not a JSON object whose values are strings and whose names are unique")
 	}
 	r := ring{current: fields[currentName], secrets: map[string][]byte{}}
 	delete(fields, currentName)
 	for kid, secret := range fields {
 		if !validKid(kid) {
-			return ring{}, errors.New("the key ring has a key whose ID has other characters than A-Z a-z 0-9 _ -")
+			return ring{}, errors.New("the key ring has an invalid key ID: use 1 to 64 of the characters A-Z a-z 0-9 _ -")
 		}
 		if len(secret) < minKeyLength || distinct(secret) < minDistinct {
 			return ring{}, fmt.Errorf("the key ring's key %q is weak: use at least %d random characters", kid, minKeyLength)

@@ -58,14 +58,14 @@ func (v *vault) count() int {
 	return v.calls
 }
 
-// hands is a clock that tests set.
-type hands struct{ at atomic.Int64 }
+// fakeClock is a clock that tests can set.
+type fakeClock struct{ at atomic.Int64 }
 
-func (h *hands) now() time.Time          { return time.Unix(0, h.at.Load()) }
-func (h *hands) advance(d time.Duration) { h.at.Add(int64(d)) }
+func (h *fakeClock) now() time.Time          { return time.Unix(0, h.at.Load()) }
+func (h *fakeClock) advance(d time.Duration) { h.at.Add(int64(d)) }
 
-func newRing(text string) (*config.Keys, *vault, *hands) {
-	v, h := &vault{text: text}, &hands{}
+func newRing(text string) (*config.Keys, *vault, *fakeClock) {
+	v, h := &vault{text: text}, &fakeClock{}
 	return config.NewKeys(v.fetch, h.now), v, h
 }
 
@@ -268,7 +268,7 @@ func TestInvalidRingsAreRejected(t *testing.T) {
 
 func TestProvidersAreRefreshed(t *testing.T) {
 	t.Parallel()
-	v, h := &vault{text: `{"oauthClientSecret":"","unused":"x"}`}, &hands{}
+	v, h := &vault{text: `{"oauthClientSecret":"","unused":"x"}`}, &fakeClock{}
 	p := config.NewProviders(v.fetch, h.now)
 	expect := func(want string) {
 		t.Helper()

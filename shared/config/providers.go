@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/clock"
 )
 
-// providersAge is the time within which a change of the providers' secret takes effect.
+// providersAge is the time after which the providers' secret is fetched again.
 const providersAge = 5 * time.Minute
 
 // Providers is the secret with the credentials that external providers issued. The operator writes it. It is fetched
@@ -22,7 +22,7 @@ type providers struct {
 	OpenAIKey         string `json:"openaiApiKey"`
 }
 
-// NewProviders returns the secret that fetch returns the text of.
+// NewProviders returns the secret whose text fetch returns.
 func NewProviders(fetch Fetch, now clock.Clock) *Providers {
 	return &Providers{cache: newCache(fetch, now, parseProviders)}
 }

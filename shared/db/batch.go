@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/awsclient"
 )
 
-// DynamoDB's limits of a batch, and how many batches of one operation are in flight at a time.
+// The limits of DynamoDB's batches, and the number of batches of one operation that are in flight at a time.
 const (
 	maxBatchGet    = 100
 	parallelGets   = 4
@@ -22,8 +22,8 @@ const (
 	parallelWrites = 8
 )
 
-// BatchGet reads items, strongly consistent. Items that do not exist or have expired are absent from the result. Keys
-// may repeat. Errors: ErrUnavailable.
+// BatchGet reads items, strongly consistent. The result does not contain items that do not exist or have expired. keys
+// may contain duplicates. Errors: ErrUnavailable.
 func (t Table) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
 	wanted := keyItems(keys)
 	found := make(map[Key]Item, len(wanted))
@@ -52,7 +52,7 @@ func (t Table) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) 
 }
 
 // DeleteAll deletes items, without conditions and not atomically. After an error, some items are deleted and others
-// are not, and it is safe to call DeleteAll again. Keys may repeat, and the items need not exist. Errors:
+// are not, and it is safe to call DeleteAll again. keys may contain duplicates, and the items need not exist. Errors:
 // ErrUnavailable, ErrInvalidKey.
 func (t Table) DeleteAll(ctx context.Context, keys ...Key) error {
 	if slices.ContainsFunc(keys, Key.IsZero) {
@@ -75,7 +75,7 @@ func (t Table) DeleteAll(ctx context.Context, keys ...Key) error {
 		})
 }
 
-// keyItems returns the keys that are valid, each of them once.
+// keyItems returns the valid keys without duplicates.
 func keyItems(keys []Key) []Item {
 	items := make([]Item, 0, len(keys))
 	seen := make(map[Key]bool, len(keys))
@@ -112,7 +112,7 @@ func sendBatch[T any](ctx context.Context, batch []T, send func(context.Context,
 			failures = 0
 		}
 		if failures > awsclient.MaxAttempts || !awsclient.Sleep(ctx, awsclient.Jitter(failures)) {
-			return fmt.Errorf("%w: a batch: %d items remain unprocessed", ErrUnavailable, len(unprocessed))
+			return fmt.Errorf("%w: batch: %d items were not processed", ErrUnavailable, len(unprocessed))
 		}
 		batch = unprocessed
 	}

@@ -3,8 +3,7 @@
 // and the classes of errors.
 //
 // It also defines the layout of the tables: every key is built in key.go, from validated parts, so that no ID or path
-// can forge the key of another item. Which attributes an item has, and what a failed condition means, is up to the
-// slices.
+// can forge the key of another item. The slices define the attributes of items and the meaning of failed conditions.
 package db
 
 import (

@@ -38,7 +38,7 @@ type Cursors struct{ keys *config.Keys }
 // NewCursors returns Cursors that sign with a key derived from the ring.
 func NewCursors(keys *config.Keys) *Cursors { return &Cursors{keys: keys} }
 
-// Seal returns the cursor of the page that begins behind position, which has at most 1,024 bytes. scope names the
+// Seal returns the cursor of the page that begins after position, which has at most 1,024 bytes. scope identifies the
 // list and everything that its contents depend on: IDs, filters, the user. Errors: config.ErrUnavailable.
 func (c *Cursors) Seal(ctx context.Context, scope, position string) (string, error) {
 	kid, key, err := c.keys.Current(ctx, cursorPurpose)
@@ -46,15 +46,15 @@ func (c *Cursors) Seal(ctx context.Context, scope, position string) (string, err
 		return "", fmt.Errorf("db: cursor: %w", err)
 	}
 	if len(position) > maxPosition {
-		return "", fmt.Errorf("db: cursor: the position has %d bytes", len(position))
+		return "", fmt.Errorf("db: cursor: the position has %d bytes, more than %d", len(position), maxPosition)
 	}
 	raw := append([]byte{byte(len(kid))}, kid...) //nolint:gosec // key IDs have at most 64 characters
 	raw = append(raw, cursorMAC(key, scope, position)...)
 	return cursorText.EncodeToString(append(raw, position...)), nil
 }
 
-// Open returns the position of a cursor of the list named by scope. The position of the empty cursor is empty: the
-// first page. A cursor is valid in one spelling only. Errors: ErrCursor, config.ErrUnavailable.
+// Open returns the position of a cursor of the list that scope identifies. The position of the empty cursor is "",
+// which is the first page. Only the exact text that Seal returned is valid. Errors: ErrCursor, config.ErrUnavailable.
 func (c *Cursors) Open(ctx context.Context, scope, cursor string) (string, error) {
 	if cursor == "" {
 		return "", nil

@@ -72,7 +72,7 @@ func TestCursorsAreBoundToTheirList(t *testing.T) {
 }
 
 // What is cut off the end of the scope must not do at the beginning of the position.
-func TestScopeAndPositionAreSeparate(t *testing.T) {
+func TestScopeAndPositionCannotBeMixed(t *testing.T) {
 	t.Parallel()
 	c, _, _ := newCursors(oldRing)
 	raw, err := base64.RawURLEncoding.DecodeString(seal(t, c, "files prj", "/a"))

@@ -65,7 +65,7 @@ func OldItem(err error, i int) Item {
 	return failed.Failed[i]
 }
 
-// classOfCode maps DynamoDB's error codes and cancellation reasons to classes. classOf decides about other errors.
+// classOfCode maps DynamoDB's error codes and cancellation reasons to classes. classOf also classifies other errors.
 var classOfCode = map[string]error{
 	"ConditionalCheckFailed":                 ErrConditionFailed,
 	"ConditionalCheckFailedException":        ErrConditionFailed,

@@ -58,7 +58,7 @@ func newIndexed(t *testing.T) (*db.Client, db.Table, *hands) {
 	}
 }
 
-// queryIndex reads all pages, of which all but the last must be full, and answers with the items' paths and the
+// queryIndex reads all pages, of which all but the last must be full, and returns the items' paths and the
 // number of pages.
 func queryIndex(t *testing.T, table db.Table, q db.IndexQuery) (paths []string, pages int) {
 	t.Helper()

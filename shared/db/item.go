@@ -22,15 +22,15 @@ func Encode(record any) (Item, error) {
 	return item, nil
 }
 
-// Decode returns the struct that Encode stored as item, and the zero struct for a nil item. An error means that the
-// item was written wrongly.
+// Decode decodes an item that Encode returned. It returns the zero struct for a nil item. It returns an error if an
+// attribute does not have the type of its field.
 func Decode[T any](item Item) (T, error) {
 	var record T
 	err := attributevalue.UnmarshalMapWithOptions(item, &record, func(o *attributevalue.DecoderOptions) {
 		o.UseEncodingUnmarshalers = true
 	})
 	if err != nil {
-		return record, fmt.Errorf("db: decode: a stored %T: %w", record, err)
+		return record, fmt.Errorf("db: decode %T: %w", record, err)
 	}
 	return record, nil
 }
@@ -52,8 +52,8 @@ func ExpiresAt(unix int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(unix, 10)}
 }
 
-// ItemFromJSON decodes an item in DynamoDB's JSON, such as {"id":{"S":"evt_…"},"expiresAt":{"N":"1763640000"}}, the
-// form that the records of a stream have. Errors do not contain values.
+// ItemFromJSON decodes an item in DynamoDB's JSON, such as {"id":{"S":"evt_…"},"expiresAt":{"N":"1763640000"}}. Stream
+// records contain items in this format. Errors do not contain values.
 //
 // The SDK's attributevalue.UnmarshalMapJSON is not used: it accepts attributes without a type, with an unknown type,
 // with two types (and picks one at random) and duplicate names, and its errors contain values.

@@ -14,12 +14,12 @@ import (
 const separator = "#"
 
 // Key is the primary key of an item. Only the functions in this file build keys, from validated parts, so that no ID,
-// address or path can forge the key of another item. An invalid part results in the zero Key: reads find nothing with
-// it, and writes refuse it with ErrInvalidKey.
+// address or path can forge the key of another item. An invalid part results in the zero Key: reads with it find no
+// item, and writes with it fail with ErrInvalidKey.
 type Key struct{ PK, SK string }
 
-// Prefix selects the items of a partition whose sort keys begin with SK, or all of them if SK is empty. The zero
-// Prefix, which an invalid part results in, selects none.
+// Prefix selects the items of a partition whose sort keys begin with SK, or all of them if SK is empty. An invalid part
+// results in the zero Prefix, which selects no items.
 type Prefix struct{ PK, SK string }
 
 // After returns the key whose sort key is the prefix followed by rest, for Query.After. If rest is empty, it returns
@@ -31,7 +31,7 @@ func (p Prefix) After(rest string) Key {
 	return newKey(p.PK, p.SK+rest)
 }
 
-// Rest returns the part of a sort key behind the prefix, such as the path of a file or the ID of a comment.
+// Rest returns the part of a sort key after the prefix, such as the path of a file or the ID of a comment.
 func (p Prefix) Rest(k Key) string { return strings.TrimPrefix(k.SK, p.SK) }
 
 // IsZero reports whether the key is invalid.
@@ -208,7 +208,7 @@ func DeliveriesOf(webhookID string) Prefix {
 	return newPrefix(webhookPK(webhookID), "DELIVERY"+separator)
 }
 
-// SummaryKey returns the key of the item that describes a conversation. It sorts behind the messages, so that one
+// SummaryKey returns the key of the item that describes a conversation. It sorts after the messages, so that one
 // descending Query of the partition reads it and the latest messages.
 func SummaryKey(projectID string) Key { return newKey(projectPK(projectID), "SUMMARY") }
 

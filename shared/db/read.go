@@ -30,14 +30,14 @@ func (t Table) Get(ctx context.Context, key Key) (Item, error) {
 // Query selects the items under a prefix.
 type Query struct {
 	Prefix Prefix
-	// After is the key behind which the page begins, the Next of the previous page. Zero: the first page.
+	// After is the key after which the page begins, the Next of the previous page. Zero: the first page.
 	After Key
 	// Limit is the maximum number of live items in a page. 0: as many as one call returns (1 MB).
 	Limit int
 	// Descending reads from the last sort key to the first.
 	Descending bool
-	// KeysOnly returns only the keys. Only returns only the keys and these attributes. DynamoDB charges for whole
-	// items all the same.
+	// KeysOnly returns only the keys. Only returns only the keys and these attributes. DynamoDB charges for whole items
+	// in either case.
 	KeysOnly bool
 	Only     []string
 	// Once makes a single call. The page may then have fewer items than Limit, even none, although there are more.
@@ -87,7 +87,7 @@ func (q Query) input(table string) *dynamodb.QueryInput {
 		KeyConditionExpression:    aws.String(AttrPK + " = :pk"),
 		ExpressionAttributeValues: Item{":pk": text(q.Prefix.PK)},
 	}
-	if q.Prefix.SK != "" { // DynamoDB refuses an empty prefix
+	if q.Prefix.SK != "" { // DynamoDB rejects an empty prefix
 		in.KeyConditionExpression = aws.String(AttrPK + " = :pk AND begins_with(" + AttrSK + ", :sk)")
 		in.ExpressionAttributeValues[":sk"] = text(q.Prefix.SK)
 	}
@@ -126,7 +126,7 @@ type IndexKey struct {
 	Key  Key
 }
 
-// IsZero reports whether k is no position.
+// IsZero reports whether k is the zero IndexKey, which is not a position.
 func (k IndexKey) IsZero() bool { return k.Key.IsZero() }
 
 // IndexQuery selects items of one partition of an index.
@@ -136,7 +136,7 @@ type IndexQuery struct {
 	Partition string
 	// Upto is the last sort key to read. "": all.
 	Upto string
-	// After is the position behind which the page begins, the Next of the previous page. Zero: the first page.
+	// After is the position after which the page begins, the Next of the previous page. Zero: the first page.
 	After IndexKey
 	// Limit is the maximum number of live items in a page. 0: as many as one call returns (1 MB).
 	Limit int
@@ -151,8 +151,8 @@ type IndexPage struct {
 }
 
 // QueryIndex reads one page of live items in the order of their sort keys in an index. It is eventually consistent:
-// the index may show an item as it was, or one that no longer belongs there. Expired items are left out if the index
-// projects expiresAt. Errors: ErrUnavailable.
+// the index may return an earlier version of an item, or an item that no longer belongs to the partition. Expired items
+// are omitted if the index projects expiresAt. Errors: ErrUnavailable.
 func (t Table) QueryIndex(ctx context.Context, q IndexQuery) (IndexPage, error) {
 	if q.Partition == "" {
 		return IndexPage{}, nil
@@ -181,7 +181,7 @@ func (q IndexQuery) input(table string) *dynamodb.QueryInput {
 	return in
 }
 
-// position returns the position of an item in the index, zero if the item is not in it.
+// position returns the position of an item in the index, zero if the index does not contain the item.
 func (x Index) position(item Item) IndexKey {
 	sort, _ := item[x.SK].(*types.AttributeValueMemberS)
 	if sort == nil {
@@ -191,8 +191,8 @@ func (x Index) position(item Item) IndexKey {
 }
 
 // readPage repeats a query until it has limit live items or reaches the end. It makes a single call if once is set,
-// and stops at the first live items if limit is 0. last is the position behind which the next page begins, nil at the
-// end.
+// and stops after the first call that returns live items if limit is 0. last is the position after which the next page
+// begins, nil on the last page.
 func (t Table) readPage(
 	ctx context.Context, in *dynamodb.QueryInput, limit int, once bool,
 ) (items []Item, last Item, err error) {

@@ -14,8 +14,8 @@ import (
 var ErrStale = errors.New("db: the item changed after it was read")
 
 const (
-	// maxAttempts is the maximum number of attempts of one operation. Sixteen clients that write the same item all
-	// succeed within it. An operation that still conflicts after that competes with a client that never stops.
+	// maxAttempts is the maximum number of attempts of one operation. It is enough for sixteen clients that write the
+	// same item at the same time.
 	maxAttempts = 20
 	// warnAttempts is the number of conflicts of one operation after which a warning is logged: the item is
 	// contended.
@@ -24,8 +24,8 @@ const (
 
 // Retry implements optimistic concurrency. It calls attempt until it succeeds, or fails for another reason than
 // ErrStale or ErrConflict. An attempt reads, decides and writes (with TransactOnce or DoOnce, which do not retry
-// conflicts themselves), so that each decision is based on what the other client wrote. operation names the operation
-// for the log. Errors: those of attempt; ErrConflict after 20 attempts, or if ctx ended while Retry waited.
+// conflicts themselves), so that each decision is based on the current item. operation is the name of the operation in
+// the log. Errors: those of attempt; ErrConflict after 20 attempts, or if ctx ended while Retry waited.
 func Retry(ctx context.Context, operation string, attempt func() error) error {
 	for n := 1; ; n++ {
 		err := attempt()

@@ -37,7 +37,7 @@ const (
 	checkWrite
 )
 
-// Put stores an item, whether or not there is one with that key. item does not contain the key attributes.
+// Put stores an item. It replaces the item with that key if there is one. item does not contain the key attributes.
 func (t Table) Put(key Key, item Item) Write {
 	full := maps.Clone(item)
 	if full == nil {
@@ -100,9 +100,9 @@ func (w Write) WithOld() Write {
 	return w
 }
 
-// Mine sets the function that recognizes the write's own result. If a response is lost, the SDK repeats the write,
-// and its condition fails because of its own first attempt. If mine returns true for the stored item, the write has
-// succeeded. Create does this by itself. In a transaction it is not needed.
+// Mine sets a function that recognizes the result of this write. If a response is lost, the SDK repeats the write, and
+// the condition fails because the first attempt has already changed the item. If mine returns true for the stored item,
+// the write counts as successful. Create sets such a function itself. Transactions do not need one.
 func (w Write) Mine(mine func(stored Item) bool) Write {
 	w.mine = mine
 	return w
@@ -187,9 +187,9 @@ func (c *Client) Transact(ctx context.Context, writes ...Write) error {
 }
 
 // TransactOnce executes all writes or none: at most 100, each of another item. It is for use within Retry. The
-// transaction has one request token for all repetitions by the SDK, so that a repetition after a lost response has no
-// further effect. Errors: ErrConditionFailed (FailedAt and OldItem take the index of a write), ErrConflict,
-// ErrUnavailable, ErrInvalidKey.
+// transaction has one request token for all attempts of the SDK, so that a retry after a lost response has no further
+// effect. Errors: ErrConditionFailed (FailedAt and OldItem take the index of a write), ErrConflict, ErrUnavailable,
+// ErrInvalidKey.
 func (c *Client) TransactOnce(ctx context.Context, writes ...Write) error {
 	in, err := transaction(writes)
 	if err != nil {
@@ -255,7 +255,7 @@ func returnOld(wanted bool) types.ReturnValuesOnConditionCheckFailure {
 	return types.ReturnValuesOnConditionCheckFailureNone
 }
 
-// expressions are the parts of a request that a Write's condition and update are encoded as.
+// expressions contains the encoded condition and update of a Write.
 type expressions struct {
 	condition, update *string
 	names             map[string]string

@@ -1,6 +1,6 @@
-// Package docs serves the OpenAPI document, and a page that shows it and sends requests. The page loads everything from
-// here: its own files, and Swagger UI from a Go module that has the released files. The package knows no endpoint except
-// its own; the document describes the others.
+// Package docs serves the OpenAPI document, and a page that shows it and can send requests. All files of the page are
+// served from here: its own files, and those of Swagger UI, which come from a Go module. The package defines only the
+// endpoints of the documentation. The document describes the others.
 package docs
 
 import (
@@ -21,14 +21,14 @@ import (
 type Service struct {
 	// before and after are the parts of the document before and after its list of servers.
 	before, after []byte
-	// latest is the document as it was last served: nearly always for the same base URL.
+	// latest is a cache of the last document. Nearly all requests use the same base URL.
 	latest atomic.Pointer[served]
 }
 
 // served is the document for one base URL.
 type served struct {
-	base          string
-	plain, packed []byte
+	base              string
+	plain, compressed []byte
 }
 
 // New returns a service for a document. Error: the document is not a JSON object with servers.
@@ -40,7 +40,7 @@ func New(document []byte) (*Service, error) {
 	return &Service{before: before, after: after}, nil
 }
 
-// aroundServers cuts the value of "servers" out of the document. The rest is not changed.
+// aroundServers returns the parts of the document before and after the value of "servers", unchanged.
 func aroundServers(document []byte) (before, after []byte, err error) {
 	in := jsontext.NewDecoder(bytes.NewReader(document))
 	if open, err := in.ReadToken(); err != nil || open.Kind() != '{' {
@@ -65,8 +65,8 @@ func aroundServers(document []byte) (before, after []byte, err error) {
 	return nil, nil, errors.New("it has no servers")
 }
 
-// document returns the document with the base URL of the request as its server, so that tools know where to send requests,
-// whatever stage or domain they use. Without a base URL, the server is "/".
+// document returns the document with the base URL of the request as its server, so that tools send requests to the
+// stage or domain from which they got the document. Without a base URL, the server is "/".
 func (s *Service) document(base string) (*served, error) {
 	if latest := s.latest.Load(); latest != nil && latest.base == base {
 		return latest, nil
@@ -75,28 +75,28 @@ func (s *Service) document(base string) (*served, error) {
 	if err != nil {
 		return nil, fmt.Errorf("docs: servers: %w", err)
 	}
-	made := &served{base: base, plain: bytes.Join([][]byte{s.before, []byte(": "), servers, s.after}, nil)}
-	if made.packed, err = pack(made.plain); err != nil {
+	document := &served{base: base, plain: bytes.Join([][]byte{s.before, []byte(": "), servers, s.after}, nil)}
+	if document.compressed, err = compress(document.plain); err != nil {
 		return nil, err
 	}
-	s.latest.Store(made)
-	return made, nil
+	s.latest.Store(document)
+	return document, nil
 }
 
-func pack(plain []byte) ([]byte, error) {
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
+func compress(plain []byte) ([]byte, error) {
+	var compressed bytes.Buffer
+	w := gzip.NewWriter(&compressed)
 	if _, err := w.Write(plain); err != nil {
 		return nil, fmt.Errorf("docs: gzip: %w", err)
 	}
 	if err := w.Close(); err != nil {
 		return nil, fmt.Errorf("docs: gzip: %w", err)
 	}
-	return packed.Bytes(), nil
+	return compressed.Bytes(), nil
 }
 
-func unpack(packed []byte) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(packed))
+func decompress(compressed []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(compressed))
 	if err != nil {
 		return nil, fmt.Errorf("docs: gunzip: %w", err)
 	}
@@ -107,8 +107,8 @@ func unpack(packed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// OpenAPI is the OpenAPI 3.1 document of the whole API, as `make openapi` wrote it. A test compares it with the code. To
-// derive it at every start would link all slices into the function.
+// OpenAPI is the OpenAPI 3.1 document of the whole API. `make openapi` generates it, and a test compares it with the
+// code. It is not generated when the function starts, because that would link all slices into the function.
 //
 //go:embed openapi.json
 var OpenAPI []byte

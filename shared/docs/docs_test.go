@@ -36,7 +36,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// What is served follows whoever asks, also when another one asked before.
+// The document has the base URL of the request, even if the previous request had another one.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	s, err := New([]byte(`{"openapi": "3.1.0", "servers": [{"url": "/"}], "paths": {}}`))
@@ -52,8 +52,8 @@ func TestDocument(t *testing.T) {
 		if string(d.plain) != want {
 			t.Errorf("%s: %s, want %s", base, d.plain, want)
 		}
-		if unpacked, err := unpack(d.packed); err != nil || string(unpacked) != want {
-			t.Errorf("%s: packed is %s, %v", base, unpacked, err)
+		if unpacked, err := decompress(d.compressed); err != nil || string(unpacked) != want {
+			t.Errorf("%s: decompressed is %s, %v", base, unpacked, err)
 		}
 	}
 }
@@ -71,15 +71,15 @@ func TestAcceptsGzip(t *testing.T) {
 	}
 }
 
-// Every file is there, is what its kind says, and is the same with gzip and without.
+// Every file exists, has a media type, and has the same content with and without gzip.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	for name, f := range files {
-		plain, err := f.answer(false)
+		plain, err := f.response(false)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		zipped, err := f.answer(true)
+		zipped, err := f.response(true)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -88,18 +88,18 @@ func TestFiles(t *testing.T) {
 		}
 		body := zipped.Body
 		if zipped.ContentEncoding != "" {
-			if body, err = unpack(zipped.Body); err != nil || len(zipped.Vary) == 0 || len(plain.Vary) == 0 {
+			if body, err = decompress(zipped.Body); err != nil || len(zipped.Vary) == 0 || len(plain.Vary) == 0 {
 				t.Errorf("%s: %v, varies by %q and %q", name, err, zipped.Vary, plain.Vary)
 			}
 		} else if len(body) > 4096 {
-			t.Errorf("%s: %d bytes are sent as they are", name, len(body))
+			t.Errorf("%s: %d bytes are sent without compression", name, len(body))
 		}
 		if !bytes.Equal(body, plain.Body) {
 			t.Errorf("%s differs", name)
 		}
 	}
-	for _, f := range []file{{from: own, path: "page/absent"}, {from: own, path: "page/docs.js", packed: true}} {
-		if _, err := f.answer(false); err == nil {
+	for _, f := range []file{{from: own, path: "page/absent"}, {from: own, path: "page/docs.js", compressed: true}} {
+		if _, err := f.response(false); err == nil {
 			t.Errorf("%s: no error", f.path)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-var tag = httpapi.Tag{Name: "Documentation", Description: "This document, for tools and for people."}
+var tag = httpapi.Tag{Name: "Documentation", Description: "The OpenAPI document and a page that shows it."}
 
 // The paths of the operations.
 const (
@@ -23,22 +23,23 @@ const gzipCoding = "gzip"
 
 var varyByCoding = []string{"Accept-Encoding"}
 
-// Answer is a file. Like every response, it must not be stored, so it has no ETag.
-type Answer struct {
+// fileResponse is a file. Clients must not store it, like all responses, so it has no ETag.
+type fileResponse struct {
 	ContentType     string   `header:"Content-Type" hidden:"true"`
 	ContentEncoding string   `header:"Content-Encoding" hidden:"true"`
 	Vary            []string `header:"Vary" hidden:"true"`
-	// Policy replaces the Content-Security-Policy of every response, unless it is empty.
+	// Policy replaces the default Content-Security-Policy, unless it is empty.
 	Policy string `header:"Content-Security-Policy" hidden:"true"`
 	Body   []byte
 }
 
-// acceptInput has the content codings that the client accepts.
+// acceptInput contains the content codings that the client accepts.
 type acceptInput struct {
 	Encoding string `header:"Accept-Encoding" hidden:"true"`
 }
 
-// gzip reports whether the client accepts gzip (RFC 9110 §12.5.3): it or * is named with a weight that is not zero.
+// gzip reports whether the client accepts gzip (RFC 9110 §12.5.3): the list contains gzip, or else *, with a weight
+// that is not zero.
 func (a acceptInput) gzip() bool {
 	any, named := false, false
 	for coding := range strings.SplitSeq(strings.ToLower(a.Encoding), ",") {
@@ -65,57 +66,56 @@ func (s *Service) Register(r *httpapi.Routes) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "getOpenAPI", Method: http.MethodGet, Path: documentPath, Tag: tag,
 		Summary:     "Read this document",
-		Description: "The OpenAPI 3.1 document of the whole API. It names the server that received the request.",
+		Description: "The OpenAPI 3.1 document of the whole API. Its server is the one that received the request.",
 	}, s.readDocument)
 	httpapi.Public(r, httpapi.Operation{
 		ID: "showDocs", Method: http.MethodGet, Path: pagePath, Tag: tag,
 		Summary:     "Show this document",
-		Description: "A page that shows the document and sends requests, with the session of the browser.",
+		Description: "A page that shows the document and can send requests with the browser's session.",
 	}, s.showPage)
 	httpapi.Public(r, httpapi.Operation{
 		ID: "readDocsFile", Method: http.MethodGet, Path: filePath, Tag: tag,
-		Summary: "Read a file of the documentation page", Description: "The scripts, styles and icons that the page loads.",
-		Errors: []*fault.Error{errNoFile},
+		Summary: "Read a file of the documentation page", Description: "A script, a style sheet or an icon of the page.",
+		Errors: []*fault.Error{httpapi.ErrNoRoute},
 	}, s.readFile)
 	httpapi.Public(r, httpapi.Operation{ // the page's links are relative, so it has one path only
 		ID: "redirectDocs", Method: http.MethodGet, Path: pagePath + "/{$}", Status: http.StatusPermanentRedirect, Hidden: true,
 	}, toPage)
 }
 
-func (s *Service) readDocument(ctx context.Context, in *acceptInput) (*Answer, error) {
+func (s *Service) readDocument(ctx context.Context, in *acceptInput) (*fileResponse, error) {
 	document, err := s.document(httpapi.RequestInfoFrom(ctx).BaseURL)
 	if err != nil {
 		return nil, err
 	}
 	if in.gzip() {
-		return &Answer{ContentType: "application/json", ContentEncoding: gzipCoding, Vary: varyByCoding, Body: document.packed}, nil
+		return &fileResponse{ContentType: "application/json", ContentEncoding: gzipCoding, Vary: varyByCoding, Body: document.compressed}, nil
 	}
-	return &Answer{ContentType: "application/json", Vary: varyByCoding, Body: document.plain}, nil
+	return &fileResponse{ContentType: "application/json", Vary: varyByCoding, Body: document.plain}, nil
 }
 
-func (s *Service) showPage(context.Context, *struct{}) (*Answer, error) {
-	a, err := index.answer(false)
+func (s *Service) showPage(context.Context, *struct{}) (*fileResponse, error) {
+	response, err := index.response(false)
 	if err != nil {
 		return nil, err
 	}
-	a.Policy = pagePolicy
-	return a, nil
+	response.Policy = pagePolicy
+	return response, nil
 }
 
 func (s *Service) readFile(_ context.Context, in *struct {
 	acceptInput
 	File string `path:"file" doc:"The file's name" example:"swagger-ui.css"`
-}) (*Answer, error) {
+}) (*fileResponse, error) {
 	f, found := files[in.File]
 	if !found {
-		return nil, errNoFile
+		return nil, httpapi.ErrNoRoute
 	}
-	return f.answer(in.gzip())
+	return f.response(in.gzip())
 }
 
-var errNoFile = fault.New(fault.CodeRouteNotFound, "There is no such path.")
-
-// toPage redirects from the path with a trailing slash to the page. It is relative, because the path may begin with a stage.
+// toPage redirects from the path with a trailing slash to the page. The location is relative, because the path may
+// begin with a stage.
 func toPage(context.Context, *struct{}) (*struct {
 	Location string `header:"Location"`
 }, error) {

@@ -8,9 +8,9 @@ import (
 	"github.com/swaggest/swgui/v5/static"
 )
 
-// pagePolicy is the page's own Content-Security-Policy. It allows scripts, styles and requests of this origin only, and
-// nothing inline. Swagger UI sets a few styles through the DOM, which a policy does not restrict, and has icons as data
-// URLs in its style sheet.
+// pagePolicy is the Content-Security-Policy of the page. It allows only scripts, styles and requests of this origin,
+// and no inline ones. Swagger UI sets some styles through the DOM, which a policy does not restrict, and its style
+// sheet contains icons as data URLs.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -19,10 +19,10 @@ var own embed.FS
 
 // file is a file of the page.
 type file struct {
-	from   fs.FS
-	path   string
-	kind   string
-	packed bool // stored as gzip
+	from       fs.FS
+	path       string
+	mediaType  string
+	compressed bool // stored as gzip
 }
 
 const (
@@ -32,34 +32,35 @@ const (
 	iconType   = "image/svg+xml"
 )
 
-var index = file{from: own, path: "page/index.html", kind: htmlType}
+var index = file{from: own, path: "page/index.html", mediaType: htmlType}
 
-// files are the files that the page loads, by name. The module with Swagger UI has more.
+// files contains the files that the page loads, by name. The module with Swagger UI has more files.
 var files = map[string]file{
-	"docs.js":              {from: own, path: "page/docs.js", kind: scriptType},
-	"docs.css":             {from: own, path: "page/docs.css", kind: styleType},
-	"icon.svg":             {from: own, path: "page/icon.svg", kind: iconType},
-	"swagger-ui-bundle.js": {from: static.FS, path: "swagger-ui-bundle.js.gz", kind: scriptType, packed: true},
-	"swagger-ui.css":       {from: static.FS, path: "swagger-ui.css.gz", kind: styleType, packed: true},
+	"docs.js":              {from: own, path: "page/docs.js", mediaType: scriptType},
+	"docs.css":             {from: own, path: "page/docs.css", mediaType: styleType},
+	"icon.svg":             {from: own, path: "page/icon.svg", mediaType: iconType},
+	"swagger-ui-bundle.js": {from: static.FS, path: "swagger-ui-bundle.js.gz", mediaType: scriptType, compressed: true},
+	"swagger-ui.css":       {from: static.FS, path: "swagger-ui.css.gz", mediaType: styleType, compressed: true},
 }
 
-// answer returns the file for a client that accepts gzip, or does not. The page's own files are too small to be packed.
-func (f file) answer(gzip bool) (*Answer, error) {
+// response returns the file. gzip reports whether the client accepts gzip. The page's own files are too small to be
+// compressed.
+func (f file) response(gzip bool) (*fileResponse, error) {
 	body, err := fs.ReadFile(f.from, f.path)
 	if err != nil {
 		return nil, fmt.Errorf("docs: %w", err)
 	}
-	a := &Answer{ContentType: f.kind, Body: body}
+	response := &fileResponse{ContentType: f.mediaType, Body: body}
 	switch {
-	case f.packed && gzip:
-		a.ContentEncoding = gzipCoding
-	case f.packed:
-		if a.Body, err = unpack(body); err != nil {
+	case f.compressed && gzip:
+		response.ContentEncoding = gzipCoding
+	case f.compressed:
+		if response.Body, err = decompress(body); err != nil {
 			return nil, err
 		}
 	}
-	if f.packed {
-		a.Vary = varyByCoding
+	if f.compressed {
+		response.Vary = varyByCoding
 	}
-	return a, nil
+	return response, nil
 }

@@ -1,6 +1,6 @@
-// Package event defines the domain events: their types, the payload that subscribers and the feed see, and the outbox
-// item that stores an event in the transaction of the change that it reports. Only changes emit events. Who receives
-// them, and how, is up to other packages.
+// Package event defines the domain events: their types, their payload in webhooks and in the feed, and the outbox item
+// that stores an event in the transaction of the change that it reports. Only changes emit events. Other packages
+// deliver them.
 package event
 
 import (
@@ -30,32 +30,32 @@ const (
 
 // typeInfo describes a type.
 type typeInfo struct {
-	// hasSubject reports whether data has what events of the type are about.
+	// hasSubject reports whether data contains the subject of events of the type.
 	hasSubject func(Data) bool
-	// source is what emits events of the type.
+	// source determines whether and how events of the type are emitted.
 	source source
 }
 
 type source int
 
 const (
-	nothing source = iota // nothing emits the type yet, but webhooks can subscribe to it
-	change                // changes emit the type
-	test                  // the type is only sent to test a webhook
+	notEmitted source = iota // the type is not emitted yet, but webhooks can subscribe to it
+	change                   // changes emit the type
+	test                     // the type is only sent to test a webhook
 )
 
 var types = map[Type]typeInfo{
 	ProjectCreated:      {aboutProject, change},
 	ProjectUpdated:      {func(d Data) bool { return aboutProject(d) && len(d.Changes) > 0 }, change},
 	ProjectDeleted:      {aboutProject, change},
-	ProjectDeployed:     {aboutDeployment, nothing},
+	ProjectDeployed:     {aboutDeployment, notEmitted},
 	FileCreated:         {aboutFile, change},
 	FileUpdated:         {aboutFile, change},
 	FileDeleted:         {aboutFile, change},
 	MemberAdded:         {aboutMember, change},
 	MemberRemoved:       {aboutMember, change},
 	CommentCreated:      {func(d Data) bool { return aboutProject(d) && d.Comment != nil }, change},
-	DeploymentCompleted: {aboutDeployment, nothing},
+	DeploymentCompleted: {aboutDeployment, notEmitted},
 	WebhookTest:         {func(d Data) bool { return d.Webhook != nil }, test},
 }
 

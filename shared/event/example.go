@@ -7,19 +7,20 @@ import (
 	"devplatform/shared/clock"
 )
 
-// Scene contains the real parts of an example of an event. All other parts are invented.
+// Scene contains the real values in an example of an event. Its other values are placeholders.
 type Scene struct {
 	EventID string
 	At      time.Time
 	Actor   Actor
-	// WorkspaceID and ProjectID are where the event happened; "": in an invented workspace or project.
+	// WorkspaceID and ProjectID identify the workspace and the project of the event. If they are empty, the example has
+	// placeholders.
 	WorkspaceID string
 	ProjectID   string
 	// Webhook is the webhook that receives the event.
 	Webhook Webhook
 }
 
-// The invented parts of examples.
+// The placeholders in examples.
 const (
 	exampleWorkspace = "ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
 	exampleProject   = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"

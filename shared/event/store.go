@@ -36,7 +36,7 @@ func FromItem(item db.Item) (Record, error) {
 		return Record{}, fmt.Errorf("event: record: %w", err)
 	}
 	if !id.Event.Valid(r.ID) || r.Type == "" || r.WorkspaceID == "" || r.Payload == "" {
-		return Record{}, errors.New("event: record: id, type, workspace or payload is missing")
+		return Record{}, errors.New("event: record: id, type, workspaceId or payload is missing or not valid")
 	}
 	return r, nil
 }
@@ -79,7 +79,7 @@ type Outbox struct {
 // rely on.
 func (o Outbox) Add(c Change, at time.Time) (db.Write, error) {
 	if types[c.Type].source != change || !c.Type.accepts(c.Data) || c.WorkspaceID == "" {
-		return db.Write{}, fmt.Errorf("event: a %q lacks its actor, workspace or subject, or changes do not emit it", c.Type)
+		return db.Write{}, fmt.Errorf("event: %q: the actor, the workspace or the subject is missing, or changes do not emit this type", c.Type)
 	}
 	payload := Payload{ID: o.IDs.New(id.Event), Type: c.Type, Timestamp: clock.Stamp(at), Data: c.Data}
 	text, err := payload.text()

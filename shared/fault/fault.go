@@ -92,11 +92,12 @@ func (c Code) Status() int {
 	return http.StatusInternalServerError
 }
 
-// Error is an error that a client sees. Its JSON form is exactly {"error": Message, "code": Code}. Message is written for
-// people. It never contains the cause, an internal name, or a value that the client sent. Only the log shows the cause.
+// Error is an error that a client sees. Its JSON form is exactly {"error": Message, "code": Code}. Message is written
+// for people. It never contains the cause, an internal name, or a value that the client sent. Only the log shows the
+// cause.
 type Error struct {
-	Message string `json:"error" doc:"What went wrong, for people." example:"The session is missing or has ended."`
-	Code    Code   `json:"code" doc:"What went wrong, for machines." example:"AUTH_INVALID_TOKEN"`
+	Message string `json:"error" doc:"The error message, for people." example:"The session is missing or has ended."`
+	Code    Code   `json:"code" doc:"The error code, for programs." example:"AUTH_INVALID_TOKEN"`
 
 	headers http.Header
 	cause   error

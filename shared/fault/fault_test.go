@@ -8,7 +8,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-// statuses repeats the table of codes.
+// statuses is a copy of fault.StatusOf, so that an accidental change of a status is noticed.
 var statuses = map[fault.Code]int{
 	"AUTH_INVALID_CREDENTIALS": 401, "AUTH_USER_EXISTS": 409, "AUTH_RATE_LIMITED": 429, "AUTH_INVALID_TOKEN": 401,
 	"AUTH_CSRF_REJECTED": 403, "AUTH_OAUTH_NOT_CONFIGURED": 501, "AUTH_OAUTH_STATE_INVALID": 400, "AUTH_OAUTH_FAILED": 401,
@@ -21,7 +21,7 @@ var statuses = map[fault.Code]int{
 	"NO_SUCH_CODE": 500,
 }
 
-func TestEveryCodeHasItsStatus(t *testing.T) {
+func TestCodeStatus(t *testing.T) {
 	t.Parallel()
 	for code, status := range statuses {
 		if got := code.Status(); got != status {
@@ -33,15 +33,15 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 func TestErrorsAreImmutable(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("cause")
-	base := fault.New(fault.CodeConflict, "Met.")
+	base := fault.New(fault.CodeConflict, "Conflict.")
 	with := base.WithHeader("A", "1").WithHeader("A", "2").WithCause(cause)
 	if base.Headers() != nil || base.Unwrap() != nil {
-		t.Error("the first one was changed")
+		t.Error("WithHeader or WithCause changed the original error")
 	}
 	if got := with.Headers().Values("A"); len(got) != 2 || !errors.Is(with, cause) {
 		t.Errorf("%v, %v", got, with)
 	}
 	if wrapped := fmt.Errorf("store: %w", with); !errors.Is(wrapped, base) || errors.Is(wrapped, fault.New(fault.CodeInternal, "")) {
-		t.Error("errors.Is does not go by code")
+		t.Error("errors.Is does not compare codes")
 	}
 }

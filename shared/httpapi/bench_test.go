@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/lambdafn/apigateway"
 )
 
-// BenchmarkEdge is what the edge itself costs a request, from event to response.
+// BenchmarkEdge measures the overhead of the edge for one request, from the event to the response.
 func BenchmarkEdge(b *testing.B) {
 	router, _ := edgetest.NewRouter(config.Edge{})
 	e := edgetest.Event("GET", "/api/me")

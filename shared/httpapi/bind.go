@@ -18,17 +18,17 @@ import (
 
 const (
 	jsonType = "application/json"
-	// maxBody is the size of the largest request body in bytes.
+	// maxBody is the maximum size of a request body in bytes.
 	maxBody = 4 << 20
 )
 
 // Errors about a request's body as a whole.
 var (
 	ErrTooLarge  = fault.New(fault.CodePayloadTooLarge, "The request is larger than 4 MiB.")
-	ErrMediaType = fault.New(fault.CodeUnsupportedMediaType, "Send the body as application/json.")
+	ErrMediaType = fault.New(fault.CodeUnsupportedMediaType, "The header Content-Type must be application/json.")
 )
 
-// Validation collects the rules that an input breaks, for the methods Validate of inputs.
+// Validation collects the problems that the Validate method of an input finds.
 type Validation struct {
 	// Caller is the caller of the endpoint. It is zero if the endpoint needs no session.
 	Caller Caller
@@ -38,7 +38,7 @@ type Validation struct {
 	problems []fault.Problem
 }
 
-// Field adds the rule that a field breaks. An empty rule adds nothing.
+// Field adds the problem that a field breaks a rule. It does nothing if rule is empty.
 func (v *Validation) Field(name, rule string) {
 	if rule != "" {
 		v.problems = append(v.problems, fault.Field(name, rule))
@@ -58,7 +58,7 @@ type validator interface{ Validate(v *Validation) }
 type binding struct {
 	input  reflect.Type
 	params []param
-	// body is the field Body, nil if there is none.
+	// body describes the field Body. It is nil if the input has no body.
 	body     *value
 	bodyAt   []int
 	optional bool
@@ -72,7 +72,8 @@ type param struct {
 	value    *value
 }
 
-// newBinding prepares the reading of an input. A type that cannot be read panics: it is a mistake in the program.
+// newBinding returns the binding of an input type. It panics if the type has a field that cannot be decoded, which is a
+// programming error.
 func newBinding(input reflect.Type) *binding {
 	b := &binding{input: input}
 	for _, field := range reflect.VisibleFields(input) {
@@ -185,8 +186,8 @@ func isSafe(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
-// decodeBody decodes a body. The problems are those of its fields. The error is about the body as a whole: it is not
-// valid JSON, or contains NUL where no text may contain it.
+// decodeBody decodes a body, and returns the problems of its fields. It returns an error if the body cannot be used at
+// all: it is not valid JSON, it does not have the expected JSON type, or it contains NUL where that is not allowed.
 func decodeBody(body []byte, t *value, field reflect.Value) ([]fault.Problem, error) {
 	d := &decoder{in: jsontext.NewDecoder(bytes.NewReader(body)), mayHaveNUL: bytes.Contains(body, []byte(`\u0000`))}
 	isMismatch := !t.accepts(d.in.PeekKind())
@@ -199,7 +200,7 @@ func decodeBody(body []byte, t *value, field reflect.Value) ([]fault.Problem, er
 	if d.nuls != nil {
 		return nil, fault.Invalid(d.nuls...)
 	}
-	if isMismatch { // its fields are not missing
+	if isMismatch { // Validate would report fields as missing although there is no object that could have them
 		return nil, fault.Invalid(d.problems...)
 	}
 	return d.problems, nil

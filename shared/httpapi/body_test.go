@@ -21,13 +21,13 @@ func post(body string) edgetest.Request {
 	return edgetest.Request{Method: http.MethodPost, Target: "/api/signup", Body: body, Header: asJSON}
 }
 
-func TestBodiesAreReadStrictly(t *testing.T) {
+func TestStrictBodyDecoding(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{})
 	const rest = `"password":"hunter2hunter2"`
 	for name, tc := range map[string]struct {
 		body string
-		want string // the message; empty: it is fine
+		want string // the error message, "" for a valid body
 	}{
 		"fine":                      {`{"email":"a",` + rest + `}`, ""},
 		"unknown fields":            {`{"email":"a","role":"admin","$x":[{}],` + rest + `}`, ""},
@@ -37,7 +37,7 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		"null":                      {`null`, "body: must be an object"},
 		"a list":                    {`[]`, "body: must be an object"},
 		"a string":                  {`"email"`, "body: must be an object"},
-		"cut":                       {`{"email":"hunter2`, "body: is not valid JSON"},
+		"truncated":                 {`{"email":"hunter2`, "body: is not valid JSON"},
 		"not quoted":                {`{email:"hunter2"}`, "body: is not valid JSON"},
 		"trailing comma":            {`{"email":"a",` + rest + `,}`, "body: is not valid JSON"},
 		"a comment":                 {`{"email":"a",/* */` + rest + `}`, "body: is not valid JSON"},
@@ -50,45 +50,45 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		"NUL everywhere":            {`[` + strings.Repeat(`"\u0000",`, 1000) + `1]`, places("[%d]: must not contain NUL", 20)},
 		"two NULs":                  {`{"email":"\u0000","password":"hunter2\u0000"}`, "email: must not contain NUL; password: must not contain NUL"},
 		"a name with NUL":           {`{"hunter2\u0000":1,"email":"a",` + rest + `}`, "body: must not contain NUL"},
-		"a long name twice":         {`{"` + strings.Repeat("x", 101) + `":1,"` + strings.Repeat("x", 101) + `":1}`, "body: has a name twice"},
-		"a name twice":              {`{"email":"a","email":"hunter2",` + rest + `}`, "email: is given twice"},
-		"an escaped name twice":     {`{"email":"a","\u0065mail":"hunter2",` + rest + `}`, "email: is given twice"},
-		"a name twice in a list":    {`{"tags":[[],{"name":"a","name":"b"}],"email":"a",` + rest + `}`, "tags[1].name: is given twice"},
-		"an unknown name twice":     {`{"x":{"y":1,"y":2},"email":"a",` + rest + `}`, "x.y: is given twice"},
+		"a long name twice":         {`{"` + strings.Repeat("x", 101) + `":1,"` + strings.Repeat("x", 101) + `":1}`, "body: must not contain a field more than once"},
+		"a name twice":              {`{"email":"a","email":"hunter2",` + rest + `}`, "email: must not be given more than once"},
+		"an escaped name twice":     {`{"email":"a","\u0065mail":"hunter2",` + rest + `}`, "email: must not be given more than once"},
+		"a name twice in a list":    {`{"tags":[[],{"name":"a","name":"b"}],"email":"a",` + rest + `}`, "tags[1].name: must not be given more than once"},
+		"an unknown name twice":     {`{"x":{"y":1,"y":2},"email":"a",` + rest + `}`, "x.y: must not be given more than once"},
 		"another case":              {`{"EMAIL":"a",` + rest + `}`, "email: is required"},
 		"NUL":                       {`{"email":"a\u0000hunter2",` + rest + `}`, "email: must not contain NUL"},
 		"NUL in a list":             {`{"tags":[{"name":"a"},{"name":"\u0000"}],"email":"a",` + rest + `}`, "tags[1].name: must not contain NUL"},
 		"a backslash, not NUL":      {`{"email":"\\u0000",` + rest + `}`, ""},
 		"a wrong type":              {`{"email":5,` + rest + `}`, "email: must be a string"},
 		"absent is not null":        {`{"email":null,` + rest + `}`, "email: must be a string"},
-		"everything that is wrong":  {`{"password":"hunter2"}`, "email: is required; password: must have at least 8 characters"},
+		"several problems":          {`{"password":"hunter2"}`, "email: is required; password: must have at least 8 characters"},
 		"too long":                  {`{"email":"` + strings.Repeat("hunter2", 40) + `",` + rest + `}`, "email: must have at most 254 characters"},
 		"a fraction":                {`{"email":"a","age":1.5,` + rest + `}`, "age: must be a whole number"},
 		"too small":                 {`{"email":"a","age":0,` + rest + `}`, "age: must be at least 1"},
 		"a whole number with point": {`{"email":"a","age":1.0,` + rest + `}`, ""},
 		"a whole number, exponent":  {`{"email":"a","age":120e-1,` + rest + `}`, ""},
-		"beyond every int":          {`{"email":"a","age":9223372036854775808,` + rest + `}`, "age: has a value that does not fit"},
-		"no number a computer has":  {`{"email":"a","age":1e999,` + rest + `}`, "age: has a value that does not fit"},
+		"beyond every int":          {`{"email":"a","age":9223372036854775808,` + rest + `}`, "age: is out of range"},
+		"beyond every float64":      {`{"email":"a","age":1e999,` + rest + `}`, "age: is out of range"},
 		"null for an optional one":  {`{"email":"a","age":null,` + rest + `}`, "age: must be a whole number"},
 		"null for a list":           {`{"email":"a","tags":null,` + rest + `}`, ""},
 		"null for an element":       {`{"email":"a","tags":[{"name":"x"},null],` + rest + `}`, "tags[1]: must be an object"},
 		"null in an element":        {`{"email":"a","tags":[{"name":"x","note":null}],` + rest + `}`, "tags[0].note: must be a string"},
 		"null where it is allowed":  {`{"email":"a","nick":null,"any":null,"by":{"x":1},` + rest + `}`, ""},
 		"null in a map":             {`{"email":"a","by":{"x":1,"y":null},` + rest + `}`, "by.y: must be a whole number"},
-		"a misfit with a name":      {`{"email":"a","by":{"` + strings.Repeat("hunter2", 20) + `":1e99},` + rest + `}`, "body: has a value that does not fit"},
+		"out of range, long name":   {`{"email":"a","by":{"` + strings.Repeat("hunter2", 20) + `":1e99},` + rest + `}`, "body: is out of range"},
 		"null in an unknown field":  {`{"email":"a","x":[null,{"email":null,"y":null}],` + rest + `}`, ""},
 		"null in a wrong type":      {`{"email":{"a":null},"tags":{"name":null},` + rest + `}`, "email: must be a string; tags: must be a list"},
-		"null and what else":        {`{"age":null,"tags":[{"name":7,"note":null}],` + rest + `}`, "age: must be a whole number; email: is required; tags[0].name: must be a string; tags[0].note: must be a string"},
+		"null and other problems":   {`{"age":null,"tags":[{"name":7,"note":null}],` + rest + `}`, "age: must be a whole number; email: is required; tags[0].name: must be a string; tags[0].note: must be a string"},
 		"null in many places":       {`{"email":"a","tags":[null` + strings.Repeat(",null", 1000) + `],` + rest + `}`, places("tags[%d]: must be an object", 20)},
-		"nested too deep":           {strings.Repeat(`[`, 33) + strings.Repeat(`]`, 33), "body: is nested too deep"},
-		"nested beyond all measure": {strings.Repeat(`{"a":`, 100_000), "body: is nested too deep"},
+		"nested too deep":           {strings.Repeat(`[`, 33) + strings.Repeat(`]`, 33), "body: must not be nested more than 32 levels deep"},
+		"nested extremely deep":     {strings.Repeat(`{"a":`, 100_000), "body: must not be nested more than 32 levels deep"},
 		"an element":                {`{"email":"a","tags":[{"name":"x"},{"name":7}],` + rest + `}`, "tags[1].name: must be a string"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := post(tc.body).Send(t, router)
 			if strings.Contains(a.Body, "hunter2") {
-				t.Errorf("the answer quotes the body: %s", a.Body)
+				t.Errorf("the response repeats a value of the body: %s", a.Body)
 			}
 			if tc.want == "" {
 				if a.Status != http.StatusCreated {
@@ -103,7 +103,7 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 	}
 }
 
-// places is the message about the first n elements of a list.
+// places returns the error message about the first n elements of a list.
 func places(format string, n int) string {
 	problems := make([]string, n)
 	for i := range problems {
@@ -112,8 +112,8 @@ func places(format string, n int) string {
 	return strings.Join(problems, "; ")
 }
 
-// A value of a wrong type hides no other problem: the fields after it are read, and Validate checks them.
-func TestValidateSeesTheFieldsThatFit(t *testing.T) {
+// After a value of the wrong type, the remaining fields are still decoded and validated.
+func TestValidateAfterMismatch(t *testing.T) {
 	t.Parallel()
 	router := httpapi.NewRouter(httpapi.Config{Clock: clock.System, Logger: slog.New(slog.DiscardHandler)}, func(r *httpapi.Routes) {
 		httpapi.Public(r, httpapi.Operation{ID: "signup", Method: http.MethodPost, Path: "/api/signup"},
@@ -129,7 +129,7 @@ func TestValidateSeesTheFieldsThatFit(t *testing.T) {
 		`{"a":"fine","b":"fine","c":null}`:          "c: must be a string",
 		`{"z":1e999,"a":false,"b":"fine","c":""}`:   "a: must be a string; c: is required",
 		`{"a":"fine","b":"fine","c":"","z":-1e999}`: "c: is required",
-		`null`:         "body: must be an object", // a b that nobody could give is not missing
+		`null`:         "body: must be an object", // its fields are not reported as missing
 		`[]`:           "body: must be an object",
 		` 7`:           "body: must be an object",
 		`{"a":"fine"}`: "b: is required; c: is required",
@@ -190,7 +190,7 @@ func TestContentType(t *testing.T) {
 	}
 }
 
-func TestExactlyFourMiBPass(t *testing.T) {
+func TestMaximumBodySize(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{})
 	frame := `{"email":"a","password":"hunter2hunter2","x":""}`

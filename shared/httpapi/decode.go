@@ -3,6 +3,8 @@ package httpapi
 import (
 	"encoding"
 	"errors"
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -15,28 +17,28 @@ import (
 )
 
 const (
-	// maxDepth is the largest number of objects and lists that a body may nest.
+	// maxDepth is the maximum nesting depth of objects and lists in a body.
 	maxDepth = 32
-	// maxName is the length in bytes of the longest name of a field that an error repeats.
+	// maxName is the maximum length in bytes of a field name in an error message.
 	maxName = 100
-	// maxProblems is the largest number of problems that one part of a body adds.
+	// maxProblems is the maximum number of problems that are collected for one field, and of problems about NUL.
 	maxProblems = 20
 )
 
 var (
 	errNotJSON = fault.Invalid(fault.Field(fault.WholeBody, "is not valid JSON"))
-	errTooDeep = fault.Invalid(fault.Field(fault.WholeBody, "is nested too deep"))
+	errTooDeep = fault.Invalid(fault.Field(fault.WholeBody, fmt.Sprintf("must not be nested more than %d levels deep", maxDepth)))
 )
 
-// decoder reads a JSON body once, into the fields of an input. It goes on after a field that breaks a rule, so that an
-// error names all of them. It rejects what two programs could read differently: names that occur twice, invalid UTF-8,
-// and NUL. No error repeats a value that the client sent.
+// decoder decodes a JSON body into the fields of an input, in one pass. It continues after a field that breaks a rule,
+// so that the error names all such fields. It rejects input that two parsers could interpret differently: duplicate
+// names, invalid UTF-8, and NUL. Errors do not contain values that the client sent.
 type decoder struct {
 	in         *jsontext.Decoder
 	mayHaveNUL bool
 	path       []step
 	problems   []fault.Problem
-	// nuls are the places where NUL occurs and is not allowed.
+	// nuls are the problems about NUL in names and in texts that must not contain it.
 	nuls []fault.Problem
 }
 
@@ -47,8 +49,8 @@ type step struct {
 	list  bool
 }
 
-// read reads the next value. t is nil for a value of an unknown field, which is read for its syntax only. The error is
-// about the body as a whole.
+// read decodes the next value. t is nil for a value of an unknown field: only its syntax is checked. An error means
+// that the body cannot be decoded further.
 func (d *decoder) read(t *value, into reflect.Value) error {
 	next := d.in.PeekKind()
 	if next == '{' || next == '[' {
@@ -60,7 +62,7 @@ func (d *decoder) read(t *value, into reflect.Value) error {
 		return d.readNull(t, into)
 	}
 	if t != nil && !t.accepts(next) {
-		if next != 0 { // 0: a syntax error, which is found below
+		if next != 0 { // 0 is a syntax error, which ReadToken below reports
 			d.problem(mismatches[t.kind])
 		}
 		t = nil
@@ -104,7 +106,7 @@ func (v *value) accepts(next jsontext.Kind) bool {
 	}
 }
 
-// allocate follows pointers to the value that is set, and marks a Nullable as present.
+// allocate allocates the pointers of a field and returns the value that they point to. It marks a Nullable as present.
 func allocate(into reflect.Value) reflect.Value {
 	if field, ok := into.Addr().Interface().(nullable); ok {
 		into = field.target()
@@ -128,7 +130,7 @@ func (d *decoder) readNull(t *value, into reflect.Value) error {
 	return nil
 }
 
-// readObject reads an object. Its problems are sorted by the names of its fields.
+// readObject decodes an object. It sorts the problems by the names of the object's fields.
 func (d *decoder) readObject(t *value, into reflect.Value) error {
 	before := d.problems
 	byName := map[string][]fault.Problem{}
@@ -167,14 +169,14 @@ func (d *decoder) readObject(t *value, into reflect.Value) error {
 		}
 	}
 	d.problems = before
-	for _, name := range sortedKeys(byName) {
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		d.problems = append(d.problems, byName[name]...)
 	}
 	_, err := d.in.ReadToken()
 	return d.syntaxError(err)
 }
 
-// readField reads the value of a field of an object.
+// readField decodes the value of a field of an object.
 func (d *decoder) readField(t *value, into reflect.Value, name string) error {
 	switch {
 	case t == nil:
@@ -259,7 +261,7 @@ func (d *decoder) readNumber(t *value, into reflect.Value) error {
 	return nil
 }
 
-// problem adds a rule that the current value breaks. An empty rule adds nothing.
+// problem adds the problem that the current value breaks a rule. It does nothing if rule is empty.
 func (d *decoder) problem(rule string) {
 	if rule != "" && len(d.problems) < maxProblems {
 		d.problems = append(d.problems, fault.Field(d.name(), rule))
@@ -273,7 +275,7 @@ func (d *decoder) checkNUL(text string, t *value) {
 	}
 }
 
-// syntaxError returns the error of a body that cannot be read further, nil if err is nil.
+// syntaxError returns the client's error for an error of the JSON decoder, nil if err is nil.
 func (d *decoder) syntaxError(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
@@ -285,13 +287,13 @@ func (d *decoder) syntaxError(err error) error {
 	d.path = append(d.path, step{name: syntax.JSONPointer.LastToken()})
 	name := d.name()
 	if name == fault.WholeBody {
-		return fault.Invalid(fault.Field(name, "has a name twice"))
+		return fault.Invalid(fault.Field(name, "must not contain a field more than once"))
 	}
-	return fault.Invalid(fault.Field(name, "is given twice"))
+	return fault.Invalid(fault.Field(name, "must not be given more than once"))
 }
 
-// name returns the name of the current value, such as "operations[0].path". It returns "body" for the body itself, and
-// for a name that is too long or has characters that cannot be printed, because the client made it up.
+// name returns the path of the current value, such as "operations[0].path". It returns "body" for the body itself, and
+// for a path that is too long or contains unprintable characters, which only an unknown field can have.
 func (d *decoder) name() string {
 	var b strings.Builder
 	for _, s := range d.path {
@@ -309,13 +311,4 @@ func (d *decoder) name() string {
 		return fault.WholeBody
 	}
 	return name
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

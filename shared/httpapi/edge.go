@@ -28,7 +28,7 @@ var securityHeaders = map[string]string{
 // Errors that the edge itself returns.
 var (
 	ErrNoRoute   = fault.New(fault.CodeRouteNotFound, "There is no such path.")
-	ErrCrossSite = fault.New(fault.CodeCSRFRejected, "A page of another site sent this request.")
+	ErrCrossSite = fault.New(fault.CodeCSRFRejected, "The request was sent by a page of another site. Send it from a trusted origin.")
 	ErrQuery     = fault.Invalid(fault.Field("query", "must be UTF-8 without NUL"))
 	errMethod    = fault.New(fault.CodeMethodNotAllowed, "The method is not allowed for this path.")
 )
@@ -103,7 +103,8 @@ func (x *exchange) panicked(cause any) (aborted bool) {
 	return false
 }
 
-// route finds the endpoint. It also answers what ServeMux would answer as text or with a redirect.
+// route finds the endpoint of a request and serves the request. If there is no endpoint, it sends an error as JSON,
+// because ServeMux would send text or a redirect.
 func (e *edge) route(w http.ResponseWriter, r *http.Request) {
 	x := exchangeFrom(r.Context())
 	if err := rejection(r); err != nil {
@@ -123,7 +124,8 @@ func (e *edge) route(w http.ResponseWriter, r *http.Request) {
 	e.mux.ServeHTTP(w, r)
 }
 
-// noRoute distinguishes a path that does not exist from one that does not support the method. ServeMux knows which.
+// noRoute responds to a request that has no endpoint. The response of notFound, ServeMux's own handler for the request,
+// shows whether the path does not exist or does not support the method.
 func (x *exchange) noRoute(r *http.Request, notFound http.Handler) {
 	probe := newResponse(discard{http.Header{}})
 	notFound.ServeHTTP(probe, r)
@@ -147,7 +149,7 @@ func WithRejection(ctx context.Context, err error) context.Context {
 	return context.WithValue(ctx, rejectionKey{}, err)
 }
 
-// rejection returns the reason to reject a request whatever its path, or nil.
+// rejection returns the reason to reject a request before its endpoint is looked up, or nil.
 func rejection(r *http.Request) error {
 	if err, ok := r.Context().Value(rejectionKey{}).(error); ok {
 		return err
@@ -179,7 +181,7 @@ func isCanonical(path string) bool {
 	return true
 }
 
-// serve serves a request with its endpoint.
+// serve serves a request to an endpoint.
 func (e *edge) serve(_ http.ResponseWriter, r *http.Request, endpoint *Endpoint) {
 	x := exchangeFrom(r.Context())
 	if err := x.respond(r, endpoint); err != nil {
@@ -235,7 +237,7 @@ func (x *exchange) note(answer *fault.Error) {
 	}
 }
 
-// log writes one line for the request. It contains no body, cookie, query string, or address of a person.
+// log writes one line for the request. It contains no body, cookie, query string, e-mail address or IP address.
 func (x *exchange) log(r *http.Request, took time.Duration) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{

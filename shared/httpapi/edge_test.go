@@ -16,7 +16,7 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-func TestWhatIsNoRoute(t *testing.T) {
+func TestUnknownRoutes(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{})
 	for _, target := range []string{
@@ -63,8 +63,9 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestHeadHasTheLengthOfGet goes over the wire and through a function, whose answer the gateway measures (RFC 9110 §8.6).
-func TestHeadHasTheLengthOfGet(t *testing.T) {
+// The response to HEAD has the Content-Length of the response to GET (RFC 9110 §8.6), both from an HTTP server and from
+// a function, for which the gateway determines the length.
+func TestHeadContentLength(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{})
 	server := httptest.NewServer(router)
@@ -85,7 +86,7 @@ func TestHeadHasTheLengthOfGet(t *testing.T) {
 			t.Errorf("%s: %d, Content-Length %d, %d bytes, %v; GET has %d and %d bytes", path, res.StatusCode, res.ContentLength, len(body), err, get.Status, len(get.Body))
 		}
 		if a, _ := edgetest.Invoke(t, router, edgetest.Event(http.MethodHead, path)); a.Body != get.Body {
-			t.Errorf("%s: the function answers %q, and to GET %q", path, a.Body, get.Body)
+			t.Errorf("%s: the function's response has the body %q, that to GET has %q", path, a.Body, get.Body)
 		}
 	}
 }
@@ -97,19 +98,19 @@ func TestCSRF(t *testing.T) {
 		header map[string]string
 		passes bool
 	}{
-		"no browser":                  {nil, true},
-		"the same origin":             {map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": "http://example.com"}, true},
-		"the same origin, old":        {map[string]string{"Origin": "http://example.com"}, true},
-		"typed by the user":           {map[string]string{"Sec-Fetch-Site": "none"}, true},
-		"the app":                     {map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://app.example.com"}, true},
-		"an allowed origin":           {map[string]string{"Sec-Fetch-Site": "same-site", "Origin": "https://tools.example.com"}, true},
-		"another site":                {map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, false},
-		"another site, old":           {map[string]string{"Origin": "https://evil.example"}, false},
-		"a sibling":                   {map[string]string{"Sec-Fetch-Site": "same-site", "Origin": "https://x.example.com"}, false},
-		"the app without https":       {map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "http://app.example.com"}, false},
-		"an origin that looks alike":  {map[string]string{"Origin": "https://app.example.com.evil.example"}, false},
-		"a sandbox":                   {map[string]string{"Origin": "null"}, false},
-		"a header that a page forges": {map[string]string{"Sec-Fetch-Site": "cross-site", "X-Requested-With": "XMLHttpRequest"}, false},
+		"not a browser":                {nil, true},
+		"the same origin":              {map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": "http://example.com"}, true},
+		"the same origin, old":         {map[string]string{"Origin": "http://example.com"}, true},
+		"typed by the user":            {map[string]string{"Sec-Fetch-Site": "none"}, true},
+		"the app":                      {map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://app.example.com"}, true},
+		"an allowed origin":            {map[string]string{"Sec-Fetch-Site": "same-site", "Origin": "https://tools.example.com"}, true},
+		"another site":                 {map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, false},
+		"another site, old":            {map[string]string{"Origin": "https://evil.example"}, false},
+		"a sibling":                    {map[string]string{"Sec-Fetch-Site": "same-site", "Origin": "https://x.example.com"}, false},
+		"the app without https":        {map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "http://app.example.com"}, false},
+		"an origin that looks alike":   {map[string]string{"Origin": "https://app.example.com.evil.example"}, false},
+		"a sandbox":                    {map[string]string{"Origin": "null"}, false},
+		"a header that a page can set": {map[string]string{"Sec-Fetch-Site": "cross-site", "X-Requested-With": "XMLHttpRequest"}, false},
 	} {
 		r := edgetest.Request{Method: http.MethodPost, Target: "http://example.com/api/login", Header: tc.header}
 		a := r.Send(t, router)
@@ -119,7 +120,7 @@ func TestCSRF(t *testing.T) {
 		if !tc.passes {
 			edgetest.WantError(t, a, 403, fault.CodeCSRFRejected)
 			if a.Header.Get("Set-Cookie") != "" {
-				t.Errorf("%s: served all the same", name)
+				t.Errorf("%s: the rejected request was served", name)
 			}
 		}
 		r.Method, r.Target = http.MethodGet, "http://example.com/api/list"
@@ -143,8 +144,8 @@ func TestCORS(t *testing.T) {
 		{"an allowed origin", open, "https://tools.example.com", true},
 		{"another", open, "https://evil.example", false},
 		{"a sandbox", open, "null", false},
-		{"anybody, where none is allowed", closed, "https://evil.example", false},
-		{"a sandbox, where none is allowed", closed, "null", false},
+		{"another site, no origin allowed", closed, "https://evil.example", false},
+		{"a sandbox, no origin allowed", closed, "null", false},
 	} {
 		want, credentials := "", ""
 		if tc.allowed {
@@ -187,17 +188,17 @@ func TestSessions(t *testing.T) {
 		cookie string
 		status int
 	}{
-		"none":                         {config.Edge{}, "https://h/api/me", "", 401},
-		"good":                         {config.Edge{}, "https://h/api/me", "__Host-session=good", 200},
-		"among others":                 {config.Edge{}, "https://h/api/me", "a=b; __Host-session=good; c=d", 200},
-		"bad":                          {config.Edge{}, "https://h/api/me", "__Host-session=bad", 401},
-		"the store is down":            {config.Edge{}, "https://h/api/me", "__Host-session=down", 503},
-		"the twin over https":          {plain, "https://h/api/me", "session=good", 401},
-		"the twin over http":           {plain, "http://h/api/me", "session=good", 200},
-		"the twin, switched off":       {config.Edge{}, "http://h/api/me", "session=good", 401},
-		"both, and the real one wins":  {plain, "http://h/api/me", "session=bad; __Host-session=good", 200},
-		"a planted twin does not help": {plain, "http://h/api/me", "session=good; __Host-session=bad", 401},
-		"another cookie's name":        {plain, "http://h/api/me", "__host-session=good; Session=good", 401},
+		"none":                          {config.Edge{}, "https://h/api/me", "", 401},
+		"good":                          {config.Edge{}, "https://h/api/me", "__Host-session=good", 200},
+		"among others":                  {config.Edge{}, "https://h/api/me", "a=b; __Host-session=good; c=d", 200},
+		"bad":                           {config.Edge{}, "https://h/api/me", "__Host-session=bad", 401},
+		"the store is down":             {config.Edge{}, "https://h/api/me", "__Host-session=down", 503},
+		"the plain cookie over https":   {plain, "https://h/api/me", "session=good", 401},
+		"the plain cookie over http":    {plain, "http://h/api/me", "session=good", 200},
+		"the plain cookie, disabled":    {config.Edge{}, "http://h/api/me", "session=good", 401},
+		"both cookies":                  {plain, "http://h/api/me", "session=bad; __Host-session=good", 200},
+		"both cookies, plain one valid": {plain, "http://h/api/me", "session=good; __Host-session=bad", 401},
+		"names in another case":         {plain, "http://h/api/me", "__host-session=good; Session=good", 401},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -222,9 +223,9 @@ func TestSessions(t *testing.T) {
 
 const (
 	endHost  = "__Host-session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0; HttpOnly; Secure; SameSite=Lax"
-	endTwin  = "session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0; HttpOnly; SameSite=Lax"
+	endPlain = "session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0; HttpOnly; SameSite=Lax"
 	newHost  = "__Host-session=fresh; Path=/; Expires=Fri, 27 Nov 2026 12:00:00 GMT; Max-Age=604800; HttpOnly; Secure; SameSite=Lax"
-	newTwin  = "session=fresh; Path=/; Expires=Fri, 27 Nov 2026 12:00:00 GMT; Max-Age=604800; HttpOnly; SameSite=Lax"
+	newPlain = "session=fresh; Path=/; Expires=Fri, 27 Nov 2026 12:00:00 GMT; Max-Age=604800; HttpOnly; SameSite=Lax"
 	oldToken = "__Host-session=old"
 )
 
@@ -237,14 +238,14 @@ func TestCookies(t *testing.T) {
 		cookie         string
 		want           []string
 	}{
-		"login over https":              {plain, "POST", "https://h/api/login", "", []string{edgetest.SetSecure}},
-		"login over http":               {plain, "POST", "http://h/api/login", "", []string{edgetest.SetSecure, edgetest.SetPlain}},
-		"login over http, switched off": {config.Edge{}, "POST", "http://h/api/login", "", []string{edgetest.SetSecure}},
-		"logout over https":             {plain, "POST", "https://h/api/logout", "", []string{endHost}},
-		"logout over http":              {plain, "POST", "http://h/api/logout", "", []string{endHost, endTwin}},
-		"renewal over https":            {plain, "GET", "https://h/api/me", oldToken, []string{newHost}},
-		"renewal over http":             {plain, "GET", "http://h/api/me", oldToken, []string{newHost, newTwin}},
-		"no renewal":                    {plain, "GET", "http://h/api/me", "__Host-session=good", nil},
+		"login over https":          {plain, "POST", "https://h/api/login", "", []string{edgetest.SetSecure}},
+		"login over http":           {plain, "POST", "http://h/api/login", "", []string{edgetest.SetSecure, edgetest.SetPlain}},
+		"login over http, disabled": {config.Edge{}, "POST", "http://h/api/login", "", []string{edgetest.SetSecure}},
+		"logout over https":         {plain, "POST", "https://h/api/logout", "", []string{endHost}},
+		"logout over http":          {plain, "POST", "http://h/api/logout", "", []string{endHost, endPlain}},
+		"renewal over https":        {plain, "GET", "https://h/api/me", oldToken, []string{newHost}},
+		"renewal over http":         {plain, "GET", "http://h/api/me", oldToken, []string{newHost, newPlain}},
+		"no renewal":                {plain, "GET", "http://h/api/me", "__Host-session=good", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -257,7 +258,7 @@ func TestCookies(t *testing.T) {
 	}
 }
 
-func TestTheLogKeepsSecretsOut(t *testing.T) {
+func TestLogContainsNoSecrets(t *testing.T) {
 	t.Parallel()
 	router, log := edgetest.NewRouter(config.Edge{})
 	r := post(`{"email":"hunter2@example.com","password":"hunter2"}`)

@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-func TestHandlersErrorsBecomeAnswers(t *testing.T) {
+func TestErrorResponses(t *testing.T) {
 	t.Parallel()
 	router, log := edgetest.NewRouter(config.Edge{})
 	for name, want := range map[string]struct {
@@ -35,19 +35,19 @@ func TestHandlersErrorsBecomeAnswers(t *testing.T) {
 	}
 	for _, line := range log.Lines(t) {
 		if line["code"] == "INTERNAL_ERROR" && (line["level"] != "ERROR" || line["cause"] == nil) {
-			t.Errorf("a fault whose cause the log does not have: %v", line)
+			t.Errorf("the log does not contain the cause of the error: %v", line)
 		}
 	}
 }
 
-func TestPanicsAndUnwritableAnswersAreCleanErrors(t *testing.T) {
+func TestPanicAndEncodingErrorResponses(t *testing.T) {
 	t.Parallel()
 	router, log := edgetest.NewRouter(config.Edge{})
 	for _, path := range []string{"/api/panic", "/api/broken"} {
 		a := edgetest.Request{Method: http.MethodGet, Target: path}.Send(t, router)
 		edgetest.WantError(t, a, 500, fault.CodeInternal)
 		if a.Header.Get("X-Leak") != "" {
-			t.Errorf("%s: the torn answer's headers", path)
+			t.Errorf("%s: the error response has the handler's headers", path)
 		}
 	}
 	lines := log.Lines(t)

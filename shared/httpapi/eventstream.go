@@ -3,8 +3,8 @@ package httpapi
 import "net/http"
 
 // EventStream is the response of an endpoint that streams server-sent events
-// (https://html.spec.whatwg.org/multipage/server-sent-events.html). What a handler writes is held back until the first
-// flush, and sent at once from then on. The handler sets the Content-Type.
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html). Writes are buffered until the first flush. After
+// that, they are sent immediately. The handler sets the Content-Type.
 type EventStream struct{ out *response }
 
 // Header returns the headers with which the response starts.
@@ -16,9 +16,9 @@ func (s *EventStream) WriteHeader(status int) { s.out.WriteHeader(status) }
 // Write writes a part of the body.
 func (s *EventStream) Write(p []byte) (int, error) { return s.out.Write(p) }
 
-// FlushError sends what was written so far; the first flush sends status and headers before it.
+// FlushError sends everything that was written so far. The first flush also sends the status and the headers.
 // http.ResponseController calls it. Errors: the client has disconnected; http.ErrNotSupported.
 func (s *EventStream) FlushError() error { return s.out.FlushError() }
 
-// Started reports whether a flush has sent the beginning of the response.
+// Started reports whether the status and the headers have been sent.
 func (s *EventStream) Started() bool { return s.out.started }

@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// dial posts to a server over the wire.
+// dial sends a POST request to a server of h over a connection.
 func dial(t *testing.T, h http.Handler, body string) *http.Response {
 	t.Helper()
 	server := httptest.NewServer(h)
@@ -34,8 +34,8 @@ func dial(t *testing.T, h http.Handler, body string) *http.Response {
 	return res
 }
 
-// TestAStreamPassesTheEdgeAtOnce reads each piece before the next one is written.
-func TestAStreamPassesTheEdgeAtOnce(t *testing.T) {
+// The client receives each part of a stream before the handler writes the next one.
+func TestEventStreamIsNotBuffered(t *testing.T) {
 	t.Parallel()
 	next := make(chan bool)
 	router, log := edgetest.StreamRouter(func(_ context.Context, s *httpapi.EventStream) error {
@@ -50,7 +50,7 @@ func TestAStreamPassesTheEdgeAtOnce(t *testing.T) {
 	res := dial(t, router, `{}`)
 	edgetest.CheckHeaders(t, edgetest.Answer{Status: res.StatusCode, Header: res.Header})
 	if got := res.Header["Set-Cookie"]; len(got) != 1 || !strings.Contains(got[0], "fresh") {
-		t.Errorf("the prolonged session: %q", got)
+		t.Errorf("the renewed session's cookie: %q", got)
 	}
 	for name, want := range map[string]string{
 		"Content-Type": "text/event-stream", "Access-Control-Allow-Origin": "https://app.example.com", "Content-Length": "", "X-Late": "",
@@ -75,8 +75,8 @@ func TestAStreamPassesTheEdgeAtOnce(t *testing.T) {
 	edgetest.WantLine(t, log, "INFO", 200, "")
 }
 
-// TestAStreamThatBreaksIsCut holds that a reader can tell half an answer from a whole one.
-func TestAStreamThatBreaksIsCut(t *testing.T) {
+// If the handler panics after the first flush, the client sees that the response is incomplete.
+func TestEventStreamPanicAfterFlush(t *testing.T) {
 	t.Parallel()
 	router, log := edgetest.StreamRouter(func(_ context.Context, s *httpapi.EventStream) error {
 		edgetest.Say(t, s, "data: 1\n\n")
@@ -88,11 +88,11 @@ func TestAStreamThatBreaksIsCut(t *testing.T) {
 		t.Errorf("%d %q, %v", res.StatusCode, body, err)
 	}
 	if cause, _ := edgetest.WantLine(t, log, "ERROR", 200, fault.CodeInternal)["cause"].(string); !strings.Contains(cause, "secret-detail") {
-		t.Errorf("the log says %q", cause)
+		t.Errorf("the logged cause is %q", cause)
 	}
 }
 
-func TestAStreamThatHasNotBegunIsAnOrdinaryError(t *testing.T) {
+func TestEventStreamErrorBeforeFlush(t *testing.T) {
 	t.Parallel()
 	busy := fault.New(fault.CodeAIUnavailable, "Busy.").WithHeader("Retry-After", "7").WithCause(errors.New("secret-detail"))
 	for name, tc := range map[string]struct {
@@ -139,8 +139,8 @@ func TestAStreamThatHasNotBegunIsAnOrdinaryError(t *testing.T) {
 	}
 }
 
-// TestAStreamThatFailsHalfWayIsLogged leaves it to the stream to tell its reader.
-func TestAStreamThatFailsHalfWayIsLogged(t *testing.T) {
+// An error after the first flush is only logged. The handler has to report it in the stream.
+func TestEventStreamErrorAfterFlush(t *testing.T) {
 	t.Parallel()
 	router, log := edgetest.StreamRouter(func(_ context.Context, s *httpapi.EventStream) error {
 		edgetest.Say(t, s, "data: 1\n\n")
@@ -152,6 +152,6 @@ func TestAStreamThatFailsHalfWayIsLogged(t *testing.T) {
 		t.Errorf("%q, %v", body, err)
 	}
 	if cause, _ := edgetest.WantLine(t, log, "ERROR", 200, fault.CodeAIUnavailable)["cause"].(string); !strings.Contains(cause, "secret-detail") {
-		t.Errorf("the log says %q", cause)
+		t.Errorf("the logged cause is %q", cause)
 	}
 }

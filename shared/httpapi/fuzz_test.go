@@ -15,8 +15,8 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// FuzzLambda sends whole events: whatever the gateway passes on of a client is answered in the contract's shape, by a
-// status that is not the function's own failure unless the handler itself failed.
+// FuzzLambda sends arbitrary events. Every response is valid, errors have the documented format, and the status is only
+// 5xx if a handler failed.
 func FuzzLambda(f *testing.F) {
 	signup := edgetest.Event("POST", "/api/signup")
 	signup.MultiValueHeaders["Content-Type"] = []string{"application/json"}
@@ -58,7 +58,8 @@ func FuzzLambda(f *testing.F) {
 	})
 }
 
-// FuzzRequest sends what a client has in its hands alone: a path, a query, a header and a body, to operations that cannot fail.
+// FuzzRequest varies the parts of a request that a client controls: path, query, one header and body. It skips the
+// operations whose handlers fail.
 func FuzzRequest(f *testing.F) {
 	f.Add("POST", "/api/signup", "", "Content-Type", "application/json", `{"email":"a","password":"hunter2hunter2"}`)
 	f.Add("GET", "/api/list", "limit=1&name=%00", "Cookie", "__Host-session=good", "")
@@ -69,7 +70,7 @@ func FuzzRequest(f *testing.F) {
 	router, _ := edgetest.NewRouter(config.Edge{})
 	f.Fuzz(func(t *testing.T, method, path, query, name, value, body string) {
 		if strings.HasPrefix(path, "/api/fail/") || path == "/api/panic" || path == "/api/broken" || strings.Contains(value, "down") || !strings.HasPrefix(path, "/") {
-			return // these are to fail
+			return // these operations fail on purpose
 		}
 		e := edgetest.Event(method, path)
 		e.Body = body
@@ -83,7 +84,8 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzRateKey: all of one network count as one, however its addresses are written, and no address counts as another's.
+// FuzzRateKey checks that all addresses of a network have the same key, in any notation, and that no other address has
+// it.
 func FuzzRateKey(f *testing.F) {
 	for _, seed := range []string{"198.51.100.1", "::ffff:198.51.100.1", "2001:db8::1", "fe80::1%eth0", "198.51.100.001", "", "0x7f.1", "::"} {
 		f.Add(seed)

@@ -1,6 +1,6 @@
-// Package httpapi is the HTTP edge that every function with endpoints shares: routing, strict JSON, validation, sessions,
-// CSRF and CORS, preconditions, pages of lists, the shape of errors, and the request log. Slices register their endpoints
-// here. The package knows no endpoint itself. Business rules and storage do not belong here.
+// Package httpapi is the HTTP edge that all functions with endpoints share: routing, strict JSON decoding, validation,
+// sessions, CSRF and CORS, preconditions, pagination, the format of errors, and the request log. Slices register their
+// endpoints here. The package defines no endpoints itself. Business rules and storage do not belong here.
 package httpapi
 
 import (
@@ -15,7 +15,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-// Config is what the edge of a function needs.
+// Config contains the settings and dependencies of a function's edge.
 type Config struct {
 	// Edge holds APP_URL, ALLOWED_ORIGINS and COOKIE_PLAIN_HTTP.
 	Edge config.Edge
@@ -23,12 +23,12 @@ type Config struct {
 	Logger *slog.Logger
 	// Auth authenticates sessions. It may be nil if no endpoint needs a session.
 	Auth Authenticator
-	// Clock measures requests and dates cookies.
+	// Clock is used to measure requests and to set the lifetime of cookies.
 	Clock clock.Clock
 }
 
-// Operation declares an endpoint. Method and Path decide which requests it receives, and Status is the status of a
-// success. The remaining fields describe the endpoint in the OpenAPI document.
+// Operation declares an endpoint. Method and Path determine which requests it receives, and Status is the status of a
+// success. The other fields describe the endpoint in the OpenAPI document.
 type Operation struct {
 	// ID is the operation's name in the document, such as "login".
 	ID string
@@ -76,13 +76,13 @@ type Routes struct{ Endpoints []*Endpoint }
 
 // Private registers an endpoint for callers with a session.
 //
-// I is a struct. Its fields with the tags path, query, header and cookie receive parameters, and the field Body receives
-// the JSON body; a body is optional if Body is a pointer. The tags minLength, maxLength (in code points), minimum,
-// maximum, minItems, maxItems, enum, nullable and required restrict values, and nul:"allow" permits NUL in a text. A type
-// with a method Validate(*Validation) checks what tags cannot express. Embedded structs must be exported.
+// I is a struct. Its fields with the tags path, query, header and cookie receive parameters, and the field Body
+// receives the JSON body. A body is optional if Body is a pointer. The tags minLength, maxLength (in code points),
+// minimum, maximum, minItems, maxItems, enum, nullable and required restrict values, and nul:"allow" permits NUL in a
+// text. A type with a method Validate(*Validation) checks what tags cannot express. Embedded structs must be exported.
 //
-// O is a struct. Its fields with the tag header become headers, and Body is written as JSON, or as it is if it is a
-// []byte. The field Status, if there is one, overrides the operation's status.
+// O is a struct. Its fields with the tag header become headers. Its field Body is encoded as JSON, except for a []byte,
+// which is written unchanged. The field Status, if there is one, overrides the operation's status.
 func Private[I, O any](r *Routes, op Operation, handler func(context.Context, Caller, *I) (*O, error)) {
 	r.add(op, true, reflect.TypeFor[I](), reflect.TypeFor[O](), func(x *exchange, in any) (any, error) {
 		return handler(x.ctx, x.caller, in.(*I))
@@ -96,9 +96,9 @@ func Public[I, O any](r *Routes, op Operation, handler func(context.Context, *I)
 	})
 }
 
-// PrivateStream registers an endpoint whose success is a stream of server-sent events. An error that the handler returns
-// before its first flush becomes an ordinary error response. After that, it is only logged: the handler has to report it
-// in the stream. See Private for I.
+// PrivateStream registers an endpoint whose success is a stream of server-sent events. An error that the handler
+// returns before its first flush becomes an ordinary error response. After that, it is only logged: the handler has to
+// report it in the stream. See Private for I.
 func PrivateStream[I any](r *Routes, op Operation, handler func(context.Context, Caller, *I, *EventStream) error) {
 	e := r.add(op, true, reflect.TypeFor[I](), nil, func(x *exchange, in any) (any, error) {
 		return nil, handler(x.ctx, x.caller, in.(*I), &EventStream{x.out})
@@ -133,8 +133,8 @@ func NewRouter(cfg Config, register ...func(*Routes)) http.Handler {
 	return e
 }
 
-// Lazy builds a handler in the background and serves with it when it is ready. A function asks Lambda for its first event
-// in the meantime.
+// Lazy starts to build a handler in the background, and returns a handler that waits until it is built. In the
+// meantime, the function can request its first event from Lambda.
 func Lazy(build func() http.Handler) http.Handler {
 	once := sync.OnceValue(build)
 	go once()

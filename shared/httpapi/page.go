@@ -25,22 +25,23 @@ type PageInput struct {
 const DefaultLimit = 50
 
 // ErrCursor reports a cursor that was forged, or issued for another list.
-var ErrCursor = fault.Invalid(fault.Field("cursor", "was not issued for this list"))
+var ErrCursor = fault.Invalid(fault.Field("cursor", "must be the nextCursor of a page of this list"))
 
-// ListScope names a list for its cursors: the kind of list, the caller, and every choice that the request made. No two
-// lists have the same name.
-func ListScope(caller Caller, list string, choices ...string) string {
+// ListScope returns the scope of a list's cursors: the kind of list, the caller, and the filters of the request. No two
+// lists have the same scope.
+func ListScope(caller Caller, list string, filters ...string) string {
 	var b strings.Builder
 	b.WriteString(list)
-	for _, choice := range append([]string{caller.UserID}, choices...) {
-		b.WriteString(" " + strconv.Quote(choice))
+	for _, part := range append([]string{caller.UserID}, filters...) {
+		b.WriteString(" " + strconv.Quote(part))
 	}
 	return b.String()
 }
 
 // ReadPage reads one page of a log list. read returns up to n elements after a position ("" for the beginning), and
-// position returns the position of an element. ReadPage reads one element more than the page has, to know whether there
-// is another page. scope names the list (see ListScope). Errors: VALIDATION_FAILED for an invalid cursor; those of read.
+// position returns the position of an element. ReadPage reads one element more than the page has, to find out whether
+// there is another page. scope identifies the list (see ListScope). Errors: db.ErrCursor for an invalid cursor; those
+// of read.
 func ReadPage[T any](
 	ctx context.Context, cursors *db.Cursors, scope string, in PageInput,
 	read func(ctx context.Context, after string, n int) ([]T, error), position func(T) string,
@@ -80,15 +81,15 @@ type Done struct {
 }
 
 const (
-	// maxList is the size of the largest list in a response, in bytes after JSON escaping: Lambda accepts 6 MB.
-	maxList = 4<<20 - besideList
-	// besideList is reserved for the rest of the response: the list's name, a cursor, the fields of its resource.
-	besideList = 16 << 10
+	// maxList is the maximum size of a list in a response, in bytes after JSON escaping. Lambda accepts 6 MB.
+	maxList = 4<<20 - reserved
+	// reserved is the space for the other fields of the response, such as the cursor.
+	reserved = 16 << 10
 )
 
-// Fit returns how many of the items, counted from the first, fit into one response: at most limit, unless that is 0, and
-// at most 4 MiB of JSON, as it is escaped in a proxy response; but at least one, if there is one. It encodes each item
-// once. An item that cannot be encoded fits: the response itself then fails.
+// Fit returns how many of the first items fit into one response: at most limit (0 is no limit), and at most 4 MiB of
+// JSON, counted as it is escaped in a proxy response. The first item always fits. Fit encodes each item once. If an
+// item cannot be encoded, Fit returns the number of all items, because encoding the response will report the error.
 func Fit[T any](items []T, limit int) int {
 	if limit > 0 && len(items) > limit {
 		items = items[:limit]
@@ -106,8 +107,8 @@ func Fit[T any](items []T, limit int) int {
 	return len(items)
 }
 
-// escapedSize counts the bytes that the JSON written to it has as a string in another JSON. The encoder ends every value
-// with a line break, which stands for the comma of a list.
+// escapedSize counts the bytes of the JSON written to it, as if it were escaped in a JSON string. The encoder writes a
+// newline after every value, which counts as the comma between the elements of a list.
 type escapedSize int
 
 func (s *escapedSize) Write(p []byte) (int, error) {

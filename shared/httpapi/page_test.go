@@ -49,8 +49,8 @@ type listOutput struct {
 	}
 }
 
-// The property that matters is held on the wire: as much as fits into the proxy response, and no more.
-func TestAListFitsTheProxyResponse(t *testing.T) {
+// Fit fills the proxy response up to its maximum size, and not further.
+func TestFitProxyResponseSize(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"plain":    strings.Repeat("a", 4000),
@@ -77,7 +77,7 @@ func TestAListFitsTheProxyResponse(t *testing.T) {
 	}
 }
 
-// wireSize is how long the body of an answer with such a list is in the response to API Gateway.
+// wireSize returns the size of the encoded body, in the proxy response, of a response with these items.
 func wireSize(t *testing.T, items []string) int {
 	t.Helper()
 	router := httpapi.NewRouter(httpapi.Config{Logger: edgetest.DiscardLog, Clock: edgetest.Clock}, func(r *httpapi.Routes) {
@@ -104,7 +104,7 @@ func wireSize(t *testing.T, items []string) int {
 	return len(parts["body"])
 }
 
-func TestFitKeepsToTheLimitAndToOne(t *testing.T) {
+func TestFitLimits(t *testing.T) {
 	t.Parallel()
 	huge := []string{strings.Repeat("x", 5<<20), "a", "b"}
 	for name, tc := range map[string]struct{ got, want int }{
@@ -115,7 +115,7 @@ func TestFitKeepsToTheLimitAndToOne(t *testing.T) {
 		"fewer than the limit":    {httpapi.Fit(make([]int, 5), 100), 5},
 		"one is too large":        {httpapi.Fit(huge, 0), 1},
 		"one is too large, third": {httpapi.Fit([]string{"a", "b", huge[0]}, 0), 2},
-		"what can't be encoded":   {httpapi.Fit([]any{1, func() {}, 2}, 0), 3},
+		"not encodable":           {httpapi.Fit([]any{1, func() {}, 2}, 0), 3},
 		"5,000 files":             {httpapi.Fit(rows(5000), 0), 5000},
 	} {
 		if tc.got != tc.want {
@@ -124,7 +124,7 @@ func TestFitKeepsToTheLimitAndToOne(t *testing.T) {
 	}
 }
 
-func TestPagesAreAskedForInTheQuery(t *testing.T) {
+func TestPageInput(t *testing.T) {
 	t.Parallel()
 	type input struct {
 		httpapi.PageInput
@@ -157,7 +157,7 @@ func TestPagesAreAskedForInTheQuery(t *testing.T) {
 	for query, want := range map[string]string{
 		"?limit=0": "limit: must be at least 1", "?limit=101": "limit: must be at most 100", "?limit=-1": "limit: must be at least 1",
 		"?limit=x": "limit: is not valid", "?limit=1.5": "limit: is not valid",
-		"?path=/a": "path: must not be there", "?cursor=forged": "cursor: was not issued for this list",
+		"?path=/a": "path: must not be there", "?cursor=forged": "cursor: must be the nextCursor of a page of this list",
 	} {
 		if message := edgetest.WantError(t, get(query), http.StatusBadRequest, fault.CodeValidationFailed); !strings.HasPrefix(message, strings.Split(want, ":")[0]+": ") {
 			t.Errorf("%s: %q, want %q", query, message, want)
@@ -177,7 +177,7 @@ func BenchmarkFit(b *testing.B) {
 	}
 }
 
-// BenchmarkFitContents is a page of contents.
+// BenchmarkFitContents measures Fit for a page of file contents.
 func BenchmarkFitContents(b *testing.B) {
 	all := make([]string, 10)
 	for i := range all {

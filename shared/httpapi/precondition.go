@@ -9,8 +9,8 @@ import (
 
 // ConditionInput receives the preconditions of a change. Inputs of operations that support them embed it.
 type ConditionInput struct {
-	IfMatch     string `header:"If-Match" doc:"The current entity tag must be one of these; * stands for any" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
-	IfNoneMatch string `header:"If-None-Match" doc:"The current entity tag must not be one of these; * means that nothing may exist yet" example:"*"`
+	IfMatch     string `header:"If-Match" doc:"Requires that the current entity tag is one of these. * matches any entity tag" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
+	IfNoneMatch string `header:"If-None-Match" doc:"Requires that the current entity tag is none of these. * requires that the resource does not exist" example:"*"`
 }
 
 // Preconditions parses the headers. Error: VALIDATION_FAILED.
@@ -21,7 +21,7 @@ func (in ConditionInput) Preconditions() (Preconditions, error) {
 // Preconditions are the conditions of If-Match and If-None-Match (RFC 9110 §13). The zero value has none.
 type Preconditions struct{ match, noneMatch tagList }
 
-// tagList is a list of entity tags, or any tag at all.
+// tagList is a list of entity tags, or *, which matches any entity tag.
 type tagList struct {
 	any  bool
 	tags []entityTag
@@ -33,8 +33,8 @@ type entityTag struct {
 	opaque string
 }
 
-// ParsePreconditions parses the two headers: "*", or tags separated by commas; "" for an absent header. A tag without
-// quotes is treated as if it had them. Error: VALIDATION_FAILED that names the header.
+// ParsePreconditions parses the values of the two headers: "*", or entity tags separated by commas. An absent header is
+// "". A tag without quotes is treated as if it had them. Error: VALIDATION_FAILED, which names the header.
 func ParsePreconditions(ifMatch, ifNoneMatch string) (Preconditions, error) {
 	var p Preconditions
 	var broken []fault.Problem
@@ -59,27 +59,31 @@ func (p Preconditions) IsZero() bool { return p.match.isZero() && p.noneMatch.is
 
 // Errors of a change whose preconditions are not met.
 var (
-	ErrNotMatched = fault.New(fault.CodePreconditionFailed, "If-Match: the current version is a different one.")
-	ErrRuledOut   = fault.New(fault.CodePreconditionFailed, "If-None-Match: the current version is one of the given ones.")
+	ErrIfMatch = fault.New(
+		fault.CodePreconditionFailed, "If-Match: the current version does not match. Read the resource again.")
+	ErrIfNoneMatch = fault.New(
+		fault.CodePreconditionFailed, "If-None-Match: the resource already exists, and its version matches.")
 )
 
-// Check checks the conditions against the current entity tag, "" if nothing exists. Error: PRECONDITION_FAILED.
+// Check checks the conditions against the current entity tag, which is "" if the resource does not exist. Error:
+// PRECONDITION_FAILED.
 func (p Preconditions) Check(current string) error {
 	if !p.match.isZero() && !p.match.has(current, strongMatch) {
-		return ErrNotMatched
+		return ErrIfMatch
 	}
 	if p.noneMatch.has(current, weakMatch) {
-		return ErrRuledOut
+		return ErrIfNoneMatch
 	}
 	return nil
 }
 
-// NotModified reports whether the client already has the current version. The response to a GET is then a 304 without body.
+// NotModified reports whether the client already has the current version. The response to a GET is then a 304 without
+// body.
 func (p Preconditions) NotModified(current string) bool { return p.noneMatch.has(current, weakMatch) }
 
 func (l tagList) isZero() bool { return !l.any && l.tags == nil }
 
-// has reports whether the list contains current, "" for nothing.
+// has reports whether the list matches the current entity tag, which is "" if the resource does not exist.
 func (l tagList) has(current string, match func(a, b entityTag) bool) bool {
 	if current == "" {
 		return false
@@ -93,7 +97,7 @@ func strongMatch(a, b entityTag) bool { return a == b && !a.weak }
 
 func weakMatch(a, b entityTag) bool { return a.opaque == b.opaque }
 
-// parseTags parses a header. An absent header is the zero list.
+// parseTags parses the value of a header. It returns the zero list for an absent header, and false for an invalid one.
 func parseTags(header string) (tagList, bool) {
 	rest := strings.Trim(header, blanks)
 	if header == "" || rest == "*" {
@@ -116,7 +120,7 @@ func parseTags(header string) (tagList, bool) {
 
 const blanks = " \t"
 
-// cutTag cuts the entity tag off the beginning of a text.
+// cutTag returns the entity tag at the beginning of a text, and the text after it.
 func cutTag(text string) (tag entityTag, rest string, ok bool) {
 	text, tag.weak = strings.CutPrefix(text, "W/")
 	if quoted, found := strings.CutPrefix(text, `"`); found {

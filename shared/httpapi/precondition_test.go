@@ -26,9 +26,9 @@ func TestPreconditions(t *testing.T) {
 	bare := strings.Trim(tag, `"`)
 	for name, tc := range map[string]struct {
 		ifMatch, ifNoneMatch string
-		there, absent        bool // whether a change of what has the tag, and of nothing, may be made
+		there, absent        bool // whether a change is allowed if the resource has the tag, and if it does not exist
 	}{
-		"nothing demanded":              {"", "", true, true},
+		"no condition":                  {"", "", true, true},
 		"match":                         {tag, "", true, false},
 		"match another":                 {otherTag, "", false, false},
 		"match any":                     {"*", "", true, false},
@@ -73,7 +73,7 @@ func TestPreconditions(t *testing.T) {
 }
 
 // RFC 9110 §8.8.3.2: two weak tags are never the same to If-Match, even if they are written alike.
-func TestWeakTagsAreNoVersions(t *testing.T) {
+func TestWeakEntityTags(t *testing.T) {
 	t.Parallel()
 	p, err := httpapi.ParsePreconditions("W/"+tag, "W/"+tag)
 	if err != nil || p.Check("W/"+tag) == nil || !p.NotModified("W/"+tag) {
@@ -97,7 +97,7 @@ func TestNotModified(t *testing.T) {
 	}
 }
 
-func TestBrokenPreconditionsNameTheirHeader(t *testing.T) {
+func TestInvalidPreconditions(t *testing.T) {
 	t.Parallel()
 	for _, broken := range []string{
 		" ", ",", " , ,", `"`, `"a`, `a"`, `"a"b`, `a"b"`, `"a""b"`, `"a" "b"`, `a b`, `"a b"`, "\"a\x7f\"", "\"a\tb\"", "W/", "W/,x", `w/"a"`, `W/ "a"`,
@@ -119,8 +119,8 @@ func TestBrokenPreconditionsNameTheirHeader(t *testing.T) {
 	}
 }
 
-// A list of whatever tags matches each of them and no other.
-func TestListsOfTagsMatchTheirElements(t *testing.T) {
+// A list of arbitrary tags matches each of them and no other tag.
+func TestEntityTagLists(t *testing.T) {
 	t.Parallel()
 	opaque := rapid.StringOfN(rapid.RuneFrom([]rune("ab,*/W!#~é")), 0, 4, -1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -144,10 +144,10 @@ func FuzzPreconditions(f *testing.F) {
 	f.Fuzz(func(t *testing.T, header string) {
 		p, err := httpapi.ParsePreconditions(header, "")
 		if err != nil && !p.IsZero() {
-			t.Errorf("%q demands something in spite of %v", header, err)
+			t.Errorf("%q: conditions were returned with the error %v", header, err)
 		}
 		if err == nil && header != "" && (p.IsZero() || p.Check("") == nil) {
-			t.Errorf("%q demands nothing", header)
+			t.Errorf("%q: no conditions", header)
 		}
 	})
 }
@@ -202,7 +202,7 @@ func taggedRouter() http.Handler {
 	return httpapi.NewRouter(httpapi.Config{Logger: edgetest.DiscardLog, Clock: edgetest.Clock}, registerTagged)
 }
 
-func TestAnUnmodifiedAnswerHasItsTagAndNoBody(t *testing.T) {
+func TestNotModifiedResponse(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		a := edgetest.Request{Method: method, Target: "/api/thing", Header: map[string]string{"If-None-Match": "W/" + tag}}.Send(t, taggedRouter())
@@ -221,20 +221,20 @@ func TestAnUnmodifiedAnswerHasItsTagAndNoBody(t *testing.T) {
 	}
 }
 
-func TestConditionsInSeveralLinesAreOneList(t *testing.T) {
+func TestConditionsInSeveralHeaderLines(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		header http.Header
 		want   int
 	}{
-		"none":                    {http.Header{}, http.StatusCreated},
-		"one line":                {http.Header{"If-Match": {tag}}, http.StatusCreated},
-		"the second line":         {http.Header{"If-Match": {otherTag, tag}}, http.StatusCreated},
-		"neither line":            {http.Header{"If-Match": {otherTag, `"x"`}}, http.StatusPreconditionFailed},
-		"ruled out in the second": {http.Header{"If-None-Match": {otherTag, tag}}, http.StatusPreconditionFailed},
-		"empty":                   {http.Header{"If-Match": {""}}, http.StatusBadRequest},
-		"empty, none":             {http.Header{"If-None-Match": {""}}, http.StatusBadRequest},
-		"a star and a tag":        {http.Header{"If-Match": {"*", tag}}, http.StatusBadRequest},
+		"none":                   {http.Header{}, http.StatusCreated},
+		"one line":               {http.Header{"If-Match": {tag}}, http.StatusCreated},
+		"the second line":        {http.Header{"If-Match": {otherTag, tag}}, http.StatusCreated},
+		"neither line":           {http.Header{"If-Match": {otherTag, `"x"`}}, http.StatusPreconditionFailed},
+		"excluded by the second": {http.Header{"If-None-Match": {otherTag, tag}}, http.StatusPreconditionFailed},
+		"empty":                  {http.Header{"If-Match": {""}}, http.StatusBadRequest},
+		"empty, none":            {http.Header{"If-None-Match": {""}}, http.StatusBadRequest},
+		"a star and a tag":       {http.Header{"If-Match": {"*", tag}}, http.StatusBadRequest},
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/api/thing", http.NoBody)
 		for k, v := range tc.header {

@@ -12,7 +12,7 @@ import (
 // rendering writes the output of an endpoint.
 type rendering struct {
 	headers []outputHeader
-	// status and body are the fields Status and Body, nil if there is none.
+	// status and body are the indexes of the fields Status and Body, nil if there is none.
 	status, body []int
 }
 
@@ -69,7 +69,8 @@ func encodeBody(body any) ([]byte, error) {
 	return data, nil
 }
 
-// writeHeader sets a header to a text or a number, or adds one line for each text of a list. An empty text sets nothing.
+// writeHeader sets a header to a text or a number, or adds one line for each text of a list. An empty text sets
+// nothing.
 func writeHeader(to http.Header, name string, value reflect.Value) {
 	switch value.Kind() {
 	case reflect.Slice:

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Caller is the user whose session a request belongs to.
+// Caller is the authenticated user of a request.
 type Caller struct {
 	UserID    string
 	SessionID string
@@ -18,7 +18,7 @@ type Caller struct {
 	CreatedAt time.Time
 }
 
-// RequestInfo is what the gateway knows about a request. A client controls only UserAgent.
+// RequestInfo contains the data about a request that the gateway provides. Clients control only UserAgent.
 type RequestInfo struct {
 	// RequestID is the gateway's request ID. It is returned as X-Request-Id and is in every log line.
 	RequestID string
@@ -29,7 +29,7 @@ type RequestInfo struct {
 	// HTTPS reports whether the client used HTTPS to reach the gateway.
 	HTTPS bool
 	// BaseURL is the URL at which clients reach the service, without a trailing slash: APP_URL if it is set, otherwise
-	// the gateway's scheme, host and stage. It is only the stage if the client sent no host.
+	// the gateway's scheme, host and stage. If the host is unknown, it is only the stage.
 	BaseURL string
 }
 
@@ -46,7 +46,8 @@ func RequestInfoFrom(ctx context.Context) RequestInfo {
 	return info
 }
 
-// info returns what the Lambda adapter stored in the context. Behind a plain HTTP server, it uses the connection.
+// info returns the request info that the Lambda adapter stored in the context. If there is none, as behind an ordinary
+// HTTP server, it is derived from the connection.
 func (e *edge) info(r *http.Request) RequestInfo {
 	info := RequestInfoFrom(r.Context())
 	if info.RequestID == "" {
@@ -76,7 +77,7 @@ func BaseURL(https bool, host, stage string) string {
 }
 
 // RateKey returns the key under which attempts from an address are counted: the address itself for IPv4, and its /64
-// network for IPv6, because every customer has a whole one. All invalid addresses share one key.
+// network for IPv6, because internet providers assign whole networks to customers. All invalid addresses share one key.
 func RateKey(ip string) string {
 	const unknown = "unknown"
 	addr, err := netip.ParseAddr(ip)

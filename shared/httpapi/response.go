@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// response holds a response back until it is complete, so that a handler that panics or fails leads to one clean error
-// instead of a broken body. When a handler flushes, the response starts: from then on, what it writes is sent at once.
+// response buffers a response until it is complete. If a handler fails or panics, the client gets an error response and
+// not an incomplete body. The first flush starts the response: after that, writes are sent immediately.
 type response struct {
 	to      http.ResponseWriter
 	header  http.Header
@@ -37,8 +37,8 @@ func (r *response) Write(p []byte) (int, error) {
 	return r.body.Write(p) //nolint:wrapcheck // never fails
 }
 
-// FlushError sends what was written so far. The first flush starts the response. Errors: that of net/http if the client
-// has disconnected; http.ErrNotSupported.
+// FlushError sends everything that was written so far. The first flush starts the response. Errors: that of net/http if
+// the client has disconnected; http.ErrNotSupported.
 func (r *response) FlushError() error {
 	if !r.started {
 		r.send()
@@ -49,7 +49,8 @@ func (r *response) FlushError() error {
 	return nil
 }
 
-// reset discards what the handler wrote, except for the headers that every response has. The response has not started.
+// reset discards status, body and the handler's headers. It keeps the headers that every response has. It must not be
+// called after the response has started.
 func (r *response) reset() {
 	for name := range r.header {
 		if _, always := securityHeaders[name]; !always && name != "X-Request-Id" {
@@ -59,7 +60,7 @@ func (r *response) reset() {
 	r.resetBody()
 }
 
-// resetBody discards status and body. The response has not started.
+// resetBody discards status and body. It must not be called after the response has started.
 func (r *response) resetBody() {
 	r.status = 0
 	r.body.Reset()
@@ -72,12 +73,12 @@ func (r *response) finish() {
 	}
 }
 
-// send sends what was written so far. The response to HEAD has the body that GET would have: the gateway or net/http takes
-// its length and leaves it out.
+// send sends everything that was written so far. The response to HEAD has the same body as the response to GET. The
+// gateway or net/http omits it and uses its length as Content-Length.
 func (r *response) send() {
 	r.WriteHeader(http.StatusOK)
 	r.started = true
-	if r.status == http.StatusNotModified { // it repeats nothing that the client has (RFC 9110 §15.4.5)
+	if r.status == http.StatusNotModified { // the client already has the content's headers (RFC 9110 §15.4.5)
 		r.header.Del("Content-Type")
 	}
 	for name, values := range r.header {

@@ -60,8 +60,8 @@ func (x *exchange) cookies(value string, expires time.Time, maxAge int) []string
 // usesPlainCookie reports whether the second cookie is set for and accepted from this client.
 func (x *exchange) usesPlainCookie() bool { return x.edge.cfg.Edge.CookiePlainHTTP && !x.info.HTTPS }
 
-// readToken returns the session token of a request. Another host cannot set a __Host- cookie, and nobody can set one over
-// plain HTTP. That cookie therefore takes precedence wherever it is present, even if its token is not valid.
+// readToken returns the session token of a request. A __Host- cookie cannot be set by another host or over plain HTTP.
+// If there is one, it takes precedence, even if its token is not valid.
 func (x *exchange) readToken(r *http.Request) string {
 	if cookies := r.CookiesNamed(SessionCookie); len(cookies) > 0 {
 		return cookies[0].Value
@@ -72,7 +72,7 @@ func (x *exchange) readToken(r *http.Request) string {
 	return ""
 }
 
-// authenticate finds the caller, and renews the session's cookies if the session was extended.
+// authenticate sets the caller, and sets new session cookies if the session was extended.
 func (x *exchange) authenticate() error {
 	if x.token == "" {
 		return ErrNoSession

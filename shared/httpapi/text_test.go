@@ -38,16 +38,16 @@ func textRouter() http.Handler {
 	})
 }
 
-func TestNULIsLetThroughInTextAlone(t *testing.T) {
+func TestNULIsAllowedOnlyInMarkedFields(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		body string
-		want string // the message, or the number of NULs that came through
+		want string // the error message, or the number of NULs that the handler received
 	}{
 		"in text":                     {`{"content":"a\u0000b\u0000"}`, "2"},
 		"in text, its name escaped":   {`{"\u0063ontent":"\u0000"}`, "1"},
 		"in every element's text":     {`{"operations":[{"path":"/a"},{"content":"\u0000"},{"content":"\u0000\u0000"}],"content":"\u0000"}`, "4"},
-		"nowhere, but said":           {`{"content":"\\u0000"}`, "0"},
+		"an escaped backslash":        {`{"content":"\\u0000"}`, "0"},
 		"beside text":                 {`{"content":"\u0000","path":"/\u0000"}`, "path: must not contain NUL"},
 		"beside an element's text":    {`{"operations":[{"content":"\u0000","path":"\u0000"}]}`, "operations[0].path: must not contain NUL"},
 		"in the name":                 {`{"content\u0000":"x"}`, "body: must not contain NUL"},
@@ -58,7 +58,7 @@ func TestNULIsLetThroughInTextAlone(t *testing.T) {
 		"in a name in its place":      {`{"content":{"\u0000":1}}`, "body: must not contain NUL"},
 		"in another case":             {`{"Content":"\u0000"}`, "Content: must not contain NUL"},
 		"further down":                {`{"x":{"content":"\u0000"}}`, "x.content: must not contain NUL"},
-		"a name made of two":          {`{"operations.0.content":"\u0000"}`, "operations.0.content: must not contain NUL"},
+		"a name with dots":            {`{"operations.0.content":"\u0000"}`, "operations.0.content: must not contain NUL"},
 		"an object in place of list":  {`{"operations":{"0":{"content":"\u0000"}}}`, "operations.0.content: must not contain NUL"},
 		"an object in place, starred": {`{"operations":{"*":{"content":"\u0000"}}}`, "operations.*.content: must not contain NUL"},
 		"a list in a list":            {`{"operations":[[{"content":"\u0000"}]]}`, "operations[0][0].content: must not contain NUL"},

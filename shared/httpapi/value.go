@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// kind is the JSON type that a value has.
+// kind is the kind of a value in an input.
 type kind uint8
 
 const (
@@ -21,10 +21,10 @@ const (
 	objectKind
 	mapKind
 	listKind
-	timeKind // text that a method UnmarshalText reads
+	timeKind // text that is decoded by an UnmarshalText method
 )
 
-// mismatches are the rules that a value of another JSON type breaks.
+// mismatches maps each kind to the rule that a value of another JSON type breaks.
 var mismatches = map[kind]string{
 	textKind: "must be a string", timeKind: "must be a string", wholeKind: "must be a whole number",
 	boolKind: "must be true or false", objectKind: "must be an object", mapKind: "must be an object",
@@ -32,20 +32,20 @@ var mismatches = map[kind]string{
 }
 
 const (
-	ruleTime   = "must be an RFC 3339 time"
-	ruleMisfit = "has a value that does not fit"
+	ruleTime  = "must be an RFC 3339 time"
+	ruleRange = "is out of range"
 )
 
-// value says how a value of an input is read, and which rules it must keep.
+// value describes how a value of an input is decoded, and which rules it must satisfy.
 type value struct {
 	kind     kind
-	typ      reflect.Type // the pointers that lead to it removed
+	typ      reflect.Type // without pointers
 	nullable bool
 	allowNUL bool
-	// fields are those of an object by name, and names lists the names in order.
+	// fields contains the fields of an object by name. names lists their names, sorted.
 	fields map[string]*field
 	names  []string
-	// element is the element of a list or map.
+	// element describes the elements of a list or map.
 	element *value
 	// enum lists the allowed texts; nil allows all.
 	enum []string
@@ -78,7 +78,7 @@ func (n *Nullable[T]) target() reflect.Value {
 
 type nullable interface{ target() reflect.Value }
 
-// Enum is implemented by text types that have a fixed set of values. The tag enum serves for a single field.
+// Enum is implemented by text types that have a fixed set of values. The tag enum does the same for a single field.
 type Enum interface{ Values() []string }
 
 var (
@@ -87,7 +87,8 @@ var (
 	enumType     = reflect.TypeFor[Enum]()
 )
 
-// newValue describes a type whose field has a tag. A type that no input may have panics.
+// newValue returns the description of a field's type. tag is the field's tag. It panics if inputs do not support the
+// type.
 func newValue(t reflect.Type, tag reflect.StructTag) *value {
 	v := &value{allowNUL: tag.Get("nul") == "allow"}
 	if reflect.PointerTo(t).Implements(nullableType) {
@@ -131,7 +132,7 @@ func newValue(t reflect.Type, tag reflect.StructTag) *value {
 	return v
 }
 
-// describe sets what follows from the type alone.
+// describe sets the properties that depend on the type alone.
 func (v *value) describe(t reflect.Type) {
 	if t.Implements(enumType) {
 		v.enum = reflect.Zero(t).Interface().(Enum).Values()
@@ -172,7 +173,7 @@ func (v *value) describeFields(t reflect.Type) {
 	slices.Sort(v.names)
 }
 
-// parse reads a parameter. It returns the rule that the text breaks, or "".
+// parse parses a parameter. It returns the rule that the text breaks, or "".
 func (v *value) parse(text string, into reflect.Value) string {
 	switch v.kind {
 	case textKind:
@@ -206,9 +207,9 @@ func (v *value) checkText(text string) string {
 // maxExact is the largest whole number up to which float64 represents every whole number exactly.
 const maxExact = 1<<53 - 1
 
-// whole reads a number without a fraction, in any notation: 1.0 and 1e2 are integers in JSON Schema, and some clients
-// know no others. Beyond maxExact, where such a notation stands for several numbers, only digits are accepted. It returns
-// the rule that the number breaks, or "".
+// whole parses a number without a fraction, in any notation. 1.0 and 1e2 are integers in JSON Schema, and some clients
+// have no integer type. Beyond maxExact, such a notation is ambiguous, and only digits are accepted. whole returns the
+// rule that the number breaks, or "".
 func (v *value) whole(text string) (int64, string) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -217,7 +218,7 @@ func (v *value) whole(text string) (int64, string) {
 		case err != nil && !math.IsInf(number, 0), number != math.Trunc(number):
 			return 0, mismatches[wholeKind]
 		case math.Abs(number) > maxExact:
-			return 0, ruleMisfit
+			return 0, ruleRange
 		}
 		n = int64(number)
 	}
@@ -227,7 +228,7 @@ func (v *value) whole(text string) (int64, string) {
 	case v.maximum != nil && n > *v.maximum:
 		return 0, fmt.Sprintf("must be at most %d", *v.maximum)
 	case !fitsWhole(reflect.Zero(v.typ), n):
-		return 0, ruleMisfit
+		return 0, ruleRange
 	}
 	return n, ""
 }

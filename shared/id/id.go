@@ -15,7 +15,7 @@ import (
 	"devplatform/shared/clock"
 )
 
-// Kind is the kind of thing that an ID identifies. It is also the ID's prefix.
+// Kind is the kind of resource that an ID identifies. It is also the ID's prefix.
 type Kind string
 
 // The kinds of IDs.
@@ -40,7 +40,7 @@ func (k Kind) Valid(s string) bool {
 		return false
 	}
 	u, err := ulid.ParseStrict(rest)
-	// ParseStrict also accepts lower case, and letters that Crockford's base32 treats as others.
+	// ParseStrict also accepts lower case, and letters that Crockford's base32 treats as aliases of other characters.
 	return err == nil && u.String() == rest
 }
 
@@ -60,8 +60,8 @@ func (k Kind) Time(s string) (time.Time, bool) {
 	return ulid.Time(ulid.MustParse(s[len(k)+1:]).Time()).UTC(), true
 }
 
-// Next returns the ID of kind k that sorts directly behind s. It reports false if s is not an ID of kind k, or is the
-// last one of its millisecond. A Generator returns that ID only by chance.
+// Next returns the ID of kind k that sorts directly after s. It reports false if s is not an ID of kind k, or is the
+// last one of its millisecond. It is unlikely that a Generator returns the same ID.
 func (k Kind) Next(s string) (string, bool) {
 	if !k.Valid(s) {
 		return "", false
@@ -94,7 +94,7 @@ func NewGenerator(now clock.Clock, entropy io.Reader) *Generator {
 	return &Generator{now: now, random: entropy, entropy: ulid.Monotonic(entropy, 0)}
 }
 
-// NewAfter returns a new ID of kind k that sorts behind other, an ID of the same kind that another generator may have
+// NewAfter returns a new ID of kind k that sorts after other, an ID of the same kind that another generator may have
 // generated. If that generator's clock was ahead, the new ID's time is ahead, too. This does not affect later IDs. ""
 // sorts before all IDs.
 func (g *Generator) NewAfter(k Kind, other string) string {

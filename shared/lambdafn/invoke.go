@@ -12,8 +12,8 @@ import (
 	"devplatform/shared/fault"
 )
 
-// responseMargin is the part of a function's time limit that is reserved for the response. A handler that is still
-// waiting for storage when the margin begins can report that. Lambda would end the function without a response.
+// responseMargin is the part of a function's time limit that is reserved for the response. A handler that still waits
+// for storage when the margin begins can report an error. Otherwise, Lambda would end the function without a response.
 const responseMargin = 500 * time.Millisecond
 
 // WithMargin returns a context that ends 500 ms before the function's own time limit.
@@ -26,7 +26,8 @@ func WithMargin(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // handleAll passes items to handle and returns one error for each item, nil for an item that was handled. Every item
-// fails if the time limit was reached before handle began, if handle panics, or if it returns the wrong number of errors.
+// fails if the time limit was reached before handle began, if handle panics, or if it returns the wrong number of
+// errors.
 func handleAll[T any](ctx context.Context, items []T, handle func(context.Context, []T) []error) []error {
 	if len(items) == 0 {
 		return nil

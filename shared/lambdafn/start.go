@@ -1,6 +1,6 @@
 // Package lambdafn runs functions on AWS Lambda: it starts them, and adapts their handlers to the events of DynamoDB
-// streams, SQS queues and schedules. Package apigateway, below this one, adapts HTTP handlers. Nothing here knows what
-// a function does, and a function that serves no HTTP links no HTTP code from here.
+// streams, SQS queues and schedules. Its subpackage apigateway adapts HTTP handlers, so that other functions do not
+// link HTTP code. Business logic does not belong here.
 package lambdafn
 
 import (

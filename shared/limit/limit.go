@@ -1,6 +1,6 @@
 // Package limit is the rate limiter of all slices. It counts what a subject does in a fixed window of time and rejects
-// an attempt that exceeds a rule's limit. It is exact under concurrency. Which rules exist, and what a subject is,
-// belongs to the slices that use it.
+// an attempt that exceeds a rule's limit. It is exact under concurrency. The slices that use it define the rules and
+// the subjects.
 package limit
 
 import (

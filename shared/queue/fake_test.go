@@ -18,7 +18,7 @@ import (
 	"devplatform/shared/queue"
 )
 
-// fakeQueue speaks SQS's wire protocol and does to calls and entries what a test asks for.
+// fakeQueue is a server that implements SQS's protocol. Tests determine which calls and entries fail.
 type fakeQueue struct {
 	t      *testing.T
 	refuse func(body string, attempt int) *refusal           // of an entry, tried for the attempt-th time from 1; nil: none
@@ -30,16 +30,16 @@ type fakeQueue struct {
 	record record
 }
 
-// record is what has happened.
+// record contains the calls so far and the messages that were stored.
 type record struct {
 	calls  []request
-	most   int // under way at once
+	most   int // maximum number of calls in flight
 	tries  map[string]int
 	stored []entry
 	hidden map[string]int
 }
 
-// seen is what has happened so far.
+// seen returns a copy of the record.
 func (f *fakeQueue) seen() record {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,7 +141,7 @@ func sum(s string) string {
 	return hex.EncodeToString(m[:])
 }
 
-// encoded is what the digest of attributes is of.
+// encoded returns the encoding of attributes from which SQS computes their digest.
 func encoded(e entry) string {
 	var out []byte
 	add := func(s string) { out = append(binary.BigEndian.AppendUint32(out, uint32(len(s))), s...) }
@@ -154,7 +154,7 @@ func encoded(e entry) string {
 	return string(out)
 }
 
-// bodies are those of the messages that were stored, sorted.
+// bodies returns the bodies of the stored messages, sorted.
 func (f *fakeQueue) bodies() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

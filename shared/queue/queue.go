@@ -1,6 +1,6 @@
-// Package queue sends messages to SQS queues. It is the only package that uses SQS, as package db is the only one
-// that uses DynamoDB. What a message contains, and what happens to one that was not sent, is up to the sender.
-// Package lambdafn receives messages.
+// Package queue sends messages to SQS queues. It is the only package that uses SQS, as package db is the only one that
+// uses DynamoDB. Callers define the contents of messages, and handle messages that could not be sent. Package lambdafn
+// receives messages.
 package queue
 
 import (

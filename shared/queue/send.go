@@ -64,8 +64,8 @@ func FailedAt(err error, i int) error {
 }
 
 // Limits of a SendMessageBatch
-// (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html), and how many of
-// them are in flight at a time.
+// (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html), and the number of
+// batches that are in flight at a time.
 const (
 	maxEntries    = 10
 	maxBatch      = 1 << 20 // bytes of all bodies and attributes

@@ -331,7 +331,7 @@ func TestBadInput(t *testing.T) {
 		{"POST", "/api/workspaces", `{"name":""}`, "name: must have at least 1 characters"},
 		{"POST", "/api/workspaces", `{"name":" \t "}`, "name: must not contain control characters"},
 		{"POST", "/api/workspaces", `{"name":"a\u0000"}`, "name: must not contain NUL"},
-		{"POST", "/api/workspaces", `{"name":"a","name":"b"}`, "name: is given twice"},
+		{"POST", "/api/workspaces", `{"name":"a","name":"b"}`, "name: must not be given more than once"},
 		{"POST", "/api/workspaces", `{"name":"a"`, "body: is not valid JSON"},
 		{"POST", "/api/workspaces", `[]`, "body: must be an object"},
 		{"POST", members, `{}`, "role: is required; username: is required"},
@@ -343,9 +343,9 @@ func TestBadInput(t *testing.T) {
 		{"PUT", members + "/" + grace.id, `{"role":["viewer"]}`, "role: must be a string"},
 		{"GET", "/api/workspaces?limit=0", "", "limit: must be at least 1"},
 		{"GET", "/api/workspaces?limit=101", "", "limit: must be at most 100"},
-		{"GET", "/api/workspaces?cursor=made-up", "", "cursor: was not issued for this list"},
+		{"GET", "/api/workspaces?cursor=made-up", "", "cursor: must be the nextCursor of a page of this list"},
 		{"GET", members + "?limit=many", "", "limit: must be a whole number"},
-		{"GET", members + "?cursor=made-up", "", "cursor: was not issued for this list"},
+		{"GET", members + "?cursor=made-up", "", "cursor: must be the nextCursor of a page of this list"},
 	} {
 		var body any = tc.body
 		if tc.method == "GET" {

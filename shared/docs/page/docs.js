@@ -1,8 +1,9 @@
 "use strict";
 
-// Shows the document of the API that this file came from. Where that is, behind whatever stage or domain, is known from the file's own
-// address: /api/docs/docs.js. So requests always go to the page's origin, whose cookies they carry and which its policy allows,
-// also where the document names another server, as it does when APP_URL is not the address in the browser.
+// Shows the OpenAPI document of the service that this file was loaded from. The base URL of the service, which may
+// include a stage, is derived from the URL of this file: /api/docs/docs.js. Requests therefore always go to the page's
+// origin, even if the document names another server because APP_URL differs from the address in the browser. Only
+// requests to that origin include the session's cookie and are allowed by the page's policy.
 (() => {
   const here = document.currentScript.src;
   const service = new URL("../..", here).href.replace(/\/$/, "");
@@ -11,15 +12,16 @@
     try {
       return JSON.stringify({ ...JSON.parse(text), servers: [{ url: service }] });
     } catch {
-      return text; // Swagger UI tells what is wrong with it
+      return text; // Swagger UI reports the error
     }
   };
 
-  const onOurTerms = ({ React }) => ({
+  const plugin = ({ React }) => ({
     statePlugins: {
       spec: { wrapActions: { updateSpec: (original) => (text) => original(withServer(text)) } },
     },
-    // A script can't set the session's cookie, only a login can: no dialog that asks for it, just a mark where it is needed.
+    // A script cannot set the session's cookie, so there is no dialog that asks for it. Operations that need a session
+    // are marked.
     wrapComponents: {
       AuthorizeBtnContainer: () => () => null,
       authorizeOperationBtn: () => () =>
@@ -31,13 +33,13 @@
     dom_id: "#docs",
     url: new URL("../openapi.json", here).href,
     presets: [SwaggerUIBundle.presets.apis],
-    plugins: [onOurTerms],
+    plugins: [plugin],
     layout: "BaseLayout",
     deepLinking: true,
     displayRequestDuration: true,
     filter: true,
     docExpansion: "list",
     defaultModelsExpandDepth: 0,
-    validatorUrl: null, // it would tell an outside service of every document
+    validatorUrl: null, // the validator would send the document to a third party
   });
 })();

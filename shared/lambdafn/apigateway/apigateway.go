@@ -1,5 +1,5 @@
-// Package apigateway adapts HTTP handlers to Lambda functions behind an API Gateway REST API: with buffered responses and
-// with streamed ones. It converts events and responses. It knows no endpoint.
+// Package apigateway adapts HTTP handlers to Lambda functions behind an API Gateway REST API, with buffered or with
+// streamed responses. It only converts events and responses. It defines no endpoints.
 package apigateway
 
 import (
@@ -20,9 +20,9 @@ import (
 	"devplatform/shared/lambdafn"
 )
 
-// New returns the function's handler for a router: it takes a proxy event of API Gateway and returns a buffered proxy
-// response. An event that cannot be converted to a request leads to an ordinary error response. A failed function would be
-// a 502 and an alarm, and anyone can send a broken path.
+// New returns the Lambda handler for a router. It takes a proxy event of API Gateway and returns a buffered proxy
+// response. If an event cannot be converted to a request, the response is an ordinary error response. A function error
+// would cause a 502 and an alarm, and any client could cause it with an invalid path.
 func New(handler http.Handler) *Handler { return &Handler{handler: handler} }
 
 // Handler implements aws-lambda-go's Handler.
@@ -37,19 +37,19 @@ func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	defer cancel()
 	out := core.NewProxyResponseWriter()
 	h.handler.ServeHTTP(out, h.request(ctx, payload))
-	answer, err := out.GetProxyResponse()
+	response, err := out.GetProxyResponse()
 	if err != nil {
 		return nil, fmt.Errorf("apigateway: incomplete response: %w", err)
 	}
-	data, err := json.Marshal(answer)
+	data, err := json.Marshal(response)
 	if err != nil {
-		return nil, fmt.Errorf("apigateway: response: %w", err)
+		return nil, fmt.Errorf("apigateway: encode response: %w", err)
 	}
 	return data, nil
 }
 
-// request converts an event to an HTTP request, with the gateway's RequestInfo in its context. If that is not possible, it
-// returns a request that the router rejects with the reason.
+// request converts an event to an HTTP request, with the gateway's RequestInfo in its context. If that is not possible,
+// it returns a request that the router rejects with the reason.
 func (h *Handler) request(ctx context.Context, payload []byte) *http.Request {
 	var event events.APIGatewayProxyRequest
 	err := json.Unmarshal(payload, &event)
@@ -109,8 +109,9 @@ func escapedPath(path string) (string, error) {
 	return path, nil
 }
 
-// infoOf reads the request context, which only the gateway writes. It uses one header, X-Forwarded-Proto, whose last value
-// the gateway adds; without it, the request used HTTPS.
+// infoOf returns the request info of an event. Clients cannot influence the event's request context. The only header
+// that it uses is X-Forwarded-Proto: its last value is the one that the gateway added. Without that header, the client
+// used HTTPS.
 func infoOf(r *http.Request, event events.APIGatewayProxyRequest) httpapi.RequestInfo {
 	rc := event.RequestContext
 	info := httpapi.RequestInfo{

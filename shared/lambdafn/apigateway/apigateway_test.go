@@ -17,7 +17,7 @@ import (
 	"devplatform/shared/lambdafn/apigateway"
 )
 
-func TestLambdaKnowsWhatTheGatewayKnows(t *testing.T) {
+func TestRequestInfo(t *testing.T) {
 	t.Parallel()
 	local, _ := edgetest.NewRouter(config.Edge{})
 	deployed, _ := edgetest.NewRouter(config.Edge{AppURL: "https://app.example.com"})
@@ -53,8 +53,8 @@ func TestLambdaKnowsWhatTheGatewayKnows(t *testing.T) {
 		}, app},
 		"plain http, no stage": {func() edgetest.Answer { a, _ := edgetest.Invoke(t, local, plain); return a }, http},
 		"an empty Host":        {func() edgetest.Answer { a, _ := edgetest.Invoke(t, local, nameless); return a }, here},
-		"and a stage":          {func() edgetest.Answer { a, _ := edgetest.Invoke(t, local, staged); return a }, below},
-		"no word of a scheme":  {func() edgetest.Answer { a, _ := edgetest.Invoke(t, local, unsaid); return a }, want},
+		"a stage without Host": {func() edgetest.Answer { a, _ := edgetest.Invoke(t, local, staged); return a }, below},
+		"no X-Forwarded-Proto": {func() edgetest.Answer { a, _ := edgetest.Invoke(t, local, unsaid); return a }, want},
 	} {
 		a := tc.got()
 		var got httpapi.RequestInfo
@@ -70,7 +70,7 @@ func TestLambdaKnowsWhatTheGatewayKnows(t *testing.T) {
 	}
 }
 
-func TestLambdaBodies(t *testing.T) {
+func TestRequestBodies(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{})
 	const body = `{"email":"é@example.com","password":"hunter2hunter2"}`
@@ -89,7 +89,7 @@ func TestLambdaBodies(t *testing.T) {
 	edgetest.WantError(t, a, 400, fault.CodeValidationFailed)
 }
 
-func TestLambdaCookiesAreOneHeaderEach(t *testing.T) {
+func TestCookiesAreSeparateHeaders(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{CookiePlainHTTP: true})
 	e := edgetest.Event("POST", "/api/login")
@@ -100,7 +100,7 @@ func TestLambdaCookiesAreOneHeaderEach(t *testing.T) {
 	}
 }
 
-func TestBrokenEventsAreAnswered(t *testing.T) {
+func TestInvalidEvents(t *testing.T) {
 	t.Parallel()
 	router, log := edgetest.NewRouter(config.Edge{})
 	method := edgetest.Event("G T", "/api/me")
@@ -111,24 +111,24 @@ func TestBrokenEventsAreAnswered(t *testing.T) {
 		status  int
 		code    fault.Code
 	}{
-		"a path that is no URL":   {edgetest.Event("GET", "/api/%zz"), 404, fault.CodeRouteNotFound},
-		"half an escape":          {edgetest.Event("GET", "/api/%"), 404, fault.CodeRouteNotFound},
-		"a NUL":                   {edgetest.Event("GET", "/api/me%00"), 404, fault.CodeRouteNotFound},
-		"a line break":            {edgetest.Event("GET", "/api/me\r\nX: y"), 404, fault.CodeRouteNotFound},
-		"dots":                    {edgetest.Event("GET", "/api/../api/me"), 404, fault.CodeRouteNotFound},
-		"escaped dots":            {edgetest.Event("GET", "/api/%2e%2e/me"), 404, fault.CodeRouteNotFound},
-		"two slashes":             {edgetest.Event("GET", "//api/me"), 404, fault.CodeRouteNotFound},
-		"a path with a question":  {edgetest.Event("GET", "/api/list?x"), 404, fault.CodeRouteNotFound},
-		"a path with a fragment":  {edgetest.Event("GET", "/api/list#x"), 404, fault.CodeRouteNotFound},
-		"a path with a blank":     {edgetest.Event("GET", "/api/li st"), 404, fault.CodeRouteNotFound},
-		"no path":                 {edgetest.Event("GET", ""), 404, fault.CodeRouteNotFound},
-		"a method that is none":   {method, 400, fault.CodeValidationFailed},
-		"no method":               {edgetest.Event("", "/api/me"), 400, fault.CodeValidationFailed},
-		"another kind of event":   {[]byte(`{"Records":[]}`), 400, fault.CodeValidationFailed},
-		"a list":                  {[]byte(`[]`), 400, fault.CodeValidationFailed},
-		"no JSON":                 {[]byte(`hello`), 400, fault.CodeValidationFailed},
-		"no event":                {[]byte(``), 400, fault.CodeValidationFailed},
-		"a header without values": {header, 200, ""},
+		"a path that is not a URL": {edgetest.Event("GET", "/api/%zz"), 404, fault.CodeRouteNotFound},
+		"half an escape":           {edgetest.Event("GET", "/api/%"), 404, fault.CodeRouteNotFound},
+		"a NUL":                    {edgetest.Event("GET", "/api/me%00"), 404, fault.CodeRouteNotFound},
+		"a line break":             {edgetest.Event("GET", "/api/me\r\nX: y"), 404, fault.CodeRouteNotFound},
+		"dots":                     {edgetest.Event("GET", "/api/../api/me"), 404, fault.CodeRouteNotFound},
+		"escaped dots":             {edgetest.Event("GET", "/api/%2e%2e/me"), 404, fault.CodeRouteNotFound},
+		"two slashes":              {edgetest.Event("GET", "//api/me"), 404, fault.CodeRouteNotFound},
+		"a path with a question":   {edgetest.Event("GET", "/api/list?x"), 404, fault.CodeRouteNotFound},
+		"a path with a fragment":   {edgetest.Event("GET", "/api/list#x"), 404, fault.CodeRouteNotFound},
+		"a path with a blank":      {edgetest.Event("GET", "/api/li st"), 404, fault.CodeRouteNotFound},
+		"no path":                  {edgetest.Event("GET", ""), 404, fault.CodeRouteNotFound},
+		"an invalid method":        {method, 400, fault.CodeValidationFailed},
+		"no method":                {edgetest.Event("", "/api/me"), 400, fault.CodeValidationFailed},
+		"another kind of event":    {[]byte(`{"Records":[]}`), 400, fault.CodeValidationFailed},
+		"a list":                   {[]byte(`[]`), 400, fault.CodeValidationFailed},
+		"not JSON":                 {[]byte(`hello`), 400, fault.CodeValidationFailed},
+		"empty":                    {[]byte(``), 400, fault.CodeValidationFailed},
+		"a header without values":  {header, 200, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, _ := edgetest.Invoke(t, router, tc.payload)
@@ -148,8 +148,8 @@ func TestBrokenEventsAreAnswered(t *testing.T) {
 	}
 }
 
-// Whoever waits for storage still has time to say so when the function's own is nearly over.
-func TestLambdaEndsBeforeItsTime(t *testing.T) {
+// The handler's context ends before the function's time limit, so that there is time for an error response.
+func TestHandlerDeadline(t *testing.T) {
 	t.Parallel()
 	deadline := time.Now().Add(time.Minute)
 	ctx, cancel := context.WithDeadline(t.Context(), deadline)
@@ -161,11 +161,11 @@ func TestLambdaEndsBeforeItsTime(t *testing.T) {
 		w.WriteHeader(http.StatusNoContent)
 	})
 	if _, err := apigateway.New(h).Invoke(ctx, []byte(`{"httpMethod":"GET","path":"/"}`)); err != nil || kept < 100*time.Millisecond {
-		t.Errorf("%v is kept for the answer, %v", kept, err)
+		t.Errorf("%v is reserved for the response, %v", kept, err)
 	}
 }
 
-func TestLazyServesOnceBuilt(t *testing.T) {
+func TestLazyWaitsUntilBuilt(t *testing.T) {
 	t.Parallel()
 	gate := make(chan struct{})
 	lazy := httpapi.Lazy(func() http.Handler {

@@ -15,13 +15,13 @@ import (
 	"devplatform/shared/lambdafn"
 )
 
-// StreamFunction is a handler for lambda.Start behind an integration whose transfer mode is STREAM. It takes a proxy event
-// of API Gateway and returns status and headers, and the body while it is written.
+// StreamFunction is a handler for lambda.Start behind an integration whose transfer mode is STREAM. It takes a proxy
+// event of API Gateway. It returns as soon as status and headers are known, and the body is read while it is written.
 type StreamFunction func(context.Context, jsontext.Value) (*events.APIGatewayProxyStreamingResponse, error)
 
-// NewStream returns the function's handler for a router that streams some of its responses. A response starts at its first
-// flush, or when it is complete. The invocation lasts until the router's handler has returned, whether or not a client
-// still reads. If the handler panics after the first flush, the body is cut off, and its reader gets an error.
+// NewStream returns the Lambda handler for a router that streams some of its responses. A response starts at its first
+// flush, or when it is complete. The invocation lasts until the router has returned, even if the client has
+// disconnected. If the router panics after the first flush, reading the body fails with an error.
 //
 // It is a function and not a type with an Invoke method, because the latter could only return a complete response.
 func NewStream(handler http.Handler) StreamFunction {
@@ -36,17 +36,17 @@ func NewStream(handler http.Handler) StreamFunction {
 	}
 }
 
-// errCut ends a body whose handler panicked.
-var errCut = errors.New("apigateway: the response was cut off")
+// errIncomplete is the error at the end of a body whose handler panicked.
+var errIncomplete = errors.New("apigateway: the response is incomplete")
 
-// streamed is a streamed response: its handler writes in one goroutine, and Lambda's client reads in another. The buffer
-// between them has no limit, so that a slow reader does not delay the handler, which has to finish within the function's
-// time limit.
+// streamed is a streamed response: its handler writes in one goroutine, and Lambda's runtime client reads in another.
+// The buffer between them is unbounded, so that a slow reader does not delay the handler, which must finish within the
+// function's time limit.
 type streamed struct {
 	header http.Header // set by the handler
-	noBody bool        // for HEAD: the gateway passes a body on
+	noBody bool        // the response to HEAD: the gateway would forward a body
 	cancel context.CancelFunc
-	begun  chan struct{} // closed when status and headers are final, or there will be none
+	begun  chan struct{} // closed when status and headers are final, or the handler panicked before that
 	ended  chan struct{} // closed when the handler has returned
 
 	mu     sync.Mutex
@@ -54,7 +54,7 @@ type streamed struct {
 	status int       // 0 until the handler sets it
 	sent   http.Header
 	body   bytes.Buffer
-	err    error // what the reader gets after the body; nil while there may be more
+	err    error // the result of Read at the end of the body; nil while the handler may write more
 	closed bool  // the reader has closed the body
 }
 
@@ -71,10 +71,10 @@ func newStreamed(noBody bool, cancel context.CancelFunc) *streamed {
 func (s *streamed) serve(handler http.Handler, r *http.Request) {
 	defer close(s.ended)
 	defer s.cancel()
-	end := errCut
+	end := errIncomplete
 	defer func() {
 		if cause := recover(); cause != nil {
-			end = fmt.Errorf("%w: %v", errCut, cause)
+			end = fmt.Errorf("%w: %v", errIncomplete, cause)
 		}
 		s.end(end)
 	}()
@@ -105,7 +105,7 @@ func (s *streamed) begin() {
 	close(s.begun)
 }
 
-// response returns the response for Lambda's client. Error: the handler panicked before the response started.
+// response returns the response for Lambda's runtime client. Error: the handler panicked before the response started.
 func (s *streamed) response() (*events.APIGatewayProxyStreamingResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +127,8 @@ func (s *streamed) WriteHeader(status int) {
 	}
 }
 
-// Write does not wait for the reader. Errors: http.ErrBodyNotAllowed; io.ErrClosedPipe if the reader has closed the body.
+// Write adds to the body and does not wait for the reader. Errors: http.ErrBodyNotAllowed; io.ErrClosedPipe if the
+// reader has closed the body.
 func (s *streamed) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +145,7 @@ func (s *streamed) Write(p []byte) (int, error) {
 	}
 	n, err := s.body.Write(p)
 	s.more.Signal()
-	return n, err //nolint:wrapcheck // a buffer takes everything
+	return n, err //nolint:wrapcheck // never fails
 }
 
 // FlushError starts the response. Error: io.ErrClosedPipe if the reader has closed the body.
@@ -160,8 +161,8 @@ func (s *streamed) FlushError() error {
 	return nil
 }
 
-// Read waits for more of the body. Lambda's client turns every error except io.EOF into a function error, and ignores bytes
-// that are returned with it.
+// Read waits for the next part of the body. Lambda's runtime client reports every error except io.EOF as a function
+// error, and ignores bytes that are returned together with an error.
 func (s *streamed) Read(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,7 +175,7 @@ func (s *streamed) Read(p []byte) (int, error) {
 	case s.body.Len() == 0:
 		return 0, s.err
 	}
-	return s.body.Read(p) //nolint:wrapcheck // there are bytes
+	return s.body.Read(p) //nolint:wrapcheck // cannot fail: the buffer is not empty
 }
 
 // Close cancels the handler's context and waits for the handler: Lambda freezes the process after the invocation.

@@ -24,7 +24,7 @@ import (
 	"devplatform/shared/lambdafn/apigateway"
 )
 
-// streamed calls the function as Lambda's client does.
+// streamed calls the function as Lambda's runtime client does.
 func streamed(ctx context.Context, t *testing.T, h http.Handler, e events.APIGatewayProxyRequest) (*events.APIGatewayProxyStreamingResponse, error) {
 	t.Helper()
 	payload, err := json.Marshal(e)
@@ -34,7 +34,7 @@ func streamed(ctx context.Context, t *testing.T, h http.Handler, e events.APIGat
 	return apigateway.NewStream(h)(ctx, payload)
 }
 
-// mustStream is streamed, of a function that answers. It is closed as Lambda's client closes it.
+// mustStream calls streamed, and fails the test if the function fails. It closes the response at the end of the test.
 func mustStream(t *testing.T, h http.Handler, e events.APIGatewayProxyRequest) *events.APIGatewayProxyStreamingResponse {
 	t.Helper()
 	r, err := streamed(t.Context(), t, h, e)
@@ -53,7 +53,7 @@ func chatEvent() events.APIGatewayProxyRequest {
 	return e
 }
 
-// wire splits what goes to Lambda into its parts: the metadata, eight NULs, the body.
+// wire parses a streamed response in Lambda's format: the metadata, eight NULs, the body.
 func wire(t *testing.T, data []byte) edgetest.Answer {
 	t.Helper()
 	head, body, found := bytes.Cut(data, make([]byte, 8))
@@ -67,8 +67,8 @@ func wire(t *testing.T, data []byte) edgetest.Answer {
 	return edgetest.Answer{Status: metadata.StatusCode, Header: metadata.MultiValueHeaders, Body: string(body)}
 }
 
-// TestStreamedAnswersAreTheBufferedOnes sends the same events to both kinds of function; what is no stream is the same answer.
-func TestStreamedAnswersAreTheBufferedOnes(t *testing.T) {
+// A response that is not a stream is the same from both kinds of function.
+func TestStreamedAndBufferedResponsesAreEqual(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{CookiePlainHTTP: true})
 	login := edgetest.Event(http.MethodPost, "/api/login")
@@ -84,7 +84,7 @@ func TestStreamedAnswersAreTheBufferedOnes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// What lambda.Start makes of the function: it must be taken for one that streams.
+		// lambda.Start must recognize the function as one that streams.
 		data, err := lambda.NewHandler(apigateway.NewStream(router)).Invoke(t.Context(), payload)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -93,7 +93,7 @@ func TestStreamedAnswersAreTheBufferedOnes(t *testing.T) {
 		edgetest.CheckHeaders(t, got)
 		want, _ := edgetest.Invoke(t, router, e)
 		if e.HTTPMethod == http.MethodHead {
-			want.Body = "" // nobody measures it
+			want.Body = "" // the streamed response to HEAD has no body
 		}
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(edgetest.Answer{})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -104,7 +104,7 @@ func TestStreamedAnswersAreTheBufferedOnes(t *testing.T) {
 	}
 }
 
-func TestAnAnswerBeginsAtItsFirstFlush(t *testing.T) {
+func TestStreamStartsAtFirstFlush(t *testing.T) {
 	t.Parallel()
 	next, returned := make(chan bool), make(chan bool)
 	router, log := edgetest.StreamRouter(func(ctx context.Context, s *httpapi.EventStream) error {
@@ -150,7 +150,7 @@ func TestAnAnswerBeginsAtItsFirstFlush(t *testing.T) {
 	edgetest.WantLine(t, log, "INFO", 200, "")
 }
 
-func TestABodyThatBreaksIsNoWholeOne(t *testing.T) {
+func TestStreamPanicAfterFlush(t *testing.T) {
 	t.Parallel()
 	router, log := edgetest.StreamRouter(func(_ context.Context, s *httpapi.EventStream) error {
 		edgetest.Say(t, s, "data: 1\n\n")
@@ -164,8 +164,8 @@ func TestABodyThatBreaksIsNoWholeOne(t *testing.T) {
 	edgetest.WantLine(t, log, "ERROR", 200, fault.CodeInternal)
 }
 
-// TestAFunctionThatBreaksHasFailed is about handlers without an edge.
-func TestAFunctionThatBreaksHasFailed(t *testing.T) {
+// A handler without an edge that panics before the first flush makes the invocation fail.
+func TestStreamPanicBeforeFlush(t *testing.T) {
 	t.Parallel()
 	broken := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "half")
@@ -176,8 +176,8 @@ func TestAFunctionThatBreaksHasFailed(t *testing.T) {
 	}
 }
 
-// TestNoReaderHoldsUpAHandler: it goes on at its own pace, and all that it wrote is there for whoever comes to read it.
-func TestNoReaderHoldsUpAHandler(t *testing.T) {
+// The handler does not wait for the reader, and the reader gets everything that was written.
+func TestStreamHandlerDoesNotWaitForReader(t *testing.T) {
 	t.Parallel()
 	finished := make(chan bool)
 	piece := strings.Repeat("x", 1<<10)
@@ -195,11 +195,11 @@ func TestNoReaderHoldsUpAHandler(t *testing.T) {
 	}
 }
 
-// TestAClosedAnswerEndsItsHandler: Lambda's client closes an answer that it can't get rid of.
-func TestAClosedAnswerEndsItsHandler(t *testing.T) {
+// Lambda's runtime client closes a response that it cannot send.
+func TestStreamCloseEndsHandler(t *testing.T) {
 	t.Parallel()
 	var failed error
-	left := false
+	returned := false
 	router, _ := edgetest.StreamRouter(func(ctx context.Context, s *httpapi.EventStream) error {
 		edgetest.Say(t, s, "data: 1\n\n")
 		<-ctx.Done()
@@ -207,20 +207,20 @@ func TestAClosedAnswerEndsItsHandler(t *testing.T) {
 		if err := s.FlushError(); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("flushed: %v", err)
 		}
-		left = true
+		returned = true
 		return nil
 	})
 	r := mustStream(t, router, chatEvent())
-	if err := r.Close(); err != nil || !left || !errors.Is(failed, io.ErrClosedPipe) {
-		t.Errorf("closed: %v; the handler has left: %v, its write failed: %v", err, left, failed)
+	if err := r.Close(); err != nil || !returned || !errors.Is(failed, io.ErrClosedPipe) {
+		t.Errorf("closed: %v; the handler returned: %v, its write failed: %v", err, returned, failed)
 	}
 	if n, err := r.Body.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("read %d, %v", n, err)
 	}
 }
 
-// TestWhatHasNoBody is true to net/http: what a handler says there can't go anywhere.
-func TestWhatHasNoBody(t *testing.T) {
+// As in net/http, writing a body fails if the status does not allow one.
+func TestStreamStatusWithoutBody(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusNoContent, http.StatusNotModified} {
 		h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -240,8 +240,9 @@ func TestWhatHasNoBody(t *testing.T) {
 	}
 }
 
-// TestAStreamedAnswerEndsBeforeItsTime is TestLambdaEndsBeforeItsTime for streams, whose time is not over when the function has answered.
-func TestAStreamedAnswerEndsBeforeItsTime(t *testing.T) {
+// The deadline of TestHandlerDeadline also holds for a stream, after the function has returned the start of the
+// response.
+func TestStreamHandlerDeadline(t *testing.T) {
 	t.Parallel()
 	deadline := time.Now().Add(time.Minute)
 	ctx, cancel := context.WithDeadline(t.Context(), deadline)
@@ -264,6 +265,6 @@ func TestAStreamedAnswerEndsBeforeItsTime(t *testing.T) {
 	}
 	close(began)
 	if _, err := io.ReadAll(r); err != nil || kept < 100*time.Millisecond || r.StatusCode != 200 || len(r.MultiValueHeaders) > 0 {
-		t.Errorf("%d %v, %v is kept for the answer, %v", r.StatusCode, r.MultiValueHeaders, kept, err)
+		t.Errorf("%d %v, %v is reserved for the response, %v", r.StatusCode, r.MultiValueHeaders, kept, err)
 	}
 }

@@ -63,7 +63,7 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 // writeErrors are the errors of every change of files, growErrors those of changes that may add files or bytes.
 var (
 	writeErrors = []*fault.Error{
-		workspace.ErrProjectNotFound, workspace.ErrDenied, httpapi.ErrNotMatched, httpapi.ErrRuledOut, fault.ErrConflict,
+		workspace.ErrProjectNotFound, workspace.ErrDenied, httpapi.ErrIfMatch, httpapi.ErrIfNoneMatch, fault.ErrConflict,
 	}
 	growErrors = append([]*fault.Error{errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas())}, writeErrors...)
 	errBadPath = fault.Invalid(fault.Field("path", path.Check("src/app.ts")))
