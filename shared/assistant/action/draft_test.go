@@ -215,13 +215,13 @@ func TestProblems(t *testing.T) {
 		{[]action.Action{rename("/a.ts", "/b/")}, `to "/b/" is not a file's path: it must name a file: no empty segment, no slash at the end.`},
 		{[]action.Action{create("/a.ts", "")}, "There is a file /a.ts already: change it with edit_file or update_file, or choose another path."},
 		{[]action.Action{create("/n", ""), create("/n", "")}, "There is a file /n already"},
-		{[]action.Action{create("/a.ts/n", "")}, "/a.ts is a file, so that /a.ts/n can't be inside of it."},
-		{[]action.Action{create("/n", ""), create("/n/m/o", "")}, "/n is a file, so that /n/m/o can't be inside of it."},
+		{[]action.Action{create("/a.ts/n", "")}, "/a.ts is a file, so /a.ts/n can't be inside it."},
+		{[]action.Action{create("/n", ""), create("/n/m/o", "")}, "/n is a file, so /n/m/o can't be inside it."},
 		{[]action.Action{create("/src", "")}, "/src is a folder of other files."},
 		{[]action.Action{create("/n/m/o", ""), create("/n/m", "")}, "/n/m is a folder of other files."},
 		{[]action.Action{rename("/b.ts", "/src/deep")}, "/src/deep is a folder of other files."},
 		{[]action.Action{rename("/b.ts", "/a.ts")}, "There is a file /a.ts already"},
-		{[]action.Action{rename("/b.ts", "/a.ts/b.ts")}, "/a.ts is a file, so that"},
+		{[]action.Action{rename("/b.ts", "/a.ts/b.ts")}, "/a.ts is a file, so "},
 		{[]action.Action{rename("/b.ts", "/b.ts")}, "/b.ts can't be renamed to itself"},
 		{[]action.Action{rename("/none", "/n")}, "There is no file /none."},
 		{[]action.Action{{Type: action.RenameFile, Path: "/a.ts"}}, "rename_file needs the new path, to."},
@@ -248,7 +248,7 @@ func TestProblems(t *testing.T) {
 		{[]action.Action{{Type: action.EditFile, Path: "/a.ts", Search: new(string)}}, "edit_file needs both search and replace."},
 		{[]action.Action{remove("/a.ts"), rename("/logo.png", "/a.ts")}, "/logo.png is a binary file: in one answer it can't take the place of another file"},
 		{[]action.Action{rename("/logo.png", "/l.png"), create("/logo.png", "")}, "/logo.png is a binary file: in one answer"},
-		{[]action.Action{add("/Cargo.toml", "serde@1")}, "/Cargo.toml is no manifest that add_dependency knows: these are package.json, go.mod and requirements.txt."},
+		{[]action.Action{add("/Cargo.toml", "serde@1")}, "/Cargo.toml is not a manifest that add_dependency supports: it supports package.json, go.mod and requirements.txt."},
 		{[]action.Action{add("/web/package.json", "zod")}, "There is no file /web/package.json."},
 		{[]action.Action{add("/broken/package.json", "zod")}, "/broken/package.json could not be changed: it is not valid JSON; repair it first, with edit_file."},
 		{[]action.Action{add("/package.json")}, "The list of packages is empty."},
@@ -293,9 +293,9 @@ func TestLimits(t *testing.T) {
 		fit     int
 		want    string
 	}{
-		{renames, 10, "With this, the answer would change more than 20 files, a rename counting as two."},
+		{renames, 10, "With this, the answer would change more than 20 files. A rename counts as two."},
 		{updates, 20, "An answer has at most 20 actions; this one is too many."},
-		{deep, 16, "With this, the answer would make files in more than 500 folders."},
+		{deep, 16, "With this, the answer would create files in more than 500 folders."},
 		{sized, 3, "With this, the answer would write more than 3 MiB."},
 	} {
 		d := apply(t, newFiles(stored), c.actions[:c.fit]...)
