@@ -102,14 +102,14 @@ func TestConcurrentChats(t *testing.T) {
 	ada, grace := w.user("ada"), w.user("grace")
 	projectID := ada.project(w.workspace(map[*browser]workspace.Role{ada: workspace.Owner, grace: workspace.Member}), project.Team)
 	both := make(chan struct{}, 2)
-	goOn := make(chan struct{})
+	resume := make(chan struct{})
 	for range 2 {
-		w.model.play(model.TaskChat, says("Answer").doing(func() { both <- struct{}{} }).waiting(goOn).saying("ed."))
+		w.model.play(model.TaskChat, says("Answer").doing(func() { both <- struct{}{} }).waiting(resume).saying("ed."))
 	}
 	go func() {
 		<-both
 		<-both
-		close(goOn)
+		close(resume)
 	}()
 	answers := slicetest.AtOnce(2, func(i int) answered { return []*browser{ada, grace}[i].chat(projectID, fmt.Sprint("Question ", i)) })
 	for _, a := range answers {
@@ -144,7 +144,7 @@ func TestChatAccess(t *testing.T) {
 		ask(stranger, closed).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 		ask(ada, "prj_nothing").Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	}
-	if len(w.model.asked()) != 0 {
+	if len(w.model.requests()) != 0 {
 		t.Errorf("a model was asked")
 	}
 	member.chat(open, "Hello.").Want(t, http.StatusOK)

@@ -57,7 +57,7 @@ func TestClear(t *testing.T) {
 }
 
 // If a conversation is cleared or its project is deleted, a turn in progress is paid for and not stored.
-func TestLateTurns(t *testing.T) {
+func TestTurnsInProgressAreNotStoredAfterClear(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.GlobalMonthlyTokens = 100_000 }))
 	ada := w.user("ada")
@@ -130,7 +130,7 @@ func TestConcurrentClears(t *testing.T) {
 }
 
 // A list that is read while the conversation is cleared is empty, even if parts of messages are not deleted yet.
-func TestListDuringAClear(t *testing.T) {
+func TestListDuringClear(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -155,7 +155,7 @@ func behindTheWrite(wire *dynamotest.Wire, do func()) {
 }
 
 // A turn that begins after a clear is kept, although the clear is still deleting.
-func TestTurnDuringAClear(t *testing.T) {
+func TestTurnDuringClear(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")

@@ -29,7 +29,7 @@ func contents(b *browser, projectID string) string {
 }
 
 // After a clock that was ahead is corrected, conversations keep their order, and cleared messages stay deleted.
-func TestConversationsAfterTheClockGoesBack(t *testing.T) {
+func TestConversationAfterClockGoesBack(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{time.Second, time.Hour, 24 * time.Hour, 40 * 24 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestConversationsAfterTheClockGoesBack(t *testing.T) {
 			if got := contents(ada, projectID); got != fmt.Sprint([]any{"first", greeting, "second", greeting, "third", greeting}) {
 				t.Errorf("the conversation reads %s", got)
 			}
-			if got := w.model.asked()[2].Messages; len(got) != 5 {
+			if got := w.model.requests()[2].Messages; len(got) != 5 {
 				t.Errorf("the third question came with %d messages", len(got))
 			}
 			ada.Do(http.MethodDelete, "/api/ai/conversations/"+projectID, nil).Want(t, http.StatusOK)
@@ -63,7 +63,7 @@ func TestConversationsAfterTheClockGoesBack(t *testing.T) {
 }
 
 // Calls in a wrong month do not count in the right one. A reservation is returned to the month from which it was taken.
-func TestQuotasAfterTheClockJumps(t *testing.T) {
+func TestQuotaAfterClockJumps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 2 }))
 	ada := w.user("ada")

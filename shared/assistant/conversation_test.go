@@ -170,7 +170,7 @@ func (w *world) storedParts(projectID string) []string {
 	return parts
 }
 
-func TestTurnsAreStoredAsTheyAre(t *testing.T) {
+func TestStoredTurnIsUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -235,7 +235,7 @@ func TestLongMessages(t *testing.T) {
 }
 
 // A message that is too large is stored in part.
-func TestMessagesThatAreTooLarge(t *testing.T) {
+func TestTooLargeMessagesAreTruncated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")

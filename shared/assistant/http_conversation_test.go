@@ -70,7 +70,7 @@ func TestConversationResponse(t *testing.T) {
 	}
 }
 
-func TestPagesOfAConversation(t *testing.T) {
+func TestConversationPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
 	ada, eve := w.user("ada"), w.user("eve")
@@ -109,7 +109,7 @@ func TestPagesOfAConversation(t *testing.T) {
 }
 
 // A page has only as many messages as fit into a response.
-func TestPagesOfLongMessages(t *testing.T) {
+func TestConversationPagesOfLongMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")

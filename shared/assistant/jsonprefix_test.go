@@ -69,7 +69,7 @@ func checkPrefix(t interface{ Fatalf(string, ...any) }, text string) {
 	}
 }
 
-func TestPrefixesOfObjects(t *testing.T) {
+func TestJSONPrefix(t *testing.T) {
 	t.Parallel()
 	const object = ` {"path":"/a\\\"\n\u00e9", "n":[-0.5e+3,10, 0,1E5 , true,false,null,{}, [ ]],"":{"a":[[{}]]} } `
 	for i := range len(object) + 1 {
@@ -93,7 +93,7 @@ func TestPrefixesOfObjects(t *testing.T) {
 	}
 }
 
-func TestPrefixesAgreeWithTheDecoder(t *testing.T) {
+func TestJSONPrefixAgreesWithDecoder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		checkPrefix(t, "{"+rapid.StringOf(rapid.SampledFrom([]rune(`{}[]:,"\ab0123e+-.truefalsn `))).Draw(t, "text"))

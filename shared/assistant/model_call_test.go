@@ -87,7 +87,7 @@ func TestTimeLimits(t *testing.T) {
 }
 
 // An endless answer is cut off at the size that a message can hold.
-func TestAnEndlessAnswer(t *testing.T) {
+func TestTooLongAnswerIsCutOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")

@@ -67,7 +67,7 @@ func TestRepairs(t *testing.T) {
 }
 
 // An answer can be cancelled during its repair.
-func TestCancelDuringTheRepair(t *testing.T) {
+func TestCancelDuringRepair(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CancelPoll = 10 * time.Millisecond }))
 	ada := w.user("ada")
@@ -104,7 +104,7 @@ func TestGenerateIgnoresCalls(t *testing.T) {
 }
 
 // Endless calls are cut off like text.
-func TestEndlessCalls(t *testing.T) {
+func TestTooManyCallsAreCutOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -120,7 +120,7 @@ func TestEndlessCalls(t *testing.T) {
 	}
 }
 
-func TestABlankAnswerIsAnError(t *testing.T) {
+func TestBlankAnswerIsAnError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -190,7 +190,7 @@ func TestFailingSummaries(t *testing.T) {
 			w.model.play(model.TaskChat, c.chat)
 			ada.chat(projectID, "Another.").Want(t, c.status)
 			ada.chat(projectID, "And one more.").Want(t, http.StatusOK)
-			asked := w.model.asked()
+			asked := w.model.requests()
 			if last := asked[len(asked)-1]; last.Facts.Summary != "" {
 				t.Errorf("told %q", last.Facts.Summary)
 			}
@@ -210,7 +210,7 @@ func TestNoSummaryWithoutTokens(t *testing.T) {
 		ada.chat(projectID, "Question").Want(t, http.StatusOK)
 	}
 	ada.chat(projectID, "Another.").Want(t, http.StatusOK)
-	for _, r := range w.model.asked() {
+	for _, r := range w.model.requests() {
 		if r.Task == model.TaskSummarize {
 			t.Error("a summary was started")
 		}

@@ -93,14 +93,14 @@ func TestStream(t *testing.T) {
 	w := newWorld(t)
 	ada := w.user("ada")
 	projectID := ada.project("", project.Private)
-	goOn := make(chan struct{})
-	w.model.play(model.TaskChat, says("Here ").waiting(goOn).saying("it is.").calling("1", "create_file", `{"path":"/b.ts","content":"b\n"}`))
+	resume := make(chan struct{})
+	w.model.play(model.TaskChat, says("Here ").waiting(resume).saying("it is.").calling("1", "create_file", `{"path":"/b.ts","content":"b\n"}`))
 	f := ada.stream(projectID, "Make it.", true)
 	head := []map[string]any{f.next(), f.next(), f.next()}
 	if types(head) != "start text-start text-delta" || head[2]["delta"] != "Here " || !strings.HasPrefix(fmt.Sprint(head[0]["messageId"]), "msg_") {
 		t.Errorf("%v", head)
 	}
-	close(goOn)
+	close(resume)
 	rest := f.rest()
 	if got := types(rest); got != "text-delta text-end tool-input-start tool-input-delta tool-input-delta tool-input-available data-action data-result finish [DONE]" {
 		t.Errorf("%s", got)
@@ -188,7 +188,7 @@ func TestStreamErrors(t *testing.T) {
 	}
 }
 
-func TestACancelledAnswerIsStored(t *testing.T) {
+func TestCancelledAnswerIsStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CancelPoll = 10 * time.Millisecond }))
 	ada := w.user("ada")
@@ -211,18 +211,18 @@ func TestACancelledAnswerIsStored(t *testing.T) {
 }
 
 // If the client disconnects, the answer is completed and stored.
-func TestAnAnswerIsStoredAfterTheClientDisconnects(t *testing.T) {
+func TestAnswerIsStoredAfterClientDisconnects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
 	projectID := ada.project("", project.Private)
-	goOn, done := make(chan struct{}), make(chan struct{})
-	w.model.play(model.TaskChat, says("Once ").waiting(goOn).saying(strings.Repeat("upon a time ", 1000)).doing(func() { close(done) }))
+	resume, done := make(chan struct{}), make(chan struct{})
+	w.model.play(model.TaskChat, says("Once ").waiting(resume).saying(strings.Repeat("upon a time ", 1000)).doing(func() { close(done) }))
 	f := ada.stream(projectID, "Tell me.", false)
 	for f.next()["type"] != "text-delta" {
 	}
 	_ = f.body.Close()
-	close(goOn)
+	close(resume)
 	<-done
 	var messages []map[string]any
 	for len(messages) < 2 { // until it is stored
@@ -241,7 +241,7 @@ func (w brokenWriter) WriteHeader(int)           { panic(http.ErrAbortHandler) }
 func (w brokenWriter) Write([]byte) (int, error) { panic(http.ErrAbortHandler) }
 
 // A stream whose response is aborted leaves no goroutine behind. The test is not parallel: it looks at all goroutines.
-func TestAnAbortedStreamLeavesNoGoroutine(t *testing.T) {
+func TestAbortedStreamLeaksNoGoroutine(t *testing.T) {
 	w := newWorld(t)
 	ada := w.user("ada")
 	w.model.play(model.TaskChat, says("One ", "two ", "three."))
@@ -253,7 +253,7 @@ func TestAnAbortedStreamLeavesNoGoroutine(t *testing.T) {
 		defer func() { _ = recover() }()
 		w.server.Config.Handler.ServeHTTP(brokenWriter{http.Header{}}, r)
 	}()
-	if len(w.model.asked()) != 1 {
+	if len(w.model.requests()) != 1 {
 		t.Fatal("the model was not asked")
 	}
 	buffer := make([]byte, 1<<20)

@@ -147,7 +147,7 @@ func batch(stored map[string]string, operations []action.Operation) (map[string]
 
 // The operations, applied as one batch, have the same effect as the actions one after the other. A possible action is
 // not rejected, apart from the exceptions of mayBeRejected.
-func TestOperationsHaveTheEffectOfTheActions(t *testing.T) {
+func TestOperationsHaveTheEffectOfActions(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		stored := someProject(t)

@@ -100,7 +100,7 @@ func cloned(fields map[string]any) map[string]any {
 
 // Tools have what providers require: short names, and schemas with plain keywords and without references. For the
 // providers' caches, the bytes are always the same.
-func TestToolsMeetTheProvidersRequirements(t *testing.T) {
+func TestToolsMeetProviderRequirements(t *testing.T) {
 	t.Parallel()
 	name := regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]{0,63}$`)
 	keywords := []string{"type", "properties", "required", "additionalProperties", "description", "items", "minItems", "maxItems"}

@@ -82,7 +82,7 @@ func say(t *testing.T) *bedrockServer {
 	})
 }
 
-func TestRequestsOnTheWire(t *testing.T) {
+func TestRequestFormat(t *testing.T) {
 	t.Parallel()
 	const point, failed = `,{"cachePoint":{"type":"default"}}`, `,"status":"error"`
 	arn := "arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc123"

@@ -138,7 +138,7 @@ func TestStopReasons(t *testing.T) {
 	}
 }
 
-func TestCallsDecideTheStop(t *testing.T) {
+func TestStopDependsOnCalls(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"end_turn", "tool_use"} {
 		_, outcome, err := ask(t, streaming(t, tool(0, "t", "a"), ended(0), stopped(reason), usage(1, 1, 0, 0)).provider(claude))
@@ -322,7 +322,7 @@ func TestConnectionsAreReused(t *testing.T) {
 	}
 }
 
-func TestModelOfAPromptRouter(t *testing.T) {
+func TestPromptRouterModel(t *testing.T) {
 	t.Parallel()
 	metadata := event("metadata", `{"metrics":{"latencyMs":1},"usage":{"inputTokens":1,"outputTokens":1,"totalTokens":2},"trace":{"promptRouter":{"invokedModelId":"chosen"}}}`)
 	_, outcome, err := ask(t, streaming(t, stopped("end_turn"), metadata).provider("arn:aws:bedrock:us-east-1:1:default-prompt-router/a"))

@@ -84,8 +84,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestNoErrorQuotesTheKey checks that no error has the key, whatever a server sends.
-func TestNoErrorQuotesTheKey(t *testing.T) {
+// TestErrorsDoNotContainKey checks that no error has the key, whatever a server sends.
+func TestErrorsDoNotContainKey(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 995) + secret + strings.Repeat("x", 9000) // the limit is inside of the key
 	for name, handler := range map[string]http.HandlerFunc{
@@ -127,9 +127,9 @@ func TestNoErrorQuotesTheKey(t *testing.T) {
 	}
 }
 
-// TestNoErrorQuotesThePrompt checks that only known fields of an error are logged, because servers may send the prompt
+// TestErrorsDoNotContainPrompt checks that only known fields of an error are logged, because servers may send the prompt
 // back in others.
-func TestNoErrorQuotesThePrompt(t *testing.T) {
+func TestErrorsDoNotContainPrompt(t *testing.T) {
 	t.Parallel()
 	const prompt = "my mother's diary"
 	for name, tc := range map[string]struct {

@@ -85,8 +85,8 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestOtherNameOfTheLimit has a model that accepts only max_completion_tokens, on a host that is not known for it.
-func TestOtherNameOfTheLimit(t *testing.T) {
+// TestSwitchToOtherLimitName has a model that accepts only max_completion_tokens, on a host that is not known for it.
+func TestSwitchToOtherLimitName(t *testing.T) {
 	t.Parallel()
 	picky := func(w http.ResponseWriter, r *http.Request) {
 		refuse(400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`)(w, r)
@@ -124,7 +124,7 @@ func TestConnectionRefused(t *testing.T) {
 	wantFault(t, err, model.Unavailable)
 }
 
-func TestWebPage(t *testing.T) {
+func TestHTMLResponse(t *testing.T) {
 	t.Parallel()
 	_, _, err := ask(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -133,8 +133,8 @@ func TestWebPage(t *testing.T) {
 	wantFault(t, err, model.Misconfigured)
 }
 
-// TestNothingBeforeTheFirstCall checks that New neither reads the key nor connects.
-func TestNothingBeforeTheFirstCall(t *testing.T) {
+// TestNewDoesNotReadKeyOrConnect checks that New neither reads the key nor connects.
+func TestNewDoesNotReadKeyOrConnect(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	u := serve(t, stream(hello, stop))
@@ -226,8 +226,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// TestServerThatNeverEnds checks that a complete answer does not wait for the end of the stream.
-func TestServerThatNeverEnds(t *testing.T) {
+// TestAnswerDoesNotWaitForEndOfStream checks that a complete answer does not wait for the end of the stream.
+func TestAnswerDoesNotWaitForEndOfStream(t *testing.T) {
 	t.Parallel()
 	gone := make(chan struct{})
 	u := serve(t, func(w http.ResponseWriter, r *http.Request) {

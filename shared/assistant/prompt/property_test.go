@@ -54,7 +54,7 @@ func ended(text string) string {
 
 // Nothing in a project or a conversation can begin or end a section: the parsed sections are those that were written,
 // even if all texts imitate an earlier prompt with its mark.
-func TestNothingEscapesItsSection(t *testing.T) {
+func TestDataCannotEndItsSection(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		first := hostileChat(t, hostile()).Request(prompt.DefaultBudget(), 1)
@@ -131,7 +131,7 @@ func checkMessages(t *rapid.T, r model.Request, mark string) {
 }
 
 // A request is within its budget, apart from the message and the fixed text of every prompt. The message is never cut.
-func TestRequestsAreWithinTheirBudget(t *testing.T) {
+func TestRequestsAreWithinBudget(t *testing.T) {
 	t.Parallel()
 	size := rapid.SampledFrom([]int{0, 1, 20, 600, 5000, 30_000})
 	text := rapid.Custom(func(t *rapid.T) string {

@@ -106,7 +106,7 @@ func TestFaults(t *testing.T) {
 }
 
 // In every order of calls, Taken is the sum of the used and the reserved tokens.
-func TestTakenIsUsedAndReserved(t *testing.T) {
+func TestTakenIsUsedPlusReserved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(l *Limits) { l.CallsPerMinute, l.MonthlyTokens, l.GlobalMonthlyTokens = 1_000_000, 5000, 8000 })
 	rapid.Check(t, func(t *rapid.T) {

@@ -60,7 +60,7 @@ func TestGlobalUsageIsNotCountedWithoutALimit(t *testing.T) {
 	}
 }
 
-func TestQuotasAreExact(t *testing.T) {
+func TestConcurrentReservationsDoNotExceedLimits(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		limits          func(*Limits)
@@ -210,7 +210,7 @@ func TestCrashedGenerationsAreReleased(t *testing.T) {
 }
 
 // A refused call tries again only if released tokens help it, and it reads only its own user's generations.
-func TestRefusalsNeedFewCalls(t *testing.T) {
+func TestDatabaseCallsOfRefusals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(l *Limits) { l.MonthlyTokens = 1000 })
 	ada, bob := w.user(), w.user()
@@ -236,7 +236,7 @@ func TestRefusalsNeedFewCalls(t *testing.T) {
 }
 
 // An answer is paid for by the month in which it began.
-func TestTheMonthOfTheRequestPays(t *testing.T) {
+func TestTokensCountInMonthOfRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(l *Limits) { l.MonthlyTokens, l.GlobalMonthlyTokens = 5000, 5000 })
 	ada := w.user()

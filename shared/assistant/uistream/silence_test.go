@@ -15,8 +15,8 @@ import (
 	"devplatform/shared/assistant/uistream"
 )
 
-// TestSilences runs on the clock of synctest.
-func TestSilences(t *testing.T) {
+// TestKeepAlive runs on the clock of synctest.
+func TestKeepAlive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		to := &wire{}
@@ -52,9 +52,9 @@ func TestSilences(t *testing.T) {
 	})
 }
 
-// TestTheFirstFrameIsHeld checks that it is sent with the second frame, or at the end of Hold, and that it can be
+// TestFirstFrameIsHeld checks that it is sent with the second frame, or at the end of Hold, and that it can be
 // discarded before.
-func TestTheFirstFrameIsHeld(t *testing.T) {
+func TestFirstFrameIsHeld(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		stream := func() (*uistream.Writer, *wire) {
@@ -113,8 +113,8 @@ func TestTheFirstFrameIsHeld(t *testing.T) {
 	})
 }
 
-// TestANilWriterDiscardsEverything calls every method that writes.
-func TestANilWriterDiscardsEverything(t *testing.T) {
+// TestNilWriterDiscardsEverything calls every method that writes.
+func TestNilWriterDiscardsEverything(t *testing.T) {
 	t.Parallel()
 	var w *uistream.Writer
 	do(t, w.Start("m"), w.Text("a"), w.ToolStart("1", "t"), w.ToolDelta("1", "{}"), w.ToolAvailable("1", "t", 1), w.ToolError("1", "t", "no"),
@@ -151,8 +151,8 @@ func TestNoCommentsForClosedStreams(t *testing.T) {
 	})
 }
 
-// TestACommentIsNeverInAFrame has silences all the time while several goroutines write.
-func TestACommentIsNeverInAFrame(t *testing.T) {
+// TestCommentsDoNotInterruptFrames has silences all the time while several goroutines write.
+func TestCommentsDoNotInterruptFrames(t *testing.T) {
 	t.Parallel()
 	to := &wire{}
 	w := uistream.NewWriter(to, to.flush, uistream.Options{KeepAlive: time.Nanosecond})

@@ -66,8 +66,8 @@ func frames(t *testing.T, stream string) (all []map[string]any, done bool) {
 	return all, false
 }
 
-// TestTheReaderOfTheTests keeps the parser honest.
-func TestTheReaderOfTheTests(t *testing.T) {
+// TestParse keeps the parser honest.
+func TestParse(t *testing.T) {
 	t.Parallel()
 	messages, comments := parse("\ufeff: hi\n\nevent: a\r\ndata:1\rdata: 2\r\n\r\n:\nid: 7\ndata\n\nevent: x\n\nfoo: y\ndata:  z\n\ndata: lost")
 	want := []message{{"a", "", "1\n2"}, {"", "7", ""}, {"", "7", " z"}}

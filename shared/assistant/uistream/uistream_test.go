@@ -74,8 +74,8 @@ func do(t *testing.T, steps ...error) {
 	}
 }
 
-// TestTheStreamByteForByte compares a whole stream with the bytes that the protocol prescribes.
-func TestTheStreamByteForByte(t *testing.T) {
+// TestStreamBytes compares a whole stream with the bytes that the protocol prescribes.
+func TestStreamBytes(t *testing.T) {
 	t.Parallel()
 	w, to := newWriter(t)
 	if w.Begun() {
@@ -148,8 +148,8 @@ func kinds(t *testing.T, stream string) (all []string, done bool) {
 	return all, done
 }
 
-// TestWhatIsOpenIsClosed checks that every part of a stream ends.
-func TestWhatIsOpenIsClosed(t *testing.T) {
+// TestOpenPartsAreClosed checks that every part of a stream ends.
+func TestOpenPartsAreClosed(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		play func(*uistream.Writer) []error
@@ -185,7 +185,7 @@ func TestWhatIsOpenIsClosed(t *testing.T) {
 	}
 }
 
-func TestCallsHaveAnOrder(t *testing.T) {
+func TestInvalidCallOrder(t *testing.T) {
 	t.Parallel()
 	w, to := newWriter(t)
 	do(t, w.ToolStart("1", "a"), w.Text("x"))
@@ -207,8 +207,8 @@ func TestCallsHaveAnOrder(t *testing.T) {
 	}
 }
 
-// TestAClientThatHasGone checks that every call returns the error and that nothing more is written.
-func TestAClientThatHasGone(t *testing.T) {
+// TestDisconnectedClient checks that every call returns the error and that nothing more is written.
+func TestDisconnectedClient(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("gone")
 	for name, broken := range map[string]func(*wire) (io.Writer, func() error){
@@ -233,8 +233,8 @@ func TestAClientThatHasGone(t *testing.T) {
 	}
 }
 
-// TestHeadersComeWithTheFirstByte checks that an ordinary error can replace a stream of which nothing was sent.
-func TestHeadersComeWithTheFirstByte(t *testing.T) {
+// TestHeadersAreSetWithFirstByte checks that an ordinary error can replace a stream of which nothing was sent.
+func TestHeadersAreSetWithFirstByte(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
 	w := uistream.NewWriter(rec, func() error { rec.Flush(); return nil }, uistream.Options{})
