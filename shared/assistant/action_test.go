@@ -28,7 +28,7 @@ func TestActionsAreAppliedAsOneBatch(t *testing.T) {
 		t.Errorf("%s", got.Raw)
 	}
 	if ada.content(projectID, "/a.ts")+ada.content(projectID, "/b.ts")+ada.content(projectID, "/new.ts") != "const a = 2\nc\nold\n" {
-		t.Error("it was applied otherwise")
+		t.Error("the files have other contents")
 	}
 	ada.Get("/api/projects/"+projectID+"/files?path=/old.ts").Want(t, http.StatusNotFound)
 	types := ada.Get("/api/projects/"+projectID+"/events").Want(t, http.StatusOK).Texts("events", "type")
@@ -52,7 +52,7 @@ func TestAnswerIsReturnedIfApplyFails(t *testing.T) {
 		t.Errorf("%s", got.Raw)
 	}
 	if ada.content(projectID, "/a.ts") != "mine, newer\n" {
-		t.Error("it was overwritten")
+		t.Error("the newer content was overwritten")
 	}
 	if messages := ada.history(projectID); messages[1]["content"] != got.Text("response") {
 		t.Errorf("history %v", messages[1])
@@ -94,7 +94,7 @@ func TestFailedActionsAreRepairedOnce(t *testing.T) {
 	}
 	asked := w.model.requests()
 	if len(asked) != 2 {
-		t.Fatalf("asked %d times", len(asked))
+		t.Fatalf("%d requests", len(asked))
 	}
 	last := asked[1].Messages[len(asked[1].Messages)-1]
 	var failed []bool
@@ -102,7 +102,7 @@ func TestFailedActionsAreRepairedOnce(t *testing.T) {
 		failed = append(failed, r.Failed)
 	}
 	if fmt.Sprint(failed) != "[true false false true true]" || len(asked[1].Messages[len(asked[1].Messages)-2].Calls) != 5 {
-		t.Errorf("went back: %+v", last)
+		t.Errorf("the repair request ends with %+v", last)
 	}
 }
 

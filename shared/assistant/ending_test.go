@@ -32,7 +32,7 @@ func TestCutOffAnswerIsNotApplied(t *testing.T) {
 		t.Errorf("%v", messages[1])
 	}
 	if got := ada.Get("/api/projects/"+projectID+"/files").Want(t, http.StatusOK); len(got.List("files")) != 0 {
-		t.Error("it was applied")
+		t.Error("the answer was applied")
 	}
 	w.model.play(model.TaskGenerate, says("```js\nlet a").ending(cut))
 	if got := ada.Do(http.MethodPost, "/api/ai/generate", object{"prompt": "One."}).Want(t, http.StatusOK); got.Text("explanation") != "> "+cutOff || got.Text("code") != "let a\n" {
@@ -128,13 +128,13 @@ func TestWhyNotApplied(t *testing.T) {
 func TestPlausibleUsage(t *testing.T) {
 	t.Parallel()
 	request := model.Request{Messages: []model.Message{{Role: model.User, Text: strings.Repeat("x", 4000)}}, MaxOutput: 1000}
-	for said, want := range map[model.Usage]model.Usage{
+	for reported, want := range map[model.Usage]model.Usage{
 		{Input: 1500, Output: 900}:        {Input: 1500, Output: 900},
 		{Input: -5, Output: -1}:           {},
 		{Input: 1 << 40, Output: 1 << 40}: {Input: 8096, Output: 5106},
 	} {
-		if got := plausible(said, request, 10); got != want {
-			t.Errorf("%+v became %+v", said, got)
+		if got := plausible(reported, request, 10); got != want {
+			t.Errorf("%+v became %+v, want %+v", reported, got, want)
 		}
 	}
 }

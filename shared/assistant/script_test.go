@@ -9,11 +9,11 @@ import (
 )
 
 // script is a model.Provider that plays scenes, one for each call. Each task has its own scenes, because a summary is
-// written at the same time as an answer. Without a scene it answers "Hello.".
+// generated at the same time as an answer. If there is no scene, the answer is "Hello.".
 type script struct {
-	mu     sync.Mutex
-	scenes map[model.Task][]scene
-	received  []model.Request
+	mu       sync.Mutex
+	scenes   map[model.Task][]scene
+	received []model.Request
 }
 
 // scene is one answer.

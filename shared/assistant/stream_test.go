@@ -56,7 +56,7 @@ func (f *frames) next() map[string]any {
 			continue
 		case data == "[DONE]":
 			if rest, err := io.ReadAll(f.reader); err != nil || strings.TrimSpace(string(rest)) != "" {
-				f.t.Errorf("behind the end: %q, %v", rest, err)
+				f.t.Errorf("after [DONE]: %q, %v", rest, err)
 			}
 			return map[string]any{"type": data}
 		}
@@ -112,7 +112,7 @@ func TestStream(t *testing.T) {
 		t.Errorf("%v", rest)
 	}
 	if ada.content(projectID, "/b.ts") != "b\n" || len(ada.history(projectID)) != 2 {
-		t.Error("not applied, or not kept")
+		t.Error("the answer was not applied or not stored")
 	}
 }
 
@@ -134,7 +134,7 @@ func TestMalformedCallsAreNotStreamed(t *testing.T) {
 		switch frame["type"] {
 		case "tool-input-start":
 			if started[frame["toolCallId"]] {
-				t.Errorf("%v twice", frame["toolCallId"])
+				t.Errorf("the call %v started twice", frame["toolCallId"])
 			}
 			started[frame["toolCallId"]] = true
 		case "tool-input-available":
@@ -175,9 +175,9 @@ func TestStreamErrors(t *testing.T) {
 		t.Errorf("%v", messages)
 	}
 	if got := ada.Get("/api/projects/"+projectID+"/files").Want(t, http.StatusOK); len(got.List("files")) != 0 {
-		t.Error("half an answer was applied")
+		t.Error("an incomplete answer was applied")
 	}
-	// Before the first output it is an ordinary response.
+	// An error before the first output is an ordinary response.
 	w.model.play(model.TaskChat, says().failing(down))
 	ada.Do(http.MethodPost, chatPath+"/stream", object{"projectId": projectID, "message": "Hm?"}).Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
 	// The details of an internal error are not sent, and the stream still ends properly.
@@ -240,7 +240,7 @@ func (w brokenWriter) Header() http.Header       { return w.header }
 func (w brokenWriter) WriteHeader(int)           { panic(http.ErrAbortHandler) }
 func (w brokenWriter) Write([]byte) (int, error) { panic(http.ErrAbortHandler) }
 
-// A stream whose response is aborted leaves no goroutine behind. The test is not parallel: it looks at all goroutines.
+// A stream whose response is aborted leaks no goroutine. The test is not parallel, because it checks all goroutines.
 func TestAbortedStreamLeaksNoGoroutine(t *testing.T) {
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -254,7 +254,7 @@ func TestAbortedStreamLeaksNoGoroutine(t *testing.T) {
 		w.server.Config.Handler.ServeHTTP(brokenWriter{http.Header{}}, r)
 	}()
 	if len(w.model.requests()) != 1 {
-		t.Fatal("the model was not asked")
+		t.Fatal("the model was not called")
 	}
 	buffer := make([]byte, 1<<20)
 	for range 200 {
@@ -264,5 +264,5 @@ func TestAbortedStreamLeaksNoGoroutine(t *testing.T) {
 		}
 		<-time.After(10 * time.Millisecond)
 	}
-	t.Errorf("goroutines are left:\n%s", buffer[:runtime.Stack(buffer, true)])
+	t.Errorf("leaked goroutines:\n%s", buffer[:runtime.Stack(buffer, true)])
 }
