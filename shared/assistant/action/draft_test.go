@@ -127,8 +127,8 @@ func TestOperations(t *testing.T) {
 		"create, then delete":     {[]action.Action{create("/n.ts", "n"), remove("/n.ts")}, nil},
 		"edit, then delete":       {[]action.Action{edit("/a.ts", "two", "2"), remove("/a.ts")}, ops{{Op: "delete", Path: "/a.ts", ETag: tag("/a.ts")}}},
 		"delete, then create":     {[]action.Action{remove("/a.ts"), create("/a.ts", "x")}, ops{{Op: "update", Path: "/a.ts", Content: "x", ETag: tag("/a.ts")}}},
-		"to what it was":          {[]action.Action{edit("/a.ts", "two", "2"), edit("/a.ts", "2", "two")}, ops{{Op: "update", Path: "/a.ts", Content: stored["/a.ts"], ETag: tag("/a.ts")}}},
-		"update to what it is":    {[]action.Action{update("/b.ts", "b\n")}, ops{{Op: "update", Path: "/b.ts", Content: "b\n", ETag: tag("/b.ts")}}},
+		"edit and revert":         {[]action.Action{edit("/a.ts", "two", "2"), edit("/a.ts", "2", "two")}, ops{{Op: "update", Path: "/a.ts", Content: stored["/a.ts"], ETag: tag("/a.ts")}}},
+		"update without a change": {[]action.Action{update("/b.ts", "b\n")}, ops{{Op: "update", Path: "/b.ts", Content: "b\n", ETag: tag("/b.ts")}}},
 		"delete, create the same": {[]action.Action{remove("/b.ts"), create("/b.ts", "b\n")}, ops{{Op: "update", Path: "/b.ts", Content: "b\n", ETag: tag("/b.ts")}}},
 		"rename, then edit": {
 			[]action.Action{rename("/b.ts", "/n.ts"), edit("/n.ts", "b", "n")},
@@ -142,7 +142,7 @@ func TestOperations(t *testing.T) {
 			[]action.Action{rename("/b.ts", "/c.ts"), rename("/c.ts", "/d.ts"), rename("/d.ts", "/e/f.ts")},
 			ops{{Op: "rename", Path: "/b.ts", To: "/e/f.ts", ETag: tag("/b.ts")}},
 		},
-		"there and back": {[]action.Action{rename("/b.ts", "/c.ts"), rename("/c.ts", "/b.ts")}, nil},
+		"rename and rename back": {[]action.Action{rename("/b.ts", "/c.ts"), rename("/c.ts", "/b.ts")}, nil},
 		"swap": {
 			[]action.Action{rename("/a.ts", "/t"), rename("/b.ts", "/a.ts"), rename("/t", "/b.ts")},
 			ops{
@@ -263,11 +263,11 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s:\n%v, want\n%s", c.actions[last].Brief(), err, c.want)
 		}
 		if diff := cmp.Diff(before, d.Operations()); diff != "" || len(d.Actions()) != actions {
-			t.Errorf("%s has left a trace: %s", c.actions[last].Brief(), diff)
+			t.Errorf("%s was rejected, but changed the draft: %s", c.actions[last].Brief(), diff)
 		}
 		// The next action is not affected.
 		if err := d.Apply(t.Context(), create("/afterwards", "")); err != nil && last < action.Most-1 {
-			t.Errorf("%s: then %v", c.actions[last].Brief(), err)
+			t.Errorf("after %s: %v", c.actions[last].Brief(), err)
 		}
 	}
 }
@@ -337,7 +337,7 @@ func TestStorage(t *testing.T) {
 		}
 	}
 	if err := d.Apply(t.Context(), update("/b.ts", "c\n")); err != nil || f.asked["read /b.ts"] != 0 {
-		t.Errorf("%v; what is rewritten is read", err)
+		t.Errorf("%v; a file was read before it was overwritten", err)
 	}
 	f.broken = errors.New("storage is down")
 	before := slices.Clone(d.Operations())
@@ -355,7 +355,8 @@ func TestStorage(t *testing.T) {
 	}
 }
 
-// Storage is told in one call which paths an action reads, however deep they are. Known paths are not announced again.
+// An action announces all paths that it reads to storage in one call, even if they are deep. Known paths are not
+// announced again.
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("/d", 250)
@@ -374,7 +375,7 @@ func TestPrepare(t *testing.T) {
 		f := newFiles(project())
 		apply(t, f, c.actions...)
 		if f.asked["prepare"] != c.prepares || f.asked["unprepared"] != 0 {
-			t.Errorf("%s: prepared %d times, %d not", name, f.asked["prepare"], f.asked["unprepared"])
+			t.Errorf("%s: %d calls of Prepare, %d unprepared reads", name, f.asked["prepare"], f.asked["unprepared"])
 		}
 	}
 }

@@ -66,11 +66,11 @@ func TestSchemasMatchParse(t *testing.T) {
 				t.Errorf("%s: Parse of %s: %v", tool.Name, text, err)
 			}
 			if err == nil && string(a.Type) != tool.Name {
-				t.Errorf("%s is read as %s", tool.Name, a.Type)
+				t.Errorf("%s is parsed as %s", tool.Name, a.Type)
 			}
 			document, _ := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 			if err := schema.Validate(document); (err == nil) != want {
-				t.Errorf("%s: the schema says of %s: %v", tool.Name, text, err)
+				t.Errorf("%s: schema validation of %s: %v", tool.Name, text, err)
 			}
 		}
 		agree(fields, true)

@@ -52,7 +52,7 @@ func ended(text string) string {
 	return text + "\n"
 }
 
-// Nothing in a project or a conversation can begin or end a section: the parsed sections are those that were written,
+// No text in a project or a conversation can begin or end a section: the parsed sections are equal to the written ones,
 // even if all texts imitate an earlier prompt with its mark.
 func TestDataCannotEndItsSection(t *testing.T) {
 	t.Parallel()
@@ -81,7 +81,7 @@ func TestDataCannotEndItsSection(t *testing.T) {
 			if !slices.ContainsFunc(c.Files, func(d prompt.Document) bool {
 				return clean(d.Path) == f.Path && (f.Cut || clean(d.Content) == f.Content)
 			}) {
-				t.Fatalf("%q is of no file", f.Content)
+				t.Fatalf("no file has the content %q", f.Content)
 			}
 		}
 		if r.Facts.Summary != "" {

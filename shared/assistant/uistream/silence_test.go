@@ -15,7 +15,7 @@ import (
 	"devplatform/shared/assistant/uistream"
 )
 
-// TestKeepAlive runs on the clock of synctest.
+// TestKeepAlive checks the times of the comments with the clock of synctest.
 func TestKeepAlive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestKeepAlive(t *testing.T) {
 		}
 		pass(1, 1)
 		if !w.Begun() || !to.allFlushed() {
-			t.Error("not sent")
+			t.Error("the comment was not sent")
 		}
 		pass(20*time.Second, 3)
 		do(t, w.Text("a")) // restarts the silence
@@ -52,8 +52,8 @@ func TestKeepAlive(t *testing.T) {
 	})
 }
 
-// TestFirstFrameIsHeld checks that it is sent with the second frame, or at the end of Hold, and that it can be
-// discarded before.
+// TestFirstFrameIsHeld checks that the first frame is sent with the second frame, or at the end of Hold, and that it
+// can be discarded before that.
 func TestFirstFrameIsHeld(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestFirstFrameIsHeld(t *testing.T) {
 		do(t, w.Text("b"))
 		check(to, "start text-start text-delta text-delta")
 		if w.Discard() {
-			t.Error("discarded what was sent")
+			t.Error("a stream was discarded after frames were sent")
 		}
 		do(t, w.Finish(uistream.Stop))
 
@@ -102,7 +102,7 @@ func TestFirstFrameIsHeld(t *testing.T) {
 		w, to = stream()
 		do(t, w.Start("m"))
 		if !w.Discard() {
-			t.Error("not discarded")
+			t.Error("the stream was not discarded")
 		}
 		time.Sleep(time.Hour)
 		check(to, "")
@@ -151,7 +151,7 @@ func TestNoCommentsForClosedStreams(t *testing.T) {
 	})
 }
 
-// TestCommentsDoNotInterruptFrames has silences all the time while several goroutines write.
+// TestCommentsDoNotInterruptFrames sends comments all the time while several goroutines write frames.
 func TestCommentsDoNotInterruptFrames(t *testing.T) {
 	t.Parallel()
 	to := &wire{}
