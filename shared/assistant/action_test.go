@@ -28,7 +28,7 @@ func TestActionsAreAppliedAsOneBatch(t *testing.T) {
 		t.Errorf("%s", got.Raw)
 	}
 	if ada.content(projectID, "/a.ts")+ada.content(projectID, "/b.ts")+ada.content(projectID, "/new.ts") != "const a = 2\nc\nold\n" {
-		t.Error("it was applied otherwise")
+		t.Error("the files have other contents")
 	}
 	ada.Get("/api/projects/"+projectID+"/files?path=/old.ts").Want(t, http.StatusNotFound)
 	types := ada.Get("/api/projects/"+projectID+"/events").Want(t, http.StatusOK).Texts("events", "type")
@@ -38,7 +38,7 @@ func TestActionsAreAppliedAsOneBatch(t *testing.T) {
 }
 
 // A change of a file while the model works is not overwritten, and the answer is not lost.
-func TestAnAnswerThatCannotBeAppliedIsReturned(t *testing.T) {
+func TestAnswerIsReturnedIfApplyFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -52,7 +52,7 @@ func TestAnAnswerThatCannotBeAppliedIsReturned(t *testing.T) {
 		t.Errorf("%s", got.Raw)
 	}
 	if ada.content(projectID, "/a.ts") != "mine, newer\n" {
-		t.Error("it was overwritten")
+		t.Error("the newer content was overwritten")
 	}
 	if messages := ada.history(projectID); messages[1]["content"] != got.Text("response") {
 		t.Errorf("history %v", messages[1])
@@ -92,9 +92,9 @@ func TestFailedActionsAreRepairedOnce(t *testing.T) {
 	if fmt.Sprint(got.Body["usage"]) != "map[inputTokens:200 outputTokens:20]" {
 		t.Errorf("usage %v", got.Body["usage"])
 	}
-	asked := w.model.asked()
+	asked := w.model.requests()
 	if len(asked) != 2 {
-		t.Fatalf("asked %d times", len(asked))
+		t.Fatalf("%d requests", len(asked))
 	}
 	last := asked[1].Messages[len(asked[1].Messages)-1]
 	var failed []bool
@@ -102,7 +102,7 @@ func TestFailedActionsAreRepairedOnce(t *testing.T) {
 		failed = append(failed, r.Failed)
 	}
 	if fmt.Sprint(failed) != "[true false false true true]" || len(asked[1].Messages[len(asked[1].Messages)-2].Calls) != 5 {
-		t.Errorf("went back: %+v", last)
+		t.Errorf("the repair request ends with %+v", last)
 	}
 }
 
@@ -114,8 +114,8 @@ func TestRemainingFailuresAreLeftOut(t *testing.T) {
 	again := says("").calling("1", "delete_file", `{"path":"/none.ts"}`)
 	w.model.play(model.TaskChat, again, again, again)
 	got := ada.chat(projectID, "Delete it.").Want(t, http.StatusOK)
-	if strings.Count(got.Text("response"), "Left out: `delete_file /none.ts`") != 1 || len(got.List("actions")) != 0 || len(w.model.asked()) != 2 {
-		t.Errorf("%s after %d requests", got.Raw, len(w.model.asked()))
+	if strings.Count(got.Text("response"), "Left out: `delete_file /none.ts`") != 1 || len(got.List("actions")) != 0 || len(w.model.requests()) != 2 {
+		t.Errorf("%s after %d requests", got.Raw, len(w.model.requests()))
 	}
 	// A failed repair does not undo the actions that succeeded.
 	w.model.play(model.TaskChat, says("One of two.").calling("1", "create_file", `{"path":"/x","content":""}`).calling("2", "delete_file", `{"path":"/none.ts"}`),
@@ -126,7 +126,7 @@ func TestRemainingFailuresAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithoutTextListsItsActions(t *testing.T) {
+func TestAnswerWithoutTextListsActions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// maxAnswer is the size in bytes of the longest answer that is accepted, from providers that ignore MaxOutput. A
-	// message can hold it.
+	// maxAnswer is the maximum size of an answer in bytes, for providers that ignore MaxOutput. A stored message can
+	// have this size.
 	maxAnswer = 384 << 10
 	// maxCalls is the number of calls of one round that are processed, including those that fail.
 	maxCalls = 2 * action.Most
@@ -29,14 +29,14 @@ var errTooLarge = errors.New("assistant: the answer is too large")
 
 // answer collects what the model sends: text, and calls, which become checked actions.
 type answer struct {
-	// stream receives the answer while it is generated; nil if nobody reads along. Its errors are ignored: the answer
-	// is completed and stored even if the client has disconnected.
+	// stream receives the answer while it is generated; nil if the answer is not streamed. Its errors are ignored: the
+	// answer is completed and stored even if the client has disconnected.
 	stream *uistream.Writer
 	// draft checks the actions; nil if the model may not call tools.
 	draft *action.Draft
 
 	text strings.Builder
-	// size is the number of bytes that were received: text and the input of calls.
+	// size is the number of bytes received: text and the input of calls.
 	size int
 	// stop and model are those of the first round. used is the usage of all requests.
 	stop  model.Stop
@@ -67,11 +67,11 @@ type openCall struct {
 	prefix jsonPrefix
 }
 
-// failure is a call that cannot be done.
+// failure is a call that could not be executed.
 type failure struct {
-	// what names the call for people: the tool, and the path if the input is valid.
-	what, tool, path string
-	problem          *action.Problem
+	// brief describes the call for the user: the tool, and the path if the input is valid.
+	brief, tool, path string
+	problem           *action.Problem
 }
 
 // streamID returns the ID of a call in the stream.
@@ -85,7 +85,7 @@ func (r *round) streamID(callID string) string {
 // add adds a part. Errors: errTooLarge; those of storage.
 func (a *answer) add(ctx context.Context, p model.Part) error {
 	if a.draft == nil && p.Kind != model.Text {
-		return nil // the model calls a tool that it was not offered
+		return nil // the model called a tool, but was offered none
 	}
 	a.size += len(p.Text)
 	if a.size > maxAnswer {
@@ -129,15 +129,15 @@ func (a *answer) separator() string {
 	return "\n\n"
 }
 
-// addCall adds a complete call. A call that cannot be done becomes a failure. Errors: errTooLarge; those of storage.
+// addCall adds a complete call. A call that is not possible becomes a failure. Errors: errTooLarge; those of storage.
 func (a *answer) addCall(ctx context.Context, call model.Call) error {
 	if a.round.calls = append(a.round.calls, call); len(a.round.calls) > maxCalls {
 		return errTooLarge
 	}
-	failed := failure{what: call.Name, tool: call.Name}
+	failed := failure{brief: call.Name, tool: call.Name}
 	parsed, err := action.Parse(call)
 	if err == nil {
-		failed.what, failed.path = parsed.Brief(), parsed.Path
+		failed.brief, failed.path = parsed.Brief(), parsed.Path
 		_ = a.stream.ToolAvailable(a.round.streamID(call.ID), call.Name, jsontext.Value(call.Input))
 		if !a.round.repair || !a.has(parsed) {
 			err = a.apply(ctx, parsed)
@@ -161,13 +161,13 @@ func (a *answer) apply(ctx context.Context, parsed action.Action) error {
 		return err
 	}
 	actions := a.draft.Actions()
-	done := actions[len(actions)-1] // the draft may have completed it
+	done := actions[len(actions)-1] // the draft may have changed its line endings
 	a.round.done = append(a.round.done, done)
 	_ = a.stream.Data("action", done)
 	return nil
 }
 
-// has reports whether the answer has the same action already: a model that repairs some calls may repeat the others.
+// has reports whether the answer already has the same action. A model that repairs some calls may repeat the others.
 func (a *answer) has(parsed action.Action) bool {
 	return slices.ContainsFunc(a.draft.Actions(), func(other action.Action) bool {
 		return reflect.DeepEqual(other, parsed)
@@ -204,10 +204,10 @@ func usageOf(u model.Usage) Usage { return Usage{InputTokens: u.Input, OutputTok
 // isBlank reports whether the answer has no text.
 func (a *answer) isBlank() bool { return strings.TrimSpace(a.text.String()) == "" }
 
-// remainingFailures returns the failures of the first round that the repair has not fixed, with the repair's problem if
-// it tried, and new failures of the repair. Each action of the repair fixes one failure: one at the same path, or, if
-// the failed call was not readable, one of the same tool. If the repair repeats an action that succeeded in the first
-// round, its failure does not count.
+// remainingFailures returns the failures of the first round that the repair did not fix, followed by new failures of
+// the repair. If the repair tried a failed call again, the failure has the problem of the second attempt. Each action
+// of the repair fixes one failure: one with the same path or, if the input of the failed call was not valid, one of the
+// same tool. If the repair repeats an action that succeeded in the first round, and fails, that is not a failure.
 func remainingFailures(first, repair round) []failure {
 	const anyPath = " " // no path begins with a space
 	fixed, failedPaths, succeeded := map[string]int{}, map[string]bool{}, map[string]bool{}
@@ -245,15 +245,15 @@ func remainingFailures(first, repair round) []failure {
 		remaining = append(remaining, f)
 	}
 	for _, f := range failedAgain {
-		if !failedPaths[f.path] && !succeeded[f.what] {
+		if !failedPaths[f.path] && !succeeded[f.brief] {
 			remaining = append(remaining, f)
 		}
 	}
 	return remaining
 }
 
-// finishText completes the text with what the user must know: the actions if the model wrote no text, the calls that
-// failed, and whether the answer was cut off.
+// finishText adds to the text: a list of the actions if the model wrote no text, a note about each failed call, and a
+// note if the answer was cut off.
 func (a *answer) finishText(failed []failure) {
 	if a.isBlank() && len(a.draft.Actions()) > 0 {
 		var briefs []string
@@ -263,30 +263,30 @@ func (a *answer) finishText(failed []failure) {
 		a.addText("These are the changes:\n\n" + strings.Join(briefs, "\n"))
 	}
 	for _, f := range failed {
-		a.addNote(fmt.Sprintf("Left out: `%s`: %s", short(f.what), short(f.problem.Text)))
+		a.addNote(fmt.Sprintf("Left out: `%s`: %s", short(f.brief), short(f.problem.Text)))
 	}
 	if a.stop == model.StopLength {
 		a.addNote(cutOff + " Its changes are not applied.")
 	}
 }
 
-// cutOff is the note of an answer that reached the greatest length.
+// cutOff is the note of an answer that reached the maximum length.
 const cutOff = "The answer was cut off here: it reached the maximum length."
 
 // addNote adds a paragraph that the model did not write.
 func (a *answer) addNote(text string) { a.addText("\n\n> " + strings.ReplaceAll(text, "\n", "\n> ")) }
 
-// short returns text on one line, cut to a length that suits a note. Models choose names freely.
+// short returns text on one line, cut to the length of a note. It is necessary because models can choose any name.
 func short(text string) string {
-	const most = 300
+	const maxLength = 300
 	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
+	if len(text) > maxLength {
+		text = strings.ToValidUTF8(text[:maxLength], "") + "…"
 	}
 	return text
 }
 
-// clean returns text as an answer may contain it: valid UTF-8 without NUL.
+// clean returns text that an answer may contain: valid UTF-8 without NUL.
 func clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 }

@@ -17,18 +17,18 @@ import (
 	"devplatform/shared/project/file"
 )
 
-// Limits are the limits of users and of answers. Tests use lower ones than DefaultLimits.
+// Limits are the limits of users and of answers. Tests use lower limits than DefaultLimits.
 type Limits struct {
 	quota.Limits
 	// Generation is the time limit of an answer. Silence is how long its model may send nothing.
 	Generation, Silence time.Duration
-	// CancelPoll is the interval at which an answer in progress looks whether it was cancelled.
+	// CancelPoll is the interval at which an answer in progress checks whether it was cancelled.
 	CancelPoll time.Duration
-	// SummaryWait is how long a complete answer waits for the summary that is written at the same time.
+	// SummaryWait is how long a complete answer waits for a summary that is still being generated.
 	SummaryWait time.Duration
 }
 
-// DefaultLimits returns the limits of the API, without a limit for all users together.
+// DefaultLimits returns the limits of the API. The total usage of all users is not limited.
 func DefaultLimits() Limits {
 	return Limits{
 		Limits:     quota.Limits{CallsPerMinute: 20, MonthlyTokens: 2_000_000},
@@ -62,7 +62,7 @@ type Service struct {
 	limits        Limits
 }
 
-// New returns a Service. It does no input or output.
+// New returns a Service. It does not use the network.
 func New(d Deps) *Service {
 	return &Service{
 		conversations: conversation.NewStore(d.DB, d.Conversations),

@@ -11,7 +11,7 @@ import (
 )
 
 // Chat answers a question, writes the answer to stream while it is generated, and stores both. stream may be nil. Chat
-// continues if the client disconnects. An answer that is cut off is stored as far as it was generated.
+// continues if the client disconnects. If the answer is cut off, Chat stores the part that was generated.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE, AI_REFUSED, VALIDATION_FAILED
 // if no prompt fits into the model's window; the error classes of db.
 func (s *Service) Chat(ctx context.Context, caller httpapi.Caller, q Question, stream *uistream.Writer) (Reply, error) {
@@ -34,22 +34,23 @@ func (s *Service) Chat(ctx context.Context, caller httpapi.Caller, q Question, s
 	t.repair(generation)
 	t.finish(ctx)
 	if t.isEmpty() {
-		return Reply{}, errors.Join(clientError(t.cause), t.quota.Settle(ctx, t.settlement()))
+		return Reply{}, errors.Join(clientError(t.cause, errMessageTooLong), t.quota.Settle(ctx, t.settlement()))
 	}
 	if err := t.store(ctx); err != nil {
 		return Reply{}, err
 	}
 	if t.cause != nil && !t.isCancelled() {
-		return Reply{}, clientError(t.cause)
+		return Reply{}, clientError(t.cause, errMessageTooLong)
 	}
 	t.apply(ctx)
 	return t.reply(), nil
 }
 
-// errNoMessage is the error for a message that is not in progress for the caller.
-var errNoMessage = fault.New(fault.CodeMessageNotFound, "You have no answer with this ID in progress.")
+// errNoMessage is the error for an ID that does not belong to a recent answer of the caller.
+var errNoMessage = fault.New(fault.CodeMessageNotFound,
+	"You have no answer in progress with this ID. Use the messageId of the stream's start event.")
 
-// Cancel requests the end of an answer that is in progress for the caller. An answer that has ended is not changed.
+// Cancel requests the cancellation of an answer of the caller. An answer that has already ended is not changed.
 // Errors: MESSAGE_NOT_FOUND; the error classes of db.
 func (s *Service) Cancel(ctx context.Context, caller httpapi.Caller, messageID string) error {
 	err := s.quota.Cancel(ctx, caller.UserID, messageID)

@@ -51,7 +51,7 @@ func TestChat(t *testing.T) {
 		t.Errorf("%v", actions)
 	}
 	if ada.content(projectID, "/a.ts") != "const a = 1\n" {
-		t.Error("it was applied")
+		t.Error("the answer was applied without a request")
 	}
 	messages := ada.history(projectID)
 	if len(messages) != 2 || messages[0]["content"] != "Change it." || messages[1]["id"] != got.Text("messageId") || messages[1]["code"] != "export {}\n" ||
@@ -81,18 +81,18 @@ func TestCallBudget(t *testing.T) {
 	projectID := ada.project("", project.Private)
 	ada.file(projectID, "/a.ts", "1\n")
 	ada.file(projectID, "/b.ts", "2\n")
-	check := func(what string, got answered, want int64) {
+	check := func(name string, got answered, want int64) {
 		t.Helper()
 		if got.Want(t, http.StatusOK).Calls != want {
-			t.Errorf("%s: %d calls, not %d", what, got.Calls, want)
+			t.Errorf("%s: %d calls, want %d", name, got.Calls, want)
 		}
 	}
 	check("no files read", ada.chat(projectID, "Hello."), 7)
 	check("a current file", ada.chat(projectID, "Hello.", "context", object{"currentFile": "/a.ts"}), 8)
 	w.model.play(model.TaskChat, says("").calling("1", "edit_file", `{"path":"/a.ts","search":"1","replace":"2"}`).calling("2", "create_file", `{"path":"/c.ts","content":""}`))
-	check("and one named", ada.chat(projectID, "Like b.ts.", "context", object{"currentFile": "/a.ts"}), 8)
+	check("a current file and a named file", ada.chat(projectID, "Like b.ts.", "context", object{"currentFile": "/a.ts"}), 8)
 	w.model.play(model.TaskChat, says("").calling("1", "edit_file", `{"path":"/b.ts","search":"2","replace":"3"}`))
-	check("an edit of another", ada.chat(projectID, "Hello.", "context", object{"currentFile": "/a.ts"}), 9)
+	check("an edit of a file that is not in the prompt", ada.chat(projectID, "Hello.", "context", object{"currentFile": "/a.ts"}), 9)
 	check("generate", ada.Do(http.MethodPost, "/api/ai/generate", object{"prompt": "A button."}), 3)
 }
 
@@ -101,15 +101,15 @@ func TestConcurrentChats(t *testing.T) {
 	w := newWorld(t)
 	ada, grace := w.user("ada"), w.user("grace")
 	projectID := ada.project(w.workspace(map[*browser]workspace.Role{ada: workspace.Owner, grace: workspace.Member}), project.Team)
-	both := make(chan struct{}, 2)
-	goOn := make(chan struct{})
+	started := make(chan struct{}, 2)
+	resume := make(chan struct{})
 	for range 2 {
-		w.model.play(model.TaskChat, says("Answer").doing(func() { both <- struct{}{} }).waiting(goOn).saying("ed."))
+		w.model.play(model.TaskChat, says("Answer").doing(func() { started <- struct{}{} }).waiting(resume).saying("ed."))
 	}
 	go func() {
-		<-both
-		<-both
-		close(goOn)
+		<-started
+		<-started
+		close(resume)
 	}()
 	answers := slicetest.AtOnce(2, func(i int) answered { return []*browser{ada, grace}[i].chat(projectID, fmt.Sprint("Question ", i)) })
 	for _, a := range answers {
@@ -144,8 +144,8 @@ func TestChatAccess(t *testing.T) {
 		ask(stranger, closed).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 		ask(ada, "prj_nothing").Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	}
-	if len(w.model.asked()) != 0 {
-		t.Errorf("a model was asked")
+	if len(w.model.requests()) != 0 {
+		t.Errorf("the model was called")
 	}
 	member.chat(open, "Hello.").Want(t, http.StatusOK)
 }

@@ -43,7 +43,7 @@ func TestClear(t *testing.T) {
 	}
 	items, _, err := ada.page(app, httpapi.PageInput{Limit: 2, Cursor: next})
 	if err != nil || len(items) != 0 {
-		t.Errorf("behind an old cursor: %d, %v", len(items), err)
+		t.Errorf("with an old cursor: %d messages, %v", len(items), err)
 	}
 	if m, err := w.service.conversations.Recall(t.Context(), app); err != nil || m.Summary != "" || m.SummaryUpTo != "" || len(m.Turns) != 0 {
 		t.Errorf("%+v, %v", m, err)
@@ -56,8 +56,9 @@ func TestClear(t *testing.T) {
 	}
 }
 
-// If a conversation is cleared or its project is deleted, a turn in progress is paid for and not stored.
-func TestLateTurns(t *testing.T) {
+// If a conversation is cleared or its project is deleted, the tokens of a turn in progress are counted, but the turn is
+// not stored.
+func TestTurnsInProgressAreNotStoredAfterClear(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.GlobalMonthlyTokens = 100_000 }))
 	ada := w.user("ada")
@@ -81,15 +82,15 @@ func TestLateTurns(t *testing.T) {
 		if parts := w.storedParts(projectID); len(parts) != 0 {
 			t.Errorf("%v were stored", parts)
 		}
-		for _, who := range []string{ada.userID, ""} {
-			if u := w.taken(who, may); u.Taken != paid {
-				t.Errorf("%q took %+v, want %d", who, u, paid)
+		for _, userID := range []string{ada.userID, ""} {
+			if u := w.taken(userID, may); u.Taken != paid {
+				t.Errorf("usage of %q: %+v, want %d", userID, u, paid)
 			}
 		}
 	}
 }
 
-// Turns that end while a conversation is cleared are stored whole or not at all. A list has whole turns, too.
+// Turns that end while a conversation is cleared are stored completely or not at all. A list has only complete turns.
 func TestConcurrentClears(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 1_000_000 }))
@@ -125,12 +126,12 @@ func TestConcurrentClears(t *testing.T) {
 	}
 	w.must(ada.clear(t.Context(), w.service, app))
 	if parts := w.storedParts(app); len(parts) != 0 {
-		t.Errorf("%v are left", parts)
+		t.Errorf("parts remain: %v", parts)
 	}
 }
 
 // A list that is read while the conversation is cleared is empty, even if parts of messages are not deleted yet.
-func TestListDuringAClear(t *testing.T) {
+func TestListDuringClear(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -138,7 +139,7 @@ func TestListDuringAClear(t *testing.T) {
 	w.say(ada, app, "q", "a")
 	direct := w.service
 	wire := w.interpose(nil)
-	wire.Before("GetItem", func() { // behind the query
+	wire.Before("GetItem", func() { // after the query
 		if err := ada.clear(t.Context(), direct, app); err != nil {
 			t.Error(err)
 		}
@@ -148,14 +149,14 @@ func TestListDuringAClear(t *testing.T) {
 	}
 }
 
-// behindTheWrite calls do between the write of a clear and the deletions. The query before the write finds the last
+// afterTheWrite calls do between the write of a clear and the deletions. The query before the write finds the last
 // message.
-func behindTheWrite(wire *dynamotest.Wire, do func()) {
+func afterTheWrite(wire *dynamotest.Wire, do func()) {
 	wire.Before("Query", func() { wire.Before("Query", do) })
 }
 
-// A turn that begins after a clear is kept, although the clear is still deleting.
-func TestTurnDuringAClear(t *testing.T) {
+// A turn that begins after the write of a clear is stored, although the clear is still deleting messages.
+func TestTurnDuringClear(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -164,7 +165,7 @@ func TestTurnDuringAClear(t *testing.T) {
 	late, r := w.newTurn(ada, "too", "late")
 	direct := w.service
 	wire := w.interpose(nil)
-	behindTheWrite(wire, func() {
+	afterTheWrite(wire, func() {
 		after, next := w.newTurn(ada, "new", "turn")
 		if err := direct.saveTurn(t.Context(), app, after, settlement(next, 0, 0)); err != nil {
 			t.Error(err)
@@ -188,10 +189,10 @@ func TestInterruptedClear(t *testing.T) {
 	}
 	wire := w.interpose(nil)
 	for _, operation := range []string{"Query", "BatchWriteItem"} {
-		wire.Before("Query", func() { wire.Break(operation, dynamotest.ServerError) }) // behind the first one
+		wire.Before("Query", func() { wire.Break(operation, dynamotest.ServerError) }) // after the first query
 		w.must(ada.clear(t.Context(), w.service, app))
 		if n := len(w.storedParts(app)); wire.Hits() == 0 || n != 8 {
-			t.Errorf("%s: %d parts are left", operation, n)
+			t.Errorf("%s: %d parts remain", operation, n)
 		}
 	}
 	wire.Mend()
@@ -212,13 +213,13 @@ func TestInterruptedClear(t *testing.T) {
 	}
 }
 
-// A clear that runs out of time leaves the rest of the deletions to the next one.
+// If a clear runs out of time, the next clear deletes the remaining messages.
 func TestLongClear(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
 	ada := w.user("ada")
 	app := ada.project("", project.Private)
-	const sweepPage = 200 // the number of messages that are deleted between two looks at the time
+	const sweepPage = 200 // the number of messages that are deleted between two checks of the time
 	var writes []db.Write
 	for range sweepPage/2 + 1 {
 		questionID, answerID := conversation.NewTurnIDs(w.ids, "")
@@ -235,12 +236,12 @@ func TestLongClear(t *testing.T) {
 	wire.Before("BatchWriteItem", func() { w.clock.Advance(deleteTime) })
 	w.must(ada.clear(t.Context(), w.service, app))
 	if n := len(w.storedParts(app)); n != 2 || len(ada.listed(app, 50)) != 0 {
-		t.Errorf("%d parts are left", n)
+		t.Errorf("%d parts remain", n)
 	}
 	wire.Mend()
 	w.must(ada.clear(t.Context(), w.service, app))
 	if n := len(w.storedParts(app)); n != 0 {
-		t.Errorf("%d parts are left by the next", n)
+		t.Errorf("%d parts remain after the next clear", n)
 	}
 }
 
@@ -289,14 +290,14 @@ func TestConversationFaults(t *testing.T) {
 			clear := func(ctx context.Context) error { return ada.clear(ctx, w.service, app) }
 			checkFault(t, wire, f, clear, func() bool { return len(ada.listed(app, 50)) == 0 })
 			if n := len(w.storedParts(app)); n != 0 {
-				t.Errorf("%d parts are left", n)
+				t.Errorf("%d parts remain", n)
 			}
 		})
 	}
 }
 
 // checkFault calls do while a fault affects its transaction, and again without the fault. It checks that the first call
-// had an effect if the fault permits it, and that the second one has one.
+// has an effect if the fault permits it, and that the second call always has one.
 func checkFault(t *testing.T, wire *dynamotest.Wire, f dynamotest.Fault, do func(context.Context) error, happened func() bool) {
 	t.Helper()
 	wire.Break("TransactWriteItems", f)
@@ -307,12 +308,12 @@ func checkFault(t *testing.T, wire *dynamotest.Wire, f dynamotest.Fault, do func
 	}
 	wire.Mend()
 	if happened() != (recovers || f.Done) {
-		t.Errorf("it is %v that it happened, after %v", happened(), err)
+		t.Errorf("happened: %v, after %v", happened(), err)
 	}
 	if err := do(t.Context()); err != nil {
-		t.Errorf("once more: %v", err)
+		t.Errorf("second call: %v", err)
 	}
 	if !happened() {
-		t.Error("it has not happened in the end")
+		t.Error("the second call had no effect")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"devplatform/shared/project"
 )
 
-// jump replaces the service by one whose clock is ahead by a duration, or behind if that is negative.
+// jump replaces the service with one whose clock is ahead by a duration, or behind if the duration is negative.
 func (w *world) jump(by time.Duration) {
 	w.clock.Advance(by)
 	w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
@@ -29,7 +29,7 @@ func contents(b *browser, projectID string) string {
 }
 
 // After a clock that was ahead is corrected, conversations keep their order, and cleared messages stay deleted.
-func TestConversationsAfterTheClockGoesBack(t *testing.T) {
+func TestConversationAfterClockGoesBack(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{time.Second, time.Hour, 24 * time.Hour, 40 * 24 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {
@@ -44,14 +44,14 @@ func TestConversationsAfterTheClockGoesBack(t *testing.T) {
 			ada.chat(projectID, "third").Want(t, http.StatusOK)
 			const greeting = "Hello."
 			if got := contents(ada, projectID); got != fmt.Sprint([]any{"first", greeting, "second", greeting, "third", greeting}) {
-				t.Errorf("the conversation reads %s", got)
+				t.Errorf("the conversation is %s", got)
 			}
-			if got := w.model.asked()[2].Messages; len(got) != 5 {
-				t.Errorf("the third question came with %d messages", len(got))
+			if got := w.model.requests()[2].Messages; len(got) != 5 {
+				t.Errorf("the request for the third question has %d messages", len(got))
 			}
 			ada.Do(http.MethodDelete, "/api/ai/conversations/"+projectID, nil).Want(t, http.StatusOK)
 			if got := contents(ada, projectID); got != "[]" {
-				t.Errorf("after the clear it reads %s", got)
+				t.Errorf("after the clear, the conversation is %s", got)
 			}
 			w.jump(-by)
 			ada.chat(projectID, "fourth").Want(t, http.StatusOK)
@@ -63,7 +63,7 @@ func TestConversationsAfterTheClockGoesBack(t *testing.T) {
 }
 
 // Calls in a wrong month do not count in the right one. A reservation is returned to the month from which it was taken.
-func TestQuotasAfterTheClockJumps(t *testing.T) {
+func TestQuotaAfterClockJumps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 2 }))
 	ada := w.user("ada")
@@ -78,7 +78,7 @@ func TestQuotasAfterTheClockJumps(t *testing.T) {
 	ask()
 	w.jump(-31 * 24 * time.Hour)
 	if m := month(); fmt.Sprint(m) != fmt.Sprint(before) {
-		t.Errorf("back again: %v, before: %v", m, before)
+		t.Errorf("after the jump back: %v, before: %v", m, before)
 	}
 	if status := ask(); status != http.StatusOK {
 		t.Errorf("the second call of the minute: %d", status)

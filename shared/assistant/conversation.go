@@ -47,15 +47,15 @@ func (s *Service) saveTurn(ctx context.Context, projectID string, t conversation
 
 // MessageItem is a message as the API shows it.
 type MessageItem struct {
-	ID        string              `json:"id" doc:"The message's id" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Role      model.Role          `json:"role" enum:"user,assistant" doc:"Who wrote it" example:"assistant"`
-	Content   string              `json:"content" doc:"The text" example:"Here is the component."`
-	Code      string              `json:"code,omitempty" doc:"Of an answer: its main block of code; absent if there is none" example:"export {}\n"`
-	Actions   []action.Action     `json:"actions,omitempty" nullable:"false" doc:"Of an answer: its changes to the project's files, in order; absent if there are none"`
-	Model     string              `json:"model,omitempty" doc:"Of an answer: the model, by the provider's name for it" example:"scaffold"`
-	Usage     *Usage              `json:"usage,omitempty" nullable:"false" doc:"Of an answer: the tokens that it used"`
+	ID        string              `json:"id" doc:"The message's ID" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Role      model.Role          `json:"role" enum:"user,assistant" doc:"The author's role" example:"assistant"`
+	Content   string              `json:"content" doc:"The text of the message" example:"Here is the component."`
+	Code      string              `json:"code,omitempty" doc:"The main block of code of an answer; absent if it has none" example:"export {}\n"`
+	Actions   []action.Action     `json:"actions,omitempty" nullable:"false" doc:"The changes of an answer to the project's files, in order; absent if it has none"`
+	Model     string              `json:"model,omitempty" doc:"The model that generated the answer, as named by its provider" example:"scaffold-1"`
+	Usage     *Usage              `json:"usage,omitempty" nullable:"false" doc:"The tokens that the answer used"`
 	Status    conversation.Status `json:"status" enum:"complete,interrupted" doc:"interrupted: the answer was cut off" example:"complete"`
-	CreatedAt clock.Timestamp     `json:"createdAt" doc:"When it was written" example:"2026-01-31T08:15:30.123Z"`
+	CreatedAt clock.Timestamp     `json:"createdAt" doc:"When the message was written" example:"2026-01-31T08:15:30.123Z"`
 }
 
 // itemOf returns a message as the API shows it.
@@ -98,12 +98,12 @@ func (s *Service) Messages(
 	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, func(m MessageItem) string { return m.ID })
 }
 
-// deleteTime is how long Clear deletes messages. The next Clear deletes the rest.
+// deleteTime is the time limit for deleting messages in Clear. The next Clear deletes the remaining messages.
 const deleteTime = 10 * time.Second
 
-// Clear empties a project's conversation. After one write the messages are no longer visible. Then they are deleted, as
-// far as time permits. Answers in progress are not stored. A turn that begins at the same time belongs before or after
-// the clear according to its message ID, which is as exact as the clocks of the functions.
+// Clear empties a project's conversation. One write hides all messages. Then Clear deletes them, until deleteTime is
+// over. Answers in progress are not stored. For a turn that begins at the same time, the message ID decides whether it
+// comes before or after the clear. The order of IDs is as exact as the clocks of the functions.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; the error classes of db.
 func (s *Service) Clear(ctx context.Context, caller httpapi.Caller, projectID string) error {
 	if _, err := s.files.Open(ctx, caller, projectID, workspace.Write); err != nil {

@@ -32,7 +32,7 @@ func noise(n int) string {
 	return base64.StdEncoding.EncodeToString(data)[:n]
 }
 
-// reservation returns a reservation of a user's for a new answer. It is not stored.
+// reservation returns a user's reservation for a new answer. It is not stored.
 func (w *world) reservation(userID string, tokens int) quota.Reservation {
 	return quota.Reservation{UserID: userID, MessageID: w.ids.New(id.Message), Tokens: tokens, Began: w.clock.Now()}
 }
@@ -73,7 +73,7 @@ const (
 	june = "2031-06"
 )
 
-// newTurn returns a turn of a user's that is not stored yet, and a stored reservation for it.
+// newTurn returns a user's turn that is not stored yet, and a stored reservation for it.
 func (w *world) newTurn(b *browser, question, answer string) (conversation.Turn, quota.Reservation) {
 	w.t.Helper()
 	questionID, answerID := conversation.NewTurnIDs(w.ids, "")
@@ -99,7 +99,7 @@ func (w *world) say(b *browser, projectID, question, answer string) conversation
 	return t
 }
 
-// saveSummary stores a summary of the messages up to one.
+// saveSummary stores a summary of the messages up to and including upTo.
 func (w *world) saveSummary(ctx context.Context, projectID string, before conversation.Memory, summary, upTo string) error {
 	return w.service.conversations.SaveSummary(ctx, projectID, before, summary, upTo, w.service.files.ProjectExists(projectID))
 }
@@ -133,7 +133,7 @@ func (b *browser) listed(projectID string, limit int) []MessageItem {
 			return all
 		}
 		if len(page) == 0 {
-			b.w.t.Fatal("an empty page that goes on")
+			b.w.t.Fatal("an empty page with a next cursor")
 		}
 		cursor = next
 	}
@@ -170,7 +170,7 @@ func (w *world) storedParts(projectID string) []string {
 	return parts
 }
 
-func TestTurnsAreStoredAsTheyAre(t *testing.T) {
+func TestStoredTurnIsUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -186,7 +186,7 @@ func TestTurnsAreStoredAsTheyAre(t *testing.T) {
 	ctx := db.CountCalls(t.Context())
 	w.must(w.service.saveTurn(ctx, app, want, settlement(r, 12, 3)))
 	if n := db.Calls(ctx); n != 1 {
-		t.Errorf("finished in %d calls", n)
+		t.Errorf("stored in %d calls", n)
 	}
 	ctx = db.CountCalls(t.Context())
 	got, err := w.service.conversations.Recall(ctx, app)
@@ -223,7 +223,7 @@ func TestLongMessages(t *testing.T) {
 	}
 	for _, limit := range []int{1, 50} {
 		if items := ada.listed(app, limit); len(items) != 4 || items[3].Content != last.Answer.Content {
-			t.Errorf("by %d: %d messages", limit, len(items))
+			t.Errorf("limit %d: %d messages", limit, len(items))
 		}
 	}
 	ctx := db.CountCalls(t.Context())
@@ -235,7 +235,7 @@ func TestLongMessages(t *testing.T) {
 }
 
 // A message that is too large is stored in part.
-func TestMessagesThatAreTooLarge(t *testing.T) {
+func TestTooLargeMessagesAreTruncated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -245,11 +245,11 @@ func TestMessagesThatAreTooLarge(t *testing.T) {
 	for name, tc := range map[string]struct {
 		content, code string
 		actions       []action.Action
-		kept          conversation.Message
+		stored        conversation.Message
 	}{
-		"code that is said twice": {"x", long, many[:1], conversation.Message{Content: "x", Actions: many[:1]}},
-		"too many actions":        {"x", long, many, conversation.Message{Content: "x", Actions: many[:1]}},
-		"too much text":           {long + long, "", many, conversation.Message{Content: long}},
+		"code that is also in an action": {"x", long, many[:1], conversation.Message{Content: "x", Actions: many[:1]}},
+		"too many actions":               {"x", long, many, conversation.Message{Content: "x", Actions: many[:1]}},
+		"too much text":                  {long + long, "", many, conversation.Message{Content: long}},
 	} {
 		turn, r := w.newTurn(ada, name, tc.content)
 		turn.Answer.Code, turn.Answer.Actions = tc.code, tc.actions
@@ -257,8 +257,8 @@ func TestMessagesThatAreTooLarge(t *testing.T) {
 		m, err := w.service.conversations.Recall(t.Context(), app)
 		w.must(err)
 		got := m.Turns[len(m.Turns)-1]
-		if diff := cmp.Diff(tc.kept, conversation.Message{Content: got.Answer.Content, Code: got.Answer.Code, Actions: got.Answer.Actions}); diff != "" || got.Question.Content != name {
-			t.Errorf("%s: kept %d of content, %d of code, %d actions", name, len(got.Answer.Content), len(got.Answer.Code), len(got.Answer.Actions))
+		if diff := cmp.Diff(tc.stored, conversation.Message{Content: got.Answer.Content, Code: got.Answer.Code, Actions: got.Answer.Actions}); diff != "" || got.Question.Content != name {
+			t.Errorf("%s: stored %d bytes of content, %d bytes of code, %d actions", name, len(got.Answer.Content), len(got.Answer.Code), len(got.Answer.Actions))
 		}
 	}
 }
@@ -305,7 +305,7 @@ func TestRecall(t *testing.T) {
 	m, err := w.service.conversations.Recall(t.Context(), app)
 	w.must(err)
 	if diff := cmp.Diff(saidIn(turns[4:]), saidIn(m.Turns)); diff != "" {
-		t.Errorf("of 20: %s", diff)
+		t.Errorf("20 turns: %s", diff)
 	}
 	w.must(w.saveSummary(t.Context(), app, m, "They spoke.", turns[15].Answer.ID))
 	turn, r := w.newTurn(ada, "is half", "")
@@ -321,7 +321,7 @@ func TestRecall(t *testing.T) {
 	if m.Summary != "They spoke." || m.SummaryUpTo != turns[15].Answer.ID {
 		t.Errorf("%q up to %s", m.Summary, m.SummaryUpTo)
 	}
-	// It is one call however long the messages are.
+	// Recall needs one call even if the messages are long.
 	for range 4 {
 		turns = append(turns, w.say(ada, app, noise(200_000), noise(200_000)))
 	}
@@ -333,7 +333,8 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// Of concurrent summaries the first one is stored. None is stored of a cleared conversation or in a deleted project.
+// Of concurrent summaries, only the first is stored. No summary of a cleared conversation or of a deleted project is
+// stored.
 func TestConcurrentSummaries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -349,7 +350,7 @@ func TestConcurrentSummaries(t *testing.T) {
 		m, err := w.service.conversations.Recall(t.Context(), app)
 		w.must(err)
 		if db.Calls(ctx) != 1 {
-			t.Errorf("remembered in %d calls", db.Calls(ctx))
+			t.Errorf("stored in %d calls", db.Calls(ctx))
 		}
 		return m
 	}
@@ -376,7 +377,7 @@ func TestConcurrentSummaries(t *testing.T) {
 	w.remove(w.names.projects, db.TreeKey(gone))
 	w.must(w.saveSummary(t.Context(), gone, conversation.Memory{}, "E", third.Answer.ID))
 	if item := w.dump(w.names.conversations)[db.SummaryKey(gone)]; item != nil {
-		t.Errorf("of a project that is gone: %v", item)
+		t.Errorf("a summary of a deleted project: %v", item)
 	}
 }
 
@@ -398,12 +399,12 @@ func TestReplace(t *testing.T) {
 		}
 	}
 	if n := len(w.storedParts(app)); n != 6 {
-		t.Errorf("%d parts are left", n)
+		t.Errorf("%d parts remain", n)
 	}
 	never, _ := w.newTurn(ada, "never", "stored")
 	w.must(w.replace(t.Context(), app, never.Answer))
 	if n := len(w.storedParts(app)); n != 6 {
-		t.Errorf("one that is not stored became %d parts", n)
+		t.Errorf("a message that was not stored before: %d parts", n)
 	}
 	w.remove(w.names.projects, db.TreeKey(app))
 	turn.Answer.Content = "too late"
@@ -411,6 +412,6 @@ func TestReplace(t *testing.T) {
 	m, err := w.service.conversations.Recall(t.Context(), app)
 	w.must(err)
 	if m.Turns[1].Answer.Content != "" {
-		t.Errorf("amended in a project that is gone")
+		t.Errorf("a message of a deleted project was replaced")
 	}
 }

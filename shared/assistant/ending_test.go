@@ -18,7 +18,7 @@ import (
 var cut = model.Outcome{Stop: model.StopLength, Model: "script-1", Usage: scriptUsage}
 
 // An incomplete answer is not applied.
-func TestACutOffAnswerIsNotApplied(t *testing.T) {
+func TestCutOffAnswerIsNotApplied(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -32,7 +32,7 @@ func TestACutOffAnswerIsNotApplied(t *testing.T) {
 		t.Errorf("%v", messages[1])
 	}
 	if got := ada.Get("/api/projects/"+projectID+"/files").Want(t, http.StatusOK); len(got.List("files")) != 0 {
-		t.Error("it was applied")
+		t.Error("the answer was applied")
 	}
 	w.model.play(model.TaskGenerate, says("```js\nlet a").ending(cut))
 	if got := ada.Do(http.MethodPost, "/api/ai/generate", object{"prompt": "One."}).Want(t, http.StatusOK); got.Text("explanation") != "> "+cutOff || got.Text("code") != "let a\n" {
@@ -41,7 +41,7 @@ func TestACutOffAnswerIsNotApplied(t *testing.T) {
 }
 
 // An accepted cancellation takes effect even if the model finishes before the next poll.
-func TestCancelAtTheLastMoment(t *testing.T) {
+func TestCancelAfterLastPoll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CancelPoll, l.GlobalMonthlyTokens = time.Hour, 1<<40 }))
 	ada := w.user("ada")
@@ -65,7 +65,7 @@ func TestCancelAtTheLastMoment(t *testing.T) {
 }
 
 // A complete answer is stored when storage is available again.
-func TestAnOutageAtTheEnd(t *testing.T) {
+func TestAnswerIsStoredAfterOutage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -84,7 +84,7 @@ func TestAnOutageAtTheEnd(t *testing.T) {
 }
 
 // A question is stored even if the model never answered it.
-func TestAnUnansweredQuestionIsStored(t *testing.T) {
+func TestUnansweredQuestionIsStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.Silence = 30 * time.Millisecond }))
 	ada := w.user("ada")
@@ -97,7 +97,7 @@ func TestAnUnansweredQuestionIsStored(t *testing.T) {
 }
 
 // The largest current file leaves room for files that the message names.
-func TestALargeCurrentFileLeavesRoom(t *testing.T) {
+func TestLargeCurrentFileLeavesRoomForNamedFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -105,12 +105,12 @@ func TestALargeCurrentFileLeavesRoom(t *testing.T) {
 	ada.file(projectID, "/one.js", strings.Repeat("x", 1<<20))
 	ada.file(projectID, "/a.ts", "export {}\n")
 	ada.chat(projectID, "Change /a.ts", "context", object{"currentFile": "/one.js"}).Want(t, http.StatusOK)
-	if files := w.model.asked()[0].Facts.Files; len(files) != 2 || files[1].Path != "/a.ts" {
+	if files := w.model.requests()[0].Facts.Files; len(files) != 2 || files[1].Path != "/a.ts" {
 		t.Errorf("%d files", len(files))
 	}
 }
 
-func TestReasonsForNotApplying(t *testing.T) {
+func TestWhyNotApplied(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
 		"It is not known whether the changes were applied":                             db.ErrUnavailable,
@@ -128,13 +128,13 @@ func TestReasonsForNotApplying(t *testing.T) {
 func TestPlausibleUsage(t *testing.T) {
 	t.Parallel()
 	request := model.Request{Messages: []model.Message{{Role: model.User, Text: strings.Repeat("x", 4000)}}, MaxOutput: 1000}
-	for said, want := range map[model.Usage]model.Usage{
+	for reported, want := range map[model.Usage]model.Usage{
 		{Input: 1500, Output: 900}:        {Input: 1500, Output: 900},
 		{Input: -5, Output: -1}:           {},
 		{Input: 1 << 40, Output: 1 << 40}: {Input: 8096, Output: 5106},
 	} {
-		if got := plausible(said, request, 10); got != want {
-			t.Errorf("%+v became %+v", said, got)
+		if got := plausible(reported, request, 10); got != want {
+			t.Errorf("%+v became %+v, want %+v", reported, got, want)
 		}
 	}
 }

@@ -10,19 +10,19 @@ import (
 	"devplatform/shared/project/file"
 )
 
-// maxListed is the number of files that are listed for a prompt: what one call returns. In a larger project, further
+// maxListed is the number of files that are listed for a prompt. One call returns them. In a larger project, other
 // files are looked up by their paths.
 const maxListed = 999
 
-// projectFiles caches the files of a project that were read for the prompt, and reads others when a check of an action
-// needs them.
+// projectFiles caches the files of a project that were read for the prompt. It reads other files when the check of an
+// action needs them.
 type projectFiles struct {
 	view *file.View
-	// known has the records that were read, by path. If complete, these are all of the project's files.
+	// known has the records that were read, by path. complete reports whether it has all of the project's files.
 	known    map[string]file.File
 	complete bool
-	// looked has the paths that were looked up. One that is not in known is not a file.
-	looked   map[string]bool
+	// lookedUp has the paths that were looked up. If such a path is not in known, it is not a file.
+	lookedUp map[string]bool
 	contents map[string][]byte
 }
 
@@ -34,7 +34,7 @@ func listFiles(ctx context.Context, view *file.View) (*projectFiles, error) {
 	}
 	f := &projectFiles{
 		view: view, known: make(map[string]file.File, len(listed)), complete: len(listed) < maxListed,
-		looked: map[string]bool{}, contents: map[string][]byte{},
+		lookedUp: map[string]bool{}, contents: map[string][]byte{},
 	}
 	for _, info := range listed {
 		f.known[info.Path] = info
@@ -42,12 +42,12 @@ func listFiles(ctx context.Context, view *file.View) (*projectFiles, error) {
 	return f, nil
 }
 
-// Prepare implements action.Files. It reads the records of those paths that were not looked up before, in one call if
-// there are any.
+// Prepare implements action.Files. It reads the records of the paths that were not looked up before, in one call. It
+// does nothing if there are no such paths.
 func (f *projectFiles) Prepare(ctx context.Context, paths ...string) error {
 	var unknown []string
 	for _, path := range paths {
-		if _, ok := f.known[path]; !ok && !f.looked[path] {
+		if _, ok := f.known[path]; !ok && !f.lookedUp[path] {
 			unknown = append(unknown, path)
 		}
 	}
@@ -59,7 +59,7 @@ func (f *projectFiles) Prepare(ctx context.Context, paths ...string) error {
 		return err
 	}
 	for _, path := range unknown {
-		f.looked[path] = true
+		f.lookedUp[path] = true
 	}
 	maps.Copy(f.known, found)
 	return nil
@@ -97,7 +97,7 @@ func (f *projectFiles) Read(ctx context.Context, path string) (content string, t
 	return string(data), utf8.Valid(data), nil
 }
 
-// load reads the contents of those paths that exist, in one call.
+// load reads the contents of the paths that exist and are not loaded yet, in one call.
 func (f *projectFiles) load(ctx context.Context, paths ...string) error {
 	if err := f.Prepare(ctx, paths...); err != nil {
 		return err

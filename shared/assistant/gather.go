@@ -18,7 +18,7 @@ import (
 const (
 	// maxNamedFiles is the number of files that are looked up because the message or the editor names them.
 	maxNamedFiles = 10
-	// maxNamedBytes bounds the total size of the files that are read, without the current file.
+	// maxNamedBytes is the maximum total size of the files that are read, without the current file.
 	maxNamedBytes = 1 << 20
 )
 
@@ -47,7 +47,7 @@ func (t *turn) readProject(ctx context.Context) error {
 	return nil
 }
 
-// modelTurns returns turns as a prompt contains them.
+// modelTurns converts stored turns to turns of a prompt.
 func modelTurns(turns []conversation.Turn) []model.Turn {
 	var all []model.Turn
 	for _, t := range turns {
@@ -75,7 +75,7 @@ func (t *turn) readFiles(ctx context.Context) error {
 	for _, name := range shown {
 		data, ok := t.projectFiles.contents[name]
 		if !ok || !utf8.Valid(data) {
-			continue // deleted since it was listed, or not text
+			continue // the file was deleted after it was listed, or it is not text
 		}
 		t.prompt.Files = append(t.prompt.Files, prompt.Document{Path: name, Content: string(data)})
 		if name == current {
@@ -114,9 +114,9 @@ func (t *turn) filesToShow(ctx context.Context) ([]string, error) {
 	return shown, nil
 }
 
-// manifests returns the manifests, such as package.json, of the nearest folder of a file that has some.
-func manifests(known map[string]file.File, of string) []string {
-	folders := append([]string{""}, path.Ancestors(of)...)
+// manifests returns the manifests, such as package.json, in the nearest folder above the current file that has any.
+func manifests(known map[string]file.File, current string) []string {
+	folders := append([]string{""}, path.Ancestors(current)...)
 	for _, folder := range slices.Backward(folders) {
 		var found []string
 		for _, name := range []string{"/package.json", "/go.mod"} {

@@ -24,7 +24,7 @@ func TestPromptFacts(t *testing.T) {
 	w.model.play(model.TaskChat, says("First.").calling("1", "create_file", `{"path":"/x","content":""}`))
 	ada.chat(projectID, "One.").Want(t, http.StatusOK)
 	ada.chat(projectID, "What about list.tsx?", "context", object{"currentFile": "/src/app.tsx", "framework": "vue"}).Want(t, http.StatusOK)
-	facts := w.model.asked()[1].Facts
+	facts := w.model.requests()[1].Facts
 	if facts.Prompt != "What about list.tsx?" || facts.Framework != "vue" || facts.CurrentFile != "/src/app.tsx" ||
 		fmt.Sprint(facts.Paths) != "[/src/app.tsx /src/else.tsx /src/list.tsx]" ||
 		fmt.Sprint(facts.Files) != "[{/src/app.tsx the current one\n false} {/src/list.tsx the named one\n false}]" ||
@@ -46,18 +46,18 @@ func TestPromptManifests(t *testing.T) {
 		{"", "/package.json /go.mod"}, {"/main.go", "/main.go /package.json /go.mod"}, {"/web/src/app.js", "/web/src/app.js /web/package.json"}, {"/web/package.json", "/web/package.json"},
 	} {
 		ada.chat(projectID, "Hm.", "context", object{"currentFile": c.current}).Want(t, http.StatusOK)
-		var told []string
-		for _, f := range w.model.asked()[i].Facts.Files {
-			told = append(told, f.Path)
+		var shown []string
+		for _, f := range w.model.requests()[i].Facts.Files {
+			shown = append(shown, f.Path)
 		}
-		if got := strings.Join(told, " "); got != c.want {
-			t.Errorf("with %q: %s, not %s", c.current, got, c.want)
+		if got := strings.Join(shown, " "); got != c.want {
+			t.Errorf("current file %q: %s, want %s", c.current, got, c.want)
 		}
 	}
 }
 
 // A large project and a current file of the largest size are shown in part.
-func TestPromptOfALargeProject(t *testing.T) {
+func TestPromptOfLargeProject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -77,10 +77,10 @@ func TestPromptOfALargeProject(t *testing.T) {
 	if len(got.List("actions")) != 2 || !strings.Contains(got.Text("response"), "Left out: `create_file /z`") {
 		t.Errorf("%s", got.Raw)
 	}
-	if got.Calls > 16 { // two rounds of three calls, none of which asks for folders one by one
+	if got.Calls > 16 { // two rounds with three tool calls, none of which looks up folders one by one
 		t.Errorf("%d calls", got.Calls)
 	}
-	request := w.model.asked()[0]
+	request := w.model.requests()[0]
 	size := 0
 	for _, m := range request.Messages {
 		size += len(m.Text)
@@ -90,7 +90,7 @@ func TestPromptOfALargeProject(t *testing.T) {
 	}
 }
 
-func TestASmallerPromptIfTheFirstIsTooLong(t *testing.T) {
+func TestRetryWithSmallerPrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -103,15 +103,15 @@ func TestASmallerPromptIfTheFirstIsTooLong(t *testing.T) {
 	if got := ask().Want(t, http.StatusOK); got.Text("response") != "Now." {
 		t.Errorf("%s", got.Raw)
 	}
-	asked := w.model.asked()
+	asked := w.model.requests()
 	if len(asked) != 2 || len(asked[1].Facts.Files[0].Content)*3 > len(asked[0].Facts.Files[0].Content) || asked[1].MaxOutput != asked[0].MaxOutput {
-		t.Errorf("asked %d times", len(asked))
+		t.Errorf("%d requests", len(asked))
 	}
 	w.model.play(model.TaskChat, tooLong, tooLong)
 	ask().Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 }
 
-// When there are many turns, a summary stands for their older half.
+// When there are many turns, a summary replaces the older half of them.
 func TestOldTurnsAreSummarized(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -127,10 +127,10 @@ func TestOldTurnsAreSummarized(t *testing.T) {
 		ada.chat(projectID, "Another.").Want(t, http.StatusOK)
 	}
 	ada.chat(projectID, "The last.").Want(t, http.StatusOK)
-	asked := w.model.asked()
+	asked := w.model.requests()
 	last := asked[len(asked)-1]
 	if last.Facts.Summary != "They asked." || len(last.Facts.Turns) != summaryTurns+2-(summaryTurns+2)/2 || last.Facts.Turns[0].User != "Question 5" {
-		t.Errorf("told %q and %d turns from %+v", last.Facts.Summary, len(last.Facts.Turns), last.Facts.Turns[0])
+		t.Errorf("the prompt has the summary %q and %d turns, beginning with %+v", last.Facts.Summary, len(last.Facts.Turns), last.Facts.Turns[0])
 	}
 	if n := len(ada.history(projectID)); n != 2*(summaryTurns+3) {
 		t.Errorf("%d messages", n)

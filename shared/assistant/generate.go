@@ -13,17 +13,17 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// Generated is the code that was written for a prompt.
+// Generated is the code that a model generated for a prompt.
 type Generated struct {
 	Code        string `json:"code" doc:"The code; empty if the answer has none" example:"export const slugify = (title) => title.toLowerCase()\n"`
-	Language    string `json:"language" doc:"The language asked for, else the one that the answer names" example:"javascript"`
-	Framework   string `json:"framework" doc:"The framework asked for; empty if none was" example:"react"`
-	Explanation string `json:"explanation" doc:"What the answer says about the code, as Markdown" example:"It keeps letters and digits."`
-	Model       string `json:"model" doc:"The model that answered, by the provider's name for it" example:"scaffold-1"`
-	Usage       Usage  `json:"usage" doc:"The tokens of the month that the call used"`
+	Language    string `json:"language" doc:"The requested language; if none was requested, the language of the block of code in the answer" example:"javascript"`
+	Framework   string `json:"framework" doc:"The requested framework; empty if none was requested" example:"react"`
+	Explanation string `json:"explanation" doc:"The explanation of the code, as Markdown" example:"It keeps letters and digits."`
+	Model       string `json:"model" doc:"The model that generated the code, as named by its provider" example:"scaffold-1"`
+	Usage       Usage  `json:"usage" doc:"The tokens that the call used"`
 }
 
-// Generate writes code for a prompt, without a project. language and framework may be "".
+// Generate generates code for a prompt, without a project. language and framework may be "".
 // Errors: RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE, AI_REFUSED, VALIDATION_FAILED if the prompt does not fit into
 // the model's window; the error classes of db.
 func (s *Service) Generate(
@@ -50,17 +50,17 @@ func (s *Service) Generate(
 	}
 	s.logAnswer(ctx, reserved, a, cause)
 	err = s.quota.Settle(ctx, quota.Settlement{Reservation: reserved, Used: a.used})
-	if err := errors.Join(clientError(cause), err); err != nil {
+	if err := errors.Join(clientError(cause, errPromptTooLong), err); err != nil {
 		return Generated{}, err
 	}
-	answered := a.text.String()
-	explanation := prompt.AroundMainBlock(answered)
+	markdown := a.text.String()
+	explanation := prompt.AroundMainBlock(markdown)
 	if a.stop == model.StopLength {
 		explanation = strings.TrimSpace(explanation + "\n\n> " + cutOff)
 	}
-	code, written := prompt.MainBlock(answered)
+	code, blockLanguage := prompt.MainBlock(markdown)
 	return Generated{
-		Code: code, Language: cmp.Or(language, written), Framework: framework, Explanation: explanation,
+		Code: code, Language: cmp.Or(language, blockLanguage), Framework: framework, Explanation: explanation,
 		Model: a.model, Usage: usageOf(a.used),
 	}, nil
 }

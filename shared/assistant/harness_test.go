@@ -26,7 +26,7 @@ import (
 // epoch is the time at which the tests begin: in the middle of a month, of a minute, and of a second.
 var epoch = time.Date(2031, 5, 15, 10, 5, 20, 500e6, time.UTC)
 
-// world has the assistant and the project service behind a real HTTP server, with a DynamoDB of its own.
+// world has the assistant and the project service behind a real HTTP server, with its own DynamoDB.
 type world struct {
 	t        *testing.T
 	clock    *slicetest.Clock
@@ -69,7 +69,7 @@ func newWorld(t *testing.T, options ...option) *world {
 	return w
 }
 
-// serve replaces the services by new ones without state, which reach DynamoDB through an SDK client.
+// serve replaces the services with new ones, which call DynamoDB through the given SDK client.
 func (w *world) serve(sdk *dynamodb.Client) {
 	w.client = db.Wrap(sdk, w.clock.Now)
 	logger := slog.New(w.log)

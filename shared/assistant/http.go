@@ -13,9 +13,9 @@ import (
 
 var tag = httpapi.Tag{
 	Name: "Assistant",
-	Description: "Asks a language model about a project and writes code. Answers contain checked actions on the " +
-		"project's files, which are applied on request. There is a limit of 20 chat or generate calls a " +
-		"minute, and a monthly quota of tokens.",
+	Description: "Ask a language model about a project, and generate code. Answers contain changes to the project's " +
+		"files, which are checked, and applied on request. Each user can make 20 chat or generate calls per " +
+		"minute and has a monthly quota of tokens.",
 }
 
 // Register adds the endpoints of the assistant.
@@ -27,7 +27,7 @@ func (s *Service) Register(r *httpapi.Routes) {
 	s.registerUsage(r)
 }
 
-// modelErrors are the documented errors of every endpoint that asks a model.
+// modelErrors are the documented errors of every endpoint that calls a model.
 var modelErrors = []*fault.Error{
 	DefaultLimits().ExampleExceeded(time.Date(2026, time.January, 31, 0, 0, 0, 0, time.UTC)),
 	withRetryAfter(errUnavailable, defaultRetryAfter),
@@ -39,7 +39,8 @@ var modelErrors = []*fault.Error{
 
 type doneOutput struct{ Body httpapi.Done }
 
-// checkBlank returns the rule that a text of white space breaks, "" for other texts.
+// checkBlank returns the violated rule if text consists only of white space, and "" otherwise. The schema checks for
+// empty text.
 func checkBlank(text string) string {
 	if text != "" && strings.TrimSpace(text) == "" {
 		return "must not be blank"
@@ -47,7 +48,7 @@ func checkBlank(text string) string {
 	return ""
 }
 
-// checkControls returns the rule that a text with control characters breaks, "" for other texts.
+// checkControls returns the violated rule if text contains control characters, and "" otherwise.
 func checkControls(text string) string {
 	if strings.ContainsFunc(text, unicode.IsControl) {
 		return "must not contain control characters"

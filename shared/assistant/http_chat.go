@@ -17,14 +17,14 @@ type chatInput struct {
 	Body struct {
 		ProjectID string       `json:"projectId" doc:"The project that the message is about" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		Message   string       `json:"message" minLength:"1" maxLength:"32000" doc:"The user's message, 1–32,000 characters" example:"Create a button component."`
-		Context   *chatContext `json:"context,omitempty" doc:"What the user is working on"`
-		Apply     bool         `json:"apply,omitempty" doc:"Whether to apply the actions to the project's files at once, all or none" example:"false"`
+		Context   *chatContext `json:"context,omitempty" doc:"The user's current work"`
+		Apply     bool         `json:"apply,omitempty" doc:"Whether to apply the actions to the project's files, all or none" example:"false"`
 	}
 }
 
 type chatContext struct {
-	CurrentFile string `json:"currentFile,omitempty" doc:"The path of the file that the user looks at" example:"/src/app.tsx"`
-	Framework   string `json:"framework,omitempty" maxLength:"64" doc:"The framework to write for, if not the project's" example:"react"`
+	CurrentFile string `json:"currentFile,omitempty" doc:"The path of the file that is open in the user's editor" example:"/src/app.tsx"`
+	Framework   string `json:"framework,omitempty" maxLength:"64" doc:"The framework to use instead of the project's" example:"react"`
 }
 
 // Validate checks the rules that tags cannot express.
@@ -49,27 +49,29 @@ func (in *chatInput) question() Question {
 type chatOutput struct{ Body Reply }
 
 func (s *Service) registerChat(r *httpapi.Routes) {
-	chatErrors := append([]*fault.Error{errTooLong, workspace.ErrProjectNotFound, workspace.ErrDenied}, modelErrors...)
+	chatErrors := append(
+		[]*fault.Error{errMessageTooLong, workspace.ErrProjectNotFound, workspace.ErrDenied}, modelErrors...)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "chat", Method: http.MethodPost, Path: "/api/ai/chat", Tag: tag,
 		Summary: "Ask the assistant about a project",
-		Description: "For members of the workspace who may write. Returns text, code and a list of actions, each " +
-			"checked against the project's files. With apply, the actions are applied like one files/batch. " +
-			"If they cannot be applied, the answer is returned all the same, with applied false and the " +
-			"reason in its response.",
+		Description: "For members of the workspace who may write. Returns text, code and a list of actions. Each action " +
+			"is checked against the project's files. If apply is true, the actions are applied together, like " +
+			"the operations of a batch of files. If they cannot be applied, the answer is still returned: " +
+			"applied is false, and response contains the reason.",
 		Errors: chatErrors,
 	}, s.handleChat)
 	httpapi.PrivateStream(r, httpapi.Operation{
 		ID: "chatStream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Tag: tag,
-		Summary: "Ask the assistant about a project, and read the answer while it is generated",
-		Description: "The same as chat, as the AI SDK's UI message stream, version 1 (x-vercel-ai-ui-message-stream: " +
-			"v1): unnamed server-sent events of JSON with a type — start {messageId}, text-start, text-delta " +
-			"and text-end {id, delta}, tool-input-start, tool-input-delta and tool-input-available " +
-			"{toolCallId, toolName, inputTextDelta, input} for each action, data-action {data} when an action " +
-			"is checked, data-result {data: the response of chat}, error {errorText}, finish {finishReason} — " +
-			"and [DONE] at the end. A comment is sent after every 10 seconds of silence. An error before the " +
-			"first event is an ordinary response. A client that disconnects does not stop the answer: POST " +
-			"/api/ai/messages/{id}/cancel does.",
+		Summary: "Ask the assistant about a project, and stream the answer while it is generated",
+		Description: "The same as chat, but the response is the AI SDK's UI message stream, version 1 " +
+			"(x-vercel-ai-ui-message-stream: v1). It consists of unnamed server-sent events. Each event is a " +
+			"JSON object with a type: start {messageId}; text-start, text-delta and text-end {id, delta}; " +
+			"tool-input-start, tool-input-delta, tool-input-available and tool-input-error {toolCallId, " +
+			"toolName, inputTextDelta, input, errorText} for each tool call; data-action {data} for each " +
+			"checked action; data-result {data}, which is the response of chat; error {errorText}; and finish " +
+			"{finishReason}. The last event is [DONE]. A comment is sent after every 10 seconds without an " +
+			"event. If an error occurs before the first event, the response is an ordinary error response. " +
+			"Disconnecting does not cancel the answer. To cancel it, call POST /api/ai/messages/{id}/cancel.",
 		Errors: chatErrors,
 	}, s.handleChatStream)
 }
@@ -92,7 +94,7 @@ func (s *Service) handleChatStream(
 	w := uistream.NewWriter(out, out.FlushError, uistream.Options{Hold: startDelay})
 	defer w.Close()
 	var reply Reply
-	err := fault.Recover(func() (err error) { // after a panic, too, the stream has to end with an error
+	err := fault.Recover(func() (err error) { // even after a panic, the stream must end with an error
 		reply, err = s.Chat(ctx, caller, in.question(), w)
 		return err
 	})
@@ -107,8 +109,8 @@ func (s *Service) handleChatStream(
 	return err
 }
 
-// finishReason returns why an answer ended, in the terms of the stream. A model that waits for the results of its calls
-// has finished: the client is not asked for results.
+// finishReason converts the reason why an answer ended to the stream's reason. A model that waits for the results of
+// its calls has finished, because the client does not have to send results.
 func finishReason(stop model.Stop) uistream.Reason {
 	switch stop {
 	case model.StopEnd, model.StopTools:

@@ -11,18 +11,18 @@ import (
 )
 
 type conversationInput struct {
-	ProjectID string `path:"projectId" doc:"The project's id" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ProjectID string `path:"projectId" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
 type messagesInput struct {
-	ProjectID string `path:"projectId" doc:"The project's id" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ProjectID string `path:"projectId" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	httpapi.PageInput
 }
 
 type conversationOutput struct {
 	Body struct {
-		ConversationID string        `json:"conversationId" doc:"The conversation's id: a project has one" example:"cnv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-		ProjectID      string        `json:"projectId" doc:"The project's id" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		ConversationID string        `json:"conversationId" doc:"The ID of the project's only conversation" example:"cnv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		ProjectID      string        `json:"projectId" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		Messages       []MessageItem `json:"messages" nullable:"false" doc:"Oldest first; each message of a user is followed by its answer"`
 		NextCursor     string        `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent on the last one"`
 	}
@@ -33,16 +33,16 @@ func (s *Service) registerConversation(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listMessages", Method: http.MethodGet, Path: path, Tag: tag,
 		Summary: "List the messages of a project's conversation",
-		Description: "Oldest first, 50 messages a page unless limit is set. A conversation without messages is " +
-			"empty. If two users chat at the same time, each answer still follows its question. For members of the " +
-			"workspace, also if the project is public.",
+		Description: "Returns the oldest messages first, 50 per page unless limit is set. The list is empty if the " +
+			"project has no messages. If two users chat at the same time, each answer still follows its question. " +
+			"Only members of the workspace have access, even if the project is public.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
 	}, s.handleListMessages)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "clearConversation", Method: http.MethodDelete, Path: path, Tag: tag,
 		Summary: "Delete a project's conversation",
-		Description: "For members and above. All messages are deleted for all users, and the assistant does not " +
-			"remember them. An answer in progress is still sent to the user who asked, but it is not stored.",
+		Description: "For members and above. Deletes all messages for all users. The assistant no longer uses them. " +
+			"An answer in progress is still sent to the user who asked, but it is not stored.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleClearConversation)
 }

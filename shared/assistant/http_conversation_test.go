@@ -35,10 +35,10 @@ func TestConversationResponse(t *testing.T) {
 	conversationID := "cnv_" + strings.TrimPrefix(app, "prj_")
 	a := ada.Get(conversationURL(app)).Want(t, http.StatusOK)
 	if want := fmt.Sprintf(`{"conversationId":%q,"projectId":%q,"messages":[]}`, conversationID, app); strings.TrimSpace(a.Raw) != want {
-		t.Errorf("unused: %s", a.Raw)
+		t.Errorf("empty conversation: %s", a.Raw)
 	}
 	if a.Calls != 4 { // the session, the project 2, the messages
-		t.Errorf("unused: %d calls", a.Calls)
+		t.Errorf("empty conversation: %d calls", a.Calls)
 	}
 	plain := w.say(ada, app, "Hi", "Hello")
 	w.clock.Advance(time.Minute)
@@ -61,16 +61,16 @@ func TestConversationResponse(t *testing.T) {
 	if diff := cmp.Diff(want, a.Body); diff != "" {
 		t.Error(diff)
 	}
-	if a.Calls != 5 { // and what was cleared
+	if a.Calls != 5 { // and the record of the last clear
 		t.Errorf("%d calls", a.Calls)
 	}
 	ada.Do(http.MethodDelete, conversationURL(app), nil).Want(t, http.StatusOK)
 	if a := ada.Get(conversationURL(app)).Want(t, http.StatusOK); len(a.List("messages")) != 0 {
-		t.Errorf("cleared: %s", a.Raw)
+		t.Errorf("after the clear: %s", a.Raw)
 	}
 }
 
-func TestPagesOfAConversation(t *testing.T) {
+func TestConversationPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
 	ada, eve := w.user("ada"), w.user("eve")
@@ -84,11 +84,11 @@ func TestPagesOfAConversation(t *testing.T) {
 	}
 	rest := ada.Get(conversationURL(app)+"?limit=100&cursor="+first.Text("nextCursor")).Want(t, http.StatusOK)
 	if n := len(rest.List("messages")); n != 10 || rest.Text("nextCursor") != "" || rest.Calls != 5 {
-		t.Errorf("then %d in %d calls: %s", n, rest.Calls, rest.Text("nextCursor"))
+		t.Errorf("second page: %d messages in %d calls, next cursor %q", n, rest.Calls, rest.Text("nextCursor"))
 	}
 	exact := ada.Get(conversationURL(app)+"?limit=60").Want(t, http.StatusOK)
 	if len(exact.List("messages")) != 60 || exact.Text("nextCursor") != "" {
-		t.Errorf("of 60: %d, %q", len(exact.List("messages")), exact.Text("nextCursor"))
+		t.Errorf("limit 60: %d messages, next cursor %q", len(exact.List("messages")), exact.Text("nextCursor"))
 	}
 	team := w.workspace(map[*browser]workspace.Role{ada: workspace.Owner, eve: workspace.Owner})
 	shared := ada.project(team, project.Team)
@@ -97,7 +97,7 @@ func TestPagesOfAConversation(t *testing.T) {
 	for name, a := range map[string]answered{
 		"another list's": ada.Get(conversationURL(other) + "?cursor=" + first.Text("nextCursor")),
 		"another user's": eve.Get(conversationURL(shared) + "?cursor=" + cursor),
-		"no":             ada.Get(conversationURL(app) + "?cursor=x"),
+		"an invalid":     ada.Get(conversationURL(app) + "?cursor=x"),
 	} {
 		if a.Status != http.StatusBadRequest || a.Text("code") != string(fault.CodeValidationFailed) {
 			t.Errorf("%s cursor: %d %s", name, a.Status, a.Raw)
@@ -109,7 +109,7 @@ func TestPagesOfAConversation(t *testing.T) {
 }
 
 // A page has only as many messages as fit into a response.
-func TestPagesOfLongMessages(t *testing.T) {
+func TestConversationPagesOfLongMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -131,7 +131,7 @@ func TestPagesOfLongMessages(t *testing.T) {
 		}
 	}
 	if n != 4 || pages == 0 {
-		t.Errorf("%d messages behind %d pages", n, pages)
+		t.Errorf("%d messages after %d pages", n, pages)
 	}
 }
 
@@ -204,7 +204,7 @@ func checkCalls(t *testing.T, w *world, creator, b *browser, role workspace.Role
 		}
 		left := len(w.storedParts(app))
 		if cleared := want == http.StatusOK && call.method == http.MethodDelete; cleared != (left == 0) {
-			t.Errorf("%s by %s left %d parts", call.method, b.name, left)
+			t.Errorf("after %s by %s, %d parts are stored", call.method, b.name, left)
 		}
 	}
 }
@@ -265,7 +265,7 @@ func TestCancel(t *testing.T) {
 		}
 		isCancelled(true)
 	}
-	if err := w.service.saveTurn(t.Context(), app, turn, settlement(r, 12, 3)); !errors.Is(err, quota.ErrCancelled) { // it is not complete then
+	if err := w.service.saveTurn(t.Context(), app, turn, settlement(r, 12, 3)); !errors.Is(err, quota.ErrCancelled) { // a cancelled answer is not complete
 		t.Errorf("%v", err)
 	}
 	turn.Answer.Status = conversation.Interrupted
@@ -282,7 +282,7 @@ func TestCancel(t *testing.T) {
 		t.Error(diff)
 	}
 	if got, err := w.service.quota.IsCancelled(t.Context(), w.reservation(ada.userID, 1)); got || err != nil {
-		t.Errorf("one that is not: %v, %v", got, err)
+		t.Errorf("an answer that is not in progress: %v, %v", got, err)
 	}
 	wire := w.interpose(nil)
 	for operation, f := range map[string]dynamotest.Fault{"UpdateItem": dynamotest.LostReply, "GetItem": dynamotest.ServerError} {

@@ -11,9 +11,9 @@ import (
 
 type generateInput struct {
 	Body struct {
-		Prompt    string `json:"prompt" minLength:"1" maxLength:"32000" doc:"What to write, 1–32,000 characters" example:"A function that slugifies a title."`
-		Language  string `json:"language,omitempty" maxLength:"64" doc:"The language to write in" example:"typescript"`
-		Framework string `json:"framework,omitempty" maxLength:"64" doc:"The framework to write for" example:"react"`
+		Prompt    string `json:"prompt" minLength:"1" maxLength:"32000" doc:"The description of the code, 1–32,000 characters" example:"A function that slugifies a title."`
+		Language  string `json:"language,omitempty" maxLength:"64" doc:"The language of the code" example:"typescript"`
+		Framework string `json:"framework,omitempty" maxLength:"64" doc:"The framework to use" example:"react"`
 	}
 }
 
@@ -29,8 +29,8 @@ type generateOutput struct{ Body Generated }
 func (s *Service) registerGenerate(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "generate", Method: http.MethodPost, Path: "/api/ai/generate", Tag: tag,
-		Summary:     "Write code for a prompt",
-		Description: "Without a project and without a conversation.",
+		Summary:     "Generate code for a prompt",
+		Description: "Generates code without a project. The prompt and the code are not stored.",
 		Errors:      append([]*fault.Error{fault.Invalid(fault.Field("prompt", "must not be blank"))}, modelErrors...),
 	}, s.handleGenerate)
 }

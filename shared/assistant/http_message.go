@@ -9,7 +9,7 @@ import (
 )
 
 type cancelInput struct {
-	ID string `path:"id" doc:"The answer's id: the messageId of the stream's start" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ID string `path:"id" doc:"The answer's ID: the messageId of the stream's start event" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
 func (s *Service) registerMessage(r *httpapi.Routes) {
@@ -17,9 +17,9 @@ func (s *Service) registerMessage(r *httpapi.Routes) {
 		ID: "cancelMessage", Method: http.MethodPost, Path: "/api/ai/messages/{id}/cancel", Tag: tag,
 		Status:  http.StatusAccepted,
 		Summary: "Cancel an answer in progress",
-		Description: "For the user who asked. The answer stops within 2 s and is stored as interrupted. An answer " +
-			"that ended within the last 24 hours is not changed. Disconnecting from the stream does not stop an " +
-			"answer.",
+		Description: "Only the user who asked can cancel an answer. The answer stops within 2 seconds and is stored " +
+			"with the status interrupted. A request for an answer that ended within the last 24 hours succeeds and " +
+			"changes nothing. Disconnecting from the stream does not cancel an answer.",
 		Errors: []*fault.Error{errNoMessage},
 	}, s.handleCancelMessage)
 }

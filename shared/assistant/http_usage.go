@@ -12,9 +12,9 @@ type usageOutput struct{ Body UsageItem }
 func (s *Service) registerUsage(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readUsage", Method: http.MethodGet, Path: "/api/ai/usage", Tag: tag,
-		Summary: "Read the caller's usage of this month",
-		Description: "Counts the caller's calls in all workspaces. Tokens are reserved when an answer begins and " +
-			"settled when it ends, in the month in which it began.",
+		Summary: "Read the caller's usage in this month",
+		Description: "Counts the caller's calls in all workspaces. Tokens are reserved when an answer begins. When it " +
+			"ends, the tokens that it used replace the reserved ones. Both count in the month in which it began.",
 	}, s.handleUsage)
 }
 

@@ -3,15 +3,15 @@ package assistant
 import "strings"
 
 // jsonPrefix checks, byte by byte, whether the text so far is the beginning of a JSON object (RFC 8259). It checks the
-// grammar only: duplicate names and invalid UTF-8 are left to the decoder of the whole text. The zero value is ready to
+// grammar only. The decoder of the whole text checks for duplicate names and invalid UTF-8. The zero value is ready to
 // use.
 //
-// jsontext.Decoder does not serve for this. It reports errors per token, so it accepts "{1" and "{," until more text
-// arrives, and it accepts further values after the object.
+// jsontext.Decoder is not suitable. It reports errors per token, so it accepts "{1" and "{," until more text arrives,
+// and it accepts further values after the object.
 type jsonPrefix struct {
 	state  jsonState
-	open   []byte // the closing brackets that are missing
-	word   string // the rest of true, false or null
+	open   []byte // the closing brackets that are missing, the innermost last
+	word   string // the remaining characters of true, false or null
 	hex    int    // the number of missing digits of \uXXXX
 	isName bool   // the current string is a name
 	broken bool
@@ -180,7 +180,7 @@ func (j *jsonPrefix) inWord(c byte) bool {
 	return true
 }
 
-// digitsAfter are the states that a digit leads to.
+// digitsAfter has the next state after a digit.
 var digitsAfter = map[jsonState]jsonState{
 	jsonMinus: jsonInteger, jsonInteger: jsonInteger, jsonPoint: jsonFraction, jsonFraction: jsonFraction,
 	jsonExponent: jsonExponentDigits, jsonExponentSign: jsonExponentDigits, jsonExponentDigits: jsonExponentDigits,

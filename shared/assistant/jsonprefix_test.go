@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// completion returns text that completes the object that j has seen the beginning of.
+// completion returns text that completes the object whose beginning j has accepted.
 func completion(j jsonPrefix) string {
 	var rest strings.Builder
 	afterName := func() { rest.WriteString(`:0`) }
@@ -48,14 +48,14 @@ func isObject(text string) bool {
 	return v.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) && v.Kind() == '{'
 }
 
-// checkPrefix checks that accepted text can be completed to an object, and that text of which a part was refused is not
-// an object.
+// checkPrefix checks that accepted text can be completed to an object, and that text with a rejected prefix is not an
+// object.
 func checkPrefix(t interface{ Fatalf(string, ...any) }, text string) {
 	var j jsonPrefix
 	for i := range len(text) {
 		if !j.accept(text[i : i+1]) {
 			if isObject(text) {
-				t.Fatalf("%q is an object and was refused at %d", text, i)
+				t.Fatalf("%q is an object, but was rejected at byte %d", text, i)
 			}
 			return
 		}
@@ -69,13 +69,13 @@ func checkPrefix(t interface{ Fatalf(string, ...any) }, text string) {
 	}
 }
 
-func TestPrefixesOfObjects(t *testing.T) {
+func TestJSONPrefix(t *testing.T) {
 	t.Parallel()
 	const object = ` {"path":"/a\\\"\n\u00e9", "n":[-0.5e+3,10, 0,1E5 , true,false,null,{}, [ ]],"":{"a":[[{}]]} } `
 	for i := range len(object) + 1 {
 		var j jsonPrefix
 		if !j.accept(object[:i]) {
-			t.Errorf("%q was refused", object[:i])
+			t.Errorf("%q was rejected", object[:i])
 		}
 		checkPrefix(t, object[:i])
 	}
@@ -88,12 +88,12 @@ func TestPrefixesOfObjects(t *testing.T) {
 			t.Errorf("%q was accepted", text)
 		}
 		if j.accept("}") {
-			t.Errorf("%q was accepted later", text)
+			t.Errorf("%q was rejected, but accepted with more text", text)
 		}
 	}
 }
 
-func TestPrefixesAgreeWithTheDecoder(t *testing.T) {
+func TestJSONPrefixAgreesWithDecoder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		checkPrefix(t, "{"+rapid.StringOf(rapid.SampledFrom([]rune(`{}[]:,"\ab0123e+-.truefalsn `))).Draw(t, "text"))

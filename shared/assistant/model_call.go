@@ -11,15 +11,15 @@ import (
 	"devplatform/shared/assistant/quota"
 )
 
-// Reasons for which this package ends a generation. The fourth one is quota.ErrCancelled.
+// Reasons for which this package ends a generation. Another reason is quota.ErrCancelled.
 var (
 	errSilent  = errors.New("assistant: the model has sent nothing for too long")
 	errTooLate = errors.New("assistant: the answer takes too long")
 	errStopped = errors.New("assistant: the function's time is almost over")
 )
 
-// endedByUs reports whether a generation was ended by its user or by a time limit, not by the model.
-func endedByUs(err error) bool {
+// isInterruption reports whether err means that the user or a time limit ended a generation.
+func isInterruption(err error) bool {
 	return errors.Is(err, quota.ErrCancelled) ||
 		errors.Is(err, errSilent) || errors.Is(err, errTooLate) || errors.Is(err, errStopped)
 }
@@ -34,7 +34,7 @@ func detach(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline)
 }
 
-// timeToStore is the part of the function's time that is kept for storing the answer.
+// timeToStore is the part of the function's time that is reserved for storing the answer.
 const timeToStore = 15 * time.Second
 
 // withTimeLimit returns a context for all model calls of an answer.
@@ -44,8 +44,8 @@ func (s *Service) withTimeLimit(ctx context.Context) (context.Context, context.C
 	if !ok {
 		return bounded, cancel
 	}
-	bounded, cancelToo := context.WithDeadlineCause(bounded, deadline.Add(-timeToStore), errStopped)
-	return bounded, func() { cancelToo(); cancel() }
+	bounded, cancelDeadline := context.WithDeadlineCause(bounded, deadline.Add(-timeToStore), errStopped)
+	return bounded, func() { cancelDeadline(); cancel() }
 }
 
 // ask sends a request to the model and adds the response to a. Errors: those of callModel; those of storage.
@@ -57,7 +57,7 @@ func (s *Service) ask(ctx context.Context, r quota.Reservation, request model.Re
 // callModel sends a request to the model and passes the parts of its response to emit. It ends the generation if the
 // user cancels it or the model sends nothing for too long. The outcome always has a plausible usage: if the provider
 // does not report it, it is estimated, unless the provider failed before it sent anything.
-// Errors: those of model.Provider.Generate, but instead of the context's error the reason why the generation was ended.
+// Errors: those of model.Provider.Generate. If this package ended the generation, the error is the reason for that.
 func (s *Service) callModel(
 	ctx context.Context, r quota.Reservation, request model.Request, emit func(model.Part) error,
 ) (model.Outcome, error) {
@@ -72,13 +72,13 @@ func (s *Service) callModel(
 		received += len(p.Text)
 		return emit(p)
 	})
-	// If we ended the generation, the model has read the request all the same.
+	// Even if the generation was ended early, the model has read the request.
 	if outcome.Usage.Zero() && (err == nil || received > 0 || ctx.Err() != nil) {
 		outcome.Usage = model.Usage{Input: prompt.Tokens(request), Output: (received + 3) / 4}
 	}
 	outcome.Usage = plausible(outcome.Usage, request, received)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
-		return outcome, cause //nolint:wrapcheck // one of the reasons above
+		return outcome, cause //nolint:wrapcheck // a reason for which this package ended the generation
 	}
 	return outcome, err
 }
@@ -92,7 +92,8 @@ func plausible(u model.Usage, r model.Request, received int) model.Usage {
 	return u
 }
 
-// watchForCancel ends a generation when its user has cancelled it. If a read fails, the next one makes up for it.
+// watchForCancel ends a generation when its user has cancelled it. It ignores read errors, because it reads again at
+// the next tick.
 func (s *Service) watchForCancel(ctx context.Context, r quota.Reservation, end context.CancelCauseFunc) {
 	ticker := time.NewTicker(s.limits.CancelPoll)
 	defer ticker.Stop()
@@ -109,7 +110,8 @@ func (s *Service) watchForCancel(ctx context.Context, r quota.Reservation, end c
 	}
 }
 
-// logAnswer logs the outcome of an answer without its content. cause is the reason why it is not complete, or nil.
+// logAnswer logs the outcome of an answer without its content. cause is the reason why the answer is not complete, or
+// nil.
 func (s *Service) logAnswer(ctx context.Context, r quota.Reservation, a *answer, cause error) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
@@ -124,7 +126,8 @@ func (s *Service) logAnswer(ctx context.Context, r quota.Reservation, a *answer,
 	s.logger.LogAttrs(ctx, level, "answer", attrs...)
 }
 
-// logLevel returns how much an operator should care about the reason for which an answer is not complete.
+// logLevel returns the log level for the reason why an answer is not complete. Only the operator can fix a
+// misconfiguration; cancellation and refusal are normal.
 func logLevel(cause error) slog.Level {
 	var failure *model.Error
 	switch {

@@ -17,7 +17,7 @@ func TestModelErrors(t *testing.T) {
 	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
 	ada := w.user("ada")
 	projectID := ada.project("", project.Private)
-	kept := 0
+	stored := 0 // turns
 	for _, c := range []struct {
 		fault  model.Fault
 		after  time.Duration
@@ -46,10 +46,10 @@ func TestModelErrors(t *testing.T) {
 				t.Errorf("%s: %v %s", c.fault, got.Header, got.Raw)
 			}
 			if said != "" {
-				kept++
+				stored++
 			}
 			messages := ada.history(projectID)
-			if len(messages) != 2*kept {
+			if len(messages) != 2*stored {
 				t.Fatalf("%s after %q: %d messages", c.fault, said, len(messages))
 			}
 			if last := len(messages) - 1; said != "" && (messages[last]["status"] != "interrupted" || messages[last]["content"] != said) {
@@ -86,8 +86,8 @@ func TestTimeLimits(t *testing.T) {
 	}
 }
 
-// An endless answer is cut off at the size that a message can hold.
-func TestAnEndlessAnswer(t *testing.T) {
+// An answer that does not end is cut off at the maximum size of a message.
+func TestTooLongAnswerIsCutOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -102,6 +102,6 @@ func TestAnEndlessAnswer(t *testing.T) {
 		t.Errorf("%d bytes", n)
 	}
 	if len(ada.history(projectID)) != 2 {
-		t.Error("it was not kept")
+		t.Error("the answer was not stored")
 	}
 }

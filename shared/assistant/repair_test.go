@@ -13,34 +13,34 @@ import (
 	"devplatform/shared/project"
 )
 
-// The repair is judged by what becomes of each failure, not by the IDs of the calls.
+// A repair is matched with the failures by path and tool, not by the IDs of the calls.
 func TestRepairs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		first, second scene
-		left          []string
+		remaining     []string // failures
 	}{
-		"one of two on a path": {
+		"one of two failures with the same path": {
 			says("Both.").calling("1", "edit_file", `{"path":"/a","search":"x","replace":"y"}`).calling("2", "edit_file", `{"path":"/a","search":"z","replace":"y"}`),
 			says("").calling("1", "edit_file", `{"path":"/a","search":"a1","replace":"y"}`).calling("2", "edit_file", `{"path":"/a","search":"still not","replace":"y"}`),
 			[]string{"`edit_file /a`"},
 		},
-		"both of two on a path": {
+		"both failures with the same path": {
 			says("Both.").calling("1", "edit_file", `{"path":"/a","search":"x","replace":"y"}`).calling("2", "edit_file", `{"path":"/a","search":"z","replace":"y"}`),
 			says("").calling("1", "edit_file", `{"path":"/a","search":"a1","replace":"y"}`).calling("2", "edit_file", `{"path":"/a","search":"a2","replace":"y"}`),
 			nil,
 		},
-		"by another tool": {
+		"with another tool": {
 			says("Both.").calling("1", "create_file", `{"path":"/a","content":"new"}`),
 			says("").calling("1", "update_file", `{"path":"/a","content":"new"}`),
 			nil,
 		},
-		"cut off": {
+		"input that was cut off": {
 			says("Both.").calling("1", "create_file", `{"path":"/n","content":"ne`).calling("2", "create_file", `{"path":"/m","content":"`),
 			says("").calling("1", "create_file", `{"path":"/n","content":"new"}`),
 			[]string{"`create_file`"},
 		},
-		"something new that fails": {
+		"new failure": {
 			says("Both.").calling("1", "delete_file", `{"path":"/none"}`),
 			says("").calling("1", "delete_file", `{"path":"/nor/this"}`),
 			[]string{"`delete_file /none`", "`delete_file /nor/this`"},
@@ -54,12 +54,12 @@ func TestRepairs(t *testing.T) {
 			ada.file(projectID, "/a", "a1 a2\n")
 			w.model.play(model.TaskChat, c.first, c.second)
 			response := ada.chat(projectID, "Change it.").Want(t, http.StatusOK).Text("response")
-			if n := strings.Count(response, "Left out"); n != len(c.left) {
+			if n := strings.Count(response, "Left out"); n != len(c.remaining) {
 				t.Errorf("%q", response)
 			}
-			for _, what := range c.left {
-				if !strings.Contains(response, "Left out: "+what) {
-					t.Errorf("nothing of %s: %q", what, response)
+			for _, call := range c.remaining {
+				if !strings.Contains(response, "Left out: "+call) {
+					t.Errorf("no note about %s: %q", call, response)
 				}
 			}
 		})
@@ -67,7 +67,7 @@ func TestRepairs(t *testing.T) {
 }
 
 // An answer can be cancelled during its repair.
-func TestCancelDuringTheRepair(t *testing.T) {
+func TestCancelDuringRepair(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CancelPoll = 10 * time.Millisecond }))
 	ada := w.user("ada")
@@ -87,7 +87,7 @@ func TestCancelDuringTheRepair(t *testing.T) {
 		t.Errorf("%v", messages)
 	}
 	if got := ada.Get("/api/projects/"+projectID+"/files").Want(t, http.StatusOK); len(got.List("files")) != 0 {
-		t.Error("it was applied")
+		t.Error("the cancelled answer was applied")
 	}
 }
 
@@ -103,8 +103,8 @@ func TestGenerateIgnoresCalls(t *testing.T) {
 	ada.Do(http.MethodPost, "/api/ai/generate", object{"prompt": "One."}).Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
 }
 
-// Endless calls are cut off like text.
-func TestEndlessCalls(t *testing.T) {
+// An answer with too many calls is cut off, like an answer with too much text.
+func TestTooManyCallsAreCutOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -116,11 +116,11 @@ func TestEndlessCalls(t *testing.T) {
 	w.model.play(model.TaskChat, endless, endless)
 	response := ada.chat(projectID, "Delete all.").Want(t, http.StatusOK).Text("response")
 	if n := strings.Count(response, "Left out"); n > 2*maxCalls || n < maxCalls {
-		t.Errorf("%d left out", n)
+		t.Errorf("%d calls were left out", n)
 	}
 }
 
-func TestABlankAnswerIsAnError(t *testing.T) {
+func TestBlankAnswerIsAnError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -169,18 +169,18 @@ func TestFailingSummaries(t *testing.T) {
 		chat    scene
 		status  int
 	}{
-		"hangs":                    {says("They").waiting(make(chan struct{})), says("Fine."), http.StatusOK},
-		"hangs beside a failure":   {says("They").waiting(make(chan struct{})), says().failing(down), http.StatusServiceUnavailable},
-		"panics":                   {says("They").doing(func() { panic("a bug") }), says("Fine."), http.StatusOK},
-		"is cut off in the middle": {says("They").failing(down), says("Fine."), http.StatusOK},
+		"hangs":                     {says("They").waiting(make(chan struct{})), says("Fine."), http.StatusOK},
+		"hangs, and the chat fails": {says("They").waiting(make(chan struct{})), says().failing(down), http.StatusServiceUnavailable},
+		"panics":                    {says("They").doing(func() { panic("a bug") }), says("Fine."), http.StatusOK},
+		"is cut off in the middle":  {says("They").failing(down), says("Fine."), http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			patience := 20 * time.Millisecond
+			summaryWait := 20 * time.Millisecond
 			if c.status != http.StatusOK {
-				patience = time.Hour // which nobody has who has failed already
+				summaryWait = time.Hour // a failed answer does not wait
 			}
-			w := newWorld(t, withLimits(func(l *Limits) { l.SummaryWait = patience }))
+			w := newWorld(t, withLimits(func(l *Limits) { l.SummaryWait = summaryWait }))
 			ada := w.user("ada")
 			projectID := ada.project("", project.Private)
 			for range summaryTurns {
@@ -190,15 +190,15 @@ func TestFailingSummaries(t *testing.T) {
 			w.model.play(model.TaskChat, c.chat)
 			ada.chat(projectID, "Another.").Want(t, c.status)
 			ada.chat(projectID, "And one more.").Want(t, http.StatusOK)
-			asked := w.model.asked()
+			asked := w.model.requests()
 			if last := asked[len(asked)-1]; last.Facts.Summary != "" {
-				t.Errorf("told %q", last.Facts.Summary)
+				t.Errorf("the prompt has the summary %q", last.Facts.Summary)
 			}
 		})
 	}
 }
 
-// If too few tokens are left, there is no summary, and no more tokens are used than there were.
+// If too few tokens are left, no summary is generated, and no more tokens are used than were left.
 func TestNoSummaryWithoutTokens(t *testing.T) {
 	t.Parallel()
 	const limit = 26_000
@@ -210,7 +210,7 @@ func TestNoSummaryWithoutTokens(t *testing.T) {
 		ada.chat(projectID, "Question").Want(t, http.StatusOK)
 	}
 	ada.chat(projectID, "Another.").Want(t, http.StatusOK)
-	for _, r := range w.model.asked() {
+	for _, r := range w.model.requests() {
 		if r.Task == model.TaskSummarize {
 			t.Error("a summary was started")
 		}

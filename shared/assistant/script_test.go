@@ -9,11 +9,11 @@ import (
 )
 
 // script is a model.Provider that plays scenes, one for each call. Each task has its own scenes, because a summary is
-// written at the same time as an answer. Without a scene it answers "Hello.".
+// generated at the same time as an answer. If there is no scene, the answer is "Hello.".
 type script struct {
-	mu     sync.Mutex
-	scenes map[model.Task][]scene
-	heard  []model.Request
+	mu       sync.Mutex
+	scenes   map[model.Task][]scene
+	received []model.Request
 }
 
 // scene is one answer.
@@ -40,11 +40,11 @@ func (s *script) play(task model.Task, scenes ...scene) {
 	s.scenes[task] = append(s.scenes[task], scenes...)
 }
 
-// asked returns the requests so far, in order.
-func (s *script) asked() []model.Request {
+// requests returns the requests so far, in order.
+func (s *script) requests() []model.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.heard)
+	return slices.Clone(s.received)
 }
 
 // scriptUsage is the usage of a scene unless the scene sets another one.
@@ -128,7 +128,7 @@ func (s *script) Generate(ctx context.Context, r model.Request, emit func(model.
 func (s *script) next(r model.Request) scene {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.heard = append(s.heard, r)
+	s.received = append(s.received, r)
 	scenes := s.scenes[r.Task]
 	if len(scenes) == 0 {
 		return says("Hello.")

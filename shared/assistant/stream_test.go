@@ -56,7 +56,7 @@ func (f *frames) next() map[string]any {
 			continue
 		case data == "[DONE]":
 			if rest, err := io.ReadAll(f.reader); err != nil || strings.TrimSpace(string(rest)) != "" {
-				f.t.Errorf("behind the end: %q, %v", rest, err)
+				f.t.Errorf("after [DONE]: %q, %v", rest, err)
 			}
 			return map[string]any{"type": data}
 		}
@@ -93,14 +93,14 @@ func TestStream(t *testing.T) {
 	w := newWorld(t)
 	ada := w.user("ada")
 	projectID := ada.project("", project.Private)
-	goOn := make(chan struct{})
-	w.model.play(model.TaskChat, says("Here ").waiting(goOn).saying("it is.").calling("1", "create_file", `{"path":"/b.ts","content":"b\n"}`))
+	resume := make(chan struct{})
+	w.model.play(model.TaskChat, says("Here ").waiting(resume).saying("it is.").calling("1", "create_file", `{"path":"/b.ts","content":"b\n"}`))
 	f := ada.stream(projectID, "Make it.", true)
 	head := []map[string]any{f.next(), f.next(), f.next()}
 	if types(head) != "start text-start text-delta" || head[2]["delta"] != "Here " || !strings.HasPrefix(fmt.Sprint(head[0]["messageId"]), "msg_") {
 		t.Errorf("%v", head)
 	}
-	close(goOn)
+	close(resume)
 	rest := f.rest()
 	if got := types(rest); got != "text-delta text-end tool-input-start tool-input-delta tool-input-delta tool-input-available data-action data-result finish [DONE]" {
 		t.Errorf("%s", got)
@@ -112,7 +112,7 @@ func TestStream(t *testing.T) {
 		t.Errorf("%v", rest)
 	}
 	if ada.content(projectID, "/b.ts") != "b\n" || len(ada.history(projectID)) != 2 {
-		t.Error("not applied, or not kept")
+		t.Error("the answer was not applied or not stored")
 	}
 }
 
@@ -134,7 +134,7 @@ func TestMalformedCallsAreNotStreamed(t *testing.T) {
 		switch frame["type"] {
 		case "tool-input-start":
 			if started[frame["toolCallId"]] {
-				t.Errorf("%v twice", frame["toolCallId"])
+				t.Errorf("the call %v started twice", frame["toolCallId"])
 			}
 			started[frame["toolCallId"]] = true
 		case "tool-input-available":
@@ -175,9 +175,9 @@ func TestStreamErrors(t *testing.T) {
 		t.Errorf("%v", messages)
 	}
 	if got := ada.Get("/api/projects/"+projectID+"/files").Want(t, http.StatusOK); len(got.List("files")) != 0 {
-		t.Error("half an answer was applied")
+		t.Error("an incomplete answer was applied")
 	}
-	// Before the first output it is an ordinary response.
+	// An error before the first output is an ordinary response.
 	w.model.play(model.TaskChat, says().failing(down))
 	ada.Do(http.MethodPost, chatPath+"/stream", object{"projectId": projectID, "message": "Hm?"}).Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
 	// The details of an internal error are not sent, and the stream still ends properly.
@@ -188,7 +188,7 @@ func TestStreamErrors(t *testing.T) {
 	}
 }
 
-func TestACancelledAnswerIsStored(t *testing.T) {
+func TestCancelledAnswerIsStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withLimits(func(l *Limits) { l.CancelPoll = 10 * time.Millisecond }))
 	ada := w.user("ada")
@@ -211,18 +211,18 @@ func TestACancelledAnswerIsStored(t *testing.T) {
 }
 
 // If the client disconnects, the answer is completed and stored.
-func TestAnAnswerIsStoredAfterTheClientDisconnects(t *testing.T) {
+func TestAnswerIsStoredAfterClientDisconnects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
 	projectID := ada.project("", project.Private)
-	goOn, done := make(chan struct{}), make(chan struct{})
-	w.model.play(model.TaskChat, says("Once ").waiting(goOn).saying(strings.Repeat("upon a time ", 1000)).doing(func() { close(done) }))
+	resume, done := make(chan struct{}), make(chan struct{})
+	w.model.play(model.TaskChat, says("Once ").waiting(resume).saying(strings.Repeat("upon a time ", 1000)).doing(func() { close(done) }))
 	f := ada.stream(projectID, "Tell me.", false)
 	for f.next()["type"] != "text-delta" {
 	}
 	_ = f.body.Close()
-	close(goOn)
+	close(resume)
 	<-done
 	var messages []map[string]any
 	for len(messages) < 2 { // until it is stored
@@ -240,8 +240,8 @@ func (w brokenWriter) Header() http.Header       { return w.header }
 func (w brokenWriter) WriteHeader(int)           { panic(http.ErrAbortHandler) }
 func (w brokenWriter) Write([]byte) (int, error) { panic(http.ErrAbortHandler) }
 
-// A stream whose response is aborted leaves no goroutine behind. The test is not parallel: it looks at all goroutines.
-func TestAnAbortedStreamLeavesNoGoroutine(t *testing.T) {
+// A stream whose response is aborted leaks no goroutine. The test is not parallel, because it checks all goroutines.
+func TestAbortedStreamLeaksNoGoroutine(t *testing.T) {
 	w := newWorld(t)
 	ada := w.user("ada")
 	w.model.play(model.TaskChat, says("One ", "two ", "three."))
@@ -253,8 +253,8 @@ func TestAnAbortedStreamLeavesNoGoroutine(t *testing.T) {
 		defer func() { _ = recover() }()
 		w.server.Config.Handler.ServeHTTP(brokenWriter{http.Header{}}, r)
 	}()
-	if len(w.model.asked()) != 1 {
-		t.Fatal("the model was not asked")
+	if len(w.model.requests()) != 1 {
+		t.Fatal("the model was not called")
 	}
 	buffer := make([]byte, 1<<20)
 	for range 200 {
@@ -264,5 +264,5 @@ func TestAnAbortedStreamLeavesNoGoroutine(t *testing.T) {
 		}
 		<-time.After(10 * time.Millisecond)
 	}
-	t.Errorf("goroutines are left:\n%s", buffer[:runtime.Stack(buffer, true)])
+	t.Errorf("leaked goroutines:\n%s", buffer[:runtime.Stack(buffer, true)])
 }

@@ -11,25 +11,25 @@ import (
 	"devplatform/shared/fault"
 )
 
-// The model sees the latest turns word for word, and a summary in place of the older ones. When the turns after the
-// summary have become many or long, the model summarizes their older half, while it generates the next answer.
+// A prompt contains the latest turns unchanged, and a summary that replaces the older ones. When there are many turns
+// after the summary, or long ones, the model summarizes the older half of them while it generates the next answer.
 
 const (
-	// summaryTurns is the number of turns after which a summary is due, however short they are. Recall reads more turns
-	// than that.
+	// summaryTurns is the number of turns after which a summary is due, even if the turns are short. Recall reads more
+	// turns than that.
 	summaryTurns = 8
-	// maxSummary is the length of a summary in tokens.
+	// maxSummary is the maximum length of a summary in tokens.
 	maxSummary = 512
 )
 
-// summary stands for all messages up to one. Its text is "" if there is none.
+// summary replaces all messages up to and including upTo. Its text is "" if there is no summary.
 type summary struct {
 	text, upTo string
 	used       model.Usage
 }
 
-// summarizing is a summary that is written in the background.
-type summarizing struct {
+// pendingSummary is a summary that is generated in the background.
+type pendingSummary struct {
 	done   chan summary
 	cancel context.CancelFunc
 }
@@ -49,19 +49,19 @@ func summaryRequest(m conversation.Memory) (model.Request, string) {
 	return prompt.Summarize(m.Summary, modelTurns(older), maxSummary), older[len(older)-1].Answer.ID
 }
 
-// summaryTokens returns the largest number of tokens that a summary uses.
+// summaryTokens returns the maximum number of tokens that a summary uses.
 func summaryTokens(m conversation.Memory) int {
 	request, _ := summaryRequest(m)
 	return prompt.Tokens(request) + maxSummary
 }
 
-// startSummary lets the model write a summary in the background, if one is due.
+// startSummary starts to generate a summary in the background, if one is due.
 func (t *turn) startSummary(ctx context.Context) {
-	if t.summarizing == nil {
+	if t.pendingSummary == nil {
 		return
 	}
-	ctx, t.summarizing.cancel = context.WithCancel(ctx)
-	t.summarizing.done = make(chan summary, 1)
+	ctx, t.pendingSummary.cancel = context.WithCancel(ctx)
+	t.pendingSummary.done = make(chan summary, 1)
 	go func() {
 		var s summary
 		err := fault.Recover(func() (err error) {
@@ -69,13 +69,13 @@ func (t *turn) startSummary(ctx context.Context) {
 			return err
 		})
 		if err != nil { // it is due again in the next turn
-			t.logger.WarnContext(ctx, "no summary was written", "messageId", t.reserved.MessageID, "cause", err.Error())
+			t.logger.WarnContext(ctx, "the summary was not generated", "messageId", t.reserved.MessageID, "cause", err.Error())
 		}
-		t.summarizing.done <- s
+		t.pendingSummary.done <- s
 	}()
 }
 
-// summarize asks the model for a summary. With an error, only the usage of the summary is set.
+// summarize asks the model for a summary. If it returns an error, only the usage of the summary is set.
 func (t *turn) summarize(ctx context.Context) (summary, error) {
 	request, upTo := summaryRequest(t.memory)
 	var text strings.Builder
@@ -91,19 +91,20 @@ func (t *turn) summarize(ctx context.Context) (summary, error) {
 	return summary{text: strings.TrimSpace(text.String()), upTo: upTo, used: outcome.Usage}, nil
 }
 
-// finishSummary takes the summary, and cancels it if it is not finished in time. Only a complete answer waits for it.
+// finishSummary receives the summary, and cancels it if it is not finished in time. Only a complete answer waits for
+// it.
 func (t *turn) finishSummary() {
-	if t.summarizing == nil {
+	if t.pendingSummary == nil {
 		return
 	}
-	defer t.summarizing.cancel()
+	defer t.pendingSummary.cancel()
 	wait := time.Duration(0)
 	if t.cause == nil {
 		wait = t.limits.SummaryWait
 	}
-	timer := time.AfterFunc(wait, t.summarizing.cancel)
+	timer := time.AfterFunc(wait, t.pendingSummary.cancel)
 	defer timer.Stop()
-	t.summary = <-t.summarizing.done
+	t.summary = <-t.pendingSummary.done
 	t.answer.spend(t.summary.used)
 }
 
@@ -115,6 +116,6 @@ func (t *turn) saveSummary(ctx context.Context) {
 	exists := t.files.ProjectExists(t.question.ProjectID)
 	err := t.conversations.SaveSummary(ctx, t.question.ProjectID, t.memory, t.summary.text, t.summary.upTo, exists)
 	if err != nil {
-		t.logger.WarnContext(ctx, "a summary was not stored", "messageId", t.reserved.MessageID, "cause", err.Error())
+		t.logger.WarnContext(ctx, "the summary was not stored", "messageId", t.reserved.MessageID, "cause", err.Error())
 	}
 }

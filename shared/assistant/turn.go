@@ -21,19 +21,19 @@ import (
 )
 
 const (
-	// maxOutput is the length in tokens of the longest answer that a model is asked for. With less room than minOutput,
-	// a model is not asked.
+	// maxOutput is the maximum length of an answer in tokens. If fewer than minOutput tokens are left for it, the model
+	// is not called.
 	maxOutput = 8192
 	minOutput = 256
-	// storeAttempts is the number of attempts to store an answer while storage is unavailable. They take some seconds
-	// in total: a user who has read an answer should find it again.
+	// storeAttempts is the number of attempts to store an answer while storage is unavailable. They take several
+	// seconds in total, because an answer that the user has read should be in the conversation.
 	storeAttempts = 6
 )
 
 // Question is a user's message about a project.
 type Question struct {
 	ProjectID, Message string
-	// CurrentFile is the path of the file that the user looks at, "" if none.
+	// CurrentFile is the path of the file that is open in the user's editor, "" if there is none.
 	CurrentFile string
 	// Framework replaces the framework of the project, unless it is "".
 	Framework string
@@ -43,20 +43,20 @@ type Question struct {
 
 // Reply is an answer as the chat endpoints return it.
 type Reply struct {
-	ConversationID string          `json:"conversationId" doc:"The project's conversation" example:"cnv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ConversationID string          `json:"conversationId" doc:"The ID of the project's conversation" example:"cnv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Response       string          `json:"response" doc:"The text of the answer, as Markdown" example:"Here is a button."`
-	Code           string          `json:"code" doc:"The main block of code: the content of the first file that is written, else the first fenced block of the response, else empty" example:"export default function Button() {}\n"`
-	Actions        []action.Action `json:"actions" nullable:"false" doc:"The changes to the project's files, each checked, in the order in which they apply; at most 20"`
-	MessageID      string          `json:"messageId" doc:"The answer's id in the conversation" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Model          string          `json:"model" doc:"The model that answered, by the provider's name for it" example:"scaffold-1"`
-	Usage          Usage           `json:"usage" doc:"The tokens of the month that the call used"`
-	Applied        bool            `json:"applied" doc:"Whether the actions were applied to the project's files. If that was requested and failed, the response says why" example:"false"`
+	Code           string          `json:"code" doc:"The main block of code: the content of the first file that the actions write, otherwise the first fenced block of the response; empty if there is neither" example:"export default function Button() {}\n"`
+	Actions        []action.Action `json:"actions" nullable:"false" doc:"The checked changes to the project's files, in the order in which they are applied; at most 20"`
+	MessageID      string          `json:"messageId" doc:"The answer's ID in the conversation" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Model          string          `json:"model" doc:"The model that generated the answer, as named by its provider" example:"scaffold-1"`
+	Usage          Usage           `json:"usage" doc:"The tokens that the call used"`
+	Applied        bool            `json:"applied" doc:"Whether the actions were applied to the project's files. If applying them was requested and failed, response contains the reason" example:"false"`
 
 	// stop is why the answer ended; "" if it was cancelled.
 	stop model.Stop
 }
 
-// turn is a question on its way to a stored answer. Chat calls its methods in the order in which they stand here.
+// turn is the processing of a question. Chat calls its methods in the order in which they are declared.
 type turn struct {
 	*Service
 	caller   httpapi.Caller
@@ -69,10 +69,10 @@ type turn struct {
 	request      model.Request
 	reserved     quota.Reservation
 	// answerTokens is the part of the reservation that is for the answer and its repair. The rest is for the summary.
-	answerTokens int
-	summarizing  *summarizing // nil if no summary is due
-	summary      summary
-	answer       *answer
+	answerTokens   int
+	pendingSummary *pendingSummary // nil if no summary is due
+	summary        summary
+	answer         *answer
 	// cause is the reason why the answer is not complete, nil if it is.
 	cause   error
 	stored  conversation.Turn
@@ -85,7 +85,7 @@ func (t *turn) open(ctx context.Context) (err error) {
 	return err
 }
 
-// gather reads what the prompt consists of and builds the request.
+// gather reads the data for the prompt and builds the request.
 func (t *turn) gather(ctx context.Context) error {
 	if err := t.readProject(ctx); err != nil {
 		return err
@@ -97,8 +97,8 @@ func (t *turn) gather(ctx context.Context) error {
 	return nil
 }
 
-// reserve reserves tokens for the answer, a repair, and a summary if one is due. If fewer are left, it reserves those,
-// as long as they suffice for a short answer. There is no summary then. Errors: those of quota.Ledger.Reserve.
+// reserve reserves tokens for the answer, a repair, and a summary if one is due. If fewer tokens are left, but enough
+// for a short answer, it reserves these and no summary is generated. Errors: those of quota.Ledger.Reserve.
 func (t *turn) reserve(ctx context.Context) (err error) {
 	questionID, answerID := conversation.NewTurnIDs(t.ids, t.memory.Last)
 	began := t.now()
@@ -116,7 +116,7 @@ func (t *turn) reserve(ctx context.Context) (err error) {
 	}, input+minOutput)
 	t.answerTokens = t.reserved.Tokens
 	if forSummary > 0 && t.reserved.Tokens == forAnswer+forSummary {
-		t.answerTokens, t.summarizing = forAnswer, &summarizing{}
+		t.answerTokens, t.pendingSummary = forAnswer, &pendingSummary{}
 	}
 	t.request.MaxOutput = min(maxOutput, t.answerTokens-input)
 	return err
@@ -135,8 +135,8 @@ func (t *turn) generate(ctx context.Context, stream *uistream.Writer) {
 	}
 }
 
-// repair shows the model once which of its calls failed, and adds the remaining failures to the text. An error of the
-// model does not undo the answer.
+// repair sends the results of the failed calls to the model once, and adds the remaining failures to the text. If this
+// request fails, the answer remains valid.
 func (t *turn) repair(ctx context.Context) {
 	if t.cause != nil {
 		return
@@ -158,8 +158,8 @@ func (t *turn) repair(ctx context.Context) {
 	t.answer.finishText(remaining)
 }
 
-// repairRequest returns the request that repairs the failed calls. It reports false if none failed or there is no room
-// for it.
+// repairRequest returns the request that repairs the failed calls. ok is false if no call failed, or if the answer or
+// the reservation has no room for a repair.
 func (t *turn) repairRequest() (request model.Request, ok bool) {
 	a := t.answer
 	if len(a.round.failed) == 0 || a.size > maxAnswer {
@@ -182,7 +182,7 @@ func (t *turn) finish(ctx context.Context) {
 
 // isEmpty reports whether there is nothing to store: the model failed before it sent anything.
 func (t *turn) isEmpty() bool {
-	return t.cause != nil && !endedByUs(t.cause) && t.answer.isBlank() && len(t.answer.draft.Actions()) == 0
+	return t.cause != nil && !isInterruption(t.cause) && t.answer.isBlank() && len(t.answer.draft.Actions()) == 0
 }
 
 func (t *turn) isCancelled() bool { return errors.Is(t.cause, quota.ErrCancelled) }
@@ -206,7 +206,7 @@ func (t *turn) store(ctx context.Context) error {
 	return nil
 }
 
-// storeAnswer stores the turn. While storage is unavailable, it tries again for some seconds.
+// storeAnswer stores the turn. While storage is unavailable, it retries for several seconds.
 func (t *turn) storeAnswer(ctx context.Context) error {
 	t.stored.Answer = t.message()
 	for attempt := 1; ; attempt++ {
@@ -218,7 +218,7 @@ func (t *turn) storeAnswer(ctx context.Context) error {
 	}
 }
 
-// message returns the answer as it is stored.
+// message returns the message to store for the answer.
 func (t *turn) message() conversation.Message {
 	m := conversation.Message{
 		ID: t.reserved.MessageID, Role: model.Assistant, Status: conversation.Complete,
@@ -247,8 +247,8 @@ func mainCode(m conversation.Message) string {
 	return code
 }
 
-// apply applies the actions to the project's files if the question asks for it. The answer is stored before, so that it
-// is not lost. If the actions cannot be applied, apply adds the reason to the answer.
+// apply applies the actions to the project's files if the question requests it. The answer has already been stored, so
+// it cannot be lost. If the actions cannot be applied, apply adds the reason to the stored answer.
 func (t *turn) apply(ctx context.Context) {
 	m := &t.stored.Answer
 	if !t.question.Apply || m.Status != conversation.Complete || len(m.Actions) == 0 {
@@ -261,7 +261,8 @@ func (t *turn) apply(ctx context.Context) {
 		})
 	}
 	err := t.files.Change(ctx, t.caller, t.question.ProjectID, changes)
-	if t.applied = err == nil; t.applied {
+	if err == nil {
+		t.applied = true
 		return
 	}
 	t.answer.addNote(whyNotApplied(err))
@@ -271,11 +272,11 @@ func (t *turn) apply(ctx context.Context) {
 	t.logger.WarnContext(ctx, "an answer was not applied", "messageId", m.ID, "cause", err.Error())
 }
 
-// whyNotApplied returns the reason for people why actions were not applied.
+// whyNotApplied returns the note that tells the user why the actions were not applied.
 func whyNotApplied(err error) string {
 	reason := httpapi.AsError(err)
 	switch reason.Code {
-	case fault.CodeServiceUnavailable: // perhaps only the response of storage was lost
+	case fault.CodeServiceUnavailable: // the changes may have been applied, and only the response was lost
 		return "It is not known whether the changes were applied: storage did not respond. " +
 			"Check the files before you try again."
 	case fault.CodePreconditionFailed, fault.CodeConflict, fault.CodeFileNotFound:

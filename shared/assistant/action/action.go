@@ -1,6 +1,6 @@
-// Package action has the changes that an answer makes to a project's files: the types of actions, the tools by which a
-// model calls them, the checks against the project, and the batch of file operations that they add up to. The package
-// does not know who asked, which model answered, or how files are stored.
+// Package action has the changes that an answer makes to a project's files: the types of actions, the tools with which
+// a model requests them, the checks against the project, and the batch of file operations that results from them.
+// Users, models and the storage of files do not belong here.
 package action
 
 import (
@@ -21,26 +21,26 @@ const (
 	AddDependency Type = "add_dependency"
 )
 
-// Most is the largest number of actions in an answer.
+// Most is the maximum number of actions in an answer.
 const Most = 20
 
-// Action is one change. Which fields it has beside type and path depends on its type; the others are absent.
+// Action is one change. Its type determines which fields it has in addition to type and path; the others are absent.
 type Action struct {
-	Type     Type     `json:"type" enum:"create_file,update_file,edit_file,delete_file,rename_file,add_dependency" doc:"What it does" example:"create_file"`
-	Path     string   `json:"path" doc:"The file's path; of rename_file the old one, of add_dependency the manifest" example:"/src/app.ts"`
-	Content  *string  `json:"content,omitzero" nullable:"false" doc:"Of create_file and update_file: the whole content" example:"export {}\n"`
-	Search   *string  `json:"search,omitzero" nullable:"false" doc:"Of edit_file: what is replaced; it occurs exactly once" example:"const a = 1"`
-	Replace  *string  `json:"replace,omitzero" nullable:"false" doc:"Of edit_file: what takes its place" example:"const a = 2"`
-	To       *string  `json:"to,omitzero" nullable:"false" doc:"Of rename_file: the new path" example:"/src/main.ts"`
-	Packages []string `json:"packages,omitzero" nullable:"false" doc:"Of add_dependency: name@range each" example:"[\"zod@^4.0.0\"]"`
+	Type     Type     `json:"type" enum:"create_file,update_file,edit_file,delete_file,rename_file,add_dependency" doc:"The type of the action" example:"create_file"`
+	Path     string   `json:"path" doc:"The file's path. For rename_file, the old path; for add_dependency, the path of the manifest" example:"/src/app.ts"`
+	Content  *string  `json:"content,omitzero" nullable:"false" doc:"For create_file and update_file: the whole content" example:"export {}\n"`
+	Search   *string  `json:"search,omitzero" nullable:"false" doc:"For edit_file: the text to replace, which occurs exactly once" example:"const a = 1"`
+	Replace  *string  `json:"replace,omitzero" nullable:"false" doc:"For edit_file: the replacement" example:"const a = 2"`
+	To       *string  `json:"to,omitzero" nullable:"false" doc:"For rename_file: the new path" example:"/src/main.ts"`
+	Packages []string `json:"packages,omitzero" nullable:"false" doc:"For add_dependency: the packages, each as name@range" example:"[\"zod@^4.0.0\"]"`
 }
 
 // Brief returns the action in a few words, such as "edit_file /src/a.ts", for a model that reads the conversation
 // later.
 func (a Action) Brief() string { return string(a.Type) + " " + a.Path }
 
-// Problem is the reason why an action is not possible. The text is written for the model, which may try again; people
-// read it too.
+// Problem is the reason why an action is not possible. The text is written for the model, which may try again. Users
+// see it too.
 type Problem struct{ Text string }
 
 func (p *Problem) Error() string { return p.Text }
@@ -53,13 +53,13 @@ type File struct {
 	ETag string
 }
 
-// Files reads the stored files of the project. Its errors are the storage's.
+// Files reads the stored files of the project. Its errors are those of storage.
 type Files interface {
-	// Prepare announces paths that Stat will be called with, so that storage can be read once for all of them.
+	// Prepare announces the paths of later calls of Stat, so that storage can be read once for all of them.
 	Prepare(ctx context.Context, paths ...string) error
 	// Stat returns the file at a path. ok is false if there is no file.
 	Stat(ctx context.Context, path string) (f File, ok bool, err error)
-	// HasInside reports whether files exist inside of the path, which makes it a folder.
+	// HasInside reports whether there are files inside the path, so that it is a folder.
 	HasInside(ctx context.Context, path string) (bool, error)
 	// Read returns the content of an existing file. text is false if the content is not UTF-8 text.
 	Read(ctx context.Context, path string) (content string, text bool, err error)

@@ -8,11 +8,10 @@ import (
 	"devplatform/shared/project/path"
 )
 
-// Draft holds a project's files as actions change them. It is not safe for concurrent use.
+// Draft is a project's files with the changes of actions. It is not safe for concurrent use.
 //
-// Failure policy: an action that is not possible changes nothing, and the next action finds the files as if it had not
-// been called. A Draft does not detect concurrent changes of the stored files: the batch does, by the ETags of its
-// operations.
+// Failure policy: an action that is not possible changes nothing and has no effect on the next action. A Draft does not
+// detect concurrent changes of the stored files. The batch detects them with the ETags of its operations.
 type Draft struct {
 	overlay
 	actions    []Action
@@ -22,12 +21,12 @@ type Draft struct {
 // NewDraft returns a draft of the stored files without changes.
 func NewDraft(stored Files) *Draft { return &Draft{overlay: newOverlay(stored)} }
 
-// Actions returns the applied actions in their order. The texts of an edit have the line endings of the file.
+// Actions returns the applied actions in order. The texts of an edit have the line endings of the file.
 func (d *Draft) Actions() []Action { return d.actions }
 
-// Operations returns the batch of operations that has the effect of all actions. No path occurs twice. A file that was
-// written with the content that it already had is included, so that its version is checked; a file that was renamed
-// and renamed back is not.
+// Operations returns the batch of operations that has the same effect as all actions. No path occurs twice. The batch
+// includes a file that was overwritten with its own content, so that its version is checked. It does not include a file
+// that was renamed and renamed back.
 func (d *Draft) Operations() []Operation { return d.operations }
 
 // Apply checks an action against the draft and applies it. It returns a *Problem if the action is not possible, or an
@@ -57,15 +56,15 @@ func (d *Draft) change(ctx context.Context, a *Action) ([]Operation, error) {
 	if err := d.perform(ctx, a); err != nil {
 		return nil, err
 	}
-	settled, err := d.settle(ctx)
+	normalized, err := d.normalize(ctx)
 	if err != nil {
 		return nil, err
 	}
-	operations := d.operationsOf(settled)
+	operations := d.operationsOf(normalized)
 	return operations, checkBatch(operations)
 }
 
-// pathsOf returns the paths that an action's checks read: its own, and if it makes a file, the folders of the file.
+// pathsOf returns the paths that an action's checks read: its own paths and, if it creates a file, the file's folders.
 func pathsOf(a *Action) []string {
 	paths := []string{a.Path}
 	switch {
@@ -194,8 +193,8 @@ func (d *Draft) setText(path, content string) error {
 	return nil
 }
 
-// checkPath returns a problem if text is not a path. Only a path that passed this check is quoted unescaped in a
-// problem.
+// checkPath returns a problem if text is not a valid path. Only a path that passed this check may be part of a problem
+// without escaping.
 func checkPath(field, text string) error {
 	if rule := path.Check(text); rule != "" {
 		return problemf("%s %s is not a file's path: it %s.", field, shown(text), rule)

@@ -127,8 +127,8 @@ func TestOperations(t *testing.T) {
 		"create, then delete":     {[]action.Action{create("/n.ts", "n"), remove("/n.ts")}, nil},
 		"edit, then delete":       {[]action.Action{edit("/a.ts", "two", "2"), remove("/a.ts")}, ops{{Op: "delete", Path: "/a.ts", ETag: tag("/a.ts")}}},
 		"delete, then create":     {[]action.Action{remove("/a.ts"), create("/a.ts", "x")}, ops{{Op: "update", Path: "/a.ts", Content: "x", ETag: tag("/a.ts")}}},
-		"to what it was":          {[]action.Action{edit("/a.ts", "two", "2"), edit("/a.ts", "2", "two")}, ops{{Op: "update", Path: "/a.ts", Content: stored["/a.ts"], ETag: tag("/a.ts")}}},
-		"update to what it is":    {[]action.Action{update("/b.ts", "b\n")}, ops{{Op: "update", Path: "/b.ts", Content: "b\n", ETag: tag("/b.ts")}}},
+		"edit and revert":         {[]action.Action{edit("/a.ts", "two", "2"), edit("/a.ts", "2", "two")}, ops{{Op: "update", Path: "/a.ts", Content: stored["/a.ts"], ETag: tag("/a.ts")}}},
+		"update without a change": {[]action.Action{update("/b.ts", "b\n")}, ops{{Op: "update", Path: "/b.ts", Content: "b\n", ETag: tag("/b.ts")}}},
 		"delete, create the same": {[]action.Action{remove("/b.ts"), create("/b.ts", "b\n")}, ops{{Op: "update", Path: "/b.ts", Content: "b\n", ETag: tag("/b.ts")}}},
 		"rename, then edit": {
 			[]action.Action{rename("/b.ts", "/n.ts"), edit("/n.ts", "b", "n")},
@@ -142,7 +142,7 @@ func TestOperations(t *testing.T) {
 			[]action.Action{rename("/b.ts", "/c.ts"), rename("/c.ts", "/d.ts"), rename("/d.ts", "/e/f.ts")},
 			ops{{Op: "rename", Path: "/b.ts", To: "/e/f.ts", ETag: tag("/b.ts")}},
 		},
-		"there and back": {[]action.Action{rename("/b.ts", "/c.ts"), rename("/c.ts", "/b.ts")}, nil},
+		"rename and rename back": {[]action.Action{rename("/b.ts", "/c.ts"), rename("/c.ts", "/b.ts")}, nil},
 		"swap": {
 			[]action.Action{rename("/a.ts", "/t"), rename("/b.ts", "/a.ts"), rename("/t", "/b.ts")},
 			ops{
@@ -215,13 +215,13 @@ func TestProblems(t *testing.T) {
 		{[]action.Action{rename("/a.ts", "/b/")}, `to "/b/" is not a file's path: it must name a file: no empty segment, no slash at the end.`},
 		{[]action.Action{create("/a.ts", "")}, "There is a file /a.ts already: change it with edit_file or update_file, or choose another path."},
 		{[]action.Action{create("/n", ""), create("/n", "")}, "There is a file /n already"},
-		{[]action.Action{create("/a.ts/n", "")}, "/a.ts is a file, so that /a.ts/n can't be inside of it."},
-		{[]action.Action{create("/n", ""), create("/n/m/o", "")}, "/n is a file, so that /n/m/o can't be inside of it."},
+		{[]action.Action{create("/a.ts/n", "")}, "/a.ts is a file, so /a.ts/n can't be inside it."},
+		{[]action.Action{create("/n", ""), create("/n/m/o", "")}, "/n is a file, so /n/m/o can't be inside it."},
 		{[]action.Action{create("/src", "")}, "/src is a folder of other files."},
 		{[]action.Action{create("/n/m/o", ""), create("/n/m", "")}, "/n/m is a folder of other files."},
 		{[]action.Action{rename("/b.ts", "/src/deep")}, "/src/deep is a folder of other files."},
 		{[]action.Action{rename("/b.ts", "/a.ts")}, "There is a file /a.ts already"},
-		{[]action.Action{rename("/b.ts", "/a.ts/b.ts")}, "/a.ts is a file, so that"},
+		{[]action.Action{rename("/b.ts", "/a.ts/b.ts")}, "/a.ts is a file, so "},
 		{[]action.Action{rename("/b.ts", "/b.ts")}, "/b.ts can't be renamed to itself"},
 		{[]action.Action{rename("/none", "/n")}, "There is no file /none."},
 		{[]action.Action{{Type: action.RenameFile, Path: "/a.ts"}}, "rename_file needs the new path, to."},
@@ -248,7 +248,7 @@ func TestProblems(t *testing.T) {
 		{[]action.Action{{Type: action.EditFile, Path: "/a.ts", Search: new(string)}}, "edit_file needs both search and replace."},
 		{[]action.Action{remove("/a.ts"), rename("/logo.png", "/a.ts")}, "/logo.png is a binary file: in one answer it can't take the place of another file"},
 		{[]action.Action{rename("/logo.png", "/l.png"), create("/logo.png", "")}, "/logo.png is a binary file: in one answer"},
-		{[]action.Action{add("/Cargo.toml", "serde@1")}, "/Cargo.toml is no manifest that add_dependency knows: these are package.json, go.mod and requirements.txt."},
+		{[]action.Action{add("/Cargo.toml", "serde@1")}, "/Cargo.toml is not a manifest that add_dependency supports: it supports package.json, go.mod and requirements.txt."},
 		{[]action.Action{add("/web/package.json", "zod")}, "There is no file /web/package.json."},
 		{[]action.Action{add("/broken/package.json", "zod")}, "/broken/package.json could not be changed: it is not valid JSON; repair it first, with edit_file."},
 		{[]action.Action{add("/package.json")}, "The list of packages is empty."},
@@ -263,11 +263,11 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s:\n%v, want\n%s", c.actions[last].Brief(), err, c.want)
 		}
 		if diff := cmp.Diff(before, d.Operations()); diff != "" || len(d.Actions()) != actions {
-			t.Errorf("%s has left a trace: %s", c.actions[last].Brief(), diff)
+			t.Errorf("%s was rejected, but changed the draft: %s", c.actions[last].Brief(), diff)
 		}
 		// The next action is not affected.
 		if err := d.Apply(t.Context(), create("/afterwards", "")); err != nil && last < action.Most-1 {
-			t.Errorf("%s: then %v", c.actions[last].Brief(), err)
+			t.Errorf("after %s: %v", c.actions[last].Brief(), err)
 		}
 	}
 }
@@ -293,9 +293,9 @@ func TestLimits(t *testing.T) {
 		fit     int
 		want    string
 	}{
-		{renames, 10, "With this, the answer would change more than 20 files, a rename counting as two."},
+		{renames, 10, "With this, the answer would change more than 20 files. A rename counts as two."},
 		{updates, 20, "An answer has at most 20 actions; this one is too many."},
-		{deep, 16, "With this, the answer would make files in more than 500 folders."},
+		{deep, 16, "With this, the answer would create files in more than 500 folders."},
 		{sized, 3, "With this, the answer would write more than 3 MiB."},
 	} {
 		d := apply(t, newFiles(stored), c.actions[:c.fit]...)
@@ -337,7 +337,7 @@ func TestStorage(t *testing.T) {
 		}
 	}
 	if err := d.Apply(t.Context(), update("/b.ts", "c\n")); err != nil || f.asked["read /b.ts"] != 0 {
-		t.Errorf("%v; what is rewritten is read", err)
+		t.Errorf("%v; a file was read before it was overwritten", err)
 	}
 	f.broken = errors.New("storage is down")
 	before := slices.Clone(d.Operations())
@@ -355,7 +355,8 @@ func TestStorage(t *testing.T) {
 	}
 }
 
-// Storage is told in one call which paths an action reads, however deep they are. Known paths are not announced again.
+// An action announces all paths that it reads to storage in one call, even if they are deep. Known paths are not
+// announced again.
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("/d", 250)
@@ -374,7 +375,7 @@ func TestPrepare(t *testing.T) {
 		f := newFiles(project())
 		apply(t, f, c.actions...)
 		if f.asked["prepare"] != c.prepares || f.asked["unprepared"] != 0 {
-			t.Errorf("%s: prepared %d times, %d not", name, f.asked["prepare"], f.asked["unprepared"])
+			t.Errorf("%s: %d calls of Prepare, %d unprepared reads", name, f.asked["prepare"], f.asked["unprepared"])
 		}
 	}
 }

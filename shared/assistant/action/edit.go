@@ -4,7 +4,7 @@ import "strings"
 
 const crlf = "\r\n"
 
-// maxCounted is the number at which replaceOnce stops to count occurrences.
+// maxCounted is the number at which replaceOnce stops counting occurrences.
 const maxCounted = 100
 
 // replaceOnce replaces the only occurrence of search. It returns a problem if there is none or more than one;
@@ -16,7 +16,7 @@ func replaceOnce(path, content, search, replace string) (string, error) {
 	case replace:
 		return "", problemf("The search and the replacement for %s are the same: nothing would change.", path)
 	}
-	const advice = "It must occur exactly once: take in more of what is around the place."
+	const advice = "It must occur exactly once: include more of the lines around it."
 	switch n := occurrences(content, search); {
 	case n == 0:
 		return "", problemf("The search does not occur in %s%s. "+
@@ -43,7 +43,7 @@ func occurrences(content, search string) int {
 	return n
 }
 
-// whyAbsent guesses why a search does not occur. The result continues the sentence of the problem.
+// whyAbsent returns the probable reason why a search does not occur, or "". It continues the sentence of the problem.
 func whyAbsent(content, search string) string {
 	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
 	switch {

@@ -22,12 +22,12 @@ func readModule(text string) (d dependency, rule string) {
 	d.name, d.version, hasVersion = strings.Cut(text, "@")
 	switch {
 	case module.CheckPath(d.name) != nil:
-		return d, "has no module's path: write module@version, such as github.com/google/uuid@v1.6.0"
+		return d, "does not have a valid module path: write module@version, such as github.com/google/uuid@v1.6.0"
 	case !hasVersion:
 		return d, ""
 	case module.Check(d.name, d.version) != nil || module.CanonicalVersion(d.version) != d.version:
-		return d, "needs a whole version that its path allows, such as v1.6.0; " +
-			"a go.mod knows no ranges, and /v2 takes v2.x.y"
+		return d, "needs a full version that is valid for its path, such as v1.6.0; " +
+			"a go.mod has no ranges, and a path that ends with /v2 needs v2.x.y"
 	}
 	return d, ""
 }
@@ -53,7 +53,7 @@ func (goMod) edit(content string, packages []dependency) (string, error) {
 		case exists && (d.version == "" || d.version == version):
 			continue
 		case d.version == "":
-			return "", fmt.Errorf("%s is new in it and needs a version, such as v1.2.3", d.name)
+			return "", fmt.Errorf("%s is new in this file and needs a version, such as v1.2.3", d.name)
 		case exists:
 			_ = file.AddRequire(d.name, d.version) // never returns an error
 		default:
@@ -67,7 +67,7 @@ func (goMod) edit(content string, packages []dependency) (string, error) {
 	file.Cleanup()
 	data, err := file.Format()
 	if err != nil {
-		return "", errors.New("it can't be written")
+		return "", errors.New("it can't be formatted")
 	}
 	return string(data), nil
 }

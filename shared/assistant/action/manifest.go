@@ -6,12 +6,12 @@ import "strings"
 type manifest interface {
 	// packages parses name@range. It returns a *Problem for an invalid one.
 	packages(texts []string) ([]dependency, error)
-	// edit returns the content with the packages set or added and everything else unchanged. Its error says what is
-	// wrong with the content; it is the end of a sentence.
+	// edit returns the content with the packages set or added and everything else unchanged. Its error reports what is
+	// wrong with the content. It completes a sentence.
 	edit(content string, packages []dependency) (string, error)
 }
 
-// dependency is a requested package. The version is empty if any is acceptable.
+// dependency is a requested package. The version is empty if any version is acceptable.
 type dependency struct{ name, version string }
 
 // manifestAt returns the manifest for the file name of a path.
@@ -25,12 +25,12 @@ func manifestAt(path string) (manifest, error) {
 	case strings.HasPrefix(base, "requirements") && strings.HasSuffix(base, ".txt"):
 		return pip{}, nil
 	}
-	return nil, problemf("%s is no manifest that add_dependency knows: "+
-		"these are package.json, go.mod and requirements.txt. Change others with edit_file.", path)
+	return nil, problemf("%s is not a manifest that add_dependency supports: "+
+		"it supports package.json, go.mod and requirements.txt. Change others with edit_file.", path)
 }
 
-// readPackages parses packages with read, which returns the rule that a text breaks, or "". key returns the name by
-// which packages are compared.
+// readPackages parses packages with read, which returns the rule that a text violates, or "". key normalizes the name
+// of a package, so that names can be compared.
 func readPackages(
 	texts []string, read func(text string) (d dependency, rule string), key func(name string) string,
 ) ([]dependency, error) {

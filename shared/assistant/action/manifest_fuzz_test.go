@@ -27,8 +27,8 @@ func added(t *testing.T, path, content, pkg string) (after string, ok bool) {
 	return after, err == nil
 }
 
-// twice checks that a package is not added again.
-func twice(t *testing.T, path, after, pkg string) {
+// checkIdempotent checks that adding a package again changes nothing.
+func checkIdempotent(t *testing.T, path, after, pkg string) {
 	t.Helper()
 	if again, err := edited(t, path, after, pkg); err != nil || again != after {
 		t.Fatalf("%s %q: again: %v\n%s\n%s", path, pkg, err, after, again)
@@ -84,7 +84,7 @@ func FuzzPackageJSON(f *testing.F) {
 		if !ok {
 			return
 		}
-		twice(t, "/package.json", after, pkg)
+		checkIdempotent(t, "/package.json", after, pkg)
 		before := strings.TrimPrefix(content, "\uFEFF")
 		after = strings.TrimPrefix(after, "\uFEFF")
 		if !jsontext.Value(after).IsValid() {
@@ -140,7 +140,7 @@ func FuzzGoMod(f *testing.F) {
 		if !ok {
 			return
 		}
-		twice(t, "/go.mod", after, name+"@"+version)
+		checkIdempotent(t, "/go.mod", after, name+"@"+version)
 		before, err := modfile.Parse("go.mod", []byte(content), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -181,7 +181,7 @@ func FuzzRequirements(f *testing.F) {
 		if !ok {
 			return
 		}
-		twice(t, "/requirements.txt", after, name+"@"+version)
+		checkIdempotent(t, "/requirements.txt", after, name+"@"+version)
 		before, now := strings.SplitAfter(content, "\n"), strings.SplitAfter(after, "\n")
 		if len(before) == len(now) {
 			differ := 0

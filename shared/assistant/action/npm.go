@@ -16,9 +16,9 @@ import (
 type npm struct{}
 
 var (
-	// npmName matches the names that npm accepts for new packages, and capital letters, which older packages have.
+	// npmName matches the names that npm accepts for new packages, and also capital letters, which older packages have.
 	npmName = regexp.MustCompile(`^(@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~-][A-Za-z0-9._~-]*$`)
-	// npmRange matches versions, ranges, tags, and the addresses that may be used in place of them.
+	// npmRange matches versions, ranges, tags, and the URLs and paths that may replace them.
 	npmRange = regexp.MustCompile(`^[A-Za-z0-9.*^~<>=|:/#@+_-]+( [A-Za-z0-9.*^~<>=|:/#@+_-]+)*$`)
 )
 
@@ -41,14 +41,14 @@ func readNpmPackage(text string) (d dependency, rule string) {
 	d.name = text
 	if at := strings.Index(text[min(1, len(text)):], "@") + 1; at > 0 {
 		if d.name, d.version = text[:at], text[at+1:]; d.version == "" {
-			return d, "has an @ but no range behind it"
+			return d, "has an @ but no range after it"
 		}
 	}
 	switch {
 	case len(d.name) > maxNpmName || !npmName.MatchString(d.name):
-		return d, "has no name that npm knows: write name@range, such as zod@^4.0.0 or @types/node@^24.0.0"
+		return d, "does not have a valid npm name: write name@range, such as zod@^4.0.0 or @types/node@^24.0.0"
 	case d.version != "" && !npmRange.MatchString(d.version):
-		return d, "has a range that npm does not know"
+		return d, "has a range that is not valid for npm"
 	}
 	return d, ""
 }
@@ -101,7 +101,7 @@ func setRanges(root *hujson.Object, packages []dependency) (added []dependency, 
 			added = append(added, d)
 		case d.version == "":
 		case e.value.Value.Kind() != '"':
-			return nil, errors.New("its " + e.section + " has something else than a text for " + d.name)
+			return nil, errors.New("its " + e.section + " has a value that is not a string for " + d.name)
 		default:
 			e.value.Value = hujson.String(d.version)
 		}
@@ -141,8 +141,8 @@ func addPackages(root *hujson.Object, packages []dependency) {
 	}
 }
 
-// insert adds a member. It has the white space of the member whose place it takes or that it follows; in an empty
-// object, that of like.
+// insert inserts a member. The new member has the white space of the member that it replaces at its index, or of the
+// last member if it is appended. In an empty object, it has the white space of like.
 func insert(object *hujson.Object, at int, like hujson.ObjectMember, name string, value hujson.ValueTrimmed) {
 	if n := len(object.Members); n > 0 {
 		like = object.Members[min(at, n-1)]
@@ -155,8 +155,8 @@ func insert(object *hujson.Object, at int, like hujson.ObjectMember, name string
 	})
 }
 
-// firstMember returns the first member of the root, whose white space is the model for new ones. In an empty root,
-// members are indented by two spaces.
+// firstMember returns the first member of the root, whose white space new members copy. In an empty root, members are
+// indented by two spaces.
 func firstMember(root *hujson.Object) hujson.ObjectMember {
 	if len(root.Members) > 0 {
 		return root.Members[0]

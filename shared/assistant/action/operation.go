@@ -15,14 +15,14 @@ const (
 	maxFolders      = 500
 )
 
-// settle returns the changed paths in a form in which each path is part of at most one operation. A file whose content
-// did not change is renamed if nothing else happens at its old and its new path. Otherwise it is written with its
-// content.
-func (o *overlay) settle(ctx context.Context) (map[string]state, error) {
-	settled := maps.Clone(o.changed)
+// normalize returns the changed paths in a form in which each path belongs to at most one operation. A file whose
+// content did not change is renamed if there is no other change at its old and its new path. Otherwise its content is
+// written to the new path.
+func (o *overlay) normalize(ctx context.Context) (map[string]state, error) {
+	normalized := maps.Clone(o.changed)
 	for _, p := range o.order {
-		s := settled[p]
-		if !s.exists || s.origin == "" || s.origin == p || (!o.known[p].exists && !settled[s.origin].exists) {
+		s := normalized[p]
+		if !s.exists || s.origin == "" || s.origin == p || (!o.known[p].exists && !normalized[s.origin].exists) {
 			continue
 		}
 		f, err := o.read(ctx, s.origin)
@@ -33,23 +33,23 @@ func (o *overlay) settle(ctx context.Context) (map[string]state, error) {
 			return nil, problemf("%s is a binary file: in one answer it can't take the place of another file, "+
 				"nor can a new file take its place once it is renamed.", s.origin)
 		}
-		settled[p] = state{exists: true, content: f.content}
+		normalized[p] = state{exists: true, content: f.content}
 	}
-	return settled, nil
+	return normalized, nil
 }
 
-// operationsOf returns the operations that lead from the stored files to the settled paths, in the order in which the
+// operationsOf returns the operations that change the stored files to the normalized paths, in the order in which the
 // paths were first changed.
-func (o *overlay) operationsOf(settled map[string]state) []Operation {
+func (o *overlay) operationsOf(normalized map[string]state) []Operation {
 	renamed := map[string]bool{} // by old path
-	for p, s := range settled {
+	for p, s := range normalized {
 		if s.exists && s.origin != "" && s.origin != p {
 			renamed[s.origin] = true
 		}
 	}
 	var operations []Operation
 	for _, p := range o.order {
-		s, stored := settled[p], o.known[p]
+		s, stored := normalized[p], o.known[p]
 		switch {
 		case s.exists && s.origin == p, !s.exists && !stored.exists, !s.exists && renamed[p]:
 		case s.exists && s.origin != "":
@@ -83,11 +83,11 @@ func checkBatch(operations []Operation) error {
 	}
 	switch {
 	case count > maxOperations:
-		return problemf("With this, the answer would change more than %d files, a rename counting as two.", maxOperations)
+		return problemf("With this, the answer would change more than %d files. A rename counts as two.", maxOperations)
 	case bytes > maxBatchContent:
 		return problemf("With this, the answer would write more than 3 MiB.")
 	case len(folders) > maxFolders:
-		return problemf("With this, the answer would make files in more than %d folders.", maxFolders)
+		return problemf("With this, the answer would create files in more than %d folders.", maxFolders)
 	}
 	return nil
 }

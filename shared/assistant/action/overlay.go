@@ -7,12 +7,12 @@ import (
 	"devplatform/shared/project/path"
 )
 
-// overlay is the stored files and the changes to them.
+// overlay is the stored files together with the changes to them.
 type overlay struct {
 	stored Files
-	// known caches what storage returned. Storage is read once, so that all checks see the same version of a file.
+	// known caches the stored paths. Each path is read only once, so that all checks see the same version of a file.
 	known map[string]*storedFile
-	// changed are the changed paths. order has them in the order of their first change.
+	// changed has the changed paths. order has them in the order of their first change.
 	changed map[string]state
 	order   []string
 }
@@ -27,11 +27,11 @@ type storedFile struct {
 	isFolderKnown, isFolder bool
 }
 
-// state is what a path is after the changes.
+// state is the state of a path after the changes.
 type state struct {
 	exists bool
-	// origin is the stored path of a file that was not rewritten, but perhaps renamed. If it is empty, the file has
-	// content.
+	// origin is the stored path of a file whose content did not change. The file may have been renamed. If origin is
+	// empty, content is the file's content.
 	origin  string
 	content string
 }
@@ -62,7 +62,7 @@ func (o *overlay) prepare(ctx context.Context, paths ...string) error {
 	return o.stored.Prepare(ctx, unknown...)
 }
 
-// file returns what storage has at a path.
+// file returns the stored file at a path. The result also reports whether the file exists.
 func (o *overlay) file(ctx context.Context, path string) (*storedFile, error) {
 	if known, ok := o.known[path]; ok {
 		return known, nil
@@ -88,7 +88,7 @@ func (o *overlay) read(ctx context.Context, path string) (*storedFile, error) {
 	return f, nil
 }
 
-// at returns what a path is after the changes.
+// at returns the state of a path after the changes.
 func (o *overlay) at(ctx context.Context, path string) (state, error) {
 	if s, ok := o.changed[path]; ok {
 		return s, nil
@@ -128,8 +128,8 @@ func (o *overlay) mustExist(ctx context.Context, path string) (state, error) {
 	return s, problemf("There is no file %s.", path)
 }
 
-// mustBeFree returns a problem if no file can be made at the path: there is a file or a folder, or one of its folders
-// is a file.
+// mustBeFree returns a problem if no file can be created at the path: a file or a folder exists there, or one of its
+// folders is a file.
 func (o *overlay) mustBeFree(ctx context.Context, to string) error {
 	s, err := o.at(ctx, to)
 	if err != nil || s.exists {
@@ -139,7 +139,7 @@ func (o *overlay) mustBeFree(ctx context.Context, to string) error {
 	for _, folder := range path.Ancestors(to) {
 		s, err := o.at(ctx, folder)
 		if err != nil || s.exists {
-			return orProblem(err, "%s is a file, so that %s can't be inside of it.", folder, to)
+			return orProblem(err, "%s is a file, so %s can't be inside it.", folder, to)
 		}
 	}
 	if isFolder, err := o.isFolder(ctx, to); err != nil || isFolder {
@@ -148,7 +148,7 @@ func (o *overlay) mustBeFree(ctx context.Context, to string) error {
 	return nil
 }
 
-// isFolder reports whether files exist inside of a path. A stored folder remains a folder even if the draft deletes
+// isFolder reports whether there are files inside a path. A stored folder remains a folder even if the draft deletes
 // all files in it, because the overlay does not know all of them.
 func (o *overlay) isFolder(ctx context.Context, folder string) (bool, error) {
 	for p, s := range o.changed {

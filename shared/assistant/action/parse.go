@@ -15,9 +15,9 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// Parse returns the action of a model's tool call. It corrects paths that lack the leading slash or are not in NFC,
-// and nothing else. It returns a *Problem if the tool does not exist, or if the input is not a JSON object with
-// exactly the tool's fields.
+// Parse returns the action of a model's tool call. It adds a missing slash at the beginning of a path and converts
+// paths to NFC. It changes nothing else. It returns a *Problem if the tool does not exist, or if the input is not a
+// JSON object with exactly the tool's fields.
 func Parse(call model.Call) (Action, error) {
 	at := slices.IndexFunc(tools, func(t tool) bool { return string(t.action) == call.Name })
 	if at < 0 {
@@ -37,10 +37,10 @@ func Parse(call model.Call) (Action, error) {
 		delete(values, f.name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		wrong = append(wrong, shown(name)+" is no field of this tool")
+		wrong = append(wrong, shown(name)+" is not a field of this tool")
 	}
 	if len(wrong) > 0 {
-		return Action{}, problemf("The input of %s is not right: %s. It has the fields %s, all of them required.",
+		return Action{}, problemf("The input of %s is not valid: %s. It has the fields %s, all of them required.",
 			t.action, strings.Join(wrong, "; "), strings.Join(t.fieldNames(), ", "))
 	}
 	return a, nil
@@ -54,7 +54,7 @@ func toolNames() []string {
 	return names
 }
 
-// readObject returns the members of the input. Its error completes the sentence "The input …".
+// readObject returns the members of the input. Its error completes a sentence that begins with "The input".
 func readObject(input string) (map[string]jsontext.Value, error) {
 	if strings.TrimSpace(input) == "" {
 		input = "{}" // some providers send this for a call without fields
@@ -78,7 +78,7 @@ func readObject(input string) (map[string]jsontext.Value, error) {
 	return members, nil
 }
 
-// describeSyntaxError says in the model's terms why an input can't be parsed.
+// describeSyntaxError converts an error of the JSON decoder to one that tells the model what is wrong.
 func describeSyntaxError(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
@@ -92,7 +92,7 @@ func describeSyntaxError(err error) error {
 	return errors.New("is not valid JSON")
 }
 
-// set sets a field. It returns the rule that the value breaks, or "".
+// set sets a field. It returns the rule that the value violates, or "".
 func (a *Action) set(name string, value jsontext.Value) (rule string) {
 	if value == nil {
 		return "is missing"
@@ -138,7 +138,7 @@ func (a *Action) setPackages(value jsontext.Value) (rule string) {
 	return ""
 }
 
-// correctPath corrects what models often get wrong in a path, if only one meaning is possible.
+// correctPath corrects frequent mistakes of models in a path, if the path can have only one meaning.
 func correctPath(text string) string {
 	text = strings.TrimPrefix(norm.NFC.String(text), "./")
 	if text != "" && text[0] != '/' {
@@ -147,7 +147,7 @@ func correctPath(text string) string {
 	return text
 }
 
-// shown returns a name that a model made up as a short JSON string, which is safe to quote.
+// shown returns a name that a model chose as a short JSON string, which is safe to quote.
 func shown(name string) string {
 	const limit = 80
 	if len(name) > limit {

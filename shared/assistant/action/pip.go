@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// pip edits requirements.txt files. It changes only lines with a name and a range (PEP 508); a line with a URL, a hash
-// or options is left to edit_file.
+// pip edits requirements.txt files. It changes only lines with a name and a range (PEP 508). For a line with a URL, a
+// hash or options, the model must use edit_file.
 type pip struct{}
 
 const (
@@ -34,13 +34,13 @@ func (pip) packages(texts []string) ([]dependency, error) {
 	return readPackages(texts, readRequirement, func(name string) string { return pipKey(withoutExtras(name)) })
 }
 
-// readRequirement parses name@range, and also what models copy from the file: name>=1.2.
+// readRequirement parses name@range, and also the format of the file, which models may copy: name>=1.2.
 func readRequirement(text string) (d dependency, rule string) {
 	d.name = text
 	if at := strings.IndexAny(text, "@=<>!~"); at >= 0 {
 		d.name, d.version = strings.TrimSpace(text[:at]), strings.TrimSpace(strings.TrimPrefix(text[at:], "@"))
 		if d.version == "" {
-			return d, "has an @ but no range behind it"
+			return d, "has an @ but no range after it"
 		}
 	}
 	switch {
@@ -51,14 +51,14 @@ func readRequirement(text string) (d dependency, rule string) {
 	}
 	switch {
 	case !pipPackage.MatchString(d.name):
-		return d, "has no name that pip knows: write name@range, such as httpx@>=0.28"
+		return d, "does not have a valid pip name: write name@range, such as httpx@>=0.28"
 	case d.version != "" && !pipSpecifier.MatchString(d.version):
-		return d, "has a range that pip does not know: write name@>=1.2,<2 or name@==1.2.3"
+		return d, "has a range that is not valid for pip: write name@>=1.2,<2 or name@==1.2.3"
 	}
 	return d, ""
 }
 
-// pipKey returns the normalized name, by which names are compared (PEP 503).
+// pipKey returns the normalized name (PEP 503).
 func pipKey(name string) string { return strings.ToLower(pipSeparators.ReplaceAllString(name, "-")) }
 
 func withoutExtras(name string) string {
@@ -73,8 +73,8 @@ func (pip) edit(content string, packages []dependency) (string, error) {
 		name := withoutExtras(d.name)
 		switch at := found[pipKey(name)]; {
 		case len(at) > 1:
-			again := pipFirst.FindStringSubmatch(lines[at[1]])[1]
-			return "", fmt.Errorf("it has %s in more than one line: use edit_file", again)
+			duplicate := pipFirst.FindStringSubmatch(lines[at[1]])[1]
+			return "", fmt.Errorf("it has %s in more than one line: use edit_file", duplicate)
 		case len(at) == 1:
 			line, ok := setRequirement(lines[at[0]], d)
 			if !ok {
@@ -82,7 +82,7 @@ func (pip) edit(content string, packages []dependency) (string, error) {
 			}
 			lines[at[0]] = line
 		case isContinued:
-			return "", errors.New("its last line goes on without a next one; repair it first, with edit_file")
+			return "", errors.New("its last line ends with a backslash, but no line follows; repair it first, with edit_file")
 		default:
 			lines = appendLine(lines, d.name+d.version, content)
 		}
@@ -107,7 +107,7 @@ func requirementLines(lines []string) (found map[string][]int, isContinued bool)
 	return found, isContinued
 }
 
-// setRequirement sets the range of a line, and its extras if the dependency has some. ok is false if the line can't be
+// setRequirement sets the range of a line, and its extras if the dependency has any. ok is false if the line can't be
 // changed.
 func setRequirement(line string, d dependency) (changed string, ok bool) {
 	text := strings.TrimRight(line, "\r\n")
@@ -122,7 +122,7 @@ func setRequirement(line string, d dependency) (changed string, ok bool) {
 	return name + extras + space + d.version + rest + line[len(text):], true
 }
 
-// appendLine appends a line that ends like the lines of the content.
+// appendLine appends a line with the line ending of the content.
 func appendLine(lines []string, text, content string) []string {
 	end := lineEnding(content)
 	if end == "" {

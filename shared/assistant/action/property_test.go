@@ -97,7 +97,7 @@ func batch(stored map[string]string, operations []action.Operation) (map[string]
 	created := map[string]bool{}
 	name := func(p string) error {
 		if named[p] || path.Check(p) != "" {
-			return fmt.Errorf("%s is named twice, or no path", p)
+			return fmt.Errorf("%s occurs twice or is not a path", p)
 		}
 		named[p], count = true, count+1
 		return nil
@@ -108,12 +108,12 @@ func batch(stored map[string]string, operations []action.Operation) (map[string]
 			return nil, err
 		}
 		if (op.Op == "create") == exists || (op.Op == "create") != (op.ETag == "") || exists && op.ETag != etagOf(op.Path, content) {
-			return nil, fmt.Errorf("%+v does not go with %q, %v", op, content, exists)
+			return nil, fmt.Errorf("%+v does not match the stored content %q, exists: %v", op, content, exists)
 		}
 		switch op.Op {
 		case "create", "update":
 			if !utf8.ValidString(op.Content) {
-				return nil, fmt.Errorf("%+v is no text", op)
+				return nil, fmt.Errorf("%+v is not text", op)
 			}
 			after[op.Path], created[op.Path] = op.Content, op.Op == "create"
 		case "delete":
@@ -136,7 +136,7 @@ func batch(stored map[string]string, operations []action.Operation) (map[string]
 		rest := maps.Clone(after)
 		delete(rest, p)
 		if !isFree(rest, p) {
-			return nil, fmt.Errorf("%s meets a folder or a file", p)
+			return nil, fmt.Errorf("%s conflicts with a folder or a file", p)
 		}
 	}
 	if count > 20 {
@@ -147,13 +147,13 @@ func batch(stored map[string]string, operations []action.Operation) (map[string]
 
 // The operations, applied as one batch, have the same effect as the actions one after the other. A possible action is
 // not rejected, apart from the exceptions of mayBeRejected.
-func TestOperationsHaveTheEffectOfTheActions(t *testing.T) {
+func TestOperationsHaveTheEffectOfActions(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		stored := someProject(t)
 		files := maps.Clone(stored)
 		d := action.NewDraft(newFiles(stored))
-		taken := 0
+		accepted := 0
 		for range rapid.IntRange(1, 25).Draw(t, "actions") {
 			a := someAction(t)
 			after, possible := do(files, a)
@@ -161,16 +161,16 @@ func TestOperationsHaveTheEffectOfTheActions(t *testing.T) {
 			var problem *action.Problem
 			switch {
 			case err == nil && !possible:
-				t.Fatalf("%+v was taken in", a)
+				t.Fatalf("%+v was accepted", a)
 			case err == nil:
 				files = after
-				taken++
+				accepted++
 				if a.Content != nil && !writes(d.Operations(), a.Path) {
 					t.Fatalf("%+v does not write %s", d.Operations(), a.Path)
 				}
 			case !errors.As(err, &problem):
 				t.Fatal(err)
-			case possible && !mayBeRejected(stored, a, problem.Text, taken):
+			case possible && !mayBeRejected(stored, a, problem.Text, accepted):
 				t.Fatalf("%+v on %v: %v", a, files, err)
 			}
 			got, err := batch(stored, d.Operations())
@@ -181,8 +181,8 @@ func TestOperationsHaveTheEffectOfTheActions(t *testing.T) {
 				t.Fatalf("%+v: %s", d.Operations(), diff)
 			}
 		}
-		if len(d.Actions()) != taken {
-			t.Fatalf("%d actions, %d taken in", len(d.Actions()), taken)
+		if len(d.Actions()) != accepted {
+			t.Fatalf("%d actions, %d accepted", len(d.Actions()), accepted)
 		}
 		// The returned actions can be applied literally.
 		again := maps.Clone(stored)
@@ -207,12 +207,12 @@ func writes(operations []action.Operation, p string) bool {
 // mayBeRejected reports whether an action that is possible may be rejected: because of the number of actions, because
 // a stored folder remains a folder although the draft deleted its files, or because a binary file would have to be
 // written as text.
-func mayBeRejected(stored map[string]string, a action.Action, why string, taken int) bool {
+func mayBeRejected(stored map[string]string, a action.Action, problem string, accepted int) bool {
 	to := a.Path
 	if a.To != nil {
 		to = *a.To
 	}
-	return taken == action.Most ||
-		strings.Contains(why, "is a folder") && hasInside(stored, to) ||
-		strings.Contains(why, "is a binary file: in one answer")
+	return accepted == action.Most ||
+		strings.Contains(problem, "is a folder") && hasInside(stored, to) ||
+		strings.Contains(problem, "is a binary file: in one answer")
 }

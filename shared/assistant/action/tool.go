@@ -11,21 +11,21 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// maxPackages is the largest number of packages in one call of add_dependency.
+// maxPackages is the maximum number of packages in one call of add_dependency.
 const maxPackages = 50
 
-// tool is what the model is told about an action. The tool has the name of the action.
+// tool describes a type of action to the model. The tool's name is the type.
 type tool struct {
 	action      Type
 	description string
-	// fields have the names of the action's fields. All are required. Path is first, so that a client that follows the
-	// stream learns early which file is being written.
+	// fields have the names of the action's fields. All are required. path is first, so that the client of a stream
+	// receives early which file is being written.
 	fields []field
 }
 
 type field struct{ name, description string }
 
-// tools are sent in this order. It must not vary, because providers cache the beginning of a request.
+// tools are sent in this order. The order must not change, because providers cache the beginning of a request.
 var tools = []tool{
 	{
 		CreateFile,
@@ -131,7 +131,7 @@ func (t tool) fieldNames() []string {
 func quoted(text string) string {
 	data, err := json.Marshal(text)
 	if err != nil {
-		return `""` // not UTF-8, which callers have checked
+		return `""` // text is not UTF-8; callers have checked that it is
 	}
 	return string(data)
 }

@@ -66,11 +66,11 @@ func TestSchemasMatchParse(t *testing.T) {
 				t.Errorf("%s: Parse of %s: %v", tool.Name, text, err)
 			}
 			if err == nil && string(a.Type) != tool.Name {
-				t.Errorf("%s is read as %s", tool.Name, a.Type)
+				t.Errorf("%s is parsed as %s", tool.Name, a.Type)
 			}
 			document, _ := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 			if err := schema.Validate(document); (err == nil) != want {
-				t.Errorf("%s: the schema says of %s: %v", tool.Name, text, err)
+				t.Errorf("%s: schema validation of %s: %v", tool.Name, text, err)
 			}
 		}
 		agree(fields, true)
@@ -100,7 +100,7 @@ func cloned(fields map[string]any) map[string]any {
 
 // Tools have what providers require: short names, and schemas with plain keywords and without references. For the
 // providers' caches, the bytes are always the same.
-func TestToolsMeetTheProvidersRequirements(t *testing.T) {
+func TestToolsMeetProviderRequirements(t *testing.T) {
 	t.Parallel()
 	name := regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]{0,63}$`)
 	keywords := []string{"type", "properties", "required", "additionalProperties", "description", "items", "minItems", "maxItems"}

@@ -1,8 +1,9 @@
 // Package bedrock is the model provider for models on Amazon Bedrock. It translates between package model and
-// Bedrock's Converse API: requests, answers, stream events and errors. It knows nothing about projects and prompts,
-// and nothing about single models except which features they reject (traits.go).
+// Bedrock's Converse API: requests, answers, stream events and errors. Projects and prompts do not belong here. The
+// features that a model rejects are in traits.go.
 //
-// Chats and generated code are streamed (ConverseStream). Summaries, which no user follows, are not (Converse).
+// Chats and generated code are streamed (ConverseStream). Summaries are not (Converse), because they are not shown to
+// users.
 package bedrock
 
 import (
@@ -23,11 +24,11 @@ import (
 	"devplatform/shared/config"
 )
 
-// Bounds of the retries of an answer that has not begun. A quick error is better for the user than a slow one, and
-// Bedrock counts its quotas per minute.
+// Limits of the retries of an answer that has not begun. For the user, a quick error is better than a slow one, and
+// longer retries do not help, because Bedrock's quotas are per minute.
 const (
 	maxAttempts = 3
-	retryWindow = 1200 * time.Millisecond // no wait for another attempt begins later
+	retryWindow = 1200 * time.Millisecond // no backoff begins after this time
 )
 
 // After the end of the message, usageWait is the longest wait for the event with the usage, and closeWait the longest
@@ -41,7 +42,7 @@ const (
 type Options struct {
 	// AWS has the credentials and the region. BedrockEndpoint replaces the endpoint of AWS.
 	AWS config.AWS
-	// Model is the id or the ARN of a model or of an inference profile.
+	// Model is the ID or the ARN of a model or of an inference profile.
 	Model string
 }
 
@@ -78,7 +79,7 @@ func newClient(o Options) *bedrockruntime.Client {
 		Credentials:  awsclient.Credentials(o.AWS),
 		BaseEndpoint: awsclient.Endpoint(o.AWS.BedrockEndpoint, ""),
 		HTTPClient:   awsclient.SlowHTTP(),
-		// Generate retries itself: the SDK does not retry a stream that broke off before its first event.
+		// Generate retries itself, because the SDK does not retry a stream that ends before its first event.
 		Retryer: aws.NopRetryer{},
 	}, func(o *bedrockruntime.Options) {
 		// Otherwise the SDK would use a bearer token in AWS_BEARER_TOKEN_BEDROCK instead of the function's role.
@@ -86,14 +87,14 @@ func newClient(o Options) *bedrockruntime.Client {
 	})
 }
 
-// ownProtocol gives a call its own decoder of events. The client's decoder is shared by all calls and not safe for
-// concurrent streams.
+// ownProtocol sets a separate decoder of events for a call. The client's decoder is shared by all calls and is not safe
+// for concurrent streams.
 func ownProtocol(o *bedrockruntime.Options) {
 	o.Protocol = restjson1.New(schemas.AmazonBedrockFrontendService)
 }
 
-// Generate implements model.Provider. It retries an answer that fails before any part of it has arrived, a few times
-// within two seconds. It does not retry an answer of which a client may have seen a part.
+// Generate implements model.Provider. If an answer fails before its first event, Generate retries up to two times
+// within two seconds. It does not retry after that, because the client may have received a part of the answer.
 func (p *Provider) Generate(ctx context.Context, r model.Request, emit func(model.Part) error) (model.Outcome, error) {
 	window, cancel := context.WithTimeout(ctx, p.window)
 	defer cancel()
@@ -130,7 +131,7 @@ func (p *Provider) traits() traits {
 	return t
 }
 
-// isRetryable reports whether another attempt may succeed soon. A provider that sends Retry-After means later.
+// isRetryable reports whether another attempt may succeed soon. It returns false if the response requested a wait.
 func isRetryable(err error) bool {
 	var failed *model.Error
 	return errors.As(err, &failed) && failed.Fault == model.Unavailable && failed.RetryAfter == 0

@@ -56,7 +56,7 @@ func TestNoRequestAfterCancel(t *testing.T) {
 	}
 }
 
-func TestDeadlineIsTheContextsError(t *testing.T) {
+func TestDeadlineReturnsContextError(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -69,7 +69,7 @@ func TestDeadlineIsTheContextsError(t *testing.T) {
 	}
 }
 
-func TestErrorOfEmitEndsTheAnswer(t *testing.T) {
+func TestEmitErrorEndsAnswer(t *testing.T) {
 	t.Parallel()
 	enough := errors.New("enough")
 	frames := [][]byte{started(), text(0, "a"), tool(1, "t", "n"), tool(2, "u", "n"), toolInput(2, "{}"), ended(2), toolInput(1, "{}"), ended(1)}

@@ -19,8 +19,8 @@ import (
 	"devplatform/shared/retryafter"
 )
 
-// faults classifies errors by their code. Other errors are classified by the HTTP status. Source: the API reference of
-// Converse and ConverseStream, "Errors", and the stream's exceptions.
+// faults classifies errors by their code. Errors with other codes are classified by the HTTP status. Source: the API
+// reference of Converse and ConverseStream, "Errors", and the stream's exceptions.
 var faults = map[string]model.Fault{
 	"ThrottlingException":           model.Unavailable,
 	"TooManyRequestsException":      model.Unavailable,
@@ -49,10 +49,11 @@ var tooLong = []string{
 	"expected maxlength", // schemas that count characters: "expected maxLength: 50000, actual: 52611"
 }
 
-// filtered are phrases with which a filter rejects a prompt, also in a ValidationException.
+// filtered are phrases with which a filter reports that it rejected a prompt. These errors are also
+// ValidationExceptions.
 var filtered = []string{"content filter", "content policy"}
 
-// callError returns the error of a call that did not lead to an answer.
+// callError returns the error of a call that failed before the response began.
 func (p *Provider) callError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return contextError(ctx)
@@ -60,8 +61,7 @@ func (p *Provider) callError(ctx context.Context, err error) error {
 	var response *awshttp.ResponseError
 	var notSent *smithyhttp.RequestSendError
 	var unreadable *smithy.DeserializationError
-	// An error of no other kind happens before the request is sent: there are no credentials, no region or no valid
-	// endpoint.
+	// All other errors occur before the request is sent: there are no credentials, no region or no valid endpoint.
 	failed := &model.Error{Fault: model.Misconfigured, Cause: p.cause(err, !errors.As(err, &unreadable))}
 	switch {
 	case errors.As(err, &notSent):
@@ -73,7 +73,7 @@ func (p *Provider) callError(ctx context.Context, err error) error {
 	return failed
 }
 
-// streamError returns the error of an answer that broke off.
+// streamError returns the error of an answer that failed after the response began.
 func (p *Provider) streamError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return contextError(ctx)
@@ -111,8 +111,8 @@ func faultOf(err error, status int) model.Fault {
 	return model.Misconfigured
 }
 
-// codeOf returns the code of an error. In a stream, the code is the name of an event, which may begin with a
-// lower-case letter.
+// codeOf returns the code of an error, with a capital first letter. In a stream, the code is the name of an event,
+// which may begin with a lower-case letter.
 func codeOf(err smithy.APIError) string {
 	code := err.ErrorCode()
 	if code == "" {
@@ -131,15 +131,15 @@ func rejectsCaching(err error) bool {
 	return strings.Contains(message, "cachepoint") || strings.Contains(message, "prompt caching")
 }
 
-// retryAfter returns the wait that a response asks for, at most an hour. It measures dates by the response's own
-// clock, and returns 0 if the header is not valid.
+// retryAfter returns the wait that a response requests, at most an hour. It compares a date with the response's Date
+// header, and returns 0 if the header is not valid.
 func retryAfter(h http.Header) time.Duration {
-	now, _ := http.ParseTime(h.Get("Date")) // zero: dates are not valid
+	now, _ := http.ParseTime(h.Get("Date")) // if it is zero, dates in Retry-After are ignored
 	wait, _ := retryafter.Parse(h.Get("Retry-After"), now)
 	return min(wait, time.Hour)
 }
 
-// cause is an error of the SDK with a text that is fit for a log. The SDK's text may quote the answer.
+// cause is an error of the SDK with a text that is safe to log. The SDK's own text may quote the answer.
 type cause struct {
 	text string
 	err  error
@@ -166,9 +166,9 @@ func (p *Provider) cause(err error, isSafe bool) error {
 	return &cause{text, err}
 }
 
-// redactor returns a function that removes the credentials from a text: AWS explains a wrong signature by quoting what
-// was signed, including the session token. Short values are the public ones of the local platform, and could be part
-// of any text.
+// redactor returns a function that removes the credentials from a text. It is necessary because AWS explains a wrong
+// signature by quoting the signed text, including the session token. Short values are not removed: they are the public
+// credentials of the local platform, and may occur in any text.
 func redactor(a config.AWS) func(string) string {
 	var pairs []string
 	for _, secret := range []string{a.SecretAccessKey, a.SessionToken} {
@@ -179,7 +179,7 @@ func redactor(a config.AWS) func(string) string {
 	return strings.NewReplacer(pairs...).Replace
 }
 
-// maxLogged is how much of a message of Bedrock goes into an error, in bytes.
+// maxLogged is the maximum length, in bytes, of Bedrock's message in an error.
 const maxLogged = 300
 
 // cut shortens a text to at most maxLogged bytes of whole characters.

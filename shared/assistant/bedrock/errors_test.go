@@ -68,7 +68,7 @@ func TestErrorsOfCalls(t *testing.T) {
 				}
 				var named smithy.APIError
 				if !errors.As(err, &named) || named.ErrorCode() != tc.code {
-					t.Errorf("the SDK's error is gone: %v", err)
+					t.Errorf("the error does not wrap the SDK's error: %v", err)
 				}
 				if n, again := len(s.seen()), tc.fault == model.Unavailable; again && n != maxAttempts || !again && n != 1 {
 					t.Errorf("%d requests", n)
@@ -154,7 +154,7 @@ func TestRetryAfterIsReturned(t *testing.T) {
 		}
 	}
 	if got := retryAfter(http.Header{"Retry-After": {date}}); got != 0 {
-		t.Errorf("measured by no clock: %v", got)
+		t.Errorf("a date without a Date header: %v", got)
 	}
 }
 

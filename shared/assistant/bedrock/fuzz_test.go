@@ -27,7 +27,7 @@ func FuzzRetryAfter(f *testing.F) {
 			t.Fatalf("%q at %q: %s", value, date, wait)
 		}
 		if value != "" && strings.Trim(value, "0123456789") == "" && strings.Trim(value, "0") != "" && wait == 0 {
-			t.Fatalf("%q is no wait", value)
+			t.Fatalf("%q results in no wait", value)
 		}
 	})
 }

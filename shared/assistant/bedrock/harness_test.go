@@ -197,7 +197,7 @@ func (l *listen) emit(p model.Part) error {
 	case p.Kind == model.CallEnd && l.open && p.CallID == last().ID:
 		l.open = false
 	default:
-		l.t.Errorf("out of order or empty: %+v behind %+v", p, l.parts)
+		l.t.Errorf("out of order or empty: %+v after %+v", p, l.parts)
 	}
 	return nil
 }
@@ -225,7 +225,7 @@ func askFor(ctx context.Context, t *testing.T, p *Provider, r model.Request) (he
 	return l.heard, outcome, err
 }
 
-// wide returns text that is longer than any buffer.
+// wide returns text of about n bytes, with characters of several bytes.
 func wide(n int) string { return strings.Repeat("Grüße, \"Welt\"\n", n/15) }
 
 func unmarshal(t *testing.T, data []byte, v any) {

@@ -8,11 +8,11 @@ import (
 )
 
 // partQueue emits the parts of an answer in the order that model.Part requires: one call at a time, and no text inside
-// of a call. Bedrock identifies content blocks by an index, and does not promise that they do not overlap. What
-// arrives before a call has ended waits in the queue.
+// a call. Bedrock identifies content blocks by an index, and does not guarantee that they do not overlap. Parts that
+// arrive before the current call has ended wait in the queue.
 type partQueue struct {
 	emit func(model.Part) error
-	// queue has the pieces that have not ended or were not emitted. The first one is emitted as it arrives.
+	// queue has the pieces that have not ended or were not emitted. The first piece is emitted as it arrives.
 	queue []*piece
 	// running are the calls that have not ended, by index.
 	running map[int32]*piece
@@ -39,7 +39,7 @@ func newPartQueue(emit func(model.Part) error) *partQueue {
 	}}
 }
 
-// thinking reports that the model is at work. It may be emitted anywhere.
+// thinking emits that the model is working. This part may be emitted anywhere.
 func (q *partQueue) thinking() error { return q.emit(model.Part{Kind: model.Thinking}) }
 
 // text adds text of any block.
@@ -69,7 +69,7 @@ func (q *partQueue) start(index int32, id, name string) error {
 func (q *partQueue) input(index int32, json string) error {
 	call := q.running[index]
 	if call == nil {
-		return malformed(fmt.Sprintf("content block %d has input of a tool but no start", index))
+		return malformed(fmt.Sprintf("content block %d has the input of a tool call that did not start", index))
 	}
 	call.pending.WriteString(json)
 	call.hasInput = call.hasInput || json != ""
@@ -118,7 +118,7 @@ func (q *partQueue) flushCall(call *piece) error {
 		}
 	}
 	if call.hasEnded && !call.hasInput {
-		call.pending.WriteString("{}") // of a tool without parameters
+		call.pending.WriteString("{}") // the tool has no parameters
 	}
 	if call.pending.Len() > 0 {
 		text := call.pending.String()

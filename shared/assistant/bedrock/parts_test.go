@@ -80,7 +80,7 @@ func lanes(t *rapid.T, blocks []block) [][][]byte {
 }
 
 // Text and input arrive complete and in the order of their blocks, however they are cut into deltas.
-func TestAnyDeltas(t *testing.T) {
+func TestDeltasOfAnySize(t *testing.T) {
 	t.Parallel()
 	var frames [][]byte
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { send(w, slices.Concat(frames...)) })

@@ -19,8 +19,8 @@ type input struct {
 	inference *types.InferenceConfiguration
 }
 
-// newInput converts a request. The only inference parameter is the limit of the answer: the newest models of Claude
-// reject a temperature.
+// newInput converts a request. The only inference parameter is the limit of the answer, because the newest Claude
+// models reject a temperature.
 func newInput(r model.Request, t traits) input {
 	in := input{system: systemOf(r.System, t), messages: messagesOf(r.Messages, t), tools: toolsOf(r, t)}
 	if r.MaxOutput > 0 {
@@ -29,8 +29,8 @@ func newInput(r model.Request, t traits) input {
 	return in
 }
 
-// cachePoint marks the end of a prefix of the prompt that is the same in the next request, where it costs a tenth. A
-// prefix that is too short for the model's cache is not cached, which is not an error.
+// cachePoint marks the end of a prefix of the prompt that is the same in the next request. A cached prefix costs a
+// tenth. A prefix that is too short for the model's cache is not cached, which is not an error.
 var cachePoint = types.CachePointBlock{Type: types.CachePointTypeDefault}
 
 func systemOf(text string, t traits) []types.SystemContentBlock {
@@ -44,8 +44,8 @@ func systemOf(text string, t traits) []types.SystemContentBlock {
 	return blocks
 }
 
-// toolsOf returns the tools of the request. Bedrock needs a tool configuration if earlier messages have calls. If the
-// request has no tools, it consists of the tools that were called.
+// toolsOf returns the tools of the request. Bedrock requires a tool configuration if earlier messages have calls. If
+// the request has no tools, toolsOf returns the tools that were called.
 func toolsOf(r model.Request, t traits) *types.ToolConfiguration {
 	offered := r.Tools
 	if len(offered) == 0 {

@@ -82,7 +82,7 @@ func say(t *testing.T) *bedrockServer {
 	})
 }
 
-func TestRequestsOnTheWire(t *testing.T) {
+func TestRequestFormat(t *testing.T) {
 	t.Parallel()
 	const point, failed = `,{"cachePoint":{"type":"default"}}`, `,"status":"error"`
 	arn := "arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc123"
@@ -159,7 +159,7 @@ func TestRequestsAreDeterministic(t *testing.T) {
 	}
 	for _, r := range s.seen() {
 		if !bytes.Equal(r.body, s.seen()[0].body) {
-			t.Fatalf("a cache would not know\n%s\nfor\n%s", r.body, s.seen()[0].body)
+			t.Fatalf("the request\n%s\ndiffers from the first request\n%s", r.body, s.seen()[0].body)
 		}
 	}
 }

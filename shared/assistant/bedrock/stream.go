@@ -13,13 +13,13 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// answer is an answer as far as it has arrived.
+// answer collects the response to one request.
 type answer struct {
 	parts   *partQueue
 	outcome model.Outcome
-	// begun is set when a part has arrived. Generate does not retry such an answer.
+	// begun is set when the first event has arrived. After that, Generate does not retry.
 	begun bool
-	// reason is why the message ended. It is empty before the end.
+	// reason is the reason why the message ended. It is empty before the end.
 	reason types.StopReason
 	// hasUsage is set when the usage has arrived.
 	hasUsage bool
@@ -39,7 +39,7 @@ func (p *Provider) stream(ctx context.Context, r model.Request, t traits, a *ans
 		return p.callError(ctx, err)
 	}
 	stream := out.GetStream()
-	defer func() { _ = stream.Close() }() // this also cancels the request at the server
+	defer func() { _ = stream.Close() }() // also cancels the request at the server
 
 	var timeout <-chan time.Time // set after the end of the message
 	for {
@@ -59,7 +59,7 @@ func (p *Provider) stream(ctx context.Context, r model.Request, t traits, a *ans
 	}
 }
 
-// timeout limits the wait for what follows the end of the message: the usage, then the end of the stream.
+// timeout limits the wait after the end of the message: first for the usage, then for the end of the stream.
 func (p *Provider) timeout(a *answer) <-chan time.Time {
 	switch {
 	case a.reason == "":
@@ -70,8 +70,8 @@ func (p *Provider) timeout(a *answer) <-chan time.Time {
 	return time.After(p.usageWait)
 }
 
-// endOfStream returns the result after the end of a stream. The SDK reports no error if a stream breaks off between
-// two events: the answer is complete only if the event for the end of the message has arrived.
+// endOfStream returns the result after the end of a stream. The SDK reports no error if the connection is lost between
+// two events, so the answer is complete only if the event for the end of the message has arrived.
 func (p *Provider) endOfStream(ctx context.Context, a *answer, err error) error {
 	switch {
 	case a.reason != "":
@@ -82,8 +82,8 @@ func (p *Provider) endOfStream(ctx context.Context, a *answer, err error) error 
 	return malformed("the stream ended before the message did")
 }
 
-// readEvent reads one event. It ignores kinds of events and blocks that were not requested, such as citations. The
-// content of reasoning is ignored too.
+// readEvent reads one event. It ignores events and blocks that were not requested, such as citations, and the content
+// of reasoning.
 func (a *answer) readEvent(event types.ConverseStreamOutput) error {
 	switch e := event.(type) {
 	case *types.ConverseStreamOutputMemberContentBlockStart:

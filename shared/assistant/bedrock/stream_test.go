@@ -56,7 +56,7 @@ func TestAnswers(t *testing.T) {
 			[][]byte{started(), tool(0, "t1", "a"), ended(0), tool(0, "t2", "b"), ended(0), stopped("tool_use")},
 			heard{"", []model.Call{{ID: "t1", Name: "a", Input: `{}`}, {ID: "t2", Name: "b", Input: `{}`}}}, model.StopTools,
 		},
-		"what is none of ours": {
+		"events and blocks that were not requested": {
 			[][]byte{
 				started(),
 				reasoning(0, `{"text":"Hm."}`), reasoning(0, `{"signature":"c2ln"}`), reasoning(0, `{"redactedContent":"c2ln"}`), ended(0),
@@ -68,7 +68,7 @@ func TestAnswers(t *testing.T) {
 			},
 			heard{text: "ok"}, model.StopEnd,
 		},
-		"what is not UTF-8": {
+		"invalid UTF-8": {
 			[][]byte{
 				event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"a`+"\xff"+`b"}}`),
 				event("contentBlockStart", `{"contentBlockIndex":1,"start":{"toolUse":{"name":"`+"\xff"+`","toolUseId":"`+"\xfe"+`"}}}`),
@@ -138,7 +138,7 @@ func TestStopReasons(t *testing.T) {
 	}
 }
 
-func TestCallsDecideTheStop(t *testing.T) {
+func TestStopDependsOnCalls(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"end_turn", "tool_use"} {
 		_, outcome, err := ask(t, streaming(t, tool(0, "t", "a"), ended(0), stopped(reason), usage(1, 1, 0, 0)).provider(claude))
@@ -193,10 +193,10 @@ func TestMalformedStreams(t *testing.T) {
 	t.Parallel()
 	for name, frames := range map[string][][]byte{
 		"HTML":                       {started(), []byte("<html>an answer of some proxy, long enough</html>")},
-		"another checksum":           {started(), append(text(0, "secret answer")[:40], make([]byte, 80)...)},
-		"JSON that is none":          {started(), event("contentBlockDelta", `{"contentBlockIndex":0,"delta":["secret answer"`)},
-		"text that is no delta":      {started(), event("contentBlockDelta", `{"contentBlockIndex":0,"delta":"secret answer"}`)},
-		"input of no tool":           {started(), toolInput(4, `"secret answer"`)},
+		"wrong checksum":             {started(), append(text(0, "secret answer")[:40], make([]byte, 80)...)},
+		"invalid JSON":               {started(), event("contentBlockDelta", `{"contentBlockIndex":0,"delta":["secret answer"`)},
+		"delta that is a string":     {started(), event("contentBlockDelta", `{"contentBlockIndex":0,"delta":"secret answer"}`)},
+		"input without a tool":       {started(), toolInput(4, `"secret answer"`)},
 		"a tool that begins twice":   {started(), tool(1, "a", "b"), tool(1, "c", "d")},
 		"a message of unknown type":  {started(), frame(`"secret answer"`, ":message-type", "gossip")},
 		"a message without any type": {started(), frame(`"secret answer"`)},
@@ -257,14 +257,14 @@ func TestPartsAreEmittedAtOnce(t *testing.T) {
 		}
 		send(w, stopped("tool_use"), usage(1, 1, 0, 0))
 	})
-	heard := 0
+	emitted := 0
 	_, err := s.provider(claude).Generate(t.Context(), hello(), func(model.Part) error {
-		heard++
+		emitted++
 		next <- struct{}{}
 		return nil
 	})
-	if err != nil || heard != 5 {
-		t.Errorf("%d, %v", heard, err)
+	if err != nil || emitted != 5 {
+		t.Errorf("%d parts, %v", emitted, err)
 	}
 }
 
@@ -307,7 +307,7 @@ func TestConnectionsAreReused(t *testing.T) {
 		send(w, stopped("end_turn"), usage(1, 2, 0, 0))
 		select { // the end of the stream is late, as on a network
 		case <-r.Context().Done():
-			t.Error("left before the stream's end")
+			t.Error("the client disconnected before the end of the stream")
 		case <-time.After(5 * time.Millisecond):
 		}
 	})
@@ -322,7 +322,7 @@ func TestConnectionsAreReused(t *testing.T) {
 	}
 }
 
-func TestModelOfAPromptRouter(t *testing.T) {
+func TestPromptRouterModel(t *testing.T) {
 	t.Parallel()
 	metadata := event("metadata", `{"metrics":{"latencyMs":1},"usage":{"inputTokens":1,"outputTokens":1,"totalTokens":2},"trace":{"promptRouter":{"invokedModelId":"chosen"}}}`)
 	_, outcome, err := ask(t, streaming(t, stopped("end_turn"), metadata).provider("arn:aws:bedrock:us-east-1:1:default-prompt-router/a"))

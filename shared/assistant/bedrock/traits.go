@@ -7,20 +7,21 @@ import (
 
 // traits are features that some models accept and others reject.
 type traits struct {
-	// cacheSystem and cacheTools allow a cache point after the system prompt and after the tools. A model without the
-	// feature fails: "extraneous key [cachePoint] is not permitted", or "your request did not allow prompt caching".
+	// cacheSystem and cacheTools allow a cache point after the system prompt and after the tools. A model without this
+	// feature returns an error: "extraneous key [cachePoint] is not permitted" or "your request did not allow prompt
+	// caching".
 	cacheSystem, cacheTools bool
 	// status allows a tool's result to be marked as failed.
 	status bool
 }
 
-// uncachedClaude are the models of Claude without prompt caching. All newer models have it. (3.5 Sonnet v2 has it only
-// for accounts that took part in a preview.)
+// uncachedClaude are the Claude models without prompt caching. All newer models have it. (3.5 Sonnet v2 has it only for
+// accounts that participated in a preview.)
 var uncachedClaude = []string{
 	"claude-instant", "claude-v2", "claude-3-haiku", "claude-3-sonnet", "claude-3-opus", "claude-3-5-sonnet",
 }
 
-// traitsOf returns the traits of a model by its id, with or without the prefix of the region, or by its ARN. Sources:
+// traitsOf returns the traits of a model by its ID, with or without the prefix of the region, or by its ARN. Sources:
 // the table of fields in "Prompt caching for faster model inference" in Bedrock's user guide, and ToolResultBlock in
 // the API reference.
 //

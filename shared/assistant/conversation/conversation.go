@@ -1,6 +1,5 @@
 // Package conversation stores the conversations about projects: messages, which are written in pairs, and the summary
-// that stands for old messages. It knows neither models nor quotas. Who may read or write a conversation is decided by
-// its callers.
+// that replaces old messages in prompts. Access rules, calls of models and quotas do not belong here.
 package conversation
 
 import (
@@ -12,7 +11,7 @@ import (
 	"devplatform/shared/id"
 )
 
-// Status tells whether a message is whole.
+// Status reports whether a message is complete.
 type Status string
 
 // The statuses.
@@ -23,8 +22,8 @@ const (
 
 // Usage is the number of tokens that an answer used, as clients see it.
 type Usage struct {
-	InputTokens  int `json:"inputTokens" doc:"Tokens that the model read" example:"1200"`
-	OutputTokens int `json:"outputTokens" doc:"Tokens that the model wrote" example:"350"`
+	InputTokens  int `json:"inputTokens" doc:"The number of tokens that the model read" example:"1200"`
+	OutputTokens int `json:"outputTokens" doc:"The number of tokens that the model generated" example:"350"`
 }
 
 // Message is a message of a conversation.
@@ -39,32 +38,32 @@ type Message struct {
 	Usage     Usage
 	Status    Status
 	CreatedAt clock.Timestamp
-	// AuthorID is the user who wrote the message, or whose message it answers.
+	// AuthorID is the ID of the user who wrote the message or, for an answer, the question.
 	AuthorID string
 }
 
 // Turn is a user's message and its answer. They are stored together, and their IDs are consecutive.
 type Turn struct{ Question, Answer Message }
 
-// Memory is the part of a conversation with which the next turn continues.
+// Memory is the part of a conversation that the next prompt uses.
 type Memory struct {
-	// Summary stands for the messages up to SummaryUpTo. Both are "" if there is no summary.
+	// Summary replaces the messages up to and including SummaryUpTo. Both are "" if there is no summary.
 	Summary, SummaryUpTo string
 	// Turns are the latest turns after that, oldest first.
 	Turns []Turn
-	// ClearedUpTo is the message up to which the conversation was cleared, "" if it never was.
+	// ClearedUpTo is the ID of the last cleared message, "" if the conversation was never cleared.
 	ClearedUpTo string
-	// Last is the latest message, stored or cleared, "" if there was none.
+	// Last is the ID of the latest message, stored or cleared, "" if there is none.
 	Last string
 }
 
-// ID returns the ID of a project's conversation. A project has one conversation. Both IDs have the same ULID.
+// ID returns the ID of a project's only conversation. Both IDs have the same ULID.
 func ID(projectID string) string {
 	return string(id.Conversation) + strings.TrimPrefix(projectID, string(id.Project))
 }
 
-// NewTurnIDs returns consecutive IDs for a message and its answer. Both sort after the message last, even if the clock
-// of the process that made that one was ahead.
+// NewTurnIDs returns consecutive IDs for a message and its answer. Both sort after the message last, even if the
+// process that generated last had a clock that was ahead.
 func NewTurnIDs(ids *id.Generator, last string) (questionID, answerID string) {
 	for {
 		questionID = ids.NewAfter(id.Message, last)
@@ -74,7 +73,7 @@ func NewTurnIDs(ids *id.Generator, last string) (questionID, answerID string) {
 	}
 }
 
-// pair returns the turns among messages, which are sorted by ID. A message without its counterpart is left out.
+// pair returns the turns in messages, which are sorted by ID. It ignores a message whose counterpart is missing.
 func pair(messages []Message) []Turn {
 	var turns []Turn
 	for i := 1; i < len(messages); i++ {

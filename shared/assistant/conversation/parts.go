@@ -17,7 +17,7 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// partRecord is a part of a message as it is stored. The attributes of the whole message are in its first part.
+// partRecord is the stored form of a part of a message. Only the first part has the attributes of the whole message.
 type partRecord struct {
 	Role      model.Role      `dynamodbav:"role,omitempty"`
 	Status    Status          `dynamodbav:"status,omitempty"`
@@ -29,7 +29,7 @@ type partRecord struct {
 	Body []byte `dynamodbav:"body"`
 }
 
-// maxParts is the largest number of parts of a message.
+// maxParts is the maximum number of parts of a message.
 const maxParts = content.MaxChunks
 
 // messageBody has the fields of a message that can be long.
@@ -88,15 +88,15 @@ func (m Message) pack() ([][]byte, error) {
 // assembler builds messages from their parts. The parts of a message are added one after another, in ascending or
 // descending order.
 type assembler struct {
-	messages []Message // whole ones, in the order in which they were read
-	bytes    int       // of the JSON of all of them except the last
-	last     int       // of the JSON of the last one
+	messages []Message // the complete messages, in the order in which they were read
+	bytes    int       // the size of the JSON of all messages except the last
+	last     int       // the size of the JSON of the last message
 	id       string
 	first    partRecord
 	chunks   map[int][]byte
 }
 
-// add adds a part. Parts that belong to no whole message are ignored: a message is deleted part by part.
+// add adds a part. Parts of an incomplete message are ignored, because a message is deleted part by part.
 func (a *assembler) add(messages db.Prefix, item db.Item) error {
 	messageID, number, _ := strings.Cut(messages.Rest(db.KeyOf(item)), "#")
 	n, err := strconv.Atoi(number)

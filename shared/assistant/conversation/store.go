@@ -21,10 +21,10 @@ func NewStore(client *db.Client, table db.Table) Store { return Store{client: cl
 
 // summaryRecord is the item of a conversation that is not a message.
 type summaryRecord struct {
-	// Note is the summary of the messages up to UpTo.
+	// Note is the summary of the messages up to and including UpTo.
 	Note string `dynamodbav:"note,omitempty"`
 	UpTo string `dynamodbav:"upTo,omitempty"`
-	// ClearedTo is the message up to which all messages count as deleted.
+	// ClearedTo is the ID of the last cleared message. All messages up to it are hidden.
 	ClearedTo string `dynamodbav:"clearedTo,omitempty"`
 }
 
@@ -40,9 +40,9 @@ const (
 	lastPart = 9
 	// recallItems is the number of items that Recall reads: the summary and, if all messages have one part, 16 turns.
 	recallItems = 1 + 2*16
-	// maxPageBytes bounds the messages that Messages reads: more do not fit into one response.
+	// maxPageBytes is the size of the JSON after which Messages stops reading, so that a page fits into one response.
 	maxPageBytes = 4 << 20
-	// sweepPage is the number of items that DeleteCleared deletes between two looks at the time.
+	// sweepPage is the number of items that DeleteCleared deletes between two checks of the time.
 	sweepPage = 200
 )
 
@@ -66,8 +66,8 @@ func (s Store) Recall(ctx context.Context, projectID string) (Memory, error) {
 	}, nil
 }
 
-// latest reads the summary and the latest messages, oldest first, as far as they are within the given number of items
-// and one call.
+// latest reads the summary and the latest complete messages, oldest first. It reads at most the given number of items,
+// in one call.
 func (s Store) latest(
 	ctx context.Context, projectID string, items int,
 ) (summary summaryRecord, latest []Message, err error) {
@@ -91,16 +91,16 @@ func (s Store) latest(
 	return summary, a.reversed(), nil
 }
 
-// Messages reads up to n messages that are not cleared, oldest first, starting after the message after, "" for the
-// first one. It returns fewer if there are no more, or if they exceed 4 MiB of JSON.
+// Messages reads up to n messages that are not cleared, oldest first, starting after the message after. If after is "",
+// it starts with the first message. It returns fewer messages if there are no more, or if they exceed 4 MiB of JSON.
 func (s Store) Messages(ctx context.Context, projectID, after string, n int) ([]Message, error) {
 	for {
 		messages, err := s.messages(ctx, projectID, after, n, maxPageBytes)
 		if err != nil || len(messages) == 0 {
 			return nil, err
 		}
-		// This read must come after the other one. Only then is it certain that no message was being deleted when it
-		// was read.
+		// This read must come after the other one. Otherwise a clear between the two reads could delete some of the
+		// messages while they are read.
 		clearedUpTo, err := s.clearedUpTo(ctx, projectID)
 		if err != nil {
 			return nil, err
@@ -112,7 +112,7 @@ func (s Store) Messages(ctx context.Context, projectID, after string, n int) ([]
 	}
 }
 
-// messages reads up to n whole messages after a message, fewer if they exceed size bytes of JSON.
+// messages reads up to n complete messages after a message, and fewer if they exceed size bytes of JSON.
 func (s Store) messages(ctx context.Context, projectID, after string, n, size int) ([]Message, error) {
 	q := db.Query{Prefix: db.MessagesOf(projectID), Limit: n}
 	if after != "" {
@@ -139,7 +139,7 @@ func (s Store) messages(ctx context.Context, projectID, after string, n, size in
 	}
 }
 
-// clearedUpTo reads the message up to which a conversation was cleared, "" if it never was.
+// clearedUpTo reads the ID of the last cleared message, "" if the conversation was never cleared.
 func (s Store) clearedUpTo(ctx context.Context, projectID string) (string, error) {
 	item, err := s.table.Get(ctx, db.SummaryKey(projectID))
 	if errors.Is(err, db.ErrNotFound) {
@@ -152,8 +152,8 @@ func (s Store) clearedUpTo(ctx context.Context, projectID string) (string, error
 	return summary.ClearedTo, err
 }
 
-// TurnWrites returns the writes that store a turn, for a transaction that happens once. The first one is a check that
-// fails if the conversation was cleared after the turn began.
+// TurnWrites returns the writes that store a turn, for a transaction that is executed at most once. The first write is
+// a check that fails if the conversation was cleared after the turn began.
 func (s Store) TurnWrites(projectID string, t Turn) ([]db.Write, error) {
 	cleared := expression.Name(attrClearedTo)
 	writes := []db.Write{s.table.Check(db.SummaryKey(projectID),
@@ -188,29 +188,30 @@ func (s Store) Replace(ctx context.Context, projectID string, m Message, exists 
 	for n := len(items); n < maxParts; n++ { // the old message may have had more parts
 		writes = append(writes, s.table.Delete(db.MessageKey(projectID, m.ID, n)))
 	}
-	return unlessChanged(s.client.Transact(ctx, writes...))
+	return ignoreFailedCondition(s.client.Transact(ctx, writes...))
 }
 
-// SaveSummary stores a summary of the messages up to one. before is the memory that the summary was made from. If the
-// summary has changed since, or the conversation was cleared, or the project is deleted, it does nothing.
+// SaveSummary stores a summary of the messages up to and including upTo. before is the memory that was summarized. If
+// the stored summary has changed since then, the conversation was cleared, or the project is deleted, it does nothing.
 func (s Store) SaveSummary(
 	ctx context.Context, projectID string, before Memory, summary, upTo string, exists db.Write,
 ) error {
 	update := expression.Set(expression.Name(attrNote), expression.Value(summary)).
 		Set(expression.Name(attrUpTo), expression.Value(upTo))
-	return unlessChanged(s.client.Transact(ctx, exists, s.table.Update(db.SummaryKey(projectID), update).
+	return ignoreFailedCondition(s.client.Transact(ctx, exists, s.table.Update(db.SummaryKey(projectID), update).
 		If(unchanged(attrUpTo, before.SummaryUpTo)).If(unchanged(attrClearedTo, before.ClearedUpTo))))
 }
 
-// unlessChanged returns nil for a failed condition: the write is no longer needed.
-func unlessChanged(err error) error {
+// ignoreFailedCondition returns nil for a failed condition, after which the write is no longer needed, and other errors
+// unchanged.
+func ignoreFailedCondition(err error) error {
 	if errors.Is(err, db.ErrConditionFailed) {
 		return nil
 	}
 	return err
 }
 
-// unchanged returns the condition that an attribute still has a value, "" for none.
+// unchanged returns the condition that an attribute still has a value. "" means that the attribute does not exist.
 func unchanged(attribute, value string) expression.ConditionBuilder {
 	if value == "" {
 		return expression.AttributeNotExists(expression.Name(attribute))
@@ -229,7 +230,7 @@ func (s Store) LastMessage(ctx context.Context, projectID string) (string, error
 	return messageID, nil
 }
 
-// Clear makes all messages up to one, and the summary, count as deleted. DeleteCleared deletes them.
+// Clear hides all messages up to and including upTo, and removes the summary. DeleteCleared deletes the messages.
 // Error: db.ErrNotFound, if the project is deleted.
 func (s Store) Clear(ctx context.Context, projectID, upTo string, exists db.Write) error {
 	cleared := expression.Name(attrClearedTo)
@@ -246,7 +247,7 @@ func (s Store) Clear(ctx context.Context, projectID, upTo string, exists db.Writ
 	return err
 }
 
-// DeleteCleared deletes the messages up to one that was cleared, oldest first, while more reports true.
+// DeleteCleared deletes the messages up to and including upTo, oldest first, as long as more returns true.
 func (s Store) DeleteCleared(ctx context.Context, projectID, upTo string, more func() bool) error {
 	q := db.Query{Prefix: db.MessagesOf(projectID), KeysOnly: true, Limit: sweepPage}
 	last := db.MessageKey(projectID, upTo, lastPart)

@@ -18,8 +18,8 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// For all page sizes, message sizes and numbers of parts, the pages together have every whole message once, in order.
-// Parts of messages that are being deleted are ignored.
+// For all page sizes, message sizes and numbers of parts, the pages together have every complete message once, in
+// order. Parts of messages that are being deleted are ignored.
 func TestPagesHaveAllMessages(t *testing.T) {
 	t.Parallel()
 	clock := slicetest.NewClock(time.Date(2031, 5, 15, 10, 5, 20, 500e6, time.UTC), 0)
@@ -74,7 +74,7 @@ func TestPagesHaveAllMessages(t *testing.T) {
 				read += len(m.Content)
 			}
 			if read > size {
-				t.Fatalf("%d bytes were read, and the next message, where %d would do", read, size)
+				t.Fatalf("%d bytes and another message were read, but the limit is %d bytes", read, size)
 			}
 			page = page[:min(len(page), limit)]
 			for _, m := range page {
@@ -92,7 +92,7 @@ func TestPagesHaveAllMessages(t *testing.T) {
 			got = append(got, m.Content)
 		}
 		if !slices.Equal(want, got) {
-			t.Fatalf("backwards %d of %d messages", len(got), len(want))
+			t.Fatalf("descending: %d of %d messages", len(got), len(want))
 		}
 	})
 }
@@ -144,6 +144,6 @@ func TestLimitsOfMessages(t *testing.T) {
 		t.Errorf("%d parts", maxParts)
 	}
 	if content.MaxBytes > maxPageBytes {
-		t.Error("a message does not fit a page")
+		t.Error("the largest message does not fit into a page")
 	}
 }

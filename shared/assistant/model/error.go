@@ -13,19 +13,19 @@ const (
 	// Unavailable: the provider is down, cannot be reached, throttles, or ended the response early. A later retry may
 	// succeed.
 	Unavailable Fault = "unavailable"
-	// Refused: the provider's own filter stopped the answer.
+	// Refused: the model refused to answer, or the provider's filter stopped the answer.
 	Refused Fault = "refused"
-	// TooLong: the request does not fit the model's window.
+	// TooLong: the request exceeds the model's context window.
 	TooLong Fault = "too long"
 	// Misconfigured: the provider rejects the key, the model or the request. Only the operator can fix this.
 	Misconfigured Fault = "misconfigured"
 )
 
-// Error reports that there is no complete answer. Its text is for the log: it may quote the provider, but contains no
-// key.
+// Error reports that there is no complete answer. Its text is for the log. It may quote the provider, but does not
+// contain a key.
 type Error struct {
 	Fault Fault
-	// RetryAfter is how long the provider asks clients to wait; 0 if it did not say.
+	// RetryAfter is the wait that the provider requested; 0 if it did not request one.
 	RetryAfter time.Duration
 	Cause      error
 }

@@ -12,12 +12,12 @@ import (
 type Provider interface {
 	// Generate requests one answer and passes its parts to emit as they arrive, in order, from one goroutine. It
 	// returns when the answer is complete. A response that ends without the provider's stop event is an error.
-	// Errors: *Error; the context's; emit's, unchanged, after which the provider stops generating. With an error, the
-	// outcome has the usage as far as the provider has reported it.
+	// Errors: *Error; the context's error; emit's error, unchanged, after which the provider stops generating. If there
+	// is an error, the outcome has the usage that the provider has reported so far.
 	Generate(ctx context.Context, r Request, emit func(Part) error) (Outcome, error)
 }
 
-// Task is the purpose of a request. Language models learn it from the prompt. Other providers use this field.
+// Task is the purpose of a request. For language models, it is also in the prompt. Other providers use this field.
 type Task string
 
 // The tasks.
@@ -33,7 +33,7 @@ type Request struct {
 	// System is the instruction. It is the same in all requests of a task, so that providers can cache it together with
 	// Tools.
 	System string
-	// Messages alternate between the two roles. The first and the last are the user's. None is empty.
+	// Messages alternate between the two roles. The first and the last message are the user's. No message is empty.
 	Messages []Message
 	// Tools are the tools that the model may call.
 	Tools []Tool
@@ -43,7 +43,7 @@ type Request struct {
 	Facts Facts
 }
 
-// Role tells who wrote a message.
+// Role is the role of a message's author.
 type Role string
 
 // The roles.
@@ -59,8 +59,8 @@ type Message struct {
 	Text string
 	// Calls are the calls of the assistant, after its text.
 	Calls []Call
-	// Results are the results of the calls of the previous message, one each, in order. They come before the user's
-	// text.
+	// Results are the results of the calls of the previous message, one for each call, in order. They come before the
+	// user's text.
 	Results []Result
 }
 
@@ -75,7 +75,7 @@ type Tool struct {
 type Call struct {
 	// ID is assigned by the provider and unique in the conversation.
 	ID, Name string
-	// Input is the text that the model wrote. It should be valid JSON, but may be anything.
+	// Input is the text that the model generated. It should be valid JSON, but may be any text.
 	Input string
 }
 
@@ -89,45 +89,45 @@ type Result struct {
 type Facts struct {
 	// Prompt is the text that the user wrote.
 	Prompt string
-	// Framework and Language are those that the user named, or those of the project. They may be empty.
+	// Framework and Language are those that the user requested, or those of the project. They may be empty.
 	Framework, Language string
-	// Paths are the project's files, as far as the assistant has listed them.
+	// Paths are the paths of the project's files, or of some of them in a large project.
 	Paths []string
 	// Files are the files whose contents are in the prompt, the current file first.
 	Files []File
-	// CurrentFile is the path of the file that the user looks at, empty if none.
+	// CurrentFile is the path of the file that is open in the user's editor, empty if there is none.
 	CurrentFile string
-	// Turns are earlier turns: the recent ones for a chat, those to summarize for a summary.
+	// Turns are earlier turns: for a chat, the recent turns; for a summary, the turns to summarize.
 	Turns []Turn
-	// Summary stands for the turns before Turns.
+	// Summary replaces the turns before Turns.
 	Summary string
 }
 
 // File is a file of the project.
 type File struct {
 	Path, Content string
-	// Cut says that parts of the content were left out.
+	// Cut reports whether parts of the content were left out.
 	Cut bool
 }
 
 // Turn is a message and its answer.
 type Turn struct {
 	User, Assistant string
-	// Did are the actions of the answer in a few words each, such as "create_file /src/a.ts".
+	// Did has a short description of each action of the answer, such as "create_file /src/a.ts".
 	Did []string
 }
 
 // PartKind is the kind of a part of an answer.
 type PartKind uint8
 
-// The kinds of parts. A call is a CallStart, any number of CallDeltas, and a CallEnd. Calls do not overlap, and there
-// is no text within a call. Implementations reorder the parts of providers whose calls overlap.
+// The kinds of parts. A call consists of a CallStart, any number of CallDeltas, and a CallEnd. Calls do not overlap,
+// and there is no text within a call. If the calls of a provider overlap, its implementation reorders the parts.
 const (
 	Text      PartKind = iota + 1 // Text is more of the answer's text
 	CallStart                     // CallID, Name
 	CallDelta                     // CallID; Text is more of the input's JSON
 	CallEnd                       // CallID
-	Thinking                      // the model is working, without output. It may occur anywhere
+	Thinking                      // the model is working, without output; may occur anywhere
 )
 
 // Part is a piece of an answer.
@@ -137,10 +137,10 @@ type Part struct {
 	Text         string
 }
 
-// Stop is why an answer ended.
+// Stop is the reason why an answer ended.
 type Stop string
 
-// The ends.
+// The reasons.
 const (
 	StopEnd    Stop = "end"    // the model has finished
 	StopTools  Stop = "tools"  // the model waits for the results of its calls
@@ -150,14 +150,14 @@ const (
 // Outcome describes an answer after its end.
 type Outcome struct {
 	Stop Stop
-	// Model is the model that answered, by the provider's name for it.
+	// Model is the model that answered, as named by its provider.
 	Model string
 	Usage Usage
 }
 
 // Usage is the number of tokens that an answer used.
 type Usage struct {
-	// Input includes what was read from a cache.
+	// Input includes tokens that were read from a cache.
 	Input, Output int
 	// CacheRead and CacheWrite are parts of Input, if the provider reports them.
 	CacheRead, CacheWrite int

@@ -22,7 +22,7 @@ import (
 // maxAnswer is the largest stream that is read, in bytes. It is a hundred times the size of a long answer.
 const maxAnswer = 64 << 20
 
-// chunk is an event of the stream, or a whole answer. Fields whose type differs between servers are raw values.
+// chunk is an event of the stream, or a whole answer. Fields whose types differ between servers are raw values.
 type chunk struct {
 	Model   string         `json:"model"`
 	Choices []choice       `json:"choices"` // empty in the chunk with the usage
@@ -34,7 +34,7 @@ type chunk struct {
 type choice struct {
 	Index        int    `json:"index"`
 	Delta        delta  `json:"delta"`
-	Message      delta  `json:"message"` // of servers that don't stream
+	Message      delta  `json:"message"` // from servers that don't stream
 	FinishReason string `json:"finish_reason"`
 }
 
@@ -76,7 +76,7 @@ type usage struct {
 	CacheHit float64 `json:"prompt_cache_hit_tokens"` // DeepSeek
 }
 
-// answer is an answer as far as it has arrived.
+// answer collects the response to one request.
 type answer struct {
 	outcome model.Outcome
 	parts   *partQueue
@@ -97,8 +97,8 @@ func newAnswer(modelName string, r model.Request, emit func(model.Part) error) *
 	return a
 }
 
-// read reads the whole answer. When the answer is complete, it waits at most tail for the usage. cancelAfter starts a
-// timer that cancels the call.
+// read reads the whole answer. After the finish reason, it waits at most tail for the usage. cancelAfter starts a timer
+// that cancels the call.
 func (a *answer) read(response *http.Response, tail time.Duration, cancelAfter func(time.Duration) *time.Timer) error {
 	if mediaType, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); mediaType == "text/html" {
 		cause := errors.New("the base URL is the address of a web page and not of an API")
@@ -203,8 +203,8 @@ func (a *answer) readDelta(d delta) error {
 	return nil
 }
 
-// contentText returns the text of a content: a string, or of Mistral's reasoning models a list of parts, some of them
-// text.
+// contentText returns the text of a content. It is a string or, from Mistral's reasoning models, a list of parts, some
+// of which are text.
 func contentText(content jsontext.Value) string {
 	if content.Kind() != '[' {
 		return textOf(content)
@@ -235,8 +235,8 @@ func partsOf(content jsontext.Value) []contentPart {
 	return all
 }
 
-// end returns the result of an answer that has ended, or broken off with err. An answer with a finish reason is
-// complete, whatever happened to the connection after it.
+// end returns the result of an answer. err is the error that interrupted it, or nil. An answer with a finish reason is
+// complete, even if the connection failed after that.
 func (a *answer) end(err error) error {
 	if a.emitError != nil {
 		return a.emitError
@@ -255,10 +255,10 @@ func (a *answer) end(err error) error {
 	}
 	stop, fault := ending(a.finishReason)
 	if a.hasRefusal {
-		return &model.Error{Fault: model.Refused, Cause: errors.New("the model refused")}
+		return &model.Error{Fault: model.Refused, Cause: errors.New("the model refused to answer")}
 	}
 	if fault != "" {
-		return &model.Error{Fault: fault, Cause: fmt.Errorf("the answer ended by %q", a.finishReason)}
+		return &model.Error{Fault: fault, Cause: fmt.Errorf("the answer ended with the finish reason %q", a.finishReason)}
 	}
 	if stop == model.StopEnd && a.parts.calls > 0 {
 		stop = model.StopTools // some servers send "stop" for both
@@ -292,5 +292,5 @@ func (u *usage) tokens() model.Usage {
 	return t
 }
 
-// count converts a number of tokens, which may be any number.
+// count converts a number of tokens. It accepts any number, because servers may send negative or very large ones.
 func count(n float64) int { return int(min(max(n, 0), 1<<31)) }

@@ -16,7 +16,7 @@ import (
 // TestCancel checks that the request is cancelled at the server, before the first byte and after it.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	for name, begun := range map[string]bool{"before the first byte": false, "in the midst": true} {
+	for name, begun := range map[string]bool{"before the first byte": false, "after the first byte": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			gone := make(chan struct{})
@@ -79,14 +79,14 @@ func TestEmitFails(t *testing.T) {
 		<-r.Context().Done()
 		close(gone)
 	})
-	told := 0
+	emitted := 0
 	p := openai.NewQuick(openai.Options{BaseURL: u.URL, Model: "m", Key: key})
 	outcome, err := p.Generate(t.Context(), question, func(model.Part) error {
-		told++
+		emitted++
 		return enough
 	})
-	if err != enough || told != 1 { //nolint:errorlint // the error must be unchanged
-		t.Errorf("%v after %d parts", err, told)
+	if err != enough || emitted != 1 { //nolint:errorlint // the error must be unchanged
+		t.Errorf("%v after %d parts", err, emitted)
 	}
 	if outcome.Usage.Input != 3 || outcome.Model != "m-1" {
 		t.Errorf("outcome %+v", outcome)

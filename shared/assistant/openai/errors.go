@@ -22,7 +22,7 @@ type serverError struct {
 	raw       string
 	mediaType string
 	location  string
-	isFinal   bool
+	isFinal   bool // the server asked clients not to retry
 }
 
 // Error returns the status, and the message if it was in a known field.
@@ -144,7 +144,7 @@ func textOf(v jsontext.Value) string {
 	return strings.ToValidUTF8(string(v), "\uFFFD")
 }
 
-// inStream returns the model's error for an error in a stream, where the code may be an HTTP status.
+// inStream returns the *model.Error for an error in a stream, where the code may be an HTTP status.
 func (e *serverError) inStream() *model.Error {
 	if status, err := strconv.Atoi(e.code); err == nil && status >= 400 && status < 600 {
 		e.status = status
@@ -170,7 +170,7 @@ var codes = map[string]model.Fault{
 	"model_not_found":              model.Misconfigured,
 }
 
-// phrases occur, in lower case, in messages of servers that send no code.
+// phrases are parts of messages, in lower case, of servers that send no code.
 var phrases = []struct {
 	fault model.Fault
 	text  string
@@ -199,7 +199,7 @@ var phrases = []struct {
 	{model.Refused, "content exists risk"},                          // DeepSeek
 }
 
-// fault classifies the error by its code, else by its message, else by its status.
+// fault classifies the error by its code, otherwise by its message, otherwise by its status.
 func (e *serverError) fault() model.Fault {
 	for _, name := range []string{e.code, e.kind} {
 		if fault := codes[strings.ToLower(name)]; fault != "" {
@@ -236,20 +236,21 @@ func isRequestError(kind string) bool {
 	return false
 }
 
-// wantsOtherLimit reports whether the server expects the other name of the limit: "Unsupported parameter: 'max_tokens'
-// is not supported with this model. Use 'max_completion_tokens' instead."
+// wantsOtherLimit reports whether the server expects the other name of the limit. An example of its message is:
+// "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
 func (e *serverError) wantsOtherLimit() bool {
 	return e.status == http.StatusBadRequest && e.fault() == model.Misconfigured &&
 		strings.Contains(e.raw, "max_tokens") && strings.Contains(e.raw, "max_completion_tokens")
 }
 
-// The longest texts of errors, in bytes.
+// The maximum lengths of the texts of errors, in bytes.
 const (
 	maxErrorText       = 1000
 	maxServerErrorText = 200
 )
 
-// withoutKey returns the error with a text that is short and does not have the key, whatever the server sent.
+// withoutKey returns the error with a text that is short and does not contain the key, regardless of what the server
+// sent.
 func withoutKey(err error, key string) error {
 	var failed *model.Error
 	if !errors.As(err, &failed) {
@@ -261,14 +262,14 @@ func withoutKey(err error, key string) error {
 		redacted = strings.ReplaceAll(redacted, key, "[key]")
 	}
 	limit := maxErrorText
-	var stated *serverError
-	if errors.As(err, &stated) {
+	var reported *serverError
+	if errors.As(err, &reported) {
 		limit = maxServerErrorText
 	}
 	if len(redacted) > limit {
 		redacted = strings.ToValidUTF8(redacted[:limit], "") + "…"
 	}
-	if redacted == text && stated == nil { // a serverError has more than its text
+	if redacted == text && reported == nil { // a serverError also has fields that must not be logged
 		return failed
 	}
 	return &model.Error{Fault: failed.Fault, RetryAfter: failed.RetryAfter, Cause: errors.New(redacted)}

@@ -31,7 +31,7 @@ func TestErrors(t *testing.T) {
 		"no such route":               {404, "404 page not found", model.Misconfigured, 1},
 		"a wrong request":             {400, openAI("Invalid schema for function", "invalid_request_error", `"invalid_function_parameters"`), model.Misconfigured, 1},
 		"FastAPI":                     {422, `{"detail":[{"loc":["body","model"],"msg":"field required"}]}`, model.Misconfigured, 1},
-		"no money":                    {402, `{"error":{"message":"Insufficient credits","code":402}}`, model.Misconfigured, 1},
+		"no credits":                  {402, `{"error":{"message":"Insufficient credits","code":402}}`, model.Misconfigured, 1},
 		"quota used up":               {429, openAI("You exceeded your current quota", "insufficient_quota", `"insufficient_quota"`), model.Misconfigured, 1},
 		"quota used up, type alone":   {429, openAI("You exceeded your current quota", "insufficient_quota", `null`), model.Misconfigured, 1},
 		"throttled":                   {429, openAI("Rate limit reached", "requests", `"rate_limit_exceeded"`), model.Unavailable, 3},
@@ -43,7 +43,7 @@ func TestErrors(t *testing.T) {
 		"overloaded":                  {503, `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`, model.Unavailable, 3},
 		"gateway timed out":           {504, "", model.Unavailable, 3},
 		"redirected":                  {307, "", model.Misconfigured, 1},
-		"nothing to say":              {204, "", model.Misconfigured, 1},
+		"no content":                  {204, "", model.Misconfigured, 1},
 		"OpenAI: too long":            {400, openAI("This model's maximum context length is 8192 tokens.", "invalid_request_error", `"context_length_exceeded"`), model.TooLong, 1},
 		"OpenAI: too long, by code":   {400, openAI("Too much.", "invalid_request_error", `"context_length_exceeded"`), model.TooLong, 1},
 		"vLLM: too long":              {400, `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in the messages, 1000 in the completion). Please reduce the length of the messages or completion.","type":"BadRequestError","param":null,"code":400}`, model.TooLong, 1},
@@ -72,7 +72,7 @@ func TestErrors(t *testing.T) {
 			_, outcome, err := ask(t, u, question)
 			wantFault(t, err, tc.want)
 			if !strings.Contains(err.Error(), fmt.Sprintf("status %d: ", tc.status)) {
-				t.Errorf("%v does not say the status", err)
+				t.Errorf("%v does not have the status", err)
 			}
 			if n := len(u.requests()); n != tc.tries {
 				t.Errorf("tried %d times, want %d", n, tc.tries)
@@ -84,8 +84,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestNoErrorQuotesTheKey checks that no error has the key, whatever a server sends.
-func TestNoErrorQuotesTheKey(t *testing.T) {
+// TestErrorsDoNotContainKey checks that no error has the key, whatever a server sends.
+func TestErrorsDoNotContainKey(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 995) + secret + strings.Repeat("x", 9000) // the limit is inside of the key
 	for name, handler := range map[string]http.HandlerFunc{
@@ -127,9 +127,9 @@ func TestNoErrorQuotesTheKey(t *testing.T) {
 	}
 }
 
-// TestNoErrorQuotesThePrompt checks that only known fields of an error are logged, because servers may send the prompt
+// TestErrorsDoNotContainPrompt checks that only known fields of an error are logged, because servers may send the prompt
 // back in others.
-func TestNoErrorQuotesThePrompt(t *testing.T) {
+func TestErrorsDoNotContainPrompt(t *testing.T) {
 	t.Parallel()
 	const prompt = "my mother's diary"
 	for name, tc := range map[string]struct {

@@ -1,6 +1,6 @@
 // Package openai is the model provider for all servers with OpenAI's Chat Completions API: OpenAI, Azure, Ollama,
-// vLLM, llama.cpp, LM Studio, OpenRouter and others. It contains the requests, the reading of answers and errors, and
-// the differences between these servers. Prompts, and what becomes of an answer, are not known here.
+// vLLM, llama.cpp, LM Studio, OpenRouter and others. It contains the requests, the parsing of answers and errors, and
+// the differences between these servers. Prompts and the use of answers do not belong here.
 //
 // Of the vendor's SDK only the reader of event streams is used. The SDK's client links the types of all APIs of
 // OpenAI: it adds 17 MB to the binary of a function, 2 ms to each cold start, and minutes to a build. It also reads
@@ -30,21 +30,21 @@ type Options struct {
 	BaseURL string
 	// Model is the server's name for the model.
 	Model string
-	// Key returns the API key. It is called for each answer, and should cache. If it is nil or returns "", no key is
-	// sent.
+	// Key returns the API key. It is called for each answer and should cache the key. If it is nil or returns "", no
+	// key is sent.
 	Key func(context.Context) (string, error)
 }
 
-// Bounds of a connection. The whole answer is limited by the context only.
+// Timeouts of a connection. Only the context limits the whole answer.
 const (
 	connectTimeout = 5 * time.Second
-	// idleTimeout is shorter than the timeout of any NAT. The transport uses the wall clock for it, so that a function
-	// that was frozen does not use a connection that the server has closed long ago.
+	// idleTimeout is shorter than the timeout of any NAT. The transport measures it with the wall clock. A function
+	// that was frozen therefore does not use a connection that the server has already closed.
 	idleTimeout = 30 * time.Second
 	// tailTimeout is the longest wait, after a complete answer, for the usage and [DONE].
 	tailTimeout = 3 * time.Second
-	// drainTimeout is the longest wait, after [DONE], for the end of the stream. A connection can be reused only after
-	// it.
+	// drainTimeout is the longest wait, after [DONE], for the end of the stream. The connection can be reused only
+	// after the end of the stream.
 	drainTimeout = 50 * time.Millisecond
 )
 
@@ -67,7 +67,7 @@ type provider struct {
 	server  func() (*server, error)
 }
 
-// waits are the waits before a retry and after the end of an answer.
+// waits are the durations of the waits before a retry and after the end of an answer.
 type waits struct {
 	backoff func(attempt int) time.Duration
 	tail    time.Duration
@@ -88,7 +88,7 @@ func (p *provider) Generate(ctx context.Context, r model.Request, emit func(mode
 	return a.outcome, withoutKey(err, key)
 }
 
-// generate reads the answer into a. It also returns the key, which must not occur in an error.
+// generate reads the answer into a. It also returns the key, because the caller removes it from errors.
 func (p *provider) generate(ctx context.Context, r model.Request, a *answer) (key string, err error) {
 	s, err := p.server()
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *provider) generate(ctx context.Context, r model.Request, a *answer) (ke
 		return "", err
 	}
 	call, cancel := context.WithCancel(ctx)
-	defer cancel() // before the body is closed: the server is told, and the rest is not read
+	defer cancel() // runs before the body is closed: this cancels the request, and the rest is not read
 	response, err := s.send(call, newBody(p.options.Model, r), key)
 	if err != nil {
 		return key, err
@@ -129,7 +129,8 @@ type server struct {
 	client *http.Client
 	url    string
 	waits  waits
-	// useCompletionTokens says by which of its two names the server knows the limit of an answer.
+	// useCompletionTokens reports whether the server's name for the limit of an answer is max_completion_tokens.
+	// Otherwise it is max_tokens.
 	useCompletionTokens atomic.Bool
 }
 
@@ -155,7 +156,7 @@ func newServer(base string, w waits) (*server, error) {
 	return s, nil
 }
 
-// chatURL returns the URL of chat completions below a base URL.
+// chatURL returns the URL of the chat completions endpoint for a base URL.
 func chatURL(base string) (*url.URL, error) {
 	if base == "" {
 		base = "https://api.openai.com/v1"

@@ -9,17 +9,17 @@ import (
 )
 
 // partQueue emits the parts of an answer in the order that model.Part requires: one call at a time, and no text inside
-// of a call. The API has no event for the end of a call. A call has ended when its arguments are a complete JSON value
-// and another part arrives. What arrives before a call has ended waits in the queue.
+// a call. The API has no event for the end of a call. A call has ended when its arguments are a complete JSON value and
+// another part arrives. Parts that arrive before the current call has ended wait in the queue.
 type partQueue struct {
 	emit func(model.Part) error
-	// queue has the pieces that have not ended or were not emitted. The first one is emitted as it arrives.
+	// queue has the pieces that have not ended or were not emitted. The first piece is emitted as it arrives.
 	queue []*piece
 	// byIndex, byID and last find the call that a delta continues. last is the call that the previous delta continued.
 	byIndex map[int]*piece
 	byID    map[string]*piece
 	last    *piece
-	// usedIDs are the ids of all calls of the conversation.
+	// usedIDs are the IDs of all calls of the conversation.
 	usedIDs map[string]bool
 	// calls is the number of calls in this answer.
 	calls int
@@ -28,7 +28,7 @@ type partQueue struct {
 // piece is a call, or text between calls.
 type piece struct {
 	isCall bool
-	// serverID is the id that the server sent. id is the one that is emitted, set when the call is started.
+	// serverID is the ID that the server sent. id is the ID that is emitted. It is set when the call is started.
 	serverID, id, name string
 	pending            strings.Builder // not emitted yet
 	arguments          jsonBalance
@@ -91,7 +91,8 @@ func (q *partQueue) call(d callDelta) error {
 	return q.flush(false)
 }
 
-// find returns the call with the index of the delta, else the call with its id, else the last call.
+// find returns the call that a delta continues: the call with its index, otherwise the call with its ID, otherwise the
+// last call.
 func (q *partQueue) find(d callDelta) *piece {
 	if d.Index != nil {
 		return q.byIndex[*d.Index]
@@ -102,10 +103,10 @@ func (q *partQueue) find(d callDelta) *piece {
 	return q.last
 }
 
-// isFollowedBy reports whether a delta begins a new call although it has the index or the id of c: Ollama sends each
-// call whole and with index 0, and other servers send neither index nor id. A new call has a name, and also another
-// id, or input when c's is complete. A name or an id alone proves nothing: vLLM has sent each delta with a new id, and
-// others repeat id and name.
+// isFollowedBy reports whether a delta begins a new call although it has the index or the ID of c: Ollama sends each
+// call as a whole and with index 0, and other servers send neither index nor ID. A new call has a name, and also
+// another ID, or input although the input of c is complete. A name or an ID alone is not sufficient: some versions of
+// vLLM send each delta with a new ID, and other servers repeat ID and name.
 func (c *piece) isFollowedBy(d callDelta, input string) bool {
 	switch {
 	case d.Function.Name == "":
@@ -167,9 +168,9 @@ func (q *partQueue) flushCall(c *piece, atEnd bool) error {
 	return q.emit(model.Part{Kind: model.CallDelta, CallID: c.id, Text: text})
 }
 
-// newID returns the server's id, or a random one if the server sent none or one that is already used.
+// newID returns the server's ID, or a random ID if the server sent none or one that is already used.
 func (q *partQueue) newID(id string) string {
-	const length = 9 // Mistral rejects any other
+	const length = 9 // Mistral rejects any other length
 	for id == "" || q.usedIDs[id] {
 		id = rand.Text()[:length]
 	}
@@ -178,7 +179,7 @@ func (q *partQueue) newID(id string) string {
 }
 
 // jsonBalance reports when a JSON object or array that arrives in pieces is complete: when all brackets are closed. It
-// does not check the syntax, because the input of a model may be invalid and must end all the same.
+// does not check the syntax, because the end of an input that is not valid must be detected too.
 type jsonBalance struct {
 	depth                         int
 	isOpened, inString, isEscaped bool

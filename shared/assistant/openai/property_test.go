@@ -47,9 +47,9 @@ func drawCalls(rt *rapid.T) []model.Call {
 	return calls
 }
 
-// TestAnyDeltas checks that an answer arrives complete and in order, however text and inputs are cut into deltas,
+// TestDeltasOfAnySize checks that an answer arrives complete and in order, however text and inputs are cut into deltas,
 // and however the deltas are mixed.
-func TestAnyDeltas(t *testing.T) {
+func TestDeltasOfAnySize(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.StringMatching(`[ab{}"é鍵 ]{0,12}`).Draw(rt, "text")

@@ -26,7 +26,7 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-// message always has content, even if it is "": some servers reject a message without it, and some reject null.
+// message always has content, even if it is "": some servers reject a message without content, and some reject null.
 type message struct {
 	Content    string     `json:"content"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
@@ -73,7 +73,7 @@ func newBody(modelName string, r model.Request) body {
 	return b
 }
 
-// messages converts a message. Each result becomes a message of its own, before the text.
+// messages converts a message. Each result becomes a separate message before the text.
 func messages(m model.Message) []message {
 	var all []message
 	for _, result := range m.Results {

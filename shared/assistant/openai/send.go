@@ -16,13 +16,13 @@ import (
 	"devplatform/shared/retryafter"
 )
 
-// Bounds of the retries of a request. No attempt begins after retryWindow, because the user is waiting.
+// Limits of the retries of a request. No attempt begins after retryWindow, because the user is waiting.
 const (
 	maxRetries  = 2
 	retryWindow = 2 * time.Second
 )
 
-// Bounds of reading an error response.
+// Limits for reading an error response.
 const (
 	maxErrorBody = 64 << 10
 	errorTimeout = 3 * time.Second
@@ -31,8 +31,8 @@ const (
 // maxRetryAfter is the longest wait that send reports.
 const maxRetryAfter = 24 * time.Hour
 
-// send sends the request, with retries, and returns the response when the server has begun to answer. It returns a
-// *model.Error.
+// send sends the request, with retries, and returns the response when the server has sent its headers.
+// Error: *model.Error.
 func (s *server) send(ctx context.Context, b body, key string) (*http.Response, error) {
 	window, cancel := context.WithTimeout(ctx, retryWindow)
 	defer cancel()
@@ -47,9 +47,9 @@ func (s *server) send(ctx context.Context, b body, key string) (*http.Response, 
 		if err == nil {
 			return response, nil
 		}
-		var stated *serverError
-		if errors.As(err, &stated) && stated.wantsOtherLimit() && !hasSwitched {
-			hasSwitched = true // also for the next calls
+		var reported *serverError
+		if errors.As(err, &reported) && reported.wantsOtherLimit() && !hasSwitched {
+			hasSwitched = true // s keeps the other name for later requests
 			s.useCompletionTokens.CompareAndSwap(useCompletionTokens, !useCompletionTokens)
 			continue
 		}
@@ -82,26 +82,26 @@ func (s *server) attempt(ctx context.Context, data []byte, key string) (*http.Re
 	defer func() { _ = response.Body.Close() }()
 	timeout := time.AfterFunc(errorTimeout, func() { _ = response.Body.Close() })
 	defer timeout.Stop()
-	data, _ = io.ReadAll(io.LimitReader(response.Body, maxErrorBody)) // if this fails, the status is enough
-	stated := parseError(data)
-	stated.status = response.StatusCode
-	stated.mediaType, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))
-	stated.location = response.Header.Get("Location")
-	stated.isFinal = response.Header.Get("X-Should-Retry") == "false" // a header of OpenAI
-	return nil, &model.Error{Fault: stated.fault(), RetryAfter: retryAfter(response.Header), Cause: stated}
+	data, _ = io.ReadAll(io.LimitReader(response.Body, maxErrorBody)) // if this fails, the status is sufficient
+	reported := parseError(data)
+	reported.status = response.StatusCode
+	reported.mediaType, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))
+	reported.location = response.Header.Get("Location")
+	reported.isFinal = response.Header.Get("X-Should-Retry") == "false" // a header of OpenAI
+	return nil, &model.Error{Fault: reported.fault(), RetryAfter: retryAfter(response.Header), Cause: reported}
 }
 
 // isRetryable reports whether the same request may succeed soon.
 func isRetryable(err error) bool {
 	var failed *model.Error
-	var stated *serverError
+	var reported *serverError
 	if !errors.As(err, &failed) || failed.Fault != model.Unavailable || failed.RetryAfter > retryWindow/2 {
 		return false
 	}
-	return !errors.As(err, &stated) || !stated.isFinal
+	return !errors.As(err, &reported) || !reported.isFinal
 }
 
-// retryWait returns the backoff, or the wait that the server asks for if it is longer.
+// retryWait returns the backoff, or the wait that the server requested if that is longer.
 func (s *server) retryWait(err error, retries int) time.Duration {
 	wait := s.waits.backoff(retries)
 	var failed *model.Error
@@ -111,8 +111,8 @@ func (s *server) retryWait(err error, retries int) time.Duration {
 	return wait
 }
 
-// retryAfter returns the wait that a response asks for, in milliseconds by a header of OpenAI, or by the standard
-// header. It measures dates by the response's own clock, and returns 0 if no header is valid.
+// retryAfter returns the wait that a response requests, in OpenAI's header (in milliseconds) or in the standard header.
+// It compares a date with the response's Date header, and returns 0 if no header is valid.
 func retryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		if ms > 0 { // not NaN
@@ -120,7 +120,7 @@ func retryAfter(h http.Header) time.Duration {
 		}
 		return 0
 	}
-	now, _ := http.ParseTime(h.Get("Date")) // zero: dates are not valid
+	now, _ := http.ParseTime(h.Get("Date")) // if it is zero, dates in Retry-After are ignored
 	wait, _ := retryafter.Parse(h.Get("Retry-After"), now)
 	return min(wait, maxRetryAfter)
 }

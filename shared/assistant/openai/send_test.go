@@ -37,7 +37,7 @@ func TestRetries(t *testing.T) {
 		"asked to wait long":          {handlers: []http.HandlerFunc{refuse(429, "", "Retry-After", "30"), good}, tries: 1, after: 30 * time.Second, fails: true},
 		"asked to wait longer by 503": {handlers: []http.HandlerFunc{refuse(503, "", "Retry-After", "3600"), good}, tries: 1, after: time.Hour, fails: true},
 		"a date":                      {handlers: []http.HandlerFunc{refuse(429, "", "Retry-After", "Sun, 22 Nov 2026 03:01:30 GMT", "Date", "Sun, 22 Nov 2026 03:00:00 GMT"), good}, tries: 1, after: 90 * time.Second, fails: true},
-		"told not to":                 {handlers: []http.HandlerFunc{refuse(503, "", "X-Should-Retry", "false"), good}, tries: 1, fails: true},
+		"header forbids a retry":      {handlers: []http.HandlerFunc{refuse(503, "", "X-Should-Retry", "false"), good}, tries: 1, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +55,7 @@ func TestRetries(t *testing.T) {
 			}
 			for _, r := range u.requests() {
 				if r.body != u.requests()[0].body || r.body == "" {
-					t.Errorf("a retry asked something else: %s", r.body)
+					t.Errorf("a retry has another body: %s", r.body)
 				}
 			}
 		})
@@ -85,8 +85,8 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestOtherNameOfTheLimit has a model that accepts only max_completion_tokens, on a host that is not known for it.
-func TestOtherNameOfTheLimit(t *testing.T) {
+// TestSwitchToOtherLimitName has a model that accepts only max_completion_tokens, on a host that is not known for it.
+func TestSwitchToOtherLimitName(t *testing.T) {
 	t.Parallel()
 	picky := func(w http.ResponseWriter, r *http.Request) {
 		refuse(400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`)(w, r)
@@ -124,7 +124,7 @@ func TestConnectionRefused(t *testing.T) {
 	wantFault(t, err, model.Unavailable)
 }
 
-func TestWebPage(t *testing.T) {
+func TestHTMLResponse(t *testing.T) {
 	t.Parallel()
 	_, _, err := ask(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -133,8 +133,8 @@ func TestWebPage(t *testing.T) {
 	wantFault(t, err, model.Misconfigured)
 }
 
-// TestNothingBeforeTheFirstCall checks that New neither reads the key nor connects.
-func TestNothingBeforeTheFirstCall(t *testing.T) {
+// TestNewDoesNotReadKeyOrConnect checks that New neither reads the key nor connects.
+func TestNewDoesNotReadKeyOrConnect(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	u := serve(t, stream(hello, stop))
@@ -143,7 +143,7 @@ func TestNothingBeforeTheFirstCall(t *testing.T) {
 		return fmt.Sprintf(" key-%d\n", asked), nil
 	}})
 	if asked != 0 {
-		t.Error("New asked for the key")
+		t.Error("New read the key")
 	}
 	for range 2 {
 		if _, err := p.Generate(t.Context(), question, new(collected).take); err != nil {
@@ -152,7 +152,7 @@ func TestNothingBeforeTheFirstCall(t *testing.T) {
 	}
 	for i, r := range u.requests() {
 		if got, want := r.header.Get("Authorization"), fmt.Sprintf("Bearer key-%d", i+1); got != want {
-			t.Errorf("%q, want %q: the key is asked at each call", got, want)
+			t.Errorf("Authorization %q, want %q: the key must be read for each call", got, want)
 		}
 	}
 }
@@ -218,16 +218,16 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		_, _, err := ask(t, u, question)
 		wantFault(t, err, model.Misconfigured)
 		if !strings.Contains(err.Error(), other.URL) {
-			t.Errorf("%v does not say where to", err)
+			t.Errorf("%v does not have the location", err)
 		}
 	}
 	if n := len(other.requests()); n != 0 {
-		t.Errorf("%d requests went on", n)
+		t.Errorf("%d requests followed the redirect", n)
 	}
 }
 
-// TestServerThatNeverEnds checks that a complete answer does not wait for the end of the stream.
-func TestServerThatNeverEnds(t *testing.T) {
+// TestAnswerDoesNotWaitForEndOfStream checks that a complete answer does not wait for the end of the stream.
+func TestAnswerDoesNotWaitForEndOfStream(t *testing.T) {
 	t.Parallel()
 	gone := make(chan struct{})
 	u := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -47,7 +47,7 @@ func TestAnswers(t *testing.T) {
 			answer: events(`{"model":null,"choices":null,"usage":null}`, `{"choices":[{"delta":null}]}`,
 				say(`{"content":null,"tool_calls":null,"refusal":null,"function_call":null,"reasoning_content":null}`), hello, stop), text: "Hello", stop: model.StopEnd,
 		},
-		"reasoning is heard of, not read": {
+		"reasoning is emitted without content": {
 			thoughts: 3,
 			answer: events(say(`{"reasoning_content":"Hm"}`), say(`{"reasoning":"Hm","content":""}`), say(`{"thinking":{"a":1}}`),
 				say(`{"content":[{"type":"thinking","text":"Hm","thinking":[{"type":"text","text":"Hm"}]},{"type":"text","text":"Hel"}]}`), say(`{"content":"lo"}`), stop),
@@ -56,13 +56,13 @@ func TestAnswers(t *testing.T) {
 		"other choices are skipped": {answer: events(`{"choices":[{"index":1,"delta":{"content":"no"},"finish_reason":"length"},{"index":0,"delta":{"content":"yes"}}]}`, stop), text: "yes", stop: model.StopEnd},
 		"invalid UTF-8":             {answer: events(say(`{"content":"a`+"\xff"+`b"}`), say(`{"content":"\ud83d"}`), stop), text: "a\ufffdb\ufffd", stop: model.StopEnd},
 		"length":                    {answer: events(hello, finish(`{}`, "length")), text: "Hello", stop: model.StopLength},
-		"an end that nobody knows":  {answer: events(hello, finish(`{}`, "eos")), text: "Hello", stop: model.StopEnd},
-		"an empty reason is none":   {answer: events(finish(`{"content":"Hel"}`, ""), finish(`{"content":"lo"}`, "stop")), text: "Hello", stop: model.StopEnd},
+		"unknown finish reason":     {answer: events(hello, finish(`{}`, "eos")), text: "Hello", stop: model.StopEnd},
+		"empty finish reason":       {answer: events(finish(`{"content":"Hel"}`, ""), finish(`{"content":"lo"}`, "stop")), text: "Hello", stop: model.StopEnd},
 		"not streamed": {
 			answer: `{"model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"Hello","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`,
 			text:   "Hello", calls: []call{{ID: "a", Name: "f", Input: "{}"}}, sequence: "tc", stop: model.StopTools, usage: model.Usage{Input: 1, Output: 2},
 		},
-		"a chunk behind the end": {answer: events(hello, finish(`{}`, "length"), say(`{"content":""}`), done), text: "Hello", stop: model.StopLength},
+		"a chunk after the end": {answer: events(hello, finish(`{}`, "length"), say(`{"content":""}`), done), text: "Hello", stop: model.StopLength},
 		"usage with a cache": {
 			answer: events(hello, stop, `{"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":60,"cache_write_tokens":30}}}`),
 			text:   "Hello", stop: model.StopEnd, usage: model.Usage{Input: 100, Output: 5, CacheRead: 60, CacheWrite: 30},
@@ -72,7 +72,7 @@ func TestAnswers(t *testing.T) {
 				strings.Replace(stop, "{", `{"usage":{"prompt_tokens":9.0,"completion_tokens":2,"prompt_cache_hit_tokens":4,"prompt_tokens_details":{"cached_tokens":0}},`, 1)),
 			text: "Hello", stop: model.StopEnd, usage: model.Usage{Input: 9, Output: 2, CacheRead: 4},
 		},
-		"usage that can't be": {
+		"impossible usage": {
 			answer: events(hello, stop, `{"choices":[],"usage":{"prompt_tokens":-5,"completion_tokens":1e300,"prompt_tokens_details":{"cached_tokens":60}}}`),
 			text:   "Hello", stop: model.StopEnd, usage: model.Usage{Output: 1 << 31},
 		},
@@ -179,7 +179,7 @@ func TestAnswers(t *testing.T) {
 			for i, want := range tc.calls {
 				if want.ID == anID && i < len(got.calls) {
 					if len(got.calls[i].ID) != 9 {
-						t.Errorf("%q is not an id that all servers take", got.calls[i].ID)
+						t.Errorf("%q is not an ID that all servers accept", got.calls[i].ID)
 					}
 					got.calls[i].ID = anID
 				}
@@ -224,7 +224,7 @@ func TestBrokenAnswers(t *testing.T) {
 		"an error in the stream":        {events(hello, `{"error":{"message":"The server had an error","type":"server_error","param":null,"code":null}}`), model.Unavailable, "The server had an error"},
 		"its code is a status":          {events(hello, `{"error":{"message":"bad","type":"BadRequestError","code":400}}`, done), model.Misconfigured, "status 400: bad"},
 		"its code is a server's":        {events(`{"error":{"code":502,"message":"Provider disconnected"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}`), model.Unavailable, "Provider disconnected"},
-		"its type blames us":            {events(`{"error":{"message":"no such thing","type":"invalid_request_error"}}`), model.Misconfigured, "no such thing"},
+		"its type is a request error":   {events(`{"error":{"message":"no such thing","type":"invalid_request_error"}}`), model.Misconfigured, "no such thing"},
 		"too long, noticed late":        {events(`{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}`), model.TooLong, "exceeded"},
 		"an error as text, as Ollama":   {events(hello, `{"error":"an error was encountered while running the model"}`), model.Unavailable, "while running"},
 		"an error as an event":          {"event: error\ndata: I can't do that.\n\n", model.Unavailable, "no readable message"},
@@ -240,13 +240,13 @@ func TestBrokenAnswers(t *testing.T) {
 				t.Errorf("%v does not say %q", err, tc.says)
 			}
 			if strings.Contains(err.Error(), "do that") {
-				t.Errorf("%v quotes what the model said", err)
+				t.Errorf("%v quotes the model's output", err)
 			}
 			if n := len(u.requests()); n != 1 {
-				t.Errorf("asked %d times, though an answer had begun", n)
+				t.Errorf("%d requests, although an answer had begun", n)
 			}
 			if outcome.Stop != "" {
-				t.Errorf("stop %q of an answer that is none", outcome.Stop)
+				t.Errorf("an incomplete answer has the stop %q", outcome.Stop)
 			}
 			if counted := strings.Contains(tc.answer, someUsage); counted == outcome.Usage.Zero() {
 				t.Errorf("usage %+v", outcome.Usage)

@@ -9,11 +9,11 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// Budget is the largest number of tokens of each part of a request.
+// Budget is the maximum number of tokens of each part of a request.
 type Budget struct{ Tree, Current, Named, History, Summary int }
 
-// DefaultBudget fits every current model: together with the message, the instructions and an answer, it is below 64k
-// tokens.
+// DefaultBudget returns a budget for all current models. Together with the message, the instructions and an answer, it
+// is below 64k tokens.
 func DefaultBudget() Budget {
 	return Budget{Tree: 3_000, Current: 12_000, Named: 12_000, History: 6_000, Summary: 1_500}
 }
@@ -25,8 +25,8 @@ func (b Budget) Tight() Budget {
 	}
 }
 
-// bytesPerToken is a rule of thumb. It counts bytes of UTF-8 and not characters: in scripts other than Latin, a
-// character takes both more tokens and more bytes.
+// bytesPerToken is a rule of thumb. It counts bytes of UTF-8 and not characters, because in scripts other than Latin a
+// character has both more tokens and more bytes.
 const bytesPerToken = 4
 
 // TokensOf estimates the number of tokens of a text.
@@ -50,8 +50,8 @@ func Tokens(r model.Request) int {
 	return n
 }
 
-// shares divides a budget among parts of the given sizes. Each part gets its size, or an equal share of what the
-// smaller parts do not need.
+// shares divides a budget among parts of the given sizes. A part that is smaller than an equal share gets its size. The
+// larger parts share the remaining budget equally.
 func shares(sizes []int, budget int) []int {
 	bySize := make([]int, len(sizes))
 	for i := range bySize {
@@ -66,8 +66,8 @@ func shares(sizes []int, budget int) []int {
 	return all
 }
 
-// cut shortens a text to at most budget bytes: two thirds from the beginning and one third from the end, and between
-// them a line that says how much is missing. It cuts between lines where possible.
+// cut shortens a text to at most budget bytes: two thirds from the beginning and one third from the end, with a line
+// between them that reports how much is missing. It cuts between lines if possible.
 func cut(text string, budget int) (short string, isCut bool) {
 	if len(text) <= budget {
 		return text, false
@@ -85,7 +85,7 @@ func cut(text string, budget int) (short string, isCut bool) {
 	return fmt.Sprintf("%s\n[… %d characters left out …]\n%s", head, utf8.RuneCountInString(middle), tail), true
 }
 
-// headOf returns at most n bytes from the beginning of a text: whole lines, unless they are less than half of that.
+// headOf returns at most n bytes from the beginning of a text: whole lines, unless they have less than n/2 bytes.
 func headOf(text string, n int) string {
 	if end := strings.LastIndexByte(text[:n], '\n') + 1; end > n/2 {
 		return text[:end]
@@ -96,7 +96,7 @@ func headOf(text string, n int) string {
 	return text[:n]
 }
 
-// tailOf returns at most n bytes from the end of a text: whole lines, unless they are less than half of that.
+// tailOf returns at most n bytes from the end of a text: whole lines, unless they have less than n/2 bytes.
 func tailOf(text string, n int) string {
 	from := len(text) - n
 	if end := strings.IndexByte(text[from-1:], '\n'); end >= 0 && end < n/2 {

@@ -1,7 +1,7 @@
 // Package prompt builds the requests to a model and reads the text of its answers: the instructions, the project and
 // the conversation within token budgets, the files that a message names, and the code in an answer. The package is
-// pure: the same input gives the same request, byte for byte. It does not read projects, store conversations or call
-// models.
+// pure: the same input results in the same request, byte for byte. It does not read projects, store conversations or
+// call models.
 package prompt
 
 import (
@@ -24,16 +24,16 @@ type Chat struct {
 	Total int
 	// CurrentFile is the path of the file that the user is looking at, or "".
 	CurrentFile string
-	// Files are the files to show: first the current one, if it exists, then the named ones, the most important first.
+	// Files are the files to show: first the current file, if it exists, then the named files, most important first.
 	Files []Document
-	// Summary replaces the turns that are older than Turns. Turns are in order, the oldest first.
+	// Summary replaces the turns that are older than Turns. Turns are sorted, oldest first.
 	Summary string
 	Turns   []model.Turn
 	// Message is the user's message.
 	Message string
 }
 
-// Request returns the request that answers the message: the recent turns as messages of their own, then one message
+// Request returns the request for an answer to the message: the recent turns as separate messages, then one message
 // with everything else. The user's message is never cut.
 func (c Chat) Request(b Budget, maxOutput int) model.Request {
 	files, turns := c.shownFiles(b), c.recentTurns(b.History)

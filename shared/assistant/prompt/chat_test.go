@@ -101,18 +101,18 @@ func TestChat(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(r, c.Request(prompt.DefaultBudget(), 1000)); diff != "" {
-		t.Errorf("the same chat gives another request: %s", diff)
+		t.Errorf("the same chat results in another request: %s", diff)
 	}
 	other := prompt.Chat{Message: "Hello"}.Request(prompt.DefaultBudget(), 1000)
 	if other.System != r.System {
-		t.Error("the instruction varies")
+		t.Error("the instruction differs between requests")
 	}
 	if diff := cmp.Diff([]part{{"project", "name: \"\"\nframework: \"\"\nnumber of files: 0\n"}, {"message", "Hello\n"}}, partsOf(t, lastText(other))); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// Every part of a request has an influence on the mark.
+// Every part of a request changes the mark.
 func TestMarksDiffer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
@@ -138,13 +138,13 @@ func TestHistoryListsCalls(t *testing.T) {
 		did[i] = fmt.Sprintf("create_file /a-rather-long-folder-name/and-a-file-%02d.ts", i)
 	}
 	r := prompt.Chat{Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b", Did: did}, {User: "c", Assistant: "d"}}}.Request(prompt.DefaultBudget(), 1)
-	told := r.Messages[2].Text
-	if !strings.HasPrefix(told, "[The calls of your answer before this message: create_file /a-rather-long-folder-name/and-a-file-00.ts; ") || !strings.HasSuffix(told, "]\n\nc") {
-		t.Error(told)
+	text := r.Messages[2].Text
+	if !strings.HasPrefix(text, "[The calls of your answer before this message: create_file /a-rather-long-folder-name/and-a-file-00.ts; ") || !strings.HasSuffix(text, "]\n\nc") {
+		t.Error(text)
 	}
-	var left int
-	if _, err := fmt.Sscanf(told[strings.LastIndex(told, "; "):], "; and %d more]", &left); err != nil || left+strings.Count(told, "create_file") != len(did) {
-		t.Errorf("%d left: %s", left, told)
+	var missing int
+	if _, err := fmt.Sscanf(text[strings.LastIndex(text, "; "):], "; and %d more]", &missing); err != nil || missing+strings.Count(text, "create_file") != len(did) {
+		t.Errorf("%d missing: %s", missing, text)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestTree(t *testing.T) {
 	}
 	whole := partsOf(t, lastText(prompt.Chat{Paths: all[:50], Total: 50, Message: "x"}.Request(prompt.DefaultBudget(), 1)))[1].Text
 	if whole != strings.Join(all[:50], "\n")+"\n" {
-		t.Errorf("a small tree is not whole: %s", whole)
+		t.Errorf("a small tree is not complete: %s", whole)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestLongFiles(t *testing.T) {
 			t.Errorf("%s: %d tokens", name, n)
 		}
 		if f := r.Facts.Files[0]; !f.Cut || strings.TrimSuffix(f.Content, "\n") != strings.TrimSuffix(parts[1].Text, "\n") {
-			t.Errorf("%s: the facts have something else", name)
+			t.Errorf("%s: the facts have another content", name)
 		}
 		// The lines that are shown and the lines that were left out add up to all lines.
 		var left int
@@ -255,7 +255,7 @@ func TestNamedFilesShareTheirBudget(t *testing.T) {
 		t.Errorf("%d files", len(files))
 	}
 	if files = c.Request(prompt.Budget{}, 1).Facts.Files; len(files) != 0 {
-		t.Errorf("%d files without any budget", len(files))
+		t.Errorf("%d files without a budget", len(files))
 	}
 }
 
@@ -280,7 +280,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%d messages, %d bytes", len(r.Messages), len(r.Messages[3].Text))
 	}
 	if r = c.Request(prompt.Budget{}, 1); len(r.Messages) != 1 {
-		t.Errorf("%d messages without any budget", len(r.Messages))
+		t.Errorf("%d messages without a budget", len(r.Messages))
 	}
 }
 

@@ -31,7 +31,7 @@ func (c Chat) shownFiles(b Budget) []model.File {
 	return append(fit(current, b.Current*bytesPerToken), fit(named, b.Named*bytesPerToken)...)
 }
 
-// fit returns as many of the first files as fit into the budget. Files that are longer than their share are cut.
+// fit returns as many of the first files as fit into the budget. A file that is larger than its share is cut.
 func fit(documents []Document, budget int) []model.File {
 	for ; len(documents) > 0; documents = documents[:len(documents)-1] {
 		available := budget
@@ -73,8 +73,8 @@ func fileTitle(path string, isCut bool) string {
 	return "file " + quote(path)
 }
 
-// tree returns the project's paths in order, one on each line. If they do not fit, paths in the folder of the current
-// file are preferred, then paths with few folders, and a last line says how many are missing.
+// tree returns the project's paths in order, one on each line. If they do not fit into the budget, paths in the folder
+// of the current file are preferred, then paths with few folders. The last line then has the number of missing paths.
 func (c Chat) tree(budget int) string {
 	paths := make([]string, len(c.Paths))
 	for i, p := range c.Paths {
@@ -107,7 +107,7 @@ func (c Chat) tree(budget int) string {
 	return strings.Join(lines, "\n")
 }
 
-// folderOf returns the folder of a path with its slash, or "".
+// folderOf returns the folder of a path, including the slash at its end, or "".
 func folderOf(p string) string { return p[:strings.LastIndexByte(p, '/')+1] }
 
 // pathLine returns a path as one line that can't be mistaken for a line of another kind.

@@ -27,8 +27,8 @@ func Generate(prompt, language, framework string, maxOutput int) model.Request {
 }
 
 // MainBlock returns the code of the first fenced block of a Markdown text (CommonMark 0.31, section 4.5), and the
-// block's language. Both are empty if there is no block. A block that is not closed ends with the text. Every line of
-// the code ends with LF.
+// block's language. Both are empty if there is no block. A block that is not closed extends to the end of the text.
+// Every line of the code ends with LF.
 func MainBlock(markdown string) (code, language string) {
 	code, language, _ = splitBlock(markdown)
 	return code, language

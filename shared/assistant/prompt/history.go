@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// maxCallsText is the most bytes that the list of an answer's calls takes.
+	// maxCallsText is the maximum size in bytes of the list of an answer's calls.
 	maxCallsText = 1 << 10
-	// turnOverhead is more than a turn takes besides its texts, in bytes: the replacement for an empty text, and
-	// rounding to tokens.
+	// turnOverhead is an upper bound for the bytes of a turn in addition to its texts: the replacement for an empty
+	// text, and rounding to tokens.
 	turnOverhead = 64
 )
 
@@ -23,8 +23,8 @@ const (
 	minSummarizedTurn   = 256 // bytes
 )
 
-// recentTurns returns the latest turns that fit, the oldest first. A turn that would take more than half of the budget
-// is cut.
+// recentTurns returns the latest turns that fit into the budget, oldest first. A turn that is larger than half of the
+// budget is cut.
 func (c Chat) recentTurns(budget int) []model.Turn {
 	available := budget * bytesPerToken
 	limit := available / 2
@@ -44,7 +44,7 @@ func (c Chat) recentTurns(budget int) []model.Turn {
 	return recent
 }
 
-// shorten cuts a turn to a number of bytes, if that is possible.
+// shorten cuts a turn to at most limit bytes, if that is possible.
 func shorten(t model.Turn, limit int) model.Turn {
 	t = model.Turn{User: clean(t.User), Assistant: clean(t.Assistant), Did: firstLines(t.Did, min(maxCallsText, limit/4))}
 	share := shares([]int{len(t.User), len(t.Assistant)}, limit-turnOverhead-len(callsText(t)))
@@ -53,8 +53,8 @@ func shorten(t model.Turn, limit int) model.Turn {
 	return t
 }
 
-// firstLines returns as many of the first texts as fit, each as one line. If some are missing, a last text says how
-// many.
+// firstLines returns as many of the first texts as fit into the budget, each as one line. If some are missing, the last
+// line has their number.
 func firstLines(texts []string, budget int) []string {
 	const lastText = 24
 	var lines []string
@@ -68,8 +68,8 @@ func firstLines(texts []string, budget int) []string {
 	return lines
 }
 
-// callsText lists the calls of a turn's answer. It precedes the next message of the user and is not part of the
-// answer: a model that reads such a list as its own words writes one itself instead of calling tools.
+// callsText lists the calls of a turn's answer. The list precedes the user's next message. It is not part of the
+// answer, because a model that sees such a list in its own answer imitates the list instead of calling tools.
 func callsText(t model.Turn) string {
 	if len(t.Did) == 0 {
 		return ""
@@ -77,8 +77,7 @@ func callsText(t model.Turn) string {
 	return "[The calls of your answer before this message: " + strings.Join(t.Did, "; ") + "]\n\n"
 }
 
-// messagesOf returns the turns as messages, and the list of the last answer's calls, which belongs into the next
-// message.
+// messagesOf returns the turns as messages, and the list of the last answer's calls, which belongs to the next message.
 func messagesOf(turns []model.Turn) (messages []model.Message, calls string) {
 	for _, t := range turns {
 		messages = append(messages,
@@ -97,7 +96,7 @@ func orNoText(text string) string {
 	return text
 }
 
-// Summarize returns the request for a summary that replaces turns, the oldest first, and the old summary. Turns that
+// Summarize returns the request for a summary that replaces the turns, oldest first, and the old summary. Turns that
 // are too long are cut.
 func Summarize(oldSummary string, turns []model.Turn, maxOutput int) model.Request {
 	var sections []section

@@ -15,19 +15,19 @@ import (
 )
 
 var (
-	// url matches URLs. Their paths are not paths of the project.
+	// url matches URLs. The path of a URL is not a path of the project.
 	url       = regexp.MustCompile(`\S+://\S*`)
 	extension = regexp.MustCompile(`\.[A-Za-z][A-Za-z0-9]{0,9}$`)
 )
 
-// maxOccurrences is the largest number of places at which one file name is looked for in a message.
+// maxOccurrences is the maximum number of occurrences of a file name that are checked in a message.
 const maxOccurrences = 100
 
 // mention is a part of a message that may name a file.
 type mention struct{ start, end int }
 
 // Mentioned returns the paths that the message names, in the order of the message. A file is named by its path, with
-// or without the first slash, or by an end of its path, such as the file name, unless several paths have the same end.
+// or without the first slash, or by the end of its path, such as the file name, unless several paths end with it.
 // A name is a whole word: any white space, quotation mark, bracket or punctuation delimits it.
 func Mentioned(message string, paths []string) []string {
 	text := url.ReplaceAllString(norm.NFC.String(message), " ")
@@ -67,13 +67,12 @@ func mentionOf(p, text string, end int) (m mention, ok bool) {
 	before, after := strings.TrimSuffix(text[:m.start], "./"), text[end:]
 	previous, _ := utf8.DecodeLastRuneInString(before)
 	next, _ := utf8.DecodeRuneInString(after)
-	// Without a dot, a slash or a capital letter, as in Makefile, it may be an ordinary word: such a name has to be
-	// quoted.
+	// A name without a dot, a slash or a capital letter (as in Makefile) may be an ordinary word, so it must be quoted.
 	mustBeQuoted := strings.Contains(name, " ") || !strings.ContainsAny(name, "./") && strings.ToLower(name) == name
 	if mustBeQuoted && (!isQuote(previous) || !isQuote(next)) {
 		return m, false
 	}
-	const joining = "._-" // part of a word only if more of it follows
+	const joining = "._-" // part of a word only between its other characters
 	previous, _ = utf8.DecodeLastRuneInString(strings.TrimRight(before, joining))
 	next, _ = utf8.DecodeRuneInString(strings.TrimLeft(after, joining))
 	return m, !isWordRune(previous) && !isWordRune(next)
@@ -117,17 +116,17 @@ func isQuote(r rune) bool {
 	return strings.ContainsRune("`\"'", r) || unicode.In(r, unicode.Pi, unicode.Pf, unicode.Ps, unicode.Pe)
 }
 
-// isWordRune reports whether a rune continues a name. Letters of scripts without upper and lower case do not: in
-// Chinese or Korean, for example, no space stands between a file name and the text around it.
+// isWordRune reports whether a rune continues a name. Letters of scripts without upper and lower case do not. In
+// Chinese or Korean, for example, there is no space between a file name and the text around it.
 func isWordRune(r rune) bool {
 	return r == '/' || unicode.IsNumber(r) || unicode.IsLetter(r) && !unicode.Is(unicode.Lo, r)
 }
 
-// maxPaths is the largest number of paths that PathsIn returns.
+// maxPaths is the maximum number of paths that PathsIn returns.
 const maxPaths = 20
 
-// PathsIn returns the paths of files that the message may name, in its order. It is for projects whose paths are not
-// all known; a path too many does no harm.
+// PathsIn returns the paths of files that the message may name, in the order of the message. It is for projects whose
+// paths are not all known. It may return paths that do not exist, which does no harm.
 func PathsIn(message string) []string {
 	var found []string
 	add := func(texts ...string) {

@@ -94,7 +94,7 @@ func TestPathsIn(t *testing.T) {
 		"`src/app.tsx:12`":                 {"/src/app.tsx"},
 		"\"./my dir/my notes.md\"":         {"/my dir/my notes.md"},
 		"(app/(group)/page.tsx)":           {"/app/(group)/page.tsx", "/page.tsx"},
-		"[id].tsx":                         {"/[id].tsx", "/.tsx"}, // a path too many does no harm
+		"[id].tsx":                         {"/[id].tsx", "/.tsx"}, // an additional path does no harm
 		"version 1.2.3":                    nil,
 		"see https://example.com/a/b.ts":   nil,
 		"../a/b.ts and a//b.ts and a\\b.c": nil,

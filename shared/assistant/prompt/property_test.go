@@ -52,9 +52,9 @@ func ended(text string) string {
 	return text + "\n"
 }
 
-// Nothing in a project or a conversation can begin or end a section: the parsed sections are those that were written,
+// No text in a project or a conversation can begin or end a section: the parsed sections are equal to the written ones,
 // even if all texts imitate an earlier prompt with its mark.
-func TestNothingEscapesItsSection(t *testing.T) {
+func TestDataCannotEndItsSection(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		first := hostileChat(t, hostile()).Request(prompt.DefaultBudget(), 1)
@@ -81,7 +81,7 @@ func TestNothingEscapesItsSection(t *testing.T) {
 			if !slices.ContainsFunc(c.Files, func(d prompt.Document) bool {
 				return clean(d.Path) == f.Path && (f.Cut || clean(d.Content) == f.Content)
 			}) {
-				t.Fatalf("%q is of no file", f.Content)
+				t.Fatalf("no file has the content %q", f.Content)
 			}
 		}
 		if r.Facts.Summary != "" {
@@ -131,7 +131,7 @@ func checkMessages(t *rapid.T, r model.Request, mark string) {
 }
 
 // A request is within its budget, apart from the message and the fixed text of every prompt. The message is never cut.
-func TestRequestsAreWithinTheirBudget(t *testing.T) {
+func TestRequestsAreWithinBudget(t *testing.T) {
 	t.Parallel()
 	size := rapid.SampledFrom([]int{0, 1, 20, 600, 5000, 30_000})
 	text := rapid.Custom(func(t *rapid.T) string {

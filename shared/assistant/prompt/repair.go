@@ -10,8 +10,9 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// Repair returns the request that follows an answer to r in which some calls failed: the answer, a result for each of
-// its calls, and the instruction to repeat only the failed ones. A call without a result succeeded. r is not changed.
+// Repair returns the request that follows an answer to r in which some calls failed. It adds the answer, a result for
+// each of its calls, and the instruction to repeat only the failed calls. A call without a result succeeded. r is not
+// changed.
 func Repair(r model.Request, text string, calls []model.Call, results []model.Result) model.Request {
 	answer := model.Message{Role: model.Assistant, Text: clean(text)}
 	next := model.Message{Role: model.User, Text: repairInstruction}
@@ -41,11 +42,11 @@ func resultOf(call model.Call, results []model.Result) model.Result {
 	return model.Result{CallID: call.ID, Text: "Taken in."}
 }
 
-// maxUnreadable is how much of an invalid input the model is shown again, in bytes.
+// maxUnreadable is the maximum size in bytes of an invalid input in the next request.
 const maxUnreadable = 2 << 10
 
-// inputObject returns a call's input as a JSON object, because providers reject any other input. What is not an object
-// becomes the value of a member.
+// inputObject returns a call's input as a JSON object, because providers reject any other input. An input that is not
+// an object becomes the value of the member unreadable.
 func inputObject(input string) string {
 	if value := jsontext.Value(input); value.IsValid() && value.Kind() == '{' {
 		return input

@@ -23,11 +23,11 @@ type section struct {
 	text  string
 }
 
-// sectionOverhead is more than a section takes besides its title and its text, in bytes, with a mark of the usual
-// length.
+// sectionOverhead is an upper bound for the bytes of a section in addition to its title and its text, if the mark has
+// the usual length.
 const sectionOverhead = 64
 
-// A mark is the prefix and as many hexadecimal digits as needed, in steps.
+// A mark consists of markPrefix and hexadecimal digits. Their number is a multiple of markStep.
 const (
 	markPrefix = "data-"
 	markStep   = 8
@@ -64,8 +64,8 @@ func markFor(texts []string) string {
 	return absentMark(hex.EncodeToString(hash.Sum(nil)), texts)
 }
 
-// absentMark returns the shortest mark with the given digits that occurs in none of the texts. There is one: if
-// necessary, the mark becomes longer than all texts.
+// absentMark returns the shortest mark with the given digits that occurs in none of the texts. Such a mark always
+// exists, because a mark can be longer than all texts.
 func absentMark(digits string, texts []string) string {
 	for n := markStep; ; n += markStep {
 		for len(digits) < n {
@@ -84,7 +84,7 @@ func quote(text string) string {
 	var out strings.Builder
 	data, err := json.Marshal(text)
 	if err != nil {
-		return `""` // not UTF-8; callers pass clean text
+		return `""` // text is not UTF-8; callers pass clean text
 	}
 	for _, r := range string(data) {
 		if unicode.IsPrint(r) {

@@ -6,7 +6,7 @@ import (
 )
 
 // A mark that already occurs in the texts becomes longer until it is absent.
-func TestMarkIsAbsent(t *testing.T) {
+func TestAbsentMark(t *testing.T) {
 	t.Parallel()
 	digits := strings.Repeat("0123456789abcdef", 4)
 	texts := []string{"nothing"}

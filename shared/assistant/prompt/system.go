@@ -1,7 +1,7 @@
 package prompt
 
 // The instructions to the model. An instruction is the same for every request of its task, so that providers can cache
-// it: everything that differs between projects is in the messages.
+// it. Everything that differs between projects is in the messages.
 
 const chatInstruction = `You are the coding assistant of a platform on which people develop web projects. Somebody works on a project and sends you a message about it: answer it, and change the project's files where the message asks for that.
 

@@ -18,7 +18,8 @@ import (
 	"devplatform/shared/id"
 )
 
-// If only one transaction at a time succeeds, as on the month that all users share, all of them succeed in the end.
+// If only one transaction at a time can succeed, as on the usage record that all users share, retries let all of them
+// succeed.
 func TestContentionOnOneItem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 1_000_000 })
@@ -49,7 +50,7 @@ func TestContentionOnOneItem(t *testing.T) {
 	}
 }
 
-// Faults between the ledger and DynamoDB never make it count twice or in part.
+// With faults between the ledger and DynamoDB, a call is never counted twice or in part.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, f := range []dynamotest.Fault{
@@ -84,21 +85,21 @@ func TestFaults(t *testing.T) {
 					"reserve": {{}, {Taken: 1000, Calls: 1}},
 					"settle":  {{Taken: 1000, Calls: 1}, {Input: 70, Output: 7, Taken: 77, Calls: 1}},
 				}[step][map[bool]int{true: 1}[done]]
-				for _, who := range []string{ada, ""} {
-					if diff := cmp.Diff(want, w.taken(who, may)); diff != "" {
-						t.Errorf("%q: %s", who, diff)
+				for _, userID := range []string{ada, ""} {
+					if diff := cmp.Diff(want, w.taken(userID, may)); diff != "" {
+						t.Errorf("usage of %q: %s", userID, diff)
 					}
 				}
 				err = do()
 				switch {
 				case step == "reserve" && done && slicetest.CodeOf(err) != fault.CodeConflict:
-					t.Errorf("reserved again: %v", err)
+					t.Errorf("second reservation: %v", err)
 				case (step == "settle" || !done) && err != nil:
-					t.Errorf("again: %v", err)
+					t.Errorf("second call: %v", err)
 				}
 				w.must(w.settle(r, 70, 7))
 				if diff := cmp.Diff(Usage{Input: 70, Output: 7, Taken: 77, Calls: 1}, w.taken(ada, may)); diff != "" {
-					t.Errorf("in the end: %s", diff)
+					t.Errorf("after the settlement: %s", diff)
 				}
 			})
 		}
@@ -106,12 +107,12 @@ func TestFaults(t *testing.T) {
 }
 
 // In every order of calls, Taken is the sum of the used and the reserved tokens.
-func TestTakenIsUsedAndReserved(t *testing.T) {
+func TestTakenIsUsedPlusReserved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(l *Limits) { l.CallsPerMinute, l.MonthlyTokens, l.GlobalMonthlyTokens = 1_000_000, 5000, 8000 })
 	rapid.Check(t, func(t *rapid.T) {
 		users := []string{w.ids.New(id.User), w.ids.New(id.User)}
-		w.put(db.GlobalUsageKey(may), Usage{}) // as if nobody else had ever been
+		w.put(db.GlobalUsageKey(may), Usage{}) // removes the usage of earlier checks
 		type running struct {
 			Reservation
 			ended bool
@@ -127,7 +128,7 @@ func TestTakenIsUsedAndReserved(t *testing.T) {
 				err := w.reserveIn(context.Background(), r)
 				fits := want[user].Taken+r.Tokens <= 5000 && total+r.Tokens <= 8000
 				if fits != (err == nil) || (err != nil && slicetest.CodeOf(err) != fault.CodeQuotaExceeded) {
-					t.Fatalf("%+v, all %d, asked for %d: %v", *want[user], total, r.Tokens, err)
+					t.Fatalf("usage %+v, all users %d, reservation of %d: %v", *want[user], total, r.Tokens, err)
 				}
 				if fits {
 					all = append(all, &running{Reservation: r})
@@ -157,7 +158,7 @@ func TestTakenIsUsedAndReserved(t *testing.T) {
 			}
 		}
 		if got := w.taken("", may).Taken; got != total {
-			t.Fatalf("all together %d, want %d", got, total)
+			t.Fatalf("all users: %d, want %d", got, total)
 		}
 	})
 }

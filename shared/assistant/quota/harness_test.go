@@ -19,7 +19,7 @@ import (
 	"devplatform/shared/id"
 )
 
-// epoch is when the tests begin: in the middle of a month, of a minute, and of a second.
+// epoch is the time at which the tests begin: in the middle of a month, of a minute, and of a second.
 var epoch = time.Date(2031, 5, 15, 10, 5, 20, 500e6, time.UTC)
 
 const (
@@ -27,7 +27,7 @@ const (
 	june = "2031-06"
 )
 
-// world is a Ledger on a DynamoDB table of its own.
+// world is a Ledger with its own DynamoDB table.
 type world struct {
 	t        *testing.T
 	clock    *slicetest.Clock
@@ -55,7 +55,7 @@ func newWorld(t *testing.T, change func(*Limits)) *world {
 	return w
 }
 
-// use replaces the ledger by a new one that reaches DynamoDB through an SDK client.
+// use replaces the ledger with a new one, which calls DynamoDB through the given SDK client.
 func (w *world) use(sdk *dynamodb.Client) {
 	client := db.Wrap(sdk, w.clock.Now)
 	w.ledger = New(client, client.Table(w.table), w.clock.Now, w.limits)
@@ -89,7 +89,7 @@ func (w *world) put(key db.Key, record any) {
 // user returns the ID of a new user.
 func (w *world) user() string { return w.ids.New(id.User) }
 
-// reservation returns a reservation of a user's for a new answer. It is not stored.
+// reservation returns a user's reservation for a new answer. It is not stored.
 func (w *world) reservation(userID string, tokens int) Reservation {
 	return Reservation{UserID: userID, MessageID: w.ids.New(id.Message), Tokens: tokens, Began: w.clock.Now()}
 }
@@ -157,7 +157,7 @@ func leftOf(err error) int {
 	return -1
 }
 
-// FuzzStored decodes items that this version did not write: it returns records or errors.
+// FuzzStored checks that decoding any item returns a record or an error.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":{"S":"msg_1"},"tokens":{"N":"1"},"startedAt":{"S":"2026-01-31T08:15:30.123Z"},"end":{"S":"settled"}}`,

@@ -1,6 +1,6 @@
-// Package quota limits what users may ask of the assistant: calls a minute and tokens a month. It reserves tokens
-// before a model is asked and settles the reservation when the answer ends. The record of a reservation also holds the
-// user's request to cancel the answer. Questions, answers and conversations do not belong here.
+// Package quota limits the use of the assistant: calls per minute and tokens per month. It reserves tokens before a
+// model is called and settles the reservation when the answer ends. The record of a reservation also stores the user's
+// request to cancel the answer. Questions, answers and conversations do not belong here.
 package quota
 
 import (
@@ -22,12 +22,12 @@ type Limits struct {
 	CallsPerMinute int
 	// MonthlyTokens is the number of tokens that a user may use in a calendar month (UTC).
 	MonthlyTokens int
-	// GlobalMonthlyTokens is the number of tokens that all users together may use in a month. 0 means no such limit; no
-	// total is counted then.
+	// GlobalMonthlyTokens is the number of tokens that all users together may use in a month. If it is 0, there is no
+	// such limit and the total is not counted.
 	GlobalMonthlyTokens int
 }
 
-// Month is a calendar month in UTC, given by its first moment.
+// Month is a calendar month in UTC, represented by its first moment.
 type Month time.Time
 
 // MonthOf returns the month that contains a time.
@@ -36,21 +36,21 @@ func MonthOf(at time.Time) Month {
 	return Month(time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC))
 }
 
-// String returns the month as keys and the API show it: 2026-11.
+// String returns the month in the format of keys and of the API: 2026-11.
 func (m Month) String() string { return time.Time(m).Format("2006-01") }
 
 // End returns the first moment of the next month.
 func (m Month) End() time.Time { return time.Time(m).AddDate(0, 1, 0) }
 
-// Reservation is the largest number of tokens that an answer may use. It is taken from the user's month before a model
-// is asked.
+// Reservation is the maximum number of tokens that an answer may use. It counts as used in the user's month until it is
+// settled.
 type Reservation struct {
 	UserID string
 	// MessageID is the ID of the answer.
 	MessageID string
 	Tokens    int
-	// Began is the time of the user's request. The month of that time pays for the answer, even if the answer ends in
-	// the next.
+	// Began is the time of the user's request. The tokens count in the month of that time, even if the answer ends in
+	// the next month.
 	Began time.Time
 }
 
@@ -80,7 +80,7 @@ func New(client *db.Client, table db.Table, now clock.Clock, limits Limits) *Led
 }
 
 const (
-	// crashedAfter is the age at which a generation that has not ended counts as crashed: its function no longer runs.
+	// crashedAfter is the age at which a generation that has not ended is considered crashed. No function runs longer.
 	crashedAfter = 10 * time.Minute
 	// keptAfterEnd is how long the record of a generation is kept after the generation has ended.
 	keptAfterEnd = 24 * time.Hour
@@ -94,15 +94,15 @@ func (l Limits) minuteRule() limit.Rule {
 // ErrCancelled reports that the user cancelled the answer.
 var ErrCancelled = errors.New("quota: the answer was cancelled by its user")
 
-// ErrInUse reports that there is already a reservation for the same answer.
+// ErrInUse reports that a reservation for the same answer already exists.
 var ErrInUse = fault.New(fault.CodeConflict, "This answer is already being generated. Try again.")
 
-// Reserve counts a call in the user's minute and reserves r.Tokens in the month of the user and, if they have a limit,
-// of all users. It writes all of this or nothing. If fewer tokens are left, but at least enough of them, it reserves
-// those: the returned reservation has the number. Before it refuses a call, it returns the reservations of the user's
-// crashed generations. Every reservation needs a Settle.
+// Reserve counts a call in the user's minute and reserves r.Tokens in the user's month, in one transaction. If all
+// users together have a limit, it also reserves them in the month of all users. If fewer tokens are left, but at least
+// minTokens, it reserves these: Tokens of the returned reservation is the reserved number. Before it refuses a call, it
+// releases the reservations of the user's crashed generations. Every reservation must be settled with Settle.
 // Errors: RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, ErrInUse, the error classes of db.
-func (l *Ledger) Reserve(ctx context.Context, r Reservation, enough int) (Reservation, error) {
+func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Reservation, error) {
 	err := db.Retry(ctx, "reserve tokens", func() error {
 		minute, tooManyCalls := l.counters.Write(l.limits.minuteRule(), r.UserID)
 		err := l.store.reserve(ctx, r, l.limits, l.now(), minute)
@@ -115,14 +115,14 @@ func (l *Ledger) Reserve(ctx context.Context, r Reservation, enough int) (Reserv
 		case refused.user == nil && refused.global == nil:
 			return ErrInUse.WithCause(err)
 		}
-		freed, err := l.releaseCrashed(ctx, r)
+		released, err := l.releaseCrashed(ctx, r)
 		if err != nil {
 			return err
 		}
 		left := l.limits.left(refused)
 		switch {
-		case freed:
-		case left >= enough && left < r.Tokens:
+		case released:
+		case left >= minTokens && left < r.Tokens:
 			r.Tokens = left
 		default:
 			return l.limits.exceeded(refused, r.month(), left)
@@ -132,8 +132,8 @@ func (l *Ledger) Reserve(ctx context.Context, r Reservation, enough int) (Reserv
 	return r, err
 }
 
-// releaseCrashed returns the tokens that the user's crashed generations have reserved. It reports whether one of them
-// was in the month of r. Concurrent calls return each reservation once.
+// releaseCrashed releases the tokens that the user's crashed generations have reserved. It reports whether one of them
+// was in the month of r. Concurrent calls release each reservation only once.
 func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (released bool, err error) {
 	crashed, err := l.store.crashed(ctx, r.UserID, l.now().Add(-crashedAfter))
 	if err != nil {
@@ -148,7 +148,7 @@ func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (released bo
 	return released, nil
 }
 
-// left returns how many tokens a reservation could have had that was refused for lack of tokens.
+// left returns the number of tokens that could have been reserved when a reservation was refused.
 func (l Limits) left(refused *refusedError) int {
 	switch {
 	case refused.user == nil:
@@ -160,7 +160,7 @@ func (l Limits) left(refused *refusedError) int {
 	}
 }
 
-// exceeded returns the error for a reservation that was refused for lack of tokens. left tokens remain.
+// exceeded returns the error for a reservation that was refused because only left tokens could have been reserved.
 func (l Limits) exceeded(refused *refusedError, m Month, left int) *fault.Error {
 	var message string
 	switch user := refused.user; {
@@ -179,8 +179,8 @@ func (l Limits) exceeded(refused *refusedError, m Month, left int) *fault.Error 
 	return fault.New(fault.CodeQuotaExceeded, message).WithCause(&shortageError{left: left, cause: refused})
 }
 
-// ExampleExceeded returns the QUOTA_EXCEEDED error of a user who has used all tokens of the month of a time, for
-// documentation.
+// ExampleExceeded returns the QUOTA_EXCEEDED error of a user who has used all tokens of the month that contains at. It
+// is an example for the API documentation.
 func (l Limits) ExampleExceeded(at time.Time) *fault.Error {
 	usedUp := &refusedError{user: &Usage{Taken: l.MonthlyTokens, Input: l.MonthlyTokens}}
 	return l.exceeded(usedUp, MonthOf(at), 0)
@@ -199,12 +199,12 @@ func (e *shortageError) Error() string {
 func (e *shortageError) Unwrap() error { return e.cause }
 
 // Settle ends a reservation and executes more writes in the same transaction, even if ctx has ended. A reservation is
-// settled once: if it was settled before, Settle writes nothing and returns nil. A reservation that was released,
-// because its generation seemed to have crashed, is settled all the same.
+// settled once: if it was settled before, Settle writes nothing and returns nil. A reservation that was released
+// because its generation was considered crashed can still be settled.
 // Errors: if a condition of more fails, a db.ConditionError with the indexes of more, and nothing was written;
 // ErrCancelled; the error classes of db, after which Settle may be called again.
 func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) error {
-	ctx = context.WithoutCancel(ctx) // the tokens were used, whether or not the client is still there
+	ctx = context.WithoutCancel(ctx) // the tokens were used, even if the client has disconnected
 	end := settlementWrite{Settlement: s, global: l.limits.GlobalMonthlyTokens > 0, at: l.now()}
 	return db.Retry(ctx, "settle tokens", func() error {
 		before, err := l.store.settle(ctx, end, more)
@@ -223,8 +223,8 @@ func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) err
 	})
 }
 
-// Cancel requests the end of an answer that is in progress for a user. An answer that has ended is not changed.
-// Error: db.ErrNotFound, if the user has no such answer.
+// Cancel requests the cancellation of a user's answer. An answer that has already ended is not changed.
+// Error: db.ErrNotFound, if the user has no such answer, or it ended more than a day ago.
 func (l *Ledger) Cancel(ctx context.Context, userID, messageID string) error {
 	return l.store.cancel(ctx, userID, messageID)
 }
@@ -238,7 +238,7 @@ func (l *Ledger) IsCancelled(ctx context.Context, r Reservation) (bool, error) {
 	return g.Cancelled, err
 }
 
-// Usage returns what a user has used in a month.
+// Usage returns the usage of a user in a month.
 func (l *Ledger) Usage(ctx context.Context, userID string, m Month) (Usage, error) {
 	return l.store.usage(ctx, userID, m)
 }

@@ -25,7 +25,7 @@ func TestReservationsAreSettledOnce(t *testing.T) {
 		t.Errorf("%s in %d calls", diff, db.Calls(ctx))
 	}
 	if err := w.reserve(r); slicetest.CodeOf(err) != fault.CodeConflict {
-		t.Errorf("the same answer again: %v", err)
+		t.Errorf("second reservation for the same answer: %v", err)
 	}
 	ctx = db.CountCalls(t.Context())
 	w.must(w.settleIn(ctx, r, 1000, 200))
@@ -47,7 +47,7 @@ func TestReservationsAreSettledOnce(t *testing.T) {
 	}
 }
 
-// Without a limit for all users there is no item that all users write.
+// Without a limit for all users, there is no item that all users write.
 func TestGlobalUsageIsNotCountedWithoutALimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -60,19 +60,19 @@ func TestGlobalUsageIsNotCountedWithoutALimit(t *testing.T) {
 	}
 }
 
-func TestQuotasAreExact(t *testing.T) {
+func TestConcurrentReservationsDoNotExceedLimits(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		limits          func(*Limits)
 		users, passed   int
-		otherwise       fault.Code
+		refusal         fault.Code
 		left            int
 		perUser, global int // taken
 	}{
-		"a user's": {func(l *Limits) { l.CallsPerMinute, l.MonthlyTokens = 1000, 10_500 }, 1, 10, fault.CodeQuotaExceeded, 500, 10_000, 0},
-		"everybody's": {func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 15_999 }, 4, 15,
+		"tokens of a user": {func(l *Limits) { l.CallsPerMinute, l.MonthlyTokens = 1000, 10_500 }, 1, 10, fault.CodeQuotaExceeded, 500, 10_000, 0},
+		"tokens of all users": {func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 15_999 }, 4, 15,
 			fault.CodeQuotaExceeded, 999, -1, 15_000},
-		"a minute's": {func(l *Limits) { l.CallsPerMinute = 7 }, 1, 7, fault.CodeRateLimited, -1, 7000, 0},
+		"calls per minute": {func(l *Limits) { l.CallsPerMinute = 7 }, 1, 7, fault.CodeRateLimited, -1, 7000, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,18 +84,18 @@ func TestQuotasAreExact(t *testing.T) {
 			got := slicetest.Outcomes(40, func(i int) error {
 				return w.reserve(w.reservation(users[i%tc.users], 1000))
 			})
-			if diff := cmp.Diff(map[fault.Code]int{"": tc.passed, tc.otherwise: 40 - tc.passed}, got); diff != "" {
+			if diff := cmp.Diff(map[fault.Code]int{"": tc.passed, tc.refusal: 40 - tc.passed}, got); diff != "" {
 				t.Error(diff)
 			}
 			err := w.reserve(w.reservation(users[0], 1000))
-			if slicetest.CodeOf(err) != tc.otherwise || leftOf(err) != tc.left {
-				t.Errorf("then %v, left %d", err, leftOf(err))
+			if slicetest.CodeOf(err) != tc.refusal || leftOf(err) != tc.left {
+				t.Errorf("next reservation: %v, left %d", err, leftOf(err))
 			}
 			if u := w.taken(users[0], may); tc.perUser >= 0 && (u.Taken != tc.perUser || u.Calls != tc.passed) {
-				t.Errorf("the user has %+v", u)
+				t.Errorf("usage of the user: %+v", u)
 			}
 			if u := w.taken("", may); u.Taken != tc.global {
-				t.Errorf("all have %+v", u)
+				t.Errorf("usage of all users: %+v", u)
 			}
 			if n := len(w.generations()); n != tc.passed {
 				t.Errorf("%d generations", n)
@@ -111,41 +111,41 @@ func TestRefusalMessages(t *testing.T) {
 		taken        int // before
 		tokens       int
 		left         int
-		says         string
-		held         int // of taken, by answers that are being made
+		message      string
+		reserved     int // part of taken, for answers in progress
 	}{
-		"used up":                    {1000, 0, 1000, 1, 0, "You have used all of your 1000 tokens for this month. The quota is renewed on 2031-06-01 (UTC).", 0},
-		"more than used up":          {1000, 0, 1500, 1, 0, "You have used all of your 1000 tokens for this month.", 0},
-		"some are left":              {1000, 0, 700, 301, 300, "You have 300 of your 1000 tokens left this month, which is too few for this request.", 0},
-		"more than there ever are":   {1000, 0, -1, 1001, 1000, "You have 1000 of your 1000 tokens left this month", 0},
-		"everybody's":                {1000, 900, 700, 201, 200, "All users together have used the tokens of the assistant for this month. The quota is renewed on 2031-06-01", 0},
-		"everybody's, none ever was": {1000, 900, -1, 901, 900, "All users together", 0},
-		"both":                       {1000, 900, 700, 301, 200, "You have 300 of your 1000 tokens left this month", 0},
-		"held by others":             {1000, 0, 1000, 1, 0, "Your 1000 tokens for this month are used or reserved by answers in progress.", 400},
-		"neither":                    {1000, 1000, 700, 300, -1, "", 0},
+		"used up":                   {1000, 0, 1000, 1, 0, "You have used all of your 1000 tokens for this month. The quota is renewed on 2031-06-01 (UTC).", 0},
+		"more than used up":         {1000, 0, 1500, 1, 0, "You have used all of your 1000 tokens for this month.", 0},
+		"too few left":              {1000, 0, 700, 301, 300, "You have 300 of your 1000 tokens left this month, which is too few for this request.", 0},
+		"more than the limit":       {1000, 0, -1, 1001, 1000, "You have 1000 of your 1000 tokens left this month", 0},
+		"all users":                 {1000, 900, 700, 201, 200, "All users together have used the tokens of the assistant for this month. The quota is renewed on 2031-06-01", 0},
+		"all users, no usage":       {1000, 900, -1, 901, 900, "All users together", 0},
+		"user and all users":        {1000, 900, 700, 301, 200, "You have 300 of your 1000 tokens left this month", 0},
+		"reserved by other answers": {1000, 0, 1000, 1, 0, "Your 1000 tokens for this month are used or reserved by answers in progress.", 400},
+		"enough left":               {1000, 1000, 700, 300, -1, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, func(l *Limits) { l.MonthlyTokens, l.GlobalMonthlyTokens = tc.user, tc.global })
 			ada := w.user()
 			if tc.taken >= 0 {
-				w.put(db.UsageKey(ada, may), Usage{Taken: tc.taken, Input: tc.taken - tc.held})
+				w.put(db.UsageKey(ada, may), Usage{Taken: tc.taken, Input: tc.taken - tc.reserved})
 				w.put(db.GlobalUsageKey(may), Usage{Taken: tc.taken})
 			}
 			err := w.reserve(w.reservation(ada, tc.tokens))
 			if leftOf(err) != tc.left {
 				t.Errorf("left %d: %v", leftOf(err), err)
 			}
-			if tc.says == "" {
+			if tc.message == "" {
 				w.must(err)
 				return
 			}
 			var known *fault.Error
-			if !errors.As(err, &known) || known.Code != fault.CodeQuotaExceeded || !strings.HasPrefix(known.Message, tc.says) {
+			if !errors.As(err, &known) || known.Code != fault.CodeQuotaExceeded || !strings.HasPrefix(known.Message, tc.message) {
 				t.Errorf("%v", err)
 			}
 			if u := w.taken(ada, may); u.Taken != max(0, tc.taken) || u.Calls != 0 || len(w.generations()) != 0 {
-				t.Errorf("a refused call left %+v", u)
+				t.Errorf("usage after a refused call: %+v", u)
 			}
 		})
 	}
@@ -171,7 +171,7 @@ func TestCallsPerMinute(t *testing.T) {
 	}
 }
 
-// The reservations of crashed functions are returned once, when their tokens are needed.
+// The reservations of crashed functions are released once, when their tokens are needed.
 func TestCrashedGenerationsAreReleased(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(l *Limits) { l.CallsPerMinute, l.MonthlyTokens, l.GlobalMonthlyTokens = 1000, 10_000, 50_000 })
@@ -181,13 +181,13 @@ func TestCrashedGenerationsAreReleased(t *testing.T) {
 		crashed = append(crashed, w.reservation(ada, 2000))
 		w.must(w.reserve(crashed[len(crashed)-1]))
 	}
-	w.must(w.settle(crashed[0], 1900, 100)) // it was not
+	w.must(w.settle(crashed[0], 1900, 100)) // this one did not crash
 	w.must(w.reserve(w.reservation(bob, 2000)))
 	w.clock.Advance(crashedAfter)
 	running := w.reservation(ada, 1500)
 	w.must(w.reserve(running))
 	if err := w.reserve(w.reservation(ada, 2000)); slicetest.CodeOf(err) != fault.CodeQuotaExceeded || leftOf(err) != 500 {
-		t.Fatalf("they may still run: %v", err)
+		t.Fatalf("generations that may still run were released: %v", err)
 	}
 	w.clock.Advance(time.Second)
 	got := slicetest.Outcomes(40, func(int) error { return w.reserve(w.reservation(ada, 2000)) })
@@ -198,9 +198,9 @@ func TestCrashedGenerationsAreReleased(t *testing.T) {
 		t.Errorf("%+v", u)
 	}
 	if u := w.taken("", may); u.Taken != 2000+1500+3*2000+2000 {
-		t.Errorf("all: %+v", u)
+		t.Errorf("all users: %+v", u)
 	}
-	// It was only slow.
+	// This generation was only slow.
 	w.must(w.settle(crashed[1], 30, 4))
 	w.must(w.settle(crashed[1], 30, 4))
 	want := Usage{Input: 1930, Output: 104, Taken: 9500 + 34, Calls: 8}
@@ -209,8 +209,8 @@ func TestCrashedGenerationsAreReleased(t *testing.T) {
 	}
 }
 
-// A refused call tries again only if released tokens help it, and it reads only its own user's generations.
-func TestRefusalsNeedFewCalls(t *testing.T) {
+// A refused call retries only if tokens of its month were released. It reads only the generations of its own user.
+func TestDatabaseCallsOfRefusals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(l *Limits) { l.MonthlyTokens = 1000 })
 	ada, bob := w.user(), w.user()
@@ -231,12 +231,12 @@ func TestRefusalsNeedFewCalls(t *testing.T) {
 	w.must(w.reserve(w.reservation(bob, 900))) // in May
 	w.clock.Advance(24 * time.Hour)
 	w.must(w.reserve(w.reservation(bob, 1000)))
-	refused(bob, 3) // May's is freed, which does not help June
+	refused(bob, 3) // the reservation of May is released, which does not help in June
 	refused(bob, 2)
 }
 
-// An answer is paid for by the month in which it began.
-func TestTheMonthOfTheRequestPays(t *testing.T) {
+// The tokens of an answer count in the month in which the answer began.
+func TestTokensCountInMonthOfRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(l *Limits) { l.MonthlyTokens, l.GlobalMonthlyTokens = 5000, 5000 })
 	ada := w.user()
@@ -245,15 +245,15 @@ func TestTheMonthOfTheRequestPays(t *testing.T) {
 	w.must(w.reserve(old))
 	w.must(w.reserve(crashed))
 	w.clock.Advance(2 * time.Millisecond)
-	w.must(w.reserve(late)) // begun before, reserved after
+	w.must(w.reserve(late)) // began before the end of the month, reserved after it
 	w.must(w.settle(old, 100, 20))
 	w.must(w.settle(late, 1, 2))
-	for _, who := range []string{ada, ""} {
-		if diff := cmp.Diff(Usage{Input: 101, Output: 22, Taken: 1623, Calls: 3}, w.taken(who, may)); diff != "" {
-			t.Errorf("May of %q: %s", who, diff)
+	for _, userID := range []string{ada, ""} {
+		if diff := cmp.Diff(Usage{Input: 101, Output: 22, Taken: 1623, Calls: 3}, w.taken(userID, may)); diff != "" {
+			t.Errorf("May of %q: %s", userID, diff)
 		}
-		if diff := cmp.Diff(Usage{}, w.taken(who, june)); diff != "" {
-			t.Errorf("June of %q: %s", who, diff)
+		if diff := cmp.Diff(Usage{}, w.taken(userID, june)); diff != "" {
+			t.Errorf("June of %q: %s", userID, diff)
 		}
 	}
 	w.must(w.reserve(w.reservation(ada, 4500)))
@@ -261,7 +261,7 @@ func TestTheMonthOfTheRequestPays(t *testing.T) {
 	w.must(w.settle(w.reservation(ada, 1), 0, 0)) // never reserved
 	w.clock.Advance(2 * time.Minute)
 	ctx := db.CountCalls(t.Context())
-	w.must(w.reserveIn(ctx, w.reservation(ada, 600))) // June's crashed one, not May's, makes room
+	w.must(w.reserveIn(ctx, w.reservation(ada, 600))) // possible because the crashed reservation of June is released, not that of May
 	if u := w.taken(ada, may); u.Taken != 123 {
 		t.Errorf("May: %+v", u)
 	}
@@ -270,7 +270,7 @@ func TestTheMonthOfTheRequestPays(t *testing.T) {
 	}
 }
 
-// The record of a generation is kept while its reservation can be returned, and for a day after its end.
+// The record of a generation is kept while its reservation can be released, and for a day after its end.
 func TestExpiryOfGenerations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(l *Limits) { l.MonthlyTokens = 1000 })
@@ -285,7 +285,7 @@ func TestExpiryOfGenerations(t *testing.T) {
 	}
 	w.clock.Advance(keptAfterEnd - time.Second)
 	if !kept(crashed) || !kept(ended) {
-		t.Error("gone before a day is over")
+		t.Error("a record expired before a day was over")
 	}
 	w.clock.Advance(time.Second)
 	if !kept(crashed) || kept(ended) {

@@ -17,35 +17,36 @@ type store struct {
 	table  db.Table
 }
 
-// Usage is what a user, or all users together, have used in a month.
+// Usage is the usage of a user, or of all users together, in a month.
 type Usage struct {
-	// Input and Output are the tokens that models have read and written.
+	// Input and Output are the tokens that models have read and generated.
 	Input  int `dynamodbav:"input"`
 	Output int `dynamodbav:"output"`
-	// Taken is the sum of the tokens that are used and those that are reserved.
+	// Taken is the sum of the used tokens and the reserved tokens.
 	Taken int `dynamodbav:"taken"`
 	Calls int `dynamodbav:"calls"`
 }
 
-// generation is the record of an answer that is in progress, or that ended in the last 24 hours. The record of one in
-// progress expires after its month, so that its reservation can be returned if the function crashes.
+// generation is the record of an answer that is in progress or that ended in the last 24 hours. While the answer is in
+// progress, the record is kept until after the end of the month, so that the reservation can be released if the
+// function crashes.
 type generation struct {
 	ID     string `dynamodbav:"id"`
 	Tokens int    `dynamodbav:"tokens"`
 	Month  string `dynamodbav:"month"`
-	// Global reports whether the tokens are reserved in the month of all users, too.
+	// Global reports whether the tokens are also reserved in the month of all users.
 	Global    bool            `dynamodbav:"global"`
 	StartedAt clock.Timestamp `dynamodbav:"startedAt"`
 	Cancelled bool            `dynamodbav:"cancelled,omitempty"`
 	End       ending          `dynamodbav:"end,omitempty"`
 }
 
-// ending is how a generation ended; "" while it is in progress.
+// ending is the way in which a generation ended; "" while it is in progress.
 type ending string
 
 const (
 	endSettled  ending = "settled"
-	endReleased ending = "released" // it counted as crashed
+	endReleased ending = "released" // it was considered crashed
 )
 
 // Attributes that are written one by one.
@@ -58,11 +59,12 @@ const (
 	attrCancelled = "cancelled"
 )
 
-// refusedError reports why a reservation was refused. If no field is set, there is already one for the same answer.
+// refusedError reports why a reservation was refused. If neither minute nor user nor global is set, a reservation for
+// the same answer already exists.
 type refusedError struct {
 	// minute reports that there were too many calls in this minute.
 	minute bool
-	// user and global are the months that have too few tokens left; nil for a month that has enough.
+	// user and global are the usage in the months that have too few tokens left; nil for a month that has enough.
 	user, global *Usage
 	cause        error
 }
@@ -71,7 +73,7 @@ func (e *refusedError) Error() string { return "quota: reserve: " + e.cause.Erro
 
 func (e *refusedError) Unwrap() error { return e.cause }
 
-// reserve counts a call with the write minute and reserves the tokens. Error: *refusedError.
+// reserve reserves the tokens and counts the call, for which minute is the write. Error: *refusedError.
 func (s store) reserve(ctx context.Context, r Reservation, limits Limits, now time.Time, minute db.Write) error {
 	month, global := r.month(), limits.GlobalMonthlyTokens > 0
 	record, err := db.Encode(generation{
@@ -108,7 +110,7 @@ func (s store) reserve(ctx context.Context, r Reservation, limits Limits, now ti
 	return refused
 }
 
-// take returns the write that reserves tokens in a month if they fit its limit.
+// take returns the write that reserves tokens in a month if they do not exceed its limit.
 func (s store) take(key db.Key, tokens, limit int) db.Write {
 	taken := expression.Name(attrTaken)
 	fits := taken.LessThanEqual(expression.Value(limit - tokens))
@@ -122,16 +124,16 @@ func (s store) take(key db.Key, tokens, limit int) db.Write {
 // settlementWrite is a Settlement together with the facts that decide what is written.
 type settlementWrite struct {
 	Settlement
-	// global reports whether the month of all users is counted.
+	// global reports whether the usage of all users is counted.
 	global bool
-	// released reports that the reserved tokens have been returned before.
+	// released reports whether the reserved tokens have already been released.
 	released bool
 	at       time.Time
 }
 
 // settle settles a reservation and executes more in the same transaction. If the generation has already ended, or was
-// cancelled and must not have been, nothing is written and before is its record. The error is then nil, or that of a
-// failed condition of more.
+// cancelled and UnlessCancelled is set, settle writes nothing and returns its record as before. The error is then nil,
+// or that of a failed condition of more.
 func (s store) settle(ctx context.Context, end settlementWrite, more []db.Write) (before *generation, err error) {
 	generationAt, month := len(more), end.month().String()
 	writes := append(more[:len(more):len(more)], s.endGeneration(end), s.count(db.UsageKey(end.UserID, month), end))
@@ -174,7 +176,7 @@ func (s store) setEnd(userID, messageID string, end ending, at time.Time) db.Wri
 	return s.table.Update(db.GenerationKey(userID, messageID), update).If(s.table.Exists())
 }
 
-// count returns the write that replaces the reserved tokens of a month by the used ones.
+// count returns the write that replaces the reserved tokens of a month with the used tokens.
 func (s store) count(key db.Key, end settlementWrite) db.Write {
 	reserved := end.Tokens
 	if end.released {
@@ -190,11 +192,11 @@ func (s store) count(key db.Key, end settlementWrite) db.Write {
 const (
 	crashedPageSize = 1000
 	crashedPages    = 4
-	maxCrashed      = 25 // the next refused call finds more
+	maxCrashed      = 25 // the next refused call searches for more
 )
 
-// crashed returns generations of a user that began before a time and have not ended, oldest first. It reads a few pages
-// only.
+// crashed returns generations of a user that began before a time and have not ended, oldest first. It reads at most
+// crashedPages pages.
 func (s store) crashed(ctx context.Context, userID string, before time.Time) (found []generation, err error) {
 	q := db.Query{Prefix: db.GenerationsOf(userID), Limit: crashedPageSize, Once: true}
 	for range crashedPages {
@@ -219,15 +221,15 @@ func (s store) crashed(ctx context.Context, userID string, before time.Time) (fo
 	return found, nil
 }
 
-// release returns the tokens that a generation has reserved, unless it has ended.
+// release releases the tokens that a generation has reserved, unless the generation has ended.
 func (s store) release(ctx context.Context, userID string, g generation, now time.Time) error {
-	giveBack := expression.Add(expression.Name(attrTaken), expression.Value(-g.Tokens))
+	returnTokens := expression.Add(expression.Name(attrTaken), expression.Value(-g.Tokens))
 	writes := []db.Write{
 		s.setEnd(userID, g.ID, endReleased, now).If(expression.AttributeNotExists(expression.Name(attrEnd))),
-		s.table.Update(db.UsageKey(userID, g.Month), giveBack),
+		s.table.Update(db.UsageKey(userID, g.Month), returnTokens),
 	}
 	if g.Global {
-		writes = append(writes, s.table.Update(db.GlobalUsageKey(g.Month), giveBack))
+		writes = append(writes, s.table.Update(db.GlobalUsageKey(g.Month), returnTokens))
 	}
 	err := s.client.Transact(ctx, writes...)
 	if db.FailedAt(err, 0) {
@@ -255,7 +257,7 @@ func (s store) cancel(ctx context.Context, userID, messageID string) error {
 	return err
 }
 
-// usage reads what a user has used in a month. Without a record it is the zero Usage.
+// usage reads the usage of a user in a month. If there is no record, it returns the zero Usage.
 func (s store) usage(ctx context.Context, userID string, m Month) (Usage, error) {
 	item, err := s.table.Get(ctx, db.UsageKey(userID, m.String()))
 	if errors.Is(err, db.ErrNotFound) {

@@ -15,8 +15,8 @@ import (
 	"devplatform/shared/assistant/uistream"
 )
 
-// TestSilences runs on the clock of synctest.
-func TestSilences(t *testing.T) {
+// TestKeepAlive checks the times of the comments with the clock of synctest.
+func TestKeepAlive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		to := &wire{}
@@ -35,7 +35,7 @@ func TestSilences(t *testing.T) {
 		}
 		pass(1, 1)
 		if !w.Begun() || !to.allFlushed() {
-			t.Error("not sent")
+			t.Error("the comment was not sent")
 		}
 		pass(20*time.Second, 3)
 		do(t, w.Text("a")) // restarts the silence
@@ -52,9 +52,9 @@ func TestSilences(t *testing.T) {
 	})
 }
 
-// TestTheFirstFrameIsHeld checks that it is sent with the second frame, or at the end of Hold, and that it can be
-// discarded before.
-func TestTheFirstFrameIsHeld(t *testing.T) {
+// TestFirstFrameIsHeld checks that the first frame is sent with the second frame, or at the end of Hold, and that it
+// can be discarded before that.
+func TestFirstFrameIsHeld(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		stream := func() (*uistream.Writer, *wire) {
@@ -76,7 +76,7 @@ func TestTheFirstFrameIsHeld(t *testing.T) {
 		do(t, w.Text("b"))
 		check(to, "start text-start text-delta text-delta")
 		if w.Discard() {
-			t.Error("discarded what was sent")
+			t.Error("a stream was discarded after frames were sent")
 		}
 		do(t, w.Finish(uistream.Stop))
 
@@ -102,7 +102,7 @@ func TestTheFirstFrameIsHeld(t *testing.T) {
 		w, to = stream()
 		do(t, w.Start("m"))
 		if !w.Discard() {
-			t.Error("not discarded")
+			t.Error("the stream was not discarded")
 		}
 		time.Sleep(time.Hour)
 		check(to, "")
@@ -113,8 +113,8 @@ func TestTheFirstFrameIsHeld(t *testing.T) {
 	})
 }
 
-// TestANilWriterDiscardsEverything calls every method that writes.
-func TestANilWriterDiscardsEverything(t *testing.T) {
+// TestNilWriterDiscardsEverything calls every method that writes.
+func TestNilWriterDiscardsEverything(t *testing.T) {
 	t.Parallel()
 	var w *uistream.Writer
 	do(t, w.Start("m"), w.Text("a"), w.ToolStart("1", "t"), w.ToolDelta("1", "{}"), w.ToolAvailable("1", "t", 1), w.ToolError("1", "t", "no"),
@@ -151,8 +151,8 @@ func TestNoCommentsForClosedStreams(t *testing.T) {
 	})
 }
 
-// TestACommentIsNeverInAFrame has silences all the time while several goroutines write.
-func TestACommentIsNeverInAFrame(t *testing.T) {
+// TestCommentsDoNotInterruptFrames sends comments all the time while several goroutines write frames.
+func TestCommentsDoNotInterruptFrames(t *testing.T) {
 	t.Parallel()
 	to := &wire{}
 	w := uistream.NewWriter(to, to.flush, uistream.Options{KeepAlive: time.Nanosecond})

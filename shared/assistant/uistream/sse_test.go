@@ -8,11 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// message is an event as a reader gets it.
+// message is a parsed event.
 type message struct{ event, id, data string }
 
-// parse reads an event stream by the letter of the HTML standard (§9.2.6), which knows three line ends, fields without
-// a colon, and a last event without its blank line, which does not count. Comments are answered beside the events.
+// parse parses an event stream as the HTML standard (§9.2.6) requires: with three kinds of line endings, and with
+// fields without a colon. It drops a last event without a blank line. It also returns the comments.
 func parse(stream string) (messages []message, comments []string) {
 	stream = strings.TrimPrefix(stream, "\ufeff")
 	stream = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(stream)
@@ -43,13 +43,13 @@ func parse(stream string) (messages []message, comments []string) {
 	return messages, comments
 }
 
-// frames reads a UI message stream: the frames before [DONE], which ends it and comes once.
+// frames returns the frames of a UI message stream before [DONE]. It fails if anything follows [DONE].
 func frames(t *testing.T, stream string) (all []map[string]any, done bool) {
 	t.Helper()
 	messages, _ := parse(stream)
 	for i, m := range messages {
 		if m.event != "" || m.id != "" {
-			t.Errorf("a frame with a name: %+v", m)
+			t.Errorf("a frame with an event name or an ID: %+v", m)
 		}
 		if m.data == "[DONE]" {
 			if i != len(messages)-1 {
@@ -66,8 +66,8 @@ func frames(t *testing.T, stream string) (all []map[string]any, done bool) {
 	return all, false
 }
 
-// TestTheReaderOfTheTests keeps the parser honest.
-func TestTheReaderOfTheTests(t *testing.T) {
+// TestParse checks the parser that the other tests use.
+func TestParse(t *testing.T) {
 	t.Parallel()
 	messages, comments := parse("\ufeff: hi\n\nevent: a\r\ndata:1\rdata: 2\r\n\r\n:\nid: 7\ndata\n\nevent: x\n\nfoo: y\ndata:  z\n\ndata: lost")
 	want := []message{{"a", "", "1\n2"}, {"", "7", ""}, {"", "7", " z"}}

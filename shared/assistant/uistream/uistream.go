@@ -1,6 +1,6 @@
 // Package uistream writes the AI SDK's UI message stream, version 1, as server-sent events
-// (https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol): unnamed events of JSON, comments during silence, [DONE] at the
-// end. It keeps the order of events that the protocol requires. It does not know the assistant.
+// (https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol): unnamed events with JSON, comments during silence, and [DONE] at
+// the end. It ensures the order of events that the protocol requires. What the assistant sends does not belong here.
 package uistream
 
 import (
@@ -21,8 +21,8 @@ import (
 // DefaultKeepAlive is the silence after which a stream sends a comment.
 const DefaultKeepAlive = 10 * time.Second
 
-// Reason is why an answer ended, in the protocol's terms. The protocol has further reasons, which this project does not
-// need.
+// Reason is the reason why an answer ended, as the protocol names it. The protocol has more reasons, which this project
+// does not need.
 type Reason string
 
 // The reasons.
@@ -42,10 +42,10 @@ const notCompleted = "The call was not completed."
 
 // Options are a stream's settings.
 type Options struct {
-	// KeepAlive is the silence after which a comment is sent; 0 means DefaultKeepAlive.
+	// KeepAlive is the duration of a silence after which a comment is sent; 0 means DefaultKeepAlive.
 	KeepAlive time.Duration
-	// Hold delays the first frame until a second one follows, but not longer than this time after NewWriter. An error
-	// that occurs before can be sent as an ordinary response (see Discard). 0 means no delay.
+	// Hold delays the first frame until the second frame, but not longer than this time after NewWriter. An error that
+	// occurs before that can be sent as an ordinary response (see Discard). 0 means no delay.
 	Hold time.Duration
 }
 
@@ -59,8 +59,8 @@ type Writer struct {
 
 	mu     sync.Mutex
 	timer  *time.Timer // fires at the end of Hold, and after a silence
-	frames []byte      // to be sent; the buffer is reused
-	hold   bool        // the next frame waits for the one after it
+	frames []byte      // frames that were not sent yet; the buffer is reused
+	hold   bool        // the next frame is held until another frame follows
 	begun  bool        // something was sent
 	ended  bool
 	err    error  // of the first write that failed
@@ -96,7 +96,7 @@ func (w *Writer) Start(messageID string) error {
 	})
 }
 
-// Text writes more of the answer's text, into the open text part or a new one. It ignores the empty text.
+// Text writes more of the answer's text, in the open text part or a new one. It ignores empty text.
 func (w *Writer) Text(delta string) error {
 	if w == nil {
 		return nil
@@ -115,8 +115,8 @@ func (w *Writer) Text(delta string) error {
 	return w.send()
 }
 
-// ToolStart starts a tool call. ToolDelta writes its input in pieces of JSON, ToolAvailable as a whole. Several calls
-// may be open. It returns an error if the call is already open.
+// ToolStart starts a tool call. ToolDelta writes pieces of the JSON of its input, and ToolAvailable the whole input.
+// Several calls may be open. ToolStart returns an error if the call is already open.
 func (w *Writer) ToolStart(callID, name string) error {
 	return w.write(func() error {
 		if w.indexOf(callID) >= 0 {
@@ -154,7 +154,7 @@ func (w *Writer) ToolAvailable(callID, name string, input any) error {
 	})
 }
 
-// ToolError ends a call that failed, with a reason for people. The call need not have been started.
+// ToolError ends a call that failed, with a message for the user. The call need not have been started.
 func (w *Writer) ToolError(callID, name, text string) error {
 	return w.write(func() error {
 		w.closeCall(callID)
@@ -175,7 +175,8 @@ func (w *Writer) Data(name string, v any) error {
 	})
 }
 
-// Error closes the open calls and writes that the answer failed, with a reason for people. Finish(Failed) must follow.
+// Error closes the open calls and writes that the answer failed, with a message for the user. Finish(Failed) must
+// follow.
 func (w *Writer) Error(text string) error {
 	return w.write(func() error {
 		w.closeCalls()
@@ -184,7 +185,7 @@ func (w *Writer) Error(text string) error {
 	})
 }
 
-// Finish closes the open calls and ends the stream. A stream without it was cut off.
+// Finish closes the open calls and ends the stream. A stream that ends without Finish was cut off.
 func (w *Writer) Finish(reason Reason) error {
 	return w.write(func() error {
 		w.closeCalls()
@@ -195,15 +196,15 @@ func (w *Writer) Finish(reason Reason) error {
 	})
 }
 
-// Close ends the stream without a frame. Nothing is sent after it has returned. It may be called again.
+// Close ends the stream without a frame. Nothing is sent after Close has returned. Close may be called again.
 func (w *Writer) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.end()
 }
 
-// Discard ends the stream if nothing has been sent, and reports whether that is so. The caller can then send another
-// response.
+// Discard ends the stream if nothing has been sent yet. It reports whether nothing was sent: the caller can then send
+// another response.
 func (w *Writer) Discard() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -233,7 +234,7 @@ func (w *Writer) write(add func() error) error {
 	return w.send()
 }
 
-// ready returns the error for which nothing can be sent, nil if there is none.
+// ready returns an error if nothing can be sent: an earlier write failed, or the stream has ended.
 func (w *Writer) ready() error {
 	if w.err != nil {
 		return w.err
@@ -317,7 +318,7 @@ func marshal(v any) (jsontext.Value, error) {
 	return json.Marshal(v, jsontext.AllowInvalidUTF8(true)) //nolint:wrapcheck // wrapped by the callers
 }
 
-// send sends the frames in one piece, unless the first one has to wait.
+// send sends the frames in one write, unless the first frame is held.
 func (w *Writer) send() error {
 	if len(w.frames) == 0 {
 		return nil
@@ -345,7 +346,7 @@ func (w *Writer) send() error {
 	return nil
 }
 
-// onTimer sends the frame that waits, or a comment after a silence.
+// onTimer sends the held frame, or a comment after a silence.
 func (w *Writer) onTimer() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -74,8 +74,8 @@ func do(t *testing.T, steps ...error) {
 	}
 }
 
-// TestTheStreamByteForByte compares a whole stream with the bytes that the protocol prescribes.
-func TestTheStreamByteForByte(t *testing.T) {
+// TestStreamBytes compares a whole stream with the bytes that the protocol prescribes.
+func TestStreamBytes(t *testing.T) {
 	t.Parallel()
 	w, to := newWriter(t)
 	if w.Begun() {
@@ -120,7 +120,7 @@ func TestTheStreamByteForByte(t *testing.T) {
 	}
 	for _, piece := range to.writes {
 		if !strings.HasSuffix(piece, "\n\n") {
-			t.Errorf("a frame came in pieces: %q", piece)
+			t.Errorf("a frame was split: %q", piece)
 		}
 	}
 	for name, err := range map[string]error{
@@ -148,8 +148,8 @@ func kinds(t *testing.T, stream string) (all []string, done bool) {
 	return all, done
 }
 
-// TestWhatIsOpenIsClosed checks that every part of a stream ends.
-func TestWhatIsOpenIsClosed(t *testing.T) {
+// TestOpenPartsAreClosed checks that every part of a stream ends.
+func TestOpenPartsAreClosed(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		play func(*uistream.Writer) []error
@@ -185,13 +185,13 @@ func TestWhatIsOpenIsClosed(t *testing.T) {
 	}
 }
 
-func TestCallsHaveAnOrder(t *testing.T) {
+func TestInvalidCallOrder(t *testing.T) {
 	t.Parallel()
 	w, to := newWriter(t)
 	do(t, w.ToolStart("1", "a"), w.Text("x"))
 	for name, err := range map[string]error{
-		"begun twice": w.ToolStart("1", "a"), "never begun": w.ToolDelta("2", "{"), "no JSON": w.ToolAvailable("1", "a", jsontext.Value(`{"a":`)),
-		"no data": w.Data("x", func() {}),
+		"started twice": w.ToolStart("1", "a"), "never started": w.ToolDelta("2", "{"), "invalid JSON": w.ToolAvailable("1", "a", jsontext.Value(`{"a":`)),
+		"invalid data": w.Data("x", func() {}),
 	} {
 		if err == nil || errors.Is(err, uistream.ErrEnded) {
 			t.Errorf("%s: %v", name, err)
@@ -199,7 +199,7 @@ func TestCallsHaveAnOrder(t *testing.T) {
 	}
 	do(t, w.ToolAvailable("1", "a", nil))
 	if err := w.ToolDelta("1", "{"); err == nil {
-		t.Error("more of a call that has ended")
+		t.Error("input was accepted for a call that has ended")
 	}
 	got, _ := kinds(t, to.String())
 	if diff := cmp.Diff([]string{"tool-input-start", "text-start", "text-delta", "text-end", "tool-input-available"}, got); diff != "" {
@@ -207,8 +207,8 @@ func TestCallsHaveAnOrder(t *testing.T) {
 	}
 }
 
-// TestAClientThatHasGone checks that every call returns the error and that nothing more is written.
-func TestAClientThatHasGone(t *testing.T) {
+// TestDisconnectedClient checks that every call returns the error and that nothing more is written.
+func TestDisconnectedClient(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("gone")
 	for name, broken := range map[string]func(*wire) (io.Writer, func() error){
@@ -227,14 +227,14 @@ func TestAClientThatHasGone(t *testing.T) {
 				}
 			}
 			if len(to.writes) > 1 {
-				t.Errorf("tried again: %q", to.writes)
+				t.Errorf("it wrote again after the failure: %q", to.writes)
 			}
 		})
 	}
 }
 
-// TestHeadersComeWithTheFirstByte checks that an ordinary error can replace a stream of which nothing was sent.
-func TestHeadersComeWithTheFirstByte(t *testing.T) {
+// TestHeadersAreSetWithFirstByte checks that an ordinary error response is possible as long as nothing was sent.
+func TestHeadersAreSetWithFirstByte(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
 	w := uistream.NewWriter(rec, func() error { rec.Flush(); return nil }, uistream.Options{})
@@ -249,7 +249,7 @@ func TestHeadersComeWithTheFirstByte(t *testing.T) {
 	}
 }
 
-// FuzzWriter checks that a reader receives exactly what was written.
+// FuzzWriter checks that a client receives exactly the data that was written.
 func FuzzWriter(f *testing.F) {
 	f.Add("m", "Hello\r\n\r\ndata: [DONE]\n\n", "create_file", `{"a":"\u2028"}`)
 	f.Add("", "\x00\xff\ufeff", ": keep-alive", "")
@@ -258,7 +258,7 @@ func FuzzWriter(f *testing.F) {
 		w, to := newWriter(t)
 		do(t, w.Start(id), w.Text(text), w.ToolStart(id, name), w.ToolDelta(id, input), w.ToolAvailable(id, name, input),
 			w.ToolError(id, name, text), w.Data("x", []string{text, input}), w.Error(text), w.Finish(uistream.Reason(name)))
-		// A reader sees what is no UTF-8 as Unicode asks for it.
+		// Bytes that are not UTF-8 are received as U+FFFD.
 		id, text, name, input = valid(id), valid(text), valid(name), valid(input)
 		var want []map[string]any
 		add := func(frame map[string]any) { want = append(want, frame) }
@@ -287,7 +287,8 @@ func FuzzWriter(f *testing.F) {
 // valid replaces each byte that is not UTF-8 by U+FFFD.
 func valid(s string) string { return string([]rune(s)) }
 
-// BenchmarkText writes a frame of text: 16 streams with 200 frames a second are 3,200.
+// BenchmarkText measures the time to write a frame of text. 16 streams with 200 frames per second write 3,200 frames per
+// second.
 func BenchmarkText(b *testing.B) {
 	w := uistream.NewWriter(io.Discard, func() error { return nil }, uistream.Options{})
 	defer w.Close()

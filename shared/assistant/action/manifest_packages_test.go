@@ -10,8 +10,8 @@ import (
 	"devplatform/shared/assistant/action"
 )
 
-// TestManifestsAreReadOnce checks by the number of allocations that a file is parsed once for all packages.
-func TestManifestsAreReadOnce(t *testing.T) { //nolint:paralleltest // allocations are the process's
+// TestManifestIsParsedOnce checks by the number of allocations that a file is parsed once for all packages.
+func TestManifestIsParsedOnce(t *testing.T) { //nolint:paralleltest // allocations are the process's
 	var lines, members strings.Builder
 	for i := range 2000 {
 		fmt.Fprintf(&lines, "old%d==1.%d\n", i, i)
@@ -42,8 +42,8 @@ func TestManifestsAreReadOnce(t *testing.T) { //nolint:paralleltest // allocatio
 	}
 }
 
-// TestPackagesTogetherOrOneByOne checks that adding packages in one action or in several leads to the same file.
-func TestPackagesTogetherOrOneByOne(t *testing.T) {
+// TestAddingPackagesTogetherOrSeparately checks that adding packages in one action or in several leads to the same file.
+func TestAddingPackagesTogetherOrSeparately(t *testing.T) {
 	t.Parallel()
 	names := []string{"a", "b", "c", "d", "e", "f"}
 	line := rapid.SampledFrom([]string{"", "a==1\n", "B>=2\r\n", "c", "d==1 # x\n", "e[x]>=1\n", "b==3\n", "-r other\n", "f @ https://x\n", "c==1 \\\n"})
