@@ -114,7 +114,7 @@ func TestDamageIsSeen(t *testing.T) {
 		"a bomb":              {bomb},
 		"more than a content": {append([]byte{0}, make([]byte, content.MaxBytes+1)...)},
 	} {
-		if data, err := content.Join(damaged); !errors.Is(err, content.ErrDamaged) {
+		if data, err := content.Join(damaged); !errors.Is(err, content.ErrCorrupt) {
 			t.Errorf("%s: %d bytes, %v", name, len(data), err)
 		}
 	}
@@ -130,7 +130,7 @@ func FuzzJoin(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		data, err := content.Join([][]byte{a, b})
-		if (err == nil) == errors.Is(err, content.ErrDamaged) || len(data) > content.MaxBytes {
+		if (err == nil) == errors.Is(err, content.ErrCorrupt) || len(data) > content.MaxBytes {
 			t.Fatalf("%d bytes, %v", len(data), err)
 		}
 		if err != nil {

@@ -57,7 +57,8 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 	}, s.handleDeleteFile)
 }
 
-// writeErrors are the documented errors of all changes of files. growErrors are those of changes that can exceed a quota.
+// writeErrors are the documented errors of all changes of files. growErrors are those of changes that can exceed a
+// quota.
 var (
 	writeErrors = []*fault.Error{
 		workspace.ErrProjectNotFound, workspace.ErrDenied, httpapi.ErrNotMatched, httpapi.ErrRuledOut, fault.ErrConflict,

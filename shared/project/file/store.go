@@ -119,8 +119,8 @@ func (s store) pathsInside(ctx context.Context, projectID, folder string, limit 
 	return paths, nil
 }
 
-// list returns files in path order: those whose paths begin with prefix and sort after the path after. If limit is 0,
-// it returns all of them. Otherwise it reads pages until it has at least limit files.
+// list returns files in path order: those whose paths begin with prefix and sort after the path after. It returns at
+// most limit files, or all of them if limit is 0.
 func (s store) list(ctx context.Context, projectID, prefix, after string, limit int) ([]File, error) {
 	q := db.Query{Prefix: db.FilesOf(projectID, prefix), After: db.FilesOf(projectID, "").After(after), Limit: limit}
 	var files []File
