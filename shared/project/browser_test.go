@@ -39,7 +39,7 @@ func (w *world) user(name string) *browser {
 		w.t.Fatal(err)
 	}
 	w.transact(writes...)
-	w.crowd.Add(httpapi.Caller{UserID: b.userID, Username: name, Email: name + "@example.com", CreatedAt: w.clock.Now()})
+	w.users.Add(httpapi.Caller{UserID: b.userID, Username: name, Email: name + "@example.com", CreatedAt: w.clock.Now()})
 	return b
 }
 

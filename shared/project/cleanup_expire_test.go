@@ -50,7 +50,7 @@ func (w *world) content(projectID, path string) (first string) {
 
 // A content expires 30 days after it was replaced, and none that is in use does: whatever a file goes through, and however late the
 // events come, and however often.
-func TestReplacedContentsExpire(t *testing.T) {
+func TestReplacedContentExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
@@ -114,7 +114,7 @@ func TestReplacedContentsExpire(t *testing.T) {
 }
 
 // For as long as the history shows a version, its content is there.
-func TestAVersionIsReadableAsLongAsItIsShown(t *testing.T) {
+func TestVersionIsReadableUntilItExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
@@ -130,7 +130,7 @@ func TestAVersionIsReadableAsLongAsItIsShown(t *testing.T) {
 	}
 }
 
-func TestExpiryOfChunks(t *testing.T) {
+func TestChunkExpiry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)

@@ -38,7 +38,7 @@ func (w *world) gated(calls int, done bool) *dynamodb.Client {
 }
 
 // Wherever a clean-up is cut off, the next one ends clean: after every number of calls, and with the last one done or not.
-func TestACleanUpMayBeCutOffAnywhere(t *testing.T) {
+func TestCleanupResumesAfterAnyFailedCall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
@@ -80,7 +80,7 @@ func TestACleanUpMayBeCutOffAnywhere(t *testing.T) {
 }
 
 // The records go last: as long as there is a chunk of a file, something names it.
-func TestRecordsGoAfterTheirChunks(t *testing.T) {
+func TestCleanupDeletesChunksBeforeRecords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
@@ -109,7 +109,7 @@ func TestRecordsGoAfterTheirChunks(t *testing.T) {
 }
 
 // A throttled DynamoDB leaves parts of a batch undone, or refuses all of it.
-func TestACleanUpIsPatientWithThrottling(t *testing.T) {
+func TestCleanupUnderThrottling(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
@@ -137,7 +137,7 @@ func TestACleanUpIsPatientWithThrottling(t *testing.T) {
 
 // A large project takes a few calls a hundred files, and memory for a page at a time. One of 5,000 files, 26,000 items, took 1,174
 // calls and 0.6 s on two cores.
-func TestALargeProjectIsCleanedUp(t *testing.T) {
+func TestCleanupOfLargeProject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
@@ -163,7 +163,7 @@ func TestALargeProjectIsCleanedUp(t *testing.T) {
 }
 
 // What is done when time runs out stays done.
-func TestACleanUpOutOfTimeGoesOnLater(t *testing.T) {
+func TestCleanupResumesAfterCancellation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)

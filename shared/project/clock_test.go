@@ -12,7 +12,7 @@ import (
 )
 
 // The history of a file is in the order in which it was written, though the clock of the one who wrote first was ahead.
-func TestHistoryWhenTheClockGoesBack(t *testing.T) {
+func TestHistoryOrderWithClockSkew(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{time.Second, time.Hour, 40 * 24 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 )
 
 // What a request costs, in calls to DynamoDB, the session's included.
-func TestCallsOfFiles(t *testing.T) {
+func TestFileRequestCallCounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -52,7 +52,7 @@ func TestCallsOfFiles(t *testing.T) {
 
 // What a save writes, in write units a table: twice the item's size in KB for a transaction. The numbers are the embedded
 // engine's, which counts as DynamoDB does.
-func TestWriteUnitsOfASave(t *testing.T) {
+func TestSaveWriteUnits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	meter := &unitMeter{}
@@ -183,7 +183,7 @@ func (c *copier) Write(p []byte) (int, error) {
 // The worst batch: as many actions and chunks as there can be, 3 MiB that don't shrink, the longest paths. It goes past HTTP,
 // where a request of 4 MiB holds fewer such bytes. The engine enforces both limits of a transaction; that the second is
 // kept in the smaller sense of a megabyte is measured.
-func TestTheWorstBatchFitsATransaction(t *testing.T) {
+func TestLargestBatchFitsTransaction(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	meter := &unitMeter{}

@@ -78,7 +78,7 @@ func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.
 }
 
 // Two changes meet at every possible moment. Whatever happened in the midst of a request is seen by it.
-func TestChangesThatMeetAtAnyMoment(t *testing.T) {
+func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 	t.Parallel()
 	save := func(path string, change ...func(*http.Request)) func(desk) answer {
 		return func(d desk) answer { return d.save(path, "from "+t.Name()+path+fmt.Sprint(len(change)), change...) }

@@ -34,7 +34,7 @@ type world struct {
 	clock       *slicetest.Clock
 	log         *slicetest.Log
 	endpoint    string
-	sdk         *dynamodb.Client // past every layer of ours
+	sdk         *dynamodb.Client // direct access to DynamoDB
 	client      *db.Client
 	projects    db.Table
 	contents    db.Table
@@ -44,7 +44,7 @@ type world struct {
 	quotas      file.Quotas
 	maxProjects int
 	files       *file.Service
-	crowd       *slicetest.Crowd
+	users       *slicetest.Crowd
 	service     *Service
 	server      *httptest.Server
 }
@@ -59,7 +59,7 @@ func newWorld(t *testing.T, options ...option) *world {
 	t.Helper()
 	w := &world{
 		t: t, clock: slicetest.NewClock(epoch, 0), log: slicetest.NewLog(), endpoint: dynamotest.StartServer(t),
-		quotas: file.DefaultQuotas(), crowd: &slicetest.Crowd{},
+		quotas: file.DefaultQuotas(), users: &slicetest.Crowd{},
 	}
 	w.sdk = dynamotest.Client(w.endpoint)
 	w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
@@ -90,7 +90,7 @@ func (w *world) serve(sdk *dynamodb.Client) {
 		IDs: w.ids, Clock: w.clock.Now, Logger: logger, MaxProjects: w.maxProjects,
 	})
 	w.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
-		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: w.crowd, Clock: w.clock.Now,
+		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: w.users, Clock: w.clock.Now,
 	}, w.service.Register, w.files.Register)
 }
 
@@ -203,7 +203,7 @@ type chunk struct {
 	Data []byte `dynamodbav:"data"`
 }
 
-// file puts a file's record into a project, without a content, past every layer of ours.
+// file puts a file's record into a project, without a content, direct access to DynamoDB.
 func (w *world) file(projectID, path string) {
 	w.t.Helper()
 	w.transact(w.fileWrite(projectID, path))

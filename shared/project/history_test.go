@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-func TestVersionsAndHistory(t *testing.T) {
+func TestHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -86,7 +86,7 @@ func TestVersionsAndHistory(t *testing.T) {
 }
 
 // A save between two pages of a history moves the version that was current among the replaced ones, where it is not shown again.
-func TestHistoryGoesOnWhileTheFileChanges(t *testing.T) {
+func TestHistoryPagesWhileFileChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -105,7 +105,7 @@ func TestHistoryGoesOnWhileTheFileChanges(t *testing.T) {
 }
 
 // A cursor is its reader's alone, as every other part of what makes a list.
-func TestCursorsOfOthersAreForeign(t *testing.T) {
+func TestCursorOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, bob := w.user("ada"), w.user("bob")

@@ -20,7 +20,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-func TestComment(t *testing.T) {
+func TestCreateComment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -52,26 +52,26 @@ func TestComment(t *testing.T) {
 		if diff := cmp.Diff(want, listed[len(listed)-1]); diff != "" {
 			t.Error(diff)
 		}
-		told := w.lastEvent()
-		wantTold := event.Payload{Type: event.CommentCreated, Timestamp: told.Timestamp, Data: event.Data{
+		got := w.lastEvent()
+		wantEvent := event.Payload{Type: event.CommentCreated, Timestamp: got.Timestamp, Data: event.Data{
 			Actor:   event.Actor{ID: ada.userID, Username: "ada"},
 			Project: &event.Project{ID: project, Name: "App"},
 			Comment: &event.Comment{ID: a.Text("id"), Body: a.Text("body")},
 		}}
 		if path, ok := tc.path.(string); ok {
-			wantTold.Data.Comment.Path = &path
+			wantEvent.Data.Comment.Path = &path
 		}
 		if line, ok := tc.line.(float64); ok {
 			n := int(line)
-			wantTold.Data.Comment.Line = &n
+			wantEvent.Data.Comment.Line = &n
 		}
-		if diff := cmp.Diff(wantTold, told); diff != "" || told.Timestamp.String() != w.stamp() {
+		if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != w.stamp() {
 			t.Error(diff)
 		}
 	}
 }
 
-func TestBadComments(t *testing.T) {
+func TestCommentValidation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -156,7 +156,7 @@ func TestCommentPages(t *testing.T) {
 }
 
 // The comments on one path are found among megabytes of others, in bounded steps.
-func TestCommentsOnAPathAmongMany(t *testing.T) {
+func TestCommentsOnOnePathAmongManyComments(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -193,7 +193,7 @@ func TestCommentsOnAPathAmongMany(t *testing.T) {
 	}
 }
 
-func TestWhoDeletesComments(t *testing.T) {
+func TestDeleteCommentPermissions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	owner, author, member := w.user("owner"), w.user("author"), w.user("member")
@@ -228,7 +228,7 @@ func TestWhoDeletesComments(t *testing.T) {
 	}
 }
 
-func TestFeed(t *testing.T) {
+func TestListEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")

@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-func TestFilesAreListed(t *testing.T) {
+func TestListFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -80,7 +80,7 @@ func pages(t *testing.T, d desk, query string, limit int) []answer {
 	}
 }
 
-func TestAListWithContentsIsPagedByBytes(t *testing.T) {
+func TestListWithContentsIsPagedByBytes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -108,7 +108,7 @@ func TestAListWithContentsIsPagedByBytes(t *testing.T) {
 	}
 }
 
-func TestForeignCursors(t *testing.T) {
+func TestCursorOfAnotherList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")

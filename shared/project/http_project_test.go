@@ -50,15 +50,15 @@ func TestCreate(t *testing.T) {
 	if a.Calls > 3 {
 		t.Errorf("%d calls", a.Calls)
 	}
-	told := w.lastEvent()
-	wantTold := event.Payload{Type: event.ProjectCreated, Timestamp: told.Timestamp, Data: event.Data{
+	got := w.lastEvent()
+	wantEvent := event.Payload{Type: event.ProjectCreated, Timestamp: got.Timestamp, Data: event.Data{
 		Actor: event.Actor{ID: ada.userID, Username: "ada"},
 		Project: &event.Project{
 			ID: a.Text("id"), Name: "Café Déjà", Slug: "cafe-deja", Framework: "static", Visibility: "private", WorkspaceID: ada.personal,
 		},
 	}}
-	if diff := cmp.Diff(wantTold, told); diff != "" || told.Timestamp.String() != at {
-		t.Error(diff, told.Timestamp)
+	if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != at {
+		t.Error(diff, got.Timestamp)
 	}
 
 	team := ada.workspace("Team")
@@ -89,7 +89,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-func TestBadSettings(t *testing.T) {
+func TestProjectValidation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -139,7 +139,7 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
-func TestWhereProjectsAreCreated(t *testing.T) {
+func TestCreateInWorkspace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, bob := w.user("ada"), w.user("bob")
@@ -260,15 +260,15 @@ func TestUpdate(t *testing.T) {
 		if diff := cmp.Diff(want, a.Body); diff != "" {
 			t.Errorf("%v: %s", tc.change, diff)
 		}
-		told := w.lastEvent()
-		wantTold := event.Payload{Type: event.ProjectUpdated, Timestamp: told.Timestamp, Data: event.Data{
+		got := w.lastEvent()
+		wantEvent := event.Payload{Type: event.ProjectUpdated, Timestamp: got.Timestamp, Data: event.Data{
 			Actor: event.Actor{ID: ada.userID, Username: "ada"}, Changes: tc.changes,
 			Project: &event.Project{
 				ID: a.Text("id"), Name: a.Text("name"), Slug: a.Text("slug"), Framework: a.Text("framework"),
 				Visibility: a.Text("visibility"), WorkspaceID: ada.personal,
 			},
 		}}
-		if diff := cmp.Diff(wantTold, told); diff != "" || told.Timestamp.String() != w.stamp() {
+		if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != w.stamp() {
 			t.Errorf("%v: %s", tc.change, diff)
 		}
 		if got := len(w.storedEvents()); got != n+1 {
@@ -307,14 +307,14 @@ func TestDelete(t *testing.T) {
 	if diff := cmp.Diff(dump, w.dump(w.names.projects), unexported); diff != "" {
 		t.Error("not as before:", diff)
 	}
-	told := w.lastEvent()
-	wantTold := event.Payload{Type: event.ProjectDeleted, Timestamp: told.Timestamp, Data: event.Data{
+	got := w.lastEvent()
+	wantEvent := event.Payload{Type: event.ProjectDeleted, Timestamp: got.Timestamp, Data: event.Data{
 		Actor: event.Actor{ID: ada.userID, Username: "ada"},
 		Project: &event.Project{
 			ID: gone, Name: "Gone", Slug: "gone", Framework: "static", Visibility: "team", WorkspaceID: ada.personal,
 		},
 	}}
-	if diff := cmp.Diff(wantTold, told); diff != "" {
+	if diff := cmp.Diff(wantEvent, got); diff != "" {
 		t.Error(diff)
 	}
 	never := ada.Get(projectURL(w.ids.New(id.Project))).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
@@ -326,7 +326,7 @@ func TestDelete(t *testing.T) {
 	ada.Get(projectURL(kept)).Want(t, http.StatusOK)
 }
 
-func TestQuotaOfProjects(t *testing.T) {
+func TestProjectQuota(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withMaxProjects(2))
 	ada := w.user("ada")

@@ -63,7 +63,7 @@ func TestLastOpened(t *testing.T) {
 	}
 }
 
-func TestReadsStayWithinTheirCalls(t *testing.T) {
+func TestReadCallCounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, bob := w.user("ada"), w.user("bob")
@@ -89,7 +89,7 @@ func TestReadsStayWithinTheirCalls(t *testing.T) {
 }
 
 // A project with more files than fit into one answer says where they go on.
-func TestReadOfManyFiles(t *testing.T) {
+func TestReadProjectWithManyFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")

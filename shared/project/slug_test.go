@@ -50,7 +50,7 @@ func TestSlugOf(t *testing.T) {
 
 var slugPattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-func TestSlugsAreSlugs(t *testing.T) {
+func TestSlugOfProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.RuneFrom(nil, unicode.Latin, unicode.Mn, unicode.Zs), 0, 100, -1)).Draw(t, "name")

@@ -56,7 +56,7 @@ func (w *world) commentOf(projectID string) string {
 }
 
 // Who may do what follows from the permission table and from a project's visibility, for every call.
-func TestTenancy(t *testing.T) {
+func TestProjectPermissions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	owner := w.user("owner")
@@ -122,7 +122,7 @@ func TestTenancy(t *testing.T) {
 }
 
 // Ids of other kinds, and what is no id, are simply not found.
-func TestStrangeIDs(t *testing.T) {
+func TestInvalidIDs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")

@@ -33,7 +33,7 @@ func pack(t testing.TB, data []byte) [][]byte {
 	return chunks
 }
 
-func TestContentsComeBack(t *testing.T) {
+func TestPackAndJoin(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string][]byte{
 		"empty": {}, "a byte": {0}, "text": []byte(strings.Repeat("export const x = 1\n", 1000)), "zeros": make([]byte, content.MaxBytes),
@@ -61,7 +61,7 @@ func TestContentsComeBack(t *testing.T) {
 	}
 }
 
-func TestTextShrinks(t *testing.T) {
+func TestPackCompressesText(t *testing.T) {
 	t.Parallel()
 	text := []byte(strings.Repeat("const answer = 42; // of everything\n", 400))
 	if chunks := pack(t, text); len(chunks) != 1 || len(chunks[0]) > len(text)/10 {
@@ -69,14 +69,14 @@ func TestTextShrinks(t *testing.T) {
 	}
 }
 
-func TestTooMuchIsRefused(t *testing.T) {
+func TestPackRejectsTooLargeContent(t *testing.T) {
 	t.Parallel()
 	if _, err := content.Pack(make([]byte, content.MaxBytes+1)); !errors.Is(err, content.ErrTooLarge) {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestAnybodyMayPackAtOnce(t *testing.T) {
+func TestConcurrentPackAndJoin(t *testing.T) {
 	t.Parallel()
 	var wg sync.WaitGroup
 	for i := range 16 {
@@ -95,7 +95,7 @@ func TestAnybodyMayPackAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-func TestDamageIsSeen(t *testing.T) {
+func TestJoinRejectsCorruptChunks(t *testing.T) {
 	t.Parallel()
 	encoder, err := zstd.NewWriter(nil)
 	if err != nil {
@@ -143,7 +143,7 @@ func FuzzJoin(f *testing.F) {
 	})
 }
 
-func TestBase64IsStrict(t *testing.T) {
+func TestFromBase64(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"": "", "AA==": "\x00", "aGVsbG8=": "hello", "+/+/": "\xfb\xff\xbf"} {
 		if data, err := content.FromBase64(text); err != nil || string(data) != want {
@@ -169,7 +169,7 @@ func FuzzFromBase64(f *testing.F) {
 	})
 }
 
-func TestWhatTravelsAsText(t *testing.T) {
+func TestFitsJSON(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"": true, "a": true, "ab\n": true, "é": true, "\u2028": true, "<&>": true,
@@ -183,7 +183,7 @@ func TestWhatTravelsAsText(t *testing.T) {
 }
 
 // What the rule counts is what the encoder writes.
-func TestEscapesAreCountedAsWritten(t *testing.T) {
+func TestFitsJSONCountsEscapes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("ab\"\\\b\f\n\r\t\x00\x1f\x7f/é<\u2028😀"))).Draw(t, "text")

@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/project/path"
 )
 
-func TestPaths(t *testing.T) {
+func TestCheck(t *testing.T) {
 	t.Parallel()
 	longest := "/" + strings.Repeat("a", path.MaxBytes-1)
 	for _, good := range []string{
@@ -72,7 +72,7 @@ func TestAncestors(t *testing.T) {
 }
 
 // A path stands inside exactly those folders that are its ancestors.
-func TestAncestorsAndInsideAgree(t *testing.T) {
+func TestAncestorsMatchInside(t *testing.T) {
 	t.Parallel()
 	segment := rapid.SampledFrom([]string{"a", "b", "ab", "a.b"})
 	paths := rapid.Custom(func(t *rapid.T) string {
