@@ -118,8 +118,8 @@ func (w *world) put(table string, items map[db.Key]db.Item) {
 	}
 }
 
-// remains stores the items of a deleted project: files, each with a replaced version and some with a second chunk, comments,
-// an expired version, chunks without a record, and a conversation.
+// remains stores the items of a deleted project: files, each with a replaced version and some with a second chunk,
+// comments, an expired version, chunks without a record, and a conversation.
 func (c *cleaner) remains(projectID string, files, comments int) {
 	w := c.w
 	w.t.Helper()

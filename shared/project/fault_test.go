@@ -45,8 +45,8 @@ var mutations = []mutation{
 	}},
 }
 
-// Every change has its event, and every event its change, whatever fails: a failed request has stored neither or, if only the
-// response was lost, both.
+// Every change has its event, and every event its change, whatever fails: a failed request has stored neither or, if
+// only the response was lost, both.
 func TestChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 	t.Parallel()
 	for _, f := range faults {

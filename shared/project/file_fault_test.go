@@ -26,7 +26,8 @@ var fileMutations = []struct {
 	}},
 }
 
-// Every change of files has its events, and every event its change, whatever fails. The tree's counters are always right.
+// Every change of files has its events, and every event its change, whatever fails. The tree's counters are always
+// right.
 func TestFileChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 	t.Parallel()
 	for _, f := range faults {

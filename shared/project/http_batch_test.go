@@ -157,7 +157,8 @@ func TestFailedBatchChangesNothing(t *testing.T) {
 	d.checkTree()
 }
 
-// Each parent folder of a new path is read, so the number of folders is limited: a small request must not cause thousands of reads.
+// Each parent folder of a new path is read, so the number of folders is limited: a small request must not cause
+// thousands of reads.
 func TestBatchFolderLimit(t *testing.T) {
 	t.Parallel()
 	d := newWorld(t).desk("ada")

@@ -56,7 +56,7 @@ func TestListFiles(t *testing.T) {
 	}
 }
 
-// pages follows the cursors of a list to its end.
+// pages returns all pages of a list.
 func pages(t *testing.T, d desk, query string, limit int) []answer {
 	t.Helper()
 	if limit > 0 {

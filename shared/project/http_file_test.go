@@ -78,7 +78,7 @@ func TestSaveOfUnchangedContent(t *testing.T) {
 		t.Errorf("something was written: %v", d.fileEvents())
 	}
 	if a := d.Do(http.MethodPost, d.files(), object{"path": "/a.txt", "content": "c2FtZQ==", "encoding": "base64"}).Want(t, http.StatusOK); a.Raw != first.Raw {
-		t.Errorf("the same bytes, sent otherwise: %s", a.Raw)
+		t.Errorf("the same bytes in base64: %s", a.Raw)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestWritePreconditions(t *testing.T) {
 	d.save("/a", "1", ifMatch(`"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
 	first := d.save("/a", "1", ifNone).Want(t, http.StatusCreated).Header.Get("ETag")
 	d.save("/a", "2", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
-	d.save("/a", "1", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed) // unchanged, and yet
+	d.save("/a", "1", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed) // even though the content is unchanged
 	second := d.save("/a", "2", ifMatch(first)).Want(t, http.StatusOK).Header.Get("ETag")
 	d.save("/a", "3", ifMatch(first)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
 	d.save("/a", "2", ifMatch(first)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)

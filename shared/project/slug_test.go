@@ -56,13 +56,13 @@ func TestSlugOfProperties(t *testing.T) {
 		name := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.RuneFrom(nil, unicode.Latin, unicode.Mn, unicode.Zs), 0, 100, -1)).Draw(t, "name")
 		slug := slugOf(name)
 		if !slugPattern.MatchString(slug) || len(slug) > maxSlugBase {
-			t.Fatalf("%q is no slug", slug)
+			t.Fatalf("%q is not a valid slug", slug)
 		}
 		if again := slugOf(slug); again != slug {
 			t.Fatalf("the slug of %q is %q", slug, again)
 		}
 		if upper := slugOf(strings.ToUpper(slug)); upper != slug {
-			t.Fatalf("case counts: %q", upper)
+			t.Fatalf("the slug depends on case: %q", upper)
 		}
 	})
 }

@@ -71,7 +71,8 @@ func (w *world) history() []event.Payload {
 	return list
 }
 
-// audit runs at the end of every test. It checks that the stored items are consistent with each other and with the events.
+// audit runs at the end of every test. It checks that the stored items are consistent with each other and with the
+// events.
 func (w *world) audit() {
 	b := w.snapshot()
 	if diff := cmp.Diff(b.members, b.mirrors); diff != "" {

@@ -129,7 +129,8 @@ func TestFailedReadReturnsUnavailable(t *testing.T) {
 	}
 }
 
-// A change is written only if the decision is still valid: the role of the caller may change between the read and the write.
+// A change is written only if the decision is still valid: the role of the caller may change between the read and the
+// write.
 func TestConcurrentRoleAndMemberChanges(t *testing.T) {
 	t.Parallel()
 	type step = func(s *scene) answer

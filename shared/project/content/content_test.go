@@ -17,7 +17,7 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// noise is n bytes that don't shrink.
+// noise returns n incompressible bytes.
 func noise(n int) []byte {
 	data := make([]byte, n)
 	_, _ = rand.Read(data)
@@ -55,7 +55,7 @@ func TestPackAndJoin(t *testing.T) {
 			}
 			got, err := content.Join(chunks)
 			if err != nil || !bytes.Equal(got, data) {
-				t.Errorf("%d bytes came back as %d, %v", len(data), len(got), err)
+				t.Errorf("%d bytes became %d bytes, %v", len(data), len(got), err)
 			}
 		})
 	}
@@ -105,14 +105,14 @@ func TestJoinRejectsCorruptChunks(t *testing.T) {
 	chunks := pack(t, append(noise(content.MaxChunk*2), make([]byte, 200_000)...))
 	bomb := append([]byte{1}, encoder.EncodeAll(make([]byte, 64<<20), nil)...)
 	for name, damaged := range map[string][][]byte{
-		"no byte at all":      {{}},
-		"an unknown mark":     {{7, 1, 2}},
+		"empty chunk":         {{}},
+		"unknown format byte": {{7, 1, 2}},
 		"not zstd":            {{1, 'x', 'y', 'z'}},
-		"the first is gone":   chunks[1:],
-		"the last is gone":    chunks[:len(chunks)-1],
+		"first chunk missing": chunks[1:],
+		"last chunk missing":  chunks[:len(chunks)-1],
 		"swapped":             {chunks[1], chunks[0], chunks[2]},
-		"a bomb":              {bomb},
-		"more than a content": {append([]byte{0}, make([]byte, content.MaxBytes+1)...)},
+		"decompression bomb":  {bomb},
+		"too large":           {append([]byte{0}, make([]byte, content.MaxBytes+1)...)},
 	} {
 		if data, err := content.Join(damaged); !errors.Is(err, content.ErrCorrupt) {
 			t.Errorf("%s: %d bytes, %v", name, len(data), err)
@@ -120,7 +120,7 @@ func TestJoinRejectsCorruptChunks(t *testing.T) {
 	}
 }
 
-// However much a frame promises, joining takes little memory.
+// Join never returns more than MaxBytes, whatever size a compressed frame declares.
 func FuzzJoin(f *testing.F) {
 	f.Add([]byte{}, []byte{})
 	f.Add([]byte{0, 1, 2}, []byte{3})
@@ -138,7 +138,7 @@ func FuzzJoin(f *testing.F) {
 		}
 		again, err := content.Join(pack(t, data))
 		if err != nil || !bytes.Equal(again, data) {
-			t.Fatalf("came back as %d bytes, %v", len(again), err)
+			t.Fatalf("packed and joined: %d bytes, %v", len(again), err)
 		}
 	})
 }
@@ -164,7 +164,7 @@ func FuzzFromBase64(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		data, err := content.FromBase64(text)
 		if err == nil && base64.StdEncoding.EncodeToString(data) != text {
-			t.Errorf("%q is not the one form of %q", text, data)
+			t.Errorf("%q is not the canonical encoding of %q", text, data)
 		}
 	})
 }
@@ -182,7 +182,7 @@ func TestFitsJSON(t *testing.T) {
 	}
 }
 
-// What the rule counts is what the encoder writes.
+// FitsJSON counts the bytes that the JSON encoder writes.
 func TestFitsJSONCountsEscapes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
