@@ -19,7 +19,7 @@ type browser struct {
 	personal string // the id of the personal workspace
 }
 
-// browser is the client of somebody who has no account yet.
+// browser returns a client of a user without an account.
 func (w *world) browser(name string) *browser {
 	w.t.Helper()
 	c := slicetest.NewClient(w.t, w.server.URL, w.log)
@@ -28,7 +28,7 @@ func (w *world) browser(name string) *browser {
 	return &browser{Client: c, w: w, name: name}
 }
 
-// user makes a user with a personal workspace. A moment passes, as it does between any two sign-ups.
+// user creates a user with a personal workspace. The clock advances, so that sign-up times differ.
 func (w *world) user(name string) *browser {
 	w.t.Helper()
 	w.clock.Advance(time.Millisecond)
@@ -39,16 +39,16 @@ func (w *world) user(name string) *browser {
 		w.t.Fatal(err)
 	}
 	w.transact(writes...)
-	w.crowd.Add(httpapi.Caller{UserID: b.userID, Username: name, Email: name + "@example.com", CreatedAt: w.clock.Now()})
+	w.users.Add(httpapi.Caller{UserID: b.userID, Username: name, Email: name + "@example.com", CreatedAt: w.clock.Now()})
 	return b
 }
 
 type answer = slicetest.Answer
 
-// object is a JSON object to send.
+// object is a JSON object in a request.
 type object map[string]any
 
-// project makes a project through the API and answers with its id. A workspace of "" is the personal one.
+// project creates a project through the API, and returns its ID. workspaceID "" means the personal workspace.
 func (b *browser) project(workspaceID, name string, visibility Visibility) string {
 	b.w.t.Helper()
 	fields := object{"name": name, "visibility": visibility}

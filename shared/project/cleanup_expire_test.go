@@ -16,7 +16,8 @@ import (
 	"devplatform/shared/project/file"
 )
 
-// expiries are the moments at which the chunks of a project expire, in seconds since 1970, by content and chunk; 0 is never.
+// expiries returns the expiry of each chunk of a project, in seconds since 1970. 0 means that the chunk does not
+// expire.
 func (w *world) expiries(projectID string) map[string]int64 {
 	w.t.Helper()
 	all := map[string]int64{}
@@ -34,8 +35,8 @@ func (w *world) expiries(projectID string) map[string]int64 {
 	return all
 }
 
-// content is the content of a file as it is now.
-func (w *world) content(projectID, path string) (first string) {
+// content returns the content ID of a file's current version.
+func (w *world) content(projectID, path string) string {
 	w.t.Helper()
 	item, err := w.projects.Get(w.t.Context(), db.FileKey(projectID, path))
 	if err != nil {
@@ -48,9 +49,8 @@ func (w *world) content(projectID, path string) (first string) {
 	return f.ContentID
 }
 
-// A content expires 30 days after it was replaced, and none that is in use does: whatever a file goes through, and however late the
-// events come, and however often.
-func TestReplacedContentsExpire(t *testing.T) {
+// Content expires 30 days after it was replaced, and content in use never expires, even if events are late or repeated.
+func TestReplacedContentExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
@@ -67,7 +67,7 @@ func TestReplacedContentsExpire(t *testing.T) {
 		want[contentID+"#0"] = 0
 		return contentID
 	}
-	// gone notes that a content is replaced now; a while passes.
+	// gone expects that content is replaced now, and advances the clock.
 	gone := func(contentID string) {
 		want[contentID+"#0"] = w.clock.Now().Add(content.Retention).Unix()
 		w.clock.Advance(36 * time.Hour)
@@ -83,17 +83,17 @@ func TestReplacedContentsExpire(t *testing.T) {
 	save("/a.ts", "second") // nothing new
 	batch(object{"op": "rename", "path": "/a.ts", "to": "/b.ts"})
 	if got := w.content(projectID, "/b.ts"); got != second {
-		t.Fatalf("a rename has made content %s of %s", got, second)
+		t.Fatalf("after a rename the content ID is %s, want %s", got, second)
 	}
 	w.clock.Advance(time.Hour)
-	third := save("/a.ts", "first") // restored, where a file was renamed away from
+	third := save("/a.ts", "first") // the content of the first version, at a path from which a file was renamed
 	batch(object{"op": "rename", "path": "/b.ts", "to": "/c.ts"}, object{"op": "update", "path": "/a.ts", "content": "fourth"})
 	gone(third)
 	fourth := w.content(projectID, "/a.ts")
 	want[fourth+"#0"] = 0
 	batch(object{"op": "delete", "path": "/a.ts"})
 	gone(fourth)
-	fifth := save("/a.ts", "fourth") // deleted and made anew
+	fifth := save("/a.ts", "fourth") // deleted and created again
 	batch(object{"op": "delete", "path": "/a.ts"}, object{"op": "rename", "path": "/c.ts", "to": "/d/a.ts"})
 	gone(fifth)
 
@@ -102,19 +102,19 @@ func TestReplacedContentsExpire(t *testing.T) {
 		t.Errorf("expiries: %s", diff)
 	}
 	for range 2 {
-		w.clock.Advance(400 * 24 * time.Hour) // longer than anything is kept: TTL has not come round
+		w.clock.Advance(400 * 24 * time.Hour) // after every expiry, but DynamoDB has not deleted the items
 		c.handleAll()
 		if diff := cmp.Diff(want, w.expiries(projectID)); diff != "" {
-			t.Errorf("expiries, played again: %s", diff)
+			t.Errorf("expiries after repeated events: %s", diff)
 		}
 		if a := ada.Get(files+"?path=/d/a.ts").Want(t, http.StatusOK); a.Text("content") != "second" {
-			t.Errorf("what is in use is %s", a.Raw)
+			t.Errorf("current version: %s", a.Raw)
 		}
 	}
 }
 
-// For as long as the history shows a version, its content is there.
-func TestAVersionIsReadableAsLongAsItIsShown(t *testing.T) {
+// A version is readable as long as the history lists it.
+func TestVersionIsReadableUntilItExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
@@ -130,7 +130,7 @@ func TestAVersionIsReadableAsLongAsItIsShown(t *testing.T) {
 	}
 }
 
-func TestExpiryOfChunks(t *testing.T) {
+func TestChunkExpiry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
@@ -164,6 +164,6 @@ func TestExpiryOfChunks(t *testing.T) {
 		ID: w.ids.New(id.Event), Type: event.FileDeleted, ProjectID: projectID, Replaced: &event.Content{ID: contentID, Chunks: 3},
 	})))
 	if err == nil {
-		t.Error("done, without DynamoDB")
+		t.Error("no error without DynamoDB")
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// gated is a client that gets so many calls through to DynamoDB. All others are cut off; the first of them, if it is to be done, after
-// it has done its work.
+// gated returns a client whose first calls reach DynamoDB. The connection of all later calls is cut. If done is true,
+// the first of these calls is executed before its connection is cut.
 func (w *world) gated(calls int, done bool) *dynamodb.Client {
 	w.t.Helper()
 	var open atomic.Int64
@@ -37,8 +37,8 @@ func (w *world) gated(calls int, done bool) *dynamodb.Client {
 	}).Client(dynamotest.Once)
 }
 
-// Wherever a clean-up is cut off, the next one ends clean: after every number of calls, and with the last one done or not.
-func TestACleanUpMayBeCutOffAnywhere(t *testing.T) {
+// A cleanup that fails at any call, whether or not the call was executed, can be completed by a second run.
+func TestCleanupResumesAfterAnyFailedCall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
@@ -67,7 +67,7 @@ func TestACleanUpMayBeCutOffAnywhere(t *testing.T) {
 				t.Fatalf("after %d calls: %d items are left", calls, under)
 			}
 			if diff := cmp.Diff(untouched, left, unexported); diff != "" {
-				t.Fatalf("after %d calls, others' items: %s", calls, diff)
+				t.Fatalf("after %d calls, items of other projects: %s", calls, diff)
 			}
 		}
 		if finished == 2 {
@@ -75,12 +75,12 @@ func TestACleanUpMayBeCutOffAnywhere(t *testing.T) {
 		}
 	}
 	if cut < 20 {
-		t.Errorf("cut off %d times only", cut)
+		t.Errorf("only %d failed runs, want at least 20", cut)
 	}
 }
 
-// The records go last: as long as there is a chunk of a file, something names it.
-func TestRecordsGoAfterTheirChunks(t *testing.T) {
+// Records are deleted after their chunks, so a record refers to every remaining chunk of a file.
+func TestCleanupDeletesChunksBeforeRecords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
@@ -102,14 +102,14 @@ func TestRecordsGoAfterTheirChunks(t *testing.T) {
 				orphans++
 			}
 		}
-		if orphans > 3 { // those that nothing named from the beginning
+		if orphans > 3 { // the chunks that had no record from the start
 			t.Errorf("after %d calls: %d chunks without a record", calls, orphans)
 		}
 	}
 }
 
-// A throttled DynamoDB leaves parts of a batch undone, or refuses all of it.
-func TestACleanUpIsPatientWithThrottling(t *testing.T) {
+// A cleanup succeeds although DynamoDB throttles two of three calls.
+func TestCleanupUnderThrottling(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
@@ -135,9 +135,9 @@ func TestACleanUpIsPatientWithThrottling(t *testing.T) {
 	}
 }
 
-// A large project takes a few calls a hundred files, and memory for a page at a time. One of 5,000 files, 26,000 items, took 1,174
-// calls and 0.6 s on two cores.
-func TestALargeProjectIsCleanedUp(t *testing.T) {
+// A large project takes few calls per hundred files, and memory for one page at a time. A project with 5,000 files and
+// 26,000 items took 1,174 calls and 0.6 s on two cores.
+func TestCleanupOfLargeProject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
@@ -162,8 +162,8 @@ func TestALargeProjectIsCleanedUp(t *testing.T) {
 	}
 }
 
-// What is done when time runs out stays done.
-func TestACleanUpOutOfTimeGoesOnLater(t *testing.T) {
+// A canceled cleanup keeps its progress.
+func TestCleanupResumesAfterCancellation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)

@@ -27,7 +27,7 @@ import (
 	"devplatform/shared/project/file"
 )
 
-// cleaner is a clean-up of a world.
+// cleaner is the cleanup of a test environment.
 type cleaner struct {
 	*cleanup.Cleanup
 	w             *world
@@ -41,7 +41,7 @@ func newCleaner(t *testing.T, w *world) *cleaner {
 	return c
 }
 
-// through is a clean-up that reaches DynamoDB by an SDK client, and waits for nothing.
+// through returns a cleanup that uses an SDK client and does not wait between attempts.
 func (c *cleaner) through(sdk *dynamodb.Client) *cleanup.Cleanup {
 	client := db.Wrap(sdk, c.w.clock.Now)
 	return cleanup.New(cleanup.Deps{
@@ -51,7 +51,7 @@ func (c *cleaner) through(sdk *dynamodb.Client) *cleanup.Cleanup {
 	})
 }
 
-// events are the stored events, as the stream shows them, in their order.
+// events returns the stored events as stream images, in order.
 func (c *cleaner) events() []db.Item {
 	c.w.t.Helper()
 	stored := c.w.dump(c.w.names.events)
@@ -63,7 +63,7 @@ func (c *cleaner) events() []db.Item {
 	return images
 }
 
-// handleAll gives the clean-up every event that there is.
+// handleAll handles all stored events.
 func (c *cleaner) handleAll() {
 	c.w.t.Helper()
 	for _, image := range c.events() {
@@ -73,7 +73,7 @@ func (c *cleaner) handleAll() {
 	}
 }
 
-// everything is what is stored in the tables that are cleaned up.
+// everything returns all items of the tables that are cleaned up.
 func (c *cleaner) everything() map[string]map[db.Key]db.Item {
 	all := map[string]map[db.Key]db.Item{}
 	for _, name := range []string{c.w.names.projects, c.w.names.contents, c.conversations} {
@@ -82,7 +82,7 @@ func (c *cleaner) everything() map[string]map[db.Key]db.Item {
 	return all
 }
 
-// split divides what is stored into what is under a project's id and the rest. What has expired does not count.
+// split returns the number of a project's items, and all other items. It ignores expired items.
 func (w *world) split(all map[string]map[db.Key]db.Item, projectID string) (under int, rest map[string]map[db.Key]db.Item) {
 	rest = map[string]map[db.Key]db.Item{}
 	for name, items := range all {
@@ -101,7 +101,7 @@ func (w *world) split(all map[string]map[db.Key]db.Item, projectID string) (unde
 	return under, rest
 }
 
-// put writes items past every layer of ours, as they are.
+// put writes items directly to DynamoDB.
 func (w *world) put(table string, items map[db.Key]db.Item) {
 	w.t.Helper()
 	var requests []types.WriteRequest
@@ -118,8 +118,8 @@ func (w *world) put(table string, items map[db.Key]db.Item) {
 	}
 }
 
-// remains puts down what a deleted project of so many files has left: each file with a version, some with a second chunk; comments, an
-// expired version, chunks that nothing names any more, a conversation.
+// remains stores the items of a deleted project: files, each with a replaced version and some with a second chunk,
+// comments, an expired version, chunks without a record, and a conversation.
 func (c *cleaner) remains(projectID string, files, comments int) {
 	w := c.w
 	w.t.Helper()
@@ -164,7 +164,7 @@ func (c *cleaner) remains(projectID string, files, comments int) {
 	w.put(c.conversations, messages)
 }
 
-// deletion is the event of a project's deletion.
+// deletion returns the stream record of a project.deleted event.
 func (w *world) deletion(projectID string) lambdafn.StreamRecord {
 	w.t.Helper()
 	return inserted(w.image(event.Record{
@@ -172,12 +172,12 @@ func (w *world) deletion(projectID string) lambdafn.StreamRecord {
 	}))
 }
 
-// inserted is an item's creation in its table's stream.
+// inserted returns the stream record of a new item.
 func inserted(image db.Item) lambdafn.StreamRecord {
 	return lambdafn.StreamRecord{SequenceNumber: "1", EventName: "INSERT", NewImage: image}
 }
 
-// image is an event as the stream shows it.
+// image returns the stream image of an event.
 func (w *world) image(r event.Record) db.Item {
 	w.t.Helper()
 	if r.WorkspaceID = w.ids.New(id.Workspace); r.Payload == "" {
@@ -190,7 +190,7 @@ func (w *world) image(r event.Record) db.Item {
 	return item
 }
 
-func TestADeletedProjectIsCleanedUp(t *testing.T) {
+func TestCleanupOfDeletedProject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
@@ -212,31 +212,31 @@ func TestADeletedProjectIsCleanedUp(t *testing.T) {
 	if before == 0 {
 		t.Fatal("nothing to clean up")
 	}
-	told := len(c.events())
+	eventCount := len(c.events())
 	c.handleAll()
 	under, left := w.split(c.everything(), doomed)
 	if under != 0 {
 		t.Errorf("%d of %d items are left", under, before)
 	}
-	for key, item := range left[w.names.contents] { // the neighbour's replaced contents got their end
+	for key, item := range left[w.names.contents] { // the cleanup has set the expiry of the neighbour's replaced contents
 		delete(item, "expiresAt")
 		left[w.names.contents][key] = item
 	}
 	if diff := cmp.Diff(rest, left, unexported); diff != "" {
-		t.Errorf("others' items: %s", diff)
+		t.Errorf("items of other projects: %s", diff)
 	}
-	if got := len(c.events()); got != told {
-		t.Errorf("%d events of %d are left: the feed of events ends by itself", got, told)
+	if got := len(c.events()); got != eventCount {
+		t.Errorf("%d events, want %d: the cleanup must not delete events", got, eventCount)
 	}
 	c.handleAll() // once more
 	if again, _ := w.split(c.everything(), doomed); again != 0 {
-		t.Errorf("%d items are back", again)
+		t.Errorf("%d items exist again", again)
 	}
 	ada.Get("/api/projects/"+neighbour+"/files?path=/bigger.bin").Want(t, http.StatusOK)
 }
 
-// A forged or mistaken event must not cost anybody their project.
-func TestALiveProjectIsNotCleanedUp(t *testing.T) {
+// An invalid event must not delete an existing project.
+func TestCleanupRejectsExistingProject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
@@ -252,7 +252,7 @@ func TestALiveProjectIsNotCleanedUp(t *testing.T) {
 	}
 }
 
-func TestEventsThatAskForNothing(t *testing.T) {
+func TestCleanupIgnoresOrRejectsEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := newCleaner(t, w)
@@ -268,23 +268,23 @@ func TestEventsThatAskForNothing(t *testing.T) {
 		image  db.Item
 		poison bool
 	}{
-		"no event":               {db.Item{}, true},
-		"not even one of ours":   {db.Item{"type": &types.AttributeValueMemberBOOL{}, "expiresAt": &types.AttributeValueMemberS{Value: "x"}}, true},
-		"another type":           {record(func(r *event.Record) { r.Type = event.FileCreated }), false},
-		"nothing replaced":       {record(func(r *event.Record) { r.Replaced = nil }), false},
-		"an empty content":       {record(func(r *event.Record) { r.Replaced.Chunks = 0 }), false},
-		"no such chunk":          {record(func(*event.Record) {}), false},
-		"no project":             {record(func(r *event.Record) { r.ProjectID = "" }), true},
-		"another thing's id":     {record(func(r *event.Record) { r.ProjectID = w.ids.New(id.User) }), true},
-		"no content":             {record(func(r *event.Record) { r.Replaced.ID = "" }), true},
-		"a forged content":       {record(func(r *event.Record) { r.Replaced.ID = version + "#0" }), true},
-		"too many chunks":        {record(func(r *event.Record) { r.Replaced.Chunks = 1 << 40 }), true},
-		"too few chunks":         {record(func(r *event.Record) { r.Replaced.Chunks = -1 }), true},
-		"no time":                {record(func(r *event.Record) { r.Payload = "{}" }), true},
-		"the time zero":          {record(func(r *event.Record) { r.Payload = `{"timestamp":"0001-01-01T00:00:00.000Z"}` }), true},
-		"no payload":             {record(func(r *event.Record) { r.Payload = "x" }), true},
-		"no project is deleted":  {record(func(r *event.Record) { r.Type, r.ProjectID = event.ProjectDeleted, "" }), true},
-		"a forged one's deleted": {record(func(r *event.Record) { r.Type, r.ProjectID = event.ProjectDeleted, projectID+"#x" }), true},
+		"no event":                            {db.Item{}, true},
+		"attributes of wrong types":           {db.Item{"type": &types.AttributeValueMemberBOOL{}, "expiresAt": &types.AttributeValueMemberS{Value: "x"}}, true},
+		"another type":                        {record(func(r *event.Record) { r.Type = event.FileCreated }), false},
+		"nothing replaced":                    {record(func(r *event.Record) { r.Replaced = nil }), false},
+		"an empty content":                    {record(func(r *event.Record) { r.Replaced.Chunks = 0 }), false},
+		"missing chunk":                       {record(func(*event.Record) {}), false},
+		"no project":                          {record(func(r *event.Record) { r.ProjectID = "" }), true},
+		"project ID of another kind":          {record(func(r *event.Record) { r.ProjectID = w.ids.New(id.User) }), true},
+		"no content":                          {record(func(r *event.Record) { r.Replaced.ID = "" }), true},
+		"invalid content ID":                  {record(func(r *event.Record) { r.Replaced.ID = version + "#0" }), true},
+		"too many chunks":                     {record(func(r *event.Record) { r.Replaced.Chunks = 1 << 40 }), true},
+		"too few chunks":                      {record(func(r *event.Record) { r.Replaced.Chunks = -1 }), true},
+		"no timestamp":                        {record(func(r *event.Record) { r.Payload = "{}" }), true},
+		"zero timestamp":                      {record(func(r *event.Record) { r.Payload = `{"timestamp":"0001-01-01T00:00:00.000Z"}` }), true},
+		"invalid payload":                     {record(func(r *event.Record) { r.Payload = "x" }), true},
+		"deletion without a project ID":       {record(func(r *event.Record) { r.Type, r.ProjectID = event.ProjectDeleted, "" }), true},
+		"deletion with an invalid project ID": {record(func(r *event.Record) { r.Type, r.ProjectID = event.ProjectDeleted, projectID+"#x" }), true},
 	} {
 		err := c.Handle(t.Context(), inserted(tt.image))
 		if err != nil && strings.Contains(err.Error(), "%!") {

@@ -11,8 +11,8 @@ import (
 	"devplatform/shared/id"
 )
 
-// The history of a file is in the order in which it was written, though the clock of the one who wrote first was ahead.
-func TestHistoryWhenTheClockGoesBack(t *testing.T) {
+// The history of a file is in the order of the writes, even if the clock of an earlier writer was ahead.
+func TestHistoryOrderWithClockSkew(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{time.Second, time.Hour, 40 * 24 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {
@@ -20,7 +20,7 @@ func TestHistoryWhenTheClockGoesBack(t *testing.T) {
 			w := newWorld(t)
 			ada := w.user("ada")
 			at := projectURL(ada.project("", "App", Private)) + "/files"
-			jump := func(by time.Duration) { // to a process with another clock
+			jump := func(by time.Duration) { // simulates a process with another clock
 				w.clock.Advance(by)
 				w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
 				w.interpose(nil)
@@ -41,7 +41,7 @@ func TestHistoryWhenTheClockGoesBack(t *testing.T) {
 				got = append([]any{v["version"]}, got...)
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Errorf("from the oldest to the newest: %v, want %v", got, want)
+				t.Errorf("versions, oldest first: %v, want %v", got, want)
 			}
 			for i, content := range []string{"first", "second", "third", "fourth"} {
 				if a := ada.Get(fmt.Sprint(at, "?path=/a.ts&version=", want[i])).Want(t, http.StatusOK); a.Text("content") != content {

@@ -18,7 +18,7 @@ var errCommentNotFound = fault.New(fault.CodeCommentNotFound, "There is no such 
 // CommentDraft is a comment to create.
 type CommentDraft struct {
 	Body string
-	Path *string // the file that it is about, which need not exist
+	Path *string // the file that the comment is about; it does not have to exist
 	Line *int
 }
 
@@ -49,9 +49,9 @@ func (s *Service) CreateComment(
 	return c.item(), s.store.createComment(ctx, projectID, c, e)
 }
 
-// ListComments returns a page of the comments on a project, or of those on one path if path is not "", oldest first,
-// and the cursor of the next page. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED for a cursor of another
-// list.
+// ListComments returns a page of the comments on a project, oldest first, and the cursor of the next page. If path is
+// not "", it returns only the comments on that path. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED for a
+// cursor of another list.
 func (s *Service) ListComments(
 	ctx context.Context, caller httpapi.Caller, projectID, path string, page httpapi.PageInput,
 ) ([]CommentItem, string, error) {
@@ -68,8 +68,8 @@ func (s *Service) ListComments(
 	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, func(c CommentItem) string { return c.ID })
 }
 
-// commentsOn is ListComments for the comments on one path. Where these are few among many, a page may have fewer
-// comments than its limit, even none, and a next page.
+// commentsOn implements ListComments for the comments on one path. A page can have fewer comments than its limit, or
+// none, even if there is a next page.
 func (s *Service) commentsOn(
 	ctx context.Context, caller httpapi.Caller, projectID, path, scope string, page httpapi.PageInput,
 ) (items []CommentItem, next string, err error) {
@@ -88,7 +88,7 @@ func (s *Service) commentsOn(
 	return items, next, err
 }
 
-// DeleteComment deletes a comment. Its author may do so as long as they may write, and moderators may.
+// DeleteComment deletes a comment. Only moderators and the author may delete it. The author needs permission to write.
 // Errors: PROJECT_NOT_FOUND, COMMENT_NOT_FOUND, ACCESS_DENIED.
 func (s *Service) DeleteComment(ctx context.Context, caller httpapi.Caller, projectID, commentID string) error {
 	key := db.CommentKey(projectID, commentID)

@@ -14,20 +14,20 @@ import (
 	"devplatform/shared/project/file"
 )
 
-// desk is a user at a project.
+// desk is the client of a user for one project.
 type desk struct {
 	*browser
 	projectID string
 }
 
-// desk makes a user with a project of their own.
+// desk creates a user with a project.
 func (w *world) desk(name string) desk {
 	w.t.Helper()
 	b := w.user(name)
 	return desk{b, b.project("", name+"'s project", Private)}
 }
 
-// at is a user at a project that exists.
+// at returns the desk of the user for an existing project.
 func (b *browser) at(projectID string) desk { return desk{b, projectID} }
 
 func (d desk) files() string { return "/api/projects/" + d.projectID + "/files" }
@@ -62,13 +62,13 @@ func (d desk) history(path, more string) answer {
 	return d.Get(d.files() + "/history?path=" + url.QueryEscape(path) + more)
 }
 
-// paths are those of all files, as the list has them.
+// paths returns the paths of all files in list order.
 func (d desk) paths() []any {
 	d.w.t.Helper()
 	return d.Get(d.files()).Want(d.w.t, http.StatusOK).Values("files", "path")
 }
 
-// tree reads what the project counts.
+// tree reads the project's tree.
 func (d desk) tree() file.Tree {
 	d.w.t.Helper()
 	item, err := d.w.projects.Get(d.w.t.Context(), db.TreeKey(d.projectID))
@@ -82,7 +82,7 @@ func (d desk) tree() file.Tree {
 	return tree
 }
 
-// checkTree holds what the project counts against the files that there are.
+// checkTree compares the tree's counters with the stored files.
 func (d desk) checkTree() {
 	d.w.t.Helper()
 	items, err := d.w.projects.QueryAll(d.w.t.Context(), db.FilesOf(d.projectID, ""))
@@ -102,7 +102,7 @@ func (d desk) checkTree() {
 	}
 }
 
-// contentOf is a file's content as an answer has it, decoded.
+// contentOf returns the decoded content of a file in a response.
 func contentOf(t *testing.T, item map[string]any) string {
 	t.Helper()
 	text, ok := item["content"].(string)
@@ -132,17 +132,17 @@ func hexSum(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// told are the file events so far, as type and path.
-func (d desk) told() []string {
+// fileEvents returns the type and path of all file events of the project.
+func (d desk) fileEvents() []string {
 	d.w.t.Helper()
-	var told []string
+	var list []string
 	for _, r := range d.w.storedEvents() {
 		if r.ProjectID == d.projectID && strings.HasPrefix(string(r.Type), "file.") {
 			p := decoded(d.w.t, r)
-			told = append(told, string(r.Type)+" "+p.Data.File.Path)
+			list = append(list, string(r.Type)+" "+p.Data.File.Path)
 		}
 	}
-	return told
+	return list
 }
 
 func etagOf(version string) string { return `"` + version + `"` }

@@ -8,7 +8,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// ListEvents returns a page of the events of a project, newest first, and the cursor of the next page.
+// ListEvents returns a page of a project's events, newest first, and the cursor of the next page.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED for a cursor of another list.
 func (s *Service) ListEvents(
 	ctx context.Context, caller httpapi.Caller, projectID string, page httpapi.PageInput,

@@ -45,9 +45,9 @@ var mutations = []mutation{
 	}},
 }
 
-// A change has its event and an event its change, whatever happens to any call: what failed has left neither, or, where only
-// the answer was lost, both.
-func TestEventsAndChangesUnderFaults(t *testing.T) {
+// Every change has its event, and every event its change, whatever fails: a failed request has stored neither or, if
+// only the response was lost, both.
+func TestChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 	t.Parallel()
 	for _, f := range faults {
 		t.Run(f.Name, func(t *testing.T) {
@@ -63,11 +63,11 @@ func TestEventsAndChangesUnderFaults(t *testing.T) {
 					project := ada.project("", "App", Team)
 					w.file(project, "/a.ts")
 					comment := ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": "x"}).Want(t, http.StatusCreated).Text("id")
-					before, told := w.dump(w.names.projects), len(w.storedEvents())
+					before, eventCount := w.dump(w.names.projects), len(w.storedEvents())
 					wire.Break(operation, f)
 					a := m.do(ada, project, comment)
 					wire.Mend()
-					after, events := w.dump(w.names.projects), w.storedEvents()[told:]
+					after, events := w.dump(w.names.projects), w.storedEvents()[eventCount:]
 
 					changed := !cmp.Equal(before, after, unexported)
 					name := m.name + " with " + f.Name + " at " + operation
@@ -76,13 +76,13 @@ func TestEventsAndChangesUnderFaults(t *testing.T) {
 					}
 					for _, e := range events {
 						if e.Type != m.kind || e.ProjectID != project && m.kind != event.ProjectCreated {
-							t.Errorf("%s: told of %s in %s", name, e.Type, e.ProjectID)
+							t.Errorf("%s: event %s of %s", name, e.Type, e.ProjectID)
 						}
 					}
-					met := wire.Hits() > 0
-					checkTold(t, name, f, met, changed, a)
-					if operation == "TransactWriteItems" && (!met || (f.Done && !changed)) {
-						t.Errorf("%s: met %t, changed %t", name, met, changed)
+					hit := wire.Hits() > 0
+					checkResponse(t, name, f, hit, changed, a)
+					if operation == "TransactWriteItems" && (!hit || (f.Done && !changed)) {
+						t.Errorf("%s: hit %t, changed %t", name, hit, changed)
 					}
 				}
 			}
@@ -90,14 +90,14 @@ func TestEventsAndChangesUnderFaults(t *testing.T) {
 	}
 }
 
-// checkTold holds what is told of a request against what happened to it.
-func checkTold(t *testing.T, name string, f dynamotest.Fault, met, changed bool, a answer) {
+// checkResponse compares the response with what the request has changed.
+func checkResponse(t *testing.T, name string, f dynamotest.Fault, hit, changed bool, a answer) {
 	t.Helper()
 	succeeded := a.Status < http.StatusBadRequest
 	switch {
 	case succeeded && !changed:
 		t.Errorf("%s: %d, and nothing changed", name, a.Status)
-	case !met || f.Calls > 0: // the SDK, or the store, got over it
+	case !hit || f.Calls > 0: // a retry of the SDK or of the store succeeded
 		if !succeeded {
 			t.Errorf("%s: %d %s", name, a.Status, a.Raw)
 		}
@@ -107,6 +107,6 @@ func checkTold(t *testing.T, name string, f dynamotest.Fault, met, changed bool,
 		a.Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 	}
 	if strings.Contains(a.Raw, "injected") || strings.Contains(a.Raw, "dynamo") {
-		t.Errorf("%s tells too much: %s", name, a.Raw)
+		t.Errorf("%s: the response has internal details: %s", name, a.Raw)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-func TestWhoMayDoWhatWithFiles(t *testing.T) {
+func TestFilePermissions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	owner := w.user("olive")

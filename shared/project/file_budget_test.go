@@ -20,8 +20,8 @@ import (
 	"devplatform/shared/project/file"
 )
 
-// What a request costs, in calls to DynamoDB, the session's included.
-func TestCallsOfFiles(t *testing.T) {
+// The number of DynamoDB calls of a request, including the call for the session.
+func TestFileRequestCallCounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -34,11 +34,11 @@ func TestCallsOfFiles(t *testing.T) {
 	deep := strings.Repeat("/d", 99)
 	calls("create", d.save("/a/b/c", "1"), http.StatusCreated, 5)
 	calls("create the largest", d.saveBytes("/large", noise(1<<20)), http.StatusCreated, 5)
-	calls("create deep down", d.save(deep[:2*98], "1"), http.StatusCreated, 5)
-	calls("create in an abyss", d.save("/x"+strings.Repeat("/y", 150), "1"), http.StatusCreated, 6)
+	calls("create at a depth of 98", d.save(deep[:2*98], "1"), http.StatusCreated, 5)
+	calls("create at a depth of 150", d.save("/x"+strings.Repeat("/y", 150), "1"), http.StatusCreated, 6)
 	calls("update", d.save("/a/b/c", "2"), http.StatusOK, 4)
 	calls("update the largest", d.saveBytes("/large", noise(1<<20)), http.StatusOK, 4)
-	calls("save what is there", d.save("/a/b/c", "2"), http.StatusOK, 3)
+	calls("save unchanged content", d.save("/a/b/c", "2"), http.StatusOK, 3)
 	calls("read", d.read("/a/b/c"), http.StatusOK, 4)
 	calls("read the largest", d.read("/large"), http.StatusOK, 4)
 	calls("list", d.Get(d.files()), http.StatusOK, 4)
@@ -50,9 +50,9 @@ func TestCallsOfFiles(t *testing.T) {
 	calls("batch", d.batch(update("/a/c", "3"), creation("/e", ""), creation("/f", "")), http.StatusOK, 6)
 }
 
-// What a save writes, in write units a table: twice the item's size in KB for a transaction. The numbers are the embedded
-// engine's, which counts as DynamoDB does.
-func TestWriteUnitsOfASave(t *testing.T) {
+// The write units of a save, by table: twice the item's size in KB, because of the transaction. The embedded DynamoDB
+// computes them like DynamoDB.
+func TestSaveWriteUnits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	meter := &unitMeter{}
@@ -94,7 +94,7 @@ func TestWriteUnitsOfASave(t *testing.T) {
 	}
 }
 
-// unitMeter has DynamoDB say what transactions consume, and how large they are.
+// unitMeter records the consumed write units and the size of transactions.
 type unitMeter struct {
 	mu             sync.Mutex
 	units          map[string]float64
@@ -148,7 +148,7 @@ func (m *unitMeter) note(sent, answered []byte) {
 	}
 }
 
-// itemBytes is more than the size of what a transaction writes: of all text and bytes in it.
+// itemBytes returns an upper bound of the size of a transaction: the size of all strings and binary values in it.
 func itemBytes(v any) int {
 	sum := 0
 	switch v := v.(type) {
@@ -169,7 +169,7 @@ func itemBytes(v any) int {
 	return sum
 }
 
-// copier keeps what passes.
+// copier copies a response body.
 type copier struct {
 	http.ResponseWriter
 	body bytes.Buffer
@@ -180,10 +180,10 @@ func (c *copier) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// The worst batch: as many actions and chunks as there can be, 3 MiB that don't shrink, the longest paths. It goes past HTTP,
-// where a request of 4 MiB holds fewer such bytes. The engine enforces both limits of a transaction; that the second is
-// kept in the smaller sense of a megabyte is measured.
-func TestTheWorstBatchFitsATransaction(t *testing.T) {
+// The largest batch: the maximum number of actions and chunks, 3 MiB of incompressible content and the longest paths.
+// The test calls the Service, because an HTTP request of 4 MiB cannot have as much content. The embedded DynamoDB
+// enforces both limits of a transaction. The test also checks that the size is below 4,000,000 bytes.
+func TestLargestBatchFitsTransaction(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	meter := &unitMeter{}

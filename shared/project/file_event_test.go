@@ -34,14 +34,14 @@ func TestFileEvents(t *testing.T) {
 	}{
 		{event.FileCreated, file("/a", first.Body), false},
 		{event.FileUpdated, file("/a", second.Body), true},
-		{event.FileDeleted, file("/a", second.Body), false}, // goes on as /b
+		{event.FileDeleted, file("/a", second.Body), false}, // its content is in use as /b
 		{event.FileCreated, file("/b", renamed), false},
 		{event.FileDeleted, file("/b", renamed), true},
 	}
 	var records []event.Record
 	for _, r := range w.storedEvents() {
 		if strings.Contains(string(r.Payload), "secret") {
-			t.Errorf("content in an event: %s", r.Payload)
+			t.Errorf("an event has file content: %s", r.Payload)
 		}
 		if strings.HasPrefix(string(r.Type), "file.") {
 			records = append(records, r)

@@ -10,11 +10,11 @@ import (
 	"devplatform/infra/slicetest"
 )
 
-// fileMutations are requests that change files, with the events that they are told by.
+// fileMutations are requests that change files, with their events.
 var fileMutations = []struct {
-	name string
-	told []string
-	do   func(d desk) answer
+	name   string
+	events []string
+	do     func(d desk) answer
 }{
 	{"create", []string{"file.created /new"}, func(d desk) answer { return d.save("/new", "new") }},
 	{"update", []string{"file.updated /a"}, func(d desk) answer { return d.save("/a", "new") }},
@@ -26,8 +26,9 @@ var fileMutations = []struct {
 	}},
 }
 
-// A change of files has its events and events their change, whatever happens to any call; and what the tree counts is right.
-func TestFilesUnderFaults(t *testing.T) {
+// Every change of files has its events, and every event its change, whatever fails. The tree's counters are always
+// right.
+func TestFileChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 	t.Parallel()
 	for _, f := range faults {
 		t.Run(f.Name, func(t *testing.T) {
@@ -43,7 +44,7 @@ func TestFilesUnderFaults(t *testing.T) {
 					name := m.name + " with " + f.Name + " at " + operation
 					d := ada.at(ada.project("", "App", Private))
 					d.batch(creation("/a", "a"), creation("/b", "b")).Want(t, http.StatusOK)
-					before, told, chunks := w.dump(w.names.projects), len(d.told()), len(w.dump(w.names.contents))
+					before, eventCount, chunks := w.dump(w.names.projects), len(d.fileEvents()), len(w.dump(w.names.contents))
 					wire.Break(operation, f)
 					a := m.do(d)
 					wire.Mend()
@@ -51,15 +52,15 @@ func TestFilesUnderFaults(t *testing.T) {
 					changed := !cmp.Equal(before, w.dump(w.names.projects), unexported)
 					want := []string(nil)
 					if changed {
-						want = m.told
+						want = m.events
 					} else if n := len(w.dump(w.names.contents)); n != chunks {
 						t.Errorf("%s: %d chunks without a file", name, n-chunks)
 					}
-					if diff := cmp.Diff(want, append([]string(nil), d.told()[told:]...)); diff != "" {
+					if diff := cmp.Diff(want, append([]string(nil), d.fileEvents()[eventCount:]...)); diff != "" {
 						t.Errorf("%s: changed %t: %s", name, changed, diff)
 					}
 					d.checkTree()
-					checkTold(t, name, f, wire.Hits() > 0, changed, a)
+					checkResponse(t, name, f, wire.Hits() > 0, changed, a)
 				}
 			}
 		})

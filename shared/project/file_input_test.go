@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/id"
 )
 
-// Every bad request has its clear error, and leaves nothing behind.
+// Every invalid request has a clear error and stores nothing.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -68,6 +68,6 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	if after := len(w.dump(w.names.projects)) + len(w.dump(w.names.contents)) + len(w.dump(w.names.events)); after != before {
-		t.Errorf("%d items were left behind", after-before)
+		t.Errorf("invalid requests stored %d items", after-before)
 	}
 }

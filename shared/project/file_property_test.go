@@ -12,16 +12,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is what a project's files are, said in the plainest way.
+// model is a simple model of a project's files.
 type model struct {
-	files map[string]string
-	tags  map[string]string
-	told  []string
+	files  map[string]string
+	tags   map[string]string
+	events []string
 }
 
-// apply does a batch to a copy, and says whether it can be done; tag is the etag that an operation demands, if it is not "".
+// apply returns the model after a batch, and whether the batch succeeds.
 func (m model) apply(ops []object) (model, bool) {
-	next := model{maps.Clone(m.files), maps.Clone(m.tags), slices.Clone(m.told)}
+	next := model{maps.Clone(m.files), maps.Clone(m.tags), slices.Clone(m.events)}
 	for _, op := range ops {
 		path, _ := op["path"].(string)
 		content, _ := op["content"].(string)
@@ -32,15 +32,15 @@ func (m model) apply(ops []object) (model, bool) {
 		switch op["op"] {
 		case "create":
 			next.files[path] = content
-			next.told = append(next.told, "file.created "+path)
+			next.events = append(next.events, "file.created "+path)
 		case "update":
 			if content != old {
 				next.files[path] = content
-				next.told = append(next.told, "file.updated "+path)
+				next.events = append(next.events, "file.updated "+path)
 			}
 		case "delete":
 			delete(next.files, path)
-			next.told = append(next.told, "file.deleted "+path)
+			next.events = append(next.events, "file.deleted "+path)
 		case "rename":
 			to, _ := op["to"].(string)
 			if _, taken := m.files[to]; taken {
@@ -48,7 +48,7 @@ func (m model) apply(ops []object) (model, bool) {
 			}
 			delete(next.files, path)
 			next.files[to] = old
-			next.told = append(next.told, "file.deleted "+path, "file.created "+to)
+			next.events = append(next.events, "file.deleted "+path, "file.created "+to)
 		}
 	}
 	for path := range next.files {
@@ -61,12 +61,11 @@ func (m model) apply(ops []object) (model, bool) {
 	return next, true
 }
 
-// Whatever is done to a project's files, one by one or in batches, they are what the model says, and so are their events and
-// what the tree counts.
-func TestFilesAreAsTheModelSays(t *testing.T) {
+// After random saves, deletions and batches, the files, their events and the tree's counters match the model.
+func TestFilesMatchModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	const rounds = 6 // each is a project of its own with some dozen requests; a failure is made smaller for as long as it takes
+	const rounds = 6 // each is a project of its own with some dozen requests; after a failure, shrinking is not limited
 	round, failed := 0, false
 	paths := rapid.SampledFrom([]string{"/a", "/a/b", "/a/b/c", "/a-", "/b", "/b/a", "/ab"})
 	contents := rapid.SampledFrom([]string{"", "x", "xy", strings.Repeat("longer ", 100)})
@@ -137,7 +136,7 @@ func TestFilesAreAsTheModelSays(t *testing.T) {
 				}
 			},
 		})
-		if diff := cmp.Diff(m.told, d.told()); diff != "" {
+		if diff := cmp.Diff(m.events, d.fileEvents()); diff != "" {
 			rt.Fatal(diff)
 		}
 		passed = true

@@ -29,8 +29,8 @@ func bodyOf(r *http.Request) string {
 	return string(body)
 }
 
-// Many writers of one file: each gets through, one after the other, and every one of them is in the history.
-func TestWritersOfOneFile(t *testing.T) {
+// Concurrent writers of one file all succeed, one after the other, and the history has a version of each.
+func TestConcurrentSavesOfOneFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -44,15 +44,15 @@ func TestWritersOfOneFile(t *testing.T) {
 	}
 	now := d.read("/a")
 	if i := slices.IndexFunc(answers, func(a answer) bool { return a.Text("version") == now.Text("version") }); i < 0 || len(contentOf(t, now.Body)) != i+1 {
-		t.Errorf("%s is nobody's", now.Raw)
+		t.Errorf("no writer saved %s", now.Raw)
 	}
-	if len(d.told()) != writers {
-		t.Errorf("%d events", len(d.told()))
+	if len(d.fileEvents()) != writers {
+		t.Errorf("%d events", len(d.fileEvents()))
 	}
 	d.checkTree()
 }
 
-func TestOneOfManyConditionalWritersWins(t *testing.T) {
+func TestOnlyOneConcurrentConditionalWriteSucceeds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -88,8 +88,8 @@ func TestOneOfManyConditionalWritersWins(t *testing.T) {
 	d.checkTree()
 }
 
-// A file and a file inside of it, created at the same moment: one is, the other is refused.
-func TestAFolderAndAFileAtOnce(t *testing.T) {
+// If a file and a file inside it are created at the same time, only one request succeeds.
+func TestConcurrentCreationOfFileAndFolder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -119,7 +119,7 @@ func TestAFolderAndAFileAtOnce(t *testing.T) {
 	d.checkTree()
 }
 
-func TestFileQuotasHoldAtOnce(t *testing.T) {
+func TestFileQuotasUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withQuotas(file.Quotas{Files: 5, Bytes: 1000}))
 	d := w.desk("ada")
@@ -144,8 +144,8 @@ func TestFileQuotasHoldAtOnce(t *testing.T) {
 	d.checkTree()
 }
 
-// Batches that meet: each happens whole or not at all.
-func TestBatchesAtOnce(t *testing.T) {
+// Concurrent batches on the same files are atomic.
+func TestConcurrentBatchesAreAtomic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -171,14 +171,14 @@ func TestBatchesAtOnce(t *testing.T) {
 			t.Errorf("%s is %q, /a is %q", path, contents[path], contents["/a"])
 		}
 	}
-	if len(contents) != len(paths)+n[http.StatusOK] || len(d.told()) != len(paths)+5*n[http.StatusOK] {
-		t.Errorf("%d files, %d events after %v", len(contents), len(d.told()), n)
+	if len(contents) != len(paths)+n[http.StatusOK] || len(d.fileEvents()) != len(paths)+5*n[http.StatusOK] {
+		t.Errorf("%d files, %d events after %v", len(contents), len(d.fileEvents()), n)
 	}
 	d.checkTree()
 }
 
-// A reader beside writers sees one version or another, whole, and in both kinds of reading.
-func TestAReaderNeverMixesVersions(t *testing.T) {
+// A reader that runs concurrently with writers always gets a complete version, from a read and from a list.
+func TestConcurrentReadReturnsOneVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -215,7 +215,7 @@ func TestAReaderNeverMixesVersions(t *testing.T) {
 		}
 		got := contentOf(t, item)
 		if !slices.Contains(versions, got) || item["sha256"] != hexSum([]byte(got)) || item["size"] != float64(len(got)) {
-			t.Fatalf("%d bytes of nobody, said to be %v", len(got), item["size"])
+			t.Fatalf("%d bytes that no writer saved, size %v", len(got), item["size"])
 		}
 	}
 	stop.Store(true)
@@ -227,8 +227,8 @@ func TestAReaderNeverMixesVersions(t *testing.T) {
 	d.checkTree()
 }
 
-// Between the reading of a record and of its chunks, another version has come and the old one's chunks have gone.
-func TestAReadThatIsTornBeginsAnew(t *testing.T) {
+// Between the reads of a file's record and of its chunks, the file is replaced and the old chunks are deleted.
+func TestReadRetriesWhenChunksAreMissing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -267,7 +267,7 @@ func TestAReadThatIsTornBeginsAnew(t *testing.T) {
 		}
 	}
 
-	between.Store(&expire) // and nothing new comes: the content is lost
+	between.Store(&expire) // the file is not replaced: its content is lost
 	a := d.read("/a").Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 	if a.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
@@ -278,8 +278,8 @@ func TestAReadThatIsTornBeginsAnew(t *testing.T) {
 	d.read("/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 }
 
-// A content that is not what was saved is never answered.
-func TestDamagedContentsAreAFault(t *testing.T) {
+// A read never returns content that does not match the file's record.
+func TestReadOfCorruptContentFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -298,13 +298,13 @@ func TestDamagedContentsAreAFault(t *testing.T) {
 			t.Error(a.Raw)
 		}
 	}
-	if !strings.Contains(w.log.String(), "is not what was saved") {
-		t.Error("the log does not say what is wrong")
+	if !strings.Contains(w.log.String(), "does not match its record") {
+		t.Error("the log does not have the cause")
 	}
 }
 
-// Saving meets the deletion of the project: whoever comes later finds no project, and its tree stays gone.
-func TestSavingMeetsTheProjectsDeletion(t *testing.T) {
+// Saves that run concurrently with the deletion of the project never restore the project's tree.
+func TestSaveDuringProjectDeletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -329,13 +329,13 @@ func TestSavingMeetsTheProjectsDeletion(t *testing.T) {
 	}
 	for key := range w.dump(w.names.projects) {
 		if key.SK == "TREE" {
-			t.Errorf("a tree is back: %v", key)
+			t.Errorf("the tree of a deleted project exists: %v", key)
 		}
 	}
 }
 
-// A version made by a clock that runs behind is still the current one.
-func TestClocksThatDisagree(t *testing.T) {
+// A version is the current version even if it was written by a server whose clock is behind.
+func TestCurrentVersionWithClockSkew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")

@@ -7,7 +7,7 @@ import (
 	"devplatform/shared/db"
 )
 
-// FuzzSlug: every name has a slug, which is its own slug and has a key.
+// FuzzSlug checks that every name has a valid slug, and that the slug of a slug is the same slug.
 func FuzzSlug(f *testing.F) {
 	for _, seed := range []string{"Café Déjà", "Ada’s App", "项目 App 2", "", "\xff", "ǅ", "ﷺ", "K", "İi", "--a--"} {
 		f.Add(seed)
@@ -20,7 +20,7 @@ func FuzzSlug(f *testing.F) {
 	})
 }
 
-// FuzzStored reads items that another version wrote. Each is a record, which is written as it was read, or an error.
+// FuzzStored decodes arbitrary items. Each must be an error, or a record that is encoded as it was decoded.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":{"S":"prj_1"},"visibility":{"S":"public"},"createdAt":{"S":"2026-01-31T08:15:30.123Z"},"revision":{"N":"3"}}`,

@@ -28,13 +28,13 @@ import (
 
 var epoch = time.Date(2031, 5, 5, 10, 5, 0, 0, time.UTC)
 
-// world is the projects slice behind a real HTTP server, on a DynamoDB of its own.
+// world is a test environment: the projects slice behind a real HTTP server, with its own DynamoDB.
 type world struct {
 	t           *testing.T
 	clock       *slicetest.Clock
 	log         *slicetest.Log
 	endpoint    string
-	sdk         *dynamodb.Client // past every layer of ours
+	sdk         *dynamodb.Client // direct access to DynamoDB
 	client      *db.Client
 	projects    db.Table
 	contents    db.Table
@@ -44,7 +44,7 @@ type world struct {
 	quotas      file.Quotas
 	maxProjects int
 	files       *file.Service
-	crowd       *slicetest.Crowd
+	users       *slicetest.Crowd
 	service     *Service
 	server      *httptest.Server
 }
@@ -59,7 +59,7 @@ func newWorld(t *testing.T, options ...option) *world {
 	t.Helper()
 	w := &world{
 		t: t, clock: slicetest.NewClock(epoch, 0), log: slicetest.NewLog(), endpoint: dynamotest.StartServer(t),
-		quotas: file.DefaultQuotas(), crowd: &slicetest.Crowd{},
+		quotas: file.DefaultQuotas(), users: &slicetest.Crowd{},
 	}
 	w.sdk = dynamotest.Client(w.endpoint)
 	w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
@@ -74,7 +74,7 @@ func newWorld(t *testing.T, options ...option) *world {
 	return w
 }
 
-// serve has a new service, with nothing in memory, take over, which reaches DynamoDB by an SDK client.
+// serve replaces the service by a new one without cached state, which uses an SDK client.
 func (w *world) serve(sdk *dynamodb.Client) {
 	w.client = db.Wrap(sdk, w.clock.Now)
 	w.projects, w.contents, w.events =
@@ -90,11 +90,11 @@ func (w *world) serve(sdk *dynamodb.Client) {
 		IDs: w.ids, Clock: w.clock.Now, Logger: logger, MaxProjects: w.maxProjects,
 	})
 	w.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
-		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: w.crowd, Clock: w.clock.Now,
+		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: w.users, Clock: w.clock.Now,
 	}, w.service.Register, w.files.Register)
 }
 
-// interpose puts a wire between the service and DynamoDB.
+// interpose puts a proxy between the service and DynamoDB.
 func (w *world) interpose(pass dynamotest.Pass) *dynamotest.Wire {
 	w.t.Helper()
 	wire := dynamotest.NewWire(w.t, w.endpoint, pass)
@@ -102,13 +102,13 @@ func (w *world) interpose(pass dynamotest.Pass) *dynamotest.Wire {
 	return wire
 }
 
-// dump is everything in a table, by key.
+// dump returns all items of a table, by key.
 func (w *world) dump(table string) map[db.Key]db.Item {
 	w.t.Helper()
 	return slicetest.Dump(w.t, w.sdk, table)
 }
 
-// storedEvents are the events as they are stored, in the order in which they were made.
+// storedEvents returns all stored events, in the order in which they were created.
 func (w *world) storedEvents() []event.Record {
 	w.t.Helper()
 	var records []event.Record
@@ -130,7 +130,7 @@ func (w *world) transact(writes ...db.Write) {
 	}
 }
 
-// workspace makes a workspace that belongs to b.
+// workspace creates a workspace with b as its owner.
 func (b *browser) workspace(name string) (workspaceID string) {
 	w := b.w
 	w.t.Helper()
@@ -141,7 +141,7 @@ func (b *browser) workspace(name string) (workspaceID string) {
 	return workspaceID
 }
 
-// join gives a user a role in a workspace, instead of the one that they may have.
+// join sets the role of a user in a workspace.
 func (w *world) join(workspaceID string, b *browser, role workspace.Role) {
 	w.t.Helper()
 	item, err := w.projects.Get(w.t.Context(), db.WorkspaceKey(workspaceID))
@@ -160,19 +160,19 @@ func (w *world) join(workspaceID string, b *browser, role workspace.Role) {
 	w.transact(w.projects.Put(db.MemberKey(workspaceID, b.userID), record), w.projects.Put(db.MembershipKey(b.userID, workspaceID), record))
 }
 
-// leave takes a user out of a workspace.
+// leave removes a user from a workspace.
 func (w *world) leave(workspaceID string, b *browser) {
 	w.t.Helper()
 	w.transact(w.projects.Delete(db.MemberKey(workspaceID, b.userID)), w.projects.Delete(db.MembershipKey(b.userID, workspaceID)))
 }
 
-// stamp is now, as the API writes it.
+// stamp returns the current time in the format of the API.
 func (w *world) stamp() string { return clock.Stamp(w.clock.Now()).String() }
 
-// unexported lets items be compared: the SDK's types have a marker.
+// unexported is needed to compare items: the SDK's types have an unexported field.
 var unexported = cmp.Exporter(func(reflect.Type) bool { return true })
 
-// encoded is a record as it is stored, without its key.
+// encoded returns the item of a record, without its key.
 func encoded(t *testing.T, record any) db.Item {
 	t.Helper()
 	item, err := db.Encode(record)
@@ -182,7 +182,7 @@ func encoded(t *testing.T, record any) db.Item {
 	return item
 }
 
-// decoded is the payload of a stored event.
+// decoded returns the payload of a stored event.
 func decoded(t *testing.T, record event.Record) event.Payload {
 	t.Helper()
 	var payload event.Payload
@@ -203,7 +203,7 @@ type chunk struct {
 	Data []byte `dynamodbav:"data"`
 }
 
-// file puts a file's record into a project, without a content, past every layer of ours.
+// file stores the record of a file without content, directly in DynamoDB.
 func (w *world) file(projectID, path string) {
 	w.t.Helper()
 	w.transact(w.fileWrite(projectID, path))

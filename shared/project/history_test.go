@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-func TestVersionsAndHistory(t *testing.T) {
+func TestHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -61,10 +61,10 @@ func TestVersionsAndHistory(t *testing.T) {
 	w.clock.Advance(content.Retention / 2)
 	d.batch(object{"op": "rename", "path": "/a", "to": "/b"}).Want(t, http.StatusOK)
 	if got := d.history("/a", "").Want(t, http.StatusOK).Values("versions", "current"); len(got) != 5 || got[0] != false {
-		t.Errorf("the history of a path that was left: %v", got)
+		t.Errorf("history of the old path: %v", got)
 	}
 	if got := d.history("/b", "").Want(t, http.StatusOK).Values("versions", "current"); len(got) != 1 || got[0] != true {
-		t.Errorf("the history of a new path: %v", got)
+		t.Errorf("history of the new path: %v", got)
 	}
 	d.Get(d.files()+"?path=/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	if a := d.Get(d.files()+"?path=/a&version="+newest[0]).Want(t, http.StatusOK); contentOf(t, a.Body) != "content 4" {
@@ -75,7 +75,7 @@ func TestVersionsAndHistory(t *testing.T) {
 	d.Get(d.files()+"?path=/a&version=a%23b").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	d.history("/never", "").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 
-	w.clock.Advance(content.Retention/2 + time.Minute) // those that were replaced at the beginning are gone, the one renamed isn't
+	w.clock.Advance(content.Retention/2 + time.Minute) // the versions replaced at the start have expired, the renamed version has not
 	if got := d.history("/a", "").Want(t, http.StatusOK).Values("versions", "version"); len(got) != 1 || got[0] != newest[0] {
 		t.Errorf("after 30 days: %v", got)
 	}
@@ -85,8 +85,8 @@ func TestVersionsAndHistory(t *testing.T) {
 	d.history("/b", "").Want(t, http.StatusOK)
 }
 
-// A save between two pages of a history moves the version that was current among the replaced ones, where it is not shown again.
-func TestHistoryGoesOnWhileTheFileChanges(t *testing.T) {
+// A save between two pages replaces the current version. The version is not listed a second time.
+func TestHistoryPagesWhileFileChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -104,8 +104,8 @@ func TestHistoryGoesOnWhileTheFileChanges(t *testing.T) {
 	}
 }
 
-// A cursor is its reader's alone, as every other part of what makes a list.
-func TestCursorsOfOthersAreForeign(t *testing.T) {
+// A cursor is valid only for the user who received it.
+func TestCursorOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, bob := w.user("ada"), w.user("bob")

@@ -5,14 +5,16 @@ import (
 	"devplatform/shared/project/file"
 )
 
-// The groups of the endpoints in the API's documentation.
+// The tags of the endpoints in the API documentation.
 var (
 	tagProjects = httpapi.Tag{
 		Name: "Projects",
-		Description: "A project belongs to a workspace, has a name, a framework and files, and is seen by its creator and the workspace's admins (private), " +
-			"by the workspace (team) or by everybody who is signed in (public).",
+		Description: "A project belongs to a workspace and has a name, a framework and files. Its visibility defines who can see it: " +
+			"its creator and the admins and owners of the workspace (private), all members of the workspace (team), or all signed-in users (public).",
 	}
-	tagComments = httpapi.Tag{Name: "Comments", Description: "What members of the workspace say about a project, a file of it, or a line."}
+	tagComments = httpapi.Tag{
+		Name: "Comments", Description: "Members of the workspace comment on a project, on one of its files or on a line of a file.",
+	}
 )
 
 const (
@@ -20,7 +22,7 @@ const (
 	projectPath  = projectsPath + "/{id}"
 )
 
-// InProject is the part of inputs that names a project.
+// InProject is the path parameter of endpoints below a project.
 type InProject = file.InProject
 
 type doneOutput struct{ Body httpapi.Done }

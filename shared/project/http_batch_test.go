@@ -27,14 +27,14 @@ func deletion(path string) object { return object{"op": "delete", "path": path} 
 
 func renaming(path, to string) object { return object{"op": "rename", "path": path, "to": to} }
 
-// with is an object with one field more.
+// with returns a copy of the object with another field.
 func (o object) with(field string, value any) object {
 	o = maps.Clone(o)
 	o[field] = value
 	return o
 }
 
-// contents are all files with their contents.
+// contents returns the contents of all files, by path.
 func (d desk) contents() map[string]string {
 	d.w.t.Helper()
 	all := map[string]string{}
@@ -46,7 +46,7 @@ func (d desk) contents() map[string]string {
 	return all
 }
 
-func TestABatchOfEverything(t *testing.T) {
+func TestBatchOfAllOperations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -54,7 +54,7 @@ func TestABatchOfEverything(t *testing.T) {
 		d.save(path, "old").Want(t, http.StatusCreated)
 	}
 	old := d.read("/rename").Body
-	told := len(d.told())
+	eventCount := len(d.fileEvents())
 	a := d.batch(
 		renaming("/rename", "/renamed.ts"), creation("/create", "new"), deletion("/delete"), update("/update", "new"), update("/same", "old"),
 		creation("/bytes", base64.StdEncoding.EncodeToString([]byte{0xff, 0})).with("encoding", "base64"), creation("/nul", "a\x00b and so on"),
@@ -76,7 +76,7 @@ func TestABatchOfEverything(t *testing.T) {
 		t.Error(diff)
 	}
 	events := []string{"file.deleted /rename", "file.created /renamed.ts", "file.created /create", "file.deleted /delete", "file.updated /update", "file.created /bytes", "file.created /nul"}
-	if diff := cmp.Diff(events, d.told()[told:]); diff != "" {
+	if diff := cmp.Diff(events, d.fileEvents()[eventCount:]); diff != "" {
 		t.Error(diff)
 	}
 	d.checkTree()
@@ -85,8 +85,8 @@ func TestABatchOfEverything(t *testing.T) {
 	}
 }
 
-// Every failing batch names its operation, and nothing of it happens.
-func TestABatchIsAllOrNothing(t *testing.T) {
+// The error of a failed batch names the failed operation, and the batch changes nothing.
+func TestFailedBatchChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withQuotas(file.Quotas{Files: 25, Bytes: 2 << 20}))
 	d := w.desk("ada")
@@ -107,39 +107,39 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 		code    fault.Code
 		message string
 	}{
-		"create over a file":        {[]object{fine, creation("/a", "")}, 409, fault.CodeConflict, "operations[1]: There is a file with this path already."},
-		"update of nothing":         {[]object{fine, update("/x", "")}, 404, fault.CodeFileNotFound, "operations[1]: There is no such file."},
-		"delete of nothing":         {[]object{fine, fine.with("path", "/f2"), deletion("/x")}, 404, fault.CodeFileNotFound, "operations[2]: There is no such file."},
-		"rename of nothing":         {[]object{renaming("/x", "/y"), fine}, 404, fault.CodeFileNotFound, "operations[0]: There is no such file."},
-		"rename onto a file":        {[]object{fine, renaming("/a", "/dir/b")}, 409, fault.CodeConflict, "operations[1]: There is a file with this path already."},
-		"rename onto itself":        {[]object{fine, renaming("/a", "/a")}, 400, fault.CodeValidationFailed, "operations[1].to: must be another path"},
-		"a folder":                  {[]object{fine, creation("/dir", "")}, 409, fault.CodeConflict, "operations[1]: This path is a folder of other files."},
-		"inside a file":             {[]object{fine, creation("/a/b", "")}, 409, fault.CodeConflict, "operations[1]: This path runs through another file"},
-		"both in one batch":         {[]object{creation("/n/o", ""), creation("/n", "")}, 409, fault.CodeConflict, "operations[0]: This path runs through another file"},
-		"wrong etag of update":      {[]object{fine, update("/a", "b").with("etag", `"no"`)}, 412, fault.CodePreconditionFailed, "operations[1]: "},
-		"wrong etag, no change":     {[]object{fine, update("/a", "a").with("etag", `"no"`)}, 412, fault.CodePreconditionFailed, "operations[1]: "},
-		"wrong etag of delete":      {[]object{fine, deletion("/a").with("etag", `"no"`)}, 412, fault.CodePreconditionFailed, "operations[1]: "},
-		"wrong etag of rename":      {[]object{fine, renaming("/a", "/c").with("etag", "no")}, 412, fault.CodePreconditionFailed, "operations[1]: "},
-		"etag of nothing":           {[]object{fine, update("/x", "").with("etag", tag)}, 404, fault.CodeFileNotFound, "operations[1]: There is no such file."},
-		"no operations":             {[]object{}, 400, fault.CodeValidationFailed, "operations: must have at least 1"},
-		"21 operations":             {many(21, func(i int) object { return creation(fmt.Sprint("/", i), "") }), 400, fault.CodeValidationFailed, "operations: must have at most 20"},
-		"11 renames":                {many(11, func(i int) object { return renaming(fmt.Sprint("/a", i), fmt.Sprint("/b", i)) }), 400, fault.CodeValidationFailed, "operations: must be at most 20, a rename counting as two"},
-		"a path twice":              {[]object{fine, update("/a", "b"), deletion("/a")}, 400, fault.CodeValidationFailed, "operations[2].path: is named twice"},
-		"renamed and created":       {[]object{renaming("/a", "/c"), creation("/c", "")}, 400, fault.CodeValidationFailed, "operations[1].path: is named twice"},
-		"renamed twice":             {[]object{renaming("/a", "/c"), renaming("/c", "/d")}, 400, fault.CodeValidationFailed, "operations[1].path: is named twice"},
-		"renamed to one path":       {[]object{renaming("/a", "/c"), renaming("/dir/b", "/c")}, 400, fault.CodeValidationFailed, "operations[1].to: is named twice"},
-		"an unknown operation":      {[]object{fine, fine.with("op", "copy")}, 400, fault.CodeValidationFailed, "operations[1].op: must be one of"},
-		"no operation":              {[]object{{"path": "/a"}}, 400, fault.CodeValidationFailed, "operations[0].op: is required"},
-		"no path":                   {[]object{{"op": "delete"}}, 400, fault.CodeValidationFailed, "operations[0].path: is required"},
-		"no content":                {[]object{{"op": "create", "path": "/c"}}, 400, fault.CodeValidationFailed, "operations[0].content: is required"},
-		"content of a deletion":     {[]object{deletion("/a").with("content", "x")}, 400, fault.CodeValidationFailed, "operations[0].content: is only for"},
-		"to of an update":           {[]object{update("/a", "x").with("to", "/b")}, 400, fault.CodeValidationFailed, "operations[0].to: is only for"},
-		"rename without to":         {[]object{{"op": "rename", "path": "/a"}}, 400, fault.CodeValidationFailed, "operations[0].to: is required"},
-		"etag of a creation":        {[]object{fine.with("etag", tag)}, 400, fault.CodeValidationFailed, "operations[0].etag: is not for create"},
-		"an etag that is none":      {[]object{update("/a", "x").with("etag", `"a`)}, 400, fault.CodeValidationFailed, "operations[0].etag: must be an entity tag"},
-		"too much in one":           {[]object{fine, creation("/c", strings.Repeat("x", 1<<20+1))}, 400, fault.CodeValidationFailed, "operations[1].content: must be at most 1 MiB"},
-		"too much in all":           {many(4, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 3<<18+1)) }), 400, fault.CodeValidationFailed, "operations: must have at most 3 MiB"},
-		"more bytes than there are": {many(3, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 1<<20)) }), 402, fault.CodeQuotaExceeded, "2 MiB"},
+		"create an existing path":            {[]object{fine, creation("/a", "")}, 409, fault.CodeConflict, "operations[1]: A file with this path already exists."},
+		"update a missing file":              {[]object{fine, update("/x", "")}, 404, fault.CodeFileNotFound, "operations[1]: There is no such file."},
+		"delete a missing file":              {[]object{fine, fine.with("path", "/f2"), deletion("/x")}, 404, fault.CodeFileNotFound, "operations[2]: There is no such file."},
+		"rename a missing file":              {[]object{renaming("/x", "/y"), fine}, 404, fault.CodeFileNotFound, "operations[0]: There is no such file."},
+		"rename to an existing file":         {[]object{fine, renaming("/a", "/dir/b")}, 409, fault.CodeConflict, "operations[1]: A file with this path already exists."},
+		"rename to the same path":            {[]object{fine, renaming("/a", "/a")}, 400, fault.CodeValidationFailed, "operations[1].to: must be different from path"},
+		"path is a folder":                   {[]object{fine, creation("/dir", "")}, 409, fault.CodeConflict, "operations[1]: This path is a folder that contains files."},
+		"parent is a file":                   {[]object{fine, creation("/a/b", "")}, 409, fault.CodeConflict, "operations[1]: A parent folder of this path is a file."},
+		"parent is a file of the same batch": {[]object{creation("/n/o", ""), creation("/n", "")}, 409, fault.CodeConflict, "operations[0]: A parent folder of this path is a file."},
+		"wrong etag of update":               {[]object{fine, update("/a", "b").with("etag", `"no"`)}, 412, fault.CodePreconditionFailed, "operations[1]: "},
+		"wrong etag, no change":              {[]object{fine, update("/a", "a").with("etag", `"no"`)}, 412, fault.CodePreconditionFailed, "operations[1]: "},
+		"wrong etag of delete":               {[]object{fine, deletion("/a").with("etag", `"no"`)}, 412, fault.CodePreconditionFailed, "operations[1]: "},
+		"wrong etag of rename":               {[]object{fine, renaming("/a", "/c").with("etag", "no")}, 412, fault.CodePreconditionFailed, "operations[1]: "},
+		"etag of a missing file":             {[]object{fine, update("/x", "").with("etag", tag)}, 404, fault.CodeFileNotFound, "operations[1]: There is no such file."},
+		"no operations":                      {[]object{}, 400, fault.CodeValidationFailed, "operations: must have at least 1"},
+		"21 operations":                      {many(21, func(i int) object { return creation(fmt.Sprint("/", i), "") }), 400, fault.CodeValidationFailed, "operations: must have at most 20"},
+		"11 renames":                         {many(11, func(i int) object { return renaming(fmt.Sprint("/a", i), fmt.Sprint("/b", i)) }), 400, fault.CodeValidationFailed, "operations: must be at most 20; a rename counts as two"},
+		"a path twice":                       {[]object{fine, update("/a", "b"), deletion("/a")}, 400, fault.CodeValidationFailed, "operations[2].path: is used twice"},
+		"renamed and created":                {[]object{renaming("/a", "/c"), creation("/c", "")}, 400, fault.CodeValidationFailed, "operations[1].path: is used twice"},
+		"renamed twice":                      {[]object{renaming("/a", "/c"), renaming("/c", "/d")}, 400, fault.CodeValidationFailed, "operations[1].path: is used twice"},
+		"renamed to one path":                {[]object{renaming("/a", "/c"), renaming("/dir/b", "/c")}, 400, fault.CodeValidationFailed, "operations[1].to: is used twice"},
+		"an unknown operation":               {[]object{fine, fine.with("op", "copy")}, 400, fault.CodeValidationFailed, "operations[1].op: must be one of"},
+		"no op":                              {[]object{{"path": "/a"}}, 400, fault.CodeValidationFailed, "operations[0].op: is required"},
+		"no path":                            {[]object{{"op": "delete"}}, 400, fault.CodeValidationFailed, "operations[0].path: is required"},
+		"no content":                         {[]object{{"op": "create", "path": "/c"}}, 400, fault.CodeValidationFailed, "operations[0].content: is required"},
+		"content of a deletion":              {[]object{deletion("/a").with("content", "x")}, 400, fault.CodeValidationFailed, "operations[0].content: is allowed only for"},
+		"to of an update":                    {[]object{update("/a", "x").with("to", "/b")}, 400, fault.CodeValidationFailed, "operations[0].to: is allowed only for"},
+		"rename without to":                  {[]object{{"op": "rename", "path": "/a"}}, 400, fault.CodeValidationFailed, "operations[0].to: is required"},
+		"etag of a creation":                 {[]object{fine.with("etag", tag)}, 400, fault.CodeValidationFailed, "operations[0].etag: is not allowed for create"},
+		"an invalid etag":                    {[]object{update("/a", "x").with("etag", `"a`)}, 400, fault.CodeValidationFailed, "operations[0].etag: must be an entity tag"},
+		"content too large":                  {[]object{fine, creation("/c", strings.Repeat("x", 1<<20+1))}, 400, fault.CodeValidationFailed, "operations[1].content: must be at most 1 MiB"},
+		"batch too large":                    {many(4, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 3<<18+1)) }), 400, fault.CodeValidationFailed, "operations: must have at most 3 MiB"},
+		"storage quota exceeded":             {many(3, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 1<<20)) }), 402, fault.CodeQuotaExceeded, "2 MiB"},
 	} {
 		a := d.batch(tc.ops...)
 		if a.Status != tc.status || a.Text("code") != string(tc.code) || !strings.Contains(a.Text("error"), tc.message) {
@@ -147,7 +147,7 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 		}
 	}
 	if after := fmt.Sprint(len(w.dump(w.names.projects)), len(w.dump(w.names.contents)), len(w.dump(w.names.events)), d.tree()); after != before {
-		t.Errorf("something was left behind: %s, was %s", after, before)
+		t.Errorf("a failed batch changed the stored items: %s, before %s", after, before)
 	}
 	d.batch(many(20, func(i int) object { return creation(fmt.Sprint("/c", i), "") })...).Want(t, http.StatusOK)
 	if a := d.batch(many(4, func(i int) object { return creation(fmt.Sprint("/d", i), "") })...).Want(t, 402, fault.CodeQuotaExceeded); !strings.Contains(a.Text("error"), "files") {
@@ -157,8 +157,9 @@ func TestABatchIsAllOrNothing(t *testing.T) {
 	d.checkTree()
 }
 
-// Each folder that a new path runs through is looked up: a small request must not cost thousands of reads.
-func TestABatchGoesToABoundedNumberOfFolders(t *testing.T) {
+// Each parent folder of a new path is read, so the number of folders is limited: a small request must not cause
+// thousands of reads.
+func TestBatchFolderLimit(t *testing.T) {
 	t.Parallel()
 	d := newWorld(t).desk("ada")
 	deep := func(n, levels int) (operations []object) {
@@ -174,8 +175,8 @@ func TestABatchGoesToABoundedNumberOfFolders(t *testing.T) {
 	d.batch(deep(20, 25)...).Want(t, http.StatusOK)
 }
 
-// A precondition that nobody looks at would be a lost update.
-func TestABatchTakesNoPreconditionAsAWhole(t *testing.T) {
+// If the server ignored the headers, updates could be lost.
+func TestBatchRejectsPreconditionHeaders(t *testing.T) {
 	t.Parallel()
 	d := newWorld(t).desk("ada")
 	for _, name := range []string{"If-Match", "If-None-Match"} {
@@ -187,8 +188,8 @@ func TestABatchTakesNoPreconditionAsAWhole(t *testing.T) {
 	}
 }
 
-// Folders and files are judged by how things stand in the end.
-func TestABatchMayTurnFoldersIntoFiles(t *testing.T) {
+// Conflicts between files and folders are checked against the state after all operations.
+func TestBatchReplacesFoldersByFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")

@@ -20,8 +20,8 @@ const (
 func (s *Service) registerComments(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "createComment", Method: http.MethodPost, Path: commentsPath, Tag: tagComments, Status: http.StatusCreated,
-		Summary:     "Comment on a project, on a file or on a line of it",
-		Description: "For members of the workspace and above. A comment is about a path, whether there is a file or not. Lengths are counted in Unicode code points.",
+		Summary:     "Create a comment",
+		Description: "A comment is about a project, a file or a line of a file. The file does not have to exist. Requires the role member or higher in the workspace. Lengths are counted in Unicode code points.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("body", checkBody(" "))),
 			workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict,
@@ -29,14 +29,14 @@ func (s *Service) registerComments(r *httpapi.Routes) {
 	}, s.handleCreateComment)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listComments", Method: http.MethodGet, Path: commentsPath, Tag: tagComments,
-		Summary:     "The comments on a project",
-		Description: "Oldest first, as a conversation is read; always paged, 50 a page if limit is absent. A page of the comments on one path may have fewer than limit, even none, and a nextCursor. For members of the workspace.",
+		Summary:     "List the comments on a project",
+		Description: "Returns the comments oldest first. The list is always paged; the default limit is 50. With path, a page can have fewer comments than limit, or none, even if there is a nextCursor. Requires membership in the workspace.",
 		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
 	}, s.handleListComments)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteComment", Method: http.MethodDelete, Path: commentPath, Tag: tagComments,
 		Summary:     "Delete a comment",
-		Description: "For its author, as long as they may write in the workspace, and for admins and owners.",
+		Description: "Admins and owners can delete any comment. Members can delete their own comments.",
 		Errors:      []*fault.Error{workspace.ErrProjectNotFound, errCommentNotFound, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleDeleteComment)
 }
@@ -45,8 +45,8 @@ type newCommentInput struct {
 	InProject
 	Body struct {
 		Body string  `json:"body" minLength:"1" maxLength:"4000" doc:"1–4,000 characters, not blank" example:"Nice."`
-		Path *string `json:"path,omitempty" nullable:"true" doc:"The file that it is about, there or not; absent: the project" example:"/src/app.ts"`
-		Line *int    `json:"line,omitempty" nullable:"true" minimum:"1" doc:"The line of the file that it is about, counted from 1; absent: the whole" example:"12"`
+		Path *string `json:"path,omitempty" nullable:"true" doc:"The path of the file that the comment is about. The file does not have to exist. If absent, the comment is about the project" example:"/src/app.ts"`
+		Line *int    `json:"line,omitempty" nullable:"true" minimum:"1" doc:"The line that the comment is about, counted from 1. If absent, the comment is about the whole file or project" example:"12"`
 	}
 }
 
@@ -68,16 +68,16 @@ func checkBody(body string) string {
 // CommentItem is a comment as clients see it.
 type CommentItem struct {
 	ID        string          `json:"id" doc:"The comment's id" example:"cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Body      string          `json:"body" doc:"What it says" example:"Nice."`
-	Path      *string         `json:"path" doc:"The file that it is about, null if about the project" example:"/src/app.ts"`
-	Line      *int            `json:"line" doc:"The line that it is about, null if about the whole" example:"12"`
-	Author    authorRef       `json:"author" doc:"Who wrote it"`
-	CreatedAt clock.Timestamp `json:"createdAt" doc:"When it was written" example:"2026-01-31T08:15:30.123Z"`
+	Body      string          `json:"body" doc:"The text of the comment" example:"Nice."`
+	Path      *string         `json:"path" doc:"The path of the file that the comment is about. null if the comment is about the project" example:"/src/app.ts"`
+	Line      *int            `json:"line" doc:"The line that the comment is about. null if the comment is about the whole file or project" example:"12"`
+	Author    authorRef       `json:"author" doc:"The author of the comment"`
+	CreatedAt clock.Timestamp `json:"createdAt" doc:"When the comment was created" example:"2026-01-31T08:15:30.123Z"`
 }
 
 type authorRef struct {
 	ID       string `json:"id" doc:"The user's id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Username string `json:"username" doc:"The user's name" example:"ada"`
+	Username string `json:"username" doc:"The user's username" example:"ada"`
 }
 
 func (c commentRecord) item() CommentItem {
@@ -93,10 +93,10 @@ type commentOutput struct{ Body CommentItem }
 type commentsInput struct {
 	InProject
 	httpapi.PageInput
-	Path string `query:"path" doc:"Only the comments on this file, which may be gone" example:"/src/app.ts"`
+	Path string `query:"path" doc:"List only the comments on this path. The file does not have to exist" example:"/src/app.ts"`
 }
 
-// Validate checks the path, if there is one.
+// Validate checks the path, if it is present.
 func (in *commentsInput) Validate(v *httpapi.Validation) {
 	if in.Path != "" {
 		v.Field("path", path.Check(in.Path))
@@ -105,8 +105,8 @@ func (in *commentsInput) Validate(v *httpapi.Validation) {
 
 type commentsOutput struct {
 	Body struct {
-		Comments   []CommentItem `json:"comments" nullable:"false" doc:"Oldest first"`
-		NextCursor string        `json:"nextCursor,omitempty" doc:"Leads on to the next page; absent on the last one"`
+		Comments   []CommentItem `json:"comments" nullable:"false" doc:"The comments, oldest first"`
+		NextCursor string        `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page"`
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-func TestComment(t *testing.T) {
+func TestCreateComment(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -52,26 +52,26 @@ func TestComment(t *testing.T) {
 		if diff := cmp.Diff(want, listed[len(listed)-1]); diff != "" {
 			t.Error(diff)
 		}
-		told := w.lastEvent()
-		wantTold := event.Payload{Type: event.CommentCreated, Timestamp: told.Timestamp, Data: event.Data{
+		got := w.lastEvent()
+		wantEvent := event.Payload{Type: event.CommentCreated, Timestamp: got.Timestamp, Data: event.Data{
 			Actor:   event.Actor{ID: ada.userID, Username: "ada"},
 			Project: &event.Project{ID: project, Name: "App"},
 			Comment: &event.Comment{ID: a.Text("id"), Body: a.Text("body")},
 		}}
 		if path, ok := tc.path.(string); ok {
-			wantTold.Data.Comment.Path = &path
+			wantEvent.Data.Comment.Path = &path
 		}
 		if line, ok := tc.line.(float64); ok {
 			n := int(line)
-			wantTold.Data.Comment.Line = &n
+			wantEvent.Data.Comment.Line = &n
 		}
-		if diff := cmp.Diff(wantTold, told); diff != "" || told.Timestamp.String() != w.stamp() {
+		if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != w.stamp() {
 			t.Error(diff)
 		}
 	}
 }
 
-func TestBadComments(t *testing.T) {
+func TestCommentValidation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -105,7 +105,7 @@ func TestBadComments(t *testing.T) {
 		ada.Get(comments+query).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 	if got := len(w.storedEvents()); got != n {
-		t.Errorf("%d events of what failed", got-n)
+		t.Errorf("invalid requests emitted %d events", got-n)
 	}
 }
 
@@ -144,19 +144,20 @@ func TestCommentPages(t *testing.T) {
 	ada.Get(comments+"?path=/a.ts&cursor="+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	other := ada.project("", "Other", Team)
 	ada.Get(projectURL(other)+"/comments?cursor="+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-	// Comments outlive their file, and the one at which a page ended may go meanwhile.
+	// Comments remain when their file is deleted. The last comment of a page may be deleted before the next page is
+	// read.
 	w.transact(w.projects.Delete(db.FileKey(project, "/a.ts")))
 	ada.Do(http.MethodDelete, comments+"/"+whole[0].(string), nil).Want(t, http.StatusOK)
 	if diff := cmp.Diff(whole[1:11], ada.Get(comments+"?limit=10&cursor="+cursor).Values("comments", "id")); diff != "" {
 		t.Error(diff)
 	}
 	if got := ada.Get(comments + "?limit=100&path=/a.ts").List("comments"); len(got) != len(onA)-1 {
-		t.Errorf("%d comments on a file that is gone", len(got))
+		t.Errorf("%d comments on a deleted file", len(got))
 	}
 }
 
-// The comments on one path are found among megabytes of others, in bounded steps.
-func TestCommentsOnAPathAmongMany(t *testing.T) {
+// Reading the comments on one path among megabytes of other comments takes a limited number of calls per page.
+func TestCommentsOnOnePathAmongManyComments(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -184,7 +185,7 @@ func TestCommentsOnAPathAmongMany(t *testing.T) {
 	if diff := cmp.Diff([]any{first, last}, ada.pages(comments, "&path=/a.ts", "comments", "id", 10)); diff != "" {
 		t.Error(diff)
 	}
-	// A page of long comments is cut where an answer would become too large.
+	// A page of long comments is limited by the size of the response.
 	if a := ada.Get(comments + "?limit=100"); len(a.Raw) > 4<<20 {
 		t.Errorf("a page of %d bytes", len(a.Raw))
 	}
@@ -193,7 +194,7 @@ func TestCommentsOnAPathAmongMany(t *testing.T) {
 	}
 }
 
-func TestWhoDeletesComments(t *testing.T) {
+func TestDeleteCommentPermissions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	owner, author, member := w.user("owner"), w.user("author"), w.user("member")
@@ -221,14 +222,14 @@ func TestWhoDeletesComments(t *testing.T) {
 	other := owner.project(team, "Other", Team)
 	owner.Do(http.MethodDelete, projectURL(other)+"/comments/"+three, nil).Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
 	if got := owner.Get(comments).Values("comments", "id"); !cmp.Equal(got, []any{three}) {
-		t.Errorf("left: %v", got)
+		t.Errorf("remaining comments: %v", got)
 	}
 	if got := len(w.storedEvents()) - n; got != 4 { // three comments, a project
 		t.Errorf("%d events", got)
 	}
 }
 
-func TestFeed(t *testing.T) {
+func TestListEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")

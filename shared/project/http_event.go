@@ -13,8 +13,8 @@ import (
 func (s *Service) registerEvents(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listProjectEvents", Method: http.MethodGet, Path: projectPath + "/events", Tag: tagProjects,
-		Summary:     "What happened to a project and in it",
-		Description: "Newest first, of the last 30 days, as webhooks are told it; always paged, 50 a page if limit is absent. For members of the workspace.",
+		Summary:     "List the events of a project",
+		Description: "Returns the events of the last 30 days, newest first, with the same payloads that webhooks receive. The list is always paged; the default limit is 50. Requires membership in the workspace.",
 		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
 	}, s.handleListEvents)
 }
@@ -26,8 +26,8 @@ type feedInput struct {
 
 type feedOutput struct {
 	Body struct {
-		Events     []event.Text `json:"events" nullable:"false" doc:"Newest first, of the last 30 days"`
-		NextCursor string       `json:"nextCursor,omitempty" doc:"Leads on to the next page; absent on the last one"`
+		Events     []event.Text `json:"events" nullable:"false" doc:"The events of the last 30 days, newest first"`
+		NextCursor string       `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page"`
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-func TestFilesAreListed(t *testing.T) {
+func TestListFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -56,7 +56,7 @@ func TestFilesAreListed(t *testing.T) {
 	}
 }
 
-// pages follows the cursors of a list to its end.
+// pages returns all pages of a list.
 func pages(t *testing.T, d desk, query string, limit int) []answer {
 	t.Helper()
 	if limit > 0 {
@@ -80,7 +80,7 @@ func pages(t *testing.T, d desk, query string, limit int) []answer {
 	}
 }
 
-func TestAListWithContentsIsPagedByBytes(t *testing.T) {
+func TestListWithContentsIsPagedByBytes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -108,7 +108,7 @@ func TestAListWithContentsIsPagedByBytes(t *testing.T) {
 	}
 }
 
-func TestForeignCursors(t *testing.T) {
+func TestCursorOfAnotherList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")

@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-func TestAFileIsSavedAndRead(t *testing.T) {
+func TestSaveAndReadFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -59,7 +59,7 @@ func TestAFileIsSavedAndRead(t *testing.T) {
 	d.checkTree()
 }
 
-func TestUnchangedContentIsNoChange(t *testing.T) {
+func TestSaveOfUnchangedContent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -74,15 +74,15 @@ func TestUnchangedContentIsNoChange(t *testing.T) {
 	if diff := cmp.Diff([]any{first.Body}, batch.Body["files"]); diff != "" {
 		t.Error(diff)
 	}
-	if len(d.told()) != 1 || len(w.dump(w.names.projects)) != len(before) || len(w.dump(w.names.contents)) != 1 {
-		t.Errorf("something was written: %v", d.told())
+	if len(d.fileEvents()) != 1 || len(w.dump(w.names.projects)) != len(before) || len(w.dump(w.names.contents)) != 1 {
+		t.Errorf("something was written: %v", d.fileEvents())
 	}
 	if a := d.Do(http.MethodPost, d.files(), object{"path": "/a.txt", "content": "c2FtZQ==", "encoding": "base64"}).Want(t, http.StatusOK); a.Raw != first.Raw {
-		t.Errorf("the same bytes, sent otherwise: %s", a.Raw)
+		t.Errorf("the same bytes in base64: %s", a.Raw)
 	}
 }
 
-func TestContentsOfEveryKind(t *testing.T) {
+func TestContentEncodings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -119,7 +119,7 @@ func TestContentsOfEveryKind(t *testing.T) {
 	d.checkTree()
 }
 
-func TestPreconditionsOfWrites(t *testing.T) {
+func TestWritePreconditions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -130,7 +130,7 @@ func TestPreconditionsOfWrites(t *testing.T) {
 	d.save("/a", "1", ifMatch(`"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
 	first := d.save("/a", "1", ifNone).Want(t, http.StatusCreated).Header.Get("ETag")
 	d.save("/a", "2", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
-	d.save("/a", "1", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed) // unchanged, and yet
+	d.save("/a", "1", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed) // even though the content is unchanged
 	second := d.save("/a", "2", ifMatch(first)).Want(t, http.StatusOK).Header.Get("ETag")
 	d.save("/a", "3", ifMatch(first)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
 	d.save("/a", "2", ifMatch(first)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
@@ -142,7 +142,7 @@ func TestPreconditionsOfWrites(t *testing.T) {
 	d.remove("/a", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
 	d.remove("/a", ifMatch(third)).Want(t, http.StatusOK)
 	d.remove("/a", ifMatch(third)).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
-	if diff := cmp.Diff([]string{"file.created /a", "file.updated /a", "file.updated /a", "file.deleted /a"}, d.told()); diff != "" {
+	if diff := cmp.Diff([]string{"file.created /a", "file.updated /a", "file.updated /a", "file.deleted /a"}, d.fileEvents()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -168,7 +168,7 @@ func TestConditionalReads(t *testing.T) {
 	d.read("/b", slicetest.Header("If-None-Match", "*")).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 }
 
-func TestFilesAreDeleted(t *testing.T) {
+func TestDeleteFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")
@@ -193,7 +193,7 @@ func TestFilesAreDeleted(t *testing.T) {
 	d.checkTree()
 }
 
-func TestAPathIsAFileOrAFolder(t *testing.T) {
+func TestPathIsEitherFileOrFolder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	d := w.desk("ada")

@@ -16,14 +16,14 @@ import (
 func (s *Service) registerProjects(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listProjects", Method: http.MethodGet, Path: projectsPath, Tag: tagProjects,
-		Summary:     "The caller's projects in all their workspaces",
-		Description: "Last opened first; of those opened at the same moment the one created last. A private project is listed for its creator and for the workspace's admins and owners. Public projects of other workspaces are not listed.",
+		Summary:     "List the caller's projects",
+		Description: "Returns the projects of all workspaces of the caller. The project that was opened last comes first; if two were opened at the same time, the newer project comes first. A private project is listed only for its creator and for the admins and owners of the workspace. Public projects of other workspaces are not listed.",
 		Errors:      []*fault.Error{workspace.ErrNotFound},
 	}, s.handleList)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "createProject", Method: http.MethodPost, Path: projectsPath, Tag: tagProjects, Status: http.StatusCreated,
 		Summary:     "Create a project",
-		Description: "For members of the workspace and above. The slug is made of the name; where another project of the workspace has it, a number is added. Lengths are counted in Unicode code points.",
+		Description: "Requires the role member or higher in the workspace. The slug is derived from the name. If another project of the workspace already has that slug, a number is appended. Lengths are counted in Unicode code points.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("name", workspace.CheckName(" "))), workspace.ErrNotFound, workspace.ErrDenied,
 			errQuota(MaxProjects), fault.ErrConflict,
@@ -31,14 +31,14 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 	}, s.handleCreate)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readProject", Method: http.MethodGet, Path: projectPath, Tag: tagProjects,
-		Summary:     "A project with its files",
-		Description: "For whoever sees the project; a public one is seen by every signed-in user. When a member of its workspace reads it, lastOpenedAt moves.",
+		Summary:     "Read a project with its files",
+		Description: "Available to every user who can see the project. All signed-in users can see a public project. If the caller is a member of the workspace, lastOpenedAt is updated.",
 		Errors:      []*fault.Error{workspace.ErrProjectNotFound},
 	}, s.handleRead)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateProject", Method: http.MethodPut, Path: projectPath, Tag: tagProjects,
-		Summary:     "Change a project's settings",
-		Description: "An absent field stays as it is. A request that changes nothing writes nothing and is no event.",
+		Summary:     "Update a project",
+		Description: "A field that is absent is not changed. If no field changes, nothing is written and no event is sent. Requires the role member or higher in the workspace.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("name", workspace.CheckName(" "))),
 			workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict,
@@ -46,16 +46,16 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 	}, s.handleUpdate)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteProject", Method: http.MethodDelete, Path: projectPath, Tag: tagProjects,
-		Summary:     "Delete a project for ever",
-		Description: "For its creator, as a member of the workspace, and for admins and owners. It is gone at once for every reader and writer; what it held is cleaned up in the background.",
+		Summary:     "Delete a project permanently",
+		Description: "Admins and owners can delete any project. Members can delete projects that they created. The project is unavailable immediately; its files and comments are removed in the background.",
 		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleDelete)
 }
 
-// defaultFramework is a project's framework if the request has none.
+// defaultFramework is the framework of a project if the request does not set it.
 const defaultFramework = "static"
 
-// checkFramework returns the rule that a framework breaks, or "". The schema checks its length.
+// checkFramework returns the rule that a framework breaks, or "". The schema checks the length.
 func checkFramework(framework string) string {
 	if strings.ContainsFunc(framework, unicode.IsControl) {
 		return "must not contain control characters"
@@ -65,16 +65,16 @@ func checkFramework(framework string) string {
 
 type projectListInput struct {
 	httpapi.PageInput
-	WorkspaceID string     `query:"workspaceId" doc:"Only the projects of this workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Framework   string     `query:"framework" maxLength:"64" doc:"Only those with this framework, ignoring case" example:"react"`
-	Visibility  Visibility `query:"visibility" enum:"private,team,public" doc:"Only those with this visibility" example:"team"`
-	Q           string     `query:"q" maxLength:"100" doc:"Only those whose name, ignoring case, or slug has this in it" example:"café"`
+	WorkspaceID string     `query:"workspaceId" doc:"List only the projects of this workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Framework   string     `query:"framework" maxLength:"64" doc:"List only the projects with this framework, ignoring case" example:"react"`
+	Visibility  Visibility `query:"visibility" enum:"private,team,public" doc:"List only the projects with this visibility" example:"team"`
+	Q           string     `query:"q" maxLength:"100" doc:"List only the projects whose name or slug contains this text, ignoring case" example:"café"`
 }
 
 type projectListOutput struct {
 	Body struct {
-		Projects   []ProjectItem `json:"projects" nullable:"false" doc:"Last opened first"`
-		NextCursor string        `json:"nextCursor,omitempty" doc:"Leads on to the next page; absent on the last one"`
+		Projects   []ProjectItem `json:"projects" nullable:"false" doc:"The projects, last opened first"`
+		NextCursor string        `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page"`
 	}
 }
 
@@ -82,9 +82,9 @@ type newProjectInput struct {
 	Body struct {
 		Name        string     `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control characters" example:"Café Déjà"`
 		Description string     `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
-		Framework   *string    `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters without control characters; static if absent. Well known to the assistant: react nextjs vue svelte express go static" example:"react"`
-		Visibility  Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"private if absent" example:"private"`
-		WorkspaceID *string    `json:"workspaceId,omitempty" doc:"The workspace to create it in; the caller's personal one if absent" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		Framework   *string    `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters, without control characters. The default is static. The assistant has special support for react, nextjs, vue, svelte, express, go and static" example:"react"`
+		Visibility  Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"Who can see the project. The default is private" example:"private"`
+		WorkspaceID *string    `json:"workspaceId,omitempty" doc:"The workspace of the project. The default is the caller's personal workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	}
 }
 
@@ -101,8 +101,8 @@ type projectSettingsInput struct {
 	Body struct {
 		Name        *string     `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control characters" example:"Café Déjà"`
 		Description *string     `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
-		Framework   *string     `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters without control characters" example:"react"`
-		Visibility  *Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"Who sees it" example:"team"`
+		Framework   *string     `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters, without control characters" example:"react"`
+		Visibility  *Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"Who can see the project" example:"team"`
 	}
 }
 
@@ -123,8 +123,8 @@ type projectOutput struct{ Body ProjectDetails }
 type projectReadOutput struct {
 	Body struct {
 		ProjectDetails
-		Files      []file.FileItem `json:"files" nullable:"false" doc:"The files by path, without their contents; as many as fit into 4 MiB"`
-		NextCursor string          `json:"nextCursor,omitempty" doc:"There are more files: leads on to them at GET /api/projects/{id}/files"`
+		Files      []file.FileItem `json:"files" nullable:"false" doc:"The first files in path order, without their contents. The response has as many files as fit into 4 MiB"`
+		NextCursor string          `json:"nextCursor,omitempty" doc:"The cursor of the next files, for GET /api/projects/{id}/files. Absent if there are no more files"`
 	}
 }
 

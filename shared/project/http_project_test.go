@@ -18,7 +18,7 @@ import (
 
 func projectURL(id string) string { return "/api/projects/" + id }
 
-// lastEvent is the newest event, without its id.
+// lastEvent returns the newest event without its ID.
 func (w *world) lastEvent() event.Payload {
 	w.t.Helper()
 	records := w.storedEvents()
@@ -50,15 +50,15 @@ func TestCreate(t *testing.T) {
 	if a.Calls > 3 {
 		t.Errorf("%d calls", a.Calls)
 	}
-	told := w.lastEvent()
-	wantTold := event.Payload{Type: event.ProjectCreated, Timestamp: told.Timestamp, Data: event.Data{
+	got := w.lastEvent()
+	wantEvent := event.Payload{Type: event.ProjectCreated, Timestamp: got.Timestamp, Data: event.Data{
 		Actor: event.Actor{ID: ada.userID, Username: "ada"},
 		Project: &event.Project{
 			ID: a.Text("id"), Name: "Café Déjà", Slug: "cafe-deja", Framework: "static", Visibility: "private", WorkspaceID: ada.personal,
 		},
 	}}
-	if diff := cmp.Diff(wantTold, told); diff != "" || told.Timestamp.String() != at {
-		t.Error(diff, told.Timestamp)
+	if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != at {
+		t.Error(diff, got.Timestamp)
 	}
 
 	team := ada.workspace("Team")
@@ -82,14 +82,14 @@ func TestCreate(t *testing.T) {
 	delete(want, "files")
 	delete(want, "description")
 	if diff := cmp.Diff(want, listed.List("projects")[0], times); diff != "" {
-		t.Error("a list item has a project's fields but files and description, and no more:", diff)
+		t.Error("the list item has wrong fields:", diff)
 	}
 	if _, has := listed.List("projects")[0]["lastOpenedAt"]; !has || len(listed.List("projects")[0]) != 7 {
 		t.Errorf("fields: %v", listed.List("projects")[0])
 	}
 }
 
-func TestBadSettings(t *testing.T) {
+func TestProjectValidation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -139,7 +139,7 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
-func TestWhereProjectsAreCreated(t *testing.T) {
+func TestCreateInWorkspace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, bob := w.user("ada"), w.user("bob")
@@ -150,7 +150,7 @@ func TestWhereProjectsAreCreated(t *testing.T) {
 	strange := create(w.ids.New(id.Workspace)).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 	for _, other := range []string{team, "", "ws_", "prj_" + team[3:], strings.ToLower(team), ada.personal} {
 		if a := create(other).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound); a.Raw != strange.Raw {
-			t.Errorf("%q: %s tells more than %s", other, a.Raw, strange.Raw)
+			t.Errorf("%q: %s, want the same response as for an unknown ID: %s", other, a.Raw, strange.Raw)
 		}
 	}
 	w.join(team, bob, workspace.Viewer)
@@ -160,7 +160,7 @@ func TestWhereProjectsAreCreated(t *testing.T) {
 	w.leave(team, bob)
 	create(team).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 
-	// Of two personal workspaces the default is one's own, also as a member of another.
+	// The default is the caller's own personal workspace, even if the caller is a member of another user's.
 	w.join(ada.personal, bob, workspace.Owner)
 	a := bob.Do(http.MethodPost, "/api/projects", object{"name": "Mine"}).Want(t, http.StatusCreated)
 	if place, _ := a.Body["workspace"].(map[string]any); place["id"] != bob.personal {
@@ -196,7 +196,7 @@ func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
 	if a := ada.Do(http.MethodPost, "/api/projects", object{"name": "Todo"}); slug(a) != "todo" {
 		t.Errorf("another workspace: %s", a.Raw)
 	}
-	// A slug follows a rename, stays while the plain slug does, and is free again afterwards.
+	// A rename changes the slug, unless the base of the slug is the same. The old slug is available again.
 	if got := slug(rename(second, "Todo")); got != "todo-2" {
 		t.Errorf("the same plain slug: %q", got)
 	}
@@ -207,14 +207,14 @@ func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
 		t.Errorf("renamed: %q", got)
 	}
 	if got := slug(create("Todo")); got != "todo" {
-		t.Errorf("free again: %q", got)
+		t.Errorf("slug of a renamed project: %q", got)
 	}
 	if got := slug(rename(first, "Todo")); got != "todo-4" {
 		t.Errorf("renamed to a name that is taken: %q", got)
 	}
 	ada.Do(http.MethodDelete, projectURL(third.Text("id")), nil).Want(t, http.StatusOK)
 	if got := slug(create("Todo")); got != "todo-3" {
-		t.Errorf("a deleted project's: %q", got)
+		t.Errorf("slug of a deleted project: %q", got)
 	}
 	slugs := 0
 	for key := range w.dump(w.names.projects) {
@@ -260,15 +260,15 @@ func TestUpdate(t *testing.T) {
 		if diff := cmp.Diff(want, a.Body); diff != "" {
 			t.Errorf("%v: %s", tc.change, diff)
 		}
-		told := w.lastEvent()
-		wantTold := event.Payload{Type: event.ProjectUpdated, Timestamp: told.Timestamp, Data: event.Data{
+		got := w.lastEvent()
+		wantEvent := event.Payload{Type: event.ProjectUpdated, Timestamp: got.Timestamp, Data: event.Data{
 			Actor: event.Actor{ID: ada.userID, Username: "ada"}, Changes: tc.changes,
 			Project: &event.Project{
 				ID: a.Text("id"), Name: a.Text("name"), Slug: a.Text("slug"), Framework: a.Text("framework"),
 				Visibility: a.Text("visibility"), WorkspaceID: ada.personal,
 			},
 		}}
-		if diff := cmp.Diff(wantTold, told); diff != "" || told.Timestamp.String() != w.stamp() {
+		if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != w.stamp() {
 			t.Errorf("%v: %s", tc.change, diff)
 		}
 		if got := len(w.storedEvents()); got != n+1 {
@@ -276,7 +276,7 @@ func TestUpdate(t *testing.T) {
 		}
 		before = a
 	}
-	// What changes nothing writes nothing.
+	// A request that changes nothing writes nothing.
 	dump, n := w.dump(w.names.projects), len(w.storedEvents())
 	w.clock.Advance(time.Hour)
 	for _, same := range []object{
@@ -305,16 +305,16 @@ func TestDelete(t *testing.T) {
 		t.Error(diff, a.Calls)
 	}
 	if diff := cmp.Diff(dump, w.dump(w.names.projects), unexported); diff != "" {
-		t.Error("not as before:", diff)
+		t.Error("items remain after the deletion:", diff)
 	}
-	told := w.lastEvent()
-	wantTold := event.Payload{Type: event.ProjectDeleted, Timestamp: told.Timestamp, Data: event.Data{
+	got := w.lastEvent()
+	wantEvent := event.Payload{Type: event.ProjectDeleted, Timestamp: got.Timestamp, Data: event.Data{
 		Actor: event.Actor{ID: ada.userID, Username: "ada"},
 		Project: &event.Project{
 			ID: gone, Name: "Gone", Slug: "gone", Framework: "static", Visibility: "team", WorkspaceID: ada.personal,
 		},
 	}}
-	if diff := cmp.Diff(wantTold, told); diff != "" {
+	if diff := cmp.Diff(wantEvent, got); diff != "" {
 		t.Error(diff)
 	}
 	never := ada.Get(projectURL(w.ids.New(id.Project))).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
@@ -326,7 +326,7 @@ func TestDelete(t *testing.T) {
 	ada.Get(projectURL(kept)).Want(t, http.StatusOK)
 }
 
-func TestQuotaOfProjects(t *testing.T) {
+func TestProjectQuota(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withMaxProjects(2))
 	ada := w.user("ada")
@@ -346,7 +346,7 @@ func TestQuotaOfProjects(t *testing.T) {
 	}
 }
 
-// counted is how many projects a workspace's record says that it has.
+// counted returns the number of projects in a workspace's record.
 func (w *world) counted(workspaceID string) int {
 	w.t.Helper()
 	item, err := w.projects.Get(w.t.Context(), db.WorkspaceKey(workspaceID))

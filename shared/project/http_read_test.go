@@ -33,37 +33,37 @@ func TestLastOpened(t *testing.T) {
 	}
 	w.clock.Advance(openedInterval - time.Millisecond)
 	if got := opened(ada); got != created || stored() != created {
-		t.Errorf("moved within a minute: %s", got)
+		t.Errorf("updated within a minute: %s", got)
 	}
 	w.clock.Advance(time.Millisecond)
 	if got := opened(eve); got != created || stored() != created {
-		t.Errorf("moved by somebody from outside: %s", got)
+		t.Errorf("updated by a user who is not a member: %s", got)
 	}
 	if got := opened(ada); got != w.stamp() || stored() != w.stamp() {
-		t.Errorf("not moved: %s", got)
+		t.Errorf("not updated: %s", got)
 	}
 	updated := ada.Get(projectURL(id)).Text("updatedAt")
 	if updated != created || len(w.storedEvents()) != n {
-		t.Error("an opening is a change")
+		t.Error("a read has changed updatedAt or emitted an event")
 	}
-	// The opening does not make an update stale, nor does the update turn it back.
+	// A read does not cause a conflict with an update, and an update does not reset lastOpenedAt.
 	w.clock.Advance(time.Hour)
 	moved := opened(ada)
 	if a := ada.Do(http.MethodPut, projectURL(id), object{"name": "New"}).Want(t, http.StatusOK); a.Text("lastOpenedAt") != moved {
 		t.Errorf("%s, opened %s", a.Raw, moved)
 	}
-	// A read does not depend on whether it can be noted.
+	// A read succeeds even if lastOpenedAt cannot be stored.
 	w.clock.Advance(time.Hour)
 	w.interpose(nil).Break("UpdateItem", dynamotest.ServerError)
 	if got := opened(ada); got != moved {
 		t.Errorf("%s is not what is stored", got)
 	}
 	if !strings.Contains(w.log.String(), "lastOpenedAt of a project was not stored") {
-		t.Error("nothing in the log")
+		t.Error("the failure was not logged")
 	}
 }
 
-func TestReadsStayWithinTheirCalls(t *testing.T) {
+func TestReadCallCounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, bob := w.user("ada"), w.user("bob")
@@ -88,8 +88,8 @@ func TestReadsStayWithinTheirCalls(t *testing.T) {
 	}
 }
 
-// A project with more files than fit into one answer says where they go on.
-func TestReadOfManyFiles(t *testing.T) {
+// If a project has more files than fit into a response, there is a cursor for the other files.
+func TestReadProjectWithManyFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")

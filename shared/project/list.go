@@ -13,20 +13,20 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Filter selects projects of a list. An empty field selects all of them.
+// Filter selects the projects of a list. An empty field matches all projects.
 type Filter struct {
 	WorkspaceID string
 	Framework   string // ignoring case
 	Visibility  Visibility
-	Q           string // a part of the name, ignoring case, or of the slug
+	Q           string // a part of the name or of the slug, ignoring case
 }
 
-// maxQueries is the largest number of workspaces that are read at the same time.
+// maxQueries is the maximum number of concurrent queries of a request.
 const maxQueries = 16
 
-// List returns a page of the projects in the caller's workspaces that the caller sees, last opened first, and the
-// cursor of the next page. It makes one query for each workspace. Errors: WORKSPACE_NOT_FOUND; VALIDATION_FAILED for a
-// cursor of another list.
+// List returns a page of the projects that the caller can see in their workspaces, last opened first, and the cursor of
+// the next page. It makes one query for each workspace. Errors: WORKSPACE_NOT_FOUND; VALIDATION_FAILED for a cursor of
+// another list.
 func (s *Service) List(
 	ctx context.Context, caller httpapi.Caller, f Filter, page httpapi.PageInput,
 ) ([]ProjectItem, string, error) {
@@ -83,7 +83,8 @@ func (s *Service) memberships(ctx context.Context, userID, workspaceID string) (
 	return []workspace.Membership{member}, err
 }
 
-// matcher returns a function that reports whether the filter selects a project by its own fields.
+// matcher returns a function that reports whether the filter matches a project's framework, visibility, and name or
+// slug.
 func (f Filter) matcher() func(projectRecord) bool {
 	framework, q := folded(f.Framework), folded(f.Q)
 	return func(p projectRecord) bool {
@@ -93,11 +94,10 @@ func (f Filter) matcher() func(projectRecord) bool {
 	}
 }
 
-// folded returns a text for comparisons that ignore case and the encoding of accents.
+// folded returns a normalized string for comparisons that ignore case and the Unicode encoding of accents.
 func folded(s string) string { return strings.ToLower(strings.ToUpper(norm.NFC.String(s))) }
 
-// position returns the project's position in the list, which is in descending order of positions: by lastOpenedAt,
-// then by ID.
+// position returns the sort key of the project: lastOpenedAt, then the ID. Lists are in descending order of it.
 func (p ProjectItem) position() string { return p.LastOpenedAt.String() + " " + p.ID }
 
 // itemsAfter returns the items that come after a position in a sorted list. "" is the start of the list.

@@ -42,7 +42,7 @@ func TestList(t *testing.T) {
 		query string
 		want  []any
 	}{
-		{ada, "", []any{bobs, secret, shop, mine}}, // an owner sees what is private, too
+		{ada, "", []any{bobs, secret, shop, mine}}, // an owner can see private projects
 		{bob, "", []any{public, bobs, shop}},
 		{ada, "?workspaceId=" + team, []any{bobs, secret, shop}},
 		{ada, "?workspaceId=&framework=&q=&limit=100", []any{bobs, secret, shop, mine}},
@@ -60,7 +60,7 @@ func TestList(t *testing.T) {
 			t.Errorf("%s %s: %s", tc.who.name, tc.query, diff)
 		}
 	}
-	// Reading one brings it to the front.
+	// Reading a project moves it to the front.
 	w.clock.Advance(time.Hour)
 	ada.Get(projectURL(mine)).Want(t, http.StatusOK)
 	if diff := cmp.Diff([]any{mine, bobs, secret, shop}, ids(ada, "")); diff != "" {
@@ -82,7 +82,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// pages follows a list's cursors and answers with a field of all that they lead to.
+// pages reads all pages of a list, and returns a field of all elements.
 func (b *browser) pages(path, query, list, field string, limit int) []any {
 	b.w.t.Helper()
 	var all []any
@@ -101,7 +101,7 @@ func (b *browser) pages(path, query, list, field string, limit int) []any {
 		}
 		next = "&cursor=" + url.QueryEscape(a.Text("nextCursor"))
 	}
-	b.w.t.Fatal("pages without end")
+	b.w.t.Fatal("more than 1000 pages")
 	return nil
 }
 
@@ -109,7 +109,7 @@ func TestListPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, bob := w.user("ada"), w.user("bob")
-	for i := range 7 { // some of one moment
+	for i := range 7 { // some at the same time
 		w.clock.Advance(time.Duration(i%2) * time.Second)
 		ada.project("", "App", Team)
 		bob.project("", "App", Team)
@@ -131,7 +131,7 @@ func TestListPages(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.Status, a.Raw)
 		}
 	}
-	// The one at which a page ended may go meanwhile.
+	// The last project of a page may be deleted before the next page is read.
 	ada.Do(http.MethodDelete, projectURL(whole[1].(string)), nil).Want(t, http.StatusOK)
 	if diff := cmp.Diff(whole[2:], ada.Get("/api/projects?cursor="+cursor).Values("projects", "id")); diff != "" {
 		t.Error(diff)

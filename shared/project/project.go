@@ -1,10 +1,10 @@
-// Package project is projects with their comments and events. Their files are in package file, the clean-up after a
-// deletion is in package cleanup. Webhooks and the assistant are slices of their own; this package knows nothing of
-// them.
+// Package project implements projects, their comments and their events. Package file implements their files, package
+// cleanup removes the data of deleted projects. Webhooks and the assistant are separate slices. This package does not
+// import them.
 //
-// Calls go one way: handlers (http*.go) call the Service (create.go, read.go, list.go, update.go, delete.go, event.go,
-// comment.go), which calls the store (store*.go). Whether a user may see or change a project is decided by package
-// workspace.
+// Calls run in one direction: handlers (http*.go) call the Service (create.go, read.go, list.go, update.go, delete.go,
+// event.go, comment.go), which calls the store (store*.go). Package workspace decides whether a user may see or change
+// a project.
 package project
 
 import (
@@ -21,7 +21,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Visibility says which users see a project.
+// Visibility defines which users can see a project.
 type Visibility = workspace.Visibility
 
 // The visibilities.
@@ -31,7 +31,7 @@ const (
 	Public  = workspace.Public
 )
 
-// MaxProjects is the largest number of projects of a workspace.
+// MaxProjects is the maximum number of projects in a workspace.
 const MaxProjects = 1000
 
 // Deps are the dependencies of a Service.
@@ -44,12 +44,12 @@ type Deps struct {
 	IDs      *id.Generator
 	Clock    clock.Clock
 	Logger   *slog.Logger
-	// MaxProjects is lower in tests. 0 means the constant of that name.
+	// MaxProjects is the maximum number of projects in a workspace. 0 means the constant MaxProjects.
 	MaxProjects int
 }
 
-// Service is projects, their comments and their events. Its methods return a *fault.Error or one of the errors of
-// package db. It is safe for concurrent use.
+// Service implements the operations on projects, their comments and their events. Its methods return a *fault.Error or
+// an error of package db. It is safe for concurrent use.
 type Service struct {
 	store   store
 	outbox  event.Outbox
@@ -60,7 +60,7 @@ type Service struct {
 	logger  *slog.Logger
 }
 
-// New returns a Service. It does no input or output.
+// New returns a Service. It makes no calls to storage.
 func New(d Deps) *Service {
 	if d.MaxProjects == 0 {
 		d.MaxProjects = MaxProjects
@@ -73,14 +73,14 @@ func New(d Deps) *Service {
 	}
 }
 
-// opened is a project with the access of the user who opened it.
+// opened is a project with the access rights of the user who opened it.
 type opened struct {
 	workspace.ProjectAccess
 	record projectRecord
 }
 
-// open reads a project for an action of the caller in two calls to storage, and with them other items of its partition.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
+// open reads a project and checks that the caller may do the action. The result's Items also have the items under keys.
+// It makes two calls to storage. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
 func (s *Service) open(
 	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action, keys ...db.Key,
 ) (o opened, err error) {
@@ -94,7 +94,7 @@ func (s *Service) open(
 	return o, err
 }
 
-// event returns the write of the event of a change of a project. changes are the fields that changed.
+// event returns the write that stores the event of a project's change. changes are the names of the changed fields.
 func (s *Service) event(
 	kind event.Type, caller httpapi.Caller, p projectRecord, at time.Time, changes ...string,
 ) (db.Write, error) {

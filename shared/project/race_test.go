@@ -19,7 +19,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-func TestOneNameAtOnceGivesDifferentSlugs(t *testing.T) {
+func TestConcurrentCreationWithSameName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -54,7 +54,7 @@ func TestOneNameAtOnceGivesDifferentSlugs(t *testing.T) {
 	}
 }
 
-func TestQuotaHoldsAtOnce(t *testing.T) {
+func TestProjectQuotaUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withMaxProjects(5))
 	ada := w.user("ada")
@@ -69,8 +69,8 @@ func TestQuotaHoldsAtOnce(t *testing.T) {
 	}
 }
 
-// Changes made at once are all made, one after the other, and each event tells of the project as its change left it.
-func TestUpdatesAtOnce(t *testing.T) {
+// Concurrent updates all succeed, one after the other, with one event each.
+func TestConcurrentUpdates(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -97,8 +97,8 @@ func TestUpdatesAtOnce(t *testing.T) {
 	}
 }
 
-// A project is deleted once, whatever else happens to it meanwhile, and nothing is written into it afterwards.
-func TestDeletionMeetsWriters(t *testing.T) {
+// A project is deleted only once, even with concurrent writes, and nothing is stored in it afterwards.
+func TestDeletionWithConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -152,8 +152,8 @@ func TestDeletionMeetsWriters(t *testing.T) {
 	}
 }
 
-// What changes between a request's reading and its writing is met as if it had been read.
-func TestWhatChangesBetweenReadAndWrite(t *testing.T) {
+// A change between the read and the write of a request has the same effect as a change before the read.
+func TestChangesBetweenReadAndWrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
@@ -197,11 +197,11 @@ func TestWhatChangesBetweenReadAndWrite(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d %s", tc.mutation, a.Status, a.Raw, tc.status, tc.code)
 		}
 		if tc.mutation == "update" && tc.status == http.StatusOK && (a.Text("name") != "Meanwhile" || a.Text("description") != "new") {
-			t.Errorf("one of two updates is lost: %s", a.Raw)
+			t.Errorf("one of two updates was lost: %s", a.Raw)
 		}
 		records := w.storedEvents()
-		if told := decoded(t, records[len(records)-1]); tc.mutation == "delete" && told.Data.Project.Name != "Meanwhile" && tc.status == http.StatusOK {
-			t.Errorf("the event tells of what is no more: %v", told.Data.Project)
+		if last := decoded(t, records[len(records)-1]); tc.mutation == "delete" && last.Data.Project.Name != "Meanwhile" && tc.status == http.StatusOK {
+			t.Errorf("the event has an old state: %v", last.Data.Project)
 		}
 	}
 	// Every slug belongs to a project that has it.
@@ -228,8 +228,8 @@ func TestWhatChangesBetweenReadAndWrite(t *testing.T) {
 	}
 }
 
-// A member who is removed, or loses a role, can do nothing from then on.
-func TestRemovedMembersLoseAccessAtOnce(t *testing.T) {
+// A member who is removed or demoted loses access immediately.
+func TestRemovedMemberLosesAccessImmediately(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, bob := w.user("ada"), w.user("bob")
@@ -247,13 +247,13 @@ func TestRemovedMembersLoseAccessAtOnce(t *testing.T) {
 	}
 }
 
-// A project that changes again and again is given up on in the end, with nothing written.
-func TestEndlessConflicts(t *testing.T) {
+// A change with repeated conflicts fails after 20 attempts and writes nothing.
+func TestUpdateGivesUpAfterRepeatedConflicts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")
 	project := ada.project("", "App", Team)
-	told := len(w.storedEvents())
+	eventCount := len(w.storedEvents())
 	var attempts atomic.Int32
 	w.interpose(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
 		if dynamotest.Operation(r) == "TransactWriteItems" {
@@ -274,11 +274,11 @@ func TestEndlessConflicts(t *testing.T) {
 		attempts.Store(0)
 		m.do(ada, project, "").Want(t, http.StatusConflict, fault.CodeConflict)
 		if n := attempts.Load(); n != 20 {
-			t.Errorf("%s: given up after %d attempts", m.name, n)
+			t.Errorf("%s: %d attempts, want 20", m.name, n)
 		}
 	}
 	ada.Get(projectURL(project)).Want(t, http.StatusOK)
-	if n := len(w.storedEvents()); n != told {
-		t.Errorf("%d events", n-told)
+	if n := len(w.storedEvents()); n != eventCount {
+		t.Errorf("%d events", n-eventCount)
 	}
 }

@@ -39,13 +39,14 @@ func (s *Service) Read(
 }
 
 const (
-	// openedInterval is the shortest time between two updates of a project's lastOpenedAt.
+	// openedInterval is the minimum time between two updates of a project's lastOpenedAt.
 	openedInterval = time.Minute
-	// noteTimeout limits the write of lastOpenedAt. If it takes longer, the next read writes it.
+	// noteTimeout is the timeout for the update of lastOpenedAt. After a timeout, the next read updates it.
 	noteTimeout = 500 * time.Millisecond
 )
 
-// noteOpened stores the time at which a member opened a project, and returns the stored time. A failure is only logged.
+// noteOpened updates lastOpenedAt if a member opened the project, and returns the stored time. A failure is only
+// logged.
 func (s *Service) noteOpened(ctx context.Context, o opened) clock.Timestamp {
 	now, last := s.now(), o.record.LastOpenedAt
 	if o.Member.Role == "" || now.Sub(last.Time()) < openedInterval {
@@ -54,7 +55,7 @@ func (s *Service) noteOpened(ctx context.Context, o opened) clock.Timestamp {
 	ctx, cancel := context.WithTimeout(ctx, noteTimeout)
 	defer cancel()
 	if err := s.store.noteOpened(ctx, o.record, now); err != nil {
-		if !errors.Is(err, db.ErrConditionFailed) { // another read has stored it
+		if !errors.Is(err, db.ErrConditionFailed) { // a concurrent read has updated it
 			s.logger.WarnContext(ctx, "lastOpenedAt of a project was not stored", "project", o.ProjectID, "error", err)
 		}
 		return last

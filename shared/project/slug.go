@@ -12,13 +12,14 @@ import (
 )
 
 const (
-	// maxSlugBase is the largest length of a slug, in characters, without the number that makes it unique.
+	// maxSlugBase is the maximum length of a slug, without the number that makes it unique.
 	maxSlugBase = 60
-	// defaultSlug is the slug of a name without letters that can be written in ASCII.
+	// defaultSlug is the slug of a name without any character that can be written in ASCII.
 	defaultSlug = "project"
 )
 
-// plainLetters are the lower-case Latin letters that Unicode does not decompose into an ASCII letter and a mark.
+// plainLetters maps lowercase Latin letters to ASCII, if Unicode does not decompose them into an ASCII letter and a
+// mark.
 var plainLetters = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'ł': "l", 'þ': "th", 'ı': "i", 'ȷ': "j",
 	'ħ': "h", 'ŧ': "t", 'ŋ': "ng", 'ĸ': "k", 'ƒ': "f", 'ə': "e", 'ɛ': "e", 'ɔ': "o", 'ƀ': "b", 'ɓ': "b", 'ɖ': "d",
@@ -26,11 +27,11 @@ var plainLetters = map[rune]string{
 	'ƴ': "y", 'ƶ': "z",
 }
 
-// isApostrophe reports whether a slug leaves r out without a hyphen: "Ada's" becomes "adas".
+// isApostrophe reports whether r is an apostrophe. A slug omits apostrophes: "Ada's" becomes "adas".
 func isApostrophe(r rune) bool { return r == '\'' || r == '’' || r == 'ʼ' }
 
-// slugOf returns the plain slug of a name: groups of lower-case ASCII letters and digits with one hyphen between them,
-// at most maxSlugBase characters.
+// slugOf returns the slug of a name, without a number that makes it unique. It has groups of lowercase ASCII letters
+// and digits, separated by single hyphens, and at most maxSlugBase characters.
 func slugOf(name string) string {
 	var b strings.Builder
 	gap := false
@@ -57,7 +58,7 @@ func slugOf(name string) string {
 	return b.String()
 }
 
-// plainOf returns a lower-case letter or digit in ASCII, or "" for any other character.
+// plainOf returns a lowercase letter or a digit in ASCII, or "" for any other character.
 func plainOf(r rune) string {
 	if (r >= 'a' && r <= 'z') || (r >= '0' && r <= '9') {
 		return string(r)
@@ -65,15 +66,15 @@ func plainOf(r rune) string {
 	return plainLetters[r]
 }
 
-// slugChooser chooses a slug for a project over the attempts of db.Retry. The first choice is base.
+// slugChooser chooses a project's slug for each attempt of db.Retry. The first choice is base.
 type slugChooser struct {
 	store             store
 	workspaceID, base string
-	slug              string // of the current attempt, "" if it must be chosen
-	conflicts         int    // how often another project took the chosen slug first
+	slug              string // the chosen slug, or "" if the next attempt must choose another
+	conflicts         int    // how often another project already had the chosen slug
 }
 
-// next returns the slug for an attempt.
+// next returns the slug for the next attempt.
 func (c *slugChooser) next(ctx context.Context) (string, error) {
 	switch {
 	case c.slug != "":
@@ -89,7 +90,7 @@ func (c *slugChooser) next(ctx context.Context) (string, error) {
 	return c.slug, nil
 }
 
-// note notes the error of an attempt, and returns it.
+// note records the result of an attempt, and returns its error.
 func (c *slugChooser) note(err error) error {
 	if errors.Is(err, errSlugTaken) {
 		c.slug, c.conflicts = "", c.conflicts+1
@@ -97,12 +98,12 @@ func (c *slugChooser) note(err error) error {
 	return err
 }
 
-// nextSlug returns a slug for base that is not taken: base itself, or base with the lowest free number from 2 on. After
-// several conflicts it chooses at random among the next numbers, so that concurrent requests choose different ones.
+// nextSlug returns a slug that is not taken: base itself, or base with the lowest free number, starting at 2. After
+// several conflicts it skips a random count of free numbers, so that concurrent requests choose different slugs.
 func nextSlug(base string, taken map[string]bool, attempt int) string {
 	skip := 0
 	if attempt > quietAttempts {
-		skip = rand.N(attempt) //nolint:gosec // only spreads requests out
+		skip = rand.N(attempt) //nolint:gosec // does not need to be secure
 	}
 	if !taken[base] && skip == 0 {
 		return base

@@ -50,19 +50,19 @@ func TestSlugOf(t *testing.T) {
 
 var slugPattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-func TestSlugsAreSlugs(t *testing.T) {
+func TestSlugOfProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.RuneFrom(nil, unicode.Latin, unicode.Mn, unicode.Zs), 0, 100, -1)).Draw(t, "name")
 		slug := slugOf(name)
 		if !slugPattern.MatchString(slug) || len(slug) > maxSlugBase {
-			t.Fatalf("%q is no slug", slug)
+			t.Fatalf("%q is not a valid slug", slug)
 		}
 		if again := slugOf(slug); again != slug {
 			t.Fatalf("the slug of %q is %q", slug, again)
 		}
 		if upper := slugOf(strings.ToUpper(slug)); upper != slug {
-			t.Fatalf("case counts: %q", upper)
+			t.Fatalf("the slug depends on case: %q", upper)
 		}
 	})
 }

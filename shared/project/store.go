@@ -6,15 +6,15 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// store keeps projects and their comments. The attribute names of its records are part of the data format.
+// store stores projects and their comments. The attribute names of its records are part of the data format.
 type store struct {
 	workspace.Access
 	client *db.Client
 	events db.Table
-	quota  int // projects of a workspace
+	quota  int // maximum number of projects in a workspace
 }
 
-// projectRecord is a project. Its key begins with the workspace.
+// projectRecord is the record of a project. It is stored in the partition of the workspace.
 type projectRecord struct {
 	ID           string          `dynamodbav:"id"`
 	WorkspaceID  string          `dynamodbav:"workspaceId"`
@@ -27,15 +27,15 @@ type projectRecord struct {
 	CreatedAt    clock.Timestamp `dynamodbav:"createdAt"`
 	UpdatedAt    clock.Timestamp `dynamodbav:"updatedAt"`
 	LastOpenedAt clock.Timestamp `dynamodbav:"lastOpenedAt"`
-	Revision     int             `dynamodbav:"revision"` // incremented by every change, except of lastOpenedAt
+	Revision     int             `dynamodbav:"revision"` // incremented by every update, except of lastOpenedAt
 }
 
-// slugRecord makes a slug unique in its workspace.
+// slugRecord reserves a slug in a workspace.
 type slugRecord struct {
 	ProjectID string `dynamodbav:"projectId"`
 }
 
-// commentRecord is a comment on a project, on a file or on a line of it.
+// commentRecord is the record of a comment on a project, a file or a line of a file.
 type commentRecord struct {
 	ID        string          `dynamodbav:"id"`
 	Body      string          `dynamodbav:"body"`

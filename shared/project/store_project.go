@@ -25,13 +25,13 @@ var (
 	attrOpened   = expression.Name("lastOpenedAt")
 )
 
-// listedAttributes are the attributes that lists show and filter by. Descriptions are left out because they can be
+// listedAttributes are the attributes that lists return and filter by. Descriptions are omitted because they can be
 // long.
 var listedAttributes = []string{
 	"id", "workspaceId", "name", "slug", "framework", "visibility", "createdBy", "lastOpenedAt",
 }
 
-// projectsOf returns all projects of a workspace with their listedAttributes. It makes one call for each MB of records.
+// projectsOf returns all projects of a workspace with their listedAttributes. It makes one call per MB of records.
 func (s store) projectsOf(ctx context.Context, workspaceID string) ([]projectRecord, error) {
 	items, err := s.Projects.QueryAll(ctx, db.ProjectsOf(workspaceID), listedAttributes...)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s store) projectsOf(ctx context.Context, workspaceID string) ([]projectRec
 	return db.DecodeAll[projectRecord](items)
 }
 
-// createProject creates a project. It is for use within db.Retry. Errors: WORKSPACE_NOT_FOUND, errFull, errSlugTaken.
+// createProject creates a project. Call it within db.Retry. Errors: WORKSPACE_NOT_FOUND, errFull, errSlugTaken.
 func (s store) createProject(ctx context.Context, p projectRecord, event db.Write) error {
 	record, err := db.Encode(p)
 	if err != nil {
@@ -73,8 +73,8 @@ func (s store) createProject(ctx context.Context, p projectRecord, event db.Writ
 	return err
 }
 
-// countProjects returns the write that adds n to the number of a workspace's projects. It fails if the workspace does
-// not exist.
+// countProjects returns the write that adds n to the workspace's number of projects. The write fails if the workspace
+// does not exist.
 func (s store) countProjects(workspaceID string, n int) db.Write {
 	count := expression.Set(attrProjects, attrProjects.Plus(expression.Value(n)))
 	return s.Projects.Update(db.WorkspaceKey(workspaceID), count).If(s.Projects.Exists())
@@ -100,7 +100,7 @@ func (s store) slugsLike(ctx context.Context, workspaceID, base string) (map[str
 	return taken, nil
 }
 
-// updateProject stores new settings of a project. It is for use within db.Retry.
+// updateProject stores new settings of a project. Call it within db.Retry.
 // Errors: PROJECT_NOT_FOUND, db.ErrStale, errSlugTaken.
 func (s store) updateProject(ctx context.Context, old, p projectRecord, event db.Write) error {
 	set := expression.Set(expression.Name("name"), expression.Value(p.Name)).
@@ -129,7 +129,7 @@ func (s store) updateProject(ctx context.Context, old, p projectRecord, event db
 	return staleOrGone(err)
 }
 
-// deleteProject deletes a project with its slug and its tree. It is for use within db.Retry.
+// deleteProject deletes a project with its slug and its tree. Call it within db.Retry.
 // Errors: PROJECT_NOT_FOUND, db.ErrStale.
 func (s store) deleteProject(ctx context.Context, p projectRecord, event db.Write) error {
 	return staleOrGone(s.client.TransactOnce(ctx,
@@ -141,13 +141,13 @@ func (s store) deleteProject(ctx context.Context, p projectRecord, event db.Writ
 	))
 }
 
-// isRevision returns the condition that a project was not changed after it was read.
+// isRevision returns the condition that a project still has revision n.
 func (s store) isRevision(n int) expression.ConditionBuilder {
 	return s.Projects.Exists().And(attrRevision.Equal(expression.Value(n)))
 }
 
-// staleOrGone returns the error of a transaction whose first write is on the project's record, with WithOld, and whose
-// second one is on its tree. Errors: PROJECT_NOT_FOUND, db.ErrStale.
+// staleOrGone classifies the error of a transaction. Its first write must be on the project's record and use WithOld,
+// its second write must be on the project's tree. Errors: PROJECT_NOT_FOUND, db.ErrStale.
 func staleOrGone(err error) error {
 	switch {
 	case db.FailedAt(err, 1), db.FailedAt(err, 0) && db.OldItem(err, 0) == nil:
@@ -158,8 +158,7 @@ func staleOrGone(err error) error {
 	return err
 }
 
-// noteOpened stores the time at which a project was opened. Error: db.ErrConditionFailed if another request stored one
-// first.
+// noteOpened updates lastOpenedAt. Error: db.ErrConditionFailed if another request updated it first.
 func (s store) noteOpened(ctx context.Context, p projectRecord, at time.Time) error {
 	_, err := s.client.Do(ctx, s.Projects.Update(db.ProjectKey(p.WorkspaceID, p.ID),
 		expression.Set(attrOpened, expression.Value(clock.Stamp(at).String()))).

@@ -11,13 +11,13 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Settings are the fields of a project that can be changed. A nil field stays as it is.
+// Settings are the fields of a project that can be updated. A nil field is not changed.
 type Settings struct {
 	Name, Description, Framework *string
 	Visibility                   *Visibility
 }
 
-// Update changes a project's settings. It writes nothing and emits no event if the project has these settings already.
+// Update updates a project's settings. If no setting changes, it writes nothing and emits no event.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, CONFLICT.
 func (s *Service) Update(
 	ctx context.Context, caller httpapi.Caller, projectID string, in Settings,
@@ -50,8 +50,8 @@ func (s *Service) Update(
 	return details, err
 }
 
-// apply returns the project with the settings, and the names of the settings that change it. The slug changes only if
-// the new name has another plain slug; it is not one of the names.
+// apply returns the project with the new settings, and the names of the settings that changed. If slugOf the new name
+// differs from slugOf the old name, the slug changes, too. The slug is not one of the returned names.
 func (in Settings) apply(p projectRecord, now time.Time) (projectRecord, []string) {
 	var changes []string
 	old := p

@@ -1,32 +1,34 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
+	"slices"
 
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 )
 
-// Visibility says which users see a project.
+// Visibility defines which users can see a project.
 type Visibility string
 
 // The visibilities.
 const (
 	Private Visibility = "private" // its creator, and the workspace's admins and owners
-	Team    Visibility = "team"    // every member of the workspace
-	Public  Visibility = "public"  // every signed-in user; only members see more than the current files
+	Team    Visibility = "team"    // all members of the workspace
+	Public  Visibility = "public"  // all signed-in users; those who are not members see only the current files
 )
 
-// Errors of access to a project. A user who does not see a project cannot learn that it exists.
+// Errors of access to a project. A user who cannot see a project cannot learn that it exists.
 var (
 	ErrProjectNotFound = fault.New(fault.CodeProjectNotFound, "There is no such project.")
 	ErrDenied          = fault.New(fault.CodeAccessDenied, "Your role in this workspace does not allow this.")
 )
 
-// ProjectAccess is what decides what a user may do with a project, as it was read from storage. For a project in a
-// list, WorkspaceID, Visibility, CreatedBy and Member are enough.
+// ProjectAccess has the stored data that decides what a user may do with a project. For Sees, the fields UserID,
+// Visibility, CreatedBy and Member are sufficient.
 type ProjectAccess struct {
 	UserID      string     `dynamodbav:"-"`
 	ProjectID   string     `dynamodbav:"-"`
@@ -38,11 +40,12 @@ type ProjectAccess struct {
 	Workspace Workspace `dynamodbav:"-"`
 	// Member is the user's membership in the workspace. It is zero if the user is not a member.
 	Member Membership `dynamodbav:"-"`
-	// Items are all items that were read, by key: the project's tree and record, and those that the caller asked for.
+	// Items has all items that were read, by key: the project's tree and record, and the items that the caller
+	// requested.
 	Items map[db.Key]db.Item `dynamodbav:"-"`
 }
 
-// Sees reports whether the project exists for the user.
+// Sees reports whether the user can see the project.
 func (a ProjectAccess) Sees() bool {
 	switch {
 	case a.Visibility == Public, a.Member.Role.May(Moderate):
@@ -53,14 +56,15 @@ func (a ProjectAccess) Sees() bool {
 	return a.Member.Role.May(Read)
 }
 
-// Check returns nil if the user may do action with the project. It is the only rule about access to a project.
-// Errors: ErrProjectNotFound if the user does not see the project; ErrDenied if the user sees it but may not do this.
+// Check returns nil if the user may do the action with the project. It is the only implementation of project access
+// rules. Errors: ErrProjectNotFound if the user cannot see the project; ErrDenied if the user can see the project but
+// may not do the action.
 func (a ProjectAccess) Check(action Action) error {
 	if !a.Sees() {
 		return ErrProjectNotFound
 	}
 	if action == DeleteOwnProject && a.CreatedBy != a.UserID {
-		action = Moderate // only moderators delete the project of another user
+		action = Moderate // only moderators may delete the project of another user
 	}
 	if action != View && !a.Member.Role.May(action) {
 		return ErrDenied
@@ -68,19 +72,20 @@ func (a ProjectAccess) Check(action Action) error {
 	return nil
 }
 
-// Access reads from the projects table what decides about a user's rights. Every slice that needs a role or access to a
-// project uses it. Nothing is cached: a change of a role has effect on the next request.
+// Access reads memberships and project access from the projects table. Every slice that checks a role or access to a
+// project uses it. It does not cache anything, so a role change is effective on the next request.
 type Access struct{ Projects db.Table }
 
-// Memberships returns the user's memberships: the user's personal workspace first, then the others in the order in
-// which they were created. It makes one call to storage.
+// Memberships returns the user's memberships: the personal workspace first, then the others in the order in which the
+// workspaces were created. It makes one call to storage.
 func (s Access) Memberships(ctx context.Context, userID string) ([]Membership, error) {
 	items, err := s.Projects.QueryAll(ctx, db.MembershipsOf(userID))
 	if err != nil {
 		return nil, err
 	}
 	list, err := db.DecodeAll[Membership](items)
-	return inOrder(list), err
+	slices.SortFunc(list, func(a, b Membership) int { return cmp.Compare(a.position(), b.position()) })
+	return list, err
 }
 
 // Membership returns the user's membership in a workspace. It makes one call to storage.
@@ -118,8 +123,8 @@ func (s Access) MembershipOrPersonal(ctx context.Context, userID string, workspa
 	return Membership{}, ErrNotFound
 }
 
-// Project reads a user's access to a project in two calls to storage, and with the first call the items under keys. It
-// does not check anything: call Check on the result. Error: ErrProjectNotFound if the project does not exist.
+// Project reads a user's access to a project, and the items under keys. It makes two calls to storage. It does not
+// check the access: call Check on the result. Error: ErrProjectNotFound if the project does not exist.
 func (s Access) Project(ctx context.Context, userID, projectID string, keys ...db.Key) (ProjectAccess, error) {
 	a, err := s.Locate(ctx, projectID, keys...)
 	if err != nil {
@@ -128,8 +133,8 @@ func (s Access) Project(ctx context.Context, userID, projectID string, keys ...d
 	return a, s.Load(ctx, userID, &a)
 }
 
-// Locate is the first call of Project: it finds the workspace of a project. Callers that need more items with the
-// second call use Locate and Load instead of Project. Error: ErrProjectNotFound.
+// Locate makes the first call of Project: it finds the workspace of a project and reads the items under keys. Callers
+// that need more items from the second call use Locate and Load instead of Project. Error: ErrProjectNotFound.
 func (s Access) Locate(ctx context.Context, projectID string, keys ...db.Key) (ProjectAccess, error) {
 	tree := db.TreeKey(projectID)
 	items, err := s.Projects.BatchGet(ctx, append(keys, tree)...)
@@ -144,16 +149,16 @@ func (s Access) Locate(ctx context.Context, projectID string, keys ...db.Key) (P
 	return a, err
 }
 
-// Load is the second call of Project: it completes the result of Locate for a user, and adds the items under keys.
+// Load makes the second call of Project: it completes the result of Locate for a user, and adds the items under keys.
 // Error: ErrProjectNotFound if the project was deleted after Locate.
 func (s Access) Load(ctx context.Context, userID string, a *ProjectAccess, keys ...db.Key) error {
-	member, place := db.MemberKey(a.WorkspaceID, userID), db.WorkspaceKey(a.WorkspaceID)
+	member, workspace := db.MemberKey(a.WorkspaceID, userID), db.WorkspaceKey(a.WorkspaceID)
 	project := db.ProjectKey(a.WorkspaceID, a.ProjectID)
-	items, err := s.Projects.BatchGet(ctx, append(keys, member, project, place)...)
+	items, err := s.Projects.BatchGet(ctx, append(keys, member, project, workspace)...)
 	if err != nil {
 		return err
 	}
-	if items[project] == nil || items[place] == nil {
+	if items[project] == nil || items[workspace] == nil {
 		return ErrProjectNotFound
 	}
 	maps.Copy(items, a.Items)
@@ -162,14 +167,14 @@ func (s Access) Load(ctx context.Context, userID string, a *ProjectAccess, keys 
 		return err
 	}
 	a.UserID, a.ProjectID, a.Items = userID, projectID, items
-	if a.Workspace, err = db.Decode[Workspace](items[place]); err != nil {
+	if a.Workspace, err = db.Decode[Workspace](items[workspace]); err != nil {
 		return err
 	}
 	a.Member, err = db.Decode[Membership](items[member]) // zero if there is no item
 	return err
 }
 
-// ProjectExists returns a write that changes nothing. Its transaction fails if the project does not exist.
+// ProjectExists returns a condition check. Its transaction fails if the project does not exist.
 func (s Access) ProjectExists(projectID string) db.Write {
 	return s.Projects.Check(db.TreeKey(projectID), s.Projects.Exists())
 }

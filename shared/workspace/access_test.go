@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// The access rule for every role, visibility and creator, written down a second time.
+// The access rules for every role, visibility and creator, written a second time, independently of the code.
 func TestProjectAccess(t *testing.T) {
 	t.Parallel()
 	notFound, denied := workspace.ErrProjectNotFound, workspace.ErrDenied
@@ -60,7 +60,7 @@ func TestProjectAccess(t *testing.T) {
 	}
 }
 
-func TestProjectAccessIsReadInTwoCalls(t *testing.T) {
+func TestProjectAccessMakesTwoCalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.unaudited = true

@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// join signs somebody up, and logs them in.
+// join signs a user up and logs the user in.
 func join(t *testing.T, w *world, username string) *person {
 	t.Helper()
 	p := &person{Client: w.agent(""), w: w, username: username}
@@ -25,8 +25,8 @@ func join(t *testing.T, w *world, username string) *person {
 	return p
 }
 
-// With real accounts in front: what a request costs in all, the session included.
-func TestWithAccounts(t *testing.T) {
+// With the real account service: the number of calls of a request, including the calls for the session.
+func TestCallCountsWithAccounts(t *testing.T) {
 	t.Parallel()
 	var sessions *account.Sessions
 	w := newWorld(t, func(d *workspace.Deps) { d.People = peopleFunc(func() workspace.People { return sessions }) })
@@ -44,10 +44,10 @@ func TestWithAccounts(t *testing.T) {
 	list := ada.workspaces().Want(t, http.StatusOK)
 	wantCalls(t, "listing workspaces", list, 2)
 	if item := list.List("workspaces")[0]; item["personal"] != true || item["role"] != "owner" || item["name"] != "Ada's workspace" {
-		t.Errorf("a sign-up makes %v", item)
+		t.Errorf("workspace after sign-up: %v", item)
 	}
 	made := ada.Do(http.MethodPost, "/api/workspaces", `{"name":"Team"}`).Want(t, http.StatusCreated)
-	wantCalls(t, "making a workspace", made, 2)
+	wantCalls(t, "creating a workspace", made, 2)
 	ws := made.Text("id")
 	added := ada.add(ws, &person{username: strings.ToUpper(grace.username)}, workspace.Member).Want(t, http.StatusCreated)
 	wantCalls(t, "adding a member", added, 5)
@@ -60,7 +60,7 @@ func TestWithAccounts(t *testing.T) {
 	wantCalls(t, "leaving", grace.remove(ws, grace).Want(t, http.StatusOK), 3)
 }
 
-// peopleFunc are People that come into being later.
+// peopleFunc implements People with a value that is set later.
 type peopleFunc func() workspace.People
 
 func (f peopleFunc) FindByUsername(ctx context.Context, username string) (string, string, error) {

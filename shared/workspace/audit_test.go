@@ -13,13 +13,13 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// books are what the tables hold, by keys such as "ws_… usr_…".
-type books struct {
-	places   map[string]workspace.Workspace
-	members  map[string]workspace.Membership
-	mirrors  map[string]workspace.Membership
-	counts   map[string]int
-	personal map[string]int // the personal workspaces of a user
+// snapshot is the content of the projects table. The keys of memberships are "workspaceID userID".
+type snapshot struct {
+	workspaces map[string]workspace.Workspace
+	members    map[string]workspace.Membership // the copies in the partitions of workspaces
+	mirrors    map[string]workspace.Membership // the copies in the partitions of users
+	counts     map[string]int                  // stored number of memberships, by user ID
+	personal   map[string]int                  // number of personal workspaces, by user ID
 }
 
 func decodeInto[T any](w *world, item db.Item) T {
@@ -30,9 +30,10 @@ func decodeInto[T any](w *world, item db.Item) T {
 	return record
 }
 
-func (w *world) books() books {
-	b := books{
-		places: map[string]workspace.Workspace{}, members: map[string]workspace.Membership{}, mirrors: map[string]workspace.Membership{},
+// snapshot reads the projects table.
+func (w *world) snapshot() snapshot {
+	b := snapshot{
+		workspaces: map[string]workspace.Workspace{}, members: map[string]workspace.Membership{}, mirrors: map[string]workspace.Membership{},
 		counts: map[string]int{}, personal: map[string]int{},
 	}
 	for key, item := range slicetest.Dump(w.t, w.sdk, w.projects) {
@@ -40,7 +41,7 @@ func (w *world) books() books {
 		_, other, _ := strings.Cut(key.SK, "#")
 		switch kind, _, _ := strings.Cut(key.SK, "#"); kind {
 		case "WORKSPACE":
-			b.places[owner] = decodeInto[workspace.Workspace](w, item)
+			b.workspaces[owner] = decodeInto[workspace.Workspace](w, item)
 		case "MEMBER":
 			b.members[owner+" "+other] = decodeInto[workspace.Membership](w, item)
 		case "WS":
@@ -50,16 +51,16 @@ func (w *world) books() books {
 				N int `dynamodbav:"n"`
 			}](w, item).N
 		default:
-			w.t.Errorf("an item of no known kind: %+v", key)
+			w.t.Errorf("an item of an unknown kind: %+v", key)
 		}
 	}
 	return b
 }
 
-// history is every event, in the order of their ids.
+// history returns the payloads of all events, in the order of their IDs.
 func (w *world) history() []event.Payload {
 	var list []event.Payload
-	for _, item := range slicetest.Dump(w.t, w.sdk, w.told) {
+	for _, item := range slicetest.Dump(w.t, w.sdk, w.events) {
 		var p event.Payload
 		if err := json.Unmarshal([]byte(decodeInto[event.Record](w, item).Payload), &p); err != nil {
 			w.t.Fatal(err)
@@ -70,9 +71,10 @@ func (w *world) history() []event.Payload {
 	return list
 }
 
-// audit runs behind every test: what is stored must be of one piece, and what the events tell must have happened, and nothing else.
+// audit runs at the end of every test. It checks that the stored items are consistent with each other and with the
+// events.
 func (w *world) audit() {
-	b := w.books()
+	b := w.snapshot()
 	if diff := cmp.Diff(b.members, b.mirrors); diff != "" {
 		w.t.Errorf("members and their mirrors differ: %s", diff)
 	}
@@ -86,15 +88,15 @@ func (w *world) audit() {
 			b.personal[m.UserID]++
 		}
 	}
-	for wsID, place := range b.places {
+	for wsID, place := range b.workspaces {
 		if place.Owners != owners[wsID] || place.Owners < 1 {
-			w.t.Errorf("%s counts %d owners and has %d", wsID, place.Owners, owners[wsID])
+			w.t.Errorf("%s: the stored number of owners is %d, want %d", wsID, place.Owners, owners[wsID])
 		}
 	}
 	for userID, n := range memberships {
 		counted, written := b.counts[userID]
 		if (written || n > 1) && counted != n {
-			w.t.Errorf("%s is in %d workspaces, counted %d", userID, n, counted)
+			w.t.Errorf("%s is a member of %d workspaces, the stored number is %d", userID, n, counted)
 		}
 		if b.personal[userID] != 1 {
 			w.t.Errorf("%s has %d personal workspaces", userID, b.personal[userID])
@@ -103,33 +105,33 @@ func (w *world) audit() {
 	w.auditEvents(b)
 }
 
-// auditEvents holds who is a member against who was added and removed. They are the same, but for one member a workspace: its
-// founder, whose coming is no news.
-func (w *world) auditEvents(b books) {
-	untold := map[string]int{} // memberships that no event explains
+// auditEvents compares the memberships with the events. Every membership has a member.added event, except that of the
+// user who created the workspace.
+func (w *world) auditEvents(b snapshot) {
+	withoutEvent := map[string]int{} // by membership: 1 if no event explains it, 0 if one does
 	for key := range b.members {
-		untold[key]++
+		withoutEvent[key]++
 	}
 	for _, p := range w.history() {
 		key := p.Data.Workspace.ID + " " + p.Data.Member.UserID
 		switch p.Type {
 		case event.MemberAdded:
-			untold[key]--
+			withoutEvent[key]--
 		case event.MemberRemoved:
-			untold[key]++
+			withoutEvent[key]++
 		default:
-			w.t.Errorf("an event %s", p.Type)
+			w.t.Errorf("unexpected event %s", p.Type)
 		}
 	}
 	founders := map[string]int{}
-	for key, n := range untold {
+	for key, n := range withoutEvent {
 		wsID, _, _ := strings.Cut(key, " ")
 		founders[wsID] += n
 		if n != 0 && n != 1 {
 			w.t.Errorf("%s: the events are off by %d", key, n)
 		}
 	}
-	for wsID := range b.places {
+	for wsID := range b.workspaces {
 		if founders[wsID] != 1 {
 			w.t.Errorf("%s: the events are off by %d", wsID, founders[wsID]-1)
 		}

@@ -11,23 +11,23 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// changes are every kind of change, each on a world of its own.
+// changes are requests of every kind that change memberships.
 var changes = map[string]struct {
 	do     func(s *scene) answer
-	status int // when nothing is in the way
+	status int // if nothing fails
 	events int
 }{
-	"create":     {func(s *scene) answer { return s.ada.Do(http.MethodPost, "/api/workspaces", `{"name":"x"}`) }, http.StatusCreated, 0},
-	"add":        {func(s *scene) answer { return s.ada.add(s.ws, s.fresh, workspace.Member) }, http.StatusCreated, 1},
-	"add owner":  {func(s *scene) answer { return s.ada.add(s.ws, s.fresh, workspace.Owner) }, http.StatusCreated, 1},
-	"promote":    {func(s *scene) answer { return s.ada.setRole(s.ws, s.grace, workspace.Owner) }, http.StatusOK, 0},
-	"remove":     {func(s *scene) answer { return s.ada.remove(s.ws, s.grace) }, http.StatusOK, 1},
-	"leave":      {func(s *scene) answer { return s.grace.remove(s.ws, s.grace) }, http.StatusOK, 1},
-	"step down":  {func(s *scene) answer { return s.ada.setRole(s.ws, s.ada, workspace.Admin) }, http.StatusOK, 0},
-	"owner goes": {func(s *scene) answer { return s.ada.remove(s.ws, s.ada) }, http.StatusOK, 1},
+	"create":       {func(s *scene) answer { return s.ada.Do(http.MethodPost, "/api/workspaces", `{"name":"x"}`) }, http.StatusCreated, 0},
+	"add":          {func(s *scene) answer { return s.ada.add(s.ws, s.fresh, workspace.Member) }, http.StatusCreated, 1},
+	"add owner":    {func(s *scene) answer { return s.ada.add(s.ws, s.fresh, workspace.Owner) }, http.StatusCreated, 1},
+	"promote":      {func(s *scene) answer { return s.ada.setRole(s.ws, s.grace, workspace.Owner) }, http.StatusOK, 0},
+	"remove":       {func(s *scene) answer { return s.ada.remove(s.ws, s.grace) }, http.StatusOK, 1},
+	"leave":        {func(s *scene) answer { return s.grace.remove(s.ws, s.grace) }, http.StatusOK, 1},
+	"step down":    {func(s *scene) answer { return s.ada.setRole(s.ws, s.ada, workspace.Admin) }, http.StatusOK, 0},
+	"owner leaves": {func(s *scene) answer { return s.ada.remove(s.ws, s.ada) }, http.StatusOK, 1},
 }
 
-// scene is a workspace with two owners, an admin and somebody who is not in it yet.
+// scene is a workspace with two owners and an admin, and a user who is not a member.
 type scene struct {
 	*world
 	ada, grace, second, fresh *person
@@ -42,8 +42,8 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-// A lost reply is no failure: the SDK asks again and is told what the first time brought. The change happened once.
-func TestLostReplies(t *testing.T) {
+// If a response is lost, the SDK sends the request again and gets the result of the first one. The change happens once.
+func TestLostResponseIsRetried(t *testing.T) {
 	t.Parallel()
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestLostReplies(t *testing.T) {
 				t.Errorf("%d %s", a.Status, a.Raw)
 			}
 			if s.wire.Hits() != 1 {
-				t.Fatal("no reply was lost")
+				t.Fatal("no response was lost")
 			}
 			if got := len(s.history()) - before; got != change.events {
 				t.Errorf("%d events", got)
@@ -64,23 +64,23 @@ func TestLostReplies(t *testing.T) {
 	}
 }
 
-// What DynamoDB never took left nothing: no member, no mirror, no count, no event.
-func TestRefusedWritesLeaveNothing(t *testing.T) {
+// A write that DynamoDB rejects changes nothing: no member, no mirror, no count, no event.
+func TestFailedWriteChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
-			before, told := s.books(), s.history()
+			before, priorEvents := s.snapshot(), s.history()
 			s.wire.Break("TransactWriteItems", dynamotest.ServerError.Times(dynamotest.Attempts))
 			change.do(s).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 			if s.wire.Hits() != dynamotest.Attempts {
-				t.Fatalf("refused %d times", s.wire.Hits())
+				t.Fatalf("%d failed attempts", s.wire.Hits())
 			}
-			if diff := cmp.Diff(before, s.books(), cmp.AllowUnexported(books{})); diff != "" {
+			if diff := cmp.Diff(before, s.snapshot(), cmp.AllowUnexported(snapshot{})); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(told, s.history()); diff != "" {
+			if diff := cmp.Diff(priorEvents, s.history()); diff != "" {
 				t.Error(diff)
 			}
 			if a := change.do(s); a.Status != change.status {
@@ -90,30 +90,30 @@ func TestRefusedWritesLeaveNothing(t *testing.T) {
 	}
 }
 
-// A change whose reply never arrives is reported as failed and has happened, whole and with its event.
-func TestUnansweredWritesAreWhole(t *testing.T) {
+// If no response ever arrives, the request fails, but the change has been made completely, with its event.
+func TestWriteWithoutResponseIsAtomic(t *testing.T) {
 	t.Parallel()
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
-			before, told := s.books(), len(s.history())
+			before, priorEvents := s.snapshot(), len(s.history())
 			s.wire.Break("TransactWriteItems", dynamotest.LostReplies.Times(dynamotest.Attempts))
 			change.do(s).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-			if cmp.Equal(before, s.books(), cmp.AllowUnexported(books{})) {
-				t.Error("nothing happened")
+			if cmp.Equal(before, s.snapshot(), cmp.AllowUnexported(snapshot{})) {
+				t.Error("the change was not made")
 			}
-			if got := len(s.history()) - told; got != change.events {
+			if got := len(s.history()) - priorEvents; got != change.events {
 				t.Errorf("%d events", got)
 			}
 		})
 	}
 }
 
-func TestReadsFailClean(t *testing.T) {
+func TestFailedReadReturnsUnavailable(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	told := len(s.history())
+	priorEvents := len(s.history())
 	for operation, ask := range map[string]func() answer{
 		"Query":        s.ada.workspaces,
 		"GetItem":      func() answer { return s.ada.add(s.ws, s.fresh, workspace.Member) },
@@ -124,13 +124,14 @@ func TestReadsFailClean(t *testing.T) {
 	}
 	s.wire.Break("GetItem", dynamotest.ServerError.Times(dynamotest.Attempts))
 	s.ada.members(s.ws).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-	if len(s.history()) != told {
-		t.Error("something happened")
+	if len(s.history()) != priorEvents {
+		t.Error("a failed read emitted events")
 	}
 }
 
-// A decision is only written while it is true: whoever loses their role between reading and writing has lost it.
-func TestStaleDecisions(t *testing.T) {
+// A change is written only if the decision is still valid: the role of the caller may change between the read and the
+// write.
+func TestConcurrentRoleAndMemberChanges(t *testing.T) {
 	t.Parallel()
 	type step = func(s *scene) answer
 	lower := func(s *scene) answer { return s.second.setRole(s.ws, s.ada, workspace.Viewer) }
@@ -140,27 +141,27 @@ func TestStaleDecisions(t *testing.T) {
 		status      int
 		code        fault.Code
 	}{
-		"adds, and is an owner no more":       {lower, changes["add"].do, http.StatusForbidden, fault.CodeAccessDenied},
-		"adds, and is a member no more":       {expel, changes["add"].do, http.StatusNotFound, fault.CodeWorkspaceNotFound},
-		"removes, and is an owner no more":    {lower, changes["remove"].do, http.StatusForbidden, fault.CodeAccessDenied},
-		"promotes, and is a member no more":   {expel, changes["promote"].do, http.StatusNotFound, fault.CodeWorkspaceNotFound},
-		"steps down, and is an owner no more": {lower, changes["step down"].do, http.StatusForbidden, fault.CodeAccessDenied},
-		"leaves, with a lower role":           {lower, changes["owner goes"].do, http.StatusOK, ""},
-		"leaves, and was removed":             {expel, changes["owner goes"].do, http.StatusNotFound, fault.CodeWorkspaceNotFound},
-		"removes one who has left": {
+		"caller demoted before adding":        {lower, changes["add"].do, http.StatusForbidden, fault.CodeAccessDenied},
+		"caller removed before adding":        {expel, changes["add"].do, http.StatusNotFound, fault.CodeWorkspaceNotFound},
+		"caller demoted before removing":      {lower, changes["remove"].do, http.StatusForbidden, fault.CodeAccessDenied},
+		"caller removed before promoting":     {expel, changes["promote"].do, http.StatusNotFound, fault.CodeWorkspaceNotFound},
+		"caller demoted before stepping down": {lower, changes["step down"].do, http.StatusForbidden, fault.CodeAccessDenied},
+		"caller demoted before leaving":       {lower, changes["owner leaves"].do, http.StatusOK, ""},
+		"caller removed before leaving":       {expel, changes["owner leaves"].do, http.StatusNotFound, fault.CodeWorkspaceNotFound},
+		"target left before removal": {
 			func(s *scene) answer { return s.grace.remove(s.ws, s.grace) }, changes["remove"].do, http.StatusNotFound, fault.CodeMemberNotFound,
 		},
-		"removes one who has risen": {
+		"target promoted before removal": {
 			func(s *scene) answer { return s.second.setRole(s.ws, s.grace, workspace.Owner) }, changes["remove"].do, http.StatusOK, "",
 		},
-		"promotes one who has risen": {
+		"target already promoted": {
 			func(s *scene) answer { return s.second.setRole(s.ws, s.grace, workspace.Owner) }, changes["promote"].do, http.StatusOK, "",
 		},
-		"adds one who was added": {
+		"target already added": {
 			func(s *scene) answer { return s.second.add(s.ws, s.fresh, workspace.Viewer) }, changes["add"].do, http.StatusConflict, fault.CodeConflict,
 		},
-		"leaves, as the other did": {
-			func(s *scene) answer { return s.second.remove(s.ws, s.second) }, changes["owner goes"].do, http.StatusConflict, fault.CodeConflict,
+		"other owner left before leaving": {
+			func(s *scene) answer { return s.second.remove(s.ws, s.second) }, changes["owner leaves"].do, http.StatusConflict, fault.CodeConflict,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -179,25 +180,25 @@ func TestStaleDecisions(t *testing.T) {
 	}
 }
 
-// A change that stays stale is given up after 20 attempts, each of one read and one transaction, and has changed nothing.
-func TestAlwaysStale(t *testing.T) {
+// A change with repeated conflicts fails after 20 attempts, each of one read and one transaction, and changes nothing.
+func TestGivesUpAfterRepeatedConflicts(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	turn := 0
-	var meet func()
-	meet = func() {
-		turn++
+	rounds := 0
+	var conflict func()
+	conflict = func() {
+		rounds++
 		s.wire.Mend()
-		s.second.setRole(s.ws, s.grace, roles[turn%3+1]).Want(t, http.StatusOK)
-		s.wire.Before("TransactWriteItems", meet)
+		s.second.setRole(s.ws, s.grace, roles[rounds%3+1]).Want(t, http.StatusOK)
+		s.wire.Before("TransactWriteItems", conflict)
 	}
-	s.wire.Before("TransactWriteItems", meet)
+	s.wire.Before("TransactWriteItems", conflict)
 	a := s.ada.remove(s.ws, s.grace)
 	s.wire.Mend()
 	if a.Status != http.StatusConflict || a.Calls > 20*2 {
 		t.Errorf("%d %s in %d calls", a.Status, a.Raw, a.Calls)
 	}
-	if _, is := s.books().members[s.ws+" "+s.grace.id]; !is || turn < 3 {
-		t.Errorf("removed after %d rounds", turn)
+	if _, is := s.snapshot().members[s.ws+" "+s.grace.id]; !is || rounds < 3 {
+		t.Errorf("removed after %d rounds", rounds)
 	}
 }

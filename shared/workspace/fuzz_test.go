@@ -7,7 +7,7 @@ import (
 	"devplatform/shared/db"
 )
 
-// FuzzStored reads items that this version did not write: either they are records, which are written as they were read, or errors.
+// FuzzStored decodes arbitrary items. Each must be an error, or a record that is encoded as it was decoded.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"workspaceId":{"S":"ws_1"},"userId":{"S":"usr_1"},"role":{"S":"owner"},"addedAt":{"S":"2026-01-31T08:15:30.123Z"},"personal":{"BOOL":true}}`,

@@ -23,21 +23,21 @@ import (
 
 type (
 	answer = slicetest.Answer
-	// world is the workspaces slice behind a real HTTP server, on a DynamoDB of its own.
+	// world is the workspaces slice behind a real HTTP server, with its own DynamoDB.
 	world struct {
-		t              *testing.T
-		clock          *slicetest.Clock // it moves by a second whenever it is asked, so that no two things are of one time
-		log            *slicetest.Log
-		crowd          *slicetest.Crowd
-		wire           *dynamotest.Wire
-		sdk            *dynamodb.Client // past every layer of ours
-		projects, told string           // names of the tables
-		client         *db.Client
-		ids            *id.Generator
-		keys           *config.Keys
-		service        *workspace.Service
-		server         *httptest.Server
-		unaudited      bool // what a test has stored itself is not of one piece
+		t                *testing.T
+		clock            *slicetest.Clock // advances by a second on every call, so that all timestamps differ
+		log              *slicetest.Log
+		users            *slicetest.Crowd
+		wire             *dynamotest.Wire
+		sdk              *dynamodb.Client // direct access to DynamoDB
+		projects, events string           // names of the tables
+		client           *db.Client
+		ids              *id.Generator
+		keys             *config.Keys
+		service          *workspace.Service
+		server           *httptest.Server
+		unaudited        bool // the test stores inconsistent items itself
 	}
 )
 
@@ -45,22 +45,22 @@ func newWorld(t *testing.T, change ...func(*workspace.Deps)) *world {
 	t.Helper()
 	endpoint := dynamotest.StartServer(t)
 	w := &world{
-		t: t, clock: slicetest.NewClock(noon, time.Second), log: slicetest.NewLog(), crowd: &slicetest.Crowd{},
+		t: t, clock: slicetest.NewClock(noon, time.Second), log: slicetest.NewLog(), users: &slicetest.Crowd{},
 		wire: dynamotest.NewWire(t, endpoint, nil), sdk: dynamotest.Client(endpoint),
 	}
-	w.projects, w.told = slicetest.Table(t, w.sdk, "projects"), slicetest.Table(t, w.sdk, "events")
+	w.projects, w.events = slicetest.Table(t, w.sdk, "projects"), slicetest.Table(t, w.sdk, "events")
 	w.client = db.Wrap(w.wire.Client(), w.clock.Now)
 	w.keys = slicetest.Keys(w.clock.Now)
 	w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
 	deps := workspace.Deps{
-		DB: w.client, Projects: w.client.Table(w.projects), Outbox: event.Outbox{Events: w.client.Table(w.told), IDs: w.ids},
-		Cursors: db.NewCursors(w.keys), People: w.crowd, IDs: w.ids, Clock: w.clock.Now,
+		DB: w.client, Projects: w.client.Table(w.projects), Outbox: event.Outbox{Events: w.client.Table(w.events), IDs: w.ids},
+		Cursors: db.NewCursors(w.keys), People: w.users, IDs: w.ids, Clock: w.clock.Now,
 	}
 	for _, f := range change {
 		f(&deps)
 	}
 	w.service = workspace.New(deps)
-	w.serve(w.crowd, w.service.Register)
+	w.serve(w.users, w.service.Register)
 	t.Cleanup(func() {
 		if !w.unaudited {
 			w.audit()
@@ -69,7 +69,7 @@ func newWorld(t *testing.T, change ...func(*workspace.Deps)) *world {
 	return w
 }
 
-// serve has a server of slices take over.
+// serve starts a new server for the registered slices.
 func (w *world) serve(auth httpapi.Authenticator, register ...func(*httpapi.Routes)) {
 	w.server = httptest.NewServer(httpapi.NewRouter(httpapi.Config{
 		Edge: config.Edge{CookiePlainHTTP: true}, Logger: slog.New(w.log), Auth: auth, Clock: w.clock.Now,
@@ -79,7 +79,7 @@ func (w *world) serve(auth httpapi.Authenticator, register ...func(*httpapi.Rout
 
 func quota(n int) func(*workspace.Deps) { return func(d *workspace.Deps) { d.MaxMemberships = n } }
 
-// agent is a client with a session of that token; "" is none.
+// agent returns a client with a session token, or without a session if token is "".
 func (w *world) agent(token string) *slicetest.Client {
 	w.t.Helper()
 	c := slicetest.NewClient(w.t, w.server.URL, w.log)
@@ -89,7 +89,7 @@ func (w *world) agent(token string) *slicetest.Client {
 	return c
 }
 
-// person is somebody who has signed up, with a personal workspace.
+// person is a client of a signed-up user with a personal workspace.
 type person struct {
 	*slicetest.Client
 	w            *world
@@ -107,11 +107,11 @@ func (w *world) person(username string) *person {
 	if err := w.client.Transact(w.t.Context(), writes...); err != nil {
 		w.t.Fatal(err)
 	}
-	w.crowd.Add(httpapi.Caller{UserID: p.id, Username: username})
+	w.users.Add(httpapi.Caller{UserID: p.id, Username: username})
 	return p
 }
 
-// people are persons of those names.
+// people creates users.
 func (w *world) people(usernames ...string) []*person {
 	w.t.Helper()
 	list := make([]*person, len(usernames))
@@ -151,7 +151,7 @@ func (p *person) workspaces() answer {
 	return p.Do(http.MethodGet, "/api/workspaces", nil)
 }
 
-// team is a workspace of the first person, in which the others have the roles.
+// team creates a workspace of p, and adds the others with their roles.
 func (p *person) team(others map[*person]workspace.Role) string {
 	p.w.t.Helper()
 	ws := p.create("Team")

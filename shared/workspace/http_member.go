@@ -12,9 +12,9 @@ import (
 // MemberItem is a member as clients see it.
 type MemberItem struct {
 	UserID   string          `json:"userId" doc:"The user's id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Username string          `json:"username" doc:"The user's name" example:"grace"`
-	Role     Role            `json:"role" enum:"owner,admin,member,viewer" doc:"What they may do" example:"member"`
-	AddedAt  clock.Timestamp `json:"addedAt" doc:"When they became a member" example:"2026-01-31T08:15:30.123Z"`
+	Username string          `json:"username" doc:"The user's username" example:"grace"`
+	Role     Role            `json:"role" enum:"owner,admin,member,viewer" doc:"The role of the member" example:"member"`
+	AddedAt  clock.Timestamp `json:"addedAt" doc:"When the user became a member" example:"2026-01-31T08:15:30.123Z"`
 }
 
 func (m Membership) memberItem() MemberItem {
@@ -24,8 +24,8 @@ func (m Membership) memberItem() MemberItem {
 type addMemberInput struct {
 	ID   string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Body struct {
-		Username string `json:"username" minLength:"1" doc:"Whom to add; case does not count" example:"grace"`
-		Role     Role   `json:"role" enum:"owner,admin,member,viewer" doc:"What they may do; no more than the caller may" example:"member"`
+		Username string `json:"username" minLength:"1" doc:"The username of the user to add, ignoring case" example:"grace"`
+		Role     Role   `json:"role" enum:"owner,admin,member,viewer" doc:"The role of the new member. It must not be above the caller's role" example:"member"`
 	}
 }
 
@@ -38,7 +38,7 @@ type updateMemberInput struct {
 	ID     string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	UserID string `path:"userId" doc:"The member's user id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Body   struct {
-		Role *Role `json:"role,omitempty" nullable:"false" enum:"owner,admin,member,viewer" doc:"What they may do from now on; absent: what they may do already" example:"admin"`
+		Role *Role `json:"role,omitempty" nullable:"false" enum:"owner,admin,member,viewer" doc:"The new role. If absent, the role is not changed" example:"admin"`
 	}
 }
 
@@ -51,13 +51,13 @@ type membersInput struct {
 
 type membersOutput struct {
 	Body struct {
-		Members    []MemberItem `json:"members" nullable:"false" doc:"By user id, which is the order in which they signed up"`
-		NextCursor string       `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page" example:"eyJrIjoiazEifQ"`
+		Members    []MemberItem `json:"members" nullable:"false" doc:"The members by user id, which is the order in which the users signed up"`
+		NextCursor string       `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page" example:"eyJrIjoiazEifQ"`
 	}
 }
 
-// errUserNotFound is the error of People for an unknown username. It is here for the API's documentation.
-var errUserNotFound = fault.New(fault.CodeUserNotFound, "There is no user of that name.")
+// errUserNotFound documents the error that People returns for an unknown username.
+var errUserNotFound = fault.New(fault.CodeUserNotFound, "There is no user with this username.")
 
 type doneOutput struct{ Body httpapi.Done }
 
@@ -69,31 +69,31 @@ var (
 func (s *Service) registerMembers(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listMembers", Method: http.MethodGet, Path: "/api/workspaces/{id}/members", Tag: tag,
-		Summary: "The members of a workspace", Description: "For all its members.",
+		Summary: "List the members of a workspace", Description: "Requires membership in the workspace.",
 		Errors: []*fault.Error{ErrNotFound},
 	}, s.handleListMembers)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "addMember", Method: http.MethodPost, Path: "/api/workspaces/{id}/members", Tag: tag, Status: http.StatusCreated,
 		Summary:     "Add a member",
-		Description: "For admins and owners, who grant no role above their own. Emits member.added.",
+		Description: "Admins and owners can add members. They cannot grant a role above their own. Emits member.added.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("username", "is required")), ErrNotFound, errUserNotFound, ErrDenied, errRank,
-			errMember, fault.ErrConflict, errTheirQuota(MaxMemberships),
+			errMember, fault.ErrConflict, errMemberQuota(MaxMemberships),
 		},
 	}, s.handleAddMember)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateMember", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
 		Summary:     "Change a member's role",
-		Description: "For admins and owners, who change and grant no role above their own. The last owner stays one.",
+		Description: "Admins and owners can change roles. They cannot change or grant a role above their own. The last owner of a workspace must remain an owner.",
 		Errors: []*fault.Error{
 			ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, fault.ErrConflict,
 		},
 	}, s.handleUpdateMember)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "removeMember", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
-		Summary: "Remove a member, or leave",
-		Description: "Admins and owners remove others with no role above their own; everybody may remove themselves. The last owner stays, " +
-			"and so does the person whom a personal workspace belongs to. Takes effect at once. Emits member.removed.",
+		Summary: "Remove a member, or leave a workspace",
+		Description: "Admins and owners can remove members whose role is not above their own. Every member can leave. The last owner of a workspace cannot be removed, " +
+			"and neither can the user to whom a personal workspace belongs. The removal takes effect immediately. Emits member.removed.",
 		Errors: []*fault.Error{ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, fault.ErrConflict},
 	}, s.handleRemoveMember)
 }

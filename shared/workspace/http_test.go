@@ -31,7 +31,7 @@ func wantCalls(t *testing.T, what string, a answer, want int64) {
 	}
 }
 
-func TestMakingAndListingWorkspaces(t *testing.T) {
+func TestCreateAndListWorkspaces(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.person("ada")
@@ -42,7 +42,7 @@ func TestMakingAndListingWorkspaces(t *testing.T) {
 	if _, err := clock.ParseTimestamp(made.Text("createdAt")); err != nil {
 		t.Error(err)
 	}
-	wantCalls(t, "making a workspace", made, 1) // and the session's
+	wantCalls(t, "creating a workspace", made, 1) // and the session's
 	other := ada.create("Another")
 	list := ada.workspaces().Want(t, http.StatusOK)
 	wantCalls(t, "listing workspaces", list, 1)
@@ -50,7 +50,7 @@ func TestMakingAndListingWorkspaces(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(made.Body, list.List("workspaces")[1]); diff != "" {
-		t.Errorf("listed otherwise than answered: %s", diff)
+		t.Errorf("the list and the response differ: %s", diff)
 	}
 	personal := list.List("workspaces")[0]
 	if diff := cmp.Diff([]string{"createdAt", "id", "name", "personal", "role"}, keysOf(personal)); diff != "" {
@@ -60,15 +60,15 @@ func TestMakingAndListingWorkspaces(t *testing.T) {
 		t.Errorf("personal: %v", personal)
 	}
 	if _, more := list.Body["nextCursor"]; more {
-		t.Error("a whole list goes on")
+		t.Error("a complete list has a cursor")
 	}
 	if len(w.history()) != 0 {
-		t.Error("making a workspace is no event")
+		t.Error("creating a workspace emitted an event")
 	}
 }
 
-// However late the personal workspace is read, it comes first: it need not be the oldest that somebody is in.
-func TestPersonalComesFirst(t *testing.T) {
+// The personal workspace is listed first, even if it is not the oldest workspace of the user.
+func TestPersonalWorkspaceIsListedFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.person("ada")
@@ -85,7 +85,7 @@ func TestPersonalComesFirst(t *testing.T) {
 		personal = append(personal, item["personal"])
 	}
 	if diff := cmp.Diff([]any{true, false, false}, personal); diff != "" {
-		t.Errorf("somebody else's is not one's own: %s", diff)
+		t.Errorf("personal: %s", diff)
 	}
 	if diff := cmp.Diff([]string{"owner", "viewer", "member"}, list.Texts("workspaces", "role")); diff != "" {
 		t.Error(diff)
@@ -111,13 +111,13 @@ func TestMembers(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(added.Body, list.List("members")[1]); diff != "" {
-		t.Errorf("listed otherwise than answered: %s", diff)
+		t.Errorf("the list and the response differ: %s", diff)
 	}
 	changed := ada.setRole(ws, grace, workspace.Viewer).Want(t, http.StatusOK)
 	wantCalls(t, "changing a role", changed, 2)
 	added.Body["role"] = "viewer"
 	if diff := cmp.Diff(added.Body, changed.Body); diff != "" {
-		t.Errorf("more than the role: %s", diff)
+		t.Errorf("more than the role has changed: %s", diff)
 	}
 	if diff := cmp.Diff([]string{"owner", "viewer"}, ada.members(ws).Texts("members", "role")); diff != "" {
 		t.Error(diff)
@@ -127,13 +127,13 @@ func TestMembers(t *testing.T) {
 	if diff := cmp.Diff([]string{"message", "success"}, keysOf(removed.Body)); diff != "" || removed.Body["success"] != true {
 		t.Errorf("%s %s", diff, removed.Raw)
 	}
-	var told []event.Data
+	var eventData []event.Data
 	var types []event.Type
 	for _, p := range w.history() {
-		told, types = append(told, p.Data), append(types, p.Type)
+		eventData, types = append(eventData, p.Data), append(types, p.Type)
 	}
 	if diff := cmp.Diff([]event.Type{event.MemberAdded, event.MemberRemoved}, types); diff != "" {
-		t.Fatal(diff) // a change of role is no event of API.md's
+		t.Fatal(diff) // a role change emits no event
 	}
 	data := func(role string) event.Data {
 		return event.Data{
@@ -141,33 +141,33 @@ func TestMembers(t *testing.T) {
 			Member: &event.Member{UserID: grace.id, Username: "Grace", Role: role},
 		}
 	}
-	if diff := cmp.Diff([]event.Data{data("admin"), data("viewer")}, told); diff != "" {
+	if diff := cmp.Diff([]event.Data{data("admin"), data("viewer")}, eventData); diff != "" {
 		t.Error(diff)
 	}
 	if at := w.history()[0].Timestamp.String(); at != added.Text("addedAt") {
-		t.Errorf("added at %s, told as of %s", added.Text("addedAt"), at)
+		t.Errorf("addedAt is %s, the event has the timestamp %s", added.Text("addedAt"), at)
 	}
 }
 
-// What changes nothing writes nothing.
-func TestTheSameRoleIsNoWrite(t *testing.T) {
+// A request that does not change the role writes nothing.
+func TestUnchangedRoleWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, grace := w.person("ada"), w.person("grace")
 	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
-	before := w.books()
+	before := w.snapshot()
 	wantCalls(t, "the same role", ada.setRole(ws, grace, workspace.Member).Want(t, http.StatusOK), 1)
 	path := "/api/workspaces/" + ws + "/members/" + grace.id
 	if a := ada.Do(http.MethodPut, path, `{}`).Want(t, http.StatusOK); a.Calls != 1 || a.Text("role") != "member" {
 		t.Errorf("no role: %d calls, %s", a.Calls, a.Raw)
 	}
-	ada.setRole(ws, ada, workspace.Owner).Want(t, http.StatusOK) // the last owner stays one: nothing to refuse
-	if diff := cmp.Diff(before, w.books(), cmp.AllowUnexported(books{})); diff != "" {
+	ada.setRole(ws, ada, workspace.Owner).Want(t, http.StatusOK) // not a change, so the last owner may do it
+	if diff := cmp.Diff(before, w.snapshot(), cmp.AllowUnexported(snapshot{})); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestRemovalTakesEffectAtOnce(t *testing.T) {
+func TestRemovalIsEffectiveImmediately(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
@@ -179,13 +179,13 @@ func TestRemovalTakesEffectAtOnce(t *testing.T) {
 		t.Error(diff)
 	}
 	ada.remove(ws, grace).Want(t, http.StatusNotFound, fault.CodeMemberNotFound)
-	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusCreated) // and may come back
+	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusCreated) // a removed member can be added again
 	grace.remove(ws, ada).Want(t, http.StatusOK)
 	ada.members(ws).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 }
 
-// Another tenant's workspace, one that never was, and what is no id of a workspace are the same to everybody outside.
-func TestForeignWorkspacesDoNotExist(t *testing.T) {
+// For users who are not members, a workspace of others, an unknown ID and an invalid ID have the same response.
+func TestWorkspacesOfOthersAreNotFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
@@ -204,14 +204,14 @@ func TestForeignWorkspacesDoNotExist(t *testing.T) {
 		}
 	}
 	if seen = slices.Compact(seen); len(seen) != 1 {
-		t.Errorf("told apart: %q", seen)
+		t.Errorf("the responses differ: %q", seen)
 	}
 	if len(w.history()) != 1 {
-		t.Error("something happened")
+		t.Error("unexpected events")
 	}
 }
 
-// Who may do what to whom, asked over the wire; the whole matrix is decided in rules_test.go.
+// The permissions over HTTP. rules_test.go tests all combinations of roles.
 func TestRolesAreEnforced(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -232,27 +232,27 @@ func TestRolesAreEnforced(t *testing.T) {
 	nobody := &person{id: w.ids.New(id.User), username: "nobody"}
 	for _, low := range []*person{member, viewer} {
 		denied("adds", low.add(ws, fresh, workspace.Viewer))
-		denied("adds nobody", low.add(ws, nobody, workspace.Viewer)) // who exists is nothing to them
+		denied("adds an unknown user", low.add(ws, nobody, workspace.Viewer)) // the response must not depend on whether the user exists
 		denied("changes", low.setRole(ws, admin, workspace.Viewer))
-		denied("rises", low.setRole(ws, low, workspace.Owner))
-		denied("stays", low.setRole(ws, low, workspace.Viewer))
+		denied("promotes itself", low.setRole(ws, low, workspace.Owner))
+		denied("keeps its role", low.setRole(ws, low, workspace.Viewer))
 		denied("removes", low.remove(ws, viewerOr(low, viewer, member)))
-		denied("removes nobody", low.remove(ws, nobody))
+		denied("removes an unknown user", low.remove(ws, nobody))
 	}
 	denied("grants more than it has", admin.add(ws, fresh, workspace.Owner))
-	denied("rises", admin.setRole(ws, admin, workspace.Owner))
-	denied("raises", admin.setRole(ws, member, workspace.Owner))
+	denied("promotes itself", admin.setRole(ws, admin, workspace.Owner))
+	denied("promotes a member", admin.setRole(ws, member, workspace.Owner))
 	denied("lowers an owner", admin.setRole(ws, owner, workspace.Viewer))
 	denied("confirms an owner", admin.setRole(ws, owner, workspace.Owner))
 	denied("removes an owner", admin.remove(ws, second))
-	before := w.books()
+	before := w.snapshot()
 
 	admin.add(ws, fresh, workspace.Admin).Want(t, http.StatusCreated)
 	fresh.setRole(ws, admin, workspace.Member).Want(t, http.StatusOK)
 	denied("was an admin", admin.setRole(ws, admin, workspace.Admin))
 	owner.setRole(ws, admin, workspace.Admin).Want(t, http.StatusOK)
 	admin.remove(ws, fresh).Want(t, http.StatusOK)
-	if diff := cmp.Diff(before.members, w.books().members); diff != "" {
+	if diff := cmp.Diff(before.members, w.snapshot().members); diff != "" {
 		t.Error(diff)
 	}
 	owner.setRole(ws, second, workspace.Member).Want(t, http.StatusOK)
@@ -262,7 +262,7 @@ func TestRolesAreEnforced(t *testing.T) {
 	}
 	for _, p := range w.history()[len(w.history())-4:] {
 		if p.Type != event.MemberRemoved || p.Data.Actor.ID != p.Data.Member.UserID {
-			t.Errorf("leaving is told as %+v", p)
+			t.Errorf("event of a member who left: %+v", p)
 		}
 	}
 }
@@ -274,7 +274,7 @@ func viewerOr(self, a, b *person) *person {
 	return a
 }
 
-func TestTheLastOwnerStays(t *testing.T) {
+func TestLastOwnerCannotLeave(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, grace := w.person("ada"), w.person("grace")
@@ -286,8 +286,8 @@ func TestTheLastOwnerStays(t *testing.T) {
 	grace.remove(ws, grace).Want(t, http.StatusConflict, fault.CodeConflict)
 }
 
-// Everybody keeps their personal workspace, whoever else owns it.
-func TestPersonalWorkspacesAreKept(t *testing.T) {
+// The user to whom a personal workspace belongs cannot be removed or demoted, even if it has another owner.
+func TestPersonalWorkspaceKeepsItsOwner(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, grace := w.person("ada"), w.person("grace")
@@ -300,7 +300,7 @@ func TestPersonalWorkspacesAreKept(t *testing.T) {
 	grace.remove(ada.home, grace).Want(t, http.StatusOK)
 }
 
-func TestAddingWhoCanNotBeAdded(t *testing.T) {
+func TestAddMemberErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, grace := w.person("ada"), w.person("grace")

@@ -11,17 +11,17 @@ import (
 
 var tag = httpapi.Tag{
 	Name: "Workspaces",
-	Description: "Where projects and webhooks belong, and who may do what with them. Everybody has a personal workspace. " +
-		"Roles, each with the rights of those behind it: owner, admin, member, viewer.",
+	Description: "A workspace has projects, webhooks and members. The role of a member defines what the member may do. Every user has a personal workspace. " +
+		"The roles are owner, admin, member and viewer. Each role includes the permissions of the roles after it.",
 }
 
 // WorkspaceItem is a workspace as clients see it.
 type WorkspaceItem struct {
 	ID        string          `json:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Name      string          `json:"name" doc:"Its name" example:"Team"`
-	Role      Role            `json:"role" enum:"owner,admin,member,viewer" doc:"What the caller may do in it" example:"owner"`
-	Personal  bool            `json:"personal" doc:"Whether it is the caller's own personal workspace" example:"false"`
-	CreatedAt clock.Timestamp `json:"createdAt" doc:"When it was made" example:"2026-01-31T08:15:30.123Z"`
+	Name      string          `json:"name" doc:"The name of the workspace" example:"Team"`
+	Role      Role            `json:"role" enum:"owner,admin,member,viewer" doc:"The caller's role in the workspace" example:"owner"`
+	Personal  bool            `json:"personal" doc:"Whether this is the caller's personal workspace" example:"false"`
+	CreatedAt clock.Timestamp `json:"createdAt" doc:"When the workspace was created" example:"2026-01-31T08:15:30.123Z"`
 }
 
 func (m Membership) item() WorkspaceItem {
@@ -36,7 +36,7 @@ func (s *Service) Register(r *httpapi.Routes) {
 
 type createWorkspaceInput struct {
 	Body struct {
-		Name string `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, no control characters; kept as it is sent" example:"Team"`
+		Name string `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control characters" example:"Team"`
 	}
 }
 
@@ -51,22 +51,22 @@ type workspacesInput struct{ httpapi.PageInput }
 
 type workspacesOutput struct {
 	Body struct {
-		Workspaces []WorkspaceItem `json:"workspaces" nullable:"false" doc:"The caller's personal one first, then in the order in which they were made"`
-		NextCursor string          `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page" example:"eyJrIjoiazEifQ"`
+		Workspaces []WorkspaceItem `json:"workspaces" nullable:"false" doc:"The workspaces: the caller's personal workspace first, then the others in the order in which they were created"`
+		NextCursor string          `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page" example:"eyJrIjoiazEifQ"`
 	}
 }
 
 func (s *Service) registerWorkspaces(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listWorkspaces", Method: http.MethodGet, Path: "/api/workspaces", Tag: tag,
-		Summary: "The workspaces that the caller is in", Description: "The personal one first, each with the caller's role in it.",
+		Summary: "List the caller's workspaces", Description: "Returns the caller's workspaces with the caller's role, the personal workspace first.",
 	}, s.handleList)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "createWorkspace", Method: http.MethodPost, Path: "/api/workspaces", Tag: tag, Status: http.StatusCreated,
-		Summary:     "Make a workspace",
-		Description: "The caller is its owner.",
+		Summary:     "Create a workspace",
+		Description: "The caller becomes the owner of the workspace.",
 		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("name", CheckName(" "))), errOwnQuota(MaxMemberships), fault.ErrConflict,
+			fault.Invalid(fault.Field("name", CheckName(" "))), errCallerQuota(MaxMemberships), fault.ErrConflict,
 		},
 	}, s.handleCreate)
 }

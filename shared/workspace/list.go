@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -10,19 +9,7 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// position returns the workspace's position in a user's list: the user's personal workspace, then the other ones by ID,
-// which is the order in which they were created.
-func (w WorkspaceItem) position() string {
-	if w.Personal {
-		return "0" + w.ID
-	}
-	return "1" + w.ID
-}
-
-func inOrder(list []Membership) []Membership {
-	slices.SortFunc(list, func(a, b Membership) int { return cmp.Compare(a.item().position(), b.item().position()) })
-	return list
-}
+func (w WorkspaceItem) position() string { return listPosition(w.ID, w.Personal) }
 
 // List returns a page of the caller's workspaces, the personal workspace first, and the cursor of the next page.
 // Error: VALIDATION_FAILED for a cursor of another list.
@@ -70,7 +57,7 @@ func (s *Service) ListMembers(
 	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, func(m MemberItem) string { return m.UserID })
 }
 
-// itemsOf returns the items of memberships.
+// itemsOf converts memberships to items.
 func itemsOf[T any](list []Membership, item func(Membership) T) []T {
 	items := make([]T, len(list))
 	for i, m := range list {

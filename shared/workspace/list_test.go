@@ -46,21 +46,21 @@ func TestPages(t *testing.T) {
 				}
 				next = "&cursor=" + a.Text("nextCursor")
 				if len(a.List(list.name)) == 0 || pages > 10 {
-					t.Fatalf("limit %s: an empty page that goes on", limit)
+					t.Fatalf("limit %s: an empty page has a cursor", limit)
 				}
 			}
 			if diff := cmp.Diff(list.want, got); diff != "" {
 				t.Errorf("%s, limit %s: %s", list.name, limit, diff)
 			}
 			if limit == "6" && pages != 0 {
-				t.Errorf("%s: a page that holds everything goes on", list.name)
+				t.Errorf("%s: a complete page has a cursor", list.name)
 			}
 		}
 	}
 }
 
-// A cursor is good for its own list and its own reader.
-func TestForeignCursors(t *testing.T) {
+// A cursor is valid only for its list and its user.
+func TestCursorOfAnotherList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, grace := w.person("ada"), w.person("grace")
@@ -80,8 +80,8 @@ func TestForeignCursors(t *testing.T) {
 	ada.Do(http.MethodGet, members+"?cursor="+ofMembers, nil).Want(t, http.StatusOK)
 }
 
-// A workspace with more members than DynamoDB answers with at once is listed whole, in order, unless a limit is given.
-func TestManyMembers(t *testing.T) {
+// A workspace whose members need several DynamoDB calls is listed completely, unless there is a limit.
+func TestListManyMembers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.unaudited = true
@@ -108,11 +108,11 @@ func TestManyMembers(t *testing.T) {
 	}
 	list := ada.members(ws).Want(t, http.StatusOK)
 	if diff := cmp.Diff(want, list.Texts("members", "userId")); diff != "" || list.Text("nextCursor") != "" {
-		t.Errorf("listed otherwise: %s", diff)
+		t.Errorf("members: %s", diff)
 	}
-	wantCalls(t, "two pages of DynamoDB's", list, 3)
+	wantCalls(t, "listing all members", list, 3)
 	page := ada.Do(http.MethodGet, "/api/workspaces/"+ws+"/members?limit=100", nil).Want(t, http.StatusOK)
-	wantCalls(t, "a page of ours", page, 2)
+	wantCalls(t, "listing a page", page, 2)
 	if n := len(page.List("members")); n != 100 || page.Text("nextCursor") == "" {
 		t.Errorf("a page of %d", n)
 	}

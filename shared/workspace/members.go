@@ -9,24 +9,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
-	"devplatform/shared/id"
 )
-
-// Create creates a workspace with the caller as its owner. The caller has checked the name.
-// Errors: QUOTA_EXCEEDED, CONFLICT.
-func (s *Service) Create(ctx context.Context, caller httpapi.Caller, name string) (Membership, error) {
-	at := clock.Stamp(s.now())
-	w := Workspace{ID: s.ids.New(id.Workspace), Name: name, Owners: 1, CreatedAt: at}
-	owner := Membership{
-		WorkspaceID: w.ID, UserID: caller.UserID, Username: caller.Username, Role: Owner, AddedAt: at,
-		Name: name, CreatedAt: at,
-	}
-	err := s.store.create(ctx, w, owner)
-	if errors.Is(err, errFull) {
-		return Membership{}, errOwnQuota(s.quota).WithCause(err)
-	}
-	return owner, err
-}
 
 // AddMember adds the user with a username to a workspace.
 // Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, USER_NOT_FOUND, QUOTA_EXCEEDED, CONFLICT.
@@ -35,9 +18,9 @@ func (s *Service) AddMember(
 ) (added Membership, err error) {
 	userID := ""
 	err = db.Retry(ctx, "add a member", func() error {
-		by, err := s.store.Membership(ctx, caller.UserID, workspaceID)
+		own, err := s.store.Membership(ctx, caller.UserID, workspaceID)
 		if err == nil {
-			err = checkAdd(by, role)
+			err = checkAdd(own, role)
 		}
 		if err == nil && userID == "" {
 			userID, username, err = s.people.FindByUsername(ctx, username)
@@ -48,76 +31,76 @@ func (s *Service) AddMember(
 		now := s.now()
 		added = Membership{
 			WorkspaceID: workspaceID, UserID: userID, Username: username, Role: role, AddedAt: clock.Stamp(now),
-			Name: by.Name, CreatedAt: by.CreatedAt,
+			Name: own.Name, CreatedAt: own.CreatedAt,
 		}
-		return s.apply(ctx, caller, change{by: by, after: &added}, now)
+		return s.apply(ctx, caller, change{caller: own, after: &added}, now)
 	})
 	return added, err
 }
 
-// UpdateMember gives a member a role. If role is nil, or the member has it, nothing changes.
+// UpdateMember changes the role of a member. If role is nil or the current role, it writes nothing.
 // Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, MEMBER_NOT_FOUND, CONFLICT.
 func (s *Service) UpdateMember(
 	ctx context.Context, caller httpapi.Caller, workspaceID, userID string, role *Role,
 ) (changed Membership, err error) {
 	err = db.Retry(ctx, "change a role", func() error {
-		by, of, err := s.memberships(ctx, workspaceID, caller.UserID, userID)
+		own, target, err := s.memberships(ctx, workspaceID, caller.UserID, userID)
 		if err != nil {
 			return err
 		}
-		wanted := wantedRole(of, role)
-		if err := checkRoleChange(by, of, wanted); err != nil {
+		newRole := roleOrCurrent(role, target)
+		if err := checkRoleChange(own, target, newRole); err != nil {
 			return err
 		}
-		changed = *of
-		changed.Role = wanted
-		if of.Role == wanted {
+		changed = *target
+		changed.Role = newRole
+		if target.Role == newRole {
 			return nil
 		}
-		return s.apply(ctx, caller, change{by: by, before: of, after: &changed}, s.now())
+		return s.apply(ctx, caller, change{caller: own, before: target, after: &changed}, s.now())
 	})
 	return changed, err
 }
 
-// wantedRole returns role, or the role of the member if role is nil.
-func wantedRole(of *Membership, role *Role) Role {
+// roleOrCurrent returns role, or the role of the target if role is nil.
+func roleOrCurrent(role *Role, target *Membership) Role {
 	switch {
 	case role != nil:
 		return *role
-	case of != nil:
-		return of.Role
+	case target != nil:
+		return target.Role
 	}
 	return ""
 }
 
-// RemoveMember removes a member, who may be the caller. It has effect on the next request.
+// RemoveMember removes a member, who may be the caller. The removal is effective on the next request.
 // Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, MEMBER_NOT_FOUND, CONFLICT.
 func (s *Service) RemoveMember(ctx context.Context, caller httpapi.Caller, workspaceID, userID string) error {
 	return db.Retry(ctx, "remove a member", func() error {
-		by, of, err := s.memberships(ctx, workspaceID, caller.UserID, userID)
+		own, target, err := s.memberships(ctx, workspaceID, caller.UserID, userID)
 		if err != nil {
 			return err
 		}
-		if err := checkRemove(by, of); err != nil {
+		if err := checkRemove(own, target); err != nil {
 			return err
 		}
-		return s.apply(ctx, caller, change{by: by, before: of}, s.now())
+		return s.apply(ctx, caller, change{caller: own, before: target}, s.now())
 	})
 }
 
-// memberships returns the membership of the caller and that of another user, nil if that user is not a member.
-// Error: WORKSPACE_NOT_FOUND if the caller is not a member.
+// memberships returns the caller's own membership, and the membership of a target user, or nil if that user is not a
+// member. Error: WORKSPACE_NOT_FOUND if the caller is not a member.
 func (s *Service) memberships(
-	ctx context.Context, workspaceID, userID, memberID string,
+	ctx context.Context, workspaceID, callerID, targetID string,
 ) (Membership, *Membership, error) {
-	by, of, err := s.store.pair(ctx, workspaceID, userID, memberID)
+	own, target, err := s.store.pair(ctx, workspaceID, callerID, targetID)
 	if err != nil {
 		return Membership{}, nil, err
 	}
-	if by == nil || !by.Role.May(Read) {
+	if own == nil || !own.Role.May(Read) {
 		return Membership{}, nil, ErrNotFound
 	}
-	return *by, of, nil
+	return *own, target, nil
 }
 
 // apply writes a change with its event. Errors: db.ErrStale, QUOTA_EXCEEDED, CONFLICT.
@@ -139,14 +122,14 @@ func (s *Service) apply(ctx context.Context, caller httpapi.Caller, c change, at
 	case errors.Is(err, errExists):
 		return errMember.WithCause(err)
 	case errors.Is(err, errFull):
-		return errTheirQuota(s.quota).WithCause(err)
+		return errMemberQuota(s.quota).WithCause(err)
 	case errors.Is(err, errNoOwner):
 		return errLastOwner.WithCause(err)
 	}
 	return err
 }
 
-// eventType returns the type of the event of a change. A change of role has none.
+// eventType returns the type of a change's event, or "" for a role change, which has no event.
 func (c change) eventType() event.Type {
 	switch {
 	case c.before == nil:

@@ -1,28 +1,28 @@
 package workspace
 
-// Action is something that a role may or may not do. Every endpoint that belongs to a workspace asks for one of them.
-// The table below is the only place that says what a role may do.
+// Action is an action that a role may or may not do. Every endpoint below a workspace requires one action. The table
+// permissions is the only definition of what a role may do.
 type Action string
 
 // The actions.
 const (
-	// View reads a project and its current files. ProjectAccess.Check allows it to every user who sees the project.
+	// View reads a project and its current files. ProjectAccess.Check allows it to all users who can see the project.
 	View Action = "view"
-	// Read reads the workspace, its members, and all that members may see of its projects.
+	// Read reads the workspace, its members, and its projects with their versions, comments and events.
 	Read Action = "read"
 	// Write creates and changes projects, files, comments and chats.
 	Write Action = "write"
 	// DeleteOwnProject deletes a project that the caller created.
 	DeleteOwnProject Action = "delete-own-project"
-	// Moderate sees the private projects of other users, and deletes any project and any comment.
+	// Moderate reads the private projects of other users, and deletes any project and any comment.
 	Moderate Action = "moderate"
-	// ManageMembers adds, changes and removes members, but no role above the caller's own.
+	// ManageMembers adds, changes and removes members whose role is not above the caller's.
 	ManageMembers Action = "manage-members"
 	// ManageWebhooks creates, reads and changes webhooks.
 	ManageWebhooks Action = "manage-webhooks"
 )
 
-// permissions are the actions of each role.
+// permissions has the allowed actions of each role.
 var permissions = map[Role]map[Action]bool{
 	Viewer: {View: true, Read: true},
 	Member: {View: true, Read: true, Write: true, DeleteOwnProject: true},

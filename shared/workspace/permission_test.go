@@ -8,7 +8,7 @@ import (
 
 var roles = []workspace.Role{workspace.Owner, workspace.Admin, workspace.Member, workspace.Viewer}
 
-// Every role with every action: what API.md §3 says, written down a second time.
+// The permission table, written a second time, independently of the code.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	table := []struct {
@@ -37,7 +37,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-func TestRanks(t *testing.T) {
+func TestCovers(t *testing.T) {
 	t.Parallel()
 	for i, high := range roles {
 		for j, low := range roles {

@@ -10,13 +10,13 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// atOnce runs all of it at one moment and answers with how often each status came back.
+// atOnce runs all requests concurrently, and returns the number of responses by status.
 func atOnce(all ...func() answer) map[int]int {
 	return slicetest.Statuses(slicetest.AtOnce(len(all), func(i int) answer { return all[i]() }))
 }
 
-// Two owners race in every way that could leave none; the audit behind the test counts the owners.
-func TestOneOwnerIsLeft(t *testing.T) {
+// Two owners race in every way that could leave a workspace without an owner. The audit at the end counts the owners.
+func TestConcurrentChangesKeepOneOwner(t *testing.T) {
 	t.Parallel()
 	for name, race := range map[string]func(ws string, a, b *person) []func() answer{
 		"both leave": func(ws string, a, b *person) []func() answer {
@@ -52,18 +52,18 @@ func TestOneOwnerIsLeft(t *testing.T) {
 				if statuses[http.StatusOK] != 1 {
 					t.Fatalf("statuses %v", statuses)
 				}
-				places := w.books()
-				if n := places.places[ws].Owners; n != 1 {
-					t.Fatalf("%d owners are left", n)
+				stored := w.snapshot()
+				if n := stored.workspaces[ws].Owners; n != 1 {
+					t.Fatalf("%d owners, want 1", n)
 				}
-				a, b = restored(t, places, ws, a, b)
+				a, b = restored(t, stored, ws, a, b)
 			}
 		})
 	}
 }
 
-// restored makes the two ready for the next round: the first is the one owner that is left, the second is no member.
-func restored(t *testing.T, b books, ws string, one, other *person) (owner, outsider *person) {
+// restored prepares the next round. It returns the remaining owner, and the other user, who is no longer a member.
+func restored(t *testing.T, b snapshot, ws string, one, other *person) (owner, outsider *person) {
 	t.Helper()
 	if b.members[ws+" "+one.id].Role != workspace.Owner {
 		one, other = other, one
@@ -74,33 +74,33 @@ func restored(t *testing.T, b books, ws string, one, other *person) (owner, outs
 	return one, other
 }
 
-func TestMembershipsAreLimited(t *testing.T) {
+func TestMembershipQuota(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, quota(3))
 	ada, grace := w.person("ada"), w.person("grace")
 	ws := ada.create("1")
 	ada.create("2")
 	full := ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
-	if want := "The quota of 3 workspaces a user is used up."; full.Text("error") != want {
-		t.Errorf("told %q", full.Text("error"))
+	if want := "You have reached the limit of 3 workspaces. Leave a workspace first."; full.Text("error") != want {
+		t.Errorf("error %q", full.Text("error"))
 	}
 	ofGrace := grace.create("G")
 	theirs := grace.add(ofGrace, ada, workspace.Member).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
-	if want := "That person is in 3 workspaces, which is the quota of a user. They have to leave one first."; theirs.Text("error") != want {
-		t.Errorf("told %q", theirs.Text("error"))
+	if want := "The user has reached the limit of 3 workspaces. The user must leave a workspace first."; theirs.Text("error") != want {
+		t.Errorf("error %q", theirs.Text("error"))
 	}
 	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusCreated)
-	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusConflict, fault.CodeConflict) // not "full": she is in it
+	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusConflict, fault.CodeConflict) // not the quota error: grace is already a member
 	ada.remove(ws, ada).Want(t, http.StatusOK)
-	grace.add(ofGrace, ada, workspace.Member).Want(t, http.StatusCreated) // a place is free again
+	grace.add(ofGrace, ada, workspace.Member).Want(t, http.StatusCreated) // ada is below the limit again
 	ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 
 	alone := newWorld(t, quota(1))
 	alone.person("eve").Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "1"}).Want(t, http.StatusPaymentRequired)
 }
 
-// The default quota is API.md's, to the last one.
-func TestFiftyMemberships(t *testing.T) {
+// The default limit is 50 workspaces.
+func TestDefaultMembershipQuota(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.person("ada")
@@ -113,8 +113,8 @@ func TestFiftyMemberships(t *testing.T) {
 	}
 }
 
-// The last free places go to as many as there are, made and added alike.
-func TestTheQuotaHoldsInARace(t *testing.T) {
+// The limit holds for concurrent requests that create workspaces and add members.
+func TestMembershipQuotaUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	const places, rivals = 4, 5
 	w := newWorld(t, quota(1+places))
@@ -128,7 +128,7 @@ func TestTheQuotaHoldsInARace(t *testing.T) {
 		})
 	}
 	statuses := atOnce(all...)
-	// Who meets too many others may be told to try again.
+	// A request with too many conflicts may fail with CONFLICT.
 	if n := statuses[http.StatusCreated]; n > places || n+statuses[http.StatusPaymentRequired]+statuses[http.StatusConflict] != 2*rivals {
 		t.Errorf("statuses %v", statuses)
 	}
@@ -138,7 +138,7 @@ func TestTheQuotaHoldsInARace(t *testing.T) {
 	ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "x"}).Want(t, http.StatusPaymentRequired)
 }
 
-func TestTheSameMemberIsAddedOnce(t *testing.T) {
+func TestConcurrentAddAndRemoveOfOneMember(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, quota(100))
 	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
@@ -155,8 +155,8 @@ func TestTheSameMemberIsAddedOnce(t *testing.T) {
 	}
 }
 
-// Roles changed at once end in one of them, in both copies.
-func TestRolesChangedAtOnce(t *testing.T) {
+// After concurrent role changes, both copies of the membership have the same role. The audit checks this.
+func TestConcurrentRoleChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")

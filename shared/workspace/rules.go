@@ -8,11 +8,10 @@ import (
 	"devplatform/shared/fault"
 )
 
-// MaxNameChars is the length of a name, in Unicode code points.
+// MaxNameChars is the maximum length of a name, in Unicode code points.
 const MaxNameChars = 100
 
-// CheckName returns the rule that the name of a workspace or a project breaks, or "". Names are stored as they were
-// sent.
+// CheckName returns the rule that the name of a workspace or a project breaks, or "".
 func CheckName(name string) string {
 	chars := utf8.RuneCountInString(name)
 	visible, control := false, false
@@ -31,68 +30,71 @@ func CheckName(name string) string {
 	return ""
 }
 
-// ErrNotFound reports a workspace that does not exist, or that the caller is not a member of.
+// ErrNotFound reports that a workspace does not exist, or that the caller is not a member of it.
 var ErrNotFound = fault.New(fault.CodeWorkspaceNotFound, "There is no such workspace.")
 
 var (
 	errNoMember    = fault.New(fault.CodeMemberNotFound, "There is no such member in this workspace.")
 	errRank        = fault.New(fault.CodeAccessDenied, "You cannot grant, change or remove a role above your own.")
-	errMember      = fault.New(fault.CodeConflict, "The user is a member of this workspace already.")
-	errLastOwner   = fault.New(fault.CodeConflict, "A workspace keeps its last owner. Make another member an owner first.")
-	errOwnPersonal = fault.New(fault.CodeConflict, "A personal workspace keeps the user it belongs to as an owner.")
+	errMember      = fault.New(fault.CodeConflict, "The user is already a member of this workspace.")
+	errLastOwner   = fault.New(fault.CodeConflict, "A workspace must have an owner. Make another member an owner first.")
+	errOwnPersonal = fault.New(fault.CodeConflict,
+		"The user to whom a personal workspace belongs must remain an owner of it.")
 )
 
-// errOwnQuota is for a user who creates a workspace, errTheirQuota for a user who adds another user.
-func errOwnQuota(quota int) *fault.Error {
+// errCallerQuota is the error if the caller, who creates a workspace, has reached the limit.
+func errCallerQuota(quota int) *fault.Error {
 	return fault.New(fault.CodeQuotaExceeded,
-		"The quota of "+strconv.Itoa(quota)+" workspaces a user is used up.")
+		"You have reached the limit of "+strconv.Itoa(quota)+" workspaces. Leave a workspace first.")
 }
 
-func errTheirQuota(quota int) *fault.Error {
+// errMemberQuota is the error if the user whom the caller adds to a workspace has reached the limit.
+func errMemberQuota(quota int) *fault.Error {
 	return fault.New(fault.CodeQuotaExceeded,
-		"That person is in "+strconv.Itoa(quota)+" workspaces, which is the quota of a user. They have to leave one first.")
+		"The user has reached the limit of "+strconv.Itoa(quota)+" workspaces. The user must leave a workspace first.")
 }
 
-// The functions below decide on memberships that were read. by is the caller's membership, of the one to change, nil
-// if the user is not a member.
+// The functions below decide about changes of memberships. caller is the caller's membership. target is the membership
+// to change, or nil if the user is not a member.
 
 // checkAdd returns an error if the caller may not add a member with a role.
-func checkAdd(by Membership, role Role) error {
+func checkAdd(caller Membership, role Role) error {
 	switch {
-	case !by.Role.May(ManageMembers):
+	case !caller.Role.May(ManageMembers):
 		return ErrDenied
-	case !by.Role.Covers(role):
+	case !caller.Role.Covers(role):
 		return errRank
 	}
 	return nil
 }
 
-// checkRoleChange returns an error if the caller may not give a member a role. The write checks that an owner remains.
-func checkRoleChange(by Membership, of *Membership, role Role) error {
+// checkRoleChange returns an error if the caller may not give the target a role. The write checks that an owner
+// remains.
+func checkRoleChange(caller Membership, target *Membership, role Role) error {
 	switch {
-	case !by.Role.May(ManageMembers):
+	case !caller.Role.May(ManageMembers):
 		return ErrDenied
-	case of == nil:
+	case target == nil:
 		return errNoMember
-	case !by.Role.Covers(of.Role) || !by.Role.Covers(role):
+	case !caller.Role.Covers(target.Role) || !caller.Role.Covers(role):
 		return errRank
-	case of.Personal && role != Owner:
+	case target.Personal && role != Owner:
 		return errOwnPersonal
 	}
 	return nil
 }
 
-// checkRemove returns an error if the caller may not remove a member. Every member may leave.
-func checkRemove(by Membership, of *Membership) error {
-	leaving := of != nil && of.UserID == by.UserID
+// checkRemove returns an error if the caller may not remove the target. Every member may leave.
+func checkRemove(caller Membership, target *Membership) error {
+	leaving := target != nil && target.UserID == caller.UserID
 	switch {
-	case !leaving && !by.Role.May(ManageMembers):
+	case !leaving && !caller.Role.May(ManageMembers):
 		return ErrDenied
-	case of == nil:
+	case target == nil:
 		return errNoMember
-	case !by.Role.Covers(of.Role):
+	case !caller.Role.Covers(target.Role):
 		return errRank
-	case of.Personal:
+	case target.Personal:
 		return errOwnPersonal
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestNames(t *testing.T) {
+func TestCheckName(t *testing.T) {
 	t.Parallel()
 	const tooLong, control, blank = "must be 1 to 100 characters long", "must not contain control characters", "must not be blank"
 	for name, want := range map[string]string{
@@ -22,9 +22,9 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// What may happen to whom, over every pair of roles. The rule is told here in words of its own: nothing above oneself, and
-// only admins and owners touch others.
-func TestDecisions(t *testing.T) {
+// The rules for all pairs of roles, written a second time, independently of the code: a user can manage only roles up
+// to their own, and only admins and owners can manage other members.
+func TestMemberChangeRules(t *testing.T) {
 	t.Parallel()
 	level := map[Role]int{Viewer: 0, Member: 1, Admin: 2, Owner: 3}
 	rapid.Check(t, func(t *rapid.T) {

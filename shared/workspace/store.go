@@ -8,27 +8,27 @@ import (
 	"devplatform/shared/db"
 )
 
-// store keeps workspaces and memberships in the projects table.
+// store stores workspaces and memberships in the projects table.
 type store struct {
 	Access
 	client *db.Client
-	quota  int // memberships of a user
+	quota  int // maximum number of memberships of a user
 }
 
-// Personal returns the writes that create the personal workspace of a new user: the workspace, the membership, and its
-// copy. They are part of the transaction that creates the user, and fail if one of the items exists. The count of the
-// user's memberships is written with the second membership.
+// Personal returns the writes that create the personal workspace of a new user: the workspace and both copies of the
+// membership. They are part of the transaction that creates the user, and fail if one of the items exists. The number
+// of the user's memberships is first stored with the second membership.
 func Personal(projects db.Table, workspaceID, userID, username string, now time.Time) ([]db.Write, error) {
 	at := clock.Stamp(now)
 	w := Workspace{ID: workspaceID, Name: personalName(username), Personal: true, Owners: 1, CreatedAt: at}
-	return founding(projects, w, Membership{
+	return creationWrites(projects, w, Membership{
 		WorkspaceID: workspaceID, UserID: userID, Username: username, Role: Owner, AddedAt: at,
 		Name: w.Name, Personal: true, CreatedAt: at,
 	})
 }
 
-// founding returns the writes of a workspace and its first owner.
-func founding(projects db.Table, w Workspace, owner Membership) ([]db.Write, error) {
+// creationWrites returns the writes that create a workspace and the membership of its first owner.
+func creationWrites(projects db.Table, w Workspace, owner Membership) ([]db.Write, error) {
 	record, err := db.Encode(w)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func founding(projects db.Table, w Workspace, owner Membership) ([]db.Write, err
 
 // create creates a workspace with its first owner. Error: errFull.
 func (s store) create(ctx context.Context, w Workspace, owner Membership) error {
-	writes, err := founding(s.Projects, w, owner)
+	writes, err := creationWrites(s.Projects, w, owner)
 	if err != nil {
 		return err
 	}
@@ -60,15 +60,15 @@ func (s store) create(ctx context.Context, w Workspace, owner Membership) error 
 // maxMembers is more members than a response of 4 MiB can hold.
 const maxMembers = 40_000
 
-// members returns the members of a workspace that come after a user ID, in the order of user IDs. With a limit, it
-// returns one more than that, if there is one.
+// members returns the members of a workspace whose user IDs sort after the ID after, by user ID. If limit is not 0, it
+// returns at most limit+1 members, so that the caller can detect a next page.
 func (s store) members(ctx context.Context, workspaceID, after string, limit int) ([]Membership, error) {
 	prefix := db.MembersOf(workspaceID)
 	q := db.Query{Prefix: prefix, After: prefix.After(after)}
-	enough := maxMembers
+	wanted := maxMembers
 	if limit > 0 {
-		enough = limit + 1
-		q.Limit = enough
+		wanted = limit + 1
+		q.Limit = wanted
 	}
 	var list []Membership
 	for {
@@ -81,14 +81,15 @@ func (s store) members(ctx context.Context, workspaceID, after string, limit int
 			return nil, err
 		}
 		list = append(list, members...)
-		if page.Next.IsZero() || len(list) >= enough {
+		if page.Next.IsZero() || len(list) >= wanted {
 			return list, nil
 		}
 		q.After = page.Next
 	}
 }
 
-// pair returns the memberships of two users in a workspace, nil for a user who is not a member, in one call to storage.
+// pair returns the memberships of two users in a workspace. The membership of a user who is not a member is nil. It
+// makes one call to storage.
 func (s store) pair(ctx context.Context, workspaceID, userID, otherID string) (user, other *Membership, _ error) {
 	keys := []db.Key{db.MemberKey(workspaceID, userID), db.MemberKey(workspaceID, otherID)}
 	items, err := s.Projects.BatchGet(ctx, keys...)

@@ -9,25 +9,25 @@ import (
 	"devplatform/shared/db"
 )
 
-// Errors of a change, beside db.ErrStale.
+// Errors of a change, in addition to db.ErrStale.
 var (
-	errExists  = errors.New("workspace: the user is a member already")
+	errExists  = errors.New("workspace: the user is already a member")
 	errFull    = errors.New("workspace: the user has reached the limit of memberships")
 	errNoOwner = errors.New("workspace: no owner would remain")
 )
 
-// change is one change of one membership, and the state on which it was decided.
+// change is the change of one membership, with the state on which the decision was based.
 type change struct {
-	// by is the caller's membership when the change was decided. The change fails if the caller's role is different.
-	by Membership
-	// before and after are the member's membership. before is nil if the member is added, after if the member is
-	// removed.
+	// caller is the caller's membership. The write fails if the caller's role has changed in the meantime.
+	caller Membership
+	// before and after are the states of the membership. before is nil for a new member, after is nil for a removed
+	// member.
 	before, after *Membership
-	// event is part of the same transaction. It is nil for a change of role.
+	// event is the write of the event, in the same transaction. It is nil for a role change.
 	event *db.Write
 }
 
-// member returns the membership that changes.
+// member returns the changed membership: after, or before if the member is removed.
 func (c change) member() Membership {
 	if c.after != nil {
 		return *c.after
@@ -35,7 +35,7 @@ func (c change) member() Membership {
 	return *c.before
 }
 
-// owners returns the difference in the number of the workspace's owners.
+// owners returns the change in the workspace's number of owners: -1, 0 or 1.
 func (c change) owners() int {
 	n := 0
 	if c.after != nil && c.after.Role == Owner {
@@ -55,18 +55,18 @@ var (
 
 func hasRole(r Role) expression.ConditionBuilder { return attrRole.Equal(expression.Value(r)) }
 
-// apply writes a change with its event, both copies of the membership, and the counts. It is for use within db.Retry.
-// Errors: db.ErrStale, errExists, errFull, errNoOwner.
+// apply writes both copies of the membership, the counters and the event of a change in one transaction. Call it within
+// db.Retry. Errors: db.ErrStale, errExists, errFull, errNoOwner.
 func (s store) apply(ctx context.Context, c change) error {
 	m := c.member()
-	var list []db.Write
-	causes := map[int]error{} // the error if the condition of a write fails, by the write's index
+	var writes []db.Write
+	causes := map[int]error{} // by the index of a write, the error to return if its condition fails
 	add := func(w db.Write, cause error) {
-		causes[len(list)] = cause
-		list = append(list, w)
+		causes[len(writes)] = cause
+		writes = append(writes, w)
 	}
-	if c.by.UserID != m.UserID {
-		add(s.Projects.Check(db.MemberKey(m.WorkspaceID, c.by.UserID), hasRole(c.by.Role)), db.ErrStale)
+	if c.caller.UserID != m.UserID {
+		add(s.Projects.Check(db.MemberKey(m.WorkspaceID, c.caller.UserID), hasRole(c.caller.Role)), db.ErrStale)
 	}
 	copies, err := s.copies(c)
 	if err != nil {
@@ -91,8 +91,8 @@ func (s store) apply(ctx context.Context, c change) error {
 	if c.event != nil {
 		add(*c.event, nil)
 	}
-	err = s.client.TransactOnce(ctx, list...)
-	// A stale decision comes first: the other conditions do not matter then.
+	err = s.client.TransactOnce(ctx, writes...)
+	// db.ErrStale has priority: if the decision is stale, the other conditions are irrelevant.
 	for _, class := range []error{db.ErrStale, errExists, errFull, errNoOwner} {
 		for i, cause := range causes {
 			if errors.Is(cause, class) && db.FailedAt(err, i) {
@@ -103,7 +103,7 @@ func (s store) apply(ctx context.Context, c change) error {
 	return err
 }
 
-// copies returns the writes of both copies of a membership, which differ only in the key.
+// copies returns the writes of both copies of the membership. The copies differ only in the key.
 func (s store) copies(c change) ([]db.Write, error) {
 	m := c.member()
 	var list []db.Write
@@ -125,28 +125,30 @@ func (s store) copies(c change) ([]db.Write, error) {
 	return list, nil
 }
 
-// countOwners returns the write that adds n to the number of a workspace's owners. It fails if no owner would remain.
+// countOwners returns the write that adds n to the workspace's number of owners. The write fails if no owner would
+// remain.
 func (s store) countOwners(workspaceID string, n int) db.Write {
 	update := expression.Set(attrOwners, attrOwners.Plus(expression.Value(n)))
 	return s.Projects.Update(db.WorkspaceKey(workspaceID), update).
 		If(attrOwners.GreaterThan(expression.Value(max(0, -n))))
 }
 
-// firstMembership is the count of a user's memberships before it is stored: the personal workspace.
+// firstMembership is the number of a user's memberships as long as it is not stored: the personal workspace.
 const firstMembership = 1
 
-// countUp returns the write that counts one more membership of a user. It fails if the user has reached the quota.
+// countUp returns the write that increments the user's number of memberships. The write fails if the user has reached
+// the quota.
 func (s store) countUp(userID string) db.Write {
-	room := attrCount.LessThan(expression.Value(s.quota))
+	belowQuota := attrCount.LessThan(expression.Value(s.quota))
 	if s.quota > firstMembership {
-		room = room.Or(attrCount.AttributeNotExists())
+		belowQuota = belowQuota.Or(attrCount.AttributeNotExists())
 	}
 	next := expression.Plus(attrCount.IfNotExists(expression.Value(firstMembership)), expression.Value(1))
-	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).If(room)
+	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).If(belowQuota)
 }
 
-// countDown returns the write that counts one membership of a user less. The count exists, because a member who is
-// removed was added before.
+// countDown returns the write that decrements the user's number of memberships. The number is stored, because a member
+// who is removed was added before.
 func (s store) countDown(userID string) db.Write {
 	update := expression.Set(attrCount, attrCount.Minus(expression.Value(1)))
 	return s.Projects.Update(db.MembershipCountKey(userID), update).

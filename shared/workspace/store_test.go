@@ -38,7 +38,7 @@ func get[T any](t *testing.T, table db.Table, key db.Key) T {
 	return record
 }
 
-func TestAPersonalWorkspaceCanBeReadBothWays(t *testing.T) {
+func TestPersonalStoresBothCopiesOfMembership(t *testing.T) {
 	t.Parallel()
 	c, table := newTable(t)
 	ids := id.NewGenerator(func() time.Time { return noon }, rand.Reader)

@@ -1,9 +1,8 @@
-// Package workspace is workspaces, their members, and what a role may do. A workspace owns projects and webhooks,
-// which are slices of their own. They and the assistant use Access (access.go), the only rule about who may see or
-// change a project.
+// Package workspace implements workspaces, their members and the permissions of roles. Projects and webhooks belong to
+// a workspace, but are separate slices. All slices use Access (access.go) to decide who may see or change a project.
 //
-// A change of a membership is decided by pure functions (rules.go) on the memberships that were read. It is written on
-// the condition that these are still the same (store_change.go).
+// Pure functions (rules.go) decide about a change of a membership, based on the memberships that were read. The change
+// is written on the condition that these memberships have not changed (store_change.go).
 package workspace
 
 import (
@@ -15,7 +14,7 @@ import (
 	"devplatform/shared/id"
 )
 
-// Role is what a member may do in a workspace. Each role has all rights of the lower ones.
+// Role is the role of a member in a workspace. Each role has all permissions of the lower roles.
 type Role string
 
 // The roles, highest first.
@@ -46,43 +45,56 @@ type Membership struct {
 	Role        Role            `dynamodbav:"role"`
 	AddedAt     clock.Timestamp `dynamodbav:"addedAt"`
 
-	// Name and CreatedAt are copies of the workspace's. They never change. With them, a user's list is one read.
+	// Name and CreatedAt are copies of the workspace's fields, which never change. With them, a user's workspaces can
+	// be listed in one call to storage.
 	Name      string          `dynamodbav:"name"`
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 
-	// Personal means that this is the user's own personal workspace, in which the user stays an owner. Every user has
-	// exactly one. Other members of the same workspace have ordinary memberships.
+	// Personal means that this is the user's own personal workspace. The user remains an owner of it. Every user has
+	// exactly one personal workspace. It is false for other members of that workspace.
 	Personal bool `dynamodbav:"personal"`
+}
+
+// position returns the membership's position in the user's list of workspaces.
+func (m Membership) position() string { return listPosition(m.WorkspaceID, m.Personal) }
+
+// listPosition returns the sort key of a workspace in a user's list: the user's personal workspace first, then the
+// others by ID, which is the order in which they were created.
+func listPosition(workspaceID string, personal bool) string {
+	if personal {
+		return "0" + workspaceID
+	}
+	return "1" + workspaceID
 }
 
 // personalName returns the name of a user's personal workspace.
 func personalName(username string) string { return username + "'s workspace" }
 
-// MaxMemberships is the largest number of workspaces of a user, including the personal one.
+// MaxMemberships is the maximum number of workspaces of a user, including the personal workspace.
 const MaxMemberships = 50
 
 // People finds users by username.
 type People interface {
-	// FindByUsername returns the user's ID, and the username as the user spells it. It ignores case. Error:
-	// USER_NOT_FOUND.
+	// FindByUsername finds a user, ignoring case. It returns the user's ID, and the username with the spelling that the
+	// user chose. Error: USER_NOT_FOUND.
 	FindByUsername(ctx context.Context, username string) (userID, canonical string, err error)
 }
 
 // Deps are the dependencies of a Service.
 type Deps struct {
 	DB       *db.Client
-	Projects db.Table // has workspaces and memberships, too
+	Projects db.Table // also stores workspaces and memberships
 	Outbox   event.Outbox
 	Cursors  *db.Cursors
 	People   People
 	IDs      *id.Generator
 	Clock    clock.Clock
-	// MaxMemberships is lower in tests. 0 means the constant of that name.
+	// MaxMemberships is the maximum number of workspaces of a user. 0 means the constant MaxMemberships.
 	MaxMemberships int
 }
 
-// Service is workspaces and their members. Its methods return a *fault.Error or one of the errors of package db. It is
-// safe for concurrent use.
+// Service implements the operations on workspaces and their members. Its methods return a *fault.Error or an error of
+// package db. It is safe for concurrent use.
 type Service struct {
 	store   store
 	outbox  event.Outbox
@@ -93,7 +105,7 @@ type Service struct {
 	quota   int
 }
 
-// New returns a Service. It does no input or output.
+// New returns a Service. It makes no calls to storage.
 func New(d Deps) *Service {
 	if d.MaxMemberships == 0 {
 		d.MaxMemberships = MaxMemberships

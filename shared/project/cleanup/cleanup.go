@@ -1,5 +1,5 @@
-// Package cleanup removes what deleted projects leave in storage, and lets replaced contents expire. It does what no
-// request waits for, after the events of the changes.
+// Package cleanup removes the stored data of deleted projects, and sets the expiry of replaced file contents. It runs
+// in the background: the events of the changes trigger it.
 package cleanup
 
 import (
@@ -25,26 +25,26 @@ type Deps struct {
 	Conversations db.Table
 	Clock         clock.Clock
 	Logger        *slog.Logger
-	// Sleep waits, and reports false if the context ended first. nil means awsclient.Sleep; tests do not wait.
+	// Sleep waits, and returns false if the context ends first. nil means awsclient.Sleep. Tests replace it.
 	Sleep func(context.Context, time.Duration) bool
 }
 
-// Cleanup handles the events of changes. Events arrive at least once, and may be late. Every step can be repeated, and
-// can be interrupted at any point.
+// Cleanup handles the events of changes. Events are delivered at least once and can be late. Every step is idempotent
+// and can be interrupted at any point.
 //
-// A content that an event names as replaced is never used again. Each save stores its bytes under a new ID, also a
-// save that restores an old version. Only a rename reuses an ID: in one transaction it creates a file and deletes the
-// other one, and its events name no content. So at most one file has an ID, and the event that names the ID was
-// written in the transaction that took it from that file. Only replaced versions still refer to the content. They
-// expire 30 days after the event at the latest, like its chunks. The expiry depends only on the event, so a late or
-// repeated event has the same result.
+// The content that an event reports as replaced is never used again. Every save stores its bytes under a new content
+// ID, even a save that restores an old version. Only a rename reuses a content ID: one transaction creates the new file
+// and deletes the old file, and its events report no replaced content. So at most one file has a given content ID, and
+// the event that reports it as replaced was written by the transaction that removed it from that file. After that, only
+// replaced versions refer to the content. They expire at most 30 days after the event, and so do the chunks. The expiry
+// depends only on the event, so a late or repeated event has the same result.
 type Cleanup struct {
 	store  store
 	now    clock.Clock
 	logger *slog.Logger
 }
 
-// New returns a Cleanup. It does no input or output.
+// New returns a Cleanup. It makes no calls to storage.
 func New(d Deps) *Cleanup {
 	if d.Sleep == nil {
 		d.Sleep = awsclient.Sleep
@@ -57,15 +57,15 @@ func New(d Deps) *Cleanup {
 	}
 }
 
-// Handle does what a record of the events table's stream requires, which may be nothing. Errors: lambdafn.ErrPoison
-// for an invalid event; db.ErrUnavailable, after which a retry continues where this call stopped.
+// Handle handles a record of the events table's stream. Most records need no cleanup. Errors: lambdafn.ErrPoison for an
+// invalid event; db.ErrUnavailable, after which a retry continues where this call stopped.
 func (c *Cleanup) Handle(ctx context.Context, r lambdafn.StreamRecord) error {
 	if r.EventName != "INSERT" { // events never change; they only expire
 		return nil
 	}
 	e, err := event.FromItem(r.NewImage)
 	if err != nil {
-		return fmt.Errorf("%w: nothing was cleaned up: %w", lambdafn.ErrPoison, err)
+		return fmt.Errorf("%w: cleanup: decoding an event: %w", lambdafn.ErrPoison, err)
 	}
 	switch e.Type {
 	case event.ProjectDeleted:
@@ -76,15 +76,15 @@ func (c *Cleanup) Handle(ctx context.Context, r lambdafn.StreamRecord) error {
 		return nil
 	}
 	if errors.Is(err, errInvalidEvent) {
-		return fmt.Errorf("%w: nothing was cleaned up of %q for %s: %w", lambdafn.ErrPoison, e.ProjectID, e.ID, err)
+		return fmt.Errorf("%w: cleanup of project %q for event %s: %w", lambdafn.ErrPoison, e.ProjectID, e.ID, err)
 	}
 	return err
 }
 
-// errInvalidEvent reports an event that no change can have written.
+// errInvalidEvent reports an event that cannot belong to a change.
 var errInvalidEvent = errors.New("cleanup: invalid event")
 
-// expire lets the chunks of the content that an event names as replaced expire content.Retention after the event.
+// expire sets the expiry of the content that an event reports as replaced to content.Retention after the event.
 // Errors: errInvalidEvent; db.ErrUnavailable.
 func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
 	if e.Replaced == nil {
@@ -95,21 +95,21 @@ func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
 		return fmt.Errorf("%w: %w", errInvalidEvent, err)
 	}
 	if at.IsZero() {
-		return fmt.Errorf("%w: its timestamp is zero", errInvalidEvent)
+		return fmt.Errorf("%w: the timestamp is zero", errInvalidEvent)
 	}
 	chunks := content.Ref{ContentID: e.Replaced.ID, Chunks: e.Replaced.Chunks}.Keys(e.ProjectID)
 	if len(chunks) != e.Replaced.Chunks {
-		return fmt.Errorf("%w: a content %q of %d chunks", errInvalidEvent, e.Replaced.ID, e.Replaced.Chunks)
+		return fmt.Errorf("%w: content ID %q with %d chunks", errInvalidEvent, e.Replaced.ID, e.Replaced.Chunks)
 	}
 	return c.store.expireChunks(ctx, chunks, at.Add(content.Retention))
 }
 
-// remove deletes everything that is stored of a deleted project. Errors: errInvalidEvent if the project exists;
+// remove deletes all stored data of a deleted project. Errors: errInvalidEvent if the project exists;
 // db.ErrUnavailable.
 //
-// A record is deleted after the chunks that it names. So after an interruption the chunks can still be found without
-// reading the contents, which may be 200 MiB. In the end, sweep finds chunks that no record names, because their
-// version has expired before them.
+// A record is deleted after its chunks. So after an interruption the remaining chunks can still be found through the
+// records, without reading up to 200 MiB of contents. Finally, sweep deletes chunks without a record: those of versions
+// that expired earlier.
 func (c *Cleanup) remove(ctx context.Context, projectID string) error {
 	exists, err := c.store.exists(ctx, projectID)
 	if err != nil {

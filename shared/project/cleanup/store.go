@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// store deletes what is stored of projects.
+// store deletes the stored data of projects.
 type store struct {
 	client                            *db.Client
 	projects, contents, conversations db.Table
@@ -22,19 +22,20 @@ type store struct {
 }
 
 const (
-	// minTogether and maxTogether are the numbers of items that are deleted together: one call while storage
-	// throttles, and up to eight concurrent calls of 25 items. An interrupted clean-up repeats no more than that.
-	minTogether = 25
-	maxTogether = 8 * minTogether
-	// maxAttempts is how often a deletion is attempted that storage refuses.
+	// minBatch and maxBatch limit the number of items that are deleted at the same time: one call of 25 items while
+	// storage throttles, and up to eight concurrent calls otherwise. An interrupted cleanup repeats at most one batch.
+	minBatch = 25
+	maxBatch = 8 * minBatch
+	// maxAttempts is the maximum number of attempts to delete a batch.
 	maxAttempts = 20
 )
 
-// exists reports whether a project exists, strongly consistent. Error: errInvalidEvent if projectID is not a valid ID.
+// exists reports whether a project exists. The read is strongly consistent. Error: errInvalidEvent if projectID is not
+// a valid ID.
 func (s store) exists(ctx context.Context, projectID string) (bool, error) {
 	key := db.TreeKey(projectID)
 	if key.IsZero() {
-		return false, fmt.Errorf("%w: a project %q", errInvalidEvent, projectID)
+		return false, fmt.Errorf("%w: project ID %q", errInvalidEvent, projectID)
 	}
 	_, err := s.projects.Get(ctx, key)
 	if errors.Is(err, db.ErrNotFound) {
@@ -43,8 +44,8 @@ func (s store) exists(ctx context.Context, projectID string) (bool, error) {
 	return err == nil, err
 }
 
-// removeRecords deletes the records of a project, a page at a time, and before them the chunks that they name. It
-// returns the numbers of both.
+// removeRecords deletes the records of a project, one page at a time. It deletes the chunks of a page's records before
+// the records. It returns the numbers of deleted records and chunks.
 func (s store) removeRecords(ctx context.Context, projectID string) (records, chunks int, err error) {
 	q := db.Query{Prefix: db.ProjectPartition(projectID)}
 	for {
@@ -55,7 +56,7 @@ func (s store) removeRecords(ctx context.Context, projectID string) (records, ch
 		var recordKeys, chunkKeys []db.Key
 		for _, item := range page.Items {
 			recordKeys = append(recordKeys, db.KeyOf(item))
-			if ref, err := db.Decode[content.Ref](item); err == nil { // if it is damaged, sweep finds its chunks
+			if ref, err := db.Decode[content.Ref](item); err == nil { // sweep deletes the chunks of an invalid record
 				chunkKeys = append(chunkKeys, ref.Keys(projectID)...)
 			}
 		}
@@ -73,8 +74,8 @@ func (s store) removeRecords(ctx context.Context, projectID string) (records, ch
 	}
 }
 
-// sweep deletes all items under a project's ID in a table, and returns their number. DynamoDB removes expired items
-// itself, at no cost.
+// sweep deletes all items of a project in a table, and returns their number. It leaves expired items to DynamoDB, which
+// deletes them at no cost.
 func (s store) sweep(ctx context.Context, table db.Table, projectID string) (n int, err error) {
 	q := db.Query{Prefix: db.ProjectPartition(projectID), KeysOnly: true}
 	for {
@@ -98,28 +99,28 @@ func (s store) sweep(ctx context.Context, table db.Table, projectID string) (n i
 }
 
 // remove deletes items, and slows down while storage throttles: all contents of a project are in one partition, which
-// accepts 1 MB of deletions a second. Each refusal halves the number of items that are deleted together, each success
-// adds some. It is not db.Retry, which is for conflicts.
+// accepts 1 MB of deletions per second. A failure halves the batch size, a success increases it. db.Retry cannot be
+// used here, because it is for conflicts.
 func (s store) remove(ctx context.Context, table db.Table, keys []db.Key) error {
-	together, attempt := maxTogether, 0
+	size, attempt := maxBatch, 0
 	for len(keys) > 0 {
-		some := keys[:min(together, len(keys))]
-		err := table.DeleteAll(ctx, some...)
+		batch := keys[:min(size, len(keys))]
+		err := table.DeleteAll(ctx, batch...)
 		if err == nil {
-			keys, attempt = keys[len(some):], 0
-			together = min(maxTogether, together+minTogether)
+			keys, attempt = keys[len(batch):], 0
+			size = min(maxBatch, size+minBatch)
 			continue
 		}
 		attempt++
 		if !errors.Is(err, db.ErrUnavailable) || attempt == maxAttempts || !s.sleep(ctx, awsclient.Jitter(min(attempt, 4))) {
 			return fmt.Errorf("deleting items: %w", err)
 		}
-		together = max(minTogether, together/2)
+		size = max(minBatch, size/2)
 	}
 	return nil
 }
 
-// expireChunks lets chunks expire at a time, unless they do not exist or expire later.
+// expireChunks sets the expiry of chunks. It ignores chunks that do not exist or that already expire later.
 func (s store) expireChunks(ctx context.Context, chunks []db.Key, at time.Time) error {
 	pk, expires := expression.Name(db.AttrPK), expression.Name(db.AttrExpiresAt)
 	group, ctx := errgroup.WithContext(ctx)

@@ -1,5 +1,5 @@
-// Package content defines how the bytes of a file are stored: compressed if that makes them smaller, and cut into
-// chunks that fit into an item. It reads and writes nothing itself.
+// Package content defines how the bytes of a file are stored: compressed if that makes them smaller, and split into
+// chunks that fit into a DynamoDB item. It does no I/O.
 package content
 
 import (
@@ -15,24 +15,24 @@ import (
 )
 
 const (
-	// MaxBytes is the size of the largest content.
+	// MaxBytes is the maximum size of the content of a file.
 	MaxBytes = 1 << 20
-	// MaxChunk is the size of the largest chunk: a DynamoDB item holds 400 KB, attribute names and keys included.
+	// MaxChunk is the maximum size of a chunk. A DynamoDB item holds 400 KB, including attribute names and keys.
 	MaxChunk = 350 << 10
-	// MaxChunks is the largest number of chunks of a content: bytes that cannot be compressed, and the mark.
+	// MaxChunks is the maximum number of chunks of a file: those of MaxBytes incompressible bytes and the format byte.
 	MaxChunks = (MaxBytes + MaxChunk) / MaxChunk
-	// Retention is how long a version of a file, and its content, is kept after it was replaced.
+	// Retention is how long a version of a file, and its content, is kept after it was replaced or deleted.
 	Retention = 30 * 24 * time.Hour
 )
 
-// Ref is the part of a stored record that names the record's content.
+// Ref is the part of a file's record that refers to the content.
 type Ref struct {
-	ContentID string `dynamodbav:"content"` // kept over renames
+	ContentID string `dynamodbav:"content"` // a rename does not change it
 	Chunks    int    `dynamodbav:"chunks"`
 }
 
-// Keys returns the keys of the content's chunks in the contents table, in order. It returns none for a Ref that cannot
-// be valid.
+// Keys returns the keys of the content's chunks in the contents table, in order. It returns nil if the Ref is not
+// valid.
 func (r Ref) Keys(projectID string) []db.Key {
 	if r.Chunks < 0 || r.Chunks > MaxChunks {
 		return nil
@@ -48,19 +48,21 @@ func (r Ref) Keys(projectID string) []db.Key {
 	return keys
 }
 
-// The first byte of a packed content says how the rest is encoded. It is part of the data format.
+// The first byte of packed content is its format. These values are part of the data format.
 const (
-	markRaw  = 0
-	markZstd = 1
+	formatRaw  = 0
+	formatZstd = 1
 )
 
-// ErrDamaged reports bytes that Pack did not produce. It does not detect all damage: compare the content with its hash.
-var ErrDamaged = errors.New("content: damaged")
+// ErrCorrupt reports chunks that Pack did not produce. Join does not detect all corruption: compare the content with
+// its hash.
+var ErrCorrupt = errors.New("content: corrupt chunks")
 
-// ErrTooLarge reports a content of more than MaxBytes.
+// ErrTooLarge reports content of more than MaxBytes.
 var ErrTooLarge = errors.New("content: larger than 1 MiB")
 
-// Pack returns the chunks of a content, each of at most MaxChunk bytes. An empty content has none. Error: ErrTooLarge.
+// Pack compresses data and splits it into chunks of at most MaxChunk bytes. It returns no chunks for empty data.
+// Error: ErrTooLarge.
 func Pack(data []byte) ([][]byte, error) {
 	if len(data) == 0 {
 		return nil, nil
@@ -72,29 +74,29 @@ func Pack(data []byte) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	packed := encoder.EncodeAll(data, append(make([]byte, 0, len(data)/2+64), markZstd))
+	packed := encoder.EncodeAll(data, append(make([]byte, 0, len(data)/2+64), formatZstd))
 	if len(packed) > len(data) {
-		packed = append(append(make([]byte, 0, len(data)+1), markRaw), data...)
+		packed = append(append(make([]byte, 0, len(data)+1), formatRaw), data...)
 	}
 	return slices.Collect(slices.Chunk(packed, MaxChunk)), nil
 }
 
-// Join returns the content of the chunks that Pack returned. Its memory is limited to little more than MaxBytes, even
-// if the chunks are damaged. Error: ErrDamaged.
+// Join returns the data from which Pack made the chunks. It uses little more than MaxBytes of memory, even if the
+// chunks are corrupt. Error: ErrCorrupt.
 func Join(chunks [][]byte) ([]byte, error) {
 	if len(chunks) == 0 {
 		return []byte{}, nil
 	}
 	packed := slices.Concat(chunks...)
 	if len(packed) == 0 {
-		return nil, fmt.Errorf("%w: no mark", ErrDamaged)
+		return nil, fmt.Errorf("%w: no format byte", ErrCorrupt)
 	}
-	mark, body := packed[0], packed[1:]
+	format, body := packed[0], packed[1:]
 	switch {
-	case mark == markRaw && len(body) <= MaxBytes:
+	case format == formatRaw && len(body) <= MaxBytes:
 		return body, nil
-	case mark != markZstd:
-		return nil, fmt.Errorf("%w: mark %d, %d bytes", ErrDamaged, mark, len(body))
+	case format != formatZstd:
+		return nil, fmt.Errorf("%w: format %d, %d bytes", ErrCorrupt, format, len(body))
 	}
 	decoder, err := sharedDecoder()
 	if err != nil {
@@ -102,13 +104,13 @@ func Join(chunks [][]byte) ([]byte, error) {
 	}
 	data, err := decoder.DecodeAll(body, nil)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	return data, nil
 }
 
 // sharedEncoder and sharedDecoder are shared by all requests. Each has a fixed number of workers, so memory does not
-// grow with the number of requests. A function handles one request at a time.
+// grow with the number of concurrent calls.
 var (
 	sharedEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 		encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(workers), zstd.WithLowerEncoderMem(true),

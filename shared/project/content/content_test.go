@@ -17,7 +17,7 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// noise is n bytes that don't shrink.
+// noise returns n incompressible bytes.
 func noise(n int) []byte {
 	data := make([]byte, n)
 	_, _ = rand.Read(data)
@@ -33,7 +33,7 @@ func pack(t testing.TB, data []byte) [][]byte {
 	return chunks
 }
 
-func TestContentsComeBack(t *testing.T) {
+func TestPackAndJoin(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string][]byte{
 		"empty": {}, "a byte": {0}, "text": []byte(strings.Repeat("export const x = 1\n", 1000)), "zeros": make([]byte, content.MaxBytes),
@@ -55,13 +55,13 @@ func TestContentsComeBack(t *testing.T) {
 			}
 			got, err := content.Join(chunks)
 			if err != nil || !bytes.Equal(got, data) {
-				t.Errorf("%d bytes came back as %d, %v", len(data), len(got), err)
+				t.Errorf("%d bytes became %d bytes, %v", len(data), len(got), err)
 			}
 		})
 	}
 }
 
-func TestTextShrinks(t *testing.T) {
+func TestPackCompressesText(t *testing.T) {
 	t.Parallel()
 	text := []byte(strings.Repeat("const answer = 42; // of everything\n", 400))
 	if chunks := pack(t, text); len(chunks) != 1 || len(chunks[0]) > len(text)/10 {
@@ -69,14 +69,14 @@ func TestTextShrinks(t *testing.T) {
 	}
 }
 
-func TestTooMuchIsRefused(t *testing.T) {
+func TestPackRejectsTooLargeContent(t *testing.T) {
 	t.Parallel()
 	if _, err := content.Pack(make([]byte, content.MaxBytes+1)); !errors.Is(err, content.ErrTooLarge) {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestAnybodyMayPackAtOnce(t *testing.T) {
+func TestConcurrentPackAndJoin(t *testing.T) {
 	t.Parallel()
 	var wg sync.WaitGroup
 	for i := range 16 {
@@ -95,7 +95,7 @@ func TestAnybodyMayPackAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-func TestDamageIsSeen(t *testing.T) {
+func TestJoinRejectsCorruptChunks(t *testing.T) {
 	t.Parallel()
 	encoder, err := zstd.NewWriter(nil)
 	if err != nil {
@@ -105,22 +105,22 @@ func TestDamageIsSeen(t *testing.T) {
 	chunks := pack(t, append(noise(content.MaxChunk*2), make([]byte, 200_000)...))
 	bomb := append([]byte{1}, encoder.EncodeAll(make([]byte, 64<<20), nil)...)
 	for name, damaged := range map[string][][]byte{
-		"no byte at all":      {{}},
-		"an unknown mark":     {{7, 1, 2}},
+		"empty chunk":         {{}},
+		"unknown format byte": {{7, 1, 2}},
 		"not zstd":            {{1, 'x', 'y', 'z'}},
-		"the first is gone":   chunks[1:],
-		"the last is gone":    chunks[:len(chunks)-1],
+		"first chunk missing": chunks[1:],
+		"last chunk missing":  chunks[:len(chunks)-1],
 		"swapped":             {chunks[1], chunks[0], chunks[2]},
-		"a bomb":              {bomb},
-		"more than a content": {append([]byte{0}, make([]byte, content.MaxBytes+1)...)},
+		"decompression bomb":  {bomb},
+		"too large":           {append([]byte{0}, make([]byte, content.MaxBytes+1)...)},
 	} {
-		if data, err := content.Join(damaged); !errors.Is(err, content.ErrDamaged) {
+		if data, err := content.Join(damaged); !errors.Is(err, content.ErrCorrupt) {
 			t.Errorf("%s: %d bytes, %v", name, len(data), err)
 		}
 	}
 }
 
-// However much a frame promises, joining takes little memory.
+// Join never returns more than MaxBytes, whatever size a compressed frame declares.
 func FuzzJoin(f *testing.F) {
 	f.Add([]byte{}, []byte{})
 	f.Add([]byte{0, 1, 2}, []byte{3})
@@ -130,7 +130,7 @@ func FuzzJoin(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		data, err := content.Join([][]byte{a, b})
-		if (err == nil) == errors.Is(err, content.ErrDamaged) || len(data) > content.MaxBytes {
+		if (err == nil) == errors.Is(err, content.ErrCorrupt) || len(data) > content.MaxBytes {
 			t.Fatalf("%d bytes, %v", len(data), err)
 		}
 		if err != nil {
@@ -138,12 +138,12 @@ func FuzzJoin(f *testing.F) {
 		}
 		again, err := content.Join(pack(t, data))
 		if err != nil || !bytes.Equal(again, data) {
-			t.Fatalf("came back as %d bytes, %v", len(again), err)
+			t.Fatalf("packed and joined: %d bytes, %v", len(again), err)
 		}
 	})
 }
 
-func TestBase64IsStrict(t *testing.T) {
+func TestFromBase64(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"": "", "AA==": "\x00", "aGVsbG8=": "hello", "+/+/": "\xfb\xff\xbf"} {
 		if data, err := content.FromBase64(text); err != nil || string(data) != want {
@@ -164,12 +164,12 @@ func FuzzFromBase64(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		data, err := content.FromBase64(text)
 		if err == nil && base64.StdEncoding.EncodeToString(data) != text {
-			t.Errorf("%q is not the one form of %q", text, data)
+			t.Errorf("%q is not the canonical encoding of %q", text, data)
 		}
 	})
 }
 
-func TestWhatTravelsAsText(t *testing.T) {
+func TestFitsJSON(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"": true, "a": true, "ab\n": true, "é": true, "\u2028": true, "<&>": true,
@@ -182,8 +182,8 @@ func TestWhatTravelsAsText(t *testing.T) {
 	}
 }
 
-// What the rule counts is what the encoder writes.
-func TestEscapesAreCountedAsWritten(t *testing.T) {
+// FitsJSON counts the bytes that the JSON encoder writes.
+func TestFitsJSONCountsEscapes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("ab\"\\\b\f\n\r\t\x00\x1f\x7f/é<\u2028😀"))).Draw(t, "text")

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// ErrNotBase64 reports text that is not strict base64: RFC 4648 section 4, with padding, without line breaks and stray
-// bits.
+// ErrNotBase64 reports text that is not strict base64: RFC 4648 section 4, with padding, without line breaks, and with
+// zero trailing bits.
 var ErrNotBase64 = errors.New("content: not base64")
 
 // FromBase64 decodes strict base64. Error: ErrNotBase64.
 func FromBase64(text string) ([]byte, error) {
-	if strings.ContainsAny(text, "\r\n") { // which the decoder ignores
+	if strings.ContainsAny(text, "\r\n") { // the decoder would ignore line breaks
 		return nil, ErrNotBase64
 	}
 	data, err := base64.StdEncoding.Strict().DecodeString(text)
@@ -23,7 +23,7 @@ func FromBase64(text string) ([]byte, error) {
 	return data, nil
 }
 
-// FitsJSON reports whether a response can carry the content as text: it is UTF-8, and escaping does not double its
+// FitsJSON reports whether data is returned as text in JSON: it is valid UTF-8, and escaping does not double its
 // length.
 func FitsJSON(data []byte) bool {
 	if len(data) == 0 {
@@ -32,7 +32,8 @@ func FitsJSON(data []byte) bool {
 	return utf8.Valid(data) && escaped(data) < 2*len(data)
 }
 
-// escaped returns the length of a text as a JSON string without quotes. It uses short escapes (RFC 8259 section 7).
+// escaped returns the length of text as a JSON string, without the quotes. It assumes short escapes where they exist
+// (RFC 8259 section 7).
 func escaped(text []byte) int {
 	n := len(text)
 	for _, c := range text {

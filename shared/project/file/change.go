@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Save creates or updates a file, and reports whether it was created. op is checked by the caller. Without a
+// Save creates or updates a file, and reports whether it was created. The caller has validated op. Without a
 // precondition the last writer wins. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, PRECONDITION_FAILED, CONFLICT,
 // QUOTA_EXCEEDED.
 func (s *Service) Save(
@@ -23,7 +23,7 @@ func (s *Service) Save(
 	return p.results()[0], p.creates, nil
 }
 
-// Delete deletes a file. Its versions stay readable until they expire.
+// Delete deletes a file. Its versions remain readable until they expire.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, FILE_NOT_FOUND, PRECONDITION_FAILED, CONFLICT.
 func (s *Service) Delete(
 	ctx context.Context, caller httpapi.Caller, projectID, path string, condition httpapi.Preconditions,
@@ -32,8 +32,9 @@ func (s *Service) Delete(
 	return err
 }
 
-// Batch does operations that checkBatch has accepted, all or none, and returns the files that exist after them, in
-// operation order. Errors: those of Save and Delete; the message names the operation that failed.
+// Batch applies operations in one transaction, and returns the files that exist after them, in operation order.
+// checkBatch has validated the operations. Errors: those of Save and Delete, with the index of the failed operation in
+// the message.
 func (s *Service) Batch(
 	ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation,
 ) ([]File, error) {
@@ -41,9 +42,9 @@ func (s *Service) Batch(
 	return p.results(), inBatch(err)
 }
 
-// change does operations in one transaction, together with an event for each file that changes. If another request
-// changes the same files first, the operations are decided again on the new state. So a precondition fails only if the
-// file really has another version.
+// change applies operations in one transaction, together with an event for each file that changes. If another request
+// changes the same files first, change plans the operations again on the new state. So a precondition fails only if the
+// file really has a different version.
 func (s *Service) change(
 	ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation,
 ) (p plan, err error) {
@@ -75,7 +76,7 @@ func (s *Service) change(
 	return p, err
 }
 
-// events returns the writes of a plan's events.
+// events returns the writes that store a plan's events.
 func (s *Service) events(caller httpapi.Caller, access workspace.ProjectAccess, p plan) ([]db.Write, error) {
 	var writes []db.Write
 	for _, c := range p.changes {
@@ -91,7 +92,7 @@ func (s *Service) events(caller httpapi.Caller, access workspace.ProjectAccess, 
 	return writes, nil
 }
 
-// event returns the event of a change. For a deleted file it shows the file before the deletion.
+// event returns the event of a change. The event of a deletion contains the file before the deletion.
 func (c change) event(caller httpapi.Caller, access workspace.ProjectAccess) event.Change {
 	e := event.Change{
 		Type: event.FileUpdated, WorkspaceID: access.WorkspaceID, ProjectID: access.ProjectID,
@@ -114,10 +115,12 @@ func (c change) event(caller httpapi.Caller, access workspace.ProjectAccess) eve
 	return e
 }
 
-// errInvalidBatch is the error of operations that another slice made and that clients could not have sent.
-var errInvalidBatch = fault.New(fault.CodeValidationFailed, "These changes break a rule of files or batches.")
+// errInvalidBatch is the error for invalid operations of another slice. The cause has the broken rules.
+var errInvalidBatch = fault.New(fault.CodeValidationFailed,
+	"The changes break a rule for file paths, file contents or the size of a batch.")
 
-// Change checks operations and does them like Batch. It is for other slices. Errors: those of Batch; VALIDATION_FAILED.
+// Change validates operations and applies them like Batch. It is for other slices.
+// Errors: those of Batch; VALIDATION_FAILED.
 func (s *Service) Change(ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation) error {
 	if problems := checkBatch(ops); len(problems) > 0 {
 		return errInvalidBatch.WithCause(fault.Invalid(problems...))

@@ -10,7 +10,8 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// packedContent is a content that is ready to be stored. It is packed once, however often the save is attempted.
+// packedContent is the content of a file, compressed and ready to be stored. It is packed once, before the first
+// attempt to save it.
 type packedContent struct {
 	contentID string
 	encoding  Encoding
@@ -19,13 +20,13 @@ type packedContent struct {
 	chunks    [][]byte
 }
 
-// The rules that a content can break.
+// Validation messages for content.
 const (
 	ruleBase64 = "must be base64 with padding (RFC 4648, section 4)"
-	ruleSize   = "must be at most 1 MiB, decoded"
+	ruleSize   = "must be at most 1 MiB after decoding"
 )
 
-// decodeContent returns the bytes of a content as a client sent it, or the rule that it breaks.
+// decodeContent decodes content that a client sent. It returns the rule that the content breaks, or "".
 func decodeContent(text string, encoding Encoding) (data []byte, rule string) {
 	data = []byte(text)
 	if encoding == Base64 {
@@ -40,7 +41,7 @@ func decodeContent(text string, encoding Encoding) (data []byte, rule string) {
 	return data, ""
 }
 
-// packContent prepares a content that decodeContent returned to be stored under contentID.
+// packContent prepares data, which decodeContent returned, to be stored under contentID.
 func packContent(contentID string, data []byte, encoding Encoding) (*packedContent, error) {
 	chunks, err := content.Pack(data)
 	if err != nil {
@@ -53,17 +54,17 @@ func packContent(contentID string, data []byte, encoding Encoding) (*packedConte
 	return &packedContent{contentID: contentID, encoding: encoding, size: len(data), sha256: sum[:], chunks: chunks}, nil
 }
 
-// isContentOf reports whether the file has the same bytes already. The encoding does not matter: text that a client
-// read as base64 and saves as base64 is still the same text.
+// isContentOf reports whether the file already has the same bytes. The encoding does not matter: text that a client
+// reads and saves as base64 is still the same text.
 func (c *packedContent) isContentOf(f *File) bool {
 	return c.size == f.Size && bytes.Equal(c.sha256, f.SHA256)
 }
 
-// errMissingChunks reports that the content of a file was replaced or deleted after its record was read.
-var errMissingChunks = fmt.Errorf("%w: chunks of a content are missing", db.ErrStale)
+// errMissingChunks reports that the content of a file was replaced or deleted after the file's record was read.
+var errMissingChunks = fmt.Errorf("%w: chunks of a file are missing", db.ErrStale)
 
-// join returns the file's content from the chunks that were read. Error: errMissingChunks. Chunks that do not have the
-// content that was saved are an internal error.
+// join returns the file's content from its chunks. Error: errMissingChunks. If the content does not match the size and
+// the hash in the file's record, join returns an internal error.
 func (f File) join(chunks [][]byte) ([]byte, error) {
 	if len(chunks) != f.Chunks {
 		return nil, errMissingChunks
@@ -73,7 +74,7 @@ func (f File) join(chunks [][]byte) ([]byte, error) {
 		return nil, fmt.Errorf("file: content %s: %w", f.ContentID, err)
 	}
 	if sum := sha256.Sum256(data); len(data) != f.Size || !bytes.Equal(sum[:], f.SHA256) {
-		return nil, fmt.Errorf("file: content %s is not what was saved: %d bytes, SHA-256 %x", f.ContentID, len(data), sum)
+		return nil, fmt.Errorf("file: content %s does not match its record: %d bytes, SHA-256 %x", f.ContentID, len(data), sum)
 	}
 	return data, nil
 }

@@ -1,8 +1,9 @@
-// Package file is the files of a project: reading, saving and deleting them, batches, and the versions of a file.
+// Package file reads, saves and deletes the files of a project, applies batches of changes, and lists the versions of a
+// file.
 //
-// Calls go one way: handlers (http*.go) call the Service (change.go, read.go, history.go, view.go), which asks pure
-// functions to decide (operation.go, plan.go) and the store to read and write. Whether a user may see or change a
-// project is decided by package workspace.
+// Calls run in one direction: handlers (http*.go) call the Service (change.go, read.go, history.go, view.go). The
+// Service calls pure functions that decide (operation.go, plan.go) and the store, which reads and writes. Package
+// workspace decides whether a user may see or change a project.
 package file
 
 import (
@@ -17,19 +18,19 @@ import (
 
 var errNotFound = fault.New(fault.CodeFileNotFound, "There is no such file.")
 
-// Encoding says how JSON carries a content.
+// Encoding is the representation of content as a JSON string.
 type Encoding string
 
-// The encodings.
+// Encodings of content.
 const (
 	UTF8   Encoding = "utf-8"
 	Base64 Encoding = "base64"
 )
 
-// File is a file without its content, as it is stored. It is the current version of a file, or a version that was
-// replaced. The attribute names are part of the data format.
+// File is the stored record of a file, without the content. It is the current version or a replaced version. The
+// attribute names are part of the data format.
 type File struct {
-	Path     string   `dynamodbav:"-"` // the record's key has it
+	Path     string   `dynamodbav:"-"` // stored in the key
 	Size     int      `dynamodbav:"size"`
 	SHA256   []byte   `dynamodbav:"sha256"`
 	Encoding Encoding `dynamodbav:"encoding"`
@@ -42,31 +43,31 @@ type File struct {
 	ExpiresAt int64 `dynamodbav:"expiresAt,omitempty"`
 }
 
-// Tree is the record that finds a project by its ID and counts its files. Every write to a project requires it. The
-// attribute names are part of the data format.
+// Tree is the record that maps a project's ID to its workspace and counts the project's files. Every write to a project
+// is conditional on its tree. The attribute names are part of the data format.
 type Tree struct {
 	WorkspaceID string `dynamodbav:"workspaceId"`
-	Version     int    `dynamodbav:"version"` // incremented by every creation and rename: they can make paths collide
+	Version     int    `dynamodbav:"version"` // incremented by every creation and rename, because these can make paths collide
 	Files       int    `dynamodbav:"files"`
 	Bytes       int    `dynamodbav:"bytes"` // of the current contents, decoded
 }
 
 // FileItem is a file as clients see it.
 type FileItem struct {
-	Path        string          `json:"path" doc:"Its path in the project" example:"/src/app.ts"`
-	Size        int             `json:"size" doc:"Bytes of the content, decoded" example:"10"`
-	ContentType string          `json:"contentType" doc:"The media type that the path's extension promises" example:"text/typescript; charset=utf-8"`
-	Encoding    Encoding        `json:"encoding" enum:"utf-8,base64" doc:"How the content was saved; beside a content: how that is to be read" example:"utf-8"`
-	SHA256      string          `json:"sha256" doc:"SHA-256 of the content's bytes, in hex" example:"7992a39d6cde5e050eb78461a8bf9ad986175a94826e835c110b3967290bd249"`
-	ETag        string          `json:"etag" doc:"What If-Match takes: the version in quotes" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
-	Version     string          `json:"version" doc:"New with every change, by a rename too" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	CreatedAt   clock.Timestamp `json:"createdAt" doc:"When the file was created; a rename keeps it" example:"2026-01-31T08:15:30.123Z"`
-	UpdatedAt   clock.Timestamp `json:"updatedAt" doc:"When this version was made" example:"2026-01-31T08:15:30.123Z"`
-	UpdatedBy   string          `json:"updatedBy" doc:"The id of the user who made this version" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Content     *string         `json:"content,omitzero" nullable:"false" doc:"The content, where it was asked for; base64 if encoding says so, as it does of text that JSON would make twice as long" example:"export {}\n"`
+	Path        string          `json:"path" doc:"The path of the file in the project" example:"/src/app.ts"`
+	Size        int             `json:"size" doc:"The size of the decoded content, in bytes" example:"10"`
+	ContentType string          `json:"contentType" doc:"The media type, derived from the path's extension" example:"text/typescript; charset=utf-8"`
+	Encoding    Encoding        `json:"encoding" enum:"utf-8,base64" doc:"The encoding with which the content was saved. If content is present: the encoding of content" example:"utf-8"`
+	SHA256      string          `json:"sha256" doc:"The SHA-256 hash of the decoded content, in hexadecimal" example:"7992a39d6cde5e050eb78461a8bf9ad986175a94826e835c110b3967290bd249"`
+	ETag        string          `json:"etag" doc:"The entity tag for If-Match: the version in double quotes" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
+	Version     string          `json:"version" doc:"The id of this version. Every change creates a new version, and so does a rename" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	CreatedAt   clock.Timestamp `json:"createdAt" doc:"When the file was created. A rename does not change it" example:"2026-01-31T08:15:30.123Z"`
+	UpdatedAt   clock.Timestamp `json:"updatedAt" doc:"When this version was created" example:"2026-01-31T08:15:30.123Z"`
+	UpdatedBy   string          `json:"updatedBy" doc:"The id of the user who created this version" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Content     *string         `json:"content,omitzero" nullable:"false" doc:"The content, if it was requested. It is base64 if encoding is base64. Text is returned as base64 if escaping it in JSON would double its length" example:"export {}\n"`
 }
 
-// ETag returns the file's entity tag: strong, because the version is new with every change.
+// ETag returns the file's entity tag. It is a strong tag, because every change creates a new version.
 func (f File) ETag() string { return `"` + f.Version + `"` }
 
 // Item returns the file as clients see it, without its content.
@@ -89,7 +90,7 @@ func (f File) itemWith(data []byte) FileItem {
 	return item
 }
 
-// event returns the file as events show it.
+// event returns the file as it appears in events.
 func (f File) event() *event.File {
 	return &event.File{Path: f.Path, Size: f.Size, SHA256: hex.EncodeToString(f.SHA256), Version: f.Version}
 }

@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// FuzzContent checks that an accepted content is stored byte by byte, and that text stays text.
+// FuzzContent checks that valid content is the same after it was stored and read.
 func FuzzContent(f *testing.F) {
 	f.Add("hello\r\n", false)
 	f.Add("aGVsbG8=", true)
@@ -43,8 +43,8 @@ func FuzzContent(f *testing.F) {
 	})
 }
 
-// FuzzStored reads items that another version wrote. Each is a record, which is written as it was read, or an error. A file's
-// content is the one that its record describes, or an error.
+// FuzzStored decodes arbitrary items. Each must be an error, or a record that is encoded as it was decoded. The content
+// must match the record.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"size":{"N":"5"},"sha256":{"B":"LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="},"content":{"S":"c"},"chunks":{"N":"1"},"data":{"B":"AGhlbGxv"}}`,

@@ -13,16 +13,16 @@ import (
 
 // VersionItem is a version of a file as clients see it.
 type VersionItem struct {
-	Version   string          `json:"version" doc:"Its name: what the version parameter of a read takes" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Size      int             `json:"size" doc:"Bytes of its content, decoded" example:"1024"`
-	SHA256    string          `json:"sha256" doc:"SHA-256 of its content's bytes, in hex" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
-	CreatedAt clock.Timestamp `json:"createdAt" doc:"When it was made" example:"2026-01-31T08:15:30.123Z"`
-	UpdatedBy string          `json:"updatedBy" doc:"The id of the user who made it" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Current   bool            `json:"current" doc:"Whether the file is in this version now" example:"true"`
+	Version   string          `json:"version" doc:"The id of the version, for the version parameter when you read the file" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Size      int             `json:"size" doc:"The size of the decoded content, in bytes" example:"1024"`
+	SHA256    string          `json:"sha256" doc:"The SHA-256 hash of the decoded content, in hexadecimal" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	CreatedAt clock.Timestamp `json:"createdAt" doc:"When the version was created" example:"2026-01-31T08:15:30.123Z"`
+	UpdatedBy string          `json:"updatedBy" doc:"The id of the user who created the version" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Current   bool            `json:"current" doc:"Whether this is the current version of the file" example:"true"`
 }
 
-// afterCurrent is the first character of a position after the current version; the version follows. It sorts after
-// every ULID, so all replaced versions come after the position.
+// afterCurrent is the prefix of the current version's position. It sorts after every ULID, and the history is in
+// descending order, so all replaced versions come after this position.
 const afterCurrent = "~"
 
 // position returns the version's position in the history.
@@ -33,10 +33,10 @@ func (v VersionItem) position() string {
 	return v.Version
 }
 
-// History returns a page of the versions of the file at a path: the current one, then the replaced ones, newest first.
-// The history of a deleted file stays until its versions expire. Errors: PROJECT_NOT_FOUND; ACCESS_DENIED for users
-// who are not members of the workspace; FILE_NOT_FOUND if there is no version; VALIDATION_FAILED for a cursor of
-// another list.
+// History returns a page of the versions of the file at a path: the current version, then the replaced versions, newest
+// first. The history of a deleted file is available until its versions expire. Errors: PROJECT_NOT_FOUND; ACCESS_DENIED
+// if the caller is not a member of the workspace; FILE_NOT_FOUND if there is no version; VALIDATION_FAILED for a cursor
+// of another list.
 func (s *Service) History(
 	ctx context.Context, caller httpapi.Caller, projectID, path string, page httpapi.PageInput,
 ) ([]VersionItem, string, error) {
@@ -59,8 +59,8 @@ func (s *Service) History(
 	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, VersionItem.position)
 }
 
-// versions returns up to n versions that come after a position. current is the file's record, nil if the file does not
-// exist.
+// versions returns up to n versions that come after a position. current is the file's record, or nil if the file does
+// not exist.
 func (s *Service) versions(
 	ctx context.Context, projectID, path string, current db.Item, after string, n int,
 ) (items []VersionItem, err error) {
@@ -76,7 +76,7 @@ func (s *Service) versions(
 	case after == "":
 		after = afterCurrent
 	case wasCurrent && f.Version != seen:
-		after = seen // it was replaced after the page that showed it
+		after = seen // it was replaced after the previous page was read
 	}
 	replaced, err := s.store.versions(ctx, projectID, path, after, n-len(items))
 	for _, version := range replaced {

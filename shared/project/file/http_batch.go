@@ -12,14 +12,16 @@ import (
 func (s *Service) registerBatch(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "changeFiles", Method: http.MethodPost, Path: filesPath + "/batch", Tag: tag,
-		Summary: "Create, update, delete and rename files, all or nothing",
-		Description: "At most 20 operations, of which a rename counts as two, and 3 MiB of content. No path may be named twice. " +
-			"Whether a path is a file or a folder is judged by how things stand in the end. The error is that of the first operation that can't be done; its index is in the message.",
+		Summary: "Change several files in one transaction",
+		Description: "Creates, updates, deletes and renames files: either all operations succeed, or nothing changes. " +
+			"A batch has at most 20 operations and 3 MiB of content; a rename counts as two operations. A path may occur only once. " +
+			"Conflicts between files and folders are checked against the state after all operations. " +
+			"The error is the error of the first operation that fails; the message contains its index.",
 		Errors: batchErrors(),
 	}, s.handleChangeFiles)
 }
 
-// batchErrors returns the errors of a batch. Those of one operation have its index in the message.
+// batchErrors returns the documented errors of a batch. The message of an operation's error contains its index.
 func batchErrors() []*fault.Error {
 	return []*fault.Error{
 		fault.Invalid(fault.Field("operations[1].to", "is required to rename a file")), atOperation(1, errNotFound),
@@ -33,7 +35,7 @@ func batchErrors() []*fault.Error {
 type changeFilesInput struct {
 	InProject
 	Body struct {
-		Operations []BatchOperation `json:"operations" minItems:"1" maxItems:"20" nullable:"false" doc:"What to do, all or nothing"`
+		Operations []BatchOperation `json:"operations" minItems:"1" maxItems:"20" nullable:"false" doc:"The operations. Either all of them succeed, or nothing changes."`
 	}
 }
 
@@ -43,13 +45,13 @@ func (in *changeFilesInput) Validate(v *httpapi.Validation) {
 		v.Field(problem.Name, problem.Rule)
 	}
 	if v.HasHeader("If-Match") || v.HasHeader("If-None-Match") {
-		v.Field("operations", "take their preconditions one by one, as etag; If-Match and If-None-Match are for a single file")
+		v.Field("operations", "must not be sent with If-Match or If-None-Match; set etag in each operation instead")
 	}
 }
 
 type changeFilesOutput struct {
 	Body struct {
-		Files []FileItem `json:"files" nullable:"false" doc:"The files created, updated and renamed, in the order of the operations"`
+		Files []FileItem `json:"files" nullable:"false" doc:"The files that were created, updated or renamed, in the order of the operations"`
 	}
 }
 

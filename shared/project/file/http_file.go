@@ -15,13 +15,13 @@ import (
 
 var tag = httpapi.Tag{
 	Name: "Files",
-	Description: "A project's files by path, with their versions of the last 30 days. Whoever writes can say, with If-Match or an etag, which version they have seen; " +
-		"several changes that belong together are made as one batch.",
+	Description: "The files of a project, with the versions of the last 30 days. To avoid overwriting the changes of others, send the version that you have read, " +
+		"as If-Match or as the etag of an operation. To make several changes in one transaction, send them as one batch.",
 }
 
 const filesPath = "/api/projects/{id}/files"
 
-// InProject is the part of inputs that names a project.
+// InProject is the path parameter of endpoints below a project.
 type InProject struct {
 	ProjectID string `path:"id" doc:"The project's id" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
@@ -36,31 +36,29 @@ func (s *Service) Register(r *httpapi.Routes) {
 func (s *Service) registerFiles(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readFiles", Method: http.MethodGet, Path: filesPath, Tag: tag,
-		Summary: "List the files, or read one",
-		Description: "Without path: the files by path, those only whose paths begin with prefix; with include=content always in pages, " +
-			"which then are as large as an answer may be. With path: that file and its content, now or in the version named, which takes a member of the workspace.",
-		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("path", path.Check("src/app.ts"))),
-			workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied,
-		},
-		Also: []int{http.StatusNotModified},
+		Summary: "List files, or read a file",
+		Description: "Without path: lists the files in path order. With include=content the list is always paged, and a page has about 4 MiB of content at most. " +
+			"With path: returns the file with its content. With path and version: returns that version of the file, for members of the workspace only.",
+		Errors: []*fault.Error{errBadPath, workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
+		Also:   []int{http.StatusNotModified},
 	}, s.handleReadFiles)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "saveFile", Method: http.MethodPost, Path: filesPath, Tag: tag,
 		Summary: "Create or update a file",
-		Description: "Without a precondition the last writer wins. Content that the file has already is not written again, and is no event. " +
-			"CONFLICT: the path is a folder, or runs through a file.",
+		Description: "Without a precondition the last writer wins. If the file already has this content, nothing is written and no event is sent. " +
+			"The error is CONFLICT if the path is a folder, or if a parent folder of the path is a file.",
 		Status: http.StatusOK, Also: []int{http.StatusCreated},
 		Errors: append([]*fault.Error{errBadPath, errIsFolder, errInsideFile}, growErrors...),
 	}, s.handleSaveFile)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteFile", Method: http.MethodDelete, Path: filesPath, Tag: tag,
-		Summary: "Delete a file", Description: "The path is given in the query or in the body. Its versions are kept for 30 days.",
+		Summary: "Delete a file", Description: "Send the path in the query or in the body. The versions of the file are kept for 30 days.",
 		Errors: append([]*fault.Error{errBadPath, errNotFound}, writeErrors...),
 	}, s.handleDeleteFile)
 }
 
-// writeErrors are the errors of every change of files, growErrors those of changes that may add files or bytes.
+// writeErrors are the documented errors of all changes of files. growErrors are those of changes that can exceed a
+// quota.
 var (
 	writeErrors = []*fault.Error{
 		workspace.ErrProjectNotFound, workspace.ErrDenied, httpapi.ErrIfMatch, httpapi.ErrIfNoneMatch, fault.ErrConflict,
@@ -72,14 +70,14 @@ var (
 type readFilesInput struct {
 	InProject
 	httpapi.PageInput
-	Path        string `query:"path" doc:"Reads this file instead of listing" example:"/src/app.ts"`
-	Version     string `query:"version" doc:"Reads the file as it was in this version of its history" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Prefix      string `query:"prefix" doc:"Lists only the files whose paths begin so" example:"/src/"`
-	Include     string `query:"include" enum:"content" doc:"Lists the files with their contents" example:"content"`
-	IfNoneMatch string `header:"If-None-Match" doc:"Entity tags that the client has the content of" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
+	Path        string `query:"path" doc:"Read this file instead of listing files" example:"/src/app.ts"`
+	Version     string `query:"version" doc:"Read this version of the file. Requires path" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Prefix      string `query:"prefix" doc:"List only the files whose paths begin with this prefix" example:"/src/"`
+	Include     string `query:"include" enum:"content" doc:"Include the contents of the files in the list" example:"content"`
+	IfNoneMatch string `header:"If-None-Match" doc:"The entity tags of the versions that the client has cached" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
 }
 
-// Validate checks the path, which a version requires.
+// Validate checks the path. It is required if there is a version.
 func (in *readFilesInput) Validate(v *httpapi.Validation) {
 	switch {
 	case v.HasQuery("path"):
@@ -89,17 +87,17 @@ func (in *readFilesInput) Validate(v *httpapi.Validation) {
 	}
 }
 
-// readFilesOutput answers both a listing and a reading.
+// readFilesOutput is the response of both a list and a read.
 type readFilesOutput struct {
 	Status int
-	ETag   string `header:"ETag" doc:"The version of the file that was read"`
+	ETag   string `header:"ETag" doc:"The entity tag of the file"`
 	Body   *filesBody
 }
 
 // fileList is a page of a project's files.
 type fileList struct {
-	Files      []FileItem `json:"files" nullable:"false" doc:"By path"`
-	NextCursor string     `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page"`
+	Files      []FileItem `json:"files" nullable:"false" doc:"The files, in path order"`
+	NextCursor string     `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page"`
 }
 
 // filesBody is a list of files or one file.
@@ -161,15 +159,15 @@ type saveFileInput struct {
 	InProject
 	httpapi.ConditionInput
 	Body struct {
-		Path     string   `json:"path" doc:"At most 512 bytes: a leading slash, no empty, . or .. segment, no control character or backslash, NFC" example:"/src/app.ts"`
-		Content  string   `json:"content" nul:"allow" doc:"At most 1 MiB, decoded" example:"export {}\n"`
-		Encoding Encoding `json:"encoding,omitempty" enum:"utf-8,base64" doc:"base64 for bytes that are no text; utf-8 if not given" example:"utf-8"`
+		Path     string   `json:"path" doc:"The path of the file: at most 512 bytes, starts with a slash, has no empty, . or .. segments, no control characters and no backslashes, and is in Unicode normal form C (NFC)" example:"/src/app.ts"`
+		Content  string   `json:"content" nul:"allow" doc:"The content, at most 1 MiB after decoding" example:"export {}\n"`
+		Encoding Encoding `json:"encoding,omitempty" enum:"utf-8,base64" doc:"The encoding of content. Use base64 for binary data. The default is utf-8" example:"utf-8"`
 
 		data []byte
 	}
 }
 
-// Validate checks the path, and decodes the content.
+// Validate checks the path and decodes the content.
 func (in *saveFileInput) Validate(v *httpapi.Validation) {
 	var rule string
 	in.Body.data, rule = decodeContent(in.Body.Content, in.Body.Encoding)
@@ -179,7 +177,7 @@ func (in *saveFileInput) Validate(v *httpapi.Validation) {
 
 type saveFileOutput struct {
 	Status int
-	ETag   string `header:"ETag" doc:"The version that the file is in now"`
+	ETag   string `header:"ETag" doc:"The entity tag of the saved file"`
 	Body   FileItem
 }
 
@@ -208,13 +206,13 @@ var fileDeleted = httpapi.Done{Success: true, Message: "File deleted."}
 type deleteFileInput struct {
 	InProject
 	httpapi.ConditionInput
-	Path string `query:"path" doc:"The file's path, unless the body has it" example:"/src/app.ts"`
+	Path string `query:"path" doc:"The path of the file. Required if the body has no path" example:"/src/app.ts"`
 	Body *struct {
-		Path string `json:"path,omitempty" doc:"The file's path, unless the query has it" example:"/src/app.ts"`
+		Path string `json:"path,omitempty" doc:"The path of the file. Required if the query has no path" example:"/src/app.ts"`
 	}
 }
 
-// Validate checks the path, and moves it from the body to Path if the query has none.
+// Validate checks the path. If the path is in the body only, Validate copies it to Path.
 func (in *deleteFileInput) Validate(v *httpapi.Validation) {
 	inQuery, inBody := v.HasQuery("path"), in.Body != nil && in.Body.Path != ""
 	switch {

@@ -13,9 +13,9 @@ import (
 func (s *Service) registerHistory(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "fileHistory", Method: http.MethodGet, Path: filesPath + "/history", Tag: tag,
-		Summary: "The versions of a file",
-		Description: "Newest first, the current one included; kept for 30 days after they were replaced, also when the file is gone. " +
-			"A rename begins a new history at the new path. To restore a version, read it and save it.",
+		Summary: "List the versions of a file",
+		Description: "Returns the versions newest first, including the current version. A version is kept for 30 days after it was replaced or deleted. " +
+			"A rename starts a new history at the new path. To restore a version, read it and save its content.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("path", "is required")), workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied,
 		},
@@ -25,7 +25,7 @@ func (s *Service) registerHistory(r *httpapi.Routes) {
 type fileHistoryInput struct {
 	InProject
 	httpapi.PageInput
-	Path string `query:"path" required:"true" doc:"The file's path" example:"/src/app.ts"`
+	Path string `query:"path" required:"true" doc:"The path of the file" example:"/src/app.ts"`
 }
 
 // Validate checks the path.
@@ -33,8 +33,8 @@ func (in *fileHistoryInput) Validate(v *httpapi.Validation) { v.Field("path", pa
 
 type fileHistoryOutput struct {
 	Body struct {
-		Versions   []VersionItem `json:"versions" nullable:"false" doc:"Newest first"`
-		NextCursor string        `json:"nextCursor,omitempty" doc:"Where the list goes on; absent on the last page"`
+		Versions   []VersionItem `json:"versions" nullable:"false" doc:"The versions, newest first"`
+		NextCursor string        `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page"`
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // Action is what an operation does with a file.
 type Action string
 
-// The actions: those of a batch, and Save, which creates or updates.
+// The actions. Save creates or updates a file. It is not available in a batch.
 const (
 	Save   Action = "save"
 	Create Action = "create"
@@ -25,26 +25,26 @@ const (
 const (
 	maxOperations   = 20
 	maxBatchContent = 3 << 20
-	// maxFolders is the largest number of folders of the paths that a batch creates: each of them is looked up.
+	// maxFolders limits the number of parent folders of the paths that a batch creates, because each folder is read.
 	maxFolders = 500
 )
 
-// BatchOperation is one change of one file: an operation of a batch, or the only one of a request. Clients send the
-// exported fields. checkBatch checks them and decodes the content.
+// BatchOperation is a change of one file: one operation of a batch, or the operation of a request for a single file.
+// Clients send the exported fields. checkBatch validates them and decodes the content.
 type BatchOperation struct {
-	Action   Action   `json:"op" enum:"create,update,delete,rename" doc:"create refuses a path that exists, the others one that doesn't" example:"update"`
-	Path     string   `json:"path" doc:"The file's path; of a rename, the old one" example:"/src/app.ts"`
-	Content  *string  `json:"content,omitempty" nul:"allow" doc:"Of create and update: the content, at most 1 MiB decoded" example:"export {}\n"`
-	Encoding Encoding `json:"encoding,omitempty" enum:"utf-8,base64" doc:"base64 for bytes that are no text; utf-8 if not given" example:"utf-8"`
-	To       string   `json:"to,omitempty" doc:"Of rename: the new path" example:"/src/main.ts"`
-	ETag     string   `json:"etag,omitempty" doc:"Of update, delete and rename: the version that the file must be in, as in If-Match" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
+	Action   Action   `json:"op" enum:"create,update,delete,rename" doc:"What to do. create requires that the path does not exist; the other operations require that it exists" example:"update"`
+	Path     string   `json:"path" doc:"The path of the file. For rename: the old path" example:"/src/app.ts"`
+	Content  *string  `json:"content,omitempty" nul:"allow" doc:"For create and update: the content, at most 1 MiB after decoding" example:"export {}\n"`
+	Encoding Encoding `json:"encoding,omitempty" enum:"utf-8,base64" doc:"The encoding of content. Use base64 for binary data. The default is utf-8" example:"utf-8"`
+	To       string   `json:"to,omitempty" doc:"For rename: the new path" example:"/src/main.ts"`
+	ETag     string   `json:"etag,omitempty" doc:"For update, delete and rename: the entity tag that the file must have, as in If-Match" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
 
 	data      []byte         // the content, decoded
 	packed    *packedContent // set by Service.change
 	condition httpapi.Preconditions
 }
 
-// hasContent reports whether the operation writes a content.
+// hasContent reports whether the operation writes content.
 func (op *BatchOperation) hasContent() bool {
 	return op.Action == Save || op.Action == Create || op.Action == Update
 }
@@ -61,7 +61,7 @@ func (op *BatchOperation) creates() string {
 	}
 }
 
-// checkBatch returns the rules that operations break, each by itself and all together, and decodes their contents.
+// checkBatch validates each operation and the batch as a whole, and decodes the contents. It returns the broken rules.
 func checkBatch(ops []BatchOperation) []fault.Problem {
 	var problems []fault.Problem
 	paths, folders, count, size := map[string]bool{}, map[string]bool{}, 0, 0
@@ -75,7 +75,7 @@ func checkBatch(ops []BatchOperation) []fault.Problem {
 			folders[folder] = true
 		}
 		if paths[op.Path] {
-			problems = append(problems, fault.Field(at+"path", "is named twice in the batch"))
+			problems = append(problems, fault.Field(at+"path", "is used twice in the batch"))
 		}
 		paths[op.Path] = true
 		if op.Action != Rename {
@@ -83,24 +83,24 @@ func checkBatch(ops []BatchOperation) []fault.Problem {
 		}
 		count++
 		if paths[op.To] && op.To != op.Path {
-			problems = append(problems, fault.Field(at+"to", "is named twice in the batch"))
+			problems = append(problems, fault.Field(at+"to", "is used twice in the batch"))
 		}
 		paths[op.To] = true
 	}
 	if count > maxOperations {
-		problems = append(problems, fault.Field("operations", "must be at most 20, a rename counting as two"))
+		problems = append(problems, fault.Field("operations", "must be at most 20; a rename counts as two"))
 	}
 	if len(folders) > maxFolders {
 		rule := fmt.Sprintf("must create paths in at most %d folders", maxFolders)
 		problems = append(problems, fault.Field("operations", rule))
 	}
 	if size > maxBatchContent {
-		problems = append(problems, fault.Field("operations", "must have at most 3 MiB of content, decoded"))
+		problems = append(problems, fault.Field("operations", "must have at most 3 MiB of content after decoding"))
 	}
 	return problems
 }
 
-// check returns the rules that the operation breaks by itself, with at before the names of the fields.
+// check returns the rules that the operation breaks on its own. at is the prefix of the field names.
 func (op *BatchOperation) check(at string) (problems []fault.Problem) {
 	var contentRule, toRule, etagRule string
 	switch {
@@ -109,15 +109,15 @@ func (op *BatchOperation) check(at string) (problems []fault.Problem) {
 	case op.hasContent():
 		op.data, contentRule = decodeContent(*op.Content, op.Encoding)
 	case op.Content != nil && *op.Content != "":
-		contentRule = "is only for create and update"
+		contentRule = "is allowed only for create and update"
 	}
 	switch {
 	case op.Action != Rename && op.To != "":
-		toRule = "is only for rename"
+		toRule = "is allowed only for rename"
 	case op.Action == Rename && op.To == "":
 		toRule = "is required to rename a file"
 	case op.Action == Rename && op.To == op.Path:
-		toRule = "must be another path"
+		toRule = "must be different from path"
 	case op.Action == Rename:
 		toRule = path.Check(op.To)
 	}
@@ -127,7 +127,7 @@ func (op *BatchOperation) check(at string) (problems []fault.Problem) {
 			etagRule = "must be an entity tag"
 		}
 		if op.Action == Create {
-			etagRule = "is not for create"
+			etagRule = "is not allowed for create"
 		}
 	}
 	for _, problem := range []fault.Problem{
@@ -141,7 +141,7 @@ func (op *BatchOperation) check(at string) (problems []fault.Problem) {
 	return problems
 }
 
-// operationError reports which operation failed. For errors.As it is the *fault.Error of its cause.
+// operationError reports which operation failed. It wraps the cause, which is usually a *fault.Error.
 type operationError struct {
 	index int
 	cause error
@@ -150,7 +150,7 @@ type operationError struct {
 func (e *operationError) Error() string { return fmt.Sprintf("operation %d: %v", e.index, e.cause) }
 func (e *operationError) Unwrap() error { return e.cause }
 
-// inBatch adds the index of the operation that failed to the message that the client sees.
+// inBatch adds the index of the failed operation to the message for the client.
 func inBatch(err error) error {
 	var failed *operationError
 	var cause *fault.Error

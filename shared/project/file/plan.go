@@ -10,22 +10,22 @@ import (
 	"devplatform/shared/project/path"
 )
 
-// The functions of this file decide how operations change a project, from the records that were read. They read and
-// write nothing themselves. Failure policy: the first operation that cannot be done fails all of them. Whether the
-// records are still the same when the plan is written is checked by the transaction. If not, everything is read and
-// decided again.
+// The functions in this file decide how operations change a project, based on the records that were read. They do no
+// I/O. Failure policy: if one operation fails, the whole batch fails with the error of the first one that fails. The
+// transaction that writes the plan checks that the records have not changed. If they have, the records are read again
+// and a new plan is made.
 
-// before is the stored state on which the plan of operations is decided.
+// before is the stored state on which a plan is based.
 type before struct {
 	tree Tree
-	// files has the files that operations name, and those that exist where a creation needs a folder, by path.
+	// files has the existing files, by path: those that operations name, and those at the parent folders of new files.
 	files map[string]File
-	// inside has paths of files that are inside a path to be created, by that path. It has at most one more path than
+	// inside has, for each path to be created, the paths of existing files inside it. It has at most one path more than
 	// the operations can remove.
 	inside map[string][]string
 }
 
-// file returns the file at a path, nil if there is none.
+// file returns the file at a path, or nil if there is no file.
 func (b before) file(path string) *File {
 	if f, ok := b.files[path]; ok {
 		return &f
@@ -33,22 +33,22 @@ func (b before) file(path string) *File {
 	return nil
 }
 
-// author is the user who makes a change, and its time.
+// author is the user who makes a change, and the time of the change.
 type author struct {
 	userID string
 	at     time.Time
-	// newVersion returns the name of the version that follows another one, "" for none.
+	// newVersion returns the ID of a new version. previous is the version that it replaces, or "".
 	newVersion func(previous string) string
 }
 
-// change is what happens to one path.
+// change is the change of one path.
 type change struct {
 	path string
-	// before and after are the file's records. They are nil if there is no file, and the same if nothing changes.
+	// before and after are the file's records. nil means that there is no file. They are equal if nothing changes.
 	before, after *File
-	// content is the content to store under after's content ID. It is nil if it is stored already.
+	// content is the content to store under after.ContentID. It is nil if the content is already stored.
 	content *packedContent
-	// moved means that the content stays in use under another path.
+	// moved means that the content is still in use under another path.
 	moved bool
 }
 
@@ -58,13 +58,13 @@ func (c change) isEmpty() bool { return c.before == c.after }
 
 // plan is the effect of operations.
 type plan struct {
-	tree      Tree      // that the plan was decided on
-	at        time.Time // of the change
-	changes   []change  // of all operations, in their order
-	operation []int     // the index of the operation of each change
-	// files and bytes are the growth of the project.
+	tree      Tree      // the tree on which the plan is based
+	at        time.Time // the time of the changes
+	changes   []change  // the changes of all operations, in operation order
+	operation []int     // for each change, the index of its operation
+	// files and bytes are the differences in the number and the total size of the project's files.
 	files, bytes int
-	// creates means that the plan is valid only for the version of the tree that it was decided on.
+	// creates means that the plan creates files. It is then valid only for the version of tree.
 	creates bool
 }
 
@@ -89,14 +89,14 @@ func (p plan) results() []File {
 	return files
 }
 
-// Errors of operations, beside errNotFound and those of preconditions.
+// Errors of operations, in addition to errNotFound and the errors of preconditions.
 var (
-	errFileExists = fault.New(fault.CodeConflict, "There is a file with this path already.")
-	errIsFolder   = fault.New(fault.CodeConflict, "This path is a folder of other files.")
-	errInsideFile = fault.New(fault.CodeConflict, "This path runs through another file as if it were a folder.")
+	errFileExists = fault.New(fault.CodeConflict, "A file with this path already exists. Choose another path.")
+	errIsFolder   = fault.New(fault.CodeConflict, "This path is a folder that contains files. Choose another path.")
+	errInsideFile = fault.New(fault.CodeConflict, "A parent folder of this path is a file. Choose another path.")
 )
 
-// planFiles decides the effect of operations. Errors: *operationError; QUOTA_EXCEEDED.
+// planFiles returns the effect of operations. Errors: *operationError; QUOTA_EXCEEDED.
 func planFiles(ops []BatchOperation, b before, by author, quotas Quotas) (plan, error) {
 	p := plan{tree: b.tree, at: by.at}
 	for i, op := range ops {
@@ -125,7 +125,8 @@ func (p *plan) add(c change, operation int) {
 	p.creates = p.creates || c.creates()
 }
 
-// plan decides the effect of one operation. It does not depend on the other ones: no two name the same path.
+// plan returns the changes of one operation. They do not depend on the other operations, because no two operations name
+// the same path.
 func (op BatchOperation) plan(b before, by author) ([]change, error) {
 	old := b.file(op.Path)
 	if err := op.checkOld(old); err != nil {
@@ -148,7 +149,7 @@ func (op BatchOperation) plan(b before, by author) ([]change, error) {
 	return []change{{path: op.Path, before: old, after: op.file(old, by), content: op.packed}}, nil
 }
 
-// checkOld returns an error if the operation cannot be done to the file that exists, nil for none.
+// checkOld returns an error if the operation is not possible on the file at its path. old is nil if there is no file.
 func (op BatchOperation) checkOld(old *File) error {
 	switch {
 	case op.Action == Create && old != nil:
@@ -162,7 +163,7 @@ func (op BatchOperation) checkOld(old *File) error {
 	}
 }
 
-// file returns the file after a save.
+// file returns the file's record after a save. old is the replaced record, or nil.
 func (op BatchOperation) file(old *File, by author) *File {
 	at := clock.Stamp(by.at)
 	f := &File{
@@ -204,16 +205,16 @@ func (p plan) checkFolders(b before) error {
 }
 
 func errFileQuota(quotas Quotas) *fault.Error {
-	return fault.New(fault.CodeQuotaExceeded, fmt.Sprintf("The project has reached its limit of %d files.", quotas.Files))
+	return fault.New(fault.CodeQuotaExceeded, fmt.Sprintf("The project has reached its limit of %d files. Delete files first.", quotas.Files))
 }
 
 func errStorageQuota(quotas Quotas) *fault.Error {
 	return fault.New(fault.CodeQuotaExceeded,
-		"The files of the project have reached their limit of "+inMiB(quotas.Bytes)+".")
+		"The project has reached its limit of "+inMiB(quotas.Bytes)+" of file content. Delete or shorten files first.")
 }
 
-// checkQuotas returns an error if the project would grow beyond its quotas. The transaction checks the same again,
-// because other requests may write at the same time.
+// checkQuotas returns an error if the project would exceed a quota. The transaction checks the quotas again, because
+// other requests may write at the same time.
 func (p plan) checkQuotas(quotas Quotas) error {
 	switch {
 	case p.files > 0 && p.tree.Files+p.files > quotas.Files:

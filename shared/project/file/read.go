@@ -10,16 +10,16 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Selection names one version of a file to read.
+// Selection selects the version of a file to read.
 type Selection struct {
 	Path string
-	// Version is the version's name. "" is the current version.
+	// Version is the ID of the version. "" means the current version.
 	Version string
-	// Known are the versions that the client has already: their content is not read.
+	// Known are the versions that the client has cached. Their content is not read.
 	Known httpapi.Preconditions
 }
 
-// Read returns a file with its content. The content is nil if the client has it already. Errors: PROJECT_NOT_FOUND;
+// Read returns a file with its content. The content is nil if the client has cached it. Errors: PROJECT_NOT_FOUND;
 // FILE_NOT_FOUND; ACCESS_DENIED for a Version if the caller is not a member of the workspace.
 func (s *Service) Read(
 	ctx context.Context, caller httpapi.Caller, projectID string, in Selection,
@@ -39,8 +39,8 @@ func (s *Service) Read(
 	return f, data, err
 }
 
-// retryRead repeats a read that found a file's record but not its content, because the file was replaced in between.
-// So no client sees a mix of two versions. If the content stays missing, it returns db.ErrUnavailable.
+// retryRead repeats a read that returned errMissingChunks, because the file was replaced between the reads of its
+// record and of its content. If the content is still missing after the last attempt, it returns db.ErrUnavailable.
 func retryRead(ctx context.Context, operation string, read func() error) error {
 	err := db.Retry(ctx, operation, read)
 	if errors.Is(err, errMissingChunks) {
@@ -49,7 +49,7 @@ func retryRead(ctx context.Context, operation string, read func() error) error {
 	return err
 }
 
-// find reads a file's record, of the current version or of a replaced one.
+// find reads the record of the selected version, and checks the caller's access.
 func (s *Service) find(ctx context.Context, caller httpapi.Caller, projectID string, in Selection) (File, error) {
 	current, replaced := db.FileKey(projectID, in.Path), db.VersionKey(projectID, pathHash(in.Path), in.Version)
 	access, err := s.store.Project(ctx, caller.UserID, projectID, current, replaced)
@@ -82,19 +82,19 @@ func (s *Service) find(ctx context.Context, caller httpapi.Caller, projectID str
 
 // Listing selects files of a project.
 type Listing struct {
-	Prefix  string // of their paths
-	Content bool   // with their contents
+	Prefix  string // only paths that begin with it
+	Content bool   // include the contents
 	httpapi.PageInput
 }
 
 const (
-	// contentPage is the largest number of files of a page with contents.
+	// contentPage is the default number of files on a page with contents.
 	contentPage = 100
-	// contentPageBytes is the largest total size of the contents of a page. A single file may be larger.
+	// contentPageBytes limits the total size of the contents on a page. A page always has at least one file.
 	contentPageBytes = 4 << 20
 )
 
-// List returns a page of a project's files in the order of their paths, and the cursor of the next page.
+// List returns a page of a project's files in path order, and the cursor of the next page.
 // Errors: PROJECT_NOT_FOUND; VALIDATION_FAILED for a cursor of another list.
 func (s *Service) List(
 	ctx context.Context, caller httpapi.Caller, projectID string, in Listing,
@@ -124,7 +124,8 @@ func (s *Service) List(
 	return httpapi.CutPage(ctx, s.cursors, scope, items, limit, FileItem.position)
 }
 
-// FirstPage returns the first page of List, without contents, for a caller who is known to see the project.
+// FirstPage returns the first page of List, without contents. It does not check access: the caller must be known to see
+// the project.
 func (s *Service) FirstPage(ctx context.Context, caller httpapi.Caller, projectID string) ([]FileItem, string, error) {
 	items, _, err := s.items(ctx, projectID, Listing{}, "")
 	if err != nil {
@@ -133,15 +134,15 @@ func (s *Service) FirstPage(ctx context.Context, caller httpapi.Caller, projectI
 	return httpapi.CutPage(ctx, s.cursors, listScope(caller, projectID, Listing{}), items, 0, FileItem.position)
 }
 
-// listScope names a listing for its cursors. Pages with and without contents have the same cursors.
+// listScope returns the scope of a listing's cursors. Listings with and without contents share their cursors.
 func listScope(caller httpapi.Caller, projectID string, in Listing) string {
 	return httpapi.ListScope(caller, "files", projectID, in.Prefix)
 }
 
 func (i FileItem) position() string { return i.Path }
 
-// items reads the files of a listing that come after a path, and returns how many of them the page may have, 0 for
-// all. The items have at most one more file. Error: errMissingChunks.
+// items reads the files of a listing that sort after a path. limit is the number of files that fit on the page; 0 means
+// all. If there are more files, items has at least one more than limit. Error: errMissingChunks.
 func (s *Service) items(
 	ctx context.Context, projectID string, in Listing, after string,
 ) (items []FileItem, limit int, err error) {
@@ -175,8 +176,8 @@ func (s *Service) items(
 	return items, limit, nil
 }
 
-// withinBytes returns how many of the files, counted from the first, have at most limit bytes in total; but at least
-// one, if there is one.
+// withinBytes returns how many of the first files have at most limit bytes in total. The result is at least one, unless
+// there are no files.
 func withinBytes(files []File, limit int) int {
 	sum := 0
 	for i, f := range files {

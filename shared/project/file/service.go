@@ -10,13 +10,13 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Quotas limit the files of one project.
+// Quotas limit the number and the total size of a project's files.
 type Quotas struct {
 	Files int
 	Bytes int // of the current contents, decoded
 }
 
-// DefaultQuotas returns the quotas of the product.
+// DefaultQuotas returns the quotas in production.
 func DefaultQuotas() Quotas { return Quotas{Files: 5000, Bytes: 200 << 20} }
 
 // Deps are the dependencies of a Service.
@@ -31,8 +31,8 @@ type Deps struct {
 	Quotas   Quotas
 }
 
-// Service is the files of all projects. Its methods return a *fault.Error or one of the errors of package db. It is
-// safe for concurrent use.
+// Service implements the operations on files. Its methods return a *fault.Error or an error of package db. It is safe
+// for concurrent use.
 type Service struct {
 	store   store
 	outbox  event.Outbox
@@ -42,7 +42,7 @@ type Service struct {
 	quotas  Quotas
 }
 
-// New returns a Service. It does no input or output.
+// New returns a Service. It makes no calls to storage.
 func New(d Deps) *Service {
 	return &Service{
 		store:  store{Access: workspace.Access{Projects: d.Projects}, client: d.DB, contents: d.Contents, quotas: d.Quotas},
@@ -50,8 +50,8 @@ func New(d Deps) *Service {
 	}
 }
 
-// newVersion returns the ULID of a version that follows another version of the same file, "" for none. Versions of one
-// file sort in the order in which they were made, even if the clocks of two servers disagree.
+// newVersion returns the ULID of a new version. previous is the replaced version of the same file, or "". The versions
+// of a file sort in the order in which they were created, even if the clocks of two servers differ.
 func (s *Service) newVersion(previous string) string {
 	const kind id.Kind = "ver" // only to generate the ULID: versions have no prefix
 	_, version, _ := strings.Cut(s.ids.NewAfter(kind, string(kind)+"_"+previous), "_")

@@ -12,8 +12,8 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// store keeps files: their records in the projects table, their contents in the contents table. This file reads,
-// store_write.go writes.
+// store stores the records of files in the projects table and their contents in the contents table. This file has the
+// reads, store_write.go has the writes.
 type store struct {
 	workspace.Access
 	client   *db.Client
@@ -24,22 +24,23 @@ type store struct {
 // parallelReads is the largest number of concurrent reads of one request.
 const parallelReads = 8
 
-// pathHash returns the part of a version's key that stands for the path. A path is too long for the middle of a key.
+// pathHash returns the hash of a path for the key of a version. The path itself can be too long for a key.
 func pathHash(path string) string {
 	sum := sha256.Sum256([]byte(path))
 	return hex.EncodeToString(sum[:])
 }
 
-// fileOf returns the file of a stored record.
+// fileOf decodes the record of a file.
 func fileOf(projectID string, item db.Item) (File, error) {
 	f, err := db.Decode[File](item)
 	f.Path = db.FilesOf(projectID, "").Rest(db.KeyOf(item))
 	return f, err
 }
 
-// readBefore reads a user's access to a project, and the records that decide operations on its files. Files that may
-// collide with a new one (at its folders, or inside it) are read after the tree. So if this misses a file that is
-// created at the same time, the tree's version is higher, and commit fails. Error: PROJECT_NOT_FOUND.
+// readBefore reads a user's access to a project, and the records on which planFiles decides. Files that can collide
+// with a new file (a file at one of its folders, or a file inside it) are read after the tree. If readBefore misses a
+// file that is created at the same time, the version of the stored tree is higher, and commit fails.
+// Error: PROJECT_NOT_FOUND.
 func (s store) readBefore(
 	ctx context.Context, userID, projectID string, ops []BatchOperation,
 ) (access workspace.ProjectAccess, b before, err error) {
@@ -89,7 +90,7 @@ func fileKeys(projectID string, paths []string) []db.Key {
 	return keys
 }
 
-// filesAt returns the files at paths that are among the items, by path.
+// filesAt decodes the files at paths from items, and returns them keyed by path.
 func filesAt(projectID string, paths []string, items map[db.Key]db.Item) (map[string]File, error) {
 	files := map[string]File{}
 	for _, p := range paths {
@@ -118,8 +119,8 @@ func (s store) pathsInside(ctx context.Context, projectID, folder string, limit 
 	return paths, nil
 }
 
-// list returns the files whose paths begin with prefix and come after a path, in the order of their paths: at most
-// limit, or all if limit is 0.
+// list returns files in path order: those whose paths begin with prefix and sort after the path after. It returns at
+// most limit files, or all of them if limit is 0.
 func (s store) list(ctx context.Context, projectID, prefix, after string, limit int) ([]File, error) {
 	q := db.Query{Prefix: db.FilesOf(projectID, prefix), After: db.FilesOf(projectID, "").After(after), Limit: limit}
 	var files []File
@@ -142,7 +143,8 @@ func (s store) list(ctx context.Context, projectID, prefix, after string, limit 
 	}
 }
 
-// versions returns at most limit replaced versions of the file at a path that come before a version, newest first.
+// versions returns up to limit replaced versions of the file at a path, newest first. All of them are older than the
+// version before.
 func (s store) versions(ctx context.Context, projectID, path, before string, limit int) ([]File, error) {
 	prefix := db.VersionsOf(projectID, pathHash(path))
 	q := db.Query{Prefix: prefix, After: prefix.After(before), Limit: limit, Descending: true}
@@ -153,12 +155,13 @@ func (s store) versions(ctx context.Context, projectID, path, before string, lim
 	return db.DecodeAll[File](page.Items)
 }
 
-// chunkRecord is a part of a packed content.
+// chunkRecord is one chunk of packed content.
 type chunkRecord struct {
 	Data []byte `dynamodbav:"data"`
 }
 
-// chunksOf reads the chunks of the files' contents, by content ID. A content of which a chunk is missing has none.
+// chunksOf reads the chunks of the files' contents, keyed by content ID. If a chunk of a file is missing, the entry of
+// the file is empty.
 func (s store) chunksOf(ctx context.Context, projectID string, files ...File) (map[string][][]byte, error) {
 	var keys []db.Key
 	for _, f := range files {
@@ -177,7 +180,7 @@ func (s store) chunksOf(ctx context.Context, projectID string, files ...File) (m
 	return chunks, nil
 }
 
-// chunks returns the chunks of the file's content in order, or none if one is missing.
+// chunks decodes the chunks of the file's content in order. It returns nil if a chunk is missing.
 func (f File) chunks(projectID string, items map[db.Key]db.Item) ([][]byte, error) {
 	var chunks [][]byte
 	for _, key := range f.Keys(projectID) {

@@ -12,8 +12,8 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// commit writes a plan and its events in one transaction. It is for use within db.Retry.
-// Errors: PROJECT_NOT_FOUND if the project was deleted; db.ErrStale if the plan is not valid any more.
+// commit writes a plan and its events in one transaction. Call it within db.Retry.
+// Errors: PROJECT_NOT_FOUND if the project was deleted; db.ErrStale if the plan is no longer valid.
 func (s store) commit(ctx context.Context, projectID string, p plan, events []db.Write) error {
 	writes := []db.Write{s.treeWrite(projectID, p)}
 	for _, c := range p.changes {
@@ -34,9 +34,9 @@ func (s store) commit(ctx context.Context, projectID string, p plan, events []db
 	}
 }
 
-// treeWrite returns the write that updates the tree's counters. It fails if the project does not exist or a quota
-// would be exceeded. For a plan that creates files, it also fails if another request has created files: each creation
-// increments the tree's version.
+// treeWrite returns the write that updates the tree's counters. The write fails if the project does not exist or would
+// exceed a quota. If the plan creates files, the write also fails if another request has created files in the meantime:
+// each creation increments the tree's version.
 func (s store) treeWrite(projectID string, p plan) db.Write {
 	if p.files == 0 && p.bytes == 0 && !p.creates {
 		return s.ProjectExists(projectID).WithOld()
@@ -64,7 +64,7 @@ func (s store) changeWrites(projectID string, p plan, c change) ([]db.Write, err
 	unchanged := func() expression.ConditionBuilder {
 		return expression.Name("version").Equal(expression.Value(c.before.Version))
 	}
-	if c.isEmpty() { // the other changes were decided on this version
+	if c.isEmpty() { // the plan is valid only if the file still has this version
 		return []db.Write{s.Projects.Check(key, unchanged())}, nil
 	}
 	var writes []db.Write
@@ -93,8 +93,8 @@ func (s store) changeWrites(projectID string, p plan, c change) ([]db.Write, err
 	return append(writes, chunks...), err
 }
 
-// chunkWrites returns the writes of a new content. All chunks are part of the transaction, so a save that fails leaves
-// none behind.
+// chunkWrites returns the writes of new content. All chunks are part of the transaction, so a failed save leaves no
+// chunks behind.
 func (s store) chunkWrites(projectID string, c change) ([]db.Write, error) {
 	if c.content == nil {
 		return nil, nil

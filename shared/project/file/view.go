@@ -9,8 +9,8 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// View is a project that was opened for a user, for slices that work on its files. Its methods read the current state
-// of the files. They do not check access again.
+// View is a project that another slice opened for a user. Its methods read the current state of the project's files.
+// They do not check access again.
 type View struct {
 	ID          string `dynamodbav:"id"`
 	Name        string `dynamodbav:"name"`
@@ -22,7 +22,8 @@ type View struct {
 	store store
 }
 
-// Open reads a project for an action of the caller, in two calls to storage. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
+// Open reads a project and checks that the caller may do the action. It makes two calls to storage.
+// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
 func (s *Service) Open(
 	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action,
 ) (*View, error) {
@@ -42,12 +43,13 @@ func (s *Service) Open(
 	return &v, err
 }
 
-// List returns the first files in the order of their paths. It makes one call to storage for a thousand of them.
+// List returns the first limit files in path order. It makes about one call to storage for every thousand files.
 func (v *View) List(ctx context.Context, limit int) ([]File, error) {
 	return v.store.list(ctx, v.ID, "", "", limit)
 }
 
-// Stat returns the files that exist at paths, by path. It makes one call to storage for a hundred paths.
+// Stat returns the files at paths, keyed by path. A path without a file has no entry. It makes one call to storage for
+// every hundred paths.
 func (v *View) Stat(ctx context.Context, paths ...string) (map[string]File, error) {
 	items, err := v.store.Projects.BatchGet(ctx, fileKeys(v.ID, paths)...)
 	if err != nil {
@@ -56,14 +58,14 @@ func (v *View) Stat(ctx context.Context, paths ...string) (map[string]File, erro
 	return filesAt(v.ID, paths, items)
 }
 
-// HasInside reports whether a file exists inside a folder. It makes one call to storage.
+// HasInside reports whether a folder contains a file. It makes one call to storage.
 func (v *View) HasInside(ctx context.Context, folder string) (bool, error) {
 	paths, err := v.store.pathsInside(ctx, v.ID, folder, 1)
 	return len(paths) > 0, err
 }
 
-// Read returns the contents of files, by path. It makes one call to storage for a hundred chunks. A file that was
-// replaced or deleted after its record was read may be absent.
+// Read returns the contents of files, keyed by path. It makes one call to storage for every hundred chunks. A file that
+// was replaced or deleted after its record was read may be missing from the result.
 func (v *View) Read(ctx context.Context, files ...File) (map[string][]byte, error) {
 	if len(files) == 0 {
 		return nil, nil
@@ -86,5 +88,5 @@ func (v *View) Read(ctx context.Context, files ...File) (map[string][]byte, erro
 	return contents, nil
 }
 
-// ProjectExists returns a write that changes nothing. Its transaction fails if the project does not exist.
+// ProjectExists returns a condition check. Its transaction fails if the project does not exist.
 func (s *Service) ProjectExists(projectID string) db.Write { return s.store.ProjectExists(projectID) }

@@ -8,8 +8,8 @@ const (
 	anyBytes  = "application/octet-stream"
 )
 
-// contentTypes maps the extensions of web projects to IANA media types, or to those in common use where IANA has none.
-// The extensions .ts and .mts are TypeScript here, not video streams.
+// contentTypes maps file extensions to media types: the type that IANA registered, or a type in common use if IANA has
+// none. The extensions .ts and .mts mean TypeScript, not video.
 var contentTypes = map[string]string{
 	"html": "text/html; charset=utf-8", "htm": "text/html; charset=utf-8", "xhtml": "application/xhtml+xml",
 	"css": "text/css; charset=utf-8", "scss": "text/x-scss; charset=utf-8", "sass": "text/x-sass; charset=utf-8", "less": "text/x-less; charset=utf-8",
@@ -31,8 +31,8 @@ var contentTypes = map[string]string{
 	"pdf": "application/pdf", "zip": "application/zip", "gz": "application/gzip", "tar": "application/x-tar", "wasm": "application/wasm",
 }
 
-// ContentType returns the media type of a path's extension, ignoring case. For an unknown extension it returns plain
-// text or binary data, depending on isText.
+// ContentType returns the media type for a path's extension, ignoring case. For an unknown extension it returns
+// text/plain if isText is true, and application/octet-stream otherwise.
 func ContentType(path string, isText bool) string {
 	name := path[strings.LastIndex(path, separator)+1:]
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {

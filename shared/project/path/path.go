@@ -1,5 +1,5 @@
-// Package path has the rules for file paths in a project: which texts are valid paths, which folders a path has, and
-// which content type belongs to its extension. It knows nothing of files but their paths.
+// Package path has the rules for file paths in a project: which strings are valid paths, which parent folders a path
+// has, and which content type its extension has. It does not access files.
 package path
 
 import (
@@ -10,12 +10,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MaxBytes is the largest length of a path.
+// MaxBytes is the maximum length of a path.
 const MaxBytes = 512
 
 const separator = "/"
 
-// Check returns the first rule that a path breaks, for people, or "" if the path is valid. It never quotes the path.
+// Check returns a message about the first rule that a path breaks, or "" if the path is valid. The message does not
+// contain the path.
 func Check(path string) string {
 	switch {
 	case path == "":
@@ -48,8 +49,8 @@ func checkSegments(rest string) string {
 	return ""
 }
 
-// Ancestors returns the folders of a path, the topmost first: /a and /a/b for /a/b/c. While a file exists at the path,
-// none of them can be a file.
+// Ancestors returns the parent folders of a path, topmost first: /a and /a/b for /a/b/c. While a file exists at the
+// path, none of them can be a file.
 func Ancestors(path string) []string {
 	var folders []string
 	for i := 1; i < len(path); i++ {
@@ -60,5 +61,5 @@ func Ancestors(path string) []string {
 	return folders
 }
 
-// Inside returns the prefix of all paths that are inside path as a folder.
+// Inside returns the common prefix of all paths inside the folder at path.
 func Inside(path string) string { return path + separator }

@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/project/path"
 )
 
-func TestPaths(t *testing.T) {
+func TestCheck(t *testing.T) {
 	t.Parallel()
 	longest := "/" + strings.Repeat("a", path.MaxBytes-1)
 	for _, good := range []string{
@@ -71,8 +71,8 @@ func TestAncestors(t *testing.T) {
 	}
 }
 
-// A path stands inside exactly those folders that are its ancestors.
-func TestAncestorsAndInsideAgree(t *testing.T) {
+// A path is inside a folder if and only if the folder is one of its ancestors.
+func TestAncestorsMatchInside(t *testing.T) {
 	t.Parallel()
 	segment := rapid.SampledFrom([]string{"a", "b", "ab", "a.b"})
 	paths := rapid.Custom(func(t *rapid.T) string {
@@ -84,7 +84,7 @@ func TestAncestorsAndInsideAgree(t *testing.T) {
 		for _, folder := range path.Ancestors(a) {
 			isAncestor = isAncestor || folder == b
 			if path.Check(folder) != "" {
-				t.Fatalf("%s above %s is no path", folder, a)
+				t.Fatalf("ancestor %s of %s is not a valid path", folder, a)
 			}
 		}
 		if inside := strings.HasPrefix(a, path.Inside(b)); inside != isAncestor {
@@ -128,7 +128,7 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		if len(p) > path.MaxBytes || !utf8.ValidString(p) || !norm.NFC.IsNormalString(p) || p[0] != '/' {
-			t.Errorf("%q is taken for a path", p)
+			t.Errorf("%q is accepted", p)
 		}
 		for _, segment := range strings.Split(p[1:], "/") {
 			if segment == "" || segment == "." || segment == ".." {
@@ -136,10 +136,10 @@ func FuzzCheck(f *testing.F) {
 			}
 		}
 		if strings.ContainsFunc(p, func(r rune) bool { return r == '\\' || unicode.IsControl(r) }) {
-			t.Errorf("%q has a character that it may not have", p)
+			t.Errorf("%q has an invalid character", p)
 		}
 		if ancestors := path.Ancestors(p); len(ancestors) != strings.Count(p, "/")-1 {
-			t.Errorf("%q runs through %q", p, ancestors)
+			t.Errorf("%q has the ancestors %q", p, ancestors)
 		}
 		_ = path.ContentType(p, true)
 	})

@@ -8,7 +8,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// projectCall is a way to reach something of a project, with the action that it takes.
+// projectCall is a request below a project, with the action that it requires.
 type projectCall struct {
 	name   string
 	action workspace.Action
@@ -42,7 +42,7 @@ var projectCalls = []projectCall{
 	}},
 }
 
-// commentOf is the id of a project's first comment, read past everything; of one that never was, if there is none.
+// commentOf returns the ID of a project's first comment, or an unknown ID if there is none.
 func (w *world) commentOf(projectID string) string {
 	w.t.Helper()
 	found, err := w.service.store.comments(w.t.Context(), projectID, "", 1)
@@ -55,8 +55,8 @@ func (w *world) commentOf(projectID string) string {
 	return found[0].ID
 }
 
-// Who may do what follows from the permission table and from a project's visibility, for every call.
-func TestTenancy(t *testing.T) {
+// Each request is allowed or denied as the role's permissions and the project's visibility require.
+func TestProjectPermissions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	owner := w.user("owner")
@@ -103,12 +103,12 @@ func TestTenancy(t *testing.T) {
 					t.Errorf("%s of a %s project by %s: %d %s, want %d", call.name, visibility, caller.name, a.Status, a.Raw, want)
 				}
 				if want == http.StatusNotFound && a.Raw != never.Raw {
-					t.Errorf("%s of a %s project by %s: %s tells more than %s", call.name, visibility, caller.name, a.Raw, never.Raw)
+					t.Errorf("%s of a %s project by %s: %s, want the same response as for an unknown ID: %s", call.name, visibility, caller.name, a.Raw, never.Raw)
 				}
 				if want >= http.StatusBadRequest && len(w.storedEvents()) != before {
-					t.Errorf("%s of a %s project by %s left an event", call.name, visibility, caller.name)
+					t.Errorf("%s of a %s project by %s emitted an event", call.name, visibility, caller.name)
 				}
-				if want == http.StatusOK && call.own { // it is gone: the next one needs another
+				if want == http.StatusOK && call.own { // deleted: the next caller needs a new one
 					project = creator.project(team, "App", visibility)
 					creator.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": "First"}).Want(t, http.StatusCreated)
 				}
@@ -121,8 +121,8 @@ func TestTenancy(t *testing.T) {
 	}
 }
 
-// Ids of other kinds, and what is no id, are simply not found.
-func TestStrangeIDs(t *testing.T) {
+// IDs of other kinds and invalid IDs are not found.
+func TestInvalidIDs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.user("ada")

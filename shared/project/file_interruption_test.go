@@ -16,17 +16,17 @@ import (
 	"devplatform/shared/fault"
 )
 
-// interruption runs something once, in the midst of a request's calls to DynamoDB.
+// interruption runs a function once, during a request, before one of its calls to DynamoDB.
 type interruption struct {
-	before  int // which call, counted from 1
+	before  int // the number of the call, starting at 1
 	reverse bool
 	do      func()
 	calls   atomic.Int32
 	done    atomic.Bool
 }
 
-// wrap has the interruption happen before its call; of a BatchGetItem, which is no snapshot, between its items: half of them
-// is read before, half afterwards.
+// wrap runs the function before the call. A BatchGetItem is not a snapshot, so the function runs between its items:
+// half of them are read before it, half after it.
 func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.Request) {
 	if i.done.Load() || int(i.calls.Add(1)) != i.before || i.done.Swap(true) {
 		next.ServeHTTP(out, r)
@@ -77,8 +77,8 @@ func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.
 	_ = json.NewEncoder(out).Encode(answer)
 }
 
-// Two changes meet at every possible moment. Whatever happened in the midst of a request is seen by it.
-func TestChangesThatMeetAtAnyMoment(t *testing.T) {
+// A second change runs before each call of a request. The request must take the change into account.
+func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 	t.Parallel()
 	save := func(path string, change ...func(*http.Request)) func(desk) answer {
 		return func(d desk) answer { return d.save(path, "from "+t.Name()+path+fmt.Sprint(len(change)), change...) }
@@ -90,7 +90,7 @@ func TestChangesThatMeetAtAnyMoment(t *testing.T) {
 	ifNone, ifMatch := slicetest.Header("If-None-Match", "*"), slicetest.Header("If-Match", "*")
 	for name, tc := range map[string]struct {
 		request, meanwhile func(desk) answer
-		status             int // when the other came first
+		status             int // if the other change was first
 		code               fault.Code
 	}{
 		"inside a new file":       {save("/a/b"), save("/a"), http.StatusConflict, fault.CodeConflict},
@@ -135,7 +135,7 @@ func TestChangesThatMeetAtAnyMoment(t *testing.T) {
 					d.batch(creation("/f", "f"), creation("/h/i", "i")).Want(t, http.StatusOK)
 					i := &interruption{before: call, reverse: reverse, do: func() {
 						if a := tc.meanwhile(d); a.Status >= http.StatusBadRequest {
-							t.Errorf("the other: %d %s", a.Status, a.Raw)
+							t.Errorf("the other change: %d %s", a.Status, a.Raw)
 						}
 					}}
 					now.Store(i)
@@ -145,7 +145,7 @@ func TestChangesThatMeetAtAnyMoment(t *testing.T) {
 						t.Errorf("call %d, reverse %t: %d %s, want %d", call, reverse, a.Status, a.Raw, tc.status)
 					}
 					if f := d.contents()["/f"]; i.done.Load() && name == "unchanged beside a change" && f != "f" {
-						t.Errorf("call %d: what the request found unchanged is %q", call, f)
+						t.Errorf("call %d: the unchanged file has the content %q", call, f)
 					}
 					d.checkTree()
 					d.checkFolders()
@@ -155,7 +155,7 @@ func TestChangesThatMeetAtAnyMoment(t *testing.T) {
 	}
 }
 
-// checkFolders looks for files that stand where others need a folder.
+// checkFolders checks that no path is both a file and a folder.
 func (d desk) checkFolders() {
 	d.w.t.Helper()
 	paths := d.paths()
