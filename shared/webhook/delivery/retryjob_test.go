@@ -39,7 +39,7 @@ func TestLostMessages(t *testing.T) {
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	if n := p.purge(); n != 1 {
 		t.Fatalf("%d messages", n)
 	}
@@ -62,64 +62,64 @@ func TestLostMessages(t *testing.T) {
 		}
 	}
 	p.run()
-	if d := p.only(); d.Status != Succeeded || d.Tries != 1 {
+	if d := p.onlyDelivery(); d.Status != Succeeded || d.Tries != 1 {
 		t.Errorf("delivery: %+v", d)
 	}
 }
 
 // A wake is one write, however often the delivery was woken in vain before: the index tells.
-func TestTheCallsOfAWake(t *testing.T) {
+func TestCallsOfAWake(t *testing.T) {
 	t.Parallel()
-	calls, around := counting()
-	p := newPipeline(t, around)
+	calls, countingTransport := countCalls()
+	p := newPipeline(t, countingTransport)
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	for wakes, pause := range []time.Duration{2 * time.Minute, 4 * time.Minute, 8 * time.Minute} {
 		p.purge()
-		p.advance(p.only().DueAt.Time().Sub(p.now()))
+		p.advance(p.onlyDelivery().DueAt.Time().Sub(p.now()))
 		calls.take()
 		p.retry()
 		if n := calls.take()["UpdateItem"]; n != 1 {
 			t.Errorf("%d writes", n)
 		}
-		if d := p.only(); d.Wakes != wakes+1 || d.DueAt.Time().Sub(p.now()) != pause {
+		if d := p.onlyDelivery(); d.Wakes != wakes+1 || d.DueAt.Time().Sub(p.now()) != pause {
 			t.Errorf("woken %d times, due in %v, want %v", d.Wakes, d.DueAt.Time().Sub(p.now()), pause)
 		}
 	}
 }
 
 // What is due within the minute is sent so delayed that it comes when it is due.
-func TestTheRetryJobLooksAhead(t *testing.T) {
+func TestRetryJobLooksAhead(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	p.purge()
 	due := p.now().Add(90 * time.Second)
 	p.change(func(d Delivery) Delivery { return d.deferred(due) })
 	p.retry()
-	if d := p.only(); d.Wakes != 0 {
+	if d := p.onlyDelivery(); d.Wakes != 0 {
 		t.Fatal("woken a minute and a half lookAhead")
 	}
 	p.advance(45 * time.Second)
 	p.retry()
-	if d := p.only(); d.Wakes != 1 || !d.DueAt.Time().Equal(due.Add(messageTimeout)) || !strings.Contains(p.log.String(), `"OldestUndelivered":[0]`) {
+	if d := p.onlyDelivery(); d.Wakes != 1 || !d.DueAt.Time().Equal(due.Add(messageTimeout)) || !strings.Contains(p.log.String(), `"OldestUndelivered":[0]`) {
 		t.Fatalf("delivery: %+v", d)
 	}
 	p.advance(44 * time.Second)
-	if n, _ := p.work(); n != 0 {
+	if n, _ := p.handleMessages(); n != 0 {
 		t.Error("the message came early")
 	}
 	p.advance(time.Second)
-	if n, _ := p.work(); n != 1 || p.only().Status != Succeeded || !p.only().Attempts[0].At.Time().Equal(due) {
-		t.Errorf("%d messages, %+v", n, p.only())
+	if n, _ := p.handleMessages(); n != 1 || p.onlyDelivery().Status != Succeeded || !p.onlyDelivery().Attempts[0].At.Time().Equal(due) {
+		t.Errorf("%d messages, %+v", n, p.onlyDelivery())
 	}
 }
 
 // Two runs at once send a delivery once.
-func TestTwoRunsAtOnce(t *testing.T) {
+func TestConcurrentRunsSendOnce(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -127,7 +127,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	const events = 60
 	for range events / 10 {
 		for range 10 {
-			p.told(p.happens(workspaceID))
+			p.publish(p.newEvent(workspaceID))
 		}
 	}
 	p.purge()
@@ -151,11 +151,11 @@ func TestTwoRunsAtOnce(t *testing.T) {
 }
 
 // A wake whose answer is lost sends its message all the same.
-func TestAWakeWhoseResponseIsLost(t *testing.T) {
+func TestWakeWithLostResponse(t *testing.T) {
 	t.Parallel()
 	var lose atomic.Bool
 	p := newPipeline(t, func(next http.RoundTripper) http.RoundTripper {
-		return roundTrip(func(r *http.Request) (*http.Response, error) {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
 			answer, err := next.RoundTrip(r)
 			if dynamotest.Operation(r) == "UpdateItem" && lose.CompareAndSwap(true, false) {
 				_ = answer.Body.Close()
@@ -166,23 +166,23 @@ func TestAWakeWhoseResponseIsLost(t *testing.T) {
 	})
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	p.purge()
 	p.advance(messageTimeout)
 	lose.Store(true)
 	p.retry()
-	if n := p.purge(); n != 1 || lose.Load() || p.only().Wakes != 1 {
-		t.Errorf("%d messages, %+v", n, p.only())
+	if n := p.purge(); n != 1 || lose.Load() || p.onlyDelivery().Wakes != 1 {
+		t.Errorf("%d messages, %+v", n, p.onlyDelivery())
 	}
 }
 
 // What has expired is not sent, nor is it late, though nobody has removed it yet.
-func TestAnExpiredDeliveryIsNotDue(t *testing.T) {
+func TestExpiredDeliveryIsNotDue(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	p.purge()
 	p.advance(retention)
 	p.retry()
@@ -192,18 +192,18 @@ func TestAnExpiredDeliveryIsNotDue(t *testing.T) {
 }
 
 // Out of time it stops; the next run goes on.
-func TestARunOutOfTime(t *testing.T) {
+func TestRunThatTimesOutIsContinued(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	p.purge()
 	p.advance(5 * time.Minute)
 	ctx, cancel := context.WithTimeout(t.Context(), runReserve-time.Second)
 	defer cancel()
-	if err := p.job.Run(ctx); err != nil || p.purge() != 0 || p.only().Wakes != 0 {
-		t.Errorf("%v, %+v", err, p.only())
+	if err := p.job.Run(ctx); err != nil || p.purge() != 0 || p.onlyDelivery().Wakes != 0 {
+		t.Errorf("%v, %+v", err, p.onlyDelivery())
 	}
 	p.retry()
 	if n := p.purge(); n != 1 {
@@ -212,13 +212,13 @@ func TestARunOutOfTime(t *testing.T) {
 }
 
 // An item that can't be read is not sent, is said so, and holds up nothing.
-func TestAnUnreadableDelivery(t *testing.T) {
+func TestUndecodableDelivery(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	w := p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
-	d := p.only()
+	p.publish(p.newEvent(workspaceID))
+	d := p.onlyDelivery()
 	item, err := db.Encode(d)
 	if err != nil {
 		t.Fatal(err)
@@ -234,10 +234,10 @@ func TestAnUnreadableDelivery(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, errs := p.work(); len(errs) != 0 {
+	if _, errs := p.handleMessages(); len(errs) != 0 {
 		t.Error(errs)
 	}
-	if bodies := p.poisoned(); len(bodies) != 1 || !strings.Contains(bodies[0], d.ID) {
+	if bodies := p.failedMessages(); len(bodies) != 1 || !strings.Contains(bodies[0], d.ID) {
 		t.Errorf("in the failure queue: %v", bodies)
 	}
 	for range 6 { // it is looked at more and more rarely, as any other
@@ -254,10 +254,10 @@ func TestAnUnreadableDelivery(t *testing.T) {
 	}
 }
 
-// refuseTo cuts off calls of an operation while on says so.
-func refuseTo(operation string, on func() bool) aroundCalls {
+// failCalls cuts off calls of an operation while on says so.
+func failCalls(operation string, on func() bool) aroundCalls {
 	return func(next http.RoundTripper) http.RoundTripper {
-		return roundTrip(func(r *http.Request) (*http.Response, error) {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
 			if dynamotest.Operation(r) == operation && on() {
 				return nil, errors.New("cut off")
 			}
@@ -266,9 +266,9 @@ func refuseTo(operation string, on func() bool) aroundCalls {
 	}
 }
 
-type roundTrip func(*http.Request) (*http.Response, error)
+type roundTripFunc func(*http.Request) (*http.Response, error)
 
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // Where storage or the queue are away, messages and records are not done with, and whatever was begun goes on later.
 func TestOutages(t *testing.T) {
@@ -290,17 +290,17 @@ func TestOutages(t *testing.T) {
 		t.Run(tc.operation, func(t *testing.T) {
 			t.Parallel()
 			away := false
-			p := newPipeline(t, refuseTo(tc.operation, func() bool { return away }))
+			p := newPipeline(t, failCalls(tc.operation, func() bool { return away }))
 			workspaceID := newWorkspace(p)
 			p.subscribe(workspaceID, p.receiver.URL("/fail/a"))
-			e := p.happens(workspaceID)
+			e := p.newEvent(workspaceID)
 			away = true
 			err := errors.Join(p.fanout.Handle(t.Context(), stream(t, e))...)
 			if (err != nil) != tc.fanout || err != nil && !errors.Is(err, db.ErrUnavailable) && !errors.Is(err, queue.ErrUnavailable) {
 				t.Errorf("fan-out: %v", err)
 			}
 			away = false
-			p.told(e)
+			p.publish(e)
 			away = true
 			failed := false
 			for _, err := range p.worker.Handle(t.Context(), p.receive()[:1]) {
@@ -318,7 +318,7 @@ func TestOutages(t *testing.T) {
 			}
 			away = false
 			p.run()
-			if d := p.only(); d.Status != Succeeded || d.Tries > 3 {
+			if d := p.onlyDelivery(); d.Status != Succeeded || d.Tries > 3 {
 				t.Errorf("delivery: %+v", d)
 			}
 		})
@@ -326,20 +326,20 @@ func TestOutages(t *testing.T) {
 }
 
 // Without its keys nothing is attempted, and no attempt is used up.
-func TestWithoutKeys(t *testing.T) {
+func TestUnavailableKeys(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	secrets := p.worker.secrets
 	p.worker.secrets = func(context.Context, Webhook, time.Time) ([]string, error) { return nil, errors.New("no keys") }
-	if errs := p.worker.Handle(t.Context(), p.receive()); errs[0] == nil || p.only().Tries != 0 {
-		t.Errorf("%v, %+v", errs, p.only())
+	if errs := p.worker.Handle(t.Context(), p.receive()); errs[0] == nil || p.onlyDelivery().Tries != 0 {
+		t.Errorf("%v, %+v", errs, p.onlyDelivery())
 	}
 	p.worker.secrets = secrets
 	p.run()
-	if d := p.only(); d.Status != Succeeded || d.Tries != 1 {
+	if d := p.onlyDelivery(); d.Status != Succeeded || d.Tries != 1 {
 		t.Errorf("delivery: %+v", d)
 	}
 }
@@ -349,7 +349,7 @@ func TestRecordIsRetried(t *testing.T) {
 	t.Parallel()
 	updates := 0
 	p := newPipeline(t, func(next http.RoundTripper) http.RoundTripper {
-		return roundTrip(func(r *http.Request) (*http.Response, error) {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
 			answer, err := next.RoundTrip(r)
 			if dynamotest.Operation(r) == "UpdateItem" {
 				if updates++; updates > 1 && updates <= 1+2*dynamotest.Attempts { // the claim, and then twice as often as the SDK tries
@@ -362,11 +362,11 @@ func TestRecordIsRetried(t *testing.T) {
 	})
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
-	if _, errs := p.work(); len(errs) != 0 {
+	p.publish(p.newEvent(workspaceID))
+	if _, errs := p.handleMessages(); len(errs) != 0 {
 		t.Error(errs)
 	}
-	if d := p.only(); d.Status != Succeeded || d.Tries != 1 || p.receiver.Total() != 1 {
+	if d := p.onlyDelivery(); d.Status != Succeeded || d.Tries != 1 || p.receiver.Total() != 1 {
 		t.Errorf("delivery: %+v", d)
 	}
 }

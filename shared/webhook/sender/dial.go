@@ -37,7 +37,7 @@ func (d *singleDial) dial(ctx context.Context, network, address string) (net.Con
 	if d.used.Swap(true) {
 		return nil, errSecondDial
 	}
-	return d.dialer.DialContext(ctx, network, normalizeIPv4(address)) //nolint:wrapcheck // the caller converts it into a message
+	return d.dialer.DialContext(ctx, network, normalizeIPv4(address)) //nolint:wrapcheck // becomes a message
 }
 
 // The stages of an attempt. The errors of the transport do not contain the stage.

@@ -8,8 +8,8 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// FuzzParseIPv4 checks that every accepted notation is a valid IPv4 address, and that dotted-decimal addresses keep their
-// value.
+// FuzzParseIPv4 checks that every accepted notation is a valid IPv4 address, and that dotted-decimal addresses keep
+// their value.
 func FuzzParseIPv4(f *testing.F) {
 	for _, seed := range []string{"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "08.0.0.1", "1.2.3.4.5", "0x", "", "1..2", "256.1", "4294967296", "0X7F000001", "+1", "1_0"} {
 		f.Add(seed)

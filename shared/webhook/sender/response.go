@@ -20,9 +20,9 @@ func (s *Sender) retryAfter(response *http.Response) time.Duration {
 	return wait
 }
 
-// printable returns the beginning of a response body in a form that is safe to store as JSON and to print to a terminal:
-// at most maxKept bytes of UTF-8, with lines that end in \n. Each sequence of invalid or unprintable characters, such as
-// those that control a terminal or change the writing direction, is replaced with one U+FFFD.
+// printable returns the beginning of a response body in a form that is safe to store as JSON and to print to a
+// terminal: at most maxKept bytes of UTF-8, with lines that end in \n. Each sequence of invalid or unprintable
+// characters, such as those that control a terminal or change the writing direction, is replaced with one U+FFFD.
 func printable(body []byte) string {
 	var text strings.Builder
 	text.Grow(min(len(body), maxKept))

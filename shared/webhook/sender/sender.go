@@ -63,13 +63,13 @@ type Options struct {
 	UserAgent    string         // empty: "devplatform-webhooks/1"
 }
 
-// Sender makes attempts. It keeps no connections between attempts, only the TLS sessions of the latest host names. It is
-// safe for concurrent use.
+// Sender makes attempts. It keeps no connections between attempts, only the TLS sessions of the latest host names. It
+// is safe for concurrent use.
 type Sender struct {
 	options Options
 	dialer  *net.Dialer
-	// sessions allows TLS handshakes that do not verify the certificate again. A session belongs to one host name. It is
-	// stored after the certificate was verified for that name, and is not used after the certificate has expired.
+	// sessions allows TLS handshakes that do not verify the certificate again. A session belongs to one host name. It
+	// is stored after the certificate was verified for that name, and is not used after the certificate has expired.
 	sessions tls.ClientSessionCache
 }
 

@@ -135,8 +135,8 @@ func TestNamesOfPrivateAddressesAreRejected(t *testing.T) {
 	}
 }
 
-// listenPublicAndPrivate starts an endpoint on 127.0.0.2, which these tests treat as public, and one on the same port of
-// 127.0.0.1, which is private.
+// listenPublicAndPrivate starts an endpoint on 127.0.0.2, which these tests treat as public, and one on the same port
+// of 127.0.0.1, which is private.
 func listenPublicAndPrivate(t *testing.T) (public, private *endpoint) {
 	public = listen(t, "127.0.0.2:0", respond("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npublic"))
 	return public, listen(t, "127.0.0.1:"+public.port(), respond("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nprivate"))
@@ -169,8 +169,8 @@ func TestDNSRebinding(t *testing.T) {
 		if name != "rebind.test" {
 			return nil
 		}
-		// The first attempt makes two queries, one for each address family. A second lookup before the dial would return
-		// the private address.
+		// The first attempt makes two queries, one for each address family. A second lookup before the dial would
+		// return the private address.
 		if asked.Add(1) <= 2 {
 			return []netip.Addr{netip.MustParseAddr("127.0.0.2")}
 		}

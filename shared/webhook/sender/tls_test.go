@@ -153,8 +153,8 @@ func TestCertificatesAreVerified(t *testing.T) {
 	}
 }
 
-// The second handshake with a host name resumes the session of the first one. A handshake with another name does not. No
-// session is stored if the certificate was rejected.
+// The second handshake with a host name resumes the session of the first one. A handshake with another name does not.
+// No session is stored if the certificate was rejected.
 func TestTLSSessionsAreResumed(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*httptest.Server){

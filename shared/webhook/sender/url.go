@@ -27,9 +27,9 @@ var (
 	errURLPort        = errors.New("must have a port from 1 to 65535, or none")
 )
 
-// CheckURL returns an error with the rule that the URL of a webhook violates, or nil. The text continues a sentence that
-// begins with the name of the field ("must be an absolute https URL"). CheckURL does not check the address of the host:
-// it can change at any time, so each attempt checks it. allowPrivate allows http.
+// CheckURL returns an error with the rule that the URL of a webhook violates, or nil. The text continues a sentence
+// that begins with the name of the field ("must be an absolute https URL"). CheckURL does not check the address of the
+// host: it can change at any time, so each attempt checks it. allowPrivate allows http.
 func CheckURL(raw string, allowPrivate bool) error {
 	if utf8.RuneCountInString(raw) > MaxURL {
 		return errURLLength
@@ -83,8 +83,8 @@ func validPort(port string) bool {
 	return err == nil && n > 0
 }
 
-// validHost reports whether host is an IP address or a DNS name, which may be internationalized. It accepts underscores,
-// because existing names contain them.
+// validHost reports whether host is an IP address or a DNS name, which may be internationalized. It accepts
+// underscores, because existing names contain them.
 func validHost(host string) bool {
 	if strings.Contains(host, ":") {
 		_, err := netip.ParseAddr(host)
