@@ -244,7 +244,7 @@ func TestUndecodableDelivery(t *testing.T) {
 		p.advance(maxWakeWait)
 		p.retry()
 	}
-	if n := p.purge(); n != 0 || !strings.Contains(p.log.String(), "delivery cannot be read") {
+	if n := p.purge(); n != 0 || !strings.Contains(p.log.String(), "delivery cannot be decoded") {
 		t.Errorf("%d messages: %s", n, p.log)
 	}
 	for _, item := range dynamotest.Dump(t, p.sdk, p.table) {

@@ -212,7 +212,7 @@ const (
 )
 
 // List reads at most limit deliveries of a webhook without their payloads, newest first. after is the ID of the last
-// delivery of the previous page; "" for the first page. With a status, List reads up to filterCalls*filterPage
+// delivery of the previous page; "" for the first page. With a status, List reads a limited number of
 // deliveries and returns those that match: the result may be shorter than limit, or empty, although more deliveries
 // match. next is the ID after which the next page begins; "" on the last page.
 func (s Store) List(
