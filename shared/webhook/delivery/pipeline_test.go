@@ -54,7 +54,7 @@ type pipeline struct {
 
 const pipelineSecret = "whsec_c2l4dGVlbiBieXRlcyBvZiBzZWNyZXQgYW5kIG1vcmU="
 
-// midnight is when the pipelines' time begins.
+// midnight is the initial time of pipelines.
 var midnight = time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)
 
 // aroundCalls changes how calls to DynamoDB and SQS are made.
@@ -93,7 +93,7 @@ func newPipeline(t *testing.T, countingTransport ...aroundCalls) *pipeline {
 	return p
 }
 
-// createTable makes the table as template.yaml has it.
+// createTable creates the table with the schema of template.yaml.
 func (p *pipeline) createTable() {
 	p.t.Helper()
 	attribute := func(name string) types.AttributeDefinition {
@@ -149,7 +149,7 @@ func (p *pipeline) put(w Webhook) {
 	}
 }
 
-// hook is a webhook as it is now.
+// storedWebhook returns the stored version of a webhook.
 func (p *pipeline) storedWebhook(w Webhook) Webhook {
 	p.t.Helper()
 	w, err := p.store.Webhook(p.t.Context(), w.WorkspaceID, w.ID)
@@ -159,7 +159,7 @@ func (p *pipeline) storedWebhook(w Webhook) Webhook {
 	return w
 }
 
-// happens is an event of a workspace, now.
+// newEvent returns an event of a workspace that occurs now.
 func (p *pipeline) newEvent(workspaceID string, change ...func(*event.Record)) event.Record {
 	eventID := p.ids.New(id.Event)
 	e := event.Record{
@@ -172,7 +172,7 @@ func (p *pipeline) newEvent(workspaceID string, change ...func(*event.Record)) e
 	return e
 }
 
-// stream are the events' records.
+// stream returns the stream records of events.
 func stream(t *testing.T, happened ...event.Record) []lambdafn.StreamRecord {
 	t.Helper()
 	records := make([]lambdafn.StreamRecord, len(happened))
@@ -186,7 +186,7 @@ func stream(t *testing.T, happened ...event.Record) []lambdafn.StreamRecord {
 	return records
 }
 
-// told is the fan-out of events, which must succeed.
+// publish runs the fan-out of events, which must succeed.
 func (p *pipeline) publish(events ...event.Record) {
 	p.t.Helper()
 	for _, err := range p.fanout.Handle(p.t.Context(), stream(p.t, events...)) {
@@ -196,7 +196,7 @@ func (p *pipeline) publish(events ...event.Record) {
 	}
 }
 
-// receive takes up to ten messages that can be seen now.
+// receive receives up to ten visible messages.
 func (p *pipeline) receive() []lambdafn.QueueMessage {
 	p.t.Helper()
 	out, err := p.queues.ReceiveMessage(p.t.Context(), &sqs.ReceiveMessageInput{
@@ -276,12 +276,12 @@ func (p *pipeline) next() time.Time {
 	return next
 }
 
-// run plays on until nothing is pending any more.
+// run advances the clock, handles messages and runs the retry job until no delivery is pending.
 func (p *pipeline) run() {
 	p.t.Helper()
 	for steps := 0; ; steps++ {
 		if steps == 10_000 {
-			p.t.Fatal("it does not come to an end")
+			p.t.Fatal("deliveries are still pending")
 		}
 		p.handleMessages()
 		next := p.next()
@@ -297,7 +297,7 @@ func (p *pipeline) run() {
 	}
 }
 
-// all are the deliveries that there are.
+// allDeliveries returns the stored deliveries.
 func (p *pipeline) allDeliveries() []Delivery {
 	p.t.Helper()
 	var all []Delivery
@@ -314,7 +314,7 @@ func (p *pipeline) allDeliveries() []Delivery {
 	return all
 }
 
-// only is the one delivery that there is.
+// onlyDelivery returns the only stored delivery.
 func (p *pipeline) onlyDelivery() Delivery {
 	p.t.Helper()
 	all := p.allDeliveries()
@@ -339,7 +339,7 @@ func (p *pipeline) redeliver() {
 	p.change(func(d Delivery) Delivery { return d.restarted(p.now(), true) })
 }
 
-// poisoned are the messages in the failure queue.
+// failedMessages returns the bodies of the messages in the failure queue.
 func (p *pipeline) failedMessages() (bodies []string) {
 	p.t.Helper()
 	out, err := p.queues.ReceiveMessage(p.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &p.failures, MaxNumberOfMessages: 10})
@@ -377,7 +377,7 @@ func (c *callCounter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(r)
 }
 
-// take answers with the calls since the last time.
+// take returns the calls since its last call.
 func (c *callCounter) take() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

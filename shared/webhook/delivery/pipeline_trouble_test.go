@@ -103,7 +103,7 @@ func TestParkConflicts(t *testing.T) {
 	}
 }
 
-// A hanging endpoint does not take part in what becomes of the others of its batch.
+// A hanging endpoint does not delay the other deliveries of its batch.
 func TestHangingEndpointDoesNotDelayItsBatch(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -127,7 +127,7 @@ func TestHangingEndpointDoesNotDelayItsBatch(t *testing.T) {
 	}
 }
 
-// A function that dies in the middle of an attempt leaves one that counts.
+// An attempt counts even if its function dies.
 func TestInterruptedAttemptCounts(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -157,7 +157,7 @@ func TestInterruptedAttemptCounts(t *testing.T) {
 	}
 }
 
-// A delivery that kills its function every time comes to its end.
+// A delivery that kills its function in every attempt finally fails.
 func TestDeliveryThatKillsItsFunctionFails(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -171,7 +171,7 @@ func TestDeliveryThatKillsItsFunctionFails(t *testing.T) {
 	}
 }
 
-// Messages that come twice, or early, or late, are no attempts.
+// Duplicate, early and late messages do not cause attempts.
 func TestMessagesAreOnlySignals(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -217,7 +217,7 @@ func TestMessagesAreOnlySignals(t *testing.T) {
 	}
 }
 
-// Too little time is no beginning.
+// No attempt begins if too little time remains.
 func TestNoAttemptWithoutEnoughTime(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -227,12 +227,12 @@ func TestNoAttemptWithoutEnoughTime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), attemptTime-time.Second)
 	defer cancel()
 	errs := p.worker.Handle(ctx, p.receive())
-	if len(errs) != 1 || !strings.Contains(fmt.Sprint(errs[0]), "too little time") || p.receiver.Total() != 0 || p.onlyDelivery().Tries != 0 {
+	if len(errs) != 1 || !strings.Contains(fmt.Sprint(errs[0]), "too little time remains") || p.receiver.Total() != 0 || p.onlyDelivery().Tries != 0 {
 		t.Errorf("%v, %d requests, %+v", errs, p.receiver.Total(), p.onlyDelivery())
 	}
 }
 
-// The function's end in the middle of an attempt is no failure of the endpoint.
+// An attempt that the function aborts is not a failure of the endpoint.
 func TestAbortedAttemptDoesNotChangeHealth(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)

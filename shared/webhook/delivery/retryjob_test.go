@@ -18,7 +18,7 @@ import (
 	"devplatform/shared/queue"
 )
 
-// purge loses every message that can be seen now.
+// purge deletes every visible message.
 func (p *pipeline) purge() (n int) {
 	p.t.Helper()
 	for {
@@ -89,7 +89,7 @@ func TestCallsOfAWake(t *testing.T) {
 	}
 }
 
-// What is due within the minute is sent so delayed that it comes when it is due.
+// A message for a delivery that is due within a minute is delayed until it is due.
 func TestRetryJobLooksAhead(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -101,7 +101,7 @@ func TestRetryJobLooksAhead(t *testing.T) {
 	p.change(func(d Delivery) Delivery { return d.deferred(due) })
 	p.retry()
 	if d := p.onlyDelivery(); d.Wakes != 0 {
-		t.Fatal("woken a minute and a half lookAhead")
+		t.Fatal("woken 90 seconds ahead")
 	}
 	p.advance(45 * time.Second)
 	p.retry()
@@ -118,7 +118,7 @@ func TestRetryJobLooksAhead(t *testing.T) {
 	}
 }
 
-// Two runs at once send a delivery once.
+// Concurrent runs send one message for each delivery.
 func TestConcurrentRunsSendOnce(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -150,7 +150,7 @@ func TestConcurrentRunsSendOnce(t *testing.T) {
 	}
 }
 
-// A wake whose answer is lost sends its message all the same.
+// A wake whose response is lost still sends its message.
 func TestWakeWithLostResponse(t *testing.T) {
 	t.Parallel()
 	var lose atomic.Bool
@@ -176,7 +176,7 @@ func TestWakeWithLostResponse(t *testing.T) {
 	}
 }
 
-// What has expired is not sent, nor is it late, though nobody has removed it yet.
+// An expired delivery is not sent and not reported as late, even if it is still stored.
 func TestExpiredDeliveryIsNotDue(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -191,7 +191,7 @@ func TestExpiredDeliveryIsNotDue(t *testing.T) {
 	}
 }
 
-// Out of time it stops; the next run goes on.
+// A run that is out of time stops, and the next run continues.
 func TestRunThatTimesOutIsContinued(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -211,7 +211,7 @@ func TestRunThatTimesOutIsContinued(t *testing.T) {
 	}
 }
 
-// An item that can't be read is not sent, is said so, and holds up nothing.
+// A delivery that cannot be decoded is logged and not sent. It does not delay other deliveries.
 func TestUndecodableDelivery(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -325,7 +325,7 @@ func TestOutages(t *testing.T) {
 	}
 }
 
-// Without its keys nothing is attempted, and no attempt is used up.
+// While the keys are unavailable, no attempt is made or counted.
 func TestUnavailableKeys(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)

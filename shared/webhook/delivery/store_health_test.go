@@ -110,7 +110,7 @@ func TestHealthOfAnOldGenerationIsIgnored(t *testing.T) {
 	}
 }
 
-// A webhook is switched off once, whoever says so how often.
+// A webhook is disabled once, even if it is requested repeatedly.
 func TestWebhookIsDisabledOnce(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
