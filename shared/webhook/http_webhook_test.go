@@ -266,8 +266,8 @@ func TestLostResponses(t *testing.T) {
 	}
 }
 
-// A workspace has at most twenty webhooks, even if they are created concurrently. Concurrent deletions of one webhook free
-// one place.
+// A workspace has at most twenty webhooks, even if they are created concurrently. Concurrent deletions of one webhook
+// free one place.
 func TestQuota(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -300,7 +300,8 @@ func TestQuota(t *testing.T) {
 	s.user("grace").hook("/ok") // a workspace of her own
 }
 
-// The webhooks of deleted projects do not count against the limit of the workspace. They are deleted when it is reached.
+// The webhooks of deleted projects do not count against the limit of the workspace. They are deleted when it is
+// reached.
 func TestQuotaIgnoresDeletedProjects(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -343,7 +344,8 @@ func TestQuotaIgnoresDeletedProjects(t *testing.T) {
 	}
 }
 
-// After the deletion of a webhook nothing more is sent, and its deliveries cannot be read. They expire 30 days after their events.
+// After the deletion of a webhook nothing more is sent, and its deliveries cannot be read. They expire 30 days after
+// their events.
 func TestDeliveriesOfDeletedWebhook(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

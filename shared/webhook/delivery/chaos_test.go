@@ -20,7 +20,8 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// chaos is a transport between the pipeline and AWS that injects random faults: lost calls, lost responses, partially rejected batches of messages, and functions that die between any two steps.
+// chaos is a transport between the pipeline and AWS that injects random faults: lost calls, lost responses, partially
+// rejected batches of messages, and functions that die between any two steps.
 type chaos struct {
 	next http.RoundTripper
 	mu   sync.Mutex
@@ -353,7 +354,8 @@ func (o *chaosRun) check(atMost int) (sent int) {
 	return sent
 }
 
-// Every event reaches every webhook that subscribes to it, even if functions die, calls are lost, or messages are repeated.
+// Every event reaches every webhook that subscribes to it, even if functions die, calls are lost, or messages are
+// repeated.
 func TestEveryEventIsDeliveredDespiteFaults(t *testing.T) {
 	t.Parallel()
 	const events = 2000

@@ -9,7 +9,8 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// A delivery that waits for its next attempt when the clock jumps ahead is due immediately. It is sent once, not once for each step of the schedule that was skipped.
+// A delivery that waits for its next attempt when the clock jumps ahead is due immediately. It is sent once, not once
+// for each step of the schedule that was skipped.
 func TestDeliveriesWhenTheClockJumpsAhead(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{time.Hour, 24 * time.Hour, 20 * 24 * time.Hour} {
@@ -46,7 +47,9 @@ func TestDeliveriesWhenTheClockJumpsAhead(t *testing.T) {
 	}
 }
 
-// The clock was ahead and is corrected while deliveries wait, and while an attempt is in progress whose function has died. No delivery is sent twice because of it, and all deliveries are finished when the clock reaches the earlier time again.
+// The clock was ahead and is corrected while deliveries wait, and while an attempt is in progress whose function has
+// died. No delivery is sent twice because of it, and all deliveries are finished when the clock reaches the earlier
+// time again.
 func TestDeliveriesWhenTheClockGoesBack(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{10 * time.Second, time.Hour, 24 * time.Hour} {

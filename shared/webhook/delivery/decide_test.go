@@ -156,7 +156,8 @@ func TestParkTime(t *testing.T) {
 	}
 }
 
-// A pending delivery is always in the index. Its time there is not before the end of its lease, and not long after its next attempt. The times of its attempts are unique.
+// A pending delivery is always in the index. Its time there is not before the end of its lease, and not long after its
+// next attempt. The times of its attempts are unique.
 func TestPendingDeliveriesAreAlwaysFound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -217,7 +218,8 @@ func checkFound(t *rapid.T, d Delivery, now time.Time) {
 	}
 }
 
-// If a redelivery was requested during an attempt, the result of the attempt is recorded and the new run is not changed.
+// If a redelivery was requested during an attempt, the result of the attempt is recorded and the new run is not
+// changed.
 func TestRecordAfterARedelivery(t *testing.T) {
 	t.Parallel()
 	now := midnight
@@ -244,7 +246,8 @@ func TestRecordAfterARedelivery(t *testing.T) {
 	}
 }
 
-// Each requested redelivery leads to exactly one completed attempt, which begins after the request. This does not depend on when redeliveries are requested and how attempts end.
+// Each requested redelivery leads to exactly one completed attempt, which begins after the request. This does not
+// depend on when redeliveries are requested and how attempts end.
 func TestEachRedeliveryIsAttempted(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,7 +12,8 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// If a redelivery is requested while an attempt is in progress, neither the redelivery nor the result of the attempt is lost.
+// If a redelivery is requested while an attempt is in progress, neither the redelivery nor the result of the attempt is
+// lost.
 func TestRedeliveryDuringAnAttempt(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -77,7 +78,8 @@ func TestConcurrentRedeliveries(t *testing.T) {
 	}
 }
 
-// A claim that conflicts with another writer is repeated. If it conflicts every time, the message is returned to the queue, because the other writer may not have sent one.
+// A claim that conflicts with another writer is repeated. If it conflicts every time, the message is returned to the
+// queue, because the other writer may not have sent one.
 func TestClaimConflicts(t *testing.T) {
 	t.Parallel()
 	for conflicts, requests := range map[int]int{0: 1, 1: 1, 2: 1, 20: 0} {
@@ -108,7 +110,8 @@ func TestClaimConflicts(t *testing.T) {
 	}
 }
 
-// A message that was received maxReceives times is not returned for the next redelivery, because the queue could move it to the dead-letter queue.
+// A message that was received maxReceives times is not returned for the next redelivery, because the queue could move
+// it to the dead-letter queue.
 func TestMessageReceivedOftenIsNotReturned(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)

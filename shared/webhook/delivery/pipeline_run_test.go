@@ -19,7 +19,8 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// One event, one webhook, nothing in the way: one signed POST, the payload byte for byte, and not a call too many.
+// Without faults, one event for one webhook leads to one signed POST with the unchanged payload, and to no unnecessary
+// calls.
 func TestDelivery(t *testing.T) {
 	t.Parallel()
 	calls, countingTransport := countCalls()
@@ -59,7 +60,7 @@ func TestDelivery(t *testing.T) {
 	if got := p.storedWebhook(w); got.LastStatus != Succeeded || got.LastAt == nil || got.Revision != 1 {
 		t.Errorf("webhook: %+v", got)
 	}
-	p.publish(e) // a replay sends the message again, and that is all
+	p.publish(e) // a replay only sends the message again
 	p.run()
 	if n := p.receiver.Total(); n != 1 {
 		t.Errorf("%d requests after a replay", n)
@@ -72,12 +73,12 @@ func TestDelivery(t *testing.T) {
 	}
 	for _, never := range []string{p.receiver.URL(""), pipelineSecret, `"file.created"}`} {
 		if strings.Contains(p.log.String(), never) {
-			t.Errorf("the log has %s", never)
+			t.Errorf("the log contains %s", never)
 		}
 	}
 }
 
-// A batch of ten shares its read: three calls a delivery at most, the read included.
+// The deliveries of a batch share one read. Each needs two writes.
 func TestCallsOfABatch(t *testing.T) {
 	t.Parallel()
 	calls, countingTransport := countCalls()
@@ -98,7 +99,7 @@ func TestCallsOfABatch(t *testing.T) {
 	}
 }
 
-// What happens to an endpoint that fails for ever: ten attempts in 75 hours, each when it should be.
+// An endpoint that always fails receives ten attempts in 75 hours, at the times of the schedule.
 func TestFullSchedule(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -139,7 +140,8 @@ func TestSuccessAfterFailures(t *testing.T) {
 	}
 }
 
-// A 410 switches the webhook off. What happens then is kept, so that it can be recovered, and nothing is sent.
+// A 410 disables the webhook. Later events are stored as failed deliveries, so that they can be recovered, and are not
+// sent.
 func TestGoneDisablesTheWebhook(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -165,11 +167,12 @@ func TestGoneDisablesTheWebhook(t *testing.T) {
 		t.Errorf("%d deliveries, %d requests", len(p.allDeliveries()), n)
 	}
 	if !strings.Contains(p.log.String(), `"WebhooksDisabled":[1]`) {
-		t.Error("the metric is not told")
+		t.Error("the metric is missing in the log")
 	}
 }
 
-// What an endpoint says is not held against the one that has taken its place: the delivery is retried there.
+// A 410 from an endpoint that was replaced during the attempt does not disable the webhook. The delivery is retried at
+// the new endpoint.
 func TestGoneFromAReplacedEndpoint(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -198,7 +201,7 @@ func TestGoneFromAReplacedEndpoint(t *testing.T) {
 	}
 }
 
-// Five days without a success switch it off, and what is still pending fails at its turn.
+// Five days without a success disable the webhook.
 func TestFiveDaysOfFailuresDisableTheWebhook(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -220,8 +223,8 @@ func TestFiveDaysOfFailuresDisableTheWebhook(t *testing.T) {
 	}
 }
 
-// One success among the last failures, which had all been read before it, ends their run: the webhook stays on, the
-// delivery is retried.
+// A success during the last failing attempt ends the series of failures: the webhook stays active, and the delivery is
+// retried.
 func TestSuccessPreventsDisabling(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -249,8 +252,7 @@ func TestSuccessPreventsDisabling(t *testing.T) {
 	}
 }
 
-// What counts is the time that subscribers and people are told, not that of the event's id, which was made a moment
-// before.
+// The time of an event is the timestamp of its payload, not the slightly earlier time in its ID.
 func TestEventTime(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -294,11 +296,11 @@ func TestUnsubscribedEvents(t *testing.T) {
 	p.publish(early, p.newEvent(workspaceID), p.newEvent(workspaceID, func(e *event.Record) { e.Type = event.MemberAdded }))
 	p.run()
 	if d := p.onlyDelivery(); d.WebhookID != want.ID || d.Status != Succeeded || p.receiver.Count("/ok/b") != 0 {
-		t.Errorf("told: %+v", d)
+		t.Errorf("delivery: %+v", d)
 	}
 }
 
-// What is switched off, or deleted, between event and turn.
+// A delivery fails if its webhook is deactivated, disabled or deleted before the attempt.
 func TestInactiveOrDeletedBeforeTheAttempt(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -346,7 +348,7 @@ func TestInvalidMessagesAndRecords(t *testing.T) {
 		t.Errorf("in the failure queue: %s", bodies)
 	}
 	if p.receiver.Total() != 1 {
-		t.Error("poison held up the others")
+		t.Error("an invalid message delayed the others")
 	}
 	records := stream(t, p.newEvent(workspaceID), p.newEvent("ws_x"), p.newEvent(workspaceID))
 	records[0].NewImage["type"] = &types.AttributeValueMemberN{Value: "1"}
@@ -359,7 +361,7 @@ func TestInvalidMessagesAndRecords(t *testing.T) {
 	}
 }
 
-// An item that can't be read is nobody else's business.
+// A webhook that cannot be decoded does not affect other webhooks.
 func TestUndecodableWebhook(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -381,8 +383,7 @@ func TestUndecodableWebhook(t *testing.T) {
 	}
 }
 
-// The work for an event depends on its workspace alone: with many webhooks elsewhere it is the same calls for the same
-// keys.
+// The work for an event depends only on its workspace: webhooks of other workspaces cause no calls.
 func TestFanoutReadsItsWorkspaceOnly(t *testing.T) {
 	t.Parallel()
 	calls, countingTransport := countCalls()
@@ -398,7 +399,7 @@ func TestFanoutReadsItsWorkspaceOnly(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 20, "SendMessageBatch": 2}, calls.take()); diff != "" {
 		t.Error(diff)
 	}
-	out, err := p.sdk.Query(t.Context(), &dynamodb.QueryInput{ // what that query had to read
+	out, err := p.sdk.Query(t.Context(), &dynamodb.QueryInput{ // the number of items that the query read
 		TableName: &p.table, KeyConditionExpression: ptr("pk = :pk"), Select: types.SelectCount,
 		ExpressionAttributeValues: db.Item{":pk": &types.AttributeValueMemberS{Value: db.WebhooksOf(workspaceID).PK}},
 	})

@@ -32,8 +32,8 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// pipeline is the whole way of an event, from the stream to the endpoint and by way of the retry job back again, on a
-// table and queues of its own. Its time stands still until it is moved.
+// pipeline contains the fan-out, the worker and the retry job, with their own table and queues. Its clock stands still
+// until the test advances it.
 type pipeline struct {
 	t                    *testing.T
 	millis               atomic.Int64
@@ -220,8 +220,7 @@ func (p *pipeline) remove(m lambdafn.QueueMessage) {
 	}
 }
 
-// work works on all messages that can be seen now, and answers with how many there were and what did not come to its
-// end.
+// handleMessages handles all visible messages. It returns their number and the errors of those that were not completed.
 func (p *pipeline) handleMessages() (n int, errs []error) {
 	p.t.Helper()
 	for {
@@ -248,8 +247,8 @@ func (p *pipeline) retry() {
 	}
 }
 
-// next is the time to which nothing happens: that of the next attempt that a message may wait for, or of the run of the
-// retry job that sees the next delivery in the index; zero if nothing is pending.
+// next returns the time of the next event of the pipeline: an attempt for which a message waits, or the run of the
+// retry job that finds the next due delivery. It is zero if nothing is pending.
 func (p *pipeline) next() time.Time {
 	p.t.Helper()
 	var next time.Time

@@ -14,8 +14,8 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// Three time-outs open the breaker. From then on one delivery at a time is tried, the others step back, which is no
-// attempt, and a success brings all of them through.
+// After three time-outs, one delivery at a time probes the endpoint. The others are parked, which is not an attempt.
+// After a success, all of them are delivered.
 func TestUnhealthyEndpointIsProbed(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -40,12 +40,12 @@ func TestUnhealthyEndpointIsProbed(t *testing.T) {
 	for _, d := range p.allDeliveries() {
 		if wait := d.NextAttemptAt.Time().Sub(p.now()); d.Tries == 0 {
 			if parked++; wait < time.Minute || wait > 5*time.Minute || len(d.Attempts) != 0 || !d.DueAt.Equal(*d.NextAttemptAt) {
-				t.Errorf("stepped back for %v: %+v", wait, d)
+				t.Errorf("parked for %v: %+v", wait, d)
 			}
 		}
 	}
 	if parked != 6 || !strings.Contains(p.log.String(), `"DeliveriesParked":[6]`) {
-		t.Errorf("%d stepped back", parked)
+		t.Errorf("%d deliveries are parked", parked)
 	}
 	p.receiver.Handle("/hang", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	p.run()
@@ -58,11 +58,11 @@ func TestUnhealthyEndpointIsProbed(t *testing.T) {
 		t.Errorf("webhook: %+v", got)
 	}
 	if took := p.now().Sub(midnight); took > 10*time.Minute {
-		t.Errorf("that took %v", took)
+		t.Errorf("the deliveries took %v", took)
 	}
 }
 
-// An attempt by hand, which needs no probe lease, does not give back the one that another delivery has.
+// A redelivery needs no probe lease. It does not release the probe lease of another delivery.
 func TestRedeliveryDuringAProbe(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -77,7 +77,7 @@ func TestRedeliveryDuringAProbe(t *testing.T) {
 	}
 }
 
-// Who steps back too late, because somebody has moved the delivery meanwhile, sees what that one wants.
+// If another writer changes a delivery that is being parked, the delivery is read and planned again.
 func TestParkConflicts(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -192,10 +192,10 @@ func TestMessagesAreOnlySignals(t *testing.T) {
 			dropped++
 		}
 	}
-	if n := p.receiver.Total(); n != 1 || later < 1 || later+dropped != 2 { // who comes second sees the attempt, or what came of it
+	if n := p.receiver.Total(); n != 1 || later < 1 || later+dropped != 2 { // the second message finds the attempt in progress, or its result
 		t.Errorf("%d requests, %d later, %d dropped", n, later, dropped)
 	}
-	p.publish(e) // early: hides itself
+	p.publish(e) // early: the message is returned to the queue
 	if n, errs := p.handleMessages(); n != 1 || len(errs) != 1 || !strings.Contains(errs[0].Error(), "later") {
 		t.Errorf("early: %d, %v", n, errs)
 	}

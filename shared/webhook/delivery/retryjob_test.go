@@ -33,7 +33,8 @@ func (p *pipeline) purge() (n int) {
 	}
 }
 
-// A lost message costs two minutes, and one that is lost each time comes back more and more rarely, but always.
+// A lost message delays a delivery by two minutes. If its messages are lost repeatedly, the job sends further ones at
+// growing intervals.
 func TestLostMessages(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -67,7 +68,7 @@ func TestLostMessages(t *testing.T) {
 	}
 }
 
-// A wake is one write, however often the delivery was woken in vain before: the index tells.
+// A wake is one write. The index contains the number of earlier wakes.
 func TestCallsOfAWake(t *testing.T) {
 	t.Parallel()
 	calls, countingTransport := countCalls()
@@ -227,7 +228,7 @@ func TestUndecodableDelivery(t *testing.T) {
 	other := d.ID[:len(d.ID)-1] + "0"
 	for key, place := range map[db.Key]string{
 		db.DeliveryKey(w.ID, d.ID):  d.DueAt.String(),
-		db.DeliveryKey(w.ID, other): "0 o'clock", // behind in no order that we know
+		db.DeliveryKey(w.ID, other): "0 o'clock", // not a valid timestamp
 	} {
 		item["dueAt"] = &types.AttributeValueMemberS{Value: place}
 		if _, err := p.store.Client.Do(t.Context(), p.store.Table.Put(key, item)); err != nil {
@@ -240,7 +241,7 @@ func TestUndecodableDelivery(t *testing.T) {
 	if bodies := p.failedMessages(); len(bodies) != 1 || !strings.Contains(bodies[0], d.ID) {
 		t.Errorf("in the failure queue: %v", bodies)
 	}
-	for range 6 { // it is looked at more and more rarely, as any other
+	for range 6 { // the wait between wakes grows as for any other delivery
 		p.advance(maxWakeWait)
 		p.retry()
 	}
@@ -254,7 +255,7 @@ func TestUndecodableDelivery(t *testing.T) {
 	}
 }
 
-// failCalls cuts off calls of an operation while on says so.
+// failCalls makes the calls of an operation fail while on returns true.
 func failCalls(operation string, on func() bool) aroundCalls {
 	return func(next http.RoundTripper) http.RoundTripper {
 		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
@@ -270,7 +271,7 @@ type roundTripFunc func(*http.Request) (*http.Response, error)
 
 func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Where storage or the queue are away, messages and records are not done with, and whatever was begun goes on later.
+// While storage or the queue is unavailable, messages and records fail and are retried later.
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -344,7 +345,7 @@ func TestUnavailableKeys(t *testing.T) {
 	}
 }
 
-// A record is stored although its responses get lost again and again, so that nothing is sent twice.
+// The result of an attempt is stored even if responses are lost repeatedly, so that the request is not sent twice.
 func TestRecordIsRetried(t *testing.T) {
 	t.Parallel()
 	updates := 0

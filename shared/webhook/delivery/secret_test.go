@@ -60,7 +60,8 @@ func TestSealing(t *testing.T) {
 	}
 }
 
-// secretsWithKeys returns Secrets with keys, the first of which is the current one; without keys, the ring is unavailable.
+// secretsWithKeys returns Secrets with keys, the first of which is the current one; without keys, the ring is
+// unavailable.
 func secretsWithKeys(kids ...string) Secrets {
 	ring := ""
 	for i, kid := range kids {
@@ -77,7 +78,7 @@ func secretsWithKeys(kids ...string) Secrets {
 	}, fixedClock)}
 }
 
-// A ring's keys are exchanged, and one may be thrown away.
+// The keys of the ring are rotated, and a key may be removed.
 func TestSecretsOfOldKeys(t *testing.T) {
 	t.Parallel()
 	old, both, only := secretsWithKeys("k1"), secretsWithKeys("k2", "k1"), secretsWithKeys("k2")
@@ -157,7 +158,7 @@ func TestRotations(t *testing.T) {
 	})
 }
 
-// Who rotates in a hurry, again and again, has a day all the same to bring each of the secrets out of use.
+// After many rotations within a day, each of the latest twenty replaced secrets is still valid for 24 h.
 func TestManyRotationsInADay(t *testing.T) {
 	t.Parallel()
 	s := Secrets{slicetest.Keys(fixedClock)}

@@ -17,7 +17,7 @@ import (
 
 var tooSlow = sender.Result{Error: "too slow", TimedOut: true}
 
-// Attempts that end at once have read the same health: what they count is added up. The first failure's time stays.
+// Concurrent attempts have read the same health: their counts are added up, and the time of the first failure is kept.
 func TestHealthOfConcurrentAttempts(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -42,7 +42,7 @@ func TestHealthOfConcurrentAttempts(t *testing.T) {
 	}
 }
 
-// Attempts at once count beyond what is needed. However many follow, that is never taken back, and costs no
+// Concurrent attempts can increase the counters beyond their limits. Later attempts do not decrease them, and cause no
 // writes.
 func TestHealthCountersBeyondTheirLimits(t *testing.T) {
 	t.Parallel()
@@ -78,8 +78,8 @@ func TestHealthCountersBeyondTheirLimits(t *testing.T) {
 	}
 }
 
-// What an attempt tells of an endpoint says nothing of the one that took its place, nor does it bring a deleted webhook
-// back.
+// The result of an attempt does not change the health of a replaced endpoint, and does not create a deleted webhook
+// again.
 func TestHealthOfAnOldGenerationIsIgnored(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
@@ -127,8 +127,8 @@ func TestWebhookIsDisabledOnce(t *testing.T) {
 	}
 }
 
-// One of those who ask in the same millisecond gets the probe lease, also when its answer is lost, until the lease is
-// over.
+// Exactly one of several concurrent requests takes the probe lease, even if its response is lost. The lease can be
+// taken again when it has expired.
 func TestProbeLease(t *testing.T) {
 	t.Parallel()
 	var losses atomic.Int32
