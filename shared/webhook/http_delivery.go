@@ -156,8 +156,8 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listDeliveries", Method: http.MethodGet, Path: deliveriesPath, Tag: tag,
 		Summary: "List a webhook's deliveries of the last 30 days",
-		Description: "Newest event first. The default limit is 50. With status, a request searches a limited number of deliveries: a page " +
-			"may be shorter than limit, or empty, although it has a nextCursor.",
+		Description: "Newest event first. The default limit is 50. With status, a request searches a limited number of " +
+			"deliveries: a page may be shorter than limit, or empty, although it has a nextCursor.",
 		Errors: []*fault.Error{errNoWebhook, workspace.ErrDenied},
 	}, s.handleDeliveries)
 	httpapi.Private(r, httpapi.Operation{
@@ -168,16 +168,16 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "redeliver", Method: http.MethodPost, Path: deliveryPath + "/redeliver", Tag: tag, Status: http.StatusAccepted,
 		Summary: "Send a delivery again",
-		Description: "Sends the delivery in any status, even if the webhook is not active. If the attempt fails and the webhook " +
-			"is active, it is retried like a new delivery. At most 10 requests a minute for each webhook.",
+		Description: "Sends the delivery in any status, even if the webhook is not active. If the attempt fails and the " +
+			"webhook is active, it is retried like a new delivery. At most 10 requests a minute for each webhook.",
 		Errors: []*fault.Error{fault.ErrConflict, errOften, errNoWebhook, errNoDelivery, workspace.ErrDenied},
 	}, s.handleRedeliver)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "recoverDeliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag, Status: http.StatusAccepted,
 		Summary: "Send the failed deliveries of a period again",
-		Description: "Sends every delivery whose event occurred between since and until, and that has failed or waits after a " +
-			"failed attempt. Tests are not sent again. If the webhook is not active, the status is 409. At most 10 requests " +
-			"a minute for each webhook.",
+		Description: "Sends every delivery whose event occurred between since and until, and that has failed or waits after " +
+			"a failed attempt. Tests are not sent again. If the webhook is not active, the status is 409. At most 10 " +
+			"requests a minute for each webhook.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("until", untilRule)), errNoWebhook, workspace.ErrDenied, errInactive, errOften,
 		},
@@ -185,8 +185,8 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "testWebhook", Method: http.MethodPost, Path: webhookPath + "/test", Tag: tag,
 		Summary: "Send an example event to a webhook",
-		Description: "Returns the result of the attempt. A failed attempt is not retried. It also works if the webhook is not " +
-			"active. At most 10 requests a minute for each webhook.",
+		Description: "Returns the result of the attempt. A failed attempt is not retried. It also works if the webhook is " +
+			"not active. At most 10 requests a minute for each webhook.",
 		Errors: []*fault.Error{errNoWebhook, workspace.ErrDenied, errOften},
 	}, s.handleTest)
 }
@@ -211,7 +211,7 @@ func (s *Service) handleDeliveries(
 	out := &deliveryListOutput{}
 	out.Body.Deliveries, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, items, limit,
 		func(item DeliveryItem) string { return item.ID })
-	if err == nil && out.Body.NextCursor == "" && last != "" { // the page is filtered by status, and the log has more deliveries
+	if err == nil && out.Body.NextCursor == "" && last != "" { // filtered by status: the log has more deliveries
 		out.Body.NextCursor, err = s.cursors.Seal(ctx, scope, last)
 	}
 	return out, err

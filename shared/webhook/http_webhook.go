@@ -161,8 +161,8 @@ func (s *Service) registerWebhooks(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "createWebhook", Method: http.MethodPost, Path: webhooksPath, Tag: tag, Status: http.StatusCreated,
 		Summary: "Subscribe to events",
-		Description: "Requires the role of an admin or owner of the workspace. A workspace has at most 20 webhooks. Those of " +
-			"deleted projects do not count. The workspace and the project cannot be changed later. Events that occurred " +
+		Description: "Requires the role of an admin or owner of the workspace. A workspace has at most 20 webhooks. Those " +
+			"of deleted projects do not count. The workspace and the project cannot be changed later. Events that occurred " +
 			"before the webhook was created are not delivered.",
 		Errors: []*fault.Error{
 			errBadURL, workspace.ErrNotFound, workspace.ErrProjectNotFound, workspace.ErrDenied, errFull, fault.ErrConflict,
@@ -177,8 +177,8 @@ func (s *Service) registerWebhooks(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateWebhook", Method: http.MethodPut, Path: webhookPath, Tag: tag,
 		Summary: "Change a webhook's settings",
-		Description: "Absent fields are not changed. A new URL, or activating the webhook, resets the health of the endpoint. " +
-			"After the secret is replaced, the old one stays valid for 24 hours: until then, the Standard Webhooks header " +
+		Description: "Absent fields are not changed. A new URL, or activating the webhook, resets the health of the " +
+			"endpoint. After the secret is replaced, the old one stays valid for 24 hours: until then, the Standard Webhooks header " +
 			"contains a signature of each.",
 		Errors: []*fault.Error{errBadURL, errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleUpdate)

@@ -103,7 +103,7 @@ func (p *Provider) get(ctx context.Context, step, url, token string, into any) e
 func newClient() *http.Client {
 	const (
 		dialTimeout    = 5 * time.Second
-		idleTimeout    = 30 * time.Second // shorter than that of any provider, so that no closed connection is used after a freeze
+		idleTimeout    = 30 * time.Second // shorter than any provider's: avoids closed connections after a freeze
 		maxHeaderBytes = 64 << 10
 	)
 	return &http.Client{

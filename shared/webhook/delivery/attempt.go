@@ -368,7 +368,8 @@ func (a *attempt) requeue(ctx context.Context) error {
 // becomes visible at the end of its visibility timeout, or the retry job sends a new one.
 func (a *attempt) returnAfter(ctx context.Context, wait time.Duration) error {
 	if err := a.worker.queue.Hide(ctx, a.received.ReceiptHandle, wait); err != nil {
-		a.worker.logger.WarnContext(ctx, "message was not returned to the queue", "messageId", a.received.ID, "cause", err.Error())
+		a.worker.logger.WarnContext(ctx, "message was not returned to the queue",
+			"messageId", a.received.ID, "cause", err.Error())
 	}
 	return fmt.Errorf("%w: the next attempt is in %v", lambdafn.ErrLater, wait.Round(time.Millisecond))
 }

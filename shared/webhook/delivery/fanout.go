@@ -110,7 +110,8 @@ func (f *Fanout) plan(
 		}
 		for _, b := range broken {
 			counts.count(metricUnreadable)
-			f.logger.ErrorContext(ctx, "webhook cannot be decoded, so it gets no events", "key", b.Key.SK, "cause", b.Cause.Error())
+			f.logger.ErrorContext(ctx, "webhook cannot be decoded and receives no events",
+				"key", b.Key.SK, "cause", b.Cause.Error())
 		}
 		parts[i] = deliveriesOf(byWorkspace[workspaces[i]], webhooks, f.now())
 		return nil
