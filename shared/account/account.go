@@ -15,8 +15,8 @@ import (
 	"devplatform/shared/limit"
 )
 
-// parallelHashes bounds the memory of password hashes: four of 19 MiB in a function that has 512 MiB. A Lambda instance
-// serves one request at a time. The bound protects other servers that run this code.
+// parallelHashes limits the memory for password hashes: 4 × 19 MiB in a function that has 512 MiB. A Lambda instance
+// serves one request at a time, so the limit matters only for other servers that run this code.
 const parallelHashes = 4
 
 // User is a person with an account.
@@ -36,7 +36,7 @@ type Credential struct {
 	Generation   int    // of the user
 }
 
-// Client is the client that sends a request.
+// Client describes the client that sends a request.
 type Client struct {
 	IP        string // the source address that the gateway saw
 	UserAgent string

@@ -122,8 +122,8 @@ func TestForgedTokensAreRejected(t *testing.T) {
 		"no iat":                   hs(key, claim("iat", nil)),
 		"no subject":               hs(key, claim("sub", nil)),
 		"no session":               hs(key, claim("sid", nil)),
-		"somebody else's subject":  hs(key, claim("sub", eveClaims["sub"])),
-		"somebody else's session":  hs(key, claim("sid", eveClaims["sid"])),
+		"another user's subject":   hs(key, claim("sub", eveClaims["sub"])),
+		"another user's session":   hs(key, claim("sid", eveClaims["sid"])),
 		"a key for a session":      hs(key, claim("sid", "ses_x#USER")),
 		"a key for a subject":      hs(key, claim("sub", "usr_x#SESSION")),
 		"tampered payload":         parts[0] + "." + eveParts[1] + "." + parts[2],
@@ -161,7 +161,7 @@ func TestHostCookieTakesPrecedence(t *testing.T) {
 	}).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
-func TestSessionFixation(t *testing.T) {
+func TestLoginReplacesPlantedSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	eve := w.member("eve")
@@ -171,7 +171,7 @@ func TestSessionFixation(t *testing.T) {
 	victim.signup("ada").Want(t, http.StatusCreated)
 	victim.login("ada", goodPassword).Want(t, http.StatusOK)
 	if victim.Cookie("session") == planted {
-		t.Fatal("a login kept the session that was there")
+		t.Fatal("a login kept the planted session")
 	}
 	if got := eve.me().Want(t, http.StatusOK).Text("username"); got != "eve" {
 		t.Errorf("the planted session became %s's", got)

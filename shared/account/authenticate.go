@@ -18,7 +18,7 @@ var (
 	errNoUser       = fault.New(fault.CodeUserNotFound, "There is no user with this username.")
 )
 
-// Sessions authenticates the requests of every function with one read, and finds users by name for other slices.
+// Sessions authenticates the requests of every function with one read, and finds users by name for other packages.
 type Sessions struct {
 	store  store
 	tokens tokens
@@ -61,8 +61,8 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (httpapi.Call
 	return caller, s.renew(ctx, session, now), nil
 }
 
-// renew extends a session that is due for a renewal. If that fails, the session stays as it is: the request continues,
-// and the next one tries again.
+// renew extends a session that is due for a renewal. If that fails, the session is not changed: the request continues,
+// and the next request tries again.
 func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *httpapi.Renewal {
 	renewed, due := session.renewed(now)
 	if !due {
@@ -74,7 +74,7 @@ func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *h
 	}
 	if err != nil {
 		if !errors.Is(err, db.ErrStale) {
-			s.logger.WarnContext(ctx, "a session was not renewed", "session", session.ID, "error", err)
+			s.logger.WarnContext(ctx, "session was not renewed", "session", session.ID, "error", err)
 		}
 		return nil
 	}

@@ -11,8 +11,8 @@ import (
 
 var jumps = []time.Duration{time.Second, time.Hour, 24 * time.Hour, 31 * 24 * time.Hour}
 
-// A session that started while the clock was ahead is valid after the clock is corrected. A session that was ended stays
-// ended.
+// A session that started while the clock was ahead is valid after the clock is corrected. A session that was ended
+// stays ended.
 func TestSessionsWhenTheClockGoesBack(t *testing.T) {
 	t.Parallel()
 	const fresh = "a wholly new password"

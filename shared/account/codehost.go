@@ -18,9 +18,9 @@ const CallbackPath = "/api/auth/codehost/callback"
 var (
 	errNotConfigured = fault.New(fault.CodeOAuthNotConfigured, "Sign-in with a code host is not configured.")
 	errBadState      = fault.New(fault.CodeOAuthStateInvalid,
-		"This sign-in has expired, was used already, or began in another browser. Please start again.")
+		"This sign-in has expired, was already used, or began in another browser. Please start again.")
 	errCodeHost    = fault.New(fault.CodeOAuthFailed, "The code host did not sign you in. Please start again.")
-	errBadRedirect = fault.New(fault.CodeValidationFailed, "redirect: must be a path of this site, such as /projects")
+	errBadRedirect = fault.Invalid(fault.Field("redirect", "must be a path of this site, such as /projects"))
 )
 
 // CodeHostRequest is a request to sign in with the code host, or to link an identity at the code host.
@@ -68,7 +68,7 @@ func (s *Service) StartCodeHost(ctx context.Context, r CodeHostRequest) (Authori
 	return Authorization{URL: page, Binding: binding}, attempt.Status(), nil
 }
 
-// wellFormedBinding reports whether a cookie's value is like those of rand.Text: 26 characters of base32.
+// wellFormedBinding reports whether a cookie has the form of a binding: 26 characters of base32, as of rand.Text.
 func wellFormedBinding(s string) bool {
 	return len(s) == 26 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
@@ -83,8 +83,8 @@ type CodeHostCallback struct {
 	Client      Client
 }
 
-// FinishCodeHost finishes a sign-in. The result is always a new session, and the path to redirect the browser to. The
-// state is checked and used up first, whatever else the callback contains. Errors: AUTH_OAUTH_NOT_CONFIGURED,
+// FinishCodeHost finishes a sign-in. It returns a new session and the path to redirect the browser to. It checks and
+// deletes the state before it reads the rest of the callback. Errors: AUTH_OAUTH_NOT_CONFIGURED,
 // AUTH_OAUTH_STATE_INVALID, AUTH_OAUTH_FAILED; those of linkIdentity and signInIdentity.
 func (s *Service) FinishCodeHost(ctx context.Context, c CodeHostCallback) (in SignedIn, redirect string, _ error) {
 	if s.provider == nil {

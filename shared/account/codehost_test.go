@@ -95,10 +95,10 @@ func TestCallbackState(t *testing.T) {
 		invalid(b, CallbackPath+query)
 	}
 	callback := h.approve(b.start(""), ada)
-	invalid(w.browser(), callback) // somebody who was sent the link: login CSRF
+	invalid(w.browser(), callback) // another browser that opens the link: login CSRF
 	other := w.browser()
 	other.start("")
-	invalid(other, callback) // … and has a sign-in of their own under way
+	invalid(other, callback) // another browser with its own sign-in in progress
 	b.Do(http.MethodGet, callback, nil).Want(t, http.StatusFound)
 	reuse := w.browser()
 	reuse.SetCookie("oauth", b.Cookie("oauth"))
@@ -109,7 +109,7 @@ func TestCallbackState(t *testing.T) {
 	w.clock.Advance(stateLife)
 	invalid(late, callback)
 
-	https := w.browser() // over https the twin counts for nothing
+	https := w.browser() // over HTTPS, the plain cookie is ignored
 	callback = h.approve(https.start(""), ada)
 	twin := https.Cookie("oauth")
 	https = w.browser()
@@ -204,7 +204,7 @@ func TestAccountTakeoverBySigningUpFirst(t *testing.T) {
 	}
 	victim.me().Want(t, http.StatusUnauthorized)
 	if w.item(w.tables.Accounts, db.IdentityKey("x", "1")) != nil {
-		t.Error("an identity was joined")
+		t.Error("an identity was linked")
 	}
 	// The reverse: a sign-up with the address of an account that the code host created.
 	victim.signIn(h, octocat(2, verified("other@example.com"))).Want(t, http.StatusFound)
@@ -227,7 +227,7 @@ func TestIdentityIsLinkedToVerifiedAccount(t *testing.T) {
 	third := w.browser() // names the address, but the code host has not verified it
 	third.signIn(h, octocat(3, verified("third@example.com"), mail{Email: "octo@example.com"})).Want(t, http.StatusFound)
 	if third.me().Text("id") == first.me().Text("id") {
-		t.Error("an unverified address joined the account")
+		t.Error("an identity with an unverified address was linked")
 	}
 }
 
@@ -312,7 +312,7 @@ func TestLink(t *testing.T) {
 	before := b.Cookie("session")
 	b.Do(http.MethodGet, h.approve(b.link(), me), nil).Want(t, http.StatusFound)
 	if b.Cookie("session") == before {
-		t.Error("the callback kept the session that was there")
+		t.Error("the callback kept the previous session")
 	}
 	id := b.me().Want(t, http.StatusOK).Text("id")
 	old := w.browser()
@@ -366,7 +366,7 @@ func TestLinkNeedsTheSameUserInTheSameBrowser(t *testing.T) {
 }
 
 // An unverified account stays unverified when it is linked: another identity with its address gets no access.
-func TestLinkVerifiesNothing(t *testing.T) {
+func TestLinkDoesNotVerifyTheAddress(t *testing.T) {
 	t.Parallel()
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
@@ -400,6 +400,6 @@ func TestSignInMarksTheAddressAsKnown(t *testing.T) {
 	w.browser().from("198.51.100.20").signIn(h, octocat(1, verified("octo@example.com"))).Want(t, http.StatusFound)
 	known := w.item(w.tables.Accounts, db.KnownIPKey("octo@example.com", "198.51.100.20"))
 	if _, ok := known["expiresAt"].(*types.AttributeValueMemberN); !ok {
-		t.Errorf("the note of the address: %v", known)
+		t.Errorf("the known network: %v", known)
 	}
 }

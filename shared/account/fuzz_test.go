@@ -47,8 +47,8 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-// FuzzClaims signs arbitrary claims with the correct key, as another version of the code could. Only complete claims are
-// accepted.
+// FuzzClaims signs arbitrary claims with the correct key, as another version of the code could. Only complete claims
+// are accepted.
 func FuzzClaims(f *testing.F) {
 	all := fuzzTokens()
 	kid, key, err := all.keys.Current(f.Context(), TokenPurpose)

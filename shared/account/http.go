@@ -10,7 +10,7 @@ import (
 var tag = httpapi.Tag{
 	Name: "Authentication",
 	Description: "Accounts, sessions and passwords, and sign-in with a code host. A login returns the session cookie " +
-		"that all other groups need.",
+		"that the endpoints of all other groups require.",
 }
 
 // Register registers the endpoints of accounts.
@@ -31,8 +31,8 @@ func clientOf(ctx context.Context) Client {
 // RateLimit is the RateLimit-* headers of a response to an attempt that was counted. It is exported because httpapi
 // ignores unexported embedded structs.
 type RateLimit struct {
-	Limit     int `header:"RateLimit-Limit" doc:"Attempts per window, of the tightest rule" example:"10"`
-	Remaining int `header:"RateLimit-Remaining" doc:"Attempts that remain" example:"9"`
+	Limit     int `header:"RateLimit-Limit" doc:"Attempts per window that the strictest rule allows" example:"10"`
+	Remaining int `header:"RateLimit-Remaining" doc:"Attempts that remain in the window" example:"9"`
 	Reset     int `header:"RateLimit-Reset" doc:"Seconds until the window ends" example:"840"`
 }
 
@@ -40,8 +40,8 @@ func rateLimitOf(s limit.Status) RateLimit {
 	return RateLimit{Limit: s.Limit, Remaining: s.Remaining, Reset: s.ResetSeconds()}
 }
 
-// maxLoginBytes returns the rule that a field of a login breaks, or "". A login has no other rules: every other value
-// is wrong at most.
+// maxLoginBytes returns the rule that a field of a login breaks, or "". A login has no other rules: any other value
+// that is not correct is rejected as a wrong password.
 func maxLoginBytes(s string) string {
 	if len(s) > MaxLoginBytes {
 		return "must be at most 1,024 bytes long"

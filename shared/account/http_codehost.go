@@ -9,8 +9,8 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// The cookie that binds a sign-in to the browser in which it started. Clients that use plain HTTP also get the second
-// one, by the same rule as for the session cookie.
+// The names of the cookie that binds a sign-in to the browser in which it started. Clients that use plain HTTP also
+// receive the second cookie, by the same rule as for the session cookie.
 const (
 	bindingCookie      = "__Host-oauth"
 	plainBindingCookie = "oauth"
@@ -53,7 +53,7 @@ func callbackURL(ctx context.Context) string {
 
 type codeHostInput struct {
 	Binding
-	Redirect string `query:"redirect" doc:"Where to return to: a path of this site" example:"/projects"`
+	Redirect string `query:"redirect" doc:"The path of this site to which the browser returns" example:"/projects"`
 }
 
 type startCodeHostOutput struct {
@@ -66,7 +66,7 @@ type linkOutput struct {
 	RateLimit
 	SetCookie []string `header:"Set-Cookie" doc:"Binds the sign-in to this browser"`
 	Body      struct {
-		URL string `json:"url" doc:"Where to send the browser" example:"https://codehost.example/login/oauth/authorize?client_id=…"`
+		URL string `json:"url" doc:"The page of the code host to which the client sends the browser" example:"https://codehost.example/login/oauth/authorize?client_id=…"`
 	}
 }
 
@@ -86,15 +86,15 @@ func (s *Service) registerCodeHost(r *httpapi.Routes) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "startCodehost", Method: http.MethodGet, Path: "/api/auth/codehost", Tag: tag, Status: http.StatusFound,
 		Summary:     "Sign in with the code host",
-		Description: "Redirects the browser to the code host: authorization code flow with PKCE.",
+		Description: "Redirects the browser to the code host, which starts an authorization code flow with PKCE.",
 		Errors:      []*fault.Error{errBadRedirect, errNotConfigured, tooMany(exampleStatus)},
 	}, s.handleStartCodeHost)
 	httpapi.Public(r, httpapi.Operation{
 		ID: "codehostCallback", Method: http.MethodGet, Path: CallbackPath, Tag: tag, Status: http.StatusFound,
 		Summary: "Finish the sign-in with the code host",
-		Description: "The code host redirects the browser to this endpoint. The result is a new session. The account is " +
-			"the one that is linked to the identity; otherwise one whose own e-mail address was verified and equals a " +
-			"verified one at the code host; otherwise a new one.",
+		Description: "The code host redirects the browser to this endpoint, which starts a new session. It signs in to the " +
+			"account that is linked to the identity. If there is none, it uses the account with a verified e-mail address " +
+			"that the code host has also verified. If there is none, it creates an account.",
 		Errors: []*fault.Error{
 			errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked, fault.ErrConflict,
 			errSessionEnded,
@@ -103,8 +103,8 @@ func (s *Service) registerCodeHost(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "linkCodehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag,
 		Summary: "Link the code host to the caller's account",
-		Description: "The same flow. At its end, the identity is linked to the caller, who must still be signed in in " +
-			"the same browser.",
+		Description: "Starts the same flow as a sign-in. When it finishes, the identity is linked to the account of the " +
+			"caller, who must still be signed in in the same browser.",
 		Errors: []*fault.Error{errBadRedirect, errNotConfigured, tooMany(exampleStatus)},
 	}, s.handleLinkCodeHost)
 }

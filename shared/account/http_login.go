@@ -39,7 +39,7 @@ func (s *Service) registerLogin(r *httpapi.Routes) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "login", Method: http.MethodPost, Path: "/api/auth/login", Tag: tag,
 		Summary:     "Start a session",
-		Description: "While a limit is reached, the correct password is rejected too.",
+		Description: "While a rate limit is exceeded, correct passwords are rejected too.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("password", "is required")),
 			exampleStatus.WithHeaders(errWrongPassword), tooMany(exampleStatus),
@@ -48,7 +48,7 @@ func (s *Service) registerLogin(r *httpapi.Routes) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "logout", Method: http.MethodPost, Path: "/api/auth/logout", Tag: tag,
 		Summary:     "End the current session",
-		Description: "Takes effect immediately, everywhere. Also succeeds without a session.",
+		Description: "Takes effect immediately. It also succeeds if there is no session.",
 	}, s.handleLogout)
 }
 

@@ -30,8 +30,8 @@ func (s *Service) registerPassword(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "changePassword", Method: http.MethodPut, Path: "/api/auth/password", Tag: tag,
 		Summary: "Change the password",
-		Description: "Ends every other session. Counts as a login. For an account without a password, which signs in with " +
-			"a code host, the response is the same as for a wrong password.",
+		Description: "Ends every other session. Counts as a login attempt. If the account has no password because it signs " +
+			"in with a code host, the response is the same as for a wrong password.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("newPassword", CheckPassword("password", "", ""))),
 			exampleStatus.WithHeaders(errWrongCurrent), exampleStatus.WithHeaders(errPasswordChanged),

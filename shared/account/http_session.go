@@ -27,11 +27,11 @@ type sessionsOutput struct {
 type sessionItem struct {
 	ID         string          `json:"id" doc:"The ID of the session" example:"ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	CreatedAt  clock.Timestamp `json:"createdAt" doc:"When it started" example:"2026-01-31T08:15:30.123Z"`
-	LastSeenAt clock.Timestamp `json:"lastSeenAt" doc:"When it was last used, accurate to a day" example:"2026-01-31T08:15:30.123Z"`
-	ExpiresAt  clock.Timestamp `json:"expiresAt" doc:"When it expires if it is not used again" example:"2026-02-07T08:15:30.000Z"`
+	LastSeenAt clock.Timestamp `json:"lastSeenAt" doc:"When it was last used, updated once a day" example:"2026-01-31T08:15:30.123Z"`
+	ExpiresAt  clock.Timestamp `json:"expiresAt" doc:"When it expires if it is not used before" example:"2026-02-07T08:15:30.000Z"`
 	UserAgent  string          `json:"userAgent" doc:"The User-Agent of the client that started it" example:"Mozilla/5.0"`
 	IP         string          `json:"ip" doc:"The address from which it was started" example:"203.0.113.7"`
-	Current    bool            `json:"current" doc:"Whether this request belongs to it" example:"true"`
+	Current    bool            `json:"current" doc:"Whether it is the session of this request" example:"true"`
 }
 
 type endSessionInput struct {

@@ -30,7 +30,7 @@ type signupOutput struct {
 	Body struct {
 		Success bool   `json:"success" doc:"Always true" example:"true"`
 		UserID  string `json:"userId" doc:"The ID of the new user" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-		Message string `json:"message" doc:"The result, for people" example:"Account created. You can log in now."`
+		Message string `json:"message" doc:"A message that describes the result" example:"Account created. You can log in now."`
 	}
 }
 

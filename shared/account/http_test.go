@@ -23,7 +23,7 @@ func TestSignupLoginMeLogout(t *testing.T) {
 		t.Errorf("signup: %s", created.Raw)
 	}
 	if len(created.Header.Values("Set-Cookie")) != 0 {
-		t.Error("signup signs nobody in")
+		t.Error("signup returned a session cookie")
 	}
 	b.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 
@@ -46,8 +46,8 @@ func TestSignupLoginMeLogout(t *testing.T) {
 	b.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)
 }
 
-// TestBudget limits the DynamoDB calls of each request.
-func TestBudget(t *testing.T) {
+// TestDynamoDBCalls limits the DynamoDB calls of each request.
+func TestDynamoDBCalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.browser()
@@ -118,7 +118,7 @@ func TestSignupStoresItems(t *testing.T) {
 		t.Errorf("workspaces: %d, %v", len(page.Items), err)
 	}
 	if strings.Contains(w.log.String(), goodPassword) || strings.Contains(w.log.String(), "ada@") {
-		t.Error("the log holds a password or an address")
+		t.Error("the log contains a password or an address")
 	}
 }
 

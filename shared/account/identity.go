@@ -23,7 +23,7 @@ const (
 
 var (
 	errNoEmail = fault.New(fault.CodeOAuthFailed,
-		"The code host gave no verified e-mail address. Verify one there and start again.")
+		"The code host did not report a verified e-mail address. Verify one there and start again.")
 	errUnverified = fault.New(fault.CodeUserExists,
 		"An account with this e-mail address exists. Log in to it with its password and link the code host.")
 	errLinked = fault.New(fault.CodeConflict, "This code-host identity belongs to another account.")
@@ -65,7 +65,7 @@ func (s *Service) linkIdentity(
 }
 
 // signInIdentity signs in the user of an identity, or creates an account for it. If another sign-in changes the same
-// account or identity at the same time, it decides again, so that two sign-ins never create two accounts.
+// account or identity at the same time, it chooses the account again, so that two sign-ins never create two accounts.
 // Errors: AUTH_OAUTH_FAILED, AUTH_USER_EXISTS, CONFLICT.
 func (s *Service) signInIdentity(ctx context.Context, identity oauth.Identity, client Client) (in SignedIn, err error) {
 	err = db.Retry(ctx, "sign in with the code host", func() (err error) {
@@ -78,8 +78,8 @@ func (s *Service) signInIdentity(ctx context.Context, identity oauth.Identity, c
 	return in, err
 }
 
-// trySignIn chooses the account of an identity: the one that it is linked to; otherwise one whose own e-mail address
-// was verified and is a verified one of the identity; otherwise a new one.
+// trySignIn chooses the account of an identity and signs in: the linked account; otherwise an account with a verified
+// e-mail address that the code host has also verified; otherwise a new account.
 func (s *Service) trySignIn(ctx context.Context, identity oauth.Identity, client Client) (SignedIn, error) {
 	user, err := s.store.userOfIdentity(ctx, identity.Provider, identity.Subject)
 	if err == nil {
@@ -171,8 +171,8 @@ func usableEmails(identity oauth.Identity) []string {
 	return emails
 }
 
-// usernameCandidates returns the usernames that a new account can get, the best one first. The last one is random, so
-// that it is free.
+// usernameCandidates returns usernames for a new account, the preferred one first. The last one has a random suffix, so
+// that it is not taken.
 func usernameCandidates(login string) []string {
 	name := usernameFrom(login)
 	random := name + "-" + strings.ToLower(rand.Text()[:8])

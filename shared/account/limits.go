@@ -18,8 +18,8 @@ var errTooMany = fault.New(fault.CodeAuthRateLimited, "Too many attempts. Please
 type Limits struct {
 	// LoginPair limits failed logins per e-mail address and client network in 15 minutes.
 	LoginPair int `env:"LIMIT_LOGIN_PAIR" envDefault:"10"`
-	// LoginEmail limits failed logins per e-mail address in 15 minutes, from networks that never logged in to the
-	// account.
+	// LoginEmail limits failed logins per e-mail address in 15 minutes. It counts only networks that never logged in to
+	// the account.
 	LoginEmail int `env:"LIMIT_LOGIN_EMAIL" envDefault:"100"`
 	// LoginIP limits logins per client network in 15 minutes.
 	LoginIP int `env:"LIMIT_LOGIN_IP" envDefault:"300"`
@@ -60,8 +60,8 @@ func (s *Service) counter(rule limit.Rule, subject ...string) limit.Counter {
 	return s.counters.Counter(rule, hashParts(subject...))
 }
 
-// loginCounters returns the counters of a password check. The last one is for networks that never logged in to the
-// account only: an attacker elsewhere cannot lock the owner out.
+// loginCounters returns the counters of a password check. The last one applies only to networks that never logged in
+// to the account, so that an attacker in another network cannot lock the owner out.
 func (s *Service) loginCounters(email, network string) []limit.Counter {
 	return []limit.Counter{
 		s.counter(s.rules.loginPair, email, network),

@@ -96,7 +96,7 @@ func TestSuccessfulLoginIsRefunded(t *testing.T) {
 	}
 	b.login("ada", "wrong").Want(t, http.StatusUnauthorized)
 	if got, want := w.loginHits("ada@example.com", "203.0.113.1"), [3]int{1, 16, 0}; got != want {
-		t.Errorf("hits %v, want %v: the e-mail's own counter is for strange addresses", got, want)
+		t.Errorf("hits %v, want %v: the e-mail counter is only for unknown networks", got, want)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestPasswordChangeCountsAsALogin(t *testing.T) {
 		t.Errorf("after a success: %v", got)
 	}
 	if got := w.loginHits("ada@example.com", "203.0.113.1"); got != [3]int{0, 1, 0} {
-		t.Errorf("a success was not given back: %v", got)
+		t.Errorf("a success was not refunded: %v", got)
 	}
 }
 

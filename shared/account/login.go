@@ -13,15 +13,15 @@ import (
 const (
 	// knownIPLife is how long a network stays known to an account after a login from it.
 	knownIPLife = 365 * 24 * time.Hour
-	// knownIPRefresh saves the write of a known network if more than this is left of its life.
+	// knownIPRefresh is the remaining life from which a login does not store the network again.
 	knownIPRefresh = knownIPLife - 24*time.Hour
 )
 
 var errWrongPassword = fault.New(fault.CodeInvalidCredentials, "Invalid e-mail address or password.")
 
-// Login checks a password and starts a session. An unknown e-mail address causes the same work, the same counts and the
-// same message as a wrong password.
-// Errors: AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS.
+// Login checks a password and starts a session. For an unknown e-mail address, it does the same work, counts the
+// attempt in the same way, and returns the same error as for a wrong password. Errors: AUTH_RATE_LIMITED,
+// AUTH_INVALID_CREDENTIALS.
 func (s *Service) Login(ctx context.Context, email, password string, client Client) (SignedIn, limit.Status, error) {
 	check, err := s.checkPassword(ctx, NormalizeEmail(email), password, client)
 	if err != nil {

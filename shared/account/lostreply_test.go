@@ -15,8 +15,8 @@ import (
 	"devplatform/shared/limit"
 )
 
-// reach makes the service use DynamoDB through an SDK client.
-func (w *world) reach(sdk *dynamodb.Client) {
+// useDynamoDB makes the service use DynamoDB through an SDK client.
+func (w *world) useDynamoDB(sdk *dynamodb.Client) {
 	client := db.Wrap(sdk, w.clock.Now)
 	w.service.store = newStore(client, w.tables)
 	w.service.sessions.store = w.service.store
@@ -25,12 +25,12 @@ func (w *world) reach(sdk *dynamodb.Client) {
 }
 
 // The SDK repeats a request if its response is lost. The repetition must not fail because of the first request.
-func TestLostReplies(t *testing.T) {
+func TestLostResponses(t *testing.T) {
 	t.Parallel()
 	h := newCodeHost(t)
 	w := newWorld(t, h.with())
 	wire := dynamotest.NewWire(t, aws.ToString(w.sdk.Options().BaseEndpoint), nil)
-	w.reach(wire.Client())
+	w.useDynamoDB(wire.Client())
 	b := w.browser()
 	step := func(name, operation string, do func() answer, want int) {
 		t.Helper()
@@ -39,13 +39,13 @@ func TestLostReplies(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", name, a.Status, a.Raw, want)
 		}
 		if wire.Hits() != 1 {
-			t.Fatalf("%s: no reply was lost", name)
+			t.Fatalf("%s: no response was lost", name)
 		}
 	}
 	step("signup", "TransactWriteItems", func() answer { return b.signup("ada") }, http.StatusCreated)
 	step("login", "TransactWriteItems", func() answer { return b.login("ada", goodPassword) }, http.StatusOK)
 	if got := w.loginHits("ada@example.com", "203.0.113.1"); got != [3]int{0, 1, 0} {
-		t.Errorf("given back more than once: %v", got)
+		t.Errorf("refunded more than once: %v", got)
 	}
 	step("me", "BatchGetItem", b.me, http.StatusOK)
 	step("password", "TransactWriteItems", func() answer {
@@ -77,7 +77,7 @@ func TestStorageDown(t *testing.T) {
 	b := w.member("ada")
 	dead := httptest.NewServer(http.NotFoundHandler())
 	dead.Close()
-	w.reach(dynamotest.Client(dead.URL, dynamotest.Once))
+	w.useDynamoDB(dynamotest.Client(dead.URL, dynamotest.Once))
 	for name, a := range map[string]answer{
 		"me": b.me(), "login": b.login("ada", goodPassword), "signup": b.signup("eve"), "logout": b.Do(http.MethodPost, "/api/auth/logout", nil),
 	} {
@@ -85,7 +85,7 @@ func TestStorageDown(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.Status, a.Raw)
 		}
 		if strings.Contains(a.Raw, "127.0.0.1") || strings.Contains(a.Raw, "dynamo") {
-			t.Errorf("%s tells too much: %s", name, a.Raw)
+			t.Errorf("%s exposes internal details: %s", name, a.Raw)
 		}
 	}
 }

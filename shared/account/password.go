@@ -13,12 +13,12 @@ import (
 var (
 	errPasswordChanged = fault.New(fault.CodeConflict, "The password was changed at the same time. Please try again.")
 	errWrongCurrent    = fault.New(fault.CodeInvalidCredentials,
-		"The current password is wrong, or this account has none and signs in with a code host.")
+		"The current password is wrong, or the account has no password because it signs in with a code host.")
 )
 
 // ChangePassword replaces the caller's password and ends all other sessions. The new password has been validated. The
-// attempt counts as a login: a stolen session must not allow more guesses. An account without a password cannot get one
-// here.
+// attempt counts as a login: a stolen session must not allow more guesses. It does not add a password to an account
+// that has none.
 //
 // The same transaction ends the other sessions, because it starts a new generation. TTL removes their items.
 // Errors: AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS, CONFLICT.

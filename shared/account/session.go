@@ -28,8 +28,8 @@ const maxUserAgentBytes = 256
 type Session struct {
 	ID     string
 	UserID string
-	// Generation is the user's generation at sign-in. A password change starts a new generation. This one write ends
-	// all sessions of the old generation.
+	// Generation is the user's generation at sign-in. A password change starts a new generation, which ends all
+	// sessions of the old one with a single write.
 	Generation int
 	CreatedAt  time.Time
 	LastSeenAt time.Time // accurate to a day: it changes when the session is renewed
@@ -62,7 +62,7 @@ func (s Session) alive(user User, now time.Time) bool {
 	return now.Before(s.ExpiresAt) && s.Generation == user.Generation
 }
 
-// renewed returns the session as used now, and whether it is due for a renewal.
+// renewed returns the session with the times of a renewal at now. It reports false if no renewal is due.
 func (s Session) renewed(now time.Time) (Session, bool) {
 	if now.Sub(s.LastSeenAt) < sessionRenewalEvery {
 		return s, false

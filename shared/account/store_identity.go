@@ -30,8 +30,8 @@ func (s store) saveState(ctx context.Context, state string, record stateRecord) 
 }
 
 // takeState deletes a state and returns its record, so that a state is used once. Error: errState. A request from
-// another browser does not delete it. The delete is a transaction, so that a repetition after a lost response is not a
-// second use.
+// another browser does not delete it. The delete is a transaction, so that a retry after a lost response does not
+// count as a second use.
 func (s store) takeState(ctx context.Context, state, browser string) (stateRecord, error) {
 	key := db.OAuthStateKey(hashParts(state))
 	item, err := s.accounts.Get(ctx, key)
@@ -70,7 +70,7 @@ func (s store) userOfIdentity(ctx context.Context, provider, subject string) (Us
 	}
 	user, err := s.user(ctx, record.UserID)
 	if errors.Is(err, db.ErrNotFound) {
-		return User{}, fmt.Errorf("%w: the identity of a user who does not exist", db.ErrStale)
+		return User{}, fmt.Errorf("%w: the identity belongs to a user who does not exist", db.ErrStale)
 	}
 	return user, err
 }

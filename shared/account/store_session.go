@@ -170,7 +170,7 @@ func (s store) endSession(ctx context.Context, userID, sessionID string) error {
 }
 
 // endLiveSession deletes a session that was just read. Error: db.ErrNotFound. It uses a transaction, so that a
-// repetition after a lost response does not report that the session does not exist.
+// retry after a lost response does not report that the session does not exist.
 func (s store) endLiveSession(ctx context.Context, session Session) error {
 	err := s.transact(ctx, s.accounts.Delete(db.SessionKey(session.UserID, session.ID)).If(s.accounts.Exists()))
 	if errors.Is(err, db.ErrConditionFailed) {

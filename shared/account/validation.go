@@ -35,8 +35,8 @@ func NormalizeEmail(email string) string {
 }
 
 // CheckEmail returns the rule that an address breaks, or "". It accepts the dot-atom form of RFC 5322 §3.4.1 with a
-// domain of at least two labels, in ASCII. Quoted local parts, address literals and comments are valid in the RFC, but
-// in a sign-up form they are typing errors or attacks.
+// domain of at least two labels, in ASCII. It rejects quoted local parts, address literals and comments: the RFC allows
+// them, but in a sign-up form they are typing errors or attacks.
 func CheckEmail(email string) string {
 	local, domain, found := strings.Cut(email, "@")
 	switch {

@@ -45,9 +45,10 @@ func (s *Service) checkNew(ctx context.Context, caller httpapi.Caller, in NewWeb
 	return project.WorkspaceID, nil
 }
 
-// readIfAllowed finds the workspace of a webhook and calls read. At the same time it checks whether the caller may
-// manage the webhook, and returns that error first. It makes two calls to storage besides those of read. Errors:
-// errNoWebhook if the caller is not a member of the workspace, workspace.ErrDenied, those of read.
+// readIfAllowed finds the workspace of a webhook and calls read. It concurrently checks whether the caller may manage
+// the webhook. If the caller may not, it returns that error and not the error of read. It makes two calls to storage in
+// addition to those of read. Errors: errNoWebhook if the caller is not a member of the workspace, workspace.ErrDenied,
+// those of read.
 func (s *Service) readIfAllowed(
 	ctx context.Context, caller httpapi.Caller, webhookID string, read func(workspaceID string) error,
 ) error {

@@ -18,7 +18,7 @@ type outcome struct {
 var (
 	denied    = outcome{http.StatusForbidden, fault.CodeAccessDenied}
 	noProject = outcome{http.StatusNotFound, fault.CodeProjectNotFound}
-	noHook    = outcome{http.StatusNotFound, fault.CodeWebhookNotFound}
+	noWebhook = outcome{http.StatusNotFound, fault.CodeWebhookNotFound}
 	created   = outcome{status: http.StatusCreated}
 )
 
@@ -29,8 +29,8 @@ func (o outcome) of(t *testing.T, what string, a slicetest.Answer) {
 	}
 }
 
-// Who may make a webhook where, and what the others learn.
-func TestRolesAndVisibilities(t *testing.T) {
+// Checks which roles may create webhooks, and which errors other users receive.
+func TestWhoMayCreateWebhooks(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	owner, admin, member, viewer, outsider := s.user("owner"), s.user("admin"), s.user("member"), s.user("viewer"), s.user("outsider")
@@ -65,13 +65,13 @@ func TestRolesAndVisibilities(t *testing.T) {
 		}
 		for _, unknown := range []string{"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "todo", ""} {
 			fields["projectId"] = unknown
-			noProject.of(t, tc.by.name+" in no project", tc.by.Do("POST", "/api/webhooks", fields))
+			noProject.of(t, tc.by.name+" in an unknown project", tc.by.Do("POST", "/api/webhooks", fields))
 		}
 	}
 }
 
-// Who may work on a webhook, and what the others learn: of a webhook, and of one that there is not, the same.
-func TestRolesOnAWebhook(t *testing.T) {
+// Users who are not members receive the same error for an existing webhook as for one that does not exist.
+func TestWhoMayUseAWebhook(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	owner, admin, member, viewer, outsider := s.user("owner"), s.user("admin"), s.user("member"), s.user("viewer"), s.user("outsider")
@@ -100,29 +100,29 @@ func TestRolesOnAWebhook(t *testing.T) {
 			want := outcome{status: call.status}
 			switch v {
 			case outsider:
-				want = noHook
+				want = noWebhook
 			case member, viewer:
 				want = denied
 			case admin:
 				if call.method == "DELETE" {
-					continue // it is the owner's to end the story
+					continue // the owner deletes the webhook in the last round
 				}
 			}
 			want.of(t, v.name+" "+call.method+call.path, v.Do(call.method, path+call.path, call.body))
 			for _, unknown := range []string{nothing, "/api/webhooks/hook", "/api/webhooks/" + d.ID} {
-				noHook.of(t, v.name+" "+call.method+unknown+call.path, v.Do(call.method, unknown+call.path, call.body))
+				noWebhook.of(t, v.name+" "+call.method+unknown+call.path, v.Do(call.method, unknown+call.path, call.body))
 			}
 		}
 	}
 	path = owner.hook("/ok", object{"workspaceId": team})
-	for _, unknown := range []string{foreign.ID, d.ID, "dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "x"} { // d went with its webhook
+	for _, unknown := range []string{foreign.ID, d.ID, "dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "x"} { // the webhook of d was deleted
 		for _, a := range []slicetest.Answer{owner.Get(path + "/deliveries/" + unknown), owner.Do("POST", path+"/deliveries/"+unknown+"/redeliver", nil)} {
 			a.Want(t, http.StatusNotFound, fault.CodeDeliveryNotFound)
 		}
 	}
 }
 
-// Whoever is no longer an admin has lost the webhooks at once.
+// A user who is no longer an admin loses access to the webhooks immediately.
 func TestRolesAreNotCached(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

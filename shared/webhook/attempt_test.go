@@ -41,10 +41,10 @@ func TestTestDeliveries(t *testing.T) {
 		one := ada.Get(path+"/deliveries/"+a.Text("deliveryId")).Want(t, http.StatusOK)
 		if one.Text("status") != "succeeded" || one.Text("type") != string(tc.kind) || !strings.Contains(one.Raw, `"payload":`+string(got.Body)) ||
 			one.Text("eventId") != got.ID() || len(one.List("attempts")) != 1 {
-			t.Errorf("%s, sent was %s", one.Raw, got.Body)
+			t.Errorf("%s, want the payload %s", one.Raw, got.Body)
 		}
 		if !strings.Contains(string(got.Body), ada.userID) {
-			t.Errorf("who did it? %s", got.Body)
+			t.Errorf("the actor is missing: %s", got.Body)
 		}
 	}
 	if diff := cmp.Diff(before, s.stored(path)); diff != "" {
@@ -70,8 +70,8 @@ func TestTestDeliveries(t *testing.T) {
 	}
 }
 
-// Ten a minute, of each operation and webhook; those who may not don't count.
-func TestLimits(t *testing.T) {
+// Each operation is limited to ten requests a minute for each webhook. Requests that are denied are not counted.
+func TestOperationLimits(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada, eve := s.user("ada"), s.user("eve")

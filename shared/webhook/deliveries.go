@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/webhook/delivery"
 )
 
-// Deliveries returns at most n deliveries of a webhook, newest first, and the position of the next page: see
+// Deliveries returns at most n deliveries of a webhook, newest first, and the ID after which the next page begins. See
 // delivery.Store.List.
 func (s *Service) Deliveries(
 	ctx context.Context, caller httpapi.Caller, webhookID string, status delivery.Status, after string, n int,
@@ -44,7 +44,7 @@ func deliveryError(err error) error {
 	return err
 }
 
-// Redeliver sends a delivery again: see delivery.Log.Redeliver.
+// Redeliver sends a delivery again. See delivery.Log.Redeliver.
 func (s *Service) Redeliver(
 	ctx context.Context, caller httpapi.Caller, webhookID, deliveryID string,
 ) (delivery.Delivery, error) {
@@ -59,8 +59,8 @@ func (s *Service) Redeliver(
 	return d, deliveryError(err)
 }
 
-// Recover sends the failed deliveries again whose events occurred from since to until: see delivery.Log.Recover.
-// Error: errInactive.
+// Recover sends failed deliveries again whose events occurred between since and until. See delivery.Log.Recover. Error:
+// errInactive.
 func (s *Service) Recover(
 	ctx context.Context, caller httpapi.Caller, webhookID string, since, until time.Time,
 ) (delivery.Recovery, error) {
@@ -77,7 +77,7 @@ func (s *Service) Recover(
 	return s.log.Recover(ctx, webhookID, since, until)
 }
 
-// Test sends an example of an event to a webhook and returns the delivery with its only attempt: see delivery.Log.Test.
+// Test sends an example event to a webhook and returns the delivery with its only attempt. See delivery.Log.Test.
 func (s *Service) Test(
 	ctx context.Context, caller httpapi.Caller, webhookID string, kind event.Type,
 ) (delivery.Delivery, error) {

@@ -17,7 +17,7 @@ import (
 	"devplatform/shared/webhook/delivery"
 )
 
-func TestListOfDeliveries(t *testing.T) {
+func TestListDeliveries(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
@@ -38,7 +38,7 @@ func TestListOfDeliveries(t *testing.T) {
 		{succeeded, "succeeded", []any{ok}, nil, ""},
 		{failed, "failed", []any{refused}, nil, ""},
 		{waiting, "pending", []any{refused}, later, ""},
-		{underWay, "pending", []any{}, clock.Stamp(s.clock.Now().Add(5 * time.Second)).String(), ""},
+		{inProgress, "pending", []any{}, clock.Stamp(s.clock.Now().Add(5 * time.Second)).String(), ""},
 		{unsent, "failed", []any{}, nil, "the webhook is not active"},
 	} {
 		d := s.deliver(path, tc.change)
@@ -68,7 +68,7 @@ func TestListOfDeliveries(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	s.clock.Advance(leaseTime) // nobody came to record it
+	s.clock.Advance(leaseTime) // the result was not recorded
 	interrupted := ada.Get(path+"/deliveries?status=pending").Want(t, http.StatusOK)
 	if !strings.Contains(interrupted.Raw, interruptedText) {
 		t.Error(interrupted.Raw)
@@ -86,8 +86,8 @@ func idOf(item any) string {
 	return text
 }
 
-// However a log is paged, each delivery of the status is in it once, and newest first.
-func TestPagesOfDeliveries(t *testing.T) {
+// With every page size, each delivery with the status is listed once, newest first.
+func TestDeliveryPages(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada, grace := s.user("ada"), s.user("grace")
@@ -145,10 +145,10 @@ func TestPagesOfDeliveries(t *testing.T) {
 	}
 }
 
-// The limits of one request, as package delivery has them.
+// The limits of one request, which package delivery defines.
 const filterCalls, filterPage = 5, 100
 
-// A page of a rare status ends after so much reading, and the next one goes on.
+// A page of a rare status ends after a limited number of reads. The next page continues there.
 func TestFilteringByStatusIsLimited(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -173,9 +173,9 @@ func TestRedeliver(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
-	path := ada.hook("/ok", object{"active": false}) // an explicit wish
+	path := ada.hook("/ok", object{"active": false}) // redeliveries are sent even if the webhook is not active
 	for name, change := range map[string]func(delivery.Delivery, time.Time) delivery.Delivery{
-		"new": nil, "succeeded": succeeded, "failed": failed, "waiting": waiting, "under way": underWay, "unsent": unsent,
+		"new": nil, "succeeded": succeeded, "failed": failed, "waiting": waiting, "in progress": inProgress, "unsent": unsent,
 	} {
 		d := s.deliver(path, change)
 		s.clock.Advance(time.Second)
@@ -198,12 +198,12 @@ func TestRedeliver(t *testing.T) {
 }
 
 // The response to a redelivery during an attempt does not show that attempt.
-func TestRedeliverDuringAnAttempt(t *testing.T) {
+func TestRedeliverDuringAttempt(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
 	path := ada.hook("/ok")
-	d := s.deliver(path, underWay)
+	d := s.deliver(path, inProgress)
 	a := ada.Do("POST", path+"/deliveries/"+d.ID+"/redeliver", nil).Want(t, http.StatusAccepted)
 	if strings.Contains(a.Raw, interruptedText) {
 		t.Errorf("the attempt in progress is shown: %s", a.Raw)
@@ -213,7 +213,7 @@ func TestRedeliverDuringAnAttempt(t *testing.T) {
 	}
 }
 
-func TestRedeliveriesAtOnce(t *testing.T) {
+func TestConcurrentRedeliveries(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
@@ -229,8 +229,8 @@ func TestRedeliveriesAtOnce(t *testing.T) {
 	}
 }
 
-// The table is the truth: a message that can't be sent is no error, and the delivery is found without it.
-func TestWithoutTheQueue(t *testing.T) {
+// A message that cannot be sent is not an error, because the retry job finds the delivery in the table.
+func TestQueueUnavailable(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
@@ -256,7 +256,7 @@ func TestWithoutTheQueue(t *testing.T) {
 	}
 }
 
-func TestADeliveryThatExpiresDuringARedelivery(t *testing.T) {
+func TestDeliveryExpiresDuringRedelivery(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")

@@ -7,7 +7,7 @@ import (
 	"devplatform/shared/db"
 )
 
-// FuzzStored reads items that this version did not write: the result is a record, which is written as it was read, or an error.
+// FuzzStored reads items that this version did not write. Each is an error, or a record that is written as it was read.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{`{"workspaceId":{"S":"ws_1"}}`, `{"workspaceId":{"NULL":true}}`, `{"workspaceId":{"N":"1"}}`} {
 		f.Add([]byte(seed))

@@ -47,9 +47,9 @@ type DeliveryItem struct {
 	EventID       string           `json:"eventId" doc:"The event's ID" example:"evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Type          string           `json:"type" doc:"The event's type" example:"file.created"`
 	Status        delivery.Status  `json:"status" enum:"pending,succeeded,failed" doc:"Its state" example:"succeeded"`
-	Attempts      []AttemptItem    `json:"attempts" nullable:"false" doc:"The finished attempts, oldest first; the latest 50"`
+	Attempts      []AttemptItem    `json:"attempts" nullable:"false" doc:"The latest 50 finished attempts, oldest first"`
 	NextAttemptAt *clock.Timestamp `json:"nextAttemptAt" nullable:"true" doc:"The planned time of the next attempt; null unless pending" example:"2026-01-31T08:15:35.123Z"`
-	Reason        string           `json:"reason,omitempty" doc:"Why it failed, if no attempt shows that" example:"the webhook is not active"`
+	Reason        string           `json:"reason,omitempty" doc:"Why it failed, if it failed without an attempt" example:"the webhook is not active"`
 }
 
 // AttemptItem is an attempt in a response.
@@ -57,11 +57,11 @@ type AttemptItem struct {
 	At         clock.Timestamp `json:"at" doc:"When it began" example:"2026-01-31T08:15:30.123Z"`
 	StatusCode *int            `json:"statusCode" doc:"The status of the response; null if there was none" example:"200"`
 	DurationMs int             `json:"durationMs" doc:"Its duration in milliseconds" example:"87"`
-	Error      *string         `json:"error" doc:"Why it failed, for people; null if it succeeded" example:"no complete answer within 15 s"`
+	Error      *string         `json:"error" doc:"A message that says why it failed; null if it succeeded" example:"no complete response within 15 s"`
 	Response   *string         `json:"response" doc:"The beginning of the response body, at most 1 KiB; null if there was no response" example:"ok"`
 }
 
-// attemptItem returns an attempt as responses show it.
+// attemptItem returns the response form of an attempt.
 func attemptItem(a delivery.Attempt) AttemptItem {
 	item := AttemptItem{At: a.At, DurationMs: a.DurationMs, Error: textOrNull(a.Error)}
 	if a.StatusCode != 0 {
@@ -70,7 +70,7 @@ func attemptItem(a delivery.Attempt) AttemptItem {
 	return item
 }
 
-// deliveryItem returns a delivery as responses show it.
+// deliveryItem returns the response form of a delivery.
 func deliveryItem(d delivery.Delivery, now time.Time) DeliveryItem {
 	item := DeliveryItem{
 		ID: d.ID, EventID: d.EventID, Type: string(d.Type), Status: d.Status, Attempts: []AttemptItem{},
@@ -82,10 +82,10 @@ func deliveryItem(d delivery.Delivery, now time.Time) DeliveryItem {
 	return item
 }
 
-// sentPayload is an event as it is sent, byte for byte. It may be of a type that the feed does not contain.
+// sentPayload is an event exactly as it is sent. Its type may be one that the event feed does not contain.
 type sentPayload event.Text
 
-// MarshalJSON implements json.Marshaler: the payload is JSON.
+// MarshalJSON implements json.Marshaler. The payload is already JSON.
 func (p sentPayload) MarshalJSON() ([]byte, error) { return []byte(p), nil }
 
 type deliveryListInput struct {
@@ -113,7 +113,7 @@ type deliveryReadOutput struct {
 type testInput struct {
 	InWebhook
 	Body *struct {
-		Type testType `json:"type,omitempty" doc:"The type of the example; webhook.test if absent" example:"file.created"`
+		Type testType `json:"type,omitempty" doc:"The event type of the example; webhook.test if absent" example:"file.created"`
 	}
 }
 
@@ -127,8 +127,8 @@ type testOutput struct {
 type recoverInput struct {
 	InWebhook
 	Body struct {
-		Since time.Time  `json:"since" doc:"The time of the first event to send again" example:"2026-01-31T08:00:00Z"`
-		Until *time.Time `json:"until,omitempty" nullable:"false" doc:"The time of the last one; now if absent" example:"2026-01-31T09:00:00Z"`
+		Since time.Time  `json:"since" doc:"The earliest event time" example:"2026-01-31T08:00:00Z"`
+		Until *time.Time `json:"until,omitempty" nullable:"false" doc:"The latest event time; now if absent" example:"2026-01-31T09:00:00Z"`
 	}
 }
 
@@ -144,7 +144,7 @@ func (in *recoverInput) Validate(v *httpapi.Validation) {
 type recoverOutput struct {
 	Body struct {
 		Count        int              `json:"count" doc:"The number of deliveries that are sent again" example:"12"`
-		ContinueFrom *clock.Timestamp `json:"continueFrom,omitempty" nullable:"false" doc:"The time limit of the request was reached: send another request with this time as since. Absent if all deliveries were recovered" example:"2026-01-31T08:20:00.000Z"`
+		ContinueFrom *clock.Timestamp `json:"continueFrom,omitempty" nullable:"false" doc:"Present if the request ran out of time: send another request with this time as since. Absent if all deliveries were recovered" example:"2026-01-31T08:20:00.000Z"`
 	}
 }
 
@@ -156,8 +156,8 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listDeliveries", Method: http.MethodGet, Path: deliveriesPath, Tag: tag,
 		Summary: "List a webhook's deliveries of the last 30 days",
-		Description: "Newest event first. The default limit is 50. With status, a request reads some hundred deliveries: a page " +
-			"may be shorter than limit, or empty, and have a nextCursor.",
+		Description: "Newest event first. The default limit is 50. With status, a request searches a limited number of " +
+			"deliveries: a page may be shorter than limit, or empty, although it has a nextCursor.",
 		Errors: []*fault.Error{errNoWebhook, workspace.ErrDenied},
 	}, s.handleDeliveries)
 	httpapi.Private(r, httpapi.Operation{
@@ -168,24 +168,25 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "redeliver", Method: http.MethodPost, Path: deliveryPath + "/redeliver", Tag: tag, Status: http.StatusAccepted,
 		Summary: "Send a delivery again",
-		Description: "Sends it whatever its status, and even if the webhook is not active. If that fails and the webhook is " +
-			"active, it is retried like a new delivery. At most 10 a minute for each webhook.",
+		Description: "Sends the delivery in any status, even if the webhook is not active. If the attempt fails and the " +
+			"webhook is active, it is retried like a new delivery. At most 10 requests a minute for each webhook.",
 		Errors: []*fault.Error{fault.ErrConflict, errOften, errNoWebhook, errNoDelivery, workspace.ErrDenied},
 	}, s.handleRedeliver)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "recoverDeliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag, Status: http.StatusAccepted,
 		Summary: "Send the failed deliveries of a period again",
-		Description: "Sends every delivery whose event occurred from since to until, and that has failed or waits after a failed " +
-			"attempt. Tests are not sent again. The webhook must be active, otherwise 409. At most 10 a minute for each webhook.",
+		Description: "Sends every delivery whose event occurred between since and until, and that has failed or waits after " +
+			"a failed attempt. Tests are not sent again. If the webhook is not active, the status is 409. At most 10 " +
+			"requests a minute for each webhook.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("until", untilRule)), errNoWebhook, workspace.ErrDenied, errInactive, errOften,
 		},
 	}, s.handleRecover)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "testWebhook", Method: http.MethodPost, Path: webhookPath + "/test", Tag: tag,
-		Summary: "Send an example now",
-		Description: "Returns the attempt, whether it succeeded or failed. It is not repeated. It also works if the webhook is not " +
-			"active. At most 10 a minute for each webhook.",
+		Summary: "Send an example event to a webhook",
+		Description: "Returns the result of the attempt. A failed attempt is not retried. It also works if the webhook is " +
+			"not active. At most 10 requests a minute for each webhook.",
 		Errors: []*fault.Error{errNoWebhook, workspace.ErrDenied, errOften},
 	}, s.handleTest)
 }
@@ -210,7 +211,7 @@ func (s *Service) handleDeliveries(
 	out := &deliveryListOutput{}
 	out.Body.Deliveries, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, items, limit,
 		func(item DeliveryItem) string { return item.ID })
-	if err == nil && out.Body.NextCursor == "" && last != "" { // a page of one status, which ends before the log does
+	if err == nil && out.Body.NextCursor == "" && last != "" { // filtered by status: the log has more deliveries
 		out.Body.NextCursor, err = s.cursors.Seal(ctx, scope, last)
 	}
 	return out, err

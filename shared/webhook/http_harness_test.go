@@ -32,16 +32,16 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// noon is when the tests of the endpoints begin.
+// noon is the time at which the tests of the endpoints begin.
 var noon = time.Date(2031, 5, 5, 12, 0, 0, 0, time.UTC)
 
-// site is the endpoints behind a real HTTP server, on a DynamoDB, an SQS and a receiver of their own.
+// site is the service behind a real HTTP server, with its own DynamoDB, SQS and receiver.
 type site struct {
 	t        *testing.T
 	clock    *slicetest.Clock
 	log      *slicetest.Log
 	endpoint string
-	sdk      *dynamodb.Client // past every layer of ours
+	sdk      *dynamodb.Client // without faults
 	client   *db.Client
 	names    struct{ webhooks, projects string }
 	webhooks db.Table
@@ -74,7 +74,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// serve has a new service take over, which reaches DynamoDB and SQS by SDK clients.
+// serve replaces the service with a new one that uses the given SDK clients.
 func (s *site) serve(sdk *dynamodb.Client, queues *sqs.Client) {
 	s.client = db.Wrap(sdk, s.clock.Now)
 	s.webhooks, s.projects = s.client.Table(s.names.webhooks), s.client.Table(s.names.projects)
@@ -106,7 +106,7 @@ type visitor struct {
 	personal string // the id of the personal workspace
 }
 
-// user makes a user with a personal workspace.
+// user creates a user with a personal workspace.
 func (s *site) user(name string) *visitor {
 	s.t.Helper()
 	s.clock.Advance(time.Millisecond)
@@ -128,7 +128,7 @@ func (s *site) must(err error) {
 	}
 }
 
-// workspace makes a workspace of nobody's and gives users roles in it.
+// workspace creates a workspace whose members have the given roles.
 func (s *site) workspace(roles map[*visitor]workspace.Role) string {
 	s.t.Helper()
 	workspaceID := s.ids.New(id.Workspace)
@@ -175,7 +175,7 @@ func (s *site) put(key db.Key, record any) {
 
 type object map[string]any
 
-// hook makes a webhook at a path of the receiver and answers with its path in the API.
+// hook creates a webhook whose endpoint is a path of the receiver, and returns its path in the API.
 func (v *visitor) hook(path string, more ...object) string {
 	v.s.t.Helper()
 	fields := object{"url": v.s.receiver.URL(path), "events": []string{"*"}}
@@ -188,7 +188,7 @@ func (v *visitor) hook(path string, more ...object) string {
 	return "/api/webhooks/" + v.Do(http.MethodPost, "/api/webhooks", fields).Want(v.s.t, http.StatusCreated).Text("id")
 }
 
-// stored returns a webhook as it is stored.
+// stored returns the stored webhook.
 func (s *site) stored(path string) delivery.Webhook {
 	s.t.Helper()
 	webhookID := path[strings.LastIndex(path, "/")+1:]
@@ -207,7 +207,7 @@ func (s *site) change(path string, change func(w *delivery.Webhook)) {
 	s.putWebhooks(db.WebhookKey(w.WorkspaceID, w.ID), w)
 }
 
-// putWebhooks stores a record in the table of webhooks, past the service.
+// putWebhooks stores a record in the table of webhooks, without the service.
 func (s *site) putWebhooks(key db.Key, record any) {
 	s.t.Helper()
 	item, err := db.Encode(record)
@@ -242,7 +242,7 @@ func (s *site) delivery(d delivery.Delivery) delivery.Delivery {
 	return d
 }
 
-// Facts of package delivery that clients see.
+// Values of package delivery that clients can observe.
 const (
 	leaseTime       = 45 * time.Second
 	messageTimeout  = 2 * time.Minute
@@ -263,7 +263,7 @@ func finished(d delivery.Delivery, status delivery.Status, reason string) delive
 	return d
 }
 
-// The states of deliveries.
+// The following functions return a delivery in a state.
 func succeeded(d delivery.Delivery, now time.Time) delivery.Delivery {
 	d.Attempts = []delivery.Attempt{{At: clock.Stamp(now), StatusCode: 200, DurationMs: 5, Response: "ok"}}
 	return finished(d, delivery.Succeeded, "")
@@ -279,7 +279,7 @@ func waiting(d delivery.Delivery, now time.Time) delivery.Delivery {
 	return pendingUntil(failed(d, now), now.Add(time.Hour), now.Add(time.Hour))
 }
 
-func underWay(d delivery.Delivery, now time.Time) delivery.Delivery {
+func inProgress(d delivery.Delivery, now time.Time) delivery.Delivery {
 	lease := clock.Stamp(now.Add(leaseTime))
 	d.Tries, d.LeaseUntil = 1, &lease
 	d.Attempts = []delivery.Attempt{{At: clock.Stamp(now), Error: interruptedText}}
@@ -290,7 +290,7 @@ func unsent(d delivery.Delivery, _ time.Time) delivery.Delivery {
 	return finished(d, delivery.Failed, "the webhook is not active")
 }
 
-// messages are the ids of the deliveries that the queue has messages of, which are taken out of it, sorted.
+// messages removes all messages from the queue and returns the sorted IDs of their deliveries.
 func (s *site) messages() []string {
 	s.t.Helper()
 	var ids []string
@@ -313,7 +313,7 @@ func (s *site) messages() []string {
 	}
 }
 
-// dump is everything in the webhooks table as text.
+// dump returns all items of the webhooks table as text.
 func (s *site) dump() string {
 	s.t.Helper()
 	return fmt.Sprint(func() any {

@@ -17,7 +17,7 @@ var tag = httpapi.Tag{
 	Name: "Webhooks",
 	Description: "Endpoints that receive the events of a workspace, each with a log of its deliveries. " +
 		"Only the admins and owners of the workspace can access them. " +
-		"The requests that they receive, with their signatures, are described as webhooks of this document.",
+		"The webhooks section of this document describes the requests that they receive, and their signatures.",
 }
 
 const (
@@ -36,7 +36,7 @@ type InWebhook struct {
 	WebhookID string `path:"id" doc:"The webhook's ID" example:"wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
-// pattern is what a webhook can subscribe to: an event type, a group of types, or all types.
+// pattern selects the events of a subscription: an event type, a group of types, or all types.
 type pattern string
 
 // Values implements httpapi.Enum.
@@ -48,13 +48,13 @@ type WebhookItem struct {
 	URL            string          `json:"url" doc:"The URL that receives deliveries" example:"https://example.com/hooks"`
 	Events         []pattern       `json:"events" nullable:"false" doc:"The event types that are delivered, groups of them, or * for all" example:"[\"project.*\",\"file.created\"]"`
 	Active         bool            `json:"active" doc:"Whether events are delivered" example:"true"`
-	Description    string          `json:"description" doc:"The owners' description" example:"Tells the build server."`
+	Description    string          `json:"description" doc:"A description by its owners" example:"Notifies the build server."`
 	WorkspaceID    string          `json:"workspaceId" doc:"The workspace whose events are delivered" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	ProjectID      *string         `json:"projectId" doc:"The only project whose events are delivered; null: all of the workspace" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ProjectID      *string         `json:"projectId" doc:"The only project whose events are delivered; null: all events of the workspace" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	CreatedAt      clock.Timestamp `json:"createdAt" doc:"When it was created" example:"2026-01-31T08:15:30.123Z"`
 	UpdatedAt      clock.Timestamp `json:"updatedAt" doc:"When its settings last changed" example:"2026-01-31T08:15:30.123Z"`
-	LastDelivery   *lastDelivery   `json:"lastDelivery" doc:"The latest attempt, at most a minute late; null if there was none"`
-	DisabledReason *string         `json:"disabledReason" doc:"Why the service disabled it; null if it did not" example:"the endpoint answered 410 Gone"`
+	LastDelivery   *lastDelivery   `json:"lastDelivery" doc:"The latest attempt, updated within a minute; null if there was none"`
+	DisabledReason *string         `json:"disabledReason" doc:"Why the service disabled the webhook; null if it did not" example:"the endpoint responded with 410 Gone"`
 }
 
 // lastDelivery is the result of the latest attempt.
@@ -66,10 +66,10 @@ type lastDelivery struct {
 // WebhookWithSecret is a webhook in a response that can contain a new secret.
 type WebhookWithSecret struct {
 	WebhookItem
-	Secret string `json:"secret,omitempty" doc:"The secret that the service has generated; no other response contains it. Absent if it generated none" example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="`
+	Secret string `json:"secret,omitempty" doc:"The secret that the service generated. No other response contains it. Absent if the service generated none" example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="`
 }
 
-// webhookItem returns a webhook as responses show it.
+// webhookItem returns the response form of a webhook.
 func webhookItem(w delivery.Webhook) WebhookItem {
 	item := WebhookItem{
 		ID: w.ID, URL: w.URL, Events: make([]pattern, len(w.Events)), Active: w.Active, Description: w.Description,
@@ -98,9 +98,9 @@ type newWebhookInput struct {
 		URL         string                   `json:"url" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters. Every attempt checks that its address is public" example:"https://example.com/hooks"`
 		Events      []pattern                `json:"events" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 event types, groups of them, or * for all" example:"[\"project.*\",\"file.created\"]"`
 		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"The secret that signs deliveries, 1–256 characters. Absent or null: the service generates one, and only this response contains it" example:"a secret of your own"`
-		ProjectID   *string                  `json:"projectId,omitempty" nullable:"true" doc:"Only this project's events; all of the workspace if absent or null" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		ProjectID   *string                  `json:"projectId,omitempty" nullable:"true" doc:"The only project whose events are delivered; absent or null: all events of the workspace" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		WorkspaceID *string                  `json:"workspaceId,omitempty" doc:"The workspace. If absent: the project's, otherwise the caller's personal one" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-		Description string                   `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Tells the build server."`
+		Description string                   `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Notifies the build server."`
 		Active      *bool                    `json:"active,omitempty" doc:"Whether events are delivered; true if absent" example:"true"`
 	}
 }
@@ -108,7 +108,8 @@ type newWebhookInput struct {
 // Validate checks the URL.
 func (in *newWebhookInput) Validate(v *httpapi.Validation) { v.Field("url", urlRule(&in.Body.URL)) }
 
-// urlRule returns the rule that a URL violates wherever the service runs. The service knows whether HTTPS is required.
+// urlRule returns the rule that a URL violates even if the service allows http URLs; "" if none. checkURL checks
+// whether HTTPS is required.
 func urlRule(url *string) string {
 	if url == nil || sender.CheckURL(*url, true) == nil {
 		return ""
@@ -122,7 +123,7 @@ type webhookSettingsInput struct {
 		URL         *string                  `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters" example:"https://example.com/hooks"`
 		Events      []pattern                `json:"events,omitempty" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 event types, groups of them, or * for all" example:"[\"*\"]"`
 		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"A new secret, 1–256 characters; null: the service generates one, and only this response contains it. The old secret stays valid for 24 hours" example:"a secret of your own"`
-		Description *string                  `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Tells the build server."`
+		Description *string                  `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Notifies the build server."`
 		Active      *bool                    `json:"active,omitempty" doc:"Whether events are delivered" example:"true"`
 	}
 }
@@ -151,7 +152,7 @@ var (
 	errBadURL      = fault.Invalid(fault.Field("url", sender.CheckURL("http://example.com/hooks", false).Error()))
 )
 
-// deleteDescription says what happens to the deliveries of a deleted webhook.
+// deleteDescription describes what happens to the deliveries of a deleted webhook.
 const deleteDescription = "Nothing more is sent, except for an attempt that is already in progress. " +
 	"The webhook's deliveries can no longer be read. They are deleted 30 days after their events."
 
@@ -160,8 +161,9 @@ func (s *Service) registerWebhooks(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "createWebhook", Method: http.MethodPost, Path: webhooksPath, Tag: tag, Status: http.StatusCreated,
 		Summary: "Subscribe to events",
-		Description: "For admins and owners of the workspace, which has at most 20 webhooks. Those of deleted projects do not " +
-			"count. The workspace and the project cannot be changed later. Earlier events are not delivered.",
+		Description: "Requires the role of an admin or owner of the workspace. A workspace has at most 20 webhooks. Those " +
+			"of deleted projects do not count. The workspace and the project cannot be changed later. Events that occurred " +
+			"before the webhook was created are not delivered.",
 		Errors: []*fault.Error{
 			errBadURL, workspace.ErrNotFound, workspace.ErrProjectNotFound, workspace.ErrDenied, errFull, fault.ErrConflict,
 		},
@@ -169,15 +171,15 @@ func (s *Service) registerWebhooks(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listWebhooks", Method: http.MethodGet, Path: webhooksPath, Tag: tag,
 		Summary:     "List the webhooks of every workspace that the caller administers",
-		Description: "With workspaceId, members of that workspace below admin are denied.",
+		Description: "With workspaceId, members of that workspace who are not admins or owners receive 403.",
 		Errors:      []*fault.Error{workspace.ErrNotFound, workspace.ErrDenied},
 	}, s.handleList)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateWebhook", Method: http.MethodPut, Path: webhookPath, Tag: tag,
 		Summary: "Change a webhook's settings",
-		Description: "An absent field stays as it is. A new URL, or activating the webhook, resets the health of the " +
-			"endpoint. After a new secret, the old one stays valid for 24 hours: until then both sign the Standard " +
-			"Webhooks header.",
+		Description: "Absent fields are not changed. A new URL, or activating the webhook, resets the health of the " +
+			"endpoint. After the secret is replaced, the old one stays valid for 24 hours: until then, the Standard Webhooks header " +
+			"contains a signature of each.",
 		Errors: []*fault.Error{errBadURL, errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleUpdate)
 	httpapi.Private(r, httpapi.Operation{

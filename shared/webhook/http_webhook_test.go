@@ -25,7 +25,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-func TestLifeOfAWebhook(t *testing.T) {
+func TestCreateUpdateDelete(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
@@ -46,7 +46,7 @@ func TestLifeOfAWebhook(t *testing.T) {
 		t.Error(diff)
 	}
 	if listed := ada.Get("/api/webhooks").Want(t, http.StatusOK); !cmp.Equal(listed.Body, map[string]any{"webhooks": []any{want}}) {
-		t.Errorf("listed is %s", listed.Raw)
+		t.Errorf("list: %s", listed.Raw)
 	}
 	path := "/api/webhooks/" + created.Text("id")
 	s.clock.Advance(time.Minute)
@@ -63,11 +63,11 @@ func TestLifeOfAWebhook(t *testing.T) {
 		a.Want(t, http.StatusNotFound, fault.CodeWebhookNotFound)
 	}
 	if left := s.dump(); strings.Contains(left, "WEBHOOK#") || !strings.Contains(left, `"n":0`) {
-		t.Errorf("left is %s", left)
+		t.Errorf("stored after the test: %s", left)
 	}
 }
 
-func TestSettingsOfNewWebhooks(t *testing.T) {
+func TestCreateValidation(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	team := s.workspace(nil) // older than her own
@@ -94,7 +94,7 @@ func TestSettingsOfNewWebhooks(t *testing.T) {
 		"unknown events":        {object{"events": []string{"*", "project.eaten", "project*", "*.created", "webhook.test", ""}}, []string{"events[1]", "events[2]", "events[3]", "events[4]", "events[5]"}},
 		"other kinds":           {object{"url": 1, "events": "*", "secret": 1, "active": "yes", "description": 1}, []string{"url", "events", "secret", "active", "description"}},
 		"null":                  {object{"active": nil, "description": nil, "workspaceId": nil}, []string{"active", "description", "workspaceId"}},
-		"no project":            {object{"projectId": nil}, nil}, // as answers say it
+		"no project":            {object{"projectId": nil}, nil}, // the form of responses
 		"not a web address":     {object{"url": "ftp://example.com/", "events": []string{"x"}}, []string{"url", "events[0]"}},
 		"relative":              {object{"url": "/hooks"}, []string{"url"}},
 		"credentials":           {object{"url": "https://me:secret@example.com/"}, []string{"url"}},
@@ -133,7 +133,7 @@ func TestSettingsOfNewWebhooks(t *testing.T) {
 	}
 }
 
-func TestOnlyTheLocalPlatformTakesPlainHTTP(t *testing.T) {
+func TestPlainHTTPIsForTheLocalPlatformOnly(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
@@ -156,8 +156,8 @@ func TestOnlyTheLocalPlatformTakesPlainHTTP(t *testing.T) {
 	}
 }
 
-// What the pipeline has written stays, unless the endpoint is another one.
-func TestSettingsAndHealth(t *testing.T) {
+// An update keeps the stored health, unless the endpoint is a new one.
+func TestUpdateResetsHealthForANewEndpoint(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		put       object
@@ -200,7 +200,7 @@ func TestSettingsAndHealth(t *testing.T) {
 			if tc.another {
 				want = delivery.Health{LastAt: &at, LastStatus: delivery.Failed}
 			}
-			if after.Active { // elsewhere, but still off: events go on to be kept until somebody switches it on
+			if after.Active { // with only a new URL, the webhook stays disabled by the service
 				reason = ""
 			}
 			if diff := cmp.Diff(want, after.Health); diff != "" || after.DisabledReason != reason {
@@ -219,7 +219,7 @@ func TestSettingsAndHealth(t *testing.T) {
 	}
 }
 
-// A change that is decided on what was so a moment ago is decided again.
+// An update that conflicts with another writer is decided again.
 func TestUpdateConflicts(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -227,7 +227,7 @@ func TestUpdateConflicts(t *testing.T) {
 	path := ada.hook("/ok")
 	wire := s.interpose()
 	w := s.stored(path)
-	wire.Before("UpdateItem", func() { // the service switches it off between reading and writing
+	wire.Before("UpdateItem", func() { // the service disables it between the read and the write
 		s.change(path, func(w *delivery.Webhook) { w.Active, w.DisabledReason, w.Revision = false, "it is gone", w.Revision+1 })
 	})
 	a := ada.Do("PUT", path, object{"description": "new", "active": true}).Want(t, http.StatusOK)
@@ -237,11 +237,11 @@ func TestUpdateConflicts(t *testing.T) {
 	wire.Before("UpdateItem", func() { ada.Do("DELETE", path, nil).Want(t, http.StatusOK) })
 	ada.Do("PUT", path, object{"description": "newer"}).Want(t, http.StatusNotFound, fault.CodeWebhookNotFound)
 	if left := s.dump(); strings.Contains(left, "newer") {
-		t.Errorf("left is %s", left)
+		t.Errorf("stored after the test: %s", left)
 	}
 }
 
-func TestLostRepliesChangeNothing(t *testing.T) {
+func TestLostResponses(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []dynamotest.Fault{dynamotest.LostReply, dynamotest.Throttled} {
 		s := newSite(t)
@@ -259,14 +259,15 @@ func TestLostRepliesChangeNothing(t *testing.T) {
 		}
 		wire.Break("UpdateItem", fault.Times(1))
 		if made := ada.Do("PUT", path, object{"secret": nil}).Want(t, http.StatusOK).Text("secret"); made == "" || s.stored(path).Revision != 3 {
-			t.Errorf("%s: the secret that was made is not shown", fault.Name)
+			t.Errorf("%s: the generated secret is missing in the response", fault.Name)
 		}
 		wire.Break("TransactWriteItems", fault.Times(1))
 		ada.Do("DELETE", path, nil).Want(t, http.StatusOK)
 	}
 }
 
-// Twenty a workspace, however many ask at once; a deletion makes room again, one that meets another none.
+// A workspace has at most twenty webhooks, even if they are created concurrently. Concurrent deletions of one webhook
+// free one place.
 func TestQuota(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -299,7 +300,8 @@ func TestQuota(t *testing.T) {
 	s.user("grace").hook("/ok") // a workspace of her own
 }
 
-// The webhooks of deleted projects do not count against the limit of the workspace. They are deleted when it is reached.
+// The webhooks of deleted projects do not count against the limit of the workspace. They are deleted when it is
+// reached.
 func TestQuotaIgnoresDeletedProjects(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -342,8 +344,9 @@ func TestQuotaIgnoresDeletedProjects(t *testing.T) {
 	}
 }
 
-// After the deletion of a webhook nothing more is sent, and its deliveries cannot be read. They expire 30 days after their events.
-func TestDeliveriesOfADeletedWebhook(t *testing.T) {
+// After the deletion of a webhook nothing more is sent, and its deliveries cannot be read. They expire 30 days after
+// their events.
+func TestDeliveriesOfDeletedWebhook(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
@@ -389,8 +392,8 @@ func eventTime(d delivery.Delivery) time.Time {
 	return at
 }
 
-// Everybody's change counts, whoever else makes one at the same moment.
-func TestChangesAtOnce(t *testing.T) {
+// No concurrent update is lost.
+func TestConcurrentUpdates(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
@@ -406,7 +409,7 @@ func TestChangesAtOnce(t *testing.T) {
 	}
 }
 
-func TestADeletedProjectGetsNoWebhook(t *testing.T) {
+func TestCreateForDeletedProject(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
@@ -420,11 +423,11 @@ func TestADeletedProjectGetsNoWebhook(t *testing.T) {
 	ada.Do("POST", "/api/webhooks", object{"url": "https://example.com/", "events": []string{"*"}, "projectId": project}).
 		Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	if left := s.dump(); left != "map[]" {
-		t.Errorf("left is %s", left)
+		t.Errorf("stored after the test: %s", left)
 	}
 }
 
-func TestListsOfWebhooks(t *testing.T) {
+func TestListWebhooks(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada, grace := s.user("ada"), s.user("grace")

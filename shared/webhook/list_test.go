@@ -9,8 +9,8 @@ import (
 	"devplatform/shared/db"
 )
 
-// A webhook that can't be read, which somebody has mended by hand, hides no other, and can be deleted.
-func TestAWebhookThatCannotBeRead(t *testing.T) {
+// A stored webhook that cannot be decoded does not hide the others, and can be deleted.
+func TestUndecodableWebhook(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
@@ -25,5 +25,5 @@ func TestAWebhookThatCannotBeRead(t *testing.T) {
 	if a := ada.Do(http.MethodDelete, broken, nil); a.Status != http.StatusOK {
 		t.Errorf("%d %s", a.Status, a.Raw)
 	}
-	noHook.of(t, "deleted again", ada.Do(http.MethodDelete, broken, nil))
+	noWebhook.of(t, "deleted again", ada.Do(http.MethodDelete, broken, nil))
 }

@@ -21,11 +21,11 @@ func TestRecover(t *testing.T) {
 	path := ada.hook("/ok")
 	var times []string
 	var made [][]delivery.Delivery
-	for range 4 { // at four moments, one of each
+	for range 4 { // at four times, a delivery in each state
 		s.clock.Advance(time.Second)
 		times = append(times, s.stamp())
 		var at []delivery.Delivery
-		for _, change := range []func(delivery.Delivery, time.Time) delivery.Delivery{failed, waiting, unsent, succeeded, underWay, nil} {
+		for _, change := range []func(delivery.Delivery, time.Time) delivery.Delivery{failed, waiting, unsent, succeeded, inProgress, nil} {
 			at = append(at, s.deliver(path, change))
 		}
 		made = append(made, at)
@@ -56,7 +56,7 @@ func TestRecover(t *testing.T) {
 		body  object
 		count float64
 	}{
-		{object{"since": times[1], "until": times[2]}, 0}, // all of it is on its way
+		{object{"since": times[1], "until": times[2]}, 0}, // all of them were recovered
 		{object{"since": noon.Add(time.Hour)}, 0},
 		{object{"since": times[0], "until": times[0]}, 3},
 		{object{"since": noon.In(time.FixedZone("", 7200)), "until": s.clock.Now()}, 3},
@@ -81,8 +81,8 @@ func TestRecover(t *testing.T) {
 	ada.Do("POST", path+"/recover", object{"since": noon}).Want(t, http.StatusConflict, fault.CodeConflict)
 }
 
-// Recoveries that meet share the work: what fails once is sent once.
-func TestRecoveriesAtOnce(t *testing.T) {
+// Concurrent recoveries send each failed delivery once.
+func TestConcurrentRecoveries(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
@@ -103,10 +103,10 @@ func TestRecoveriesAtOnce(t *testing.T) {
 	}
 }
 
-// A recovery that takes too long says where to continue.
-func TestLongRecovery(t *testing.T) {
+// A recovery that takes too long returns the time from which to continue.
+func TestRecoveryContinues(t *testing.T) {
 	t.Parallel()
-	const recoverPage, recoverTime = 100, 20 * time.Second // as package delivery has them
+	const recoverPage, recoverTime = 100, 20 * time.Second // defined by package delivery
 	s := newSite(t)
 	ada := s.user("ada")
 	path := ada.hook("/ok")

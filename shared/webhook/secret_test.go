@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Nothing that is stored gives a secret away, nor does any answer but the one that made it.
-func TestSecretsAtRestAndInAnswers(t *testing.T) {
+// Stored items, logs and responses do not contain secrets, except the response that generated the secret.
+func TestSecretsAreNotExposed(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
@@ -17,13 +17,13 @@ func TestSecretsAtRestAndInAnswers(t *testing.T) {
 	third := ada.Do("PUT", path, object{"secret": nil}).Want(t, http.StatusOK).Text("secret")
 	made := ada.Do("POST", "/api/webhooks", object{"url": "https://example.com/", "events": []string{"*"}}).Want(t, http.StatusCreated).Text("secret")
 	if third == "" || made == "" || third == made {
-		t.Fatalf("made were %q and %q", third, made)
+		t.Fatalf("generated %q and %q", third, made)
 	}
 	ada.Do("POST", path+"/test", nil).Want(t, http.StatusOK)
 	seen := s.dump() + s.log.String() + ada.Get("/api/webhooks").Raw + ada.Do("PUT", path, object{"description": "new"}).Raw
 	for _, secret := range []string{"a first secret", "a second secret", third, made} {
 		if strings.Contains(seen, secret) || strings.Contains(seen, strings.TrimPrefix(secret, "whsec_")) {
-			t.Errorf("%q is in the open", secret)
+			t.Errorf("%q is exposed", secret)
 		}
 	}
 	got := s.receiver.Requests()[0]
@@ -33,11 +33,11 @@ func TestSecretsAtRestAndInAnswers(t *testing.T) {
 		}
 	}
 	if got.Verify(third) != nil || got.Verify("a second secret") == nil {
-		t.Error("X-Service-Signature is not the newest secret's")
+		t.Error("X-Service-Signature does not use the newest secret")
 	}
 	s.clock.Advance(24 * time.Hour)
 	ada.Do("POST", path+"/test", nil).Want(t, http.StatusOK)
 	if got := s.receiver.Requests()[1]; got.VerifyStandard("a second secret") == nil || got.Verify(third) != nil {
-		t.Error("after a day the old secret still signs")
+		t.Error("the old secret still signs after a day")
 	}
 }

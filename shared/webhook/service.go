@@ -1,6 +1,6 @@
 // Package webhook manages subscriptions to events: webhooks, their secrets, and the HTTP endpoints with which their
-// owners see, test and repeat deliveries. Package delivery delivers the events. It stores the records that both
-// packages use, and knows nothing of callers, access rules or HTTP.
+// owners list, test and repeat deliveries. Package delivery delivers the events and defines the records that both
+// packages store. It must not depend on callers, access rules or HTTP.
 package webhook
 
 import (
@@ -34,8 +34,8 @@ type Deps struct {
 	AllowPrivate bool
 }
 
-// Service implements the endpoints of webhooks and their deliveries. Its methods return *fault.Error or one of the
-// error classes of storage. It is safe for concurrent use.
+// Service implements the endpoints of webhooks and their deliveries. Its methods return *fault.Error, or an error of
+// storage. It is safe for concurrent use.
 type Service struct {
 	store        store
 	access       workspace.Access
@@ -68,7 +68,8 @@ const (
 	maxWebhooks = 20
 	// maxQueries is the number of workspaces that are read concurrently.
 	maxQueries = 16
-	// maxOperations is how often each of tests, redeliveries and recoveries is allowed in limitWindow for a webhook.
+	// maxOperations is the number of tests of a webhook that are allowed in limitWindow. Redeliveries and recoveries
+	// have the same limit, and are counted separately.
 	maxOperations = 10
 	limitWindow   = time.Minute
 )

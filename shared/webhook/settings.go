@@ -16,7 +16,7 @@ var (
 	errNoWebhook      = fault.New(fault.CodeWebhookNotFound, "There is no such webhook.")
 	errNoDelivery     = fault.New(fault.CodeDeliveryNotFound, "There is no such delivery.")
 	errInactive       = fault.New(fault.CodeConflict, "The webhook is not active. Activate it first.")
-	errOtherWorkspace = fault.Invalid(fault.Field("workspaceId", "must be the project's workspace, or absent"))
+	errOtherWorkspace = fault.Invalid(fault.Field("workspaceId", "must be absent or the workspace of the project"))
 	errFull           = fault.New(fault.CodeQuotaExceeded,
 		"The workspace has reached its limit of "+strconv.Itoa(maxWebhooks)+" webhooks. Delete one first.")
 )
@@ -31,7 +31,7 @@ type NewWebhook struct {
 	Active                 bool
 }
 
-// Settings are the changes that the owners of a webhook can make; nil stays as it is.
+// Settings are the changes that the owners of a webhook can make. A nil field is not changed.
 type Settings struct {
 	URL         *string
 	Events      []string
@@ -40,10 +40,9 @@ type Settings struct {
 	Secret      httpapi.Nullable[string] // null: the service generates a new one
 }
 
-// applied returns the webhook with the settings except the secret, and false if they make no difference. With another
-// URL, and when it becomes active again, the webhook has a new endpoint, of which nothing is known. If the service
-// disabled the webhook, it stays disabled until its owners activate it: until then, events are stored so that they can
-// be recovered.
+// applied returns the webhook with all settings except the secret, and false if nothing changes. A new URL, or an
+// activation, starts a new generation of the endpoint and resets its health. A webhook that the service disabled stays
+// disabled until its owners activate it. Until then, its events are stored, so that they can be recovered.
 func (in Settings) applied(w delivery.Webhook) (delivery.Webhook, bool) {
 	changed, newEndpoint := false, false
 	if in.URL != nil && *in.URL != w.URL {
@@ -69,7 +68,7 @@ func (in Settings) applied(w delivery.Webhook) (delivery.Webhook, bool) {
 	return w, changed
 }
 
-// revised returns a changed webhook as its next revision.
+// revised returns the next revision of a changed webhook.
 func revised(w delivery.Webhook, now time.Time) delivery.Webhook {
 	w.Revision++
 	w.UpdatedAt = clock.Stamp(now)
@@ -84,7 +83,7 @@ func checkURL(url string, allowPrivate bool) error {
 	return nil
 }
 
-// unique returns the events of a request without repetitions; nil for none.
+// unique returns the patterns of a request without duplicates; nil if there are none.
 func unique(list []pattern) []string {
 	var all []string
 	for _, p := range list {

@@ -33,7 +33,7 @@ var someWebhook = rapid.Custom(func(t *rapid.T) delivery.Webhook {
 	return w
 })
 
-// What was asked for is so afterwards, what was not stays, and asking again changes nothing.
+// Requested settings are applied, others are kept, and applying them again changes nothing.
 func TestSettingsAreApplied(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -47,7 +47,7 @@ func TestSettingsAreApplied(t *testing.T) {
 			t.Fatalf("changed: %t, %s", changed, cmp.Diff(w, next))
 		}
 		if again, changes := in.applied(next); changes || !cmp.Equal(again, next) {
-			t.Fatal("not the same when asked for again")
+			t.Fatal("applying the settings again changes the webhook")
 		}
 		url, active := w.URL, w.Active
 		if in.URL != nil {
@@ -63,7 +63,7 @@ func TestSettingsAreApplied(t *testing.T) {
 		if (next.Generation == w.Generation+1) != another || another && (next.Failures != 0 || next.Timeouts != 0 || next.ProbeUntil != nil) {
 			t.Fatalf("another endpoint: %t, %+v", another, next)
 		}
-		reason := w.DisabledReason // what the service switched off is so until somebody switches it on
+		reason := w.DisabledReason // a webhook that the service disabled stays disabled until it is activated
 		if active {
 			reason = ""
 		}
@@ -82,6 +82,6 @@ func TestUniqueEvents(t *testing.T) {
 		t.Error(got)
 	}
 	if unique(nil) != nil {
-		t.Error("nothing is not nothing")
+		t.Error("unique(nil) is not nil")
 	}
 }

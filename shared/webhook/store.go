@@ -18,7 +18,8 @@ type store struct {
 	access workspace.Access
 }
 
-// pointer is the item that finds a webhook by its ID alone. It is created and deleted together with the webhook.
+// pointer is the item by which a webhook is found if only its ID is known. It is created and deleted together with the
+// webhook.
 type pointer struct {
 	WorkspaceID string `dynamodbav:"workspaceId"`
 }
@@ -84,9 +85,9 @@ func (s store) delete(ctx context.Context, workspaceID, webhookID string) error 
 	return fmt.Errorf("deleting a webhook: %w", err)
 }
 
-// deleteOrphans deletes the webhooks of a workspace whose projects do not exist any more. The deletion of a project
-// does not delete them: it is one small transaction, and the event of the deletion is still delivered. Error: errFull
-// if there are none.
+// deleteOrphans deletes the webhooks of a workspace whose projects do not exist any more. Deleting a project does not
+// delete its webhooks: that keeps its transaction small, and its event is still delivered. Error: errFull if there are
+// no such webhooks.
 func (s store) deleteOrphans(ctx context.Context, workspaceID string) error {
 	webhooks, _, err := s.Webhooks(ctx, workspaceID)
 	if err != nil {
@@ -115,9 +116,9 @@ func (s store) deleteOrphans(ctx context.Context, workspaceID string) error {
 	return result
 }
 
-// revise stores the next revision of the settings and returns the webhook as it is then. It does not change the health,
-// unless the endpoint is a new one. Error: db.ErrStale if the webhook was changed or deleted after it was read, or the
-// response to this write was lost; if the update is decided again, it changes nothing then.
+// revise stores the next revision of the settings and returns the stored webhook. It changes the health only if the
+// endpoint is a new one. Error: db.ErrStale if the webhook was changed or deleted after it was read, or if the response
+// to this write was lost. In the last case, a second decision finds that nothing changes.
 func (s store) revise(ctx context.Context, read, next delivery.Webhook) (delivery.Webhook, error) {
 	update := expression.Set(expression.Name("url"), expression.Value(next.URL)).
 		Set(expression.Name("events"), expression.Value(next.Events)).
@@ -148,7 +149,7 @@ func (s store) revise(ctx context.Context, read, next delivery.Webhook) (deliver
 	return db.Decode[delivery.Webhook](item)
 }
 
-// storedSecrets returns replaced secrets in their stored form. The encoder of expressions does not know timestamps.
+// storedSecrets returns replaced secrets in their stored form. The encoder of expressions cannot encode timestamps.
 func storedSecrets(secrets []delivery.PreviousSecret) []map[string]string {
 	stored := make([]map[string]string, len(secrets))
 	for i, previous := range secrets {

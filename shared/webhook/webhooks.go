@@ -53,7 +53,8 @@ func (s *Service) Create(
 	return w, generated, err
 }
 
-// secretOrNew returns the secret of a request, or generates one, which is the second result too.
+// secretOrNew returns the secret of a request. If the request has none, it generates one and also returns it as
+// generated.
 func secretOrNew(requested *string) (secret, generated string, err error) {
 	if requested != nil {
 		return *requested, "", nil
@@ -78,7 +79,7 @@ func (s *Service) List(
 		group.Go(func() error {
 			readable, broken, err := s.store.Webhooks(groupCtx, workspaceID)
 			for _, b := range broken {
-				s.logger.ErrorContext(ctx, "webhook cannot be read and is not listed", "key", b.Key.SK, "cause", b.Cause.Error())
+				s.logger.ErrorContext(ctx, "webhook cannot be decoded and is not listed", "key", b.Key.SK, "cause", b.Cause.Error())
 			}
 			found[i] = readable
 			return err
@@ -138,7 +139,7 @@ func (s *Service) Update(
 			}
 			changed = changed || rotated
 		}
-		if changed { // false with a generated secret: this request stored it, and the response was lost
+		if changed { // false after a retry whose first write succeeded
 			w, err = s.store.revise(ctx, w, revised(next, s.now()))
 		}
 		return err
@@ -146,8 +147,8 @@ func (s *Service) Update(
 	return w, generated, err
 }
 
-// Delete deletes a webhook, even if it cannot be decoded. Pending deliveries fail at their turn, because the webhook
-// does not exist any more. Deliveries expire as usual.
+// Delete deletes a webhook, even if it cannot be decoded. Pending deliveries fail when they are due, because the
+// webhook does not exist any more. Stored deliveries expire as usual.
 func (s *Service) Delete(ctx context.Context, caller httpapi.Caller, webhookID string) error {
 	var workspaceID string
 	err := s.readIfAllowed(ctx, caller, webhookID, func(found string) error {

@@ -98,12 +98,12 @@ func (p *Provider) get(ctx context.Context, step, url, token string, into any) e
 	return nil
 }
 
-// newClient returns a client that follows no redirect, because a redirect would send the secret or the token to another
-// address, uses no proxy from the environment, and bounds every response.
+// newClient returns a client that limits the size of every response. It does not follow redirects, because a redirect
+// could send the secret or the token to another address. It does not use a proxy from the environment.
 func newClient() *http.Client {
 	const (
 		dialTimeout    = 5 * time.Second
-		idleTimeout    = 30 * time.Second // shorter than any provider's: no dead connection after a freeze
+		idleTimeout    = 30 * time.Second // shorter than any provider's: avoids closed connections after a freeze
 		maxHeaderBytes = 64 << 10
 	)
 	return &http.Client{

@@ -51,22 +51,22 @@ func TestConfigErrorsNameTheVariables(t *testing.T) {
 		cfg  Config
 		want []string // exactly these are named
 	}{
-		"unknown kind":        {with(Config{Provider: "sourceforge"}), []string{"OAUTH_PROVIDER"}},
-		"no credentials":      {Config{Provider: "github"}, []string{"OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET"}},
-		"gitea nowhere":       {with(Config{Provider: "gitea"}), []string{"OAUTH_BASE_URL"}},
-		"bitbucket elsewhere": {with(Config{Provider: "bitbucket", BaseURL: "https://x.example"}), []string{"OAUTH_BASE_URL"}},
-		"no URL":              {with(Config{Provider: "gitlab", BaseURL: "git.example.com"}), []string{"OAUTH_BASE_URL"}},
-		"a path":              {with(Config{Provider: "gitlab", BaseURL: "/git"}), []string{"OAUTH_BASE_URL"}},
-		"ftp":                 {with(Config{Provider: "gitlab", BaseURL: "ftp://x.example"}), []string{"OAUTH_BASE_URL"}},
-		"a password":          {with(Config{Provider: "gitlab", BaseURL: "https://u:hunter2@x.example"}), []string{"OAUTH_BASE_URL"}},
-		"a query":             {with(Config{Provider: "gitlab", BaseURL: "https://x.example?hunter2"}), []string{"OAUTH_BASE_URL"}},
-		"unparsable":          {with(Config{Provider: "gitlab", BaseURL: "https://u:hunter2@x.example:port"}), []string{"OAUTH_BASE_URL"}},
-		"http in public":      {with(Config{Provider: "gitlab", BaseURL: "http://git.example.com"}), []string{"OAUTH_BASE_URL"}},
-		"http, public IP":     {with(Config{Provider: "gitlab", BaseURL: "http://8.8.8.8"}), []string{"OAUTH_BASE_URL"}},
-		"custom, empty":       {with(Config{Provider: "custom"}), []string{"OAUTH_AUTHORIZE_URL", "OAUTH_TOKEN_URL", "OAUTH_USER_URL"}},
-		"custom with base":    {with(Config{Provider: "custom", BaseURL: "https://x.example", AuthorizeURL: "https://x.example", TokenURL: "https://x.example", UserURL: "https://x.example"}), []string{"OAUTH_BASE_URL"}},
-		"a bad override":      {with(Config{Provider: "github", EmailsURL: "emails", TokenURL: "https://x.example/#f"}), []string{"OAUTH_TOKEN_URL", "OAUTH_EMAILS_URL"}},
-		"everything at once":  {Config{Provider: "custom", UserURL: "x"}, []string{"OAUTH_AUTHORIZE_URL", "OAUTH_TOKEN_URL", "OAUTH_USER_URL", "OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET"}},
+		"unknown kind":              {with(Config{Provider: "sourceforge"}), []string{"OAUTH_PROVIDER"}},
+		"no credentials":            {Config{Provider: "github"}, []string{"OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET"}},
+		"gitea without a base URL":  {with(Config{Provider: "gitea"}), []string{"OAUTH_BASE_URL"}},
+		"bitbucket with a base URL": {with(Config{Provider: "bitbucket", BaseURL: "https://x.example"}), []string{"OAUTH_BASE_URL"}},
+		"no URL":                    {with(Config{Provider: "gitlab", BaseURL: "git.example.com"}), []string{"OAUTH_BASE_URL"}},
+		"a path":                    {with(Config{Provider: "gitlab", BaseURL: "/git"}), []string{"OAUTH_BASE_URL"}},
+		"ftp":                       {with(Config{Provider: "gitlab", BaseURL: "ftp://x.example"}), []string{"OAUTH_BASE_URL"}},
+		"a password":                {with(Config{Provider: "gitlab", BaseURL: "https://u:hunter2@x.example"}), []string{"OAUTH_BASE_URL"}},
+		"a query":                   {with(Config{Provider: "gitlab", BaseURL: "https://x.example?hunter2"}), []string{"OAUTH_BASE_URL"}},
+		"unparsable":                {with(Config{Provider: "gitlab", BaseURL: "https://u:hunter2@x.example:port"}), []string{"OAUTH_BASE_URL"}},
+		"http in public":            {with(Config{Provider: "gitlab", BaseURL: "http://git.example.com"}), []string{"OAUTH_BASE_URL"}},
+		"http, public IP":           {with(Config{Provider: "gitlab", BaseURL: "http://8.8.8.8"}), []string{"OAUTH_BASE_URL"}},
+		"custom, empty":             {with(Config{Provider: "custom"}), []string{"OAUTH_AUTHORIZE_URL", "OAUTH_TOKEN_URL", "OAUTH_USER_URL"}},
+		"custom with base":          {with(Config{Provider: "custom", BaseURL: "https://x.example", AuthorizeURL: "https://x.example", TokenURL: "https://x.example", UserURL: "https://x.example"}), []string{"OAUTH_BASE_URL"}},
+		"a bad override":            {with(Config{Provider: "github", EmailsURL: "emails", TokenURL: "https://x.example/#f"}), []string{"OAUTH_TOKEN_URL", "OAUTH_EMAILS_URL"}},
+		"everything at once":        {Config{Provider: "custom", UserURL: "x"}, []string{"OAUTH_AUTHORIZE_URL", "OAUTH_TOKEN_URL", "OAUTH_USER_URL", "OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestConfigErrorsNameTheVariables(t *testing.T) {
 				t.Errorf("%v\n%s", err, diff)
 			}
 			if strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("the error tells a password: %v", err)
+				t.Errorf("the error contains a password: %v", err)
 			}
 		})
 	}

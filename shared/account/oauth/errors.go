@@ -16,7 +16,7 @@ var (
 	// ErrDenied reports that the user, or the provider on its page, denied the authorization.
 	ErrDenied = errors.New("authorization was denied at the provider")
 	// ErrRefused reports that the provider rejected the code, the client or the token.
-	ErrRefused = errors.New("the provider refused")
+	ErrRefused = errors.New("the provider rejected the request")
 	// ErrUnavailable reports that the provider is down, timed out, throttles, or sent an invalid response.
 	ErrUnavailable = errors.New("the provider is unavailable")
 )
@@ -74,11 +74,11 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.cause}
 }
 
-// transientCodes are the OAuth errors with which a provider reports that it failed itself (RFC 6749 §4.1.2.1).
+// transientCodes are the OAuth error codes that report a failure of the provider itself (RFC 6749 §4.1.2.1).
 var transientCodes = map[string]bool{"server_error": true, "temporarily_unavailable": true}
 
-// errorCode returns code, or "unknown" if it does not look like an error code. No other text of the provider or of an
-// attacker gets into a log.
+// errorCode returns code, or "unknown" if it does not look like an error code. So a log contains
+// no other text of a provider or an attacker.
 func errorCode(code string) string {
 	const maxBytes = 64
 	ok := code != "" && len(code) <= maxBytes && strings.IndexFunc(code, func(r rune) bool {

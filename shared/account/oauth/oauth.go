@@ -2,7 +2,7 @@
 // provider's page and reads the identity of the user who signed in there.
 //
 // It contains the providers, their URLs, scopes and JSON, and the limits on the time and size of their responses. It
-// must not contain what an identity means for an account: that is the business of package account.
+// must not decide which account an identity belongs to: package account does that.
 package oauth
 
 import (
@@ -63,8 +63,7 @@ type Provider struct {
 	client  func() *http.Client // built at the first sign-in, so that it does not slow a cold start
 }
 
-// New returns the provider that cfg describes. Errors: ErrNotConfigured; an error that names every variable that is
-// wrong.
+// New returns the provider that cfg describes. Errors: ErrNotConfigured; an error that names every invalid variable.
 func New(cfg Config) (*Provider, error) {
 	preset, urls, err := cfg.resolve()
 	if err != nil {

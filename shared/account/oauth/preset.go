@@ -57,7 +57,7 @@ var presets = map[string]preset{
 	},
 	kindCustom: {
 		kind: kindCustom, title: "the code host",
-		// RFC 6749 §2.3.1: every server must support Basic. Some servers that do not still support the request body.
+		// RFC 6749 §2.3.1 requires servers to support Basic. Some servers support only the request body.
 		styles:  []xoauth2.AuthStyle{xoauth2.AuthStyleInHeader, xoauth2.AuthStyleInParams},
 		subject: []string{"sub", "id", "uuid"},
 	},

@@ -26,7 +26,7 @@ func checkError(t *testing.T, err, kind error, step, code string, status int) {
 	}
 	for _, secret := range []string{testCode, testVerifier, testSecret, testToken, "leak"} {
 		if strings.Contains(err.Error(), secret) {
-			t.Errorf("the error tells %q: %v", secret, err)
+			t.Errorf("the error contains %q: %v", secret, err)
 		}
 	}
 }
@@ -38,19 +38,19 @@ func TestTokenEndpointFailures(t *testing.T) {
 		kind error
 		code string
 	}{
-		"GitHub's 200 with an error": {page{body: `{"error":"bad_verification_code","error_description":"leak"}`}, ErrRefused, "bad_verification_code"},
-		"a form with an error":       {page{header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, body: "error=bad_verification_code"}, ErrRefused, "bad_verification_code"},
-		"Gitea's replay":             {page{status: 400, body: `{"error":"unauthorized_client","error_description":"leak"}`}, ErrRefused, "unauthorized_client"},
-		"invalid grant":              {page{status: 400, body: `{"error":"invalid_grant"}`}, ErrRefused, "invalid_grant"},
-		"a 403 page":                 {page{status: 403, body: `<html>leak`}, ErrRefused, ""},
-		"a code that is none":        {page{status: 400, body: `{"error":"leak \n` + testCode + `"}`}, ErrRefused, "unknown"},
-		"the provider's own trouble": {page{status: 400, body: `{"error":"temporarily_unavailable"}`}, ErrUnavailable, "temporarily_unavailable"},
-		"500 with a body":            {page{status: 500, body: `leak ` + testToken}, ErrUnavailable, ""},
-		"502 with an OAuth error":    {page{status: 502, body: `{"error":"invalid_grant"}`}, ErrUnavailable, "invalid_grant"},
-		"a throttle":                 {page{status: 429, body: `slow down`}, ErrUnavailable, ""},
-		"the wrong place":            {page{status: 404, body: `not here`}, ErrUnavailable, ""},
-		"a redirect":                 {page{status: 302, header: http.Header{"Location": {"/elsewhere"}}}, ErrUnavailable, ""},
-		"a keeping redirect":         {page{status: 307, header: http.Header{"Location": {"/elsewhere"}}}, ErrUnavailable, ""},
+		"GitHub's 200 with an error":       {page{body: `{"error":"bad_verification_code","error_description":"leak"}`}, ErrRefused, "bad_verification_code"},
+		"a form with an error":             {page{header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, body: "error=bad_verification_code"}, ErrRefused, "bad_verification_code"},
+		"Gitea's replay":                   {page{status: 400, body: `{"error":"unauthorized_client","error_description":"leak"}`}, ErrRefused, "unauthorized_client"},
+		"invalid grant":                    {page{status: 400, body: `{"error":"invalid_grant"}`}, ErrRefused, "invalid_grant"},
+		"a 403 page":                       {page{status: 403, body: `<html>leak`}, ErrRefused, ""},
+		"an invalid error code":            {page{status: 400, body: `{"error":"leak \n` + testCode + `"}`}, ErrRefused, "unknown"},
+		"a transient error code":           {page{status: 400, body: `{"error":"temporarily_unavailable"}`}, ErrUnavailable, "temporarily_unavailable"},
+		"500 with a body":                  {page{status: 500, body: `leak ` + testToken}, ErrUnavailable, ""},
+		"502 with an OAuth error":          {page{status: 502, body: `{"error":"invalid_grant"}`}, ErrUnavailable, "invalid_grant"},
+		"a throttle":                       {page{status: 429, body: `slow down`}, ErrUnavailable, ""},
+		"a 404":                            {page{status: 404, body: `not here`}, ErrUnavailable, ""},
+		"a redirect":                       {page{status: 302, header: http.Header{"Location": {"/elsewhere"}}}, ErrUnavailable, ""},
+		"a redirect that keeps the method": {page{status: 307, header: http.Header{"Location": {"/elsewhere"}}}, ErrUnavailable, ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestTokenEndpointFailures(t *testing.T) {
 				t.Error("the redirect was followed, with the secret")
 			}
 			if len(f.asked["/login/oauth/access_token"]) != 1 {
-				t.Error("the code was presented again")
+				t.Error("the code was sent again")
 			}
 		})
 	}

@@ -15,23 +15,24 @@ import (
 	"devplatform/shared/webhook/signature"
 )
 
-// attemptTime is the time that an invocation needs for an attempt: its 15 s, and the record of its result.
+// attemptTime is the time that an invocation reserves for an attempt: up to 15 s for the request, and the rest for
+// storing the result.
 const attemptTime = 17 * time.Second
 
-// batch is what the attempts of one invocation share.
+// batch is the state that the attempts of one invocation share.
 type batch struct {
-	start  context.Context // ends when there is too little time left to begin an attempt
-	probes sync.Map        // IDs of the webhooks that an attempt of the batch probes
+	start  context.Context // ends when too little time remains to begin an attempt
+	probes sync.Map        // IDs of the webhooks that are probed by an attempt of this batch
 	tally  tally
 }
 
 // Handle handles the messages of one invocation concurrently, and returns one error for each. Errors: lambdafn.ErrLater
-// if the message comes again when the next attempt is due; those of storage and of the key ring, after which a retry
-// may succeed.
+// if the queue must deliver the message again when the next attempt is due; errors of storage and of the key ring,
+// after which a retry may succeed.
 func (w *Worker) Handle(ctx context.Context, received []lambdafn.QueueMessage) []error {
 	errs := make([]error, len(received))
 	var messages []message
-	var indexes []int // in received, of messages
+	var indexes []int // of messages, in received
 	for i, r := range received {
 		m, err := parseMessage(r.Body)
 		if err != nil {
@@ -60,18 +61,18 @@ func (w *Worker) Handle(ctx context.Context, received []lambdafn.QueueMessage) [
 	return errs
 }
 
-// attempt is the handling of one message, from the delivery as it was read to the result as it was recorded. Its
-// methods are in the order in which run calls them.
+// attempt handles one message: it claims the delivery, sends the request, and records the result. Its methods are in
+// the order in which run calls them.
 //
-// An attempt takes three calls to the table. The batch reads all its deliveries and webhooks with one call. The claim
-// stores the attempt as interrupted and leases the delivery. The record stores the result. If the function dies in
-// between, the stored delivery counts the attempt, and the retry job finds it in the index.
+// An attempt needs three calls to the table. One call reads all deliveries and webhooks of the batch. The claim leases
+// the delivery and stores the attempt as interrupted. The record stores the result. If the function dies between the
+// claim and the record, the attempt still counts, and the retry job finds the delivery in the index.
 type attempt struct {
 	worker   *Worker
 	batch    *batch
 	received lambdafn.QueueMessage
 	message  message
-	target   // as read; after the claim, delivery is the stored version
+	target   // as read; after the claim, delivery is the claimed version
 
 	// Set by claim.
 	at      clock.Timestamp // when the attempt began
@@ -84,7 +85,7 @@ type attempt struct {
 	decision decision
 }
 
-// run handles the message. It returns lambdafn.ErrLater if the message comes again.
+// run handles the message. It returns lambdafn.ErrLater if the queue must deliver the message again.
 func (a *attempt) run(ctx context.Context) error {
 	claimed, err := a.claim(ctx)
 	if err != nil || !claimed {
@@ -94,7 +95,7 @@ func (a *attempt) run(ctx context.Context) error {
 	a.decide(ctx)
 	a.report(ctx)
 	if a.result.Aborted {
-		return nil // the function's time is over: the attempt stays interrupted, and the retry job finds the delivery
+		return nil // the function ran out of time: the attempt stays interrupted, and the retry job finds the delivery
 	}
 	if err := a.record(ctx); err != nil {
 		return err
@@ -103,8 +104,8 @@ func (a *attempt) run(ctx context.Context) error {
 	return a.requeue(ctx)
 }
 
-// claim does what the plan for the delivery says, and reports true if that is an attempt, which is claimed then. If
-// another writer changed the delivery in between, it is read and planned again.
+// claim executes the plan for the delivery. It reports whether the plan is an attempt and this worker has claimed it.
+// If another writer changed the delivery after it was read, claim reads it and plans again.
 func (a *attempt) claim(ctx context.Context) (claimed bool, err error) {
 	stale := false
 	err = db.Retry(ctx, "claim delivery", func() error {
@@ -116,7 +117,7 @@ func (a *attempt) claim(ctx context.Context) (claimed bool, err error) {
 			a.target = targets[0]
 		}
 		stale = true
-		claimed, err = a.follow(ctx)
+		claimed, err = a.executePlan(ctx)
 		return err
 	})
 	if errors.Is(err, db.ErrConflict) {
@@ -125,9 +126,9 @@ func (a *attempt) claim(ctx context.Context) (claimed bool, err error) {
 	return claimed && err == nil, err
 }
 
-// follow does what the plan for the delivery says. It reports true if the attempt is claimed. Error: db.ErrStale if the
-// delivery was changed after it was read; nothing was done then.
-func (a *attempt) follow(ctx context.Context) (claimed bool, err error) {
+// executePlan executes the plan for the delivery. It reports whether the attempt is claimed. Error: db.ErrStale if the
+// delivery was changed after it was read; then executePlan has changed nothing.
+func (a *attempt) executePlan(ctx context.Context) (claimed bool, err error) {
 	if a.err != nil {
 		return false, a.worker.reject(ctx, a.received, a.err)
 	}
@@ -149,7 +150,8 @@ func (a *attempt) follow(ctx context.Context) (claimed bool, err error) {
 	}
 }
 
-// wait returns a message that came too early to the queue, or leaves the delivery to the retry job.
+// wait handles a message that arrived before the next attempt is due. It returns the message to the queue if that is
+// soon. Otherwise the retry job sends a new one.
 func (a *attempt) wait(ctx context.Context, until, now time.Time) error {
 	if isSoon(until, now) {
 		return a.returnAfter(ctx, until.Sub(now))
@@ -160,7 +162,7 @@ func (a *attempt) wait(ctx context.Context, until, now time.Time) error {
 	return a.save(ctx, a.delivery.deferred(until))
 }
 
-// park defers the delivery, because another one probes the unhealthy endpoint.
+// park defers the delivery, because another delivery probes the unhealthy endpoint.
 func (a *attempt) park(ctx context.Context, now time.Time) error {
 	err := a.save(ctx, a.delivery.deferred(now.Add(parkTime(a.webhook.FailingSince, now, a.worker.jitter()))))
 	if err == nil {
@@ -169,19 +171,20 @@ func (a *attempt) park(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// fail stores that no further attempt is made.
+// fail stores the delivery as failed, without an attempt.
 func (a *attempt) fail(ctx context.Context, reason string) error {
 	err := a.save(ctx, a.delivery.finished(Failed, reason))
 	if err == nil {
-		a.worker.logger.InfoContext(ctx, "delivery given up", append(a.delivery.logAttrs(), "reason", reason)...)
+		attrs := append(a.delivery.logAttrs(), "reason", reason)
+		a.worker.logger.InfoContext(ctx, "delivery failed without an attempt", attrs...)
 	}
 	return err
 }
 
-// lease takes the lease of the delivery, and of the endpoint if it is to be probed.
+// lease takes the lease of the delivery. If the attempt is a probe, it first takes the probe lease of the endpoint.
 func (a *attempt) lease(ctx context.Context, probe bool, now time.Time) (leased bool, err error) {
 	if a.batch.start.Err() != nil {
-		return false, fmt.Errorf("%w: too little time is left for an attempt", lambdafn.ErrLater)
+		return false, fmt.Errorf("%w: too little time remains for an attempt", lambdafn.ErrLater)
 	}
 	if a.secrets, err = a.worker.secrets(ctx, *a.webhook, now); err != nil {
 		return false, err
@@ -206,7 +209,7 @@ func (a *attempt) lease(ctx context.Context, probe bool, now time.Time) (leased 
 // takeProbe takes the probe lease of the endpoint. It reports false if another delivery holds the lease.
 func (a *attempt) takeProbe(ctx context.Context, now time.Time) (bool, error) {
 	if _, taken := a.batch.probes.LoadOrStore(a.webhook.ID, true); taken {
-		return false, nil // saves a call
+		return false, nil // without a call to storage
 	}
 	until := clock.Stamp(now.Add(leaseTime))
 	taken, err := a.worker.store.takeProbe(ctx, *a.webhook, now, until.Time())
@@ -231,16 +234,16 @@ func (a *attempt) post(ctx context.Context) {
 	a.ended = a.worker.now()
 }
 
-// signedRequest returns the request of an attempt that begins at a time.
+// signedRequest returns the signed request of an attempt. at is the time at which the attempt begins.
 func signedRequest(d Delivery, url string, secrets []string, at time.Time) sender.Request {
 	body := []byte(d.Payload)
 	header := signature.Sign(secrets, d.EventID, d.ID, string(d.Type), at, body)
 	return sender.Request{URL: url, Body: body, Header: header}
 }
 
-// decide decides what happens to the delivery, and disables the webhook if the decision says so. That comes before the
-// record, which depends on it. If the function dies in between, the delivery fails at its next turn, because the
-// webhook is not active.
+// decide decides what happens to the delivery, and disables the webhook if that is the decision. It does so before the
+// result is recorded, because the decision changes if the webhook cannot be disabled. If the function dies before the
+// record, the next message for the delivery fails it, because the webhook is not active.
 func (a *attempt) decide(ctx context.Context) {
 	a.decision = decide(*a.delivery, *a.webhook, a.result, a.ended, a.jitter)
 	if a.decision.outcome == outcomeDisable && !a.disable(ctx) {
@@ -248,8 +251,8 @@ func (a *attempt) decide(ctx context.Context) {
 	}
 }
 
-// disable disables the webhook. It reports false if the decision does not apply any more, because the webhook has
-// another endpoint, or an attempt succeeded.
+// disable disables the webhook. It reports false if the decision does not apply any more, because the webhook has a new
+// endpoint, or another attempt succeeded.
 func (a *attempt) disable(ctx context.Context) bool {
 	w, log := *a.webhook, a.worker.logger
 	disabled, err := a.worker.store.disable(ctx, w, w.after(a.result, a.ended), a.decision, a.ended)
@@ -294,9 +297,9 @@ func (a *attempt) report(ctx context.Context) {
 	}
 }
 
-// record stores the result. It retries while storage is unavailable, because an attempt that is not recorded is
-// repeated. If another writer changed the delivery during the attempt, as a redelivery does, the result is added to
-// that version.
+// record stores the result. It retries while storage is unavailable, because an attempt whose result is not recorded is
+// repeated. If another writer changed the delivery during the attempt, as a redelivery does, record adds the result to
+// the changed delivery.
 func (a *attempt) record(ctx context.Context) error {
 	result, manual, claimed := attemptOf(a.at, a.result), a.delivery.Manual > 0, true
 	err := db.Retry(ctx, "record attempt", func() error {
@@ -315,13 +318,13 @@ func (a *attempt) record(ctx context.Context) error {
 		return retryUnavailable(a.save(ctx, next))
 	})
 	if err != nil && !errors.Is(err, db.ErrNotFound) { // not found: it has expired
-		return fmt.Errorf("delivery: the attempt of %s was not recorded: %w", a.delivery.ID, err)
+		return fmt.Errorf("delivery: the result of an attempt of %s was not recorded: %w", a.delivery.ID, err)
 	}
 	return nil
 }
 
-// retryUnavailable makes db.Retry retry db.ErrUnavailable too. The write may have happened, so the delivery is read
-// again.
+// retryUnavailable returns an error that db.Retry retries if err is db.ErrUnavailable. The write may have been
+// executed, so the delivery has to be read again.
 func retryUnavailable(err error) error {
 	if errors.Is(err, db.ErrUnavailable) {
 		return fmt.Errorf("%w: %w", db.ErrStale, err)
@@ -329,19 +332,20 @@ func retryUnavailable(err error) error {
 	return err
 }
 
-// saveHealth stores what the attempt shows about the endpoint. The delivery is recorded, so an error is only logged.
+// saveHealth stores the health of the endpoint after the attempt. The result is already recorded, so an error is only
+// logged.
 func (a *attempt) saveHealth(ctx context.Context) {
 	after := a.webhook.after(a.result, a.ended)
 	if a.decision.outcome == outcomeDisable || !after.changedSince(a.webhook.Health) { // disable stored it
 		return
 	}
 	if err := a.worker.store.saveHealth(ctx, *a.webhook, after); err != nil {
-		a.worker.logger.WarnContext(ctx, "health was not stored", "webhook", a.webhook.ID, "cause", err.Error())
+		a.worker.logger.WarnContext(ctx, "endpoint health was not stored", "webhook", a.webhook.ID, "cause", err.Error())
 	}
 }
 
-// maxReceives is the largest number of receives of a message that is returned for the next redelivery at once. The
-// queue moves a message to its dead-letter queue after ten.
+// maxReceives limits how often a message is returned to the queue for the next redelivery without a delay. The queue
+// moves a message to its dead-letter queue after ten receives.
 const maxReceives = 7
 
 // requeue returns the message to the queue if the next attempt is soon. Otherwise the retry job sends a new one.
@@ -349,7 +353,7 @@ func (a *attempt) requeue(ctx context.Context) error {
 	d, v := a.delivery, a.decision
 	switch {
 	case d.Status == Pending && d.Manual > 0:
-		// The messages of these redeliveries may have come while this attempt was in progress, and were skipped.
+		// The messages of these redeliveries may have been received and skipped while this attempt was in progress.
 		if a.received.Receives < maxReceives {
 			return a.returnAfter(ctx, 0)
 		}
@@ -360,11 +364,12 @@ func (a *attempt) requeue(ctx context.Context) error {
 	return nil
 }
 
-// returnAfter makes the message visible again after a wait. If that fails, it becomes visible at the end of its
-// visibility timeout, or the retry job sends a new one.
+// returnAfter returns the message to the queue, where it becomes visible after a wait. If that fails, the message
+// becomes visible at the end of its visibility timeout, or the retry job sends a new one.
 func (a *attempt) returnAfter(ctx context.Context, wait time.Duration) error {
 	if err := a.worker.queue.Hide(ctx, a.received.ReceiptHandle, wait); err != nil {
-		a.worker.logger.WarnContext(ctx, "message was not hidden", "messageId", a.received.ID, "cause", err.Error())
+		a.worker.logger.WarnContext(ctx, "message was not returned to the queue",
+			"messageId", a.received.ID, "cause", err.Error())
 	}
 	return fmt.Errorf("%w: the next attempt is in %v", lambdafn.ErrLater, wait.Round(time.Millisecond))
 }

@@ -20,8 +20,8 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// chaos stands between the pipeline and AWS, and has things go wrong at random: calls that never arrive, answers that get lost,
-// refusals, messages of a batch that are not taken, and functions that die between any two steps.
+// chaos is a transport between the pipeline and AWS that injects random faults: lost calls, lost responses, partially
+// rejected batches of messages, and functions that die between any two steps.
 type chaos struct {
 	next http.RoundTripper
 	mu   sync.Mutex
@@ -30,7 +30,7 @@ type chaos struct {
 	hits map[string]int
 }
 
-// chance is true that often, and counts it.
+// chance returns true with a probability, and counts how often it did so for each kind of fault.
 func (c *chaos) chance(what string, probability float64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,7 +47,7 @@ func (c *chaos) number(n int) int {
 	return c.dice.IntN(n)
 }
 
-// function is an invocation that may die. Nothing of what it does after its death happens.
+// function is an invocation that may die. Calls that it makes after its death fail.
 type function struct {
 	mu    sync.Mutex
 	left  int // calls until it dies
@@ -59,7 +59,7 @@ type functionKey struct{}
 
 var errDead = errors.New("the function is dead")
 
-// step is before and after each call that the function makes.
+// step counts a step of the function, before and after each call that it makes. It returns errDead after its death.
 func (f *function) step() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -73,7 +73,7 @@ func (f *function) step() error {
 	return nil
 }
 
-// invoke runs a function, which may die after some steps, and reports whether it lived to answer.
+// invoke runs a function that may die after some steps. It reports whether the function returned before its death.
 func (c *chaos) invoke(ctx context.Context, probability float64, do func(context.Context)) bool {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -94,27 +94,27 @@ func (c *chaos) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	if c.chance("a call does not arrive", 0.02) {
-		return nil, errors.New("cut off")
+	if c.chance("a call is lost", 0.02) {
+		return nil, errors.New("the call was lost")
 	}
-	answer, err := c.pass(r)
+	response, err := c.pass(r)
 	if err != nil {
 		return nil, err
 	}
-	lost := c.chance("an answer is lost", 0.02)
+	lost := c.chance("a response is lost", 0.02)
 	if f != nil && f.step() != nil {
 		lost = true
 	}
 	if lost {
-		_ = answer.Body.Close()
-		return nil, errors.New("lost")
+		_ = response.Body.Close()
+		return nil, errors.New("the response was lost")
 	}
-	return answer, nil
+	return response, nil
 }
 
-// pass makes the call. Of a batch of messages, some may be refused.
+// pass makes the call. It may reject some messages of a batch.
 func (c *chaos) pass(r *http.Request) (*http.Response, error) {
-	if dynamotest.Operation(r) != "SendMessageBatch" || !c.chance("a batch is taken in part", 0.2) {
+	if dynamotest.Operation(r) != "SendMessageBatch" || !c.chance("a batch is rejected in part", 0.2) {
 		return c.next.RoundTrip(r)
 	}
 	var batch struct {
@@ -132,13 +132,13 @@ func (c *chaos) pass(r *http.Request) (*http.Response, error) {
 	body, _ = json.Marshal(batch)
 	part := r.Clone(r.Context())
 	part.Body, part.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	answer, err := c.next.RoundTrip(part)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		return answer, err
+	response, err := c.next.RoundTrip(part)
+	if err != nil || response.StatusCode != http.StatusOK {
+		return response, err
 	}
 	var out map[string]any
-	err = json.NewDecoder(answer.Body).Decode(&out)
-	_ = answer.Body.Close()
+	err = json.NewDecoder(response.Body).Decode(&out)
+	_ = response.Body.Close()
 	if err != nil {
 		return nil, err
 	}
@@ -150,12 +150,12 @@ func (c *chaos) pass(r *http.Request) (*http.Response, error) {
 	}
 	out["Failed"] = failed
 	body, _ = json.Marshal(out)
-	answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	answer.Header.Del("Content-Length")
-	return answer, nil
+	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	response.Header.Del("Content-Length")
+	return response, nil
 }
 
-// endpoints are the far end: which event each url was sent, how often, and how often it said 200.
+// endpoints counts the requests for each URL and event, and those with a 200 response.
 type endpoints struct {
 	mu       sync.Mutex
 	sent, ok map[string]int
@@ -170,8 +170,8 @@ func (e *endpoints) count(url, body string, ok bool) {
 	}
 }
 
-// ordeal is a pipeline with chaos around it, workspaces with webhooks, and events.
-type ordeal struct {
+// chaosRun is a pipeline with fault injection, workspaces with webhooks, and events.
+type chaosRun struct {
 	*pipeline
 	*chaos
 	far    *endpoints
@@ -179,10 +179,10 @@ type ordeal struct {
 	events []event.Record
 }
 
-func newOrdeal(t *testing.T, seed uint64, events int) *ordeal {
+func newChaosRun(t *testing.T, seed uint64, events int) *chaosRun {
 	t.Helper()
 	c := &chaos{dice: rand.New(rand.NewPCG(seed, seed)), off: true, hits: map[string]int{}}
-	o := &ordeal{chaos: c, far: &endpoints{sent: map[string]int{}, ok: map[string]int{}}, wanted: map[string]bool{}}
+	o := &chaosRun{chaos: c, far: &endpoints{sent: map[string]int{}, ok: map[string]int{}}, wanted: map[string]bool{}}
 	o.pipeline = newPipeline(t, func(next http.RoundTripper) http.RoundTripper {
 		c.next = next
 		return c
@@ -200,7 +200,7 @@ func newOrdeal(t *testing.T, seed uint64, events int) *ordeal {
 	}
 	for i := range events {
 		webhooks := workspaces[i%len(workspaces)]
-		e := o.happens(webhooks[0].WorkspaceID, func(e *event.Record) { e.Type = kinds[o.number(len(kinds))] })
+		e := o.newEvent(webhooks[0].WorkspaceID, func(e *event.Record) { e.Type = kinds[o.number(len(kinds))] })
 		o.events = append(o.events, e)
 		for _, w := range webhooks {
 			if w.wants(e, o.now()) {
@@ -211,8 +211,8 @@ func newOrdeal(t *testing.T, seed uint64, events int) *ordeal {
 	return o
 }
 
-// send is an endpoint that may fail, reached by a function that may die just before and just after.
-func (o *ordeal) send(ctx context.Context, r sender.Request) sender.Result {
+// send plays an endpoint that may fail. The function may die immediately before and after the request.
+func (o *chaosRun) send(ctx context.Context, r sender.Request) sender.Result {
 	f, _ := ctx.Value(functionKey{}).(*function)
 	if f != nil && f.step() != nil {
 		return sender.Result{Error: "dead", Aborted: true}
@@ -231,8 +231,8 @@ func (o *ordeal) send(ctx context.Context, r sender.Request) sender.Result {
 	return sender.Result{StatusCode: 200}
 }
 
-// shard plays a shard of the stream: batches in order, each until it is done.
-func (o *ordeal) shard(events []event.Record) {
+// shard plays a shard of the stream. It sends batches in order and repeats a batch until all its records succeed.
+func (o *chaosRun) shard(events []event.Record) {
 	for len(events) > 0 {
 		batch := stream(o.t, events[:min(len(events), 1+o.number(100))]...)
 		done := 0
@@ -245,14 +245,14 @@ func (o *ordeal) shard(events []event.Record) {
 			}
 		})
 		if !alive || o.chance("a batch is replayed", 0.1) {
-			continue // all of it once more
+			continue // the whole batch is repeated
 		}
 		events = events[done:]
 	}
 }
 
-// round works on what can be seen, with messages that get lost and that come twice.
-func (o *ordeal) round() {
+// round handles all visible messages. Some messages are lost, and some are delivered twice.
+func (o *chaosRun) round() {
 	for {
 		var batches [][]lambdafn.QueueMessage
 		for len(batches) < 4 {
@@ -260,7 +260,7 @@ func (o *ordeal) round() {
 			if len(messages) == 0 {
 				break
 			}
-			if o.chance("messages come twice", 0.1) {
+			if o.chance("messages are repeated", 0.1) {
 				batches = append(batches, messages)
 			}
 			batches = append(batches, messages)
@@ -276,7 +276,7 @@ func (o *ordeal) round() {
 	}
 }
 
-func (o *ordeal) batch(messages []lambdafn.QueueMessage) {
+func (o *chaosRun) batch(messages []lambdafn.QueueMessage) {
 	if o.chance("messages are lost", 0.05) {
 		for _, m := range messages {
 			o.remove(m)
@@ -286,7 +286,7 @@ func (o *ordeal) batch(messages []lambdafn.QueueMessage) {
 	var errs []error
 	alive := o.invoke(o.t.Context(), 0.2, func(ctx context.Context) { errs = o.worker.Handle(ctx, messages) })
 	if !alive {
-		return // its messages are seen again when their visibility ends
+		return // the messages become visible again when their visibility timeout ends
 	}
 	for i, err := range errs {
 		if err == nil {
@@ -295,8 +295,8 @@ func (o *ordeal) batch(messages []lambdafn.QueueMessage) {
 	}
 }
 
-func (o *ordeal) pending() (n int, soonest time.Time) {
-	for _, d := range o.all() {
+func (o *chaosRun) pending() (n int, soonest time.Time) {
+	for _, d := range o.allDeliveries() {
 		if d.Status != Pending {
 			continue
 		}
@@ -307,8 +307,8 @@ func (o *ordeal) pending() (n int, soonest time.Time) {
 	return n, soonest
 }
 
-// play goes on until nothing is pending: minutes in which the retry job runs, and messages come back.
-func (o *ordeal) play() {
+// play advances the clock, runs the retry job every minute, and handles messages until no delivery is pending.
+func (o *chaosRun) play() {
 	o.t.Helper()
 	for minutes := range 2000 {
 		o.round()
@@ -330,13 +330,13 @@ func (o *ordeal) play() {
 	}
 }
 
-// check looks at every event and every webhook that wants it.
-func (o *ordeal) check(atMost int) (sent int) {
+// check checks the deliveries and requests of every event and every webhook that subscribes to it.
+func (o *chaosRun) check(atMost int) (sent int) {
 	o.t.Helper()
-	if n := len(o.all()); n != len(o.wanted) {
+	if n := len(o.allDeliveries()); n != len(o.wanted) {
 		o.t.Errorf("%d deliveries, want %d", n, len(o.wanted))
 	}
-	for _, d := range o.all() {
+	for _, d := range o.allDeliveries() {
 		if d.Status != Succeeded {
 			o.t.Errorf("delivery: %+v", d)
 		}
@@ -348,19 +348,20 @@ func (o *ordeal) check(atMost int) (sent int) {
 	}
 	for what, n := range o.far.sent {
 		if sent += n; n > atMost || !o.wanted[what] {
-			o.t.Errorf("sent %d times, wanted %v: %s", n, o.wanted[what], what)
+			o.t.Errorf("sent %d times, subscribed %v: %s", n, o.wanted[what], what)
 		}
 	}
 	return sent
 }
 
-// Whatever dies, gets lost or is done twice: every event reaches every webhook that wants it.
-func TestNothingIsEverLost(t *testing.T) {
+// Every event reaches every webhook that subscribes to it, even if functions die, calls are lost, or messages are
+// repeated.
+func TestEveryEventIsDeliveredDespiteFaults(t *testing.T) {
 	t.Parallel()
 	const events = 2000
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	o := newOrdeal(t, seed, events)
+	o := newChaosRun(t, seed, events)
 	o.off = false
 	var group sync.WaitGroup
 	for part := range 4 { // the stream's shards
@@ -370,24 +371,24 @@ func TestNothingIsEverLost(t *testing.T) {
 	o.play()
 	sent := o.check(20)
 	t.Logf("%d events, %d deliveries, %d requests in %v: %v", events, len(o.wanted), sent, o.now().Sub(midnight), o.hits)
-	for _, what := range strings.Split("a function dies,a call does not arrive,an answer is lost,a batch is taken in part,a batch is replayed,"+
-		"messages come twice,messages are lost,an endpoint fails", ",") {
+	for _, what := range strings.Split("a function dies,a call is lost,a response is lost,a batch is rejected in part,a batch is replayed,"+
+		"messages are repeated,messages are lost,an endpoint fails", ",") {
 		if o.hits[what] == 0 {
-			t.Errorf("%s: never", what)
+			t.Errorf("this fault never occurred: %s", what)
 		}
 	}
-	if bodies := o.poisoned(); len(bodies) > 0 {
+	if bodies := o.failedMessages(); len(bodies) > 0 {
 		t.Errorf("in the failure queue: %v", bodies)
 	}
 }
 
-// With no fault, every event reaches every webhook that wants it exactly once.
-func TestNothingIsSentTwice(t *testing.T) {
+// Without faults, every event reaches every webhook that subscribes to it exactly once.
+func TestEveryEventIsSentOnceWithoutFaults(t *testing.T) {
 	t.Parallel()
 	const events = 250
-	o := newOrdeal(t, 1, events)
+	o := newChaosRun(t, 1, events)
 	for batch := range 5 {
-		o.told(o.events[batch*events/5 : (batch+1)*events/5]...)
+		o.publish(o.events[batch*events/5 : (batch+1)*events/5]...)
 	}
 	o.play()
 	if sent := o.check(1); sent != len(o.wanted) {

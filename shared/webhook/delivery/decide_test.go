@@ -23,9 +23,9 @@ func TestPlanNext(t *testing.T) {
 	now := midnight
 	pending := Delivery{Status: Pending, NextAttemptAt: stampPtr(now)}
 	active := &Webhook{Active: true}
-	sick := &Webhook{Active: true, Health: Health{Timeouts: 3}}
-	tried := &Webhook{Active: true, Health: Health{Timeouts: 4, ProbeUntil: stampPtr(now.Add(time.Second))}}
-	stale := &Webhook{Active: true, Health: Health{Timeouts: 3, ProbeUntil: stampPtr(now)}}
+	unhealthy := &Webhook{Active: true, Health: Health{Timeouts: 3}}
+	probed := &Webhook{Active: true, Health: Health{Timeouts: 4, ProbeUntil: stampPtr(now.Add(time.Second))}}
+	probeExpired := &Webhook{Active: true, Health: Health{Timeouts: 3, ProbeUntil: stampPtr(now)}}
 	with := func(change func(*Delivery)) Delivery {
 		d := pending
 		change(&d)
@@ -44,19 +44,19 @@ func TestPlanNext(t *testing.T) {
 		{"failed", with(func(d *Delivery) { d.Status = Failed }), nil, plan{action: actionSkip}},
 		{"leased", with(func(d *Delivery) { d.LeaseUntil = stampPtr(now.Add(time.Millisecond)) }), active, plan{action: actionSkip}},
 		{"leased, of a deleted webhook", with(func(d *Delivery) { d.LeaseUntil = stampPtr(later) }), nil, plan{action: actionSkip}},
-		{"the lease is over", with(func(d *Delivery) { d.LeaseUntil = stampPtr(now) }), active, plan{action: actionAttempt}},
-		{"early", with(func(d *Delivery) { d.NextAttemptAt = stampPtr(later) }), active, plan{action: actionWait, until: later}},
-		{"clocks differ", with(func(d *Delivery) { d.NextAttemptAt = stampPtr(now.Add(time.Second)) }), active, plan{action: actionAttempt}},
-		{"the last one was interrupted", with(func(d *Delivery) { d.Tries = 10 }), active, plan{action: actionFail}},
+		{"the lease has expired", with(func(d *Delivery) { d.LeaseUntil = stampPtr(now) }), active, plan{action: actionAttempt}},
+		{"not due yet", with(func(d *Delivery) { d.NextAttemptAt = stampPtr(later) }), active, plan{action: actionWait, until: later}},
+		{"not due yet, within the clock skew", with(func(d *Delivery) { d.NextAttemptAt = stampPtr(now.Add(time.Second)) }), active, plan{action: actionAttempt}},
+		{"the last attempt was interrupted", with(func(d *Delivery) { d.Tries = 10 }), active, plan{action: actionFail}},
 		{"deleted", pending, nil, plan{action: actionFail, reason: "the webhook was deleted"}},
-		{"deleted, by hand", manual, nil, plan{action: actionFail, reason: "the webhook was deleted"}},
+		{"deleted, redelivery", manual, nil, plan{action: actionFail, reason: "the webhook was deleted"}},
 		{"inactive", pending, &Webhook{}, plan{action: actionFail, reason: "the webhook is not active"}},
 		{"disabled", pending, &Webhook{DisabledReason: "x"}, plan{action: actionFail, reason: "the webhook was disabled: x"}},
-		{"inactive, by hand", manual, &Webhook{}, plan{action: actionAttempt}},
-		{"unhealthy", pending, sick, plan{action: actionAttempt, probe: true}},
-		{"unhealthy and tried", pending, tried, plan{action: actionPark}},
-		{"unhealthy, the probe has had its time", pending, stale, plan{action: actionAttempt, probe: true}},
-		{"unhealthy and tried, by hand", manual, tried, plan{action: actionAttempt}},
+		{"inactive, redelivery", manual, &Webhook{}, plan{action: actionAttempt}},
+		{"unhealthy", pending, unhealthy, plan{action: actionAttempt, probe: true}},
+		{"unhealthy, probe in progress", pending, probed, plan{action: actionPark}},
+		{"unhealthy, probe lease expired", pending, probeExpired, plan{action: actionAttempt, probe: true}},
+		{"unhealthy, probe in progress, redelivery", manual, probed, plan{action: actionAttempt}},
 		{"two time-outs", pending, &Webhook{Active: true, Health: Health{Timeouts: 2}}, plan{action: actionAttempt}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestDecide(t *testing.T) {
 	}
 	bad := sender.Result{StatusCode: 500, Error: "status 500"}
 	gone := sender.Result{StatusCode: 410, Error: "status 410", Gone: true}
-	asked := func(after time.Duration) sender.Result {
+	retryAfter := func(after time.Duration) sender.Result {
 		return sender.Result{StatusCode: 429, Error: "status 429", RetryAfter: after}
 	}
 	in := func(d time.Duration) decision { return decision{outcome: outcomeRetry, at: now.Add(d)} }
@@ -91,7 +91,7 @@ func TestDecide(t *testing.T) {
 		want    decision
 	}{
 		{"success", 1, active, sender.Result{StatusCode: 204}, 0, decision{outcome: outcomeSucceeded}},
-		{"the last one succeeds", 10, failing(longAgo, 9), sender.Result{StatusCode: 200}, 0, decision{outcome: outcomeSucceeded}},
+		{"the last attempt succeeds", 10, failing(longAgo, 9), sender.Result{StatusCode: 200}, 0, decision{outcome: outcomeSucceeded}},
 		{"1st", 1, active, bad, 0, in(5 * time.Second)},
 		{"2nd", 2, active, bad, 0, in(5 * time.Minute)},
 		{"3rd", 3, active, bad, 0, in(30 * time.Minute)},
@@ -104,16 +104,16 @@ func TestDecide(t *testing.T) {
 		{"10th", 10, active, bad, 0, decision{outcome: outcomeGiveUp}},
 		{"jitter up", 1, active, bad, 1, in(6 * time.Second)},
 		{"jitter down", 4, active, bad, -1, in(96 * time.Minute)},
-		{"Retry-After within the double", 2, active, asked(8 * time.Minute), 1, in(8 * time.Minute)},
-		{"Retry-After beyond the double", 1, active, asked(time.Hour), 0, in(10 * time.Second)},
-		{"Retry-After below the step", 2, active, asked(time.Second), -1, in(4 * time.Minute)},
+		{"Retry-After below twice the wait", 2, active, retryAfter(8 * time.Minute), 1, in(8 * time.Minute)},
+		{"Retry-After above twice the wait", 1, active, retryAfter(time.Hour), 0, in(10 * time.Second)},
+		{"Retry-After below the wait", 2, active, retryAfter(time.Second), -1, in(4 * time.Minute)},
 		{"410", 1, active, gone, 0, decision{outcome: outcomeDisable, reason: disabledGone}},
-		{"410 to one by hand, switched off", 1, Webhook{}, gone, 0, decision{outcome: outcomeGiveUp}},
-		{"by hand, switched off", 1, Webhook{}, bad, 0, decision{outcome: outcomeGiveUp}},
-		{"five days and ten", 1, failing(longAgo, 9), bad, 0, decision{outcome: outcomeDisable, reason: disabledFailing, failingSince: stampPtr(longAgo)}},
-		{"not five days", 1, failing(longAgo.Add(time.Millisecond), 10), bad, 0, in(5 * time.Second)},
-		{"not ten", 1, failing(longAgo, 8), bad, 0, in(5 * time.Second)},
-		{"interrupted by us, in a long run of failures", 1, failing(longAgo, 10), sender.Result{Error: "x", Aborted: true}, 0, in(5 * time.Second)},
+		{"410 to a redelivery, inactive webhook", 1, Webhook{}, gone, 0, decision{outcome: outcomeGiveUp}},
+		{"failed redelivery, inactive webhook", 1, Webhook{}, bad, 0, decision{outcome: outcomeGiveUp}},
+		{"five days, ten failures", 1, failing(longAgo, 9), bad, 0, decision{outcome: outcomeDisable, reason: disabledFailing, failingSince: stampPtr(longAgo)}},
+		{"less than five days", 1, failing(longAgo.Add(time.Millisecond), 10), bad, 0, in(5 * time.Second)},
+		{"less than ten failures", 1, failing(longAgo, 8), bad, 0, in(5 * time.Second)},
+		{"aborted, in a long series of failures", 1, failing(longAgo, 10), sender.Result{Error: "x", Aborted: true}, 0, in(5 * time.Second)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -124,7 +124,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// Each change of a place in the index is a write: a claim that comes in time makes none.
+// Each change of the index entry costs a write. A claim that is made in time keeps the entry.
 func TestClaimKeepsTheIndexEntry(t *testing.T) {
 	t.Parallel()
 	born := Delivery{Attempts: []Attempt{}}.scheduled(midnight, midnight.Add(messageTimeout))
@@ -156,8 +156,8 @@ func TestParkTime(t *testing.T) {
 	}
 }
 
-// Whatever happens to a delivery, as long as it is pending it stands in the index, not before the end of its lease and not
-// long after its next attempt; the attempts' times tell them apart.
+// A pending delivery is always in the index. Its time there is not before the end of its lease, and not long after its
+// next attempt. The times of its attempts are unique.
 func TestPendingDeliveriesAreAlwaysFound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -204,7 +204,7 @@ func checkFound(t *rapid.T, d Delivery, now time.Time) {
 	}
 	if d.Status != Pending {
 		if d.Due != "" || d.DueAt != nil || d.NextAttemptAt != nil || d.LeaseUntil != nil {
-			t.Fatalf("over, and in the index: %+v", d)
+			t.Fatalf("finished, but in the index: %+v", d)
 		}
 		return
 	}
@@ -218,57 +218,58 @@ func checkFound(t *rapid.T, d Delivery, now time.Time) {
 	}
 }
 
-// A record that meets a redelivery puts its attempt right and leaves the new run alone.
-func TestRecordedBesideARedelivery(t *testing.T) {
+// If a redelivery was requested during an attempt, the result of the attempt is recorded and the new run is not
+// changed.
+func TestRecordAfterARedelivery(t *testing.T) {
 	t.Parallel()
 	now := midnight
 	d, at := Delivery{ID: "dlv_1", Status: Pending, NextAttemptAt: stampPtr(now), Attempts: []Attempt{}}.claimed(Webhook{Active: true}, now, 0)
-	again := d.restarted(now, true)
+	redelivered := d.restarted(now, true)
 	ok := sender.Result{StatusCode: 200}
-	got, news := again.recorded(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now)
-	if !news || got.Status != Pending || got.Manual != 1 || got.leased(now) || got.Tries != 0 || got.Attempts[0].StatusCode != 200 {
-		t.Errorf("recorded beside a redelivery: %+v, %v", got, news)
+	got, changed := redelivered.recorded(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now)
+	if !changed || got.Status != Pending || got.Manual != 1 || got.leased(now) || got.Tries != 0 || got.Attempts[0].StatusCode != 200 {
+		t.Errorf("recorded after a redelivery: %+v, %v", got, changed)
 	}
-	if again.Attempts[0].StatusCode != 0 {
-		t.Error("the version before was changed")
+	if redelivered.Attempts[0].StatusCode != 0 {
+		t.Error("recorded changed its receiver")
 	}
 	second, secondAt := got.claimed(Webhook{Active: true}, now, 0) // in the same millisecond
 	if secondAt.Equal(at) {
-		t.Error("two attempts have one time")
+		t.Error("two attempts have the same time")
 	}
-	if got, news := second.recorded(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now); news || got.Status != Pending {
-		t.Errorf("recorded twice: %+v, %v", got, news)
+	if got, changed := second.recorded(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now); changed || got.Status != Pending {
+		t.Errorf("recorded twice: %+v, %v", got, changed)
 	}
-	third, news := second.recorded(attemptOf(secondAt, ok), true, decision{outcome: outcomeSucceeded}, now)
-	if !news || third.Status != Succeeded || third.Manual != 0 {
-		t.Errorf("the second attempt: %+v, %v", third, news)
+	third, changed := second.recorded(attemptOf(secondAt, ok), true, decision{outcome: outcomeSucceeded}, now)
+	if !changed || third.Status != Succeeded || third.Manual != 0 {
+		t.Errorf("the second attempt: %+v, %v", third, changed)
 	}
 }
 
-// Whenever redeliveries are asked for, and however attempts end: each of them leads to one attempt of its own that comes to its end, no
-// sooner than it was asked for, and to no more.
-func TestEachRedeliveryIsAnAttempt(t *testing.T) {
+// Each requested redelivery leads to exactly one completed attempt, which begins after the request. This does not
+// depend on when redeliveries are requested and how attempts end.
+func TestEachRedeliveryIsAttempted(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		now, w := midnight, Webhook{Active: true}
 		d := Delivery{ID: "dlv_1", Attempts: []Attempt{}}.finished(Failed, "")
-		asked, made, crashes, most := 0, 0, 0, 3
+		requested, attempted, crashes, maxConcurrent := 0, 0, 0, 3
 		play := func(step string) {
 			now = now.Add(time.Second)
 			switch {
-			case step == "ask":
-				asked++
+			case step == "redeliver":
+				requested++
 				d = d.restarted(now, true)
 			case planNext(d, &w, now).action != actionAttempt:
-			case step == "crash" && crashes < maxTries-1: // a delivery that kills its function comes to an end
+			case step == "crash" && crashes < maxTries-1: // the crashes alone must not use up all attempts
 				crashes++
 				d, _ = d.claimed(w, now, 0)
 				now = d.NextAttemptAt.Time().Add(leaseTime)
 			default:
 				claimed, at := d.claimed(w, now, 0)
 				d = claimed
-				for range rapid.IntRange(0, most).Draw(t, "meanwhile") {
-					asked++
+				for range rapid.IntRange(0, maxConcurrent).Draw(t, "meanwhile") {
+					requested++
 					d = d.restarted(now, true)
 				}
 				before, r := d.Manual, sender.Result{StatusCode: 200}
@@ -276,25 +277,25 @@ func TestEachRedeliveryIsAnAttempt(t *testing.T) {
 					r = sender.Result{StatusCode: 500, Error: "status 500"}
 				}
 				d, _ = d.recorded(attemptOf(at, r), claimed.Manual > 0, decide(claimed, w, r, now, 0), now)
-				made += before - d.Manual
+				attempted += before - d.Manual
 				if d.Manual > 0 && planNext(d, &w, now).action != actionAttempt {
-					t.Fatalf("it does not go on at once: %+v", d)
+					t.Fatalf("the next redelivery is not due immediately: %+v", d)
 				}
 			}
 			checkFound(t, d, now)
-			if d.Manual != asked-made {
-				t.Fatalf("%d asked for, %d made, %d left", asked, made, d.Manual)
+			if d.Manual != requested-attempted {
+				t.Fatalf("%d redeliveries requested, %d attempted, %d remaining", requested, attempted, d.Manual)
 			}
 		}
-		for _, step := range rapid.SliceOf(rapid.SampledFrom([]string{"ask", "crash", "attempt"})).Draw(t, "steps") {
+		for _, step := range rapid.SliceOf(rapid.SampledFrom([]string{"redeliver", "crash", "attempt"})).Draw(t, "steps") {
 			play(step)
 		}
-		most = 0
+		maxConcurrent = 0
 		for range d.Manual {
 			play("attempt")
 		}
-		if asked != made {
-			t.Fatalf("%d asked for, %d made", asked, made)
+		if requested != attempted {
+			t.Fatalf("%d redeliveries requested, %d attempted", requested, attempted)
 		}
 	})
 }

@@ -1,12 +1,12 @@
 // Package delivery delivers events to the endpoints of webhooks. It contains the stored records, the fan-out that
 // creates the deliveries of an event, the worker that attempts them, the retry job, and the log of a webhook's
-// deliveries, from which they can be sent again. Subscriptions, access rules and HTTP endpoints belong to package
-// webhook, which imports this one; nothing here may know them.
+// deliveries, from which they can be sent again. It must not contain subscriptions, access rules or HTTP endpoints:
+// they belong to package webhook, which imports this package.
 //
-// The table is the source of truth. A message in the queue only signals that a delivery should be looked at. Each
-// change of a delivery is decided by a pure function and stored on the condition that the delivery was not changed in
-// between. A pending delivery is always in the index of due deliveries, at a time that is not before the end of its
-// lease. If a message is lost or a function dies, the retry job finds the delivery there.
+// The table is the source of truth. A message in the queue only signals that the worker should check a delivery. A pure
+// function decides each change of a delivery. The change is stored on the condition that the delivery was not changed
+// after it was read. A pending delivery is always in the index of due deliveries, at a time that is not before the end
+// of its lease. If a message is lost or a function dies, the retry job finds the delivery there.
 package delivery
 
 import (
@@ -23,14 +23,14 @@ type Status string
 
 // The states of a delivery.
 const (
-	Pending   Status = "pending"   // waits for its next attempt, or is being attempted
+	Pending   Status = "pending"   // waits for its next attempt, or an attempt is in progress
 	Succeeded Status = "succeeded" // the endpoint responded with 2xx
 	Failed    Status = "failed"    // no further attempt is made
 )
 
 // Delivery is one event that is sent to one webhook, as stored. The attribute names are part of the data format.
 //
-// A Delivery is not changed in place: each transition returns the next version, which Store.Save stores.
+// A Delivery is not changed in place: each transition returns the next version, which Store.save stores.
 type Delivery struct {
 	ID          string     `dynamodbav:"id"`
 	WebhookID   string     `dynamodbav:"webhookId"`
@@ -44,24 +44,25 @@ type Delivery struct {
 	Attempts []Attempt `dynamodbav:"attempts"`
 	// Tries counts the attempts of the current run of the schedule. A redelivery starts a new run.
 	Tries int `dynamodbav:"tries"`
-	// Manual counts the redeliveries that were requested and not completed. While it is not 0, the next attempt is one
-	// of them. It is made even if the webhook is not active.
+	// Manual counts the requested redeliveries that are not completed. While it is not 0, the next attempt is a
+	// redelivery, which is made even if the webhook is not active.
 	Manual int `dynamodbav:"manualAttempts,omitempty"`
 	// Test is true if the delivery was made to test the webhook. Its event never occurred, so recoveries ignore it.
 	Test bool `dynamodbav:"test,omitempty"`
 	// NextAttemptAt is the time of the next attempt; nil unless pending.
 	NextAttemptAt *clock.Timestamp `dynamodbav:"nextAttemptAt,omitempty"`
-	// LeaseUntil is the time until which the attempt in progress belongs to the worker that began it; nil if there is
-	// none.
+	// LeaseUntil is the end of the lease of the attempt in progress; nil if no attempt is in progress. Until then, the
+	// attempt belongs to the worker that began it.
 	LeaseUntil *clock.Timestamp `dynamodbav:"leaseUntil,omitempty"`
 	// Due and DueAt are the keys in the index of due deliveries; absent unless pending. At DueAt the retry job sends a
-	// new message, unless something else changed the delivery before. Wakes counts the messages that led to nothing.
+	// new message, unless the delivery was changed before. Wakes counts these messages since the last such change.
 	Due   string           `dynamodbav:"due,omitempty"`
 	DueAt *clock.Timestamp `dynamodbav:"dueAt,omitempty"`
 	Wakes int              `dynamodbav:"wakes,omitempty"`
-	// Reason says, for people, why the delivery failed without an attempt; "" if the last attempt shows why.
+	// Reason is a message for people: why the delivery failed without an attempt. It is "" if the last attempt shows
+	// the reason.
 	Reason string `dynamodbav:"reason,omitempty"`
-	// Version counts the changes, and Writer is a random ID of the latest one: see Store.Save.
+	// Version counts the changes. Writer is a random ID of the latest change. See Store.save.
 	Version   int    `dynamodbav:"version"`
 	Writer    string `dynamodbav:"writer"`
 	ExpiresAt int64  `dynamodbav:"expiresAt"` // Unix time in seconds
@@ -72,7 +73,7 @@ type Attempt struct {
 	At         clock.Timestamp `dynamodbav:"at"`                   // when it began; unique within a delivery
 	StatusCode int             `dynamodbav:"statusCode,omitempty"` // 0: there was no response
 	DurationMs int             `dynamodbav:"durationMs"`
-	Error      string          `dynamodbav:"error,omitempty"`    // why it failed, for people; "" if it succeeded
+	Error      string          `dynamodbav:"error,omitempty"`    // a message for people; "" if the attempt succeeded
 	Response   string          `dynamodbav:"response,omitempty"` // the beginning of the response body
 }
 
@@ -81,15 +82,16 @@ const (
 	retention = 30 * 24 * time.Hour
 	// maxAttemptsKept limits the attempts of a delivery that is redelivered many times: an item has at most 400 KB.
 	maxAttemptsKept = 50
-	// leaseTime is how long an attempt belongs to the worker that began it. It is longer than a function can run, so
-	// the function of an expired lease is not running any more.
+	// leaseTime is how long an attempt belongs to the worker that began it. It is longer than a function can run: when
+	// a lease expires, the function that took it is not running any more.
 	leaseTime = 45 * time.Second
 )
 
 // interruptedText is the stored error of an attempt whose result was not recorded.
 const interruptedText = "the attempt was interrupted; whether the endpoint was reached is not known"
 
-// leaseOf returns the end of the lease of the attempt that began at a time. It identifies the attempt.
+// leaseOf returns the end of the lease of an attempt. at is the time at which the attempt began. The result identifies
+// the attempt within its delivery.
 func leaseOf(at clock.Timestamp) clock.Timestamp { return clock.Stamp(at.Time().Add(leaseTime)) }
 
 // leased reports whether an attempt is in progress.
@@ -97,13 +99,13 @@ func (d Delivery) leased(now time.Time) bool {
 	return d.LeaseUntil != nil && d.LeaseUntil.Time().After(now)
 }
 
-// recoverable reports whether a recovery sends the delivery again: it failed, or it waits after a failed attempt. A
-// delivery that was sent again waits without an attempt, so concurrent recoveries do not send it twice.
+// recoverable reports whether a recovery sends the delivery again: the delivery failed, or waits after a failed
+// attempt. A recovered delivery has no attempts in its new run, so concurrent recoveries do not send it twice.
 func (d Delivery) recoverable(now time.Time) bool {
 	return !d.Test && (d.Status == Failed || d.Status == Pending && d.Tries > 0 && !d.leased(now))
 }
 
-// FinishedAttempts returns the attempts without the one that is in progress.
+// FinishedAttempts returns the attempts that are not in progress.
 func (d Delivery) FinishedAttempts(now time.Time) []Attempt {
 	return slices.DeleteFunc(slices.Clone(d.Attempts), func(a Attempt) bool {
 		return a.Error == interruptedText && leaseOf(a.At).Time().After(now)

@@ -17,10 +17,10 @@ import (
 )
 
 // Fanout creates the deliveries of events: one for each webhook that subscribes to the event. It makes one read for
-// each workspace and one write for each delivery, however many webhooks other workspaces have.
+// each workspace and one write for each delivery. Its work does not depend on the webhooks of other workspaces.
 //
-// A delivery is stored before its message is sent, under an ID that depends on the event and the webhook. So a replay
-// finds the deliveries that exist, and sends their messages again. If a message is lost, the retry job sends another
+// A delivery is stored before its message is sent. Its ID depends only on the event and the webhook. So a replay of the
+// stream creates no second delivery, but sends the message again. If a message is lost, the retry job sends another
 // one.
 type Fanout struct {
 	store   Store
@@ -50,20 +50,20 @@ type occurrence struct {
 	at     time.Time
 }
 
-// newItem is a delivery of an occurrence that is to be stored.
+// newItem is a delivery that the fan-out creates.
 type newItem struct {
 	record   int // index of the stream record
 	delivery Delivery
 }
 
 // Handle creates the deliveries of the events in a batch of the stream of the events table, and returns one error for
-// each record. Errors: lambdafn.ErrPoison if a record cannot be read; those of storage and of the queue, after which a
-// retry continues where this call stopped.
+// each record. Errors: lambdafn.ErrPoison if a record cannot be decoded; errors of storage and of the queue, after
+// which a retry completes the work.
 func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []error {
 	errs := make([]error, len(records))
 	byWorkspace := map[string][]occurrence{}
 	for i, r := range records {
-		if r.EventName != "INSERT" { // events are not changed, and their expiry is not an event
+		if r.EventName != "INSERT" { // events do not change, and the expiry of an item is ignored
 			continue
 		}
 		o, err := readOccurrence(i, r)
@@ -88,7 +88,7 @@ func readOccurrence(record int, r lambdafn.StreamRecord) (occurrence, error) {
 		return occurrence{}, err
 	}
 	if !id.Workspace.Valid(e.WorkspaceID) {
-		return occurrence{}, fmt.Errorf("delivery: event %q of workspace %q", e.ID, e.WorkspaceID)
+		return occurrence{}, fmt.Errorf("delivery: event %q has an invalid workspace ID %q", e.ID, e.WorkspaceID)
 	}
 	at, err := e.Happened()
 	if err != nil {
@@ -110,7 +110,8 @@ func (f *Fanout) plan(
 		}
 		for _, b := range broken {
 			counts.count(metricUnreadable)
-			f.logger.ErrorContext(ctx, "webhook cannot be read and gets no events", "key", b.Key.SK, "cause", b.Cause.Error())
+			f.logger.ErrorContext(ctx, "webhook cannot be decoded and receives no events",
+				"key", b.Key.SK, "cause", b.Cause.Error())
 		}
 		parts[i] = deliveriesOf(byWorkspace[workspaces[i]], webhooks, f.now())
 		return nil
@@ -144,13 +145,13 @@ func deliveriesOf(occurrences []occurrence, webhooks []Webhook, now time.Time) [
 	return items
 }
 
-// storeAll stores the deliveries that do not exist yet. It returns those that exist now.
+// storeAll stores the deliveries that do not exist yet. It returns all deliveries that are now stored.
 func (f *Fanout) storeAll(ctx context.Context, items []newItem, errs []error, counts *tally) []newItem {
 	var stored []newItem
 	for i, err := range lambdafn.Parallel(len(items), fanoutWrites, func(i int) error {
 		created, err := f.store.add(ctx, items[i].delivery)
 		if created {
-			counts.count(metricMade)
+			counts.count(metricCreated)
 		}
 		return err
 	}) {
@@ -163,8 +164,8 @@ func (f *Fanout) storeAll(ctx context.Context, items []newItem, errs []error, co
 	return stored
 }
 
-// enqueue sends the messages of the pending deliveries. It also does so for those that existed before, because their
-// messages may not have been sent.
+// enqueue sends the messages of the pending deliveries, including those that were stored earlier: the earlier
+// invocation may have failed before it sent their messages.
 func (f *Fanout) enqueue(ctx context.Context, items []newItem, errs []error) {
 	items = slices.DeleteFunc(items, func(n newItem) bool { return n.delivery.Status != Pending })
 	pending := make([]Delivery, len(items))

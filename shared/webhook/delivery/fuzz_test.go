@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/id"
 )
 
-// FuzzMessage reads what the queue hands over: a delivery's name, which is sent again as it came, or an error.
+// FuzzMessage checks that every accepted message contains valid IDs, and that encoding it again does not change them.
 func FuzzMessage(f *testing.F) {
 	const whole = `{"workspaceId":"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK","webhookId":"wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK","deliveryId":"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"}`
 	for _, seed := range []string{whole, whole[:len(whole)-1] + `,"x":[1]}`, `{"deliveryId":null}`, `[]`, ``, `{"webhookId":"wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK#"}`} {
@@ -24,35 +24,35 @@ func FuzzMessage(f *testing.F) {
 			t.Fatalf("%q is read as %+v", body, m)
 		}
 		if again, err := parseMessage(m.queued(0).Body); err != nil || again != m {
-			t.Fatalf("%+v came back as %+v, %v", m, again, err)
+			t.Fatalf("%+v is decoded as %+v, %v", m, again, err)
 		}
 	})
 }
 
-// FuzzSealed: nothing opens but what was sealed, for the webhook that it was sealed for.
+// FuzzSealed checks that only a text that was sealed for the webhook can be opened.
 func FuzzSealed(f *testing.F) {
-	s := ringed("k2", "k1")
+	s := secretsWithKeys("k2", "k1")
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-	for _, by := range []Secrets{s, ringed("k1")} {
-		sealed, err := by.Seal(f.Context(), aHook, secret)
+	for _, by := range []Secrets{s, secretsWithKeys("k1")} {
+		sealed, err := by.Seal(f.Context(), webhookA, secret)
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(aHook, sealed)
-		f.Add(aHook+"x", sealed)
-		f.Add(aHook, sealed[:len(sealed)-1])
-		f.Add(aHook, "\n"+sealed)
+		f.Add(webhookA, sealed)
+		f.Add(webhookA+"x", sealed)
+		f.Add(webhookA, sealed[:len(sealed)-1])
+		f.Add(webhookA, "\n"+sealed)
 	}
 	f.Add("", "k1.")
 	f.Fuzz(func(t *testing.T, webhookID, sealed string) {
 		opened, err := s.open(t.Context(), webhookID, sealed)
-		if err == nil && (opened != secret || webhookID != aHook) || err != nil && !isLost(err) {
-			t.Fatalf("%q opens for %q: %q, %v", sealed, webhookID, opened, err)
+		if err == nil && (opened != secret || webhookID != webhookA) || err != nil && !isLost(err) {
+			t.Fatalf("open %q for %q: %q, %v", sealed, webhookID, opened, err)
 		}
 	})
 }
 
-// FuzzStored reads items that this version did not write: either they are records, which are written as they were read, or errors.
+// FuzzStored reads items that this version did not write. Each is an error, or a record that is written as it was read.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":{"S":"wh_1"},"events":{"L":[{"S":"file.*"}]},"previous":{"L":[{"M":{"sealed":{"S":"k.x"},"until":{"S":"2026-01-31T08:15:30.123Z"}}}]},"lastAt":{"S":"2026-01-31T08:15:30.123Z"}}`,

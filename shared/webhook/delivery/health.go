@@ -7,7 +7,7 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// Health is what the latest attempts show about an endpoint. The zero Health is that of a new endpoint.
+// Health describes an endpoint by the results of its latest attempts. The zero Health is that of a new endpoint.
 type Health struct {
 	// Timeouts counts consecutive time-outs, including slow failures. From maxTimeouts on, only a success resets it.
 	Timeouts int `dynamodbav:"timeouts,omitempty"`
@@ -17,26 +17,25 @@ type Health struct {
 	// LastAt and LastStatus describe the latest attempt. Of consecutive successes, at most one a minute is stored.
 	LastAt     *clock.Timestamp `dynamodbav:"lastAt,omitempty"`
 	LastStatus Status           `dynamodbav:"lastStatus,omitempty"`
-	// ProbeUntil is the end of the probe lease: which delivery may probe an unhealthy endpoint.
+	// ProbeUntil is the end of the probe lease. Its holder is the only delivery that may probe an unhealthy endpoint.
 	ProbeUntil *clock.Timestamp `dynamodbav:"probeUntil,omitempty"`
 }
 
 const (
 	// maxTimeouts is the number of consecutive time-outs after which an endpoint is unhealthy.
 	maxTimeouts = 3
-	// hopelessAfter and hopelessFailures are the duration and the length of a series of failures after which a webhook
-	// is disabled. Failures beyond hopelessFailures are not counted.
-	hopelessAfter    = 5 * 24 * time.Hour
-	hopelessFailures = 10
-	// slowFailure is the duration from which a failed attempt counts as a time-out. An endpoint that takes 14 s to
-	// respond with 500 occupies a worker as an endpoint that hangs does. A failure at once costs nothing. Successes may
-	// be slow.
+	// disableAfter and disableFailures are the duration and the number of consecutive failures after which a webhook is
+	// disabled. Failures beyond disableFailures are not counted.
+	disableAfter    = 5 * 24 * time.Hour
+	disableFailures = 10
+	// slowFailure is the duration from which a failed attempt counts as a time-out: an endpoint that responds with 500
+	// after 14 s occupies a worker almost as long as an endpoint that hangs. A slow success does not count as one.
 	slowFailure = 5 * time.Second
-	// healthInterval is how often health is stored while it does not change.
+	// healthInterval is how often the health is stored while only the time of the latest attempt changes.
 	healthInterval = time.Minute
 )
 
-// unhealthy reports whether the endpoint timed out so often that only one delivery at a time may try it.
+// unhealthy reports whether the endpoint timed out so often that only one delivery at a time may probe it.
 func (h Health) unhealthy() bool { return h.Timeouts >= maxTimeouts }
 
 // probing reports whether a delivery holds the probe lease of the endpoint.
@@ -44,18 +43,19 @@ func (h Health) probing(now time.Time) bool {
 	return h.ProbeUntil != nil && h.ProbeUntil.Time().After(now)
 }
 
-// hopeless reports whether the endpoint has been failing for so long that the webhook is disabled.
-func (h Health) hopeless(now time.Time) bool {
-	return h.Failures >= hopelessFailures && h.FailingSince != nil &&
-		!h.FailingSince.Time().After(now.Add(-hopelessAfter))
+// shouldDisable reports whether the endpoint has been failing for so long that the webhook must be disabled.
+func (h Health) shouldDisable(now time.Time) bool {
+	return h.Failures >= disableFailures && h.FailingSince != nil &&
+		!h.FailingSince.Time().After(now.Add(-disableAfter))
 }
 
-// after returns the health after an attempt that ended at a time.
+// after returns the health after an attempt. at is the time at which the attempt ended.
 //
-// A success resets everything. A time-out or a slow failure opens the breaker if it is the third in a row. Any other
-// failure ends the row, unless the breaker is open: only a success closes it. When the endpoint responds to a probe,
-// the lease is released, so that the next probe can follow at once. After a time-out the lease expires, so that an
-// endpoint that hangs takes a third of the time of one worker.
+// A success resets everything. The third consecutive time-out or slow failure makes the endpoint unhealthy. Any other
+// failure resets the count of time-outs, unless the endpoint is unhealthy: only a success makes it healthy again. When
+// a probe fails quickly, the probe lease is released, so that the next probe can begin immediately. When a probe times
+// out, the lease is kept until it expires. So probes of an endpoint that hangs occupy one worker for a third of the
+// time.
 func (h Health) after(r sender.Result, at time.Time) Health {
 	if r.Aborted {
 		return h
@@ -68,7 +68,7 @@ func (h Health) after(r sender.Result, at time.Time) Health {
 	if h.FailingSince == nil {
 		h.FailingSince = &stamp
 	}
-	if h.Failures < hopelessFailures { // concurrent attempts may have counted more
+	if h.Failures < disableFailures { // concurrent attempts may have counted more
 		h.Failures++
 	}
 	switch {

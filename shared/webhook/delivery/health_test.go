@@ -22,13 +22,13 @@ func TestHealthAfter(t *testing.T) {
 	}{
 		{"a first success", Health{}, ok, Health{LastAt: stampPtr(now), LastStatus: Succeeded}},
 		{
-			"a success makes up for everything",
+			"a success resets everything",
 			Health{Timeouts: 3, Failures: 7, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now)}, ok,
 			Health{LastAt: stampPtr(now), LastStatus: Succeeded},
 		},
 		{"a first failure", Health{}, bad, Health{Failures: 1, FailingSince: stampPtr(now), LastAt: stampPtr(now), LastStatus: Failed}},
 		{
-			"a failure breaks a row of time-outs", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before)}, bad,
+			"a failure resets the time-outs", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before)}, bad,
 			Health{Failures: 3, FailingSince: stampPtr(before), LastAt: stampPtr(now), LastStatus: Failed},
 		},
 		{
@@ -36,7 +36,7 @@ func TestHealthAfter(t *testing.T) {
 			Health{Timeouts: 3, Failures: 3, FailingSince: stampPtr(before), LastAt: stampPtr(now), LastStatus: Failed},
 		},
 		{
-			"a failure does not close the breaker, and lets the next one try",
+			"a failed probe keeps the endpoint unhealthy and releases the lease",
 			Health{Timeouts: 3, Failures: 10, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now)}, bad,
 			Health{Timeouts: 3, Failures: 10, FailingSince: stampPtr(before), LastAt: stampPtr(now), LastStatus: Failed},
 		},
@@ -46,12 +46,12 @@ func TestHealthAfter(t *testing.T) {
 			Health{Timeouts: 3, Failures: 10, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now), LastAt: stampPtr(now), LastStatus: Failed},
 		},
 		{
-			"a failure that took as long as a time-out might", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now)},
+			"a slow failure counts as a time-out", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now)},
 			sender.Result{StatusCode: 500, Error: "status 500", Duration: slowFailure},
 			Health{Timeouts: 3, Failures: 3, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now), LastAt: stampPtr(now), LastStatus: Failed},
 		},
 		{
-			"a failure that was just quick enough", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before)},
+			"a failure just below the slow limit", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before)},
 			sender.Result{StatusCode: 500, Error: "status 500", Duration: slowFailure - time.Millisecond},
 			Health{Failures: 3, FailingSince: stampPtr(before), LastAt: stampPtr(now), LastStatus: Failed},
 		},
@@ -59,7 +59,7 @@ func TestHealthAfter(t *testing.T) {
 			"a slow success", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before)},
 			sender.Result{StatusCode: 200, Duration: 14 * time.Second}, Health{LastAt: stampPtr(now), LastStatus: Succeeded},
 		},
-		{"what we broke off", Health{Timeouts: 1}, sender.Result{Error: "x", Aborted: true}, Health{Timeouts: 1}},
+		{"an aborted attempt", Health{Timeouts: 1}, sender.Result{Error: "x", Aborted: true}, Health{Timeouts: 1}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -70,7 +70,7 @@ func TestHealthAfter(t *testing.T) {
 	}
 }
 
-func TestHealthIsWrittenWhenItChanges(t *testing.T) {
+func TestHealthIsStoredWhenItChanges(t *testing.T) {
 	t.Parallel()
 	good := Health{LastAt: stampPtr(midnight), LastStatus: Succeeded}
 	bad := Health{LastAt: stampPtr(midnight), LastStatus: Failed, Failures: 10, FailingSince: stampPtr(midnight)}
@@ -82,14 +82,14 @@ func TestHealthIsWrittenWhenItChanges(t *testing.T) {
 		later  time.Duration
 		want   bool
 	}{
-		{"the first", Health{}, ok, 0, true},
+		{"the first attempt", Health{}, ok, 0, true},
 		{"one more success", good, ok, 59 * time.Second, false},
 		{"one more success after a minute", good, ok, time.Minute, true},
 		{"a failure after a success", good, failure, time.Second, true},
 		{"a success after a failure", bad, ok, time.Second, true},
-		{"one of very many failures", bad, failure, time.Second, false},
-		{"a time-out among them", bad, slow, time.Second, true},
-		{"what we broke off", bad, sender.Result{Error: "x", Aborted: true}, time.Second, false},
+		{"a failure beyond the counted ones", bad, failure, time.Second, false},
+		{"a time-out beyond the counted failures", bad, slow, time.Second, true},
+		{"an aborted attempt", bad, sender.Result{Error: "x", Aborted: true}, time.Second, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

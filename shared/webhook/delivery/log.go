@@ -27,9 +27,9 @@ type Log struct {
 	Logger  *slog.Logger
 }
 
-// Redeliver sends a delivery again, whatever its status and that of its webhook, and starts a new run of the schedule.
-// If an attempt is in progress, the delivery is sent again when that attempt has ended. Errors: db.ErrNotFound if the
-// delivery has expired, db.ErrConflict.
+// Redeliver sends a delivery again and starts a new run of the schedule. It does not depend on the status of the
+// delivery or of its webhook. If an attempt is in progress, the delivery is sent again after that attempt. Errors:
+// db.ErrNotFound if the delivery has expired, db.ErrConflict.
 func (l Log) Redeliver(ctx context.Context, d Delivery) (Delivery, error) {
 	d, _, err := l.change(ctx, d, func(d Delivery) (Delivery, bool) { return d.restarted(l.Clock(), true), true })
 	if err == nil {
@@ -38,8 +38,8 @@ func (l Log) Redeliver(ctx context.Context, d Delivery) (Delivery, error) {
 	return d, err
 }
 
-// change stores what decide makes of a delivery. If another writer changed the delivery, it is read and decided again.
-// It reports false if decide left the delivery as it is. Errors: db.ErrNotFound, db.ErrConflict.
+// change stores the version of a delivery that decide returns. If another writer changed the delivery, change reads it
+// and calls decide again. It reports false if decide reports no change. Errors: db.ErrNotFound, db.ErrConflict.
 func (l Log) change(
 	ctx context.Context, d Delivery, decide func(Delivery) (Delivery, bool),
 ) (result Delivery, changed bool, err error) {
@@ -59,8 +59,8 @@ func (l Log) change(
 	return result, changed && err == nil, err
 }
 
-// enqueue sends the messages of deliveries that are due. If a message is not sent, the retry job finds the delivery
-// within minutes, so that is not an error.
+// enqueue sends the messages of deliveries that are due. A failure is only logged, because the retry job sends the
+// message within minutes.
 func (l Log) enqueue(ctx context.Context, deliveries []Delivery) {
 	err := enqueue(ctx, l.Queue, deliveries)
 	if err == nil {
@@ -72,27 +72,27 @@ func (l Log) enqueue(ctx context.Context, deliveries []Delivery) {
 			ids = append(ids, d.ID)
 		}
 	}
-	l.Logger.ErrorContext(ctx, "deliveries wait for the retry job", "deliveries", ids, "error", err)
+	l.Logger.ErrorContext(ctx, "messages were not sent, the retry job sends them", "deliveries", ids, "error", err)
 }
 
 // Limits of one recovery.
 const (
-	// recoverTime is the time after which a recovery begins no further page: the gateway's time limit is 29 s.
+	// recoverTime is the time after which a recovery stops reading pages: the gateway times out after 29 s.
 	recoverTime = 20 * time.Second
-	// recoverPage is the number of deliveries that are read at once, recoverParallel the number of concurrent changes.
+	// recoverPage is the number of deliveries in a page. recoverParallel is the number of concurrent changes.
 	recoverPage     = 100
 	recoverParallel = 16
 )
 
 // Recovery is the result of Log.Recover.
 type Recovery struct {
-	Count int // of deliveries that are sent again
-	// ContinueFrom is the time of the event from which on there may be more; nil if everything was recovered.
+	Count int // the number of deliveries that are sent again
+	// ContinueFrom is the time of the last event that was processed if the recovery ran out of time; otherwise nil.
 	ContinueFrom *clock.Timestamp
 }
 
-// Recover sends the deliveries again that failed, or wait after a failed attempt, and whose events occurred from since
-// to until. It begins with the oldest and stops when its time is over.
+// Recover sends deliveries again: those that failed or wait after a failed attempt, and whose events occurred between
+// since and until. It begins with the oldest event and stops after recoverTime.
 func (l Log) Recover(ctx context.Context, webhookID string, since, until time.Time) (Recovery, error) {
 	var result Recovery
 	begin := l.Clock()
@@ -116,7 +116,7 @@ func (l Log) Recover(ctx context.Context, webhookID string, since, until time.Ti
 	}
 }
 
-// lastIDBefore returns an ID that sorts after those of all events before a time, and before those of all others.
+// lastIDBefore returns a delivery ID that sorts after the deliveries of all events before t, and before all others.
 func lastIDBefore(t time.Time) string {
 	last := [10]byte{}
 	for i := range last {
@@ -125,8 +125,8 @@ func lastIDBefore(t time.Time) string {
 	return id.Delivery.From(t.Add(-time.Millisecond), last)
 }
 
-// inPeriod returns the deliveries whose events occurred from since to until, and reports whether there is a later one.
-// The deliveries are in the order of their events.
+// inPeriod returns the deliveries whose events occurred between since and until. past reports whether an event is after
+// until. The deliveries must be in the order of their events.
 func inPeriod(deliveries []Delivery, since, until time.Time) (selected []Delivery, past bool) {
 	for _, d := range deliveries {
 		at := d.eventTime()
@@ -140,7 +140,7 @@ func inPeriod(deliveries []Delivery, since, until time.Time) (selected []Deliver
 	return selected, false
 }
 
-// recoverAll sends those of the deliveries again that are recoverable, and returns their number.
+// recoverAll sends the recoverable ones among the deliveries again, and returns their number.
 func (l Log) recoverAll(ctx context.Context, deliveries []Delivery) (int, error) {
 	restart := func(d Delivery) (Delivery, bool) {
 		now := l.Clock()
@@ -172,8 +172,8 @@ func (l Log) recoverAll(ctx context.Context, deliveries []Delivery) (int, error)
 	return len(pending), err
 }
 
-// Test sends an event to a webhook, whatever the webhook's state, and returns the delivery with its only attempt. The
-// result says nothing about the health of the endpoint. at is the time of the event.
+// Test sends an event to a webhook, even if the webhook is not active, and returns the delivery with its only attempt.
+// The result does not change the health of the endpoint. at is the time of the event.
 func (l Log) Test(ctx context.Context, w Webhook, e event.Record, at time.Time) (Delivery, error) {
 	secrets, err := l.Secrets.Live(ctx, w, at)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/id"
 )
 
-// The states of deliveries.
+// The following functions return a delivery in a state.
 func succeeded(d Delivery, now time.Time) Delivery {
 	d.Attempts = []Attempt{{At: clock.Stamp(now), StatusCode: 200, DurationMs: 5, Response: "ok"}}
 	return d.finished(Succeeded, "")
@@ -26,7 +26,7 @@ func waiting(d Delivery, now time.Time) Delivery {
 	return d.rescheduled(now.Add(time.Hour), now)
 }
 
-func underWay(d Delivery, now time.Time) Delivery {
+func inProgress(d Delivery, now time.Time) Delivery {
 	d, _ = d.claimed(Webhook{Active: true}, now, 0)
 	return d
 }
@@ -48,7 +48,7 @@ func TestRecoverable(t *testing.T) {
 			case 1:
 				d = failed(d, now)
 			case 2:
-				d = underWay(d, now)
+				d = inProgress(d, now)
 			case 3:
 				d = waiting(d, now)
 			case 4:
@@ -61,11 +61,11 @@ func TestRecoverable(t *testing.T) {
 				t.Fatalf("step %d: %t, %+v", step, got, d)
 			}
 			if d.restarted(now, false).recoverable(now) {
-				t.Fatal("sent twice")
+				t.Fatal("a restarted delivery is recoverable")
 			}
 			shown := d.FinishedAttempts(now)
-			if under := d.leased(now); under != (len(shown) < len(d.Attempts)) {
-				t.Fatalf("%d of %d attempts are shown, leased: %t", len(shown), len(d.Attempts), under)
+			if leased := d.leased(now); leased != (len(shown) < len(d.Attempts)) {
+				t.Fatalf("%d of %d attempts are shown, leased: %t", len(shown), len(d.Attempts), leased)
 			}
 		}
 	})

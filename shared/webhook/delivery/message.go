@@ -12,7 +12,8 @@ import (
 	"devplatform/shared/queue"
 )
 
-// message is the body of a message in the queue: the delivery to look at. The stored delivery says what to do with it.
+// message is the body of a message in the queue. It names a delivery that the worker should check. The stored delivery
+// determines what the worker does.
 type message struct {
 	WorkspaceID string `json:"workspaceId"`
 	WebhookID   string `json:"webhookId"`
@@ -22,14 +23,15 @@ type message struct {
 // message returns the message that names the delivery.
 func (d Delivery) message() message { return message{d.WorkspaceID, d.WebhookID, d.ID} }
 
-// queued returns the message for the queue. The messages of a webhook are a group, so that the queue holds back those
-// of a busy webhook behind the others.
+// queued returns the message for the queue. The messages of a webhook form a group, so that a webhook with many
+// messages does not delay the messages of other webhooks.
 func (m message) queued(delay time.Duration) queue.Message {
 	body, _ := json.Marshal(m, jsontext.AllowInvalidUTF8(true)) // three strings: cannot fail
 	return queue.Message{Body: string(body), Group: m.WebhookID, Delay: delay}
 }
 
-// enqueue sends the messages of deliveries that are due now. queue.FailedAt returns the error of each from the error.
+// enqueue sends the messages of deliveries that are due now. If some messages were not sent, queue.FailedAt returns the
+// error of each.
 func enqueue(ctx context.Context, q queue.Queue, deliveries []Delivery) error {
 	if len(deliveries) == 0 {
 		return nil
@@ -41,13 +43,14 @@ func enqueue(ctx context.Context, q queue.Queue, deliveries []Delivery) error {
 	return q.Send(ctx, messages...)
 }
 
-// parseMessage reads the body of a message. It ignores unknown fields. It returns an error if the message names no
-// delivery.
+// parseMessage reads the body of a message. It ignores unknown fields. It returns an error if the message does not
+// contain the IDs of a delivery.
 func parseMessage(body string) (message, error) {
 	var m message
 	if json.Unmarshal([]byte(body), &m) != nil ||
 		!id.Workspace.Valid(m.WorkspaceID) || !id.Webhook.Valid(m.WebhookID) || !id.Delivery.Valid(m.DeliveryID) {
-		return message{}, errors.New("delivery: the message names no delivery") // the decoder's error may quote the body
+		// The error of the decoder is not returned, because it may quote the body.
+		return message{}, errors.New("delivery: the message does not contain the IDs of a delivery")
 	}
 	return m, nil
 }

@@ -9,16 +9,16 @@ import (
 
 // The metrics of deliveries. The runbook describes their alarms.
 const (
-	metricMade       = "DeliveriesMade"
+	metricCreated    = "DeliveriesMade"
 	metricAttempts   = "DeliveryAttempts"
 	metricSuccesses  = "DeliverySuccesses"
 	metricFailures   = "DeliveryFailures" // attempts that failed
-	metricLatency    = "DeliveryLatency"  // from the event to its success
+	metricLatency    = "DeliveryLatency"  // from the event to its successful attempt
 	metricParked     = "DeliveriesParked"
 	metricDisabled   = "WebhooksDisabled"
 	metricUnreadable = "WebhooksUnreadable"
 	metricDue        = "DeliveriesDue"
-	metricOldest     = "OldestUndelivered" // by how many seconds the most overdue delivery is late
+	metricOldest     = "OldestUndelivered" // seconds since the most overdue delivery was due
 )
 
 // tally collects the metrics of one invocation. It is safe for concurrent use.

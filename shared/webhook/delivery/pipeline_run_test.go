@@ -19,24 +19,26 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// One event, one webhook, nothing in the way: one signed POST, the payload byte for byte, and not a call too many.
-func TestADelivery(t *testing.T) {
+// Without faults, one event for one webhook leads to one signed POST with the unchanged payload, and to no unnecessary
+// calls.
+func TestDelivery(t *testing.T) {
 	t.Parallel()
-	calls, around := counting()
-	p := newPipeline(t, around)
+	calls, countingTransport := countCalls()
+	p := newPipeline(t, countingTransport)
 	workspaceID := newWorkspace(p)
 	w := p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	e := p.happens(workspaceID)
+	e := p.newEvent(workspaceID)
 	p.advance(20 * time.Millisecond)
-	p.told(e)
+	p.publish(e)
 	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 1, "SendMessageBatch": 1}, calls.take()); diff != "" {
 		t.Errorf("fan-out: %s", diff)
 	}
 	p.advance(30 * time.Millisecond)
-	if _, errs := p.work(); len(errs) > 0 {
+	if _, errs := p.handleMessages(); len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	// The claim, the record, and the health: this is the first success of the webhook. Of further ones, one a minute is stored.
+	// The claim, the record, and the health: this is the first success of the webhook. Of further ones, one a minute is
+	// stored.
 	if diff := cmp.Diff(map[string]int{"BatchGetItem": 1, "UpdateItem": 3}, calls.take()); diff != "" {
 		t.Errorf("delivery: %s", diff)
 	}
@@ -44,7 +46,7 @@ func TestADelivery(t *testing.T) {
 	if len(requests) != 1 {
 		t.Fatalf("%d requests", len(requests))
 	}
-	r, d := requests[0], p.only()
+	r, d := requests[0], p.onlyDelivery()
 	if err := r.Verify(pipelineSecret); err != nil {
 		t.Error(err)
 	}
@@ -55,10 +57,10 @@ func TestADelivery(t *testing.T) {
 	if d.Status != Succeeded || len(d.Attempts) != 1 || d.Attempts[0].StatusCode != 200 || d.Attempts[0].Error != "" || d.Due != "" || d.DueAt != nil {
 		t.Errorf("delivery: %+v", d)
 	}
-	if got := p.hook(w); got.LastStatus != Succeeded || got.LastAt == nil || got.Revision != 1 {
+	if got := p.storedWebhook(w); got.LastStatus != Succeeded || got.LastAt == nil || got.Revision != 1 {
 		t.Errorf("webhook: %+v", got)
 	}
-	p.told(e) // a replay sends the message again, and that is all
+	p.publish(e) // a replay only sends the message again
 	p.run()
 	if n := p.receiver.Total(); n != 1 {
 		t.Errorf("%d requests after a replay", n)
@@ -71,25 +73,25 @@ func TestADelivery(t *testing.T) {
 	}
 	for _, never := range []string{p.receiver.URL(""), pipelineSecret, `"file.created"}`} {
 		if strings.Contains(p.log.String(), never) {
-			t.Errorf("the log has %s", never)
+			t.Errorf("the log contains %s", never)
 		}
 	}
 }
 
-// A batch of ten shares its read: three calls a delivery at most, the read included.
-func TestTheCallsOfABatch(t *testing.T) {
+// The deliveries of a batch share one read. Each needs two writes.
+func TestCallsOfABatch(t *testing.T) {
 	t.Parallel()
-	calls, around := counting()
-	p := newPipeline(t, around)
+	calls, countingTransport := countCalls()
+	p := newPipeline(t, countingTransport)
 	workspaceID := newWorkspace(p)
 	for i := range 2 {
 		p.subscribe(workspaceID, p.receiver.URL(fmt.Sprintf("/ok/%d", i)), func(w *Webhook) { w.LastAt, w.LastStatus = stampPtr(midnight), Succeeded })
 	}
-	p.told(p.happens(workspaceID), p.happens(workspaceID), p.happens(workspaceID), p.happens(workspaceID), p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID), p.newEvent(workspaceID), p.newEvent(workspaceID), p.newEvent(workspaceID), p.newEvent(workspaceID))
 	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 10, "SendMessageBatch": 1}, calls.take()); diff != "" {
 		t.Errorf("fan-out: %s", diff)
 	}
-	if n, errs := p.work(); n != 10 || len(errs) > 0 {
+	if n, errs := p.handleMessages(); n != 10 || len(errs) > 0 {
 		t.Fatal(n, errs)
 	}
 	if diff := cmp.Diff(map[string]int{"BatchGetItem": 1, "UpdateItem": 20}, calls.take()); diff != "" {
@@ -97,15 +99,15 @@ func TestTheCallsOfABatch(t *testing.T) {
 	}
 }
 
-// What happens to an endpoint that fails for ever: ten attempts in 75 hours, each when it should be.
-func TestTheWholeSchedule(t *testing.T) {
+// An endpoint that always fails receives ten attempts in 75 hours, at the times of the schedule.
+func TestFullSchedule(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	w := p.subscribe(workspaceID, p.receiver.URL("/status/500"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	p.run()
-	d := p.only()
+	d := p.onlyDelivery()
 	if d.Status != Failed || len(d.Attempts) != maxTries || d.Reason != "" || p.receiver.Total() != maxTries {
 		t.Fatalf("%d requests, delivery: %+v", p.receiver.Total(), d)
 	}
@@ -118,63 +120,65 @@ func TestTheWholeSchedule(t *testing.T) {
 			t.Errorf("attempt %d: %+v", i+1, a)
 		}
 	}
-	if got := p.hook(w); !got.Active || got.Failures != 10 || got.LastStatus != Failed {
+	if got := p.storedWebhook(w); !got.Active || got.Failures != 10 || got.LastStatus != Failed {
 		t.Errorf("webhook: %+v", got)
 	}
 }
 
-func TestFailuresAndThenASuccess(t *testing.T) {
+func TestSuccessAfterFailures(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	w := p.subscribe(workspaceID, p.receiver.URL("/fail/a?n=3"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	p.run()
-	if d := p.only(); d.Status != Succeeded || len(d.Attempts) != 4 || d.Attempts[2].StatusCode != 500 || d.Attempts[3].StatusCode != 200 {
+	if d := p.onlyDelivery(); d.Status != Succeeded || len(d.Attempts) != 4 || d.Attempts[2].StatusCode != 500 || d.Attempts[3].StatusCode != 200 {
 		t.Errorf("delivery: %+v", d)
 	}
-	if got := p.hook(w); got.Failures != 0 || got.FailingSince != nil || got.LastStatus != Succeeded {
+	if got := p.storedWebhook(w); got.Failures != 0 || got.FailingSince != nil || got.LastStatus != Succeeded {
 		t.Errorf("webhook: %+v", got)
 	}
 }
 
-// A 410 switches the webhook off. What happens then is kept, so that it can be recovered, and nothing is sent.
-func TestGone(t *testing.T) {
+// A 410 disables the webhook. Later events are stored as failed deliveries, so that they can be recovered, and are not
+// sent.
+func TestGoneDisablesTheWebhook(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	w := p.subscribe(workspaceID, p.receiver.URL("/gone"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	p.run()
-	if got := p.hook(w); got.Active || got.DisabledReason != disabledGone || got.Revision != 2 {
+	if got := p.storedWebhook(w); got.Active || got.DisabledReason != disabledGone || got.Revision != 2 {
 		t.Errorf("webhook: %+v", got)
 	}
-	if d := p.only(); d.Status != Failed || len(d.Attempts) != 1 || d.Attempts[0].StatusCode != 410 {
+	if d := p.onlyDelivery(); d.Status != Failed || len(d.Attempts) != 1 || d.Attempts[0].StatusCode != 410 {
 		t.Errorf("delivery: %+v", d)
 	}
-	later := p.happens(workspaceID)
-	p.told(later)
+	later := p.newEvent(workspaceID)
+	p.publish(later)
 	p.run()
-	for _, d := range p.all() {
+	for _, d := range p.allDeliveries() {
 		if d.EventID == later.ID && (d.Status != Failed || len(d.Attempts) != 0 || d.Reason != "the webhook was disabled: "+disabledGone || d.Due != "") {
 			t.Errorf("the later delivery: %+v", d)
 		}
 	}
-	if n := p.receiver.Total(); len(p.all()) != 2 || n != 1 {
-		t.Errorf("%d deliveries, %d requests", len(p.all()), n)
+	if n := p.receiver.Total(); len(p.allDeliveries()) != 2 || n != 1 {
+		t.Errorf("%d deliveries, %d requests", len(p.allDeliveries()), n)
 	}
 	if !strings.Contains(p.log.String(), `"WebhooksDisabled":[1]`) {
-		t.Error("the metric is not told")
+		t.Error("the metric is missing in the log")
 	}
 }
 
-// What an endpoint says is not held against the one that has taken its place: the delivery is retried there.
-func TestGoneAfterANewEndpoint(t *testing.T) {
+// A 410 from an endpoint that was replaced during the attempt does not disable the webhook. The delivery is retried at
+// the new endpoint.
+func TestGoneFromAReplacedEndpoint(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	w := p.subscribe(workspaceID, p.receiver.URL("/gone"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	send := p.worker.send
 	p.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
 		result := send(ctx, r)
@@ -185,49 +189,50 @@ func TestGoneAfterANewEndpoint(t *testing.T) {
 		return result
 	}
 	errs := p.worker.Handle(t.Context(), p.receive())
-	if d := p.only(); !errors.Is(errs[0], lambdafn.ErrLater) || d.Status != Pending || d.NextAttemptAt.Time().Sub(p.now()) > 6*time.Second {
+	if d := p.onlyDelivery(); !errors.Is(errs[0], lambdafn.ErrLater) || d.Status != Pending || d.NextAttemptAt.Time().Sub(p.now()) > 6*time.Second {
 		t.Errorf("%v, delivery: %+v", errs, d)
 	}
 	p.run()
-	if d := p.only(); d.Status != Succeeded || len(d.Attempts) != 2 || d.Attempts[0].StatusCode != 410 || !p.hook(w).Active {
+	if d := p.onlyDelivery(); d.Status != Succeeded || len(d.Attempts) != 2 || d.Attempts[0].StatusCode != 410 || !p.storedWebhook(w).Active {
 		t.Errorf("delivery: %+v", d)
 	}
-	if log := p.log.String(); strings.Contains(log, "webhook disabled") || !strings.Contains(log, `"outcome":"to be retried"`) {
+	if log := p.log.String(); strings.Contains(log, "webhook disabled") || !strings.Contains(log, `"outcome":"will be retried"`) {
 		t.Errorf("log: %s", log)
 	}
 }
 
-// Five days without a success switch it off, and what is still pending fails at its turn.
-func TestFiveDaysOfFailures(t *testing.T) {
+// Five days without a success disable the webhook.
+func TestFiveDaysOfFailuresDisableTheWebhook(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	w := p.subscribe(workspaceID, p.receiver.URL("/status/500"))
 	for range 3 {
-		p.told(p.happens(workspaceID))
+		p.publish(p.newEvent(workspaceID))
 		p.run()
-		if got := p.hook(w); p.now().Sub(midnight) < hopelessAfter && !got.Active {
+		if got := p.storedWebhook(w); p.now().Sub(midnight) < disableAfter && !got.Active {
 			t.Fatalf("disabled after %v", p.now().Sub(midnight))
 		}
 	}
-	got := p.hook(w)
+	got := p.storedWebhook(w)
 	if got.Active || got.DisabledReason != disabledFailing {
 		t.Errorf("webhook: %+v", got)
 	}
-	if after := p.now().Sub(midnight); after < hopelessAfter || after > hopelessAfter+30*time.Hour {
+	if after := p.now().Sub(midnight); after < disableAfter || after > disableAfter+30*time.Hour {
 		t.Errorf("it was disabled after %v", after)
 	}
 }
 
-// One success among the last failures, which had all been read before it, ends their run: the webhook stays on, the delivery is retried.
-func TestASuccessAmongTheLastFailures(t *testing.T) {
+// A success during the last failing attempt ends the series of failures: the webhook stays active, and the delivery is
+// retried.
+func TestSuccessPreventsDisabling(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	w := p.subscribe(workspaceID, p.receiver.URL("/fail/a"), func(w *Webhook) {
-		w.Failures, w.FailingSince, w.LastStatus = hopelessFailures, stampPtr(midnight.Add(-hopelessAfter)), Failed
+		w.Failures, w.FailingSince, w.LastStatus = disableFailures, stampPtr(midnight.Add(-disableAfter)), Failed
 	})
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	send := p.worker.send
 	p.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
 		if p.receiver.Total() == 0 {
@@ -238,46 +243,46 @@ func TestASuccessAmongTheLastFailures(t *testing.T) {
 		return send(ctx, r)
 	}
 	errs := p.worker.Handle(t.Context(), p.receive())
-	if got := p.hook(w); !errors.Is(errs[0], lambdafn.ErrLater) || !got.Active || got.FailingSince == nil || !got.FailingSince.Time().Equal(p.now()) {
+	if got := p.storedWebhook(w); !errors.Is(errs[0], lambdafn.ErrLater) || !got.Active || got.FailingSince == nil || !got.FailingSince.Time().Equal(p.now()) {
 		t.Errorf("%v, webhook: %+v", errs, got)
 	}
 	p.run()
-	if d := p.only(); d.Status != Succeeded || len(d.Attempts) != 2 {
+	if d := p.onlyDelivery(); d.Status != Succeeded || len(d.Attempts) != 2 {
 		t.Errorf("delivery: %+v", d)
 	}
 }
 
-// What counts is the time that subscribers and people are told, not that of the event's id, which was made a moment before.
-func TestTheTimeOfAnEvent(t *testing.T) {
+// The time of an event is the timestamp of its payload, not the slightly earlier time in its ID.
+func TestEventTime(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	eventID := p.ids.New(id.Event)
 	p.advance(5 * time.Millisecond)
 	w := p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	late := p.happens(workspaceID, func(e *event.Record) { e.ID = eventID })
-	p.told(late)
+	late := p.newEvent(workspaceID, func(e *event.Record) { e.ID = eventID })
+	p.publish(late)
 	p.run()
-	d := p.only()
+	d := p.onlyDelivery()
 	if at, _ := id.Delivery.Time(d.ID); !at.Equal(w.CreatedAt.Time()) || d.EventID != eventID || d.Status != Succeeded {
 		t.Errorf("of %v, made at %v: %+v", w.CreatedAt, at, d)
 	}
 	for _, payload := range []event.Text{`{}`, `{"timestamp":null}`, `{"timestamp":"yesterday"}`, `{"timestamp":1}`, `null`, `{`} {
-		broken := stream(t, p.happens(workspaceID, func(e *event.Record) { e.Payload = payload }))
+		broken := stream(t, p.newEvent(workspaceID, func(e *event.Record) { e.Payload = payload }))
 		if errs := p.fanout.Handle(t.Context(), broken); !errors.Is(errs[0], lambdafn.ErrPoison) {
 			t.Errorf("%s: %v", payload, errs)
 		}
 	}
-	if n := len(p.all()); n != 1 {
+	if n := len(p.allDeliveries()); n != 1 {
 		t.Errorf("%d deliveries", n)
 	}
 }
 
-func TestUnwantedEvents(t *testing.T) {
+func TestUnsubscribedEvents(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
-	early := p.happens(workspaceID)
+	early := p.newEvent(workspaceID)
 	p.advance(time.Millisecond)
 	want := p.subscribe(workspaceID, p.receiver.URL("/ok/a"), func(w *Webhook) { w.Events = []string{"comment.*", "file.created"} })
 	for _, change := range []func(*Webhook){
@@ -288,14 +293,14 @@ func TestUnwantedEvents(t *testing.T) {
 		p.subscribe(workspaceID, p.receiver.URL("/ok/b"), change)
 	}
 	p.subscribe(newWorkspace(p), p.receiver.URL("/ok/b"))
-	p.told(early, p.happens(workspaceID), p.happens(workspaceID, func(e *event.Record) { e.Type = event.MemberAdded }))
+	p.publish(early, p.newEvent(workspaceID), p.newEvent(workspaceID, func(e *event.Record) { e.Type = event.MemberAdded }))
 	p.run()
-	if d := p.only(); d.WebhookID != want.ID || d.Status != Succeeded || p.receiver.Count("/ok/b") != 0 {
-		t.Errorf("told: %+v", d)
+	if d := p.onlyDelivery(); d.WebhookID != want.ID || d.Status != Succeeded || p.receiver.Count("/ok/b") != 0 {
+		t.Errorf("delivery: %+v", d)
 	}
 }
 
-// What is switched off, or deleted, between event and turn.
+// A delivery fails if its webhook is deactivated, disabled or deleted before the attempt.
 func TestInactiveOrDeletedBeforeTheAttempt(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -315,22 +320,22 @@ func TestInactiveOrDeletedBeforeTheAttempt(t *testing.T) {
 			p := newPipeline(t)
 			workspaceID := newWorkspace(p)
 			w := p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-			p.told(p.happens(workspaceID))
+			p.publish(p.newEvent(workspaceID))
 			tc.change(p, w)
 			p.run()
-			if d := p.only(); d.Status != Failed || d.Reason != tc.reason || d.Due != "" || p.receiver.Total() != 0 {
+			if d := p.onlyDelivery(); d.Status != Failed || d.Reason != tc.reason || d.Due != "" || p.receiver.Total() != 0 {
 				t.Errorf("delivery: %+v", d)
 			}
 		})
 	}
 }
 
-func TestUnreadableMessagesAndRecords(t *testing.T) {
+func TestInvalidMessagesAndRecords(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	good := p.receive()
 	batch := append([]lambdafn.QueueMessage{{ID: "m1", Body: "what?"}, {ID: "m2", Body: `{"deliveryId":"dlv_1"}`}}, good...)
 	for i, err := range p.worker.Handle(t.Context(), batch) {
@@ -338,14 +343,14 @@ func TestUnreadableMessagesAndRecords(t *testing.T) {
 			t.Errorf("message %d: %v", i, err)
 		}
 	}
-	bodies := strings.Join(p.poisoned(), "\n")
-	if !strings.Contains(bodies, `"body":"what?","messageId":"m1"`) || !strings.Contains(bodies, `"messageId":"m2"`) || !strings.Contains(bodies, "names no delivery") {
+	bodies := strings.Join(p.failedMessages(), "\n")
+	if !strings.Contains(bodies, `"body":"what?","messageId":"m1"`) || !strings.Contains(bodies, `"messageId":"m2"`) || !strings.Contains(bodies, "does not contain the IDs of a delivery") {
 		t.Errorf("in the failure queue: %s", bodies)
 	}
 	if p.receiver.Total() != 1 {
-		t.Error("poison held up the others")
+		t.Error("an invalid message delayed the others")
 	}
-	records := stream(t, p.happens(workspaceID), p.happens("ws_x"), p.happens(workspaceID))
+	records := stream(t, p.newEvent(workspaceID), p.newEvent("ws_x"), p.newEvent(workspaceID))
 	records[0].NewImage["type"] = &types.AttributeValueMemberN{Value: "1"}
 	delete(records[0].NewImage, "id")
 	errs := p.fanout.Handle(t.Context(), records)
@@ -356,8 +361,8 @@ func TestUnreadableMessagesAndRecords(t *testing.T) {
 	}
 }
 
-// An item that can't be read is nobody else's business.
-func TestAnUnreadableWebhook(t *testing.T) {
+// A webhook that cannot be decoded does not affect other webhooks.
+func TestUndecodableWebhook(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -368,9 +373,9 @@ func TestAnUnreadableWebhook(t *testing.T) {
 	})); err != nil {
 		t.Fatal(err)
 	}
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	p.run()
-	if d := p.only(); d.Status != Succeeded {
+	if d := p.onlyDelivery(); d.Status != Succeeded {
 		t.Errorf("delivery: %+v", d)
 	}
 	if log := p.log.String(); !strings.Contains(log, broken) || !strings.Contains(log, `"WebhooksUnreadable":[1]`) {
@@ -378,11 +383,11 @@ func TestAnUnreadableWebhook(t *testing.T) {
 	}
 }
 
-// The work for an event depends on its workspace alone: with many webhooks elsewhere it is the same calls for the same keys.
+// The work for an event depends only on its workspace: webhooks of other workspaces cause no calls.
 func TestFanoutReadsItsWorkspaceOnly(t *testing.T) {
 	t.Parallel()
-	calls, around := counting()
-	p := newPipeline(t, around)
+	calls, countingTransport := countCalls()
+	p := newPipeline(t, countingTransport)
 	for range 300 {
 		p.subscribe(newWorkspace(p), "https://example.com")
 	}
@@ -390,11 +395,11 @@ func TestFanoutReadsItsWorkspaceOnly(t *testing.T) {
 	for i := range 20 {
 		p.subscribe(workspaceID, p.receiver.URL(fmt.Sprintf("/ok/%d", i)))
 	}
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 20, "SendMessageBatch": 2}, calls.take()); diff != "" {
 		t.Error(diff)
 	}
-	out, err := p.sdk.Query(t.Context(), &dynamodb.QueryInput{ // what that query had to read
+	out, err := p.sdk.Query(t.Context(), &dynamodb.QueryInput{ // the number of items that the query read
 		TableName: &p.table, KeyConditionExpression: ptr("pk = :pk"), Select: types.SelectCount,
 		ExpressionAttributeValues: db.Item{":pk": &types.AttributeValueMemberS{Value: db.WebhooksOf(workspaceID).PK}},
 	})

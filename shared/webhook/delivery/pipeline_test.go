@@ -32,8 +32,8 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// pipeline is the whole way of an event, from the stream to the endpoint and by way of the retry job back again, on a table and
-// queues of its own. Its time stands still until it is moved.
+// pipeline contains the fan-out, the worker and the retry job, with their own table and queues. Its clock stands still
+// until the test advances it.
 type pipeline struct {
 	t                    *testing.T
 	millis               atomic.Int64
@@ -54,18 +54,18 @@ type pipeline struct {
 
 const pipelineSecret = "whsec_c2l4dGVlbiBieXRlcyBvZiBzZWNyZXQgYW5kIG1vcmU="
 
-// midnight is when the pipelines' time begins.
+// midnight is the initial time of pipelines.
 var midnight = time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)
 
 // aroundCalls changes how calls to DynamoDB and SQS are made.
 type aroundCalls func(http.RoundTripper) http.RoundTripper
 
-func newPipeline(t *testing.T, around ...aroundCalls) *pipeline {
+func newPipeline(t *testing.T, countingTransport ...aroundCalls) *pipeline {
 	t.Helper()
 	p := &pipeline{t: t, table: "webhooks-" + rand.Text(), log: slicetest.NewLog(), receiver: hooktest.New(t)}
 	p.millis.Store(midnight.UnixMilli())
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
-	for _, change := range around {
+	for _, change := range countingTransport {
 		client.Transport = change(client.Transport)
 	}
 	dynamo, sqsEndpoint := dynamotest.StartServer(t), sqstest.StartServer(t, sqstest.Clock(p.now))
@@ -93,7 +93,7 @@ func newPipeline(t *testing.T, around ...aroundCalls) *pipeline {
 	return p
 }
 
-// createTable makes the table as template.yaml has it.
+// createTable creates the table with the schema of template.yaml.
 func (p *pipeline) createTable() {
 	p.t.Helper()
 	attribute := func(name string) types.AttributeDefinition {
@@ -149,8 +149,8 @@ func (p *pipeline) put(w Webhook) {
 	}
 }
 
-// hook is a webhook as it is now.
-func (p *pipeline) hook(w Webhook) Webhook {
+// storedWebhook returns the stored version of a webhook.
+func (p *pipeline) storedWebhook(w Webhook) Webhook {
 	p.t.Helper()
 	w, err := p.store.Webhook(p.t.Context(), w.WorkspaceID, w.ID)
 	if err != nil {
@@ -159,8 +159,8 @@ func (p *pipeline) hook(w Webhook) Webhook {
 	return w
 }
 
-// happens is an event of a workspace, now.
-func (p *pipeline) happens(workspaceID string, change ...func(*event.Record)) event.Record {
+// newEvent returns an event of a workspace that occurs now.
+func (p *pipeline) newEvent(workspaceID string, change ...func(*event.Record)) event.Record {
 	eventID := p.ids.New(id.Event)
 	e := event.Record{
 		ID: eventID, Type: event.FileCreated, WorkspaceID: workspaceID, ProjectID: "prj_01KGA4ZK70ABCDEFGHJKMNPQRS",
@@ -172,7 +172,7 @@ func (p *pipeline) happens(workspaceID string, change ...func(*event.Record)) ev
 	return e
 }
 
-// stream are the events' records.
+// stream returns the stream records of events.
 func stream(t *testing.T, happened ...event.Record) []lambdafn.StreamRecord {
 	t.Helper()
 	records := make([]lambdafn.StreamRecord, len(happened))
@@ -186,17 +186,17 @@ func stream(t *testing.T, happened ...event.Record) []lambdafn.StreamRecord {
 	return records
 }
 
-// told is the fan-out of events, which must succeed.
-func (p *pipeline) told(happened ...event.Record) {
+// publish runs the fan-out of events, which must succeed.
+func (p *pipeline) publish(events ...event.Record) {
 	p.t.Helper()
-	for _, err := range p.fanout.Handle(p.t.Context(), stream(p.t, happened...)) {
+	for _, err := range p.fanout.Handle(p.t.Context(), stream(p.t, events...)) {
 		if err != nil {
 			p.t.Fatal(err)
 		}
 	}
 }
 
-// receive takes up to ten messages that can be seen now.
+// receive receives up to ten visible messages.
 func (p *pipeline) receive() []lambdafn.QueueMessage {
 	p.t.Helper()
 	out, err := p.queues.ReceiveMessage(p.t.Context(), &sqs.ReceiveMessageInput{
@@ -220,8 +220,8 @@ func (p *pipeline) remove(m lambdafn.QueueMessage) {
 	}
 }
 
-// work works on all messages that can be seen now, and answers with how many there were and what did not come to its end.
-func (p *pipeline) work() (n int, errs []error) {
+// handleMessages handles all visible messages. It returns their number and the errors of those that were not completed.
+func (p *pipeline) handleMessages() (n int, errs []error) {
 	p.t.Helper()
 	for {
 		messages := p.receive()
@@ -247,8 +247,8 @@ func (p *pipeline) retry() {
 	}
 }
 
-// next is the time to which nothing happens: that of the next attempt that a message may wait for, or of the run of the retry job
-// that sees the next delivery in the index; zero if nothing is pending.
+// next returns the time of the next event of the pipeline: an attempt for which a message waits, or the run of the
+// retry job that finds the next due delivery. It is zero if nothing is pending.
 func (p *pipeline) next() time.Time {
 	p.t.Helper()
 	var next time.Time
@@ -257,7 +257,7 @@ func (p *pipeline) next() time.Time {
 			next = at
 		}
 	}
-	for _, d := range p.all() {
+	for _, d := range p.allDeliveries() {
 		if d.Status != Pending {
 			continue
 		}
@@ -275,14 +275,14 @@ func (p *pipeline) next() time.Time {
 	return next
 }
 
-// run plays on until nothing is pending any more.
+// run advances the clock, handles messages and runs the retry job until no delivery is pending.
 func (p *pipeline) run() {
 	p.t.Helper()
 	for steps := 0; ; steps++ {
 		if steps == 10_000 {
-			p.t.Fatal("it does not come to an end")
+			p.t.Fatal("deliveries are still pending")
 		}
-		p.work()
+		p.handleMessages()
 		next := p.next()
 		if next.IsZero() {
 			return
@@ -296,8 +296,8 @@ func (p *pipeline) run() {
 	}
 }
 
-// all are the deliveries that there are.
-func (p *pipeline) all() []Delivery {
+// allDeliveries returns the stored deliveries.
+func (p *pipeline) allDeliveries() []Delivery {
 	p.t.Helper()
 	var all []Delivery
 	for _, item := range dynamotest.Dump(p.t, p.sdk, p.table) {
@@ -313,10 +313,10 @@ func (p *pipeline) all() []Delivery {
 	return all
 }
 
-// only is the one delivery that there is.
-func (p *pipeline) only() Delivery {
+// onlyDelivery returns the only stored delivery.
+func (p *pipeline) onlyDelivery() Delivery {
 	p.t.Helper()
-	all := p.all()
+	all := p.allDeliveries()
 	if len(all) != 1 {
 		p.t.Fatalf("there are %d deliveries, want 1", len(all))
 	}
@@ -326,7 +326,7 @@ func (p *pipeline) only() Delivery {
 // change stores the next version of the only delivery, as another writer does.
 func (p *pipeline) change(next func(Delivery) Delivery) {
 	p.t.Helper()
-	d := p.only()
+	d := p.onlyDelivery()
 	if _, err := p.store.save(p.t.Context(), d, next(d)); err != nil {
 		p.t.Error(err)
 	}
@@ -338,8 +338,8 @@ func (p *pipeline) redeliver() {
 	p.change(func(d Delivery) Delivery { return d.restarted(p.now(), true) })
 }
 
-// poisoned are the messages in the failure queue.
-func (p *pipeline) poisoned() (bodies []string) {
+// failedMessages returns the bodies of the messages in the failure queue.
+func (p *pipeline) failedMessages() (bodies []string) {
 	p.t.Helper()
 	out, err := p.queues.ReceiveMessage(p.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &p.failures, MaxNumberOfMessages: 10})
 	if err != nil {
@@ -353,31 +353,31 @@ func (p *pipeline) poisoned() (bodies []string) {
 
 func newWorkspace(p *pipeline) string { return p.ids.New(id.Workspace) }
 
-// counted counts calls by operation.
-type counted struct {
+// callCounter counts calls by operation.
+type callCounter struct {
 	next http.RoundTripper
 	mu   sync.Mutex
 	n    map[string]int
 }
 
-// counting counts the calls that a pipeline makes.
-func counting() (*counted, aroundCalls) {
-	c := &counted{n: map[string]int{}}
+// countCalls counts the calls that a pipeline makes.
+func countCalls() (*callCounter, aroundCalls) {
+	c := &callCounter{n: map[string]int{}}
 	return c, func(next http.RoundTripper) http.RoundTripper {
 		c.next = next
 		return c
 	}
 }
 
-func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c *callCounter) RoundTrip(r *http.Request) (*http.Response, error) {
 	c.mu.Lock()
 	c.n[dynamotest.Operation(r)]++
 	c.mu.Unlock()
 	return c.next.RoundTrip(r)
 }
 
-// take answers with the calls since the last time.
-func (c *counted) take() map[string]int {
+// take returns the calls since its last call.
+func (c *callCounter) take() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.n

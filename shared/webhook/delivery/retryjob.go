@@ -13,14 +13,14 @@ import (
 	"devplatform/shared/queue"
 )
 
-// RetryJob sends the messages of deliveries that are due: those that wait longer than a message can be delayed, those
-// whose message was lost, and those whose function died. It runs once a minute, and sends what is due until the next
-// run. Each message is delayed until its delivery is due.
+// RetryJob sends the messages of deliveries that are due: those that wait longer than the queue may delay a message,
+// those whose message was lost, and those whose function died. It runs once a minute, and sends the messages of all
+// deliveries that become due before the next run. Each message is delayed until its delivery is due.
 //
-// Before the job sends a message, it moves the delivery to a later place in the index, on the condition that the
-// delivery still has the place that was read. So two concurrent runs send a delivery once. If the message is not sent,
-// or is lost again, the delivery is due again: after two minutes, and after each message that led to nothing after
-// twice as long, up to an hour, so that a queue that lags behind is not flooded.
+// Before the job sends a message, it wakes the delivery: it moves the delivery to a later time in the index, on the
+// condition that this time was not changed after it was read. So two concurrent runs send one message. If the message
+// is not sent, or is lost, the delivery is due again after two minutes. The wait doubles with each further message, up
+// to an hour, so that the job does not flood a queue that is slow.
 type RetryJob struct {
 	store   Store
 	queue   queue.Queue
@@ -39,18 +39,17 @@ func NewRetryJob(d Deps) *RetryJob {
 const (
 	// lookAhead is how far a run looks ahead: until the next run.
 	lookAhead = time.Minute
-	// duePage is the number of deliveries of a shard that are handled together, dueWrites the number of concurrent
-	// writes.
+	// duePage is the number of deliveries in a page of a shard. dueWrites is the number of concurrent writes of a page.
 	duePage   = 100
 	dueWrites = 4
-	// runReserve is the time that a run keeps in reserve: it begins no page later.
+	// runReserve is the time before its deadline at which a run stops reading pages.
 	runReserve = 5 * time.Second
 	// maxWakeWait is the longest time between two messages for a delivery.
 	maxWakeWait = time.Hour
 )
 
-// Run sends what is due until the next run. The next run continues with what this one has no time for. It returns the
-// errors of the parts that could not be read or sent.
+// Run sends the messages of all deliveries that become due before the next run. If it runs out of time, the next run
+// continues. It returns the errors of the pages that could not be read or sent.
 func (j *RetryJob) Run(ctx context.Context) error {
 	start, cancel := endingBefore(ctx, runReserve)
 	defer cancel()
@@ -64,8 +63,8 @@ func (j *RetryJob) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// shard sends what is due in one shard of the index, page by page, until start ends. A page that cannot be sent does
-// not stop the next one.
+// shard sends the messages of the due deliveries of one shard of the index, page by page, until start ends. It
+// continues after a page that cannot be sent.
 func (j *RetryJob) shard(ctx, start context.Context, shard int, counts *tally) error {
 	var after db.IndexKey
 	var errs []error
@@ -105,8 +104,8 @@ func (j *RetryJob) page(ctx context.Context, page []dueEntry, now time.Time, cou
 	return errors.Join(errs...)
 }
 
-// wake moves a delivery to its next place in the index. It returns the message to send; nil if another writer changed
-// the delivery, or it cannot be read.
+// wake moves a delivery to a later time in the index. It returns the message to send, or nil if another writer changed
+// the delivery, or the delivery cannot be decoded.
 func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *tally) (*queue.Message, error) {
 	from := now
 	if e.at.After(from) {
@@ -117,7 +116,7 @@ func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *
 	case errors.Is(err, db.ErrStale):
 		return nil, nil
 	case errors.Is(err, errUndecodable):
-		j.logger.ErrorContext(ctx, "delivery cannot be read", "key", e.key.SK, "cause", err.Error())
+		j.logger.ErrorContext(ctx, "delivery cannot be decoded", "key", e.key.SK, "cause", err.Error())
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -130,7 +129,7 @@ func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *
 	return &m, nil
 }
 
-// wakeWait returns the time until the next wake of a delivery after a number of wakes that led to nothing.
+// wakeWait returns the time until the next wake of a delivery. wakes is the number of wakes without an attempt.
 func wakeWait(wakes int) time.Duration {
 	const maxDoublings = 5 // more than an hour
 	return min(messageTimeout<<min(max(wakes, 0), maxDoublings), maxWakeWait)

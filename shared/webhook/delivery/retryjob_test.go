@@ -18,7 +18,7 @@ import (
 	"devplatform/shared/queue"
 )
 
-// purge loses every message that can be seen now.
+// purge deletes every visible message.
 func (p *pipeline) purge() (n int) {
 	p.t.Helper()
 	for {
@@ -33,13 +33,14 @@ func (p *pipeline) purge() (n int) {
 	}
 }
 
-// A lost message costs two minutes, and one that is lost each time comes back more and more rarely, but always.
+// A lost message delays a delivery by two minutes. If its messages are lost repeatedly, the job sends further ones at
+// growing intervals.
 func TestLostMessages(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	if n := p.purge(); n != 1 {
 		t.Fatalf("%d messages", n)
 	}
@@ -62,64 +63,64 @@ func TestLostMessages(t *testing.T) {
 		}
 	}
 	p.run()
-	if d := p.only(); d.Status != Succeeded || d.Tries != 1 {
+	if d := p.onlyDelivery(); d.Status != Succeeded || d.Tries != 1 {
 		t.Errorf("delivery: %+v", d)
 	}
 }
 
-// A wake is one write, however often the delivery was woken in vain before: the index tells.
-func TestTheCallsOfAWake(t *testing.T) {
+// A wake is one write. The index contains the number of earlier wakes.
+func TestCallsOfAWake(t *testing.T) {
 	t.Parallel()
-	calls, around := counting()
-	p := newPipeline(t, around)
+	calls, countingTransport := countCalls()
+	p := newPipeline(t, countingTransport)
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	for wakes, pause := range []time.Duration{2 * time.Minute, 4 * time.Minute, 8 * time.Minute} {
 		p.purge()
-		p.advance(p.only().DueAt.Time().Sub(p.now()))
+		p.advance(p.onlyDelivery().DueAt.Time().Sub(p.now()))
 		calls.take()
 		p.retry()
 		if n := calls.take()["UpdateItem"]; n != 1 {
 			t.Errorf("%d writes", n)
 		}
-		if d := p.only(); d.Wakes != wakes+1 || d.DueAt.Time().Sub(p.now()) != pause {
+		if d := p.onlyDelivery(); d.Wakes != wakes+1 || d.DueAt.Time().Sub(p.now()) != pause {
 			t.Errorf("woken %d times, due in %v, want %v", d.Wakes, d.DueAt.Time().Sub(p.now()), pause)
 		}
 	}
 }
 
-// What is due within the minute is sent so delayed that it comes when it is due.
-func TestTheRetryJobLooksAhead(t *testing.T) {
+// A message for a delivery that is due within a minute is delayed until it is due.
+func TestRetryJobLooksAhead(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	p.purge()
 	due := p.now().Add(90 * time.Second)
 	p.change(func(d Delivery) Delivery { return d.deferred(due) })
 	p.retry()
-	if d := p.only(); d.Wakes != 0 {
-		t.Fatal("woken a minute and a half lookAhead")
+	if d := p.onlyDelivery(); d.Wakes != 0 {
+		t.Fatal("woken 90 seconds ahead")
 	}
 	p.advance(45 * time.Second)
 	p.retry()
-	if d := p.only(); d.Wakes != 1 || !d.DueAt.Time().Equal(due.Add(messageTimeout)) || !strings.Contains(p.log.String(), `"OldestUndelivered":[0]`) {
+	if d := p.onlyDelivery(); d.Wakes != 1 || !d.DueAt.Time().Equal(due.Add(messageTimeout)) || !strings.Contains(p.log.String(), `"OldestUndelivered":[0]`) {
 		t.Fatalf("delivery: %+v", d)
 	}
 	p.advance(44 * time.Second)
-	if n, _ := p.work(); n != 0 {
+	if n, _ := p.handleMessages(); n != 0 {
 		t.Error("the message came early")
 	}
 	p.advance(time.Second)
-	if n, _ := p.work(); n != 1 || p.only().Status != Succeeded || !p.only().Attempts[0].At.Time().Equal(due) {
-		t.Errorf("%d messages, %+v", n, p.only())
+	if n, _ := p.handleMessages(); n != 1 || p.onlyDelivery().Status != Succeeded || !p.onlyDelivery().Attempts[0].At.Time().Equal(due) {
+		t.Errorf("%d messages, %+v", n, p.onlyDelivery())
 	}
 }
 
-// Two runs at once send a delivery once.
-func TestTwoRunsAtOnce(t *testing.T) {
+// Concurrent runs send one message for each delivery.
+func TestConcurrentRunsSendOnce(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
@@ -127,7 +128,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	const events = 60
 	for range events / 10 {
 		for range 10 {
-			p.told(p.happens(workspaceID))
+			p.publish(p.newEvent(workspaceID))
 		}
 	}
 	p.purge()
@@ -150,12 +151,12 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	}
 }
 
-// A wake whose answer is lost sends its message all the same.
-func TestAWakeWhoseResponseIsLost(t *testing.T) {
+// A wake whose response is lost still sends its message.
+func TestWakeWithLostResponse(t *testing.T) {
 	t.Parallel()
 	var lose atomic.Bool
 	p := newPipeline(t, func(next http.RoundTripper) http.RoundTripper {
-		return roundTrip(func(r *http.Request) (*http.Response, error) {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
 			answer, err := next.RoundTrip(r)
 			if dynamotest.Operation(r) == "UpdateItem" && lose.CompareAndSwap(true, false) {
 				_ = answer.Body.Close()
@@ -166,23 +167,23 @@ func TestAWakeWhoseResponseIsLost(t *testing.T) {
 	})
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	p.purge()
 	p.advance(messageTimeout)
 	lose.Store(true)
 	p.retry()
-	if n := p.purge(); n != 1 || lose.Load() || p.only().Wakes != 1 {
-		t.Errorf("%d messages, %+v", n, p.only())
+	if n := p.purge(); n != 1 || lose.Load() || p.onlyDelivery().Wakes != 1 {
+		t.Errorf("%d messages, %+v", n, p.onlyDelivery())
 	}
 }
 
-// What has expired is not sent, nor is it late, though nobody has removed it yet.
-func TestAnExpiredDeliveryIsNotDue(t *testing.T) {
+// An expired delivery is not sent and not reported as late, even if it is still stored.
+func TestExpiredDeliveryIsNotDue(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	p.purge()
 	p.advance(retention)
 	p.retry()
@@ -191,19 +192,19 @@ func TestAnExpiredDeliveryIsNotDue(t *testing.T) {
 	}
 }
 
-// Out of time it stops; the next run goes on.
-func TestARunOutOfTime(t *testing.T) {
+// A run that is out of time stops, and the next run continues.
+func TestRunThatTimesOutIsContinued(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	p.purge()
 	p.advance(5 * time.Minute)
 	ctx, cancel := context.WithTimeout(t.Context(), runReserve-time.Second)
 	defer cancel()
-	if err := p.job.Run(ctx); err != nil || p.purge() != 0 || p.only().Wakes != 0 {
-		t.Errorf("%v, %+v", err, p.only())
+	if err := p.job.Run(ctx); err != nil || p.purge() != 0 || p.onlyDelivery().Wakes != 0 {
+		t.Errorf("%v, %+v", err, p.onlyDelivery())
 	}
 	p.retry()
 	if n := p.purge(); n != 1 {
@@ -211,14 +212,14 @@ func TestARunOutOfTime(t *testing.T) {
 	}
 }
 
-// An item that can't be read is not sent, is said so, and holds up nothing.
-func TestAnUnreadableDelivery(t *testing.T) {
+// A delivery that cannot be decoded is logged and not sent. It does not delay other deliveries.
+func TestUndecodableDelivery(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	w := p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
-	d := p.only()
+	p.publish(p.newEvent(workspaceID))
+	d := p.onlyDelivery()
 	item, err := db.Encode(d)
 	if err != nil {
 		t.Fatal(err)
@@ -227,24 +228,24 @@ func TestAnUnreadableDelivery(t *testing.T) {
 	other := d.ID[:len(d.ID)-1] + "0"
 	for key, place := range map[db.Key]string{
 		db.DeliveryKey(w.ID, d.ID):  d.DueAt.String(),
-		db.DeliveryKey(w.ID, other): "0 o'clock", // behind in no order that we know
+		db.DeliveryKey(w.ID, other): "0 o'clock", // not a valid timestamp
 	} {
 		item["dueAt"] = &types.AttributeValueMemberS{Value: place}
 		if _, err := p.store.Client.Do(t.Context(), p.store.Table.Put(key, item)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, errs := p.work(); len(errs) != 0 {
+	if _, errs := p.handleMessages(); len(errs) != 0 {
 		t.Error(errs)
 	}
-	if bodies := p.poisoned(); len(bodies) != 1 || !strings.Contains(bodies[0], d.ID) {
+	if bodies := p.failedMessages(); len(bodies) != 1 || !strings.Contains(bodies[0], d.ID) {
 		t.Errorf("in the failure queue: %v", bodies)
 	}
-	for range 6 { // it is looked at more and more rarely, as any other
+	for range 6 { // the wait between wakes grows as for any other delivery
 		p.advance(maxWakeWait)
 		p.retry()
 	}
-	if n := p.purge(); n != 0 || !strings.Contains(p.log.String(), "delivery cannot be read") {
+	if n := p.purge(); n != 0 || !strings.Contains(p.log.String(), "delivery cannot be decoded") {
 		t.Errorf("%d messages: %s", n, p.log)
 	}
 	for _, item := range dynamotest.Dump(t, p.sdk, p.table) {
@@ -254,10 +255,10 @@ func TestAnUnreadableDelivery(t *testing.T) {
 	}
 }
 
-// refuseTo cuts off calls of an operation while on says so.
-func refuseTo(operation string, on func() bool) aroundCalls {
+// failCalls makes the calls of an operation fail while on returns true.
+func failCalls(operation string, on func() bool) aroundCalls {
 	return func(next http.RoundTripper) http.RoundTripper {
-		return roundTrip(func(r *http.Request) (*http.Response, error) {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
 			if dynamotest.Operation(r) == operation && on() {
 				return nil, errors.New("cut off")
 			}
@@ -266,11 +267,11 @@ func refuseTo(operation string, on func() bool) aroundCalls {
 	}
 }
 
-type roundTrip func(*http.Request) (*http.Response, error)
+type roundTripFunc func(*http.Request) (*http.Response, error)
 
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Where storage or the queue are away, messages and records are not done with, and whatever was begun goes on later.
+// While storage or the queue is unavailable, messages and records fail and are retried later.
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -290,17 +291,17 @@ func TestOutages(t *testing.T) {
 		t.Run(tc.operation, func(t *testing.T) {
 			t.Parallel()
 			away := false
-			p := newPipeline(t, refuseTo(tc.operation, func() bool { return away }))
+			p := newPipeline(t, failCalls(tc.operation, func() bool { return away }))
 			workspaceID := newWorkspace(p)
 			p.subscribe(workspaceID, p.receiver.URL("/fail/a"))
-			e := p.happens(workspaceID)
+			e := p.newEvent(workspaceID)
 			away = true
 			err := errors.Join(p.fanout.Handle(t.Context(), stream(t, e))...)
 			if (err != nil) != tc.fanout || err != nil && !errors.Is(err, db.ErrUnavailable) && !errors.Is(err, queue.ErrUnavailable) {
 				t.Errorf("fan-out: %v", err)
 			}
 			away = false
-			p.told(e)
+			p.publish(e)
 			away = true
 			failed := false
 			for _, err := range p.worker.Handle(t.Context(), p.receive()[:1]) {
@@ -318,38 +319,38 @@ func TestOutages(t *testing.T) {
 			}
 			away = false
 			p.run()
-			if d := p.only(); d.Status != Succeeded || d.Tries > 3 {
+			if d := p.onlyDelivery(); d.Status != Succeeded || d.Tries > 3 {
 				t.Errorf("delivery: %+v", d)
 			}
 		})
 	}
 }
 
-// Without its keys nothing is attempted, and no attempt is used up.
-func TestWithoutKeys(t *testing.T) {
+// While the keys are unavailable, no attempt is made or counted.
+func TestUnavailableKeys(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
+	p.publish(p.newEvent(workspaceID))
 	secrets := p.worker.secrets
 	p.worker.secrets = func(context.Context, Webhook, time.Time) ([]string, error) { return nil, errors.New("no keys") }
-	if errs := p.worker.Handle(t.Context(), p.receive()); errs[0] == nil || p.only().Tries != 0 {
-		t.Errorf("%v, %+v", errs, p.only())
+	if errs := p.worker.Handle(t.Context(), p.receive()); errs[0] == nil || p.onlyDelivery().Tries != 0 {
+		t.Errorf("%v, %+v", errs, p.onlyDelivery())
 	}
 	p.worker.secrets = secrets
 	p.run()
-	if d := p.only(); d.Status != Succeeded || d.Tries != 1 {
+	if d := p.onlyDelivery(); d.Status != Succeeded || d.Tries != 1 {
 		t.Errorf("delivery: %+v", d)
 	}
 }
 
-// A record is stored although its responses get lost again and again, so that nothing is sent twice.
+// The result of an attempt is stored even if responses are lost repeatedly, so that the request is not sent twice.
 func TestRecordIsRetried(t *testing.T) {
 	t.Parallel()
 	updates := 0
 	p := newPipeline(t, func(next http.RoundTripper) http.RoundTripper {
-		return roundTrip(func(r *http.Request) (*http.Response, error) {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
 			answer, err := next.RoundTrip(r)
 			if dynamotest.Operation(r) == "UpdateItem" {
 				if updates++; updates > 1 && updates <= 1+2*dynamotest.Attempts { // the claim, and then twice as often as the SDK tries
@@ -362,11 +363,11 @@ func TestRecordIsRetried(t *testing.T) {
 	})
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.told(p.happens(workspaceID))
-	if _, errs := p.work(); len(errs) != 0 {
+	p.publish(p.newEvent(workspaceID))
+	if _, errs := p.handleMessages(); len(errs) != 0 {
 		t.Error(errs)
 	}
-	if d := p.only(); d.Status != Succeeded || d.Tries != 1 || p.receiver.Total() != 1 {
+	if d := p.onlyDelivery(); d.Status != Succeeded || d.Tries != 1 || p.receiver.Total() != 1 {
 		t.Errorf("delivery: %+v", d)
 	}
 }

@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// secretPurpose is the purpose for which the keys of the ring are derived.
+	// secretPurpose is the label with which the sealing keys are derived from the key ring.
 	secretPurpose = "webhook-secret"
 	// secretOverlap is how long a secret stays valid after it was replaced.
 	secretOverlap = 24 * time.Hour
-	// maxPrevious is the largest number of replaced secrets that stay valid. Each of them is opened for every attempt
-	// and adds 48 bytes to a header, and endpoints accept about 8 KB of headers.
+	// maxPrevious is the largest number of replaced secrets that stay valid. Every attempt opens all of them, and each
+	// adds 48 bytes to a header. Endpoints accept about 8 KB of headers.
 	maxPrevious = 20
 )
 
@@ -72,11 +72,11 @@ func (s Secrets) open(ctx context.Context, webhookID, sealed string) (string, er
 	return string(secret), nil
 }
 
-// isLost reports whether a secret can never be opened again: its key has left the ring, or the stored text was changed.
+// isLost reports whether a secret cannot be opened: its key was removed from the ring, or the stored text was changed.
 func isLost(err error) bool { return errors.Is(err, errSealed) || errors.Is(err, config.ErrUnknownKey) }
 
-// Live returns the secrets that sign the deliveries of a webhook: the current one, then those before it that are still
-// valid, newest first. A lost secret is left out unless it is the current one. Errors: those of open.
+// Live returns the secrets that sign the deliveries of a webhook: the current one, and then the replaced ones that are
+// still valid, newest first. A replaced secret that is lost is omitted. Errors: those of open.
 func (s Secrets) Live(ctx context.Context, w Webhook, now time.Time) ([]string, error) {
 	current, err := s.open(ctx, w.ID, w.Secret)
 	if err != nil {
@@ -96,9 +96,9 @@ func (s Secrets) Live(ctx context.Context, w Webhook, now time.Time) ([]string, 
 	return secrets, nil
 }
 
-// Rotate returns the webhook with another secret, and false if it is the current one. The replaced secret stays valid
-// for secretOverlap, and those before it for the rest of their time. No secret is stored twice, and lost secrets are
-// dropped. Error: config.ErrUnavailable.
+// Rotate returns the webhook with a new secret, and false if secret is already the current one. The replaced secret
+// stays valid for secretOverlap. Secrets that were replaced earlier keep their expiry. No secret is stored twice, and
+// lost secrets are dropped. Error: config.ErrUnavailable.
 func (s Secrets) Rotate(ctx context.Context, w Webhook, secret string, now time.Time) (Webhook, bool, error) {
 	replaced := PreviousSecret{Sealed: w.Secret, Until: clock.Stamp(now.Add(secretOverlap))}
 	var kept []PreviousSecret
@@ -127,7 +127,7 @@ func validPrevious(all []PreviousSecret, now time.Time) []PreviousSecret {
 	return slices.DeleteFunc(slices.Clone(all), func(p PreviousSecret) bool { return !p.Until.Time().After(now) })
 }
 
-// newAEAD returns AES-256-GCM with a random nonce, which is stored before the ciphertext.
+// newAEAD returns AES-256-GCM with a random nonce, which precedes the ciphertext.
 func newAEAD(key []byte) (cipher.AEAD, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {

@@ -17,51 +17,52 @@ import (
 	"devplatform/shared/config"
 )
 
-const aHook, anotherHook = "wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "wh_01K9ZQ3V7M8T5XW2ABCDEFGHJM"
+const webhookA, webhookB = "wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "wh_01K9ZQ3V7M8T5XW2ABCDEFGHJM"
 
 // noon is the time in the tests without a pipeline.
 var noon = time.Date(2031, 5, 5, 12, 0, 0, 0, time.UTC)
 
-func always() time.Time { return noon }
+func fixedClock() time.Time { return noon }
 
 func TestSealing(t *testing.T) {
 	t.Parallel()
-	s := Secrets{slicetest.Keys(always)}
+	s := Secrets{slicetest.Keys(fixedClock)}
 	rapid.Check(t, func(r *rapid.T) {
 		secret := rapid.String().Draw(r, "secret")
-		sealed, err := s.Seal(t.Context(), aHook, secret)
+		sealed, err := s.Seal(t.Context(), webhookA, secret)
 		if err != nil {
 			r.Fatal(err)
 		}
-		if opened, err := s.open(t.Context(), aHook, sealed); err != nil || opened != secret {
+		if opened, err := s.open(t.Context(), webhookA, sealed); err != nil || opened != secret {
 			r.Fatalf("opened %q, %v", opened, err)
 		}
-		if _, err := s.open(t.Context(), anotherHook, sealed); !errors.Is(err, errSealed) {
+		if _, err := s.open(t.Context(), webhookB, sealed); !errors.Is(err, errSealed) {
 			r.Fatalf("for another webhook: %v", err)
 		}
 		i := rapid.IntRange(0, len(sealed)-1).Draw(r, "i")
 		broken := sealed[:i] + string(rapid.ByteRange('0', 'z').Filter(func(b byte) bool { return b != sealed[i] }).Draw(r, "b")) + sealed[i+1:]
-		if opened, err := s.open(t.Context(), aHook, broken); !isLost(err) {
+		if opened, err := s.open(t.Context(), webhookA, broken); !isLost(err) {
 			r.Fatalf("opened %q of %q, %v", opened, broken, err)
 		}
 	})
 	again := map[string]bool{}
 	for range 10 {
-		sealed, err := s.Seal(t.Context(), aHook, "s")
+		sealed, err := s.Seal(t.Context(), webhookA, "s")
 		if err != nil || again[sealed] {
 			t.Fatalf("%s, %v", sealed, err)
 		}
 		again[sealed] = true
 	}
 	for _, text := range []string{"", "k1", "k1.", ".", "k1.AAAA", "k1.*", "k2." + strings.Repeat("A", 60)} {
-		if _, err := s.open(t.Context(), aHook, text); !isLost(err) {
+		if _, err := s.open(t.Context(), webhookA, text); !isLost(err) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 }
 
-// ringed returns Secrets with keys, the first of which is the current one; without keys, the ring is unavailable.
-func ringed(kids ...string) Secrets {
+// secretsWithKeys returns Secrets with keys, the first of which is the current one; without keys, the ring is
+// unavailable.
+func secretsWithKeys(kids ...string) Secrets {
 	ring := ""
 	for i, kid := range kids {
 		if i == 0 {
@@ -74,18 +75,18 @@ func ringed(kids ...string) Secrets {
 			return "", errors.New("no ring today")
 		}
 		return ring + "}", nil
-	}, always)}
+	}, fixedClock)}
 }
 
-// A ring's keys are exchanged, and one may be thrown away.
+// The keys of the ring are rotated, and a key may be removed.
 func TestSecretsOfOldKeys(t *testing.T) {
 	t.Parallel()
-	old, both, only := ringed("k1"), ringed("k2", "k1"), ringed("k2")
-	sealed, err := old.Seal(t.Context(), aHook, "old")
+	old, both, only := secretsWithKeys("k1"), secretsWithKeys("k2", "k1"), secretsWithKeys("k2")
+	sealed, err := old.Seal(t.Context(), webhookA, "old")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := Webhook{ID: aHook, Secret: sealed}
+	w := Webhook{ID: webhookA, Secret: sealed}
 	if live, err := both.Live(t.Context(), w, noon); err != nil || !slices.Equal(live, []string{"old"}) {
 		t.Errorf("%q, %v", live, err)
 	}
@@ -103,7 +104,7 @@ func TestSecretsOfOldKeys(t *testing.T) {
 	if live, err := both.Live(t.Context(), next, noon); err != nil || !slices.Equal(live, []string{"new", "old"}) {
 		t.Errorf("%q, %v", live, err)
 	}
-	none := ringed()
+	none := secretsWithKeys()
 	if _, _, err := none.Rotate(t.Context(), w, "new", noon); !errors.Is(err, config.ErrUnavailable) {
 		t.Errorf("without keys: %v", err)
 	}
@@ -112,18 +113,18 @@ func TestSecretsOfOldKeys(t *testing.T) {
 	}
 }
 
-// Whatever the order of rotations, the live secrets are the newest one and those that were replaced less than 24 h ago, at most
-// twenty, newest first and none twice.
+// Whatever the order of rotations, the live secrets are the newest one and those that were replaced less than 24 h ago,
+// at most twenty, newest first and none twice.
 func TestRotations(t *testing.T) {
 	t.Parallel()
-	s := Secrets{slicetest.Keys(always)}
+	s := Secrets{slicetest.Keys(fixedClock)}
 	rapid.Check(t, func(r *rapid.T) {
 		now := noon
-		sealed, err := s.Seal(t.Context(), aHook, "a")
+		sealed, err := s.Seal(t.Context(), webhookA, "a")
 		if err != nil {
 			r.Fatal(err)
 		}
-		w := Webhook{ID: aHook, Secret: sealed}
+		w := Webhook{ID: webhookA, Secret: sealed}
 		type replaced struct {
 			secret string
 			at     time.Time
@@ -157,15 +158,15 @@ func TestRotations(t *testing.T) {
 	})
 }
 
-// Who rotates in a hurry, again and again, has a day all the same to bring each of the secrets out of use.
+// After many rotations within a day, each of the latest twenty replaced secrets is still valid for 24 h.
 func TestManyRotationsInADay(t *testing.T) {
 	t.Parallel()
-	s := Secrets{slicetest.Keys(always)}
-	sealed, err := s.Seal(t.Context(), aHook, "0")
+	s := Secrets{slicetest.Keys(fixedClock)}
+	sealed, err := s.Seal(t.Context(), webhookA, "0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, want := Webhook{ID: aHook, Secret: sealed}, []string{"0"}
+	w, want := Webhook{ID: webhookA, Secret: sealed}, []string{"0"}
 	for i := range 25 {
 		if w, _, err = s.Rotate(t.Context(), w, strconv.Itoa(i+1), noon); err != nil {
 			t.Fatal(err)

@@ -16,8 +16,8 @@ import (
 // The attributes that the retry job writes.
 const (
 	attrDueAt   = "dueAt"
-	attrWakes   = "wakes"   // projected into the index, so that a wake knows when the next one is due
-	attrWokenBy = "wokenBy" // random ID of the latest wake, by which it is recognized if its response was lost
+	attrWakes   = "wakes"   // projected into the index: it determines the time of the next wake
+	attrWokenBy = "wokenBy" // random ID of the latest wake: identifies it if its response was lost
 )
 
 // Store reads webhooks, and reads and writes their deliveries. Package webhook writes the settings of webhooks.
@@ -41,8 +41,8 @@ type BrokenItem struct {
 	Cause error
 }
 
-// Webhooks reads the webhooks of a workspace in one call. Items that cannot be decoded are returned apart from the
-// others: one broken item must not keep events from the other webhooks.
+// Webhooks reads the webhooks of a workspace in one call. Items that cannot be decoded are returned separately: one
+// broken item must not prevent deliveries to the other webhooks.
 func (s Store) Webhooks(ctx context.Context, workspaceID string) ([]Webhook, []BrokenItem, error) {
 	items, err := s.Table.QueryAll(ctx, db.WebhooksOf(workspaceID))
 	if err != nil {
@@ -105,7 +105,7 @@ func (s Store) Get(ctx context.Context, webhookID, deliveryID string) (Delivery,
 	return db.Decode[Delivery](item)
 }
 
-// add stores a new delivery, and reports false if it exists already, in whatever state.
+// add stores a new delivery. It reports false if the delivery already exists, in any state.
 func (s Store) add(ctx context.Context, d Delivery) (bool, error) {
 	d.Version, d.Writer = 1, rand.Text()
 	item, err := db.Encode(d)
@@ -119,8 +119,8 @@ func (s Store) add(ctx context.Context, d Delivery) (bool, error) {
 	return err == nil, err
 }
 
-// save stores next, the version that follows read, and returns it with its version number. It is for use within
-// db.Retry. Error: db.ErrStale if the stored delivery is not the version that was read.
+// save stores the next version of a delivery and returns it with its version number. read is the version before it.
+// save is for use within db.Retry. Error: db.ErrStale if the stored delivery is not the version that was read.
 func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) {
 	next.Version, next.Writer = read.Version+1, rand.Text()
 	update, err := changes(read, next)
@@ -138,8 +138,8 @@ func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) 
 }
 
 // changes returns the update that turns one version of a delivery into the next. It writes only the attributes that
-// differ, since the payload and the attempts can be long. It always writes those that the retry job changes without a
-// new version.
+// differ, because the payload and the attempts can be long. It always writes the attributes that the retry job changes
+// without a new version.
 func changes(read, next Delivery) (expression.UpdateBuilder, error) {
 	update, err := attemptChanges(read.Attempts, next.Attempts)
 	if err != nil {
@@ -168,8 +168,8 @@ func changes(read, next Delivery) (expression.UpdateBuilder, error) {
 	return update, nil
 }
 
-// attemptChanges returns the update of the attribute "attempts": it appends or replaces single attempts where it can.
-// It replaces the whole list if the oldest attempt was dropped, and if there is perhaps no stored list yet.
+// attemptChanges returns the update of the attribute "attempts". It appends or replaces single attempts if possible. It
+// replaces the whole list if the oldest attempt was dropped, or if the stored list may not exist.
 func attemptChanges(read, next []Attempt) (update expression.UpdateBuilder, err error) {
 	const name = "attempts"
 	values := make([]types.AttributeValue, len(next))
@@ -185,15 +185,15 @@ func attemptChanges(read, next []Attempt) (update expression.UpdateBuilder, err 
 	}
 	for i, value := range values {
 		if i >= len(read) || next[i] != read[i] {
-			element := expression.Name(fmt.Sprintf("%s[%d]", name, i)) // behind the end of the list: appends
+			element := expression.Name(fmt.Sprintf("%s[%d]", name, i)) // an index after the end of the list appends
 			update = update.Set(element, expression.Value(value))
 		}
 	}
 	return update, nil
 }
 
-// hasText returns a function that reports whether an item has an attribute with this text. A write recognizes its own
-// earlier result by it, if the response was lost.
+// hasText returns a function that reports whether an item has an attribute with this text. If the response to a write
+// was lost, a repetition of the write recognizes the result of the first one by it.
 func hasText(attribute, text string) func(db.Item) bool {
 	return func(stored db.Item) bool {
 		value, ok := stored[attribute].(*types.AttributeValueMemberS)
@@ -201,21 +201,20 @@ func hasText(attribute, text string) func(db.Item) bool {
 	}
 }
 
-// shownAttributes are the attributes of a delivery that a list shows. The payload, which can be long, is not among
-// them.
+// shownAttributes are the attributes of a delivery that List reads. The payload is omitted because it can be long.
 var shownAttributes = []string{"id", "eventId", "type", "status", "attempts", "nextAttemptAt", "reason"}
 
 const (
-	// filterCalls and filterPage limit the work for a page of one status: the number of calls, and of deliveries in
-	// each.
+	// filterCalls and filterPage limit the work for a page of one status: the number of calls, and the number of
+	// deliveries that each call reads.
 	filterCalls = 5
 	filterPage  = 100
 )
 
-// List reads at most limit deliveries of a webhook without their payloads, newest first, after the one with an ID, or
-// from the newest if after is "". With a status it reads some hundred deliveries and returns those that match: the
-// result may be shorter than limit, or empty, although there are more. next is the ID after which the next page begins;
-// "" if there are no more.
+// List reads at most limit deliveries of a webhook without their payloads, newest first. after is the ID of the last
+// delivery of the previous page; "" for the first page. With a status, List reads a limited number of
+// deliveries and returns those that match: the result may be shorter than limit, or empty, although more deliveries
+// match. next is the ID after which the next page begins; "" on the last page.
 func (s Store) List(
 	ctx context.Context, webhookID string, status Status, after string, limit int,
 ) (found []Delivery, next string, _ error) {
@@ -250,8 +249,8 @@ func (s Store) List(
 	return found, prefix.Rest(q.After), nil
 }
 
-// listOldest reads at most limit deliveries of a webhook after the one with an ID, oldest first, and reports whether
-// there may be more.
+// listOldest reads at most limit deliveries of a webhook, oldest first, whose IDs are greater than after. more reports
+// whether there may be more deliveries.
 func (s Store) listOldest(
 	ctx context.Context, webhookID, after string, limit int,
 ) (all []Delivery, more bool, _ error) {

@@ -15,7 +15,8 @@ import (
 	"devplatform/shared/db"
 )
 
-// dueIndex contains the pending deliveries, ordered by the time at which the retry job sends a message.
+// dueIndex is the index of due deliveries: the pending ones, ordered by the time at which the retry job sends a
+// message.
 var dueIndex = db.Index{Name: "due", PK: "due", SK: attrDueAt}
 
 // dueEntry is an entry of the index of due deliveries.
@@ -45,7 +46,7 @@ func (s Store) dueUntil(
 		}
 		at, err := clock.ParseTimestamp(dueAt.Value)
 		if err != nil {
-			at = clock.Stamp(until) // not written by this program; the wake replaces it by a valid time
+			at = clock.Stamp(until) // not written by this program; the wake replaces it with a valid time
 		}
 		wakes := 0
 		if n, ok := item[attrWakes].(*types.AttributeValueMemberN); ok {
@@ -59,9 +60,9 @@ func (s Store) dueUntil(
 // errUndecodable reports that a delivery exists and cannot be decoded.
 var errUndecodable = errors.New("delivery: the delivery cannot be decoded")
 
-// wake changes the time at which a delivery is due, on the condition that it is still the one that was read, counts the
-// wake, and returns the delivery. The version does not change: a worker that has read the delivery can go on. Errors:
-// db.ErrStale; errUndecodable, after the time was changed.
+// wake sets the time at which a delivery is due, on the condition that this time was not changed after it was read. It
+// also counts the wake, and returns the delivery. The version does not change, so that the write of a worker that has
+// read the delivery does not become stale. Errors: db.ErrStale; errUndecodable, after the time was changed.
 func (s Store) wake(ctx context.Context, e dueEntry, next time.Time) (Delivery, error) {
 	by := rand.Text()
 	update := expression.Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(next).String())).

@@ -24,10 +24,11 @@ const (
 	attrLastAt         = "lastAt"
 	attrLastStatus     = "lastStatus"
 	attrProbeUntil     = "probeUntil"
-	attrProbeBy        = "probeBy" // random ID of the latest probe lease, which recognizes it if its response was lost
+	attrProbeBy        = "probeBy" // random ID of the latest probe lease: identifies it if its response was lost
 )
 
-// endpointUpdate returns an update of a webhook, on the condition that it still has the endpoint that was attempted.
+// endpointUpdate returns a write that updates a webhook on the condition that its endpoint was not changed after w was
+// read.
 func (s Store) endpointUpdate(w Webhook, update expression.UpdateBuilder) db.Write {
 	sameEndpoint := expression.AttributeExists(expression.Name(db.AttrPK)).
 		And(expression.Name("generation").Equal(expression.Value(w.Generation)))
@@ -44,7 +45,7 @@ func (s Store) writeIf(ctx context.Context, write db.Write) (bool, error) {
 }
 
 // takeProbe takes the probe lease of the endpoint until a time. It reports false if another delivery holds the lease,
-// or the webhook has another endpoint now.
+// or the webhook has a new endpoint.
 func (s Store) takeProbe(ctx context.Context, w Webhook, now, until time.Time) (bool, error) {
 	by, lease := rand.Text(), expression.Name(attrProbeUntil)
 	update := expression.Set(lease, expression.Value(clock.Stamp(until).String())).
@@ -54,15 +55,15 @@ func (s Store) takeProbe(ctx context.Context, w Webhook, now, until time.Time) (
 		If(expression.AttributeNotExists(lease).Or(expired)).Mine(hasText(attrProbeBy, by)))
 }
 
-// saveHealth stores the health of an endpoint after an attempt. w is the webhook as it was read. Concurrent attempts
-// add to the counters. Nothing is written if the webhook has another endpoint now, or was deleted.
+// saveHealth stores the health of an endpoint after an attempt. w is the webhook as it was read. The counts of
+// concurrent attempts are added up. Nothing is written if the webhook has a new endpoint, or was deleted.
 func (s Store) saveHealth(ctx context.Context, w Webhook, after Health) error {
 	_, err := s.writeIf(ctx, s.endpointUpdate(w, healthUpdate(w.Health, after)))
 	return err
 }
 
 // disable stores the health and disables the webhook for the reason of the decision. It reports false if the webhook is
-// not active any more, has another endpoint now, or the series of failures has ended.
+// not active any more, the webhook has a new endpoint, or the series of failures has ended.
 func (s Store) disable(ctx context.Context, w Webhook, after Health, v decision, now time.Time) (bool, error) {
 	update := healthUpdate(w.Health, after).
 		Set(expression.Name(attrActive), expression.Value(false)).
@@ -76,7 +77,7 @@ func (s Store) disable(ctx context.Context, w Webhook, after Health, v decision,
 	return s.writeIf(ctx, write)
 }
 
-// healthUpdate returns the update that leads from one health to the other.
+// healthUpdate returns the update that changes the stored health from before to after.
 func healthUpdate(before, after Health) expression.UpdateBuilder {
 	update := expression.Set(expression.Name(attrLastAt), expression.Value(after.LastAt.String())).
 		Set(expression.Name(attrLastStatus), expression.Value(string(after.LastStatus)))
@@ -88,8 +89,8 @@ func healthUpdate(before, after Health) expression.UpdateBuilder {
 	}
 	update = countUpdate(update, attrTimeouts, before.Timeouts, after.Timeouts)
 	update = countUpdate(update, attrFailures, before.Failures, after.Failures)
-	// The first failure stays. If a success has ended the series in the meantime, this is the first failure of the next
-	// one.
+	// The time of the first failure is kept. If a success has ended the series in the meantime, this failure is the
+	// first one of a new series.
 	since := expression.Name(attrFailingSince)
 	update = update.Set(since, since.IfNotExists(expression.Value(after.LastAt.String())))
 	if before.ProbeUntil != nil && after.ProbeUntil == nil {
@@ -98,8 +99,8 @@ func healthUpdate(before, after Health) expression.UpdateBuilder {
 	return update
 }
 
-// countUpdate adds the difference to a counter, or resets it. It never subtracts: concurrent attempts that read the
-// same value would subtract it again.
+// countUpdate adds the difference to a counter, or removes a counter that is 0. It never subtracts: concurrent attempts
+// that read the same value would all subtract the difference.
 func countUpdate(update expression.UpdateBuilder, attribute string, before, after int) expression.UpdateBuilder {
 	switch {
 	case after > before:

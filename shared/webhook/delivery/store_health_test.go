@@ -17,8 +17,8 @@ import (
 
 var tooSlow = sender.Result{Error: "too slow", TimedOut: true}
 
-// Attempts that end at once have read the same health: what they count is added up. The first failure's time stays.
-func TestHealthOfAttemptsAtOnce(t *testing.T) {
+// Concurrent attempts have read the same health: their counts are added up, and the time of the first failure is kept.
+func TestHealthOfConcurrentAttempts(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	w := p.subscribe(newWorkspace(p), "https://example.com")
@@ -31,23 +31,24 @@ func TestHealthOfAttemptsAtOnce(t *testing.T) {
 	want := Health{
 		Timeouts: 3, Failures: 3, FailingSince: stampPtr(midnight), LastAt: stampPtr(midnight.Add(2 * time.Second)), LastStatus: Failed,
 	}
-	if diff := cmp.Diff(want, p.hook(w).Health); diff != "" {
+	if diff := cmp.Diff(want, p.storedWebhook(w).Health); diff != "" {
 		t.Error(diff)
 	}
 	if err := p.store.saveHealth(t.Context(), w, w.after(sender.Result{}, midnight)); err != nil { // it has read nothing of the three
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(Health{LastAt: stampPtr(midnight), LastStatus: Succeeded}, p.hook(w).Health); diff != "" {
+	if diff := cmp.Diff(Health{LastAt: stampPtr(midnight), LastStatus: Succeeded}, p.storedWebhook(w).Health); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// Attempts at once count beyond what is needed. However many follow, that is never taken back, and costs no writes.
-func TestHealthBeyondWhatIsCounted(t *testing.T) {
+// Concurrent attempts can increase the counters beyond their limits. Later attempts do not decrease them, and cause no
+// writes.
+func TestHealthCountersBeyondTheirLimits(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	w := p.subscribe(newWorkspace(p), "https://example.com", func(w *Webhook) {
-		w.Timeouts, w.Failures, w.FailingSince = maxTimeouts-1, hopelessFailures-1, stampPtr(midnight)
+		w.Timeouts, w.Failures, w.FailingSince = maxTimeouts-1, disableFailures-1, stampPtr(midnight)
 	})
 	note := func(read Webhook, result sender.Result) {
 		t.Helper()
@@ -58,27 +59,28 @@ func TestHealthBeyondWhatIsCounted(t *testing.T) {
 	for range 10 {
 		note(w, tooSlow)
 	}
-	counted := p.hook(w)
-	if counted.Failures != hopelessFailures+9 || counted.Timeouts != maxTimeouts+9 {
+	counted := p.storedWebhook(w)
+	if counted.Failures != disableFailures+9 || counted.Timeouts != maxTimeouts+9 {
 		t.Fatalf("webhook: %+v", counted)
 	}
 	for range 3 {
 		note(counted, tooSlow)
 		note(counted, sender.Result{StatusCode: 500, Error: "status 500"})
 	}
-	if diff := cmp.Diff(counted.Health, p.hook(w).Health); diff != "" {
+	if diff := cmp.Diff(counted.Health, p.storedWebhook(w).Health); diff != "" {
 		t.Error(diff)
 	}
 	if after := counted.after(tooSlow, midnight.Add(2*time.Second)); after.changedSince(counted.Health) {
 		t.Errorf("another write for %+v", after)
 	}
-	if after := p.hook(w).after(tooSlow, midnight.Add(hopelessAfter)); !after.hopeless(midnight.Add(hopelessAfter)) || !after.unhealthy() {
+	if after := p.storedWebhook(w).after(tooSlow, midnight.Add(disableAfter)); !after.shouldDisable(midnight.Add(disableAfter)) || !after.unhealthy() {
 		t.Errorf("after five days: %+v", after)
 	}
 }
 
-// What an attempt tells of an endpoint says nothing of the one that took its place, nor does it bring a deleted webhook back.
-func TestHealthOfAnotherGeneration(t *testing.T) {
+// The result of an attempt does not change the health of a replaced endpoint, and does not create a deleted webhook
+// again.
+func TestHealthOfAnOldGenerationIsIgnored(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	old := p.subscribe(newWorkspace(p), "https://example.com")
@@ -100,7 +102,7 @@ func TestHealthOfAnotherGeneration(t *testing.T) {
 			t.Errorf("probe: %v, %v", taken, err)
 		}
 	}
-	if diff := cmp.Diff(now, p.hook(old), cmp.AllowUnexported(Webhook{})); diff != "" {
+	if diff := cmp.Diff(now, p.storedWebhook(old), cmp.AllowUnexported(Webhook{})); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := p.store.Webhook(t.Context(), gone.WorkspaceID, gone.ID); !errors.Is(err, db.ErrNotFound) {
@@ -108,8 +110,8 @@ func TestHealthOfAnotherGeneration(t *testing.T) {
 	}
 }
 
-// A webhook is switched off once, whoever says so how often.
-func TestDisabledOnce(t *testing.T) {
+// A webhook is disabled once, even if it is requested repeatedly.
+func TestWebhookIsDisabledOnce(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	w := p.subscribe(newWorkspace(p), "https://example.com")
@@ -119,19 +121,20 @@ func TestDisabledOnce(t *testing.T) {
 			t.Errorf("%d: %v, %v", i, done, err)
 		}
 	}
-	got := p.hook(w)
+	got := p.storedWebhook(w)
 	if got.Active || got.DisabledReason != "for a reason" || got.Revision != w.Revision+1 || !got.UpdatedAt.Time().Equal(midnight.Add(time.Hour)) || got.Failures != 1 {
 		t.Errorf("webhook: %+v", got)
 	}
 }
 
-// One of those who ask in the same millisecond gets the probe lease, also when its answer is lost, until the lease is over.
-func TestTheProbeLease(t *testing.T) {
+// Exactly one of several concurrent requests takes the probe lease, even if its response is lost. The lease can be
+// taken again when it has expired.
+func TestProbeLease(t *testing.T) {
 	t.Parallel()
 	var losses atomic.Int32
 	losses.Store(1)
 	p := newPipeline(t, func(next http.RoundTripper) http.RoundTripper {
-		return roundTrip(func(r *http.Request) (*http.Response, error) {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
 			answer, err := next.RoundTrip(r)
 			if dynamotest.Operation(r) == "UpdateItem" && losses.Add(-1) >= 0 {
 				_ = answer.Body.Close()

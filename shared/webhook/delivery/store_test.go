@@ -24,7 +24,7 @@ func TestSaveWritesOnlyChanges(t *testing.T) {
 	var mu sync.Mutex
 	var writes []string
 	p := newPipeline(t, func(next http.RoundTripper) http.RoundTripper {
-		return roundTrip(func(r *http.Request) (*http.Response, error) {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
 			if operation := dynamotest.Operation(r); operation == "PutItem" || operation == "UpdateItem" {
 				body, err := io.ReadAll(r.Body)
 				if err != nil {
@@ -40,11 +40,11 @@ func TestSaveWritesOnlyChanges(t *testing.T) {
 	})
 	workspaceID := newWorkspace(p)
 	p.subscribe(workspaceID, p.receiver.URL("/status/500"))
-	p.told(p.happens(workspaceID, func(e *event.Record) {
+	p.publish(p.newEvent(workspaceID, func(e *event.Record) {
 		e.Payload = event.Text(strings.Replace(string(e.Payload), `"type"`, `"note":"a long payload","type"`, 1))
 	}))
 	p.run()
-	d := p.only()
+	d := p.onlyDelivery()
 	if len(d.Attempts) != maxTries || !strings.Contains(string(d.Payload), "a long payload") {
 		t.Fatalf("delivery: %+v", d)
 	}
@@ -64,15 +64,15 @@ func TestSaveStoresEveryTransition(t *testing.T) {
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	w := p.subscribe(workspaceID, "https://example.com")
-	p.told(p.happens(workspaceID))
-	now, d := p.now(), p.only()
+	p.publish(p.newEvent(workspaceID))
+	now, d := p.now(), p.onlyDelivery()
 	save := func(next Delivery) {
 		t.Helper()
 		stored, err := p.store.save(t.Context(), d, next)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(stored, p.only()); diff != "" {
+		if diff := cmp.Diff(stored, p.onlyDelivery()); diff != "" {
 			t.Fatal(diff)
 		}
 		d = stored
@@ -94,13 +94,13 @@ func TestSaveStoresEveryTransition(t *testing.T) {
 }
 
 // Items of earlier versions, which lack attributes, are changed like others.
-func TestSaveOfAnOldItem(t *testing.T) {
+func TestSaveItemOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	w := p.subscribe(workspaceID, "https://example.com")
-	p.told(p.happens(workspaceID))
-	d := p.only()
+	p.publish(p.newEvent(workspaceID))
+	d := p.onlyDelivery()
 	item, err := db.Encode(d)
 	if err != nil {
 		t.Fatal(err)
@@ -111,12 +111,12 @@ func TestSaveOfAnOldItem(t *testing.T) {
 	if _, err := p.store.Client.Do(t.Context(), p.store.Table.Put(db.DeliveryKey(d.WebhookID, d.ID), item)); err != nil {
 		t.Fatal(err)
 	}
-	claimed, _ := p.only().claimed(w, p.now(), 0)
-	stored, err := p.store.save(t.Context(), p.only(), claimed)
+	claimed, _ := p.onlyDelivery().claimed(w, p.now(), 0)
+	stored, err := p.store.save(t.Context(), p.onlyDelivery(), claimed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(stored, p.only()); diff != "" || len(stored.Attempts) != 1 {
+	if diff := cmp.Diff(stored, p.onlyDelivery()); diff != "" || len(stored.Attempts) != 1 {
 		t.Error(diff)
 	}
 }
@@ -127,11 +127,11 @@ func TestSaveAfterAWake(t *testing.T) {
 	p := newPipeline(t)
 	workspaceID := newWorkspace(p)
 	w := p.subscribe(workspaceID, "https://example.com")
-	p.told(p.happens(workspaceID))
-	read := p.only()
+	p.publish(p.newEvent(workspaceID))
+	read := p.onlyDelivery()
 	p.advance(90 * time.Second)
 	p.retry()
-	if woken := p.only(); woken.Wakes != 1 || woken.DueAt.Equal(*read.DueAt) || woken.Version != read.Version {
+	if woken := p.onlyDelivery(); woken.Wakes != 1 || woken.DueAt.Equal(*read.DueAt) || woken.Version != read.Version {
 		t.Fatalf("not woken: %+v", woken)
 	}
 	claimed, _ := read.claimed(w, midnight, 0)
@@ -141,7 +141,7 @@ func TestSaveAfterAWake(t *testing.T) {
 	if _, err := p.store.save(t.Context(), read, claimed); err != nil {
 		t.Fatal(err)
 	}
-	if d := p.only(); d.Wakes != 0 || !d.DueAt.Equal(*read.DueAt) {
+	if d := p.onlyDelivery(); d.Wakes != 0 || !d.DueAt.Equal(*read.DueAt) {
 		t.Errorf("woken %d times, due at %v, want %v", d.Wakes, d.DueAt, read.DueAt)
 	}
 }

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// messageTimeout is the time after which a message that led to no attempt counts as lost. It is longer than a
+	// messageTimeout is the time after which a message counts as lost if no attempt has begun. It is longer than a
 	// lease.
 	messageTimeout = 2 * time.Minute
-	// maxMessageDelay is the longest wait that a message spends in the queue. A delivery waits longer in the index
-	// only.
+	// maxMessageDelay is the longest time that a message is delayed in the queue. For a longer wait, only the index
+	// contains the delivery.
 	maxMessageDelay = time.Minute
 )
 
-// newDelivery returns the delivery of an event to a webhook, due now. at is the time of the event. The ID depends on
-// the event and the webhook only, so that a replay of the event finds the delivery: it is the time of the event, by
-// which recoveries select, and the first 80 bits of SHA-256(event, webhook).
+// newDelivery returns the delivery of an event to a webhook, due now. at is the time of the event. The ID depends only
+// on the event and the webhook, so that a replay of the event finds the existing delivery. It consists of the time of
+// the event, by which recoveries select deliveries, and the first 80 bits of the SHA-256 hash of the two IDs.
 func newDelivery(e event.Record, at time.Time, w Webhook, now time.Time) Delivery {
 	hash := sha256.Sum256([]byte(e.ID + w.ID))
 	d := Delivery{
@@ -33,7 +33,7 @@ func newDelivery(e event.Record, at time.Time, w Webhook, now time.Time) Deliver
 	return d.scheduled(now, now.Add(messageTimeout))
 }
 
-// scheduled returns the delivery as pending: next is the time of the next attempt, due its place in the index.
+// scheduled returns the delivery as pending. next is the time of the next attempt, due is the time in the index.
 func (d Delivery) scheduled(next, due time.Time) Delivery {
 	nextAt, dueAt := clock.Stamp(next), clock.Stamp(due)
 	d.Status, d.Reason, d.LeaseUntil = Pending, "", nil
@@ -41,21 +41,22 @@ func (d Delivery) scheduled(next, due time.Time) Delivery {
 	return d
 }
 
-// shard spreads deliveries over the shards of the index.
+// shard returns the shard of the index that contains the delivery.
 func (d Delivery) shard() int {
 	sum := sha256.Sum256([]byte(d.ID))
 	return int(sum[0]) % db.DueShards
 }
 
-// finished returns the delivery with its final status, without an entry in the index.
+// finished returns the delivery with its final status. It has no entry in the index.
 func (d Delivery) finished(status Status, reason string) Delivery {
 	d.Status, d.Reason = status, reason
 	d.NextAttemptAt, d.LeaseUntil, d.DueAt, d.Due, d.Wakes, d.Manual = nil, nil, nil, "", 0, 0
 	return d
 }
 
-// restarted returns the delivery at the beginning of a new run of the schedule, due now. manual adds a redelivery. An
-// attempt in progress keeps its lease: the new run begins when its result is recorded or the lease expires.
+// restarted returns the delivery at the beginning of a new run of the schedule, due now. manual counts the restart as a
+// requested redelivery. An attempt in progress keeps its lease: the new run begins when its result is recorded or the
+// lease expires.
 func (d Delivery) restarted(now time.Time, manual bool) Delivery {
 	lease := d.LeaseUntil
 	d.Tries, d.Wakes = 0, 0
@@ -67,16 +68,16 @@ func (d Delivery) restarted(now time.Time, manual bool) Delivery {
 	return d
 }
 
-// deferred returns the delivery with its next attempt at a time at which the retry job sends a message: no message
-// waits in the queue.
+// deferred returns the delivery with its next attempt at next. The queue contains no message for it: the retry job
+// sends one at that time.
 func (d Delivery) deferred(next time.Time) Delivery {
 	d.Wakes = 0
 	return d.scheduled(next, next)
 }
 
-// rescheduled returns the delivery with its next attempt at a time. If that is soon, a message waits in the queue, and
-// the index entry is for the case that the message is lost. An existing index entry is kept if it is good enough,
-// because each change of it costs a write. The entry is always later than a lease that begins now.
+// rescheduled returns the delivery with its next attempt at next. If that is soon, a message waits in the queue, and
+// the index entry is only needed if the message is lost. An existing index entry that is late enough is kept, because
+// each change of the entry costs a write. The entry is always later than the end of a lease that begins now.
 func (d Delivery) rescheduled(next, now time.Time) Delivery {
 	due := next
 	if isSoon(next, now) {
@@ -92,9 +93,9 @@ func (d Delivery) rescheduled(next, now time.Time) Delivery {
 // isSoon reports whether a message waits in the queue for an attempt at next.
 func isSoon(next, now time.Time) bool { return next.Sub(now) <= maxMessageDelay }
 
-// claimed returns the delivery with one more attempt in progress, which begins now, and the time of that attempt. The
-// attempt is stored as interrupted and is followed by whatever follows a failure. So attempts continue, and come to an
-// end, even if each of them kills its function.
+// claimed returns the delivery with one more attempt, which begins now, and the time of that attempt. The attempt is
+// stored as interrupted, and the delivery is scheduled as after a failure. So the delivery is retried, and finally
+// fails, even if each attempt kills its function.
 func (d Delivery) claimed(w Webhook, now time.Time, jitter float64) (Delivery, clock.Timestamp) {
 	at := clock.Stamp(now)
 	if n := len(d.Attempts); n > 0 && !at.Time().After(d.Attempts[n-1].At.Time()) {
@@ -104,7 +105,7 @@ func (d Delivery) claimed(w Webhook, now time.Time, jitter float64) (Delivery, c
 	attempts := append([]Attempt(nil), d.Attempts[max(0, len(d.Attempts)+1-maxAttemptsKept):]...)
 	d.Attempts = append(attempts, Attempt{At: at, Error: interruptedText})
 	lease := leaseOf(at)
-	next := lease.Time() // after the last attempt: a worker has to see that it was the last
+	next := lease.Time() // after the last attempt, a worker has to store the failure
 	if v := decide(d, w, sender.Result{Error: interruptedText, Aborted: true}, now, jitter); v.outcome == outcomeRetry {
 		next = v.at
 	}
@@ -113,9 +114,10 @@ func (d Delivery) claimed(w Webhook, now time.Time, jitter float64) (Delivery, c
 	return d, at
 }
 
-// recorded returns the delivery with the result of an attempt, and false if the result is recorded already. manual is
-// true if the attempt was a redelivery when it began. The decision has an effect only if the attempt still has its
-// lease and no redelivery was requested in the meantime: each redelivery is attempted at once, in a run of its own.
+// recorded returns the delivery with the result of an attempt, and false if the result is already recorded. manual
+// reports whether the attempt was a redelivery when it began. The decision is applied only if the attempt still holds
+// its lease and no redelivery was requested in the meantime. A requested redelivery is attempted immediately, in a new
+// run.
 func (d Delivery) recorded(a Attempt, manual bool, v decision, now time.Time) (Delivery, bool) {
 	changed := false
 	attempts := append([]Attempt(nil), d.Attempts...)

@@ -15,22 +15,22 @@ import (
 type Webhook struct {
 	ID          string   `dynamodbav:"id"`
 	WorkspaceID string   `dynamodbav:"workspaceId"`
-	ProjectID   string   `dynamodbav:"projectId,omitempty"` // events of this project only; "": of the whole workspace
+	ProjectID   string   `dynamodbav:"projectId,omitempty"` // only events of this project; "": all events
 	URL         string   `dynamodbav:"url"`
 	Events      []string `dynamodbav:"events"` // types, groups such as project.*, or *
 	Description string   `dynamodbav:"description"`
 	Active      bool     `dynamodbav:"active"`
-	// DisabledReason says, for people, why the service disabled the webhook; "" if it did not.
+	// DisabledReason is a message for people: why the service disabled the webhook. It is "" if the service did not.
 	DisabledReason string `dynamodbav:"disabledReason,omitempty"`
-	// Secret is the current secret, sealed. Previous are the secrets before it that are still valid, newest first.
+	// Secret is the current secret, sealed. Previous contains the replaced secrets that are still valid, newest first.
 	Secret    string           `dynamodbav:"secret"`
 	Previous  []PreviousSecret `dynamodbav:"previous,omitempty"`
 	CreatedBy string           `dynamodbav:"createdBy"`
 	CreatedAt clock.Timestamp  `dynamodbav:"createdAt"`
 	UpdatedAt clock.Timestamp  `dynamodbav:"updatedAt"`
 	Revision  int              `dynamodbav:"revision"` // counts the changes of the settings
-	// Generation counts the changes after which the endpoint counts as a new one: a new URL, or a return to active. The
-	// results of attempts to one generation say nothing about the health of the next.
+	// Generation counts the changes after which the endpoint is treated as a new one: a new URL, or an activation. The
+	// result of an attempt does not change the health of a later generation.
 	Generation int `dynamodbav:"generation"`
 	Health
 }
@@ -41,8 +41,9 @@ type PreviousSecret struct {
 	Until  clock.Timestamp `dynamodbav:"until"`
 }
 
-// wants reports whether the webhook subscribes to an event of its workspace. at is the time of the event. While the
-// service has the webhook disabled, its events are still stored, as failed deliveries that can be recovered.
+// wants reports whether the webhook subscribes to an event of its workspace. at is the time of the event. It also does
+// so while the service has the webhook disabled: then the deliveries are stored as failed, so that they can be
+// recovered.
 func (w Webhook) wants(e event.Record, at time.Time) bool {
 	disabledByOwner := !w.Active && w.DisabledReason == ""
 	otherProject := w.ProjectID != "" && w.ProjectID != e.ProjectID
@@ -52,7 +53,7 @@ func (w Webhook) wants(e event.Record, at time.Time) bool {
 	return slices.ContainsFunc(w.Events, func(pattern string) bool { return event.Matches(pattern, e.Type) })
 }
 
-// inactiveReason says, for people, why nothing is sent to a webhook that is not active.
+// inactiveReason returns a message for people: why nothing is sent to a webhook that is not active.
 func (w Webhook) inactiveReason() string {
 	if w.DisabledReason != "" {
 		return "the webhook was disabled: " + w.DisabledReason

@@ -28,7 +28,7 @@ type Deps struct {
 // WorkerDeps are the dependencies of Worker.
 type WorkerDeps struct {
 	Deps
-	Failures queue.Queue // receives messages that cannot be read
+	Failures queue.Queue // receives the messages that cannot be handled
 	Keys     *config.Keys
 	Sender   *sender.Sender
 }
@@ -51,11 +51,11 @@ func NewWorker(d WorkerDeps) *Worker {
 	return &Worker{
 		store: Store{Client: d.DB, Table: d.Webhooks}, queue: d.Queue, failures: d.Failures,
 		secrets: Secrets{d.Keys}.Live, send: d.Sender.Send, now: d.Clock, logger: d.Logger, metrics: d.Metrics,
-		jitter: func() float64 { return 2*rand.Float64() - 1 }, //nolint:gosec // only spreads attempts
+		jitter: func() float64 { return 2*rand.Float64() - 1 }, //nolint:gosec // jitter needs no secure random numbers
 	}
 }
 
-// endingBefore returns a context that ends a duration before the deadline of ctx.
+// endingBefore returns a context whose deadline is the deadline of ctx minus reserve.
 func endingBefore(ctx context.Context, reserve time.Duration) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {

@@ -13,7 +13,8 @@ import (
 )
 
 // publicOnly returns a check that rejects every address that is not public. The dialer calls it for each address before
-// it connects, after the DNS lookup. So neither the spelling of the address nor a change of the DNS record matters.
+// it connects, after the DNS lookup. So neither an unusual notation of the address nor a later change of the DNS record
+// can bypass the check.
 func publicOnly() func(network, address string, _ syscall.RawConn) error {
 	return ssrf.New(ssrf.WithAnyPort()).Safe
 }
@@ -24,7 +25,7 @@ func refused(err error) bool {
 		errors.Is(err, ssrf.ErrInvalidHostPort)
 }
 
-var errDialledAgain = errors.New("sender: an attempt makes one connection")
+var errSecondDial = errors.New("sender: an attempt may open only one connection")
 
 // singleDial allows an attempt to connect once. HTTP/2 would retry on a new connection if the server refuses a stream.
 type singleDial struct {
@@ -34,36 +35,37 @@ type singleDial struct {
 
 func (d *singleDial) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if d.used.Swap(true) {
-		return nil, errDialledAgain
+		return nil, errSecondDial
 	}
-	return d.dialer.DialContext(ctx, network, asWritten(address)) //nolint:wrapcheck // converted into a message
+	return d.dialer.DialContext(ctx, network, normalizeIPv4(address)) //nolint:wrapcheck // becomes a message
 }
 
-// The stage that an attempt reached. The transport's errors do not contain it.
+// The stages of an attempt. The errors of the transport do not contain the stage.
 const (
-	connecting int32 = iota
-	securing
-	exchanging // over HTTP/1.1, before the first byte of the response
-	answering  // over HTTP/1.1, after the first byte of the response
-	streaming  // over HTTP/2
+	stageConnect int32 = iota
+	stageTLS
+	stageRequest  // over HTTP/1.1, before the first byte of the response
+	stageResponse // over HTTP/1.1, after the first byte of the response
+	stageHTTP2    // over HTTP/2
 )
 
+// stage is the latest stage that an attempt reached.
 type stage struct{ reached atomic.Int32 }
 
 func (s *stage) get() int32 { return s.reached.Load() }
 
-// withStage returns a context that records the stage. It is atomic because the hooks may run after the attempt has
-// ended.
+// withStage returns a context that records the stage of the request that uses it. The stage is atomic because the hooks
+// can run after the attempt has ended.
 func withStage(ctx context.Context) (context.Context, *stage) {
 	s := new(stage)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		TLSHandshakeStart: func() { s.reached.Store(securing) },
+		TLSHandshakeStart: func() { s.reached.Store(stageTLS) },
 		GotConn: func(got httptrace.GotConnInfo) {
-			s.reached.Store(exchanging)
+			s.reached.Store(stageRequest)
 			if secured, ok := got.Conn.(*tls.Conn); ok && secured.ConnectionState().NegotiatedProtocol == "h2" {
-				s.reached.Store(streaming)
+				s.reached.Store(stageHTTP2)
 			}
 		},
-		GotFirstResponseByte: func() { s.reached.CompareAndSwap(exchanging, answering) },
+		GotFirstResponseByte: func() { s.reached.CompareAndSwap(stageRequest, stageResponse) },
 	}), s
 }

@@ -8,12 +8,12 @@ import (
 
 // Functions that the tests of this package call directly.
 var (
-	Printable   = printable
-	ParseNumber = parseNumber
+	Printable = printable
+	ParseIPv4 = parseIPv4
 )
 
-// NewWithPublic is New for a machine on which these addresses, too, are public: the only way to have a public address
-// and a private one without a network.
+// NewWithPublic returns a Sender that treats the addresses in public as public. Tests use it to have a public address
+// on the loopback interface.
 func NewWithPublic(o Options, public ...netip.Prefix) *Sender {
 	s := New(o)
 	s.dialer.Control = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(public...)).Safe

@@ -18,14 +18,14 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// quick is a time-out that a working endpoint on this machine keeps, and a test can wait for.
-const quick = 400 * time.Millisecond
+// shortTimeout is long enough for a working endpoint on this machine, and short enough for a test to wait for.
+const shortTimeout = 400 * time.Millisecond
 
-// endpoint speaks bare TCP, so that it can answer anything. It counts the connections that were made to it.
+// endpoint is a TCP server that can send arbitrary bytes. It counts its connections.
 type endpoint struct {
 	address  string
 	accepted atomic.Int32
-	closed   chan struct{} // one for each connection whose handling is over
+	closed   chan struct{} // receives a value when a connection has been handled
 }
 
 // listen serves each connection with serve, then closes it.
@@ -33,7 +33,7 @@ func listen(t testing.TB, address string, serve func(net.Conn)) *endpoint {
 	t.Helper()
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		t.Skipf("this machine has no %s to listen on: %v", address, err)
+		t.Skipf("this machine cannot listen on %s: %v", address, err)
 	}
 	e := &endpoint{address: listener.Addr().String(), closed: make(chan struct{}, 1000)}
 	var running sync.WaitGroup
@@ -65,31 +65,32 @@ func (e *endpoint) port() string {
 	return port
 }
 
-// answer serves bytes after the whole request has been read.
-func answer(bytes string) func(net.Conn) {
+// respond reads the whole request and then sends bytes.
+func respond(bytes string) func(net.Conn) {
 	return func(conn net.Conn) {
-		takeRequest(conn)
+		readRequest(conn)
 		_, _ = io.WriteString(conn, bytes)
 	}
 }
 
-func takeRequest(conn net.Conn) {
+func readRequest(conn net.Conn) {
 	request, err := http.ReadRequest(bufio.NewReader(conn))
 	if err == nil {
 		_, _ = io.Copy(io.Discard, request.Body)
 	}
 }
 
-// untilClosed waits for the client to go away.
-func untilClosed(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
+// waitForClose waits until the client closes the connection.
+func waitForClose(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 
-// onTheMachine is a sender that may dial everything.
-func onTheMachine() *sender.Sender {
+// localSender returns a sender that may connect to all addresses.
+func localSender() *sender.Sender {
 	return sender.New(sender.Options{AllowPrivate: true, Timeout: 10 * time.Second})
 }
 
-func hurried() *sender.Sender {
-	return sender.New(sender.Options{AllowPrivate: true, Timeout: quick})
+// shortTimeoutSender returns a localSender whose attempts time out after shortTimeout.
+func shortTimeoutSender() *sender.Sender {
+	return sender.New(sender.Options{AllowPrivate: true, Timeout: shortTimeout})
 }
 
 func post(t testing.TB, s *sender.Sender, url string) sender.Result {
@@ -97,8 +98,9 @@ func post(t testing.TB, s *sender.Sender, url string) sender.Result {
 	return s.Send(t.Context(), sender.Request{URL: url, Header: http.Header{"X-Service-Event": {"webhook.test"}}, Body: []byte(`{"id":"evt_1"}`)})
 }
 
-// names is a DNS server: it answers each question with the addresses that the function gives for the name (without the last dot).
-func names(t testing.TB, lookup func(name string) []netip.Addr) *net.Resolver {
+// dnsServer starts a DNS server and returns its resolver. The server returns the addresses that lookup returns for a
+// name. The name has no dot at its end.
+func dnsServer(t testing.TB, lookup func(name string) []netip.Addr) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -121,8 +123,8 @@ func names(t testing.TB, lookup func(name string) []netip.Addr) *net.Resolver {
 	}}
 }
 
-// fixed are names that never change.
-func fixed(addresses map[string][]string) func(string) []netip.Addr {
+// fixedNames returns a lookup function for dnsServer that always returns the same addresses.
+func fixedNames(addresses map[string][]string) func(string) []netip.Addr {
 	return func(name string) []netip.Addr {
 		var found []netip.Addr
 		for _, address := range addresses[name] {

@@ -1,6 +1,7 @@
 // Package sender sends one HTTP request to an endpoint that cannot be trusted. The request is limited in time and size
 // and goes to public addresses only. Its Result contains messages that can be shown to the owner of the endpoint.
-// Package delivery decides when to send, how often, and what a result means. Package signature signs.
+//
+// Package delivery decides when and how often a request is sent, and what its result means. Package signature signs it.
 package sender
 
 import (
@@ -22,14 +23,14 @@ const (
 	defaultTimeout   = 15 * time.Second
 	defaultUserAgent = "devplatform-webhooks/1"
 
-	maxRead     = 16 << 10 // bytes of a response body; the rest is not read
-	maxKept     = 1 << 10
-	maxHeader   = 64 << 10
+	maxRead     = 16 << 10 // bytes of a response body that are read
+	maxKept     = 1 << 10  // bytes of Result.Response
+	maxHeader   = 64 << 10 // bytes of a response header
 	maxBuffered = 64 << 10 // the smallest value that HTTP/2 allows
-	maxSessions = 256      // a few KB each
+	maxSessions = 256      // TLS sessions, of a few KB each
 )
 
-// Request is a POST of Body to URL. Send does not change Header; it sets Content-Type and User-Agent in a copy.
+// Request is a POST of Body to URL. Send sets Content-Type and User-Agent in a copy of Header.
 type Request struct {
 	URL    string
 	Header http.Header
@@ -39,38 +40,37 @@ type Request struct {
 // Result is the result of one attempt.
 type Result struct {
 	StatusCode int           // 0 if there was no response
-	Duration   time.Duration // from the call to the end of the response, or of the attempt
+	Duration   time.Duration // of the attempt, until the response was read or the attempt failed
 	Error      string        // a message for the owner of the endpoint; "" after a success
 	Response   string        // the beginning of the response body: at most 1 KiB of valid UTF-8 that is safe to print
 	TimedOut   bool          // the endpoint, or the lookup of its name, took too long
-	Aborted    bool          // the caller's context ended first; this says nothing about the endpoint
+	Aborted    bool          // the caller's context ended before the attempt; the endpoint did not fail
 	RetryAfter time.Duration // the wait that a 429 or 503 asked for; 0 if it asked for none
-	Gone       bool          // a 410: the endpoint wants no more deliveries
+	Gone       bool          // the status is 410: the endpoint no longer accepts deliveries
 }
 
-// OK reports a success: a 2xx, received in time. The response may be longer than the part that is read.
+// OK reports whether the attempt succeeded: a 2xx was received in time. The response may be longer than the part that
+// was read.
 func (r Result) OK() bool { return r.Error == "" }
 
 // Options configure a Sender. The deployed service uses the zero value.
 type Options struct {
 	AllowPrivate bool           // also allows http and private addresses; for the local platform
-	Timeout      time.Duration  // of a whole attempt, from the DNS lookup to the end of the response; 15 s
-	Now          clock.Clock    // clock.System, if nil
-	Resolver     *net.Resolver  // nil: the machine's
-	RootCAs      *x509.CertPool // nil: the machine's
-	UserAgent    string         // "devplatform-webhooks/1"
+	Timeout      time.Duration  // of a whole attempt, from the DNS lookup to the end of the response; 0: 15 s
+	Now          clock.Clock    // nil: clock.System
+	Resolver     *net.Resolver  // nil: the resolver of the machine
+	RootCAs      *x509.CertPool // nil: the root certificates of the machine
+	UserAgent    string         // empty: "devplatform-webhooks/1"
 }
 
-// Sender makes attempts. Between attempts it keeps no connections, only the TLS sessions of the latest host names. It
+// Sender makes attempts. It keeps no connections between attempts, only the TLS sessions of the latest host names. It
 // is safe for concurrent use.
 type Sender struct {
 	options Options
 	dialer  *net.Dialer
-	// sessions allow TLS handshakes without another verification of the certificate. A session belongs to one host
-	// name. It is stored after the certificate was verified for that name, and not used after the certificate has
-	// expired.
+	// sessions allows TLS handshakes that do not verify the certificate again. A session belongs to one host name. It
+	// is stored after the certificate was verified for that name, and is not used after the certificate has expired.
 	sessions tls.ClientSessionCache
-	words    sentences
 }
 
 // New returns a Sender. It does no I/O.
@@ -84,12 +84,10 @@ func New(o Options) *Sender {
 	if !o.AllowPrivate {
 		dialer.Control = publicOnly()
 	}
-	return &Sender{
-		options: o, dialer: dialer, sessions: tls.NewLRUClientSessionCache(maxSessions), words: sentences{within: o.Timeout},
-	}
+	return &Sender{options: o, dialer: dialer, sessions: tls.NewLRUClientSessionCache(maxSessions)}
 }
 
-// Why an attempt's context ended; see attemptContext.
+// The causes for which the context of an attempt ends; see attemptContext.
 var (
 	errTimedOut = errors.New("sender: the attempt timed out")
 	errAborted  = errors.New("sender: the caller's context ended")
@@ -108,29 +106,30 @@ func (s *Sender) attempt(parent context.Context, request Request) Result {
 		return Result{Error: "the url " + err.Error()}
 	}
 	if parent.Err() != nil {
-		return Result{Error: sentenceAborted, Aborted: true}
+		return Result{Error: messageAborted, Aborted: true}
 	}
 	ctx, cancel := s.attemptContext(parent)
 	defer cancel()
 	ctx, stage := withStage(ctx)
 	httpRequest, err := s.newRequest(ctx, request)
 	if err != nil {
-		return Result{Error: sentenceURL}
+		return Result{Error: messageURL}
 	}
 	transport := s.newTransport()
 	defer transport.CloseIdleConnections()
-	// The transport itself, not http.Client: without redirects, cookies, referrers, and credentials from the URL.
+	// The transport is used without an http.Client, which would follow redirects, and send cookies, referrers and the
+	// credentials of the URL.
 	response, err := transport.RoundTrip(httpRequest)
 	if err != nil {
-		return s.words.noAnswer(ctx, stage.get(), err)
+		return s.withoutResponse(ctx, stage.get(), err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	return s.read(ctx, response)
 }
 
-// attemptContext returns a context that ends when the caller's context ends or the attempt times out. Its cause says
-// which. It has no deadline, because the network would notice a deadline before the context does, and the cause would
-// be unclear.
+// attemptContext returns a context that ends when the caller's context ends or the attempt times out. context.Cause
+// returns errAborted or errTimedOut. The context has no deadline: a connection can fail because of a deadline before
+// the context ends, and the cause would be unknown.
 func (s *Sender) attemptContext(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
 	stop := context.AfterFunc(parent, func() { cancel(errAborted) })
@@ -168,7 +167,7 @@ func (s *Sender) newTransport() *http.Transport {
 		},
 		ForceAttemptHTTP2:      true,
 		DisableKeepAlives:      true,
-		DisableCompression:     true, // nothing is decompressed, so the limits apply to the bytes that were sent
+		DisableCompression:     true, // so that the limits apply to the bytes that the endpoint sent
 		MaxResponseHeaderBytes: maxHeader,
 		// By default, HTTP/2 allows an endpoint to send 4 MiB before anything is read.
 		HTTP2: &http.HTTP2Config{
@@ -181,17 +180,17 @@ func (s *Sender) newTransport() *http.Transport {
 func (s *Sender) read(ctx context.Context, response *http.Response) Result {
 	result := Result{
 		StatusCode: response.StatusCode,
-		Error:      statusSentence(response.StatusCode),
+		Error:      statusMessage(response.StatusCode),
 		Gone:       response.StatusCode == http.StatusGone,
 		RetryAfter: s.retryAfter(response),
 	}
 	if response.StatusCode == http.StatusSwitchingProtocols {
-		return result // what follows is not a response body
+		return result // the following bytes are not a response body
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxRead))
 	result.Response = printable(body)
 	if err != nil {
-		s.words.brokenOff(ctx, &result)
+		s.setIncomplete(ctx, &result)
 	}
 	return result
 }

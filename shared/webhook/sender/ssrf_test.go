@@ -12,39 +12,39 @@ import (
 
 const notPublic = "the address is not public"
 
-// Each is refused as it is written here, whatever port it has.
+// privateLiterals contains hosts that are rejected, by the class of their address.
 var privateLiterals = map[string][]string{
-	"private":                {"10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255"},
-	"loopback":               {"127.0.0.1", "127.0.0.2", "127.255.255.254", "[::1]"},
-	"this network":           {"0.0.0.0", "0.1.2.3", "[::]"},
-	"link-local":             {"169.254.0.1", "[fe80::1]", "[fe80::1%25lo]", "[fe80::1%25eth0]", "[febf::1]"},
-	"metadata":               {"169.254.169.254", "169.254.170.2", "169.254.170.23", "[fd00:ec2::254]", "[fd00:ec2::23]", "100.100.100.200", "192.0.0.192"},
-	"carrier-grade NAT":      {"100.64.0.1", "100.127.255.255"},
-	"unique local":           {"[fc00::1]", "[fd12:3456:789a::1]"},
-	"site-local, long gone":  {"[fec0::1]"},
-	"NAT64":                  {"[64:ff9b::7f00:1]", "[64:ff9b::10.0.0.1]", "[64:ff9b::8.8.8.8]", "[64:ff9b:1::7f00:1]"},
-	"6to4":                   {"[2002:7f00:1::]", "[2002:a00:1::1]", "192.88.99.1"},
-	"Teredo":                 {"[2001::1]", "[2001:0:4136:e378:8000:63bf:3fff:fdd2]"},
-	"v4-mapped":              {"[::ffff:127.0.0.1]", "[::ffff:10.0.0.1]", "[::ffff:169.254.169.254]", "[::ffff:7f00:1]", "[::ffff:0.0.0.0]"},
-	"v4-compatible":          {"[::127.0.0.1]", "[::7f00:1]"},
-	"v4-translated":          {"[::ffff:0:127.0.0.1]"},
-	"broadcast":              {"255.255.255.255"},
-	"reserved":               {"240.0.0.1", "192.0.0.1", "198.18.0.1"},
-	"multicast":              {"224.0.0.1", "239.255.255.255", "[ff02::1]", "[ff0e::1]"},
-	"documentation":          {"192.0.2.1", "198.51.100.1", "203.0.113.1", "[2001:db8::1]", "[3fff::1]"},
-	"discard, SRv6, outside": {"[100::1]", "[5f00::1]", "[4000::1]", "[e000::1]"},
-	"in other digits":        {"１２７.０.０.１", "①②⑦.⓪.⓪.①", "127。0。0。1"},
+	"private":                   {"10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255"},
+	"loopback":                  {"127.0.0.1", "127.0.0.2", "127.255.255.254", "[::1]"},
+	"this network":              {"0.0.0.0", "0.1.2.3", "[::]"},
+	"link-local":                {"169.254.0.1", "[fe80::1]", "[fe80::1%25lo]", "[fe80::1%25eth0]", "[febf::1]"},
+	"metadata":                  {"169.254.169.254", "169.254.170.2", "169.254.170.23", "[fd00:ec2::254]", "[fd00:ec2::23]", "100.100.100.200", "192.0.0.192"},
+	"carrier-grade NAT":         {"100.64.0.1", "100.127.255.255"},
+	"unique local":              {"[fc00::1]", "[fd12:3456:789a::1]"},
+	"site-local, deprecated":    {"[fec0::1]"},
+	"NAT64":                     {"[64:ff9b::7f00:1]", "[64:ff9b::10.0.0.1]", "[64:ff9b::8.8.8.8]", "[64:ff9b:1::7f00:1]"},
+	"6to4":                      {"[2002:7f00:1::]", "[2002:a00:1::1]", "192.88.99.1"},
+	"Teredo":                    {"[2001::1]", "[2001:0:4136:e378:8000:63bf:3fff:fdd2]"},
+	"v4-mapped":                 {"[::ffff:127.0.0.1]", "[::ffff:10.0.0.1]", "[::ffff:169.254.169.254]", "[::ffff:7f00:1]", "[::ffff:0.0.0.0]"},
+	"v4-compatible":             {"[::127.0.0.1]", "[::7f00:1]"},
+	"v4-translated":             {"[::ffff:0:127.0.0.1]"},
+	"broadcast":                 {"255.255.255.255"},
+	"reserved":                  {"240.0.0.1", "192.0.0.1", "198.18.0.1"},
+	"multicast":                 {"224.0.0.1", "239.255.255.255", "[ff02::1]", "[ff0e::1]"},
+	"documentation":             {"192.0.2.1", "198.51.100.1", "203.0.113.1", "[2001:db8::1]", "[3fff::1]"},
+	"discard, SRv6, unassigned": {"[100::1]", "[5f00::1]", "[4000::1]", "[e000::1]"},
+	"Unicode digits":            {"１２７.０.０.１", "①②⑦.⓪.⓪.①", "127。0。0。1"},
 }
 
-func TestAddressesThatAreNotPublicAreNotDialled(t *testing.T) {
+func TestPrivateAddressesAreRejected(t *testing.T) {
 	t.Parallel()
-	// Both families: what would arrive, if the check let it through, arrives at one of these.
-	v4, v6 := listen(t, "127.0.0.1:0", answer("HTTP/1.1 200 OK\r\n\r\n")), (*endpoint)(nil)
+	// If the check accepted an address, the request would reach one of these two endpoints.
+	v4, v6 := listen(t, "127.0.0.1:0", respond("HTTP/1.1 200 OK\r\n\r\n")), (*endpoint)(nil)
 	if probe, err := net.Listen("tcp", "[::1]:0"); err == nil {
 		_ = probe.Close()
-		v6 = listen(t, "[::1]:"+v4.port(), answer("HTTP/1.1 200 OK\r\n\r\n"))
+		v6 = listen(t, "[::1]:"+v4.port(), respond("HTTP/1.1 200 OK\r\n\r\n"))
 	}
-	strict := sender.New(sender.Options{Resolver: names(t, fixed(nil))})
+	strict := sender.New(sender.Options{Resolver: dnsServer(t, fixedNames(nil))})
 	for class, hosts := range privateLiterals {
 		for _, host := range hosts {
 			got := post(t, strict, "https://"+host+":"+v4.port()+"/")
@@ -54,58 +54,58 @@ func TestAddressesThatAreNotPublicAreNotDialled(t *testing.T) {
 		}
 	}
 	if n := v4.accepted.Load(); n != 0 || v6 != nil && v6.accepted.Load() != 0 {
-		t.Fatalf("%d connections came through", n)
+		t.Fatalf("%d connections were made", n)
 	}
-	// The same endpoint and hosts, where private addresses are allowed: so the count above could have been another.
+	// With private addresses allowed, the same hosts reach the endpoint: the count above is 0 because of the check.
 	for i, host := range []string{"127.0.0.1", "[::ffff:127.0.0.1]", "0.0.0.0", "１２７.０.０.１"} {
-		got := post(t, onTheMachine(), "http://"+host+":"+v4.port()+"/")
+		got := post(t, localSender(), "http://"+host+":"+v4.port()+"/")
 		if !got.OK() || v4.accepted.Load() != int32(i+1) {
 			t.Errorf("%s with private addresses allowed: %+v, %d connections", host, got, v4.accepted.Load())
 		}
 	}
 }
 
-// Numbers that C libraries and browsers take for an address, as inet_aton does.
-func TestHostsThatAreNumbersAreNotDialled(t *testing.T) {
+// C libraries and browsers accept these numbers as addresses, as inet_aton does.
+func TestNumericHostsAreRejected(t *testing.T) {
 	t.Parallel()
-	inside := listen(t, "127.0.0.1:0", answer("HTTP/1.1 200 OK\r\n\r\n"))
+	inside := listen(t, "127.0.0.1:0", respond("HTTP/1.1 200 OK\r\n\r\n"))
 	hosts := []string{
 		"2130706433", "017700000001", "0x7f000001", "0X7F000001", "0177.0.0.1", "0177.0.0.01", "0x7f.0.0.1", "0x7f.1", "127.1", "127.0.1",
 		"127.0.0.01", "127.0.0.1.", "2130706433.", "0", "0.0", "0x0", "2852039166", "0xa9fea9fe", "169.254.43518", "10.1", "192.168.257", "4294967295",
 	}
-	strict := sender.New(sender.Options{Resolver: names(t, fixed(nil))})
+	strict := sender.New(sender.Options{Resolver: dnsServer(t, fixedNames(nil))})
 	for _, host := range hosts {
 		if got := post(t, strict, "https://"+host+":"+inside.port()+"/"); got.Error != notPublic {
 			t.Errorf("%s: %+v", host, got)
 		}
 	}
 	if n := inside.accepted.Load(); n != 0 {
-		t.Errorf("%d connections came through", n)
+		t.Errorf("%d connections were made", n)
 	}
 	for _, host := range hosts[:13] {
-		if got := post(t, onTheMachine(), "http://"+host+":"+inside.port()+"/"); !got.OK() {
+		if got := post(t, localSender(), "http://"+host+":"+inside.port()+"/"); !got.OK() {
 			t.Errorf("%s with private addresses allowed: %+v", host, got)
 		}
 	}
 }
 
-func TestWhichHostsAreNumbers(t *testing.T) {
+func TestParseIPv4(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{
 		"1.2.3.4": "1.2.3.4", "1.2.772": "1.2.3.4", "1.131844": "1.2.3.4", "16909060": "1.2.3.4", "0x01.02.0x0304": "1.2.3.4", "010.8": "8.0.0.8",
 		"": "", "256.1.1.1": "", "1.256.1": "", "1.1.65536": "", "1.16777216": "", "4294967296": "", "1.2.3.4.5": "", "1..2": "", "08": "", "0x": "",
 		"0xg": "", "+1": "", "-1": "", "1_0": "", "0b1": "", "0o7": "", "a.1": "", "1.a": "", "::1": "",
 	} {
-		got, ok := sender.ParseNumber(host)
+		got, ok := sender.ParseIPv4(host)
 		if ok != (want != "") || ok && got.String() != want {
-			t.Errorf("%q is %s, %t, want %q", host, got, ok, want)
+			t.Errorf("%q is parsed as %s, %t, want %q", host, got, ok, want)
 		}
 	}
 }
 
-func TestNamesOfAddressesThatAreNotPublicAreNotDialled(t *testing.T) {
+func TestNamesOfPrivateAddressesAreRejected(t *testing.T) {
 	t.Parallel()
-	inside := listen(t, "127.0.0.1:0", answer("HTTP/1.1 200 OK\r\n\r\n"))
+	inside := listen(t, "127.0.0.1:0", respond("HTTP/1.1 200 OK\r\n\r\n"))
 	addresses := map[string][]string{
 		"loopback.test": {"127.0.0.1"}, "loopback6.test": {"::1"}, "both.test": {"::1", "127.0.0.1"}, "zero.test": {"0.0.0.0", "::"},
 		"private.test": {"10.0.0.1", "192.168.1.1"}, "metadata.test": {"169.254.169.254"}, "metadata6.test": {"fd00:ec2::254"},
@@ -114,7 +114,7 @@ func TestNamesOfAddressesThatAreNotPublicAreNotDialled(t *testing.T) {
 		"broadcast.test": {"255.255.255.255"}, "multicast.test": {"224.0.0.1", "ff02::1"}, "under_score.test": {"127.0.0.1"},
 		"xn--bcher-kva.test": {"127.0.0.1"},
 	}
-	strict := sender.New(sender.Options{Resolver: names(t, fixed(addresses))})
+	strict := sender.New(sender.Options{Resolver: dnsServer(t, fixedNames(addresses))})
 	for name := range addresses {
 		for _, host := range []string{name, name + ".", strings.ToUpper(name)} {
 			if got := post(t, strict, "https://"+host+":"+inside.port()+"/"); got.Error != notPublic {
@@ -131,22 +131,23 @@ func TestNamesOfAddressesThatAreNotPublicAreNotDialled(t *testing.T) {
 		t.Errorf("a name that does not exist: %+v", got)
 	}
 	if n := inside.accepted.Load(); n != 0 {
-		t.Errorf("%d connections came through", n)
+		t.Errorf("%d connections were made", n)
 	}
 }
 
-// For these tests 127.0.0.2 is a public address and 127.0.0.1, on the same port, is not.
-func publicAndPrivate(t *testing.T) (public, private *endpoint) {
-	public = listen(t, "127.0.0.2:0", answer("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npublic"))
-	return public, listen(t, "127.0.0.1:"+public.port(), answer("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nprivate"))
+// listenPublicAndPrivate starts an endpoint on 127.0.0.2, which these tests treat as public, and one on the same port
+// of 127.0.0.1, which is private.
+func listenPublicAndPrivate(t *testing.T) (public, private *endpoint) {
+	public = listen(t, "127.0.0.2:0", respond("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npublic"))
+	return public, listen(t, "127.0.0.1:"+public.port(), respond("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nprivate"))
 }
 
 var publicPrefix = netip.MustParsePrefix("127.0.0.2/32")
 
-func TestOfSeveralAddressesOnlyThePublicOnesAreDialled(t *testing.T) {
+func TestOnlyPublicAddressesOfANameAreDialed(t *testing.T) {
 	t.Parallel()
-	public, private := publicAndPrivate(t)
-	resolver := names(t, fixed(map[string][]string{
+	public, private := listenPublicAndPrivate(t)
+	resolver := dnsServer(t, fixedNames(map[string][]string{
 		"first.test": {"127.0.0.1", "127.0.0.2"}, "last.test": {"127.0.0.2", "127.0.0.1"}, "many.test": {"::1", "10.0.0.1", "127.0.0.1", "127.0.0.2"},
 	}))
 	s := sender.NewWithPublic(sender.Options{Resolver: resolver, AllowPrivate: true}, publicPrefix)
@@ -160,15 +161,16 @@ func TestOfSeveralAddressesOnlyThePublicOnesAreDialled(t *testing.T) {
 	}
 }
 
-func TestANameThatChangesItsAnswerIsCheckedAtTheDial(t *testing.T) {
+func TestDNSRebinding(t *testing.T) {
 	t.Parallel()
-	public, private := publicAndPrivate(t)
+	public, private := listenPublicAndPrivate(t)
 	var asked atomic.Int32
-	rebinding := names(t, func(name string) []netip.Addr {
+	rebinding := dnsServer(t, func(name string) []netip.Addr {
 		if name != "rebind.test" {
 			return nil
 		}
-		// The first attempt asks twice, for each family; whoever looked a second time before dialling would get the other answer.
+		// The first attempt makes two queries, one for each address family. A second lookup before the dial would
+		// return the private address.
 		if asked.Add(1) <= 2 {
 			return []netip.Addr{netip.MustParseAddr("127.0.0.2")}
 		}
@@ -189,14 +191,14 @@ func TestANameThatChangesItsAnswerIsCheckedAtTheDial(t *testing.T) {
 	}
 }
 
-// A redirect into the machine is one more way in.
-func TestARedirectIsNotFollowed(t *testing.T) {
+// A redirect could lead to a private address.
+func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
-	inside := listen(t, "127.0.0.1:0", answer("HTTP/1.1 200 OK\r\n\r\n"))
+	inside := listen(t, "127.0.0.1:0", respond("HTTP/1.1 200 OK\r\n\r\n"))
 	for _, status := range []string{"301", "302", "303", "307", "308"} {
-		redirecting := listen(t, "127.0.0.1:0", answer("HTTP/1.1 "+status+" Moved\r\nLocation: "+inside.url()+"\r\nContent-Length: 4\r\n\r\ngone"))
-		got := post(t, onTheMachine(), redirecting.url())
-		if got.Error != "the answer was a redirect ("+status+"), which is not followed" || got.Response != "gone" || redirecting.accepted.Load() != 1 {
+		redirecting := listen(t, "127.0.0.1:0", respond("HTTP/1.1 "+status+" Moved\r\nLocation: "+inside.url()+"\r\nContent-Length: 4\r\n\r\ngone"))
+		got := post(t, localSender(), redirecting.url())
+		if got.Error != "the response is a redirect ("+status+"), and redirects are not followed" || got.Response != "gone" || redirecting.accepted.Load() != 1 {
 			t.Errorf("%s: %+v", status, got)
 		}
 	}
@@ -205,12 +207,12 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
-func TestNoProxyIsTakenFromTheEnvironment(t *testing.T) {
-	proxy := listen(t, "127.0.0.1:0", answer("HTTP/1.1 200 OK\r\n\r\n"))
+func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
+	proxy := listen(t, "127.0.0.1:0", respond("HTTP/1.1 200 OK\r\n\r\n"))
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY", "all_proxy"} {
 		t.Setenv(name, "http://"+proxy.address)
 	}
-	resolver := names(t, fixed(nil)) // a proxy would be handed the name
+	resolver := dnsServer(t, fixedNames(nil)) // with a proxy, the sender would not resolve the name
 	for _, url := range []string{"http://proxied.test/", "https://proxied.test/"} {
 		got := post(t, sender.New(sender.Options{AllowPrivate: true, Resolver: resolver}), url)
 		if got.Error != "the host name could not be resolved" || proxy.accepted.Load() != 0 {
@@ -219,9 +221,9 @@ func TestNoProxyIsTakenFromTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestCredentialsInAURLAreNotSent(t *testing.T) {
+func TestURLWithCredentialsIsRejected(t *testing.T) {
 	t.Parallel()
-	inside := listen(t, "127.0.0.1:0", answer("HTTP/1.1 200 OK\r\n\r\n"))
+	inside := listen(t, "127.0.0.1:0", respond("HTTP/1.1 200 OK\r\n\r\n"))
 	for _, url := range []string{"https://example.com@" + inside.address + "/", "https://u:p@" + inside.address + "/", "https://@" + inside.address + "/"} {
 		got := post(t, sender.New(sender.Options{}), url)
 		if got.Error != "the url must not contain a user name or password" || inside.accepted.Load() != 0 {

@@ -27,7 +27,8 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// secure starts an https endpoint, whose certificate is for example.com and the loopback addresses. change may be nil.
+// secure starts an HTTPS endpoint and returns a pool with its certificate, which is for example.com and the loopback
+// addresses. change may be nil.
 func secure(t testing.TB, handler http.HandlerFunc, change func(*httptest.Server)) (*httptest.Server, *x509.CertPool) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
@@ -44,7 +45,7 @@ func secure(t testing.TB, handler http.HandlerFunc, change func(*httptest.Server
 
 func withHTTP2(s *httptest.Server) { s.EnableHTTP2 = true }
 
-func TestBothVersionsOfHTTPOverTLS(t *testing.T) {
+func TestHTTPVersionsOverTLS(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*httptest.Server){"HTTP/1.1": nil, "HTTP/2.0": withHTTP2} {
 		t.Run(name, func(t *testing.T) {
@@ -76,8 +77,8 @@ func TestBothVersionsOfHTTPOverTLS(t *testing.T) {
 	}
 }
 
-// What one webhook's endpoint does to its connection is no concern of another's on the same host.
-func TestAttemptsAtTheSameTimeShareNoConnection(t *testing.T) {
+// An endpoint can slow down or close its connection. That must not affect another webhook on the same host.
+func TestConcurrentAttemptsUseSeparateConnections(t *testing.T) {
 	t.Parallel()
 	const attempts = 8
 	var connections atomic.Int32
@@ -121,7 +122,7 @@ func TestCertificatesAreVerified(t *testing.T) {
 	plain := httptest.NewServer(http.HandlerFunc(ok))
 	t.Cleanup(plain.Close)
 	gone := listen(t, "127.0.0.1:0", func(c net.Conn) { _, _ = c.Read(make([]byte, 100)) })
-	resolver := names(t, fixed(map[string][]string{"example.com": {"127.0.0.1"}, "other.test": {"127.0.0.1"}}))
+	resolver := dnsServer(t, fixedNames(map[string][]string{"example.com": {"127.0.0.1"}, "other.test": {"127.0.0.1"}}))
 	port := good.URL[strings.LastIndex(good.URL, ":"):]
 
 	for _, tc := range []struct {
@@ -130,16 +131,16 @@ func TestCertificatesAreVerified(t *testing.T) {
 		want      string
 	}{
 		{"a name of the certificate", "https://example.com" + port, pool, ""},
-		{"with a dot at its end", "https://example.com." + port, pool, ""},
+		{"a name with a dot at its end", "https://example.com." + port, pool, ""},
 		{"an address of the certificate", "https://127.0.0.1" + port, pool, ""},
 		{"another name", "https://other.test" + port, pool, "the certificate is not valid: it is for another host name"},
-		{"an authority that nobody knows", good.URL, x509.NewCertPool(), "the certificate is not valid: it is signed by an unknown authority"},
-		{"the machine's authorities", good.URL, nil, "the certificate is not valid: it is signed by an unknown authority"},
-		{"an expired one", old.URL, oldPool, "the certificate is not valid: it has expired or is not valid yet"},
+		{"an unknown authority", good.URL, x509.NewCertPool(), "the certificate is not valid: it is signed by an unknown authority"},
+		{"not in the root certificates of the machine", good.URL, nil, "the certificate is not valid: it is signed by an unknown authority"},
+		{"an expired certificate", old.URL, oldPool, "the certificate is not valid: it has expired or is not valid yet"},
 		{"TLS 1.1", early.URL, earlyPool, "the TLS handshake failed: protocol version not supported"},
-		{"a certificate is asked of us", asking.URL, askingPool, "the TLS handshake failed: certificate required"},
-		{"a certificate is asked of us, TLS 1.2", asking12.URL, asking12Pool, "the TLS handshake failed: handshake failure"},
-		{"no TLS", strings.Replace(plain.URL, "http", "https", 1), nil, "the endpoint does not speak TLS"},
+		{"a client certificate is required", asking.URL, askingPool, "the TLS handshake failed: certificate required"},
+		{"a client certificate is required, TLS 1.2", asking12.URL, asking12Pool, "the TLS handshake failed: handshake failure"},
+		{"no TLS", strings.Replace(plain.URL, "http", "https", 1), nil, "the endpoint does not support TLS"},
 		{"a connection that is closed", "https://" + gone.address, nil, "the TLS handshake failed: the connection was closed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -152,8 +153,9 @@ func TestCertificatesAreVerified(t *testing.T) {
 	}
 }
 
-// The second handshake with a host resumes the first one's session. No other name does, nor one whose certificate was refused.
-func TestSessionsAreResumed(t *testing.T) {
+// The second handshake with a host name resumes the session of the first one. A handshake with another name does not.
+// No session is stored if the certificate was rejected.
+func TestTLSSessionsAreResumed(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*httptest.Server){
 		"TLS 1.3": nil, "HTTP/2": withHTTP2, "TLS 1.2": func(s *httptest.Server) { s.TLS = &tls.Config{MaxVersion: tls.VersionTLS12} },
@@ -164,7 +166,7 @@ func TestSessionsAreResumed(t *testing.T) {
 				_, _ = io.WriteString(w, map[bool]string{true: "resumed", false: "new"}[r.TLS.DidResume])
 			}, change)
 			port := server.URL[strings.LastIndex(server.URL, ":"):]
-			resolver := names(t, fixed(map[string][]string{"example.com": {"127.0.0.1"}, "www.example.com": {"127.0.0.1"}, "other.test": {"127.0.0.1"}}))
+			resolver := dnsServer(t, fixedNames(map[string][]string{"example.com": {"127.0.0.1"}, "www.example.com": {"127.0.0.1"}, "other.test": {"127.0.0.1"}}))
 			s := sender.New(sender.Options{AllowPrivate: true, RootCAs: pool, Resolver: resolver})
 			const refused = "the certificate is not valid: it is for another host name"
 			for _, tc := range []struct{ host, response, err string }{
@@ -190,7 +192,7 @@ func TestSessionsAreResumed(t *testing.T) {
 	}
 }
 
-// withCertificate gives the server one that is its own authority and ends at a time.
+// withCertificate returns an option that gives the server a self-signed certificate that expires at end.
 func withCertificate(t *testing.T, end time.Time) func(*httptest.Server) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -211,7 +213,7 @@ func withCertificate(t *testing.T, end time.Time) func(*httptest.Server) {
 	}
 }
 
-func TestStreamsThatDoNotEndWell(t *testing.T) {
+func TestHTTP2Failures(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
 	t.Cleanup(func() { close(stop) })
@@ -226,7 +228,7 @@ func TestStreamsThatDoNotEndWell(t *testing.T) {
 			w.WriteHeader(http.StatusOK)
 			for pause := time.Duration(0); ; {
 				if r.URL.Path == "/drip" {
-					pause = quick / 8
+					pause = shortTimeout / 8
 				}
 				if _, err := io.WriteString(w, strings.Repeat("x", 1<<10)); err != nil || http.NewResponseController(w).Flush() != nil {
 					return
@@ -252,10 +254,10 @@ func TestStreamsThatDoNotEndWell(t *testing.T) {
 		path, want string
 		timedOut   bool
 	}{
-		{"/hang", tooSlow, true},
-		{"/drip", tooSlow, true},
+		{"/hang", timedOut, true},
+		{"/drip", timedOut, true},
 		{"/huge", "", false},
-		{"/cut", brokenOff, false},
+		{"/cut", incomplete, false},
 		{"/abort", closed, false},
 		{"/header", closed, false},
 	} {
@@ -263,7 +265,7 @@ func TestStreamsThatDoNotEndWell(t *testing.T) {
 			t.Parallel()
 			options := sender.Options{AllowPrivate: true, RootCAs: pool}
 			if tc.timedOut {
-				options.Timeout = quick
+				options.Timeout = shortTimeout
 			}
 			if got := post(t, sender.New(options), server.URL+tc.path); got.Error != tc.want || got.TimedOut != tc.timedOut {
 				t.Errorf("%+v", got)
@@ -272,15 +274,15 @@ func TestStreamsThatDoNotEndWell(t *testing.T) {
 	}
 }
 
-// HTTP/2 would send a request again, on the same connection or a new one, when its stream was refused.
-func TestAnAttemptThatIsRefusedAsAStreamIsNotRepeated(t *testing.T) {
+// An HTTP/2 client can repeat a request, on the same connection or a new one, if the server refused its stream.
+func TestRefusedHTTP2StreamIsNotRetried(t *testing.T) {
 	t.Parallel()
 	certificate, pool := secure(t, func(http.ResponseWriter, *http.Request) {}, nil)
 	config := certificate.TLS.Clone()
 	config.NextProtos = []string{"h2"}
 	var streams atomic.Int32
 	var goAway atomic.Bool
-	var window atomic.Uint32 // how much may be sent before the client has read anything
+	var window atomic.Uint32 // bytes that the server may send before the client reads them
 	e := listen(t, "127.0.0.1:0", func(conn net.Conn) {
 		secured := tls.Server(conn, config)
 		if _, err := io.ReadFull(secured, make([]byte, len(http2.ClientPreface))); err != nil {
@@ -307,7 +309,7 @@ func TestAnAttemptThatIsRefusedAsAStreamIsNotRepeated(t *testing.T) {
 			}
 		}
 	})
-	s := sender.New(sender.Options{AllowPrivate: true, RootCAs: pool, Timeout: 10 * quick})
+	s := sender.New(sender.Options{AllowPrivate: true, RootCAs: pool, Timeout: 10 * shortTimeout})
 	for _, away := range []bool{true, false} {
 		goAway.Store(away)
 		streams.Store(0)
@@ -320,11 +322,11 @@ func TestAnAttemptThatIsRefusedAsAStreamIsNotRepeated(t *testing.T) {
 		t.Errorf("%d connections for 2 attempts", n)
 	}
 	if window.Load() != 64<<10 {
-		t.Errorf("%d bytes are invited", window.Load())
+		t.Errorf("the initial window is %d bytes", window.Load())
 	}
 }
 
-func TestWhatAnEndpointReceives(t *testing.T) {
+func TestReceivedRequest(t *testing.T) {
 	t.Parallel()
 	received := make(chan *http.Request, 2)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -335,7 +337,7 @@ func TestWhatAnEndpointReceives(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
-	resolver := names(t, func(string) []netip.Addr { return []netip.Addr{netip.MustParseAddr("127.0.0.1")} })
+	resolver := dnsServer(t, func(string) []netip.Addr { return []netip.Addr{netip.MustParseAddr("127.0.0.1")} })
 	s := sender.New(sender.Options{AllowPrivate: true, Resolver: resolver})
 	header := http.Header{"X-Service-Event": {"webhook.test"}, "Content-Type": {"text/plain"}, "Webhook-Id": {"evt_1"}}
 	for range 2 {
@@ -351,7 +353,7 @@ func TestWhatAnEndpointReceives(t *testing.T) {
 		}
 		for name := range r.Header {
 			if _, ok := want[name]; !ok {
-				t.Errorf("%s: %s was not asked for", name, r.Header.Get(name))
+				t.Errorf("unexpected header %s: %s", name, r.Header.Get(name))
 			}
 		}
 		for name, value := range want {
@@ -365,6 +367,6 @@ func TestWhatAnEndpointReceives(t *testing.T) {
 	}
 	named := sender.New(sender.Options{AllowPrivate: true, UserAgent: "other/2"})
 	if named.Send(context.Background(), sender.Request{URL: server.URL}); (<-received).UserAgent() != "other/2" {
-		t.Error("the product's name was not sent")
+		t.Error("the User-Agent of the options was not sent")
 	}
 }

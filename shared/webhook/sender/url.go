@@ -16,7 +16,7 @@ import (
 // MaxURL is the largest number of characters of a webhook's URL.
 const MaxURL = 2048
 
-// The rules that a URL can violate, worded to follow the name of the field.
+// The rules that a URL can violate. Each text continues a sentence that begins with the name of the field.
 var (
 	errURLLength      = errors.New("must have at most 2,048 characters")
 	errURLCharacters  = errors.New("must not contain spaces or control characters")
@@ -27,9 +27,9 @@ var (
 	errURLPort        = errors.New("must have a port from 1 to 65535, or none")
 )
 
-// CheckURL returns the rule that the URL of a webhook violates, worded to follow the name of the field ("must be an
-// absolute https URL"). It does not check the address of the host: that can change at any time, so each attempt checks
-// it. allowPrivate allows http.
+// CheckURL returns an error with the rule that the URL of a webhook violates, or nil. The text continues a sentence
+// that begins with the name of the field ("must be an absolute https URL"). CheckURL does not check the address of the
+// host: it can change at any time, so each attempt checks it. allowPrivate allows http.
 func CheckURL(raw string, allowPrivate bool) error {
 	if utf8.RuneCountInString(raw) > MaxURL {
 		return errURLLength
@@ -58,7 +58,7 @@ func CheckURL(raw string, allowPrivate bool) error {
 }
 
 // encodeURL percent-encodes the characters of the path and the query that are not ASCII, because the request line must
-// be ASCII. Everything else stays as it is. (Package url encodes a path that is not in RawPath.)
+// be ASCII. It changes nothing else. If RawPath is empty, package url encodes the path.
 func encodeURL(u *url.URL) {
 	u.RawPath, u.RawQuery = encodeNonASCII(u.RawPath), encodeNonASCII(u.RawQuery)
 }
@@ -83,8 +83,8 @@ func validPort(port string) bool {
 	return err == nil && n > 0
 }
 
-// validHost accepts an address or a DNS name, also an internationalized one. It accepts underscores: they are in use,
-// although host names should not contain them.
+// validHost reports whether host is an IP address or a DNS name, which may be internationalized. It accepts
+// underscores, because existing names contain them.
 func validHost(host string) bool {
 	if strings.Contains(host, ":") {
 		_, err := netip.ParseAddr(host)

@@ -34,7 +34,7 @@ func TestCheckURL(t *testing.T) {
 		{"https://xn--bcher-kva.example/", "", ""},
 		{"https://example.com/bücher", "", ""},
 		{"https://localhost", "", ""},
-		{"https://127.0.0.1:8080/", "", ""}, // decided at the dial
+		{"https://127.0.0.1:8080/", "", ""}, // the address is checked when the attempt connects
 		{"https://[::1]:8080/", "", ""},
 		{"https://[fe80::1%25eth0]/", "", ""},
 		{"https://" + strings.Repeat("a", 63) + ".com", "", ""},
@@ -106,10 +106,10 @@ func TestCheckURL(t *testing.T) {
 	}
 }
 
-// What was stored before a rule became stricter is not sent to either.
-func TestAnAttemptChecksTheURL(t *testing.T) {
+// A stored URL can violate a rule that was added after it was stored.
+func TestAttemptChecksTheURL(t *testing.T) {
 	t.Parallel()
-	e := listen(t, "127.0.0.1:0", answer("HTTP/1.1 200 OK\r\n\r\n"))
+	e := listen(t, "127.0.0.1:0", respond("HTTP/1.1 200 OK\r\n\r\n"))
 	for _, url := range []string{e.url(), "ftp://" + e.address, e.address, ""} {
 		if got := post(t, sender.New(sender.Options{}), url); got.Error != "the url must be an absolute https URL" || e.accepted.Load() != 0 {
 			t.Errorf("%q: %+v", url, got)
@@ -117,7 +117,7 @@ func TestAnAttemptChecksTheURL(t *testing.T) {
 	}
 }
 
-// Whatever CheckURL takes, a request can be made of.
+// FuzzCheckURL checks that a valid request can be made from every accepted URL.
 func FuzzCheckURL(f *testing.F) {
 	for _, seed := range []string{"https://example.com:8443/hook?a=b", "http://[::1%25lo]:80", "https://bücher.example", "https://127.1", "https://１２７.0.0.1"} {
 		f.Add(seed)
@@ -137,8 +137,8 @@ func FuzzCheckURL(f *testing.F) {
 	})
 }
 
-// A request line is ASCII. What is not is percent-encoded on the way; what is encoded already, or need not be, goes as it is.
-func TestTheRequestLine(t *testing.T) {
+// The characters of the request line that are not ASCII are percent-encoded. All other characters are sent unchanged.
+func TestRequestLine(t *testing.T) {
 	t.Parallel()
 	lines := make(chan string, 1)
 	e := listen(t, "127.0.0.1:0", func(conn net.Conn) {
@@ -155,7 +155,7 @@ func TestTheRequestLine(t *testing.T) {
 		{"?name=Zoë&ü=%C3%BC#ß", "/hook?name=Zo%C3%AB&%C3%BC=%C3%BC"},
 		{"/ü%2Fü?日=本", "/hook/%C3%BC%2F%C3%BC?%E6%97%A5=%E6%9C%AC"},
 	} {
-		if got := post(t, onTheMachine(), e.url()+tc.after); !got.OK() {
+		if got := post(t, localSender(), e.url()+tc.after); !got.OK() {
 			t.Errorf("%q: %+v", tc.after, got)
 		}
 		if got := <-lines; got != "POST "+tc.want+" HTTP/1.1" {

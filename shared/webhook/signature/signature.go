@@ -1,6 +1,6 @@
 // Package signature computes the headers by which a receiver verifies that a delivery is authentic and unchanged. It is
-// pure: bytes in, headers out. How secrets are stored, which of them are valid, and how a delivery is sent does not
-// belong here.
+// a pure function of its inputs. It must not contain the storage of secrets, their validity, or the sending of
+// requests.
 package signature
 
 import (
@@ -32,14 +32,14 @@ const (
 
 const (
 	secretPrefix = "whsec_"
-	secretBytes  = 32 // Standard Webhooks asks for 24 to 64
+	secretBytes  = 32 // Standard Webhooks requires 24 to 64
 )
 
-// Sign returns the headers of one attempt that begins at a time. secrets are the valid ones, newest first. Sign panics
-// if there are none, because nothing may be sent without a signature.
+// Sign returns the headers of an attempt. at is the time at which it begins. secrets are the valid secrets, newest
+// first. Sign panics if there are none, because a request must not be sent without a signature.
 //
-//   - X-Service-Signature: "sha256=" and the hex HMAC-SHA256 of the raw body with the newest secret as its owner wrote it,
-//     any prefix included.
+//   - X-Service-Signature: "sha256=" and the hex HMAC-SHA256 of the raw body with the newest secret, exactly as its owner
+//     entered it, including any prefix.
 //   - X-Service-Event, X-Service-Delivery, X-Service-Timestamp: the type, the delivery's ID, and at in RFC 3339 with
 //     milliseconds.
 //   - webhook-id, webhook-timestamp, webhook-signature: event ID, at in Unix seconds, and "v1,<base64>" for each secret,
@@ -51,7 +51,7 @@ func Sign(secrets []string, eventID, deliveryID, eventType string, at time.Time,
 		mac := digest(standardKey(secret), []byte(eventID), []byte("."), []byte(seconds), []byte("."), body)
 		signed[i] = "v1," + base64.StdEncoding.EncodeToString(mac)
 	}
-	header := make(http.Header, 9) // with capacity for those that the sender adds
+	header := make(http.Header, 9) // with capacity for the headers that the sender adds
 	header.Set(HeaderSignature, "sha256="+hex.EncodeToString(digest([]byte(secrets[0]), body)))
 	header.Set(HeaderEvent, eventType)
 	header.Set(HeaderDelivery, deliveryID)
@@ -62,8 +62,8 @@ func Sign(secrets []string, eventID, deliveryID, eventType string, at time.Time,
 	return header
 }
 
-// NewSecret returns a secret in the form of Standard Webhooks: "whsec_" and the base64 encoding of 32 bytes of random,
-// which is crypto/rand.Reader except in tests.
+// NewSecret returns a secret in the form of Standard Webhooks: "whsec_" and the base64 encoding of 32 bytes that it
+// reads from random. Only tests use another reader than crypto/rand.Reader.
 func NewSecret(random io.Reader) (string, error) {
 	var key [secretBytes]byte
 	if _, err := io.ReadFull(random, key[:]); err != nil {

@@ -31,7 +31,7 @@ const (
 
 var body = []byte(`{"id":"` + eventID + `","type":"project.created","data":{"project":{"name":"Zoë \u2028"}}}`)
 
-func TestHeadersOfADelivery(t *testing.T) {
+func TestSignHeaders(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 31, 9, 15, 30, 123_999_999, time.FixedZone("CET", 3600))
 	got := signature.Sign([]string{"Jefe"}, "evt_1", "dlv_1", "file.updated", at, []byte("what do ya want for nothing?"))
@@ -43,7 +43,7 @@ func TestHeadersOfADelivery(t *testing.T) {
 		"X-Service-Timestamp": {"2026-01-31T08:15:30.123Z"},
 		"Webhook-Id":          {"evt_1"},
 		"Webhook-Timestamp":   {"1769847330"},
-		"Webhook-Signature":   {got.Get("webhook-signature")}, // the official library's business, below
+		"Webhook-Signature":   {got.Get("webhook-signature")}, // checked with the official library below
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -61,7 +61,7 @@ func TestStandardWebhooksVector(t *testing.T) {
 	}
 }
 
-func TestTheOfficialLibraryVerifies(t *testing.T) {
+func TestOfficialLibraryVerifies(t *testing.T) {
 	t.Parallel()
 	signed := func() http.Header {
 		return signature.Sign([]string{newSecret, oldSecret}, eventID, deliveryID, eventType, time.Now(), body)
@@ -107,8 +107,8 @@ func TestTheOfficialLibraryVerifies(t *testing.T) {
 	}
 }
 
-// A secret is used as the official libraries would use it, where they could.
-func TestWhatASecretsKeyIs(t *testing.T) {
+// The key of a secret is the one that the official libraries derive, if they accept the secret.
+func TestStandardKey(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, secret, key string }{
 		{"base64 after the prefix", "whsec_aGVsbG8gd29ybGQ=", "hello world"},
@@ -142,7 +142,7 @@ func TestWhatASecretsKeyIs(t *testing.T) {
 	}
 }
 
-func TestSignaturesOfAnyBody(t *testing.T) {
+func TestSignAnyBody(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		keys := rapid.SliceOfN(rapid.String().Filter(func(s string) bool { return s != "" }), 1, 3).Draw(t, "keys")
@@ -169,7 +169,7 @@ func FuzzSign(f *testing.F) {
 	})
 }
 
-// verify checks each secret with the official library, by whichever of its constructors can take it.
+// verify checks each secret with the official library, with the constructor that accepts it.
 func verify(t interface{ Fatalf(string, ...any) }, secrets []string, body []byte, header http.Header) {
 	for _, secret := range secrets {
 		webhook, err := standardwebhooks.NewWebhookRaw([]byte(secret))
@@ -190,20 +190,20 @@ func verify(t interface{ Fatalf(string, ...any) }, secrets []string, body []byte
 	}
 }
 
-// padded has the padding that the strictest library, Go's, wants to see.
+// padded returns the secret with the padding that the Go library requires.
 func padded(secret string) string {
 	digits := strings.TrimRight(strings.NewReplacer("\r", "", "\n", "").Replace(strings.TrimPrefix(secret, "whsec_")), "=")
 	return "whsec_" + digits + strings.Repeat("=", (4-len(digits)%4)%4)
 }
 
-// plain is the signature as the README tells receivers to compute it.
+// plain returns the signature as the README computes it.
 func plain(secret string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-func TestNothingIsSentUnsigned(t *testing.T) {
+func TestSignPanicsWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	defer func() {
 		if recover() == nil {

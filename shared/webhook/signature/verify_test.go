@@ -13,8 +13,8 @@ import (
 	"devplatform/shared/webhook/signature"
 )
 
-// The examples that README gives to receivers, run as a receiver would.
-func TestReadmesExamplesVerify(t *testing.T) {
+// Runs the examples of the README.
+func TestREADMEExamples(t *testing.T) {
 	t.Parallel()
 	for _, example := range []struct {
 		file, needs string
@@ -31,16 +31,16 @@ func TestReadmesExamplesVerify(t *testing.T) {
 				if os.Getenv("CI") == "true" {
 					t.Fatalf("CI needs %s: %v", example.needs, err)
 				}
-				t.Skipf("%s is not here to run the example with", example.needs)
+				t.Skipf("%s is not installed", example.needs)
 			}
 			file := filepath.Join("testdata", "verify", example.file)
-			isShort(t, file)
-			judge(t, example.command(t, file))
+			checkLength(t, file)
+			checkExample(t, example.command(t, file))
 		})
 	}
 }
 
-func isShort(t *testing.T, file string) {
+func checkLength(t *testing.T, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -67,8 +67,8 @@ func build(t *testing.T, file string) []string {
 	return []string{binary}
 }
 
-// judge shows an example good and bad signatures.
-func judge(t *testing.T, command []string) {
+// checkExample runs an example with valid and invalid signatures.
+func checkExample(t *testing.T, command []string) {
 	t.Helper()
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	body := []byte("{\"name\":\"Zoë\",\"text\":\"line\\n\"}\r\n\x00\xff ")

@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// asWritten replaces a host that is an IPv4 address in a spelling of inet_aton by the usual spelling: 2130706433,
-// 0x7f.1 and 0177.0.0.1 are 127.0.0.1. Browsers and C libraries accept these spellings, and Go does not. Here they have
-// the same meaning on every machine, and are rejected or dialled like any other address.
-func asWritten(address string) string {
+// normalizeIPv4 replaces a host that is an IPv4 address in another notation of inet_aton with dotted-decimal notation:
+// 2130706433, 0x7f.1 and 0177.0.0.1 are 127.0.0.1. Browsers and C libraries accept these notations, and Go does not.
+// After the conversion, the address is checked and dialed like any other.
+func normalizeIPv4(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return address
 	}
-	ip, ok := parseNumber(strings.TrimSuffix(host, "."))
+	ip, ok := parseIPv4(strings.TrimSuffix(host, "."))
 	if !ok {
 		return address
 	}
 	return net.JoinHostPort(ip.String(), port)
 }
 
-// parseNumber reads one to four numbers, each decimal, octal (0…) or hexadecimal (0x…). The last one fills the
-// remaining bytes.
-func parseNumber(host string) (netip.Addr, bool) {
+// parseIPv4 parses an IPv4 address in a notation of inet_aton: one to four numbers, each decimal, octal (0…) or
+// hexadecimal (0x…). The last number fills the remaining bytes.
+func parseIPv4(host string) (netip.Addr, bool) {
 	parts := strings.Split(host, ".")
 	last := len(parts) - 1
 	if last > 3 {
@@ -50,6 +50,6 @@ func parseNumber(host string) (netip.Addr, bool) {
 		value = value<<bits | n
 	}
 	var bytes [4]byte
-	binary.BigEndian.PutUint32(bytes[:], uint32(value)) // the parts have 32 bits together
+	binary.BigEndian.PutUint32(bytes[:], uint32(value)) // the parts have 32 bits in total
 	return netip.AddrFrom4(bytes), true
 }

@@ -14,22 +14,22 @@ func TestPrintable(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, in, want string }{
 		{"text", "Zoë 👩‍💻 鍵\n\tindented", "Zoë 👩‍💻 鍵\n\tindented"},
-		{"other systems' lines", "a\r\nb\r\n\r\nc", "a\nb\n\nc"},
-		{"a lone return", "safe\revil", "safe\ufffdevil"},
-		{"returns before a line's end", "a\r\r\nb", "a\ufffd\nb"},
-		{"what steers a terminal", "\x1b[31mred\x1b[0m\a\b\x7f", "\ufffd[31mred\ufffd[0m\ufffd"},
+		{"CRLF line ends", "a\r\nb\r\n\r\nc", "a\nb\n\nc"},
+		{"a CR without LF", "safe\revil", "safe\ufffdevil"},
+		{"two CRs before LF", "a\r\r\nb", "a\ufffd\nb"},
+		{"terminal control characters", "\x1b[31mred\x1b[0m\a\b\x7f", "\ufffd[31mred\ufffd[0m\ufffd"},
 		{"a C1 control", "a\u009b31m", "a\ufffd31m"},
 		{"nul", "a\x00\x00b", "a\ufffdb"},
 		{"not UTF-8", "a\xff\xfe\xc3b", "a\ufffdb"},
-		{"what turns the direction", "abc\u202edef\u2066", "abc\ufffddef\ufffd"},
-		{"separators that JavaScript takes for lines", "a\u2028b\u2029", "a\ufffdb\ufffd"},
+		{"bidirectional controls", "abc\u202edef\u2066", "abc\ufffddef\ufffd"},
+		{"Unicode line separators", "a\u2028b\u2029", "a\ufffdb\ufffd"},
 		{"a byte order mark", "\ufeff{}", "\ufffd{}"},
 		{"private use, unassigned", "\ue000\U0010ffff", "\ufffd"},
-		{"a surrogate as UTF-8", "\xed\xa0\x80", "\ufffd"},
-		{"spaces of all kinds", "a\u00a0b\u3000c", "a\u00a0b\u3000c"},
-		{"nothing", "", ""},
-		{"cut between characters", strings.Repeat("a", 1023) + "é", strings.Repeat("a", 1023)},
-		{"just enough", strings.Repeat("a", 1022) + "éx", strings.Repeat("a", 1022) + "é"},
+		{"an encoded surrogate", "\xed\xa0\x80", "\ufffd"},
+		{"Unicode spaces", "a\u00a0b\u3000c", "a\u00a0b\u3000c"},
+		{"empty", "", ""},
+		{"truncated before a character", strings.Repeat("a", 1023) + "é", strings.Repeat("a", 1023)},
+		{"truncated after a character", strings.Repeat("a", 1022) + "éx", strings.Repeat("a", 1022) + "é"},
 	} {
 		if got := sender.Printable([]byte(tc.in)); got != tc.want {
 			t.Errorf("%s: got %q, want %q", tc.name, got, tc.want)
@@ -49,7 +49,7 @@ func FuzzPrintable(f *testing.F) {
 			t.Fatalf("a control character in %q", got[i:])
 		}
 		if again := sender.Printable([]byte(got)); again != strings.ReplaceAll(got, "\ufffd\ufffd", "\ufffd") {
-			t.Fatalf("%q became %q", got, again)
+			t.Fatalf("the second call changed %q to %q", got, again)
 		}
 	})
 }

@@ -1,0 +1,186 @@
+package sender
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// The messages for the owner of an endpoint. They never contain the text of a Go error, because it contains addresses
+// and internals of the client.
+const (
+	messageURL            = "the url is not valid"
+	messageAborted        = "the attempt was interrupted before the response was complete"
+	messageNotPublic      = "the address is not public"
+	messageUnresolved     = "the host name could not be resolved"
+	messageResolveTimeout = "the host name could not be resolved in time"
+	messageConnectTimeout = "the connection timed out"
+	messageRefused        = "the connection was refused"
+	messageUnreachable    = "the host could not be reached"
+	messageConnectFailed  = "the connection failed"
+	messageHandshake      = "the TLS handshake failed"
+	messageNoTLS          = "the endpoint does not support TLS"
+	messageClosed         = "the connection was closed before the response was complete"
+	messageNotHTTP        = "the response is not valid HTTP, or its header is too large"
+	messageIncomplete     = "the response body is incomplete"
+	messageCertificate    = "the certificate is not valid: "
+)
+
+// timeoutMessage returns the message for an attempt that timed out.
+func (s *Sender) timeoutMessage() string {
+	return "no complete response within " + strconv.FormatFloat(s.options.Timeout.Seconds(), 'f', -1, 64) + " s"
+}
+
+// withoutResponse returns the result of an attempt that ended with err at a stage, without a response.
+func (s *Sender) withoutResponse(ctx context.Context, stage int32, err error) Result {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errAborted):
+		return Result{Error: messageAborted, Aborted: true}
+	case errors.Is(cause, errTimedOut):
+		return Result{Error: s.timeoutMessage(), TimedOut: true}
+	}
+	switch stage {
+	case stageConnect:
+		return connectResult(err)
+	case stageTLS:
+		return Result{Error: handshakeMessage(err)}
+	case stageHTTP2:
+		return Result{Error: messageClosed} // the transport does not report the cause
+	case stageRequest:
+		return Result{Error: noResponseMessage(err)}
+	default:
+		return Result{Error: responseMessage(err)}
+	}
+}
+
+// setIncomplete completes the result of a response whose body is incomplete. If the status is a failure, its message is
+// kept and the reason is appended.
+func (s *Sender) setIncomplete(ctx context.Context, result *Result) {
+	reason := messageIncomplete
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errAborted):
+		reason, result.Aborted = messageAborted, true
+	case errors.Is(cause, errTimedOut):
+		reason, result.TimedOut = s.timeoutMessage(), true
+	}
+	if result.Error != "" {
+		reason = result.Error + "; " + reason
+	}
+	result.Error = reason
+}
+
+func connectResult(err error) Result {
+	if unresolved, ok := errors.AsType[*net.DNSError](err); ok {
+		if unresolved.IsTimeout {
+			return Result{Error: messageResolveTimeout, TimedOut: true}
+		}
+		return Result{Error: messageUnresolved}
+	}
+	if refused(err) {
+		return Result{Error: messageNotPublic}
+	}
+	if failed, ok := errors.AsType[net.Error](err); ok && failed.Timeout() {
+		return Result{Error: messageConnectTimeout, TimedOut: true}
+	}
+	for _, known := range []struct {
+		errno   syscall.Errno
+		message string
+	}{
+		{syscall.ECONNREFUSED, messageRefused},
+		{syscall.EHOSTUNREACH, messageUnreachable},
+		{syscall.ENETUNREACH, messageUnreachable},
+		{syscall.ECONNRESET, messageClosed},
+	} {
+		if errors.Is(err, known.errno) {
+			return Result{Error: known.message}
+		}
+	}
+	return Result{Error: messageConnectFailed}
+}
+
+func handshakeMessage(err error) string {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return messageCertificate + certificateFault(err)
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return messageNoTLS
+	}
+	if closed(err) {
+		return messageHandshake + ": the connection was closed"
+	}
+	return messageHandshake + alert(err)
+}
+
+// alert returns a colon and the description that crypto/tls has of the TLS alert that the endpoint sent (RFC 8446 §6).
+// It returns "" if the endpoint sent no alert.
+func alert(err error) string {
+	remote, ok := errors.AsType[*net.OpError](err)
+	if !ok || remote.Op != "remote error" || remote.Err == nil {
+		return ""
+	}
+	return ": " + strings.TrimPrefix(remote.Err.Error(), "tls: ")
+}
+
+// certificateFault returns the reason why a certificate is not valid, without quoting the certificate.
+func certificateFault(err error) string {
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "it is for another host name"
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "it is signed by an unknown authority"
+	}
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
+		return "it has expired or is not valid yet"
+	}
+	return "it cannot be verified"
+}
+
+// noResponseMessage returns the message for a connection that ended before the first byte of a response.
+func noResponseMessage(err error) string {
+	if sent := alert(err); sent != "" {
+		return messageHandshake + sent // TLS 1.3: the endpoint requires a client certificate
+	}
+	return messageClosed
+}
+
+// responseMessage returns the message for a response with an incomplete header.
+func responseMessage(err error) string {
+	if closed(err) {
+		return messageClosed
+	}
+	return messageNotHTTP
+}
+
+// closed reports whether the endpoint or the network closed the connection.
+func closed(err error) bool {
+	return slices.ContainsFunc([]error{
+		io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNABORTED,
+	}, func(end error) bool { return errors.Is(err, end) })
+}
+
+// redirects are the status codes that redirect the client.
+var redirects = []int{
+	http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+	http.StatusPermanentRedirect,
+}
+
+// statusMessage returns the message for the status of a response; "" if it is a success.
+func statusMessage(status int) string {
+	switch {
+	case status >= 200 && status < 300:
+		return ""
+	case slices.Contains(redirects, status):
+		return fmt.Sprintf("the response is a redirect (%d), and redirects are not followed", status)
+	default:
+		return fmt.Sprintf("status %d", status)
+	}
+}

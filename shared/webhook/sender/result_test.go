@@ -1,0 +1,362 @@
+package sender_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"devplatform/shared/webhook/sender"
+)
+
+const (
+	notHTTP    = "the response is not valid HTTP, or its header is too large"
+	closed     = "the connection was closed before the response was complete"
+	incomplete = "the response body is incomplete"
+	timedOut   = "no complete response within 0.4 s"
+)
+
+var withoutDuration = cmpopts.IgnoreFields(sender.Result{}, "Duration")
+
+func TestResults(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, response string
+		want           sender.Result
+	}{
+		{"200", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", sender.Result{StatusCode: 200, Response: "ok"}},
+		{"201, chunked", "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", sender.Result{StatusCode: 201, Response: "ok"}},
+		{"202, ended by the close of the connection", "HTTP/1.1 202 Accepted\r\n\r\nok", sender.Result{StatusCode: 202, Response: "ok"}},
+		{"204", "HTTP/1.1 204 No Content\r\n\r\n", sender.Result{StatusCode: 204}},
+		{"299", "HTTP/1.0 299 Odd\r\n\r\n", sender.Result{StatusCode: 299}},
+		{"several interim responses", "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+			sender.Result{StatusCode: 200}},
+		{"compressed, not decompressed", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 6\r\n\r\n\x1f\x8b\x08\x00ab",
+			sender.Result{StatusCode: 200, Response: "\ufffdab"}},
+
+		{"101", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\nx", sender.Result{StatusCode: 101, Error: "status 101"}},
+		{"300", "HTTP/1.1 300 Multiple Choices\r\n\r\n", sender.Result{StatusCode: 300, Error: "status 300"}},
+		{"304", "HTTP/1.1 304 Not Modified\r\n\r\n", sender.Result{StatusCode: 304, Error: "status 304"}},
+		{"a redirect without a location", "HTTP/1.1 302 Found\r\n\r\n",
+			sender.Result{StatusCode: 302, Error: "the response is a redirect (302), and redirects are not followed"}},
+		{"400", "HTTP/1.1 400 Bad Request\r\n\r\n{\"error\":\"signature\"}", sender.Result{StatusCode: 400, Error: "status 400", Response: `{"error":"signature"}`}},
+		{"410", "HTTP/1.1 410 Gone\r\nRetry-After: 7\r\n\r\n", sender.Result{StatusCode: 410, Error: "status 410", Gone: true}},
+		{"429 with Retry-After in seconds", "HTTP/1.1 429 Slow\r\nRetry-After: 120\r\n\r\n",
+			sender.Result{StatusCode: 429, Error: "status 429", RetryAfter: 2 * time.Minute}},
+		{"500, whose Retry-After is ignored", "HTTP/1.1 500 No\r\nRetry-After: 120\r\n\r\n", sender.Result{StatusCode: 500, Error: "status 500"}},
+		{"503 with Retry-After as a date", "HTTP/1.1 503 Busy\r\nRetry-After: Sat, 31 Jan 2026 08:20:00 GMT\r\n\r\n",
+			sender.Result{StatusCode: 503, Error: "status 503", RetryAfter: 5 * time.Minute}},
+		{"999", "HTTP/1.1 999 Blocked\r\n\r\n", sender.Result{StatusCode: 999, Error: "status 999"}},
+
+		{"no bytes", "", sender.Result{Error: closed}},
+		{"an incomplete header", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n", sender.Result{Error: closed}},
+		{"interim responses without a final one", "HTTP/1.1 103 Early Hints\r\n\r\n", sender.Result{Error: closed}},
+		{"another protocol", "SSH-2.0-OpenSSH_9.9\r\n\r\n", sender.Result{Error: notHTTP}},
+		{"a status that is not a number", "HTTP/1.1 OK\r\n\r\n", sender.Result{Error: notHTTP}},
+		{"two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", sender.Result{Error: notHTTP}},
+		{"a truncated body", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", sender.Result{StatusCode: 200, Error: incomplete, Response: "half"}},
+		{"a truncated chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\nhalf", sender.Result{StatusCode: 200, Error: incomplete, Response: "half"}},
+		{"chunks without a last one", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n", sender.Result{StatusCode: 200, Error: incomplete, Response: "half"}},
+		{"a chunk without a length", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", sender.Result{StatusCode: 200, Error: incomplete}},
+		{"a failure with a truncated body", "HTTP/1.1 500 No\r\nContent-Length: 10\r\n\r\nhalf",
+			sender.Result{StatusCode: 500, Error: "status 500; " + incomplete, Response: "half"}},
+		{"a body that is longer than the limit", "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat("é", 10<<10),
+			sender.Result{StatusCode: 200, Response: strings.Repeat("é", 512)}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			e := listen(t, "127.0.0.1:0", respond(tc.response))
+			s := sender.New(sender.Options{AllowPrivate: true, Now: func() time.Time { return time.Date(2026, 1, 31, 8, 15, 0, 0, time.UTC) }})
+			if diff := cmp.Diff(tc.want, post(t, s, e.url())); diff != "" {
+				t.Error(diff)
+			}
+			if n := e.accepted.Load(); n != 1 {
+				t.Errorf("%d connections", n)
+			}
+		})
+	}
+}
+
+// writeForever writes s until the client closes the connection.
+func writeForever(conn net.Conn, s string, pause time.Duration) {
+	for {
+		if _, err := io.WriteString(conn, s); err != nil {
+			return
+		}
+		if pause > 0 {
+			time.Sleep(pause)
+		}
+	}
+}
+
+func TestEndlessResponsesAreBounded(t *testing.T) {
+	t.Parallel()
+	big := strings.Repeat("x", 64<<10)
+	full := strings.Repeat("x", 1<<10)
+	for _, tc := range []struct {
+		name  string
+		serve func(net.Conn)
+		want  sender.Result
+	}{
+		{"a body", func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n"); writeForever(c, big, 0) }, sender.Result{StatusCode: 200, Response: full}},
+		{"one chunk", func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7fffffff\r\n")
+			writeForever(c, big, 0)
+		}, sender.Result{StatusCode: 200, Response: full}},
+		{"a body that stalls after the part that is read", func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"+big[:16<<10])
+			waitForClose(c)
+		}, sender.Result{StatusCode: 200, Response: full}},
+		{"a failure's body", func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 500 No\r\n\r\n"); writeForever(c, big, 0) },
+			sender.Result{StatusCode: 500, Error: "status 500", Response: full}},
+		{"a header", func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n")
+			writeForever(c, "X-More: "+big[:100]+"\r\n", 0)
+		}, sender.Result{Error: notHTTP}},
+		{"one line of a header", func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nX-More: "); writeForever(c, big, 0) }, sender.Result{Error: notHTTP}},
+		{"a status line", func(c net.Conn) { writeForever(c, big, 0) }, sender.Result{Error: notHTTP}},
+		{"interim responses", func(c net.Conn) { writeForever(c, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", 0) }, sender.Result{Error: notHTTP}},
+		{"chunk extensions", func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;")
+			writeForever(c, big, 0)
+		}, sender.Result{StatusCode: 200, Error: incomplete}},
+		{"trailers", func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-More\r\n\r\n0\r\n")
+			writeForever(c, "X-More: "+big[:100]+"\r\n", 0)
+		}, sender.Result{StatusCode: 200, Error: incomplete}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			e := listen(t, "127.0.0.1:0", func(c net.Conn) { readRequest(c); tc.serve(c) })
+			if diff := cmp.Diff(tc.want, post(t, localSender(), e.url()), withoutDuration); diff != "" {
+				t.Error(diff)
+			}
+			<-e.closed // the sender closed the connection
+		})
+	}
+}
+
+// The endpoints of this test never finish their response.
+func TestAttemptTimesOut(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, scheme string
+		serve        func(net.Conn)
+		want         sender.Result
+	}{
+		{"no response", "http", waitForClose, sender.Result{Error: timedOut, TimedOut: true}},
+		{"no TLS handshake", "https", waitForClose, sender.Result{Error: timedOut, TimedOut: true}},
+		{"a slow header", "http", func(c net.Conn) { writeForever(c, "H", shortTimeout/20) }, sender.Result{Error: timedOut, TimedOut: true}},
+		{"a slow body", "http", func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
+			writeForever(c, "\n", shortTimeout/4)
+		}, sender.Result{StatusCode: 200, Error: timedOut, TimedOut: true}},
+		{"a body that is shorter than its Content-Length", "http", func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok")
+			waitForClose(c)
+		}, sender.Result{StatusCode: 200, Error: timedOut, TimedOut: true, Response: "ok"}},
+		{"a failure's body", "http", func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 500 No\r\nContent-Length: 3\r\n\r\nno")
+			waitForClose(c)
+		}, sender.Result{StatusCode: 500, Error: "status 500; " + timedOut, TimedOut: true, Response: "no"}},
+		{"410 without its body", "http", func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 410 Gone\r\nContent-Length: 3\r\n\r\n")
+			waitForClose(c)
+		}, sender.Result{StatusCode: 410, Error: "status 410; " + timedOut, TimedOut: true, Gone: true}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			e := listen(t, "127.0.0.1:0", func(c net.Conn) {
+				if tc.scheme == "http" {
+					readRequest(c) // bytes that are sent before the request are not a response
+				}
+				tc.serve(c)
+			})
+			got := post(t, shortTimeoutSender(), tc.scheme+"://"+e.address+"/")
+			if strings.Trim(got.Response, "\n") == "" {
+				got.Response = "" // the number of newlines varies
+			}
+			if diff := cmp.Diff(tc.want, got, withoutDuration); diff != "" {
+				t.Error(diff)
+			}
+			if got.Duration < shortTimeout || got.Duration > 10*shortTimeout {
+				t.Errorf("took %s", got.Duration)
+			}
+			<-e.closed
+		})
+	}
+}
+
+func TestSlowDNSLookupTimesOut(t *testing.T) {
+	t.Parallel()
+	silent, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "udp", silent.LocalAddr().String())
+	}}
+	got := post(t, sender.New(sender.Options{Timeout: shortTimeout, Resolver: resolver}), "https://slow.test/")
+	if !got.TimedOut || got.Error != timedOut && got.Error != "the host name could not be resolved in time" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestSlowConnectTimesOut(t *testing.T) {
+	t.Parallel()
+	e := fullBacklog(t)
+	got := post(t, shortTimeoutSender(), "http://"+e+"/")
+	if !got.TimedOut || got.Error != timedOut && got.Error != "the connection timed out" {
+		t.Errorf("%+v", got)
+	}
+	short, cancel := context.WithTimeout(t.Context(), shortTimeout/8)
+	defer cancel()
+	if got := shortTimeoutSender().Send(short, sender.Request{URL: "http://" + e}); !got.Aborted || got.TimedOut {
+		t.Errorf("when the caller's deadline is first: %+v", got)
+	}
+}
+
+// fullBacklog returns the address of a listener that accepts no connections and whose backlog is full.
+func fullBacklog(t *testing.T) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(fd, 0)); err != nil {
+		t.Skip(err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Skip(err)
+	}
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(name.(*syscall.SockaddrInet4).Port))
+	for range 8 {
+		conn, err := net.DialTimeout("tcp", address, shortTimeout/4)
+		if err != nil {
+			return address
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+	}
+	t.Skip("the backlog did not fill up")
+	return ""
+}
+
+func TestConnectionFailures(t *testing.T) {
+	t.Parallel()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = free.Close()
+	if got := post(t, localSender(), "http://"+free.Addr().String()+"/"); got.Error != "the connection was refused" || got.TimedOut {
+		t.Errorf("a closed port: %+v", got)
+	}
+	reset := listen(t, "127.0.0.1:0", func(c net.Conn) { readRequest(c); _ = c.(*net.TCPConn).SetLinger(0) })
+	if got := post(t, localSender(), reset.url()); got.Error != closed || got.TimedOut {
+		t.Errorf("a reset: %+v", got)
+	}
+	closing := listen(t, "127.0.0.1:0", func(net.Conn) {})
+	if got := post(t, localSender(), closing.url()); got.Error != closed {
+		t.Errorf("a connection that is closed at once: %+v", got)
+	}
+	greeting := listen(t, "127.0.0.1:0", func(c net.Conn) { _, _ = io.WriteString(c, "220 mail.test ESMTP\r\n"); waitForClose(c) })
+	if got := post(t, localSender(), greeting.url()); got.Error != notHTTP && got.Error != closed || got.StatusCode != 0 {
+		t.Errorf("a protocol in which the server sends first: %+v", got)
+	}
+	midway := listen(t, "127.0.0.1:0", func(c net.Conn) {
+		readRequest(c)
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nok")
+		time.Sleep(20 * time.Millisecond) // without the pause, the reset could arrive before the response
+		_ = c.(*net.TCPConn).SetLinger(0)
+	})
+	if got := post(t, localSender(), midway.url()); got.Error != incomplete || got.StatusCode != 200 {
+		t.Errorf("a reset within the response: %+v", got)
+	}
+}
+
+// A response is accepted even if the endpoint did not read the whole request.
+func TestResponseBeforeRequestIsRead(t *testing.T) {
+	t.Parallel()
+	e := listen(t, "127.0.0.1:0", func(c net.Conn) {
+		if _, err := http.ReadRequest(bufio.NewReaderSize(c, 16)); err != nil {
+			return
+		}
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nearly")
+		_, _ = c.Read(make([]byte, 1))
+		waitForClose(c)
+	})
+	got := localSender().Send(t.Context(), sender.Request{URL: e.url(), Body: make([]byte, 32<<20)})
+	if !got.OK() || got.Response != "early" {
+		t.Errorf("%+v", got)
+	}
+	<-e.closed
+}
+
+func TestAbortedAttemptIsNotATimeout(t *testing.T) {
+	t.Parallel()
+	aborted := sender.Result{Error: "the attempt was interrupted before the response was complete", Aborted: true}
+	serving := func(response string) (*endpoint, chan struct{}) {
+		reached := make(chan struct{}, 100)
+		return listen(t, "127.0.0.1:0", func(c net.Conn) {
+			readRequest(c)
+			_, _ = io.WriteString(c, response)
+			reached <- struct{}{}
+			waitForClose(c)
+		}), reached
+	}
+
+	hanging, reached := serving("")
+	cancelled, cancel := context.WithCancel(t.Context())
+	go func() { <-reached; cancel() }()
+	for _, when := range []string{"during the attempt", "before it"} {
+		if diff := cmp.Diff(aborted, localSender().Send(cancelled, sender.Request{URL: hanging.url()}), withoutDuration); diff != "" {
+			t.Errorf("cancelled %s: %s", when, diff)
+		}
+	}
+	if n := hanging.accepted.Load(); n != 1 {
+		t.Errorf("%d connections", n)
+	}
+	for range 5 { // the result must not depend on the goroutine that detects the deadline first
+		short, cancel := context.WithTimeout(t.Context(), shortTimeout/8)
+		if diff := cmp.Diff(aborted, localSender().Send(short, sender.Request{URL: hanging.url()}), withoutDuration); diff != "" {
+			t.Errorf("deadline: %s", diff)
+		}
+		cancel()
+	}
+
+	half, reachedHalf := serving("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok")
+	within, cancel := context.WithCancel(t.Context())
+	go func() { <-reachedHalf; time.Sleep(shortTimeout / 2); cancel() }()
+	got := localSender().Send(within, sender.Request{URL: half.url()})
+	if !got.Aborted || got.TimedOut || got.StatusCode != 200 || got.OK() {
+		t.Errorf("cancelled within the response: %+v", got)
+	}
+}
+
+func TestDurationUsesTheClock(t *testing.T) {
+	t.Parallel()
+	e := listen(t, "127.0.0.1:0", respond("HTTP/1.1 200 OK\r\n\r\n"))
+	at := time.Date(2026, 1, 31, 8, 15, 0, 0, time.UTC)
+	ticks := 0
+	s := sender.New(sender.Options{AllowPrivate: true, Now: func() time.Time { ticks++; return at.Add(time.Duration(ticks) * 250 * time.Millisecond) }})
+	if got := post(t, s, e.url()); got.Duration != 250*time.Millisecond {
+		t.Errorf("%+v", got)
+	}
+	backwards := sender.New(sender.Options{AllowPrivate: true, Now: func() time.Time { at = at.Add(-time.Second); return at }})
+	if got := post(t, backwards, e.url()); got.Duration != 0 || !got.OK() {
+		t.Errorf("a clock that goes back: %+v", got)
+	}
+}
