@@ -175,19 +175,19 @@ func TestConfigurationTable(t *testing.T) {
 // TestPackages compares CONTRIBUTING's table of packages with the folders.
 func TestPackages(t *testing.T) {
 	t.Parallel()
-	told := listed(section(t, "CONTRIBUTING.md", "Packages"))
+	documented := listed(section(t, "CONTRIBUTING.md", "Packages"))
 	for _, parent := range []string{"shared", "infra"} {
 		entries, err := os.ReadDir(filepath.Join(root, parent))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, entry := range entries {
-			if folder := parent + "/" + entry.Name(); entry.IsDir() && !told[folder] {
+			if folder := parent + "/" + entry.Name(); entry.IsDir() && !documented[folder] {
 				t.Errorf("CONTRIBUTING's table of packages has no %s", folder)
 			}
 		}
 	}
-	for folder := range told {
+	for folder := range documented {
 		if _, err := os.Stat(filepath.Join(root, folder)); err != nil && !strings.Contains(folder, "<") && strings.Contains(folder, "/") {
 			t.Errorf("CONTRIBUTING's table of packages has %s: %v", folder, err)
 		}

@@ -90,22 +90,6 @@ func (d *decoder) read(t *value, into reflect.Value) error {
 	return nil
 }
 
-// accepts reports whether a value may begin with a token of this kind.
-func (v *value) accepts(next jsontext.Kind) bool {
-	switch v.kind {
-	case textKind, timeKind:
-		return next == '"'
-	case wholeKind:
-		return next == '0'
-	case boolKind:
-		return next == 't' || next == 'f'
-	case listKind:
-		return next == '['
-	default:
-		return next == '{'
-	}
-}
-
 // allocate allocates the pointers of a field and returns the value that they point to. It marks a Nullable as present.
 func allocate(into reflect.Value) reflect.Value {
 	if field, ok := into.Addr().Interface().(nullable); ok {

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // kind is the kind of a value in an input.
@@ -171,6 +173,22 @@ func (v *value) describeFields(t reflect.Type) {
 		}
 	}
 	slices.Sort(v.names)
+}
+
+// accepts reports whether a value may begin with a token of this kind.
+func (v *value) accepts(next jsontext.Kind) bool {
+	switch v.kind {
+	case textKind, timeKind:
+		return next == '"'
+	case wholeKind:
+		return next == '0'
+	case boolKind:
+		return next == 't' || next == 'f'
+	case listKind:
+		return next == '['
+	default:
+		return next == '{'
+	}
 }
 
 // parse parses a parameter. It returns the rule that the text breaks, or "".
