@@ -25,7 +25,7 @@ const goodPassword = "correct horse battery"
 // endpoint.
 func setEnv(t *testing.T) {
 	t.Helper()
-	functiontest.OwnEndpoint(t)
+	functiontest.SkipWithEndpoint(t)
 	sdk := dynamotest.Start(t)
 	dynamotest.CreateTable(t, sdk, "accounts", "pk", "sk")
 	dynamotest.CreateTable(t, sdk, "projects", "pk", "sk")
@@ -64,7 +64,7 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 
 func TestRequiredVariables(t *testing.T) {
 	setEnv(t)
-	functiontest.EveryVariableIsNeeded[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "KEYS_SECRET", "PROVIDERS_SECRET")
+	functiontest.CheckRequiredVariables[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "KEYS_SECRET", "PROVIDERS_SECRET")
 }
 
 func TestInvalidSettingsAreRejected(t *testing.T) {

@@ -43,7 +43,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	functiontest.OwnEndpoint(t)
+	functiontest.SkipWithEndpoint(t)
 	tables, queues := dynamotest.StartServer(t), sqstest.StartServer(t)
 	sdk := dynamotest.Client(tables)
 	dynamotest.CreateTable(t, sdk, "webhooks", "pk", "sk")
@@ -61,7 +61,7 @@ func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{V
 // stored puts down a webhook with its sealed secret, and a delivery that is due.
 func (w *world) stored(url string) {
 	w.t.Helper()
-	keys := config.NewKeys(func(context.Context) (string, error) { return functiontest.Ring, nil }, time.Now)
+	keys := config.NewKeys(func(context.Context) (string, error) { return functiontest.KeyRing, nil }, time.Now)
 	kid, key, err := keys.Current(w.t.Context(), "webhook-secret")
 	if err != nil {
 		w.t.Fatal(err)
@@ -163,5 +163,5 @@ func TestPrivateAddresses(t *testing.T) {
 
 func TestRequiredVariables(t *testing.T) {
 	newWorld(t)
-	functiontest.EveryVariableIsNeeded[settings](t, "WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "FAILURES_QUEUE", "KEYS_SECRET")
+	functiontest.CheckRequiredVariables[settings](t, "WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "FAILURES_QUEUE", "KEYS_SECRET")
 }

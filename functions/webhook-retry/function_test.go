@@ -21,7 +21,7 @@ import (
 // setEnv sets the environment that template.yaml gives the function, with a new table and a new queue.
 func setEnv(t *testing.T) (client *db.Client, queues *sqs.Client, deliveries string) {
 	t.Helper()
-	functiontest.OwnEndpoint(t)
+	functiontest.SkipWithEndpoint(t)
 	tables, endpoint := dynamotest.StartServer(t), sqstest.StartServer(t)
 	sdk := dynamotest.Client(tables)
 	var attributes []types.AttributeDefinition
@@ -89,5 +89,5 @@ func TestRun(t *testing.T) {
 
 func TestRequiredVariables(t *testing.T) {
 	setEnv(t)
-	functiontest.EveryVariableIsNeeded[settings](t, "WEBHOOKS_TABLE", "DELIVERIES_QUEUE")
+	functiontest.CheckRequiredVariables[settings](t, "WEBHOOKS_TABLE", "DELIVERIES_QUEUE")
 }

@@ -21,7 +21,7 @@ import (
 // behind one endpoint.
 func setEnv(t *testing.T) (queues *sqs.Client, queue string) {
 	t.Helper()
-	functiontest.OwnEndpoint(t)
+	functiontest.SkipWithEndpoint(t)
 	sdk := dynamotest.Start(t)
 	for _, table := range []string{"accounts", "projects", "webhooks"} {
 		dynamotest.CreateTable(t, sdk, table, "pk", "sk")
@@ -92,5 +92,5 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 
 func TestRequiredVariables(t *testing.T) {
 	setEnv(t)
-	functiontest.EveryVariableIsNeeded[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "KEYS_SECRET")
+	functiontest.CheckRequiredVariables[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "KEYS_SECRET")
 }

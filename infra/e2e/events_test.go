@@ -163,7 +163,7 @@ func TestEventsOfTriggers(t *testing.T) {
 }
 
 // invoked is the HTTP response in what a function answered: buffered, or streamed, with the body behind eight zeros.
-func invoked(t testing.TB, a platformtest.Answer) platformtest.Answer {
+func invoked(t testing.TB, a platformtest.Response) platformtest.Response {
 	t.Helper()
 	if kind := a.Header.Get("X-Amz-Function-Error"); a.Status != 200 || kind != "" {
 		t.Fatalf("%d %s %s", a.Status, kind, a.Body)
@@ -179,7 +179,7 @@ func invoked(t testing.TB, a platformtest.Answer) platformtest.Answer {
 	if err := json.Unmarshal(head, &response); err != nil {
 		t.Fatalf("%v: %s", err, a.Body)
 	}
-	answer := platformtest.Answer{Status: response.StatusCode, Header: http.Header{}, Body: body}
+	answer := platformtest.Response{Status: response.StatusCode, Header: http.Header{}, Body: body}
 	if !streamed {
 		answer.Body = []byte(response.Body)
 	}

@@ -61,7 +61,7 @@ func describedOperations(t *testing.T) []described {
 }
 
 // send sends the example of an operation. A cursor is left out: an example of one is never what a list has given out.
-func (op described) send(c *platformtest.Client) platformtest.Answer {
+func (op described) send(c *platformtest.Client) platformtest.Response {
 	path, query, headers := op.path, url.Values{}, []string{}
 	for _, p := range op.Parameters {
 		value := fmt.Sprint(p.Example)

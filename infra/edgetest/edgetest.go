@@ -187,8 +187,8 @@ func NewRouter(edge config.Edge) (http.Handler, *Log) {
 	}, Register), l
 }
 
-// Answer is a response.
-type Answer struct {
+// Response is a response.
+type Response struct {
 	Status int
 	Header http.Header
 	Body   string
@@ -201,7 +201,7 @@ type Request struct {
 }
 
 // Send sends the request to a router, and checks the headers of the response.
-func (r Request) Send(t *testing.T, h http.Handler) Answer {
+func (r Request) Send(t *testing.T, h http.Handler) Response {
 	t.Helper()
 	req := httptest.NewRequestWithContext(t.Context(), r.Method, r.Target, strings.NewReader(r.Body))
 	for k, v := range r.Header {
@@ -213,13 +213,13 @@ func (r Request) Send(t *testing.T, h http.Handler) Answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := Answer{Status: rec.Code, Header: rec.Result().Header, Body: string(data)}
+	a := Response{Status: rec.Code, Header: rec.Result().Header, Body: string(data)}
 	CheckHeaders(t, a)
 	return a
 }
 
 // CheckHeaders checks the headers that every response has.
-func CheckHeaders(t *testing.T, a Answer) {
+func CheckHeaders(t *testing.T, a Response) {
 	t.Helper()
 	for name, want := range map[string]string{
 		"Cache-Control":             "no-store",
@@ -241,7 +241,7 @@ func CheckHeaders(t *testing.T, a Answer) {
 }
 
 // WantError checks that a response is an error with exactly two fields. It returns the message.
-func WantError(t *testing.T, a Answer, status int, code fault.Code) string {
+func WantError(t *testing.T, a Response, status int, code fault.Code) string {
 	t.Helper()
 	var fields map[string]string
 	if err := json.Unmarshal([]byte(a.Body), &fields); err != nil || len(fields) != 2 || fields["error"] == "" {

@@ -33,7 +33,7 @@ func Event(method, path string) events.APIGatewayProxyRequest {
 }
 
 // Invoke serves an event with a router behind the adapter for buffered responses.
-func Invoke(t *testing.T, h http.Handler, payload any) (Answer, events.APIGatewayProxyResponse) {
+func Invoke(t *testing.T, h http.Handler, payload any) (Response, events.APIGatewayProxyResponse) {
 	t.Helper()
 	data, ok := payload.([]byte)
 	if !ok {
@@ -50,31 +50,31 @@ func Invoke(t *testing.T, h http.Handler, payload any) (Answer, events.APIGatewa
 	if err := json.Unmarshal(out, &response); err != nil {
 		t.Fatal(err)
 	}
-	a := Answer{Status: response.StatusCode, Header: response.MultiValueHeaders, Body: response.Body}
+	a := Response{Status: response.StatusCode, Header: response.MultiValueHeaders, Body: response.Body}
 	CheckHeaders(t, a)
 	return a, response
 }
 
-// Trusting is the configuration of an edge with two trusted origins.
-var Trusting = config.Edge{
+// EdgeConfig is the configuration of an edge with two trusted origins.
+var EdgeConfig = config.Edge{
 	AppURL: "https://app.example.com", AllowedOrigins: []config.Origin{"https://tools.example.com"},
 }
 
-// Play is the handler of a stream.
-type Play func(context.Context, *httpapi.EventStream) error
+// StreamFunc is the handler of a stream.
+type StreamFunc func(context.Context, *httpapi.EventStream) error
 
 // StreamRouter returns a router with one endpoint, POST /api/stream, that calls play. If the body is {"fail": true},
 // the endpoint returns an error and does not call play.
-func StreamRouter(play Play) (http.Handler, *Log) {
+func StreamRouter(play StreamFunc) (http.Handler, *Log) {
 	l := &Log{}
 	return httpapi.NewRouter(httpapi.Config{
-		Edge: Trusting, Logger: slog.New(slog.NewJSONHandler(l, nil)),
+		Edge: EdgeConfig, Logger: slog.New(slog.NewJSONHandler(l, nil)),
 		Auth: Sessions{}, Clock: func() time.Time { return Noon },
 	}, func(r *httpapi.Routes) { RegisterStream(r, play) }), l
 }
 
 // RegisterStream registers the endpoint of StreamRouter.
-func RegisterStream(r *httpapi.Routes, play Play) {
+func RegisterStream(r *httpapi.Routes, play StreamFunc) {
 	op := httpapi.Operation{
 		ID: "stream", Method: http.MethodPost, Path: "/api/stream",
 		Errors: []*fault.Error{fault.New(fault.CodeAIUnavailable, "Unavailable."), fault.New(fault.CodeConflict, "Conflict.")},
@@ -92,8 +92,8 @@ func RegisterStream(r *httpapi.Routes, play Play) {
 	})
 }
 
-// Say writes a part of a stream and flushes it.
-func Say(t *testing.T, s *httpapi.EventStream, text string) {
+// WriteChunk writes a part of a stream and flushes it.
+func WriteChunk(t *testing.T, s *httpapi.EventStream, text string) {
 	t.Helper()
 	if s.Header().Get("Content-Type") == "" {
 		s.Header().Set("Content-Type", "text/event-stream")

@@ -172,7 +172,7 @@ func number(value types.AttributeValue) int {
 var leaks = []string{"injected", "dynamo", "aws", "amazon", "exception", "sqs", "table", "lambda", "secretsmanager", "127.0.0.1", "connection"}
 
 // checkShape holds an answer of a request that storage has failed against the contract.
-func checkShape(w *world, r request, a platformtest.Answer) {
+func checkShape(w *world, r request, a platformtest.Response) {
 	w.t.Helper()
 	a.WantError(w.t, 503, "SERVICE_UNAVAILABLE")
 	if a.Header.Get("Retry-After") == "" {

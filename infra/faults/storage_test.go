@@ -16,7 +16,7 @@ const patience = 29 * time.Second
 // outcome is what became of a request.
 type outcome struct {
 	request
-	answer platformtest.Answer
+	answer platformtest.Response
 	took   time.Duration
 }
 

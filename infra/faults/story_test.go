@@ -50,7 +50,7 @@ func (w *world) client() *platformtest.Client {
 	return c
 }
 
-func (w *world) chat(c *platformtest.Client, path, message string) platformtest.Answer {
+func (w *world) chat(c *platformtest.Client, path, message string) platformtest.Response {
 	w.t.Helper()
 	return c.Do("POST", path, object{"projectId": w.project, "message": message, "apply": true}.String())
 }
@@ -149,7 +149,7 @@ func (w *world) requests() []request {
 }
 
 // send sends the request; the answers of endpoints that stream are read to their end.
-func (r request) send() platformtest.Answer {
+func (r request) send() platformtest.Response {
 	r.client.T.Helper()
 	return r.client.Do(r.method, r.path, r.body)
 }

@@ -26,14 +26,14 @@ import (
 	"devplatform/shared/id"
 )
 
-// Ring is what the secret has that KEYS_SECRET names.
-const Ring = `{"current":"k1","k1":"a key for the tests, and for nothing else 0123456789"}`
+// KeyRing is what the secret has that KEYS_SECRET names.
+const KeyRing = `{"current":"k1","k1":"a key for the tests, and for nothing else 0123456789"}`
 
 // keysSecret is the name of that secret.
 const keysSecret = "keys"
 
-// OwnEndpoint skips a test that sets AWS_ENDPOINT_URL itself where somebody else has set it.
-func OwnEndpoint(t *testing.T) {
+// SkipWithEndpoint skips a test that sets AWS_ENDPOINT_URL itself where somebody else has set it.
+func SkipWithEndpoint(t *testing.T) {
 	t.Helper()
 	if os.Getenv(dynamotest.EndpointVariable) != "" {
 		t.Skip("AWS_ENDPOINT_URL is this test's own to set")
@@ -80,7 +80,7 @@ func Endpoint(t *testing.T, tables, queues string) string {
 	client := secretsmanager.New(secretsmanager.Options{
 		Region: "us-east-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
 	})
-	in := secretsmanager.CreateSecretInput{Name: aws.String(keysSecret), SecretString: aws.String(Ring)}
+	in := secretsmanager.CreateSecretInput{Name: aws.String(keysSecret), SecretString: aws.String(KeyRing)}
 	if _, err := client.CreateSecret(t.Context(), &in); err != nil {
 		t.Fatal(err)
 	}
@@ -97,9 +97,9 @@ func proxy(t *testing.T, endpoint string) http.Handler {
 	return httputil.NewSingleHostReverseProxy(target)
 }
 
-// EveryVariableIsNeeded holds that settings of type T can't be read from the environment, which is complete, without any one of
+// CheckRequiredVariables holds that settings of type T can't be read from the environment, which is complete, without any one of
 // the variables, and that the error names it.
-func EveryVariableIsNeeded[T any](t *testing.T, names ...string) {
+func CheckRequiredVariables[T any](t *testing.T, names ...string) {
 	t.Helper()
 	if _, err := config.Load[T](); err != nil {
 		t.Errorf("with everything: %v", err)

@@ -42,7 +42,7 @@ func NewClient(t testing.TB, base string) *Client {
 
 // Do sends a request and holds the answer against the OpenAPI document. A body that is not "" is sent as JSON.
 // header lines are "Name: value". What is secret in both must not be in a platform's log.
-func (c *Client) Do(method, path, body string, header ...string) Answer {
+func (c *Client) Do(method, path, body string, header ...string) Response {
 	c.T.Helper()
 	a, err := c.Try(method, path, body, header...)
 	if err != nil {
@@ -55,14 +55,14 @@ func (c *Client) Do(method, path, body string, header ...string) Answer {
 }
 
 // Try is Do for requests that may fail.
-func (c *Client) Try(method, path, body string, header ...string) (Answer, error) {
+func (c *Client) Try(method, path, body string, header ...string) (Response, error) {
 	url := path
 	if strings.HasPrefix(path, "/") {
 		url = c.Base + path
 	}
 	request, err := http.NewRequestWithContext(c.T.Context(), method, url, strings.NewReader(body))
 	if err != nil {
-		return Answer{}, fmt.Errorf("platformtest: %w", err)
+		return Response{}, fmt.Errorf("platformtest: %w", err)
 	}
 	if body != "" {
 		request.Header.Set("Content-Type", "application/json")
@@ -74,7 +74,7 @@ func (c *Client) Try(method, path, body string, header ...string) (Answer, error
 	noteBody([]byte(body))
 	response, err := c.HTTP.Do(request)
 	if err != nil {
-		return Answer{}, fmt.Errorf("platformtest: %w", err)
+		return Response{}, fmt.Errorf("platformtest: %w", err)
 	}
 	noteHeader(response.Header)
 	defer response.Body.Close() //nolint:errcheck // it was read to its end
@@ -82,18 +82,18 @@ func (c *Client) Try(method, path, body string, header ...string) (Answer, error
 	if err != nil {
 		err = fmt.Errorf("platformtest: %w", err)
 	}
-	return Answer{Status: response.StatusCode, Header: response.Header, Body: read}, err
+	return Response{Status: response.StatusCode, Header: response.Header, Body: read}, err
 }
 
-// Answer is a response, read to its end.
-type Answer struct {
+// Response is a response, read to its end.
+type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
 // Want checks the status and answers the body's fields.
-func (a Answer) Want(t testing.TB, status int) map[string]any {
+func (a Response) Want(t testing.TB, status int) map[string]any {
 	t.Helper()
 	if a.Status != status {
 		t.Fatalf("status %d, want %d: %s", a.Status, status, a.Body)
@@ -108,7 +108,7 @@ func (a Answer) Want(t testing.TB, status int) map[string]any {
 }
 
 // WantError checks the status, the code and that the body has exactly the contract's two fields.
-func (a Answer) WantError(t testing.TB, status int, code string) {
+func (a Response) WantError(t testing.TB, status int, code string) {
 	t.Helper()
 	fields := a.Want(t, status)
 	message, _ := fields["error"].(string)
@@ -121,7 +121,7 @@ func (a Answer) WantError(t testing.TB, status int, code string) {
 }
 
 // List answers the objects of a list.
-func (a Answer) List(t testing.TB, name string) []map[string]any {
+func (a Response) List(t testing.TB, name string) []map[string]any {
 	t.Helper()
 	var all []map[string]any
 	values, ok := a.Want(t, http.StatusOK)[name].([]any)

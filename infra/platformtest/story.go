@@ -29,7 +29,7 @@ func (c *Client) SignUp(name string) (userID string) {
 }
 
 // Login logs in to an account that SignUp has made.
-func (c *Client) Login(name string) Answer {
+func (c *Client) Login(name string) Response {
 	c.T.Helper()
 	return c.Do("POST", "/api/auth/login", Object{"email": name + "@example.com", "password": Password}.String())
 }
@@ -46,7 +46,7 @@ func (c *Client) NewProject(name string, fields Object) string {
 }
 
 // Save writes a text file and answers its record.
-func (c *Client) Save(project, path, content string, header ...string) Answer {
+func (c *Client) Save(project, path, content string, header ...string) Response {
 	c.T.Helper()
 	return c.Do("POST", "/api/projects/"+project+"/files", Object{"path": path, "content": content}.String(), header...)
 }

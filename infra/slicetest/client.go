@@ -66,14 +66,14 @@ func Header(name, value string) func(*http.Request) {
 }
 
 // Get is Do for requests that only read.
-func (c *Client) Get(path string) Answer {
+func (c *Client) Get(path string) Response {
 	c.t.Helper()
 	return c.Do(http.MethodGet, path, nil)
 }
 
 // Do makes a request. body is text as it is, or anything else as JSON; nil is none. The answer must be as the OpenAPI document
 // says. A request without an answer fails the test; it may be made beside others, and the test goes on, with a status of 0.
-func (c *Client) Do(method, path string, body any, change ...func(*http.Request)) Answer {
+func (c *Client) Do(method, path string, body any, change ...func(*http.Request)) Response {
 	c.t.Helper()
 	a, err := c.send(method, path, body, change)
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *Client) Do(method, path string, body any, change ...func(*http.Request)
 }
 
 //nolint:wrapcheck // Do says which request it was
-func (c *Client) send(method, path string, body any, change []func(*http.Request)) (Answer, error) {
+func (c *Client) send(method, path string, body any, change []func(*http.Request)) (Response, error) {
 	var reader io.Reader
 	switch v := body.(type) {
 	case nil:
@@ -97,13 +97,13 @@ func (c *Client) send(method, path string, body any, change []func(*http.Request
 	default:
 		data, err := json.Marshal(v)
 		if err != nil {
-			return Answer{}, err
+			return Response{}, err
 		}
 		reader = bytes.NewReader(data)
 	}
 	r, err := http.NewRequestWithContext(c.t.Context(), method, c.base.String()+path, reader)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	for name, values := range c.Header {
 		r.Header[name] = values
@@ -116,22 +116,22 @@ func (c *Client) send(method, path string, body any, change []func(*http.Request
 	}
 	res, err := c.HTTP.Do(r)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	defer res.Body.Close() //nolint:errcheck // it is read to its end
 	raw, err := io.ReadAll(res.Body)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
-	a := Answer{Status: res.StatusCode, Header: res.Header, Raw: string(raw), Calls: c.SessionCalls + c.log.Calls(res.Header.Get("X-Request-Id"))}
+	a := Response{Status: res.StatusCode, Header: res.Header, Raw: string(raw), Calls: c.SessionCalls + c.log.Calls(res.Header.Get("X-Request-Id"))}
 	if len(raw) > 0 && !strings.HasPrefix(res.Header.Get("Content-Type"), "text/") {
 		err = json.Unmarshal(raw, &a.Body)
 	}
 	return a, err
 }
 
-// Answer is a response, read.
-type Answer struct {
+// Response is a response, read.
+type Response struct {
 	Status int
 	Header http.Header
 	Body   map[string]any // of a body that is a JSON object, as all are but streams
@@ -140,13 +140,13 @@ type Answer struct {
 }
 
 // Text is a field that holds text, "" if it does not.
-func (a Answer) Text(field string) string {
+func (a Response) Text(field string) string {
 	s, _ := a.Body[field].(string)
 	return s
 }
 
 // List is a field that holds objects.
-func (a Answer) List(field string) []map[string]any {
+func (a Response) List(field string) []map[string]any {
 	values, _ := a.Body[field].([]any)
 	var all []map[string]any
 	for _, v := range values {
@@ -157,7 +157,7 @@ func (a Answer) List(field string) []map[string]any {
 }
 
 // Values are what one field of a list's objects says.
-func (a Answer) Values(list, field string) []any {
+func (a Response) Values(list, field string) []any {
 	all := []any{}
 	for _, object := range a.List(list) {
 		all = append(all, object[field])
@@ -166,7 +166,7 @@ func (a Answer) Values(list, field string) []any {
 }
 
 // Texts are Values that are text.
-func (a Answer) Texts(list, field string) []string {
+func (a Response) Texts(list, field string) []string {
 	var all []string
 	for _, v := range a.Values(list, field) {
 		s, _ := v.(string)
@@ -176,7 +176,7 @@ func (a Answer) Texts(list, field string) []string {
 }
 
 // Want ends the test unless the answer has that status and, for an error, that code.
-func (a Answer) Want(t testing.TB, status int, code ...fault.Code) Answer {
+func (a Response) Want(t testing.TB, status int, code ...fault.Code) Response {
 	t.Helper()
 	if a.Status != status || (len(code) > 0 && a.Text("code") != string(code[0])) {
 		t.Fatalf("answer %d %s, want %d %v", a.Status, a.Raw, status, code)
@@ -184,9 +184,9 @@ func (a Answer) Want(t testing.TB, status int, code ...fault.Code) Answer {
 	return a
 }
 
-// AtOnce makes n requests at one moment and answers in their order.
-func AtOnce(n int, do func(i int) Answer) []Answer {
-	answers := make([]Answer, n)
+// Concurrently makes n requests at one moment and answers in their order.
+func Concurrently(n int, do func(i int) Response) []Response {
+	answers := make([]Response, n)
 	start := make(chan struct{})
 	var wg sync.WaitGroup
 	for i := range n {
@@ -200,8 +200,8 @@ func AtOnce(n int, do func(i int) Answer) []Answer {
 	return answers
 }
 
-// Statuses is how often each status came back.
-func Statuses(answers []Answer) map[int]int {
+// CountStatuses is how often each status came back.
+func CountStatuses(answers []Response) map[int]int {
 	n := map[int]int{}
 	for _, a := range answers {
 		n[a.Status]++

@@ -18,8 +18,8 @@ func CodeOf(err error) fault.Code {
 	return fault.Code(err.Error())
 }
 
-// Outcomes makes n concurrent calls and counts the codes of their errors.
-func Outcomes(n int, do func(i int) error) map[fault.Code]int {
+// CountCodes makes n concurrent calls and counts the codes of their errors.
+func CountCodes(n int, do func(i int) error) map[fault.Code]int {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	codes, start := map[fault.Code]int{}, make(chan struct{})

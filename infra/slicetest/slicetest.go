@@ -47,15 +47,15 @@ func (c *Clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// Crowd is everybody there is, in place of accounts: an httpapi.Authenticator whose tokens are usernames in lower case, and the way
+// Users is everybody there is, in place of accounts: an httpapi.Authenticator whose tokens are usernames in lower case, and the way
 // to find somebody by name.
-type Crowd struct {
+type Users struct {
 	mu sync.Mutex
 	by map[string]httpapi.Caller
 }
 
 // Add lets somebody in, who has a session from now on.
-func (c *Crowd) Add(caller httpapi.Caller) {
+func (c *Users) Add(caller httpapi.Caller) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.by == nil {
@@ -65,7 +65,7 @@ func (c *Crowd) Add(caller httpapi.Caller) {
 }
 
 // Authenticate answers as a store of sessions does, without a call to DynamoDB.
-func (c *Crowd) Authenticate(_ context.Context, token string) (httpapi.Caller, *httpapi.Renewal, error) {
+func (c *Users) Authenticate(_ context.Context, token string) (httpapi.Caller, *httpapi.Renewal, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	caller, ok := c.by[token]
@@ -76,7 +76,7 @@ func (c *Crowd) Authenticate(_ context.Context, token string) (httpapi.Caller, *
 }
 
 // FindByUsername finds somebody whatever the case of their name, which is answered as they write it themselves.
-func (c *Crowd) FindByUsername(_ context.Context, username string) (userID, canonical string, err error) {
+func (c *Users) FindByUsername(_ context.Context, username string) (userID, canonical string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	caller, ok := c.by[strings.ToLower(username)]

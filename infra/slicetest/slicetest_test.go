@@ -88,7 +88,7 @@ func TestClient(t *testing.T) {
 
 func TestAnswer(t *testing.T) {
 	t.Parallel()
-	a := Answer{Body: map[string]any{"list": []any{map[string]any{"a": "x", "n": 1.0}, map[string]any{"a": "y"}}, "text": "z"}}
+	a := Response{Body: map[string]any{"list": []any{map[string]any{"a": "x", "n": 1.0}, map[string]any{"a": "y"}}, "text": "z"}}
 	if diff := cmp.Diff([]string{"x", "y"}, a.Texts("list", "a")); diff != "" {
 		t.Error(diff)
 	}
@@ -98,15 +98,15 @@ func TestAnswer(t *testing.T) {
 	if a.Text("text") != "z" || a.Text("list") != "" || a.List("text") != nil {
 		t.Error("a field is taken for what it is not")
 	}
-	answers := AtOnce(3, func(i int) Answer { return Answer{Status: 200 + i/2} })
-	if diff := cmp.Diff(map[int]int{200: 2, 201: 1}, Statuses(answers)); diff != "" {
+	answers := Concurrently(3, func(i int) Response { return Response{Status: 200 + i/2} })
+	if diff := cmp.Diff(map[int]int{200: 2, 201: 1}, CountStatuses(answers)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestCrowd(t *testing.T) {
 	t.Parallel()
-	var crowd Crowd
+	var crowd Users
 	crowd.Add(httpapi.Caller{UserID: "usr_1", Username: "Ada"})
 	if caller, _, err := crowd.Authenticate(t.Context(), "ada"); err != nil || caller.UserID != "usr_1" {
 		t.Errorf("%+v, %v", caller, err)

@@ -10,9 +10,9 @@ import (
 	"devplatform/shared/db"
 )
 
-// Stored reads an item that may be anything, for fuzz tests; false if it is no record. One that could be read is written in a form
+// DecodeStored reads an item that may be anything, for fuzz tests; false if it is no record. One that could be read is written in a form
 // that comes back the same, but for lists of nothing.
-func Stored[T any](t testing.TB, item db.Item) (T, bool) {
+func DecodeStored[T any](t testing.TB, item db.Item) (T, bool) {
 	t.Helper()
 	record, err := db.Decode[T](item)
 	if err != nil {

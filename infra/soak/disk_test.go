@@ -61,7 +61,7 @@ func TestDiskFull(t *testing.T) {
 	_, _ = rand.Read(noise)
 	content := base64.StdEncoding.EncodeToString(noise)
 	acknowledged := map[string]string{}
-	save := func(name string) platformtest.Answer {
+	save := func(name string) platformtest.Response {
 		a := ada.Save(project, name, name+content)
 		if a.Status == http.StatusCreated {
 			acknowledged[name] = name + content

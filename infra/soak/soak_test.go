@@ -141,12 +141,12 @@ func (tr *traffic) round(length time.Duration) {
 }
 
 // check holds an answer against the OpenAPI document, one at a time.
-func check(t *testing.T, method, path string, a platformtest.Answer) {
+func check(t *testing.T, method, path string, a platformtest.Response) {
 	contract.Check(t, method, path, a.Status, a.Header, a.Body)
 }
 
 // field is a string of an answer's object; "" where it has none.
-func field(a platformtest.Answer, name string) string {
+func field(a platformtest.Response, name string) string {
 	var object map[string]any
 	_ = json.Unmarshal(a.Body, &object) // an answer that is no object has none
 	text, _ := object[name].(string)

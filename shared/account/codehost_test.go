@@ -123,7 +123,7 @@ func TestStateIsUsedOnce(t *testing.T) {
 	w := newWorld(t, h.with())
 	b := w.browser()
 	callback := h.approve(b.start(""), octocat(1, verified("ada@example.com")))
-	statuses := slicetest.Statuses(slicetest.AtOnce(6, func(int) answer { return b.Get(callback) }))
+	statuses := slicetest.CountStatuses(slicetest.Concurrently(6, func(int) answer { return b.Get(callback) }))
 	if diff := cmp.Diff(map[int]int{http.StatusFound: 1, http.StatusBadRequest: 5}, statuses); diff != "" {
 		t.Error(diff)
 	}
@@ -281,7 +281,7 @@ func TestRacingSignInsCreateOneAccount(t *testing.T) {
 			browsers[i] = w.browser()
 			callbacks[i] = h.approve(browsers[i].start(""), people(i))
 		}
-		for _, a := range slicetest.AtOnce(len(browsers), func(i int) answer { return browsers[i].Get(callbacks[i]) }) {
+		for _, a := range slicetest.Concurrently(len(browsers), func(i int) answer { return browsers[i].Get(callbacks[i]) }) {
 			a.Want(t, http.StatusFound)
 		}
 		users := map[string]bool{}

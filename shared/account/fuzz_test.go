@@ -177,12 +177,12 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return
 		}
-		slicetest.Stored[userRecord](t, item)
-		slicetest.Stored[emailRecord](t, item)
-		slicetest.Stored[usernameRecord](t, item)
-		slicetest.Stored[identityRecord](t, item)
-		slicetest.Stored[knownIPRecord](t, item)
-		slicetest.Stored[stateRecord](t, item)
-		slicetest.Stored[sessionRecord](t, item)
+		slicetest.DecodeStored[userRecord](t, item)
+		slicetest.DecodeStored[emailRecord](t, item)
+		slicetest.DecodeStored[usernameRecord](t, item)
+		slicetest.DecodeStored[identityRecord](t, item)
+		slicetest.DecodeStored[knownIPRecord](t, item)
+		slicetest.DecodeStored[stateRecord](t, item)
+		slicetest.DecodeStored[sessionRecord](t, item)
 	})
 }

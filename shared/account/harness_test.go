@@ -33,7 +33,7 @@ var testEdge = config.Edge{CookiePlainHTTP: true, AllowedOrigins: []config.Origi
 // epoch is five minutes after the start of a window of every rule.
 var epoch = time.Date(2031, 5, 5, 10, 5, 0, 0, time.UTC)
 
-type answer = slicetest.Answer
+type answer = slicetest.Response
 
 // world is the service behind a real HTTP server, with its own DynamoDB.
 type world struct {

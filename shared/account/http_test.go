@@ -153,7 +153,7 @@ func TestRacingSignups(t *testing.T) {
 			return signupBody(string(rune('a'+i))+"@race.example", "Racer", goodPassword)
 		},
 	} {
-		count := slicetest.Statuses(slicetest.AtOnce(6, func(i int) answer {
+		count := slicetest.CountStatuses(slicetest.Concurrently(6, func(i int) answer {
 			return w.browser().Do(http.MethodPost, "/api/auth/signup", body(i))
 		}))
 		if count[http.StatusCreated] != 1 || count[http.StatusConflict] != 5 {
@@ -238,7 +238,7 @@ func TestLoginRehashesWhenParametersChanged(t *testing.T) {
 	stronger.Time = 2
 	w.service.hasher = NewHasher(stronger, 2)
 	countHashes(w.service.hasher, &w.hashes)
-	for _, a := range slicetest.AtOnce(4, func(int) answer { return w.browser().login("ada", goodPassword) }) {
+	for _, a := range slicetest.Concurrently(4, func(int) answer { return w.browser().login("ada", goodPassword) }) {
 		a.Want(t, http.StatusOK) // none fails because another one stored the new hash
 	}
 	hash, _ := w.item(w.tables.Accounts, db.EmailKey("ada@example.com"))["passwordHash"].(*types.AttributeValueMemberS)

@@ -105,7 +105,7 @@ func TestLimitIsExactUnderConcurrency(t *testing.T) {
 	w := newWorld(t)
 	w.browser().signup("ada").Want(t, http.StatusCreated)
 	const attempts = 24
-	count := slicetest.Statuses(slicetest.AtOnce(attempts, func(int) answer { return w.browser().login("ada", "wrong") }))
+	count := slicetest.CountStatuses(slicetest.Concurrently(attempts, func(int) answer { return w.browser().login("ada", "wrong") }))
 	if diff := cmp.Diff(map[int]int{http.StatusUnauthorized: 10, http.StatusTooManyRequests: attempts - 10}, count); diff != "" {
 		t.Error(diff)
 	}

@@ -111,7 +111,7 @@ func TestConcurrentChats(t *testing.T) {
 		<-started
 		close(resume)
 	}()
-	answers := slicetest.AtOnce(2, func(i int) answered { return []*browser{ada, grace}[i].chat(projectID, fmt.Sprint("Question ", i)) })
+	answers := slicetest.Concurrently(2, func(i int) answered { return []*browser{ada, grace}[i].chat(projectID, fmt.Sprint("Question ", i)) })
 	for _, a := range answers {
 		a.Want(t, http.StatusOK)
 	}

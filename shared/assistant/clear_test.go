@@ -97,7 +97,7 @@ func TestConcurrentClears(t *testing.T) {
 	ada := w.user("ada")
 	app := ada.project("", project.Private)
 	const n = 24
-	codes := slicetest.Outcomes(n, func(i int) error {
+	codes := slicetest.CountCodes(n, func(i int) error {
 		switch i % 8 {
 		case 6:
 			return ada.clear(t.Context(), w.service, app)

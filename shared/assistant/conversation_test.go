@@ -268,7 +268,7 @@ func TestConcurrentTurns(t *testing.T) {
 	w := newWorld(t)
 	ada := w.user("ada")
 	app := ada.project("", project.Private)
-	codes := slicetest.Outcomes(16, func(i int) error {
+	codes := slicetest.CountCodes(16, func(i int) error {
 		turn, r := w.newTurn(ada, fmt.Sprint("question ", i), fmt.Sprint("answer ", i))
 		return w.service.saveTurn(t.Context(), app, turn, settlement(r, 12, 3))
 	})

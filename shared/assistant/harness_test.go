@@ -37,7 +37,7 @@ type world struct {
 	names    struct{ projects, contents, events, conversations string }
 	ids      *id.Generator
 	limits   Limits
-	crowd    *slicetest.Crowd
+	crowd    *slicetest.Users
 	model    *script
 	service  *Service
 	server   *httptest.Server
@@ -51,7 +51,7 @@ func newWorld(t *testing.T, options ...option) *world {
 	t.Helper()
 	w := &world{
 		t: t, clock: slicetest.NewClock(epoch, 0), log: slicetest.NewLog(), endpoint: dynamotest.StartServer(t),
-		limits: DefaultLimits(), crowd: &slicetest.Crowd{}, model: &script{},
+		limits: DefaultLimits(), crowd: &slicetest.Users{}, model: &script{},
 	}
 	w.sdk = dynamotest.Client(w.endpoint)
 	w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
@@ -174,7 +174,7 @@ func (w *world) workspace(roles map[*browser]workspace.Role) (workspaceID string
 	return workspaceID
 }
 
-type answered = slicetest.Answer
+type answered = slicetest.Response
 
 // object is a JSON object to send.
 type object map[string]any

@@ -93,7 +93,7 @@ func TestHeadContentLength(t *testing.T) {
 
 func TestCSRF(t *testing.T) {
 	t.Parallel()
-	router, _ := edgetest.NewRouter(edgetest.Trusting)
+	router, _ := edgetest.NewRouter(edgetest.EdgeConfig)
 	for name, tc := range map[string]struct {
 		header map[string]string
 		passes bool
@@ -132,7 +132,7 @@ func TestCSRF(t *testing.T) {
 
 func TestCORS(t *testing.T) {
 	t.Parallel()
-	open, _ := edgetest.NewRouter(edgetest.Trusting)
+	open, _ := edgetest.NewRouter(edgetest.EdgeConfig)
 	closed, _ := edgetest.NewRouter(config.Edge{})
 	for _, tc := range []struct {
 		name    string

@@ -41,14 +41,14 @@ func TestEventStreamIsNotBuffered(t *testing.T) {
 	router, log := edgetest.StreamRouter(func(_ context.Context, s *httpapi.EventStream) error {
 		_, _ = io.WriteString(s, "data: ")
 		for _, piece := range []string{"1\n\n", "2\n\n", "3\n\n"} {
-			edgetest.Say(t, s, piece)
+			edgetest.WriteChunk(t, s, piece)
 			s.Header().Set("X-Late", "1")
 			<-next
 		}
 		return nil
 	})
 	res := dial(t, router, `{}`)
-	edgetest.CheckHeaders(t, edgetest.Answer{Status: res.StatusCode, Header: res.Header})
+	edgetest.CheckHeaders(t, edgetest.Response{Status: res.StatusCode, Header: res.Header})
 	if got := res.Header["Set-Cookie"]; len(got) != 1 || !strings.Contains(got[0], "fresh") {
 		t.Errorf("the renewed session's cookie: %q", got)
 	}
@@ -79,7 +79,7 @@ func TestEventStreamIsNotBuffered(t *testing.T) {
 func TestEventStreamPanicAfterFlush(t *testing.T) {
 	t.Parallel()
 	router, log := edgetest.StreamRouter(func(_ context.Context, s *httpapi.EventStream) error {
-		edgetest.Say(t, s, "data: 1\n\n")
+		edgetest.WriteChunk(t, s, "data: 1\n\n")
 		panic("secret-detail")
 	})
 	res := dial(t, router, `{}`)
@@ -97,7 +97,7 @@ func TestEventStreamErrorBeforeFlush(t *testing.T) {
 	busy := fault.New(fault.CodeAIUnavailable, "Busy.").WithHeader("Retry-After", "7").WithCause(errors.New("secret-detail"))
 	for name, tc := range map[string]struct {
 		body   string
-		play   edgetest.Play
+		play   edgetest.StreamFunc
 		status int
 		code   fault.Code
 	}{
@@ -124,7 +124,7 @@ func TestEventStreamErrorBeforeFlush(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := edgetest.Answer{Status: res.StatusCode, Header: res.Header, Body: string(body)}
+			a := edgetest.Response{Status: res.StatusCode, Header: res.Header, Body: string(body)}
 			edgetest.CheckHeaders(t, a)
 			edgetest.WantError(t, a, tc.status, tc.code)
 			if name == "failed" && (res.Header.Get("Retry-After") != "7" || len(res.Header["Set-Cookie"]) != 1 || res.Header.Get("Access-Control-Allow-Origin") == "") {
@@ -143,8 +143,8 @@ func TestEventStreamErrorBeforeFlush(t *testing.T) {
 func TestEventStreamErrorAfterFlush(t *testing.T) {
 	t.Parallel()
 	router, log := edgetest.StreamRouter(func(_ context.Context, s *httpapi.EventStream) error {
-		edgetest.Say(t, s, "data: 1\n\n")
-		edgetest.Say(t, s, "data: 2\n\n")
+		edgetest.WriteChunk(t, s, "data: 1\n\n")
+		edgetest.WriteChunk(t, s, "data: 2\n\n")
 		return fault.New(fault.CodeAIUnavailable, "Busy.").WithCause(errors.New("secret-detail"))
 	})
 	res := dial(t, router, `{}`)

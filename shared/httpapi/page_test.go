@@ -144,7 +144,7 @@ func TestPageInput(t *testing.T) {
 				return &listOutput{}, nil
 			})
 	})
-	get := func(query string) edgetest.Answer {
+	get := func(query string) edgetest.Response {
 		return edgetest.Request{Method: http.MethodGet, Target: "/api/rows" + query}.Send(t, router)
 	}
 	for query, want := range map[string]httpapi.PageInput{

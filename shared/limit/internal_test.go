@@ -28,7 +28,7 @@ func FuzzStored(f *testing.F) {
 	f.Add([]byte(`{"hits":{"S":"1"},"expiresAt":{"N":"1e99"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if item, err := db.ItemFromJSON(data); err == nil {
-			slicetest.Stored[record](t, item)
+			slicetest.DecodeStored[record](t, item)
 		}
 	})
 }

@@ -43,7 +43,7 @@ func (w *world) user(name string) *browser {
 	return b
 }
 
-type answer = slicetest.Answer
+type answer = slicetest.Response
 
 // object is a JSON object in a request.
 type object map[string]any

@@ -35,8 +35,8 @@ func TestConcurrentSavesOfOneFile(t *testing.T) {
 	w := newWorld(t)
 	d := w.desk("ada")
 	const writers = 16
-	answers := slicetest.AtOnce(writers, func(i int) answer { return d.save("/a", strings.Repeat("x", i+1)) })
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: 1, http.StatusOK: writers - 1}, slicetest.Statuses(answers)); diff != "" {
+	answers := slicetest.Concurrently(writers, func(i int) answer { return d.save("/a", strings.Repeat("x", i+1)) })
+	if diff := cmp.Diff(map[int]int{http.StatusCreated: 1, http.StatusOK: writers - 1}, slicetest.CountStatuses(answers)); diff != "" {
 		t.Error(diff)
 	}
 	if n := len(d.history("/a", "").List("versions")); n != writers {
@@ -76,8 +76,8 @@ func TestOnlyOneConcurrentConditionalWriteSucceeds(t *testing.T) {
 	}
 	for name, way := range ways {
 		tag := d.save("/a", "before "+name).Header.Get("ETag")
-		answers := slicetest.AtOnce(16, func(i int) answer { return way.try(i, tag) })
-		n := slicetest.Statuses(answers)
+		answers := slicetest.Concurrently(16, func(i int) answer { return way.try(i, tag) })
+		n := slicetest.CountStatuses(answers)
 		if n[way.status] != 1 || n[way.status]+n[http.StatusPreconditionFailed]+n[http.StatusNotFound] != 16 || (n[http.StatusNotFound] > 0 && name != "delete") {
 			t.Errorf("%s: %v", name, n)
 		}
@@ -96,7 +96,7 @@ func TestConcurrentCreationOfFileAndFolder(t *testing.T) {
 	for round := range 15 {
 		root := fmt.Sprint("/", round)
 		paths := []string{root, root + "/b", root + "/b/c"}
-		answers := slicetest.AtOnce(len(paths), func(i int) answer {
+		answers := slicetest.Concurrently(len(paths), func(i int) answer {
 			if round%3 == 0 {
 				return d.Do(http.MethodPost, d.files()+"/batch", object{"operations": []object{creation(paths[i], "")}})
 			}
@@ -123,12 +123,12 @@ func TestFileQuotasUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withQuotas(file.Quotas{Files: 5, Bytes: 1000}))
 	d := w.desk("ada")
-	answers := slicetest.AtOnce(16, func(i int) answer { return d.save(fmt.Sprint("/", i), "x") })
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 11}, slicetest.Statuses(answers)); diff != "" {
+	answers := slicetest.Concurrently(16, func(i int) answer { return d.save(fmt.Sprint("/", i), "x") })
+	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 11}, slicetest.CountStatuses(answers)); diff != "" {
 		t.Error(diff)
 	}
 	names := d.paths()
-	answers = slicetest.AtOnce(16, func(i int) answer {
+	answers = slicetest.Concurrently(16, func(i int) answer {
 		return d.save(names[i%5].(string), strings.Repeat("x", 300+i))
 	})
 	for _, a := range answers {
@@ -136,8 +136,8 @@ func TestFileQuotasUnderConcurrency(t *testing.T) {
 			t.Errorf("%s", a.Raw)
 		}
 	}
-	if tree := d.tree(); tree.Files != 5 || tree.Bytes > 1000 || slicetest.Statuses(answers)[http.StatusPaymentRequired] == 0 {
-		t.Errorf("%+v after %v", tree, slicetest.Statuses(answers))
+	if tree := d.tree(); tree.Files != 5 || tree.Bytes > 1000 || slicetest.CountStatuses(answers)[http.StatusPaymentRequired] == 0 {
+		t.Errorf("%+v after %v", tree, slicetest.CountStatuses(answers))
 	}
 	d.checkTree()
 	d.save(names[0].(string), "").Want(t, http.StatusOK) // shrinking is always allowed
@@ -153,7 +153,7 @@ func TestConcurrentBatchesAreAtomic(t *testing.T) {
 	for _, path := range paths {
 		d.save(path, "0").Want(t, http.StatusCreated)
 	}
-	answers := slicetest.AtOnce(12, func(i int) answer {
+	answers := slicetest.Concurrently(12, func(i int) answer {
 		var ops []object
 		for n := range paths {
 			ops = append(ops, update(paths[(n+i)%len(paths)], fmt.Sprint("writer ", i)))
@@ -161,7 +161,7 @@ func TestConcurrentBatchesAreAtomic(t *testing.T) {
 		ops = append(ops, creation(fmt.Sprint("/by/", i), ""))
 		return d.Do(http.MethodPost, d.files()+"/batch", object{"operations": ops})
 	})
-	n := slicetest.Statuses(answers)
+	n := slicetest.CountStatuses(answers)
 	if n[http.StatusOK]+n[http.StatusConflict] != len(answers) || n[http.StatusOK] == 0 {
 		t.Errorf("%v", n)
 	}
@@ -310,7 +310,7 @@ func TestSaveDuringProjectDeletion(t *testing.T) {
 	ada := w.user("ada")
 	for round := range 8 {
 		d := ada.at(ada.project("", "App", Private))
-		answers := slicetest.AtOnce(6, func(i int) answer {
+		answers := slicetest.Concurrently(6, func(i int) answer {
 			switch i {
 			case 0:
 				return d.Do(http.MethodDelete, "/api/projects/"+d.projectID, nil)

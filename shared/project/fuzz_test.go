@@ -33,8 +33,8 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return
 		}
-		slicetest.Stored[projectRecord](t, item)
-		slicetest.Stored[slugRecord](t, item)
-		slicetest.Stored[commentRecord](t, item)
+		slicetest.DecodeStored[projectRecord](t, item)
+		slicetest.DecodeStored[slugRecord](t, item)
+		slicetest.DecodeStored[commentRecord](t, item)
 	})
 }

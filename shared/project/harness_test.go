@@ -44,7 +44,7 @@ type world struct {
 	quotas      file.Quotas
 	maxProjects int
 	files       *file.Service
-	users       *slicetest.Crowd
+	users       *slicetest.Users
 	service     *Service
 	server      *httptest.Server
 }
@@ -59,7 +59,7 @@ func newWorld(t *testing.T, options ...option) *world {
 	t.Helper()
 	w := &world{
 		t: t, clock: slicetest.NewClock(epoch, 0), log: slicetest.NewLog(), endpoint: dynamotest.StartServer(t),
-		quotas: file.DefaultQuotas(), users: &slicetest.Crowd{},
+		quotas: file.DefaultQuotas(), users: &slicetest.Users{},
 	}
 	w.sdk = dynamotest.Client(w.endpoint)
 	w.ids = id.NewGenerator(w.clock.Now, rand.Reader)

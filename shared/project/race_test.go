@@ -24,7 +24,7 @@ func TestConcurrentCreationWithSameName(t *testing.T) {
 	w := newWorld(t)
 	ada := w.user("ada")
 	const n = 8
-	answers := slicetest.AtOnce(n, func(int) answer {
+	answers := slicetest.Concurrently(n, func(int) answer {
 		return ada.Do(http.MethodPost, "/api/projects", object{"name": "Todo"})
 	})
 	slugs := map[string]bool{}
@@ -36,7 +36,7 @@ func TestConcurrentCreationWithSameName(t *testing.T) {
 		t.Errorf("slugs %v, counted %d", slugs, w.counted(ada.personal))
 	}
 	// Renamed to one name, too.
-	renamed := slicetest.AtOnce(n, func(i int) answer {
+	renamed := slicetest.Concurrently(n, func(i int) answer {
 		return ada.Do(http.MethodPut, projectURL(answers[i].Text("id")), object{"name": "Shop"})
 	})
 	clear(slugs)
@@ -58,10 +58,10 @@ func TestProjectQuotaUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withMaxProjects(5))
 	ada := w.user("ada")
-	answers := slicetest.AtOnce(9, func(i int) answer {
+	answers := slicetest.Concurrently(9, func(i int) answer {
 		return ada.Do(http.MethodPost, "/api/projects", object{"name": fmt.Sprint("App ", i)})
 	})
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 4}, slicetest.Statuses(answers)); diff != "" {
+	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 4}, slicetest.CountStatuses(answers)); diff != "" {
 		t.Error(diff)
 	}
 	if listed := len(ada.Get("/api/projects").List("projects")); listed != 5 || w.counted(ada.personal) != 5 || len(w.storedEvents()) != 5 {
@@ -78,10 +78,10 @@ func TestConcurrentUpdates(t *testing.T) {
 	changes := []object{
 		{"description": "new"}, {"framework": "go"}, {"visibility": "public"}, {"name": "Shop"},
 	}
-	answers := slicetest.AtOnce(len(changes), func(i int) answer {
+	answers := slicetest.Concurrently(len(changes), func(i int) answer {
 		return ada.Do(http.MethodPut, projectURL(project), changes[i])
 	})
-	if diff := cmp.Diff(map[int]int{http.StatusOK: len(changes)}, slicetest.Statuses(answers)); diff != "" {
+	if diff := cmp.Diff(map[int]int{http.StatusOK: len(changes)}, slicetest.CountStatuses(answers)); diff != "" {
 		t.Fatal(diff, answers)
 	}
 	a := ada.Get(projectURL(project))
@@ -105,7 +105,7 @@ func TestDeletionWithConcurrentWrites(t *testing.T) {
 	for round := range 10 {
 		project := ada.project("", "App", Team)
 		w.file(project, "/a.ts")
-		answers := slicetest.AtOnce(7, func(i int) answer {
+		answers := slicetest.Concurrently(7, func(i int) answer {
 			switch {
 			case i < 2:
 				return ada.Do(http.MethodDelete, projectURL(project), nil)
@@ -116,7 +116,7 @@ func TestDeletionWithConcurrentWrites(t *testing.T) {
 			}
 			return ada.Do(http.MethodGet, projectURL(project), nil)
 		})
-		if n := slicetest.Statuses(answers[:2]); n[http.StatusOK] != 1 || n[http.StatusNotFound] != 1 {
+		if n := slicetest.CountStatuses(answers[:2]); n[http.StatusOK] != 1 || n[http.StatusNotFound] != 1 {
 			t.Errorf("deletions: %v", n)
 		}
 		for _, a := range answers[2:] {
@@ -135,10 +135,10 @@ func TestDeletionWithConcurrentWrites(t *testing.T) {
 		if made[event.ProjectDeleted] != 1 {
 			t.Errorf("%v", kinds)
 		}
-		if want := slicetest.Statuses(answers[2:4])[http.StatusOK]; made[event.ProjectUpdated] != want {
+		if want := slicetest.CountStatuses(answers[2:4])[http.StatusOK]; made[event.ProjectUpdated] != want {
 			t.Errorf("%d updates succeeded: %v", want, kinds)
 		}
-		if want := slicetest.Statuses(answers[4:6])[http.StatusCreated]; made[event.CommentCreated] != want {
+		if want := slicetest.CountStatuses(answers[4:6])[http.StatusCreated]; made[event.CommentCreated] != want {
 			t.Errorf("%d comments succeeded: %v", want, kinds)
 		}
 	}

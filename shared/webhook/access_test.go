@@ -22,7 +22,7 @@ var (
 	created   = outcome{status: http.StatusCreated}
 )
 
-func (o outcome) of(t *testing.T, what string, a slicetest.Answer) {
+func (o outcome) of(t *testing.T, what string, a slicetest.Response) {
 	t.Helper()
 	if a.Status != o.status || a.Status >= 400 && a.Text("code") != string(o.code) {
 		t.Errorf("%s: %d %s, want %v", what, a.Status, a.Raw, o)
@@ -116,7 +116,7 @@ func TestWhoMayUseAWebhook(t *testing.T) {
 	}
 	path = owner.hook("/ok", object{"workspaceId": team})
 	for _, unknown := range []string{foreign.ID, d.ID, "dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "x"} { // the webhook of d was deleted
-		for _, a := range []slicetest.Answer{owner.Get(path + "/deliveries/" + unknown), owner.Do("POST", path+"/deliveries/"+unknown+"/redeliver", nil)} {
+		for _, a := range []slicetest.Response{owner.Get(path + "/deliveries/" + unknown), owner.Do("POST", path+"/deliveries/"+unknown+"/redeliver", nil)} {
 			a.Want(t, http.StatusNotFound, fault.CodeDeliveryNotFound)
 		}
 	}

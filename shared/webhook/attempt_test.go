@@ -78,10 +78,10 @@ func TestOperationLimits(t *testing.T) {
 	path, other := ada.hook("/ok"), ada.hook("/ok")
 	d := s.deliver(path, succeeded)
 	s.clock.Advance(20 * time.Second)
-	calls := map[string]func(v *visitor) slicetest.Answer{
-		"test":      func(v *visitor) slicetest.Answer { return v.Do("POST", path+"/test", nil) },
-		"redeliver": func(v *visitor) slicetest.Answer { return v.Do("POST", path+"/deliveries/"+d.ID+"/redeliver", nil) },
-		"recover":   func(v *visitor) slicetest.Answer { return v.Do("POST", path+"/recover", object{"since": noon}) },
+	calls := map[string]func(v *visitor) slicetest.Response{
+		"test":      func(v *visitor) slicetest.Response { return v.Do("POST", path+"/test", nil) },
+		"redeliver": func(v *visitor) slicetest.Response { return v.Do("POST", path+"/deliveries/"+d.ID+"/redeliver", nil) },
+		"recover":   func(v *visitor) slicetest.Response { return v.Do("POST", path+"/recover", object{"since": noon}) },
 	}
 	for name, call := range calls {
 		call(eve).Want(t, http.StatusNotFound)

@@ -14,7 +14,7 @@ func FuzzStored(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if item, err := db.ItemFromJSON(data); err == nil {
-			slicetest.Stored[pointer](t, item)
+			slicetest.DecodeStored[pointer](t, item)
 		}
 	})
 }

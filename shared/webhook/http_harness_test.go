@@ -51,7 +51,7 @@ type site struct {
 	receiver *hooktest.Receiver
 	keys     *config.Keys
 	ids      *id.Generator
-	crowd    *slicetest.Crowd
+	crowd    *slicetest.Users
 	private  bool
 	service  *Service
 	server   *httptest.Server
@@ -61,7 +61,7 @@ func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{
 		t: t, clock: slicetest.NewClock(noon, 0), log: slicetest.NewLog(), endpoint: dynamotest.StartServer(t),
-		sqs: sqstest.Start(t), receiver: hooktest.New(t), crowd: &slicetest.Crowd{}, private: true,
+		sqs: sqstest.Start(t), receiver: hooktest.New(t), crowd: &slicetest.Users{}, private: true,
 	}
 	s.sdk = dynamotest.Client(s.endpoint)
 	s.keys = slicetest.Keys(s.clock.Now)

@@ -59,7 +59,7 @@ func TestCreateUpdateDelete(t *testing.T) {
 	if done.Body["success"] != true {
 		t.Errorf("deleted: %s", done.Raw)
 	}
-	for _, a := range []slicetest.Answer{ada.Do("DELETE", path, nil), ada.Do("PUT", path, object{}), ada.Get(path + "/deliveries")} {
+	for _, a := range []slicetest.Response{ada.Do("DELETE", path, nil), ada.Do("PUT", path, object{}), ada.Get(path + "/deliveries")} {
 		a.Want(t, http.StatusNotFound, fault.CodeWebhookNotFound)
 	}
 	if left := s.dump(); strings.Contains(left, "WEBHOOK#") || !strings.Contains(left, `"n":0`) {
@@ -140,7 +140,7 @@ func TestPlainHTTPIsForTheLocalPlatformOnly(t *testing.T) {
 	path := ada.hook("/ok")
 	s.private = false
 	s.serve(s.sdk, s.sqs)
-	for _, a := range []slicetest.Answer{
+	for _, a := range []slicetest.Response{
 		ada.Do("POST", "/api/webhooks", object{"url": s.receiver.URL("/ok"), "events": []string{"*"}}),
 		ada.Do("PUT", path, object{"url": "http://example.com/"}),
 	} {
@@ -272,7 +272,7 @@ func TestQuota(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	ada := s.user("ada")
-	create := func(int) slicetest.Answer {
+	create := func(int) slicetest.Response {
 		for {
 			a := ada.Do("POST", "/api/webhooks", object{"url": "https://example.com/", "events": []string{"*"}})
 			if a.Status != http.StatusConflict { // "safe to retry"
@@ -280,8 +280,8 @@ func TestQuota(t *testing.T) {
 			}
 		}
 	}
-	answers := slicetest.AtOnce(maxWebhooks+5, create)
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: maxWebhooks, http.StatusPaymentRequired: 5}, slicetest.Statuses(answers)); diff != "" {
+	answers := slicetest.Concurrently(maxWebhooks+5, create)
+	if diff := cmp.Diff(map[int]int{http.StatusCreated: maxWebhooks, http.StatusPaymentRequired: 5}, slicetest.CountStatuses(answers)); diff != "" {
 		t.Fatal(diff)
 	}
 	full := create(0).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
@@ -289,12 +289,12 @@ func TestQuota(t *testing.T) {
 		t.Error(full.Raw)
 	}
 	hooks := ada.Get("/api/webhooks").Texts("webhooks", "id")
-	answers = slicetest.AtOnce(4, func(int) slicetest.Answer { return ada.Do("DELETE", "/api/webhooks/"+hooks[3], nil) })
-	if diff := cmp.Diff(map[int]int{http.StatusOK: 1, http.StatusNotFound: 3}, slicetest.Statuses(answers)); diff != "" {
+	answers = slicetest.Concurrently(4, func(int) slicetest.Response { return ada.Do("DELETE", "/api/webhooks/"+hooks[3], nil) })
+	if diff := cmp.Diff(map[int]int{http.StatusOK: 1, http.StatusNotFound: 3}, slicetest.CountStatuses(answers)); diff != "" {
 		t.Error(diff)
 	}
-	answers = slicetest.AtOnce(3, create)
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: 1, http.StatusPaymentRequired: 2}, slicetest.Statuses(answers)); diff != "" {
+	answers = slicetest.Concurrently(3, create)
+	if diff := cmp.Diff(map[int]int{http.StatusCreated: 1, http.StatusPaymentRequired: 2}, slicetest.CountStatuses(answers)); diff != "" {
 		t.Error(diff)
 	}
 	s.user("grace").hook("/ok") // a workspace of her own
@@ -318,7 +318,7 @@ func TestQuotaIgnoresDeletedProjects(t *testing.T) {
 			want = append(want, ada.hook("/ok"))
 		}
 	}
-	create := func(more object) slicetest.Answer {
+	create := func(more object) slicetest.Response {
 		fields := object{"url": "https://example.com/", "events": []string{"*"}}
 		for name, value := range more {
 			fields[name] = value
@@ -354,7 +354,7 @@ func TestDeliveriesOfDeletedWebhook(t *testing.T) {
 	pending, redelivered := s.deliver(path, nil), s.deliver(path, failed)
 	ada.Do("POST", path+"/deliveries/"+redelivered.ID+"/redeliver", nil).Want(t, http.StatusAccepted)
 	ada.Do("DELETE", path, nil).Want(t, http.StatusOK)
-	for _, a := range []slicetest.Answer{
+	for _, a := range []slicetest.Response{
 		ada.Get(path + "/deliveries"), ada.Get(path + "/deliveries/" + pending.ID),
 		ada.Do("POST", path+"/deliveries/"+pending.ID+"/redeliver", nil), ada.Do("POST", path+"/recover", object{"since": noon}),
 	} {
@@ -399,8 +399,8 @@ func TestConcurrentUpdates(t *testing.T) {
 	ada := s.user("ada")
 	path := ada.hook("/ok", object{"secret": "s"})
 	puts := []object{{"description": "new"}, {"events": []string{"file.*"}}, {"active": false}, {"url": "https://example.com/new"}, {"secret": "t"}}
-	answers := slicetest.AtOnce(len(puts), func(i int) slicetest.Answer { return ada.Do("PUT", path, puts[i]) })
-	if diff := cmp.Diff(map[int]int{http.StatusOK: len(puts)}, slicetest.Statuses(answers)); diff != "" {
+	answers := slicetest.Concurrently(len(puts), func(i int) slicetest.Response { return ada.Do("PUT", path, puts[i]) })
+	if diff := cmp.Diff(map[int]int{http.StatusOK: len(puts)}, slicetest.CountStatuses(answers)); diff != "" {
 		t.Fatal(diff)
 	}
 	w := s.stored(path)

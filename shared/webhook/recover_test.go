@@ -91,7 +91,7 @@ func TestConcurrentRecoveries(t *testing.T) {
 	for range n {
 		s.deliver(path, failed)
 	}
-	answers := slicetest.AtOnce(4, func(int) slicetest.Answer { return ada.Do("POST", path+"/recover", object{"since": noon}) })
+	answers := slicetest.Concurrently(4, func(int) slicetest.Response { return ada.Do("POST", path+"/recover", object{"since": noon}) })
 	count := 0.0
 	for _, a := range answers {
 		one, _ := a.Want(t, http.StatusAccepted).Body["count"].(float64)

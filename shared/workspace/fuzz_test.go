@@ -20,7 +20,7 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return
 		}
-		slicetest.Stored[Membership](t, item)
-		slicetest.Stored[Workspace](t, item)
+		slicetest.DecodeStored[Membership](t, item)
+		slicetest.DecodeStored[Workspace](t, item)
 	})
 }

@@ -22,13 +22,13 @@ import (
 )
 
 type (
-	answer = slicetest.Answer
+	answer = slicetest.Response
 	// world is the workspaces slice behind a real HTTP server, with its own DynamoDB.
 	world struct {
 		t                *testing.T
 		clock            *slicetest.Clock // advances by a second on every call, so that all timestamps differ
 		log              *slicetest.Log
-		users            *slicetest.Crowd
+		users            *slicetest.Users
 		wire             *dynamotest.Wire
 		sdk              *dynamodb.Client // direct access to DynamoDB
 		projects, events string           // names of the tables
@@ -45,7 +45,7 @@ func newWorld(t *testing.T, change ...func(*workspace.Deps)) *world {
 	t.Helper()
 	endpoint := dynamotest.StartServer(t)
 	w := &world{
-		t: t, clock: slicetest.NewClock(noon, time.Second), log: slicetest.NewLog(), users: &slicetest.Crowd{},
+		t: t, clock: slicetest.NewClock(noon, time.Second), log: slicetest.NewLog(), users: &slicetest.Users{},
 		wire: dynamotest.NewWire(t, endpoint, nil), sdk: dynamotest.Client(endpoint),
 	}
 	w.projects, w.events = slicetest.Table(t, w.sdk, "projects"), slicetest.Table(t, w.sdk, "events")

@@ -12,7 +12,7 @@ import (
 
 // atOnce runs all requests concurrently, and returns the number of responses by status.
 func atOnce(all ...func() answer) map[int]int {
-	return slicetest.Statuses(slicetest.AtOnce(len(all), func(i int) answer { return all[i]() }))
+	return slicetest.CountStatuses(slicetest.Concurrently(len(all), func(i int) answer { return all[i]() }))
 }
 
 // Two owners race in every way that could leave a workspace without an owner. The audit at the end counts the owners.

@@ -75,7 +75,7 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return
 		}
-		slicetest.Stored[summaryRecord](t, item)
+		slicetest.DecodeStored[summaryRecord](t, item)
 		var a assembler
 		if a.add(db.MessagesOf(fuzzProject), partAt(item, name, n)) == nil && len(a.messages) > 1 {
 			t.Fatalf("%d messages of one part", len(a.messages))

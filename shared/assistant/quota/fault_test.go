@@ -37,7 +37,7 @@ func TestContentionOnOneItem(t *testing.T) {
 		defer busy.Store(false)
 		next.ServeHTTP(out, r)
 	})
-	got := slicetest.Outcomes(16, func(int) error {
+	got := slicetest.CountCodes(16, func(int) error {
 		r := w.reservation(ada, 1000)
 		return errors.Join(w.reserve(r), w.settle(r, 10, 1))
 	})

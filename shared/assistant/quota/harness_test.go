@@ -170,7 +170,7 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return
 		}
-		slicetest.Stored[Usage](t, item)
-		slicetest.Stored[generation](t, item)
+		slicetest.DecodeStored[Usage](t, item)
+		slicetest.DecodeStored[generation](t, item)
 	})
 }

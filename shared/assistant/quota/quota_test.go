@@ -81,7 +81,7 @@ func TestConcurrentReservationsDoNotExceedLimits(t *testing.T) {
 			for range tc.users {
 				users = append(users, w.user())
 			}
-			got := slicetest.Outcomes(40, func(i int) error {
+			got := slicetest.CountCodes(40, func(i int) error {
 				return w.reserve(w.reservation(users[i%tc.users], 1000))
 			})
 			if diff := cmp.Diff(map[fault.Code]int{"": tc.passed, tc.refusal: 40 - tc.passed}, got); diff != "" {
@@ -190,7 +190,7 @@ func TestCrashedGenerationsAreReleased(t *testing.T) {
 		t.Fatalf("generations that may still run were released: %v", err)
 	}
 	w.clock.Advance(time.Second)
-	got := slicetest.Outcomes(40, func(int) error { return w.reserve(w.reservation(ada, 2000)) })
+	got := slicetest.CountCodes(40, func(int) error { return w.reserve(w.reservation(ada, 2000)) })
 	if diff := cmp.Diff(map[fault.Code]int{"": 3, fault.CodeQuotaExceeded: 37}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -40,21 +40,21 @@ func TestRequestInfo(t *testing.T) {
 	here, below := want, want
 	here.BaseURL, below.BaseURL = "", "/dev"
 	for name, tc := range map[string]struct {
-		got  func() edgetest.Answer
+		got  func() edgetest.Response
 		want httpapi.RequestInfo
 	}{
-		"the gateway's stage": {func() edgetest.Answer {
+		"the gateway's stage": {func() edgetest.Response {
 			a, _ := edgetest.Invoke(t, local, edgetest.Event("GET", "/api/info"))
 			return a
 		}, want},
-		"APP_URL": {func() edgetest.Answer {
+		"APP_URL": {func() edgetest.Response {
 			a, _ := edgetest.Invoke(t, deployed, edgetest.Event("GET", "/api/info"))
 			return a
 		}, app},
-		"plain http, no stage": {func() edgetest.Answer { a, _ := edgetest.Invoke(t, local, plain); return a }, http},
-		"an empty Host":        {func() edgetest.Answer { a, _ := edgetest.Invoke(t, local, nameless); return a }, here},
-		"a stage without Host": {func() edgetest.Answer { a, _ := edgetest.Invoke(t, local, staged); return a }, below},
-		"no X-Forwarded-Proto": {func() edgetest.Answer { a, _ := edgetest.Invoke(t, local, unsaid); return a }, want},
+		"plain http, no stage": {func() edgetest.Response { a, _ := edgetest.Invoke(t, local, plain); return a }, http},
+		"an empty Host":        {func() edgetest.Response { a, _ := edgetest.Invoke(t, local, nameless); return a }, here},
+		"a stage without Host": {func() edgetest.Response { a, _ := edgetest.Invoke(t, local, staged); return a }, below},
+		"no X-Forwarded-Proto": {func() edgetest.Response { a, _ := edgetest.Invoke(t, local, unsaid); return a }, want},
 	} {
 		a := tc.got()
 		var got httpapi.RequestInfo

@@ -54,7 +54,7 @@ func chatEvent() events.APIGatewayProxyRequest {
 }
 
 // wire parses a streamed response in Lambda's format: the metadata, eight NULs, the body.
-func wire(t *testing.T, data []byte) edgetest.Answer {
+func wire(t *testing.T, data []byte) edgetest.Response {
 	t.Helper()
 	head, body, found := bytes.Cut(data, make([]byte, 8))
 	var metadata struct {
@@ -64,7 +64,7 @@ func wire(t *testing.T, data []byte) edgetest.Answer {
 	if err := json.Unmarshal(head, &metadata); err != nil || !found {
 		t.Fatalf("%q: %v", data, err)
 	}
-	return edgetest.Answer{Status: metadata.StatusCode, Header: metadata.MultiValueHeaders, Body: string(body)}
+	return edgetest.Response{Status: metadata.StatusCode, Header: metadata.MultiValueHeaders, Body: string(body)}
 }
 
 // A response that is not a stream is the same from both kinds of function.
@@ -95,7 +95,7 @@ func TestStreamedAndBufferedResponsesAreEqual(t *testing.T) {
 		if e.HTTPMethod == http.MethodHead {
 			want.Body = "" // the streamed response to HEAD has no body
 		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(edgetest.Answer{})); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(edgetest.Response{})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		if name == "two cookies" && !slices.Equal(got.Header["Set-Cookie"], []string{edgetest.SetSecure, edgetest.SetPlain}) {
@@ -109,7 +109,7 @@ func TestStreamStartsAtFirstFlush(t *testing.T) {
 	next, returned := make(chan bool), make(chan bool)
 	router, log := edgetest.StreamRouter(func(ctx context.Context, s *httpapi.EventStream) error {
 		for _, piece := range []string{"1", "2", "3"} {
-			edgetest.Say(t, s, piece)
+			edgetest.WriteChunk(t, s, piece)
 			<-next
 		}
 		if ctx.Err() != nil {
@@ -122,7 +122,7 @@ func TestStreamStartsAtFirstFlush(t *testing.T) {
 	if r.ContentType() != "application/vnd.awslambda.http-integration-response" || r.Cookies != nil || r.Headers != nil {
 		t.Errorf("%+v", r)
 	}
-	edgetest.CheckHeaders(t, edgetest.Answer{Header: r.MultiValueHeaders})
+	edgetest.CheckHeaders(t, edgetest.Response{Header: r.MultiValueHeaders})
 	if r.StatusCode != 200 || http.Header(r.MultiValueHeaders).Get("X-Request-Id") != "req-1" {
 		t.Errorf("%d %v", r.StatusCode, r.MultiValueHeaders)
 	}
@@ -153,7 +153,7 @@ func TestStreamStartsAtFirstFlush(t *testing.T) {
 func TestStreamPanicAfterFlush(t *testing.T) {
 	t.Parallel()
 	router, log := edgetest.StreamRouter(func(_ context.Context, s *httpapi.EventStream) error {
-		edgetest.Say(t, s, "data: 1\n\n")
+		edgetest.WriteChunk(t, s, "data: 1\n\n")
 		panic("secret-detail")
 	})
 	r := mustStream(t, router, chatEvent())
@@ -183,7 +183,7 @@ func TestStreamHandlerDoesNotWaitForReader(t *testing.T) {
 	piece := strings.Repeat("x", 1<<10)
 	router, _ := edgetest.StreamRouter(func(_ context.Context, s *httpapi.EventStream) error {
 		for range 4 << 10 {
-			edgetest.Say(t, s, piece)
+			edgetest.WriteChunk(t, s, piece)
 		}
 		close(finished)
 		return nil
@@ -201,7 +201,7 @@ func TestStreamCloseEndsHandler(t *testing.T) {
 	var failed error
 	returned := false
 	router, _ := edgetest.StreamRouter(func(ctx context.Context, s *httpapi.EventStream) error {
-		edgetest.Say(t, s, "data: 1\n\n")
+		edgetest.WriteChunk(t, s, "data: 1\n\n")
 		<-ctx.Done()
 		_, failed = io.WriteString(s, "data: 2\n\n")
 		if err := s.FlushError(); !errors.Is(err, io.ErrClosedPipe) {

@@ -59,9 +59,9 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return
 		}
-		slicetest.Stored[Tree](t, item)
-		slicetest.Stored[content.Ref](t, item)
-		record, ok := slicetest.Stored[File](t, item)
+		slicetest.DecodeStored[Tree](t, item)
+		slicetest.DecodeStored[content.Ref](t, item)
+		record, ok := slicetest.DecodeStored[File](t, item)
 		if !ok {
 			return
 		}

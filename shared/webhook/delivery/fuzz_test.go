@@ -66,8 +66,8 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return
 		}
-		slicetest.Stored[Webhook](t, item)
-		if d, ok := slicetest.Stored[Delivery](t, item); ok {
+		slicetest.DecodeStored[Webhook](t, item)
+		if d, ok := slicetest.DecodeStored[Delivery](t, item); ok {
 			d.FinishedAttempts(noon)
 			_ = d.recoverable(noon)
 		}
