@@ -32,7 +32,7 @@ type user struct {
 	events  string // the path at which her project's events come in
 }
 
-// do counts the request. Unlike the client's own it may be called on any goroutine: a request that fails fails the test.
+// do counts the request. Unlike the client's own it may be called on any goroutine: a failed request fails the test.
 func (u *user) do(method, path, body string, want int, header ...string) platformtest.Response {
 	u.traffic.requests.Add(1)
 	a, err := u.Try(method, path, body, header...)

@@ -29,7 +29,7 @@ var (
 	errLinked = fault.New(fault.CodeConflict, "This code-host identity belongs to another account.")
 )
 
-// linkIdentity links an identity to the user who started the link. The same user must still be signed in in the
+// linkIdentity links an identity to the user who started the link. The same user must still be signed in, in the
 // browser. Errors: AUTH_INVALID_TOKEN, AUTH_OAUTH_STATE_INVALID, CONFLICT.
 func (s *Service) linkIdentity(
 	ctx context.Context, c CodeHostCallback, userID string, identity oauth.Identity,
