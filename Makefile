@@ -42,7 +42,7 @@ run: export LIMIT_OAUTH_IP        ?= 10000
 run: export AI_PROVIDER           ?= scaffold
 run: export AI_MODEL              ?=
 .PHONY: run
-run: binaries ## run the platform on this machine: http://localhost:3000 (settings: README)
+run: binaries ## run the platform on this machine: http://localhost:3000 (settings: shared/config/README.md)
 	@exec $(LOCAL)/local -functions $(LOCAL)
 
 .PHONY: binaries
@@ -114,7 +114,7 @@ demo: ## run a demo of all features on the terminal (URL=…, or its own platfor
 
 .PHONY: bench
 bench: binaries ## run the benchmarks and compute costs, about 5 minutes (ONLY=costs,warm)
-	@go run ./infra/bench -binaries $(LOCAL) $(if $(ONLY),-only $(ONLY),-save infra/bench/last.txt -readme README.md)
+	@go run ./infra/bench -binaries $(LOCAL) $(if $(ONLY),-only $(ONLY),-save infra/bench/last.txt -costs infra/bench/COSTS.md)
 
 SOAK        ?= 5m
 .PHONY: soak

@@ -4,105 +4,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"devplatform/infra/bench/price"
 	"devplatform/infra/bench/rig"
 	"devplatform/infra/local/stack"
 )
-
-// README's figures are those of the last table, so that neither is brought up to date without the other.
-func TestReadmeShowsTheLastFigures(t *testing.T) {
-	t.Parallel()
-	table := read(t, "last.txt")
-	readme := read(t, filepath.Join("..", "..", "README.md"))
-	begin, end, ok := part(readme)
-	if !ok {
-		t.Fatalf("README.md shows no figures: it has no line %s with a line %s below it", figuresBegin, figuresEnd)
-	}
-	want, err := figures(table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := readme[begin:end]; got != want {
-		t.Errorf("README.md shows\n%s\nlast.txt says\n%s\nmake bench writes both", got, want)
-	}
-}
-
-func read(t *testing.T, path string) string {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
-}
-
-func TestFigure(t *testing.T) {
-	t.Parallel()
-	const table = "                       sum     calls\n" +
-		"save 4 KiB          $12.90         4\n" +
-		"                     3.500     0.200\n" +
-		"save 4 KiB, new     $11.80         5\n" +
-		"an idle stack        $6.25\n" +
-		"+ an idle stack      $7.00\n" +
-		"twice $1.00\ntwice $2.00\n"
-	for name, want := range map[string]string{"save 4 KiB": "$12.90", "save 4 KiB, new": "$11.80", "an idle stack": "$6.25"} {
-		if got, err := figure(table, name); err != nil || got != want {
-			t.Errorf("figure(%q) = %q, %v, want %q", name, got, err, want)
-		}
-	}
-	for _, name := range []string{"save", "absent", "twice"} {
-		if got, err := figure(table, name); err == nil {
-			t.Errorf("figure(%q) = %q, want an error", name, got)
-		}
-	}
-}
-
-// table is one with every figure that README shows.
-func table() string {
-	var text strings.Builder
-	for _, group := range shown {
-		for _, name := range group.names {
-			text.WriteString(name + "  $1.50   2\n")
-		}
-	}
-	return text.String()
-}
-
-func TestRewrite(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "README.md")
-	for _, c := range []struct{ name, before string }{
-		{"old figures", "before\n" + figuresBegin + "\nold\n" + figuresEnd + "\nafter\n"},
-		{"none yet", "before\n" + figuresBegin + figuresEnd + "\nafter\n"},
-	} {
-		if err := os.WriteFile(path, []byte(c.before), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		for range 2 { // a second time changes nothing
-			if err := rewrite(path, table()); err != nil {
-				t.Fatal(err)
-			}
-			got := read(t, path)
-			if !strings.HasPrefix(got, "before\n"+figuresBegin) || !strings.HasSuffix(got, figuresEnd+"\nafter\n") ||
-				strings.Contains(got, "old") || strings.Count(got, "| "+reqMe+" | $1.50 a million |\n") != 1 {
-				t.Errorf("%s: rewritten to\n%s", c.name, got)
-			}
-		}
-	}
-	if err := rewrite(path, "nothing"); err == nil {
-		t.Error("a table without the figures is taken")
-	}
-	const plain = "no place for them\n"
-	if err := os.WriteFile(path, []byte(plain), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := rewrite(path, "nothing"); err != nil || read(t, path) != plain {
-		t.Errorf("a document without a place for figures was changed, or refused: %v", err)
-	}
-}
 
 // measured is a bench that has measured a row for everything, each of a request, an invocation and 1,000 bytes of log.
 func measured() *bench {
@@ -140,11 +47,9 @@ func TestNamesAreOfWhatIsMeasured(t *testing.T) {
 			t.Errorf("a user's day has %q, which is not measured", did.request)
 		}
 	}
-	for _, group := range shown {
-		for _, name := range group.names {
-			if seen[name] == 0 {
-				t.Errorf("README shows %q, which is not measured", name)
-			}
+	for _, d := range documented {
+		if seen[d.row] == 0 {
+			t.Errorf("COSTS.md shows %q, which is not measured", d.row)
 		}
 	}
 }

@@ -19,12 +19,12 @@ import (
 func main() {
 	binaries := flag.String("binaries", ".build/local", "folder with the platform's and the functions' binaries (make binaries)")
 	save := flag.String("save", "", "file to keep the table in")
-	readme := flag.String("readme", "", "document whose table of costs is brought up to date")
+	costs := flag.String("costs", "", "document whose table of prices is updated")
 	only := flag.String("only", "", "comma-separated sections to run (default: all): "+strings.Join(sectionNames(), ", "))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *binaries, *save, *readme, *only); err != nil {
+	if err := run(ctx, *binaries, *save, *costs, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -65,7 +65,7 @@ type bench struct {
 	rows     []costRow     // what requests cost, once that is measured
 }
 
-func run(ctx context.Context, binaries, save, readme, only string) error {
+func run(ctx context.Context, binaries, save, costs, only string) error {
 	chosen := sectionNames()
 	if only != "" {
 		chosen = strings.Split(only, ",")
@@ -95,8 +95,8 @@ func run(ctx context.Context, binaries, save, readme, only string) error {
 			return fmt.Errorf("save: %w", err)
 		}
 	}
-	if readme != "" && len(b.rows) > 0 {
-		return rewrite(readme, b.kept.String())
+	if costs != "" && len(b.rows) > 0 {
+		return updateFigures(costs, b.kept.String())
 	}
 	return nil
 }

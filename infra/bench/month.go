@@ -187,7 +187,7 @@ func (b *bench) taken(name string) rig.Taken {
 	panic("no such request is measured: " + name)
 }
 
-// Names of sums that README shows.
+// Names of the sums of months.
 const (
 	idleSum    = "an idle stack"
 	exampleSum = "the example service"

@@ -14,7 +14,7 @@ import (
 	"github.com/caarlos0/env/v11"
 )
 
-// Settings are read from the environment; README.md has the table.
+// Settings are the settings of the local platform, from the environment. shared/config/README.md describes them.
 type Settings struct {
 	// Port is the gateway's http port; https is at Port + 443. 0 takes two free ones.
 	Port int `env:"PORT" envDefault:"3000"`
