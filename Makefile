@@ -42,7 +42,7 @@ run: export LIMIT_OAUTH_IP        ?= 10000
 run: export AI_PROVIDER           ?= scaffold
 run: export AI_MODEL              ?=
 .PHONY: run
-run: binaries ## run the platform on this machine: http://localhost:3000 (settings: shared/config/README.md)
+run: binaries ## run the platform: http://localhost:3000 (settings: shared/config/README.md)
 	@exec $(LOCAL)/local -functions $(LOCAL)
 
 .PHONY: binaries
