@@ -11,13 +11,15 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 const root = ".."
 
-func read(t *testing.T, path string) string {
+// readFile returns the text of a file of the project.
+func readFile(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, path))
 	if err != nil {
@@ -26,10 +28,38 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// section is what stands below a heading of a document, up to the next one.
-func section(t *testing.T, document, heading string) string {
+// allDocuments returns the paths of all Markdown documents of the project.
+func allDocuments(t *testing.T) (documents []string) {
 	t.Helper()
-	_, text, found := strings.Cut(read(t, document), "\n## "+heading+"\n")
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		isHidden := strings.HasPrefix(name, ".") && path != root
+		if entry.IsDir() && (isHidden || name == "node_modules" || name == "testdata") {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(path) == ".md" {
+			document, err := filepath.Rel(root, path)
+			documents = append(documents, document)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(documents) < 10 {
+		t.Fatalf("found %d documents, want at least 10", len(documents))
+	}
+	return documents
+}
+
+// sectionOf returns the text below a heading of a document, up to the next heading of the same level.
+func sectionOf(t *testing.T, document, heading string) string {
+	t.Helper()
+	_, text, found := strings.Cut(readFile(t, document), "\n## "+heading+"\n")
 	if !found {
 		t.Fatalf("%s has no section %q", document, heading)
 	}
@@ -38,16 +68,16 @@ func section(t *testing.T, document, heading string) string {
 }
 
 var (
-	link   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	code   = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
-	titled = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	linkTarget  = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	codeSample  = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+	headingLine = regexp.MustCompile(`(?m)^#+ +(.*)$`)
 )
 
-// anchors are what the headings of a document can be linked by, as code hosts make them.
-func anchors(text string) map[string]bool {
-	all := map[string]bool{}
-	for _, heading := range titled.FindAllStringSubmatch(text, -1) {
-		all[strings.Map(func(r rune) rune {
+// anchorsOf returns the anchors of the headings of a document, as code hosts generate them.
+func anchorsOf(text string) map[string]bool {
+	anchors := map[string]bool{}
+	for _, heading := range headingLine.FindAllStringSubmatch(text, -1) {
+		anchor := strings.Map(func(r rune) rune {
 			switch r = unicode.ToLower(r); {
 			case unicode.IsLetter(r), unicode.IsNumber(r), r == '-', r == '_':
 				return r
@@ -56,103 +86,96 @@ func anchors(text string) map[string]bool {
 			default:
 				return -1
 			}
-		}, heading[1])] = true
+		}, heading[1])
+		anchors[anchor] = true
 	}
-	return all
+	return anchors
 }
 
-// TestLinks follows every link of every document to a file of the project, and to its heading.
+// TestLinks checks that every relative link in the documents refers to an existing file and heading.
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	followed := 0
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() && (strings.HasPrefix(entry.Name(), ".") && entry.Name() != ".." || entry.Name() == "node_modules" || entry.Name() == "testdata") {
-			return filepath.SkipDir
-		}
-		if filepath.Ext(path) != ".md" {
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		for _, found := range link.FindAllStringSubmatch(code.ReplaceAllString(string(text), ""), -1) {
-			target, err := url.Parse(found[1])
+	checked := 0
+	for _, document := range allDocuments(t) {
+		text := codeSample.ReplaceAllString(readFile(t, document), "")
+		for _, match := range linkTarget.FindAllStringSubmatch(text, -1) {
+			target, err := url.Parse(match[1])
 			if err != nil || target.IsAbs() {
 				continue
 			}
-			followed++
-			to := path
+			checked++
+			linked := document
 			if target.Path != "" {
-				to = filepath.Join(filepath.Dir(path), target.Path)
+				linked = filepath.Join(filepath.Dir(document), target.Path)
 			}
-			if _, err := os.Stat(to); err != nil {
-				t.Errorf("%s: %s leads nowhere", path, found[1])
+			if _, err := os.Stat(filepath.Join(root, linked)); err != nil {
+				t.Errorf("%s: the file of the link %s does not exist", document, match[1])
 				continue
 			}
-			if target.Fragment != "" {
-				linked, err := os.ReadFile(to)
-				if err != nil || !anchors(string(linked))[target.Fragment] {
-					t.Errorf("%s: %s has no such heading", path, found[1])
-				}
+			if target.Fragment != "" && !anchorsOf(readFile(t, linked))[target.Fragment] {
+				t.Errorf("%s: the heading of the link %s does not exist", document, match[1])
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	if followed < 20 {
-		t.Errorf("only %d links", followed)
+	if checked < 20 {
+		t.Errorf("found %d relative links, want at least 20", checked)
 	}
 }
 
 var (
-	row       = regexp.MustCompile("(?m)^\\| (`[^|]*) \\|")
-	quoted    = regexp.MustCompile("`([^`]+)`")
-	variable  = regexp.MustCompile(`(?m)^ {10}([A-Z][A-Z0-9_]*): (.*)$`)
-	reference = regexp.MustCompile(`!Ref (\w+)`)
-	parameter = regexp.MustCompile(`(?m)^  (\w+):$`)
-	setting   = regexp.MustCompile(`env:"([A-Z][A-Z0-9_]*)`)
+	firstColumn       = regexp.MustCompile("(?m)^\\| (`[^|]*) \\|")
+	codeSpan          = regexp.MustCompile("`([^`]+)`")
+	functionVariable  = regexp.MustCompile(`(?m)^ {10}([A-Z][A-Z0-9_]*): (.*)$`)
+	templateReference = regexp.MustCompile(`!Ref (\w+)`)
+	templateParameter = regexp.MustCompile(`(?m)^  (\w+):$`)
+	envTag            = regexp.MustCompile(`env:"([A-Z][A-Z0-9_]*)`)
 )
 
-// listed are the names in the first column of a table.
-func listed(table string) map[string]bool {
-	all := map[string]bool{}
-	for _, cell := range row.FindAllStringSubmatch(table, -1) {
-		for _, name := range quoted.FindAllStringSubmatch(cell[1], -1) {
-			all[name[1]] = true
+// namesInTables returns the names in code spans in the first column of the tables.
+func namesInTables(text string) map[string]bool {
+	names := map[string]bool{}
+	for _, cell := range firstColumn.FindAllStringSubmatch(text, -1) {
+		for _, span := range codeSpan.FindAllStringSubmatch(cell[1], -1) {
+			names[span[1]] = true
 		}
 	}
-	return all
+	return names
 }
 
-// TestConfigurationTable holds README's table against what the local platform reads, and what the template lets people set for a function:
-// what it sets from a parameter, or to nothing.
-func TestConfigurationTable(t *testing.T) {
-	t.Parallel()
-	template := read(t, "template.yaml")
-	_, text, _ := strings.Cut(template, "\nParameters:\n")
-	text, _, found := strings.Cut(text, "\nRules:\n")
+// templateVariables returns the environment variables of functions that the template sets from a parameter or to an
+// empty string.
+func templateVariables(t *testing.T) (variables []string) {
+	t.Helper()
+	template := readFile(t, "template.yaml")
+	_, parametersText, _ := strings.Cut(template, "\nParameters:\n")
+	parametersText, _, found := strings.Cut(parametersText, "\nRules:\n")
 	if !found {
-		t.Fatal("where do the template's parameters end?")
+		t.Fatal("template.yaml has no section Rules after the section Parameters")
 	}
 	parameters := map[string]bool{}
-	for _, name := range parameter.FindAllStringSubmatch(text, -1) {
-		parameters[name[1]] = true
+	for _, match := range templateParameter.FindAllStringSubmatch(parametersText, -1) {
+		parameters[match[1]] = true
 	}
+	for _, match := range functionVariable.FindAllStringSubmatch(template, -1) {
+		name, value := match[1], match[2]
+		isSetting := strings.HasPrefix(value, "''")
+		for _, reference := range templateReference.FindAllStringSubmatch(value, -1) {
+			isSetting = isSetting || parameters[reference[1]]
+		}
+		if isSetting {
+			variables = append(variables, name)
+		}
+	}
+	return variables
+}
+
+// TestConfigurationTable checks that the tables in shared/config/README.md list exactly the variables that the local
+// platform reads, and those that the template lets operators set for a function.
+func TestConfigurationTable(t *testing.T) {
+	t.Parallel()
 	want := map[string]bool{}
-	for _, v := range variable.FindAllStringSubmatch(template, -1) {
-		set := strings.HasPrefix(v[2], "''")
-		for _, to := range reference.FindAllStringSubmatch(v[2], -1) {
-			set = set || parameters[to[1]]
-		}
-		if set {
-			want[v[1]] = true
-		}
+	for _, name := range templateVariables(t) {
+		want[name] = true
 	}
 	files, err := filepath.Glob(filepath.Join(root, "infra/local/*.go"))
 	if err != nil {
@@ -163,19 +186,21 @@ func TestConfigurationTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, v := range setting.FindAllStringSubmatch(string(text), -1) {
-			want[v[1]] = true
+		for _, match := range envTag.FindAllStringSubmatch(string(text), -1) {
+			want[match[1]] = true
 		}
 	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(listed(section(t, "README.md", "Configuration"))))); diff != "" {
-		t.Errorf("README's table (+) is not what can be set (-):\n%s", diff)
+	got := namesInTables(sectionOf(t, "shared/config/README.md", "Variables"))
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))); diff != "" {
+		t.Errorf("the variables (-) and the tables in shared/config/README.md (+) differ:\n%s", diff)
 	}
 }
 
-// TestPackages compares CONTRIBUTING's table of packages with the folders.
+// TestPackages checks that the table of packages in CONTRIBUTING.md lists all folders of shared and infra, and that all
+// folders in the table exist.
 func TestPackages(t *testing.T) {
 	t.Parallel()
-	documented := listed(section(t, "CONTRIBUTING.md", "Packages"))
+	documented := namesInTables(sectionOf(t, "CONTRIBUTING.md", "Packages"))
 	for _, parent := range []string{"shared", "infra"} {
 		entries, err := os.ReadDir(filepath.Join(root, parent))
 		if err != nil {
@@ -183,13 +208,14 @@ func TestPackages(t *testing.T) {
 		}
 		for _, entry := range entries {
 			if folder := parent + "/" + entry.Name(); entry.IsDir() && !documented[folder] {
-				t.Errorf("CONTRIBUTING's table of packages has no %s", folder)
+				t.Errorf("the table of packages in CONTRIBUTING.md does not have %s", folder)
 			}
 		}
 	}
 	for folder := range documented {
-		if _, err := os.Stat(filepath.Join(root, folder)); err != nil && !strings.Contains(folder, "<") && strings.Contains(folder, "/") {
-			t.Errorf("CONTRIBUTING's table of packages has %s: %v", folder, err)
+		isPath := strings.Contains(folder, "/") && !strings.Contains(folder, "<")
+		if _, err := os.Stat(filepath.Join(root, folder)); isPath && err != nil {
+			t.Errorf("the table of packages in CONTRIBUTING.md has %s, which does not exist: %v", folder, err)
 		}
 	}
 }
@@ -200,15 +226,46 @@ var safeToRepeat = regexp.MustCompile(`(?i)safe to (retry|repeat)[^.]*\.`)
 // POST request whose response was lost may have created a resource, and creates another one when it is repeated.
 func TestRepeatedRequests(t *testing.T) {
 	t.Parallel()
-	for _, document := range []string{"README.md", "infra/openapi/description.md"} {
-		promises := safeToRepeat.FindAllString(strings.Join(strings.Fields(read(t, document)), " "), -1)
-		if len(promises) == 0 {
+	for _, document := range []string{"shared/LIMITS.md", "infra/openapi/description.md"} {
+		text := strings.Join(strings.Fields(readFile(t, document)), " ")
+		statements := safeToRepeat.FindAllString(text, -1)
+		if len(statements) == 0 {
 			t.Errorf("%s does not say which requests are safe to repeat", document)
 		}
-		for _, promise := range promises {
-			if !strings.Contains(promise, "GET, PUT or DELETE request") {
-				t.Errorf("%s: %q", document, promise)
+		for _, statement := range statements {
+			if !strings.Contains(statement, "GET, PUT or DELETE request") {
+				t.Errorf("%s: %q is not limited to GET, PUT and DELETE requests", document, statement)
 			}
+		}
+	}
+}
+
+// TestReadmeIsShort checks that README.md fits on a few screens. Lines of tables and lines with links may be longer.
+func TestReadmeIsShort(t *testing.T) {
+	t.Parallel()
+	const maxLines, maxColumns = 170, 100
+	lines := strings.Split(strings.TrimSuffix(readFile(t, "README.md"), "\n"), "\n")
+	if len(lines) > maxLines {
+		t.Errorf("README.md has %d lines, want at most %d: move details to the other documents", len(lines), maxLines)
+	}
+	for i, line := range lines {
+		isTable := strings.HasPrefix(line, "|")
+		hasLink := strings.Contains(line, "](") || strings.Contains(line, "://")
+		if columns := utf8.RuneCountInString(line); columns > maxColumns && !isTable && !hasLink {
+			t.Errorf("README.md:%d has %d columns, want at most %d", i+1, columns, maxColumns)
+		}
+	}
+}
+
+var internalReference = regexp.MustCompile(`(?i)\bAPI\.md\b|\bthe owner\b`)
+
+// TestDocumentsAreSelfContained checks that no document refers to the project's requirements or to the people who wrote
+// them, which readers do not know.
+func TestDocumentsAreSelfContained(t *testing.T) {
+	t.Parallel()
+	for _, document := range allDocuments(t) {
+		for _, reference := range internalReference.FindAllString(readFile(t, document), -1) {
+			t.Errorf("%s mentions %q, which readers do not know", document, reference)
 		}
 	}
 }

@@ -2,6 +2,10 @@ package e2e
 
 import (
 	"bufio"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,129 +17,291 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// block is a block of a document that is fenced as a language, with the comment above it, which says how it is tried.
-type block struct {
-	how, what string // of <!-- try: make -->: "try", "make"; of <!-- file: a.go -->: "file", "a.go"
-	text      string
+// codeBlock is a fenced code block of a document. A comment above it, such as <!-- try: make --> or
+// <!-- file: a/b.go -->, says how it is tested.
+type codeBlock struct {
+	document string
+	language string
+	kind     string // "try", "file", or empty without a comment
+	name     string // after the colon of the comment
+	text     string
 }
 
-var fenced = regexp.MustCompile(`(?ms)^([ ]*)(?:<!-- (try|file): (\S+) -->\n[ ]*)?` + "```(sh|go)\n(.*?)^[ ]*```$")
+var fencedBlock = regexp.MustCompile("(?ms)^( *)(?:<!-- (try|file): (\\S+) -->\n *)?```(sh|go)\n(.*?)^ *```$")
 
-// blocks are the blocks of a document in a language.
-func blocks(t testing.TB, document, language string) (all []block) {
+// readBlocks returns the blocks of a document in a language.
+func readBlocks(t testing.TB, document, language string) (blocks []codeBlock) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(platformtest.Root, document))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, found := range fenced.FindAllStringSubmatch(string(text), -1) {
-		if found[4] == language {
-			all = append(all, block{found[2], found[3], strings.ReplaceAll("\n"+found[5], "\n"+found[1], "\n")})
+	for _, match := range fencedBlock.FindAllStringSubmatch(string(text), -1) {
+		if match[4] != language {
+			continue
 		}
+		indent, body := match[1], "\n"+match[5]
+		blocks = append(blocks, codeBlock{
+			document: document, language: language, kind: match[2], name: match[3],
+			text: strings.ReplaceAll(body, "\n"+indent, "\n"),
+		})
 	}
-	return all
+	return blocks
 }
 
-// targets says of every target of the Makefile that a document names what tries it. "CI": .ci/run calls it, with this.
-var targets = map[string]string{
-	"run": "TestMakeRun", "deploy": "TestMakeDeploy", "licences": "TestMakeWrites", "openapi": "TestContributing", "invoke": "TestReadmeInvokes",
-	"demo": "CI: make demo", "test": "CI: make test", "vulnerable": "CI: make vulnerable", "bench": "CI: make bench ONLY=", "soak": "the tests of infra/soak", "fuzz": "the tests of infra/fuzz",
+// notRunHere are the documents whose commands this package does not run, with the reason.
+var notRunHere = map[string]string{
+	"infra/RUNBOOK.md":            "the commands need a stack on AWS",
+	"shared/webhook/README.md":    "the tests of shared/webhook/signature run its programs",
+	"shared/webhook/VERIFYING.md": "the tests of shared/webhook/signature run its programs",
 }
 
-// TestEveryCommandIsTried finds the command of README and CONTRIBUTING that nothing runs. The tour has a test of its own.
-func TestEveryCommandIsTried(t *testing.T) {
-	t.Parallel()
-	ci, err := os.ReadFile(filepath.Join(platformtest.Root, ".ci/run"))
+// commandDocuments returns the paths of all documents whose commands this package runs.
+func commandDocuments(t testing.TB) (documents []string) {
+	t.Helper()
+	err := filepath.WalkDir(platformtest.Root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		isHidden := strings.HasPrefix(name, ".") && path != platformtest.Root
+		if entry.IsDir() && (isHidden || name == "node_modules" || name == "testdata") {
+			return filepath.SkipDir
+		}
+		document, err := filepath.Rel(platformtest.Root, path)
+		if err == nil && filepath.Ext(path) == ".md" && notRunHere[document] == "" {
+			documents = append(documents, document)
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	readme := 0
-	for _, document := range []string{"README.md", "CONTRIBUTING.md"} {
-		for _, b := range blocks(t, document, "sh") {
-			switch b.how + " " + b.what {
-			case "try make":
-				for line := range strings.Lines(b.text) {
-					fields := strings.Fields(line)
-					if len(fields) < 2 || fields[0] != "make" {
-						continue
-					}
-					by := targets[fields[1]]
-					if command, inCI := strings.CutPrefix(by, "CI: "); by == "" || inCI && !strings.Contains(string(ci), "\n"+command) {
-						t.Errorf("%s: nothing tries %q (%s)", document, strings.TrimSpace(line), by)
-					}
-				}
-			case "try tour", "try aws", "try invoke", "try sam", "try secret", "try endpoint", "try change": // below, and beside
-			default:
-				t.Errorf("%s: nothing says how this is tried:\n%s", document, b.text)
-			}
-			readme++
-		}
-	}
-	if readme < 8 {
-		t.Errorf("only %d blocks", readme)
-	}
+	return documents
 }
 
-// of is README's one block that is tried in this way.
-func of(t testing.TB, what string) string {
+// commandBlocks returns the command blocks of all documents.
+func commandBlocks(t testing.TB) (blocks []codeBlock) {
 	t.Helper()
-	for _, b := range blocks(t, "README.md", "sh") {
-		if b.what == what {
-			return b.text
-		}
+	for _, document := range commandDocuments(t) {
+		blocks = append(blocks, readBlocks(t, document, "sh")...)
 	}
-	t.Fatalf("README.md has no block to try as %s", what)
-	return ""
+	return blocks
 }
 
-// TestReadmeInvokes runs what README says of the AWS CLI, and of make invoke.
-func TestReadmeInvokes(t *testing.T) {
+// commands returns the texts of the blocks with the comment <!-- try: name -->, at least one.
+func commands(t testing.TB, name string) (texts []string) {
+	t.Helper()
+	for _, b := range commandBlocks(t) {
+		if b.kind == "try" && b.name == name {
+			texts = append(texts, b.text)
+		}
+	}
+	if len(texts) == 0 {
+		t.Fatalf("no document has a block with the comment <!-- try: %s -->", name)
+	}
+	return texts
+}
+
+// command returns the text of the only block with the comment <!-- try: name -->.
+func command(t testing.TB, name string) string {
+	t.Helper()
+	texts := commands(t, name)
+	if len(texts) != 1 {
+		t.Fatalf("%d blocks have the comment <!-- try: %s -->, want 1", len(texts), name)
+	}
+	return texts[0]
+}
+
+// testOfComment names the test that runs the blocks with a comment <!-- try: … -->. Blocks with `try: make` contain
+// only targets of the Makefile.
+var testOfComment = map[string]string{
+	"tour": "TestReadmeTour", "aws": "TestInvoke", "invoke": "TestInvoke", "https": "TestHTTPS", "sam": "TestMakeDeploy",
+	"secret": "TestProvidersSecret", "account": "TestAccountCommands", "model": "TestConfiguredModel",
+	"codehost": "TestConfiguredCodeHost", "endpoint": "TestOtherDynamoDB", "change": "TestContributing",
+}
+
+// testOfTarget names the test that runs a target of the Makefile, or the command of .ci/run that runs it.
+var testOfTarget = map[string]string{
+	"run": "TestMakeRun", "deploy": "TestMakeDeploy", "licences": "TestMakeLicences", "openapi": "TestContributing",
+	"invoke": "TestInvoke",
+	"demo":   "CI: make demo", "test": "CI: make test", "vulnerable": "CI: make vulnerable", "bench": "CI: make bench ONLY=",
+	"soak": "infra/soak: TestSoak", "fuzz": "infra/fuzz: TestRun",
+}
+
+// hasTest reports whether a test exists. by is a test of this package, "folder: test", or "CI: command".
+func hasTest(t *testing.T, by string) bool {
+	t.Helper()
+	folder, name, found := strings.Cut(by, ": ")
+	if folder == "CI" {
+		script, err := os.ReadFile(filepath.Join(platformtest.Root, ".ci/run"))
+		return err == nil && strings.Contains(string(script), "\n"+name)
+	}
+	if !found {
+		folder, name = "infra/e2e", by
+	}
+	files, err := filepath.Glob(filepath.Join(platformtest.Root, folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err == nil && strings.Contains(string(text), "\nfunc "+name+"(t *testing.T)") {
+			return name != ""
+		}
+	}
+	return false
+}
+
+// TestCommandsAreTested checks that every command in the documents is run by a test.
+func TestCommandsAreTested(t *testing.T) {
+	t.Parallel()
+	blocks := commandBlocks(t)
+	for _, b := range blocks {
+		if b.kind == "try" && b.name == "make" {
+			for line := range strings.Lines(b.text) {
+				fields := strings.Fields(line)
+				if len(fields) == 0 {
+					continue
+				}
+				if len(fields) < 2 || fields[0] != "make" || !hasTest(t, testOfTarget[fields[1]]) {
+					t.Errorf("%s: no test runs %q", b.document, strings.TrimSpace(line))
+				}
+			}
+		} else if b.kind != "try" || !hasTest(t, testOfComment[b.name]) {
+			t.Errorf("%s: no test runs the block with the comment %q:\n%s", b.document, b.name, b.text)
+		}
+	}
+	if len(blocks) < 8 {
+		t.Errorf("found %d blocks of commands, want at least 8", len(blocks))
+	}
+}
+
+// TestInvoke invokes a function with the AWS CLI and with make invoke.
+func TestInvoke(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
 	t.Run("with the AWS CLI", func(t *testing.T) {
 		platformtest.Required(t, "aws")
-		script := strings.ReplaceAll(of(t, "aws"), "http://127.0.0.1:4566", p.AWS)
-		printed := shell(t, platformtest.Root, script, "AWS_PAGER=", "AWS_EC2_METADATA_DISABLED=true")
+		script := strings.ReplaceAll(command(t, "aws"), "http://127.0.0.1:4566", p.AWS)
+		output := shell(t, platformtest.Root, script, "AWS_PAGER=", "AWS_EC2_METADATA_DISABLED=true")
 		for _, want := range []string{"local-ProjectsTable", `"AuthFunction"`, "AUTH_INVALID_TOKEN"} {
-			if !strings.Contains(printed, want) {
-				t.Errorf("no %s in %s", want, printed)
+			if !strings.Contains(output, want) {
+				t.Errorf("the output does not contain %s:\n%s", want, output)
 			}
 		}
 	})
-	t.Run("without", func(t *testing.T) {
+	t.Run("with make", func(t *testing.T) {
 		port := p.AWS[strings.LastIndexByte(p.AWS, ':')+1:]
-		if printed := shell(t, platformtest.Root, of(t, "invoke"), "AWS_PORT="+port); !strings.Contains(printed, "AUTH_INVALID_TOKEN") {
-			t.Errorf("printed %s", printed)
+		output := shell(t, platformtest.Root, command(t, "invoke"), "AWS_PORT="+port)
+		if !strings.Contains(output, "AUTH_INVALID_TOKEN") {
+			t.Errorf("the output does not contain AUTH_INVALID_TOKEN:\n%s", output)
 		}
 	})
 }
 
-// TestReadmeEndpoint runs the tests of a slice against an endpoint that README names, which here is a platform's.
-func TestReadmeEndpoint(t *testing.T) {
+// TestHTTPS calls the platform over HTTPS with curl.
+func TestHTTPS(t *testing.T) {
 	t.Parallel()
+	platformtest.Required(t, "curl")
 	p := platformtest.Start(t)
-	printed := shell(t, platformtest.Root, strings.ReplaceAll(of(t, "endpoint"), "http://127.0.0.1:8000", p.AWS))
-	if !strings.Contains(printed, "ok  \tdevplatform/shared/workspace") {
-		t.Errorf("printed %s", printed)
+	script := strings.ReplaceAll(command(t, "https"), "https://localhost:3443", p.HTTPS)
+	if output := shell(t, platformtest.Root, script); !strings.Contains(output, "AUTH_INVALID_TOKEN") {
+		t.Errorf("the output does not contain AUTH_INVALID_TOKEN:\n%s", output)
 	}
 }
 
-// TestMakeRun is README's first command in a fresh clone, up to its last line, and Ctrl-C.
-func TestMakeRun(t *testing.T) {
+// TestOtherDynamoDB runs the tests of a slice on the DynamoDB that AWS_ENDPOINT_URL names.
+func TestOtherDynamoDB(t *testing.T) {
 	t.Parallel()
-	dir := checkout(t)
-	command := exec.Command("make", "run")
-	command.Dir = dir
-	command.Env = append(os.Environ(), "PORT=0", "AWS_PORT=0", "MAKEFLAGS=")
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-C reaches all of them
-	stdout, err := command.StdoutPipe()
+	p := platformtest.Start(t)
+	output := shell(t, platformtest.Root, strings.ReplaceAll(command(t, "endpoint"), "http://127.0.0.1:8000", p.AWS))
+	if !strings.Contains(output, "ok  \tdevplatform/shared/workspace") {
+		t.Errorf("the tests did not pass:\n%s", output)
+	}
+}
+
+var assignedVariable = regexp.MustCompile(`\b[A-Z][A-Z0-9_]*=\S+`)
+
+// TestConfiguredModel starts the platform with the settings of each documented model, and chats with a fake of it.
+func TestConfiguredModel(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := &llmAnswer{w, r.Context()}
+		answer.text("Authorization: " + r.Header.Get("Authorization"))
+		answer.end(10, 2)
+	}))
+	t.Cleanup(server.Close)
+	for _, script := range commands(t, "model") {
+		script = strings.ReplaceAll(script, "http://localhost:11434/v1", server.URL+"/v1")
+		settings := assignedVariable.FindAllString(script, -1)
+		if !strings.Contains(script, "OPENAI_BASE_URL=") {
+			settings = append(settings, "OPENAI_BASE_URL="+server.URL+"/v1")
+		}
+		want := "Authorization: "
+		if strings.Contains(script, "OPENAI_API_KEY=YOUR_KEY") {
+			want += "Bearer YOUR_KEY"
+		}
+		ada := platformtest.NewClient(t, platformtest.Start(t, settings...).URL)
+		ada.SignUp("ada")
+		message := platformtest.Object{"projectId": ada.NewProject("Site", nil), "message": "Hello?"}
+		chat := ada.Do("POST", "/api/ai/chat", message.String()).Want(t, http.StatusOK)
+		if chat["response"] != want {
+			t.Errorf("%v: got the answer %q, want %q", settings, chat["response"], want)
+		}
+	}
+}
+
+// TestConfiguredCodeHost starts the platform with the settings of the documented code host, and begins a sign-in.
+func TestConfiguredCodeHost(t *testing.T) {
+	t.Parallel()
+	p := platformtest.Start(t, assignedVariable.FindAllString(command(t, "codehost"), -1)...)
+	response := platformtest.NewClient(t, p.URL).Do("GET", "/api/auth/codehost", "")
+	location, err := url.Parse(response.Header.Get("Location"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := command.Start(); err != nil {
+	redirectURL := p.URL + "/api/auth/codehost/callback"
+	if location.Host != "git.example.com" || location.Query().Get("redirect_uri") != redirectURL {
+		t.Errorf("got a redirect to %s, want git.example.com with the redirect URL %s", location, redirectURL)
+	}
+}
+
+// TestAccountCommands checks the names and options of the commands that query an AWS account, without calling AWS.
+func TestAccountCommands(t *testing.T) {
+	t.Parallel()
+	platformtest.Required(t, "aws")
+	for line := range strings.Lines(command(t, "account")) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		skeleton, _, _ := strings.Cut(line, " --query ")
+		skeleton += " --generate-cli-skeleton output"
+		output := shell(t, platformtest.Root, skeleton, "AWS_DEFAULT_REGION=us-east-1", "AWS_PAGER=")
+		_, query, _ := strings.Cut(line, " --query ")
+		field := query[strings.LastIndexByte(query, '.')+1:]
+		if !strings.Contains(output, `"`+field+`"`) {
+			t.Errorf("%s: the output of the command has no field %s:\n%s", line, field, output)
+		}
+	}
+}
+
+// TestMakeRun runs make run in a new clone until the platform is ready, and interrupts it.
+func TestMakeRun(t *testing.T) {
+	t.Parallel()
+	dir := checkout(t)
+	makeRun := exec.Command("make", "run")
+	makeRun.Dir = dir
+	makeRun.Env = append(os.Environ(), "PORT=0", "AWS_PORT=0", "MAKEFLAGS=")
+	makeRun.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C in a terminal interrupts the whole process group
+	stdout, err := makeRun.StdoutPipe()
+	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }()
+	if err := makeRun.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(-makeRun.Process.Pid, syscall.SIGKILL) }()
 	lines := bufio.NewScanner(stdout)
 	url := ""
 	for url == "" && lines.Scan() {
@@ -145,35 +311,38 @@ func TestMakeRun(t *testing.T) {
 		}
 	}
 	if url == "" {
-		t.Fatalf("not ready: %v", command.Wait())
+		t.Fatalf("the platform did not become ready: %v", makeRun.Wait())
 	}
 	c := platformtest.NewClient(t, url)
 	c.SignUp("ada")
 	if page := c.Do("GET", "/api/docs", ""); page.Status != 200 {
-		t.Errorf("/api/docs: %d", page.Status)
+		t.Errorf("GET /api/docs returned %d, want 200", page.Status)
 	}
-	if err := syscall.Kill(-command.Process.Pid, syscall.SIGINT); err != nil {
+	if err := syscall.Kill(-makeRun.Process.Pid, syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	for lines.Scan() {
 		continue
 	}
-	_ = command.Wait() // make says that it was interrupted
+	_ = makeRun.Wait() // make reports the interrupt as an error
 	if _, err := os.Stat(filepath.Join(dir, ".local")); err != nil {
-		t.Errorf("where are the data? %v", err)
+		t.Errorf("the data directory does not exist: %v", err)
 	}
 }
 
-// TestMakeWrites writes anew what is written from the code, and finds nothing changed.
-func TestMakeWrites(t *testing.T) {
+// TestMakeLicences checks that make licences does not change the committed list.
+func TestMakeLicences(t *testing.T) {
 	t.Parallel()
-	dir := checkout(t)
-	shell(t, dir, "make licences && diff infra/licences/README.md "+abs(t, "infra/licences/README.md"))
+	committed, err := filepath.Abs(filepath.Join(platformtest.Root, "infra/licences/README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell(t, checkout(t), "make licences && diff infra/licences/README.md "+committed)
 }
 
-// sam stands for the SAM CLI, and only notes how it was called. It builds a function as the real one would, and shows what it would upload
-// beside it.
-const sam = `#!/bin/sh
+// fakeSAM replaces the SAM CLI, which needs AWS. It prints its arguments. `build` builds two functions with the settings
+// of the real command, and `deploy` prints the checksum in the code of each.
+const fakeSAM = `#!/bin/sh
 echo sam "$@"
 for f in AuthFunction WebhookRetryFunction; do
 	case $1 in
@@ -183,118 +352,117 @@ for f in AuthFunction WebhookRetryFunction; do
 done
 `
 
-// withSAM makes a checkout, and gives what runs commands in it with that SAM CLI. The real one needs AWS.
-func withSAM(t testing.TB) (dir string, run func(script string) string) {
+// checkoutWithSAM returns a copy of the project, and a function that runs commands in it with the fake SAM CLI.
+func checkoutWithSAM(t testing.TB) (dir string, run func(script string) string) {
 	t.Helper()
 	dir, tools := checkout(t), t.TempDir()
-	write(t, filepath.Join(tools, "sam"), sam)
+	write(t, filepath.Join(tools, "sam"), fakeSAM)
 	if err := os.Chmod(filepath.Join(tools, "sam"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return dir, func(script string) string { return shell(t, dir, script, "PATH="+tools+":"+os.Getenv("PATH")) }
 }
 
-// TestMakeDeploy deploys as README says.
+// TestMakeDeploy runs the documented commands that deploy both stacks.
 func TestMakeDeploy(t *testing.T) {
 	t.Parallel()
-	dir, run := withSAM(t)
-	printed := run(of(t, "sam"))
-	for _, want := range []string{"sam build --config-env dev", "sam deploy --config-env dev", "sam build --config-env prod", "sam deploy --config-env prod"} {
-		if !strings.Contains(printed, want) {
-			t.Errorf("no %q in %s", want, printed)
+	dir, run := checkoutWithSAM(t)
+	output := run(command(t, "sam"))
+	for _, want := range []string{
+		"sam build --config-env dev", "sam deploy --config-env dev",
+		"sam build --config-env prod", "sam deploy --config-env prod",
+	} {
+		if !strings.Contains(output, want) {
+			t.Errorf("the command %q was not run:\n%s", want, output)
 		}
 	}
 	bootstrap := filepath.Join(dir, ".aws-sam/build/WebhookRetryFunction/bootstrap")
-	if built, err := exec.Command("go", "version", "-m", bootstrap).Output(); err != nil || !strings.Contains(string(built), "-tags=lambda.norpc") || !strings.Contains(string(built), "GOARCH=arm64") {
-		t.Errorf("built as %s, %v", built, err)
+	settings, err := exec.Command("go", "version", "-m", bootstrap).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"-tags=lambda.norpc", "GOARCH=arm64"} {
+		if !strings.Contains(string(settings), want) {
+			t.Errorf("the function was not built with %s:\n%s", want, settings)
+		}
 	}
 }
 
-var uploaded = regexp.MustCompile(`(?m)^uploaded ([0-9a-f]{40,})$`)
+var uploadedChecksum = regexp.MustCompile(`(?m)^uploaded ([0-9a-f]{40,})$`)
 
-// TestMakeDeployShipsParameters: what is uploaded of every function is new when a parameter is, or the template, as only new code makes
-// SAM publish a version; and it is the same when nothing is.
+// TestMakeDeployShipsParameters checks that the code of every function changes if and only if the parameters or the
+// template change, because SAM publishes a new version only of changed code.
 func TestMakeDeployShipsParameters(t *testing.T) {
 	t.Parallel()
-	dir, run := withSAM(t)
+	dir, run := checkoutWithSAM(t)
 	deploy := func() string {
 		t.Helper()
-		sums := uploaded.FindAllStringSubmatch(run("make deploy"), -1)
-		if len(sums) != 2 || sums[0][1] != sums[1][1] {
-			t.Fatalf("uploaded beside two functions: %v", sums)
+		checksums := uploadedChecksum.FindAllStringSubmatch(run("make deploy"), -1)
+		if len(checksums) != 2 || checksums[0][1] != checksums[1][1] {
+			t.Fatalf("got the checksums %v, want the same checksum for two functions", checksums)
 		}
-		return sums[0][1]
+		return checksums[0][1]
 	}
 	last := deploy()
 	if again := deploy(); again != last {
-		t.Errorf("nothing changed, and %s became %s", last, again)
+		t.Errorf("without a change, the checksum changed from %s to %s", last, again)
 	}
-	for _, change := range []struct{ file, old, now string }{
+	for _, change := range []struct{ file, old, new string }{
 		{"samconfig.toml", `"Stage=dev",`, `"Stage=dev", "AiModel=another",`},
 		{"template.yaml", "Timeout: 20", "Timeout: 21"},
 	} {
 		path := filepath.Join(dir, change.file)
 		text, err := os.ReadFile(path)
 		if err != nil || !strings.Contains(string(text), change.old) {
-			t.Fatalf("%s has no %s: %v", change.file, change.old, err)
+			t.Fatalf("%s does not contain %s: %v", change.file, change.old, err)
 		}
-		write(t, path, strings.Replace(string(text), change.old, change.now, 1))
-		sum := deploy()
-		if sum == last {
-			t.Errorf("%s changed, and what is uploaded did not", change.file)
+		write(t, path, strings.Replace(string(text), change.old, change.new, 1))
+		checksum := deploy()
+		if checksum == last {
+			t.Errorf("%s changed, but the checksum did not", change.file)
 		}
-		last = sum
+		last = checksum
 	}
 }
 
-// TestReadmeSecret puts providers' credentials where README says, and finds that a function reads them.
-func TestReadmeSecret(t *testing.T) {
+// TestProvidersSecret stores the credentials of providers with the documented command, and reads them again.
+func TestProvidersSecret(t *testing.T) {
 	t.Parallel()
 	platformtest.Required(t, "aws")
 	p := platformtest.Start(t)
-	printed := shell(t, platformtest.Root, of(t, "secret")+"aws secretsmanager get-secret-value --secret-id \"$PROVIDERS_SECRET_ARN\"",
-		"PROVIDERS_SECRET_ARN=local-ProvidersSecret", "AWS_ENDPOINT_URL="+p.AWS, "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_DEFAULT_REGION=us-east-1", "AWS_PAGER=")
-	if !strings.Contains(printed, "oauthClientSecret") || !strings.Contains(printed, "openaiApiKey") {
-		t.Errorf("printed %s", printed)
+	script := command(t, "secret") + "aws secretsmanager get-secret-value --secret-id \"$PROVIDERS_SECRET_ARN\""
+	output := shell(t, platformtest.Root, script, "PROVIDERS_SECRET_ARN=local-ProvidersSecret",
+		"AWS_ENDPOINT_URL="+p.AWS, "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
+		"AWS_DEFAULT_REGION=us-east-1", "AWS_PAGER=")
+	if !strings.Contains(output, "oauthClientSecret") || !strings.Contains(output, "openaiApiKey") {
+		t.Errorf("the secret does not have both credentials:\n%s", output)
 	}
 }
 
-// TestContributing follows CONTRIBUTING.md to the first change, in a clone.
+// TestContributing makes the first change of CONTRIBUTING.md in a copy of the project.
 func TestContributing(t *testing.T) {
 	t.Parallel()
 	dir := checkout(t)
-	for _, b := range blocks(t, "CONTRIBUTING.md", "go") {
-		if b.how != "file" {
-			t.Fatalf("what becomes of this?\n%s", b.text)
+	for _, b := range readBlocks(t, "CONTRIBUTING.md", "go") {
+		if b.kind != "file" {
+			t.Fatalf("CONTRIBUTING.md does not say which file has this code:\n%s", b.text)
 		}
-		write(t, filepath.Join(dir, b.what), strings.TrimPrefix(b.text, "\n"))
+		write(t, filepath.Join(dir, b.name), strings.TrimPrefix(b.text, "\n"))
 	}
-	ran := 0
-	for _, b := range blocks(t, "CONTRIBUTING.md", "sh") {
-		if b.what == "change" {
-			ran++
-			printed := shell(t, dir, b.text)
-			if ran == 2 && (strings.Count(printed, "ok  \t") < 2 || strings.Contains(printed, "no tests to run")) {
-				t.Errorf("printed %s", printed)
-			}
-		}
+	steps := commands(t, "change")
+	if len(steps) != 2 {
+		t.Fatalf("CONTRIBUTING.md has %d blocks of commands for the change, want 2", len(steps))
 	}
-	if ran != 2 {
-		t.Errorf("%d blocks of commands", ran)
+	shell(t, dir, steps[0])
+	output := shell(t, dir, steps[1])
+	if strings.Count(output, "ok  \t") < 2 || strings.Contains(output, "no tests to run") {
+		t.Errorf("the tests of the change did not run and pass:\n%s", output)
 	}
-	if unchanged := shell(t, dir, "gofmt -l shared/workspace"); unchanged != "" {
-		t.Errorf("not formatted: %s", unchanged)
+	if unformatted := shell(t, dir, "gofmt -l shared/workspace"); unformatted != "" {
+		t.Errorf("files are not formatted: %s", unformatted)
 	}
-	if documented, err := os.ReadFile(filepath.Join(dir, "shared/docs/openapi.json")); err != nil || !strings.Contains(string(documented), "readWorkspace") {
-		t.Errorf("the document has no readWorkspace: %v", err)
+	document, err := os.ReadFile(filepath.Join(dir, "shared/docs/openapi.json"))
+	if err != nil || !strings.Contains(string(document), "readWorkspace") {
+		t.Errorf("the OpenAPI document does not have the operation readWorkspace: %v", err)
 	}
-}
-
-func abs(t testing.TB, path string) string {
-	t.Helper()
-	absolute, err := filepath.Abs(filepath.Join(platformtest.Root, path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return absolute
 }

@@ -4,7 +4,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,89 +11,80 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// TestReadmeTour runs the tour of README.md word for word in a shell, against a platform on other ports, and compares
-// what it prints with what README says it prints: each line behind "# → " must occur in the output of its command.
+// TestReadmeTour runs the tour, the blocks with the comment <!-- try: tour -->, in a shell with the addresses of a test
+// platform. It checks that the output of each command contains the texts of the "# → " lines below the command.
 func TestReadmeTour(t *testing.T) {
 	t.Parallel()
 	platformtest.Required(t, "curl")
 	p := platformtest.Start(t)
-	readme, err := os.ReadFile(filepath.Join(platformtest.Root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, tour, found := strings.Cut(string(readme), "<!-- tour -->")
-	tour, _, closed := strings.Cut(tour, "<!-- /tour -->")
-	if !found || !closed {
-		t.Fatal("README.md has no tour")
-	}
 	receiver := listenOn(t)
-	commands := 0
-	var variables string // a shell of one's own keeps what was assigned before
+	replacer := strings.NewReplacer(
+		"http://localhost:3000", p.URL, "https://localhost:3443", p.HTTPS, "http://127.0.0.1:4566", p.AWS,
+		"go build -o .build/receiver ./infra/receiver", "true", // the tests have built it
+		".build/receiver", platformtest.Binaries(t)+"/receiver -address "+receiver, "localhost:9123", receiver,
+	)
+	steps := tourSteps(strings.Join(commands(t, "tour"), ""))
+	if len(steps) < 5 {
+		t.Errorf("the tour has %d commands, want at least 5", len(steps))
+	}
 	dir := t.TempDir()
-	for _, block := range strings.Split(tour, "```sh\n")[1:] {
-		block, _, _ = strings.Cut(block, "```")
-		for _, step := range steps(block) {
-			commands++
-			script := strings.NewReplacer("http://localhost:3000", p.URL, "https://localhost:3443", p.HTTPS, "http://127.0.0.1:4566", p.AWS,
-				"go build -o .build/receiver ./infra/receiver", "true", // the tests have built it
-				".build/receiver", platformtest.Binaries(t)+"/receiver -address "+receiver, "localhost:9123", receiver).Replace(step.script)
-			command := exec.Command("sh", "-c", "set -e\n"+variables+script)
-			for line := range strings.Lines(script) {
-				if assignment.MatchString(line) {
-					variables += line
-				}
+	var variables string // assignments of earlier steps, because each step runs in its own shell
+	for _, step := range steps {
+		script := replacer.Replace(step.script)
+		run := exec.Command("sh", "-c", "set -e\n"+variables+script)
+		run.Dir = dir
+		run.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
+			"AWS_REGION=us-east-1", "AWS_PAGER=")
+		output, err := run.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s\n%v\n%s", script, err, output)
+		}
+		for _, want := range step.outputs {
+			if !strings.Contains(string(output), want) {
+				t.Errorf("%s\ngot the output %s\nwant it to contain %s", script, output, want)
 			}
-			command.Dir = dir
-			command.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_REGION=us-east-1", "AWS_PAGER=")
-			output, err := command.CombinedOutput()
-			if err != nil {
-				t.Fatalf("%s\n%v\n%s", script, err, output)
-			}
-			for _, want := range step.prints {
-				if !strings.Contains(string(output), want) {
-					t.Errorf("%s\nprinted %s\nREADME says %s", script, output, want)
-				}
+		}
+		for line := range strings.Lines(script) {
+			if variableAssignment.MatchString(line) {
+				variables += line
 			}
 		}
 	}
-	if commands < 5 {
-		t.Errorf("only %d commands in the tour", commands)
-	}
 }
 
-var assignment = regexp.MustCompile(`^[A-Z]+=`)
+var variableAssignment = regexp.MustCompile(`^[A-Z]+=`)
 
-// step is a command with what it is said to print.
-type step struct {
-	script string
-	prints []string
+// tourStep is a command of the tour, and the texts that its output contains.
+type tourStep struct {
+	script  string
+	outputs []string
 }
 
-// steps splits a block at its "# → " lines: they end the command above them.
-func steps(block string) []step {
+// tourSteps splits the tour into its steps. A step ends with its "# → " lines.
+func tourSteps(tour string) []tourStep {
 	var (
-		all     []step
-		current step
+		steps   []tourStep
+		current tourStep
 	)
-	for line := range strings.Lines(block) {
+	for line := range strings.Lines(tour) {
 		line = strings.TrimRight(line, "\n")
-		if said, ok := strings.CutPrefix(line, "# → "); ok {
-			current.prints = append(current.prints, said)
+		if output, ok := strings.CutPrefix(line, "# → "); ok {
+			current.outputs = append(current.outputs, output)
 			continue
 		}
-		if len(current.prints) > 0 {
-			all = append(all, current)
-			current = step{}
+		if len(current.outputs) > 0 {
+			steps = append(steps, current)
+			current = tourStep{}
 		}
 		current.script += line + "\n"
 	}
-	if strings.TrimSpace(current.script) != "" {
-		all = append(all, current)
+	if strings.TrimSpace(current.script) != "" || len(current.outputs) > 0 {
+		steps = append(steps, current)
 	}
-	return all
+	return steps
 }
 
-// listenOn is a free address for a server that is started later.
+// listenOn returns a free address for a server that is started later.
 func listenOn(t testing.TB) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "localhost:0")
@@ -103,26 +93,4 @@ func listenOn(t testing.TB) string {
 	}
 	defer listener.Close()
 	return listener.Addr().String()
-}
-
-// The examples of how a signature is checked that subscribers are shown are the ones that the tests of the package signature run.
-func TestReadmeShowsTheExamples(t *testing.T) {
-	t.Parallel()
-	readme, err := os.ReadFile(filepath.Join(platformtest.Root, "shared/webhook/README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	examples, err := filepath.Glob(filepath.Join(platformtest.Root, "shared/webhook/signature/testdata/verify/*"))
-	if err != nil || len(examples) != 4 {
-		t.Fatalf("examples %v, %v", examples, err)
-	}
-	for _, example := range examples {
-		text, err := os.ReadFile(example)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(string(readme), "\n"+string(text)+"```\n") {
-			t.Errorf("shared/webhook/README.md does not show %s", example)
-		}
-	}
 }
