@@ -52,7 +52,7 @@ func (s *story) ask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.screen.remark("%s", "What it changed in the project:")
+	s.screen.remark("%s", "Changes in the project:")
 	s.difference(before, after)
 	return s.allDelivered(ctx)
 }

@@ -126,7 +126,7 @@ func (a answer) check(call call) error {
 		return nil
 	}
 	if err := json.Unmarshal(a.body, call.into); err != nil {
-		return fmt.Errorf("%s %s answered with what is not its JSON: %w", call.method, call.path, err)
+		return fmt.Errorf("%s %s returned an unexpected body: %w", call.method, call.path, err)
 	}
 	return nil
 }
@@ -139,5 +139,5 @@ type unwanted struct {
 }
 
 func (u *unwanted) Error() string {
-	return fmt.Sprintf("%s %s was answered %d, not %d: %s %s", u.call.method, u.call.path, u.status, u.call.want, u.Code, u.refusal.Error)
+	return fmt.Sprintf("%s %s returned status %d, want %d: %s %s", u.call.method, u.call.path, u.status, u.call.want, u.Code, u.refusal.Error)
 }

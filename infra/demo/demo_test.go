@@ -74,9 +74,9 @@ func check(t *testing.T, page string) {
 	for _, want := range []string{
 		"PRECONDITION_FAILED", "operations[1]", "AUTH_INVALID_CREDENTIALS", "PROJECT_NOT_FOUND", // refusals
 		"+ /src/components/ContactForm.jsx", "~ /src/old.jsx → /src/legacy.jsx", "- /src/old.jsx", "add_dependency zod@", // actions, and what they did
-		"    │ import styles from", "lines more\n", "   last after ", // the stream
-		"✗ X-Service-Signature   ✗ Standard Webhooks", "The same event, delivery and body, signed anew",
-		"projects none left", "webhooks none left",
+		"    │ import styles from", "more lines\n", "   last after ", // the stream
+		"✗ X-Service-Signature   ✗ Standard Webhooks", "The same event, delivery and body with a new signature",
+		"projects none", "webhooks none",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
@@ -131,7 +131,7 @@ func breakOff(t *testing.T, url string) {
 	if code := run(ctx, []string{"-url", url}, out, &complaints); code != exitInterrupted || complaints.String() != "demo: interrupted\n" {
 		t.Errorf("exit code %d: %s", code, complaints.String())
 	}
-	_, end, _ := strings.Cut(out.String(), "The demo breaks off")
+	_, end, _ := strings.Cut(out.String(), "The demo was stopped")
 	if deleted := regexp.MustCompile(`(?m)^  DELETE /api/(projects|webhooks)/\S+ +200 `).FindAllString(end, -1); len(deleted) != 3 {
 		t.Errorf("it deleted %q:\n%s", deleted, out.String())
 	}
@@ -159,13 +159,13 @@ func build(t *testing.T) string {
 }
 
 // ownPlatform is the address of the platform that a demo has said it runs.
-var ownPlatform = regexp.MustCompile(`of\s+its\s+own,\s+at\s+http://(localhost:\d+)`)
+var ownPlatform = regexp.MustCompile(`its\s+own\s+at\s+http://(localhost:\d+)`)
 
-// Where nothing answers the demo runs a platform of its own. It ends with the demo and leaves nothing, be the story told or broken off.
+// If no platform responds, the demo starts its own. That platform ends with the demo and leaves no files, also after an interruption.
 func TestTheStoryOnAPlatformOfItsOwn(t *testing.T) {
 	t.Parallel()
 	program, binaries := build(t), platformtest.Binaries(t)
-	for name, interrupted := range map[string]bool{"told to its end": false, "interrupted": true} {
+	for name, interrupted := range map[string]bool{"completed": false, "interrupted": true} {
 		t.Run(name, func(t *testing.T) {
 			scratch := t.TempDir()
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -218,13 +218,13 @@ func TestFailuresAreOneLine(t *testing.T) {
 		code int
 		says string
 	}{
-		{"nobody there, nothing built", []string{"-url", free(t), "-binaries", t.TempDir()}, nil, exitFailed, "`make binaries` builds them"},
+		{"no platform and no binaries", []string{"-url", free(t), "-binaries", t.TempDir()}, nil, exitFailed, "build them with `make binaries`"},
 		{"its own platform does not start", []string{"-url", free(t), "-binaries", binaries, "-template", "none.yaml"}, nil, exitFailed, "none.yaml"},
-		{"nobody elsewhere", []string{"-url", "http://demo.invalid", "-binaries", binaries}, nil, exitFailed, "start the platform with `make run`"},
-		{"somebody else", []string{"-url", other.URL}, nil, exitFailed, "404 Not Found): free the port"},
-		{"no address", []string{"-url", "localhost:3000"}, nil, exitFailed, "must start with http:// or https://"},
+		{"no platform on another host", []string{"-url", "http://demo.invalid", "-binaries", binaries}, nil, exitFailed, "start the platform with `make run`"},
+		{"another server", []string{"-url", other.URL}, nil, exitFailed, "404 Not Found): free the port"},
+		{"not a URL", []string{"-url", "localhost:3000"}, nil, exitFailed, "must start with http:// or https://"},
 		{"no webhooks to this machine", nil, []string{"WEBHOOK_ALLOW_PRIVATE=false"}, exitFailed, "run it with WEBHOOK_ALLOW_PRIVATE=true"},
-		{"too many words", []string{"please"}, nil, exitUsage, `"please" is no flag`},
+		{"too many words", []string{"please"}, nil, exitUsage, `"please" is not a flag`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -11,7 +11,7 @@ import (
 
 // fail has an endpoint refuse a delivery, and waits with the platform for its second attempt.
 func (s *story) fail(ctx context.Context) error {
-	s.screen.say("A second endpoint answers its first request with 503. The platform is to try again by itself, 5 s ± 20 %% later; the first endpoint is not held up.")
+	s.screen.say("A second endpoint responds to its first request with 503. The platform retries after 5 s ± 20 %%. The first endpoint receives its events without delay.")
 	if err := s.hook(ctx, flaky, "file.updated", 1); err != nil {
 		return err
 	}
@@ -52,10 +52,10 @@ func (s *story) same(seen []delivery) error {
 	}
 	first, second := attempts[0], attempts[len(attempts)-1]
 	if first.id != second.id || first.payload.ID != second.payload.ID || !bytes.Equal(first.body, second.body) {
-		return fmt.Errorf("the second attempt, %s, is not one at %s", second.id, first.id)
+		return fmt.Errorf("the second attempt was for delivery %s, not %s", second.id, first.id)
 	}
 	s.retried = second.at.Sub(first.at)
-	s.screen.remark("The same event, delivery and body, signed anew, %s after the first attempt.", seconds(s.retried))
+	s.screen.remark("The same event, delivery and body with a new signature, %s after the first attempt.", seconds(s.retried))
 	return nil
 }
 

@@ -44,7 +44,7 @@ func readFrames(body io.Reader, see func(frame) error) error {
 		default:
 			var f frame
 			if err := json.Unmarshal([]byte(data), &f); err != nil {
-				return fmt.Errorf("a frame of the stream is no JSON: %w", err)
+				return fmt.Errorf("an event of the stream is not valid JSON: %w", err)
 			}
 			if err := see(f); err != nil {
 				return err

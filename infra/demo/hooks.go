@@ -63,7 +63,7 @@ func (s *story) hook(ctx context.Context, endpoint, event string, refuse int) er
 	s.hooks = append(s.hooks, hook.ID)
 	s.receiver.expect(endpoint, hook.Secret, refuse)
 	s.screen.fields(field{"id", hook.ID}, field{"events", event}, field{"to", s.receiver.url + endpoint},
-		field{"secret", secretKind(hook.Secret) + "… (told this once)"})
+		field{"secret", secretKind(hook.Secret) + "… (shown only once)"})
 	return nil
 }
 
@@ -89,8 +89,8 @@ func (s *story) save(ctx context.Context, content string) error {
 
 // subscribe makes a webhook, tries it, and shows the delivery of a change.
 func (s *story) subscribe(ctx context.Context) error {
-	s.screen.say("This program listens at %s. It checks both signatures of what is delivered: X-Service-Signature by HMAC-SHA256, "+
-		"Standard Webhooks with that standard's own library. At the right of ◀: what it answers, and the time since the event.", s.receiver.url)
+	s.screen.say("This program receives webhooks at %s. It verifies both signatures of each request: X-Service-Signature with HMAC-SHA256, and "+
+		"Standard Webhooks with the library of that standard. Requests are marked with ◀; at the end of the line are the response and the time since the event.", s.receiver.url)
 	events, err := s.feed(ctx)
 	if err != nil {
 		return err
@@ -111,9 +111,9 @@ func (s *story) subscribe(ctx context.Context) error {
 		return err
 	}
 	if attempt.StatusCode == 0 {
-		return fmt.Errorf("the platform can't send webhooks to this machine: %s", attempt.Error)
+		return fmt.Errorf("the platform cannot send webhooks to this machine: %s", attempt.Error)
 	}
-	s.screen.fields(field{"the receiver answered", fmt.Sprint(attempt.StatusCode)}, field{"in", fmt.Sprintf("%d ms", attempt.DurationMs)})
+	s.screen.fields(field{"the receiver responded", fmt.Sprint(attempt.StatusCode)}, field{"in", fmt.Sprintf("%d ms", attempt.DurationMs)})
 	if err := s.save(ctx, "export default function App() {\n  return <h1>Open all night</h1>;\n}\n"); err != nil {
 		return err
 	}
@@ -133,10 +133,10 @@ func (s *story) tamper() error {
 	s.receiver.mu.Unlock()
 	checks := verify(secret, body, last.header)
 	if bytes.Equal(body, last.body) || checks.service == nil || checks.standard == nil {
-		return errors.New("a body that was tampered with has passed for signed")
+		return errors.New("the signatures of a changed body were accepted")
 	}
 	s.refused++
-	s.screen.remark("The same delivery with one letter of its body changed is refused:")
+	s.screen.remark("The same delivery with one changed letter in its body is rejected:")
 	s.screen.line(s.checked(last.id, "altered  ", checks))
 	return nil
 }

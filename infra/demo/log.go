@@ -55,7 +55,7 @@ func (s *story) log(ctx context.Context) error {
 		}); err != nil {
 			return err
 		}
-		s.screen.say("%s", []string{"The endpoint that works, its last four:", "The endpoint that failed once:"}[i])
+		s.screen.say("%s", []string{"The last four deliveries to the endpoint that works:", "The endpoint that failed once:"}[i])
 		if err := s.showLog(ctx, hook, 4); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (s *story) showLog(ctx context.Context, hook string, limit int) error {
 		return err
 	}
 	var rows [][]cell
-	for i, name := range []string{"delivery", "event", "attempt", "answer", "took", "status", "next attempt"} {
+	for i, name := range []string{"delivery", "event", "attempt", "response", "time", "status", "next attempt"} {
 		if i == 0 {
 			rows = append(rows, nil)
 		}

@@ -42,24 +42,24 @@ func main() {
 type options struct {
 	url      string // the platform's base URL
 	binaries string // folder with the platform's and the functions' binaries
-	template string // what a platform of the demo's own runs
+	template string // template that the demo's own platform runs
 	plain    bool   // no colours and nothing that moves
-	own      bool   // only say, by the exit code, whether the demo would run a platform of its own
+	own      bool   // exit with 0 if the demo would start its own platform, else with 1, and do nothing else
 }
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&o.url, "url", "http://localhost:3000", "where the platform answers")
-	flags.StringVar(&o.binaries, "binaries", ".build/local", "folder of the binaries, for a platform of the demo's own where none answers (make binaries)")
-	flags.BoolVar(&o.plain, "plain", false, "no colours, nothing that moves: as into a file")
-	flags.StringVar(&o.template, "template", "template.yaml", "what a platform of the demo's own runs")
-	flags.BoolVar(&o.own, "own", false, "only say, by the exit code, whether the demo would run a platform of its own")
+	flags.StringVar(&o.url, "url", "http://localhost:3000", "base URL of the platform")
+	flags.StringVar(&o.binaries, "binaries", ".build/local", "folder of the binaries for the demo's own platform (make binaries)")
+	flags.BoolVar(&o.plain, "plain", false, "print without colors and animations, like to a file")
+	flags.StringVar(&o.template, "template", "template.yaml", "template that the demo's own platform runs")
+	flags.BoolVar(&o.own, "own", false, "exit with 0 if the demo would start its own platform, else with 1, and do nothing else")
 	if err := flags.Parse(args); err != nil {
 		return o, fmt.Errorf("flags: %w", err)
 	}
 	if flags.NArg() > 0 {
-		_, _ = fmt.Fprintf(stderr, "demo: %q is no flag\n", flags.Arg(0))
+		_, _ = fmt.Fprintf(stderr, "demo: %q is not a flag\n", flags.Arg(0))
 		return o, errors.New("arguments")
 	}
 	return o, nil
@@ -96,19 +96,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // perform finds a platform or runs one, and tells the story on it.
 func perform(ctx context.Context, o options, screen *screen) (err error) {
-	screen.title("devplatform, the whole story")
+	screen.title("devplatform: a demonstration")
 	var own *platform
 	url, err := look(ctx, o.url)
 	switch {
 	case err == nil:
-		screen.say("It is told on the platform that answers at %s. An account stays there; all else is deleted in the end.", url)
+		screen.say("The demo uses the platform at %s. At the end it deletes everything except its account.", url)
 	case errors.Is(err, errNobody) && onThisMachine(o.url):
 		if own, err = startPlatform(ctx, o.binaries, o.template); err != nil {
-			return fmt.Errorf("nothing answers at %s, and a platform of the demo's own does not start: %w", o.url, err)
+			return fmt.Errorf("no platform responds at %s, and the demo cannot start its own: %w", o.url, err)
 		}
 		defer func() { err = errors.Join(err, own.stop()) }()
 		url = own.url
-		screen.say("Nothing answers at %s: the demo runs a platform of its own, at %s (started in %s), with its data in a temporary folder.",
+		screen.say("No platform responds at %s. The demo has started its own at %s (in %s), with its data in a temporary folder.",
 			o.url, url, milliseconds(own.took))
 	default:
 		return err

@@ -19,7 +19,7 @@ import (
 )
 
 // errNobody says that nothing listens at the address.
-var errNobody = errors.New("nothing answers")
+var errNobody = errors.New("no platform responds")
 
 // look asks whether a platform answers at an address, and answers the address as paths are appended to it.
 func look(ctx context.Context, base string) (string, error) {
@@ -37,7 +37,7 @@ func look(ctx context.Context, base string) (string, error) {
 	var dial *net.OpError
 	switch {
 	case errors.As(err, &dial) && dial.Op == "dial":
-		return "", fmt.Errorf("%w at %s: start the platform with `make run`, or name another address with -url", errNobody, base)
+		return "", fmt.Errorf("%w at %s: start the platform with `make run`, or set another address with -url", errNobody, base)
 	case ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled):
 		return "", fmt.Errorf("%s: %w", base, ctx.Err())
 	case err != nil:
@@ -57,7 +57,7 @@ func look(ctx context.Context, base string) (string, error) {
 
 // stranger is what to say of an address at which something else answers.
 func stranger(base, said string) error {
-	return fmt.Errorf("what answers at %s is not this platform, or it is not well (GET /api/auth/me: %s): free the port, or name another one with PORT=…", base, said)
+	return fmt.Errorf("another program uses %s, or the platform there does not work (GET /api/auth/me: %s): free the port, or set another one with PORT=…", base, said)
 }
 
 // onThisMachine reports whether an address is one at which `make run` would answer.
@@ -99,7 +99,7 @@ func environment(folder string) []string {
 func startPlatform(ctx context.Context, binaries, template string) (p *platform, err error) {
 	program := filepath.Join(binaries, "local")
 	if _, err := os.Stat(program); err != nil {
-		return nil, fmt.Errorf("there are no binaries in %s (`make binaries` builds them)", binaries)
+		return nil, fmt.Errorf("no binaries in %s: build them with `make binaries`", binaries)
 	}
 	folder, err := os.MkdirTemp("", "devplatform-demo-")
 	if err != nil {
@@ -147,7 +147,7 @@ func startPlatform(ctx context.Context, binaries, template string) (p *platform,
 	return p, nil
 }
 
-// readyURL reads to the line that says where the platform answers; "" if there is none.
+// readyURL reads to the line that says base URL of the platform; "" if there is none.
 func readyURL(stdout io.Reader) string {
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {

@@ -48,7 +48,7 @@ func (s *story) write(ctx context.Context) error {
 // concurrent has two people save the same file.
 func (s *story) concurrent(ctx context.Context) error {
 	s.screen.line("")
-	s.screen.say("Two people read a file and change it. Who saves first is served; the other one is told so.")
+	s.screen.say("Two users read a file and change it. The first save succeeds. The second one is rejected, because the file has changed.")
 	var read, saved file
 	if err := s.do(ctx, call{method: http.MethodGet, path: s.files() + "?path=" + appPath, want: http.StatusOK, into: &read}); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (s *story) history(ctx context.Context) error {
 // allOrNothing sends a batch of which one operation can't be done.
 func (s *story) allOrNothing(ctx context.Context) error {
 	s.screen.line("")
-	s.screen.say("A batch is done as a whole or not at all: this one creates a file, and updates one that is not there.")
+	s.screen.say("A batch succeeds completely or changes nothing. This one creates a file, and updates a file that does not exist.")
 	if err := s.refuse(ctx, call{method: http.MethodPost, path: s.files() + "/batch", body: object{"operations": []object{
 		{"op": "create", "path": "/half.txt", "content": "half"},
 		{"op": "update", "path": "/missing.txt", "content": "?"},

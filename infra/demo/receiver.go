@@ -46,7 +46,7 @@ type receiver struct {
 	secrets map[string]string // by path
 	refuse  map[string]int    // how many more requests to a path are answered 503
 	seen    []delivery
-	changed chan struct{} // closed, and made anew, when something has changed
+	changed chan struct{} // closed, and replaced, when something has changed
 }
 
 // maxBody is more than any event has.
@@ -154,7 +154,7 @@ func (r *receiver) wait(ctx context.Context, patience time.Duration, what string
 		select {
 		case <-changed:
 		case <-late.C:
-			return nil, fmt.Errorf("waited %s in vain for %s", patience, what)
+			return nil, fmt.Errorf("waited %s for %s", patience, what)
 		case <-ctx.Done():
 			return nil, fmt.Errorf("waiting for %s: %w", what, ctx.Err())
 		}

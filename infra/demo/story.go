@@ -47,12 +47,12 @@ func (s *story) chapters() []chapter {
 	return []chapter{
 		{"An account", s.account},
 		{"A project and its files", s.write},
-		{"A webhook, and a receiver that believes nothing but signatures", s.subscribe},
+		{"A webhook, and a receiver that verifies signatures", s.subscribe},
 		{"The assistant changes the project", s.ask},
-		{"The assistant again, as a live stream", s.watch},
-		{"A receiver that fails", s.fail},
+		{"The assistant's answer as a live stream", s.watch},
+		{"A delivery that fails", s.fail},
 		{"The delivery log", s.log},
-		{"Tidying up", s.tidy},
+		{"Clean-up", s.tidy},
 	}
 }
 
@@ -100,8 +100,8 @@ func (s *story) summary() {
 	}{
 		{s.client.requests.Load(), "requests sent to the platform"},
 		{int64(len(deliveries)), fmt.Sprintf("deliveries received in %d requests, each with both signatures verified", len(all))},
-		{int64(s.refused), "tampered body refused by the same checks"},
-		{int64(len(all) - len(deliveries)), "failure retried by the platform itself, after " + seconds(s.retried)},
+		{int64(s.refused), "changed body rejected by the same checks"},
+		{int64(len(all) - len(deliveries)), "failed delivery retried by the platform after " + seconds(s.retried)},
 	} {
 		s.screen.line("  " + s.screen.paint(green, fmt.Sprintf("%3d", row.count)) + " " + row.what)
 	}
@@ -116,8 +116,8 @@ func (s *story) abandon(ctx context.Context) {
 	defer cancel()
 	s.screen.end()
 	s.screen.line("")
-	s.screen.say("The demo breaks off, and deletes what it has made:")
+	s.screen.say("The demo was stopped. It deletes what it has created:")
 	if err := s.remove(ctx); err != nil {
-		s.screen.say("That failed, too: %v", err)
+		s.screen.say("Deleting failed: %v", err)
 	}
 }

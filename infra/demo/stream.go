@@ -14,7 +14,7 @@ import (
 // watch shows an answer of the assistant while it is made.
 func (s *story) watch(ctx context.Context) error {
 	const message = "A table of invoices with number, date and total"
-	s.screen.say("“%s”, as server-sent events, shown as they come:", message)
+	s.screen.say("“%s”, as server-sent events:", message)
 	asked := call{method: http.MethodPost, path: "/api/ai/chat/stream", want: http.StatusOK,
 		body: object{"projectId": s.project, "message": message, "apply": true}}
 	s.screen.request(asked.method, asked.path, "")
@@ -80,7 +80,7 @@ func (v *streamView) see(f frame) error {
 			call.end()
 		}
 		if f.ErrorText != "" {
-			v.story.screen.remark("left out: %s", f.ErrorText)
+			v.story.screen.remark("not applied: %s", f.ErrorText)
 		}
 	case "data-action":
 		return v.checked(f)
@@ -132,7 +132,7 @@ func (t *toolCall) write(piece string) {
 		}
 	}
 	if t.shown > excerpt {
-		t.screen.status(fmt.Sprintf("%s… %d lines more", bar, t.shown-excerpt))
+		t.screen.status(fmt.Sprintf("%s… %d more lines", bar, t.shown-excerpt))
 	}
 }
 
@@ -149,7 +149,7 @@ func (t *toolCall) end() {
 	t.screen.status("")
 	t.heading()
 	if t.shown > excerpt {
-		t.screen.line(t.screen.paint(dim, fmt.Sprintf("%s… %d lines more", bar, t.shown-excerpt)))
+		t.screen.line(t.screen.paint(dim, fmt.Sprintf("%s… %d more lines", bar, t.shown-excerpt)))
 	}
 }
 

@@ -30,7 +30,7 @@ func (s *story) tidy(ctx context.Context) error {
 	if err := s.remove(ctx); err != nil {
 		return err
 	}
-	if err := s.refuse(ctx, call{method: http.MethodGet, path: project, note: "gone at once", want: http.StatusNotFound}); err != nil {
+	if err := s.refuse(ctx, call{method: http.MethodGet, path: project, note: "deleted immediately", want: http.StatusNotFound}); err != nil {
 		return err
 	}
 	for _, kind := range []string{"projects", "webhooks"} {
@@ -39,13 +39,13 @@ func (s *story) tidy(ctx context.Context) error {
 			return err
 		}
 		if string(left[kind]) != "[]" {
-			return fmt.Errorf("there are %s left: %s", kind, left[kind])
+			return fmt.Errorf("these %s still exist: %s", kind, left[kind])
 		}
-		s.screen.fields(field{kind, "none left"})
+		s.screen.fields(field{kind, "none"})
 	}
 	if err := s.do(ctx, call{method: http.MethodPost, path: "/api/auth/logout", want: http.StatusOK}); err != nil {
 		return err
 	}
-	s.screen.remark("The account %s stays: the API deletes none. Its password was random, and is forgotten.", s.username)
+	s.screen.remark("The account %s remains, because the API cannot delete accounts. Its random password was not saved.", s.username)
 	return nil
 }
