@@ -1,6 +1,6 @@
 // Package hooktest is the far end of a webhook, for tests and measurements: an HTTP server on this machine that records what it
 // is sent, checks its signatures, and behaves as well or as badly as the path asks for. It knows the wire (headers, signatures as
-// shared/webhook/README.md tells subscribers to verify them), not the sender: nothing of shared may be imported here, or a mistake in signing
+// shared/webhook/VERIFYING.md describes), not the sender: nothing of shared may be imported here, or a mistake in signing
 // would be checked against itself. What a test expects of the requests is the test's.
 //
 // What the first part of a path asks for; whatever follows it tells subscribers apart, as in /ok/billing and /status/500/audit:

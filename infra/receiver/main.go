@@ -1,6 +1,6 @@
-// Command receiver is the far end of a webhook, to try them out on one machine: it checks the signature of what it is sent and
-// prints it, one line per event. It is also the shortest true subscriber, and knows no more than
-// shared/webhook/README.md tells subscribers.
+// Command receiver is a receiver of webhooks, to try them out on one machine. It checks the signature of each request and
+// prints one line per event. It is also a short example of a subscriber: it uses only what shared/webhook/VERIFYING.md
+// describes.
 package main
 
 import (
