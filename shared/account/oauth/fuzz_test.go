@@ -92,7 +92,7 @@ func FuzzEmails(f *testing.F) {
 		}
 		var seen []string
 		for _, e := range all {
-			if !plausible(e.Address) || slices.Contains(seen, e.Address) {
+			if !isAddress(e.Address) || slices.Contains(seen, e.Address) {
 				t.Fatalf("%q", e.Address)
 			}
 			seen = append(seen, e.Address)
@@ -143,7 +143,7 @@ func FuzzConfig(f *testing.F) {
 		}
 		for _, raw := range []string{p.urls.authorize, p.urls.token, p.urls.user} {
 			u, err := url.Parse(raw)
-			inClear := u == nil || u.Scheme == "http" && !private(u.Hostname())
+			inClear := u == nil || u.Scheme == "http" && !isPrivate(u.Hostname())
 			if err != nil || u.Host == "" || u.User != nil || inClear || u.Scheme != "https" && u.Scheme != "http" {
 				t.Fatalf("%q: %v", raw, err)
 			}

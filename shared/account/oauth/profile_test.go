@@ -117,7 +117,7 @@ func FuzzProfile(f *testing.F) {
 			t.Errorf("subject %q", who.Subject)
 		}
 		for _, e := range who.Emails {
-			if !plausible(e.Address) {
+			if !isAddress(e.Address) {
 				t.Errorf("address %q", e.Address)
 			}
 		}
