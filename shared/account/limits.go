@@ -55,8 +55,8 @@ func (l Limits) rules() rules {
 	}
 }
 
-// counter returns the counter of a rule for a subject, such as a network. The subject is hashed, so that a client cannot
-// choose the key of an item.
+// counter returns the counter of a rule for a subject, such as a network. The subject is hashed, so that a client
+// cannot choose the key of an item.
 func (s *Service) counter(rule limit.Rule, subject ...string) limit.Counter {
 	return s.counters.Counter(rule, hashParts(subject...))
 }

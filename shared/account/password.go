@@ -16,9 +16,9 @@ var (
 		"The current password is wrong, or the account has no password because it signs in with a code host.")
 )
 
-// ChangePassword replaces the caller's password and ends all other sessions. next must be valid (see CheckPassword). The
-// attempt counts as a login, so that a stolen session does not allow more guesses. An account without a password cannot
-// get one.
+// ChangePassword replaces the caller's password and ends all other sessions. next must be valid (see CheckPassword).
+// The attempt counts as a login, so that a stolen session does not allow more guesses. An account without a password
+// cannot get one.
 //
 // The transaction of the change starts a new generation, which ends the other sessions. DynamoDB's TTL deletes their
 // items later. Errors: AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS, CONFLICT.

@@ -29,9 +29,9 @@ func (s store) saveState(ctx context.Context, state string, record stateRecord) 
 	return nil
 }
 
-// takeState deletes a state and returns its record, so that each state is used once. A request from another browser does
-// not delete the state. The delete is a transaction, so that a retry after a lost response is not a second use. Error:
-// errState.
+// takeState deletes a state and returns its record, so that each state is used once. A request from another browser
+// does not delete the state. The delete is a transaction, so that a retry after a lost response is not a second use.
+// Error: errState.
 func (s store) takeState(ctx context.Context, state, browser string) (stateRecord, error) {
 	key := db.OAuthStateKey(hashParts(state))
 	item, err := s.accounts.Get(ctx, key)
@@ -113,7 +113,8 @@ func (s store) linkIdentity(ctx context.Context, l link) error {
 	return fmt.Errorf("linking an identity: %w", err)
 }
 
-// emailOwners returns the accounts that have the e-mail addresses, and which of the usernames are taken. It uses one call.
+// emailOwners returns the accounts that have the e-mail addresses, and which of the usernames are taken. It uses one
+// call.
 func (s store) emailOwners(
 	ctx context.Context, emails, usernames []string,
 ) (owners map[string]Credential, taken map[string]bool, err error) {

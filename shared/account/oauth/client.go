@@ -64,8 +64,8 @@ func tokenError(err error) *Error {
 	return e
 }
 
-// isRejection reports whether an HTTP status means that the provider rejected the request. Every other failure, such as a redirect, a missing page
-// or throttling, counts as an unavailable provider.
+// isRejection reports whether an HTTP status means that the provider rejected the request. Every other failure, such as
+// a redirect, a missing page or throttling, counts as an unavailable provider.
 func isRejection(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusUnauthorized || status == http.StatusForbidden
 }

@@ -164,8 +164,8 @@ func checkURL(raw string, allowQuery bool) error {
 	return nil
 }
 
-// isPrivate reports whether host is an address of this machine or of a private network, or a name that does not exist in
-// public DNS.
+// isPrivate reports whether host is an address of this machine or of a private network, or a name that does not exist
+// in public DNS.
 func isPrivate(host string) bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()

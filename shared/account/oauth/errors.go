@@ -36,8 +36,8 @@ const (
 	stepEmails    = "emails"
 )
 
-// Error is a failed sign-in. Its text is safe to log: it contains no authorization code, token or secret, and no text of the
-// provider except a checked error code.
+// Error is a failed sign-in. Its text is safe to log: it contains no authorization code, token or secret, and no text
+// of the provider except a checked error code.
 type Error struct {
 	Kind   error  // ErrDenied, ErrRefused or ErrUnavailable
 	Step   string // "authorize", "token", "user" or "emails"

@@ -96,9 +96,9 @@ func (p *Provider) AuthorizeURL(state, verifier, redirectURI string) string {
 	return config.AuthCodeURL(state, xoauth2.S256ChallengeOption(verifier))
 }
 
-// Identify exchanges the code of the callback and reads the user who signed in. verifier and redirectURI must be
-// the values that were passed to AuthorizeURL. It takes at most 10 seconds. Its errors are *Error: ErrRefused if the provider rejected
-// a request, ErrUnavailable if it is unavailable or its response is invalid.
+// Identify exchanges the code of the callback and reads the user who signed in. verifier and redirectURI must be the
+// values that were passed to AuthorizeURL. It takes at most 10 seconds. Its errors are *Error: ErrRefused if the
+// provider rejected a request, ErrUnavailable if it is unavailable or its response is invalid.
 func (p *Provider) Identify(ctx context.Context, code, verifier, redirectURI string) (Identity, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
@@ -126,8 +126,8 @@ func (p *Provider) Identify(ctx context.Context, code, verifier, redirectURI str
 	return identity, nil
 }
 
-// CallbackError returns the error that the callback contains instead of a code (RFC 6749 §4.1.2.1), or nil. It is an *Error:
-// ErrUnavailable if the provider failed, otherwise ErrDenied.
+// CallbackError returns the error that the callback contains instead of a code (RFC 6749 §4.1.2.1), or nil. It is an
+// *Error: ErrUnavailable if the provider failed, otherwise ErrDenied.
 func CallbackError(query url.Values) error {
 	if !query.Has("error") {
 		return nil

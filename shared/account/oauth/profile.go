@@ -159,8 +159,8 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*string)(t)) //nolint:wrapcheck // the calling decoder wraps it
 }
 
-// flag is true for the JSON value true, and for the string "true", which some OpenID providers send. It is false for any
-// other JSON value.
+// flag is true for the JSON value true, and for the string "true", which some OpenID providers send. It is false for
+// any other JSON value.
 type flag bool
 
 // UnmarshalJSON implements json.Unmarshaler.
