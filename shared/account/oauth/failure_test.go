@@ -13,15 +13,17 @@ import (
 	"time"
 )
 
+// checkError checks that err is an *Error with these properties, and contains no secret and no text of the provider.
+// The responses in the tests mark such text with "leak".
 func checkError(t *testing.T, err, kind error, step, code string, status int) {
 	t.Helper()
 	e, ok := errors.AsType[*Error](err)
 	if !ok || !errors.Is(err, kind) || e.Step != step || e.Code != code || e.Status != status {
-		t.Fatalf("error %v, want %v in step %s, code %q, HTTP %d", err, kind, step, code, status)
+		t.Fatalf("got the error %v, want %v in the step %s with the code %q and HTTP status %d", err, kind, step, code, status)
 	}
 	for _, other := range []error{ErrDenied, ErrRefused, ErrUnavailable} {
 		if !errors.Is(kind, other) && errors.Is(err, other) {
-			t.Errorf("%v is also %v", err, other)
+			t.Errorf("the error %v is also %v", err, other)
 		}
 	}
 	for _, secret := range []string{testCode, testVerifier, testSecret, testToken, "leak"} {
@@ -33,36 +35,61 @@ func checkError(t *testing.T, err, kind error, step, code string, status int) {
 
 func TestTokenEndpointFailures(t *testing.T) {
 	t.Parallel()
-	cases := map[string]struct {
-		page page
-		kind error
-		code string
+	formHeader := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	redirectHeader := http.Header{"Location": {"/elsewhere"}}
+	for name, c := range map[string]struct {
+		response response
+		kind     error
+		code     string
 	}{
-		"GitHub's 200 with an error":       {page{body: `{"error":"bad_verification_code","error_description":"leak"}`}, ErrRefused, "bad_verification_code"},
-		"a form with an error":             {page{header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, body: "error=bad_verification_code"}, ErrRefused, "bad_verification_code"},
-		"Gitea's replay":                   {page{status: 400, body: `{"error":"unauthorized_client","error_description":"leak"}`}, ErrRefused, "unauthorized_client"},
-		"invalid grant":                    {page{status: 400, body: `{"error":"invalid_grant"}`}, ErrRefused, "invalid_grant"},
-		"a 403 page":                       {page{status: 403, body: `<html>leak`}, ErrRefused, ""},
-		"an invalid error code":            {page{status: 400, body: `{"error":"leak \n` + testCode + `"}`}, ErrRefused, "unknown"},
-		"a transient error code":           {page{status: 400, body: `{"error":"temporarily_unavailable"}`}, ErrUnavailable, "temporarily_unavailable"},
-		"500 with a body":                  {page{status: 500, body: `leak ` + testToken}, ErrUnavailable, ""},
-		"502 with an OAuth error":          {page{status: 502, body: `{"error":"invalid_grant"}`}, ErrUnavailable, "invalid_grant"},
-		"a throttle":                       {page{status: 429, body: `slow down`}, ErrUnavailable, ""},
-		"a 404":                            {page{status: 404, body: `not here`}, ErrUnavailable, ""},
-		"a redirect":                       {page{status: 302, header: http.Header{"Location": {"/elsewhere"}}}, ErrUnavailable, ""},
-		"a redirect that keeps the method": {page{status: 307, header: http.Header{"Location": {"/elsewhere"}}}, ErrUnavailable, ""},
-	}
-	for name, c := range cases {
+		"error with status 200, as from GitHub": {
+			response{body: `{"error":"bad_verification_code","error_description":"leak"}`},
+			ErrRefused, "bad_verification_code",
+		},
+		"error in a form": {
+			response{header: formHeader, body: "error=bad_verification_code"},
+			ErrRefused, "bad_verification_code",
+		},
+		"used code, as from Gitea": {
+			response{status: 400, body: `{"error":"unauthorized_client","error_description":"leak"}`},
+			ErrRefused, "unauthorized_client",
+		},
+		"invalid grant": {
+			response{status: 400, body: `{"error":"invalid_grant"}`},
+			ErrRefused, "invalid_grant",
+		},
+		"403 with HTML": {
+			response{status: 403, body: `<html>leak`},
+			ErrRefused, "",
+		},
+		"invalid error code": {
+			response{status: 400, body: `{"error":"leak \n` + testCode + `"}`},
+			ErrRefused, "unknown",
+		},
+		"transient error code": {
+			response{status: 400, body: `{"error":"temporarily_unavailable"}`},
+			ErrUnavailable, "temporarily_unavailable",
+		},
+		"500":                       {response{status: 500, body: `leak ` + testToken}, ErrUnavailable, ""},
+		"502 with an OAuth error":   {response{status: 502, body: `{"error":"invalid_grant"}`}, ErrUnavailable, "invalid_grant"},
+		"429":                       {response{status: 429, body: `slow down`}, ErrUnavailable, ""},
+		"404":                       {response{status: 404, body: `not here`}, ErrUnavailable, ""},
+		"302":                       {response{status: 302, header: redirectHeader}, ErrUnavailable, ""},
+		"307, which repeats a POST": {response{status: 307, header: redirectHeader}, ErrUnavailable, ""},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFake(t, map[string]page{"/login/oauth/access_token": c.page, "/elsewhere": tokenPage})
+			f := newFakeProvider(t, map[string]response{
+				"/login/oauth/access_token": c.response,
+				"/elsewhere":                tokenResponse,
+			})
 			_, err := identify(t.Context(), newProvider(t, Config{Provider: "gitea", BaseURL: f.URL}))
-			checkError(t, err, c.kind, stepToken, c.code, max(c.page.status, http.StatusOK))
-			if len(f.asked["/elsewhere"]) != 0 {
-				t.Error("the redirect was followed, with the secret")
+			checkError(t, err, c.kind, stepToken, c.code, max(c.response.status, http.StatusOK))
+			if len(f.received["/elsewhere"]) != 0 {
+				t.Error("the client followed the redirect and sent the secret")
 			}
-			if len(f.asked["/login/oauth/access_token"]) != 1 {
-				t.Error("the code was sent again")
+			if n := len(f.received["/login/oauth/access_token"]); n != 1 {
+				t.Errorf("the client sent the code %d times, want once", n)
 			}
 		})
 	}
@@ -71,104 +98,134 @@ func TestTokenEndpointFailures(t *testing.T) {
 func TestInvalidTokenResponses(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
-		"no JSON": `leak`, "no token": `{"token_type":"bearer"}`, "empty": ``, "an array": `["leak"]`,
-		"huge": `{"access_token":"` + strings.Repeat("a", maxResponse) + `"}`,
+		"not JSON":  `leak`,
+		"no token":  `{"token_type":"bearer"}`,
+		"empty":     ``,
+		"array":     `["leak"]`,
+		"too large": `{"access_token":"` + strings.Repeat("a", maxResponse) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFake(t, map[string]page{"/token": {body: body}})
-			_, err := identify(t.Context(), f.custom(t))
+			f := newFakeProvider(t, map[string]response{"/token": {body: body}})
+			_, err := identify(t.Context(), f.provider(t))
 			checkError(t, err, ErrUnavailable, stepToken, "", 0)
 		})
 	}
 }
 
-func TestUserAndEmailsFailures(t *testing.T) {
+func TestUserResponseFailures(t *testing.T) {
 	t.Parallel()
-	good := `{"id":1}`
-	cases := map[string]struct {
-		user, emails page
-		kind         error
-		step         string
-		status       int
+	redirectHeader := http.Header{"Location": {"/elsewhere"}}
+	longID := strings.Repeat("a", maxSubject+1)
+	for name, c := range map[string]struct {
+		response response
+		kind     error
+		status   int // of the error: 0 if the response was read, but has no valid ID
 	}{
-		"user refused":       {page{status: 401}, page{}, ErrRefused, stepUser, 401},
-		"user forbidden":     {page{status: 403, body: `{"message":"leak"}`}, page{}, ErrRefused, stepUser, 403},
-		"user down":          {page{status: 503}, page{}, ErrUnavailable, stepUser, 503},
-		"user redirected":    {page{status: 301, header: http.Header{"Location": {"/elsewhere"}}}, page{}, ErrUnavailable, stepUser, 301},
-		"user garbled":       {page{body: `<html>leak`}, page{}, ErrUnavailable, stepUser, 200},
-		"user huge":          {page{body: `{"id":1,"x":"` + strings.Repeat("a", maxResponse) + `"}`}, page{}, ErrUnavailable, stepUser, 200},
-		"user a list":        {page{body: `[]`}, page{}, ErrUnavailable, stepUser, 200},
-		"user with two ids":  {page{body: `{"id":1,"id":2}`}, page{}, ErrUnavailable, stepUser, 200},
-		"user and more":      {page{body: good + good}, page{}, ErrUnavailable, stepUser, 200},
-		"user without id":    {page{body: `{"login":"x"}`}, page{}, ErrUnavailable, stepUser, 0},
-		"user, fraction":     {page{body: `{"id":1.5}`}, page{}, ErrUnavailable, stepUser, 0},
-		"user, exponent":     {page{body: `{"id":1e3}`}, page{}, ErrUnavailable, stepUser, 0},
-		"user, nought":       {page{body: `{"id":0}`}, page{}, ErrUnavailable, stepUser, 0},
-		"user, negative":     {page{body: `{"id":-1}`}, page{}, ErrUnavailable, stepUser, 0},
-		"user, null":         {page{body: `{"id":null}`}, page{}, ErrUnavailable, stepUser, 0},
-		"user, empty id":     {page{body: `{"id":""}`}, page{}, ErrUnavailable, stepUser, 0},
-		"user, control id":   {page{body: `{"id":"a\u0000b"}`}, page{}, ErrUnavailable, stepUser, 0},
-		"user, long id":      {page{body: `{"id":"` + strings.Repeat("a", maxSubject+1) + `"}`}, page{}, ErrUnavailable, stepUser, 0},
-		"emails refused":     {page{body: good}, page{status: 403}, ErrRefused, stepEmails, 403},
-		"emails missing":     {page{body: good}, page{status: 404}, ErrUnavailable, stepEmails, 404},
-		"emails garbled":     {page{body: good}, page{body: `{"message":"leak"}`}, ErrUnavailable, stepEmails, 200},
-		"emails not objects": {page{body: good}, page{body: `[1]`}, ErrUnavailable, stepEmails, 200},
-		"emails, no content": {page{body: good}, page{status: 204}, ErrUnavailable, stepEmails, 204},
-	}
-	for name, c := range cases {
+		"401":                    {response{status: 401}, ErrRefused, 401},
+		"403":                    {response{status: 403, body: `{"message":"leak"}`}, ErrRefused, 403},
+		"503":                    {response{status: 503}, ErrUnavailable, 503},
+		"redirect":               {response{status: 301, header: redirectHeader}, ErrUnavailable, 301},
+		"HTML":                   {response{body: `<html>leak`}, ErrUnavailable, 200},
+		"too large":              {response{body: `{"id":1,"x":"` + strings.Repeat("a", maxResponse) + `"}`}, ErrUnavailable, 200},
+		"array":                  {response{body: `[]`}, ErrUnavailable, 200},
+		"duplicate ID":           {response{body: `{"id":1,"id":2}`}, ErrUnavailable, 200},
+		"two objects":            {response{body: `{"id":1}{"id":1}`}, ErrUnavailable, 200},
+		"no ID":                  {response{body: `{"login":"x"}`}, ErrUnavailable, 0},
+		"ID is a fraction":       {response{body: `{"id":1.5}`}, ErrUnavailable, 0},
+		"ID has an exponent":     {response{body: `{"id":1e3}`}, ErrUnavailable, 0},
+		"ID is zero":             {response{body: `{"id":0}`}, ErrUnavailable, 0},
+		"ID is negative":         {response{body: `{"id":-1}`}, ErrUnavailable, 0},
+		"ID is null":             {response{body: `{"id":null}`}, ErrUnavailable, 0},
+		"ID is empty":            {response{body: `{"id":""}`}, ErrUnavailable, 0},
+		"ID with a control code": {response{body: `{"id":"a\u0000b"}`}, ErrUnavailable, 0},
+		"ID is too long":         {response{body: `{"id":"` + longID + `"}`}, ErrUnavailable, 0},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFake(t, map[string]page{"/token": tokenPage, "/user": c.user, "/emails": c.emails, "/elsewhere": {body: good}})
-			_, err := identify(t.Context(), f.custom(t))
-			checkError(t, err, c.kind, c.step, "", c.status)
-			if len(f.asked["/elsewhere"]) != 0 {
-				t.Error("the redirect was followed, with the token")
+			f := newFakeProvider(t, map[string]response{
+				"/token":     tokenResponse,
+				"/user":      c.response,
+				"/elsewhere": {body: `{"id":1}`},
+			})
+			_, err := identify(t.Context(), f.provider(t))
+			checkError(t, err, c.kind, stepUser, "", c.status)
+			if len(f.received["/elsewhere"]) != 0 {
+				t.Error("the client followed the redirect and sent the token")
 			}
+		})
+	}
+}
+
+func TestEmailsResponseFailures(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		response response
+		kind     error
+		status   int
+	}{
+		"403":            {response{status: 403}, ErrRefused, 403},
+		"404":            {response{status: 404}, ErrUnavailable, 404},
+		"204":            {response{status: 204}, ErrUnavailable, 204},
+		"another object": {response{body: `{"message":"leak"}`}, ErrUnavailable, 200},
+		"not objects":    {response{body: `[1]`}, ErrUnavailable, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFakeProvider(t, map[string]response{
+				"/token":  tokenResponse,
+				"/user":   {body: `{"id":1}`},
+				"/emails": c.response,
+			})
+			_, err := identify(t.Context(), f.provider(t))
+			checkError(t, err, c.kind, stepEmails, "", c.status)
 		})
 	}
 }
 
 func TestCompressedResponseIsBounded(t *testing.T) {
 	t.Parallel()
-	var zipped bytes.Buffer
-	z := gzip.NewWriter(&zipped)
-	_, _ = z.Write([]byte(`{"id":1,"x":"` + strings.Repeat("a", 8<<20) + `"}`))
-	_ = z.Close()
-	f := newFake(t, map[string]page{"/token": tokenPage, "/user": {header: http.Header{"Content-Encoding": {"gzip"}}, body: zipped.String()}})
-	_, err := identify(t.Context(), f.custom(t))
+	var compressed bytes.Buffer
+	writer := gzip.NewWriter(&compressed)
+	_, _ = writer.Write([]byte(`{"id":1,"x":"` + strings.Repeat("a", 8<<20) + `"}`))
+	_ = writer.Close()
+	f := newFakeProvider(t, map[string]response{
+		"/token": tokenResponse,
+		"/user":  {header: http.Header{"Content-Encoding": {"gzip"}}, body: compressed.String()},
+	})
+	_, err := identify(t.Context(), f.provider(t))
 	checkError(t, err, ErrUnavailable, stepUser, "", http.StatusOK)
 }
 
 func TestSlowProviderTimesOut(t *testing.T) {
 	t.Parallel()
-	for _, slow := range []string{"/token", "/user", "/emails", "body"} {
+	bodies := map[string]string{"/token": tokenResponse.body, "/user": `{"id":1}`, "/emails": `[]`}
+	for _, slow := range []string{"/token", "/user", "/emails", "body"} { // "body": in the body of /user
 		t.Run(slow, func(t *testing.T) {
 			t.Parallel()
-			free := make(chan struct{})
+			release := make(chan struct{})
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				body := map[string]string{"/token": tokenPage.body, "/user": `{"id":1}`, "/emails": `[]`}[r.URL.Path]
 				if slow == "body" && r.URL.Path == "/user" {
 					_, _ = w.Write([]byte(`{"id":`))
 					w.(http.Flusher).Flush()
-					<-free
+					<-release
 				}
 				if slow == r.URL.Path {
-					<-free
+					<-release
 				}
 				w.Header().Set("Content-Type", "application/json")
-				_, _ = w.Write([]byte(body))
+				_, _ = w.Write([]byte(bodies[r.URL.Path]))
 			}))
 			t.Cleanup(server.Close)
-			t.Cleanup(func() { close(free) })
-			p := (&fake{Server: server}).custom(t)
+			t.Cleanup(func() { close(release) })
+			p := (&fakeProvider{Server: server}).provider(t)
 			if p.timeout != 10*time.Second {
-				t.Errorf("time-out %s", p.timeout)
+				t.Errorf("got the timeout %s, want 10s", p.timeout)
 			}
 			p.timeout = 50 * time.Millisecond
 			_, err := identify(t.Context(), p)
 			if !errors.Is(err, ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("error %v", err)
+				t.Errorf("got the error %v, want %v and %v", err, ErrUnavailable, context.DeadlineExceeded)
 			}
 		})
 	}
@@ -176,22 +233,22 @@ func TestSlowProviderTimesOut(t *testing.T) {
 
 func TestCancelledIdentify(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, nil)
+	f := newFakeProvider(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := identify(ctx, f.custom(t))
+	_, err := identify(ctx, f.provider(t))
 	if !errors.Is(err, ErrUnavailable) || !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
+		t.Errorf("got the error %v, want %v and %v", err, ErrUnavailable, context.Canceled)
 	}
 }
 
 func TestUnreachableProvider(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, map[string]page{"/token": tokenPage})
-	p := f.custom(t)
-	dead := httptest.NewServer(nil)
-	dead.Close()
-	p.urls.user = dead.URL + "/user?key=leak"
+	f := newFakeProvider(t, map[string]response{"/token": tokenResponse})
+	p := f.provider(t)
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	p.urls.user = closed.URL + "/user?key=leak"
 	_, err := identify(t.Context(), p)
 	checkError(t, err, ErrUnavailable, stepUser, "", 0)
 	f.Close()
@@ -203,7 +260,7 @@ func TestProxyOfTheEnvironmentIsNotUsed(t *testing.T) {
 	t.Parallel()
 	transport, ok := newClient().Transport.(transport).next.(*http.Transport)
 	if !ok || transport.Proxy != nil {
-		t.Error("a proxy would see the codes and tokens of plain-http providers")
+		t.Error("the client uses the proxy of the environment, which could read plain HTTP requests")
 	}
 }
 
@@ -222,11 +279,11 @@ func TestUnreadableSecret(t *testing.T) {
 func TestCallbackError(t *testing.T) {
 	t.Parallel()
 	if err := CallbackError(url.Values{"code": {"x"}, "state": {"y"}}); err != nil {
-		t.Errorf("a good callback: %v", err)
+		t.Errorf("CallbackError without an error in the query: got %v, want nil", err)
 	}
-	cases := map[string]struct {
+	cases := map[string]struct { // by the error code in the query
 		kind error
-		code string
+		code string // of the error
 	}{
 		"access_denied":           {ErrDenied, "access_denied"},
 		"invalid_scope":           {ErrDenied, "invalid_scope"},
@@ -236,8 +293,8 @@ func TestCallbackError(t *testing.T) {
 		"leak\r\nforged line":     {ErrDenied, "unknown"},
 		strings.Repeat("x", 65):   {ErrDenied, "unknown"},
 	}
-	for given, c := range cases {
-		err := CallbackError(url.Values{"error": {given}, "error_description": {"leak"}})
+	for code, c := range cases {
+		err := CallbackError(url.Values{"error": {code}, "error_description": {"leak"}})
 		checkError(t, err, c.kind, stepAuthorize, c.code, 0)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const (
@@ -16,45 +18,49 @@ const (
 	testCallback = "https://app.example/callback"
 )
 
-// page is a response of a fake provider.
-type page struct {
-	status int // 0: 200
+// response is a response of a fake provider.
+type response struct {
+	status int // 0 means 200
 	header http.Header
 	body   string
 }
 
-// fake is a provider that returns fixed pages and records the requests.
-type fake struct {
+// fakeProvider is a provider that returns fixed responses and records the requests.
+type fakeProvider struct {
 	*httptest.Server
-	asked map[string][]*http.Request // by path, with parsed forms; read it when no request is in flight
+	received map[string][]*http.Request // by path, with parsed forms; not to be read while a request is in flight
 }
 
-func newFake(t *testing.T, pages map[string]page) *fake {
+// newFakeProvider returns a provider with a response for each path. It responds to other paths with 404.
+func newFakeProvider(t *testing.T, responses map[string]response) *fakeProvider {
 	t.Helper()
-	f := &fake{asked: make(map[string][]*http.Request)}
+	f := &fakeProvider{received: make(map[string][]*http.Request)}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = r.ParseForm()
-		f.asked[r.URL.Path] = append(f.asked[r.URL.Path], r)
-		p, ok := pages[r.URL.Path]
+		f.received[r.URL.Path] = append(f.received[r.URL.Path], r)
+		res, ok := responses[r.URL.Path]
 		if !ok {
 			http.NotFound(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		for name, values := range p.header {
+		for name, values := range res.header {
 			w.Header()[name] = values
 		}
-		if p.status != 0 {
-			w.WriteHeader(p.status)
+		if res.status != 0 {
+			w.WriteHeader(res.status)
 		}
-		_, _ = w.Write([]byte(p.body))
+		_, _ = w.Write([]byte(res.body))
 	}))
 	t.Cleanup(f.Close)
 	return f
 }
 
-var tokenPage = page{body: `{"access_token":"` + testToken + `","token_type":"bearer","scope":"x","expires_in":7200}`}
+var tokenResponse = response{
+	body: `{"access_token":"` + testToken + `","token_type":"bearer","scope":"x","expires_in":7200}`,
+}
 
+// newProvider returns the provider that cfg describes, with the test client.
 func newProvider(t *testing.T, cfg Config) *Provider {
 	t.Helper()
 	cfg.ClientID, cfg.ClientSecret = "app", testSecret
@@ -65,10 +71,15 @@ func newProvider(t *testing.T, cfg Config) *Provider {
 	return p
 }
 
-func (f *fake) custom(t *testing.T) *Provider {
+// provider returns a custom provider with the URLs of the server.
+func (f *fakeProvider) provider(t *testing.T) *Provider {
 	t.Helper()
 	return newProvider(t, Config{
-		Provider: "custom", AuthorizeURL: f.URL + "/authorize", TokenURL: f.URL + "/token", UserURL: f.URL + "/user", EmailsURL: f.URL + "/emails",
+		Provider:     "custom",
+		AuthorizeURL: f.URL + "/authorize",
+		TokenURL:     f.URL + "/token",
+		UserURL:      f.URL + "/user",
+		EmailsURL:    f.URL + "/emails",
 	})
 }
 
@@ -76,28 +87,32 @@ func identify(ctx context.Context, p *Provider) (Identity, error) {
 	return p.Identify(ctx, testCode, testVerifier, testCallback)
 }
 
-// checkExchange checks the request to the token endpoint.
-func (f *fake) checkExchange(t *testing.T, path string, inHeader bool) {
+// checkExchange checks that the token endpoint received one request. inHeader reports whether the client authenticates
+// in the header of the request, not in its body.
+func (f *fakeProvider) checkExchange(t *testing.T, path string, inHeader bool) {
 	t.Helper()
-	if len(f.asked[path]) != 1 {
-		t.Fatalf("%d token requests", len(f.asked[path]))
+	if n := len(f.received[path]); n != 1 {
+		t.Fatalf("got %d token requests, want 1", n)
 	}
-	r := f.asked[path][0]
+	r := f.received[path][0]
 	want := url.Values{
-		"grant_type": {"authorization_code"}, "code": {testCode}, "code_verifier": {testVerifier}, "redirect_uri": {testCallback},
+		"grant_type":    {"authorization_code"},
+		"code":          {testCode},
+		"code_verifier": {testVerifier},
+		"redirect_uri":  {testCallback},
 	}
 	if inHeader {
 		if id, secret, _ := r.BasicAuth(); id != "app" || secret != testSecret {
-			t.Error("the client did not say who it is in the header")
+			t.Errorf("token request: got the client %q in the header, want app with its secret", id)
 		}
 	} else {
 		want.Set("client_id", "app")
 		want.Set("client_secret", testSecret)
 	}
-	if r.PostForm.Encode() != want.Encode() || r.Method != http.MethodPost {
-		t.Errorf("token request: %s %s", r.Method, r.PostForm.Encode())
+	if diff := cmp.Diff(want, r.PostForm); diff != "" || r.Method != http.MethodPost {
+		t.Errorf("token request: got the method %s, want POST; form (-want +got):\n%s", r.Method, diff)
 	}
 	if r.Header.Get("Accept") != "application/json" || r.Header.Get("User-Agent") != "devplatform" {
-		t.Errorf("token request's header: %v", r.Header)
+		t.Errorf("token request: got the header %v, want Accept application/json and User-Agent devplatform", r.Header)
 	}
 }

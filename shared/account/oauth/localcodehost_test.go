@@ -18,22 +18,25 @@ import (
 	"devplatform/shared/account/oauth"
 )
 
-const callback = "http://127.0.0.1/api/auth/codehost/callback"
+const (
+	callback     = "http://127.0.0.1/api/auth/codehost/callback"
+	clientSecret = "s/e:c r%et" // with characters that must be escaped
+)
 
-// flow is the client, the strict provider of the local platform, and a browser between them.
-type flow struct {
-	base     string
-	provider *oauth.Provider
-	browser  *http.Client
-	late     atomic.Int64 // nanoseconds that the provider's clock is ahead
+// fixture is the code host of the local platform, a provider that uses it, and the HTTP client of a user.
+type fixture struct {
+	base       string // root URL of the code host
+	provider   *oauth.Provider
+	client     *http.Client
+	clockAhead atomic.Int64 // nanoseconds that the clock of the code host is ahead
 }
 
-func newFlow(t *testing.T, configure func(base string) oauth.Config) *flow {
+func newFixture(t *testing.T, configure func(base string) oauth.Config) *fixture {
 	t.Helper()
-	f := &flow{}
+	f := &fixture{}
 	host, err := codehost.New(codehost.Options{
-		Now:      func() time.Time { return time.Now().Add(time.Duration(f.late.Load())) },
-		ClientID: "app", ClientSecret: "s/e:c r%et", RedirectPrefixes: []string{callback},
+		Now:      func() time.Time { return time.Now().Add(time.Duration(f.clockAhead.Load())) },
+		ClientID: "app", ClientSecret: clientSecret, RedirectPrefixes: []string{callback},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +47,7 @@ func newFlow(t *testing.T, configure func(base string) oauth.Config) *flow {
 	cfg := configure(f.base)
 	cfg.ClientID = "app"
 	if cfg.ClientSecret == "" {
-		cfg.ClientSecret = "s/e:c r%et"
+		cfg.ClientSecret = clientSecret
 	}
 	if f.provider, err = oauth.New(cfg); err != nil {
 		t.Fatal(err)
@@ -53,12 +56,17 @@ func newFlow(t *testing.T, configure func(base string) oauth.Config) *flow {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.browser = &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	f.client = &http.Client{
+		Jar:           jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	return f
 }
 
+// gitea returns the configuration of the code host as a Gitea server.
 func gitea(base string) oauth.Config { return oauth.Config{Provider: "gitea", BaseURL: base} }
 
+// custom returns the configuration of the code host as a custom provider.
 func custom(base string) oauth.Config {
 	return oauth.Config{
 		AuthorizeURL: base + "/login/oauth/authorize", TokenURL: base + "/login/oauth/access_token",
@@ -66,52 +74,70 @@ func custom(base string) oauth.Config {
 	}
 }
 
-// sign opens the authorization URL, submits the consent form, and returns the query of the callback.
-func (f *flow) sign(t *testing.T, authorize, login string, verified bool, decision string) url.Values {
-	t.Helper()
-	res, err := f.browser.Get(authorize)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode == http.StatusFound {
-		return location(t, res)
-	}
-	root, err := html.Parse(res.Body)
-	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("%d, %v", res.StatusCode, err)
-	}
-	form := url.Values{}
-	for node := range root.Descendants() {
-		attrs := make(map[string]string)
-		for _, a := range node.Attr {
-			attrs[a.Key] = a.Val
-		}
-		if node.Data == "input" && attrs["type"] == "hidden" {
-			form.Set(attrs["name"], attrs["value"])
-		}
-	}
-	form.Set("decision", decision)
-	form.Set("login", login)
-	form.Set("email", login+"@example.com")
-	if verified {
-		form.Set("verified", "true")
-	}
-	res, err = f.browser.PostForm(f.base+"/login/oauth/authorize", form)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	return location(t, res)
+// consent is the user's input on the consent page.
+type consent struct {
+	login    string // the address is login@example.com
+	verified bool   // the address is verified
+	decision string // "authorize" or "cancel"
 }
 
-func location(t *testing.T, res *http.Response) url.Values {
+var adaConsents = consent{login: "ada", verified: true, decision: "authorize"}
+
+// authorize opens the authorization page, submits the consent form, and returns the query of the callback.
+func (f *fixture) authorize(t *testing.T, state, verifier string, c consent) url.Values {
 	t.Helper()
-	to, err := res.Location()
-	if err != nil || !strings.HasPrefix(to.String(), callback+"?") {
-		t.Fatalf("%d, to %v, %v", res.StatusCode, to, err)
+	page, err := f.client.Get(f.provider.AuthorizeURL(state, verifier, callback))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return to.Query()
+	defer page.Body.Close()
+	if page.StatusCode == http.StatusFound { // the code host rejects the request without a page
+		return callbackQuery(t, page)
+	}
+	form := hiddenFields(t, page)
+	form.Set("decision", c.decision)
+	form.Set("login", c.login)
+	form.Set("email", c.login+"@example.com")
+	if c.verified {
+		form.Set("verified", "true")
+	}
+	submitted, err := f.client.PostForm(f.base+"/login/oauth/authorize", form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer submitted.Body.Close()
+	return callbackQuery(t, submitted)
+}
+
+// hiddenFields returns the hidden fields of the form on a page.
+func hiddenFields(t *testing.T, page *http.Response) url.Values {
+	t.Helper()
+	root, err := html.Parse(page.Body)
+	if err != nil || page.StatusCode != http.StatusOK {
+		t.Fatalf("consent page: got status %d and the error %v, want 200", page.StatusCode, err)
+	}
+	fields := url.Values{}
+	for node := range root.Descendants() {
+		attributes := make(map[string]string)
+		for _, attribute := range node.Attr {
+			attributes[attribute.Key] = attribute.Val
+		}
+		if node.Data == "input" && attributes["type"] == "hidden" {
+			fields.Set(attributes["name"], attributes["value"])
+		}
+	}
+	return fields
+}
+
+// callbackQuery returns the query of the callback to which a response redirects.
+func callbackQuery(t *testing.T, response *http.Response) url.Values {
+	t.Helper()
+	location, err := response.Location()
+	if err != nil || !strings.HasPrefix(location.String(), callback+"?") {
+		t.Fatalf("got status %d and the location %v (%v), want a redirect to %s",
+			response.StatusCode, location, err, callback)
+	}
+	return location.Query()
 }
 
 func TestSignInAtTheLocalCodeHost(t *testing.T) {
@@ -119,26 +145,35 @@ func TestSignInAtTheLocalCodeHost(t *testing.T) {
 	for name, configure := range map[string]func(string) oauth.Config{"gitea": gitea, "custom": custom} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFlow(t, configure)
-			host := strings.TrimPrefix(f.base, "http://")
-			issuer := map[string]string{"gitea": "gitea:" + host, "custom": "custom:" + strings.TrimSuffix(host, "/codehost")}[name]
-			for i, verified := range []bool{true, false} {
+			f := newFixture(t, configure)
+			namespace := name + ":" + strings.TrimPrefix(f.base, "http://")
+			if name == "custom" { // the namespace of a custom provider has no path
+				namespace = strings.TrimSuffix(namespace, "/codehost")
+			}
+			for _, c := range []struct {
+				subject, login string
+				verified       bool
+			}{
+				{"1", "ada", true},
+				{"2", "bob", false},
+			} {
+				const state = "s+t&" // with characters that must be escaped
 				verifier := oauth.NewVerifier()
-				login := []string{"ada", "bob"}[i]
-				back := f.sign(t, f.provider.AuthorizeURL("s+t&", verifier, callback), login, verified, "authorize")
-				if back.Get("state") != "s+t&" || oauth.CallbackError(back) != nil {
-					t.Fatalf("came back with %v", back)
+				consent := consent{login: c.login, verified: c.verified, decision: "authorize"}
+				query := f.authorize(t, state, verifier, consent)
+				if query.Get("state") != state || oauth.CallbackError(query) != nil {
+					t.Fatalf("got the callback query %v, want the state %q and no error", query, state)
 				}
-				got, err := f.provider.Identify(t.Context(), back.Get("code"), verifier, callback)
+				got, err := f.provider.Identify(t.Context(), query.Get("code"), verifier, callback)
 				if err != nil {
 					t.Fatal(err)
 				}
+				email := oauth.Email{Address: c.login + "@example.com", Verified: c.verified, Primary: true}
 				want := oauth.Identity{
-					Provider: issuer, Subject: []string{"1", "2"}[i], Login: login,
-					Emails: []oauth.Email{{Address: login + "@example.com", Verified: verified, Primary: true}},
+					Provider: namespace, Subject: c.subject, Login: c.login, Emails: []oauth.Email{email},
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Error(diff)
+					t.Errorf("identity of %s (-want +got):\n%s", c.login, diff)
 				}
 			}
 		})
@@ -147,82 +182,116 @@ func TestSignInAtTheLocalCodeHost(t *testing.T) {
 
 func TestRejectionsOfTheLocalCodeHost(t *testing.T) {
 	t.Parallel()
-	other := oauth.NewVerifier()
 	wrongSecret := func(base string) oauth.Config {
 		cfg := custom(base)
 		cfg.ClientSecret = "wrong"
 		return cfg
 	}
 	cases := map[string]struct {
-		configure func(string) oauth.Config
-		identify  func(*testing.T, *flow, string, string) error
-		code      string
+		configure func(base string) oauth.Config
+		identify  func(t *testing.T, f *fixture, code, verifier string) error
+		code      string // the error code of the code host
 	}{
-		"wrong secret": {wrongSecret, redeem, "invalid_client"},
-		"another verifier": {gitea, func(t *testing.T, f *flow, code, _ string) error {
-			return redeem(t, f, code, other)
-		}, "invalid_grant"},
-		"an unknown code": {custom, func(t *testing.T, f *flow, _, verifier string) error {
-			return redeem(t, f, "unknown", verifier)
-		}, "invalid_grant"},
-		"a replay": {gitea, func(t *testing.T, f *flow, code, verifier string) error {
-			if err := redeem(t, f, code, verifier); err != nil {
-				t.Fatal(err)
-			}
-			return redeem(t, f, code, verifier)
-		}, "invalid_grant"},
-		"a code too old": {gitea, func(t *testing.T, f *flow, code, verifier string) error {
-			f.late.Store(int64(10 * time.Minute))
-			return redeem(t, f, code, verifier)
-		}, "invalid_grant"},
-		"another redirect": {gitea, func(t *testing.T, f *flow, code, verifier string) error {
-			_, err := f.provider.Identify(t.Context(), code, verifier, callback+"/other")
-			return err
-		}, "invalid_grant"},
+		"wrong secret": {
+			configure: wrongSecret,
+			identify:  identify,
+			code:      "invalid_client",
+		},
+		"another verifier": {
+			configure: gitea,
+			identify: func(t *testing.T, f *fixture, code, _ string) error {
+				return identify(t, f, code, oauth.NewVerifier())
+			},
+			code: "invalid_grant",
+		},
+		"unknown code": {
+			configure: custom,
+			identify: func(t *testing.T, f *fixture, _, verifier string) error {
+				return identify(t, f, "unknown", verifier)
+			},
+			code: "invalid_grant",
+		},
+		"used code": {
+			configure: gitea,
+			identify: func(t *testing.T, f *fixture, code, verifier string) error {
+				if err := identify(t, f, code, verifier); err != nil {
+					t.Fatal(err)
+				}
+				return identify(t, f, code, verifier)
+			},
+			code: "invalid_grant",
+		},
+		"expired code": {
+			configure: gitea,
+			identify: func(t *testing.T, f *fixture, code, verifier string) error {
+				f.clockAhead.Store(int64(10 * time.Minute))
+				return identify(t, f, code, verifier)
+			},
+			code: "invalid_grant",
+		},
+		"another redirect URI": {
+			configure: gitea,
+			identify: func(t *testing.T, f *fixture, code, verifier string) error {
+				_, err := f.provider.Identify(t.Context(), code, verifier, callback+"/other")
+				return err
+			},
+			code: "invalid_grant",
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFlow(t, c.configure)
+			f := newFixture(t, c.configure)
 			verifier := oauth.NewVerifier()
-			back := f.sign(t, f.provider.AuthorizeURL("s", verifier, callback), "ada", true, "authorize")
-			err := c.identify(t, f, back.Get("code"), verifier)
+			query := f.authorize(t, "s", verifier, adaConsents)
+			err := c.identify(t, f, query.Get("code"), verifier)
 			e, ok := errors.AsType[*oauth.Error](err)
 			if !ok || !errors.Is(err, oauth.ErrRefused) || e.Code != c.code || e.Step != "token" {
-				t.Errorf("error %v, want %s", err, c.code)
+				t.Errorf("got the error %v, want %v with the code %s in the step token", err, oauth.ErrRefused, c.code)
 			}
 		})
 	}
 }
 
-func redeem(t *testing.T, f *flow, code, verifier string) error {
+// identify exchanges a code and returns only the error.
+func identify(t *testing.T, f *fixture, code, verifier string) error {
 	t.Helper()
 	_, err := f.provider.Identify(t.Context(), code, verifier, callback)
 	return err
 }
 
+// giteaWithScopes returns a configuration that requests other scopes than the preset.
+func giteaWithScopes(scopes string) func(base string) oauth.Config {
+	return func(base string) oauth.Config {
+		cfg := gitea(base)
+		cfg.Scopes = scopes
+		return cfg
+	}
+}
+
 func TestDenialsOfTheLocalCodeHost(t *testing.T) {
 	t.Parallel()
-	f := newFlow(t, gitea)
-	back := f.sign(t, f.provider.AuthorizeURL("s", oauth.NewVerifier(), callback), "ada", true, "cancel")
-	if err := oauth.CallbackError(back); !errors.Is(err, oauth.ErrDenied) || back.Get("state") != "s" {
-		t.Errorf("cancel: %v, %v", back, err)
+	f := newFixture(t, gitea)
+	cancel := consent{login: "ada", verified: true, decision: "cancel"}
+	query := f.authorize(t, "s", oauth.NewVerifier(), cancel)
+	if err := oauth.CallbackError(query); !errors.Is(err, oauth.ErrDenied) || query.Get("state") != "s" {
+		t.Errorf("cancelled: got %v in the callback %v, want %v and the state s", err, query, oauth.ErrDenied)
 	}
-	greedy := newFlow(t, func(base string) oauth.Config { cfg := gitea(base); cfg.Scopes = "all"; return cfg })
-	back = greedy.sign(t, greedy.provider.AuthorizeURL("s", oauth.NewVerifier(), callback), "ada", true, "authorize")
-	if err := oauth.CallbackError(back); !errors.Is(err, oauth.ErrDenied) || back.Get("error") != "invalid_scope" {
-		t.Errorf("a scope that is not there: %v, %v", back, err)
+	f = newFixture(t, giteaWithScopes("all"))
+	query = f.authorize(t, "s", oauth.NewVerifier(), adaConsents)
+	if err := oauth.CallbackError(query); !errors.Is(err, oauth.ErrDenied) || query.Get("error") != "invalid_scope" {
+		t.Errorf("unknown scope: got %v in the callback %v, want invalid_scope", err, query)
 	}
 }
 
 func TestMissingScopeIsRejectedByTheAPI(t *testing.T) {
 	t.Parallel()
-	f := newFlow(t, func(base string) oauth.Config { cfg := gitea(base); cfg.Scopes = "user:email"; return cfg })
+	f := newFixture(t, giteaWithScopes("user:email")) // without read:user
 	verifier := oauth.NewVerifier()
-	back := f.sign(t, f.provider.AuthorizeURL("s", verifier, callback), "ada", true, "authorize")
-	err := redeem(t, f, back.Get("code"), verifier)
+	query := f.authorize(t, "s", verifier, adaConsents)
+	err := identify(t, f, query.Get("code"), verifier)
 	e, ok := errors.AsType[*oauth.Error](err)
 	if !ok || !errors.Is(err, oauth.ErrRefused) || e.Step != "user" || e.Status != http.StatusForbidden {
-		t.Errorf("error %v", err)
+		t.Errorf("got the error %v, want %v with status 403 in the step user", err, oauth.ErrRefused)
 	}
 }
