@@ -21,8 +21,8 @@ import (
 
 const goodPassword = "correct horse battery"
 
-// setEnv sets the environment variables of the function, as template.yaml does. AWS_ENDPOINT_URL is the endpoint of a new
-// DynamoDB and a new Secrets Manager.
+// setEnv sets the environment variables of the function, as template.yaml does. AWS_ENDPOINT_URL is the endpoint of a
+// new DynamoDB and a new Secrets Manager.
 func setEnv(t *testing.T) {
 	t.Helper()
 	functiontest.SkipWithEndpoint(t)

@@ -177,8 +177,8 @@ func TestHostCookieTakesPrecedence(t *testing.T) {
 		Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
-// An attacker who sets their own session cookie in a victim's browser does not share the session that the victim's login
-// starts (session fixation).
+// An attacker who sets their own session cookie in a victim's browser does not share the session that the victim's
+// login starts (session fixation).
 func TestLoginReplacesTheSessionOfAnAttacker(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

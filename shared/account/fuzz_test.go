@@ -192,8 +192,8 @@ func FuzzUserAgent(f *testing.F) {
 	})
 }
 
-// FuzzStored decodes items that another version could have written. Each one is rejected, or is a record that is encoded
-// without a change.
+// FuzzStored decodes items that another version could have written. Each one is rejected, or is a record that is
+// encoded without a change.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":{"S":"usr_1"},"email":{"S":"a@x.example"},"createdAt":{"S":"2026-01-31T08:15:30.123Z"},"generation":{"N":"1"}}`,

@@ -35,6 +35,7 @@ func checkError(t *testing.T, err, kind error, step, code string, status int) {
 
 func TestTokenEndpointFailures(t *testing.T) {
 	t.Parallel()
+	const invalidGrant = `{"error":"invalid_grant"}`
 	formHeader := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	redirectHeader := http.Header{"Location": {"/elsewhere"}}
 	for name, c := range map[string]struct {
@@ -55,7 +56,7 @@ func TestTokenEndpointFailures(t *testing.T) {
 			ErrRefused, "unauthorized_client",
 		},
 		"invalid grant": {
-			response{status: 400, body: `{"error":"invalid_grant"}`},
+			response{status: 400, body: invalidGrant},
 			ErrRefused, "invalid_grant",
 		},
 		"403 with HTML": {
@@ -71,7 +72,7 @@ func TestTokenEndpointFailures(t *testing.T) {
 			ErrUnavailable, "temporarily_unavailable",
 		},
 		"500":                       {response{status: 500, body: `leak ` + testToken}, ErrUnavailable, ""},
-		"502 with an OAuth error":   {response{status: 502, body: `{"error":"invalid_grant"}`}, ErrUnavailable, "invalid_grant"},
+		"502 with an OAuth error":   {response{status: 502, body: invalidGrant}, ErrUnavailable, "invalid_grant"},
 		"429":                       {response{status: 429, body: `slow down`}, ErrUnavailable, ""},
 		"404":                       {response{status: 404, body: `not here`}, ErrUnavailable, ""},
 		"302":                       {response{status: 302, header: redirectHeader}, ErrUnavailable, ""},
@@ -117,6 +118,7 @@ func TestUserResponseFailures(t *testing.T) {
 	t.Parallel()
 	redirectHeader := http.Header{"Location": {"/elsewhere"}}
 	longID := strings.Repeat("a", maxSubject+1)
+	largeUser := `{"id":1,"x":"` + strings.Repeat("a", maxResponse) + `"}`
 	for name, c := range map[string]struct {
 		response response
 		kind     error
@@ -127,7 +129,7 @@ func TestUserResponseFailures(t *testing.T) {
 		"503":                    {response{status: 503}, ErrUnavailable, 503},
 		"redirect":               {response{status: 301, header: redirectHeader}, ErrUnavailable, 301},
 		"HTML":                   {response{body: `<html>leak`}, ErrUnavailable, 200},
-		"too large":              {response{body: `{"id":1,"x":"` + strings.Repeat("a", maxResponse) + `"}`}, ErrUnavailable, 200},
+		"too large":              {response{body: largeUser}, ErrUnavailable, 200},
 		"array":                  {response{body: `[]`}, ErrUnavailable, 200},
 		"duplicate ID":           {response{body: `{"id":1,"id":2}`}, ErrUnavailable, 200},
 		"two objects":            {response{body: `{"id":1}{"id":1}`}, ErrUnavailable, 200},
