@@ -3,7 +3,7 @@
 // shared/webhook/README.md documents for subscribers. It must not import packages of shared: a mistake in the code that
 // signs would then be repeated here, and no test would find it.
 //
-// The first part of a path selects the response. The rest of the path has no effect, and can identify a subscriber, as in
+// The first part of a path selects the response. The rest has no effect, and can identify a subscriber, as in
 // /ok/billing and /status/500/audit:
 //
 //	/ok                  200

@@ -19,7 +19,7 @@ import (
 // serves one request at a time, so the limit matters only for other servers that run this code.
 const parallelHashes = 4
 
-// User is a person with an account.
+// User is the owner of an account.
 type User struct {
 	ID         string
 	Email      string // in lower case

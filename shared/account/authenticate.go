@@ -28,7 +28,7 @@ type Sessions struct {
 
 var _ httpapi.Authenticator = (*Sessions)(nil)
 
-// NewSessions returns the Sessions of a function that does not serve accounts itself. It does no I/O.
+// NewSessions returns the Sessions of a function that does not serve accounts. It does no I/O.
 func NewSessions(
 	client *db.Client, tables config.Tables, keys *config.Keys, now clock.Clock, logger *slog.Logger,
 ) *Sessions {

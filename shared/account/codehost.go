@@ -12,7 +12,7 @@ import (
 	"devplatform/shared/limit"
 )
 
-// CallbackPath is the path to which the code host sends the browser back.
+// CallbackPath is the path to which the code host redirects the browser after a sign-in.
 const CallbackPath = "/api/auth/codehost/callback"
 
 var (
@@ -35,7 +35,7 @@ type CodeHostRequest struct {
 
 // Authorization is a sign-in that has started.
 type Authorization struct {
-	URL     string // the authorization page of the code host
+	URL     string // of the authorization page of the code host
 	Binding string // the value of the cookie that binds the sign-in to the browser
 }
 
@@ -74,7 +74,7 @@ func isWellFormedBinding(s string) bool {
 	return len(s) == 26 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
-// CodeHostCallback is the request with which the browser returns from the code host.
+// CodeHostCallback is the request that the browser sends when the code host redirects it to CallbackPath.
 type CodeHostCallback struct {
 	State, Code string
 	Query       url.Values // contains the error that the code host reported, if any

@@ -55,7 +55,7 @@ func TestStartOfSignIn(t *testing.T) {
 	}
 	state := location.Query().Get("state")
 	if f.item(f.tables.Accounts, db.OAuthStateKey(state)) != nil {
-		t.Error("the state itself is the key of its item, want its hash")
+		t.Error("the item is stored under the state, want the hash of the state")
 	}
 	if f.item(f.tables.Accounts, db.OAuthStateKey(hashParts(state))) == nil {
 		t.Error("there is no item under the hash of the state")

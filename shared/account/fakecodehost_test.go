@@ -28,7 +28,7 @@ type fakeCodeHost struct {
 	failingPath string // requests to this path fail
 }
 
-// grant is a user's consent, which an authorization code stands for.
+// grant is the data of an authorization code.
 type grant struct {
 	user                       codeHostUser
 	codeChallenge, redirectURI string

@@ -58,7 +58,7 @@ type codeHostInput struct {
 
 type startCodeHostOutput struct {
 	RateLimit
-	Location  string   `header:"Location" doc:"The authorization page of the code host"`
+	Location  string   `header:"Location" doc:"The URL of the authorization page of the code host"`
 	SetCookie []string `header:"Set-Cookie" doc:"A cookie that binds the sign-in to this browser"`
 }
 
@@ -66,7 +66,7 @@ type linkOutput struct {
 	RateLimit
 	SetCookie []string `header:"Set-Cookie" doc:"A cookie that binds the sign-in to this browser"`
 	Body      struct {
-		URL string `json:"url" doc:"The authorization page of the code host, to which the client sends the browser" example:"https://codehost.example/login/oauth/authorize?client_id=…"`
+		URL string `json:"url" doc:"The URL of the authorization page of the code host. The client must redirect the browser to it." example:"https://codehost.example/login/oauth/authorize?client_id=…"`
 	}
 }
 

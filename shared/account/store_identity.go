@@ -32,7 +32,7 @@ func (s store) saveState(ctx context.Context, state string, record stateRecord) 
 // takeState deletes a state and returns its record, so that each state is used once. A request from another browser
 // does not delete the state. The delete is a transaction, so that a retry after a lost response is not a second use.
 // Error: errState.
-func (s store) takeState(ctx context.Context, state, browser string) (stateRecord, error) {
+func (s store) takeState(ctx context.Context, state, binding string) (stateRecord, error) {
 	key := db.OAuthStateKey(hashParts(state))
 	item, err := s.accounts.Get(ctx, key)
 	if errors.Is(err, db.ErrNotFound) {
@@ -45,7 +45,7 @@ func (s store) takeState(ctx context.Context, state, browser string) (stateRecor
 	if err != nil {
 		return stateRecord{}, err
 	}
-	if browser == "" || record.Browser != hashParts(browser) {
+	if binding == "" || record.Browser != hashParts(binding) {
 		return stateRecord{}, fmt.Errorf("%w: another browser", errState)
 	}
 	err = s.transact(ctx, s.accounts.Delete(key).If(s.accounts.Exists()))

@@ -19,7 +19,7 @@ func checkError(t *testing.T, err, kind error, step, code string, status int) {
 	t.Helper()
 	e, ok := errors.AsType[*Error](err)
 	if !ok || !errors.Is(err, kind) || e.Step != step || e.Code != code || e.Status != status {
-		t.Fatalf("got the error %v, want %v in the step %s with the code %q and HTTP status %d", err, kind, step, code, status)
+		t.Fatalf("got the error %v, want %v in step %s with code %q and status %d", err, kind, step, code, status)
 	}
 	for _, other := range []error{ErrDenied, ErrRefused, ErrUnavailable} {
 		if !errors.Is(kind, other) && errors.Is(err, other) {
