@@ -27,8 +27,8 @@ type settings struct {
 	OAuth   oauth.Config
 }
 
-// newHandler builds the function's handler. It returns an error if a setting is invalid. Slow parts are built in the
-// background, while the function requests its first event.
+// newHandler builds the function's handler. It returns an error if a setting is invalid. The keys are fetched and the
+// service is built in the background, while the function waits for its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	if err := cfg.Limits.Validate(); err != nil {
 		return nil, err
@@ -49,8 +49,8 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	}), nil
 }
 
-// newProvider returns the configured code host, or nil if none is configured. The client secret is read from Secrets
-// Manager unless the environment contains it.
+// newProvider returns the code host that cfg describes, or nil if none is configured. The client secret is read from
+// Secrets Manager unless the environment contains it.
 func newProvider(cfg oauth.Config, providers *config.Providers) (*oauth.Provider, error) {
 	if !cfg.Enabled() {
 		return nil, nil //nolint:nilnil // sign-in with a code host is optional
@@ -59,7 +59,7 @@ func newProvider(cfg oauth.Config, providers *config.Providers) (*oauth.Provider
 		cfg.Secret = func(ctx context.Context) (string, error) {
 			secret, err := providers.OAuthClientSecret(ctx)
 			if err == nil && secret == "" {
-				err = errors.New("the providers' secret has no oauthClientSecret")
+				err = errors.New("the secret of the providers has no field oauthClientSecret")
 			}
 			return secret, err
 		}

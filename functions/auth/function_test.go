@@ -21,8 +21,8 @@ import (
 
 const goodPassword = "correct horse battery"
 
-// setEnv sets the environment that template.yaml gives the function, with a new DynamoDB and Secrets Manager behind one
-// endpoint.
+// setEnv sets the environment variables of the function, as template.yaml does. AWS_ENDPOINT_URL is the endpoint of a
+// new DynamoDB and a new Secrets Manager.
 func setEnv(t *testing.T) {
 	t.Helper()
 	functiontest.SkipWithEndpoint(t)
@@ -31,34 +31,48 @@ func setEnv(t *testing.T) {
 	dynamotest.CreateTable(t, sdk, "projects", "pk", "sk")
 	endpoint := functiontest.Endpoint(t, aws.ToString(sdk.Options().BaseEndpoint), "")
 	functiontest.SetEnv(t, endpoint, map[string]string{
-		"ACCOUNTS_TABLE": "accounts", "PROJECTS_TABLE": "projects", "PROVIDERS_SECRET": "providers",
-		"APP_URL": "", "ALLOWED_ORIGINS": "", "COOKIE_PLAIN_HTTP": "",
-		"OAUTH_PROVIDER": "none", "OAUTH_CLIENT_ID": "", "OAUTH_BASE_URL": "",
-		"LIMIT_LOGIN_PAIR": "", "LIMIT_LOGIN_EMAIL": "", "LIMIT_LOGIN_IP": "", "LIMIT_SIGNUP_IP": "7", "LIMIT_OAUTH_IP": "",
+		"ACCOUNTS_TABLE":    "accounts",
+		"PROJECTS_TABLE":    "projects",
+		"PROVIDERS_SECRET":  "providers",
+		"APP_URL":           "",
+		"ALLOWED_ORIGINS":   "",
+		"COOKIE_PLAIN_HTTP": "",
+		"OAUTH_PROVIDER":    "none",
+		"OAUTH_CLIENT_ID":   "",
+		"OAUTH_BASE_URL":    "",
+		"LIMIT_LOGIN_PAIR":  "",
+		"LIMIT_LOGIN_EMAIL": "",
+		"LIMIT_LOGIN_IP":    "",
+		"LIMIT_SIGNUP_IP":   "7",
+		"LIMIT_OAUTH_IP":    "",
 	})
 }
 
-func TestFunctionFromItsEnvironment(t *testing.T) {
+func TestHandlerFromEnvironment(t *testing.T) {
 	setEnv(t)
 	cfg, err := config.Load[settings]()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (account.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 7, OAuthIP: 60}); cfg.Limits != want {
-		t.Errorf("limits %+v, want %+v", cfg.Limits, want)
+	want := account.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 7, OAuthIP: 60}
+	if cfg.Limits != want {
+		t.Errorf("got the limits %+v, want %+v", cfg.Limits, want)
 	}
 	handler := functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.DiscardHandler)))
-	ada := functiontest.NewClient(t)
-	signup := ada.Do(handler, http.MethodPost, "/api/auth/signup",
+	client := functiontest.NewClient(t)
+	signup := client.Do(handler, http.MethodPost, "/api/auth/signup",
 		`{"email":"ada@example.com","username":"ada","password":"`+goodPassword+`"}`)
-	login := ada.Do(handler, http.MethodPost, "/api/auth/login",
+	login := client.Do(handler, http.MethodPost, "/api/auth/login",
 		`{"email":"ada@example.com","password":"`+goodPassword+`"}`)
-	if signup.StatusCode != http.StatusCreated || login.StatusCode != http.StatusOK {
-		t.Fatalf("signup %d %s, login %d %s", signup.StatusCode, signup.Body, login.StatusCode, login.Body)
+	if signup.StatusCode != http.StatusCreated {
+		t.Fatalf("signup: got %d %s, want 201", signup.StatusCode, signup.Body)
 	}
-	me := ada.Do(handler, http.MethodGet, "/api/auth/me", "")
+	if login.StatusCode != http.StatusOK {
+		t.Fatalf("login: got %d %s, want 200", login.StatusCode, login.Body)
+	}
+	me := client.Do(handler, http.MethodGet, "/api/auth/me", "")
 	if me.StatusCode != http.StatusOK || !strings.Contains(me.Body, `"username":"ada"`) {
-		t.Errorf("me %d %s", me.StatusCode, me.Body)
+		t.Errorf("me: got %d %s, want 200 with the username ada", me.StatusCode, me.Body)
 	}
 }
 
@@ -69,19 +83,19 @@ func TestRequiredVariables(t *testing.T) {
 
 func TestInvalidSettingsAreRejected(t *testing.T) {
 	t.Parallel()
-	good := settings{Limits: account.Limits{LoginPair: 1, LoginEmail: 1, LoginIP: 1, SignupIP: 1, OAuthIP: 1}}
-	for name, change := range map[string]func(*settings){
+	valid := settings{Limits: account.Limits{LoginPair: 1, LoginEmail: 1, LoginIP: 1, SignupIP: 1, OAuthIP: 1}}
+	for text, change := range map[string]func(*settings){ // by the text that the error contains
 		"LIMIT_LOGIN_IP":      func(c *settings) { c.Limits.LoginIP = 0 },
 		"LIMIT_SIGNUP_IP":     func(c *settings) { c.Limits.SignupIP = -1 },
 		"OAUTH_CLIENT_ID":     func(c *settings) { c.OAuth.Provider = "github" },
 		"OAUTH_BASE_URL":      func(c *settings) { c.OAuth.Provider, c.OAuth.ClientID = "gitea", "x" },
 		`OAUTH_PROVIDER: "x"`: func(c *settings) { c.OAuth.Provider = "x" },
 	} {
-		cfg := good
+		cfg := valid
 		change(&cfg)
 		_, err := newHandler(cfg, clock.System, slog.New(slog.DiscardHandler))
-		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("got the error %v, want one that contains %q", err, text)
 		}
 	}
 }
@@ -102,7 +116,7 @@ func TestClientSecretComesFromTheProvidersSecret(t *testing.T) {
 		}
 	}))
 	t.Cleanup(host.Close)
-	var secret string
+	var secret string // empty until newProvider has returned, because it must not read the secret
 	providers := config.NewProviders(func(context.Context) (string, error) {
 		return `{"oauthClientSecret":"` + secret + `"}`, nil
 	}, clock.System)
@@ -113,6 +127,6 @@ func TestClientSecretComesFromTheProvidersSecret(t *testing.T) {
 	secret = "secret"
 	identity, err := provider.Identify(t.Context(), "code", oauth.NewVerifier(), "http://127.0.0.1/callback")
 	if err != nil || identity.Subject != "1" {
-		t.Errorf("%+v, %v", identity, err)
+		t.Errorf("got the identity %+v and the error %v, want the subject 1", identity, err)
 	}
 }

@@ -1,4 +1,4 @@
-// Command auth is the Lambda function behind /api/auth.
+// Command auth is the Lambda function that serves /api/auth.
 package main
 
 import "devplatform/shared/lambdafn/apigateway"

@@ -11,14 +11,16 @@ import (
 	"time"
 )
 
-// behaviour is how one request is answered.
+// behaviour is the response to one request.
 type behaviour struct {
-	// status is what the client is told, 0 for nothing.
-	status int
-	answer func(r *Receiver, w http.ResponseWriter, req *http.Request)
+	status  int // 0 if there is no response
+	respond respondFunc
 }
 
-// behaviourOf reads a URL. attempt is the number of this request among those of its webhook-id on its path, from 1.
+type respondFunc func(r *Receiver, w http.ResponseWriter, req *http.Request)
+
+// behaviourOf returns the behaviour that a URL requests. attempt is the number of this request among those with its
+// webhook-id and path, from 1.
 func behaviourOf(u *url.URL, attempt int) behaviour {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
 	query := u.Query()
@@ -37,9 +39,11 @@ func behaviourOf(u *url.URL, attempt int) behaviour {
 	case "gone":
 		return plain(http.StatusGone)
 	case "retry-after":
-		return withHeader(number(query.Get("status"), http.StatusTooManyRequests), "Retry-After", cmp.Or(query.Get("s"), "1"))
+		status := number(query.Get("status"), http.StatusTooManyRequests)
+		return withHeader(status, "Retry-After", cmp.Or(query.Get("s"), "1"))
 	case "redirect":
-		return withHeader(number(query.Get("status"), http.StatusFound), "Location", cmp.Or(query.Get("to"), "/ok/redirected"))
+		status := number(query.Get("status"), http.StatusFound)
+		return withHeader(status, "Location", cmp.Or(query.Get("to"), "/ok/redirected"))
 	case "slow":
 		return behaviour{http.StatusOK, slow(milliseconds(query, 1000))}
 	case "hang":
@@ -54,39 +58,41 @@ func behaviourOf(u *url.URL, attempt int) behaviour {
 	return plain(http.StatusNotFound)
 }
 
-// plain answers with a status and, where one is allowed, its text as the body.
+// plain responds with a status and its text as the body, if the status allows a body.
 func plain(status int) behaviour {
-	if status < http.StatusOK || status > 999 { // net/http takes no other as a final status
+	if status < http.StatusOK || status > 999 { // net/http allows only these as a final status
 		status = http.StatusNotFound
 	}
 	return behaviour{status, func(_ *Receiver, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(status)
 		if status != http.StatusNoContent && status != http.StatusNotModified {
-			_, _ = w.Write([]byte(cmp.Or(http.StatusText(status), strconv.Itoa(status)) + "\n")) //nolint:gosec // a number, as plain text
+			text := cmp.Or(http.StatusText(status), strconv.Itoa(status))
+			_, _ = w.Write([]byte(text + "\n")) //nolint:gosec // the text of a status, as plain text
 		}
 	}}
 }
 
+// withHeader responds like plain, with an additional header.
 func withHeader(status int, name, value string) behaviour {
 	b := plain(status)
-	answer := b.answer
-	b.answer = func(r *Receiver, w http.ResponseWriter, req *http.Request) {
+	return behaviour{status, func(r *Receiver, w http.ResponseWriter, req *http.Request) {
 		w.Header().Set(name, value)
-		answer(r, w, req)
-	}
-	return b
+		b.respond(r, w, req)
+	}}
 }
 
-func slow(wait time.Duration) func(*Receiver, http.ResponseWriter, *http.Request) {
+// slow responds after a delay.
+func slow(delay time.Duration) respondFunc {
 	return func(r *Receiver, w http.ResponseWriter, req *http.Request) {
-		if !r.pause(req, wait) {
-			panic(http.ErrAbortHandler) // or an empty 200 would go out
+		if !r.wait(req, delay) {
+			panic(http.ErrAbortHandler) // a return would send an empty response with status 200
 		}
-		plain(http.StatusOK).answer(r, w, req)
+		plain(http.StatusOK).respond(r, w, req)
 	}
 }
 
+// hang does not respond.
 func hang(r *Receiver, _ http.ResponseWriter, req *http.Request) {
 	select {
 	case <-req.Context().Done():
@@ -95,45 +101,46 @@ func hang(r *Receiver, _ http.ResponseWriter, req *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-func drip(interval time.Duration) func(*Receiver, http.ResponseWriter, *http.Request) {
+// drip sends one byte per interval, and never ends the body.
+func drip(interval time.Duration) respondFunc {
 	return func(r *Receiver, w http.ResponseWriter, req *http.Request) {
-		flush := http.NewResponseController(w)
+		controller := http.NewResponseController(w)
 		for {
-			if _, err := w.Write([]byte(".")); err != nil || flush.Flush() != nil || !r.pause(req, interval) {
-				panic(http.ErrAbortHandler) // the body never ends well
+			if _, err := w.Write([]byte(".")); err != nil || controller.Flush() != nil || !r.wait(req, interval) {
+				panic(http.ErrAbortHandler) // a return would end the body without an error
 			}
 		}
 	}
 }
 
+// huge sends a body without an end.
 func huge(r *Receiver, w http.ResponseWriter, req *http.Request) {
-	chunk := bytes.Repeat([]byte("all work and no play\n"), 3000)
+	chunk := bytes.Repeat([]byte("a line of the response\n"), 3000)
 	for {
-		if _, err := w.Write(chunk); err != nil || !r.pause(req, 0) {
+		if _, err := w.Write(chunk); err != nil || !r.wait(req, 0) {
 			panic(http.ErrAbortHandler)
 		}
 	}
 }
 
-// reset ends the connection with RST in place of FIN: what has been sent and not read is thrown away.
+// reset closes the connection with RST instead of FIN, so that the client gets an error instead of an end of file.
 func reset(_ *Receiver, w http.ResponseWriter, _ *http.Request) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	below := conn
-	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
-		below = secure.NetConn()
+	if tlsConn, ok := conn.(interface{ NetConn() net.Conn }); ok {
+		conn = tlsConn.NetConn()
 	}
-	if tcp, ok := below.(*net.TCPConn); ok {
+	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
 	}
-	_ = below.Close()
+	_ = conn.Close()
 }
 
-// pause waits; false tells that nobody waits for the answer any more.
-func (r *Receiver) pause(req *http.Request, wait time.Duration) bool {
-	timer := time.NewTimer(wait)
+// wait waits for a duration. It returns false if the client closes the connection or the receiver is closed before.
+func (r *Receiver) wait(req *http.Request, d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-req.Context().Done():
@@ -145,15 +152,16 @@ func (r *Receiver) pause(req *http.Request, wait time.Duration) bool {
 	}
 }
 
-func milliseconds(query url.Values, otherwise int) time.Duration {
-	return time.Duration(number(query.Get("ms"), otherwise)) * time.Millisecond
+// milliseconds returns the duration in the query parameter ms.
+func milliseconds(query url.Values, defaultValue int) time.Duration {
+	return time.Duration(number(query.Get("ms"), defaultValue)) * time.Millisecond
 }
 
-// number reads what tests wrote; what isn't a number is as if it were not there.
-func number(text string, otherwise int) int {
+// number returns the number that text contains, or defaultValue if text is not a number or is negative.
+func number(text string, defaultValue int) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return otherwise
+		return defaultValue
 	}
 	return n
 }

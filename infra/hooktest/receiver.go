@@ -1,24 +1,26 @@
-// Package hooktest is the far end of a webhook, for tests and measurements: an HTTP server on this machine that records what it
-// is sent, checks its signatures, and behaves as well or as badly as the path asks for. It knows the wire (headers, signatures as
-// shared/webhook/VERIFYING.md describes), not the sender: nothing of shared may be imported here, or a mistake in signing
-// would be checked against itself. What a test expects of the requests is the test's.
+// Package hooktest provides a receiver of webhooks for tests and measurements: an HTTP server that records requests and
+// checks their signatures. The path of a request selects the response. The package verifies signatures in the way that
+// shared/webhook/VERIFYING.md documents for subscribers. It must not import packages of shared: a mistake in the code that
+// signs would then be repeated here, and no test would find it.
 //
-// What the first part of a path asks for; whatever follows it tells subscribers apart, as in /ok/billing and /status/500/audit:
+// The first part of a path selects the response. The rest has no effect, and can identify a subscriber, as in
+// /ok/billing and /status/500/audit:
 //
 //	/ok                  200
-//	/status/N            that status
-//	/fail?n=2            500 to the first n requests (1 unless told) of a webhook-id on this path, then 200; status= is another one
+//	/status/N            the status N
+//	/fail?n=2            500 to the first n requests of each webhook-id to this path, then 200; n is 1 by default
 //	/gone                410
-//	/retry-after?s=3     429 with Retry-After: 3 (s is sent as it is; status= is another one)
-//	/redirect?to=/ok     302 to a URL or a path of here (/ok/redirected unless told)
-//	/slow?ms=200         200 after that time (1000 unless told)
-//	/hang                no answer until the client gives up
-//	/drip?ms=1000        200, and then a byte at such an interval, without end
-//	/huge                200 and a body without end, as fast as it is read
-//	/reset               no answer: the connection is reset
-//	anything else        404
+//	/retry-after?s=3     429 with Retry-After: 3; s can be any text, and is 1 by default
+//	/redirect?to=/ok     302 to a URL, or to a path of the receiver; /ok/redirected by default
+//	/slow?ms=200         200 after a delay in milliseconds, 1000 by default
+//	/hang                no response until the client closes the connection
+//	/drip?ms=1000        200, with one byte per interval in milliseconds and no end
+//	/huge                200, with a body without an end
+//	/reset               no response: the connection is reset
+//	any other path       404
 //
-// n=2 in the query of any of them limits it to the first requests of each webhook-id on that path; what follows is answered 200.
+// The query parameter status replaces the status of /fail, /retry-after and /redirect. The query parameter n limits any
+// of the responses to the first n requests of each webhook-id to this path. Later requests receive 200.
 package hooktest
 
 import (
@@ -37,9 +39,9 @@ import (
 	"time"
 )
 
-// Receiver is a running server. Its methods may be called at any time by any goroutine.
+// Receiver is a running server. Its methods are safe for concurrent use.
 type Receiver struct {
-	plain, secure *httptest.Server
+	plain, secure *httptest.Server // HTTP and HTTPS
 	closing       chan struct{}
 	close         sync.Once
 
@@ -47,23 +49,24 @@ type Receiver struct {
 	requests []Request
 	seen     map[string]*count // by path
 	handlers map[string]http.Handler
-	changed  chan struct{} // closed at the next request
+	changed  chan struct{} // closed when the next request arrives
 }
 
-// count is how often something came: in all, and by webhook-id.
+// count is the number of requests to a path: of all, and by webhook-id.
 type count struct {
 	total int
 	ids   map[string]int
 }
 
-// New starts a receiver on free ports of the loopback interface, one for http and one for https with a certificate of its own
-// (see [Receiver.Certificates]). It ends with the test; where t is nil, [Receiver.Close] ends it. It panics if there is no port.
+// New starts a receiver on two free ports of the loopback interface: one for HTTP, and one for HTTPS with its own
+// certificate (see [Receiver.Certificates]). It is closed at the end of the test. If t is nil, the caller closes it with
+// [Receiver.Close]. New panics if no port is free.
 func New(t testing.TB) *Receiver {
 	r := &Receiver{closing: make(chan struct{}), handlers: map[string]http.Handler{}}
 	r.Reset()
 	r.plain, r.secure = httptest.NewUnstartedServer(r), httptest.NewUnstartedServer(r)
 	for _, server := range []*httptest.Server{r.plain, r.secure} {
-		server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that hang up are what it is for
+		server.Config.ErrorLog = log.New(io.Discard, "", 0) // tests cause connection errors on purpose
 	}
 	r.plain.Start()
 	r.secure.StartTLS()
@@ -73,7 +76,7 @@ func New(t testing.TB) *Receiver {
 	return r
 }
 
-// Close lets go of every request and stops the server. Requests that are still coming in see their connections end.
+// Close stops the servers. It ends requests in progress by closing their connections.
 func (r *Receiver) Close() {
 	r.close.Do(func() {
 		close(r.closing)
@@ -84,21 +87,21 @@ func (r *Receiver) Close() {
 	})
 }
 
-// URL is where a path is served over http.
+// URL returns the URL of a path over HTTP.
 func (r *Receiver) URL(path string) string { return r.plain.URL + path }
 
-// SecureURL is where a path is served over https.
+// SecureURL returns the URL of a path over HTTPS.
 func (r *Receiver) SecureURL(path string) string { return r.secure.URL + path }
 
-// Certificates are what a client must trust to use [Receiver.SecureURL].
+// Certificates returns the certificates that a client of [Receiver.SecureURL] must trust.
 func (r *Receiver) Certificates() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(r.secure.Certificate())
 	return pool
 }
 
-// Handle puts a handler of the test's in place of a path's behaviour, from the next request on; nil gives the path its own back.
-// The path is the whole one, without the query. Requests are recorded as before, with status 0: it isn't known yet.
+// Handle makes a handler respond to later requests to a path. A nil handler restores the standard response. The path is
+// complete, without the query. Requests are still recorded, with status 0.
 func (r *Receiver) Handle(path string, handler http.Handler) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,21 +112,22 @@ func (r *Receiver) Handle(path string, handler http.Handler) {
 	r.handlers[path] = handler
 }
 
-// ServeHTTP records the request when its body is there, then behaves as the path asks for.
+// ServeHTTP records a request and responds to it.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
-		return // the client has gone before it had said everything
+		return // the client closed the connection before it sent the complete request
 	}
 	handler, b := r.record(req, body)
 	if handler != nil {
 		handler.ServeHTTP(w, req)
 		return
 	}
-	b.answer(r, w, req)
+	b.respond(r, w, req)
 }
 
-// record takes a request down and says how it is answered: by the test's own handler, else by the path's behaviour.
+// record records a request. It returns the handler of the test for the path, which may be nil, and the behaviour that
+// applies if there is none.
 func (r *Receiver) record(req *http.Request, body []byte) (http.Handler, behaviour) {
 	id, path := req.Header.Get("Webhook-Id"), req.URL.Path
 	r.mu.Lock()
@@ -141,36 +145,43 @@ func (r *Receiver) record(req *http.Request, body []byte) (http.Handler, behavio
 		status = 0
 	}
 	r.requests = append(r.requests, Request{
-		Method: req.Method, Path: path, Query: req.URL.Query(), Header: req.Header.Clone(), Body: body, Attempt: attempt, Status: status,
-		At: time.Now(), //nolint:forbidigo // when something arrived is measured by the real clock
+		Method:  req.Method,
+		Path:    path,
+		Query:   req.URL.Query(),
+		Header:  req.Header.Clone(),
+		Body:    body,
+		Attempt: attempt,
+		Status:  status,
+		At:      time.Now(), //nolint:forbidigo // the arrival is measured with the real clock
 	})
 	close(r.changed)
 	r.changed = make(chan struct{})
 	return handler, b
 }
 
-// Requests are those that came since the beginning or the last Reset, in their order. The slice must not be changed.
+// Requests returns the requests since the start or the last Reset, in the order of their arrival. The caller must not
+// change the slice.
 func (r *Receiver) Requests() []Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.requests[:len(r.requests):len(r.requests)]
 }
 
-// To are the requests to a path.
+// To returns the requests to a path.
 func (r *Receiver) To(path string) []Request {
-	var to []Request
+	var requests []Request
 	for _, request := range r.Requests() {
 		if request.Path == path {
-			to = append(to, request)
+			requests = append(requests, request)
 		}
 	}
-	return to
+	return requests
 }
 
-// Total is the number of requests, to whichever path.
+// Total returns the number of requests to all paths.
 func (r *Receiver) Total() int { return len(r.Requests()) }
 
-// Count is the number of requests to a path.
+// Count returns the number of requests to a path.
 func (r *Receiver) Count(path string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -180,7 +191,7 @@ func (r *Receiver) Count(path string) int {
 	return 0
 }
 
-// IDs tells how often each webhook-id came to a path. Requests without one count as "".
+// IDs returns the number of requests to a path by webhook-id. Requests without a webhook-id count as "".
 func (r *Receiver) IDs(path string) map[string]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -190,7 +201,7 @@ func (r *Receiver) IDs(path string) map[string]int {
 	return nil
 }
 
-// CountID is the number of requests with a webhook-id, to whichever path.
+// CountID returns the number of requests with a webhook-id to all paths.
 func (r *Receiver) CountID(id string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -201,7 +212,7 @@ func (r *Receiver) CountID(id string) int {
 	return n
 }
 
-// Reset forgets all requests, so that counting begins anew. Handlers stay.
+// Reset removes all requests and counts. It keeps the handlers.
 func (r *Receiver) Reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -211,8 +222,8 @@ func (r *Receiver) Reset() {
 	}
 }
 
-// Wait returns when the condition holds, which is looked at now and after each request; or, with an error that says how many
-// requests there were, when ctx has ended.
+// Wait returns when condition returns true. It evaluates the condition at once, and after each request. If ctx is done
+// first, it returns an error that contains the number of requests.
 func (r *Receiver) Wait(ctx context.Context, condition func(*Receiver) bool) error {
 	for {
 		r.mu.Lock()
@@ -224,12 +235,12 @@ func (r *Receiver) Wait(ctx context.Context, condition func(*Receiver) bool) err
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return fmt.Errorf("hooktest: what was waited for did not come (%s): %w", r.summary(), context.Cause(ctx))
+			return fmt.Errorf("hooktest: the condition was not met (%s): %w", r.summary(), context.Cause(ctx))
 		}
 	}
 }
 
-// WaitFor waits until n requests, or more, have come to a path, and returns them.
+// WaitFor waits until at least n requests to a path have arrived, and returns them.
 func (r *Receiver) WaitFor(ctx context.Context, path string, n int) ([]Request, error) {
 	err := r.Wait(ctx, func(r *Receiver) bool { return r.Count(path) >= n })
 	return r.To(path), err
@@ -239,7 +250,7 @@ func (r *Receiver) summary() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.requests) == 0 {
-		return "no request at all"
+		return "no requests"
 	}
 	counts := make([]string, 0, len(r.seen))
 	for path, seen := range r.seen {

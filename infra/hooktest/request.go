@@ -14,35 +14,37 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// Request is one request as it arrived.
+// Request is a recorded request.
 type Request struct {
 	Method, Path string
 	Query        url.Values
 	Header       http.Header
-	// Body is the raw body, which is what is signed.
+	// Body is the raw body. The signatures are computed from it.
 	Body []byte
-	// At is when the whole of it had arrived.
+	// At is the time when the complete request had arrived.
 	At time.Time
-	// Attempt counts the requests of this webhook-id to this path, from 1.
+	// Attempt is the number of this request among those with its webhook-id and path, from 1.
 	Attempt int
-	// Status is what it is answered with: 0 where there is no answer or the test's own handler answers.
+	// Status is the status of the response. It is 0 if there is no response, or if a handler of the test writes it.
 	Status int
 }
 
-// ID is the event's id: the header webhook-id.
+// ID returns the ID of the event, which is in the header webhook-id.
 func (r Request) ID() string { return r.Header.Get("Webhook-Id") }
 
-// Verify checks both signatures as subscribers are told to. The time stamp is not compared with the clock, which tests move.
+// Verify checks both signatures in the way that is documented for subscribers. It does not compare the timestamp with
+// the time, because tests use their own clocks.
 func (r Request) Verify(secret string) error {
 	return errors.Join(r.VerifyService(secret), r.VerifyStandard(secret))
 }
 
-// VerifyService checks X-Service-Signature: the HMAC of the raw body under the secret's own bytes, prefix and all.
+// VerifyService checks X-Service-Signature: the HMAC-SHA256 of the raw body. The key is the complete secret with its
+// prefix, without decoding.
 func (r Request) VerifyService(secret string) error {
 	const header = "X-Service-Signature"
 	digest, found := strings.CutPrefix(r.Header.Get(header), "sha256=")
 	if !found {
-		return fmt.Errorf("%s is %q, not sha256=<hex>", header, r.Header.Get(header))
+		return fmt.Errorf("%s is %q, want sha256=<hex>", header, r.Header.Get(header))
 	}
 	given, err := hex.DecodeString(digest)
 	if err != nil {
@@ -51,13 +53,13 @@ func (r Request) VerifyService(secret string) error {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(r.Body)
 	if !hmac.Equal(given, mac.Sum(nil)) {
-		return fmt.Errorf("%s does not fit the body and the secret", header)
+		return fmt.Errorf("%s is not the signature of the body with this secret", header)
 	}
 	return nil
 }
 
-// VerifyStandard checks the three headers of Standard Webhooks with the library of that standard. The secret may be any of those
-// that are live: one of the signatures must be its.
+// VerifyStandard checks the three headers of Standard Webhooks with the library of that standard. If the endpoint has
+// several active secrets, the secret can be any of them: one of the signatures must match.
 func (r Request) VerifyStandard(secret string) error {
 	var key *standardwebhooks.Webhook
 	var err error

@@ -19,7 +19,7 @@ import (
 // serves one request at a time, so the limit matters only for other servers that run this code.
 const parallelHashes = 4
 
-// User is a person with an account.
+// User is the owner of an account.
 type User struct {
 	ID         string
 	Email      string // in lower case
@@ -31,9 +31,9 @@ type User struct {
 // Credential is stored under the e-mail address, so that a login needs one read.
 type Credential struct {
 	UserID       string
-	PasswordHash string // PHC string; empty: the account has no password and signs in with a code host
+	PasswordHash string // PHC string; empty if the account has no password and signs in with a code host
 	Verified     bool   // a code host reported the address as verified
-	Generation   int    // of the user
+	Generation   int    // User.Generation
 }
 
 // Client describes the client that sends a request.
@@ -42,7 +42,8 @@ type Client struct {
 	UserAgent string
 }
 
-// network returns the network by which attempts of the client are counted: the address, or the /64 of an IPv6 address.
+// network returns the network whose attempts are counted together: the IPv4 address, or the /64 prefix of an IPv6
+// address.
 func (c Client) network() string { return httpapi.RateKey(c.IP) }
 
 // Deps are the dependencies of a Service. Fields whose comment says so are optional.
@@ -50,12 +51,12 @@ type Deps struct {
 	DB       *db.Client
 	Tables   config.Tables
 	Keys     *config.Keys
-	Provider *oauth.Provider // optional: nil means that no code host is configured
+	Provider *oauth.Provider // optional: nil if no code host is configured
 	IDs      *id.Generator
 	Clock    clock.Clock
 	Logger   *slog.Logger
 	Limits   Limits
-	Hasher   *Hasher // optional: nil means the production parameters
+	Hasher   *Hasher // optional: nil selects DefaultHashParams
 	// PlainHTTPCookies also sets cookies without Secure for clients that use plain HTTP (COOKIE_PLAIN_HTTP).
 	PlainHTTPCookies bool
 }

@@ -18,7 +18,7 @@ var (
 	errNoUser       = fault.New(fault.CodeUserNotFound, "There is no user with this username.")
 )
 
-// Sessions authenticates the requests of every function with one read, and finds users by name for other packages.
+// Sessions authenticates requests, with one read for each, and finds users by name. Every function uses it.
 type Sessions struct {
 	store  store
 	tokens tokens
@@ -28,14 +28,14 @@ type Sessions struct {
 
 var _ httpapi.Authenticator = (*Sessions)(nil)
 
-// NewSessions returns the Sessions of a function that does not serve accounts itself. It does no I/O.
+// NewSessions returns the Sessions of a function that does not serve accounts. It does no I/O.
 func NewSessions(
 	client *db.Client, tables config.Tables, keys *config.Keys, now clock.Clock, logger *slog.Logger,
 ) *Sessions {
 	return &Sessions{store: newStore(client, tables), tokens: tokens{keys: keys, now: now}, now: now, logger: logger}
 }
 
-// Authenticate implements httpapi.Authenticator. It renews a session that is in use once a day.
+// Authenticate implements httpapi.Authenticator. A session in use is renewed once a day.
 func (s *Sessions) Authenticate(ctx context.Context, token string) (httpapi.Caller, *httpapi.Renewal, error) {
 	claims, err := s.tokens.verify(ctx, token)
 	if errors.Is(err, errToken) {
@@ -52,7 +52,7 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (httpapi.Call
 		return httpapi.Caller{}, nil, err
 	}
 	now := s.now()
-	if !session.alive(user, now) {
+	if !session.isActive(user, now) {
 		return httpapi.Caller{}, nil, errSessionEnded
 	}
 	caller := httpapi.Caller{
@@ -61,7 +61,7 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (httpapi.Call
 	return caller, s.renew(ctx, session, now), nil
 }
 
-// renew extends a session that is due for a renewal. If that fails, the session is not changed: the request continues,
+// renew extends a session that is due for a renewal. If that fails, the request continues with the session as it is,
 // and the next request tries again.
 func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *httpapi.Renewal {
 	renewed, due := session.renewed(now)

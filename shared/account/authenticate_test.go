@@ -11,47 +11,57 @@ import (
 	"devplatform/shared/fault"
 )
 
-// otherFunction returns the Sessions of a function that does not serve accounts.
-func (w *world) otherFunction() *Sessions {
-	return NewSessions(db.Wrap(w.sdk, w.clock.Now), w.tables, w.keys, w.clock.Now, slog.New(w.log))
+// newSessions returns the Sessions of a function that does not serve accounts.
+func (f *fixture) newSessions() *Sessions {
+	return NewSessions(db.Wrap(f.sdk, f.clock.Now), f.tables, f.keys, f.clock.Now, slog.New(f.log))
 }
 
 func TestOtherFunctionsAuthenticate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.member("ada")
+	f := newFixture(t)
+	client := f.newUser("ada")
+	userID, token := client.me().Text("id"), client.Cookie("session")
 	ctx := db.CountCalls(t.Context())
-	caller, _, err := w.otherFunction().Authenticate(ctx, b.Cookie("session"))
-	if err != nil || caller.UserID != b.me().Text("id") || caller.Username != "ada" || caller.Email != "ada@example.com" {
-		t.Errorf("%+v, %v", caller, err)
+	caller, _, err := f.newSessions().Authenticate(ctx, token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if caller.UserID != userID || caller.Username != "ada" || caller.Email != "ada@example.com" {
+		t.Errorf("got the caller %+v, want ada (%s)", caller, userID)
 	}
 	if n := db.Calls(ctx); n != 1 {
-		t.Errorf("%d calls", n)
+		t.Errorf("Authenticate used %d DynamoDB calls, want 1", n)
 	}
-	token := b.Cookie("session")
-	b.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)
-	if _, _, err := w.otherFunction().Authenticate(t.Context(), token); !errors.Is(err, fault.New(fault.CodeInvalidToken, "")) {
-		t.Errorf("after the logout: %v", err)
+	client.logout().Want(t, http.StatusOK)
+	_, _, err = f.newSessions().Authenticate(t.Context(), token)
+	if !errors.Is(err, fault.New(fault.CodeInvalidToken, "")) {
+		t.Errorf("Authenticate after the logout: got %v, want %s", err, fault.CodeInvalidToken)
 	}
 }
 
 func TestFindByUsername(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.browser()
-	want := b.Do(http.MethodPost, "/api/auth/signup", signupBody("kim@example.com", "Kim.K", goodPassword)).Want(t, http.StatusCreated).Text("userId")
+	f := newFixture(t)
+	want := f.newClient().signupWith("kim@example.com", "Kim.K", goodPassword).
+		Want(t, http.StatusCreated).Text("userId")
 	for _, username := range []string{"Kim.K", "kim.k", "KIM.K"} {
 		ctx := db.CountCalls(t.Context())
-		userID, canonical, err := w.otherFunction().FindByUsername(ctx, username)
-		if err != nil || userID != want || canonical != "Kim.K" || db.Calls(ctx) != 2 {
-			t.Errorf("%s: %s %s, %v, %d calls", username, userID, canonical, err, db.Calls(ctx))
+		userID, canonical, err := f.newSessions().FindByUsername(ctx, username)
+		if err != nil || userID != want || canonical != "Kim.K" {
+			t.Errorf("FindByUsername(%q) = %q, %q, %v; want %q, Kim.K", username, userID, canonical, err, want)
+		}
+		if n := db.Calls(ctx); n != 2 {
+			t.Errorf("FindByUsername(%q) used %d DynamoDB calls, want 2", username, n)
 		}
 	}
 	// The last two contain the Kelvin sign, which becomes "k" in lower case.
-	for _, username := range []string{"", "kim", "kim.k ", "kim.k#", strings.Repeat("k", 3000), "\u212aim.k", "kim.\u212a"} {
-		userID, canonical, err := w.otherFunction().FindByUsername(t.Context(), username)
+	for _, username := range []string{
+		"", "kim", "kim.k ", "kim.k#", strings.Repeat("k", 3000), "\u212aim.k", "kim.\u212a",
+	} {
+		userID, canonical, err := f.newSessions().FindByUsername(t.Context(), username)
 		if !errors.Is(err, fault.New(fault.CodeUserNotFound, "")) || userID != "" || canonical != "" {
-			t.Errorf("%q: %s %s, %v", username, userID, canonical, err)
+			t.Errorf("FindByUsername(%q) = %q, %q, %v; want %s",
+				username, userID, canonical, err, fault.CodeUserNotFound)
 		}
 	}
 }

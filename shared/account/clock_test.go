@@ -9,107 +9,111 @@ import (
 	"devplatform/shared/fault"
 )
 
-var jumps = []time.Duration{time.Second, time.Hour, 24 * time.Hour, 31 * 24 * time.Hour}
+// clockJumps are the durations by which the clock is set ahead and back. The longest one exceeds the absolute lifetime
+// of a session.
+var clockJumps = []time.Duration{time.Second, time.Hour, 24 * time.Hour, 31 * 24 * time.Hour}
 
 // A session that started while the clock was ahead is valid after the clock is corrected. A session that was ended
 // stays ended.
 func TestSessionsWhenTheClockGoesBack(t *testing.T) {
 	t.Parallel()
-	const fresh = "a wholly new password"
-	for _, by := range jumps {
-		t.Run(by.String(), func(t *testing.T) {
+	for _, jump := range clockJumps {
+		t.Run(jump.String(), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			before := w.member("ada")
-			w.clock.Advance(by)
-			ahead, leaving := w.browser(), w.browser()
+			f := newFixture(t)
+			before := f.newUser("ada") // signs in before the clock is ahead
+			f.clock.Advance(jump)
+			ahead, loggedOut := f.newClient(), f.newClient()
 			ahead.login("ada", goodPassword).Want(t, http.StatusOK)
-			leaving.login("ada", goodPassword).Want(t, http.StatusOK)
-			token := leaving.Cookie("session")
-			leaving.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)
+			loggedOut.login("ada", goodPassword).Want(t, http.StatusOK)
+			token := loggedOut.Cookie("session")
+			loggedOut.logout().Want(t, http.StatusOK)
 
-			w.clock.Advance(-by)
-			before.me().Want(t, http.StatusOK) // also after a month in which it would have ended
-			ahead.me().Want(t, http.StatusOK)  // its token is issued in the future
-			leaving.SetCookie("session", token)
-			leaving.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
+			f.clock.Advance(-jump)
+			before.me().Want(t, http.StatusOK)
+			ahead.me().Want(t, http.StatusOK) // its token was issued in the future
+			loggedOut.SetCookie("session", token)
+			loggedOut.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 
-			w.clock.Advance(by)
-			ahead.Do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": goodPassword, "newPassword": fresh}).Want(t, http.StatusOK)
-			w.clock.Advance(-by)
+			f.clock.Advance(jump)
+			ahead.changePassword(goodPassword, newPassword).Want(t, http.StatusOK)
+			f.clock.Advance(-jump)
 			before.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 			ahead.me().Want(t, http.StatusOK)
-			after := w.browser()
+			after := f.newClient()
 			after.login("ada", goodPassword).Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
-			after.login("ada", fresh).Want(t, http.StatusOK)
+			after.login("ada", newPassword).Want(t, http.StatusOK)
 			after.me().Want(t, http.StatusOK)
 		})
 	}
 }
 
-// Renewals with a wrong clock do not extend a session beyond its absolute lifetime by the correct clock.
+// Renewals while the clock is ahead do not extend a session beyond its absolute lifetime by the correct clock.
 func TestSessionsExpireWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.member("ada")
+	f := newFixture(t)
+	client := f.newUser("ada")
 	for range 3 {
-		w.clock.Advance(6 * 24 * time.Hour)
-		b.me().Want(t, http.StatusOK) // prolonged
-		w.clock.Advance(-6 * 24 * time.Hour)
-		b.me().Want(t, http.StatusOK)
+		f.clock.Advance(6 * 24 * time.Hour)
+		client.me().Want(t, http.StatusOK) // renews the session
+		f.clock.Advance(-6 * 24 * time.Hour)
+		client.me().Want(t, http.StatusOK)
 	}
-	w.clock.Advance(SessionAbsoluteLife)
-	b.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
+	f.clock.Advance(SessionAbsoluteLife)
+	client.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
-// Limits apply in the current window of the clock, wherever it was before. No client waits longer than a window.
+// Limits apply in the window of the current time, after the clock jumped ahead and after it went back. No client has to
+// wait longer than a window.
 func TestLimitsWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
-	for _, by := range jumps[1:] {
-		t.Run(by.String(), func(t *testing.T) {
+	for _, jump := range clockJumps[1:] {
+		t.Run(jump.String(), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.browser().signup("ada").Want(t, http.StatusCreated)
-			b := w.browser()
-			use := func() {
+			f := newFixture(t)
+			f.newClient().signup("ada").Want(t, http.StatusCreated)
+			client := f.newClient()
+			reachLimit := func() {
 				t.Helper()
 				for range 10 {
-					b.login("ada", "wrong").Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
+					client.login("ada", "wrong").Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
 				}
-				a := b.login("ada", goodPassword).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
-				if wait, err := strconv.Atoi(a.Header.Get("Retry-After")); err != nil || wait < 1 || wait > 15*60 {
-					t.Errorf("to wait: %q", a.Header.Get("Retry-After"))
+				response := client.login("ada", goodPassword).
+					Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
+				retryAfter := response.Header.Get("Retry-After")
+				if seconds, err := strconv.Atoi(retryAfter); err != nil || seconds < 1 || seconds > 15*60 {
+					t.Errorf("Retry-After: got %q, want 1 to 900 seconds", retryAfter)
 				}
 			}
-			use()
-			w.clock.Advance(by)
-			use()
-			w.clock.Advance(-by) // what was counted here still counts
-			b.login("ada", goodPassword).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
-			w.clock.Advance(-by)
-			b.login("ada", goodPassword).Want(t, http.StatusOK)
+			reachLimit()
+			f.clock.Advance(jump)
+			reachLimit()
+			f.clock.Advance(-jump) // back in the first window, whose attempts still count
+			client.login("ada", goodPassword).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
+			f.clock.Advance(-jump)
+			client.login("ada", goodPassword).Want(t, http.StatusOK)
 		})
 	}
 }
 
-// A sign-in in progress expires in time and is used once, wherever the clock jumps.
+// A sign-in in progress expires after a jump of the clock ahead. After a jump back, it can be finished once.
 func TestSignInsInProgressWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
-	for _, by := range jumps[1:] {
-		t.Run(by.String(), func(t *testing.T) {
+	for _, jump := range clockJumps[1:] {
+		t.Run(jump.String(), func(t *testing.T) {
 			t.Parallel()
-			h := newCodeHost(t)
-			w := newWorld(t, h.with())
-			ada := octocat(1, verified("ada@example.com"))
-			b := w.browser()
-			callback := h.approve(b.start(""), ada)
-			w.clock.Advance(by)
-			b.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
-			callback = h.approve(b.start(""), ada)
-			w.clock.Advance(-by)
-			b.Do(http.MethodGet, callback, nil).Want(t, http.StatusFound)
-			b.me().Want(t, http.StatusOK)
-			b.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
+			host := newFakeCodeHost(t)
+			f := newFixture(t, host.option())
+			user := octocat(1, verified("ada@example.com"))
+			client := f.newClient()
+			callback := host.approve(client.startSignIn(""), user)
+			f.clock.Advance(jump)
+			client.Get(callback).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
+			callback = host.approve(client.startSignIn(""), user)
+			f.clock.Advance(-jump)
+			client.Get(callback).Want(t, http.StatusFound)
+			client.me().Want(t, http.StatusOK)
+			client.Get(callback).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
 		})
 	}
 }

@@ -12,29 +12,30 @@ import (
 	"devplatform/shared/limit"
 )
 
-// CallbackPath is the path to which the code host sends the browser back.
+// CallbackPath is the path to which the code host redirects the browser after a sign-in.
 const CallbackPath = "/api/auth/codehost/callback"
 
 var (
-	errNotConfigured = fault.New(fault.CodeOAuthNotConfigured, "Sign-in with a code host is not configured.")
-	errBadState      = fault.New(fault.CodeOAuthStateInvalid,
+	errNotConfigured = fault.New(fault.CodeOAuthNotConfigured,
+		"Sign-in with a code host is not configured. Please log in with your password.")
+	errBadState = fault.New(fault.CodeOAuthStateInvalid,
 		"This sign-in has expired, was already used, or began in another browser. Please start again.")
-	errCodeHost    = fault.New(fault.CodeOAuthFailed, "The code host did not sign you in. Please start again.")
+	errCodeHost    = fault.New(fault.CodeOAuthFailed, "The sign-in at the code host failed. Please start again.")
 	errBadRedirect = fault.Invalid(fault.Field("redirect", "must be a path of this site, such as /projects"))
 )
 
 // CodeHostRequest is a request to sign in with the code host, or to link an identity at the code host.
 type CodeHostRequest struct {
-	Redirect    string // the path to return to at the end
-	Binding     string // the browser's binding cookie from another sign-in that is in progress; may be empty
-	LinkTo      string // the user to link the identity to; empty: sign in
+	Redirect    string // the path to which the browser returns after the sign-in
+	Binding     string // the browser's binding cookie, if another sign-in is in progress; may be empty
+	LinkTo      string // the ID of the user to link the identity to; empty for a sign-in
 	CallbackURL string
 	Client      Client
 }
 
 // Authorization is a sign-in that has started.
 type Authorization struct {
-	URL     string // the page of the code host
+	URL     string // of the authorization page of the code host
 	Binding string // the value of the cookie that binds the sign-in to the browser
 }
 
@@ -53,7 +54,7 @@ func (s *Service) StartCodeHost(ctx context.Context, r CodeHostRequest) (Authori
 		return Authorization{}, limit.Status{}, err
 	}
 	binding := r.Binding
-	if !wellFormedBinding(binding) {
+	if !isWellFormedBinding(binding) {
 		binding = rand.Text()
 	}
 	state, verifier := rand.Text(), oauth.NewVerifier()
@@ -64,28 +65,28 @@ func (s *Service) StartCodeHost(ctx context.Context, r CodeHostRequest) (Authori
 	if err != nil {
 		return Authorization{}, limit.Status{}, err
 	}
-	page := s.provider.AuthorizeURL(state, verifier, r.CallbackURL)
-	return Authorization{URL: page, Binding: binding}, attempt.Status(), nil
+	authorizeURL := s.provider.AuthorizeURL(state, verifier, r.CallbackURL)
+	return Authorization{URL: authorizeURL, Binding: binding}, attempt.Status(), nil
 }
 
-// wellFormedBinding reports whether a cookie has the form of a binding: 26 characters of base32, as of rand.Text.
-func wellFormedBinding(s string) bool {
+// isWellFormedBinding reports whether s could be a binding: a text that rand.Text returns has 26 characters of base32.
+func isWellFormedBinding(s string) bool {
 	return len(s) == 26 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
-// CodeHostCallback is the request with which the browser returns from the code host.
+// CodeHostCallback is the request that the browser sends when the code host redirects it to CallbackPath.
 type CodeHostCallback struct {
 	State, Code string
-	Query       url.Values // contains the code host's error, if it reports one
+	Query       url.Values // contains the error that the code host reported, if any
 	Binding     string     // the binding cookie
 	Session     string     // the session token; only a link uses it
 	CallbackURL string
 	Client      Client
 }
 
-// FinishCodeHost finishes a sign-in. It returns a new session and the path to redirect the browser to. It checks and
-// deletes the state before it reads the rest of the callback. Errors: AUTH_OAUTH_NOT_CONFIGURED,
-// AUTH_OAUTH_STATE_INVALID, AUTH_OAUTH_FAILED; those of linkIdentity and signInIdentity.
+// FinishCodeHost finishes a sign-in. It returns a new session and the path to which the browser is redirected. It
+// checks and deletes the state before it reads the rest of the callback. Errors: AUTH_OAUTH_NOT_CONFIGURED,
+// AUTH_OAUTH_STATE_INVALID, AUTH_OAUTH_FAILED, and the errors of linkIdentity and signInIdentity.
 func (s *Service) FinishCodeHost(ctx context.Context, c CodeHostCallback) (in SignedIn, redirect string, _ error) {
 	if s.provider == nil {
 		return SignedIn{}, "", errNotConfigured

@@ -20,386 +20,458 @@ import (
 
 func TestCodeHostNotConfigured(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.member("ada")
-	b.Do(http.MethodGet, "/api/auth/codehost", nil).Want(t, http.StatusNotImplemented, fault.CodeOAuthNotConfigured)
-	b.Do(http.MethodGet, CallbackPath+"?code=x&state=y", nil).Want(t, http.StatusNotImplemented, fault.CodeOAuthNotConfigured)
-	b.Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(t, http.StatusNotImplemented, fault.CodeOAuthNotConfigured)
+	f := newFixture(t)
+	client := f.newUser("ada")
+	for _, response := range []slicetest.Response{
+		client.Get("/api/auth/codehost"),
+		client.Get(CallbackPath + "?code=x&state=y"),
+		client.Do(http.MethodPost, "/api/auth/codehost/link", nil),
+	} {
+		response.Want(t, http.StatusNotImplemented, fault.CodeOAuthNotConfigured)
+	}
+}
+
+func TestStartOfSignIn(t *testing.T) {
+	t.Parallel()
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	response := f.newClient().Get("/api/auth/codehost").Want(t, http.StatusFound)
+	checkRateLimit(t, response, RateLimit{Limit: 60, Remaining: 59, Reset: 600})
+	cookies := response.Header.Values("Set-Cookie")
+	if len(cookies) != 2 || !strings.HasPrefix(cookies[0], "__Host-oauth=") {
+		t.Fatalf("got cookies %q, want __Host-oauth and oauth", cookies)
+	}
+	for _, part := range []string{"; Path=/", "; Max-Age=600", "; HttpOnly", "; Secure", "; SameSite=Lax"} {
+		if !strings.Contains(cookies[0], part) {
+			t.Errorf("the cookie %q does not contain %q", cookies[0], part)
+		}
+	}
+	location, err := url.Parse(response.Header.Get("Location"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := location.Query().Get("redirect_uri"), f.server.URL+CallbackPath; got != want {
+		t.Errorf("redirect_uri: got %q, want %q", got, want)
+	}
+	state := location.Query().Get("state")
+	if f.item(f.tables.Accounts, db.OAuthStateKey(state)) != nil {
+		t.Error("the item is stored under the state, want the hash of the state")
+	}
+	if f.item(f.tables.Accounts, db.OAuthStateKey(hashParts(state))) == nil {
+		t.Error("there is no item under the hash of the state")
+	}
 }
 
 func TestSignInWithCodeHost(t *testing.T) {
 	t.Parallel()
-	h := newCodeHost(t)
-	w := newWorld(t, h.with())
-	b := w.browser()
-	start := b.Do(http.MethodGet, "/api/auth/codehost?redirect=%2Fprojects%3Ftab%3D1", nil).Want(t, http.StatusFound)
-	if got := rateOf(t, start); got != [3]int{60, 59, 600} {
-		t.Errorf("RateLimit-* %v", got)
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	client := f.newClient()
+	callback := host.approve(client.startSignIn("/projects?tab=1"), octocat(1, verified("Octo@Example.com")))
+	response := client.Get(callback).Want(t, http.StatusFound)
+	if got := response.Header.Get("Location"); got != "/projects?tab=1" {
+		t.Errorf("the callback redirects to %q, want /projects?tab=1", got)
 	}
-	cookies := start.Header.Values("Set-Cookie")
-	if len(cookies) != 2 || !strings.HasPrefix(cookies[0], "__Host-oauth=") {
-		t.Fatalf("cookies %q", cookies)
-	}
-	for _, part := range []string{"; Path=/", "; Max-Age=600", "; HttpOnly", "; Secure", "; SameSite=Lax"} {
-		if !strings.Contains(cookies[0], part) {
-			t.Errorf("%q lacks %q", cookies[0], part)
-		}
-	}
-	location := start.Header.Get("Location")
-	u, _ := url.Parse(location)
-	if got := u.Query().Get("redirect_uri"); got != w.server.URL+CallbackPath {
-		t.Errorf("redirect_uri %q", got)
-	}
-	state := u.Query().Get("state")
-	if w.item(w.tables.Accounts, db.OAuthStateKey(state)) != nil || w.item(w.tables.Accounts, db.OAuthStateKey(hashParts(state))) == nil {
-		t.Error("the state is stored as its hash")
-	}
-
-	back := b.Do(http.MethodGet, h.approve(location, octocat(1, verified("Octo@Example.com"))), nil).Want(t, http.StatusFound)
-	if got := back.Header.Get("Location"); got != "/projects?tab=1" {
-		t.Errorf("redirected to %q", got)
-	}
-	me := b.me().Want(t, http.StatusOK)
+	me := client.me().Want(t, http.StatusOK)
 	if me.Text("email") != "octo@example.com" || me.Text("username") != "octocat" {
-		t.Errorf("me %s", me.Raw)
+		t.Errorf("got the account %s, want octocat with octo@example.com", me.Raw)
 	}
-	again := w.browser()
-	again.signIn(h, person{ID: 1, Login: "renamed", Emails: nil}).Want(t, http.StatusFound) // known: no e-mail needed
-	if got := again.me().Text("id"); got != me.Text("id") {
-		t.Errorf("the same identity is another user: %s", got)
+	// A linked identity needs no e-mail address, and can have another login.
+	second := f.newClient()
+	second.signIn(host, codeHostUser{ID: 1, Login: "renamed", Emails: nil}).Want(t, http.StatusFound)
+	if got := second.me().Text("id"); got != me.Text("id") {
+		t.Errorf("the second sign-in of the identity: got the user %s, want %s", got, me.Text("id"))
 	}
 	// The account has a personal workspace and no password.
-	page, err := w.service.store.projects.Query(t.Context(), db.Query{Prefix: db.Prefix{PK: "USER#" + me.Text("id"), SK: "WS#"}})
-	if err != nil || len(page.Items) != 1 {
-		t.Errorf("workspaces: %d, %v", len(page.Items), err)
-	}
+	f.checkPersonalWorkspace(me.Text("id"))
 	for _, password := range []string{"", "x", goodPassword} {
-		b.Do(http.MethodPost, "/api/auth/login", loginBody("octo@example.com", password)).Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
-		b.Do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": password, "newPassword": "a good new one"}).
+		client.loginWith("octo@example.com", password).
 			Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
+		client.changePassword(password, newPassword).
+			Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
+	}
+}
+
+// checkPersonalWorkspace checks that a user has one workspace.
+func (f *fixture) checkPersonalWorkspace(userID string) {
+	f.t.Helper()
+	query := db.Query{Prefix: db.Prefix{PK: "USER#" + userID, SK: "WS#"}}
+	page, err := f.service.store.projects.Query(f.t.Context(), query)
+	if err != nil || len(page.Items) != 1 {
+		f.t.Errorf("got %d workspaces and the error %v, want 1 workspace", len(page.Items), err)
 	}
 }
 
 func TestCallbackState(t *testing.T) {
 	t.Parallel()
-	h := newCodeHost(t)
-	w := newWorld(t, h.with())
-	ada := octocat(1, verified("ada@example.com"))
-	invalid := func(b *browser, path string) {
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	user := octocat(1, verified("ada@example.com"))
+	checkRejected := func(client *apiClient, path string) {
 		t.Helper()
-		b.Do(http.MethodGet, path, nil).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
-		b.me().Want(t, http.StatusUnauthorized)
+		client.Get(path).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
+		client.me().Want(t, http.StatusUnauthorized)
 	}
-	b := w.browser()
-	for _, query := range []string{"", "?code=x", "?state=", "?state=x&code=y", "?error=access_denied", "?state=%23&code=x", "?state=" + strings.Repeat("s", 5000)} {
-		invalid(b, CallbackPath+query)
+	client := f.newClient()
+	for _, query := range []string{
+		"", "?code=x", "?state=", "?state=x&code=y", "?error=access_denied", "?state=%23&code=x",
+		"?state=" + strings.Repeat("s", 5000),
+	} {
+		checkRejected(client, CallbackPath+query)
 	}
-	callback := h.approve(b.start(""), ada)
-	invalid(w.browser(), callback) // another browser that opens the link: login CSRF
-	other := w.browser()
-	other.start("")
-	invalid(other, callback) // another browser with its own sign-in in progress
-	b.Do(http.MethodGet, callback, nil).Want(t, http.StatusFound)
-	reuse := w.browser()
-	reuse.SetCookie("oauth", b.Cookie("oauth"))
-	invalid(reuse, callback) // used
+	callback := host.approve(client.startSignIn(""), user)
+	checkRejected(f.newClient(), callback) // another browser opens the link (login CSRF)
+	other := f.newClient()
+	other.startSignIn("")
+	checkRejected(other, callback) // another browser, which has its own sign-in in progress
+	client.Get(callback).Want(t, http.StatusFound)
+	reuse := f.newClient()
+	reuse.SetCookie("oauth", client.Cookie("oauth"))
+	checkRejected(reuse, callback) // the state was already used
 
-	late := w.browser()
-	callback = h.approve(late.start(""), ada)
-	w.clock.Advance(stateLife)
-	invalid(late, callback)
+	expired := f.newClient()
+	callback = host.approve(expired.startSignIn(""), user)
+	f.clock.Advance(stateLife)
+	checkRejected(expired, callback)
 
-	https := w.browser() // over HTTPS, the plain cookie is ignored
-	callback = h.approve(https.start(""), ada)
-	twin := https.Cookie("oauth")
-	https = w.browser()
-	https.SetCookie("oauth", twin)
-	https.Do(http.MethodGet, callback, nil, func(r *http.Request) { r.Header.Set(headerHTTPS, "1") }).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
+	// Over HTTPS, the cookie without Secure is ignored.
+	plain := f.newClient()
+	callback = host.approve(plain.startSignIn(""), user)
+	https := f.newClient()
+	https.SetCookie("oauth", plain.Cookie("oauth"))
+	https.Do(http.MethodGet, callback, nil, slicetest.Header(headerHTTPS, "1")).
+		Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
 }
 
 func TestStateIsUsedOnce(t *testing.T) {
 	t.Parallel()
-	h := newCodeHost(t)
-	w := newWorld(t, h.with())
-	b := w.browser()
-	callback := h.approve(b.start(""), octocat(1, verified("ada@example.com")))
-	statuses := slicetest.CountStatuses(slicetest.Concurrently(6, func(int) answer { return b.Get(callback) }))
-	if diff := cmp.Diff(map[int]int{http.StatusFound: 1, http.StatusBadRequest: 5}, statuses); diff != "" {
-		t.Error(diff)
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	client := f.newClient()
+	callback := host.approve(client.startSignIn(""), octocat(1, verified("ada@example.com")))
+	responses := slicetest.Concurrently(6, func(int) slicetest.Response { return client.Get(callback) })
+	want := map[int]int{http.StatusFound: 1, http.StatusBadRequest: 5}
+	if diff := cmp.Diff(want, slicetest.CountStatuses(responses)); diff != "" {
+		t.Errorf("number of responses by status (-want +got):\n%s", diff)
 	}
 }
 
 func TestTwoSignInsInOneBrowser(t *testing.T) {
 	t.Parallel()
-	h := newCodeHost(t)
-	w := newWorld(t, h.with())
-	b := w.browser()
-	first, second := b.start("/first"), b.start("/second")
-	for _, page := range []struct{ location, redirect string }{{first, "/first"}, {second, "/second"}} {
-		a := b.Do(http.MethodGet, h.approve(page.location, octocat(1, verified("ada@example.com"))), nil).Want(t, http.StatusFound)
-		if got := a.Header.Get("Location"); got != page.redirect {
-			t.Errorf("redirected to %q, want %q", got, page.redirect)
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	client := f.newClient()
+	redirects := []string{"/first", "/second"}
+	pages := []string{client.startSignIn(redirects[0]), client.startSignIn(redirects[1])}
+	for i, page := range pages {
+		callback := host.approve(page, octocat(1, verified("ada@example.com")))
+		response := client.Get(callback).Want(t, http.StatusFound)
+		if got := response.Header.Get("Location"); got != redirects[i] {
+			t.Errorf("the callback redirects to %q, want %q", got, redirects[i])
 		}
 	}
 }
 
 func TestCallbackErrors(t *testing.T) {
 	t.Parallel()
-	h := newCodeHost(t)
-	w := newWorld(t, h.with())
-	b := w.browser()
-	stateOf := func() string {
-		u, _ := url.Parse(b.start(""))
-		return u.Query().Get("state")
-	}
-	for _, query := range []string{"&error=access_denied", "&error=server_error&error_description=%3Cscript%3E", "&error=access_denied&code=x", "", "&code=", "&code=forged"} {
-		state := stateOf()
-		b.Do(http.MethodGet, CallbackPath+"?state="+state+query, nil).Want(t, http.StatusUnauthorized, fault.CodeOAuthFailed)
-		b.Do(http.MethodGet, CallbackPath+"?state="+state+"&code=x", nil).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid) // used up
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	client := f.newClient()
+	for _, query := range []string{
+		"", "&code=", "&code=forged", "&error=access_denied", "&error=access_denied&code=x",
+		"&error=server_error&error_description=%3Cscript%3E",
+	} {
+		page, err := url.Parse(client.startSignIn(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		callback := CallbackPath + "?state=" + page.Query().Get("state")
+		client.Get(callback+query).Want(t, http.StatusUnauthorized, fault.CodeOAuthFailed)
+		// The state was used by the failed callback.
+		client.Get(callback+"&code=x").Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
 	}
 	for _, path := range []string{"/token", "/user", "/emails"} {
-		h.breakDown(path)
-		b.signIn(h, octocat(1, verified("ada@example.com"))).Want(t, http.StatusUnauthorized, fault.CodeOAuthFailed)
+		host.failRequestsTo(path)
+		client.signIn(host, octocat(1, verified("ada@example.com"))).
+			Want(t, http.StatusUnauthorized, fault.CodeOAuthFailed)
 	}
-	h.breakDown("")
-	for name, p := range map[string]person{
-		"no e-mail":         octocat(7),
-		"an unverified one": octocat(7, unverified("ada@example.com")),
-		"not an address":    octocat(7, verified("ada@localhost")),
+	host.failRequestsTo("")
+	for name, user := range map[string]codeHostUser{
+		"no e-mail address":        octocat(7),
+		"unverified address":       octocat(7, unverified("ada@example.com")),
+		"address without a domain": octocat(7, verified("ada@localhost")),
 	} {
-		if a := b.signIn(h, p); a.Status != http.StatusUnauthorized || a.Text("code") != string(fault.CodeOAuthFailed) {
-			t.Errorf("%s: %d %s", name, a.Status, a.Raw)
+		response := client.signIn(host, user)
+		if response.Status != http.StatusUnauthorized || response.Text("code") != string(fault.CodeOAuthFailed) {
+			t.Errorf("%s: got %d %s, want 401 %s", name, response.Status, response.Raw, fault.CodeOAuthFailed)
 		}
 	}
-	b.me().Want(t, http.StatusUnauthorized)
+	client.me().Want(t, http.StatusUnauthorized)
 }
 
-func TestOpenRedirect(t *testing.T) {
+func TestOpenRedirectsAreRejected(t *testing.T) {
 	t.Parallel()
-	h := newCodeHost(t)
-	w := newWorld(t, h.with())
-	b := w.member("ada")
-	for _, redirect := range []string{"//evil.example", `/\evil.example`, "https://evil.example", "javascript:alert(1)", "/%2f/evil.example", "/\t/evil.example", "/\r\nX: y", "evil", `\\evil.example`} {
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	client := f.newUser("ada")
+	for _, redirect := range []string{
+		"//evil.example", `/\evil.example`, `\\evil.example`, "https://evil.example", "evil.example", "evil",
+		"javascript:alert(1)", "/%2f/evil.example", "/\t/evil.example", "/\r\nX: y",
+	} {
 		query := "?redirect=" + url.QueryEscape(redirect)
-		b.Do(http.MethodGet, "/api/auth/codehost"+query, nil).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-		b.Do(http.MethodPost, "/api/auth/codehost/link"+query, nil).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		client.Get("/api/auth/codehost"+query).
+			Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		client.Do(http.MethodPost, "/api/auth/codehost/link"+query, nil).
+			Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
-	a := b.Do(http.MethodGet, h.approve(b.start(""), octocat(1, verified("o@example.com"))), nil).Want(t, http.StatusFound)
-	if got := a.Header.Get("Location"); got != "/" {
-		t.Errorf("without a redirect: %q", got)
+	response := client.signIn(host, octocat(1, verified("o@example.com"))).Want(t, http.StatusFound)
+	if got := response.Header.Get("Location"); got != "/" {
+		t.Errorf("a sign-in without a redirect: the callback redirects to %q, want /", got)
 	}
 }
 
-// An attacker signs up with the victim's address and waits until the victim signs in with the code host.
+// An attacker signs up with the address of a victim, who later signs in with the code host. The victim must not get an
+// account whose password the attacker knows.
 func TestAccountTakeoverBySigningUpFirst(t *testing.T) {
 	t.Parallel()
-	h := newCodeHost(t)
-	w := newWorld(t, h.with())
-	attacker := w.browser()
-	attacker.Do(http.MethodPost, "/api/auth/signup", signupBody("Victim@example.com", "attacker", goodPassword)).Want(t, http.StatusCreated)
-	victim := w.browser()
-	a := victim.signIn(h, octocat(1, verified("victim@example.com"))).Want(t, http.StatusConflict, fault.CodeUserExists)
-	if !strings.Contains(strings.ToLower(a.Text("error")), "log in") || !strings.Contains(a.Text("error"), "link") {
-		t.Errorf("message %q", a.Text("error"))
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	attacker, victim := f.newClient(), f.newClient()
+	attacker.signupWith("Victim@example.com", "attacker", goodPassword).Want(t, http.StatusCreated)
+	response := victim.signIn(host, octocat(1, verified("victim@example.com"))).
+		Want(t, http.StatusConflict, fault.CodeUserExists)
+	message := strings.ToLower(response.Text("error"))
+	if !strings.Contains(message, "log in") || !strings.Contains(message, "link") {
+		t.Errorf("got the message %q, want advice to log in and to link", message)
 	}
 	victim.me().Want(t, http.StatusUnauthorized)
-	if w.item(w.tables.Accounts, db.IdentityKey("x", "1")) != nil {
-		t.Error("an identity was linked")
+	if f.item(f.tables.Accounts, db.IdentityKey("x", "1")) != nil {
+		t.Error("the identity was linked to the account of the attacker")
 	}
-	// The reverse: a sign-up with the address of an account that the code host created.
-	victim.signIn(h, octocat(2, verified("other@example.com"))).Want(t, http.StatusFound)
-	attacker.Do(http.MethodPost, "/api/auth/signup", signupBody("other@example.com", "attacker2", goodPassword)).Want(t, http.StatusConflict, fault.CodeUserExists)
+	// A sign-up with the address of an account that a sign-in with the code host created is rejected.
+	victim.signIn(host, octocat(2, verified("other@example.com"))).Want(t, http.StatusFound)
+	attacker.signupWith("other@example.com", "attacker2", goodPassword).
+		Want(t, http.StatusConflict, fault.CodeUserExists)
 	// An unverified address at the code host does not give access to an account.
-	attacker.signIn(h, octocat(3, unverified("other@example.com"))).Want(t, http.StatusUnauthorized, fault.CodeOAuthFailed)
+	attacker.signIn(host, octocat(3, unverified("other@example.com"))).
+		Want(t, http.StatusUnauthorized, fault.CodeOAuthFailed)
 }
 
 func TestIdentityIsLinkedToVerifiedAccount(t *testing.T) {
 	t.Parallel()
-	h := newCodeHost(t)
-	w := newWorld(t, h.with())
-	first := w.browser()
-	first.signIn(h, octocat(1, verified("octo@example.com"))).Want(t, http.StatusFound)
-	second := w.browser() // another identity with the same verified address, not its primary one
-	second.signIn(h, octocat(2, mail{Email: "new@example.com", Verified: true, Primary: true}, mail{Email: "OCTO@example.com", Verified: true})).Want(t, http.StatusFound)
-	if a, b := first.me().Text("id"), second.me().Text("id"); a != b {
-		t.Errorf("two users: %s, %s", a, b)
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	first := f.newClient()
+	first.signIn(host, octocat(1, verified("octo@example.com"))).Want(t, http.StatusFound)
+
+	// Another identity has the same verified address, which is not its primary one.
+	second := f.newClient()
+	secondary := userEmail{Email: "OCTO@example.com", Verified: true}
+	second.signIn(host, octocat(2, verified("new@example.com"), secondary)).Want(t, http.StatusFound)
+	if got, want := second.me().Text("id"), first.me().Text("id"); got != want {
+		t.Errorf("an identity with the verified address: got the user %s, want %s", got, want)
 	}
-	third := w.browser() // names the address, but the code host has not verified it
-	third.signIn(h, octocat(3, verified("third@example.com"), mail{Email: "octo@example.com"})).Want(t, http.StatusFound)
+
+	// Another identity has the address, but the code host has not verified it.
+	third := f.newClient()
+	third.signIn(host, octocat(3, verified("third@example.com"), userEmail{Email: "octo@example.com"})).
+		Want(t, http.StatusFound)
 	if third.me().Text("id") == first.me().Text("id") {
-		t.Error("an identity with an unverified address was linked")
+		t.Error("an identity with the unverified address was linked to the account")
 	}
 }
 
 // The account can change between the read and the link. The transaction therefore checks its verification again.
 func TestLinkChecksVerificationAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.member("ada") // signed up: unverified
-	user, err := w.service.store.user(t.Context(), b.me().Text("id"))
+	f := newFixture(t)
+	client := f.newUser("ada") // the address of a sign-up is unverified
+	user, err := f.service.store.user(t.Context(), client.me().Text("id"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := newSession(w.service.ids.New(id.Session), user, Client{}, w.clock.Now())
+	session := newSession(f.service.ids.New(id.Session), user, Client{}, f.clock.Now())
 	l := link{
 		identity:     identityRecord{UserID: user.ID, Provider: "custom", Subject: "1"},
 		signIn:       signIn{session: session, email: user.Email, knownIP: "203.0.113.1"},
 		onlyVerified: true,
 	}
-	if err := w.service.store.linkIdentity(t.Context(), l); !errors.Is(err, db.ErrStale) {
-		t.Errorf("joined an unverified account: %v", err)
+	if err := f.service.store.linkIdentity(t.Context(), l); !errors.Is(err, db.ErrStale) {
+		t.Errorf("linkIdentity to an unverified account: got %v, want %v", err, db.ErrStale)
 	}
-	if _, err := w.service.store.userOfIdentity(t.Context(), "custom", "1"); !errors.Is(err, db.ErrNotFound) {
-		t.Errorf("the identity: %v", err)
+	if _, err := f.service.store.userOfIdentity(t.Context(), "custom", "1"); !errors.Is(err, db.ErrNotFound) {
+		t.Errorf("userOfIdentity after the rejected link: got %v, want %v", err, db.ErrNotFound)
 	}
 }
 
 func TestUsernamesFromTheCodeHostAreUnique(t *testing.T) {
 	t.Parallel()
-	h := newCodeHost(t)
-	w := newWorld(t, h.with())
-	w.browser().Do(http.MethodPost, "/api/auth/signup", signupBody("x@example.com", "OctoCat", goodPassword)).Want(t, http.StatusCreated)
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	f.newClient().signupWith("x@example.com", "OctoCat", goodPassword).Want(t, http.StatusCreated)
 	seen := map[string]bool{"octocat": true}
 	for i := range 7 {
-		b := w.browser()
-		b.signIn(h, octocat(i+1, verified(fmt.Sprintf("o%d@example.com", i)))).Want(t, http.StatusFound)
-		name := b.me().Text("username")
-		if seen[strings.ToLower(name)] || !strings.HasPrefix(name, "octocat-") || CheckUsername(name) != "" {
-			t.Errorf("username %q", name)
+		client := f.newClient()
+		client.signIn(host, octocat(i+1, verified(fmt.Sprintf("o%d@example.com", i)))).Want(t, http.StatusFound)
+		name := client.me().Text("username")
+		if !strings.HasPrefix(name, "octocat-") || CheckUsername(name) != "" {
+			t.Errorf("got the username %q, want octocat with a suffix", name)
+		}
+		if seen[strings.ToLower(name)] {
+			t.Errorf("the username %q is not unique", name)
 		}
 		seen[strings.ToLower(name)] = true
 	}
 }
 
-func TestRacingSignInsCreateOneAccount(t *testing.T) {
+func TestConcurrentSignInsCreateOneAccount(t *testing.T) {
 	t.Parallel()
-	h := newCodeHost(t)
-	w := newWorld(t, h.with())
-	race := func(people func(i int) person) map[string]bool {
-		browsers, callbacks := make([]*browser, 4), make([]string, 4)
-		for i := range browsers {
-			browsers[i] = w.browser()
-			callbacks[i] = h.approve(browsers[i].start(""), people(i))
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	const signIns = 4
+	for name, c := range map[string]struct {
+		user  func(i int) codeHostUser // of sign-in i
+		users int                      // the number of users that the sign-ins create
+	}{
+		"same identity": {
+			user:  func(int) codeHostUser { return octocat(1, verified("one@example.com")) },
+			users: 1,
+		},
+		"same address": {
+			user:  func(i int) codeHostUser { return octocat(10+i, verified("shared@example.com")) },
+			users: 1,
+		},
+		"same login only": {
+			user: func(i int) codeHostUser {
+				return octocat(20+i, verified(fmt.Sprintf("r%d@example.com", i)))
+			},
+			users: signIns,
+		},
+	} {
+		clients, callbacks := make([]*apiClient, signIns), make([]string, signIns)
+		for i := range clients {
+			clients[i] = f.newClient()
+			callbacks[i] = host.approve(clients[i].startSignIn(""), c.user(i))
 		}
-		for _, a := range slicetest.Concurrently(len(browsers), func(i int) answer { return browsers[i].Get(callbacks[i]) }) {
-			a.Want(t, http.StatusFound)
-		}
+		responses := slicetest.Concurrently(signIns, func(i int) slicetest.Response {
+			return clients[i].Get(callbacks[i])
+		})
 		users := map[string]bool{}
-		for _, b := range browsers {
-			users[b.me().Text("id")] = true
+		for i, response := range responses {
+			response.Want(t, http.StatusFound)
+			users[clients[i].me().Text("id")] = true
 		}
-		return users
-	}
-	if users := race(func(int) person { return octocat(1, verified("one@example.com")) }); len(users) != 1 {
-		t.Errorf("one identity, %d users", len(users))
-	}
-	if users := race(func(i int) person { return octocat(10+i, verified("shared@example.com")) }); len(users) != 1 {
-		t.Errorf("one address, %d users", len(users))
-	}
-	if users := race(func(i int) person { return octocat(20+i, verified(fmt.Sprintf("r%d@example.com", i))) }); len(users) != 4 {
-		t.Errorf("four people with one login name, %d users", len(users))
+		if len(users) != c.users {
+			t.Errorf("%s: %d sign-ins created %d users, want %d", name, signIns, len(users), c.users)
+		}
 	}
 }
 
 func TestLink(t *testing.T) {
 	t.Parallel()
-	h := newCodeHost(t)
-	w := newWorld(t, h.with())
-	me := octocat(1, verified("elsewhere@example.com"))
-	w.browser().Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	identity := octocat(1, verified("elsewhere@example.com"))
+	f.newClient().Do(http.MethodPost, "/api/auth/codehost/link", nil).
+		Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 
-	b := w.member("ada")
-	before := b.Cookie("session")
-	b.Do(http.MethodGet, h.approve(b.link(), me), nil).Want(t, http.StatusFound)
-	if b.Cookie("session") == before {
-		t.Error("the callback kept the previous session")
+	ada := f.newUser("ada")
+	oldToken := ada.Cookie("session")
+	ada.Get(host.approve(ada.startLink(), identity)).Want(t, http.StatusFound)
+	if ada.Cookie("session") == oldToken {
+		t.Error("the link kept the session, want a new one")
 	}
-	id := b.me().Want(t, http.StatusOK).Text("id")
-	old := w.browser()
-	old.SetCookie("session", before)
-	old.me().Want(t, http.StatusUnauthorized) // replaced, not doubled
+	adaID := ada.me().Want(t, http.StatusOK).Text("id")
+	old := f.newClient()
+	old.SetCookie("session", oldToken)
+	old.me().Want(t, http.StatusUnauthorized) // the new session replaced it
 
-	fresh := w.browser()
-	fresh.signIn(h, me).Want(t, http.StatusFound)
-	if got := fresh.me(); got.Text("id") != id || got.Text("email") != "ada@example.com" {
-		t.Errorf("the linked identity leads to %s", got.Raw)
+	other := f.newClient()
+	other.signIn(host, identity).Want(t, http.StatusFound)
+	if me := other.me(); me.Text("id") != adaID || me.Text("email") != "ada@example.com" {
+		t.Errorf("a sign-in with the linked identity: got the account %s, want ada", me.Raw)
 	}
-	b.Do(http.MethodGet, h.approve(b.link(), me), nil).Want(t, http.StatusFound) // once more: nothing to do
-	if got := b.me().Want(t, http.StatusOK).Text("id"); got != id {
-		t.Errorf("linked again: %s", got)
+	// Linking the same identity to the same account again succeeds.
+	ada.Get(host.approve(ada.startLink(), identity)).Want(t, http.StatusFound)
+	if got := ada.me().Want(t, http.StatusOK).Text("id"); got != adaID {
+		t.Errorf("the second link: got the user %s, want %s", got, adaID)
 	}
 
-	eve := w.member("eve")
-	eve.Do(http.MethodGet, h.approve(eve.link(), me), nil).Want(t, http.StatusConflict, fault.CodeConflict)
+	eve := f.newUser("eve")
+	eve.Get(host.approve(eve.startLink(), identity)).Want(t, http.StatusConflict, fault.CodeConflict)
 	if got := eve.me().Want(t, http.StatusOK).Text("username"); got != "eve" {
-		t.Errorf("after the conflict, eve is %s", got)
+		t.Errorf("after the conflict: the session belongs to %s, want eve", got)
 	}
 }
 
 func TestLinkNeedsTheSameUserInTheSameBrowser(t *testing.T) {
 	t.Parallel()
-	h := newCodeHost(t)
-	w := newWorld(t, h.with())
-	me := octocat(1, verified("elsewhere@example.com"))
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	identity := octocat(1, verified("elsewhere@example.com"))
 
-	gone := w.member("gone")
-	callback := h.approve(gone.link(), me)
-	gone.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)
-	gone.Do(http.MethodGet, callback, nil).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
+	loggedOut := f.newUser("grace")
+	callback := host.approve(loggedOut.startLink(), identity)
+	loggedOut.logout().Want(t, http.StatusOK)
+	loggedOut.Get(callback).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 
-	changed := w.member("ada")
-	callback = h.approve(changed.link(), me)
-	changed.signup("eve").Want(t, http.StatusCreated)
-	changed.login("eve", goodPassword).Want(t, http.StatusOK)
-	changed.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
+	switched := f.newUser("ada")
+	callback = host.approve(switched.startLink(), identity)
+	switched.signup("eve").Want(t, http.StatusCreated)
+	switched.login("eve", goodPassword).Want(t, http.StatusOK)
+	switched.Get(callback).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
 
-	// An attacker's link that the victim's browser follows links nothing.
-	attacker, victim := w.member("mallory"), w.member("victim")
-	callback = h.approve(attacker.link(), me)
-	victim.Do(http.MethodGet, callback, nil).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
+	// A victim's browser that opens the callback of an attacker's link does not link the identity.
+	attacker, victim := f.newUser("mallory"), f.newUser("victim")
+	callback = host.approve(attacker.startLink(), identity)
+	victim.Get(callback).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
 
-	fresh := w.browser()
-	fresh.signIn(h, me).Want(t, http.StatusFound)
-	if got := fresh.me().Text("email"); got != "elsewhere@example.com" {
-		t.Errorf("the identity was joined to %s", got)
+	client := f.newClient()
+	client.signIn(host, identity).Want(t, http.StatusFound)
+	if got := client.me().Text("email"); got != "elsewhere@example.com" {
+		t.Errorf("the identity belongs to %s, want a new account for elsewhere@example.com", got)
 	}
 }
 
-// An unverified account stays unverified when it is linked: another identity with its address gets no access.
+// An unverified account stays unverified when an identity is linked to it. Another identity with its address therefore
+// gets no access.
 func TestLinkDoesNotVerifyTheAddress(t *testing.T) {
 	t.Parallel()
-	h := newCodeHost(t)
-	w := newWorld(t, h.with())
-	b := w.member("ada")
-	b.Do(http.MethodGet, h.approve(b.link(), octocat(1, verified("ada@example.com"))), nil).Want(t, http.StatusFound)
-	w.browser().signIn(h, octocat(2, verified("ada@example.com"))).Want(t, http.StatusConflict, fault.CodeUserExists)
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	client := f.newUser("ada")
+	client.Get(host.approve(client.startLink(), octocat(1, verified("ada@example.com")))).
+		Want(t, http.StatusFound)
+	f.newClient().signIn(host, octocat(2, verified("ada@example.com"))).
+		Want(t, http.StatusConflict, fault.CodeUserExists)
 }
 
-func TestOAuthStartsAreLimited(t *testing.T) {
+func TestStartsOfSignInsAreLimited(t *testing.T) {
 	t.Parallel()
-	h := newCodeHost(t)
-	w := newWorld(t, h.with(), withLimits(func(l *Limits) { l.OAuthIP = 3 }))
-	b := w.member("ada")
-	b.start("")
-	if got := rateOf(t, b.Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(t, http.StatusOK)); got != [3]int{3, 1, 600} {
-		t.Errorf("RateLimit-* %v", got)
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option(), withLimits(func(l *Limits) { l.OAuthIP = 3 }))
+	client := f.newUser("ada")
+	client.startSignIn("")
+	response := client.Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(t, http.StatusOK)
+	checkRateLimit(t, response, RateLimit{Limit: 3, Remaining: 1, Reset: 600})
+	client.startSignIn("")
+	response = client.Get("/api/auth/codehost").Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
+	checkRateLimit(t, response, RateLimit{Limit: 3, Remaining: 0, Reset: 600})
+	if got := response.Header.Get("Retry-After"); got != "600" {
+		t.Errorf("Retry-After: got %q, want 600", got)
 	}
-	b.start("")
-	a := b.Do(http.MethodGet, "/api/auth/codehost", nil).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
-	if got := rateOf(t, a); got != [3]int{3, 0, 600} || a.Header.Get("Retry-After") != "600" {
-		t.Errorf("refused: %v %s", got, a.Header.Get("Retry-After"))
-	}
-	w.clock.Advance(10 * time.Minute)
-	b.start("")
+	f.clock.Advance(10 * time.Minute)
+	client.startSignIn("")
 }
 
-func TestSignInMarksTheAddressAsKnown(t *testing.T) {
+func TestSignInMakesTheNetworkKnown(t *testing.T) {
 	t.Parallel()
-	h := newCodeHost(t)
-	w := newWorld(t, h.with())
-	w.browser().from("198.51.100.20").signIn(h, octocat(1, verified("octo@example.com"))).Want(t, http.StatusFound)
-	known := w.item(w.tables.Accounts, db.KnownIPKey("octo@example.com", "198.51.100.20"))
-	if _, ok := known["expiresAt"].(*types.AttributeValueMemberN); !ok {
-		t.Errorf("the known network: %v", known)
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	f.newClient().from("198.51.100.20").signIn(host, octocat(1, verified("octo@example.com"))).
+		Want(t, http.StatusFound)
+	item := f.item(f.tables.Accounts, db.KnownIPKey("octo@example.com", "198.51.100.20"))
+	if _, ok := item["expiresAt"].(*types.AttributeValueMemberN); !ok {
+		t.Errorf("got the item %v for the network, want one with expiresAt", item)
 	}
 }

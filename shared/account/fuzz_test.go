@@ -3,7 +3,7 @@ package account
 import (
 	"context"
 	"errors"
-	mailaddr "net/mail"
+	"net/mail"
 	"strings"
 	"testing"
 	"time"
@@ -18,44 +18,53 @@ import (
 	"devplatform/shared/id"
 )
 
-func fuzzTokens() tokens {
-	now := func() time.Time { return epoch }
-	return tokens{keys: config.NewKeys(func(context.Context) (string, error) { return testRing, nil }, now), now: now}
+// newTokens returns the tokens of a service whose clock always shows startTime.
+func newTokens() tokens {
+	now := func() time.Time { return startTime }
+	fetch := func(context.Context) (string, error) { return testKeyRing, nil }
+	return tokens{keys: config.NewKeys(fetch, now), now: now}
 }
 
-// FuzzToken checks that only a token that was signed here is accepted.
+// FuzzToken checks that verify accepts a signed token, and no other text.
 func FuzzToken(f *testing.F) {
-	all := fuzzTokens()
-	session := Session{ID: "ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK", UserID: "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK", ExpiresAt: epoch.Add(time.Hour)}
-	good, err := all.sign(f.Context(), session, epoch)
+	tokens := newTokens()
+	session := Session{
+		ID: "ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK", UserID: "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK",
+		ExpiresAt: startTime.Add(time.Hour),
+	}
+	valid, err := tokens.sign(f.Context(), session, startTime)
 	if err != nil {
 		f.Fatal(err)
 	}
-	parts := strings.Split(good, ".")
+	parts := strings.Split(valid, ".")
 	for _, seed := range []string{
-		good, parts[0] + "." + parts[1] + ".", "..", "eyJhbGciOiJub25lIn0." + parts[1] + ".", good + "=", good[:len(good)-1] + "\n", strings.ToUpper(good),
+		valid, valid + "=", valid[:len(valid)-1] + "\n", strings.ToUpper(valid), "..",
+		parts[0] + "." + parts[1] + ".", "eyJhbGciOiJub25lIn0." + parts[1] + ".",
 		parts[0] + "." + parts[1] + "." + parts[2][:len(parts[2])-1] + "_",
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, token string) {
-		if c, err := all.verify(t.Context(), token); err == nil && token != good {
-			t.Fatalf("%q is a second spelling of a token: %+v", token, c)
-		} else if err != nil && (token == good || !errors.Is(err, errToken)) {
-			t.Fatalf("%q: %v", token, err)
+		_, err := tokens.verify(t.Context(), token)
+		if token == valid && err != nil {
+			t.Fatalf("verify rejects the valid token: %v", err)
+		}
+		if token != valid && !errors.Is(err, errToken) {
+			t.Fatalf("verify(%q): got the error %v, want %v", token, err, errToken)
 		}
 	})
 }
 
-// FuzzClaims signs arbitrary claims with the correct key, as another version of the code could. Only complete claims
-// are accepted.
+// FuzzClaims signs arbitrary headers and claims with the correct key, as another version of the code could. It checks
+// that verify accepts only complete claims.
 func FuzzClaims(f *testing.F) {
-	all := fuzzTokens()
-	kid, key, err := all.keys.Current(f.Context(), TokenPurpose)
+	tokens := newTokens()
+	kid, key, err := tokens.keys.Current(f.Context(), TokenPurpose)
 	if err != nil {
 		f.Fatal(err)
 	}
-	const header, ids = `{"alg":"HS256","typ":"JWT","kid":"k2"}`, `"sub":"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK","sid":"ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	const header = `{"alg":"HS256","typ":"JWT","kid":"k2"}`
+	const ids = `"sub":"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK","sid":"ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	f.Add(header, `{"iss":"devplatform",`+ids+`,"iat":1935741900,"exp":1935745500}`)
 	f.Add(header, `{"iss":"devplatform",`+ids+`,"iat":1935741900.5,"exp":9e99}`)
 	f.Add(header, `{"iss":"devplatform",`+ids+`,"iat":1,"exp":"1935745500"}`)
@@ -63,32 +72,37 @@ func FuzzClaims(f *testing.F) {
 	f.Add(`{"alg":"none","kid":"k2"}`, `{}`)
 	f.Add(`{"alg":"HS256","kid":7,"crit":["x"]}`, `[]`)
 	f.Fuzz(func(t *testing.T, header, payload string) {
-		text := strings.Join([]string{encodeSegment(header), encodeSegment(payload)}, ".")
-		signature, err := jwt.SigningMethodHS256.Sign(text, key)
+		signed := encodeSegment(header) + "." + encodeSegment(payload)
+		signature, err := jwt.SigningMethodHS256.Sign(signed, key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := all.verify(t.Context(), text+"."+encodeSegment(string(signature)))
+		c, err := tokens.verify(t.Context(), signed+"."+encodeSegment(string(signature)))
 		if err != nil {
 			if !errors.Is(err, errToken) {
-				t.Fatal(err)
+				t.Fatalf("verify: got the error %v, want %v", err, errToken)
 			}
 			return
 		}
-		if !strings.Contains(header, kid) || !strings.Contains(header, "HS256") || c.Issuer != TokenIssuer || !id.User.Valid(c.Subject) || !id.Session.Valid(c.SessionID) ||
-			c.IssuedAt == nil || c.ExpiresAt == nil || !c.ExpiresAt.After(epoch) {
-			t.Fatalf("%s %s is taken for %+v", header, payload, c)
+		if !strings.Contains(header, kid) || !strings.Contains(header, "HS256") {
+			t.Fatalf("verify accepts the header %s", header)
+		}
+		validIDs := id.User.Valid(c.Subject) && id.Session.Valid(c.SessionID)
+		validTimes := c.IssuedAt != nil && c.ExpiresAt != nil && c.ExpiresAt.After(startTime)
+		if c.Issuer != TokenIssuer || !validIDs || !validTimes {
+			t.Fatalf("verify accepts the claims %s as %+v", payload, c)
 		}
 	})
 }
 
 func encodeSegment(s string) string { return new(jwt.Token).EncodeSegment([]byte(s)) }
 
-// FuzzEmail checks that an accepted address is valid for net/mail too, and has one stored form.
+// FuzzEmail checks that an accepted address is also valid for net/mail, and has one stored form.
 func FuzzEmail(f *testing.F) {
 	for _, seed := range []string{
-		"ada@example.com", "a.b+c@x.example", `"a b"@x.example`, "a@[127.0.0.1]", "a@b", "a@1.2.3.4", "a..b@x.example", "a@-x.example", "a@x.example.", "a@b@c.d",
-		"é@x.example", "a@x.ex\u212Ample", "A@X.EXAMPLE", " a@x.example", "a@x_y.example", strings.Repeat("a", 65) + "@x.example",
+		"ada@example.com", "a.b+c@x.example", `"a b"@x.example`, "a@[127.0.0.1]", "a@b", "a@1.2.3.4", "a..b@x.example",
+		"a@-x.example", "a@x.example.", "a@b@c.d", "é@x.example", "a@x.ex\u212Ample", "A@X.EXAMPLE", " a@x.example",
+		"a@x_y.example", strings.Repeat("a", 65) + "@x.example",
 	} {
 		f.Add(seed)
 	}
@@ -96,37 +110,45 @@ func FuzzEmail(f *testing.F) {
 		if CheckEmail(email) != "" {
 			return
 		}
-		parsed, err := mailaddr.ParseAddress(email)
+		parsed, err := mail.ParseAddress(email)
 		if err != nil || parsed.Address != email || len(email) > MaxEmailBytes {
-			t.Fatalf("%q: %v, %v", email, parsed, err)
+			t.Fatalf("CheckEmail accepts %q, which net/mail parses as %v, %v", email, parsed, err)
 		}
 		stored := NormalizeEmail(email)
-		if CheckEmail(stored) != "" || NormalizeEmail(stored) != stored || len(stored) != len(email) || strings.ContainsFunc(stored, unicode.IsUpper) {
-			t.Fatalf("%q is stored as %q", email, stored)
+		if CheckEmail(stored) != "" || NormalizeEmail(stored) != stored {
+			t.Fatalf("NormalizeEmail(%q) = %q, which is not valid or not normalized", email, stored)
+		}
+		if len(stored) != len(email) || strings.ContainsFunc(stored, unicode.IsUpper) {
+			t.Fatalf("NormalizeEmail(%q) = %q, want only the case to change", email, stored)
 		}
 		if key := db.EmailKey(email); key.IsZero() || key != db.EmailKey(stored) {
-			t.Fatalf("%q has the key %q", email, key)
+			t.Fatalf("the key of %q is %q, want that of %q", email, key, stored)
 		}
 	})
 }
 
-// FuzzUsername checks that every name at a code host becomes a valid username, and that a valid username has a key.
+// FuzzUsername checks that every login at a code host becomes a valid username, and that a valid username has a key.
 func FuzzUsername(f *testing.F) {
-	for _, seed := range []string{"ada", "-", "é", "a", "..", "-_a", "octo cat", strings.Repeat("x", 200), "\u0130stanbul", "A#B", "\x00\xff"} {
+	for _, seed := range []string{
+		"ada", "-", "é", "a", "..", "-_a", "octo cat", strings.Repeat("x", 200), "\u0130stanbul", "A#B", "\x00\xff",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, login string) {
 		name := usernameFrom(login)
 		if CheckUsername(name) != "" || len(name) > MaxUsernameBytes-16 {
-			t.Fatalf("%q becomes %q", login, name)
+			t.Fatalf("usernameFrom(%q) = %q, which is not valid or too long for a suffix", login, name)
 		}
-		if CheckUsername(login) == "" && (db.UsernameKey(login).IsZero() || strings.ContainsAny(login, "#/\x00 @") || !utf8.ValidString(login)) {
-			t.Fatalf("%q is taken for a username", login)
+		if CheckUsername(login) != "" {
+			return
+		}
+		if db.UsernameKey(login).IsZero() || strings.ContainsAny(login, "#/\x00 @") || !utf8.ValidString(login) {
+			t.Fatalf("CheckUsername accepts %q", login)
 		}
 	})
 }
 
-// FuzzPassword checks that no accepted password breaks a rule, in any case of its letters.
+// FuzzPassword checks that an accepted password breaks no rule.
 func FuzzPassword(f *testing.F) {
 	f.Add("correct horse battery", "ada@example.com", "ada")
 	f.Add("PassWord1", "a@x.example", "a")
@@ -139,16 +161,19 @@ func FuzzPassword(f *testing.F) {
 			return
 		}
 		n := utf8.RuneCountInString(password)
-		if n < MinPasswordChars || n > MaxPasswordChars || len(password) > MaxLoginBytes || !utf8.ValidString(password) || strings.TrimSpace(password) == "" {
-			t.Fatalf("%q is taken", password)
+		if n < MinPasswordChars || n > MaxPasswordChars || len(password) > MaxLoginBytes {
+			t.Fatalf("CheckPassword accepts %q, which has %d characters", password, n)
+		}
+		if !utf8.ValidString(password) || strings.TrimSpace(password) == "" {
+			t.Fatalf("CheckPassword accepts %q, which is blank or not UTF-8", password)
 		}
 		if strings.EqualFold(password, email) || strings.EqualFold(password, username) {
-			t.Fatalf("%q is taken of %q, %q", password, email, username)
+			t.Fatalf("CheckPassword accepts %q for the account %q, %q", password, email, username)
 		}
 	})
 }
 
-// FuzzUserAgent checks that the stored User-Agent is safe in a page and in a log.
+// FuzzUserAgent checks that a stored User-Agent is printable and has a bounded size.
 func FuzzUserAgent(f *testing.F) {
 	f.Add("Mozilla/5.0 (X11; Linux x86_64)", 20)
 	f.Add("a\x1b[31m\r\nb\u202e\xffé", 7)
@@ -156,19 +181,26 @@ func FuzzUserAgent(f *testing.F) {
 		if limit < 0 {
 			return
 		}
-		kept := printable(agent, limit)
-		if len(kept) > limit || !utf8.ValidString(kept) || strings.ContainsFunc(kept, func(r rune) bool { return !unicode.IsPrint(r) }) || printable(kept, limit) != kept {
-			t.Fatalf("%q becomes %q", agent, kept)
+		stored := printable(agent, limit)
+		if len(stored) > limit || printable(stored, limit) != stored {
+			t.Fatalf("printable(%q, %d) = %q, which is too long or changes again", agent, limit, stored)
+		}
+		isUnprintable := func(r rune) bool { return !unicode.IsPrint(r) }
+		if !utf8.ValidString(stored) || strings.ContainsFunc(stored, isUnprintable) {
+			t.Fatalf("printable(%q, %d) = %q, which is not printable", agent, limit, stored)
 		}
 	})
 }
 
-// FuzzStored reads items that this version did not write: each is an error, or a record that is written as it was read.
+// FuzzStored decodes items that another version could have written. Each one is rejected, or is a record that is
+// encoded without a change.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":{"S":"usr_1"},"email":{"S":"a@x.example"},"createdAt":{"S":"2026-01-31T08:15:30.123Z"},"generation":{"N":"1"}}`,
 		`{"userId":{"S":"usr_1"},"verified":{"BOOL":true},"passwordHash":{"NULL":true}}`,
-		`{"createdAt":{"S":"yesterday"},"expiresAt":{"N":"1e99"}}`, `{"generation":{"L":[]},"hits":{"N":"1.5"},"id":{"M":{}}}`, `{"linkedAt":{"S":""}}`,
+		`{"createdAt":{"S":"yesterday"},"expiresAt":{"N":"1e99"}}`,
+		`{"generation":{"L":[]},"hits":{"N":"1.5"},"id":{"M":{}}}`,
+		`{"linkedAt":{"S":""}}`,
 	} {
 		f.Add([]byte(seed))
 	}

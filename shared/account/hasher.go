@@ -21,12 +21,12 @@ type HashParams struct {
 	KeyBytes  int
 }
 
-// DefaultHashParams returns the second recommendation of OWASP: 19 MiB, two passes, one lane.
+// DefaultHashParams returns parameters that OWASP recommends: 19 MiB of memory, two passes, one thread.
 func DefaultHashParams() HashParams {
 	return HashParams{MemoryKiB: 19 * 1024, Time: 2, Threads: 1, SaltBytes: 16, KeyBytes: 32}
 }
 
-// The largest parameters of a stored hash that are accepted, so that a damaged record cannot exhaust the memory.
+// The largest accepted parameters of a stored hash. They prevent a damaged record from exhausting the memory.
 const (
 	maxHashMemoryKiB = 256 * 1024
 	maxHashTime      = 64
@@ -37,15 +37,15 @@ const (
 // errHashFormat reports a stored password hash that is not an Argon2id PHC string of version 19.
 var errHashFormat = errors.New("account: malformed password hash")
 
-// Hasher computes and verifies password hashes, at most a fixed number at the same time, because each computation needs
-// the memory that its parameters name. It is safe for concurrent use.
+// Hasher computes and verifies password hashes. It limits the number of computations that run at the same time, because
+// each one allocates HashParams.MemoryKiB. It is safe for concurrent use.
 type Hasher struct {
 	params HashParams
 	slots  chan struct{}
 	argon2 func(password, salt []byte, time, memory uint32, threads uint8, keyLen uint32) []byte
 }
 
-// NewHasher returns a Hasher that computes at most parallel hashes at once.
+// NewHasher returns a Hasher that computes at most parallel hashes at the same time.
 func NewHasher(params HashParams, parallel int) *Hasher {
 	return &Hasher{params: params, slots: make(chan struct{}, max(parallel, 1)), argon2: argon2.IDKey}
 }
@@ -53,7 +53,7 @@ func NewHasher(params HashParams, parallel int) *Hasher {
 // Hash returns the PHC string of password with a new salt. It waits for a free slot. Error: that of ctx.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, h.params.SaltBytes)
-	_, _ = rand.Read(salt) // never fails: crypto/rand ends the process instead
+	_, _ = rand.Read(salt) // never returns an error
 	key, err := h.derive(ctx, password, salt, h.params)
 	if err != nil {
 		return "", err
@@ -64,7 +64,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 // Verdict is the result of Verify.
 type Verdict struct {
 	OK       bool // the password is correct
-	Outdated bool // the hash was computed with other parameters than those of the Hasher
+	Outdated bool // the parameters of the hash are not those of the Hasher
 }
 
 // Verify compares password with a stored hash in constant time. An empty hash means that there is no such account, or
@@ -86,7 +86,7 @@ func (h *Hasher) Verify(ctx context.Context, stored, password string) (Verdict, 
 	return Verdict{OK: subtle.ConstantTimeCompare(got, want) == 1, Outdated: params != h.params}, nil
 }
 
-// derive computes a hash when a slot is free.
+// derive waits for a free slot and computes a hash. Error: that of ctx.
 func (h *Hasher) derive(ctx context.Context, password string, salt []byte, p HashParams) ([]byte, error) {
 	select {
 	case h.slots <- struct{}{}:
@@ -122,14 +122,15 @@ func parseHash(s string) (p HashParams, salt, key []byte, err error) {
 		return HashParams{}, nil, nil, fmt.Errorf("%w: key: %w", errHashFormat, err)
 	}
 	p.SaltBytes, p.KeyBytes = len(salt), len(key)
-	// Formatting it again must give the same text. This rejects signs, leading zeros and text after the numbers.
-	if !p.plausible() || formatHash(p, salt, key) != s {
+	// The formatted result must equal s. This rejects signs, leading zeros, and text after the numbers.
+	if !p.areAllowed() || formatHash(p, salt, key) != s {
 		return HashParams{}, nil, nil, errHashFormat
 	}
 	return p, salt, key, nil
 }
 
-func (p HashParams) plausible() bool {
+// areAllowed reports whether a stored hash may have the parameters.
+func (p HashParams) areAllowed() bool {
 	return p.MemoryKiB >= 8 && p.MemoryKiB <= maxHashMemoryKiB && p.Time >= 1 && p.Time <= maxHashTime &&
 		p.Threads >= 1 && p.Threads <= maxHashThreads &&
 		p.SaltBytes >= 8 && p.SaltBytes <= maxHashBytes && p.KeyBytes >= 16 && p.KeyBytes <= maxHashBytes

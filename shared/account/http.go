@@ -9,8 +9,8 @@ import (
 
 var tag = httpapi.Tag{
 	Name: "Authentication",
-	Description: "Accounts, sessions and passwords, and sign-in with a code host. A login returns the session cookie " +
-		"that the endpoints of all other groups require.",
+	Description: "Accounts, passwords, sessions, and sign-in with a code host. A login returns the session cookie that the " +
+		"endpoints of all other groups require.",
 }
 
 // Register registers the endpoints of accounts.
@@ -31,18 +31,18 @@ func clientOf(ctx context.Context) Client {
 // RateLimit is the RateLimit-* headers of a response to an attempt that was counted. It is exported because httpapi
 // ignores unexported embedded structs.
 type RateLimit struct {
-	Limit     int `header:"RateLimit-Limit" doc:"Attempts per window that the strictest rule allows" example:"10"`
-	Remaining int `header:"RateLimit-Remaining" doc:"Attempts that remain in the window" example:"9"`
-	Reset     int `header:"RateLimit-Reset" doc:"Seconds until the window ends" example:"840"`
+	Limit     int `header:"RateLimit-Limit" doc:"The number of attempts per window that the strictest rule allows" example:"10"`
+	Remaining int `header:"RateLimit-Remaining" doc:"The number of attempts that remain in the window" example:"9"`
+	Reset     int `header:"RateLimit-Reset" doc:"The number of seconds until the window ends" example:"840"`
 }
 
 func rateLimitOf(s limit.Status) RateLimit {
 	return RateLimit{Limit: s.Limit, Remaining: s.Remaining, Reset: s.ResetSeconds()}
 }
 
-// maxLoginBytes returns the rule that a field of a login breaks, or "". A login has no other rules: any other value
-// that is not correct is rejected as a wrong password.
-func maxLoginBytes(s string) string {
+// checkLoginField returns the rule that a field of a login breaks, or "". The length is the only rule: any other
+// incorrect value is rejected as a wrong password.
+func checkLoginField(s string) string {
 	if len(s) > MaxLoginBytes {
 		return "must be at most 1,024 bytes long"
 	}

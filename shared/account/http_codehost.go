@@ -9,8 +9,8 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// The names of the cookie that binds a sign-in to the browser in which it started. Clients that use plain HTTP also
-// receive the second cookie, by the same rule as for the session cookie.
+// The names of the cookie that binds a sign-in to the browser in which it started. As with the session cookie, clients
+// that use plain HTTP receive the second cookie too.
 const (
 	bindingCookie      = "__Host-oauth"
 	plainBindingCookie = "oauth"
@@ -22,25 +22,25 @@ type Binding struct {
 	Plain string `cookie:"oauth" hidden:"true"`
 }
 
-// plainCookie reports whether the client of the request may use the cookie without Secure.
-func (s *Service) plainCookie(ctx context.Context) bool {
+// allowsPlainCookie reports whether the client of the request may use the cookie without Secure.
+func (s *Service) allowsPlainCookie(ctx context.Context) bool {
 	return s.plainHTTP && !httpapi.RequestInfoFrom(ctx).HTTPS
 }
 
 func (s *Service) bindingOf(ctx context.Context, b Binding) string {
-	if b.Host == "" && s.plainCookie(ctx) {
+	if b.Host == "" && s.allowsPlainCookie(ctx) {
 		return b.Plain
 	}
 	return b.Host
 }
 
 func (s *Service) bindingCookies(ctx context.Context, value string) []string {
-	cookie := http.Cookie{ //nolint:gosec // the cookie without Secure is for plain HTTP on a laptop only
+	cookie := http.Cookie{ //nolint:gosec // the cookie without Secure is only for plain HTTP on a developer's machine
 		Name: bindingCookie, Value: value, Path: "/", MaxAge: int(stateLife.Seconds()),
 		HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode,
 	}
 	values := []string{cookie.String()}
-	if s.plainCookie(ctx) {
+	if s.allowsPlainCookie(ctx) {
 		cookie.Name, cookie.Secure = plainBindingCookie, false
 		values = append(values, cookie.String())
 	}
@@ -58,43 +58,44 @@ type codeHostInput struct {
 
 type startCodeHostOutput struct {
 	RateLimit
-	Location  string   `header:"Location" doc:"The page of the code host"`
-	SetCookie []string `header:"Set-Cookie" doc:"Binds the sign-in to this browser"`
+	Location  string   `header:"Location" doc:"The URL of the authorization page of the code host"`
+	SetCookie []string `header:"Set-Cookie" doc:"A cookie that binds the sign-in to this browser"`
 }
 
 type linkOutput struct {
 	RateLimit
-	SetCookie []string `header:"Set-Cookie" doc:"Binds the sign-in to this browser"`
+	SetCookie []string `header:"Set-Cookie" doc:"A cookie that binds the sign-in to this browser"`
 	Body      struct {
-		URL string `json:"url" doc:"The page of the code host to which the client sends the browser" example:"https://codehost.example/login/oauth/authorize?client_id=…"`
+		URL string `json:"url" doc:"The URL of the authorization page of the code host. The client must redirect the browser to it." example:"https://codehost.example/login/oauth/authorize?client_id=…"`
 	}
 }
 
 type callbackInput struct {
 	Binding
-	State string `query:"state" doc:"The state that the code host received" example:"GQ2DSNZXGEZDGNBVGY3TQOJQGE"`
-	Code  string `query:"code" doc:"The authorization code of the code host" example:"4f1b6c"`
-	Error string `query:"error" doc:"The error of the code host, instead of a code" example:"access_denied"`
+	State string `query:"state" doc:"The state of the authorization request" example:"GQ2DSNZXGEZDGNBVGY3TQOJQGE"`
+	Code  string `query:"code" doc:"The authorization code that the code host issued" example:"4f1b6c"`
+	Error string `query:"error" doc:"The error that the code host reported instead of a code" example:"access_denied"`
 }
 
 type callbackOutput struct {
-	Location  string   `header:"Location" doc:"The path with which the sign-in was started"`
-	SetCookie []string `header:"Set-Cookie" doc:"The session"`
+	Location  string   `header:"Location" doc:"The redirect path from the start of the sign-in"`
+	SetCookie []string `header:"Set-Cookie" doc:"The session cookie"`
 }
 
 func (s *Service) registerCodeHost(r *httpapi.Routes) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "startCodehost", Method: http.MethodGet, Path: "/api/auth/codehost", Tag: tag, Status: http.StatusFound,
 		Summary:     "Sign in with the code host",
-		Description: "Redirects the browser to the code host, which starts an authorization code flow with PKCE.",
+		Description: "Starts an authorization code flow with PKCE, and redirects the browser to the code host.",
 		Errors:      []*fault.Error{errBadRedirect, errNotConfigured, tooMany(exampleStatus)},
 	}, s.handleStartCodeHost)
 	httpapi.Public(r, httpapi.Operation{
 		ID: "codehostCallback", Method: http.MethodGet, Path: CallbackPath, Tag: tag, Status: http.StatusFound,
 		Summary: "Finish the sign-in with the code host",
-		Description: "The code host redirects the browser to this endpoint, which starts a new session. It signs in to the " +
-			"account that is linked to the identity. If there is none, it uses the account with a verified e-mail address " +
-			"that the code host has also verified. If there is none, it creates an account.",
+		Description: "The code host redirects the browser to this endpoint, which starts a new session. If an account is linked " +
+			"to the identity, the session belongs to it. Otherwise, if an account has the same e-mail address and both the " +
+			"account and the code host have verified the address, the identity is linked to that account. Otherwise, a new " +
+			"account is created.",
 		Errors: []*fault.Error{
 			errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked, fault.ErrConflict,
 			errSessionEnded,
@@ -103,8 +104,8 @@ func (s *Service) registerCodeHost(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "linkCodehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag,
 		Summary: "Link the code host to the caller's account",
-		Description: "Starts the same flow as a sign-in. When it finishes, the identity is linked to the account of the " +
-			"caller, who must still be signed in in the same browser.",
+		Description: "Starts the same flow as a sign-in. At its end, the identity is linked to the account of the caller, who " +
+			"must still be signed in with the same browser.",
 		Errors: []*fault.Error{errBadRedirect, errNotConfigured, tooMany(exampleStatus)},
 	}, s.handleLinkCodeHost)
 }

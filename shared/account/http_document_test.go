@@ -24,10 +24,17 @@ func TestDocument(t *testing.T) {
 	if err := json.Unmarshal(docs.OpenAPI, &document); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{
-		"POST /api/auth/signup": "201", "POST /api/auth/login": "200", "GET /api/auth/me": "200", "POST /api/auth/logout": "200",
-		"GET /api/auth/codehost": "302", "GET /api/auth/codehost/callback": "302", "POST /api/auth/codehost/link": "200",
-		"GET /api/auth/sessions": "200", "DELETE /api/auth/sessions/{id}": "200", "PUT /api/auth/password": "200",
+	statuses := map[string]string{ // of success, by operation
+		"POST /api/auth/signup":           "201",
+		"POST /api/auth/login":            "200",
+		"GET /api/auth/me":                "200",
+		"POST /api/auth/logout":           "200",
+		"GET /api/auth/codehost":          "302",
+		"GET /api/auth/codehost/callback": "302",
+		"POST /api/auth/codehost/link":    "200",
+		"GET /api/auth/sessions":          "200",
+		"DELETE /api/auth/sessions/{id}":  "200",
+		"PUT /api/auth/password":          "200",
 	}
 	for path, methods := range document.Paths {
 		for method, op := range methods {
@@ -35,22 +42,30 @@ func TestDocument(t *testing.T) {
 			if !strings.HasPrefix(path, "/api/auth/") {
 				continue
 			}
-			status, known := want[name]
-			delete(want, name)
-			if _, ok := op.Responses[status]; !known || !ok || op.OperationID == "" || op.Summary == "" || len(op.Tags) != 1 || op.Responses["500"].Ref == "" {
-				t.Errorf("%s: %+v", name, op)
+			status, known := statuses[name]
+			if !known {
+				t.Errorf("the document describes %s, which is not an expected operation", name)
+			}
+			delete(statuses, name)
+			if _, ok := op.Responses[status]; !ok || op.Responses["500"].Ref == "" {
+				t.Errorf("%s: got the responses %v, want %s and 500", name, op.Responses, status)
+			}
+			if op.OperationID == "" || op.Summary == "" || len(op.Tags) != 1 {
+				t.Errorf("%s: got %+v, want an operationId, a summary and one tag", name, op)
 			}
 		}
 	}
-	if len(want) > 0 {
-		t.Errorf("missing: %v", want)
+	if len(statuses) > 0 {
+		t.Errorf("the document does not describe %v", statuses)
 	}
-	for _, text := range []string{"AUTH_RATE_LIMITED", "AUTH_USER_EXISTS", "AUTH_OAUTH_STATE_INVALID", "RateLimit-Remaining", "ada@example.com"} {
+	for _, text := range []string{
+		"AUTH_RATE_LIMITED", "AUTH_USER_EXISTS", "AUTH_OAUTH_STATE_INVALID", "RateLimit-Remaining", "ada@example.com",
+	} {
 		if !strings.Contains(string(docs.OpenAPI), text) {
-			t.Errorf("the document doesn't mention %s", text)
+			t.Errorf("the document does not contain %s", text)
 		}
 	}
 	if strings.Contains(string(docs.OpenAPI), bindingCookie) {
-		t.Error("the document shows the binding cookie")
+		t.Errorf("the document contains the cookie %s, which is internal", bindingCookie)
 	}
 }

@@ -10,20 +10,20 @@ import (
 
 type loginInput struct {
 	Body struct {
-		Email    string `json:"email" doc:"The address of the account, in any case; at most 1,024 bytes" example:"ada@example.com"`
-		Password string `json:"password" format:"password" doc:"At most 1,024 bytes" example:"correct horse battery"`
+		Email    string `json:"email" doc:"The e-mail address of the account, in any case; at most 1,024 bytes" example:"ada@example.com"`
+		Password string `json:"password" format:"password" doc:"The password of the account; at most 1,024 bytes" example:"correct horse battery"`
 	}
 }
 
 // Validate implements httpapi's validation.
 func (in *loginInput) Validate(v *httpapi.Validation) {
-	v.Field("email", maxLoginBytes(in.Body.Email))
-	v.Field("password", maxLoginBytes(in.Body.Password))
+	v.Field("email", checkLoginField(in.Body.Email))
+	v.Field("password", checkLoginField(in.Body.Password))
 }
 
 type loginOutput struct {
 	RateLimit
-	SetCookie []string `header:"Set-Cookie" doc:"The session"`
+	SetCookie []string `header:"Set-Cookie" doc:"The session cookie"`
 	Body      struct {
 		Success bool   `json:"success" doc:"Always true" example:"true"`
 		UserID  string `json:"userId" doc:"The ID of the user" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
@@ -39,7 +39,7 @@ func (s *Service) registerLogin(r *httpapi.Routes) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "login", Method: http.MethodPost, Path: "/api/auth/login", Tag: tag,
 		Summary:     "Start a session",
-		Description: "While a rate limit is exceeded, correct passwords are rejected too.",
+		Description: "While a rate limit is exceeded, a correct password is rejected too.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("password", "is required")),
 			exampleStatus.WithHeaders(errWrongPassword), tooMany(exampleStatus),
@@ -48,7 +48,7 @@ func (s *Service) registerLogin(r *httpapi.Routes) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "logout", Method: http.MethodPost, Path: "/api/auth/logout", Tag: tag,
 		Summary:     "End the current session",
-		Description: "Takes effect immediately. It also succeeds if there is no session.",
+		Description: "Takes effect immediately. The request also succeeds if there is no session.",
 	}, s.handleLogout)
 }
 

@@ -10,14 +10,14 @@ import (
 
 type changePasswordInput struct {
 	Body struct {
-		CurrentPassword string `json:"currentPassword" format:"password" doc:"At most 1,024 bytes" example:"correct horse battery"`
-		NewPassword     string `json:"newPassword" format:"password" doc:"The same rules as for a sign-up" example:"staple staple staple"`
+		CurrentPassword string `json:"currentPassword" format:"password" doc:"The current password; at most 1,024 bytes" example:"correct horse battery"`
+		NewPassword     string `json:"newPassword" format:"password" doc:"8–128 characters; not one of the most common passwords, the e-mail address or the username" example:"staple staple staple"`
 	}
 }
 
 // Validate implements httpapi's validation.
 func (in *changePasswordInput) Validate(v *httpapi.Validation) {
-	v.Field("currentPassword", maxLoginBytes(in.Body.CurrentPassword))
+	v.Field("currentPassword", checkLoginField(in.Body.CurrentPassword))
 	v.Field("newPassword", CheckPassword(in.Body.NewPassword, v.Caller.Email, v.Caller.Username))
 }
 
@@ -30,8 +30,8 @@ func (s *Service) registerPassword(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "changePassword", Method: http.MethodPut, Path: "/api/auth/password", Tag: tag,
 		Summary: "Change the password",
-		Description: "Ends every other session. Counts as a login attempt. If the account has no password because it signs " +
-			"in with a code host, the response is the same as for a wrong password.",
+		Description: "Ends all other sessions of the caller. The request counts as a login attempt. If the account has no " +
+			"password because it signs in with a code host, the response is the same as for a wrong password.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("newPassword", CheckPassword("password", "", ""))),
 			exampleStatus.WithHeaders(errWrongCurrent), exampleStatus.WithHeaders(errPasswordChanged),
@@ -49,6 +49,6 @@ func (s *Service) handleChangePassword(
 	}
 	return &changePasswordOutput{
 		RateLimit: rateLimitOf(status),
-		Body:      httpapi.Done{Success: true, Message: "Password changed. Every other session has ended."},
+		Body:      httpapi.Done{Success: true, Message: "Password changed. All other sessions have ended."},
 	}, nil
 }

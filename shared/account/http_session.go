@@ -12,26 +12,26 @@ import (
 type meOutput struct {
 	Body struct {
 		ID        string          `json:"id" doc:"The ID of the user" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-		Email     string          `json:"email" doc:"In lower case" example:"ada@example.com"`
-		Username  string          `json:"username" doc:"As entered at sign-up" example:"ada"`
+		Email     string          `json:"email" doc:"The e-mail address, in lower case" example:"ada@example.com"`
+		Username  string          `json:"username" doc:"The username, as entered at sign-up" example:"ada"`
 		CreatedAt clock.Timestamp `json:"createdAt" doc:"When the account was created" example:"2026-01-31T08:15:30.123Z"`
 	}
 }
 
 type sessionsOutput struct {
 	Body struct {
-		Sessions []sessionItem `json:"sessions" nullable:"false" doc:"Newest first"`
+		Sessions []sessionItem `json:"sessions" nullable:"false" doc:"The sessions, newest first"`
 	}
 }
 
 type sessionItem struct {
 	ID         string          `json:"id" doc:"The ID of the session" example:"ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	CreatedAt  clock.Timestamp `json:"createdAt" doc:"When it started" example:"2026-01-31T08:15:30.123Z"`
-	LastSeenAt clock.Timestamp `json:"lastSeenAt" doc:"When it was last used, updated once a day" example:"2026-01-31T08:15:30.123Z"`
-	ExpiresAt  clock.Timestamp `json:"expiresAt" doc:"When it expires if it is not used before" example:"2026-02-07T08:15:30.000Z"`
-	UserAgent  string          `json:"userAgent" doc:"The User-Agent of the client that started it" example:"Mozilla/5.0"`
-	IP         string          `json:"ip" doc:"The address from which it was started" example:"203.0.113.7"`
-	Current    bool            `json:"current" doc:"Whether it is the session of this request" example:"true"`
+	CreatedAt  clock.Timestamp `json:"createdAt" doc:"When the session started" example:"2026-01-31T08:15:30.123Z"`
+	LastSeenAt clock.Timestamp `json:"lastSeenAt" doc:"When the session was last used, updated once a day" example:"2026-01-31T08:15:30.123Z"`
+	ExpiresAt  clock.Timestamp `json:"expiresAt" doc:"When the session expires if it is not used again" example:"2026-02-07T08:15:30.000Z"`
+	UserAgent  string          `json:"userAgent" doc:"The User-Agent of the client that started the session" example:"Mozilla/5.0"`
+	IP         string          `json:"ip" doc:"The IP address from which the session was started" example:"203.0.113.7"`
+	Current    bool            `json:"current" doc:"Whether the session belongs to this request" example:"true"`
 }
 
 type endSessionInput struct {
@@ -41,17 +41,17 @@ type endSessionInput struct {
 func (s *Service) registerSessions(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "me", Method: http.MethodGet, Path: "/api/auth/me", Tag: tag,
-		Summary: "Read the caller's account", Description: "The account to which the session belongs.",
+		Summary: "Read the caller's account", Description: "Returns the account to which the session belongs.",
 	}, s.handleMe)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listSessions", Method: http.MethodGet, Path: "/api/auth/sessions", Tag: tag,
 		Summary:     "List the caller's sessions",
-		Description: "Sessions that have not ended or expired, newest first, including the current one.",
+		Description: "Returns the sessions that have not ended or expired, newest first, including the current one.",
 	}, s.handleSessions)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "endSession", Method: http.MethodDelete, Path: "/api/auth/sessions/{id}", Tag: tag,
 		Summary:     "End one of the caller's sessions",
-		Description: "Takes effect immediately. Ending the current session is a logout.",
+		Description: "Takes effect immediately. Ending the current session also clears the session cookie.",
 		Errors:      []*fault.Error{errNoSession},
 	}, s.handleEndSession)
 }

@@ -12,8 +12,8 @@ import (
 
 type signupInput struct {
 	Body struct {
-		Email    string `json:"email" doc:"A valid address of at most 254 characters, stored in lower case; unique" example:"ada@example.com"`
-		Username string `json:"username" doc:"2–64 of A-Z a-z 0-9 . - _, starting with a letter or digit; unique, ignoring case" example:"ada"`
+		Email    string `json:"email" doc:"An e-mail address of at most 254 characters, stored in lower case; unique" example:"ada@example.com"`
+		Username string `json:"username" doc:"2–64 characters: A-Z, a-z, 0-9, '.', '-' and '_', starting with a letter or a digit; unique, ignoring case" example:"ada"`
 		Password string `json:"password" format:"password" doc:"8–128 characters; not one of the most common passwords, the e-mail address or the username" example:"correct horse battery"`
 	}
 }
@@ -41,7 +41,7 @@ func (s *Service) registerSignup(r *httpapi.Routes) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "signup", Method: http.MethodPost, Path: "/api/auth/signup", Tag: tag, Status: http.StatusCreated,
 		Summary:     "Create an account",
-		Description: "Also creates a personal workspace. Does not create a session.",
+		Description: "Also creates the personal workspace of the user. Does not start a session: log in next.",
 		Errors: []*fault.Error{
 			fault.Invalid(
 				fault.Field("email", CheckEmail("ada")), fault.Field("password", CheckPassword("short", "", "")),

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// maxLoginNameBytes bounds the stored name of the user at the code host, which is for display only.
+	// maxLoginNameBytes bounds the stored username at the code host, which is only displayed.
 	maxLoginNameBytes = 128
 	// maxUsableEmails bounds the number of e-mail addresses that are looked up.
 	maxUsableEmails = 20
@@ -23,14 +23,15 @@ const (
 
 var (
 	errNoEmail = fault.New(fault.CodeOAuthFailed,
-		"The code host did not report a verified e-mail address. Verify one there and start again.")
+		"The code host did not report a verified e-mail address. Please verify an address there, and start again.")
 	errUnverified = fault.New(fault.CodeUserExists,
-		"An account with this e-mail address exists. Log in to it with its password and link the code host.")
-	errLinked = fault.New(fault.CodeConflict, "This code-host identity belongs to another account.")
+		"An account with this e-mail address exists. Please log in with its password, and then link the code host.")
+	errLinked = fault.New(fault.CodeConflict,
+		"Another account is linked to this user of the code host. Sign in with the code host to use that account.")
 )
 
-// linkIdentity links an identity to the user who started the link. The same user must still be signed in, in the
-// browser. Errors: AUTH_INVALID_TOKEN, AUTH_OAUTH_STATE_INVALID, CONFLICT.
+// linkIdentity links an identity to the user who started the link. The browser must still have a session of that user.
+// Errors: AUTH_INVALID_TOKEN, AUTH_OAUTH_STATE_INVALID, CONFLICT.
 func (s *Service) linkIdentity(
 	ctx context.Context, c CodeHostCallback, userID string, identity oauth.Identity,
 ) (SignedIn, error) {
@@ -64,8 +65,8 @@ func (s *Service) linkIdentity(
 	return l.signedIn(), s.store.startSession(ctx, l.signIn) // the identity is already linked to the user
 }
 
-// signInIdentity signs in the user of an identity, or creates an account for it. If another sign-in changes the same
-// account or identity at the same time, it chooses the account again, so that two sign-ins never create two accounts.
+// signInIdentity signs in the user of an identity, or creates an account for it. If another request changes the account
+// or the identity at the same time, it tries again, so that two sign-ins never create two accounts for one identity.
 // Errors: AUTH_OAUTH_FAILED, AUTH_USER_EXISTS, CONFLICT.
 func (s *Service) signInIdentity(ctx context.Context, identity oauth.Identity, client Client) (in SignedIn, err error) {
 	err = db.Retry(ctx, "sign in with the code host", func() (err error) {
@@ -78,8 +79,8 @@ func (s *Service) signInIdentity(ctx context.Context, identity oauth.Identity, c
 	return in, err
 }
 
-// trySignIn chooses the account of an identity and signs in: the linked account; otherwise an account with a verified
-// e-mail address that the code host has also verified; otherwise a new account.
+// trySignIn signs in to the account that is linked to an identity. If there is none, it links an account whose e-mail
+// address has been verified, also by the code host. Otherwise, it creates an account.
 func (s *Service) trySignIn(ctx context.Context, identity oauth.Identity, client Client) (SignedIn, error) {
 	user, err := s.store.userOfIdentity(ctx, identity.Provider, identity.Subject)
 	if err == nil {
@@ -88,7 +89,7 @@ func (s *Service) trySignIn(ctx context.Context, identity oauth.Identity, client
 			return SignedIn{}, err
 		}
 		in.knownIP = client.network()
-		return in.signedIn(), s.store.once().startSession(ctx, in)
+		return in.signedIn(), s.store.withoutRetries().startSession(ctx, in)
 	}
 	if !errors.Is(err, db.ErrNotFound) {
 		return SignedIn{}, err
@@ -128,7 +129,7 @@ func (s *Service) linkVerified(
 		return SignedIn{}, err
 	}
 	l.onlyVerified = true
-	return l.signedIn(), s.store.once().linkIdentity(ctx, l)
+	return l.signedIn(), s.store.withoutRetries().linkIdentity(ctx, l)
 }
 
 // createLinked creates an account for an identity, and signs in.
@@ -139,7 +140,7 @@ func (s *Service) createLinked(
 	if err != nil {
 		return SignedIn{}, err
 	}
-	return l.signedIn(), s.store.once().createAccount(ctx, newAccount{
+	return l.signedIn(), s.store.withoutRetries().createAccount(ctx, newAccount{
 		user:        user,
 		credential:  Credential{UserID: user.ID, Verified: true},
 		workspaceID: s.ids.New(id.Workspace),
@@ -171,15 +172,15 @@ func usableEmails(identity oauth.Identity) []string {
 	return emails
 }
 
-// usernameCandidates returns usernames for a new account, the preferred one first. The last one has a random suffix, so
-// that it is not taken.
+// usernameCandidates returns usernames for a new account, the preferred one first. The last one has a random suffix,
+// because all others can be taken.
 func usernameCandidates(login string) []string {
 	name := usernameFrom(login)
 	random := name + "-" + strings.ToLower(rand.Text()[:8])
 	return []string{name, name + "-2", name + "-3", name + "-4", name + "-5", random}
 }
 
-// firstFree returns the first candidate that is not taken.
+// firstFree returns the first candidate that is not taken, or the last candidate.
 func firstFree(candidates []string, taken map[string]bool) string {
 	for _, name := range candidates {
 		if !taken[name] {

@@ -14,14 +14,14 @@ import (
 
 var errTooMany = fault.New(fault.CodeAuthRateLimited, "Too many attempts. Please wait and try again.")
 
-// Limits are the numbers of attempts that are allowed in a window. The windows are fixed.
+// Limits are the numbers of attempts that are allowed in a fixed window.
 type Limits struct {
 	// LoginPair limits failed logins per e-mail address and client network in 15 minutes.
 	LoginPair int `env:"LIMIT_LOGIN_PAIR" envDefault:"10"`
-	// LoginEmail limits failed logins per e-mail address in 15 minutes. It counts only networks that never logged in to
-	// the account.
+	// LoginEmail limits failed logins per e-mail address in 15 minutes, from networks that are not known to the account.
+	// A login makes its network known for a year.
 	LoginEmail int `env:"LIMIT_LOGIN_EMAIL" envDefault:"100"`
-	// LoginIP limits logins per client network in 15 minutes.
+	// LoginIP limits all logins per client network in 15 minutes.
 	LoginIP int `env:"LIMIT_LOGIN_IP" envDefault:"300"`
 	// SignupIP limits sign-ups per client network in an hour.
 	SignupIP int `env:"LIMIT_SIGNUP_IP" envDefault:"100"`
@@ -29,7 +29,7 @@ type Limits struct {
 	OAuthIP int `env:"LIMIT_OAUTH_IP" envDefault:"60"`
 }
 
-// Validate returns an error that names the variable of a limit that would reject every attempt.
+// Validate returns an error if a limit would reject every attempt. The error names the environment variable.
 func (l Limits) Validate() error {
 	for name, value := range map[string]int{
 		"LIMIT_LOGIN_PAIR": l.LoginPair, "LIMIT_LOGIN_EMAIL": l.LoginEmail, "LIMIT_LOGIN_IP": l.LoginIP,
@@ -55,13 +55,14 @@ func (l Limits) rules() rules {
 	}
 }
 
-// counter returns the counter of a rule. The subject is hashed, so that a client cannot choose the key of an item.
+// counter returns the counter of a rule for a subject, such as a network. The subject is hashed, so that a client
+// cannot choose the key of an item.
 func (s *Service) counter(rule limit.Rule, subject ...string) limit.Counter {
 	return s.counters.Counter(rule, hashParts(subject...))
 }
 
-// loginCounters returns the counters of a password check. The last one applies only to networks that never logged in
-// to the account, so that an attacker in another network cannot lock the owner out.
+// loginCounters returns the counters of a password check. The last one applies only to networks that are not known to
+// the account, so that an attacker in another network cannot lock out the user.
 func (s *Service) loginCounters(email, network string) []limit.Counter {
 	return []limit.Counter{
 		s.counter(s.rules.loginPair, email, network),
@@ -70,7 +71,7 @@ func (s *Service) loginCounters(email, network string) []limit.Counter {
 	}
 }
 
-// count counts an attempt. Error: AUTH_RATE_LIMITED if one of the counters has reached its limit.
+// count adds an attempt to the counters. Error: AUTH_RATE_LIMITED if one of them has reached its limit.
 func (s *Service) count(ctx context.Context, counters ...limit.Counter) (limit.Attempt, error) {
 	attempt, err := s.counters.Count(ctx, counters...)
 	if errors.Is(err, limit.ErrTooMany) {

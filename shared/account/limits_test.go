@@ -15,198 +15,218 @@ import (
 	"devplatform/shared/limit"
 )
 
-// rateOf reads RateLimit-Limit, -Remaining and -Reset.
-func rateOf(t *testing.T, a answer) [3]int {
+// rateLimitHeaders returns the RateLimit-* headers of a response.
+func rateLimitHeaders(t *testing.T, response slicetest.Response) RateLimit {
 	t.Helper()
-	var got [3]int
-	for i, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
-		n, err := strconv.Atoi(a.Header.Get(name))
+	number := func(name string) int {
+		n, err := strconv.Atoi(response.Header.Get(name))
 		if err != nil {
-			t.Fatalf("%s: %q", name, a.Header.Get(name))
+			t.Fatalf("%s: got %q, want a number", name, response.Header.Get(name))
 		}
-		got[i] = n
+		return n
 	}
-	return got
+	return RateLimit{
+		Limit:     number("RateLimit-Limit"),
+		Remaining: number("RateLimit-Remaining"),
+		Reset:     number("RateLimit-Reset"),
+	}
 }
 
-// hits returns the stored number of attempts of a counter.
-func (w *world) hits(c limit.Counter) int {
-	w.t.Helper()
-	n, ok := w.item(w.tables.Accounts, c.Key())["hits"].(*types.AttributeValueMemberN)
+// checkRateLimit checks the RateLimit-* headers of a response.
+func checkRateLimit(t *testing.T, response slicetest.Response, want RateLimit) {
+	t.Helper()
+	if got := rateLimitHeaders(t, response); got != want {
+		t.Errorf("RateLimit-* headers: got %+v, want %+v", got, want)
+	}
+}
+
+// storedAttempts returns the stored number of attempts of a counter.
+func (f *fixture) storedAttempts(c limit.Counter) int {
+	f.t.Helper()
+	n, ok := f.item(f.tables.Accounts, c.Key())["hits"].(*types.AttributeValueMemberN)
 	if !ok {
 		return 0
 	}
-	hits, err := strconv.Atoi(n.Value)
+	attempts, err := strconv.Atoi(n.Value)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	return hits
+	return attempts
 }
 
-func (w *world) loginHits(email, ip string) [3]int {
-	w.t.Helper()
-	var hits [3]int
-	for i, c := range w.service.loginCounters(email, ip) {
-		hits[i] = w.hits(c)
-	}
-	return hits // pair, address, e-mail
+// loginAttempts are the stored attempts of the counters of a login.
+type loginAttempts struct {
+	pair    int // of the e-mail address from the network
+	network int // of all e-mail addresses from the network
+	email   int // of the e-mail address from unknown networks
 }
 
+func (f *fixture) loginAttempts(email, ip string) loginAttempts {
+	f.t.Helper()
+	counters := f.service.loginCounters(email, ip)
+	return loginAttempts{
+		pair:    f.storedAttempts(counters[0]),
+		network: f.storedAttempts(counters[1]),
+		email:   f.storedAttempts(counters[2]),
+	}
+}
+
+// checkLoginAttempts checks the stored attempts of an e-mail address from 203.0.113.1.
+func (f *fixture) checkLoginAttempts(email string, want loginAttempts) {
+	f.t.Helper()
+	if got := f.loginAttempts(email, "203.0.113.1"); got != want {
+		f.t.Errorf("stored attempts of %s: got %+v, want %+v", email, got, want)
+	}
+}
+
+// The limit is the same for an e-mail address with an account and for one without.
 func TestFailedLoginsPerPairAreLimited(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.browser()
-	b.signup("ada").Want(t, http.StatusCreated)
-	for _, who := range []string{"ada", "nobody"} { // known or not, the same
+	f := newFixture(t)
+	client := f.newClient()
+	client.signup("ada").Want(t, http.StatusCreated)
+	for _, name := range []string{"ada", "unknown"} {
 		for i := range 10 {
-			a := b.login(who, "wrong").Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
-			if got, want := rateOf(t, a), [3]int{10, 9 - i, 600}; got != want {
-				t.Errorf("%s, attempt %d: %v, want %v", who, i+1, got, want)
-			}
+			response := client.login(name, "wrong").Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
+			checkRateLimit(t, response, RateLimit{Limit: 10, Remaining: 9 - i, Reset: 600})
 		}
 		for _, password := range []string{"wrong", goodPassword} {
-			a := b.login(who, password).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
-			if got := rateOf(t, a); got != [3]int{10, 0, 600} || a.Header.Get("Retry-After") != "600" {
-				t.Errorf("%s refused: %v, Retry-After %s", who, got, a.Header.Get("Retry-After"))
+			response := client.login(name, password).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
+			checkRateLimit(t, response, RateLimit{Limit: 10, Remaining: 0, Reset: 600})
+			if got := response.Header.Get("Retry-After"); got != "600" {
+				t.Errorf("Retry-After: got %q, want 600", got)
 			}
-			if a.Calls != 1 {
-				t.Errorf("a refusal took %d calls", a.Calls)
+			if response.Calls != 1 {
+				t.Errorf("a rejected login used %d DynamoDB calls, want 1", response.Calls)
 			}
 		}
 	}
-	b.from("198.51.100.9").login("ada", goodPassword).Want(t, http.StatusOK) // another address
-	b.from("203.0.113.1")
-	w.clock.Advance(10 * time.Minute)
-	b.login("ada", goodPassword).Want(t, http.StatusOK)
+	client.from("198.51.100.9").login("ada", goodPassword).Want(t, http.StatusOK) // another network
+	client.from("203.0.113.1")
+	f.clock.Advance(10 * time.Minute)
+	client.login("ada", goodPassword).Want(t, http.StatusOK)
 }
 
 func TestSuccessfulLoginIsRefunded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.browser()
-	b.signup("ada").Want(t, http.StatusCreated)
+	f := newFixture(t)
+	client := f.newClient()
+	client.signup("ada").Want(t, http.StatusCreated)
 	for range 15 {
-		a := b.login("ada", goodPassword).Want(t, http.StatusOK)
-		if got := rateOf(t, a); got[0] != 10 || got[1] != 10 {
-			t.Fatalf("after a success: %v", got)
+		got := rateLimitHeaders(t, client.login("ada", goodPassword).Want(t, http.StatusOK))
+		if got.Limit != 10 || got.Remaining != 10 {
+			t.Fatalf("RateLimit-* headers of a successful login: got %+v, want limit 10 and remaining 10", got)
 		}
 	}
-	if got, want := w.loginHits("ada@example.com", "203.0.113.1"), [3]int{0, 15, 0}; got != want {
-		t.Errorf("hits %v, want %v", got, want)
-	}
-	b.login("ada", "wrong").Want(t, http.StatusUnauthorized)
-	if got, want := w.loginHits("ada@example.com", "203.0.113.1"), [3]int{1, 16, 0}; got != want {
-		t.Errorf("hits %v, want %v: the e-mail counter is only for unknown networks", got, want)
-	}
+	f.checkLoginAttempts("ada@example.com", loginAttempts{pair: 0, network: 15, email: 0})
+	client.login("ada", "wrong").Want(t, http.StatusUnauthorized)
+	// The e-mail counter does not change, because the network is known.
+	f.checkLoginAttempts("ada@example.com", loginAttempts{pair: 1, network: 16, email: 0})
 }
 
 func TestLimitIsExactUnderConcurrency(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.browser().signup("ada").Want(t, http.StatusCreated)
+	f := newFixture(t)
+	f.newClient().signup("ada").Want(t, http.StatusCreated)
 	const attempts = 24
-	count := slicetest.CountStatuses(slicetest.Concurrently(attempts, func(int) answer { return w.browser().login("ada", "wrong") }))
-	if diff := cmp.Diff(map[int]int{http.StatusUnauthorized: 10, http.StatusTooManyRequests: attempts - 10}, count); diff != "" {
-		t.Error(diff)
+	responses := slicetest.Concurrently(attempts, func(int) slicetest.Response {
+		return f.newClient().login("ada", "wrong")
+	})
+	want := map[int]int{http.StatusUnauthorized: 10, http.StatusTooManyRequests: attempts - 10}
+	if diff := cmp.Diff(want, slicetest.CountStatuses(responses)); diff != "" {
+		t.Errorf("number of responses by status (-want +got):\n%s", diff)
 	}
 	// Attempts that the rule of the pair rejected are not counted by the other rules.
-	if got, want := w.loginHits("ada@example.com", "203.0.113.1"), [3]int{10, 10, 10}; got != want {
-		t.Errorf("hits %v, want %v", got, want)
-	}
+	f.checkLoginAttempts("ada@example.com", loginAttempts{pair: 10, network: 10, email: 10})
 }
 
 func TestEmailLimitAppliesToUnknownNetworksOnly(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.LoginEmail = 3 }))
-	b := w.member("ada")
-	stranger := w.browser()
+	f := newFixture(t, withLimits(func(l *Limits) { l.LoginEmail = 3 }))
+	known := f.newUser("ada")
+	unknown := f.newClient()
 	for i := range 3 {
-		stranger.from(fmt.Sprintf("198.51.100.%d", i)).login("ada", "wrong").Want(t, http.StatusUnauthorized)
+		unknown.from(fmt.Sprintf("198.51.100.%d", i)).login("ada", "wrong").Want(t, http.StatusUnauthorized)
 	}
-	stranger.from("198.51.100.77").login("ada", goodPassword).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
-	b.login("ada", goodPassword).Want(t, http.StatusOK)
-	b.login("ada", "wrong").Want(t, http.StatusUnauthorized)
+	unknown.from("198.51.100.77").login("ada", goodPassword).
+		Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
+	known.login("ada", goodPassword).Want(t, http.StatusOK)
+	known.login("ada", "wrong").Want(t, http.StatusUnauthorized)
 }
 
 func TestLoginsPerNetworkAreLimited(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.LoginIP = 4 }))
-	b := w.browser()
-	b.signup("ada").Want(t, http.StatusCreated)
-	for i := range 4 { // right or wrong
-		a := b.login("ada", goodPassword).Want(t, http.StatusOK)
-		if got, want := rateOf(t, a), [3]int{4, 3 - i, 600}; got != want {
-			t.Errorf("login %d: %v, want %v", i+1, got, want)
-		}
+	f := newFixture(t, withLimits(func(l *Limits) { l.LoginIP = 4 }))
+	client := f.newClient()
+	client.signup("ada").Want(t, http.StatusCreated)
+	for i := range 4 { // successful logins count too
+		response := client.login("ada", goodPassword).Want(t, http.StatusOK)
+		checkRateLimit(t, response, RateLimit{Limit: 4, Remaining: 3 - i, Reset: 600})
 	}
-	a := b.login("eve", "wrong").Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
-	if got := rateOf(t, a); got != [3]int{4, 0, 600} {
-		t.Errorf("refused: %v", got)
-	}
-	if got := w.loginHits("eve@example.com", "203.0.113.1"); got != [3]int{0, 4, 0} {
-		t.Errorf("hits %v", got)
-	}
+	response := client.login("eve", "wrong").Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
+	checkRateLimit(t, response, RateLimit{Limit: 4, Remaining: 0, Reset: 600})
+	f.checkLoginAttempts("eve@example.com", loginAttempts{pair: 0, network: 4, email: 0})
 }
 
 func TestSignupsPerNetworkAreLimited(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.SignupIP = 2 }))
-	b := w.browser()
-	if got := rateOf(t, b.signup("a1").Want(t, http.StatusCreated)); got != [3]int{2, 1, 3300} {
-		t.Errorf("first: %v", got)
+	f := newFixture(t, withLimits(func(l *Limits) { l.SignupIP = 2 }))
+	client := f.newClient()
+	response := client.signup("a1").Want(t, http.StatusCreated)
+	checkRateLimit(t, response, RateLimit{Limit: 2, Remaining: 1, Reset: 3300})
+	client.signupWith("bad", "b", "c").Want(t, http.StatusBadRequest) // not counted
+	response = client.signup("a1").Want(t, http.StatusConflict)
+	checkRateLimit(t, response, RateLimit{Limit: 2, Remaining: 0, Reset: 3300})
+	response = client.signup("a3").Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
+	if got := response.Header.Get("Retry-After"); got != "3300" {
+		t.Errorf("Retry-After: got %q, want 3300", got)
 	}
-	b.Do(http.MethodPost, "/api/auth/signup", signupBody("bad", "b", "c")).Want(t, http.StatusBadRequest) // not counted
-	if got := rateOf(t, b.signup("a1").Want(t, http.StatusConflict)); got != [3]int{2, 0, 3300} {
-		t.Errorf("second: %v", got)
-	}
-	a := b.signup("a3").Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
-	if a.Header.Get("Retry-After") != "3300" {
-		t.Errorf("Retry-After %q", a.Header.Get("Retry-After"))
-	}
-	w.clock.Advance(55 * time.Minute)
-	b.signup("a3").Want(t, http.StatusCreated)
+	f.clock.Advance(55 * time.Minute)
+	client.signup("a3").Want(t, http.StatusCreated)
 }
 
 func TestIPv6IsCountedByNetwork(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.LoginPair = 2 }))
-	b := w.browser()
-	b.from("2001:db8:1:2::1").login("ada", "x").Want(t, http.StatusUnauthorized)
-	b.from("2001:db8:1:2:ffff::2").login("ada", "x").Want(t, http.StatusUnauthorized)
-	b.from("2001:db8:1:2:abcd::3").login("ada", "x").Want(t, http.StatusTooManyRequests)
-	b.from("2001:db8:1:3::1").login("ada", "x").Want(t, http.StatusUnauthorized)
+	f := newFixture(t, withLimits(func(l *Limits) { l.LoginPair = 2 }))
+	client := f.newClient()
+	client.from("2001:db8:1:2::1").login("ada", "x").Want(t, http.StatusUnauthorized)
+	client.from("2001:db8:1:2:ffff::2").login("ada", "x").Want(t, http.StatusUnauthorized)
+	client.from("2001:db8:1:2:abcd::3").login("ada", "x").Want(t, http.StatusTooManyRequests)
+	client.from("2001:db8:1:3::1").login("ada", "x").Want(t, http.StatusUnauthorized) // another network
 }
 
 func TestPasswordChangeCountsAsALogin(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.LoginPair = 2 }))
-	b := w.member("ada")
-	change := func(current string) answer {
-		return b.Do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": current, "newPassword": "another good one"})
-	}
+	f := newFixture(t, withLimits(func(l *Limits) { l.LoginPair = 2 }))
+	client := f.newUser("ada")
 	for i := range 2 {
-		if got := rateOf(t, change("wrong").Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)); got != [3]int{2, 1 - i, 600} {
-			t.Errorf("attempt %d: %v", i+1, got)
-		}
+		response := client.changePassword("wrong", newPassword).
+			Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
+		checkRateLimit(t, response, RateLimit{Limit: 2, Remaining: 1 - i, Reset: 600})
 	}
-	change(goodPassword).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
-	b.login("ada", goodPassword).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
-	w.clock.Advance(15 * time.Minute)
-	if got := rateOf(t, change(goodPassword).Want(t, http.StatusOK)); got[1] != 2 {
-		t.Errorf("after a success: %v", got)
+	client.changePassword(goodPassword, newPassword).
+		Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
+	client.login("ada", goodPassword).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
+	f.clock.Advance(15 * time.Minute)
+	response := client.changePassword(goodPassword, newPassword).Want(t, http.StatusOK)
+	if got := rateLimitHeaders(t, response).Remaining; got != 2 {
+		t.Errorf("RateLimit-Remaining after a successful change: got %d, want 2", got)
 	}
-	if got := w.loginHits("ada@example.com", "203.0.113.1"); got != [3]int{0, 1, 0} {
-		t.Errorf("a success was not refunded: %v", got)
-	}
+	f.checkLoginAttempts("ada@example.com", loginAttempts{pair: 0, network: 1, email: 0})
 }
 
 func TestHashPartsIsUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, parts := range [][]string{{"a", "bc"}, {"ab", "c"}, {"abc"}, {"abc", ""}, {"", "abc"}, {"a#b", "c"}, {"a", "b#c"}} {
+	for _, parts := range [][]string{
+		{"a", "bc"}, {"ab", "c"}, {"abc"}, {"abc", ""}, {"", "abc"}, {"a#b", "c"}, {"a", "b#c"},
+	} {
 		key := hashParts(parts...)
-		if seen[key] || len(key) != 64 {
-			t.Errorf("%q has the key of another", parts)
+		if len(key) != 64 {
+			t.Errorf("hashParts(%q) has %d characters, want 64", parts, len(key))
+		}
+		if seen[key] {
+			t.Errorf("hashParts(%q) equals the key of other parts", parts)
 		}
 		seen[key] = true
 	}

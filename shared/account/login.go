@@ -13,7 +13,7 @@ import (
 const (
 	// knownIPLife is how long a network stays known to an account after a login from it.
 	knownIPLife = 365 * 24 * time.Hour
-	// knownIPRefresh is the remaining life from which a login does not store the network again.
+	// A login stores a known network again when knownIPRefresh or less of its life remains.
 	knownIPRefresh = knownIPLife - 24*time.Hour
 )
 
@@ -43,8 +43,8 @@ func (s *Service) Login(ctx context.Context, email, password string, client Clie
 	}
 	err = s.store.startSession(ctx, in)
 	if errors.Is(err, db.ErrStale) {
-		// Another login stored a new hash first, or the password was changed. After a change, the session is of an old
-		// generation and is never accepted.
+		// Another login stored a new hash first, or the password was changed. If it was changed, this session belongs to
+		// the old generation, and is never accepted.
 		in.newHash = ""
 		err = s.store.startSession(ctx, in)
 	}
@@ -55,12 +55,12 @@ func (s *Service) Login(ctx context.Context, email, password string, client Clie
 type passwordCheck struct {
 	loginState
 	attempt  limit.Attempt
-	outdated bool // the hash was computed with parameters that have changed since
+	outdated bool // the parameters of the hash are not the current ones
 }
 
-// checkPassword counts an attempt and then checks the password. While a limit is reached, the correct password is
-// rejected too: otherwise an attacker could continue to guess. A rejection costs one read. Errors: AUTH_RATE_LIMITED,
-// AUTH_INVALID_CREDENTIALS.
+// checkPassword counts an attempt and then checks the password. While a limit is reached, it rejects the correct
+// password too, because otherwise an attacker could continue to guess. This rejection costs one read. Errors:
+// AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS.
 func (s *Service) checkPassword(ctx context.Context, email, password string, client Client) (passwordCheck, error) {
 	counters := s.loginCounters(email, client.network())
 	state, err := s.store.loginState(ctx, email, client.network(), counters)
@@ -68,7 +68,7 @@ func (s *Service) checkPassword(ctx context.Context, email, password string, cli
 		return passwordCheck{}, err
 	}
 	if !state.knownUntil.IsZero() {
-		counters = counters[:2]
+		counters = counters[:2] // without the counter for unknown networks
 	}
 	attempt, err := s.count(ctx, counters...)
 	if err != nil {

@@ -16,12 +16,12 @@ var (
 		"The current password is wrong, or the account has no password because it signs in with a code host.")
 )
 
-// ChangePassword replaces the caller's password and ends all other sessions. The new password has been validated. The
-// attempt counts as a login: a stolen session must not allow more guesses. It does not add a password to an account
-// that has none.
+// ChangePassword replaces the caller's password and ends all other sessions. next must be valid (see CheckPassword).
+// The attempt counts as a login, so that a stolen session does not allow more guesses. An account without a password
+// cannot get one.
 //
-// The same transaction ends the other sessions, because it starts a new generation. TTL removes their items.
-// Errors: AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS, CONFLICT.
+// The transaction of the change starts a new generation, which ends the other sessions. DynamoDB's TTL deletes their
+// items later. Errors: AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS, CONFLICT.
 func (s *Service) ChangePassword(
 	ctx context.Context, caller httpapi.Caller, current, next string, client Client,
 ) (limit.Status, error) {

@@ -9,15 +9,14 @@ import (
 
 const maxRedirectBytes = 2048
 
-// cleanRedirect returns the path to which the browser returns after a sign-in, and whether raw is allowed. raw must be
-// a path of this origin. Everything that a browser could read as another origin is rejected, also if it appears only
-// after decoding: "//host", "/\host", a scheme, and control characters, which browsers drop. An empty raw means the
-// root.
+// cleanRedirect returns the path to which the browser returns after a sign-in, and reports whether raw is allowed. raw
+// must be a path of this origin; empty is "/". It rejects values that a browser could read as another origin, also if
+// they appear only after decoding: "//host", "/\host", a scheme, and control characters, which browsers remove.
 func cleanRedirect(raw string) (string, bool) {
 	if raw == "" {
 		return "/", true
 	}
-	if len(raw) > maxRedirectBytes || raw[0] != '/' || suspicious(raw) {
+	if len(raw) > maxRedirectBytes || raw[0] != '/' || hasUnsafeCharacter(raw) {
 		return "", false
 	}
 	u, err := url.Parse(raw)
@@ -25,8 +24,8 @@ func cleanRedirect(raw string) (string, bool) {
 		return "", false
 	}
 	decoded := u.Path
-	for range 3 { // some servers and proxies decode more often than they should
-		if suspicious(decoded) || !strings.HasPrefix(decoded, "/") || strings.Contains(decoded, "//") {
+	for range 3 { // some servers and proxies decode a path more than once
+		if hasUnsafeCharacter(decoded) || !strings.HasPrefix(decoded, "/") || strings.Contains(decoded, "//") {
 			return "", false
 		}
 		again, err := url.PathUnescape(decoded)
@@ -38,8 +37,8 @@ func cleanRedirect(raw string) (string, bool) {
 	return u.String(), true
 }
 
-// suspicious reports whether s contains characters that browsers drop or read as a slash.
-func suspicious(s string) bool {
+// hasUnsafeCharacter reports whether s contains a character that browsers remove or read as a slash.
+func hasUnsafeCharacter(s string) bool {
 	return !utf8.ValidString(s) ||
 		strings.ContainsFunc(s, func(r rune) bool { return r == '\\' || unicode.IsControl(r) })
 }

@@ -13,9 +13,9 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-var errNoSession = fault.New(fault.CodeSessionNotFound, "There is no such session.")
+var errNoSession = fault.New(fault.CodeSessionNotFound, "The session does not exist, or it has ended. List your sessions to see the active ones.")
 
-// The lifetimes of a session.
+// The lifetimes of a session: since its last use, and since its start.
 const (
 	SessionIdleLife     = 7 * 24 * time.Hour
 	SessionAbsoluteLife = 30 * 24 * time.Hour
@@ -57,12 +57,12 @@ func sessionExpiry(created, seen time.Time) time.Time {
 	return idle.UTC().Truncate(time.Second)
 }
 
-// alive reports whether the session has not expired and is not older than the user's last password change.
-func (s Session) alive(user User, now time.Time) bool {
+// isActive reports whether the session has not expired, and the user has not changed the password since it started.
+func (s Session) isActive(user User, now time.Time) bool {
 	return now.Before(s.ExpiresAt) && s.Generation == user.Generation
 }
 
-// renewed returns the session with the times of a renewal at now. It reports false if no renewal is due.
+// renewed returns the session as it is after a renewal at now. It returns false if no renewal is due.
 func (s Session) renewed(now time.Time) (Session, bool) {
 	if now.Sub(s.LastSeenAt) < sessionRenewalEvery {
 		return s, false
@@ -72,8 +72,8 @@ func (s Session) renewed(now time.Time) (Session, bool) {
 	return s, true
 }
 
-// printable returns at most limit bytes of a text that a client chose, without characters that could garble a page or a
-// log.
+// printable returns at most limit bytes of s, without unprintable characters. Clients choose s, and control characters
+// could change how a page or a log looks.
 func printable(s string, limit int) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -88,7 +88,7 @@ func printable(s string, limit int) string {
 	return b.String()
 }
 
-// Sessions returns the caller's live sessions, newest first.
+// Sessions returns the caller's active sessions, newest first.
 func (s *Service) Sessions(ctx context.Context, caller httpapi.Caller) ([]Session, error) {
 	user, err := s.store.user(ctx, caller.UserID)
 	if err != nil {
@@ -96,17 +96,17 @@ func (s *Service) Sessions(ctx context.Context, caller httpapi.Caller) ([]Sessio
 	}
 	sessions, err := s.store.listSessions(ctx, user.ID)
 	now := s.now()
-	return slices.DeleteFunc(sessions, func(session Session) bool { return !session.alive(user, now) }), err
+	return slices.DeleteFunc(sessions, func(session Session) bool { return !session.isActive(user, now) }), err
 }
 
 // EndSession ends one of the caller's sessions. Error: SESSION_NOT_FOUND.
 func (s *Service) EndSession(ctx context.Context, caller httpapi.Caller, sessionID string) error {
 	session, user, err := s.store.session(ctx, caller.UserID, sessionID)
-	if err == nil && !session.alive(user, s.now()) {
+	if err == nil && !session.isActive(user, s.now()) {
 		err = db.ErrNotFound
 	}
 	if err == nil {
-		err = s.store.endLiveSession(ctx, session)
+		err = s.store.endExistingSession(ctx, session)
 	}
 	if errors.Is(err, db.ErrNotFound) {
 		return errNoSession.WithCause(err)

@@ -8,71 +8,82 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/fault"
+	"devplatform/shared/id"
 )
 
 func TestSessionLifetimes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	idle := w.member("idle")
-	w.clock.Advance(SessionIdleLife - time.Second)
+	f := newFixture(t)
+	idle := f.newUser("idle")
+	f.clock.Advance(SessionIdleLife - time.Second)
 	idle.me().Want(t, http.StatusOK)
-	w.clock.Advance(SessionIdleLife + time.Second)
+	f.clock.Advance(SessionIdleLife + time.Second)
 	idle.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 
-	used := w.member("used")
+	// A session that is used every day still ends after 30 days.
+	active := f.newUser("active")
 	for range 29 {
-		w.clock.Advance(24 * time.Hour)
-		used.me().Want(t, http.StatusOK)
+		f.clock.Advance(24 * time.Hour)
+		active.me().Want(t, http.StatusOK)
 	}
-	w.clock.Advance(24*time.Hour - time.Second)
-	used.me().Want(t, http.StatusOK)
-	w.clock.Advance(time.Second)
-	used.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken) // 30 days, however often it was used
+	f.clock.Advance(24*time.Hour - time.Second)
+	active.me().Want(t, http.StatusOK)
+	f.clock.Advance(time.Second)
+	active.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
 func TestSessionIsRenewedOnceADay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.member("ada")
-	old := b.Cookie("session")
-	w.clock.Advance(24*time.Hour - time.Second)
-	if a := b.me().Want(t, http.StatusOK); len(a.Header.Values("Set-Cookie")) != 0 || a.Calls != 1 {
-		t.Errorf("renewed within a day: %v, %d calls", a.Header.Values("Set-Cookie"), a.Calls)
+	f := newFixture(t)
+	client := f.newUser("ada")
+	oldToken := client.Cookie("session")
+	f.clock.Advance(24*time.Hour - time.Second)
+	if response := client.me().Want(t, http.StatusOK); hasCookies(response) || response.Calls != 1 {
+		t.Errorf("within a day: got cookies %v and %d DynamoDB calls, want no renewal and 1 call",
+			response.Header.Values("Set-Cookie"), response.Calls)
 	}
-	w.clock.Advance(time.Second)
-	if a := b.me().Want(t, http.StatusOK); len(a.Header.Values("Set-Cookie")) != 2 {
-		t.Errorf("not renewed after a day: %v", a.Header.Values("Set-Cookie"))
+	f.clock.Advance(time.Second)
+	response := client.me().Want(t, http.StatusOK)
+	if cookies := response.Header.Values("Set-Cookie"); len(cookies) != 2 {
+		t.Errorf("after a day: got cookies %v, want 2", cookies)
 	}
-	if b.Cookie("session") == old {
-		t.Error("the renewed token is the old one")
+	if client.Cookie("session") == oldToken {
+		t.Error("the renewal returned the old token")
 	}
-	if a := b.me().Want(t, http.StatusOK); len(a.Header.Values("Set-Cookie")) != 0 || a.Calls != 1 {
-		t.Errorf("renewed twice: %v, %d calls", a.Header.Values("Set-Cookie"), a.Calls)
+	if response := client.me().Want(t, http.StatusOK); hasCookies(response) || response.Calls != 1 {
+		t.Errorf("after the renewal: got cookies %v and %d DynamoDB calls, want no renewal and 1 call",
+			response.Header.Values("Set-Cookie"), response.Calls)
 	}
 	// A request with the old token is still accepted, and does not renew the session again.
-	b.SetCookie("session", old)
-	if a := b.me().Want(t, http.StatusOK); len(a.Header.Values("Set-Cookie")) != 0 {
-		t.Errorf("the old token renews again: %v", a.Header.Values("Set-Cookie"))
+	client.SetCookie("session", oldToken)
+	if response := client.me().Want(t, http.StatusOK); hasCookies(response) {
+		t.Errorf("a request with the old token renewed the session: %v", response.Header.Values("Set-Cookie"))
 	}
 }
 
 func TestSessionExpiryIsBounded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		s := Session{CreatedAt: epoch, LastSeenAt: epoch, ExpiresAt: sessionExpiry(epoch, epoch)}
-		now := epoch
+		session := Session{CreatedAt: startTime, LastSeenAt: startTime, ExpiresAt: sessionExpiry(startTime, startTime)}
+		now := startTime
 		for range rapid.IntRange(1, 60).Draw(t, "uses") {
 			now = now.Add(time.Duration(rapid.Int64Range(0, int64(4*24*time.Hour)).Draw(t, "pause")))
-			if !now.Before(s.ExpiresAt) {
+			if !now.Before(session.ExpiresAt) {
 				return
 			}
-			before := s
-			s, _ = s.renewed(now)
-			if s.ExpiresAt.After(s.CreatedAt.Add(SessionAbsoluteLife)) || s.ExpiresAt.After(now.Add(SessionIdleLife)) || s.ExpiresAt.Before(before.ExpiresAt) {
-				t.Fatalf("at %v: %+v after %+v", now, s, before)
+			before := session.ExpiresAt
+			session, _ = session.renewed(now)
+			after := session.ExpiresAt
+			if after.After(startTime.Add(SessionAbsoluteLife)) || after.After(now.Add(SessionIdleLife)) {
+				t.Fatalf("at %v: the session expires at %v, which exceeds a lifetime", now, after)
+			}
+			if after.Before(before) {
+				t.Fatalf("at %v: the renewal changed the expiry from %v to the earlier %v", now, before, after)
 			}
 		}
 	})
@@ -80,143 +91,162 @@ func TestSessionExpiryIsBounded(t *testing.T) {
 
 func TestSessionsListAndEnd(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	first := w.member("ada")
-	w.clock.Advance(time.Minute)
-	second := w.browser().from("198.51.100.4")
+	f := newFixture(t)
+	first := f.newUser("ada")
+	f.clock.Advance(time.Minute)
+	second := f.newClient().from("198.51.100.4")
 	second.Header.Set("User-Agent", "Bro\twser\u00ad /"+strings.Repeat("é", 300))
 	second.login("ada", goodPassword).Want(t, http.StatusOK)
-	other := w.member("eve")
+	otherUser := f.newUser("eve")
 
-	list := first.Do(http.MethodGet, "/api/auth/sessions", nil).Want(t, http.StatusOK)
-	sessions, _ := list.Body["sessions"].([]any)
+	list := first.Get("/api/auth/sessions").Want(t, http.StatusOK)
+	sessions := list.List("sessions")
 	if len(sessions) != 2 || len(list.Body) != 1 {
-		t.Fatalf("sessions: %s", list.Raw)
+		t.Fatalf("got the list %s, want 2 sessions", list.Raw)
 	}
-	newest, _ := sessions[0].(map[string]any)
-	oldest, _ := sessions[1].(map[string]any)
-	if newest["current"] != false || oldest["current"] != true || len(newest) != 7 {
-		t.Errorf("current: %s", list.Raw)
+	newest, oldest := sessions[0], sessions[1]
+	agent, _ := newest["userAgent"].(string)
+	if !strings.HasPrefix(agent, "Browser /é") || len(agent) > maxUserAgentBytes {
+		t.Errorf("userAgent: got %q, want a printable text of at most %d bytes", agent, maxUserAgentBytes)
 	}
-	if newest["ip"] != "198.51.100.4" || newest["createdAt"] != "2031-05-05T10:06:00.000Z" || newest["lastSeenAt"] != newest["createdAt"] || newest["expiresAt"] != "2031-05-12T10:06:00.000Z" {
-		t.Errorf("session: %v", newest)
+	want := map[string]any{
+		"id":         newest["id"],
+		"createdAt":  "2031-05-05T10:06:00.000Z",
+		"lastSeenAt": "2031-05-05T10:06:00.000Z",
+		"expiresAt":  "2031-05-12T10:06:00.000Z",
+		"userAgent":  agent,
+		"ip":         "198.51.100.4",
+		"current":    false,
 	}
-	if agent, _ := newest["userAgent"].(string); !strings.HasPrefix(agent, "Browser /é") || len(agent) > maxUserAgentBytes {
-		t.Errorf("userAgent %q", agent)
+	if diff := cmp.Diff(want, newest); diff != "" {
+		t.Errorf("newest session (-want +got):\n%s", diff)
+	}
+	if oldest["current"] != true {
+		t.Errorf("got the session %v, want it to be the current one", oldest)
 	}
 
-	end := func(b *browser, id any) answer {
-		return b.Do(http.MethodDelete, fmt.Sprintf("/api/auth/sessions/%v", id), nil)
+	end := func(client *apiClient, id any) slicetest.Response {
+		return client.Do(http.MethodDelete, fmt.Sprintf("/api/auth/sessions/%v", id), nil)
 	}
-	end(other, newest["id"]).Want(t, http.StatusNotFound, fault.CodeSessionNotFound)
-	end(first, "ses_nonsense").Want(t, http.StatusNotFound, fault.CodeSessionNotFound)
+	end(otherUser, newest["id"]).Want(t, http.StatusNotFound, fault.CodeSessionNotFound)
+	end(first, "ses_invalid").Want(t, http.StatusNotFound, fault.CodeSessionNotFound)
 	end(first, "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK").Want(t, http.StatusNotFound, fault.CodeSessionNotFound)
 	end(first, "%23USER").Want(t, http.StatusNotFound, fault.CodeSessionNotFound)
-	if a := end(first, newest["id"]).Want(t, http.StatusOK); len(a.Header.Values("Set-Cookie")) != 0 {
-		t.Error("ending another session took this one's cookie")
+	if response := end(first, newest["id"]).Want(t, http.StatusOK); hasCookies(response) {
+		t.Errorf("ending another session set cookies: %v", response.Header.Values("Set-Cookie"))
 	}
 	end(first, newest["id"]).Want(t, http.StatusNotFound, fault.CodeSessionNotFound)
 	second.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 	first.me().Want(t, http.StatusOK)
-	if a := end(first, oldest["id"]).Want(t, http.StatusOK); len(a.Header.Values("Set-Cookie")) != 2 {
-		t.Errorf("ending one's own session: %v", a.Header.Values("Set-Cookie"))
+	response := end(first, oldest["id"]).Want(t, http.StatusOK)
+	if cookies := response.Header.Values("Set-Cookie"); len(cookies) != 2 {
+		t.Errorf("ending the current session: got cookies %v, want 2 that are cleared", cookies)
 	}
 	first.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
-func TestPasswordChangeEndsEveryOtherSession(t *testing.T) {
+func TestPasswordChangeEndsAllOtherSessions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.member("ada")
-	var others []*browser
+	f := newFixture(t)
+	client := f.newUser("ada")
+	var others []*apiClient
 	for range 3 {
-		o := w.browser()
-		o.login("ada", goodPassword).Want(t, http.StatusOK)
-		others = append(others, o)
+		other := f.newClient()
+		other.login("ada", goodPassword).Want(t, http.StatusOK)
+		others = append(others, other)
 	}
-	const fresh = "a wholly new password"
-	change := func(current, next string) answer {
-		return b.Do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": current, "newPassword": next})
+	client.changePassword(goodPassword, newPassword).Want(t, http.StatusOK)
+	for _, other := range others {
+		other.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 	}
-	for _, bad := range []string{"short", "password", "ada@example.com", "ADA@EXAMPLE.COM"} {
-		a := change(goodPassword, bad).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-		if !strings.HasPrefix(a.Text("error"), "newPassword: ") {
-			t.Errorf("%q: %s", bad, a.Raw)
+	client.me().Want(t, http.StatusOK)
+	list := client.Get("/api/auth/sessions").Want(t, http.StatusOK)
+	if len(list.List("sessions")) != 1 {
+		t.Errorf("after the change: got the list %s, want 1 session", list.Raw)
+	}
+	client.login("ada", goodPassword).Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
+	client.login("ada", newPassword).Want(t, http.StatusOK)
+	client.me().Want(t, http.StatusOK)
+}
+
+func TestPasswordChangeValidation(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newUser("ada")
+	for _, invalid := range []string{"short", "password", "ada@example.com", "ADA@EXAMPLE.COM"} {
+		response := client.changePassword(goodPassword, invalid).
+			Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		if !strings.HasPrefix(response.Text("error"), "newPassword: ") {
+			t.Errorf("new password %q: got %s, want an error that names newPassword", invalid, response.Raw)
 		}
 	}
-	a := change(strings.Repeat("x", 1025), "ada@example.com").Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-	if text := a.Text("error"); !strings.HasPrefix(text, "currentPassword: ") || !strings.Contains(text, "; newPassword: ") {
-		t.Errorf("two faults: %s", a.Raw)
+	response := client.changePassword(strings.Repeat("x", 1025), "ada@example.com").
+		Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	message := response.Text("error")
+	if !strings.HasPrefix(message, "currentPassword: ") || !strings.Contains(message, "; newPassword: ") {
+		t.Errorf("two invalid fields: got %q, want a message that names both", message)
 	}
-	change("wrong", fresh).Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
-	if a := change(goodPassword, fresh).Want(t, http.StatusOK); a.Body["success"] != true || a.Text("message") == "" {
-		t.Errorf("change: %s", a.Raw)
+	client.changePassword("wrong", newPassword).Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
+	response = client.changePassword(goodPassword, newPassword).Want(t, http.StatusOK)
+	if response.Body["success"] != true || response.Text("message") == "" {
+		t.Errorf("got %s, want success and a message", response.Raw)
 	}
-	for _, o := range others {
-		o.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
-	}
-	b.me().Want(t, http.StatusOK)
-	list := b.Do(http.MethodGet, "/api/auth/sessions", nil).Want(t, http.StatusOK)
-	if sessions, _ := list.Body["sessions"].([]any); len(sessions) != 1 {
-		t.Errorf("sessions after the change: %s", list.Raw)
-	}
-	b.login("ada", goodPassword).Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
-	b.login("ada", fresh).Want(t, http.StatusOK)
-	b.me().Want(t, http.StatusOK)
 }
 
 // A login with the old password during a password change gets a session that is never accepted.
 func TestLoginDuringPasswordChange(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.member("ada")
-	state, err := w.service.store.loginState(t.Context(), "ada@example.com", "203.0.113.1", nil)
+	f := newFixture(t)
+	client := f.newUser("ada")
+	before, err := f.service.store.loginState(t.Context(), "ada@example.com", "203.0.113.1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Do(http.MethodPut, "/api/auth/password", map[string]string{"currentPassword": goodPassword, "newPassword": "a wholly new password"}).Want(t, http.StatusOK)
-	late := newSession(w.service.ids.New("ses"), User{ID: state.credential.UserID, Generation: state.credential.Generation}, Client{}, w.clock.Now())
-	if err := w.service.store.startSession(t.Context(), signIn{session: late, email: "ada@example.com"}); err != nil {
-		t.Fatal(err)
-	}
-	token, err := w.service.tokens.sign(t.Context(), late, w.clock.Now())
+	client.changePassword(goodPassword, newPassword).Want(t, http.StatusOK)
+	session := newSession(f.service.ids.New(id.Session), before.user(), Client{}, f.clock.Now())
+	err = f.service.store.startSession(t.Context(), signIn{session: session, email: "ada@example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.service.sessions.Authenticate(t.Context(), token); err == nil {
-		t.Error("a session of the old password lives")
+	token, err := f.service.tokens.sign(t.Context(), session, f.clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.service.sessions.Authenticate(t.Context(), token); err == nil {
+		t.Error("a session that started with the old password is accepted")
 	}
 }
 
-func TestSessionNeedsNoStorageForForgedTokens(t *testing.T) {
+func TestForgedTokensAreRejectedWithoutDynamoDB(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.browser()
-	b.SetCookie("session", "a.b.c")
-	if a := b.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken); a.Calls != 0 {
-		t.Errorf("%d calls", a.Calls)
+	f := newFixture(t)
+	client := f.newClient()
+	client.SetCookie("session", "a.b.c")
+	response := client.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
+	if response.Calls != 0 {
+		t.Errorf("a forged token caused %d DynamoDB calls, want 0", response.Calls)
 	}
-	b.Do(http.MethodPost, "/api/auth/logout", nil).Want(t, http.StatusOK)
+	client.logout().Want(t, http.StatusOK)
 }
 
 func TestTokenClaims(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	b := w.member("ada")
-	var c jwt.MapClaims
-	token, _, err := jwt.NewParser().ParseUnverified(b.Cookie("session"), &c)
+	f := newFixture(t)
+	client := f.newUser("ada")
+	var claims jwt.MapClaims
+	token, _, err := jwt.NewParser().ParseUnverified(client.Cookie("session"), &claims)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if token.Header["alg"] != "HS256" || token.Header["kid"] != "k2" || len(token.Header) != 3 {
-		t.Errorf("header %v", token.Header)
+		t.Errorf("got the header %v, want alg HS256, kid k2 and typ", token.Header)
 	}
 	for _, name := range []string{"iss", "sub", "sid", "iat", "exp"} {
-		if c[name] == nil {
-			t.Errorf("no %s in %v", name, c)
+		if claims[name] == nil {
+			t.Errorf("the claims %v do not contain %s", claims, name)
 		}
 	}
-	if len(c) != 5 {
-		t.Errorf("claims %v", c)
+	if len(claims) != 5 {
+		t.Errorf("got the claims %v, want 5", claims)
 	}
 }

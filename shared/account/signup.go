@@ -9,9 +9,10 @@ import (
 	"devplatform/shared/limit"
 )
 
-var errUserExists = fault.New(fault.CodeUserExists, "That e-mail address or username is already taken.")
+var errUserExists = fault.New(fault.CodeUserExists, "The e-mail address or the username is already taken. Please log in, or choose another one.")
 
-// Signup creates a user with a personal workspace. The caller has validated the e-mail address, username and password.
+// Signup creates a user with a personal workspace. The arguments must be valid (see CheckEmail, CheckUsername and
+// CheckPassword).
 // Errors: AUTH_RATE_LIMITED, AUTH_USER_EXISTS.
 func (s *Service) Signup(
 	ctx context.Context, email, username, password string, client Client,

@@ -13,7 +13,7 @@ import (
 // errTaken reports that another account already has the e-mail address, the username or the identity.
 var errTaken = errors.New("account: already taken")
 
-// store keeps accounts in the accounts table. A new account's personal workspace is in the projects table.
+// store reads and writes the accounts table. It writes the personal workspace of a new account to the projects table.
 type store struct {
 	client             *db.Client
 	accounts, projects db.Table
@@ -27,8 +27,8 @@ func newStore(client *db.Client, tables config.Tables) store {
 	}
 }
 
-// once returns a store that does not retry transactions after a conflict. It is for use within db.Retry.
-func (s store) once() store {
+// withoutRetries returns a store that does not retry transactions after a conflict, for use within db.Retry.
+func (s store) withoutRetries() store {
 	s.transact = s.client.TransactOnce
 	return s
 }
@@ -77,12 +77,12 @@ type knownIPRecord struct {
 	ExpiresAt int64 `dynamodbav:"expiresAt"`
 }
 
-// stateRecord is a sign-in with the code host that has started.
+// stateRecord is a sign-in with the code host that is in progress.
 type stateRecord struct {
 	Verifier  string `dynamodbav:"verifier"`
 	Browser   string `dynamodbav:"browser"` // SHA-256 of the binding cookie, in hex
 	Redirect  string `dynamodbav:"redirect"`
-	LinkTo    string `dynamodbav:"linkTo,omitempty"` // the user to link the identity to; empty: sign in
+	LinkTo    string `dynamodbav:"linkTo,omitempty"` // the ID of the user to link the identity to; empty for a sign-in
 	ExpiresAt int64  `dynamodbav:"expiresAt"`
 }
 
@@ -108,7 +108,7 @@ func (s Session) record() sessionRecord {
 	}
 }
 
-// writes collects the writes of a transaction, and the errors of records that cannot be encoded.
+// writes collects the writes of a transaction, and the errors of encoding their records.
 type writes struct {
 	list []db.Write
 	err  error

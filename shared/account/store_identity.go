@@ -17,11 +17,11 @@ const stateLife = 10 * time.Minute
 // errState reports a state that does not exist, has expired, was already used, or belongs to another browser.
 var errState = errors.New("account: invalid state of a sign-in")
 
-// saveState stores a sign-in that has started, under the hash of its state.
+// saveState stores a sign-in under the hash of its state.
 func (s store) saveState(ctx context.Context, state string, record stateRecord) error {
 	item, err := db.Encode(record)
 	if err != nil {
-		return fmt.Errorf("a sign-in: %w", err)
+		return fmt.Errorf("encoding a sign-in: %w", err)
 	}
 	if _, err := s.client.Do(ctx, s.accounts.Create(db.OAuthStateKey(hashParts(state)), item)); err != nil {
 		return fmt.Errorf("storing a sign-in: %w", err)
@@ -29,10 +29,10 @@ func (s store) saveState(ctx context.Context, state string, record stateRecord) 
 	return nil
 }
 
-// takeState deletes a state and returns its record, so that a state is used once. Error: errState. A request from
-// another browser does not delete it. The delete is a transaction, so that a retry after a lost response does not
-// count as a second use.
-func (s store) takeState(ctx context.Context, state, browser string) (stateRecord, error) {
+// takeState deletes a state and returns its record, so that each state is used once. A request from another browser
+// does not delete the state. The delete is a transaction, so that a retry after a lost response is not a second use.
+// Error: errState.
+func (s store) takeState(ctx context.Context, state, binding string) (stateRecord, error) {
 	key := db.OAuthStateKey(hashParts(state))
 	item, err := s.accounts.Get(ctx, key)
 	if errors.Is(err, db.ErrNotFound) {
@@ -45,7 +45,7 @@ func (s store) takeState(ctx context.Context, state, browser string) (stateRecor
 	if err != nil {
 		return stateRecord{}, err
 	}
-	if browser == "" || record.Browser != hashParts(browser) {
+	if binding == "" || record.Browser != hashParts(binding) {
 		return stateRecord{}, fmt.Errorf("%w: another browser", errState)
 	}
 	err = s.transact(ctx, s.accounts.Delete(key).If(s.accounts.Exists()))
@@ -75,11 +75,11 @@ func (s store) userOfIdentity(ctx context.Context, provider, subject string) (Us
 	return user, err
 }
 
-// link is an identity to link to a user, and the sign-in that does it.
+// link is an identity to link to a user, and the session that starts in the same transaction.
 type link struct {
 	identity identityRecord
 	signIn
-	onlyVerified bool // link only if the account's e-mail address is still verified
+	onlyVerified bool // link only if the e-mail address of the account is still verified
 }
 
 // addLink appends the writes of a link and returns the index of the identity's write.
@@ -90,7 +90,7 @@ func (s store) addLink(w *writes, l link) int {
 }
 
 // linkIdentity links an identity to an existing account and signs in. Errors: errTaken if the identity is already
-// linked; db.ErrStale if the account's e-mail address is no longer verified.
+// linked; db.ErrStale if the e-mail address of the account is no longer verified.
 func (s store) linkIdentity(ctx context.Context, l link) error {
 	var w writes
 	identity := s.addLink(&w, l)
@@ -113,7 +113,8 @@ func (s store) linkIdentity(ctx context.Context, l link) error {
 	return fmt.Errorf("linking an identity: %w", err)
 }
 
-// emailOwners reads, in one call, which accounts have the e-mail addresses and which of the usernames are taken.
+// emailOwners returns the accounts that have the e-mail addresses, and which of the usernames are taken. It uses one
+// call.
 func (s store) emailOwners(
 	ctx context.Context, emails, usernames []string,
 ) (owners map[string]Credential, taken map[string]bool, err error) {

@@ -14,11 +14,11 @@ import (
 	"devplatform/shared/limit"
 )
 
-// loginState is what is stored when a password check begins.
+// loginState is the stored data that a password check uses.
 type loginState struct {
 	email      string
 	credential Credential // zero if there is no such account
-	knownUntil time.Time  // when the client's network stops being known to the account; zero if it is not known
+	knownUntil time.Time  // when the client's network is no longer known to the account; zero if it is not known
 }
 
 // user returns the fields of the user that a session needs.
@@ -26,7 +26,7 @@ func (s loginState) user() User {
 	return User{ID: s.credential.UserID, Email: s.email, Generation: s.credential.Generation}
 }
 
-// loginState reads everything that a password check needs in one call, and loads the counters.
+// loginState reads the data of a password check in one call, and loads the counters.
 func (s store) loginState(
 	ctx context.Context, email, network string, counters []limit.Counter,
 ) (loginState, error) {
@@ -70,10 +70,11 @@ func (s store) session(ctx context.Context, userID, sessionID string) (Session, 
 	return session.session(), user.user(), err
 }
 
-// maxListedSessions keeps the response below 4 MiB. A program that logs in for every call can exceed it.
+// maxListedSessions keeps the response below 4 MiB. A user whose program logs in before every request can have more
+// sessions.
 const maxListedSessions = 5000
 
-// listSessions reads the user's newest sessions, newest first, also those of old generations.
+// listSessions reads the user's newest sessions, newest first, including those of old generations.
 func (s store) listSessions(ctx context.Context, userID string) ([]Session, error) {
 	page, err := s.accounts.Query(ctx, db.Query{
 		Prefix: db.SessionsOf(userID), Descending: true, Limit: maxListedSessions,
@@ -89,18 +90,18 @@ func (s store) listSessions(ctx context.Context, userID string) ([]Session, erro
 	return sessions, err
 }
 
-// signIn is a session to start, with everything that is written in the same transaction.
+// signIn is a session to start, with the other data that is written in the same transaction.
 type signIn struct {
 	session          Session
 	token            string
 	email            string     // of the account
-	knownIP          string     // the network to store as known to the account; empty: none
+	knownIP          string     // the network to store as known to the account; may be empty
 	refunds          []db.Write // of the rate limits
-	oldHash, newHash string     // newHash replaces the stored hash of the same password; empty: no change
-	replaces         string     // the session that this one replaces; empty: none
+	oldHash, newHash string     // newHash replaces oldHash, the hash of the same password; may be empty
+	replaces         string     // the ID of the session that this one replaces; may be empty
 }
 
-// signedIn returns the result of the sign-in for the client.
+// signedIn returns the part of the sign-in that the client receives.
 func (in signIn) signedIn() SignedIn {
 	return SignedIn{
 		UserID: in.session.UserID, Token: httpapi.Renewal{Token: in.token, Expires: in.session.ExpiresAt},
@@ -144,7 +145,8 @@ func (s store) addSignIn(w *writes, in signIn) {
 	}
 }
 
-// renewSession stores the new times of a session. Error: db.ErrStale if another request renewed it first, or ended it.
+// renewSession stores the new times of a session. Error: db.ErrStale if another request
+// has renewed or ended it.
 func (s store) renewSession(ctx context.Context, before, after Session) error {
 	seen := expression.Name("lastSeenAt")
 	update := expression.
@@ -169,9 +171,9 @@ func (s store) endSession(ctx context.Context, userID, sessionID string) error {
 	return nil
 }
 
-// endLiveSession deletes a session that was just read. Error: db.ErrNotFound. It uses a transaction, so that a
-// retry after a lost response does not report that the session does not exist.
-func (s store) endLiveSession(ctx context.Context, session Session) error {
+// endExistingSession deletes a session that was just read. It uses a transaction, so that a retry after a lost response
+// does not return an error. Error: db.ErrNotFound.
+func (s store) endExistingSession(ctx context.Context, session Session) error {
 	err := s.transact(ctx, s.accounts.Delete(db.SessionKey(session.UserID, session.ID)).If(s.accounts.Exists()))
 	if errors.Is(err, db.ErrConditionFailed) {
 		return db.ErrNotFound

@@ -12,15 +12,15 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// newAccount is an account to create, with everything that is created in the same transaction.
+// newAccount is an account to create, with the other data that is created in the same transaction.
 type newAccount struct {
 	user        User
 	credential  Credential
 	workspaceID string // of the personal workspace
-	link        *link  // if a code host identified the user
+	link        *link  // nil unless a code host identified the user
 }
 
-// createAccount creates an account. Error: errTaken.
+// createAccount creates an account. Error: errTaken if the e-mail address, the username or the identity is taken.
 func (s store) createAccount(ctx context.Context, a newAccount) error {
 	var w writes
 	user := a.user
@@ -77,15 +77,15 @@ func (s store) userByName(ctx context.Context, username string) (User, error) {
 // passwordChange replaces a password and starts a new generation, to which only the caller's session belongs.
 type passwordChange struct {
 	user             User   // before the change
-	sessionID        string // the caller's
+	sessionID        string // of the caller
 	oldHash, newHash string
 	refunds          []db.Write
 }
 
-// changePassword changes a password. Error: db.ErrStale if the password or the generation changed since it was checked.
+// changePassword changes a password. Error: db.ErrStale if the password was changed after it was checked.
 func (s store) changePassword(ctx context.Context, c passwordChange) error {
 	generation, hash := expression.Name("generation"), expression.Name("passwordHash")
-	next := func() expression.UpdateBuilder { // one builder for each write, because Set changes it
+	next := func() expression.UpdateBuilder { // each write needs its own builder, because Set changes it
 		return expression.Set(generation, expression.Value(c.user.Generation+1))
 	}
 	unchanged := generation.Equal(expression.Value(c.user.Generation))

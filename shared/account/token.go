@@ -16,11 +16,11 @@ import (
 const (
 	// TokenIssuer is the iss claim of session tokens.
 	TokenIssuer = "devplatform"
-	// TokenPurpose is the label with which their keys are derived from the key ring.
+	// TokenPurpose is the label for deriving the keys of session tokens from the key ring.
 	TokenPurpose = "session-token"
 )
 
-// errToken reports a session token that is not valid, or has expired.
+// errToken reports a session token that is invalid or has expired.
 var errToken = errors.New("account: invalid session token")
 
 // claims are the contents of a session token: the user (sub) and the session (sid). All other data is in the stored
@@ -30,7 +30,7 @@ type claims struct {
 	SessionID string `json:"sid"`
 }
 
-// Validate implements jwt.ClaimsValidator. It requires the claims that the parser's options do not require.
+// Validate implements jwt.ClaimsValidator. It checks the claims that the options of the parser do not check.
 func (c claims) Validate() error {
 	if c.IssuedAt == nil || !id.User.Valid(c.Subject) || !id.Session.Valid(c.SessionID) {
 		return errToken
@@ -48,7 +48,7 @@ type tokens struct {
 func (t tokens) sign(ctx context.Context, session Session, issued time.Time) (string, error) {
 	kid, key, err := t.keys.Current(ctx, TokenPurpose)
 	if err != nil {
-		return "", fmt.Errorf("the key of session tokens: %w", err)
+		return "", fmt.Errorf("deriving the key of session tokens: %w", err)
 	}
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
@@ -88,7 +88,7 @@ func (t tokens) verify(ctx context.Context, token string) (claims, error) {
 	case err == nil:
 		return c, nil
 	case errors.Is(err, config.ErrUnavailable):
-		return claims{}, fmt.Errorf("the key of a session token: %w", err)
+		return claims{}, fmt.Errorf("deriving the key of a session token: %w", err)
 	}
 	return claims{}, fmt.Errorf("%w: %w", errToken, err)
 }

@@ -22,28 +22,28 @@ const (
 	MaxLoginBytes = 1024
 )
 
-// commonPasswords lists the most common passwords, one per line, in lower case, of at least MinPasswordChars
-// characters.
+// commonPasswords lists the most common passwords that have at least MinPasswordChars characters, one per line, in
+// lower case.
 //
 //go:embed common_passwords.txt
 var commonPasswords string
 
 // NormalizeEmail returns the form in which an address is stored and looked up. Addresses are ASCII (see CheckEmail), so
-// two different letters never become the same.
+// that two different letters never become equal.
 func NormalizeEmail(email string) string {
 	return strings.ToLower(email)
 }
 
 // CheckEmail returns the rule that an address breaks, or "". It accepts the dot-atom form of RFC 5322 §3.4.1 with a
-// domain of at least two labels, in ASCII. It rejects quoted local parts, address literals and comments: the RFC allows
-// them, but in a sign-up form they are typing errors or attacks.
+// domain of at least two labels, in ASCII. It rejects quoted local parts, address literals and comments. The RFC allows
+// them, but in a sign-up form they are usually typing errors or attacks.
 func CheckEmail(email string) string {
 	local, domain, found := strings.Cut(email, "@")
 	switch {
 	case email == "":
 		return "is required"
 	case len(email) > MaxEmailBytes:
-		return "must be at most 254 characters"
+		return "must be at most 254 characters long"
 	case !found, !validLocalPart(local), !validDomain(domain):
 		return "must be a valid e-mail address"
 	}
@@ -62,7 +62,7 @@ func validLocalPart(s string) bool {
 	return true
 }
 
-// isAtomChar reports whether r is atext of RFC 5322 §3.2.3.
+// isAtomChar reports whether r is an atext character of RFC 5322 §3.2.3.
 func isAtomChar(r rune) bool {
 	return isASCIILetterOrDigit(r) || (r < utf8.RuneSelf && strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r))
 }
@@ -124,7 +124,7 @@ func CheckPassword(password, email, username string) string {
 	case !utf8.ValidString(password):
 		return "must be valid UTF-8"
 	case strings.Contains("\n"+commonPasswords+"\n", "\n"+lower+"\n"):
-		return "is one of the most common passwords"
+		return "must not be one of the most common passwords"
 	case strings.EqualFold(password, email) || strings.EqualFold(password, username):
 		return "must not be the e-mail address or the username"
 	case strings.TrimFunc(password, unicode.IsSpace) == "":
@@ -143,7 +143,7 @@ func usernameFrom(login string) string {
 			break
 		}
 		switch {
-		case b.Len() == 0 && !isASCIILetterOrDigit(r): // must start with a letter or digit
+		case b.Len() == 0 && !isASCIILetterOrDigit(r): // skipped: a username starts with a letter or a digit
 		case isUsernameChar(r):
 			b.WriteRune(r)
 		default:

@@ -11,7 +11,7 @@ func TestCheckEmail(t *testing.T) {
 	t.Parallel()
 	local64 := strings.Repeat("l", 64)
 	label := strings.Repeat("d", 61)
-	domain := strings.Join([]string{label, label, label, "x"}, ".") // 187
+	domain := strings.Join([]string{label, label, label, "x"}, ".") // 187 bytes
 	cases := map[string]bool{
 		"ada@example.com":                  true,
 		"Ada.Lovelace+tag@Example.CO.uk":   true,
@@ -19,8 +19,8 @@ func TestCheckEmail(t *testing.T) {
 		"a#b@example.com":                  true,
 		"x@xn--bcher-kva.example":          true,
 		"1@1.example":                      true,
-		local64 + "@" + domain + "y":       true, // 64 + 1 + 188 = 253
-		local64 + "@" + domain + "yy":      true, // 254
+		local64 + "@" + domain + "y":       true, // 64 + 1 + 188 = 253 bytes
+		local64 + "@" + domain + "yy":      true, // 254 bytes
 		local64 + "@" + domain + "yyy":     false,
 		local64 + "l@example.com":          false,
 		"":                                 false,
@@ -50,11 +50,11 @@ func TestCheckEmail(t *testing.T) {
 		"ada@example.com\x00":              false,
 		"åda@example.com":                  false,
 		"ada@exämple.com":                  false,
-		"ada@example.\u212aom":             false, // Kelvin sign: lower-cases to k
+		"ada@example.\u212aom":             false, // the Kelvin sign, which becomes k in lower case
 	}
 	for email, want := range cases {
 		if got := CheckEmail(email) == ""; got != want {
-			t.Errorf("CheckEmail(%q) ok = %v, want %v (%s)", email, got, want, CheckEmail(email))
+			t.Errorf("CheckEmail(%q) = %q, want valid = %v", email, CheckEmail(email), want)
 		}
 	}
 }
@@ -62,13 +62,27 @@ func TestCheckEmail(t *testing.T) {
 func TestCheckUsername(t *testing.T) {
 	t.Parallel()
 	cases := map[string]bool{
-		"ada": true, "a1": true, "1a": true, "A.d-a_": true, strings.Repeat("a", 64): true,
-		"": false, "a": false, strings.Repeat("a", 65): false, ".ada": false, "-ada": false, "_ada": false,
-		"a da": false, "ada#x": false, "ada/x": false, "adä": false, "ada\x00": false, "ada\n": false,
+		"ada":                   true,
+		"a1":                    true,
+		"1a":                    true,
+		"A.d-a_":                true,
+		strings.Repeat("a", 64): true,
+		strings.Repeat("a", 65): false,
+		"":                      false,
+		"a":                     false,
+		".ada":                  false,
+		"-ada":                  false,
+		"_ada":                  false,
+		"a da":                  false,
+		"ada#x":                 false,
+		"ada/x":                 false,
+		"adä":                   false,
+		"ada\x00":               false,
+		"ada\n":                 false,
 	}
 	for name, want := range cases {
 		if got := CheckUsername(name) == ""; got != want {
-			t.Errorf("CheckUsername(%q) ok = %v, want %v", name, got, want)
+			t.Errorf("CheckUsername(%q) = %q, want valid = %v", name, CheckUsername(name), want)
 		}
 	}
 }
@@ -95,8 +109,8 @@ func TestCheckPassword(t *testing.T) {
 		"\xff\xfe\xfd\xfc\xff\xfe": false,
 	}
 	for password, want := range cases {
-		if got := CheckPassword(password, "ada@example.com", "ada-lovelace") == ""; got != want {
-			t.Errorf("CheckPassword(%q) ok = %v, want %v", password, got, want)
+		if problem := CheckPassword(password, "ada@example.com", "ada-lovelace"); (problem == "") != want {
+			t.Errorf("CheckPassword(%q) = %q, want valid = %v", password, problem, want)
 		}
 	}
 }
@@ -105,10 +119,10 @@ func TestCommonPasswordsAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, line := range strings.Split(strings.TrimSpace(commonPasswords), "\n") {
 		if line != strings.ToLower(line) || len(line) < MinPasswordChars {
-			t.Errorf("%q never matches: it must be lower-case and at least 8 characters", line)
+			t.Errorf("the line %q can never match: it must be in lower case and have at least 8 characters", line)
 		}
 		if CheckPassword(strings.ToUpper(line), "a@b.example", "zz") == "" {
-			t.Errorf("%q is accepted", line)
+			t.Errorf("CheckPassword accepts the common password %q", line)
 		}
 	}
 }
@@ -118,11 +132,21 @@ func TestUsernameFromIsAlwaysValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		login := rapid.String().Draw(t, "login")
 		name := usernameFrom(login)
-		if problem := CheckUsername(name + "-1234567890abcde"); problem != "" || CheckUsername(name) != "" {
-			t.Fatalf("usernameFrom(%q) = %q: %s", login, name, problem)
+		if problem := CheckUsername(name); problem != "" {
+			t.Fatalf("usernameFrom(%q) = %q, which is not valid: %s", login, name, problem)
+		}
+		if problem := CheckUsername(name + "-1234567890abcde"); problem != "" {
+			t.Fatalf("usernameFrom(%q) = %q, which is not valid with a suffix of 16 bytes: %s", login, name, problem)
 		}
 	})
-	for login, want := range map[string]string{"octocat": "octocat", "_Jane Doe_": "Jane-Doe_", "项目": "user", "": "user", "a": "user", "x--": "user"} {
+	for login, want := range map[string]string{
+		"octocat":    "octocat",
+		"_Jane Doe_": "Jane-Doe_",
+		"项目":         "user",
+		"":           "user",
+		"a":          "user",
+		"x--":        "user",
+	} {
 		if got := usernameFrom(login); got != want {
 			t.Errorf("usernameFrom(%q) = %q, want %q", login, got, want)
 		}
@@ -131,7 +155,7 @@ func TestUsernameFromIsAlwaysValid(t *testing.T) {
 
 func TestCleanRedirect(t *testing.T) {
 	t.Parallel()
-	good := map[string]string{
+	allowed := map[string]string{
 		"":                          "/",
 		"/":                         "/",
 		"/projects":                 "/projects",
@@ -141,38 +165,42 @@ func TestCleanRedirect(t *testing.T) {
 		"/a%20b":                    "/a%20b",
 		"/100%25":                   "/100%25",
 	}
-	for in, want := range good {
-		if got, ok := cleanRedirect(in); !ok || got != want {
-			t.Errorf("cleanRedirect(%q) = %q, %v; want %q", in, got, ok, want)
+	for raw, want := range allowed {
+		if got, ok := cleanRedirect(raw); !ok || got != want {
+			t.Errorf("cleanRedirect(%q) = %q, %v; want %q, true", raw, got, ok, want)
 		}
 	}
-	bad := []string{
+	rejected := []string{
 		"//evil.example", "///evil.example", `/\evil.example`, `\/evil.example`, `\\evil.example`, "https://evil.example",
-		"javascript:alert(1)", "evil.example", "?x", "#x", " /x", "/\t/evil.example", "/\n/evil.example", "/\x00", "/x\r\nSet-Cookie: a=b",
-		"/%2f/evil.example", "/%5cevil.example", "/%2F%2Fevil.example", "/%252f%252fevil.example", "/%09/evil.example", "/.//evil.example",
-		"/x%0d%0aSet-Cookie:a=b", "/\u0085x", "/%zz", "/\xff", "/" + strings.Repeat("a", maxRedirectBytes),
+		"javascript:alert(1)", "evil.example", "?x", "#x", " /x",
+		"/\t/evil.example", "/\n/evil.example", "/\x00", "/x\r\nSet-Cookie: a=b", "/\u0085x", "/\xff",
+		"/%2f/evil.example", "/%5cevil.example", "/%2F%2Fevil.example", "/%252f%252fevil.example", "/%09/evil.example",
+		"/x%0d%0aSet-Cookie:a=b", "/%zz", "/.//evil.example", "/" + strings.Repeat("a", maxRedirectBytes),
 	}
-	for _, in := range bad {
-		if got, ok := cleanRedirect(in); ok {
-			t.Errorf("cleanRedirect(%q) = %q, want a refusal", in, got)
+	for _, raw := range rejected {
+		if got, ok := cleanRedirect(raw); ok {
+			t.Errorf("cleanRedirect(%q) = %q, true; want false", raw, got)
 		}
 	}
 }
 
+// FuzzCleanRedirect checks that every allowed redirect is a path of this origin, and is not changed when it is cleaned
+// again.
 func FuzzCleanRedirect(f *testing.F) {
 	for _, seed := range []string{"/x", "//x", `/\x`, "/%2f/x", "/a?b#c"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		out, ok := cleanRedirect(raw)
+		cleaned, ok := cleanRedirect(raw)
 		if !ok {
 			return
 		}
-		if out[0] != '/' || (len(out) > 1 && (out[1] == '/' || out[1] == '\\')) {
-			t.Fatalf("cleanRedirect(%q) = %q", raw, out)
+		if cleaned[0] != '/' || (len(cleaned) > 1 && (cleaned[1] == '/' || cleaned[1] == '\\')) {
+			t.Fatalf("cleanRedirect(%q) = %q, which is not a path of this origin", raw, cleaned)
 		}
-		if again, ok := cleanRedirect(out); !ok && len(out) <= maxRedirectBytes || ok && again != out {
-			t.Fatalf("cleanRedirect(%q) = %q, and of that %q, %v", raw, out, again, ok)
+		again, ok := cleanRedirect(cleaned)
+		if !ok && len(cleaned) <= maxRedirectBytes || ok && again != cleaned { // escaping can make the path too long
+			t.Fatalf("cleanRedirect(%q) = %q, %v; want no change", cleaned, again, ok)
 		}
 	})
 }

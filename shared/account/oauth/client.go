@@ -57,16 +57,16 @@ func tokenError(err error) *Error {
 	if response.ErrorCode != "" {
 		e.Code = errorCode(response.ErrorCode)
 	}
-	rejected := refused(e.Status) || (e.Status == http.StatusOK && e.Code != "") // GitHub rejects with status 200
+	rejected := isRejection(e.Status) || (e.Status == http.StatusOK && e.Code != "") // GitHub rejects with status 200
 	if rejected && !transientCodes[e.Code] {
 		e.Kind = ErrRefused
 	}
 	return e
 }
 
-// refused reports whether an HTTP status rejects the request. Every other failure, such as a redirect, a missing page
-// or throttling, means that the provider is unavailable.
-func refused(status int) bool {
+// isRejection reports whether an HTTP status means that the provider rejected the request. Every other failure, such as
+// a redirect, a missing page or throttling, counts as an unavailable provider.
+func isRejection(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
@@ -82,7 +82,7 @@ func (p *Provider) get(ctx context.Context, step, url, token string, into any) e
 		return unavailable(step, 0, transportCause(err))
 	}
 	defer func() { _ = res.Body.Close() }()
-	if refused(res.StatusCode) {
+	if isRejection(res.StatusCode) {
 		return &Error{Kind: ErrRefused, Step: step, Status: res.StatusCode}
 	}
 	if res.StatusCode != http.StatusOK {
@@ -103,7 +103,7 @@ func (p *Provider) get(ctx context.Context, step, url, token string, into any) e
 func newClient() *http.Client {
 	const (
 		dialTimeout    = 5 * time.Second
-		idleTimeout    = 30 * time.Second // shorter than any provider's: avoids closed connections after a freeze
+		idleTimeout    = 30 * time.Second // shorter than the providers', which can close a connection while Lambda is frozen
 		maxHeaderBytes = 64 << 10
 	)
 	return &http.Client{

@@ -24,7 +24,7 @@ type Config struct {
 	TokenURL     string `env:"OAUTH_TOKEN_URL"`
 	UserURL      string `env:"OAUTH_USER_URL"`
 	EmailsURL    string `env:"OAUTH_EMAILS_URL"`
-	// Scopes, separated by spaces or commas, replace those of the preset.
+	// Scopes replace those of the preset. They are separated by spaces or commas.
 	Scopes string `env:"OAUTH_SCOPES"`
 	// Secret, if set, returns the client secret when it is needed. It replaces ClientSecret.
 	Secret func(context.Context) (string, error) `env:"-"`
@@ -71,7 +71,7 @@ func (c Config) resolve() (preset, endpoints, error) {
 	return preset, urls, errors.Join(problems...)
 }
 
-// base returns the root of the provider's URLs, without a slash at its end; empty if the preset has none.
+// base returns the root of the provider's URLs, without a trailing slash. It is empty if the preset has none.
 func (c Config) base(p preset) (string, error) {
 	switch {
 	case c.BaseURL == "" && p.baseRequired():
@@ -87,8 +87,8 @@ func (c Config) base(p preset) (string, error) {
 	return strings.TrimRight(c.BaseURL, "/"), nil
 }
 
-// override replaces the preset's URLs with the explicit ones and returns their errors. A missing base URL is one error:
-// the URLs that depend on it are not reported too.
+// override replaces the preset's URLs with the explicit ones, and returns an error for each URL that is invalid or
+// missing. If the base URL is missing, it does not also report the URLs that depend on it.
 func (c Config) override(urls *endpoints, baseMissing bool) []error {
 	var problems []error
 	for _, v := range []struct {
@@ -114,7 +114,7 @@ func (c Config) override(urls *endpoints, baseMissing bool) []error {
 	return problems
 }
 
-// issuer returns Identity.Provider.
+// issuer returns the value of Identity.Provider.
 func (c Config) issuer(p preset, urls endpoints) string {
 	location := urls.user
 	switch {
@@ -144,8 +144,8 @@ func (c Config) scopes(p preset) []string {
 }
 
 // checkURL returns an error if raw cannot be the URL of a provider. Plain HTTP would expose the client secret. It is
-// allowed only on this machine and in private networks.
-func checkURL(raw string, query bool) error {
+// allowed only for hosts on this machine and in private networks.
+func checkURL(raw string, allowQuery bool) error {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:
@@ -156,17 +156,17 @@ func checkURL(raw string, query bool) error {
 		return errors.New("must not contain a user or password")
 	case u.Fragment != "":
 		return errors.New("must not have a fragment")
-	case !query && u.RawQuery != "":
+	case !allowQuery && u.RawQuery != "":
 		return errors.New("must not have a query")
-	case u.Scheme == "http" && !private(u.Hostname()):
+	case u.Scheme == "http" && !isPrivate(u.Hostname()):
 		return errors.New("must be https, because http would expose the client secret")
 	}
 	return nil
 }
 
-// private reports whether host is not public: an address of this machine or of a private network, or a name that public
-// DNS does not contain.
-func private(host string) bool {
+// isPrivate reports whether host is an address of this machine or of a private network, or a name that does not exist
+// in public DNS.
+func isPrivate(host string) bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
 	}

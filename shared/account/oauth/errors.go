@@ -36,13 +36,13 @@ const (
 	stepEmails    = "emails"
 )
 
-// Error is a failed sign-in. Its text is safe to log: it contains no code, token, secret, or text that the provider
-// wrote.
+// Error is a failed sign-in. Its text is safe to log: it contains no authorization code, token or secret, and no text
+// of the provider except a checked error code.
 type Error struct {
 	Kind   error  // ErrDenied, ErrRefused or ErrUnavailable
 	Step   string // "authorize", "token", "user" or "emails"
-	Code   string // the provider's OAuth error code, such as "invalid_grant"; may be empty
-	Status int    // the provider's HTTP status; 0 if there was no response
+	Code   string // the OAuth error code of the provider, such as "invalid_grant"; may be empty
+	Status int    // the HTTP status of the response; 0 if there was none
 	cause  error
 }
 
@@ -77,17 +77,18 @@ func (e *Error) Unwrap() []error {
 // transientCodes are the OAuth error codes that report a failure of the provider itself (RFC 6749 §4.1.2.1).
 var transientCodes = map[string]bool{"server_error": true, "temporarily_unavailable": true}
 
-// errorCode returns code, or "unknown" if it does not look like an error code. So a log contains
-// no other text of a provider or an attacker.
+// errorCode returns code, or "unknown" if it does not look like an error code. This keeps any other text of a provider
+// or an attacker out of the log.
 func errorCode(code string) string {
 	const maxBytes = 64
-	ok := code != "" && len(code) <= maxBytes && strings.IndexFunc(code, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '.'
-	}) < 0
-	if !ok {
+	if code == "" || len(code) > maxBytes || strings.ContainsFunc(code, func(r rune) bool { return !isErrorCodeChar(r) }) {
 		return "unknown"
 	}
 	return code
+}
+
+func isErrorCodeChar(r rune) bool {
+	return (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') || strings.ContainsRune("_-.", r)
 }
 
 // transportCause returns the reason why an HTTP request failed, without its URL.

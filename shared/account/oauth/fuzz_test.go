@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -14,29 +13,33 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// answers is a provider that returns the same response to every request, without a network.
-type answers struct {
+// fakeTransport returns the same response to every request, without a network.
+type fakeTransport struct {
 	status      int
 	contentType string
-	token       []byte // of the token endpoint
-	body        []byte // of the others
+	token       string // the body of responses of the token endpoint
+	body        string // the body of all other responses
 }
 
-func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
-	body := a.body
+func (f fakeTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	body := f.body
 	if strings.HasSuffix(r.URL.Path, "/token") {
-		body = a.token
+		body = f.token
 	}
 	return &http.Response{
-		StatusCode: a.status, Header: http.Header{"Content-Type": {a.contentType}}, Body: io.NopCloser(bytes.NewReader(body)), Request: r,
+		StatusCode: f.status,
+		Header:     http.Header{"Content-Type": {f.contentType}},
+		Body:       io.NopCloser(strings.NewReader(body)),
+		Request:    r,
 	}, nil
 }
 
-// FuzzIdentify runs sign-ins with arbitrary responses: the result is an identity, or an *Error that quotes neither the
-// secret nor the token.
+// FuzzIdentify signs in with arbitrary responses. It checks that the result is an identity, or an *Error that contains
+// neither the client secret nor the code.
 func FuzzIdentify(f *testing.F) {
-	f.Add(200, "application/json", tokenPage.body, `{"id":1,"login":"a","email":"a@x.example"}`)
-	f.Add(200, "application/x-www-form-urlencoded", "access_token=t&token_type=bearer", `[{"email":"a@x.example","verified":true}]`)
+	f.Add(200, "application/json", tokenResponse.body, `{"id":1,"login":"a","email":"a@x.example"}`)
+	f.Add(200, "application/x-www-form-urlencoded", "access_token=t&token_type=bearer",
+		`[{"email":"a@x.example","verified":true}]`)
 	f.Add(200, "text/plain", "error=bad_verification_code&error_description=x", `{}`)
 	f.Add(400, "application/json", `{"error":"invalid_client\n","error_description":"`+testSecret+`"}`, ``)
 	f.Add(200, "application/json", `{"access_token":"x\r\ny","expires_in":"7"}`, `{"sub":"s","values":[]}`)
@@ -44,7 +47,7 @@ func FuzzIdentify(f *testing.F) {
 	f.Add(302, "", "", "")
 	f.Fuzz(func(t *testing.T, status int, contentType, token, body string) {
 		if status < 200 || status > 599 {
-			return // the transport has no such answers
+			return // net/http never returns such a final status
 		}
 		p := newProvider(t, Config{
 			Provider: "custom", AuthorizeURL: "https://x.example/authorize", TokenURL: "https://x.example/token",
@@ -52,23 +55,27 @@ func FuzzIdentify(f *testing.F) {
 		})
 		p.client = func() *http.Client {
 			return &http.Client{
-				Transport:     transport{answers{status, contentType, []byte(token), []byte(body)}},
+				Transport:     transport{fakeTransport{status: status, contentType: contentType, token: token, body: body}},
 				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			}
 		}
-		who, err := identify(t.Context(), p)
+		identity, err := identify(t.Context(), p)
 		if err == nil {
-			if who.Subject == "" || who.Provider != p.issuer {
-				t.Fatalf("%+v", who)
+			if identity.Subject == "" || identity.Provider != p.issuer {
+				t.Fatalf("got the identity %+v, want one with a subject and the provider %s", identity, p.issuer)
 			}
 			return
 		}
 		var failed *Error
 		if !errors.As(err, &failed) || !errors.Is(err, ErrRefused) && !errors.Is(err, ErrUnavailable) {
-			t.Fatalf("%v", err)
+			t.Fatalf("got the error %v, want %v or %v", err, ErrRefused, ErrUnavailable)
 		}
-		if text := err.Error(); strings.Contains(text, testSecret) || strings.Contains(text, testCode) || strings.ContainsAny(text, "\r\n") || !utf8.ValidString(text) {
-			t.Fatalf("%q", text)
+		text := err.Error()
+		if strings.Contains(text, testSecret) || strings.Contains(text, testCode) {
+			t.Fatalf("the error contains a secret: %q", text)
+		}
+		if strings.ContainsAny(text, "\r\n") || !utf8.ValidString(text) {
+			t.Fatalf("the error is not safe to log: %q", text)
 		}
 	})
 }
@@ -76,8 +83,10 @@ func FuzzIdentify(f *testing.F) {
 // FuzzEmails checks that an address is returned once, and is verified only if all its entries are.
 func FuzzEmails(f *testing.F) {
 	for _, seed := range []string{
-		`[{"email":"a@x.example","verified":true,"primary":true}]`, `{"values":[{"email":"a@x.example","is_confirmed":true}]}`,
-		`[{"email":" a@x.example","verified":true},{"email":"a@x.example","verified":"no"}]`, `{"values":null}`, `[null]`, `[{"email":["a@x.example"]}]`,
+		`[{"email":"a@x.example","verified":true,"primary":true}]`,
+		`{"values":[{"email":"a@x.example","is_confirmed":true}]}`,
+		`[{"email":" a@x.example","verified":true},{"email":"a@x.example","verified":"no"}]`,
+		`{"values":null}`, `[null]`, `[{"email":["a@x.example"]}]`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -86,39 +95,49 @@ func FuzzEmails(f *testing.F) {
 		if json.Unmarshal(body, &list) != nil {
 			return
 		}
-		all := list.emails()
-		if len(all) > maxEmails {
-			t.Fatalf("%d addresses", len(all))
+		emails := list.emails()
+		if len(emails) > maxEmails {
+			t.Fatalf("got %d addresses, want at most %d", len(emails), maxEmails)
 		}
 		var seen []string
-		for _, e := range all {
-			if !plausible(e.Address) || slices.Contains(seen, e.Address) {
-				t.Fatalf("%q", e.Address)
+		for _, e := range emails {
+			if !isAddress(e.Address) || slices.Contains(seen, e.Address) {
+				t.Fatalf("the address %q is malformed or is listed twice", e.Address)
 			}
 			seen = append(seen, e.Address)
 			for _, entry := range list {
-				said := bool(entry.Verified || entry.EmailVerified || entry.IsConfirmed || entry.ConfirmedAt != "")
-				if e.Verified && !said && strings.TrimSpace(string(entry.Email)) == e.Address {
-					t.Fatalf("%q is verified by %s", e.Address, body)
+				verified := bool(entry.Verified || entry.EmailVerified || entry.IsConfirmed || entry.ConfirmedAt != "")
+				if e.Verified && !verified && strings.TrimSpace(string(entry.Email)) == e.Address {
+					t.Fatalf("%q is verified, although an entry is not: %s", e.Address, body)
 				}
 			}
 		}
 	})
 }
 
-// FuzzCallbackError reads arbitrary queries of the callback, because an attacker can write one into a link.
+// FuzzCallbackError checks that the error of an arbitrary callback is safe to log. An attacker can choose the query,
+// because it can be part of a link.
 func FuzzCallbackError(f *testing.F) {
-	for _, seed := range []string{"code=a&state=b", "error=access_denied&error_description=No", "error=server_error", "error=a%0Ab&error=c", "error=", "error"} {
+	for _, seed := range []string{
+		"code=a&state=b", "error=access_denied&error_description=No", "error=server_error", "error=a%0Ab&error=c",
+		"error=", "error",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		query, _ := url.ParseQuery(raw)
 		err := CallbackError(query)
-		if (err != nil) != query.Has("error") {
-			t.Fatalf("%q: %v", raw, err)
+		if want := query.Has("error"); (err != nil) != want {
+			t.Fatalf("query %q: got %v, want an error = %v", raw, err, want)
 		}
-		if err != nil && (errors.Is(err, ErrDenied) == errors.Is(err, ErrUnavailable) || strings.ContainsAny(err.Error(), "\r\n\x00\x1b\"")) {
-			t.Fatalf("%q: %v", raw, err)
+		if err == nil {
+			return
+		}
+		if errors.Is(err, ErrDenied) == errors.Is(err, ErrUnavailable) {
+			t.Fatalf("query %q: got the error %v, want either %v or %v", raw, err, ErrDenied, ErrUnavailable)
+		}
+		if strings.ContainsAny(err.Error(), "\r\n\x00\x1b\"") {
+			t.Fatalf("query %q: the error is not safe to log: %q", raw, err)
 		}
 	})
 }
@@ -137,23 +156,30 @@ func FuzzConfig(f *testing.F) {
 		})
 		if err != nil {
 			if strings.Contains(err.Error(), testSecret) {
-				t.Fatal(err)
+				t.Fatalf("the error contains the client secret: %v", err)
 			}
 			return
 		}
 		for _, raw := range []string{p.urls.authorize, p.urls.token, p.urls.user} {
 			u, err := url.Parse(raw)
-			inClear := u == nil || u.Scheme == "http" && !private(u.Hostname())
-			if err != nil || u.Host == "" || u.User != nil || inClear || u.Scheme != "https" && u.Scheme != "http" {
-				t.Fatalf("%q: %v", raw, err)
+			if err != nil {
+				t.Fatal(err)
+			}
+			encrypted := u.Scheme == "https"
+			private := u.Scheme == "http" && isPrivate(u.Hostname())
+			if u.Host == "" || u.User != nil || !encrypted && !private {
+				t.Fatalf("the URL %q is accepted", raw)
 			}
 		}
 		if p.issuer == "" {
-			t.Fatal("no namespace of subjects")
+			t.Fatal("the provider has no issuer")
 		}
-		to, err := url.Parse(p.AuthorizeURL("the-state", testVerifier, testCallback))
-		if err != nil || to.Query().Get("state") != "the-state" || to.Query().Get("code_challenge_method") != "S256" {
-			t.Fatalf("%v, %v", to, err)
+		u, err := url.Parse(p.AuthorizeURL("the-state", testVerifier, testCallback))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if query := u.Query(); query.Get("state") != "the-state" || query.Get("code_challenge_method") != "S256" {
+			t.Fatalf("got the authorization URL %s, want the state and an S256 challenge", u)
 		}
 	})
 }

@@ -1,5 +1,5 @@
-// Package oauth is the client side of OAuth 2.0 sign-in with a code-hosting provider. It builds the URL of the
-// provider's page and reads the identity of the user who signed in there.
+// Package oauth is the client side of an OAuth 2.0 sign-in with a code-hosting provider. It builds the URL of the
+// provider's authorization page, and reads the identity of the user who signed in there.
 //
 // It contains the providers, their URLs, scopes and JSON, and the limits on the time and size of their responses. It
 // must not decide which account an identity belongs to: package account does that.
@@ -15,13 +15,13 @@ import (
 	xoauth2 "golang.org/x/oauth2"
 )
 
-// identifyTimeout bounds all requests of one sign-in together: token, user and e-mail addresses.
+// identifyTimeout bounds the total time of the requests of one sign-in: token, user and e-mail addresses.
 const identifyTimeout = 10 * time.Second
 
 // Identity is the user who signed in at the provider.
 type Identity struct {
 	// Provider is the namespace of Subject: "github", "gitlab" or "bitbucket" for the public services, otherwise the
-	// kind, a colon and the location ("gitea:git.example.com"). User 1 of one installation is never user 1 of another.
+	// kind, a colon and the location ("gitea:git.example.com"). Two installations never share a namespace.
 	Provider string
 	Subject  string  // the provider's stable ID of the user: 1–255 bytes, printable
 	Login    string  // the username at the provider; may be empty
@@ -29,10 +29,10 @@ type Identity struct {
 	Emails   []Email // in the provider's order; may be empty
 }
 
-// Email is an e-mail address of the user, as the provider writes it.
+// Email is an e-mail address of the user, as the provider spells it.
 type Email struct {
 	Address  string
-	Verified bool // the provider has verified that the user receives mail there
+	Verified bool // the provider has verified that the address belongs to the user
 	Primary  bool
 }
 
@@ -54,13 +54,13 @@ func (i Identity) VerifiedEmails() []string {
 // Provider is one configured code host. It is safe for concurrent use.
 type Provider struct {
 	preset  preset
-	issuer  string // Identity.Provider
+	issuer  string // the value of Identity.Provider
 	id      string
 	secret  func(context.Context) (string, error)
 	urls    endpoints
 	scopes  []string
 	timeout time.Duration
-	client  func() *http.Client // built at the first sign-in, so that it does not slow a cold start
+	client  func() *http.Client // built at the first sign-in, so that it does not slow down a cold start
 }
 
 // New returns the provider that cfg describes. Errors: ErrNotConfigured; an error that names every invalid variable.
@@ -88,16 +88,17 @@ func New(cfg Config) (*Provider, error) {
 // NewVerifier returns a PKCE code verifier of 32 random bytes (RFC 7636 §4.1).
 func NewVerifier() string { return xoauth2.GenerateVerifier() }
 
-// AuthorizeURL returns the page of the provider where the user signs in: authorization code flow with PKCE. The URL
-// contains the S256 challenge of the verifier. The caller keeps the verifier secret and passes it to Identify.
+// AuthorizeURL returns the URL of the page where the user signs in at the provider, for an authorization code flow with
+// PKCE. The URL contains the S256 challenge of the verifier. The caller keeps the verifier secret and passes it to
+// Identify.
 func (p *Provider) AuthorizeURL(state, verifier, redirectURI string) string {
 	config := p.config("", redirectURI, xoauth2.AuthStyleInParams)
 	return config.AuthCodeURL(state, xoauth2.S256ChallengeOption(verifier))
 }
 
-// Identify exchanges the code of the callback and reads the user who signed in. verifier and redirectURI are those that
-// were passed to AuthorizeURL. It takes at most 10 seconds. Its errors are *Error: ErrRefused if the provider rejected
-// a request, ErrUnavailable if it is unavailable or its response is invalid.
+// Identify exchanges the code of the callback and reads the user who signed in. verifier and redirectURI must be the
+// values that were passed to AuthorizeURL. It takes at most 10 seconds. Its errors are *Error: ErrRefused if the
+// provider rejected a request, ErrUnavailable if it is unavailable or its response is invalid.
 func (p *Provider) Identify(ctx context.Context, code, verifier, redirectURI string) (Identity, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
@@ -125,8 +126,8 @@ func (p *Provider) Identify(ctx context.Context, code, verifier, redirectURI str
 	return identity, nil
 }
 
-// CallbackError returns the error that the callback has instead of a code (RFC 6749 §4.1.2.1), or nil. It is an *Error:
-// ErrUnavailable if the provider failed, otherwise ErrDenied.
+// CallbackError returns the error that the callback contains instead of a code (RFC 6749 §4.1.2.1), or nil. It is an
+// *Error: ErrUnavailable if the provider failed, otherwise ErrDenied.
 func CallbackError(query url.Values) error {
 	if !query.Has("error") {
 		return nil

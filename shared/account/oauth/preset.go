@@ -10,16 +10,16 @@ const (
 // endpoints are the URLs of a provider. If emails is empty, the user resource contains the e-mail address.
 type endpoints struct{ authorize, token, user, emails string }
 
-// preset describes a kind of provider.
+// preset contains the properties of a kind of provider.
 type preset struct {
 	kind, title string
-	base        string    // of the public service; empty if there is none
-	api         string    // of the public service, if it is not below base
+	base        string    // root URL of the public service; empty if there is none
+	api         string    // root URL of the public service's API, if it is not below base
 	selfHosted  bool      // OAUTH_BASE_URL is allowed
-	paths       endpoints // authorize and token below base, user and emails below the API
-	apiPath     string    // of the API below base
+	paths       endpoints // authorize and token are relative to base, user and emails to the API
+	apiPath     string    // path of the API, relative to base
 	scopes      []string
-	styles      []xoauth2.AuthStyle // how the client authenticates, see exchange
+	styles      []xoauth2.AuthStyle // how the client authenticates at the token endpoint, see exchange
 	subject     []string            // the fields that can contain the stable ID, the preferred one first
 }
 
@@ -28,7 +28,7 @@ type preset struct {
 var presets = map[string]preset{
 	"github": {
 		kind: "github", title: "GitHub", base: "https://github.com", selfHosted: true,
-		api: "https://api.github.com", apiPath: "/api/v3", // of an Enterprise server
+		api: "https://api.github.com", apiPath: "/api/v3", // apiPath is for GitHub Enterprise Server
 		paths:   endpoints{"/login/oauth/authorize", "/login/oauth/access_token", "/user", "/user/emails?per_page=100"},
 		scopes:  []string{"read:user", "user:email"},
 		styles:  []xoauth2.AuthStyle{xoauth2.AuthStyleInParams},
@@ -63,10 +63,10 @@ var presets = map[string]preset{
 	},
 }
 
-// baseRequired reports whether OAUTH_BASE_URL is required: there is no public service.
+// baseRequired reports whether OAUTH_BASE_URL is required, because there is no public service.
 func (p preset) baseRequired() bool { return p.selfHosted && p.base == "" }
 
-// endpoints returns the URLs of the provider at base; empty ones if base is empty.
+// endpoints returns the URLs of the provider at base. They are empty if base is empty.
 func (p preset) endpoints(base string) endpoints {
 	if base == "" {
 		return endpoints{}

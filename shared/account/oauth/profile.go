@@ -12,11 +12,11 @@ import (
 const (
 	maxSubject = 255 // bytes
 	maxEmails  = 100
-	maxAddress = 254 // RFC 5321 §4.5.3.1.3, without the angle brackets
+	maxAddress = 254 // bytes; RFC 5321 §4.5.3.1.3, without the angle brackets
 )
 
-// profile is the union of the user resources of all providers. A field with an unexpected type counts as absent. Only
-// the subject is required.
+// profile is the user resource of any provider: it has the fields of all of them. A field of an unexpected type is
+// ignored. Only the subject is required.
 type profile struct {
 	Sub       jsontext.Value `json:"sub"`
 	ID        jsontext.Value `json:"id"`
@@ -40,8 +40,8 @@ type profile struct {
 func (p profile) identity(preset preset) Identity {
 	identity := Identity{
 		Subject: p.subject(preset.subject),
-		Login:   firstOf(p.Login, p.Username, p.PreferredUsername, p.Nickname),
-		Name:    firstOf(p.Name, p.FullName, p.DisplayName),
+		Login:   firstNonEmpty(p.Login, p.Username, p.PreferredUsername, p.Nickname),
+		Name:    firstNonEmpty(p.Name, p.FullName, p.DisplayName),
 	}
 	own := emailEntry{Email: p.Email, Verified: p.EmailVerified || p.ConfirmedAt != "", Primary: true}
 	identity.Emails = emailList{own}.emails()
@@ -59,8 +59,8 @@ func (p profile) subject(names []string) string {
 	return ""
 }
 
-// subjectOf returns an ID that is a string or a whole number. It keeps the digits, because different numbers above 2⁵³
-// can be the same float.
+// subjectOf returns the text of an ID that is a string or a positive integer, or "". It does not convert an integer to
+// float64, because different integers above 2⁵³ can have the same float64.
 func subjectOf(v jsontext.Value) string {
 	switch v.Kind() {
 	case '"':
@@ -82,7 +82,7 @@ func subjectOf(v jsontext.Value) string {
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }
 
-// emailEntry is an e-mail address in the form of GitHub and Gitea, Bitbucket, GitLab, or OpenID Connect.
+// emailEntry is an e-mail address of any provider: GitHub, Gitea, Bitbucket, GitLab, or OpenID Connect.
 type emailEntry struct {
 	Email         text `json:"email"`
 	Verified      flag `json:"verified"`
@@ -93,7 +93,7 @@ type emailEntry struct {
 	IsPrimary     flag `json:"is_primary"`
 }
 
-// emailList is a list of addresses: an array, or a page of Bitbucket: {"values": […]}.
+// emailList is a list of addresses: an array, or Bitbucket's page {"values": […]}.
 type emailList []emailEntry
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -114,14 +114,14 @@ func (l *emailList) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// emails returns the plausible addresses. An address that is listed twice is returned once, and is verified only if all
-// its entries are.
+// emails returns the well-formed addresses. An address that is listed twice is returned once, and is verified only if
+// all its entries are.
 func (l emailList) emails() []Email {
 	var emails []Email
 	index := make(map[string]int, len(l))
 	for _, entry := range l {
 		address := strings.TrimSpace(string(entry.Email))
-		if !plausible(address) {
+		if !isAddress(address) {
 			continue
 		}
 		verified := bool(entry.Verified || entry.EmailVerified || entry.IsConfirmed || entry.ConfirmedAt != "")
@@ -140,13 +140,14 @@ func (l emailList) emails() []Email {
 	return emails
 }
 
-func plausible(address string) bool {
+// isAddress reports whether address has a local part and a domain, and is safe to store. It does not check more.
+func isAddress(address string) bool {
 	local, domain, ok := strings.Cut(address, "@")
 	return ok && local != "" && domain != "" && len(address) <= maxAddress &&
 		!strings.ContainsFunc(address, unprintable)
 }
 
-// text is a JSON string. Any other value becomes empty.
+// text is a JSON string. It is empty for any other JSON value.
 type text string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -158,7 +159,8 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*string)(t)) //nolint:wrapcheck // the calling decoder wraps it
 }
 
-// flag is true for true, and for "true", which some OpenID providers send. Any other value becomes false.
+// flag is true for the JSON value true, and for the string "true", which some OpenID providers send. It is false for
+// any other JSON value.
 type flag bool
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -167,7 +169,7 @@ func (f *flag) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func firstOf(names ...text) string {
+func firstNonEmpty(names ...text) string {
 	for _, name := range names {
 		if name != "" {
 			return string(name)

@@ -11,7 +11,7 @@ import (
 
 func TestSubjectOfCustomProviders(t *testing.T) {
 	t.Parallel()
-	cases := map[string]string{
+	cases := map[string]string{ // subject by user resource
 		`{"sub":"s","id":5,"uuid":"u"}`:                     "s",
 		`{"id":5,"uuid":"u"}`:                               "5",
 		`{"id":"5"}`:                                        "5",
@@ -29,55 +29,85 @@ func TestSubjectOfCustomProviders(t *testing.T) {
 			t.Fatalf("%s: %v", body, err)
 		}
 		if got := p.identity(presets[kindCustom]).Subject; got != want {
-			t.Errorf("%s: %q", body, got)
+			t.Errorf("%s: got the subject %q, want %q", body, got, want)
 		}
 	}
 }
 
-func TestFieldsOfAnotherTypeAreAbsent(t *testing.T) {
+func TestFieldsOfAnotherTypeAreIgnored(t *testing.T) {
 	t.Parallel()
 	var p profile
-	const body = `{"id":1,"login":5,"username":"u","name":{"first":"x"},"email":["a@x.example"],"email_verified":1,"confirmed_at":false}`
+	const body = `{"id":1,"login":5,"username":"u","name":{"first":"x"},
+		"email":["a@x.example"],"email_verified":1,"confirmed_at":false}`
 	if err := json.Unmarshal([]byte(body), &p); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(Identity{Subject: "1", Login: "u"}, p.identity(presets["github"])); diff != "" {
-		t.Error(diff)
+		t.Errorf("identity (-want +got):\n%s", diff)
 	}
 }
 
-func TestOnlyTrueVerifies(t *testing.T) {
+// The field verified is not part of OpenID Connect. It does not verify the address of a user resource.
+func TestOnlyTrueVerifiesAnAddress(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]bool{
-		`true`: true, `"true"`: true, `false`: false, `"false"`: false, `1`: false, `"yes"`: false, `null`: false, `{}`: false, `"TRUE"`: false,
+		`true`:    true,
+		`"true"`:  true,
+		`false`:   false,
+		`"false"`: false,
+		`"TRUE"`:  false,
+		`"yes"`:   false,
+		`1`:       false,
+		`null`:    false,
+		`{}`:      false,
 	} {
+		body := fmt.Appendf(nil, `{"id":1,"email":"a@x.example","verified":true,"email_verified":%s}`, value)
 		var p profile
-		if err := json.Unmarshal(fmt.Appendf(nil, `{"id":1,"email":"a@x.example","verified":true,"email_verified":%s}`, value), &p); err != nil {
+		if err := json.Unmarshal(body, &p); err != nil {
 			t.Fatal(err)
 		}
 		if got := p.identity(presets[kindCustom]).Emails[0].Verified; got != want {
-			t.Errorf("%s: %v", value, got)
+			t.Errorf("email_verified %s: got verified = %v, want %v", value, got, want)
 		}
 	}
 }
 
 func TestEmailLists(t *testing.T) {
 	t.Parallel()
-	var many []string
-	for i := range maxEmails + 20 {
-		many = append(many, fmt.Sprintf(`{"email":"u%d@x.example"}`, i))
-	}
 	cases := map[string]struct {
 		body string
 		want []Email
 	}{
-		"GitLab's":        {`[{"id":1,"email":"a@x.example","confirmed_at":"2021-03-26T19:07:56.248Z"},{"id":2,"email":"b@x.example","confirmed_at":null}]`, []Email{{"a@x.example", true, false}, {"b@x.example", false, false}}},
-		"implausible":     {`[{"email":"","verified":true},{"email":"nobody","verified":true},{"email":null},{"email":"a\nb@x.example"},{"email":"@x"},{"email":"x@"}]`, nil},
-		"twice":           {`[{"email":"a@x.example","verified":true},{"email":"a@x.example","primary":true}]`, []Email{{"a@x.example", false, true}}},
-		"too long":        {`[{"email":"` + strings.Repeat("a", maxAddress) + `@x.example"}]`, nil},
-		"an empty page":   {`{"values":[]}`, nil},
-		"spaces around":   {`[{"email":" a@x.example "}]`, []Email{{"a@x.example", false, false}}},
-		"unknown members": {`[{"email":"a@x.example","verified":true,"visibility":null,"x":{}}]`, []Email{{"a@x.example", true, false}}},
+		"GitLab": {
+			`[{"id":1,"email":"a@x.example","confirmed_at":"2021-03-26T19:07:56.248Z"},
+			  {"id":2,"email":"b@x.example","confirmed_at":null}]`,
+			[]Email{{Address: "a@x.example", Verified: true}, {Address: "b@x.example"}},
+		},
+		"malformed addresses": {
+			`[{"email":"","verified":true},{"email":"text","verified":true},{"email":null},
+			  {"email":"a\nb@x.example"},{"email":"@x"},{"email":"x@"}]`,
+			nil,
+		},
+		"duplicate address, once unverified": {
+			`[{"email":"a@x.example","verified":true},{"email":"a@x.example","primary":true}]`,
+			[]Email{{Address: "a@x.example", Verified: false, Primary: true}},
+		},
+		"address too long": {
+			`[{"email":"` + strings.Repeat("a", maxAddress) + `@x.example"}]`,
+			nil,
+		},
+		"empty page": {
+			`{"values":[]}`,
+			nil,
+		},
+		"spaces around the address": {
+			`[{"email":" a@x.example "}]`,
+			[]Email{{Address: "a@x.example"}},
+		},
+		"unknown fields": {
+			`[{"email":"a@x.example","verified":true,"visibility":null,"x":{}}]`,
+			[]Email{{Address: "a@x.example", Verified: true}},
+		},
 	}
 	for name, c := range cases {
 		var l emailList
@@ -85,26 +115,45 @@ func TestEmailLists(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if diff := cmp.Diff(c.want, l.emails()); diff != "" {
-			t.Errorf("%s: %s", name, diff)
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
+}
+
+func TestNumberOfEmailsIsBounded(t *testing.T) {
+	t.Parallel()
+	var entries []string
+	for i := range maxEmails + 20 {
+		entries = append(entries, fmt.Sprintf(`{"email":"u%d@x.example"}`, i))
+	}
 	var l emailList
-	if err := json.Unmarshal([]byte("["+strings.Join(many, ",")+"]"), &l); err != nil || len(l.emails()) != maxEmails {
-		t.Errorf("%d addresses, %v", len(l.emails()), err)
+	if err := json.Unmarshal([]byte("["+strings.Join(entries, ",")+"]"), &l); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(l.emails()); n != maxEmails {
+		t.Errorf("got %d addresses, want %d", n, maxEmails)
 	}
 }
 
 func TestVerifiedEmailsPrimaryFirst(t *testing.T) {
 	t.Parallel()
-	who := Identity{Emails: []Email{{"a@x", true, false}, {"b@x", false, true}, {"c@x", true, true}, {"d@x", true, false}}}
-	if diff := cmp.Diff([]string{"c@x", "a@x", "d@x"}, who.VerifiedEmails()); diff != "" {
-		t.Error(diff)
+	identity := Identity{Emails: []Email{
+		{Address: "a@x", Verified: true},
+		{Address: "b@x", Primary: true},
+		{Address: "c@x", Verified: true, Primary: true},
+		{Address: "d@x", Verified: true},
+	}}
+	if diff := cmp.Diff([]string{"c@x", "a@x", "d@x"}, identity.VerifiedEmails()); diff != "" {
+		t.Errorf("addresses (-want +got):\n%s", diff)
 	}
 }
 
-// FuzzProfile checks that every identity is safe to store, whatever the provider sends.
+// FuzzProfile checks that the identity of an arbitrary user resource is safe to store.
 func FuzzProfile(f *testing.F) {
-	for _, seed := range []string{`{"id":1,"login":"a","email":"a@x.example"}`, `{"sub":"\u0000"}`, `{"id":1e9}`, `[]`, `{"uuid":"é","email":"\ud800@x"}`} {
+	for _, seed := range []string{
+		`{"id":1,"login":"a","email":"a@x.example"}`, `{"sub":"\u0000"}`, `{"id":1e9}`, `[]`,
+		`{"uuid":"é","email":"\ud800@x"}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -112,13 +161,13 @@ func FuzzProfile(f *testing.F) {
 		if json.Unmarshal(body, &p) != nil {
 			return
 		}
-		who := p.identity(presets[kindCustom])
-		if len(who.Subject) > maxSubject || strings.ContainsFunc(who.Subject, unprintable) {
-			t.Errorf("subject %q", who.Subject)
+		identity := p.identity(presets[kindCustom])
+		if len(identity.Subject) > maxSubject || strings.ContainsFunc(identity.Subject, unprintable) {
+			t.Errorf("got the subject %q, want a printable one of at most %d bytes", identity.Subject, maxSubject)
 		}
-		for _, e := range who.Emails {
-			if !plausible(e.Address) {
-				t.Errorf("address %q", e.Address)
+		for _, e := range identity.Emails {
+			if !isAddress(e.Address) {
+				t.Errorf("got the malformed address %q", e.Address)
 			}
 		}
 	})

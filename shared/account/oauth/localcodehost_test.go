@@ -1,0 +1,297 @@
+package oauth_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+
+	"devplatform/infra/local/codehost"
+	"devplatform/shared/account/oauth"
+)
+
+const (
+	callback     = "http://127.0.0.1/api/auth/codehost/callback"
+	clientSecret = "s/e:c r%et" // with characters that must be escaped
+)
+
+// fixture is the code host of the local platform, a provider that uses it, and the HTTP client of a user.
+type fixture struct {
+	base       string // root URL of the code host
+	provider   *oauth.Provider
+	client     *http.Client
+	clockAhead atomic.Int64 // nanoseconds that the clock of the code host is ahead
+}
+
+func newFixture(t *testing.T, configure func(base string) oauth.Config) *fixture {
+	t.Helper()
+	f := &fixture{}
+	host, err := codehost.New(codehost.Options{
+		Now:      func() time.Time { return time.Now().Add(time.Duration(f.clockAhead.Load())) },
+		ClientID: "app", ClientSecret: clientSecret, RedirectPrefixes: []string{callback},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(host)
+	t.Cleanup(server.Close)
+	f.base = server.URL + "/codehost"
+	cfg := configure(f.base)
+	cfg.ClientID = "app"
+	if cfg.ClientSecret == "" {
+		cfg.ClientSecret = clientSecret
+	}
+	if f.provider, err = oauth.New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.client = &http.Client{
+		Jar:           jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return f
+}
+
+// gitea returns the configuration of the code host as a Gitea server.
+func gitea(base string) oauth.Config { return oauth.Config{Provider: "gitea", BaseURL: base} }
+
+// custom returns the configuration of the code host as a custom provider.
+func custom(base string) oauth.Config {
+	return oauth.Config{
+		AuthorizeURL: base + "/login/oauth/authorize", TokenURL: base + "/login/oauth/access_token",
+		UserURL: base + "/api/v1/user", EmailsURL: base + "/api/v1/user/emails",
+	}
+}
+
+// consent is the user's input on the consent page.
+type consent struct {
+	login    string // the address is login@example.com
+	verified bool   // the address is verified
+	decision string // "authorize" or "cancel"
+}
+
+var adaConsents = consent{login: "ada", verified: true, decision: "authorize"}
+
+// authorize opens the authorization page, submits the consent form, and returns the query of the callback.
+func (f *fixture) authorize(t *testing.T, state, verifier string, c consent) url.Values {
+	t.Helper()
+	page, err := f.client.Get(f.provider.AuthorizeURL(state, verifier, callback))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer page.Body.Close()
+	if page.StatusCode == http.StatusFound { // the code host rejects the request without a page
+		return callbackQuery(t, page)
+	}
+	form := hiddenFields(t, page)
+	form.Set("decision", c.decision)
+	form.Set("login", c.login)
+	form.Set("email", c.login+"@example.com")
+	if c.verified {
+		form.Set("verified", "true")
+	}
+	submitted, err := f.client.PostForm(f.base+"/login/oauth/authorize", form)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer submitted.Body.Close()
+	return callbackQuery(t, submitted)
+}
+
+// hiddenFields returns the hidden fields of the form on a page.
+func hiddenFields(t *testing.T, page *http.Response) url.Values {
+	t.Helper()
+	root, err := html.Parse(page.Body)
+	if err != nil || page.StatusCode != http.StatusOK {
+		t.Fatalf("consent page: got status %d and the error %v, want 200", page.StatusCode, err)
+	}
+	fields := url.Values{}
+	for node := range root.Descendants() {
+		attributes := make(map[string]string)
+		for _, attribute := range node.Attr {
+			attributes[attribute.Key] = attribute.Val
+		}
+		if node.Data == "input" && attributes["type"] == "hidden" {
+			fields.Set(attributes["name"], attributes["value"])
+		}
+	}
+	return fields
+}
+
+// callbackQuery returns the query of the callback to which a response redirects.
+func callbackQuery(t *testing.T, response *http.Response) url.Values {
+	t.Helper()
+	location, err := response.Location()
+	if err != nil || !strings.HasPrefix(location.String(), callback+"?") {
+		t.Fatalf("got status %d and the location %v (%v), want a redirect to %s",
+			response.StatusCode, location, err, callback)
+	}
+	return location.Query()
+}
+
+func TestSignInAtTheLocalCodeHost(t *testing.T) {
+	t.Parallel()
+	for name, configure := range map[string]func(string) oauth.Config{"gitea": gitea, "custom": custom} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, configure)
+			namespace := name + ":" + strings.TrimPrefix(f.base, "http://")
+			if name == "custom" { // the namespace of a custom provider has no path
+				namespace = strings.TrimSuffix(namespace, "/codehost")
+			}
+			for _, c := range []struct {
+				subject, login string
+				verified       bool
+			}{
+				{"1", "ada", true},
+				{"2", "bob", false},
+			} {
+				const state = "s+t&" // with characters that must be escaped
+				verifier := oauth.NewVerifier()
+				consent := consent{login: c.login, verified: c.verified, decision: "authorize"}
+				query := f.authorize(t, state, verifier, consent)
+				if query.Get("state") != state || oauth.CallbackError(query) != nil {
+					t.Fatalf("got the callback query %v, want the state %q and no error", query, state)
+				}
+				got, err := f.provider.Identify(t.Context(), query.Get("code"), verifier, callback)
+				if err != nil {
+					t.Fatal(err)
+				}
+				email := oauth.Email{Address: c.login + "@example.com", Verified: c.verified, Primary: true}
+				want := oauth.Identity{
+					Provider: namespace, Subject: c.subject, Login: c.login, Emails: []oauth.Email{email},
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("identity of %s (-want +got):\n%s", c.login, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestRejectionsOfTheLocalCodeHost(t *testing.T) {
+	t.Parallel()
+	wrongSecret := func(base string) oauth.Config {
+		cfg := custom(base)
+		cfg.ClientSecret = "wrong"
+		return cfg
+	}
+	cases := map[string]struct {
+		configure func(base string) oauth.Config
+		identify  func(t *testing.T, f *fixture, code, verifier string) error
+		code      string // the error code of the code host
+	}{
+		"wrong secret": {
+			configure: wrongSecret,
+			identify:  identify,
+			code:      "invalid_client",
+		},
+		"another verifier": {
+			configure: gitea,
+			identify: func(t *testing.T, f *fixture, code, _ string) error {
+				return identify(t, f, code, oauth.NewVerifier())
+			},
+			code: "invalid_grant",
+		},
+		"unknown code": {
+			configure: custom,
+			identify: func(t *testing.T, f *fixture, _, verifier string) error {
+				return identify(t, f, "unknown", verifier)
+			},
+			code: "invalid_grant",
+		},
+		"used code": {
+			configure: gitea,
+			identify: func(t *testing.T, f *fixture, code, verifier string) error {
+				if err := identify(t, f, code, verifier); err != nil {
+					t.Fatal(err)
+				}
+				return identify(t, f, code, verifier)
+			},
+			code: "invalid_grant",
+		},
+		"expired code": {
+			configure: gitea,
+			identify: func(t *testing.T, f *fixture, code, verifier string) error {
+				f.clockAhead.Store(int64(10 * time.Minute))
+				return identify(t, f, code, verifier)
+			},
+			code: "invalid_grant",
+		},
+		"another redirect URI": {
+			configure: gitea,
+			identify: func(t *testing.T, f *fixture, code, verifier string) error {
+				_, err := f.provider.Identify(t.Context(), code, verifier, callback+"/other")
+				return err
+			},
+			code: "invalid_grant",
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, c.configure)
+			verifier := oauth.NewVerifier()
+			query := f.authorize(t, "s", verifier, adaConsents)
+			err := c.identify(t, f, query.Get("code"), verifier)
+			e, ok := errors.AsType[*oauth.Error](err)
+			if !ok || !errors.Is(err, oauth.ErrRefused) || e.Code != c.code || e.Step != "token" {
+				t.Errorf("got the error %v, want %v with the code %s in the step token", err, oauth.ErrRefused, c.code)
+			}
+		})
+	}
+}
+
+// identify exchanges a code and returns only the error.
+func identify(t *testing.T, f *fixture, code, verifier string) error {
+	t.Helper()
+	_, err := f.provider.Identify(t.Context(), code, verifier, callback)
+	return err
+}
+
+// giteaWithScopes returns a configuration that requests other scopes than the preset.
+func giteaWithScopes(scopes string) func(base string) oauth.Config {
+	return func(base string) oauth.Config {
+		cfg := gitea(base)
+		cfg.Scopes = scopes
+		return cfg
+	}
+}
+
+func TestDenialsOfTheLocalCodeHost(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, gitea)
+	cancel := consent{login: "ada", verified: true, decision: "cancel"}
+	query := f.authorize(t, "s", oauth.NewVerifier(), cancel)
+	if err := oauth.CallbackError(query); !errors.Is(err, oauth.ErrDenied) || query.Get("state") != "s" {
+		t.Errorf("cancelled: got %v in the callback %v, want %v and the state s", err, query, oauth.ErrDenied)
+	}
+	f = newFixture(t, giteaWithScopes("all"))
+	query = f.authorize(t, "s", oauth.NewVerifier(), adaConsents)
+	if err := oauth.CallbackError(query); !errors.Is(err, oauth.ErrDenied) || query.Get("error") != "invalid_scope" {
+		t.Errorf("unknown scope: got %v in the callback %v, want invalid_scope", err, query)
+	}
+}
+
+func TestMissingScopeIsRejectedByTheAPI(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, giteaWithScopes("user:email")) // without read:user
+	verifier := oauth.NewVerifier()
+	query := f.authorize(t, "s", verifier, adaConsents)
+	err := identify(t, f, query.Get("code"), verifier)
+	e, ok := errors.AsType[*oauth.Error](err)
+	if !ok || !errors.Is(err, oauth.ErrRefused) || e.Step != "user" || e.Status != http.StatusForbidden {
+		t.Errorf("got the error %v, want %v with status 403 in the step user", err, oauth.ErrRefused)
+	}
+}

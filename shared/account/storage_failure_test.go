@@ -1,0 +1,106 @@
+package account
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/limit"
+)
+
+// useDynamoDB makes the service use DynamoDB through an SDK client.
+func (f *fixture) useDynamoDB(sdk *dynamodb.Client) {
+	client := db.Wrap(sdk, f.clock.Now)
+	f.service.store = newStore(client, f.tables)
+	f.service.sessions.store = f.service.store
+	f.service.counters = limit.New(client, client.Table(f.tables.Accounts), f.clock.Now)
+	f.server.Config.Handler = f.gateway(f.service.Router(testEdge))
+}
+
+// If a response of DynamoDB is lost, the SDK sends the request again. The second request must not fail because of the
+// first one.
+func TestLostResponses(t *testing.T) {
+	t.Parallel()
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	wire := dynamotest.NewWire(t, aws.ToString(f.sdk.Options().BaseEndpoint), nil)
+	f.useDynamoDB(wire.Client())
+	client := f.newClient()
+	// checkStatus loses the response to the next request of a DynamoDB operation, and checks the status of send.
+	checkStatus := func(name string, want int, operation string, send func() slicetest.Response) {
+		t.Helper()
+		wire.Break(operation, dynamotest.LostReply)
+		if response := send(); response.Status != want {
+			t.Errorf("%s: got status %d, want %d: %s", name, response.Status, want, response.Raw)
+		}
+		if wire.Hits() != 1 {
+			t.Fatalf("%s: %d responses were lost, want 1", name, wire.Hits())
+		}
+	}
+	checkStatus("signup", http.StatusCreated, "TransactWriteItems", func() slicetest.Response {
+		return client.signup("ada")
+	})
+	checkStatus("login", http.StatusOK, "TransactWriteItems", func() slicetest.Response {
+		return client.login("ada", goodPassword)
+	})
+	f.checkLoginAttempts("ada@example.com", loginAttempts{pair: 0, network: 1, email: 0}) // refunded once
+	checkStatus("me", http.StatusOK, "BatchGetItem", client.me)
+	checkStatus("password", http.StatusOK, "TransactWriteItems", func() slicetest.Response {
+		return client.changePassword(goodPassword, newPassword)
+	})
+	checkStatus("logout", http.StatusOK, "DeleteItem", client.logout)
+
+	checkStatus("start a sign-in", http.StatusFound, "PutItem", func() slicetest.Response {
+		return client.Get("/api/auth/codehost")
+	})
+	checkStatus("callback", http.StatusFound, "TransactWriteItems", func() slicetest.Response {
+		return client.signIn(host, octocat(1, verified("octo@example.com")))
+	})
+	f.newClient().signIn(host, octocat(1)).Want(t, http.StatusFound)
+	list := client.Get("/api/auth/sessions").Want(t, http.StatusOK)
+	sessions := list.List("sessions")
+	if len(sessions) != 2 {
+		t.Fatalf("got the list %s, want 2 sessions", list.Raw)
+	}
+	newestID, _ := sessions[0]["id"].(string)
+	checkStatus("end a session", http.StatusOK, "TransactWriteItems", func() slicetest.Response {
+		return client.Do(http.MethodDelete, "/api/auth/sessions/"+newestID, nil)
+	})
+	f.clock.Advance(sessionRenewalEvery)
+	checkStatus("renewal", http.StatusOK, "UpdateItem", client.me)
+}
+
+// While DynamoDB is unavailable, the response is 503 with Retry-After, without internal details.
+func TestStorageUnavailable(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newUser("ada")
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	f.useDynamoDB(dynamotest.Client(closed.URL, dynamotest.Once))
+	for name, response := range map[string]slicetest.Response{
+		"me":     client.me(),
+		"login":  client.login("ada", goodPassword),
+		"signup": client.signup("eve"),
+		"logout": client.logout(),
+	} {
+		if response.Status != http.StatusServiceUnavailable ||
+			response.Text("code") != string(fault.CodeServiceUnavailable) {
+			t.Errorf("%s: got %d %s, want 503 %s", name, response.Status, response.Raw, fault.CodeServiceUnavailable)
+		}
+		if response.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: the response has no Retry-After header", name)
+		}
+		if strings.Contains(response.Raw, "127.0.0.1") || strings.Contains(response.Raw, "dynamo") {
+			t.Errorf("%s: the response exposes internal details: %s", name, response.Raw)
+		}
+	}
+}
