@@ -13,32 +13,32 @@ import (
 
 // changes are requests of every kind that change memberships.
 var changes = map[string]struct {
-	do     func(s *scene) answer
+	do     func(s *teamFixture) response
 	status int // if nothing fails
 	events int
 }{
-	"create":       {func(s *scene) answer { return s.ada.Do(http.MethodPost, "/api/workspaces", `{"name":"x"}`) }, http.StatusCreated, 0},
-	"add":          {func(s *scene) answer { return s.ada.add(s.ws, s.fresh, workspace.Member) }, http.StatusCreated, 1},
-	"add owner":    {func(s *scene) answer { return s.ada.add(s.ws, s.fresh, workspace.Owner) }, http.StatusCreated, 1},
-	"promote":      {func(s *scene) answer { return s.ada.setRole(s.ws, s.grace, workspace.Owner) }, http.StatusOK, 0},
-	"remove":       {func(s *scene) answer { return s.ada.remove(s.ws, s.grace) }, http.StatusOK, 1},
-	"leave":        {func(s *scene) answer { return s.grace.remove(s.ws, s.grace) }, http.StatusOK, 1},
-	"step down":    {func(s *scene) answer { return s.ada.setRole(s.ws, s.ada, workspace.Admin) }, http.StatusOK, 0},
-	"owner leaves": {func(s *scene) answer { return s.ada.remove(s.ws, s.ada) }, http.StatusOK, 1},
+	"create":       {func(s *teamFixture) response { return s.ada.Do(http.MethodPost, "/api/workspaces", `{"name":"x"}`) }, http.StatusCreated, 0},
+	"add":          {func(s *teamFixture) response { return s.ada.add(s.ws, s.fresh, workspace.Member) }, http.StatusCreated, 1},
+	"add owner":    {func(s *teamFixture) response { return s.ada.add(s.ws, s.fresh, workspace.Owner) }, http.StatusCreated, 1},
+	"promote":      {func(s *teamFixture) response { return s.ada.setRole(s.ws, s.grace, workspace.Owner) }, http.StatusOK, 0},
+	"remove":       {func(s *teamFixture) response { return s.ada.remove(s.ws, s.grace) }, http.StatusOK, 1},
+	"leave":        {func(s *teamFixture) response { return s.grace.remove(s.ws, s.grace) }, http.StatusOK, 1},
+	"step down":    {func(s *teamFixture) response { return s.ada.setRole(s.ws, s.ada, workspace.Admin) }, http.StatusOK, 0},
+	"owner leaves": {func(s *teamFixture) response { return s.ada.remove(s.ws, s.ada) }, http.StatusOK, 1},
 }
 
-// scene is a workspace with two owners and an admin, and a user who is not a member.
-type scene struct {
-	*world
-	ada, grace, second, fresh *person
+// teamFixture is a workspace with two owners and an admin, and a user who is not a member.
+type teamFixture struct {
+	*fixture
+	ada, grace, second, fresh *user
 	ws                        string
 }
 
-func newScene(t *testing.T) *scene {
+func newTeamFixture(t *testing.T) *teamFixture {
 	t.Helper()
-	s := &scene{world: newWorld(t)}
-	s.ada, s.grace, s.second, s.fresh = s.person("ada"), s.person("grace"), s.person("second"), s.person("fresh")
-	s.ws = s.ada.team(map[*person]workspace.Role{s.grace: workspace.Admin, s.second: workspace.Owner})
+	s := &teamFixture{fixture: newFixture(t)}
+	s.ada, s.grace, s.second, s.fresh = s.newUser("ada"), s.newUser("grace"), s.newUser("second"), s.newUser("fresh")
+	s.ws = s.ada.createTeam(map[*user]workspace.Role{s.grace: workspace.Admin, s.second: workspace.Owner})
 	return s
 }
 
@@ -48,8 +48,8 @@ func TestLostResponseIsRetried(t *testing.T) {
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
-			before := len(s.history())
+			s := newTeamFixture(t)
+			before := len(s.events())
 			s.wire.Break("TransactWriteItems", dynamotest.LostReply)
 			if a := change.do(s); a.Status != change.status {
 				t.Errorf("%d %s", a.Status, a.Raw)
@@ -57,7 +57,7 @@ func TestLostResponseIsRetried(t *testing.T) {
 			if s.wire.Hits() != 1 {
 				t.Fatal("no response was lost")
 			}
-			if got := len(s.history()) - before; got != change.events {
+			if got := len(s.events()) - before; got != change.events {
 				t.Errorf("%d events", got)
 			}
 		})
@@ -70,8 +70,8 @@ func TestFailedWriteChangesNothing(t *testing.T) {
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
-			before, priorEvents := s.snapshot(), s.history()
+			s := newTeamFixture(t)
+			before, priorEvents := s.snapshot(), s.events()
 			s.wire.Break("TransactWriteItems", dynamotest.ServerError.Times(dynamotest.Attempts))
 			change.do(s).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 			if s.wire.Hits() != dynamotest.Attempts {
@@ -80,7 +80,7 @@ func TestFailedWriteChangesNothing(t *testing.T) {
 			if diff := cmp.Diff(before, s.snapshot(), cmp.AllowUnexported(snapshot{})); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(priorEvents, s.history()); diff != "" {
+			if diff := cmp.Diff(priorEvents, s.events()); diff != "" {
 				t.Error(diff)
 			}
 			if a := change.do(s); a.Status != change.status {
@@ -96,14 +96,14 @@ func TestWriteWithoutResponseIsAtomic(t *testing.T) {
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
-			before, priorEvents := s.snapshot(), len(s.history())
+			s := newTeamFixture(t)
+			before, priorEvents := s.snapshot(), len(s.events())
 			s.wire.Break("TransactWriteItems", dynamotest.LostReplies.Times(dynamotest.Attempts))
 			change.do(s).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 			if cmp.Equal(before, s.snapshot(), cmp.AllowUnexported(snapshot{})) {
 				t.Error("the change was not made")
 			}
-			if got := len(s.history()) - priorEvents; got != change.events {
+			if got := len(s.events()) - priorEvents; got != change.events {
 				t.Errorf("%d events", got)
 			}
 		})
@@ -112,19 +112,19 @@ func TestWriteWithoutResponseIsAtomic(t *testing.T) {
 
 func TestFailedReadReturnsUnavailable(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	priorEvents := len(s.history())
-	for operation, ask := range map[string]func() answer{
+	s := newTeamFixture(t)
+	priorEvents := len(s.events())
+	for operation, ask := range map[string]func() response{
 		"Query":        s.ada.workspaces,
-		"GetItem":      func() answer { return s.ada.add(s.ws, s.fresh, workspace.Member) },
-		"BatchGetItem": func() answer { return s.ada.remove(s.ws, s.grace) },
+		"GetItem":      func() response { return s.ada.add(s.ws, s.fresh, workspace.Member) },
+		"BatchGetItem": func() response { return s.ada.remove(s.ws, s.grace) },
 	} {
 		s.wire.Break(operation, dynamotest.ServerError.Times(dynamotest.Attempts))
 		ask().Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 	}
 	s.wire.Break("GetItem", dynamotest.ServerError.Times(dynamotest.Attempts))
 	s.ada.members(s.ws).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-	if len(s.history()) != priorEvents {
+	if len(s.events()) != priorEvents {
 		t.Error("a failed read emitted events")
 	}
 }
@@ -133,9 +133,9 @@ func TestFailedReadReturnsUnavailable(t *testing.T) {
 // write.
 func TestConcurrentRoleAndMemberChanges(t *testing.T) {
 	t.Parallel()
-	type step = func(s *scene) answer
-	lower := func(s *scene) answer { return s.second.setRole(s.ws, s.ada, workspace.Viewer) }
-	expel := func(s *scene) answer { return s.second.remove(s.ws, s.ada) }
+	type step = func(s *teamFixture) response
+	lower := func(s *teamFixture) response { return s.second.setRole(s.ws, s.ada, workspace.Viewer) }
+	expel := func(s *teamFixture) response { return s.second.remove(s.ws, s.ada) }
 	for name, tc := range map[string]struct {
 		first, then step
 		status      int
@@ -149,24 +149,24 @@ func TestConcurrentRoleAndMemberChanges(t *testing.T) {
 		"caller demoted before leaving":       {lower, changes["owner leaves"].do, http.StatusOK, ""},
 		"caller removed before leaving":       {expel, changes["owner leaves"].do, http.StatusNotFound, fault.CodeWorkspaceNotFound},
 		"target left before removal": {
-			func(s *scene) answer { return s.grace.remove(s.ws, s.grace) }, changes["remove"].do, http.StatusNotFound, fault.CodeMemberNotFound,
+			func(s *teamFixture) response { return s.grace.remove(s.ws, s.grace) }, changes["remove"].do, http.StatusNotFound, fault.CodeMemberNotFound,
 		},
 		"target promoted before removal": {
-			func(s *scene) answer { return s.second.setRole(s.ws, s.grace, workspace.Owner) }, changes["remove"].do, http.StatusOK, "",
+			func(s *teamFixture) response { return s.second.setRole(s.ws, s.grace, workspace.Owner) }, changes["remove"].do, http.StatusOK, "",
 		},
 		"target already promoted": {
-			func(s *scene) answer { return s.second.setRole(s.ws, s.grace, workspace.Owner) }, changes["promote"].do, http.StatusOK, "",
+			func(s *teamFixture) response { return s.second.setRole(s.ws, s.grace, workspace.Owner) }, changes["promote"].do, http.StatusOK, "",
 		},
 		"target already added": {
-			func(s *scene) answer { return s.second.add(s.ws, s.fresh, workspace.Viewer) }, changes["add"].do, http.StatusConflict, fault.CodeConflict,
+			func(s *teamFixture) response { return s.second.add(s.ws, s.fresh, workspace.Viewer) }, changes["add"].do, http.StatusConflict, fault.CodeConflict,
 		},
 		"other owner left before leaving": {
-			func(s *scene) answer { return s.second.remove(s.ws, s.second) }, changes["owner leaves"].do, http.StatusConflict, fault.CodeConflict,
+			func(s *teamFixture) response { return s.second.remove(s.ws, s.second) }, changes["owner leaves"].do, http.StatusConflict, fault.CodeConflict,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
+			s := newTeamFixture(t)
 			s.wire.Before("TransactWriteItems", func() {
 				if a := tc.first(s); a.Status >= http.StatusBadRequest {
 					t.Errorf("first: %d %s", a.Status, a.Raw)
@@ -183,7 +183,7 @@ func TestConcurrentRoleAndMemberChanges(t *testing.T) {
 // A change with repeated conflicts fails after 20 attempts, each of one read and one transaction, and changes nothing.
 func TestGivesUpAfterRepeatedConflicts(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
+	s := newTeamFixture(t)
 	rounds := 0
 	var conflict func()
 	conflict = func() {

@@ -24,7 +24,7 @@ func keysOf(m map[string]any) []string {
 	return keys
 }
 
-func wantCalls(t *testing.T, what string, a answer, want int64) {
+func wantCalls(t *testing.T, what string, a response, want int64) {
 	t.Helper()
 	if a.Calls != want {
 		t.Errorf("%s made %d calls, want %d", what, a.Calls, want)
@@ -33,8 +33,8 @@ func wantCalls(t *testing.T, what string, a answer, want int64) {
 
 func TestCreateAndListWorkspaces(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.person("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	made := ada.Do(http.MethodPost, "/api/workspaces", map[string]any{"name": "  Café & Söhne ", "unknown": 1}).Want(t, http.StatusCreated)
 	if !id.Workspace.Valid(made.Text("id")) || made.Text("name") != "  Café & Söhne " || made.Text("role") != "owner" || made.Body["personal"] != false {
 		t.Errorf("made %s", made.Raw)
@@ -46,7 +46,7 @@ func TestCreateAndListWorkspaces(t *testing.T) {
 	other := ada.create("Another")
 	list := ada.workspaces().Want(t, http.StatusOK)
 	wantCalls(t, "listing workspaces", list, 1)
-	if diff := cmp.Diff([]string{ada.home, made.Text("id"), other}, list.Texts("workspaces", "id")); diff != "" {
+	if diff := cmp.Diff([]string{ada.personal, made.Text("id"), other}, list.Texts("workspaces", "id")); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(made.Body, list.List("workspaces")[1]); diff != "" {
@@ -62,7 +62,7 @@ func TestCreateAndListWorkspaces(t *testing.T) {
 	if _, more := list.Body["nextCursor"]; more {
 		t.Error("a complete list has a cursor")
 	}
-	if len(w.history()) != 0 {
+	if len(f.events()) != 0 {
 		t.Error("creating a workspace emitted an event")
 	}
 }
@@ -70,14 +70,14 @@ func TestCreateAndListWorkspaces(t *testing.T) {
 // The personal workspace is listed first, even if it is not the oldest workspace of the user.
 func TestPersonalWorkspaceIsListedFirst(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.person("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	ws := ada.create("Old")
-	grace := w.person("grace")
+	grace := f.newUser("grace")
 	ada.add(ws, grace, workspace.Member).Want(t, http.StatusCreated)
-	ada.add(ada.home, grace, workspace.Viewer).Want(t, http.StatusCreated)
+	ada.add(ada.personal, grace, workspace.Viewer).Want(t, http.StatusCreated)
 	list := grace.workspaces().Want(t, http.StatusOK)
-	if diff := cmp.Diff([]string{grace.home, ada.home, ws}, list.Texts("workspaces", "id")); diff != "" {
+	if diff := cmp.Diff([]string{grace.personal, ada.personal, ws}, list.Texts("workspaces", "id")); diff != "" {
 		t.Error(diff)
 	}
 	var personal []any
@@ -94,8 +94,8 @@ func TestPersonalWorkspaceIsListedFirst(t *testing.T) {
 
 func TestMembers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace := w.person("Ada"), w.person("Grace")
+	f := newFixture(t)
+	ada, grace := f.newUser("Ada"), f.newUser("Grace")
 	ws := ada.create("Team")
 	added := ada.Do(http.MethodPost, "/api/workspaces/"+ws+"/members", map[string]string{"username": "gRACE", "role": "admin"}).Want(t, http.StatusCreated)
 	wantCalls(t, "adding a member", added, 2) // and the session's, and two to find the user
@@ -129,7 +129,7 @@ func TestMembers(t *testing.T) {
 	}
 	var eventData []event.Data
 	var types []event.Type
-	for _, p := range w.history() {
+	for _, p := range f.events() {
 		eventData, types = append(eventData, p.Data), append(types, p.Type)
 	}
 	if diff := cmp.Diff([]event.Type{event.MemberAdded, event.MemberRemoved}, types); diff != "" {
@@ -144,7 +144,7 @@ func TestMembers(t *testing.T) {
 	if diff := cmp.Diff([]event.Data{data("admin"), data("viewer")}, eventData); diff != "" {
 		t.Error(diff)
 	}
-	if at := w.history()[0].Timestamp.String(); at != added.Text("addedAt") {
+	if at := f.events()[0].Timestamp.String(); at != added.Text("addedAt") {
 		t.Errorf("addedAt is %s, the event has the timestamp %s", added.Text("addedAt"), at)
 	}
 }
@@ -152,30 +152,30 @@ func TestMembers(t *testing.T) {
 // A request that does not change the role writes nothing.
 func TestUnchangedRoleWritesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace := w.person("ada"), w.person("grace")
-	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
-	before := w.snapshot()
+	f := newFixture(t)
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Member})
+	before := f.snapshot()
 	wantCalls(t, "the same role", ada.setRole(ws, grace, workspace.Member).Want(t, http.StatusOK), 1)
 	path := "/api/workspaces/" + ws + "/members/" + grace.id
 	if a := ada.Do(http.MethodPut, path, `{}`).Want(t, http.StatusOK); a.Calls != 1 || a.Text("role") != "member" {
 		t.Errorf("no role: %d calls, %s", a.Calls, a.Raw)
 	}
 	ada.setRole(ws, ada, workspace.Owner).Want(t, http.StatusOK) // not a change, so the last owner may do it
-	if diff := cmp.Diff(before, w.snapshot(), cmp.AllowUnexported(snapshot{})); diff != "" {
+	if diff := cmp.Diff(before, f.snapshot(), cmp.AllowUnexported(snapshot{})); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestRemovalIsEffectiveImmediately(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
-	ws := ada.team(map[*person]workspace.Role{grace: workspace.Admin, eve: workspace.Viewer})
+	f := newFixture(t)
+	ada, grace, eve := f.newUser("ada"), f.newUser("grace"), f.newUser("eve")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Admin, eve: workspace.Viewer})
 	ada.remove(ws, grace).Want(t, http.StatusOK)
 	grace.members(ws).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 	grace.remove(ws, eve).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
-	if diff := cmp.Diff([]string{grace.home}, grace.workspaces().Texts("workspaces", "id")); diff != "" {
+	if diff := cmp.Diff([]string{grace.personal}, grace.workspaces().Texts("workspaces", "id")); diff != "" {
 		t.Error(diff)
 	}
 	ada.remove(ws, grace).Want(t, http.StatusNotFound, fault.CodeMemberNotFound)
@@ -187,14 +187,14 @@ func TestRemovalIsEffectiveImmediately(t *testing.T) {
 // For users who are not members, a workspace of others, an unknown ID and an invalid ID have the same response.
 func TestWorkspacesOfOthersAreNotFound(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
-	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
+	f := newFixture(t)
+	ada, grace, eve := f.newUser("ada"), f.newUser("grace"), f.newUser("eve")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Member})
 	add, role := map[string]string{"username": "grace", "role": "viewer"}, map[string]string{"role": "viewer"}
 	var seen []string
-	for _, foreign := range []string{ws, w.ids.New(id.Workspace), grace.home, strings.ToLower(ws), ada.id, "x", "WS%23x", strings.Repeat("y", 3000)} {
+	for _, foreign := range []string{ws, f.ids.New(id.Workspace), grace.personal, strings.ToLower(ws), ada.id, "x", "WS%23x", strings.Repeat("y", 3000)} {
 		base := "/api/workspaces/" + foreign + "/members"
-		for _, a := range []answer{
+		for _, a := range []response{
 			eve.Do(http.MethodGet, base, nil), eve.Do(http.MethodPost, base, add),
 			eve.Do(http.MethodPut, base+"/"+grace.id, role), eve.Do(http.MethodDelete, base+"/"+grace.id, nil),
 			eve.Do(http.MethodDelete, base+"/"+eve.id, nil),
@@ -206,7 +206,7 @@ func TestWorkspacesOfOthersAreNotFound(t *testing.T) {
 	if seen = slices.Compact(seen); len(seen) != 1 {
 		t.Errorf("the responses differ: %q", seen)
 	}
-	if len(w.history()) != 1 {
+	if len(f.events()) != 1 {
 		t.Error("unexpected events")
 	}
 }
@@ -214,23 +214,23 @@ func TestWorkspacesOfOthersAreNotFound(t *testing.T) {
 // The permissions over HTTP. rules_test.go tests all combinations of roles.
 func TestRolesAreEnforced(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.people("owner", "admin", "member", "viewer", "second", "new")
+	f := newFixture(t)
+	p := f.newUsers("owner", "admin", "member", "viewer", "second", "new")
 	owner, admin, member, viewer, second, fresh := p[0], p[1], p[2], p[3], p[4], p[5]
-	ws := owner.team(map[*person]workspace.Role{
+	ws := owner.createTeam(map[*user]workspace.Role{
 		admin: workspace.Admin, member: workspace.Member, viewer: workspace.Viewer, second: workspace.Owner,
 	})
 	for _, reader := range p[:5] {
 		reader.members(ws).Want(t, http.StatusOK)
 	}
-	denied := func(what string, a answer) {
+	denied := func(what string, a response) {
 		t.Helper()
 		if a.Status != http.StatusForbidden || a.Text("code") != string(fault.CodeAccessDenied) {
 			t.Errorf("%s: %d %s", what, a.Status, a.Raw)
 		}
 	}
-	nobody := &person{id: w.ids.New(id.User), username: "nobody"}
-	for _, low := range []*person{member, viewer} {
+	nobody := &user{id: f.ids.New(id.User), username: "nobody"}
+	for _, low := range []*user{member, viewer} {
 		denied("adds", low.add(ws, fresh, workspace.Viewer))
 		denied("adds an unknown user", low.add(ws, nobody, workspace.Viewer)) // the response must not depend on whether the user exists
 		denied("changes", low.setRole(ws, admin, workspace.Viewer))
@@ -245,29 +245,29 @@ func TestRolesAreEnforced(t *testing.T) {
 	denied("lowers an owner", admin.setRole(ws, owner, workspace.Viewer))
 	denied("confirms an owner", admin.setRole(ws, owner, workspace.Owner))
 	denied("removes an owner", admin.remove(ws, second))
-	before := w.snapshot()
+	before := f.snapshot()
 
 	admin.add(ws, fresh, workspace.Admin).Want(t, http.StatusCreated)
 	fresh.setRole(ws, admin, workspace.Member).Want(t, http.StatusOK)
 	denied("was an admin", admin.setRole(ws, admin, workspace.Admin))
 	owner.setRole(ws, admin, workspace.Admin).Want(t, http.StatusOK)
 	admin.remove(ws, fresh).Want(t, http.StatusOK)
-	if diff := cmp.Diff(before.members, w.snapshot().members); diff != "" {
+	if diff := cmp.Diff(before.members, f.snapshot().members); diff != "" {
 		t.Error(diff)
 	}
 	owner.setRole(ws, second, workspace.Member).Want(t, http.StatusOK)
 	owner.setRole(ws, second, workspace.Owner).Want(t, http.StatusOK)
-	for _, leaver := range []*person{viewer, member, admin, second} {
+	for _, leaver := range []*user{viewer, member, admin, second} {
 		leaver.remove(ws, leaver).Want(t, http.StatusOK)
 	}
-	for _, p := range w.history()[len(w.history())-4:] {
+	for _, p := range f.events()[len(f.events())-4:] {
 		if p.Type != event.MemberRemoved || p.Data.Actor.ID != p.Data.Member.UserID {
 			t.Errorf("event of a member who left: %+v", p)
 		}
 	}
 }
 
-func viewerOr(self, a, b *person) *person {
+func viewerOr(self, a, b *user) *user {
 	if self == a {
 		return b
 	}
@@ -276,9 +276,9 @@ func viewerOr(self, a, b *person) *person {
 
 func TestLastOwnerCannotLeave(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace := w.person("ada"), w.person("grace")
-	ws := ada.team(map[*person]workspace.Role{grace: workspace.Admin})
+	f := newFixture(t)
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Admin})
 	ada.remove(ws, ada).Want(t, http.StatusConflict, fault.CodeConflict)
 	ada.setRole(ws, ada, workspace.Admin).Want(t, http.StatusConflict, fault.CodeConflict)
 	ada.setRole(ws, grace, workspace.Owner).Want(t, http.StatusOK)
@@ -289,26 +289,26 @@ func TestLastOwnerCannotLeave(t *testing.T) {
 // The user to whom a personal workspace belongs cannot be removed or demoted, even if it has another owner.
 func TestPersonalWorkspaceKeepsItsOwner(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace := w.person("ada"), w.person("grace")
-	ada.remove(ada.home, ada).Want(t, http.StatusConflict, fault.CodeConflict)
-	ada.add(ada.home, grace, workspace.Owner).Want(t, http.StatusCreated)
-	ada.remove(ada.home, ada).Want(t, http.StatusConflict, fault.CodeConflict)
-	ada.setRole(ada.home, ada, workspace.Viewer).Want(t, http.StatusConflict, fault.CodeConflict)
-	grace.remove(ada.home, ada).Want(t, http.StatusConflict, fault.CodeConflict)
-	grace.setRole(ada.home, ada, workspace.Admin).Want(t, http.StatusConflict, fault.CodeConflict)
-	grace.remove(ada.home, grace).Want(t, http.StatusOK)
+	f := newFixture(t)
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	ada.remove(ada.personal, ada).Want(t, http.StatusConflict, fault.CodeConflict)
+	ada.add(ada.personal, grace, workspace.Owner).Want(t, http.StatusCreated)
+	ada.remove(ada.personal, ada).Want(t, http.StatusConflict, fault.CodeConflict)
+	ada.setRole(ada.personal, ada, workspace.Viewer).Want(t, http.StatusConflict, fault.CodeConflict)
+	grace.remove(ada.personal, ada).Want(t, http.StatusConflict, fault.CodeConflict)
+	grace.setRole(ada.personal, ada, workspace.Admin).Want(t, http.StatusConflict, fault.CodeConflict)
+	grace.remove(ada.personal, grace).Want(t, http.StatusOK)
 }
 
 func TestAddMemberErrors(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace := w.person("ada"), w.person("grace")
-	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
+	f := newFixture(t)
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Member})
 	ada.add(ws, grace, workspace.Admin).Want(t, http.StatusConflict, fault.CodeConflict)
 	ada.add(ws, ada, workspace.Owner).Want(t, http.StatusConflict, fault.CodeConflict)
 	for _, nobody := range []string{"nobody", "ada ", "grace@example.com", strings.Repeat("x", 5000), "a#b"} {
-		ada.add(ws, &person{username: nobody}, workspace.Member).Want(t, http.StatusNotFound, fault.CodeUserNotFound)
+		ada.add(ws, &user{username: nobody}, workspace.Member).Want(t, http.StatusNotFound, fault.CodeUserNotFound)
 	}
 	if got := ada.members(ws).Texts("members", "role"); !slices.Equal(got, []string{"owner", "member"}) {
 		t.Errorf("roles %v", got)
@@ -317,9 +317,9 @@ func TestAddMemberErrors(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace := w.person("ada"), w.person("grace")
-	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
+	f := newFixture(t)
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Member})
 	members := "/api/workspaces/" + ws + "/members"
 	const oneOf = "must be one of owner, admin, member, viewer"
 	for _, tc := range []struct{ method, path, body, want string }{
@@ -356,13 +356,13 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s %s %s: %d %s, want %q", tc.method, strings.ReplaceAll(tc.path, ws, "…"), tc.body, a.Status, a.Raw, tc.want)
 		}
 	}
-	for _, a := range []answer{
+	for _, a := range []response{
 		ada.Do(http.MethodPut, members+"/"+ws, `{"role":"viewer"}`), ada.Do(http.MethodDelete, members+"/x", nil),
-		ada.Do(http.MethodPut, members+"/"+w.ids.New(id.User), `{}`),
+		ada.Do(http.MethodPut, members+"/"+f.ids.New(id.User), `{}`),
 	} {
 		a.Want(t, http.StatusNotFound, fault.CodeMemberNotFound)
 	}
-	stranger := &person{Client: w.agent("stranger"), w: w}
+	stranger := &user{Client: f.newClient("stranger"), f: f}
 	stranger.workspaces().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 	stranger.Do(http.MethodPost, "/api/workspaces", `{"name":"x"}`).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }

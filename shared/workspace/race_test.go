@@ -10,37 +10,37 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// atOnce runs all requests concurrently, and returns the number of responses by status.
-func atOnce(all ...func() answer) map[int]int {
-	return slicetest.CountStatuses(slicetest.Concurrently(len(all), func(i int) answer { return all[i]() }))
+// concurrentStatuses runs all requests concurrently, and returns the number of responses by status.
+func concurrentStatuses(all ...func() response) map[int]int {
+	return slicetest.CountStatuses(slicetest.Concurrently(len(all), func(i int) response { return all[i]() }))
 }
 
 // Two owners race in every way that could leave a workspace without an owner. The audit at the end counts the owners.
 func TestConcurrentChangesKeepOneOwner(t *testing.T) {
 	t.Parallel()
-	for name, race := range map[string]func(ws string, a, b *person) []func() answer{
-		"both leave": func(ws string, a, b *person) []func() answer {
-			return []func() answer{func() answer { return a.remove(ws, a) }, func() answer { return b.remove(ws, b) }}
+	for name, race := range map[string]func(ws string, a, b *user) []func() response{
+		"both leave": func(ws string, a, b *user) []func() response {
+			return []func() response{func() response { return a.remove(ws, a) }, func() response { return b.remove(ws, b) }}
 		},
-		"each removes the other": func(ws string, a, b *person) []func() answer {
-			return []func() answer{func() answer { return a.remove(ws, b) }, func() answer { return b.remove(ws, a) }}
+		"each removes the other": func(ws string, a, b *user) []func() response {
+			return []func() response{func() response { return a.remove(ws, b) }, func() response { return b.remove(ws, a) }}
 		},
-		"each demotes the other": func(ws string, a, b *person) []func() answer {
-			return []func() answer{
-				func() answer { return a.setRole(ws, b, workspace.Viewer) }, func() answer { return b.setRole(ws, a, workspace.Viewer) },
+		"each demotes the other": func(ws string, a, b *user) []func() response {
+			return []func() response{
+				func() response { return a.setRole(ws, b, workspace.Viewer) }, func() response { return b.setRole(ws, a, workspace.Viewer) },
 			}
 		},
-		"one leaves, the other is demoted": func(ws string, a, b *person) []func() answer {
-			return []func() answer{func() answer { return a.remove(ws, a) }, func() answer { return a.setRole(ws, b, workspace.Member) }}
+		"one leaves, the other is demoted": func(ws string, a, b *user) []func() response {
+			return []func() response{func() response { return a.remove(ws, a) }, func() response { return a.setRole(ws, b, workspace.Member) }}
 		},
-		"one leaves, the other steps down": func(ws string, a, b *person) []func() answer {
-			return []func() answer{func() answer { return a.remove(ws, a) }, func() answer { return b.setRole(ws, b, workspace.Member) }}
+		"one leaves, the other steps down": func(ws string, a, b *user) []func() response {
+			return []func() response{func() response { return a.remove(ws, a) }, func() response { return b.setRole(ws, b, workspace.Member) }}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, quota(100))
-			a, b := w.person("a"), w.person("b")
+			f := newFixture(t, withQuota(100))
+			a, b := f.newUser("a"), f.newUser("b")
 			ws := a.create("Team")
 			rounds := 12
 			if name == "both leave" {
@@ -48,11 +48,11 @@ func TestConcurrentChangesKeepOneOwner(t *testing.T) {
 			}
 			for range rounds {
 				a.add(ws, b, workspace.Owner)
-				statuses := atOnce(race(ws, a, b)...)
+				statuses := concurrentStatuses(race(ws, a, b)...)
 				if statuses[http.StatusOK] != 1 {
 					t.Fatalf("statuses %v", statuses)
 				}
-				stored := w.snapshot()
+				stored := f.snapshot()
 				if n := stored.workspaces[ws].Owners; n != 1 {
 					t.Fatalf("%d owners, want 1", n)
 				}
@@ -63,7 +63,7 @@ func TestConcurrentChangesKeepOneOwner(t *testing.T) {
 }
 
 // restored prepares the next round. It returns the remaining owner, and the other user, who is no longer a member.
-func restored(t *testing.T, b snapshot, ws string, one, other *person) (owner, outsider *person) {
+func restored(t *testing.T, b snapshot, ws string, one, other *user) (owner, outsider *user) {
 	t.Helper()
 	if b.members[ws+" "+one.id].Role != workspace.Owner {
 		one, other = other, one
@@ -76,8 +76,8 @@ func restored(t *testing.T, b snapshot, ws string, one, other *person) (owner, o
 
 func TestMembershipQuota(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, quota(3))
-	ada, grace := w.person("ada"), w.person("grace")
+	f := newFixture(t, withQuota(3))
+	ada, grace := f.newUser("ada"), f.newUser("grace")
 	ws := ada.create("1")
 	ada.create("2")
 	full := ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
@@ -95,15 +95,15 @@ func TestMembershipQuota(t *testing.T) {
 	grace.add(ofGrace, ada, workspace.Member).Want(t, http.StatusCreated) // ada is below the limit again
 	ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 
-	alone := newWorld(t, quota(1))
-	alone.person("eve").Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "1"}).Want(t, http.StatusPaymentRequired)
+	alone := newFixture(t, withQuota(1))
+	alone.newUser("eve").Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "1"}).Want(t, http.StatusPaymentRequired)
 }
 
 // The default limit is 50 workspaces.
 func TestDefaultMembershipQuota(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.person("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	for i := range workspace.MaxMemberships - 1 {
 		ada.create(fmt.Sprint(i))
 	}
@@ -117,17 +117,17 @@ func TestDefaultMembershipQuota(t *testing.T) {
 func TestMembershipQuotaUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	const places, rivals = 4, 5
-	w := newWorld(t, quota(1+places))
-	ada := w.person("ada")
-	var all []func() answer
+	f := newFixture(t, withQuota(1+places))
+	ada := f.newUser("ada")
+	var all []func() response
 	for i := range rivals {
-		other := w.person(fmt.Sprint("rival", i))
+		other := f.newUser(fmt.Sprint("rival", i))
 		ws := other.create("Team")
-		all = append(all, func() answer { return other.add(ws, ada, workspace.Member) }, func() answer {
+		all = append(all, func() response { return other.add(ws, ada, workspace.Member) }, func() response {
 			return ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "Mine"})
 		})
 	}
-	statuses := atOnce(all...)
+	statuses := concurrentStatuses(all...)
 	// A request with too many conflicts may fail with CONFLICT.
 	if n := statuses[http.StatusCreated]; n > places || n+statuses[http.StatusPaymentRequired]+statuses[http.StatusConflict] != 2*rivals {
 		t.Errorf("statuses %v", statuses)
@@ -140,15 +140,15 @@ func TestMembershipQuotaUnderConcurrency(t *testing.T) {
 
 func TestConcurrentAddAndRemoveOfOneMember(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, quota(100))
-	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
-	ws := ada.team(map[*person]workspace.Role{grace: workspace.Admin})
+	f := newFixture(t, withQuota(100))
+	ada, grace, eve := f.newUser("ada"), f.newUser("grace"), f.newUser("eve")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Admin})
 	for range 15 {
-		statuses := atOnce(func() answer { return ada.add(ws, eve, workspace.Viewer) }, func() answer { return grace.add(ws, eve, workspace.Admin) })
+		statuses := concurrentStatuses(func() response { return ada.add(ws, eve, workspace.Viewer) }, func() response { return grace.add(ws, eve, workspace.Admin) })
 		if statuses[http.StatusCreated] != 1 || statuses[http.StatusConflict] != 1 {
 			t.Fatalf("added: %v", statuses)
 		}
-		statuses = atOnce(func() answer { return ada.remove(ws, eve) }, func() answer { return eve.remove(ws, eve) })
+		statuses = concurrentStatuses(func() response { return ada.remove(ws, eve) }, func() response { return eve.remove(ws, eve) })
 		if statuses[http.StatusOK] != 1 || statuses[http.StatusNotFound] != 1 {
 			t.Fatalf("removed: %v", statuses)
 		}
@@ -158,13 +158,13 @@ func TestConcurrentAddAndRemoveOfOneMember(t *testing.T) {
 // After concurrent role changes, both copies of the membership have the same role. The audit checks this.
 func TestConcurrentRoleChanges(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
-	ws := ada.team(map[*person]workspace.Role{grace: workspace.Owner, eve: workspace.Member})
+	f := newFixture(t)
+	ada, grace, eve := f.newUser("ada"), f.newUser("grace"), f.newUser("eve")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Owner, eve: workspace.Member})
 	for i := range 10 {
-		statuses := atOnce(
-			func() answer { return ada.setRole(ws, eve, roles[i%4]) }, func() answer { return grace.setRole(ws, eve, roles[(i+1)%4]) },
-			func() answer { return grace.setRole(ws, eve, roles[(i+2)%4]) },
+		statuses := concurrentStatuses(
+			func() response { return ada.setRole(ws, eve, roles[i%4]) }, func() response { return grace.setRole(ws, eve, roles[(i+1)%4]) },
+			func() response { return grace.setRole(ws, eve, roles[(i+2)%4]) },
 		)
 		if statuses[http.StatusOK]+statuses[http.StatusConflict] != 3 || statuses[http.StatusOK] == 0 {
 			t.Fatalf("statuses %v", statuses)
