@@ -7,7 +7,8 @@ import (
 	"devplatform/shared/db"
 )
 
-// FuzzStored decodes arbitrary items. Decoding must fail, or encoding the record again must return the same item.
+// FuzzStored decodes arbitrary items. An item must fail to decode, or decode to a record that encoding and decoding
+// again does not change.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"workspaceId":{"S":"ws_1"},"userId":{"S":"usr_1"},"role":{"S":"owner"},` +
