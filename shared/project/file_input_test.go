@@ -27,8 +27,8 @@ func TestBadInput(t *testing.T) {
 		bad(a, http.StatusBadRequest, fault.CodeValidationFailed, message)
 	}
 	for path, rule := range map[string]string{
-		"": "path: must not be empty", "/": "path: must name a file", "a": "path: must begin with a slash", "/a/../b": "path: must not have a segment . or ..",
-		"//a": "path: must name a file", "/a/": "path: must name a file", `/a\b`: "path: must not contain a backslash", "/a\nb": "path: must not contain control characters",
+		"": "path: must not be empty", "/": "path: must not contain empty segments", "a": "path: must begin with a slash", "/a/../b": "path: must not contain . or .. segments",
+		"//a": "path: must not contain empty segments", "/a/": "path: must not contain empty segments", `/a\b`: "path: must not contain a backslash", "/a\nb": "path: must not contain control characters",
 		"/a\u0085": "path: must not contain control characters", "/" + strings.Repeat("a", 512): "path: must be at most 512 bytes long",
 		"/cafe\u0301": "path: must be in Unicode normal form C",
 	} {
@@ -64,7 +64,7 @@ func TestBadInput(t *testing.T) {
 	for _, other := range []string{"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK", d.userID, "x", w.ids.New(id.Project), strings.ToLower(d.projectID)} {
 		p := d.at(other)
 		for _, a := range []answer{p.save("/a", "x"), p.read("/a"), p.Get(p.files()), p.remove("/a"), p.history("/a", ""), p.batch(object{"op": "delete", "path": "/a"})} {
-			bad(a, http.StatusNotFound, fault.CodeProjectNotFound, "There is no such project.")
+			bad(a, http.StatusNotFound, fault.CodeProjectNotFound, "The project does not exist")
 		}
 	}
 	if after := len(w.dump(w.names.projects)) + len(w.dump(w.names.contents)) + len(w.dump(w.names.events)); after != before {

@@ -72,8 +72,8 @@ func (f *fixture) events() []event.Payload {
 	return list
 }
 
-// checkConsistency runs at the end of every test. It checks that the stored items are consistent with each other and with the
-// events.
+// checkConsistency checks that the stored items are consistent with each other and with the events. It runs at the end
+// of every test.
 func (f *fixture) checkConsistency() {
 	s := f.snapshot()
 	if diff := cmp.Diff(s.members, s.memberships); diff != "" {

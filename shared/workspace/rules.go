@@ -32,7 +32,8 @@ func CheckName(name string) string {
 }
 
 // ErrNotFound reports that a workspace does not exist, or that the caller is not a member of it.
-var ErrNotFound = fault.New(fault.CodeWorkspaceNotFound, "The workspace does not exist, or you do not have access to it.")
+var ErrNotFound = fault.New(fault.CodeWorkspaceNotFound,
+	"The workspace does not exist, or you do not have access to it.")
 
 var (
 	errMemberNotFound = fault.New(fault.CodeMemberNotFound,

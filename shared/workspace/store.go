@@ -90,7 +90,9 @@ func (s store) members(ctx context.Context, workspaceID, after string, limit int
 
 // membershipPair returns the memberships of two users in a workspace. The membership of a user who is not a member is
 // nil. It makes one call to storage.
-func (s store) membershipPair(ctx context.Context, workspaceID, userID, otherID string) (user, other *Membership, _ error) {
+func (s store) membershipPair(
+	ctx context.Context, workspaceID, userID, otherID string,
+) (user, other *Membership, _ error) {
 	keys := []db.Key{db.MemberKey(workspaceID, userID), db.MemberKey(workspaceID, otherID)}
 	items, err := s.Projects.BatchGet(ctx, keys...)
 	if err != nil {

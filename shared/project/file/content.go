@@ -54,9 +54,9 @@ func packContent(contentID string, data []byte, encoding Encoding) (*packedConte
 	return &packedContent{contentID: contentID, encoding: encoding, size: len(data), sha256: sum[:], chunks: chunks}, nil
 }
 
-// isContentOf reports whether the file already has the same bytes. The encoding does not matter: text that a client
-// reads and saves as base64 is still the same text.
-func (c *packedContent) isContentOf(f *File) bool {
+// equals reports whether a file has the same bytes. It ignores the encoding: text that a client reads and saves as
+// base64 is the same text.
+func (c *packedContent) equals(f *File) bool {
 	return c.size == f.Size && bytes.Equal(c.sha256, f.SHA256)
 }
 

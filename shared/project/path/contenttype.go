@@ -2,10 +2,10 @@ package path
 
 import "strings"
 
-// Content types of unknown extensions.
+// Content types of paths with an unknown extension.
 const (
-	plainText = "text/plain; charset=utf-8"
-	anyBytes  = "application/octet-stream"
+	plainText  = "text/plain; charset=utf-8"
+	binaryData = "application/octet-stream"
 )
 
 // contentTypes maps file extensions to media types: the type that IANA registered, or a type in common use if IANA has
@@ -43,5 +43,5 @@ func ContentType(path string, isText bool) string {
 	if isText {
 		return plainText
 	}
-	return anyBytes
+	return binaryData
 }
