@@ -18,10 +18,10 @@ import (
 
 // expiries returns the expiry of each chunk of a project, in seconds since 1970. 0 means that the chunk does not
 // expire.
-func (w *world) expiries(projectID string) map[string]int64 {
-	w.t.Helper()
+func (f *fixture) expiries(projectID string) map[string]int64 {
+	f.t.Helper()
 	all := map[string]int64{}
-	for key, item := range w.dump(w.names.contents) {
+	for key, item := range f.dump(f.tableNames.contents) {
 		if key.PK != db.ProjectPartition(projectID).PK {
 			continue
 		}
@@ -35,42 +35,42 @@ func (w *world) expiries(projectID string) map[string]int64 {
 	return all
 }
 
-// content returns the content ID of a file's current version.
-func (w *world) content(projectID, path string) string {
-	w.t.Helper()
-	item, err := w.projects.Get(w.t.Context(), db.FileKey(projectID, path))
+// contentIDOf returns the content ID of a file's current version.
+func (f *fixture) contentIDOf(projectID, path string) string {
+	f.t.Helper()
+	item, err := f.projects.Get(f.t.Context(), db.FileKey(projectID, path))
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	f, err := db.Decode[file.File](item)
+	record, err := db.Decode[file.File](item)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	return f.ContentID
+	return record.ContentID
 }
 
 // Content expires 30 days after it was replaced, and content in use never expires, even if events are late or repeated.
 func TestReplacedContentExpires(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	c := newCleaner(t, w)
-	ada := w.user("ada")
+	f := newFixture(t)
+	c := newCleaner(t, f)
+	ada := f.newUser("ada")
 	projectID := ada.project("", "Replaced", Private)
 	files := "/api/projects/" + projectID + "/files"
 	want := map[string]int64{}
 	save := func(path, text string) (contentID string) {
 		t.Helper()
-		if a := ada.Do(http.MethodPost, files, object{"path": path, "content": text}); a.Status > 201 {
-			t.Fatalf("%d %s", a.Status, a.Raw)
+		if r := ada.Do(http.MethodPost, files, object{"path": path, "content": text}); r.Status > 201 {
+			t.Fatalf("%d %s", r.Status, r.Raw)
 		}
-		contentID = w.content(projectID, path)
+		contentID = f.contentIDOf(projectID, path)
 		want[contentID+"#0"] = 0
 		return contentID
 	}
 	// gone expects that content is replaced now, and advances the clock.
 	gone := func(contentID string) {
-		want[contentID+"#0"] = w.clock.Now().Add(content.Retention).Unix()
-		w.clock.Advance(36 * time.Hour)
+		want[contentID+"#0"] = f.clock.Now().Add(content.Retention).Unix()
+		f.clock.Advance(36 * time.Hour)
 	}
 	batch := func(operations ...object) {
 		t.Helper()
@@ -82,14 +82,14 @@ func TestReplacedContentExpires(t *testing.T) {
 	gone(first)
 	save("/a.ts", "second") // nothing new
 	batch(object{"op": "rename", "path": "/a.ts", "to": "/b.ts"})
-	if got := w.content(projectID, "/b.ts"); got != second {
+	if got := f.contentIDOf(projectID, "/b.ts"); got != second {
 		t.Fatalf("after a rename the content ID is %s, want %s", got, second)
 	}
-	w.clock.Advance(time.Hour)
+	f.clock.Advance(time.Hour)
 	third := save("/a.ts", "first") // the content of the first version, at a path from which a file was renamed
 	batch(object{"op": "rename", "path": "/b.ts", "to": "/c.ts"}, object{"op": "update", "path": "/a.ts", "content": "fourth"})
 	gone(third)
-	fourth := w.content(projectID, "/a.ts")
+	fourth := f.contentIDOf(projectID, "/a.ts")
 	want[fourth+"#0"] = 0
 	batch(object{"op": "delete", "path": "/a.ts"})
 	gone(fourth)
@@ -98,17 +98,17 @@ func TestReplacedContentExpires(t *testing.T) {
 	gone(fifth)
 
 	c.handleAll()
-	if diff := cmp.Diff(want, w.expiries(projectID)); diff != "" {
+	if diff := cmp.Diff(want, f.expiries(projectID)); diff != "" {
 		t.Errorf("expiries: %s", diff)
 	}
 	for range 2 {
-		w.clock.Advance(400 * 24 * time.Hour) // after every expiry, but DynamoDB has not deleted the items
+		f.clock.Advance(400 * 24 * time.Hour) // after every expiry, but DynamoDB has not deleted the items
 		c.handleAll()
-		if diff := cmp.Diff(want, w.expiries(projectID)); diff != "" {
+		if diff := cmp.Diff(want, f.expiries(projectID)); diff != "" {
 			t.Errorf("expiries after repeated events: %s", diff)
 		}
-		if a := ada.Get(files+"?path=/d/a.ts").Want(t, http.StatusOK); a.Text("content") != "second" {
-			t.Errorf("current version: %s", a.Raw)
+		if r := ada.Get(files+"?path=/d/a.ts").Want(t, http.StatusOK); r.Text("content") != "second" {
+			t.Errorf("current version: %s", r.Raw)
 		}
 	}
 }
@@ -116,26 +116,26 @@ func TestReplacedContentExpires(t *testing.T) {
 // A version is readable as long as the history lists it.
 func TestVersionIsReadableUntilItExpires(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	c := newCleaner(t, w)
-	ada := w.user("ada")
+	f := newFixture(t)
+	c := newCleaner(t, f)
+	ada := f.newUser("ada")
 	files := "/api/projects/" + ada.project("", "History", Private) + "/files"
 	version := ada.Do(http.MethodPost, files, object{"path": "/a.ts", "content": "first"}).Want(t, http.StatusCreated).Text("version")
 	ada.Do(http.MethodPost, files, object{"path": "/a.ts", "content": "second"}).Want(t, http.StatusOK)
 	c.handleAll()
-	w.clock.Advance(content.Retention - time.Second)
+	f.clock.Advance(content.Retention - time.Second)
 	for _, want := range []int{http.StatusOK, http.StatusNotFound} {
 		ada.Get(files+"?path=/a.ts&version="+version).Want(t, want)
-		w.clock.Advance(time.Second)
+		f.clock.Advance(time.Second)
 	}
 }
 
 func TestChunkExpiry(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	c := newCleaner(t, w)
-	projectID, contentID := w.ids.New(id.Project), w.version()
-	month := w.clock.Now().Add(content.Retention).Unix()
+	f := newFixture(t)
+	c := newCleaner(t, f)
+	projectID, contentID := f.ids.New(id.Project), f.newVersion()
+	month := f.clock.Now().Add(content.Retention).Unix()
 	chunks := map[db.Key]db.Item{}
 	for n, expires := range []int64{0, month + 1, month - 1} {
 		item := db.Item{"data": &types.AttributeValueMemberB{Value: []byte{byte(n)}}}
@@ -144,24 +144,24 @@ func TestChunkExpiry(t *testing.T) {
 		}
 		chunks[db.ChunkKey(projectID, contentID, n)] = item
 	}
-	w.put(w.names.contents, chunks)
+	f.put(f.tableNames.contents, chunks)
 	replaced := func(contentID string) error {
-		return c.Handle(t.Context(), inserted(w.image(event.Record{
-			ID: w.ids.New(id.Event), Type: event.FileDeleted, ProjectID: projectID, Replaced: &event.Content{ID: contentID, Chunks: 3},
+		return c.Handle(t.Context(), insertRecord(f.eventImage(event.Record{
+			ID: f.ids.New(id.Event), Type: event.FileDeleted, ProjectID: projectID, Replaced: &event.Content{ID: contentID, Chunks: 3},
 		})))
 	}
 	if err := replaced(contentID); err != nil {
 		t.Fatal(err)
 	}
-	if err := replaced(w.version()); err != nil { // removed with its project, or expired
+	if err := replaced(f.newVersion()); err != nil { // removed with its project, or expired
 		t.Fatal(err)
 	}
 	want := map[string]int64{contentID + "#0": month, contentID + "#1": month + 1, contentID + "#2": month}
-	if diff := cmp.Diff(want, w.expiries(projectID)); diff != "" {
+	if diff := cmp.Diff(want, f.expiries(projectID)); diff != "" {
 		t.Error(diff)
 	}
-	err := c.through(w.gated(1, false)).Handle(t.Context(), inserted(w.image(event.Record{
-		ID: w.ids.New(id.Event), Type: event.FileDeleted, ProjectID: projectID, Replaced: &event.Content{ID: contentID, Chunks: 3},
+	err := c.withClient(f.failingClient(1, false)).Handle(t.Context(), insertRecord(f.eventImage(event.Record{
+		ID: f.ids.New(id.Event), Type: event.FileDeleted, ProjectID: projectID, Replaced: &event.Content{ID: contentID, Chunks: 3},
 	})))
 	if err == nil {
 		t.Error("no error without DynamoDB")

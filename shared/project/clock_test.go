@@ -17,20 +17,20 @@ func TestHistoryOrderWithClockSkew(t *testing.T) {
 	for _, by := range []time.Duration{time.Second, time.Hour, 40 * 24 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			ada := w.user("ada")
+			f := newFixture(t)
+			ada := f.newUser("ada")
 			at := projectURL(ada.project("", "App", Private)) + "/files"
 			jump := func(by time.Duration) { // simulates a process with another clock
-				w.clock.Advance(by)
-				w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
-				w.interpose(nil)
+				f.clock.Advance(by)
+				f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
+				f.useProxy(nil)
 			}
 			save := func(content string) string {
-				a := ada.Do(http.MethodPost, at, object{"path": "/a.ts", "content": content})
-				if a.Status != http.StatusOK && a.Status != http.StatusCreated {
-					t.Fatalf("%s: %s", content, a.Raw)
+				r := ada.Do(http.MethodPost, at, object{"path": "/a.ts", "content": content})
+				if r.Status != http.StatusOK && r.Status != http.StatusCreated {
+					t.Fatalf("%s: %s", content, r.Raw)
 				}
-				return a.Text("version")
+				return r.Text("version")
 			}
 			jump(by)
 			want := []any{save("first"), save("second")}
@@ -44,8 +44,8 @@ func TestHistoryOrderWithClockSkew(t *testing.T) {
 				t.Errorf("versions, oldest first: %v, want %v", got, want)
 			}
 			for i, content := range []string{"first", "second", "third", "fourth"} {
-				if a := ada.Get(fmt.Sprint(at, "?path=/a.ts&version=", want[i])).Want(t, http.StatusOK); a.Text("content") != content {
-					t.Errorf("version %d reads %s", i+1, a.Raw)
+				if r := ada.Get(fmt.Sprint(at, "?path=/a.ts&version=", want[i])).Want(t, http.StatusOK); r.Text("content") != content {
+					t.Errorf("version %d reads %s", i+1, r.Raw)
 				}
 			}
 		})

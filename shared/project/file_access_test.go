@@ -11,23 +11,25 @@ import (
 
 func TestFilePermissions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	owner := w.user("olive")
+	f := newFixture(t)
+	owner := f.newUser("olive")
 	place := owner.workspace("Team")
-	byRole := map[string]*browser{"owner": owner, "outsider": w.user("eve")}
+	byRole := map[string]*user{"owner": owner, "outsider": f.newUser("eve")}
 	for _, role := range []workspace.Role{workspace.Admin, workspace.Member, workspace.Viewer} {
-		byRole[string(role)] = w.user(string(role))
-		w.join(place, byRole[string(role)], role)
+		byRole[string(role)] = f.newUser(string(role))
+		f.setRole(place, byRole[string(role)], role)
 	}
-	calls := map[string]func(desk) answer{
-		"list":    func(d desk) answer { return d.Get(d.files()) },
-		"content": func(d desk) answer { return d.Get(d.files() + "?include=content") },
-		"read":    func(d desk) answer { return d.read("/a") },
-		"version": func(d desk) answer { return d.Get(d.files() + "?path=/a&version=none") },
-		"history": func(d desk) answer { return d.history("/a", "") },
-		"save":    func(d desk) answer { return d.save("/new", rand.Text()) },
-		"delete":  func(d desk) answer { return d.remove("/none") },
-		"batch":   func(d desk) answer { return d.batch(object{"op": "update", "path": "/a", "content": "x"}) },
+	calls := map[string]func(filesClient) response{
+		"list":    func(client filesClient) response { return client.Get(client.url()) },
+		"content": func(client filesClient) response { return client.Get(client.url() + "?include=content") },
+		"read":    func(client filesClient) response { return client.read("/a") },
+		"version": func(client filesClient) response { return client.Get(client.url() + "?path=/a&version=none") },
+		"history": func(client filesClient) response { return client.history("/a", "") },
+		"save":    func(client filesClient) response { return client.save("/new", rand.Text()) },
+		"delete":  func(client filesClient) response { return client.remove("/none") },
+		"batch": func(client filesClient) response {
+			return client.batch(object{"op": "update", "path": "/a", "content": "x"})
+		},
 	}
 	const ok, noFile, denied, noProject = http.StatusOK, http.StatusNotFound, http.StatusForbidden, -http.StatusNotFound
 	member := map[string]int{"list": ok, "content": ok, "read": ok, "version": noFile, "history": ok, "save": ok, "delete": noFile, "batch": ok}
@@ -40,19 +42,19 @@ func TestFilePermissions(t *testing.T) {
 		Public:  {"owner": member, "admin": member, "member": member, "viewer": viewer, "outsider": reader},
 	} {
 		projectID := owner.project(place, string(visibility), visibility)
-		owner.at(projectID).save("/a", "x").Want(t, http.StatusCreated)
-		owner.at(projectID).save("/new", "x").Want(t, http.StatusCreated)
+		owner.filesOf(projectID).save("/a", "x").Want(t, http.StatusCreated)
+		owner.filesOf(projectID).save("/new", "x").Want(t, http.StatusCreated)
 		for role, expected := range want {
 			for name, call := range calls {
-				a := call(byRole[role].at(projectID))
+				r := call(byRole[role].filesOf(projectID))
 				code := map[int]fault.Code{noFile: fault.CodeFileNotFound, denied: fault.CodeAccessDenied, noProject: fault.CodeProjectNotFound, ok: ""}[expected[name]]
-				if status := max(expected[name], -expected[name]); a.Status != status || a.Text("code") != string(code) {
-					t.Errorf("%s, %s, %s: %d %s, want %d %s", visibility, role, name, a.Status, a.Raw, status, code)
+				if status := max(expected[name], -expected[name]); r.Status != status || r.Text("code") != string(code) {
+					t.Errorf("%s, %s, %s: %d %s, want %d %s", visibility, role, name, r.Status, r.Raw, status, code)
 				}
 			}
 		}
-		w.join(place, byRole["member"], workspace.Viewer)
-		byRole["member"].at(projectID).save("/new", "y").Want(t, map[Visibility]int{Private: http.StatusNotFound}[visibility]|map[Visibility]int{Team: http.StatusForbidden, Public: http.StatusForbidden}[visibility])
-		w.join(place, byRole["member"], workspace.Member)
+		f.setRole(place, byRole["member"], workspace.Viewer)
+		byRole["member"].filesOf(projectID).save("/new", "y").Want(t, map[Visibility]int{Private: http.StatusNotFound}[visibility]|map[Visibility]int{Team: http.StatusForbidden, Public: http.StatusForbidden}[visibility])
+		f.setRole(place, byRole["member"], workspace.Member)
 	}
 }

@@ -12,14 +12,14 @@ import (
 
 func TestFileEvents(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
-	first := d.save("/a", "secret one").Want(t, http.StatusCreated)
-	second := d.save("/a", "secret two").Want(t, http.StatusOK)
-	renamed := d.batch(object{"op": "rename", "path": "/a", "to": "/b"}).Want(t, http.StatusOK).List("files")[0]
-	d.remove("/b").Want(t, http.StatusOK)
-	d.save("/c", strings.Repeat("x", 1<<20+1)).Want(t, http.StatusBadRequest)
-	d.remove("/c").Want(t, http.StatusNotFound)
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	first := client.save("/a", "secret one").Want(t, http.StatusCreated)
+	second := client.save("/a", "secret two").Want(t, http.StatusOK)
+	renamed := client.batch(object{"op": "rename", "path": "/a", "to": "/b"}).Want(t, http.StatusOK).List("files")[0]
+	client.remove("/b").Want(t, http.StatusOK)
+	client.save("/c", strings.Repeat("x", 1<<20+1)).Want(t, http.StatusBadRequest)
+	client.remove("/c").Want(t, http.StatusNotFound)
 
 	file := func(path string, item map[string]any) event.File {
 		size, _ := item["size"].(float64)
@@ -39,7 +39,7 @@ func TestFileEvents(t *testing.T) {
 		{event.FileDeleted, file("/b", renamed), true},
 	}
 	var records []event.Record
-	for _, r := range w.storedEvents() {
+	for _, r := range f.storedEvents() {
 		if strings.Contains(string(r.Payload), "secret") {
 			t.Errorf("an event has file content: %s", r.Payload)
 		}
@@ -51,14 +51,14 @@ func TestFileEvents(t *testing.T) {
 		t.Fatalf("%d events", len(records))
 	}
 	for i, r := range records {
-		p := decoded(t, r)
+		p := decodePayload(t, r)
 		expected := event.Data{
-			Actor: event.Actor{ID: d.userID, Username: "ada"}, Project: &event.Project{ID: d.projectID, Name: "ada's project"}, File: &want[i].file,
+			Actor: event.Actor{ID: client.userID, Username: "ada"}, Project: &event.Project{ID: client.projectID, Name: "ada's project"}, File: &want[i].file,
 		}
 		if diff := cmp.Diff(expected, p.Data); diff != "" || r.Type != want[i].kind || p.Type != r.Type {
 			t.Errorf("%d: %s, want %s: %s", i, r.Type, want[i].kind, diff)
 		}
-		if (r.Replaced != nil) != want[i].replaced || r.ProjectID != d.projectID {
+		if (r.Replaced != nil) != want[i].replaced || r.ProjectID != client.projectID {
 			t.Errorf("%d: replaced %v", i, r.Replaced)
 		}
 	}

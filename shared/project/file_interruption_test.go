@@ -44,7 +44,7 @@ func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.
 		}
 	}
 	_ = json.NewDecoder(r.Body).Decode(&request)
-	answer := map[string]any{"UnprocessedKeys": map[string]any{}}
+	response := map[string]any{"UnprocessedKeys": map[string]any{}}
 	responses := map[string][]any{}
 	for table, asked := range request.RequestItems {
 		halves := [][]json.RawMessage{{}, {}}
@@ -72,24 +72,28 @@ func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.
 			responses[table] = append(responses[table], got.Responses[table]...)
 		}
 	}
-	answer["Responses"] = responses
+	response["Responses"] = responses
 	out.Header().Set("Content-Type", "application/x-amz-json-1.0")
-	_ = json.NewEncoder(out).Encode(answer)
+	_ = json.NewEncoder(out).Encode(response)
 }
 
 // A second change runs before each call of a request. The request must take the change into account.
 func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 	t.Parallel()
-	save := func(path string, change ...func(*http.Request)) func(desk) answer {
-		return func(d desk) answer { return d.save(path, "from "+t.Name()+path+fmt.Sprint(len(change)), change...) }
+	save := func(path string, change ...func(*http.Request)) func(filesClient) response {
+		return func(client filesClient) response {
+			return client.save(path, "from "+t.Name()+path+fmt.Sprint(len(change)), change...)
+		}
 	}
-	batch := func(ops ...object) func(desk) answer {
-		return func(d desk) answer { return d.batch(ops...) }
+	batch := func(ops ...object) func(filesClient) response {
+		return func(client filesClient) response { return client.batch(ops...) }
 	}
-	remove := func(path string) func(desk) answer { return func(d desk) answer { return d.remove(path) } }
+	remove := func(path string) func(filesClient) response {
+		return func(client filesClient) response { return client.remove(path) }
+	}
 	ifNone, ifMatch := slicetest.Header("If-None-Match", "*"), slicetest.Header("If-Match", "*")
 	for name, tc := range map[string]struct {
-		request, meanwhile func(desk) answer
+		request, meanwhile func(filesClient) response
 		status             int // if the other change was first
 		code               fault.Code
 	}{
@@ -119,10 +123,10 @@ func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			ada := w.user("ada")
+			f := newFixture(t)
+			ada := f.newUser("ada")
 			var now atomic.Pointer[interruption]
-			w.interpose(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+			f.useProxy(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
 				if i := now.Load(); i != nil {
 					i.wrap(next, out, r)
 					return
@@ -131,24 +135,24 @@ func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 			})
 			for call := 1; call <= 4; call++ {
 				for _, reverse := range []bool{false, true} {
-					d := ada.at(ada.project("", "App", Private))
-					d.batch(creation("/f", "f"), creation("/h/i", "i")).Want(t, http.StatusOK)
+					client := ada.filesOf(ada.project("", "App", Private))
+					client.batch(creation("/f", "f"), creation("/h/i", "i")).Want(t, http.StatusOK)
 					i := &interruption{before: call, reverse: reverse, do: func() {
-						if a := tc.meanwhile(d); a.Status >= http.StatusBadRequest {
-							t.Errorf("the other change: %d %s", a.Status, a.Raw)
+						if r := tc.meanwhile(client); r.Status >= http.StatusBadRequest {
+							t.Errorf("the other change: %d %s", r.Status, r.Raw)
 						}
 					}}
 					now.Store(i)
-					a := tc.request(d)
+					r := tc.request(client)
 					now.Store(nil)
-					if i.done.Load() && name != "a folder cleared" && (a.Status != tc.status || a.Text("code") != string(tc.code)) {
-						t.Errorf("call %d, reverse %t: %d %s, want %d", call, reverse, a.Status, a.Raw, tc.status)
+					if i.done.Load() && name != "a folder cleared" && (r.Status != tc.status || r.Text("code") != string(tc.code)) {
+						t.Errorf("call %d, reverse %t: %d %s, want %d", call, reverse, r.Status, r.Raw, tc.status)
 					}
-					if f := d.contents()["/f"]; i.done.Load() && name == "unchanged beside a change" && f != "f" {
+					if f := client.contents()["/f"]; i.done.Load() && name == "unchanged beside a change" && f != "f" {
 						t.Errorf("call %d: the unchanged file has the content %q", call, f)
 					}
-					d.checkTree()
-					d.checkFolders()
+					client.checkTree()
+					client.checkFolders()
 				}
 			}
 		})
@@ -156,13 +160,13 @@ func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 }
 
 // checkFolders checks that no path is both a file and a folder.
-func (d desk) checkFolders() {
-	d.w.t.Helper()
-	paths := d.paths()
+func (client filesClient) checkFolders() {
+	client.f.t.Helper()
+	paths := client.paths()
 	for _, a := range paths {
 		for _, b := range paths {
 			if strings.HasPrefix(b.(string), a.(string)+"/") {
-				d.w.t.Errorf("%s is a file, and %s is inside of it", a, b)
+				client.f.t.Errorf("%s is a file, and %s is inside of it", a, b)
 			}
 		}
 	}

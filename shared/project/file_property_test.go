@@ -64,7 +64,7 @@ func (m model) apply(ops []object) (model, bool) {
 // After random saves, deletions and batches, the files, their events and the tree's counters match the model.
 func TestFilesMatchModel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	f := newFixture(t)
 	const rounds = 6 // each is a project of its own with some dozen requests; after a failure, shrinking is not limited
 	round, failed := 0, false
 	paths := rapid.SampledFrom([]string{"/a", "/a/b", "/a/b/c", "/a-", "/b", "/b/a", "/ab"})
@@ -75,13 +75,13 @@ func TestFilesMatchModel(t *testing.T) {
 		}
 		passed := false
 		defer func() { failed = failed || !passed }()
-		d := w.user(fmt.Sprint("user", round)).at("")
-		d.projectID = d.project("", "Model", Private)
+		client := f.newUser(fmt.Sprint("user", round)).filesOf("")
+		client.projectID = client.project("", "Model", Private)
 		m := model{files: map[string]string{}, tags: map[string]string{}}
-		check := func(a answer, ops ...object) {
+		check := func(r response, ops ...object) {
 			next, possible := m.apply(ops)
-			if possible != (a.Status < http.StatusBadRequest) {
-				rt.Fatalf("%v on %v: %d %s", ops, m.files, a.Status, a.Raw)
+			if possible != (r.Status < http.StatusBadRequest) {
+				rt.Fatalf("%v on %v: %d %s", ops, m.files, r.Status, r.Raw)
 			}
 			m = next
 		}
@@ -92,11 +92,11 @@ func TestFilesMatchModel(t *testing.T) {
 				if _, exists := m.files[path]; exists {
 					op = update(path, content)
 				}
-				check(d.save(path, content), op)
+				check(client.save(path, content), op)
 			},
 			"delete": func(rt *rapid.T) {
 				path := paths.Draw(rt, "path")
-				check(d.remove(path), deletion(path))
+				check(client.remove(path), deletion(path))
 			},
 			"batch": func(rt *rapid.T) {
 				var ops []object
@@ -115,14 +115,14 @@ func TestFilesMatchModel(t *testing.T) {
 					}
 					ops = append(ops, op)
 				}
-				check(d.batch(ops...), ops...)
+				check(client.batch(ops...), ops...)
 			},
 			"": func(rt *rapid.T) {
 				contents := map[string]string{}
 				m.tags = map[string]string{}
-				for _, f := range d.Get(d.files() + "?include=content").List("files") {
-					path, _ := f["path"].(string)
-					contents[path], m.tags[path] = contentOf(t, f), f["etag"].(string)
+				for _, item := range client.Get(client.url() + "?include=content").List("files") {
+					path, _ := item["path"].(string)
+					contents[path], m.tags[path] = contentOf(t, item), item["etag"].(string)
 				}
 				if diff := cmp.Diff(m.files, contents); diff != "" {
 					rt.Fatal(diff)
@@ -131,12 +131,12 @@ func TestFilesMatchModel(t *testing.T) {
 				for _, content := range m.files {
 					sum += len(content)
 				}
-				if tree := d.tree(); tree.Files != len(m.files) || tree.Bytes != sum {
+				if tree := client.tree(); tree.Files != len(m.files) || tree.Bytes != sum {
 					rt.Fatalf("%+v, there are %d files of %d bytes", tree, len(m.files), sum)
 				}
 			},
 		})
-		if diff := cmp.Diff(m.events, d.fileEvents()); diff != "" {
+		if diff := cmp.Diff(m.events, client.fileEvents()); diff != "" {
 			rt.Fatal(diff)
 		}
 		passed = true

@@ -35,12 +35,12 @@ func (o object) with(field string, value any) object {
 }
 
 // contents returns the contents of all files, by path.
-func (d desk) contents() map[string]string {
-	d.w.t.Helper()
+func (client filesClient) contents() map[string]string {
+	client.f.t.Helper()
 	all := map[string]string{}
-	for _, a := range pages(d.w.t, d, "?include=content", 0) {
-		for _, f := range a.List("files") {
-			all[f["path"].(string)] = contentOf(d.w.t, f)
+	for _, r := range pages(client.f.t, client, "?include=content", 0) {
+		for _, item := range r.List("files") {
+			all[item["path"].(string)] = contentOf(client.f.t, item)
 		}
 	}
 	return all
@@ -48,21 +48,21 @@ func (d desk) contents() map[string]string {
 
 func TestBatchOfAllOperations(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
 	for _, path := range []string{"/update", "/delete", "/rename", "/same"} {
-		d.save(path, "old").Want(t, http.StatusCreated)
+		client.save(path, "old").Want(t, http.StatusCreated)
 	}
-	old := d.read("/rename").Body
-	eventCount := len(d.fileEvents())
-	a := d.batch(
+	old := client.read("/rename").Body
+	eventCount := len(client.fileEvents())
+	r := client.batch(
 		renaming("/rename", "/renamed.ts"), creation("/create", "new"), deletion("/delete"), update("/update", "new"), update("/same", "old"),
 		creation("/bytes", base64.StdEncoding.EncodeToString([]byte{0xff, 0})).with("encoding", "base64"), creation("/nul", "a\x00b and so on"),
 	).Want(t, http.StatusOK)
-	if diff := cmp.Diff([]any{"/renamed.ts", "/create", "/update", "/same", "/bytes", "/nul"}, a.Values("files", "path")); diff != "" {
+	if diff := cmp.Diff([]any{"/renamed.ts", "/create", "/update", "/same", "/bytes", "/nul"}, r.Values("files", "path")); diff != "" {
 		t.Error(diff)
 	}
-	moved := a.List("files")[0]
+	moved := r.List("files")[0]
 	for _, kept := range []string{"size", "sha256", "encoding", "createdAt"} {
 		if moved[kept] != old[kept] {
 			t.Errorf("a rename changes %s from %v to %v", kept, old[kept], moved[kept])
@@ -72,27 +72,27 @@ func TestBatchOfAllOperations(t *testing.T) {
 		t.Errorf("renamed: %v", moved)
 	}
 	want := map[string]string{"/renamed.ts": "old", "/create": "new", "/update": "new", "/same": "old", "/bytes": "\xff\x00", "/nul": "a\x00b and so on"}
-	if diff := cmp.Diff(want, d.contents()); diff != "" {
+	if diff := cmp.Diff(want, client.contents()); diff != "" {
 		t.Error(diff)
 	}
 	events := []string{"file.deleted /rename", "file.created /renamed.ts", "file.created /create", "file.deleted /delete", "file.updated /update", "file.created /bytes", "file.created /nul"}
-	if diff := cmp.Diff(events, d.fileEvents()[eventCount:]); diff != "" {
+	if diff := cmp.Diff(events, client.fileEvents()[eventCount:]); diff != "" {
 		t.Error(diff)
 	}
-	d.checkTree()
-	if a := d.batch(deletion("/create"), deletion("/bytes")).Want(t, http.StatusOK); a.Raw != `{"files":[]}` {
-		t.Error(a.Raw)
+	client.checkTree()
+	if r := client.batch(deletion("/create"), deletion("/bytes")).Want(t, http.StatusOK); r.Raw != `{"files":[]}` {
+		t.Error(r.Raw)
 	}
 }
 
 // The error of a failed batch names the failed operation, and the batch changes nothing.
 func TestFailedBatchChangesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withQuotas(file.Quotas{Files: 25, Bytes: 2 << 20}))
-	d := w.desk("ada")
-	tag := d.save("/a", "a").Want(t, http.StatusCreated).Header.Get("ETag")
-	d.save("/dir/b", "b").Want(t, http.StatusCreated)
-	before := fmt.Sprint(len(w.dump(w.names.projects)), len(w.dump(w.names.contents)), len(w.dump(w.names.events)), d.tree())
+	f := newFixture(t, withQuotas(file.Quotas{Files: 25, Bytes: 2 << 20}))
+	client := f.newFilesClient("ada")
+	tag := client.save("/a", "a").Want(t, http.StatusCreated).Header.Get("ETag")
+	client.save("/dir/b", "b").Want(t, http.StatusCreated)
+	before := fmt.Sprint(len(f.dump(f.tableNames.projects)), len(f.dump(f.tableNames.contents)), len(f.dump(f.tableNames.events)), client.tree())
 	fine := creation("/fine", "x")
 	many := func(n int, make func(i int) object) []object {
 		ops := []object{}
@@ -141,49 +141,49 @@ func TestFailedBatchChangesNothing(t *testing.T) {
 		"batch too large":                    {many(4, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 3<<18+1)) }), 400, fault.CodeValidationFailed, "operations: must have at most 3 MiB"},
 		"storage quota exceeded":             {many(3, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 1<<20)) }), 402, fault.CodeQuotaExceeded, "2 MiB"},
 	} {
-		a := d.batch(tc.ops...)
-		if a.Status != tc.status || a.Text("code") != string(tc.code) || !strings.Contains(a.Text("error"), tc.message) {
-			t.Errorf("%s: %d %.300s, want %d %s", name, a.Status, a.Raw, tc.status, tc.message)
+		r := client.batch(tc.ops...)
+		if r.Status != tc.status || r.Text("code") != string(tc.code) || !strings.Contains(r.Text("error"), tc.message) {
+			t.Errorf("%s: %d %.300s, want %d %s", name, r.Status, r.Raw, tc.status, tc.message)
 		}
 	}
-	if after := fmt.Sprint(len(w.dump(w.names.projects)), len(w.dump(w.names.contents)), len(w.dump(w.names.events)), d.tree()); after != before {
+	if after := fmt.Sprint(len(f.dump(f.tableNames.projects)), len(f.dump(f.tableNames.contents)), len(f.dump(f.tableNames.events)), client.tree()); after != before {
 		t.Errorf("a failed batch changed the stored items: %s, before %s", after, before)
 	}
-	d.batch(many(20, func(i int) object { return creation(fmt.Sprint("/c", i), "") })...).Want(t, http.StatusOK)
-	if a := d.batch(many(4, func(i int) object { return creation(fmt.Sprint("/d", i), "") })...).Want(t, 402, fault.CodeQuotaExceeded); !strings.Contains(a.Text("error"), "files") {
-		t.Error(a.Raw)
+	client.batch(many(20, func(i int) object { return creation(fmt.Sprint("/c", i), "") })...).Want(t, http.StatusOK)
+	if r := client.batch(many(4, func(i int) object { return creation(fmt.Sprint("/d", i), "") })...).Want(t, 402, fault.CodeQuotaExceeded); !strings.Contains(r.Text("error"), "files") {
+		t.Error(r.Raw)
 	}
-	d.batch(deletion("/c0"), creation("/d0", ""), creation("/d1", ""), creation("/d2", ""), creation("/d3", "")).Want(t, http.StatusOK)
-	d.checkTree()
+	client.batch(deletion("/c0"), creation("/d0", ""), creation("/d1", ""), creation("/d2", ""), creation("/d3", "")).Want(t, http.StatusOK)
+	client.checkTree()
 }
 
 // Each parent folder of a new path is read, so the number of folders is limited: a small request must not cause
 // thousands of reads.
 func TestBatchFolderLimit(t *testing.T) {
 	t.Parallel()
-	d := newWorld(t).desk("ada")
+	client := newFixture(t).newFilesClient("ada")
 	deep := func(n, levels int) (operations []object) {
 		for i := range n {
 			operations = append(operations, object{"op": "create", "path": fmt.Sprint("/", i) + strings.Repeat("/d", levels), "content": "x"})
 		}
 		return operations
 	}
-	a := d.batch(deep(20, 26)...).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-	if !strings.Contains(a.Text("error"), "operations: must create paths in at most 500 folders") {
-		t.Errorf("%s", a.Raw)
+	r := client.batch(deep(20, 26)...).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	if !strings.Contains(r.Text("error"), "operations: must create paths in at most 500 folders") {
+		t.Errorf("%s", r.Raw)
 	}
-	d.batch(deep(20, 25)...).Want(t, http.StatusOK)
+	client.batch(deep(20, 25)...).Want(t, http.StatusOK)
 }
 
 // If the server ignored the headers, updates could be lost.
 func TestBatchRejectsPreconditionHeaders(t *testing.T) {
 	t.Parallel()
-	d := newWorld(t).desk("ada")
+	client := newFixture(t).newFilesClient("ada")
 	for _, name := range []string{"If-Match", "If-None-Match"} {
-		a := d.Do(http.MethodPost, d.files()+"/batch", object{"operations": []object{{"op": "create", "path": "/a", "content": "x"}}}, slicetest.Header(name, "*"))
-		a.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		r := client.Do(http.MethodPost, client.url()+"/batch", object{"operations": []object{{"op": "create", "path": "/a", "content": "x"}}}, slicetest.Header(name, "*"))
+		r.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
-	if paths := d.paths(); len(paths) != 0 {
+	if paths := client.paths(); len(paths) != 0 {
 		t.Errorf("written: %v", paths)
 	}
 }
@@ -191,29 +191,29 @@ func TestBatchRejectsPreconditionHeaders(t *testing.T) {
 // Conflicts between files and folders are checked against the state after all operations.
 func TestBatchReplacesFoldersByFiles(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
-	d.batch(creation("/dir/a", "a"), creation("/dir/b", "b"), creation("/file", "f")).Want(t, http.StatusOK)
-	d.batch(deletion("/dir/a"), creation("/dir", "x")).Want(t, http.StatusConflict, fault.CodeConflict)
-	d.batch(creation("/dir", "now a file"), deletion("/dir/a"), renaming("/dir/b", "/b")).Want(t, http.StatusOK)
-	d.batch(creation("/file/inner", "i"), renaming("/file", "/file/f")).Want(t, http.StatusOK)
-	if diff := cmp.Diff([]any{"/b", "/dir", "/file/f", "/file/inner"}, d.paths()); diff != "" {
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	client.batch(creation("/dir/a", "a"), creation("/dir/b", "b"), creation("/file", "f")).Want(t, http.StatusOK)
+	client.batch(deletion("/dir/a"), creation("/dir", "x")).Want(t, http.StatusConflict, fault.CodeConflict)
+	client.batch(creation("/dir", "now a file"), deletion("/dir/a"), renaming("/dir/b", "/b")).Want(t, http.StatusOK)
+	client.batch(creation("/file/inner", "i"), renaming("/file", "/file/f")).Want(t, http.StatusOK)
+	if diff := cmp.Diff([]any{"/b", "/dir", "/file/f", "/file/inner"}, client.paths()); diff != "" {
 		t.Error(diff)
 	}
-	d.batch(renaming("/dir", "/dir/again/and/again"), renaming("/file/f", "/f"), renaming("/file/inner", "/file")).Want(t, http.StatusOK)
-	if diff := cmp.Diff([]any{"/b", "/dir/again/and/again", "/f", "/file"}, d.paths()); diff != "" {
+	client.batch(renaming("/dir", "/dir/again/and/again"), renaming("/file/f", "/f"), renaming("/file/inner", "/file")).Want(t, http.StatusOK)
+	if diff := cmp.Diff([]any{"/b", "/dir/again/and/again", "/f", "/file"}, client.paths()); diff != "" {
 		t.Error(diff)
 	}
 	ops := []object{creation("/file", "")}
-	d.remove("/file").Want(t, http.StatusOK)
+	client.remove("/file").Want(t, http.StatusOK)
 	for i := range 19 {
 		path := fmt.Sprintf("/file/%02d", i)
-		d.save(path, "").Want(t, http.StatusCreated)
+		client.save(path, "").Want(t, http.StatusCreated)
 		ops = append(ops, deletion(path))
 	}
-	d.save("/file/99", "").Want(t, http.StatusCreated)
-	d.batch(ops...).Want(t, http.StatusConflict, fault.CodeConflict)
-	d.remove("/file/99").Want(t, http.StatusOK)
-	d.batch(ops...).Want(t, http.StatusOK)
-	d.checkTree()
+	client.save("/file/99", "").Want(t, http.StatusCreated)
+	client.batch(ops...).Want(t, http.StatusConflict, fault.CodeConflict)
+	client.remove("/file/99").Want(t, http.StatusOK)
+	client.batch(ops...).Want(t, http.StatusOK)
+	client.checkTree()
 }

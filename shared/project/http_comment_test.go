@@ -22,10 +22,10 @@ import (
 
 func TestCreateComment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
-	w.file(project, "/src/#1 é.ts")
+	f.putFile(project, "/src/#1 é.ts")
 	comments := projectURL(project) + "/comments"
 	for _, tc := range []struct {
 		body       object
@@ -36,27 +36,27 @@ func TestCreateComment(t *testing.T) {
 		{object{"body": "A file", "path": "/src/#1 é.ts"}, "/src/#1 é.ts", nil},
 		{object{"body": strings.Repeat("🚀", 4000), "path": "/src/#1 é.ts", "line": 12}, "/src/#1 é.ts", 12.0},
 	} {
-		w.clock.Advance(time.Second)
-		a := ada.Do(http.MethodPost, comments, tc.body).Want(t, http.StatusCreated)
+		f.clock.Advance(time.Second)
+		r := ada.Do(http.MethodPost, comments, tc.body).Want(t, http.StatusCreated)
 		want := map[string]any{
-			"id": a.Text("id"), "body": tc.body["body"], "path": tc.path, "line": tc.line,
-			"author": map[string]any{"id": ada.userID, "username": "ada"}, "createdAt": w.stamp(),
+			"id": r.Text("id"), "body": tc.body["body"], "path": tc.path, "line": tc.line,
+			"author": map[string]any{"id": ada.userID, "username": "ada"}, "createdAt": f.timestamp(),
 		}
-		if diff := cmp.Diff(want, a.Body); diff != "" || !id.Comment.Valid(a.Text("id")) {
+		if diff := cmp.Diff(want, r.Body); diff != "" || !id.Comment.Valid(r.Text("id")) {
 			t.Error(diff)
 		}
-		if a.Calls > 5 {
-			t.Errorf("%d calls", a.Calls)
+		if r.Calls > 5 {
+			t.Errorf("%d calls", r.Calls)
 		}
 		listed := ada.Get(comments).Want(t, http.StatusOK).List("comments")
 		if diff := cmp.Diff(want, listed[len(listed)-1]); diff != "" {
 			t.Error(diff)
 		}
-		got := w.lastEvent()
+		got := f.lastEvent()
 		wantEvent := event.Payload{Type: event.CommentCreated, Timestamp: got.Timestamp, Data: event.Data{
 			Actor:   event.Actor{ID: ada.userID, Username: "ada"},
 			Project: &event.Project{ID: project, Name: "App"},
-			Comment: &event.Comment{ID: a.Text("id"), Body: a.Text("body")},
+			Comment: &event.Comment{ID: r.Text("id"), Body: r.Text("body")},
 		}}
 		if path, ok := tc.path.(string); ok {
 			wantEvent.Data.Comment.Path = &path
@@ -65,7 +65,7 @@ func TestCreateComment(t *testing.T) {
 			n := int(line)
 			wantEvent.Data.Comment.Line = &n
 		}
-		if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != w.stamp() {
+		if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != f.timestamp() {
 			t.Error(diff)
 		}
 	}
@@ -73,11 +73,11 @@ func TestCreateComment(t *testing.T) {
 
 func TestCommentValidation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
-	w.file(project, "/a.ts")
-	n := len(w.storedEvents())
+	f.putFile(project, "/a.ts")
+	n := len(f.storedEvents())
 	comments := projectURL(project) + "/comments"
 	for _, tc := range []struct {
 		body  object
@@ -96,27 +96,27 @@ func TestCommentValidation(t *testing.T) {
 		{object{"body": "x", "path": "/a.ts", "line": 1.5}, "line"},
 		{object{"body": "x", "path": "/a.ts", "line": "1"}, "line"},
 	} {
-		a := ada.Do(http.MethodPost, comments, tc.body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-		if !strings.Contains(a.Text("error"), tc.field+": ") {
-			t.Errorf("%v: %s", tc.body, a.Raw)
+		r := ada.Do(http.MethodPost, comments, tc.body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		if !strings.Contains(r.Text("error"), tc.field+": ") {
+			t.Errorf("%v: %s", tc.body, r.Raw)
 		}
 	}
 	for _, query := range []string{"?path=a.ts", "?path=/../a", "?limit=0", "?limit=101", "?cursor=x"} {
 		ada.Get(comments+query).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
-	if got := len(w.storedEvents()); got != n {
+	if got := len(f.storedEvents()); got != n {
 		t.Errorf("invalid requests emitted %d events", got-n)
 	}
 }
 
 func TestCommentPages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
 	comments := projectURL(project) + "/comments"
-	w.file(project, "/a.ts")
-	w.file(project, "/a.tsx")
+	f.putFile(project, "/a.ts")
+	f.putFile(project, "/a.tsx")
 	var whole, onA []any
 	for i := range 60 {
 		body := object{"body": fmt.Sprint(i), "path": "/a.tsx"}
@@ -146,7 +146,7 @@ func TestCommentPages(t *testing.T) {
 	ada.Get(projectURL(other)+"/comments?cursor="+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	// Comments remain when their file is deleted. The last comment of a page may be deleted before the next page is
 	// read.
-	w.transact(w.projects.Delete(db.FileKey(project, "/a.ts")))
+	f.transact(f.projects.Delete(db.FileKey(project, "/a.ts")))
 	ada.Do(http.MethodDelete, comments+"/"+whole[0].(string), nil).Want(t, http.StatusOK)
 	if diff := cmp.Diff(whole[1:11], ada.Get(comments+"?limit=10&cursor="+cursor).Values("comments", "id")); diff != "" {
 		t.Error(diff)
@@ -159,35 +159,35 @@ func TestCommentPages(t *testing.T) {
 // Reading the comments on one path among megabytes of other comments takes a limited number of calls per page.
 func TestCommentsOnOnePathAmongManyComments(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
 	comments := projectURL(project) + "/comments"
-	w.file(project, "/a.ts")
+	f.putFile(project, "/a.ts")
 	first := ada.Do(http.MethodPost, comments, object{"body": "first", "path": "/a.ts"}).Want(t, http.StatusCreated).Text("id")
 	const others = 360 // more than 4 MB
 	for batch := range slices.Chunk(make([]int, others), 60) {
 		var writes []db.Write
 		for range batch {
-			c := commentRecord{ID: w.ids.New(id.Comment), Body: strings.Repeat("🚀", 4000), AuthorID: ada.userID, Author: "ada"}
+			c := commentRecord{ID: f.ids.New(id.Comment), Body: strings.Repeat("🚀", 4000), AuthorID: ada.userID, Author: "ada"}
 			record, err := db.Encode(c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			writes = append(writes, w.projects.Create(db.CommentKey(project, c.ID), record))
+			writes = append(writes, f.projects.Create(db.CommentKey(project, c.ID), record))
 		}
-		w.transact(writes...)
+		f.transact(writes...)
 	}
 	last := ada.Do(http.MethodPost, comments, object{"body": "last", "path": "/a.ts"}).Want(t, http.StatusCreated).Text("id")
-	if a := ada.Get(comments + "?path=/a.ts"); a.Calls > 3+maxCommentReads {
-		t.Errorf("%d calls", a.Calls)
+	if r := ada.Get(comments + "?path=/a.ts"); r.Calls > 3+maxCommentReads {
+		t.Errorf("%d calls", r.Calls)
 	}
 	if diff := cmp.Diff([]any{first, last}, ada.pages(comments, "&path=/a.ts", "comments", "id", 10)); diff != "" {
 		t.Error(diff)
 	}
 	// A page of long comments is limited by the size of the response.
-	if a := ada.Get(comments + "?limit=100"); len(a.Raw) > 4<<20 {
-		t.Errorf("a page of %d bytes", len(a.Raw))
+	if r := ada.Get(comments + "?limit=100"); len(r.Raw) > 4<<20 {
+		t.Errorf("a page of %d bytes", len(r.Raw))
 	}
 	if got := ada.pages(comments, "", "comments", "id", 100); len(got) != others+2 {
 		t.Errorf("%d comments", len(got))
@@ -196,64 +196,64 @@ func TestCommentsOnOnePathAmongManyComments(t *testing.T) {
 
 func TestDeleteCommentPermissions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	owner, author, member := w.user("owner"), w.user("author"), w.user("member")
+	f := newFixture(t)
+	owner, author, member := f.newUser("owner"), f.newUser("author"), f.newUser("member")
 	team := owner.workspace("Team")
-	w.join(team, author, workspace.Member)
-	w.join(team, member, workspace.Member)
+	f.setRole(team, author, workspace.Member)
+	f.setRole(team, member, workspace.Member)
 	project := owner.project(team, "App", Team)
 	comments := projectURL(project) + "/comments"
 	comment := func() string {
 		return author.Do(http.MethodPost, comments, object{"body": "x"}).Want(t, http.StatusCreated).Text("id")
 	}
-	remove := func(b *browser, id string) answer { return b.Do(http.MethodDelete, comments+"/"+id, nil) }
-	n := len(w.storedEvents())
+	remove := func(u *user, id string) response { return u.Do(http.MethodDelete, comments+"/"+id, nil) }
+	n := len(f.storedEvents())
 	one, two, three := comment(), comment(), comment()
 	remove(member, one).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
-	if a := remove(author, one).Want(t, http.StatusOK); a.Raw != `{"success":true,"message":"Comment deleted."}` || a.Calls > 4 {
-		t.Error(a.Raw, a.Calls)
+	if r := remove(author, one).Want(t, http.StatusOK); r.Raw != `{"success":true,"message":"Comment deleted."}` || r.Calls > 4 {
+		t.Error(r.Raw, r.Calls)
 	}
 	remove(author, one).Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
 	remove(owner, two).Want(t, http.StatusOK)
-	w.join(team, author, workspace.Viewer)
+	f.setRole(team, author, workspace.Viewer)
 	remove(author, three).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
-	w.leave(team, author)
+	f.removeMember(team, author)
 	remove(author, three).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	other := owner.project(team, "Other", Team)
 	owner.Do(http.MethodDelete, projectURL(other)+"/comments/"+three, nil).Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
 	if got := owner.Get(comments).Values("comments", "id"); !cmp.Equal(got, []any{three}) {
 		t.Errorf("remaining comments: %v", got)
 	}
-	if got := len(w.storedEvents()) - n; got != 4 { // three comments, a project
+	if got := len(f.storedEvents()) - n; got != 4 { // three comments, a project
 		t.Errorf("%d events", got)
 	}
 }
 
 func TestListEvents(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
 	ada.project("", "Another", Team)
 	feed := projectURL(project) + "/events"
 	for i := range 52 {
-		w.clock.Advance(time.Duration(i%2) * time.Second)
+		f.clock.Advance(time.Duration(i%2) * time.Second)
 		ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": fmt.Sprint("<é> & ", i)}).Want(t, http.StatusCreated)
 	}
 	ada.Do(http.MethodPut, projectURL(project), object{"name": "New"}).Want(t, http.StatusOK)
 	var whole, types []any
 	var stored []string
-	for _, record := range slices.Backward(w.storedEvents()) {
+	for _, record := range slices.Backward(f.storedEvents()) {
 		if record.ProjectID == project {
 			whole, types = append(whole, record.ID), append(types, string(record.Type))
 			stored = append(stored, string(record.Payload))
 		}
 	}
-	a := ada.Get(feed+"?limit=100").Want(t, http.StatusOK)
-	if want := `{"events":[` + strings.Join(stored, ",") + `]}`; a.Raw != want {
-		t.Errorf("not as stored:\n%s\n%s", a.Raw, want)
+	r := ada.Get(feed+"?limit=100").Want(t, http.StatusOK)
+	if want := `{"events":[` + strings.Join(stored, ",") + `]}`; r.Raw != want {
+		t.Errorf("not as stored:\n%s\n%s", r.Raw, want)
 	}
-	if diff := cmp.Diff(types, a.Values("events", "type")); diff != "" {
+	if diff := cmp.Diff(types, r.Values("events", "type")); diff != "" {
 		t.Error(diff)
 	}
 	if got := ada.Get(feed); len(got.List("events")) != httpapi.DefaultLimit || got.Text("nextCursor") == "" {
@@ -264,11 +264,11 @@ func TestListEvents(t *testing.T) {
 			t.Errorf("by %d: %s", limit, diff)
 		}
 	}
-	cursor := url.QueryEscape(a.Text("nextCursor"))
+	cursor := url.QueryEscape(r.Text("nextCursor"))
 	for _, query := range []string{"?limit=0", "?limit=101", "?cursor=forged", "?cursor=" + cursor + "x"} {
 		ada.Get(feed+query).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
-	w.clock.Advance(30*24*time.Hour + time.Minute)
+	f.clock.Advance(30*24*time.Hour + time.Minute)
 	ada.Do(http.MethodPut, projectURL(project), object{"name": "Newest"}).Want(t, http.StatusOK)
 	if got := ada.Get(feed).List("events"); len(got) != 1 {
 		t.Errorf("%d events after 30 days", len(got))

@@ -19,42 +19,42 @@ import (
 func projectURL(id string) string { return "/api/projects/" + id }
 
 // lastEvent returns the newest event without its ID.
-func (w *world) lastEvent() event.Payload {
-	w.t.Helper()
-	records := w.storedEvents()
+func (f *fixture) lastEvent() event.Payload {
+	f.t.Helper()
+	records := f.storedEvents()
 	if len(records) == 0 {
-		w.t.Fatal("no event")
+		f.t.Fatal("no event")
 	}
-	payload := decoded(w.t, records[len(records)-1])
+	payload := decodePayload(f.t, records[len(records)-1])
 	payload.ID = ""
 	return payload
 }
 
 func TestCreate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	at := "2031-05-05T10:05:00.001Z"
-	a := ada.Do(http.MethodPost, "/api/projects", object{"name": "Café Déjà"}).Want(t, http.StatusCreated)
-	if !id.Project.Valid(a.Text("id")) {
-		t.Errorf("id %q", a.Text("id"))
+	r := ada.Do(http.MethodPost, "/api/projects", object{"name": "Café Déjà"}).Want(t, http.StatusCreated)
+	if !id.Project.Valid(r.Text("id")) {
+		t.Errorf("id %q", r.Text("id"))
 	}
 	place := map[string]any{"id": ada.personal, "name": "ada's workspace"}
 	want := map[string]any{
-		"id": a.Text("id"), "name": "Café Déjà", "slug": "cafe-deja", "description": "", "framework": "static", "visibility": "private",
+		"id": r.Text("id"), "name": "Café Déjà", "slug": "cafe-deja", "description": "", "framework": "static", "visibility": "private",
 		"lastOpenedAt": at, "createdAt": at, "updatedAt": at, "workspace": place,
 	}
-	if diff := cmp.Diff(want, a.Body); diff != "" {
+	if diff := cmp.Diff(want, r.Body); diff != "" {
 		t.Error(diff)
 	}
-	if a.Calls > 3 {
-		t.Errorf("%d calls", a.Calls)
+	if r.Calls > 3 {
+		t.Errorf("%d calls", r.Calls)
 	}
-	got := w.lastEvent()
+	got := f.lastEvent()
 	wantEvent := event.Payload{Type: event.ProjectCreated, Timestamp: got.Timestamp, Data: event.Data{
 		Actor: event.Actor{ID: ada.userID, Username: "ada"},
 		Project: &event.Project{
-			ID: a.Text("id"), Name: "Café Déjà", Slug: "cafe-deja", Framework: "static", Visibility: "private", WorkspaceID: ada.personal,
+			ID: r.Text("id"), Name: "Café Déjà", Slug: "cafe-deja", Framework: "static", Visibility: "private", WorkspaceID: ada.personal,
 		},
 	}}
 	if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != at {
@@ -91,8 +91,8 @@ func TestCreate(t *testing.T) {
 
 func TestProjectValidation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := projectURL(ada.project("", "App", Team))
 	long := func(n int) string { return strings.Repeat("é", n) }
 	for _, tc := range []struct {
@@ -120,71 +120,71 @@ func TestProjectValidation(t *testing.T) {
 		{object{"name": " ", "framework": "\x01", "visibility": 7, "description": []int{}}, []string{"name", "framework", "visibility", "description"}},
 	} {
 		for method, path := range map[string]string{http.MethodPost: "/api/projects", http.MethodPut: project} {
-			a := ada.Do(method, path, tc.body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+			r := ada.Do(method, path, tc.body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 			for _, field := range tc.fields {
-				if !strings.Contains(a.Text("error"), field+": ") {
-					t.Errorf("%s %v: %s does not name %s", method, tc.body, a.Raw, field)
+				if !strings.Contains(r.Text("error"), field+": ") {
+					t.Errorf("%s %v: %s does not name %s", method, tc.body, r.Raw, field)
 				}
 			}
 		}
 	}
-	if a := ada.Do(http.MethodPost, "/api/projects", object{}).Want(t, http.StatusBadRequest, fault.CodeValidationFailed); !strings.Contains(a.Text("error"), "name: is required") {
-		t.Error(a.Raw)
+	if r := ada.Do(http.MethodPost, "/api/projects", object{}).Want(t, http.StatusBadRequest, fault.CodeValidationFailed); !strings.Contains(r.Text("error"), "name: is required") {
+		t.Error(r.Raw)
 	}
 	ada.Do(http.MethodPost, "/api/projects", object{
 		"name": long(100), "description": long(2000), "framework": strings.Repeat("🚀", 64), "visibility": "public",
 	}).Want(t, http.StatusCreated)
-	if n := len(w.storedEvents()); n != 2 {
+	if n := len(f.storedEvents()); n != 2 {
 		t.Errorf("%d events of 2 projects", n)
 	}
 }
 
 func TestCreateInWorkspace(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, bob := w.user("ada"), w.user("bob")
+	f := newFixture(t)
+	ada, bob := f.newUser("ada"), f.newUser("bob")
 	team := ada.workspace("Team")
-	create := func(workspaceID string) answer {
+	create := func(workspaceID string) response {
 		return bob.Do(http.MethodPost, "/api/projects", object{"name": "App", "workspaceId": workspaceID})
 	}
-	strange := create(w.ids.New(id.Workspace)).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
+	strange := create(f.ids.New(id.Workspace)).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 	for _, other := range []string{team, "", "ws_", "prj_" + team[3:], strings.ToLower(team), ada.personal} {
-		if a := create(other).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound); a.Raw != strange.Raw {
-			t.Errorf("%q: %s, want the same response as for an unknown ID: %s", other, a.Raw, strange.Raw)
+		if r := create(other).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound); r.Raw != strange.Raw {
+			t.Errorf("%q: %s, want the same response as for an unknown ID: %s", other, r.Raw, strange.Raw)
 		}
 	}
-	w.join(team, bob, workspace.Viewer)
+	f.setRole(team, bob, workspace.Viewer)
 	create(team).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
-	w.join(team, bob, workspace.Member)
+	f.setRole(team, bob, workspace.Member)
 	create(team).Want(t, http.StatusCreated)
-	w.leave(team, bob)
+	f.removeMember(team, bob)
 	create(team).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 
 	// The default is the caller's own personal workspace, even if the caller is a member of another user's.
-	w.join(ada.personal, bob, workspace.Owner)
-	a := bob.Do(http.MethodPost, "/api/projects", object{"name": "Mine"}).Want(t, http.StatusCreated)
-	if place, _ := a.Body["workspace"].(map[string]any); place["id"] != bob.personal {
+	f.setRole(ada.personal, bob, workspace.Owner)
+	r := bob.Do(http.MethodPost, "/api/projects", object{"name": "Mine"}).Want(t, http.StatusCreated)
+	if place, _ := r.Body["workspace"].(map[string]any); place["id"] != bob.personal {
 		t.Errorf("created in %v", place)
 	}
 }
 
 func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	team := ada.workspace("Team")
-	slug := func(a answer) string {
+	slug := func(r response) string {
 		t.Helper()
-		if a.Status >= http.StatusBadRequest {
-			t.Fatal(a.Raw)
+		if r.Status >= http.StatusBadRequest {
+			t.Fatal(r.Raw)
 		}
-		return a.Text("slug")
+		return r.Text("slug")
 	}
-	create := func(name string) answer {
+	create := func(name string) response {
 		return ada.Do(http.MethodPost, "/api/projects", object{"name": name, "workspaceId": team})
 	}
-	rename := func(a answer, name string) answer {
-		return ada.Do(http.MethodPut, projectURL(a.Text("id")), object{"name": name})
+	rename := func(r response, name string) response {
+		return ada.Do(http.MethodPut, projectURL(r.Text("id")), object{"name": name})
 	}
 	first, second, third := create("Todo"), create("TODO!"), create("tödo")
 	if got := []string{slug(first), slug(second), slug(third)}; !cmp.Equal(got, []string{"todo", "todo-2", "todo-3"}) {
@@ -193,8 +193,8 @@ func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
 	if got := slug(create("项目")) + " " + slug(create("日本")); got != "project project-2" {
 		t.Errorf("%q", got)
 	}
-	if a := ada.Do(http.MethodPost, "/api/projects", object{"name": "Todo"}); slug(a) != "todo" {
-		t.Errorf("another workspace: %s", a.Raw)
+	if r := ada.Do(http.MethodPost, "/api/projects", object{"name": "Todo"}); slug(r) != "todo" {
+		t.Errorf("another workspace: %s", r.Raw)
 	}
 	// A rename changes the slug, unless the base of the slug is the same. The old slug is available again.
 	if got := slug(rename(second, "Todo")); got != "todo-2" {
@@ -217,7 +217,7 @@ func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
 		t.Errorf("slug of a deleted project: %q", got)
 	}
 	slugs := 0
-	for key := range w.dump(w.names.projects) {
+	for key := range f.dump(f.tableNames.projects) {
 		if strings.HasPrefix(key.SK, "SLUG#") && key.PK == "WS#"+team {
 			slugs++
 		}
@@ -229,11 +229,11 @@ func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
 
 func TestUpdate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	url := projectURL(ada.project("", "App", Private))
 	before := ada.Get(url).Want(t, http.StatusOK)
-	w.clock.Advance(time.Second)
+	f.clock.Advance(time.Second)
 	for _, tc := range []struct {
 		change  object
 		changes []string
@@ -245,69 +245,69 @@ func TestUpdate(t *testing.T) {
 		{object{"framework": "vue"}, []string{"framework"}},
 		{object{"name": "Café", "description": "d", "framework": "go", "visibility": "public"}, []string{"name", "description", "framework", "visibility"}},
 	} {
-		w.clock.Advance(time.Second)
-		n := len(w.storedEvents())
-		a := ada.Do(http.MethodPut, url, tc.change).Want(t, http.StatusOK)
-		if a.Calls > 5 {
-			t.Errorf("%v: %d calls", tc.change, a.Calls)
+		f.clock.Advance(time.Second)
+		n := len(f.storedEvents())
+		r := ada.Do(http.MethodPut, url, tc.change).Want(t, http.StatusOK)
+		if r.Calls > 5 {
+			t.Errorf("%v: %d calls", tc.change, r.Calls)
 		}
 		want := before.Body
 		delete(want, "files")
 		for field, value := range tc.change {
 			want[field] = value
 		}
-		want["slug"], want["updatedAt"] = slugOf(a.Text("name")), w.stamp()
-		if diff := cmp.Diff(want, a.Body); diff != "" {
+		want["slug"], want["updatedAt"] = slugOf(r.Text("name")), f.timestamp()
+		if diff := cmp.Diff(want, r.Body); diff != "" {
 			t.Errorf("%v: %s", tc.change, diff)
 		}
-		got := w.lastEvent()
+		got := f.lastEvent()
 		wantEvent := event.Payload{Type: event.ProjectUpdated, Timestamp: got.Timestamp, Data: event.Data{
 			Actor: event.Actor{ID: ada.userID, Username: "ada"}, Changes: tc.changes,
 			Project: &event.Project{
-				ID: a.Text("id"), Name: a.Text("name"), Slug: a.Text("slug"), Framework: a.Text("framework"),
-				Visibility: a.Text("visibility"), WorkspaceID: ada.personal,
+				ID: r.Text("id"), Name: r.Text("name"), Slug: r.Text("slug"), Framework: r.Text("framework"),
+				Visibility: r.Text("visibility"), WorkspaceID: ada.personal,
 			},
 		}}
-		if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != w.stamp() {
+		if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != f.timestamp() {
 			t.Errorf("%v: %s", tc.change, diff)
 		}
-		if got := len(w.storedEvents()); got != n+1 {
+		if got := len(f.storedEvents()); got != n+1 {
 			t.Errorf("%v: %d events", tc.change, got-n)
 		}
-		before = a
+		before = r
 	}
 	// A request that changes nothing writes nothing.
-	dump, n := w.dump(w.names.projects), len(w.storedEvents())
-	w.clock.Advance(time.Hour)
+	dump, n := f.dump(f.tableNames.projects), len(f.storedEvents())
+	f.clock.Advance(time.Hour)
 	for _, same := range []object{
 		{}, {"name": "Café"}, {"name": "Café", "description": "d", "framework": "go", "visibility": "public"}, {"slug": "mine", "id": "x"},
 	} {
-		a := ada.Do(http.MethodPut, url, same).Want(t, http.StatusOK)
-		if diff := cmp.Diff(before.Body, a.Body); diff != "" {
+		r := ada.Do(http.MethodPut, url, same).Want(t, http.StatusOK)
+		if diff := cmp.Diff(before.Body, r.Body); diff != "" {
 			t.Errorf("%v: %s", same, diff)
 		}
 	}
-	if diff := cmp.Diff(dump, w.dump(w.names.projects), unexported); diff != "" || len(w.storedEvents()) != n {
+	if diff := cmp.Diff(dump, f.dump(f.tableNames.projects), unexported); diff != "" || len(f.storedEvents()) != n {
 		t.Errorf("something was written: %s", diff)
 	}
 }
 
 func TestDelete(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	kept := ada.project("", "Kept", Private)
-	dump := w.dump(w.names.projects)
+	dump := f.dump(f.tableNames.projects)
 	gone := ada.project("", "Gone", Team)
-	w.clock.Advance(time.Second)
-	a := ada.Do(http.MethodDelete, projectURL(gone), nil).Want(t, http.StatusOK)
-	if diff := cmp.Diff(map[string]any{"success": true, "message": "Project deleted."}, a.Body); diff != "" || a.Calls > 4 {
-		t.Error(diff, a.Calls)
+	f.clock.Advance(time.Second)
+	r := ada.Do(http.MethodDelete, projectURL(gone), nil).Want(t, http.StatusOK)
+	if diff := cmp.Diff(map[string]any{"success": true, "message": "Project deleted."}, r.Body); diff != "" || r.Calls > 4 {
+		t.Error(diff, r.Calls)
 	}
-	if diff := cmp.Diff(dump, w.dump(w.names.projects), unexported); diff != "" {
+	if diff := cmp.Diff(dump, f.dump(f.tableNames.projects), unexported); diff != "" {
 		t.Error("items remain after the deletion:", diff)
 	}
-	got := w.lastEvent()
+	got := f.lastEvent()
 	wantEvent := event.Payload{Type: event.ProjectDeleted, Timestamp: got.Timestamp, Data: event.Data{
 		Actor: event.Actor{ID: ada.userID, Username: "ada"},
 		Project: &event.Project{
@@ -317,10 +317,10 @@ func TestDelete(t *testing.T) {
 	if diff := cmp.Diff(wantEvent, got); diff != "" {
 		t.Error(diff)
 	}
-	never := ada.Get(projectURL(w.ids.New(id.Project))).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+	never := ada.Get(projectURL(f.ids.New(id.Project))).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	for _, call := range projectCalls {
-		if a := call.do(ada, gone); a.Raw != never.Raw || a.Status != http.StatusNotFound {
-			t.Errorf("%s: %d %s", call.name, a.Status, a.Raw)
+		if r := call.do(ada, gone); r.Raw != never.Raw || r.Status != http.StatusNotFound {
+			t.Errorf("%s: %d %s", call.name, r.Status, r.Raw)
 		}
 	}
 	ada.Get(projectURL(kept)).Want(t, http.StatusOK)
@@ -328,34 +328,34 @@ func TestDelete(t *testing.T) {
 
 func TestProjectQuota(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withMaxProjects(2))
-	ada := w.user("ada")
+	f := newFixture(t, withMaxProjects(2))
+	ada := f.newUser("ada")
 	first := ada.project("", "One", Private)
 	ada.project("", "Two", Private)
-	create := func() answer { return ada.Do(http.MethodPost, "/api/projects", object{"name": "Two"}) }
-	a := create().Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
-	if !strings.Contains(a.Text("error"), "2 projects") {
-		t.Errorf("%s does not name the quota", a.Raw)
+	create := func() response { return ada.Do(http.MethodPost, "/api/projects", object{"name": "Two"}) }
+	r := create().Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	if !strings.Contains(r.Text("error"), "2 projects") {
+		t.Errorf("%s does not name the quota", r.Raw)
 	}
 	ada.project(ada.workspace("Another"), "Three", Private)
 	ada.Do(http.MethodDelete, projectURL(first), nil).Want(t, http.StatusOK)
 	create().Want(t, http.StatusCreated)
 	create().Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
-	if got := w.counted(ada.personal); got != 2 {
+	if got := f.storedProjectCount(ada.personal); got != 2 {
 		t.Errorf("counted %d", got)
 	}
 }
 
-// counted returns the number of projects in a workspace's record.
-func (w *world) counted(workspaceID string) int {
-	w.t.Helper()
-	item, err := w.projects.Get(w.t.Context(), db.WorkspaceKey(workspaceID))
+// storedProjectCount returns the number of projects in a workspace's record.
+func (f *fixture) storedProjectCount(workspaceID string) int {
+	f.t.Helper()
+	item, err := f.projects.Get(f.t.Context(), db.WorkspaceKey(workspaceID))
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	record, err := db.Decode[workspace.Workspace](item)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	return record.Projects
 }

@@ -17,13 +17,13 @@ import (
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, bob := w.user("ada"), w.user("bob")
+	f := newFixture(t)
+	ada, bob := f.newUser("ada"), f.newUser("bob")
 	team, other := ada.workspace("Team"), bob.workspace("Other")
-	w.join(team, bob, workspace.Member)
-	make := func(b *browser, workspaceID, name, framework string, v Visibility) string {
-		w.clock.Advance(time.Second)
-		return b.Do(http.MethodPost, "/api/projects", object{
+	f.setRole(team, bob, workspace.Member)
+	make := func(u *user, workspaceID, name, framework string, v Visibility) string {
+		f.clock.Advance(time.Second)
+		return u.Do(http.MethodPost, "/api/projects", object{
 			"name": name, "framework": framework, "visibility": v, "workspaceId": workspaceID,
 		}).Want(t, http.StatusCreated).Text("id")
 	}
@@ -33,12 +33,12 @@ func TestList(t *testing.T) {
 	bobs := make(bob, team, "Bob's", "react", Private)
 	public := make(bob, other, "Elsewhere", "react", Public)
 
-	ids := func(b *browser, query string) []any {
+	ids := func(u *user, query string) []any {
 		t.Helper()
-		return b.Get("/api/projects"+query).Want(t, http.StatusOK).Values("projects", "id")
+		return u.Get("/api/projects"+query).Want(t, http.StatusOK).Values("projects", "id")
 	}
 	for _, tc := range []struct {
-		who   *browser
+		who   *user
 		query string
 		want  []any
 	}{
@@ -61,14 +61,14 @@ func TestList(t *testing.T) {
 		}
 	}
 	// Reading a project moves it to the front.
-	w.clock.Advance(time.Hour)
+	f.clock.Advance(time.Hour)
 	ada.Get(projectURL(mine)).Want(t, http.StatusOK)
 	if diff := cmp.Diff([]any{mine, bobs, secret, shop}, ids(ada, "")); diff != "" {
 		t.Error(diff)
 	}
 	for query, code := range map[string]fault.Code{
 		"?workspaceId=" + other:                   fault.CodeWorkspaceNotFound,
-		"?workspaceId=" + w.ids.New(id.Workspace): fault.CodeWorkspaceNotFound,
+		"?workspaceId=" + f.ids.New(id.Workspace): fault.CodeWorkspaceNotFound,
 		"?workspaceId=x":                          fault.CodeWorkspaceNotFound,
 		"?visibility=secret":                      fault.CodeValidationFailed,
 		"?limit=0":                                fault.CodeValidationFailed,
@@ -83,34 +83,34 @@ func TestList(t *testing.T) {
 }
 
 // pages reads all pages of a list, and returns a field of all elements.
-func (b *browser) pages(path, query, list, field string, limit int) []any {
-	b.w.t.Helper()
+func (u *user) pages(path, query, list, field string, limit int) []any {
+	u.f.t.Helper()
 	var all []any
 	next := ""
 	for range 1000 {
-		a := b.Get(fmt.Sprintf("%s?limit=%d%s%s", path, limit, query, next)).Want(b.w.t, http.StatusOK)
-		if n := len(a.List(list)); n > limit {
-			b.w.t.Fatalf("a page of %d has %d", limit, n)
+		r := u.Get(fmt.Sprintf("%s?limit=%d%s%s", path, limit, query, next)).Want(u.f.t, http.StatusOK)
+		if n := len(r.List(list)); n > limit {
+			u.f.t.Fatalf("a page of %d has %d", limit, n)
 		}
-		all = append(all, a.Values(list, field)...)
-		if a.Text("nextCursor") == "" {
-			if _, has := a.Body["nextCursor"]; has {
-				b.w.t.Errorf("the last page has a cursor: %s", a.Raw)
+		all = append(all, r.Values(list, field)...)
+		if r.Text("nextCursor") == "" {
+			if _, has := r.Body["nextCursor"]; has {
+				u.f.t.Errorf("the last page has a cursor: %s", r.Raw)
 			}
 			return all
 		}
-		next = "&cursor=" + url.QueryEscape(a.Text("nextCursor"))
+		next = "&cursor=" + url.QueryEscape(r.Text("nextCursor"))
 	}
-	b.w.t.Fatal("more than 1000 pages")
+	u.f.t.Fatal("more than 1000 pages")
 	return nil
 }
 
 func TestListPages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, bob := w.user("ada"), w.user("bob")
+	f := newFixture(t)
+	ada, bob := f.newUser("ada"), f.newUser("bob")
 	for i := range 7 { // some at the same time
-		w.clock.Advance(time.Duration(i%2) * time.Second)
+		f.clock.Advance(time.Duration(i%2) * time.Second)
 		ada.project("", "App", Team)
 		bob.project("", "App", Team)
 	}
@@ -121,14 +121,14 @@ func TestListPages(t *testing.T) {
 		}
 	}
 	cursor := ada.Get("/api/projects?limit=2").Text("nextCursor")
-	for name, a := range map[string]answer{
+	for name, r := range map[string]response{
 		"another user's":   bob.Get("/api/projects?limit=2&cursor=" + cursor),
 		"another filter's": ada.Get("/api/projects?limit=2&q=app&cursor=" + cursor),
 		"another list's":   ada.Get(projectURL(whole[0].(string)) + "/events?cursor=" + cursor),
 		"changed":          ada.Get("/api/projects?cursor=" + cursor[1:]),
 	} {
-		if a.Status != http.StatusBadRequest || !strings.Contains(a.Text("error"), "cursor: ") {
-			t.Errorf("%s: %d %s", name, a.Status, a.Raw)
+		if r.Status != http.StatusBadRequest || !strings.Contains(r.Text("error"), "cursor: ") {
+			t.Errorf("%s: %d %s", name, r.Status, r.Raw)
 		}
 	}
 	// The last project of a page may be deleted before the next page is read.

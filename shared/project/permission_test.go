@@ -15,39 +15,39 @@ type projectCall struct {
 	public bool // any signed-in user may, if the project is public
 	own    bool // needs to be one's own, or Moderate
 	status int  // of a success
-	do     func(b *browser, projectID string) answer
+	do     func(u *user, projectID string) response
 }
 
 var projectCalls = []projectCall{
-	{"read", workspace.Read, true, false, http.StatusOK, func(b *browser, id string) answer {
-		return b.Get(projectURL(id))
+	{"read", workspace.Read, true, false, http.StatusOK, func(u *user, id string) response {
+		return u.Get(projectURL(id))
 	}},
-	{"update", workspace.Write, false, false, http.StatusOK, func(b *browser, id string) answer {
-		return b.Do(http.MethodPut, projectURL(id), object{"description": "by " + b.name})
+	{"update", workspace.Write, false, false, http.StatusOK, func(u *user, id string) response {
+		return u.Do(http.MethodPut, projectURL(id), object{"description": "by " + u.name})
 	}},
-	{"delete", workspace.DeleteOwnProject, false, true, http.StatusOK, func(b *browser, id string) answer {
-		return b.Do(http.MethodDelete, projectURL(id), nil)
+	{"delete", workspace.DeleteOwnProject, false, true, http.StatusOK, func(u *user, id string) response {
+		return u.Do(http.MethodDelete, projectURL(id), nil)
 	}},
-	{"feed", workspace.Read, false, false, http.StatusOK, func(b *browser, id string) answer {
-		return b.Get(projectURL(id) + "/events")
+	{"feed", workspace.Read, false, false, http.StatusOK, func(u *user, id string) response {
+		return u.Get(projectURL(id) + "/events")
 	}},
-	{"comment", workspace.Write, false, false, http.StatusCreated, func(b *browser, id string) answer {
-		return b.Do(http.MethodPost, projectURL(id)+"/comments", object{"body": "Hello"})
+	{"comment", workspace.Write, false, false, http.StatusCreated, func(u *user, id string) response {
+		return u.Do(http.MethodPost, projectURL(id)+"/comments", object{"body": "Hello"})
 	}},
-	{"comments", workspace.Read, false, false, http.StatusOK, func(b *browser, id string) answer {
-		return b.Get(projectURL(id) + "/comments")
+	{"comments", workspace.Read, false, false, http.StatusOK, func(u *user, id string) response {
+		return u.Get(projectURL(id) + "/comments")
 	}},
-	{"delete comment", workspace.Write, false, true, http.StatusOK, func(b *browser, id string) answer {
-		return b.Do(http.MethodDelete, projectURL(id)+"/comments/"+b.w.commentOf(id), nil)
+	{"delete comment", workspace.Write, false, true, http.StatusOK, func(u *user, id string) response {
+		return u.Do(http.MethodDelete, projectURL(id)+"/comments/"+u.f.commentOf(id), nil)
 	}},
 }
 
 // commentOf returns the ID of a project's first comment, or an unknown ID if there is none.
-func (w *world) commentOf(projectID string) string {
-	w.t.Helper()
-	found, err := w.service.store.comments(w.t.Context(), projectID, "", 1)
+func (f *fixture) commentOf(projectID string) string {
+	f.t.Helper()
+	found, err := f.service.store.comments(f.t.Context(), projectID, "", 1)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	if len(found) == 0 {
 		return "cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
@@ -58,24 +58,24 @@ func (w *world) commentOf(projectID string) string {
 // Each request is allowed or denied as the role's permissions and the project's visibility require.
 func TestProjectPermissions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	owner := w.user("owner")
+	f := newFixture(t)
+	owner := f.newUser("owner")
 	team := owner.workspace("Team")
 	callers := []struct {
 		role workspace.Role
-		*browser
+		*user
 	}{
-		{"", w.user("outsider")}, {"", w.user("former")}, {workspace.Viewer, w.user("viewer")}, {workspace.Member, w.user("member")},
-		{workspace.Member, w.user("creator")}, {workspace.Admin, w.user("admin")}, {workspace.Owner, owner},
+		{"", f.newUser("outsider")}, {"", f.newUser("former")}, {workspace.Viewer, f.newUser("viewer")}, {workspace.Member, f.newUser("member")},
+		{workspace.Member, f.newUser("creator")}, {workspace.Admin, f.newUser("admin")}, {workspace.Owner, owner},
 	}
 	for _, caller := range callers {
 		if caller.role != "" {
-			w.join(team, caller.browser, caller.role)
+			f.setRole(team, caller.user, caller.role)
 		}
 	}
-	creator, former := callers[4].browser, callers[1].browser
-	w.join(team, former, workspace.Admin)
-	w.leave(team, former)
+	creator, former := callers[4].user, callers[1].user
+	f.setRole(team, former, workspace.Admin)
+	f.removeMember(team, former)
 	never := owner.Get("/api/projects/prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK").Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 
 	for _, visibility := range []Visibility{Private, Team, Public} {
@@ -83,7 +83,7 @@ func TestProjectPermissions(t *testing.T) {
 			project := creator.project(team, "App", visibility)
 			creator.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": "First"}).Want(t, http.StatusCreated)
 			for _, caller := range callers {
-				isCreator := caller.browser == creator
+				isCreator := caller.user == creator
 				sees := visibility == Public || (caller.role.May(workspace.Read) &&
 					(visibility == Team || isCreator || caller.role.May(workspace.Moderate)))
 				may := caller.role.May(call.action)
@@ -97,15 +97,15 @@ func TestProjectPermissions(t *testing.T) {
 				case may, call.public && visibility == Public:
 					want = call.status
 				}
-				before := len(w.storedEvents())
-				a := call.do(caller.browser, project)
-				if a.Status != want {
-					t.Errorf("%s of a %s project by %s: %d %s, want %d", call.name, visibility, caller.name, a.Status, a.Raw, want)
+				before := len(f.storedEvents())
+				r := call.do(caller.user, project)
+				if r.Status != want {
+					t.Errorf("%s of a %s project by %s: %d %s, want %d", call.name, visibility, caller.name, r.Status, r.Raw, want)
 				}
-				if want == http.StatusNotFound && a.Raw != never.Raw {
-					t.Errorf("%s of a %s project by %s: %s, want the same response as for an unknown ID: %s", call.name, visibility, caller.name, a.Raw, never.Raw)
+				if want == http.StatusNotFound && r.Raw != never.Raw {
+					t.Errorf("%s of a %s project by %s: %s, want the same response as for an unknown ID: %s", call.name, visibility, caller.name, r.Raw, never.Raw)
 				}
-				if want >= http.StatusBadRequest && len(w.storedEvents()) != before {
+				if want >= http.StatusBadRequest && len(f.storedEvents()) != before {
 					t.Errorf("%s of a %s project by %s emitted an event", call.name, visibility, caller.name)
 				}
 				if want == http.StatusOK && call.own { // deleted: the next caller needs a new one
@@ -115,7 +115,7 @@ func TestProjectPermissions(t *testing.T) {
 			}
 		}
 	}
-	nobody := w.browser("nobody")
+	nobody := f.newClient("nobody")
 	for _, call := range projectCalls {
 		call.do(nobody, creator.project(team, "App", Public)).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 	}
@@ -124,14 +124,14 @@ func TestProjectPermissions(t *testing.T) {
 // IDs of other kinds and invalid IDs are not found.
 func TestInvalidIDs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
 	for _, id := range []string{"x", "prj_", ada.userID, ada.personal, "PRJ_" + project[4:], project + "0", "%00", "prj_%23", "..%2Fx"} {
 		for _, call := range projectCalls {
-			if a := call.do(ada, id); a.Status != http.StatusNotFound || a.Text("code") != string(fault.CodeProjectNotFound) {
-				if a.Text("code") != string(fault.CodeRouteNotFound) {
-					t.Errorf("%s %q: %d %s", call.name, id, a.Status, a.Raw)
+			if r := call.do(ada, id); r.Status != http.StatusNotFound || r.Text("code") != string(fault.CodeProjectNotFound) {
+				if r.Text("code") != string(fault.CodeRouteNotFound) {
+					t.Errorf("%s %q: %d %s", call.name, id, r.Status, r.Raw)
 				}
 			}
 		}

@@ -21,30 +21,30 @@ import (
 
 func TestConcurrentCreationWithSameName(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	const n = 8
-	answers := slicetest.Concurrently(n, func(int) answer {
+	responses := slicetest.Concurrently(n, func(int) response {
 		return ada.Do(http.MethodPost, "/api/projects", object{"name": "Todo"})
 	})
 	slugs := map[string]bool{}
-	for _, a := range answers {
-		a.Want(t, http.StatusCreated)
-		slugs[a.Text("slug")] = true
+	for _, r := range responses {
+		r.Want(t, http.StatusCreated)
+		slugs[r.Text("slug")] = true
 	}
-	if len(slugs) != n || !slugs["todo"] || !slugs["todo-2"] || w.counted(ada.personal) != n {
-		t.Errorf("slugs %v, counted %d", slugs, w.counted(ada.personal))
+	if len(slugs) != n || !slugs["todo"] || !slugs["todo-2"] || f.storedProjectCount(ada.personal) != n {
+		t.Errorf("slugs %v, counted %d", slugs, f.storedProjectCount(ada.personal))
 	}
 	// Renamed to one name, too.
-	renamed := slicetest.Concurrently(n, func(i int) answer {
-		return ada.Do(http.MethodPut, projectURL(answers[i].Text("id")), object{"name": "Shop"})
+	renamed := slicetest.Concurrently(n, func(i int) response {
+		return ada.Do(http.MethodPut, projectURL(responses[i].Text("id")), object{"name": "Shop"})
 	})
 	clear(slugs)
-	for _, a := range renamed {
-		slugs[a.Want(t, http.StatusOK).Text("slug")] = true
+	for _, r := range renamed {
+		slugs[r.Want(t, http.StatusOK).Text("slug")] = true
 	}
 	stored := 0
-	for key := range w.dump(w.names.projects) {
+	for key := range f.dump(f.tableNames.projects) {
 		if strings.HasPrefix(key.SK, "SLUG#") {
 			stored++
 		}
@@ -56,43 +56,43 @@ func TestConcurrentCreationWithSameName(t *testing.T) {
 
 func TestProjectQuotaUnderConcurrency(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withMaxProjects(5))
-	ada := w.user("ada")
-	answers := slicetest.Concurrently(9, func(i int) answer {
+	f := newFixture(t, withMaxProjects(5))
+	ada := f.newUser("ada")
+	responses := slicetest.Concurrently(9, func(i int) response {
 		return ada.Do(http.MethodPost, "/api/projects", object{"name": fmt.Sprint("App ", i)})
 	})
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 4}, slicetest.CountStatuses(answers)); diff != "" {
+	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 4}, slicetest.CountStatuses(responses)); diff != "" {
 		t.Error(diff)
 	}
-	if listed := len(ada.Get("/api/projects").List("projects")); listed != 5 || w.counted(ada.personal) != 5 || len(w.storedEvents()) != 5 {
-		t.Errorf("%d projects, %d counted, %d events", listed, w.counted(ada.personal), len(w.storedEvents()))
+	if listed := len(ada.Get("/api/projects").List("projects")); listed != 5 || f.storedProjectCount(ada.personal) != 5 || len(f.storedEvents()) != 5 {
+		t.Errorf("%d projects, %d counted, %d events", listed, f.storedProjectCount(ada.personal), len(f.storedEvents()))
 	}
 }
 
 // Concurrent updates all succeed, one after the other, with one event each.
 func TestConcurrentUpdates(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
 	changes := []object{
 		{"description": "new"}, {"framework": "go"}, {"visibility": "public"}, {"name": "Shop"},
 	}
-	answers := slicetest.Concurrently(len(changes), func(i int) answer {
+	responses := slicetest.Concurrently(len(changes), func(i int) response {
 		return ada.Do(http.MethodPut, projectURL(project), changes[i])
 	})
-	if diff := cmp.Diff(map[int]int{http.StatusOK: len(changes)}, slicetest.CountStatuses(answers)); diff != "" {
-		t.Fatal(diff, answers)
+	if diff := cmp.Diff(map[int]int{http.StatusOK: len(changes)}, slicetest.CountStatuses(responses)); diff != "" {
+		t.Fatal(diff, responses)
 	}
-	a := ada.Get(projectURL(project))
+	r := ada.Get(projectURL(project))
 	for _, change := range changes {
 		for field, want := range change {
-			if a.Body[field] != want {
-				t.Errorf("%s is %v", field, a.Body[field])
+			if r.Body[field] != want {
+				t.Errorf("%s is %v", field, r.Body[field])
 			}
 		}
 	}
-	if n := len(w.storedEvents()); n != 1+len(changes) {
+	if n := len(f.storedEvents()); n != 1+len(changes) {
 		t.Errorf("%d events", n)
 	}
 }
@@ -100,12 +100,12 @@ func TestConcurrentUpdates(t *testing.T) {
 // A project is deleted only once, even with concurrent writes, and nothing is stored in it afterwards.
 func TestDeletionWithConcurrentWrites(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	for round := range 10 {
 		project := ada.project("", "App", Team)
-		w.file(project, "/a.ts")
-		answers := slicetest.Concurrently(7, func(i int) answer {
+		f.putFile(project, "/a.ts")
+		responses := slicetest.Concurrently(7, func(i int) response {
 			switch {
 			case i < 2:
 				return ada.Do(http.MethodDelete, projectURL(project), nil)
@@ -116,17 +116,17 @@ func TestDeletionWithConcurrentWrites(t *testing.T) {
 			}
 			return ada.Do(http.MethodGet, projectURL(project), nil)
 		})
-		if n := slicetest.CountStatuses(answers[:2]); n[http.StatusOK] != 1 || n[http.StatusNotFound] != 1 {
+		if n := slicetest.CountStatuses(responses[:2]); n[http.StatusOK] != 1 || n[http.StatusNotFound] != 1 {
 			t.Errorf("deletions: %v", n)
 		}
-		for _, a := range answers[2:] {
-			if a.Status != http.StatusOK && a.Status != http.StatusCreated && a.Status != http.StatusNotFound {
-				t.Errorf("%d %s", a.Status, a.Raw)
+		for _, r := range responses[2:] {
+			if r.Status != http.StatusOK && r.Status != http.StatusCreated && r.Status != http.StatusNotFound {
+				t.Errorf("%d %s", r.Status, r.Raw)
 			}
 		}
 		made := map[event.Type]int{}
 		var kinds []event.Type
-		for _, record := range w.storedEvents() {
+		for _, record := range f.storedEvents() {
 			if record.ProjectID == project {
 				made[record.Type]++
 				kinds = append(kinds, record.Type)
@@ -135,19 +135,19 @@ func TestDeletionWithConcurrentWrites(t *testing.T) {
 		if made[event.ProjectDeleted] != 1 {
 			t.Errorf("%v", kinds)
 		}
-		if want := slicetest.CountStatuses(answers[2:4])[http.StatusOK]; made[event.ProjectUpdated] != want {
+		if want := slicetest.CountStatuses(responses[2:4])[http.StatusOK]; made[event.ProjectUpdated] != want {
 			t.Errorf("%d updates succeeded: %v", want, kinds)
 		}
-		if want := slicetest.CountStatuses(answers[4:6])[http.StatusCreated]; made[event.CommentCreated] != want {
+		if want := slicetest.CountStatuses(responses[4:6])[http.StatusCreated]; made[event.CommentCreated] != want {
 			t.Errorf("%d comments succeeded: %v", want, kinds)
 		}
 	}
-	for key := range w.dump(w.names.projects) {
+	for key := range f.dump(f.tableNames.projects) {
 		if strings.HasPrefix(key.SK, "PROJECT#") || strings.HasPrefix(key.SK, "SLUG#") || key.SK == "TREE" {
 			t.Errorf("left: %v", key)
 		}
 	}
-	if n := w.counted(ada.personal); n != 0 {
+	if n := f.storedProjectCount(ada.personal); n != 0 {
 		t.Errorf("counted %d", n)
 	}
 }
@@ -155,15 +155,15 @@ func TestDeletionWithConcurrentWrites(t *testing.T) {
 // A change between the read and the write of a request has the same effect as a change before the read.
 func TestChangesBetweenReadAndWrite(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	wire := w.interpose(nil)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	wire := f.useProxy(nil)
 	var project, comment string
 	deletion := func() { ada.Do(http.MethodDelete, projectURL(project), nil).Want(t, http.StatusOK) }
 	update := func() {
 		ada.Do(http.MethodPut, projectURL(project), object{"name": "Meanwhile"}).Want(t, http.StatusOK)
 	}
-	fileGoes := func() { w.transact(w.projects.Delete(db.FileKey(project, "/a.ts"))) }
+	fileGoes := func() { f.transact(f.projects.Delete(db.FileKey(project, "/a.ts"))) }
 	commentGoes := func() {
 		ada.Do(http.MethodDelete, projectURL(project)+"/comments/"+comment, nil).Want(t, http.StatusOK)
 	}
@@ -188,26 +188,26 @@ func TestChangesBetweenReadAndWrite(t *testing.T) {
 		{"delete comment", commentGoes, http.StatusNotFound, fault.CodeCommentNotFound},
 	} {
 		project = ada.project("", "App", Team)
-		w.file(project, "/a.ts")
+		f.putFile(project, "/a.ts")
 		comment = ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": "x"}).Want(t, http.StatusCreated).Text("id")
 		i := slices.IndexFunc(mutations, func(m mutation) bool { return m.name == tc.mutation })
 		wire.Before("TransactWriteItems", tc.meanwhile)
-		a := mutations[i].do(ada, project, comment)
-		if a.Status != tc.status || a.Text("code") != string(tc.code) {
-			t.Errorf("%s: %d %s, want %d %s", tc.mutation, a.Status, a.Raw, tc.status, tc.code)
+		r := mutations[i].do(ada, project, comment)
+		if r.Status != tc.status || r.Text("code") != string(tc.code) {
+			t.Errorf("%s: %d %s, want %d %s", tc.mutation, r.Status, r.Raw, tc.status, tc.code)
 		}
-		if tc.mutation == "update" && tc.status == http.StatusOK && (a.Text("name") != "Meanwhile" || a.Text("description") != "new") {
-			t.Errorf("one of two updates was lost: %s", a.Raw)
+		if tc.mutation == "update" && tc.status == http.StatusOK && (r.Text("name") != "Meanwhile" || r.Text("description") != "new") {
+			t.Errorf("one of two updates was lost: %s", r.Raw)
 		}
-		records := w.storedEvents()
-		if last := decoded(t, records[len(records)-1]); tc.mutation == "delete" && last.Data.Project.Name != "Meanwhile" && tc.status == http.StatusOK {
+		records := f.storedEvents()
+		if last := decodePayload(t, records[len(records)-1]); tc.mutation == "delete" && last.Data.Project.Name != "Meanwhile" && tc.status == http.StatusOK {
 			t.Errorf("the event has an old state: %v", last.Data.Project)
 		}
 	}
 	// Every slug belongs to a project that has it.
 	slugs := map[string]string{}
 	owners := map[string]string{}
-	for key, item := range w.dump(w.names.projects) {
+	for key, item := range f.dump(f.tableNames.projects) {
 		if slug, ok := strings.CutPrefix(key.SK, "SLUG#"); ok {
 			record, err := db.Decode[slugRecord](item)
 			if err != nil {
@@ -223,24 +223,24 @@ func TestChangesBetweenReadAndWrite(t *testing.T) {
 			owners[record.Slug] = record.ID
 		}
 	}
-	if diff := cmp.Diff(owners, slugs); diff != "" || w.counted(ada.personal) != len(owners) {
-		t.Errorf("slugs and their projects, of which %d are counted: %s", w.counted(ada.personal), diff)
+	if diff := cmp.Diff(owners, slugs); diff != "" || f.storedProjectCount(ada.personal) != len(owners) {
+		t.Errorf("slugs and their projects, of which %d are counted: %s", f.storedProjectCount(ada.personal), diff)
 	}
 }
 
 // A member who is removed or demoted loses access immediately.
 func TestRemovedMemberLosesAccessImmediately(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, bob := w.user("ada"), w.user("bob")
+	f := newFixture(t)
+	ada, bob := f.newUser("ada"), f.newUser("bob")
 	team := ada.workspace("Team")
-	w.join(team, bob, workspace.Admin)
+	f.setRole(team, bob, workspace.Admin)
 	project := bob.project(team, "App", Private)
 	bob.Get(projectURL(project)).Want(t, http.StatusOK)
-	w.join(team, bob, workspace.Viewer)
+	f.setRole(team, bob, workspace.Viewer)
 	bob.Get(projectURL(project)).Want(t, http.StatusOK) // their own, still
 	bob.Do(http.MethodDelete, projectURL(project), nil).Want(t, http.StatusForbidden)
-	w.leave(team, bob)
+	f.removeMember(team, bob)
 	bob.Get(projectURL(project)).Want(t, http.StatusNotFound)
 	if got := bob.Get("/api/projects").Values("projects", "id"); slices.Contains(got, any(project)) {
 		t.Error("still listed")
@@ -250,16 +250,16 @@ func TestRemovedMemberLosesAccessImmediately(t *testing.T) {
 // A change with repeated conflicts fails after 20 attempts and writes nothing.
 func TestUpdateGivesUpAfterRepeatedConflicts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
-	eventCount := len(w.storedEvents())
+	eventCount := len(f.storedEvents())
 	var attempts atomic.Int32
-	w.interpose(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+	f.useProxy(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
 		if dynamotest.Operation(r) == "TransactWriteItems" {
 			attempts.Add(1)
 			revision := expression.Name("revision")
-			_, err := w.client.Do(r.Context(), w.projects.Update(db.ProjectKey(ada.personal, project),
+			_, err := f.client.Do(r.Context(), f.projects.Update(db.ProjectKey(ada.personal, project),
 				expression.Set(revision, revision.Plus(expression.Value(1)))))
 			if err != nil {
 				t.Error(err)
@@ -278,7 +278,7 @@ func TestUpdateGivesUpAfterRepeatedConflicts(t *testing.T) {
 		}
 	}
 	ada.Get(projectURL(project)).Want(t, http.StatusOK)
-	if n := len(w.storedEvents()); n != eventCount {
+	if n := len(f.storedEvents()); n != eventCount {
 		t.Errorf("%d events", n-eventCount)
 	}
 }
