@@ -158,7 +158,7 @@ func TestChunkExpiry(t *testing.T) {
 	}
 	want := map[string]int64{contentID + "#0": month, contentID + "#1": month + 1, contentID + "#2": month}
 	if diff := cmp.Diff(want, f.expiries(projectID)); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	err := c.withClient(f.failingClient(1, false)).Handle(t.Context(), insertRecord(f.eventImage(event.Record{
 		ID: f.ids.New(id.Event), Type: event.FileDeleted, ProjectID: projectID, Replaced: &event.Content{ID: contentID, Chunks: 3},

@@ -248,7 +248,7 @@ func TestCleanupRejectsExistingProject(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if diff := cmp.Diff(before, c.storedItems(), unexported); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 }
 
@@ -295,6 +295,6 @@ func TestCleanupIgnoresOrRejectsEvent(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(before, c.storedItems(), unexported); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 }

@@ -125,7 +125,7 @@ func TestFilesMatchModel(t *testing.T) {
 					contents[path], m.tags[path] = contentOf(t, item), item["etag"].(string)
 				}
 				if diff := cmp.Diff(m.files, contents); diff != "" {
-					rt.Fatal(diff)
+					rt.Fatalf("mismatch (-want +got):\n%s", diff)
 				}
 				sum := 0
 				for _, content := range m.files {
@@ -137,7 +137,7 @@ func TestFilesMatchModel(t *testing.T) {
 			},
 		})
 		if diff := cmp.Diff(m.events, client.fileEvents()); diff != "" {
-			rt.Fatal(diff)
+			rt.Fatalf("mismatch (-want +got):\n%s", diff)
 		}
 		passed = true
 	})

@@ -37,7 +37,7 @@ func TestConcurrentSavesOfOneFile(t *testing.T) {
 	const writers = 16
 	responses := slicetest.Concurrently(writers, func(i int) response { return client.save("/a", strings.Repeat("x", i+1)) })
 	if diff := cmp.Diff(map[int]int{http.StatusCreated: 1, http.StatusOK: writers - 1}, slicetest.CountStatuses(responses)); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	if n := len(client.history("/a", "").List("versions")); n != writers {
 		t.Errorf("%d versions", n)
@@ -68,7 +68,7 @@ func TestOnlyOneConcurrentConditionalWriteSucceeds(t *testing.T) {
 		}},
 		"batch": {http.StatusOK, func(i int, tag string) response {
 			ops := []object{update("/a", fmt.Sprint("batch ", i)).with("etag", tag), creation(fmt.Sprint("/beside/", i), "")}
-			return client.Do(http.MethodPost, client.url()+"/batch", object{"operations": ops})
+			return client.batch(ops...)
 		}},
 		"delete": {http.StatusOK, func(_ int, tag string) response {
 			return client.Do(http.MethodDelete, client.url()+"?path=/a", nil, slicetest.Header("If-Match", tag))
@@ -98,7 +98,7 @@ func TestConcurrentCreationOfFileAndFolder(t *testing.T) {
 		paths := []string{root, root + "/b", root + "/b/c"}
 		responses := slicetest.Concurrently(len(paths), func(i int) response {
 			if round%3 == 0 {
-				return client.Do(http.MethodPost, client.url()+"/batch", object{"operations": []object{creation(paths[i], "")}})
+				return client.batch(creation(paths[i], ""))
 			}
 			return client.save(paths[i], "")
 		})
@@ -125,7 +125,7 @@ func TestFileQuotasUnderConcurrency(t *testing.T) {
 	client := f.newFilesClient("ada")
 	responses := slicetest.Concurrently(16, func(i int) response { return client.save(fmt.Sprint("/", i), "x") })
 	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 11}, slicetest.CountStatuses(responses)); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	names := client.paths()
 	responses = slicetest.Concurrently(16, func(i int) response {
@@ -159,7 +159,7 @@ func TestConcurrentBatchesAreAtomic(t *testing.T) {
 			ops = append(ops, update(paths[(n+i)%len(paths)], fmt.Sprint("writer ", i)))
 		}
 		ops = append(ops, creation(fmt.Sprint("/by/", i), ""))
-		return client.Do(http.MethodPost, client.url()+"/batch", object{"operations": ops})
+		return client.batch(ops...)
 	})
 	n := slicetest.CountStatuses(responses)
 	if n[http.StatusOK]+n[http.StatusConflict] != len(responses) || n[http.StatusOK] == 0 {
@@ -315,7 +315,7 @@ func TestSaveDuringProjectDeletion(t *testing.T) {
 			case 0:
 				return client.Do(http.MethodDelete, "/api/projects/"+client.projectID, nil)
 			case 1:
-				return client.Do(http.MethodPost, client.url()+"/batch", object{"operations": []object{creation(fmt.Sprint("/", round), "")}})
+				return client.batch(creation(fmt.Sprint("/", round), ""))
 			}
 			return client.save(fmt.Sprint("/a", i), "x")
 		})

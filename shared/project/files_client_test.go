@@ -35,15 +35,20 @@ func (u *user) filesOf(projectID string) filesClient {
 // url returns the path of the project's file endpoints.
 func (client filesClient) url() string { return "/api/projects/" + client.projectID + "/files" }
 
+// post sends a request to create or update a file.
+func (client filesClient) post(body any, change ...func(*http.Request)) response {
+	client.f.t.Helper()
+	return client.Do(http.MethodPost, client.url(), body, change...)
+}
+
 func (client filesClient) save(path, content string, change ...func(*http.Request)) response {
 	client.f.t.Helper()
-	return client.Do(http.MethodPost, client.url(), object{"path": path, "content": content}, change...)
+	return client.post(object{"path": path, "content": content}, change...)
 }
 
 func (client filesClient) saveBytes(path string, data []byte) response {
 	client.f.t.Helper()
-	body := object{"path": path, "content": base64Of(data), "encoding": "base64"}
-	return client.Do(http.MethodPost, client.url(), body)
+	return client.post(object{"path": path, "content": base64Of(data), "encoding": "base64"})
 }
 
 func (client filesClient) read(path string, change ...func(*http.Request)) response {

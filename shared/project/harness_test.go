@@ -49,6 +49,7 @@ type fixture struct {
 	server      *httptest.Server
 }
 
+// option changes a fixture before its service is created.
 type option func(*fixture)
 
 func withQuotas(q file.Quotas) option { return func(f *fixture) { f.quotas = q } }
@@ -64,9 +65,10 @@ func newFixture(t *testing.T, options ...option) *fixture {
 	f.sdk = dynamotest.Client(f.endpoint)
 	f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
 	f.tableNames.projects = slicetest.Table(t, f.sdk, "projects")
-	f.tableNames.contents, f.tableNames.events = slicetest.Table(t, f.sdk, "contents"), slicetest.Table(t, f.sdk, "events")
-	for _, o := range options {
-		o(f)
+	f.tableNames.contents = slicetest.Table(t, f.sdk, "contents")
+	f.tableNames.events = slicetest.Table(t, f.sdk, "events")
+	for _, apply := range options {
+		apply(f)
 	}
 	f.server = httptest.NewServer(nil)
 	t.Cleanup(f.server.Close)
@@ -74,11 +76,12 @@ func newFixture(t *testing.T, options ...option) *fixture {
 	return f
 }
 
-// replaceService replaces the service by a new one without cached state, which uses an SDK client.
+// replaceService replaces the service with a new one that has no cached state and uses the given SDK client.
 func (f *fixture) replaceService(sdk *dynamodb.Client) {
 	f.client = db.Wrap(sdk, f.clock.Now)
-	f.projects, f.contents, f.events =
-		f.client.Table(f.tableNames.projects), f.client.Table(f.tableNames.contents), f.client.Table(f.tableNames.events)
+	f.projects = f.client.Table(f.tableNames.projects)
+	f.contents = f.client.Table(f.tableNames.contents)
+	f.events = f.client.Table(f.tableNames.events)
 	logger := slog.New(f.log)
 	outbox, cursors := event.Outbox{Events: f.events, IDs: f.ids}, db.NewCursors(slicetest.Keys(f.clock.Now))
 	f.files = file.New(file.Deps{
@@ -94,7 +97,7 @@ func (f *fixture) replaceService(sdk *dynamodb.Client) {
 	}, f.service.Register, f.files.Register)
 }
 
-// useProxy puts a proxy between the service and DynamoDB.
+// useProxy replaces the service with one that calls DynamoDB through a proxy.
 func (f *fixture) useProxy(pass dynamotest.Pass) *dynamotest.Wire {
 	f.t.Helper()
 	wire := dynamotest.NewWire(f.t, f.endpoint, pass)
@@ -135,27 +138,29 @@ func (u *user) workspace(name string) (workspaceID string) {
 	f := u.f
 	f.t.Helper()
 	workspaceID = f.ids.New(id.Workspace)
-	record := encode(f.t, workspace.Workspace{ID: workspaceID, Name: name, Owners: 1, CreatedAt: clock.Stamp(f.clock.Now())})
+	record := encode(f.t, workspace.Workspace{
+		ID: workspaceID, Name: name, Owners: 1, CreatedAt: clock.Stamp(f.clock.Now()),
+	})
 	f.transact(f.projects.Create(db.WorkspaceKey(workspaceID), record))
 	f.setRole(workspaceID, u, workspace.Owner)
 	return workspaceID
 }
 
-// setRole sets the role of a user in a workspace.
+// setRole adds a user to a workspace, or changes the role of a member.
 func (f *fixture) setRole(workspaceID string, u *user, role workspace.Role) {
 	f.t.Helper()
 	item, err := f.projects.Get(f.t.Context(), db.WorkspaceKey(workspaceID))
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	place, err := db.Decode[workspace.Workspace](item)
+	stored, err := db.Decode[workspace.Workspace](item)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	f.clock.Advance(time.Millisecond)
 	record := encode(f.t, workspace.Membership{
 		WorkspaceID: workspaceID, UserID: u.userID, Username: u.name, Role: role, AddedAt: clock.Stamp(f.clock.Now()),
-		Name: place.Name, CreatedAt: place.CreatedAt,
+		Name: stored.Name, CreatedAt: stored.CreatedAt,
 	})
 	f.transact(f.projects.Put(db.MemberKey(workspaceID, u.userID), record), f.projects.Put(db.MembershipKey(u.userID, workspaceID), record))
 }
@@ -169,7 +174,7 @@ func (f *fixture) removeMember(workspaceID string, u *user) {
 // timestamp returns the current time in the format of the API.
 func (f *fixture) timestamp() string { return clock.Stamp(f.clock.Now()).String() }
 
-// unexported is needed to compare items: the SDK's types have an unexported field.
+// unexported makes cmp compare unexported fields. The SDK's types of items have one.
 var unexported = cmp.Exporter(func(reflect.Type) bool { return true })
 
 // encode returns the item of a record, without its key.
@@ -198,12 +203,12 @@ func (f *fixture) newVersion() string {
 	return version
 }
 
-// chunk is a stored chunk.
+// chunk is a stored chunk of a file's content.
 type chunk struct {
 	Data []byte `dynamodbav:"data"`
 }
 
-// putFile stores the record of a file without content, directly in DynamoDB.
+// putFile stores the record of an empty file directly in DynamoDB.
 func (f *fixture) putFile(projectID, path string) {
 	f.t.Helper()
 	f.transact(f.fileWrite(projectID, path))
@@ -212,6 +217,9 @@ func (f *fixture) putFile(projectID, path string) {
 func (f *fixture) fileWrite(projectID, path string) db.Write {
 	f.t.Helper()
 	at := clock.Stamp(f.clock.Now())
-	record := encode(f.t, file.File{Encoding: file.UTF8, SHA256: make([]byte, 32), Version: "01K9ZQ3V7M8T5XW2ABCDEFGHJK", CreatedAt: at, UpdatedAt: at})
+	record := encode(f.t, file.File{
+		Encoding: file.UTF8, SHA256: make([]byte, 32), Version: "01K9ZQ3V7M8T5XW2ABCDEFGHJK",
+		CreatedAt: at, UpdatedAt: at,
+	})
 	return f.projects.Put(db.FileKey(projectID, path), record)
 }

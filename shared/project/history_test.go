@@ -100,7 +100,7 @@ func TestHistoryPagesWhileFileChanges(t *testing.T) {
 	rest := client.history("/a", "&cursor="+first.Text("nextCursor")).Want(t, http.StatusOK)
 	got := append(first.Values("versions", "version"), rest.Values("versions", "version")...)
 	if diff := cmp.Diff([]any{versions[2], versions[1], versions[0]}, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 }
 

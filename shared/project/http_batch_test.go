@@ -60,7 +60,7 @@ func TestBatchOfAllOperations(t *testing.T) {
 		creation("/bytes", base64.StdEncoding.EncodeToString([]byte{0xff, 0})).with("encoding", "base64"), creation("/nul", "a\x00b and so on"),
 	).Want(t, http.StatusOK)
 	if diff := cmp.Diff([]any{"/renamed.ts", "/create", "/update", "/same", "/bytes", "/nul"}, r.Values("files", "path")); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	moved := r.List("files")[0]
 	for _, kept := range []string{"size", "sha256", "encoding", "createdAt"} {
@@ -73,11 +73,11 @@ func TestBatchOfAllOperations(t *testing.T) {
 	}
 	want := map[string]string{"/renamed.ts": "old", "/create": "new", "/update": "new", "/same": "old", "/bytes": "\xff\x00", "/nul": "a\x00b and so on"}
 	if diff := cmp.Diff(want, client.contents()); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	events := []string{"file.deleted /rename", "file.created /renamed.ts", "file.created /create", "file.deleted /delete", "file.updated /update", "file.created /bytes", "file.created /nul"}
 	if diff := cmp.Diff(events, client.fileEvents()[eventCount:]); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	client.checkTree()
 	if r := client.batch(deletion("/create"), deletion("/bytes")).Want(t, http.StatusOK); r.Raw != `{"files":[]}` {
@@ -198,11 +198,11 @@ func TestBatchReplacesFoldersByFiles(t *testing.T) {
 	client.batch(creation("/dir", "now a file"), deletion("/dir/a"), renaming("/dir/b", "/b")).Want(t, http.StatusOK)
 	client.batch(creation("/file/inner", "i"), renaming("/file", "/file/f")).Want(t, http.StatusOK)
 	if diff := cmp.Diff([]any{"/b", "/dir", "/file/f", "/file/inner"}, client.paths()); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	client.batch(renaming("/dir", "/dir/again/and/again"), renaming("/file/f", "/f"), renaming("/file/inner", "/file")).Want(t, http.StatusOK)
 	if diff := cmp.Diff([]any{"/b", "/dir/again/and/again", "/f", "/file"}, client.paths()); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	ops := []object{creation("/file", "")}
 	client.remove("/file").Want(t, http.StatusOK)

@@ -24,7 +24,7 @@ func TestListFiles(t *testing.T) {
 	}
 	slices.SortFunc(all, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
 	if diff := cmp.Diff(all, client.paths()); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	for prefix, want := range map[string][]any{
 		"/b/": {"/b/1", "/b/2"}, "/b": {"/b#", "/b/1", "/b/2"}, "/b/1": {"/b/1"}, "/c": {"/c", "/c.map"}, "/x": {}, "b": {}, "/": all,

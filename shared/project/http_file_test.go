@@ -72,12 +72,12 @@ func TestSaveOfUnchangedContent(t *testing.T) {
 		t.Errorf("%s, was %s", again.Raw, first.Raw)
 	}
 	if diff := cmp.Diff([]any{first.Body}, batch.Body["files"]); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	if len(client.fileEvents()) != 1 || len(f.dump(f.tableNames.projects)) != len(before) || len(f.dump(f.tableNames.contents)) != 1 {
 		t.Errorf("something was written: %v", client.fileEvents())
 	}
-	if r := client.Do(http.MethodPost, client.url(), object{"path": "/a.txt", "content": "c2FtZQ==", "encoding": "base64"}).Want(t, http.StatusOK); r.Raw != first.Raw {
+	if r := client.post(object{"path": "/a.txt", "content": "c2FtZQ==", "encoding": "base64"}).Want(t, http.StatusOK); r.Raw != first.Raw {
 		t.Errorf("the same bytes in base64: %s", r.Raw)
 	}
 }
@@ -107,7 +107,7 @@ func TestContentEncodings(t *testing.T) {
 			sent = base64.StdEncoding.EncodeToString(tc.data)
 		}
 		body := object{"path": name, "content": sent, "encoding": tc.as}
-		saved := client.Do(http.MethodPost, client.url(), body).Want(t, http.StatusCreated)
+		saved := client.post(body).Want(t, http.StatusCreated)
 		read := client.read(name).Want(t, http.StatusOK)
 		if contentOf(t, read.Body) != string(tc.data) || read.Text("encoding") != tc.answered || saved.Text("encoding") != tc.as {
 			t.Errorf("%s: %d bytes as %s came back as %d bytes as %s", name, len(tc.data), tc.as, len(contentOf(t, read.Body)), read.Text("encoding"))
@@ -143,7 +143,7 @@ func TestWritePreconditions(t *testing.T) {
 	client.remove("/a", ifMatch(third)).Want(t, http.StatusOK)
 	client.remove("/a", ifMatch(third)).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	if diff := cmp.Diff([]string{"file.created /a", "file.updated /a", "file.updated /a", "file.deleted /a"}, client.fileEvents()); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestDeleteFile(t *testing.T) {
 	client.Do(http.MethodDelete, client.url(), nil).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	client.Do(http.MethodDelete, client.url(), object{}).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	if diff := cmp.Diff([]any{"/d#e?f"}, client.paths()); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	client.remove("/d#e?f").Want(t, http.StatusOK)
 	client.checkTree()

@@ -45,7 +45,7 @@ func TestCreate(t *testing.T) {
 		"lastOpenedAt": at, "createdAt": at, "updatedAt": at, "workspace": place,
 	}
 	if diff := cmp.Diff(want, r.Body); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	if r.Calls > 3 {
 		t.Errorf("%d calls", r.Calls)
@@ -71,12 +71,12 @@ func TestCreate(t *testing.T) {
 	}
 	times := cmpopts.IgnoreMapEntries(func(k string, _ any) bool { return strings.HasSuffix(k, "At") })
 	if diff := cmp.Diff(want, b.Body, times); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	read := ada.Get(projectURL(b.Text("id"))).Want(t, http.StatusOK)
 	want["files"] = []any{}
 	if diff := cmp.Diff(want, read.Body, times); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	listed := ada.Get("/api/projects").Want(t, http.StatusOK)
 	delete(want, "files")
@@ -315,7 +315,7 @@ func TestDelete(t *testing.T) {
 		},
 	}}
 	if diff := cmp.Diff(wantEvent, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	never := ada.Get(projectURL(f.ids.New(id.Project))).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	for _, call := range projectCalls {

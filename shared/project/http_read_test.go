@@ -115,6 +115,6 @@ func TestReadProjectWithManyFiles(t *testing.T) {
 		got = append(got, r.Values("files", "path")...)
 	}
 	if diff := cmp.Diff(paths, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 }

@@ -64,7 +64,7 @@ func TestList(t *testing.T) {
 	f.clock.Advance(time.Hour)
 	ada.Get(projectURL(mine)).Want(t, http.StatusOK)
 	if diff := cmp.Diff([]any{mine, bobs, secret, shop}, ids(ada, "")); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	for query, code := range map[string]fault.Code{
 		"?workspaceId=" + other:                   fault.CodeWorkspaceNotFound,
@@ -134,6 +134,6 @@ func TestListPages(t *testing.T) {
 	// The last project of a page may be deleted before the next page is read.
 	ada.Do(http.MethodDelete, projectURL(whole[1].(string)), nil).Want(t, http.StatusOK)
 	if diff := cmp.Diff(whole[2:], ada.Get("/api/projects?cursor="+cursor).Values("projects", "id")); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 }

@@ -62,7 +62,7 @@ func TestProjectQuotaUnderConcurrency(t *testing.T) {
 		return ada.Do(http.MethodPost, "/api/projects", object{"name": fmt.Sprint("App ", i)})
 	})
 	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 4}, slicetest.CountStatuses(responses)); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	if listed := len(ada.Get("/api/projects").List("projects")); listed != 5 || f.storedProjectCount(ada.personal) != 5 || len(f.storedEvents()) != 5 {
 		t.Errorf("%d projects, %d counted, %d events", listed, f.storedProjectCount(ada.personal), len(f.storedEvents()))
@@ -167,7 +167,7 @@ func TestChangesBetweenReadAndWrite(t *testing.T) {
 	commentGoes := func() {
 		ada.Do(http.MethodDelete, projectURL(project)+"/comments/"+comment, nil).Want(t, http.StatusOK)
 	}
-	slugGoes := func() { ada.project("", "Not "+project, Team) }
+	slugGoes := func() { ada.project("", "Renamed "+project, Team) }
 	for _, tc := range []struct {
 		mutation  string
 		meanwhile func()
