@@ -27,7 +27,13 @@ func TestListFiles(t *testing.T) {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	for prefix, want := range map[string][]any{
-		"/b/": {"/b/1", "/b/2"}, "/b": {"/b#", "/b/1", "/b/2"}, "/b/1": {"/b/1"}, "/c": {"/c", "/c.map"}, "/x": {}, "b": {}, "/": all,
+		"/":                       all,
+		"/b/":                     {"/b/1", "/b/2"},
+		"/b":                      {"/b#", "/b/1", "/b/2"},
+		"/b/1":                    {"/b/1"},
+		"/c":                      {"/c", "/c.map"},
+		"/x":                      {},
+		"b":                       {},
 		strings.Repeat("/x", 900): {},
 	} {
 		for _, limit := range []int{0, 1, 2, 100} {
@@ -36,7 +42,7 @@ func TestListFiles(t *testing.T) {
 				got = append(got, r.Values("files", "path")...)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%.20s, %d at a time: %s", prefix, limit, diff)
+				t.Errorf("prefix %.20s, limit %d: mismatch (-want +got):\n%s", prefix, limit, diff)
 			}
 		}
 	}
@@ -51,7 +57,7 @@ func TestListFiles(t *testing.T) {
 			}
 		}
 		if n != len(all) {
-			t.Errorf("%d files with contents", n)
+			t.Errorf("limit %d: got %d files with contents, want %d", limit, n, len(all))
 		}
 	}
 }
@@ -66,15 +72,18 @@ func pages(t *testing.T, client filesClient, query string, limit int) []response
 	for cursor := ""; ; {
 		r := client.Get(client.url()+query+cursor).Want(t, http.StatusOK)
 		all = append(all, r)
-		if n := len(r.List("files")); limit > 0 && (n > limit || (n < limit && r.Text("nextCursor") != "" && !strings.Contains(query, "content"))) {
-			t.Fatalf("a page of %d, at most %d", n, limit)
+		n, next := len(r.List("files")), r.Text("nextCursor")
+		if limit > 0 && n > limit {
+			t.Fatalf("got a page of %d files, want at most %d", n, limit)
 		}
-		next := r.Text("nextCursor")
+		if n < limit && next != "" && !strings.Contains(query, "content") {
+			t.Fatalf("got a page of %d files before the last page, want %d", n, limit)
+		}
 		if next == "" {
 			return all
 		}
 		if len(all) > 200 {
-			t.Fatal("the list does not end")
+			t.Fatal("the list has more than 200 pages")
 		}
 		cursor = "&cursor=" + url.QueryEscape(next)
 	}
@@ -96,14 +105,14 @@ func TestListWithContentsIsPagedByBytes(t *testing.T) {
 		got := map[string]int{}
 		for _, r := range pages(t, client, "?include=content", limit) {
 			if len(r.Raw) > 5<<20 {
-				t.Errorf("a page of %d bytes", len(r.Raw))
+				t.Errorf("got a page of %d bytes, want at most 5 MiB", len(r.Raw))
 			}
 			for _, item := range r.List("files") {
 				got[item["path"].(string)] = len(contentOf(t, item))
 			}
 		}
 		if diff := cmp.Diff(sizes, got); diff != "" {
-			t.Errorf("limit %d: %s", limit, diff)
+			t.Errorf("limit %d: sizes mismatch (-want +got):\n%s", limit, diff)
 		}
 	}
 }
@@ -122,11 +131,11 @@ func TestCursorOfAnotherList(t *testing.T) {
 	cursor := client.Get(client.url() + "?limit=1").Text("nextCursor")
 	versions := client.history("/a/0", "&limit=1").Text("nextCursor")
 	if cursor == "" || versions == "" {
-		t.Fatal("no cursors")
+		t.Fatal("a list has no cursor")
 	}
 	for _, path := range []string{
 		other.url() + "?cursor=" + cursor, client.url() + "?prefix=/a&cursor=" + cursor, client.url() + "?cursor=" + versions,
-		client.url() + "?cursor=nonsense", client.url() + "?cursor=" + cursor[:len(cursor)-2] + "xx",
+		client.url() + "?cursor=invalid", client.url() + "?cursor=" + cursor[:len(cursor)-2] + "xx",
 		client.url() + "/history?path=/a/0&cursor=" + cursor, client.url() + "/history?path=/a/1&cursor=" + versions,
 		other.url() + "/history?path=/a/0&cursor=" + versions,
 	} {

@@ -23,7 +23,7 @@ func (f *fixture) lastEvent() event.Payload {
 	f.t.Helper()
 	records := f.storedEvents()
 	if len(records) == 0 {
-		f.t.Fatal("no event")
+		f.t.Fatal("no event is stored")
 	}
 	payload := decodePayload(f.t, records[len(records)-1])
 	payload.ID = ""
@@ -37,43 +37,45 @@ func TestCreate(t *testing.T) {
 	at := "2031-05-05T10:05:00.001Z"
 	r := ada.Do(http.MethodPost, "/api/projects", object{"name": "Café Déjà"}).Want(t, http.StatusCreated)
 	if !id.Project.Valid(r.Text("id")) {
-		t.Errorf("id %q", r.Text("id"))
+		t.Errorf("got the invalid ID %q", r.Text("id"))
 	}
-	place := map[string]any{"id": ada.personal, "name": "ada's workspace"}
 	want := map[string]any{
-		"id": r.Text("id"), "name": "Café Déjà", "slug": "cafe-deja", "description": "", "framework": "static", "visibility": "private",
-		"lastOpenedAt": at, "createdAt": at, "updatedAt": at, "workspace": place,
+		"id": r.Text("id"), "name": "Café Déjà", "slug": "cafe-deja", "description": "",
+		"framework": "static", "visibility": "private",
+		"lastOpenedAt": at, "createdAt": at, "updatedAt": at, "workspace": map[string]any{"id": ada.personal, "name": "ada's workspace"},
 	}
 	if diff := cmp.Diff(want, r.Body); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	if r.Calls > 3 {
-		t.Errorf("%d calls", r.Calls)
+		t.Errorf("creating a project made %d calls, want at most 3", r.Calls)
 	}
 	got := f.lastEvent()
 	wantEvent := event.Payload{Type: event.ProjectCreated, Timestamp: got.Timestamp, Data: event.Data{
 		Actor: event.Actor{ID: ada.userID, Username: "ada"},
 		Project: &event.Project{
-			ID: r.Text("id"), Name: "Café Déjà", Slug: "cafe-deja", Framework: "static", Visibility: "private", WorkspaceID: ada.personal,
+			ID: r.Text("id"), Name: "Café Déjà", Slug: "cafe-deja", Framework: "static", Visibility: "private",
+			WorkspaceID: ada.personal,
 		},
 	}}
 	if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != at {
-		t.Error(diff, got.Timestamp)
+		t.Errorf("event at %s, want %s; mismatch (-want +got):\n%s", got.Timestamp, at, diff)
 	}
 
 	team := ada.workspace("Team")
-	b := ada.Do(http.MethodPost, "/api/projects", object{
-		"name": " x ", "description": "What\nit is", "framework": "ReAct", "visibility": "team", "workspaceId": team, "unknown": 1,
+	inTeam := ada.Do(http.MethodPost, "/api/projects", object{
+		"name": " x ", "description": "Two\nlines", "framework": "ReAct", "visibility": "team", "workspaceId": team,
+		"unknown": 1,
 	}).Want(t, http.StatusCreated)
 	want = map[string]any{
-		"id": b.Text("id"), "name": " x ", "slug": "x", "description": "What\nit is", "framework": "ReAct", "visibility": "team",
-		"workspace": map[string]any{"id": team, "name": "Team"},
+		"id": inTeam.Text("id"), "name": " x ", "slug": "x", "description": "Two\nlines", "framework": "ReAct",
+		"visibility": "team", "workspace": map[string]any{"id": team, "name": "Team"},
 	}
 	times := cmpopts.IgnoreMapEntries(func(k string, _ any) bool { return strings.HasSuffix(k, "At") })
-	if diff := cmp.Diff(want, b.Body, times); diff != "" {
+	if diff := cmp.Diff(want, inTeam.Body, times); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	read := ada.Get(projectURL(b.Text("id"))).Want(t, http.StatusOK)
+	read := ada.Get(projectURL(inTeam.Text("id"))).Want(t, http.StatusOK)
 	want["files"] = []any{}
 	if diff := cmp.Diff(want, read.Body, times); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
@@ -82,10 +84,11 @@ func TestCreate(t *testing.T) {
 	delete(want, "files")
 	delete(want, "description")
 	if diff := cmp.Diff(want, listed.List("projects")[0], times); diff != "" {
-		t.Error("the list item has wrong fields:", diff)
+		t.Errorf("list item: mismatch (-want +got):\n%s", diff)
 	}
-	if _, has := listed.List("projects")[0]["lastOpenedAt"]; !has || len(listed.List("projects")[0]) != 7 {
-		t.Errorf("fields: %v", listed.List("projects")[0])
+	item := listed.List("projects")[0]
+	if _, hasField := item["lastOpenedAt"]; !hasField || len(item) != 7 {
+		t.Errorf("got the list item %v, want 7 fields with lastOpenedAt", item)
 	}
 }
 
@@ -97,7 +100,7 @@ func TestProjectValidation(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("é", n) }
 	for _, tc := range []struct {
 		body   any
-		fields []string // that the message names
+		fields []string // the fields that the message must name
 	}{
 		{nil, []string{"body"}},
 		{"", []string{"body"}},
@@ -117,7 +120,10 @@ func TestProjectValidation(t *testing.T) {
 		{object{"name": "a", "framework": "a\nb"}, []string{"framework"}},
 		{object{"name": "a", "visibility": ""}, []string{"visibility"}},
 		{object{"name": "a", "visibility": "Public"}, []string{"visibility"}},
-		{object{"name": " ", "framework": "\x01", "visibility": 7, "description": []int{}}, []string{"name", "framework", "visibility", "description"}},
+		{
+			object{"name": " ", "framework": "\x01", "visibility": 7, "description": []int{}},
+			[]string{"name", "framework", "visibility", "description"},
+		},
 	} {
 		for method, path := range map[string]string{http.MethodPost: "/api/projects", http.MethodPut: project} {
 			r := ada.Do(method, path, tc.body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
@@ -128,14 +134,16 @@ func TestProjectValidation(t *testing.T) {
 			}
 		}
 	}
-	if r := ada.Do(http.MethodPost, "/api/projects", object{}).Want(t, http.StatusBadRequest, fault.CodeValidationFailed); !strings.Contains(r.Text("error"), "name: is required") {
-		t.Error(r.Raw)
+	empty := ada.Do(http.MethodPost, "/api/projects", object{})
+	empty.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	if !strings.Contains(empty.Text("error"), "name: is required") {
+		t.Errorf("got %s, want the error that name is required", empty.Raw)
 	}
 	ada.Do(http.MethodPost, "/api/projects", object{
 		"name": long(100), "description": long(2000), "framework": strings.Repeat("🚀", 64), "visibility": "public",
 	}).Want(t, http.StatusCreated)
 	if n := len(f.storedEvents()); n != 2 {
-		t.Errorf("%d events of 2 projects", n)
+		t.Errorf("got %d events, want 2: one for each created project", n)
 	}
 }
 
@@ -147,10 +155,10 @@ func TestCreateInWorkspace(t *testing.T) {
 	create := func(workspaceID string) response {
 		return bob.Do(http.MethodPost, "/api/projects", object{"name": "App", "workspaceId": workspaceID})
 	}
-	strange := create(f.ids.New(id.Workspace)).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
+	unknown := create(f.ids.New(id.Workspace)).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 	for _, other := range []string{team, "", "ws_", "prj_" + team[3:], strings.ToLower(team), ada.personal} {
-		if r := create(other).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound); r.Raw != strange.Raw {
-			t.Errorf("%q: %s, want the same response as for an unknown ID: %s", other, r.Raw, strange.Raw)
+		if r := create(other).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound); r.Raw != unknown.Raw {
+			t.Errorf("%q: got %s, want the same response as for an unknown ID: %s", other, r.Raw, unknown.Raw)
 		}
 	}
 	f.setRole(team, bob, workspace.Viewer)
@@ -160,11 +168,12 @@ func TestCreateInWorkspace(t *testing.T) {
 	f.removeMember(team, bob)
 	create(team).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 
-	// The default is the caller's own personal workspace, even if the caller is a member of another user's.
+	// The default is the caller's own personal workspace, even if the caller is a member of another user's personal
+	// workspace.
 	f.setRole(ada.personal, bob, workspace.Owner)
 	r := bob.Do(http.MethodPost, "/api/projects", object{"name": "Mine"}).Want(t, http.StatusCreated)
-	if place, _ := r.Body["workspace"].(map[string]any); place["id"] != bob.personal {
-		t.Errorf("created in %v", place)
+	if got, _ := r.Body["workspace"].(map[string]any); got["id"] != bob.personal {
+		t.Errorf("the project was created in workspace %v, want %s", got, bob.personal)
 	}
 }
 
@@ -188,33 +197,33 @@ func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
 	}
 	first, second, third := create("Todo"), create("TODO!"), create("tödo")
 	if got := []string{slug(first), slug(second), slug(third)}; !cmp.Equal(got, []string{"todo", "todo-2", "todo-3"}) {
-		t.Fatalf("%v", got)
+		t.Fatalf("got slugs %v, want todo, todo-2, todo-3", got)
 	}
 	if got := slug(create("项目")) + " " + slug(create("日本")); got != "project project-2" {
-		t.Errorf("%q", got)
+		t.Errorf("names without ASCII letters: got the slugs %q, want project and project-2", got)
 	}
-	if r := ada.Do(http.MethodPost, "/api/projects", object{"name": "Todo"}); slug(r) != "todo" {
-		t.Errorf("another workspace: %s", r.Raw)
+	if got := slug(ada.Do(http.MethodPost, "/api/projects", object{"name": "Todo"})); got != "todo" {
+		t.Errorf("the same name in another workspace: got slug %q, want todo", got)
 	}
 	// A rename changes the slug, unless the base of the slug is the same. The old slug is available again.
 	if got := slug(rename(second, "Todo")); got != "todo-2" {
-		t.Errorf("the same plain slug: %q", got)
+		t.Errorf("rename to a name with the same base slug: got %q, want todo-2", got)
 	}
 	if got := slug(rename(second, "Todo 2")); got != "todo-2" {
-		t.Errorf("the slug that it has: %q", got)
+		t.Errorf("rename to a name that has the current slug as its base: got %q, want todo-2", got)
 	}
 	if got := slug(rename(first, "Other")); got != "other" {
-		t.Errorf("renamed: %q", got)
+		t.Errorf("rename to a free slug: got %q, want other", got)
 	}
 	if got := slug(create("Todo")); got != "todo" {
-		t.Errorf("slug of a renamed project: %q", got)
+		t.Errorf("creation with the old slug of a renamed project: got %q, want todo", got)
 	}
 	if got := slug(rename(first, "Todo")); got != "todo-4" {
-		t.Errorf("renamed to a name that is taken: %q", got)
+		t.Errorf("rename to a slug that is taken: got %q, want todo-4", got)
 	}
 	ada.Do(http.MethodDelete, projectURL(third.Text("id")), nil).Want(t, http.StatusOK)
 	if got := slug(create("Todo")); got != "todo-3" {
-		t.Errorf("slug of a deleted project: %q", got)
+		t.Errorf("creation with the slug of a deleted project: got %q, want todo-3", got)
 	}
 	slugs := 0
 	for key := range f.dump(f.tableNames.projects) {
@@ -223,7 +232,7 @@ func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
 		}
 	}
 	if listed := len(ada.Get("/api/projects?workspaceId=" + team).List("projects")); slugs != listed {
-		t.Errorf("%d slugs of %d projects", slugs, listed)
+		t.Errorf("got %d stored slugs for %d projects", slugs, listed)
 	}
 }
 
@@ -239,17 +248,20 @@ func TestUpdate(t *testing.T) {
 		changes []string
 	}{
 		{object{"name": "Shop"}, []string{"name"}},
-		{object{"description": "It sells."}, []string{"description"}},
+		{object{"description": "An online shop."}, []string{"description"}},
 		{object{"description": ""}, []string{"description"}},
 		{object{"framework": "Vue", "visibility": "team"}, []string{"framework", "visibility"}},
 		{object{"framework": "vue"}, []string{"framework"}},
-		{object{"name": "Café", "description": "d", "framework": "go", "visibility": "public"}, []string{"name", "description", "framework", "visibility"}},
+		{
+			object{"name": "Café", "description": "d", "framework": "go", "visibility": "public"},
+			[]string{"name", "description", "framework", "visibility"},
+		},
 	} {
 		f.clock.Advance(time.Second)
 		n := len(f.storedEvents())
 		r := ada.Do(http.MethodPut, url, tc.change).Want(t, http.StatusOK)
 		if r.Calls > 5 {
-			t.Errorf("%v: %d calls", tc.change, r.Calls)
+			t.Errorf("%v: got %d calls, want at most 5", tc.change, r.Calls)
 		}
 		want := before.Body
 		delete(want, "files")
@@ -258,7 +270,7 @@ func TestUpdate(t *testing.T) {
 		}
 		want["slug"], want["updatedAt"] = slugOf(r.Text("name")), f.timestamp()
 		if diff := cmp.Diff(want, r.Body); diff != "" {
-			t.Errorf("%v: %s", tc.change, diff)
+			t.Errorf("%v: response mismatch (-want +got):\n%s", tc.change, diff)
 		}
 		got := f.lastEvent()
 		wantEvent := event.Payload{Type: event.ProjectUpdated, Timestamp: got.Timestamp, Data: event.Data{
@@ -269,10 +281,10 @@ func TestUpdate(t *testing.T) {
 			},
 		}}
 		if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != f.timestamp() {
-			t.Errorf("%v: %s", tc.change, diff)
+			t.Errorf("%v: event at %s, want %s; mismatch (-want +got):\n%s", tc.change, got.Timestamp, f.timestamp(), diff)
 		}
 		if got := len(f.storedEvents()); got != n+1 {
-			t.Errorf("%v: %d events", tc.change, got-n)
+			t.Errorf("%v: got %d events, want 1", tc.change, got-n)
 		}
 		before = r
 	}
@@ -280,15 +292,18 @@ func TestUpdate(t *testing.T) {
 	dump, n := f.dump(f.tableNames.projects), len(f.storedEvents())
 	f.clock.Advance(time.Hour)
 	for _, same := range []object{
-		{}, {"name": "Café"}, {"name": "Café", "description": "d", "framework": "go", "visibility": "public"}, {"slug": "mine", "id": "x"},
+		{},
+		{"name": "Café"},
+		{"name": "Café", "description": "d", "framework": "go", "visibility": "public"},
+		{"slug": "mine", "id": "x"},
 	} {
 		r := ada.Do(http.MethodPut, url, same).Want(t, http.StatusOK)
 		if diff := cmp.Diff(before.Body, r.Body); diff != "" {
-			t.Errorf("%v: %s", same, diff)
+			t.Errorf("%v: response mismatch (-before +after):\n%s", same, diff)
 		}
 	}
 	if diff := cmp.Diff(dump, f.dump(f.tableNames.projects), unexported); diff != "" || len(f.storedEvents()) != n {
-		t.Errorf("something was written: %s", diff)
+		t.Errorf("requests without a change changed stored items or events (-before +after):\n%s", diff)
 	}
 }
 
@@ -298,29 +313,30 @@ func TestDelete(t *testing.T) {
 	ada := f.newUser("ada")
 	kept := ada.project("", "Kept", Private)
 	dump := f.dump(f.tableNames.projects)
-	gone := ada.project("", "Gone", Team)
+	deleted := ada.project("", "Deleted", Team)
 	f.clock.Advance(time.Second)
-	r := ada.Do(http.MethodDelete, projectURL(gone), nil).Want(t, http.StatusOK)
+	r := ada.Do(http.MethodDelete, projectURL(deleted), nil).Want(t, http.StatusOK)
 	if diff := cmp.Diff(map[string]any{"success": true, "message": "Project deleted."}, r.Body); diff != "" || r.Calls > 4 {
-		t.Error(diff, r.Calls)
+		t.Errorf("got %d calls, want at most 4; mismatch (-want +got):\n%s", r.Calls, diff)
 	}
 	if diff := cmp.Diff(dump, f.dump(f.tableNames.projects), unexported); diff != "" {
-		t.Error("items remain after the deletion:", diff)
+		t.Errorf("the deletion did not restore the items from before the creation (-want +got):\n%s", diff)
 	}
 	got := f.lastEvent()
 	wantEvent := event.Payload{Type: event.ProjectDeleted, Timestamp: got.Timestamp, Data: event.Data{
 		Actor: event.Actor{ID: ada.userID, Username: "ada"},
 		Project: &event.Project{
-			ID: gone, Name: "Gone", Slug: "gone", Framework: "static", Visibility: "team", WorkspaceID: ada.personal,
+			ID: deleted, Name: "Deleted", Slug: "deleted", Framework: "static", Visibility: "team", WorkspaceID: ada.personal,
 		},
 	}}
 	if diff := cmp.Diff(wantEvent, got); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	never := ada.Get(projectURL(f.ids.New(id.Project))).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
-	for _, call := range projectCalls {
-		if r := call.do(ada, gone); r.Raw != never.Raw || r.Status != http.StatusNotFound {
-			t.Errorf("%s: %d %s", call.name, r.Status, r.Raw)
+	unknown := ada.Get(projectURL(f.ids.New(id.Project))).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+	for _, request := range projectRequests {
+		if r := request.do(ada, deleted); r.Raw != unknown.Raw || r.Status != http.StatusNotFound {
+			t.Errorf("%s after the deletion: got %d %s, want the same as for an unknown ID: %s",
+				request.name, r.Status, r.Raw, unknown.Raw)
 		}
 	}
 	ada.Get(projectURL(kept)).Want(t, http.StatusOK)
@@ -342,7 +358,7 @@ func TestProjectQuota(t *testing.T) {
 	create().Want(t, http.StatusCreated)
 	create().Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 	if got := f.storedProjectCount(ada.personal); got != 2 {
-		t.Errorf("counted %d", got)
+		t.Errorf("the workspace has the project counter %d, want 2", got)
 	}
 }
 

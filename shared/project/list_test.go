@@ -21,24 +21,24 @@ func TestList(t *testing.T) {
 	ada, bob := f.newUser("ada"), f.newUser("bob")
 	team, other := ada.workspace("Team"), bob.workspace("Other")
 	f.setRole(team, bob, workspace.Member)
-	make := func(u *user, workspaceID, name, framework string, v Visibility) string {
+	create := func(u *user, workspaceID, name, framework string, v Visibility) string {
 		f.clock.Advance(time.Second)
 		return u.Do(http.MethodPost, "/api/projects", object{
 			"name": name, "framework": framework, "visibility": v, "workspaceId": workspaceID,
 		}).Want(t, http.StatusCreated).Text("id")
 	}
-	mine := make(ada, ada.personal, "Grüße", "React", Private)
-	shop := make(ada, team, "Shop", "react", Team)
-	secret := make(ada, team, "Secret Shop", "vue", Private)
-	bobs := make(bob, team, "Bob's", "react", Private)
-	public := make(bob, other, "Elsewhere", "react", Public)
+	mine := create(ada, ada.personal, "Grüße", "React", Private)
+	shop := create(ada, team, "Shop", "react", Team)
+	secret := create(ada, team, "Secret Shop", "vue", Private)
+	bobs := create(bob, team, "Bob's", "react", Private)
+	public := create(bob, other, "Elsewhere", "react", Public)
 
 	ids := func(u *user, query string) []any {
 		t.Helper()
 		return u.Get("/api/projects"+query).Want(t, http.StatusOK).Values("projects", "id")
 	}
 	for _, tc := range []struct {
-		who   *user
+		user  *user
 		query string
 		want  []any
 	}{
@@ -53,11 +53,11 @@ func TestList(t *testing.T) {
 		{ada, "?q=" + url.QueryEscape("gRÜ"), []any{mine}},
 		{ada, "?q=" + url.QueryEscape("u\u0308ß"), []any{mine}},
 		{ada, "?q=grusse", []any{mine}},
-		{ada, "?q=nothing", []any{}},
+		{ada, "?q=unknown", []any{}},
 		{ada, "?q=shop&framework=vue&visibility=private&workspaceId=" + team, []any{secret}},
 	} {
-		if diff := cmp.Diff(tc.want, ids(tc.who, tc.query)); diff != "" {
-			t.Errorf("%s %s: %s", tc.who.name, tc.query, diff)
+		if diff := cmp.Diff(tc.want, ids(tc.user, tc.query)); diff != "" {
+			t.Errorf("projects of %s with query %q: mismatch (-want +got):\n%s", tc.user.name, tc.query, diff)
 		}
 	}
 	// Reading a project moves it to the front.
@@ -90,18 +90,18 @@ func (u *user) pages(path, query, list, field string, limit int) []any {
 	for range 1000 {
 		r := u.Get(fmt.Sprintf("%s?limit=%d%s%s", path, limit, query, next)).Want(u.f.t, http.StatusOK)
 		if n := len(r.List(list)); n > limit {
-			u.f.t.Fatalf("a page of %d has %d", limit, n)
+			u.f.t.Fatalf("got a page of %d elements, want at most %d", n, limit)
 		}
 		all = append(all, r.Values(list, field)...)
 		if r.Text("nextCursor") == "" {
-			if _, has := r.Body["nextCursor"]; has {
+			if _, hasCursor := r.Body["nextCursor"]; hasCursor {
 				u.f.t.Errorf("the last page has a cursor: %s", r.Raw)
 			}
 			return all
 		}
 		next = "&cursor=" + url.QueryEscape(r.Text("nextCursor"))
 	}
-	u.f.t.Fatal("more than 1000 pages")
+	u.f.t.Fatal("the list has more than 1000 pages")
 	return nil
 }
 
@@ -109,31 +109,31 @@ func TestListPages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada, bob := f.newUser("ada"), f.newUser("bob")
-	for i := range 7 { // some at the same time
+	for i := range 7 { // some projects are created at the same time
 		f.clock.Advance(time.Duration(i%2) * time.Second)
 		ada.project("", "App", Team)
 		bob.project("", "App", Team)
 	}
-	whole := ada.Get("/api/projects").Values("projects", "id")
+	all := ada.Get("/api/projects").Values("projects", "id")
 	for _, limit := range []int{1, 2, 3, 7, 100} {
-		if diff := cmp.Diff(whole, ada.pages("/api/projects", "", "projects", "id", limit)); diff != "" {
-			t.Errorf("by %d: %s", limit, diff)
+		if diff := cmp.Diff(all, ada.pages("/api/projects", "", "projects", "id", limit)); diff != "" {
+			t.Errorf("limit %d: mismatch (-want +got):\n%s", limit, diff)
 		}
 	}
 	cursor := ada.Get("/api/projects?limit=2").Text("nextCursor")
 	for name, r := range map[string]response{
-		"another user's":   bob.Get("/api/projects?limit=2&cursor=" + cursor),
-		"another filter's": ada.Get("/api/projects?limit=2&q=app&cursor=" + cursor),
-		"another list's":   ada.Get(projectURL(whole[0].(string)) + "/events?cursor=" + cursor),
-		"changed":          ada.Get("/api/projects?cursor=" + cursor[1:]),
+		"cursor of another user":   bob.Get("/api/projects?limit=2&cursor=" + cursor),
+		"cursor of another filter": ada.Get("/api/projects?limit=2&q=app&cursor=" + cursor),
+		"cursor of another list":   ada.Get(projectURL(all[0].(string)) + "/events?cursor=" + cursor),
+		"changed cursor":           ada.Get("/api/projects?cursor=" + cursor[1:]),
 	} {
 		if r.Status != http.StatusBadRequest || !strings.Contains(r.Text("error"), "cursor: ") {
-			t.Errorf("%s: %d %s", name, r.Status, r.Raw)
+			t.Errorf("%s: got %d %s, want 400 for the field cursor", name, r.Status, r.Raw)
 		}
 	}
 	// The last project of a page may be deleted before the next page is read.
-	ada.Do(http.MethodDelete, projectURL(whole[1].(string)), nil).Want(t, http.StatusOK)
-	if diff := cmp.Diff(whole[2:], ada.Get("/api/projects?cursor="+cursor).Values("projects", "id")); diff != "" {
+	ada.Do(http.MethodDelete, projectURL(all[1].(string)), nil).Want(t, http.StatusOK)
+	if diff := cmp.Diff(all[2:], ada.Get("/api/projects?cursor="+cursor).Values("projects", "id")); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 }
