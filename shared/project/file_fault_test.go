@@ -18,16 +18,20 @@ var fileMutations = []struct {
 }{
 	{"create", []string{"file.created /new"}, func(client filesClient) response { return client.save("/new", "new") }},
 	{"update", []string{"file.updated /a"}, func(client filesClient) response { return client.save("/a", "new") }},
-	{"update if", []string{"file.updated /a"}, func(client filesClient) response { return client.save("/a", "new", slicetest.Header("If-Match", "*")) }},
+	{"update with If-Match", []string{"file.updated /a"}, func(client filesClient) response {
+		return client.save("/a", "new", slicetest.Header("If-Match", "*"))
+	}},
 	{"delete", []string{"file.deleted /a"}, func(client filesClient) response { return client.remove("/a") }},
-	{"rename", []string{"file.deleted /a", "file.created /c"}, func(client filesClient) response { return client.batch(renaming("/a", "/c")) }},
+	{"rename", []string{"file.deleted /a", "file.created /c"}, func(client filesClient) response {
+		return client.batch(renaming("/a", "/c"))
+	}},
 	{"batch", []string{"file.created /new", "file.updated /a", "file.deleted /b"}, func(client filesClient) response {
 		return client.batch(creation("/new", "new"), update("/a", "new"), deletion("/b"))
 	}},
 }
 
-// Every change of files has its events, and every event its change, whatever fails. The tree's counters are always
-// right.
+// A failed request has stored neither the changes of files nor their events. If only the response was lost, it has
+// stored both. The counters of the tree are always correct.
 func TestFileChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 	t.Parallel()
 	for _, injected := range faults {
@@ -44,7 +48,8 @@ func TestFileChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 					name := m.name + " with " + injected.Name + " at " + operation
 					client := ada.filesOf(ada.project("", "App", Private))
 					client.batch(creation("/a", "a"), creation("/b", "b")).Want(t, http.StatusOK)
-					before, eventCount, chunks := f.dump(f.tableNames.projects), len(client.fileEvents()), len(f.dump(f.tableNames.contents))
+					before, chunks := f.dump(f.tableNames.projects), len(f.dump(f.tableNames.contents))
+					eventCount := len(client.fileEvents())
 					wire.Break(operation, injected)
 					r := m.do(client)
 					wire.Mend()
@@ -54,10 +59,10 @@ func TestFileChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 					if changed {
 						want = m.events
 					} else if n := len(f.dump(f.tableNames.contents)); n != chunks {
-						t.Errorf("%s: %d chunks without a file", name, n-chunks)
+						t.Errorf("%s: the failed request stored %d chunks", name, n-chunks)
 					}
 					if diff := cmp.Diff(want, append([]string(nil), client.fileEvents()[eventCount:]...)); diff != "" {
-						t.Errorf("%s: changed %t: %s", name, changed, diff)
+						t.Errorf("%s: stored items changed: %t, events mismatch (-want +got):\n%s", name, changed, diff)
 					}
 					client.checkTree()
 					checkResponse(t, name, injected, wire.Hits() > 0, changed, r)
