@@ -28,7 +28,7 @@ func TestFileRequestCallCounts(t *testing.T) {
 	calls := func(name string, r response, status int, want int64) {
 		t.Helper()
 		if r.Want(t, status); r.Calls != want {
-			t.Errorf("%s: %d calls, want %d", name, r.Calls, want)
+			t.Errorf("%s: got %d calls, want %d", name, r.Calls, want)
 		}
 	}
 	deep := strings.Repeat("/d", 99)
@@ -72,11 +72,11 @@ func TestSaveWriteUnits(t *testing.T) {
 	}{
 		{"4 KiB of text, new", func() response { return client.save("/src/app.ts", text(4096)) }, 4, 2, 2},
 		{"4 KiB of text, update", func() response { return client.save("/src/app.ts", text(4097)[1:]) }, 6, 2, 2},
-		{"4 KiB of noise, new", func() response { return client.saveBytes("/noise.bin", randomBytes(4096)) }, 4, 10, 2},
-		{"4 KiB of noise, update", func() response { return client.saveBytes("/noise.bin", randomBytes(4096)) }, 6, 10, 2},
+		{"4 KiB of random bytes, new", func() response { return client.saveBytes("/4.bin", randomBytes(4096)) }, 4, 10, 2},
+		{"4 KiB of random bytes, update", func() response { return client.saveBytes("/4.bin", randomBytes(4096)) }, 6, 10, 2},
 		{"100 KiB of text, update", func() response { return client.save("/src/app.ts", text(100<<10)) }, 6, 42, 2},
-		{"100 KiB of noise, new", func() response { return client.saveBytes("/100.bin", randomBytes(100<<10)) }, 4, 202, 2},
-		{"1 MiB of noise, new", func() response { return client.saveBytes("/1m.bin", randomBytes(1<<20)) }, 4, 2054, 2},
+		{"100 KiB of random bytes, new", func() response { return client.saveBytes("/100.bin", randomBytes(100<<10)) }, 4, 202, 2},
+		{"1 MiB of random bytes, new", func() response { return client.saveBytes("/1m.bin", randomBytes(1<<20)) }, 4, 2054, 2},
 		{"delete", func() response { return client.remove("/1m.bin") }, 6, 0, 2},
 		{"rename", func() response { return client.batch(renaming("/100.bin", "/200.bin")) }, 8, 0, 4},
 	} {
@@ -89,7 +89,7 @@ func TestSaveWriteUnits(t *testing.T) {
 			want[f.tableNames.contents] = tc.contents
 		}
 		if diff := cmp.Diff(want, meter.read()); diff != "" {
-			t.Errorf("%s: %s", tc.name, diff)
+			t.Errorf("%s: write units by table: mismatch (-want +got):\n%s", tc.name, diff)
 		}
 	}
 }
@@ -124,10 +124,11 @@ func (m *unitMeter) pass(next http.Handler, out http.ResponseWriter, r *http.Req
 	r.Header.Set("Content-Length", strconv.Itoa(len(sent)))
 	copied := &copier{ResponseWriter: out}
 	next.ServeHTTP(copied, r)
-	m.note(sent, copied.body.Bytes())
+	m.record(sent, copied.body.Bytes())
 }
 
-func (m *unitMeter) note(sent, answered []byte) {
+// record records the sizes of a transaction and the write units in its response.
+func (m *unitMeter) record(requestBody, responseBody []byte) {
 	var request struct{ TransactItems []any }
 	var response struct {
 		ConsumedCapacity []struct {
@@ -135,7 +136,7 @@ func (m *unitMeter) note(sent, answered []byte) {
 			CapacityUnits float64
 		}
 	}
-	if json.Unmarshal(sent, &request) != nil || json.Unmarshal(answered, &response) != nil {
+	if json.Unmarshal(requestBody, &request) != nil || json.Unmarshal(responseBody, &response) != nil {
 		return
 	}
 	m.mu.Lock()
@@ -209,7 +210,7 @@ func TestLargestBatchFitsTransaction(t *testing.T) {
 			t.Fatal(err)
 		}
 		if meter.actions > 100 || meter.bytes > 4_000_000 {
-			t.Errorf("%s: %d actions, %d bytes", action, meter.actions, meter.bytes)
+			t.Errorf("%s: got %d actions and %d bytes, want at most 100 and 4,000,000", action, meter.actions, meter.bytes)
 		}
 		t.Logf("%s: %d actions, at most %d bytes", action, meter.actions, meter.bytes)
 	}

@@ -36,29 +36,36 @@ func TestConcurrentSavesOfOneFile(t *testing.T) {
 	client := f.newFilesClient("ada")
 	const writers = 16
 	responses := slicetest.Concurrently(writers, func(i int) response { return client.save("/a", strings.Repeat("x", i+1)) })
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: 1, http.StatusOK: writers - 1}, slicetest.CountStatuses(responses)); diff != "" {
-		t.Errorf("mismatch (-want +got):\n%s", diff)
-	}
+	wantStatuses(t, responses, map[int]int{http.StatusCreated: 1, http.StatusOK: writers - 1})
 	if n := len(client.history("/a", "").List("versions")); n != writers {
-		t.Errorf("%d versions", n)
+		t.Errorf("got %d versions, want %d", n, writers)
 	}
-	now := client.read("/a")
-	if i := slices.IndexFunc(responses, func(r response) bool { return r.Text("version") == now.Text("version") }); i < 0 || len(contentOf(t, now.Body)) != i+1 {
-		t.Errorf("no writer saved %s", now.Raw)
+	current := client.read("/a")
+	writer := slices.IndexFunc(responses, func(r response) bool { return r.Text("version") == current.Text("version") })
+	if writer < 0 || len(contentOf(t, current.Body)) != writer+1 {
+		t.Errorf("got %s, which no writer saved", current.Raw)
 	}
-	if len(client.fileEvents()) != writers {
-		t.Errorf("%d events", len(client.fileEvents()))
+	if n := len(client.fileEvents()); n != writers {
+		t.Errorf("got %d events, want %d", n, writers)
 	}
 	client.checkTree()
+}
+
+// wantStatuses checks the number of responses with each status.
+func wantStatuses(t *testing.T, responses []response, want map[int]int) {
+	t.Helper()
+	if diff := cmp.Diff(want, slicetest.CountStatuses(responses)); diff != "" {
+		t.Errorf("number of responses by status: mismatch (-want +got):\n%s", diff)
+	}
 }
 
 func TestOnlyOneConcurrentConditionalWriteSucceeds(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	client := f.newFilesClient("ada")
-	ways := map[string]struct {
-		status int
-		try    func(i int, tag string) response
+	requests := map[string]struct {
+		wantStatus int // of the request that succeeds
+		do         func(i int, tag string) response
 	}{
 		"save": {http.StatusOK, func(i int, tag string) response {
 			return client.save("/a", fmt.Sprint("new ", i), slicetest.Header("If-Match", tag))
@@ -67,23 +74,29 @@ func TestOnlyOneConcurrentConditionalWriteSucceeds(t *testing.T) {
 			return client.save("/new", fmt.Sprint(i), slicetest.Header("If-None-Match", "*"))
 		}},
 		"batch": {http.StatusOK, func(i int, tag string) response {
-			ops := []object{update("/a", fmt.Sprint("batch ", i)).with("etag", tag), creation(fmt.Sprint("/beside/", i), "")}
+			ops := []object{update("/a", fmt.Sprint("batch ", i)).with("etag", tag), creation(fmt.Sprint("/batch/", i), "")}
 			return client.batch(ops...)
 		}},
 		"delete": {http.StatusOK, func(_ int, tag string) response {
 			return client.Do(http.MethodDelete, client.url()+"?path=/a", nil, slicetest.Header("If-Match", tag))
 		}},
 	}
-	for name, way := range ways {
+	const concurrent = 16
+	for name, request := range requests {
 		tag := client.save("/a", "before "+name).Header.Get("ETag")
-		responses := slicetest.Concurrently(16, func(i int) response { return way.try(i, tag) })
+		responses := slicetest.Concurrently(concurrent, func(i int) response { return request.do(i, tag) })
 		n := slicetest.CountStatuses(responses)
-		if n[way.status] != 1 || n[way.status]+n[http.StatusPreconditionFailed]+n[http.StatusNotFound] != 16 || (n[http.StatusNotFound] > 0 && name != "delete") {
-			t.Errorf("%s: %v", name, n)
+		failed := n[http.StatusPreconditionFailed] + n[http.StatusNotFound]
+		if n[request.wantStatus] != 1 || n[request.wantStatus]+failed != concurrent {
+			t.Errorf("%s: got responses by status %v, want one with %d, the others 412 or 404", name, n, request.wantStatus)
+		}
+		if n[http.StatusNotFound] > 0 && name != "delete" {
+			t.Errorf("%s: got %d responses with status 404, want 0", name, n[http.StatusNotFound])
 		}
 	}
-	if n := len(client.paths()); n != 2 && n != 3 { // /new, the one beside, and /a, if deleting came before another way
-		t.Errorf("%v", client.paths())
+	// /new and one file in /batch exist. /a exists, too, unless the deletion was the last request.
+	if n := len(client.paths()); n != 2 && n != 3 {
+		t.Errorf("got the files %v, want 2 or 3", client.paths())
 	}
 	client.checkTree()
 }
@@ -102,18 +115,18 @@ func TestConcurrentCreationOfFileAndFolder(t *testing.T) {
 			}
 			return client.save(paths[i], "")
 		})
-		won := 0
+		succeeded := 0
 		for _, r := range responses {
 			switch r.Status {
 			case http.StatusOK, http.StatusCreated:
-				won++
+				succeeded++
 			case http.StatusConflict:
 			default:
-				t.Errorf("%d %s", r.Status, r.Raw)
+				t.Errorf("got %d %s, want success or 409", r.Status, r.Raw)
 			}
 		}
-		if won != 1 {
-			t.Errorf("round %d: %d of %v", round, won, client.paths())
+		if succeeded != 1 {
+			t.Errorf("round %d: %d requests succeeded, want 1; files: %v", round, succeeded, client.paths())
 		}
 	}
 	client.checkTree()
@@ -124,23 +137,24 @@ func TestFileQuotasUnderConcurrency(t *testing.T) {
 	f := newFixture(t, withQuotas(file.Quotas{Files: 5, Bytes: 1000}))
 	client := f.newFilesClient("ada")
 	responses := slicetest.Concurrently(16, func(i int) response { return client.save(fmt.Sprint("/", i), "x") })
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 11}, slicetest.CountStatuses(responses)); diff != "" {
-		t.Errorf("mismatch (-want +got):\n%s", diff)
-	}
-	names := client.paths()
+	wantStatuses(t, responses, map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 11})
+	paths := client.paths()
 	responses = slicetest.Concurrently(16, func(i int) response {
-		return client.save(names[i%5].(string), strings.Repeat("x", 300+i))
+		return client.save(paths[i%5].(string), strings.Repeat("x", 300+i))
 	})
 	for _, r := range responses {
 		if r.Status == http.StatusPaymentRequired && r.Text("code") != string(fault.CodeQuotaExceeded) {
-			t.Errorf("%s", r.Raw)
+			t.Errorf("got %s, want the code QUOTA_EXCEEDED", r.Raw)
 		}
 	}
-	if tree := client.tree(); tree.Files != 5 || tree.Bytes > 1000 || slicetest.CountStatuses(responses)[http.StatusPaymentRequired] == 0 {
-		t.Errorf("%+v after %v", tree, slicetest.CountStatuses(responses))
+	if tree := client.tree(); tree.Files != 5 || tree.Bytes > 1000 {
+		t.Errorf("got %d files and %d bytes, want 5 files and at most 1000 bytes", tree.Files, tree.Bytes)
+	}
+	if statuses := slicetest.CountStatuses(responses); statuses[http.StatusPaymentRequired] == 0 {
+		t.Errorf("got responses by status %v, want at least one quota error", statuses)
 	}
 	client.checkTree()
-	client.save(names[0].(string), "").Want(t, http.StatusOK) // shrinking is always allowed
+	client.save(paths[0].(string), "").Want(t, http.StatusOK) // a smaller file is always allowed
 	client.checkTree()
 }
 
@@ -158,21 +172,22 @@ func TestConcurrentBatchesAreAtomic(t *testing.T) {
 		for n := range paths {
 			ops = append(ops, update(paths[(n+i)%len(paths)], fmt.Sprint("writer ", i)))
 		}
-		ops = append(ops, creation(fmt.Sprint("/by/", i), ""))
+		ops = append(ops, creation(fmt.Sprint("/writer/", i), ""))
 		return client.batch(ops...)
 	})
 	n := slicetest.CountStatuses(responses)
 	if n[http.StatusOK]+n[http.StatusConflict] != len(responses) || n[http.StatusOK] == 0 {
-		t.Errorf("%v", n)
+		t.Errorf("got responses by status %v, want 200 or 409, and at least one 200", n)
 	}
 	contents := client.contents()
 	for _, path := range paths {
 		if contents[path] != contents["/a"] {
-			t.Errorf("%s is %q, /a is %q", path, contents[path], contents["/a"])
+			t.Errorf("%s has the content %q, want the same as /a: %q", path, contents[path], contents["/a"])
 		}
 	}
 	if len(contents) != len(paths)+n[http.StatusOK] || len(client.fileEvents()) != len(paths)+5*n[http.StatusOK] {
-		t.Errorf("%d files, %d events after %v", len(contents), len(client.fileEvents()), n)
+		t.Errorf("got %d files and %d events after responses by status %v, want one new file and 5 events per success",
+			len(contents), len(client.fileEvents()), n)
 	}
 	client.checkTree()
 }
@@ -183,7 +198,7 @@ func TestConcurrentReadReturnsOneVersion(t *testing.T) {
 	f := newFixture(t)
 	client := f.newFilesClient("ada")
 	versions := make([]string, 6)
-	for i := range versions { // some of one chunk, some of three
+	for i := range versions { // some are short, others are large and random
 		versions[i] = strings.Repeat(fmt.Sprint(i), 10+i%2*10)
 		if i%2 == 1 {
 			versions[i] = base64Of(randomBytes(300_000))
@@ -215,7 +230,7 @@ func TestConcurrentReadReturnsOneVersion(t *testing.T) {
 		}
 		got := contentOf(t, item)
 		if !slices.Contains(versions, got) || item["sha256"] != hexSum([]byte(got)) || item["size"] != float64(len(got)) {
-			t.Fatalf("%d bytes that no writer saved, size %v", len(got), item["size"])
+			t.Fatalf("got %d bytes (size %v) that no writer saved", len(got), item["size"])
 		}
 	}
 	stop.Store(true)
@@ -233,7 +248,7 @@ func TestReadRetriesWhenChunksAreMissing(t *testing.T) {
 	f := newFixture(t)
 	client := f.newFilesClient("ada")
 	client.save("/a", "old").Want(t, http.StatusCreated)
-	client.save("/b", "beside").Want(t, http.StatusCreated)
+	client.save("/b", "another file").Want(t, http.StatusCreated)
 	var between atomic.Pointer[func()]
 	f.useProxy(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
 		if body := bodyOf(r); dynamotest.Operation(r) == "BatchGetItem" && strings.Contains(body, f.tableNames.contents) {
@@ -244,7 +259,7 @@ func TestReadRetriesWhenChunksAreMissing(t *testing.T) {
 		next.ServeHTTP(out, r)
 	})
 	direct := f.client
-	expire := func() {
+	deleteChunks := func() {
 		for key := range f.dump(f.tableNames.contents) {
 			if _, err := direct.Do(t.Context(), f.contents.Delete(key)); err != nil {
 				t.Error(err)
@@ -255,22 +270,22 @@ func TestReadRetriesWhenChunksAreMissing(t *testing.T) {
 		func() response { return client.read("/a") },
 		func() response { return client.Get(client.url() + "?include=content&limit=1") },
 	} {
-		newer := fmt.Sprint("new ", i)
+		newContent := fmt.Sprint("new ", i)
 		replace := func() {
-			expire()
-			client.save("/a", newer).Want(t, http.StatusOK)
+			deleteChunks()
+			client.save("/a", newContent).Want(t, http.StatusOK)
 		}
 		between.Store(&replace)
 		r := read().Want(t, http.StatusOK)
-		if !strings.Contains(r.Raw, newer) {
-			t.Errorf("%s", r.Raw)
+		if !strings.Contains(r.Raw, newContent) {
+			t.Errorf("got %s, want the content %q", r.Raw, newContent)
 		}
 	}
 
-	between.Store(&expire) // the file is not replaced: its content is lost
+	between.Store(&deleteChunks) // the file is not replaced, so its content is lost
 	r := client.read("/a").Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 	if r.Header.Get("Retry-After") == "" {
-		t.Error("no Retry-After")
+		t.Error("the response has no header Retry-After")
 	}
 	client.Get(client.url()+"?include=content").Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 	client.Get(client.url()).Want(t, http.StatusOK)
@@ -283,19 +298,20 @@ func TestReadOfCorruptContentFails(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	client := f.newFilesClient("ada")
-	client.save("/a", "right").Want(t, http.StatusCreated)
-	for _, damage := range [][]byte{[]byte("\x00wrong"), []byte("\x00rightly"), []byte("\x07"), {}} {
+	client.save("/a", "valid").Want(t, http.StatusCreated)
+	// The chunks have another content, another size, an unknown format, and no format.
+	for _, corrupt := range [][]byte{[]byte("\x00wrong"), []byte("\x00validity"), []byte("\x07"), {}} {
 		for key, item := range f.dump(f.tableNames.contents) {
 			chunk, err := db.Decode[chunk](item)
 			if err != nil {
 				t.Fatal(err)
 			}
-			chunk.Data = damage
+			chunk.Data = corrupt
 			f.transact(f.contents.Put(key, encode(t, chunk)))
 		}
 		r := client.read("/a").Want(t, http.StatusInternalServerError, fault.CodeInternal)
 		if strings.Contains(r.Text("error"), "content") {
-			t.Error(r.Raw)
+			t.Errorf("the error %s has internal details", r.Raw)
 		}
 	}
 	if !strings.Contains(f.log.String(), "does not match its record") {
@@ -321,7 +337,7 @@ func TestSaveDuringProjectDeletion(t *testing.T) {
 		})
 		for i, r := range responses[1:] {
 			if r.Status != http.StatusOK && r.Status != http.StatusCreated && r.Text("code") != string(fault.CodeProjectNotFound) {
-				t.Errorf("%d: %d %s", i, r.Status, r.Raw)
+				t.Errorf("save %d: got %d %s, want success or PROJECT_NOT_FOUND", i, r.Status, r.Raw)
 			}
 		}
 		client.save("/late", "x").Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
@@ -346,6 +362,6 @@ func TestCurrentVersionWithClockSkew(t *testing.T) {
 	list := client.history("/a", "").Want(t, http.StatusOK).List("versions")
 	if len(list) != 2 || list[0]["version"] != second.Text("version") || list[0]["current"] != true {
 		data, _ := json.Marshal(list)
-		t.Errorf("%s", data)
+		t.Errorf("got the versions %s, want 2, the second saved version first", data)
 	}
 }

@@ -33,14 +33,14 @@ func TestLastOpened(t *testing.T) {
 	}
 	f.clock.Advance(openedInterval - time.Millisecond)
 	if got := opened(ada); got != created || stored() != created {
-		t.Errorf("updated within a minute: %s", got)
+		t.Errorf("second read within a minute: got lastOpenedAt %s, want %s", got, created)
 	}
 	f.clock.Advance(time.Millisecond)
 	if got := opened(eve); got != created || stored() != created {
-		t.Errorf("updated by a user who is not a member: %s", got)
+		t.Errorf("read by a user who is not a member: got lastOpenedAt %s, want %s", got, created)
 	}
 	if got := opened(ada); got != f.timestamp() || stored() != f.timestamp() {
-		t.Errorf("not updated: %s", got)
+		t.Errorf("read after a minute: got lastOpenedAt %s, want %s", got, f.timestamp())
 	}
 	updated := ada.Get(projectURL(id)).Text("updatedAt")
 	if updated != created || len(f.storedEvents()) != n {
@@ -48,15 +48,16 @@ func TestLastOpened(t *testing.T) {
 	}
 	// A read does not cause a conflict with an update, and an update does not reset lastOpenedAt.
 	f.clock.Advance(time.Hour)
-	moved := opened(ada)
-	if r := ada.Do(http.MethodPut, projectURL(id), object{"name": "New"}).Want(t, http.StatusOK); r.Text("lastOpenedAt") != moved {
-		t.Errorf("%s, opened %s", r.Raw, moved)
+	lastOpened := opened(ada)
+	r := ada.Do(http.MethodPut, projectURL(id), object{"name": "New"}).Want(t, http.StatusOK)
+	if r.Text("lastOpenedAt") != lastOpened {
+		t.Errorf("update: got %s, want lastOpenedAt %s", r.Raw, lastOpened)
 	}
 	// A read succeeds even if lastOpenedAt cannot be stored.
 	f.clock.Advance(time.Hour)
 	f.useProxy(nil).Break("UpdateItem", dynamotest.ServerError)
-	if got := opened(ada); got != moved {
-		t.Errorf("%s is not what is stored", got)
+	if got := opened(ada); got != lastOpened {
+		t.Errorf("read with a failing update: got lastOpenedAt %s, want the stored time %s", got, lastOpened)
 	}
 	if !strings.Contains(f.log.String(), "lastOpenedAt of a project was not stored") {
 		t.Error("the failure was not logged")
@@ -74,16 +75,18 @@ func TestReadCallCounts(t *testing.T) {
 		f.setRole(team, ada, workspace.Member)
 		project = bob.project(team, "App", Team)
 	}
-	if r := ada.Get("/api/projects").Want(t, http.StatusOK); r.Calls != 2+workspaces || len(r.List("projects")) != workspaces-1 {
-		t.Errorf("list: %d calls, %s", r.Calls, r.Raw)
+	list := ada.Get("/api/projects").Want(t, http.StatusOK)
+	if list.Calls != 2+workspaces || len(list.List("projects")) != workspaces-1 {
+		t.Errorf("listing projects: got %d calls and %s, want %d calls and %d projects",
+			list.Calls, list.Raw, 2+workspaces, workspaces-1)
 	}
 	f.clock.Advance(time.Hour)
 	if r := ada.Get(projectURL(project)).Want(t, http.StatusOK); r.Calls > 5 {
-		t.Errorf("read: %d calls", r.Calls)
+		t.Errorf("reading a project: got %d calls, want at most 5", r.Calls)
 	}
-	for path, n := range map[string]int64{"/events": 5, "/comments": 5, "/comments?path=/a": 5} {
-		if r := ada.Get(projectURL(project)+path).Want(t, http.StatusOK); r.Calls > n {
-			t.Errorf("%s: %d calls", path, r.Calls)
+	for _, path := range []string{"/events", "/comments", "/comments?path=/a"} {
+		if r := ada.Get(projectURL(project)+path).Want(t, http.StatusOK); r.Calls > 5 {
+			t.Errorf("%s: got %d calls, want at most 5", path, r.Calls)
 		}
 	}
 }
@@ -108,7 +111,7 @@ func TestReadProjectWithManyFiles(t *testing.T) {
 	r := ada.Get(projectURL(project)).Want(t, http.StatusOK)
 	got := r.Values("files", "path")
 	if len(r.Raw) > 4<<20 || len(got) == files || r.Text("name") != "App" {
-		t.Errorf("%d bytes, %d files", len(r.Raw), len(got))
+		t.Errorf("got a response of %d bytes with %d files, want at most 4 MiB and not all files", len(r.Raw), len(got))
 	}
 	for next := r.Text("nextCursor"); next != ""; next = r.Text("nextCursor") {
 		r = ada.Get(projectURL(project)+"/files?cursor="+url.QueryEscape(next)).Want(t, http.StatusOK)

@@ -33,9 +33,9 @@ func TestConcurrentCreationWithSameName(t *testing.T) {
 		slugs[r.Text("slug")] = true
 	}
 	if len(slugs) != n || !slugs["todo"] || !slugs["todo-2"] || f.storedProjectCount(ada.personal) != n {
-		t.Errorf("slugs %v, counted %d", slugs, f.storedProjectCount(ada.personal))
+		t.Errorf("got slugs %v and the project counter %d, want %d different slugs", slugs, f.storedProjectCount(ada.personal), n)
 	}
-	// Renamed to one name, too.
+	// All projects are renamed to the same name.
 	renamed := slicetest.Concurrently(n, func(i int) response {
 		return ada.Do(http.MethodPut, projectURL(responses[i].Text("id")), object{"name": "Shop"})
 	})
@@ -50,7 +50,7 @@ func TestConcurrentCreationWithSameName(t *testing.T) {
 		}
 	}
 	if len(slugs) != n || !slugs["shop"] || stored != n {
-		t.Errorf("slugs %v, %d stored", slugs, stored)
+		t.Errorf("got slugs %v and %d stored slugs, want %d different slugs", slugs, stored, n)
 	}
 }
 
@@ -61,11 +61,10 @@ func TestProjectQuotaUnderConcurrency(t *testing.T) {
 	responses := slicetest.Concurrently(9, func(i int) response {
 		return ada.Do(http.MethodPost, "/api/projects", object{"name": fmt.Sprint("App ", i)})
 	})
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 4}, slicetest.CountStatuses(responses)); diff != "" {
-		t.Errorf("mismatch (-want +got):\n%s", diff)
-	}
-	if listed := len(ada.Get("/api/projects").List("projects")); listed != 5 || f.storedProjectCount(ada.personal) != 5 || len(f.storedEvents()) != 5 {
-		t.Errorf("%d projects, %d counted, %d events", listed, f.storedProjectCount(ada.personal), len(f.storedEvents()))
+	wantStatuses(t, responses, map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 4})
+	listed, counter := len(ada.Get("/api/projects").List("projects")), f.storedProjectCount(ada.personal)
+	if events := len(f.storedEvents()); listed != 5 || counter != 5 || events != 5 {
+		t.Errorf("got %d projects, the project counter %d and %d events, want 5 each", listed, counter, events)
 	}
 }
 
@@ -82,18 +81,18 @@ func TestConcurrentUpdates(t *testing.T) {
 		return ada.Do(http.MethodPut, projectURL(project), changes[i])
 	})
 	if diff := cmp.Diff(map[int]int{http.StatusOK: len(changes)}, slicetest.CountStatuses(responses)); diff != "" {
-		t.Fatal(diff, responses)
+		t.Fatalf("number of responses by status: mismatch (-want +got):\n%s", diff)
 	}
 	r := ada.Get(projectURL(project))
 	for _, change := range changes {
 		for field, want := range change {
 			if r.Body[field] != want {
-				t.Errorf("%s is %v", field, r.Body[field])
+				t.Errorf("got %s %v, want %v", field, r.Body[field], want)
 			}
 		}
 	}
 	if n := len(f.storedEvents()); n != 1+len(changes) {
-		t.Errorf("%d events", n)
+		t.Errorf("got %d events, want %d", n, 1+len(changes))
 	}
 }
 
@@ -117,38 +116,37 @@ func TestDeletionWithConcurrentWrites(t *testing.T) {
 			return ada.Do(http.MethodGet, projectURL(project), nil)
 		})
 		if n := slicetest.CountStatuses(responses[:2]); n[http.StatusOK] != 1 || n[http.StatusNotFound] != 1 {
-			t.Errorf("deletions: %v", n)
+			t.Errorf("deletions: got responses by status %v, want one 200 and one 404", n)
 		}
 		for _, r := range responses[2:] {
 			if r.Status != http.StatusOK && r.Status != http.StatusCreated && r.Status != http.StatusNotFound {
-				t.Errorf("%d %s", r.Status, r.Raw)
+				t.Errorf("got %d %s, want success or 404", r.Status, r.Raw)
 			}
 		}
-		made := map[event.Type]int{}
-		var kinds []event.Type
+		got := map[event.Type]int{}
 		for _, record := range f.storedEvents() {
 			if record.ProjectID == project {
-				made[record.Type]++
-				kinds = append(kinds, record.Type)
+				got[record.Type]++
 			}
 		}
-		if made[event.ProjectDeleted] != 1 {
-			t.Errorf("%v", kinds)
+		want := map[event.Type]int{
+			event.ProjectDeleted: 1,
+			event.ProjectUpdated: slicetest.CountStatuses(responses[2:4])[http.StatusOK],
+			event.CommentCreated: slicetest.CountStatuses(responses[4:6])[http.StatusCreated],
 		}
-		if want := slicetest.CountStatuses(responses[2:4])[http.StatusOK]; made[event.ProjectUpdated] != want {
-			t.Errorf("%d updates succeeded: %v", want, kinds)
-		}
-		if want := slicetest.CountStatuses(responses[4:6])[http.StatusCreated]; made[event.CommentCreated] != want {
-			t.Errorf("%d comments succeeded: %v", want, kinds)
+		for kind, n := range want {
+			if got[kind] != n {
+				t.Errorf("got %d events of type %s, want %d", got[kind], kind, n)
+			}
 		}
 	}
 	for key := range f.dump(f.tableNames.projects) {
 		if strings.HasPrefix(key.SK, "PROJECT#") || strings.HasPrefix(key.SK, "SLUG#") || key.SK == "TREE" {
-			t.Errorf("left: %v", key)
+			t.Errorf("the item %v remains after the deletions", key)
 		}
 	}
 	if n := f.storedProjectCount(ada.personal); n != 0 {
-		t.Errorf("counted %d", n)
+		t.Errorf("got the project counter %d, want 0", n)
 	}
 }
 
@@ -159,54 +157,56 @@ func TestChangesBetweenReadAndWrite(t *testing.T) {
 	ada := f.newUser("ada")
 	wire := f.useProxy(nil)
 	var project, comment string
-	deletion := func() { ada.Do(http.MethodDelete, projectURL(project), nil).Want(t, http.StatusOK) }
-	update := func() {
-		ada.Do(http.MethodPut, projectURL(project), object{"name": "Meanwhile"}).Want(t, http.StatusOK)
+	deleteProject := func() { ada.Do(http.MethodDelete, projectURL(project), nil).Want(t, http.StatusOK) }
+	updateProject := func() {
+		ada.Do(http.MethodPut, projectURL(project), object{"name": "Concurrent"}).Want(t, http.StatusOK)
 	}
-	fileGoes := func() { f.transact(f.projects.Delete(db.FileKey(project, "/a.ts"))) }
-	commentGoes := func() {
+	deleteFile := func() { f.transact(f.projects.Delete(db.FileKey(project, "/a.ts"))) }
+	deleteComment := func() {
 		ada.Do(http.MethodDelete, projectURL(project)+"/comments/"+comment, nil).Want(t, http.StatusOK)
 	}
-	slugGoes := func() { ada.project("", "Renamed "+project, Team) }
+	claimSlug := func() { ada.project("", "Renamed "+project, Team) }
 	for _, tc := range []struct {
-		mutation  string
-		meanwhile func()
-		status    int
-		code      fault.Code
+		mutation string
+		between  func() // runs between the read and the write of the mutation
+		status   int
+		code     fault.Code
 	}{
-		{"update", deletion, http.StatusNotFound, fault.CodeProjectNotFound},
-		{"rename", deletion, http.StatusNotFound, fault.CodeProjectNotFound},
-		{"delete", deletion, http.StatusNotFound, fault.CodeProjectNotFound},
-		{"comment", deletion, http.StatusNotFound, fault.CodeProjectNotFound},
-		{"delete comment", deletion, http.StatusNotFound, fault.CodeProjectNotFound},
-		{"update", update, http.StatusOK, ""},
-		{"rename", update, http.StatusOK, ""},
-		{"rename", slugGoes, http.StatusOK, ""},
-		{"delete", update, http.StatusOK, ""},
-		{"comment", update, http.StatusCreated, ""},
-		{"comment", fileGoes, http.StatusCreated, ""},
-		{"delete comment", commentGoes, http.StatusNotFound, fault.CodeCommentNotFound},
+		{"update", deleteProject, http.StatusNotFound, fault.CodeProjectNotFound},
+		{"rename", deleteProject, http.StatusNotFound, fault.CodeProjectNotFound},
+		{"delete", deleteProject, http.StatusNotFound, fault.CodeProjectNotFound},
+		{"comment", deleteProject, http.StatusNotFound, fault.CodeProjectNotFound},
+		{"delete comment", deleteProject, http.StatusNotFound, fault.CodeProjectNotFound},
+		{"update", updateProject, http.StatusOK, ""},
+		{"rename", updateProject, http.StatusOK, ""},
+		{"rename", claimSlug, http.StatusOK, ""},
+		{"delete", updateProject, http.StatusOK, ""},
+		{"comment", updateProject, http.StatusCreated, ""},
+		{"comment", deleteFile, http.StatusCreated, ""},
+		{"delete comment", deleteComment, http.StatusNotFound, fault.CodeCommentNotFound},
 	} {
 		project = ada.project("", "App", Team)
 		f.putFile(project, "/a.ts")
-		comment = ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": "x"}).Want(t, http.StatusCreated).Text("id")
+		comment = ada.comment(project)
 		i := slices.IndexFunc(mutations, func(m mutation) bool { return m.name == tc.mutation })
-		wire.Before("TransactWriteItems", tc.meanwhile)
+		wire.Before("TransactWriteItems", tc.between)
 		r := mutations[i].do(ada, project, comment)
 		if r.Status != tc.status || r.Text("code") != string(tc.code) {
-			t.Errorf("%s: %d %s, want %d %s", tc.mutation, r.Status, r.Raw, tc.status, tc.code)
+			t.Errorf("%s: got %d %s, want %d %s", tc.mutation, r.Status, r.Raw, tc.status, tc.code)
 		}
-		if tc.mutation == "update" && tc.status == http.StatusOK && (r.Text("name") != "Meanwhile" || r.Text("description") != "new") {
+		if tc.status != http.StatusOK {
+			continue
+		}
+		if tc.mutation == "update" && (r.Text("name") != "Concurrent" || r.Text("description") != "new") {
 			t.Errorf("one of two updates was lost: %s", r.Raw)
 		}
-		records := f.storedEvents()
-		if last := decodePayload(t, records[len(records)-1]); tc.mutation == "delete" && last.Data.Project.Name != "Meanwhile" && tc.status == http.StatusOK {
-			t.Errorf("the event has an old state: %v", last.Data.Project)
+		if last := f.lastEvent(); tc.mutation == "delete" && last.Data.Project.Name != "Concurrent" {
+			t.Errorf("got the event of the project %v, want the name Concurrent", last.Data.Project)
 		}
 	}
-	// Every slug belongs to a project that has it.
-	slugs := map[string]string{}
-	owners := map[string]string{}
+	// Each stored slug refers to the project that has the slug.
+	slugs := map[string]string{}      // project ID by slug, from the slug records
+	projectIDs := map[string]string{} // project ID by slug, from the projects
 	for key, item := range f.dump(f.tableNames.projects) {
 		if slug, ok := strings.CutPrefix(key.SK, "SLUG#"); ok {
 			record, err := db.Decode[slugRecord](item)
@@ -220,11 +220,14 @@ func TestChangesBetweenReadAndWrite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			owners[record.Slug] = record.ID
+			projectIDs[record.Slug] = record.ID
 		}
 	}
-	if diff := cmp.Diff(owners, slugs); diff != "" || f.storedProjectCount(ada.personal) != len(owners) {
-		t.Errorf("slugs and their projects, of which %d are counted: %s", f.storedProjectCount(ada.personal), diff)
+	if diff := cmp.Diff(projectIDs, slugs); diff != "" {
+		t.Errorf("slugs mismatch (-projects +slug records):\n%s", diff)
+	}
+	if n := f.storedProjectCount(ada.personal); n != len(projectIDs) {
+		t.Errorf("got the project counter %d, want %d", n, len(projectIDs))
 	}
 }
 
@@ -238,12 +241,12 @@ func TestRemovedMemberLosesAccessImmediately(t *testing.T) {
 	project := bob.project(team, "App", Private)
 	bob.Get(projectURL(project)).Want(t, http.StatusOK)
 	f.setRole(team, bob, workspace.Viewer)
-	bob.Get(projectURL(project)).Want(t, http.StatusOK) // their own, still
+	bob.Get(projectURL(project)).Want(t, http.StatusOK) // a viewer can still see a private project that the viewer created
 	bob.Do(http.MethodDelete, projectURL(project), nil).Want(t, http.StatusForbidden)
 	f.removeMember(team, bob)
 	bob.Get(projectURL(project)).Want(t, http.StatusNotFound)
 	if got := bob.Get("/api/projects").Values("projects", "id"); slices.Contains(got, any(project)) {
-		t.Error("still listed")
+		t.Error("the project is still listed for the removed member")
 	}
 }
 
@@ -274,11 +277,11 @@ func TestUpdateGivesUpAfterRepeatedConflicts(t *testing.T) {
 		attempts.Store(0)
 		m.do(ada, project, "").Want(t, http.StatusConflict, fault.CodeConflict)
 		if n := attempts.Load(); n != 20 {
-			t.Errorf("%s: %d attempts, want 20", m.name, n)
+			t.Errorf("%s: got %d attempts, want 20", m.name, n)
 		}
 	}
 	ada.Get(projectURL(project)).Want(t, http.StatusOK)
 	if n := len(f.storedEvents()); n != eventCount {
-		t.Errorf("%d events", n-eventCount)
+		t.Errorf("the failed requests emitted %d events, want 0", n-eventCount)
 	}
 }
