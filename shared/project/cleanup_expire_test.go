@@ -12,6 +12,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/project/content"
 	"devplatform/shared/project/file"
 )
@@ -61,14 +62,14 @@ func TestReplacedContentExpires(t *testing.T) {
 	save := func(path, text string) (contentID string) {
 		t.Helper()
 		if r := ada.Do(http.MethodPost, files, object{"path": path, "content": text}); r.Status > 201 {
-			t.Fatalf("%d %s", r.Status, r.Raw)
+			t.Fatalf("saving %s: got %d %s, want success", path, r.Status, r.Raw)
 		}
 		contentID = f.contentIDOf(projectID, path)
 		want[contentID+"#0"] = 0
 		return contentID
 	}
-	// gone expects that content is replaced now, and advances the clock.
-	gone := func(contentID string) {
+	// expectExpiry expects that content expires 30 days from now, and advances the clock.
+	expectExpiry := func(contentID string) {
 		want[contentID+"#0"] = f.clock.Now().Add(content.Retention).Unix()
 		f.clock.Advance(36 * time.Hour)
 	}
@@ -79,36 +80,36 @@ func TestReplacedContentExpires(t *testing.T) {
 
 	first := save("/a.ts", "first")
 	second := save("/a.ts", "second")
-	gone(first)
-	save("/a.ts", "second") // nothing new
+	expectExpiry(first)
+	save("/a.ts", "second") // the content does not change
 	batch(object{"op": "rename", "path": "/a.ts", "to": "/b.ts"})
 	if got := f.contentIDOf(projectID, "/b.ts"); got != second {
 		t.Fatalf("after a rename the content ID is %s, want %s", got, second)
 	}
 	f.clock.Advance(time.Hour)
 	third := save("/a.ts", "first") // the content of the first version, at a path from which a file was renamed
-	batch(object{"op": "rename", "path": "/b.ts", "to": "/c.ts"}, object{"op": "update", "path": "/a.ts", "content": "fourth"})
-	gone(third)
+	batch(renaming("/b.ts", "/c.ts"), update("/a.ts", "fourth"))
+	expectExpiry(third)
 	fourth := f.contentIDOf(projectID, "/a.ts")
 	want[fourth+"#0"] = 0
 	batch(object{"op": "delete", "path": "/a.ts"})
-	gone(fourth)
-	fifth := save("/a.ts", "fourth") // deleted and created again
-	batch(object{"op": "delete", "path": "/a.ts"}, object{"op": "rename", "path": "/c.ts", "to": "/d/a.ts"})
-	gone(fifth)
+	expectExpiry(fourth)
+	fifth := save("/a.ts", "fourth") // the file was deleted and is created again
+	batch(deletion("/a.ts"), renaming("/c.ts", "/d/a.ts"))
+	expectExpiry(fifth)
 
 	c.handleAll()
 	if diff := cmp.Diff(want, f.expiries(projectID)); diff != "" {
-		t.Errorf("expiries: %s", diff)
+		t.Errorf("expiries mismatch (-want +got):\n%s", diff)
 	}
 	for range 2 {
 		f.clock.Advance(400 * 24 * time.Hour) // after every expiry, but DynamoDB has not deleted the items
 		c.handleAll()
 		if diff := cmp.Diff(want, f.expiries(projectID)); diff != "" {
-			t.Errorf("expiries after repeated events: %s", diff)
+			t.Errorf("expiries after repeated events: mismatch (-want +got):\n%s", diff)
 		}
 		if r := ada.Get(files+"?path=/d/a.ts").Want(t, http.StatusOK); r.Text("content") != "second" {
-			t.Errorf("current version: %s", r.Raw)
+			t.Errorf("current version: got %s, want the content %q", r.Raw, "second")
 		}
 	}
 }
@@ -120,7 +121,8 @@ func TestVersionIsReadableUntilItExpires(t *testing.T) {
 	c := newCleaner(t, f)
 	ada := f.newUser("ada")
 	files := "/api/projects/" + ada.project("", "History", Private) + "/files"
-	version := ada.Do(http.MethodPost, files, object{"path": "/a.ts", "content": "first"}).Want(t, http.StatusCreated).Text("version")
+	first := ada.Do(http.MethodPost, files, object{"path": "/a.ts", "content": "first"}).Want(t, http.StatusCreated)
+	version := first.Text("version")
 	ada.Do(http.MethodPost, files, object{"path": "/a.ts", "content": "second"}).Want(t, http.StatusOK)
 	c.handleAll()
 	f.clock.Advance(content.Retention - time.Second)
@@ -145,25 +147,23 @@ func TestChunkExpiry(t *testing.T) {
 		chunks[db.ChunkKey(projectID, contentID, n)] = item
 	}
 	f.put(f.tableNames.contents, chunks)
-	replaced := func(contentID string) error {
-		return c.Handle(t.Context(), insertRecord(f.eventImage(event.Record{
-			ID: f.ids.New(id.Event), Type: event.FileDeleted, ProjectID: projectID, Replaced: &event.Content{ID: contentID, Chunks: 3},
-		})))
+	replaced := func(contentID string) lambdafn.StreamRecord {
+		return insertRecord(f.eventImage(event.Record{
+			ID: f.ids.New(id.Event), Type: event.FileDeleted, ProjectID: projectID,
+			Replaced: &event.Content{ID: contentID, Chunks: 3},
+		}))
 	}
-	if err := replaced(contentID); err != nil {
-		t.Fatal(err)
-	}
-	if err := replaced(f.newVersion()); err != nil { // removed with its project, or expired
-		t.Fatal(err)
+	// The second content does not exist. It was removed with its project, or it has expired.
+	for _, contentID := range []string{contentID, f.newVersion()} {
+		if err := c.Handle(t.Context(), replaced(contentID)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	want := map[string]int64{contentID + "#0": month, contentID + "#1": month + 1, contentID + "#2": month}
 	if diff := cmp.Diff(want, f.expiries(projectID)); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	err := c.withClient(f.failingClient(1, false)).Handle(t.Context(), insertRecord(f.eventImage(event.Record{
-		ID: f.ids.New(id.Event), Type: event.FileDeleted, ProjectID: projectID, Replaced: &event.Content{ID: contentID, Chunks: 3},
-	})))
-	if err == nil {
-		t.Error("no error without DynamoDB")
+	if err := c.withClient(f.failingClient(1, false)).Handle(t.Context(), replaced(contentID)); err == nil {
+		t.Error("got no error although DynamoDB was not available")
 	}
 }

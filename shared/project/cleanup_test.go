@@ -27,7 +27,7 @@ import (
 	"devplatform/shared/project/file"
 )
 
-// cleaner is the cleanup of a test environment.
+// cleaner is the Cleanup that handles the events of a fixture.
 type cleaner struct {
 	*cleanup.Cleanup
 	f             *fixture
@@ -83,7 +83,9 @@ func (c *cleaner) storedItems() map[string]map[db.Key]db.Item {
 }
 
 // splitByProject returns the number of a project's items, and all other items. It ignores expired items.
-func (f *fixture) splitByProject(all map[string]map[db.Key]db.Item, projectID string) (count int, rest map[string]map[db.Key]db.Item) {
+func (f *fixture) splitByProject(
+	all map[string]map[db.Key]db.Item, projectID string,
+) (count int, rest map[string]map[db.Key]db.Item) {
 	rest = map[string]map[db.Key]db.Item{}
 	for name, items := range all {
 		rest[name] = map[db.Key]db.Item{}
@@ -110,21 +112,22 @@ func (f *fixture) put(table string, items map[db.Key]db.Item) {
 		full["pk"], full["sk"] = &types.AttributeValueMemberS{Value: key.PK}, &types.AttributeValueMemberS{Value: key.SK}
 		requests = append(requests, types.WriteRequest{PutRequest: &types.PutRequest{Item: full}})
 	}
-	for some := range slices.Chunk(requests, 25) {
-		out, err := f.sdk.BatchWriteItem(f.t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: some}})
+	for batch := range slices.Chunk(requests, 25) {
+		in := &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: batch}}
+		out, err := f.sdk.BatchWriteItem(f.t.Context(), in)
 		if err != nil || len(out.UnprocessedItems) > 0 {
-			f.t.Fatalf("%v, %v", out, err)
+			f.t.Fatalf("BatchWriteItem returned %v, %v", out, err)
 		}
 	}
 }
 
-// storeDeletedProject stores the items of a deleted project: files, each with a replaced version and some with a second chunk,
-// comments, an expired version, chunks without a record, and a conversation.
+// storeDeletedProject stores the items of a deleted project: files, each with a replaced version and some with a second
+// chunk, comments, an expired version, chunks without a record, and a conversation.
 func (c *cleaner) storeDeletedProject(projectID string, files, comments int) {
 	f := c.f
 	f.t.Helper()
 	records, chunks, messages := map[db.Key]db.Item{}, map[db.Key]db.Item{}, map[db.Key]db.Item{}
-	hold := func(contentID string, n int) {
+	addChunks := func(contentID string, n int) {
 		for i := range n {
 			chunks[db.ChunkKey(projectID, contentID, i)] = encode(f.t, chunk{[]byte("some bytes")})
 		}
@@ -132,31 +135,33 @@ func (c *cleaner) storeDeletedProject(projectID string, files, comments int) {
 	at := clock.Stamp(f.clock.Now())
 	for i := range files {
 		path := fmt.Sprintf("/src/components/file-%05d.tsx", i)
-		now := file.File{
+		current := file.File{
 			Size: 12, SHA256: make([]byte, 32), Encoding: file.UTF8, Version: f.newVersion(),
-			Ref: content.Ref{ContentID: f.newVersion(), Chunks: 1 + min(i%10, 1)}, CreatedAt: at, UpdatedAt: at, UpdatedBy: f.ids.New(id.User),
+			Ref:       content.Ref{ContentID: f.newVersion(), Chunks: 1 + min(i%10, 1)},
+			CreatedAt: at, UpdatedAt: at, UpdatedBy: f.ids.New(id.User),
 		}
-		before := now
-		before.Version = f.newVersion()
-		if i%3 > 0 { // the others have been renamed: both records name one content
-			before.ContentID = f.newVersion()
-			hold(before.ContentID, before.Chunks)
+		replaced := current
+		replaced.Version = f.newVersion()
+		if i%3 > 0 { // for the other files, both records refer to the same content, as after a rename
+			replaced.ContentID = f.newVersion()
+			addChunks(replaced.ContentID, replaced.Chunks)
 		}
-		hold(now.ContentID, now.Chunks)
-		records[db.FileKey(projectID, path)] = encode(f.t, now)
-		before.ExpiresAt = f.clock.Now().Add(content.Retention).Unix()
+		addChunks(current.ContentID, current.Chunks)
+		records[db.FileKey(projectID, path)] = encode(f.t, current)
+		replaced.ExpiresAt = f.clock.Now().Add(content.Retention).Unix()
 		if i == 0 {
-			before.ExpiresAt = f.clock.Now().Add(-time.Hour).Unix()
+			replaced.ExpiresAt = f.clock.Now().Add(-time.Hour).Unix()
 		}
-		records[db.VersionKey(projectID, hexSum([]byte(path)), before.Version)] = encode(f.t, before)
+		records[db.VersionKey(projectID, hexSum([]byte(path)), replaced.Version)] = encode(f.t, replaced)
 	}
-	for range comments { // three make a page: it has 1 MB
+	for range comments { // a page of 1 MB has three of these comments
 		comment := commentRecord{ID: f.ids.New(id.Comment), Body: strings.Repeat("long ", 76_000), CreatedAt: at}
 		records[db.CommentKey(projectID, comment.ID)] = encode(f.t, comment)
 	}
-	records[db.Key{PK: db.ProjectPartition(projectID).PK, SK: "SOMETHING#else"}] = db.Item{"content": &types.AttributeValueMemberBOOL{Value: true}}
-	hold(f.newVersion(), 3)
+	addChunks(f.newVersion(), 3)
 	pk := db.ProjectPartition(projectID).PK
+	// An item of an unknown kind, with a content attribute of another type.
+	records[db.Key{PK: pk, SK: "UNKNOWN#1"}] = db.Item{"content": &types.AttributeValueMemberBOOL{Value: true}}
 	messages[db.Key{PK: pk, SK: "CONVERSATION"}] = db.Item{}
 	messages[db.Key{PK: pk, SK: "MSG#01KGA50XJ0ABCDEFGHJKMNPQRS#0"}] = db.Item{}
 	f.put(f.tableNames.projects, records)
@@ -195,44 +200,43 @@ func TestCleanupOfDeletedProject(t *testing.T) {
 	f := newFixture(t)
 	c := newCleaner(t, f)
 	ada := f.newUser("ada")
-	doomed, neighbour := ada.project("", "Doomed", Private), ada.project("", "Neighbour", Private)
-	for _, projectID := range []string{doomed, neighbour} {
-		p := "/api/projects/" + projectID
-		ada.Do(http.MethodPost, p+"/files", object{"path": "/big.bin", "content": base64Of(randomBytes(1 << 20)), "encoding": "base64"}).Want(t, http.StatusCreated)
-		ada.Do(http.MethodPost, p+"/files", object{"path": "/a.ts", "content": "1"}).Want(t, http.StatusCreated)
-		ada.Do(http.MethodPost, p+"/files", object{"path": "/a.ts", "content": "2"}).Want(t, http.StatusOK)
-		ada.Do(http.MethodPost, p+"/files/batch", object{"operations": []object{
-			{"op": "rename", "path": "/big.bin", "to": "/bigger.bin"}, {"op": "create", "path": "/b.ts", "content": ""},
-		}}).Want(t, http.StatusOK)
-		ada.Do(http.MethodDelete, p+"/files?path=/a.ts", nil).Want(t, http.StatusOK)
-		ada.Do(http.MethodPost, p+"/comments", object{"body": "Nice."}).Want(t, http.StatusCreated)
+	deletedID, otherID := ada.project("", "Deleted", Private), ada.project("", "Other", Private)
+	for _, projectID := range []string{deletedID, otherID} {
+		client := ada.filesOf(projectID)
+		client.saveBytes("/big.bin", randomBytes(1<<20)).Want(t, http.StatusCreated)
+		client.save("/a.ts", "1").Want(t, http.StatusCreated)
+		client.save("/a.ts", "2").Want(t, http.StatusOK)
+		client.batch(renaming("/big.bin", "/bigger.bin"), creation("/b.ts", "")).Want(t, http.StatusOK)
+		client.remove("/a.ts").Want(t, http.StatusOK)
+		ada.comment(projectID)
 	}
-	ada.Do(http.MethodDelete, "/api/projects/"+doomed, nil).Want(t, http.StatusOK)
-	before, rest := f.splitByProject(c.storedItems(), doomed)
+	ada.Do(http.MethodDelete, projectURL(deletedID), nil).Want(t, http.StatusOK)
+	before, wantRest := f.splitByProject(c.storedItems(), deletedID)
 	if before == 0 {
-		t.Fatal("nothing to clean up")
+		t.Fatal("the deleted project has no items to clean up")
 	}
 	eventCount := len(c.events())
 	c.handleAll()
-	count, left := f.splitByProject(c.storedItems(), doomed)
+	count, rest := f.splitByProject(c.storedItems(), deletedID)
 	if count != 0 {
-		t.Errorf("%d of %d items are left", count, before)
+		t.Errorf("%d of %d items remain, want 0", count, before)
 	}
-	for key, item := range left[f.tableNames.contents] { // the cleanup has set the expiry of the neighbour's replaced contents
+	// The cleanup has set the expiry of the replaced contents of the other project.
+	for key, item := range rest[f.tableNames.contents] {
 		delete(item, "expiresAt")
-		left[f.tableNames.contents][key] = item
+		rest[f.tableNames.contents][key] = item
 	}
-	if diff := cmp.Diff(rest, left, unexported); diff != "" {
-		t.Errorf("items of other projects: %s", diff)
+	if diff := cmp.Diff(wantRest, rest, unexported); diff != "" {
+		t.Errorf("items of the other project: mismatch (-want +got):\n%s", diff)
 	}
 	if got := len(c.events()); got != eventCount {
-		t.Errorf("%d events, want %d: the cleanup must not delete events", got, eventCount)
+		t.Errorf("got %d events, want %d: the cleanup must not delete events", got, eventCount)
 	}
-	c.handleAll() // once more
-	if again, _ := f.splitByProject(c.storedItems(), doomed); again != 0 {
-		t.Errorf("%d items exist again", again)
+	c.handleAll() // events can be delivered more than once
+	if count, _ := f.splitByProject(c.storedItems(), deletedID); count != 0 {
+		t.Errorf("%d items exist after the second delivery of the events, want 0", count)
 	}
-	ada.Get("/api/projects/"+neighbour+"/files?path=/bigger.bin").Want(t, http.StatusOK)
+	ada.filesOf(otherID).read("/bigger.bin").Want(t, http.StatusOK)
 }
 
 // An invalid event must not delete an existing project.
@@ -241,14 +245,15 @@ func TestCleanupRejectsExistingProject(t *testing.T) {
 	f := newFixture(t)
 	c := newCleaner(t, f)
 	ada := f.newUser("ada")
-	projectID := ada.project("", "Alive", Private)
-	ada.Do(http.MethodPost, "/api/projects/"+projectID+"/files", object{"path": "/a.ts", "content": "1"}).Want(t, http.StatusCreated)
+	projectID := ada.project("", "Existing", Private)
+	ada.filesOf(projectID).save("/a.ts", "1").Want(t, http.StatusCreated)
 	before := c.storedItems()
-	if err := c.Handle(t.Context(), f.deletionRecord(projectID)); !errors.Is(err, lambdafn.ErrPoison) || !strings.Contains(err.Error(), projectID) {
-		t.Errorf("%v", err)
+	err := c.Handle(t.Context(), f.deletionRecord(projectID))
+	if !errors.Is(err, lambdafn.ErrPoison) || !strings.Contains(err.Error(), projectID) {
+		t.Errorf("got error %v, want ErrPoison with the project ID", err)
 	}
 	if diff := cmp.Diff(before, c.storedItems(), unexported); diff != "" {
-		t.Errorf("mismatch (-want +got):\n%s", diff)
+		t.Errorf("the event changed stored items (-before +after):\n%s", diff)
 	}
 }
 
@@ -260,7 +265,10 @@ func TestCleanupIgnoresOrRejectsEvent(t *testing.T) {
 	c.storeDeletedProject(projectID, 1, 1)
 	before := c.storedItems()
 	record := func(change func(*event.Record)) db.Item {
-		r := event.Record{ID: f.ids.New(id.Event), Type: event.FileUpdated, ProjectID: projectID, Replaced: &event.Content{ID: version, Chunks: 1}}
+		r := event.Record{
+			ID: f.ids.New(id.Event), Type: event.FileUpdated, ProjectID: projectID,
+			Replaced: &event.Content{ID: version, Chunks: 1},
+		}
 		change(&r)
 		return f.eventImage(r)
 	}
@@ -268,33 +276,41 @@ func TestCleanupIgnoresOrRejectsEvent(t *testing.T) {
 		image  db.Item
 		poison bool
 	}{
-		"no event":                            {db.Item{}, true},
-		"attributes of wrong types":           {db.Item{"type": &types.AttributeValueMemberBOOL{}, "expiresAt": &types.AttributeValueMemberS{Value: "x"}}, true},
-		"another type":                        {record(func(r *event.Record) { r.Type = event.FileCreated }), false},
-		"nothing replaced":                    {record(func(r *event.Record) { r.Replaced = nil }), false},
-		"an empty content":                    {record(func(r *event.Record) { r.Replaced.Chunks = 0 }), false},
-		"missing chunk":                       {record(func(*event.Record) {}), false},
-		"no project":                          {record(func(r *event.Record) { r.ProjectID = "" }), true},
-		"project ID of another kind":          {record(func(r *event.Record) { r.ProjectID = f.ids.New(id.User) }), true},
-		"no content":                          {record(func(r *event.Record) { r.Replaced.ID = "" }), true},
-		"invalid content ID":                  {record(func(r *event.Record) { r.Replaced.ID = version + "#0" }), true},
-		"too many chunks":                     {record(func(r *event.Record) { r.Replaced.Chunks = 1 << 40 }), true},
-		"too few chunks":                      {record(func(r *event.Record) { r.Replaced.Chunks = -1 }), true},
-		"no timestamp":                        {record(func(r *event.Record) { r.Payload = "{}" }), true},
-		"zero timestamp":                      {record(func(r *event.Record) { r.Payload = `{"timestamp":"0001-01-01T00:00:00.000Z"}` }), true},
-		"invalid payload":                     {record(func(r *event.Record) { r.Payload = "x" }), true},
-		"deletion without a project ID":       {record(func(r *event.Record) { r.Type, r.ProjectID = event.ProjectDeleted, "" }), true},
-		"deletion with an invalid project ID": {record(func(r *event.Record) { r.Type, r.ProjectID = event.ProjectDeleted, projectID+"#x" }), true},
+		"an item that is not an event": {db.Item{}, true},
+		"attributes of wrong types": {
+			db.Item{"type": &types.AttributeValueMemberBOOL{}, "expiresAt": &types.AttributeValueMemberS{Value: "x"}}, true,
+		},
+		"another type":               {record(func(r *event.Record) { r.Type = event.FileCreated }), false},
+		"nothing replaced":           {record(func(r *event.Record) { r.Replaced = nil }), false},
+		"an empty content":           {record(func(r *event.Record) { r.Replaced.Chunks = 0 }), false},
+		"missing chunk":              {record(func(*event.Record) {}), false},
+		"no project":                 {record(func(r *event.Record) { r.ProjectID = "" }), true},
+		"project ID of another kind": {record(func(r *event.Record) { r.ProjectID = f.ids.New(id.User) }), true},
+		"no content":                 {record(func(r *event.Record) { r.Replaced.ID = "" }), true},
+		"invalid content ID":         {record(func(r *event.Record) { r.Replaced.ID = version + "#0" }), true},
+		"too many chunks":            {record(func(r *event.Record) { r.Replaced.Chunks = 1 << 40 }), true},
+		"too few chunks":             {record(func(r *event.Record) { r.Replaced.Chunks = -1 }), true},
+		"no timestamp":               {record(func(r *event.Record) { r.Payload = "{}" }), true},
+		"zero timestamp": {
+			record(func(r *event.Record) { r.Payload = `{"timestamp":"0001-01-01T00:00:00.000Z"}` }), true,
+		},
+		"invalid payload": {record(func(r *event.Record) { r.Payload = "x" }), true},
+		"deletion without a project ID": {
+			record(func(r *event.Record) { r.Type, r.ProjectID = event.ProjectDeleted, "" }), true,
+		},
+		"deletion with an invalid project ID": {
+			record(func(r *event.Record) { r.Type, r.ProjectID = event.ProjectDeleted, projectID+"#x" }), true,
+		},
 	} {
 		err := c.Handle(t.Context(), insertRecord(tt.image))
 		if err != nil && strings.Contains(err.Error(), "%!") {
 			t.Errorf("%s: the error is not formatted: %v", name, err)
 		}
 		if errors.Is(err, lambdafn.ErrPoison) != tt.poison || (err == nil) == tt.poison {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want ErrPoison: %v", name, err, tt.poison)
 		}
 	}
 	if diff := cmp.Diff(before, c.storedItems(), unexported); diff != "" {
-		t.Errorf("mismatch (-want +got):\n%s", diff)
+		t.Errorf("the events changed stored items (-before +after):\n%s", diff)
 	}
 }
