@@ -18,8 +18,8 @@ import (
 
 // interruption runs a function once, during a request, before one of its calls to DynamoDB.
 type interruption struct {
-	before  int // the number of the call, starting at 1
-	reverse bool
+	before  int  // the number of the call, starting at 1
+	reverse bool // whether the tree is read before the function or after it, if the call reads it
 	do      func()
 	calls   atomic.Int32
 	done    atomic.Bool

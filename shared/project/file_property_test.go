@@ -14,8 +14,8 @@ import (
 
 // model is a simple model of a project's files.
 type model struct {
-	files  map[string]string
-	tags   map[string]string
+	files  map[string]string // contents by path
+	tags   map[string]string // entity tags by path
 	events []string
 }
 
@@ -65,7 +65,9 @@ func (m model) apply(ops []object) (model, bool) {
 func TestFilesMatchModel(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	const rounds = 6 // each is a project of its own with some dozen requests; after a failure, shrinking is not limited
+	// Each round uses another project and sends dozens of requests. After a failure, the number of rounds is not limited,
+	// so that rapid can shrink the input.
+	const rounds = 6
 	round, failed := 0, false
 	paths := rapid.SampledFrom([]string{"/a", "/a/b", "/a/b/c", "/a-", "/b", "/b/a", "/ab"})
 	contents := rapid.SampledFrom([]string{"", "x", "xy", strings.Repeat("longer ", 100)})
@@ -81,7 +83,7 @@ func TestFilesMatchModel(t *testing.T) {
 		check := func(r response, ops ...object) {
 			next, possible := m.apply(ops)
 			if possible != (r.Status < http.StatusBadRequest) {
-				rt.Fatalf("%v on %v: %d %s", ops, m.files, r.Status, r.Raw)
+				rt.Fatalf("operations %v on files %v: got %d %s, want success: %v", ops, m.files, r.Status, r.Raw, possible)
 			}
 			m = next
 		}
@@ -100,15 +102,15 @@ func TestFilesMatchModel(t *testing.T) {
 			},
 			"batch": func(rt *rapid.T) {
 				var ops []object
-				free := rapid.Permutation([]string{"/a", "/a/b", "/a/b/c", "/a-", "/b", "/b/a", "/ab"}).Draw(rt, "paths")
+				unusedPaths := rapid.Permutation([]string{"/a", "/a/b", "/a/b/c", "/a-", "/b", "/b/a", "/ab"}).Draw(rt, "paths")
 				for n := rapid.IntRange(1, 3).Draw(rt, "operations"); n > 0; n-- {
-					op := object{"op": rapid.SampledFrom([]string{"create", "update", "delete", "rename"}).Draw(rt, "op"), "path": free[0]}
-					free = free[1:]
+					op := object{"op": rapid.SampledFrom([]string{"create", "update", "delete", "rename"}).Draw(rt, "op"), "path": unusedPaths[0]}
+					unusedPaths = unusedPaths[1:]
 					switch op["op"] {
 					case "create", "update":
 						op["content"] = contents.Draw(rt, "content")
 					case "rename":
-						op["to"], free = free[0], free[1:]
+						op["to"], unusedPaths = unusedPaths[0], unusedPaths[1:]
 					}
 					if tag, exists := m.tags[op["path"].(string)]; exists && op["op"] != "create" && rapid.Bool().Draw(rt, "conditional") {
 						op["etag"] = rapid.SampledFrom([]string{tag, `"another"`}).Draw(rt, "etag")
@@ -132,7 +134,7 @@ func TestFilesMatchModel(t *testing.T) {
 					sum += len(content)
 				}
 				if tree := client.tree(); tree.Files != len(m.files) || tree.Bytes != sum {
-					rt.Fatalf("%+v, there are %d files of %d bytes", tree, len(m.files), sum)
+					rt.Fatalf("got the tree %+v, want %d files and %d bytes", tree, len(m.files), sum)
 				}
 			},
 		})

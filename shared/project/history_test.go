@@ -31,15 +31,16 @@ func TestHistory(t *testing.T) {
 		content := fmt.Sprint("content ", 4-i)
 		if len(v) != 6 || v["version"] != newest[i] || v["current"] != (i == 0) || v["size"] != float64(len(content)) ||
 			v["sha256"] != hexSum([]byte(content)) || v["updatedBy"] != client.userID {
-			t.Errorf("%d: %v", i, v)
+			t.Errorf("version %d in the list: got %v, want the ID %s and the content %q", i, v, newest[i], content)
 		}
 		r := client.Get(client.url()+"?path=/a&version="+newest[i]).Want(t, http.StatusOK)
-		if contentOf(t, r.Body) != content || r.Text("version") != newest[i] || r.Header.Get("ETag") != etagOf(newest[i]) || r.Text("updatedAt") != v["createdAt"] {
-			t.Errorf("%d: %s", i, r.Raw)
+		if contentOf(t, r.Body) != content || r.Text("version") != newest[i] ||
+			r.Header.Get("ETag") != etagOf(newest[i]) || r.Text("updatedAt") != v["createdAt"] {
+			t.Errorf("reading version %d: got %s, want the ID %s and the content %q", i, r.Raw, newest[i], content)
 		}
 	}
 	if len(list) != 5 || history.Text("nextCursor") != "" {
-		t.Fatalf("%s", history.Raw)
+		t.Fatalf("got %s, want 5 versions and no cursor", history.Raw)
 	}
 	for limit := 1; limit <= 6; limit++ {
 		var got []string
@@ -54,30 +55,32 @@ func TestHistory(t *testing.T) {
 			cursor = "&cursor=" + r.Text("nextCursor")
 		}
 		if diff := cmp.Diff(newest, got); diff != "" {
-			t.Errorf("limit %d: %s", limit, diff)
+			t.Errorf("limit %d: mismatch (-want +got):\n%s", limit, diff)
 		}
 	}
 
 	f.clock.Advance(content.Retention / 2)
 	client.batch(object{"op": "rename", "path": "/a", "to": "/b"}).Want(t, http.StatusOK)
 	if got := client.history("/a", "").Want(t, http.StatusOK).Values("versions", "current"); len(got) != 5 || got[0] != false {
-		t.Errorf("history of the old path: %v", got)
+		t.Errorf("history of the old path: got current = %v, want 5 replaced versions", got)
 	}
 	if got := client.history("/b", "").Want(t, http.StatusOK).Values("versions", "current"); len(got) != 1 || got[0] != true {
-		t.Errorf("history of the new path: %v", got)
+		t.Errorf("history of the new path: got current = %v, want one current version", got)
 	}
 	client.Get(client.url()+"?path=/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	if r := client.Get(client.url()+"?path=/a&version="+newest[0]).Want(t, http.StatusOK); contentOf(t, r.Body) != "content 4" {
-		t.Error(r.Raw)
+		t.Errorf("the last version at the old path: got %s, want the content %q", r.Raw, "content 4")
 	}
 	client.Get(client.url()+"?path=/b&version="+newest[1]).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
-	client.Get(client.url()+"?path=/a&version=none").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	client.Get(client.url()+"?path=/a&version=unknown").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	client.Get(client.url()+"?path=/a&version=a%23b").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	client.history("/never", "").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 
-	f.clock.Advance(content.Retention/2 + time.Minute) // the versions replaced at the start have expired, the renamed version has not
-	if got := client.history("/a", "").Want(t, http.StatusOK).Values("versions", "version"); len(got) != 1 || got[0] != newest[0] {
-		t.Errorf("after 30 days: %v", got)
+	// The versions that were replaced by a save have expired. The version that was replaced by the rename has not.
+	f.clock.Advance(content.Retention/2 + time.Minute)
+	got := client.history("/a", "").Want(t, http.StatusOK).Values("versions", "version")
+	if len(got) != 1 || got[0] != newest[0] {
+		t.Errorf("after 30 days: got the versions %v, want only %s", got, newest[0])
 	}
 	client.Get(client.url()+"?path=/a&version="+newest[1]).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	f.clock.Advance(content.Retention)
@@ -96,7 +99,7 @@ func TestHistoryPagesWhileFileChanges(t *testing.T) {
 		versions = append(versions, client.save("/a", fmt.Sprint("content ", i)).Text("version"))
 	}
 	first := client.history("/a", "&limit=1").Want(t, http.StatusOK)
-	client.save("/a", "a newer one").Want(t, http.StatusOK)
+	client.save("/a", "newer content").Want(t, http.StatusOK)
 	rest := client.history("/a", "&cursor="+first.Text("nextCursor")).Want(t, http.StatusOK)
 	got := append(first.Values("versions", "version"), rest.Values("versions", "version")...)
 	if diff := cmp.Diff([]any{versions[2], versions[1], versions[0]}, got); diff != "" {

@@ -29,14 +29,14 @@ func TestSaveAndReadFile(t *testing.T) {
 	}
 	want["createdAt"], want["updatedAt"] = created.Body["createdAt"], created.Body["createdAt"]
 	if diff := cmp.Diff(want, created.Body); diff != "" {
-		t.Errorf("created: %s", diff)
+		t.Errorf("created file: mismatch (-want +got):\n%s", diff)
 	}
 	if created.Header.Get("ETag") != want["etag"] || len(version) != 26 {
-		t.Errorf("ETag %s, version %s", created.Header.Get("ETag"), version)
+		t.Errorf("got ETag %s and version %s, want a ULID and the ETag of it", created.Header.Get("ETag"), version)
 	}
 	list := client.Get(client.url()).Want(t, http.StatusOK)
 	if diff := cmp.Diff(map[string]any{"files": []any{want}}, list.Body); diff != "" {
-		t.Errorf("list: %s", diff)
+		t.Errorf("list: mismatch (-want +got):\n%s", diff)
 	}
 	read := client.read("/src/app.ts").Want(t, http.StatusOK)
 	withContent := map[string]any{"content": text}
@@ -44,17 +44,17 @@ func TestSaveAndReadFile(t *testing.T) {
 		withContent[k] = v
 	}
 	if diff := cmp.Diff(withContent, read.Body); diff != "" || read.Header.Get("ETag") != want["etag"] {
-		t.Errorf("read: %s, ETag %s", diff, read.Header.Get("ETag"))
+		t.Errorf("read: got ETag %s; mismatch (-want +got):\n%s", read.Header.Get("ETag"), diff)
 	}
 
 	f.clock.Advance(time.Second)
 	updated := client.save("/src/app.ts", "").Want(t, http.StatusOK)
 	if updated.Text("createdAt") != created.Text("createdAt") || updated.Text("updatedAt") == created.Text("updatedAt") ||
 		updated.Text("version") <= version || updated.Body["size"] != float64(0) || updated.Text("sha256") != hexSum(nil) {
-		t.Errorf("updated: %s", updated.Raw)
+		t.Errorf("updated: got %s, want an empty file with a new version and the old createdAt", updated.Raw)
 	}
 	if r := client.read("/src/app.ts").Want(t, http.StatusOK); contentOf(t, r.Body) != "" || r.Text("encoding") != "utf-8" {
-		t.Errorf("read: %s", r.Raw)
+		t.Errorf("read after the update: got %s, want empty UTF-8 content", r.Raw)
 	}
 	client.checkTree()
 }
@@ -69,16 +69,19 @@ func TestSaveOfUnchangedContent(t *testing.T) {
 	again := client.save("/a.txt", "same").Want(t, http.StatusOK)
 	batch := client.batch(object{"op": "update", "path": "/a.txt", "content": "same"}).Want(t, http.StatusOK)
 	if again.Raw != first.Raw || again.Header.Get("ETag") != first.Header.Get("ETag") {
-		t.Errorf("%s, was %s", again.Raw, first.Raw)
+		t.Errorf("second save: got %s, want the same response as for the first: %s", again.Raw, first.Raw)
 	}
 	if diff := cmp.Diff([]any{first.Body}, batch.Body["files"]); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	if len(client.fileEvents()) != 1 || len(f.dump(f.tableNames.projects)) != len(before) || len(f.dump(f.tableNames.contents)) != 1 {
-		t.Errorf("something was written: %v", client.fileEvents())
+	if events := client.fileEvents(); len(events) != 1 {
+		t.Errorf("got the events %v, want only the event of the creation", events)
 	}
-	if r := client.post(object{"path": "/a.txt", "content": "c2FtZQ==", "encoding": "base64"}).Want(t, http.StatusOK); r.Raw != first.Raw {
-		t.Errorf("the same bytes in base64: %s", r.Raw)
+	if len(f.dump(f.tableNames.projects)) != len(before) || len(f.dump(f.tableNames.contents)) != 1 {
+		t.Error("saving unchanged content stored items")
+	}
+	if r := client.saveBytes("/a.txt", []byte("same")).Want(t, http.StatusOK); r.Raw != first.Raw {
+		t.Errorf("saving the same bytes as base64: got %s, want %s", r.Raw, first.Raw)
 	}
 }
 
@@ -88,10 +91,11 @@ func TestContentEncodings(t *testing.T) {
 	client := f.newFilesClient("ada")
 	for name, tc := range map[string]struct {
 		data         []byte
-		as, answered string
+		saveEncoding string
+		readEncoding string
 		contentType  string
 	}{
-		"/noise.bin":    {randomBytes(1 << 20), "base64", "base64", "application/octet-stream"},
+		"/random.bin":   {randomBytes(1 << 20), "base64", "base64", "application/octet-stream"},
 		"/text.txt":     {[]byte(strings.Repeat("0123456789abcde\n", 1<<16)), "utf-8", "utf-8", "text/plain; charset=utf-8"},
 		"/nul.txt":      {[]byte("line one\x00line two"), "utf-8", "utf-8", "text/plain; charset=utf-8"},
 		"/controls":     {bytes.Repeat([]byte{1, 0}, 1000), "utf-8", "base64", "text/plain; charset=utf-8"},
@@ -103,17 +107,21 @@ func TestContentEncodings(t *testing.T) {
 		"/empty.bin":    {nil, "base64", "base64", "application/octet-stream"},
 	} {
 		sent := string(tc.data)
-		if tc.as == "base64" {
+		if tc.saveEncoding == "base64" {
 			sent = base64.StdEncoding.EncodeToString(tc.data)
 		}
-		body := object{"path": name, "content": sent, "encoding": tc.as}
+		body := object{"path": name, "content": sent, "encoding": tc.saveEncoding}
 		saved := client.post(body).Want(t, http.StatusCreated)
 		read := client.read(name).Want(t, http.StatusOK)
-		if contentOf(t, read.Body) != string(tc.data) || read.Text("encoding") != tc.answered || saved.Text("encoding") != tc.as {
-			t.Errorf("%s: %d bytes as %s came back as %d bytes as %s", name, len(tc.data), tc.as, len(contentOf(t, read.Body)), read.Text("encoding"))
+		if contentOf(t, read.Body) != string(tc.data) || read.Text("encoding") != tc.readEncoding || saved.Text("encoding") != tc.saveEncoding {
+			t.Errorf("%s: got %d bytes as %s, want the saved %d bytes as %s",
+				name, len(contentOf(t, read.Body)), read.Text("encoding"), len(tc.data), tc.readEncoding)
 		}
-		if saved.Text("contentType") != tc.contentType || read.Text("sha256") != hexSum(tc.data) || read.Body["size"] != float64(len(tc.data)) {
-			t.Errorf("%s: %.300s", name, saved.Raw)
+		if read.Text("sha256") != hexSum(tc.data) || read.Body["size"] != float64(len(tc.data)) {
+			t.Errorf("%s: got %.300s, want the hash and the size of the decoded content", name, read.Raw)
+		}
+		if got := saved.Text("contentType"); got != tc.contentType {
+			t.Errorf("%s: got content type %q, want %q", name, got, tc.contentType)
 		}
 	}
 	client.checkTree()
@@ -130,7 +138,8 @@ func TestWritePreconditions(t *testing.T) {
 	client.save("/a", "1", ifMatch(`"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
 	first := client.save("/a", "1", ifNone).Want(t, http.StatusCreated).Header.Get("ETag")
 	client.save("/a", "2", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
-	client.save("/a", "1", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed) // even though the content is unchanged
+	// A precondition is checked even if the content does not change.
+	client.save("/a", "1", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
 	second := client.save("/a", "2", ifMatch(first)).Want(t, http.StatusOK).Header.Get("ETag")
 	client.save("/a", "3", ifMatch(first)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
 	client.save("/a", "2", ifMatch(first)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
@@ -142,8 +151,9 @@ func TestWritePreconditions(t *testing.T) {
 	client.remove("/a", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
 	client.remove("/a", ifMatch(third)).Want(t, http.StatusOK)
 	client.remove("/a", ifMatch(third)).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
-	if diff := cmp.Diff([]string{"file.created /a", "file.updated /a", "file.updated /a", "file.deleted /a"}, client.fileEvents()); diff != "" {
-		t.Errorf("mismatch (-want +got):\n%s", diff)
+	want := []string{"file.created /a", "file.updated /a", "file.updated /a", "file.deleted /a"}
+	if diff := cmp.Diff(want, client.fileEvents()); diff != "" {
+		t.Errorf("events mismatch (-want +got):\n%s", diff)
 	}
 }
 
@@ -155,15 +165,15 @@ func TestConditionalReads(t *testing.T) {
 	for _, value := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
 		r := client.read("/a", slicetest.Header("If-None-Match", value)).Want(t, http.StatusNotModified)
 		if r.Raw != "" || r.Header.Get("ETag") != tag {
-			t.Errorf("%s: %q, ETag %s", value, r.Raw, r.Header.Get("ETag"))
+			t.Errorf("%s: got body %q and ETag %s, want no body and ETag %s", value, r.Raw, r.Header.Get("ETag"), tag)
 		}
 		if r.Calls != 3 {
-			t.Errorf("%s: %d calls", value, r.Calls)
+			t.Errorf("%s: got %d calls, want 3", value, r.Calls)
 		}
 	}
 	client.save("/a", "other").Want(t, http.StatusOK)
 	if r := client.read("/a", slicetest.Header("If-None-Match", tag)).Want(t, http.StatusOK); contentOf(t, r.Body) != "other" {
-		t.Error(r.Raw)
+		t.Errorf("a read with the ETag of a replaced version: got %s, want the new content", r.Raw)
 	}
 	client.read("/b", slicetest.Header("If-None-Match", "*")).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 }
@@ -177,7 +187,7 @@ func TestDeleteFile(t *testing.T) {
 	}
 	r := client.remove("/a").Want(t, http.StatusOK)
 	if r.Body["success"] != true || r.Text("message") == "" || len(r.Body) != 2 {
-		t.Errorf("%s", r.Raw)
+		t.Errorf("deletion: got %s, want success and a message", r.Raw)
 	}
 	client.remove("/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	client.read("/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
