@@ -213,7 +213,7 @@ func TestPathIsEitherFileOrFolder(t *testing.T) {
 		client.batch(object{"op": "create", "path": path, "content": ""}).Want(t, http.StatusConflict, fault.CodeConflict)
 	}
 	for _, path := range []string{"/src/lib/x.tsx", "/src/li", "/src/lib2", "/sr", "/src/lib/x.t", "/src.ts", "/src-/a", "/src0"} {
-		client.save(path, "beside").Want(t, http.StatusCreated)
+		client.save(path, "x").Want(t, http.StatusCreated)
 	}
 	client.save("/other", "o").Want(t, http.StatusCreated)
 	for _, to := range []string{"/src", "/src/lib", "/src/lib/x.ts/deep"} {

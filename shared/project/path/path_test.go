@@ -16,15 +16,15 @@ import (
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	longest := "/" + strings.Repeat("a", path.MaxBytes-1)
-	for _, good := range []string{
+	for _, valid := range []string{
 		"/a", "/src/app.ts", "/a b/c d.txt", "/#/C#.cs", "/.gitignore", "/...", "/..a", "/a..", "/Café/日本語.md", "/👩‍💻.txt",
 		"/~!@$%^&*()_+`-={}[]|:\";'<>?,", longest, "/ ", "/\u2028", "/a/b/c/d/e/f/g",
 	} {
-		if rule := path.Check(good); rule != "" {
-			t.Errorf("%q: %s", good, rule)
+		if rule := path.Check(valid); rule != "" {
+			t.Errorf("Check(%q) = %q, want \"\"", valid, rule)
 		}
 	}
-	for bad, want := range map[string]string{
+	for invalid, want := range map[string]string{
 		"":                  "must not be empty",
 		"a":                 "must begin with a slash",
 		"a/b":               "must begin with a slash",
@@ -54,8 +54,8 @@ func TestCheck(t *testing.T) {
 		longest + "a":       "must be at most 512 bytes long",
 		longest[:511] + "é": "must be at most 512 bytes long",
 	} {
-		if rule := path.Check(bad); rule != want {
-			t.Errorf("%q: %q, want %q", bad, rule, want)
+		if rule := path.Check(invalid); rule != want {
+			t.Errorf("Check(%q) = %q, want %q", invalid, rule, want)
 		}
 	}
 }
@@ -66,7 +66,7 @@ func TestAncestors(t *testing.T) {
 		"/a": nil, "/a/b": {"/a"}, "/a/b/c": {"/a", "/a/b"}, "/é/b": {"/é"},
 	} {
 		if diff := cmp.Diff(want, path.Ancestors(p)); diff != "" {
-			t.Errorf("%s: %s", p, diff)
+			t.Errorf("Ancestors(%q) mismatch (-want +got):\n%s", p, diff)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func TestContentTypes(t *testing.T) {
 		{"/data.", false, "application/octet-stream"},
 	} {
 		if got := path.ContentType(tc.path, tc.isText); got != tc.want {
-			t.Errorf("%s (text: %v): %s, want %s", tc.path, tc.isText, got, tc.want)
+			t.Errorf("ContentType(%q, %v) = %q, want %q", tc.path, tc.isText, got, tc.want)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		if len(p) > path.MaxBytes || !utf8.ValidString(p) || !norm.NFC.IsNormalString(p) || p[0] != '/' {
-			t.Errorf("%q is accepted", p)
+			t.Errorf("Check accepted the invalid path %q", p)
 		}
 		for _, segment := range strings.Split(p[1:], "/") {
 			if segment == "" || segment == "." || segment == ".." {
