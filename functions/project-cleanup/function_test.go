@@ -77,7 +77,8 @@ func newFixture(t *testing.T) (*fixture, *lambdafn.StreamHandler) {
 	t.Cleanup(endpoint.Close)
 	for name, value := range map[string]string{
 		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
-		"AWS_ENDPOINT_URL": endpoint.URL, "AWS_ENDPOINT_URL_DYNAMODB": "", "AWS_ENDPOINT_URL_SQS": queues, "FAILURES_QUEUE": f.queue,
+		"AWS_ENDPOINT_URL": endpoint.URL, "AWS_ENDPOINT_URL_DYNAMODB": "", "AWS_ENDPOINT_URL_SQS": queues,
+		"FAILURES_QUEUE": f.queue,
 		"PROJECTS_TABLE": "projects", "CONTENTS_TABLE": "contents", "CONVERSATIONS_TABLE": conversations,
 	} {
 		t.Setenv(name, value)
@@ -154,7 +155,10 @@ func (f *fixture) storeEvent(c event.Change) events.DynamoDBEventRecord {
 		Change: events.DynamoDBStreamRecord{
 			ApproximateCreationDateTime: events.SecondsEpochTime{Time: time.Now()},
 			Keys:                        map[string]events.DynamoDBAttributeValue{"pk": image["pk"], "sk": image["sk"]},
-			NewImage:                    image, SequenceNumber: fmt.Sprint(1000 + f.number), SizeBytes: 1, StreamViewType: "NEW_IMAGE",
+			NewImage:                    image,
+			SequenceNumber:              fmt.Sprint(1000 + f.number),
+			SizeBytes:                   1,
+			StreamViewType:              "NEW_IMAGE",
 		},
 	}
 }
@@ -379,5 +383,6 @@ func TestUnavailableFailureQueue(t *testing.T) {
 
 func TestRequiredVariables(t *testing.T) {
 	newFixture(t)
-	functiontest.CheckRequiredVariables[settings](t, "PROJECTS_TABLE", "CONTENTS_TABLE", "CONVERSATIONS_TABLE", "FAILURES_QUEUE")
+	functiontest.CheckRequiredVariables[settings](t,
+		"PROJECTS_TABLE", "CONTENTS_TABLE", "CONVERSATIONS_TABLE", "FAILURES_QUEUE")
 }

@@ -82,5 +82,6 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 
 func TestRequiredVariables(t *testing.T) {
 	setEnv(t)
-	functiontest.CheckRequiredVariables[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE", "KEYS_SECRET")
+	functiontest.CheckRequiredVariables[settings](t,
+		"ACCOUNTS_TABLE", "PROJECTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE", "KEYS_SECRET")
 }

@@ -53,7 +53,9 @@ func TestFileEvents(t *testing.T) {
 	for i, r := range records {
 		p := decodePayload(t, r)
 		expected := event.Data{
-			Actor: event.Actor{ID: client.userID, Username: "ada"}, Project: &event.Project{ID: client.projectID, Name: "ada's project"}, File: &want[i].file,
+			Actor:   event.Actor{ID: client.userID, Username: "ada"},
+			Project: &event.Project{ID: client.projectID, Name: "ada's project"},
+			File:    &want[i].file,
 		}
 		if diff := cmp.Diff(expected, p.Data); diff != "" || r.Type != want[i].kind || p.Type != r.Type {
 			t.Errorf("event %d: got type %s, want %s; data mismatch (-want +got):\n%s", i, r.Type, want[i].kind, diff)

@@ -100,25 +100,53 @@ func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 		status              int // of the request, if the concurrent change is written first
 		code                fault.Code
 	}{
-		"save in a folder, create a file at the folder":        {save("/a/b"), save("/a"), http.StatusConflict, fault.CodeConflict},
-		"save in a nested folder, create a file at its parent": {save("/a/b/c/d"), save("/a/b"), http.StatusConflict, fault.CodeConflict},
-		"create a file, save inside it":                        {save("/a"), save("/a/b"), http.StatusConflict, fault.CodeConflict},
-		"create a file, save in a nested folder inside it":     {save("/a"), save("/a/b/c"), http.StatusConflict, fault.CodeConflict},
-		"rename into a folder, create a file at the folder":    {batch(renaming("/f", "/a/f")), save("/a"), http.StatusConflict, fault.CodeConflict},
-		"rename to a path, save inside the path":               {batch(renaming("/f", "/a")), save("/a/b"), http.StatusConflict, fault.CodeConflict},
-		"save in a folder, rename a file to the folder":        {save("/a/b"), batch(renaming("/f", "/a")), http.StatusConflict, fault.CodeConflict},
-		"rename to a path, create a file at the path":          {batch(renaming("/f", "/a")), save("/a"), http.StatusConflict, fault.CodeConflict},
-		"save, create the same file":                           {save("/a"), save("/a", ifNone), http.StatusOK, ""},
-		"create with If-None-Match, create the same file":      {save("/a", ifNone), save("/a"), http.StatusPreconditionFailed, fault.CodePreconditionFailed},
-		"create in a batch, create the same file":              {batch(creation("/a", "")), save("/a"), http.StatusConflict, fault.CodeConflict},
-		"save, save the same file":                             {save("/f"), save("/f", ifMatch), http.StatusOK, ""},
-		"save, delete the same file":                           {save("/f"), remove("/f"), http.StatusCreated, ""},
-		"save with If-Match, delete the same file":             {save("/f", ifMatch), remove("/f"), http.StatusPreconditionFailed, fault.CodePreconditionFailed},
-		"update in a batch, delete the same file":              {batch(update("/f", "x")), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound},
-		"rename, delete the same file":                         {batch(renaming("/f", "/g")), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound},
-		"rename, save the same file":                           {batch(renaming("/f", "/g")), save("/f"), http.StatusOK, ""},
-		"delete, delete the same file":                         {remove("/f"), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound},
-		"delete, save the same file":                           {remove("/f"), save("/f"), http.StatusOK, ""},
+		"save in a folder, create a file at the folder": {
+			save("/a/b"), save("/a"), http.StatusConflict, fault.CodeConflict,
+		},
+		"save in a nested folder, create a file at its parent": {
+			save("/a/b/c/d"), save("/a/b"), http.StatusConflict, fault.CodeConflict,
+		},
+		"create a file, save inside it": {
+			save("/a"), save("/a/b"), http.StatusConflict, fault.CodeConflict,
+		},
+		"create a file, save in a nested folder inside it": {
+			save("/a"), save("/a/b/c"), http.StatusConflict, fault.CodeConflict,
+		},
+		"rename into a folder, create a file at the folder": {
+			batch(renaming("/f", "/a/f")), save("/a"), http.StatusConflict, fault.CodeConflict,
+		},
+		"rename to a path, save inside the path": {
+			batch(renaming("/f", "/a")), save("/a/b"), http.StatusConflict, fault.CodeConflict,
+		},
+		"save in a folder, rename a file to the folder": {
+			save("/a/b"), batch(renaming("/f", "/a")), http.StatusConflict, fault.CodeConflict,
+		},
+		"rename to a path, create a file at the path": {
+			batch(renaming("/f", "/a")), save("/a"), http.StatusConflict, fault.CodeConflict,
+		},
+		"save, create the same file": {save("/a"), save("/a", ifNone), http.StatusOK, ""},
+		"create with If-None-Match, create the same file": {
+			save("/a", ifNone), save("/a"), http.StatusPreconditionFailed, fault.CodePreconditionFailed,
+		},
+		"create in a batch, create the same file": {
+			batch(creation("/a", "")), save("/a"), http.StatusConflict, fault.CodeConflict,
+		},
+		"save, save the same file":   {save("/f"), save("/f", ifMatch), http.StatusOK, ""},
+		"save, delete the same file": {save("/f"), remove("/f"), http.StatusCreated, ""},
+		"save with If-Match, delete the same file": {
+			save("/f", ifMatch), remove("/f"), http.StatusPreconditionFailed, fault.CodePreconditionFailed,
+		},
+		"update in a batch, delete the same file": {
+			batch(update("/f", "x")), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound,
+		},
+		"rename, delete the same file": {
+			batch(renaming("/f", "/g")), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound,
+		},
+		"rename, save the same file": {batch(renaming("/f", "/g")), save("/f"), http.StatusOK, ""},
+		"delete, delete the same file": {
+			remove("/f"), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound,
+		},
+		"delete, save the same file": {remove("/f"), save("/f"), http.StatusOK, ""},
 		untouched: {
 			batch(update("/f", "f"), creation("/g", "")), batch(update("/f", "other").with("etag", "*")), http.StatusOK, "",
 		},

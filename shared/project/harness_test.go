@@ -162,13 +162,19 @@ func (f *fixture) setRole(workspaceID string, u *user, role workspace.Role) {
 		WorkspaceID: workspaceID, UserID: u.userID, Username: u.name, Role: role, AddedAt: clock.Stamp(f.clock.Now()),
 		Name: stored.Name, CreatedAt: stored.CreatedAt,
 	})
-	f.transact(f.projects.Put(db.MemberKey(workspaceID, u.userID), record), f.projects.Put(db.MembershipKey(u.userID, workspaceID), record))
+	f.transact(
+		f.projects.Put(db.MemberKey(workspaceID, u.userID), record),
+		f.projects.Put(db.MembershipKey(u.userID, workspaceID), record),
+	)
 }
 
 // removeMember removes a user from a workspace.
 func (f *fixture) removeMember(workspaceID string, u *user) {
 	f.t.Helper()
-	f.transact(f.projects.Delete(db.MemberKey(workspaceID, u.userID)), f.projects.Delete(db.MembershipKey(u.userID, workspaceID)))
+	f.transact(
+		f.projects.Delete(db.MemberKey(workspaceID, u.userID)),
+		f.projects.Delete(db.MembershipKey(u.userID, workspaceID)),
+	)
 }
 
 // timestamp returns the current time in the format of the API.

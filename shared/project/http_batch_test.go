@@ -312,7 +312,8 @@ func TestBatchReplacesFoldersByFiles(t *testing.T) {
 	if diff := cmp.Diff([]any{"/b", "/dir", "/file/f", "/file/inner"}, client.paths()); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	client.batch(renaming("/dir", "/dir/again/and/again"), renaming("/file/f", "/f"), renaming("/file/inner", "/file")).Want(t, http.StatusOK)
+	client.batch(renaming("/dir", "/dir/again/and/again"), renaming("/file/f", "/f"), renaming("/file/inner", "/file")).
+		Want(t, http.StatusOK)
 	if diff := cmp.Diff([]any{"/b", "/dir/again/and/again", "/f", "/file"}, client.paths()); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}

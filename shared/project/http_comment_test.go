@@ -233,7 +233,8 @@ func TestDeleteCommentPermissions(t *testing.T) {
 	f.removeMember(team, author)
 	remove(author, three).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	other := owner.project(team, "Other", Team)
-	owner.Do(http.MethodDelete, projectURL(other)+"/comments/"+three, nil).Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
+	owner.Do(http.MethodDelete, projectURL(other)+"/comments/"+three, nil).
+		Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
 	if got := owner.Get(comments).Values("comments", "id"); !cmp.Equal(got, []any{three}) {
 		t.Errorf("got the comments %v, want only %s", got, three)
 	}
@@ -251,7 +252,8 @@ func TestListEvents(t *testing.T) {
 	eventsURL := projectURL(project) + "/events"
 	for i := range 52 {
 		f.clock.Advance(time.Duration(i%2) * time.Second)
-		ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": fmt.Sprint("<é> & ", i)}).Want(t, http.StatusCreated)
+		ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": fmt.Sprint("<é> & ", i)}).
+			Want(t, http.StatusCreated)
 	}
 	ada.Do(http.MethodPut, projectURL(project), object{"name": "New"}).Want(t, http.StatusOK)
 	var ids, types []any

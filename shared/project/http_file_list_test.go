@@ -139,7 +139,8 @@ func TestCursorOfAnotherList(t *testing.T) {
 		client.url() + "/history?path=/a/0&cursor=" + cursor, client.url() + "/history?path=/a/1&cursor=" + versions,
 		other.url() + "/history?path=/a/0&cursor=" + versions,
 	} {
-		if r := client.Get(path).Want(t, http.StatusBadRequest, fault.CodeValidationFailed); !strings.Contains(r.Text("error"), "cursor") {
+		r := client.Get(path).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		if !strings.Contains(r.Text("error"), "cursor") {
 			t.Errorf("%s: %s", path, r.Raw)
 		}
 	}

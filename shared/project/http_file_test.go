@@ -135,7 +135,8 @@ func TestWritePreconditions(t *testing.T) {
 	ifNone := slicetest.Header("If-None-Match", "*")
 
 	client.save("/a", "1", ifMatch("*")).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
-	client.save("/a", "1", ifMatch(`"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	client.save("/a", "1", ifMatch(`"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`)).
+		Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
 	first := client.save("/a", "1", ifNone).Want(t, http.StatusCreated).Header.Get("ETag")
 	client.save("/a", "2", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
 	// A precondition is checked even if the content does not change.
@@ -193,7 +194,8 @@ func TestDeleteFile(t *testing.T) {
 	client.read("/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	client.Do(http.MethodDelete, client.url(), object{"path": "/b"}).Want(t, http.StatusOK)
 	client.Do(http.MethodDelete, client.url()+"?path=/c", object{"path": "/c"}).Want(t, http.StatusOK)
-	client.Do(http.MethodDelete, client.url()+"?path=/c", object{"path": "/d#e?f"}).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	client.Do(http.MethodDelete, client.url()+"?path=/c", object{"path": "/d#e?f"}).
+		Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	client.Do(http.MethodDelete, client.url(), nil).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	client.Do(http.MethodDelete, client.url(), object{}).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	if diff := cmp.Diff([]any{"/d#e?f"}, client.paths()); diff != "" {

@@ -42,7 +42,8 @@ func TestCreate(t *testing.T) {
 	want := map[string]any{
 		"id": r.Text("id"), "name": "Café Déjà", "slug": "cafe-deja", "description": "",
 		"framework": "static", "visibility": "private",
-		"lastOpenedAt": at, "createdAt": at, "updatedAt": at, "workspace": map[string]any{"id": ada.personal, "name": "ada's workspace"},
+		"lastOpenedAt": at, "createdAt": at, "updatedAt": at,
+		"workspace": map[string]any{"id": ada.personal, "name": "ada's workspace"},
 	}
 	if diff := cmp.Diff(want, r.Body); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)

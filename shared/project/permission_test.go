@@ -162,6 +162,7 @@ func TestInvalidIDs(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"x", project, "cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"} {
-		ada.Do(http.MethodDelete, projectURL(project)+"/comments/"+id, nil).Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
+		ada.Do(http.MethodDelete, projectURL(project)+"/comments/"+id, nil).
+			Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
 	}
 }

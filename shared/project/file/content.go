@@ -74,7 +74,8 @@ func (f File) join(chunks [][]byte) ([]byte, error) {
 		return nil, fmt.Errorf("file: content %s: %w", f.ContentID, err)
 	}
 	if sum := sha256.Sum256(data); len(data) != f.Size || !bytes.Equal(sum[:], f.SHA256) {
-		return nil, fmt.Errorf("file: content %s does not match its record: %d bytes, SHA-256 %x", f.ContentID, len(data), sum)
+		return nil, fmt.Errorf("file: content %s does not match its record: %d bytes, SHA-256 %x",
+			f.ContentID, len(data), sum)
 	}
 	return data, nil
 }
