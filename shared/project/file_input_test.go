@@ -58,7 +58,8 @@ func TestInvalidFileRequests(t *testing.T) {
 	wantInvalid(client.post(`{"path":"/a","content":"\ud800"}`), "body: is not valid JSON")
 	for _, text := range []string{"A", "AA", "AB==", "AA==\n", "-_-_", " "} {
 		wantInvalid(client.post(object{"path": "/a", "content": text, "encoding": "base64"}), "content: must be base64")
-		wantInvalid(client.batch(object{"op": "create", "path": "/a", "content": text, "encoding": "base64"}), "operations[0].content: must be base64")
+		batch := client.batch(creation("/a", text).with("encoding", "base64"))
+		wantInvalid(batch, "operations[0].content: must be base64")
 	}
 	wantInvalid(client.save("/a", strings.Repeat("a", 1<<20+1)), "content: must be at most 1 MiB")
 	wantInvalid(client.saveBytes("/a", randomBytes(1<<20+1)), "content: must be at most 1 MiB")

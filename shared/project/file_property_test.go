@@ -104,7 +104,8 @@ func TestFilesMatchModel(t *testing.T) {
 				var ops []object
 				unusedPaths := rapid.Permutation([]string{"/a", "/a/b", "/a/b/c", "/a-", "/b", "/b/a", "/ab"}).Draw(rt, "paths")
 				for n := rapid.IntRange(1, 3).Draw(rt, "operations"); n > 0; n-- {
-					op := object{"op": rapid.SampledFrom([]string{"create", "update", "delete", "rename"}).Draw(rt, "op"), "path": unusedPaths[0]}
+					action := rapid.SampledFrom([]string{"create", "update", "delete", "rename"}).Draw(rt, "op")
+					op := object{"op": action, "path": unusedPaths[0]}
 					unusedPaths = unusedPaths[1:]
 					switch op["op"] {
 					case "create", "update":
@@ -112,7 +113,8 @@ func TestFilesMatchModel(t *testing.T) {
 					case "rename":
 						op["to"], unusedPaths = unusedPaths[0], unusedPaths[1:]
 					}
-					if tag, exists := m.tags[op["path"].(string)]; exists && op["op"] != "create" && rapid.Bool().Draw(rt, "conditional") {
+					tag, exists := m.tags[op["path"].(string)]
+					if exists && action != "create" && rapid.Bool().Draw(rt, "conditional") {
 						op["etag"] = rapid.SampledFrom([]string{tag, `"another"`}).Draw(rt, "etag")
 					}
 					ops = append(ops, op)

@@ -35,7 +35,9 @@ func TestConcurrentSavesOfOneFile(t *testing.T) {
 	f := newFixture(t)
 	client := f.newFilesClient("ada")
 	const writers = 16
-	responses := slicetest.Concurrently(writers, func(i int) response { return client.save("/a", strings.Repeat("x", i+1)) })
+	responses := slicetest.Concurrently(writers, func(i int) response {
+		return client.save("/a", strings.Repeat("x", i+1))
+	})
 	wantStatuses(t, responses, map[int]int{http.StatusCreated: 1, http.StatusOK: writers - 1})
 	if n := len(client.history("/a", "").List("versions")); n != writers {
 		t.Errorf("got %d versions, want %d", n, writers)
@@ -336,7 +338,8 @@ func TestSaveDuringProjectDeletion(t *testing.T) {
 			return client.save(fmt.Sprint("/a", i), "x")
 		})
 		for i, r := range responses[1:] {
-			if r.Status != http.StatusOK && r.Status != http.StatusCreated && r.Text("code") != string(fault.CodeProjectNotFound) {
+			isSuccess := r.Status == http.StatusOK || r.Status == http.StatusCreated
+			if !isSuccess && r.Text("code") != string(fault.CodeProjectNotFound) {
 				t.Errorf("save %d: got %d %s, want success or PROJECT_NOT_FOUND", i, r.Status, r.Raw)
 			}
 		}

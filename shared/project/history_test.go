@@ -61,14 +61,17 @@ func TestHistory(t *testing.T) {
 
 	f.clock.Advance(content.Retention / 2)
 	client.batch(object{"op": "rename", "path": "/a", "to": "/b"}).Want(t, http.StatusOK)
-	if got := client.history("/a", "").Want(t, http.StatusOK).Values("versions", "current"); len(got) != 5 || got[0] != false {
-		t.Errorf("history of the old path: got current = %v, want 5 replaced versions", got)
+	oldPath := client.history("/a", "").Want(t, http.StatusOK).Values("versions", "current")
+	if len(oldPath) != 5 || oldPath[0] != false {
+		t.Errorf("history of the old path: got current = %v, want 5 replaced versions", oldPath)
 	}
-	if got := client.history("/b", "").Want(t, http.StatusOK).Values("versions", "current"); len(got) != 1 || got[0] != true {
-		t.Errorf("history of the new path: got current = %v, want one current version", got)
+	newPath := client.history("/b", "").Want(t, http.StatusOK).Values("versions", "current")
+	if len(newPath) != 1 || newPath[0] != true {
+		t.Errorf("history of the new path: got current = %v, want one current version", newPath)
 	}
 	client.Get(client.url()+"?path=/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
-	if r := client.Get(client.url()+"?path=/a&version="+newest[0]).Want(t, http.StatusOK); contentOf(t, r.Body) != "content 4" {
+	r := client.Get(client.url()+"?path=/a&version="+newest[0]).Want(t, http.StatusOK)
+	if contentOf(t, r.Body) != "content 4" {
 		t.Errorf("the last version at the old path: got %s, want the content %q", r.Raw, "content 4")
 	}
 	client.Get(client.url()+"?path=/b&version="+newest[1]).Want(t, http.StatusNotFound, fault.CodeFileNotFound)

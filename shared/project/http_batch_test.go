@@ -292,7 +292,8 @@ func TestBatchRejectsPreconditionHeaders(t *testing.T) {
 	t.Parallel()
 	client := newFixture(t).newFilesClient("ada")
 	for _, name := range []string{"If-Match", "If-None-Match"} {
-		r := client.Do(http.MethodPost, client.url()+"/batch", object{"operations": []object{creation("/a", "x")}}, slicetest.Header(name, "*"))
+		body := object{"operations": []object{creation("/a", "x")}}
+		r := client.Do(http.MethodPost, client.url()+"/batch", body, slicetest.Header(name, "*"))
 		r.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 	if paths := client.paths(); len(paths) != 0 {

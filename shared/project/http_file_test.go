@@ -23,7 +23,8 @@ func TestSaveAndReadFile(t *testing.T) {
 	created := client.save("/src/app.ts", text).Want(t, http.StatusCreated)
 	version, _ := created.Body["version"].(string)
 	want := map[string]any{
-		"path": "/src/app.ts", "size": float64(len(text)), "contentType": "text/typescript; charset=utf-8", "encoding": "utf-8",
+		"path": "/src/app.ts", "size": float64(len(text)),
+		"contentType": "text/typescript; charset=utf-8", "encoding": "utf-8",
 		"sha256": hexSum([]byte(text)), "etag": `"` + version + `"`, "version": version,
 		"createdAt": "2031-05-05T10:05:01.003Z", "updatedAt": "2031-05-05T10:05:01.003Z", "updatedBy": client.userID,
 	}
@@ -113,7 +114,8 @@ func TestContentEncodings(t *testing.T) {
 		body := object{"path": name, "content": sent, "encoding": tc.saveEncoding}
 		saved := client.post(body).Want(t, http.StatusCreated)
 		read := client.read(name).Want(t, http.StatusOK)
-		if contentOf(t, read.Body) != string(tc.data) || read.Text("encoding") != tc.readEncoding || saved.Text("encoding") != tc.saveEncoding {
+		if contentOf(t, read.Body) != string(tc.data) || read.Text("encoding") != tc.readEncoding ||
+			saved.Text("encoding") != tc.saveEncoding {
 			t.Errorf("%s: got %d bytes as %s, want the saved %d bytes as %s",
 				name, len(contentOf(t, read.Body)), read.Text("encoding"), len(tc.data), tc.readEncoding)
 		}
@@ -173,7 +175,8 @@ func TestConditionalReads(t *testing.T) {
 		}
 	}
 	client.save("/a", "other").Want(t, http.StatusOK)
-	if r := client.read("/a", slicetest.Header("If-None-Match", tag)).Want(t, http.StatusOK); contentOf(t, r.Body) != "other" {
+	r := client.read("/a", slicetest.Header("If-None-Match", tag)).Want(t, http.StatusOK)
+	if contentOf(t, r.Body) != "other" {
 		t.Errorf("a read with the ETag of a replaced version: got %s, want the new content", r.Raw)
 	}
 	client.read("/b", slicetest.Header("If-None-Match", "*")).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
@@ -214,7 +217,9 @@ func TestPathIsEitherFileOrFolder(t *testing.T) {
 		client.save(path, "no").Want(t, http.StatusConflict, fault.CodeConflict)
 		client.batch(object{"op": "create", "path": path, "content": ""}).Want(t, http.StatusConflict, fault.CodeConflict)
 	}
-	for _, path := range []string{"/src/lib/x.tsx", "/src/li", "/src/lib2", "/sr", "/src/lib/x.t", "/src.ts", "/src-/a", "/src0"} {
+	for _, path := range []string{
+		"/src/lib/x.tsx", "/src/li", "/src/lib2", "/sr", "/src/lib/x.t", "/src.ts", "/src-/a", "/src0",
+	} {
 		client.save(path, "x").Want(t, http.StatusCreated)
 	}
 	client.save("/other", "o").Want(t, http.StatusCreated)

@@ -33,7 +33,8 @@ func TestConcurrentCreationWithSameName(t *testing.T) {
 		slugs[r.Text("slug")] = true
 	}
 	if len(slugs) != n || !slugs["todo"] || !slugs["todo-2"] || f.storedProjectCount(ada.personal) != n {
-		t.Errorf("got slugs %v and the project counter %d, want %d different slugs", slugs, f.storedProjectCount(ada.personal), n)
+		t.Errorf("got slugs %v and the project counter %d, want %d different slugs",
+			slugs, f.storedProjectCount(ada.personal), n)
 	}
 	// All projects are renamed to the same name.
 	renamed := slicetest.Concurrently(n, func(i int) response {

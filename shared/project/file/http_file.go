@@ -63,7 +63,9 @@ var (
 	writeErrors = []*fault.Error{
 		workspace.ErrProjectNotFound, workspace.ErrDenied, httpapi.ErrIfMatch, httpapi.ErrIfNoneMatch, fault.ErrConflict,
 	}
-	saveErrors     = append([]*fault.Error{errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas())}, writeErrors...)
+	saveErrors = append([]*fault.Error{
+		errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas()),
+	}, writeErrors...)
 	errInvalidPath = fault.Invalid(fault.Field("path", path.Check("src/app.ts")))
 )
 

@@ -120,7 +120,9 @@ func TestContentTypes(t *testing.T) {
 }
 
 func FuzzCheck(f *testing.F) {
-	for _, seed := range []string{"/a", "/a/../b", "//", "/\u0301", "/a\\b", "/cafe\u0301", "/é", "\xff", strings.Repeat("/a", 257)} {
+	for _, seed := range []string{
+		"/a", "/a/../b", "//", "/\u0301", "/a\\b", "/cafe\u0301", "/é", "\xff", strings.Repeat("/a", 257),
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, p string) {
