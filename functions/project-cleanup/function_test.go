@@ -35,39 +35,39 @@ import (
 	"devplatform/shared/lambdafn"
 )
 
-// world is the environment of the function: a DynamoDB behind a proxy that can block calls, and a queue.
-type world struct {
+// fixture is the environment of the function: a DynamoDB behind a proxy that can block calls, and a queue.
+type fixture struct {
 	t      *testing.T
-	sdk    *dynamodb.Client // not through the proxy
+	sdk    *dynamodb.Client // calls DynamoDB directly, without the proxy
 	client *db.Client
 	ids    *id.Generator
-	hold   atomic.Pointer[func(r *http.Request) bool] // reports whether to block a call until its client cancels it
-	number int                                        // of the last stream record
+	block  atomic.Pointer[func(r *http.Request) bool] // reports whether to block a call until its client cancels it
+	number int                                        // sequence number of the last stream record
 	sqs    *sqs.Client
-	queue  string // the URL of the queue of failures
+	queue  string // URL of the failure queue
 }
 
-// conversations is the table that only this function has.
+// conversations is the name of the conversations table.
 const conversations = "conversations"
 
-func newWorld(t *testing.T) (*world, *lambdafn.StreamHandler) {
+func newFixture(t *testing.T) (*fixture, *lambdafn.StreamHandler) {
 	t.Helper()
 	functiontest.SkipWithEndpoint(t)
 	queues := sqstest.StartServer(t)
-	w := &world{t: t, sdk: dynamotest.Start(t), ids: id.NewGenerator(time.Now, rand.Reader), sqs: sqstest.Client(queues)}
-	w.queue = sqstest.CreateQueue(t, w.sqs, "failures", nil)
-	w.client = db.Wrap(w.sdk, time.Now)
+	f := &fixture{t: t, sdk: dynamotest.Start(t), ids: id.NewGenerator(time.Now, rand.Reader), sqs: sqstest.Client(queues)}
+	f.queue = sqstest.CreateQueue(t, f.sqs, "failures", nil)
+	f.client = db.Wrap(f.sdk, time.Now)
 	for _, table := range []string{"projects", "contents", conversations, "events"} {
-		dynamotest.CreateTable(t, w.sdk, table, "pk", "sk")
+		dynamotest.CreateTable(t, f.sdk, table, "pk", "sk")
 	}
-	target, err := url.Parse(aws.ToString(w.sdk.Options().BaseEndpoint))
+	target, err := url.Parse(aws.ToString(f.sdk.Options().BaseEndpoint))
 	if err != nil {
 		t.Fatal(err)
 	}
 	next := httputil.NewSingleHostReverseProxy(target)
 	next.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)
 	endpoint := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		if hold := w.hold.Load(); hold != nil && (*hold)(r) {
+		if block := f.block.Load(); block != nil && (*block)(r) {
 			_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client disconnects
 			<-r.Context().Done()
 			return
@@ -77,7 +77,8 @@ func newWorld(t *testing.T) (*world, *lambdafn.StreamHandler) {
 	t.Cleanup(endpoint.Close)
 	for name, value := range map[string]string{
 		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
-		"AWS_ENDPOINT_URL": endpoint.URL, "AWS_ENDPOINT_URL_DYNAMODB": "", "AWS_ENDPOINT_URL_SQS": queues, "FAILURES_QUEUE": w.queue,
+		"AWS_ENDPOINT_URL": endpoint.URL, "AWS_ENDPOINT_URL_DYNAMODB": "", "AWS_ENDPOINT_URL_SQS": queues,
+		"FAILURES_QUEUE": f.queue,
 		"PROJECTS_TABLE": "projects", "CONTENTS_TABLE": "contents", "CONVERSATIONS_TABLE": conversations,
 	} {
 		t.Setenv(name, value)
@@ -86,83 +87,86 @@ func newWorld(t *testing.T) (*world, *lambdafn.StreamHandler) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w, functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.DiscardHandler)))
+	return f, functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.DiscardHandler)))
 }
 
-// remains stores the data of a deleted project with a number of files, each with one chunk.
-func (w *world) remains(files int) (projectID string) {
-	w.t.Helper()
-	projectID = w.ids.New(id.Project)
-	w.put("projects", db.CommentKey(projectID, w.ids.New(id.Comment)), db.Item{})
-	w.put(conversations, db.Key{PK: db.TreeKey(projectID).PK, SK: "CONVERSATION"}, db.Item{})
+// storeDeletedProject stores the data of a deleted project with a number of files, each with one chunk.
+func (f *fixture) storeDeletedProject(files int) (projectID string) {
+	f.t.Helper()
+	projectID = f.ids.New(id.Project)
+	f.put("projects", db.CommentKey(projectID, f.ids.New(id.Comment)), db.Item{})
+	f.put(conversations, db.Key{PK: db.TreeKey(projectID).PK, SK: "CONVERSATION"}, db.Item{})
 	for i := range files {
 		contentID := fmt.Sprintf("CONTENT%d", i)
-		w.put("projects", db.FileKey(projectID, fmt.Sprintf("/%d.ts", i)), db.Item{
+		f.put("projects", db.FileKey(projectID, fmt.Sprintf("/%d.ts", i)), db.Item{
 			"content": &types.AttributeValueMemberS{Value: contentID}, "chunks": &types.AttributeValueMemberN{Value: "1"},
 		})
-		w.put("contents", db.ChunkKey(projectID, contentID, 0), db.Item{})
+		f.put("contents", db.ChunkKey(projectID, contentID, 0), db.Item{})
 	}
 	return projectID
 }
 
-func (w *world) put(table string, key db.Key, item db.Item) {
-	w.t.Helper()
-	if _, err := w.client.Do(w.t.Context(), w.client.Table(table).Put(key, item)); err != nil {
-		w.t.Fatal(err)
+func (f *fixture) put(table string, key db.Key, item db.Item) {
+	f.t.Helper()
+	if _, err := f.client.Do(f.t.Context(), f.client.Table(table).Put(key, item)); err != nil {
+		f.t.Fatal(err)
 	}
 }
 
-// left returns the number of items that are stored under a project's ID.
-func (w *world) left(projectID string) (n int) {
-	w.t.Helper()
+// itemCount returns the number of items that are stored under a project's ID.
+func (f *fixture) itemCount(projectID string) (n int) {
+	f.t.Helper()
 	for _, table := range []string{"projects", "contents", conversations} {
-		items, err := w.client.Table(table).QueryAll(w.t.Context(), db.ProjectPartition(projectID))
+		items, err := f.client.Table(table).QueryAll(f.t.Context(), db.ProjectPartition(projectID))
 		if err != nil {
-			w.t.Fatal(err)
+			f.t.Fatal(err)
 		}
 		n += len(items)
 	}
 	return n
 }
 
-// happens stores the event of a change, and returns its stream record as Lambda sends it.
-func (w *world) happens(c event.Change) events.DynamoDBEventRecord {
-	w.t.Helper()
-	c.WorkspaceID = w.ids.New(id.Workspace)
+// storeEvent stores the event of a change, and returns its stream record as Lambda sends it.
+func (f *fixture) storeEvent(c event.Change) events.DynamoDBEventRecord {
+	f.t.Helper()
+	c.WorkspaceID = f.ids.New(id.Workspace)
 	c.Data = event.Data{
-		Actor:   event.Actor{ID: w.ids.New(id.User), Username: "ada"},
+		Actor:   event.Actor{ID: f.ids.New(id.User), Username: "ada"},
 		Project: &event.Project{ID: c.ProjectID, Name: "Todo list"},
 		File:    &event.File{Path: "/a.ts"}, Comment: &event.Comment{Body: "Nice."},
 	}
-	table := w.client.Table("events")
-	write, err := event.Outbox{Events: table, IDs: w.ids}.Add(c, time.Now())
+	table := f.client.Table("events")
+	write, err := event.Outbox{Events: table, IDs: f.ids}.Add(c, time.Now())
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	if _, err := w.client.Do(w.t.Context(), write); err != nil {
-		w.t.Fatal(err)
+	if _, err := f.client.Do(f.t.Context(), write); err != nil {
+		f.t.Fatal(err)
 	}
-	page, err := table.Query(w.t.Context(), db.Query{Prefix: db.EventsOf(c.ProjectID), Descending: true, Limit: 1})
+	page, err := table.Query(f.t.Context(), db.Query{Prefix: db.EventsOf(c.ProjectID), Descending: true, Limit: 1})
 	if err != nil || len(page.Items) != 1 {
-		w.t.Fatalf("%v, %v", page.Items, err)
+		f.t.Fatalf("reading the stored event: got items %v, error %v, want one item", page.Items, err)
 	}
 	image := attributes(page.Items[0])
-	w.number++
+	f.number++
 	return events.DynamoDBEventRecord{
 		EventID: rand.Text(), EventName: "INSERT", EventVersion: "1.1", EventSource: "aws:dynamodb", AWSRegion: "us-east-1",
 		EventSourceArn: "arn:aws:dynamodb:us-east-1:000000000000:table/events/stream/2026-01-30T10:02:44.871",
 		Change: events.DynamoDBStreamRecord{
 			ApproximateCreationDateTime: events.SecondsEpochTime{Time: time.Now()},
 			Keys:                        map[string]events.DynamoDBAttributeValue{"pk": image["pk"], "sk": image["sk"]},
-			NewImage:                    image, SequenceNumber: fmt.Sprint(1000 + w.number), SizeBytes: 1, StreamViewType: "NEW_IMAGE",
+			NewImage:                    image,
+			SequenceNumber:              fmt.Sprint(1000 + f.number),
+			SizeBytes:                   1,
+			StreamViewType:              "NEW_IMAGE",
 		},
 	}
 }
 
-// deleted returns the stream record of a project's deletion.
-func (w *world) deleted(projectID string) events.DynamoDBEventRecord {
-	w.t.Helper()
-	return w.happens(event.Change{Type: event.ProjectDeleted, ProjectID: projectID})
+// deletionRecord returns the stream record of a project's deletion.
+func (f *fixture) deletionRecord(projectID string) events.DynamoDBEventRecord {
+	f.t.Helper()
+	return f.storeEvent(event.Change{Type: event.ProjectDeleted, ProjectID: projectID})
 }
 
 // attributes converts an item to the types of Lambda's events.
@@ -182,50 +186,52 @@ func attributes(item db.Item) map[string]events.DynamoDBAttributeValue {
 }
 
 // invoke sends the function a batch of records, and returns the sequence numbers that it reports as failed.
-func (w *world) invoke(ctx context.Context, handler *lambdafn.StreamHandler, records ...events.DynamoDBEventRecord) []string {
-	w.t.Helper()
+func (f *fixture) invoke(
+	ctx context.Context, handler *lambdafn.StreamHandler, records ...events.DynamoDBEventRecord,
+) []string {
+	f.t.Helper()
 	payload, err := json.Marshal(events.DynamoDBEvent{Records: records})
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	out, err := handler.Invoke(ctx, payload)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	var answer events.DynamoDBEventResponse
-	if err := json.Unmarshal(out, &answer); err != nil || answer.BatchItemFailures == nil {
-		w.t.Fatalf("%s: %v", out, err)
+	var response events.DynamoDBEventResponse
+	if err := json.Unmarshal(out, &response); err != nil || response.BatchItemFailures == nil {
+		f.t.Fatalf("got the response %s (error %v), want a batch response", out, err)
 	}
 	failed := []string{}
-	for _, f := range answer.BatchItemFailures {
-		failed = append(failed, f.ItemIdentifier)
+	for _, failure := range response.BatchItemFailures {
+		failed = append(failed, failure.ItemIdentifier)
 	}
 	return failed
 }
 
 func TestBatch(t *testing.T) {
-	w, handler := newWorld(t)
-	first, second, neighbour := w.remains(60), w.remains(3), w.remains(3)
-	kept := w.left(neighbour)
-	replaced := w.happens(event.Change{
-		Type: event.FileUpdated, ProjectID: neighbour, Replaced: &event.Content{ID: "CONTENT0", Chunks: 1},
+	f, handler := newFixture(t)
+	first, second, other := f.storeDeletedProject(60), f.storeDeletedProject(3), f.storeDeletedProject(3)
+	otherCount := f.itemCount(other)
+	replaced := f.storeEvent(event.Change{
+		Type: event.FileUpdated, ProjectID: other, Replaced: &event.Content{ID: "CONTENT0", Chunks: 1},
 	})
-	expired := w.deleted(neighbour) // the record of an event that the table's TTL deletes
+	expired := f.deletionRecord(other) // the record of an event that the table's TTL deletes
 	expired.EventName, expired.Change.NewImage = "REMOVE", nil
-	changed := w.deleted(neighbour)
+	changed := f.deletionRecord(other)
 	changed.EventName = "MODIFY"
 	batch := []events.DynamoDBEventRecord{
-		w.deleted(first), replaced, expired, changed,
-		w.happens(event.Change{Type: event.CommentCreated, ProjectID: neighbour}), w.deleted(second),
+		f.deletionRecord(first), replaced, expired, changed,
+		f.storeEvent(event.Change{Type: event.CommentCreated, ProjectID: other}), f.deletionRecord(second),
 	}
-	for range 2 { // the stream delivers at least once
-		if failed := w.invoke(t.Context(), handler, batch...); len(failed) > 0 {
-			t.Errorf("failed: %v", failed)
+	for range 2 { // a stream can deliver a record more than once
+		if failed := f.invoke(t.Context(), handler, batch...); len(failed) > 0 {
+			t.Errorf("got the failed records %v, want none", failed)
 		}
-		if a, b, c := w.left(first), w.left(second), w.left(neighbour); a != 0 || b != 0 || c != kept {
-			t.Errorf("left are %d, %d and %d items, want none, none and %d", a, b, c, kept)
+		if a, b, c := f.itemCount(first), f.itemCount(second), f.itemCount(other); a != 0 || b != 0 || c != otherCount {
+			t.Errorf("%d, %d and %d items remain, want 0, 0 and %d", a, b, c, otherCount)
 		}
-		chunk, err := w.client.Table("contents").Get(t.Context(), db.ChunkKey(neighbour, "CONTENT0", 0))
+		chunk, err := f.client.Table("contents").Get(t.Context(), db.ChunkKey(other, "CONTENT0", 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,71 +242,72 @@ func TestBatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if in := time.Until(time.Unix(when.ExpiresAt, 0)); in > 30*24*time.Hour || in < 30*24*time.Hour-time.Minute {
-			t.Errorf("the replaced content expires in %v", in)
+			t.Errorf("the replaced content expires in %v, want 30 days", in)
 		}
 	}
 }
 
 // The record that fails is reported, and no later record is processed.
 func TestPartialFailure(t *testing.T) {
-	w, handler := newWorld(t)
-	projects := []string{w.remains(2), w.remains(30), w.remains(2)}
+	f, handler := newFixture(t)
+	projects := []string{f.storeDeletedProject(2), f.storeDeletedProject(30), f.storeDeletedProject(2)}
 	var batch []events.DynamoDBEventRecord
 	for _, projectID := range projects {
-		batch = append(batch, w.deleted(projectID))
+		batch = append(batch, f.deletionRecord(projectID))
 	}
-	var refuse atomic.Int64
-	hold := func(r *http.Request) bool {
+	var deletions atomic.Int64
+	block := func(r *http.Request) bool {
 		if !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".BatchWriteItem") {
 			return false
 		}
-		return refuse.Add(1) > 4 // chunks, record and conversation of the first; a part of the second's chunks
+		// The first calls delete the first project, and some chunks of the second project.
+		return deletions.Add(1) > 4
 	}
-	w.hold.Store(&hold)
+	f.block.Store(&block)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	failed := w.invoke(ctx, handler, batch...)
+	failed := f.invoke(ctx, handler, batch...)
 	if diff := cmp.Diff([]string{batch[1].Change.SequenceNumber}, failed); diff != "" {
-		t.Errorf("failed: %s", diff)
+		t.Errorf("failed records: mismatch (-want +got):\n%s", diff)
 	}
 	if ctx.Err() != nil {
 		t.Error("the function returned after its deadline")
 	}
-	if a, c := w.left(projects[0]), w.left(projects[2]); a != 0 || c == 0 {
-		t.Errorf("left are %d items of the first project, and %d of the last", a, c)
+	if a, c := f.itemCount(projects[0]), f.itemCount(projects[2]); a != 0 || c == 0 {
+		t.Errorf("%d items of the first project and %d of the last remain, want 0 and more than 0", a, c)
 	}
-	w.hold.Store(nil)
-	if failed := w.invoke(t.Context(), handler, batch[1:]...); len(failed) > 0 {
-		t.Errorf("failed again: %v", failed)
+	f.block.Store(nil)
+	if failed := f.invoke(t.Context(), handler, batch[1:]...); len(failed) > 0 {
+		t.Errorf("second invocation: got the failed records %v, want none", failed)
 	}
 	for i, projectID := range projects {
-		if n := w.left(projectID); n != 0 {
-			t.Errorf("left are %d items of project %d", n, i)
+		if n := f.itemCount(projectID); n != 0 {
+			t.Errorf("%d items of project %d remain, want 0", n, i)
 		}
 	}
 }
 
 // If storage does not respond, the function returns before its time limit.
 func TestDeadline(t *testing.T) {
-	w, handler := newWorld(t)
-	projectID := w.remains(1)
+	f, handler := newFixture(t)
+	projectID := f.storeDeletedProject(1)
 	always := func(*http.Request) bool { return true }
-	w.hold.Store(&always)
+	f.block.Store(&always)
 	ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
 	defer cancel()
-	record := w.deleted(projectID)
-	failed := w.invoke(ctx, handler, record)
+	record := f.deletionRecord(projectID)
+	failed := f.invoke(ctx, handler, record)
 	if diff := cmp.Diff([]string{record.Change.SequenceNumber}, failed); diff != "" || ctx.Err() != nil {
-		t.Errorf("failed: %s, %v", diff, ctx.Err())
+		t.Errorf("context error %v, want nil; failed records: mismatch (-want +got):\n%s", ctx.Err(), diff)
 	}
 }
 
 // failures returns the messages in the failure queue.
-func (w *world) failures() []string {
-	w.t.Helper()
-	out, err := w.sqs.ReceiveMessage(w.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.queue, MaxNumberOfMessages: 10})
+func (f *fixture) failures() []string {
+	f.t.Helper()
+	out, err := f.sqs.ReceiveMessage(f.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &f.queue, MaxNumberOfMessages: 10})
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	var bodies []string
 	for _, m := range out.Messages {
@@ -312,23 +319,24 @@ func (w *world) failures() []string {
 
 // Invalid records go to the failure queue unchanged, and do not block the stream.
 func TestPoison(t *testing.T) {
-	w, handler := newWorld(t)
-	projectID, live := w.remains(2), w.remains(2)
-	w.put("projects", db.TreeKey(live), db.Item{})
-	kept := w.left(live)
-	unreadable := w.deleted(projectID)
-	unreadable.EventName = ""
-	noEvent := w.deleted(projectID)
-	noEvent.Change.NewImage = map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("x")}
-	mistaken := w.deleted(live)
-	if failed := w.invoke(t.Context(), handler, unreadable, noEvent, mistaken, w.deleted(projectID)); len(failed) > 0 {
-		t.Errorf("failed: %v", failed)
+	f, handler := newFixture(t)
+	projectID, existing := f.storeDeletedProject(2), f.storeDeletedProject(2)
+	f.put("projects", db.TreeKey(existing), db.Item{})
+	existingCount := f.itemCount(existing)
+	noEventName := f.deletionRecord(projectID)
+	noEventName.EventName = ""
+	notAnEvent := f.deletionRecord(projectID)
+	notAnEvent.Change.NewImage = map[string]events.DynamoDBAttributeValue{"pk": events.NewStringAttribute("x")}
+	ofExisting := f.deletionRecord(existing)
+	failed := f.invoke(t.Context(), handler, noEventName, notAnEvent, ofExisting, f.deletionRecord(projectID))
+	if len(failed) > 0 {
+		t.Errorf("got the failed records %v, want none", failed)
 	}
-	if a, b := w.left(projectID), w.left(live); a != 0 || b != kept {
-		t.Errorf("left are %d and %d items, want none and %d", a, b, kept)
+	if a, b := f.itemCount(projectID), f.itemCount(existing); a != 0 || b != existingCount {
+		t.Errorf("%d and %d items remain, want 0 and %d", a, b, existingCount)
 	}
-	numbers := map[string]string{}
-	for _, body := range w.failures() {
+	reasons := map[string]string{} // by sequence number
+	for _, body := range f.failures() {
 		var got struct {
 			Reason string
 			Record events.DynamoDBEventRecord
@@ -336,38 +344,45 @@ func TestPoison(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &got); err != nil {
 			t.Fatalf("%s: %v", body, err)
 		}
-		numbers[got.Record.Change.SequenceNumber] = got.Reason
+		reasons[got.Record.Change.SequenceNumber] = got.Reason
 	}
 	for number, reason := range map[string]string{
-		unreadable.Change.SequenceNumber: "not a record", noEvent.Change.SequenceNumber: "is missing", mistaken.Change.SequenceNumber: "the project exists",
+		noEventName.Change.SequenceNumber: "not a record",
+		notAnEvent.Change.SequenceNumber:  "is missing",
+		ofExisting.Change.SequenceNumber:  "the project exists",
 	} {
-		if !strings.Contains(numbers[number], reason) {
-			t.Errorf("%s: %q", number, numbers[number])
+		if !strings.Contains(reasons[number], reason) {
+			t.Errorf("record %s: got reason %q, want %q", number, reasons[number], reason)
 		}
 	}
-	if len(numbers) != 3 {
-		t.Errorf("%v", numbers)
+	if len(reasons) != 3 {
+		t.Errorf("got the reasons %v, want 3", reasons)
 	}
 }
 
 // A record that cannot be sent to the failure queue is reported as failed.
 func TestUnavailableFailureQueue(t *testing.T) {
-	w, _ := newWorld(t)
-	t.Setenv("FAILURES_QUEUE", w.queue+"-gone")
+	f, _ := newFixture(t)
+	t.Setenv("FAILURES_QUEUE", f.queue+"-unknown")
 	cfg, err := config.Load[settings]()
 	if err != nil {
 		t.Fatal(err)
 	}
-	projectID := w.remains(2)
-	unreadable := w.deleted(projectID)
-	unreadable.EventName = ""
-	failed := w.invoke(t.Context(), functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.DiscardHandler))), unreadable, w.deleted(projectID))
-	if diff := cmp.Diff([]string{unreadable.Change.SequenceNumber}, failed); diff != "" || w.left(projectID) == 0 {
-		t.Errorf("failed: %s", diff)
+	projectID := f.storeDeletedProject(2)
+	invalid := f.deletionRecord(projectID)
+	invalid.EventName = ""
+	handler := functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.DiscardHandler)))
+	failed := f.invoke(t.Context(), handler, invalid, f.deletionRecord(projectID))
+	if diff := cmp.Diff([]string{invalid.Change.SequenceNumber}, failed); diff != "" {
+		t.Errorf("failed records: mismatch (-want +got):\n%s", diff)
+	}
+	if f.itemCount(projectID) == 0 {
+		t.Error("the record after the failed record was processed")
 	}
 }
 
 func TestRequiredVariables(t *testing.T) {
-	newWorld(t)
-	functiontest.CheckRequiredVariables[settings](t, "PROJECTS_TABLE", "CONTENTS_TABLE", "CONVERSATIONS_TABLE", "FAILURES_QUEUE")
+	newFixture(t)
+	functiontest.CheckRequiredVariables[settings](t,
+		"PROJECTS_TABLE", "CONTENTS_TABLE", "CONVERSATIONS_TABLE", "FAILURES_QUEUE")
 }

@@ -14,8 +14,8 @@ import (
 	"devplatform/shared/config"
 )
 
-// setEnv sets the environment that template.yaml gives the function, with a new DynamoDB and Secrets Manager behind one
-// endpoint.
+// setEnv sets the environment variables that template.yaml defines for the function. DynamoDB and Secrets Manager are
+// new and have the same endpoint.
 func setEnv(t *testing.T) {
 	t.Helper()
 	functiontest.SkipWithEndpoint(t)
@@ -29,7 +29,7 @@ func setEnv(t *testing.T) {
 	})
 }
 
-// The function, built from its environment, serves the sessions of an account.
+// The handler that newHandler builds from the environment accepts the sessions of accounts.
 func TestFunctionFromItsEnvironment(t *testing.T) {
 	setEnv(t)
 	logger := slog.New(slog.DiscardHandler)
@@ -41,23 +41,27 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 	projects := functiontest.Must(newHandler(cfg, clock.System, logger))
 	ada := functiontest.NewClient(t)
 	if a := ada.Do(projects, http.MethodGet, "/api/projects", ""); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("without a session: %d %s", a.StatusCode, a.Body)
+		t.Errorf("request without a session: got %d %s, want 401", a.StatusCode, a.Body)
 	}
-	ada.Do(auth, http.MethodPost, "/api/auth/signup", `{"email":"ada@example.com","username":"ada","password":"correct horse battery"}`)
-	ada.Do(auth, http.MethodPost, "/api/auth/signup", `{"email":"grace@example.com","username":"grace","password":"correct horse battery"}`)
+	for _, name := range []string{"ada", "grace"} {
+		body := `{"email":"` + name + `@example.com","username":"` + name + `","password":"correct horse battery"}`
+		ada.Do(auth, http.MethodPost, "/api/auth/signup", body)
+	}
 	ada.Do(auth, http.MethodPost, "/api/auth/login", `{"email":"ada@example.com","password":"correct horse battery"}`)
 	created := ada.Do(projects, http.MethodPost, "/api/projects", `{"name":"Todo list"}`)
 	team := ada.Do(projects, http.MethodPost, "/api/workspaces", `{"name":"Team"}`)
 	if created.StatusCode != http.StatusCreated || team.StatusCode != http.StatusCreated {
-		t.Fatalf("project %d %s, workspace %d %s", created.StatusCode, created.Body, team.StatusCode, team.Body)
+		t.Fatalf("creating a project: got %d %s, creating a workspace: got %d %s, want 201",
+			created.StatusCode, created.Body, team.StatusCode, team.Body)
 	}
 	project := "/api/projects/" + functiontest.Field(t, created.Body, "id")
+	members := "/api/workspaces/" + functiontest.Field(t, team.Body, "id") + "/members"
 	for _, step := range []struct {
 		method, path, body string
-		status             int
-		holds              string
+		wantStatus         int
+		wantBody           string // a part of the body
 	}{
-		{"POST", "/api/workspaces/" + functiontest.Field(t, team.Body, "id") + "/members", `{"username":"Grace","role":"viewer"}`, 201, `"username":"grace"`},
+		{"POST", members, `{"username":"Grace","role":"viewer"}`, 201, `"username":"grace"`},
 		{"GET", "/api/workspaces", "", 200, `"name":"Team"`},
 		{"POST", project + "/files", `{"path":"/a.ts","content":"export {}\n"}`, 201, `"path":"/a.ts"`},
 		{"GET", project + "/files?path=/a.ts", "", 200, `"content":"export {}\n"`},
@@ -66,16 +70,18 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 		{"GET", "/api/projects", "", 200, `"slug":"todo-list"`},
 		{"DELETE", project, "", 200, `"success":true`},
 		{"GET", project + "/files?path=/a.ts", "", 404, `"PROJECT_NOT_FOUND"`},
-		{"GET", "/api/elsewhere", "", 404, `"ROUTE_NOT_FOUND"`},
+		{"GET", "/api/unknown", "", 404, `"ROUTE_NOT_FOUND"`},
 	} {
-		a := ada.Do(projects, step.method, step.path, step.body)
-		if a.StatusCode != step.status || !strings.Contains(a.Body, step.holds) {
-			t.Errorf("%s %s: %d %s, want %d %s", step.method, step.path, a.StatusCode, a.Body, step.status, step.holds)
+		r := ada.Do(projects, step.method, step.path, step.body)
+		if r.StatusCode != step.wantStatus || !strings.Contains(r.Body, step.wantBody) {
+			t.Errorf("%s %s: got %d %s, want %d %s",
+				step.method, step.path, r.StatusCode, r.Body, step.wantStatus, step.wantBody)
 		}
 	}
 }
 
 func TestRequiredVariables(t *testing.T) {
 	setEnv(t)
-	functiontest.CheckRequiredVariables[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE", "KEYS_SECRET")
+	functiontest.CheckRequiredVariables[settings](t,
+		"ACCOUNTS_TABLE", "PROJECTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE", "KEYS_SECRET")
 }

@@ -12,16 +12,17 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
+	"devplatform/shared/lambdafn"
 	"devplatform/shared/project/content"
 	"devplatform/shared/project/file"
 )
 
 // expiries returns the expiry of each chunk of a project, in seconds since 1970. 0 means that the chunk does not
 // expire.
-func (w *world) expiries(projectID string) map[string]int64 {
-	w.t.Helper()
+func (f *fixture) expiries(projectID string) map[string]int64 {
+	f.t.Helper()
 	all := map[string]int64{}
-	for key, item := range w.dump(w.names.contents) {
+	for key, item := range f.dump(f.tableNames.contents) {
 		if key.PK != db.ProjectPartition(projectID).PK {
 			continue
 		}
@@ -35,42 +36,42 @@ func (w *world) expiries(projectID string) map[string]int64 {
 	return all
 }
 
-// content returns the content ID of a file's current version.
-func (w *world) content(projectID, path string) string {
-	w.t.Helper()
-	item, err := w.projects.Get(w.t.Context(), db.FileKey(projectID, path))
+// contentIDOf returns the content ID of a file's current version.
+func (f *fixture) contentIDOf(projectID, path string) string {
+	f.t.Helper()
+	item, err := f.projects.Get(f.t.Context(), db.FileKey(projectID, path))
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	f, err := db.Decode[file.File](item)
+	record, err := db.Decode[file.File](item)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	return f.ContentID
+	return record.ContentID
 }
 
 // Content expires 30 days after it was replaced, and content in use never expires, even if events are late or repeated.
 func TestReplacedContentExpires(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	c := newCleaner(t, w)
-	ada := w.user("ada")
+	f := newFixture(t)
+	c := newCleaner(t, f)
+	ada := f.newUser("ada")
 	projectID := ada.project("", "Replaced", Private)
 	files := "/api/projects/" + projectID + "/files"
 	want := map[string]int64{}
 	save := func(path, text string) (contentID string) {
 		t.Helper()
-		if a := ada.Do(http.MethodPost, files, object{"path": path, "content": text}); a.Status > 201 {
-			t.Fatalf("%d %s", a.Status, a.Raw)
+		if r := ada.Do(http.MethodPost, files, object{"path": path, "content": text}); r.Status > 201 {
+			t.Fatalf("saving %s: got %d %s, want success", path, r.Status, r.Raw)
 		}
-		contentID = w.content(projectID, path)
+		contentID = f.contentIDOf(projectID, path)
 		want[contentID+"#0"] = 0
 		return contentID
 	}
-	// gone expects that content is replaced now, and advances the clock.
-	gone := func(contentID string) {
-		want[contentID+"#0"] = w.clock.Now().Add(content.Retention).Unix()
-		w.clock.Advance(36 * time.Hour)
+	// expectExpiry expects that content expires 30 days from now, and advances the clock.
+	expectExpiry := func(contentID string) {
+		want[contentID+"#0"] = f.clock.Now().Add(content.Retention).Unix()
+		f.clock.Advance(36 * time.Hour)
 	}
 	batch := func(operations ...object) {
 		t.Helper()
@@ -79,36 +80,36 @@ func TestReplacedContentExpires(t *testing.T) {
 
 	first := save("/a.ts", "first")
 	second := save("/a.ts", "second")
-	gone(first)
-	save("/a.ts", "second") // nothing new
+	expectExpiry(first)
+	save("/a.ts", "second") // the content does not change
 	batch(object{"op": "rename", "path": "/a.ts", "to": "/b.ts"})
-	if got := w.content(projectID, "/b.ts"); got != second {
+	if got := f.contentIDOf(projectID, "/b.ts"); got != second {
 		t.Fatalf("after a rename the content ID is %s, want %s", got, second)
 	}
-	w.clock.Advance(time.Hour)
+	f.clock.Advance(time.Hour)
 	third := save("/a.ts", "first") // the content of the first version, at a path from which a file was renamed
-	batch(object{"op": "rename", "path": "/b.ts", "to": "/c.ts"}, object{"op": "update", "path": "/a.ts", "content": "fourth"})
-	gone(third)
-	fourth := w.content(projectID, "/a.ts")
+	batch(renaming("/b.ts", "/c.ts"), update("/a.ts", "fourth"))
+	expectExpiry(third)
+	fourth := f.contentIDOf(projectID, "/a.ts")
 	want[fourth+"#0"] = 0
 	batch(object{"op": "delete", "path": "/a.ts"})
-	gone(fourth)
-	fifth := save("/a.ts", "fourth") // deleted and created again
-	batch(object{"op": "delete", "path": "/a.ts"}, object{"op": "rename", "path": "/c.ts", "to": "/d/a.ts"})
-	gone(fifth)
+	expectExpiry(fourth)
+	fifth := save("/a.ts", "fourth") // the file was deleted and is created again
+	batch(deletion("/a.ts"), renaming("/c.ts", "/d/a.ts"))
+	expectExpiry(fifth)
 
 	c.handleAll()
-	if diff := cmp.Diff(want, w.expiries(projectID)); diff != "" {
-		t.Errorf("expiries: %s", diff)
+	if diff := cmp.Diff(want, f.expiries(projectID)); diff != "" {
+		t.Errorf("expiries mismatch (-want +got):\n%s", diff)
 	}
 	for range 2 {
-		w.clock.Advance(400 * 24 * time.Hour) // after every expiry, but DynamoDB has not deleted the items
+		f.clock.Advance(400 * 24 * time.Hour) // after every expiry, but DynamoDB has not deleted the items
 		c.handleAll()
-		if diff := cmp.Diff(want, w.expiries(projectID)); diff != "" {
-			t.Errorf("expiries after repeated events: %s", diff)
+		if diff := cmp.Diff(want, f.expiries(projectID)); diff != "" {
+			t.Errorf("expiries after repeated events: mismatch (-want +got):\n%s", diff)
 		}
-		if a := ada.Get(files+"?path=/d/a.ts").Want(t, http.StatusOK); a.Text("content") != "second" {
-			t.Errorf("current version: %s", a.Raw)
+		if r := ada.Get(files+"?path=/d/a.ts").Want(t, http.StatusOK); r.Text("content") != "second" {
+			t.Errorf("current version: got %s, want the content %q", r.Raw, "second")
 		}
 	}
 }
@@ -116,26 +117,27 @@ func TestReplacedContentExpires(t *testing.T) {
 // A version is readable as long as the history lists it.
 func TestVersionIsReadableUntilItExpires(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	c := newCleaner(t, w)
-	ada := w.user("ada")
+	f := newFixture(t)
+	c := newCleaner(t, f)
+	ada := f.newUser("ada")
 	files := "/api/projects/" + ada.project("", "History", Private) + "/files"
-	version := ada.Do(http.MethodPost, files, object{"path": "/a.ts", "content": "first"}).Want(t, http.StatusCreated).Text("version")
+	first := ada.Do(http.MethodPost, files, object{"path": "/a.ts", "content": "first"}).Want(t, http.StatusCreated)
+	version := first.Text("version")
 	ada.Do(http.MethodPost, files, object{"path": "/a.ts", "content": "second"}).Want(t, http.StatusOK)
 	c.handleAll()
-	w.clock.Advance(content.Retention - time.Second)
+	f.clock.Advance(content.Retention - time.Second)
 	for _, want := range []int{http.StatusOK, http.StatusNotFound} {
 		ada.Get(files+"?path=/a.ts&version="+version).Want(t, want)
-		w.clock.Advance(time.Second)
+		f.clock.Advance(time.Second)
 	}
 }
 
 func TestChunkExpiry(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	c := newCleaner(t, w)
-	projectID, contentID := w.ids.New(id.Project), w.version()
-	month := w.clock.Now().Add(content.Retention).Unix()
+	f := newFixture(t)
+	c := newCleaner(t, f)
+	projectID, contentID := f.ids.New(id.Project), f.newVersion()
+	month := f.clock.Now().Add(content.Retention).Unix()
 	chunks := map[db.Key]db.Item{}
 	for n, expires := range []int64{0, month + 1, month - 1} {
 		item := db.Item{"data": &types.AttributeValueMemberB{Value: []byte{byte(n)}}}
@@ -144,26 +146,24 @@ func TestChunkExpiry(t *testing.T) {
 		}
 		chunks[db.ChunkKey(projectID, contentID, n)] = item
 	}
-	w.put(w.names.contents, chunks)
-	replaced := func(contentID string) error {
-		return c.Handle(t.Context(), inserted(w.image(event.Record{
-			ID: w.ids.New(id.Event), Type: event.FileDeleted, ProjectID: projectID, Replaced: &event.Content{ID: contentID, Chunks: 3},
-		})))
+	f.put(f.tableNames.contents, chunks)
+	replaced := func(contentID string) lambdafn.StreamRecord {
+		return insertRecord(f.eventImage(event.Record{
+			ID: f.ids.New(id.Event), Type: event.FileDeleted, ProjectID: projectID,
+			Replaced: &event.Content{ID: contentID, Chunks: 3},
+		}))
 	}
-	if err := replaced(contentID); err != nil {
-		t.Fatal(err)
-	}
-	if err := replaced(w.version()); err != nil { // removed with its project, or expired
-		t.Fatal(err)
+	// The second content does not exist. It was removed with its project, or it has expired.
+	for _, contentID := range []string{contentID, f.newVersion()} {
+		if err := c.Handle(t.Context(), replaced(contentID)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	want := map[string]int64{contentID + "#0": month, contentID + "#1": month + 1, contentID + "#2": month}
-	if diff := cmp.Diff(want, w.expiries(projectID)); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(want, f.expiries(projectID)); diff != "" {
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	err := c.through(w.gated(1, false)).Handle(t.Context(), inserted(w.image(event.Record{
-		ID: w.ids.New(id.Event), Type: event.FileDeleted, ProjectID: projectID, Replaced: &event.Content{ID: contentID, Chunks: 3},
-	})))
-	if err == nil {
-		t.Error("no error without DynamoDB")
+	if err := c.withClient(f.failingClient(1, false)).Handle(t.Context(), replaced(contentID)); err == nil {
+		t.Error("got no error although DynamoDB was not available")
 	}
 }

@@ -18,19 +18,19 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// gated returns a client whose first calls reach DynamoDB. The connection of all later calls is cut. If done is true,
-// the first of these calls is executed before its connection is cut.
-func (w *world) gated(calls int, done bool) *dynamodb.Client {
-	w.t.Helper()
-	var open atomic.Int64
-	open.Store(int64(calls))
-	return dynamotest.NewWire(w.t, w.endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
-		left := open.Add(-1)
+// failingClient returns a client whose first calls succeed. The connection of all later calls is cut. If execute is
+// true, DynamoDB executes the first of these calls before its connection is cut.
+func (f *fixture) failingClient(calls int, execute bool) *dynamodb.Client {
+	f.t.Helper()
+	var remaining atomic.Int64
+	remaining.Store(int64(calls))
+	return dynamotest.NewWire(f.t, f.endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+		left := remaining.Add(-1)
 		if left >= 0 {
 			next.ServeHTTP(out, r)
 			return
 		}
-		if done && left == -1 {
+		if execute && left == -1 {
 			next.ServeHTTP(httptest.NewRecorder(), r)
 		}
 		dynamotest.Cut(out, r)
@@ -40,70 +40,70 @@ func (w *world) gated(calls int, done bool) *dynamodb.Client {
 // A cleanup that fails at any call, whether or not the call was executed, can be completed by a second run.
 func TestCleanupResumesAfterAnyFailedCall(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	c := newCleaner(t, w)
-	neighbour := w.ids.New(id.Project)
-	c.remains(neighbour, 3, 1)
-	_, untouched := w.split(c.everything(), "")
-	cut := 0
+	f := newFixture(t)
+	c := newCleaner(t, f)
+	otherID := f.ids.New(id.Project)
+	c.storeDeletedProject(otherID, 3, 1)
+	_, otherItems := f.splitByProject(c.storedItems(), "")
+	failedRuns := 0
 	for calls := 0; ; calls++ {
 		finished := 0
-		for _, done := range []bool{false, true} {
-			projectID := w.ids.New(id.Project)
-			c.remains(projectID, 30, 3)
-			switch err := c.through(w.gated(calls, done)).Handle(t.Context(), w.deletion(projectID)); {
+		for _, execute := range []bool{false, true} {
+			projectID := f.ids.New(id.Project)
+			c.storeDeletedProject(projectID, 30, 3)
+			switch err := c.withClient(f.failingClient(calls, execute)).Handle(t.Context(), f.deletionRecord(projectID)); {
 			case err == nil:
 				finished++
 			case !errors.Is(err, db.ErrUnavailable):
-				t.Fatalf("after %d calls: %v", calls, err)
+				t.Fatalf("failure after %d calls: got error %v, want ErrUnavailable", calls, err)
 			default:
-				cut++
-				if err := c.Handle(t.Context(), w.deletion(projectID)); err != nil {
+				failedRuns++
+				if err := c.Handle(t.Context(), f.deletionRecord(projectID)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			under, left := w.split(c.everything(), projectID)
-			if under != 0 {
-				t.Fatalf("after %d calls: %d items are left", calls, under)
+			count, rest := f.splitByProject(c.storedItems(), projectID)
+			if count != 0 {
+				t.Fatalf("failure after %d calls: %d items remain after the second run, want 0", calls, count)
 			}
-			if diff := cmp.Diff(untouched, left, unexported); diff != "" {
-				t.Fatalf("after %d calls, items of other projects: %s", calls, diff)
+			if diff := cmp.Diff(otherItems, rest, unexported); diff != "" {
+				t.Fatalf("failure after %d calls: items of the other project changed (-want +got):\n%s", calls, diff)
 			}
 		}
 		if finished == 2 {
 			break
 		}
 	}
-	if cut < 20 {
-		t.Errorf("only %d failed runs, want at least 20", cut)
+	if failedRuns < 20 {
+		t.Errorf("got %d failed runs, want at least 20", failedRuns)
 	}
 }
 
 // Records are deleted after their chunks, so a record refers to every remaining chunk of a file.
 func TestCleanupDeletesChunksBeforeRecords(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	c := newCleaner(t, w)
+	f := newFixture(t)
+	c := newCleaner(t, f)
 	for calls := range 8 {
-		projectID := w.ids.New(id.Project)
-		c.remains(projectID, 60, 0)
-		_ = c.through(w.gated(calls, false)).Handle(t.Context(), w.deletion(projectID))
-		named := map[db.Key]bool{}
-		for _, item := range w.dump(w.names.projects) {
+		projectID := f.ids.New(id.Project)
+		c.storeDeletedProject(projectID, 60, 0)
+		_ = c.withClient(f.failingClient(calls, false)).Handle(t.Context(), f.deletionRecord(projectID))
+		referenced := map[db.Key]bool{}
+		for _, item := range f.dump(f.tableNames.projects) {
 			if ref, err := db.Decode[content.Ref](item); err == nil {
 				for _, key := range ref.Keys(projectID) {
-					named[key] = true
+					referenced[key] = true
 				}
 			}
 		}
 		orphans := 0
-		for key := range w.dump(w.names.contents) {
-			if key.PK == db.ProjectPartition(projectID).PK && !named[key] {
+		for key := range f.dump(f.tableNames.contents) {
+			if key.PK == db.ProjectPartition(projectID).PK && !referenced[key] {
 				orphans++
 			}
 		}
-		if orphans > 3 { // the chunks that had no record from the start
-			t.Errorf("after %d calls: %d chunks without a record", calls, orphans)
+		if orphans > 3 { // storeDeletedProject stores 3 chunks without a record
+			t.Errorf("failure after %d calls: got %d chunks without a record, want at most 3", calls, orphans)
 		}
 	}
 }
@@ -111,27 +111,28 @@ func TestCleanupDeletesChunksBeforeRecords(t *testing.T) {
 // A cleanup succeeds although DynamoDB throttles two of three calls.
 func TestCleanupUnderThrottling(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	c := newCleaner(t, w)
-	projectID := w.ids.New(id.Project)
-	c.remains(projectID, 120, 0)
-	slowDown := dynamotest.Refusal(http.StatusBadRequest, "ProvisionedThroughputExceededException", "")
+	f := newFixture(t)
+	c := newCleaner(t, f)
+	projectID := f.ids.New(id.Project)
+	c.storeDeletedProject(projectID, 120, 0)
+	throttle := dynamotest.Refusal(http.StatusBadRequest, "ProvisionedThroughputExceededException", "")
 	var calls atomic.Int64
-	cleanup := c.through(dynamotest.NewWire(t, w.endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+	wire := dynamotest.NewWire(t, f.endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
 		if dynamotest.Operation(r) == "BatchWriteItem" && calls.Add(1)%3 != 0 {
-			slowDown(out, r)
+			throttle(out, r)
 			return
 		}
 		next.ServeHTTP(out, r)
-	}).Client(dynamotest.Once))
+	})
+	cleanup := c.withClient(wire.Client(dynamotest.Once))
 	var err error
 	for attempt := 0; ; attempt++ {
-		if err = cleanup.Handle(t.Context(), w.deletion(projectID)); err == nil || attempt == 20 {
+		if err = cleanup.Handle(t.Context(), f.deletionRecord(projectID)); err == nil || attempt == 20 {
 			break
 		}
 	}
-	if under, _ := w.split(c.everything(), projectID); err != nil || under != 0 {
-		t.Errorf("%d items are left, %v", under, err)
+	if count, _ := f.splitByProject(c.storedItems(), projectID); err != nil || count != 0 {
+		t.Errorf("got error %v and %d remaining items, want no error and 0 items", err, count)
 	}
 }
 
@@ -139,57 +140,57 @@ func TestCleanupUnderThrottling(t *testing.T) {
 // 26,000 items took 1,174 calls and 0.6 s on two cores.
 func TestCleanupOfLargeProject(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	c := newCleaner(t, w)
-	projectID := w.ids.New(id.Project)
-	c.remains(projectID, 1000, 2)
-	items, _ := w.split(c.everything(), projectID)
+	f := newFixture(t)
+	c := newCleaner(t, f)
+	projectID := f.ids.New(id.Project)
+	c.storeDeletedProject(projectID, 1000, 2)
+	items, _ := f.splitByProject(c.storedItems(), projectID)
 	var calls atomic.Int64
-	wire := dynamotest.NewWire(t, w.endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+	wire := dynamotest.NewWire(t, f.endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
 		next.ServeHTTP(out, r)
 	})
-	cleanup, began := c.through(wire.Client()), time.Now()
-	if err := cleanup.Handle(t.Context(), w.deletion(projectID)); err != nil {
+	cleanup, began := c.withClient(wire.Client()), time.Now()
+	if err := cleanup.Handle(t.Context(), f.deletionRecord(projectID)); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d items in %d calls, %v", items, calls.Load(), time.Since(began))
-	if under, _ := w.split(c.everything(), projectID); under != 0 {
-		t.Errorf("%d items are left", under)
+	if count, _ := f.splitByProject(c.storedItems(), projectID); count != 0 {
+		t.Errorf("%d items remain, want 0", count)
 	}
-	if most := int64(items/25 + items/25/4); calls.Load() > most {
-		t.Errorf("%d calls for %d items, want %d at most", calls.Load(), items, most)
+	if limit := int64(items/25 + items/25/4); calls.Load() > limit {
+		t.Errorf("got %d calls for %d items, want at most %d", calls.Load(), items, limit)
 	}
 }
 
 // A canceled cleanup keeps its progress.
 func TestCleanupResumesAfterCancellation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	c := newCleaner(t, w)
-	projectID := w.ids.New(id.Project)
-	c.remains(projectID, 300, 0)
-	before, _ := w.split(c.everything(), projectID)
+	f := newFixture(t)
+	c := newCleaner(t, f)
+	projectID := f.ids.New(id.Project)
+	c.storeDeletedProject(projectID, 300, 0)
+	before, _ := f.splitByProject(c.storedItems(), projectID)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var deletions atomic.Int64
-	wire := dynamotest.NewWire(t, w.endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+	wire := dynamotest.NewWire(t, f.endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(out, r)
 		if dynamotest.Operation(r) == "BatchWriteItem" && deletions.Add(1) == 10 {
 			cancel()
 		}
 	})
-	if err := c.through(wire.Client()).Handle(ctx, w.deletion(projectID)); !errors.Is(err, db.ErrUnavailable) {
-		t.Fatalf("%v", err)
+	if err := c.withClient(wire.Client()).Handle(ctx, f.deletionRecord(projectID)); !errors.Is(err, db.ErrUnavailable) {
+		t.Fatalf("canceled cleanup: got error %v, want ErrUnavailable", err)
 	}
-	between, _ := w.split(c.everything(), projectID)
+	between, _ := f.splitByProject(c.storedItems(), projectID)
 	if between == 0 || between > before-8*25 {
-		t.Errorf("%d of %d items are left", between, before)
+		t.Errorf("after the canceled cleanup, %d of %d items remain, want at least 1 and at least 200 fewer", between, before)
 	}
-	if err := c.Handle(t.Context(), w.deletion(projectID)); err != nil {
+	if err := c.Handle(t.Context(), f.deletionRecord(projectID)); err != nil {
 		t.Fatal(err)
 	}
-	if under, _ := w.split(c.everything(), projectID); under != 0 {
-		t.Errorf("%d items are left", under)
+	if count, _ := f.splitByProject(c.storedItems(), projectID); count != 0 {
+		t.Errorf("%d items remain, want 0", count)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,38 +15,38 @@ import (
 // The history of a file is in the order of the writes, even if the clock of an earlier writer was ahead.
 func TestHistoryOrderWithClockSkew(t *testing.T) {
 	t.Parallel()
-	for _, by := range []time.Duration{time.Second, time.Hour, 40 * 24 * time.Hour} {
-		t.Run(by.String(), func(t *testing.T) {
+	for _, skew := range []time.Duration{time.Second, time.Hour, 40 * 24 * time.Hour} {
+		t.Run(skew.String(), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			ada := w.user("ada")
-			at := projectURL(ada.project("", "App", Private)) + "/files"
-			jump := func(by time.Duration) { // simulates a process with another clock
-				w.clock.Advance(by)
-				w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
-				w.interpose(nil)
+			f := newFixture(t)
+			ada := f.newUser("ada")
+			filesURL := projectURL(ada.project("", "App", Private)) + "/files"
+			switchServer := func(skew time.Duration) { // simulates another server with another clock
+				f.clock.Advance(skew)
+				f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
+				f.useProxy(nil)
 			}
 			save := func(content string) string {
-				a := ada.Do(http.MethodPost, at, object{"path": "/a.ts", "content": content})
-				if a.Status != http.StatusOK && a.Status != http.StatusCreated {
-					t.Fatalf("%s: %s", content, a.Raw)
+				r := ada.Do(http.MethodPost, filesURL, object{"path": "/a.ts", "content": content})
+				if r.Status != http.StatusOK && r.Status != http.StatusCreated {
+					t.Fatalf("saving %q: got %d %s, want success", content, r.Status, r.Raw)
 				}
-				return a.Text("version")
+				return r.Text("version")
 			}
-			jump(by)
+			switchServer(skew)
 			want := []any{save("first"), save("second")}
-			jump(-by)
+			switchServer(-skew)
 			want = append(want, save("third"), save("fourth"))
-			var got []any
-			for _, v := range ada.Get(at+"/history?path="+url.QueryEscape("/a.ts")).Want(t, http.StatusOK).List("versions") {
-				got = append([]any{v["version"]}, got...)
-			}
+			history := ada.Get(filesURL+"/history?path="+url.QueryEscape("/a.ts")).Want(t, http.StatusOK)
+			got := history.Values("versions", "version")
+			slices.Reverse(got)
 			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Errorf("versions, oldest first: %v, want %v", got, want)
+				t.Errorf("got the versions %v, oldest first, want %v", got, want)
 			}
 			for i, content := range []string{"first", "second", "third", "fourth"} {
-				if a := ada.Get(fmt.Sprint(at, "?path=/a.ts&version=", want[i])).Want(t, http.StatusOK); a.Text("content") != content {
-					t.Errorf("version %d reads %s", i+1, a.Raw)
+				r := ada.Get(fmt.Sprint(filesURL, "?path=/a.ts&version=", want[i])).Want(t, http.StatusOK)
+				if r.Text("content") != content {
+					t.Errorf("version %d: got %s, want the content %q", i+1, r.Raw, content)
 				}
 			}
 		})

@@ -13,7 +13,8 @@ import (
 	"devplatform/shared/workspace"
 )
 
-var errCommentNotFound = fault.New(fault.CodeCommentNotFound, "There is no such comment.")
+var errCommentNotFound = fault.New(fault.CodeCommentNotFound,
+	"The comment does not exist. List the comments of the project to see their ids.")
 
 // CommentDraft is a comment to create.
 type CommentDraft struct {

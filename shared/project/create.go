@@ -54,7 +54,7 @@ func (s *Service) Create(ctx context.Context, caller httpapi.Caller, in Draft) (
 		if err != nil {
 			return err
 		}
-		return slugs.note(s.store.createProject(ctx, p, e))
+		return slugs.recordResult(s.store.createProject(ctx, p, e))
 	})
 	if errors.Is(err, errFull) {
 		err = errQuota(s.store.quota).WithCause(err)

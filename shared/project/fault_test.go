@@ -13,76 +13,75 @@ import (
 )
 
 var faults = []dynamotest.Fault{
-	dynamotest.ServerError, dynamotest.Throttled, dynamotest.CutLine, dynamotest.LostReply, dynamotest.LostReplies, dynamotest.Conflict,
-	dynamotest.MissingTable,
+	dynamotest.ServerError, dynamotest.Throttled, dynamotest.CutLine, dynamotest.LostReply, dynamotest.LostReplies,
+	dynamotest.Conflict, dynamotest.MissingTable,
 }
 
-// mutation is a request that changes something.
+// mutation is a request that changes a project or its comments.
 type mutation struct {
 	name string
-	kind event.Type // of its event, "" if it has none
-	do   func(b *browser, projectID, commentID string) answer
+	kind event.Type // type of its event, or "" if it emits none
+	do   func(u *user, projectID, commentID string) response
 }
 
 var mutations = []mutation{
-	{"create", event.ProjectCreated, func(b *browser, projectID, _ string) answer {
-		return b.Do(http.MethodPost, "/api/projects", object{"name": "Next to " + projectID})
+	{"create", event.ProjectCreated, func(u *user, projectID, _ string) response {
+		return u.Do(http.MethodPost, "/api/projects", object{"name": "Second " + projectID})
 	}},
-	{"update", event.ProjectUpdated, func(b *browser, projectID, _ string) answer {
-		return b.Do(http.MethodPut, projectURL(projectID), object{"description": "new"})
+	{"update", event.ProjectUpdated, func(u *user, projectID, _ string) response {
+		return u.Do(http.MethodPut, projectURL(projectID), object{"description": "new"})
 	}},
-	{"rename", event.ProjectUpdated, func(b *browser, projectID, _ string) answer {
-		return b.Do(http.MethodPut, projectURL(projectID), object{"name": "Not " + projectID})
+	{"rename", event.ProjectUpdated, func(u *user, projectID, _ string) response {
+		return u.Do(http.MethodPut, projectURL(projectID), object{"name": "Renamed " + projectID})
 	}},
-	{"delete", event.ProjectDeleted, func(b *browser, projectID, _ string) answer {
-		return b.Do(http.MethodDelete, projectURL(projectID), nil)
+	{"delete", event.ProjectDeleted, func(u *user, projectID, _ string) response {
+		return u.Do(http.MethodDelete, projectURL(projectID), nil)
 	}},
-	{"comment", event.CommentCreated, func(b *browser, projectID, _ string) answer {
-		return b.Do(http.MethodPost, projectURL(projectID)+"/comments", object{"body": "x", "path": "/a.ts", "line": 1})
+	{"comment", event.CommentCreated, func(u *user, projectID, _ string) response {
+		return u.Do(http.MethodPost, projectURL(projectID)+"/comments", object{"body": "x", "path": "/a.ts", "line": 1})
 	}},
-	{"delete comment", "", func(b *browser, projectID, commentID string) answer {
-		return b.Do(http.MethodDelete, projectURL(projectID)+"/comments/"+commentID, nil)
+	{"delete comment", "", func(u *user, projectID, commentID string) response {
+		return u.Do(http.MethodDelete, projectURL(projectID)+"/comments/"+commentID, nil)
 	}},
 }
 
-// Every change has its event, and every event its change, whatever fails: a failed request has stored neither or, if
-// only the response was lost, both.
+// A failed request has stored neither the change nor the event. If only the response was lost, it has stored both.
 func TestChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 	t.Parallel()
-	for _, f := range faults {
-		t.Run(f.Name, func(t *testing.T) {
+	for _, injected := range faults {
+		t.Run(injected.Name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			ada := w.user("ada")
-			wire := w.interpose(nil)
+			f := newFixture(t)
+			ada := f.newUser("ada")
+			wire := f.useProxy(nil)
 			for _, m := range mutations {
 				for _, operation := range []string{"Query", "GetItem", "BatchGetItem", "TransactWriteItems"} {
-					if f.Name == dynamotest.Conflict.Name && operation != "TransactWriteItems" {
+					if injected.Name == dynamotest.Conflict.Name && operation != "TransactWriteItems" {
 						continue
 					}
 					project := ada.project("", "App", Team)
-					w.file(project, "/a.ts")
-					comment := ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": "x"}).Want(t, http.StatusCreated).Text("id")
-					before, eventCount := w.dump(w.names.projects), len(w.storedEvents())
-					wire.Break(operation, f)
-					a := m.do(ada, project, comment)
+					f.putFile(project, "/a.ts")
+					comment := ada.comment(project)
+					before, eventCount := f.dump(f.tableNames.projects), len(f.storedEvents())
+					wire.Break(operation, injected)
+					r := m.do(ada, project, comment)
 					wire.Mend()
-					after, events := w.dump(w.names.projects), w.storedEvents()[eventCount:]
+					after, events := f.dump(f.tableNames.projects), f.storedEvents()[eventCount:]
 
 					changed := !cmp.Equal(before, after, unexported)
-					name := m.name + " with " + f.Name + " at " + operation
+					name := m.name + " with " + injected.Name + " at " + operation
 					if m.kind != "" && changed != (len(events) == 1) || len(events) > 1 {
-						t.Errorf("%s: changed %t, %d events: %s", name, changed, len(events), a.Raw)
+						t.Errorf("%s: got %d events (stored items changed: %t): %s", name, len(events), changed, r.Raw)
 					}
 					for _, e := range events {
 						if e.Type != m.kind || e.ProjectID != project && m.kind != event.ProjectCreated {
-							t.Errorf("%s: event %s of %s", name, e.Type, e.ProjectID)
+							t.Errorf("%s: got event %s of project %s, want %s of %s", name, e.Type, e.ProjectID, m.kind, project)
 						}
 					}
 					hit := wire.Hits() > 0
-					checkResponse(t, name, f, hit, changed, a)
-					if operation == "TransactWriteItems" && (!hit || (f.Done && !changed)) {
-						t.Errorf("%s: hit %t, changed %t", name, hit, changed)
+					checkResponse(t, name, injected, hit, changed, r)
+					if operation == "TransactWriteItems" && (!hit || (injected.Done && !changed)) {
+						t.Errorf("%s: fault occurred: %t, want true; stored items changed: %t", name, hit, changed)
 					}
 				}
 			}
@@ -90,23 +89,31 @@ func TestChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 	}
 }
 
-// checkResponse compares the response with what the request has changed.
-func checkResponse(t *testing.T, name string, f dynamotest.Fault, hit, changed bool, a answer) {
+// comment creates a comment on a project, and returns its ID.
+func (u *user) comment(projectID string) string {
+	u.f.t.Helper()
+	r := u.Do(http.MethodPost, projectURL(projectID)+"/comments", object{"body": "x"})
+	return r.Want(u.f.t, http.StatusCreated).Text("id")
+}
+
+// checkResponse checks the response to a request with an injected fault. hit means that the fault occurred, changed
+// means that the request changed stored items.
+func checkResponse(t *testing.T, name string, injected dynamotest.Fault, hit, changed bool, r response) {
 	t.Helper()
-	succeeded := a.Status < http.StatusBadRequest
+	succeeded := r.Status < http.StatusBadRequest
 	switch {
 	case succeeded && !changed:
-		t.Errorf("%s: %d, and nothing changed", name, a.Status)
-	case !hit || f.Calls > 0: // a retry of the SDK or of the store succeeded
+		t.Errorf("%s: got status %d, but no stored item changed", name, r.Status)
+	case !hit || injected.Calls > 0: // a retry of the SDK or of the store succeeded
 		if !succeeded {
-			t.Errorf("%s: %d %s", name, a.Status, a.Raw)
+			t.Errorf("%s: got %d %s, want success", name, r.Status, r.Raw)
 		}
-	case f.Name == dynamotest.MissingTable.Name:
-		a.Want(t, http.StatusInternalServerError, fault.CodeInternal)
+	case injected.Name == dynamotest.MissingTable.Name:
+		r.Want(t, http.StatusInternalServerError, fault.CodeInternal)
 	default:
-		a.Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
+		r.Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 	}
-	if strings.Contains(a.Raw, "injected") || strings.Contains(a.Raw, "dynamo") {
-		t.Errorf("%s: the response has internal details: %s", name, a.Raw)
+	if strings.Contains(r.Raw, "injected") || strings.Contains(r.Raw, "dynamo") {
+		t.Errorf("%s: the response has internal details: %s", name, r.Raw)
 	}
 }

@@ -11,48 +11,74 @@ import (
 
 func TestFilePermissions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	owner := w.user("olive")
-	place := owner.workspace("Team")
-	byRole := map[string]*browser{"owner": owner, "outsider": w.user("eve")}
+	f := newFixture(t)
+	owner := f.newUser("owner")
+	team := owner.workspace("Team")
+	users := map[string]*user{"owner": owner, "outsider": f.newUser("outsider")}
 	for _, role := range []workspace.Role{workspace.Admin, workspace.Member, workspace.Viewer} {
-		byRole[string(role)] = w.user(string(role))
-		w.join(place, byRole[string(role)], role)
+		users[string(role)] = f.newUser(string(role))
+		f.setRole(team, users[string(role)], role)
 	}
-	calls := map[string]func(desk) answer{
-		"list":    func(d desk) answer { return d.Get(d.files()) },
-		"content": func(d desk) answer { return d.Get(d.files() + "?include=content") },
-		"read":    func(d desk) answer { return d.read("/a") },
-		"version": func(d desk) answer { return d.Get(d.files() + "?path=/a&version=none") },
-		"history": func(d desk) answer { return d.history("/a", "") },
-		"save":    func(d desk) answer { return d.save("/new", rand.Text()) },
-		"delete":  func(d desk) answer { return d.remove("/none") },
-		"batch":   func(d desk) answer { return d.batch(object{"op": "update", "path": "/a", "content": "x"}) },
+	requests := map[string]func(filesClient) response{
+		"list":    func(client filesClient) response { return client.Get(client.url()) },
+		"content": func(client filesClient) response { return client.Get(client.url() + "?include=content") },
+		"read":    func(client filesClient) response { return client.read("/a") },
+		"version": func(client filesClient) response { return client.Get(client.url() + "?path=/a&version=unknown") },
+		"history": func(client filesClient) response { return client.history("/a", "") },
+		"save":    func(client filesClient) response { return client.save("/new", rand.Text()) },
+		"delete":  func(client filesClient) response { return client.remove("/unknown") },
+		"batch": func(client filesClient) response {
+			return client.batch(object{"op": "update", "path": "/a", "content": "x"})
+		},
 	}
-	const ok, noFile, denied, noProject = http.StatusOK, http.StatusNotFound, http.StatusForbidden, -http.StatusNotFound
-	member := map[string]int{"list": ok, "content": ok, "read": ok, "version": noFile, "history": ok, "save": ok, "delete": noFile, "batch": ok}
-	viewer := map[string]int{"list": ok, "content": ok, "read": ok, "version": noFile, "history": ok, "save": denied, "delete": denied, "batch": denied}
-	nobody := map[string]int{"list": noProject, "content": noProject, "read": noProject, "version": noProject, "history": noProject, "save": noProject, "delete": noProject, "batch": noProject}
-	reader := map[string]int{"list": ok, "content": ok, "read": ok, "version": denied, "history": denied, "save": denied, "delete": denied, "batch": denied}
-	for visibility, want := range map[Visibility]map[string]map[string]int{
-		Private: {"owner": member, "admin": member, "member": nobody, "viewer": nobody, "outsider": nobody},
-		Team:    {"owner": member, "admin": member, "member": member, "viewer": viewer, "outsider": nobody},
-		Public:  {"owner": member, "admin": member, "member": member, "viewer": viewer, "outsider": reader},
+	const ok, noFile, denied, noProject = fault.Code(""), fault.CodeFileNotFound, fault.CodeAccessDenied,
+		fault.CodeProjectNotFound
+	// The expected error codes by request. The requests for an unknown version and an unknown file return noFile if the
+	// caller may send them.
+	member := map[string]fault.Code{
+		"list": ok, "content": ok, "read": ok, "version": noFile, "history": ok,
+		"save": ok, "delete": noFile, "batch": ok,
+	}
+	viewer := map[string]fault.Code{
+		"list": ok, "content": ok, "read": ok, "version": noFile, "history": ok,
+		"save": denied, "delete": denied, "batch": denied,
+	}
+	publicReader := map[string]fault.Code{
+		"list": ok, "content": ok, "read": ok, "version": denied, "history": denied,
+		"save": denied, "delete": denied, "batch": denied,
+	}
+	hidden := map[string]fault.Code{
+		"list": noProject, "content": noProject, "read": noProject, "version": noProject, "history": noProject,
+		"save": noProject, "delete": noProject, "batch": noProject,
+	}
+	for visibility, wantByRole := range map[Visibility]map[string]map[string]fault.Code{
+		Private: {"owner": member, "admin": member, "member": hidden, "viewer": hidden, "outsider": hidden},
+		Team:    {"owner": member, "admin": member, "member": member, "viewer": viewer, "outsider": hidden},
+		Public:  {"owner": member, "admin": member, "member": member, "viewer": viewer, "outsider": publicReader},
 	} {
-		projectID := owner.project(place, string(visibility), visibility)
-		owner.at(projectID).save("/a", "x").Want(t, http.StatusCreated)
-		owner.at(projectID).save("/new", "x").Want(t, http.StatusCreated)
-		for role, expected := range want {
-			for name, call := range calls {
-				a := call(byRole[role].at(projectID))
-				code := map[int]fault.Code{noFile: fault.CodeFileNotFound, denied: fault.CodeAccessDenied, noProject: fault.CodeProjectNotFound, ok: ""}[expected[name]]
-				if status := max(expected[name], -expected[name]); a.Status != status || a.Text("code") != string(code) {
-					t.Errorf("%s, %s, %s: %d %s, want %d %s", visibility, role, name, a.Status, a.Raw, status, code)
+		projectID := owner.project(team, string(visibility), visibility)
+		owner.filesOf(projectID).save("/a", "x").Want(t, http.StatusCreated)
+		owner.filesOf(projectID).save("/new", "x").Want(t, http.StatusCreated)
+		for role, want := range wantByRole {
+			for name, request := range requests {
+				r := request(users[role].filesOf(projectID))
+				status := http.StatusOK
+				if code := want[name]; code != ok {
+					status = code.Status()
+				}
+				if r.Status != status || r.Text("code") != string(want[name]) {
+					t.Errorf("%s by %s in a %s project: got %d %s, want %d %s",
+						name, role, visibility, r.Status, r.Raw, status, want[name])
 				}
 			}
 		}
-		w.join(place, byRole["member"], workspace.Viewer)
-		byRole["member"].at(projectID).save("/new", "y").Want(t, map[Visibility]int{Private: http.StatusNotFound}[visibility]|map[Visibility]int{Team: http.StatusForbidden, Public: http.StatusForbidden}[visibility])
-		w.join(place, byRole["member"], workspace.Member)
+		// A change of the role is effective immediately.
+		wantAfterDemotion := http.StatusForbidden
+		if visibility == Private {
+			wantAfterDemotion = http.StatusNotFound
+		}
+		f.setRole(team, users["member"], workspace.Viewer)
+		users["member"].filesOf(projectID).save("/new", "y").Want(t, wantAfterDemotion)
+		f.setRole(team, users["member"], workspace.Member)
 	}
 }

@@ -23,41 +23,41 @@ import (
 // The number of DynamoDB calls of a request, including the call for the session.
 func TestFileRequestCallCounts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
-	calls := func(name string, a answer, status int, want int64) {
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	calls := func(name string, r response, status int, want int64) {
 		t.Helper()
-		if a.Want(t, status); a.Calls != want {
-			t.Errorf("%s: %d calls, want %d", name, a.Calls, want)
+		if r.Want(t, status); r.Calls != want {
+			t.Errorf("%s: got %d calls, want %d", name, r.Calls, want)
 		}
 	}
 	deep := strings.Repeat("/d", 99)
-	calls("create", d.save("/a/b/c", "1"), http.StatusCreated, 5)
-	calls("create the largest", d.saveBytes("/large", noise(1<<20)), http.StatusCreated, 5)
-	calls("create at a depth of 98", d.save(deep[:2*98], "1"), http.StatusCreated, 5)
-	calls("create at a depth of 150", d.save("/x"+strings.Repeat("/y", 150), "1"), http.StatusCreated, 6)
-	calls("update", d.save("/a/b/c", "2"), http.StatusOK, 4)
-	calls("update the largest", d.saveBytes("/large", noise(1<<20)), http.StatusOK, 4)
-	calls("save unchanged content", d.save("/a/b/c", "2"), http.StatusOK, 3)
-	calls("read", d.read("/a/b/c"), http.StatusOK, 4)
-	calls("read the largest", d.read("/large"), http.StatusOK, 4)
-	calls("list", d.Get(d.files()), http.StatusOK, 4)
-	calls("list a page", d.Get(d.files()+"?limit=1"), http.StatusOK, 4)
-	calls("list with contents", d.Get(d.files()+"?include=content"), http.StatusOK, 5)
-	calls("history", d.history("/a/b/c", ""), http.StatusOK, 4)
-	calls("delete", d.remove("/large"), http.StatusOK, 4)
-	calls("rename", d.batch(renaming("/a/b/c", "/a/c")), http.StatusOK, 5)
-	calls("batch", d.batch(update("/a/c", "3"), creation("/e", ""), creation("/f", "")), http.StatusOK, 6)
+	calls("create", client.save("/a/b/c", "1"), http.StatusCreated, 5)
+	calls("create the largest", client.saveBytes("/large", randomBytes(1<<20)), http.StatusCreated, 5)
+	calls("create at a depth of 98", client.save(deep[:2*98], "1"), http.StatusCreated, 5)
+	calls("create at a depth of 150", client.save("/x"+strings.Repeat("/y", 150), "1"), http.StatusCreated, 6)
+	calls("update", client.save("/a/b/c", "2"), http.StatusOK, 4)
+	calls("update the largest", client.saveBytes("/large", randomBytes(1<<20)), http.StatusOK, 4)
+	calls("save unchanged content", client.save("/a/b/c", "2"), http.StatusOK, 3)
+	calls("read", client.read("/a/b/c"), http.StatusOK, 4)
+	calls("read the largest", client.read("/large"), http.StatusOK, 4)
+	calls("list", client.Get(client.url()), http.StatusOK, 4)
+	calls("list a page", client.Get(client.url()+"?limit=1"), http.StatusOK, 4)
+	calls("list with contents", client.Get(client.url()+"?include=content"), http.StatusOK, 5)
+	calls("history", client.history("/a/b/c", ""), http.StatusOK, 4)
+	calls("delete", client.remove("/large"), http.StatusOK, 4)
+	calls("rename", client.batch(renaming("/a/b/c", "/a/c")), http.StatusOK, 5)
+	calls("batch", client.batch(update("/a/c", "3"), creation("/e", ""), creation("/f", "")), http.StatusOK, 6)
 }
 
 // The write units of a save, by table: twice the item's size in KB, because of the transaction. The embedded DynamoDB
 // computes them like DynamoDB.
 func TestSaveWriteUnits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	f := newFixture(t)
 	meter := &unitMeter{}
-	w.interpose(meter.pass)
-	d := w.desk("ada")
+	f.useProxy(meter.pass)
+	client := f.newFilesClient("ada")
 	text := func(n int) string {
 		var b strings.Builder
 		for i := 0; b.Len() < n; i++ {
@@ -67,29 +67,31 @@ func TestSaveWriteUnits(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name                       string
-		save                       func() answer
+		save                       func() response
 		projects, contents, events float64
 	}{
-		{"4 KiB of text, new", func() answer { return d.save("/src/app.ts", text(4096)) }, 4, 2, 2},
-		{"4 KiB of text, update", func() answer { return d.save("/src/app.ts", text(4097)[1:]) }, 6, 2, 2},
-		{"4 KiB of noise, new", func() answer { return d.saveBytes("/noise.bin", noise(4096)) }, 4, 10, 2},
-		{"4 KiB of noise, update", func() answer { return d.saveBytes("/noise.bin", noise(4096)) }, 6, 10, 2},
-		{"100 KiB of text, update", func() answer { return d.save("/src/app.ts", text(100<<10)) }, 6, 42, 2},
-		{"100 KiB of noise, new", func() answer { return d.saveBytes("/100.bin", noise(100<<10)) }, 4, 202, 2},
-		{"1 MiB of noise, new", func() answer { return d.saveBytes("/1m.bin", noise(1<<20)) }, 4, 2054, 2},
-		{"delete", func() answer { return d.remove("/1m.bin") }, 6, 0, 2},
-		{"rename", func() answer { return d.batch(renaming("/100.bin", "/200.bin")) }, 8, 0, 4},
+		{"4 KiB of text, new", func() response { return client.save("/src/app.ts", text(4096)) }, 4, 2, 2},
+		{"4 KiB of text, update", func() response { return client.save("/src/app.ts", text(4097)[1:]) }, 6, 2, 2},
+		{"4 KiB of random bytes, new", func() response { return client.saveBytes("/4.bin", randomBytes(4096)) }, 4, 10, 2},
+		{"4 KiB of random bytes, update", func() response { return client.saveBytes("/4.bin", randomBytes(4096)) }, 6, 10, 2},
+		{"100 KiB of text, update", func() response { return client.save("/src/app.ts", text(100<<10)) }, 6, 42, 2},
+		{"100 KiB of random bytes, new", func() response {
+			return client.saveBytes("/100.bin", randomBytes(100<<10))
+		}, 4, 202, 2},
+		{"1 MiB of random bytes, new", func() response { return client.saveBytes("/1m.bin", randomBytes(1<<20)) }, 4, 2054, 2},
+		{"delete", func() response { return client.remove("/1m.bin") }, 6, 0, 2},
+		{"rename", func() response { return client.batch(renaming("/100.bin", "/200.bin")) }, 8, 0, 4},
 	} {
 		meter.reset()
-		if a := tc.save(); a.Status >= http.StatusBadRequest {
-			t.Fatalf("%s: %s", tc.name, a.Raw)
+		if r := tc.save(); r.Status >= http.StatusBadRequest {
+			t.Fatalf("%s: %s", tc.name, r.Raw)
 		}
-		want := map[string]float64{w.names.projects: tc.projects, w.names.events: tc.events}
+		want := map[string]float64{f.tableNames.projects: tc.projects, f.tableNames.events: tc.events}
 		if tc.contents > 0 {
-			want[w.names.contents] = tc.contents
+			want[f.tableNames.contents] = tc.contents
 		}
 		if diff := cmp.Diff(want, meter.read()); diff != "" {
-			t.Errorf("%s: %s", tc.name, diff)
+			t.Errorf("%s: write units by table: mismatch (-want +got):\n%s", tc.name, diff)
 		}
 	}
 }
@@ -124,10 +126,11 @@ func (m *unitMeter) pass(next http.Handler, out http.ResponseWriter, r *http.Req
 	r.Header.Set("Content-Length", strconv.Itoa(len(sent)))
 	copied := &copier{ResponseWriter: out}
 	next.ServeHTTP(copied, r)
-	m.note(sent, copied.body.Bytes())
+	m.record(sent, copied.body.Bytes())
 }
 
-func (m *unitMeter) note(sent, answered []byte) {
+// record records the sizes of a transaction and the write units in its response.
+func (m *unitMeter) record(requestBody, responseBody []byte) {
 	var request struct{ TransactItems []any }
 	var response struct {
 		ConsumedCapacity []struct {
@@ -135,7 +138,7 @@ func (m *unitMeter) note(sent, answered []byte) {
 			CapacityUnits float64
 		}
 	}
-	if json.Unmarshal(sent, &request) != nil || json.Unmarshal(answered, &response) != nil {
+	if json.Unmarshal(requestBody, &request) != nil || json.Unmarshal(responseBody, &response) != nil {
 		return
 	}
 	m.mu.Lock()
@@ -169,7 +172,7 @@ func itemBytes(v any) int {
 	return sum
 }
 
-// copier copies a response body.
+// copier copies r response body.
 type copier struct {
 	http.ResponseWriter
 	body bytes.Buffer
@@ -185,11 +188,11 @@ func (c *copier) Write(p []byte) (int, error) {
 // enforces both limits of a transaction. The test also checks that the size is below 4,000,000 bytes.
 func TestLargestBatchFitsTransaction(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	f := newFixture(t)
 	meter := &unitMeter{}
-	w.interpose(meter.pass)
-	d := w.desk("ada")
-	caller := httpapi.Caller{UserID: d.userID, Username: d.name}
+	f.useProxy(meter.pass)
+	client := f.newFilesClient("ada")
+	caller := httpapi.Caller{UserID: client.userID, Username: client.name}
 	const maxOperations = 20
 	for _, action := range []file.Action{file.Create, file.Update} {
 		meter.reset()
@@ -201,17 +204,17 @@ func TestLargestBatchFitsTransaction(t *testing.T) {
 				size = rest
 			}
 			rest -= size
-			text := base64Of(noise(size))
+			text := base64Of(randomBytes(size))
 			path := fmt.Sprintf("/%02d/%s", i, strings.Repeat("é", 254))
 			ops = append(ops, file.BatchOperation{Action: action, Path: path, Content: &text, Encoding: file.Base64})
 		}
-		if err := w.files.Change(t.Context(), caller, d.projectID, ops); err != nil {
+		if err := f.files.Change(t.Context(), caller, client.projectID, ops); err != nil {
 			t.Fatal(err)
 		}
 		if meter.actions > 100 || meter.bytes > 4_000_000 {
-			t.Errorf("%s: %d actions, %d bytes", action, meter.actions, meter.bytes)
+			t.Errorf("%s: got %d actions and %d bytes, want at most 100 and 4,000,000", action, meter.actions, meter.bytes)
 		}
 		t.Logf("%s: %d actions, at most %d bytes", action, meter.actions, meter.bytes)
 	}
-	d.checkTree()
+	client.checkTree()
 }

@@ -12,16 +12,16 @@ import (
 
 func TestFileEvents(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
-	first := d.save("/a", "secret one").Want(t, http.StatusCreated)
-	second := d.save("/a", "secret two").Want(t, http.StatusOK)
-	renamed := d.batch(object{"op": "rename", "path": "/a", "to": "/b"}).Want(t, http.StatusOK).List("files")[0]
-	d.remove("/b").Want(t, http.StatusOK)
-	d.save("/c", strings.Repeat("x", 1<<20+1)).Want(t, http.StatusBadRequest)
-	d.remove("/c").Want(t, http.StatusNotFound)
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	first := client.save("/a", "secret one").Want(t, http.StatusCreated)
+	second := client.save("/a", "secret two").Want(t, http.StatusOK)
+	renamed := client.batch(object{"op": "rename", "path": "/a", "to": "/b"}).Want(t, http.StatusOK).List("files")[0]
+	client.remove("/b").Want(t, http.StatusOK)
+	client.save("/c", strings.Repeat("x", 1<<20+1)).Want(t, http.StatusBadRequest)
+	client.remove("/c").Want(t, http.StatusNotFound)
 
-	file := func(path string, item map[string]any) event.File {
+	eventFile := func(path string, item map[string]any) event.File {
 		size, _ := item["size"].(float64)
 		sum, _ := item["sha256"].(string)
 		version, _ := item["version"].(string)
@@ -30,16 +30,16 @@ func TestFileEvents(t *testing.T) {
 	want := []struct {
 		kind     event.Type
 		file     event.File
-		replaced bool
+		replaced bool // whether the event reports replaced content
 	}{
-		{event.FileCreated, file("/a", first.Body), false},
-		{event.FileUpdated, file("/a", second.Body), true},
-		{event.FileDeleted, file("/a", second.Body), false}, // its content is in use as /b
-		{event.FileCreated, file("/b", renamed), false},
-		{event.FileDeleted, file("/b", renamed), true},
+		{event.FileCreated, eventFile("/a", first.Body), false},
+		{event.FileUpdated, eventFile("/a", second.Body), true},
+		{event.FileDeleted, eventFile("/a", second.Body), false}, // the content is in use at /b
+		{event.FileCreated, eventFile("/b", renamed), false},
+		{event.FileDeleted, eventFile("/b", renamed), true},
 	}
 	var records []event.Record
-	for _, r := range w.storedEvents() {
+	for _, r := range f.storedEvents() {
 		if strings.Contains(string(r.Payload), "secret") {
 			t.Errorf("an event has file content: %s", r.Payload)
 		}
@@ -48,21 +48,25 @@ func TestFileEvents(t *testing.T) {
 		}
 	}
 	if len(records) != len(want) {
-		t.Fatalf("%d events", len(records))
+		t.Fatalf("got %d file events, want %d", len(records), len(want))
 	}
 	for i, r := range records {
-		p := decoded(t, r)
+		p := decodePayload(t, r)
 		expected := event.Data{
-			Actor: event.Actor{ID: d.userID, Username: "ada"}, Project: &event.Project{ID: d.projectID, Name: "ada's project"}, File: &want[i].file,
+			Actor:   event.Actor{ID: client.userID, Username: "ada"},
+			Project: &event.Project{ID: client.projectID, Name: "ada's project"},
+			File:    &want[i].file,
 		}
 		if diff := cmp.Diff(expected, p.Data); diff != "" || r.Type != want[i].kind || p.Type != r.Type {
-			t.Errorf("%d: %s, want %s: %s", i, r.Type, want[i].kind, diff)
+			t.Errorf("event %d: got type %s, want %s; data mismatch (-want +got):\n%s", i, r.Type, want[i].kind, diff)
 		}
-		if (r.Replaced != nil) != want[i].replaced || r.ProjectID != d.projectID {
-			t.Errorf("%d: replaced %v", i, r.Replaced)
+		if (r.Replaced != nil) != want[i].replaced || r.ProjectID != client.projectID {
+			t.Errorf("event %d: got replaced content %v of project %s, want replaced content: %v of project %s",
+				i, r.Replaced, r.ProjectID, want[i].replaced, client.projectID)
 		}
 	}
 	if records[1].Replaced.Chunks != 1 || records[1].Replaced.ID == records[4].Replaced.ID {
-		t.Errorf("%+v, %+v", records[1].Replaced, records[4].Replaced)
+		t.Errorf("got replaced contents %+v and %+v, want one chunk, and different IDs",
+			records[1].Replaced, records[4].Replaced)
 	}
 }

@@ -14,53 +14,58 @@ import (
 var fileMutations = []struct {
 	name   string
 	events []string
-	do     func(d desk) answer
+	do     func(client filesClient) response
 }{
-	{"create", []string{"file.created /new"}, func(d desk) answer { return d.save("/new", "new") }},
-	{"update", []string{"file.updated /a"}, func(d desk) answer { return d.save("/a", "new") }},
-	{"update if", []string{"file.updated /a"}, func(d desk) answer { return d.save("/a", "new", slicetest.Header("If-Match", "*")) }},
-	{"delete", []string{"file.deleted /a"}, func(d desk) answer { return d.remove("/a") }},
-	{"rename", []string{"file.deleted /a", "file.created /c"}, func(d desk) answer { return d.batch(renaming("/a", "/c")) }},
-	{"batch", []string{"file.created /new", "file.updated /a", "file.deleted /b"}, func(d desk) answer {
-		return d.batch(creation("/new", "new"), update("/a", "new"), deletion("/b"))
+	{"create", []string{"file.created /new"}, func(client filesClient) response { return client.save("/new", "new") }},
+	{"update", []string{"file.updated /a"}, func(client filesClient) response { return client.save("/a", "new") }},
+	{"update with If-Match", []string{"file.updated /a"}, func(client filesClient) response {
+		return client.save("/a", "new", slicetest.Header("If-Match", "*"))
+	}},
+	{"delete", []string{"file.deleted /a"}, func(client filesClient) response { return client.remove("/a") }},
+	{"rename", []string{"file.deleted /a", "file.created /c"}, func(client filesClient) response {
+		return client.batch(renaming("/a", "/c"))
+	}},
+	{"batch", []string{"file.created /new", "file.updated /a", "file.deleted /b"}, func(client filesClient) response {
+		return client.batch(creation("/new", "new"), update("/a", "new"), deletion("/b"))
 	}},
 }
 
-// Every change of files has its events, and every event its change, whatever fails. The tree's counters are always
-// right.
+// A failed request has stored neither the changes of files nor their events. If only the response was lost, it has
+// stored both. The counters of the tree are always correct.
 func TestFileChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 	t.Parallel()
-	for _, f := range faults {
-		t.Run(f.Name, func(t *testing.T) {
+	for _, injected := range faults {
+		t.Run(injected.Name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			ada := w.user("ada")
-			wire := w.interpose(nil)
+			f := newFixture(t)
+			ada := f.newUser("ada")
+			wire := f.useProxy(nil)
 			for _, m := range fileMutations {
 				for _, operation := range []string{"Query", "BatchGetItem", "TransactWriteItems"} {
-					if f.Name == dynamotest.Conflict.Name && operation != "TransactWriteItems" {
+					if injected.Name == dynamotest.Conflict.Name && operation != "TransactWriteItems" {
 						continue
 					}
-					name := m.name + " with " + f.Name + " at " + operation
-					d := ada.at(ada.project("", "App", Private))
-					d.batch(creation("/a", "a"), creation("/b", "b")).Want(t, http.StatusOK)
-					before, eventCount, chunks := w.dump(w.names.projects), len(d.fileEvents()), len(w.dump(w.names.contents))
-					wire.Break(operation, f)
-					a := m.do(d)
+					name := m.name + " with " + injected.Name + " at " + operation
+					client := ada.filesOf(ada.project("", "App", Private))
+					client.batch(creation("/a", "a"), creation("/b", "b")).Want(t, http.StatusOK)
+					before, chunks := f.dump(f.tableNames.projects), len(f.dump(f.tableNames.contents))
+					eventCount := len(client.fileEvents())
+					wire.Break(operation, injected)
+					r := m.do(client)
 					wire.Mend()
 
-					changed := !cmp.Equal(before, w.dump(w.names.projects), unexported)
+					changed := !cmp.Equal(before, f.dump(f.tableNames.projects), unexported)
 					want := []string(nil)
 					if changed {
 						want = m.events
-					} else if n := len(w.dump(w.names.contents)); n != chunks {
-						t.Errorf("%s: %d chunks without a file", name, n-chunks)
+					} else if n := len(f.dump(f.tableNames.contents)); n != chunks {
+						t.Errorf("%s: the failed request stored %d chunks", name, n-chunks)
 					}
-					if diff := cmp.Diff(want, append([]string(nil), d.fileEvents()[eventCount:]...)); diff != "" {
-						t.Errorf("%s: changed %t: %s", name, changed, diff)
+					if diff := cmp.Diff(want, append([]string(nil), client.fileEvents()[eventCount:]...)); diff != "" {
+						t.Errorf("%s: stored items changed: %t, events mismatch (-want +got):\n%s", name, changed, diff)
 					}
-					d.checkTree()
-					checkResponse(t, name, f, wire.Hits() > 0, changed, a)
+					client.checkTree()
+					checkResponse(t, name, injected, wire.Hits() > 0, changed, r)
 				}
 			}
 		})

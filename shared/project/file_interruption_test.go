@@ -18,8 +18,8 @@ import (
 
 // interruption runs a function once, during a request, before one of its calls to DynamoDB.
 type interruption struct {
-	before  int // the number of the call, starting at 1
-	reverse bool
+	before  int  // the number of the call, starting at 1
+	reverse bool // whether the tree is read before the function or after it, if the call reads it
 	do      func()
 	calls   atomic.Int32
 	done    atomic.Bool
@@ -44,11 +44,11 @@ func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.
 		}
 	}
 	_ = json.NewDecoder(r.Body).Decode(&request)
-	answer := map[string]any{"UnprocessedKeys": map[string]any{}}
+	response := map[string]any{"UnprocessedKeys": map[string]any{}}
 	responses := map[string][]any{}
-	for table, asked := range request.RequestItems {
+	for table, requested := range request.RequestItems {
 		halves := [][]json.RawMessage{{}, {}}
-		for _, key := range asked.Keys {
+		for _, key := range requested.Keys {
 			half := 1
 			if strings.Contains(string(key), `"TREE"`) != i.reverse {
 				half = 0
@@ -62,7 +62,8 @@ func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.
 			if len(keys) == 0 {
 				continue
 			}
-			part, _ := json.Marshal(map[string]any{"RequestItems": map[string]any{table: map[string]any{"ConsistentRead": true, "Keys": keys}}})
+			get := map[string]any{"ConsistentRead": true, "Keys": keys}
+			part, _ := json.Marshal(map[string]any{"RequestItems": map[string]any{table: get}})
 			sub := r.Clone(r.Context())
 			sub.Body, sub.ContentLength = io.NopCloser(bytes.NewReader(part)), int64(len(part))
 			recorder := httptest.NewRecorder()
@@ -72,58 +73,92 @@ func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.
 			responses[table] = append(responses[table], got.Responses[table]...)
 		}
 	}
-	answer["Responses"] = responses
+	response["Responses"] = responses
 	out.Header().Set("Content-Type", "application/x-amz-json-1.0")
-	_ = json.NewEncoder(out).Encode(answer)
+	_ = json.NewEncoder(out).Encode(response)
 }
 
 // A second change runs before each call of a request. The request must take the change into account.
 func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 	t.Parallel()
-	save := func(path string, change ...func(*http.Request)) func(desk) answer {
-		return func(d desk) answer { return d.save(path, "from "+t.Name()+path+fmt.Sprint(len(change)), change...) }
+	save := func(path string, change ...func(*http.Request)) func(filesClient) response {
+		return func(client filesClient) response {
+			return client.save(path, "from "+t.Name()+path+fmt.Sprint(len(change)), change...)
+		}
 	}
-	batch := func(ops ...object) func(desk) answer {
-		return func(d desk) answer { return d.batch(ops...) }
+	batch := func(ops ...object) func(filesClient) response {
+		return func(client filesClient) response { return client.batch(ops...) }
 	}
-	remove := func(path string) func(desk) answer { return func(d desk) answer { return d.remove(path) } }
+	remove := func(path string) func(filesClient) response {
+		return func(client filesClient) response { return client.remove(path) }
+	}
 	ifNone, ifMatch := slicetest.Header("If-None-Match", "*"), slicetest.Header("If-Match", "*")
+	// The names have the request first, then the concurrent change.
+	const untouched, emptied = "batch with an unchanged file, update of this file", "save at a folder, delete its only file"
 	for name, tc := range map[string]struct {
-		request, meanwhile func(desk) answer
-		status             int // if the other change was first
-		code               fault.Code
+		request, concurrent func(filesClient) response
+		status              int // of the request, if the concurrent change is written first
+		code                fault.Code
 	}{
-		"inside a new file":       {save("/a/b"), save("/a"), http.StatusConflict, fault.CodeConflict},
-		"deep inside a new file":  {save("/a/b/c/d"), save("/a/b"), http.StatusConflict, fault.CodeConflict},
-		"a new folder":            {save("/a"), save("/a/b"), http.StatusConflict, fault.CodeConflict},
-		"a deep new folder":       {save("/a"), save("/a/b/c"), http.StatusConflict, fault.CodeConflict},
-		"renamed into a file":     {batch(renaming("/f", "/a/f")), save("/a"), http.StatusConflict, fault.CodeConflict},
-		"renamed onto a folder":   {batch(renaming("/f", "/a")), save("/a/b"), http.StatusConflict, fault.CodeConflict},
-		"a rename in the way":     {save("/a/b"), batch(renaming("/f", "/a")), http.StatusConflict, fault.CodeConflict},
-		"renamed onto a new file": {batch(renaming("/f", "/a")), save("/a"), http.StatusConflict, fault.CodeConflict},
-		"created twice":           {save("/a"), save("/a", ifNone), http.StatusOK, ""},
-		"created twice if none":   {save("/a", ifNone), save("/a"), http.StatusPreconditionFailed, fault.CodePreconditionFailed},
-		"created twice in batch":  {batch(creation("/a", "")), save("/a"), http.StatusConflict, fault.CodeConflict},
-		"saved twice":             {save("/f"), save("/f", ifMatch), http.StatusOK, ""},
-		"saved and deleted":       {save("/f"), remove("/f"), http.StatusCreated, ""},
-		"saved if, and deleted":   {save("/f", ifMatch), remove("/f"), http.StatusPreconditionFailed, fault.CodePreconditionFailed},
-		"updated and deleted":     {batch(update("/f", "x")), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound},
-		"renamed and deleted":     {batch(renaming("/f", "/g")), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound},
-		"renamed and saved":       {batch(renaming("/f", "/g")), save("/f"), http.StatusOK, ""},
-		"deleted twice":           {remove("/f"), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound},
-		"deleted and saved":       {remove("/f"), save("/f"), http.StatusOK, ""},
-		"unchanged beside a change": {
+		"save in a folder, create a file at the folder": {
+			save("/a/b"), save("/a"), http.StatusConflict, fault.CodeConflict,
+		},
+		"save in a nested folder, create a file at its parent": {
+			save("/a/b/c/d"), save("/a/b"), http.StatusConflict, fault.CodeConflict,
+		},
+		"create a file, save inside it": {
+			save("/a"), save("/a/b"), http.StatusConflict, fault.CodeConflict,
+		},
+		"create a file, save in a nested folder inside it": {
+			save("/a"), save("/a/b/c"), http.StatusConflict, fault.CodeConflict,
+		},
+		"rename into a folder, create a file at the folder": {
+			batch(renaming("/f", "/a/f")), save("/a"), http.StatusConflict, fault.CodeConflict,
+		},
+		"rename to a path, save inside the path": {
+			batch(renaming("/f", "/a")), save("/a/b"), http.StatusConflict, fault.CodeConflict,
+		},
+		"save in a folder, rename a file to the folder": {
+			save("/a/b"), batch(renaming("/f", "/a")), http.StatusConflict, fault.CodeConflict,
+		},
+		"rename to a path, create a file at the path": {
+			batch(renaming("/f", "/a")), save("/a"), http.StatusConflict, fault.CodeConflict,
+		},
+		"save, create the same file": {save("/a"), save("/a", ifNone), http.StatusOK, ""},
+		"create with If-None-Match, create the same file": {
+			save("/a", ifNone), save("/a"), http.StatusPreconditionFailed, fault.CodePreconditionFailed,
+		},
+		"create in a batch, create the same file": {
+			batch(creation("/a", "")), save("/a"), http.StatusConflict, fault.CodeConflict,
+		},
+		"save, save the same file":   {save("/f"), save("/f", ifMatch), http.StatusOK, ""},
+		"save, delete the same file": {save("/f"), remove("/f"), http.StatusCreated, ""},
+		"save with If-Match, delete the same file": {
+			save("/f", ifMatch), remove("/f"), http.StatusPreconditionFailed, fault.CodePreconditionFailed,
+		},
+		"update in a batch, delete the same file": {
+			batch(update("/f", "x")), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound,
+		},
+		"rename, delete the same file": {
+			batch(renaming("/f", "/g")), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound,
+		},
+		"rename, save the same file": {batch(renaming("/f", "/g")), save("/f"), http.StatusOK, ""},
+		"delete, delete the same file": {
+			remove("/f"), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound,
+		},
+		"delete, save the same file": {remove("/f"), save("/f"), http.StatusOK, ""},
+		untouched: {
 			batch(update("/f", "f"), creation("/g", "")), batch(update("/f", "other").with("etag", "*")), http.StatusOK, "",
 		},
-		"a folder cleared": {save("/h"), remove("/h/i"), http.StatusCreated, ""},
+		emptied: {save("/h"), remove("/h/i"), http.StatusCreated, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			ada := w.user("ada")
-			var now atomic.Pointer[interruption]
-			w.interpose(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
-				if i := now.Load(); i != nil {
+			f := newFixture(t)
+			ada := f.newUser("ada")
+			var current atomic.Pointer[interruption]
+			f.useProxy(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+				if i := current.Load(); i != nil {
 					i.wrap(next, out, r)
 					return
 				}
@@ -131,24 +166,27 @@ func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 			})
 			for call := 1; call <= 4; call++ {
 				for _, reverse := range []bool{false, true} {
-					d := ada.at(ada.project("", "App", Private))
-					d.batch(creation("/f", "f"), creation("/h/i", "i")).Want(t, http.StatusOK)
+					client := ada.filesOf(ada.project("", "App", Private))
+					client.batch(creation("/f", "f"), creation("/h/i", "i")).Want(t, http.StatusOK)
 					i := &interruption{before: call, reverse: reverse, do: func() {
-						if a := tc.meanwhile(d); a.Status >= http.StatusBadRequest {
-							t.Errorf("the other change: %d %s", a.Status, a.Raw)
+						if r := tc.concurrent(client); r.Status >= http.StatusBadRequest {
+							t.Errorf("concurrent change: got %d %s, want success", r.Status, r.Raw)
 						}
 					}}
-					now.Store(i)
-					a := tc.request(d)
-					now.Store(nil)
-					if i.done.Load() && name != "a folder cleared" && (a.Status != tc.status || a.Text("code") != string(tc.code)) {
-						t.Errorf("call %d, reverse %t: %d %s, want %d", call, reverse, a.Status, a.Raw, tc.status)
+					current.Store(i)
+					r := tc.request(client)
+					current.Store(nil)
+					// A save at a folder may read the folder before or after the concurrent change empties it.
+					isExpected := r.Status == tc.status && r.Text("code") == string(tc.code)
+					if i.done.Load() && name != emptied && !isExpected {
+						t.Errorf("call %d, reverse %t: got %d %s, want %d %s",
+							call, reverse, r.Status, r.Raw, tc.status, tc.code)
 					}
-					if f := d.contents()["/f"]; i.done.Load() && name == "unchanged beside a change" && f != "f" {
-						t.Errorf("call %d: the unchanged file has the content %q", call, f)
+					if got := client.contents()["/f"]; i.done.Load() && name == untouched && got != "f" {
+						t.Errorf("call %d: the file has the content %q, want %q from the batch", call, got, "f")
 					}
-					d.checkTree()
-					d.checkFolders()
+					client.checkTree()
+					client.checkFolders()
 				}
 			}
 		})
@@ -156,13 +194,13 @@ func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 }
 
 // checkFolders checks that no path is both a file and a folder.
-func (d desk) checkFolders() {
-	d.w.t.Helper()
-	paths := d.paths()
+func (client filesClient) checkFolders() {
+	client.f.t.Helper()
+	paths := client.paths()
 	for _, a := range paths {
 		for _, b := range paths {
 			if strings.HasPrefix(b.(string), a.(string)+"/") {
-				d.w.t.Errorf("%s is a file, and %s is inside of it", a, b)
+				client.f.t.Errorf("%s is a file, but the file %s is inside it", a, b)
 			}
 		}
 	}

@@ -14,8 +14,8 @@ import (
 
 // model is a simple model of a project's files.
 type model struct {
-	files  map[string]string
-	tags   map[string]string
+	files  map[string]string // contents by path
+	tags   map[string]string // entity tags by path
 	events []string
 }
 
@@ -64,8 +64,10 @@ func (m model) apply(ops []object) (model, bool) {
 // After random saves, deletions and batches, the files, their events and the tree's counters match the model.
 func TestFilesMatchModel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	const rounds = 6 // each is a project of its own with some dozen requests; after a failure, shrinking is not limited
+	f := newFixture(t)
+	// Each round uses another project and sends dozens of requests. After a failure, the number of rounds is not limited,
+	// so that rapid can shrink the input.
+	const rounds = 6
 	round, failed := 0, false
 	paths := rapid.SampledFrom([]string{"/a", "/a/b", "/a/b/c", "/a-", "/b", "/b/a", "/ab"})
 	contents := rapid.SampledFrom([]string{"", "x", "xy", strings.Repeat("longer ", 100)})
@@ -75,13 +77,13 @@ func TestFilesMatchModel(t *testing.T) {
 		}
 		passed := false
 		defer func() { failed = failed || !passed }()
-		d := w.user(fmt.Sprint("user", round)).at("")
-		d.projectID = d.project("", "Model", Private)
+		client := f.newUser(fmt.Sprint("user", round)).filesOf("")
+		client.projectID = client.project("", "Model", Private)
 		m := model{files: map[string]string{}, tags: map[string]string{}}
-		check := func(a answer, ops ...object) {
+		check := func(r response, ops ...object) {
 			next, possible := m.apply(ops)
-			if possible != (a.Status < http.StatusBadRequest) {
-				rt.Fatalf("%v on %v: %d %s", ops, m.files, a.Status, a.Raw)
+			if possible != (r.Status < http.StatusBadRequest) {
+				rt.Fatalf("operations %v on files %v: got %d %s, want success: %v", ops, m.files, r.Status, r.Raw, possible)
 			}
 			m = next
 		}
@@ -92,52 +94,54 @@ func TestFilesMatchModel(t *testing.T) {
 				if _, exists := m.files[path]; exists {
 					op = update(path, content)
 				}
-				check(d.save(path, content), op)
+				check(client.save(path, content), op)
 			},
 			"delete": func(rt *rapid.T) {
 				path := paths.Draw(rt, "path")
-				check(d.remove(path), deletion(path))
+				check(client.remove(path), deletion(path))
 			},
 			"batch": func(rt *rapid.T) {
 				var ops []object
-				free := rapid.Permutation([]string{"/a", "/a/b", "/a/b/c", "/a-", "/b", "/b/a", "/ab"}).Draw(rt, "paths")
+				unusedPaths := rapid.Permutation([]string{"/a", "/a/b", "/a/b/c", "/a-", "/b", "/b/a", "/ab"}).Draw(rt, "paths")
 				for n := rapid.IntRange(1, 3).Draw(rt, "operations"); n > 0; n-- {
-					op := object{"op": rapid.SampledFrom([]string{"create", "update", "delete", "rename"}).Draw(rt, "op"), "path": free[0]}
-					free = free[1:]
+					action := rapid.SampledFrom([]string{"create", "update", "delete", "rename"}).Draw(rt, "op")
+					op := object{"op": action, "path": unusedPaths[0]}
+					unusedPaths = unusedPaths[1:]
 					switch op["op"] {
 					case "create", "update":
 						op["content"] = contents.Draw(rt, "content")
 					case "rename":
-						op["to"], free = free[0], free[1:]
+						op["to"], unusedPaths = unusedPaths[0], unusedPaths[1:]
 					}
-					if tag, exists := m.tags[op["path"].(string)]; exists && op["op"] != "create" && rapid.Bool().Draw(rt, "conditional") {
+					tag, exists := m.tags[op["path"].(string)]
+					if exists && action != "create" && rapid.Bool().Draw(rt, "conditional") {
 						op["etag"] = rapid.SampledFrom([]string{tag, `"another"`}).Draw(rt, "etag")
 					}
 					ops = append(ops, op)
 				}
-				check(d.batch(ops...), ops...)
+				check(client.batch(ops...), ops...)
 			},
 			"": func(rt *rapid.T) {
 				contents := map[string]string{}
 				m.tags = map[string]string{}
-				for _, f := range d.Get(d.files() + "?include=content").List("files") {
-					path, _ := f["path"].(string)
-					contents[path], m.tags[path] = contentOf(t, f), f["etag"].(string)
+				for _, item := range client.Get(client.url() + "?include=content").List("files") {
+					path, _ := item["path"].(string)
+					contents[path], m.tags[path] = contentOf(t, item), item["etag"].(string)
 				}
 				if diff := cmp.Diff(m.files, contents); diff != "" {
-					rt.Fatal(diff)
+					rt.Fatalf("mismatch (-want +got):\n%s", diff)
 				}
 				sum := 0
 				for _, content := range m.files {
 					sum += len(content)
 				}
-				if tree := d.tree(); tree.Files != len(m.files) || tree.Bytes != sum {
-					rt.Fatalf("%+v, there are %d files of %d bytes", tree, len(m.files), sum)
+				if tree := client.tree(); tree.Files != len(m.files) || tree.Bytes != sum {
+					rt.Fatalf("got the tree %+v, want %d files and %d bytes", tree, len(m.files), sum)
 				}
 			},
 		})
-		if diff := cmp.Diff(m.events, d.fileEvents()); diff != "" {
-			rt.Fatal(diff)
+		if diff := cmp.Diff(m.events, client.fileEvents()); diff != "" {
+			rt.Fatalf("mismatch (-want +got):\n%s", diff)
 		}
 		passed = true
 	})

@@ -32,172 +32,189 @@ func bodyOf(r *http.Request) string {
 // Concurrent writers of one file all succeed, one after the other, and the history has a version of each.
 func TestConcurrentSavesOfOneFile(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
 	const writers = 16
-	answers := slicetest.Concurrently(writers, func(i int) answer { return d.save("/a", strings.Repeat("x", i+1)) })
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: 1, http.StatusOK: writers - 1}, slicetest.CountStatuses(answers)); diff != "" {
-		t.Error(diff)
+	responses := slicetest.Concurrently(writers, func(i int) response {
+		return client.save("/a", strings.Repeat("x", i+1))
+	})
+	wantStatuses(t, responses, map[int]int{http.StatusCreated: 1, http.StatusOK: writers - 1})
+	if n := len(client.history("/a", "").List("versions")); n != writers {
+		t.Errorf("got %d versions, want %d", n, writers)
 	}
-	if n := len(d.history("/a", "").List("versions")); n != writers {
-		t.Errorf("%d versions", n)
+	current := client.read("/a")
+	writer := slices.IndexFunc(responses, func(r response) bool { return r.Text("version") == current.Text("version") })
+	if writer < 0 || len(contentOf(t, current.Body)) != writer+1 {
+		t.Errorf("got %s, which no writer saved", current.Raw)
 	}
-	now := d.read("/a")
-	if i := slices.IndexFunc(answers, func(a answer) bool { return a.Text("version") == now.Text("version") }); i < 0 || len(contentOf(t, now.Body)) != i+1 {
-		t.Errorf("no writer saved %s", now.Raw)
+	if n := len(client.fileEvents()); n != writers {
+		t.Errorf("got %d events, want %d", n, writers)
 	}
-	if len(d.fileEvents()) != writers {
-		t.Errorf("%d events", len(d.fileEvents()))
+	client.checkTree()
+}
+
+// wantStatuses checks the number of responses with each status.
+func wantStatuses(t *testing.T, responses []response, want map[int]int) {
+	t.Helper()
+	if diff := cmp.Diff(want, slicetest.CountStatuses(responses)); diff != "" {
+		t.Errorf("number of responses by status: mismatch (-want +got):\n%s", diff)
 	}
-	d.checkTree()
 }
 
 func TestOnlyOneConcurrentConditionalWriteSucceeds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
-	ways := map[string]struct {
-		status int
-		try    func(i int, tag string) answer
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	requests := map[string]struct {
+		wantStatus int // of the request that succeeds
+		do         func(i int, tag string) response
 	}{
-		"save": {http.StatusOK, func(i int, tag string) answer {
-			return d.save("/a", fmt.Sprint("new ", i), slicetest.Header("If-Match", tag))
+		"save": {http.StatusOK, func(i int, tag string) response {
+			return client.save("/a", fmt.Sprint("new ", i), slicetest.Header("If-Match", tag))
 		}},
-		"create": {http.StatusCreated, func(i int, _ string) answer {
-			return d.save("/new", fmt.Sprint(i), slicetest.Header("If-None-Match", "*"))
+		"create": {http.StatusCreated, func(i int, _ string) response {
+			return client.save("/new", fmt.Sprint(i), slicetest.Header("If-None-Match", "*"))
 		}},
-		"batch": {http.StatusOK, func(i int, tag string) answer {
-			ops := []object{update("/a", fmt.Sprint("batch ", i)).with("etag", tag), creation(fmt.Sprint("/beside/", i), "")}
-			return d.Do(http.MethodPost, d.files()+"/batch", object{"operations": ops})
+		"batch": {http.StatusOK, func(i int, tag string) response {
+			ops := []object{update("/a", fmt.Sprint("batch ", i)).with("etag", tag), creation(fmt.Sprint("/batch/", i), "")}
+			return client.batch(ops...)
 		}},
-		"delete": {http.StatusOK, func(_ int, tag string) answer {
-			return d.Do(http.MethodDelete, d.files()+"?path=/a", nil, slicetest.Header("If-Match", tag))
+		"delete": {http.StatusOK, func(_ int, tag string) response {
+			return client.Do(http.MethodDelete, client.url()+"?path=/a", nil, slicetest.Header("If-Match", tag))
 		}},
 	}
-	for name, way := range ways {
-		tag := d.save("/a", "before "+name).Header.Get("ETag")
-		answers := slicetest.Concurrently(16, func(i int) answer { return way.try(i, tag) })
-		n := slicetest.CountStatuses(answers)
-		if n[way.status] != 1 || n[way.status]+n[http.StatusPreconditionFailed]+n[http.StatusNotFound] != 16 || (n[http.StatusNotFound] > 0 && name != "delete") {
-			t.Errorf("%s: %v", name, n)
+	const concurrent = 16
+	for name, request := range requests {
+		tag := client.save("/a", "before "+name).Header.Get("ETag")
+		responses := slicetest.Concurrently(concurrent, func(i int) response { return request.do(i, tag) })
+		n := slicetest.CountStatuses(responses)
+		failed := n[http.StatusPreconditionFailed] + n[http.StatusNotFound]
+		if n[request.wantStatus] != 1 || n[request.wantStatus]+failed != concurrent {
+			t.Errorf("%s: got responses by status %v, want one with %d, the others 412 or 404", name, n, request.wantStatus)
+		}
+		if n[http.StatusNotFound] > 0 && name != "delete" {
+			t.Errorf("%s: got %d responses with status 404, want 0", name, n[http.StatusNotFound])
 		}
 	}
-	if n := len(d.paths()); n != 2 && n != 3 { // /new, the one beside, and /a, if deleting came before another way
-		t.Errorf("%v", d.paths())
+	// /new and one file in /batch exist. /a exists, too, unless the deletion was the last request.
+	if n := len(client.paths()); n != 2 && n != 3 {
+		t.Errorf("got the files %v, want 2 or 3", client.paths())
 	}
-	d.checkTree()
+	client.checkTree()
 }
 
 // If a file and a file inside it are created at the same time, only one request succeeds.
 func TestConcurrentCreationOfFileAndFolder(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
 	for round := range 15 {
 		root := fmt.Sprint("/", round)
 		paths := []string{root, root + "/b", root + "/b/c"}
-		answers := slicetest.Concurrently(len(paths), func(i int) answer {
+		responses := slicetest.Concurrently(len(paths), func(i int) response {
 			if round%3 == 0 {
-				return d.Do(http.MethodPost, d.files()+"/batch", object{"operations": []object{creation(paths[i], "")}})
+				return client.batch(creation(paths[i], ""))
 			}
-			return d.save(paths[i], "")
+			return client.save(paths[i], "")
 		})
-		won := 0
-		for _, a := range answers {
-			switch a.Status {
+		succeeded := 0
+		for _, r := range responses {
+			switch r.Status {
 			case http.StatusOK, http.StatusCreated:
-				won++
+				succeeded++
 			case http.StatusConflict:
 			default:
-				t.Errorf("%d %s", a.Status, a.Raw)
+				t.Errorf("got %d %s, want success or 409", r.Status, r.Raw)
 			}
 		}
-		if won != 1 {
-			t.Errorf("round %d: %d of %v", round, won, d.paths())
+		if succeeded != 1 {
+			t.Errorf("round %d: %d requests succeeded, want 1; files: %v", round, succeeded, client.paths())
 		}
 	}
-	d.checkTree()
+	client.checkTree()
 }
 
 func TestFileQuotasUnderConcurrency(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withQuotas(file.Quotas{Files: 5, Bytes: 1000}))
-	d := w.desk("ada")
-	answers := slicetest.Concurrently(16, func(i int) answer { return d.save(fmt.Sprint("/", i), "x") })
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 11}, slicetest.CountStatuses(answers)); diff != "" {
-		t.Error(diff)
-	}
-	names := d.paths()
-	answers = slicetest.Concurrently(16, func(i int) answer {
-		return d.save(names[i%5].(string), strings.Repeat("x", 300+i))
+	f := newFixture(t, withQuotas(file.Quotas{Files: 5, Bytes: 1000}))
+	client := f.newFilesClient("ada")
+	responses := slicetest.Concurrently(16, func(i int) response { return client.save(fmt.Sprint("/", i), "x") })
+	wantStatuses(t, responses, map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 11})
+	paths := client.paths()
+	responses = slicetest.Concurrently(16, func(i int) response {
+		return client.save(paths[i%5].(string), strings.Repeat("x", 300+i))
 	})
-	for _, a := range answers {
-		if a.Status == http.StatusPaymentRequired && a.Text("code") != string(fault.CodeQuotaExceeded) {
-			t.Errorf("%s", a.Raw)
+	for _, r := range responses {
+		if r.Status == http.StatusPaymentRequired && r.Text("code") != string(fault.CodeQuotaExceeded) {
+			t.Errorf("got %s, want the code QUOTA_EXCEEDED", r.Raw)
 		}
 	}
-	if tree := d.tree(); tree.Files != 5 || tree.Bytes > 1000 || slicetest.CountStatuses(answers)[http.StatusPaymentRequired] == 0 {
-		t.Errorf("%+v after %v", tree, slicetest.CountStatuses(answers))
+	if tree := client.tree(); tree.Files != 5 || tree.Bytes > 1000 {
+		t.Errorf("got %d files and %d bytes, want 5 files and at most 1000 bytes", tree.Files, tree.Bytes)
 	}
-	d.checkTree()
-	d.save(names[0].(string), "").Want(t, http.StatusOK) // shrinking is always allowed
-	d.checkTree()
+	if statuses := slicetest.CountStatuses(responses); statuses[http.StatusPaymentRequired] == 0 {
+		t.Errorf("got responses by status %v, want at least one quota error", statuses)
+	}
+	client.checkTree()
+	client.save(paths[0].(string), "").Want(t, http.StatusOK) // a smaller file is always allowed
+	client.checkTree()
 }
 
 // Concurrent batches on the same files are atomic.
 func TestConcurrentBatchesAreAtomic(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
 	paths := []string{"/a", "/b", "/c", "/d"}
 	for _, path := range paths {
-		d.save(path, "0").Want(t, http.StatusCreated)
+		client.save(path, "0").Want(t, http.StatusCreated)
 	}
-	answers := slicetest.Concurrently(12, func(i int) answer {
+	responses := slicetest.Concurrently(12, func(i int) response {
 		var ops []object
 		for n := range paths {
 			ops = append(ops, update(paths[(n+i)%len(paths)], fmt.Sprint("writer ", i)))
 		}
-		ops = append(ops, creation(fmt.Sprint("/by/", i), ""))
-		return d.Do(http.MethodPost, d.files()+"/batch", object{"operations": ops})
+		ops = append(ops, creation(fmt.Sprint("/writer/", i), ""))
+		return client.batch(ops...)
 	})
-	n := slicetest.CountStatuses(answers)
-	if n[http.StatusOK]+n[http.StatusConflict] != len(answers) || n[http.StatusOK] == 0 {
-		t.Errorf("%v", n)
+	n := slicetest.CountStatuses(responses)
+	if n[http.StatusOK]+n[http.StatusConflict] != len(responses) || n[http.StatusOK] == 0 {
+		t.Errorf("got responses by status %v, want 200 or 409, and at least one 200", n)
 	}
-	contents := d.contents()
+	contents := client.contents()
 	for _, path := range paths {
 		if contents[path] != contents["/a"] {
-			t.Errorf("%s is %q, /a is %q", path, contents[path], contents["/a"])
+			t.Errorf("%s has the content %q, want the same as /a: %q", path, contents[path], contents["/a"])
 		}
 	}
-	if len(contents) != len(paths)+n[http.StatusOK] || len(d.fileEvents()) != len(paths)+5*n[http.StatusOK] {
-		t.Errorf("%d files, %d events after %v", len(contents), len(d.fileEvents()), n)
+	if len(contents) != len(paths)+n[http.StatusOK] || len(client.fileEvents()) != len(paths)+5*n[http.StatusOK] {
+		t.Errorf("got %d files and %d events after responses by status %v, want one new file and 5 events per success",
+			len(contents), len(client.fileEvents()), n)
 	}
-	d.checkTree()
+	client.checkTree()
 }
 
 // A reader that runs concurrently with writers always gets a complete version, from a read and from a list.
 func TestConcurrentReadReturnsOneVersion(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
 	versions := make([]string, 6)
-	for i := range versions { // some of one chunk, some of three
+	for i := range versions { // some are short, others are large and random
 		versions[i] = strings.Repeat(fmt.Sprint(i), 10+i%2*10)
 		if i%2 == 1 {
-			versions[i] = base64Of(noise(300_000))
+			versions[i] = base64Of(randomBytes(300_000))
 		}
 	}
-	d.save("/a", versions[0]).Want(t, http.StatusCreated)
+	client.save("/a", versions[0]).Want(t, http.StatusCreated)
 	var stop atomic.Bool
 	var wg sync.WaitGroup
 	failed := make(chan error, 8)
 	for i := range 2 {
 		wg.Go(func() {
 			for n := i; !stop.Load(); n++ {
-				if a := d.save("/a", versions[n%len(versions)]); a.Status != http.StatusOK {
-					failed <- fmt.Errorf("save: %d %s", a.Status, a.Raw)
+				if r := client.save("/a", versions[n%len(versions)]); r.Status != http.StatusOK {
+					failed <- fmt.Errorf("save: %d %s", r.Status, r.Raw)
 					return
 				}
 			}
@@ -208,14 +225,14 @@ func TestConcurrentReadReturnsOneVersion(t *testing.T) {
 		if n%4 == 3 {
 			path = "?include=content"
 		}
-		a := d.Get(d.files()+path).Want(t, http.StatusOK)
-		item := a.Body
-		if files := a.List("files"); files != nil {
+		r := client.Get(client.url()+path).Want(t, http.StatusOK)
+		item := r.Body
+		if files := r.List("files"); files != nil {
 			item = files[0]
 		}
 		got := contentOf(t, item)
 		if !slices.Contains(versions, got) || item["sha256"] != hexSum([]byte(got)) || item["size"] != float64(len(got)) {
-			t.Fatalf("%d bytes that no writer saved, size %v", len(got), item["size"])
+			t.Fatalf("got %d bytes (size %v) that no writer saved", len(got), item["size"])
 		}
 	}
 	stop.Store(true)
@@ -224,81 +241,82 @@ func TestConcurrentReadReturnsOneVersion(t *testing.T) {
 	for err := range failed {
 		t.Error(err)
 	}
-	d.checkTree()
+	client.checkTree()
 }
 
 // Between the reads of a file's record and of its chunks, the file is replaced and the old chunks are deleted.
 func TestReadRetriesWhenChunksAreMissing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
-	d.save("/a", "old").Want(t, http.StatusCreated)
-	d.save("/b", "beside").Want(t, http.StatusCreated)
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	client.save("/a", "old").Want(t, http.StatusCreated)
+	client.save("/b", "another file").Want(t, http.StatusCreated)
 	var between atomic.Pointer[func()]
-	w.interpose(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
-		if body := bodyOf(r); dynamotest.Operation(r) == "BatchGetItem" && strings.Contains(body, w.names.contents) {
+	f.useProxy(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+		if body := bodyOf(r); dynamotest.Operation(r) == "BatchGetItem" && strings.Contains(body, f.tableNames.contents) {
 			if do := between.Swap(nil); do != nil {
 				(*do)()
 			}
 		}
 		next.ServeHTTP(out, r)
 	})
-	direct := w.client
-	expire := func() {
-		for key := range w.dump(w.names.contents) {
-			if _, err := direct.Do(t.Context(), w.contents.Delete(key)); err != nil {
+	direct := f.client
+	deleteChunks := func() {
+		for key := range f.dump(f.tableNames.contents) {
+			if _, err := direct.Do(t.Context(), f.contents.Delete(key)); err != nil {
 				t.Error(err)
 			}
 		}
 	}
-	for i, read := range []func() answer{
-		func() answer { return d.read("/a") },
-		func() answer { return d.Get(d.files() + "?include=content&limit=1") },
+	for i, read := range []func() response{
+		func() response { return client.read("/a") },
+		func() response { return client.Get(client.url() + "?include=content&limit=1") },
 	} {
-		newer := fmt.Sprint("new ", i)
+		newContent := fmt.Sprint("new ", i)
 		replace := func() {
-			expire()
-			d.save("/a", newer).Want(t, http.StatusOK)
+			deleteChunks()
+			client.save("/a", newContent).Want(t, http.StatusOK)
 		}
 		between.Store(&replace)
-		a := read().Want(t, http.StatusOK)
-		if !strings.Contains(a.Raw, newer) {
-			t.Errorf("%s", a.Raw)
+		r := read().Want(t, http.StatusOK)
+		if !strings.Contains(r.Raw, newContent) {
+			t.Errorf("got %s, want the content %q", r.Raw, newContent)
 		}
 	}
 
-	between.Store(&expire) // the file is not replaced: its content is lost
-	a := d.read("/a").Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-	if a.Header.Get("Retry-After") == "" {
-		t.Error("no Retry-After")
+	between.Store(&deleteChunks) // the file is not replaced, so its content is lost
+	r := client.read("/a").Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
+	if r.Header.Get("Retry-After") == "" {
+		t.Error("the response has no header Retry-After")
 	}
-	d.Get(d.files()+"?include=content").Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-	d.Get(d.files()).Want(t, http.StatusOK)
-	d.remove("/a").Want(t, http.StatusOK)
-	d.read("/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	client.Get(client.url()+"?include=content").Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
+	client.Get(client.url()).Want(t, http.StatusOK)
+	client.remove("/a").Want(t, http.StatusOK)
+	client.read("/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 }
 
 // A read never returns content that does not match the file's record.
 func TestReadOfCorruptContentFails(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
-	d.save("/a", "right").Want(t, http.StatusCreated)
-	for _, damage := range [][]byte{[]byte("\x00wrong"), []byte("\x00rightly"), []byte("\x07"), {}} {
-		for key, item := range w.dump(w.names.contents) {
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	client.save("/a", "valid").Want(t, http.StatusCreated)
+	// The chunks have another content, another size, an unknown format, and no format.
+	for _, corrupt := range [][]byte{[]byte("\x00wrong"), []byte("\x00validity"), []byte("\x07"), {}} {
+		for key, item := range f.dump(f.tableNames.contents) {
 			chunk, err := db.Decode[chunk](item)
 			if err != nil {
 				t.Fatal(err)
 			}
-			chunk.Data = damage
-			w.transact(w.contents.Put(key, encoded(t, chunk)))
+			chunk.Data = corrupt
+			f.transact(f.contents.Put(key, encode(t, chunk)))
 		}
-		a := d.read("/a").Want(t, http.StatusInternalServerError, fault.CodeInternal)
-		if strings.Contains(a.Text("error"), "content") {
-			t.Error(a.Raw)
+		r := client.read("/a").Want(t, http.StatusInternalServerError, fault.CodeInternal)
+		if strings.Contains(r.Text("error"), "content") {
+			t.Errorf("the error %s has internal details", r.Raw)
 		}
 	}
-	if !strings.Contains(w.log.String(), "does not match its record") {
+	if !strings.Contains(f.log.String(), "does not match its record") {
 		t.Error("the log does not have the cause")
 	}
 }
@@ -306,28 +324,29 @@ func TestReadOfCorruptContentFails(t *testing.T) {
 // Saves that run concurrently with the deletion of the project never restore the project's tree.
 func TestSaveDuringProjectDeletion(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	for round := range 8 {
-		d := ada.at(ada.project("", "App", Private))
-		answers := slicetest.Concurrently(6, func(i int) answer {
+		client := ada.filesOf(ada.project("", "App", Private))
+		responses := slicetest.Concurrently(6, func(i int) response {
 			switch i {
 			case 0:
-				return d.Do(http.MethodDelete, "/api/projects/"+d.projectID, nil)
+				return client.Do(http.MethodDelete, "/api/projects/"+client.projectID, nil)
 			case 1:
-				return d.Do(http.MethodPost, d.files()+"/batch", object{"operations": []object{creation(fmt.Sprint("/", round), "")}})
+				return client.batch(creation(fmt.Sprint("/", round), ""))
 			}
-			return d.save(fmt.Sprint("/a", i), "x")
+			return client.save(fmt.Sprint("/a", i), "x")
 		})
-		for i, a := range answers[1:] {
-			if a.Status != http.StatusOK && a.Status != http.StatusCreated && a.Text("code") != string(fault.CodeProjectNotFound) {
-				t.Errorf("%d: %d %s", i, a.Status, a.Raw)
+		for i, r := range responses[1:] {
+			isSuccess := r.Status == http.StatusOK || r.Status == http.StatusCreated
+			if !isSuccess && r.Text("code") != string(fault.CodeProjectNotFound) {
+				t.Errorf("save %d: got %d %s, want success or PROJECT_NOT_FOUND", i, r.Status, r.Raw)
 			}
 		}
-		d.save("/late", "x").Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
-		d.read("/a2").Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+		client.save("/late", "x").Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+		client.read("/a2").Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	}
-	for key := range w.dump(w.names.projects) {
+	for key := range f.dump(f.tableNames.projects) {
 		if key.SK == "TREE" {
 			t.Errorf("the tree of a deleted project exists: %v", key)
 		}
@@ -337,15 +356,15 @@ func TestSaveDuringProjectDeletion(t *testing.T) {
 // A version is the current version even if it was written by a server whose clock is behind.
 func TestCurrentVersionWithClockSkew(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
-	w.clock.Advance(time.Minute)
-	d.save("/a", "1").Want(t, http.StatusCreated)
-	w.clock.Advance(-time.Minute)
-	second := d.save("/a", "2").Want(t, http.StatusOK)
-	list := d.history("/a", "").Want(t, http.StatusOK).List("versions")
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	f.clock.Advance(time.Minute)
+	client.save("/a", "1").Want(t, http.StatusCreated)
+	f.clock.Advance(-time.Minute)
+	second := client.save("/a", "2").Want(t, http.StatusOK)
+	list := client.history("/a", "").Want(t, http.StatusOK).List("versions")
 	if len(list) != 2 || list[0]["version"] != second.Text("version") || list[0]["current"] != true {
 		data, _ := json.Marshal(list)
-		t.Errorf("%s", data)
+		t.Errorf("got the versions %s, want 2, the second saved version first", data)
 	}
 }

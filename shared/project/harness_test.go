@@ -28,8 +28,8 @@ import (
 
 var epoch = time.Date(2031, 5, 5, 10, 5, 0, 0, time.UTC)
 
-// world is a test environment: the projects slice behind a real HTTP server, with its own DynamoDB.
-type world struct {
+// fixture is the projects slice behind a real HTTP server, with its own DynamoDB.
+type fixture struct {
 	t           *testing.T
 	clock       *slicetest.Clock
 	log         *slicetest.Log
@@ -39,7 +39,7 @@ type world struct {
 	projects    db.Table
 	contents    db.Table
 	events      db.Table
-	names       struct{ projects, contents, events string }
+	tableNames  struct{ projects, contents, events string }
 	ids         *id.Generator
 	quotas      file.Quotas
 	maxProjects int
@@ -49,73 +49,76 @@ type world struct {
 	server      *httptest.Server
 }
 
-type option func(*world)
+// option changes a fixture before its service is created.
+type option func(*fixture)
 
-func withQuotas(q file.Quotas) option { return func(w *world) { w.quotas = q } }
+func withQuotas(q file.Quotas) option { return func(f *fixture) { f.quotas = q } }
 
-func withMaxProjects(n int) option { return func(w *world) { w.maxProjects = n } }
+func withMaxProjects(n int) option { return func(f *fixture) { f.maxProjects = n } }
 
-func newWorld(t *testing.T, options ...option) *world {
+func newFixture(t *testing.T, options ...option) *fixture {
 	t.Helper()
-	w := &world{
+	f := &fixture{
 		t: t, clock: slicetest.NewClock(epoch, 0), log: slicetest.NewLog(), endpoint: dynamotest.StartServer(t),
 		quotas: file.DefaultQuotas(), users: &slicetest.Users{},
 	}
-	w.sdk = dynamotest.Client(w.endpoint)
-	w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
-	w.names.projects = slicetest.Table(t, w.sdk, "projects")
-	w.names.contents, w.names.events = slicetest.Table(t, w.sdk, "contents"), slicetest.Table(t, w.sdk, "events")
-	for _, o := range options {
-		o(w)
+	f.sdk = dynamotest.Client(f.endpoint)
+	f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
+	f.tableNames.projects = slicetest.Table(t, f.sdk, "projects")
+	f.tableNames.contents = slicetest.Table(t, f.sdk, "contents")
+	f.tableNames.events = slicetest.Table(t, f.sdk, "events")
+	for _, apply := range options {
+		apply(f)
 	}
-	w.server = httptest.NewServer(nil)
-	t.Cleanup(w.server.Close)
-	w.serve(w.sdk)
-	return w
+	f.server = httptest.NewServer(nil)
+	t.Cleanup(f.server.Close)
+	f.replaceService(f.sdk)
+	return f
 }
 
-// serve replaces the service by a new one without cached state, which uses an SDK client.
-func (w *world) serve(sdk *dynamodb.Client) {
-	w.client = db.Wrap(sdk, w.clock.Now)
-	w.projects, w.contents, w.events =
-		w.client.Table(w.names.projects), w.client.Table(w.names.contents), w.client.Table(w.names.events)
-	logger := slog.New(w.log)
-	outbox, cursors := event.Outbox{Events: w.events, IDs: w.ids}, db.NewCursors(slicetest.Keys(w.clock.Now))
-	w.files = file.New(file.Deps{
-		DB: w.client, Projects: w.projects, Contents: w.contents, Outbox: outbox, Cursors: cursors,
-		IDs: w.ids, Clock: w.clock.Now, Quotas: w.quotas,
+// replaceService replaces the service with a new one that has no cached state and uses the given SDK client.
+func (f *fixture) replaceService(sdk *dynamodb.Client) {
+	f.client = db.Wrap(sdk, f.clock.Now)
+	f.projects = f.client.Table(f.tableNames.projects)
+	f.contents = f.client.Table(f.tableNames.contents)
+	f.events = f.client.Table(f.tableNames.events)
+	logger := slog.New(f.log)
+	outbox, cursors := event.Outbox{Events: f.events, IDs: f.ids}, db.NewCursors(slicetest.Keys(f.clock.Now))
+	f.files = file.New(file.Deps{
+		DB: f.client, Projects: f.projects, Contents: f.contents, Outbox: outbox, Cursors: cursors,
+		IDs: f.ids, Clock: f.clock.Now, Quotas: f.quotas,
 	})
-	w.service = New(Deps{
-		DB: w.client, Projects: w.projects, Outbox: outbox, Cursors: cursors, Files: w.files,
-		IDs: w.ids, Clock: w.clock.Now, Logger: logger, MaxProjects: w.maxProjects,
+	f.service = New(Deps{
+		DB: f.client, Projects: f.projects, Outbox: outbox, Cursors: cursors, Files: f.files,
+		IDs: f.ids, Clock: f.clock.Now, Logger: logger, MaxProjects: f.maxProjects,
 	})
-	w.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
-		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: w.users, Clock: w.clock.Now,
-	}, w.service.Register, w.files.Register)
+	f.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
+		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: f.users, Clock: f.clock.Now,
+	}, f.service.Register, f.files.Register)
 }
 
-// interpose puts a proxy between the service and DynamoDB.
-func (w *world) interpose(pass dynamotest.Pass) *dynamotest.Wire {
-	w.t.Helper()
-	wire := dynamotest.NewWire(w.t, w.endpoint, pass)
-	w.serve(wire.Client())
+// useProxy replaces the service with one that calls DynamoDB through a proxy.
+func (f *fixture) useProxy(pass dynamotest.Pass) *dynamotest.Wire {
+	f.t.Helper()
+	wire := dynamotest.NewWire(f.t, f.endpoint, pass)
+	f.replaceService(wire.Client())
 	return wire
 }
 
 // dump returns all items of a table, by key.
-func (w *world) dump(table string) map[db.Key]db.Item {
-	w.t.Helper()
-	return slicetest.Dump(w.t, w.sdk, table)
+func (f *fixture) dump(table string) map[db.Key]db.Item {
+	f.t.Helper()
+	return slicetest.Dump(f.t, f.sdk, table)
 }
 
 // storedEvents returns all stored events, in the order in which they were created.
-func (w *world) storedEvents() []event.Record {
-	w.t.Helper()
+func (f *fixture) storedEvents() []event.Record {
+	f.t.Helper()
 	var records []event.Record
-	for _, item := range w.dump(w.names.events) {
+	for _, item := range f.dump(f.tableNames.events) {
 		record, err := db.Decode[event.Record](item)
 		if err != nil {
-			w.t.Fatal(err)
+			f.t.Fatal(err)
 		}
 		records = append(records, record)
 	}
@@ -123,57 +126,65 @@ func (w *world) storedEvents() []event.Record {
 	return records
 }
 
-func (w *world) transact(writes ...db.Write) {
-	w.t.Helper()
-	if err := w.client.Transact(w.t.Context(), writes...); err != nil {
-		w.t.Fatal(err)
+func (f *fixture) transact(writes ...db.Write) {
+	f.t.Helper()
+	if err := f.client.Transact(f.t.Context(), writes...); err != nil {
+		f.t.Fatal(err)
 	}
 }
 
-// workspace creates a workspace with b as its owner.
-func (b *browser) workspace(name string) (workspaceID string) {
-	w := b.w
-	w.t.Helper()
-	workspaceID = w.ids.New(id.Workspace)
-	record := encoded(w.t, workspace.Workspace{ID: workspaceID, Name: name, Owners: 1, CreatedAt: clock.Stamp(w.clock.Now())})
-	w.transact(w.projects.Create(db.WorkspaceKey(workspaceID), record))
-	w.join(workspaceID, b, workspace.Owner)
+// workspace creates a workspace with u as its owner, and returns its ID.
+func (u *user) workspace(name string) (workspaceID string) {
+	f := u.f
+	f.t.Helper()
+	workspaceID = f.ids.New(id.Workspace)
+	record := encode(f.t, workspace.Workspace{
+		ID: workspaceID, Name: name, Owners: 1, CreatedAt: clock.Stamp(f.clock.Now()),
+	})
+	f.transact(f.projects.Create(db.WorkspaceKey(workspaceID), record))
+	f.setRole(workspaceID, u, workspace.Owner)
 	return workspaceID
 }
 
-// join sets the role of a user in a workspace.
-func (w *world) join(workspaceID string, b *browser, role workspace.Role) {
-	w.t.Helper()
-	item, err := w.projects.Get(w.t.Context(), db.WorkspaceKey(workspaceID))
+// setRole adds a user to a workspace, or changes the role of a member.
+func (f *fixture) setRole(workspaceID string, u *user, role workspace.Role) {
+	f.t.Helper()
+	item, err := f.projects.Get(f.t.Context(), db.WorkspaceKey(workspaceID))
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	place, err := db.Decode[workspace.Workspace](item)
+	stored, err := db.Decode[workspace.Workspace](item)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	w.clock.Advance(time.Millisecond)
-	record := encoded(w.t, workspace.Membership{
-		WorkspaceID: workspaceID, UserID: b.userID, Username: b.name, Role: role, AddedAt: clock.Stamp(w.clock.Now()),
-		Name: place.Name, CreatedAt: place.CreatedAt,
+	f.clock.Advance(time.Millisecond)
+	record := encode(f.t, workspace.Membership{
+		WorkspaceID: workspaceID, UserID: u.userID, Username: u.name, Role: role, AddedAt: clock.Stamp(f.clock.Now()),
+		Name: stored.Name, CreatedAt: stored.CreatedAt,
 	})
-	w.transact(w.projects.Put(db.MemberKey(workspaceID, b.userID), record), w.projects.Put(db.MembershipKey(b.userID, workspaceID), record))
+	f.transact(
+		f.projects.Put(db.MemberKey(workspaceID, u.userID), record),
+		f.projects.Put(db.MembershipKey(u.userID, workspaceID), record),
+	)
 }
 
-// leave removes a user from a workspace.
-func (w *world) leave(workspaceID string, b *browser) {
-	w.t.Helper()
-	w.transact(w.projects.Delete(db.MemberKey(workspaceID, b.userID)), w.projects.Delete(db.MembershipKey(b.userID, workspaceID)))
+// removeMember removes a user from a workspace.
+func (f *fixture) removeMember(workspaceID string, u *user) {
+	f.t.Helper()
+	f.transact(
+		f.projects.Delete(db.MemberKey(workspaceID, u.userID)),
+		f.projects.Delete(db.MembershipKey(u.userID, workspaceID)),
+	)
 }
 
-// stamp returns the current time in the format of the API.
-func (w *world) stamp() string { return clock.Stamp(w.clock.Now()).String() }
+// timestamp returns the current time in the format of the API.
+func (f *fixture) timestamp() string { return clock.Stamp(f.clock.Now()).String() }
 
-// unexported is needed to compare items: the SDK's types have an unexported field.
+// unexported makes cmp compare unexported fields. The SDK's types of items have one.
 var unexported = cmp.Exporter(func(reflect.Type) bool { return true })
 
-// encoded returns the item of a record, without its key.
-func encoded(t *testing.T, record any) db.Item {
+// encode returns the item of a record, without its key.
+func encode(t *testing.T, record any) db.Item {
 	t.Helper()
 	item, err := db.Encode(record)
 	if err != nil {
@@ -182,8 +193,8 @@ func encoded(t *testing.T, record any) db.Item {
 	return item
 }
 
-// decoded returns the payload of a stored event.
-func decoded(t *testing.T, record event.Record) event.Payload {
+// decodePayload returns the payload of a stored event.
+func decodePayload(t *testing.T, record event.Record) event.Payload {
 	t.Helper()
 	var payload event.Payload
 	if err := json.Unmarshal([]byte(record.Payload), &payload); err != nil {
@@ -192,26 +203,29 @@ func decoded(t *testing.T, record event.Record) event.Payload {
 	return payload
 }
 
-// version returns a new ULID.
-func (w *world) version() string {
-	_, version, _ := strings.Cut(w.ids.New(id.Event), "_")
+// newVersion returns a new ULID.
+func (f *fixture) newVersion() string {
+	_, version, _ := strings.Cut(f.ids.New(id.Event), "_")
 	return version
 }
 
-// chunk is a stored chunk.
+// chunk is a stored chunk of a file's content.
 type chunk struct {
 	Data []byte `dynamodbav:"data"`
 }
 
-// file stores the record of a file without content, directly in DynamoDB.
-func (w *world) file(projectID, path string) {
-	w.t.Helper()
-	w.transact(w.fileWrite(projectID, path))
+// putFile stores the record of an empty file directly in DynamoDB.
+func (f *fixture) putFile(projectID, path string) {
+	f.t.Helper()
+	f.transact(f.fileWrite(projectID, path))
 }
 
-func (w *world) fileWrite(projectID, path string) db.Write {
-	w.t.Helper()
-	at := clock.Stamp(w.clock.Now())
-	record := encoded(w.t, file.File{Encoding: file.UTF8, SHA256: make([]byte, 32), Version: "01K9ZQ3V7M8T5XW2ABCDEFGHJK", CreatedAt: at, UpdatedAt: at})
-	return w.projects.Put(db.FileKey(projectID, path), record)
+func (f *fixture) fileWrite(projectID, path string) db.Write {
+	f.t.Helper()
+	at := clock.Stamp(f.clock.Now())
+	record := encode(f.t, file.File{
+		Encoding: file.UTF8, SHA256: make([]byte, 32), Version: "01K9ZQ3V7M8T5XW2ABCDEFGHJK",
+		CreatedAt: at, UpdatedAt: at,
+	})
+	return f.projects.Put(db.FileKey(projectID, path), record)
 }

@@ -16,105 +16,111 @@ import (
 
 func TestHistory(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
 	var versions []string
 	for i := range 5 {
-		w.clock.Advance(time.Second)
-		versions = append(versions, d.save("/a", fmt.Sprint("content ", i)).Text("version"))
+		f.clock.Advance(time.Second)
+		versions = append(versions, client.save("/a", fmt.Sprint("content ", i)).Text("version"))
 	}
 	newest := slices.Clone(versions)
 	slices.Reverse(newest)
-	history := d.history("/a", "").Want(t, http.StatusOK)
+	history := client.history("/a", "").Want(t, http.StatusOK)
 	list := history.List("versions")
 	for i, v := range list {
 		content := fmt.Sprint("content ", 4-i)
 		if len(v) != 6 || v["version"] != newest[i] || v["current"] != (i == 0) || v["size"] != float64(len(content)) ||
-			v["sha256"] != hexSum([]byte(content)) || v["updatedBy"] != d.userID {
-			t.Errorf("%d: %v", i, v)
+			v["sha256"] != hexSum([]byte(content)) || v["updatedBy"] != client.userID {
+			t.Errorf("version %d in the list: got %v, want the ID %s and the content %q", i, v, newest[i], content)
 		}
-		a := d.Get(d.files()+"?path=/a&version="+newest[i]).Want(t, http.StatusOK)
-		if contentOf(t, a.Body) != content || a.Text("version") != newest[i] || a.Header.Get("ETag") != etagOf(newest[i]) || a.Text("updatedAt") != v["createdAt"] {
-			t.Errorf("%d: %s", i, a.Raw)
+		r := client.Get(client.url()+"?path=/a&version="+newest[i]).Want(t, http.StatusOK)
+		if contentOf(t, r.Body) != content || r.Text("version") != newest[i] ||
+			r.Header.Get("ETag") != etagOf(newest[i]) || r.Text("updatedAt") != v["createdAt"] {
+			t.Errorf("reading version %d: got %s, want the ID %s and the content %q", i, r.Raw, newest[i], content)
 		}
 	}
 	if len(list) != 5 || history.Text("nextCursor") != "" {
-		t.Fatalf("%s", history.Raw)
+		t.Fatalf("got %s, want 5 versions and no cursor", history.Raw)
 	}
 	for limit := 1; limit <= 6; limit++ {
 		var got []string
 		for cursor := ""; ; {
-			a := d.history("/a", fmt.Sprintf("&limit=%d%s", limit, cursor)).Want(t, http.StatusOK)
-			for _, v := range a.Values("versions", "version") {
+			r := client.history("/a", fmt.Sprintf("&limit=%d%s", limit, cursor)).Want(t, http.StatusOK)
+			for _, v := range r.Values("versions", "version") {
 				got = append(got, v.(string))
 			}
-			if a.Text("nextCursor") == "" {
+			if r.Text("nextCursor") == "" {
 				break
 			}
-			cursor = "&cursor=" + a.Text("nextCursor")
+			cursor = "&cursor=" + r.Text("nextCursor")
 		}
 		if diff := cmp.Diff(newest, got); diff != "" {
-			t.Errorf("limit %d: %s", limit, diff)
+			t.Errorf("limit %d: mismatch (-want +got):\n%s", limit, diff)
 		}
 	}
 
-	w.clock.Advance(content.Retention / 2)
-	d.batch(object{"op": "rename", "path": "/a", "to": "/b"}).Want(t, http.StatusOK)
-	if got := d.history("/a", "").Want(t, http.StatusOK).Values("versions", "current"); len(got) != 5 || got[0] != false {
-		t.Errorf("history of the old path: %v", got)
+	f.clock.Advance(content.Retention / 2)
+	client.batch(object{"op": "rename", "path": "/a", "to": "/b"}).Want(t, http.StatusOK)
+	oldPath := client.history("/a", "").Want(t, http.StatusOK).Values("versions", "current")
+	if len(oldPath) != 5 || oldPath[0] != false {
+		t.Errorf("history of the old path: got current = %v, want 5 replaced versions", oldPath)
 	}
-	if got := d.history("/b", "").Want(t, http.StatusOK).Values("versions", "current"); len(got) != 1 || got[0] != true {
-		t.Errorf("history of the new path: %v", got)
+	newPath := client.history("/b", "").Want(t, http.StatusOK).Values("versions", "current")
+	if len(newPath) != 1 || newPath[0] != true {
+		t.Errorf("history of the new path: got current = %v, want one current version", newPath)
 	}
-	d.Get(d.files()+"?path=/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
-	if a := d.Get(d.files()+"?path=/a&version="+newest[0]).Want(t, http.StatusOK); contentOf(t, a.Body) != "content 4" {
-		t.Error(a.Raw)
+	client.Get(client.url()+"?path=/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	r := client.Get(client.url()+"?path=/a&version="+newest[0]).Want(t, http.StatusOK)
+	if contentOf(t, r.Body) != "content 4" {
+		t.Errorf("the last version at the old path: got %s, want the content %q", r.Raw, "content 4")
 	}
-	d.Get(d.files()+"?path=/b&version="+newest[1]).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
-	d.Get(d.files()+"?path=/a&version=none").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
-	d.Get(d.files()+"?path=/a&version=a%23b").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
-	d.history("/never", "").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	client.Get(client.url()+"?path=/b&version="+newest[1]).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	client.Get(client.url()+"?path=/a&version=unknown").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	client.Get(client.url()+"?path=/a&version=a%23b").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	client.history("/never", "").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 
-	w.clock.Advance(content.Retention/2 + time.Minute) // the versions replaced at the start have expired, the renamed version has not
-	if got := d.history("/a", "").Want(t, http.StatusOK).Values("versions", "version"); len(got) != 1 || got[0] != newest[0] {
-		t.Errorf("after 30 days: %v", got)
+	// The versions that were replaced by a save have expired. The version that was replaced by the rename has not.
+	f.clock.Advance(content.Retention/2 + time.Minute)
+	got := client.history("/a", "").Want(t, http.StatusOK).Values("versions", "version")
+	if len(got) != 1 || got[0] != newest[0] {
+		t.Errorf("after 30 days: got the versions %v, want only %s", got, newest[0])
 	}
-	d.Get(d.files()+"?path=/a&version="+newest[1]).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
-	w.clock.Advance(content.Retention)
-	d.history("/a", "").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
-	d.history("/b", "").Want(t, http.StatusOK)
+	client.Get(client.url()+"?path=/a&version="+newest[1]).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	f.clock.Advance(content.Retention)
+	client.history("/a", "").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	client.history("/b", "").Want(t, http.StatusOK)
 }
 
 // A save between two pages replaces the current version. The version is not listed a second time.
 func TestHistoryPagesWhileFileChanges(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
 	var versions []string
 	for i := range 3 {
-		w.clock.Advance(time.Second)
-		versions = append(versions, d.save("/a", fmt.Sprint("content ", i)).Text("version"))
+		f.clock.Advance(time.Second)
+		versions = append(versions, client.save("/a", fmt.Sprint("content ", i)).Text("version"))
 	}
-	first := d.history("/a", "&limit=1").Want(t, http.StatusOK)
-	d.save("/a", "a newer one").Want(t, http.StatusOK)
-	rest := d.history("/a", "&cursor="+first.Text("nextCursor")).Want(t, http.StatusOK)
+	first := client.history("/a", "&limit=1").Want(t, http.StatusOK)
+	client.save("/a", "newer content").Want(t, http.StatusOK)
+	rest := client.history("/a", "&cursor="+first.Text("nextCursor")).Want(t, http.StatusOK)
 	got := append(first.Values("versions", "version"), rest.Values("versions", "version")...)
 	if diff := cmp.Diff([]any{versions[2], versions[1], versions[0]}, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 }
 
 // A cursor is valid only for the user who received it.
 func TestCursorOfAnotherUser(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, bob := w.user("ada"), w.user("bob")
+	f := newFixture(t)
+	ada, bob := f.newUser("ada"), f.newUser("bob")
 	project := ada.project("", "App", Team)
-	w.join(ada.personal, bob, workspace.Viewer)
-	d := ada.at(project)
+	f.setRole(ada.personal, bob, workspace.Viewer)
+	client := ada.filesOf(project)
 	for i := range 2 {
-		d.save("/a", fmt.Sprint(i))
-		d.save(fmt.Sprint("/b", i), "x")
+		client.save("/a", fmt.Sprint(i))
+		client.save(fmt.Sprint("/b", i), "x")
 		ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": "x"}).Want(t, http.StatusCreated)
 	}
 	for _, list := range []string{"/files?", "/files/history?path=/a&", "/events?", "/comments?"} {

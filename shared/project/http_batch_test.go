@@ -1,7 +1,6 @@
 package project
 
 import (
-	"encoding/base64"
 	"fmt"
 	"maps"
 	"net/http"
@@ -35,12 +34,12 @@ func (o object) with(field string, value any) object {
 }
 
 // contents returns the contents of all files, by path.
-func (d desk) contents() map[string]string {
-	d.w.t.Helper()
+func (client filesClient) contents() map[string]string {
+	client.f.t.Helper()
 	all := map[string]string{}
-	for _, a := range pages(d.w.t, d, "?include=content", 0) {
-		for _, f := range a.List("files") {
-			all[f["path"].(string)] = contentOf(d.w.t, f)
+	for _, r := range pages(client.f.t, client, "?include=content", 0) {
+		for _, item := range r.List("files") {
+			all[item["path"].(string)] = contentOf(client.f.t, item)
 		}
 	}
 	return all
@@ -48,56 +47,68 @@ func (d desk) contents() map[string]string {
 
 func TestBatchOfAllOperations(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
 	for _, path := range []string{"/update", "/delete", "/rename", "/same"} {
-		d.save(path, "old").Want(t, http.StatusCreated)
+		client.save(path, "old").Want(t, http.StatusCreated)
 	}
-	old := d.read("/rename").Body
-	eventCount := len(d.fileEvents())
-	a := d.batch(
-		renaming("/rename", "/renamed.ts"), creation("/create", "new"), deletion("/delete"), update("/update", "new"), update("/same", "old"),
-		creation("/bytes", base64.StdEncoding.EncodeToString([]byte{0xff, 0})).with("encoding", "base64"), creation("/nul", "a\x00b and so on"),
+	old := client.read("/rename").Body
+	eventCount := len(client.fileEvents())
+	r := client.batch(
+		renaming("/rename", "/renamed.ts"),
+		creation("/create", "new"),
+		deletion("/delete"),
+		update("/update", "new"),
+		update("/same", "old"),
+		creation("/bytes", base64Of([]byte{0xff, 0})).with("encoding", "base64"),
+		creation("/nul", "a\x00b and more text"),
 	).Want(t, http.StatusOK)
-	if diff := cmp.Diff([]any{"/renamed.ts", "/create", "/update", "/same", "/bytes", "/nul"}, a.Values("files", "path")); diff != "" {
-		t.Error(diff)
+	wantPaths := []any{"/renamed.ts", "/create", "/update", "/same", "/bytes", "/nul"}
+	if diff := cmp.Diff(wantPaths, r.Values("files", "path")); diff != "" {
+		t.Errorf("paths in the response: mismatch (-want +got):\n%s", diff)
 	}
-	moved := a.List("files")[0]
+	moved := r.List("files")[0]
 	for _, kept := range []string{"size", "sha256", "encoding", "createdAt"} {
 		if moved[kept] != old[kept] {
-			t.Errorf("a rename changes %s from %v to %v", kept, old[kept], moved[kept])
+			t.Errorf("the rename changed %s: got %v, want %v", kept, moved[kept], old[kept])
 		}
 	}
 	if moved["version"] == old["version"] || moved["contentType"] != "text/typescript; charset=utf-8" || len(moved) != 10 {
-		t.Errorf("renamed: %v", moved)
+		t.Errorf("got the renamed file %v, want 10 fields, a new version and the content type of TypeScript", moved)
 	}
-	want := map[string]string{"/renamed.ts": "old", "/create": "new", "/update": "new", "/same": "old", "/bytes": "\xff\x00", "/nul": "a\x00b and so on"}
-	if diff := cmp.Diff(want, d.contents()); diff != "" {
-		t.Error(diff)
+	want := map[string]string{
+		"/renamed.ts": "old", "/create": "new", "/update": "new", "/same": "old",
+		"/bytes": "\xff\x00", "/nul": "a\x00b and more text",
 	}
-	events := []string{"file.deleted /rename", "file.created /renamed.ts", "file.created /create", "file.deleted /delete", "file.updated /update", "file.created /bytes", "file.created /nul"}
-	if diff := cmp.Diff(events, d.fileEvents()[eventCount:]); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(want, client.contents()); diff != "" {
+		t.Errorf("contents mismatch (-want +got):\n%s", diff)
 	}
-	d.checkTree()
-	if a := d.batch(deletion("/create"), deletion("/bytes")).Want(t, http.StatusOK); a.Raw != `{"files":[]}` {
-		t.Error(a.Raw)
+	events := []string{
+		"file.deleted /rename", "file.created /renamed.ts", "file.created /create", "file.deleted /delete",
+		"file.updated /update", "file.created /bytes", "file.created /nul",
+	}
+	if diff := cmp.Diff(events, client.fileEvents()[eventCount:]); diff != "" {
+		t.Errorf("events mismatch (-want +got):\n%s", diff)
+	}
+	client.checkTree()
+	if r := client.batch(deletion("/create"), deletion("/bytes")).Want(t, http.StatusOK); r.Raw != `{"files":[]}` {
+		t.Errorf("a batch of deletions: got %s, want an empty list of files", r.Raw)
 	}
 }
 
 // The error of a failed batch names the failed operation, and the batch changes nothing.
 func TestFailedBatchChangesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withQuotas(file.Quotas{Files: 25, Bytes: 2 << 20}))
-	d := w.desk("ada")
-	tag := d.save("/a", "a").Want(t, http.StatusCreated).Header.Get("ETag")
-	d.save("/dir/b", "b").Want(t, http.StatusCreated)
-	before := fmt.Sprint(len(w.dump(w.names.projects)), len(w.dump(w.names.contents)), len(w.dump(w.names.events)), d.tree())
-	fine := creation("/fine", "x")
-	many := func(n int, make func(i int) object) []object {
+	f := newFixture(t, withQuotas(file.Quotas{Files: 25, Bytes: 2 << 20}))
+	client := f.newFilesClient("ada")
+	tag := client.save("/a", "a").Want(t, http.StatusCreated).Header.Get("ETag")
+	client.save("/dir/b", "b").Want(t, http.StatusCreated)
+	before := fmt.Sprint(f.storedItemCount(), client.tree())
+	valid := creation("/valid", "x")
+	many := func(n int, operation func(i int) object) []object {
 		ops := []object{}
 		for i := range n {
-			ops = append(ops, make(i))
+			ops = append(ops, operation(i))
 		}
 		return ops
 	}
@@ -107,113 +118,216 @@ func TestFailedBatchChangesNothing(t *testing.T) {
 		code    fault.Code
 		message string
 	}{
-		"create an existing path":            {[]object{fine, creation("/a", "")}, 409, fault.CodeConflict, "operations[1]: A file with this path already exists."},
-		"update a missing file":              {[]object{fine, update("/x", "")}, 404, fault.CodeFileNotFound, "operations[1]: There is no such file."},
-		"delete a missing file":              {[]object{fine, fine.with("path", "/f2"), deletion("/x")}, 404, fault.CodeFileNotFound, "operations[2]: There is no such file."},
-		"rename a missing file":              {[]object{renaming("/x", "/y"), fine}, 404, fault.CodeFileNotFound, "operations[0]: There is no such file."},
-		"rename to an existing file":         {[]object{fine, renaming("/a", "/dir/b")}, 409, fault.CodeConflict, "operations[1]: A file with this path already exists."},
-		"rename to the same path":            {[]object{fine, renaming("/a", "/a")}, 400, fault.CodeValidationFailed, "operations[1].to: must be different from path"},
-		"path is a folder":                   {[]object{fine, creation("/dir", "")}, 409, fault.CodeConflict, "operations[1]: This path is a folder that contains files."},
-		"parent is a file":                   {[]object{fine, creation("/a/b", "")}, 409, fault.CodeConflict, "operations[1]: A parent folder of this path is a file."},
-		"parent is a file of the same batch": {[]object{creation("/n/o", ""), creation("/n", "")}, 409, fault.CodeConflict, "operations[0]: A parent folder of this path is a file."},
-		"wrong etag of update":               {[]object{fine, update("/a", "b").with("etag", `"no"`)}, 412, fault.CodePreconditionFailed, "operations[1]: "},
-		"wrong etag, no change":              {[]object{fine, update("/a", "a").with("etag", `"no"`)}, 412, fault.CodePreconditionFailed, "operations[1]: "},
-		"wrong etag of delete":               {[]object{fine, deletion("/a").with("etag", `"no"`)}, 412, fault.CodePreconditionFailed, "operations[1]: "},
-		"wrong etag of rename":               {[]object{fine, renaming("/a", "/c").with("etag", "no")}, 412, fault.CodePreconditionFailed, "operations[1]: "},
-		"etag of a missing file":             {[]object{fine, update("/x", "").with("etag", tag)}, 404, fault.CodeFileNotFound, "operations[1]: There is no such file."},
-		"no operations":                      {[]object{}, 400, fault.CodeValidationFailed, "operations: must have at least 1"},
-		"21 operations":                      {many(21, func(i int) object { return creation(fmt.Sprint("/", i), "") }), 400, fault.CodeValidationFailed, "operations: must have at most 20"},
-		"11 renames":                         {many(11, func(i int) object { return renaming(fmt.Sprint("/a", i), fmt.Sprint("/b", i)) }), 400, fault.CodeValidationFailed, "operations: must be at most 20; a rename counts as two"},
-		"a path twice":                       {[]object{fine, update("/a", "b"), deletion("/a")}, 400, fault.CodeValidationFailed, "operations[2].path: is used twice"},
-		"renamed and created":                {[]object{renaming("/a", "/c"), creation("/c", "")}, 400, fault.CodeValidationFailed, "operations[1].path: is used twice"},
-		"renamed twice":                      {[]object{renaming("/a", "/c"), renaming("/c", "/d")}, 400, fault.CodeValidationFailed, "operations[1].path: is used twice"},
-		"renamed to one path":                {[]object{renaming("/a", "/c"), renaming("/dir/b", "/c")}, 400, fault.CodeValidationFailed, "operations[1].to: is used twice"},
-		"an unknown operation":               {[]object{fine, fine.with("op", "copy")}, 400, fault.CodeValidationFailed, "operations[1].op: must be one of"},
-		"no op":                              {[]object{{"path": "/a"}}, 400, fault.CodeValidationFailed, "operations[0].op: is required"},
-		"no path":                            {[]object{{"op": "delete"}}, 400, fault.CodeValidationFailed, "operations[0].path: is required"},
-		"no content":                         {[]object{{"op": "create", "path": "/c"}}, 400, fault.CodeValidationFailed, "operations[0].content: is required"},
-		"content of a deletion":              {[]object{deletion("/a").with("content", "x")}, 400, fault.CodeValidationFailed, "operations[0].content: is allowed only for"},
-		"to of an update":                    {[]object{update("/a", "x").with("to", "/b")}, 400, fault.CodeValidationFailed, "operations[0].to: is allowed only for"},
-		"rename without to":                  {[]object{{"op": "rename", "path": "/a"}}, 400, fault.CodeValidationFailed, "operations[0].to: is required"},
-		"etag of a creation":                 {[]object{fine.with("etag", tag)}, 400, fault.CodeValidationFailed, "operations[0].etag: is not allowed for create"},
-		"an invalid etag":                    {[]object{update("/a", "x").with("etag", `"a`)}, 400, fault.CodeValidationFailed, "operations[0].etag: must be an entity tag"},
-		"content too large":                  {[]object{fine, creation("/c", strings.Repeat("x", 1<<20+1))}, 400, fault.CodeValidationFailed, "operations[1].content: must be at most 1 MiB"},
-		"batch too large":                    {many(4, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 3<<18+1)) }), 400, fault.CodeValidationFailed, "operations: must have at most 3 MiB"},
-		"storage quota exceeded":             {many(3, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 1<<20)) }), 402, fault.CodeQuotaExceeded, "2 MiB"},
+		"create an existing path": {
+			ops:    []object{valid, creation("/a", "")},
+			status: 409, code: fault.CodeConflict, message: "operations[1]: A file with this path already exists.",
+		},
+		"update a missing file": {
+			ops:    []object{valid, update("/x", "")},
+			status: 404, code: fault.CodeFileNotFound, message: "operations[1]: The file does not exist.",
+		},
+		"delete a missing file": {
+			ops:    []object{valid, valid.with("path", "/f2"), deletion("/x")},
+			status: 404, code: fault.CodeFileNotFound, message: "operations[2]: The file does not exist.",
+		},
+		"rename a missing file": {
+			ops:    []object{renaming("/x", "/y"), valid},
+			status: 404, code: fault.CodeFileNotFound, message: "operations[0]: The file does not exist.",
+		},
+		"rename to an existing file": {
+			ops:    []object{valid, renaming("/a", "/dir/b")},
+			status: 409, code: fault.CodeConflict, message: "operations[1]: A file with this path already exists.",
+		},
+		"rename to the same path": {
+			ops:    []object{valid, renaming("/a", "/a")},
+			status: 400, code: fault.CodeValidationFailed, message: "operations[1].to: must be different from path",
+		},
+		"path is a folder": {
+			ops:    []object{valid, creation("/dir", "")},
+			status: 409, code: fault.CodeConflict, message: "operations[1]: This path is a folder that contains files.",
+		},
+		"parent is a file": {
+			ops:    []object{valid, creation("/a/b", "")},
+			status: 409, code: fault.CodeConflict, message: "operations[1]: A parent folder of this path is a file.",
+		},
+		"parent is a file of the same batch": {
+			ops:    []object{creation("/n/o", ""), creation("/n", "")},
+			status: 409, code: fault.CodeConflict, message: "operations[0]: A parent folder of this path is a file.",
+		},
+		"wrong etag of update": {
+			ops:    []object{valid, update("/a", "b").with("etag", `"no"`)},
+			status: 412, code: fault.CodePreconditionFailed, message: "operations[1]: ",
+		},
+		"wrong etag, no change": {
+			ops:    []object{valid, update("/a", "a").with("etag", `"no"`)},
+			status: 412, code: fault.CodePreconditionFailed, message: "operations[1]: ",
+		},
+		"wrong etag of delete": {
+			ops:    []object{valid, deletion("/a").with("etag", `"no"`)},
+			status: 412, code: fault.CodePreconditionFailed, message: "operations[1]: ",
+		},
+		"wrong etag of rename": {
+			ops:    []object{valid, renaming("/a", "/c").with("etag", "no")},
+			status: 412, code: fault.CodePreconditionFailed, message: "operations[1]: ",
+		},
+		"etag of a missing file": {
+			ops:    []object{valid, update("/x", "").with("etag", tag)},
+			status: 404, code: fault.CodeFileNotFound, message: "operations[1]: The file does not exist.",
+		},
+		"no operations": {
+			ops:    []object{},
+			status: 400, code: fault.CodeValidationFailed, message: "operations: must have at least 1",
+		},
+		"21 operations": {
+			ops:    many(21, func(i int) object { return creation(fmt.Sprint("/", i), "") }),
+			status: 400, code: fault.CodeValidationFailed, message: "operations: must have at most 20",
+		},
+		"11 renames": {
+			ops:    many(11, func(i int) object { return renaming(fmt.Sprint("/a", i), fmt.Sprint("/b", i)) }),
+			status: 400, code: fault.CodeValidationFailed, message: "operations: must have at most 20 operations; a rename counts as two",
+		},
+		"a path twice": {
+			ops:    []object{valid, update("/a", "b"), deletion("/a")},
+			status: 400, code: fault.CodeValidationFailed, message: "operations[2].path: must not occur more than once",
+		},
+		"renamed and created": {
+			ops:    []object{renaming("/a", "/c"), creation("/c", "")},
+			status: 400, code: fault.CodeValidationFailed, message: "operations[1].path: must not occur more than once",
+		},
+		"renamed twice": {
+			ops:    []object{renaming("/a", "/c"), renaming("/c", "/d")},
+			status: 400, code: fault.CodeValidationFailed, message: "operations[1].path: must not occur more than once",
+		},
+		"renamed to one path": {
+			ops:    []object{renaming("/a", "/c"), renaming("/dir/b", "/c")},
+			status: 400, code: fault.CodeValidationFailed, message: "operations[1].to: must not occur more than once",
+		},
+		"an unknown operation": {
+			ops:    []object{valid, valid.with("op", "copy")},
+			status: 400, code: fault.CodeValidationFailed, message: "operations[1].op: must be one of",
+		},
+		"no op": {
+			ops:    []object{{"path": "/a"}},
+			status: 400, code: fault.CodeValidationFailed, message: "operations[0].op: is required",
+		},
+		"no path": {
+			ops:    []object{{"op": "delete"}},
+			status: 400, code: fault.CodeValidationFailed, message: "operations[0].path: is required",
+		},
+		"no content": {
+			ops:    []object{{"op": "create", "path": "/c"}},
+			status: 400, code: fault.CodeValidationFailed, message: "operations[0].content: is required",
+		},
+		"content of a deletion": {
+			ops:    []object{deletion("/a").with("content", "x")},
+			status: 400, code: fault.CodeValidationFailed, message: "operations[0].content: is allowed only for",
+		},
+		"to of an update": {
+			ops:    []object{update("/a", "x").with("to", "/b")},
+			status: 400, code: fault.CodeValidationFailed, message: "operations[0].to: is allowed only for",
+		},
+		"rename without to": {
+			ops:    []object{{"op": "rename", "path": "/a"}},
+			status: 400, code: fault.CodeValidationFailed, message: "operations[0].to: is required",
+		},
+		"etag of a creation": {
+			ops:    []object{valid.with("etag", tag)},
+			status: 400, code: fault.CodeValidationFailed, message: "operations[0].etag: is not allowed for create",
+		},
+		"an invalid etag": {
+			ops:    []object{update("/a", "x").with("etag", `"a`)},
+			status: 400, code: fault.CodeValidationFailed, message: "operations[0].etag: must be an entity tag",
+		},
+		"content too large": {
+			ops:    []object{valid, creation("/c", strings.Repeat("x", 1<<20+1))},
+			status: 400, code: fault.CodeValidationFailed, message: "operations[1].content: must be at most 1 MiB",
+		},
+		"batch too large": {
+			ops:    many(4, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 3<<18+1)) }),
+			status: 400, code: fault.CodeValidationFailed, message: "operations: must have at most 3 MiB",
+		},
+		"storage quota exceeded": {
+			ops:    many(3, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 1<<20)) }),
+			status: 402, code: fault.CodeQuotaExceeded, message: "2 MiB",
+		},
 	} {
-		a := d.batch(tc.ops...)
-		if a.Status != tc.status || a.Text("code") != string(tc.code) || !strings.Contains(a.Text("error"), tc.message) {
-			t.Errorf("%s: %d %.300s, want %d %s", name, a.Status, a.Raw, tc.status, tc.message)
+		r := client.batch(tc.ops...)
+		if r.Status != tc.status || r.Text("code") != string(tc.code) || !strings.Contains(r.Text("error"), tc.message) {
+			t.Errorf("%s: got %d %.300s, want %d %s", name, r.Status, r.Raw, tc.status, tc.message)
 		}
 	}
-	if after := fmt.Sprint(len(w.dump(w.names.projects)), len(w.dump(w.names.contents)), len(w.dump(w.names.events)), d.tree()); after != before {
-		t.Errorf("a failed batch changed the stored items: %s, before %s", after, before)
+	if after := fmt.Sprint(f.storedItemCount(), client.tree()); after != before {
+		t.Errorf("a failed batch changed the number of stored items or the tree: got %s, want %s", after, before)
 	}
-	d.batch(many(20, func(i int) object { return creation(fmt.Sprint("/c", i), "") })...).Want(t, http.StatusOK)
-	if a := d.batch(many(4, func(i int) object { return creation(fmt.Sprint("/d", i), "") })...).Want(t, 402, fault.CodeQuotaExceeded); !strings.Contains(a.Text("error"), "files") {
-		t.Error(a.Raw)
+	client.batch(many(20, func(i int) object { return creation(fmt.Sprint("/c", i), "") })...).Want(t, http.StatusOK)
+	newFiles := many(4, func(i int) object { return creation(fmt.Sprint("/d", i), "") })
+	r := client.batch(newFiles...).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	if !strings.Contains(r.Text("error"), "files") {
+		t.Errorf("got %s, want the error of the file quota", r.Raw)
 	}
-	d.batch(deletion("/c0"), creation("/d0", ""), creation("/d1", ""), creation("/d2", ""), creation("/d3", "")).Want(t, http.StatusOK)
-	d.checkTree()
+	client.batch(append(newFiles, deletion("/c0"))...).Want(t, http.StatusOK)
+	client.checkTree()
 }
 
 // Each parent folder of a new path is read, so the number of folders is limited: a small request must not cause
 // thousands of reads.
 func TestBatchFolderLimit(t *testing.T) {
 	t.Parallel()
-	d := newWorld(t).desk("ada")
+	client := newFixture(t).newFilesClient("ada")
 	deep := func(n, levels int) (operations []object) {
 		for i := range n {
-			operations = append(operations, object{"op": "create", "path": fmt.Sprint("/", i) + strings.Repeat("/d", levels), "content": "x"})
+			operations = append(operations, creation(fmt.Sprint("/", i)+strings.Repeat("/d", levels), "x"))
 		}
 		return operations
 	}
-	a := d.batch(deep(20, 26)...).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-	if !strings.Contains(a.Text("error"), "operations: must create paths in at most 500 folders") {
-		t.Errorf("%s", a.Raw)
+	r := client.batch(deep(20, 26)...).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	if !strings.Contains(r.Text("error"), "operations: must create paths in at most 500 folders") {
+		t.Errorf("got %s, want the error of the folder limit", r.Raw)
 	}
-	d.batch(deep(20, 25)...).Want(t, http.StatusOK)
+	client.batch(deep(20, 25)...).Want(t, http.StatusOK)
 }
 
-// If the server ignored the headers, updates could be lost.
+// A batch with a precondition header is rejected. If the server ignored the header, updates could be lost.
 func TestBatchRejectsPreconditionHeaders(t *testing.T) {
 	t.Parallel()
-	d := newWorld(t).desk("ada")
+	client := newFixture(t).newFilesClient("ada")
 	for _, name := range []string{"If-Match", "If-None-Match"} {
-		a := d.Do(http.MethodPost, d.files()+"/batch", object{"operations": []object{{"op": "create", "path": "/a", "content": "x"}}}, slicetest.Header(name, "*"))
-		a.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		body := object{"operations": []object{creation("/a", "x")}}
+		r := client.Do(http.MethodPost, client.url()+"/batch", body, slicetest.Header(name, "*"))
+		r.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
-	if paths := d.paths(); len(paths) != 0 {
-		t.Errorf("written: %v", paths)
+	if paths := client.paths(); len(paths) != 0 {
+		t.Errorf("the rejected requests created %v", paths)
 	}
 }
 
 // Conflicts between files and folders are checked against the state after all operations.
 func TestBatchReplacesFoldersByFiles(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
-	d.batch(creation("/dir/a", "a"), creation("/dir/b", "b"), creation("/file", "f")).Want(t, http.StatusOK)
-	d.batch(deletion("/dir/a"), creation("/dir", "x")).Want(t, http.StatusConflict, fault.CodeConflict)
-	d.batch(creation("/dir", "now a file"), deletion("/dir/a"), renaming("/dir/b", "/b")).Want(t, http.StatusOK)
-	d.batch(creation("/file/inner", "i"), renaming("/file", "/file/f")).Want(t, http.StatusOK)
-	if diff := cmp.Diff([]any{"/b", "/dir", "/file/f", "/file/inner"}, d.paths()); diff != "" {
-		t.Error(diff)
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	client.batch(creation("/dir/a", "a"), creation("/dir/b", "b"), creation("/file", "f")).Want(t, http.StatusOK)
+	client.batch(deletion("/dir/a"), creation("/dir", "x")).Want(t, http.StatusConflict, fault.CodeConflict)
+	client.batch(creation("/dir", "a file"), deletion("/dir/a"), renaming("/dir/b", "/b")).Want(t, http.StatusOK)
+	client.batch(creation("/file/inner", "i"), renaming("/file", "/file/f")).Want(t, http.StatusOK)
+	if diff := cmp.Diff([]any{"/b", "/dir", "/file/f", "/file/inner"}, client.paths()); diff != "" {
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	d.batch(renaming("/dir", "/dir/again/and/again"), renaming("/file/f", "/f"), renaming("/file/inner", "/file")).Want(t, http.StatusOK)
-	if diff := cmp.Diff([]any{"/b", "/dir/again/and/again", "/f", "/file"}, d.paths()); diff != "" {
-		t.Error(diff)
+	client.batch(renaming("/dir", "/dir/again/and/again"), renaming("/file/f", "/f"), renaming("/file/inner", "/file")).
+		Want(t, http.StatusOK)
+	if diff := cmp.Diff([]any{"/b", "/dir/again/and/again", "/f", "/file"}, client.paths()); diff != "" {
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	ops := []object{creation("/file", "")}
-	d.remove("/file").Want(t, http.StatusOK)
+	client.remove("/file").Want(t, http.StatusOK)
 	for i := range 19 {
 		path := fmt.Sprintf("/file/%02d", i)
-		d.save(path, "").Want(t, http.StatusCreated)
+		client.save(path, "").Want(t, http.StatusCreated)
 		ops = append(ops, deletion(path))
 	}
-	d.save("/file/99", "").Want(t, http.StatusCreated)
-	d.batch(ops...).Want(t, http.StatusConflict, fault.CodeConflict)
-	d.remove("/file/99").Want(t, http.StatusOK)
-	d.batch(ops...).Want(t, http.StatusOK)
-	d.checkTree()
+	client.save("/file/99", "").Want(t, http.StatusCreated)
+	client.batch(ops...).Want(t, http.StatusConflict, fault.CodeConflict)
+	client.remove("/file/99").Want(t, http.StatusOK)
+	client.batch(ops...).Want(t, http.StatusOK)
+	client.checkTree()
 }

@@ -37,7 +37,9 @@ func (s *Service) registerComments(r *httpapi.Routes) {
 		ID: "deleteComment", Method: http.MethodDelete, Path: commentPath, Tag: tagComments,
 		Summary:     "Delete a comment",
 		Description: "Admins and owners can delete any comment. Members can delete their own comments.",
-		Errors:      []*fault.Error{workspace.ErrProjectNotFound, errCommentNotFound, workspace.ErrDenied, fault.ErrConflict},
+		Errors: []*fault.Error{
+			workspace.ErrProjectNotFound, errCommentNotFound, workspace.ErrDenied, fault.ErrConflict,
+		},
 	}, s.handleDeleteComment)
 }
 
@@ -58,6 +60,7 @@ func (in *newCommentInput) Validate(v *httpapi.Validation) {
 	}
 }
 
+// checkBody returns the rule that the text of a comment breaks, or "". The schema checks the length.
 func checkBody(body string) string {
 	if strings.TrimSpace(body) == "" {
 		return "must not be blank"
@@ -82,7 +85,8 @@ type authorRef struct {
 
 func (c commentRecord) item() CommentItem {
 	return CommentItem{
-		ID: c.ID, Body: c.Body, Path: c.Path, Line: c.Line, Author: authorRef{c.AuthorID, c.Author}, CreatedAt: c.CreatedAt,
+		ID: c.ID, Body: c.Body, Path: c.Path, Line: c.Line,
+		Author: authorRef{ID: c.AuthorID, Username: c.Author}, CreatedAt: c.CreatedAt,
 	}
 }
 

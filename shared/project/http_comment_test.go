@@ -22,41 +22,44 @@ import (
 
 func TestCreateComment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
-	w.file(project, "/src/#1 é.ts")
+	f.putFile(project, "/src/#1 é.ts")
 	comments := projectURL(project) + "/comments"
 	for _, tc := range []struct {
 		body       object
-		path, line any
+		path, line any // of the created comment
 	}{
-		{object{"body": "All of it"}, nil, nil},
-		{object{"body": "Nulls", "path": nil, "line": nil}, nil, nil},
-		{object{"body": "A file", "path": "/src/#1 é.ts"}, "/src/#1 é.ts", nil},
-		{object{"body": strings.Repeat("🚀", 4000), "path": "/src/#1 é.ts", "line": 12}, "/src/#1 é.ts", 12.0},
+		{body: object{"body": "On the project"}},
+		{body: object{"body": "Also on the project", "path": nil, "line": nil}},
+		{body: object{"body": "On a file", "path": "/src/#1 é.ts"}, path: "/src/#1 é.ts"},
+		{
+			body: object{"body": strings.Repeat("🚀", 4000), "path": "/src/#1 é.ts", "line": 12},
+			path: "/src/#1 é.ts", line: 12.0,
+		},
 	} {
-		w.clock.Advance(time.Second)
-		a := ada.Do(http.MethodPost, comments, tc.body).Want(t, http.StatusCreated)
+		f.clock.Advance(time.Second)
+		r := ada.Do(http.MethodPost, comments, tc.body).Want(t, http.StatusCreated)
 		want := map[string]any{
-			"id": a.Text("id"), "body": tc.body["body"], "path": tc.path, "line": tc.line,
-			"author": map[string]any{"id": ada.userID, "username": "ada"}, "createdAt": w.stamp(),
+			"id": r.Text("id"), "body": tc.body["body"], "path": tc.path, "line": tc.line,
+			"author": map[string]any{"id": ada.userID, "username": "ada"}, "createdAt": f.timestamp(),
 		}
-		if diff := cmp.Diff(want, a.Body); diff != "" || !id.Comment.Valid(a.Text("id")) {
-			t.Error(diff)
+		if diff := cmp.Diff(want, r.Body); diff != "" || !id.Comment.Valid(r.Text("id")) {
+			t.Errorf("created comment %q: mismatch (-want +got):\n%s", r.Text("id"), diff)
 		}
-		if a.Calls > 5 {
-			t.Errorf("%d calls", a.Calls)
+		if r.Calls > 5 {
+			t.Errorf("creating a comment made %d calls, want at most 5", r.Calls)
 		}
 		listed := ada.Get(comments).Want(t, http.StatusOK).List("comments")
 		if diff := cmp.Diff(want, listed[len(listed)-1]); diff != "" {
-			t.Error(diff)
+			t.Errorf("listed comment: mismatch (-want +got):\n%s", diff)
 		}
-		got := w.lastEvent()
+		got := f.lastEvent()
 		wantEvent := event.Payload{Type: event.CommentCreated, Timestamp: got.Timestamp, Data: event.Data{
 			Actor:   event.Actor{ID: ada.userID, Username: "ada"},
 			Project: &event.Project{ID: project, Name: "App"},
-			Comment: &event.Comment{ID: a.Text("id"), Body: a.Text("body")},
+			Comment: &event.Comment{ID: r.Text("id"), Body: r.Text("body")},
 		}}
 		if path, ok := tc.path.(string); ok {
 			wantEvent.Data.Comment.Path = &path
@@ -65,19 +68,19 @@ func TestCreateComment(t *testing.T) {
 			n := int(line)
 			wantEvent.Data.Comment.Line = &n
 		}
-		if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != w.stamp() {
-			t.Error(diff)
+		if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != f.timestamp() {
+			t.Errorf("event at %s, want %s; mismatch (-want +got):\n%s", got.Timestamp, f.timestamp(), diff)
 		}
 	}
 }
 
 func TestCommentValidation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
-	w.file(project, "/a.ts")
-	n := len(w.storedEvents())
+	f.putFile(project, "/a.ts")
+	n := len(f.storedEvents())
 	comments := projectURL(project) + "/comments"
 	for _, tc := range []struct {
 		body  object
@@ -96,48 +99,46 @@ func TestCommentValidation(t *testing.T) {
 		{object{"body": "x", "path": "/a.ts", "line": 1.5}, "line"},
 		{object{"body": "x", "path": "/a.ts", "line": "1"}, "line"},
 	} {
-		a := ada.Do(http.MethodPost, comments, tc.body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-		if !strings.Contains(a.Text("error"), tc.field+": ") {
-			t.Errorf("%v: %s", tc.body, a.Raw)
+		r := ada.Do(http.MethodPost, comments, tc.body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		if !strings.Contains(r.Text("error"), tc.field+": ") {
+			t.Errorf("%v: got %s, want an error of the field %s", tc.body, r.Raw, tc.field)
 		}
 	}
 	for _, query := range []string{"?path=a.ts", "?path=/../a", "?limit=0", "?limit=101", "?cursor=x"} {
 		ada.Get(comments+query).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
-	if got := len(w.storedEvents()); got != n {
-		t.Errorf("invalid requests emitted %d events", got-n)
+	if got := len(f.storedEvents()); got != n {
+		t.Errorf("invalid requests emitted %d events, want 0", got-n)
 	}
 }
 
 func TestCommentPages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
 	comments := projectURL(project) + "/comments"
-	w.file(project, "/a.ts")
-	w.file(project, "/a.tsx")
-	var whole, onA []any
+	f.putFile(project, "/a.ts")
+	f.putFile(project, "/a.tsx")
+	var all, onPath []any // IDs of all comments, and of the comments on /a.ts
 	for i := range 60 {
 		body := object{"body": fmt.Sprint(i), "path": "/a.tsx"}
 		if i%3 == 0 {
 			body["path"] = "/a.ts"
 		}
 		comment := ada.Do(http.MethodPost, comments, body).Want(t, http.StatusCreated).Text("id")
-		whole = append(whole, comment)
+		all = append(all, comment)
 		if i%3 == 0 {
-			onA = append(onA, comment)
+			onPath = append(onPath, comment)
 		}
 	}
-	if got := ada.Get(comments); len(got.List("comments")) != httpapi.DefaultLimit || got.Text("nextCursor") == "" {
-		t.Errorf("%d comments and the cursor %q without a limit", len(got.List("comments")), got.Text("nextCursor"))
-	}
+	wantDefaultPage(t, ada.Get(comments), "comments")
 	for _, limit := range []int{1, 7, 20, 60, 100} {
-		if diff := cmp.Diff(whole, ada.pages(comments, "", "comments", "id", limit)); diff != "" {
-			t.Errorf("by %d: %s", limit, diff)
+		if diff := cmp.Diff(all, ada.pages(comments, "", "comments", "id", limit)); diff != "" {
+			t.Errorf("all comments, limit %d: mismatch (-want +got):\n%s", limit, diff)
 		}
-		if diff := cmp.Diff(onA, ada.pages(comments, "&path=/a.ts", "comments", "id", limit)); diff != "" {
-			t.Errorf("on a path, by %d: %s", limit, diff)
+		if diff := cmp.Diff(onPath, ada.pages(comments, "&path=/a.ts", "comments", "id", limit)); diff != "" {
+			t.Errorf("comments on /a.ts, limit %d: mismatch (-want +got):\n%s", limit, diff)
 		}
 	}
 	cursor := ada.Get(comments + "?limit=1").Text("nextCursor")
@@ -146,138 +147,150 @@ func TestCommentPages(t *testing.T) {
 	ada.Get(projectURL(other)+"/comments?cursor="+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	// Comments remain when their file is deleted. The last comment of a page may be deleted before the next page is
 	// read.
-	w.transact(w.projects.Delete(db.FileKey(project, "/a.ts")))
-	ada.Do(http.MethodDelete, comments+"/"+whole[0].(string), nil).Want(t, http.StatusOK)
-	if diff := cmp.Diff(whole[1:11], ada.Get(comments+"?limit=10&cursor="+cursor).Values("comments", "id")); diff != "" {
-		t.Error(diff)
+	f.transact(f.projects.Delete(db.FileKey(project, "/a.ts")))
+	ada.Do(http.MethodDelete, comments+"/"+all[0].(string), nil).Want(t, http.StatusOK)
+	if diff := cmp.Diff(all[1:11], ada.Get(comments+"?limit=10&cursor="+cursor).Values("comments", "id")); diff != "" {
+		t.Errorf("page after a deleted comment: mismatch (-want +got):\n%s", diff)
 	}
-	if got := ada.Get(comments + "?limit=100&path=/a.ts").List("comments"); len(got) != len(onA)-1 {
-		t.Errorf("%d comments on a deleted file", len(got))
+	if got := ada.Get(comments + "?limit=100&path=/a.ts").List("comments"); len(got) != len(onPath)-1 {
+		t.Errorf("got %d comments on a deleted file, want %d", len(got), len(onPath)-1)
+	}
+}
+
+// wantDefaultPage checks that a list that was requested without a limit has one full page and a cursor.
+func wantDefaultPage(t *testing.T, r response, list string) {
+	t.Helper()
+	if n := len(r.List(list)); n != httpapi.DefaultLimit || r.Text("nextCursor") == "" {
+		t.Errorf("got %d %s and the cursor %q, want %d and a cursor", n, list, r.Text("nextCursor"), httpapi.DefaultLimit)
 	}
 }
 
 // Reading the comments on one path among megabytes of other comments takes a limited number of calls per page.
 func TestCommentsOnOnePathAmongManyComments(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
 	comments := projectURL(project) + "/comments"
-	w.file(project, "/a.ts")
-	first := ada.Do(http.MethodPost, comments, object{"body": "first", "path": "/a.ts"}).Want(t, http.StatusCreated).Text("id")
+	f.putFile(project, "/a.ts")
+	commentOnFile := func() string {
+		body := object{"body": "x", "path": "/a.ts"}
+		return ada.Do(http.MethodPost, comments, body).Want(t, http.StatusCreated).Text("id")
+	}
+	first := commentOnFile()
 	const others = 360 // more than 4 MB
 	for batch := range slices.Chunk(make([]int, others), 60) {
 		var writes []db.Write
 		for range batch {
-			c := commentRecord{ID: w.ids.New(id.Comment), Body: strings.Repeat("🚀", 4000), AuthorID: ada.userID, Author: "ada"}
+			c := commentRecord{
+				ID: f.ids.New(id.Comment), Body: strings.Repeat("🚀", 4000), AuthorID: ada.userID, Author: "ada",
+			}
 			record, err := db.Encode(c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			writes = append(writes, w.projects.Create(db.CommentKey(project, c.ID), record))
+			writes = append(writes, f.projects.Create(db.CommentKey(project, c.ID), record))
 		}
-		w.transact(writes...)
+		f.transact(writes...)
 	}
-	last := ada.Do(http.MethodPost, comments, object{"body": "last", "path": "/a.ts"}).Want(t, http.StatusCreated).Text("id")
-	if a := ada.Get(comments + "?path=/a.ts"); a.Calls > 3+maxCommentReads {
-		t.Errorf("%d calls", a.Calls)
+	last := commentOnFile()
+	if r := ada.Get(comments + "?path=/a.ts"); r.Calls > 3+maxCommentReads {
+		t.Errorf("a page took %d calls, want at most %d", r.Calls, 3+maxCommentReads)
 	}
 	if diff := cmp.Diff([]any{first, last}, ada.pages(comments, "&path=/a.ts", "comments", "id", 10)); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	// A page of long comments is limited by the size of the response.
-	if a := ada.Get(comments + "?limit=100"); len(a.Raw) > 4<<20 {
-		t.Errorf("a page of %d bytes", len(a.Raw))
+	if r := ada.Get(comments + "?limit=100"); len(r.Raw) > 4<<20 {
+		t.Errorf("got a page of %d bytes, want at most 4 MiB", len(r.Raw))
 	}
 	if got := ada.pages(comments, "", "comments", "id", 100); len(got) != others+2 {
-		t.Errorf("%d comments", len(got))
+		t.Errorf("got %d comments on all pages, want %d", len(got), others+2)
 	}
 }
 
 func TestDeleteCommentPermissions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	owner, author, member := w.user("owner"), w.user("author"), w.user("member")
+	f := newFixture(t)
+	owner, author, member := f.newUser("owner"), f.newUser("author"), f.newUser("member")
 	team := owner.workspace("Team")
-	w.join(team, author, workspace.Member)
-	w.join(team, member, workspace.Member)
+	f.setRole(team, author, workspace.Member)
+	f.setRole(team, member, workspace.Member)
 	project := owner.project(team, "App", Team)
 	comments := projectURL(project) + "/comments"
-	comment := func() string {
-		return author.Do(http.MethodPost, comments, object{"body": "x"}).Want(t, http.StatusCreated).Text("id")
-	}
-	remove := func(b *browser, id string) answer { return b.Do(http.MethodDelete, comments+"/"+id, nil) }
-	n := len(w.storedEvents())
-	one, two, three := comment(), comment(), comment()
+	remove := func(u *user, id string) response { return u.Do(http.MethodDelete, comments+"/"+id, nil) }
+	n := len(f.storedEvents())
+	one, two, three := author.comment(project), author.comment(project), author.comment(project)
 	remove(member, one).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
-	if a := remove(author, one).Want(t, http.StatusOK); a.Raw != `{"success":true,"message":"Comment deleted."}` || a.Calls > 4 {
-		t.Error(a.Raw, a.Calls)
+	deleted := remove(author, one).Want(t, http.StatusOK)
+	if want := `{"success":true,"message":"Comment deleted."}`; deleted.Raw != want || deleted.Calls > 4 {
+		t.Errorf("got %s after %d calls, want %s after at most 4 calls", deleted.Raw, deleted.Calls, want)
 	}
 	remove(author, one).Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
 	remove(owner, two).Want(t, http.StatusOK)
-	w.join(team, author, workspace.Viewer)
+	f.setRole(team, author, workspace.Viewer)
 	remove(author, three).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
-	w.leave(team, author)
+	f.removeMember(team, author)
 	remove(author, three).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	other := owner.project(team, "Other", Team)
-	owner.Do(http.MethodDelete, projectURL(other)+"/comments/"+three, nil).Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
+	owner.Do(http.MethodDelete, projectURL(other)+"/comments/"+three, nil).
+		Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
 	if got := owner.Get(comments).Values("comments", "id"); !cmp.Equal(got, []any{three}) {
-		t.Errorf("remaining comments: %v", got)
+		t.Errorf("got the comments %v, want only %s", got, three)
 	}
-	if got := len(w.storedEvents()) - n; got != 4 { // three comments, a project
-		t.Errorf("%d events", got)
+	if got := len(f.storedEvents()) - n; got != 4 {
+		t.Errorf("got %d events, want 4: three created comments and a created project", got)
 	}
 }
 
 func TestListEvents(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
 	ada.project("", "Another", Team)
-	feed := projectURL(project) + "/events"
+	eventsURL := projectURL(project) + "/events"
 	for i := range 52 {
-		w.clock.Advance(time.Duration(i%2) * time.Second)
-		ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": fmt.Sprint("<é> & ", i)}).Want(t, http.StatusCreated)
+		f.clock.Advance(time.Duration(i%2) * time.Second)
+		ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": fmt.Sprint("<é> & ", i)}).
+			Want(t, http.StatusCreated)
 	}
 	ada.Do(http.MethodPut, projectURL(project), object{"name": "New"}).Want(t, http.StatusOK)
-	var whole, types []any
-	var stored []string
-	for _, record := range slices.Backward(w.storedEvents()) {
+	var ids, types []any
+	var payloads []string
+	for _, record := range slices.Backward(f.storedEvents()) {
 		if record.ProjectID == project {
-			whole, types = append(whole, record.ID), append(types, string(record.Type))
-			stored = append(stored, string(record.Payload))
+			ids, types = append(ids, record.ID), append(types, string(record.Type))
+			payloads = append(payloads, string(record.Payload))
 		}
 	}
-	a := ada.Get(feed+"?limit=100").Want(t, http.StatusOK)
-	if want := `{"events":[` + strings.Join(stored, ",") + `]}`; a.Raw != want {
-		t.Errorf("not as stored:\n%s\n%s", a.Raw, want)
+	r := ada.Get(eventsURL+"?limit=100").Want(t, http.StatusOK)
+	if want := `{"events":[` + strings.Join(payloads, ",") + `]}`; r.Raw != want {
+		t.Errorf("got %s, want the stored payloads %s", r.Raw, want)
 	}
-	if diff := cmp.Diff(types, a.Values("events", "type")); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(types, r.Values("events", "type")); diff != "" {
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	if got := ada.Get(feed); len(got.List("events")) != httpapi.DefaultLimit || got.Text("nextCursor") == "" {
-		t.Errorf("%d events and the cursor %q without a limit", len(got.List("events")), got.Text("nextCursor"))
-	}
+	wantDefaultPage(t, ada.Get(eventsURL), "events")
 	for _, limit := range []int{1, 10, 54, 100} {
-		if diff := cmp.Diff(whole, ada.pages(feed, "", "events", "id", limit)); diff != "" {
-			t.Errorf("by %d: %s", limit, diff)
+		if diff := cmp.Diff(ids, ada.pages(eventsURL, "", "events", "id", limit)); diff != "" {
+			t.Errorf("limit %d: mismatch (-want +got):\n%s", limit, diff)
 		}
 	}
-	cursor := url.QueryEscape(a.Text("nextCursor"))
+	cursor := url.QueryEscape(r.Text("nextCursor"))
 	for _, query := range []string{"?limit=0", "?limit=101", "?cursor=forged", "?cursor=" + cursor + "x"} {
-		ada.Get(feed+query).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		ada.Get(eventsURL+query).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
-	w.clock.Advance(30*24*time.Hour + time.Minute)
+	f.clock.Advance(30*24*time.Hour + time.Minute)
 	ada.Do(http.MethodPut, projectURL(project), object{"name": "Newest"}).Want(t, http.StatusOK)
-	if got := ada.Get(feed).List("events"); len(got) != 1 {
-		t.Errorf("%d events after 30 days", len(got))
+	if got := ada.Get(eventsURL).List("events"); len(got) != 1 {
+		t.Errorf("got %d events after 30 days, want 1", len(got))
 	}
 	var actor map[string]any
-	if data, ok := ada.Get(feed).List("events")[0]["data"].(map[string]any); ok {
+	if data, ok := ada.Get(eventsURL).List("events")[0]["data"].(map[string]any); ok {
 		actor, _ = data["actor"].(map[string]any)
 	}
 	if diff := cmp.Diff(map[string]any{"id": ada.userID, "username": "ada"}, actor, cmpopts.EquateEmpty()); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 }

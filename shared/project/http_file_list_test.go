@@ -15,66 +15,75 @@ import (
 
 func TestListFiles(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
 	var all []any
 	for _, path := range []string{"/a", "/b/1", "/b/2", "/b#", "/c", "/c.map", "/é"} {
-		d.save(path, "content of "+path).Want(t, http.StatusCreated)
+		client.save(path, "content of "+path).Want(t, http.StatusCreated)
 		all = append(all, path)
 	}
 	slices.SortFunc(all, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
-	if diff := cmp.Diff(all, d.paths()); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(all, client.paths()); diff != "" {
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	for prefix, want := range map[string][]any{
-		"/b/": {"/b/1", "/b/2"}, "/b": {"/b#", "/b/1", "/b/2"}, "/b/1": {"/b/1"}, "/c": {"/c", "/c.map"}, "/x": {}, "b": {}, "/": all,
+		"/":                       all,
+		"/b/":                     {"/b/1", "/b/2"},
+		"/b":                      {"/b#", "/b/1", "/b/2"},
+		"/b/1":                    {"/b/1"},
+		"/c":                      {"/c", "/c.map"},
+		"/x":                      {},
+		"b":                       {},
 		strings.Repeat("/x", 900): {},
 	} {
 		for _, limit := range []int{0, 1, 2, 100} {
 			got := []any{}
-			for _, a := range pages(t, d, fmt.Sprintf("?prefix=%s", url.QueryEscape(prefix)), limit) {
-				got = append(got, a.Values("files", "path")...)
+			for _, r := range pages(t, client, fmt.Sprintf("?prefix=%s", url.QueryEscape(prefix)), limit) {
+				got = append(got, r.Values("files", "path")...)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%.20s, %d at a time: %s", prefix, limit, diff)
+				t.Errorf("prefix %.20s, limit %d: mismatch (-want +got):\n%s", prefix, limit, diff)
 			}
 		}
 	}
 	for _, limit := range []int{0, 1, 4} {
 		n := 0
-		for _, a := range pages(t, d, "?include=content", limit) {
-			for _, f := range a.List("files") {
+		for _, r := range pages(t, client, "?include=content", limit) {
+			for _, item := range r.List("files") {
 				n++
-				if contentOf(t, f) != "content of "+f["path"].(string) {
-					t.Errorf("%v", f)
+				if contentOf(t, item) != "content of "+item["path"].(string) {
+					t.Errorf("got %v, want the content of the path", item)
 				}
 			}
 		}
 		if n != len(all) {
-			t.Errorf("%d files with contents", n)
+			t.Errorf("limit %d: got %d files with contents, want %d", limit, n, len(all))
 		}
 	}
 }
 
 // pages returns all pages of a list.
-func pages(t *testing.T, d desk, query string, limit int) []answer {
+func pages(t *testing.T, client filesClient, query string, limit int) []response {
 	t.Helper()
 	if limit > 0 {
 		query += fmt.Sprintf("&limit=%d", limit)
 	}
-	var all []answer
+	var all []response
 	for cursor := ""; ; {
-		a := d.Get(d.files()+query+cursor).Want(t, http.StatusOK)
-		all = append(all, a)
-		if n := len(a.List("files")); limit > 0 && (n > limit || (n < limit && a.Text("nextCursor") != "" && !strings.Contains(query, "content"))) {
-			t.Fatalf("a page of %d, at most %d", n, limit)
+		r := client.Get(client.url()+query+cursor).Want(t, http.StatusOK)
+		all = append(all, r)
+		n, next := len(r.List("files")), r.Text("nextCursor")
+		if limit > 0 && n > limit {
+			t.Fatalf("got a page of %d files, want at most %d", n, limit)
 		}
-		next := a.Text("nextCursor")
+		if n < limit && next != "" && !strings.Contains(query, "content") {
+			t.Fatalf("got a page of %d files before the last page, want %d", n, limit)
+		}
 		if next == "" {
 			return all
 		}
 		if len(all) > 200 {
-			t.Fatal("the list does not end")
+			t.Fatal("the list has more than 200 pages")
 		}
 		cursor = "&cursor=" + url.QueryEscape(next)
 	}
@@ -82,57 +91,58 @@ func pages(t *testing.T, d desk, query string, limit int) []answer {
 
 func TestListWithContentsIsPagedByBytes(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
 	sizes := map[string]int{}
 	for i := range 5 {
 		path := fmt.Sprintf("/%d.bin", i)
-		d.saveBytes(path, noise(1<<20)).Want(t, http.StatusCreated)
+		client.saveBytes(path, randomBytes(1<<20)).Want(t, http.StatusCreated)
 		sizes[path] = 1 << 20
 	}
-	d.save("/z.txt", strings.Repeat("\n\n\nabcde", 1<<17)).Want(t, http.StatusCreated)
+	client.save("/z.txt", strings.Repeat("\n\n\nabcde", 1<<17)).Want(t, http.StatusCreated)
 	sizes["/z.txt"] = 1 << 20
 	for _, limit := range []int{0, 2} {
 		got := map[string]int{}
-		for _, a := range pages(t, d, "?include=content", limit) {
-			if len(a.Raw) > 5<<20 {
-				t.Errorf("a page of %d bytes", len(a.Raw))
+		for _, r := range pages(t, client, "?include=content", limit) {
+			if len(r.Raw) > 5<<20 {
+				t.Errorf("got a page of %d bytes, want at most 5 MiB", len(r.Raw))
 			}
-			for _, f := range a.List("files") {
-				got[f["path"].(string)] = len(contentOf(t, f))
+			for _, item := range r.List("files") {
+				got[item["path"].(string)] = len(contentOf(t, item))
 			}
 		}
 		if diff := cmp.Diff(sizes, got); diff != "" {
-			t.Errorf("limit %d: %s", limit, diff)
+			t.Errorf("limit %d: sizes mismatch (-want +got):\n%s", limit, diff)
 		}
 	}
 }
 
 func TestCursorOfAnotherList(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
-	other := d.at(d.project("", "Other", Private))
-	for _, p := range []desk{d, other} {
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	other := client.filesOf(client.project("", "Other", Private))
+	for _, p := range []filesClient{client, other} {
 		for i := range 3 {
 			p.save(fmt.Sprintf("/a/%d", i), "x").Want(t, http.StatusCreated)
 			p.save("/a/0", fmt.Sprint(i)).Want(t, http.StatusOK)
 		}
 	}
-	cursor := d.Get(d.files() + "?limit=1").Text("nextCursor")
-	versions := d.history("/a/0", "&limit=1").Text("nextCursor")
+	cursor := client.Get(client.url() + "?limit=1").Text("nextCursor")
+	versions := client.history("/a/0", "&limit=1").Text("nextCursor")
 	if cursor == "" || versions == "" {
-		t.Fatal("no cursors")
+		t.Fatal("a list has no cursor")
 	}
 	for _, path := range []string{
-		other.files() + "?cursor=" + cursor, d.files() + "?prefix=/a&cursor=" + cursor, d.files() + "?cursor=" + versions,
-		d.files() + "?cursor=nonsense", d.files() + "?cursor=" + cursor[:len(cursor)-2] + "xx",
-		d.files() + "/history?path=/a/0&cursor=" + cursor, d.files() + "/history?path=/a/1&cursor=" + versions,
-		other.files() + "/history?path=/a/0&cursor=" + versions,
+		other.url() + "?cursor=" + cursor, client.url() + "?prefix=/a&cursor=" + cursor, client.url() + "?cursor=" + versions,
+		client.url() + "?cursor=invalid", client.url() + "?cursor=" + cursor[:len(cursor)-2] + "xx",
+		client.url() + "/history?path=/a/0&cursor=" + cursor, client.url() + "/history?path=/a/1&cursor=" + versions,
+		other.url() + "/history?path=/a/0&cursor=" + versions,
 	} {
-		if a := d.Get(path).Want(t, http.StatusBadRequest, fault.CodeValidationFailed); !strings.Contains(a.Text("error"), "cursor") {
-			t.Errorf("%s: %s", path, a.Raw)
+		r := client.Get(path).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		if !strings.Contains(r.Text("error"), "cursor") {
+			t.Errorf("%s: %s", path, r.Raw)
 		}
 	}
-	d.Get(d.files()+"?limit=2&cursor="+cursor).Want(t, http.StatusOK)
+	client.Get(client.url()+"?limit=2&cursor="+cursor).Want(t, http.StatusOK)
 }

@@ -16,82 +16,87 @@ import (
 
 func TestSaveAndReadFile(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
-	w.clock.Advance(time.Second)
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	f.clock.Advance(time.Second)
 	const text = "export const x = \"é\"\n"
-	created := d.save("/src/app.ts", text).Want(t, http.StatusCreated)
+	created := client.save("/src/app.ts", text).Want(t, http.StatusCreated)
 	version, _ := created.Body["version"].(string)
 	want := map[string]any{
-		"path": "/src/app.ts", "size": float64(len(text)), "contentType": "text/typescript; charset=utf-8", "encoding": "utf-8",
+		"path": "/src/app.ts", "size": float64(len(text)),
+		"contentType": "text/typescript; charset=utf-8", "encoding": "utf-8",
 		"sha256": hexSum([]byte(text)), "etag": `"` + version + `"`, "version": version,
-		"createdAt": "2031-05-05T10:05:01.003Z", "updatedAt": "2031-05-05T10:05:01.003Z", "updatedBy": d.userID,
+		"createdAt": "2031-05-05T10:05:01.003Z", "updatedAt": "2031-05-05T10:05:01.003Z", "updatedBy": client.userID,
 	}
 	want["createdAt"], want["updatedAt"] = created.Body["createdAt"], created.Body["createdAt"]
 	if diff := cmp.Diff(want, created.Body); diff != "" {
-		t.Errorf("created: %s", diff)
+		t.Errorf("created file: mismatch (-want +got):\n%s", diff)
 	}
 	if created.Header.Get("ETag") != want["etag"] || len(version) != 26 {
-		t.Errorf("ETag %s, version %s", created.Header.Get("ETag"), version)
+		t.Errorf("got ETag %s and version %s, want a ULID and the ETag of it", created.Header.Get("ETag"), version)
 	}
-	list := d.Get(d.files()).Want(t, http.StatusOK)
+	list := client.Get(client.url()).Want(t, http.StatusOK)
 	if diff := cmp.Diff(map[string]any{"files": []any{want}}, list.Body); diff != "" {
-		t.Errorf("list: %s", diff)
+		t.Errorf("list: mismatch (-want +got):\n%s", diff)
 	}
-	read := d.read("/src/app.ts").Want(t, http.StatusOK)
+	read := client.read("/src/app.ts").Want(t, http.StatusOK)
 	withContent := map[string]any{"content": text}
 	for k, v := range want {
 		withContent[k] = v
 	}
 	if diff := cmp.Diff(withContent, read.Body); diff != "" || read.Header.Get("ETag") != want["etag"] {
-		t.Errorf("read: %s, ETag %s", diff, read.Header.Get("ETag"))
+		t.Errorf("read: got ETag %s; mismatch (-want +got):\n%s", read.Header.Get("ETag"), diff)
 	}
 
-	w.clock.Advance(time.Second)
-	updated := d.save("/src/app.ts", "").Want(t, http.StatusOK)
+	f.clock.Advance(time.Second)
+	updated := client.save("/src/app.ts", "").Want(t, http.StatusOK)
 	if updated.Text("createdAt") != created.Text("createdAt") || updated.Text("updatedAt") == created.Text("updatedAt") ||
 		updated.Text("version") <= version || updated.Body["size"] != float64(0) || updated.Text("sha256") != hexSum(nil) {
-		t.Errorf("updated: %s", updated.Raw)
+		t.Errorf("updated: got %s, want an empty file with a new version and the old createdAt", updated.Raw)
 	}
-	if a := d.read("/src/app.ts").Want(t, http.StatusOK); contentOf(t, a.Body) != "" || a.Text("encoding") != "utf-8" {
-		t.Errorf("read: %s", a.Raw)
+	if r := client.read("/src/app.ts").Want(t, http.StatusOK); contentOf(t, r.Body) != "" || r.Text("encoding") != "utf-8" {
+		t.Errorf("read after the update: got %s, want empty UTF-8 content", r.Raw)
 	}
-	d.checkTree()
+	client.checkTree()
 }
 
 func TestSaveOfUnchangedContent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
-	first := d.save("/a.txt", "same").Want(t, http.StatusCreated)
-	w.clock.Advance(time.Minute)
-	before := w.dump(w.names.projects)
-	again := d.save("/a.txt", "same").Want(t, http.StatusOK)
-	batch := d.batch(object{"op": "update", "path": "/a.txt", "content": "same"}).Want(t, http.StatusOK)
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	first := client.save("/a.txt", "same").Want(t, http.StatusCreated)
+	f.clock.Advance(time.Minute)
+	before := f.dump(f.tableNames.projects)
+	again := client.save("/a.txt", "same").Want(t, http.StatusOK)
+	batch := client.batch(object{"op": "update", "path": "/a.txt", "content": "same"}).Want(t, http.StatusOK)
 	if again.Raw != first.Raw || again.Header.Get("ETag") != first.Header.Get("ETag") {
-		t.Errorf("%s, was %s", again.Raw, first.Raw)
+		t.Errorf("second save: got %s, want the same response as for the first: %s", again.Raw, first.Raw)
 	}
 	if diff := cmp.Diff([]any{first.Body}, batch.Body["files"]); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	if len(d.fileEvents()) != 1 || len(w.dump(w.names.projects)) != len(before) || len(w.dump(w.names.contents)) != 1 {
-		t.Errorf("something was written: %v", d.fileEvents())
+	if events := client.fileEvents(); len(events) != 1 {
+		t.Errorf("got the events %v, want only the event of the creation", events)
 	}
-	if a := d.Do(http.MethodPost, d.files(), object{"path": "/a.txt", "content": "c2FtZQ==", "encoding": "base64"}).Want(t, http.StatusOK); a.Raw != first.Raw {
-		t.Errorf("the same bytes in base64: %s", a.Raw)
+	if len(f.dump(f.tableNames.projects)) != len(before) || len(f.dump(f.tableNames.contents)) != 1 {
+		t.Error("saving unchanged content stored items")
+	}
+	if r := client.saveBytes("/a.txt", []byte("same")).Want(t, http.StatusOK); r.Raw != first.Raw {
+		t.Errorf("saving the same bytes as base64: got %s, want %s", r.Raw, first.Raw)
 	}
 }
 
 func TestContentEncodings(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
 	for name, tc := range map[string]struct {
 		data         []byte
-		as, answered string
+		saveEncoding string
+		readEncoding string
 		contentType  string
 	}{
-		"/noise.bin":    {noise(1 << 20), "base64", "base64", "application/octet-stream"},
+		"/random.bin":   {randomBytes(1 << 20), "base64", "base64", "application/octet-stream"},
 		"/text.txt":     {[]byte(strings.Repeat("0123456789abcde\n", 1<<16)), "utf-8", "utf-8", "text/plain; charset=utf-8"},
 		"/nul.txt":      {[]byte("line one\x00line two"), "utf-8", "utf-8", "text/plain; charset=utf-8"},
 		"/controls":     {bytes.Repeat([]byte{1, 0}, 1000), "utf-8", "base64", "text/plain; charset=utf-8"},
@@ -103,116 +108,128 @@ func TestContentEncodings(t *testing.T) {
 		"/empty.bin":    {nil, "base64", "base64", "application/octet-stream"},
 	} {
 		sent := string(tc.data)
-		if tc.as == "base64" {
+		if tc.saveEncoding == "base64" {
 			sent = base64.StdEncoding.EncodeToString(tc.data)
 		}
-		body := object{"path": name, "content": sent, "encoding": tc.as}
-		saved := d.Do(http.MethodPost, d.files(), body).Want(t, http.StatusCreated)
-		read := d.read(name).Want(t, http.StatusOK)
-		if contentOf(t, read.Body) != string(tc.data) || read.Text("encoding") != tc.answered || saved.Text("encoding") != tc.as {
-			t.Errorf("%s: %d bytes as %s came back as %d bytes as %s", name, len(tc.data), tc.as, len(contentOf(t, read.Body)), read.Text("encoding"))
+		body := object{"path": name, "content": sent, "encoding": tc.saveEncoding}
+		saved := client.post(body).Want(t, http.StatusCreated)
+		read := client.read(name).Want(t, http.StatusOK)
+		if contentOf(t, read.Body) != string(tc.data) || read.Text("encoding") != tc.readEncoding ||
+			saved.Text("encoding") != tc.saveEncoding {
+			t.Errorf("%s: got %d bytes as %s, want the saved %d bytes as %s",
+				name, len(contentOf(t, read.Body)), read.Text("encoding"), len(tc.data), tc.readEncoding)
 		}
-		if saved.Text("contentType") != tc.contentType || read.Text("sha256") != hexSum(tc.data) || read.Body["size"] != float64(len(tc.data)) {
-			t.Errorf("%s: %.300s", name, saved.Raw)
+		if read.Text("sha256") != hexSum(tc.data) || read.Body["size"] != float64(len(tc.data)) {
+			t.Errorf("%s: got %.300s, want the hash and the size of the decoded content", name, read.Raw)
+		}
+		if got := saved.Text("contentType"); got != tc.contentType {
+			t.Errorf("%s: got content type %q, want %q", name, got, tc.contentType)
 		}
 	}
-	d.checkTree()
+	client.checkTree()
 }
 
 func TestWritePreconditions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
 	ifMatch := func(tag string) func(*http.Request) { return slicetest.Header("If-Match", tag) }
 	ifNone := slicetest.Header("If-None-Match", "*")
 
-	d.save("/a", "1", ifMatch("*")).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
-	d.save("/a", "1", ifMatch(`"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
-	first := d.save("/a", "1", ifNone).Want(t, http.StatusCreated).Header.Get("ETag")
-	d.save("/a", "2", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
-	d.save("/a", "1", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed) // even though the content is unchanged
-	second := d.save("/a", "2", ifMatch(first)).Want(t, http.StatusOK).Header.Get("ETag")
-	d.save("/a", "3", ifMatch(first)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
-	d.save("/a", "2", ifMatch(first)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
-	d.save("/a", "3", ifMatch("W/"+second)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
-	third := d.save("/a", "3", ifMatch(first+", "+second)).Want(t, http.StatusOK).Header.Get("ETag")
-	d.save("/a", "3", ifMatch(third)).Want(t, http.StatusOK)
+	client.save("/a", "1", ifMatch("*")).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	client.save("/a", "1", ifMatch(`"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`)).
+		Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	first := client.save("/a", "1", ifNone).Want(t, http.StatusCreated).Header.Get("ETag")
+	client.save("/a", "2", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	// A precondition is checked even if the content does not change.
+	client.save("/a", "1", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	second := client.save("/a", "2", ifMatch(first)).Want(t, http.StatusOK).Header.Get("ETag")
+	client.save("/a", "3", ifMatch(first)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	client.save("/a", "2", ifMatch(first)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	client.save("/a", "3", ifMatch("W/"+second)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	third := client.save("/a", "3", ifMatch(first+", "+second)).Want(t, http.StatusOK).Header.Get("ETag")
+	client.save("/a", "3", ifMatch(third)).Want(t, http.StatusOK)
 
-	d.remove("/a", ifMatch(first)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
-	d.remove("/a", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
-	d.remove("/a", ifMatch(third)).Want(t, http.StatusOK)
-	d.remove("/a", ifMatch(third)).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
-	if diff := cmp.Diff([]string{"file.created /a", "file.updated /a", "file.updated /a", "file.deleted /a"}, d.fileEvents()); diff != "" {
-		t.Error(diff)
+	client.remove("/a", ifMatch(first)).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	client.remove("/a", ifNone).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	client.remove("/a", ifMatch(third)).Want(t, http.StatusOK)
+	client.remove("/a", ifMatch(third)).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	want := []string{"file.created /a", "file.updated /a", "file.updated /a", "file.deleted /a"}
+	if diff := cmp.Diff(want, client.fileEvents()); diff != "" {
+		t.Errorf("events mismatch (-want +got):\n%s", diff)
 	}
 }
 
 func TestConditionalReads(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
-	tag := d.save("/a", "content").Want(t, http.StatusCreated).Header.Get("ETag")
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	tag := client.save("/a", "content").Want(t, http.StatusCreated).Header.Get("ETag")
 	for _, value := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
-		a := d.read("/a", slicetest.Header("If-None-Match", value)).Want(t, http.StatusNotModified)
-		if a.Raw != "" || a.Header.Get("ETag") != tag {
-			t.Errorf("%s: %q, ETag %s", value, a.Raw, a.Header.Get("ETag"))
+		r := client.read("/a", slicetest.Header("If-None-Match", value)).Want(t, http.StatusNotModified)
+		if r.Raw != "" || r.Header.Get("ETag") != tag {
+			t.Errorf("%s: got body %q and ETag %s, want no body and ETag %s", value, r.Raw, r.Header.Get("ETag"), tag)
 		}
-		if a.Calls != 3 {
-			t.Errorf("%s: %d calls", value, a.Calls)
+		if r.Calls != 3 {
+			t.Errorf("%s: got %d calls, want 3", value, r.Calls)
 		}
 	}
-	d.save("/a", "other").Want(t, http.StatusOK)
-	if a := d.read("/a", slicetest.Header("If-None-Match", tag)).Want(t, http.StatusOK); contentOf(t, a.Body) != "other" {
-		t.Error(a.Raw)
+	client.save("/a", "other").Want(t, http.StatusOK)
+	r := client.read("/a", slicetest.Header("If-None-Match", tag)).Want(t, http.StatusOK)
+	if contentOf(t, r.Body) != "other" {
+		t.Errorf("a read with the ETag of a replaced version: got %s, want the new content", r.Raw)
 	}
-	d.read("/b", slicetest.Header("If-None-Match", "*")).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	client.read("/b", slicetest.Header("If-None-Match", "*")).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 }
 
 func TestDeleteFile(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
 	for _, path := range []string{"/a", "/b", "/c", "/d#e?f"} {
-		d.save(path, path).Want(t, http.StatusCreated)
+		client.save(path, path).Want(t, http.StatusCreated)
 	}
-	a := d.remove("/a").Want(t, http.StatusOK)
-	if a.Body["success"] != true || a.Text("message") == "" || len(a.Body) != 2 {
-		t.Errorf("%s", a.Raw)
+	r := client.remove("/a").Want(t, http.StatusOK)
+	if r.Body["success"] != true || r.Text("message") == "" || len(r.Body) != 2 {
+		t.Errorf("deletion: got %s, want success and a message", r.Raw)
 	}
-	d.remove("/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
-	d.read("/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
-	d.Do(http.MethodDelete, d.files(), object{"path": "/b"}).Want(t, http.StatusOK)
-	d.Do(http.MethodDelete, d.files()+"?path=/c", object{"path": "/c"}).Want(t, http.StatusOK)
-	d.Do(http.MethodDelete, d.files()+"?path=/c", object{"path": "/d#e?f"}).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-	d.Do(http.MethodDelete, d.files(), nil).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-	d.Do(http.MethodDelete, d.files(), object{}).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-	if diff := cmp.Diff([]any{"/d#e?f"}, d.paths()); diff != "" {
-		t.Error(diff)
+	client.remove("/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	client.read("/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	client.Do(http.MethodDelete, client.url(), object{"path": "/b"}).Want(t, http.StatusOK)
+	client.Do(http.MethodDelete, client.url()+"?path=/c", object{"path": "/c"}).Want(t, http.StatusOK)
+	client.Do(http.MethodDelete, client.url()+"?path=/c", object{"path": "/d#e?f"}).
+		Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	client.Do(http.MethodDelete, client.url(), nil).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	client.Do(http.MethodDelete, client.url(), object{}).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	if diff := cmp.Diff([]any{"/d#e?f"}, client.paths()); diff != "" {
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	d.remove("/d#e?f").Want(t, http.StatusOK)
-	d.checkTree()
+	client.remove("/d#e?f").Want(t, http.StatusOK)
+	client.checkTree()
 }
 
 func TestPathIsEitherFileOrFolder(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	d := w.desk("ada")
-	d.save("/src/lib/x.ts", "x").Want(t, http.StatusCreated)
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	client.save("/src/lib/x.ts", "x").Want(t, http.StatusCreated)
 	for _, path := range []string{"/src", "/src/lib", "/src/lib/x.ts/y", "/src/lib/x.ts/y/z"} {
-		d.save(path, "no").Want(t, http.StatusConflict, fault.CodeConflict)
-		d.batch(object{"op": "create", "path": path, "content": ""}).Want(t, http.StatusConflict, fault.CodeConflict)
+		client.save(path, "no").Want(t, http.StatusConflict, fault.CodeConflict)
+		client.batch(object{"op": "create", "path": path, "content": ""}).Want(t, http.StatusConflict, fault.CodeConflict)
 	}
-	for _, path := range []string{"/src/lib/x.tsx", "/src/li", "/src/lib2", "/sr", "/src/lib/x.t", "/src.ts", "/src-/a", "/src0"} {
-		d.save(path, "beside").Want(t, http.StatusCreated)
+	for _, path := range []string{
+		"/src/lib/x.tsx", "/src/li", "/src/lib2", "/sr", "/src/lib/x.t", "/src.ts", "/src-/a", "/src0",
+	} {
+		client.save(path, "x").Want(t, http.StatusCreated)
 	}
-	d.save("/other", "o").Want(t, http.StatusCreated)
+	client.save("/other", "o").Want(t, http.StatusCreated)
 	for _, to := range []string{"/src", "/src/lib", "/src/lib/x.ts/deep"} {
-		d.batch(object{"op": "rename", "path": "/other", "to": to}).Want(t, http.StatusConflict, fault.CodeConflict)
+		client.batch(object{"op": "rename", "path": "/other", "to": to}).Want(t, http.StatusConflict, fault.CodeConflict)
 	}
-	d.batch(object{"op": "rename", "path": "/other", "to": "/other/inner"}).Want(t, http.StatusOK)
-	d.batch(object{"op": "rename", "path": "/other/inner", "to": "/other"}).Want(t, http.StatusOK)
-	d.remove("/src/lib/x.ts").Want(t, http.StatusOK)
-	d.save("/src/lib/x.ts/y", "now it is a folder").Want(t, http.StatusCreated)
-	d.save("/src/lib/x.ts/y", "which does not get in the way of updates").Want(t, http.StatusOK)
-	d.checkTree()
+	client.batch(object{"op": "rename", "path": "/other", "to": "/other/inner"}).Want(t, http.StatusOK)
+	client.batch(object{"op": "rename", "path": "/other/inner", "to": "/other"}).Want(t, http.StatusOK)
+	client.remove("/src/lib/x.ts").Want(t, http.StatusOK)
+	client.save("/src/lib/x.ts/y", "now it is a folder").Want(t, http.StatusCreated)
+	client.save("/src/lib/x.ts/y", "which does not get in the way of updates").Want(t, http.StatusOK)
+	client.checkTree()
 }

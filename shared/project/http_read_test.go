@@ -18,81 +18,84 @@ import (
 
 func TestLastOpened(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, eve := w.user("ada"), w.user("eve")
+	f := newFixture(t)
+	ada, eve := f.newUser("ada"), f.newUser("eve")
 	id := ada.project("", "App", Public)
-	n := len(w.storedEvents())
-	created := w.stamp()
-	opened := func(b *browser) string {
+	n := len(f.storedEvents())
+	created := f.timestamp()
+	opened := func(u *user) string {
 		t.Helper()
-		return b.Get(projectURL(id)).Want(t, http.StatusOK).Text("lastOpenedAt")
+		return u.Get(projectURL(id)).Want(t, http.StatusOK).Text("lastOpenedAt")
 	}
 	stored := func() string {
 		t.Helper()
 		return ada.Get("/api/projects").List("projects")[0]["lastOpenedAt"].(string)
 	}
-	w.clock.Advance(openedInterval - time.Millisecond)
+	f.clock.Advance(openedInterval - time.Millisecond)
 	if got := opened(ada); got != created || stored() != created {
-		t.Errorf("updated within a minute: %s", got)
+		t.Errorf("second read within a minute: got lastOpenedAt %s, want %s", got, created)
 	}
-	w.clock.Advance(time.Millisecond)
+	f.clock.Advance(time.Millisecond)
 	if got := opened(eve); got != created || stored() != created {
-		t.Errorf("updated by a user who is not a member: %s", got)
+		t.Errorf("read by a user who is not a member: got lastOpenedAt %s, want %s", got, created)
 	}
-	if got := opened(ada); got != w.stamp() || stored() != w.stamp() {
-		t.Errorf("not updated: %s", got)
+	if got := opened(ada); got != f.timestamp() || stored() != f.timestamp() {
+		t.Errorf("read after a minute: got lastOpenedAt %s, want %s", got, f.timestamp())
 	}
 	updated := ada.Get(projectURL(id)).Text("updatedAt")
-	if updated != created || len(w.storedEvents()) != n {
+	if updated != created || len(f.storedEvents()) != n {
 		t.Error("a read has changed updatedAt or emitted an event")
 	}
 	// A read does not cause a conflict with an update, and an update does not reset lastOpenedAt.
-	w.clock.Advance(time.Hour)
-	moved := opened(ada)
-	if a := ada.Do(http.MethodPut, projectURL(id), object{"name": "New"}).Want(t, http.StatusOK); a.Text("lastOpenedAt") != moved {
-		t.Errorf("%s, opened %s", a.Raw, moved)
+	f.clock.Advance(time.Hour)
+	lastOpened := opened(ada)
+	r := ada.Do(http.MethodPut, projectURL(id), object{"name": "New"}).Want(t, http.StatusOK)
+	if r.Text("lastOpenedAt") != lastOpened {
+		t.Errorf("update: got %s, want lastOpenedAt %s", r.Raw, lastOpened)
 	}
 	// A read succeeds even if lastOpenedAt cannot be stored.
-	w.clock.Advance(time.Hour)
-	w.interpose(nil).Break("UpdateItem", dynamotest.ServerError)
-	if got := opened(ada); got != moved {
-		t.Errorf("%s is not what is stored", got)
+	f.clock.Advance(time.Hour)
+	f.useProxy(nil).Break("UpdateItem", dynamotest.ServerError)
+	if got := opened(ada); got != lastOpened {
+		t.Errorf("read with a failing update: got lastOpenedAt %s, want the stored time %s", got, lastOpened)
 	}
-	if !strings.Contains(w.log.String(), "lastOpenedAt of a project was not stored") {
+	if !strings.Contains(f.log.String(), "lastOpenedAt of a project was not stored") {
 		t.Error("the failure was not logged")
 	}
 }
 
 func TestReadCallCounts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, bob := w.user("ada"), w.user("bob")
+	f := newFixture(t)
+	ada, bob := f.newUser("ada"), f.newUser("bob")
 	const workspaces = 5
 	var project string
 	for i := range workspaces - 1 {
 		team := bob.workspace(fmt.Sprint("Team ", i))
-		w.join(team, ada, workspace.Member)
+		f.setRole(team, ada, workspace.Member)
 		project = bob.project(team, "App", Team)
 	}
-	if a := ada.Get("/api/projects").Want(t, http.StatusOK); a.Calls != 2+workspaces || len(a.List("projects")) != workspaces-1 {
-		t.Errorf("list: %d calls, %s", a.Calls, a.Raw)
+	list := ada.Get("/api/projects").Want(t, http.StatusOK)
+	if list.Calls != 2+workspaces || len(list.List("projects")) != workspaces-1 {
+		t.Errorf("listing projects: got %d calls and %s, want %d calls and %d projects",
+			list.Calls, list.Raw, 2+workspaces, workspaces-1)
 	}
-	w.clock.Advance(time.Hour)
-	if a := ada.Get(projectURL(project)).Want(t, http.StatusOK); a.Calls > 5 {
-		t.Errorf("read: %d calls", a.Calls)
+	f.clock.Advance(time.Hour)
+	if r := ada.Get(projectURL(project)).Want(t, http.StatusOK); r.Calls > 5 {
+		t.Errorf("reading a project: got %d calls, want at most 5", r.Calls)
 	}
-	for path, n := range map[string]int64{"/events": 5, "/comments": 5, "/comments?path=/a": 5} {
-		if a := ada.Get(projectURL(project)+path).Want(t, http.StatusOK); a.Calls > n {
-			t.Errorf("%s: %d calls", path, a.Calls)
+	for _, path := range []string{"/events", "/comments", "/comments?path=/a"} {
+		if r := ada.Get(projectURL(project)+path).Want(t, http.StatusOK); r.Calls > 5 {
+			t.Errorf("%s: got %d calls, want at most 5", path, r.Calls)
 		}
 	}
 }
 
-// If a project has more files than fit into a response, there is a cursor for the other files.
+// If a project has more files than fit into r response, there is a cursor for the other files.
 func TestReadProjectWithManyFiles(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
 	const files = 5000
 	var paths []any
@@ -100,21 +103,21 @@ func TestReadProjectWithManyFiles(t *testing.T) {
 	for i := range files {
 		path := fmt.Sprintf("/%s/%05d.ts", strings.Repeat("x", 495), i)
 		paths = append(paths, path)
-		writes = append(writes, w.fileWrite(project, path))
+		writes = append(writes, f.fileWrite(project, path))
 	}
 	for chunk := range slices.Chunk(writes, 100) {
-		w.transact(chunk...)
+		f.transact(chunk...)
 	}
-	a := ada.Get(projectURL(project)).Want(t, http.StatusOK)
-	got := a.Values("files", "path")
-	if len(a.Raw) > 4<<20 || len(got) == files || a.Text("name") != "App" {
-		t.Errorf("%d bytes, %d files", len(a.Raw), len(got))
+	r := ada.Get(projectURL(project)).Want(t, http.StatusOK)
+	got := r.Values("files", "path")
+	if len(r.Raw) > 4<<20 || len(got) == files || r.Text("name") != "App" {
+		t.Errorf("got a response of %d bytes with %d files, want at most 4 MiB and not all files", len(r.Raw), len(got))
 	}
-	for next := a.Text("nextCursor"); next != ""; next = a.Text("nextCursor") {
-		a = ada.Get(projectURL(project)+"/files?cursor="+url.QueryEscape(next)).Want(t, http.StatusOK)
-		got = append(got, a.Values("files", "path")...)
+	for next := r.Text("nextCursor"); next != ""; next = r.Text("nextCursor") {
+		r = ada.Get(projectURL(project)+"/files?cursor="+url.QueryEscape(next)).Want(t, http.StatusOK)
+		got = append(got, r.Values("files", "path")...)
 	}
 	if diff := cmp.Diff(paths, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 }

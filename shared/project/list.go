@@ -64,7 +64,9 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 	items := []ProjectItem{}
 	for i, member := range members {
 		for _, p := range found[i] {
-			access := workspace.ProjectAccess{UserID: userID, Visibility: p.Visibility, CreatedBy: p.CreatedBy, Member: member}
+			access := workspace.ProjectAccess{
+				UserID: userID, Visibility: p.Visibility, CreatedBy: p.CreatedBy, Member: member,
+			}
 			if access.Sees() && matches(p) {
 				items = append(items, p.item(member.Name))
 			}
@@ -86,16 +88,16 @@ func (s *Service) memberships(ctx context.Context, userID, workspaceID string) (
 // matcher returns a function that reports whether the filter matches a project's framework, visibility, and name or
 // slug.
 func (f Filter) matcher() func(projectRecord) bool {
-	framework, q := folded(f.Framework), folded(f.Q)
+	framework, q := foldCase(f.Framework), foldCase(f.Q)
 	return func(p projectRecord) bool {
-		return (f.Framework == "" || folded(p.Framework) == framework) &&
+		return (f.Framework == "" || foldCase(p.Framework) == framework) &&
 			(f.Visibility == "" || p.Visibility == f.Visibility) &&
-			(f.Q == "" || strings.Contains(folded(p.Name), q) || strings.Contains(p.Slug, q))
+			(f.Q == "" || strings.Contains(foldCase(p.Name), q) || strings.Contains(p.Slug, q))
 	}
 }
 
-// folded returns a normalized string for comparisons that ignore case and the Unicode encoding of accents.
-func folded(s string) string { return strings.ToLower(strings.ToUpper(norm.NFC.String(s))) }
+// foldCase returns a normalized string for comparisons that ignore case and the Unicode encoding of accents.
+func foldCase(s string) string { return strings.ToLower(strings.ToUpper(norm.NFC.String(s))) }
 
 // position returns the sort key of the project: lastOpenedAt, then the ID. Lists are in descending order of it.
 func (p ProjectItem) position() string { return p.LastOpenedAt.String() + " " + p.ID }

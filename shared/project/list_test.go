@@ -17,28 +17,28 @@ import (
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, bob := w.user("ada"), w.user("bob")
+	f := newFixture(t)
+	ada, bob := f.newUser("ada"), f.newUser("bob")
 	team, other := ada.workspace("Team"), bob.workspace("Other")
-	w.join(team, bob, workspace.Member)
-	make := func(b *browser, workspaceID, name, framework string, v Visibility) string {
-		w.clock.Advance(time.Second)
-		return b.Do(http.MethodPost, "/api/projects", object{
+	f.setRole(team, bob, workspace.Member)
+	create := func(u *user, workspaceID, name, framework string, v Visibility) string {
+		f.clock.Advance(time.Second)
+		return u.Do(http.MethodPost, "/api/projects", object{
 			"name": name, "framework": framework, "visibility": v, "workspaceId": workspaceID,
 		}).Want(t, http.StatusCreated).Text("id")
 	}
-	mine := make(ada, ada.personal, "Grüße", "React", Private)
-	shop := make(ada, team, "Shop", "react", Team)
-	secret := make(ada, team, "Secret Shop", "vue", Private)
-	bobs := make(bob, team, "Bob's", "react", Private)
-	public := make(bob, other, "Elsewhere", "react", Public)
+	mine := create(ada, ada.personal, "Grüße", "React", Private)
+	shop := create(ada, team, "Shop", "react", Team)
+	secret := create(ada, team, "Secret Shop", "vue", Private)
+	bobs := create(bob, team, "Bob's", "react", Private)
+	public := create(bob, other, "Elsewhere", "react", Public)
 
-	ids := func(b *browser, query string) []any {
+	ids := func(u *user, query string) []any {
 		t.Helper()
-		return b.Get("/api/projects"+query).Want(t, http.StatusOK).Values("projects", "id")
+		return u.Get("/api/projects"+query).Want(t, http.StatusOK).Values("projects", "id")
 	}
 	for _, tc := range []struct {
-		who   *browser
+		user  *user
 		query string
 		want  []any
 	}{
@@ -53,22 +53,22 @@ func TestList(t *testing.T) {
 		{ada, "?q=" + url.QueryEscape("gRÜ"), []any{mine}},
 		{ada, "?q=" + url.QueryEscape("u\u0308ß"), []any{mine}},
 		{ada, "?q=grusse", []any{mine}},
-		{ada, "?q=nothing", []any{}},
+		{ada, "?q=unknown", []any{}},
 		{ada, "?q=shop&framework=vue&visibility=private&workspaceId=" + team, []any{secret}},
 	} {
-		if diff := cmp.Diff(tc.want, ids(tc.who, tc.query)); diff != "" {
-			t.Errorf("%s %s: %s", tc.who.name, tc.query, diff)
+		if diff := cmp.Diff(tc.want, ids(tc.user, tc.query)); diff != "" {
+			t.Errorf("projects of %s with query %q: mismatch (-want +got):\n%s", tc.user.name, tc.query, diff)
 		}
 	}
 	// Reading a project moves it to the front.
-	w.clock.Advance(time.Hour)
+	f.clock.Advance(time.Hour)
 	ada.Get(projectURL(mine)).Want(t, http.StatusOK)
 	if diff := cmp.Diff([]any{mine, bobs, secret, shop}, ids(ada, "")); diff != "" {
-		t.Error(diff)
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	for query, code := range map[string]fault.Code{
 		"?workspaceId=" + other:                   fault.CodeWorkspaceNotFound,
-		"?workspaceId=" + w.ids.New(id.Workspace): fault.CodeWorkspaceNotFound,
+		"?workspaceId=" + f.ids.New(id.Workspace): fault.CodeWorkspaceNotFound,
 		"?workspaceId=x":                          fault.CodeWorkspaceNotFound,
 		"?visibility=secret":                      fault.CodeValidationFailed,
 		"?limit=0":                                fault.CodeValidationFailed,
@@ -83,57 +83,57 @@ func TestList(t *testing.T) {
 }
 
 // pages reads all pages of a list, and returns a field of all elements.
-func (b *browser) pages(path, query, list, field string, limit int) []any {
-	b.w.t.Helper()
+func (u *user) pages(path, query, list, field string, limit int) []any {
+	u.f.t.Helper()
 	var all []any
 	next := ""
 	for range 1000 {
-		a := b.Get(fmt.Sprintf("%s?limit=%d%s%s", path, limit, query, next)).Want(b.w.t, http.StatusOK)
-		if n := len(a.List(list)); n > limit {
-			b.w.t.Fatalf("a page of %d has %d", limit, n)
+		r := u.Get(fmt.Sprintf("%s?limit=%d%s%s", path, limit, query, next)).Want(u.f.t, http.StatusOK)
+		if n := len(r.List(list)); n > limit {
+			u.f.t.Fatalf("got a page of %d elements, want at most %d", n, limit)
 		}
-		all = append(all, a.Values(list, field)...)
-		if a.Text("nextCursor") == "" {
-			if _, has := a.Body["nextCursor"]; has {
-				b.w.t.Errorf("the last page has a cursor: %s", a.Raw)
+		all = append(all, r.Values(list, field)...)
+		if r.Text("nextCursor") == "" {
+			if _, hasCursor := r.Body["nextCursor"]; hasCursor {
+				u.f.t.Errorf("the last page has a cursor: %s", r.Raw)
 			}
 			return all
 		}
-		next = "&cursor=" + url.QueryEscape(a.Text("nextCursor"))
+		next = "&cursor=" + url.QueryEscape(r.Text("nextCursor"))
 	}
-	b.w.t.Fatal("more than 1000 pages")
+	u.f.t.Fatal("the list has more than 1000 pages")
 	return nil
 }
 
 func TestListPages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, bob := w.user("ada"), w.user("bob")
-	for i := range 7 { // some at the same time
-		w.clock.Advance(time.Duration(i%2) * time.Second)
+	f := newFixture(t)
+	ada, bob := f.newUser("ada"), f.newUser("bob")
+	for i := range 7 { // some projects are created at the same time
+		f.clock.Advance(time.Duration(i%2) * time.Second)
 		ada.project("", "App", Team)
 		bob.project("", "App", Team)
 	}
-	whole := ada.Get("/api/projects").Values("projects", "id")
+	all := ada.Get("/api/projects").Values("projects", "id")
 	for _, limit := range []int{1, 2, 3, 7, 100} {
-		if diff := cmp.Diff(whole, ada.pages("/api/projects", "", "projects", "id", limit)); diff != "" {
-			t.Errorf("by %d: %s", limit, diff)
+		if diff := cmp.Diff(all, ada.pages("/api/projects", "", "projects", "id", limit)); diff != "" {
+			t.Errorf("limit %d: mismatch (-want +got):\n%s", limit, diff)
 		}
 	}
 	cursor := ada.Get("/api/projects?limit=2").Text("nextCursor")
-	for name, a := range map[string]answer{
-		"another user's":   bob.Get("/api/projects?limit=2&cursor=" + cursor),
-		"another filter's": ada.Get("/api/projects?limit=2&q=app&cursor=" + cursor),
-		"another list's":   ada.Get(projectURL(whole[0].(string)) + "/events?cursor=" + cursor),
-		"changed":          ada.Get("/api/projects?cursor=" + cursor[1:]),
+	for name, r := range map[string]response{
+		"cursor of another user":   bob.Get("/api/projects?limit=2&cursor=" + cursor),
+		"cursor of another filter": ada.Get("/api/projects?limit=2&q=app&cursor=" + cursor),
+		"cursor of another list":   ada.Get(projectURL(all[0].(string)) + "/events?cursor=" + cursor),
+		"changed cursor":           ada.Get("/api/projects?cursor=" + cursor[1:]),
 	} {
-		if a.Status != http.StatusBadRequest || !strings.Contains(a.Text("error"), "cursor: ") {
-			t.Errorf("%s: %d %s", name, a.Status, a.Raw)
+		if r.Status != http.StatusBadRequest || !strings.Contains(r.Text("error"), "cursor: ") {
+			t.Errorf("%s: got %d %s, want 400 for the field cursor", name, r.Status, r.Raw)
 		}
 	}
 	// The last project of a page may be deleted before the next page is read.
-	ada.Do(http.MethodDelete, projectURL(whole[1].(string)), nil).Want(t, http.StatusOK)
-	if diff := cmp.Diff(whole[2:], ada.Get("/api/projects?cursor="+cursor).Values("projects", "id")); diff != "" {
-		t.Error(diff)
+	ada.Do(http.MethodDelete, projectURL(all[1].(string)), nil).Want(t, http.StatusOK)
+	if diff := cmp.Diff(all[2:], ada.Get("/api/projects?cursor="+cursor).Values("projects", "id")); diff != "" {
+		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 }

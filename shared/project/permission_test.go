@@ -8,46 +8,59 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// projectCall is a request below a project, with the action that it requires.
-type projectCall struct {
-	name   string
-	action workspace.Action
-	public bool // any signed-in user may, if the project is public
-	own    bool // needs to be one's own, or Moderate
-	status int  // of a success
-	do     func(b *browser, projectID string) answer
+// projectRequest is a request below a project, with the action that it requires.
+type projectRequest struct {
+	name       string
+	action     workspace.Action
+	isPublic   bool // every user may send it for a public project
+	ownOnly    bool // only the creator and moderators may send it
+	wantStatus int  // if the request is allowed
+	do         func(u *user, projectID string) response
 }
 
-var projectCalls = []projectCall{
-	{"read", workspace.Read, true, false, http.StatusOK, func(b *browser, id string) answer {
-		return b.Get(projectURL(id))
-	}},
-	{"update", workspace.Write, false, false, http.StatusOK, func(b *browser, id string) answer {
-		return b.Do(http.MethodPut, projectURL(id), object{"description": "by " + b.name})
-	}},
-	{"delete", workspace.DeleteOwnProject, false, true, http.StatusOK, func(b *browser, id string) answer {
-		return b.Do(http.MethodDelete, projectURL(id), nil)
-	}},
-	{"feed", workspace.Read, false, false, http.StatusOK, func(b *browser, id string) answer {
-		return b.Get(projectURL(id) + "/events")
-	}},
-	{"comment", workspace.Write, false, false, http.StatusCreated, func(b *browser, id string) answer {
-		return b.Do(http.MethodPost, projectURL(id)+"/comments", object{"body": "Hello"})
-	}},
-	{"comments", workspace.Read, false, false, http.StatusOK, func(b *browser, id string) answer {
-		return b.Get(projectURL(id) + "/comments")
-	}},
-	{"delete comment", workspace.Write, false, true, http.StatusOK, func(b *browser, id string) answer {
-		return b.Do(http.MethodDelete, projectURL(id)+"/comments/"+b.w.commentOf(id), nil)
-	}},
+var projectRequests = []projectRequest{
+	{
+		name: "read project", action: workspace.Read, isPublic: true, wantStatus: http.StatusOK,
+		do: func(u *user, id string) response { return u.Get(projectURL(id)) },
+	},
+	{
+		name: "update project", action: workspace.Write, wantStatus: http.StatusOK,
+		do: func(u *user, id string) response {
+			return u.Do(http.MethodPut, projectURL(id), object{"description": "by " + u.name})
+		},
+	},
+	{
+		name: "delete project", action: workspace.DeleteOwnProject, ownOnly: true, wantStatus: http.StatusOK,
+		do: func(u *user, id string) response { return u.Do(http.MethodDelete, projectURL(id), nil) },
+	},
+	{
+		name: "list events", action: workspace.Read, wantStatus: http.StatusOK,
+		do: func(u *user, id string) response { return u.Get(projectURL(id) + "/events") },
+	},
+	{
+		name: "create comment", action: workspace.Write, wantStatus: http.StatusCreated,
+		do: func(u *user, id string) response {
+			return u.Do(http.MethodPost, projectURL(id)+"/comments", object{"body": "Hello"})
+		},
+	},
+	{
+		name: "list comments", action: workspace.Read, wantStatus: http.StatusOK,
+		do: func(u *user, id string) response { return u.Get(projectURL(id) + "/comments") },
+	},
+	{
+		name: "delete comment", action: workspace.Write, ownOnly: true, wantStatus: http.StatusOK,
+		do: func(u *user, id string) response {
+			return u.Do(http.MethodDelete, projectURL(id)+"/comments/"+u.f.firstComment(id), nil)
+		},
+	},
 }
 
-// commentOf returns the ID of a project's first comment, or an unknown ID if there is none.
-func (w *world) commentOf(projectID string) string {
-	w.t.Helper()
-	found, err := w.service.store.comments(w.t.Context(), projectID, "", 1)
+// firstComment returns the ID of a project's first comment, or an unknown ID if there is none.
+func (f *fixture) firstComment(projectID string) string {
+	f.t.Helper()
+	found, err := f.service.store.comments(f.t.Context(), projectID, "", 1)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	if len(found) == 0 {
 		return "cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
@@ -55,88 +68,101 @@ func (w *world) commentOf(projectID string) string {
 	return found[0].ID
 }
 
-// Each request is allowed or denied as the role's permissions and the project's visibility require.
+// The permissions of the role and the visibility of the project decide whether a request is allowed.
 func TestProjectPermissions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	owner := w.user("owner")
+	f := newFixture(t)
+	owner := f.newUser("owner")
 	team := owner.workspace("Team")
 	callers := []struct {
 		role workspace.Role
-		*browser
+		*user
 	}{
-		{"", w.user("outsider")}, {"", w.user("former")}, {workspace.Viewer, w.user("viewer")}, {workspace.Member, w.user("member")},
-		{workspace.Member, w.user("creator")}, {workspace.Admin, w.user("admin")}, {workspace.Owner, owner},
+		{"", f.newUser("outsider")},
+		{"", f.newUser("former member")},
+		{workspace.Viewer, f.newUser("viewer")},
+		{workspace.Member, f.newUser("member")},
+		{workspace.Member, f.newUser("creator")},
+		{workspace.Admin, f.newUser("admin")},
+		{workspace.Owner, owner},
 	}
 	for _, caller := range callers {
 		if caller.role != "" {
-			w.join(team, caller.browser, caller.role)
+			f.setRole(team, caller.user, caller.role)
 		}
 	}
-	creator, former := callers[4].browser, callers[1].browser
-	w.join(team, former, workspace.Admin)
-	w.leave(team, former)
-	never := owner.Get("/api/projects/prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK").Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+	creator, former := callers[4].user, callers[1].user
+	f.setRole(team, former, workspace.Admin)
+	f.removeMember(team, former)
+	unknown := owner.Get("/api/projects/prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK")
+	unknown.Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 
 	for _, visibility := range []Visibility{Private, Team, Public} {
-		for _, call := range projectCalls {
+		for _, request := range projectRequests {
 			project := creator.project(team, "App", visibility)
-			creator.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": "First"}).Want(t, http.StatusCreated)
+			creator.comment(project)
 			for _, caller := range callers {
-				isCreator := caller.browser == creator
-				sees := visibility == Public || (caller.role.May(workspace.Read) &&
+				name := request.name + " in a " + string(visibility) + " project by " + caller.name
+				isCreator := caller.user == creator
+				canSee := visibility == Public || (caller.role.May(workspace.Read) &&
 					(visibility == Team || isCreator || caller.role.May(workspace.Moderate)))
-				may := caller.role.May(call.action)
-				if call.own {
+				may := caller.role.May(request.action)
+				if request.ownOnly {
 					may = caller.role.May(workspace.Moderate) || (isCreator && may)
 				}
 				want := http.StatusForbidden
 				switch {
-				case !sees:
+				case !canSee:
 					want = http.StatusNotFound
-				case may, call.public && visibility == Public:
-					want = call.status
+				case may, request.isPublic && visibility == Public:
+					want = request.wantStatus
 				}
-				before := len(w.storedEvents())
-				a := call.do(caller.browser, project)
-				if a.Status != want {
-					t.Errorf("%s of a %s project by %s: %d %s, want %d", call.name, visibility, caller.name, a.Status, a.Raw, want)
+				before := len(f.storedEvents())
+				r := request.do(caller.user, project)
+				if r.Status != want {
+					t.Errorf("%s: got %d %s, want %d", name, r.Status, r.Raw, want)
 				}
-				if want == http.StatusNotFound && a.Raw != never.Raw {
-					t.Errorf("%s of a %s project by %s: %s, want the same response as for an unknown ID: %s", call.name, visibility, caller.name, a.Raw, never.Raw)
+				if want == http.StatusNotFound && r.Raw != unknown.Raw {
+					t.Errorf("%s: got %s, want the same response as for an unknown ID: %s", name, r.Raw, unknown.Raw)
 				}
-				if want >= http.StatusBadRequest && len(w.storedEvents()) != before {
-					t.Errorf("%s of a %s project by %s emitted an event", call.name, visibility, caller.name)
+				if want >= http.StatusBadRequest && len(f.storedEvents()) != before {
+					t.Errorf("%s: the failed request emitted an event", name)
 				}
-				if want == http.StatusOK && call.own { // deleted: the next caller needs a new one
+				if want == http.StatusOK && request.ownOnly { // the request deleted the project or the comment
 					project = creator.project(team, "App", visibility)
-					creator.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": "First"}).Want(t, http.StatusCreated)
+					creator.comment(project)
 				}
 			}
 		}
 	}
-	nobody := w.browser("nobody")
-	for _, call := range projectCalls {
-		call.do(nobody, creator.project(team, "App", Public)).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
+	signedOut := f.newClient("invalid-token")
+	for _, request := range projectRequests {
+		r := request.do(signedOut, creator.project(team, "App", Public))
+		r.Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 	}
 }
 
-// IDs of other kinds and invalid IDs are not found.
+// Requests with invalid IDs and with IDs of other resources return a not-found error.
 func TestInvalidIDs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
-	for _, id := range []string{"x", "prj_", ada.userID, ada.personal, "PRJ_" + project[4:], project + "0", "%00", "prj_%23", "..%2Fx"} {
-		for _, call := range projectCalls {
-			if a := call.do(ada, id); a.Status != http.StatusNotFound || a.Text("code") != string(fault.CodeProjectNotFound) {
-				if a.Text("code") != string(fault.CodeRouteNotFound) {
-					t.Errorf("%s %q: %d %s", call.name, id, a.Status, a.Raw)
-				}
+	for _, id := range []string{
+		"x", "prj_", ada.userID, ada.personal, "PRJ_" + project[4:], project + "0", "%00", "prj_%23", "..%2Fx",
+	} {
+		for _, request := range projectRequests {
+			r := request.do(ada, id)
+			if r.Text("code") == string(fault.CodeRouteNotFound) {
+				continue
+			}
+			if r.Status != http.StatusNotFound || r.Text("code") != string(fault.CodeProjectNotFound) {
+				t.Errorf("%s %q: got %d %s, want 404 PROJECT_NOT_FOUND", request.name, id, r.Status, r.Raw)
 			}
 		}
 	}
 	for _, id := range []string{"x", project, "cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"} {
-		ada.Do(http.MethodDelete, projectURL(project)+"/comments/"+id, nil).Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
+		ada.Do(http.MethodDelete, projectURL(project)+"/comments/"+id, nil).
+			Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
 	}
 }

@@ -21,91 +21,91 @@ import (
 
 func TestConcurrentCreationWithSameName(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	const n = 8
-	answers := slicetest.Concurrently(n, func(int) answer {
+	responses := slicetest.Concurrently(n, func(int) response {
 		return ada.Do(http.MethodPost, "/api/projects", object{"name": "Todo"})
 	})
 	slugs := map[string]bool{}
-	for _, a := range answers {
-		a.Want(t, http.StatusCreated)
-		slugs[a.Text("slug")] = true
+	for _, r := range responses {
+		r.Want(t, http.StatusCreated)
+		slugs[r.Text("slug")] = true
 	}
-	if len(slugs) != n || !slugs["todo"] || !slugs["todo-2"] || w.counted(ada.personal) != n {
-		t.Errorf("slugs %v, counted %d", slugs, w.counted(ada.personal))
+	if len(slugs) != n || !slugs["todo"] || !slugs["todo-2"] || f.storedProjectCount(ada.personal) != n {
+		t.Errorf("got slugs %v and the project counter %d, want %d different slugs",
+			slugs, f.storedProjectCount(ada.personal), n)
 	}
-	// Renamed to one name, too.
-	renamed := slicetest.Concurrently(n, func(i int) answer {
-		return ada.Do(http.MethodPut, projectURL(answers[i].Text("id")), object{"name": "Shop"})
+	// All projects are renamed to the same name.
+	renamed := slicetest.Concurrently(n, func(i int) response {
+		return ada.Do(http.MethodPut, projectURL(responses[i].Text("id")), object{"name": "Shop"})
 	})
 	clear(slugs)
-	for _, a := range renamed {
-		slugs[a.Want(t, http.StatusOK).Text("slug")] = true
+	for _, r := range renamed {
+		slugs[r.Want(t, http.StatusOK).Text("slug")] = true
 	}
 	stored := 0
-	for key := range w.dump(w.names.projects) {
+	for key := range f.dump(f.tableNames.projects) {
 		if strings.HasPrefix(key.SK, "SLUG#") {
 			stored++
 		}
 	}
 	if len(slugs) != n || !slugs["shop"] || stored != n {
-		t.Errorf("slugs %v, %d stored", slugs, stored)
+		t.Errorf("got slugs %v and %d stored slugs, want %d different slugs", slugs, stored, n)
 	}
 }
 
 func TestProjectQuotaUnderConcurrency(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withMaxProjects(5))
-	ada := w.user("ada")
-	answers := slicetest.Concurrently(9, func(i int) answer {
+	f := newFixture(t, withMaxProjects(5))
+	ada := f.newUser("ada")
+	responses := slicetest.Concurrently(9, func(i int) response {
 		return ada.Do(http.MethodPost, "/api/projects", object{"name": fmt.Sprint("App ", i)})
 	})
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 4}, slicetest.CountStatuses(answers)); diff != "" {
-		t.Error(diff)
-	}
-	if listed := len(ada.Get("/api/projects").List("projects")); listed != 5 || w.counted(ada.personal) != 5 || len(w.storedEvents()) != 5 {
-		t.Errorf("%d projects, %d counted, %d events", listed, w.counted(ada.personal), len(w.storedEvents()))
+	wantStatuses(t, responses, map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 4})
+	listed, counter := len(ada.Get("/api/projects").List("projects")), f.storedProjectCount(ada.personal)
+	if events := len(f.storedEvents()); listed != 5 || counter != 5 || events != 5 {
+		t.Errorf("got %d projects, the project counter %d and %d events, want 5 each", listed, counter, events)
 	}
 }
 
 // Concurrent updates all succeed, one after the other, with one event each.
 func TestConcurrentUpdates(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
 	changes := []object{
 		{"description": "new"}, {"framework": "go"}, {"visibility": "public"}, {"name": "Shop"},
 	}
-	answers := slicetest.Concurrently(len(changes), func(i int) answer {
+	responses := slicetest.Concurrently(len(changes), func(i int) response {
 		return ada.Do(http.MethodPut, projectURL(project), changes[i])
 	})
-	if diff := cmp.Diff(map[int]int{http.StatusOK: len(changes)}, slicetest.CountStatuses(answers)); diff != "" {
-		t.Fatal(diff, answers)
+	if diff := cmp.Diff(map[int]int{http.StatusOK: len(changes)}, slicetest.CountStatuses(responses)); diff != "" {
+		t.Fatalf("number of responses by status: mismatch (-want +got):\n%s", diff)
 	}
-	a := ada.Get(projectURL(project))
+	r := ada.Get(projectURL(project))
 	for _, change := range changes {
 		for field, want := range change {
-			if a.Body[field] != want {
-				t.Errorf("%s is %v", field, a.Body[field])
+			if r.Body[field] != want {
+				t.Errorf("got %s %v, want %v", field, r.Body[field], want)
 			}
 		}
 	}
-	if n := len(w.storedEvents()); n != 1+len(changes) {
-		t.Errorf("%d events", n)
+	if n := len(f.storedEvents()); n != 1+len(changes) {
+		t.Errorf("got %d events, want %d", n, 1+len(changes))
 	}
 }
 
 // A project is deleted only once, even with concurrent writes, and nothing is stored in it afterwards.
 func TestDeletionWithConcurrentWrites(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	for round := range 10 {
 		project := ada.project("", "App", Team)
-		w.file(project, "/a.ts")
-		answers := slicetest.Concurrently(7, func(i int) answer {
+		f.putFile(project, "/a.ts")
+		responses := slicetest.Concurrently(7, func(i int) response {
 			switch {
 			case i < 2:
 				return ada.Do(http.MethodDelete, projectURL(project), nil)
@@ -116,98 +116,99 @@ func TestDeletionWithConcurrentWrites(t *testing.T) {
 			}
 			return ada.Do(http.MethodGet, projectURL(project), nil)
 		})
-		if n := slicetest.CountStatuses(answers[:2]); n[http.StatusOK] != 1 || n[http.StatusNotFound] != 1 {
-			t.Errorf("deletions: %v", n)
+		if n := slicetest.CountStatuses(responses[:2]); n[http.StatusOK] != 1 || n[http.StatusNotFound] != 1 {
+			t.Errorf("deletions: got responses by status %v, want one 200 and one 404", n)
 		}
-		for _, a := range answers[2:] {
-			if a.Status != http.StatusOK && a.Status != http.StatusCreated && a.Status != http.StatusNotFound {
-				t.Errorf("%d %s", a.Status, a.Raw)
+		for _, r := range responses[2:] {
+			if r.Status != http.StatusOK && r.Status != http.StatusCreated && r.Status != http.StatusNotFound {
+				t.Errorf("got %d %s, want success or 404", r.Status, r.Raw)
 			}
 		}
-		made := map[event.Type]int{}
-		var kinds []event.Type
-		for _, record := range w.storedEvents() {
+		got := map[event.Type]int{}
+		for _, record := range f.storedEvents() {
 			if record.ProjectID == project {
-				made[record.Type]++
-				kinds = append(kinds, record.Type)
+				got[record.Type]++
 			}
 		}
-		if made[event.ProjectDeleted] != 1 {
-			t.Errorf("%v", kinds)
+		want := map[event.Type]int{
+			event.ProjectDeleted: 1,
+			event.ProjectUpdated: slicetest.CountStatuses(responses[2:4])[http.StatusOK],
+			event.CommentCreated: slicetest.CountStatuses(responses[4:6])[http.StatusCreated],
 		}
-		if want := slicetest.CountStatuses(answers[2:4])[http.StatusOK]; made[event.ProjectUpdated] != want {
-			t.Errorf("%d updates succeeded: %v", want, kinds)
-		}
-		if want := slicetest.CountStatuses(answers[4:6])[http.StatusCreated]; made[event.CommentCreated] != want {
-			t.Errorf("%d comments succeeded: %v", want, kinds)
+		for kind, n := range want {
+			if got[kind] != n {
+				t.Errorf("got %d events of type %s, want %d", got[kind], kind, n)
+			}
 		}
 	}
-	for key := range w.dump(w.names.projects) {
+	for key := range f.dump(f.tableNames.projects) {
 		if strings.HasPrefix(key.SK, "PROJECT#") || strings.HasPrefix(key.SK, "SLUG#") || key.SK == "TREE" {
-			t.Errorf("left: %v", key)
+			t.Errorf("the item %v remains after the deletions", key)
 		}
 	}
-	if n := w.counted(ada.personal); n != 0 {
-		t.Errorf("counted %d", n)
+	if n := f.storedProjectCount(ada.personal); n != 0 {
+		t.Errorf("got the project counter %d, want 0", n)
 	}
 }
 
 // A change between the read and the write of a request has the same effect as a change before the read.
 func TestChangesBetweenReadAndWrite(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	wire := w.interpose(nil)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	wire := f.useProxy(nil)
 	var project, comment string
-	deletion := func() { ada.Do(http.MethodDelete, projectURL(project), nil).Want(t, http.StatusOK) }
-	update := func() {
-		ada.Do(http.MethodPut, projectURL(project), object{"name": "Meanwhile"}).Want(t, http.StatusOK)
+	deleteProject := func() { ada.Do(http.MethodDelete, projectURL(project), nil).Want(t, http.StatusOK) }
+	updateProject := func() {
+		ada.Do(http.MethodPut, projectURL(project), object{"name": "Concurrent"}).Want(t, http.StatusOK)
 	}
-	fileGoes := func() { w.transact(w.projects.Delete(db.FileKey(project, "/a.ts"))) }
-	commentGoes := func() {
+	deleteFile := func() { f.transact(f.projects.Delete(db.FileKey(project, "/a.ts"))) }
+	deleteComment := func() {
 		ada.Do(http.MethodDelete, projectURL(project)+"/comments/"+comment, nil).Want(t, http.StatusOK)
 	}
-	slugGoes := func() { ada.project("", "Not "+project, Team) }
+	claimSlug := func() { ada.project("", "Renamed "+project, Team) }
 	for _, tc := range []struct {
-		mutation  string
-		meanwhile func()
-		status    int
-		code      fault.Code
+		mutation string
+		between  func() // runs between the read and the write of the mutation
+		status   int
+		code     fault.Code
 	}{
-		{"update", deletion, http.StatusNotFound, fault.CodeProjectNotFound},
-		{"rename", deletion, http.StatusNotFound, fault.CodeProjectNotFound},
-		{"delete", deletion, http.StatusNotFound, fault.CodeProjectNotFound},
-		{"comment", deletion, http.StatusNotFound, fault.CodeProjectNotFound},
-		{"delete comment", deletion, http.StatusNotFound, fault.CodeProjectNotFound},
-		{"update", update, http.StatusOK, ""},
-		{"rename", update, http.StatusOK, ""},
-		{"rename", slugGoes, http.StatusOK, ""},
-		{"delete", update, http.StatusOK, ""},
-		{"comment", update, http.StatusCreated, ""},
-		{"comment", fileGoes, http.StatusCreated, ""},
-		{"delete comment", commentGoes, http.StatusNotFound, fault.CodeCommentNotFound},
+		{"update", deleteProject, http.StatusNotFound, fault.CodeProjectNotFound},
+		{"rename", deleteProject, http.StatusNotFound, fault.CodeProjectNotFound},
+		{"delete", deleteProject, http.StatusNotFound, fault.CodeProjectNotFound},
+		{"comment", deleteProject, http.StatusNotFound, fault.CodeProjectNotFound},
+		{"delete comment", deleteProject, http.StatusNotFound, fault.CodeProjectNotFound},
+		{"update", updateProject, http.StatusOK, ""},
+		{"rename", updateProject, http.StatusOK, ""},
+		{"rename", claimSlug, http.StatusOK, ""},
+		{"delete", updateProject, http.StatusOK, ""},
+		{"comment", updateProject, http.StatusCreated, ""},
+		{"comment", deleteFile, http.StatusCreated, ""},
+		{"delete comment", deleteComment, http.StatusNotFound, fault.CodeCommentNotFound},
 	} {
 		project = ada.project("", "App", Team)
-		w.file(project, "/a.ts")
-		comment = ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": "x"}).Want(t, http.StatusCreated).Text("id")
+		f.putFile(project, "/a.ts")
+		comment = ada.comment(project)
 		i := slices.IndexFunc(mutations, func(m mutation) bool { return m.name == tc.mutation })
-		wire.Before("TransactWriteItems", tc.meanwhile)
-		a := mutations[i].do(ada, project, comment)
-		if a.Status != tc.status || a.Text("code") != string(tc.code) {
-			t.Errorf("%s: %d %s, want %d %s", tc.mutation, a.Status, a.Raw, tc.status, tc.code)
+		wire.Before("TransactWriteItems", tc.between)
+		r := mutations[i].do(ada, project, comment)
+		if r.Status != tc.status || r.Text("code") != string(tc.code) {
+			t.Errorf("%s: got %d %s, want %d %s", tc.mutation, r.Status, r.Raw, tc.status, tc.code)
 		}
-		if tc.mutation == "update" && tc.status == http.StatusOK && (a.Text("name") != "Meanwhile" || a.Text("description") != "new") {
-			t.Errorf("one of two updates was lost: %s", a.Raw)
+		if tc.status != http.StatusOK {
+			continue
 		}
-		records := w.storedEvents()
-		if last := decoded(t, records[len(records)-1]); tc.mutation == "delete" && last.Data.Project.Name != "Meanwhile" && tc.status == http.StatusOK {
-			t.Errorf("the event has an old state: %v", last.Data.Project)
+		if tc.mutation == "update" && (r.Text("name") != "Concurrent" || r.Text("description") != "new") {
+			t.Errorf("one of two updates was lost: %s", r.Raw)
+		}
+		if last := f.lastEvent(); tc.mutation == "delete" && last.Data.Project.Name != "Concurrent" {
+			t.Errorf("got the event of the project %v, want the name Concurrent", last.Data.Project)
 		}
 	}
-	// Every slug belongs to a project that has it.
-	slugs := map[string]string{}
-	owners := map[string]string{}
-	for key, item := range w.dump(w.names.projects) {
+	// Each stored slug refers to the project that has the slug.
+	slugs := map[string]string{}      // project ID by slug, from the slug records
+	projectIDs := map[string]string{} // project ID by slug, from the projects
+	for key, item := range f.dump(f.tableNames.projects) {
 		if slug, ok := strings.CutPrefix(key.SK, "SLUG#"); ok {
 			record, err := db.Decode[slugRecord](item)
 			if err != nil {
@@ -220,46 +221,49 @@ func TestChangesBetweenReadAndWrite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			owners[record.Slug] = record.ID
+			projectIDs[record.Slug] = record.ID
 		}
 	}
-	if diff := cmp.Diff(owners, slugs); diff != "" || w.counted(ada.personal) != len(owners) {
-		t.Errorf("slugs and their projects, of which %d are counted: %s", w.counted(ada.personal), diff)
+	if diff := cmp.Diff(projectIDs, slugs); diff != "" {
+		t.Errorf("slugs mismatch (-projects +slug records):\n%s", diff)
+	}
+	if n := f.storedProjectCount(ada.personal); n != len(projectIDs) {
+		t.Errorf("got the project counter %d, want %d", n, len(projectIDs))
 	}
 }
 
 // A member who is removed or demoted loses access immediately.
 func TestRemovedMemberLosesAccessImmediately(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, bob := w.user("ada"), w.user("bob")
+	f := newFixture(t)
+	ada, bob := f.newUser("ada"), f.newUser("bob")
 	team := ada.workspace("Team")
-	w.join(team, bob, workspace.Admin)
+	f.setRole(team, bob, workspace.Admin)
 	project := bob.project(team, "App", Private)
 	bob.Get(projectURL(project)).Want(t, http.StatusOK)
-	w.join(team, bob, workspace.Viewer)
-	bob.Get(projectURL(project)).Want(t, http.StatusOK) // their own, still
+	f.setRole(team, bob, workspace.Viewer)
+	bob.Get(projectURL(project)).Want(t, http.StatusOK) // a viewer can still see a private project that the viewer created
 	bob.Do(http.MethodDelete, projectURL(project), nil).Want(t, http.StatusForbidden)
-	w.leave(team, bob)
+	f.removeMember(team, bob)
 	bob.Get(projectURL(project)).Want(t, http.StatusNotFound)
 	if got := bob.Get("/api/projects").Values("projects", "id"); slices.Contains(got, any(project)) {
-		t.Error("still listed")
+		t.Error("the project is still listed for the removed member")
 	}
 }
 
 // A change with repeated conflicts fails after 20 attempts and writes nothing.
 func TestUpdateGivesUpAfterRepeatedConflicts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	project := ada.project("", "App", Team)
-	eventCount := len(w.storedEvents())
+	eventCount := len(f.storedEvents())
 	var attempts atomic.Int32
-	w.interpose(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+	f.useProxy(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
 		if dynamotest.Operation(r) == "TransactWriteItems" {
 			attempts.Add(1)
 			revision := expression.Name("revision")
-			_, err := w.client.Do(r.Context(), w.projects.Update(db.ProjectKey(ada.personal, project),
+			_, err := f.client.Do(r.Context(), f.projects.Update(db.ProjectKey(ada.personal, project),
 				expression.Set(revision, revision.Plus(expression.Value(1)))))
 			if err != nil {
 				t.Error(err)
@@ -274,11 +278,11 @@ func TestUpdateGivesUpAfterRepeatedConflicts(t *testing.T) {
 		attempts.Store(0)
 		m.do(ada, project, "").Want(t, http.StatusConflict, fault.CodeConflict)
 		if n := attempts.Load(); n != 20 {
-			t.Errorf("%s: %d attempts, want 20", m.name, n)
+			t.Errorf("%s: got %d attempts, want 20", m.name, n)
 		}
 	}
 	ada.Get(projectURL(project)).Want(t, http.StatusOK)
-	if n := len(w.storedEvents()); n != eventCount {
-		t.Errorf("%d events", n-eventCount)
+	if n := len(f.storedEvents()); n != eventCount {
+		t.Errorf("the failed requests emitted %d events, want 0", n-eventCount)
 	}
 }

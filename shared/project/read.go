@@ -29,7 +29,7 @@ func (s *Service) Read(
 		return err
 	})
 	group.Go(func() error {
-		o.record.LastOpenedAt = s.noteOpened(groupCtx, o)
+		o.record.LastOpenedAt = s.updateLastOpened(groupCtx, o)
 		return nil
 	})
 	if err := group.Wait(); err != nil {
@@ -41,20 +41,20 @@ func (s *Service) Read(
 const (
 	// openedInterval is the minimum time between two updates of a project's lastOpenedAt.
 	openedInterval = time.Minute
-	// noteTimeout is the timeout for the update of lastOpenedAt. After a timeout, the next read updates it.
-	noteTimeout = 500 * time.Millisecond
+	// openedTimeout is the timeout for the update of lastOpenedAt. After a timeout, the next read updates it.
+	openedTimeout = 500 * time.Millisecond
 )
 
-// noteOpened updates lastOpenedAt if a member opened the project, and returns the stored time. A failure is only
-// logged.
-func (s *Service) noteOpened(ctx context.Context, o opened) clock.Timestamp {
+// updateLastOpened updates lastOpenedAt if a member opened the project, and returns the stored time. It logs a failure
+// and does not return it.
+func (s *Service) updateLastOpened(ctx context.Context, o opened) clock.Timestamp {
 	now, last := s.now(), o.record.LastOpenedAt
 	if o.Member.Role == "" || now.Sub(last.Time()) < openedInterval {
 		return last
 	}
-	ctx, cancel := context.WithTimeout(ctx, noteTimeout)
+	ctx, cancel := context.WithTimeout(ctx, openedTimeout)
 	defer cancel()
-	if err := s.store.noteOpened(ctx, o.record, now); err != nil {
+	if err := s.store.updateLastOpened(ctx, o.record, now); err != nil {
 		if !errors.Is(err, db.ErrConditionFailed) { // a concurrent read has updated it
 			s.logger.WarnContext(ctx, "lastOpenedAt of a project was not stored", "project", o.ProjectID, "error", err)
 		}

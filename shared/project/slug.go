@@ -71,7 +71,7 @@ type slugChooser struct {
 	store             store
 	workspaceID, base string
 	slug              string // the chosen slug, or "" if the next attempt must choose another
-	conflicts         int    // how often another project already had the chosen slug
+	conflicts         int    // number of attempts that failed because another project had the chosen slug
 }
 
 // next returns the slug for the next attempt.
@@ -81,7 +81,7 @@ func (c *slugChooser) next(ctx context.Context) (string, error) {
 	case c.conflicts == 0:
 		c.slug = c.base
 	default:
-		taken, err := c.store.slugsLike(ctx, c.workspaceID, c.base)
+		taken, err := c.store.slugsWithPrefix(ctx, c.workspaceID, c.base)
 		if err != nil {
 			return "", err
 		}
@@ -90,8 +90,8 @@ func (c *slugChooser) next(ctx context.Context) (string, error) {
 	return c.slug, nil
 }
 
-// note records the result of an attempt, and returns its error.
-func (c *slugChooser) note(err error) error {
+// recordResult records the result of an attempt, and returns its error.
+func (c *slugChooser) recordResult(err error) error {
 	if errors.Is(err, errSlugTaken) {
 		c.slug, c.conflicts = "", c.conflicts+1
 	}
@@ -99,10 +99,10 @@ func (c *slugChooser) note(err error) error {
 }
 
 // nextSlug returns a slug that is not taken: base itself, or base with the lowest free number, starting at 2. After
-// several conflicts it skips a random count of free numbers, so that concurrent requests choose different slugs.
+// maxLowestFree attempts it skips a random count of free numbers, so that concurrent requests choose different slugs.
 func nextSlug(base string, taken map[string]bool, attempt int) string {
 	skip := 0
-	if attempt > quietAttempts {
+	if attempt > maxLowestFree {
 		skip = rand.N(attempt) //nolint:gosec // does not need to be secure
 	}
 	if !taken[base] && skip == 0 {
@@ -120,5 +120,5 @@ func nextSlug(base string, taken map[string]bool, attempt int) string {
 	}
 }
 
-// quietAttempts is the number of conflicts after which nextSlug chooses at random.
-const quietAttempts = 4
+// maxLowestFree is the number of attempts in which nextSlug chooses the lowest free number.
+const maxLowestFree = 4

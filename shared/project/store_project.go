@@ -16,7 +16,7 @@ import (
 
 var (
 	errSlugTaken = fmt.Errorf("%w: the slug is taken", db.ErrStale)
-	errFull      = errors.New("project: the workspace is full")
+	errFull      = errors.New("project: the workspace has reached its limit of projects")
 )
 
 var (
@@ -86,8 +86,8 @@ func (s store) claimSlug(p projectRecord) (db.Write, error) {
 	return s.Projects.Create(db.SlugKey(p.WorkspaceID, p.Slug), record), err
 }
 
-// slugsLike returns the slugs of a workspace that begin with base.
-func (s store) slugsLike(ctx context.Context, workspaceID, base string) (map[string]bool, error) {
+// slugsWithPrefix returns the slugs of a workspace that begin with base.
+func (s store) slugsWithPrefix(ctx context.Context, workspaceID, base string) (map[string]bool, error) {
 	prefix := db.SlugsOf(workspaceID, base)
 	items, err := s.Projects.QueryAll(ctx, prefix)
 	if err != nil {
@@ -126,13 +126,13 @@ func (s store) updateProject(ctx context.Context, old, p projectRecord, event db
 	if db.FailedAt(err, 3) && !db.FailedAt(err, 0) && !db.FailedAt(err, 1) {
 		return errSlugTaken
 	}
-	return staleOrGone(err)
+	return projectWriteError(err)
 }
 
 // deleteProject deletes a project with its slug and its tree. Call it within db.Retry.
 // Errors: PROJECT_NOT_FOUND, db.ErrStale.
 func (s store) deleteProject(ctx context.Context, p projectRecord, event db.Write) error {
-	return staleOrGone(s.client.TransactOnce(ctx,
+	return projectWriteError(s.client.TransactOnce(ctx,
 		s.Projects.Delete(db.ProjectKey(p.WorkspaceID, p.ID)).If(s.isRevision(p.Revision)).WithOld(),
 		s.Projects.Delete(db.TreeKey(p.ID)).If(s.Projects.Exists()),
 		s.Projects.Delete(db.SlugKey(p.WorkspaceID, p.Slug)),
@@ -146,9 +146,9 @@ func (s store) isRevision(n int) expression.ConditionBuilder {
 	return s.Projects.Exists().And(attrRevision.Equal(expression.Value(n)))
 }
 
-// staleOrGone classifies the error of a transaction. Its first write must be on the project's record and use WithOld,
-// its second write must be on the project's tree. Errors: PROJECT_NOT_FOUND, db.ErrStale.
-func staleOrGone(err error) error {
+// projectWriteError converts the error of a transaction whose first write is on a project's record, with WithOld, and
+// whose second write is on the project's tree. Errors: PROJECT_NOT_FOUND, db.ErrStale.
+func projectWriteError(err error) error {
 	switch {
 	case db.FailedAt(err, 1), db.FailedAt(err, 0) && db.OldItem(err, 0) == nil:
 		return workspace.ErrProjectNotFound.WithCause(err)
@@ -158,8 +158,8 @@ func staleOrGone(err error) error {
 	return err
 }
 
-// noteOpened updates lastOpenedAt. Error: db.ErrConditionFailed if another request updated it first.
-func (s store) noteOpened(ctx context.Context, p projectRecord, at time.Time) error {
+// updateLastOpened updates lastOpenedAt. Error: db.ErrConditionFailed if another request updated it first.
+func (s store) updateLastOpened(ctx context.Context, p projectRecord, at time.Time) error {
 	_, err := s.client.Do(ctx, s.Projects.Update(db.ProjectKey(p.WorkspaceID, p.ID),
 		expression.Set(attrOpened, expression.Value(clock.Stamp(at).String()))).
 		If(s.Projects.Exists()).If(attrOpened.Equal(expression.Value(p.LastOpenedAt.String()))))

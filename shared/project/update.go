@@ -45,13 +45,13 @@ func (s *Service) Update(
 		if err != nil {
 			return err
 		}
-		return slugs.note(s.store.updateProject(ctx, o.record, next, e))
+		return slugs.recordResult(s.store.updateProject(ctx, o.record, next, e))
 	})
 	return details, err
 }
 
-// apply returns the project with the new settings, and the names of the settings that changed. If slugOf the new name
-// differs from slugOf the old name, the slug changes, too. The slug is not one of the returned names.
+// apply returns the project with the new settings, and the names of the settings that changed. If slugOf returns
+// another slug for the new name than for the old name, the slug changes, too. The returned names do not include it.
 func (in Settings) apply(p projectRecord, now time.Time) (projectRecord, []string) {
 	var changes []string
 	old := p

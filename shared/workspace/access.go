@@ -23,8 +23,10 @@ const (
 
 // Errors of access to a project. A user who cannot see a project cannot learn that it exists.
 var (
-	ErrProjectNotFound = fault.New(fault.CodeProjectNotFound, "There is no such project.")
-	ErrDenied          = fault.New(fault.CodeAccessDenied, "Your role in this workspace does not allow this.")
+	ErrProjectNotFound = fault.New(fault.CodeProjectNotFound,
+		"The project does not exist, or you do not have access to it.")
+	ErrDenied = fault.New(fault.CodeAccessDenied,
+		"Your role in the workspace does not allow this. Ask an admin or owner of the workspace.")
 )
 
 // ProjectAccess has the stored data that decides what a user may do with a project. For Sees, the fields UserID,

@@ -14,47 +14,51 @@ func TestProjectAccess(t *testing.T) {
 	t.Parallel()
 	notFound, denied := workspace.ErrProjectNotFound, workspace.ErrDenied
 	actions := []workspace.Action{
-		workspace.View, workspace.Read, workspace.Write, workspace.DeleteOwnProject, workspace.Moderate, workspace.ManageWebhooks,
+		workspace.View, workspace.Read, workspace.Write, workspace.DeleteOwnProject, workspace.Moderate,
+		workspace.ManageWebhooks,
 	}
+	// The expected errors of these actions.
 	all := []error{nil, nil, nil, nil, nil, nil}
 	member := []error{nil, nil, nil, denied, denied, denied}
 	creator := []error{nil, nil, nil, nil, denied, denied}
 	viewer := []error{nil, nil, denied, denied, denied, denied}
 	outsider := []error{nil, denied, denied, denied, denied, denied}
 	hidden := []error{notFound, notFound, notFound, notFound, notFound, notFound}
+	const own, foreign = true, false
 	for _, tc := range []struct {
 		role       workspace.Role
-		own        bool
+		own        bool // whether the user created the project
 		visibility workspace.Visibility
 		want       []error
 	}{
-		{workspace.Owner, false, workspace.Private, all},
-		{workspace.Admin, false, workspace.Private, all},
-		{workspace.Admin, false, workspace.Public, all},
-		{workspace.Member, false, workspace.Private, hidden},
-		{workspace.Member, true, workspace.Private, creator},
-		{workspace.Member, false, workspace.Team, member},
-		{workspace.Member, true, workspace.Team, creator},
-		{workspace.Member, false, workspace.Public, member},
-		{workspace.Viewer, false, workspace.Private, hidden},
-		{workspace.Viewer, true, workspace.Private, viewer},
-		{workspace.Viewer, false, workspace.Team, viewer},
-		{workspace.Viewer, true, workspace.Public, viewer},
-		{"", true, workspace.Private, hidden},
-		{"", true, workspace.Team, hidden},
-		{"", true, workspace.Public, outsider},
-		{"guest", true, workspace.Team, hidden},
-		{workspace.Member, false, "unknown", member},
+		{workspace.Owner, foreign, workspace.Private, all},
+		{workspace.Admin, foreign, workspace.Private, all},
+		{workspace.Admin, foreign, workspace.Public, all},
+		{workspace.Member, foreign, workspace.Private, hidden},
+		{workspace.Member, own, workspace.Private, creator},
+		{workspace.Member, foreign, workspace.Team, member},
+		{workspace.Member, own, workspace.Team, creator},
+		{workspace.Member, foreign, workspace.Public, member},
+		{workspace.Viewer, foreign, workspace.Private, hidden},
+		{workspace.Viewer, own, workspace.Private, viewer},
+		{workspace.Viewer, foreign, workspace.Team, viewer},
+		{workspace.Viewer, own, workspace.Public, viewer},
+		{"", own, workspace.Private, hidden},
+		{"", own, workspace.Team, hidden},
+		{"", own, workspace.Public, outsider},
+		{"guest", own, workspace.Team, hidden},
+		{workspace.Member, foreign, "unknown", member},
 	} {
 		a := workspace.ProjectAccess{
-			UserID: "me", CreatedBy: "another", Visibility: tc.visibility, Member: workspace.Membership{Role: tc.role},
+			UserID: "usr_1", CreatedBy: "usr_2", Visibility: tc.visibility, Member: workspace.Membership{Role: tc.role},
 		}
 		if tc.own {
-			a.CreatedBy = "me"
+			a.CreatedBy = a.UserID
 		}
 		for i, action := range actions {
 			if got := a.Check(action); !errors.Is(got, tc.want[i]) {
-				t.Errorf("%q, own %v, %s project, %s: %v, want %v", tc.role, tc.own, tc.visibility, action, got, tc.want[i])
+				t.Errorf("%s by role %q in a %s project (own: %v): got %v, want %v",
+					action, tc.role, tc.visibility, tc.own, got, tc.want[i])
 			}
 		}
 	}
@@ -62,16 +66,16 @@ func TestProjectAccess(t *testing.T) {
 
 func TestProjectAccessMakesTwoCalls(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.unaudited = true
-	ada, grace := w.person("ada"), w.person("grace")
+	f := newFixture(t)
+	f.skipConsistencyCheck = true
+	ada, grace := f.newUser("ada"), f.newUser("grace")
 	ws := ada.create("Team")
-	projectID := w.ids.New(id.Project)
+	projectID := f.ids.New(id.Project)
 	tree, record := db.TreeKey(projectID), db.ProjectKey(ws, projectID)
-	access := workspace.Access{Projects: w.client.Table(w.projects)}
+	access := workspace.Access{Projects: f.client.Table(f.projectsTable)}
 	write := func(writes ...db.Write) {
 		t.Helper()
-		if err := w.client.Transact(t.Context(), writes...); err != nil {
+		if err := f.client.Transact(t.Context(), writes...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -84,7 +88,7 @@ func TestProjectAccessMakesTwoCalls(t *testing.T) {
 		return item
 	}
 	if _, err := access.Project(t.Context(), ada.id, projectID); !errors.Is(err, workspace.ErrProjectNotFound) {
-		t.Errorf("a project that does not exist: %v", err)
+		t.Errorf("a project that does not exist: got error %v, want ErrProjectNotFound", err)
 	}
 	write(
 		access.Projects.Put(tree, encoded(workspace.ProjectAccess{WorkspaceID: ws})),
@@ -98,47 +102,57 @@ func TestProjectAccessMakesTwoCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := db.Calls(ctx); n != 2 {
-		t.Errorf("%d calls", n)
+		t.Errorf("got %d calls, want 2", n)
 	}
-	if a.UserID != ada.id || a.ProjectID != projectID || a.WorkspaceID != ws || a.Name != "App" || a.Visibility != workspace.Team ||
-		a.CreatedBy != ada.id || a.Workspace.Name != "Team" || a.Member.Role != workspace.Owner || a.Items[tree] == nil ||
-		a.Items[record] == nil || a.Check(workspace.Write) != nil {
-		t.Errorf("%+v", a)
+	if a.UserID != ada.id || a.ProjectID != projectID || a.WorkspaceID != ws || a.CreatedBy != ada.id {
+		t.Errorf("got IDs of %+v, want user %s, project %s, workspace %s", a, ada.id, projectID, ws)
+	}
+	if a.Name != "App" || a.Visibility != workspace.Team || a.Workspace.Name != "Team" {
+		t.Errorf("got project %q (%s) in workspace %q, want App (team) in Team", a.Name, a.Visibility, a.Workspace.Name)
+	}
+	if a.Items[tree] == nil || a.Items[record] == nil {
+		t.Errorf("got items %v, want the tree and the record of the project", a.Items)
+	}
+	if err := a.Check(workspace.Write); err != nil || a.Member.Role != workspace.Owner {
+		t.Errorf("got role %q and error %v for Write, want an owner who may write", a.Member.Role, err)
 	}
 	a, err = access.Project(t.Context(), grace.id, projectID)
-	if err != nil || a.Member.Role != "" || !errors.Is(a.Check(workspace.View), workspace.ErrProjectNotFound) {
-		t.Errorf("a user who is not a member: %+v, %v", a, err)
+	if err != nil || a.Member.Role != "" {
+		t.Errorf("a user who is not a member: got %+v, %v, want access without a role", a, err)
+	}
+	if err := a.Check(workspace.View); !errors.Is(err, workspace.ErrProjectNotFound) {
+		t.Errorf("a user who is not a member: got error %v for View, want ErrProjectNotFound", err)
 	}
 	write(access.ProjectExists(projectID), access.Projects.Delete(record))
 	if _, err := access.Project(t.Context(), ada.id, projectID); !errors.Is(err, workspace.ErrProjectNotFound) {
-		t.Errorf("a project without a record: %v", err)
+		t.Errorf("a project without a record: got error %v, want ErrProjectNotFound", err)
 	}
 	write(access.Projects.Delete(tree))
-	if err := w.client.Transact(t.Context(), access.ProjectExists(projectID)); !db.FailedAt(err, 0) {
-		t.Errorf("a transaction in a project that does not exist: %v", err)
+	if err := f.client.Transact(t.Context(), access.ProjectExists(projectID)); !db.FailedAt(err, 0) {
+		t.Errorf("a transaction with ProjectExists after the deletion: got error %v, want a failed condition", err)
 	}
 }
 
 func TestMembershipsOfAUser(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace := w.person("ada"), w.person("grace")
+	f := newFixture(t)
+	ada, grace := f.newUser("ada"), f.newUser("grace")
 	ws := ada.create("Team")
-	access := workspace.Access{Projects: w.client.Table(w.projects)}
+	access := workspace.Access{Projects: f.client.Table(f.projectsTable)}
 	personal, err := access.MembershipOrPersonal(t.Context(), ada.id, nil)
 	if err != nil || !personal.Personal || personal.Name != "ada's workspace" {
-		t.Errorf("personal: %+v, %v", personal, err)
+		t.Errorf("without a workspace ID: got %+v, %v, want the personal workspace", personal, err)
 	}
-	named, err := access.MembershipOrPersonal(t.Context(), ada.id, &ws)
-	if err != nil || named.Role != workspace.Owner || named.Name != "Team" {
-		t.Errorf("by ID: %+v, %v", named, err)
+	team, err := access.MembershipOrPersonal(t.Context(), ada.id, &ws)
+	if err != nil || team.Role != workspace.Owner || team.Name != "Team" {
+		t.Errorf("with the ID of Team: got %+v, %v, want the membership of its owner", team, err)
 	}
 	for _, userID := range []string{grace.id, "x"} {
 		if _, err := access.MembershipOrPersonal(t.Context(), userID, &ws); !errors.Is(err, workspace.ErrNotFound) {
-			t.Errorf("%q: %v", userID, err)
+			t.Errorf("user %q, who is not a member: got error %v, want ErrNotFound", userID, err)
 		}
 	}
 	if _, err := access.MembershipOrPersonal(t.Context(), "x", nil); !errors.Is(err, workspace.ErrNotFound) {
-		t.Errorf("a user without a personal workspace: %v", err)
+		t.Errorf("a user without a personal workspace: got error %v, want ErrNotFound", err)
 	}
 }

@@ -13,57 +13,58 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// snapshot is the content of the projects table. The keys of memberships are "workspaceID userID".
+// snapshot is the content of the projects table. The keys of both copies of memberships are "workspaceID userID".
 type snapshot struct {
-	workspaces map[string]workspace.Workspace
-	members    map[string]workspace.Membership // the copies in the partitions of workspaces
-	mirrors    map[string]workspace.Membership // the copies in the partitions of users
-	counts     map[string]int                  // stored number of memberships, by user ID
-	personal   map[string]int                  // number of personal workspaces, by user ID
+	workspaces  map[string]workspace.Workspace
+	members     map[string]workspace.Membership // the copies in the partitions of workspaces
+	memberships map[string]workspace.Membership // the copies in the partitions of users
+	counts      map[string]int                  // stored number of memberships, by user ID
 }
 
-func decodeInto[T any](w *world, item db.Item) T {
+func decode[T any](f *fixture, item db.Item) T {
 	record, err := db.Decode[T](item)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	return record
 }
 
 // snapshot reads the projects table.
-func (w *world) snapshot() snapshot {
-	b := snapshot{
-		workspaces: map[string]workspace.Workspace{}, members: map[string]workspace.Membership{}, mirrors: map[string]workspace.Membership{},
-		counts: map[string]int{}, personal: map[string]int{},
+func (f *fixture) snapshot() snapshot {
+	s := snapshot{
+		workspaces:  map[string]workspace.Workspace{},
+		members:     map[string]workspace.Membership{},
+		memberships: map[string]workspace.Membership{},
+		counts:      map[string]int{},
 	}
-	for key, item := range slicetest.Dump(w.t, w.sdk, w.projects) {
-		_, owner, _ := strings.Cut(key.PK, "#")
-		_, other, _ := strings.Cut(key.SK, "#")
-		switch kind, _, _ := strings.Cut(key.SK, "#"); kind {
+	for key, item := range slicetest.Dump(f.t, f.sdk, f.projectsTable) {
+		_, partitionID, _ := strings.Cut(key.PK, "#")
+		kind, sortID, _ := strings.Cut(key.SK, "#")
+		switch kind {
 		case "WORKSPACE":
-			b.workspaces[owner] = decodeInto[workspace.Workspace](w, item)
+			s.workspaces[partitionID] = decode[workspace.Workspace](f, item)
 		case "MEMBER":
-			b.members[owner+" "+other] = decodeInto[workspace.Membership](w, item)
+			s.members[partitionID+" "+sortID] = decode[workspace.Membership](f, item)
 		case "WS":
-			b.mirrors[other+" "+owner] = decodeInto[workspace.Membership](w, item)
+			s.memberships[sortID+" "+partitionID] = decode[workspace.Membership](f, item)
 		case "MEMBERSHIPS":
-			b.counts[owner] = decodeInto[struct {
+			s.counts[partitionID] = decode[struct {
 				N int `dynamodbav:"n"`
-			}](w, item).N
+			}](f, item).N
 		default:
-			w.t.Errorf("an item of an unknown kind: %+v", key)
+			f.t.Errorf("unexpected item %+v in the projects table", key)
 		}
 	}
-	return b
+	return s
 }
 
-// history returns the payloads of all events, in the order of their IDs.
-func (w *world) history() []event.Payload {
+// events returns the payloads of all events, in the order of their IDs.
+func (f *fixture) events() []event.Payload {
 	var list []event.Payload
-	for _, item := range slicetest.Dump(w.t, w.sdk, w.events) {
+	for _, item := range slicetest.Dump(f.t, f.sdk, f.eventsTable) {
 		var p event.Payload
-		if err := json.Unmarshal([]byte(decodeInto[event.Record](w, item).Payload), &p); err != nil {
-			w.t.Fatal(err)
+		if err := json.Unmarshal([]byte(decode[event.Record](f, item).Payload), &p); err != nil {
+			f.t.Fatal(err)
 		}
 		list = append(list, p)
 	}
@@ -71,48 +72,48 @@ func (w *world) history() []event.Payload {
 	return list
 }
 
-// audit runs at the end of every test. It checks that the stored items are consistent with each other and with the
-// events.
-func (w *world) audit() {
-	b := w.snapshot()
-	if diff := cmp.Diff(b.members, b.mirrors); diff != "" {
-		w.t.Errorf("members and their mirrors differ: %s", diff)
+// checkConsistency checks that the stored items are consistent with each other and with the events. It runs at the end
+// of every test.
+func (f *fixture) checkConsistency() {
+	s := f.snapshot()
+	if diff := cmp.Diff(s.members, s.memberships); diff != "" {
+		f.t.Errorf("the two copies of the memberships differ: %s", diff)
 	}
-	owners, memberships := map[string]int{}, map[string]int{}
-	for _, m := range b.members {
+	owners, memberships, personal := map[string]int{}, map[string]int{}, map[string]int{}
+	for _, m := range s.members {
 		memberships[m.UserID]++
 		if m.Role == workspace.Owner {
 			owners[m.WorkspaceID]++
 		}
 		if m.Personal {
-			b.personal[m.UserID]++
+			personal[m.UserID]++
 		}
 	}
-	for wsID, place := range b.workspaces {
-		if place.Owners != owners[wsID] || place.Owners < 1 {
-			w.t.Errorf("%s: the stored number of owners is %d, want %d", wsID, place.Owners, owners[wsID])
+	for wsID, ws := range s.workspaces {
+		if ws.Owners != owners[wsID] || ws.Owners < 1 {
+			f.t.Errorf("%s: the stored number of owners is %d, want %d and at least 1", wsID, ws.Owners, owners[wsID])
 		}
 	}
 	for userID, n := range memberships {
-		counted, written := b.counts[userID]
-		if (written || n > 1) && counted != n {
-			w.t.Errorf("%s is a member of %d workspaces, the stored number is %d", userID, n, counted)
+		count, isStored := s.counts[userID]
+		if (isStored || n > 1) && count != n {
+			f.t.Errorf("%s: the stored number of memberships is %d, want %d", userID, count, n)
 		}
-		if b.personal[userID] != 1 {
-			w.t.Errorf("%s has %d personal workspaces", userID, b.personal[userID])
+		if personal[userID] != 1 {
+			f.t.Errorf("%s: got %d personal workspaces, want 1", userID, personal[userID])
 		}
 	}
-	w.auditEvents(b)
+	f.checkEvents(s)
 }
 
-// auditEvents compares the memberships with the events. Every membership has a member.added event, except that of the
+// checkEvents compares the memberships with the events. Every membership has a member.added event, except that of the
 // user who created the workspace.
-func (w *world) auditEvents(b snapshot) {
-	withoutEvent := map[string]int{} // by membership: 1 if no event explains it, 0 if one does
-	for key := range b.members {
+func (f *fixture) checkEvents(s snapshot) {
+	withoutEvent := map[string]int{} // by membership: 1 if no event added it, 0 if an event did
+	for key := range s.members {
 		withoutEvent[key]++
 	}
-	for _, p := range w.history() {
+	for _, p := range f.events() {
 		key := p.Data.Workspace.ID + " " + p.Data.Member.UserID
 		switch p.Type {
 		case event.MemberAdded:
@@ -120,20 +121,20 @@ func (w *world) auditEvents(b snapshot) {
 		case event.MemberRemoved:
 			withoutEvent[key]++
 		default:
-			w.t.Errorf("unexpected event %s", p.Type)
+			f.t.Errorf("unexpected event %s", p.Type)
 		}
 	}
-	founders := map[string]int{}
+	creators := map[string]int{} // by workspace ID: number of members without an event
 	for key, n := range withoutEvent {
 		wsID, _, _ := strings.Cut(key, " ")
-		founders[wsID] += n
+		creators[wsID] += n
 		if n != 0 && n != 1 {
-			w.t.Errorf("%s: the events are off by %d", key, n)
+			f.t.Errorf("membership %s: got %d changes without an event, want 0 or 1", key, n)
 		}
 	}
-	for wsID := range b.workspaces {
-		if founders[wsID] != 1 {
-			w.t.Errorf("%s: the events are off by %d", wsID, founders[wsID]-1)
+	for wsID := range s.workspaces {
+		if creators[wsID] != 1 {
+			f.t.Errorf("workspace %s: got %d members without an event, want only the creator", wsID, creators[wsID])
 		}
 	}
 }

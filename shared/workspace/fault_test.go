@@ -11,35 +11,47 @@ import (
 	"devplatform/shared/workspace"
 )
 
+// teamFixture is a workspace with two owners and an admin, and a user who is not a member.
+type teamFixture struct {
+	*fixture
+	owner1, owner2, admin, outsider *user
+	ws                              string
+}
+
+func newTeamFixture(t *testing.T) *teamFixture {
+	t.Helper()
+	f := &teamFixture{fixture: newFixture(t)}
+	users := f.newUsers("owner1", "owner2", "admin", "outsider")
+	f.owner1, f.owner2, f.admin, f.outsider = users[0], users[1], users[2], users[3]
+	f.ws = f.owner1.createTeam(map[*user]workspace.Role{f.owner2: workspace.Owner, f.admin: workspace.Admin})
+	return f
+}
+
+func createWorkspace(f *teamFixture) response { return f.owner1.createWorkspace("New") }
+func addOutsider(f *teamFixture) response     { return f.owner1.add(f.ws, f.outsider, workspace.Member) }
+func addOwner(f *teamFixture) response        { return f.owner1.add(f.ws, f.outsider, workspace.Owner) }
+func promoteAdmin(f *teamFixture) response    { return f.owner1.setRole(f.ws, f.admin, workspace.Owner) }
+func removeAdmin(f *teamFixture) response     { return f.owner1.remove(f.ws, f.admin) }
+func adminLeaves(f *teamFixture) response     { return f.admin.remove(f.ws, f.admin) }
+func ownerStepsDown(f *teamFixture) response {
+	return f.owner1.setRole(f.ws, f.owner1, workspace.Admin)
+}
+func ownerLeaves(f *teamFixture) response { return f.owner1.remove(f.ws, f.owner1) }
+
 // changes are requests of every kind that change memberships.
 var changes = map[string]struct {
-	do     func(s *scene) answer
-	status int // if nothing fails
-	events int
+	do         func(f *teamFixture) response
+	wantStatus int
+	wantEvents int
 }{
-	"create":       {func(s *scene) answer { return s.ada.Do(http.MethodPost, "/api/workspaces", `{"name":"x"}`) }, http.StatusCreated, 0},
-	"add":          {func(s *scene) answer { return s.ada.add(s.ws, s.fresh, workspace.Member) }, http.StatusCreated, 1},
-	"add owner":    {func(s *scene) answer { return s.ada.add(s.ws, s.fresh, workspace.Owner) }, http.StatusCreated, 1},
-	"promote":      {func(s *scene) answer { return s.ada.setRole(s.ws, s.grace, workspace.Owner) }, http.StatusOK, 0},
-	"remove":       {func(s *scene) answer { return s.ada.remove(s.ws, s.grace) }, http.StatusOK, 1},
-	"leave":        {func(s *scene) answer { return s.grace.remove(s.ws, s.grace) }, http.StatusOK, 1},
-	"step down":    {func(s *scene) answer { return s.ada.setRole(s.ws, s.ada, workspace.Admin) }, http.StatusOK, 0},
-	"owner leaves": {func(s *scene) answer { return s.ada.remove(s.ws, s.ada) }, http.StatusOK, 1},
-}
-
-// scene is a workspace with two owners and an admin, and a user who is not a member.
-type scene struct {
-	*world
-	ada, grace, second, fresh *person
-	ws                        string
-}
-
-func newScene(t *testing.T) *scene {
-	t.Helper()
-	s := &scene{world: newWorld(t)}
-	s.ada, s.grace, s.second, s.fresh = s.person("ada"), s.person("grace"), s.person("second"), s.person("fresh")
-	s.ws = s.ada.team(map[*person]workspace.Role{s.grace: workspace.Admin, s.second: workspace.Owner})
-	return s
+	"create a workspace": {do: createWorkspace, wantStatus: http.StatusCreated, wantEvents: 0},
+	"add a member":       {do: addOutsider, wantStatus: http.StatusCreated, wantEvents: 1},
+	"add an owner":       {do: addOwner, wantStatus: http.StatusCreated, wantEvents: 1},
+	"promote a member":   {do: promoteAdmin, wantStatus: http.StatusOK, wantEvents: 0},
+	"remove a member":    {do: removeAdmin, wantStatus: http.StatusOK, wantEvents: 1},
+	"leave":              {do: adminLeaves, wantStatus: http.StatusOK, wantEvents: 1},
+	"step down as owner": {do: ownerStepsDown, wantStatus: http.StatusOK, wantEvents: 0},
+	"leave as owner":     {do: ownerLeaves, wantStatus: http.StatusOK, wantEvents: 1},
 }
 
 // If a response is lost, the SDK sends the request again and gets the result of the first one. The change happens once.
@@ -48,63 +60,63 @@ func TestLostResponseIsRetried(t *testing.T) {
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
-			before := len(s.history())
-			s.wire.Break("TransactWriteItems", dynamotest.LostReply)
-			if a := change.do(s); a.Status != change.status {
-				t.Errorf("%d %s", a.Status, a.Raw)
+			f := newTeamFixture(t)
+			before := len(f.events())
+			f.wire.Break("TransactWriteItems", dynamotest.LostReply)
+			if r := change.do(f); r.Status != change.wantStatus {
+				t.Errorf("got %d %s, want status %d", r.Status, r.Raw, change.wantStatus)
 			}
-			if s.wire.Hits() != 1 {
+			if f.wire.Hits() != 1 {
 				t.Fatal("no response was lost")
 			}
-			if got := len(s.history()) - before; got != change.events {
-				t.Errorf("%d events", got)
+			if got := len(f.events()) - before; got != change.wantEvents {
+				t.Errorf("got %d events, want %d", got, change.wantEvents)
 			}
 		})
 	}
 }
 
-// A write that DynamoDB rejects changes nothing: no member, no mirror, no count, no event.
+// A write that DynamoDB rejects changes nothing: neither copy of the membership, no counter and no event.
 func TestFailedWriteChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
-			before, priorEvents := s.snapshot(), s.history()
-			s.wire.Break("TransactWriteItems", dynamotest.ServerError.Times(dynamotest.Attempts))
-			change.do(s).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-			if s.wire.Hits() != dynamotest.Attempts {
-				t.Fatalf("%d failed attempts", s.wire.Hits())
+			f := newTeamFixture(t)
+			before, eventsBefore := f.snapshot(), f.events()
+			f.wire.Break("TransactWriteItems", dynamotest.ServerError.Times(dynamotest.Attempts))
+			change.do(f).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
+			if f.wire.Hits() != dynamotest.Attempts {
+				t.Fatalf("got %d failed attempts, want %d", f.wire.Hits(), dynamotest.Attempts)
 			}
-			if diff := cmp.Diff(before, s.snapshot(), cmp.AllowUnexported(snapshot{})); diff != "" {
-				t.Error(diff)
+			if diff := cmp.Diff(before, f.snapshot(), cmp.AllowUnexported(snapshot{})); diff != "" {
+				t.Errorf("the failed request changed stored items (-before +after):\n%s", diff)
 			}
-			if diff := cmp.Diff(priorEvents, s.history()); diff != "" {
-				t.Error(diff)
+			if diff := cmp.Diff(eventsBefore, f.events()); diff != "" {
+				t.Errorf("the failed request changed the events (-before +after):\n%s", diff)
 			}
-			if a := change.do(s); a.Status != change.status {
-				t.Errorf("again: %d %s", a.Status, a.Raw)
+			if r := change.do(f); r.Status != change.wantStatus {
+				t.Errorf("second request: got %d %s, want status %d", r.Status, r.Raw, change.wantStatus)
 			}
 		})
 	}
 }
 
-// If no response ever arrives, the request fails, but the change has been made completely, with its event.
+// If no response of DynamoDB arrives, the request fails, but the change is stored completely, with its event.
 func TestWriteWithoutResponseIsAtomic(t *testing.T) {
 	t.Parallel()
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
-			before, priorEvents := s.snapshot(), len(s.history())
-			s.wire.Break("TransactWriteItems", dynamotest.LostReplies.Times(dynamotest.Attempts))
-			change.do(s).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-			if cmp.Equal(before, s.snapshot(), cmp.AllowUnexported(snapshot{})) {
-				t.Error("the change was not made")
+			f := newTeamFixture(t)
+			before, eventsBefore := f.snapshot(), len(f.events())
+			f.wire.Break("TransactWriteItems", dynamotest.LostReplies.Times(dynamotest.Attempts))
+			change.do(f).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
+			if cmp.Equal(before, f.snapshot(), cmp.AllowUnexported(snapshot{})) {
+				t.Error("the change was not stored")
 			}
-			if got := len(s.history()) - priorEvents; got != change.events {
-				t.Errorf("%d events", got)
+			if got := len(f.events()) - eventsBefore; got != change.wantEvents {
+				t.Errorf("got %d events, want %d", got, change.wantEvents)
 			}
 		})
 	}
@@ -112,69 +124,85 @@ func TestWriteWithoutResponseIsAtomic(t *testing.T) {
 
 func TestFailedReadReturnsUnavailable(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	priorEvents := len(s.history())
-	for operation, ask := range map[string]func() answer{
-		"Query":        s.ada.workspaces,
-		"GetItem":      func() answer { return s.ada.add(s.ws, s.fresh, workspace.Member) },
-		"BatchGetItem": func() answer { return s.ada.remove(s.ws, s.grace) },
+	f := newTeamFixture(t)
+	eventsBefore := len(f.events())
+	for operation, request := range map[string]func() response{
+		"Query":        f.owner1.workspaces,
+		"GetItem":      func() response { return addOutsider(f) },
+		"BatchGetItem": func() response { return removeAdmin(f) },
 	} {
-		s.wire.Break(operation, dynamotest.ServerError.Times(dynamotest.Attempts))
-		ask().Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
+		f.wire.Break(operation, dynamotest.ServerError.Times(dynamotest.Attempts))
+		request().Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 	}
-	s.wire.Break("GetItem", dynamotest.ServerError.Times(dynamotest.Attempts))
-	s.ada.members(s.ws).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-	if len(s.history()) != priorEvents {
+	f.wire.Break("GetItem", dynamotest.ServerError.Times(dynamotest.Attempts))
+	f.owner1.members(f.ws).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
+	if len(f.events()) != eventsBefore {
 		t.Error("a failed read emitted events")
 	}
 }
 
-// A change is written only if the decision is still valid: the role of the caller may change between the read and the
-// write.
+// Each case makes a change between the read and the write of a request. The request must be decided again, with the
+// changed memberships.
 func TestConcurrentRoleAndMemberChanges(t *testing.T) {
 	t.Parallel()
-	type step = func(s *scene) answer
-	lower := func(s *scene) answer { return s.second.setRole(s.ws, s.ada, workspace.Viewer) }
-	expel := func(s *scene) answer { return s.second.remove(s.ws, s.ada) }
+	demoteCaller := func(f *teamFixture) response { return f.owner2.setRole(f.ws, f.owner1, workspace.Viewer) }
+	removeCaller := func(f *teamFixture) response { return f.owner2.remove(f.ws, f.owner1) }
+	promoteTarget := func(f *teamFixture) response { return f.owner2.setRole(f.ws, f.admin, workspace.Owner) }
+	addTarget := func(f *teamFixture) response { return f.owner2.add(f.ws, f.outsider, workspace.Viewer) }
+	otherOwnerLeaves := func(f *teamFixture) response { return f.owner2.remove(f.ws, f.owner2) }
 	for name, tc := range map[string]struct {
-		first, then step
-		status      int
-		code        fault.Code
+		between, request func(*teamFixture) response
+		wantStatus       int
+		wantCode         fault.Code
 	}{
-		"caller demoted before adding":        {lower, changes["add"].do, http.StatusForbidden, fault.CodeAccessDenied},
-		"caller removed before adding":        {expel, changes["add"].do, http.StatusNotFound, fault.CodeWorkspaceNotFound},
-		"caller demoted before removing":      {lower, changes["remove"].do, http.StatusForbidden, fault.CodeAccessDenied},
-		"caller removed before promoting":     {expel, changes["promote"].do, http.StatusNotFound, fault.CodeWorkspaceNotFound},
-		"caller demoted before stepping down": {lower, changes["step down"].do, http.StatusForbidden, fault.CodeAccessDenied},
-		"caller demoted before leaving":       {lower, changes["owner leaves"].do, http.StatusOK, ""},
-		"caller removed before leaving":       {expel, changes["owner leaves"].do, http.StatusNotFound, fault.CodeWorkspaceNotFound},
+		"caller demoted before adding": {
+			demoteCaller, addOutsider, http.StatusForbidden, fault.CodeAccessDenied,
+		},
+		"caller removed before adding": {
+			removeCaller, addOutsider, http.StatusNotFound, fault.CodeWorkspaceNotFound,
+		},
+		"caller demoted before removing": {
+			demoteCaller, removeAdmin, http.StatusForbidden, fault.CodeAccessDenied,
+		},
+		"caller removed before promoting": {
+			removeCaller, promoteAdmin, http.StatusNotFound, fault.CodeWorkspaceNotFound,
+		},
+		"caller demoted before stepping down": {
+			demoteCaller, ownerStepsDown, http.StatusForbidden, fault.CodeAccessDenied,
+		},
+		"caller demoted before leaving": {
+			demoteCaller, ownerLeaves, http.StatusOK, "",
+		},
+		"caller removed before leaving": {
+			removeCaller, ownerLeaves, http.StatusNotFound, fault.CodeWorkspaceNotFound,
+		},
 		"target left before removal": {
-			func(s *scene) answer { return s.grace.remove(s.ws, s.grace) }, changes["remove"].do, http.StatusNotFound, fault.CodeMemberNotFound,
+			adminLeaves, removeAdmin, http.StatusNotFound, fault.CodeMemberNotFound,
 		},
 		"target promoted before removal": {
-			func(s *scene) answer { return s.second.setRole(s.ws, s.grace, workspace.Owner) }, changes["remove"].do, http.StatusOK, "",
+			promoteTarget, removeAdmin, http.StatusOK, "",
 		},
 		"target already promoted": {
-			func(s *scene) answer { return s.second.setRole(s.ws, s.grace, workspace.Owner) }, changes["promote"].do, http.StatusOK, "",
+			promoteTarget, promoteAdmin, http.StatusOK, "",
 		},
 		"target already added": {
-			func(s *scene) answer { return s.second.add(s.ws, s.fresh, workspace.Viewer) }, changes["add"].do, http.StatusConflict, fault.CodeConflict,
+			addTarget, addOutsider, http.StatusConflict, fault.CodeConflict,
 		},
 		"other owner left before leaving": {
-			func(s *scene) answer { return s.second.remove(s.ws, s.second) }, changes["owner leaves"].do, http.StatusConflict, fault.CodeConflict,
+			otherOwnerLeaves, ownerLeaves, http.StatusConflict, fault.CodeConflict,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
-			s.wire.Before("TransactWriteItems", func() {
-				if a := tc.first(s); a.Status >= http.StatusBadRequest {
-					t.Errorf("first: %d %s", a.Status, a.Raw)
+			f := newTeamFixture(t)
+			f.wire.Before("TransactWriteItems", func() {
+				if r := tc.between(f); r.Status >= http.StatusBadRequest {
+					t.Errorf("change between read and write: got %d %s, want success", r.Status, r.Raw)
 				}
 			})
-			a := tc.then(s)
-			if a.Status != tc.status || a.Text("code") != string(tc.code) {
-				t.Errorf("%d %s, want %d %s", a.Status, a.Raw, tc.status, tc.code)
+			r := tc.request(f)
+			if r.Status != tc.wantStatus || r.Text("code") != string(tc.wantCode) {
+				t.Errorf("got %d %s, want %d %s", r.Status, r.Raw, tc.wantStatus, tc.wantCode)
 			}
 		})
 	}
@@ -183,22 +211,22 @@ func TestConcurrentRoleAndMemberChanges(t *testing.T) {
 // A change with repeated conflicts fails after 20 attempts, each of one read and one transaction, and changes nothing.
 func TestGivesUpAfterRepeatedConflicts(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	rounds := 0
+	f := newTeamFixture(t)
+	conflicts := 0
 	var conflict func()
 	conflict = func() {
-		rounds++
-		s.wire.Mend()
-		s.second.setRole(s.ws, s.grace, roles[rounds%3+1]).Want(t, http.StatusOK)
-		s.wire.Before("TransactWriteItems", conflict)
+		conflicts++
+		f.wire.Mend()
+		f.owner2.setRole(f.ws, f.admin, roles[conflicts%3+1]).Want(t, http.StatusOK)
+		f.wire.Before("TransactWriteItems", conflict)
 	}
-	s.wire.Before("TransactWriteItems", conflict)
-	a := s.ada.remove(s.ws, s.grace)
-	s.wire.Mend()
-	if a.Status != http.StatusConflict || a.Calls > 20*2 {
-		t.Errorf("%d %s in %d calls", a.Status, a.Raw, a.Calls)
+	f.wire.Before("TransactWriteItems", conflict)
+	r := removeAdmin(f)
+	f.wire.Mend()
+	if r.Status != http.StatusConflict || r.Calls > 20*2 {
+		t.Errorf("got %d %s after %d calls, want status 409 after at most 40 calls", r.Status, r.Raw, r.Calls)
 	}
-	if _, is := s.snapshot().members[s.ws+" "+s.grace.id]; !is || rounds < 3 {
-		t.Errorf("removed after %d rounds", rounds)
+	if _, isMember := f.snapshot().members[f.ws+" "+f.admin.id]; !isMember || conflicts < 3 {
+		t.Errorf("after %d conflicts, the target is a member: %v; want true after at least 3 conflicts", conflicts, isMember)
 	}
 }

@@ -22,141 +22,155 @@ import (
 )
 
 type (
-	answer = slicetest.Response
-	// world is the workspaces slice behind a real HTTP server, with its own DynamoDB.
-	world struct {
-		t                *testing.T
-		clock            *slicetest.Clock // advances by a second on every call, so that all timestamps differ
-		log              *slicetest.Log
-		users            *slicetest.Users
-		wire             *dynamotest.Wire
-		sdk              *dynamodb.Client // direct access to DynamoDB
-		projects, events string           // names of the tables
-		client           *db.Client
-		ids              *id.Generator
-		keys             *config.Keys
-		service          *workspace.Service
-		server           *httptest.Server
-		unaudited        bool // the test stores inconsistent items itself
+	response = slicetest.Response
+	// fixture is the workspaces slice behind a real HTTP server, with its own DynamoDB.
+	fixture struct {
+		t             *testing.T
+		clock         *slicetest.Clock // advances by a second on every call, so that all timestamps differ
+		log           *slicetest.Log
+		accounts      *slicetest.Users
+		wire          *dynamotest.Wire
+		sdk           *dynamodb.Client // direct access to DynamoDB
+		projectsTable string
+		eventsTable   string
+		client        *db.Client
+		ids           *id.Generator
+		keys          *config.Keys
+		service       *workspace.Service
+		server        *httptest.Server
+		// skipConsistencyCheck is set by tests that store inconsistent items directly.
+		skipConsistencyCheck bool
 	}
 )
 
-func newWorld(t *testing.T, change ...func(*workspace.Deps)) *world {
+// newFixture starts a server. At the end of the test, it checks that the stored items are consistent.
+func newFixture(t *testing.T, options ...func(*workspace.Deps)) *fixture {
 	t.Helper()
 	endpoint := dynamotest.StartServer(t)
-	w := &world{
-		t: t, clock: slicetest.NewClock(noon, time.Second), log: slicetest.NewLog(), users: &slicetest.Users{},
+	f := &fixture{
+		t: t, clock: slicetest.NewClock(noon, time.Second), log: slicetest.NewLog(), accounts: &slicetest.Users{},
 		wire: dynamotest.NewWire(t, endpoint, nil), sdk: dynamotest.Client(endpoint),
 	}
-	w.projects, w.events = slicetest.Table(t, w.sdk, "projects"), slicetest.Table(t, w.sdk, "events")
-	w.client = db.Wrap(w.wire.Client(), w.clock.Now)
-	w.keys = slicetest.Keys(w.clock.Now)
-	w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
+	f.projectsTable, f.eventsTable = slicetest.Table(t, f.sdk, "projects"), slicetest.Table(t, f.sdk, "events")
+	f.client = db.Wrap(f.wire.Client(), f.clock.Now)
+	f.keys = slicetest.Keys(f.clock.Now)
+	f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
 	deps := workspace.Deps{
-		DB: w.client, Projects: w.client.Table(w.projects), Outbox: event.Outbox{Events: w.client.Table(w.events), IDs: w.ids},
-		Cursors: db.NewCursors(w.keys), People: w.users, IDs: w.ids, Clock: w.clock.Now,
+		DB: f.client, Projects: f.client.Table(f.projectsTable),
+		Outbox:  event.Outbox{Events: f.client.Table(f.eventsTable), IDs: f.ids},
+		Cursors: db.NewCursors(f.keys), People: f.accounts, IDs: f.ids, Clock: f.clock.Now,
 	}
-	for _, f := range change {
-		f(&deps)
+	for _, apply := range options {
+		apply(&deps)
 	}
-	w.service = workspace.New(deps)
-	w.serve(w.users, w.service.Register)
+	f.service = workspace.New(deps)
+	f.startServer(f.accounts, f.service.Register)
 	t.Cleanup(func() {
-		if !w.unaudited {
-			w.audit()
+		if !f.skipConsistencyCheck {
+			f.checkConsistency()
 		}
 	})
-	return w
+	return f
 }
 
-// serve starts a new server for the registered slices.
-func (w *world) serve(auth httpapi.Authenticator, register ...func(*httpapi.Routes)) {
-	w.server = httptest.NewServer(httpapi.NewRouter(httpapi.Config{
-		Edge: config.Edge{CookiePlainHTTP: true}, Logger: slog.New(w.log), Auth: auth, Clock: w.clock.Now,
+// startServer starts a new server for the registered slices.
+func (f *fixture) startServer(auth httpapi.Authenticator, register ...func(*httpapi.Routes)) {
+	f.server = httptest.NewServer(httpapi.NewRouter(httpapi.Config{
+		Edge: config.Edge{CookiePlainHTTP: true}, Logger: slog.New(f.log), Auth: auth, Clock: f.clock.Now,
 	}, register...))
-	w.t.Cleanup(w.server.Close)
+	f.t.Cleanup(f.server.Close)
 }
 
-func quota(n int) func(*workspace.Deps) { return func(d *workspace.Deps) { d.MaxMemberships = n } }
+func withQuota(n int) func(*workspace.Deps) { return func(d *workspace.Deps) { d.MaxMemberships = n } }
 
-// agent returns a client with a session token, or without a session if token is "".
-func (w *world) agent(token string) *slicetest.Client {
-	w.t.Helper()
-	c := slicetest.NewClient(w.t, w.server.URL, w.log)
+// newClient returns a client with a session token, or without a session if token is "".
+func (f *fixture) newClient(token string) *slicetest.Client {
+	f.t.Helper()
+	c := slicetest.NewClient(f.t, f.server.URL, f.log)
 	if token != "" {
 		c.SetCookie("session", token)
 	}
 	return c
 }
 
-// person is a client of a signed-up user with a personal workspace.
-type person struct {
+// user is a client with a session of a user who has a personal workspace.
+type user struct {
 	*slicetest.Client
-	w            *world
+	f            *fixture
 	id, username string
-	home         string // the personal workspace
+	personal     string // ID of the personal workspace
 }
 
-func (w *world) person(username string) *person {
-	w.t.Helper()
-	p := &person{Client: w.agent(strings.ToLower(username)), w: w, id: w.ids.New(id.User), username: username, home: w.ids.New(id.Workspace)}
-	writes, err := workspace.Personal(w.client.Table(w.projects), p.home, p.id, username, w.clock.Now())
+func (f *fixture) newUser(username string) *user {
+	f.t.Helper()
+	u := &user{
+		Client: f.newClient(strings.ToLower(username)), f: f,
+		id: f.ids.New(id.User), username: username, personal: f.ids.New(id.Workspace),
+	}
+	writes, err := workspace.Personal(f.client.Table(f.projectsTable), u.personal, u.id, username, f.clock.Now())
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	if err := w.client.Transact(w.t.Context(), writes...); err != nil {
-		w.t.Fatal(err)
+	if err := f.client.Transact(f.t.Context(), writes...); err != nil {
+		f.t.Fatal(err)
 	}
-	w.users.Add(httpapi.Caller{UserID: p.id, Username: username})
-	return p
+	f.accounts.Add(httpapi.Caller{UserID: u.id, Username: username})
+	return u
 }
 
-// people creates users.
-func (w *world) people(usernames ...string) []*person {
-	w.t.Helper()
-	list := make([]*person, len(usernames))
+func (f *fixture) newUsers(usernames ...string) []*user {
+	f.t.Helper()
+	list := make([]*user, len(usernames))
 	for i, name := range usernames {
-		list[i] = w.person(name)
+		list[i] = f.newUser(name)
 	}
 	return list
 }
 
-func (p *person) create(name string) string {
-	p.w.t.Helper()
-	return p.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": name}).Want(p.w.t, http.StatusCreated).Text("id")
+// createWorkspace sends the request to create a workspace.
+func (u *user) createWorkspace(name string) response {
+	u.f.t.Helper()
+	return u.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": name})
 }
 
-func (p *person) add(ws string, other *person, role workspace.Role) answer {
-	p.w.t.Helper()
-	return p.Do(http.MethodPost, "/api/workspaces/"+ws+"/members", map[string]any{"username": other.username, "role": role})
+// create creates a workspace and returns its ID.
+func (u *user) create(name string) string {
+	u.f.t.Helper()
+	return u.createWorkspace(name).Want(u.f.t, http.StatusCreated).Text("id")
 }
 
-func (p *person) setRole(ws string, other *person, role workspace.Role) answer {
-	p.w.t.Helper()
-	return p.Do(http.MethodPut, "/api/workspaces/"+ws+"/members/"+other.id, map[string]any{"role": role})
+func (u *user) add(ws string, other *user, role workspace.Role) response {
+	u.f.t.Helper()
+	body := map[string]any{"username": other.username, "role": role}
+	return u.Do(http.MethodPost, "/api/workspaces/"+ws+"/members", body)
 }
 
-func (p *person) remove(ws string, other *person) answer {
-	p.w.t.Helper()
-	return p.Do(http.MethodDelete, "/api/workspaces/"+ws+"/members/"+other.id, nil)
+func (u *user) setRole(ws string, other *user, role workspace.Role) response {
+	u.f.t.Helper()
+	return u.Do(http.MethodPut, "/api/workspaces/"+ws+"/members/"+other.id, map[string]any{"role": role})
 }
 
-func (p *person) members(ws string) answer {
-	p.w.t.Helper()
-	return p.Do(http.MethodGet, "/api/workspaces/"+ws+"/members", nil)
+func (u *user) remove(ws string, other *user) response {
+	u.f.t.Helper()
+	return u.Do(http.MethodDelete, "/api/workspaces/"+ws+"/members/"+other.id, nil)
 }
 
-func (p *person) workspaces() answer {
-	p.w.t.Helper()
-	return p.Do(http.MethodGet, "/api/workspaces", nil)
+func (u *user) members(ws string) response {
+	u.f.t.Helper()
+	return u.Do(http.MethodGet, "/api/workspaces/"+ws+"/members", nil)
 }
 
-// team creates a workspace of p, and adds the others with their roles.
-func (p *person) team(others map[*person]workspace.Role) string {
-	p.w.t.Helper()
-	ws := p.create("Team")
+func (u *user) workspaces() response {
+	u.f.t.Helper()
+	return u.Do(http.MethodGet, "/api/workspaces", nil)
+}
+
+// createTeam creates a workspace with the other users as members, and returns its ID.
+func (u *user) createTeam(others map[*user]workspace.Role) string {
+	u.f.t.Helper()
+	ws := u.create("Team")
 	for other, role := range others {
-		p.add(ws, other, role).Want(p.w.t, http.StatusCreated)
+		u.add(ws, other, role).Want(u.f.t, http.StatusCreated)
 	}
 	return ws
 }

@@ -24,8 +24,8 @@ func (m Membership) memberItem() MemberItem {
 type addMemberInput struct {
 	ID   string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Body struct {
-		Username string `json:"username" minLength:"1" doc:"The username of the user to add, ignoring case" example:"grace"`
-		Role     Role   `json:"role" enum:"owner,admin,member,viewer" doc:"The role of the new member. It must not be above the caller's role" example:"member"`
+		Username string `json:"username" minLength:"1" doc:"The username of the user to add. It is not case-sensitive" example:"grace"`
+		Role     Role   `json:"role" enum:"owner,admin,member,viewer" doc:"The role of the new member. It must not be higher than the caller's role" example:"member"`
 	}
 }
 
@@ -51,12 +51,12 @@ type membersInput struct {
 
 type membersOutput struct {
 	Body struct {
-		Members    []MemberItem `json:"members" nullable:"false" doc:"The members by user id, which is the order in which the users signed up"`
+		Members    []MemberItem `json:"members" nullable:"false" doc:"The members, sorted by user id. This is the order in which the users signed up"`
 		NextCursor string       `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page" example:"eyJrIjoiazEifQ"`
 	}
 }
 
-// errUserNotFound documents the error that People returns for an unknown username.
+// errUserNotFound is the documented example of the error that People returns for an unknown username.
 var errUserNotFound = fault.New(fault.CodeUserNotFound, "There is no user with this username.")
 
 type doneOutput struct{ Body httpapi.Done }
@@ -77,8 +77,8 @@ func (s *Service) registerMembers(r *httpapi.Routes) {
 		Summary:     "Add a member",
 		Description: "Admins and owners can add members. They cannot grant a role above their own. Emits member.added.",
 		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("username", "is required")), ErrNotFound, errUserNotFound, ErrDenied, errRank,
-			errMember, fault.ErrConflict, errMemberQuota(MaxMemberships),
+			fault.Invalid(fault.Field("username", "is required")), ErrNotFound, errUserNotFound, ErrDenied, errRoleTooHigh,
+			errAlreadyMember, fault.ErrConflict, errMemberQuota(MaxMemberships),
 		},
 	}, s.handleAddMember)
 	httpapi.Private(r, httpapi.Operation{
@@ -86,7 +86,7 @@ func (s *Service) registerMembers(r *httpapi.Routes) {
 		Summary:     "Change a member's role",
 		Description: "Admins and owners can change roles. They cannot change or grant a role above their own. The last owner of a workspace must remain an owner.",
 		Errors: []*fault.Error{
-			ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, fault.ErrConflict,
+			ErrNotFound, errMemberNotFound, ErrDenied, errRoleTooHigh, errLastOwner, errPersonalOwner, fault.ErrConflict,
 		},
 	}, s.handleUpdateMember)
 	httpapi.Private(r, httpapi.Operation{
@@ -94,7 +94,9 @@ func (s *Service) registerMembers(r *httpapi.Routes) {
 		Summary: "Remove a member, or leave a workspace",
 		Description: "Admins and owners can remove members whose role is not above their own. Every member can leave. The last owner of a workspace cannot be removed, " +
 			"and neither can the user to whom a personal workspace belongs. The removal takes effect immediately. Emits member.removed.",
-		Errors: []*fault.Error{ErrNotFound, errNoMember, ErrDenied, errRank, errLastOwner, errOwnPersonal, fault.ErrConflict},
+		Errors: []*fault.Error{
+			ErrNotFound, errMemberNotFound, ErrDenied, errRoleTooHigh, errLastOwner, errPersonalOwner, fault.ErrConflict,
+		},
 	}, s.handleRemoveMember)
 }
 

@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,54 +16,62 @@ import (
 	"devplatform/shared/workspace"
 )
 
-func keysOf(m map[string]any) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
+func wantFields(t *testing.T, object map[string]any, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(object))); diff != "" {
+		t.Errorf("fields mismatch (-want +got):\n%s", diff)
 	}
-	slices.Sort(keys)
-	return keys
 }
 
-func wantCalls(t *testing.T, what string, a answer, want int64) {
+// wantTexts compares a text field of all objects of a list.
+func wantTexts(t *testing.T, r response, list, field string, want ...string) {
 	t.Helper()
-	if a.Calls != want {
-		t.Errorf("%s made %d calls, want %d", what, a.Calls, want)
+	if diff := cmp.Diff(want, r.Texts(list, field)); diff != "" {
+		t.Errorf("%s.%s mismatch (-want +got):\n%s", list, field, diff)
+	}
+}
+
+// wantCalls checks the number of calls to DynamoDB for a request.
+func wantCalls(t *testing.T, request string, r response, want int64) {
+	t.Helper()
+	if r.Calls != want {
+		t.Errorf("%s made %d calls, want %d", request, r.Calls, want)
 	}
 }
 
 func TestCreateAndListWorkspaces(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.person("ada")
-	made := ada.Do(http.MethodPost, "/api/workspaces", map[string]any{"name": "  Café & Söhne ", "unknown": 1}).Want(t, http.StatusCreated)
-	if !id.Workspace.Valid(made.Text("id")) || made.Text("name") != "  Café & Söhne " || made.Text("role") != "owner" || made.Body["personal"] != false {
-		t.Errorf("made %s", made.Raw)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	const name = "  Café & Söhne "
+	body := map[string]any{"name": name, "unknown": 1}
+	created := ada.Do(http.MethodPost, "/api/workspaces", body).Want(t, http.StatusCreated)
+	if created.Text("name") != name || created.Text("role") != "owner" || created.Body["personal"] != false {
+		t.Errorf("created %s, want the name %q, the role owner and personal false", created.Raw, name)
 	}
-	if _, err := clock.ParseTimestamp(made.Text("createdAt")); err != nil {
+	if !id.Workspace.Valid(created.Text("id")) {
+		t.Errorf("created a workspace with the invalid ID %q", created.Text("id"))
+	}
+	if _, err := clock.ParseTimestamp(created.Text("createdAt")); err != nil {
 		t.Error(err)
 	}
-	wantCalls(t, "creating a workspace", made, 1) // and the session's
+	wantCalls(t, "creating a workspace", created, 1) // not counting the call that reads the session
 	other := ada.create("Another")
 	list := ada.workspaces().Want(t, http.StatusOK)
 	wantCalls(t, "listing workspaces", list, 1)
-	if diff := cmp.Diff([]string{ada.home, made.Text("id"), other}, list.Texts("workspaces", "id")); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(made.Body, list.List("workspaces")[1]); diff != "" {
-		t.Errorf("the list and the response differ: %s", diff)
+	wantTexts(t, list, "workspaces", "id", ada.personal, created.Text("id"), other)
+	if diff := cmp.Diff(created.Body, list.List("workspaces")[1]); diff != "" {
+		t.Errorf("the created workspace and its list entry differ (-created +listed):\n%s", diff)
 	}
 	personal := list.List("workspaces")[0]
-	if diff := cmp.Diff([]string{"createdAt", "id", "name", "personal", "role"}, keysOf(personal)); diff != "" {
-		t.Error(diff)
-	}
+	wantFields(t, personal, "createdAt", "id", "name", "personal", "role")
 	if personal["personal"] != true || personal["role"] != "owner" || personal["name"] != "ada's workspace" {
-		t.Errorf("personal: %v", personal)
+		t.Errorf("got %v, want ada's personal workspace first", personal)
 	}
-	if _, more := list.Body["nextCursor"]; more {
+	if _, hasCursor := list.Body["nextCursor"]; hasCursor {
 		t.Error("a complete list has a cursor")
 	}
-	if len(w.history()) != 0 {
+	if len(f.events()) != 0 {
 		t.Error("creating a workspace emitted an event")
 	}
 }
@@ -70,81 +79,72 @@ func TestCreateAndListWorkspaces(t *testing.T) {
 // The personal workspace is listed first, even if it is not the oldest workspace of the user.
 func TestPersonalWorkspaceIsListedFirst(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.person("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	ws := ada.create("Old")
-	grace := w.person("grace")
+	grace := f.newUser("grace")
 	ada.add(ws, grace, workspace.Member).Want(t, http.StatusCreated)
-	ada.add(ada.home, grace, workspace.Viewer).Want(t, http.StatusCreated)
+	ada.add(ada.personal, grace, workspace.Viewer).Want(t, http.StatusCreated)
 	list := grace.workspaces().Want(t, http.StatusOK)
-	if diff := cmp.Diff([]string{grace.home, ada.home, ws}, list.Texts("workspaces", "id")); diff != "" {
-		t.Error(diff)
+	wantTexts(t, list, "workspaces", "id", grace.personal, ada.personal, ws)
+	if diff := cmp.Diff([]any{true, false, false}, list.Values("workspaces", "personal")); diff != "" {
+		t.Errorf("workspaces.personal mismatch (-want +got):\n%s", diff)
 	}
-	var personal []any
-	for _, item := range list.List("workspaces") {
-		personal = append(personal, item["personal"])
-	}
-	if diff := cmp.Diff([]any{true, false, false}, personal); diff != "" {
-		t.Errorf("personal: %s", diff)
-	}
-	if diff := cmp.Diff([]string{"owner", "viewer", "member"}, list.Texts("workspaces", "role")); diff != "" {
-		t.Error(diff)
-	}
+	wantTexts(t, list, "workspaces", "role", "owner", "viewer", "member")
 }
 
 func TestMembers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace := w.person("Ada"), w.person("Grace")
+	f := newFixture(t)
+	ada, grace := f.newUser("Ada"), f.newUser("Grace")
 	ws := ada.create("Team")
-	added := ada.Do(http.MethodPost, "/api/workspaces/"+ws+"/members", map[string]string{"username": "gRACE", "role": "admin"}).Want(t, http.StatusCreated)
-	wantCalls(t, "adding a member", added, 2) // and the session's, and two to find the user
-	if diff := cmp.Diff([]string{"addedAt", "role", "userId", "username"}, keysOf(added.Body)); diff != "" {
-		t.Error(diff)
-	}
+	body := map[string]string{"username": "gRACE", "role": "admin"}
+	added := ada.Do(http.MethodPost, "/api/workspaces/"+ws+"/members", body).Want(t, http.StatusCreated)
+	// The test does not count the call that reads the session, and the two calls that find a user.
+	wantCalls(t, "adding a member", added, 2)
+	wantFields(t, added.Body, "addedAt", "role", "userId", "username")
 	if added.Text("userId") != grace.id || added.Text("username") != "Grace" || added.Text("role") != "admin" {
-		t.Errorf("added %s", added.Raw)
+		t.Errorf("added %s, want Grace as admin", added.Raw)
 	}
 	list := grace.members(ws).Want(t, http.StatusOK)
 	wantCalls(t, "listing members", list, 2)
-	if diff := cmp.Diff([]string{ada.id, grace.id}, list.Texts("members", "userId")); diff != "" {
-		t.Error(diff)
-	}
+	wantTexts(t, list, "members", "userId", ada.id, grace.id)
 	if diff := cmp.Diff(added.Body, list.List("members")[1]); diff != "" {
-		t.Errorf("the list and the response differ: %s", diff)
+		t.Errorf("the added member and its list entry differ (-added +listed):\n%s", diff)
 	}
 	changed := ada.setRole(ws, grace, workspace.Viewer).Want(t, http.StatusOK)
 	wantCalls(t, "changing a role", changed, 2)
 	added.Body["role"] = "viewer"
 	if diff := cmp.Diff(added.Body, changed.Body); diff != "" {
-		t.Errorf("more than the role has changed: %s", diff)
+		t.Errorf("changed member mismatch (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"owner", "viewer"}, ada.members(ws).Texts("members", "role")); diff != "" {
-		t.Error(diff)
-	}
+	wantTexts(t, ada.members(ws), "members", "role", "owner", "viewer")
 	removed := ada.remove(ws, grace).Want(t, http.StatusOK)
 	wantCalls(t, "removing a member", removed, 2)
-	if diff := cmp.Diff([]string{"message", "success"}, keysOf(removed.Body)); diff != "" || removed.Body["success"] != true {
-		t.Errorf("%s %s", diff, removed.Raw)
+	wantFields(t, removed.Body, "message", "success")
+	if removed.Body["success"] != true {
+		t.Errorf("removing a member: got %s, want success", removed.Raw)
 	}
-	var eventData []event.Data
-	var types []event.Type
-	for _, p := range w.history() {
-		eventData, types = append(eventData, p.Data), append(types, p.Type)
-	}
-	if diff := cmp.Diff([]event.Type{event.MemberAdded, event.MemberRemoved}, types); diff != "" {
-		t.Fatal(diff) // a role change emits no event
-	}
-	data := func(role string) event.Data {
+	wantMemberEvents(t, f.events(), added, func(role string) event.Data {
 		return event.Data{
 			Actor: event.Actor{ID: ada.id, Username: "Ada"}, Workspace: &event.Workspace{ID: ws, Name: "Team"},
 			Member: &event.Member{UserID: grace.id, Username: "Grace", Role: role},
 		}
+	})
+}
+
+// wantMemberEvents checks the events of a member who was added as admin, became a viewer and was removed. A role change
+// emits no event. added is the response to the first request.
+func wantMemberEvents(t *testing.T, events []event.Payload, added response, data func(role string) event.Data) {
+	t.Helper()
+	if len(events) != 2 || events[0].Type != event.MemberAdded || events[1].Type != event.MemberRemoved {
+		t.Fatalf("got events %+v, want member.added and member.removed", events)
 	}
-	if diff := cmp.Diff([]event.Data{data("admin"), data("viewer")}, eventData); diff != "" {
-		t.Error(diff)
+	got := []event.Data{events[0].Data, events[1].Data}
+	if diff := cmp.Diff([]event.Data{data("admin"), data("viewer")}, got); diff != "" {
+		t.Errorf("data of the events mismatch (-want +got):\n%s", diff)
 	}
-	if at := w.history()[0].Timestamp.String(); at != added.Text("addedAt") {
+	if at := events[0].Timestamp.String(); at != added.Text("addedAt") {
 		t.Errorf("addedAt is %s, the event has the timestamp %s", added.Text("addedAt"), at)
 	}
 }
@@ -152,133 +152,134 @@ func TestMembers(t *testing.T) {
 // A request that does not change the role writes nothing.
 func TestUnchangedRoleWritesNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace := w.person("ada"), w.person("grace")
-	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
-	before := w.snapshot()
-	wantCalls(t, "the same role", ada.setRole(ws, grace, workspace.Member).Want(t, http.StatusOK), 1)
+	f := newFixture(t)
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Member})
+	before := f.snapshot()
+	wantCalls(t, "a request with the current role", ada.setRole(ws, grace, workspace.Member).Want(t, http.StatusOK), 1)
 	path := "/api/workspaces/" + ws + "/members/" + grace.id
-	if a := ada.Do(http.MethodPut, path, `{}`).Want(t, http.StatusOK); a.Calls != 1 || a.Text("role") != "member" {
-		t.Errorf("no role: %d calls, %s", a.Calls, a.Raw)
+	withoutRole := ada.Do(http.MethodPut, path, `{}`).Want(t, http.StatusOK)
+	wantCalls(t, "a request without a role", withoutRole, 1)
+	if withoutRole.Text("role") != "member" {
+		t.Errorf("a request without a role returned %s, want the current role", withoutRole.Raw)
 	}
-	ada.setRole(ws, ada, workspace.Owner).Want(t, http.StatusOK) // not a change, so the last owner may do it
-	if diff := cmp.Diff(before, w.snapshot(), cmp.AllowUnexported(snapshot{})); diff != "" {
-		t.Error(diff)
+	ada.setRole(ws, ada, workspace.Owner).Want(t, http.StatusOK) // not a change, so the last owner may send it
+	if diff := cmp.Diff(before, f.snapshot(), cmp.AllowUnexported(snapshot{})); diff != "" {
+		t.Errorf("the requests changed stored items (-before +after):\n%s", diff)
 	}
 }
 
 func TestRemovalIsEffectiveImmediately(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
-	ws := ada.team(map[*person]workspace.Role{grace: workspace.Admin, eve: workspace.Viewer})
+	f := newFixture(t)
+	ada, grace, eve := f.newUser("ada"), f.newUser("grace"), f.newUser("eve")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Admin, eve: workspace.Viewer})
 	ada.remove(ws, grace).Want(t, http.StatusOK)
 	grace.members(ws).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 	grace.remove(ws, eve).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
-	if diff := cmp.Diff([]string{grace.home}, grace.workspaces().Texts("workspaces", "id")); diff != "" {
-		t.Error(diff)
-	}
+	wantTexts(t, grace.workspaces(), "workspaces", "id", grace.personal)
 	ada.remove(ws, grace).Want(t, http.StatusNotFound, fault.CodeMemberNotFound)
 	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusCreated) // a removed member can be added again
 	grace.remove(ws, ada).Want(t, http.StatusOK)
 	ada.members(ws).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 }
 
-// For users who are not members, a workspace of others, an unknown ID and an invalid ID have the same response.
+// A user who is not a member gets the same response for a workspace of others, an unknown ID and an invalid ID.
 func TestWorkspacesOfOthersAreNotFound(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
-	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
-	add, role := map[string]string{"username": "grace", "role": "viewer"}, map[string]string{"role": "viewer"}
-	var seen []string
-	for _, foreign := range []string{ws, w.ids.New(id.Workspace), grace.home, strings.ToLower(ws), ada.id, "x", "WS%23x", strings.Repeat("y", 3000)} {
-		base := "/api/workspaces/" + foreign + "/members"
-		for _, a := range []answer{
-			eve.Do(http.MethodGet, base, nil), eve.Do(http.MethodPost, base, add),
-			eve.Do(http.MethodPut, base+"/"+grace.id, role), eve.Do(http.MethodDelete, base+"/"+grace.id, nil),
-			eve.Do(http.MethodDelete, base+"/"+eve.id, nil),
+	f := newFixture(t)
+	ada, grace, eve := f.newUser("ada"), f.newUser("grace"), f.newUser("eve")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Member})
+	addBody, roleBody := map[string]string{"username": "grace", "role": "viewer"}, map[string]string{"role": "viewer"}
+	var bodies []string
+	for _, workspaceID := range []string{
+		ws, f.ids.New(id.Workspace), grace.personal, strings.ToLower(ws), ada.id,
+		"x", "WS%23x", strings.Repeat("y", 3000),
+	} {
+		members := "/api/workspaces/" + workspaceID + "/members"
+		for _, r := range []response{
+			eve.Do(http.MethodGet, members, nil),
+			eve.Do(http.MethodPost, members, addBody),
+			eve.Do(http.MethodPut, members+"/"+grace.id, roleBody),
+			eve.Do(http.MethodDelete, members+"/"+grace.id, nil),
+			eve.Do(http.MethodDelete, members+"/"+eve.id, nil),
 		} {
-			a.Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
-			seen = append(seen, a.Raw)
+			r.Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
+			bodies = append(bodies, r.Raw)
 		}
 	}
-	if seen = slices.Compact(seen); len(seen) != 1 {
-		t.Errorf("the responses differ: %q", seen)
+	if bodies = slices.Compact(bodies); len(bodies) != 1 {
+		t.Errorf("the responses differ: %q", bodies)
 	}
-	if len(w.history()) != 1 {
-		t.Error("unexpected events")
+	if n := len(f.events()); n != 1 {
+		t.Errorf("got %d events, want only the event of the member that the test added", n)
 	}
 }
 
 // The permissions over HTTP. rules_test.go tests all combinations of roles.
 func TestRolesAreEnforced(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p := w.people("owner", "admin", "member", "viewer", "second", "new")
-	owner, admin, member, viewer, second, fresh := p[0], p[1], p[2], p[3], p[4], p[5]
-	ws := owner.team(map[*person]workspace.Role{
-		admin: workspace.Admin, member: workspace.Member, viewer: workspace.Viewer, second: workspace.Owner,
+	f := newFixture(t)
+	users := f.newUsers("owner", "admin", "member", "viewer", "owner2", "outsider")
+	owner, admin, member, viewer, owner2, outsider := users[0], users[1], users[2], users[3], users[4], users[5]
+	ws := owner.createTeam(map[*user]workspace.Role{
+		admin: workspace.Admin, member: workspace.Member, viewer: workspace.Viewer, owner2: workspace.Owner,
 	})
-	for _, reader := range p[:5] {
-		reader.members(ws).Want(t, http.StatusOK)
+	for _, u := range users[:5] {
+		u.members(ws).Want(t, http.StatusOK)
 	}
-	denied := func(what string, a answer) {
+	wantDenied := func(request string, r response) {
 		t.Helper()
-		if a.Status != http.StatusForbidden || a.Text("code") != string(fault.CodeAccessDenied) {
-			t.Errorf("%s: %d %s", what, a.Status, a.Raw)
+		if r.Status != http.StatusForbidden || r.Text("code") != string(fault.CodeAccessDenied) {
+			t.Errorf("%s: got %d %s, want 403 ACCESS_DENIED", request, r.Status, r.Raw)
 		}
 	}
-	nobody := &person{id: w.ids.New(id.User), username: "nobody"}
-	for _, low := range []*person{member, viewer} {
-		denied("adds", low.add(ws, fresh, workspace.Viewer))
-		denied("adds an unknown user", low.add(ws, nobody, workspace.Viewer)) // the response must not depend on whether the user exists
-		denied("changes", low.setRole(ws, admin, workspace.Viewer))
-		denied("promotes itself", low.setRole(ws, low, workspace.Owner))
-		denied("keeps its role", low.setRole(ws, low, workspace.Viewer))
-		denied("removes", low.remove(ws, viewerOr(low, viewer, member)))
-		denied("removes an unknown user", low.remove(ws, nobody))
+	unknown := &user{id: f.ids.New(id.User), username: "unknown"}
+	for _, pair := range [][2]*user{{member, viewer}, {viewer, member}} {
+		caller, other := pair[0], pair[1]
+		name := caller.username
+		wantDenied(name+" adds a user", caller.add(ws, outsider, workspace.Viewer))
+		// The response must not depend on whether the user exists.
+		wantDenied(name+" adds an unknown user", caller.add(ws, unknown, workspace.Viewer))
+		wantDenied(name+" demotes an admin", caller.setRole(ws, admin, workspace.Viewer))
+		wantDenied(name+" changes its own role to owner", caller.setRole(ws, caller, workspace.Owner))
+		wantDenied(name+" changes its own role to viewer", caller.setRole(ws, caller, workspace.Viewer))
+		wantDenied(name+" removes a member", caller.remove(ws, other))
+		wantDenied(name+" removes an unknown user", caller.remove(ws, unknown))
 	}
-	denied("grants more than it has", admin.add(ws, fresh, workspace.Owner))
-	denied("promotes itself", admin.setRole(ws, admin, workspace.Owner))
-	denied("promotes a member", admin.setRole(ws, member, workspace.Owner))
-	denied("lowers an owner", admin.setRole(ws, owner, workspace.Viewer))
-	denied("confirms an owner", admin.setRole(ws, owner, workspace.Owner))
-	denied("removes an owner", admin.remove(ws, second))
-	before := w.snapshot()
+	wantDenied("admin adds an owner", admin.add(ws, outsider, workspace.Owner))
+	wantDenied("admin changes its own role to owner", admin.setRole(ws, admin, workspace.Owner))
+	wantDenied("admin changes a member to owner", admin.setRole(ws, member, workspace.Owner))
+	wantDenied("admin demotes an owner", admin.setRole(ws, owner, workspace.Viewer))
+	wantDenied("admin sends the current role of an owner", admin.setRole(ws, owner, workspace.Owner))
+	wantDenied("admin removes an owner", admin.remove(ws, owner2))
+	before := f.snapshot()
 
-	admin.add(ws, fresh, workspace.Admin).Want(t, http.StatusCreated)
-	fresh.setRole(ws, admin, workspace.Member).Want(t, http.StatusOK)
-	denied("was an admin", admin.setRole(ws, admin, workspace.Admin))
+	admin.add(ws, outsider, workspace.Admin).Want(t, http.StatusCreated)
+	outsider.setRole(ws, admin, workspace.Member).Want(t, http.StatusOK)
+	wantDenied("a demoted admin restores its role", admin.setRole(ws, admin, workspace.Admin))
 	owner.setRole(ws, admin, workspace.Admin).Want(t, http.StatusOK)
-	admin.remove(ws, fresh).Want(t, http.StatusOK)
-	if diff := cmp.Diff(before.members, w.snapshot().members); diff != "" {
-		t.Error(diff)
+	admin.remove(ws, outsider).Want(t, http.StatusOK)
+	if diff := cmp.Diff(before.members, f.snapshot().members); diff != "" {
+		t.Errorf("members mismatch (-before +after):\n%s", diff)
 	}
-	owner.setRole(ws, second, workspace.Member).Want(t, http.StatusOK)
-	owner.setRole(ws, second, workspace.Owner).Want(t, http.StatusOK)
-	for _, leaver := range []*person{viewer, member, admin, second} {
-		leaver.remove(ws, leaver).Want(t, http.StatusOK)
+	owner.setRole(ws, owner2, workspace.Member).Want(t, http.StatusOK)
+	owner.setRole(ws, owner2, workspace.Owner).Want(t, http.StatusOK)
+	for _, u := range []*user{viewer, member, admin, owner2} {
+		u.remove(ws, u).Want(t, http.StatusOK)
 	}
-	for _, p := range w.history()[len(w.history())-4:] {
-		if p.Type != event.MemberRemoved || p.Data.Actor.ID != p.Data.Member.UserID {
-			t.Errorf("event of a member who left: %+v", p)
+	for _, e := range f.events()[len(f.events())-4:] {
+		if e.Type != event.MemberRemoved || e.Data.Actor.ID != e.Data.Member.UserID {
+			t.Errorf("got event %+v of a member who left, want member.removed with the member as actor", e)
 		}
 	}
-}
-
-func viewerOr(self, a, b *person) *person {
-	if self == a {
-		return b
-	}
-	return a
 }
 
 func TestLastOwnerCannotLeave(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace := w.person("ada"), w.person("grace")
-	ws := ada.team(map[*person]workspace.Role{grace: workspace.Admin})
+	f := newFixture(t)
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Admin})
 	ada.remove(ws, ada).Want(t, http.StatusConflict, fault.CodeConflict)
 	ada.setRole(ws, ada, workspace.Admin).Want(t, http.StatusConflict, fault.CodeConflict)
 	ada.setRole(ws, grace, workspace.Owner).Want(t, http.StatusOK)
@@ -289,37 +290,35 @@ func TestLastOwnerCannotLeave(t *testing.T) {
 // The user to whom a personal workspace belongs cannot be removed or demoted, even if it has another owner.
 func TestPersonalWorkspaceKeepsItsOwner(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace := w.person("ada"), w.person("grace")
-	ada.remove(ada.home, ada).Want(t, http.StatusConflict, fault.CodeConflict)
-	ada.add(ada.home, grace, workspace.Owner).Want(t, http.StatusCreated)
-	ada.remove(ada.home, ada).Want(t, http.StatusConflict, fault.CodeConflict)
-	ada.setRole(ada.home, ada, workspace.Viewer).Want(t, http.StatusConflict, fault.CodeConflict)
-	grace.remove(ada.home, ada).Want(t, http.StatusConflict, fault.CodeConflict)
-	grace.setRole(ada.home, ada, workspace.Admin).Want(t, http.StatusConflict, fault.CodeConflict)
-	grace.remove(ada.home, grace).Want(t, http.StatusOK)
+	f := newFixture(t)
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	ada.remove(ada.personal, ada).Want(t, http.StatusConflict, fault.CodeConflict)
+	ada.add(ada.personal, grace, workspace.Owner).Want(t, http.StatusCreated)
+	ada.remove(ada.personal, ada).Want(t, http.StatusConflict, fault.CodeConflict)
+	ada.setRole(ada.personal, ada, workspace.Viewer).Want(t, http.StatusConflict, fault.CodeConflict)
+	grace.remove(ada.personal, ada).Want(t, http.StatusConflict, fault.CodeConflict)
+	grace.setRole(ada.personal, ada, workspace.Admin).Want(t, http.StatusConflict, fault.CodeConflict)
+	grace.remove(ada.personal, grace).Want(t, http.StatusOK)
 }
 
 func TestAddMemberErrors(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace := w.person("ada"), w.person("grace")
-	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
+	f := newFixture(t)
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Member})
 	ada.add(ws, grace, workspace.Admin).Want(t, http.StatusConflict, fault.CodeConflict)
 	ada.add(ws, ada, workspace.Owner).Want(t, http.StatusConflict, fault.CodeConflict)
-	for _, nobody := range []string{"nobody", "ada ", "grace@example.com", strings.Repeat("x", 5000), "a#b"} {
-		ada.add(ws, &person{username: nobody}, workspace.Member).Want(t, http.StatusNotFound, fault.CodeUserNotFound)
+	for _, username := range []string{"unknown", "ada ", "grace@example.com", strings.Repeat("x", 5000), "a#b"} {
+		ada.add(ws, &user{username: username}, workspace.Member).Want(t, http.StatusNotFound, fault.CodeUserNotFound)
 	}
-	if got := ada.members(ws).Texts("members", "role"); !slices.Equal(got, []string{"owner", "member"}) {
-		t.Errorf("roles %v", got)
-	}
+	wantTexts(t, ada.members(ws), "members", "role", "owner", "member")
 }
 
-func TestBadInput(t *testing.T) {
+func TestInvalidInput(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace := w.person("ada"), w.person("grace")
-	ws := ada.team(map[*person]workspace.Role{grace: workspace.Member})
+	f := newFixture(t)
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Member})
 	members := "/api/workspaces/" + ws + "/members"
 	const oneOf = "must be one of owner, admin, member, viewer"
 	for _, tc := range []struct{ method, path, body, want string }{
@@ -351,18 +350,20 @@ func TestBadInput(t *testing.T) {
 		if tc.method == "GET" {
 			body = nil
 		}
-		a := ada.Do(tc.method, tc.path, body)
-		if a.Status != http.StatusBadRequest || a.Text("code") != string(fault.CodeValidationFailed) || a.Text("error") != tc.want {
-			t.Errorf("%s %s %s: %d %s, want %q", tc.method, strings.ReplaceAll(tc.path, ws, "…"), tc.body, a.Status, a.Raw, tc.want)
+		r := ada.Do(tc.method, tc.path, body)
+		if r.Status != http.StatusBadRequest || r.Text("code") != string(fault.CodeValidationFailed) ||
+			r.Text("error") != tc.want {
+			t.Errorf("%s %s %s: got %d %s, want 400 %q", tc.method, tc.path, tc.body, r.Status, r.Raw, tc.want)
 		}
 	}
-	for _, a := range []answer{
-		ada.Do(http.MethodPut, members+"/"+ws, `{"role":"viewer"}`), ada.Do(http.MethodDelete, members+"/x", nil),
-		ada.Do(http.MethodPut, members+"/"+w.ids.New(id.User), `{}`),
+	for _, r := range []response{
+		ada.Do(http.MethodPut, members+"/"+ws, `{"role":"viewer"}`),
+		ada.Do(http.MethodDelete, members+"/x", nil),
+		ada.Do(http.MethodPut, members+"/"+f.ids.New(id.User), `{}`),
 	} {
-		a.Want(t, http.StatusNotFound, fault.CodeMemberNotFound)
+		r.Want(t, http.StatusNotFound, fault.CodeMemberNotFound)
 	}
-	stranger := &person{Client: w.agent("stranger"), w: w}
-	stranger.workspaces().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
-	stranger.Do(http.MethodPost, "/api/workspaces", `{"name":"x"}`).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
+	signedOut := &user{Client: f.newClient("invalid-token"), f: f}
+	signedOut.workspaces().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
+	signedOut.createWorkspace("x").Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }

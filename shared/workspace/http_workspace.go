@@ -59,7 +59,8 @@ type workspacesOutput struct {
 func (s *Service) registerWorkspaces(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listWorkspaces", Method: http.MethodGet, Path: "/api/workspaces", Tag: tag,
-		Summary: "List the caller's workspaces", Description: "Returns the caller's workspaces with the caller's role, the personal workspace first.",
+		Summary:     "List the caller's workspaces",
+		Description: "Returns the caller's workspaces with the caller's role, the personal workspace first.",
 	}, s.handleList)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "createWorkspace", Method: http.MethodPost, Path: "/api/workspaces", Tag: tag, Status: http.StatusCreated,

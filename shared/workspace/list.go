@@ -9,6 +9,7 @@ import (
 	"devplatform/shared/httpapi"
 )
 
+// position returns the workspace's position in the user's list of workspaces.
 func (w WorkspaceItem) position() string { return listPosition(w.ID, w.Personal) }
 
 // List returns a page of the caller's workspaces, the personal workspace first, and the cursor of the next page.
@@ -57,7 +58,7 @@ func (s *Service) ListMembers(
 	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, func(m MemberItem) string { return m.UserID })
 }
 
-// itemsOf converts memberships to items.
+// itemsOf converts each membership to an item.
 func itemsOf[T any](list []Membership, item func(Membership) T) []T {
 	items := make([]T, len(list))
 	for i, m := range list {

@@ -11,7 +11,7 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// AddMember adds the user with a username to a workspace.
+// AddMember adds a user to a workspace.
 // Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, USER_NOT_FOUND, QUOTA_EXCEEDED, CONFLICT.
 func (s *Service) AddMember(
 	ctx context.Context, caller httpapi.Caller, workspaceID, username string, role Role,
@@ -88,12 +88,12 @@ func (s *Service) RemoveMember(ctx context.Context, caller httpapi.Caller, works
 	})
 }
 
-// memberships returns the caller's own membership, and the membership of a target user, or nil if that user is not a
-// member. Error: WORKSPACE_NOT_FOUND if the caller is not a member.
+// memberships returns the caller's own membership and the membership of a target user. The second is nil if the target
+// user is not a member. Error: WORKSPACE_NOT_FOUND if the caller is not a member.
 func (s *Service) memberships(
 	ctx context.Context, workspaceID, callerID, targetID string,
 ) (Membership, *Membership, error) {
-	own, target, err := s.store.pair(ctx, workspaceID, callerID, targetID)
+	own, target, err := s.store.membershipPair(ctx, workspaceID, callerID, targetID)
 	if err != nil {
 		return Membership{}, nil, err
 	}
@@ -120,7 +120,7 @@ func (s *Service) apply(ctx context.Context, caller httpapi.Caller, c change, at
 	err := s.store.apply(ctx, c)
 	switch {
 	case errors.Is(err, errExists):
-		return errMember.WithCause(err)
+		return errAlreadyMember.WithCause(err)
 	case errors.Is(err, errFull):
 		return errMemberQuota(s.quota).WithCause(err)
 	case errors.Is(err, errNoOwner):

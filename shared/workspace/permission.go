@@ -1,7 +1,7 @@
 package workspace
 
-// Action is an action that a role may or may not do. Every endpoint below a workspace requires one action. The table
-// permissions is the only definition of what a role may do.
+// Action is an action that requires a permission. Every endpoint below a workspace requires one action. The map
+// permissions is the only definition of the actions that a role may perform.
 type Action string
 
 // The actions.
@@ -22,22 +22,22 @@ const (
 	ManageWebhooks Action = "manage-webhooks"
 )
 
-// permissions has the allowed actions of each role.
+// permissions maps each role to its allowed actions.
 var permissions = map[Role]map[Action]bool{
 	Viewer: {View: true, Read: true},
 	Member: {View: true, Read: true, Write: true, DeleteOwnProject: true},
-	Admin:  everything,
-	Owner:  everything,
+	Admin:  allActions,
+	Owner:  allActions,
 }
 
-var everything = map[Action]bool{
+var allActions = map[Action]bool{
 	View: true, Read: true, Write: true, DeleteOwnProject: true, Moderate: true, ManageMembers: true, ManageWebhooks: true,
 }
 
-// May reports whether the role allows the action. An unknown role allows nothing.
+// May reports whether the role allows the action. An unknown role allows no action.
 func (r Role) May(a Action) bool { return permissions[r][a] }
 
-// ranks orders the roles. An unknown role has rank 0.
+// ranks maps each role to its rank. An unknown role has rank 0.
 var ranks = map[Role]int{Viewer: 1, Member: 2, Admin: 3, Owner: 4}
 
 // Covers reports whether other is a known role that is not above r. Members cannot grant, change or remove a role above

@@ -6,6 +6,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
+// roles has all roles, highest first.
 var roles = []workspace.Role{workspace.Owner, workspace.Admin, workspace.Member, workspace.Viewer}
 
 // The permission table, written a second time, independently of the code.
@@ -15,23 +16,23 @@ func TestPermissions(t *testing.T) {
 		action                       workspace.Action
 		owner, admin, member, viewer bool
 	}{
-		{workspace.Read, true, true, true, true},
-		{workspace.Write, true, true, true, false},
-		{workspace.DeleteOwnProject, true, true, true, false},
-		{workspace.Moderate, true, true, false, false},
-		{workspace.ManageMembers, true, true, false, false},
-		{workspace.ManageWebhooks, true, true, false, false},
-		{"something else", false, false, false, false},
+		{action: workspace.Read, owner: true, admin: true, member: true, viewer: true},
+		{action: workspace.Write, owner: true, admin: true, member: true},
+		{action: workspace.DeleteOwnProject, owner: true, admin: true, member: true},
+		{action: workspace.Moderate, owner: true, admin: true},
+		{action: workspace.ManageMembers, owner: true, admin: true},
+		{action: workspace.ManageWebhooks, owner: true, admin: true},
+		{action: "unknown"},
 	}
 	for _, row := range table {
 		for i, want := range []bool{row.owner, row.admin, row.member, row.viewer} {
 			if got := roles[i].May(row.action); got != want {
-				t.Errorf("%s may %s: %v", roles[i], row.action, got)
+				t.Errorf("%s.May(%s) = %v, want %v", roles[i], row.action, got, want)
 			}
 		}
-		for _, nobody := range []workspace.Role{"", "Owner", "guest"} {
-			if nobody.May(row.action) {
-				t.Errorf("%q may %s", nobody, row.action)
+		for _, unknown := range []workspace.Role{"", "Owner", "guest"} {
+			if unknown.May(row.action) {
+				t.Errorf("%q.May(%s) = true, want false for an unknown role", unknown, row.action)
 			}
 		}
 	}
@@ -42,12 +43,12 @@ func TestCovers(t *testing.T) {
 	for i, high := range roles {
 		for j, low := range roles {
 			if got := high.Covers(low); got != (i <= j) {
-				t.Errorf("%s covers %s: %v", high, low, got)
+				t.Errorf("%s.Covers(%s) = %v, want %v", high, low, got, i <= j)
 			}
 		}
-		for _, nobody := range []workspace.Role{"", "guest"} {
-			if high.Covers(nobody) || nobody.Covers(high) || nobody.Covers(nobody) {
-				t.Errorf("%q has a rank", nobody)
+		for _, unknown := range []workspace.Role{"", "guest"} {
+			if high.Covers(unknown) || unknown.Covers(high) || unknown.Covers(unknown) {
+				t.Errorf("the unknown role %q covers a role or is covered by one", unknown)
 			}
 		}
 	}

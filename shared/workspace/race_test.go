@@ -10,37 +10,35 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// atOnce runs all requests concurrently, and returns the number of responses by status.
-func atOnce(all ...func() answer) map[int]int {
-	return slicetest.CountStatuses(slicetest.Concurrently(len(all), func(i int) answer { return all[i]() }))
+// concurrentStatuses sends all requests concurrently, and returns the number of responses by status.
+func concurrentStatuses(requests ...func() response) map[int]int {
+	send := func(i int) response { return requests[i]() }
+	return slicetest.CountStatuses(slicetest.Concurrently(len(requests), send))
 }
 
-// Two owners race in every way that could leave a workspace without an owner. The audit at the end counts the owners.
+// Two owners send concurrent requests that together would leave the workspace without an owner. One must fail.
 func TestConcurrentChangesKeepOneOwner(t *testing.T) {
 	t.Parallel()
-	for name, race := range map[string]func(ws string, a, b *person) []func() answer{
-		"both leave": func(ws string, a, b *person) []func() answer {
-			return []func() answer{func() answer { return a.remove(ws, a) }, func() answer { return b.remove(ws, b) }}
-		},
-		"each removes the other": func(ws string, a, b *person) []func() answer {
-			return []func() answer{func() answer { return a.remove(ws, b) }, func() answer { return b.remove(ws, a) }}
-		},
-		"each demotes the other": func(ws string, a, b *person) []func() answer {
-			return []func() answer{
-				func() answer { return a.setRole(ws, b, workspace.Viewer) }, func() answer { return b.setRole(ws, a, workspace.Viewer) },
-			}
-		},
-		"one leaves, the other is demoted": func(ws string, a, b *person) []func() answer {
-			return []func() answer{func() answer { return a.remove(ws, a) }, func() answer { return a.setRole(ws, b, workspace.Member) }}
-		},
-		"one leaves, the other steps down": func(ws string, a, b *person) []func() answer {
-			return []func() answer{func() answer { return a.remove(ws, a) }, func() answer { return b.setRole(ws, b, workspace.Member) }}
+	leave := func(ws string, u, _ *user) response { return u.remove(ws, u) }
+	removeOther := func(ws string, u, other *user) response { return u.remove(ws, other) }
+	demoteOther := func(ws string, u, other *user) response { return u.setRole(ws, other, workspace.Viewer) }
+	stepDown := func(ws string, u, _ *user) response { return u.setRole(ws, u, workspace.Member) }
+	for name, race := range map[string]struct {
+		first  func(ws string, a, b *user) response
+		second func(ws string, b, a *user) response
+	}{
+		"both leave":                       {leave, leave},
+		"each removes the other":           {removeOther, removeOther},
+		"each demotes the other":           {demoteOther, demoteOther},
+		"one leaves, the other steps down": {leave, stepDown},
+		"one leaves, the other is demoted": {
+			leave, func(ws string, b, a *user) response { return demoteOther(ws, a, b) },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, quota(100))
-			a, b := w.person("a"), w.person("b")
+			f := newFixture(t, withQuota(100))
+			a, b := f.newUser("a"), f.newUser("b")
 			ws := a.create("Team")
 			rounds := 12
 			if name == "both leave" {
@@ -48,126 +46,144 @@ func TestConcurrentChangesKeepOneOwner(t *testing.T) {
 			}
 			for range rounds {
 				a.add(ws, b, workspace.Owner)
-				statuses := atOnce(race(ws, a, b)...)
+				statuses := concurrentStatuses(
+					func() response { return race.first(ws, a, b) },
+					func() response { return race.second(ws, b, a) },
+				)
 				if statuses[http.StatusOK] != 1 {
-					t.Fatalf("statuses %v", statuses)
+					t.Fatalf("got responses by status %v, want one with status 200", statuses)
 				}
-				stored := w.snapshot()
+				stored := f.snapshot()
 				if n := stored.workspaces[ws].Owners; n != 1 {
-					t.Fatalf("%d owners, want 1", n)
+					t.Fatalf("got %d owners, want 1", n)
 				}
-				a, b = restored(t, stored, ws, a, b)
+				a, b = prepareNextRound(t, stored, ws, a, b)
 			}
 		})
 	}
 }
 
-// restored prepares the next round. It returns the remaining owner, and the other user, who is no longer a member.
-func restored(t *testing.T, b snapshot, ws string, one, other *person) (owner, outsider *person) {
+// prepareNextRound removes the user who is not the owner, if that user is still a member. It returns the owner and the
+// removed user.
+func prepareNextRound(t *testing.T, s snapshot, ws string, a, b *user) (owner, removed *user) {
 	t.Helper()
-	if b.members[ws+" "+one.id].Role != workspace.Owner {
-		one, other = other, one
+	owner, removed = a, b
+	if s.members[ws+" "+owner.id].Role != workspace.Owner {
+		owner, removed = b, a
 	}
-	if _, stayed := b.members[ws+" "+other.id]; stayed {
-		one.remove(ws, other).Want(t, http.StatusOK)
+	if _, isMember := s.members[ws+" "+removed.id]; isMember {
+		owner.remove(ws, removed).Want(t, http.StatusOK)
 	}
-	return one, other
+	return owner, removed
 }
 
 func TestMembershipQuota(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, quota(3))
-	ada, grace := w.person("ada"), w.person("grace")
+	f := newFixture(t, withQuota(3))
+	ada, grace := f.newUser("ada"), f.newUser("grace")
 	ws := ada.create("1")
 	ada.create("2")
-	full := ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
-	if want := "You have reached the limit of 3 workspaces. Leave a workspace first."; full.Text("error") != want {
-		t.Errorf("error %q", full.Text("error"))
+	created := ada.createWorkspace("3").Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	want := "You have reached the limit of 3 workspaces. Leave a workspace first."
+	if got := created.Text("error"); got != want {
+		t.Errorf("creating a workspace: got error %q, want %q", got, want)
 	}
-	ofGrace := grace.create("G")
-	theirs := grace.add(ofGrace, ada, workspace.Member).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
-	if want := "The user has reached the limit of 3 workspaces. The user must leave a workspace first."; theirs.Text("error") != want {
-		t.Errorf("error %q", theirs.Text("error"))
+	graceWorkspace := grace.create("G")
+	added := grace.add(graceWorkspace, ada, workspace.Member).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	want = "The user has reached the limit of 3 workspaces. The user must leave a workspace first."
+	if got := added.Text("error"); got != want {
+		t.Errorf("adding a member: got error %q, want %q", got, want)
 	}
 	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusCreated)
-	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusConflict, fault.CodeConflict) // not the quota error: grace is already a member
+	// Grace has reached the limit, but she is already a member. So this is a conflict and not a quota error.
+	ada.add(ws, grace, workspace.Owner).Want(t, http.StatusConflict, fault.CodeConflict)
 	ada.remove(ws, ada).Want(t, http.StatusOK)
-	grace.add(ofGrace, ada, workspace.Member).Want(t, http.StatusCreated) // ada is below the limit again
-	ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "3"}).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	grace.add(graceWorkspace, ada, workspace.Member).Want(t, http.StatusCreated) // ada is below the limit again
+	ada.createWorkspace("3").Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 
-	alone := newWorld(t, quota(1))
-	alone.person("eve").Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "1"}).Want(t, http.StatusPaymentRequired)
+	// With a limit of 1, a user has only the personal workspace.
+	newFixture(t, withQuota(1)).newUser("eve").createWorkspace("1").Want(t, http.StatusPaymentRequired)
 }
 
 // The default limit is 50 workspaces.
 func TestDefaultMembershipQuota(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.person("ada")
+	f := newFixture(t)
+	ada := f.newUser("ada")
 	for i := range workspace.MaxMemberships - 1 {
 		ada.create(fmt.Sprint(i))
 	}
-	ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "51"}).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	ada.createWorkspace("51").Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 	if n := len(ada.workspaces().List("workspaces")); n != 50 {
-		t.Errorf("in %d workspaces", n)
+		t.Errorf("got %d workspaces, want 50", n)
 	}
 }
 
 // The limit holds for concurrent requests that create workspaces and add members.
 func TestMembershipQuotaUnderConcurrency(t *testing.T) {
 	t.Parallel()
-	const places, rivals = 4, 5
-	w := newWorld(t, quota(1+places))
-	ada := w.person("ada")
-	var all []func() answer
-	for i := range rivals {
-		other := w.person(fmt.Sprint("rival", i))
+	const quota = 5
+	f := newFixture(t, withQuota(quota))
+	ada := f.newUser("ada")
+	var requests []func() response
+	for i := range 5 {
+		other := f.newUser(fmt.Sprint("user", i))
 		ws := other.create("Team")
-		all = append(all, func() answer { return other.add(ws, ada, workspace.Member) }, func() answer {
-			return ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "Mine"})
-		})
+		requests = append(requests,
+			func() response { return other.add(ws, ada, workspace.Member) },
+			func() response { return ada.createWorkspace("Mine") },
+		)
 	}
-	statuses := atOnce(all...)
+	statuses := concurrentStatuses(requests...)
 	// A request with too many conflicts may fail with CONFLICT.
-	if n := statuses[http.StatusCreated]; n > places || n+statuses[http.StatusPaymentRequired]+statuses[http.StatusConflict] != 2*rivals {
-		t.Errorf("statuses %v", statuses)
+	created := statuses[http.StatusCreated]
+	failed := statuses[http.StatusPaymentRequired] + statuses[http.StatusConflict]
+	if created > quota-1 || created+failed != len(requests) {
+		t.Errorf("got responses by status %v, want at most %d with 201, the others 402 or 409", statuses, quota-1)
 	}
-	for len(ada.workspaces().List("workspaces")) < 1+places {
+	for len(ada.workspaces().List("workspaces")) < quota {
 		ada.create("More")
 	}
-	ada.Do(http.MethodPost, "/api/workspaces", map[string]string{"name": "x"}).Want(t, http.StatusPaymentRequired)
+	ada.createWorkspace("x").Want(t, http.StatusPaymentRequired)
 }
 
 func TestConcurrentAddAndRemoveOfOneMember(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, quota(100))
-	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
-	ws := ada.team(map[*person]workspace.Role{grace: workspace.Admin})
+	f := newFixture(t, withQuota(100))
+	ada, grace, eve := f.newUser("ada"), f.newUser("grace"), f.newUser("eve")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Admin})
 	for range 15 {
-		statuses := atOnce(func() answer { return ada.add(ws, eve, workspace.Viewer) }, func() answer { return grace.add(ws, eve, workspace.Admin) })
+		statuses := concurrentStatuses(
+			func() response { return ada.add(ws, eve, workspace.Viewer) },
+			func() response { return grace.add(ws, eve, workspace.Admin) },
+		)
 		if statuses[http.StatusCreated] != 1 || statuses[http.StatusConflict] != 1 {
-			t.Fatalf("added: %v", statuses)
+			t.Fatalf("two additions: got responses by status %v, want one 201 and one 409", statuses)
 		}
-		statuses = atOnce(func() answer { return ada.remove(ws, eve) }, func() answer { return eve.remove(ws, eve) })
+		statuses = concurrentStatuses(
+			func() response { return ada.remove(ws, eve) },
+			func() response { return eve.remove(ws, eve) },
+		)
 		if statuses[http.StatusOK] != 1 || statuses[http.StatusNotFound] != 1 {
-			t.Fatalf("removed: %v", statuses)
+			t.Fatalf("two removals: got responses by status %v, want one 200 and one 404", statuses)
 		}
 	}
 }
 
-// After concurrent role changes, both copies of the membership have the same role. The audit checks this.
+// After concurrent role changes, both copies of the membership have the same role. The fixture checks this at the end.
 func TestConcurrentRoleChanges(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace, eve := w.person("ada"), w.person("grace"), w.person("eve")
-	ws := ada.team(map[*person]workspace.Role{grace: workspace.Owner, eve: workspace.Member})
+	f := newFixture(t)
+	ada, grace, eve := f.newUser("ada"), f.newUser("grace"), f.newUser("eve")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Owner, eve: workspace.Member})
 	for i := range 10 {
-		statuses := atOnce(
-			func() answer { return ada.setRole(ws, eve, roles[i%4]) }, func() answer { return grace.setRole(ws, eve, roles[(i+1)%4]) },
-			func() answer { return grace.setRole(ws, eve, roles[(i+2)%4]) },
+		statuses := concurrentStatuses(
+			func() response { return ada.setRole(ws, eve, roles[i%4]) },
+			func() response { return grace.setRole(ws, eve, roles[(i+1)%4]) },
+			func() response { return grace.setRole(ws, eve, roles[(i+2)%4]) },
 		)
 		if statuses[http.StatusOK]+statuses[http.StatusConflict] != 3 || statuses[http.StatusOK] == 0 {
-			t.Fatalf("statuses %v", statuses)
+			t.Fatalf("got responses by status %v, want 200 or 409, and at least one 200", statuses)
 		}
 	}
 }

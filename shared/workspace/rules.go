@@ -11,7 +11,8 @@ import (
 // MaxNameChars is the maximum length of a name, in Unicode code points.
 const MaxNameChars = 100
 
-// CheckName returns the rule that the name of a workspace or a project breaks, or "".
+// CheckName checks the name of a workspace or a project. It returns the rule that the name breaks, or "" if the name is
+// valid.
 func CheckName(name string) string {
 	chars := utf8.RuneCountInString(name)
 	visible, control := false, false
@@ -31,24 +32,29 @@ func CheckName(name string) string {
 }
 
 // ErrNotFound reports that a workspace does not exist, or that the caller is not a member of it.
-var ErrNotFound = fault.New(fault.CodeWorkspaceNotFound, "There is no such workspace.")
+var ErrNotFound = fault.New(fault.CodeWorkspaceNotFound,
+	"The workspace does not exist, or you do not have access to it.")
 
 var (
-	errNoMember    = fault.New(fault.CodeMemberNotFound, "There is no such member in this workspace.")
-	errRank        = fault.New(fault.CodeAccessDenied, "You cannot grant, change or remove a role above your own.")
-	errMember      = fault.New(fault.CodeConflict, "The user is already a member of this workspace.")
-	errLastOwner   = fault.New(fault.CodeConflict, "A workspace must have an owner. Make another member an owner first.")
-	errOwnPersonal = fault.New(fault.CodeConflict,
+	errMemberNotFound = fault.New(fault.CodeMemberNotFound,
+		"The user is not a member of this workspace. List the members to see their user ids.")
+	errRoleTooHigh = fault.New(fault.CodeAccessDenied,
+		"You cannot grant, change or remove a role above your own. Ask a member with a higher role.")
+	errAlreadyMember = fault.New(fault.CodeConflict,
+		"The user is already a member of this workspace. To change the role, update the member.")
+	errLastOwner = fault.New(fault.CodeConflict,
+		"A workspace must have an owner. Make another member an owner first.")
+	errPersonalOwner = fault.New(fault.CodeConflict,
 		"The user to whom a personal workspace belongs must remain an owner of it.")
 )
 
-// errCallerQuota is the error if the caller, who creates a workspace, has reached the limit.
+// errCallerQuota returns the error for a caller who creates a workspace and has reached the limit.
 func errCallerQuota(quota int) *fault.Error {
 	return fault.New(fault.CodeQuotaExceeded,
 		"You have reached the limit of "+strconv.Itoa(quota)+" workspaces. Leave a workspace first.")
 }
 
-// errMemberQuota is the error if the user whom the caller adds to a workspace has reached the limit.
+// errMemberQuota returns the error for adding a user who has reached the limit.
 func errMemberQuota(quota int) *fault.Error {
 	return fault.New(fault.CodeQuotaExceeded,
 		"The user has reached the limit of "+strconv.Itoa(quota)+" workspaces. The user must leave a workspace first.")
@@ -63,7 +69,7 @@ func checkAdd(caller Membership, role Role) error {
 	case !caller.Role.May(ManageMembers):
 		return ErrDenied
 	case !caller.Role.Covers(role):
-		return errRank
+		return errRoleTooHigh
 	}
 	return nil
 }
@@ -75,11 +81,11 @@ func checkRoleChange(caller Membership, target *Membership, role Role) error {
 	case !caller.Role.May(ManageMembers):
 		return ErrDenied
 	case target == nil:
-		return errNoMember
+		return errMemberNotFound
 	case !caller.Role.Covers(target.Role) || !caller.Role.Covers(role):
-		return errRank
+		return errRoleTooHigh
 	case target.Personal && role != Owner:
-		return errOwnPersonal
+		return errPersonalOwner
 	}
 	return nil
 }
@@ -91,11 +97,11 @@ func checkRemove(caller Membership, target *Membership) error {
 	case !leaving && !caller.Role.May(ManageMembers):
 		return ErrDenied
 	case target == nil:
-		return errNoMember
+		return errMemberNotFound
 	case !caller.Role.Covers(target.Role):
-		return errRank
+		return errRoleTooHigh
 	case target.Personal:
-		return errOwnPersonal
+		return errPersonalOwner
 	}
 	return nil
 }

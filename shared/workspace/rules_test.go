@@ -9,15 +9,16 @@ import (
 
 func TestCheckName(t *testing.T) {
 	t.Parallel()
-	const tooLong, control, blank = "must be 1 to 100 characters long", "must not contain control characters", "must not be blank"
-	for name, want := range map[string]string{
-		"T": "", "  Team  ": "", "Équipe 项目 👩‍👩‍👧": "", strings.Repeat("项", 100): "", "a#b/c": "",
-		"": tooLong, strings.Repeat("x", 101): tooLong, strings.Repeat("项", 101): tooLong,
-		" ": blank, "\u00a0\u2003": blank, "\u200b": blank, strings.Repeat(" ", 100): blank,
-		"a\tb": control, "a\n": control, "\x7f": control, "a\u0085b": control, "\r\n": control,
+	for want, names := range map[string][]string{
+		"":                                    {"T", "  Team  ", "Équipe 项目 👩‍👩‍👧", strings.Repeat("项", 100), "a#b/c"},
+		"must be 1 to 100 characters long":    {"", strings.Repeat("x", 101), strings.Repeat("项", 101)},
+		"must not be blank":                   {" ", "\u00a0\u2003", "\u200b", strings.Repeat(" ", 100)},
+		"must not contain control characters": {"a\tb", "a\n", "\x7f", "a\u0085b", "\r\n"},
 	} {
-		if got := CheckName(name); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
+		for _, name := range names {
+			if got := CheckName(name); got != want {
+				t.Errorf("CheckName(%q) = %q, want %q", name, got, want)
+			}
 		}
 	}
 }
@@ -29,24 +30,29 @@ func TestMemberChangeRules(t *testing.T) {
 	level := map[Role]int{Viewer: 0, Member: 1, Admin: 2, Owner: 3}
 	rapid.Check(t, func(t *rapid.T) {
 		role := rapid.SampledFrom([]Role{Viewer, Member, Admin, Owner})
-		by := Membership{UserID: "me", Role: role.Draw(t, "by")}
-		of := &Membership{UserID: rapid.SampledFrom([]string{"me", "other"}).Draw(t, "whom"), Role: role.Draw(t, "of")}
-		if of.UserID == by.UserID {
-			of.Role = by.Role
+		caller := Membership{UserID: "usr_1", Role: role.Draw(t, "caller's role")}
+		target := &Membership{UserID: rapid.SampledFrom([]string{"usr_1", "usr_2"}).Draw(t, "target")}
+		isSelf := target.UserID == caller.UserID
+		if target.Role = role.Draw(t, "target's role"); isSelf {
+			target.Role = caller.Role
 		}
-		to := role.Draw(t, "to")
-		of.Personal = of.Role == Owner && rapid.Bool().Draw(t, "personal")
-		manages := level[by.Role] >= 2
-		reaches := level[of.Role] <= level[by.Role]
-		grants := level[to] <= level[by.Role]
-		if got, want := checkAdd(by, to) == nil, manages && grants; got != want {
-			t.Errorf("%s adds %s: %v", by.Role, to, got)
+		newRole := role.Draw(t, "new role")
+		target.Personal = target.Role == Owner && rapid.Bool().Draw(t, "personal")
+
+		isManager := level[caller.Role] >= 2
+		coversTarget := level[target.Role] <= level[caller.Role]
+		coversNew := level[newRole] <= level[caller.Role]
+		mayAdd := isManager && coversNew
+		mayChange := isManager && coversTarget && coversNew && (!target.Personal || newRole == Owner)
+		mayRemove := (isSelf || isManager && coversTarget) && !target.Personal
+		if got := checkAdd(caller, newRole); (got == nil) != mayAdd {
+			t.Errorf("%s adds a member with the role %s: got error %v, want allowed: %v", caller.Role, newRole, got, mayAdd)
 		}
-		if got, want := checkRoleChange(by, of, to) == nil, manages && reaches && grants && (!of.Personal || to == Owner); got != want {
-			t.Errorf("%s makes %s %s: %v", by.Role, of.Role, to, got)
+		if got := checkRoleChange(caller, target, newRole); (got == nil) != mayChange {
+			t.Errorf("%s changes %+v to %s: got error %v, want allowed: %v", caller.Role, target, newRole, got, mayChange)
 		}
-		if got, want := checkRemove(by, of) == nil, (of.UserID == by.UserID || (manages && reaches)) && !of.Personal; got != want {
-			t.Errorf("%s removes %s %s: %v", by.Role, of.UserID, of.Role, got)
+		if got := checkRemove(caller, target); (got == nil) != mayRemove {
+			t.Errorf("%s removes %+v: got error %v, want allowed: %v", caller.Role, target, got, mayRemove)
 		}
 	})
 }

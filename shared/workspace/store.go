@@ -16,8 +16,8 @@ type store struct {
 }
 
 // Personal returns the writes that create the personal workspace of a new user: the workspace and both copies of the
-// membership. They are part of the transaction that creates the user, and fail if one of the items exists. The number
-// of the user's memberships is first stored with the second membership.
+// membership. They are part of the transaction that creates the user, and fail if one of the items exists. The counter
+// of the user's memberships is not stored before the second membership.
 func Personal(projects db.Table, workspaceID, userID, username string, now time.Time) ([]db.Write, error) {
 	at := clock.Stamp(now)
 	w := Workspace{ID: workspaceID, Name: personalName(username), Personal: true, Owners: 1, CreatedAt: at}
@@ -57,7 +57,7 @@ func (s store) create(ctx context.Context, w Workspace, owner Membership) error 
 	return err
 }
 
-// maxMembers is more members than a response of 4 MiB can hold.
+// maxMembers limits a list without a page limit. A response of 4 MiB has space for fewer members than this.
 const maxMembers = 40_000
 
 // members returns the members of a workspace whose user IDs sort after the ID after, by user ID. If limit is not 0, it
@@ -88,9 +88,11 @@ func (s store) members(ctx context.Context, workspaceID, after string, limit int
 	}
 }
 
-// pair returns the memberships of two users in a workspace. The membership of a user who is not a member is nil. It
-// makes one call to storage.
-func (s store) pair(ctx context.Context, workspaceID, userID, otherID string) (user, other *Membership, _ error) {
+// membershipPair returns the memberships of two users in a workspace. The membership of a user who is not a member is
+// nil. It makes one call to storage.
+func (s store) membershipPair(
+	ctx context.Context, workspaceID, userID, otherID string,
+) (user, other *Membership, _ error) {
 	keys := []db.Key{db.MemberKey(workspaceID, userID), db.MemberKey(workspaceID, otherID)}
 	items, err := s.Projects.BatchGet(ctx, keys...)
 	if err != nil {

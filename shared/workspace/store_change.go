@@ -93,10 +93,10 @@ func (s store) apply(ctx context.Context, c change) error {
 	}
 	err = s.client.TransactOnce(ctx, writes...)
 	// db.ErrStale has priority: if the decision is stale, the other conditions are irrelevant.
-	for _, class := range []error{db.ErrStale, errExists, errFull, errNoOwner} {
+	for _, candidate := range []error{db.ErrStale, errExists, errFull, errNoOwner} {
 		for i, cause := range causes {
-			if errors.Is(cause, class) && db.FailedAt(err, i) {
-				return class
+			if errors.Is(cause, candidate) && db.FailedAt(err, i) {
+				return candidate
 			}
 		}
 	}
@@ -133,7 +133,8 @@ func (s store) countOwners(workspaceID string, n int) db.Write {
 		If(attrOwners.GreaterThan(expression.Value(max(0, -n))))
 }
 
-// firstMembership is the number of a user's memberships as long as it is not stored: the personal workspace.
+// firstMembership is a user's number of memberships while no number is stored. The user then has only the personal
+// workspace.
 const firstMembership = 1
 
 // countUp returns the write that increments the user's number of memberships. The write fails if the user has reached
@@ -147,8 +148,8 @@ func (s store) countUp(userID string) db.Write {
 	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).If(belowQuota)
 }
 
-// countDown returns the write that decrements the user's number of memberships. The number is stored, because a member
-// who is removed was added before.
+// countDown returns the write that decrements the user's number of memberships. A number is stored, because a member
+// who can be removed was added earlier, and countUp stored it then.
 func (s store) countDown(userID string) db.Write {
 	update := expression.Set(attrCount, attrCount.Minus(expression.Value(1)))
 	return s.Projects.Update(db.MembershipCountKey(userID), update).

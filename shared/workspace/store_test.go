@@ -21,11 +21,11 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 123_456_789, time.UTC)
 func newTable(t *testing.T) (*db.Client, db.Table) {
 	t.Helper()
 	sdk := dynamotest.Start(t)
-	c := db.Wrap(sdk, func() time.Time { return noon })
-	return c, c.Table(slicetest.Table(t, sdk, "projects"))
+	client := db.Wrap(sdk, func() time.Time { return noon })
+	return client, client.Table(slicetest.Table(t, sdk, "projects"))
 }
 
-func get[T any](t *testing.T, table db.Table, key db.Key) T {
+func getRecord[T any](t *testing.T, table db.Table, key db.Key) T {
 	t.Helper()
 	item, err := table.Get(t.Context(), key)
 	if err != nil {
@@ -40,36 +40,38 @@ func get[T any](t *testing.T, table db.Table, key db.Key) T {
 
 func TestPersonalStoresBothCopiesOfMembership(t *testing.T) {
 	t.Parallel()
-	c, table := newTable(t)
+	client, table := newTable(t)
 	ids := id.NewGenerator(func() time.Time { return noon }, rand.Reader)
 	ws, ada := ids.New(id.Workspace), ids.New(id.User)
 	writes, err := workspace.Personal(table, ws, ada, "ada", noon)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Transact(t.Context(), writes...); err != nil {
+	if err := client.Transact(t.Context(), writes...); err != nil {
 		t.Fatal(err)
 	}
 	at := clock.Stamp(noon)
 	record := workspace.Workspace{ID: ws, Name: "ada's workspace", Personal: true, Owners: 1, CreatedAt: at}
-	if diff := cmp.Diff(record, get[workspace.Workspace](t, table, db.WorkspaceKey(ws))); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(record, getRecord[workspace.Workspace](t, table, db.WorkspaceKey(ws))); diff != "" {
+		t.Errorf("workspace mismatch (-want +got):\n%s", diff)
 	}
-	membership := workspace.Membership{WorkspaceID: ws, UserID: ada, Username: "ada", Role: workspace.Owner, AddedAt: at,
-		Name: "ada's workspace", Personal: true, CreatedAt: at}
+	membership := workspace.Membership{
+		WorkspaceID: ws, UserID: ada, Username: "ada", Role: workspace.Owner, AddedAt: at,
+		Name: "ada's workspace", Personal: true, CreatedAt: at,
+	}
 	for _, key := range []db.Key{db.MemberKey(ws, ada), db.MembershipKey(ada, ws)} {
-		if diff := cmp.Diff(membership, get[workspace.Membership](t, table, key)); diff != "" {
-			t.Errorf("%v: %s", key, diff)
+		if diff := cmp.Diff(membership, getRecord[workspace.Membership](t, table, key)); diff != "" {
+			t.Errorf("membership %v mismatch (-want +got):\n%s", key, diff)
 		}
 	}
-	if err := c.Transact(t.Context(), writes...); !errors.Is(err, db.ErrConditionFailed) {
-		t.Errorf("made twice: %v", err)
+	if err := client.Transact(t.Context(), writes...); !errors.Is(err, db.ErrConditionFailed) {
+		t.Errorf("second creation: got error %v, want ErrConditionFailed", err)
 	}
-	bad, err := workspace.Personal(table, ada, ws, "ada", noon)
+	swapped, err := workspace.Personal(table, ada, ws, "ada", noon)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Transact(t.Context(), bad...); !errors.Is(err, db.ErrInvalidKey) {
-		t.Errorf("made of swapped ids: %v", err)
+	if err := client.Transact(t.Context(), swapped...); !errors.Is(err, db.ErrInvalidKey) {
+		t.Errorf("workspace ID and user ID swapped: got error %v, want ErrInvalidKey", err)
 	}
 }

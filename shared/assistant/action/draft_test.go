@@ -210,9 +210,9 @@ func TestProblems(t *testing.T) {
 		want    string
 	}{
 		{[]action.Action{create("a.ts", "")}, `path "a.ts" is not a file's path: it must begin with a slash.`},
-		{[]action.Action{remove("/../etc/passwd")}, `path "/../etc/passwd" is not a file's path: it must not have a segment . or ...`},
+		{[]action.Action{remove("/../etc/passwd")}, `path "/../etc/passwd" is not a file's path: it must not contain . or .. segments.`},
 		{[]action.Action{remove("/a\nb")}, `path "/a\nb" is not a file's path: it must not contain control characters.`},
-		{[]action.Action{rename("/a.ts", "/b/")}, `to "/b/" is not a file's path: it must name a file: no empty segment, no slash at the end.`},
+		{[]action.Action{rename("/a.ts", "/b/")}, `to "/b/" is not a file's path: it must not contain empty segments or end with a slash.`},
 		{[]action.Action{create("/a.ts", "")}, "There is a file /a.ts already: change it with edit_file or update_file, or choose another path."},
 		{[]action.Action{create("/n", ""), create("/n", "")}, "There is a file /n already"},
 		{[]action.Action{create("/a.ts/n", "")}, "/a.ts is a file, so /a.ts/n can't be inside it."},

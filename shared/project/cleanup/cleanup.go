@@ -1,5 +1,5 @@
 // Package cleanup removes the stored data of deleted projects, and sets the expiry of replaced file contents. It runs
-// in the background: the events of the changes trigger it.
+// in the background and is triggered by the events of these changes.
 package cleanup
 
 import (
@@ -60,7 +60,7 @@ func New(d Deps) *Cleanup {
 // Handle handles a record of the events table's stream. Most records need no cleanup. Errors: lambdafn.ErrPoison for an
 // invalid event; db.ErrUnavailable, after which a retry continues where this call stopped.
 func (c *Cleanup) Handle(ctx context.Context, r lambdafn.StreamRecord) error {
-	if r.EventName != "INSERT" { // events never change; they only expire
+	if r.EventName != "INSERT" { // after its creation, an event is never updated, only deleted
 		return nil
 	}
 	e, err := event.FromItem(r.NewImage)

@@ -112,7 +112,8 @@ func (s store) remove(ctx context.Context, table db.Table, keys []db.Key) error 
 			continue
 		}
 		attempt++
-		if !errors.Is(err, db.ErrUnavailable) || attempt == maxAttempts || !s.sleep(ctx, awsclient.Jitter(min(attempt, 4))) {
+		isRetryable := errors.Is(err, db.ErrUnavailable) && attempt < maxAttempts
+		if !isRetryable || !s.sleep(ctx, awsclient.Jitter(min(attempt, 4))) {
 			return fmt.Errorf("deleting items: %w", err)
 		}
 		size = max(minBatch, size/2)

@@ -17,8 +17,8 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// noise returns n incompressible bytes.
-func noise(n int) []byte {
+// randomBytes returns n bytes that cannot be compressed.
+func randomBytes(n int) []byte {
 	data := make([]byte, n)
 	_, _ = rand.Read(data)
 	return data
@@ -36,9 +36,15 @@ func pack(t testing.TB, data []byte) [][]byte {
 func TestPackAndJoin(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string][]byte{
-		"empty": {}, "a byte": {0}, "text": []byte(strings.Repeat("export const x = 1\n", 1000)), "zeros": make([]byte, content.MaxBytes),
-		"noise": noise(4096), "a chunk of noise": noise(content.MaxChunk - 1), "just more": noise(content.MaxChunk), "the largest noise": noise(content.MaxBytes),
-		"half and half": append(noise(content.MaxBytes/2), make([]byte, content.MaxBytes/2)...),
+		"no bytes":                         {},
+		"one byte":                         {0},
+		"text":                             []byte(strings.Repeat("export const x = 1\n", 1000)),
+		"maximum size of zeros":            make([]byte, content.MaxBytes),
+		"random bytes":                     randomBytes(4096),
+		"random bytes of one chunk":        randomBytes(content.MaxChunk - 1),
+		"one random byte more than that":   randomBytes(content.MaxChunk),
+		"maximum size of random bytes":     randomBytes(content.MaxBytes),
+		"half random bytes, half of zeros": append(randomBytes(content.MaxBytes/2), make([]byte, content.MaxBytes/2)...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,15 +53,16 @@ func TestPackAndJoin(t *testing.T) {
 			for _, chunk := range chunks {
 				sum += len(chunk)
 				if len(chunk) == 0 || len(chunk) > content.MaxChunk {
-					t.Errorf("a chunk of %d bytes", len(chunk))
+					t.Errorf("got a chunk of %d bytes, want 1 to %d", len(chunk), content.MaxChunk)
 				}
 			}
 			if sum > len(data)+1 || len(chunks) > content.MaxChunks {
-				t.Errorf("%d bytes became %d in %d chunks", len(data), sum, len(chunks))
+				t.Errorf("Pack of %d bytes returned %d bytes in %d chunks, want at most one byte more in at most %d chunks",
+					len(data), sum, len(chunks), content.MaxChunks)
 			}
 			got, err := content.Join(chunks)
 			if err != nil || !bytes.Equal(got, data) {
-				t.Errorf("%d bytes became %d bytes, %v", len(data), len(got), err)
+				t.Errorf("Join returned %d bytes, error %v, want the packed %d bytes", len(got), err, len(data))
 			}
 		})
 	}
@@ -63,16 +70,17 @@ func TestPackAndJoin(t *testing.T) {
 
 func TestPackCompressesText(t *testing.T) {
 	t.Parallel()
-	text := []byte(strings.Repeat("const answer = 42; // of everything\n", 400))
+	text := []byte(strings.Repeat("const answer = 42; // a comment\n", 400))
 	if chunks := pack(t, text); len(chunks) != 1 || len(chunks[0]) > len(text)/10 {
-		t.Errorf("%d bytes became %d", len(text), len(chunks[0]))
+		t.Errorf("Pack of %d bytes returned %d chunks, the first of %d bytes, want one of at most a tenth of the size",
+			len(text), len(chunks), len(chunks[0]))
 	}
 }
 
 func TestPackRejectsTooLargeContent(t *testing.T) {
 	t.Parallel()
 	if _, err := content.Pack(make([]byte, content.MaxBytes+1)); !errors.Is(err, content.ErrTooLarge) {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want ErrTooLarge", err)
 	}
 }
 
@@ -81,14 +89,14 @@ func TestConcurrentPackAndJoin(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 16 {
 		wg.Go(func() {
-			data := append(noise(10_000), bytes.Repeat([]byte{byte(i)}, 10_000)...)
+			data := append(randomBytes(10_000), bytes.Repeat([]byte{byte(i)}, 10_000)...)
 			chunks, err := content.Pack(data)
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			if got, err := content.Join(chunks); err != nil || !bytes.Equal(got, data) {
-				t.Errorf("%v", err)
+				t.Errorf("Join returned other bytes than the packed bytes, or error %v", err)
 			}
 		})
 	}
@@ -102,20 +110,20 @@ func TestJoinRejectsCorruptChunks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer encoder.Close()
-	chunks := pack(t, append(noise(content.MaxChunk*2), make([]byte, 200_000)...))
+	chunks := pack(t, append(randomBytes(content.MaxChunk*2), make([]byte, 200_000)...))
 	bomb := append([]byte{1}, encoder.EncodeAll(make([]byte, 64<<20), nil)...)
-	for name, damaged := range map[string][][]byte{
+	for name, corrupt := range map[string][][]byte{
 		"empty chunk":         {{}},
 		"unknown format byte": {{7, 1, 2}},
 		"not zstd":            {{1, 'x', 'y', 'z'}},
 		"first chunk missing": chunks[1:],
 		"last chunk missing":  chunks[:len(chunks)-1],
-		"swapped":             {chunks[1], chunks[0], chunks[2]},
+		"chunks swapped":      {chunks[1], chunks[0], chunks[2]},
 		"decompression bomb":  {bomb},
 		"too large":           {append([]byte{0}, make([]byte, content.MaxBytes+1)...)},
 	} {
-		if data, err := content.Join(damaged); !errors.Is(err, content.ErrCorrupt) {
-			t.Errorf("%s: %d bytes, %v", name, len(data), err)
+		if data, err := content.Join(corrupt); !errors.Is(err, content.ErrCorrupt) {
+			t.Errorf("%s: Join returned %d bytes, error %v, want ErrCorrupt", name, len(data), err)
 		}
 	}
 }
@@ -124,21 +132,21 @@ func TestJoinRejectsCorruptChunks(t *testing.T) {
 func FuzzJoin(f *testing.F) {
 	f.Add([]byte{}, []byte{})
 	f.Add([]byte{0, 1, 2}, []byte{3})
-	for _, data := range [][]byte{[]byte("hello hello hello hello hello"), noise(100), make([]byte, 100_000)} {
+	for _, data := range [][]byte{[]byte("hello hello hello hello hello"), randomBytes(100), make([]byte, 100_000)} {
 		packed := slices.Concat(pack(f, data)...)
 		f.Add(packed[:len(packed)/2], packed[len(packed)/2:])
 	}
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		data, err := content.Join([][]byte{a, b})
 		if (err == nil) == errors.Is(err, content.ErrCorrupt) || len(data) > content.MaxBytes {
-			t.Fatalf("%d bytes, %v", len(data), err)
+			t.Fatalf("Join returned %d bytes, error %v, want at most %d bytes or ErrCorrupt", len(data), err, content.MaxBytes)
 		}
 		if err != nil {
 			return
 		}
 		again, err := content.Join(pack(t, data))
 		if err != nil || !bytes.Equal(again, data) {
-			t.Fatalf("packed and joined: %d bytes, %v", len(again), err)
+			t.Fatalf("packing and joining again returned %d bytes, error %v, want the same %d bytes", len(again), err, len(data))
 		}
 	})
 }
@@ -147,12 +155,15 @@ func TestFromBase64(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"": "", "AA==": "\x00", "aGVsbG8=": "hello", "+/+/": "\xfb\xff\xbf"} {
 		if data, err := content.FromBase64(text); err != nil || string(data) != want {
-			t.Errorf("%q: %q, %v", text, data, err)
+			t.Errorf("FromBase64(%q) = %q, %v, want %q", text, data, err, want)
 		}
 	}
-	for _, text := range []string{"A", "AA", "AA=", "AB==", "AAA", "-_-_", "AA==\n", "A\nA==", "A\r\nA==", " AA==", "AA== ", "AA==AA==", "é", "====", "\x00"} {
+	for _, text := range []string{
+		"A", "AA", "AA=", "AB==", "AAA", "-_-_", "AA==\n", "A\nA==", "A\r\nA==", " AA==", "AA== ", "AA==AA==",
+		"é", "====", "\x00",
+	} {
 		if data, err := content.FromBase64(text); !errors.Is(err, content.ErrNotBase64) {
-			t.Errorf("%q: %q, %v", text, data, err)
+			t.Errorf("FromBase64(%q) = %q, %v, want ErrNotBase64", text, data, err)
 		}
 	}
 }
@@ -177,7 +188,7 @@ func TestFitsJSON(t *testing.T) {
 		strings.Repeat("x", 10) + "\x00": true,
 	} {
 		if got := content.FitsJSON([]byte(text)); got != want {
-			t.Errorf("%q: %v", text, got)
+			t.Errorf("FitsJSON(%q) = %v, want %v", text, got, want)
 		}
 	}
 }
@@ -195,7 +206,7 @@ func TestFitsJSONCountsEscapes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := len(quoted)-2 < 2*len(text); content.FitsJSON([]byte(text)) != want {
-			t.Fatalf("%q is written as %s", text, quoted)
+			t.Fatalf("FitsJSON(%q) = %v, want %v: the JSON is %s", text, !want, want, quoted)
 		}
 	})
 }

@@ -115,9 +115,9 @@ func (c change) event(caller httpapi.Caller, access workspace.ProjectAccess) eve
 	return e
 }
 
-// errInvalidBatch is the error for invalid operations of another slice. The cause has the broken rules.
+// errInvalidBatch is the error of Change for invalid operations. Its cause has the broken rules.
 var errInvalidBatch = fault.New(fault.CodeValidationFailed,
-	"The changes break a rule for file paths, file contents or the size of a batch.")
+	"The changes are not valid. Check the file paths, the file contents and the size of the batch.")
 
 // Change validates operations and applies them like Batch. It is for other slices.
 // Errors: those of Batch; VALIDATION_FAILED.

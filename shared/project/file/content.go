@@ -54,9 +54,9 @@ func packContent(contentID string, data []byte, encoding Encoding) (*packedConte
 	return &packedContent{contentID: contentID, encoding: encoding, size: len(data), sha256: sum[:], chunks: chunks}, nil
 }
 
-// isContentOf reports whether the file already has the same bytes. The encoding does not matter: text that a client
-// reads and saves as base64 is still the same text.
-func (c *packedContent) isContentOf(f *File) bool {
+// equals reports whether a file has the same bytes. It ignores the encoding: text that a client reads and saves as
+// base64 is the same text.
+func (c *packedContent) equals(f *File) bool {
 	return c.size == f.Size && bytes.Equal(c.sha256, f.SHA256)
 }
 
@@ -74,7 +74,8 @@ func (f File) join(chunks [][]byte) ([]byte, error) {
 		return nil, fmt.Errorf("file: content %s: %w", f.ContentID, err)
 	}
 	if sum := sha256.Sum256(data); len(data) != f.Size || !bytes.Equal(sum[:], f.SHA256) {
-		return nil, fmt.Errorf("file: content %s does not match its record: %d bytes, SHA-256 %x", f.ContentID, len(data), sum)
+		return nil, fmt.Errorf("file: content %s does not match its record: %d bytes, SHA-256 %x",
+			f.ContentID, len(data), sum)
 	}
 	return data, nil
 }

@@ -16,7 +16,11 @@ import (
 	"devplatform/shared/project/path"
 )
 
-var errNotFound = fault.New(fault.CodeFileNotFound, "There is no such file.")
+var (
+	errNotFound        = fault.New(fault.CodeFileNotFound, "The file does not exist. List the files to see all paths.")
+	errVersionNotFound = fault.New(fault.CodeFileNotFound,
+		"The file does not have this version. List the versions of the file.")
+)
 
 // Encoding is the representation of content as a JSON string.
 type Encoding string
@@ -47,9 +51,10 @@ type File struct {
 // is conditional on its tree. The attribute names are part of the data format.
 type Tree struct {
 	WorkspaceID string `dynamodbav:"workspaceId"`
-	Version     int    `dynamodbav:"version"` // incremented by every creation and rename, because these can make paths collide
-	Files       int    `dynamodbav:"files"`
-	Bytes       int    `dynamodbav:"bytes"` // of the current contents, decoded
+	// Version is incremented by every creation and rename, because these can make paths collide.
+	Version int `dynamodbav:"version"`
+	Files   int `dynamodbav:"files"`
+	Bytes   int `dynamodbav:"bytes"` // of the current contents, decoded
 }
 
 // FileItem is a file as clients see it.

@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// FuzzContent checks that valid content is the same after it was stored and read.
+// FuzzContent checks that packing and joining valid content returns the same content.
 func FuzzContent(f *testing.F) {
 	f.Add("hello\r\n", false)
 	f.Add("aGVsbG8=", true)
@@ -24,32 +24,35 @@ func FuzzContent(f *testing.F) {
 		data, rule := decodeContent(text, encoding)
 		if rule != "" {
 			if binary == (rule != ruleBase64) && len(text) < content.MaxBytes {
-				t.Fatalf("%q: %s", text, rule)
+				t.Fatalf("decodeContent(%q, %s) returned the unexpected rule %q", text, encoding, rule)
 			}
 			return
 		}
 		if !binary && string(data) != text || binary && toBase64(data) != text {
-			t.Fatalf("%q is %q", text, data)
+			t.Fatalf("decodeContent(%q, %s) = %q, which encodes to another text", text, encoding, data)
 		}
 		packed, err := packContent("c", data, encoding)
 		if err != nil {
 			t.Fatal(err)
 		}
 		f := File{Size: packed.size, SHA256: packed.sha256, Ref: content.Ref{ContentID: "c", Chunks: len(packed.chunks)}}
-		kept, err := f.join(packed.chunks)
-		if err != nil || !bytes.Equal(kept, data) || utf8.Valid(data) != utf8.Valid(kept) || !packed.isContentOf(&f) {
-			t.Fatalf("%q is kept as %q, %v", text, kept, err)
+		joined, err := f.join(packed.chunks)
+		if err != nil || !bytes.Equal(joined, data) || utf8.Valid(data) != utf8.Valid(joined) || !packed.equals(&f) {
+			t.Fatalf("join returned %q, %v, want the packed data %q", joined, err, data)
 		}
 	})
 }
 
-// FuzzStored decodes arbitrary items. Each must be an error, or a record that is encoded as it was decoded. The content
-// must match the record.
+// FuzzStored decodes arbitrary items. An item must fail to decode, or decode to a record that encoding and decoding
+// again does not change. The content must have the size in the record.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
-		`{"size":{"N":"5"},"sha256":{"B":"LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="},"content":{"S":"c"},"chunks":{"N":"1"},"data":{"B":"AGhlbGxv"}}`,
-		`{"chunks":{"N":"-1"},"data":{"NULL":true}}`, `{"chunks":{"N":"1e9"},"files":{"N":"1.5"}}`,
-		`{"sha256":{"S":"LPJNul=="},"createdAt":{"S":""}}`, `{"content":{"S":"c"},"expiresAt":{"N":"1763640000"}}`,
+		`{"size":{"N":"5"},"sha256":{"B":"LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="},` +
+			`"content":{"S":"c"},"chunks":{"N":"1"},"data":{"B":"AGhlbGxv"}}`,
+		`{"chunks":{"N":"-1"},"data":{"NULL":true}}`,
+		`{"chunks":{"N":"1e9"},"files":{"N":"1.5"}}`,
+		`{"sha256":{"S":"LPJNul=="},"createdAt":{"S":""}}`,
+		`{"content":{"S":"c"},"expiresAt":{"N":"1763640000"}}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -69,8 +72,8 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if whole, err := record.join(chunks); err == nil && len(whole) != record.Size {
-			t.Fatalf("%+v is %q", record, whole)
+		if data, err := record.join(chunks); err == nil && len(data) != record.Size {
+			t.Fatalf("got %d bytes, want the size of the record, %d", len(data), record.Size)
 		}
 	})
 }

@@ -37,9 +37,9 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readFiles", Method: http.MethodGet, Path: filesPath, Tag: tag,
 		Summary: "List files, or read a file",
-		Description: "Without path: lists the files in path order. With include=content the list is always paged, and a page has about 4 MiB of content at most. " +
+		Description: "Without path: lists the files in path order. With include=content the list is always paged, and a page contains at most about 4 MiB of content. " +
 			"With path: returns the file with its content. With path and version: returns that version of the file, for members of the workspace only.",
-		Errors: []*fault.Error{errBadPath, workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
+		Errors: []*fault.Error{errInvalidPath, workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
 		Also:   []int{http.StatusNotModified},
 	}, s.handleReadFiles)
 	httpapi.Private(r, httpapi.Operation{
@@ -48,23 +48,25 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 		Description: "Without a precondition the last writer wins. If the file already has this content, nothing is written and no event is sent. " +
 			"The error is CONFLICT if the path is a folder, or if a parent folder of the path is a file.",
 		Status: http.StatusOK, Also: []int{http.StatusCreated},
-		Errors: append([]*fault.Error{errBadPath, errIsFolder, errInsideFile}, growErrors...),
+		Errors: append([]*fault.Error{errInvalidPath, errIsFolder, errInsideFile}, saveErrors...),
 	}, s.handleSaveFile)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteFile", Method: http.MethodDelete, Path: filesPath, Tag: tag,
 		Summary: "Delete a file", Description: "Send the path in the query or in the body. The versions of the file are kept for 30 days.",
-		Errors: append([]*fault.Error{errBadPath, errNotFound}, writeErrors...),
+		Errors: append([]*fault.Error{errInvalidPath, errNotFound}, writeErrors...),
 	}, s.handleDeleteFile)
 }
 
-// writeErrors are the documented errors of all changes of files. growErrors are those of changes that can exceed a
-// quota.
+// writeErrors are the documented errors of all requests that change files. saveErrors also has the errors of requests
+// that can exceed a quota.
 var (
 	writeErrors = []*fault.Error{
 		workspace.ErrProjectNotFound, workspace.ErrDenied, httpapi.ErrIfMatch, httpapi.ErrIfNoneMatch, fault.ErrConflict,
 	}
-	growErrors = append([]*fault.Error{errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas())}, writeErrors...)
-	errBadPath = fault.Invalid(fault.Field("path", path.Check("src/app.ts")))
+	saveErrors = append([]*fault.Error{
+		errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas()),
+	}, writeErrors...)
+	errInvalidPath = fault.Invalid(fault.Field("path", path.Check("src/app.ts")))
 )
 
 type readFilesInput struct {
@@ -77,7 +79,7 @@ type readFilesInput struct {
 	IfNoneMatch string `header:"If-None-Match" doc:"The entity tags of the versions that the client has cached" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
 }
 
-// Validate checks the path. It is required if there is a version.
+// Validate checks the path. A request with a version must have a path.
 func (in *readFilesInput) Validate(v *httpapi.Validation) {
 	switch {
 	case v.HasQuery("path"):

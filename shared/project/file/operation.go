@@ -49,8 +49,8 @@ func (op *BatchOperation) hasContent() bool {
 	return op.Action == Save || op.Action == Create || op.Action == Update
 }
 
-// creates returns the path at which the operation may create a file, or "".
-func (op *BatchOperation) creates() string {
+// createdPath returns the path at which the operation may create a file, or "".
+func (op *BatchOperation) createdPath() string {
 	switch op.Action {
 	case Save, Create:
 		return op.Path
@@ -64,18 +64,19 @@ func (op *BatchOperation) creates() string {
 // checkBatch validates each operation and the batch as a whole, and decodes the contents. It returns the broken rules.
 func checkBatch(ops []BatchOperation) []fault.Problem {
 	var problems []fault.Problem
-	paths, folders, count, size := map[string]bool{}, map[string]bool{}, 0, 0
+	paths, folders := map[string]bool{}, map[string]bool{}
+	count, size := 0, 0 // number of operations, and total size of their contents
 	for i := range ops {
 		op := &ops[i]
 		at := fmt.Sprintf("operations[%d].", i)
 		problems = append(problems, op.check(at)...)
 		count++
 		size += len(op.data)
-		for _, folder := range path.Ancestors(op.creates()) {
+		for _, folder := range path.Ancestors(op.createdPath()) {
 			folders[folder] = true
 		}
 		if paths[op.Path] {
-			problems = append(problems, fault.Field(at+"path", "is used twice in the batch"))
+			problems = append(problems, fault.Field(at+"path", "must not occur more than once in the batch"))
 		}
 		paths[op.Path] = true
 		if op.Action != Rename {
@@ -83,12 +84,12 @@ func checkBatch(ops []BatchOperation) []fault.Problem {
 		}
 		count++
 		if paths[op.To] && op.To != op.Path {
-			problems = append(problems, fault.Field(at+"to", "is used twice in the batch"))
+			problems = append(problems, fault.Field(at+"to", "must not occur more than once in the batch"))
 		}
 		paths[op.To] = true
 	}
 	if count > maxOperations {
-		problems = append(problems, fault.Field("operations", "must be at most 20; a rename counts as two"))
+		problems = append(problems, fault.Field("operations", "must have at most 20 operations; a rename counts as two"))
 	}
 	if len(folders) > maxFolders {
 		rule := fmt.Sprintf("must create paths in at most %d folders", maxFolders)

@@ -20,8 +20,8 @@ type before struct {
 	tree Tree
 	// files has the existing files, by path: those that operations name, and those at the parent folders of new files.
 	files map[string]File
-	// inside has, for each path to be created, the paths of existing files inside it. It has at most one path more than
-	// the operations can remove.
+	// inside has, for each path to be created, the paths of existing files inside it. It is sufficient to read one more
+	// path than the operations can remove.
 	inside map[string][]string
 }
 
@@ -143,7 +143,7 @@ func (op BatchOperation) plan(b before, by author) ([]change, error) {
 		moved.Path, moved.Version = op.To, by.newVersion(old.Version)
 		moved.UpdatedAt, moved.UpdatedBy = clock.Stamp(by.at), by.userID
 		return []change{{path: op.Path, before: old, moved: true}, {path: op.To, after: &moved}}, nil
-	case old != nil && op.packed.isContentOf(old):
+	case old != nil && op.packed.equals(old):
 		return []change{{path: op.Path, before: old, after: old}}, nil
 	}
 	return []change{{path: op.Path, before: old, after: op.file(old, by), content: op.packed}}, nil
@@ -179,7 +179,7 @@ func (op BatchOperation) file(old *File, by author) *File {
 	return f
 }
 
-// checkFolders returns an error if, after all operations, a path would be both a file and a folder.
+// checkFolders returns an error if a path would be both a file and a folder after all operations.
 func (p plan) checkFolders(b before) error {
 	after := map[string]bool{} // whether a file exists after the operations, for the paths that change
 	for _, c := range p.changes {
@@ -205,7 +205,8 @@ func (p plan) checkFolders(b before) error {
 }
 
 func errFileQuota(quotas Quotas) *fault.Error {
-	return fault.New(fault.CodeQuotaExceeded, fmt.Sprintf("The project has reached its limit of %d files. Delete files first.", quotas.Files))
+	return fault.New(fault.CodeQuotaExceeded,
+		fmt.Sprintf("The project has reached its limit of %d files. Delete files first.", quotas.Files))
 }
 
 func errStorageQuota(quotas Quotas) *fault.Error {

@@ -77,6 +77,9 @@ func (s *Service) find(ctx context.Context, caller httpapi.Caller, projectID str
 			return f, nil
 		}
 	}
+	if in.Version != "" {
+		return File{}, errVersionNotFound
+	}
 	return File{}, errNotFound
 }
 
@@ -124,8 +127,8 @@ func (s *Service) List(
 	return httpapi.CutPage(ctx, s.cursors, scope, items, limit, FileItem.position)
 }
 
-// FirstPage returns the first page of List, without contents. It does not check access: the caller must be known to see
-// the project.
+// FirstPage returns the first page of List, without contents. It does not check access. Call it only for a caller who
+// can see the project.
 func (s *Service) FirstPage(ctx context.Context, caller httpapi.Caller, projectID string) ([]FileItem, string, error) {
 	items, _, err := s.items(ctx, projectID, Listing{}, "")
 	if err != nil {
@@ -161,7 +164,7 @@ func (s *Service) items(
 	if !in.Content {
 		return items, in.Limit, nil
 	}
-	limit = min(in.Limit, withinBytes(files, contentPageBytes))
+	limit = min(in.Limit, countWithin(files, contentPageBytes))
 	chunks, err := s.store.chunksOf(ctx, projectID, files[:limit]...)
 	if err != nil {
 		return nil, 0, err
@@ -176,9 +179,9 @@ func (s *Service) items(
 	return items, limit, nil
 }
 
-// withinBytes returns how many of the first files have at most limit bytes in total. The result is at least one, unless
-// there are no files.
-func withinBytes(files []File, limit int) int {
+// countWithin returns the largest number of files, from the start of the list, that have at most limit bytes in total.
+// It is at least one, unless there are no files.
+func countWithin(files []File, limit int) int {
 	sum := 0
 	for i, f := range files {
 		if sum += f.Size; sum > limit && i > 0 {

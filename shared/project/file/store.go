@@ -44,11 +44,11 @@ func fileOf(projectID string, item db.Item) (File, error) {
 func (s store) readBefore(
 	ctx context.Context, userID, projectID string, ops []BatchOperation,
 ) (access workspace.ProjectAccess, b before, err error) {
-	var named []string
+	var paths []string
 	for _, op := range ops {
-		named = append(named, op.Path, op.To)
+		paths = append(paths, op.Path, op.To)
 	}
-	if access, err = s.Locate(ctx, projectID, fileKeys(projectID, named)...); err != nil {
+	if access, err = s.Locate(ctx, projectID, fileKeys(projectID, paths)...); err != nil {
 		return access, b, err
 	}
 	if b.tree, err = db.Decode[Tree](access.Items[db.TreeKey(projectID)]); err != nil {
@@ -56,7 +56,7 @@ func (s store) readBefore(
 	}
 	var created, folders []string
 	for _, op := range ops {
-		if p := op.creates(); p != "" && access.Items[db.FileKey(projectID, p)] == nil {
+		if p := op.createdPath(); p != "" && access.Items[db.FileKey(projectID, p)] == nil {
 			created, folders = append(created, p), append(folders, path.Ancestors(p)...)
 		}
 	}
@@ -77,7 +77,7 @@ func (s store) readBefore(
 	for i, p := range created {
 		b.inside[p] = inside[i]
 	}
-	b.files, err = filesAt(projectID, append(named, folders...), access.Items)
+	b.files, err = filesAt(projectID, append(paths, folders...), access.Items)
 	return access, b, err
 }
 
@@ -143,8 +143,8 @@ func (s store) list(ctx context.Context, projectID, prefix, after string, limit 
 	}
 }
 
-// versions returns up to limit replaced versions of the file at a path, newest first. All of them are older than the
-// version before.
+// versions returns up to limit replaced versions of the file at a path that are older than the version before, newest
+// first.
 func (s store) versions(ctx context.Context, projectID, path, before string, limit int) ([]File, error) {
 	prefix := db.VersionsOf(projectID, pathHash(path))
 	q := db.Query{Prefix: prefix, After: prefix.After(before), Limit: limit, Descending: true}

@@ -15,14 +15,13 @@ const MaxBytes = 512
 
 const separator = "/"
 
-// Check returns a message about the first rule that a path breaks, or "" if the path is valid. The message does not
-// contain the path.
+// Check returns the first rule that a path breaks, or "" if the path is valid. The text does not contain the path.
 func Check(path string) string {
 	switch {
 	case path == "":
 		return "must not be empty"
 	case !utf8.ValidString(path):
-		return "must be UTF-8 text"
+		return "must be valid UTF-8"
 	case len(path) > MaxBytes:
 		return "must be at most 512 bytes long"
 	case !strings.HasPrefix(path, separator):
@@ -41,16 +40,16 @@ func checkSegments(rest string) string {
 	for segment := range strings.SplitSeq(rest, separator) {
 		switch segment {
 		case "":
-			return "must name a file: no empty segment, no slash at the end"
+			return "must not contain empty segments or end with a slash"
 		case ".", "..":
-			return "must not have a segment . or .."
+			return "must not contain . or .. segments"
 		}
 	}
 	return ""
 }
 
-// Ancestors returns the parent folders of a path, topmost first: /a and /a/b for /a/b/c. While a file exists at the
-// path, none of them can be a file.
+// Ancestors returns the parent folders of a path, topmost first: /a and /a/b for /a/b/c. If a file exists at the path,
+// no file can exist at the path of a parent folder.
 func Ancestors(path string) []string {
 	var folders []string
 	for i := 1; i < len(path); i++ {

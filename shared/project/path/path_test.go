@@ -16,30 +16,30 @@ import (
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	longest := "/" + strings.Repeat("a", path.MaxBytes-1)
-	for _, good := range []string{
+	for _, valid := range []string{
 		"/a", "/src/app.ts", "/a b/c d.txt", "/#/C#.cs", "/.gitignore", "/...", "/..a", "/a..", "/Café/日本語.md", "/👩‍💻.txt",
 		"/~!@$%^&*()_+`-={}[]|:\";'<>?,", longest, "/ ", "/\u2028", "/a/b/c/d/e/f/g",
 	} {
-		if rule := path.Check(good); rule != "" {
-			t.Errorf("%q: %s", good, rule)
+		if rule := path.Check(valid); rule != "" {
+			t.Errorf("Check(%q) = %q, want \"\"", valid, rule)
 		}
 	}
-	for bad, want := range map[string]string{
+	for invalid, want := range map[string]string{
 		"":                  "must not be empty",
 		"a":                 "must begin with a slash",
 		"a/b":               "must begin with a slash",
 		"./a":               "must begin with a slash",
 		"C:/a":              "must begin with a slash",
-		"/":                 "must name a file: no empty segment, no slash at the end",
-		"//":                "must name a file: no empty segment, no slash at the end",
-		"//a":               "must name a file: no empty segment, no slash at the end",
-		"/a//b":             "must name a file: no empty segment, no slash at the end",
-		"/a/":               "must name a file: no empty segment, no slash at the end",
-		"/.":                "must not have a segment . or ..",
-		"/..":               "must not have a segment . or ..",
-		"/a/../b":           "must not have a segment . or ..",
-		"/a/./b":            "must not have a segment . or ..",
-		"/../etc/passwd":    "must not have a segment . or ..",
+		"/":                 "must not contain empty segments or end with a slash",
+		"//":                "must not contain empty segments or end with a slash",
+		"//a":               "must not contain empty segments or end with a slash",
+		"/a//b":             "must not contain empty segments or end with a slash",
+		"/a/":               "must not contain empty segments or end with a slash",
+		"/.":                "must not contain . or .. segments",
+		"/..":               "must not contain . or .. segments",
+		"/a/../b":           "must not contain . or .. segments",
+		"/a/./b":            "must not contain . or .. segments",
+		"/../etc/passwd":    "must not contain . or .. segments",
 		`/a\b`:              "must not contain a backslash",
 		`/..\a`:             "must not contain a backslash",
 		"/a\x00":            "must not contain control characters",
@@ -49,13 +49,13 @@ func TestCheck(t *testing.T) {
 		"/a\u0085b":         "must not contain control characters",
 		"/cafe\u0301":       "must be in Unicode normal form C (NFC)",
 		"/\u212b":           "must be in Unicode normal form C (NFC)", // the Ångström sign
-		"/\xff":             "must be UTF-8 text",
-		"/\xed\xa0\x80":     "must be UTF-8 text", // half of a surrogate pair
+		"/\xff":             "must be valid UTF-8",
+		"/\xed\xa0\x80":     "must be valid UTF-8", // half of a surrogate pair
 		longest + "a":       "must be at most 512 bytes long",
 		longest[:511] + "é": "must be at most 512 bytes long",
 	} {
-		if rule := path.Check(bad); rule != want {
-			t.Errorf("%q: %q, want %q", bad, rule, want)
+		if rule := path.Check(invalid); rule != want {
+			t.Errorf("Check(%q) = %q, want %q", invalid, rule, want)
 		}
 	}
 }
@@ -66,7 +66,7 @@ func TestAncestors(t *testing.T) {
 		"/a": nil, "/a/b": {"/a"}, "/a/b/c": {"/a", "/a/b"}, "/é/b": {"/é"},
 	} {
 		if diff := cmp.Diff(want, path.Ancestors(p)); diff != "" {
-			t.Errorf("%s: %s", p, diff)
+			t.Errorf("Ancestors(%q) mismatch (-want +got):\n%s", p, diff)
 		}
 	}
 }
@@ -114,13 +114,15 @@ func TestContentTypes(t *testing.T) {
 		{"/data.", false, "application/octet-stream"},
 	} {
 		if got := path.ContentType(tc.path, tc.isText); got != tc.want {
-			t.Errorf("%s (text: %v): %s, want %s", tc.path, tc.isText, got, tc.want)
+			t.Errorf("ContentType(%q, %v) = %q, want %q", tc.path, tc.isText, got, tc.want)
 		}
 	}
 }
 
 func FuzzCheck(f *testing.F) {
-	for _, seed := range []string{"/a", "/a/../b", "//", "/\u0301", "/a\\b", "/cafe\u0301", "/é", "\xff", strings.Repeat("/a", 257)} {
+	for _, seed := range []string{
+		"/a", "/a/../b", "//", "/\u0301", "/a\\b", "/cafe\u0301", "/é", "\xff", strings.Repeat("/a", 257),
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, p string) {
@@ -128,7 +130,7 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		if len(p) > path.MaxBytes || !utf8.ValidString(p) || !norm.NFC.IsNormalString(p) || p[0] != '/' {
-			t.Errorf("%q is accepted", p)
+			t.Errorf("Check accepted the invalid path %q", p)
 		}
 		for _, segment := range strings.Split(p[1:], "/") {
 			if segment == "" || segment == "." || segment == ".." {
