@@ -81,7 +81,7 @@ func (c *Users) FindByUsername(_ context.Context, username string) (userID, cano
 	defer c.mu.Unlock()
 	caller, ok := c.by[strings.ToLower(username)]
 	if !ok {
-		return "", "", fault.New(fault.CodeUserNotFound, "There is no user with this username.")
+		return "", "", fault.New(fault.CodeUserNotFound, "The user does not exist. Check the username.")
 	}
 	return caller.UserID, caller.Username, nil
 }

@@ -15,7 +15,7 @@ import (
 
 var (
 	errSessionEnded = fault.New(fault.CodeInvalidToken, "The session is missing or has ended. Please log in.")
-	errNoUser       = fault.New(fault.CodeUserNotFound, "There is no user with this username.")
+	errNoUser       = fault.New(fault.CodeUserNotFound, "The user does not exist. Check the username.")
 )
 
 // Sessions authenticates requests, with one read for each, and finds users by name. Every function uses it.

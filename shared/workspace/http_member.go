@@ -57,7 +57,7 @@ type membersOutput struct {
 }
 
 // errUserNotFound is the documented example of the error that People returns for an unknown username.
-var errUserNotFound = fault.New(fault.CodeUserNotFound, "There is no user with this username.")
+var errUserNotFound = fault.New(fault.CodeUserNotFound, "The user does not exist. Check the username.")
 
 type doneOutput struct{ Body httpapi.Done }
 
