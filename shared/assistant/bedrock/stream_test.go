@@ -172,7 +172,7 @@ func TestTruncatedStreams(t *testing.T) {
 			})
 			_, outcome, err := ask(t, s.provider(claude))
 			if at >= stop {
-				if err != nil || outcome.Stop != model.StopTools || outcome.Usage.Zero() != (at < len(whole)) {
+				if err != nil || outcome.Stop != model.StopTools || outcome.Usage.IsZero() != (at < len(whole)) {
 					t.Errorf("cut after %d of %d, %v: %+v, %v", at, len(whole), abort, outcome, err)
 				}
 				continue
@@ -223,7 +223,7 @@ func TestMissingUsage(t *testing.T) {
 	p := s.provider(claude)
 	p.usageWait = time.Millisecond
 	got, outcome, err := ask(t, p)
-	if err != nil || got.text != "a" || outcome.Stop != model.StopEnd || !outcome.Usage.Zero() {
+	if err != nil || got.text != "a" || outcome.Stop != model.StopEnd || !outcome.Usage.IsZero() {
 		t.Errorf("%v, %v, %v", got, outcome, err)
 	}
 	<-left

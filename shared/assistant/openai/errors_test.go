@@ -77,7 +77,7 @@ func TestErrors(t *testing.T) {
 			if n := len(u.requests()); n != tc.tries {
 				t.Errorf("tried %d times, want %d", n, tc.tries)
 			}
-			if !outcome.Usage.Zero() || outcome.Model != "m" {
+			if !outcome.Usage.IsZero() || outcome.Model != "m" {
 				t.Errorf("outcome %+v", outcome)
 			}
 		})

@@ -248,7 +248,7 @@ func TestBrokenAnswers(t *testing.T) {
 			if outcome.Stop != "" {
 				t.Errorf("an incomplete answer has the stop %q", outcome.Stop)
 			}
-			if counted := strings.Contains(tc.answer, someUsage); counted == outcome.Usage.Zero() {
+			if counted := strings.Contains(tc.answer, someUsage); counted == outcome.Usage.IsZero() {
 				t.Errorf("usage %+v", outcome.Usage)
 			}
 		})

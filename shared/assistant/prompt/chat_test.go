@@ -67,7 +67,7 @@ func TestChat(t *testing.T) {
 		Summary: "The user likes tabs.",
 		Turns: []model.Turn{
 			{User: "Hello", Assistant: "Hi."},
-			{User: "Make b", Assistant: "", Did: []string{"create_file /src/b.ts", "edit_file /src/app.tsx"}},
+			{User: "Make b", Assistant: "", Actions: []string{"create_file /src/b.ts", "edit_file /src/app.tsx"}},
 		},
 		Message: "Change b.ts",
 	}
@@ -137,7 +137,7 @@ func TestHistoryListsCalls(t *testing.T) {
 	for i := range did {
 		did[i] = fmt.Sprintf("create_file /a-rather-long-folder-name/and-a-file-%02d.ts", i)
 	}
-	r := prompt.Chat{Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b", Did: did}, {User: "c", Assistant: "d"}}}.Request(prompt.DefaultBudget(), 1)
+	r := prompt.Chat{Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b", Actions: did}, {User: "c", Assistant: "d"}}}.Request(prompt.DefaultBudget(), 1)
 	text := r.Messages[2].Text
 	if !strings.HasPrefix(text, "[The calls of your answer before this message: create_file /a-rather-long-folder-name/and-a-file-00.ts; ") || !strings.HasSuffix(text, "]\n\nc") {
 		t.Error(text)
@@ -300,7 +300,7 @@ func TestGenerate(t *testing.T) {
 
 func TestSummarize(t *testing.T) {
 	t.Parallel()
-	turns := []model.Turn{{User: "a", Assistant: "b", Did: []string{"delete_file /x"}}, {User: "c", Assistant: ""}}
+	turns := []model.Turn{{User: "a", Assistant: "b", Actions: []string{"delete_file /x"}}, {User: "c", Assistant: ""}}
 	r := prompt.Summarize("Before.", turns, 500)
 	want := []part{
 		{"note before", "Before.\n"}, {"user", "a\n"}, {"assistant", "b\n"}, {"calls", "delete_file /x\n"},

@@ -35,7 +35,7 @@ func hostileChat(t *rapid.T, text *rapid.Generator[string]) prompt.Chat {
 		c.Files[0].Path = c.CurrentFile
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "turns") {
-		c.Turns = append(c.Turns, model.Turn{User: text.Draw(t, "user"), Assistant: text.Draw(t, "assistant"), Did: rapid.SliceOfN(text, 0, 3).Draw(t, "did")})
+		c.Turns = append(c.Turns, model.Turn{User: text.Draw(t, "user"), Assistant: text.Draw(t, "assistant"), Actions: rapid.SliceOfN(text, 0, 3).Draw(t, "did")})
 	}
 	return c
 }
@@ -87,8 +87,8 @@ func TestDataCannotEndItsSection(t *testing.T) {
 		if r.Facts.Summary != "" {
 			want = append(want, part{"conversation before", ended(r.Facts.Summary)})
 		}
-		if n := len(r.Facts.Turns); n > 0 && len(r.Facts.Turns[n-1].Did) > 0 {
-			want = append(want, part{"previous answer", ended("[The calls of your answer before this message: " + strings.Join(r.Facts.Turns[n-1].Did, "; ") + "]")})
+		if n := len(r.Facts.Turns); n > 0 && len(r.Facts.Turns[n-1].Actions) > 0 {
+			want = append(want, part{"previous answer", ended("[The calls of your answer before this message: " + strings.Join(r.Facts.Turns[n-1].Actions, "; ") + "]")})
 		}
 		message := clean(c.Message)
 		if strings.TrimSpace(message) == "" {
