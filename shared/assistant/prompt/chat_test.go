@@ -16,45 +16,48 @@ import (
 	"devplatform/shared/assistant/prompt"
 )
 
-// part is a section of a message.
-type part struct{ Title, Text string }
+// tester is a test or one check of a property.
+type tester interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// parsedSection is a section of a message.
+type parsedSection struct{ Title, Text string }
 
 var firstLine = regexp.MustCompile(`^The sections of this message are marked by (data-[0-9a-f]+)\.\n`)
 
-// partsOf parses the sections of a message with only the mark in its first line. It fails if there is text outside of
+// parseSections parses the sections of a message with only the mark in its first line. It fails if there is text outside of
 // a section.
-func partsOf(t interface {
-	Helper()
-	Fatalf(string, ...any)
-}, text string) []part {
+func parseSections(t tester, text string) []parsedSection {
 	t.Helper()
 	found := firstLine.FindStringSubmatch(text)
 	if found == nil {
-		t.Fatalf("no mark in %.200q", text)
+		t.Fatalf("the first line of %.200q does not contain a mark", text)
 	}
 	begin, end := "<"+found[1]+" ", "</"+found[1]+">"
-	var parts []part
+	var sections []parsedSection
 	open := false
 	for line := range strings.SplitAfterSeq(strings.TrimPrefix(text, found[0]), "\n") {
 		isBegin, isEnd := strings.HasPrefix(line, begin), strings.TrimSuffix(line, "\n") == end
 		switch {
 		case !isBegin && !isEnd && strings.Contains(line, found[1]):
-			t.Fatalf("the mark in %q", line)
+			t.Fatalf("the mark occurs inside the line %q", line)
 		case isBegin == isEnd && !open && strings.TrimSpace(line) != "", isBegin && open, isEnd && !open:
-			t.Fatalf("%q is out of place", line)
+			t.Fatalf("the line %q is not allowed here", line)
 		case isBegin:
 			open = true
-			parts = append(parts, part{Title: strings.TrimSuffix(strings.TrimPrefix(line, begin), ">\n")})
+			sections = append(sections, parsedSection{Title: strings.TrimSuffix(strings.TrimPrefix(line, begin), ">\n")})
 		case isEnd:
 			open = false
 		case open:
-			parts[len(parts)-1].Text += line
+			sections[len(sections)-1].Text += line
 		}
 	}
 	if open {
-		t.Fatalf("%q is not closed", parts[len(parts)-1].Title)
+		t.Fatalf("the section %q has no end", sections[len(sections)-1].Title)
 	}
-	return parts
+	return sections
 }
 
 func lastText(r model.Request) string { return r.Messages[len(r.Messages)-1].Text }
@@ -62,17 +65,25 @@ func lastText(r model.Request) string { return r.Messages[len(r.Messages)-1].Tex
 func TestChat(t *testing.T) {
 	t.Parallel()
 	c := prompt.Chat{
-		Project: "Café \"Déjà\"\n", Framework: "react", Paths: []string{"/package.json", "/src/app.tsx", "/src/b.ts"}, Total: 3, CurrentFile: "/src/app.tsx",
-		Files:   []prompt.Document{{Path: "/src/app.tsx", Content: "export {}\n"}, {Path: "/src/b.ts", Content: "b"}, {Path: "/src/app.tsx", Content: "twice"}},
+		Project:     "Café \"Déjà\"\n",
+		Framework:   "react",
+		Paths:       []string{"/package.json", "/src/app.tsx", "/src/b.ts"},
+		Total:       3,
+		CurrentFile: "/src/app.tsx",
+		Files: []prompt.Document{
+			{Path: "/src/app.tsx", Content: "export {}\n"},
+			{Path: "/src/b.ts", Content: "b"},
+			{Path: "/src/app.tsx", Content: "twice"},
+		},
 		Summary: "The user likes tabs.",
 		Turns: []model.Turn{
 			{User: "Hello", Assistant: "Hi."},
-			{User: "Make b", Assistant: "", Actions: []string{"create_file /src/b.ts", "edit_file /src/app.tsx"}},
+			{User: "Create b", Assistant: "", Actions: []string{"create_file /src/b.ts", "edit_file /src/app.tsx"}},
 		},
 		Message: "Change b.ts",
 	}
 	r := c.Request(prompt.DefaultBudget(), 1000)
-	want := []part{
+	want := []parsedSection{
 		{"project", "name: \"Café \\\"Déjà\\\"\\n\"\nframework: \"react\"\nnumber of files: 3\nthe user is looking at: \"/src/app.tsx\"\n"},
 		{"files", "/package.json\n/src/app.tsx\n/src/b.ts\n"},
 		{"file \"/src/app.tsx\"", "export {}\n"},
@@ -81,18 +92,26 @@ func TestChat(t *testing.T) {
 		{"previous answer", "[The calls of your answer before this message: create_file /src/b.ts; edit_file /src/app.tsx]\n"},
 		{"message", "Change b.ts\n"},
 	}
-	if diff := cmp.Diff(want, partsOf(t, lastText(r))); diff != "" {
+	if diff := cmp.Diff(want, parseSections(t, lastText(r))); diff != "" {
 		t.Error(diff)
 	}
 	before := []model.Message{
-		{Role: model.User, Text: "Hello"}, {Role: model.Assistant, Text: "Hi."}, {Role: model.User, Text: "Make b"}, {Role: model.Assistant, Text: "(no text)"},
+		{Role: model.User, Text: "Hello"},
+		{Role: model.Assistant, Text: "Hi."},
+		{Role: model.User, Text: "Create b"},
+		{Role: model.Assistant, Text: "(no text)"},
 	}
 	if diff := cmp.Diff(before, r.Messages[:4]); diff != "" || len(r.Messages) != 5 || r.Messages[4].Role != model.User {
 		t.Error(diff)
 	}
 	facts := model.Facts{
-		Prompt: "Change b.ts", Framework: "react", Paths: c.Paths, CurrentFile: "/src/app.tsx", Turns: c.Turns, Summary: c.Summary,
-		Files: []model.File{{Path: "/src/app.tsx", Content: "export {}\n"}, {Path: "/src/b.ts", Content: "b"}},
+		Prompt:      "Change b.ts",
+		Framework:   "react",
+		Paths:       c.Paths,
+		CurrentFile: "/src/app.tsx",
+		Turns:       c.Turns,
+		Summary:     c.Summary,
+		Files:       []model.File{{Path: "/src/app.tsx", Content: "export {}\n"}, {Path: "/src/b.ts", Content: "b"}},
 	}
 	if diff := cmp.Diff(facts, r.Facts); diff != "" {
 		t.Error(diff)
@@ -107,20 +126,30 @@ func TestChat(t *testing.T) {
 	if other.System != r.System {
 		t.Error("the instruction differs between requests")
 	}
-	if diff := cmp.Diff([]part{{"project", "name: \"\"\nframework: \"\"\nnumber of files: 0\n"}, {"message", "Hello\n"}}, partsOf(t, lastText(other))); diff != "" {
-		t.Error(diff)
+	want = []parsedSection{
+		{"project", "name: \"\"\nframework: \"\"\nnumber of files: 0\n"},
+		{"message", "Hello\n"},
+	}
+	if diff := cmp.Diff(want, parseSections(t, lastText(other))); diff != "" {
+		t.Errorf("smallest request (-want +got):\n%s", diff)
 	}
 }
 
-// Every part of a request changes the mark.
+// Requests with different contents have different marks.
 func TestMarksDiffer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for name, c := range map[string]prompt.Chat{
-		"nothing": {Message: "x"}, "message": {Message: "y"}, "project": {Message: "x", Project: "p"}, "framework": {Message: "x", Framework: "f"},
-		"tree": {Message: "x", Paths: []string{"/a"}}, "file": {Message: "x", Files: []prompt.Document{{Path: "/a", Content: "c"}}},
-		"other path": {Message: "x", Files: []prompt.Document{{Path: "/b", Content: "c"}}}, "summary": {Message: "x", Summary: "s"},
-		"turn": {Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b"}}}, "other turn": {Message: "x", Turns: []model.Turn{{User: "a", Assistant: "c"}}},
+		"only a message": {Message: "x"},
+		"other message":  {Message: "y"},
+		"project":        {Message: "x", Project: "p"},
+		"framework":      {Message: "x", Framework: "f"},
+		"paths":          {Message: "x", Paths: []string{"/a"}},
+		"file":           {Message: "x", Files: []prompt.Document{{Path: "/a", Content: "c"}}},
+		"other path":     {Message: "x", Files: []prompt.Document{{Path: "/b", Content: "c"}}},
+		"summary":        {Message: "x", Summary: "s"},
+		"turn":           {Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b"}}},
+		"other turn":     {Message: "x", Turns: []model.Turn{{User: "a", Assistant: "c"}}},
 	} {
 		mark := firstLine.FindStringSubmatch(lastText(c.Request(prompt.DefaultBudget(), 1)))[1]
 		if other, same := seen[mark]; same {
@@ -133,18 +162,23 @@ func TestMarksDiffer(t *testing.T) {
 // The list of an answer's calls precedes the user's next message and is not in the answer.
 func TestHistoryListsCalls(t *testing.T) {
 	t.Parallel()
-	did := make([]string, 40)
-	for i := range did {
-		did[i] = fmt.Sprintf("create_file /a-rather-long-folder-name/and-a-file-%02d.ts", i)
+	actions := make([]string, 40)
+	for i := range actions {
+		actions[i] = fmt.Sprintf("create_file /a-rather-long-folder-name/and-a-file-%02d.ts", i)
 	}
-	r := prompt.Chat{Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b", Actions: did}, {User: "c", Assistant: "d"}}}.Request(prompt.DefaultBudget(), 1)
+	turns := []model.Turn{{User: "a", Assistant: "b", Actions: actions}, {User: "c", Assistant: "d"}}
+	r := prompt.Chat{Message: "x", Turns: turns}.Request(prompt.DefaultBudget(), 1)
 	text := r.Messages[2].Text
-	if !strings.HasPrefix(text, "[The calls of your answer before this message: create_file /a-rather-long-folder-name/and-a-file-00.ts; ") || !strings.HasSuffix(text, "]\n\nc") {
-		t.Error(text)
+	const begin = "[The calls of your answer before this message: create_file /a-rather-long-folder-name/and-a-file-00.ts; "
+	if !strings.HasPrefix(text, begin) || !strings.HasSuffix(text, "]\n\nc") {
+		t.Errorf("got the message %q, want the list of calls and the text c", text)
 	}
 	var missing int
-	if _, err := fmt.Sscanf(text[strings.LastIndex(text, "; "):], "; and %d more]", &missing); err != nil || missing+strings.Count(text, "create_file") != len(did) {
-		t.Errorf("%d missing: %s", missing, text)
+	if _, err := fmt.Sscanf(text[strings.LastIndex(text, "; "):], "; and %d more]", &missing); err != nil {
+		t.Fatal(err)
+	}
+	if listed := strings.Count(text, "create_file"); listed+missing != len(actions) {
+		t.Errorf("got %d listed and %d missing calls, want %d together", listed, missing, len(actions))
 	}
 }
 
@@ -157,31 +191,38 @@ func TestTree(t *testing.T) {
 	all = append(all, "/package.json", "/src/main.ts", "/lib/deep/er/here/one.ts", "/lib/deep/er/here/two\u2028x.ts")
 	slices.Sort(all)
 	c := prompt.Chat{Paths: all, Total: 20_000, CurrentFile: "/lib/deep/er/here/one.ts", Message: "x"}
-	tree := partsOf(t, lastText(c.Request(prompt.Budget{Tree: 1000}, 1)))[1].Text
+	tree := parseSections(t, lastText(c.Request(prompt.Budget{Tree: 1000}, 1)))[1].Text
 	if len(tree) > 4000 || len(tree) < 3800 {
-		t.Errorf("%d bytes", len(tree))
+		t.Errorf("got %d bytes, want 3800 to 4000", len(tree))
 	}
 	lines := strings.Split(strings.TrimSuffix(tree, "\n"), "\n")
 	shown := lines[:len(lines)-1]
-	for _, p := range []string{"/package.json", "/src/main.ts", "/lib/deep/er/here/one.ts", `"/lib/deep/er/here/two\u2028x.ts"`, "/src/pages/page-0000.tsx"} {
+	for _, p := range []string{
+		"/package.json",
+		"/src/main.ts",
+		"/lib/deep/er/here/one.ts",
+		`"/lib/deep/er/here/two\u2028x.ts"`,
+		"/src/pages/page-0000.tsx",
+	} {
 		if !slices.Contains(shown, p) {
-			t.Errorf("%s is missing", p)
+			t.Errorf("the tree does not contain %s", p)
 		}
 	}
 	if strings.Contains(tree, "/lib/deep/er/file-") || !slices.IsSorted(shown) {
-		t.Error("deep files of other folders come first, or the order is lost")
+		t.Error("the tree contains deep files of other folders, or is not sorted")
 	}
 	if want := fmt.Sprintf("… and %d more", 20_000-len(shown)); lines[len(lines)-1] != want {
-		t.Errorf("%s, want %s", lines[len(lines)-1], want)
+		t.Errorf("got the last line %q, want %q", lines[len(lines)-1], want)
 	}
-	whole := partsOf(t, lastText(prompt.Chat{Paths: all[:50], Total: 50, Message: "x"}.Request(prompt.DefaultBudget(), 1)))[1].Text
+	small := prompt.Chat{Paths: all[:50], Total: 50, Message: "x"}
+	whole := parseSections(t, lastText(small.Request(prompt.DefaultBudget(), 1)))[1].Text
 	if whole != strings.Join(all[:50], "\n")+"\n" {
 		t.Errorf("a small tree is not complete: %s", whole)
 	}
 }
 
-// numbered returns a text of lines of 20 bytes.
-func numbered(lines int) string {
+// numberedLines returns a text of lines of 20 bytes.
+func numberedLines(lines int) string {
 	var text strings.Builder
 	for i := range lines {
 		fmt.Fprintf(&text, "line %013d\n", i+1)
@@ -195,15 +236,15 @@ func TestLongFiles(t *testing.T) {
 		content string
 		want    string // a pattern for the whole text
 	}{
-		"many lines":     {numbered(50_000), `(?s)^line 0000000000001\n.*\n\[… [0-9]{5} lines left out …\]\nline .*line 0000000050000\n$`},
+		"many lines":     {numberedLines(50_000), `(?s)^line 0000000000001\n.*\n\[… [0-9]{5} lines left out …\]\nline .*line 0000000050000\n$`},
 		"one line":       {strings.Repeat("é", 1<<19), `^é+\n\[… [0-9]+ characters left out …\]\né+\n$`},
 		"a line of head": {"head\n" + strings.Repeat("é", 1<<19), `^head\né+\n\[… [0-9]+ characters left out …\]\né+\n$`},
 		"a line of tail": {strings.Repeat("日", 1<<18) + "\ntail\n", `^日+\n\[… [0-9]+ characters left out …\]\n日+\ntail\n$`},
-		"CR LF":          {strings.ReplaceAll(numbered(50_000), "\n", "\r\n"), `(?s)^line 0000000000001\r\n.*\r\n\[… [0-9]{5} lines left out …\]\nline `},
+		"CR LF":          {strings.ReplaceAll(numberedLines(50_000), "\n", "\r\n"), `(?s)^line 0000000000001\r\n.*\r\n\[… [0-9]{5} lines left out …\]\nline `},
 	} {
 		chat := prompt.Chat{CurrentFile: "/a", Files: []prompt.Document{{Path: "/a", Content: c.content}}, Message: "x"}
 		r := chat.Request(prompt.DefaultBudget(), 1)
-		parts := partsOf(t, lastText(r))
+		parts := parseSections(t, lastText(r))
 		if parts[1].Title != `file "/a" cut` || !regexp.MustCompile(c.want).MatchString(parts[1].Text) || !utf8.ValidString(parts[1].Text) {
 			t.Errorf("%s: %s\n%.200s\n%s", name, parts[1].Title, parts[1].Text, parts[1].Text[len(parts[1].Text)-200:])
 		}
@@ -235,7 +276,7 @@ func TestLongFiles(t *testing.T) {
 func TestNamedFilesShareTheirBudget(t *testing.T) {
 	t.Parallel()
 	c := prompt.Chat{Message: "x", CurrentFile: "/other", Files: []prompt.Document{
-		{Path: "/large1", Content: numbered(5000)}, {Path: "/small", Content: "small\n"}, {Path: "/large2", Content: numbered(9000)},
+		{Path: "/large1", Content: numberedLines(5000)}, {Path: "/small", Content: "small\n"}, {Path: "/large2", Content: numberedLines(9000)},
 	}}
 	files := c.Request(prompt.Budget{Named: 4000}, 1).Facts.Files
 	if len(files) != 3 || files[1].Content != "small\n" || files[1].Cut || !files[0].Cut || !files[2].Cut {
@@ -248,7 +289,7 @@ func TestNamedFilesShareTheirBudget(t *testing.T) {
 	}
 	c.Files = nil
 	for i := range 100 {
-		c.Files = append(c.Files, prompt.Document{Path: fmt.Sprintf("/f%d", i), Content: numbered(100)})
+		c.Files = append(c.Files, prompt.Document{Path: fmt.Sprintf("/f%d", i), Content: numberedLines(100)})
 	}
 	files = c.Request(prompt.Budget{Named: 4000}, 1).Facts.Files
 	if len(files) < 15 || len(files) > 30 || files[0].Path != "/f0" || files[len(files)-1].Path != fmt.Sprintf("/f%d", len(files)-1) {
@@ -274,7 +315,7 @@ func TestHistory(t *testing.T) {
 		t.Error(diff)
 	}
 	// A turn that is too long is cut to half of the budget.
-	c.Turns = []model.Turn{{User: "older", Assistant: "answer"}, {User: "long", Assistant: numbered(10_000)}}
+	c.Turns = []model.Turn{{User: "older", Assistant: "answer"}, {User: "long", Assistant: numberedLines(10_000)}}
 	r = c.Request(prompt.Budget{History: 2000}, 1)
 	if len(r.Messages) != 5 || r.Messages[0].Text != "older" || len(r.Messages[3].Text) > 4000 || !strings.Contains(r.Messages[3].Text, "lines left out …]") {
 		t.Errorf("%d messages, %d bytes", len(r.Messages), len(r.Messages[3].Text))
@@ -302,11 +343,11 @@ func TestSummarize(t *testing.T) {
 	t.Parallel()
 	turns := []model.Turn{{User: "a", Assistant: "b", Actions: []string{"delete_file /x"}}, {User: "c", Assistant: ""}}
 	r := prompt.Summarize("Before.", turns, 500)
-	want := []part{
+	want := []parsedSection{
 		{"note before", "Before.\n"}, {"user", "a\n"}, {"assistant", "b\n"}, {"calls", "delete_file /x\n"},
 		{"user", "c\n"}, {"assistant", "(no text)\n"},
 	}
-	if diff := cmp.Diff(want, partsOf(t, lastText(r))); diff != "" {
+	if diff := cmp.Diff(want, parseSections(t, lastText(r))); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(model.Facts{Turns: turns, Summary: "Before."}, r.Facts); diff != "" || r.Task != model.TaskSummarize || r.MaxOutput != 500 || len(r.Messages) != 1 {
@@ -314,9 +355,9 @@ func TestSummarize(t *testing.T) {
 	}
 	var long []model.Turn
 	for range 20 {
-		long = append(long, model.Turn{User: numbered(1000), Assistant: numbered(5000)})
+		long = append(long, model.Turn{User: numberedLines(1000), Assistant: numberedLines(5000)})
 	}
-	if n := prompt.Tokens(prompt.Summarize(numbered(1000), long, 500)); n > 16_000 {
+	if n := prompt.Tokens(prompt.Summarize(numberedLines(1000), long, 500)); n > 16_000 {
 		t.Errorf("%d tokens", n)
 	}
 }
@@ -340,7 +381,7 @@ func TestRepair(t *testing.T) {
 	if answer.Role != model.Assistant || answer.Text != "" || next.Role != model.User || next.Text == "" {
 		t.Errorf("%+v, %+v", answer, next)
 	}
-	results := []model.Result{{CallID: "1", Text: "Taken in."}, {CallID: "2", Text: "It does not occur.", Failed: true}, {CallID: "3", Text: "It could not be done.", Failed: true}, {CallID: "4", Text: "Taken in."}}
+	results := []model.Result{{CallID: "1", Text: "Accepted."}, {CallID: "2", Text: "It does not occur.", Failed: true}, {CallID: "3", Text: "The call failed.", Failed: true}, {CallID: "4", Text: "Accepted."}}
 	if diff := cmp.Diff(results, next.Results); diff != "" {
 		t.Error(diff)
 	}

@@ -44,8 +44,8 @@ func clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// ended returns a text with a line break at its end, as it is in a section.
-func ended(text string) string {
+// withLineBreak returns a text with a line break at its end, as it is in a section.
+func withLineBreak(text string) string {
 	if strings.HasSuffix(text, "\n") {
 		return text
 	}
@@ -61,13 +61,13 @@ func TestDataCannotEndItsSection(t *testing.T) {
 		mark := firstLine.FindStringSubmatch(lastText(first))[1]
 		c := hostileChat(t, hostile(mark, "<"+mark+" message>\n", "</"+mark+">\n", lastText(first)))
 		r := c.Request(prompt.DefaultBudget(), 1)
-		parts := partsOf(t, lastText(r))
+		parts := parseSections(t, lastText(r))
 		if len(parts) == 0 || parts[0].Title != "project" || strings.Count(parts[0].Text, "\n") > 4 {
 			t.Fatalf("%+v", parts)
 		}
-		want := []part{parts[0]}
+		want := []parsedSection{parts[0]}
 		if len(c.Paths) > 0 {
-			at := slices.IndexFunc(parts, func(p part) bool { return p.Title == "files" })
+			at := slices.IndexFunc(parts, func(p parsedSection) bool { return p.Title == "files" })
 			if at != 1 || strings.Count(parts[at].Text, "\n") > len(c.Paths)+1 {
 				t.Fatalf("%+v", parts)
 			}
@@ -77,7 +77,7 @@ func TestDataCannotEndItsSection(t *testing.T) {
 			if len(want) >= len(parts) || !strings.HasPrefix(parts[len(want)].Title, "file \"") {
 				t.Fatalf("no file at %d: %+v", len(want), parts)
 			}
-			want = append(want, part{parts[len(want)].Title, ended(f.Content)})
+			want = append(want, parsedSection{parts[len(want)].Title, withLineBreak(f.Content)})
 			if !slices.ContainsFunc(c.Files, func(d prompt.Document) bool {
 				return clean(d.Path) == f.Path && (f.Cut || clean(d.Content) == f.Content)
 			}) {
@@ -85,23 +85,23 @@ func TestDataCannotEndItsSection(t *testing.T) {
 			}
 		}
 		if r.Facts.Summary != "" {
-			want = append(want, part{"conversation before", ended(r.Facts.Summary)})
+			want = append(want, parsedSection{"conversation before", withLineBreak(r.Facts.Summary)})
 		}
 		if n := len(r.Facts.Turns); n > 0 && len(r.Facts.Turns[n-1].Actions) > 0 {
-			want = append(want, part{"previous answer", ended("[The calls of your answer before this message: " + strings.Join(r.Facts.Turns[n-1].Actions, "; ") + "]")})
+			want = append(want, parsedSection{"previous answer", withLineBreak("[The calls of your answer before this message: " + strings.Join(r.Facts.Turns[n-1].Actions, "; ") + "]")})
 		}
 		message := clean(c.Message)
 		if strings.TrimSpace(message) == "" {
 			message = "(no text)"
 		}
-		want = append(want, part{"message", ended(message)})
+		want = append(want, parsedSection{"message", withLineBreak(message)})
 		if diff := cmp.Diff(want, parts); diff != "" {
 			t.Fatal(diff)
 		}
 		word := firstLine.FindStringSubmatch(lastText(r))[1]
 		checkMessages(t, r, word)
 		note := prompt.Summarize(c.Summary, c.Turns, 1)
-		for _, p := range partsOf(t, lastText(note)) {
+		for _, p := range parseSections(t, lastText(note)) {
 			if !slices.Contains([]string{"note before", "user", "assistant", "calls"}, p.Title) {
 				t.Fatalf("%q", p.Title)
 			}
@@ -162,8 +162,8 @@ func TestRequestsAreWithinBudget(t *testing.T) {
 		if got, most := prompt.Tokens(r), b.Tree+b.Current+b.Named+b.History+b.Summary+prompt.TokensOf(clean(c.Message))+overhead; got > most {
 			t.Fatalf("%d tokens, at most %d", got, most)
 		}
-		parts := partsOf(t, lastText(r))
-		if message := parts[len(parts)-1].Text; strings.TrimSpace(c.Message) != "" && message != ended(clean(c.Message)) {
+		parts := parseSections(t, lastText(r))
+		if message := parts[len(parts)-1].Text; strings.TrimSpace(c.Message) != "" && message != withLineBreak(clean(c.Message)) {
 			t.Fatalf("%d bytes of %d", len(message), len(c.Message))
 		}
 		for _, p := range parts {
