@@ -194,8 +194,8 @@ func (d *Draft) setText(path, content string) error {
 	return nil
 }
 
-// checkPath returns a problem if text is not a valid path. The text of a problem may contain a path without quoting only
-// after this check.
+// checkPath returns a problem if text is not a valid path. Only after this check may the text of a problem contain the
+// path without quotes.
 func checkPath(field, text string) error {
 	if rule := path.Check(text); rule != "" {
 		return problemf("%s %s is not a file's path: it %s.", field, shortQuote(text), rule)

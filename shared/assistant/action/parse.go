@@ -148,8 +148,8 @@ func correctPath(text string) string {
 	return text
 }
 
-// shortQuote returns a name that a model chose as a JSON string, which the text of a problem may contain. It cuts a name
-// that is too long.
+// shortQuote returns a name that a model chose as a JSON string, for the text of a problem. It cuts a name that is too
+// long.
 func shortQuote(name string) string {
 	const limit = 80
 	if len(name) > limit {

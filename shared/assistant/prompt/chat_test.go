@@ -27,8 +27,8 @@ type parsedSection struct{ Title, Text string }
 
 var firstLine = regexp.MustCompile(`^The sections of this message are marked by (data-[0-9a-f]+)\.\n`)
 
-// parseSections parses the sections of a message with only the mark in its first line. It fails if there is text outside of
-// a section.
+// parseSections parses the sections of a message, using only the mark in its first line. It fails if there is text
+// outside of a section.
 func parseSections(t tester, text string) []parsedSection {
 	t.Helper()
 	found := firstLine.FindStringSubmatch(text)
@@ -234,38 +234,45 @@ func TestLongFiles(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		content string
-		want    string // a pattern for the whole text
+		want    string // a regular expression
 	}{
-		"many lines":     {numberedLines(50_000), `(?s)^line 0000000000001\n.*\n\[… [0-9]{5} lines left out …\]\nline .*line 0000000050000\n$`},
-		"one line":       {strings.Repeat("é", 1<<19), `^é+\n\[… [0-9]+ characters left out …\]\né+\n$`},
-		"a line of head": {"head\n" + strings.Repeat("é", 1<<19), `^head\né+\n\[… [0-9]+ characters left out …\]\né+\n$`},
-		"a line of tail": {strings.Repeat("日", 1<<18) + "\ntail\n", `^日+\n\[… [0-9]+ characters left out …\]\n日+\ntail\n$`},
-		"CR LF":          {strings.ReplaceAll(numberedLines(50_000), "\n", "\r\n"), `(?s)^line 0000000000001\r\n.*\r\n\[… [0-9]{5} lines left out …\]\nline `},
+		"many lines":       {numberedLines(50_000), `(?s)^line 0000000000001\n.*\n\[… [0-9]{5} lines left out …\]\nline .*line 0000000050000\n$`},
+		"one line":         {strings.Repeat("é", 1<<19), `^é+\n\[… [0-9]+ characters left out …\]\né+\n$`},
+		"short first line": {"head\n" + strings.Repeat("é", 1<<19), `^head\né+\n\[… [0-9]+ characters left out …\]\né+\n$`},
+		"short last line":  {strings.Repeat("日", 1<<18) + "\ntail\n", `^日+\n\[… [0-9]+ characters left out …\]\n日+\ntail\n$`},
+		"CR LF":            {strings.ReplaceAll(numberedLines(50_000), "\n", "\r\n"), `(?s)^line 0000000000001\r\n.*\r\n\[… [0-9]{5} lines left out …\]\nline `},
 	} {
 		chat := prompt.Chat{CurrentFile: "/a", Files: []prompt.Document{{Path: "/a", Content: c.content}}, Message: "x"}
 		r := chat.Request(prompt.DefaultBudget(), 1)
-		parts := parseSections(t, lastText(r))
-		if parts[1].Title != `file "/a" cut` || !regexp.MustCompile(c.want).MatchString(parts[1].Text) || !utf8.ValidString(parts[1].Text) {
-			t.Errorf("%s: %s\n%.200s\n%s", name, parts[1].Title, parts[1].Text, parts[1].Text[len(parts[1].Text)-200:])
+		file := parseSections(t, lastText(r))[1]
+		if want := `file "/a" cut`; file.Title != want {
+			t.Errorf("%s: got the title %q, want %q", name, file.Title, want)
 		}
-		if n := prompt.TokensOf(parts[1].Text); n > prompt.DefaultBudget().Current || n < prompt.DefaultBudget().Current*9/10 {
-			t.Errorf("%s: %d tokens", name, n)
+		if !regexp.MustCompile(c.want).MatchString(file.Text) || !utf8.ValidString(file.Text) {
+			t.Errorf("%s: got %.200q…%q, want a match for %s", name, file.Text, file.Text[len(file.Text)-200:], c.want)
 		}
-		if f := r.Facts.Files[0]; !f.Cut || strings.TrimSuffix(f.Content, "\n") != strings.TrimSuffix(parts[1].Text, "\n") {
-			t.Errorf("%s: the facts have another content", name)
+		budget := prompt.DefaultBudget().Current
+		if n := prompt.TokensOf(file.Text); n > budget || n < budget*9/10 {
+			t.Errorf("%s: got %d tokens, want between 90%% and 100%% of %d", name, n, budget)
 		}
-		// The lines that are shown and the lines that were left out add up to all lines.
-		var left int
-		at := strings.Index(parts[1].Text, "[… ")
-		if _, err := fmt.Sscanf(parts[1].Text[at:], "[… %d", &left); err != nil {
+		if f := r.Facts.Files[0]; !f.Cut || strings.TrimSuffix(f.Content, "\n") != strings.TrimSuffix(file.Text, "\n") {
+			t.Errorf("%s: the content in the facts differs from the content in the message", name)
+		}
+		var leftOut int
+		at := strings.Index(file.Text, "[… ")
+		if _, err := fmt.Sscanf(file.Text[at:], "[… %d", &leftOut); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(parts[1].Text, "lines left out") && left+strings.Count(parts[1].Text, "\n")-1 != strings.Count(c.content, "\n") {
-			t.Errorf("%s: %d lines left out", name, left)
+		if strings.Contains(file.Text, "lines left out") {
+			shown, all := strings.Count(file.Text, "\n")-1, strings.Count(c.content, "\n")
+			if shown+leftOut != all {
+				t.Errorf("%s: got %d shown lines and %d left out, want %d together", name, shown, leftOut, all)
+			}
 		}
 	}
 	exact := strings.Repeat("x", 1000)
-	r := prompt.Chat{Files: []prompt.Document{{Path: "/a", Content: exact}}, Message: "x"}.Request(prompt.Budget{Named: 300}, 1)
+	chat := prompt.Chat{Files: []prompt.Document{{Path: "/a", Content: exact}}, Message: "x"}
+	r := chat.Request(prompt.Budget{Named: 300}, 1)
 	if r.Facts.Files[0].Cut || r.Facts.Files[0].Content != exact {
 		t.Error("a file that fits is cut")
 	}
@@ -276,15 +283,17 @@ func TestLongFiles(t *testing.T) {
 func TestNamedFilesShareTheirBudget(t *testing.T) {
 	t.Parallel()
 	c := prompt.Chat{Message: "x", CurrentFile: "/other", Files: []prompt.Document{
-		{Path: "/large1", Content: numberedLines(5000)}, {Path: "/small", Content: "small\n"}, {Path: "/large2", Content: numberedLines(9000)},
+		{Path: "/large1", Content: numberedLines(5000)},
+		{Path: "/small", Content: "small\n"},
+		{Path: "/large2", Content: numberedLines(9000)},
 	}}
 	files := c.Request(prompt.Budget{Named: 4000}, 1).Facts.Files
 	if len(files) != 3 || files[1].Content != "small\n" || files[1].Cut || !files[0].Cut || !files[2].Cut {
-		t.Fatalf("%+v", files)
+		t.Fatalf("got the files %+v, want the small file completely and two cut files", files)
 	}
 	for _, f := range []model.File{files[0], files[2]} {
 		if len(f.Content) < 7500 || len(f.Content) > 8000 {
-			t.Errorf("%s: %d bytes", f.Path, len(f.Content))
+			t.Errorf("%s: got %d bytes, want 7500 to 8000", f.Path, len(f.Content))
 		}
 	}
 	c.Files = nil
@@ -292,11 +301,16 @@ func TestNamedFilesShareTheirBudget(t *testing.T) {
 		c.Files = append(c.Files, prompt.Document{Path: fmt.Sprintf("/f%d", i), Content: numberedLines(100)})
 	}
 	files = c.Request(prompt.Budget{Named: 4000}, 1).Facts.Files
-	if len(files) < 15 || len(files) > 30 || files[0].Path != "/f0" || files[len(files)-1].Path != fmt.Sprintf("/f%d", len(files)-1) {
-		t.Errorf("%d files", len(files))
+	if len(files) < 15 || len(files) > 30 {
+		t.Fatalf("got %d files, want 15 to 30", len(files))
+	}
+	for i, f := range files {
+		if want := fmt.Sprintf("/f%d", i); f.Path != want {
+			t.Errorf("file %d: got %s, want %s", i, f.Path, want)
+		}
 	}
 	if files = c.Request(prompt.Budget{}, 1).Facts.Files; len(files) != 0 {
-		t.Errorf("%d files without a budget", len(files))
+		t.Errorf("got %d files without a budget, want none", len(files))
 	}
 }
 
@@ -309,95 +323,138 @@ func TestHistory(t *testing.T) {
 	c := prompt.Chat{Message: "x", Turns: turns}
 	r := c.Request(prompt.Budget{History: 2000}, 1)
 	if len(r.Messages) != 15 || r.Messages[0].Text != "question 23" || r.Messages[12].Text != "question 29" {
-		t.Errorf("%d messages from %s", len(r.Messages), r.Messages[0].Text)
+		t.Errorf("got %d messages from %q, want 15 from question 23", len(r.Messages), r.Messages[0].Text)
 	}
 	if diff := cmp.Diff(turns[23:], r.Facts.Turns); diff != "" {
-		t.Error(diff)
+		t.Errorf("turns (-want +got):\n%s", diff)
 	}
 	// A turn that is too long is cut to half of the budget.
 	c.Turns = []model.Turn{{User: "older", Assistant: "answer"}, {User: "long", Assistant: numberedLines(10_000)}}
 	r = c.Request(prompt.Budget{History: 2000}, 1)
-	if len(r.Messages) != 5 || r.Messages[0].Text != "older" || len(r.Messages[3].Text) > 4000 || !strings.Contains(r.Messages[3].Text, "lines left out …]") {
-		t.Errorf("%d messages, %d bytes", len(r.Messages), len(r.Messages[3].Text))
+	if len(r.Messages) != 5 || r.Messages[0].Text != "older" {
+		t.Fatalf("got the messages %+v, want both turns", r.Messages)
+	}
+	if text := r.Messages[3].Text; len(text) > 4000 || !strings.Contains(text, "lines left out …]") {
+		t.Errorf("got a message of %d bytes, want at most 4000 of a cut text", len(text))
 	}
 	if r = c.Request(prompt.Budget{}, 1); len(r.Messages) != 1 {
-		t.Errorf("%d messages without a budget", len(r.Messages))
+		t.Errorf("got %d messages without a budget, want 1", len(r.Messages))
 	}
 }
 
 func TestGenerate(t *testing.T) {
 	t.Parallel()
 	r := prompt.Generate("A button", "ts\nx", "react", 500)
-	if want := "language: \"ts\\nx\"\nframework: \"react\"\n\nA button"; lastText(r) != want {
-		t.Errorf("%q", lastText(r))
+	if got, want := lastText(r), "language: \"ts\\nx\"\nframework: \"react\"\n\nA button"; got != want {
+		t.Errorf("got the message %q, want %q", got, want)
 	}
-	if diff := cmp.Diff(model.Facts{Prompt: "A button", Language: "ts\nx", Framework: "react"}, r.Facts); diff != "" || r.Tools != nil || r.MaxOutput != 500 || r.Task != model.TaskGenerate {
-		t.Error(diff, r)
+	facts := model.Facts{Prompt: "A button", Language: "ts\nx", Framework: "react"}
+	if diff := cmp.Diff(facts, r.Facts); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
 	}
-	if r = prompt.Generate("A button", "", "", 500); lastText(r) != "A button" {
-		t.Errorf("%q", lastText(r))
+	if r.Task != model.TaskGenerate || r.Tools != nil || r.MaxOutput != 500 {
+		t.Errorf("got task %q, %d tools and limit %d, want %q, none and 500",
+			r.Task, len(r.Tools), r.MaxOutput, model.TaskGenerate)
+	}
+	if got, want := lastText(prompt.Generate("A button", "", "", 500)), "A button"; got != want {
+		t.Errorf("got the message %q, want %q", got, want)
 	}
 }
 
 func TestSummarize(t *testing.T) {
 	t.Parallel()
-	turns := []model.Turn{{User: "a", Assistant: "b", Actions: []string{"delete_file /x"}}, {User: "c", Assistant: ""}}
+	turns := []model.Turn{
+		{User: "a", Assistant: "b", Actions: []string{"delete_file /x"}},
+		{User: "c", Assistant: ""},
+	}
 	r := prompt.Summarize("Before.", turns, 500)
 	want := []parsedSection{
-		{"note before", "Before.\n"}, {"user", "a\n"}, {"assistant", "b\n"}, {"calls", "delete_file /x\n"},
-		{"user", "c\n"}, {"assistant", "(no text)\n"},
+		{"note before", "Before.\n"},
+		{"user", "a\n"},
+		{"assistant", "b\n"},
+		{"calls", "delete_file /x\n"},
+		{"user", "c\n"},
+		{"assistant", "(no text)\n"},
 	}
 	if diff := cmp.Diff(want, parseSections(t, lastText(r))); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(model.Facts{Turns: turns, Summary: "Before."}, r.Facts); diff != "" || r.Task != model.TaskSummarize || r.MaxOutput != 500 || len(r.Messages) != 1 {
-		t.Error(diff, r)
+	if diff := cmp.Diff(model.Facts{Turns: turns, Summary: "Before."}, r.Facts); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	if r.Task != model.TaskSummarize || r.MaxOutput != 500 || len(r.Messages) != 1 {
+		t.Errorf("got task %q, limit %d and %d messages, want %q, 500 and 1",
+			r.Task, r.MaxOutput, len(r.Messages), model.TaskSummarize)
 	}
 	var long []model.Turn
 	for range 20 {
 		long = append(long, model.Turn{User: numberedLines(1000), Assistant: numberedLines(5000)})
 	}
 	if n := prompt.Tokens(prompt.Summarize(numberedLines(1000), long, 500)); n > 16_000 {
-		t.Errorf("%d tokens", n)
+		t.Errorf("got %d tokens, want at most 16000", n)
 	}
 }
 
 func TestRepair(t *testing.T) {
 	t.Parallel()
-	r := prompt.Chat{Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b"}}}.Request(prompt.DefaultBudget(), 1000)
+	chat := prompt.Chat{Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b"}}}
+	r := chat.Request(prompt.DefaultBudget(), 1000)
 	r.Messages = slices.Grow(r.Messages, 10)
 	calls := []model.Call{
-		{ID: "1", Name: "create_file", Input: `{"path":"/a"}`}, {ID: "2", Name: "edit_file", Input: `{"path":"/b", "sea`}, {ID: "3", Name: "edit_file"},
+		{ID: "1", Name: "create_file", Input: `{"path":"/a"}`},
+		{ID: "2", Name: "edit_file", Input: `{"path":"/b", "sea`},
+		{ID: "3", Name: "edit_file"},
 		{ID: "4", Name: "delete_file", Input: `{"path":"/a","path":"/b"}`},
 	}
-	got := prompt.Repair(r, "", calls, []model.Result{{CallID: "1", Text: "Checked."}, {CallID: "2", Text: "It does not occur.", Failed: true}, {CallID: "3", Failed: true}})
-	if got.System != r.System || got.Task != r.Task || got.MaxOutput != r.MaxOutput || len(r.Messages) != 3 || len(got.Messages) != 5 {
-		t.Fatalf("%+v", got.Messages)
+	got := prompt.Repair(r, "", calls, []model.Result{
+		{CallID: "1", Text: "Checked."},
+		{CallID: "2", Text: "It does not occur.", Failed: true},
+		{CallID: "3", Failed: true},
+	})
+	if got.System != r.System || got.Task != r.Task || got.MaxOutput != r.MaxOutput {
+		t.Errorf("got the request %+v, want the same settings as in %+v", got, r)
+	}
+	if len(r.Messages) != 3 || len(got.Messages) != 5 {
+		t.Fatalf("got the messages %+v, want two more messages", got.Messages)
 	}
 	if diff := cmp.Diff(r.Tools, got.Tools); diff != "" {
 		t.Error(diff)
 	}
 	answer, next := got.Messages[3], got.Messages[4]
 	if answer.Role != model.Assistant || answer.Text != "" || next.Role != model.User || next.Text == "" {
-		t.Errorf("%+v, %+v", answer, next)
+		t.Errorf("got the messages %+v and %+v, want the answer and an instruction", answer, next)
 	}
-	results := []model.Result{{CallID: "1", Text: "Accepted."}, {CallID: "2", Text: "It does not occur.", Failed: true}, {CallID: "3", Text: "The call failed.", Failed: true}, {CallID: "4", Text: "Accepted."}}
+	results := []model.Result{
+		{CallID: "1", Text: "Accepted."},
+		{CallID: "2", Text: "It does not occur.", Failed: true},
+		{CallID: "3", Text: "The call failed.", Failed: true},
+		{CallID: "4", Text: "Accepted."},
+	}
 	if diff := cmp.Diff(results, next.Results); diff != "" {
-		t.Error(diff)
+		t.Errorf("results (-want +got):\n%s", diff)
 	}
-	want := []string{`{"path":"/a"}`, `{"unreadable":"{\"path\":\"/b\", \"sea"}`, `{}`, `{"unreadable":"{\"path\":\"/a\",\"path\":\"/b\"}"}`}
+	inputs := []string{
+		`{"path":"/a"}`,
+		`{"unreadable":"{\"path\":\"/b\", \"sea"}`,
+		`{}`,
+		`{"unreadable":"{\"path\":\"/a\",\"path\":\"/b\"}"}`,
+	}
 	for i, call := range answer.Calls {
 		var object map[string]any
-		if call.Input != want[i] || call.ID != calls[i].ID || call.Name != calls[i].Name || json.Unmarshal([]byte(call.Input), &object) != nil {
-			t.Errorf("%+v", call)
+		want := model.Call{ID: calls[i].ID, Name: calls[i].Name, Input: inputs[i]}
+		if call != want {
+			t.Errorf("got the call %+v, want %+v", call, want)
+		}
+		if err := json.Unmarshal([]byte(call.Input), &object); err != nil {
+			t.Errorf("the input %s is not an object: %v", call.Input, err)
 		}
 	}
 	// The original request is not changed, even if it is repaired twice.
 	prompt.Repair(r, "other", nil, nil)
 	if got.Messages[3].Text != "" {
-		t.Error("repairs share their messages")
+		t.Error("the second request changed the messages of the first one")
 	}
 	if text := prompt.Repair(r, "", nil, nil).Messages[3].Text; text == "" {
-		t.Error("an empty answer")
+		t.Error("got an empty answer, want a replacement")
 	}
 }

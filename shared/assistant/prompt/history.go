@@ -46,7 +46,11 @@ func (c Chat) recentTurns(budget int) []model.Turn {
 
 // shorten cuts a turn to at most limit bytes, if that is possible.
 func shorten(t model.Turn, limit int) model.Turn {
-	t = model.Turn{User: clean(t.User), Assistant: clean(t.Assistant), Actions: firstLines(t.Actions, min(maxCallsText, limit/4))}
+	t = model.Turn{
+		User:      clean(t.User),
+		Assistant: clean(t.Assistant),
+		Actions:   firstLines(t.Actions, min(maxCallsText, limit/4)),
+	}
 	share := shares([]int{len(t.User), len(t.Assistant)}, limit-turnOverhead-len(callsText(t)))
 	t.User, _ = cut(t.User, share[0])
 	t.Assistant, _ = cut(t.Assistant, share[1])

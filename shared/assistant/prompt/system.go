@@ -1,3 +1,4 @@
+//nolint:lll // a line break inside a paragraph would become part of the prompt
 package prompt
 
 // The instructions to the model. An instruction is the same for every request of its task, so that providers can cache

@@ -1,6 +1,7 @@
 // Package uistream writes the AI SDK's UI message stream, version 1, as server-sent events
 // (https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol): unnamed events with JSON, comments if there is no frame for some
-// time, and [DONE] at the end. It ensures the order of events that the protocol requires. What the assistant sends does not belong here.
+// time, and [DONE] at the end. It ensures the order of events that the protocol requires. The content of the events does
+// not belong here.
 package uistream
 
 import (
@@ -49,7 +50,7 @@ type Options struct {
 	Hold time.Duration
 }
 
-// Writer writes one stream. Each method sends its frame immediately, in one piece. When a write fails, because the client
+// Writer writes one stream. Each method sends its frame immediately, in one piece. If a write fails, because the client
 // has disconnected, all later calls return the same error and write nothing. Bytes that are not UTF-8 are sent as
 // U+FFFD. A nil Writer discards everything. A Writer is safe for concurrent use.
 type Writer struct {
