@@ -137,7 +137,7 @@ func resultOf(r model.Result, t traits) types.ToolResultBlock {
 }
 
 // objectOf returns a call's input if it is a JSON object, and an empty object otherwise, because Bedrock
-// rejects any other input. The call's result tells the model what was wrong with its input.
+// rejects any other input. The call's result explains the error to the model.
 func objectOf(input string) jsontext.Value {
 	if v := jsontext.Value(input); v.IsValid() && v.Kind() == '{' {
 		return v

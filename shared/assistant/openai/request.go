@@ -96,7 +96,7 @@ func messages(m model.Message) []message {
 }
 
 // arguments returns a call's input if it is a JSON object, and an empty object otherwise, because Ollama, vLLM and
-// llama.cpp reject a request with any other input. The call's result tells the model what was wrong with its input.
+// llama.cpp reject a request with any other input. The call's result explains the error to the model.
 func arguments(input string) string {
 	if v := jsontext.Value(input); v.Kind() == '{' && v.IsValid() {
 		return input

@@ -1,6 +1,6 @@
 // Package uistream writes the AI SDK's UI message stream, version 1, as server-sent events
 // (https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol): unnamed events with JSON, comments if there is no frame for some
-// time, and [DONE] at the end. It ensures the order of events that the protocol requires. The content of the events does
+// time, and [DONE] at the end. It ensures the order of events that the protocol requires. The content of events does
 // not belong here.
 package uistream
 
