@@ -22,7 +22,7 @@ import (
 	"devplatform/shared/lambdafn/apigateway"
 )
 
-// functionVariable makes this test binary a Lambda function.
+// functionVariable is the environment variable with which this test binary runs as a Lambda function.
 const functionVariable = "UISTREAM_TEST_FUNCTION"
 
 func TestMain(m *testing.M) {
@@ -34,25 +34,30 @@ func TestMain(m *testing.M) {
 
 type input struct{ Body sdk.Request }
 
-// newRouter has the one call. The first word of its message names a scene, and what follows is the scene's.
+// newRouter returns a handler with one operation. The first word of the message selects the stream to send. The rest of
+// the message is the argument of this stream.
 func newRouter() http.Handler {
-	config := httpapi.Config{Logger: slog.New(slog.DiscardHandler), Clock: time.Now, Auth: anyone{}}
+	config := httpapi.Config{Logger: slog.New(slog.DiscardHandler), Clock: time.Now, Auth: fakeAuthenticator{}}
+	unknownStream := fault.New(fault.CodeQuotaExceeded, "The stream is unknown.")
 	router := httpapi.NewRouter(config, func(r *httpapi.Routes) {
-		op := httpapi.Operation{ID: "stream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Errors: []*fault.Error{fault.New(fault.CodeQuotaExceeded, "There is no such scene.")}}
-		httpapi.PrivateStream(r, op, func(_ context.Context, _ httpapi.Caller, in *input, stream *httpapi.EventStream) error {
-			name, argument, _ := strings.Cut(in.Body.Message, " ")
-			play, ok := scenes[name]
-			if !ok {
-				return fault.New(fault.CodeQuotaExceeded, "There is no such scene.")
-			}
-			w := uistream.NewWriter(stream, stream.FlushError, uistream.Options{})
-			defer w.Close()
-			err := play(scene{w, stream, in.Body, argument})
-			if known := (*fault.Error)(nil); err != nil && !errors.As(err, &known) {
-				panic(err)
-			}
-			return err
-		})
+		op := httpapi.Operation{
+			ID: "stream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Errors: []*fault.Error{unknownStream},
+		}
+		httpapi.PrivateStream(r, op,
+			func(_ context.Context, _ httpapi.Caller, in *input, stream *httpapi.EventStream) error {
+				name, argument, _ := strings.Cut(in.Body.Message, " ")
+				send, ok := streams[name]
+				if !ok {
+					return unknownStream
+				}
+				w := uistream.NewWriter(stream, stream.FlushError, uistream.Options{})
+				defer w.Close()
+				err := send(response{Writer: w, stream: stream, request: in.Body, argument: argument})
+				if known := (*fault.Error)(nil); err != nil && !errors.As(err, &known) {
+					panic(err)
+				}
+				return err
+			})
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.AddCookie(&http.Cookie{Name: httpapi.SessionCookie, Value: "any"})
@@ -60,20 +65,20 @@ func newRouter() http.Handler {
 	})
 }
 
-// anyone accepts every session.
-type anyone struct{}
+// fakeAuthenticator accepts every session.
+type fakeAuthenticator struct{}
 
 // Authenticate implements httpapi.Authenticator.
-func (anyone) Authenticate(context.Context, string) (httpapi.Caller, *httpapi.Renewal, error) {
+func (fakeAuthenticator) Authenticate(context.Context, string) (httpapi.Caller, *httpapi.Renewal, error) {
 	return httpapi.Caller{UserID: "usr_1"}, nil, nil
 }
 
-// scene is a stream to be filled.
-type scene struct {
+// response is the response to one request.
+type response struct {
 	*uistream.Writer
 
-	to       *httpapi.EventStream
-	asked    sdk.Request
+	stream   *httpapi.EventStream
+	request  sdk.Request
 	argument string
 }
 
@@ -82,81 +87,101 @@ type action struct {
 	Path string `json:"path"`
 }
 
-var scenes = map[string]func(scene) error{
-	// all is an answer with everything that API.md §6.4 names.
-	"all": func(s scene) error {
+// streams are the functions that send a response, by name.
+var streams = map[string]func(response) error{
+	// complete sends all kinds of frames.
+	"complete": func(r response) error {
 		return errors.Join(
-			s.Start("msg_1"), s.Text("Hello, "), s.Text("wörld.\r\n\n"), s.Text("data: \u2028 [DONE]"),
-			s.ToolStart("c1", "create_file"), s.ToolDelta("c1", `{"path":`), s.ToolDelta("c1", ` "/src/a.ts", "content": "a\n`),
-			s.ToolDelta("c1", `\n"}`), s.ToolAvailable("c1", "create_file", jsontext.Value(`{"path": "/src/a.ts",
+			r.Start("msg_1"),
+			r.Text("Hello, "),
+			r.Text("wörld.\r\n\n"),
+			r.Text("data: \u2028 [DONE]"),
+			r.ToolStart("c1", "create_file"),
+			r.ToolDelta("c1", `{"path":`),
+			r.ToolDelta("c1", ` "/src/a.ts", "content": "a\n`),
+			r.ToolDelta("c1", `\n"}`),
+			r.ToolAvailable("c1", "create_file", jsontext.Value(`{"path": "/src/a.ts",
 				"content": "a\n\n"}`)),
-			s.Data("action", action{"create_file", "/src/a.ts"}),
-			s.ToolStart("c2", "delete_file"), s.ToolDelta("c2", `{"path":"/`), s.ToolStart("c3", "delete_file"),
-			s.ToolAvailable("c2", "delete_file", map[string]string{"path": "/b"}), s.ToolError("c3", "delete_file", "There is no such file."),
-			s.Data("action", action{"delete_file", "/b"}), s.Text("Done."),
-			s.Data("result", map[string]any{"response": "Done.", "asked": s.asked}), s.Finish(uistream.ToolCalls),
+			r.Data("action", action{"create_file", "/src/a.ts"}),
+			r.ToolStart("c2", "delete_file"),
+			r.ToolDelta("c2", `{"path":"/`),
+			r.ToolStart("c3", "delete_file"),
+			r.ToolAvailable("c2", "delete_file", map[string]string{"path": "/b"}),
+			r.ToolError("c3", "delete_file", "The file does not exist."),
+			r.Data("action", action{"delete_file", "/b"}),
+			r.Text("Done."),
+			r.Data("result", map[string]any{"response": "Done.", "request": r.request}),
+			r.Finish(uistream.ToolCalls),
 		)
 	},
-	// half breaks in the middle, and says so.
-	"half": func(s scene) error {
-		return errors.Join(s.Start("msg_1"), s.Text("Hel"), s.ToolStart("c1", "create_file"), s.ToolDelta("c1", `{"path": "/a`),
-			s.Error("The model is busy."), s.Finish(uistream.Failed))
+	// failed sends an error frame after a part of the answer.
+	"failed": func(r response) error {
+		return errors.Join(
+			r.Start("msg_1"),
+			r.Text("Hel"),
+			r.ToolStart("c1", "create_file"),
+			r.ToolDelta("c1", `{"path": "/a`),
+			r.Error("The model is busy."),
+			r.Finish(uistream.Failed),
+		)
 	},
-	// cut breaks in the middle without a word.
-	"cut": func(s scene) error { return errors.Join(s.Start("msg_1"), s.Text("Hel"), errors.New("out of words")) },
-	// refused is an error before the first byte.
-	"refused": func(s scene) error {
-		s.Close()
+	// aborted ends the response after a part of the answer, without an error frame.
+	"aborted": func(r response) error {
+		return errors.Join(r.Start("msg_1"), r.Text("Hel"), errors.New("the function failed"))
+	},
+	// rejected returns an error before the first byte.
+	"rejected": func(r response) error {
+		r.Close()
 		return fault.New(fault.CodeAIUnavailable, "The model is busy.").WithHeader("Retry-After", "3")
 	},
-	// silent says nothing before and between its frames for several keep-alives.
-	"silent": func(s scene) error {
-		s.Close()
-		counted := &counter{EventStream: s.to}
-		w := uistream.NewWriter(counted, counted.FlushError, uistream.Options{KeepAlive: time.Microsecond})
+	// keepalive sends several comments before and between its frames.
+	"keepalive": func(r response) error {
+		r.Close()
+		counter := &commentCounter{EventStream: r.stream}
+		w := uistream.NewWriter(counter, counter.FlushError, uistream.Options{KeepAlive: time.Microsecond})
 		defer w.Close()
-		counted.wait(3)
+		counter.wait(3)
 		err := errors.Join(w.Start("msg_1"), w.Text("a"))
-		counted.wait(6)
+		counter.wait(6)
 		return errors.Join(err, w.Text("b"), w.Finish(uistream.Stop))
 	},
-	// live stops after its first words until somebody lets it go on.
-	"live": func(s scene) error {
-		if err := errors.Join(s.Start("msg_1"), s.Text("a")); err != nil {
+	// paused waits after its first frames until the server at its argument responds.
+	"paused": func(r response) error {
+		if err := errors.Join(r.Start("msg_1"), r.Text("a")); err != nil {
 			return err
 		}
-		response, err := http.Get(s.argument)
+		resume, err := http.Get(r.argument)
 		if err != nil {
 			return err
 		}
-		return errors.Join(response.Body.Close(), s.Text("b"), s.Finish(uistream.Stop))
+		return errors.Join(resume.Body.Close(), r.Text("b"), r.Finish(uistream.Stop))
 	},
-	// large is an answer of very many words.
-	"large": func(s scene) error {
-		err := s.Start("msg_1")
+	// large sends an answer of 2 MB.
+	"large": func(r response) error {
+		err := r.Start("msg_1")
 		for range 2000 {
-			err = errors.Join(err, s.Text(strings.Repeat("é", 500)))
+			err = errors.Join(err, r.Text(strings.Repeat("é", 500)))
 		}
-		return errors.Join(err, s.Finish(uistream.Stop))
+		return errors.Join(err, r.Finish(uistream.Stop))
 	},
 }
 
-// counter counts comments.
-type counter struct {
+// commentCounter counts the comments of a stream.
+type commentCounter struct {
 	*httpapi.EventStream
 
 	comments atomic.Int64
 }
 
-func (c *counter) Write(p []byte) (int, error) {
+func (c *commentCounter) Write(p []byte) (int, error) {
 	if bytes.HasPrefix(p, []byte(":")) {
 		defer c.comments.Add(1)
 	}
 	return c.EventStream.Write(p)
 }
 
-// wait waits for n comments.
-func (c *counter) wait(n int64) {
+// wait waits until n comments were sent.
+func (c *commentCounter) wait(n int64) {
 	for c.comments.Load() < n {
 		time.Sleep(time.Millisecond)
 	}

@@ -1,6 +1,6 @@
-// Package uistream reads the assistant's streams with the client that they are for: the AI SDK's own, from npm. It is for tests, of
-// package uistream's writer and of the whole platform. It knows the address, the body and the stream of
-// POST /api/ai/chat/stream as a page knows them, and nothing of the code that answers.
+// Package uistream reads the assistant's streams with the client of the AI SDK from npm, as a web page does. It is for
+// tests: of the writer in package devplatform/shared/assistant/uistream, and of the whole platform. It knows only the
+// public endpoint POST /api/ai/chat/stream, and does not depend on the code that serves it.
 package uistream
 
 import (
@@ -15,12 +15,12 @@ import (
 	"devplatform/infra/npmtest"
 )
 
-// client are the script and what it is installed from.
+// client contains the script that reads a stream, and the files to install its packages.
 //
 //go:embed client/.npmrc client/package.json client/package-lock.json client/read.mjs
 var client embed.FS
 
-// Request is a body of API.md §6.2, call 18.
+// Request is the body of a request to POST /api/ai/chat/stream.
 type Request struct {
 	ProjectID string   `json:"projectId"`
 	Message   string   `json:"message"`
@@ -28,32 +28,33 @@ type Request struct {
 	Apply     bool     `json:"apply,omitempty"`
 }
 
-// Context is what the page is showing.
+// Context describes what the page shows.
 type Context struct {
 	CurrentFile string `json:"currentFile,omitempty"`
 	Framework   string `json:"framework,omitempty"`
 }
 
-// Message is what a page has in the end.
+// Message is the message that the client has at the end of the stream.
 type Message struct {
 	ID, Role string
 	Parts    []Part
-	// FinishReason is the answer's own, "" if it did not come to that.
+	// FinishReason is the reason in the finish frame, or "" if there was no such frame.
 	FinishReason string
-	// Errors are the texts of the stream's error frames.
+	// Errors are the texts of the error frames.
 	Errors []string
-	// Failure is why the client gave up: the answer was no stream, it was cut, or it broke the protocol's rules. "" if it did not.
+	// Failure is the error that the client reported, or "". The client reports an error if the response is not a stream,
+	// if the stream was cut, or if its frames violate the protocol.
 	Failure string
-	// Status and Body are those of an answer that was an error, and 0 and "" of any other.
+	// Status and Body are the status and the body of an error response. They are 0 and "" if the response is a stream.
 	Status int
 	Body   string
-	// Chunks is how many frames came, States how many times the page had something new to show.
+	// Chunks is the number of frames. States is the number of versions of the message that the client returned.
 	Chunks, States int
-	// First and Last are when the first and the last frame came, from the request on.
+	// First and Last are the times from the request to the first and the last frame.
 	First, Last time.Duration
 }
 
-// Part is a part of a message: text, a tool's call (tool-<name>), or data (data-<name>).
+// Part is a part of a message: text, a tool call (tool-<name>), or data (data-<name>).
 type Part struct {
 	Type       string          `json:"type"`
 	Text       string          `json:"text"`
@@ -64,8 +65,8 @@ type Part struct {
 	Data       json.RawMessage `json:"data"`
 }
 
-// Read sends a message to the API at base, with the cookie as the header has it, and reads the answer to its end. Where the client
-// can't be installed the test is skipped, and in CI it fails.
+// Read sends a message to the API at the URL base and reads the response to its end. cookie is the value of the Cookie
+// header. If the client can't be installed, Read skips the test, or fails it in CI.
 func Read(t testing.TB, base, cookie string, body Request) Message {
 	t.Helper()
 	files, err := fs.Sub(client, "client")
@@ -79,13 +80,13 @@ func Read(t testing.TB, base, cookie string, body Request) Message {
 	}
 	command := exec.CommandContext(t.Context(), "node", "read.mjs")
 	command.Dir, command.Stdin = dir, bytes.NewReader(input)
-	var complaints bytes.Buffer
-	command.Stderr = &complaints
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
 	output, err := command.Output()
 	if err != nil {
-		t.Fatalf("the AI SDK's client: %v\n%s", err, complaints.String())
+		t.Fatalf("the AI SDK's client: %v\n%s", err, stderr.String())
 	}
-	var read struct {
+	var result struct {
 		Message struct {
 			ID, Role string
 			Parts    []Part
@@ -97,13 +98,22 @@ func Read(t testing.TB, base, cookie string, body Request) Message {
 		Failure, Body   string
 		Status          int
 	}
-	if err := json.Unmarshal(output, &read); err != nil {
-		t.Fatalf("the AI SDK's client said %q: %v", output, err)
+	if err := json.Unmarshal(output, &result); err != nil {
+		t.Fatalf("the output of the AI SDK's client is not valid: %v: %q", err, output)
 	}
 	return Message{
-		ID: read.Message.ID, Role: read.Message.Role, Parts: read.Message.Parts,
-		FinishReason: read.FinishReason, Errors: read.Errors, Failure: read.Failure, Status: read.Status, Body: read.Body,
-		Chunks: read.Chunks, States: read.States, First: milliseconds(read.FirstMs), Last: milliseconds(read.LastMs),
+		ID:           result.Message.ID,
+		Role:         result.Message.Role,
+		Parts:        result.Message.Parts,
+		FinishReason: result.FinishReason,
+		Errors:       result.Errors,
+		Failure:      result.Failure,
+		Status:       result.Status,
+		Body:         result.Body,
+		Chunks:       result.Chunks,
+		States:       result.States,
+		First:        milliseconds(result.FirstMs),
+		Last:         milliseconds(result.LastMs),
 	}
 }
 

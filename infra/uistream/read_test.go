@@ -2,6 +2,7 @@ package uistream_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -23,26 +24,26 @@ import (
 	sdk "devplatform/infra/uistream"
 )
 
-// plain is the handler behind a plain HTTP server.
-func plain(t *testing.T) string {
+// serveHTTP starts an HTTP server with the handler, and returns its URL.
+func serveHTTP(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(newRouter())
 	t.Cleanup(server.Close)
 	return server.URL
 }
 
-// platform is the handler as a function, behind the local Lambda and the local API Gateway.
-func platform(t *testing.T) string {
+// serveLambda runs the handler as a function of the local Lambda, and returns the URL of the local API Gateway.
+func serveLambda(t *testing.T) string {
 	t.Helper()
-	self, err := os.Executable()
+	binary, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if self, err = filepath.EvalSymlinks(self); err != nil {
+	if binary, err = filepath.EvalSymlinks(binary); err != nil {
 		t.Fatal(err)
 	}
 	lambdas, err := runtime.New(runtime.Options{Now: time.Now, Functions: []runtime.Function{{
-		Name: "ai", Bootstrap: self, Handler: "bootstrap", Timeout: time.Minute, MemoryMB: 512,
+		Name: "ai", Bootstrap: binary, Handler: "bootstrap", Timeout: time.Minute, MemoryMB: 512,
 		Env: map[string]string{functionVariable: "1", "GORACE": "atexit_sleep_ms=0"},
 	}}})
 	if err != nil {
@@ -53,50 +54,55 @@ func platform(t *testing.T) string {
 		defer cancel()
 		_ = lambdas.Close(ctx)
 	})
-	g, err := gateway.New(gateway.Options{
+	handler, err := gateway.New(gateway.Options{
 		API: stack.API{ID: "api", Name: "api", Stage: "prod", Routes: []stack.Route{
 			{Method: "ANY", Path: "/api/ai/{proxy+}", Function: "ai", Stream: true, Timeout: time.Minute},
 		}},
-		Invoke: lambdas.Invoke, Account: "000000000000", Now: time.Now, Logger: slog.New(slog.DiscardHandler),
+		Invoke:  lambdas.Invoke,
+		Account: "000000000000",
+		Now:     time.Now,
+		Logger:  slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(g)
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return server.URL
 }
 
-var servers = map[string]func(*testing.T) string{"plain": plain, "platform": platform}
+// servers start a server with the handler and return its URL.
+var servers = map[string]func(*testing.T) string{"HTTP": serveHTTP, "Lambda": serveLambda}
 
-// TestTheRealClient has the AI SDK read each scene, over a plain connection and through the local platform.
-func TestTheRealClient(t *testing.T) {
+// The AI SDK's client receives the same message from an HTTP server and through the local platform.
+func TestClientReadsStreams(t *testing.T) {
 	t.Parallel()
 	for server, start := range servers {
-		for scene, want := range heard {
-			t.Run(server+"/"+scene, func(t *testing.T) {
+		for stream, want := range wantMessages {
+			t.Run(server+"/"+stream, func(t *testing.T) {
 				t.Parallel()
-				got := sdk.Read(t, start(t), "a=b", sdk.Request{ProjectID: "prj_1", Message: scene, Context: &sdk.Context{CurrentFile: "/é"}, Apply: true})
-				if got.First <= 0 || got.Last < got.First {
-					if got.Chunks > 0 {
-						t.Errorf("the first chunk came after %v, the last after %v", got.First, got.Last)
-					}
+				got := sdk.Read(t, start(t), "a=b", sdk.Request{
+					ProjectID: "prj_1", Message: stream, Context: &sdk.Context{CurrentFile: "/é"}, Apply: true,
+				})
+				if got.Chunks > 0 && (got.First <= 0 || got.Last < got.First) {
+					t.Errorf("got the first frame after %v and the last after %v, want ascending times", got.First, got.Last)
 				}
-				if scene == "cut" { // what fetch says of it is fetch's
+				if stream == "aborted" { // the text of this failure depends on the version of Node.js
 					if got.Failure == "" {
-						t.Error("the client took half an answer for a whole one")
+						t.Error("the client did not report that the stream was cut")
 					}
 					got.Failure = ""
 				}
-				if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(sdk.Message{}, "First", "Last", "States"), jsonValues); diff != "" {
-					t.Errorf("-want +got:\n%s", diff)
+				ignored := cmpopts.IgnoreFields(sdk.Message{}, "First", "Last", "States")
+				if diff := cmp.Diff(want, got, ignored, jsonValues); diff != "" {
+					t.Errorf("message (-want +got):\n%s", diff)
 				}
 			})
 		}
 	}
 }
 
-// jsonValues compares JSON by what it says.
+// jsonValues compares JSON by its values, without regard to white space.
 var jsonValues = cmp.Transformer("JSON", func(raw json.RawMessage) any {
 	var value any
 	if raw == nil || json.Unmarshal(raw, &value) != nil {
@@ -110,50 +116,75 @@ func text(s string) sdk.Part { return sdk.Part{Type: "text", Text: s, State: "do
 var null = json.RawMessage("null")
 
 const (
-	busy    = `{"error":"The model is busy.","code":"AI_UNAVAILABLE"}`
-	unknown = `{"error":"There is no such scene.","code":"QUOTA_EXCEEDED"}`
+	busyBody    = `{"error":"The model is busy.","code":"AI_UNAVAILABLE"}`
+	unknownBody = `{"error":"The stream is unknown.","code":"QUOTA_EXCEEDED"}`
 )
 
-// heard is what a page has of each scene in the end.
-var heard = map[string]sdk.Message{
-	"all": {
+// wantMessages are the messages that the client has at the end of each stream.
+var wantMessages = map[string]sdk.Message{
+	"complete": {
 		ID: "msg_1", Role: "assistant", FinishReason: "tool-calls", Errors: []string{}, Chunks: 23,
 		Parts: []sdk.Part{
 			text("Hello, wörld.\r\n\ndata: \u2028 [DONE]"),
-			{Type: "tool-create_file", State: "input-available", ToolCallID: "c1", Input: json.RawMessage(`{"path":"/src/a.ts","content":"a\n\n"}`)},
+			{
+				Type: "tool-create_file", State: "input-available", ToolCallID: "c1",
+				Input: json.RawMessage(`{"path":"/src/a.ts","content":"a\n\n"}`),
+			},
 			{Type: "data-action", Data: json.RawMessage(`{"type":"create_file","path":"/src/a.ts"}`)},
-			{Type: "tool-delete_file", State: "input-available", ToolCallID: "c2", Input: json.RawMessage(`{"path":"/b"}`)},
-			{Type: "tool-delete_file", State: "output-error", ToolCallID: "c3", Input: null, ErrorText: "There is no such file."},
+			{
+				Type: "tool-delete_file", State: "input-available", ToolCallID: "c2",
+				Input: json.RawMessage(`{"path":"/b"}`),
+			},
+			{
+				Type: "tool-delete_file", State: "output-error", ToolCallID: "c3", Input: null,
+				ErrorText: "The file does not exist.",
+			},
 			{Type: "data-action", Data: json.RawMessage(`{"type":"delete_file","path":"/b"}`)},
 			text("Done."),
-			{Type: "data-result", Data: json.RawMessage(`{"response":"Done.","asked":{"projectId":"prj_1","message":"all","context":{"currentFile":"/é"},"apply":true}}`)},
+			{Type: "data-result", Data: json.RawMessage(`{"response":"Done.","request":{
+				"projectId":"prj_1","message":"complete","context":{"currentFile":"/é"},"apply":true
+			}}`)},
 		},
 	},
-	"half": {
+	"failed": {
 		ID: "msg_1", Role: "assistant", FinishReason: "error", Errors: []string{"The model is busy."}, Chunks: 9,
-		Parts: []sdk.Part{text("Hel"), {Type: "tool-create_file", State: "output-error", ToolCallID: "c1", Input: null, ErrorText: "The call was not completed."}},
+		Parts: []sdk.Part{
+			text("Hel"),
+			{
+				Type: "tool-create_file", State: "output-error", ToolCallID: "c1", Input: null,
+				ErrorText: "The call was not completed.",
+			},
+		},
 	},
-	"cut": {
-		ID: "msg_1", Role: "assistant", Errors: []string{}, Chunks: 3, Parts: []sdk.Part{{Type: "text", Text: "Hel", State: "streaming"}},
+	"aborted": {
+		ID: "msg_1", Role: "assistant", Errors: []string{}, Chunks: 3,
+		Parts: []sdk.Part{{Type: "text", Text: "Hel", State: "streaming"}},
 	},
-	"refused": {
-		Errors: []string{}, Failure: "AI_APICallError: " + busy, Status: 503, Body: busy,
+	"rejected": {
+		Errors: []string{}, Failure: "AI_APICallError: " + busyBody, Status: 503, Body: busyBody,
 	},
 	"unknown": {
-		Errors: []string{}, Failure: "AI_APICallError: " + unknown, Status: 402, Body: unknown,
+		Errors: []string{}, Failure: "AI_APICallError: " + unknownBody, Status: 402, Body: unknownBody,
 	},
-	"silent": {ID: "msg_1", Role: "assistant", FinishReason: "stop", Errors: []string{}, Chunks: 6, Parts: []sdk.Part{text("ab")}},
-	"large":  {ID: "msg_1", Role: "assistant", FinishReason: "stop", Errors: []string{}, Chunks: 2004, Parts: []sdk.Part{text(strings.Repeat("é", 1000000))}},
+	"keepalive": {
+		ID: "msg_1", Role: "assistant", FinishReason: "stop", Errors: []string{}, Chunks: 6,
+		Parts: []sdk.Part{text("ab")},
+	},
+	"large": {
+		ID: "msg_1", Role: "assistant", FinishReason: "stop", Errors: []string{}, Chunks: 2004,
+		Parts: []sdk.Part{text(strings.Repeat("é", 1000000))},
+	},
 }
 
-// post sends a message as curl would.
+// post sends a message with Go's HTTP client.
 func post(t *testing.T, url, message string) *http.Response {
 	t.Helper()
 	body, err := json.Marshal(sdk.Request{ProjectID: "prj_1", Message: message})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/api/ai/chat/stream", strings.NewReader(string(body)))
+	r, err := http.NewRequestWithContext(
+		t.Context(), http.MethodPost, url+"/api/ai/chat/stream", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,48 +197,51 @@ func post(t *testing.T, url, message string) *http.Response {
 	return response
 }
 
-// TestFramesAreThereAsTheyAreMade reads the first frames while the function waits to be let go on: it has not answered more.
-func TestFramesAreThereAsTheyAreMade(t *testing.T) {
+// Frames are sent immediately: the client receives the first frames while the function waits.
+func TestFramesAreSentImmediately(t *testing.T) {
 	t.Parallel()
 	for server, start := range servers {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
-			open := make(chan bool)
-			gate := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			resume := make(chan bool)
+			resumeServer := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				select {
-				case <-open:
+				case <-resume:
 				case <-r.Context().Done():
 				}
 			}))
-			t.Cleanup(gate.Close)
-			response := post(t, start(t), "live "+gate.URL)
+			t.Cleanup(resumeServer.Close)
+			response := post(t, start(t), "paused "+resumeServer.URL)
 			for name, want := range map[string]string{
-				"Content-Type": "text/event-stream", "X-Vercel-Ai-Ui-Message-Stream": "v1", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+				"Content-Type":                  "text/event-stream",
+				"X-Vercel-Ai-Ui-Message-Stream": "v1",
+				"Cache-Control":                 "no-store",
+				"X-Content-Type-Options":        "nosniff",
 			} {
 				if got := response.Header[name]; len(got) != 1 || got[0] != want {
-					t.Errorf("%s: %q", name, got)
+					t.Errorf("got the header %s: %q, want %q", name, got, want)
 				}
 			}
 			lines := bufio.NewScanner(response.Body)
-			read := func(want string) {
+			checkNextLine := func(want string) {
 				t.Helper()
 				for lines.Scan() && lines.Text() == "" {
 					continue
 				}
 				if lines.Text() != want {
-					t.Fatalf("%q, %v; want %q", lines.Text(), lines.Err(), want)
+					t.Fatalf("got the line %q and error %v, want %q", lines.Text(), lines.Err(), want)
 				}
 			}
-			read(`data: {"type":"start","messageId":"msg_1"}`)
-			read(`data: {"type":"text-start","id":"text-1"}`)
-			read(`data: {"type":"text-delta","id":"text-1","delta":"a"}`)
-			close(open)
-			read(`data: {"type":"text-delta","id":"text-1","delta":"b"}`)
-			read(`data: {"type":"text-end","id":"text-1"}`)
-			read(`data: {"type":"finish","finishReason":"stop"}`)
-			read(`data: [DONE]`)
+			checkNextLine(`data: {"type":"start","messageId":"msg_1"}`)
+			checkNextLine(`data: {"type":"text-start","id":"text-1"}`)
+			checkNextLine(`data: {"type":"text-delta","id":"text-1","delta":"a"}`)
+			close(resume)
+			checkNextLine(`data: {"type":"text-delta","id":"text-1","delta":"b"}`)
+			checkNextLine(`data: {"type":"text-end","id":"text-1"}`)
+			checkNextLine(`data: {"type":"finish","finishReason":"stop"}`)
+			checkNextLine(`data: [DONE]`)
 			if rest, err := io.ReadAll(response.Body); err != nil || len(rest) > 0 {
-				t.Errorf("then %q, %v", rest, err)
+				t.Errorf("got %q and error %v after [DONE], want the end of the body", rest, err)
 			}
 		})
 	}

@@ -21,7 +21,7 @@ const (
 	// have this size.
 	maxAnswer = 384 << 10
 	// maxCalls is the number of calls of one round that are processed, including those that fail.
-	maxCalls = 2 * action.Most
+	maxCalls = 2 * action.MaxPerAnswer
 )
 
 // errTooLarge ends an answer that has reached maxAnswer or maxCalls.

@@ -53,7 +53,7 @@ func modelTurns(turns []conversation.Turn) []model.Turn {
 	for _, t := range turns {
 		m := model.Turn{User: t.Question.Content, Assistant: t.Answer.Content}
 		for _, a := range t.Answer.Actions {
-			m.Did = append(m.Did, a.Brief())
+			m.Actions = append(m.Actions, a.Brief())
 		}
 		all = append(all, m)
 	}

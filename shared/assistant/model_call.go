@@ -73,7 +73,7 @@ func (s *Service) callModel(
 		return emit(p)
 	})
 	// Even if the generation was ended early, the model has read the request.
-	if outcome.Usage.Zero() && (err == nil || received > 0 || ctx.Err() != nil) {
+	if outcome.Usage.IsZero() && (err == nil || received > 0 || ctx.Err() != nil) {
 		outcome.Usage = model.Usage{Input: prompt.Tokens(request), Output: (received + 3) / 4}
 	}
 	outcome.Usage = plausible(outcome.Usage, request, received)

@@ -1,15 +1,15 @@
-// Sends one chat message as a page with the AI SDK would, and reads the answer as that page would.
+// Sends one chat message and reads the answer with the AI SDK, as a web page does.
 //
 //   node read.mjs < {"url", "cookie"?, "body": {"projectId", "message", ...}}
 //
-// prints what package uistream's Message is made of, as one line of JSON.
+// Prints the fields of uistream.Message as one line of JSON.
 import { DefaultChatTransport, readUIMessageStream } from 'ai';
 import { text } from 'node:stream/consumers';
 
 const { url, cookie, body } = JSON.parse(await text(process.stdin));
 const { message, ...rest } = body;
 
-// The transport speaks of a chat's messages; this API wants the last one's text and knows the others itself.
+// By default, the transport sends all messages of a chat. This API expects only the text of the last message.
 const transport = new DefaultChatTransport({
   api: url + '/api/ai/chat/stream',
   headers: cookie ? { cookie } : {},
@@ -18,10 +18,20 @@ const transport = new DefaultChatTransport({
   }),
 });
 
-const result = { message: null, chunks: 0, states: 0, firstMs: 0, lastMs: 0, finishReason: '', errors: [], failure: '', status: 0 };
-const began = performance.now();
+const result = {
+  message: null,
+  chunks: 0,
+  states: 0,
+  firstMs: 0,
+  lastMs: 0,
+  finishReason: '',
+  errors: [],
+  failure: '',
+  status: 0,
+};
+const startTime = performance.now();
 
-// watch notes what passes on its way to the reader.
+// watch returns the same stream and records its frames in result.
 function watch(stream) {
   const reader = stream.getReader();
   return new ReadableStream({
@@ -29,7 +39,7 @@ function watch(stream) {
       try {
         const { done, value } = await reader.read();
         if (done) return controller.close();
-        result.lastMs = performance.now() - began;
+        result.lastMs = performance.now() - startTime;
         if (result.chunks++ === 0) result.firstMs = result.lastMs;
         if (value.type === 'finish') result.finishReason = value.finishReason;
         if (value.type === 'error') result.errors.push(value.errorText);
@@ -49,7 +59,7 @@ try {
     messages: [{ id: 'question', role: 'user', parts: [{ type: 'text', text: message }] }],
     body: rest,
   });
-  // An error frame is no end of the stream, and an order of frames that the SDK refuses is one.
+  // onError also receives error frames, which do not end the stream. Other errors mean that the SDK rejected a frame.
   const onError = cause => {
     if (!result.errors.includes(cause?.message)) result.failure ||= String(cause);
   };

@@ -1,5 +1,5 @@
-// Package action has the changes that an answer makes to a project's files: the types of actions, the tools with which
-// a model requests them, the checks against the project, and the batch of file operations that results from them.
+// Package action defines the changes that an answer makes to a project's files: the types of actions, the tools with
+// which a model requests them, the checks against the project, and the batch of file operations that results from them.
 // Users, models and the storage of files do not belong here.
 package action
 
@@ -21,8 +21,8 @@ const (
 	AddDependency Type = "add_dependency"
 )
 
-// Most is the maximum number of actions in an answer.
-const Most = 20
+// MaxPerAnswer is the maximum number of actions in an answer.
+const MaxPerAnswer = 20
 
 // Action is one change. Its type determines which fields it has in addition to type and path; the others are absent.
 type Action struct {
@@ -35,12 +35,12 @@ type Action struct {
 	Packages []string `json:"packages,omitzero" nullable:"false" doc:"For add_dependency: the packages, each as name@range" example:"[\"zod@^4.0.0\"]"`
 }
 
-// Brief returns the action in a few words, such as "edit_file /src/a.ts", for a model that reads the conversation
-// later.
+// Brief returns a short description of the action, such as "edit_file /src/a.ts". A model that reads the conversation
+// later sees this description.
 func (a Action) Brief() string { return string(a.Type) + " " + a.Path }
 
-// Problem is the reason why an action is not possible. The text is written for the model, which may try again. Users
-// see it too.
+// Problem is the reason why an action is not possible. The text is written for the model, which may try again, and is
+// also shown to users.
 type Problem struct{ Text string }
 
 func (p *Problem) Error() string { return p.Text }
@@ -53,7 +53,7 @@ type File struct {
 	ETag string
 }
 
-// Files reads the stored files of the project. Its errors are those of storage.
+// Files reads the stored files of the project. Its methods return the errors of the storage.
 type Files interface {
 	// Prepare announces the paths of later calls of Stat, so that storage can be read once for all of them.
 	Prepare(ctx context.Context, paths ...string) error

@@ -32,8 +32,8 @@ func (d *Draft) Operations() []Operation { return d.operations }
 // Apply checks an action against the draft and applies it. It returns a *Problem if the action is not possible, or an
 // error of storage. In both cases the draft does not change.
 func (d *Draft) Apply(ctx context.Context, a Action) error {
-	if len(d.actions) == Most {
-		return problemf("An answer has at most %d actions; this one is too many.", Most)
+	if len(d.actions) == MaxPerAnswer {
+		return problemf("An answer can have at most %d actions. This action exceeds the limit.", MaxPerAnswer)
 	}
 	changed, order := maps.Clone(d.changed), len(d.order)
 	operations, err := d.change(ctx, &a)
@@ -76,6 +76,7 @@ func pathsOf(a *Action) []string {
 	return paths
 }
 
+// perform applies the action to the overlay. It leaves a partial change if it returns an error.
 func (d *Draft) perform(ctx context.Context, a *Action) error {
 	switch a.Type {
 	case CreateFile:
@@ -91,14 +92,14 @@ func (d *Draft) perform(ctx context.Context, a *Action) error {
 	case AddDependency:
 		return d.addDependency(ctx, a)
 	}
-	return problemf("There is no action %s.", shown(string(a.Type)))
+	return problemf("There is no action %s.", shortQuote(string(a.Type)))
 }
 
 func (d *Draft) create(ctx context.Context, a *Action) error {
 	if err := checkContent(a.Content); err != nil {
 		return err
 	}
-	if err := d.mustBeFree(ctx, a.Path); err != nil {
+	if err := d.checkFree(ctx, a.Path); err != nil {
 		return err
 	}
 	d.set(a.Path, state{exists: true, content: *a.Content})
@@ -109,7 +110,7 @@ func (d *Draft) update(ctx context.Context, a *Action) error {
 	if err := checkContent(a.Content); err != nil {
 		return err
 	}
-	if _, err := d.mustExist(ctx, a.Path); err != nil {
+	if _, err := d.existingFile(ctx, a.Path); err != nil {
 		return err
 	}
 	d.set(a.Path, state{exists: true, content: *a.Content})
@@ -117,7 +118,7 @@ func (d *Draft) update(ctx context.Context, a *Action) error {
 }
 
 func (d *Draft) delete(ctx context.Context, path string) error {
-	if _, err := d.mustExist(ctx, path); err != nil {
+	if _, err := d.existingFile(ctx, path); err != nil {
 		return err
 	}
 	d.set(path, state{})
@@ -126,7 +127,7 @@ func (d *Draft) delete(ctx context.Context, path string) error {
 
 func (d *Draft) rename(ctx context.Context, a *Action) error {
 	if a.To == nil {
-		return problemf("rename_file needs the new path, to.")
+		return problemf(`rename_file requires the new path in the field "to".`)
 	}
 	if err := checkPath("to", *a.To); err != nil {
 		return err
@@ -134,12 +135,12 @@ func (d *Draft) rename(ctx context.Context, a *Action) error {
 	if *a.To == a.Path {
 		return problemf("%s can't be renamed to itself: to must be another path.", a.Path)
 	}
-	file, err := d.mustExist(ctx, a.Path)
+	file, err := d.existingFile(ctx, a.Path)
 	if err != nil {
 		return err
 	}
 	d.set(a.Path, state{}) // first, because /a may be renamed to /a/b
-	if err := d.mustBeFree(ctx, *a.To); err != nil {
+	if err := d.checkFree(ctx, *a.To); err != nil {
 		return err
 	}
 	d.set(*a.To, file)
@@ -148,7 +149,7 @@ func (d *Draft) rename(ctx context.Context, a *Action) error {
 
 func (d *Draft) edit(ctx context.Context, a *Action) error {
 	if a.Search == nil || a.Replace == nil {
-		return problemf("edit_file needs both search and replace.")
+		return problemf("edit_file requires both search and replace.")
 	}
 	before, err := d.text(ctx, a.Path)
 	if err != nil {
@@ -193,11 +194,11 @@ func (d *Draft) setText(path, content string) error {
 	return nil
 }
 
-// checkPath returns a problem if text is not a valid path. Only a path that passed this check may be part of a problem
-// without escaping.
+// checkPath returns a problem if text is not a valid path. Only after this check may the text of a problem contain the
+// path without quotes.
 func checkPath(field, text string) error {
 	if rule := path.Check(text); rule != "" {
-		return problemf("%s %s is not a file's path: it %s.", field, shown(text), rule)
+		return problemf("%s %s is not a file's path: it %s.", field, shortQuote(text), rule)
 	}
 	return nil
 }
@@ -208,7 +209,7 @@ func checkContent(content *string) error {
 	case content == nil:
 		return problemf("The content is missing.")
 	case len(*content) > maxContent:
-		return problemf("The content would be %d bytes long; a file has at most 1 MiB.", len(*content))
+		return problemf("The content would be %d bytes long; a file can have at most 1 MiB.", len(*content))
 	case !utf8.ValidString(*content):
 		return problemf("The content is not UTF-8 text.")
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
 	"slices"
 	"strings"
 	"testing"
@@ -15,45 +14,45 @@ import (
 	"devplatform/shared/assistant/action"
 )
 
-// files is a project by path. It counts its calls.
-type files struct {
-	stored   map[string]string
-	asked    map[string]int
-	prepared map[string]bool
-	broken   error
+// fakeFiles is the storage of a project. It counts the calls of its methods.
+type fakeFiles struct {
+	stored   map[string]string // contents by path
+	calls    map[string]int    // by method and path
+	prepared map[string]bool   // the paths that were passed to Prepare
+	err      error             // returned by all methods, if it is set
 }
 
-func newFiles(stored map[string]string) *files {
-	return &files{stored: stored, asked: map[string]int{}, prepared: map[string]bool{}}
+func newFiles(stored map[string]string) *fakeFiles {
+	return &fakeFiles{stored: stored, calls: map[string]int{}, prepared: map[string]bool{}}
 }
 
 func etagOf(path, content string) string { return fmt.Sprintf("%q", path+"@"+content) }
 
-func (f *files) Prepare(_ context.Context, paths ...string) error {
-	f.asked["prepare"]++
+func (f *fakeFiles) Prepare(_ context.Context, paths ...string) error {
+	f.calls["prepare"]++
 	for _, p := range paths {
 		f.prepared[p] = true
 	}
-	return f.broken
+	return f.err
 }
 
-func (f *files) Stat(_ context.Context, path string) (action.File, bool, error) {
-	f.asked["stat "+path]++
+func (f *fakeFiles) Stat(_ context.Context, path string) (action.File, bool, error) {
+	f.calls["stat "+path]++
 	if !f.prepared[path] {
-		f.asked["unprepared"]++
+		f.calls["unprepared"]++
 	}
 	content, ok := f.stored[path]
-	return action.File{ETag: etagOf(path, content)}, ok, f.broken
+	return action.File{ETag: etagOf(path, content)}, ok, f.err
 }
 
-func (f *files) HasInside(_ context.Context, path string) (bool, error) {
-	f.asked["inside "+path]++
-	return hasInside(f.stored, path), f.broken
+func (f *fakeFiles) HasInside(_ context.Context, path string) (bool, error) {
+	f.calls["inside "+path]++
+	return hasInside(f.stored, path), f.err
 }
 
-func (f *files) Read(_ context.Context, path string) (string, bool, error) {
-	f.asked["read "+path]++
-	return f.stored[path], utf8.ValidString(f.stored[path]), f.broken
+func (f *fakeFiles) Read(_ context.Context, path string) (string, bool, error) {
+	f.calls["read "+path]++
+	return f.stored[path], utf8.ValidString(f.stored[path]), f.err
 }
 
 func hasInside(files map[string]string, folder string) bool {
@@ -90,11 +89,17 @@ func add(path string, packages ...string) action.Action {
 // project returns a small project. /logo.png is binary.
 func project() map[string]string {
 	return map[string]string{
-		"/a.ts": "one\ntwo\nthree\n", "/b.ts": "b\n", "/b2.ts": "b\n", "/src/deep/c.ts": "c\n", "/logo.png": "\x89PNG\xff", "/dos.txt": "one\r\ntwo\r\n",
-		"/package.json": "{\n  \"dependencies\": {}\n}\n",
+		"/a.ts":          "one\ntwo\nthree\n",
+		"/b.ts":          "b\n",
+		"/b2.ts":         "b\n",
+		"/src/deep/c.ts": "c\n",
+		"/logo.png":      "\x89PNG\xff",
+		"/dos.txt":       "one\r\ntwo\r\n",
+		"/package.json":  "{\n  \"dependencies\": {}\n}\n",
 	}
 }
 
+// apply returns a draft with the actions. All actions must be possible.
 func apply(t *testing.T, f action.Files, actions ...action.Action) *action.Draft {
 	t.Helper()
 	d := action.NewDraft(f)
@@ -106,97 +111,151 @@ func apply(t *testing.T, f action.Files, actions ...action.Action) *action.Draft
 	return d
 }
 
+// Several actions on the same path result in one operation.
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	stored := project()
-	tag := func(path string) string { return etagOf(path, stored[path]) }
-	type ops []action.Operation
+	created := func(path, content string) action.Operation {
+		return action.Operation{Op: "create", Path: path, Content: content}
+	}
+	updated := func(path, content string) action.Operation {
+		return action.Operation{Op: "update", Path: path, Content: content, ETag: etagOf(path, stored[path])}
+	}
+	deleted := func(path string) action.Operation {
+		return action.Operation{Op: "delete", Path: path, ETag: etagOf(path, stored[path])}
+	}
+	renamed := func(path, to string) action.Operation {
+		return action.Operation{Op: "rename", Path: path, To: to, ETag: etagOf(path, stored[path])}
+	}
 	for name, c := range map[string]struct {
 		actions []action.Action
-		want    ops
+		want    []action.Operation
 	}{
-		"nothing":                 {nil, nil},
-		"create":                  {[]action.Action{create("/n.ts", "n")}, ops{{Op: "create", Path: "/n.ts", Content: "n"}}},
-		"create an empty file":    {[]action.Action{create("/n.ts", "")}, ops{{Op: "create", Path: "/n.ts"}}},
-		"update":                  {[]action.Action{update("/a.ts", "x")}, ops{{Op: "update", Path: "/a.ts", Content: "x", ETag: tag("/a.ts")}}},
-		"update a binary file":    {[]action.Action{update("/logo.png", "x")}, ops{{Op: "update", Path: "/logo.png", Content: "x", ETag: tag("/logo.png")}}},
-		"edit":                    {[]action.Action{edit("/a.ts", "two", "2")}, ops{{Op: "update", Path: "/a.ts", Content: "one\n2\nthree\n", ETag: tag("/a.ts")}}},
-		"delete":                  {[]action.Action{remove("/logo.png")}, ops{{Op: "delete", Path: "/logo.png", ETag: tag("/logo.png")}}},
-		"rename":                  {[]action.Action{rename("/logo.png", "/img/logo.png")}, ops{{Op: "rename", Path: "/logo.png", To: "/img/logo.png", ETag: tag("/logo.png")}}},
-		"create, then edit":       {[]action.Action{create("/n.ts", "n"), edit("/n.ts", "n", "m")}, ops{{Op: "create", Path: "/n.ts", Content: "m"}}},
-		"create, then delete":     {[]action.Action{create("/n.ts", "n"), remove("/n.ts")}, nil},
-		"edit, then delete":       {[]action.Action{edit("/a.ts", "two", "2"), remove("/a.ts")}, ops{{Op: "delete", Path: "/a.ts", ETag: tag("/a.ts")}}},
-		"delete, then create":     {[]action.Action{remove("/a.ts"), create("/a.ts", "x")}, ops{{Op: "update", Path: "/a.ts", Content: "x", ETag: tag("/a.ts")}}},
-		"edit and revert":         {[]action.Action{edit("/a.ts", "two", "2"), edit("/a.ts", "2", "two")}, ops{{Op: "update", Path: "/a.ts", Content: stored["/a.ts"], ETag: tag("/a.ts")}}},
-		"update without a change": {[]action.Action{update("/b.ts", "b\n")}, ops{{Op: "update", Path: "/b.ts", Content: "b\n", ETag: tag("/b.ts")}}},
-		"delete, create the same": {[]action.Action{remove("/b.ts"), create("/b.ts", "b\n")}, ops{{Op: "update", Path: "/b.ts", Content: "b\n", ETag: tag("/b.ts")}}},
+		"no actions": {},
+		"create": {
+			actions: []action.Action{create("/n.ts", "n")},
+			want:    []action.Operation{created("/n.ts", "n")},
+		},
+		"create an empty file": {
+			actions: []action.Action{create("/n.ts", "")},
+			want:    []action.Operation{created("/n.ts", "")},
+		},
+		"update": {
+			actions: []action.Action{update("/a.ts", "x")},
+			want:    []action.Operation{updated("/a.ts", "x")},
+		},
+		"update a binary file": {
+			actions: []action.Action{update("/logo.png", "x")},
+			want:    []action.Operation{updated("/logo.png", "x")},
+		},
+		"edit": {
+			actions: []action.Action{edit("/a.ts", "two", "2")},
+			want:    []action.Operation{updated("/a.ts", "one\n2\nthree\n")},
+		},
+		"delete": {
+			actions: []action.Action{remove("/logo.png")},
+			want:    []action.Operation{deleted("/logo.png")},
+		},
+		"rename": {
+			actions: []action.Action{rename("/logo.png", "/img/logo.png")},
+			want:    []action.Operation{renamed("/logo.png", "/img/logo.png")},
+		},
+		"create, then edit": {
+			actions: []action.Action{create("/n.ts", "n"), edit("/n.ts", "n", "m")},
+			want:    []action.Operation{created("/n.ts", "m")},
+		},
+		"create, then delete": {
+			actions: []action.Action{create("/n.ts", "n"), remove("/n.ts")},
+		},
+		"edit, then delete": {
+			actions: []action.Action{edit("/a.ts", "two", "2"), remove("/a.ts")},
+			want:    []action.Operation{deleted("/a.ts")},
+		},
+		"delete, then create": {
+			actions: []action.Action{remove("/a.ts"), create("/a.ts", "x")},
+			want:    []action.Operation{updated("/a.ts", "x")},
+		},
+		"edit and revert": {
+			actions: []action.Action{edit("/a.ts", "two", "2"), edit("/a.ts", "2", "two")},
+			want:    []action.Operation{updated("/a.ts", stored["/a.ts"])},
+		},
+		"update without a change": {
+			actions: []action.Action{update("/b.ts", "b\n")},
+			want:    []action.Operation{updated("/b.ts", "b\n")},
+		},
+		"delete, then create with the same content": {
+			actions: []action.Action{remove("/b.ts"), create("/b.ts", "b\n")},
+			want:    []action.Operation{updated("/b.ts", "b\n")},
+		},
 		"rename, then edit": {
-			[]action.Action{rename("/b.ts", "/n.ts"), edit("/n.ts", "b", "n")},
-			ops{{Op: "delete", Path: "/b.ts", ETag: tag("/b.ts")}, {Op: "create", Path: "/n.ts", Content: "n\n"}},
+			actions: []action.Action{rename("/b.ts", "/n.ts"), edit("/n.ts", "b", "n")},
+			want:    []action.Operation{deleted("/b.ts"), created("/n.ts", "n\n")},
 		},
 		"edit, then rename": {
-			[]action.Action{edit("/b.ts", "b", "n"), rename("/b.ts", "/n.ts")},
-			ops{{Op: "delete", Path: "/b.ts", ETag: tag("/b.ts")}, {Op: "create", Path: "/n.ts", Content: "n\n"}},
+			actions: []action.Action{edit("/b.ts", "b", "n"), rename("/b.ts", "/n.ts")},
+			want:    []action.Operation{deleted("/b.ts"), created("/n.ts", "n\n")},
 		},
 		"a chain of renames": {
-			[]action.Action{rename("/b.ts", "/c.ts"), rename("/c.ts", "/d.ts"), rename("/d.ts", "/e/f.ts")},
-			ops{{Op: "rename", Path: "/b.ts", To: "/e/f.ts", ETag: tag("/b.ts")}},
+			actions: []action.Action{rename("/b.ts", "/c.ts"), rename("/c.ts", "/d.ts"), rename("/d.ts", "/e/f.ts")},
+			want:    []action.Operation{renamed("/b.ts", "/e/f.ts")},
 		},
-		"rename and rename back": {[]action.Action{rename("/b.ts", "/c.ts"), rename("/c.ts", "/b.ts")}, nil},
-		"swap": {
-			[]action.Action{rename("/a.ts", "/t"), rename("/b.ts", "/a.ts"), rename("/t", "/b.ts")},
-			ops{
-				{Op: "update", Path: "/a.ts", Content: "b\n", ETag: tag("/a.ts")},
-				{Op: "update", Path: "/b.ts", Content: "one\ntwo\nthree\n", ETag: tag("/b.ts")},
+		"rename and rename back": {
+			actions: []action.Action{rename("/b.ts", "/c.ts"), rename("/c.ts", "/b.ts")},
+		},
+		"swap two files": {
+			actions: []action.Action{rename("/a.ts", "/t"), rename("/b.ts", "/a.ts"), rename("/t", "/b.ts")},
+			want:    []action.Operation{updated("/a.ts", "b\n"), updated("/b.ts", "one\ntwo\nthree\n")},
+		},
+		"rename, then create at the old path": {
+			actions: []action.Action{rename("/b.ts", "/old.ts"), create("/b.ts", "new")},
+			want:    []action.Operation{updated("/b.ts", "new"), created("/old.ts", "b\n")},
+		},
+		"rename, then create at the old path with the same content": {
+			actions: []action.Action{rename("/b.ts", "/copy.ts"), create("/b.ts", "b\n")},
+			want:    []action.Operation{updated("/b.ts", "b\n"), created("/copy.ts", "b\n")},
+		},
+		"rename to the path of a deleted file": {
+			actions: []action.Action{remove("/a.ts"), rename("/b.ts", "/a.ts")},
+			want:    []action.Operation{updated("/a.ts", "b\n"), deleted("/b.ts")},
+		},
+		"rename to the path of a deleted file with the same content": {
+			actions: []action.Action{remove("/b.ts"), rename("/b2.ts", "/b.ts")},
+			want:    []action.Operation{updated("/b.ts", "b\n"), deleted("/b2.ts")},
+		},
+		"rename a binary file twice": {
+			actions: []action.Action{rename("/logo.png", "/l.png"), rename("/l.png", "/m.png")},
+			want:    []action.Operation{renamed("/logo.png", "/m.png")},
+		},
+		"replace a file with a folder": {
+			actions: []action.Action{remove("/b.ts"), create("/b.ts/index.ts", "x")},
+			want:    []action.Operation{deleted("/b.ts"), created("/b.ts/index.ts", "x")},
+		},
+		"rename into a folder that has the file's old path": {
+			actions: []action.Action{rename("/b.ts", "/b.ts/index.ts")},
+			want:    []action.Operation{renamed("/b.ts", "/b.ts/index.ts")},
+		},
+		"edit a file with CR LF": {
+			actions: []action.Action{edit("/dos.txt", "one\ntwo", "1\n2\r\n3")},
+			want:    []action.Operation{updated("/dos.txt", "1\r\n2\r\n3\r\n")},
+		},
+		"add a dependency": {
+			actions: []action.Action{add("/package.json", "zod@^4.0.0")},
+			want: []action.Operation{
+				updated("/package.json", "{\n  \"dependencies\": {\n    \"zod\": \"^4.0.0\"\n  }\n}\n"),
 			},
-		},
-		"rename, and a new file in its place": {
-			[]action.Action{rename("/b.ts", "/old.ts"), create("/b.ts", "new")},
-			ops{{Op: "update", Path: "/b.ts", Content: "new", ETag: tag("/b.ts")}, {Op: "create", Path: "/old.ts", Content: "b\n"}},
-		},
-		"rename, and the same in its place": {
-			[]action.Action{rename("/b.ts", "/copy.ts"), create("/b.ts", "b\n")},
-			ops{{Op: "update", Path: "/b.ts", Content: "b\n", ETag: tag("/b.ts")}, {Op: "create", Path: "/copy.ts", Content: "b\n"}},
-		},
-		"rename to where a file was deleted": {
-			[]action.Action{remove("/a.ts"), rename("/b.ts", "/a.ts")},
-			ops{{Op: "update", Path: "/a.ts", Content: "b\n", ETag: tag("/a.ts")}, {Op: "delete", Path: "/b.ts", ETag: tag("/b.ts")}},
-		},
-		"rename to where the same was deleted": {
-			[]action.Action{remove("/b.ts"), rename("/b2.ts", "/b.ts")},
-			ops{{Op: "update", Path: "/b.ts", Content: "b\n", ETag: tag("/b.ts")}, {Op: "delete", Path: "/b2.ts", ETag: tag("/b2.ts")}},
-		},
-		"a new file where one moved away, then gone": {
-			[]action.Action{rename("/logo.png", "/l.png"), rename("/l.png", "/m.png")},
-			ops{{Op: "rename", Path: "/logo.png", To: "/m.png", ETag: tag("/logo.png")}},
-		},
-		"a file becomes a folder": {
-			[]action.Action{remove("/b.ts"), create("/b.ts/index.ts", "x")},
-			ops{{Op: "delete", Path: "/b.ts", ETag: tag("/b.ts")}, {Op: "create", Path: "/b.ts/index.ts", Content: "x"}},
-		},
-		"a file moves into a folder of its name": {
-			[]action.Action{rename("/b.ts", "/b.ts/index.ts")},
-			ops{{Op: "rename", Path: "/b.ts", To: "/b.ts/index.ts", ETag: tag("/b.ts")}},
-		},
-		"line endings of the file": {
-			[]action.Action{edit("/dos.txt", "one\ntwo", "1\n2\r\n3")},
-			ops{{Op: "update", Path: "/dos.txt", Content: "1\r\n2\r\n3\r\n", ETag: tag("/dos.txt")}},
-		},
-		"dependency": {
-			[]action.Action{add("/package.json", "zod@^4.0.0")},
-			ops{{Op: "update", Path: "/package.json", Content: "{\n  \"dependencies\": {\n    \"zod\": \"^4.0.0\"\n  }\n}\n", ETag: tag("/package.json")}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := apply(t, newFiles(stored), c.actions...).Operations()
-			if diff := cmp.Diff([]action.Operation(c.want), got); diff != "" {
-				t.Error(diff)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("operations (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
+// An action that is not possible is rejected with a problem and changes nothing.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("x", 1<<20)
@@ -206,68 +265,209 @@ func TestProblems(t *testing.T) {
 	stored["/big.ts"] = big
 	stored["/indented.ts"] = "if (a) {\n\treturn b\n}\n"
 	for _, c := range []struct {
-		actions []action.Action // the last one is rejected
-		want    string
+		before   []action.Action
+		rejected action.Action
+		want     string // the beginning of the problem
 	}{
-		{[]action.Action{create("a.ts", "")}, `path "a.ts" is not a file's path: it must begin with a slash.`},
-		{[]action.Action{remove("/../etc/passwd")}, `path "/../etc/passwd" is not a file's path: it must not contain . or .. segments.`},
-		{[]action.Action{remove("/a\nb")}, `path "/a\nb" is not a file's path: it must not contain control characters.`},
-		{[]action.Action{rename("/a.ts", "/b/")}, `to "/b/" is not a file's path: it must not contain empty segments or end with a slash.`},
-		{[]action.Action{create("/a.ts", "")}, "There is a file /a.ts already: change it with edit_file or update_file, or choose another path."},
-		{[]action.Action{create("/n", ""), create("/n", "")}, "There is a file /n already"},
-		{[]action.Action{create("/a.ts/n", "")}, "/a.ts is a file, so /a.ts/n can't be inside it."},
-		{[]action.Action{create("/n", ""), create("/n/m/o", "")}, "/n is a file, so /n/m/o can't be inside it."},
-		{[]action.Action{create("/src", "")}, "/src is a folder of other files."},
-		{[]action.Action{create("/n/m/o", ""), create("/n/m", "")}, "/n/m is a folder of other files."},
-		{[]action.Action{rename("/b.ts", "/src/deep")}, "/src/deep is a folder of other files."},
-		{[]action.Action{rename("/b.ts", "/a.ts")}, "There is a file /a.ts already"},
-		{[]action.Action{rename("/b.ts", "/a.ts/b.ts")}, "/a.ts is a file, so "},
-		{[]action.Action{rename("/b.ts", "/b.ts")}, "/b.ts can't be renamed to itself"},
-		{[]action.Action{rename("/none", "/n")}, "There is no file /none."},
-		{[]action.Action{{Type: action.RenameFile, Path: "/a.ts"}}, "rename_file needs the new path, to."},
-		{[]action.Action{remove("/none")}, "There is no file /none."},
-		{[]action.Action{remove("/src")}, "/src is a folder; actions are for files."},
-		{[]action.Action{remove("/a.ts"), remove("/a.ts")}, "There is no file /a.ts."},
-		{[]action.Action{rename("/a.ts", "/n"), update("/a.ts", "")}, "There is no file /a.ts."},
-		{[]action.Action{update("/none", "")}, "There is no file /none."},
-		{[]action.Action{{Type: action.UpdateFile, Path: "/a.ts"}}, "The content is missing."},
-		{[]action.Action{update("/a.ts", "\xff")}, "The content is not UTF-8 text."},
-		{[]action.Action{update("/a.ts", big+"x")}, "The content would be 1048577 bytes long; a file has at most 1 MiB."},
-		{[]action.Action{edit("/big.ts", big, big+"y")}, "The content would be 1048577 bytes long; a file has at most 1 MiB."},
-		{[]action.Action{edit("/none", "a", "b")}, "There is no file /none."},
-		{[]action.Action{edit("/logo.png", "PNG", "b")}, "/logo.png is a binary file: it can be deleted, renamed and replaced, but not edited."},
-		{[]action.Action{edit("/a.ts", "", "b")}, "The search is empty. To rewrite /a.ts use update_file."},
-		{[]action.Action{edit("/a.ts", "two", "two")}, "The search and the replacement for /a.ts are the same: nothing would change."},
-		{[]action.Action{edit("/a.ts", "four", "4")}, "The search does not occur in /a.ts. It must be there character for character"},
-		{[]action.Action{edit("/a.ts", "two", "2"), edit("/a.ts", "two", "2")}, "The search does not occur in /a.ts."},
-		{[]action.Action{edit("/a.ts", "one\r\ntwo", "2")}, "The search does not occur in /a.ts with line breaks CR LF; the file has LF."},
-		{[]action.Action{edit("/indented.ts", "{\n  return b\n}", "x")}, "The search does not occur in /indented.ts with just this white space."},
-		{[]action.Action{edit("/a.ts", "o", "0")}, "The search occurs 2 times in /a.ts. It must occur exactly once"},
-		{[]action.Action{update("/b.ts", "aaa"), edit("/b.ts", "aa", "b")}, "The search occurs 2 times in /b.ts."},
-		{[]action.Action{edit("/many.ts", "a", "b")}, "The search occurs 100 times or more in /many.ts."},
-		{[]action.Action{{Type: action.EditFile, Path: "/a.ts", Search: new(string)}}, "edit_file needs both search and replace."},
-		{[]action.Action{remove("/a.ts"), rename("/logo.png", "/a.ts")}, "/logo.png is a binary file: in one answer it can't take the place of another file"},
-		{[]action.Action{rename("/logo.png", "/l.png"), create("/logo.png", "")}, "/logo.png is a binary file: in one answer"},
-		{[]action.Action{add("/Cargo.toml", "serde@1")}, "/Cargo.toml is not a manifest that add_dependency supports: it supports package.json, go.mod and requirements.txt."},
-		{[]action.Action{add("/web/package.json", "zod")}, "There is no file /web/package.json."},
-		{[]action.Action{add("/broken/package.json", "zod")}, "/broken/package.json could not be changed: it is not valid JSON; repair it first, with edit_file."},
-		{[]action.Action{add("/package.json")}, "The list of packages is empty."},
-		{[]action.Action{{Type: "run", Path: "/a.ts"}}, `There is no action "run".`},
+		{
+			rejected: create("a.ts", ""),
+			want:     `path "a.ts" is not a file's path: it must begin with a slash.`,
+		},
+		{
+			rejected: remove("/../etc/passwd"),
+			want:     `path "/../etc/passwd" is not a file's path: it must not contain . or .. segments.`,
+		},
+		{
+			rejected: remove("/a\nb"),
+			want:     `path "/a\nb" is not a file's path: it must not contain control characters.`,
+		},
+		{
+			rejected: rename("/a.ts", "/b/"),
+			want:     `to "/b/" is not a file's path: it must not contain empty segments or end with a slash.`,
+		},
+		{
+			rejected: create("/a.ts", ""),
+			want:     "There is a file /a.ts already: change it with edit_file or update_file, or choose another path.",
+		},
+		{
+			before:   []action.Action{create("/n", "")},
+			rejected: create("/n", ""),
+			want:     "There is a file /n already",
+		},
+		{
+			rejected: create("/a.ts/n", ""),
+			want:     "/a.ts is a file, so /a.ts/n can't be inside it.",
+		},
+		{
+			before:   []action.Action{create("/n", "")},
+			rejected: create("/n/m/o", ""),
+			want:     "/n is a file, so /n/m/o can't be inside it.",
+		},
+		{
+			rejected: create("/src", ""),
+			want:     "/src is a folder of other files.",
+		},
+		{
+			before:   []action.Action{create("/n/m/o", "")},
+			rejected: create("/n/m", ""),
+			want:     "/n/m is a folder of other files.",
+		},
+		{
+			rejected: rename("/b.ts", "/src/deep"),
+			want:     "/src/deep is a folder of other files.",
+		},
+		{
+			rejected: rename("/b.ts", "/a.ts"),
+			want:     "There is a file /a.ts already",
+		},
+		{
+			rejected: rename("/b.ts", "/a.ts/b.ts"),
+			want:     "/a.ts is a file, so ",
+		},
+		{
+			rejected: rename("/b.ts", "/b.ts"),
+			want:     "/b.ts can't be renamed to itself",
+		},
+		{
+			rejected: rename("/none", "/n"),
+			want:     "There is no file /none.",
+		},
+		{
+			rejected: action.Action{Type: action.RenameFile, Path: "/a.ts"},
+			want:     "rename_file requires the new path in the field \"to\".",
+		},
+		{
+			rejected: remove("/none"),
+			want:     "There is no file /none.",
+		},
+		{
+			rejected: remove("/src"),
+			want:     "/src is a folder. Only files can be changed.",
+		},
+		{
+			before:   []action.Action{remove("/a.ts")},
+			rejected: remove("/a.ts"),
+			want:     "There is no file /a.ts.",
+		},
+		{
+			before:   []action.Action{rename("/a.ts", "/n")},
+			rejected: update("/a.ts", ""),
+			want:     "There is no file /a.ts.",
+		},
+		{
+			rejected: update("/none", ""),
+			want:     "There is no file /none.",
+		},
+		{
+			rejected: action.Action{Type: action.UpdateFile, Path: "/a.ts"},
+			want:     "The content is missing.",
+		},
+		{
+			rejected: update("/a.ts", "\xff"),
+			want:     "The content is not UTF-8 text.",
+		},
+		{
+			rejected: update("/a.ts", big+"x"),
+			want:     "The content would be 1048577 bytes long; a file can have at most 1 MiB.",
+		},
+		{
+			rejected: edit("/big.ts", big, big+"y"),
+			want:     "The content would be 1048577 bytes long; a file can have at most 1 MiB.",
+		},
+		{
+			rejected: edit("/none", "a", "b"),
+			want:     "There is no file /none.",
+		},
+		{
+			rejected: edit("/logo.png", "PNG", "b"),
+			want:     "/logo.png is a binary file: it can be deleted, renamed and replaced, but not edited.",
+		},
+		{
+			rejected: edit("/a.ts", "", "b"),
+			want:     "The search is empty. To rewrite /a.ts use update_file.",
+		},
+		{
+			rejected: edit("/a.ts", "two", "two"),
+			want:     "The search and the replacement for /a.ts are the same, so nothing would change.",
+		},
+		{
+			rejected: edit("/a.ts", "four", "4"),
+			want:     "The search does not occur in /a.ts. It must match the file character for character",
+		},
+		{
+			before:   []action.Action{edit("/a.ts", "two", "2")},
+			rejected: edit("/a.ts", "two", "2"),
+			want:     "The search does not occur in /a.ts.",
+		},
+		{
+			rejected: edit("/a.ts", "one\r\ntwo", "2"),
+			want:     "The search does not occur in /a.ts with line breaks CR LF; the file has LF.",
+		},
+		{
+			rejected: edit("/indented.ts", "{\n  return b\n}", "x"),
+			want:     "The search does not occur in /indented.ts with exactly this white space.",
+		},
+		{
+			rejected: edit("/a.ts", "o", "0"),
+			want:     "The search occurs 2 times in /a.ts. It must occur exactly once",
+		},
+		{
+			before:   []action.Action{update("/b.ts", "aaa")},
+			rejected: edit("/b.ts", "aa", "b"),
+			want:     "The search occurs 2 times in /b.ts.",
+		},
+		{
+			rejected: edit("/many.ts", "a", "b"),
+			want:     "The search occurs 100 times or more in /many.ts.",
+		},
+		{
+			rejected: action.Action{Type: action.EditFile, Path: "/a.ts", Search: new(string)},
+			want:     "edit_file requires both search and replace.",
+		},
+		{
+			before:   []action.Action{remove("/a.ts")},
+			rejected: rename("/logo.png", "/a.ts"),
+			want:     "/logo.png is a binary file. One answer can't rename it to the path of another file",
+		},
+		{
+			before:   []action.Action{rename("/logo.png", "/l.png")},
+			rejected: create("/logo.png", ""),
+			want:     "/logo.png is a binary file. One answer can't rename it",
+		},
+		{
+			rejected: add("/Cargo.toml", "serde@1"),
+			want:     "/Cargo.toml is not a manifest that add_dependency supports: it supports package.json, go.mod and requirements.txt.",
+		},
+		{
+			rejected: add("/web/package.json", "zod"),
+			want:     "There is no file /web/package.json.",
+		},
+		{
+			rejected: add("/broken/package.json", "zod"),
+			want:     "/broken/package.json could not be changed: it is not valid JSON; repair it first, with edit_file.",
+		},
+		{
+			rejected: add("/package.json"),
+			want:     "The list of packages is empty.",
+		},
+		{
+			rejected: action.Action{Type: "run", Path: "/a.ts"},
+			want:     `There is no action "run".`,
+		},
 	} {
-		last := len(c.actions) - 1
-		d := apply(t, newFiles(stored), c.actions[:last]...)
-		before, actions := slices.Clone(d.Operations()), len(d.Actions())
-		err := d.Apply(t.Context(), c.actions[last])
+		f := newFiles(stored)
+		d := apply(t, f, c.before...)
+		operations := slices.Clone(d.Operations())
+		err := d.Apply(t.Context(), c.rejected)
 		var problem *action.Problem
 		if !errors.As(err, &problem) || !strings.HasPrefix(problem.Text, c.want) {
-			t.Errorf("%s:\n%v, want\n%s", c.actions[last].Brief(), err, c.want)
+			t.Errorf("%s: got error %v, want the problem %s", c.rejected.Brief(), err, c.want)
 		}
-		if diff := cmp.Diff(before, d.Operations()); diff != "" || len(d.Actions()) != actions {
-			t.Errorf("%s was rejected, but changed the draft: %s", c.actions[last].Brief(), diff)
+		if diff := cmp.Diff(operations, d.Operations()); diff != "" || len(d.Actions()) != len(c.before) {
+			t.Errorf("%s was rejected, but changed the draft (-before +after):\n%s", c.rejected.Brief(), diff)
 		}
-		// The next action is not affected.
-		if err := d.Apply(t.Context(), create("/afterwards", "")); err != nil && last < action.Most-1 {
-			t.Errorf("after %s: %v", c.actions[last].Brief(), err)
+		if err := d.Apply(t.Context(), create("/next", "")); err != nil {
+			t.Errorf("the action after the rejected %s: %v", c.rejected.Brief(), err)
 		}
 	}
 }
@@ -276,41 +476,56 @@ func TestProblems(t *testing.T) {
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	stored := map[string]string{}
-	var renames, updates, deep, sized []action.Action
+	var renames, updates, deep, large []action.Action
 	for i := range 25 {
 		p := fmt.Sprintf("/f%02d", i)
 		stored[p] = "x"
 		renames = append(renames, rename(p, p+".new"))
 		updates = append(updates, update(p, "y"))
-		deep = append(deep, create(p+strings.Repeat(fmt.Sprintf("/%d", i), 30)+"/x", ""))
-		sized = append(sized, update(p, strings.Repeat("y", 1<<20)))
-	}
-	for i := range deep {
-		deep[i].Path = "/d" + deep[i].Path
+		deep = append(deep, create("/d"+p+strings.Repeat(fmt.Sprintf("/%d", i), 30)+"/x", ""))
+		large = append(large, update(p, strings.Repeat("y", 1<<20)))
 	}
 	for _, c := range []struct {
-		actions []action.Action
-		fit     int
-		want    string
+		actions  []action.Action
+		accepted int // the number of accepted actions; the next one is rejected
+		want     string
 	}{
-		{renames, 10, "With this, the answer would change more than 20 files. A rename counts as two."},
-		{updates, 20, "An answer has at most 20 actions; this one is too many."},
-		{deep, 16, "With this, the answer would create files in more than 500 folders."},
-		{sized, 3, "With this, the answer would write more than 3 MiB."},
+		{
+			actions:  renames,
+			accepted: 10,
+			want:     "With this action, the answer would change more than 20 files. A rename counts as two.",
+		},
+		{
+			actions:  updates,
+			accepted: 20,
+			want:     "An answer can have at most 20 actions. This action exceeds the limit.",
+		},
+		{
+			actions:  deep,
+			accepted: 16,
+			want:     "With this action, the answer would create files in more than 500 folders.",
+		},
+		{
+			actions:  large,
+			accepted: 3,
+			want:     "With this action, the answer would write more than 3 MiB.",
+		},
 	} {
-		d := apply(t, newFiles(stored), c.actions[:c.fit]...)
+		d := apply(t, newFiles(stored), c.actions[:c.accepted]...)
+		rejected := c.actions[c.accepted]
 		var problem *action.Problem
-		if err := d.Apply(t.Context(), c.actions[c.fit]); !errors.As(err, &problem) || problem.Text != c.want {
-			t.Errorf("%s: %v, want %s", c.actions[c.fit].Brief(), err, c.want)
+		if err := d.Apply(t.Context(), rejected); !errors.As(err, &problem) || problem.Text != c.want {
+			t.Errorf("%s: got error %v, want the problem %s", rejected.Brief(), err, c.want)
 		}
-		if len(d.Operations()) != c.fit {
-			t.Errorf("%d operations", len(d.Operations()))
+		if len(d.Operations()) != c.accepted {
+			t.Errorf("%s: got %d operations, want %d", rejected.Brief(), len(d.Operations()), c.accepted)
 		}
 	}
-	// Several actions on one file are one operation.
+	// Several renames of one file are one operation, so they do not exceed the limit of operations.
 	d := apply(t, newFiles(stored), renames[:10]...)
 	for i := range 5 {
-		if err := d.Apply(t.Context(), rename("/f00.new"+strings.Repeat("x", i), "/f00.new"+strings.Repeat("x", i+1))); err != nil {
+		from := "/f00.new" + strings.Repeat("x", i)
+		if err := d.Apply(t.Context(), rename(from, from+"x")); err != nil {
 			t.Error(err)
 		}
 	}
@@ -322,7 +537,7 @@ func TestActionsCanBeAppliedLiterally(t *testing.T) {
 	d := apply(t, newFiles(project()), edit("/dos.txt", "one\ntwo", "1\n2"), edit("/a.ts", "one\ntwo", "1\n2"))
 	want := []action.Action{edit("/dos.txt", "one\r\ntwo", "1\r\n2"), edit("/a.ts", "one\ntwo", "1\n2")}
 	if diff := cmp.Diff(want, d.Actions()); diff != "" {
-		t.Error(diff)
+		t.Errorf("actions (-want +got):\n%s", diff)
 	}
 }
 
@@ -330,28 +545,42 @@ func TestActionsCanBeAppliedLiterally(t *testing.T) {
 func TestStorage(t *testing.T) {
 	t.Parallel()
 	f := newFiles(project())
-	d := apply(t, f, edit("/a.ts", "one", "1"), edit("/a.ts", "two", "2"), create("/src/x/y", ""), create("/src/x/z", ""), rename("/src/x/y", "/src/x/w"))
-	for what, times := range f.asked {
-		if times > 1 && what != "prepare" {
-			t.Errorf("%s: %d times", what, times)
+	d := apply(t, f,
+		edit("/a.ts", "one", "1"),
+		edit("/a.ts", "two", "2"),
+		create("/src/x/y", ""),
+		create("/src/x/z", ""),
+		rename("/src/x/y", "/src/x/w"))
+	for call, count := range f.calls {
+		if count > 1 && call != "prepare" {
+			t.Errorf("got %d calls of %s, want 1", count, call)
 		}
 	}
-	if err := d.Apply(t.Context(), update("/b.ts", "c\n")); err != nil || f.asked["read /b.ts"] != 0 {
-		t.Errorf("%v; a file was read before it was overwritten", err)
+	if err := d.Apply(t.Context(), update("/b.ts", "c\n")); err != nil {
+		t.Error(err)
 	}
-	f.broken = errors.New("storage is down")
+	if f.calls["read /b.ts"] != 0 {
+		t.Error("a file was read before it was overwritten")
+	}
+
+	f.err = errors.New("storage is down")
 	before := slices.Clone(d.Operations())
-	for _, a := range []action.Action{update("/dos.txt", "x"), create("/n", ""), edit("/logo.png", "a", "b"), rename("/a.ts", "/m")} {
-		if err := d.Apply(t.Context(), a); !errors.Is(err, f.broken) {
-			t.Errorf("%s: %v", a.Brief(), err)
+	for _, a := range []action.Action{
+		update("/dos.txt", "x"),
+		create("/n", ""),
+		edit("/logo.png", "a", "b"),
+		rename("/a.ts", "/m"),
+	} {
+		if err := d.Apply(t.Context(), a); !errors.Is(err, f.err) {
+			t.Errorf("%s: got error %v, want the error of the storage", a.Brief(), err)
 		}
 	}
-	f.broken = nil
+	f.err = nil
 	if diff := cmp.Diff(before, d.Operations()); diff != "" {
-		t.Error(diff)
+		t.Errorf("failed actions changed the operations (-before +after):\n%s", diff)
 	}
 	if err := d.Apply(t.Context(), create("/n", "")); err != nil {
-		t.Error(err)
+		t.Errorf("the action after the failed ones: %v", err)
 	}
 }
 
@@ -362,20 +591,44 @@ func TestPrepare(t *testing.T) {
 	deep := strings.Repeat("/d", 250)
 	for name, c := range map[string]struct {
 		actions  []action.Action
-		prepares int
+		prepares int // calls of Prepare
 	}{
-		"create":          {[]action.Action{create(deep+"/a", "")}, 1},
-		"create beside":   {[]action.Action{create(deep+"/a", ""), create(deep+"/b", "")}, 2},
-		"rename":          {[]action.Action{rename("/a.ts", deep+"/a")}, 1},
-		"update, edit":    {[]action.Action{update("/a.ts", "x"), edit("/a.ts", "x", "y"), remove("/a.ts")}, 1},
-		"a dependency":    {[]action.Action{add("/package.json", "zod@^4.0.0")}, 1},
-		"there and back":  {[]action.Action{rename("/a.ts", "/n"), rename("/n", "/a.ts")}, 1},
-		"moved by itself": {[]action.Action{rename("/a.ts", "/a.ts/n")}, 1},
+		"create": {
+			actions:  []action.Action{create(deep+"/a", "")},
+			prepares: 1,
+		},
+		"create two files in a folder": {
+			actions:  []action.Action{create(deep+"/a", ""), create(deep+"/b", "")},
+			prepares: 2,
+		},
+		"rename": {
+			actions:  []action.Action{rename("/a.ts", deep+"/a")},
+			prepares: 1,
+		},
+		"update, edit and delete": {
+			actions:  []action.Action{update("/a.ts", "x"), edit("/a.ts", "x", "y"), remove("/a.ts")},
+			prepares: 1,
+		},
+		"add a dependency": {
+			actions:  []action.Action{add("/package.json", "zod@^4.0.0")},
+			prepares: 1,
+		},
+		"rename and rename back": {
+			actions:  []action.Action{rename("/a.ts", "/n"), rename("/n", "/a.ts")},
+			prepares: 1,
+		},
+		"rename into a folder that has the file's old path": {
+			actions:  []action.Action{rename("/a.ts", "/a.ts/n")},
+			prepares: 1,
+		},
 	} {
 		f := newFiles(project())
 		apply(t, f, c.actions...)
-		if f.asked["prepare"] != c.prepares || f.asked["unprepared"] != 0 {
-			t.Errorf("%s: %d calls of Prepare, %d unprepared reads", name, f.asked["prepare"], f.asked["unprepared"])
+		if f.calls["prepare"] != c.prepares {
+			t.Errorf("%s: got %d calls of Prepare, want %d", name, f.calls["prepare"], c.prepares)
+		}
+		if f.calls["unprepared"] != 0 {
+			t.Errorf("%s: %d calls of Stat for paths that were not announced", name, f.calls["unprepared"])
 		}
 	}
 }

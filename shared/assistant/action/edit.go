@@ -14,13 +14,14 @@ func replaceOnce(path, content, search, replace string) (string, error) {
 	case "":
 		return "", problemf("The search is empty. To rewrite %s use update_file.", path)
 	case replace:
-		return "", problemf("The search and the replacement for %s are the same: nothing would change.", path)
+		return "", problemf("The search and the replacement for %s are the same, so nothing would change.", path)
 	}
 	const advice = "It must occur exactly once: include more of the lines around it."
 	switch n := occurrences(content, search); {
 	case n == 0:
 		return "", problemf("The search does not occur in %s%s. "+
-			"It must be there character for character, indentation included.", path, whyAbsent(content, search))
+			"It must match the file character for character, including the indentation.",
+			path, mismatch(content, search))
 	case n >= maxCounted:
 		return "", problemf("The search occurs %d times or more in %s. %s", maxCounted, path, advice)
 	case n > 1:
@@ -43,14 +44,15 @@ func occurrences(content, search string) int {
 	return n
 }
 
-// whyAbsent returns the probable reason why a search does not occur, or "". It continues the sentence of the problem.
-func whyAbsent(content, search string) string {
+// mismatch returns the probable difference between the content and a search that does not occur in it, or "". It
+// continues the sentence "The search does not occur in a.ts".
+func mismatch(content, search string) string {
 	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
 	switch {
 	case strings.Contains(search, crlf) && strings.Contains(content, strings.ReplaceAll(search, crlf, "\n")):
 		return " with line breaks CR LF; the file has LF"
 	case words(search) != "" && strings.Contains(words(content), words(search)):
-		return " with just this white space"
+		return " with exactly this white space"
 	}
 	return ""
 }

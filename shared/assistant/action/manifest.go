@@ -4,10 +4,10 @@ import "strings"
 
 // manifest edits a file that lists a project's dependencies.
 type manifest interface {
-	// packages parses name@range. It returns a *Problem for an invalid one.
+	// packages parses texts of the form name@range. It returns a *Problem if one of them is not valid.
 	packages(texts []string) ([]dependency, error)
-	// edit returns the content with the packages set or added and everything else unchanged. Its error reports what is
-	// wrong with the content. It completes a sentence.
+	// edit returns the content with the packages set or added and everything else unchanged. Its error says what is
+	// wrong with the content, as the end of the sentence "/go.mod could not be changed: …".
 	edit(content string, packages []dependency) (string, error)
 }
 
@@ -42,14 +42,14 @@ func readPackages(
 	seen := map[string]bool{}
 	for i, text := range texts {
 		if len(text) > maxLength {
-			return nil, problemf("The package %s is too long.", shown(text))
+			return nil, problemf("The package %s is too long.", shortQuote(text))
 		}
 		d, rule := read(text)
 		if rule != "" {
-			return nil, problemf("The package %s %s.", shown(text), rule)
+			return nil, problemf("The package %s %s.", shortQuote(text), rule)
 		}
 		if seen[key(d.name)] {
-			return nil, problemf("The package %s is named twice.", shown(d.name))
+			return nil, problemf("The package %s is listed twice.", shortQuote(d.name))
 		}
 		seen[key(d.name)] = true
 		packages[i] = d

@@ -16,13 +16,14 @@ import (
 	"devplatform/shared/assistant/action"
 )
 
-// added returns a manifest with a package added. ok is false if the package was rejected with a valid problem.
-func added(t *testing.T, path, content, pkg string) (after string, ok bool) {
+// addPackage returns the content of a manifest after the package was added. ok is false if the package was rejected
+// with a valid problem.
+func addPackage(t *testing.T, path, content, pkg string) (after string, ok bool) {
 	t.Helper()
 	after, err := edited(t, path, content, pkg)
 	var problem *action.Problem
 	if err != nil && (!errors.As(err, &problem) || strings.ContainsAny(problem.Text, "\n\x00")) {
-		t.Fatalf("%q: %v", pkg, err)
+		t.Fatalf("%q: got error %v, want a problem of one line", pkg, err)
 	}
 	return after, err == nil
 }
@@ -30,8 +31,8 @@ func added(t *testing.T, path, content, pkg string) (after string, ok bool) {
 // checkIdempotent checks that adding a package again changes nothing.
 func checkIdempotent(t *testing.T, path, after, pkg string) {
 	t.Helper()
-	if again, err := edited(t, path, after, pkg); err != nil || again != after {
-		t.Fatalf("%s %q: again: %v\n%s\n%s", path, pkg, err, after, again)
+	if got, err := edited(t, path, after, pkg); err != nil || got != after {
+		t.Fatalf("adding %q to %s again: got error %v, content %q, want %q", pkg, path, err, got, after)
 	}
 }
 
@@ -80,7 +81,7 @@ func FuzzPackageJSON(f *testing.F) {
 	f.Add("{\"name\":\"x\"\r\n,\"dependencies\":{ }}", "a", "1")
 	f.Fuzz(func(t *testing.T, content, name, version string) {
 		pkg := name + "@" + version
-		after, ok := added(t, "/package.json", content, pkg)
+		after, ok := addPackage(t, "/package.json", content, pkg)
 		if !ok {
 			return
 		}
@@ -88,7 +89,7 @@ func FuzzPackageJSON(f *testing.F) {
 		before := strings.TrimPrefix(content, "\uFEFF")
 		after = strings.TrimPrefix(after, "\uFEFF")
 		if !jsontext.Value(after).IsValid() {
-			t.Fatalf("%q", after)
+			t.Fatalf("the result is not valid JSON: %q", after)
 		}
 		oldNames, oldValues := members(t, jsontext.Value(before))
 		newNames, newValues := members(t, jsontext.Value(after))
@@ -97,14 +98,14 @@ func FuzzPackageJSON(f *testing.F) {
 			return
 		}
 		if len(differ) != 1 || !strings.HasSuffix(strings.ToLower(differ[0]), "dependencies") {
-			t.Fatalf("%v differ: %q, %q", differ, before, after)
+			t.Fatalf("the members %v differ between %q and %q, want one section", differ, before, after)
 		}
 		section := differ[0]
 		if !slices.Contains(oldNames, section) {
 			newNames = slices.DeleteFunc(newNames, func(n string) bool { return n == section })
 		}
 		if diff := cmp.Diff(oldNames, newNames, cmpopts.EquateEmpty()); diff != "" {
-			t.Fatal(diff)
+			t.Fatalf("order of the members (-want +got):\n%s", diff)
 		}
 		if oldValues[section] == "" {
 			oldValues[section] = "{}"
@@ -113,11 +114,11 @@ func FuzzPackageJSON(f *testing.F) {
 		newNames, newValues = members(t, jsontext.Value(newValues[section]))
 		differ = changed(oldValues, newValues)
 		if len(differ) != 1 || !strings.HasPrefix(pkg, differ[0]) {
-			t.Fatalf("%v differ: %q, %q", differ, before, after)
+			t.Fatalf("the packages %v differ between %q and %q, want only %q", differ, before, after, pkg)
 		}
 		var value string
 		if err := json.Unmarshal([]byte(newValues[differ[0]]), &value); err != nil || differ[0]+"@"+value != pkg {
-			t.Fatalf("%q: %q, %v", pkg, value, err)
+			t.Fatalf("got the range %q and error %v, want the range of %q", value, err, pkg)
 		}
 		if slices.Contains(oldNames, differ[0]) || slices.IsSorted(oldNames) {
 			oldNames = slices.Compact(slices.Sorted(slices.Values(append(oldNames, differ[0]))))
@@ -126,7 +127,7 @@ func FuzzPackageJSON(f *testing.F) {
 			oldNames = append(oldNames, differ[0])
 		}
 		if diff := cmp.Diff(oldNames, newNames, cmpopts.EquateEmpty()); diff != "" {
-			t.Fatal(diff)
+			t.Fatalf("packages (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -136,7 +137,7 @@ func FuzzGoMod(f *testing.F) {
 	f.Add("module x\n\ngo 1.26\n\nrequire (\n\texample.com/b v1.0.0 // indirect\n\texample.com/c v1.0.0\n)\nreplace example.com/b => ./b\n", "example.com/b", "v1.1.0")
 	f.Add("module x\nrequire example.com/b v1.0.0\nexclude example.com/b v1.0.1\n", "example.com/c/v2", "v2.0.0")
 	f.Fuzz(func(t *testing.T, content, name, version string) {
-		after, ok := added(t, "/go.mod", content, name+"@"+version)
+		after, ok := addPackage(t, "/go.mod", content, name+"@"+version)
 		if !ok {
 			return
 		}
@@ -147,20 +148,22 @@ func FuzzGoMod(f *testing.F) {
 		}
 		file, err := modfile.Parse("go.mod", []byte(after), nil)
 		if err != nil {
-			t.Fatalf("%v: %q", err, after)
+			t.Fatalf("the result is not a valid go.mod: %v: %q", err, after)
 		}
 		want, got := requirements(before), requirements(file)
 		want[name] = version
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatal(diff)
+			t.Fatalf("requirements (-want +got):\n%s", diff)
 		}
-		if len(before.Replace) != len(file.Replace) || len(before.Exclude) != len(file.Exclude) || len(before.Retract) != len(file.Retract) ||
-			len(before.Tool) != len(file.Tool) || (before.Go == nil) != (file.Go == nil) {
-			t.Fatalf("%q became %q", content, after)
+		if len(before.Replace) != len(file.Replace) || len(before.Exclude) != len(file.Exclude) ||
+			len(before.Retract) != len(file.Retract) || len(before.Tool) != len(file.Tool) ||
+			(before.Go == nil) != (file.Go == nil) {
+			t.Fatalf("other directives differ between %q and %q", content, after)
 		}
 	})
 }
 
+// requirements returns the version of each required module. An indirect requirement has a second entry.
 func requirements(file *modfile.File) map[string]string {
 	all := map[string]string{}
 	for _, r := range file.Require {
@@ -177,7 +180,7 @@ func FuzzRequirements(f *testing.F) {
 	f.Add("a==1\nB[x] >=1 ; y # z\r\n# b\n-r b", "b", ">=2")
 	f.Add("a @ https://x\nb==1 \\\n --hash=x\n", "c", "1.0")
 	f.Fuzz(func(t *testing.T, content, name, version string) {
-		after, ok := added(t, "/requirements.txt", content, name+"@"+version)
+		after, ok := addPackage(t, "/requirements.txt", content, name+"@"+version)
 		if !ok {
 			return
 		}
@@ -191,12 +194,12 @@ func FuzzRequirements(f *testing.F) {
 				}
 			}
 			if differ > 1 {
-				t.Fatalf("%q became %q", content, after)
+				t.Fatalf("%d lines differ between %q and %q, want at most 1", differ, content, after)
 			}
 			return
 		}
 		if !strings.HasPrefix(after, content) || strings.Count(strings.TrimPrefix(after, content), "\n") > 2 {
-			t.Fatalf("%q became %q", content, after)
+			t.Fatalf("got %q, want %q and one appended line", after, content)
 		}
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"devplatform/shared/assistant/action"
 )
 
-// TestManifestIsParsedOnce checks by the number of allocations that a file is parsed once for all packages.
-func TestManifestIsParsedOnce(t *testing.T) { //nolint:paralleltest // allocations are the process's
+// A manifest is parsed only once for all packages of an action. The number of allocations shows this.
+func TestManifestIsParsedOnce(t *testing.T) { //nolint:paralleltest // it counts all allocations of the process
 	var lines, members strings.Builder
 	for i := range 2000 {
 		fmt.Fprintf(&lines, "old%d==1.%d\n", i, i)
@@ -21,7 +21,7 @@ func TestManifestIsParsedOnce(t *testing.T) { //nolint:paralleltest // allocatio
 		"/requirements.txt": lines.String(),
 		"/package.json":     "{\n  \"dependencies\": {" + members.String()[1:] + "\n  }\n}\n",
 	} {
-		cost := func(n int) float64 {
+		allocations := func(n int) float64 {
 			packages := make([]string, n)
 			for i := range packages {
 				packages[i] = fmt.Sprintf("new%d@1.0.0", i)
@@ -36,28 +36,32 @@ func TestManifestIsParsedOnce(t *testing.T) { //nolint:paralleltest // allocatio
 				}
 			})
 		}
-		if one, many := cost(1), cost(50); many > 2*one {
-			t.Errorf("%s: %v allocations for a package, %v for fifty", path, one, many)
+		if one, fifty := allocations(1), allocations(50); fifty > 2*one {
+			t.Errorf("%s: %v allocations for 1 package and %v for 50, want at most twice as many", path, one, fifty)
 		}
 	}
 }
 
-// TestAddingPackagesTogetherOrSeparately checks that adding packages in one action or in several leads to the same file.
+// One action with several packages and several actions with one package each result in the same file.
 func TestAddingPackagesTogetherOrSeparately(t *testing.T) {
 	t.Parallel()
 	names := []string{"a", "b", "c", "d", "e", "f"}
-	line := rapid.SampledFrom([]string{"", "a==1\n", "B>=2\r\n", "c", "d==1 # x\n", "e[x]>=1\n", "b==3\n", "-r other\n", "f @ https://x\n", "c==1 \\\n"})
+	line := rapid.SampledFrom([]string{
+		"", "a==1\n", "B>=2\r\n", "c", "d==1 # x\n", "e[x]>=1\n", "b==3\n", "-r other\n", "f @ https://x\n", "c==1 \\\n",
+	})
 	section := rapid.Custom(func(t *rapid.T) string {
 		var members []string
 		for _, name := range rapid.Permutation(names).Draw(t, "names")[:rapid.IntRange(0, 4).Draw(t, "members")] {
-			members = append(members, rapid.SampledFrom([]string{"", " ", "\n    "}).Draw(t, "space")+fmt.Sprintf("%q", name)+
-				rapid.SampledFrom([]string{":", ": ", " : "}).Draw(t, "colon")+`"^1"`)
+			space := rapid.SampledFrom([]string{"", " ", "\n    "}).Draw(t, "space")
+			colon := rapid.SampledFrom([]string{":", ": ", " : "}).Draw(t, "colon")
+			members = append(members, fmt.Sprintf(`%s%q%s"^1"`, space, name, colon))
 		}
 		return "{" + strings.Join(members, ",") + rapid.SampledFrom([]string{"", "\n  "}).Draw(t, "end") + "}"
 	})
 	packageJSON := rapid.Custom(func(t *rapid.T) string {
 		var members []string
-		for _, name := range rapid.Permutation([]string{"name", "dependencies", "devDependencies"}).Draw(t, "sections")[:rapid.IntRange(0, 3).Draw(t, "n")] {
+		sections := rapid.Permutation([]string{"name", "dependencies", "devDependencies"}).Draw(t, "sections")
+		for _, name := range sections[:rapid.IntRange(0, 3).Draw(t, "n")] {
 			value := `"x"`
 			if name != "name" {
 				value = section.Draw(t, name)
@@ -66,7 +70,9 @@ func TestAddingPackagesTogetherOrSeparately(t *testing.T) {
 		}
 		return "{" + strings.Join(members, ",") + rapid.SampledFrom([]string{"", "\n"}).Draw(t, "end") + "}\n"
 	})
-	requirements := rapid.Map(rapid.SliceOfN(line, 0, 6), func(lines []string) string { return strings.Join(lines, "") })
+	requirements := rapid.Map(rapid.SliceOfN(line, 0, 6), func(lines []string) string {
+		return strings.Join(lines, "")
+	})
 	rapid.Check(t, func(rt *rapid.T) {
 		path, content := "/package.json", packageJSON
 		if rapid.Bool().Draw(rt, "pip") {
@@ -78,24 +84,24 @@ func TestAddingPackagesTogetherOrSeparately(t *testing.T) {
 			packages = append(packages, name+rapid.SampledFrom([]string{"", "@2.0.0"}).Draw(rt, "version"))
 		}
 		together, err := edited(t, path, before, packages...)
-		one := before
+		separately := before
 		for _, p := range packages {
-			next, failed := edited(t, path, one, p)
-			if failed != nil {
+			next, errSeparately := edited(t, path, separately, p)
+			if errSeparately != nil {
 				if err == nil {
-					rt.Fatalf("%q alone: %v, together with %q not", p, failed, packages)
+					rt.Fatalf("%q alone: got error %v, want no error as in %q", p, errSeparately, packages)
 				}
 				return
 			}
-			one = next
+			separately = next
 		}
-		if err != nil || one != together {
-			rt.Fatalf("%q into %q:\n%q at once, %v\n%q one by one", packages, before, together, err, one)
+		if err != nil || separately != together {
+			rt.Fatalf("%q added to %q:\ntogether: %q, error %v\nseparately: %q", packages, before, together, err, separately)
 		}
 	})
 }
 
-// New packages are sorted if the existing ones are. Otherwise they keep their order.
+// New packages are sorted if the existing packages are sorted. Otherwise they are appended in their order.
 func TestOrderOfNewPackages(t *testing.T) {
 	t.Parallel()
 	for before, want := range map[string]string{
@@ -104,7 +110,7 @@ func TestOrderOfNewPackages(t *testing.T) {
 		`{"dependencies":{"z":"1","c":"1"}}`: `{"dependencies":{"z":"1","c":"1","b":"2","a":"3","e":"4","d":"5"}}`,
 	} {
 		if got, err := edited(t, "/package.json", before, "b@2", "a@3", "e@4", "d@5"); err != nil || got != want {
-			t.Errorf("%s, %v, want %s", got, err, want)
+			t.Errorf("%s: got %s and error %v, want %s", before, got, err, want)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/assistant/action"
 )
 
-// edited returns a manifest with packages added.
+// edited returns the content of a manifest after the packages were added.
 func edited(t *testing.T, path, content string, packages ...string) (string, error) {
 	t.Helper()
 	d := action.NewDraft(newFiles(map[string]string{path: content}))
@@ -36,7 +36,7 @@ func checkManifest(t *testing.T, path string, cases map[string]manifestCase) {
 			t.Parallel()
 			got, err := edited(t, path, c.content, c.packages...)
 			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
-				t.Errorf("%v\n%s", err, diff)
+				t.Errorf("got error %v, content (-want +got):\n%s", err, diff)
 			}
 		})
 	}
@@ -46,42 +46,100 @@ func TestPackageJSON(t *testing.T) {
 	t.Parallel()
 	checkManifest(t, "/web/package.json", map[string]manifestCase{
 		"sorted": {
-			"{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"b\": \"1\",\n    \"d\": \"1\"\n  }\n}\n", []string{"c@^1", "a@^2", "e@3"},
-			"{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"a\": \"^2\",\n    \"b\": \"1\",\n    \"c\": \"^1\",\n    \"d\": \"1\",\n    \"e\": \"3\"\n  }\n}\n",
+			content:  "{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"b\": \"1\",\n    \"d\": \"1\"\n  }\n}\n",
+			packages: []string{"c@^1", "a@^2", "e@3"},
+			want:     "{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"a\": \"^2\",\n    \"b\": \"1\",\n    \"c\": \"^1\",\n    \"d\": \"1\",\n    \"e\": \"3\"\n  }\n}\n",
 		},
 		"not sorted": {
-			`{"dependencies": {"d": "1", "b": "1"}}`, []string{"c@^1"},
-			`{"dependencies": {"d": "1", "b": "1", "c": "^1"}}`,
+			content:  `{"dependencies": {"d": "1", "b": "1"}}`,
+			packages: []string{"c@^1"},
+			want:     `{"dependencies": {"d": "1", "b": "1", "c": "^1"}}`,
 		},
 		"tabs and CR LF": {
-			"{\r\n\t\"dependencies\": {\r\n\t\t\"a\": \"1\"\r\n\t}\r\n}", []string{"b@2"},
-			"{\r\n\t\"dependencies\": {\r\n\t\t\"a\": \"1\",\r\n\t\t\"b\": \"2\"\r\n\t}\r\n}",
+			content:  "{\r\n\t\"dependencies\": {\r\n\t\t\"a\": \"1\"\r\n\t}\r\n}",
+			packages: []string{"b@2"},
+			want:     "{\r\n\t\"dependencies\": {\r\n\t\t\"a\": \"1\",\r\n\t\t\"b\": \"2\"\r\n\t}\r\n}",
 		},
-		"in one line":     {`{"name":"x","dependencies":{"a":"1"}}`, []string{"b@2"}, `{"name":"x","dependencies":{"a":"1","b":"2"}}`},
-		"commas in front": {"{\n  \"dependencies\": { \"a\" : \"1\"\n  , \"c\" : \"1\" }\n}", []string{"b@2", "d@3"}, "{\n  \"dependencies\": { \"a\" : \"1\"\n  , \"b\" : \"2\", \"c\" : \"1\", \"d\" : \"3\" }\n}"},
-		"no object": {
-			"{\n    \"name\": \"x\"\n}\n", []string{"a@^1", "b@^2"},
-			"{\n    \"name\": \"x\",\n    \"dependencies\": {\n        \"a\": \"^1\",\n        \"b\": \"^2\"\n    }\n}\n",
+		"in one line": {
+			content:  `{"name":"x","dependencies":{"a":"1"}}`,
+			packages: []string{"b@2"},
+			want:     `{"name":"x","dependencies":{"a":"1","b":"2"}}`,
 		},
-		"no object, in front of devDependencies": {
-			"{\n  \"name\": \"x\",\n  \"devDependencies\": {}\n}\n", []string{"a@^1"},
-			"{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"a\": \"^1\"\n  },\n  \"devDependencies\": {}\n}\n",
+		"commas at the beginning of lines": {
+			content:  "{\n  \"dependencies\": { \"a\" : \"1\"\n  , \"c\" : \"1\" }\n}",
+			packages: []string{"b@2", "d@3"},
+			want:     "{\n  \"dependencies\": { \"a\" : \"1\"\n  , \"b\" : \"2\", \"c\" : \"1\", \"d\" : \"3\" }\n}",
 		},
-		"no object, in one line": {`{"name":"x"}`, []string{"a@1"}, `{"name":"x","dependencies":{"a":"1"}}`},
-		"an empty object":        {"{\n\t\"dependencies\": {},\n\t\"x\": 1\n}\n", []string{"a@^1"}, "{\n\t\"dependencies\": {\n\t\t\"a\": \"^1\"\n\t},\n\t\"x\": 1\n}\n"},
-		"nothing at all":         {"{}\n", []string{"a@^1"}, "{\n  \"dependencies\": {\n    \"a\": \"^1\"\n  }\n}\n"},
-		"where it stands":        {`{"devDependencies": {"a": "1"}, "peerDependencies": {"b": "1"}}`, []string{"a@2", "b@2"}, `{"devDependencies": {"a": "2"}, "peerDependencies": {"b": "2"}}`},
-		"a development one too":  {`{"devDependencies": {"a": "1"}, "peerDependencies": {"a": ">=1"}}`, []string{"a@2"}, `{"devDependencies": {"a": "2"}, "peerDependencies": {"a": ">=1"}}`},
-		"the same":               {`{ "dependencies" : {"a":"1"} }`, []string{"a@1"}, `{ "dependencies" : {"a":"1"} }`},
-		"without a range":        {`{"dependencies":{"a":"1"}}`, []string{"a", "b"}, `{"dependencies":{"a":"1","b":"latest"}}`},
-		"scopes":                 {`{"dependencies":{}}`, []string{"@types/node@^24", "@x/y"}, `{"dependencies":{"@types/node":"^24","@x/y":"latest"}}`},
+		"no dependencies": {
+			content:  "{\n    \"name\": \"x\"\n}\n",
+			packages: []string{"a@^1", "b@^2"},
+			want:     "{\n    \"name\": \"x\",\n    \"dependencies\": {\n        \"a\": \"^1\",\n        \"b\": \"^2\"\n    }\n}\n",
+		},
+		"no dependencies, but devDependencies": {
+			content:  "{\n  \"name\": \"x\",\n  \"devDependencies\": {}\n}\n",
+			packages: []string{"a@^1"},
+			want:     "{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"a\": \"^1\"\n  },\n  \"devDependencies\": {}\n}\n",
+		},
+		"no dependencies, in one line": {
+			content:  `{"name":"x"}`,
+			packages: []string{"a@1"},
+			want:     `{"name":"x","dependencies":{"a":"1"}}`,
+		},
+		"empty dependencies": {
+			content:  "{\n\t\"dependencies\": {},\n\t\"x\": 1\n}\n",
+			packages: []string{"a@^1"},
+			want:     "{\n\t\"dependencies\": {\n\t\t\"a\": \"^1\"\n\t},\n\t\"x\": 1\n}\n",
+		},
+		"empty file": {
+			content:  "{}\n",
+			packages: []string{"a@^1"},
+			want:     "{\n  \"dependencies\": {\n    \"a\": \"^1\"\n  }\n}\n",
+		},
+		"packages in other sections": {
+			content:  `{"devDependencies": {"a": "1"}, "peerDependencies": {"b": "1"}}`,
+			packages: []string{"a@2", "b@2"},
+			want:     `{"devDependencies": {"a": "2"}, "peerDependencies": {"b": "2"}}`,
+		},
+		"package in two sections": {
+			content:  `{"devDependencies": {"a": "1"}, "peerDependencies": {"a": ">=1"}}`,
+			packages: []string{"a@2"},
+			want:     `{"devDependencies": {"a": "2"}, "peerDependencies": {"a": ">=1"}}`,
+		},
+		"no change": {
+			content:  `{ "dependencies" : {"a":"1"} }`,
+			packages: []string{"a@1"},
+			want:     `{ "dependencies" : {"a":"1"} }`,
+		},
+		"without a range": {
+			content:  `{"dependencies":{"a":"1"}}`,
+			packages: []string{"a", "b"},
+			want:     `{"dependencies":{"a":"1","b":"latest"}}`,
+		},
+		"scoped packages": {
+			content:  `{"dependencies":{}}`,
+			packages: []string{"@types/node@^24", "@x/y"},
+			want:     `{"dependencies":{"@types/node":"^24","@x/y":"latest"}}`,
+		},
 		"other ranges": {
-			`{"dependencies":{}}`, []string{"a@npm:@b/c@^1", "d@>=1.2 <2", "e@^1 || ^2", "f@workspace:*", "g@github:x/y#v1", "JSONStream@*"},
-			`{"dependencies":{"JSONStream":"*","a":"npm:@b/c@^1","d":">=1.2 <2","e":"^1 || ^2","f":"workspace:*","g":"github:x/y#v1"}}`,
+			content:  `{"dependencies":{}}`,
+			packages: []string{"a@npm:@b/c@^1", "d@>=1.2 <2", "e@^1 || ^2", "f@workspace:*", "g@github:x/y#v1", "JSONStream@*"},
+			want:     `{"dependencies":{"JSONStream":"*","a":"npm:@b/c@^1","d":">=1.2 <2","e":"^1 || ^2","f":"workspace:*","g":"github:x/y#v1"}}`,
 		},
-		"names in nested objects": {`{"x":{"dependencies":{"a":"0"}},"a":"}{","dependencies":{"b":"1"}}`, []string{"a@1"}, `{"x":{"dependencies":{"a":"0"}},"a":"}{","dependencies":{"a":"1","b":"1"}}`},
-		"escapes":                 {`{"dep\u0065ndencies":{"\u0061":"1"}}`, []string{"a@2"}, `{"dep\u0065ndencies":{"\u0061":"2"}}`},
-		"a byte order mark":       {"\uFEFF{\"dependencies\":{}}", []string{"a@1"}, "\uFEFF{\"dependencies\":{\"a\":\"1\"}}"},
+		"names in nested objects": {
+			content:  `{"x":{"dependencies":{"a":"0"}},"a":"}{","dependencies":{"b":"1"}}`,
+			packages: []string{"a@1"},
+			want:     `{"x":{"dependencies":{"a":"0"}},"a":"}{","dependencies":{"a":"1","b":"1"}}`,
+		},
+		"escaped names": {
+			content:  `{"dep\u0065ndencies":{"\u0061":"1"}}`,
+			packages: []string{"a@2"},
+			want:     `{"dep\u0065ndencies":{"\u0061":"2"}}`,
+		},
+		"byte order mark": {
+			content:  "\uFEFF{\"dependencies\":{}}",
+			packages: []string{"a@1"},
+			want:     "\uFEFF{\"dependencies\":{\"a\":\"1\"}}",
+		},
 	})
 }
 
@@ -89,42 +147,131 @@ func TestGoMod(t *testing.T) {
 	t.Parallel()
 	const head = "module example.com/app\n\ngo 1.26\n"
 	checkManifest(t, "/go.mod", map[string]manifestCase{
-		"first": {head, []string{"github.com/google/uuid@v1.6.0"}, head + "\nrequire github.com/google/uuid v1.6.0\n"},
-		"more": {
-			head + "\nrequire (\n\tgithub.com/b/b v1.0.0 // why\n\tgithub.com/d/d v1.0.0\n)\n\nrequire github.com/x/y v1.0.0 // indirect\n\nreplace github.com/x/y => ./y\n",
-			[]string{"github.com/a/a/v2@v2.1.0", "github.com/c/c@v0.1.0"},
-			head + "\nrequire (\n\tgithub.com/a/a/v2 v2.1.0\n\tgithub.com/b/b v1.0.0 // why\n\tgithub.com/c/c v0.1.0\n\tgithub.com/d/d v1.0.0\n)\n\nrequire github.com/x/y v1.0.0 // indirect\n\nreplace github.com/x/y => ./y\n",
+		"first requirement": {
+			content:  head,
+			packages: []string{"github.com/google/uuid@v1.6.0"},
+			want:     head + "\nrequire github.com/google/uuid v1.6.0\n",
 		},
-		"update":             {head + "\nrequire github.com/b/b v1.0.0 // why\n", []string{"github.com/b/b@v1.2.0"}, head + "\nrequire github.com/b/b v1.2.0 // why\n"},
-		"indirect so far":    {head + "\nrequire github.com/b/b v1.0.0 // indirect\n", []string{"github.com/b/b@v1.1.0"}, head + "\nrequire github.com/b/b v1.1.0 // indirect\n"},
-		"only indirect ones": {head + "\nrequire (\n\tgithub.com/b/b v1.0.0 // indirect\n\tgithub.com/c/c v1.0.0 // indirect\n)\n", []string{"github.com/a/a@v1.1.0"}, head + "\nrequire github.com/a/a v1.1.0\n\nrequire (\n\tgithub.com/b/b v1.0.0 // indirect\n\tgithub.com/c/c v1.0.0 // indirect\n)\n"},
-		"a new one beside":   {"module   x\nrequire   github.com/b/b   v1.0.0\n", []string{"github.com/b/b@v1.0.0", "github.com/b/b/v2@v2.0.0"}, "module x\n\nrequire (\n\tgithub.com/b/b v1.0.0\n\tgithub.com/b/b/v2 v2.0.0\n)\n"},
-		"nothing to do":      {"module   x\nrequire   github.com/b/b   v1.0.0\n", []string{"github.com/b/b@v1.0.0"}, "module   x\nrequire   github.com/b/b   v1.0.0\n"},
-		"without a version":  {head + "\nrequire github.com/b/b v1.0.0\n", []string{"github.com/b/b"}, head + "\nrequire github.com/b/b v1.0.0\n"},
-		"an incompatible":    {head, []string{"github.com/b/b@v2.0.0+incompatible"}, head + "\nrequire github.com/b/b v2.0.0+incompatible\n"},
-		"an unnamed version": {head, []string{"golang.org/x/exp@v0.0.0-20240112132812-db7319d0e0e3"}, head + "\nrequire golang.org/x/exp v0.0.0-20240112132812-db7319d0e0e3\n"},
+		"more requirements": {
+			content:  head + "\nrequire (\n\tgithub.com/b/b v1.0.0 // why\n\tgithub.com/d/d v1.0.0\n)\n\nrequire github.com/x/y v1.0.0 // indirect\n\nreplace github.com/x/y => ./y\n",
+			packages: []string{"github.com/a/a/v2@v2.1.0", "github.com/c/c@v0.1.0"},
+			want:     head + "\nrequire (\n\tgithub.com/a/a/v2 v2.1.0\n\tgithub.com/b/b v1.0.0 // why\n\tgithub.com/c/c v0.1.0\n\tgithub.com/d/d v1.0.0\n)\n\nrequire github.com/x/y v1.0.0 // indirect\n\nreplace github.com/x/y => ./y\n",
+		},
+		"update": {
+			content:  head + "\nrequire github.com/b/b v1.0.0 // why\n",
+			packages: []string{"github.com/b/b@v1.2.0"},
+			want:     head + "\nrequire github.com/b/b v1.2.0 // why\n",
+		},
+		"update an indirect requirement": {
+			content:  head + "\nrequire github.com/b/b v1.0.0 // indirect\n",
+			packages: []string{"github.com/b/b@v1.1.0"},
+			want:     head + "\nrequire github.com/b/b v1.1.0 // indirect\n",
+		},
+		"only indirect requirements": {
+			content:  head + "\nrequire (\n\tgithub.com/b/b v1.0.0 // indirect\n\tgithub.com/c/c v1.0.0 // indirect\n)\n",
+			packages: []string{"github.com/a/a@v1.1.0"},
+			want:     head + "\nrequire github.com/a/a v1.1.0\n\nrequire (\n\tgithub.com/b/b v1.0.0 // indirect\n\tgithub.com/c/c v1.0.0 // indirect\n)\n",
+		},
+		"existing and new requirement": {
+			content:  "module   x\nrequire   github.com/b/b   v1.0.0\n",
+			packages: []string{"github.com/b/b@v1.0.0", "github.com/b/b/v2@v2.0.0"},
+			want:     "module x\n\nrequire (\n\tgithub.com/b/b v1.0.0\n\tgithub.com/b/b/v2 v2.0.0\n)\n",
+		},
+		"no change keeps the formatting": {
+			content:  "module   x\nrequire   github.com/b/b   v1.0.0\n",
+			packages: []string{"github.com/b/b@v1.0.0"},
+			want:     "module   x\nrequire   github.com/b/b   v1.0.0\n",
+		},
+		"without a version": {
+			content:  head + "\nrequire github.com/b/b v1.0.0\n",
+			packages: []string{"github.com/b/b"},
+			want:     head + "\nrequire github.com/b/b v1.0.0\n",
+		},
+		"incompatible version": {
+			content:  head,
+			packages: []string{"github.com/b/b@v2.0.0+incompatible"},
+			want:     head + "\nrequire github.com/b/b v2.0.0+incompatible\n",
+		},
+		"pseudo-version": {
+			content:  head,
+			packages: []string{"golang.org/x/exp@v0.0.0-20240112132812-db7319d0e0e3"},
+			want:     head + "\nrequire golang.org/x/exp v0.0.0-20240112132812-db7319d0e0e3\n",
+		},
 	})
 }
 
 func TestRequirements(t *testing.T) {
 	t.Parallel()
 	checkManifest(t, "/requirements.txt", map[string]manifestCase{
-		"empty":            {"", []string{"httpx@>=0.28"}, "httpx>=0.28\n"},
-		"more":             {"a==1\n# end", []string{"httpx@0.28.1", "b", "c@latest", "d@*", "e@==1.*"}, "a==1\n# end\nhttpx==0.28.1\nb\nc\nd\ne==1.*\n"},
-		"CR LF":            {"a==1\r\n", []string{"b@2"}, "a==1\r\nb==2\r\n"},
-		"update":           {"x\nHTTPX==0.1 ; python_version < \"4\"  # why\ny\n", []string{"httpx@>=0.28,<1"}, "x\nHTTPX>=0.28,<1 ; python_version < \"4\"  # why\ny\n"},
-		"any so far":       {"  flask # web\n", []string{"Flask@3.0"}, "  flask==3.0 # web\n"},
-		"names fold":       {"Foo_Bar.baz==1\n", []string{"foo-bar-baz@2"}, "Foo_Bar.baz==2\n"},
-		"not a part":       {"django-filter==1\n-r base.txt\n./django\n", []string{"django@5.2"}, "django-filter==1\n-r base.txt\n./django\ndjango==5.2\n"},
-		"extras":           {"uvicorn[standard] >= 0.1\n", []string{"uvicorn@0.35.0"}, "uvicorn[standard] ==0.35.0\n"},
-		"other extras":     {"uvicorn\n", []string{"uvicorn[standard]@~=0.35"}, "uvicorn[standard]~=0.35\n"},
-		"as in the file":   {"", []string{"a>=1,<2", "b ~= 1.4"}, "a>=1,<2\nb~= 1.4\n"},
-		"range of several": {"a >=1 , !=1.5 # x\n", []string{"a@2"}, "a ==2 # x\n"},
-		"there already":    {"a>=1", []string{"a"}, "a>=1"},
-		"continued":        {"a==1 \\\n  --hash=sha256:00\nb\n", []string{"b@2"}, "a==1 \\\n  --hash=sha256:00\nb==2\n"},
+		"empty file": {
+			content:  "",
+			packages: []string{"httpx@>=0.28"},
+			want:     "httpx>=0.28\n",
+		},
+		"several packages": {
+			content:  "a==1\n# end",
+			packages: []string{"httpx@0.28.1", "b", "c@latest", "d@*", "e@==1.*"},
+			want:     "a==1\n# end\nhttpx==0.28.1\nb\nc\nd\ne==1.*\n",
+		},
+		"CR LF": {
+			content:  "a==1\r\n",
+			packages: []string{"b@2"},
+			want:     "a==1\r\nb==2\r\n",
+		},
+		"update": {
+			content:  "x\nHTTPX==0.1 ; python_version < \"4\"  # why\ny\n",
+			packages: []string{"httpx@>=0.28,<1"},
+			want:     "x\nHTTPX>=0.28,<1 ; python_version < \"4\"  # why\ny\n",
+		},
+		"requirement without a range": {
+			content:  "  flask # web\n",
+			packages: []string{"Flask@3.0"},
+			want:     "  flask==3.0 # web\n",
+		},
+		"normalized names": {
+			content:  "Foo_Bar.baz==1\n",
+			packages: []string{"foo-bar-baz@2"},
+			want:     "Foo_Bar.baz==2\n",
+		},
+		"only whole names match": {
+			content:  "django-filter==1\n-r base.txt\n./django\n",
+			packages: []string{"django@5.2"},
+			want:     "django-filter==1\n-r base.txt\n./django\ndjango==5.2\n",
+		},
+		"extras": {
+			content:  "uvicorn[standard] >= 0.1\n",
+			packages: []string{"uvicorn@0.35.0"},
+			want:     "uvicorn[standard] ==0.35.0\n",
+		},
+		"new extras": {
+			content:  "uvicorn\n",
+			packages: []string{"uvicorn[standard]@~=0.35"},
+			want:     "uvicorn[standard]~=0.35\n",
+		},
+		"ranges in the format of the file": {
+			content:  "",
+			packages: []string{"a>=1,<2", "b ~= 1.4"},
+			want:     "a>=1,<2\nb~= 1.4\n",
+		},
+		"range with several versions": {
+			content:  "a >=1 , !=1.5 # x\n",
+			packages: []string{"a@2"},
+			want:     "a ==2 # x\n",
+		},
+		"no change": {
+			content:  "a>=1",
+			packages: []string{"a"},
+			want:     "a>=1",
+		},
+		"continued line": {
+			content:  "a==1 \\\n  --hash=sha256:00\nb\n",
+			packages: []string{"b@2"},
+			want:     "a==1 \\\n  --hash=sha256:00\nb==2\n",
+		},
 	})
 }
 
+// Packages that are not valid, and manifests that can't be changed, result in a problem.
 func TestManifestProblems(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ path, content, pkg, want string }{
@@ -145,9 +292,15 @@ func TestManifestProblems(t *testing.T) {
 		{"/package.json", "{} // comment", "a@1", "it is not valid JSON"},
 		{"/package.json", `{"dependencies":{},"dependencies":{}}`, "a@1", "it is not valid JSON"},
 		{"/package.json", `{"dependencies":["a"]}`, "a@1", "/package.json could not be changed: its dependencies is not an object."},
-		{"/package.json", `{"devDependencies":{"a":{}}}`, "a@1", "its devDependencies has a value that is not a string for a."},
+		{
+			"/package.json", `{"devDependencies":{"a":{}}}`, "a@1",
+			"its devDependencies has a value that is not a string for a.",
+		},
 		{"/go.mod", "module x\n", "uuid@v1.0.0", "does not have a valid module path"},
-		{"/go.mod", "module x\n", "github.com/google/uuid", "github.com/google/uuid is new in this file and needs a version, such as v1.2.3."},
+		{
+			"/go.mod", "module x\n", "github.com/google/uuid",
+			"github.com/google/uuid is new in this file and needs a version, such as v1.2.3.",
+		},
 		{"/go.mod", "module x\n", "github.com/google/uuid@latest", "needs a full version"},
 		{"/go.mod", "module x\n", "github.com/google/uuid@1.6.0", "needs a full version"},
 		{"/go.mod", "module x\n", "github.com/google/uuid@v1.6", "needs a full version"},
@@ -156,30 +309,39 @@ func TestManifestProblems(t *testing.T) {
 		{"/go.mod", "module x\n", "github.com/a b@v1.6.0", "does not have a valid module path"},
 		{"/go.mod", "module example.com/x\n", "example.com/x@v1.0.0", "example.com/x is the module itself."},
 		{"/go.mod", "modul x\n", "github.com/google/uuid@v1.6.0", "it is not a valid go.mod; repair it first"},
-		{"/go.mod", "module x\nrequire example.com/a v1.0.0\nrequire example.com/a v1.1.0\n", "example.com/b@v1.0.0", "it requires example.com/a twice"},
+		{
+			"/go.mod", "module x\nrequire example.com/a v1.0.0\nrequire example.com/a v1.1.0\n", "example.com/b@v1.0.0",
+			"it requires example.com/a twice",
+		},
 		{"/requirements.txt", "", "a@^1.2", "has a range that is not valid for pip: write name@>=1.2,<2"},
 		{"/requirements.txt", "", "a@https://example.com/a.whl", "has a range that is not valid for pip"},
 		{"/requirements.txt", "", "a@", "has an @ but no range"},
 		{"/requirements.txt", "", "a@1\nb", "has a range that is not valid for pip"},
 		{"/requirements.txt", "", "-r x", "does not have a valid pip name"},
 		{"/requirements.txt", "", "a b", "does not have a valid pip name"},
-		{"/requirements.txt", "a @ https://example.com/a.whl\n", "a@1", "it has a with an address, a hash or options, not just a range: use edit_file."},
-		{"/requirements.txt", "a==1 --hash=sha256:00\n", "a@1", "it has a with an address"},
-		{"/requirements.txt", "a==1 \\\n --hash=sha256:00\n", "a@1", "it has a with an address"},
+		{
+			"/requirements.txt", "a @ https://example.com/a.whl\n", "a@1",
+			"its line for a has a URL, a hash or options: use edit_file.",
+		},
+		{"/requirements.txt", "a==1 --hash=sha256:00\n", "a@1", "its line for a has a URL"},
+		{"/requirements.txt", "a==1 \\\n --hash=sha256:00\n", "a@1", "its line for a has a URL"},
 		{"/requirements.txt", "a==1 \\\n", "b@1", "its last line ends with a backslash, but no line follows"},
 		{"/requirements.txt", "a==1; x\na==2; y\n", "a@1", "it has a in more than one line"},
 	} {
 		_, err := edited(t, c.path, c.content, c.pkg)
 		var problem *action.Problem
-		if !errors.As(err, &problem) || !strings.Contains(problem.Text, c.want) || strings.ContainsAny(problem.Text, "\n\x00") {
-			t.Errorf("%s %q: %v, want %s", c.path, c.pkg, err, c.want)
+		if !errors.As(err, &problem) || !strings.Contains(problem.Text, c.want) ||
+			strings.ContainsAny(problem.Text, "\n\x00") {
+			t.Errorf("%s %q: got error %v, want a problem with %q", c.path, c.pkg, err, c.want)
 		}
 	}
 	for path, packages := range map[string][]string{
-		"/package.json": {"a@1", "a@2"}, "/requirements.txt": {"foo_bar", "Foo-Bar[x]==2"}, "/go.mod": {"example.com/a@v1.0.0", "example.com/a@v1.1.0"},
+		"/package.json":     {"a@1", "a@2"},
+		"/requirements.txt": {"foo_bar", "Foo-Bar[x]==2"},
+		"/go.mod":           {"example.com/a@v1.0.0", "example.com/a@v1.1.0"},
 	} {
-		if _, err := edited(t, path, "", packages...); err == nil || !strings.Contains(err.Error(), "is named twice") {
-			t.Errorf("%s: %v", path, err)
+		if _, err := edited(t, path, "", packages...); err == nil || !strings.Contains(err.Error(), "is listed twice") {
+			t.Errorf("%s: got error %v, want a problem with \"is listed twice\"", path, err)
 		}
 	}
 }

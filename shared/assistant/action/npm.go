@@ -11,7 +11,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// npm edits package.json files. Like npm itself it keeps the order of the members; unlike npm it also keeps all white
+// npm edits package.json files. Like npm itself, it keeps the order of the members. Unlike npm, it also keeps all white
 // space.
 type npm struct{}
 
@@ -114,20 +114,20 @@ func addPackages(root *hujson.Object, packages []dependency) {
 	if len(packages) == 0 {
 		return
 	}
-	like := firstMember(root)
+	sample := firstMember(root)
 	section := member(root, npmSections[0])
 	if section == nil {
 		at := len(root.Members)
 		if dev := slices.Index(names(root), "devDependencies"); dev >= 0 {
 			at = dev
 		}
-		insert(root, at, like, npmSections[0], &hujson.Object{})
+		insert(root, at, sample, npmSections[0], &hujson.Object{})
 		section = member(root, npmSections[0])
 	}
 	object, _ := section.Value.(*hujson.Object) // setRanges has checked that it is an object
 	if len(object.Members) == 0 {
-		object.AfterExtra = like.Name.BeforeExtra
-		like.Name.BeforeExtra = deeper(like.Name.BeforeExtra)
+		object.AfterExtra = sample.Name.BeforeExtra
+		sample.Name.BeforeExtra = doubleIndentation(sample.Name.BeforeExtra)
 	}
 	existing := names(object)
 	isSorted := slices.IsSorted(existing)
@@ -137,21 +137,21 @@ func addPackages(root *hujson.Object, packages []dependency) {
 			at, _ = slices.BinarySearch(existing, d.name)
 		}
 		existing = slices.Insert(existing, at, d.name)
-		insert(object, at, like, d.name, hujson.String(cmp.Or(d.version, "latest")))
+		insert(object, at, sample, d.name, hujson.String(cmp.Or(d.version, "latest")))
 	}
 }
 
 // insert inserts a member. The new member has the white space of the member that it replaces at its index, or of the
-// last member if it is appended. In an empty object, it has the white space of like.
-func insert(object *hujson.Object, at int, like hujson.ObjectMember, name string, value hujson.ValueTrimmed) {
+// last member if it is appended. In an empty object, it has the white space of sample.
+func insert(object *hujson.Object, at int, sample hujson.ObjectMember, name string, value hujson.ValueTrimmed) {
 	if n := len(object.Members); n > 0 {
-		like = object.Members[min(at, n-1)]
+		sample = object.Members[min(at, n-1)]
 	}
 	object.Members = slices.Insert(object.Members, at, hujson.ObjectMember{
 		Name: hujson.Value{
-			BeforeExtra: like.Name.BeforeExtra, Value: hujson.String(name), AfterExtra: like.Name.AfterExtra,
+			BeforeExtra: sample.Name.BeforeExtra, Value: hujson.String(name), AfterExtra: sample.Name.AfterExtra,
 		},
-		Value: hujson.Value{BeforeExtra: like.Value.BeforeExtra, Value: value},
+		Value: hujson.Value{BeforeExtra: sample.Value.BeforeExtra, Value: value},
 	})
 }
 
@@ -168,8 +168,8 @@ func firstMember(root *hujson.Object) hujson.ObjectMember {
 	}
 }
 
-// deeper doubles the indentation after the line break. White space without a line break stays as it is.
-func deeper(space hujson.Extra) hujson.Extra {
+// doubleIndentation doubles the indentation after the line break. White space without a line break is not changed.
+func doubleIndentation(space hujson.Extra) hujson.Extra {
 	lineBreak := strings.LastIndexByte(string(space), '\n')
 	if lineBreak < 0 {
 		return space

@@ -30,8 +30,8 @@ func (o *overlay) normalize(ctx context.Context) (map[string]state, error) {
 			return nil, err
 		}
 		if !f.isText {
-			return nil, problemf("%s is a binary file: in one answer it can't take the place of another file, "+
-				"nor can a new file take its place once it is renamed.", s.origin)
+			return nil, problemf("%s is a binary file. One answer can't rename it to the path of another file, "+
+				"and can't rename it and create a new file at its old path.", s.origin)
 		}
 		normalized[p] = state{exists: true, content: f.content}
 	}
@@ -83,11 +83,11 @@ func checkBatch(operations []Operation) error {
 	}
 	switch {
 	case count > maxOperations:
-		return problemf("With this, the answer would change more than %d files. A rename counts as two.", maxOperations)
+		return problemf("With this action, the answer would change more than %d files. A rename counts as two.", maxOperations)
 	case bytes > maxBatchContent:
-		return problemf("With this, the answer would write more than 3 MiB.")
+		return problemf("With this action, the answer would write more than 3 MiB.")
 	case len(folders) > maxFolders:
-		return problemf("With this, the answer would create files in more than %d folders.", maxFolders)
+		return problemf("With this action, the answer would create files in more than %d folders.", maxFolders)
 	}
 	return nil
 }

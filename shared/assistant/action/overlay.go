@@ -102,7 +102,7 @@ func (o *overlay) at(ctx context.Context, path string) (state, error) {
 
 // text returns the content of a file. It returns a problem if the file does not exist or is not text.
 func (o *overlay) text(ctx context.Context, path string) (string, error) {
-	s, err := o.mustExist(ctx, path)
+	s, err := o.existingFile(ctx, path)
 	if err != nil || s.origin == "" {
 		return s.content, err
 	}
@@ -116,21 +116,21 @@ func (o *overlay) text(ctx context.Context, path string) (string, error) {
 	return f.content, nil
 }
 
-// mustExist returns a problem if there is no file at the path.
-func (o *overlay) mustExist(ctx context.Context, path string) (state, error) {
+// existingFile returns the state of the file at a path. It returns a problem if there is no file.
+func (o *overlay) existingFile(ctx context.Context, path string) (state, error) {
 	s, err := o.at(ctx, path)
 	if err != nil || s.exists {
 		return s, err
 	}
 	if isFolder, err := o.isFolder(ctx, path); err != nil || isFolder {
-		return s, orProblem(err, "%s is a folder; actions are for files.", path)
+		return s, orProblem(err, "%s is a folder. Only files can be changed.", path)
 	}
 	return s, problemf("There is no file %s.", path)
 }
 
-// mustBeFree returns a problem if no file can be created at the path: a file or a folder exists there, or one of its
+// checkFree returns a problem if no file can be created at the path: a file or a folder exists there, or one of its
 // folders is a file.
-func (o *overlay) mustBeFree(ctx context.Context, to string) error {
+func (o *overlay) checkFree(ctx context.Context, to string) error {
 	s, err := o.at(ctx, to)
 	if err != nil || s.exists {
 		return orProblem(err, "There is a file %s already: "+

@@ -21,12 +21,13 @@ import (
 func Parse(call model.Call) (Action, error) {
 	at := slices.IndexFunc(tools, func(t tool) bool { return string(t.action) == call.Name })
 	if at < 0 {
-		return Action{}, problemf("There is no tool %s. There are: %s.", shown(call.Name), strings.Join(toolNames(), ", "))
+		return Action{}, problemf("There is no tool %s. The tools are: %s.",
+			shortQuote(call.Name), strings.Join(toolNames(), ", "))
 	}
 	t := tools[at]
 	values, err := readObject(call.Input)
 	if err != nil {
-		return Action{}, problemf("The input of %s %s. Nothing was done.", t.action, err.Error())
+		return Action{}, problemf("The input of %s %s. Nothing was changed.", t.action, err.Error())
 	}
 	a := Action{Type: t.action}
 	var wrong []string
@@ -37,10 +38,10 @@ func Parse(call model.Call) (Action, error) {
 		delete(values, f.name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		wrong = append(wrong, shown(name)+" is not a field of this tool")
+		wrong = append(wrong, shortQuote(name)+" is not a field of this tool")
 	}
 	if len(wrong) > 0 {
-		return Action{}, problemf("The input of %s is not valid: %s. It has the fields %s, all of them required.",
+		return Action{}, problemf("The input of %s is not valid: %s. Required fields: %s.",
 			t.action, strings.Join(wrong, "; "), strings.Join(t.fieldNames(), ", "))
 	}
 	return a, nil
@@ -66,7 +67,7 @@ func readObject(input string) (map[string]jsontext.Value, error) {
 	}
 	value = value.Clone()
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("is followed by something after its closing brace")
+		return nil, errors.New("has more text after its closing brace")
 	}
 	if value.Kind() != '{' {
 		return nil, errors.New("is not a JSON object")
@@ -78,14 +79,14 @@ func readObject(input string) (map[string]jsontext.Value, error) {
 	return members, nil
 }
 
-// describeSyntaxError converts an error of the JSON decoder to one that tells the model what is wrong.
+// describeSyntaxError converts an error of the JSON decoder to an error that a model understands.
 func describeSyntaxError(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return errors.New("is not complete JSON: it was cut off, perhaps because the answer became too long")
 	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntax):
-		return fmt.Errorf("has the field %s twice", shown(syntax.JSONPointer.LastToken()))
+		return fmt.Errorf("has the field %s twice", shortQuote(syntax.JSONPointer.LastToken()))
 	case errors.As(err, &syntax):
 		return fmt.Errorf("is not valid JSON (at byte %d: %w)", syntax.ByteOffset, syntax.Err)
 	}
@@ -147,11 +148,12 @@ func correctPath(text string) string {
 	return text
 }
 
-// shown returns a name that a model chose as a short JSON string, which is safe to quote.
-func shown(name string) string {
+// shortQuote returns a name that a model chose as a JSON string, for the text of a problem. It cuts a name that is too
+// long.
+func shortQuote(name string) string {
 	const limit = 80
 	if len(name) > limit {
 		name = strings.ToValidUTF8(name[:limit], "") + "…"
 	}
-	return quoted(strings.ToValidUTF8(name, "\uFFFD"))
+	return quote(strings.ToValidUTF8(name, "\uFFFD"))
 }

@@ -16,23 +16,56 @@ import (
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	text := func(s string) *string { return &s }
 	for _, c := range []struct {
 		tool, input string
 		want        action.Action
 	}{
-		{"create_file", `{"path":"/a.ts","content":"a\r\n\u00e9\ud83d\ude00"}`, action.Action{Type: action.CreateFile, Path: "/a.ts", Content: text("a\r\né😀")}},
-		{"create_file", `{"content":"","path":"src/a.ts"}`, action.Action{Type: action.CreateFile, Path: "/src/a.ts", Content: text("")}},
-		{"update_file", ` {"path":"./a","content":"x"} ` + "\n", action.Action{Type: action.UpdateFile, Path: "/a", Content: text("x")}},
-		{"edit_file", `{"path":"/cafe\u0301","search":"e\u0301","replace":""}`, action.Action{Type: action.EditFile, Path: "/café", Search: text("e\u0301"), Replace: text("")}},
-		{"delete_file", `{"path":"/../a"}`, action.Action{Type: action.DeleteFile, Path: "/../a"}}, // Apply rejects it
-		{"delete_file", `{"path":""}`, action.Action{Type: action.DeleteFile}},
-		{"rename_file", `{"path":"a","to":"b/c"}`, action.Action{Type: action.RenameFile, Path: "/a", To: text("/b/c")}},
-		{"add_dependency", `{"path":"package.json","packages":["zod@^4","x"]}`, action.Action{Type: action.AddDependency, Path: "/package.json", Packages: []string{"zod@^4", "x"}}},
+		{
+			tool:  "create_file",
+			input: `{"path":"/a.ts","content":"a\r\n\u00e9\ud83d\ude00"}`,
+			want:  action.Action{Type: action.CreateFile, Path: "/a.ts", Content: new("a\r\né😀")},
+		},
+		{
+			tool:  "create_file",
+			input: `{"content":"","path":"src/a.ts"}`,
+			want:  action.Action{Type: action.CreateFile, Path: "/src/a.ts", Content: new("")},
+		},
+		{
+			tool:  "update_file",
+			input: ` {"path":"./a","content":"x"} ` + "\n",
+			want:  action.Action{Type: action.UpdateFile, Path: "/a", Content: new("x")},
+		},
+		{
+			tool:  "edit_file",
+			input: `{"path":"/cafe\u0301","search":"e\u0301","replace":""}`,
+			want:  action.Action{Type: action.EditFile, Path: "/café", Search: new("e\u0301"), Replace: new("")},
+		},
+		{
+			tool:  "delete_file",
+			input: `{"path":"/../a"}`, // Apply rejects this path
+			want:  action.Action{Type: action.DeleteFile, Path: "/../a"},
+		},
+		{
+			tool:  "delete_file",
+			input: `{"path":""}`,
+			want:  action.Action{Type: action.DeleteFile},
+		},
+		{
+			tool:  "rename_file",
+			input: `{"path":"a","to":"b/c"}`,
+			want:  action.Action{Type: action.RenameFile, Path: "/a", To: new("/b/c")},
+		},
+		{
+			tool:  "add_dependency",
+			input: `{"path":"package.json","packages":["zod@^4","x"]}`,
+			want: action.Action{
+				Type: action.AddDependency, Path: "/package.json", Packages: []string{"zod@^4", "x"},
+			},
+		},
 	} {
 		got, err := action.Parse(model.Call{ID: "1", Name: c.tool, Input: c.input})
 		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
-			t.Errorf("%s %s: %v\n%s", c.tool, c.input, err, diff)
+			t.Errorf("%s %s: got error %v, action (-want +got):\n%s", c.tool, c.input, err, diff)
 		}
 	}
 }
@@ -40,18 +73,18 @@ func TestParse(t *testing.T) {
 func TestParseProblems(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ tool, input, want string }{
-		{"run_shell", `{}`, `There is no tool "run_shell". There are: create_file, update_file, edit_file, delete_file, rename_file, add_dependency.`},
-		{"Create_file", inputs["create_file"], "There is no tool"},
+		{"run_shell", `{}`, `There is no tool "run_shell". The tools are: create_file, update_file, edit_file, delete_file, rename_file, add_dependency.`},
+		{"Create_file", validInputs["create_file"], "There is no tool"},
 		{"", `{}`, `There is no tool "".`},
 		{strings.Repeat("é\n", 300), `{}`, `There is no tool "é\né\n`},
-		{"delete_file", "", "The input of delete_file is not valid: path is missing. It has the fields path, all of them required."},
+		{"delete_file", "", "The input of delete_file is not valid: path is missing. Required fields: path."},
 		{"delete_file", `null`, "is not a JSON object"},
 		{"delete_file", `[]`, "is not a JSON object"},
 		{"delete_file", `"{\"path\":\"/a\"}"`, "is not a JSON object"},
 		{"delete_file", `{"path":"/a"`, "is not complete JSON: it was cut off"},
 		{"delete_file", `{"path":"/a`, "is not complete JSON: it was cut off"},
-		{"delete_file", `{"path":"/a"} {}`, "is followed by something"},
-		{"delete_file", `{"path":"/a"}}`, "is followed by something"},
+		{"delete_file", `{"path":"/a"} {}`, "has more text after its closing brace"},
+		{"delete_file", `{"path":"/a"}}`, "has more text after its closing brace"},
 		{"delete_file", `{'path':'/a'}`, "is not valid JSON (at byte 1:"},
 		{"delete_file", "```json\n{\"path\":\"/a\"}\n```", "is not valid JSON (at byte 0:"},
 		{"delete_file", `{"path":"/a","path":"/b"}`, `has the field "path" twice`},
@@ -63,27 +96,33 @@ func TestParseProblems(t *testing.T) {
 		{"create_file", `{"path":"/a","content":"a` + "\n" + `b"}`, "is not valid JSON"},
 		{"create_file", `{"path":1,"content":null}`, "path must be a string; content must be a string."},
 		{"create_file", `{"Path":"/a","content":"","more":1}`, `path is missing; "Path" is not a field of this tool; "more" is not a field of this tool.`},
-		{"edit_file", `{"path":"/a","search":"a"}`, "replace is missing. It has the fields path, search, replace, all of them required."},
+		{"edit_file", `{"path":"/a","search":"a"}`, "replace is missing. Required fields: path, search, replace."},
 		{"add_dependency", `{"path":"/package.json","packages":"zod"}`, "packages must be a list of strings"},
-		{"add_dependency", `{"path":"/package.json","packages":[]}`, "packages must be a list of strings, at least one and at most 50"},
-		{"add_dependency", `{"path":"/package.json","packages":[` + strings.Repeat(`"a",`, 50) + `"a"]}`, "packages must be a list of strings, at least one"},
+		{
+			"add_dependency", `{"path":"/package.json","packages":[]}`,
+			"packages must be a list of strings, at least one and at most 50",
+		},
+		{
+			"add_dependency", `{"path":"/package.json","packages":[` + strings.Repeat(`"a",`, 50) + `"a"]}`,
+			"packages must be a list of strings, at least one",
+		},
 		{"add_dependency", `{"path":"/package.json","packages":[{"name":"zod"}]}`, "packages must be a list of strings"},
 	} {
 		_, err := action.Parse(model.Call{Name: c.tool, Input: c.input})
 		var problem *action.Problem
 		if !errors.As(err, &problem) || !strings.Contains(problem.Text, c.want) {
-			t.Errorf("%s %s:\n%v, want\n%s", c.tool, c.input, err, c.want)
+			t.Errorf("%s %s: got error %v, want a problem with %q", c.tool, c.input, err, c.want)
 		}
 		if problem != nil && len(problem.Text) > 600 {
-			t.Errorf("%s: %d bytes", c.tool, len(problem.Text))
+			t.Errorf("%s: the problem has %d bytes, want at most 600", c.tool, len(problem.Text))
 		}
 	}
 }
 
-// FuzzParse checks that any input is either parsed as an action whose JSON is parsed as the same action, or rejected
-// with a valid problem.
+// FuzzParse checks that an input is either rejected with a valid problem, or parsed as an action. The JSON of this
+// action must be parsed as the same action.
 func FuzzParse(f *testing.F) {
-	for name, input := range inputs {
+	for name, input := range validInputs {
 		f.Add(name, input)
 	}
 	f.Add("create_file", `{"path":"a\u0000","content":"\ud800"}`)
@@ -91,27 +130,28 @@ func FuzzParse(f *testing.F) {
 		a, err := action.Parse(model.Call{Name: name, Input: input})
 		if err != nil {
 			var problem *action.Problem
-			if !errors.As(err, &problem) || problem.Text == "" || !utf8.ValidString(problem.Text) || strings.ContainsAny(problem.Text, "\n\x00") {
-				t.Fatalf("%q", err)
+			if !errors.As(err, &problem) || problem.Text == "" || !utf8.ValidString(problem.Text) ||
+				strings.ContainsAny(problem.Text, "\n\x00") {
+				t.Fatalf("got error %q, want a problem of one line", err)
 			}
 			return
 		}
 		for _, text := range []*string{&a.Path, a.Content, a.Search, a.Replace, a.To} {
 			if text != nil && (!utf8.ValidString(*text) || strings.ContainsRune(*text, 0)) {
-				t.Fatalf("%q", *text)
+				t.Fatalf("the action contains the text %q", *text)
 			}
 		}
 		if a.Path != "" && a.Path[0] != '/' || path.Check(a.Path) == "must be in Unicode normal form C (NFC)" {
-			t.Fatalf("%q", a.Path)
+			t.Fatalf("the action has the path %q", a.Path)
 		}
 		text, err := json.Marshal(a)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again := strings.Replace(string(text), `"type":"`+name+`",`, "", 1)
-		b, err := action.Parse(model.Call{Name: name, Input: again})
+		encoded := strings.Replace(string(text), `"type":"`+name+`",`, "", 1)
+		b, err := action.Parse(model.Call{Name: name, Input: encoded})
 		if diff := cmp.Diff(a, b); diff != "" || err != nil {
-			t.Fatalf("%s: %v\n%s", again, err, diff)
+			t.Fatalf("Parse of %s: got error %v, action (-want +got):\n%s", encoded, err, diff)
 		}
 	})
 }

@@ -78,7 +78,7 @@ func (pip) edit(content string, packages []dependency) (string, error) {
 		case len(at) == 1:
 			line, ok := setRequirement(lines[at[0]], d)
 			if !ok {
-				return "", fmt.Errorf("it has %s with an address, a hash or options, not just a range: use edit_file", name)
+				return "", fmt.Errorf("its line for %s has a URL, a hash or options: use edit_file", name)
 			}
 			lines[at[0]] = line
 		case isContinued:
@@ -116,8 +116,8 @@ func setRequirement(line string, d dependency) (changed string, ok bool) {
 		return line, parts != nil
 	}
 	name, extras, space, rest := parts[1], parts[2], parts[3], parts[5]
-	if asked := pipPackage.FindStringSubmatch(d.name)[2]; asked != "" {
-		extras = asked
+	if requested := pipPackage.FindStringSubmatch(d.name)[2]; requested != "" {
+		extras = requested
 	}
 	return name + extras + space + d.version + rest + line[len(text):], true
 }

@@ -29,49 +29,50 @@ type field struct{ name, description string }
 var tools = []tool{
 	{
 		CreateFile,
-		"Creates a new file. Fails if it exists: use update_file or edit_file then.",
+		"Creates a new file. Fails if the file exists: use update_file or edit_file in this case.",
 		[]field{
 			{"path", "Path of the new file from the project's root, such as /src/components/Button.tsx. There must be " +
 				"no file with this path, no folder with this path, and no file in place of one of its folders. " +
-				"Folders come into being by themselves."},
-			{"content", "The whole content of the file, as it is to be stored: no Markdown fence around it, nothing " +
-				"abbreviated."},
+				"Folders are created automatically."},
+			{"content", "The whole content of the file, exactly as it should be stored: without a Markdown fence " +
+				"around it and without abbreviations."},
 		},
 	},
 	{
 		UpdateFile,
 		"Replaces the whole content of an existing file. For a small change in a long file use edit_file. " +
-			"Never use it for a file that you were not shown in full.",
+			"Never use it for a file whose complete content you have not seen.",
 		[]field{
 			{"path", "Path of the existing file."},
-			{"content", "The whole new content of the file: everything that is to stay as well, no Markdown fence around " +
-				"it, nothing abbreviated."},
+			{"content", "The whole new content of the file, including everything that stays the same: without a " +
+				"Markdown fence around it and without abbreviations."},
 		},
 	},
 	{
 		EditFile,
 		"Replaces one passage of an existing text file and leaves everything else as it is. The best choice " +
-			"for small changes; for several in a file make several calls: each sees what the one before has done.",
+			"for small changes. For several changes in a file make several calls: each call sees the result of the " +
+			"previous calls.",
 		[]field{
 			{"path", "Path of the existing text file."},
-			{"search", "The text to be replaced, character for character as it is in the file, indentation and line " +
-				"breaks included. It must occur exactly once: take in as many of the lines around it as that " +
-				"needs, and no more."},
-			{"replace", "The text that takes its place; empty to remove it. What was searched for only to be found must " +
-				"stand in it again."},
+			{"search", "The text to replace, character for character as it is in the file, including indentation and " +
+				"line breaks. It must occur exactly once: include as many of the surrounding lines as " +
+				"necessary, and no more."},
+			{"replace", "The replacement; empty to remove the text. Repeat surrounding lines of the search that should " +
+				"stay in the file."},
 		},
 	},
 	{
 		DeleteFile,
 		"Deletes an existing file.",
 		[]field{
-			{"path", "Path of the existing file. A folder goes with the last file in it."},
+			{"path", "Path of the existing file. A folder is deleted together with its last file."},
 		},
 	},
 	{
 		RenameFile,
-		"Renames or moves an existing file, its content unchanged. Imports in other files don't follow: edit " +
-			"them as well.",
+		"Renames or moves an existing file without changing its content. Imports in other files are not " +
+			"updated: edit them as well.",
 		[]field{
 			{"path", "Path of the existing file."},
 			{"to", "Its new path. There must be no file and no folder with this path."},
@@ -79,8 +80,8 @@ var tools = []tool{
 	},
 	{
 		AddDependency,
-		"Adds packages to an existing manifest, or changes the range of those that it has. Use it instead of " +
-			"editing the manifest. Nothing is installed.",
+		"Adds packages to an existing manifest, or changes the ranges of packages that it already lists. Use " +
+			"it instead of editing the manifest. It does not install the packages.",
 		[]field{
 			{"path", "Path of the manifest: an existing package.json, go.mod or requirements.txt."},
 			{"packages", "The packages as name@range: react@^19.0.0 or @types/node@^24.0.0 in a package.json, " +
@@ -104,8 +105,8 @@ var modelTools = sync.OnceValue(func() []model.Tool {
 func (t tool) schema() jsontext.Value {
 	var properties, required []string
 	for _, f := range t.fields {
-		properties = append(properties, quoted(f.name)+":"+f.schema())
-		required = append(required, quoted(f.name))
+		properties = append(properties, quote(f.name)+":"+f.schema())
+		required = append(required, quote(f.name))
 	}
 	return jsontext.Value(`{"type":"object","properties":{` + strings.Join(properties, ",") +
 		`},"required":[` + strings.Join(required, ",") + `],"additionalProperties":false}`)
@@ -114,9 +115,9 @@ func (t tool) schema() jsontext.Value {
 func (f field) schema() string {
 	if f.name == "packages" {
 		return fmt.Sprintf(`{"description":%s,"items":{"type":"string"},"maxItems":%d,"minItems":1,"type":"array"}`,
-			quoted(f.description), maxPackages)
+			quote(f.description), maxPackages)
 	}
-	return `{"description":` + quoted(f.description) + `,"type":"string"}`
+	return `{"description":` + quote(f.description) + `,"type":"string"}`
 }
 
 func (t tool) fieldNames() []string {
@@ -127,8 +128,8 @@ func (t tool) fieldNames() []string {
 	return names
 }
 
-// quoted returns text as a JSON string.
-func quoted(text string) string {
+// quote returns text as a JSON string.
+func quote(text string) string {
 	data, err := json.Marshal(text)
 	if err != nil {
 		return `""` // text is not UTF-8; callers have checked that it is

@@ -2,6 +2,7 @@ package action_test
 
 import (
 	"bytes"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,8 +16,8 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// inputs has a valid input for each tool.
-var inputs = map[string]string{
+// validInputs contains a valid input for each tool.
+var validInputs = map[string]string{
 	"create_file":    `{"path":"/a.ts","content":"a\n"}`,
 	"update_file":    `{"path":"/a.ts","content":""}`,
 	"edit_file":      `{"path":"/a.ts","search":"a","replace":""}`,
@@ -25,7 +26,7 @@ var inputs = map[string]string{
 	"add_dependency": `{"path":"/package.json","packages":["zod@^4.0.0"]}`,
 }
 
-func compiled(t *testing.T, tool model.Tool) *jsonschema.Schema {
+func compileSchema(t *testing.T, tool model.Tool) *jsonschema.Schema {
 	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(tool.Schema))
 	if err != nil {
@@ -46,16 +47,16 @@ func compiled(t *testing.T, tool model.Tool) *jsonschema.Schema {
 func TestSchemasMatchParse(t *testing.T) {
 	t.Parallel()
 	tools := action.Tools()
-	if len(tools) != len(inputs) {
-		t.Fatalf("%d tools", len(tools))
+	if len(tools) != len(validInputs) {
+		t.Fatalf("got %d tools, want %d", len(tools), len(validInputs))
 	}
 	for _, tool := range tools {
-		good, schema := inputs[tool.Name], compiled(t, tool)
+		valid, schema := validInputs[tool.Name], compileSchema(t, tool)
 		var fields map[string]any
-		if err := json.Unmarshal([]byte(good), &fields); err != nil {
+		if err := json.Unmarshal([]byte(valid), &fields); err != nil {
 			t.Fatal(tool.Name, err)
 		}
-		agree := func(fields map[string]any, want bool) {
+		checkAccepted := func(fields map[string]any, want bool) {
 			t.Helper()
 			text, err := json.Marshal(fields)
 			if err != nil {
@@ -63,50 +64,44 @@ func TestSchemasMatchParse(t *testing.T) {
 			}
 			a, err := action.Parse(model.Call{Name: tool.Name, Input: string(text)})
 			if (err == nil) != want {
-				t.Errorf("%s: Parse of %s: %v", tool.Name, text, err)
+				t.Errorf("%s: Parse of %s returned the error %v; want accepted: %v", tool.Name, text, err, want)
 			}
 			if err == nil && string(a.Type) != tool.Name {
-				t.Errorf("%s is parsed as %s", tool.Name, a.Type)
+				t.Errorf("got the action %s, want %s", a.Type, tool.Name)
 			}
 			document, _ := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 			if err := schema.Validate(document); (err == nil) != want {
-				t.Errorf("%s: schema validation of %s: %v", tool.Name, text, err)
+				t.Errorf("%s: the schema returned the error %v for %s; want accepted: %v", tool.Name, err, text, want)
 			}
 		}
-		agree(fields, true)
+		checkAccepted(fields, true)
 		for name := range fields {
 			for _, other := range []any{nil, 1.5, true, map[string]any{}, []any{1.5}} {
-				changed := cloned(fields)
+				changed := maps.Clone(fields)
 				changed[name] = other
-				agree(changed, false)
+				checkAccepted(changed, false)
 			}
-			without := cloned(fields)
-			delete(without, name)
-			agree(without, false)
+			missing := maps.Clone(fields)
+			delete(missing, name)
+			checkAccepted(missing, false)
 		}
-		more := cloned(fields)
-		more["type"] = tool.Name
-		agree(more, false)
+		additional := maps.Clone(fields)
+		additional["type"] = tool.Name
+		checkAccepted(additional, false)
 	}
 }
 
-func cloned(fields map[string]any) map[string]any {
-	c := map[string]any{}
-	for name, value := range fields {
-		c[name] = value
-	}
-	return c
-}
-
-// Tools have what providers require: short names, and schemas with plain keywords and without references. For the
-// providers' caches, the bytes are always the same.
+// All providers accept the tools: their names are short, and their schemas have only basic keywords. The tools are the
+// same for each call, so that providers can cache them.
 func TestToolsMeetProviderRequirements(t *testing.T) {
 	t.Parallel()
 	name := regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_]{0,63}$`)
-	keywords := []string{"type", "properties", "required", "additionalProperties", "description", "items", "minItems", "maxItems"}
+	keywords := []string{
+		"type", "properties", "required", "additionalProperties", "description", "items", "minItems", "maxItems",
+	}
 	for _, tool := range action.Tools() {
 		if !name.MatchString(tool.Name) || tool.Description == "" || len(tool.Description) > 1024 {
-			t.Errorf("%s: %q", tool.Name, tool.Description)
+			t.Errorf("the name %q or the description %q is not acceptable", tool.Name, tool.Description)
 		}
 		var schema map[string]any
 		if err := json.Unmarshal(tool.Schema, &schema); err != nil {
@@ -114,17 +109,17 @@ func TestToolsMeetProviderRequirements(t *testing.T) {
 		}
 		checkKeywords(t, tool.Name, schema, keywords)
 		if schema["additionalProperties"] != false || schema["type"] != "object" {
-			t.Errorf("%s: %s", tool.Name, tool.Schema)
+			t.Errorf("%s: the schema is not a closed object: %s", tool.Name, tool.Schema)
 		}
 		if bytes.Contains(tool.Schema, []byte(`\u`)) {
 			t.Errorf("%s has escapes, which cost tokens: %s", tool.Name, tool.Schema)
 		}
 		if !strings.HasPrefix(string(tool.Schema), `{"type":"object","properties":{"path":`) {
-			t.Errorf("%s does not begin with the path: %s", tool.Name, tool.Schema)
+			t.Errorf("%s: the first property of the schema is not path: %s", tool.Name, tool.Schema)
 		}
 	}
 	if diff := cmp.Diff(action.Tools(), action.Tools()); diff != "" {
-		t.Error(diff)
+		t.Errorf("two calls of Tools return different tools:\n%s", diff)
 	}
 }
 
@@ -132,13 +127,13 @@ func checkKeywords(t *testing.T, tool string, schema map[string]any, keywords []
 	t.Helper()
 	for keyword, value := range schema {
 		if !slices.Contains(keywords, keyword) {
-			t.Errorf("%s: the keyword %s", tool, keyword)
+			t.Errorf("%s: the schema has the keyword %s", tool, keyword)
 		}
 		if keyword == "properties" {
 			for name, property := range value.(map[string]any) {
 				p := property.(map[string]any)
 				if text, _ := p["description"].(string); len(text) < 20 {
-					t.Errorf("%s: %s is described as %q", tool, name, text)
+					t.Errorf("%s: the description of %s is too short: %q", tool, name, text)
 				}
 				checkKeywords(t, tool, p, keywords)
 			}

@@ -31,8 +31,8 @@ const (
 	retryWindow = 1200 * time.Millisecond // no backoff begins after this time
 )
 
-// After the end of the message, usageWait is the longest wait for the event with the usage, and closeWait the longest
-// wait for the end of the stream after that. Only after the end of the stream can the connection be reused.
+// Limits of the waits after the end of the message: usageWait for the event with the usage, and then closeWait for the
+// end of the stream. The connection can be reused only after the end of the stream.
 const (
 	usageWait = 5 * time.Second
 	closeWait = 100 * time.Millisecond
@@ -40,7 +40,7 @@ const (
 
 // Options select the model and the endpoint.
 type Options struct {
-	// AWS has the credentials and the region. BedrockEndpoint replaces the endpoint of AWS.
+	// AWS contains the credentials and the region. BedrockEndpoint replaces the endpoint of AWS.
 	AWS config.AWS
 	// Model is the ID or the ARN of a model or of an inference profile.
 	Model string
@@ -51,9 +51,10 @@ type Provider struct {
 	model  string
 	client func() *bedrockruntime.Client
 	redact func(string) string
-	// rejectsCaching is set when the model has rejected cache points.
+	// rejectsCaching is set after the model has rejected cache points.
 	rejectsCaching atomic.Bool
 
+	// Tests change these values.
 	backoff              func(attempt int) time.Duration
 	window               time.Duration
 	usageWait, closeWait time.Duration
@@ -87,9 +88,9 @@ func newClient(o Options) *bedrockruntime.Client {
 	})
 }
 
-// ownProtocol sets a separate decoder of events for a call. The client's decoder is shared by all calls and is not safe
+// withOwnDecoder gives a call its own decoder of events. The client's decoder is shared by all calls and is not safe
 // for concurrent streams.
-func ownProtocol(o *bedrockruntime.Options) {
+func withOwnDecoder(o *bedrockruntime.Options) {
 	o.Protocol = restjson1.New(schemas.AmazonBedrockFrontendService)
 }
 
@@ -103,7 +104,7 @@ func (p *Provider) Generate(ctx context.Context, r model.Request, emit func(mode
 		a := newAnswer(p.model, emit)
 		err := p.attempt(ctx, r, t, a)
 		switch {
-		case err == nil || a.begun:
+		case err == nil || a.hasBegun:
 			return a.outcome, err
 		case t.caches() && rejectsCaching(err):
 			p.rejectsCaching.Store(true)
@@ -122,7 +123,7 @@ func (p *Provider) attempt(ctx context.Context, r model.Request, t traits, a *an
 	return p.stream(ctx, r, t, a)
 }
 
-// traits returns the features of the model, without those that it has rejected.
+// traits returns the features of the model, except those that it has rejected.
 func (p *Provider) traits() traits {
 	t := traitsOf(p.model)
 	if p.rejectsCaching.Load() {

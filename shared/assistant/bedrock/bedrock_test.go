@@ -14,30 +14,38 @@ import (
 
 func TestRetryBeforeTheAnswerBegins(t *testing.T) {
 	t.Parallel()
-	for name, trouble := range map[string]func(http.ResponseWriter){
-		"throttled":               func(w http.ResponseWriter) { fail(w, 429, "ThrottlingException", "Slow down") },
-		"hung up":                 func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
-		"a stream without events": func(w http.ResponseWriter) { send(w) },
-		"an exception at once":    func(w http.ResponseWriter) { send(w, exception("serviceUnavailableException", "Wait")) },
+	for name, failAttempt := range map[string]func(http.ResponseWriter){
+		"throttled": func(w http.ResponseWriter) {
+			writeError(w, 429, "ThrottlingException", "Slow down")
+		},
+		"connection lost":       func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		"stream without events": func(w http.ResponseWriter) { writeFrames(w) },
+		"exception as the first event": func(w http.ResponseWriter) {
+			writeFrames(w, exception("serviceUnavailableException", "Wait"))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 				if n+1 < maxAttempts {
-					trouble(w)
+					failAttempt(w)
 					return
 				}
-				send(w, text(0, "a"), stopped("end_turn"), usage(1, 1, 0, 0))
+				writeFrames(w, textDelta(0, "a"), messageStop("end_turn"), metadata(1, 1, 0, 0))
 			})
 			p := s.provider(claude)
-			var waits []int
+			var backoffs []int
 			p.backoff = func(attempt int) time.Duration {
-				waits = append(waits, attempt)
+				backoffs = append(backoffs, attempt)
 				return 0
 			}
-			got, _, err := ask(t, p)
-			if err != nil || got.text != "a" || len(s.seen()) != maxAttempts || len(waits) != maxAttempts-1 || waits[1] != 1 {
-				t.Errorf("%v, %v, %d requests, waits %v", got, err, len(s.seen()), waits)
+			got, _, err := generate(t, p)
+			if err != nil || got.text != "a" {
+				t.Errorf("got answer %v and error %v, want the text a", got, err)
+			}
+			s.checkRequests(t, maxAttempts)
+			if len(backoffs) != maxAttempts-1 || backoffs[1] != 1 {
+				t.Errorf("got backoffs for the attempts %v, want %d backoffs from 0", backoffs, maxAttempts-1)
 			}
 		})
 	}
@@ -45,31 +53,32 @@ func TestRetryBeforeTheAnswerBegins(t *testing.T) {
 
 func TestNoRetryAfterTheAnswerBegan(t *testing.T) {
 	t.Parallel()
-	s := streaming(t, started(), exception("throttlingException", "Slow down"))
-	if _, _, err := ask(t, s.provider(claude)); err == nil || len(s.seen()) != 1 {
-		t.Errorf("%v, %d requests", err, len(s.seen()))
-	}
+	s := serveFrames(t, messageStart(), exception("throttlingException", "Slow down"))
+	_, _, err := generate(t, s.provider(claude))
+	checkFault(t, err, model.Unavailable)
+	s.checkRequests(t, 1)
 }
 
 func TestNoRetryAfterTheWindow(t *testing.T) {
 	t.Parallel()
-	s := failing(t, 429, "ThrottlingException", "Slow down")
+	s := serveError(t, 429, "ThrottlingException", "Slow down")
 	p := s.provider(claude)
 	p.window = 0
-	if _, _, err := ask(t, p); err == nil || len(s.seen()) != 1 {
-		t.Errorf("%v, %d requests", err, len(s.seen()))
-	}
+	_, _, err := generate(t, p)
+	checkFault(t, err, model.Unavailable)
+	s.checkRequests(t, 1)
 }
 
 func TestCancelDuringBackoff(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	s := failing(t, 429, "ThrottlingException", "Slow down")
+	s := serveError(t, 429, "ThrottlingException", "Slow down")
 	p := s.provider(claude)
 	p.backoff = func(int) time.Duration { cancel(); return time.Hour }
-	if _, _, err := askFor(ctx, t, p, hello()); !errors.Is(err, context.Canceled) || len(s.seen()) != 1 {
-		t.Errorf("%v, %d requests", err, len(s.seen()))
+	if _, _, err := generateFor(ctx, t, p, chatRequest()); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want %v", err, context.Canceled)
 	}
+	s.checkRequests(t, 1)
 }
 
 func TestAttemptsEndWithinTwoSeconds(t *testing.T) {
@@ -78,42 +87,47 @@ func TestAttemptsEndWithinTwoSeconds(t *testing.T) {
 	for range 100 {
 		for attempt := range maxAttempts - 1 {
 			if wait := p.backoff(attempt); wait <= 0 || p.window+wait > 2*time.Second {
-				t.Errorf("%d: %v after %v", attempt, wait, p.window)
+				t.Errorf("attempt %d: a backoff of %v after %v ends too late", attempt, wait, p.window)
 			}
 		}
 	}
-	if p.usageWait <= 0 || p.usageWait > 10*time.Second || p.closeWait <= 0 || p.closeWait > time.Second {
-		t.Errorf("%v, %v", p.usageWait, p.closeWait)
+	if p.usageWait <= 0 || p.usageWait > 10*time.Second {
+		t.Errorf("got usageWait %v, want at most 10s", p.usageWait)
+	}
+	if p.closeWait <= 0 || p.closeWait > time.Second {
+		t.Errorf("got closeWait %v, want at most 1s", p.closeWait)
 	}
 }
 
+// The ARN of an application inference profile does not show whether its model has a cache. If the model rejects cache
+// points, they are not sent again.
 func TestRetryWithoutCachePoints(t *testing.T) {
 	t.Parallel()
 	const profile = "arn:aws:bedrock:us-east-1:1:application-inference-profile/x"
 	for code, message := range map[string]string{
-		"ValidationException":   "The model returned the following errors: Malformed input request: #/toolConfig/tools/0: extraneous key [cachePoint] is not permitted",
-		"AccessDeniedException": "You invoked an unsupported model or your request did not allow prompt caching. See the documentation for more information.",
+		"ValidationException": "The model returned the following errors: Malformed input request: " +
+			"#/toolConfig/tools/0: extraneous key [cachePoint] is not permitted",
+		"AccessDeniedException": "You invoked an unsupported model or your request did not allow prompt caching. " +
+			"See the documentation for more information.",
 	} {
 		s := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 			if n == 0 {
-				fail(w, 400, code, message)
+				writeError(w, 400, code, message)
 				return
 			}
-			send(w, text(0, "a"), stopped("end_turn"), usage(1, 1, 0, 0))
+			writeFrames(w, textDelta(0, "a"), messageStop("end_turn"), metadata(1, 1, 0, 0))
 		})
 		p := s.provider(profile)
 		for range 2 {
-			if got, _, err := askFor(t.Context(), t, p, conversation()); err != nil || got.text != "a" {
-				t.Errorf("%v, %v", got, err)
+			if got, _, err := generateFor(t.Context(), t, p, fullRequest()); err != nil || got.text != "a" {
+				t.Errorf("%s: got answer %v and error %v, want the text a", code, got, err)
 			}
 		}
-		seen := s.seen()
-		if len(seen) != 3 {
-			t.Fatalf("%d requests", len(seen))
-		}
-		for i, r := range seen {
-			if strings.Contains(string(r.body), "cachePoint") != (i == 0) {
-				t.Errorf("request %d: %s", i, r.body)
+		s.checkRequests(t, 3)
+		for i, r := range s.requests() {
+			got, want := strings.Contains(string(r.body), "cachePoint"), i == 0
+			if got != want {
+				t.Errorf("%s: request %d: got cache points %v, want %v: %s", code, i, got, want, r.body)
 			}
 		}
 	}
@@ -121,16 +135,12 @@ func TestRetryWithoutCachePoints(t *testing.T) {
 
 func TestNoEndlessRetryWithoutCachePoints(t *testing.T) {
 	t.Parallel()
-	s := failing(t, 400, "ValidationException", "extraneous key [cachePoint] is not permitted")
-	for _, name := range []string{"meta.llama3", claude} {
-		before := len(s.seen())
-		_, _, err := ask(t, s.provider(name))
-		var failed *model.Error
-		if !errors.As(err, &failed) || failed.Fault != model.Misconfigured {
-			t.Errorf("%v", err)
-		}
-		if n := len(s.seen()) - before; n > 2 || name != claude && n != 1 {
-			t.Errorf("%s: %d requests", name, n)
+	for name, maxRequests := range map[string]int{"meta.llama3": 1, claude: 2} {
+		s := serveError(t, 400, "ValidationException", "extraneous key [cachePoint] is not permitted")
+		_, _, err := generate(t, s.provider(name))
+		checkFault(t, err, model.Misconfigured)
+		if n := len(s.requests()); n > maxRequests {
+			t.Errorf("%s: got %d requests, want at most %d", name, n, maxRequests)
 		}
 	}
 }
@@ -139,23 +149,26 @@ func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		options Options
-		want    string
+		want    string // empty: the endpoint of AWS
 	}{
 		{Options{AWS: config.AWS{BedrockEndpoint: "http://b"}}, "http://b"},
 		{Options{AWS: config.AWS{Endpoint: "http://all"}}, ""},
 	} {
-		got := newClient(tc.options).Options()
-		if (got.BaseEndpoint == nil) != (tc.want == "") || got.BaseEndpoint != nil && *got.BaseEndpoint != tc.want {
-			t.Errorf("%+v: %v", tc.options, got.BaseEndpoint)
+		got := ""
+		if endpoint := newClient(tc.options).Options().BaseEndpoint; endpoint != nil {
+			got = *endpoint
+		}
+		if got != tc.want {
+			t.Errorf("%+v: got the endpoint %q, want %q", tc.options, got, tc.want)
 		}
 	}
 }
 
-// A model may think for minutes: only the context limits an answer.
+// A model may think for minutes. Therefore, only the context limits the time of an answer.
 func TestClientHasNoTimeout(t *testing.T) {
 	t.Parallel()
 	client, ok := newClient(Options{}).Options().HTTPClient.(*http.Client)
 	if !ok || client.Timeout != 0 {
-		t.Fatalf("%+v", client)
+		t.Fatalf("got %+v, want an *http.Client without a timeout", client)
 	}
 }

@@ -13,34 +13,32 @@ import (
 func TestCancelEndsTheRequest(t *testing.T) {
 	t.Parallel()
 	for name, frames := range map[string][][]byte{
-		"before the answer":  nil,
-		"before any event":   {},
-		"in the answer":      {started(), text(0, "a")},
-		"while a call waits": {started(), tool(0, "t", "n"), tool(1, "u", "n")},
+		"before the response":      nil,
+		"before the first event":   {},
+		"during the answer":        {messageStart(), textDelta(0, "a")},
+		"while a call is buffered": {messageStart(), toolStart(0, "t", "n"), toolStart(1, "u", "n")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancel(t.Context())
-			left := make(chan struct{})
+			disconnected := make(chan struct{})
 			s := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 				if frames != nil {
 					w.WriteHeader(http.StatusOK)
-					send(w, frames...)
+					writeFrames(w, frames...)
 					_ = http.NewResponseController(w).Flush()
 				}
 				cancel()
 				<-r.Context().Done()
-				close(left)
+				close(disconnected)
 			})
-			_, _, err := askFor(ctx, t, s.provider(claude), hello())
+			_, _, err := generateFor(ctx, t, s.provider(claude), chatRequest())
 			var failed *model.Error
 			if !errors.Is(err, context.Canceled) || errors.As(err, &failed) {
-				t.Errorf("%v", err)
+				t.Errorf("got error %v, want %v", err, context.Canceled)
 			}
-			<-left
-			if n := len(s.seen()); n != 1 {
-				t.Errorf("%d requests", n)
-			}
+			<-disconnected
+			s.checkRequests(t, 1)
 		})
 	}
 }
@@ -49,11 +47,11 @@ func TestNoRequestAfterCancel(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	s := streaming(t, stopped("end_turn"))
-	_, _, err := askFor(ctx, t, s.provider(claude), hello())
-	if !errors.Is(err, context.Canceled) || len(s.seen()) != 0 {
-		t.Errorf("%v, %d requests", err, len(s.seen()))
+	s := serveFrames(t, messageStop("end_turn"))
+	if _, _, err := generateFor(ctx, t, s.provider(claude), chatRequest()); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want %v", err, context.Canceled)
 	}
+	s.checkRequests(t, 0)
 }
 
 func TestDeadlineReturnsContextError(t *testing.T) {
@@ -61,39 +59,52 @@ func TestDeadlineReturnsContextError(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	s := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-		send(w, started())
+		writeFrames(w, messageStart())
 		<-r.Context().Done()
 	})
-	if _, _, err := askFor(ctx, t, s.provider(claude), hello()); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
+	_, _, err := generateFor(ctx, t, s.provider(claude), chatRequest())
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got error %v, want %v", err, context.DeadlineExceeded)
 	}
 }
 
+// An error of emit is returned unchanged, nothing more is emitted, and the request is canceled.
 func TestEmitErrorEndsAnswer(t *testing.T) {
 	t.Parallel()
-	enough := errors.New("enough")
-	frames := [][]byte{started(), text(0, "a"), tool(1, "t", "n"), tool(2, "u", "n"), toolInput(2, "{}"), ended(2), toolInput(1, "{}"), ended(1)}
-	for refuse := range 7 { // text; start, delta and end of t; then the queued parts of u
-		left := make(chan struct{})
+	errEmit := errors.New("emit failed")
+	frames := [][]byte{
+		messageStart(),
+		textDelta(0, "a"),
+		toolStart(1, "t", "n"),
+		toolStart(2, "u", "n"),
+		toolDelta(2, "{}"),
+		blockStop(2),
+		toolDelta(1, "{}"),
+		blockStop(1),
+	}
+	// The parts are the text; start, delta and end of t; then start, delta and end of u, which waited in the queue.
+	for failAt := range 7 {
+		disconnected := make(chan struct{})
 		s := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-			send(w, frames...)
+			writeFrames(w, frames...)
 			<-r.Context().Done()
-			close(left)
+			close(disconnected)
 		})
 		parts := 0
-		_, err := s.provider(claude).Generate(t.Context(), hello(), func(model.Part) error {
-			if parts == refuse {
-				return enough
+		_, err := s.provider(claude).Generate(t.Context(), chatRequest(), func(model.Part) error {
+			if parts == failAt {
+				return errEmit
 			}
 			parts++
 			return nil
 		})
-		if err != enough || parts != refuse { //nolint:errorlint // the error must be unchanged
-			t.Errorf("%d: %d, %v", refuse, parts, err)
+		if err != errEmit { //nolint:errorlint // the error must be unchanged
+			t.Errorf("got error %v, want %v", err, errEmit)
 		}
-		<-left
-		if n := len(s.seen()); n != 1 {
-			t.Errorf("%d requests", n)
+		if parts != failAt {
+			t.Errorf("got %d parts before the error, want %d", parts, failAt)
 		}
+		<-disconnected
+		s.checkRequests(t, 1)
 	}
 }

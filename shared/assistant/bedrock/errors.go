@@ -36,9 +36,9 @@ var faults = map[string]model.Fault{
 	"ResourceNotFoundException":     model.Misconfigured,
 }
 
-// tooLong are phrases, in lower case, with which models report that a request is too long. Bedrock has no code for
-// that: it sends a ValidationException, and for some models a ModelErrorException.
-var tooLong = []string{
+// tooLongPhrases are phrases, in lower case, with which models report that a request is too long. Bedrock has no code
+// for this error: it sends a ValidationException, or for some models a ModelErrorException.
+var tooLongPhrases = []string{
 	"is too long",                // Claude, Nova: "Input is too long for requested model."
 	"too many input tokens",      // Titan, Nova: "Too many input tokens. Max input tokens: 8192, …"
 	"input tokens exceed",        // "Number of input tokens exceeds maximum length"
@@ -49,9 +49,9 @@ var tooLong = []string{
 	"expected maxlength", // schemas that count characters: "expected maxLength: 50000, actual: 52611"
 }
 
-// filtered are phrases with which a filter reports that it rejected a prompt. These errors are also
+// filterPhrases are phrases with which a filter reports that it rejected a prompt. These errors are also
 // ValidationExceptions.
-var filtered = []string{"content filter", "content policy"}
+var filterPhrases = []string{"content filter", "content policy"}
 
 // callError returns the error of a call that failed before the response began.
 func (p *Provider) callError(ctx context.Context, err error) error {
@@ -61,7 +61,7 @@ func (p *Provider) callError(ctx context.Context, err error) error {
 	var response *awshttp.ResponseError
 	var notSent *smithyhttp.RequestSendError
 	var unreadable *smithy.DeserializationError
-	// All other errors occur before the request is sent: there are no credentials, no region or no valid endpoint.
+	// All other errors occur before the request is sent: the credentials, the region or a valid endpoint are missing.
 	failed := &model.Error{Fault: model.Misconfigured, Cause: p.cause(err, !errors.As(err, &unreadable))}
 	switch {
 	case errors.As(err, &notSent):
@@ -90,10 +90,10 @@ func faultOf(err error, status int) model.Fault {
 		inMessage := func(phrase string) bool { return strings.Contains(message, phrase) }
 		switch code {
 		case "ValidationException", "ModelErrorException", "ModelStreamErrorException":
-			if slices.ContainsFunc(tooLong, inMessage) {
+			if slices.ContainsFunc(tooLongPhrases, inMessage) {
 				return model.TooLong
 			}
-			if slices.ContainsFunc(filtered, inMessage) {
+			if slices.ContainsFunc(filterPhrases, inMessage) {
 				return model.Refused
 			}
 		}
@@ -139,7 +139,7 @@ func retryAfter(h http.Header) time.Duration {
 	return min(wait, time.Hour)
 }
 
-// cause is an error of the SDK with a text that is safe to log. The SDK's own text may quote the answer.
+// cause is an error of the SDK with a text that is safe to log. The original text may quote the answer.
 type cause struct {
 	text string
 	err  error
@@ -148,10 +148,10 @@ type cause struct {
 func (c *cause) Error() string { return c.text }
 func (c *cause) Unwrap() error { return c.err }
 
-// cause returns the cause of an error. The error's own text is used only if isSafe, because it may quote the answer;
-// Bedrock's messages are always used.
+// cause returns the cause of an error. Its text contains Bedrock's message, if there is one. Otherwise it contains the
+// text of err, but only if isSafe is true, because that text may quote the answer.
 func (p *Provider) cause(err error, isSafe bool) error {
-	text := "the answer can't be read"
+	text := "the response is not valid"
 	var named smithy.APIError
 	if errors.As(err, &named) {
 		text = named.ErrorCode() + ": " + named.ErrorMessage()

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,53 +23,58 @@ import (
 
 const claude = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 
-// bedrockServer implements Bedrock's protocol: JSON requests, and event streams or JSON as responses.
-type bedrockServer struct {
+// fakeBedrock is a server with Bedrock's protocol: JSON requests, and event streams or JSON as responses. It records
+// the requests.
+type fakeBedrock struct {
 	URL string
 
 	mu       sync.Mutex
-	requests []request
+	recorded []recordedRequest
 }
 
-type request struct {
+type recordedRequest struct {
 	method, path string
 	header       http.Header
 	body         []byte
 }
 
-// serve starts a server that handles the n-th request, counted from 0, with answer.
-func serve(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, n int)) *bedrockServer {
+// serve starts a server that handles the n-th request, counted from 0, with handle.
+func serve(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, n int)) *fakeBedrock {
 	t.Helper()
-	s := &bedrockServer{}
+	s := &fakeBedrock{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			t.Error(err)
 		}
 		s.mu.Lock()
-		n := len(s.requests)
-		s.requests = append(s.requests, request{r.Method, r.URL.EscapedPath(), r.Header.Clone(), body})
+		n := len(s.recorded)
+		s.recorded = append(s.recorded, recordedRequest{
+			method: r.Method, path: r.URL.EscapedPath(), header: r.Header.Clone(), body: body,
+		})
 		s.mu.Unlock()
-		answer(w, r, n)
+		handle(w, r, n)
 	}))
 	t.Cleanup(server.Close)
 	s.URL = server.URL
 	return s
 }
 
-// streaming starts a server that responds to every request with the frames.
-func streaming(t *testing.T, frames ...[]byte) *bedrockServer {
+// serveFrames starts a server that responds to every request with the frames.
+func serveFrames(t *testing.T, frames ...[]byte) *fakeBedrock {
 	t.Helper()
-	return serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { send(w, frames...) })
+	return serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { writeFrames(w, frames...) })
 }
 
-// failing starts a server that responds to every request with an error of Bedrock.
-func failing(t *testing.T, status int, code, message string, header ...string) *bedrockServer {
+// serveError starts a server that responds to every request with an error of Bedrock. header contains names and values.
+func serveError(t *testing.T, status int, code, message string, header ...string) *fakeBedrock {
 	t.Helper()
-	return serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { fail(w, status, code, message, header...) })
+	return serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
+		writeError(w, status, code, message, header...)
+	})
 }
 
-func send(w http.ResponseWriter, frames ...[]byte) {
+func writeFrames(w http.ResponseWriter, frames ...[]byte) {
 	w.Header().Set("Content-Type", "application/vnd.amazon.eventstream")
 	for _, f := range frames {
 		_, _ = w.Write(f)
@@ -75,7 +82,7 @@ func send(w http.ResponseWriter, frames ...[]byte) {
 	}
 }
 
-func fail(w http.ResponseWriter, status int, code, message string, header ...string) {
+func writeError(w http.ResponseWriter, status int, code, message string, header ...string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Amzn-Errortype", code+":http://internal.amazon.com/coral/com.amazon.bedrock/")
 	w.Header().Set("X-Amzn-Requestid", "req-1")
@@ -86,17 +93,22 @@ func fail(w http.ResponseWriter, status int, code, message string, header ...str
 	_ = json.NewEncoder(w).Encode(map[string]string{"message": message})
 }
 
-func (s *bedrockServer) seen() []request {
+// requests returns the requests so far.
+func (s *fakeBedrock) requests() []recordedRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]request(nil), s.requests...)
+	return slices.Clone(s.recorded)
 }
 
 // provider returns a provider for the server, without backoff and with very long timeouts.
-func (s *bedrockServer) provider(name string) *Provider {
+func (s *fakeBedrock) provider(name string) *Provider {
 	p := New(Options{
 		AWS: config.AWS{
-			Region: "eu-central-1", AccessKeyID: "AKIDEXAMPLE", SecretAccessKey: "wJalrXUtnFEMI", SessionToken: "FwoGZXIvYXdz", BedrockEndpoint: s.URL,
+			Region:          "eu-central-1",
+			AccessKeyID:     "AKIDEXAMPLE",
+			SecretAccessKey: "wJalrXUtnFEMI",
+			SessionToken:    "FwoGZXIvYXdz",
+			BedrockEndpoint: s.URL,
 		},
 		Model: name,
 	})
@@ -105,7 +117,7 @@ func (s *bedrockServer) provider(name string) *Provider {
 	return p
 }
 
-// frame is one message of an event stream.
+// frame returns one message of an event stream. headers contains names and values.
 func frame(payload string, headers ...string) []byte {
 	var m eventstream.Message
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -124,9 +136,12 @@ func event(kind, payload string) []byte {
 }
 
 func exception(kind, message string) []byte {
-	return frame(`{"message":`+quote(message)+`}`, ":message-type", "exception", ":exception-type", kind, ":content-type", "application/json")
+	payload := fmt.Sprintf(`{"message":%s}`, quote(message))
+	return frame(payload,
+		":message-type", "exception", ":exception-type", kind, ":content-type", "application/json")
 }
 
+// quote returns a text as a JSON string.
 func quote(s string) string {
 	out, err := json.Marshal(s)
 	if err != nil {
@@ -135,42 +150,60 @@ func quote(s string) string {
 	return string(out)
 }
 
-func started() []byte { return event("messageStart", `{"p":"abcdef","role":"assistant"}`) }
-func text(block int, s string) []byte {
-	return event("contentBlockDelta", fmt.Sprintf(`{"contentBlockIndex":%d,"delta":{"text":%s},"p":"abcd"}`, block, quote(s)))
+func messageStart() []byte { return event("messageStart", `{"p":"abcdef","role":"assistant"}`) }
+
+func textDelta(block int, s string) []byte {
+	payload := fmt.Sprintf(`{"contentBlockIndex":%d,"delta":{"text":%s},"p":"abcd"}`, block, quote(s))
+	return event("contentBlockDelta", payload)
 }
-func tool(block int, id, name string) []byte {
-	return event("contentBlockStart", fmt.Sprintf(`{"contentBlockIndex":%d,"start":{"toolUse":{"name":%s,"toolUseId":%s}}}`, block, quote(name), quote(id)))
+
+func toolStart(block int, id, name string) []byte {
+	payload := fmt.Sprintf(`{"contentBlockIndex":%d,"start":{"toolUse":{"name":%s,"toolUseId":%s}}}`,
+		block, quote(name), quote(id))
+	return event("contentBlockStart", payload)
 }
-func toolInput(block int, s string) []byte {
-	return event("contentBlockDelta", fmt.Sprintf(`{"contentBlockIndex":%d,"delta":{"toolUse":{"input":%s}}}`, block, quote(s)))
+
+func toolDelta(block int, s string) []byte {
+	payload := fmt.Sprintf(`{"contentBlockIndex":%d,"delta":{"toolUse":{"input":%s}}}`, block, quote(s))
+	return event("contentBlockDelta", payload)
 }
-func ended(block int) []byte {
+
+func reasoningDelta(block int, content string) []byte {
+	payload := fmt.Sprintf(`{"contentBlockIndex":%d,"delta":{"reasoningContent":%s}}`, block, content)
+	return event("contentBlockDelta", payload)
+}
+
+func blockStop(block int) []byte {
 	return event("contentBlockStop", fmt.Sprintf(`{"contentBlockIndex":%d}`, block))
 }
-func stopped(reason string) []byte { return event("messageStop", `{"stopReason":`+quote(reason)+`}`) }
-func usage(in, out, read, write int) []byte {
-	return event("metadata", fmt.Sprintf(`{"metrics":{"latencyMs":12},"usage":{"cacheReadInputTokenCount":1,"cacheReadInputTokens":%d,`+
-		`"cacheWriteInputTokens":%d,"inputTokens":%d,"outputTokens":%d,"serverToolUsage":{},"totalTokens":%d}}`, read, write, in, out, in+out+read+write))
+
+func messageStop(reason string) []byte {
+	return event("messageStop", fmt.Sprintf(`{"stopReason":%s}`, quote(reason)))
 }
 
-func reasoning(block int, content string) []byte {
-	return event("contentBlockDelta", fmt.Sprintf(`{"contentBlockIndex":%d,"delta":{"reasoningContent":%s}}`, block, content))
+// metadata returns the event with the usage: the tokens of input and output, and those read from and written to the
+// cache.
+func metadata(in, out, read, write int) []byte {
+	payload := fmt.Sprintf(`{"metrics":{"latencyMs":12},"usage":{"cacheReadInputTokenCount":1,`+
+		`"cacheReadInputTokens":%d,"cacheWriteInputTokens":%d,"inputTokens":%d,"outputTokens":%d,`+
+		`"serverToolUsage":{},"totalTokens":%d}}`, read, write, in, out, in+out+read+write)
+	return event("metadata", payload)
 }
 
-// heard is a whole answer.
-type heard struct {
+// received is an answer that was passed to emit.
+type received struct {
 	text  string
 	calls []model.Call
 }
 
-// listen collects parts and checks their order as package model defines it.
-type listen struct {
-	t testingT
-	heard
-	open     bool
-	parts    []model.Part // without thinking
-	thoughts int
+// partRecorder records the parts of an answer and checks their order, which package model defines.
+type partRecorder struct {
+	received
+
+	t             testingT
+	isCallOpen    bool
+	parts         []model.Part // without thinking parts
+	thinkingParts int
 }
 
 type testingT interface {
@@ -178,55 +211,73 @@ type testingT interface {
 	Errorf(format string, args ...any)
 }
 
-func (l *listen) emit(p model.Part) error {
-	l.t.Helper()
+func (r *partRecorder) emit(p model.Part) error {
+	r.t.Helper()
 	if p == (model.Part{Kind: model.Thinking}) {
-		l.thoughts++
+		r.thinkingParts++
 		return nil
 	}
-	l.parts = append(l.parts, p)
-	last := func() *model.Call { return &l.calls[len(l.calls)-1] }
+	r.parts = append(r.parts, p)
+	last := func() *model.Call { return &r.calls[len(r.calls)-1] }
 	switch {
-	case p.Kind == model.Text && !l.open && p.Text != "":
-		l.text += p.Text
-	case p.Kind == model.CallStart && !l.open && p.CallID != "" && p.Name != "":
-		l.open = true
-		l.calls = append(l.calls, model.Call{ID: p.CallID, Name: p.Name})
-	case p.Kind == model.CallDelta && l.open && p.CallID == last().ID && p.Text != "":
+	case p.Kind == model.Text && !r.isCallOpen && p.Text != "":
+		r.text += p.Text
+	case p.Kind == model.CallStart && !r.isCallOpen && p.CallID != "" && p.Name != "":
+		r.isCallOpen = true
+		r.calls = append(r.calls, model.Call{ID: p.CallID, Name: p.Name})
+	case p.Kind == model.CallDelta && r.isCallOpen && p.CallID == last().ID && p.Text != "":
 		last().Input += p.Text
-	case p.Kind == model.CallEnd && l.open && p.CallID == last().ID:
-		l.open = false
+	case p.Kind == model.CallEnd && r.isCallOpen && p.CallID == last().ID:
+		r.isCallOpen = false
 	default:
-		l.t.Errorf("out of order or empty: %+v after %+v", p, l.parts)
+		r.t.Errorf("the part %+v is not valid after %+v", p, r.parts)
 	}
 	return nil
 }
 
-func hello() model.Request {
+func chatRequest() model.Request {
 	return model.Request{
 		Task: model.TaskChat, System: "Be brief.", MaxOutput: 100,
 		Messages: []model.Message{{Role: model.User, Text: "hello"}},
 	}
 }
 
-// ask requests an answer to hello.
-func ask(t *testing.T, p *Provider) (heard, model.Outcome, error) {
+// generate requests an answer to chatRequest.
+func generate(t *testing.T, p *Provider) (received, model.Outcome, error) {
 	t.Helper()
-	return askFor(t.Context(), t, p, hello())
+	return generateFor(t.Context(), t, p, chatRequest())
 }
 
-func askFor(ctx context.Context, t *testing.T, p *Provider, r model.Request) (heard, model.Outcome, error) {
+func generateFor(ctx context.Context, t *testing.T, p *Provider, r model.Request) (received, model.Outcome, error) {
 	t.Helper()
-	l := &listen{t: t}
-	outcome, err := p.Generate(ctx, r, l.emit)
-	if err == nil && l.open {
-		t.Error("a complete answer with an open call")
+	recorder := &partRecorder{t: t}
+	outcome, err := p.Generate(ctx, r, recorder.emit)
+	if err == nil && recorder.isCallOpen {
+		t.Error("the answer is complete, but its last call has not ended")
 	}
-	return l.heard, outcome, err
+	return recorder.received, outcome, err
 }
 
-// wide returns text of about n bytes, with characters of several bytes.
-func wide(n int) string { return strings.Repeat("Grüße, \"Welt\"\n", n/15) }
+// checkFault checks that err is a *model.Error with this fault, and returns it.
+func checkFault(t *testing.T, err error, want model.Fault) *model.Error {
+	t.Helper()
+	var failed *model.Error
+	if !errors.As(err, &failed) || failed.Fault != want {
+		t.Fatalf("got error %v, want the fault %q", err, want)
+	}
+	return failed
+}
+
+// checkRequests checks the number of requests.
+func (s *fakeBedrock) checkRequests(t *testing.T, want int) {
+	t.Helper()
+	if got := len(s.requests()); got != want {
+		t.Errorf("got %d requests, want %d", got, want)
+	}
+}
+
+// multibyteText returns text of about n bytes, with characters of several bytes.
+func multibyteText(n int) string { return strings.Repeat("Grüße, \"Welt\"\n", n/15) }
 
 func unmarshal(t *testing.T, data []byte, v any) {
 	t.Helper()

@@ -12,7 +12,7 @@ import (
 // arrive before the current call has ended wait in the queue.
 type partQueue struct {
 	emit func(model.Part) error
-	// queue has the pieces that have not ended or were not emitted. The first piece is emitted as it arrives.
+	// queue contains the pieces that have not ended or were not emitted. The first piece is emitted while it arrives.
 	queue []*piece
 	// running are the calls that have not ended, by index.
 	running map[int32]*piece
@@ -39,7 +39,7 @@ func newPartQueue(emit func(model.Part) error) *partQueue {
 	}}
 }
 
-// thinking emits that the model is working. This part may be emitted anywhere.
+// thinking emits a part which shows that the model is working. It may be emitted anywhere.
 func (q *partQueue) thinking() error { return q.emit(model.Part{Kind: model.Thinking}) }
 
 // text adds text of any block.
@@ -94,7 +94,7 @@ func (q *partQueue) close() error {
 	return q.flush()
 }
 
-// flush emits what is pending, up to the first call that has not ended.
+// flush emits the pending parts, up to the first call that has not ended.
 func (q *partQueue) flush() error {
 	for len(q.queue) > 0 {
 		first := q.queue[0]
@@ -110,6 +110,7 @@ func (q *partQueue) flush() error {
 	return nil
 }
 
+// flushCall emits the pending parts of a call.
 func (q *partQueue) flushCall(call *piece) error {
 	if !call.isStarted {
 		call.isStarted = true

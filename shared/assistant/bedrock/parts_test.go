@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +16,7 @@ import (
 
 // block is a content block of an answer.
 type block struct {
-	call *model.Call // nil: text
+	call *model.Call // nil if the block is text
 	text string
 }
 
@@ -36,146 +35,152 @@ func drawBlocks(t *rapid.T) []block {
 	return blocks
 }
 
-// pieces cuts a text between characters. Pieces may be empty.
-func pieces(t *rapid.T, text string) []string {
-	var out []string
+// splitText cuts a text between characters. Pieces may be empty.
+func splitText(t *rapid.T, text string) []string {
+	var pieces []string
 	for runes := []rune(text); len(runes) > 0; {
-		n := rapid.IntRange(0, len(runes)).Draw(t, "cut")
-		out = append(out, string(runes[:n]))
+		n := rapid.IntRange(0, len(runes)).Draw(t, "length of piece")
+		pieces = append(pieces, string(runes[:n]))
 		runes = runes[n:]
 	}
-	return out
+	return pieces
 }
 
-// thoughts inserts reasoning between frames, and counts it.
-func thoughts(t *rapid.T, frames [][]byte) (all [][]byte, n int) {
+// insertReasoning inserts events with reasoning between frames, and counts them.
+func insertReasoning(t *rapid.T, frames [][]byte) (all [][]byte, inserted int) {
 	for _, f := range frames {
-		for range rapid.IntRange(0, 2).Draw(t, "thoughts") {
-			all = append(all, reasoning(rapid.IntRange(0, 9).Draw(t, "block"), `{"text":"Hm."}`))
-			n++
+		for range rapid.IntRange(0, 2).Draw(t, "number of reasoning events") {
+			all = append(all, reasoningDelta(rapid.IntRange(0, 9).Draw(t, "block"), `{"text":"Hm."}`))
+			inserted++
 		}
 		all = append(all, f)
 	}
-	return all, n
+	return all, inserted
 }
 
-// lanes returns the events of each block in order.
-func lanes(t *rapid.T, blocks []block) [][][]byte {
+// eventsOfBlocks returns the events of each block in order.
+func eventsOfBlocks(t *rapid.T, blocks []block) [][][]byte {
 	all := make([][][]byte, len(blocks))
 	for i, b := range blocks {
 		if b.call == nil {
-			for _, p := range pieces(t, b.text) {
-				all[i] = append(all[i], text(i, p))
+			for _, piece := range splitText(t, b.text) {
+				all[i] = append(all[i], textDelta(i, piece))
 			}
-			all[i] = append(all[i], ended(i))
+			all[i] = append(all[i], blockStop(i))
 			continue
 		}
-		all[i] = append(all[i], tool(i, b.call.ID, b.call.Name))
-		for _, p := range pieces(t, b.call.Input) {
-			all[i] = append(all[i], toolInput(i, p))
+		all[i] = append(all[i], toolStart(i, b.call.ID, b.call.Name))
+		for _, piece := range splitText(t, b.call.Input) {
+			all[i] = append(all[i], toolDelta(i, piece))
 		}
-		all[i] = append(all[i], ended(i))
+		all[i] = append(all[i], blockStop(i))
 	}
 	return all
 }
 
-// Text and input arrive complete and in the order of their blocks, however they are cut into deltas.
+// Text and input are complete and in the order of their blocks for any sizes of the deltas.
 func TestDeltasOfAnySize(t *testing.T) {
 	t.Parallel()
 	var frames [][]byte
-	s := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { send(w, slices.Concat(frames...)) })
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { writeFrames(w, slices.Concat(frames...)) })
 	p := s.provider(claude)
 	rapid.Check(t, func(rt *rapid.T) {
 		blocks := drawBlocks(rt)
-		frames = append(append([][]byte{started()}, slices.Concat(lanes(rt, blocks)...)...), stopped("end_turn"), usage(1, 1, 0, 0))
-		l := &listen{t: rt}
-		if _, err := p.Generate(t.Context(), hello(), l.emit); err != nil {
+		frames = append([][]byte{messageStart()}, slices.Concat(eventsOfBlocks(rt, blocks)...)...)
+		frames = append(frames, messageStop("end_turn"), metadata(1, 1, 0, 0))
+		recorder := &partRecorder{t: rt}
+		if _, err := p.Generate(t.Context(), chatRequest(), recorder.emit); err != nil {
 			rt.Fatal(err)
 		}
-		if got, want := grouped(l.parts), merged(blocks); !reflect.DeepEqual(got, want) {
-			rt.Fatalf("\n got %q\nwant %q", got, want)
+		if got, want := joinDeltas(recorder.parts), joinDeltas(partsOf(blocks)); !slices.Equal(got, want) {
+			rt.Fatalf("got the parts %q, want %q", got, want)
 		}
 	})
 }
 
-// If blocks overlap, calls are emitted in the order in which they began, each complete, and text in the order in which
-// it arrived.
+// If blocks overlap, each call is emitted completely, in the order in which the calls began, and text in the order in
+// which it arrived.
 func TestOverlappingBlocks(t *testing.T) {
 	t.Parallel()
 	var frames [][]byte
-	s := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { send(w, slices.Concat(frames...)) })
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { writeFrames(w, slices.Concat(frames...)) })
 	p := s.provider(claude)
 	rapid.Check(t, func(rt *rapid.T) {
 		blocks := drawBlocks(rt)
-		waiting := lanes(rt, blocks)
-		left := make([]int, 0, len(blocks))
+		remaining := eventsOfBlocks(rt, blocks)
+		var unfinished []int // indexes of the blocks with remaining events
 		for i := range blocks {
-			left = append(left, i)
+			unfinished = append(unfinished, i)
 		}
-		frames = [][]byte{started()}
-		var began []model.Call
-		var said strings.Builder
-		for len(left) > 0 {
-			at := rapid.IntRange(0, len(left)-1).Draw(rt, "next")
-			i := left[at]
-			if b := blocks[i]; b.call != nil && bytes.Equal(waiting[i][0], tool(i, b.call.ID, b.call.Name)) {
-				began = append(began, *b.call)
+		frames = [][]byte{messageStart()}
+		var wantCalls []model.Call
+		var wantText strings.Builder
+		for len(unfinished) > 0 {
+			at := rapid.IntRange(0, len(unfinished)-1).Draw(rt, "next block")
+			i := unfinished[at]
+			next := remaining[i][0]
+			if b := blocks[i]; b.call != nil && bytes.Equal(next, toolStart(i, b.call.ID, b.call.Name)) {
+				wantCalls = append(wantCalls, *b.call)
 			}
-			frames = append(frames, waiting[i][0])
-			said.WriteString(textIn(waiting[i][0]))
-			if waiting[i] = waiting[i][1:]; len(waiting[i]) == 0 {
-				left = slices.Delete(left, at, at+1)
+			frames = append(frames, next)
+			wantText.WriteString(textOfFrame(next))
+			if remaining[i] = remaining[i][1:]; len(remaining[i]) == 0 {
+				unfinished = slices.Delete(unfinished, at, at+1)
 			}
 		}
-		thought := 0
-		frames, thought = thoughts(rt, append(frames, stopped("end_turn")))
-		frames = append(frames, usage(1, 1, 0, 0))
-		l := &listen{t: rt}
-		if _, err := p.Generate(t.Context(), hello(), l.emit); err != nil {
+		wantThinking := 0
+		frames, wantThinking = insertReasoning(rt, append(frames, messageStop("end_turn")))
+		frames = append(frames, metadata(1, 1, 0, 0))
+		recorder := &partRecorder{t: rt}
+		if _, err := p.Generate(t.Context(), chatRequest(), recorder.emit); err != nil {
 			rt.Fatal(err)
 		}
-		if l.thoughts != thought {
-			rt.Fatalf("%d thoughts, want %d", l.thoughts, thought)
+		if recorder.thinkingParts != wantThinking {
+			rt.Fatalf("got %d thinking parts, want %d", recorder.thinkingParts, wantThinking)
 		}
-		if l.text != said.String() || !slices.Equal(l.calls, began) {
-			rt.Fatalf("\n got %q, %q\nwant %q, %q", l.text, l.calls, said.String(), began)
+		if recorder.text != wantText.String() || !slices.Equal(recorder.calls, wantCalls) {
+			rt.Fatalf("got %q and the calls %q, want %q and %q",
+				recorder.text, recorder.calls, wantText.String(), wantCalls)
 		}
 	})
 }
 
-// grouped joins the deltas of each text and of each call.
-func grouped(parts []model.Part) []string {
-	var out []string
+// joinDeltas returns one string for each text and for each call, with all deltas.
+func joinDeltas(parts []model.Part) []string {
+	var joined []string
 	last := model.PartKind(0)
 	for _, p := range parts {
 		switch p.Kind {
 		case model.Text:
 			if last != model.Text {
-				out = append(out, "text ")
+				joined = append(joined, "text ")
 			}
 		case model.CallStart:
-			out = append(out, "call "+p.CallID+" "+p.Name+" ")
+			joined = append(joined, "call "+p.CallID+" "+p.Name+" ")
 		}
-		out[len(out)-1] += p.Text
+		joined[len(joined)-1] += p.Text
 		last = p.Kind
 	}
-	return out
+	return joined
 }
 
-func merged(blocks []block) []string {
+// partsOf returns the parts of blocks, with one delta for each.
+func partsOf(blocks []block) []model.Part {
 	var parts []model.Part
 	for _, b := range blocks {
 		if b.call == nil {
 			parts = append(parts, model.Part{Kind: model.Text, Text: b.text})
 			continue
 		}
-		parts = append(parts, model.Part{Kind: model.CallStart, CallID: b.call.ID, Name: b.call.Name}, model.Part{Kind: model.CallDelta, Text: b.call.Input})
+		parts = append(parts,
+			model.Part{Kind: model.CallStart, CallID: b.call.ID, Name: b.call.Name},
+			model.Part{Kind: model.CallDelta, Text: b.call.Input})
 	}
-	return grouped(parts)
+	return parts
 }
 
-// textIn returns the text of a frame, or "".
-func textIn(frame []byte) string {
+// textOfFrame returns the text of a frame, or "".
+func textOfFrame(frame []byte) string {
 	_, after, found := bytes.Cut(frame, []byte(`"delta":{"text":`))
 	if !found {
 		return ""
@@ -188,76 +193,86 @@ func textIn(frame []byte) string {
 	return s
 }
 
-// FuzzPartQueue checks that parts are emitted in order and complete for events of any blocks in any order.
+// FuzzPartQueue checks that all parts are emitted, in the order that package model defines, for any order of the events
+// of any blocks. Each byte of the input is an event: bits 4 and 5 are its kind, bits 0 to 3 the index of its block.
 func FuzzPartQueue(f *testing.F) {
 	f.Add([]byte{0x10, 0x20, 0x00, 0x30})
 	f.Add([]byte{0x10, 0x11, 0x21, 0x20, 0x31, 0x02, 0x30})
 	f.Add([]byte{0x10, 0x11, 0x12, 0x32, 0x31, 0x10, 0x00, 0x30})
 	f.Fuzz(func(t *testing.T, events []byte) {
-		l := &listen{t: t}
-		q := newPartQueue(l.emit)
-		var said strings.Builder
-		var calls []*model.Call
+		recorder := &partRecorder{t: t}
+		q := newPartQueue(recorder.emit)
+		var wantText strings.Builder
+		var wantCalls []*model.Call
 		running := map[int32]*model.Call{}
 		for n, e := range events {
 			index, piece := int32(e&0x0f), fmt.Sprintf("%d.", n)
-			c := running[index]
+			call := running[index]
 			var err error
-			want := false // an error
+			wantError := false
 			switch e >> 4 & 3 {
 			case 0:
-				said.WriteString(piece)
+				wantText.WriteString(piece)
 				err = q.text(piece)
 			case 1:
-				if want = c != nil; !want {
-					c = &model.Call{ID: piece, Name: "n"}
-					running[index], calls = c, append(calls, c)
+				if wantError = call != nil; !wantError {
+					call = &model.Call{ID: piece, Name: "n"}
+					running[index], wantCalls = call, append(wantCalls, call)
 				}
 				err = q.start(index, piece, "n")
 			case 2:
-				if want = c == nil; !want {
-					c.Input += piece
+				if wantError = call == nil; !wantError {
+					call.Input += piece
 				}
 				err = q.input(index, piece)
 			case 3:
 				delete(running, index)
 				err = q.end(index)
 			}
-			if (err != nil) != want {
-				t.Fatalf("event %d of %x: %v", n, events, err)
+			if (err != nil) != wantError {
+				t.Fatalf("event %d of %x: got error %v, want an error: %v", n, events, err, wantError)
 			}
 		}
 		if err := q.close(); err != nil {
 			t.Fatal(err)
 		}
-		if l.open || l.text != said.String() || len(l.calls) != len(calls) || q.calls != len(calls) {
-			t.Fatalf("%x: open %v, %q, %v", events, l.open, l.text, l.calls)
+		if recorder.isCallOpen {
+			t.Fatalf("%x: the last call has not ended", events)
 		}
-		for i, c := range calls {
-			if c.Input == "" {
-				c.Input = "{}"
+		if recorder.text != wantText.String() {
+			t.Fatalf("%x: got the text %q, want %q", events, recorder.text, wantText.String())
+		}
+		if len(recorder.calls) != len(wantCalls) || q.calls != len(wantCalls) {
+			t.Fatalf("%x: got the calls %v, counted %d, want %d", events, recorder.calls, q.calls, len(wantCalls))
+		}
+		for i, want := range wantCalls {
+			if want.Input == "" {
+				want.Input = "{}"
 			}
-			if *c != l.calls[i] {
-				t.Fatalf("%x: %v, want %v", events, l.calls[i], *c)
+			if recorder.calls[i] != *want {
+				t.Fatalf("%x: got the call %v, want %v", events, recorder.calls[i], *want)
 			}
 		}
 	})
 }
 
-// FuzzStream checks that a stream of any bytes is a complete answer only if it has the end of a message.
+// FuzzStream checks that an answer is complete only if the stream contains the event messageStop.
 func FuzzStream(f *testing.F) {
 	f.Add([]byte{})
-	f.Add(slices.Concat(started(), text(0, "a"), tool(1, "t", "n"), toolInput(1, "{}"), ended(1), stopped("tool_use"), usage(1, 2, 3, 4)))
-	f.Add(slices.Concat(started(), exception("throttlingException", "a")))
-	f.Add(slices.Concat(text(0, "a"), frame("", ":message-type", "error")))
-	f.Add(slices.Concat(event("messageStop", `{}`)))
-	f.Add(slices.Concat(event("contentBlockDelta", `{"delta":null}`), event("metadata", `{"usage":null}`), stopped("end_turn")))
+	f.Add(slices.Concat(
+		messageStart(), textDelta(0, "a"), toolStart(1, "t", "n"), toolDelta(1, "{}"), blockStop(1),
+		messageStop("tool_use"), metadata(1, 2, 3, 4)))
+	f.Add(slices.Concat(messageStart(), exception("throttlingException", "a")))
+	f.Add(slices.Concat(textDelta(0, "a"), frame("", ":message-type", "error")))
+	f.Add(event("messageStop", `{}`))
+	f.Add(slices.Concat(
+		event("contentBlockDelta", `{"delta":null}`), event("metadata", `{"usage":null}`), messageStop("end_turn")))
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		s := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { send(w, stream) })
-		l := &listen{t: t}
-		outcome, err := s.provider(claude).Generate(t.Context(), hello(), l.emit)
-		if err == nil && (outcome.Stop == "" || l.open || !bytes.Contains(stream, []byte("messageStop"))) {
-			t.Errorf("%v, open %v", outcome, l.open)
+		s := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) { writeFrames(w, stream) })
+		recorder := &partRecorder{t: t}
+		outcome, err := s.provider(claude).Generate(t.Context(), chatRequest(), recorder.emit)
+		if err == nil && (outcome.Stop == "" || recorder.isCallOpen || !bytes.Contains(stream, []byte("messageStop"))) {
+			t.Errorf("got a complete answer with the outcome %+v, want an error", outcome)
 		}
 	})
 }

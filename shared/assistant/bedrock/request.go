@@ -11,7 +11,7 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// input has the parameters that Converse and ConverseStream have in common.
+// input contains the parameters that Converse and ConverseStream have in common.
 type input struct {
 	system    []types.SystemContentBlock
 	messages  []types.Message
@@ -30,11 +30,11 @@ func newInput(r model.Request, t traits) input {
 }
 
 // cachePoint marks the end of a prefix of the prompt that is the same in the next request. A cached prefix costs a
-// tenth. A prefix that is too short for the model's cache is not cached, which is not an error.
+// tenth of the price. A prefix that is too short for the model's cache is not cached, and this is not an error.
 var cachePoint = types.CachePointBlock{Type: types.CachePointTypeDefault}
 
 func systemOf(text string, t traits) []types.SystemContentBlock {
-	if blank(text) {
+	if isBlank(text) {
 		return nil
 	}
 	blocks := []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: text}}
@@ -99,7 +99,7 @@ func messagesOf(messages []model.Message, t traits) []types.Message {
 }
 
 // noText replaces an empty or blank text, which Bedrock rejects.
-const noText = "(nothing)"
+const noText = "(no text)"
 
 // contentOf returns the blocks of a message: results first, as Claude requires, then the text, then calls.
 func contentOf(m model.Message, t traits) []types.ContentBlock {
@@ -107,7 +107,7 @@ func contentOf(m model.Message, t traits) []types.ContentBlock {
 	for _, r := range m.Results {
 		blocks = append(blocks, &types.ContentBlockMemberToolResult{Value: resultOf(r, t)})
 	}
-	if !blank(m.Text) {
+	if !isBlank(m.Text) {
 		blocks = append(blocks, &types.ContentBlockMemberText{Value: m.Text})
 	}
 	for _, c := range m.Calls {
@@ -123,21 +123,21 @@ func contentOf(m model.Message, t traits) []types.ContentBlock {
 
 func resultOf(r model.Result, t traits) types.ToolResultBlock {
 	text := r.Text
-	if blank(text) {
+	if isBlank(text) {
 		text = noText
 	}
 	result := types.ToolResultBlock{
 		ToolUseId: &r.CallID,
 		Content:   []types.ToolResultContentBlock{&types.ToolResultContentBlockMemberText{Value: text}},
 	}
-	if r.Failed && t.status {
+	if r.Failed && t.failedStatus {
 		result.Status = types.ToolResultStatusError
 	}
 	return result
 }
 
-// objectOf returns a call's input if it is a JSON object, and an empty object otherwise, because Bedrock accepts
-// nothing else. The call's result tells the model what was wrong with its input.
+// objectOf returns a call's input if it is a JSON object, and an empty object otherwise, because Bedrock
+// rejects any other input. The call's result explains the error to the model.
 func objectOf(input string) jsontext.Value {
 	if v := jsontext.Value(input); v.IsValid() && v.Kind() == '{' {
 		return v
@@ -145,10 +145,10 @@ func objectOf(input string) jsontext.Value {
 	return jsontext.Value("{}")
 }
 
-func blank(text string) bool { return strings.TrimSpace(text) == "" }
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// rawDocument is JSON that is sent unchanged. The SDK's own documents sort the names of an object: the model would see
-// content before path, and write its input in that order.
+// rawDocument is JSON that is sent unchanged. The SDK's own documents sort the names of an object. The model would then
+// see content before path, and write its input in this order.
 type rawDocument struct {
 	document.Interface // has an unexported method
 

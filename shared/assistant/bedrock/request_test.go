@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,25 +13,33 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-func conversation() model.Request {
+// fullRequest returns a request with all features.
+func fullRequest() model.Request {
 	return model.Request{
 		System: "You write \"code\" <fast>.", MaxOutput: 8192,
 		Tools: []model.Tool{
-			{Name: "create_file", Description: "Makes a file", Schema: jsontext.Value(`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}`)},
-			{Name: "bare", Schema: jsontext.Value(`{"type":"object"}`)},
+			{
+				Name: "create_file", Description: "Creates a file",
+				Schema: jsontext.Value(`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},` +
+					`"required":["path","content"]}`),
+			},
+			{Name: "other", Schema: jsontext.Value(`{"type":"object"}`)},
 		},
 		Messages: []model.Message{
-			{Role: model.User, Text: "Make <a> & b\u2028"},
+			{Role: model.User, Text: "Create <a> & b\u2028"},
 			{Role: model.Assistant, Text: "Sure.", Calls: []model.Call{
 				{ID: "t1", Name: "create_file", Input: `{"path":"/a","content":"12345678901234567890","n":12345678901234567890}`},
-				{ID: "t2", Name: "bare", Input: ``},
-				{ID: "t3", Name: "bare", Input: `{"path":"/cut`},
-				{ID: "t4", Name: "bare", Input: `["no object"]`},
+				{ID: "t2", Name: "other", Input: ``},
+				{ID: "t3", Name: "other", Input: `{"path":"/cut`},
+				{ID: "t4", Name: "other", Input: `["not an object"]`},
 			}},
 			{Role: model.User, Text: "And now c", Results: []model.Result{
-				{CallID: "t1", Text: "done"}, {CallID: "t2", Text: "no such path", Failed: true}, {CallID: "t3", Text: " \n", Failed: true}, {CallID: "t4", Text: "x"},
+				{CallID: "t1", Text: "done"},
+				{CallID: "t2", Text: "no such path", Failed: true},
+				{CallID: "t3", Text: " \n", Failed: true},
+				{CallID: "t4", Text: "x"},
 			}},
-			{Role: model.Assistant, Text: " \n", Calls: []model.Call{{ID: "t5", Name: "bare", Input: `{}`}}},
+			{Role: model.Assistant, Text: " \n", Calls: []model.Call{{ID: "t5", Name: "other", Input: `{}`}}},
 			{Role: model.User, Results: []model.Result{{CallID: "t5", Text: "done"}}},
 			{Role: model.Assistant, Text: "\t"},
 			{Role: model.User, Text: "ok"},
@@ -39,136 +47,143 @@ func conversation() model.Request {
 	}
 }
 
-const golden = `{
+// wantBody is the body of fullRequest. SYSTEM, TOOLS and STATUS depend on the model.
+const wantBody = `{
 	"inferenceConfig": {"maxTokens": 8192},
 	"messages": [
-		{"role": "user", "content": [{"text": "Make <a> & b\u2028"}]},
+		{"role": "user", "content": [{"text": "Create <a> & b\u2028"}]},
 		{"role": "assistant", "content": [
 			{"text": "Sure."},
-			{"toolUse": {"toolUseId": "t1", "name": "create_file", "input": {"path": "/a", "content": "12345678901234567890", "n": 12345678901234567890}}},
-			{"toolUse": {"toolUseId": "t2", "name": "bare", "input": {}}},
-			{"toolUse": {"toolUseId": "t3", "name": "bare", "input": {}}},
-			{"toolUse": {"toolUseId": "t4", "name": "bare", "input": {}}}
+			{"toolUse": {"toolUseId": "t1", "name": "create_file", "input":
+				{"path": "/a", "content": "12345678901234567890", "n": 12345678901234567890}}},
+			{"toolUse": {"toolUseId": "t2", "name": "other", "input": {}}},
+			{"toolUse": {"toolUseId": "t3", "name": "other", "input": {}}},
+			{"toolUse": {"toolUseId": "t4", "name": "other", "input": {}}}
 		]},
 		{"role": "user", "content": [
 			{"toolResult": {"toolUseId": "t1", "content": [{"text": "done"}]}},
 			{"toolResult": {"toolUseId": "t2", "content": [{"text": "no such path"}]STATUS}},
-			{"toolResult": {"toolUseId": "t3", "content": [{"text": "(nothing)"}]STATUS}},
+			{"toolResult": {"toolUseId": "t3", "content": [{"text": "(no text)"}]STATUS}},
 			{"toolResult": {"toolUseId": "t4", "content": [{"text": "x"}]}},
 			{"text": "And now c"}
 		]},
-		{"role": "assistant", "content": [{"toolUse": {"toolUseId": "t5", "name": "bare", "input": {}}}]},
+		{"role": "assistant", "content": [{"toolUse": {"toolUseId": "t5", "name": "other", "input": {}}}]},
 		{"role": "user", "content": [{"toolResult": {"toolUseId": "t5", "content": [{"text": "done"}]}}]},
-		{"role": "assistant", "content": [{"text": "(nothing)"}]},
+		{"role": "assistant", "content": [{"text": "(no text)"}]},
 		{"role": "user", "content": [{"text": "ok"}]}
 	],
 	"system": [{"text": "You write \"code\" <fast>."}SYSTEM],
 	"toolConfig": {"tools": [
-		{"toolSpec": {"name": "create_file", "description": "Makes a file", "inputSchema": {"json":
-			{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}}}},
-		{"toolSpec": {"name": "bare", "inputSchema": {"json": {"type":"object"}}}}TOOLS
+		{"toolSpec": {"name": "create_file", "description": "Creates a file", "inputSchema": {"json":
+			{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},
+			"required":["path","content"]}}}},
+		{"toolSpec": {"name": "other", "inputSchema": {"json": {"type":"object"}}}}TOOLS
 	]}
 }`
 
-// say starts a server that responds to both kinds of calls with the same text.
-func say(t *testing.T) *bedrockServer {
+// serveText starts a server that responds to both kinds of calls with the same text.
+func serveText(t *testing.T) *fakeBedrock {
 	t.Helper()
 	return serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		if strings.HasSuffix(r.URL.Path, "/converse") {
 			_, _ = fmt.Fprint(w, `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"end_turn"}`)
 			return
 		}
-		send(w, text(0, "a"), stopped("end_turn"))
+		writeFrames(w, textDelta(0, "a"), messageStop("end_turn"))
 	})
 }
 
 func TestRequestFormat(t *testing.T) {
 	t.Parallel()
-	const point, failed = `,{"cachePoint":{"type":"default"}}`, `,"status":"error"`
-	arn := "arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc123"
-	for name, tc := range map[string]struct{ path, system, tools, status string }{
-		claude:                                    {claude, point, point, failed},
-		"anthropic.claude-opus-4-20250514-v1:0":   {"", point, point, failed},
-		"global.anthropic.claude-haiku-6":         {"", point, point, failed},
-		"us.anthropic.claude-3-7-sonnet-20250219": {"", point, point, failed},
-		"anthropic.claude-3-5-sonnet-20240620-v1": {"", "", "", failed},
-		"anthropic.claude-3-haiku-20240307-v1:0":  {"", "", "", failed},
-		"anthropic.claude-v2:1":                   {"", "", "", ""},
-		"eu.amazon.nova-pro-v1:0":                 {"", point, "", failed},
-		"amazon.nova-2-lite-v1:0":                 {"", point, "", failed},
-		"meta.llama3-3-70b-instruct-v1:0":         {"", "", "", ""},
-		"mistral.mistral-large-2407-v1:0":         {"", "", "", ""},
-		arn:                                       {strings.ReplaceAll(strings.ReplaceAll(arn, "/", "%2F"), ":", "%3A"), point, point, ""},
-		"arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-sonnet-4-5": {"", point, point, failed},
+	const cachePoint, failedStatus = `,{"cachePoint":{"type":"default"}}`, `,"status":"error"`
+	const profile = "arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/abc123"
+	for name, tc := range map[string]struct{ system, tools, status string }{
+		claude:                                    {cachePoint, cachePoint, failedStatus},
+		"anthropic.claude-opus-4-20250514-v1:0":   {cachePoint, cachePoint, failedStatus},
+		"global.anthropic.claude-haiku-6":         {cachePoint, cachePoint, failedStatus},
+		"us.anthropic.claude-3-7-sonnet-20250219": {cachePoint, cachePoint, failedStatus},
+		"anthropic.claude-3-5-sonnet-20240620-v1": {"", "", failedStatus},
+		"anthropic.claude-3-haiku-20240307-v1:0":  {"", "", failedStatus},
+		"anthropic.claude-v2:1":                   {"", "", ""},
+		"eu.amazon.nova-pro-v1:0":                 {cachePoint, "", failedStatus},
+		"amazon.nova-2-lite-v1:0":                 {cachePoint, "", failedStatus},
+		"meta.llama3-3-70b-instruct-v1:0":         {"", "", ""},
+		"mistral.mistral-large-2407-v1:0":         {"", "", ""},
+		profile:                                   {cachePoint, cachePoint, ""},
+		"arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-sonnet-4-5": {
+			cachePoint, cachePoint, failedStatus,
+		},
 	} {
-		for _, task := range []model.Task{model.TaskChat, model.TaskGenerate, model.TaskSummarize} {
-			s, r := say(t), conversation()
+		texts := strings.NewReplacer("SYSTEM", tc.system, "TOOLS", tc.tools, "STATUS", tc.status)
+		escapedName := strings.NewReplacer(":", "%3A", "/", "%2F").Replace(name)
+		for task, operation := range map[model.Task]string{
+			model.TaskChat:      "converse-stream",
+			model.TaskGenerate:  "converse-stream",
+			model.TaskSummarize: "converse",
+		} {
+			s, r := serveText(t), fullRequest()
 			r.Task = task
-			if got, _, err := askFor(t.Context(), t, s.provider(name), r); err != nil || got.text != "a" {
-				t.Fatalf("%s: %v, %v", name, got, err)
+			if got, _, err := generateFor(t.Context(), t, s.provider(name), r); err != nil || got.text != "a" {
+				t.Fatalf("%s: got answer %v and error %v, want the text a", name, got, err)
 			}
-			sent := s.seen()[0]
-			want := jsontext.Value(strings.NewReplacer("SYSTEM", tc.system, "TOOLS", tc.tools, "STATUS", tc.status).Replace(golden))
-			got := jsontext.Value(bytes.Clone(sent.body))
-			for _, v := range []*jsontext.Value{&want, &got} {
-				// Only the members are sorted: a canonical form would round numbers.
-				if err := v.Format(jsontext.ReorderRawObjects(true), jsontext.CanonicalizeRawInts(false)); err != nil {
-					t.Fatal(err)
-				}
+			sent := s.requests()[0]
+			got, want := sortMembers(t, string(sent.body)), sortMembers(t, texts.Replace(wantBody))
+			if got != want {
+				t.Errorf("%s, %s: got the body\n%s\nwant\n%s", name, task, got, want)
 			}
-			if !bytes.Equal(got, want) {
-				t.Errorf("%s, %s:\n got %s\nwant %s", name, task, got, want)
-			}
-			action := map[model.Task]string{model.TaskSummarize: "converse"}[task]
-			if action == "" {
-				action = "converse-stream"
-			}
-			path := tc.path
-			if path == "" || path == claude {
-				path = strings.ReplaceAll(strings.ReplaceAll(name, ":", "%3A"), "/", "%2F")
-			}
-			if sent.method != "POST" || sent.path != "/model/"+path+"/"+action {
-				t.Errorf("%s %s", sent.method, sent.path)
+			if wantPath := "/model/" + escapedName + "/" + operation; sent.method != "POST" || sent.path != wantPath {
+				t.Errorf("%s, %s: got %s %s, want POST %s", name, task, sent.method, sent.path, wantPath)
 			}
 		}
 	}
 }
 
-// Models write the properties in the order of the schema.
-func TestSchemasAndInputsAreSentUnchanged(t *testing.T) {
-	t.Parallel()
-	s, r := say(t), conversation()
-	if _, _, err := askFor(t.Context(), t, s.provider(claude), r); err != nil {
+// sortMembers sorts the members of all objects in a JSON text. It does not change numbers, as a canonical form would.
+func sortMembers(t *testing.T, text string) string {
+	t.Helper()
+	value := jsontext.Value(text)
+	if err := value.Format(jsontext.ReorderRawObjects(true), jsontext.CanonicalizeRawInts(false)); err != nil {
 		t.Fatal(err)
 	}
-	body := s.seen()[0].body
+	return string(value)
+}
+
+// The order of the properties is not changed, because models write their input in the order of the schema.
+func TestSchemasAndInputsAreSentUnchanged(t *testing.T) {
+	t.Parallel()
+	s, r := serveText(t), fullRequest()
+	if _, _, err := generateFor(t.Context(), t, s.provider(claude), r); err != nil {
+		t.Fatal(err)
+	}
+	body := s.requests()[0].body
 	for _, want := range []string{string(r.Tools[0].Schema), r.Messages[1].Calls[0].Input} {
 		if !bytes.Contains(body, []byte(want)) {
-			t.Errorf("%s is not in %s", want, body)
+			t.Errorf("the body does not contain %s: %s", want, body)
 		}
 	}
 }
 
 func TestRequestsAreDeterministic(t *testing.T) {
 	t.Parallel()
-	s := say(t)
+	s := serveText(t)
 	for range 10 {
-		if _, _, err := askFor(t.Context(), t, s.provider(claude), conversation()); err != nil {
+		if _, _, err := generateFor(t.Context(), t, s.provider(claude), fullRequest()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, r := range s.seen() {
-		if !bytes.Equal(r.body, s.seen()[0].body) {
-			t.Fatalf("the request\n%s\ndiffers from the first request\n%s", r.body, s.seen()[0].body)
+	for _, r := range s.requests() {
+		if !bytes.Equal(r.body, s.requests()[0].body) {
+			t.Fatalf("the request\n%s\ndiffers from the first request\n%s", r.body, s.requests()[0].body)
 		}
 	}
 }
 
+// Bedrock requires tools if earlier messages have calls, even if the request has no tools.
 func TestToolsOfEarlierCalls(t *testing.T) {
 	t.Parallel()
-	s, r := say(t), conversation()
+	s, r := serveText(t), fullRequest()
 	r.Tools, r.Task = nil, model.TaskSummarize
-	if _, _, err := askFor(t.Context(), t, s.provider("meta.llama3"), r); err != nil {
+	if _, _, err := generateFor(t.Context(), t, s.provider("meta.llama3"), r); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -182,42 +197,49 @@ func TestToolsOfEarlierCalls(t *testing.T) {
 			}
 		}
 	}
-	unmarshal(t, s.seen()[0].body, &sent)
+	unmarshal(t, s.requests()[0].body, &sent)
 	for _, tool := range sent.ToolConfig.Tools {
 		names = append(names, tool.ToolSpec.Name)
 		if string(tool.ToolSpec.InputSchema.JSON) != `{"type":"object"}` {
-			t.Errorf("%s", tool.ToolSpec.InputSchema.JSON)
+			t.Errorf("got the schema %s, want any object", tool.ToolSpec.InputSchema.JSON)
 		}
 	}
-	if !reflect.DeepEqual(names, []string{"create_file", "bare"}) {
-		t.Errorf("%v", names)
+	if want := []string{"create_file", "other"}; !slices.Equal(names, want) {
+		t.Errorf("got the tools %v, want %v", names, want)
 	}
 }
 
 func TestEmptyFieldsAreNotSent(t *testing.T) {
 	t.Parallel()
-	s := say(t)
+	s := serveText(t)
 	r := model.Request{Messages: []model.Message{{Role: model.User, Text: "hello"}}, System: " "}
-	if _, _, err := askFor(t.Context(), t, s.provider(claude), r); err != nil {
+	if _, _, err := generateFor(t.Context(), t, s.provider(claude), r); err != nil {
 		t.Fatal(err)
 	}
-	if got := string(s.seen()[0].body); got != `{"messages":[{"content":[{"text":"hello"}],"role":"user"}]}` {
-		t.Errorf("%s", got)
+	const want = `{"messages":[{"content":[{"text":"hello"}],"role":"user"}]}`
+	if got := string(s.requests()[0].body); got != want {
+		t.Errorf("got the body %s, want %s", got, want)
 	}
 }
 
 func TestRequestsAreSigned(t *testing.T) {
 	t.Parallel()
-	s := say(t)
-	if _, _, err := ask(t, s.provider(claude)); err != nil {
+	s := serveText(t)
+	if _, _, err := generate(t, s.provider(claude)); err != nil {
 		t.Fatal(err)
 	}
-	h := s.seen()[0].header
-	if auth := h.Get("Authorization"); !strings.HasPrefix(auth, "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/") || !strings.Contains(auth, "/eu-central-1/bedrock/aws4_request") {
-		t.Errorf("%s", auth)
+	header := s.requests()[0].header
+	authorization := header.Get("Authorization")
+	for _, want := range []string{
+		"AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/",
+		"/eu-central-1/bedrock/aws4_request",
+	} {
+		if !strings.Contains(authorization, want) {
+			t.Errorf("Authorization %q does not contain %q", authorization, want)
+		}
 	}
-	if h.Get("X-Amz-Security-Token") != "FwoGZXIvYXdz" {
-		t.Errorf("%v", h)
+	if got, want := header.Get("X-Amz-Security-Token"), "FwoGZXIvYXdz"; got != want {
+		t.Errorf("got X-Amz-Security-Token %q, want %q", got, want)
 	}
 }
 
@@ -225,11 +247,11 @@ func TestRequestsAreSigned(t *testing.T) {
 // first call.
 func TestBearerTokenIsNotUsed(t *testing.T) {
 	t.Setenv("AWS_BEARER_TOKEN_BEDROCK", "bearer")
-	s := say(t)
-	if _, _, err := ask(t, s.provider(claude)); err != nil {
+	s := serveText(t)
+	if _, _, err := generate(t, s.provider(claude)); err != nil {
 		t.Fatal(err)
 	}
-	if auth := s.seen()[0].header.Get("Authorization"); !strings.HasPrefix(auth, "AWS4-HMAC-SHA256 ") {
-		t.Errorf("%s", auth)
+	if got := s.requests()[0].header.Get("Authorization"); !strings.HasPrefix(got, "AWS4-HMAC-SHA256 ") {
+		t.Errorf("got Authorization %q, want a signature", got)
 	}
 }

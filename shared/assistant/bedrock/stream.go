@@ -17,8 +17,8 @@ import (
 type answer struct {
 	parts   *partQueue
 	outcome model.Outcome
-	// begun is set when the first event has arrived. After that, Generate does not retry.
-	begun bool
+	// hasBegun is set when the first event has arrived. After that, Generate does not retry.
+	hasBegun bool
 	// reason is the reason why the message ended. It is empty before the end.
 	reason types.StopReason
 	// hasUsage is set when the usage has arrived.
@@ -34,7 +34,7 @@ func (p *Provider) stream(ctx context.Context, r model.Request, t traits, a *ans
 	in := newInput(r, t)
 	out, err := p.client().ConverseStream(ctx, &bedrockruntime.ConverseStreamInput{
 		ModelId: &p.model, System: in.system, Messages: in.messages, ToolConfig: in.tools, InferenceConfig: in.inference,
-	}, ownProtocol)
+	}, withOwnDecoder)
 	if err != nil {
 		return p.callError(ctx, err)
 	}
@@ -48,7 +48,7 @@ func (p *Provider) stream(ctx context.Context, r model.Request, t traits, a *ans
 			if !more {
 				return p.endOfStream(ctx, a, stream.Err())
 			}
-			a.begun = true
+			a.hasBegun = true
 			if err := a.readEvent(event); err != nil {
 				return err
 			}
@@ -71,7 +71,7 @@ func (p *Provider) timeout(a *answer) <-chan time.Time {
 }
 
 // endOfStream returns the result after the end of a stream. The SDK reports no error if the connection is lost between
-// two events, so the answer is complete only if the event for the end of the message has arrived.
+// two events, so the answer is complete only if the event messageStop has arrived.
 func (p *Provider) endOfStream(ctx context.Context, a *answer, err error) error {
 	switch {
 	case a.reason != "":
@@ -79,7 +79,7 @@ func (p *Provider) endOfStream(ctx context.Context, a *answer, err error) error 
 	case ctx.Err() != nil || err != nil:
 		return p.streamError(ctx, err)
 	}
-	return malformed("the stream ended before the message did")
+	return malformed("the stream ended before the message was complete")
 }
 
 // readEvent reads one event. It ignores events and blocks that were not requested, such as citations, and the content
@@ -136,7 +136,7 @@ func (a *answer) readRouter(trace *types.PromptRouterTrace) {
 }
 
 // finish sets the outcome of a message that has ended. Some models end with tool_use although they called no tool, or
-// with end_turn although they did: the number of calls decides.
+// with end_turn although they called one. Therefore, the number of calls determines the result.
 func (a *answer) finish() error {
 	switch a.reason {
 	case types.StopReasonEndTurn, types.StopReasonStopSequence, types.StopReasonToolUse:
@@ -149,8 +149,8 @@ func (a *answer) finish() error {
 	case types.StopReasonGuardrailIntervened, types.StopReasonContentFiltered, "refusal":
 		return &model.Error{Fault: model.Refused, Cause: fmt.Errorf("the answer stopped with %q", a.reason)}
 	default:
-		// After malformed_model_output and malformed_tool_use, a part of the answer is missing. Unknown reasons do not
-		// prove that it is complete.
+		// After malformed_model_output and malformed_tool_use, a part of the answer is missing. After an unknown
+		// reason, a part may be missing too.
 		return &model.Error{Fault: model.Unavailable, Cause: fmt.Errorf("the answer stopped with %q", a.reason)}
 	}
 	return nil
@@ -161,11 +161,11 @@ func (p *Provider) converse(ctx context.Context, r model.Request, t traits, a *a
 	in := newInput(r, t)
 	out, err := p.client().Converse(ctx, &bedrockruntime.ConverseInput{
 		ModelId: &p.model, System: in.system, Messages: in.messages, ToolConfig: in.tools, InferenceConfig: in.inference,
-	}, ownProtocol)
+	}, withOwnDecoder)
 	if err != nil {
 		return p.callError(ctx, err)
 	}
-	a.begun = true
+	a.hasBegun = true
 	a.readUsage(out.Usage)
 	if out.Trace != nil {
 		a.readRouter(out.Trace.PromptRouter)
@@ -193,7 +193,7 @@ func (a *answer) readBlock(index int32, block types.ContentBlock) error {
 		if b.Value.Input != nil {
 			input, err := b.Value.Input.MarshalSmithyDocument()
 			if err != nil {
-				return malformed("a tool's input can't be read")
+				return malformed("the input of a tool call is not valid")
 			}
 			if err := a.parts.input(index, string(input)); err != nil {
 				return err
@@ -205,6 +205,6 @@ func (a *answer) readBlock(index int32, block types.ContentBlock) error {
 }
 
 // malformed returns the error for an answer that does not follow Bedrock's protocol.
-func malformed(what string) *model.Error {
-	return &model.Error{Fault: model.Unavailable, Cause: errors.New(what)}
+func malformed(text string) *model.Error {
+	return &model.Error{Fault: model.Unavailable, Cause: errors.New(text)}
 }

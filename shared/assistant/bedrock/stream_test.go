@@ -1,10 +1,8 @@
 package bedrock
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -16,85 +14,146 @@ import (
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	big := wide(3 << 20)
+	big := multibyteText(3 << 20)
 	for name, tc := range map[string]struct {
 		frames [][]byte
-		want   heard
+		text   string
+		calls  []model.Call
 		stop   model.Stop
 	}{
 		"text": {
-			[][]byte{started(), text(0, "Hel"), text(0, ""), text(0, "lo ☕"), ended(0), stopped("end_turn")},
-			heard{text: "Hello ☕"}, model.StopEnd,
-		},
-		"nothing": {[][]byte{started(), stopped("end_turn")}, heard{}, model.StopEnd},
-		"text and two tools, one after another": {
-			[][]byte{
-				started(), text(0, "I'll "), text(0, "do it."), ended(0),
-				tool(1, "t1", "create_file"), toolInput(1, ""), toolInput(1, `{"path":`), toolInput(1, `"/a"}`), ended(1),
-				tool(2, "t2", "delete_file"), toolInput(2, `{"path":"/b"}`), ended(2), stopped("tool_use"),
+			frames: [][]byte{
+				messageStart(), textDelta(0, "Hel"), textDelta(0, ""), textDelta(0, "lo ☕"), blockStop(0),
+				messageStop("end_turn"),
 			},
-			heard{"I'll do it.", []model.Call{{ID: "t1", Name: "create_file", Input: `{"path":"/a"}`}, {ID: "t2", Name: "delete_file", Input: `{"path":"/b"}`}}},
-			model.StopTools,
+			text: "Hello ☕",
+			stop: model.StopEnd,
 		},
-		"two tools and text at once": {
-			[][]byte{
-				started(), tool(1, "t1", "a"), tool(2, "t2", "b"), toolInput(2, `{"x"`), toolInput(1, `{"y"`), text(0, "While "),
-				toolInput(2, `:1}`), ended(2), text(0, "they run"), toolInput(1, `:2}`), ended(1), ended(0), stopped("tool_use"),
+		"no content": {
+			frames: [][]byte{
+				messageStart(), messageStop("end_turn"),
 			},
-			heard{"While they run", []model.Call{{ID: "t1", Name: "a", Input: `{"y":2}`}, {ID: "t2", Name: "b", Input: `{"x":1}`}}},
-			model.StopTools,
+			stop: model.StopEnd,
 		},
-		"blocks without ends": {
-			[][]byte{started(), text(0, "a"), tool(1, "t1", "a"), toolInput(1, `{}`), tool(2, "t2", "b"), toolInput(2, `{"x":1}`), stopped("tool_use")},
-			heard{"a", []model.Call{{ID: "t1", Name: "a", Input: `{}`}, {ID: "t2", Name: "b", Input: `{"x":1}`}}}, model.StopTools,
+		"text, then two calls": {
+			frames: [][]byte{
+				messageStart(), textDelta(0, "I'll "), textDelta(0, "do it."), blockStop(0),
+				toolStart(1, "t1", "create_file"), toolDelta(1, ""), toolDelta(1, `{"path":`), toolDelta(1, `"/a"}`),
+				blockStop(1), toolStart(2, "t2", "delete_file"), toolDelta(2, `{"path":"/b"}`), blockStop(2),
+				messageStop("tool_use"),
+			},
+			text: "I'll do it.",
+			calls: []model.Call{
+				{ID: "t1", Name: "create_file", Input: `{"path":"/a"}`},
+				{ID: "t2", Name: "delete_file", Input: `{"path":"/b"}`},
+			},
+			stop: model.StopTools,
 		},
-		"a tool without input": {
-			[][]byte{started(), tool(0, "t1", "a"), ended(0), tool(1, "t2", "b"), toolInput(1, ""), ended(1), stopped("tool_use")},
-			heard{"", []model.Call{{ID: "t1", Name: "a", Input: `{}`}, {ID: "t2", Name: "b", Input: `{}`}}}, model.StopTools,
+		"two calls and text that overlap": {
+			frames: [][]byte{
+				messageStart(), toolStart(1, "t1", "a"), toolStart(2, "t2", "b"), toolDelta(2, `{"x"`),
+				toolDelta(1, `{"y"`), textDelta(0, "While "), toolDelta(2, `:1}`), blockStop(2),
+				textDelta(0, "they run"), toolDelta(1, `:2}`), blockStop(1), blockStop(0), messageStop("tool_use"),
+			},
+			text: "While they run",
+			calls: []model.Call{
+				{ID: "t1", Name: "a", Input: `{"y":2}`},
+				{ID: "t2", Name: "b", Input: `{"x":1}`},
+			},
+			stop: model.StopTools,
 		},
-		"an index that is used again": {
-			[][]byte{started(), tool(0, "t1", "a"), ended(0), tool(0, "t2", "b"), ended(0), stopped("tool_use")},
-			heard{"", []model.Call{{ID: "t1", Name: "a", Input: `{}`}, {ID: "t2", Name: "b", Input: `{}`}}}, model.StopTools,
+		"blocks without contentBlockStop": {
+			frames: [][]byte{
+				messageStart(), textDelta(0, "a"), toolStart(1, "t1", "a"), toolDelta(1, `{}`),
+				toolStart(2, "t2", "b"), toolDelta(2, `{"x":1}`), messageStop("tool_use"),
+			},
+			text: "a",
+			calls: []model.Call{
+				{ID: "t1", Name: "a", Input: `{}`},
+				{ID: "t2", Name: "b", Input: `{"x":1}`},
+			},
+			stop: model.StopTools,
+		},
+		"calls without input": {
+			frames: [][]byte{
+				messageStart(), toolStart(0, "t1", "a"), blockStop(0), toolStart(1, "t2", "b"), toolDelta(1, ""),
+				blockStop(1), messageStop("tool_use"),
+			},
+			calls: []model.Call{
+				{ID: "t1", Name: "a", Input: `{}`},
+				{ID: "t2", Name: "b", Input: `{}`},
+			},
+			stop: model.StopTools,
+		},
+		"two calls with the same index": {
+			frames: [][]byte{
+				messageStart(), toolStart(0, "t1", "a"), blockStop(0), toolStart(0, "t2", "b"), blockStop(0),
+				messageStop("tool_use"),
+			},
+			calls: []model.Call{
+				{ID: "t1", Name: "a", Input: `{}`},
+				{ID: "t2", Name: "b", Input: `{}`},
+			},
+			stop: model.StopTools,
 		},
 		"events and blocks that were not requested": {
-			[][]byte{
-				started(),
-				reasoning(0, `{"text":"Hm."}`), reasoning(0, `{"signature":"c2ln"}`), reasoning(0, `{"redactedContent":"c2ln"}`), ended(0),
+			frames: [][]byte{
+				messageStart(), reasoningDelta(0, `{"text":"Hm."}`), reasoningDelta(0, `{"signature":"c2ln"}`),
+				reasoningDelta(0, `{"redactedContent":"c2ln"}`), blockStop(0),
 				event("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"citation":{"title":"a"}}}`),
 				event("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"newKind":{"a":[1]}}}`),
-				event("contentBlockStart", `{"contentBlockIndex":2,"start":{"newKind":{}}}`), event("newEvent", `{"a":1}`),
-				event("contentBlockStart", `{"contentBlockIndex":3,"start":{"toolResult":{"toolUseId":"x"}}}`), ended(3),
-				text(4, "ok"), stopped("end_turn"),
+				event("contentBlockStart", `{"contentBlockIndex":2,"start":{"newKind":{}}}`),
+				event("newEvent", `{"a":1}`),
+				event("contentBlockStart", `{"contentBlockIndex":3,"start":{"toolResult":{"toolUseId":"x"}}}`),
+				blockStop(3), textDelta(4, "ok"), messageStop("end_turn"),
 			},
-			heard{text: "ok"}, model.StopEnd,
+			text: "ok",
+			stop: model.StopEnd,
 		},
 		"invalid UTF-8": {
-			[][]byte{
+			frames: [][]byte{
 				event("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"a`+"\xff"+`b"}}`),
-				event("contentBlockStart", `{"contentBlockIndex":1,"start":{"toolUse":{"name":"`+"\xff"+`","toolUseId":"`+"\xfe"+`"}}}`),
-				event("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"toolUse":{"input":"{`+"\xff"+`"}}}`), ended(1), stopped("tool_use"),
+				event("contentBlockStart",
+					`{"contentBlockIndex":1,"start":{"toolUse":{"name":"`+"\xff"+`","toolUseId":"`+"\xfe"+`"}}}`),
+				event("contentBlockDelta", `{"contentBlockIndex":1,"delta":{"toolUse":{"input":"{`+"\xff"+`"}}}`),
+				blockStop(1), messageStop("tool_use"),
 			},
-			heard{"a\uFFFDb", []model.Call{{ID: "\uFFFD", Name: "\uFFFD", Input: "{\uFFFD"}}}, model.StopTools,
+			text: "a\uFFFDb",
+			calls: []model.Call{
+				{ID: "\uFFFD", Name: "\uFFFD", Input: "{\uFFFD"},
+			},
+			stop: model.StopTools,
 		},
 		"huge deltas": {
-			[][]byte{started(), text(0, big), text(0, "!"), tool(1, "t1", "a"), toolInput(1, `{"a":`+quote(big)+`}`), ended(1), stopped("tool_use")},
-			heard{big + "!", []model.Call{{ID: "t1", Name: "a", Input: `{"a":` + quote(big) + `}`}}}, model.StopTools,
+			frames: [][]byte{
+				messageStart(), textDelta(0, big), textDelta(0, "!"), toolStart(1, "t1", "a"),
+				toolDelta(1, `{"a":`+quote(big)+`}`), blockStop(1), messageStop("tool_use"),
+			},
+			text: big + "!",
+			calls: []model.Call{
+				{ID: "t1", Name: "a", Input: `{"a":` + quote(big) + `}`},
+			},
+			stop: model.StopTools,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := streaming(t, append(tc.frames, usage(10, 20, 300, 4000))...)
-			got, outcome, err := ask(t, s.provider(claude))
-			if err != nil || !reflect.DeepEqual(got, tc.want) {
-				t.Errorf("%.300v, %v", got, err)
+			s := serveFrames(t, append(tc.frames, metadata(10, 20, 300, 4000))...)
+			got, outcome, err := generate(t, s.provider(claude))
+			if err != nil {
+				t.Fatal(err)
 			}
-			want := model.Outcome{Stop: tc.stop, Model: claude, Usage: model.Usage{Input: 4310, Output: 20, CacheRead: 300, CacheWrite: 4000}}
+			if got.text != tc.text || !slices.Equal(got.calls, tc.calls) {
+				t.Errorf("got %.300q and the calls %.300v, want %.300q and %.300v", got.text, got.calls, tc.text, tc.calls)
+			}
+			want := model.Outcome{
+				Stop: tc.stop, Model: claude,
+				Usage: model.Usage{Input: 4310, Output: 20, CacheRead: 300, CacheWrite: 4000},
+			}
 			if outcome != want {
-				t.Errorf("%+v", outcome)
+				t.Errorf("got the outcome %+v, want %+v", outcome, want)
 			}
-			if n := len(s.seen()); n != 1 {
-				t.Errorf("%d requests", n)
-			}
+			s.checkRequests(t, 1)
 		})
 	}
 }
@@ -105,12 +164,17 @@ func TestStopReasons(t *testing.T) {
 		stop  model.Stop
 		fault model.Fault
 	}{
-		"end_turn": {stop: model.StopEnd}, "stop_sequence": {stop: model.StopEnd},
-		"tool_use":   {stop: model.StopEnd}, // without a call
-		"max_tokens": {stop: model.StopLength}, "model_context_window_exceeded": {stop: model.StopLength},
-		"guardrail_intervened": {fault: model.Refused}, "content_filtered": {fault: model.Refused}, "refusal": {fault: model.Refused},
-		"malformed_tool_use": {fault: model.Unavailable}, "malformed_model_output": {fault: model.Unavailable},
-		"bored": {fault: model.Unavailable},
+		"end_turn":                      {stop: model.StopEnd},
+		"stop_sequence":                 {stop: model.StopEnd},
+		"tool_use":                      {stop: model.StopEnd}, // without a call
+		"max_tokens":                    {stop: model.StopLength},
+		"model_context_window_exceeded": {stop: model.StopLength},
+		"guardrail_intervened":          {fault: model.Refused},
+		"content_filtered":              {fault: model.Refused},
+		"refusal":                       {fault: model.Refused},
+		"malformed_tool_use":            {fault: model.Unavailable},
+		"malformed_model_output":        {fault: model.Unavailable},
+		"unknown_reason":                {fault: model.Unavailable},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
@@ -120,70 +184,87 @@ func TestStopReasons(t *testing.T) {
 						`"usage":{"inputTokens":5,"outputTokens":6,"totalTokens":11}}`, reason)
 					return
 				}
-				send(w, started(), text(0, "a"), stopped(reason), usage(5, 6, 0, 0))
+				writeFrames(w, messageStart(), textDelta(0, "a"), messageStop(reason), metadata(5, 6, 0, 0))
 			})
 			for _, task := range []model.Task{model.TaskChat, model.TaskGenerate, model.TaskSummarize} {
-				r := hello()
+				r := chatRequest()
 				r.Task = task
-				got, outcome, err := askFor(t.Context(), t, s.provider(claude), r)
-				if got.text != "a" || outcome.Stop != tc.stop || outcome.Usage != (model.Usage{Input: 5, Output: 6}) {
-					t.Errorf("%s: %+v, %+v", task, got, outcome)
+				got, outcome, err := generateFor(t.Context(), t, s.provider(claude), r)
+				wantUsage := model.Usage{Input: 5, Output: 6}
+				if got.text != "a" || outcome.Stop != tc.stop || outcome.Usage != wantUsage {
+					t.Errorf("%s: got answer %v and outcome %+v, want the text a, %q and the usage %+v",
+						task, got, outcome, tc.stop, wantUsage)
 				}
-				var failed *model.Error
-				if (err != nil) != (tc.fault != "") || err != nil && (!errors.As(err, &failed) || failed.Fault != tc.fault || !strings.Contains(err.Error(), reason)) {
-					t.Errorf("%s: %v", task, err)
+				if tc.fault == "" {
+					if err != nil {
+						t.Errorf("%s: %v", task, err)
+					}
+					continue
+				}
+				if checkFault(t, err, tc.fault); !strings.Contains(err.Error(), reason) {
+					t.Errorf("%s: the error %v does not contain the reason %s", task, err, reason)
 				}
 			}
 		})
 	}
 }
 
+// The stop reason of an answer depends on its calls, because some models report a wrong reason.
 func TestStopDependsOnCalls(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"end_turn", "tool_use"} {
-		_, outcome, err := ask(t, streaming(t, tool(0, "t", "a"), ended(0), stopped(reason), usage(1, 1, 0, 0)).provider(claude))
+		s := serveFrames(t, toolStart(0, "t", "a"), blockStop(0), messageStop(reason), metadata(1, 1, 0, 0))
+		_, outcome, err := generate(t, s.provider(claude))
 		if err != nil || outcome.Stop != model.StopTools {
-			t.Errorf("%s: %v, %v", reason, outcome, err)
+			t.Errorf("%s: got stop %q and error %v, want %q", reason, outcome.Stop, err, model.StopTools)
 		}
 	}
-	_, outcome, err := ask(t, streaming(t, tool(0, "t", "a"), toolInput(0, `{"pa`), stopped("max_tokens"), usage(1, 1, 0, 0)).provider(claude))
+	s := serveFrames(t,
+		toolStart(0, "t", "a"), toolDelta(0, `{"pa`), messageStop("max_tokens"), metadata(1, 1, 0, 0))
+	_, outcome, err := generate(t, s.provider(claude))
 	if err != nil || outcome.Stop != model.StopLength {
-		t.Errorf("%v, %v", outcome, err)
+		t.Errorf("max_tokens: got stop %q and error %v, want %q", outcome.Stop, err, model.StopLength)
 	}
 }
 
+// An answer is complete if the stream is cut after the event messageStop. Before that, the cut is an error.
 func TestTruncatedStreams(t *testing.T) {
 	t.Parallel()
 	frames := [][]byte{
-		started(), text(0, "Hello"), ended(0), tool(1, "t1", "a"), toolInput(1, `{"a":1}`), ended(1), stopped("tool_use"), usage(1, 2, 0, 0),
+		messageStart(), textDelta(0, "Hello"), blockStop(0), toolStart(1, "t1", "a"), toolDelta(1, `{"a":1}`), blockStop(1),
+		messageStop("tool_use"), metadata(1, 2, 0, 0),
 	}
-	whole := slices.Concat(frames...)
-	stop := len(slices.Concat(frames[:7]...))
-	for at := range len(whole) + 1 {
+	stream := slices.Concat(frames...)
+	endOfMessage := len(slices.Concat(frames[:7]...))
+	for at := range len(stream) + 1 {
+		isNearEnd := at > endOfMessage-3 && at < endOfMessage+3 || at > len(stream)-3
+		if !isNearEnd && at%23 != 0 {
+			continue // some of the other lengths are sufficient
+		}
 		for _, abort := range []bool{false, true} {
-			if near := at > stop-3 && at < stop+3 || at > len(whole)-3; !near && at%23 != 0 {
-				continue
-			}
 			s := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-				send(w, whole[:at])
+				writeFrames(w, stream[:at])
 				if abort {
 					panic(http.ErrAbortHandler)
 				}
 			})
-			_, outcome, err := ask(t, s.provider(claude))
-			if at >= stop {
-				if err != nil || outcome.Stop != model.StopTools || outcome.Usage.Zero() != (at < len(whole)) {
-					t.Errorf("cut after %d of %d, %v: %+v, %v", at, len(whole), abort, outcome, err)
+			_, outcome, err := generate(t, s.provider(claude))
+			if at >= endOfMessage {
+				wantUsage := at == len(stream)
+				if err != nil || outcome.Stop != model.StopTools || outcome.Usage.IsZero() == wantUsage {
+					t.Errorf("cut after %d of %d bytes, abort %v: got outcome %+v and error %v, want a complete answer",
+						at, len(stream), abort, outcome, err)
 				}
 				continue
 			}
-			var failed *model.Error
-			if !errors.As(err, &failed) || failed.Fault != model.Unavailable || failed.RetryAfter != 0 || outcome.Stop != "" ||
-				!strings.Contains(err.Error(), "ended before the message") {
-				t.Errorf("cut after %d of %d, %v: %+v, %v", at, len(whole), abort, outcome, err)
+			failed := checkFault(t, err, model.Unavailable)
+			if failed.RetryAfter != 0 || outcome.Stop != "" || !strings.Contains(err.Error(), "ended before the message") {
+				t.Errorf("cut after %d of %d bytes, abort %v: got outcome %+v and error %v, want an incomplete message",
+					at, len(stream), abort, outcome, err)
 			}
-			if again := len(s.seen()) > 1; again != (at < len(frames[0])) {
-				t.Errorf("cut after %d: %d requests", at, len(s.seen()))
+			isRetried, wantRetry := len(s.requests()) > 1, at < len(frames[0])
+			if isRetried != wantRetry {
+				t.Errorf("cut after %d bytes: got a retry: %v, want %v", at, isRetried, wantRetry)
 			}
 		}
 	}
@@ -192,79 +273,88 @@ func TestTruncatedStreams(t *testing.T) {
 func TestMalformedStreams(t *testing.T) {
 	t.Parallel()
 	for name, frames := range map[string][][]byte{
-		"HTML":                       {started(), []byte("<html>an answer of some proxy, long enough</html>")},
-		"wrong checksum":             {started(), append(text(0, "secret answer")[:40], make([]byte, 80)...)},
-		"invalid JSON":               {started(), event("contentBlockDelta", `{"contentBlockIndex":0,"delta":["secret answer"`)},
-		"delta that is a string":     {started(), event("contentBlockDelta", `{"contentBlockIndex":0,"delta":"secret answer"}`)},
-		"input without a tool":       {started(), toolInput(4, `"secret answer"`)},
-		"a tool that begins twice":   {started(), tool(1, "a", "b"), tool(1, "c", "d")},
-		"a message of unknown type":  {started(), frame(`"secret answer"`, ":message-type", "gossip")},
-		"a message without any type": {started(), frame(`"secret answer"`)},
+		"HTML":           {messageStart(), []byte("<html>the response of a proxy</html>")},
+		"wrong checksum": {messageStart(), append(textDelta(0, "secret answer")[:40], make([]byte, 80)...)},
+		"invalid JSON": {
+			messageStart(), event("contentBlockDelta", `{"contentBlockIndex":0,"delta":["secret answer"`),
+		},
+		"delta that is a string": {
+			messageStart(), event("contentBlockDelta", `{"contentBlockIndex":0,"delta":"secret answer"}`),
+		},
+		"input without a call":   {messageStart(), toolDelta(4, `"secret answer"`)},
+		"call that starts twice": {messageStart(), toolStart(1, "a", "b"), toolStart(1, "c", "d")},
+		"unknown message type":   {messageStart(), frame(`"secret answer"`, ":message-type", "unknown")},
+		"no message type":        {messageStart(), frame(`"secret answer"`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, _, err := ask(t, streaming(t, append(frames, stopped("end_turn"))...).provider(claude))
-			var failed *model.Error
-			if !errors.As(err, &failed) || failed.Fault != model.Unavailable || strings.Contains(err.Error(), "secret") {
-				t.Errorf("%v", err)
+			s := serveFrames(t, append(frames, messageStop("end_turn"))...)
+			_, _, err := generate(t, s.provider(claude))
+			if checkFault(t, err, model.Unavailable); strings.Contains(err.Error(), "secret") {
+				t.Errorf("the error %v quotes the answer", err)
 			}
 		})
 	}
 }
 
+// Without usage, the answer is complete after usageWait.
 func TestMissingUsage(t *testing.T) {
 	t.Parallel()
-	left := make(chan struct{})
+	disconnected := make(chan struct{})
 	s := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-		send(w, started(), text(0, "a"), stopped("end_turn"))
+		writeFrames(w, messageStart(), textDelta(0, "a"), messageStop("end_turn"))
 		<-r.Context().Done() // the client closes the connection
-		close(left)
+		close(disconnected)
 	})
 	p := s.provider(claude)
 	p.usageWait = time.Millisecond
-	got, outcome, err := ask(t, p)
-	if err != nil || got.text != "a" || outcome.Stop != model.StopEnd || !outcome.Usage.Zero() {
-		t.Errorf("%v, %v, %v", got, outcome, err)
+	got, outcome, err := generate(t, p)
+	if err != nil || got.text != "a" || outcome.Stop != model.StopEnd || !outcome.Usage.IsZero() {
+		t.Errorf("got answer %v, outcome %+v and error %v, want a complete answer without usage", got, outcome, err)
 	}
-	<-left
+	<-disconnected
 }
 
+// If the server does not end the stream, the answer is complete after closeWait.
 func TestStreamThatStaysOpen(t *testing.T) {
 	t.Parallel()
-	left := make(chan struct{})
+	disconnected := make(chan struct{})
 	s := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
-		send(w, started(), text(0, "a"), stopped("end_turn"), usage(1, 2, 3, 4))
+		writeFrames(w, messageStart(), textDelta(0, "a"), messageStop("end_turn"), metadata(1, 2, 3, 4))
 		<-r.Context().Done()
-		close(left)
+		close(disconnected)
 	})
 	p := s.provider(claude)
 	p.closeWait = time.Millisecond
-	_, outcome, err := ask(t, p)
+	_, outcome, err := generate(t, p)
 	if err != nil || outcome.Usage.Output != 2 {
-		t.Errorf("%v, %v", outcome, err)
+		t.Errorf("got outcome %+v and error %v, want the usage of 2 tokens of output", outcome, err)
 	}
-	<-left
+	<-disconnected
 }
 
-func TestPartsAreEmittedAtOnce(t *testing.T) {
+func TestPartsAreEmittedImmediately(t *testing.T) {
 	t.Parallel()
-	next := make(chan struct{})
+	emittedPart := make(chan struct{})
+	frames := [][]byte{
+		textDelta(0, "a"), toolStart(1, "t", "n"), toolDelta(1, "{"), toolDelta(1, "}"), blockStop(1),
+	}
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-		send(w, started())
-		for _, f := range [][]byte{text(0, "a"), tool(1, "t", "n"), toolInput(1, "{"), toolInput(1, "}"), ended(1)} {
-			send(w, f)
-			<-next // the server waits until the part was emitted
+		writeFrames(w, messageStart())
+		for _, f := range frames {
+			writeFrames(w, f)
+			<-emittedPart // the server sends the next frame after the part was emitted
 		}
-		send(w, stopped("tool_use"), usage(1, 1, 0, 0))
+		writeFrames(w, messageStop("tool_use"), metadata(1, 1, 0, 0))
 	})
 	emitted := 0
-	_, err := s.provider(claude).Generate(t.Context(), hello(), func(model.Part) error {
+	_, err := s.provider(claude).Generate(t.Context(), chatRequest(), func(model.Part) error {
 		emitted++
-		next <- struct{}{}
+		emittedPart <- struct{}{}
 		return nil
 	})
-	if err != nil || emitted != 5 {
-		t.Errorf("%d parts, %v", emitted, err)
+	if err != nil || emitted != len(frames) {
+		t.Errorf("got %d parts and error %v, want %d parts", emitted, err, len(frames))
 	}
 }
 
@@ -274,22 +364,22 @@ func TestConcurrentAnswers(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 		for i := range 50 {
-			send(w, text(0, fmt.Sprintf("%d.%d ", n, i)))
+			writeFrames(w, textDelta(0, fmt.Sprintf("%d.%d ", n, i)))
 		}
-		send(w, stopped("end_turn"), usage(1, 2, 0, 0))
+		writeFrames(w, messageStop("end_turn"), metadata(1, 2, 0, 0))
 	})
 	p := s.provider(claude)
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			got, _, err := ask(t, p)
+			got, _, err := generate(t, p)
 			var want strings.Builder
 			n, _, _ := strings.Cut(got.text, ".")
 			for i := range 50 {
 				fmt.Fprintf(&want, "%s.%d ", n, i)
 			}
 			if err != nil || got.text != want.String() {
-				t.Errorf("%q, %v", got.text, err)
+				t.Errorf("got %q and error %v, want %q", got.text, err, want.String())
 			}
 		})
 	}
@@ -299,12 +389,12 @@ func TestConcurrentAnswers(t *testing.T) {
 func TestConnectionsAreReused(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	from := map[string]bool{}
+	clientAddresses := map[string]bool{}
 	s := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		mu.Lock()
-		from[r.RemoteAddr] = true
+		clientAddresses[r.RemoteAddr] = true
 		mu.Unlock()
-		send(w, stopped("end_turn"), usage(1, 2, 0, 0))
+		writeFrames(w, messageStop("end_turn"), metadata(1, 2, 0, 0))
 		select { // the end of the stream is late, as on a network
 		case <-r.Context().Done():
 			t.Error("the client disconnected before the end of the stream")
@@ -313,20 +403,25 @@ func TestConnectionsAreReused(t *testing.T) {
 	})
 	p := s.provider(claude)
 	for range 5 {
-		if _, _, err := ask(t, p); err != nil {
+		if _, _, err := generate(t, p); err != nil {
 			t.Error(err)
 		}
 	}
-	if len(from) != 1 {
-		t.Errorf("%d connections for 5 answers", len(from))
+	if len(clientAddresses) != 1 {
+		t.Errorf("got %d connections for 5 answers, want 1", len(clientAddresses))
 	}
 }
 
 func TestPromptRouterModel(t *testing.T) {
 	t.Parallel()
-	metadata := event("metadata", `{"metrics":{"latencyMs":1},"usage":{"inputTokens":1,"outputTokens":1,"totalTokens":2},"trace":{"promptRouter":{"invokedModelId":"chosen"}}}`)
-	_, outcome, err := ask(t, streaming(t, stopped("end_turn"), metadata).provider("arn:aws:bedrock:us-east-1:1:default-prompt-router/a"))
+	const router = "arn:aws:bedrock:us-east-1:1:default-prompt-router/a"
+	metadata := event("metadata", `{
+		"metrics": {"latencyMs": 1},
+		"usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2},
+		"trace": {"promptRouter": {"invokedModelId": "chosen"}}
+	}`)
+	_, outcome, err := generate(t, serveFrames(t, messageStop("end_turn"), metadata).provider(router))
 	if err != nil || outcome.Model != "chosen" {
-		t.Errorf("%v, %v", outcome, err)
+		t.Errorf("got model %q and error %v, want the model that the router chose", outcome.Model, err)
 	}
 }

@@ -11,12 +11,12 @@ type traits struct {
 	// feature returns an error: "extraneous key [cachePoint] is not permitted" or "your request did not allow prompt
 	// caching".
 	cacheSystem, cacheTools bool
-	// status allows a tool's result to be marked as failed.
-	status bool
+	// failedStatus allows a tool's result to be marked as failed.
+	failedStatus bool
 }
 
-// uncachedClaude are the Claude models without prompt caching. All newer models have it. (3.5 Sonnet v2 has it only for
-// accounts that participated in a preview.)
+// uncachedClaude are the Claude models without prompt caching. All newer models have it. 3.5 Sonnet v2 has it only for
+// accounts that participated in a preview.
 var uncachedClaude = []string{
 	"claude-instant", "claude-v2", "claude-3-haiku", "claude-3-sonnet", "claude-3-opus", "claude-3-5-sonnet",
 }
@@ -27,7 +27,7 @@ var uncachedClaude = []string{
 //
 // The ARN of an application inference profile does not name its model. It is treated as a model that caches, because
 // without a cache the same prompt costs up to ten times as much. If the model rejects cache points, Generate retries
-// without them and remembers that.
+// without them, and does not send them again.
 func traitsOf(id string) traits {
 	id = strings.ToLower(id)
 	has := func(part string) bool { return strings.Contains(id, part) }
@@ -36,9 +36,9 @@ func traitsOf(id string) traits {
 		return traits{cacheSystem: true, cacheTools: true}
 	case has("anthropic.claude-"):
 		caches := !slices.ContainsFunc(uncachedClaude, has)
-		return traits{cacheSystem: caches, cacheTools: caches, status: has("claude-3") || caches}
+		return traits{cacheSystem: caches, cacheTools: caches, failedStatus: has("claude-3") || caches}
 	case has("amazon.nova-"):
-		return traits{cacheSystem: true, status: true}
+		return traits{cacheSystem: true, failedStatus: true}
 	}
 	return traits{}
 }

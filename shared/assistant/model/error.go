@@ -17,15 +17,15 @@ const (
 	Refused Fault = "refused"
 	// TooLong: the request exceeds the model's context window.
 	TooLong Fault = "too long"
-	// Misconfigured: the provider rejects the key, the model or the request. Only the operator can fix this.
+	// Misconfigured: the provider rejects the API key, the model or the request. Only the operator can fix this.
 	Misconfigured Fault = "misconfigured"
 )
 
-// Error reports that there is no complete answer. Its text is for the log. It may quote the provider, but does not
-// contain a key.
+// Error is returned if the provider did not return a complete answer. Its text is for the log. It may quote the
+// provider, but does not contain an API key.
 type Error struct {
 	Fault Fault
-	// RetryAfter is the wait that the provider requested; 0 if it did not request one.
+	// RetryAfter is the wait that the provider requested; 0 if it did not request a wait.
 	RetryAfter time.Duration
 	Cause      error
 }

@@ -17,7 +17,7 @@ type Provider interface {
 	Generate(ctx context.Context, r Request, emit func(Part) error) (Outcome, error)
 }
 
-// Task is the purpose of a request. For language models, it is also in the prompt. Other providers use this field.
+// Task is the purpose of a request. The prompt describes it to language models. Other providers read this field.
 type Task string
 
 // The tasks.
@@ -39,7 +39,7 @@ type Request struct {
 	Tools []Tool
 	// MaxOutput is the maximum number of tokens of the answer.
 	MaxOutput int
-	// Facts have the content of the messages in separate fields, for providers that are not language models.
+	// Facts contain the content of the messages in separate fields, for providers that are not language models.
 	Facts Facts
 }
 
@@ -113,8 +113,8 @@ type File struct {
 // Turn is a message and its answer.
 type Turn struct {
 	User, Assistant string
-	// Did has a short description of each action of the answer, such as "create_file /src/a.ts".
-	Did []string
+	// Actions contains a short description of each action of the answer, such as "create_file /src/a.ts".
+	Actions []string
 }
 
 // PartKind is the kind of a part of an answer.
@@ -123,11 +123,11 @@ type PartKind uint8
 // The kinds of parts. A call consists of a CallStart, any number of CallDeltas, and a CallEnd. Calls do not overlap,
 // and there is no text within a call. If the calls of a provider overlap, its implementation reorders the parts.
 const (
-	Text      PartKind = iota + 1 // Text is more of the answer's text
-	CallStart                     // CallID, Name
-	CallDelta                     // CallID; Text is more of the input's JSON
-	CallEnd                       // CallID
-	Thinking                      // the model is working, without output; may occur anywhere
+	Text      PartKind = iota + 1 // the next piece of the answer's text, in Text
+	CallStart                     // a call begins; CallID and Name are set
+	CallDelta                     // the next piece of the call's JSON input, in Text; CallID is set
+	CallEnd                       // the call is complete; CallID is set
+	Thinking                      // the model is working but has no output yet; may occur anywhere
 )
 
 // Part is a piece of an answer.
@@ -150,7 +150,7 @@ const (
 // Outcome describes an answer after its end.
 type Outcome struct {
 	Stop Stop
-	// Model is the model that answered, as named by its provider.
+	// Model is the provider's name of the model that answered.
 	Model string
 	Usage Usage
 }
@@ -163,5 +163,5 @@ type Usage struct {
 	CacheRead, CacheWrite int
 }
 
-// Zero reports whether the provider did not report any usage.
-func (u Usage) Zero() bool { return u == Usage{} }
+// IsZero reports whether the provider did not report any usage.
+func (u Usage) IsZero() bool { return u == Usage{} }

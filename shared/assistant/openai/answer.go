@@ -34,7 +34,7 @@ type chunk struct {
 type choice struct {
 	Index        int    `json:"index"`
 	Delta        delta  `json:"delta"`
-	Message      delta  `json:"message"` // from servers that don't stream
+	Message      delta  `json:"message"` // from servers that do not stream
 	FinishReason string `json:"finish_reason"`
 }
 
@@ -49,7 +49,7 @@ type delta struct {
 	Reasoning        jsontext.Value `json:"reasoning"`
 }
 
-// hasReasoning reports whether a delta has reasoning.
+// hasReasoning reports whether a delta contains reasoning.
 func (d delta) hasReasoning() bool {
 	return textOf(d.ReasoningContent) != "" || textOf(d.Reasoning) != "" ||
 		slices.ContainsFunc(partsOf(d.Content), isThinking)
@@ -101,7 +101,7 @@ func newAnswer(modelName string, r model.Request, emit func(model.Part) error) *
 // that cancels the call.
 func (a *answer) read(response *http.Response, tail time.Duration, cancelAfter func(time.Duration) *time.Timer) error {
 	if mediaType, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); mediaType == "text/html" {
-		cause := errors.New("the base URL is the address of a web page and not of an API")
+		cause := errors.New("the base URL is the address of a web page, not of an API")
 		return &model.Error{Fault: model.Misconfigured, Cause: cause}
 	}
 	body := bufio.NewReader(io.LimitReader(response.Body, maxAnswer))
@@ -110,7 +110,7 @@ func (a *answer) read(response *http.Response, tail time.Duration, cancelAfter f
 		if err == nil {
 			err = a.readEvent("", data)
 		}
-		return a.end(err)
+		return a.result(err)
 	}
 	// Without an empty line at the end, the decoder would drop the last event.
 	response.Body = &readCloser{io.MultiReader(body, strings.NewReader("\n\n")), response.Body}
@@ -128,14 +128,14 @@ func (a *answer) read(response *http.Response, tail time.Duration, cancelAfter f
 			continue // keep-alive
 		}
 		if err := a.readEvent(event.Type, data); err != nil {
-			return a.end(err)
+			return a.result(err)
 		}
 		if a.finishReason != "" && timer == nil {
 			timer = cancelAfter(tail)
 			defer timer.Stop()
 		}
 	}
-	return a.end(events.Err())
+	return a.result(events.Err())
 }
 
 type readCloser struct {
@@ -151,17 +151,17 @@ func (a *answer) readEvent(event string, data []byte) error {
 		return parseError(data).inStream()
 	}
 	if err != nil {
-		return errors.New("an event can't be read") // the decoder's error may quote it
+		return errors.New("an event is not valid") // the decoder's error may quote the event
 	}
 	if c.Model != "" {
 		a.outcome.Model = c.Model
 	}
 	if c.Usage != nil {
-		a.outcome.Usage = c.Usage.tokens() // if several chunks have it, the last one is the total
+		a.outcome.Usage = c.Usage.tokens() // if several chunks have a usage, the last one is the total
 	}
 	for _, choice := range c.Choices {
 		if choice.Index != 0 {
-			continue // only one was requested
+			continue // only one choice was requested
 		}
 		for _, d := range []delta{choice.Delta, choice.Message} {
 			if err := a.readDelta(d); err != nil {
@@ -203,8 +203,8 @@ func (a *answer) readDelta(d delta) error {
 	return nil
 }
 
-// contentText returns the text of a content. It is a string or, from Mistral's reasoning models, a list of parts, some
-// of which are text.
+// contentText returns the text of a content. The content is a string or, from Mistral's reasoning models, a list of
+// parts, of which some are text.
 func contentText(content jsontext.Value) string {
 	if content.Kind() != '[' {
 		return textOf(content)
@@ -235,9 +235,9 @@ func partsOf(content jsontext.Value) []contentPart {
 	return all
 }
 
-// end returns the result of an answer. err is the error that interrupted it, or nil. An answer with a finish reason is
-// complete, even if the connection failed after that.
-func (a *answer) end(err error) error {
+// result returns the result of an answer. err is the error that interrupted it, or nil. An answer with a finish reason
+// is complete, even if the connection failed after that.
+func (a *answer) result(err error) error {
 	if a.emitError != nil {
 		return a.emitError
 	}
@@ -253,7 +253,7 @@ func (a *answer) end(err error) error {
 			return &model.Error{Fault: model.Unavailable, Cause: cause}
 		}
 	}
-	stop, fault := ending(a.finishReason)
+	stop, fault := classifyFinishReason(a.finishReason)
 	if a.hasRefusal {
 		return &model.Error{Fault: model.Refused, Cause: errors.New("the model refused to answer")}
 	}
@@ -267,9 +267,9 @@ func (a *answer) end(err error) error {
 	return a.parts.close()
 }
 
-// ending interprets a finish reason. All other reasons are normal ends: stop, tool_calls, function_call, eos,
-// end_turn, …
-func ending(reason string) (model.Stop, model.Fault) {
+// classifyFinishReason returns the stop reason or the fault for a finish reason. Reasons that are not listed are normal
+// ends, such as stop, tool_calls, function_call, eos and end_turn.
+func classifyFinishReason(reason string) (model.Stop, model.Fault) {
 	switch strings.ToLower(reason) {
 	case "length", "max_tokens", "model_length":
 		return model.StopLength, ""
@@ -283,14 +283,14 @@ func ending(reason string) (model.Stop, model.Fault) {
 
 // tokens converts the usage.
 func (u *usage) tokens() model.Usage {
-	t := model.Usage{Input: count(u.Prompt), Output: count(u.Completion), CacheRead: count(u.CacheHit)}
+	t := model.Usage{Input: tokenCount(u.Prompt), Output: tokenCount(u.Completion), CacheRead: tokenCount(u.CacheHit)}
 	if u.Details != nil {
-		t.CacheRead, t.CacheWrite = max(t.CacheRead, count(u.Details.Cached)), count(u.Details.Written)
+		t.CacheRead, t.CacheWrite = max(t.CacheRead, tokenCount(u.Details.Cached)), tokenCount(u.Details.Written)
 	}
 	t.CacheRead = min(t.CacheRead, t.Input)
 	t.CacheWrite = min(t.CacheWrite, t.Input-t.CacheRead)
 	return t
 }
 
-// count converts a number of tokens. It accepts any number, because servers may send negative or very large ones.
-func count(n float64) int { return int(min(max(n, 0), 1<<31)) }
+// tokenCount converts a number of tokens. It accepts any number, because servers may send negative or very large ones.
+func tokenCount(n float64) int { return int(min(max(n, 0), 1<<31)) }

@@ -13,99 +13,98 @@ import (
 	"devplatform/shared/assistant/openai"
 )
 
-// TestCancel checks that the request is cancelled at the server, before the first byte and after it.
+// The request is canceled at the server, before the first byte of the response and after it.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	for name, begun := range map[string]bool{"before the first byte": false, "after the first byte": true} {
+	for name, hasBegun := range map[string]bool{"before the first byte": false, "after the first byte": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			gone := make(chan struct{})
+			disconnected := make(chan struct{})
 			arrived := make(chan struct{})
-			u := serve(t, func(w http.ResponseWriter, r *http.Request) {
-				if begun {
-					stream(hello)(w, r)
+			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if hasBegun {
+					respondEvents(helloChunk)(w, r)
 					_ = http.NewResponseController(w).Flush()
 				}
 				close(arrived)
 				<-r.Context().Done()
-				close(gone)
+				close(disconnected)
 			})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var once sync.Once
-			var got collected
-			p := openai.NewQuick(openai.Options{BaseURL: u.URL, Model: "m", Key: key})
+			var got received
+			p := openai.NewQuick(openai.Options{BaseURL: s.URL, Model: "m", Key: key})
 			go func() {
 				<-arrived
-				if !begun {
+				if !hasBegun {
 					once.Do(cancel)
 				}
 			}()
-			_, err := p.Generate(ctx, question, func(part model.Part) error {
+			_, err := p.Generate(ctx, simpleRequest, func(part model.Part) error {
 				once.Do(cancel)
-				return got.take(part)
+				return got.emit(part)
 			})
 			if err != context.Canceled { //nolint:errorlint // the error must be unchanged
-				t.Errorf("%v", err)
+				t.Errorf("got error %v, want %v", err, context.Canceled)
 			}
-			<-gone
-			if n := len(u.requests()); n != 1 {
-				t.Errorf("%d requests", n)
-			}
+			<-disconnected
+			s.checkRequests(t, 1)
 		})
 	}
 }
 
 func TestExpiredContext(t *testing.T) {
 	t.Parallel()
-	u := serve(t, stream(hello, stop))
+	s := serve(t, respondEvents(helloChunk, stopChunk))
 	ctx, cancel := context.WithDeadline(t.Context(), time.Time{})
 	defer cancel()
-	p := openai.New(openai.Options{BaseURL: u.URL, Model: "m"})
-	if _, err := p.Generate(ctx, question, new(collected).take); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
+	p := openai.New(openai.Options{BaseURL: s.URL, Model: "m"})
+	if _, err := p.Generate(ctx, simpleRequest, new(received).emit); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got error %v, want %v", err, context.DeadlineExceeded)
 	}
 }
 
-// TestEmitFails checks that an error of emit is returned unchanged, that nothing more is emitted, and that the request
-// is cancelled.
+// An error of emit is returned unchanged, nothing more is emitted, and the request is canceled.
 func TestEmitFails(t *testing.T) {
 	t.Parallel()
-	enough := errors.New("enough")
-	gone := make(chan struct{})
-	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		stream(strings.Replace(hello, "{", `{"usage":{"prompt_tokens":3,"completion_tokens":1},`, 1), say(`{"content":"more"}`))(w, r)
+	errEmit := errors.New("emit failed")
+	disconnected := make(chan struct{})
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		withUsage := strings.Replace(helloChunk, "{", `{"usage":{"prompt_tokens":3,"completion_tokens":1},`, 1)
+		respondEvents(withUsage, deltaChunk(`{"content":"more"}`))(w, r)
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
-		close(gone)
+		close(disconnected)
 	})
 	emitted := 0
-	p := openai.NewQuick(openai.Options{BaseURL: u.URL, Model: "m", Key: key})
-	outcome, err := p.Generate(t.Context(), question, func(model.Part) error {
+	p := openai.NewQuick(openai.Options{BaseURL: s.URL, Model: "m", Key: key})
+	outcome, err := p.Generate(t.Context(), simpleRequest, func(model.Part) error {
 		emitted++
-		return enough
+		return errEmit
 	})
-	if err != enough || emitted != 1 { //nolint:errorlint // the error must be unchanged
-		t.Errorf("%v after %d parts", err, emitted)
+	if err != errEmit || emitted != 1 { //nolint:errorlint // the error must be unchanged
+		t.Errorf("got error %v after %d parts, want %v after 1", err, emitted, errEmit)
 	}
 	if outcome.Usage.Input != 3 || outcome.Model != "m-1" {
-		t.Errorf("outcome %+v", outcome)
+		t.Errorf("got the outcome %+v, want the model and the usage of the first event", outcome)
 	}
-	<-gone
+	<-disconnected
 }
 
-// TestEmitFailsAtTheEnd checks an error of emit for a call that was queued until the end.
+// An error of emit is also returned unchanged for a call that waited in the queue until the end of the answer.
 func TestEmitFailsAtTheEnd(t *testing.T) {
 	t.Parallel()
-	enough := errors.New("enough")
-	answer := events(say(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}},{"index":1,"id":"b","function":{"name":"g","arguments":"{}"}}]}`), stop)
-	_, err := openai.Read([]byte(answer), func(p model.Part) error {
+	errEmit := errors.New("emit failed")
+	calls := callsChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}},` +
+		`{"index":1,"id":"b","function":{"name":"g","arguments":"{}"}}`)
+	_, err := openai.Read([]byte(eventStream(calls, stopChunk)), func(p model.Part) error {
 		if p.CallID == "b" {
-			return enough
+			return errEmit
 		}
 		return nil
 	})
-	if err != enough { //nolint:errorlint // the error must be unchanged
-		t.Errorf("%v", err)
+	if err != errEmit { //nolint:errorlint // the error must be unchanged
+		t.Errorf("got error %v, want %v", err, errEmit)
 	}
 }

@@ -39,9 +39,9 @@ func (e *serverError) Error() string {
 	default:
 		b.WriteString("no readable message")
 	}
-	for _, more := range []string{e.kind, e.code, e.location} {
-		if more != "" {
-			fmt.Fprintf(&b, " (%s)", more)
+	for _, detail := range []string{e.kind, e.code, e.location} {
+		if detail != "" {
+			fmt.Fprintf(&b, " (%s)", detail)
 		}
 	}
 	return b.String()
@@ -152,7 +152,7 @@ func (e *serverError) inStream() *model.Error {
 	return &model.Error{Fault: e.fault(), Cause: e}
 }
 
-// codes are values of "code" or "type" that are more precise than the status.
+// codes are values of "code" or "type" that are more specific than the status.
 var codes = map[string]model.Fault{
 	"context_length_exceeded":      model.TooLong,
 	"exceed_context_size_error":    model.TooLong, // llama.cpp
@@ -170,7 +170,7 @@ var codes = map[string]model.Fault{
 	"model_not_found":              model.Misconfigured,
 }
 
-// phrases are parts of messages, in lower case, of servers that send no code.
+// phrases are parts of messages, in lower case. They classify the errors of servers that do not send a code.
 var phrases = []struct {
 	fault model.Fault
 	text  string
@@ -188,10 +188,10 @@ var phrases = []struct {
 	{model.TooLong, "input is too long"},                            // Bedrock behind a gateway
 	{model.TooLong, "prompt is too long"},                           // Anthropic behind a gateway
 	{model.TooLong, "exceeds the maximum number of tokens allowed"}, // Google
-	{model.TooLong, "request too large for"},                        // OpenAI and Groq: more than the rate ever allows
+	{model.TooLong, "request too large for"},                        // OpenAI and Groq: larger than the rate limit
 	{model.TooLong, "please reduce the length of the messages"},     // OpenAI, Groq
 	{model.Refused, "content management policy"},                    // Azure
-	{model.Refused, "content policy"},                               //
+	{model.Refused, "content policy"},                               // several servers
 	{model.Refused, "usage polic"},                                  // OpenAI
 	{model.Refused, "safety system"},                                // OpenAI
 	{model.Refused, "was flagged"},                                  // OpenRouter's moderation, with status 403
@@ -225,7 +225,7 @@ func (e *serverError) fault() model.Fault {
 }
 
 // isRequestError reports whether the type of an error says that the request is wrong: invalid_request_error,
-// BadRequestError, authentication_error, NotFoundError, …
+// BadRequestError, authentication_error, NotFoundError and others.
 func isRequestError(kind string) bool {
 	kind = strings.ToLower(strings.ReplaceAll(kind, "_", ""))
 	for _, word := range []string{"invalidrequest", "badrequest", "authentication", "permission", "notfound"} {
@@ -236,9 +236,9 @@ func isRequestError(kind string) bool {
 	return false
 }
 
-// wantsOtherLimit reports whether the server expects the other name of the limit. An example of its message is:
-// "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
-func (e *serverError) wantsOtherLimit() bool {
+// requiresOtherLimitName reports whether the server expects the other name of the limit. An example of such a message
+// is "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.".
+func (e *serverError) requiresOtherLimitName() bool {
 	return e.status == http.StatusBadRequest && e.fault() == model.Misconfigured &&
 		strings.Contains(e.raw, "max_tokens") && strings.Contains(e.raw, "max_completion_tokens")
 }

@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// NewQuick is New with short waits.
+// NewQuick returns a provider like New, but with short waits.
 func NewQuick(o Options) model.Provider {
 	backoff := func(int) time.Duration { return time.Millisecond }
 	return newProvider(o, waits{backoff: backoff, tail: 10 * time.Millisecond})
@@ -23,8 +23,8 @@ func Read(answer []byte, emit func(model.Part) error) (model.Outcome, error) {
 	return a.outcome, err
 }
 
-// Endpoint returns the URL of chat completions below a base URL, and whether the limit is named max_completion_tokens
-// there.
+// Endpoint returns the URL of chat completions for a base URL, and reports whether this server names the limit
+// max_completion_tokens.
 func Endpoint(base string) (string, bool, error) {
 	s, err := newServer(base, waits{})
 	if err != nil {
@@ -33,5 +33,5 @@ func Endpoint(base string) (string, bool, error) {
 	return s.url, s.useCompletionTokens.Load(), nil
 }
 
-// RetryAfter returns the wait that a response's headers ask for.
+// RetryAfter returns the wait that a response's headers request.
 var RetryAfter = retryAfter

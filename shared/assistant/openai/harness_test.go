@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,53 +24,65 @@ type tester interface {
 	Cleanup(f func())
 }
 
-// upstream is a server that records its requests.
-type upstream struct {
+// fakeServer is a server that records its requests.
+type fakeServer struct {
 	*httptest.Server
-	mu   sync.Mutex
-	seen []seen
+	mu       sync.Mutex
+	recorded []recordedRequest
 }
 
-type seen struct {
+type recordedRequest struct {
 	path   string
 	header http.Header
 	body   string
 }
 
-func (u *upstream) requests() []seen {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.seen
+// requests returns the requests so far.
+func (s *fakeServer) requests() []recordedRequest {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.recorded)
+}
+
+// checkRequests checks the number of requests.
+func (s *fakeServer) checkRequests(tb tester, want int) {
+	tb.Helper()
+	if got := len(s.requests()); got != want {
+		tb.Errorf("got %d requests, want %d", got, want)
+	}
 }
 
 // serve starts a server that handles the n-th request with the n-th handler, and all further requests with the last
 // one.
-func serve(tb tester, handlers ...http.HandlerFunc) *upstream {
-	u := &upstream{}
-	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func serve(tb tester, handlers ...http.HandlerFunc) *fakeServer {
+	s := &fakeServer{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		u.mu.Lock()
-		n := len(u.seen)
-		u.seen = append(u.seen, seen{path: r.URL.RequestURI(), header: r.Header.Clone(), body: string(body)})
-		u.mu.Unlock()
+		s.mu.Lock()
+		n := len(s.recorded)
+		s.recorded = append(s.recorded, recordedRequest{
+			path: r.URL.RequestURI(), header: r.Header.Clone(), body: string(body),
+		})
+		s.mu.Unlock()
 		handlers[min(n, len(handlers)-1)](w, r)
 	}))
-	tb.Cleanup(u.Close)
-	return u
+	tb.Cleanup(s.Close)
+	return s
 }
 
-// raw responds with the text as an event stream.
-func raw(text string) http.HandlerFunc {
+// respondText responds with the text as an event stream.
+func respondText(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 		_, _ = io.WriteString(w, text)
 	}
 }
 
-// stream responds with an event for each text.
-func stream(data ...string) http.HandlerFunc { return raw(events(data...)) }
+// respondEvents responds with an event for each text.
+func respondEvents(data ...string) http.HandlerFunc { return respondText(eventStream(data...)) }
 
-func events(data ...string) string {
+// eventStream returns a stream with an event for each text.
+func eventStream(data ...string) string {
 	var b strings.Builder
 	for _, d := range data {
 		fmt.Fprintf(&b, "data: %s\n\n", d)
@@ -79,24 +92,27 @@ func events(data ...string) string {
 
 // Chunks that many tests use.
 const (
-	hello     = `{"model":"m-1","choices":[{"index":0,"delta":{"role":"assistant","content":"Hello"},"finish_reason":null}]}`
-	stop      = `{"model":"m-1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`
-	someUsage = `{"model":"m-1","choices":[],"usage":{"prompt_tokens":11,"completion_tokens":7,"total_tokens":18}}`
-	done      = `[DONE]`
+	helloChunk = `{"model":"m-1","choices":[{"index":0,"delta":{"role":"assistant","content":"Hello"},"finish_reason":null}]}`
+	stopChunk  = `{"model":"m-1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`
+	usageChunk = `{"model":"m-1","choices":[],"usage":{"prompt_tokens":11,"completion_tokens":7,"total_tokens":18}}`
+	doneData   = `[DONE]`
 )
 
-// say returns a chunk with a delta.
-func say(delta string) string {
+// deltaChunk returns a chunk with a delta.
+func deltaChunk(delta string) string {
 	return `{"model":"m-1","choices":[{"index":0,"delta":` + delta + `,"finish_reason":null}]}`
 }
 
-// finish returns a chunk with a delta and a finish reason.
-func finish(delta, reason string) string {
+// callsChunk returns a chunk with deltas of calls, which are JSON objects separated by commas.
+func callsChunk(deltas string) string { return deltaChunk(`{"tool_calls":[` + deltas + `]}`) }
+
+// finishChunk returns a chunk with a delta and a finish reason.
+func finishChunk(delta, reason string) string {
 	return fmt.Sprintf(`{"model":"m-1","choices":[{"index":0,"delta":%s,"finish_reason":%q}]}`, delta, reason)
 }
 
-// refuse responds with an error.
-func refuse(status int, body string, header ...string) http.HandlerFunc {
+// respondError responds with an error. header contains names and values.
+func respondError(status int, body string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i+1 < len(header); i += 2 {
 			w.Header().Set(header[i], header[i+1])
@@ -106,83 +122,84 @@ func refuse(status int, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-// collected is a whole answer.
-type collected struct {
-	text     string
-	calls    []model.Call
-	sequence string // t for a text, c for a call
-	open     bool
-	thoughts int
-	broken   string // describes parts that were out of order
+// received is an answer that was passed to emit.
+type received struct {
+	text          string
+	calls         []model.Call
+	sequence      string // t for a text, c for a call
+	isCallOpen    bool
+	thinkingParts int
+	orderError    string // describes the last part that was out of order
 }
 
-// take collects a part. It is passed as emit.
-func (c *collected) take(p model.Part) error {
+// emit records a part. It is passed to Generate.
+func (r *received) emit(p model.Part) error {
 	if p == (model.Part{Kind: model.Thinking}) {
-		c.thoughts++
+		r.thinkingParts++
 		return nil
 	}
-	last := len(c.calls) - 1
-	switch inside := c.open && p.CallID == c.calls[last].ID; {
-	case p.Kind == model.Text && !c.open && p.Text != "":
-		c.text += p.Text
-		if !strings.HasSuffix(c.sequence, "t") {
-			c.sequence += "t"
+	last := len(r.calls) - 1
+	switch isInCall := r.isCallOpen && p.CallID == r.calls[last].ID; {
+	case p.Kind == model.Text && !r.isCallOpen && p.Text != "":
+		r.text += p.Text
+		if !strings.HasSuffix(r.sequence, "t") {
+			r.sequence += "t"
 		}
-	case p.Kind == model.CallStart && !c.open && p.CallID != "":
-		c.calls = append(c.calls, model.Call{ID: p.CallID, Name: p.Name})
-		c.open = true
-		c.sequence += "c"
-	case p.Kind == model.CallDelta && inside && p.Text != "":
-		c.calls[last].Input += p.Text
-	case p.Kind == model.CallEnd && inside:
-		c.open = false
+	case p.Kind == model.CallStart && !r.isCallOpen && p.CallID != "":
+		r.calls = append(r.calls, model.Call{ID: p.CallID, Name: p.Name})
+		r.isCallOpen = true
+		r.sequence += "c"
+	case p.Kind == model.CallDelta && isInCall && p.Text != "":
+		r.calls[last].Input += p.Text
+	case p.Kind == model.CallEnd && isInCall:
+		r.isCallOpen = false
 	default:
-		c.broken = fmt.Sprintf("%+v after %q, open: %t", p, c.sequence, c.open)
+		r.orderError = fmt.Sprintf("%+v after %q, call open: %t", p, r.sequence, r.isCallOpen)
 	}
 	return nil
 }
 
-// check fails the test if parts were out of order or ids are not unique.
-func (c *collected) check(tb tester, err error) {
+// check fails the test if parts were out of order or if IDs are not unique.
+func (r *received) check(tb tester, err error) {
 	tb.Helper()
-	if c.broken != "" {
-		tb.Errorf("out of order: %s", c.broken)
+	if r.orderError != "" {
+		tb.Errorf("a part was out of order: %s", r.orderError)
 	}
-	if err == nil && c.open {
-		tb.Error("complete, but a call has not ended")
+	if err == nil && r.isCallOpen {
+		tb.Error("the answer is complete, but its last call has not ended")
 	}
 	ids := map[string]bool{}
-	for _, call := range c.calls {
+	for _, call := range r.calls {
 		if ids[call.ID] {
-			tb.Errorf("id %q twice", call.ID)
+			tb.Errorf("two calls have the ID %q", call.ID)
 		}
 		ids[call.ID] = true
 	}
 }
 
-// ask requests an answer from u.
-func ask(tb tester, u *upstream, r model.Request) (collected, model.Outcome, error) {
+// generate requests an answer from s.
+func generate(tb tester, s *fakeServer, r model.Request) (received, model.Outcome, error) {
 	tb.Helper()
-	p := openai.NewQuick(openai.Options{BaseURL: u.URL, Model: "m", Key: key})
-	var c collected
-	outcome, err := p.Generate(context.Background(), r, c.take)
-	c.check(tb, err)
-	return c, outcome, err
+	p := openai.NewQuick(openai.Options{BaseURL: s.URL, Model: "m", Key: key})
+	var got received
+	outcome, err := p.Generate(context.Background(), r, got.emit)
+	got.check(tb, err)
+	return got, outcome, err
 }
 
+// secret is the API key.
 const secret = "sk-Very/Secret+0123456789"
 
 func key(context.Context) (string, error) { return secret, nil }
 
-var question = model.Request{Messages: []model.Message{{Role: model.User, Text: "Hi"}}}
+var simpleRequest = model.Request{Messages: []model.Message{{Role: model.User, Text: "Hi"}}}
 
-// wantFault checks the fault of an error, and returns the error.
-func wantFault(tb tester, err error, want model.Fault) *model.Error {
+// checkFault checks that err is a *model.Error with this fault, and returns it.
+func checkFault(tb tester, err error, want model.Fault) *model.Error {
 	tb.Helper()
 	var failed *model.Error
 	if !errors.As(err, &failed) || failed.Fault != want {
-		tb.Fatalf("got %v, want %s", err, want)
+		tb.Fatalf("got error %v, want the fault %q", err, want)
 	}
 	return failed
 }

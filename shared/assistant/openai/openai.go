@@ -2,9 +2,9 @@
 // vLLM, llama.cpp, LM Studio, OpenRouter and others. It contains the requests, the parsing of answers and errors, and
 // the differences between these servers. Prompts and the use of answers do not belong here.
 //
-// Of the vendor's SDK only the reader of event streams is used. The SDK's client links the types of all APIs of
-// OpenAI: it adds 17 MB to the binary of a function, 2 ms to each cold start, and minutes to a build. It also reads
-// errors without a limit, and treats "error": null as an error.
+// From the vendor's SDK, the package uses only the reader of event streams. The SDK's client links the types of all
+// APIs of OpenAI: it adds 17 MB to the binary of a function, 2 ms to each cold start, and minutes to a build. It also
+// reads errors without a limit, and treats "error": null as an error.
 package openai
 
 import (
@@ -98,7 +98,7 @@ func (p *provider) generate(ctx context.Context, r model.Request, a *answer) (ke
 		return "", err
 	}
 	call, cancel := context.WithCancel(ctx)
-	defer cancel() // runs before the body is closed: this cancels the request, and the rest is not read
+	defer cancel() // runs before the body is closed, so that the rest of the body is not read
 	response, err := s.send(call, newBody(p.options.Model, r), key)
 	if err != nil {
 		return key, err
@@ -114,11 +114,11 @@ func (p *provider) key(ctx context.Context) (string, error) {
 	}
 	key, err := p.options.Key(ctx)
 	if err != nil {
-		return "", &model.Error{Fault: model.Unavailable, Cause: fmt.Errorf("key: %w", err)}
+		return "", &model.Error{Fault: model.Unavailable, Cause: fmt.Errorf("read the API key: %w", err)}
 	}
 	key = strings.TrimSpace(key)
 	if strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
-		err := errors.New("the key has characters that are not valid in a header")
+		err := errors.New("the API key contains characters that are not valid in a header")
 		return "", &model.Error{Fault: model.Misconfigured, Cause: err}
 	}
 	return key, nil
@@ -163,7 +163,8 @@ func chatURL(base string) (*url.URL, error) {
 	}
 	address, err := url.Parse(base)
 	if err != nil || address.Host == "" || (address.Scheme != "http" && address.Scheme != "https") {
-		return nil, errors.New("the base URL is not an http or https address") // not quoted: it may have a password
+		// The text does not quote the URL, because it may contain a password.
+		return nil, errors.New("the base URL is not an http or https URL")
 	}
 	path := strings.TrimRight(address.Path, "/")
 	if path == "" {

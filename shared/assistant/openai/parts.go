@@ -13,7 +13,7 @@ import (
 // another part arrives. Parts that arrive before the current call has ended wait in the queue.
 type partQueue struct {
 	emit func(model.Part) error
-	// queue has the pieces that have not ended or were not emitted. The first piece is emitted as it arrives.
+	// queue contains the pieces that have not ended or were not emitted. The first piece is emitted while it arrives.
 	queue []*piece
 	// byIndex, byID and last find the call that a delta continues. last is the call that the previous delta continued.
 	byIndex map[int]*piece
@@ -103,8 +103,8 @@ func (q *partQueue) find(d callDelta) *piece {
 	return q.last
 }
 
-// isFollowedBy reports whether a delta begins a new call although it has the index or the ID of c: Ollama sends each
-// call as a whole and with index 0, and other servers send neither index nor ID. A new call has a name, and also
+// isFollowedBy reports whether a delta begins a new call although it has the index or the ID of c. Ollama sends each
+// call in one delta with index 0, and other servers send neither index nor ID. A new call has a name, and also
 // another ID, or input although the input of c is complete. A name or an ID alone is not sufficient: some versions of
 // vLLM send each delta with a new ID, and other servers repeat ID and name.
 func (c *piece) isFollowedBy(d callDelta, input string) bool {
@@ -122,7 +122,7 @@ func (c *piece) isFollowedBy(d callDelta, input string) bool {
 // close ends the answer, and with it all calls.
 func (q *partQueue) close() error { return q.flush(true) }
 
-// flush emits what is pending, up to the first call that may be continued. At the end of the answer, no call is
+// flush emits the pending parts, up to the first call that may be continued. At the end of the answer, no call is
 // continued.
 func (q *partQueue) flush(atEnd bool) error {
 	for len(q.queue) > 0 {
@@ -149,7 +149,7 @@ func (q *partQueue) flush(atEnd bool) error {
 	return nil
 }
 
-// flushCall emits what is pending of a call. It waits for the name of the call, except at the end of the answer.
+// flushCall emits the pending parts of a call. It waits for the name of the call, except at the end of the answer.
 func (q *partQueue) flushCall(c *piece, atEnd bool) error {
 	if c.name == "" && !atEnd {
 		return nil
@@ -168,7 +168,7 @@ func (q *partQueue) flushCall(c *piece, atEnd bool) error {
 	return q.emit(model.Part{Kind: model.CallDelta, CallID: c.id, Text: text})
 }
 
-// newID returns the server's ID, or a random ID if the server sent none or one that is already used.
+// newID returns the server's ID, or a random ID if the server's ID is empty or already used.
 func (q *partQueue) newID(id string) string {
 	const length = 9 // Mistral rejects any other length
 	for id == "" || q.usedIDs[id] {
@@ -179,7 +179,7 @@ func (q *partQueue) newID(id string) string {
 }
 
 // jsonBalance reports when a JSON object or array that arrives in pieces is complete: when all brackets are closed. It
-// does not check the syntax, because the end of an input that is not valid must be detected too.
+// does not check the syntax, because it must also detect the end of an input that is not valid.
 type jsonBalance struct {
 	depth                         int
 	isOpened, inString, isEscaped bool

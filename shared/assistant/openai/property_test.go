@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/assistant/openai"
 )
 
-// quote returns s as JSON.
+// quote returns s as a JSON string.
 func quote(s string) string {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -23,8 +23,8 @@ func quote(s string) string {
 	return string(data)
 }
 
-// split cuts s between characters. Pieces may be empty.
-func split(rt *rapid.T, s string) []string {
+// splitText cuts s between characters. Pieces may be empty.
+func splitText(rt *rapid.T, s string) []string {
 	var pieces []string
 	runes := []rune(s)
 	for len(runes) > 0 {
@@ -38,110 +38,119 @@ func split(rt *rapid.T, s string) []string {
 // drawCalls generates calls with inputs that a model might write.
 func drawCalls(rt *rapid.T) []model.Call {
 	input := rapid.SampledFrom([]string{
-		`{}`, `{"path":"/a"}`, ` {"a":[1,{"b":"}]\"\\"}]} `, `{"content":"función 鍵 {\n\"x\" \\\\"}`, `[{}]`, "{\n\t\"a\": {}\n}",
+		`{}`,
+		`{"path":"/a"}`,
+		` {"a":[1,{"b":"}]\"\\"}]} `,
+		`{"content":"función 鍵 {\n\"x\" \\\\"}`,
+		`[{}]`,
+		"{\n\t\"a\": {}\n}",
 	})
 	calls := make([]model.Call, rapid.IntRange(0, 4).Draw(rt, "calls"))
 	for i := range calls {
-		calls[i] = model.Call{ID: fmt.Sprintf("call_%d", i), Name: rapid.SampledFrom([]string{"f", "g"}).Draw(rt, "name"), Input: input.Draw(rt, "input")}
+		calls[i] = model.Call{
+			ID:    fmt.Sprintf("call_%d", i),
+			Name:  rapid.SampledFrom([]string{"f", "g"}).Draw(rt, "name"),
+			Input: input.Draw(rt, "input"),
+		}
 	}
 	return calls
 }
 
-// TestDeltasOfAnySize checks that an answer arrives complete and in order, however text and inputs are cut into deltas,
-// and however the deltas are mixed.
+// An answer is complete and in order for any sizes of the deltas, and for any order of the deltas of different calls.
 func TestDeltasOfAnySize(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.StringMatching(`[ab{}"é鍵 ]{0,12}`).Draw(rt, "text")
 		calls := drawCalls(rt)
-		answer := mix(rt, text, calls)
-		u := serve(t, raw(answer))
-		defer u.Close()
-		got, outcome, err := ask(rt, u, question)
+		answer := drawEventStream(rt, text, calls)
+		s := serve(t, respondText(answer))
+		defer s.Close()
+		got, outcome, err := generate(rt, s, simpleRequest)
 		if err != nil {
-			rt.Fatalf("%v of %s", err, answer)
+			rt.Fatalf("got error %v for %s", err, answer)
 		}
-		want := model.StopEnd
+		wantStop := model.StopEnd
 		if len(calls) > 0 {
-			want = model.StopTools
+			wantStop = model.StopTools
 		}
-		if want := strings.Count(answer, thought); got.thoughts != want {
-			rt.Fatalf("%d thoughts, want %d, of %s", got.thoughts, want, answer)
+		if want := strings.Count(answer, reasoningText); got.thinkingParts != want {
+			rt.Fatalf("got %d thinking parts, want %d, for %s", got.thinkingParts, want, answer)
 		}
-		if got.text != text || len(got.calls) != len(calls) || outcome.Stop != want {
-			rt.Fatalf("%+v, %+v of %s", got, outcome, answer)
+		if got.text != text || len(got.calls) != len(calls) || outcome.Stop != wantStop {
+			rt.Fatalf("got the answer %+v and the outcome %+v for %s", got, outcome, answer)
 		}
-		for i, c := range calls {
+		for i, want := range calls {
 			// White space after a complete object may be dropped.
-			got.calls[i].Input, c.Input = strings.TrimRight(got.calls[i].Input, " "), strings.TrimRight(c.Input, " ")
-			if got.calls[i] != c {
-				rt.Fatalf("call %d: %+v, want %+v, of %s", i, got.calls[i], c, answer)
+			got.calls[i].Input, want.Input = strings.TrimRight(got.calls[i].Input, " "), strings.TrimRight(want.Input, " ")
+			if got.calls[i] != want {
+				rt.Fatalf("call %d: got %+v, want %+v, for %s", i, got.calls[i], want, answer)
 			}
 		}
 	})
 }
 
-// thought is a text of reasoning, which must not be emitted.
-const thought = `"Hm, hm."`
+// reasoningText is a text of reasoning, which must not be emitted.
+const reasoningText = `"Hm, hm."`
 
-// mix returns the answer as an event stream. The deltas of different calls are mixed, and reasoning is inserted
-// anywhere. The deltas of one call are in order, and calls begin in order.
-func mix(rt *rapid.T, text string, calls []model.Call) string {
-	lanes := make([][]string, len(calls)+1)
-	for _, piece := range split(rt, text) {
-		lanes[0] = append(lanes[0], `"content":`+quote(piece))
+// drawEventStream returns the answer as an event stream. The deltas of different calls are mixed, and reasoning is
+// inserted anywhere. The deltas of one call are in order, and calls begin in order.
+func drawEventStream(rt *rapid.T, text string, calls []model.Call) string {
+	// queues are the remaining deltas of the text, at index 0, and of each call.
+	queues := make([][]string, len(calls)+1)
+	for _, piece := range splitText(rt, text) {
+		queues[0] = append(queues[0], `"content":`+quote(piece))
 	}
 	for i, c := range calls {
 		begin := fmt.Sprintf(`{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":""}}`, i, c.ID, c.Name)
-		lanes[i+1] = append(lanes[i+1], begin)
-		for _, piece := range split(rt, c.Input) {
-			lanes[i+1] = append(lanes[i+1], fmt.Sprintf(`{"index":%d,"function":{"arguments":%s}}`, i, quote(piece)))
+		queues[i+1] = append(queues[i+1], begin)
+		for _, piece := range splitText(rt, c.Input) {
+			queues[i+1] = append(queues[i+1], fmt.Sprintf(`{"index":%d,"function":{"arguments":%s}}`, i, quote(piece)))
 		}
 	}
 	deltas := []string{`"role":"assistant"`}
-	begun := 1 // the number of lanes that may continue, including the next one to begin
+	begun := 1 // the number of queues that have begun, including the text
 	for {
 		var open []int
-		for i := range min(begun+1, len(lanes)) {
-			if len(lanes[i]) > 0 {
+		for i := range min(begun+1, len(queues)) {
+			if len(queues[i]) > 0 {
 				open = append(open, i)
 			}
 		}
 		if len(open) == 0 {
 			break
 		}
-		i := rapid.SampledFrom(open).Draw(rt, "lane")
+		i := rapid.SampledFrom(open).Draw(rt, "queue")
 		begun = max(begun, i+1)
-		delta := lanes[i][0]
-		lanes[i] = lanes[i][1:]
+		delta := queues[i][0]
+		queues[i] = queues[i][1:]
 		if i > 0 {
 			delta = `"tool_calls":[` + delta + `]`
 		}
 		deltas = append(deltas, delta)
 	}
-	ends := rapid.SampledFrom([]string{"stop", "tool_calls"}).Draw(rt, "reason")
+	reason := rapid.SampledFrom([]string{"stop", "tool_calls"}).Draw(rt, "reason")
 	lastHasReason := rapid.Bool().Draw(rt, "reason in the last delta")
 	newline := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(rt, "newline")
 	var b strings.Builder
 	for i, delta := range deltas {
-		chunk := say("{" + delta + "}")
+		chunk := deltaChunk("{" + delta + "}")
 		if lastHasReason && i == len(deltas)-1 {
-			chunk = finish("{"+delta+"}", ends)
+			chunk = finishChunk("{"+delta+"}", reason)
 		}
 		if rapid.Bool().Draw(rt, "comment") {
 			b.WriteString(": keep-alive" + newline + newline)
 		}
 		for range rapid.IntRange(0, 2).Draw(rt, "thoughts") {
 			name := rapid.SampledFrom([]string{"reasoning_content", "reasoning"}).Draw(rt, "name")
-			b.WriteString("data: " + say(fmt.Sprintf(`{"content":null,%q:%s}`, name, thought)) + newline + newline)
+			b.WriteString("data: " + deltaChunk(fmt.Sprintf(`{"content":null,%q:%s}`, name, reasoningText)) + newline + newline)
 		}
 		b.WriteString("data: " + chunk + newline + newline)
 	}
 	if !lastHasReason {
-		b.WriteString("data: " + finish(`{}`, ends) + newline + newline)
+		b.WriteString("data: " + finishChunk(`{}`, reason) + newline + newline)
 	}
 	if rapid.Bool().Draw(rt, "usage") {
-		b.WriteString("data: " + someUsage + newline + newline)
+		b.WriteString("data: " + usageChunk + newline + newline)
 	}
 	if rapid.Bool().Draw(rt, "done") {
 		b.WriteString("data: [DONE]" + newline + newline)
@@ -149,7 +158,7 @@ func mix(rt *rapid.T, text string, calls []model.Call) string {
 	return b.String()
 }
 
-// TestWholeCalls checks that whole calls are recognized, whatever a server sends as index and id.
+// Calls that arrive in one delta each are separated, even if their indexes and IDs are missing or equal.
 func TestWholeCalls(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -157,53 +166,61 @@ func TestWholeCalls(t *testing.T) {
 		index := rapid.SampledFrom([]string{``, `"index":0,`, `"index":null,`, `"index":%d,`}).Draw(rt, "index")
 		id := rapid.SampledFrom([]string{``, `"id":"",`, `"id":null,`, `"id":"same",`, `"id":"call_%d",`}).Draw(rt, "id")
 		var b strings.Builder
-		var together []string
+		var pending []string // the calls of the next chunk
 		for i, c := range calls {
 			number := strings.NewReplacer("%d", strconv.Itoa(i))
 			call := fmt.Sprintf(`{%s"function":{"name":%q,"arguments":%s}}`, number.Replace(index+id), c.Name, quote(c.Input))
-			together = append(together, call)
-			if rapid.Bool().Draw(rt, "a chunk ends") {
-				b.WriteString(events(say(`{"tool_calls":[` + strings.Join(together, ",") + `]}`)))
-				together = nil
+			pending = append(pending, call)
+			if rapid.Bool().Draw(rt, "a chunk reason") {
+				b.WriteString(eventStream(callsChunk(strings.Join(pending, ","))))
+				pending = nil
 			}
 		}
-		b.WriteString(events(finish(`{"tool_calls":[`+strings.Join(together, ",")+`]}`, "stop")))
-		var got collected
-		if _, err := openai.Read([]byte(b.String()), got.take); err != nil {
-			rt.Fatalf("%v of %s", err, b.String())
+		b.WriteString(eventStream(finishChunk(`{"tool_calls":[`+strings.Join(pending, ",")+`]}`, "stop")))
+		var got received
+		if _, err := openai.Read([]byte(b.String()), got.emit); err != nil {
+			rt.Fatalf("got error %v for %s", err, b.String())
 		}
 		got.check(rt, nil)
 		if len(got.calls) != len(calls) {
-			rt.Fatalf("%+v of %s", got.calls, b.String())
+			rt.Fatalf("got the calls %+v, want %d, for %s", got.calls, len(calls), b.String())
 		}
 		for i, c := range calls {
 			if got.calls[i].Name != c.Name || got.calls[i].Input != c.Input {
-				rt.Fatalf("call %d: %+v of %s", i, got.calls[i], b.String())
+				rt.Fatalf("call %d: got %+v, want %+v, for %s", i, got.calls[i], c, b.String())
 			}
 		}
 	})
 }
 
-// FuzzStream checks that any bytes lead to an answer or to a *model.Error, and that parts are always in order.
+// FuzzStream checks that any stream results in an answer or a *model.Error, and that parts are always in order.
 func FuzzStream(f *testing.F) {
-	f.Add([]byte(events(hello, say(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}},{"index":1,"function":{"name":"g"}}]}`), stop, someUsage, done)))
-	f.Add([]byte(events(say(`{"content":[{"type":"text","text":"a"}],"refusal":"","function_call":{"name":"f","arguments":{}}}`), finish(`{}`, "length"))))
-	f.Add([]byte(events(hello, `{"error":{"code":429,"metadata":{"raw":"x"}}}`)))
+	calls := callsChunk(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}},{"index":1,"function":{"name":"g"}}`)
+	f.Add([]byte(eventStream(helloChunk, calls, stopChunk, usageChunk, doneData)))
+	functionCall := `{"content":[{"type":"text","text":"a"}],"refusal":"","function_call":{"name":"f","arguments":{}}}`
+	f.Add([]byte(eventStream(deltaChunk(functionCall), finishChunk(`{}`, "length"))))
+	f.Add([]byte(eventStream(helloChunk, `{"error":{"code":429,"metadata":{"raw":"x"}}}`)))
 	f.Add([]byte(`{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`))
 	f.Add([]byte("event: error\ndata: [{\"error\":\"x\"}]\n\n: c\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var got collected
-		outcome, err := openai.Read(data, got.take)
+		var got received
+		outcome, err := openai.Read(data, got.emit)
 		got.check(t, err)
-		var failed *model.Error
-		switch {
-		case err == nil && outcome.Stop == "":
-			t.Error("complete without a stop")
-		case err != nil && (!errors.As(err, &failed) || failed.Fault == "" || failed.Cause == nil || outcome.Stop != ""):
-			t.Errorf("%+v, %v", outcome, err)
+		if err == nil && outcome.Stop == "" {
+			t.Error("a complete answer has no stop reason")
 		}
-		if u := outcome.Usage; u.Input < 0 || u.Output < 0 || u.CacheRead < 0 || u.CacheWrite < 0 || u.CacheRead+u.CacheWrite > u.Input {
-			t.Errorf("usage %+v", u)
+		if err != nil {
+			var failed *model.Error
+			if !errors.As(err, &failed) || failed.Fault == "" || failed.Cause == nil {
+				t.Errorf("got error %v, want a *model.Error with fault and cause", err)
+			}
+			if outcome.Stop != "" {
+				t.Errorf("an incomplete answer has the stop reason %q", outcome.Stop)
+			}
+		}
+		u := outcome.Usage
+		if u.Input < 0 || u.Output < 0 || u.CacheRead < 0 || u.CacheWrite < 0 || u.CacheRead+u.CacheWrite > u.Input {
+			t.Errorf("got the invalid usage %+v", u)
 		}
 	})
 }
@@ -211,7 +228,7 @@ func FuzzStream(f *testing.F) {
 // BenchmarkRead measures the time from a chunk's bytes to its part.
 func BenchmarkRead(b *testing.B) {
 	const chunks = 1000
-	answer := []byte(strings.Repeat(events(hello), chunks) + events(stop, someUsage, done))
+	answer := []byte(strings.Repeat(eventStream(helloChunk), chunks) + eventStream(stopChunk, usageChunk, doneData))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := openai.Read(answer, func(model.Part) error { return nil }); err != nil {

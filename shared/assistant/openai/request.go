@@ -10,11 +10,11 @@ import (
 )
 
 // body is the request of https://platform.openai.com/docs/api-reference/chat/create, with only the fields that every
-// server accepts. The order of the fields is the SDK's, so that bodies can be compared.
+// server accepts. The fields have the same order as in the SDK, so that bodies can be compared.
 type body struct {
 	Messages []message `json:"messages"`
 	Model    string    `json:"model"`
-	// One of the two is set: servers differ in the name.
+	// MaxCompletionTokens and MaxTokens are names of the same limit. Only one of them is set.
 	MaxCompletionTokens int            `json:"max_completion_tokens,omitzero"`
 	MaxTokens           int            `json:"max_tokens,omitzero"`
 	StreamOptions       *streamOptions `json:"stream_options,omitzero"`
@@ -79,24 +79,24 @@ func messages(m model.Message) []message {
 	for _, result := range m.Results {
 		text := result.Text
 		if result.Failed {
-			text = "Error: " + text // the API has no field for it
+			text = "Error: " + text // the API has no field for a failure
 		}
 		all = append(all, message{Role: "tool", ToolCallID: result.CallID, Content: text})
 	}
 	if m.Text == "" && len(m.Calls) == 0 {
 		return all
 	}
-	own := message{Role: string(m.Role), Content: m.Text}
+	converted := message{Role: string(m.Role), Content: m.Text}
 	for _, call := range m.Calls {
-		own.ToolCalls = append(own.ToolCalls, toolCall{
+		converted.ToolCalls = append(converted.ToolCalls, toolCall{
 			ID: call.ID, Type: "function", Function: functionCall{Name: call.Name, Arguments: arguments(call.Input)},
 		})
 	}
-	return append(all, own)
+	return append(all, converted)
 }
 
 // arguments returns a call's input if it is a JSON object, and an empty object otherwise, because Ollama, vLLM and
-// llama.cpp reject a request with any other input. The call's result tells the model what was wrong with its input.
+// llama.cpp reject a request with any other input. The call's result explains the error to the model.
 func arguments(input string) string {
 	if v := jsontext.Value(input); v.Kind() == '{' && v.IsValid() {
 		return input

@@ -28,11 +28,11 @@ const (
 	errorTimeout = 3 * time.Second
 )
 
-// maxRetryAfter is the longest wait that send reports.
+// maxRetryAfter is the longest wait that an error of send contains.
 const maxRetryAfter = 24 * time.Hour
 
-// send sends the request, with retries, and returns the response when the server has sent its headers.
-// Error: *model.Error.
+// send sends the request, with retries, and returns the response when the server has sent its headers. Its errors are
+// *model.Errors.
 func (s *server) send(ctx context.Context, b body, key string) (*http.Response, error) {
 	window, cancel := context.WithTimeout(ctx, retryWindow)
 	defer cancel()
@@ -48,7 +48,7 @@ func (s *server) send(ctx context.Context, b body, key string) (*http.Response, 
 			return response, nil
 		}
 		var reported *serverError
-		if errors.As(err, &reported) && reported.wantsOtherLimit() && !hasSwitched {
+		if errors.As(err, &reported) && reported.requiresOtherLimitName() && !hasSwitched {
 			hasSwitched = true // s keeps the other name for later requests
 			s.useCompletionTokens.CompareAndSwap(useCompletionTokens, !useCompletionTokens)
 			continue

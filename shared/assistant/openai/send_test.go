@@ -20,41 +20,78 @@ import (
 
 func TestRetries(t *testing.T) {
 	t.Parallel()
-	drop := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
-	busy := refuse(503, "busy")
-	good := stream(hello, stop)
+	disconnect := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+	unavailable := respondError(503, "unavailable")
+	succeed := respondEvents(helloChunk, stopChunk)
 	for name, tc := range map[string]struct {
-		handlers []http.HandlerFunc
-		tries    int
-		after    time.Duration
-		fails    bool
+		handlers   []http.HandlerFunc
+		attempts   int
+		fails      bool
+		retryAfter time.Duration
 	}{
-		"busy twice":                  {handlers: []http.HandlerFunc{busy, busy, good}, tries: 3},
-		"busy three times":            {handlers: []http.HandlerFunc{busy, busy, busy, good}, tries: 3, fails: true},
-		"connection lost":             {handlers: []http.HandlerFunc{drop, drop, good}, tries: 3},
-		"connection lost thrice":      {handlers: []http.HandlerFunc{drop}, tries: 3, fails: true},
-		"asked to wait a moment":      {handlers: []http.HandlerFunc{refuse(429, "", "Retry-After-Ms", "2.5"), good}, tries: 2},
-		"asked to wait long":          {handlers: []http.HandlerFunc{refuse(429, "", "Retry-After", "30"), good}, tries: 1, after: 30 * time.Second, fails: true},
-		"asked to wait longer by 503": {handlers: []http.HandlerFunc{refuse(503, "", "Retry-After", "3600"), good}, tries: 1, after: time.Hour, fails: true},
-		"a date":                      {handlers: []http.HandlerFunc{refuse(429, "", "Retry-After", "Sun, 22 Nov 2026 03:01:30 GMT", "Date", "Sun, 22 Nov 2026 03:00:00 GMT"), good}, tries: 1, after: 90 * time.Second, fails: true},
-		"header forbids a retry":      {handlers: []http.HandlerFunc{refuse(503, "", "X-Should-Retry", "false"), good}, tries: 1, fails: true},
+		"unavailable twice": {
+			handlers: []http.HandlerFunc{unavailable, unavailable, succeed},
+			attempts: 3,
+		},
+		"unavailable three times": {
+			handlers: []http.HandlerFunc{unavailable, unavailable, unavailable, succeed},
+			attempts: 3,
+			fails:    true,
+		},
+		"connection lost twice": {
+			handlers: []http.HandlerFunc{disconnect, disconnect, succeed},
+			attempts: 3,
+		},
+		"connection lost three times": {
+			handlers: []http.HandlerFunc{disconnect},
+			attempts: 3,
+			fails:    true,
+		},
+		"short wait requested": {
+			handlers: []http.HandlerFunc{respondError(429, "", "Retry-After-Ms", "2.5"), succeed},
+			attempts: 2,
+		},
+		"long wait requested": {
+			handlers:   []http.HandlerFunc{respondError(429, "", "Retry-After", "30"), succeed},
+			attempts:   1,
+			fails:      true,
+			retryAfter: 30 * time.Second,
+		},
+		"long wait requested with status 503": {
+			handlers:   []http.HandlerFunc{respondError(503, "", "Retry-After", "3600"), succeed},
+			attempts:   1,
+			fails:      true,
+			retryAfter: time.Hour,
+		},
+		"wait until a date requested": {
+			handlers: []http.HandlerFunc{
+				respondError(429, "", "Retry-After", "Sun, 22 Nov 2026 03:01:30 GMT",
+					"Date", "Sun, 22 Nov 2026 03:00:00 GMT"), succeed,
+			},
+			attempts:   1,
+			fails:      true,
+			retryAfter: 90 * time.Second,
+		},
+		"retry forbidden by a header": {
+			handlers: []http.HandlerFunc{respondError(503, "", "X-Should-Retry", "false"), succeed},
+			attempts: 1,
+			fails:    true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u := serve(t, tc.handlers...)
-			got, _, err := ask(t, u, question)
+			s := serve(t, tc.handlers...)
+			got, _, err := generate(t, s, simpleRequest)
 			if tc.fails {
-				if failed := wantFault(t, err, model.Unavailable); failed.RetryAfter != tc.after {
-					t.Errorf("after %v, want %v", failed.RetryAfter, tc.after)
+				if failed := checkFault(t, err, model.Unavailable); failed.RetryAfter != tc.retryAfter {
+					t.Errorf("got RetryAfter %v, want %v", failed.RetryAfter, tc.retryAfter)
 				}
 			} else if err != nil || got.text != "Hello" {
-				t.Errorf("%q, %v", got.text, err)
+				t.Errorf("got the text %q and error %v, want Hello", got.text, err)
 			}
-			if n := len(u.requests()); n != tc.tries {
-				t.Errorf("tried %d times, want %d", n, tc.tries)
-			}
-			for _, r := range u.requests() {
-				if r.body != u.requests()[0].body || r.body == "" {
+			s.checkRequests(t, tc.attempts)
+			for _, r := range s.requests() {
+				if r.body != s.requests()[0].body || r.body == "" {
 					t.Errorf("a retry has another body: %s", r.body)
 				}
 			}
@@ -66,13 +103,22 @@ func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	const date = "Sun, 22 Nov 2026 03:00:00 GMT"
 	for _, tc := range []struct {
-		ms, after, date string
+		ms, after, date string // the headers Retry-After-Ms, Retry-After and Date
 		want            time.Duration
 	}{
-		{"", "", date, 0}, {"", "7", date, 7 * time.Second}, {"", "0.5", "", 0}, {"1500", "7", date, 1500 * time.Millisecond},
-		{"x", "7", date, 7 * time.Second}, {"", "-7", date, 0}, {"", "NaN", date, 0}, {"", "1e300", date, 0}, {"", "soon", date, 0},
-		{"", "Sun, 22 Nov 2026 03:00:10 GMT", date, 10 * time.Second}, {"", "Sunday, 22-Nov-26 03:00:10 GMT", date, 10 * time.Second},
-		{"", "Sun, 22 Nov 2026 02:00:00 GMT", date, 0}, {"", "Tue, 22 Nov 2050 03:00:00 GMT", date, 24 * time.Hour},
+		{"", "", date, 0},
+		{"", "7", date, 7 * time.Second},
+		{"", "0.5", "", 0},
+		{"1500", "7", date, 1500 * time.Millisecond},
+		{"x", "7", date, 7 * time.Second},
+		{"", "-7", date, 0},
+		{"", "NaN", date, 0},
+		{"", "1e300", date, 0},
+		{"", "soon", date, 0},
+		{"", "Sun, 22 Nov 2026 03:00:10 GMT", date, 10 * time.Second},
+		{"", "Sunday, 22-Nov-26 03:00:10 GMT", date, 10 * time.Second},
+		{"", "Sun, 22 Nov 2026 02:00:00 GMT", date, 0},
+		{"", "Tue, 22 Nov 2050 03:00:00 GMT", date, 24 * time.Hour},
 		{"", "Sun, 22 Nov 2026 03:00:10 GMT", "", 0},
 	} {
 		h := http.Header{}
@@ -80,238 +126,249 @@ func TestRetryAfter(t *testing.T) {
 		h.Set("Retry-After", tc.after)
 		h.Set("Date", tc.date)
 		if got := openai.RetryAfter(h); got != tc.want {
-			t.Errorf("%+v: %v", tc, got)
+			t.Errorf("%+v: got %v", tc, got)
 		}
 	}
 }
 
-// TestSwitchToOtherLimitName has a model that accepts only max_completion_tokens, on a host that is not known for it.
+// If a model accepts only max_completion_tokens, the provider switches to this name of the limit.
 func TestSwitchToOtherLimitName(t *testing.T) {
 	t.Parallel()
-	picky := func(w http.ResponseWriter, r *http.Request) {
-		refuse(400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`)(w, r)
-	}
-	u := serve(t, picky, stream(hello, stop))
-	p := openai.NewQuick(openai.Options{BaseURL: u.URL, Model: "m"})
-	r := question
+	rejectMaxTokens := respondError(400, `{"error":{
+		"message": "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+		"type": "invalid_request_error", "param": "max_tokens", "code": "unsupported_parameter"
+	}}`)
+	s := serve(t, rejectMaxTokens, respondEvents(helloChunk, stopChunk))
+	p := openai.NewQuick(openai.Options{BaseURL: s.URL, Model: "m"})
+	r := simpleRequest
 	r.MaxOutput = 7
 	for range 2 {
-		if _, err := p.Generate(t.Context(), r, new(collected).take); err != nil {
+		if _, err := p.Generate(t.Context(), r, new(received).emit); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := []string{`"max_tokens":7`, `"max_completion_tokens":7`, `"max_completion_tokens":7`}
-	if len(u.requests()) != len(want) {
-		t.Fatalf("%d requests", len(u.requests()))
-	}
-	for i, got := range u.requests() {
+	s.checkRequests(t, len(want))
+	for i, got := range s.requests() {
 		if !strings.Contains(got.body, want[i]) || strings.Count(got.body, "_tokens") != 1 {
-			t.Errorf("request %d: %s", i, got.body)
+			t.Errorf("request %d: got %s, want only the limit %s", i, got.body, want[i])
 		}
 	}
-	pickier := serve(t, picky)
-	_, _, err := ask(t, pickier, r)
-	if wantFault(t, err, model.Misconfigured); len(pickier.requests()) != 2 {
-		t.Errorf("%d requests", len(pickier.requests()))
-	}
+	// A server that rejects both names gets two requests.
+	rejecting := serve(t, rejectMaxTokens)
+	_, _, err := generate(t, rejecting, r)
+	checkFault(t, err, model.Misconfigured)
+	rejecting.checkRequests(t, 2)
 }
 
 func TestConnectionRefused(t *testing.T) {
 	t.Parallel()
-	u := serve(t, stream(hello, stop))
-	u.Close()
-	_, _, err := ask(t, u, question)
-	wantFault(t, err, model.Unavailable)
+	s := serve(t, respondEvents(helloChunk, stopChunk))
+	s.Close()
+	_, _, err := generate(t, s, simpleRequest)
+	checkFault(t, err, model.Unavailable)
 }
 
 func TestHTMLResponse(t *testing.T) {
 	t.Parallel()
-	_, _, err := ask(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
+	_, _, err := generate(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, "<html>Welcome")
-	}), question)
-	wantFault(t, err, model.Misconfigured)
+	}), simpleRequest)
+	checkFault(t, err, model.Misconfigured)
 }
 
-// TestNewDoesNotReadKeyOrConnect checks that New neither reads the key nor connects.
+// New neither reads the key nor connects. The key is read for each call.
 func TestNewDoesNotReadKeyOrConnect(t *testing.T) {
 	t.Parallel()
-	asked := 0
-	u := serve(t, stream(hello, stop))
-	p := openai.New(openai.Options{BaseURL: u.URL, Model: "m", Key: func(context.Context) (string, error) {
-		asked++
-		return fmt.Sprintf(" key-%d\n", asked), nil
+	reads := 0
+	s := serve(t, respondEvents(helloChunk, stopChunk))
+	p := openai.New(openai.Options{BaseURL: s.URL, Model: "m", Key: func(context.Context) (string, error) {
+		reads++
+		return fmt.Sprintf(" key-%d\n", reads), nil
 	}})
-	if asked != 0 {
+	if reads != 0 {
 		t.Error("New read the key")
 	}
 	for range 2 {
-		if _, err := p.Generate(t.Context(), question, new(collected).take); err != nil {
+		if _, err := p.Generate(t.Context(), simpleRequest, new(received).emit); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for i, r := range u.requests() {
+	for i, r := range s.requests() {
 		if got, want := r.header.Get("Authorization"), fmt.Sprintf("Bearer key-%d", i+1); got != want {
-			t.Errorf("Authorization %q, want %q: the key must be read for each call", got, want)
+			t.Errorf("request %d: got Authorization %q, want %q", i, got, want)
 		}
 	}
 }
 
 func TestNoKey(t *testing.T) {
 	t.Parallel()
-	u := serve(t, stream(hello, stop))
-	for _, key := range []func(context.Context) (string, error){nil, func(context.Context) (string, error) { return "", nil }} {
-		p := openai.New(openai.Options{BaseURL: u.URL, Model: "m", Key: key})
-		if _, err := p.Generate(t.Context(), question, new(collected).take); err != nil {
+	s := serve(t, respondEvents(helloChunk, stopChunk))
+	emptyKey := func(context.Context) (string, error) { return "", nil }
+	for _, key := range []func(context.Context) (string, error){nil, emptyKey} {
+		p := openai.New(openai.Options{BaseURL: s.URL, Model: "m", Key: key})
+		if _, err := p.Generate(t.Context(), simpleRequest, new(received).emit); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, r := range u.requests() {
+	for _, r := range s.requests() {
 		if _, ok := r.header["Authorization"]; ok {
-			t.Errorf("Authorization %q", r.header["Authorization"])
+			t.Errorf("got Authorization %q, want none", r.header["Authorization"])
 		}
 	}
 }
 
 func TestKeyError(t *testing.T) {
 	t.Parallel()
-	u := serve(t, stream(hello, stop))
-	lost := errors.New("no secrets today")
-	p := openai.New(openai.Options{BaseURL: u.URL, Key: func(context.Context) (string, error) { return "", lost }})
-	_, err := p.Generate(t.Context(), question, new(collected).take)
-	if wantFault(t, err, model.Unavailable); !errors.Is(err, lost) || len(u.requests()) != 0 {
-		t.Errorf("%v after %d requests", err, len(u.requests()))
+	s := serve(t, respondEvents(helloChunk, stopChunk))
+	errKey := errors.New("the secret store is down")
+	p := openai.New(openai.Options{BaseURL: s.URL, Key: func(context.Context) (string, error) { return "", errKey }})
+	_, err := p.Generate(t.Context(), simpleRequest, new(received).emit)
+	if checkFault(t, err, model.Unavailable); !errors.Is(err, errKey) {
+		t.Errorf("the error %v does not wrap %v", err, errKey)
 	}
+	s.checkRequests(t, 0)
 }
 
-// TestEnvironmentIsNotRead checks variables from which the SDK's client reads key, URL, organization and headers, and
-// Go's client a proxy.
+// The provider ignores the environment variables of the SDK's client (key, URL, organization and headers) and of Go's
+// client (proxy).
 func TestEnvironmentIsNotRead(t *testing.T) {
-	elsewhere := serve(t, stream(hello, stop))
+	other := serve(t, respondEvents(helloChunk, stopChunk))
 	for name, value := range map[string]string{
-		"OPENAI_API_KEY": "sk-environment", "OPENAI_ADMIN_KEY": "sk-environment", "OPENAI_BASE_URL": elsewhere.URL, "OPENAI_ORG_ID": "org-environment",
-		"OPENAI_PROJECT_ID": "proj-environment", "OPENAI_CUSTOM_HEADERS": "X-Environment: yes", "HTTP_PROXY": elsewhere.URL, "http_proxy": elsewhere.URL,
+		"OPENAI_API_KEY":        "sk-environment",
+		"OPENAI_ADMIN_KEY":      "sk-environment",
+		"OPENAI_BASE_URL":       other.URL,
+		"OPENAI_ORG_ID":         "org-environment",
+		"OPENAI_PROJECT_ID":     "proj-environment",
+		"OPENAI_CUSTOM_HEADERS": "X-Environment: yes",
+		"HTTP_PROXY":            other.URL,
+		"http_proxy":            other.URL,
 	} {
 		t.Setenv(name, value)
 	}
-	u := serve(t, stream(hello, stop))
-	p := openai.New(openai.Options{BaseURL: u.URL, Model: "m"})
-	if _, err := p.Generate(t.Context(), question, new(collected).take); err != nil {
+	s := serve(t, respondEvents(helloChunk, stopChunk))
+	p := openai.New(openai.Options{BaseURL: s.URL, Model: "m"})
+	if _, err := p.Generate(t.Context(), simpleRequest, new(received).emit); err != nil {
 		t.Fatal(err)
 	}
-	if len(u.requests()) != 1 || len(elsewhere.requests()) != 0 {
-		t.Fatalf("%d requests, %d elsewhere", len(u.requests()), len(elsewhere.requests()))
-	}
-	for name, values := range u.requests()[0].header {
-		if strings.Contains(strings.Join(values, ""), "environment") || name == "Authorization" || name == "X-Environment" {
-			t.Errorf("%s: %q", name, values)
+	s.checkRequests(t, 1)
+	other.checkRequests(t, 0)
+	for name, values := range s.requests()[0].header {
+		isFromEnvironment := strings.Contains(strings.Join(values, ""), "environment")
+		if isFromEnvironment || name == "Authorization" || name == "X-Environment" {
+			t.Errorf("got the header %s: %q, want none from the environment", name, values)
 		}
 	}
 }
 
-// TestRedirectsAreNotFollowed checks that neither the prompt nor the key is sent to another host.
+// Redirects are not followed, so that neither the prompt nor the key is sent to another host.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
-	other := serve(t, stream(hello, stop))
+	other := serve(t, respondEvents(helloChunk, stopChunk))
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		u := serve(t, refuse(status, "", "Location", other.URL+"/v1/chat/completions"))
-		_, _, err := ask(t, u, question)
-		wantFault(t, err, model.Misconfigured)
+		s := serve(t, respondError(status, "", "Location", other.URL+"/v1/chat/completions"))
+		_, _, err := generate(t, s, simpleRequest)
+		checkFault(t, err, model.Misconfigured)
 		if !strings.Contains(err.Error(), other.URL) {
-			t.Errorf("%v does not have the location", err)
+			t.Errorf("the error %q does not contain the location", err)
 		}
 	}
-	if n := len(other.requests()); n != 0 {
-		t.Errorf("%d requests followed the redirect", n)
-	}
+	other.checkRequests(t, 0)
 }
 
-// TestAnswerDoesNotWaitForEndOfStream checks that a complete answer does not wait for the end of the stream.
+// A complete answer is returned even if the server does not end the stream.
 func TestAnswerDoesNotWaitForEndOfStream(t *testing.T) {
 	t.Parallel()
-	gone := make(chan struct{})
-	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		stream(hello, stop)(w, r)
+	disconnected := make(chan struct{})
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		respondEvents(helloChunk, stopChunk)(w, r)
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
-		close(gone)
+		close(disconnected)
 	})
-	got, outcome, err := ask(t, u, question)
+	got, outcome, err := generate(t, s, simpleRequest)
 	if err != nil || got.text != "Hello" || outcome.Stop != model.StopEnd {
-		t.Errorf("%q, %+v, %v", got.text, outcome, err)
+		t.Errorf("got %q, outcome %+v and error %v, want the text Hello", got.text, outcome, err)
 	}
-	<-gone
+	<-disconnected
 }
 
-// TestPartsAreEmittedAtOnce checks that each part is emitted before the server sends the next one.
-func TestPartsAreEmittedAtOnce(t *testing.T) {
+// Each part is emitted before the server sends the next chunk.
+func TestPartsAreEmittedImmediately(t *testing.T) {
 	t.Parallel()
-	heard := make(chan struct{})
+	emittedPart := make(chan struct{})
 	chunks := []string{
-		hello, say(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f"}}]}`), say(`{"tool_calls":[{"index":0,"function":{"arguments":"{"}}]}`),
-		say(`{"tool_calls":[{"index":0,"function":{"arguments":"}"}}]}`), say(`{"tool_calls":[{"index":1,"id":"b","function":{"name":"f"}}]}`),
+		helloChunk,
+		callsChunk(`{"index":0,"id":"a","function":{"name":"f"}}`),
+		callsChunk(`{"index":0,"function":{"arguments":"{"}}`),
+		callsChunk(`{"index":0,"function":{"arguments":"}"}}`),
+		callsChunk(`{"index":1,"id":"b","function":{"name":"f"}}`),
 	}
-	u := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		for _, chunk := range chunks {
-			stream(chunk)(w, r)
+			respondEvents(chunk)(w, r)
 			_ = http.NewResponseController(w).Flush()
-			<-heard
+			<-emittedPart
 		}
-		stream(stop)(w, r)
+		respondEvents(stopChunk)(w, r)
 	})
-	p := openai.NewQuick(openai.Options{BaseURL: u.URL, Model: "m"})
-	n := 0
-	_, err := p.Generate(t.Context(), question, func(part model.Part) error {
-		n++
-		if part.Kind != model.CallEnd { // an end is emitted with the next part
-			heard <- struct{}{}
+	p := openai.NewQuick(openai.Options{BaseURL: s.URL, Model: "m"})
+	parts := 0
+	_, err := p.Generate(t.Context(), simpleRequest, func(part model.Part) error {
+		parts++
+		if part.Kind != model.CallEnd { // the end of a call is emitted with the next part
+			emittedPart <- struct{}{}
 		}
 		return nil
 	})
-	if err != nil || n != len(chunks)+2 {
-		t.Errorf("%d parts, %v", n, err)
+	if want := len(chunks) + 2; err != nil || parts != want {
+		t.Errorf("got %d parts and error %v, want %d parts", parts, err, want)
 	}
 }
 
 func TestConcurrentCalls(t *testing.T) {
 	t.Parallel()
-	u := serve(t, func(w http.ResponseWriter, r *http.Request) { stream(hello, stop, someUsage, done)(w, r) })
-	p := openai.New(openai.Options{BaseURL: u.URL, Model: "m", Key: key})
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		respondEvents(helloChunk, stopChunk, usageChunk, doneData)(w, r)
+	})
+	p := openai.New(openai.Options{BaseURL: s.URL, Model: "m", Key: key})
 	var group sync.WaitGroup
 	for range 16 {
 		group.Go(func() {
-			var got collected
-			if outcome, err := p.Generate(t.Context(), conversation, got.take); err != nil || got.text != "Hello" || outcome.Usage.Input != 11 {
-				t.Errorf("%q, %+v, %v", got.text, outcome, err)
+			var got received
+			outcome, err := p.Generate(t.Context(), fullRequest, got.emit)
+			if err != nil || got.text != "Hello" || outcome.Usage.Input != 11 {
+				t.Errorf("got %q, outcome %+v and error %v, want the text Hello", got.text, outcome, err)
 			}
 		})
 	}
 	group.Wait()
 }
 
-// TestConnectionIsReused checks that a connection is reused although the end of the stream follows [DONE].
+// Connections are reused, because the provider waits for the end of the stream after [DONE].
 func TestConnectionIsReused(t *testing.T) {
 	t.Parallel()
-	u := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		stream(hello, stop, done)(w, r)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		respondEvents(helloChunk, stopChunk, doneData)(w, r)
 		_ = http.NewResponseController(w).Flush()
 	}))
 	var connections atomic.Int32
-	u.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+	s.Config.ConnState = func(_ net.Conn, s http.ConnState) {
 		if s == http.StateNew {
 			connections.Add(1)
 		}
 	}
-	u.Start()
-	defer u.Close()
-	p := openai.New(openai.Options{BaseURL: u.URL, Model: "m"})
+	s.Start()
+	defer s.Close()
+	p := openai.New(openai.Options{BaseURL: s.URL, Model: "m"})
 	for range 20 {
-		if _, err := p.Generate(t.Context(), question, new(collected).take); err != nil {
+		if _, err := p.Generate(t.Context(), simpleRequest, new(received).emit); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// On a busy machine, the end of a stream may sometimes be late.
 	if n := connections.Load(); n > 10 {
-		t.Errorf("%d connections", n)
+		t.Errorf("got %d connections for 20 answers, want at most 10", n)
 	}
 }

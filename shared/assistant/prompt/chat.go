@@ -12,12 +12,12 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// Document is a file that the model is shown.
+// Document is a file whose content is in the prompt.
 type Document struct{ Path, Content string }
 
-// Chat is a message about a project, and what the model needs to know to answer it.
+// Chat is a message about a project, with the information that the model needs to answer it.
 type Chat struct {
-	// Project is the project's name. Framework is the framework as the project's owner named it.
+	// Project is the project's name. Framework is the name of its framework, as the user wrote it.
 	Project, Framework string
 	// Paths are the project's files, or the first of them. Total is the number of all files.
 	Paths []string

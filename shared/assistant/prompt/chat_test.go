@@ -16,45 +16,48 @@ import (
 	"devplatform/shared/assistant/prompt"
 )
 
-// part is a section of a message.
-type part struct{ Title, Text string }
+// tester is a test or one check of a property.
+type tester interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// parsedSection is a section of a message.
+type parsedSection struct{ Title, Text string }
 
 var firstLine = regexp.MustCompile(`^The sections of this message are marked by (data-[0-9a-f]+)\.\n`)
 
-// partsOf parses the sections of a message with only the mark in its first line. It fails if there is text outside of
-// a section.
-func partsOf(t interface {
-	Helper()
-	Fatalf(string, ...any)
-}, text string) []part {
+// parseSections parses the sections of a message, using only the mark in its first line. It fails if there is text
+// outside of a section.
+func parseSections(t tester, text string) []parsedSection {
 	t.Helper()
 	found := firstLine.FindStringSubmatch(text)
 	if found == nil {
-		t.Fatalf("no mark in %.200q", text)
+		t.Fatalf("the first line of %.200q does not contain a mark", text)
 	}
 	begin, end := "<"+found[1]+" ", "</"+found[1]+">"
-	var parts []part
+	var sections []parsedSection
 	open := false
 	for line := range strings.SplitAfterSeq(strings.TrimPrefix(text, found[0]), "\n") {
 		isBegin, isEnd := strings.HasPrefix(line, begin), strings.TrimSuffix(line, "\n") == end
 		switch {
 		case !isBegin && !isEnd && strings.Contains(line, found[1]):
-			t.Fatalf("the mark in %q", line)
+			t.Fatalf("the mark occurs inside the line %q", line)
 		case isBegin == isEnd && !open && strings.TrimSpace(line) != "", isBegin && open, isEnd && !open:
-			t.Fatalf("%q is out of place", line)
+			t.Fatalf("the line %q is not allowed here", line)
 		case isBegin:
 			open = true
-			parts = append(parts, part{Title: strings.TrimSuffix(strings.TrimPrefix(line, begin), ">\n")})
+			sections = append(sections, parsedSection{Title: strings.TrimSuffix(strings.TrimPrefix(line, begin), ">\n")})
 		case isEnd:
 			open = false
 		case open:
-			parts[len(parts)-1].Text += line
+			sections[len(sections)-1].Text += line
 		}
 	}
 	if open {
-		t.Fatalf("%q is not closed", parts[len(parts)-1].Title)
+		t.Fatalf("the section %q has no end", sections[len(sections)-1].Title)
 	}
-	return parts
+	return sections
 }
 
 func lastText(r model.Request) string { return r.Messages[len(r.Messages)-1].Text }
@@ -62,17 +65,25 @@ func lastText(r model.Request) string { return r.Messages[len(r.Messages)-1].Tex
 func TestChat(t *testing.T) {
 	t.Parallel()
 	c := prompt.Chat{
-		Project: "Café \"Déjà\"\n", Framework: "react", Paths: []string{"/package.json", "/src/app.tsx", "/src/b.ts"}, Total: 3, CurrentFile: "/src/app.tsx",
-		Files:   []prompt.Document{{Path: "/src/app.tsx", Content: "export {}\n"}, {Path: "/src/b.ts", Content: "b"}, {Path: "/src/app.tsx", Content: "twice"}},
+		Project:     "Café \"Déjà\"\n",
+		Framework:   "react",
+		Paths:       []string{"/package.json", "/src/app.tsx", "/src/b.ts"},
+		Total:       3,
+		CurrentFile: "/src/app.tsx",
+		Files: []prompt.Document{
+			{Path: "/src/app.tsx", Content: "export {}\n"},
+			{Path: "/src/b.ts", Content: "b"},
+			{Path: "/src/app.tsx", Content: "twice"},
+		},
 		Summary: "The user likes tabs.",
 		Turns: []model.Turn{
 			{User: "Hello", Assistant: "Hi."},
-			{User: "Make b", Assistant: "", Did: []string{"create_file /src/b.ts", "edit_file /src/app.tsx"}},
+			{User: "Create b", Assistant: "", Actions: []string{"create_file /src/b.ts", "edit_file /src/app.tsx"}},
 		},
 		Message: "Change b.ts",
 	}
 	r := c.Request(prompt.DefaultBudget(), 1000)
-	want := []part{
+	want := []parsedSection{
 		{"project", "name: \"Café \\\"Déjà\\\"\\n\"\nframework: \"react\"\nnumber of files: 3\nthe user is looking at: \"/src/app.tsx\"\n"},
 		{"files", "/package.json\n/src/app.tsx\n/src/b.ts\n"},
 		{"file \"/src/app.tsx\"", "export {}\n"},
@@ -81,18 +92,26 @@ func TestChat(t *testing.T) {
 		{"previous answer", "[The calls of your answer before this message: create_file /src/b.ts; edit_file /src/app.tsx]\n"},
 		{"message", "Change b.ts\n"},
 	}
-	if diff := cmp.Diff(want, partsOf(t, lastText(r))); diff != "" {
+	if diff := cmp.Diff(want, parseSections(t, lastText(r))); diff != "" {
 		t.Error(diff)
 	}
 	before := []model.Message{
-		{Role: model.User, Text: "Hello"}, {Role: model.Assistant, Text: "Hi."}, {Role: model.User, Text: "Make b"}, {Role: model.Assistant, Text: "(no text)"},
+		{Role: model.User, Text: "Hello"},
+		{Role: model.Assistant, Text: "Hi."},
+		{Role: model.User, Text: "Create b"},
+		{Role: model.Assistant, Text: "(no text)"},
 	}
 	if diff := cmp.Diff(before, r.Messages[:4]); diff != "" || len(r.Messages) != 5 || r.Messages[4].Role != model.User {
 		t.Error(diff)
 	}
 	facts := model.Facts{
-		Prompt: "Change b.ts", Framework: "react", Paths: c.Paths, CurrentFile: "/src/app.tsx", Turns: c.Turns, Summary: c.Summary,
-		Files: []model.File{{Path: "/src/app.tsx", Content: "export {}\n"}, {Path: "/src/b.ts", Content: "b"}},
+		Prompt:      "Change b.ts",
+		Framework:   "react",
+		Paths:       c.Paths,
+		CurrentFile: "/src/app.tsx",
+		Turns:       c.Turns,
+		Summary:     c.Summary,
+		Files:       []model.File{{Path: "/src/app.tsx", Content: "export {}\n"}, {Path: "/src/b.ts", Content: "b"}},
 	}
 	if diff := cmp.Diff(facts, r.Facts); diff != "" {
 		t.Error(diff)
@@ -107,20 +126,30 @@ func TestChat(t *testing.T) {
 	if other.System != r.System {
 		t.Error("the instruction differs between requests")
 	}
-	if diff := cmp.Diff([]part{{"project", "name: \"\"\nframework: \"\"\nnumber of files: 0\n"}, {"message", "Hello\n"}}, partsOf(t, lastText(other))); diff != "" {
-		t.Error(diff)
+	want = []parsedSection{
+		{"project", "name: \"\"\nframework: \"\"\nnumber of files: 0\n"},
+		{"message", "Hello\n"},
+	}
+	if diff := cmp.Diff(want, parseSections(t, lastText(other))); diff != "" {
+		t.Errorf("smallest request (-want +got):\n%s", diff)
 	}
 }
 
-// Every part of a request changes the mark.
+// Requests with different contents have different marks.
 func TestMarksDiffer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for name, c := range map[string]prompt.Chat{
-		"nothing": {Message: "x"}, "message": {Message: "y"}, "project": {Message: "x", Project: "p"}, "framework": {Message: "x", Framework: "f"},
-		"tree": {Message: "x", Paths: []string{"/a"}}, "file": {Message: "x", Files: []prompt.Document{{Path: "/a", Content: "c"}}},
-		"other path": {Message: "x", Files: []prompt.Document{{Path: "/b", Content: "c"}}}, "summary": {Message: "x", Summary: "s"},
-		"turn": {Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b"}}}, "other turn": {Message: "x", Turns: []model.Turn{{User: "a", Assistant: "c"}}},
+		"only a message": {Message: "x"},
+		"other message":  {Message: "y"},
+		"project":        {Message: "x", Project: "p"},
+		"framework":      {Message: "x", Framework: "f"},
+		"paths":          {Message: "x", Paths: []string{"/a"}},
+		"file":           {Message: "x", Files: []prompt.Document{{Path: "/a", Content: "c"}}},
+		"other path":     {Message: "x", Files: []prompt.Document{{Path: "/b", Content: "c"}}},
+		"summary":        {Message: "x", Summary: "s"},
+		"turn":           {Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b"}}},
+		"other turn":     {Message: "x", Turns: []model.Turn{{User: "a", Assistant: "c"}}},
 	} {
 		mark := firstLine.FindStringSubmatch(lastText(c.Request(prompt.DefaultBudget(), 1)))[1]
 		if other, same := seen[mark]; same {
@@ -133,18 +162,23 @@ func TestMarksDiffer(t *testing.T) {
 // The list of an answer's calls precedes the user's next message and is not in the answer.
 func TestHistoryListsCalls(t *testing.T) {
 	t.Parallel()
-	did := make([]string, 40)
-	for i := range did {
-		did[i] = fmt.Sprintf("create_file /a-rather-long-folder-name/and-a-file-%02d.ts", i)
+	actions := make([]string, 40)
+	for i := range actions {
+		actions[i] = fmt.Sprintf("create_file /a-rather-long-folder-name/and-a-file-%02d.ts", i)
 	}
-	r := prompt.Chat{Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b", Did: did}, {User: "c", Assistant: "d"}}}.Request(prompt.DefaultBudget(), 1)
+	turns := []model.Turn{{User: "a", Assistant: "b", Actions: actions}, {User: "c", Assistant: "d"}}
+	r := prompt.Chat{Message: "x", Turns: turns}.Request(prompt.DefaultBudget(), 1)
 	text := r.Messages[2].Text
-	if !strings.HasPrefix(text, "[The calls of your answer before this message: create_file /a-rather-long-folder-name/and-a-file-00.ts; ") || !strings.HasSuffix(text, "]\n\nc") {
-		t.Error(text)
+	const begin = "[The calls of your answer before this message: create_file /a-rather-long-folder-name/and-a-file-00.ts; "
+	if !strings.HasPrefix(text, begin) || !strings.HasSuffix(text, "]\n\nc") {
+		t.Errorf("got the message %q, want the list of calls and the text c", text)
 	}
 	var missing int
-	if _, err := fmt.Sscanf(text[strings.LastIndex(text, "; "):], "; and %d more]", &missing); err != nil || missing+strings.Count(text, "create_file") != len(did) {
-		t.Errorf("%d missing: %s", missing, text)
+	if _, err := fmt.Sscanf(text[strings.LastIndex(text, "; "):], "; and %d more]", &missing); err != nil {
+		t.Fatal(err)
+	}
+	if listed := strings.Count(text, "create_file"); listed+missing != len(actions) {
+		t.Errorf("got %d listed and %d missing calls, want %d together", listed, missing, len(actions))
 	}
 }
 
@@ -157,31 +191,38 @@ func TestTree(t *testing.T) {
 	all = append(all, "/package.json", "/src/main.ts", "/lib/deep/er/here/one.ts", "/lib/deep/er/here/two\u2028x.ts")
 	slices.Sort(all)
 	c := prompt.Chat{Paths: all, Total: 20_000, CurrentFile: "/lib/deep/er/here/one.ts", Message: "x"}
-	tree := partsOf(t, lastText(c.Request(prompt.Budget{Tree: 1000}, 1)))[1].Text
+	tree := parseSections(t, lastText(c.Request(prompt.Budget{Tree: 1000}, 1)))[1].Text
 	if len(tree) > 4000 || len(tree) < 3800 {
-		t.Errorf("%d bytes", len(tree))
+		t.Errorf("got %d bytes, want 3800 to 4000", len(tree))
 	}
 	lines := strings.Split(strings.TrimSuffix(tree, "\n"), "\n")
 	shown := lines[:len(lines)-1]
-	for _, p := range []string{"/package.json", "/src/main.ts", "/lib/deep/er/here/one.ts", `"/lib/deep/er/here/two\u2028x.ts"`, "/src/pages/page-0000.tsx"} {
+	for _, p := range []string{
+		"/package.json",
+		"/src/main.ts",
+		"/lib/deep/er/here/one.ts",
+		`"/lib/deep/er/here/two\u2028x.ts"`,
+		"/src/pages/page-0000.tsx",
+	} {
 		if !slices.Contains(shown, p) {
-			t.Errorf("%s is missing", p)
+			t.Errorf("the tree does not contain %s", p)
 		}
 	}
 	if strings.Contains(tree, "/lib/deep/er/file-") || !slices.IsSorted(shown) {
-		t.Error("deep files of other folders come first, or the order is lost")
+		t.Error("the tree contains deep files of other folders, or is not sorted")
 	}
 	if want := fmt.Sprintf("… and %d more", 20_000-len(shown)); lines[len(lines)-1] != want {
-		t.Errorf("%s, want %s", lines[len(lines)-1], want)
+		t.Errorf("got the last line %q, want %q", lines[len(lines)-1], want)
 	}
-	whole := partsOf(t, lastText(prompt.Chat{Paths: all[:50], Total: 50, Message: "x"}.Request(prompt.DefaultBudget(), 1)))[1].Text
+	small := prompt.Chat{Paths: all[:50], Total: 50, Message: "x"}
+	whole := parseSections(t, lastText(small.Request(prompt.DefaultBudget(), 1)))[1].Text
 	if whole != strings.Join(all[:50], "\n")+"\n" {
 		t.Errorf("a small tree is not complete: %s", whole)
 	}
 }
 
-// numbered returns a text of lines of 20 bytes.
-func numbered(lines int) string {
+// numberedLines returns a text of lines of 20 bytes.
+func numberedLines(lines int) string {
 	var text strings.Builder
 	for i := range lines {
 		fmt.Fprintf(&text, "line %013d\n", i+1)
@@ -193,38 +234,45 @@ func TestLongFiles(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		content string
-		want    string // a pattern for the whole text
+		want    string // a regular expression
 	}{
-		"many lines":     {numbered(50_000), `(?s)^line 0000000000001\n.*\n\[… [0-9]{5} lines left out …\]\nline .*line 0000000050000\n$`},
-		"one line":       {strings.Repeat("é", 1<<19), `^é+\n\[… [0-9]+ characters left out …\]\né+\n$`},
-		"a line of head": {"head\n" + strings.Repeat("é", 1<<19), `^head\né+\n\[… [0-9]+ characters left out …\]\né+\n$`},
-		"a line of tail": {strings.Repeat("日", 1<<18) + "\ntail\n", `^日+\n\[… [0-9]+ characters left out …\]\n日+\ntail\n$`},
-		"CR LF":          {strings.ReplaceAll(numbered(50_000), "\n", "\r\n"), `(?s)^line 0000000000001\r\n.*\r\n\[… [0-9]{5} lines left out …\]\nline `},
+		"many lines":       {numberedLines(50_000), `(?s)^line 0000000000001\n.*\n\[… [0-9]{5} lines left out …\]\nline .*line 0000000050000\n$`},
+		"one line":         {strings.Repeat("é", 1<<19), `^é+\n\[… [0-9]+ characters left out …\]\né+\n$`},
+		"short first line": {"head\n" + strings.Repeat("é", 1<<19), `^head\né+\n\[… [0-9]+ characters left out …\]\né+\n$`},
+		"short last line":  {strings.Repeat("日", 1<<18) + "\ntail\n", `^日+\n\[… [0-9]+ characters left out …\]\n日+\ntail\n$`},
+		"CR LF":            {strings.ReplaceAll(numberedLines(50_000), "\n", "\r\n"), `(?s)^line 0000000000001\r\n.*\r\n\[… [0-9]{5} lines left out …\]\nline `},
 	} {
 		chat := prompt.Chat{CurrentFile: "/a", Files: []prompt.Document{{Path: "/a", Content: c.content}}, Message: "x"}
 		r := chat.Request(prompt.DefaultBudget(), 1)
-		parts := partsOf(t, lastText(r))
-		if parts[1].Title != `file "/a" cut` || !regexp.MustCompile(c.want).MatchString(parts[1].Text) || !utf8.ValidString(parts[1].Text) {
-			t.Errorf("%s: %s\n%.200s\n%s", name, parts[1].Title, parts[1].Text, parts[1].Text[len(parts[1].Text)-200:])
+		file := parseSections(t, lastText(r))[1]
+		if want := `file "/a" cut`; file.Title != want {
+			t.Errorf("%s: got the title %q, want %q", name, file.Title, want)
 		}
-		if n := prompt.TokensOf(parts[1].Text); n > prompt.DefaultBudget().Current || n < prompt.DefaultBudget().Current*9/10 {
-			t.Errorf("%s: %d tokens", name, n)
+		if !regexp.MustCompile(c.want).MatchString(file.Text) || !utf8.ValidString(file.Text) {
+			t.Errorf("%s: got %.200q…%q, want a match for %s", name, file.Text, file.Text[len(file.Text)-200:], c.want)
 		}
-		if f := r.Facts.Files[0]; !f.Cut || strings.TrimSuffix(f.Content, "\n") != strings.TrimSuffix(parts[1].Text, "\n") {
-			t.Errorf("%s: the facts have another content", name)
+		budget := prompt.DefaultBudget().Current
+		if n := prompt.TokensOf(file.Text); n > budget || n < budget*9/10 {
+			t.Errorf("%s: got %d tokens, want between 90%% and 100%% of %d", name, n, budget)
 		}
-		// The lines that are shown and the lines that were left out add up to all lines.
-		var left int
-		at := strings.Index(parts[1].Text, "[… ")
-		if _, err := fmt.Sscanf(parts[1].Text[at:], "[… %d", &left); err != nil {
+		if f := r.Facts.Files[0]; !f.Cut || strings.TrimSuffix(f.Content, "\n") != strings.TrimSuffix(file.Text, "\n") {
+			t.Errorf("%s: the content in the facts differs from the content in the message", name)
+		}
+		var leftOut int
+		at := strings.Index(file.Text, "[… ")
+		if _, err := fmt.Sscanf(file.Text[at:], "[… %d", &leftOut); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(parts[1].Text, "lines left out") && left+strings.Count(parts[1].Text, "\n")-1 != strings.Count(c.content, "\n") {
-			t.Errorf("%s: %d lines left out", name, left)
+		if strings.Contains(file.Text, "lines left out") {
+			shown, all := strings.Count(file.Text, "\n")-1, strings.Count(c.content, "\n")
+			if shown+leftOut != all {
+				t.Errorf("%s: got %d shown lines and %d left out, want %d together", name, shown, leftOut, all)
+			}
 		}
 	}
 	exact := strings.Repeat("x", 1000)
-	r := prompt.Chat{Files: []prompt.Document{{Path: "/a", Content: exact}}, Message: "x"}.Request(prompt.Budget{Named: 300}, 1)
+	chat := prompt.Chat{Files: []prompt.Document{{Path: "/a", Content: exact}}, Message: "x"}
+	r := chat.Request(prompt.Budget{Named: 300}, 1)
 	if r.Facts.Files[0].Cut || r.Facts.Files[0].Content != exact {
 		t.Error("a file that fits is cut")
 	}
@@ -235,27 +283,34 @@ func TestLongFiles(t *testing.T) {
 func TestNamedFilesShareTheirBudget(t *testing.T) {
 	t.Parallel()
 	c := prompt.Chat{Message: "x", CurrentFile: "/other", Files: []prompt.Document{
-		{Path: "/large1", Content: numbered(5000)}, {Path: "/small", Content: "small\n"}, {Path: "/large2", Content: numbered(9000)},
+		{Path: "/large1", Content: numberedLines(5000)},
+		{Path: "/small", Content: "small\n"},
+		{Path: "/large2", Content: numberedLines(9000)},
 	}}
 	files := c.Request(prompt.Budget{Named: 4000}, 1).Facts.Files
 	if len(files) != 3 || files[1].Content != "small\n" || files[1].Cut || !files[0].Cut || !files[2].Cut {
-		t.Fatalf("%+v", files)
+		t.Fatalf("got the files %+v, want the small file completely and two cut files", files)
 	}
 	for _, f := range []model.File{files[0], files[2]} {
 		if len(f.Content) < 7500 || len(f.Content) > 8000 {
-			t.Errorf("%s: %d bytes", f.Path, len(f.Content))
+			t.Errorf("%s: got %d bytes, want 7500 to 8000", f.Path, len(f.Content))
 		}
 	}
 	c.Files = nil
 	for i := range 100 {
-		c.Files = append(c.Files, prompt.Document{Path: fmt.Sprintf("/f%d", i), Content: numbered(100)})
+		c.Files = append(c.Files, prompt.Document{Path: fmt.Sprintf("/f%d", i), Content: numberedLines(100)})
 	}
 	files = c.Request(prompt.Budget{Named: 4000}, 1).Facts.Files
-	if len(files) < 15 || len(files) > 30 || files[0].Path != "/f0" || files[len(files)-1].Path != fmt.Sprintf("/f%d", len(files)-1) {
-		t.Errorf("%d files", len(files))
+	if len(files) < 15 || len(files) > 30 {
+		t.Fatalf("got %d files, want 15 to 30", len(files))
+	}
+	for i, f := range files {
+		if want := fmt.Sprintf("/f%d", i); f.Path != want {
+			t.Errorf("file %d: got %s, want %s", i, f.Path, want)
+		}
 	}
 	if files = c.Request(prompt.Budget{}, 1).Facts.Files; len(files) != 0 {
-		t.Errorf("%d files without a budget", len(files))
+		t.Errorf("got %d files without a budget, want none", len(files))
 	}
 }
 
@@ -268,95 +323,138 @@ func TestHistory(t *testing.T) {
 	c := prompt.Chat{Message: "x", Turns: turns}
 	r := c.Request(prompt.Budget{History: 2000}, 1)
 	if len(r.Messages) != 15 || r.Messages[0].Text != "question 23" || r.Messages[12].Text != "question 29" {
-		t.Errorf("%d messages from %s", len(r.Messages), r.Messages[0].Text)
+		t.Errorf("got %d messages from %q, want 15 from question 23", len(r.Messages), r.Messages[0].Text)
 	}
 	if diff := cmp.Diff(turns[23:], r.Facts.Turns); diff != "" {
-		t.Error(diff)
+		t.Errorf("turns (-want +got):\n%s", diff)
 	}
 	// A turn that is too long is cut to half of the budget.
-	c.Turns = []model.Turn{{User: "older", Assistant: "answer"}, {User: "long", Assistant: numbered(10_000)}}
+	c.Turns = []model.Turn{{User: "older", Assistant: "answer"}, {User: "long", Assistant: numberedLines(10_000)}}
 	r = c.Request(prompt.Budget{History: 2000}, 1)
-	if len(r.Messages) != 5 || r.Messages[0].Text != "older" || len(r.Messages[3].Text) > 4000 || !strings.Contains(r.Messages[3].Text, "lines left out …]") {
-		t.Errorf("%d messages, %d bytes", len(r.Messages), len(r.Messages[3].Text))
+	if len(r.Messages) != 5 || r.Messages[0].Text != "older" {
+		t.Fatalf("got the messages %+v, want both turns", r.Messages)
+	}
+	if text := r.Messages[3].Text; len(text) > 4000 || !strings.Contains(text, "lines left out …]") {
+		t.Errorf("got a message of %d bytes, want at most 4000 of a cut text", len(text))
 	}
 	if r = c.Request(prompt.Budget{}, 1); len(r.Messages) != 1 {
-		t.Errorf("%d messages without a budget", len(r.Messages))
+		t.Errorf("got %d messages without a budget, want 1", len(r.Messages))
 	}
 }
 
 func TestGenerate(t *testing.T) {
 	t.Parallel()
 	r := prompt.Generate("A button", "ts\nx", "react", 500)
-	if want := "language: \"ts\\nx\"\nframework: \"react\"\n\nA button"; lastText(r) != want {
-		t.Errorf("%q", lastText(r))
+	if got, want := lastText(r), "language: \"ts\\nx\"\nframework: \"react\"\n\nA button"; got != want {
+		t.Errorf("got the message %q, want %q", got, want)
 	}
-	if diff := cmp.Diff(model.Facts{Prompt: "A button", Language: "ts\nx", Framework: "react"}, r.Facts); diff != "" || r.Tools != nil || r.MaxOutput != 500 || r.Task != model.TaskGenerate {
-		t.Error(diff, r)
+	facts := model.Facts{Prompt: "A button", Language: "ts\nx", Framework: "react"}
+	if diff := cmp.Diff(facts, r.Facts); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
 	}
-	if r = prompt.Generate("A button", "", "", 500); lastText(r) != "A button" {
-		t.Errorf("%q", lastText(r))
+	if r.Task != model.TaskGenerate || r.Tools != nil || r.MaxOutput != 500 {
+		t.Errorf("got task %q, %d tools and limit %d, want %q, none and 500",
+			r.Task, len(r.Tools), r.MaxOutput, model.TaskGenerate)
+	}
+	if got, want := lastText(prompt.Generate("A button", "", "", 500)), "A button"; got != want {
+		t.Errorf("got the message %q, want %q", got, want)
 	}
 }
 
 func TestSummarize(t *testing.T) {
 	t.Parallel()
-	turns := []model.Turn{{User: "a", Assistant: "b", Did: []string{"delete_file /x"}}, {User: "c", Assistant: ""}}
-	r := prompt.Summarize("Before.", turns, 500)
-	want := []part{
-		{"note before", "Before.\n"}, {"user", "a\n"}, {"assistant", "b\n"}, {"calls", "delete_file /x\n"},
-		{"user", "c\n"}, {"assistant", "(no text)\n"},
+	turns := []model.Turn{
+		{User: "a", Assistant: "b", Actions: []string{"delete_file /x"}},
+		{User: "c", Assistant: ""},
 	}
-	if diff := cmp.Diff(want, partsOf(t, lastText(r))); diff != "" {
+	r := prompt.Summarize("Before.", turns, 500)
+	want := []parsedSection{
+		{"note before", "Before.\n"},
+		{"user", "a\n"},
+		{"assistant", "b\n"},
+		{"calls", "delete_file /x\n"},
+		{"user", "c\n"},
+		{"assistant", "(no text)\n"},
+	}
+	if diff := cmp.Diff(want, parseSections(t, lastText(r))); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(model.Facts{Turns: turns, Summary: "Before."}, r.Facts); diff != "" || r.Task != model.TaskSummarize || r.MaxOutput != 500 || len(r.Messages) != 1 {
-		t.Error(diff, r)
+	if diff := cmp.Diff(model.Facts{Turns: turns, Summary: "Before."}, r.Facts); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	if r.Task != model.TaskSummarize || r.MaxOutput != 500 || len(r.Messages) != 1 {
+		t.Errorf("got task %q, limit %d and %d messages, want %q, 500 and 1",
+			r.Task, r.MaxOutput, len(r.Messages), model.TaskSummarize)
 	}
 	var long []model.Turn
 	for range 20 {
-		long = append(long, model.Turn{User: numbered(1000), Assistant: numbered(5000)})
+		long = append(long, model.Turn{User: numberedLines(1000), Assistant: numberedLines(5000)})
 	}
-	if n := prompt.Tokens(prompt.Summarize(numbered(1000), long, 500)); n > 16_000 {
-		t.Errorf("%d tokens", n)
+	if n := prompt.Tokens(prompt.Summarize(numberedLines(1000), long, 500)); n > 16_000 {
+		t.Errorf("got %d tokens, want at most 16000", n)
 	}
 }
 
 func TestRepair(t *testing.T) {
 	t.Parallel()
-	r := prompt.Chat{Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b"}}}.Request(prompt.DefaultBudget(), 1000)
+	chat := prompt.Chat{Message: "x", Turns: []model.Turn{{User: "a", Assistant: "b"}}}
+	r := chat.Request(prompt.DefaultBudget(), 1000)
 	r.Messages = slices.Grow(r.Messages, 10)
 	calls := []model.Call{
-		{ID: "1", Name: "create_file", Input: `{"path":"/a"}`}, {ID: "2", Name: "edit_file", Input: `{"path":"/b", "sea`}, {ID: "3", Name: "edit_file"},
+		{ID: "1", Name: "create_file", Input: `{"path":"/a"}`},
+		{ID: "2", Name: "edit_file", Input: `{"path":"/b", "sea`},
+		{ID: "3", Name: "edit_file"},
 		{ID: "4", Name: "delete_file", Input: `{"path":"/a","path":"/b"}`},
 	}
-	got := prompt.Repair(r, "", calls, []model.Result{{CallID: "1", Text: "Checked."}, {CallID: "2", Text: "It does not occur.", Failed: true}, {CallID: "3", Failed: true}})
-	if got.System != r.System || got.Task != r.Task || got.MaxOutput != r.MaxOutput || len(r.Messages) != 3 || len(got.Messages) != 5 {
-		t.Fatalf("%+v", got.Messages)
+	got := prompt.Repair(r, "", calls, []model.Result{
+		{CallID: "1", Text: "Checked."},
+		{CallID: "2", Text: "It does not occur.", Failed: true},
+		{CallID: "3", Failed: true},
+	})
+	if got.System != r.System || got.Task != r.Task || got.MaxOutput != r.MaxOutput {
+		t.Errorf("got the request %+v, want the same settings as in %+v", got, r)
+	}
+	if len(r.Messages) != 3 || len(got.Messages) != 5 {
+		t.Fatalf("got the messages %+v, want two more messages", got.Messages)
 	}
 	if diff := cmp.Diff(r.Tools, got.Tools); diff != "" {
 		t.Error(diff)
 	}
 	answer, next := got.Messages[3], got.Messages[4]
 	if answer.Role != model.Assistant || answer.Text != "" || next.Role != model.User || next.Text == "" {
-		t.Errorf("%+v, %+v", answer, next)
+		t.Errorf("got the messages %+v and %+v, want the answer and an instruction", answer, next)
 	}
-	results := []model.Result{{CallID: "1", Text: "Taken in."}, {CallID: "2", Text: "It does not occur.", Failed: true}, {CallID: "3", Text: "It could not be done.", Failed: true}, {CallID: "4", Text: "Taken in."}}
+	results := []model.Result{
+		{CallID: "1", Text: "Accepted."},
+		{CallID: "2", Text: "It does not occur.", Failed: true},
+		{CallID: "3", Text: "The call failed.", Failed: true},
+		{CallID: "4", Text: "Accepted."},
+	}
 	if diff := cmp.Diff(results, next.Results); diff != "" {
-		t.Error(diff)
+		t.Errorf("results (-want +got):\n%s", diff)
 	}
-	want := []string{`{"path":"/a"}`, `{"unreadable":"{\"path\":\"/b\", \"sea"}`, `{}`, `{"unreadable":"{\"path\":\"/a\",\"path\":\"/b\"}"}`}
+	inputs := []string{
+		`{"path":"/a"}`,
+		`{"unreadable":"{\"path\":\"/b\", \"sea"}`,
+		`{}`,
+		`{"unreadable":"{\"path\":\"/a\",\"path\":\"/b\"}"}`,
+	}
 	for i, call := range answer.Calls {
 		var object map[string]any
-		if call.Input != want[i] || call.ID != calls[i].ID || call.Name != calls[i].Name || json.Unmarshal([]byte(call.Input), &object) != nil {
-			t.Errorf("%+v", call)
+		want := model.Call{ID: calls[i].ID, Name: calls[i].Name, Input: inputs[i]}
+		if call != want {
+			t.Errorf("got the call %+v, want %+v", call, want)
+		}
+		if err := json.Unmarshal([]byte(call.Input), &object); err != nil {
+			t.Errorf("the input %s is not an object: %v", call.Input, err)
 		}
 	}
 	// The original request is not changed, even if it is repaired twice.
 	prompt.Repair(r, "other", nil, nil)
 	if got.Messages[3].Text != "" {
-		t.Error("repairs share their messages")
+		t.Error("the second request changed the messages of the first one")
 	}
 	if text := prompt.Repair(r, "", nil, nil).Messages[3].Text; text == "" {
-		t.Error("an empty answer")
+		t.Error("got an empty answer, want a replacement")
 	}
 }

@@ -12,7 +12,7 @@ import (
 // minShown is the smallest part of a file that is worth showing, in bytes.
 const minShown = 512
 
-// shownFiles returns the current file, cut to its budget, and the other files, cut to theirs.
+// shownFiles returns the current file, cut to its budget, and then the other files, cut to their common budget.
 func (c Chat) shownFiles(b Budget) []model.File {
 	var current, named []Document
 	seen := map[string]bool{}

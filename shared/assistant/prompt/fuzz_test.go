@@ -29,16 +29,16 @@ func FuzzMentioned(f *testing.F) {
 		named := prompt.Mentioned(message, paths)
 		for i, p := range named {
 			if !slices.Contains(paths, p) || slices.Contains(named[:i], p) {
-				t.Fatalf("%q of %q names %q", message, paths, named)
+				t.Fatalf("the message %q: got %q, want different paths of %q", message, named, paths)
 			}
 		}
 		likely := prompt.PathsIn(message)
 		if len(likely) > 20 {
-			t.Fatalf("%d paths", len(likely))
+			t.Fatalf("got %d paths, want at most 20", len(likely))
 		}
 		for i, p := range likely {
 			if !strings.HasPrefix(p, "/") || slices.Contains(likely[:i], p) {
-				t.Fatalf("%q holds %q", message, likely)
+				t.Fatalf("the message %q: got %q, want different absolute paths", message, likely)
 			}
 		}
 	})

@@ -10,7 +10,7 @@ import (
 
 func TestMainBlock(t *testing.T) {
 	t.Parallel()
-	for markdown, want := range map[string][2]string{
+	for markdown, want := range map[string]struct{ code, language string }{
 		"":                 {},
 		"no block":         {},
 		"`inline` ``two``": {},
@@ -30,15 +30,17 @@ func TestMainBlock(t *testing.T) {
 		"\t```js\n\ta\n\t```":                                   {},
 		"```js\na\n    ```\nb\n```":                             {"a\n    ```\nb\n", "js"},
 		"```js\na\n```x\nb\n```   \nc":                          {"a\n```x\nb\n", "js"},
-		"``` a`b\nc\n```\nd":                                    {"d\n", ""}, // an info string after backticks has no backtick: the second fence opens
-		"~~~ a`b\nc\n~~~":                                       {"c\n", "a`b"},
-		"``\na\n``":                                             {},
-		"```js\r\na\r\nb\r\n```\r\nc":                           {"a\nb\n", "js"},
-		"text ```js\na\n```\nb":                                 {"b\n", ""},
+		// The first line is not a fence, because the text after a fence must not contain a backtick.
+		"``` a`b\nc\n```\nd":          {"d\n", ""},
+		"~~~ a`b\nc\n~~~":             {"c\n", "a`b"},
+		"``\na\n``":                   {},
+		"```js\r\na\r\nb\r\n```\r\nc": {"a\nb\n", "js"},
+		"text ```js\na\n```\nb":       {"b\n", ""},
 	} {
 		code, language := prompt.MainBlock(markdown)
-		if code != want[0] || language != want[1] {
-			t.Errorf("%q: %q, %q; want %q", markdown, code, language, want)
+		if code != want.code || language != want.language {
+			t.Errorf("%q: got code %q and language %q, want %q and %q",
+				markdown, code, language, want.code, want.language)
 		}
 	}
 }
@@ -46,10 +48,14 @@ func TestMainBlock(t *testing.T) {
 func TestAroundMainBlock(t *testing.T) {
 	t.Parallel()
 	for markdown, want := range map[string]string{
-		"": "", "no block\n": "no block", "a\n\n```js\nb\n```\n\nc\n```\nd\n```\n": "a\n\nc\n```\nd\n```", "```\nb\n```\nc": "c", "a\n```\nb": "a",
+		"":                                       "",
+		"no block\n":                             "no block",
+		"a\n\n```js\nb\n```\n\nc\n```\nd\n```\n": "a\n\nc\n```\nd\n```",
+		"```\nb\n```\nc":                         "c",
+		"a\n```\nb":                              "a",
 	} {
 		if got := prompt.AroundMainBlock(markdown); got != want {
-			t.Errorf("%q: %q, want %q", markdown, got, want)
+			t.Errorf("%q: got %q, want %q", markdown, got, want)
 		}
 	}
 }
@@ -59,7 +65,8 @@ func FuzzMainBlock(f *testing.F) {
 	f.Add("a\n```\nb\n", "js")
 	f.Add("````\n", "")
 	f.Fuzz(func(t *testing.T, code, language string) {
-		if !utf8.ValidString(code) || strings.Contains(code, "\r") || len(strings.Fields(language)) > 1 || strings.ContainsAny(language, "` \t\n\r\v\f\u0085\u00a0") {
+		if !utf8.ValidString(code) || strings.Contains(code, "\r") || len(strings.Fields(language)) > 1 ||
+			strings.ContainsAny(language, "` \t\n\r\v\f\u0085\u00a0") {
 			return
 		}
 		fence := "```"
@@ -67,9 +74,10 @@ func FuzzMainBlock(f *testing.F) {
 			fence += "`"
 		}
 		code = strings.TrimSuffix(code, "\n") + "\n"
-		got, said := prompt.MainBlock("Text\n" + fence + language + "\n" + code + fence + "\nMore\n```x\ny\n```\n")
-		if got != code || said != language {
-			t.Fatalf("%q, %q; want %q, %q", got, said, code, language)
+		block := fence + language + "\n" + code + fence
+		gotCode, gotLanguage := prompt.MainBlock("Text\n" + block + "\nMore\n```x\ny\n```\n")
+		if gotCode != code || gotLanguage != language {
+			t.Fatalf("got code %q and language %q, want %q and %q", gotCode, gotLanguage, code, language)
 		}
 	})
 }

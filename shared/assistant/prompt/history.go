@@ -46,7 +46,11 @@ func (c Chat) recentTurns(budget int) []model.Turn {
 
 // shorten cuts a turn to at most limit bytes, if that is possible.
 func shorten(t model.Turn, limit int) model.Turn {
-	t = model.Turn{User: clean(t.User), Assistant: clean(t.Assistant), Did: firstLines(t.Did, min(maxCallsText, limit/4))}
+	t = model.Turn{
+		User:      clean(t.User),
+		Assistant: clean(t.Assistant),
+		Actions:   firstLines(t.Actions, min(maxCallsText, limit/4)),
+	}
 	share := shares([]int{len(t.User), len(t.Assistant)}, limit-turnOverhead-len(callsText(t)))
 	t.User, _ = cut(t.User, share[0])
 	t.Assistant, _ = cut(t.Assistant, share[1])
@@ -71,10 +75,10 @@ func firstLines(texts []string, budget int) []string {
 // callsText lists the calls of a turn's answer. The list precedes the user's next message. It is not part of the
 // answer, because a model that sees such a list in its own answer imitates the list instead of calling tools.
 func callsText(t model.Turn) string {
-	if len(t.Did) == 0 {
+	if len(t.Actions) == 0 {
 		return ""
 	}
-	return "[The calls of your answer before this message: " + strings.Join(t.Did, "; ") + "]\n\n"
+	return "[The calls of your answer before this message: " + strings.Join(t.Actions, "; ") + "]\n\n"
 }
 
 // messagesOf returns the turns as messages, and the list of the last answer's calls, which belongs to the next message.
@@ -113,8 +117,8 @@ func Summarize(oldSummary string, turns []model.Turn, maxOutput int) model.Reque
 		t := shorten(turns[i], max(share, minSummarizedTurn))
 		shortened[i] = t
 		sections = append(sections, section{"user", orNoText(t.User)}, section{"assistant", orNoText(t.Assistant)})
-		if len(t.Did) > 0 {
-			sections = append(sections, section{"calls", strings.Join(t.Did, "\n")})
+		if len(t.Actions) > 0 {
+			sections = append(sections, section{"calls", strings.Join(t.Actions, "\n")})
 		}
 	}
 	return model.Request{

@@ -126,7 +126,7 @@ func isWordRune(r rune) bool {
 const maxPaths = 20
 
 // PathsIn returns the paths of files that the message may name, in the order of the message. It is for projects whose
-// paths are not all known. It may return paths that do not exist, which does no harm.
+// paths are not all known. It may also return paths that do not exist.
 func PathsIn(message string) []string {
 	var found []string
 	add := func(texts ...string) {

@@ -1,6 +1,7 @@
 package prompt_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,8 +14,10 @@ import (
 )
 
 var paths = []string{
-	"/README.md", "/Makefile", "/test", "/a.ts", "/src/app.tsx", "/src/pages/index.tsx", "/src/other/index.tsx", "/src/data.ts", "/src/my notes.md",
-	"/app/(group)/page.tsx", "/app/users/[id]/edit.tsx", "/src/café.ts", "/文档/说明.md", "/.env", "/src/__init__.py", "/_app.tsx", "/src/C#.cs", "/don't.md",
+	"/README.md", "/Makefile", "/test", "/a.ts",
+	"/src/app.tsx", "/src/pages/index.tsx", "/src/other/index.tsx", "/src/data.ts", "/src/my notes.md",
+	"/app/(group)/page.tsx", "/app/users/[id]/edit.tsx", "/src/café.ts", "/文档/说明.md",
+	"/.env", "/src/__init__.py", "/_app.tsx", "/src/C#.cs", "/don't.md",
 }
 
 func TestMentioned(t *testing.T) {
@@ -80,7 +83,7 @@ func TestMentioned(t *testing.T) {
 		"בapp.tsx":                              {"/src/app.tsx"},
 	} {
 		if diff := cmp.Diff(want, prompt.Mentioned(message, paths)); diff != "" {
-			t.Errorf("%q: %s", message, diff)
+			t.Errorf("%q (-want +got):\n%s", message, diff)
 		}
 	}
 }
@@ -94,7 +97,7 @@ func TestPathsIn(t *testing.T) {
 		"`src/app.tsx:12`":                 {"/src/app.tsx"},
 		"\"./my dir/my notes.md\"":         {"/my dir/my notes.md"},
 		"(app/(group)/page.tsx)":           {"/app/(group)/page.tsx", "/page.tsx"},
-		"[id].tsx":                         {"/[id].tsx", "/.tsx"}, // an additional path does no harm
+		"[id].tsx":                         {"/[id].tsx", "/.tsx"}, // the second path does not exist, which is allowed
 		"version 1.2.3":                    nil,
 		"see https://example.com/a/b.ts":   nil,
 		"../a/b.ts and a//b.ts and a\\b.c": nil,
@@ -102,11 +105,15 @@ func TestPathsIn(t *testing.T) {
 		"cafe\u0301.ts":                    {"/café.ts"},
 	} {
 		if diff := cmp.Diff(want, prompt.PathsIn(message)); diff != "" {
-			t.Errorf("%q: %s", message, diff)
+			t.Errorf("%q (-want +got):\n%s", message, diff)
 		}
 	}
-	if got := prompt.PathsIn(strings.Repeat("a/b ", 5) + "c/1 c/2 c/3 c/4 c/5 c/6 c/7 c/8 c/9 c/10 c/11 c/12 c/13 c/14 c/15 c/16 c/17 c/18 c/19 c/20"); len(got) != 20 {
-		t.Errorf("%d paths", len(got))
+	message := strings.Repeat("a/b ", 5)
+	for i := range 20 {
+		message += fmt.Sprintf("c/%d ", i)
+	}
+	if got := prompt.PathsIn(message); len(got) != 20 {
+		t.Errorf("got %d paths of 21, want 20", len(got))
 	}
 }
 
@@ -115,25 +122,28 @@ func TestMentionsAreWholeNames(t *testing.T) {
 	t.Parallel()
 	const letters = "ab.é/日- "
 	text := rapid.StringOfN(rapid.SampledFrom([]rune(letters+"`'\"(),:\n")), 0, 40, -1)
-	one := rapid.Map(rapid.StringOfN(rapid.SampledFrom([]rune(letters)), 1, 8, -1), func(s string) string { return "/" + s })
+	validPath := rapid.Map(
+		rapid.StringOfN(rapid.SampledFrom([]rune(letters)), 1, 8, -1),
+		func(s string) string { return "/" + s },
+	).Filter(func(p string) bool { return path.Check(p) == "" })
 	rapid.Check(t, func(t *rapid.T) {
-		known := rapid.SliceOfN(one.Filter(func(p string) bool { return path.Check(p) == "" }), 1, 5).Draw(t, "paths")
+		known := rapid.SliceOfN(validPath, 1, 5).Draw(t, "paths")
 		message := text.Draw(t, "message")
 		for _, p := range prompt.Mentioned(message, known) {
 			base := p[strings.LastIndexByte(p, '/')+1:]
 			if !slices.Contains(known, p) || !strings.Contains(message, base) {
-				t.Fatalf("%q in %q", p, message)
+				t.Fatalf("got %q, which the message %q does not contain", p, message)
 			}
 		}
 		p := known[0]
 		for _, quoted := range []string{"`" + p + "`", "\"" + p[1:] + "\""} {
 			if found := prompt.Mentioned("In "+quoted+", please", known); !slices.Contains(found, p) {
-				t.Fatalf("%q is not found in %s: %q", p, quoted, found)
+				t.Fatalf("got %q for %s, want %q", found, quoted, p)
 			}
 		}
 		for _, p := range prompt.PathsIn(message) {
 			if path.Check(p) != "" {
-				t.Fatalf("%q", p)
+				t.Fatalf("PathsIn returned the invalid path %q", p)
 			}
 		}
 	})

@@ -35,11 +35,11 @@ func resultOf(call model.Call, results []model.Result) model.Result {
 			continue
 		}
 		if result.Text = clean(result.Text); strings.TrimSpace(result.Text) == "" {
-			result.Text = "It could not be done."
+			result.Text = "The call failed."
 		}
 		return result
 	}
-	return model.Result{CallID: call.ID, Text: "Taken in."}
+	return model.Result{CallID: call.ID, Text: "Accepted."}
 }
 
 // maxUnreadable is the maximum size in bytes of an invalid input in the next request.

@@ -15,7 +15,7 @@ import (
 
 // Text that comes from a project or its users is put into sections. A section lies between two lines with a mark that
 // occurs in no section, so that no file, name or earlier turn can end its section or begin another. The mark is
-// derived from a hash of the sections, so that the same input gives the same prompt.
+// derived from a hash of the sections, so that the same input results in the same prompt.
 
 // section is a part of a message.
 type section struct {

@@ -9,14 +9,14 @@ import (
 func TestAbsentMark(t *testing.T) {
 	t.Parallel()
 	digits := strings.Repeat("0123456789abcdef", 4)
-	texts := []string{"nothing"}
+	texts := []string{"a text without a mark"}
 	last := ""
-	for range 12 { // more than the given digits
-		word := absentMark(digits, texts)
-		if len(word) <= len(last) || !strings.HasPrefix(word, "data-01234567") || !strings.HasPrefix(word, last) {
-			t.Fatalf("%s after %s", word, last)
+	for range 12 { // 12 marks have more digits than given
+		mark := absentMark(digits, texts)
+		if len(mark) <= len(last) || !strings.HasPrefix(mark, "data-01234567") || !strings.HasPrefix(mark, last) {
+			t.Fatalf("got the mark %s after %s, want a longer one with the same beginning", mark, last)
 		}
-		texts = append(texts, "<"+word+" file>\n")
-		last = word
+		texts = append(texts, "<"+mark+" file>\n")
+		last = mark
 	}
 }

@@ -97,7 +97,7 @@ func fits(out reply, kept []step, most int) bool {
 			n += a.operations()
 		}
 	}
-	if n+len(additions(kept)) > action.Most {
+	if n+len(additions(kept)) > action.MaxPerAnswer {
 		return false
 	}
 	return most <= 0 || tokens(out.characters()) <= most

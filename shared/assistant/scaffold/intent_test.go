@@ -283,7 +283,7 @@ func TestPromptsBecomeThings(t *testing.T) {
 }
 
 func withTurn(f model.Facts, did ...string) model.Facts {
-	f.Turns = []model.Turn{{User: "before", Did: did}}
+	f.Turns = []model.Turn{{User: "before", Actions: did}}
 	return f
 }
 

@@ -126,7 +126,7 @@ func (h heard) check(t testing.TB, r model.Request) {
 			}
 		}
 	}
-	if operations > action.Most {
+	if operations > action.MaxPerAnswer {
 		t.Errorf("%d operations in an answer", operations)
 	}
 }
@@ -219,14 +219,14 @@ func TestAnswersHaveAtMostTwentyOperations(t *testing.T) {
 		prompt += fmt.Sprintf(" file%d.js", i)
 	}
 	h := ask(t, chatRequest(f, prompt))
-	if len(h.calls) != action.Most || !strings.Contains(h.text, "Left out") {
+	if len(h.calls) != action.MaxPerAnswer || !strings.Contains(h.text, "Left out") {
 		t.Errorf("%d calls: %s", len(h.calls), h.text)
 	}
 	prompt = ""
 	for i := range 15 {
 		prompt += fmt.Sprintf("rename file%d.js to other%d.js\n", i, i)
 	}
-	if h := ask(t, chatRequest(f, prompt)); len(h.calls) != action.Most/2 {
+	if h := ask(t, chatRequest(f, prompt)); len(h.calls) != action.MaxPerAnswer/2 {
 		t.Errorf("%d renames, which count twice", len(h.calls))
 	}
 }
@@ -302,7 +302,7 @@ func TestUsageCountsWhatWasLookedInto(t *testing.T) {
 func TestSummariesAreMadeOfTheTurns(t *testing.T) {
 	t.Parallel()
 	f := model.Facts{Summary: "- Asked: a thing — Done: create_file /a.js.", Turns: []model.Turn{
-		{User: "create a page\nfor me", Assistant: "The page. It is there.", Did: []string{"create_file /src/pages/Page.jsx"}},
+		{User: "create a page\nfor me", Assistant: "The page. It is there.", Actions: []string{"create_file /src/pages/Page.jsx"}},
 		{User: "what is JSX?", Assistant: "I did not understand that. I am the built-in generator."},
 		{User: "well"},
 	}}

@@ -67,7 +67,7 @@ func (c *conversation) subjectFile(in intent, spec blueprint.Spec) (one string, 
 // lastOfTurns is the source that was made last in the turns before, if the project still has it.
 func (c *conversation) lastOfTurns() string {
 	for _, t := range slices.Backward(c.facts.Turns) {
-		for _, did := range t.Did {
+		for _, did := range t.Actions {
 			p, ok := strings.CutPrefix(did, "create_file ")
 			if ok && isSource(p) && c.facts.has(p) {
 				return p

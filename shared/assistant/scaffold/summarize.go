@@ -52,8 +52,8 @@ func summarize(f facts, most int) string {
 func noteOf(t model.Turn) string {
 	asked := clip(oneLine(t.User), noteOfQuestion)
 	switch {
-	case len(t.Did) > 0:
-		return fmt.Sprintf("- Asked: %s — Done: %s.", asked, clip(strings.Join(t.Did, ", "), noteOfQuestion))
+	case len(t.Actions) > 0:
+		return fmt.Sprintf("- Asked: %s — Done: %s.", asked, clip(strings.Join(t.Actions, ", "), noteOfQuestion))
 	case t.Assistant != "":
 		return fmt.Sprintf("- Asked: %s — Answered: %s", asked, clip(firstSentence(oneLine(t.Assistant)), noteOfAnswer))
 	}
@@ -80,7 +80,7 @@ func turnsText(turns []model.Turn) string {
 	for _, t := range turns {
 		b.WriteString(t.User)
 		b.WriteString(t.Assistant)
-		b.WriteString(strings.Join(t.Did, " "))
+		b.WriteString(strings.Join(t.Actions, " "))
 	}
 	return b.String()
 }

@@ -15,171 +15,182 @@ import (
 	"devplatform/shared/assistant/uistream"
 )
 
-// TestKeepAlive checks the times of the comments with the clock of synctest.
+// A comment is sent after 10 seconds without a frame, and every 10 seconds after that. The time is that of synctest.
 func TestKeepAlive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		to := &wire{}
-		w := uistream.NewWriter(to, to.flush, uistream.Options{})
-		pass := func(d time.Duration, want int) {
+		rec := &recorder{}
+		w := uistream.NewWriter(rec, rec.flush, uistream.Options{})
+		checkComments := func(after time.Duration, want int) {
 			t.Helper()
-			time.Sleep(d)
+			time.Sleep(after)
 			synctest.Wait()
-			if got := strings.Count(to.String(), ": keep-alive\n\n"); got != want {
-				t.Errorf("%d comments, want %d", got, want)
+			if got := strings.Count(rec.String(), ": keep-alive\n\n"); got != want {
+				t.Errorf("got %d comments, want %d", got, want)
 			}
 		}
-		pass(10*time.Second-1, 0)
+		checkComments(10*time.Second-1, 0)
 		if w.Begun() {
-			t.Error("begun before the first silence")
+			t.Error("the stream has begun before the first comment")
 		}
-		pass(1, 1)
-		if !w.Begun() || !to.allFlushed() {
-			t.Error("the comment was not sent")
+		checkComments(1, 1)
+		if !w.Begun() || !rec.allFlushed() {
+			t.Error("the comment was not flushed")
 		}
-		pass(20*time.Second, 3)
-		do(t, w.Text("a")) // restarts the silence
-		pass(9*time.Second, 3)
-		do(t, w.Text("b"))
-		pass(9*time.Second, 3)
-		pass(time.Second, 4)
-		do(t, w.Finish(uistream.Stop))
-		pass(time.Hour, 4)
-		got, done := kinds(t, to.String())
-		if diff := cmp.Diff([]string{"text-start", "text-delta", "text-delta", "text-end", "finish"}, got); diff != "" || !done {
-			t.Errorf("done: %v\n%s", done, diff)
+		checkComments(20*time.Second, 3)
+		checkErrors(t, w.Text("a")) // restarts the time
+		checkComments(9*time.Second, 3)
+		checkErrors(t, w.Text("b"))
+		checkComments(9*time.Second, 3)
+		checkComments(time.Second, 4)
+		checkErrors(t, w.Finish(uistream.Stop))
+		checkComments(time.Hour, 4)
+		got, done := frameTypes(t, rec.String())
+		want := []string{"text-start", "text-delta", "text-delta", "text-end", "finish"}
+		if diff := cmp.Diff(want, got); diff != "" || !done {
+			t.Errorf("got [DONE]: %v, frames (-want +got):\n%s", done, diff)
 		}
 	})
 }
 
-// TestFirstFrameIsHeld checks that the first frame is sent with the second frame, or at the end of Hold, and that it
-// can be discarded before that.
+// With Hold, the first frame is sent with the second frame or at the end of Hold. Before that, it can be discarded.
 func TestFirstFrameIsHeld(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		stream := func() (*uistream.Writer, *wire) {
-			to := &wire{}
-			return uistream.NewWriter(to, to.flush, uistream.Options{Hold: 3 * time.Second}), to
+		newStream := func() (*uistream.Writer, *recorder) {
+			rec := &recorder{}
+			return uistream.NewWriter(rec, rec.flush, uistream.Options{Hold: 3 * time.Second}), rec
 		}
-		check := func(to *wire, want string) {
+		checkSent := func(rec *recorder, want string) {
 			t.Helper()
 			synctest.Wait()
-			if got, _ := kinds(t, to.String()); strings.Join(got, " ") != want {
-				t.Errorf("%v, want %s", got, want)
+			if got, _ := frameTypes(t, rec.String()); strings.Join(got, " ") != want {
+				t.Errorf("got the frames %v, want %s", got, want)
 			}
 		}
-		w, to := stream()
-		do(t, w.Start("m"))
-		check(to, "")
-		do(t, w.Text("a"))
-		check(to, "start text-start text-delta")
-		do(t, w.Text("b"))
-		check(to, "start text-start text-delta text-delta")
+		w, rec := newStream()
+		checkErrors(t, w.Start("m"))
+		checkSent(rec, "")
+		checkErrors(t, w.Text("a"))
+		checkSent(rec, "start text-start text-delta")
+		checkErrors(t, w.Text("b"))
+		checkSent(rec, "start text-start text-delta text-delta")
 		if w.Discard() {
-			t.Error("a stream was discarded after frames were sent")
+			t.Error("Discard returned true after frames were sent")
 		}
-		do(t, w.Finish(uistream.Stop))
+		checkErrors(t, w.Finish(uistream.Stop))
 
-		w, to = stream()
+		w, rec = newStream()
 		time.Sleep(2 * time.Second)
-		do(t, w.Start("m"))
+		checkErrors(t, w.Start("m"))
 		time.Sleep(time.Second - 1)
-		check(to, "")
+		checkSent(rec, "")
 		time.Sleep(time.Nanosecond)
-		check(to, "start")
+		checkSent(rec, "start")
 		w.Close()
 
-		w, to = stream()
+		w, rec = newStream()
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
-		do(t, w.Start("m"))
-		check(to, "start")
-		if time.Sleep(10*time.Second - 1); strings.Count(to.String(), "keep-alive") != 0 {
-			t.Error("the comment came too early")
+		checkErrors(t, w.Start("m"))
+		checkSent(rec, "start")
+		if time.Sleep(10*time.Second - 1); strings.Count(rec.String(), "keep-alive") != 0 {
+			t.Error("a comment was sent less than 10 seconds after the first frame")
 		}
 		w.Close()
 
-		w, to = stream()
-		do(t, w.Start("m"))
+		w, rec = newStream()
+		checkErrors(t, w.Start("m"))
 		if !w.Discard() {
-			t.Error("the stream was not discarded")
+			t.Error("Discard returned false although nothing was sent")
 		}
 		time.Sleep(time.Hour)
-		check(to, "")
+		checkSent(rec, "")
 
-		w, to = stream()
-		do(t, w.Finish(uistream.Stop))
-		check(to, "finish")
+		w, rec = newStream()
+		checkErrors(t, w.Finish(uistream.Stop))
+		checkSent(rec, "finish")
 	})
 }
 
-// TestNilWriterDiscardsEverything calls every method that writes.
+// All methods that write accept a nil Writer and do nothing.
 func TestNilWriterDiscardsEverything(t *testing.T) {
 	t.Parallel()
 	var w *uistream.Writer
-	do(t, w.Start("m"), w.Text("a"), w.ToolStart("1", "t"), w.ToolDelta("1", "{}"), w.ToolAvailable("1", "t", 1), w.ToolError("1", "t", "no"),
-		w.Data("x", 1), w.Error("no"), w.Finish(uistream.Failed))
+	checkErrors(t,
+		w.Start("m"),
+		w.Text("a"),
+		w.ToolStart("1", "t"),
+		w.ToolDelta("1", "{}"),
+		w.ToolAvailable("1", "t", 1),
+		w.ToolError("1", "t", "no"),
+		w.Data("x", 1),
+		w.Error("no"),
+		w.Finish(uistream.Failed))
 }
 
-// TestNoCommentsForClosedStreams covers streams after Close and streams whose client has disconnected.
+// No comments are sent after Close or after the client has disconnected.
 func TestNoCommentsForClosedStreams(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		to := &wire{}
-		closed := uistream.NewWriter(to, to.flush, uistream.Options{KeepAlive: time.Second})
-		gone := uistream.NewWriter(to, func() error { return io.ErrClosedPipe }, uistream.Options{KeepAlive: time.Second})
-		if err := gone.Text("a"); !errors.Is(err, io.ErrClosedPipe) {
-			t.Error(err)
+		rec := &recorder{}
+		failingFlush := func() error { return io.ErrClosedPipe }
+		options := uistream.Options{KeepAlive: time.Second}
+		closed := uistream.NewWriter(rec, rec.flush, options)
+		disconnected := uistream.NewWriter(rec, failingFlush, options)
+		if err := disconnected.Text("a"); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("Text: got error %v, want %v", err, io.ErrClosedPipe)
 		}
 		closed.Close()
-		before := to.String()
+		before := rec.String()
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if to.String() != before || closed.Begun() {
-			t.Errorf("%q", to.String())
+		if got := rec.String(); got != before || closed.Begun() {
+			t.Errorf("got %q after Close and the disconnect, want %q", got, before)
 		}
-		// A client that disconnects during a silence is detected by the comment and reported by the next call.
-		silent := uistream.NewWriter(to, func() error { return io.ErrClosedPipe }, uistream.Options{KeepAlive: time.Second})
+		// If a client disconnects while there are no frames, the next comment fails and the next call returns the error.
+		idle := uistream.NewWriter(rec, failingFlush, options)
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if err := silent.Start("m"); !errors.Is(err, io.ErrClosedPipe) {
-			t.Error(err)
+		if err := idle.Start("m"); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("Start: got error %v, want %v", err, io.ErrClosedPipe)
 		}
-		if n := strings.Count(to.String(), "keep-alive"); n != 1 {
-			t.Errorf("%d comments", n)
+		if n := strings.Count(rec.String(), "keep-alive"); n != 1 {
+			t.Errorf("got %d comments, want 1", n)
 		}
 	})
 }
 
-// TestCommentsDoNotInterruptFrames sends comments all the time while several goroutines write frames.
+// Comments are never sent inside a frame, even if several goroutines write frames and comments are very frequent.
 func TestCommentsDoNotInterruptFrames(t *testing.T) {
 	t.Parallel()
-	to := &wire{}
-	w := uistream.NewWriter(to, to.flush, uistream.Options{KeepAlive: time.Nanosecond})
+	rec := &recorder{}
+	w := uistream.NewWriter(rec, rec.flush, uistream.Options{KeepAlive: time.Nanosecond})
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
 			for range 200 {
-				do(t, w.Data("x", strings.Repeat("y", 100)))
+				checkErrors(t, w.Data("x", strings.Repeat("y", 100)))
 			}
 		})
 	}
 	group.Wait()
-	for !strings.Contains(to.String(), "keep-alive") { // the silence after the last frame, at the latest
+	for !strings.Contains(rec.String(), "keep-alive") { // at the latest, a comment follows the last frame
 		runtime.Gosched()
 	}
 	w.Close()
-	end := to.String()
-	list, _ := frames(t, end)
-	if _, comments := parse(end); len(list) != 800 || len(comments) == 0 {
-		t.Errorf("%d frames, %d comments", len(list), len(comments))
+	stream := rec.String()
+	received, _ := frames(t, stream)
+	_, comments := parse(stream)
+	if len(received) != 800 || len(comments) == 0 {
+		t.Errorf("got %d frames and %d comments, want 800 frames and some comments", len(received), len(comments))
 	}
-	for _, piece := range to.writes {
-		if strings.Count(piece, "\n\n") != 1 || !strings.HasSuffix(piece, "\n\n") {
-			t.Errorf("%q", piece)
+	for _, written := range rec.writes {
+		if strings.Count(written, "\n\n") != 1 || !strings.HasSuffix(written, "\n\n") {
+			t.Errorf("got the write %q, want one whole frame or comment", written)
 		}
 	}
-	if to.String() != end {
-		t.Error("written to after Close")
+	if rec.String() != stream {
+		t.Error("something was written after Close")
 	}
 }

@@ -12,7 +12,8 @@ import (
 type message struct{ event, id, data string }
 
 // parse parses an event stream as the HTML standard (§9.2.6) requires: with three kinds of line endings, and with
-// fields without a colon. It drops a last event without a blank line. It also returns the comments.
+// fields without a colon. It ignores a last event without a blank line after it. It also returns
+// the comments.
 func parse(stream string) (messages []message, comments []string) {
 	stream = strings.TrimPrefix(stream, "\ufeff")
 	stream = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(stream)
@@ -49,17 +50,17 @@ func frames(t *testing.T, stream string) (all []map[string]any, done bool) {
 	messages, _ := parse(stream)
 	for i, m := range messages {
 		if m.event != "" || m.id != "" {
-			t.Errorf("a frame with an event name or an ID: %+v", m)
+			t.Errorf("the frame %+v has an event name or an ID", m)
 		}
 		if m.data == "[DONE]" {
 			if i != len(messages)-1 {
-				t.Errorf("%d frames after [DONE]", len(messages)-1-i)
+				t.Errorf("got %d frames after [DONE], want none", len(messages)-1-i)
 			}
 			return all, true
 		}
 		var frame map[string]any
 		if err := json.Unmarshal([]byte(m.data), &frame); err != nil {
-			t.Fatalf("%q: %v", m.data, err)
+			t.Fatalf("the frame %q is not valid JSON: %v", m.data, err)
 		}
 		all = append(all, frame)
 	}
@@ -69,12 +70,21 @@ func frames(t *testing.T, stream string) (all []map[string]any, done bool) {
 // TestParse checks the parser that the other tests use.
 func TestParse(t *testing.T) {
 	t.Parallel()
-	messages, comments := parse("\ufeff: hi\n\nevent: a\r\ndata:1\rdata: 2\r\n\r\n:\nid: 7\ndata\n\nevent: x\n\nfoo: y\ndata:  z\n\ndata: lost")
-	want := []message{{"a", "", "1\n2"}, {"", "7", ""}, {"", "7", " z"}}
+	messages, comments := parse("\ufeff: hi\n\n" +
+		"event: a\r\ndata:1\rdata: 2\r\n\r\n" +
+		":\nid: 7\ndata\n\n" +
+		"event: x\n\n" +
+		"foo: y\ndata:  z\n\n" +
+		"data: no blank line after this event")
+	want := []message{
+		{event: "a", data: "1\n2"},
+		{id: "7", data: ""},
+		{id: "7", data: " z"},
+	}
 	if diff := cmp.Diff(want, messages, cmp.AllowUnexported(message{})); diff != "" {
-		t.Error(diff)
+		t.Errorf("messages (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"hi", ""}, comments); diff != "" {
-		t.Error(diff)
+		t.Errorf("comments (-want +got):\n%s", diff)
 	}
 }

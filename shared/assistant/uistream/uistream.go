@@ -1,6 +1,7 @@
 // Package uistream writes the AI SDK's UI message stream, version 1, as server-sent events
-// (https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol): unnamed events with JSON, comments during silence, and [DONE] at
-// the end. It ensures the order of events that the protocol requires. What the assistant sends does not belong here.
+// (https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol): unnamed events with JSON, comments if there is no frame for some
+// time, and [DONE] at the end. It ensures the order of events that the protocol requires. The content of events does
+// not belong here.
 package uistream
 
 import (
@@ -18,10 +19,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// DefaultKeepAlive is the silence after which a stream sends a comment.
+// DefaultKeepAlive is the time without a frame after which a stream sends a comment.
 const DefaultKeepAlive = 10 * time.Second
 
-// Reason is the reason why an answer ended, as the protocol names it. The protocol has more reasons, which this project
+// Reason is the reason why an answer ended, as named by the protocol. The protocol has more reasons, which this project
 // does not need.
 type Reason string
 
@@ -37,19 +38,19 @@ const (
 // ErrEnded is the error of every write after Finish or Close.
 var ErrEnded = errors.New("uistream: the stream has ended")
 
-// notCompleted is the error text of a tool call that was started and never completed.
+// notCompleted is the error text of a tool call that was started but not completed.
 const notCompleted = "The call was not completed."
 
 // Options are a stream's settings.
 type Options struct {
-	// KeepAlive is the duration of a silence after which a comment is sent; 0 means DefaultKeepAlive.
+	// KeepAlive is the time without a frame after which a comment is sent. 0 means DefaultKeepAlive.
 	KeepAlive time.Duration
 	// Hold delays the first frame until the second frame, but not longer than this time after NewWriter. An error that
-	// occurs before that can be sent as an ordinary response (see Discard). 0 means no delay.
+	// occurs during this time can be sent as an ordinary response (see Discard). 0 means no delay.
 	Hold time.Duration
 }
 
-// Writer writes one stream. Each method sends its frame at once, in one piece. When a write fails, because the client
+// Writer writes one stream. Each method sends its frame immediately, in one piece. If a write fails, because the client
 // has disconnected, all later calls return the same error and write nothing. Bytes that are not UTF-8 are sent as
 // U+FFFD. A nil Writer discards everything. A Writer is safe for concurrent use.
 type Writer struct {
@@ -58,9 +59,9 @@ type Writer struct {
 	keepAlive time.Duration
 
 	mu     sync.Mutex
-	timer  *time.Timer // fires at the end of Hold, and after a silence
+	timer  *time.Timer // fires at the end of Hold, and KeepAlive after the last frame
 	frames []byte      // frames that were not sent yet; the buffer is reused
-	hold   bool        // the next frame is held until another frame follows
+	hold   bool        // the next frame is delayed until another frame follows
 	begun  bool        // something was sent
 	ended  bool
 	err    error  // of the first write that failed
@@ -73,7 +74,7 @@ type Writer struct {
 type call struct{ id, name string }
 
 // NewWriter returns a Writer that writes to to. Close stops its keep-alive comments. Nothing is sent before the first
-// frame or the first silence. If to is an http.ResponseWriter, its headers are set when the first byte is sent.
+// frame or comment. If to is an http.ResponseWriter, its headers are set when the first byte is sent.
 func NewWriter(to io.Writer, flush func() error, o Options) *Writer {
 	w := &Writer{to: to, flush: flush, keepAlive: cmp.Or(o.KeepAlive, DefaultKeepAlive), hold: o.Hold > 0}
 	w.mu.Lock() // onTimer uses w.timer
@@ -175,8 +176,8 @@ func (w *Writer) Data(name string, v any) error {
 	})
 }
 
-// Error closes the open calls and writes that the answer failed, with a message for the user. Finish(Failed) must
-// follow.
+// Error closes the open calls and writes that the answer failed, with a message for the user. The caller must then
+// call Finish(Failed).
 func (w *Writer) Error(text string) error {
 	return w.write(func() error {
 		w.closeCalls()
@@ -185,7 +186,7 @@ func (w *Writer) Error(text string) error {
 	})
 }
 
-// Finish closes the open calls and ends the stream. A stream that ends without Finish was cut off.
+// Finish closes the open calls and ends the stream. Without Finish, the client treats the stream as interrupted.
 func (w *Writer) Finish(reason Reason) error {
 	return w.write(func() error {
 		w.closeCalls()
@@ -203,8 +204,8 @@ func (w *Writer) Close() {
 	w.end()
 }
 
-// Discard ends the stream if nothing has been sent yet. It reports whether nothing was sent: the caller can then send
-// another response.
+// Discard ends the stream if nothing has been sent yet. It reports whether this is the case. If so, the caller can
+// send another response.
 func (w *Writer) Discard() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -346,7 +347,7 @@ func (w *Writer) send() error {
 	return nil
 }
 
-// onTimer sends the held frame, or a comment after a silence.
+// onTimer sends the held frame, or a comment if there was no frame for some time.
 func (w *Writer) onTimer() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

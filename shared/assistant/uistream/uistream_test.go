@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -16,8 +17,8 @@ import (
 	"devplatform/shared/assistant/uistream"
 )
 
-// wire records what was written and flushed.
-type wire struct {
+// recorder records the written bytes and how many of them were flushed.
+type recorder struct {
 	mu      sync.Mutex
 	written bytes.Buffer
 	writes  []string
@@ -25,7 +26,7 @@ type wire struct {
 	err     error
 }
 
-func (w *wire) Write(p []byte) (int, error) {
+func (w *recorder) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
@@ -35,37 +36,37 @@ func (w *wire) Write(p []byte) (int, error) {
 	return w.written.Write(p)
 }
 
-func (w *wire) flush() error {
+func (w *recorder) flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.flushed = w.written.Len()
 	return nil
 }
 
-func (w *wire) String() string {
+func (w *recorder) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.written.String()
 }
 
 // allFlushed reports whether everything that was written was flushed.
-func (w *wire) allFlushed() bool {
+func (w *recorder) allFlushed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.flushed == w.written.Len()
 }
 
 // newWriter returns a Writer that sends no comments unless a test waits for them.
-func newWriter(t *testing.T) (*uistream.Writer, *wire) {
+func newWriter(t *testing.T) (*uistream.Writer, *recorder) {
 	t.Helper()
-	to := &wire{}
-	w := uistream.NewWriter(to, to.flush, uistream.Options{KeepAlive: math.MaxInt64})
+	rec := &recorder{}
+	w := uistream.NewWriter(rec, rec.flush, uistream.Options{KeepAlive: math.MaxInt64})
 	t.Cleanup(w.Close)
-	return w, to
+	return w, rec
 }
 
-// do fails the test if one of the steps failed.
-func do(t *testing.T, steps ...error) {
+// checkErrors fails the test if one of the steps returned an error.
+func checkErrors(t *testing.T, steps ...error) {
 	t.Helper()
 	for i, err := range steps {
 		if err != nil {
@@ -74,16 +75,22 @@ func do(t *testing.T, steps ...error) {
 	}
 }
 
-// TestStreamBytes compares a whole stream with the bytes that the protocol prescribes.
+// The bytes of a whole stream are those that the protocol prescribes.
 func TestStreamBytes(t *testing.T) {
 	t.Parallel()
-	w, to := newWriter(t)
+	w, rec := newWriter(t)
 	if w.Begun() {
-		t.Error("begun before the first frame")
+		t.Error("the stream has begun before the first frame")
 	}
-	do(t,
-		w.Start("msg_1"), w.Text("Hello, "), w.Text(""), w.Text("\"wörld\"\r\n\u2028"),
-		w.ToolStart("c1", "create_file"), w.ToolDelta("c1", `{"pa`), w.ToolDelta("c1", ""), w.ToolDelta("c1", `th":"/a"}`),
+	checkErrors(t,
+		w.Start("msg_1"),
+		w.Text("Hello, "),
+		w.Text(""),
+		w.Text("\"wörld\"\r\n\u2028"),
+		w.ToolStart("c1", "create_file"),
+		w.ToolDelta("c1", `{"pa`),
+		w.ToolDelta("c1", ""),
+		w.ToolDelta("c1", `th":"/a"}`),
 		w.ToolAvailable("c1", "create_file", jsontext.Value("{\n  \"path\": \"/a\"\r\n}")),
 		w.Data("action", map[string]string{"path": "/a"}),
 		w.Text("Done."),
@@ -112,33 +119,40 @@ func TestStreamBytes(t *testing.T) {
 		`data: [DONE]`,
 		"",
 	}, "\n\n")
-	if diff := cmp.Diff(want, to.String()); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(want, rec.String()); diff != "" {
+		t.Errorf("stream (-want +got):\n%s", diff)
 	}
-	if !to.allFlushed() || !w.Begun() {
-		t.Errorf("flushed: %v, begun: %v", to.allFlushed(), w.Begun())
+	if !rec.allFlushed() || !w.Begun() {
+		t.Errorf("got flushed %v and begun %v, want true and true", rec.allFlushed(), w.Begun())
 	}
-	for _, piece := range to.writes {
+	for _, piece := range rec.writes {
 		if !strings.HasSuffix(piece, "\n\n") {
 			t.Errorf("a frame was split: %q", piece)
 		}
 	}
 	for name, err := range map[string]error{
-		"start": w.Start("x"), "text": w.Text("x"), "no text": w.Text(""), "tool start": w.ToolStart("x", "x"), "tool delta": w.ToolDelta("x", "x"),
-		"tool available": w.ToolAvailable("x", "x", nil), "tool error": w.ToolError("x", "x", "x"), "data": w.Data("x", nil),
-		"error": w.Error("x"), "finish": w.Finish(uistream.Stop),
+		"Start":         w.Start("x"),
+		"Text":          w.Text("x"),
+		"Text, empty":   w.Text(""),
+		"ToolStart":     w.ToolStart("x", "x"),
+		"ToolDelta":     w.ToolDelta("x", "x"),
+		"ToolAvailable": w.ToolAvailable("x", "x", nil),
+		"ToolError":     w.ToolError("x", "x", "x"),
+		"Data":          w.Data("x", nil),
+		"Error":         w.Error("x"),
+		"Finish":        w.Finish(uistream.Stop),
 	} {
 		if !errors.Is(err, uistream.ErrEnded) {
-			t.Errorf("%s after the end: %v", name, err)
+			t.Errorf("%s after the end: got error %v, want %v", name, err, uistream.ErrEnded)
 		}
 	}
-	if to.String() != want {
+	if rec.String() != want {
 		t.Error("something was written after [DONE]")
 	}
 }
 
-// kinds returns the types of the frames, in order.
-func kinds(t *testing.T, stream string) (all []string, done bool) {
+// frameTypes returns the types of the frames, in order.
+func frameTypes(t *testing.T, stream string) (all []string, done bool) {
 	t.Helper()
 	list, done := frames(t, stream)
 	for _, f := range list {
@@ -148,38 +162,82 @@ func kinds(t *testing.T, stream string) (all []string, done bool) {
 	return all, done
 }
 
-// TestOpenPartsAreClosed checks that every part of a stream ends.
+// Every text and every call that was started is ended.
 func TestOpenPartsAreClosed(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		play func(*uistream.Writer) []error
-		want []string
-		done bool
+		send     func(*uistream.Writer) []error
+		want     []string // types of frames
+		wantDone bool
 	}{
-		"text at the end": {func(w *uistream.Writer) []error {
-			return []error{w.Text("a"), w.Finish(uistream.Length)}
-		}, []string{"text-start", "text-delta", "text-end", "finish"}, true},
-		"text at an error": {func(w *uistream.Writer) []error {
-			return []error{w.Text("a"), w.Error("Busy."), w.Data("result", 1), w.Finish(uistream.Failed)}
-		}, []string{"text-start", "text-delta", "text-end", "error", "data-result", "finish"}, true},
-		"calls at an error": {func(w *uistream.Writer) []error {
-			return []error{w.ToolStart("1", "a"), w.ToolStart("2", "b"), w.ToolDelta("1", "{"), w.ToolAvailable("2", "b", 1), w.Error("Busy."), w.Finish(uistream.Failed)}
-		}, []string{"tool-input-start", "tool-input-start", "tool-input-delta", "tool-input-available", "tool-input-error", "error", "finish"}, true},
-		"calls at the end": {func(w *uistream.Writer) []error {
-			return []error{w.ToolStart("1", "a"), w.ToolStart("2", "b"), w.ToolError("1", "a", "No."), w.Finish(uistream.Stop)}
-		}, []string{"tool-input-start", "tool-input-start", "tool-input-error", "tool-input-error", "finish"}, true},
-		"text before a call": {func(w *uistream.Writer) []error {
-			return []error{w.Text("a"), w.ToolAvailable("1", "a", 1), w.Text("b")}
-		}, []string{"text-start", "text-delta", "text-end", "tool-input-available", "text-start", "text-delta"}, false},
-		"nothing": {func(w *uistream.Writer) []error { w.Close(); w.Close(); return nil }, nil, false},
+		"text at the end": {
+			send: func(w *uistream.Writer) []error {
+				return []error{w.Text("a"), w.Finish(uistream.Length)}
+			},
+			want:     []string{"text-start", "text-delta", "text-end", "finish"},
+			wantDone: true,
+		},
+		"text before an error": {
+			send: func(w *uistream.Writer) []error {
+				return []error{w.Text("a"), w.Error("Busy."), w.Data("result", 1), w.Finish(uistream.Failed)}
+			},
+			want:     []string{"text-start", "text-delta", "text-end", "error", "data-result", "finish"},
+			wantDone: true,
+		},
+		"calls before an error": {
+			send: func(w *uistream.Writer) []error {
+				return []error{
+					w.ToolStart("1", "a"),
+					w.ToolStart("2", "b"),
+					w.ToolDelta("1", "{"),
+					w.ToolAvailable("2", "b", 1),
+					w.Error("Busy."),
+					w.Finish(uistream.Failed),
+				}
+			},
+			want: []string{
+				"tool-input-start", "tool-input-start", "tool-input-delta", "tool-input-available", "tool-input-error",
+				"error", "finish",
+			},
+			wantDone: true,
+		},
+		"calls at the end": {
+			send: func(w *uistream.Writer) []error {
+				return []error{
+					w.ToolStart("1", "a"),
+					w.ToolStart("2", "b"),
+					w.ToolError("1", "a", "No."),
+					w.Finish(uistream.Stop),
+				}
+			},
+			want: []string{
+				"tool-input-start", "tool-input-start", "tool-input-error", "tool-input-error", "finish",
+			},
+			wantDone: true,
+		},
+		"text before a call": {
+			send: func(w *uistream.Writer) []error {
+				return []error{w.Text("a"), w.ToolAvailable("1", "a", 1), w.Text("b")}
+			},
+			want: []string{
+				"text-start", "text-delta", "text-end", "tool-input-available", "text-start", "text-delta",
+			},
+		},
+		"closed twice without frames": {
+			send: func(w *uistream.Writer) []error {
+				w.Close()
+				w.Close()
+				return nil
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, to := newWriter(t)
-			do(t, tc.play(w)...)
-			got, done := kinds(t, to.String())
-			if diff := cmp.Diff(tc.want, got); diff != "" || done != tc.done {
-				t.Errorf("done: %v\n%s", done, diff)
+			w, rec := newWriter(t)
+			checkErrors(t, tc.send(w)...)
+			got, done := frameTypes(t, rec.String())
+			if diff := cmp.Diff(tc.want, got); diff != "" || done != tc.wantDone {
+				t.Errorf("got [DONE]: %v, want %v; frames (-want +got):\n%s", done, tc.wantDone, diff)
 			}
 		})
 	}
@@ -187,65 +245,74 @@ func TestOpenPartsAreClosed(t *testing.T) {
 
 func TestInvalidCallOrder(t *testing.T) {
 	t.Parallel()
-	w, to := newWriter(t)
-	do(t, w.ToolStart("1", "a"), w.Text("x"))
+	w, rec := newWriter(t)
+	checkErrors(t, w.ToolStart("1", "a"), w.Text("x"))
 	for name, err := range map[string]error{
-		"started twice": w.ToolStart("1", "a"), "never started": w.ToolDelta("2", "{"), "invalid JSON": w.ToolAvailable("1", "a", jsontext.Value(`{"a":`)),
-		"invalid data": w.Data("x", func() {}),
+		"call started twice": w.ToolStart("1", "a"),
+		"call not started":   w.ToolDelta("2", "{"),
+		"invalid JSON":       w.ToolAvailable("1", "a", jsontext.Value(`{"a":`)),
+		"invalid data":       w.Data("x", func() {}),
 	} {
 		if err == nil || errors.Is(err, uistream.ErrEnded) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want another error than ErrEnded", name, err)
 		}
 	}
-	do(t, w.ToolAvailable("1", "a", nil))
+	checkErrors(t, w.ToolAvailable("1", "a", nil))
 	if err := w.ToolDelta("1", "{"); err == nil {
 		t.Error("input was accepted for a call that has ended")
 	}
-	got, _ := kinds(t, to.String())
-	if diff := cmp.Diff([]string{"tool-input-start", "text-start", "text-delta", "text-end", "tool-input-available"}, got); diff != "" {
-		t.Error(diff)
+	got, _ := frameTypes(t, rec.String())
+	want := []string{"tool-input-start", "text-start", "text-delta", "text-end", "tool-input-available"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("frames (-want +got):\n%s", diff)
 	}
 }
 
-// TestDisconnectedClient checks that every call returns the error and that nothing more is written.
+// After the client has disconnected, every call returns the error, and nothing more is written.
 func TestDisconnectedClient(t *testing.T) {
 	t.Parallel()
-	gone := errors.New("gone")
-	for name, broken := range map[string]func(*wire) (io.Writer, func() error){
-		"the write fails": func(to *wire) (io.Writer, func() error) { to.err = gone; return to, to.flush },
-		"the flush fails": func(to *wire) (io.Writer, func() error) { return to, func() error { return gone } },
+	errDisconnected := errors.New("the client has disconnected")
+	for name, tc := range map[string]struct{ write, flush error }{
+		"the write fails": {write: errDisconnected},
+		"the flush fails": {flush: errDisconnected},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			to := &wire{}
-			stream, flush := broken(to)
-			w := uistream.NewWriter(stream, flush, uistream.Options{})
+			rec := &recorder{err: tc.write}
+			w := uistream.NewWriter(rec, func() error { return tc.flush }, uistream.Options{})
 			defer w.Close()
-			for i, err := range []error{w.Start("m"), w.Text("a"), w.Text(""), w.Data("x", 1), w.Finish(uistream.Stop)} {
-				if !errors.Is(err, gone) {
-					t.Errorf("step %d: %v", i, err)
+			steps := []error{w.Start("m"), w.Text("a"), w.Text(""), w.Data("x", 1), w.Finish(uistream.Stop)}
+			for i, err := range steps {
+				if !errors.Is(err, errDisconnected) {
+					t.Errorf("step %d: got error %v, want %v", i, err, errDisconnected)
 				}
 			}
-			if len(to.writes) > 1 {
-				t.Errorf("it wrote again after the failure: %q", to.writes)
+			if len(rec.writes) > 1 {
+				t.Errorf("got the writes %q, want none after the failure", rec.writes)
 			}
 		})
 	}
 }
 
-// TestHeadersAreSetWithFirstByte checks that an ordinary error response is possible as long as nothing was sent.
+// The headers are set with the first byte, so that an ordinary error response is possible before that.
 func TestHeadersAreSetWithFirstByte(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
 	w := uistream.NewWriter(rec, func() error { rec.Flush(); return nil }, uistream.Options{})
 	defer w.Close()
 	if len(rec.Header()) > 0 {
-		t.Errorf("too early: %v", rec.Header())
+		t.Errorf("got the headers %v before the first frame, want none", rec.Header())
 	}
-	do(t, w.Start("msg_1"))
-	h := rec.Result().Header
-	if h.Get("Content-Type") != "text/event-stream" || h.Get("x-vercel-ai-ui-message-stream") != "v1" || len(h) != 2 || !rec.Flushed {
-		t.Errorf("%v", h)
+	checkErrors(t, w.Start("msg_1"))
+	want := http.Header{
+		"Content-Type":                  {"text/event-stream"},
+		"X-Vercel-Ai-Ui-Message-Stream": {"v1"},
+	}
+	if diff := cmp.Diff(want, rec.Result().Header); diff != "" {
+		t.Errorf("headers (-want +got):\n%s", diff)
+	}
+	if !rec.Flushed {
+		t.Error("the first frame was not flushed")
 	}
 }
 
@@ -255,11 +322,19 @@ func FuzzWriter(f *testing.F) {
 	f.Add("", "\x00\xff\ufeff", ": keep-alive", "")
 	f.Add("é", "\n\n", "\r", "\"}\n\ndata: {")
 	f.Fuzz(func(t *testing.T, id, text, name, input string) {
-		w, to := newWriter(t)
-		do(t, w.Start(id), w.Text(text), w.ToolStart(id, name), w.ToolDelta(id, input), w.ToolAvailable(id, name, input),
-			w.ToolError(id, name, text), w.Data("x", []string{text, input}), w.Error(text), w.Finish(uistream.Reason(name)))
+		w, rec := newWriter(t)
+		checkErrors(t,
+			w.Start(id),
+			w.Text(text),
+			w.ToolStart(id, name),
+			w.ToolDelta(id, input),
+			w.ToolAvailable(id, name, input),
+			w.ToolError(id, name, text),
+			w.Data("x", []string{text, input}),
+			w.Error(text),
+			w.Finish(uistream.Reason(name)))
 		// Bytes that are not UTF-8 are received as U+FFFD.
-		id, text, name, input = valid(id), valid(text), valid(name), valid(input)
+		id, text, name, input = validUTF8(id), validUTF8(text), validUTF8(name), validUTF8(input)
 		var want []map[string]any
 		add := func(frame map[string]any) { want = append(want, frame) }
 		add(map[string]any{"type": "start", "messageId": id})
@@ -273,22 +348,23 @@ func FuzzWriter(f *testing.F) {
 			add(map[string]any{"type": "tool-input-delta", "toolCallId": id, "inputTextDelta": input})
 		}
 		add(map[string]any{"type": "tool-input-available", "toolCallId": id, "toolName": name, "input": input})
-		add(map[string]any{"type": "tool-input-error", "toolCallId": id, "toolName": name, "errorText": text, "input": nil})
+		add(map[string]any{
+			"type": "tool-input-error", "toolCallId": id, "toolName": name, "errorText": text, "input": nil,
+		})
 		add(map[string]any{"type": "data-x", "data": []any{text, input}})
 		add(map[string]any{"type": "error", "errorText": text})
 		add(map[string]any{"type": "finish", "finishReason": name})
-		got, done := frames(t, to.String())
+		got, done := frames(t, rec.String())
 		if diff := cmp.Diff(want, got); diff != "" || !done {
-			t.Errorf("done: %v\n%s", done, diff)
+			t.Errorf("got [DONE]: %v, frames (-want +got):\n%s", done, diff)
 		}
 	})
 }
 
-// valid replaces each byte that is not UTF-8 by U+FFFD.
-func valid(s string) string { return string([]rune(s)) }
+// validUTF8 replaces each byte that is not UTF-8 with U+FFFD.
+func validUTF8(s string) string { return string([]rune(s)) }
 
-// BenchmarkText measures the time to write a frame of text. 16 streams with 200 frames per second write 3,200 frames per
-// second.
+// BenchmarkText measures the time to write a frame of text.
 func BenchmarkText(b *testing.B) {
 	w := uistream.NewWriter(io.Discard, func() error { return nil }, uistream.Options{})
 	defer w.Close()
