@@ -121,7 +121,7 @@ func TestFailedBatchChangesNothing(t *testing.T) {
 		"wrong etag of delete":               {[]object{fine, deletion("/a").with("etag", `"no"`)}, 412, fault.CodePreconditionFailed, "operations[1]: "},
 		"wrong etag of rename":               {[]object{fine, renaming("/a", "/c").with("etag", "no")}, 412, fault.CodePreconditionFailed, "operations[1]: "},
 		"etag of a missing file":             {[]object{fine, update("/x", "").with("etag", tag)}, 404, fault.CodeFileNotFound, "operations[1]: There is no such file."},
-		"no operations":                      {[]object{}, 400, fault.CodeValidationFailed, "operations: must have at least 1"},
+		"no operations":                      {[]object{}, 400, fault.CodeValidationFailed, "operations: must not be empty"},
 		"21 operations":                      {many(21, func(i int) object { return creation(fmt.Sprint("/", i), "") }), 400, fault.CodeValidationFailed, "operations: must have at most 20"},
 		"11 renames":                         {many(11, func(i int) object { return renaming(fmt.Sprint("/a", i), fmt.Sprint("/b", i)) }), 400, fault.CodeValidationFailed, "operations: must be at most 20; a rename counts as two"},
 		"a path twice":                       {[]object{fine, update("/a", "b"), deletion("/a")}, 400, fault.CodeValidationFailed, "operations[2].path: is used twice"},
