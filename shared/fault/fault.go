@@ -158,8 +158,8 @@ var (
 	ErrConflict = New(CodeConflict, "The resource was changed by another request at the same time. Please try again.")
 )
 
-// Recover calls f and returns its error. If f panics, Recover returns an error with the panic's value and its stack. Use
-// it for a function that runs in its own goroutine, because a panic there would end the process.
+// Recover calls f and returns its error. If f panics, Recover returns an error with the panic's value and its stack.
+// Use it for a function that runs in its own goroutine, because a panic there would end the process.
 func Recover(f func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -72,8 +72,8 @@ type param struct {
 	value    *value
 }
 
-// newBinding returns the binding of an input type. It panics if the type has a field that cannot be decoded, because that
-// is a programming error.
+// newBinding returns the binding of an input type. It panics if the type has a field that cannot be decoded, because
+// that is a programming error.
 func newBinding(input reflect.Type) *binding {
 	b := &binding{input: input}
 	for _, field := range reflect.VisibleFields(input) {

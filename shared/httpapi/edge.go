@@ -94,8 +94,8 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.next.ServeHTTP(x.out, r)
 }
 
-// handlePanic responds with INTERNAL_ERROR after a panic. If the response has already started, that is not possible, and
-// handlePanic only returns true.
+// handlePanic responds with INTERNAL_ERROR after a panic. If the response has already started, that is not possible,
+// and handlePanic only returns true.
 func (x *exchange) handlePanic(cause any) (aborted bool) {
 	err := fault.ErrInternal.WithCause(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 	if x.out.started {

@@ -60,9 +60,9 @@ func (p Preconditions) IsZero() bool { return p.match.isZero() && p.noneMatch.is
 // Errors of a change whose preconditions are not met.
 var (
 	ErrIfMatch = fault.New(
-		fault.CodePreconditionFailed, "If-Match: the resource has another version. Read it again to get its current entity tag.")
+		fault.CodePreconditionFailed, "If-Match: the current version does not match. Read the resource again.")
 	ErrIfNoneMatch = fault.New(
-		fault.CodePreconditionFailed, "If-None-Match: the resource exists, and its entity tag matches. Use If-Match to change it.")
+		fault.CodePreconditionFailed, "If-None-Match: the resource exists and matches. To change it, send If-Match.")
 )
 
 // Check checks the conditions against the current entity tag, which is "" if the resource does not exist. Error:
@@ -120,8 +120,8 @@ func parseTags(header string) (tagList, bool) {
 
 const blanks = " \t"
 
-// cutTag returns the entity tag at the beginning of a text, and the text after it. It returns false if the text does not
-// begin with a valid entity tag.
+// cutTag returns the entity tag at the beginning of a text, and the text after it. It returns false if the text does
+// not begin with a valid entity tag.
 func cutTag(text string) (tag entityTag, rest string, ok bool) {
 	text, tag.weak = strings.CutPrefix(text, "W/")
 	if quoted, found := strings.CutPrefix(text, `"`); found {

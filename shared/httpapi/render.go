@@ -36,8 +36,8 @@ func newRendering(output reflect.Type) *rendering {
 	return r
 }
 
-// write writes an output, which is a pointer to a struct. If the body cannot be encoded, it writes nothing and returns an
-// error.
+// write writes an output, which is a pointer to a struct. If the body cannot be encoded, it writes nothing and returns
+// an error.
 func (r *rendering) write(to http.ResponseWriter, status int, output any) error {
 	out := reflect.ValueOf(output).Elem()
 	if r.status != nil {

@@ -46,8 +46,8 @@ func RequestInfoFrom(ctx context.Context) RequestInfo {
 	return info
 }
 
-// info returns the request info that the Lambda adapter stored in the context. If there is none, because the router runs
-// in an ordinary HTTP server, info derives it from the connection.
+// info returns the request info that the Lambda adapter stored in the context. If there is none, because the router
+// runs in an ordinary HTTP server, info derives it from the connection.
 func (e *edge) info(r *http.Request) RequestInfo {
 	info := RequestInfoFrom(r.Context())
 	if info.RequestID == "" {

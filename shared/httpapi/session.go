@@ -18,8 +18,8 @@ const (
 // ErrNoSession reports that a request has no valid session.
 var ErrNoSession = fault.New(fault.CodeInvalidToken, "The session is missing or has ended. Please log in.")
 
-// Authenticator returns the caller that a session token belongs to. If the token is not valid, it returns a *fault.Error
-// with CodeInvalidToken. Any other error means that the token could not be checked.
+// Authenticator returns the caller that a session token belongs to. If the token is not valid, it returns a
+// *fault.Error with CodeInvalidToken. Any other error means that the token could not be checked.
 type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (Caller, *Renewal, error)
 }

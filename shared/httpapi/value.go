@@ -94,8 +94,8 @@ var (
 	enumType     = reflect.TypeFor[Enum]()
 )
 
-// newValue returns the description of a field with type t and the tag. It panics if an input cannot have a field of this
-// type.
+// newValue returns the description of a field with type t and the tag. It panics if an input cannot have a field of
+// this type.
 func newValue(t reflect.Type, tag reflect.StructTag) *value {
 	v := &value{allowNUL: tag.Get("nul") == "allow"}
 	if reflect.PointerTo(t).Implements(nullableType) {

@@ -44,28 +44,28 @@ func TestRequestInfo(t *testing.T) {
 		want httpapi.RequestInfo
 	}{
 		"the gateway's stage": {func() edgetest.Response {
-			a, _ := edgetest.Invoke(t, local, edgetest.Event("GET", "/api/info"))
-			return a
+			response, _ := edgetest.Invoke(t, local, edgetest.Event("GET", "/api/info"))
+			return response
 		}, want},
 		"APP_URL": {func() edgetest.Response {
-			a, _ := edgetest.Invoke(t, deployed, edgetest.Event("GET", "/api/info"))
-			return a
+			response, _ := edgetest.Invoke(t, deployed, edgetest.Event("GET", "/api/info"))
+			return response
 		}, app},
-		"plain http, no stage": {func() edgetest.Response { a, _ := edgetest.Invoke(t, local, plain); return a }, http},
-		"an empty Host":        {func() edgetest.Response { a, _ := edgetest.Invoke(t, local, nameless); return a }, here},
-		"a stage without Host": {func() edgetest.Response { a, _ := edgetest.Invoke(t, local, staged); return a }, below},
-		"no X-Forwarded-Proto": {func() edgetest.Response { a, _ := edgetest.Invoke(t, local, unsaid); return a }, want},
+		"plain http, no stage": {func() edgetest.Response { response, _ := edgetest.Invoke(t, local, plain); return a }, http},
+		"an empty Host":        {func() edgetest.Response { response, _ := edgetest.Invoke(t, local, nameless); return a }, here},
+		"a stage without Host": {func() edgetest.Response { response, _ := edgetest.Invoke(t, local, staged); return a }, below},
+		"no X-Forwarded-Proto": {func() edgetest.Response { response, _ := edgetest.Invoke(t, local, unsaid); return a }, want},
 	} {
-		a := tc.got()
+		response := tc.got()
 		var got httpapi.RequestInfo
-		if err := json.Unmarshal([]byte(a.Body), &got); err != nil {
-			t.Fatal(a.Body, err)
+		if err := json.Unmarshal([]byte(response.Body), &got); err != nil {
+			t.Fatal(response.Body, err)
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		if a.Header.Get("X-Request-Id") != "req-1" {
-			t.Errorf("%s: X-Request-Id %q", name, a.Header.Get("X-Request-Id"))
+		if response.Header.Get("X-Request-Id") != "req-1" {
+			t.Errorf("%s: X-Request-Id %q", name, response.Header.Get("X-Request-Id"))
 		}
 	}
 }
@@ -77,16 +77,16 @@ func TestRequestBodies(t *testing.T) {
 	e := edgetest.Event("POST", "/api/signup")
 	e.MultiValueHeaders["Content-Type"] = []string{"application/json"}
 	e.Body = body
-	if a, r := edgetest.Invoke(t, router, e); a.Status != 201 || r.IsBase64Encoded || a.Body != `{"email":"é@example.com","size":14}` {
-		t.Errorf("%d %s", a.Status, a.Body)
+	if response, raw := edgetest.Invoke(t, router, e); response.Status != 201 || r.IsBase64Encoded || response.Body != `{"email":"é@example.com","size":14}` {
+		t.Errorf("%d %s", response.Status, response.Body)
 	}
 	e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(body)), true
-	if a, _ := edgetest.Invoke(t, router, e); a.Status != 201 {
-		t.Errorf("base64: %d %s", a.Status, a.Body)
+	if response, _ := edgetest.Invoke(t, router, e); response.Status != 201 {
+		t.Errorf("base64: %d %s", response.Status, response.Body)
 	}
 	e.Body = "!"
-	a, _ := edgetest.Invoke(t, router, e)
-	edgetest.WantError(t, a, 400, fault.CodeValidationFailed)
+	response, _ := edgetest.Invoke(t, router, e)
+	edgetest.WantError(t, response, 400, fault.CodeValidationFailed)
 }
 
 func TestCookiesAreSeparateHeaders(t *testing.T) {
@@ -94,8 +94,8 @@ func TestCookiesAreSeparateHeaders(t *testing.T) {
 	router, _ := edgetest.NewRouter(config.Edge{CookiePlainHTTP: true})
 	e := edgetest.Event("POST", "/api/login")
 	e.MultiValueHeaders["X-Forwarded-Proto"] = []string{"http"}
-	a, _ := edgetest.Invoke(t, router, e)
-	if diff := cmp.Diff([]string{edgetest.SetSecure, edgetest.SetPlain}, a.Header["Set-Cookie"]); diff != "" {
+	response, _ := edgetest.Invoke(t, router, e)
+	if diff := cmp.Diff([]string{edgetest.SetSecure, edgetest.SetPlain}, response.Header["Set-Cookie"]); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -131,14 +131,14 @@ func TestInvalidEvents(t *testing.T) {
 		"a header without values":  {header, 200, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, _ := edgetest.Invoke(t, router, tc.payload)
+			response, _ := edgetest.Invoke(t, router, tc.payload)
 			if tc.status == 200 {
-				if a.Status != 200 {
-					t.Errorf("%d %s", a.Status, a.Body)
+				if response.Status != 200 {
+					t.Errorf("%d %s", response.Status, response.Body)
 				}
 				return
 			}
-			edgetest.WantError(t, a, tc.status, tc.code)
+			edgetest.WantError(t, response, tc.status, tc.code)
 		})
 	}
 	for _, line := range log.Lines(t) {
@@ -175,8 +175,8 @@ func TestLazyWaitsUntilBuilt(t *testing.T) {
 	})
 	done := make(chan int)
 	go func() {
-		a, _ := edgetest.Invoke(t, lazy, edgetest.Event("GET", "/api/list"))
-		done <- a.Status
+		response, _ := edgetest.Invoke(t, lazy, edgetest.Event("GET", "/api/list"))
+		done <- response.Status
 	}()
 	close(gate)
 	if status := <-done; status != 200 {

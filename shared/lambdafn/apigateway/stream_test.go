@@ -234,7 +234,7 @@ func TestStreamStatusWithoutBody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := wire(t, data); a.Status != status || a.Body != "" || len(slices.Collect(maps.Keys(a.Header))) > 0 {
+		if response := wire(t, data); response.Status != status || response.Body != "" || len(slices.Collect(maps.Keys(response.Header))) > 0 {
 			t.Errorf("%+v", a)
 		}
 	}
