@@ -67,7 +67,10 @@ func (h *Handler) request(ctx context.Context, payload []byte) *http.Request {
 	return r.WithContext(httpapi.WithRequestInfo(r.Context(), infoOf(r, event)))
 }
 
-var errNotEvent = fault.New(fault.CodeValidationFailed, "event: must be a proxy event of API Gateway")
+var (
+	errNotEvent   = fault.New(fault.CodeValidationFailed, "event: must be a proxy event of API Gateway")
+	errNotRequest = fault.New(fault.CodeValidationFailed, "request: must have a valid method, path and headers")
+)
 
 func (h *Handler) convert(ctx context.Context, event events.APIGatewayProxyRequest) (*http.Request, error) {
 	if event.HTTPMethod == "" {
@@ -87,7 +90,7 @@ func (h *Handler) convert(ctx context.Context, event events.APIGatewayProxyReque
 	}
 	r, err := h.events.EventToRequestWithContext(ctx, event)
 	if err != nil {
-		return nil, fault.New(fault.CodeValidationFailed, "The request is not a valid HTTP request. Check its method, path and headers.").WithCause(err)
+		return nil, errNotRequest.WithCause(err)
 	}
 	return r, nil
 }
