@@ -228,7 +228,8 @@ func TestStreamBatchDoesNotStartLate(t *testing.T) {
 	}
 }
 
-// The first failure of a batch is reported, and every record before it was either done or stored as poison, once.
+// TestBatchesOfRecords checks arbitrary batches: the response reports the first failure, and every poison record before
+// it is stored exactly once.
 func TestBatchesOfRecords(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
