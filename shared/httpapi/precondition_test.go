@@ -166,7 +166,7 @@ func FuzzPreconditions(f *testing.F) {
 			t.Errorf("%q: conditions were returned with the error %v", header, err)
 		}
 		if err == nil && header != "" && (p.IsZero() || p.Check("") == nil) {
-			t.Errorf("%q: a valid header has no condition, or a condition that an absent resource meets", header)
+			t.Errorf("%q: a valid If-Match header allows a change of a resource that does not exist", header)
 		}
 	})
 }
