@@ -11,7 +11,7 @@ AWS_PORT    ?= 4566
 FUZZTIME    ?= 60s
 BUILD       := .build
 LOCAL       := $(BUILD)/local
-# The platform that `make demo` uses.
+# The URL of the platform that `make demo` uses.
 PORT        ?= 3000
 URL         ?= http://localhost:$(PORT)
 FUNCTIONS   := $(notdir $(wildcard functions/*))
@@ -68,7 +68,7 @@ format: # fails on files that gofmt would change
 	if [ -n "$$files" ]; then echo "not formatted (gofmt -w):"; echo "$$files"; exit 1; fi
 
 .PHONY: vet
-vet:
+vet: # fails on problems that go vet reports
 	@go vet ./...
 
 .PHONY: lint
@@ -106,7 +106,7 @@ fuzz: ## run every fuzz test (FUZZTIME=60s each)
 	@go run ./infra/fuzz -time $(FUZZTIME)
 
 .PHONY: demo
-demo: ## run a demo of all features on the terminal (URL=…, or its own platform)
+demo: ## run a demo of all features in the terminal (URL=…; without it, starts a platform)
 	@mkdir -p $(BUILD) && $(release) -o $(BUILD)/demo ./infra/demo
 	@if $(BUILD)/demo -own -url '$(URL)'; then \
 		echo "building a platform (a minute the first time) …" && $(MAKE) binaries; fi
@@ -118,7 +118,7 @@ bench: binaries ## run the benchmarks and compute costs, about 5 minutes (ONLY=c
 
 SOAK        ?= 5m
 .PHONY: soak
-soak: ## replay a day's traffic in minutes and check for leaks (SOAK=5m)
+soak: ## send a day's traffic in a few minutes and check for leaks (SOAK=5m)
 	@SOAK=$(SOAK) go test -count=1 -timeout 60m -v -run '^TestSoak$$' ./infra/soak
 
 .PHONY: invoke

@@ -1,6 +1,6 @@
-// Package events_test checks the sample events. A sample of a request must be the event that the gateway creates from
-// that request. A sample of stream records must pass the filters of the template's event source mapping. The function
-// of a sample must accept it. Every route has a sample.
+// Package events_test checks the sample events. A sample of a request must be equal to the event that the gateway
+// creates from the request. A sample of stream records must pass the filters of the template's event source mapping.
+// Each function must accept its samples, and every route must have a sample.
 package events_test
 
 import (
@@ -45,11 +45,11 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// requests are the samples of requests, with the response of a new system to them, in this order. The session cookie of
-// a sample, if it has one, belongs to no account.
+// requests lists the samples of requests, with the responses of functions without data if the samples are sent in this
+// order. The session cookies of the samples are not valid.
 var requests = []struct {
-	file   string
-	status int
+	file   string // the name without .json
+	status int    // the status of the response
 	body   string // a part of the response body, without spaces
 }{
 	{"auth-signup", 201, `"success":true`},
@@ -106,14 +106,14 @@ var requests = []struct {
 
 const noSession = `"AUTH_INVALID_TOKEN"`
 
-// streams are the samples of batches of stream records. triggers are the samples of other events that are not requests.
-// stream_test.go and pipeline_test.go test them.
+// streams lists the samples with stream records. triggers lists the other samples that are not requests. stream_test.go
+// and pipeline_test.go test them.
 var (
 	streams  = []string{"project-cleanup-project-deleted", "project-cleanup-replaced", "webhook-fanout-events"}
 	triggers = []string{"webhook-delivery-messages", "webhook-retry-schedule"}
 )
 
-// functionOf returns the logical ID of the function that a sample is for: AuthFunction for auth-me, and
+// functionOf returns the logical ID of the function that a sample is for, such as AuthFunction for auth-me, and
 // WebhookFanoutFunction for webhook-fanout-events.
 func functionOf(sample string) string {
 	words := strings.Split(sample, "-")
@@ -129,6 +129,7 @@ func functionOf(sample string) string {
 	return name + "Function"
 }
 
+// read returns the content of a sample file.
 func read(t *testing.T, file string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -208,26 +209,29 @@ func TestSamplesMatchGatewayEvents(t *testing.T) {
 			description.ID, description.Stage = event.RequestContext.APIID, event.RequestContext.Stage
 			var got map[string]any
 			g, err := gateway.New(gateway.Options{
-				API: description, Account: event.RequestContext.AccountID, StageInPath: true, Logger: slog.New(slog.DiscardHandler),
-				Now: func() time.Time { return time.UnixMilli(event.RequestContext.RequestTimeEpoch) },
+				API: description, Account: event.RequestContext.AccountID, StageInPath: true,
+				Logger: slog.New(slog.DiscardHandler),
+				Now:    func() time.Time { return time.UnixMilli(event.RequestContext.RequestTimeEpoch) },
 				Invoke: func(_ context.Context, in runtime.Invocation) (*runtime.Response, error) {
 					if in.Function != functionOf(sample.file) {
 						t.Errorf("the gateway invoked %s, want %s", in.Function, functionOf(sample.file))
 					}
-					return &runtime.Response{Payload: []byte(`{"statusCode":200}`), Body: http.NoBody}, json.Unmarshal(in.Payload, &got)
+					response := &runtime.Response{Payload: []byte(`{"statusCode":200}`), Body: http.NoBody}
+					return response, json.Unmarshal(in.Payload, &got)
 				},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			g.ServeHTTP(httptest.NewRecorder(), request(t, event))
+			g.ServeHTTP(httptest.NewRecorder(), clientRequest(t, event))
 			for _, generated := range []string{"requestId", "extendedRequestId", "resourceId", "deploymentId"} {
 				for _, e := range []map[string]any{got, want} {
-					if inner, ok := e["requestContext"].(map[string]any); !ok || inner[generated] == "" || inner[generated] == nil {
-						t.Errorf("no %s in %v", generated, e["requestContext"])
-					} else {
-						inner[generated] = "-"
+					requestContext, ok := e["requestContext"].(map[string]any)
+					if !ok || requestContext[generated] == "" || requestContext[generated] == nil {
+						t.Errorf("the requestContext %v has no %s", e["requestContext"], generated)
+						continue
 					}
+					requestContext[generated] = "-"
 				}
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -237,8 +241,8 @@ func TestSamplesMatchGatewayEvents(t *testing.T) {
 	}
 }
 
-// request returns the client's request of an event, without the headers that the gateway adds.
-func request(t *testing.T, event events.APIGatewayProxyRequest) *http.Request {
+// clientRequest returns the request from which the gateway creates an event. It has no headers that the gateway adds.
+func clientRequest(t *testing.T, event events.APIGatewayProxyRequest) *http.Request {
 	t.Helper()
 	target := event.RequestContext.Path
 	if query := url.Values(event.MultiValueQueryStringParameters).Encode(); query != "" {
@@ -259,9 +263,9 @@ func request(t *testing.T, event events.APIGatewayProxyRequest) *http.Request {
 // TestSampleResponses checks the response of the functions to each sample.
 func TestSampleResponses(t *testing.T) {
 	t.Parallel()
-	system := newSystem(t)
+	f := newFixture(t)
 	for _, sample := range requests { // in order: the login needs the sign-up
-		payload, err := system.functions[functionOf(sample.file)].Invoke(t.Context(), read(t, sample.file+".json"))
+		payload, err := f.functions[functionOf(sample.file)].Invoke(t.Context(), read(t, sample.file+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,17 +274,18 @@ func TestSampleResponses(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.StatusCode != sample.status || !strings.Contains(strings.ReplaceAll(got.Body, " ", ""), sample.body) {
-			t.Errorf("%s: %d %s, want %d %s", sample.file, got.StatusCode, got.Body, sample.status, sample.body)
+			t.Errorf("%s: got %d %s, want %d with %s in the body",
+				sample.file, got.StatusCode, got.Body, sample.status, sample.body)
 		}
 	}
 }
 
-// TestSamplesAreValid invokes the functions with the samples and a valid session, because without one they respond
-// before they validate. No body or query may be rejected.
+// TestSamplesAreValid invokes the functions with the samples and a valid session. Without a session, functions respond
+// before they validate the body and the query. None of these may be rejected.
 func TestSamplesAreValid(t *testing.T) {
 	t.Parallel()
-	system := newSystem(t)
-	cookie := system.signUp(t)
+	f := newFixture(t)
+	cookie := f.signUp(t)
 	for _, sample := range requests {
 		if functionOf(sample.file) == "AuthFunction" {
 			continue
@@ -294,7 +299,7 @@ func TestSamplesAreValid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		response, err := system.functions[functionOf(sample.file)].Invoke(t.Context(), payload)
+		response, err := f.functions[functionOf(sample.file)].Invoke(t.Context(), payload)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,29 +309,29 @@ func TestSamplesAreValid(t *testing.T) {
 		}
 		// The project and workspace of the sample do not exist.
 		if got.StatusCode >= 300 && got.StatusCode != http.StatusNotFound {
-			t.Errorf("%s: %d %s", sample.file, got.StatusCode, got.Body)
+			t.Errorf("%s: got %d %s, want success or 404", sample.file, got.StatusCode, got.Body)
 		}
 	}
 }
 
-// system has the functions, which use a new embedded DynamoDB.
-type system struct {
+// fixture contains the functions and the embedded DynamoDB that they use.
+type fixture struct {
 	functions map[string]*apigateway.Handler
 	client    *db.Client
 	tables    map[string]db.Table
 }
 
 // signUp creates the account of the samples and returns its session cookie.
-func (s *system) signUp(t *testing.T) (cookie string) {
+func (f *fixture) signUp(t *testing.T) (cookie string) {
 	t.Helper()
-	for _, file := range []string{"auth-signup", "auth-login"} {
-		payload, err := s.functions["AuthFunction"].Invoke(t.Context(), read(t, file+".json"))
+	for _, sample := range []string{"auth-signup", "auth-login"} {
+		payload, err := f.functions["AuthFunction"].Invoke(t.Context(), read(t, sample+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got events.APIGatewayProxyResponse
 		if err := json.Unmarshal(payload, &got); err != nil || got.StatusCode >= 300 {
-			t.Fatalf("%s: %s, %v", file, payload, err)
+			t.Fatalf("%s: got %s, error %v, want success", sample, payload, err)
 		}
 		if cookies := got.MultiValueHeaders["Set-Cookie"]; len(cookies) > 0 {
 			cookie, _, _ = strings.Cut(cookies[0], ";")
@@ -335,14 +340,14 @@ func (s *system) signUp(t *testing.T) (cookie string) {
 	return cookie
 }
 
-func newSystem(t *testing.T) *system {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	sdk := dynamotest.Start(t)
 	suffix := strings.ToLower(rand.Text())
-	s := &system{client: db.Wrap(sdk, time.Now), tables: map[string]db.Table{}}
+	f := &fixture{client: db.Wrap(sdk, time.Now), tables: map[string]db.Table{}}
 	for _, name := range []string{"accounts", "projects", "contents", "conversations", "events", "webhooks"} {
 		dynamotest.CreateTable(t, sdk, name+"-"+suffix, "pk", "sk")
-		s.tables[name] = s.client.Table(name + "-" + suffix)
+		f.tables[name] = f.client.Table(name + "-" + suffix)
 	}
 	tables := config.Tables{Accounts: "accounts-" + suffix, Projects: "projects-" + suffix}
 	provider, err := oauth.New(oauth.Config{Provider: "github", ClientID: "id", ClientSecret: "secret"})
@@ -352,41 +357,41 @@ func newSystem(t *testing.T) *system {
 	const ring = `{"current":"k1","k1":"a key that only the tests use 0123456789 0123456789 0123"}`
 	keys := config.NewKeys(func(context.Context) (string, error) { return ring, nil }, time.Now)
 	ids, logger := id.NewGenerator(time.Now, rand.Reader), slog.New(slog.DiscardHandler)
-	sessions := account.NewSessions(s.client, tables, keys, time.Now, logger)
+	sessions := account.NewSessions(f.client, tables, keys, time.Now, logger)
 	accounts := account.New(account.Deps{
-		DB: s.client, Tables: tables, Provider: provider, Clock: time.Now, Keys: keys, IDs: ids, Logger: logger,
+		DB: f.client, Tables: tables, Provider: provider, Clock: time.Now, Keys: keys, IDs: ids, Logger: logger,
 		Limits: account.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
 	})
-	outbox, cursors := event.Outbox{Events: s.tables["events"], IDs: ids}, db.NewCursors(keys)
+	outbox, cursors := event.Outbox{Events: f.tables["events"], IDs: ids}, db.NewCursors(keys)
 	workspaces := workspace.New(workspace.Deps{
-		DB: s.client, Projects: s.tables["projects"], Outbox: outbox, Cursors: cursors, People: sessions,
+		DB: f.client, Projects: f.tables["projects"], Outbox: outbox, Cursors: cursors, People: sessions,
 		IDs: ids, Clock: time.Now,
 	})
 	files := file.New(file.Deps{
-		DB: s.client, Projects: s.tables["projects"], Contents: s.tables["contents"], Outbox: outbox, Cursors: cursors,
+		DB: f.client, Projects: f.tables["projects"], Contents: f.tables["contents"], Outbox: outbox, Cursors: cursors,
 		IDs: ids, Clock: time.Now, Quotas: file.DefaultQuotas(),
 	})
 	projects := project.New(project.Deps{
-		DB: s.client, Projects: s.tables["projects"], Outbox: outbox, Cursors: cursors, Files: files,
+		DB: f.client, Projects: f.tables["projects"], Outbox: outbox, Cursors: cursors, Files: files,
 		IDs: ids, Clock: time.Now, Logger: logger,
 	})
 	webhooks := webhook.New(webhook.Deps{ // without a queue: no sample sends a message to it
-		DB: s.client, Webhooks: s.tables["webhooks"], Projects: s.tables["projects"], Keys: keys, Cursors: cursors,
+		DB: f.client, Webhooks: f.tables["webhooks"], Projects: f.tables["projects"], Keys: keys, Cursors: cursors,
 		Sender: sender.New(sender.Options{Now: time.Now}), IDs: ids, Clock: time.Now, Logger: logger,
 	})
 	ai := assistant.New(assistant.Deps{
-		DB: s.client, Conversations: s.tables["conversations"], Files: files, Cursors: cursors, IDs: ids,
+		DB: f.client, Conversations: f.tables["conversations"], Files: files, Cursors: cursors, IDs: ids,
 		Clock: time.Now, Logger: logger, Model: scaffold.New(), Limits: assistant.DefaultLimits(),
 	})
 	documentation, err := docs.New(docs.OpenAPI)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.functions = map[string]*apigateway.Handler{
-		"AiFunction": apigateway.New(httpapi.NewRouter( // deployed, it streams; the responses are the same
+	f.functions = map[string]*apigateway.Handler{
+		"AiFunction": apigateway.New(httpapi.NewRouter( // the deployed function streams; complete responses are equal
 			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now}, ai.Register)),
 		"AuthFunction": apigateway.New(accounts.Router(config.Edge{})),
-		"DocsFunction": apigateway.New(httpapi.NewRouter( // deployed, it streams, like AiFunction
+		"DocsFunction": apigateway.New(httpapi.NewRouter( // the deployed function streams, like AiFunction
 			httpapi.Config{Logger: logger, Clock: time.Now}, documentation.Register)),
 		"ProjectsFunction": apigateway.New(httpapi.NewRouter(
 			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now},
@@ -394,5 +399,5 @@ func newSystem(t *testing.T) *system {
 		"WebhooksFunction": apigateway.New(httpapi.NewRouter(
 			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now}, webhooks.Register)),
 	}
-	return s
+	return f
 }

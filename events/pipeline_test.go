@@ -31,7 +31,7 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// pipeline has the webhook tables and queues of the template, on embedded AWS services of its own.
+// pipeline contains the tables and queues of the template, in new embedded AWS services.
 type pipeline struct {
 	client   *db.Client
 	webhooks db.Table
@@ -51,7 +51,7 @@ func newPipeline(t *testing.T) *pipeline {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vault, err := secrets.Open(secrets.Options{Now: time.Now})
+	secretsServer, err := secrets.Open(secrets.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func newPipeline(t *testing.T) *pipeline {
 		case "AmazonSQS":
 			queues.ServeHTTP(w, r)
 		case "secretsmanager":
-			vault.ServeHTTP(w, r)
+			secretsServer.ServeHTTP(w, r)
 		default:
 			tables.ServeHTTP(w, r)
 		}
@@ -105,22 +105,22 @@ func (p *pipeline) subscribe(t *testing.T, workspaceID, webhookID string) {
 	}
 }
 
-// TestPipelineSamples checks that each function of the pipeline accepts its sample, and that the samples fit together:
-// the fan-out must send the message of the worker's sample for the first event of its own sample.
+// TestPipelineSamples checks that each function of the webhook pipeline accepts its sample. The samples must also be
+// consistent: for the first event of its sample, the fan-out must send the message in the sample of the worker.
 func TestPipelineSamples(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	logger := slog.New(slog.DiscardHandler)
 	metrics := metric.New(logger, "", time.Now)
-	var about struct{ WorkspaceID, WebhookID, DeliveryID string }
+	var ids struct{ WorkspaceID, WebhookID, DeliveryID string }
 	var message events.SQSEvent
 	if err := json.Unmarshal(read(t, "webhook-delivery-messages.json"), &message); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal([]byte(message.Records[0].Body), &about); err != nil {
+	if err := json.Unmarshal([]byte(message.Records[0].Body), &ids); err != nil {
 		t.Fatal(err)
 	}
-	p.subscribe(t, about.WorkspaceID, about.WebhookID)
+	p.subscribe(t, ids.WorkspaceID, ids.WebhookID)
 	handle := func(handler interface {
 		Invoke(context.Context, []byte) ([]byte, error)
 	}, sample, want string) {
@@ -133,15 +133,18 @@ func TestPipelineSamples(t *testing.T) {
 	deps := delivery.Deps{
 		DB: p.client, Webhooks: p.webhooks, Queue: p.deliveries, Clock: time.Now, Logger: logger, Metrics: metrics,
 	}
-	handle(lambdafn.Queue(logger, delivery.NewWorker(delivery.WorkerDeps{
-		Deps: deps, Failures: p.failures, Keys: keysOf(t), Sender: sender.New(sender.Options{Now: time.Now}),
-	}).Handle), "webhook-delivery-messages", `{"batchItemFailures":[]}`)
-	handle(lambdafn.StreamBatch(logger, delivery.NewFanout(deps).Handle, p.failures.Poison),
-		"webhook-fanout-events", `{"batchItemFailures":[]}`)
+	worker := delivery.NewWorker(delivery.WorkerDeps{
+		Deps: deps, Failures: p.failures, Keys: newKeys(), Sender: sender.New(sender.Options{Now: time.Now}),
+	})
+	handle(lambdafn.Queue(logger, worker.Handle), "webhook-delivery-messages", `{"batchItemFailures":[]}`)
+	fanout := delivery.NewFanout(deps)
+	handle(lambdafn.StreamBatch(logger, fanout.Handle, p.failures.Poison), "webhook-fanout-events",
+		`{"batchItemFailures":[]}`)
 	handle(lambdafn.Schedule(logger, delivery.NewRetryJob(deps).Run), "webhook-retry-schedule", `null`)
 
 	url := p.queues["DeliveriesQueue"]
-	received, err := p.sqs.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10})
+	input := &awssqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10}
+	received, err := p.sqs.ReceiveMessage(t.Context(), input)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,8 +158,8 @@ func TestPipelineSamples(t *testing.T) {
 	}
 }
 
-func keysOf(t *testing.T) *config.Keys {
-	t.Helper()
+// newKeys returns a key ring with one random key.
+func newKeys() *config.Keys {
 	ring := `{"current":"k1","k1":"` + rand.Text() + rand.Text() + `"}`
 	return config.NewKeys(func(context.Context) (string, error) { return ring, nil }, time.Now)
 }

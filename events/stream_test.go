@@ -19,20 +19,20 @@ import (
 	"devplatform/shared/project/cleanup"
 )
 
-// batch decodes a sample of stream records with the types of aws-lambda-go.
-func batch(t *testing.T, sample string) events.DynamoDBEvent {
+// decodeStream decodes a sample with stream records strictly, with the types of aws-lambda-go.
+func decodeStream(t *testing.T, sample string) events.DynamoDBEvent {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(read(t, sample+".json")))
 	decoder.DisallowUnknownFields()
-	var all events.DynamoDBEvent
-	if err := decoder.Decode(&all); err != nil || len(all.Records) == 0 {
-		t.Fatalf("%s: %d records, %v", sample, len(all.Records), err)
+	var decoded events.DynamoDBEvent
+	if err := decoder.Decode(&decoded); err != nil || len(decoded.Records) == 0 {
+		t.Fatalf("%s: got %d records, error %v, want records", sample, len(decoded.Records), err)
 	}
-	return all
+	return decoded
 }
 
-// stored returns the events in the records of a sample.
-func stored(t *testing.T, sample string) []event.Record {
+// storedEvents returns the events in the records of a sample. It checks their keys and payloads.
+func storedEvents(t *testing.T, sample string) []event.Record {
 	t.Helper()
 	var raw struct {
 		Records []struct {
@@ -44,7 +44,7 @@ func stored(t *testing.T, sample string) []event.Record {
 	if err := json.Unmarshal(read(t, sample+".json"), &raw); err != nil {
 		t.Fatal(err)
 	}
-	var all []event.Record
+	var records []event.Record
 	for _, r := range raw.Records {
 		item, err := db.ItemFromJSON(r.DynamoDB.NewImage)
 		if err != nil {
@@ -65,12 +65,13 @@ func stored(t *testing.T, sample string) []event.Record {
 		if err := json.Unmarshal([]byte(record.Payload), &payload); err != nil {
 			t.Fatalf("%s: %v", sample, err)
 		}
-		if payload.ID != record.ID || payload.Type != record.Type || payload.Timestamp.Time().Add(event.Retention).Unix() != record.ExpiresAt {
-			t.Errorf("%s: the event %+v has the payload %+v", sample, record, payload)
+		expiresAt := payload.Timestamp.Time().Add(event.Retention).Unix()
+		if payload.ID != record.ID || payload.Type != record.Type || expiresAt != record.ExpiresAt {
+			t.Errorf("%s: the payload %+v does not match the event %+v", sample, payload, record)
 		}
-		all = append(all, record)
+		records = append(records, record)
 	}
-	return all
+	return records
 }
 
 // TestStreamSamplesPassTheFilters checks that every record of a sample passes the filters of its function's event
@@ -94,11 +95,11 @@ func TestStreamSamplesPassTheFilters(t *testing.T) {
 	for _, sample := range streams {
 		decoder := json.NewDecoder(bytes.NewReader(read(t, sample+".json")))
 		decoder.UseNumber()
-		var all struct{ Records []any }
-		if err := decoder.Decode(&all); err != nil {
+		var decoded struct{ Records []any }
+		if err := decoder.Decode(&decoded); err != nil {
 			t.Fatal(err)
 		}
-		for i, record := range all.Records {
+		for i, record := range decoded.Records {
 			passes := false
 			for _, filter := range filters[functionOf(sample)] {
 				passes = passes || filter.Match(record)
@@ -113,44 +114,45 @@ func TestStreamSamplesPassTheFilters(t *testing.T) {
 // TestCleanupSamples checks that project-cleanup processes its samples.
 func TestCleanupSamples(t *testing.T) {
 	t.Parallel()
-	system := newSystem(t)
-	contents := system.tables["contents"]
+	f := newFixture(t)
+	contents := f.tables["contents"]
 	handler := lambdafn.Stream(slog.New(slog.DiscardHandler), cleanup.New(cleanup.Deps{
-		DB: system.client, Projects: system.tables["projects"], Contents: contents, Conversations: system.tables["conversations"],
-		Clock: time.Now, Logger: slog.New(slog.DiscardHandler),
+		DB: f.client, Projects: f.tables["projects"], Contents: contents,
+		Conversations: f.tables["conversations"], Clock: time.Now, Logger: slog.New(slog.DiscardHandler),
 	}).Handle, nil)
 	handle := func(sample string) {
 		t.Helper()
-		if len(batch(t, sample).Records) != len(stored(t, sample)) {
-			t.Errorf("%s: not every record has an event", sample)
+		if len(decodeStream(t, sample).Records) != len(storedEvents(t, sample)) {
+			t.Errorf("%s: some records do not contain an event", sample)
 		}
 		response, err := handler.Invoke(t.Context(), read(t, sample+".json"))
 		if err != nil || string(response) != `{"batchItemFailures":[]}` {
-			t.Errorf("%s: %s, %v", sample, response, err)
+			t.Errorf("%s: got %s, error %v, want no failures", sample, response, err)
 		}
 	}
-	replaced := stored(t, "project-cleanup-replaced")
+	replaced := storedEvents(t, "project-cleanup-replaced")
 	for _, r := range replaced {
-		chunk := contents.Put(db.ChunkKey(r.ProjectID, r.Replaced.ID, 0), db.Item{"data": &types.AttributeValueMemberB{Value: []byte("x")}})
-		if _, err := system.client.Do(t.Context(), chunk); err != nil {
+		data := &types.AttributeValueMemberB{Value: []byte("x")}
+		chunk := contents.Put(db.ChunkKey(r.ProjectID, r.Replaced.ID, 0), db.Item{"data": data})
+		if _, err := f.client.Do(t.Context(), chunk); err != nil {
 			t.Fatal(err)
 		}
 	}
 	handle("project-cleanup-replaced")
 	for _, r := range replaced {
-		// The sample's event is so old that its content has already expired.
+		// The event of the sample is so old that the replaced content expires immediately.
 		if _, err := contents.Get(t.Context(), db.ChunkKey(r.ProjectID, r.Replaced.ID, 0)); err == nil {
-			t.Errorf("the content that %s replaced has not expired", r.ID)
+			t.Errorf("the content that the event %s replaced has not expired", r.ID)
 		}
 	}
-	projectID := stored(t, "project-cleanup-project-deleted")[0].ProjectID
-	comment := system.tables["projects"].Put(db.CommentKey(projectID, "cmt_01KGA52E40ABCDEFGHJKMNPQRS"), nil)
-	if _, err := system.client.Do(t.Context(), comment); err != nil {
+	projectID := storedEvents(t, "project-cleanup-project-deleted")[0].ProjectID
+	comment := f.tables["projects"].Put(db.CommentKey(projectID, "cmt_01KGA52E40ABCDEFGHJKMNPQRS"), nil)
+	if _, err := f.client.Do(t.Context(), comment); err != nil {
 		t.Fatal(err)
 	}
 	handle("project-cleanup-project-deleted")
-	remaining, err := system.tables["projects"].QueryAll(t.Context(), db.ProjectPartition(projectID))
+	remaining, err := f.tables["projects"].QueryAll(t.Context(), db.ProjectPartition(projectID))
 	if err != nil || len(remaining) > 0 {
-		t.Errorf("items remain in the partition of the deleted project: %v, %v", remaining, err)
+		t.Errorf("got the items %v, error %v, want an empty partition of the deleted project", remaining, err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// settings are the environment variables of the function. It uses no table, no secret and no session.
+// settings are the environment variables of the function. It does not use tables, secrets or sessions.
 type settings struct {
 	Edge config.Edge
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	stdcmp "cmp"
 	"compress/gzip"
 	"encoding/json"
 	"io"
@@ -21,15 +22,16 @@ import (
 	"devplatform/shared/lambdafn/apigateway"
 )
 
-// answer is a complete response of the function.
-type answer struct {
+// response is a complete response of the function.
+type response struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// ask sends an event to the function, built from its environment. The form of header is "Name: value".
-func ask(t *testing.T, method, path string, header ...string) answer {
+// send creates the function with the settings of the environment, and sends a request to it. Each header line has the
+// form "Name: value". send checks that the response conforms to the OpenAPI document, except for redirects.
+func send(t *testing.T, method, path string, headerLines ...string) response {
 	t.Helper()
 	cfg, err := config.Load[settings]()
 	if err != nil {
@@ -41,8 +43,9 @@ func ask(t *testing.T, method, path string, header ...string) answer {
 	}
 	event := events.APIGatewayProxyRequest{HTTPMethod: method, Path: path, MultiValueHeaders: map[string][]string{}}
 	event.RequestContext.RequestID, event.RequestContext.Identity.SourceIP = "r-1", "203.0.113.5"
-	event.RequestContext.DomainName, event.RequestContext.Path = "a1b2c3.execute-api.eu-central-1.amazonaws.com", "/prod"+path
-	for _, line := range header {
+	event.RequestContext.DomainName = "a1b2c3.execute-api.eu-central-1.amazonaws.com"
+	event.RequestContext.Path = "/prod" + path
+	for _, line := range headerLines {
 		name, value, _ := strings.Cut(line, ": ")
 		event.MultiValueHeaders[name] = append(event.MultiValueHeaders[name], value)
 	}
@@ -50,106 +53,221 @@ func ask(t *testing.T, method, path string, header ...string) answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := apigateway.NewStream(handler)(t.Context(), payload)
+	streamed, err := apigateway.NewStream(handler)(t.Context(), payload)
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := io.ReadAll(response.Body)
+	body, err := io.ReadAll(streamed.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := answer{status: response.StatusCode, header: http.Header{}, body: string(body)}
-	for name, values := range response.MultiValueHeaders {
-		a.header[name] = values
+	got := response{status: streamed.StatusCode, header: http.Header{}, body: string(body)}
+	for name, values := range streamed.MultiValueHeaders {
+		got.header[name] = values
 	}
-	if a.header.Get("Content-Encoding") == "gzip" {
-		unpacked, err := gzip.NewReader(bytes.NewReader(body))
+	if got.header.Get("Content-Encoding") == "gzip" {
+		decompressed, err := gzip.NewReader(bytes.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if body, err = io.ReadAll(unpacked); err != nil {
+		if body, err = io.ReadAll(decompressed); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if a.status < 300 || a.status >= 400 {
-		contract.Check(t, method, path, a.status, a.header, body)
+	if got.status < 300 || got.status >= 400 {
+		contract.Check(t, method, path, got.status, got.header, body)
 	}
-	return a
+	return got
 }
 
 const (
-	everyPolicy = "default-src 'none'; frame-ancestors 'none'"
-	zipped      = "Accept-Encoding: gzip, deflate, br, zstd"
+	// defaultPolicy is the Content-Security-Policy of all responses except for the page.
+	defaultPolicy = "default-src 'none'; frame-ancestors 'none'"
+	// acceptGzip is the header line of a client that accepts gzip.
+	acceptGzip = "Accept-Encoding: gzip, deflate, br, zstd"
 )
 
 func TestResponses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		method, path string
-		header       []string
+		headerLines  []string
 		status       int
-		kind         string // Content-Type
-		coding       string
-		policy       string // "" for the default policy
-		holds        string // in the body as sent
+		contentType  string
+		encoding     string // Content-Encoding
+		policy       string // a part of the policy, or "" for the default policy
+		contains     string // a part of the body before decompression
 	}{
-		"document":               {"GET", "/api/openapi.json", nil, 200, "application/json", "", "", `"openapi": "3.1`},
-		"document, zipped":       {"GET", "/api/openapi.json", []string{zipped}, 200, "application/json", "gzip", "", "\x1f\x8b"},
-		"page":                   {"GET", "/api/docs", []string{zipped}, 200, "text/html; charset=utf-8", "", "script-src 'self'; style-src 'self';", "<title>"},
-		"viewer":                 {"GET", "/api/docs/swagger-ui-bundle.js", nil, 200, "text/javascript; charset=utf-8", "", "", "SwaggerUIBundle"},
-		"viewer, zipped":         {"GET", "/api/docs/swagger-ui-bundle.js", []string{zipped}, 200, "text/javascript; charset=utf-8", "gzip", "", "\x1f\x8b"},
-		"style":                  {"GET", "/api/docs/swagger-ui.css", []string{zipped}, 200, "text/css; charset=utf-8", "gzip", "", "\x1f\x8b"},
-		"own script":             {"GET", "/api/docs/docs.js", []string{zipped}, 200, "text/javascript; charset=utf-8", "", "", "SwaggerUIBundle("},
-		"kept by a client":       {"GET", "/api/docs/docs.js", []string{`If-None-Match: *`}, 200, "text/javascript; charset=utf-8", "", "", "SwaggerUIBundle("},
-		"head":                   {"HEAD", "/api/docs", nil, 200, "text/html; charset=utf-8", "", "script-src 'self'", ""},
-		"no such file":           {"GET", "/api/docs/swagger-ui.js", nil, 404, "application/json", "", "", `"ROUTE_NOT_FOUND"`},
-		"file of the source":     {"GET", "/api/docs/index.html", nil, 404, "application/json", "", "", `"ROUTE_NOT_FOUND"`},
-		"out of the folder":      {"GET", "/api/docs/..%2fdocs.js", nil, 404, "application/json", "", "", `"ROUTE_NOT_FOUND"`},
-		"below":                  {"GET", "/api/docs/a/docs.js", nil, 404, "application/json", "", "", `"ROUTE_NOT_FOUND"`},
-		"slash at the end":       {"GET", "/api/docs/", nil, 308, "", "", "", ""},
-		"document, slash at end": {"GET", "/api/openapi.json/", nil, 404, "application/json", "", "", `"ROUTE_NOT_FOUND"`},
-		"method":                 {"POST", "/api/docs", nil, 405, "application/json", "", "", `"METHOD_NOT_ALLOWED"`},
-		"method of the document": {"PUT", "/api/openapi.json", nil, 405, "application/json", "", "", `"METHOD_NOT_ALLOWED"`},
+		"document": {
+			method:      "GET",
+			path:        "/api/openapi.json",
+			status:      200,
+			contentType: "application/json",
+			contains:    `"openapi": "3.1`,
+		},
+		"document, gzip": {
+			method:      "GET",
+			path:        "/api/openapi.json",
+			headerLines: []string{acceptGzip},
+			status:      200,
+			contentType: "application/json",
+			encoding:    "gzip",
+			contains:    "\x1f\x8b",
+		},
+		"page": {
+			method:      "GET",
+			path:        "/api/docs",
+			headerLines: []string{acceptGzip},
+			status:      200,
+			contentType: "text/html; charset=utf-8",
+			policy:      "script-src 'self'; style-src 'self';",
+			contains:    "<title>",
+		},
+		"Swagger UI": {
+			method:      "GET",
+			path:        "/api/docs/swagger-ui-bundle.js",
+			status:      200,
+			contentType: "text/javascript; charset=utf-8",
+			contains:    "SwaggerUIBundle",
+		},
+		"Swagger UI, gzip": {
+			method:      "GET",
+			path:        "/api/docs/swagger-ui-bundle.js",
+			headerLines: []string{acceptGzip},
+			status:      200,
+			contentType: "text/javascript; charset=utf-8",
+			encoding:    "gzip",
+			contains:    "\x1f\x8b",
+		},
+		"style sheet": {
+			method:      "GET",
+			path:        "/api/docs/swagger-ui.css",
+			headerLines: []string{acceptGzip},
+			status:      200,
+			contentType: "text/css; charset=utf-8",
+			encoding:    "gzip",
+			contains:    "\x1f\x8b",
+		},
+		"script of the page": {
+			method:      "GET",
+			path:        "/api/docs/docs.js",
+			headerLines: []string{acceptGzip},
+			status:      200,
+			contentType: "text/javascript; charset=utf-8",
+			contains:    "SwaggerUIBundle(",
+		},
+		"request with If-None-Match": {
+			method:      "GET",
+			path:        "/api/docs/docs.js",
+			headerLines: []string{`If-None-Match: *`},
+			status:      200,
+			contentType: "text/javascript; charset=utf-8",
+			contains:    "SwaggerUIBundle(",
+		},
+		"HEAD": {
+			method:      "HEAD",
+			path:        "/api/docs",
+			status:      200,
+			contentType: "text/html; charset=utf-8",
+			policy:      "script-src 'self'",
+		},
+		"file that does not exist": {
+			method:      "GET",
+			path:        "/api/docs/swagger-ui.js",
+			status:      404,
+			contentType: "application/json",
+			contains:    `"ROUTE_NOT_FOUND"`,
+		},
+		"HTML file by its name": {
+			method:      "GET",
+			path:        "/api/docs/index.html",
+			status:      404,
+			contentType: "application/json",
+			contains:    `"ROUTE_NOT_FOUND"`,
+		},
+		"path outside of the folder": {
+			method:      "GET",
+			path:        "/api/docs/..%2fdocs.js",
+			status:      404,
+			contentType: "application/json",
+			contains:    `"ROUTE_NOT_FOUND"`,
+		},
+		"path below a folder": {
+			method:      "GET",
+			path:        "/api/docs/a/docs.js",
+			status:      404,
+			contentType: "application/json",
+			contains:    `"ROUTE_NOT_FOUND"`,
+		},
+		"trailing slash": {method: "GET", path: "/api/docs/", status: 308},
+		"document with a trailing slash": {
+			method:      "GET",
+			path:        "/api/openapi.json/",
+			status:      404,
+			contentType: "application/json",
+			contains:    `"ROUTE_NOT_FOUND"`,
+		},
+		"method that is not allowed": {
+			method:      "POST",
+			path:        "/api/docs",
+			status:      405,
+			contentType: "application/json",
+			contains:    `"METHOD_NOT_ALLOWED"`,
+		},
+		"method that is not allowed for the document": {
+			method:      "PUT",
+			path:        "/api/openapi.json",
+			status:      405,
+			contentType: "application/json",
+			contains:    `"METHOD_NOT_ALLOWED"`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := ask(t, tc.method, tc.path, tc.header...)
-			if a.status != tc.status || a.header.Get("Content-Type") != tc.kind || a.header.Get("Content-Encoding") != tc.coding || !strings.Contains(a.body, tc.holds) {
-				t.Errorf("%d %v %.200s", a.status, a.header, a.body)
+			got := send(t, tc.method, tc.path, tc.headerLines...)
+			if got.status != tc.status || !strings.Contains(got.body, tc.contains) {
+				t.Errorf("got %d %.200s, want %d with %q in the body", got.status, got.body, tc.status, tc.contains)
 			}
-			for header, want := range map[string]string{
-				"X-Request-Id": "r-1", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			for name, want := range map[string]string{
+				"Content-Type":              tc.contentType,
+				"Content-Encoding":          tc.encoding,
+				"X-Request-Id":              "r-1",
+				"Cache-Control":             "no-store",
+				"X-Content-Type-Options":    "nosniff",
+				"Referrer-Policy":           "no-referrer",
 				"Strict-Transport-Security": "max-age=31536000; includeSubDomains",
 			} {
-				if got := a.header.Values(header); len(got) != 1 || got[0] != want {
-					t.Errorf("%s: %q", header, got)
+				if values := got.header.Values(name); strings.Join(values, ", ") != want {
+					t.Errorf("got %s: %q, want %q", name, values, want)
 				}
 			}
-			policies := a.header.Values("Content-Security-Policy")
-			if len(policies) != 1 || tc.policy == "" && policies[0] != everyPolicy || !strings.Contains(policies[0], tc.policy) || strings.Contains(policies[0], "unsafe") {
-				t.Errorf("policies %q", policies)
+			wantPolicy := stdcmp.Or(tc.policy, defaultPolicy)
+			policies := got.header.Values("Content-Security-Policy")
+			if len(policies) != 1 || tc.policy == "" && policies[0] != defaultPolicy ||
+				!strings.Contains(policies[0], wantPolicy) || strings.Contains(policies[0], "unsafe") {
+				t.Errorf("got the policies %q, want one with %q and without unsafe sources", policies, wantPolicy)
 			}
-			if allow := a.header.Get("Allow"); (tc.status == 405) != (allow == "GET, HEAD") {
-				t.Errorf("Allow: %q", allow)
+			if allow := got.header.Get("Allow"); (tc.status == 405) != (allow == "GET, HEAD") {
+				t.Errorf("got %d with Allow: %q, want GET, HEAD only with 405", got.status, allow)
 			}
-			if tc.method == "HEAD" && a.body != "" {
-				t.Errorf("HEAD has a body of %d bytes", len(a.body))
+			if tc.method == "HEAD" && got.body != "" {
+				t.Errorf("the response to HEAD has a body of %d bytes", len(got.body))
 			}
-			if to := a.header.Get("Location"); (tc.status == 308) != (to == "../docs") {
-				t.Errorf("Location: %q", to)
+			if location := got.header.Get("Location"); (tc.status == 308) != (location == "../docs") {
+				t.Errorf("got %d with Location: %q, want ../docs only with 308", got.status, location)
 			}
 		})
 	}
 }
 
-// The document is the committed one, except for its server: APP_URL if it is set, otherwise the server that received the
-// request.
-func TestDocumentNamesTheServer(t *testing.T) {
+// TestDocumentServer checks that the served document is the committed one, except for its server. The server is
+// APP_URL, or else the host and stage of the request.
+func TestDocumentServer(t *testing.T) {
 	for app, want := range map[string]string{
 		"":                        "https://a1b2c3.execute-api.eu-central-1.amazonaws.com/prod",
 		"https://app.example.com": "https://app.example.com",
 	} {
 		t.Setenv("APP_URL", app)
 		var got, committed map[string]any
-		if err := json.Unmarshal([]byte(ask(t, "GET", "/api/openapi.json").body), &got); err != nil {
+		if err := json.Unmarshal([]byte(send(t, "GET", "/api/openapi.json").body), &got); err != nil {
 			t.Fatal(err)
 		}
 		if err := json.Unmarshal(docs.OpenAPI, &committed); err != nil {
@@ -157,30 +275,32 @@ func TestDocumentNamesTheServer(t *testing.T) {
 		}
 		committed["servers"] = []any{map[string]any{"url": want}}
 		if diff := cmp.Diff(committed, got); diff != "" {
-			t.Errorf("APP_URL=%s (-committed +served):\n%s", app, diff)
+			t.Errorf("APP_URL=%s: the documents differ (-committed +served):\n%s", app, diff)
 		}
 	}
 }
 
-// All files that the page's HTML loads exist, their URLs are relative so that they also work behind a stage, and no
-// script or style is inline.
+// TestPageLinks checks that all files that the page loads exist, that their URLs are relative, so that they also work
+// with a stage in the path, and that no script or style is inline.
 func TestPageLinks(t *testing.T) {
-	page := ask(t, "GET", "/api/docs").body
-	for _, tag := range regexp.MustCompile(`(?s)<script.*?</script>|<style|\s(on\w+|style)=`).FindAllString(page, -1) {
-		if !regexp.MustCompile(`^<script src="[^"]+" defer></script>$`).MatchString(tag) {
-			t.Errorf("inline: %s", tag)
+	page := send(t, "GET", "/api/docs").body
+	scriptOrStyle := regexp.MustCompile(`(?s)<script.*?</script>|<style|\s(on\w+|style)=`)
+	externalScript := regexp.MustCompile(`^<script src="[^"]+" defer></script>$`)
+	for _, text := range scriptOrStyle.FindAllString(page, -1) {
+		if !externalScript.MatchString(text) {
+			t.Errorf("the page has an inline script or style: %s", text)
 		}
 	}
 	links := regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(page, -1)
 	if len(links) < 5 {
-		t.Fatalf("links: %q", links)
+		t.Fatalf("got the links %q, want at least 5", links)
 	}
 	for _, link := range links {
 		if strings.HasPrefix(link[1], "/") || strings.Contains(link[1], ":") {
-			t.Errorf("%s is not relative", link[1])
+			t.Errorf("the link %s is not relative", link[1])
 		}
-		if a := ask(t, "GET", "/api/"+link[1]); a.status != http.StatusOK {
-			t.Errorf("%s: %d", link[1], a.status)
+		if got := send(t, "GET", "/api/"+link[1]); got.status != http.StatusOK {
+			t.Errorf("the link %s: got status %d, want 200", link[1], got.status)
 		}
 	}
 }

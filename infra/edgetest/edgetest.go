@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -25,8 +24,8 @@ import (
 // Noon is the time of every request.
 var Noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// Sessions is an Authenticator with three tokens: "good" is valid, "old" is valid and renewed, and for "down" the store
-// is unavailable.
+// Sessions is an Authenticator that knows three tokens. "good" is valid. "old" is valid and is renewed. "down" fails,
+// because storage is unavailable.
 type Sessions struct{}
 
 // Authenticate implements httpapi.Authenticator.
@@ -80,28 +79,33 @@ type queryInput struct {
 
 type infoOutput struct{ Body httpapi.RequestInfo }
 
-type none struct{}
+type emptyInput struct{}
 
 // Register registers one endpoint of each kind that the edge distinguishes.
 func Register(r *httpapi.Routes) {
-	httpapi.Public(r, httpapi.Operation{ID: "signup", Method: http.MethodPost, Path: "/api/signup", Status: http.StatusCreated, Tag: httpapi.Tag{Name: "auth", Description: "Accounts."}, Errors: []*fault.Error{fault.New(fault.CodeUserExists, "Taken.")}},
+	signup := httpapi.Operation{
+		ID: "signup", Method: http.MethodPost, Path: "/api/signup", Status: http.StatusCreated,
+		Tag:    httpapi.Tag{Name: "auth", Description: "Accounts."},
+		Errors: []*fault.Error{fault.New(fault.CodeUserExists, "The user already exists.")},
+	}
+	httpapi.Public(r, signup,
 		func(_ context.Context, in *signupInput) (*EchoOutput, error) {
 			out := &EchoOutput{}
 			out.Body.Email, out.Body.Size = in.Body.Email, len(in.Body.Password)
 			return out, nil
 		})
 	httpapi.Public(r, httpapi.Operation{ID: "login", Method: http.MethodPost, Path: "/api/login"},
-		func(ctx context.Context, _ *none) (*cookieOutput, error) {
+		func(ctx context.Context, _ *emptyInput) (*cookieOutput, error) {
 			return &cookieOutput{SetCookie: httpapi.SessionCookies(ctx, "good", Noon.Add(time.Hour))}, nil
 		})
 	httpapi.Public(r, httpapi.Operation{ID: "logout", Method: http.MethodPost, Path: "/api/logout"},
-		func(ctx context.Context, _ *none) (*cookieOutput, error) {
+		func(ctx context.Context, _ *emptyInput) (*cookieOutput, error) {
 			out := &cookieOutput{SetCookie: httpapi.ClearedCookies(ctx)}
 			out.Body.Token = httpapi.SessionToken(ctx)
 			return out, nil
 		})
 	httpapi.Private(r, httpapi.Operation{ID: "me", Method: http.MethodGet, Path: "/api/me"},
-		func(_ context.Context, caller httpapi.Caller, _ *none) (*EchoOutput, error) {
+		func(_ context.Context, caller httpapi.Caller, _ *emptyInput) (*EchoOutput, error) {
 			out := &EchoOutput{}
 			out.Body.Email = caller.UserID
 			return out, nil
@@ -109,7 +113,7 @@ func Register(r *httpapi.Routes) {
 	httpapi.Public(r, httpapi.Operation{ID: "list", Method: http.MethodGet, Path: "/api/list"},
 		func(context.Context, *queryInput) (*EchoOutput, error) { return &EchoOutput{}, nil })
 	httpapi.Public(r, httpapi.Operation{ID: "info", Method: http.MethodGet, Path: "/api/info"},
-		func(ctx context.Context, _ *none) (*infoOutput, error) {
+		func(ctx context.Context, _ *emptyInput) (*infoOutput, error) {
 			return &infoOutput{Body: httpapi.RequestInfoFrom(ctx)}, nil
 		})
 	httpapi.Public(r, httpapi.Operation{ID: "item", Method: http.MethodDelete, Path: "/api/items/{id}"},
@@ -120,12 +124,12 @@ func Register(r *httpapi.Routes) {
 		})
 	for name, err := range Failures {
 		httpapi.Public(r, httpapi.Operation{ID: "fail-" + name, Method: http.MethodGet, Path: "/api/fail/" + name},
-			func(context.Context, *none) (*EchoOutput, error) { return nil, err })
+			func(context.Context, *emptyInput) (*EchoOutput, error) { return nil, err })
 	}
 	httpapi.Public(r, httpapi.Operation{ID: "panic", Method: http.MethodGet, Path: "/api/panic"},
-		func(context.Context, *none) (*EchoOutput, error) { panic("secret-detail") })
+		func(context.Context, *emptyInput) (*EchoOutput, error) { panic("secret-detail") })
 	httpapi.Public(r, httpapi.Operation{ID: "broken", Method: http.MethodGet, Path: "/api/broken"},
-		func(context.Context, *none) (*struct {
+		func(context.Context, *emptyInput) (*struct {
 			Body any
 			Leak string `header:"X-Leak"`
 		}, error) {
@@ -138,9 +142,10 @@ func Register(r *httpapi.Routes) {
 
 // Failures are the errors of the endpoints /api/fail/<name>.
 var Failures = map[string]error{
-	"known":       fault.New(fault.CodeUserExists, "Taken.").WithCause(errors.New("secret-detail")),
-	"wrapped":     errors.Join(errors.New("secret-detail"), fault.New(fault.CodeSessionNotFound, "No such session.")),
-	"headers":     fault.New(fault.CodeAuthRateLimited, "Slow down.").WithHeader("Retry-After", "7"),
+	"known": fault.New(fault.CodeUserExists, "The user already exists.").WithCause(errors.New("secret-detail")),
+	"wrapped": errors.Join(
+		errors.New("secret-detail"), fault.New(fault.CodeSessionNotFound, "The session does not exist.")),
+	"headers":     fault.New(fault.CodeAuthRateLimited, "Too many attempts.").WithHeader("Retry-After", "7"),
 	"conflict":    errors.Join(db.ErrConflict, errors.New("secret-detail")),
 	"storage":     errors.Join(db.ErrUnavailable, errors.New("secret-detail")),
 	"keys":        errors.Join(config.ErrUnavailable, errors.New("secret-detail")),
@@ -149,12 +154,13 @@ var Failures = map[string]error{
 	"unavailable": context.DeadlineExceeded,
 }
 
-// Log collects the request log.
+// Log records the request log.
 type Log struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
+// Write implements io.Writer.
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,15 +173,15 @@ func (l *Log) Lines(t *testing.T) []map[string]any {
 	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var all []map[string]any
+	var lines []map[string]any
 	for line := range strings.Lines(l.buf.String()) {
 		var fields map[string]any
 		if err := json.Unmarshal([]byte(line), &fields); err != nil {
-			t.Fatalf("%s: %v", line, err)
+			t.Fatalf("the log line %s is not valid JSON: %v", line, err)
 		}
-		all = append(all, fields)
+		lines = append(lines, fields)
 	}
-	return all
+	return lines
 }
 
 // NewRouter returns a router with all endpoints, and its request log.
@@ -187,14 +193,14 @@ func NewRouter(edge config.Edge) (http.Handler, *Log) {
 	}, Register), l
 }
 
-// Response is a response.
+// Response is a complete HTTP response.
 type Response struct {
 	Status int
 	Header http.Header
 	Body   string
 }
 
-// Request is a request that Send sends to a router.
+// Request is an HTTP request for a router.
 type Request struct {
 	Method, Target, Body string
 	Header               map[string]string
@@ -207,19 +213,15 @@ func (r Request) Send(t *testing.T, h http.Handler) Response {
 	for k, v := range r.Header {
 		req.Header.Set(k, v)
 	}
-	rec := httptest.NewRecorder()
-	h.ServeHTTP(rec, req)
-	data, err := io.ReadAll(rec.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := Response{Status: rec.Code, Header: rec.Result().Header, Body: string(data)}
-	CheckHeaders(t, a)
-	return a
+	recorder := httptest.NewRecorder()
+	h.ServeHTTP(recorder, req)
+	response := Response{Status: recorder.Code, Header: recorder.Result().Header, Body: recorder.Body.String()}
+	CheckHeaders(t, response)
+	return response
 }
 
 // CheckHeaders checks the headers that every response has.
-func CheckHeaders(t *testing.T, a Response) {
+func CheckHeaders(t *testing.T, response Response) {
 	t.Helper()
 	for name, want := range map[string]string{
 		"Cache-Control":             "no-store",
@@ -228,30 +230,31 @@ func CheckHeaders(t *testing.T, a Response) {
 		"Strict-Transport-Security": "max-age=31536000; includeSubDomains",
 		"Content-Security-Policy":   "default-src 'none'; frame-ancestors 'none'",
 	} {
-		if got := a.Header[name]; len(got) != 1 || got[0] != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
+		if got := response.Header[name]; len(got) != 1 || got[0] != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
-	if a.Header.Get("X-Request-Id") == "" {
-		t.Error("no X-Request-Id")
+	if response.Header.Get("X-Request-Id") == "" {
+		t.Error("the response has no X-Request-Id")
 	}
-	if len(a.Body) > 0 && a.Header.Get("Content-Type") != "application/json" {
-		t.Errorf("Content-Type %q of %s", a.Header.Get("Content-Type"), a.Body)
+	if len(response.Body) > 0 && response.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("got Content-Type %q for the body %s, want application/json",
+			response.Header.Get("Content-Type"), response.Body)
 	}
 }
 
-// WantError checks that a response is an error with exactly two fields. It returns the message.
-func WantError(t *testing.T, a Response, status int, code fault.Code) string {
+// WantError checks that a response is an error in the API's format, with this status and code. It returns the message.
+func WantError(t *testing.T, response Response, status int, code fault.Code) string {
 	t.Helper()
 	var fields map[string]string
-	if err := json.Unmarshal([]byte(a.Body), &fields); err != nil || len(fields) != 2 || fields["error"] == "" {
-		t.Fatalf("not in the format of an error: %d %s", a.Status, a.Body)
+	if err := json.Unmarshal([]byte(response.Body), &fields); err != nil || len(fields) != 2 || fields["error"] == "" {
+		t.Fatalf("got %d %s, want an error response with the fields error and code", response.Status, response.Body)
 	}
-	if a.Status != status || fields["code"] != string(code) {
-		t.Errorf("got %d %s, want %d %s", a.Status, a.Body, status, code)
+	if response.Status != status || fields["code"] != string(code) {
+		t.Errorf("got %d %s, want %d %s", response.Status, response.Body, status, code)
 	}
-	if strings.Contains(a.Body, "secret-detail") {
-		t.Errorf("the response reveals an internal detail: %s", a.Body)
+	if strings.Contains(response.Body, "secret-detail") {
+		t.Errorf("the response reveals an internal detail: %s", response.Body)
 	}
 	return fields["error"]
 }

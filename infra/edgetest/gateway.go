@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// Event returns a proxy event like those of API Gateway.
+// Event returns a proxy event of API Gateway.
 func Event(method, path string) events.APIGatewayProxyRequest {
 	return events.APIGatewayProxyRequest{
 		HTTPMethod: method, Path: path, Resource: "/api/{proxy+}",
@@ -32,7 +32,8 @@ func Event(method, path string) events.APIGatewayProxyRequest {
 	}
 }
 
-// Invoke serves an event with a router behind the adapter for buffered responses.
+// Invoke sends an event to a router through the adapter for buffered responses. payload is the event, or its JSON as
+// []byte. Invoke checks the headers of the response, and also returns it as the adapter encoded it.
 func Invoke(t *testing.T, h http.Handler, payload any) (Response, events.APIGatewayProxyResponse) {
 	t.Helper()
 	data, ok := payload.([]byte)
@@ -46,13 +47,13 @@ func Invoke(t *testing.T, h http.Handler, payload any) (Response, events.APIGate
 	if err != nil {
 		t.Fatalf("the function failed: %v", err)
 	}
-	var response events.APIGatewayProxyResponse
-	if err := json.Unmarshal(out, &response); err != nil {
+	var raw events.APIGatewayProxyResponse
+	if err := json.Unmarshal(out, &raw); err != nil {
 		t.Fatal(err)
 	}
-	a := Response{Status: response.StatusCode, Header: response.MultiValueHeaders, Body: response.Body}
-	CheckHeaders(t, a)
-	return a, response
+	response := Response{Status: raw.StatusCode, Header: raw.MultiValueHeaders, Body: raw.Body}
+	CheckHeaders(t, response)
+	return response, raw
 }
 
 // EdgeConfig is the configuration of an edge with two trusted origins.
@@ -60,24 +61,27 @@ var EdgeConfig = config.Edge{
 	AppURL: "https://app.example.com", AllowedOrigins: []config.Origin{"https://tools.example.com"},
 }
 
-// StreamFunc is the handler of a stream.
+// StreamFunc writes a stream.
 type StreamFunc func(context.Context, *httpapi.EventStream) error
 
-// StreamRouter returns a router with one endpoint, POST /api/stream, that calls play. If the body is {"fail": true},
-// the endpoint returns an error and does not call play.
-func StreamRouter(play StreamFunc) (http.Handler, *Log) {
+// StreamRouter returns a router with one endpoint, POST /api/stream, that calls write. If the body is {"fail": true},
+// the endpoint returns an error and does not call write.
+func StreamRouter(write StreamFunc) (http.Handler, *Log) {
 	l := &Log{}
 	return httpapi.NewRouter(httpapi.Config{
 		Edge: EdgeConfig, Logger: slog.New(slog.NewJSONHandler(l, nil)),
 		Auth: Sessions{}, Clock: func() time.Time { return Noon },
-	}, func(r *httpapi.Routes) { RegisterStream(r, play) }), l
+	}, func(r *httpapi.Routes) { RegisterStream(r, write) }), l
 }
 
 // RegisterStream registers the endpoint of StreamRouter.
-func RegisterStream(r *httpapi.Routes, play StreamFunc) {
+func RegisterStream(r *httpapi.Routes, write StreamFunc) {
 	op := httpapi.Operation{
 		ID: "stream", Method: http.MethodPost, Path: "/api/stream",
-		Errors: []*fault.Error{fault.New(fault.CodeAIUnavailable, "Unavailable."), fault.New(fault.CodeConflict, "Conflict.")},
+		Errors: []*fault.Error{
+			fault.New(fault.CodeAIUnavailable, "The model is unavailable."),
+			fault.New(fault.CodeConflict, "Conflict."),
+		},
 	}
 	type input struct {
 		Body struct {
@@ -88,7 +92,7 @@ func RegisterStream(r *httpapi.Routes, play StreamFunc) {
 		if in.Body.Fail {
 			return fault.New(fault.CodeConflict, "Conflict.")
 		}
-		return play(ctx, out)
+		return write(ctx, out)
 	})
 }
 
@@ -108,21 +112,24 @@ func WriteChunk(t *testing.T, s *httpapi.EventStream, text string) {
 
 // The session cookies that the endpoint login of the router sets.
 const (
-	SetSecure = "__Host-session=good; Path=/; Expires=Fri, 20 Nov 2026 13:00:00 GMT; Max-Age=3600; HttpOnly; Secure; SameSite=Lax"
-	SetPlain  = "session=good; Path=/; Expires=Fri, 20 Nov 2026 13:00:00 GMT; Max-Age=3600; HttpOnly; SameSite=Lax"
+	SetSecure = "__Host-session=good; Path=/; Expires=Fri, 20 Nov 2026 13:00:00 GMT; Max-Age=3600; " +
+		"HttpOnly; Secure; SameSite=Lax"
+	SetPlain = "session=good; Path=/; Expires=Fri, 20 Nov 2026 13:00:00 GMT; Max-Age=3600; HttpOnly; SameSite=Lax"
 )
 
-// WantLine checks the one log line of a request, and returns it.
+// WantLine checks that the log has exactly one line, which describes this response of StreamRouter. It returns the
+// line.
 func WantLine(t *testing.T, log *Log, level string, status int, code fault.Code) map[string]any {
 	t.Helper()
 	lines := log.Lines(t)
 	if len(lines) != 1 {
-		t.Fatalf("%d lines: %v", len(lines), lines)
+		t.Fatalf("got %d log lines, want 1: %v", len(lines), lines)
 	}
 	line := lines[0]
-	got, _ := line["code"].(string)
-	if line["level"] != level || line["status"] != float64(status) || got != string(code) || line["operation"] != "POST /api/stream" {
-		t.Errorf("logged %v, want %s %d %s", line, level, status, code)
+	loggedCode, _ := line["code"].(string)
+	if line["level"] != level || line["status"] != float64(status) || loggedCode != string(code) ||
+		line["operation"] != "POST /api/stream" {
+		t.Errorf("logged %v, want level %s, status %d and code %q of POST /api/stream", line, level, status, code)
 	}
 	return line
 }

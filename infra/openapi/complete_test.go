@@ -20,48 +20,48 @@ func TestDocumentIsComplete(t *testing.T) {
 		t.Error(gap)
 	}
 	if len(s.Paths) < 20 || len(s.Webhooks) < 10 {
-		t.Errorf("%d paths, %d webhooks", len(s.Paths), len(s.Webhooks))
+		t.Errorf("got %d paths and %d webhooks, want at least 20 and 10", len(s.Paths), len(s.Webhooks))
 	}
 }
 
 // TestIncompleteDocumentsAreReported checks that TestDocumentIsComplete would find an incomplete operation.
 func TestIncompleteDocumentsAreReported(t *testing.T) {
 	t.Parallel()
-	const complete = `{"tags": [{"name": "Things", "description": "All."}], "paths": {"/things": {"post": {
-		"operationId": "makeThing", "summary": "Make", "description": "More.", "tags": ["Things"], "security": [{}],
-		"parameters": [{"name": "q", "description": "What", "example": "x"}],
+	const complete = `{"tags": [{"name": "Items", "description": "All."}], "paths": {"/items": {"post": {
+		"operationId": "createItem", "summary": "Create", "description": "More.", "tags": ["Items"], "security": [{}],
+		"parameters": [{"name": "q", "description": "Filter", "example": "x"}],
 		"requestBody": {"content": {"application/json": {"example": {"a": 1}}}},
 		"responses": {
 			"201": {"description": "Created", "headers": {"X-Request-Id": {}},
 				"content": {"application/json": {"example": {"a": 1}}}},
 			"409": {"description": "CONFLICT", "headers": {"X-Request-Id": {}},
-				"content": {"application/json": {"examples": {"CONFLICT": {"value": {"error": "No.", "code": "CONFLICT"}}}}}}
+				"content": {"application/json": {"examples": {"CONFLICT": {"value": {"error": "Conflict.", "code": "CONFLICT"}}}}}}
 		}}}}}`
-	for remove, with := range map[string]string{
-		`"summary": "Make", `:              ``,
+	for remove, with := range map[string]string{ // each entry replaces a part of the document
+		`"summary": "Create", `:            ``,
 		`"description": "More.", `:         ``,
 		`"description": "All."`:            `"description": ""`,
-		`"tags": ["Things"]`:               `"tags": ["Others"]`,
-		`makeThing`:                        `make-thing`,
+		`"tags": ["Items"]`:                `"tags": ["Others"]`,
+		`createItem`:                       `create-item`,
 		`, "security": [{}]`:               ``,
-		`, "description": "What"`:          ``,
+		`, "description": "Filter"`:        ``,
 		`, "example": "x"`:                 ``,
 		`{"example": {"a": 1}}}},`:         `{}}},`,
 		`{"example": {"a": 1}}}}, "409"`:   `{}}}, "409"`,
 		`"201"`:                            `"404"`,
 		`"headers": {"X-Request-Id": {}},`: ``,
 		`"409"`:                            `"400"`,
-		`"error": "No."`:                   `"error": ""`,
+		`"error": "Conflict."`:             `"error": ""`,
 		`"code": "CONFLICT"`:               `"code": "RATE_LIMITED"`,
 		`"description": "CONFLICT"`:        `"description": "CONFLICT, AUTH_USER_EXISTS"`,
 	} {
 		incomplete := strings.Replace(strings.Join(strings.Fields(complete), " "), remove, with, 1)
 		if len(readSpec(t, []byte(incomplete)).gaps()) == 0 {
-			t.Errorf("without %s, no gap was found: %s", remove, incomplete)
+			t.Errorf("with %q instead of %q, no gap was reported: %s", with, remove, incomplete)
 		}
 	}
 	if gaps := readSpec(t, []byte(complete)).gaps(); gaps != nil {
-		t.Errorf("%q", gaps)
+		t.Errorf("got the gaps %q in a complete document", gaps)
 	}
 }
 
@@ -73,9 +73,9 @@ type report func(format string, args ...any)
 // gaps returns a description of each missing part of the document.
 func (s spec) gaps() []string {
 	var gaps []string
-	described, seen := map[string]bool{}, map[string]bool{}
+	hasDescription, seen := map[string]bool{}, map[string]bool{}
 	for _, tag := range s.Tags {
-		described[tag.Name] = tag.Description != ""
+		hasDescription[tag.Name] = tag.Description != ""
 	}
 	for _, paths := range []map[string]map[string]operation{s.Paths, s.Webhooks} {
 		for path, methods := range paths {
@@ -90,7 +90,7 @@ func (s spec) gaps() []string {
 				if op.Summary == "" || op.Description == "" || op.Security == nil {
 					lacks("a summary, a description or security: %q, %q, %v", op.Summary, op.Description, op.Security)
 				}
-				if len(op.Tags) != 1 || !described[op.Tags[0]] {
+				if len(op.Tags) != 1 || !hasDescription[op.Tags[0]] {
 					lacks("one tag that has a description: %q", op.Tags)
 				}
 				s.checkParameters(op, lacks)
@@ -106,6 +106,7 @@ func (s spec) gaps() []string {
 	return gaps
 }
 
+// checkParameters checks that every parameter has a description and an example.
 func (s spec) checkParameters(op operation, lacks report) {
 	for _, p := range op.Parameters {
 		if p = s.parameter(p); p.Description == "" || p.Example == nil {
@@ -114,6 +115,7 @@ func (s spec) checkParameters(op operation, lacks report) {
 	}
 }
 
+// checkResponses checks that an operation has a success, and that every response has examples and X-Request-Id.
 func (s spec) checkResponses(op operation, lacks report) {
 	succeeds := false
 	for status, response := range op.Responses {
@@ -134,29 +136,30 @@ func (s spec) checkResponses(op operation, lacks report) {
 }
 
 // checkExamples checks that JSON bodies and event streams have an example.
-func (b body) checkExamples(place string, lacks report) {
+func (b body) checkExamples(part string, lacks report) {
 	for kind, m := range b.Content {
 		if (kind == jsonType || kind == eventStreamType) && m.Example == nil && len(m.Examples) == 0 {
-			lacks("an example of %s in %s", kind, place)
+			lacks("an example of %s in %s", kind, part)
 		}
 	}
 }
 
 // checkErrors checks that an error response has an example of each code in its description.
 func (b body) checkErrors(status string, lacks report) {
-	shown := map[fault.Code]bool{}
+	hasExample := map[fault.Code]bool{}
 	for name, example := range b.Content[jsonType].Examples {
 		err := example.fault()
-		shown[err.Code] = true
+		hasExample[err.Code] = true
 		if err.Message == "" || !strings.HasPrefix(name, string(err.Code)) {
 			lacks("a message or the code %q in the example %s of %s", err.Code, name, status)
 		}
-		if gateway := status == "502" || status == "504"; !gateway && status != strconv.Itoa(err.Code.Status()) {
+		onlyGateway := status == "502" || status == "504"
+		if !onlyGateway && status != strconv.Itoa(err.Code.Status()) {
 			lacks("an error with the status %s: %s has %d", status, err.Code, err.Code.Status())
 		}
 	}
 	for code := range strings.SplitSeq(b.Description, ", ") {
-		if !shown[fault.Code(code)] {
+		if !hasExample[fault.Code(code)] {
 			lacks("an example of %s in %s", code, status)
 		}
 	}

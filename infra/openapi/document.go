@@ -25,13 +25,13 @@ const (
 	sessionScheme   = "session"
 )
 
-// description is the text that applies to every operation.
+// description is the description of the whole API.
 //
 //go:embed description.md
 var description string
 
-// document is an OpenAPI document under construction. Only this command uses the huma library, for the types of
-// OpenAPI and for schemas of Go types.
+// document is an OpenAPI document that is being built. The huma library provides the types of OpenAPI and the schemas
+// of Go types.
 type document struct {
 	*huma.OpenAPI
 
@@ -39,15 +39,15 @@ type document struct {
 	examples map[string]examples
 }
 
-// newDocument returns a document of the endpoints. It returns an error if an example belongs to no endpoint. The
-// caller may add events, and then calls complete.
-func newDocument(routes *httpapi.Routes, given map[string]examples) (*document, error) {
-	for _, id := range sortedKeys(given) {
+// newDocument returns a document of the endpoints. byID contains the examples of operations by their ID. newDocument
+// returns an error if such an operation does not exist. The caller may add events, and must then call complete.
+func newDocument(routes *httpapi.Routes, byID map[string]examples) (*document, error) {
+	for _, id := range sortedKeys(byID) {
 		if !slices.ContainsFunc(routes.Endpoints, func(e *httpapi.Endpoint) bool { return e.ID == id && !e.Hidden }) {
 			return nil, fmt.Errorf("examples.json has examples of the operation %s, which does not exist", id)
 		}
 	}
-	d := &document{schemas: huma.NewMapRegistry("#/components/schemas/", schemaName), examples: given}
+	d := &document{schemas: huma.NewMapRegistry("#/components/schemas/", schemaName), examples: byID}
 	d.schemas.RegisterTypeAlias(reflect.TypeFor[clock.Timestamp](), reflect.TypeFor[time.Time]())
 	d.aliasTypes(routes)
 	d.OpenAPI = &huma.OpenAPI{
@@ -58,7 +58,10 @@ func newDocument(routes *httpapi.Routes, given map[string]examples) (*document, 
 		Components: &huma.Components{
 			Schemas: d.schemas,
 			SecuritySchemes: map[string]*huma.SecurityScheme{
-				sessionScheme: {Type: "apiKey", In: "cookie", Name: httpapi.SessionCookie, Description: "Set by login."},
+				sessionScheme: {
+					Type: "apiKey", In: "cookie", Name: httpapi.SessionCookie,
+					Description: "The session cookie. login sets it.",
+				},
 			},
 			Headers: commonHeaders(),
 		},
@@ -71,7 +74,7 @@ func newDocument(routes *httpapi.Routes, given map[string]examples) (*document, 
 	return d, nil
 }
 
-// complete makes the changes that need all operations and schemas.
+// complete makes the changes that depend on all operations and schemas.
 func (d *document) complete() {
 	d.openSchemas()
 	d.closeErrors()
@@ -98,7 +101,7 @@ func schemaName(t reflect.Type, hint string) string {
 	if request, ok := strings.CutSuffix(name, "InputBody"); ok {
 		name = request + "Request"
 	} else if response, ok := strings.CutSuffix(name, "OutputBody"); ok {
-		name = response + "Result" // generators have a FooResponse of their own for an operation foo
+		name = response + "Result" // client generators often create a FooResponse for an operation foo
 	}
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -129,7 +132,7 @@ func (d *document) add(e *httpapi.Endpoint) {
 	op.Responses[strconv.Itoa(e.Status)] = success
 	d.addExamples(op, success)
 	for _, status := range e.Also {
-		op.Responses[strconv.Itoa(status)] = furtherSuccess(status, success)
+		op.Responses[strconv.Itoa(status)] = otherSuccess(status, success)
 	}
 	for status, response := range d.errorResponses(op, e) {
 		op.Responses[strconv.Itoa(status)] = response
@@ -151,14 +154,16 @@ func (d *document) addInput(op *huma.Operation, input reflect.Type) {
 		if field.Name == "Body" && len(field.Index) == 1 {
 			op.RequestBody = &huma.RequestBody{
 				Required: field.Type.Kind() != reflect.Pointer,
-				Content:  map[string]*huma.MediaType{jsonType: {Schema: d.bodySchema(input, field, op.OperationID+"Request")}},
+				Content: map[string]*huma.MediaType{
+					jsonType: {Schema: d.bodySchema(input, field, op.OperationID+"Request")},
+				},
 			}
 		}
 	}
 }
 
-// param describes the parameter that a field with the tag in receives. The description and the example are in the
-// parameter, and not in its schema.
+// param returns the parameter that a field with the tag in receives. It moves the description and the example from the
+// schema to the parameter.
 func (d *document) param(field reflect.StructField, in string) *huma.Param {
 	schema := *huma.SchemaFromField(d.schemas, field, "")
 	p := &huma.Param{
@@ -176,10 +181,10 @@ func (d *document) param(field reflect.StructField, in string) *huma.Param {
 	return p
 }
 
-// bodySchema returns the schema of the field body of the type of. hint names the schema if the type has no name.
-func (d *document) bodySchema(of reflect.Type, body reflect.StructField, hint string) *huma.Schema {
-	if of.Name() != "" {
-		hint = of.Name() + body.Name
+// bodySchema returns the schema of the field body of the type parent. hint is the schema's name if parent has no name.
+func (d *document) bodySchema(parent reflect.Type, body reflect.StructField, hint string) *huma.Schema {
+	if parent.Name() != "" {
+		hint = parent.Name() + body.Name
 	}
 	if schema := d.alternatives(body.Type); schema != nil {
 		return schema
@@ -187,7 +192,7 @@ func (d *document) bodySchema(of reflect.Type, body reflect.StructField, hint st
 	return huma.SchemaFromField(d.schemas, body, hint)
 }
 
-// success describes the headers and the body of a success.
+// success returns the response of a success, with its headers and its body.
 func (d *document) success(e *httpapi.Endpoint) *huma.Response {
 	response := &huma.Response{Description: http.StatusText(e.Status), Headers: map[string]*huma.Header{}}
 	if e.Stream {
@@ -196,13 +201,13 @@ func (d *document) success(e *httpapi.Endpoint) *huma.Response {
 		d.addOutput(e, response)
 	}
 	response.Headers["X-Request-Id"] = &huma.Header{Ref: headersPrefix + requestIDHeader}
-	if _, own := response.Headers["Set-Cookie"]; e.Session && !own {
+	if _, exists := response.Headers["Set-Cookie"]; e.Session && !exists {
 		response.Headers["Set-Cookie"] = &huma.Header{Ref: headersPrefix + renewalHeader}
 	}
 	return response
 }
 
-// addOutput adds the headers and the body that the type of a handler's output has.
+// addOutput adds the headers and the body of a handler's output type.
 func (d *document) addOutput(e *httpapi.Endpoint, response *huma.Response) {
 	for _, field := range reflect.VisibleFields(e.Output) {
 		if name := field.Tag.Get("header"); name != "" && field.Tag.Get("hidden") != "true" {
@@ -222,8 +227,8 @@ func (d *document) addOutput(e *httpapi.Endpoint, response *huma.Response) {
 	}
 }
 
-// furtherSuccess returns the response of a success with another status. A 304 has no body.
-func furtherSuccess(status int, success *huma.Response) *huma.Response {
+// otherSuccess returns the response of a success with another status. A 304 has no body.
+func otherSuccess(status int, success *huma.Response) *huma.Response {
 	response := &huma.Response{Description: http.StatusText(status), Headers: success.Headers}
 	if status != http.StatusNotModified {
 		response.Content = success.Content
@@ -231,8 +236,8 @@ func furtherSuccess(status int, success *huma.Response) *huma.Response {
 	return response
 }
 
-// openSchemas declares that later versions may add fields to objects, and that a lastDelivery may be null. huma does
-// not derive either.
+// openSchemas declares that later versions may add fields to objects, and that lastDelivery may be null. huma cannot
+// derive this from the types.
 func (d *document) openSchemas() {
 	for _, schema := range d.schemas.Map() {
 		if schema.AdditionalProperties == false {
@@ -257,14 +262,14 @@ func (d *document) closeErrors() {
 
 // operationsOf returns the operations of paths, sorted by path and method.
 func operationsOf(paths map[string]*huma.PathItem) []*huma.Operation {
-	var all []*huma.Operation
+	var operations []*huma.Operation
 	for _, path := range sortedKeys(paths) {
 		item := paths[path]
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Delete} {
 			if op != nil {
-				all = append(all, op)
+				operations = append(operations, op)
 			}
 		}
 	}
-	return all
+	return operations
 }

@@ -13,20 +13,22 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// Errors that the gateway returns instead of a function. template.yaml has the same texts.
+// Errors that the gateway returns instead of a function. template.yaml contains the same texts.
 var (
-	errThrottled = fault.New(fault.CodeRateLimited, "Too many requests at once. Please slow down.").
+	errThrottled = fault.New(fault.CodeRateLimited, "Too many requests at once. Please reduce the request rate.").
 			WithHeader("Retry-After", "1")
-	errTimedOut = fault.New(fault.CodeServiceUnavailable, "The service took too long to answer. Please try again.").
+	errTimedOut = fault.New(fault.CodeServiceUnavailable, "The service took too long to respond. Please try again.").
 			WithHeader("Retry-After", "1")
 )
 
-// gatewayErrors maps a status that only the gateway returns to its errors. It is not the status of their codes.
+// gatewayErrors maps the statuses that only the gateway returns to their errors. The codes of these errors normally
+// have other statuses.
 var gatewayErrors = map[int][]*fault.Error{
-	http.StatusBadGateway: {fault.ErrInternal}, http.StatusGatewayTimeout: {errTimedOut},
+	http.StatusBadGateway:     {fault.ErrInternal},
+	http.StatusGatewayTimeout: {errTimedOut},
 }
 
-// errorsOf returns every error that an endpoint can return. The errors that its slice lists come first.
+// errorsOf returns all errors that an endpoint can return, first those that its slice lists.
 func errorsOf(op *huma.Operation, e *httpapi.Endpoint) []*fault.Error {
 	errs := slices.Clone(e.Errors)
 	if !slices.ContainsFunc(errs, func(e *fault.Error) bool { return e.Code == fault.CodeValidationFailed }) {
@@ -79,16 +81,16 @@ func (d *document) errorResponses(op *huma.Operation, e *httpapi.Endpoint) map[i
 	return responses
 }
 
-// errorExamples returns the errors by code. If several errors have a code but different messages, a number follows the
-// code of every one but the first.
+// errorExamples returns the errors by code. If several errors have the same code but different messages, the names of
+// the second and later ones end with a number: CONFLICT, CONFLICT_2.
 func errorExamples(errs []*fault.Error) map[string]*huma.Example {
-	examples, named := map[string]*huma.Example{}, map[string]*fault.Error{}
+	examples, errorOf := map[string]*huma.Example{}, map[string]*fault.Error{}
 	for _, err := range errs {
 		name := string(err.Code)
-		for n := 2; named[name] != nil && named[name].Message != err.Message; n++ {
+		for n := 2; errorOf[name] != nil && errorOf[name].Message != err.Message; n++ {
 			name = string(err.Code) + "_" + strconv.Itoa(n)
 		}
-		named[name], examples[name] = err, &huma.Example{Value: err}
+		errorOf[name], examples[name] = err, &huma.Example{Value: err}
 	}
 	return examples
 }

@@ -29,29 +29,82 @@ func TestErrorExamplesMatchTheResponses(t *testing.T) {
 		status               string
 		code                 fault.Code
 	}{
-		{"POST", "/api/signup", "{", asJSON, "400", fault.CodeValidationFailed},
-		{"GET", "/api/list?limit=101", "", nil, "400", fault.CodeValidationFailed},
-		{"GET", "/api/me?a=%ff", "", nil, "400", fault.CodeValidationFailed},
-		{"GET", "/api/me", "", nil, "401", fault.CodeInvalidToken},
-		{"POST", "/api/signup", "{}", crossSite, "403", fault.CodeCSRFRejected},
-		{"POST", "/api/signup", strings.Repeat(" ", 4<<20+1), asJSON, "413", fault.CodePayloadTooLarge},
-		{"POST", "/api/signup", "{}", asText, "415", fault.CodeUnsupportedMediaType},
-		{"GET", "/api/panic", "", nil, "500", fault.CodeInternal},
-		{"GET", "/api/fail/storage", "", nil, "503", fault.CodeServiceUnavailable},
+		{
+			method: "POST",
+			target: "/api/signup",
+			body:   "{",
+			header: asJSON,
+			status: "400",
+			code:   fault.CodeValidationFailed,
+		},
+		{
+			method: "GET",
+			target: "/api/list?limit=101",
+			status: "400",
+			code:   fault.CodeValidationFailed,
+		},
+		{
+			method: "GET",
+			target: "/api/me?a=%ff",
+			status: "400",
+			code:   fault.CodeValidationFailed,
+		},
+		{
+			method: "GET",
+			target: "/api/me",
+			status: "401",
+			code:   fault.CodeInvalidToken,
+		},
+		{
+			method: "POST",
+			target: "/api/signup",
+			body:   "{}",
+			header: crossSite,
+			status: "403",
+			code:   fault.CodeCSRFRejected,
+		},
+		{
+			method: "POST",
+			target: "/api/signup",
+			body:   strings.Repeat(" ", 4<<20+1),
+			header: asJSON,
+			status: "413",
+			code:   fault.CodePayloadTooLarge,
+		},
+		{
+			method: "POST",
+			target: "/api/signup",
+			body:   "{}",
+			header: asText,
+			status: "415",
+			code:   fault.CodeUnsupportedMediaType,
+		},
+		{
+			method: "GET",
+			target: "/api/panic",
+			status: "500",
+			code:   fault.CodeInternal,
+		},
+		{
+			method: "GET",
+			target: "/api/fail/storage",
+			status: "503",
+			code:   fault.CodeServiceUnavailable,
+		},
 	} {
 		path, _, _ := strings.Cut(tc.target, "?")
 		request := edgetest.Request{Method: tc.method, Target: tc.target, Body: tc.body, Header: tc.header}
 		response := request.Send(t, router)
-		shown := s.response(s.Paths[path][strings.ToLower(tc.method)].Responses[tc.status])
+		documented := s.response(s.Paths[path][strings.ToLower(tc.method)].Responses[tc.status])
 		message := edgetest.WantError(t, response, tc.code.Status(), tc.code)
 		want := map[string]any{"error": message, "code": string(tc.code)}
-		if diff := cmp.Diff(any(want), shown.Content[jsonType].Examples[string(tc.code)].Value); diff != "" {
-			t.Errorf("%s %s: %s", tc.method, tc.target, diff)
+		if diff := cmp.Diff(any(want), documented.Content[jsonType].Examples[string(tc.code)].Value); diff != "" {
+			t.Errorf("%s %s: the example differs from the response (-response +example):\n%s", tc.method, tc.target, diff)
 		}
 		for _, name := range []string{"X-Request-Id", "Retry-After"} {
-			_, described := shown.Headers[name]
-			if described != (response.Header.Get(name) != "") {
-				t.Errorf("%s %s: %s is described: %t", tc.method, tc.target, name, described)
+			_, isDocumented := documented.Headers[name]
+			if value := response.Header.Get(name); isDocumented != (value != "") {
+				t.Errorf("%s %s: got %s: %q, but the header is documented: %t", tc.method, tc.target, name, value, isDocumented)
 			}
 		}
 	}
@@ -78,7 +131,7 @@ func TestGatewayErrorsMatchTheTemplate(t *testing.T) {
 			}
 		}
 		if found == 0 {
-			t.Errorf("%s: template.yaml has none of the examples: %+v", name, s.Components.Responses[name])
+			t.Errorf("%s: template.yaml contains none of the examples %+v", name, s.Components.Responses[name])
 		}
 	}
 }

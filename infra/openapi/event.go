@@ -33,16 +33,16 @@ var deliveryResponses = map[string]string{
 	"410": "Disables the webhook immediately.",
 	"429": retryAfterFailure,
 	"503": retryAfterFailure,
-	"default": "Failure. A redirect and a missing response are failures too. " +
-		"The next attempts follow after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, each ±20 %.",
+	"default": "Failure. A redirect and a missing response are failures too. The service tries again " +
+		"5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h after the previous attempt, each ±20%.",
 }
 
-const retryAfterFailure = "Failure. The next attempt respects Retry-After, up to twice the delay of the current step."
+const retryAfterFailure = "Failure. The next attempt respects Retry-After, up to twice the normal delay."
 
 // webhookTag is the group of the webhook operations.
 const webhookTag = "Webhooks"
 
-// notEmitted lists the types that webhooks can subscribe to and be tested with, but that no change emits.
+// notEmitted lists the types that no change emits, although webhooks can subscribe to them and can be tested with them.
 var notEmitted = []event.Type{event.ProjectDeployed, event.DeploymentCompleted}
 
 // subscribableTypes returns the types that webhooks can subscribe to, sorted.
@@ -61,7 +61,7 @@ func emittedTypes() []event.Type {
 	return slices.DeleteFunc(subscribableTypes(), func(t event.Type) bool { return slices.Contains(notEmitted, t) })
 }
 
-// addEvents adds the requests that webhooks receive, one for each type of event.
+// addEvents adds the requests that webhooks send, one for each type of event.
 func (d *document) addEvents() error {
 	d.Webhooks = map[string]*huma.PathItem{}
 	for _, t := range append(subscribableTypes(), event.WebhookTest) {
@@ -79,7 +79,8 @@ func (d *document) addEvents() error {
 			return fmt.Errorf("%s: %w", t, err)
 		}
 		op := &huma.Operation{
-			OperationID: "on" + pascal(string(t)), Method: http.MethodPost, Path: "/" + string(t), Tags: []string{webhookTag},
+			OperationID: "on" + pascal(string(t)), Method: http.MethodPost, Path: "/" + string(t),
+			Tags:    []string{webhookTag},
 			Summary: "Sent on " + string(t), Description: describeEvent(t),
 			Security: []map[string][]string{{}}, Responses: map[string]*huma.Response{},
 			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
@@ -97,25 +98,25 @@ func (d *document) addEvents() error {
 	return nil
 }
 
-// describeEvent returns the description of the request that an event of the type causes.
+// describeEvent returns the description of the request that a webhook sends for an event of this type.
 func describeEvent(t event.Type) string {
 	var cause string
 	switch t {
 	case event.WebhookTest:
-		return "A user tested the webhook. Only this webhook receives the request, in a single attempt."
+		return "A user tested the webhook. Only this webhook sends the request, and it is not retried."
 	case event.ProjectDeployed, event.DeploymentCompleted:
-		cause = "Reserved for deployments, which are not available yet. Webhooks can subscribe to this type and be tested " +
-			"with it, but the service does not emit it."
+		cause = "Reserved for deployments, which are not available yet. Webhooks can subscribe to this type and can be " +
+			"tested with it, but the service does not emit it."
 	case event.FileDeleted, event.FileCreated:
 		cause = "Renaming a file emits file.deleted and file.created. Deleting a project emits no events for its files."
 	default:
 		cause = "Emitted after the change. A request that changes nothing emits no event."
 	}
-	return cause + " Sent at least once and in no particular order. `id` is the same for every attempt and every subscriber."
+	return cause + " Sent at least once, and in any order. `id` is the same for every attempt and for every webhook."
 }
 
-// eventSchema adds the schema of the payload of a type, and returns a reference to it. data has the fields that the
-// type's example has.
+// eventSchema adds the schema of a type's payload, and returns a reference to it. The schema of data has the fields of
+// the type's example.
 func (d *document) eventSchema(t event.Type, example event.Text) (*huma.Schema, error) {
 	payload := d.schemas.Schema(reflect.TypeFor[event.Payload](), false, "")
 	data, err := d.dataSchema(example)
@@ -137,23 +138,23 @@ func (d *document) eventSchema(t event.Type, example event.Text) (*huma.Schema, 
 
 // dataSchema returns the schema of the field data of an event.
 func (d *document) dataSchema(example event.Text) (*huma.Schema, error) {
-	var shown struct {
+	var decoded struct {
 		Data map[string]jsontext.Value `json:"data"`
 	}
-	if err := json.Unmarshal([]byte(example), &shown); err != nil {
+	if err := json.Unmarshal([]byte(example), &decoded); err != nil {
 		return nil, fmt.Errorf("example: %w", err)
 	}
 	schema := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[event.Data]()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if shown.Data[name] == nil {
+		if decoded.Data[name] == nil {
 			continue
 		}
-		described := *huma.SchemaFromField(d.schemas, field, "")
-		if described.Ref != "" { // the referenced schema has its own description
-			described = huma.Schema{Ref: described.Ref}
+		property := huma.SchemaFromField(d.schemas, field, "")
+		if property.Ref != "" { // the referenced schema has its own description
+			property = &huma.Schema{Ref: property.Ref}
 		}
-		schema.Properties[name] = &described
+		schema.Properties[name] = property
 		schema.Required = append(schema.Required, name)
 	}
 	return schema, nil

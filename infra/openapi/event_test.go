@@ -42,6 +42,7 @@ func eventDocument(t *testing.T) *document {
 	return d
 }
 
+// marshal returns the JSON of a value.
 func marshal(t *testing.T, v any) string {
 	t.Helper()
 	data, err := json.Marshal(v)
@@ -61,60 +62,65 @@ func TestPayloadSchema(t *testing.T) {
 		"comment.created", "file.created", "file.deleted", "file.updated", "member.added", "member.removed",
 		"project.created", "project.deleted", "project.updated",
 	}
-	if diff := cmp.Diff(want, types.Enum); diff != "" || types.Type != huma.TypeString || types.Description == "" {
-		t.Errorf("%+v %s", types, diff)
+	if diff := cmp.Diff(want, types.Enum); diff != "" {
+		t.Errorf("wrong event types (-want +got):\n%s", diff)
+	}
+	if types.Type != huma.TypeString || types.Description == "" {
+		t.Errorf("got the schema %+v, want a string with a description", types)
 	}
 	if changes := schemas.Map()["EventData"].Properties["changes"]; changes.Nullable {
-		t.Errorf("%+v", changes)
+		t.Errorf("the schema of changes allows null: %+v", changes)
 	}
 	data := marshal(t, schemas.Map()["EventData"])
 	if strings.Contains(data, "deployment") || strings.Contains(data, "webhook") {
-		t.Errorf("describes fields that no event of the feed has: %s", data)
+		t.Errorf("the schema EventData has fields that no emitted event has: %s", data)
 	}
 }
 
-// TestTextHasThePayloadsSchema checks that an encoded event has the schema of the payload that it contains.
-func TestTextHasThePayloadsSchema(t *testing.T) {
+// TestEncodedEventSchema checks that an encoded event has the same schema as its payload.
+func TestEncodedEventSchema(t *testing.T) {
 	t.Parallel()
 	d := eventDocument(t)
 	text := marshal(t, d.schemas.Schema(reflect.TypeFor[event.Text](), true, ""))
 	payload := marshal(t, d.schemas.Schema(reflect.TypeFor[event.Payload](), true, ""))
 	if text != payload || !strings.Contains(text, `"$ref"`) {
-		t.Errorf("%s is documented as %s", payload, text)
+		t.Errorf("got the schema %s for an encoded event, want %s", text, payload)
 	}
 }
 
-// TestEveryTypeHasItsSchema checks that the request of each type has exactly the data that all events of the type
-// have, including the types that no change emits.
-func TestEveryTypeHasItsSchema(t *testing.T) {
+// TestEventTypeSchemas checks that the schema of an event type requires exactly the fields that its events have. This
+// includes types that no change emits.
+func TestEventTypeSchemas(t *testing.T) {
 	t.Parallel()
 	d := eventDocument(t)
 	for name, want := range map[event.Type][]string{
-		event.ProjectUpdated: {"actor", "project", "changes"}, event.FileDeleted: {"actor", "project", "file"},
-		event.MemberAdded: {"actor", "workspace", "member"}, event.DeploymentCompleted: {"actor", "project", "deployment"},
-		event.WebhookTest: {"actor", "webhook"},
+		event.ProjectUpdated:      {"actor", "project", "changes"},
+		event.FileDeleted:         {"actor", "project", "file"},
+		event.MemberAdded:         {"actor", "workspace", "member"},
+		event.DeploymentCompleted: {"actor", "project", "deployment"},
+		event.WebhookTest:         {"actor", "webhook"},
 	} {
 		request := d.Webhooks[string(name)].Post.RequestBody.Content[jsonType]
 		schema := d.schemas.SchemaFromRef(request.Schema.Ref)
 		if schema == nil || schema.Properties["id"].Description == "" {
-			t.Fatalf("%s: %+v", name, schema)
+			t.Fatalf("%s: got the schema %+v, want one that describes id", name, schema)
 		}
 		data := schema.Properties["data"]
 		if diff := cmp.Diff(want, data.Required); diff != "" || len(data.Properties) != len(want) {
-			t.Errorf("%s: %s %v", name, diff, data.Properties)
+			t.Errorf("%s: got the data %v, wrong required fields (-want +got):\n%s", name, data.Properties, diff)
 		}
 		if diff := cmp.Diff([]any{name}, schema.Properties["type"].Enum); diff != "" {
-			t.Error(diff)
+			t.Errorf("%s: wrong values of type (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-// TestEmittedTypes checks that changes can emit exactly the emitted types.
+// TestEmittedTypes checks that changes can emit the types of emittedTypes, and no others.
 func TestEmittedTypes(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, time.January, 31, 8, 15, 30, 0, time.UTC)
 	now := func() time.Time { return at }
-	events := db.Wrap(nil, now).Table("events") // Add only builds the write
+	events := db.Wrap(nil, now).Table("events") // no client: Add only returns a write
 	outbox := event.Outbox{Events: events, IDs: id.NewGenerator(now, rand.Reader)}
 	for _, name := range append(subscribableTypes(), event.WebhookTest) {
 		text, err := event.Example(name, event.Scene{At: at, Actor: event.Actor{ID: "usr_1", Username: "ada"}})
@@ -127,13 +133,13 @@ func TestEmittedTypes(t *testing.T) {
 		}
 		_, err = outbox.Add(event.Change{Type: name, WorkspaceID: "ws_1", ProjectID: "prj_1", Data: payload.Data}, at)
 		if want := slices.Contains(emittedTypes(), name); (err == nil) != want {
-			t.Errorf("%s is documented as emitted: %t, but %v", name, want, err)
+			t.Errorf("%s: Add returned %v, but the document lists the type as emitted: %t", name, err, want)
 		}
 	}
 }
 
-// TestEnumsHaveTheValuesOfTheirTypes checks that the schemas that replace enums have the values that the edge accepts.
-func TestEnumsHaveTheValuesOfTheirTypes(t *testing.T) {
+// TestEnumValues checks that the schemas that replace enums have the values that the edge accepts.
+func TestEnumValues(t *testing.T) {
 	t.Parallel()
 	checked := 0
 	visitTypes(allRoutes(), func(typ reflect.Type) {
@@ -142,11 +148,11 @@ func TestEnumsHaveTheValuesOfTheirTypes(t *testing.T) {
 			checked++
 			provider, _ := reflect.Zero(alias).Interface().(huma.SchemaProvider)
 			if diff := cmp.Diff(enumOf(enum.Values()).Enum, provider.Schema(nil).Enum); diff != "" {
-				t.Errorf("%s: %s", typ, diff)
+				t.Errorf("%s: wrong values (-accepted +documented):\n%s", typ, diff)
 			}
 		}
 	})
 	if checked != 2 {
-		t.Errorf("%d enums were checked", checked)
+		t.Errorf("%d enums were checked, want 2", checked)
 	}
 }

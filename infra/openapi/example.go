@@ -11,12 +11,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// examplesJSON maps operation IDs to the examples that cannot be composed of the examples of single fields.
+// examplesJSON maps operation IDs to the examples that cannot be composed from the examples of the fields.
 //
 //go:embed examples.json
 var examplesJSON []byte
 
-// examples are the examples of an operation's bodies. If one is absent, it is composed of the examples of the fields.
+// examples are the examples of an operation's bodies. An absent example is composed from the examples of the fields.
 type examples struct {
 	Request   jsontext.Value            `json:"request"`
 	Response  jsontext.Value            `json:"response"`
@@ -25,45 +25,45 @@ type examples struct {
 
 // readExamples decodes the examples of operations, by operation ID.
 func readExamples(data []byte) (map[string]examples, error) {
-	var all map[string]examples
-	if err := json.Unmarshal(data, &all, json.RejectUnknownMembers(true)); err != nil {
+	var byID map[string]examples
+	if err := json.Unmarshal(data, &byID, json.RejectUnknownMembers(true)); err != nil {
 		return nil, fmt.Errorf("examples.json: %w", err)
 	}
-	return all, nil
+	return byID, nil
 }
 
 // addExamples adds examples to the request and the success of an operation.
 func (d *document) addExamples(op *huma.Operation, success *huma.Response) {
-	given := d.examples[op.OperationID]
+	explicit := d.examples[op.OperationID]
 	if op.RequestBody != nil {
 		for _, media := range op.RequestBody.Content {
-			media.Example = d.example(media.Schema, given.Request)
+			media.Example = d.example(media.Schema, explicit.Request)
 		}
 	}
 	for _, media := range success.Content {
-		if given.Responses == nil {
-			media.Example = d.example(media.Schema, given.Response)
+		if explicit.Responses == nil {
+			media.Example = d.example(media.Schema, explicit.Response)
 			continue
 		}
 		media.Examples = map[string]*huma.Example{}
-		for name, value := range given.Responses {
+		for name, value := range explicit.Responses {
 			media.Examples[name] = &huma.Example{Value: value}
 		}
 	}
 }
 
-// example returns the given example. If there is none, it composes an example of the examples of the schema's fields.
-// It returns nil if it cannot.
-func (d *document) example(schema *huma.Schema, given jsontext.Value) any {
-	if given != nil {
-		return given
+// example returns the explicit example. If it is nil, example composes one from the examples of the schema's fields, or
+// returns nil if that is not possible.
+func (d *document) example(schema *huma.Schema, explicit jsontext.Value) any {
+	if explicit != nil {
+		return explicit
 	}
 	value, _ := d.compose(schema)
 	return value
 }
 
-// compose composes a value of the examples of a schema's fields. It fails if a required field has no example. It omits
-// an optional field that has no example.
+// compose composes a value from the examples of a schema's fields. It returns false if a required field has no example.
+// It omits optional fields without an example.
 func (d *document) compose(schema *huma.Schema) (value any, ok bool) {
 	for schema != nil && schema.Ref != "" {
 		schema = d.schemas.SchemaFromRef(schema.Ref)
@@ -93,5 +93,5 @@ func (d *document) compose(schema *huma.Schema) (value any, ok bool) {
 	return object, len(object) > 0
 }
 
-// sortedKeys returns the keys of a map in order.
+// sortedKeys returns the sorted keys of a map.
 func sortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

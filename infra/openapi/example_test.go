@@ -12,101 +12,112 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// thing has examples of all its required fields.
-type thing struct {
-	Name  string   `json:"name" doc:"What it is called" example:"a"`
-	Size  int      `json:"size" doc:"How large it is" example:"7"`
-	Parts []part   `json:"parts" nullable:"false" doc:"What it is made of"`
-	Notes []string `json:"notes,omitempty" doc:"What is said about it"`
+// item has examples of all required fields.
+type item struct {
+	Name  string   `json:"name" doc:"The name of the item" example:"a"`
+	Size  int      `json:"size" doc:"The size of the item" example:"7"`
+	Parts []part   `json:"parts" nullable:"false" doc:"The parts of the item"`
+	Notes []string `json:"notes,omitempty" doc:"Notes about the item"`
 }
 
 type part struct {
-	ID string `json:"id" doc:"Its id" example:"p"`
+	ID string `json:"id" doc:"The ID of the part" example:"p"`
 }
 
-// registerThings registers the operation change, and the operation bare, which has a required field without an
+// registerItems registers the operation change, and the operation noExample, which has a required field without an
 // example.
-func registerThings(r *httpapi.Routes) {
+func registerItems(r *httpapi.Routes) {
 	type input struct {
-		ID   string `path:"id" doc:"The thing's id" example:"t"`
-		Body thing
+		ID   string `path:"id" doc:"The ID of the item" example:"t"`
+		Body item
 	}
 	type output struct {
-		ETag string `header:"ETag" doc:"Its version" example:"\"1\""`
-		Body thing
+		ETag string `header:"ETag" doc:"The version" example:"\"1\""`
+		Body item
 	}
-	type bare struct {
+	type noExample struct {
 		Body struct {
 			Name string `json:"name"`
 		}
 	}
 	conflicts := []*fault.Error{
-		fault.New(fault.CodeConflict, "One."), fault.New(fault.CodeConflict, "Two."), fault.New(fault.CodeConflict, "One."),
+		fault.New(fault.CodeConflict, "One."),
+		fault.New(fault.CodeConflict, "Two."),
+		fault.New(fault.CodeConflict, "One."),
 	}
 	httpapi.Public(r, httpapi.Operation{
-		ID: "change", Method: http.MethodPut, Path: "/api/things/{id}", Also: []int{201, 304}, Errors: conflicts,
-		Tag: httpapi.Tag{Name: "Things", Description: "All things."},
+		ID: "change", Method: http.MethodPut, Path: "/api/items/{id}", Also: []int{201, 304}, Errors: conflicts,
+		Tag: httpapi.Tag{Name: "Items", Description: "All items."},
 	}, func(context.Context, *input) (*output, error) { return &output{}, nil })
 	httpapi.Public(r, httpapi.Operation{
-		ID: "bare", Method: http.MethodGet, Path: "/api/bare", Tag: httpapi.Tag{Name: "Others", Description: "All others."},
-	}, func(context.Context, *struct{}) (*bare, error) { return &bare{}, nil })
+		ID: "noExample", Method: http.MethodGet, Path: "/api/no-example",
+		Tag: httpapi.Tag{Name: "Others", Description: "All other operations."},
+	}, func(context.Context, *struct{}) (*noExample, error) { return &noExample{}, nil })
 }
 
-func TestExamplesAreComposedOrGiven(t *testing.T) {
+func TestComposedAndExplicitExamples(t *testing.T) {
 	t.Parallel()
 	composed := map[string]any{"name": "a", "size": 7.0, "parts": []any{map[string]any{"id": "p"}}}
-	given := map[string]any{"name": "b", "size": 0.0, "parts": []any{}}
-	const givenJSON = `{"name": "b", "size": 0, "parts": []}`
+	explicit := map[string]any{"name": "b", "size": 0.0, "parts": []any{}}
+	const explicitJSON = `{"name": "b", "size": 0, "parts": []}`
 	for name, tc := range map[string]struct {
 		examples          map[string]examples
 		request, response any
 	}{
-		"composed":       {nil, composed, composed},
-		"given response": {map[string]examples{"change": {Response: []byte(givenJSON)}}, composed, given},
-		"given request":  {map[string]examples{"change": {Request: []byte(givenJSON)}}, given, composed},
+		"composed examples": {request: composed, response: composed},
+		"explicit response": {
+			examples: map[string]examples{"change": {Response: []byte(explicitJSON)}},
+			request:  composed,
+			response: explicit,
+		},
+		"explicit request": {
+			examples: map[string]examples{"change": {Request: []byte(explicitJSON)}},
+			request:  explicit,
+			response: composed,
+		},
 	} {
-		s := specOf(t, registerThings, tc.examples)
-		op := s.Paths["/api/things/{id}"]["put"]
-		for place, shown := range map[string]body{
+		s := specOf(t, registerItems, tc.examples)
+		op := s.Paths["/api/items/{id}"]["put"]
+		for part, got := range map[string]body{
 			"request": *op.Request, "200": op.Responses["200"], "201": op.Responses["201"],
 		} {
 			want := tc.response
-			if place == "request" {
+			if part == "request" {
 				want = tc.request
 			}
-			if diff := cmp.Diff(want, shown.Content[jsonType].Example); diff != "" {
-				t.Errorf("%s, %s: %s", name, place, diff)
+			if diff := cmp.Diff(want, got.Content[jsonType].Example); diff != "" {
+				t.Errorf("%s: wrong example of %s (-want +got):\n%s", name, part, diff)
 			}
 		}
 		if op.Responses["304"].Content != nil || op.Responses["304"].Headers["ETag"].Example != `"1"` {
-			t.Errorf("%+v", op.Responses["304"])
+			t.Errorf("304: got %+v, want the ETag and no content", op.Responses["304"])
 		}
-		if bare := s.Paths["/api/bare"]["get"].Responses["200"].Content[jsonType]; bare.Example != nil {
-			t.Errorf("composed without an example of a required field: %v", bare.Example)
+		if media := s.Paths["/api/no-example"]["get"].Responses["200"].Content[jsonType]; media.Example != nil {
+			t.Errorf("got the example %v although a required field has no example", media.Example)
 		}
 	}
 }
 
 func TestSeveralExamplesOfOneBody(t *testing.T) {
 	t.Parallel()
-	given, err := readExamples([]byte(`{"change": {"responses": {"small": {"name": "s"}, "large": {"name": "l"}}}}`))
+	byID, err := readExamples([]byte(`{"change": {"responses": {"small": {"name": "s"}, "large": {"name": "l"}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	op := specOf(t, registerThings, given).Paths["/api/things/{id}"]["put"]
+	op := specOf(t, registerItems, byID).Paths["/api/items/{id}"]["put"]
 	got := map[string]any{}
 	for name, example := range op.Responses["200"].Content[jsonType].Examples {
 		got[name], _ = example.Value.(map[string]any)["name"]
 	}
 	if diff := cmp.Diff(map[string]any{"small": "s", "large": "l"}, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("wrong examples of the response (-want +got):\n%s", diff)
 	}
 	messages := map[string]string{}
 	for name, example := range op.Responses["409"].Content[jsonType].Examples {
 		messages[name] = example.fault().Message
 	}
 	if diff := cmp.Diff(map[string]string{"CONFLICT": "One.", "CONFLICT_2": "Two."}, messages); diff != "" {
-		t.Error(diff)
+		t.Errorf("wrong examples of the errors (-want +got):\n%s", diff)
 	}
 }
 
@@ -116,13 +127,13 @@ func TestInvalidExamplesAreErrors(t *testing.T) {
 		``, `[]`, `{"change": {"response": }}`, `{"change": {"answer": {}}}`, `{"change": {}, "change": {}}`,
 	} {
 		if _, err := readExamples([]byte(invalid)); err == nil || !strings.Contains(err.Error(), "examples.json") {
-			t.Errorf("%s: %v", invalid, err)
+			t.Errorf("%s: got the error %v, want one about examples.json", invalid, err)
 		}
 	}
 	var routes httpapi.Routes
-	registerThings(&routes)
+	registerItems(&routes)
 	_, err := newDocument(&routes, map[string]examples{"change": {}, "remove": {}})
 	if err == nil || !strings.Contains(err.Error(), "remove") {
-		t.Errorf("an example of an operation that does not exist: %v", err)
+		t.Errorf("example of an unknown operation: got the error %v, want one about remove", err)
 	}
 }

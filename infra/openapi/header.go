@@ -17,7 +17,7 @@ const (
 	headersPrefix   = "#/components/headers/"
 )
 
-// commonHeaders returns the headers that the edge sets and that clients use. description.md describes the others.
+// commonHeaders returns the headers of the edge that clients use. description.md describes the other headers.
 func commonHeaders() map[string]*huma.Header {
 	return map[string]*huma.Header{
 		requestIDHeader: {
@@ -25,9 +25,10 @@ func commonHeaders() map[string]*huma.Header {
 			Schema:      &huma.Schema{Type: huma.TypeString}, Example: "8f2b5c1e-52b0-4d0f-9a55-0c6f0f7a3f1e",
 		},
 		renewalHeader: {
-			Description: "The cookie of a renewed session. A session in use is renewed at most once a day",
+			Description: "The cookie of a renewed session. An active session is renewed at most once a day",
 			Schema:      &huma.Schema{Type: huma.TypeString},
-			Example:     "__Host-session=eyJhbGciOiJIUzI1NiJ9.e30.c2ln; Path=/; Max-Age=604800; HttpOnly; Secure; SameSite=Lax",
+			Example: "__Host-session=eyJhbGciOiJIUzI1NiJ9.e30.c2ln; Path=/; Max-Age=604800; " +
+				"HttpOnly; Secure; SameSite=Lax",
 		},
 		retryHeader: {
 			Description: "The number of seconds to wait before the next attempt",
@@ -36,7 +37,8 @@ func commonHeaders() map[string]*huma.Header {
 	}
 }
 
-// errorHeaders returns the headers of an error response. The success describes the headers that both have.
+// errorHeaders returns the headers of an error response. It takes the descriptions of other headers than Retry-After
+// from the success.
 func errorHeaders(errs []*fault.Error, success *huma.Response) map[string]*huma.Header {
 	headers := map[string]*huma.Header{"X-Request-Id": {Ref: headersPrefix + requestIDHeader}}
 	for _, err := range errs {

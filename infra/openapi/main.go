@@ -1,7 +1,6 @@
-// Command openapi prints the OpenAPI 3.1 document of the API. The paths, parameters and schemas follow from the
-// endpoints that the slices register. This package adds what only readers of the document need: examples, the errors
-// of the HTTP edge and of the gateway, and the requests that webhooks receive. Descriptions of endpoints belong in
-// their slices.
+// Command openapi prints the OpenAPI 3.1 document of the API. It derives the paths, parameters and schemas from the
+// endpoints that the slices register. It adds examples, the errors of the HTTP edge and of the gateway, and the
+// requests that webhooks send. Descriptions of endpoints belong in their slices.
 package main
 
 import (
@@ -28,11 +27,11 @@ func main() {
 
 // run writes the document to w.
 func run(w io.Writer) error {
-	given, err := readExamples(examplesJSON)
+	examples, err := readExamples(examplesJSON)
 	if err != nil {
 		return err
 	}
-	d, err := newDocument(allRoutes(), given)
+	d, err := newDocument(allRoutes(), examples)
 	if err != nil {
 		return err
 	}

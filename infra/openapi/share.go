@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// share moves error responses and parameters that several operations have in common to the components, and replaces
-// them by references. The order of the operations decides the names and numbers of the components.
+// share moves the error responses and parameters that several operations share to the components, and replaces them
+// with references. The names of the components depend on the order of the operations.
 func (d *document) share() {
 	responses := pool[huma.Response]{prefix: "#/components/responses/"}
 	parameters := pool[huma.Param]{prefix: "#/components/parameters/"}
@@ -43,7 +43,7 @@ func (d *document) share() {
 	d.Components.Responses, d.Components.Parameters = responses.shared(), parameters.shared()
 }
 
-// pool finds the values that several operations share: those with the same JSON.
+// pool finds the values that several operations share. Values are equal if their JSON is equal.
 type pool[T any] struct {
 	prefix string // of references to the components
 	found  map[string]*pooled[T]
@@ -106,8 +106,8 @@ func encoded(value any) string {
 	return string(data)
 }
 
-// responseName returns the name of the component for an error response: its codes, or its status if only the gateway
-// returns it.
+// responseName returns the name of the component for an error response. It consists of the error codes, or is the name
+// of the status if only the gateway returns it.
 func responseName(status string, response *huma.Response) string {
 	switch status {
 	case "502":

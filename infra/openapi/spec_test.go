@@ -71,7 +71,7 @@ type namedExample struct {
 	Value any `json:"value"`
 }
 
-// fault returns the error that an example of an error response shows.
+// fault returns the error in an example of an error response.
 func (e namedExample) fault() fault.Error {
 	fields, _ := e.Value.(map[string]any)
 	message, _ := fields["error"].(string)
@@ -79,7 +79,7 @@ func (e namedExample) fault() fault.Error {
 	return fault.Error{Message: message, Code: fault.Code(code)}
 }
 
-// response follows the reference of a response.
+// response returns the response that a reference refers to. It returns any other response unchanged.
 func (s spec) response(b body) body {
 	if name, shared := strings.CutPrefix(b.Ref, "#/components/responses/"); shared {
 		return s.Components.Responses[name]
@@ -87,7 +87,7 @@ func (s spec) response(b body) body {
 	return b
 }
 
-// parameter follows the reference of a parameter.
+// parameter returns the parameter that a reference refers to. It returns any other parameter unchanged.
 func (s spec) parameter(p parameter) parameter {
 	if name, shared := strings.CutPrefix(p.Ref, "#/components/parameters/"); shared {
 		return s.Components.Parameters[name]
@@ -95,6 +95,7 @@ func (s spec) parameter(p parameter) parameter {
 	return p
 }
 
+// readSpec parses a document.
 func readSpec(t *testing.T, data []byte) spec {
 	t.Helper()
 	var s spec
@@ -105,11 +106,11 @@ func readSpec(t *testing.T, data []byte) spec {
 }
 
 // generate returns the document of the endpoints that register adds.
-func generate(t *testing.T, register func(*httpapi.Routes), given map[string]examples) []byte {
+func generate(t *testing.T, register func(*httpapi.Routes), byID map[string]examples) []byte {
 	t.Helper()
 	var routes httpapi.Routes
 	register(&routes)
-	d, err := newDocument(&routes, given)
+	d, err := newDocument(&routes, byID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,8 @@ func generate(t *testing.T, register func(*httpapi.Routes), given map[string]exa
 	return data
 }
 
-func specOf(t *testing.T, register func(*httpapi.Routes), given map[string]examples) spec {
+// specOf returns the parsed document of the endpoints that register adds.
+func specOf(t *testing.T, register func(*httpapi.Routes), byID map[string]examples) spec {
 	t.Helper()
-	return readSpec(t, generate(t, register, given))
+	return readSpec(t, generate(t, register, byID))
 }

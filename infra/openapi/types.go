@@ -10,8 +10,8 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// The schemas of some types do not follow from their fields. huma asks a type for its schema, but the types of the API
-// do not import huma. The types below replace them in the document.
+// The schemas of some types cannot be derived from their fields. huma calls the method Schema of a type, but the
+// packages of the API do not import huma. In the document, the types below replace those types.
 type (
 	eventType    struct{} // a type of event that the service emits
 	eventText    struct{} // an encoded event
@@ -102,8 +102,8 @@ func enumOf[T ~string](values []T) *huma.Schema {
 	return schema
 }
 
-// alternatives returns the schema of a struct whose fields with the tag oneOf are alternatives. The tag names the
-// schema of an alternative. It returns nil for any other type.
+// alternatives returns the schema of a struct whose fields are alternatives. These fields have the tag oneOf, which is
+// the name of the alternative's schema. It returns nil for any other type.
 func (d *document) alternatives(t reflect.Type) *huma.Schema {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -123,8 +123,8 @@ func (d *document) alternatives(t reflect.Type) *huma.Schema {
 	return schema
 }
 
-// rawContent returns the content of a success whose handler returns the bytes of the body. It returns nil for an
-// operation whose body is encoded as JSON.
+// rawContent returns the content of a success if the handler returns the body as bytes. It returns nil if the body is
+// encoded as JSON.
 func rawContent(operationID string) map[string]*huma.MediaType {
 	text := &huma.Schema{Type: huma.TypeString}
 	switch operationID {

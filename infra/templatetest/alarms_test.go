@@ -13,6 +13,7 @@ import (
 	. "devplatform/infra/templatetest"
 )
 
+// read returns the content of a file of the repository.
 func read(t *testing.T, path string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(Root(), path))
@@ -22,86 +23,91 @@ func read(t *testing.T, path string) string {
 	return string(content)
 }
 
-var inRunbook = regexp.MustCompile("(?m)^\\| (`[A-Za-z]+`[^|]*) \\|")
+// runbookRow matches a table row of the runbook whose first column contains names.
+var runbookRow = regexp.MustCompile("(?m)^\\| (`[A-Za-z]+`[^|]*) \\|")
 
-// TestEveryAlarmIsToldAndExplained: each alarm reaches whoever is to be reached, knows what silence means, and has its line in the
-// runbook, which marks those that roll a deployment back; and the runbook knows no others.
-func TestEveryAlarmIsToldAndExplained(t *testing.T) {
+// TestAlarmsAreComplete checks that every alarm sends notifications, treats missing data explicitly, and is described
+// in the runbook. The runbook marks the alarms that roll back a deployment with ↺, and describes no other alarms.
+func TestAlarmsAreComplete(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
-	rolling := map[string]bool{}
-	for _, id := range of(tpl, "AWS::Serverless::Function") {
+	rollsBack := map[string]bool{}
+	for _, id := range resourcesOf(tpl, "AWS::Serverless::Function") {
 		for _, alarm := range List(At(tpl.Resources[id].Properties, "DeploymentPreference", "Alarms")) {
-			rolling[Name(alarm)] = true
+			rollsBack[Name(alarm)] = true
 		}
 	}
-	explained := map[string]bool{}
-	for _, row := range inRunbook.FindAllStringSubmatch(read(t, "infra/RUNBOOK.md"), -1) {
+	inRunbook := map[string]bool{}
+	for _, row := range runbookRow.FindAllStringSubmatch(read(t, "infra/RUNBOOK.md"), -1) {
 		for _, name := range strings.Split(row[1], ", ") {
 			name, mark, _ := strings.Cut(strings.TrimPrefix(name, "`"), "`")
 			if !strings.HasSuffix(name, "Alarm") {
 				continue
 			}
-			explained[name] = true
-			if rolling[name] != (mark == " ↺") {
-				t.Errorf("RUNBOOK.md, %s: rolls back: %v", name, rolling[name])
+			inRunbook[name] = true
+			if rollsBack[name] != (mark == " ↺") {
+				t.Errorf("infra/RUNBOOK.md, %s: got the mark %q, but the alarm rolls back deployments: %v",
+					name, mark, rollsBack[name])
 			}
 		}
 	}
-	told := value(t, `{"Fn::If":["MailsAlarms",[{"Ref":"AlarmTopic"}],{"Fn::If":["HasAlarmTopic",[{"Ref":"AlarmTopicArn"}],{"Ref":"AWS::NoValue"}]}]}`)
-	alarms := of(tpl, "AWS::CloudWatch::Alarm")
+	wantActions := parseJSON(t, `{"Fn::If":["MailsAlarms",[{"Ref":"AlarmTopic"}],
+		{"Fn::If":["HasAlarmTopic",[{"Ref":"AlarmTopicArn"}],{"Ref":"AWS::NoValue"}]}]}`)
+	alarms := resourcesOf(tpl, "AWS::CloudWatch::Alarm")
 	for _, id := range alarms {
 		p := tpl.Resources[id].Properties
-		if !reflect.DeepEqual(p["AlarmActions"], told) {
-			t.Errorf("%s tells %v", id, p["AlarmActions"])
+		if !reflect.DeepEqual(p["AlarmActions"], wantActions) {
+			t.Errorf("%s: got the alarm actions %v, want %v", id, p["AlarmActions"], wantActions)
 		}
 		if p["TreatMissingData"] == nil || p["AlarmDescription"] == nil {
-			t.Errorf("%s: what does it mean, and what if there are no data?", id)
+			t.Errorf("%s has no TreatMissingData or no AlarmDescription", id)
 		}
-		if !explained[id] {
-			t.Errorf("%s has no line in infra/RUNBOOK.md", id)
+		if !inRunbook[id] {
+			t.Errorf("infra/RUNBOOK.md does not describe %s", id)
 		}
-		delete(explained, id)
+		delete(inRunbook, id)
 	}
-	for id := range explained {
-		t.Errorf("infra/RUNBOOK.md explains %s, which is not there", id)
+	for id := range inRunbook {
+		t.Errorf("infra/RUNBOOK.md describes %s, which does not exist", id)
 	}
 	if len(alarms) < 25 {
-		t.Errorf("only %d alarms", len(alarms))
+		t.Errorf("found %d alarms, want at least 25", len(alarms))
 	}
 }
 
-// TestAlarmsWatchWhatIsThere: the resources that alarms and the dashboard name by Ref exist, which cfn-lint sees, and so do the metrics of
-// our own, which it does not.
-func TestAlarmsWatchWhatIsThere(t *testing.T) {
+// TestCustomMetricsExist checks that the custom metrics in alarms and in the dashboard exist: a metric filter or the
+// code of the webhook delivery emits them. cfn-lint checks the references to resources.
+func TestCustomMetricsExist(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
-	ours := map[string]bool{}
-	for _, id := range of(tpl, "AWS::Logs::MetricFilter") {
+	emitted := map[string]bool{}
+	for _, id := range resourcesOf(tpl, "AWS::Logs::MetricFilter") {
 		for _, transformation := range List(tpl.Resources[id].Properties["MetricTransformations"]) {
-			ours[Name(At(transformation, "MetricName"))] = true
+			emitted[Name(At(transformation, "MetricName"))] = true
 		}
 	}
-	for _, constant := range regexp.MustCompile(`metric[A-Z]\w+ += "(\w+)"`).FindAllStringSubmatch(read(t, "shared/webhook/delivery/metrics.go"), -1) {
-		ours[constant[1]] = true
+	constants := regexp.MustCompile(`metric[A-Z]\w+ += "(\w+)"`)
+	for _, constant := range constants.FindAllStringSubmatch(read(t, "shared/webhook/delivery/metrics.go"), -1) {
+		emitted[constant[1]] = true
 	}
-	for _, id := range of(tpl, "AWS::CloudWatch::Alarm") {
+	for _, id := range resourcesOf(tpl, "AWS::CloudWatch::Alarm") {
 		p := tpl.Resources[id].Properties
-		if Name(p["Namespace"]) == "AWS::StackName" && !ours[Name(p["MetricName"])] {
-			t.Errorf("%s: nobody tells %v", id, p["MetricName"])
+		if Name(p["Namespace"]) == "AWS::StackName" && !emitted[Name(p["MetricName"])] {
+			t.Errorf("%s uses the metric %v, which does not exist", id, p["MetricName"])
 		}
 		if id == "GatewayErrorsAlarm" && Name(tpl.Resources["Api"].Properties["Name"]) != "AWS::StackName" {
-			t.Error("GatewayErrorsAlarm watches a gateway of another name")
+			t.Error("GatewayErrorsAlarm uses the stack's name as the name of the API, but the API has another name")
 		}
 	}
 	for _, metric := range dashboard(t, tpl) {
-		if namespace := metric[0]; namespace == "${AWS::StackName}" && !ours[metric[1]] {
-			t.Errorf("the dashboard shows %s, which nobody tells", metric[1])
+		if namespace := metric[0]; namespace == "${AWS::StackName}" && !emitted[metric[1]] {
+			t.Errorf("the dashboard uses the metric %s, which does not exist", metric[1])
 		}
 	}
 }
 
-// dashboard gives the metrics of the dashboard's widgets: namespace, name and dimensions.
+// dashboard returns the metrics of the dashboard's widgets. A metric consists of namespace, name and dimensions. It
+// also checks that widgets have a title, do not overlap, and fit into the width of 24 columns.
 func dashboard(t *testing.T, tpl *Template) (metrics [][]string) {
 	t.Helper()
 	body, _ := At(tpl.Resources["Dashboard"].Properties, "DashboardBody", "Fn::Sub").(string)
@@ -115,14 +121,18 @@ func dashboard(t *testing.T, tpl *Template) (metrics [][]string) {
 		}
 	}
 	if err := json.Unmarshal([]byte(body), &board); err != nil {
-		t.Fatalf("the dashboard: %v", err)
+		t.Fatalf("the dashboard is not valid JSON: %v", err)
 	}
-	places := map[[2]int]string{}
+	positions := map[[2]int]bool{}
 	for _, w := range board.Widgets {
-		if w.Properties.Title == "" || w.Properties.Region != "${AWS::Region}" || w.X+w.Width > 24 || places[[2]int{w.X, w.Y}] != "" {
-			t.Errorf("the dashboard: %+v", w)
+		position := [2]int{w.X, w.Y}
+		if w.Properties.Title == "" || w.Properties.Region != "${AWS::Region}" {
+			t.Errorf("the dashboard has a widget without title or with another region: %+v", w)
 		}
-		places[[2]int{w.X, w.Y}] = w.Properties.Title
+		if w.X+w.Width > 24 || positions[position] {
+			t.Errorf("the dashboard has a widget that is too wide or overlaps another one: %+v", w)
+		}
+		positions[position] = true
 		for _, metric := range w.Properties.Metrics {
 			var texts []string
 			for _, part := range metric {
@@ -136,26 +146,28 @@ func dashboard(t *testing.T, tpl *Template) (metrics [][]string) {
 	return metrics
 }
 
-// TestDashboardShowsEveryFunction and every table and failure queue: what is added later is not forgotten there.
-func TestDashboardShowsEveryFunction(t *testing.T) {
+// TestDashboardIsComplete checks that the dashboard shows every function, table and queue.
+func TestDashboardIsComplete(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
-	shown := dashboard(t, tpl)
-	for typ, how := range map[string]struct{ metric, reference string }{
-		"AWS::Serverless::Function": {"Errors", "${ID}"},
-		"AWS::DynamoDB::Table":      {"ConsumedWriteCapacityUnits", "${ID}"},
+	metrics := dashboard(t, tpl)
+	for typ, name := range map[string]string{
+		"AWS::Serverless::Function": "Errors",
+		"AWS::DynamoDB::Table":      "ConsumedWriteCapacityUnits",
 	} {
-		for _, id := range of(tpl, typ) {
-			if !slices.ContainsFunc(shown, func(m []string) bool {
-				return m[1] == how.metric && slices.Contains(m, strings.Replace(how.reference, "ID", id, 1))
+		for _, id := range resourcesOf(tpl, typ) {
+			if !slices.ContainsFunc(metrics, func(metric []string) bool {
+				return metric[1] == name && slices.Contains(metric, "${"+id+"}")
 			}) {
-				t.Errorf("the dashboard shows no %s of %s", how.metric, id)
+				t.Errorf("the dashboard does not show the metric %s of %s", name, id)
 			}
 		}
 	}
-	for _, id := range of(tpl, "AWS::SQS::Queue") {
-		if !slices.ContainsFunc(shown, func(m []string) bool { return slices.Contains(m, "${"+id+".QueueName}") }) {
-			t.Errorf("the dashboard does not show %s", id)
+	for _, id := range resourcesOf(tpl, "AWS::SQS::Queue") {
+		if !slices.ContainsFunc(metrics, func(metric []string) bool {
+			return slices.Contains(metric, "${"+id+".QueueName}")
+		}) {
+			t.Errorf("the dashboard does not show the queue %s", id)
 		}
 	}
 }

@@ -10,173 +10,194 @@ import (
 	. "devplatform/infra/templatetest"
 )
 
-// behindGateway tells whether a function answers requests.
-func behindGateway(tpl *Template, function string) bool {
+// isBehindGateway reports whether the gateway may call a function.
+func isBehindGateway(tpl *Template, function string) bool {
 	for _, r := range tpl.Resources {
-		if r.Type == "AWS::Lambda::Permission" && r.Properties["Principal"] == "apigateway.amazonaws.com" && isAlias(r.Properties["FunctionName"], function) {
+		if r.Type == "AWS::Lambda::Permission" && r.Properties["Principal"] == "apigateway.amazonaws.com" &&
+			Name(r.Properties["FunctionName"]) == function+"Aliaslive" {
 			return true
 		}
 	}
 	return false
 }
 
-func isAlias(reference any, function string) bool { return Name(reference) == function+"Aliaslive" }
-
-// dimensions of an alarm's metric, by name.
+// dimensions returns the dimensions of an alarm's metric, by name.
 func dimensions(alarm Resource) map[string]string {
-	all := map[string]string{}
-	for _, d := range List(alarm.Properties["Dimensions"]) {
-		all[Name(At(d, "Name"))] = Name(At(d, "Value"))
+	values := map[string]string{}
+	for _, dimension := range List(alarm.Properties["Dimensions"]) {
+		values[Name(At(dimension, "Name"))] = Name(At(dimension, "Value"))
 	}
-	return all
+	return values
 }
 
-// alarmsOn gives the alarms on a metric of something.
-func alarmsOn(tpl *Template, metric, dimension, of string) (ids []string) {
+// alarmsOn returns the alarms on a metric whose dimension has this value.
+func alarmsOn(tpl *Template, metric, dimension, value string) (ids []string) {
 	for id, r := range tpl.Resources {
-		if r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == metric && dimensions(r)[dimension] == of {
+		if r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == metric && dimensions(r)[dimension] == value {
 			ids = append(ids, id)
 		}
 	}
 	return ids
 }
 
-// TestFunctionsAreWatchedAndRolledBack: every function is traced, logs where logs end, has a role of its own and an alarm for its
-// errors; a new version takes a tenth of the calls first in prod, and goes when that alarm rings. Of those behind the gateway, also when
-// they answer with 5xx, which Lambda counts as success. In dev, where nothing is shifted slowly, no alarm stops what would mend its cause.
-func TestFunctionsAreWatchedAndRolledBack(t *testing.T) {
+// TestFunctionsAreObservable checks that every function has its own role and log group, tracing, and one alarm for its
+// errors.
+func TestFunctionsAreObservable(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)
-	roles := map[string]string{}
+	functionOf := map[string]string{} // by role
 	for function, role := range tpl.Functions() {
 		p := tpl.Resources[function].Properties
-		if other := roles[role]; other != "" {
+		if other := functionOf[role]; other != "" {
 			t.Errorf("%s and %s share a role", function, other)
 		}
-		roles[role] = function
+		functionOf[role] = function
 		if At(p, "TracingConfig", "Mode") != "Active" {
-			t.Errorf("%s is not traced", function)
+			t.Errorf("%s has no tracing", function)
 		}
 		logs := Name(At(p, "LoggingConfig", "LogGroup"))
-		if logs != strings.TrimSuffix(function, "Function")+"Logs" || tpl.Resources[logs].Type != "AWS::Logs::LogGroup" || At(p, "LoggingConfig", "LogFormat") != "JSON" {
-			t.Errorf("%s logs to %q", function, logs)
+		if wantLogs := strings.TrimSuffix(function, "Function") + "Logs"; logs != wantLogs {
+			t.Errorf("%s: got the log group %s, want %s", function, logs, wantLogs)
+		}
+		if tpl.Resources[logs].Type != "AWS::Logs::LogGroup" || At(p, "LoggingConfig", "LogFormat") != "JSON" {
+			t.Errorf("%s: %s is not a log group of the template, or the log format is not JSON", function, logs)
 		}
 		alarms := alarmsOn(tpl, "Errors", "FunctionName", function)
 		if len(alarms) != 1 || dimensions(tpl.Resources[alarms[0]])["Resource"] != function+":live" {
-			t.Fatalf("%s: alarms for its errors: %v", function, alarms)
-		}
-		if behindGateway(tpl, function) {
-			alarms = append(alarms, "GatewayErrorsAlarm")
-		}
-		group := tpl.Resources[function+"DeploymentGroup"].Properties
-		watched, _ := At(group, "AlarmConfiguration", "Fn::If").([]any)
-		if len(watched) != 3 || watched[0] != "IsProd" || At(watched[1], "Enabled") != true || !reflect.DeepEqual(watched[2], map[string]any{}) {
-			t.Fatalf("%s is watched by %v", function, group["AlarmConfiguration"])
-		}
-		var rollers []string
-		for _, alarm := range List(At(watched[1], "Alarms")) {
-			rollers = append(rollers, Name(At(alarm, "Name")))
-		}
-		for _, alarm := range alarms {
-			if !slices.Contains(rollers, alarm) {
-				t.Errorf("%s is not rolled back by %s", function, alarm)
-			}
-		}
-		how, err := json.Marshal(group["DeploymentConfigName"])
-		if err != nil || !strings.HasPrefix(string(how), `{"Fn::If":["IsProd",`) || !strings.Contains(string(how), `"Canary10Percent5Minutes"`) || !strings.Contains(string(how), `"AllAtOnce"`) {
-			t.Errorf("%s is deployed by %s", function, how)
-		}
-		if At(group, "AutoRollbackConfiguration", "Enabled") != true {
-			t.Errorf("%s is not rolled back", function)
+			t.Errorf("%s: got the alarms %v for errors, want one for the alias live", function, alarms)
 		}
 	}
 }
 
-// TestTriggersCallTheAlias: whoever starts a function starts the version that traffic is shifted to, never one that is just uploaded.
+// TestDeploymentsRollBack checks that in prod a new version first receives a tenth of the traffic, and that the
+// function's error alarm rolls the deployment back. For functions behind the gateway, the alarm on 5xx responses does
+// so too, because Lambda counts these responses as successes. In dev, all traffic is shifted at once and no alarm stops
+// a deployment, so that a fix can be deployed while an alarm is active.
+func TestDeploymentsRollBack(t *testing.T) {
+	t.Parallel()
+	tpl := Transformed(t)
+	for function := range tpl.Functions() {
+		wantAlarms := alarmsOn(tpl, "Errors", "FunctionName", function)
+		if isBehindGateway(tpl, function) {
+			wantAlarms = append(wantAlarms, "GatewayErrorsAlarm")
+		}
+		group := tpl.Resources[function+"DeploymentGroup"].Properties
+		configuration, _ := At(group, "AlarmConfiguration", "Fn::If").([]any)
+		if len(configuration) != 3 || configuration[0] != "IsProd" || At(configuration[1], "Enabled") != true ||
+			!reflect.DeepEqual(configuration[2], map[string]any{}) {
+			t.Fatalf("%s: got the alarm configuration %v, want alarms only in prod", function, group["AlarmConfiguration"])
+		}
+		var alarms []string
+		for _, alarm := range List(At(configuration[1], "Alarms")) {
+			alarms = append(alarms, Name(At(alarm, "Name")))
+		}
+		for _, want := range wantAlarms {
+			if !slices.Contains(alarms, want) {
+				t.Errorf("%s: the alarm %s does not roll back a deployment", function, want)
+			}
+		}
+		shift, err := json.Marshal(group["DeploymentConfigName"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := string(shift); !strings.HasPrefix(text, `{"Fn::If":["IsProd",`) ||
+			!strings.Contains(text, `"Canary10Percent5Minutes"`) || !strings.Contains(text, `"AllAtOnce"`) {
+			t.Errorf("%s: got the deployment configuration %s, want a canary in prod and all at once in dev", function, text)
+		}
+		if At(group, "AutoRollbackConfiguration", "Enabled") != true {
+			t.Errorf("%s has no automatic rollback", function)
+		}
+	}
+}
+
+// TestTriggersCallTheAlias checks that every trigger calls the alias live, so that a deployment can shift the traffic,
+// and not the newest version.
 func TestTriggersCallTheAlias(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)
-	calls := 0
+	triggers := 0
 	for id, r := range tpl.Resources {
-		var called any
+		var target any
 		switch r.Type {
 		case "AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission":
-			called = r.Properties["FunctionName"]
+			target = r.Properties["FunctionName"]
 		case "AWS::Scheduler::Schedule":
-			called = At(r.Properties, "Target", "Arn")
+			target = At(r.Properties, "Target", "Arn")
 		default:
 			continue
 		}
-		calls++
-		if !strings.HasSuffix(Name(called), "Aliaslive") {
-			t.Errorf("%s calls %s", id, Name(called))
+		triggers++
+		if !strings.HasSuffix(Name(target), "Aliaslive") {
+			t.Errorf("%s calls %s, want the alias live", id, Name(target))
 		}
 	}
 	paths, _ := At(tpl.Resources["Api"].Properties, "Body", "paths").(map[string]any)
 	for path, methods := range paths {
-		calls++
+		triggers++
 		uri := Name(At(methods, "x-amazon-apigateway-any-method", "x-amazon-apigateway-integration", "uri"))
 		if !strings.Contains(uri, "FunctionAliaslive/") {
-			t.Errorf("%s calls %s", path, uri)
+			t.Errorf("the path %s calls %s, want the alias live", path, uri)
 		}
 	}
-	if calls < 20 {
-		t.Errorf("only %d calls were found", calls)
+	if triggers < 20 {
+		t.Errorf("found %d triggers, want at least 20", triggers)
 	}
 }
 
-// TestNothingIsLostUnseen: what a function could not do ends in a queue whose filling rings, and whoever falls behind is heard of.
-func TestNothingIsLostUnseen(t *testing.T) {
+// TestFailedEventsAreKept checks that records and messages that a function cannot process end in a queue with an alarm,
+// and that alarms report functions that fall behind their stream or queue.
+func TestFailedEventsAreKept(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)
-	ends := map[string]bool{}
-	for _, id := range of(tpl, "AWS::Lambda::EventSourceMapping") {
+	failureQueues := map[string]bool{}
+	for _, id := range resourcesOf(tpl, "AWS::Lambda::EventSourceMapping") {
 		p := tpl.Resources[id].Properties
 		if !reflect.DeepEqual(p["FunctionResponseTypes"], []any{"ReportBatchItemFailures"}) {
-			t.Errorf("%s fails whole batches for one record", id)
+			t.Errorf("%s does not report batch item failures", id)
 		}
 		source := Name(p["EventSourceArn"])
 		function := strings.TrimSuffix(Name(p["FunctionName"]), "Aliaslive")
 		if strings.HasSuffix(source, "/stream") {
-			ends[Name(At(p, "DestinationConfig", "OnFailure", "Destination"))] = true
+			failureQueues[Name(At(p, "DestinationConfig", "OnFailure", "Destination"))] = true
 			if len(alarmsOn(tpl, "IteratorAge", "FunctionName", function)) == 0 {
-				t.Errorf("%s may fall behind its stream, and nobody hears of it", function)
+				t.Errorf("%s has no alarm on the age of its stream records", function)
 			}
 			if p["MaximumRecordAgeInSeconds"] == nil || p["BisectBatchOnFunctionError"] != true {
-				t.Errorf("%s: one bad record stops its shard", id)
+				t.Errorf("%s has no maximum record age or does not bisect batches, so that one record can block a shard", id)
 			}
 			continue
 		}
 		queue := tpl.Resources[source].Properties
-		ends[Name(At(queue, "RedrivePolicy", "deadLetterTargetArn"))] = true
+		failureQueues[Name(At(queue, "RedrivePolicy", "deadLetterTargetArn"))] = true
 		if len(alarmsOn(tpl, "ApproximateAgeOfOldestMessage", "QueueName", source)) == 0 {
-			t.Errorf("messages may wait in %s, and nobody hears of it", source)
+			t.Errorf("%s has no alarm on the age of its messages", source)
 		}
 		if visible, _ := queue["VisibilityTimeout"].(float64); visible < 6*timeout(tpl, function) {
-			t.Errorf("%s shows messages again after %v s, while %s may be at work", source, visible, function)
+			t.Errorf("%s: got the visibility timeout %v s, want at least six times the timeout of %s", source, visible, function)
 		}
 	}
-	for queue := range ends {
+	for queue := range failureQueues {
 		p := tpl.Resources[queue].Properties
 		if tpl.Resources[queue].Type != "AWS::SQS::Queue" || p["MessageRetentionPeriod"] != 1_209_600.0 {
-			t.Errorf("%q keeps what failed for less than 14 days", queue)
+			t.Errorf("%q is not a queue that keeps messages for 14 days", queue)
 		}
 		if len(alarmsOn(tpl, "ApproximateNumberOfMessagesVisible", "QueueName", queue)) == 0 {
-			t.Errorf("%s may fill, and nobody hears of it", queue)
+			t.Errorf("%s has no alarm on its number of messages", queue)
 		}
 	}
-	if len(ends) != 3 {
-		t.Errorf("%d queues for failures: %v", len(ends), ends)
+	if len(failureQueues) != 3 {
+		t.Errorf("got the failure queues %v, want 3", failureQueues)
 	}
-	// A schedule invokes asynchronously: its function says how often such an event is tried.
-	for _, id := range of(tpl, "AWS::Scheduler::Schedule") {
+	// A schedule invokes its function asynchronously, so the function needs a limit for retries.
+	for _, id := range resourcesOf(tpl, "AWS::Scheduler::Schedule") {
 		function := strings.TrimSuffix(Name(At(tpl.Resources[id].Properties, "Target", "Arn")), "Aliaslive")
 		if _, found := tpl.Resources[function+"EventInvokeConfig"]; !found {
-			t.Errorf("%s leaves it to Lambda how often an event is tried", function)
+			t.Errorf("%s has no limit for the retries of asynchronous invocations", function)
 		}
 	}
 }
 
+// timeout returns the timeout of a function in seconds.
 func timeout(tpl *Template, function string) float64 {
 	seconds, _ := tpl.Resources[function].Properties["Timeout"].(float64)
 	return seconds

@@ -23,8 +23,10 @@ func TestParametersDocument(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(`# Stack parameters
 
-The parameters of ` + "`template.yaml`" + `. Set them in ` + "`parameter_overrides`" + ` of ` + "`samconfig.toml`" + `. CloudFormation checks them before it
-creates any resource. This page is generated: ` + "`go test ./infra/templatetest -run Parameters -update`" + `.
+The parameters of ` + "`template.yaml`" + `. Set them in ` + "`parameter_overrides`" + ` of ` + "`samconfig.toml`" + `.
+CloudFormation checks them before it creates any resource.
+
+This page is generated: ` + "`go test ./infra/templatetest -run Parameters -update`" + `.
 `)
 	listed := map[string]bool{}
 	for _, group := range List(At(tpl.Metadata, "AWS::CloudFormation::Interface", "ParameterGroups")) {
@@ -33,7 +35,8 @@ creates any resource. This page is generated: ` + "`go test ./infra/templatetest
 			name := Name(name)
 			p, found := tpl.Parameters[name]
 			if !found || listed[name] || p["Description"] == nil {
-				t.Errorf("parameter %s: declared %v, listed before %v, described as %v", name, found, listed[name], p["Description"])
+				t.Errorf("parameter %s must exist, be in one group and have a description (exists: %v, in another group: %v)",
+					name, found, listed[name])
 			}
 			listed[name] = true
 			text := fmt.Sprint(p["Description"])
@@ -41,14 +44,14 @@ creates any resource. This page is generated: ` + "`go test ./infra/templatetest
 				values := strings.Fields(strings.Trim(fmt.Sprint(allowed), "[]"))
 				text += " One of `" + strings.Join(values, "`, `") + "`."
 			}
-			fallback := fmt.Sprint(p["Default"])
+			defaultValue := fmt.Sprint(p["Default"])
 			if number, ok := p["Default"].(float64); ok {
-				fallback = strconv.FormatFloat(number, 'f', -1, 64)
+				defaultValue = strconv.FormatFloat(number, 'f', -1, 64)
 			}
-			if fallback != "" {
-				fallback = "`" + fallback + "`"
+			if defaultValue != "" {
+				defaultValue = "`" + defaultValue + "`"
 			}
-			fmt.Fprintf(&page, "| `%s` | %s | %s |\n", name, fallback, text)
+			fmt.Fprintf(&page, "| `%s` | %s | %s |\n", name, defaultValue, text)
 		}
 	}
 	for name := range tpl.Parameters {
@@ -69,38 +72,39 @@ creates any resource. This page is generated: ` + "`go test ./infra/templatetest
 
 var override = regexp.MustCompile(`"([A-Za-z]+)=([^"]*)"`)
 
-// overrides are those of an environment in samconfig.toml; those that are commented out, too, if asked for.
+// overrides returns the parameter overrides of an environment in samconfig.toml. commented also includes those that are
+// commented out.
 func overrides(t *testing.T, environment string, commented bool) map[string]string {
 	t.Helper()
 	_, section, found := strings.Cut(read(t, "samconfig.toml"), "["+environment+".deploy.parameters]\n")
 	_, list, opens := strings.Cut(section, "parameter_overrides = [\n")
 	list, _, closes := strings.Cut(list, "\n]\n")
 	if !found || !opens || !closes {
-		t.Fatalf("samconfig.toml has no overrides for %s", environment)
+		t.Fatalf("samconfig.toml has no parameter overrides for %s", environment)
 	}
-	all := map[string]string{}
+	values := map[string]string{}
 	for line := range strings.Lines(list) {
 		line = strings.TrimSpace(line)
 		if pair := override.FindStringSubmatch(line); pair != nil && (commented || !strings.HasPrefix(line, "#")) {
-			all[pair[1]] = pair[2]
+			values[pair[1]] = pair[2]
 		}
 	}
-	return all
+	return values
 }
 
-// TestEnvironmentsAreTwo: both environments of samconfig.toml name stacks of their own and give parameters that the template has and
-// takes, those that are only proposed in comments included.
-func TestEnvironmentsAreTwo(t *testing.T) {
+// TestEnvironments checks that both environments of samconfig.toml have their own stack and valid parameters.
+// Parameters that are commented out must exist in the template.
+func TestEnvironments(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
 	names := map[string]bool{}
 	for _, environment := range []string{"dev", "prod"} {
-		given := overrides(t, environment, false)
-		if given["Stage"] != environment {
-			t.Errorf("%s deploys the stage %q", environment, given["Stage"])
+		parameters := overrides(t, environment, false)
+		if parameters["Stage"] != environment {
+			t.Errorf("samconfig.toml, %s: got Stage=%q, want %s", environment, parameters["Stage"], environment)
 		}
-		if _, err := stack.Load(filepath.Join(Root(), "template.yaml"), stack.Options{Parameters: given}); err != nil {
-			t.Errorf("%s: %v", environment, err)
+		if _, err := loadTemplate(parameters); err != nil {
+			t.Errorf("samconfig.toml, %s: the template rejects the parameters: %v", environment, err)
 		}
 		for name := range overrides(t, environment, true) {
 			if tpl.Parameters[name] == nil {
@@ -111,52 +115,72 @@ func TestEnvironmentsAreTwo(t *testing.T) {
 		names[regexp.MustCompile(`stack_name = "(.+)"`).FindString(section)] = true
 	}
 	if len(names) != 2 {
-		t.Errorf("stacks: %v", names)
+		t.Errorf("got the stack names %v, want two different ones", names)
 	}
 }
 
-// TestParametersGoTogether: what would only fail in the middle of a deployment, or later, is refused before it begins.
-func TestParametersGoTogether(t *testing.T) {
+// loadTemplate loads template.yaml with parameters.
+func loadTemplate(parameters map[string]string) (*stack.Stack, error) {
+	return stack.Load(filepath.Join(Root(), "template.yaml"), stack.Options{Parameters: parameters})
+}
+
+// TestParameterRules checks that invalid combinations of parameters are rejected before a deployment begins.
+func TestParameterRules(t *testing.T) {
 	t.Parallel()
 	const certificate = "arn:aws:acm:us-east-1:123456789012:certificate/1234"
 	for _, c := range []struct {
-		given string // name=value, and so on
-		want  string // part of the error; nothing is none
+		parameters string // name=value pairs, separated by spaces
+		want       string // a part of the error, or "" for valid parameters
 	}{
-		{"Stage=prod DomainName=api.example.com CertificateArn=" + certificate + " HostedZoneId=Z0123456789", ""},
-		{"DomainName=api.example.com CertificateArn=" + certificate + " AllowedOrigins=https://app.example.com", ""},
-		{"DomainName=api.example.com", "DomainName needs CertificateArn"},
-		{"CertificateArn=" + certificate, "without DomainName"},
-		{"HostedZoneId=Z0123456789", "without DomainName"},
-		{"DomainName=https://api.example.com CertificateArn=" + certificate, "AllowedPattern"},
-		{"AlarmEmail=a@example.com", ""},
-		{"AlarmTopicArn=arn:aws:sns:us-east-1:123456789012:alarms", ""},
-		{"AlarmEmail=a@example.com AlarmTopicArn=arn:aws:sns:us-east-1:123456789012:alarms", "Set AlarmEmail or AlarmTopicArn"},
-		{"OAuthProvider=github", "needs OAuthClientId"},
-		{"OAuthProvider=github OAuthClientId=id", ""},
-		{"OAuthProvider=gitea OAuthClientId=id", "OAuthBaseUrl"},
-		{"OAuthProvider=custom OAuthClientId=id OAuthAuthorizeUrl=https://a OAuthTokenUrl=https://t", "OAuthUserUrl"},
-		{"OAuthProvider=custom OAuthClientId=id OAuthAuthorizeUrl=https://a OAuthTokenUrl=https://t OAuthUserUrl=https://u", ""},
-		{"AiProvider=openai AiModel=", "needs AiModel"},
-		{"AiProvider=scaffold AiModel=", ""},
-		{"AccessLog=make-role", ""},
-		{"AccessLog=yes", "AllowedValues"},
-		{"CookiePlainHttp=true", "AllowedValues"},
+		{
+			parameters: "Stage=prod DomainName=api.example.com CertificateArn=" + certificate + " HostedZoneId=Z0123456789",
+		},
+		{
+			parameters: "DomainName=api.example.com CertificateArn=" + certificate + " AllowedOrigins=https://app.example.com",
+		},
+		{parameters: "DomainName=api.example.com", want: "DomainName needs CertificateArn"},
+		{parameters: "CertificateArn=" + certificate, want: "without DomainName"},
+		{parameters: "HostedZoneId=Z0123456789", want: "without DomainName"},
+		{
+			parameters: "DomainName=https://api.example.com CertificateArn=" + certificate,
+			want:       "AllowedPattern",
+		},
+		{parameters: "AlarmEmail=a@example.com"},
+		{parameters: "AlarmTopicArn=arn:aws:sns:us-east-1:123456789012:alarms"},
+		{
+			parameters: "AlarmEmail=a@example.com AlarmTopicArn=arn:aws:sns:us-east-1:123456789012:alarms",
+			want:       "Set AlarmEmail or AlarmTopicArn",
+		},
+		{parameters: "OAuthProvider=github", want: "needs OAuthClientId"},
+		{parameters: "OAuthProvider=github OAuthClientId=id"},
+		{parameters: "OAuthProvider=gitea OAuthClientId=id", want: "OAuthBaseUrl"},
+		{
+			parameters: "OAuthProvider=custom OAuthClientId=id OAuthAuthorizeUrl=https://a OAuthTokenUrl=https://t",
+			want:       "OAuthUserUrl",
+		},
+		{
+			parameters: "OAuthProvider=custom OAuthClientId=id OAuthAuthorizeUrl=https://a OAuthTokenUrl=https://t OAuthUserUrl=https://u",
+		},
+		{parameters: "AiProvider=openai AiModel=", want: "needs AiModel"},
+		{parameters: "AiProvider=scaffold AiModel="},
+		{parameters: "AccessLog=make-role"},
+		{parameters: "AccessLog=yes", want: "AllowedValues"},
+		{parameters: "CookiePlainHttp=true", want: "AllowedValues"},
 	} {
-		given := map[string]string{}
-		for _, pair := range strings.Fields(c.given) {
+		parameters := map[string]string{}
+		for _, pair := range strings.Fields(c.parameters) {
 			name, value, _ := strings.Cut(pair, "=")
-			given[name] = value
+			parameters[name] = value
 		}
-		_, err := stack.Load(filepath.Join(Root(), "template.yaml"), stack.Options{Parameters: given})
+		_, err := loadTemplate(parameters)
 		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.given, err, c.want)
+			t.Errorf("%s: got the error %v, want %q", c.parameters, err, c.want)
 		}
 	}
 }
 
-// TestDomainIsTheOrigin: functions trust the stack's own domain as the origin of its pages, unless another is named.
-func TestDomainIsTheOrigin(t *testing.T) {
+// TestAppURLDefaultsToDomain checks that APP_URL of the functions is the parameter AppUrl, or else the stack's domain.
+func TestAppURLDefaultsToDomain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ domain, app, want string }{
 		{"", "", ""},
@@ -164,25 +188,25 @@ func TestDomainIsTheOrigin(t *testing.T) {
 		{"api.example.com", "", "https://api.example.com"},
 		{"api.example.com", "https://app.example.com", "https://app.example.com"},
 	} {
-		given := map[string]string{"DomainName": c.domain, "AppUrl": c.app}
+		parameters := map[string]string{"DomainName": c.domain, "AppUrl": c.app}
 		if c.domain != "" {
-			given["CertificateArn"] = "arn:aws:acm:us-east-1:123456789012:certificate/1234"
+			parameters["CertificateArn"] = "arn:aws:acm:us-east-1:123456789012:certificate/1234"
 		}
-		loaded, err := stack.Load(filepath.Join(Root(), "template.yaml"), stack.Options{Parameters: given})
+		loaded, err := loadTemplate(parameters)
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := 0
+		functions := 0
 		for _, f := range loaded.Functions {
-			if url, has := f.Env["APP_URL"]; has {
-				told++
+			if url, isSet := f.Env["APP_URL"]; isSet {
+				functions++
 				if url != c.want {
-					t.Errorf("%+v: %s has the origin %q", c, f.Name, url)
+					t.Errorf("DomainName=%s AppUrl=%s: %s has APP_URL=%q, want %q", c.domain, c.app, f.Name, url, c.want)
 				}
 			}
 		}
-		if told < 4 {
-			t.Errorf("only %d functions know the origin", told)
+		if functions < 4 {
+			t.Errorf("%d functions have APP_URL, want at least 4", functions)
 		}
 	}
 }

@@ -10,36 +10,38 @@ import (
 // Permission is an action on a resource of the template, such as "dynamodb:Query WebhooksTable/index/due".
 type Permission string
 
-// Statement is one that allows something, of a policy that stands in a role or is attached to it.
+// Statement is a statement of an inline or attached policy of a role.
 type Statement struct {
-	Policy            string // its name, or a managed policy's ARN
-	Actions           []string
-	Resources         []string
-	Effect, Sid       string
-	Conditioned, Else bool // under a Condition; with NotAction, NotResource or NotPrincipal
+	Policy         string // the name of the inline policy, or the ARN of the managed policy
+	Actions        []string
+	Resources      []string
+	Effect, Sid    string
+	HasCondition   bool // whether it has a Condition
+	HasNotElements bool // whether it has NotAction, NotResource or NotPrincipal
 }
 
-// Functions are the functions of a transformed template with their roles, both by logical id.
+// Functions returns the roles of the functions in a transformed template. Keys and values are logical IDs.
 func (tpl *Template) Functions() map[string]string {
-	all := map[string]string{}
+	roles := map[string]string{}
 	for id, resource := range tpl.Resources {
 		if resource.Type == "AWS::Lambda::Function" {
-			all[id] = Name(resource.Properties["Role"])
+			roles[id] = Name(resource.Properties["Role"])
 		}
 	}
-	return all
+	return roles
 }
 
-// Granted is what a role allows under any conditions, managed policies included. Resources are those of [Name].
+// Granted returns the permissions that a role can have under any conditions, including those of managed policies. The
+// resources have the form that [Name] returns.
 func (tpl *Template) Granted(t testing.TB, role string) map[Permission]bool {
 	t.Helper()
 	granted := map[Permission]bool{}
 	for _, s := range tpl.Statements(t, role) {
 		switch {
-		case s.Else:
-			t.Errorf("%s, policy %s: NotAction and NotResource allow what nobody has thought of", role, s.Policy)
+		case s.HasNotElements:
+			t.Errorf("%s, policy %s: NotAction, NotResource and NotPrincipal are not allowed", role, s.Policy)
 		case s.Effect != "Allow":
-			continue // takes away, and is not needed where nothing superfluous is given
+			continue
 		}
 		for _, action := range s.Actions {
 			for _, resource := range s.Resources {
@@ -50,26 +52,30 @@ func (tpl *Template) Granted(t testing.TB, role string) map[Permission]bool {
 	return granted
 }
 
-// Statements are those of a role's policies, in it and attached to it.
+// Statements returns the statements of all inline and attached policies of a role.
 func (tpl *Template) Statements(t testing.TB, role string) (all []Statement) {
 	t.Helper()
 	resource, found := tpl.Resources[role]
 	if !found || resource.Type != "AWS::IAM::Role" {
-		t.Fatalf("%s is no role of this template", role)
+		t.Fatalf("the template has no role %s", role)
 	}
 	for _, policy := range List(resource.Properties["Policies"]) {
-		all = append(all, statements(Name(At(policy, "PolicyName")), At(policy, "PolicyDocument"))...)
+		all = append(all, parseStatements(Name(At(policy, "PolicyName")), At(policy, "PolicyDocument"))...)
 	}
 	for _, arn := range List(resource.Properties["ManagedPolicyArns"]) {
-		all = append(all, managed(t, Name(arn))...)
+		all = append(all, managedStatements(t, Name(arn))...)
 	}
 	return all
 }
 
-func statements(policy string, document any) (all []Statement) {
+// parseStatements returns the statements of a policy document.
+func parseStatements(policy string, document any) (all []Statement) {
 	for _, statement := range List(At(document, "Statement")) {
 		fields, _ := statement.(map[string]any)
-		s := Statement{Policy: policy, Effect: fmt.Sprint(fields["Effect"]), Sid: fmt.Sprint(fields["Sid"]), Conditioned: fields["Condition"] != nil}
+		s := Statement{
+			Policy: policy, Effect: fmt.Sprint(fields["Effect"]), Sid: fmt.Sprint(fields["Sid"]),
+			HasCondition: fields["Condition"] != nil,
+		}
 		for _, action := range List(fields["Action"]) {
 			s.Actions = append(s.Actions, Name(action))
 		}
@@ -77,15 +83,15 @@ func statements(policy string, document any) (all []Statement) {
 			s.Resources = append(s.Resources, Name(resource))
 		}
 		for key := range fields {
-			s.Else = s.Else || strings.HasPrefix(key, "Not")
+			s.HasNotElements = s.HasNotElements || strings.HasPrefix(key, "Not")
 		}
 		all = append(all, s)
 	}
 	return all
 }
 
-// managed is what one of AWS's managed policies says.
-func managed(t testing.TB, arn string) []Statement {
+// managedStatements returns the statements of an AWS managed policy.
+func managedStatements(t testing.TB, arn string) []Statement {
 	t.Helper()
 	out, err := python("managed_policy.py", arn[strings.LastIndex(arn, "/")+1:])
 	if err != nil {
@@ -95,37 +101,38 @@ func managed(t testing.TB, arn string) []Statement {
 	if err := json.Unmarshal(out, &document); err != nil {
 		t.Fatal(err)
 	}
-	return statements(arn, document)
+	return parseStatements(arn, document)
 }
 
-// NeededByLambda is what Lambda itself does in the name of a function's role: it writes the log and the traces, reads streams and
-// queues, and sends what was given up to its destination.
+// NeededByLambda returns the permissions that the Lambda service itself needs in a function's role. It writes the log
+// and the traces, reads streams and queues, and sends records that failed to the destination.
 // https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
 func (tpl *Template) NeededByLambda(function string) map[Permission]bool {
 	needed := map[Permission]bool{}
-	need := func(resource string, actions ...string) {
+	add := func(resource string, actions ...string) {
 		for _, action := range actions {
 			needed[Permission(action+" "+resource)] = true
 		}
 	}
 	properties := tpl.Resources[function].Properties
-	need(Name(At(properties, "LoggingConfig", "LogGroup")), "logs:CreateLogStream", "logs:PutLogEvents")
+	add(Name(At(properties, "LoggingConfig", "LogGroup")), "logs:CreateLogStream", "logs:PutLogEvents")
 	if At(properties, "TracingConfig", "Mode") == "Active" {
-		need("*", "xray:PutTraceSegments", "xray:PutTelemetryRecords")
+		add("*", "xray:PutTraceSegments", "xray:PutTelemetryRecords")
 	}
 	for _, mapping := range tpl.Resources {
-		if mapping.Type != "AWS::Lambda::EventSourceMapping" || !strings.HasPrefix(Name(mapping.Properties["FunctionName"]), function+"Alias") {
+		target := Name(mapping.Properties["FunctionName"])
+		if mapping.Type != "AWS::Lambda::EventSourceMapping" || !strings.HasPrefix(target, function+"Alias") {
 			continue
 		}
 		source := Name(mapping.Properties["EventSourceArn"])
 		if strings.HasSuffix(source, "/stream") {
-			need(source, "dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator")
-			need("*", "dynamodb:ListStreams")
+			add(source, "dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator")
+			add("*", "dynamodb:ListStreams")
 		} else {
-			need(source, "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
+			add(source, "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
 		}
 		if destination := At(mapping.Properties, "DestinationConfig", "OnFailure", "Destination"); destination != nil {
-			need(Name(destination), "sqs:SendMessage")
+			add(Name(destination), "sqs:SendMessage")
 		}
 	}
 	return needed

@@ -9,121 +9,141 @@ import (
 	. "devplatform/infra/templatetest"
 )
 
-// unnamed are the permissions whose resource has no name, or not only one, each with its reason.
-var unnamed = map[Permission]string{
+const (
+	allAlarms = "arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:*"
+	oneModel  = "arn:AWS::Partition:bedrock:*::foundation-model/AiFoundationModel"
+)
+
+// wildcards maps the permissions whose resource may contain a wildcard to the reason.
+var wildcards = map[Permission]string{
 	"xray:PutTraceSegments *":    "X-Ray has no resources",
 	"xray:PutTelemetryRecords *": "X-Ray has no resources",
-	"dynamodb:ListStreams *":     "lists them all; Lambda asks before it reads one",
-	"cloudwatch:DescribeAlarms arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:*":             "lists them all",
-	"bedrock:InvokeModel arn:AWS::Partition:bedrock:*::foundation-model/AiFoundationModel":                   "one model; an inference profile chooses the region",
-	"bedrock:InvokeModelWithResponseStream arn:AWS::Partition:bedrock:*::foundation-model/AiFoundationModel": "one model; an inference profile chooses the region",
+	"dynamodb:ListStreams *":     "the action has no resource; Lambda calls it before it reads a stream",
+
+	"cloudwatch:DescribeAlarms " + allAlarms:            "the action lists all alarms",
+	"bedrock:InvokeModel " + oneModel:                   "one model in all regions of the inference profile",
+	"bedrock:InvokeModelWithResponseStream " + oneModel: "one model in all regions of the inference profile",
 }
 
-// ofServices are the roles that no function has: whose they are, and all that they can do. What is "*" is explained in the template.
-var ofServices = map[string]struct {
-	service string
-	can     []string
+// serviceRoles lists the roles that AWS services other than Lambda assume, with all of their permissions. Comments in
+// the template explain the wildcards.
+var serviceRoles = map[string]struct {
+	service     string
+	permissions []string
 }{
-	"ScheduleRole": {"scheduler.amazonaws.com", []string{"lambda:InvokeFunction WebhookRetryFunction:live"}},
-	"GatewayLogsRole": {"apigateway.amazonaws.com", []string{
-		"logs:CreateLogGroup *", "logs:CreateLogStream *", "logs:DescribeLogGroups *", "logs:DescribeLogStreams *", "logs:FilterLogEvents *",
-		"logs:GetLogEvents *", "logs:PutLogEvents *",
-	}},
-	"DeployRole": {"codedeploy.amazonaws.com", nil}, // its own test below
+	"ScheduleRole": {
+		service:     "scheduler.amazonaws.com",
+		permissions: []string{"lambda:InvokeFunction WebhookRetryFunction:live"},
+	},
+	"GatewayLogsRole": {
+		service: "apigateway.amazonaws.com",
+		permissions: []string{
+			"logs:CreateLogGroup *", "logs:CreateLogStream *", "logs:DescribeLogGroups *", "logs:DescribeLogStreams *",
+			"logs:FilterLogEvents *", "logs:GetLogEvents *", "logs:PutLogEvents *",
+		},
+	},
+	"DeployRole": {service: "codedeploy.amazonaws.com"}, // TestDeployRolePermissions checks its permissions
 }
 
-// TestNoRoleReachesFurther: every role is a function's or a service's that stands above, is taken by that service alone, and names what
-// it is for.
-func TestNoRoleReachesFurther(t *testing.T) {
+// TestRolesHaveLeastPrivilege checks that every role belongs to a function or is listed in serviceRoles, that only its
+// service can assume it, and that its permissions have no wildcards except those listed above.
+func TestRolesHaveLeastPrivilege(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)
 	owners := map[string]string{}
 	for _, role := range tpl.Functions() {
 		owners[role] = "lambda.amazonaws.com"
 	}
-	for role, service := range ofServices {
-		owners[role] = service.service
+	for role, expected := range serviceRoles {
+		owners[role] = expected.service
 	}
-	for _, role := range of(tpl, "AWS::IAM::Role") {
+	for _, role := range resourcesOf(tpl, "AWS::IAM::Role") {
 		trust := List(At(tpl.Resources[role].Properties, "AssumeRolePolicyDocument", "Statement"))
 		if len(trust) != 1 || Name(At(trust[0], "Principal", "Service")) != owners[role] {
-			t.Errorf("%s is taken by %v, want %q", role, trust, owners[role])
+			t.Errorf("%s: got the trust policy %v, want only %q", role, trust, owners[role])
 		}
 		granted := tpl.Granted(t, role)
-		if want := ofServices[role].can; want != nil {
+		if want := serviceRoles[role].permissions; want != nil {
 			var got []string
 			for _, p := range slices.Sorted(maps.Keys(granted)) {
 				got = append(got, string(p))
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("%s can %q, want %q", role, got, want)
+				t.Errorf("%s: got the permissions %q, want %q", role, got, want)
 			}
 			continue
 		}
 		for p := range granted {
 			action, resource, _ := strings.Cut(string(p), " ")
-			if strings.Contains(action, "*") || strings.Contains(resource, "*") && unnamed[p] == "" {
-				t.Errorf("%s can %s", role, p)
+			if strings.Contains(action, "*") || strings.Contains(resource, "*") && wildcards[p] == "" {
+				t.Errorf("%s: the permission %s has a wildcard without a reason", role, p)
 			}
 		}
 	}
-	if len(of(tpl, "AWS::IAM::Role")) != len(owners) {
-		t.Errorf("roles: %v, want those of %v", of(tpl, "AWS::IAM::Role"), owners)
+	if roles := resourcesOf(tpl, "AWS::IAM::Role"); len(roles) != len(owners) {
+		t.Errorf("got the roles %v, want those of %v", roles, owners)
 	}
 }
 
-// TestPoliciesStandInRoles: what grants a role something from elsewhere would be seen by none of these tests.
-func TestPoliciesStandInRoles(t *testing.T) {
+// TestPermissionsAreOnlyInRoles checks that the template grants permissions only in roles. The other tests do not find
+// permissions in separate policies or in policies of resources.
+func TestPermissionsAreOnlyInRoles(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)
 	for _, typ := range []string{
-		"AWS::IAM::Policy", "AWS::IAM::RolePolicy", "AWS::IAM::ManagedPolicy", "AWS::SQS::QueuePolicy", "AWS::SecretsManager::ResourcePolicy",
+		"AWS::IAM::Policy", "AWS::IAM::RolePolicy", "AWS::IAM::ManagedPolicy",
+		"AWS::SQS::QueuePolicy", "AWS::SecretsManager::ResourcePolicy",
 	} {
-		if ids := of(tpl, typ); len(ids) > 0 {
-			t.Errorf("%s: %v", typ, ids)
+		if ids := resourcesOf(tpl, typ); len(ids) > 0 {
+			t.Errorf("the template has resources of the type %s: %v", typ, ids)
 		}
 	}
 	for id, r := range tpl.Resources {
 		if r.Type == "AWS::DynamoDB::Table" && r.Properties["ResourcePolicy"] != nil {
-			t.Errorf("%s has a policy of its own", id)
+			t.Errorf("the table %s has a resource policy", id)
 		}
-		if r.Type == "AWS::Lambda::Permission" && (r.Properties["Principal"] != "apigateway.amazonaws.com" || !strings.Contains(Name(At(r.Properties, "SourceArn")), "execute-api")) {
-			t.Errorf("%s lets %v call", id, r.Properties)
+		if r.Type != "AWS::Lambda::Permission" {
+			continue
+		}
+		source := Name(At(r.Properties, "SourceArn"))
+		if r.Properties["Principal"] != "apigateway.amazonaws.com" || !strings.Contains(source, "execute-api") {
+			t.Errorf("%s allows calls by %v from %s, want only calls by the gateway", id, r.Properties["Principal"], source)
 		}
 	}
 }
 
-// TestDeploymentsShiftEveryFunction: CodeDeploy can do all that shifting takes with every function, and nothing with others.
-func TestDeploymentsShiftEveryFunction(t *testing.T) {
+// TestDeployRolePermissions checks that CodeDeploy can shift the traffic of every function, and has no other
+// permissions.
+func TestDeployRolePermissions(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)
-	want := map[Permission]bool{"cloudwatch:DescribeAlarms arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:*": true}
+	want := map[Permission]bool{"cloudwatch:DescribeAlarms " + allAlarms: true}
 	for function := range tpl.Functions() {
 		for _, action := range []string{"lambda:GetAlias", "lambda:UpdateAlias", "lambda:GetProvisionedConcurrencyConfig"} {
-			want[Permission(action+" "+function)], want[Permission(action+" "+function+":live")] = true, true
+			want[Permission(action+" "+function)] = true
+			want[Permission(action+" "+function+":live")] = true
 		}
 		if role := Name(tpl.Resources[function+"DeploymentGroup"].Properties["ServiceRoleArn"]); role != "DeployRole" {
-			t.Errorf("%s is deployed by %s", function, role)
+			t.Errorf("%s: got the deployment role %s, want DeployRole", function, role)
 		}
 	}
 	got := tpl.Granted(t, "DeployRole")
 	for p := range want {
 		if !got[p] {
-			t.Errorf("DeployRole can't %s", p)
+			t.Errorf("DeployRole does not have the permission %s", p)
 		}
 	}
 	for p := range got {
 		if !want[p] {
-			t.Errorf("DeployRole can %s", p)
+			t.Errorf("DeployRole has the superfluous permission %s", p)
 		}
 	}
 }
 
-// TestGrantedSeesEverything tries what a role may come by: by a list, under a condition, from a policy of AWS's; and what no test could
-// weigh.
-func TestGrantedSeesEverything(t *testing.T) {
+// TestGranted checks that Granted finds permissions in lists, under conditions and in AWS managed policies.
+func TestGranted(t *testing.T) {
 	t.Parallel()
-	Transformed(t) // the tools are there
+	Transformed(t) // skips the test if the tools are not installed
 	tpl := Parse(t, []byte(`
 Resources:
   Role:
@@ -134,11 +154,15 @@ Resources:
         - PolicyName: own
           PolicyDocument:
             Statement:
-              - {Effect: Allow, Action: [dynamodb:Scan, dynamodb:Query], Resource: [!GetAtt Table.Arn, !Sub '${Table.Arn}/index/due', !GetAtt Table.StreamArn]}
+              - Effect: Allow
+                Action: [dynamodb:Scan, dynamodb:Query]
+                Resource: [!GetAtt Table.Arn, !Sub '${Table.Arn}/index/due', !GetAtt Table.StreamArn]
               - !If [Some, {Effect: Allow, Action: 's3:*', Resource: '*'}, !Ref AWS::NoValue]
         - !If
           - Other
-          - {PolicyName: other, PolicyDocument: {Statement: {Effect: Allow, Action: sqs:SendMessage, Resource: !If [Some, !Ref Queue, !Ref Other]}}}
+          - PolicyName: other
+            PolicyDocument:
+              Statement: {Effect: Allow, Action: sqs:SendMessage, Resource: !If [Some, !Ref Queue, !Ref Other]}
           - !Ref AWS::NoValue
 `))
 	var got []string
@@ -149,9 +173,11 @@ Resources:
 		"dynamodb:Query Table", "dynamodb:Query Table/index/due", "dynamodb:Query Table/stream",
 		"dynamodb:Scan Table", "dynamodb:Scan Table/index/due", "dynamodb:Scan Table/stream",
 		"logs:CreateLogGroup *", "logs:CreateLogStream *", "logs:PutLogEvents *",
-		"s3:* *", "sqs:DeleteMessage *", "sqs:GetQueueAttributes *", "sqs:ReceiveMessage *", "sqs:SendMessage Other", "sqs:SendMessage Queue",
+		"s3:* *",
+		"sqs:DeleteMessage *", "sqs:GetQueueAttributes *", "sqs:ReceiveMessage *",
+		"sqs:SendMessage Other", "sqs:SendMessage Queue",
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
+		t.Errorf("got the permissions\n%q\nwant\n%q", got, want)
 	}
 }

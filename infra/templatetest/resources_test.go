@@ -11,8 +11,8 @@ import (
 	. "devplatform/infra/templatetest"
 )
 
-// of are the resources of a type, by logical id, in order.
-func of(tpl *Template, typ string) (ids []string) {
+// resourcesOf returns the sorted logical IDs of the resources of a type.
+func resourcesOf(tpl *Template, typ string) (ids []string) {
 	for _, id := range slices.Sorted(maps.Keys(tpl.Resources)) {
 		if tpl.Resources[id].Type == typ {
 			ids = append(ids, id)
@@ -21,8 +21,8 @@ func of(tpl *Template, typ string) (ids []string) {
 	return ids
 }
 
-// value parses JSON, as which values of templates are best written down.
-func value(t *testing.T, text string) any {
+// parseJSON returns the value that a JSON text encodes.
+func parseJSON(t *testing.T, text string) any {
 	t.Helper()
 	var parsed any
 	if err := json.Unmarshal([]byte(text), &parsed); err != nil {
@@ -31,13 +31,15 @@ func value(t *testing.T, text string) any {
 	return parsed
 }
 
-const kept = "RetainExceptOnCreate"
+const retain = "RetainExceptOnCreate"
 
-// TestWhatIsKeptIsSafe holds every resource that keeps something to what protects it.
-func TestWhatIsKeptIsSafe(t *testing.T) {
+// TestRequiredProperties checks the properties that every resource of a type must have, mostly for security and for the
+// protection of data.
+func TestRequiredProperties(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
-	for typ, wanted := range map[string]map[string]string{ // by the path of a property, its value
+	// Each type has the JSON of its properties by path. "" allows any value.
+	for typ, properties := range map[string]map[string]string{
 		"AWS::DynamoDB::Table": {
 			"DeletionProtectionEnabled":                                   `{"Fn::If":["IsProd",true,false]}`,
 			"PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled": `true`,
@@ -54,125 +56,140 @@ func TestWhatIsKeptIsSafe(t *testing.T) {
 		"AWS::Serverless::Api":             {"TracingEnabled": `true`, "AlwaysDeploy": `true`},
 		"AWS::ApiGateway::BasePathMapping": {"Stage": `{"Ref":"Api.Stage"}`},
 	} {
-		ids := of(tpl, typ)
+		ids := resourcesOf(tpl, typ)
 		if len(ids) == 0 {
-			t.Errorf("no %s is there to look at", typ)
+			t.Errorf("the template has no resource of the type %s", typ)
 		}
 		for _, id := range ids {
-			for path, want := range wanted {
+			for path, want := range properties {
 				got := At(tpl.Resources[id].Properties, strings.Split(path, ".")...)
-				if got == nil || want != "" && !reflect.DeepEqual(got, value(t, want)) {
-					t.Errorf("%s: %s is %v, want %s", id, path, got, want)
+				if got == nil || want != "" && !reflect.DeepEqual(got, parseJSON(t, want)) {
+					t.Errorf("%s: got %v for the property %s, want %s", id, got, path, want)
 				}
 			}
 		}
 	}
 }
 
-// TestDataOutlivesItsStack: what can't be made again stays when a stack is deleted, and when a resource is replaced.
-func TestDataOutlivesItsStack(t *testing.T) {
+// TestDataIsRetained checks that tables, secrets and the gateway account are retained when the stack is deleted, and
+// when the resource is replaced.
+func TestDataIsRetained(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
 	for _, typ := range []string{"AWS::DynamoDB::Table", "AWS::SecretsManager::Secret", "AWS::ApiGateway::Account"} {
-		for _, id := range of(tpl, typ) {
-			if r := tpl.Resources[id]; r.DeletionPolicy != kept || r.UpdateReplacePolicy != "Retain" {
-				t.Errorf("%s: DeletionPolicy %s, UpdateReplacePolicy %s", id, r.DeletionPolicy, r.UpdateReplacePolicy)
+		for _, id := range resourcesOf(tpl, typ) {
+			if r := tpl.Resources[id]; r.DeletionPolicy != retain || r.UpdateReplacePolicy != "Retain" {
+				t.Errorf("%s: got DeletionPolicy %s and UpdateReplacePolicy %s, want %s and Retain",
+					id, r.DeletionPolicy, r.UpdateReplacePolicy, retain)
 			}
 		}
 	}
-	// The account goes on to use its role, whichever stack has made it.
-	if r := tpl.Resources["GatewayLogsRole"]; r.DeletionPolicy != kept {
-		t.Errorf("GatewayLogsRole goes with its stack, and with it the access logs of the account")
+	// The gateway account still uses the role after the stack that created it is deleted.
+	if r := tpl.Resources["GatewayLogsRole"]; r.DeletionPolicy != retain {
+		t.Errorf("GatewayLogsRole: got DeletionPolicy %s, want %s, so that access logs continue", r.DeletionPolicy, retain)
 	}
 }
 
-// TestAccessLogsRoleIsNoDefault: there is one such role for all gateways of an account in a region, which other stacks may have set, so that
-// no environment sets another unless somebody says so. An account takes one only when it has, or had, a gateway.
-func TestAccessLogsRoleIsNoDefault(t *testing.T) {
+// TestAccessLogIsOptIn checks that access logs are disabled by default. All gateways of an account and region share one
+// role for logging, so a stack must not replace a role that another stack has set.
+func TestAccessLogIsOptIn(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
 	if fallback := tpl.Parameters["AccessLog"]["Default"]; fallback != "none" {
-		t.Errorf("AccessLog is %v where nothing is said", fallback)
+		t.Errorf("got the default %v for the parameter AccessLog, want none", fallback)
 	}
 	for _, environment := range []string{"dev", "prod"} {
-		if given, is := overrides(t, environment, false)["AccessLog"]; is {
-			t.Errorf("samconfig.toml: %s sets AccessLog=%s by itself", environment, given)
+		if value, isSet := overrides(t, environment, false)["AccessLog"]; isSet {
+			t.Errorf("samconfig.toml, %s: sets AccessLog=%s, want the default", environment, value)
 		}
 	}
-	if after := tpl.Resources["GatewayAccount"].DependsOn; after != "Api" {
-		t.Errorf("GatewayAccount comes after %v, and in a new account before there is a gateway", after)
+	// A new AWS account accepts the role only after its first gateway was created.
+	if dependency := tpl.Resources["GatewayAccount"].DependsOn; dependency != "Api" {
+		t.Errorf("GatewayAccount depends on %v, want Api", dependency)
 	}
 }
 
-// names are the properties that name resources, by type; what stands here by another property of the kind is a reference.
-var names = map[string]string{
-	"AWS::ApiGateway::RestApi": "Name", "AWS::CloudWatch::Alarm": "AlarmName", "AWS::CloudWatch::Dashboard": "DashboardName",
-	"AWS::CodeDeploy::Application": "ApplicationName", "AWS::CodeDeploy::DeploymentGroup": "DeploymentGroupName",
-	"AWS::DynamoDB::Table": "TableName", "AWS::IAM::Role": "RoleName", "AWS::Lambda::Function": "FunctionName",
-	"AWS::Logs::LogGroup": "LogGroupName", "AWS::Logs::MetricFilter": "FilterName", "AWS::SNS::Topic": "TopicName", "AWS::SQS::Queue": "QueueName",
-	"AWS::Scheduler::Schedule": "Name", "AWS::SecretsManager::Secret": "Name", "AWS::ApiGateway::DomainName": "DomainName",
-	"AWS::Route53::RecordSet": "Name", "AWS::KMS::Alias": "AliasName",
+// nameProperties maps each type to the property that contains the name of a resource.
+var nameProperties = map[string]string{
+	"AWS::ApiGateway::DomainName":      "DomainName",
+	"AWS::ApiGateway::RestApi":         "Name",
+	"AWS::CloudWatch::Alarm":           "AlarmName",
+	"AWS::CloudWatch::Dashboard":       "DashboardName",
+	"AWS::CodeDeploy::Application":     "ApplicationName",
+	"AWS::CodeDeploy::DeploymentGroup": "DeploymentGroupName",
+	"AWS::DynamoDB::Table":             "TableName",
+	"AWS::IAM::Role":                   "RoleName",
+	"AWS::KMS::Alias":                  "AliasName",
+	"AWS::Lambda::Function":            "FunctionName",
+	"AWS::Logs::LogGroup":              "LogGroupName",
+	"AWS::Logs::MetricFilter":          "FilterName",
+	"AWS::Route53::RecordSet":          "Name",
+	"AWS::SNS::Topic":                  "TopicName",
+	"AWS::SQS::Queue":                  "QueueName",
+	"AWS::Scheduler::Schedule":         "Name",
+	"AWS::SecretsManager::Secret":      "Name",
 }
 
-// nameless are types whose resources have no name of their own, or one within another's.
-var nameless = []string{
-	"AWS::ApiGateway::Account", "AWS::ApiGateway::BasePathMapping", "AWS::ApiGateway::Deployment", "AWS::ApiGateway::Stage", "AWS::KMS::Key",
-	"AWS::Lambda::Alias", "AWS::Lambda::EventInvokeConfig", "AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission", "AWS::Lambda::Version",
-	"AWS::SNS::Subscription", "AWS::SNS::TopicPolicy",
+// unnamedTypes lists the types whose resources have no name, or a name that is unique only within another resource.
+var unnamedTypes = []string{
+	"AWS::ApiGateway::Account", "AWS::ApiGateway::BasePathMapping", "AWS::ApiGateway::Deployment",
+	"AWS::ApiGateway::Stage", "AWS::KMS::Key", "AWS::Lambda::Alias", "AWS::Lambda::EventInvokeConfig",
+	"AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission", "AWS::Lambda::Version", "AWS::SNS::Subscription",
+	"AWS::SNS::TopicPolicy",
 }
 
-// TestStacksShareAnAccount: no resource has a name that a second stack would want too. CloudFormation makes names of the stack's, and
-// where a template gives one it has to have the stack's in it, or be a parameter.
+// TestStacksShareAnAccount checks that two stacks can exist in one account: no resource has a fixed name. Either
+// CloudFormation generates the name, or it contains the name of the stack, or it is a parameter.
 func TestStacksShareAnAccount(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)
 	for id, r := range tpl.Resources {
-		property, known := names[r.Type]
+		property, known := nameProperties[r.Type]
 		if !known {
-			if !slices.Contains(nameless, r.Type) {
-				t.Errorf("%s: which property is the name of an %s?", id, r.Type)
+			if !slices.Contains(unnamedTypes, r.Type) {
+				t.Errorf("%s: add the type %s to nameProperties or unnamedTypes", id, r.Type)
 			}
 			continue
 		}
 		name := Name(r.Properties[property])
 		_, isParameter := tpl.Parameters[name]
 		if r.Properties[property] != nil && !strings.Contains(name, "AWS::StackName") && !isParameter {
-			t.Errorf("%s: %s is %s in every stack", id, property, name)
+			t.Errorf("%s: the %s %s would be the same in every stack", id, property, name)
 		}
 	}
-	for _, id := range of(tpl, "AWS::Logs::MetricFilter") {
+	for _, id := range resourcesOf(tpl, "AWS::Logs::MetricFilter") {
 		for _, transformation := range List(tpl.Resources[id].Properties["MetricTransformations"]) {
 			if namespace := Name(At(transformation, "MetricNamespace")); namespace != "AWS::StackName" {
-				t.Errorf("%s counts in %s, where another stack does, too", id, namespace)
+				t.Errorf("%s: got the namespace %s, want the name of the stack", id, namespace)
 			}
 		}
 	}
 }
 
-// TestAccessLogIsOneObjectALine, which filters can read, and has in it what links a request to the functions' logs and to its trace, but
-// nothing that clients keep secret: queries hold codes and states, headers sessions.
-func TestAccessLogIsOneObjectALine(t *testing.T) {
+// TestAccessLogFormat checks that the access log has one JSON object per line, with the IDs that link a request to the
+// functions' logs and to its trace. It must not contain headers or query strings, because these can contain secrets.
+func TestAccessLogFormat(t *testing.T) {
 	t.Parallel()
 	branches := Branches(Source(t).Resources["Api"].Properties["AccessLogSetting"])
 	if len(branches) != 1 || Name(At(branches[0], "DestinationArn")) != "GatewayLogs" {
-		t.Fatalf("the access log: %v", branches)
+		t.Fatalf("got the access log settings %v, want one with the log group GatewayLogs", branches)
 	}
 	format, _ := At(branches[0], "Format").(string)
 	var fields map[string]string
 	if err := json.Unmarshal([]byte(format), &fields); err != nil || strings.Contains(format, "\n") {
-		t.Fatalf("the access log's format: %v", err)
+		t.Fatalf("the format %s is not a JSON object in one line (error %v)", format, err)
 	}
 	for name, variable := range map[string]string{
 		"requestId": "$context.requestId", "trace": "$context.xrayTraceId", "status": "$context.status",
 		"integrationStatus": "$context.integration.integrationStatus",
 	} {
 		if fields[name] != variable {
-			t.Errorf("%s is %s, want %s", name, fields[name], variable)
+			t.Errorf("got %s for the field %s, want %s", fields[name], name, variable)
 		}
 	}
 	for name, variable := range fields {
 		if strings.Contains(variable, "header") || strings.Contains(variable, "query") {
-			t.Errorf("%s logs %s", name, variable)
+			t.Errorf("the field %s logs %s, which can contain a secret", name, variable)
 		}
 	}
 }

@@ -1,12 +1,14 @@
-// Package templatetest reads template.yaml for tests: as it is written, and as what SAM's transform makes of it, which is what AWS
-// gets. Its own tests hold the template to the house's rules; the end-to-end tests ask it what roles grant. Only tests import this
-// package, and no values are worked out here: that is infra/local/stack's.
+// Package templatetest parses template.yaml for tests, either unchanged or after the AWS SAM transform, which produces
+// the template that AWS deploys. Its own tests check the project's rules for the template. The end-to-end tests use it
+// to compare the permissions of roles with the calls of functions. Only tests import this package. It does not evaluate
+// intrinsic functions. The package infra/local/stack does.
 package templatetest
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,7 +21,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Template is a template's sections. Intrinsic functions have their long form: {"Fn::GetAtt": ["Table", "Arn"]}.
+// Template contains the sections of a template. Intrinsic functions have their long form:
+// {"Fn::GetAtt": ["Table", "Arn"]}.
 type Template struct {
 	Parameters map[string]map[string]any
 	Rules      map[string]any
@@ -29,21 +32,21 @@ type Template struct {
 	Metadata   map[string]any
 }
 
-// Resource is an entry of Resources.
+// Resource is an entry of the section Resources.
 type Resource struct {
 	Type, Condition, DeletionPolicy, UpdateReplacePolicy string
 
-	DependsOn  any // a name, or a list of them
+	DependsOn  any // a name or a list of names
 	Properties map[string]any
 }
 
-// Root is the project's folder.
+// Root returns the root folder of the repository.
 func Root() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..")
 }
 
-// Source is the template as it is written.
+// Source returns template.yaml before the SAM transform.
 func Source(t testing.TB) *Template {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(Root(), "template.yaml"))
@@ -53,7 +56,7 @@ func Source(t testing.TB) *Template {
 	return Parse(t, content)
 }
 
-// Parse reads a template, YAML or JSON.
+// Parse parses a template in YAML or JSON.
 func Parse(t testing.TB, content []byte) *Template {
 	t.Helper()
 	var document yaml.Node
@@ -75,23 +78,27 @@ func Parse(t testing.TB, content []byte) *Template {
 	return &parsed
 }
 
+// transformed returns the template after the SAM transform, which runs once. It returns errTools if the transform is
+// not installed.
 var transformed = sync.OnceValues(func() ([]byte, error) {
-	if err := exec.CommandContext(context.Background(), "python3", "-c", "import samtranslator, boto3, moto").Run(); err != nil {
+	imports := exec.CommandContext(context.Background(), "python3", "-c", "import samtranslator, boto3, moto")
+	if imports.Run() != nil {
 		return nil, errTools
 	}
 	return python("sam_transform.py", "template.yaml")
 })
 
-var errTools = fmt.Errorf("templatetest: SAM's transform takes python3 with aws-sam-translator, boto3 and moto")
+var errTools = errors.New("the SAM transform needs python3 with aws-sam-translator, boto3 and moto")
 
-// Transformed is what SAM's transform makes of the template. Where there is no transform the test is skipped, and in CI it fails.
+// Transformed returns template.yaml after the SAM transform. If the transform is not installed, it skips the test, or
+// fails it if CI=true.
 func Transformed(t testing.TB) *Template {
 	t.Helper()
 	content, err := transformed()
 	switch {
 	case err == nil:
 		return Parse(t, content)
-	case err == errTools && os.Getenv("CI") != "true": //nolint:errorlint // it is this one, and wrapped by nobody
+	case errors.Is(err, errTools) && os.Getenv("CI") != "true":
 		t.Skip(err)
 	default:
 		t.Fatal(err)
@@ -99,9 +106,10 @@ func Transformed(t testing.TB) *Template {
 	return nil
 }
 
-// python runs one of CI's scripts in the project's folder.
+// python runs a script of the folder .ci and returns its output.
 func python(script string, args ...string) ([]byte, error) {
-	command := exec.CommandContext(context.Background(), "python3", append([]string{filepath.Join(".ci", script)}, args...)...) //nolint:gosec // our own scripts
+	args = append([]string{filepath.Join(".ci", script)}, args...)
+	command := exec.CommandContext(context.Background(), "python3", args...) //nolint:gosec // a script of this repository
 	command.Dir = Root()
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
@@ -112,7 +120,7 @@ func python(script string, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// longForm turns YAML into plain values, with !GetAtt and its like as CloudFormation's JSON writes them.
+// longForm converts YAML to plain values. It converts tags such as !GetAtt to the long form of intrinsic functions.
 func longForm(n *yaml.Node) (any, error) {
 	if name, short := strings.CutPrefix(n.Tag, "!"); short && !strings.HasPrefix(name, "!") {
 		plain := *n
@@ -133,28 +141,28 @@ func longForm(n *yaml.Node) (any, error) {
 	case yaml.DocumentNode:
 		return longForm(n.Content[0])
 	case yaml.MappingNode:
-		all := map[string]any{}
+		fields := map[string]any{}
 		for i := 0; i < len(n.Content); i += 2 {
 			value, err := longForm(n.Content[i+1])
 			if err != nil {
 				return nil, err
 			}
-			all[n.Content[i].Value] = value
+			fields[n.Content[i].Value] = value
 		}
-		return all, nil
+		return fields, nil
 	case yaml.SequenceNode:
-		all := []any{}
+		items := []any{}
 		for _, item := range n.Content {
 			value, err := longForm(item)
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, value)
+			items = append(items, value)
 		}
-		return all, nil
+		return items, nil
 	default:
 		var value any
 		err := n.Decode(&value)
-		return value, err //nolint:wrapcheck // a scalar's own
+		return value, err //nolint:wrapcheck // the error of yaml is complete
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// noValue stands for a property that is not there.
+// noValue is the pseudo parameter that removes a property.
 const noValue = "AWS::NoValue"
 
-// At walks into a value by the keys of mappings; what is not there is nil.
+// At returns the value at a path of keys in nested mappings. It returns nil if there is no such value.
 func At(value any, path ...string) any {
 	for _, key := range path {
 		fields, _ := value.(map[string]any)
@@ -17,7 +17,7 @@ func At(value any, path ...string) any {
 	return value
 }
 
-// Branches are all that a value may be, whichever conditions hold: Fn::If is taken both ways.
+// Branches returns all values that a value can have under any conditions. It follows both branches of Fn::If.
 func Branches(value any) []any {
 	if At(value, "Ref") == noValue {
 		return nil
@@ -29,8 +29,9 @@ func Branches(value any) []any {
 	return append(Branches(branches[1]), Branches(branches[2])...)
 }
 
-// List is a value that may be one or a list of them, under any conditions.
-func List(value any) (all []any) {
+// List returns the elements of a value under any conditions. A value that is not a list is treated as a list with one
+// element.
+func List(value any) (elements []any) {
 	for _, branch := range Branches(value) {
 		items, isList := branch.([]any)
 		if !isList {
@@ -38,15 +39,15 @@ func List(value any) (all []any) {
 		}
 		for _, item := range items {
 			if item != nil {
-				all = append(all, Branches(item)...)
+				elements = append(elements, Branches(item)...)
 			}
 		}
 	}
-	return all
+	return elements
 }
 
-// Name is what a reference refers to, as text: "Table" for its ARN or Ref, "Table/stream" for its stream, and of Fn::Sub the text with
-// the names in it: "Table/index/due". What is no reference is text already.
+// Name returns a reference as text: "Table" for the Ref or the ARN of Table, "Table/stream" for its stream, and the
+// text with replaced references for Fn::Sub, such as "Table/index/due". It returns any other value as text.
 func Name(value any) string {
 	switch reference := value.(type) {
 	case string:

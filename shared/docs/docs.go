@@ -1,6 +1,6 @@
-// Package docs serves the OpenAPI document, and a page that shows it and can send requests. All files of the page are
-// served from here: its own files, and those of Swagger UI, which come from a Go module. The package defines only the
-// endpoints of the documentation. The document describes the others.
+// Package docs serves the OpenAPI document, and a web page that shows it and can send requests. It serves all files of
+// the page: its own files, and those of Swagger UI, which come from a Go module. It defines only the endpoints of the
+// documentation.
 package docs
 
 import (
@@ -22,26 +22,26 @@ type Service struct {
 	// before and after are the parts of the document before and after its list of servers.
 	before, after []byte
 	// latest is a cache of the last document. Nearly all requests use the same base URL.
-	latest atomic.Pointer[served]
+	latest atomic.Pointer[servedDocument]
 }
 
-// served is the document for one base URL.
-type served struct {
+// servedDocument is the document for one base URL.
+type servedDocument struct {
 	base              string
 	plain, compressed []byte
 }
 
-// New returns a service for a document. Error: the document is not a JSON object with servers.
+// New returns a service for a document. It returns an error if the document is not a JSON object with servers.
 func New(document []byte) (*Service, error) {
-	before, after, err := aroundServers(document)
+	before, after, err := splitAtServers(document)
 	if err != nil {
 		return nil, fmt.Errorf("docs: the OpenAPI document: %w", err)
 	}
 	return &Service{before: before, after: after}, nil
 }
 
-// aroundServers returns the parts of the document before and after the value of "servers", unchanged.
-func aroundServers(document []byte) (before, after []byte, err error) {
+// splitAtServers returns the parts of the document before and after the value of "servers", unchanged.
+func splitAtServers(document []byte) (before, after []byte, err error) {
 	in := jsontext.NewDecoder(bytes.NewReader(document))
 	if open, err := in.ReadToken(); err != nil || open.Kind() != '{' {
 		return nil, nil, errors.Join(errors.New("it is not a JSON object"), err)
@@ -66,8 +66,8 @@ func aroundServers(document []byte) (before, after []byte, err error) {
 }
 
 // document returns the document with the base URL of the request as its server, so that tools send requests to the
-// stage or domain from which they got the document. Without a base URL, the server is "/".
-func (s *Service) document(base string) (*served, error) {
+// stage or domain that they read the document from. Without a base URL, the server is "/".
+func (s *Service) document(base string) (*servedDocument, error) {
 	if latest := s.latest.Load(); latest != nil && latest.base == base {
 		return latest, nil
 	}
@@ -75,7 +75,7 @@ func (s *Service) document(base string) (*served, error) {
 	if err != nil {
 		return nil, fmt.Errorf("docs: servers: %w", err)
 	}
-	document := &served{base: base, plain: bytes.Join([][]byte{s.before, []byte(": "), servers, s.after}, nil)}
+	document := &servedDocument{base: base, plain: bytes.Join([][]byte{s.before, []byte(": "), servers, s.after}, nil)}
 	if document.compressed, err = compress(document.plain); err != nil {
 		return nil, err
 	}

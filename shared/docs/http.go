@@ -23,12 +23,12 @@ const gzipCoding = "gzip"
 
 var varyByCoding = []string{"Accept-Encoding"}
 
-// fileResponse is a file. Clients must not store it, like all responses, so it has no ETag.
+// fileResponse is a response with the content of a file. Like all responses, it must not be cached, so it has no ETag.
 type fileResponse struct {
 	ContentType     string   `header:"Content-Type" hidden:"true"`
 	ContentEncoding string   `header:"Content-Encoding" hidden:"true"`
 	Vary            []string `header:"Vary" hidden:"true"`
-	// Policy replaces the default Content-Security-Policy, unless it is empty.
+	// Policy replaces the default Content-Security-Policy if it is not empty.
 	Policy string `header:"Content-Security-Policy" hidden:"true"`
 	Body   []byte
 }
@@ -38,8 +38,8 @@ type acceptInput struct {
 	Encoding string `header:"Accept-Encoding" hidden:"true"`
 }
 
-// gzip reports whether the client accepts gzip (RFC 9110 §12.5.3): the list contains gzip, or else *, with a weight
-// that is not zero.
+// gzip reports whether the client accepts gzip (RFC 9110 §12.5.3). The list must contain gzip with a weight other than
+// zero. If it does not contain gzip, it must contain * with a weight other than zero.
 func (a acceptInput) gzip() bool {
 	any, named := false, false
 	for coding := range strings.SplitSeq(strings.ToLower(a.Encoding), ",") {
@@ -66,21 +66,23 @@ func (s *Service) Register(r *httpapi.Routes) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "getOpenAPI", Method: http.MethodGet, Path: documentPath, Tag: tag,
 		Summary:     "Read this document",
-		Description: "The OpenAPI 3.1 document of the whole API. Its server is the one that received the request.",
+		Description: "Returns the OpenAPI 3.1 document of the whole API. Its `servers` contain the URL of this service.",
 	}, s.readDocument)
 	httpapi.Public(r, httpapi.Operation{
 		ID: "showDocs", Method: http.MethodGet, Path: pagePath, Tag: tag,
-		Summary:     "Show this document",
-		Description: "A page that shows the document and can send requests with the browser's session.",
+		Summary:     "Show this document as a web page",
+		Description: "Returns a web page that shows the document. The page can send requests with the browser's session.",
 	}, s.showPage)
 	httpapi.Public(r, httpapi.Operation{
 		ID: "readDocsFile", Method: http.MethodGet, Path: filePath, Tag: tag,
-		Summary: "Read a file of the documentation page", Description: "A script, a style sheet or an icon of the page.",
-		Errors: []*fault.Error{httpapi.ErrNoRoute},
+		Summary:     "Read a file of the documentation page",
+		Description: "Returns a script, a style sheet or an icon of the page.",
+		Errors:      []*fault.Error{httpapi.ErrNoRoute},
 	}, s.readFile)
-	httpapi.Public(r, httpapi.Operation{ // the page's links are relative, so it has one path only
-		ID: "redirectDocs", Method: http.MethodGet, Path: pagePath + "/{$}", Status: http.StatusPermanentRedirect, Hidden: true,
-	}, toPage)
+	httpapi.Public(r, httpapi.Operation{ // the page's relative links work only without a trailing slash
+		ID: "redirectDocs", Method: http.MethodGet, Path: pagePath + "/{$}",
+		Status: http.StatusPermanentRedirect, Hidden: true,
+	}, redirectToPage)
 }
 
 func (s *Service) readDocument(ctx context.Context, in *acceptInput) (*fileResponse, error) {
@@ -89,9 +91,11 @@ func (s *Service) readDocument(ctx context.Context, in *acceptInput) (*fileRespo
 		return nil, err
 	}
 	if in.gzip() {
-		return &fileResponse{ContentType: "application/json", ContentEncoding: gzipCoding, Vary: varyByCoding, Body: document.compressed}, nil
+		return &fileResponse{
+			ContentType: jsonType, ContentEncoding: gzipCoding, Vary: varyByCoding, Body: document.compressed,
+		}, nil
 	}
-	return &fileResponse{ContentType: "application/json", Vary: varyByCoding, Body: document.plain}, nil
+	return &fileResponse{ContentType: jsonType, Vary: varyByCoding, Body: document.plain}, nil
 }
 
 func (s *Service) showPage(context.Context, *struct{}) (*fileResponse, error) {
@@ -105,7 +109,7 @@ func (s *Service) showPage(context.Context, *struct{}) (*fileResponse, error) {
 
 func (s *Service) readFile(_ context.Context, in *struct {
 	acceptInput
-	File string `path:"file" doc:"The file's name" example:"swagger-ui.css"`
+	File string `path:"file" doc:"The name of the file" example:"swagger-ui.css"`
 }) (*fileResponse, error) {
 	f, found := files[in.File]
 	if !found {
@@ -114,9 +118,9 @@ func (s *Service) readFile(_ context.Context, in *struct {
 	return f.response(in.gzip())
 }
 
-// toPage redirects from the path with a trailing slash to the page. The location is relative, because the path may
-// begin with a stage.
-func toPage(context.Context, *struct{}) (*struct {
+// redirectToPage redirects from the path with a trailing slash to the page. The location is relative, because the path
+// may begin with a stage.
+func redirectToPage(context.Context, *struct{}) (*struct {
 	Location string `header:"Location"`
 }, error) {
 	return &struct {

@@ -22,7 +22,7 @@ type file struct {
 	from       fs.FS
 	path       string
 	mediaType  string
-	compressed bool // stored as gzip
+	compressed bool // whether it is stored as gzip
 }
 
 const (
@@ -30,11 +30,12 @@ const (
 	scriptType = "text/javascript; charset=utf-8"
 	styleType  = "text/css; charset=utf-8"
 	iconType   = "image/svg+xml"
+	jsonType   = "application/json"
 )
 
 var index = file{from: own, path: "page/index.html", mediaType: htmlType}
 
-// files contains the files that the page loads, by name. The module with Swagger UI has more files.
+// files contains the files that the page loads, by name. Other files of the Swagger UI module are not served.
 var files = map[string]file{
 	"docs.js":              {from: own, path: "page/docs.js", mediaType: scriptType},
 	"docs.css":             {from: own, path: "page/docs.css", mediaType: styleType},

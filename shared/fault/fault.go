@@ -48,7 +48,7 @@ const (
 	CodeInternal             Code = "INTERNAL_ERROR"
 )
 
-// StatusOf maps each code to its HTTP status. No other place defines the status of a code.
+// StatusOf maps each code to its HTTP status. The status of a code is defined only here.
 var StatusOf = map[Code]int{
 	CodeInvalidCredentials:   http.StatusUnauthorized,
 	CodeUserExists:           http.StatusConflict,
@@ -93,8 +93,8 @@ func (c Code) Status() int {
 }
 
 // Error is an error that a client sees. Its JSON form is exactly {"error": Message, "code": Code}. Message is written
-// for people. It never contains the cause, an internal name, or a value that the client sent. Only the log shows the
-// cause.
+// for people. It never contains the cause, an internal name, or a value that the client sent. The cause
+// appears only in the log.
 type Error struct {
 	Message string `json:"error" doc:"The error message, for people." example:"The session is missing or has ended."`
 	Code    Code   `json:"code" doc:"The error code, for programs." example:"AUTH_INVALID_TOKEN"`
@@ -103,25 +103,25 @@ type Error struct {
 	cause   error
 }
 
-// New returns an error with a message that is safe to show to clients.
+// New returns an error with a message that clients may see.
 func New(code Code, message string) *Error { return &Error{Code: code, Message: message} }
 
 // WithCause returns a copy of the error with err as its cause. The cause is only logged.
 func (e *Error) WithCause(err error) *Error {
-	with := *e
-	with.cause = err
-	return &with
+	changed := *e
+	changed.cause = err
+	return &changed
 }
 
 // WithHeader returns a copy of the error whose response has one more header.
 func (e *Error) WithHeader(key, value string) *Error {
-	with := *e
-	with.headers = e.headers.Clone()
-	if with.headers == nil {
-		with.headers = http.Header{}
+	changed := *e
+	changed.headers = e.headers.Clone()
+	if changed.headers == nil {
+		changed.headers = http.Header{}
 	}
-	with.headers.Add(key, value)
-	return &with
+	changed.headers.Add(key, value)
+	return &changed
 }
 
 // Error returns the text for the log, including the cause.
@@ -152,13 +152,14 @@ var (
 	// ErrInternal hides an unexpected failure from the client.
 	ErrInternal = New(CodeInternal, "Something went wrong on our side. Please try again.")
 	// ErrUnavailable reports that storage or the key ring is unavailable.
-	ErrUnavailable = New(CodeServiceUnavailable, "The service is busy. Please try again.").WithHeader("Retry-After", retryAfter)
+	ErrUnavailable = New(CodeServiceUnavailable, "The service is busy. Please try again.").
+			WithHeader("Retry-After", retryAfter)
 	// ErrConflict reports that concurrent changes of the same resource conflicted.
 	ErrConflict = New(CodeConflict, "The resource was changed by another request at the same time. Please try again.")
 )
 
-// Recover calls f and returns its error. If f panics, Recover returns the panic and its stack as an error. It is for
-// functions that run in a goroutine of their own, where a panic would end the process.
+// Recover calls f and returns its error. If f panics, Recover returns an error with the panic's value and its stack.
+// Use it for a function that runs in its own goroutine, because a panic there would end the process.
 func Recover(f func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

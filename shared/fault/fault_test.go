@@ -8,24 +8,48 @@ import (
 	"devplatform/shared/fault"
 )
 
-// statuses is a copy of fault.StatusOf, so that an accidental change of a status is noticed.
+// statuses repeats fault.StatusOf, so that the test detects an accidental change of a status.
 var statuses = map[fault.Code]int{
-	"AUTH_INVALID_CREDENTIALS": 401, "AUTH_USER_EXISTS": 409, "AUTH_RATE_LIMITED": 429, "AUTH_INVALID_TOKEN": 401,
-	"AUTH_CSRF_REJECTED": 403, "AUTH_OAUTH_NOT_CONFIGURED": 501, "AUTH_OAUTH_STATE_INVALID": 400, "AUTH_OAUTH_FAILED": 401,
-	"VALIDATION_FAILED": 400, "ACCESS_DENIED": 403,
-	"PROJECT_NOT_FOUND": 404, "FILE_NOT_FOUND": 404, "WORKSPACE_NOT_FOUND": 404, "MEMBER_NOT_FOUND": 404, "USER_NOT_FOUND": 404,
-	"SESSION_NOT_FOUND": 404, "COMMENT_NOT_FOUND": 404, "MESSAGE_NOT_FOUND": 404, "WEBHOOK_NOT_FOUND": 404, "DELIVERY_NOT_FOUND": 404,
-	"ROUTE_NOT_FOUND": 404, "METHOD_NOT_ALLOWED": 405, "PRECONDITION_FAILED": 412, "CONFLICT": 409,
-	"PAYLOAD_TOO_LARGE": 413, "UNSUPPORTED_MEDIA_TYPE": 415, "QUOTA_EXCEEDED": 402, "RATE_LIMITED": 429,
-	"AI_UNAVAILABLE": 503, "AI_REFUSED": 422, "SERVICE_UNAVAILABLE": 503, "INTERNAL_ERROR": 500,
-	"NO_SUCH_CODE": 500,
+	"AUTH_INVALID_CREDENTIALS":  401,
+	"AUTH_USER_EXISTS":          409,
+	"AUTH_RATE_LIMITED":         429,
+	"AUTH_INVALID_TOKEN":        401,
+	"AUTH_CSRF_REJECTED":        403,
+	"AUTH_OAUTH_NOT_CONFIGURED": 501,
+	"AUTH_OAUTH_STATE_INVALID":  400,
+	"AUTH_OAUTH_FAILED":         401,
+	"VALIDATION_FAILED":         400,
+	"ACCESS_DENIED":             403,
+	"PROJECT_NOT_FOUND":         404,
+	"FILE_NOT_FOUND":            404,
+	"WORKSPACE_NOT_FOUND":       404,
+	"MEMBER_NOT_FOUND":          404,
+	"USER_NOT_FOUND":            404,
+	"SESSION_NOT_FOUND":         404,
+	"COMMENT_NOT_FOUND":         404,
+	"MESSAGE_NOT_FOUND":         404,
+	"WEBHOOK_NOT_FOUND":         404,
+	"DELIVERY_NOT_FOUND":        404,
+	"ROUTE_NOT_FOUND":           404,
+	"METHOD_NOT_ALLOWED":        405,
+	"PRECONDITION_FAILED":       412,
+	"CONFLICT":                  409,
+	"PAYLOAD_TOO_LARGE":         413,
+	"UNSUPPORTED_MEDIA_TYPE":    415,
+	"QUOTA_EXCEEDED":            402,
+	"RATE_LIMITED":              429,
+	"AI_UNAVAILABLE":            503,
+	"AI_REFUSED":                422,
+	"SERVICE_UNAVAILABLE":       503,
+	"INTERNAL_ERROR":            500,
+	"NO_SUCH_CODE":              500, // an unknown code
 }
 
 func TestCodeStatus(t *testing.T) {
 	t.Parallel()
 	for code, status := range statuses {
 		if got := code.Status(); got != status {
-			t.Errorf("%s: %d, want %d", code, got, status)
+			t.Errorf("%s: got status %d, want %d", code, got, status)
 		}
 	}
 }
@@ -34,14 +58,18 @@ func TestErrorsAreImmutable(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("cause")
 	base := fault.New(fault.CodeConflict, "Conflict.")
-	with := base.WithHeader("A", "1").WithHeader("A", "2").WithCause(cause)
+	changed := base.WithHeader("A", "1").WithHeader("A", "2").WithCause(cause)
 	if base.Headers() != nil || base.Unwrap() != nil {
 		t.Error("WithHeader or WithCause changed the original error")
 	}
-	if got := with.Headers().Values("A"); len(got) != 2 || !errors.Is(with, cause) {
-		t.Errorf("%v, %v", got, with)
+	if got := changed.Headers().Values("A"); len(got) != 2 {
+		t.Errorf("got the headers %q, want both values", got)
 	}
-	if wrapped := fmt.Errorf("store: %w", with); !errors.Is(wrapped, base) || errors.Is(wrapped, fault.New(fault.CodeInternal, "")) {
+	if !errors.Is(changed, cause) {
+		t.Errorf("errors.Is does not find the cause of %v", changed)
+	}
+	wrapped := fmt.Errorf("store: %w", changed)
+	if !errors.Is(wrapped, base) || errors.Is(wrapped, fault.New(fault.CodeInternal, "")) {
 		t.Error("errors.Is does not compare codes")
 	}
 }

@@ -2,16 +2,16 @@ package fault
 
 import "strings"
 
-// WholeBody is the name of the field for a rule that the request body as a whole breaks.
+// WholeBody is the field name for a rule about the whole request body.
 const WholeBody = "body"
 
-// maxProblems is the largest number of fields that an error names. A list with a million invalid elements must not
-// produce a response that no gateway accepts.
+// maxProblems is the maximum number of fields that an error names. It limits the size of the response to a request with
+// very many invalid elements.
 const maxProblems = 20
 
-// Problem is a field of a request that breaks a rule.
+// Problem reports that a field of a request breaks a rule.
 type Problem struct {
-	// Name is the field's name as the client knows it, such as "operations[0].path".
+	// Name is the field's name in the request, such as "operations[0].path".
 	Name string
 	// Rule completes the sentence that begins with the name, such as "must not be blank".
 	Rule string
@@ -24,7 +24,7 @@ func Field(name, rule string) Problem { return Problem{Name: name, Rule: rule} }
 func (p Problem) Error() string { return p.Name + ": " + p.Rule }
 
 // Invalid returns a VALIDATION_FAILED error that names every invalid field with the first rule that it breaks:
-// "email: is required; password: must have at least 8 characters". It names at most 20 fields.
+// "email: is required; password: must be at least 8 characters long". It names at most 20 fields.
 func Invalid(problems ...Problem) *Error {
 	var texts []string
 	seen := map[string]bool{}

@@ -24,7 +24,7 @@ const (
 
 // Errors about a request's body as a whole.
 var (
-	ErrTooLarge  = fault.New(fault.CodePayloadTooLarge, "The request is larger than 4 MiB.")
+	ErrTooLarge  = fault.New(fault.CodePayloadTooLarge, "The request body is larger than 4 MiB. Send a smaller body.")
 	ErrMediaType = fault.New(fault.CodeUnsupportedMediaType, "The header Content-Type must be application/json.")
 )
 
@@ -38,14 +38,14 @@ type Validation struct {
 	problems []fault.Problem
 }
 
-// Field adds the problem that a field breaks a rule. It does nothing if rule is empty.
+// Field reports that a field breaks a rule. It does nothing if rule is empty.
 func (v *Validation) Field(name, rule string) {
 	if rule != "" {
 		v.problems = append(v.problems, fault.Field(name, rule))
 	}
 }
 
-// HasQuery reports whether the query has a parameter, even if it is empty.
+// HasQuery reports whether the query contains a parameter. The parameter may be empty.
 func (v *Validation) HasQuery(name string) bool { return v.query.Has(name) }
 
 // HasHeader reports whether the request has a header.
@@ -59,38 +59,39 @@ type binding struct {
 	input  reflect.Type
 	params []param
 	// body describes the field Body. It is nil if the input has no body.
-	body     *value
-	bodyAt   []int
-	optional bool
+	body         *value
+	bodyIndex    []int
+	bodyOptional bool
 }
 
 // param is a field that receives a parameter.
 type param struct {
 	in, name string // in is path, query, header or cookie
-	at       []int
+	index    []int  // of the struct field, for reflect
 	required bool
 	value    *value
 }
 
-// newBinding returns the binding of an input type. It panics if the type has a field that cannot be decoded, which is a
-// programming error.
+// newBinding returns the binding of an input type. It panics if the type has a field that cannot be decoded, because
+// that is a programming error.
 func newBinding(input reflect.Type) *binding {
 	b := &binding{input: input}
 	for _, field := range reflect.VisibleFields(input) {
 		switch in, name := paramTag(field.Tag); {
 		case in != "":
 			b.params = append(b.params, param{
-				in: in, name: name, at: field.Index, required: field.Tag.Get("required") == "true",
+				in: in, name: name, index: field.Index, required: field.Tag.Get("required") == "true",
 				value: newValue(field.Type, field.Tag),
 			})
 		case field.Name == "Body" && len(field.Index) == 1:
-			b.bodyAt, b.optional = field.Index, field.Type.Kind() == reflect.Pointer
+			b.bodyIndex, b.bodyOptional = field.Index, field.Type.Kind() == reflect.Pointer
 			b.body = newValue(field.Type, field.Tag)
 		}
 	}
 	return b
 }
 
+// paramTag returns the location and the name of the parameter that a field receives, or "".
 func paramTag(tag reflect.StructTag) (in, name string) {
 	for _, in := range []string{"path", "query", "header", "cookie"} {
 		if name := tag.Get(in); name != "" {
@@ -112,14 +113,14 @@ func (b *binding) read(r *http.Request, caller Caller) (any, error) {
 		}
 	}
 	for _, p := range b.params {
-		v.problems = append(v.problems, p.read(r, v.query, in.Elem().FieldByIndex(p.at))...)
+		v.problems = append(v.problems, p.read(r, v.query, in.Elem().FieldByIndex(p.index))...)
 	}
 	switch {
-	case b.body == nil, len(body) == 0 && b.optional:
+	case b.body == nil, len(body) == 0 && b.bodyOptional:
 	case len(body) == 0:
 		return nil, fault.Invalid(fault.Field(fault.WholeBody, "is required"))
 	default:
-		problems, err := decodeBody(body, b.body, in.Elem().FieldByIndex(b.bodyAt))
+		problems, err := decodeBody(body, b.body, in.Elem().FieldByIndex(b.bodyIndex))
 		if err != nil {
 			return nil, err
 		}
@@ -161,8 +162,8 @@ func (p param) read(r *http.Request, query url.Values, field reflect.Value) []fa
 		text = query.Get(p.name)
 	case "header":
 		if lines := r.Header.Values(p.name); len(lines) > 0 {
-			// A list may be sent in several lines (RFC 9110 §5.3). A header that is present and empty becomes an empty
-			// list, which is not valid, so that no request is served without the condition that its client sent.
+			// A list may be sent in several header lines (RFC 9110 §5.3). An empty header becomes an empty list, which is
+			// not valid. If it were ignored, a request with an empty If-Match would be served without a condition.
 			text = cmp.Or(strings.Join(lines, ","), ",")
 		}
 	case "cookie":
@@ -186,8 +187,8 @@ func isSafe(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
-// decodeBody decodes a body, and returns the problems of its fields. It returns an error if the body cannot be used at
-// all: it is not valid JSON, it does not have the expected JSON type, or it contains NUL where that is not allowed.
+// decodeBody decodes a body, and returns the problems of its fields. It returns an error if the body as a whole is
+// invalid: it is not valid JSON, it does not have the expected JSON type, or it contains NUL where that is not allowed.
 func decodeBody(body []byte, t *value, field reflect.Value) ([]fault.Problem, error) {
 	d := &decoder{in: jsontext.NewDecoder(bytes.NewReader(body)), mayHaveNUL: bytes.Contains(body, []byte(`\u0000`))}
 	isMismatch := !t.accepts(d.in.PeekKind())
@@ -200,7 +201,7 @@ func decodeBody(body []byte, t *value, field reflect.Value) ([]fault.Problem, er
 	if d.nuls != nil {
 		return nil, fault.Invalid(d.nuls...)
 	}
-	if isMismatch { // Validate would report fields as missing although there is no object that could have them
+	if isMismatch { // skip Validate, which would report the fields of a missing object as missing
 		return nil, fault.Invalid(d.problems...)
 	}
 	return d.problems, nil

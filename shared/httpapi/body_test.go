@@ -3,13 +3,11 @@ package httpapi_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 
 	"devplatform/infra/edgetest"
-	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -17,6 +15,7 @@ import (
 
 var asJSON = map[string]string{"Content-Type": "application/json"}
 
+// post returns a sign-up request with this body.
 func post(body string) edgetest.Request {
 	return edgetest.Request{Method: http.MethodPost, Target: "/api/signup", Body: body, Header: asJSON}
 }
@@ -29,82 +28,156 @@ func TestStrictBodyDecoding(t *testing.T) {
 		body string
 		want string // the error message, "" for a valid body
 	}{
-		"fine":                      {`{"email":"a",` + rest + `}`, ""},
-		"unknown fields":            {`{"email":"a","role":"admin","$x":[{}],` + rest + `}`, ""},
-		"white space around":        {" \r\n\t{\"email\":\"a\"," + rest + "}\n", ""},
-		"missing":                   {``, "body: is required"},
-		"blank":                     {`  `, "body: is not valid JSON"},
-		"null":                      {`null`, "body: must be an object"},
-		"a list":                    {`[]`, "body: must be an object"},
-		"a string":                  {`"email"`, "body: must be an object"},
-		"truncated":                 {`{"email":"hunter2`, "body: is not valid JSON"},
-		"not quoted":                {`{email:"hunter2"}`, "body: is not valid JSON"},
-		"trailing comma":            {`{"email":"a",` + rest + `,}`, "body: is not valid JSON"},
-		"a comment":                 {`{"email":"a",/* */` + rest + `}`, "body: is not valid JSON"},
-		"two values":                {`{"email":"a",` + rest + `}{}`, "body: is not valid JSON"},
-		"a form":                    {`email=a&password=hunter2`, "body: is not valid JSON"},
-		"broken UTF-8":              {"{\"email\":\"hunter2\xff\"," + rest + "}", "body: is not valid JSON"},
-		"half a surrogate":          {`{"email":"\ud800",` + rest + `}`, "body: is not valid JSON"},
-		"a wrong type and a rule":   {`{"email":true,"password":"short","age":0}`, "age: must be at least 1; email: must be a string; password: must have at least 8 characters"},
-		"an unknown huge number":    {`{"email":"a","x":[1e999,{"y":-1e999}],` + rest + `}`, ""},
-		"NUL everywhere":            {`[` + strings.Repeat(`"\u0000",`, 1000) + `1]`, places("[%d]: must not contain NUL", 20)},
-		"two NULs":                  {`{"email":"\u0000","password":"hunter2\u0000"}`, "email: must not contain NUL; password: must not contain NUL"},
-		"a name with NUL":           {`{"hunter2\u0000":1,"email":"a",` + rest + `}`, "body: must not contain NUL"},
-		"a long name twice":         {`{"` + strings.Repeat("x", 101) + `":1,"` + strings.Repeat("x", 101) + `":1}`, "body: must not contain a field more than once"},
-		"a name twice":              {`{"email":"a","email":"hunter2",` + rest + `}`, "email: must not be given more than once"},
-		"an escaped name twice":     {`{"email":"a","\u0065mail":"hunter2",` + rest + `}`, "email: must not be given more than once"},
-		"a name twice in a list":    {`{"tags":[[],{"name":"a","name":"b"}],"email":"a",` + rest + `}`, "tags[1].name: must not be given more than once"},
-		"an unknown name twice":     {`{"x":{"y":1,"y":2},"email":"a",` + rest + `}`, "x.y: must not be given more than once"},
-		"another case":              {`{"EMAIL":"a",` + rest + `}`, "email: is required"},
-		"NUL":                       {`{"email":"a\u0000hunter2",` + rest + `}`, "email: must not contain NUL"},
-		"NUL in a list":             {`{"tags":[{"name":"a"},{"name":"\u0000"}],"email":"a",` + rest + `}`, "tags[1].name: must not contain NUL"},
-		"a backslash, not NUL":      {`{"email":"\\u0000",` + rest + `}`, ""},
-		"a wrong type":              {`{"email":5,` + rest + `}`, "email: must be a string"},
-		"absent is not null":        {`{"email":null,` + rest + `}`, "email: must be a string"},
-		"several problems":          {`{"password":"hunter2"}`, "email: is required; password: must have at least 8 characters"},
-		"too long":                  {`{"email":"` + strings.Repeat("hunter2", 40) + `",` + rest + `}`, "email: must have at most 254 characters"},
-		"a fraction":                {`{"email":"a","age":1.5,` + rest + `}`, "age: must be a whole number"},
-		"too small":                 {`{"email":"a","age":0,` + rest + `}`, "age: must be at least 1"},
-		"a whole number with point": {`{"email":"a","age":1.0,` + rest + `}`, ""},
-		"a whole number, exponent":  {`{"email":"a","age":120e-1,` + rest + `}`, ""},
-		"beyond every int":          {`{"email":"a","age":9223372036854775808,` + rest + `}`, "age: is out of range"},
-		"beyond every float64":      {`{"email":"a","age":1e999,` + rest + `}`, "age: is out of range"},
-		"null for an optional one":  {`{"email":"a","age":null,` + rest + `}`, "age: must be a whole number"},
-		"null for a list":           {`{"email":"a","tags":null,` + rest + `}`, ""},
-		"null for an element":       {`{"email":"a","tags":[{"name":"x"},null],` + rest + `}`, "tags[1]: must be an object"},
-		"null in an element":        {`{"email":"a","tags":[{"name":"x","note":null}],` + rest + `}`, "tags[0].note: must be a string"},
-		"null where it is allowed":  {`{"email":"a","nick":null,"any":null,"by":{"x":1},` + rest + `}`, ""},
-		"null in a map":             {`{"email":"a","by":{"x":1,"y":null},` + rest + `}`, "by.y: must be a whole number"},
-		"out of range, long name":   {`{"email":"a","by":{"` + strings.Repeat("hunter2", 20) + `":1e99},` + rest + `}`, "body: is out of range"},
-		"null in an unknown field":  {`{"email":"a","x":[null,{"email":null,"y":null}],` + rest + `}`, ""},
-		"null in a wrong type":      {`{"email":{"a":null},"tags":{"name":null},` + rest + `}`, "email: must be a string; tags: must be a list"},
-		"null and other problems":   {`{"age":null,"tags":[{"name":7,"note":null}],` + rest + `}`, "age: must be a whole number; email: is required; tags[0].name: must be a string; tags[0].note: must be a string"},
-		"null in many places":       {`{"email":"a","tags":[null` + strings.Repeat(",null", 1000) + `],` + rest + `}`, places("tags[%d]: must be an object", 20)},
-		"nested too deep":           {strings.Repeat(`[`, 33) + strings.Repeat(`]`, 33), "body: must not be nested more than 32 levels deep"},
-		"nested extremely deep":     {strings.Repeat(`{"a":`, 100_000), "body: must not be nested more than 32 levels deep"},
-		"an element":                {`{"email":"a","tags":[{"name":"x"},{"name":7}],` + rest + `}`, "tags[1].name: must be a string"},
+		"valid":                   {body: `{"email":"a",` + rest + `}`},
+		"unknown fields":          {body: `{"email":"a","role":"admin","$x":[{}],` + rest + `}`},
+		"surrounding white space": {body: " \r\n\t{\"email\":\"a\"," + rest + "}\n"},
+		"empty body":              {body: ``, want: "body: is required"},
+		"only blanks":             {body: `  `, want: "body: is not valid JSON"},
+		"null":                    {body: `null`, want: "body: must be an object"},
+		"list":                    {body: `[]`, want: "body: must be an object"},
+		"string":                  {body: `"email"`, want: "body: must be an object"},
+		"truncated JSON":          {body: `{"email":"hunter2`, want: "body: is not valid JSON"},
+		"unquoted name":           {body: `{email:"hunter2"}`, want: "body: is not valid JSON"},
+		"trailing comma":          {body: `{"email":"a",` + rest + `,}`, want: "body: is not valid JSON"},
+		"comment":                 {body: `{"email":"a",/* */` + rest + `}`, want: "body: is not valid JSON"},
+		"two JSON values":         {body: `{"email":"a",` + rest + `}{}`, want: "body: is not valid JSON"},
+		"URL-encoded form":        {body: `email=a&password=hunter2`, want: "body: is not valid JSON"},
+		"invalid UTF-8":           {body: "{\"email\":\"hunter2\xff\"," + rest + "}", want: "body: is not valid JSON"},
+		"unpaired surrogate":      {body: `{"email":"\ud800",` + rest + `}`, want: "body: is not valid JSON"},
+		"wrong type, wrong length and wrong number": {
+			body: `{"email":true,"password":"short","age":0}`,
+			want: "age: must be at least 1; email: must be a string; " +
+				"password: must be at least 8 characters long",
+		},
+		"huge number in an unknown field": {body: `{"email":"a","x":[1e999,{"y":-1e999}],` + rest + `}`},
+		"1000 texts with NUL": {
+			body: `[` + strings.Repeat(`"\u0000",`, 1000) + `1]`,
+			want: itemErrors("[%d]: must not contain NUL", 20),
+		},
+		"NUL in two fields": {
+			body: `{"email":"\u0000","password":"hunter2\u0000"}`,
+			want: "email: must not contain NUL; password: must not contain NUL",
+		},
+		"NUL in a name": {body: `{"hunter2\u0000":1,"email":"a",` + rest + `}`, want: "body: must not contain NUL"},
+		"duplicate long name": {
+			body: `{"` + strings.Repeat("x", 101) + `":1,"` + strings.Repeat("x", 101) + `":1}`,
+			want: "body: must not contain a field more than once",
+		},
+		"duplicate name": {
+			body: `{"email":"a","email":"hunter2",` + rest + `}`,
+			want: "email: must not be given more than once",
+		},
+		"duplicate name, once escaped": {
+			body: `{"email":"a","\u0065mail":"hunter2",` + rest + `}`,
+			want: "email: must not be given more than once",
+		},
+		"duplicate name in a list": {
+			body: `{"tags":[[],{"name":"a","name":"b"}],"email":"a",` + rest + `}`,
+			want: "tags[1].name: must not be given more than once",
+		},
+		"duplicate unknown name": {
+			body: `{"x":{"y":1,"y":2},"email":"a",` + rest + `}`,
+			want: "x.y: must not be given more than once",
+		},
+		"name in upper case": {body: `{"EMAIL":"a",` + rest + `}`, want: "email: is required"},
+		"NUL":                {body: `{"email":"a\u0000hunter2",` + rest + `}`, want: "email: must not contain NUL"},
+		"NUL in a list": {
+			body: `{"tags":[{"name":"a"},{"name":"\u0000"}],"email":"a",` + rest + `}`,
+			want: "tags[1].name: must not contain NUL",
+		},
+		"escaped backslash before u0000": {body: `{"email":"\\u0000",` + rest + `}`},
+		"number for a string":            {body: `{"email":5,` + rest + `}`, want: "email: must be a string"},
+		"null for a required field":      {body: `{"email":null,` + rest + `}`, want: "email: must be a string"},
+		"missing field and short password": {
+			body: `{"password":"hunter2"}`,
+			want: "email: is required; password: must be at least 8 characters long",
+		},
+		"text too long": {
+			body: `{"email":"` + strings.Repeat("hunter2", 40) + `",` + rest + `}`,
+			want: "email: must be at most 254 characters long",
+		},
+		"number with a fraction": {
+			body: `{"email":"a","age":1.5,` + rest + `}`,
+			want: "age: must be a whole number",
+		},
+		"number too small":                  {body: `{"email":"a","age":0,` + rest + `}`, want: "age: must be at least 1"},
+		"whole number with a decimal point": {body: `{"email":"a","age":1.0,` + rest + `}`},
+		"whole number with an exponent":     {body: `{"email":"a","age":120e-1,` + rest + `}`},
+		"number larger than int64": {
+			body: `{"email":"a","age":9223372036854775808,` + rest + `}`,
+			want: "age: is out of range",
+		},
+		"number larger than float64": {body: `{"email":"a","age":1e999,` + rest + `}`, want: "age: is out of range"},
+		"null for an optional field": {
+			body: `{"email":"a","age":null,` + rest + `}`,
+			want: "age: must be a whole number",
+		},
+		"null for a list": {body: `{"email":"a","tags":null,` + rest + `}`},
+		"null for a list element": {
+			body: `{"email":"a","tags":[{"name":"x"},null],` + rest + `}`,
+			want: "tags[1]: must be an object",
+		},
+		"null in a list element": {
+			body: `{"email":"a","tags":[{"name":"x","note":null}],` + rest + `}`,
+			want: "tags[0].note: must be a string",
+		},
+		"null for nullable and unknown fields": {body: `{"email":"a","nick":null,"any":null,"by":{"x":1},` + rest + `}`},
+		"null in a map": {
+			body: `{"email":"a","by":{"x":1,"y":null},` + rest + `}`,
+			want: "by.y: must be a whole number",
+		},
+		"number out of range with a long name": {
+			body: `{"email":"a","by":{"` + strings.Repeat("hunter2", 20) + `":1e99},` + rest + `}`,
+			want: "body: is out of range",
+		},
+		"null in unknown fields": {body: `{"email":"a","x":[null,{"email":null,"y":null}],` + rest + `}`},
+		"null inside a value of the wrong type": {
+			body: `{"email":{"a":null},"tags":{"name":null},` + rest + `}`,
+			want: "email: must be a string; tags: must be a list",
+		},
+		"null with other problems": {
+			body: `{"age":null,"tags":[{"name":7,"note":null}],` + rest + `}`,
+			want: "age: must be a whole number; email: is required; " +
+				"tags[0].name: must be a string; tags[0].note: must be a string",
+		},
+		"1001 null elements": {
+			body: `{"email":"a","tags":[null` + strings.Repeat(",null", 1000) + `],` + rest + `}`,
+			want: itemErrors("tags[%d]: must be an object", 20),
+		},
+		"33 levels deep": {
+			body: strings.Repeat(`[`, 33) + strings.Repeat(`]`, 33),
+			want: "body: must not be nested more than 32 levels deep",
+		},
+		"100,000 levels deep": {
+			body: strings.Repeat(`{"a":`, 100_000),
+			want: "body: must not be nested more than 32 levels deep",
+		},
+		"wrong type in a list element": {
+			body: `{"email":"a","tags":[{"name":"x"},{"name":7}],` + rest + `}`,
+			want: "tags[1].name: must be a string",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := post(tc.body).Send(t, router)
-			if strings.Contains(a.Body, "hunter2") {
-				t.Errorf("the response repeats a value of the body: %s", a.Body)
+			response := post(tc.body).Send(t, router)
+			if strings.Contains(response.Body, "hunter2") {
+				t.Errorf("the response repeats a value of the body: %s", response.Body)
 			}
 			if tc.want == "" {
-				if a.Status != http.StatusCreated {
-					t.Errorf("%d %s", a.Status, a.Body)
+				if response.Status != http.StatusCreated {
+					t.Errorf("got %d %s, want 201", response.Status, response.Body)
 				}
 				return
 			}
-			if got := edgetest.WantError(t, a, 400, fault.CodeValidationFailed); got != tc.want {
+			if got := edgetest.WantError(t, response, 400, fault.CodeValidationFailed); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
 	}
 }
 
-// places returns the error message about the first n elements of a list.
-func places(format string, n int) string {
+// itemErrors returns the error message about the first n elements of a list.
+func itemErrors(format string, n int) string {
 	problems := make([]string, n)
 	for i := range problems {
 		problems[i] = fmt.Sprintf(format, i)
@@ -115,7 +188,7 @@ func places(format string, n int) string {
 // After a value of the wrong type, the remaining fields are still decoded and validated.
 func TestValidateAfterMismatch(t *testing.T) {
 	t.Parallel()
-	router := httpapi.NewRouter(httpapi.Config{Clock: clock.System, Logger: slog.New(slog.DiscardHandler)}, func(r *httpapi.Routes) {
+	router := newRouter(func(r *httpapi.Routes) {
 		httpapi.Public(r, httpapi.Operation{ID: "signup", Method: http.MethodPost, Path: "/api/signup"},
 			func(context.Context, *validatedInput) (*edgetest.EchoOutput, error) {
 				return &edgetest.EchoOutput{}, nil
@@ -129,7 +202,7 @@ func TestValidateAfterMismatch(t *testing.T) {
 		`{"a":"fine","b":"fine","c":null}`:          "c: must be a string",
 		`{"z":1e999,"a":false,"b":"fine","c":""}`:   "a: must be a string; c: is required",
 		`{"a":"fine","b":"fine","c":"","z":-1e999}`: "c: is required",
-		`null`:         "body: must be an object", // its fields are not reported as missing
+		`null`:         "body: must be an object", // the fields of the missing object are not reported
 		`[]`:           "body: must be an object",
 		` 7`:           "body: must be an object",
 		`{"a":"fine"}`: "b: is required; c: is required",
@@ -160,7 +233,7 @@ func TestContentType(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{})
 	const body = `{"email":"a","password":"hunter2hunter2"}`
-	for contentType, status := range map[string]int{
+	for contentType, want := range map[string]int{
 		"application/json":                  201,
 		"application/json; charset=utf-8":   201,
 		"Application/JSON;charset=UTF-8":    201,
@@ -175,32 +248,37 @@ func TestContentType(t *testing.T) {
 		"application/json, text/plain":      415,
 	} {
 		for _, path := range []string{"/api/signup", "/api/logout"} {
-			r := edgetest.Request{Method: http.MethodPost, Target: path, Body: body, Header: map[string]string{"Content-Type": contentType}}
-			a := r.Send(t, router)
-			if status == 415 {
-				edgetest.WantError(t, a, 415, fault.CodeUnsupportedMediaType)
-			} else if a.Status/100 != 2 {
-				t.Errorf("%q: %d %s", contentType, a.Status, a.Body)
+			request := edgetest.Request{
+				Method: http.MethodPost, Target: path, Body: body,
+				Header: map[string]string{"Content-Type": contentType},
+			}
+			response := request.Send(t, router)
+			if want == 415 {
+				edgetest.WantError(t, response, 415, fault.CodeUnsupportedMediaType)
+			} else if response.Status/100 != 2 {
+				t.Errorf("%s with Content-Type %q: got %d %s, want success",
+					path, contentType, response.Status, response.Body)
 			}
 		}
 	}
 	empty := edgetest.Request{Method: http.MethodPost, Target: "/api/logout"}.Send(t, router)
 	if empty.Status != http.StatusOK {
-		t.Errorf("without a body and a type: %d %s", empty.Status, empty.Body)
+		t.Errorf("without a body and a Content-Type: got %d %s, want 200", empty.Status, empty.Body)
 	}
 }
 
 func TestMaximumBodySize(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{})
-	frame := `{"email":"a","password":"hunter2hunter2","x":""}`
-	full := strings.Replace(frame, `"x":"`, `"x":"`+strings.Repeat("x", 4<<20-len(frame)), 1)
-	if a := post(full).Send(t, router); a.Status != http.StatusCreated {
-		t.Errorf("%d bytes: %d %s", len(full), a.Status, a.Body)
+	small := `{"email":"a","password":"hunter2hunter2","x":""}`
+	largest := strings.Replace(small, `"x":"`, `"x":"`+strings.Repeat("x", 4<<20-len(small)), 1)
+	if response := post(largest).Send(t, router); response.Status != http.StatusCreated {
+		t.Errorf("body of %d bytes: got %d %s, want 201", len(largest), response.Status, response.Body)
 	}
-	edgetest.WantError(t, post(full+" ").Send(t, router), 413, fault.CodePayloadTooLarge)
-	over := edgetest.Request{Method: http.MethodPost, Target: "/api/logout", Body: full + " ", Header: asJSON}
-	edgetest.WantError(t, over.Send(t, router), 413, fault.CodePayloadTooLarge)
+	tooLarge := largest + " "
+	edgetest.WantError(t, post(tooLarge).Send(t, router), 413, fault.CodePayloadTooLarge)
+	logout := edgetest.Request{Method: http.MethodPost, Target: "/api/logout", Body: tooLarge, Header: asJSON}
+	edgetest.WantError(t, logout.Send(t, router), 413, fault.CodePayloadTooLarge)
 }
 
 func TestQueryAndPathRules(t *testing.T) {
@@ -214,28 +292,34 @@ func TestQueryAndPathRules(t *testing.T) {
 		"/api/list?name=%ff":        "query: must be UTF-8 without NUL",
 		"/api/list?limit=1&other=2": "",
 	} {
-		a := edgetest.Request{Method: http.MethodGet, Target: target}.Send(t, router)
+		response := edgetest.Request{Method: http.MethodGet, Target: target}.Send(t, router)
 		if want == "" {
-			if a.Status != http.StatusOK {
-				t.Errorf("%s: %d %s", target, a.Status, a.Body)
+			if response.Status != http.StatusOK {
+				t.Errorf("%s: got %d %s, want 200", target, response.Status, response.Body)
 			}
 			continue
 		}
-		if got := edgetest.WantError(t, a, 400, fault.CodeValidationFailed); got != want {
+		if got := edgetest.WantError(t, response, 400, fault.CodeValidationFailed); got != want {
 			t.Errorf("%s: got %q, want %q", target, got, want)
 		}
 	}
 }
 
+// newRouter returns a router with the endpoints that register adds. It has no sessions and writes no log.
+func newRouter(register func(*httpapi.Routes)) http.Handler {
+	return httpapi.NewRouter(httpapi.Config{Logger: edgetest.DiscardLog, Clock: edgetest.Clock}, register)
+}
+
+// FuzzBody checks that every body is either valid or rejected with VALIDATION_FAILED.
 func FuzzBody(f *testing.F) {
 	router, _ := edgetest.NewRouter(config.Edge{})
 	f.Add([]byte(`{"email":"a","password":"hunter2hunter2"}`))
 	f.Add([]byte(`{"email":"\u0000","email":1}`))
 	f.Add([]byte(`{"email":null,"age":1.0,"tags":[null,{"note":null}],"by":{"x":1e99}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		a := post(string(body)).Send(t, router)
-		if a.Status != http.StatusCreated {
-			edgetest.WantError(t, a, 400, fault.CodeValidationFailed)
+		response := post(string(body)).Send(t, router)
+		if response.Status != http.StatusCreated {
+			edgetest.WantError(t, response, 400, fault.CodeValidationFailed)
 		}
 	})
 }

@@ -21,13 +21,14 @@ const (
 	maxDepth = 32
 	// maxName is the maximum length in bytes of a field name in an error message.
 	maxName = 100
-	// maxProblems is the maximum number of problems that are collected for one field, and of problems about NUL.
+	// maxProblems is the maximum number of problems that are collected for one field, and of those about NUL.
 	maxProblems = 20
 )
 
 var (
 	errNotJSON = fault.Invalid(fault.Field(fault.WholeBody, "is not valid JSON"))
-	errTooDeep = fault.Invalid(fault.Field(fault.WholeBody, fmt.Sprintf("must not be nested more than %d levels deep", maxDepth)))
+	errTooDeep = fault.Invalid(fault.Field(
+		fault.WholeBody, fmt.Sprintf("must not be nested more than %d levels deep", maxDepth)))
 )
 
 // decoder decodes a JSON body into the fields of an input, in one pass. It continues after a field that breaks a rule,
@@ -38,11 +39,11 @@ type decoder struct {
 	mayHaveNUL bool
 	path       []step
 	problems   []fault.Problem
-	// nuls are the problems about NUL in names and in texts that must not contain it.
+	// nuls are the problems about NUL characters in names and in texts that must not contain them.
 	nuls []fault.Problem
 }
 
-// step is a step on the path to a value: the name of a field, or the index of an element if name is "".
+// step is one part of the path to a value: the name of a field, or the index of a list element.
 type step struct {
 	name  string
 	index int
@@ -53,10 +54,8 @@ type step struct {
 // that the body cannot be decoded further.
 func (d *decoder) read(t *value, into reflect.Value) error {
 	next := d.in.PeekKind()
-	if next == '{' || next == '[' {
-		if d.in.StackDepth() >= maxDepth {
-			return errTooDeep
-		}
+	if (next == '{' || next == '[') && d.in.StackDepth() >= maxDepth {
+		return errTooDeep
 	}
 	if t != nil && next == 'n' {
 		return d.readNull(t, into)
@@ -114,7 +113,7 @@ func (d *decoder) readNull(t *value, into reflect.Value) error {
 	return nil
 }
 
-// readObject decodes an object. It sorts the problems by the names of the object's fields.
+// readObject decodes an object. It sorts the problems by field name.
 func (d *decoder) readObject(t *value, into reflect.Value) error {
 	before := d.problems
 	byName := map[string][]fault.Problem{}
@@ -173,7 +172,7 @@ func (d *decoder) readField(t *value, into reflect.Value, name string) error {
 		return nil
 	case t.fields[name] != nil:
 		f := t.fields[name]
-		return d.read(f.value, into.FieldByIndex(f.at))
+		return d.read(f.value, into.FieldByIndex(f.index))
 	}
 	return d.read(nil, reflect.Value{})
 }
@@ -236,7 +235,7 @@ func (d *decoder) readNumber(t *value, into reflect.Value) error {
 		return d.syntaxError(err)
 	}
 	if t != nil {
-		n, rule := t.whole(string(text))
+		n, rule := t.parseWhole(string(text))
 		if rule == "" {
 			setWhole(into, n)
 		}
@@ -245,7 +244,7 @@ func (d *decoder) readNumber(t *value, into reflect.Value) error {
 	return nil
 }
 
-// problem adds the problem that the current value breaks a rule. It does nothing if rule is empty.
+// problem reports that the current value breaks a rule. It does nothing if rule is empty.
 func (d *decoder) problem(rule string) {
 	if rule != "" && len(d.problems) < maxProblems {
 		d.problems = append(d.problems, fault.Field(d.name(), rule))
@@ -259,7 +258,7 @@ func (d *decoder) checkNUL(text string, t *value) {
 	}
 }
 
-// syntaxError returns the client's error for an error of the JSON decoder, nil if err is nil.
+// syntaxError converts an error of the JSON decoder to the error that the client sees. It returns nil if err is nil.
 func (d *decoder) syntaxError(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"testing"
@@ -26,18 +25,18 @@ type numberInput struct {
 	}
 }
 
-type numberOutput struct {
+type textOutput struct {
 	Body struct {
-		Sum string `json:"sum"`
+		Text string `json:"text"`
 	}
 }
 
-// In JSON Schema, every number without a fraction is an integer, in any notation.
+// TestIntegerNotations checks that every number without a fraction is an integer, in any notation, as in JSON Schema.
 func TestIntegerNotations(t *testing.T) {
 	t.Parallel()
-	router := httpapi.NewRouter(httpapi.Config{Clock: clock.System, Logger: slog.New(slog.DiscardHandler)}, func(r *httpapi.Routes) {
+	router := newRouter(func(r *httpapi.Routes) {
 		httpapi.Public(r, httpapi.Operation{ID: "number", Method: http.MethodPost, Path: "/api/number"},
-			func(_ context.Context, in *numberInput) (*numberOutput, error) {
+			func(_ context.Context, in *numberInput) (*textOutput, error) {
 				sum := int64(in.Body.Small) + in.Body.Large + int64(in.Body.Count)
 				if in.Body.Int != nil {
 					sum += int64(*in.Body.Int)
@@ -47,13 +46,13 @@ func TestIntegerNotations(t *testing.T) {
 						sum += int64(size)
 					}
 				}
-				out := &numberOutput{}
-				out.Body.Sum = strconv.FormatInt(sum, 10)
+				out := &textOutput{}
+				out.Body.Text = strconv.FormatInt(sum, 10)
 				return out, nil
 			})
 	})
 	const outOfRange = ": is out of range"
-	for body, want := range map[string]string{ // the sum, or the message
+	for body, want := range map[string]string{ // want is the sum, or the error message
 		`{"int":1.0}`:                                    "1",
 		`{"int":1e2,"small":-2.50e1,"large":7}`:          "82",
 		`{"int":-0.0}`:                                   "0",
@@ -72,14 +71,14 @@ func TestIntegerNotations(t *testing.T) {
 		`{"int":1.5,"small":1e99}`:                       "int: must be a whole number; small" + outOfRange,
 		`{"at":"2026-01-31T08:15:30.123Z","int":1e0}`:    "1",
 	} {
-		r := edgetest.Request{Method: http.MethodPost, Target: "/api/number", Body: body, Header: asJSON}
-		a := r.Send(t, router)
+		request := edgetest.Request{Method: http.MethodPost, Target: "/api/number", Body: body, Header: asJSON}
+		response := request.Send(t, router)
 		if _, err := strconv.Atoi(want); err != nil {
-			if got := edgetest.WantError(t, a, 400, fault.CodeValidationFailed); got != want {
+			if got := edgetest.WantError(t, response, 400, fault.CodeValidationFailed); got != want {
 				t.Errorf("%s: got %q, want %q", body, got, want)
 			}
-		} else if a.Body != `{"sum":"`+want+`"}` {
-			t.Errorf("%s: got %d %s, want %s", body, a.Status, a.Body, want)
+		} else if response.Body != `{"text":"`+want+`"}` {
+			t.Errorf("%s: got %d %s, want %s", body, response.Status, response.Body, want)
 		}
 	}
 }
@@ -97,27 +96,27 @@ type nullableInput struct {
 
 func TestNullableFieldsAndEnums(t *testing.T) {
 	t.Parallel()
-	router := httpapi.NewRouter(httpapi.Config{Clock: clock.System, Logger: slog.New(slog.DiscardHandler)}, func(r *httpapi.Routes) {
+	router := newRouter(func(r *httpapi.Routes) {
 		httpapi.Public(r, httpapi.Operation{ID: "nullable", Method: http.MethodPost, Path: "/api/nullable"},
-			func(_ context.Context, in *nullableInput) (*numberOutput, error) {
-				out := &numberOutput{}
+			func(_ context.Context, in *nullableInput) (*textOutput, error) {
+				out := &textOutput{}
 				switch secret := in.Body.Secret; {
 				case !secret.Present && secret.Value == nil:
-					out.Body.Sum = "absent"
+					out.Body.Text = "absent"
 				case secret.Value == nil:
-					out.Body.Sum = "null"
+					out.Body.Text = "null"
 				default:
-					out.Body.Sum = *secret.Value
+					out.Body.Text = *secret.Value
 				}
 				return out, nil
 			})
 	})
-	for body, want := range map[string]string{ // the field, or the message
+	for body, want := range map[string]string{ // want is the output, or the error message
 		`{}`:                                 "absent",
 		`{"Secret":"ab"}`:                    "absent",
 		`{"secret":null}`:                    "null",
 		`{"secret":"ab"}`:                    "ab",
-		`{"secret":"a"}`:                     "secret: must have at least 2 characters",
+		`{"secret":"a"}`:                     "secret: must be at least 2 characters long",
 		`{"secret":1}`:                       "secret: must be a string",
 		`{"secret":["a"]}`:                   "secret: must be a string",
 		`{"colors":["red","green"]}`:         "absent",
@@ -125,12 +124,13 @@ func TestNullableFieldsAndEnums(t *testing.T) {
 		`{"colors":["red","red","red"]}`:     "colors: must have at most 2 elements",
 		`{"colors":["x"],"secret":"\u0000"}`: "secret: must not contain NUL",
 	} {
-		a := edgetest.Request{Method: http.MethodPost, Target: "/api/nullable", Body: body, Header: asJSON}.Send(t, router)
-		if a.Status == http.StatusOK {
-			if a.Body != `{"sum":"`+want+`"}` {
-				t.Errorf("%s: got %s, want %s", body, a.Body, want)
+		request := edgetest.Request{Method: http.MethodPost, Target: "/api/nullable", Body: body, Header: asJSON}
+		response := request.Send(t, router)
+		if response.Status == http.StatusOK {
+			if response.Body != `{"text":"`+want+`"}` {
+				t.Errorf("%s: got %s, want %s", body, response.Body, want)
 			}
-		} else if got := edgetest.WantError(t, a, 400, fault.CodeValidationFailed); got != want {
+		} else if got := edgetest.WantError(t, response, 400, fault.CodeValidationFailed); got != want {
 			t.Errorf("%s: got %q, want %q", body, got, want)
 		}
 	}

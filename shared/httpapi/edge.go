@@ -16,7 +16,8 @@ import (
 	"devplatform/shared/fault"
 )
 
-// securityHeaders are the headers of every response. The gateway's own responses have the same, in template.yaml.
+// securityHeaders are the headers of every response. The gateway's own responses have the same headers (see
+// template.yaml).
 var securityHeaders = map[string]string{
 	"Cache-Control":             "no-store",
 	"X-Content-Type-Options":    "nosniff",
@@ -27,10 +28,13 @@ var securityHeaders = map[string]string{
 
 // Errors that the edge itself returns.
 var (
-	ErrNoRoute   = fault.New(fault.CodeRouteNotFound, "There is no such path.")
-	ErrCrossSite = fault.New(fault.CodeCSRFRejected, "The request was sent by a page of another site. Send it from a trusted origin.")
-	ErrQuery     = fault.Invalid(fault.Field("query", "must be UTF-8 without NUL"))
-	errMethod    = fault.New(fault.CodeMethodNotAllowed, "The method is not allowed for this path.")
+	ErrNoRoute = fault.New(
+		fault.CodeRouteNotFound, "The path does not exist. GET /api/openapi.json returns all paths.")
+	ErrCrossSite = fault.New(
+		fault.CodeCSRFRejected, "The request was sent by a page of another site. Send it from a trusted origin.")
+	ErrQuery  = fault.Invalid(fault.Field("query", "must be UTF-8 without NUL"))
+	errMethod = fault.New(
+		fault.CodeMethodNotAllowed, "The method is not allowed for this path. Use a method of the Allow header.")
 )
 
 // edge is the router of a function.
@@ -50,7 +54,7 @@ type exchange struct {
 	token     string
 	caller    Caller
 	operation string
-	// code and cause are those of an error response, for the log.
+	// code and cause describe an error response in the log.
 	code  fault.Code
 	cause error
 }
@@ -79,23 +83,23 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		aborted := false
 		if cause := recover(); cause != nil {
-			aborted = x.panicked(cause)
+			aborted = x.handlePanic(cause)
 		}
 		x.out.finish()
 		x.log(r, e.cfg.Clock().Sub(started))
 		if aborted {
-			panic(http.ErrAbortHandler) // the only way to end a body so that its reader sees that it is incomplete
+			panic(http.ErrAbortHandler) // closes the connection, so that the client sees that the body is incomplete
 		}
 	}()
 	e.next.ServeHTTP(x.out, r)
 }
 
-// panicked responds with INTERNAL_ERROR after a panic. It reports whether it is too late for that because the response
-// has started.
-func (x *exchange) panicked(cause any) (aborted bool) {
+// handlePanic responds with INTERNAL_ERROR after a panic. If the response has already started, that is not possible,
+// and handlePanic only returns true.
+func (x *exchange) handlePanic(cause any) (aborted bool) {
 	err := fault.ErrInternal.WithCause(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 	if x.out.started {
-		x.note(err)
+		x.record(err)
 		return true
 	}
 	x.out.reset()
@@ -143,8 +147,8 @@ func (x *exchange) noRoute(r *http.Request, notFound http.Handler) {
 
 type rejectionKey struct{}
 
-// WithRejection returns a context under which the router rejects the request with err. It is for adapters that cannot
-// convert what they received to a request: the response then has the same headers and log line as any other.
+// WithRejection returns a context that makes the router reject the request with err. Adapters use it if they cannot
+// convert an event to a request. The response then has the same headers and the same log line as any other response.
 func WithRejection(ctx context.Context, err error) context.Context {
 	return context.WithValue(ctx, rejectionKey{}, err)
 }
@@ -187,7 +191,7 @@ func (e *edge) serve(_ http.ResponseWriter, r *http.Request, endpoint *Endpoint)
 	if err := x.respond(r, endpoint); err != nil {
 		x.cause = err
 		if x.out.started {
-			x.note(AsError(err))
+			x.record(AsError(err))
 			return
 		}
 		x.out.resetBody()
@@ -213,27 +217,27 @@ func (x *exchange) respond(r *http.Request, endpoint *Endpoint) error {
 	return endpoint.rendering().write(x.out, endpoint.Status, out)
 }
 
-// fail writes an error response and keeps it for the log.
+// fail writes an error response and records the error for the log.
 func (x *exchange) fail(err error) {
-	answer := AsError(err)
-	x.note(answer)
-	for name, values := range answer.Headers() {
+	failure := AsError(err)
+	x.record(failure)
+	for name, values := range failure.Headers() {
 		x.out.Header()[name] = values
 	}
-	body, err := json.Marshal(answer)
-	if err != nil { // a message that is not valid UTF-8
+	body, err := json.Marshal(failure)
+	if err != nil { // the message is not valid UTF-8
 		body, _ = json.Marshal(fault.ErrInternal)
 	}
 	x.out.Header().Set("Content-Type", jsonType)
-	x.out.WriteHeader(answer.Code.Status())
-	_, _ = x.out.Write(body) // a buffer
+	x.out.WriteHeader(failure.Code.Status())
+	_, _ = x.out.Write(body) // writing to a buffer does not fail
 }
 
-// note keeps an error for the log.
-func (x *exchange) note(answer *fault.Error) {
-	x.code = answer.Code
+// record stores an error for the log.
+func (x *exchange) record(failure *fault.Error) {
+	x.code = failure.Code
 	if x.cause == nil {
-		x.cause = answer.Unwrap()
+		x.cause = failure.Unwrap()
 	}
 }
 
@@ -255,7 +259,8 @@ func (x *exchange) log(r *http.Request, took time.Duration) {
 		attrs = append(attrs, slog.String("code", string(x.code)))
 	}
 	// The code of an error that occurred after the response had started is not visible in the status.
-	if x.out.status >= http.StatusInternalServerError || x.code != "" && x.code.Status() >= http.StatusInternalServerError {
+	if x.out.status >= http.StatusInternalServerError ||
+		x.code != "" && x.code.Status() >= http.StatusInternalServerError {
 		level = slog.LevelError
 	}
 	if x.cause != nil {

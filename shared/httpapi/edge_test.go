@@ -20,14 +20,14 @@ func TestUnknownRoutes(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{})
 	for _, target := range []string{
-		"/", "/api", "/api/", "/api/nothing", "/api/me/", "/api//me", "//api/me", "/api/./me", "/api/x/../me",
+		"/", "/api", "/api/", "/api/unknown", "/api/me/", "/api//me", "//api/me", "/api/./me", "/api/x/../me",
 		"/api/%2e%2e/api/me", "/api/items//", "/api/items/", "/api/items/a/b", "/API/ME", "/api/me%2F",
 		"/openapi.json", "/docs", "/schemas/Error.json",
 	} {
-		a := edgetest.Request{Method: http.MethodGet, Target: target}.Send(t, router)
-		edgetest.WantError(t, a, 404, fault.CodeRouteNotFound)
-		if a.Header.Get("Location") != "" {
-			t.Errorf("%s: redirected to %s", target, a.Header.Get("Location"))
+		response := edgetest.Request{Method: http.MethodGet, Target: target}.Send(t, router)
+		edgetest.WantError(t, response, 404, fault.CodeRouteNotFound)
+		if response.Header.Get("Location") != "" {
+			t.Errorf("%s: the response redirects to %s", target, response.Header.Get("Location"))
 		}
 	}
 }
@@ -45,32 +45,33 @@ func TestMethods(t *testing.T) {
 		{http.MethodPatch, "/api/list", 405, "GET, HEAD"},
 		{"PROPFIND", "/api/items/1", 405, "DELETE"},
 		{http.MethodOptions, "/api/list", 204, "GET, HEAD, OPTIONS"},
-		{http.MethodOptions, "/api/nothing", 404, ""},
+		{http.MethodOptions, "/api/unknown", 404, ""},
 		{http.MethodHead, "/api/list", 200, ""},
 	} {
-		a := edgetest.Request{Method: tc.method, Target: tc.target}.Send(t, router)
-		if a.Status != tc.status || a.Header.Get("Allow") != tc.allow {
-			t.Errorf("%s %s: %d, Allow %q", tc.method, tc.target, a.Status, a.Header.Get("Allow"))
+		response := edgetest.Request{Method: tc.method, Target: tc.target}.Send(t, router)
+		if response.Status != tc.status || response.Header.Get("Allow") != tc.allow {
+			t.Errorf("%s %s: got %d with Allow %q, want %d with %q",
+				tc.method, tc.target, response.Status, response.Header.Get("Allow"), tc.status, tc.allow)
 		}
 		switch tc.status {
 		case 204:
-			if a.Body != "" {
-				t.Errorf("%s %s: a body: %s", tc.method, tc.target, a.Body)
+			if response.Body != "" {
+				t.Errorf("%s %s: got the body %s, want no body", tc.method, tc.target, response.Body)
 			}
 		case 405:
-			edgetest.WantError(t, a, 405, fault.CodeMethodNotAllowed)
+			edgetest.WantError(t, response, 405, fault.CodeMethodNotAllowed)
 		}
 	}
 }
 
-// The response to HEAD has the Content-Length of the response to GET (RFC 9110 §8.6), both from an HTTP server and from
-// a function, for which the gateway determines the length.
+// TestHeadContentLength checks that the response to HEAD has the Content-Length of the response to GET (RFC 9110 §8.6).
+// A function returns the same body for both, because the gateway computes the length.
 func TestHeadContentLength(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{})
 	server := httptest.NewServer(router)
 	t.Cleanup(server.Close)
-	for _, path := range []string{"/api/list", "/api/signup", "/api/nothing"} {
+	for _, path := range []string{"/api/list", "/api/signup", "/api/unknown"} {
 		get := edgetest.Request{Method: http.MethodGet, Target: path}.Send(t, router)
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, server.URL+path, nil)
 		if err != nil {
@@ -82,11 +83,16 @@ func TestHeadContentLength(t *testing.T) {
 		}
 		body, err := io.ReadAll(res.Body)
 		_ = res.Body.Close()
-		if err != nil || len(body) > 0 || res.StatusCode != get.Status || res.ContentLength != int64(len(get.Body)) {
-			t.Errorf("%s: %d, Content-Length %d, %d bytes, %v; GET has %d and %d bytes", path, res.StatusCode, res.ContentLength, len(body), err, get.Status, len(get.Body))
+		if err != nil || len(body) > 0 {
+			t.Errorf("HEAD %s: got a body of %d bytes and the error %v, want no body", path, len(body), err)
 		}
-		if a, _ := edgetest.Invoke(t, router, edgetest.Event(http.MethodHead, path)); a.Body != get.Body {
-			t.Errorf("%s: the function's response has the body %q, that to GET has %q", path, a.Body, get.Body)
+		if res.StatusCode != get.Status || res.ContentLength != int64(len(get.Body)) {
+			t.Errorf("HEAD %s: got %d with Content-Length %d, want %d with %d as for GET",
+				path, res.StatusCode, res.ContentLength, get.Status, len(get.Body))
+		}
+		head, _ := edgetest.Invoke(t, router, edgetest.Event(http.MethodHead, path))
+		if head.Body != get.Body {
+			t.Errorf("HEAD %s: the function returned the body %q, want %q as for GET", path, head.Body, get.Body)
 		}
 	}
 }
@@ -95,57 +101,76 @@ func TestCSRF(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(edgetest.EdgeConfig)
 	for name, tc := range map[string]struct {
-		header map[string]string
-		passes bool
+		header  map[string]string
+		allowed bool
 	}{
-		"not a browser":                {nil, true},
-		"the same origin":              {map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": "http://example.com"}, true},
-		"the same origin, old":         {map[string]string{"Origin": "http://example.com"}, true},
-		"typed by the user":            {map[string]string{"Sec-Fetch-Site": "none"}, true},
-		"the app":                      {map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://app.example.com"}, true},
-		"an allowed origin":            {map[string]string{"Sec-Fetch-Site": "same-site", "Origin": "https://tools.example.com"}, true},
-		"another site":                 {map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, false},
-		"another site, old":            {map[string]string{"Origin": "https://evil.example"}, false},
-		"a sibling":                    {map[string]string{"Sec-Fetch-Site": "same-site", "Origin": "https://x.example.com"}, false},
-		"the app without https":        {map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "http://app.example.com"}, false},
-		"an origin that looks alike":   {map[string]string{"Origin": "https://app.example.com.evil.example"}, false},
-		"a sandbox":                    {map[string]string{"Origin": "null"}, false},
-		"a header that a page can set": {map[string]string{"Sec-Fetch-Site": "cross-site", "X-Requested-With": "XMLHttpRequest"}, false},
+		"no browser headers": {allowed: true},
+		"same origin": {
+			header:  map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": "http://example.com"},
+			allowed: true,
+		},
+		"same origin, older browser": {header: map[string]string{"Origin": "http://example.com"}, allowed: true},
+		"address typed by the user":  {header: map[string]string{"Sec-Fetch-Site": "none"}, allowed: true},
+		"app origin": {
+			header:  map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://app.example.com"},
+			allowed: true,
+		},
+		"allowed origin": {
+			header:  map[string]string{"Sec-Fetch-Site": "same-site", "Origin": "https://tools.example.com"},
+			allowed: true,
+		},
+		"another site": {
+			header: map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"},
+		},
+		"another site, older browser": {header: map[string]string{"Origin": "https://evil.example"}},
+		"another subdomain": {
+			header: map[string]string{"Sec-Fetch-Site": "same-site", "Origin": "https://x.example.com"},
+		},
+		"app origin over plain HTTP": {
+			header: map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "http://app.example.com"},
+		},
+		"origin with the app origin as prefix": {
+			header: map[string]string{"Origin": "https://app.example.com.evil.example"},
+		},
+		"opaque origin": {header: map[string]string{"Origin": "null"}},
+		"custom header of a script": {
+			header: map[string]string{"Sec-Fetch-Site": "cross-site", "X-Requested-With": "XMLHttpRequest"},
+		},
 	} {
 		r := edgetest.Request{Method: http.MethodPost, Target: "http://example.com/api/login", Header: tc.header}
-		a := r.Send(t, router)
-		if tc.passes && a.Status != http.StatusOK {
-			t.Errorf("%s: %d %s", name, a.Status, a.Body)
+		response := r.Send(t, router)
+		if tc.allowed && response.Status != http.StatusOK {
+			t.Errorf("%s: got %d %s, want 200", name, response.Status, response.Body)
 		}
-		if !tc.passes {
-			edgetest.WantError(t, a, 403, fault.CodeCSRFRejected)
-			if a.Header.Get("Set-Cookie") != "" {
-				t.Errorf("%s: the rejected request was served", name)
+		if !tc.allowed {
+			edgetest.WantError(t, response, 403, fault.CodeCSRFRejected)
+			if response.Header.Get("Set-Cookie") != "" {
+				t.Errorf("%s: the response to a rejected request sets cookies", name)
 			}
 		}
 		r.Method, r.Target = http.MethodGet, "http://example.com/api/list"
-		if a := r.Send(t, router); a.Status != http.StatusOK {
-			t.Errorf("%s, reading: %d %s", name, a.Status, a.Body)
+		if response := r.Send(t, router); response.Status != http.StatusOK {
+			t.Errorf("%s, GET request: got %d %s, want 200", name, response.Status, response.Body)
 		}
 	}
 }
 
 func TestCORS(t *testing.T) {
 	t.Parallel()
-	open, _ := edgetest.NewRouter(edgetest.EdgeConfig)
-	closed, _ := edgetest.NewRouter(config.Edge{})
+	withOrigins, _ := edgetest.NewRouter(edgetest.EdgeConfig)
+	withoutOrigins, _ := edgetest.NewRouter(config.Edge{})
 	for _, tc := range []struct {
 		name    string
 		router  http.Handler
 		origin  string
 		allowed bool
 	}{
-		{"the app", open, "https://app.example.com", true},
-		{"an allowed origin", open, "https://tools.example.com", true},
-		{"another", open, "https://evil.example", false},
-		{"a sandbox", open, "null", false},
-		{"another site, no origin allowed", closed, "https://evil.example", false},
-		{"a sandbox, no origin allowed", closed, "null", false},
+		{name: "app origin", router: withOrigins, origin: "https://app.example.com", allowed: true},
+		{name: "allowed origin", router: withOrigins, origin: "https://tools.example.com", allowed: true},
+		{name: "another site", router: withOrigins, origin: "https://evil.example"},
+		{name: "opaque origin", router: withOrigins, origin: "null"},
+		{name: "another site, no allowed origins", router: withoutOrigins, origin: "https://evil.example"},
+		{name: "opaque origin, no allowed origins", router: withoutOrigins, origin: "null"},
 	} {
 		want, credentials := "", ""
 		if tc.allowed {
@@ -153,27 +178,27 @@ func TestCORS(t *testing.T) {
 		}
 		for _, r := range []edgetest.Request{
 			{Method: http.MethodGet, Target: "/api/list", Header: map[string]string{"Origin": tc.origin}},
-			{Method: http.MethodGet, Target: "/api/nothing", Header: map[string]string{"Origin": tc.origin}},
+			{Method: http.MethodGet, Target: "/api/unknown", Header: map[string]string{"Origin": tc.origin}},
 			{Method: http.MethodOptions, Target: "/api/signup", Header: map[string]string{
 				"Origin": tc.origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type",
 			}},
 		} {
-			a := r.Send(t, tc.router)
-			if got := a.Header.Get("Access-Control-Allow-Origin"); got != want {
-				t.Errorf("%s, %s: Allow-Origin %q, want %q", tc.name, r.Method, got, want)
+			response := r.Send(t, tc.router)
+			if got := response.Header.Get("Access-Control-Allow-Origin"); got != want {
+				t.Errorf("%s, %s: got Access-Control-Allow-Origin %q, want %q", tc.name, r.Method, got, want)
 			}
-			if got := a.Header.Get("Access-Control-Allow-Credentials"); got != credentials {
-				t.Errorf("%s, %s: Allow-Credentials %q", tc.name, r.Method, got)
+			if got := response.Header.Get("Access-Control-Allow-Credentials"); got != credentials {
+				t.Errorf("%s, %s: got Access-Control-Allow-Credentials %q, want %q", tc.name, r.Method, got, credentials)
 			}
-			if !strings.Contains(strings.Join(a.Header.Values("Vary"), ","), "Origin") {
-				t.Errorf("%s, %s: Vary %q", tc.name, r.Method, a.Header.Values("Vary"))
+			if !strings.Contains(strings.Join(response.Header.Values("Vary"), ","), "Origin") {
+				t.Errorf("%s, %s: got Vary %q, want Origin in it", tc.name, r.Method, response.Header.Values("Vary"))
 			}
-			exposed := a.Header.Get("Access-Control-Expose-Headers")
+			exposed := response.Header.Get("Access-Control-Expose-Headers")
 			if tc.allowed && r.Method == http.MethodGet && !strings.Contains(exposed, "Ratelimit-Remaining") {
-				t.Errorf("exposed: %q", exposed)
+				t.Errorf("%s: got Access-Control-Expose-Headers %q, want Ratelimit-Remaining in it", tc.name, exposed)
 			}
-			if r.Method == http.MethodOptions && a.Status != http.StatusNoContent {
-				t.Errorf("%s: preflight %d", tc.name, a.Status)
+			if r.Method == http.MethodOptions && response.Status != http.StatusNoContent {
+				t.Errorf("%s: got status %d for the preflight request, want 204", tc.name, response.Status)
 			}
 		}
 	}
@@ -188,45 +213,75 @@ func TestSessions(t *testing.T) {
 		cookie string
 		status int
 	}{
-		"none":                          {config.Edge{}, "https://h/api/me", "", 401},
-		"good":                          {config.Edge{}, "https://h/api/me", "__Host-session=good", 200},
-		"among others":                  {config.Edge{}, "https://h/api/me", "a=b; __Host-session=good; c=d", 200},
-		"bad":                           {config.Edge{}, "https://h/api/me", "__Host-session=bad", 401},
-		"the store is down":             {config.Edge{}, "https://h/api/me", "__Host-session=down", 503},
-		"the plain cookie over https":   {plain, "https://h/api/me", "session=good", 401},
-		"the plain cookie over http":    {plain, "http://h/api/me", "session=good", 200},
-		"the plain cookie, disabled":    {config.Edge{}, "http://h/api/me", "session=good", 401},
-		"both cookies":                  {plain, "http://h/api/me", "session=bad; __Host-session=good", 200},
-		"both cookies, plain one valid": {plain, "http://h/api/me", "session=good; __Host-session=bad", 401},
-		"names in another case":         {plain, "http://h/api/me", "__host-session=good; Session=good", 401},
+		"no cookie":     {target: "https://h/api/me", status: 401},
+		"valid session": {target: "https://h/api/me", cookie: "__Host-session=good", status: 200},
+		"several cookies": {
+			target: "https://h/api/me",
+			cookie: "a=b; __Host-session=good; c=d",
+			status: 200,
+		},
+		"invalid session": {target: "https://h/api/me", cookie: "__Host-session=bad", status: 401},
+		"storage unavailable": {
+			target: "https://h/api/me",
+			cookie: "__Host-session=down",
+			status: 503,
+		},
+		"plain cookie over HTTPS": {edge: plain, target: "https://h/api/me", cookie: "session=good", status: 401},
+		"plain cookie over HTTP":  {edge: plain, target: "http://h/api/me", cookie: "session=good", status: 200},
+		"plain cookie, disabled":  {target: "http://h/api/me", cookie: "session=good", status: 401},
+		"both cookies, only secure one valid": {
+			edge:   plain,
+			target: "http://h/api/me",
+			cookie: "session=bad; __Host-session=good",
+			status: 200,
+		},
+		"both cookies, only plain one valid": {
+			edge:   plain,
+			target: "http://h/api/me",
+			cookie: "session=good; __Host-session=bad",
+			status: 401,
+		},
+		"cookie names in another case": {
+			edge:   plain,
+			target: "http://h/api/me",
+			cookie: "__host-session=good; Session=good",
+			status: 401,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			router, log := edgetest.NewRouter(tc.edge)
-			a := edgetest.Request{Method: http.MethodGet, Target: tc.target, Header: map[string]string{"Cookie": tc.cookie}}.Send(t, router)
+			request := edgetest.Request{
+				Method: http.MethodGet, Target: tc.target, Header: map[string]string{"Cookie": tc.cookie},
+			}
+			response := request.Send(t, router)
 			switch tc.status {
 			case 401:
-				edgetest.WantError(t, a, 401, fault.CodeInvalidToken)
+				edgetest.WantError(t, response, 401, fault.CodeInvalidToken)
 			case 503:
-				edgetest.WantError(t, a, 503, fault.CodeServiceUnavailable)
+				edgetest.WantError(t, response, 503, fault.CodeServiceUnavailable)
 			default:
-				if a.Status != 200 || a.Body != `{"email":"usr_ada","size":0}` {
-					t.Errorf("%d %s", a.Status, a.Body)
+				if response.Status != 200 || response.Body != `{"email":"usr_ada","size":0}` {
+					t.Errorf("got %d %s, want 200 and the user usr_ada", response.Status, response.Body)
 				}
 				if lines := log.Lines(t); lines[0]["userId"] != "usr_ada" {
-					t.Errorf("log: %v", lines)
+					t.Errorf("logged %v, want the user ID usr_ada", lines)
 				}
 			}
 		})
 	}
 }
 
+// The Set-Cookie headers that end a session and that renew it, for the secure and for the plain cookie. oldCookie is
+// the cookie of a session that is renewed.
 const (
-	endHost  = "__Host-session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0; HttpOnly; Secure; SameSite=Lax"
-	endPlain = "session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0; HttpOnly; SameSite=Lax"
-	newHost  = "__Host-session=fresh; Path=/; Expires=Fri, 27 Nov 2026 12:00:00 GMT; Max-Age=604800; HttpOnly; Secure; SameSite=Lax"
-	newPlain = "session=fresh; Path=/; Expires=Fri, 27 Nov 2026 12:00:00 GMT; Max-Age=604800; HttpOnly; SameSite=Lax"
-	oldToken = "__Host-session=old"
+	clearSecure = "__Host-session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0; " +
+		"HttpOnly; Secure; SameSite=Lax"
+	clearPlain  = "session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0; HttpOnly; SameSite=Lax"
+	renewSecure = "__Host-session=fresh; Path=/; Expires=Fri, 27 Nov 2026 12:00:00 GMT; Max-Age=604800; " +
+		"HttpOnly; Secure; SameSite=Lax"
+	renewPlain = "session=fresh; Path=/; Expires=Fri, 27 Nov 2026 12:00:00 GMT; Max-Age=604800; HttpOnly; SameSite=Lax"
+	oldCookie  = "__Host-session=old"
 )
 
 func TestCookies(t *testing.T) {
@@ -238,21 +293,63 @@ func TestCookies(t *testing.T) {
 		cookie         string
 		want           []string
 	}{
-		"login over https":          {plain, "POST", "https://h/api/login", "", []string{edgetest.SetSecure}},
-		"login over http":           {plain, "POST", "http://h/api/login", "", []string{edgetest.SetSecure, edgetest.SetPlain}},
-		"login over http, disabled": {config.Edge{}, "POST", "http://h/api/login", "", []string{edgetest.SetSecure}},
-		"logout over https":         {plain, "POST", "https://h/api/logout", "", []string{endHost}},
-		"logout over http":          {plain, "POST", "http://h/api/logout", "", []string{endHost, endPlain}},
-		"renewal over https":        {plain, "GET", "https://h/api/me", oldToken, []string{newHost}},
-		"renewal over http":         {plain, "GET", "http://h/api/me", oldToken, []string{newHost, newPlain}},
-		"no renewal":                {plain, "GET", "http://h/api/me", "__Host-session=good", nil},
+		"login over HTTPS": {
+			edge:   plain,
+			method: "POST",
+			target: "https://h/api/login",
+			want:   []string{edgetest.SetSecure},
+		},
+		"login over HTTP": {
+			edge:   plain,
+			method: "POST",
+			target: "http://h/api/login",
+			want:   []string{edgetest.SetSecure, edgetest.SetPlain},
+		},
+		"login over HTTP, plain cookie disabled": {
+			method: "POST",
+			target: "http://h/api/login",
+			want:   []string{edgetest.SetSecure},
+		},
+		"logout over HTTPS": {edge: plain, method: "POST", target: "https://h/api/logout", want: []string{clearSecure}},
+		"logout over HTTP": {
+			edge:   plain,
+			method: "POST",
+			target: "http://h/api/logout",
+			want:   []string{clearSecure, clearPlain},
+		},
+		"renewal over HTTPS": {
+			edge:   plain,
+			method: "GET",
+			target: "https://h/api/me",
+			cookie: oldCookie,
+			want:   []string{renewSecure},
+		},
+		"renewal over HTTP": {
+			edge:   plain,
+			method: "GET",
+			target: "http://h/api/me",
+			cookie: oldCookie,
+			want:   []string{renewSecure, renewPlain},
+		},
+		"session that is not renewed": {
+			edge:   plain,
+			method: "GET",
+			target: "http://h/api/me",
+			cookie: "__Host-session=good",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			router, _ := edgetest.NewRouter(tc.edge)
-			a := edgetest.Request{Method: tc.method, Target: tc.target, Header: map[string]string{"Cookie": tc.cookie}}.Send(t, router)
-			if diff := cmp.Diff(tc.want, a.Header["Set-Cookie"]); diff != "" || a.Status != 200 {
-				t.Errorf("%d %s\n%s", a.Status, a.Body, diff)
+			request := edgetest.Request{
+				Method: tc.method, Target: tc.target, Header: map[string]string{"Cookie": tc.cookie},
+			}
+			response := request.Send(t, router)
+			if response.Status != 200 {
+				t.Errorf("got %d %s, want 200", response.Status, response.Body)
+			}
+			if diff := cmp.Diff(tc.want, response.Header["Set-Cookie"]); diff != "" {
+				t.Errorf("wrong Set-Cookie headers (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -267,19 +364,22 @@ func TestLogContainsNoSecrets(t *testing.T) {
 	edgetest.WantError(t, r.Send(t, router), 400, fault.CodeValidationFailed)
 	lines := log.Lines(t)
 	if len(lines) != 1 {
-		t.Fatalf("%d lines", len(lines))
+		t.Fatalf("got %d log lines, want 1", len(lines))
 	}
 	text, err := json.Marshal(lines[0])
-	if err != nil || strings.Contains(string(text), "hunter2") {
-		t.Errorf("%s, %v", text, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "hunter2") {
+		t.Errorf("the log line contains a secret: %s", text)
 	}
 	for _, field := range []string{"requestId", "method", "operation", "status", "ms", "dynamodbCalls", "code"} {
 		if _, ok := lines[0][field]; !ok {
-			t.Errorf("no %s in %s", field, text)
+			t.Errorf("the log line has no field %s: %s", field, text)
 		}
 	}
 	if lines[0]["operation"] != "POST /api/signup" {
-		t.Errorf("operation %v", lines[0]["operation"])
+		t.Errorf("got the operation %v, want POST /api/signup", lines[0]["operation"])
 	}
 }
 
@@ -296,7 +396,7 @@ func TestRateKey(t *testing.T) {
 		"192.0.2.7#EMAIL#x@y.z": "unknown",
 	} {
 		if got := httpapi.RateKey(ip); got != want {
-			t.Errorf("%q: %q, want %q", ip, got, want)
+			t.Errorf("%q: got the key %q, want %q", ip, got, want)
 		}
 	}
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // AsError returns the error that a client sees when a handler returns err. Faults are returned unchanged. Errors of
-// storage and of the key ring have codes of their own. Every other error is INTERNAL_ERROR, and only the log shows it.
+// storage and of the key ring have codes of their own. Every other error becomes INTERNAL_ERROR, and its text appears
+// only in the log.
 func AsError(err error) *fault.Error {
 	var known *fault.Error
 	switch {

@@ -27,10 +27,10 @@ func TestErrorResponses(t *testing.T) {
 		"unknown":     {500, fault.CodeInternal, ""},
 		"unavailable": {500, fault.CodeInternal, ""},
 	} {
-		a := edgetest.Request{Method: http.MethodGet, Target: "/api/fail/" + name}.Send(t, router)
-		edgetest.WantError(t, a, want.status, want.code)
-		if got := a.Header.Get("Retry-After"); got != want.retryAfter {
-			t.Errorf("%s: Retry-After %q", name, got)
+		response := edgetest.Request{Method: http.MethodGet, Target: "/api/fail/" + name}.Send(t, router)
+		edgetest.WantError(t, response, want.status, want.code)
+		if got := response.Header.Get("Retry-After"); got != want.retryAfter {
+			t.Errorf("%s: got Retry-After %q, want %q", name, got, want.retryAfter)
 		}
 	}
 	for _, line := range log.Lines(t) {
@@ -44,14 +44,14 @@ func TestPanicAndEncodingErrorResponses(t *testing.T) {
 	t.Parallel()
 	router, log := edgetest.NewRouter(config.Edge{})
 	for _, path := range []string{"/api/panic", "/api/broken"} {
-		a := edgetest.Request{Method: http.MethodGet, Target: path}.Send(t, router)
-		edgetest.WantError(t, a, 500, fault.CodeInternal)
-		if a.Header.Get("X-Leak") != "" {
+		response := edgetest.Request{Method: http.MethodGet, Target: path}.Send(t, router)
+		edgetest.WantError(t, response, 500, fault.CodeInternal)
+		if response.Header.Get("X-Leak") != "" {
 			t.Errorf("%s: the error response has the handler's headers", path)
 		}
 	}
 	lines := log.Lines(t)
 	if len(lines) != 2 || lines[0]["cause"] == nil || lines[1]["cause"] == nil {
-		t.Errorf("log: %v", lines)
+		t.Errorf("logged %v, want two lines with a cause", lines)
 	}
 }

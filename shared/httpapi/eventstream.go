@@ -3,8 +3,8 @@ package httpapi
 import "net/http"
 
 // EventStream is the response of an endpoint that streams server-sent events
-// (https://html.spec.whatwg.org/multipage/server-sent-events.html). Writes are buffered until the first flush. After
-// that, they are sent immediately. The handler sets the Content-Type.
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html). Writes are buffered until the first flush. Later
+// writes are sent immediately. The handler sets the Content-Type.
 type EventStream struct{ out *response }
 
 // Header returns the headers with which the response starts.
@@ -16,8 +16,8 @@ func (s *EventStream) WriteHeader(status int) { s.out.WriteHeader(status) }
 // Write writes a part of the body.
 func (s *EventStream) Write(p []byte) (int, error) { return s.out.Write(p) }
 
-// FlushError sends everything that was written so far. The first flush also sends the status and the headers.
-// http.ResponseController calls it. Errors: the client has disconnected; http.ErrNotSupported.
+// FlushError sends everything that was written so far. The first flush also sends the status and the headers. It
+// returns an error if the client has disconnected, and http.ErrNotSupported. http.ResponseController calls this method.
 func (s *EventStream) FlushError() error { return s.out.FlushError() }
 
 // Started reports whether the status and the headers have been sent.

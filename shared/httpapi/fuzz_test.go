@@ -15,8 +15,8 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// FuzzLambda sends arbitrary events. Every response is valid, errors have the documented format, and the status is only
-// 5xx if a handler failed.
+// FuzzLambda sends arbitrary events. It checks that every response is valid, that errors have the documented format,
+// and that the status is 5xx only if a handler failed.
 func FuzzLambda(f *testing.F) {
 	signup := edgetest.Event("POST", "/api/signup")
 	signup.MultiValueHeaders["Content-Type"] = []string{"application/json"}
@@ -27,7 +27,8 @@ func FuzzLambda(f *testing.F) {
 	list.MultiValueQueryStringParameters = map[string][]string{"limit": {"5", "%"}, "name": {"\u0000"}}
 	item := edgetest.Event("DELETE", "/api/items/%2e%2e")
 	item.Headers = map[string]string{"If-Match": `W/"a"`}
-	for _, e := range []events.APIGatewayProxyRequest{signup, me, list, item, edgetest.Event("OPTIONS", "/api/list"), edgetest.Event("GET", "/%zz")} {
+	options, invalidPath := edgetest.Event("OPTIONS", "/api/list"), edgetest.Event("GET", "/%zz")
+	for _, e := range []events.APIGatewayProxyRequest{signup, me, list, item, options, invalidPath} {
 		data, err := json.Marshal(e)
 		if err != nil {
 			f.Fatal(err)
@@ -38,22 +39,27 @@ func FuzzLambda(f *testing.F) {
 	f.Add([]byte(`[]`))
 	router, _ := edgetest.NewRouter(config.Edge{CookiePlainHTTP: true})
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		a, _ := edgetest.Invoke(t, router, payload)
-		if a.Status < 200 || a.Status > 599 {
-			t.Fatalf("%d %s", a.Status, a.Body)
+		response, _ := edgetest.Invoke(t, router, payload)
+		if response.Status < 200 || response.Status > 599 {
+			t.Fatalf("got the invalid status %d: %s", response.Status, response.Body)
 		}
-		if a.Status < 400 {
+		if response.Status < 400 {
 			return
 		}
 		var body struct {
 			Error string
 			Code  fault.Code
 		}
-		if err := json.Unmarshal([]byte(a.Body), &body); err != nil && a.Body != "" || err == nil && body.Code.Status() != a.Status {
-			t.Fatalf("%d %s", a.Status, a.Body)
+		err := json.Unmarshal([]byte(response.Body), &body)
+		if err != nil && response.Body != "" {
+			t.Fatalf("got %d %s, want an error in JSON", response.Status, response.Body)
 		}
-		if meant := strings.Contains(string(payload), "/api/"); a.Status >= http.StatusInternalServerError && !meant {
-			t.Fatalf("%d %s", a.Status, a.Body)
+		if err == nil && body.Code.Status() != response.Status {
+			t.Fatalf("got %d %s, want the status %d of the code", response.Status, response.Body, body.Code.Status())
+		}
+		// Only endpoints whose handlers fail on purpose return 5xx. All of their paths contain /api/.
+		if response.Status >= http.StatusInternalServerError && !strings.Contains(string(payload), "/api/") {
+			t.Fatalf("got %d %s for an event without an endpoint", response.Status, response.Body)
 		}
 	})
 }
@@ -69,8 +75,10 @@ func FuzzRequest(f *testing.F) {
 	f.Add("POST", "/api/login", "", "Content-Length", "-1", "\x00")
 	router, _ := edgetest.NewRouter(config.Edge{})
 	f.Fuzz(func(t *testing.T, method, path, query, name, value, body string) {
-		if strings.HasPrefix(path, "/api/fail/") || path == "/api/panic" || path == "/api/broken" || strings.Contains(value, "down") || !strings.HasPrefix(path, "/") {
-			return // these operations fail on purpose
+		failsOnPurpose := strings.HasPrefix(path, "/api/fail/") || path == "/api/panic" || path == "/api/broken" ||
+			strings.Contains(value, "down")
+		if failsOnPurpose || !strings.HasPrefix(path, "/") {
+			return
 		}
 		e := edgetest.Event(method, path)
 		e.Body = body
@@ -78,16 +86,18 @@ func FuzzRequest(f *testing.F) {
 		if pairs := strings.SplitN(query, "=", 2); len(pairs) == 2 {
 			e.MultiValueQueryStringParameters = map[string][]string{pairs[0]: {pairs[1]}}
 		}
-		if a, _ := edgetest.Invoke(t, router, e); a.Status < 200 || a.Status >= 500 {
-			t.Fatalf("%d %s", a.Status, a.Body)
+		if response, _ := edgetest.Invoke(t, router, e); response.Status < 200 || response.Status >= 500 {
+			t.Fatalf("got %d %s, want a status from 200 to 499", response.Status, response.Body)
 		}
 	})
 }
 
-// FuzzRateKey checks that all addresses of a network have the same key, in any notation, and that no other address has
-// it.
+// FuzzRateKey checks that the key of an address is the address itself for IPv4 and its /64 network for IPv6, in any
+// notation, and that all invalid addresses have the same key.
 func FuzzRateKey(f *testing.F) {
-	for _, seed := range []string{"198.51.100.1", "::ffff:198.51.100.1", "2001:db8::1", "fe80::1%eth0", "198.51.100.001", "", "0x7f.1", "::"} {
+	for _, seed := range []string{
+		"198.51.100.1", "::ffff:198.51.100.1", "2001:db8::1", "fe80::1%eth0", "198.51.100.001", "", "0x7f.1", "::",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, ip string) {
@@ -95,7 +105,7 @@ func FuzzRateKey(f *testing.F) {
 		addr, err := netip.ParseAddr(ip)
 		if err != nil {
 			if key != "unknown" {
-				t.Fatalf("%q counts as %q", ip, key)
+				t.Fatalf("invalid address %q: got the key %q, want unknown", ip, key)
 			}
 			return
 		}
@@ -106,8 +116,15 @@ func FuzzRateKey(f *testing.F) {
 				network, err = single.Prefix(32)
 			}
 		}
-		if plain := addr.Unmap().WithZone(""); err != nil || !network.Contains(plain) || network.Bits() != map[bool]int{true: 32, false: 64}[plain.Is4()] {
-			t.Fatalf("%q counts as %q: %v", ip, key, err)
+		if err != nil {
+			t.Fatalf("%q: the key %q is not an address or network: %v", ip, key, err)
+		}
+		plain, wantBits := addr.Unmap().WithZone(""), 64
+		if plain.Is4() {
+			wantBits = 32
+		}
+		if !network.Contains(plain) || network.Bits() != wantBits {
+			t.Fatalf("%q: got the key %q, want a network of %d bits that contains it", ip, key, wantBits)
 		}
 	})
 }

@@ -17,7 +17,7 @@ import (
 
 // Config contains the settings and dependencies of a function's edge.
 type Config struct {
-	// Edge holds APP_URL, ALLOWED_ORIGINS and COOKIE_PLAIN_HTTP.
+	// Edge contains APP_URL, ALLOWED_ORIGINS and COOKIE_PLAIN_HTTP.
 	Edge config.Edge
 	// Logger receives one line for each request.
 	Logger *slog.Logger
@@ -32,25 +32,25 @@ type Config struct {
 type Operation struct {
 	// ID is the operation's name in the document, such as "login".
 	ID string
-	// Method and Path are those of the requests. Path may have parameters: "/api/auth/sessions/{id}".
+	// Method and Path select the requests. Path may have parameters: "/api/auth/sessions/{id}".
 	Method, Path string
 	// Tag is the group in which the document shows the operation.
 	Tag Tag
-	// Summary is one line. Description may be longer, in Markdown.
+	// Summary is one line of text. Description is Markdown and may be longer.
 	Summary, Description string
 	// Status is the status of a success; 0 means 200.
 	Status int
-	// Also lists further statuses of a success, which a handler chooses with the field Status of its output: a 201 has
-	// the same body as a 200, and a 304 has none.
+	// Also lists the other statuses of a success. A handler selects one of them with the field Status of its output. A
+	// 201 has the same body as a 200, and a 304 has no body.
 	Also []int
-	// Errors lists the errors that the handler itself returns. Errors that the edge adds (session, CSRF, size, and so
-	// on) are documented without being listed.
+	// Errors lists the errors that the handler returns. The document also contains the errors that the edge returns
+	// (session, CSRF, size and so on). They are not listed here.
 	Errors []*fault.Error
 	// Hidden leaves the operation out of the document.
 	Hidden bool
 }
 
-// Tag is a group of operations. The document shows the groups in the order in which they were registered.
+// Tag is a group of operations. The document shows the groups in the order of their registration.
 type Tag struct{ Name, Description string }
 
 // Endpoint is a registered operation.
@@ -66,7 +66,7 @@ type Endpoint struct {
 
 	// call calls the handler. It returns nil if the handler wrote the response itself.
 	call func(*exchange, any) (any, error)
-	// binding and rendering are made when the endpoint receives its first request, and not at a cold start.
+	// binding and rendering are created when the endpoint receives its first request, to keep cold starts short.
 	binding   func() *binding
 	rendering func() *rendering
 }
@@ -79,7 +79,8 @@ type Routes struct{ Endpoints []*Endpoint }
 // I is a struct. Its fields with the tags path, query, header and cookie receive parameters, and the field Body
 // receives the JSON body. A body is optional if Body is a pointer. The tags minLength, maxLength (in code points),
 // minimum, maximum, minItems, maxItems, enum, nullable and required restrict values, and nul:"allow" permits NUL in a
-// text. A type with a method Validate(*Validation) checks what tags cannot express. Embedded structs must be exported.
+// text. For rules that tags cannot express, the type can have a method Validate(*Validation). Embedded structs must be
+// exported.
 //
 // O is a struct. Its fields with the tag header become headers. Its field Body is encoded as JSON, except for a []byte,
 // which is written unchanged. The field Status, if there is one, overrides the operation's status.
@@ -97,8 +98,8 @@ func Public[I, O any](r *Routes, op Operation, handler func(context.Context, *I)
 }
 
 // PrivateStream registers an endpoint whose success is a stream of server-sent events. An error that the handler
-// returns before its first flush becomes an ordinary error response. After that, it is only logged: the handler has to
-// report it in the stream. See Private for I.
+// returns before its first flush becomes an ordinary error response. A later error is only logged, so the handler must
+// also report it in the stream. See Private for I.
 func PrivateStream[I any](r *Routes, op Operation, handler func(context.Context, Caller, *I, *EventStream) error) {
 	e := r.add(op, true, reflect.TypeFor[I](), nil, func(x *exchange, in any) (any, error) {
 		return nil, handler(x.ctx, x.caller, in.(*I), &EventStream{x.out})
@@ -106,7 +107,9 @@ func PrivateStream[I any](r *Routes, op Operation, handler func(context.Context,
 	e.Stream = true
 }
 
-func (r *Routes) add(op Operation, session bool, in, out reflect.Type, call func(*exchange, any) (any, error)) *Endpoint {
+func (r *Routes) add(
+	op Operation, session bool, in, out reflect.Type, call func(*exchange, any) (any, error),
+) *Endpoint {
 	if op.Status == 0 {
 		op.Status = http.StatusOK
 	}
@@ -133,8 +136,8 @@ func NewRouter(cfg Config, register ...func(*Routes)) http.Handler {
 	return e
 }
 
-// Lazy starts to build a handler in the background, and returns a handler that waits until it is built. In the
-// meantime, the function can request its first event from Lambda.
+// Lazy builds a handler in the background. It immediately returns a handler that waits until the build is complete. In
+// the meantime, the function can request its first event from Lambda.
 func Lazy(build func() http.Handler) http.Handler {
 	once := sync.OnceValue(build)
 	go once()

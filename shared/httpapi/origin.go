@@ -21,7 +21,8 @@ func trustedOrigins(cfg config.Edge) []string {
 	return origins
 }
 
-// newCSRF returns the check that rejects unsafe requests that a browser marks as sent by a page of another site.
+// newCSRF returns the check that rejects an unsafe request if the browser's headers show that it was sent by a page of
+// another site.
 func newCSRF(cfg config.Edge) *http.CrossOriginProtection {
 	protection := http.NewCrossOriginProtection()
 	for _, origin := range trustedOrigins(cfg) {
@@ -32,8 +33,8 @@ func newCSRF(cfg config.Edge) *http.CrossOriginProtection {
 	return protection
 }
 
-// newCORS lets the pages of trusted origins read responses. It passes a function to the library, because the library
-// would allow every origin if the list of origins were empty.
+// newCORS returns the handler that lets pages of trusted origins read responses. It does not use the library's list of
+// origins, because the library allows every origin if that list is empty.
 func newCORS(cfg config.Edge) *cors.Cors {
 	allowed := trustedOrigins(cfg)
 	return cors.New(cors.Options{

@@ -15,20 +15,20 @@ import (
 
 // PageInput selects a page of a list. Inputs of list endpoints embed it.
 type PageInput struct {
-	// Limit is 0 if the request has none.
+	// Limit is 0 if the request has no limit.
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" doc:"The maximum number of elements to return" example:"50"`
 	Cursor string `query:"cursor" doc:"The nextCursor of the previous page" example:"AmsxpZ3K0bQ7"`
 }
 
-// DefaultLimit is the number of elements on a page of a log list (events, deliveries, messages, comments, history) if
-// the request has no limit.
+// DefaultLimit is the number of elements on a page of a chronological list (events, deliveries, messages, comments,
+// history) if the request has no limit.
 const DefaultLimit = 50
 
-// ErrCursor reports a cursor that was forged, or issued for another list.
+// ErrCursor reports a cursor that was not issued by this service, or was issued for another list.
 var ErrCursor = fault.Invalid(fault.Field("cursor", "must be the nextCursor of a page of this list"))
 
-// ListScope returns the scope of a list's cursors: the kind of list, the caller, and the filters of the request. No two
-// lists have the same scope.
+// ListScope returns the scope of a list's cursors: the kind of list, the caller, and the filters of the request. A
+// cursor is valid only in the scope for which it was issued. Different lists have different scopes.
 func ListScope(caller Caller, list string, filters ...string) string {
 	var b strings.Builder
 	b.WriteString(list)
@@ -38,10 +38,10 @@ func ListScope(caller Caller, list string, filters ...string) string {
 	return b.String()
 }
 
-// ReadPage reads one page of a log list. read returns up to n elements after a position ("" for the beginning), and
-// position returns the position of an element. ReadPage reads one element more than the page has, to find out whether
-// there is another page. scope identifies the list (see ListScope). Errors: db.ErrCursor for an invalid cursor; those
-// of read.
+// ReadPage reads one page of a chronological list. read returns up to n elements after a position ("" for the
+// beginning), and position returns the position of an element. ReadPage reads one element more than the page has, to
+// find out whether there is another page. scope identifies the list (see ListScope). Errors: db.ErrCursor for an
+// invalid cursor; the errors of read.
 func ReadPage[T any](
 	ctx context.Context, cursors *db.Cursors, scope string, in PageInput,
 	read func(ctx context.Context, after string, n int) ([]T, error), position func(T) string,
@@ -61,8 +61,8 @@ func ReadPage[T any](
 	return CutPage(ctx, cursors, scope, all, limit, position)
 }
 
-// CutPage returns the first elements of a list, as many as limit allows (0 allows all) and a response can hold. If
-// elements remain, it also returns the cursor of the next page.
+// CutPage returns the first elements of a list: at most limit (0 means no limit), and only as many as fit into one
+// response (see Fit). If elements remain, it also returns the cursor of the next page.
 func CutPage[T any](
 	ctx context.Context, cursors *db.Cursors, scope string, all []T, limit int, position func(T) string,
 ) (page []T, next string, err error) {
@@ -77,19 +77,21 @@ func CutPage[T any](
 // Done is the response of an operation that returns no resource.
 type Done struct {
 	Success bool   `json:"success" doc:"Always true" example:"true"`
-	Message string `json:"message" doc:"A sentence for people" example:"Done."`
+	Message string `json:"message" doc:"The result as a sentence, for people" example:"Done."`
 }
 
 const (
-	// maxList is the maximum size of a list in a response, in bytes after JSON escaping. Lambda accepts 6 MB.
+	// maxList is the maximum size of a list in a response, in bytes after JSON escaping. Lambda's limit for a whole
+	// response is 6 MB.
 	maxList = 4<<20 - reserved
 	// reserved is the space for the other fields of the response, such as the cursor.
 	reserved = 16 << 10
 )
 
-// Fit returns how many of the first items fit into one response: at most limit (0 is no limit), and at most 4 MiB of
-// JSON, counted as it is escaped in a proxy response. The first item always fits. Fit encodes each item once. If an
-// item cannot be encoded, Fit returns the number of all items, because encoding the response will report the error.
+// Fit returns how many of the items, from the first, fit into one response: at most limit (0 means no limit), and at
+// most 4 MiB of JSON, measured after the escaping in a proxy response. At least one item always fits. Fit encodes each
+// item once. If an item cannot be encoded, Fit returns the number of all items. The encoding of the response then
+// reports the error.
 func Fit[T any](items []T, limit int) int {
 	if limit > 0 && len(items) > limit {
 		items = items[:limit]

@@ -7,7 +7,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-// ConditionInput receives the preconditions of a change. Inputs of operations that support them embed it.
+// ConditionInput receives the preconditions of a request. Inputs of operations that support them embed it.
 type ConditionInput struct {
 	IfMatch     string `header:"If-Match" doc:"Requires that the current entity tag is one of these. * matches any entity tag" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
 	IfNoneMatch string `header:"If-None-Match" doc:"Requires that the current entity tag is none of these. * requires that the resource does not exist" example:"*"`
@@ -18,7 +18,7 @@ func (in ConditionInput) Preconditions() (Preconditions, error) {
 	return ParsePreconditions(in.IfMatch, in.IfNoneMatch)
 }
 
-// Preconditions are the conditions of If-Match and If-None-Match (RFC 9110 §13). The zero value has none.
+// Preconditions are the conditions of If-Match and If-None-Match (RFC 9110 §13). The zero value has no conditions.
 type Preconditions struct{ match, noneMatch tagList }
 
 // tagList is a list of entity tags, or *, which matches any entity tag.
@@ -37,19 +37,19 @@ type entityTag struct {
 // "". A tag without quotes is treated as if it had them. Error: VALIDATION_FAILED, which names the header.
 func ParsePreconditions(ifMatch, ifNoneMatch string) (Preconditions, error) {
 	var p Preconditions
-	var broken []fault.Problem
+	var problems []fault.Problem
 	for _, header := range []struct {
 		name, value string
 		list        *tagList
 	}{{"If-Match", ifMatch, &p.match}, {"If-None-Match", ifNoneMatch, &p.noneMatch}} {
 		list, ok := parseTags(header.value)
 		if !ok {
-			broken = append(broken, fault.Field(header.name, "must be * or a list of entity tags"))
+			problems = append(problems, fault.Field(header.name, "must be * or a comma-separated list of entity tags"))
 		}
 		*header.list = list
 	}
-	if broken != nil {
-		return Preconditions{}, fault.Invalid(broken...)
+	if problems != nil {
+		return Preconditions{}, fault.Invalid(problems...)
 	}
 	return p, nil
 }
@@ -62,7 +62,7 @@ var (
 	ErrIfMatch = fault.New(
 		fault.CodePreconditionFailed, "If-Match: the current version does not match. Read the resource again.")
 	ErrIfNoneMatch = fault.New(
-		fault.CodePreconditionFailed, "If-None-Match: the resource already exists, and its version matches.")
+		fault.CodePreconditionFailed, "If-None-Match: the resource exists and matches. To change it, send If-Match.")
 )
 
 // Check checks the conditions against the current entity tag, which is "" if the resource does not exist. Error:
@@ -97,7 +97,7 @@ func strongMatch(a, b entityTag) bool { return a == b && !a.weak }
 
 func weakMatch(a, b entityTag) bool { return a.opaque == b.opaque }
 
-// parseTags parses the value of a header. It returns the zero list for an absent header, and false for an invalid one.
+// parseTags parses the value of a header. It returns the zero list if the header is absent, and false if it is invalid.
 func parseTags(header string) (tagList, bool) {
 	rest := strings.Trim(header, blanks)
 	if header == "" || rest == "*" {
@@ -120,7 +120,8 @@ func parseTags(header string) (tagList, bool) {
 
 const blanks = " \t"
 
-// cutTag returns the entity tag at the beginning of a text, and the text after it.
+// cutTag returns the entity tag at the beginning of a text, and the text after it. It returns false if the text does
+// not begin with a valid entity tag.
 func cutTag(text string) (tag entityTag, rest string, ok bool) {
 	text, tag.weak = strings.CutPrefix(text, "W/")
 	if quoted, found := strings.CutPrefix(text, `"`); found {
@@ -132,8 +133,9 @@ func cutTag(text string) (tag entityTag, rest string, ok bool) {
 		end = len(text)
 	}
 	tag.opaque = text[:end]
-	bare := tag.opaque != "" && tag.opaque != "*" && !strings.ContainsFunc(tag.opaque, func(r rune) bool { return r == '"' || notInTag(r) })
-	return tag, text[end:], bare
+	ok = tag.opaque != "" && tag.opaque != "*" && !strings.Contains(tag.opaque, `"`) &&
+		!strings.ContainsFunc(tag.opaque, notInTag)
+	return tag, text[end:], ok
 }
 
 // notInTag reports whether a character may not occur in an entity tag.

@@ -23,120 +23,139 @@ const (
 
 func TestPreconditions(t *testing.T) {
 	t.Parallel()
-	bare := strings.Trim(tag, `"`)
+	unquoted := strings.Trim(tag, `"`)
 	for name, tc := range map[string]struct {
 		ifMatch, ifNoneMatch string
-		there, absent        bool // whether a change is allowed if the resource has the tag, and if it does not exist
+		// Whether a change is allowed if the resource has the tag, and if the resource does not exist.
+		ifTagged, ifAbsent bool
 	}{
-		"no condition":                  {"", "", true, true},
-		"match":                         {tag, "", true, false},
-		"match another":                 {otherTag, "", false, false},
-		"match any":                     {"*", "", true, false},
-		"match any, with blanks":        {" *\t", "", true, false},
-		"match a list":                  {otherTag + "," + tag, "", true, false},
-		"match a list, roomy":           {" , " + otherTag + " ,, \t" + tag + " ,", "", true, false},
-		"match a list without it":       {otherTag + `, "x"`, "", false, false},
-		"match without quotes":          {bare, "", true, false},
-		"match without quotes, listed":  {"x," + bare + " , y", "", true, false},
-		"match weakly":                  {"W/" + tag, "", false, false},
-		"match weakly, no quotes":       {"W/" + bare, "", false, false},
-		"match a star in quotes":        {`"*"`, "", false, false},
-		"match nothing's tag":           {`""`, "", false, false},
-		"match another case":            {strings.ToLower(tag), "", false, false},
-		"match with a comma inside":     {`"a,b", ` + tag, "", true, false},
-		"match bytes beyond ASCII":      {"\"\xe9\", " + tag, "", true, false},
-		"none":                          {"", tag, false, true},
-		"none of another":               {"", otherTag, true, true},
-		"none at all":                   {"", "*", false, true},
-		"none of a list":                {"", otherTag + "," + tag, false, true},
-		"none, weakly":                  {"", "W/" + tag, false, true},
-		"none without quotes":           {"", bare, false, true},
-		"match one and none of another": {tag, otherTag, true, false},
-		"match one and none of it":      {tag, tag, false, false},
-		"match any and none":            {"*", "*", false, false},
+		"no condition":                     {ifTagged: true, ifAbsent: true},
+		"If-Match":                         {ifMatch: tag, ifTagged: true},
+		"If-Match, another tag":            {ifMatch: otherTag},
+		"If-Match, any tag":                {ifMatch: "*", ifTagged: true},
+		"If-Match, any tag between blanks": {ifMatch: " *\t", ifTagged: true},
+		"If-Match, list":                   {ifMatch: otherTag + "," + tag, ifTagged: true},
+		"If-Match, list with blanks and empty elements": {
+			ifMatch:  " , " + otherTag + " ,, \t" + tag + " ,",
+			ifTagged: true,
+		},
+		"If-Match, list of other tags":                 {ifMatch: otherTag + `, "x"`},
+		"If-Match, unquoted tag":                       {ifMatch: unquoted, ifTagged: true},
+		"If-Match, list of unquoted tags":              {ifMatch: "x," + unquoted + " , y", ifTagged: true},
+		"If-Match, weak tag":                           {ifMatch: "W/" + tag},
+		"If-Match, unquoted weak tag":                  {ifMatch: "W/" + unquoted},
+		"If-Match, quoted star":                        {ifMatch: `"*"`},
+		"If-Match, empty tag":                          {ifMatch: `""`},
+		"If-Match, tag in another case":                {ifMatch: strings.ToLower(tag)},
+		"If-Match, tag that contains a comma":          {ifMatch: `"a,b", ` + tag, ifTagged: true},
+		"If-Match, tag with a byte beyond ASCII":       {ifMatch: "\"\xe9\", " + tag, ifTagged: true},
+		"If-None-Match":                                {ifNoneMatch: tag, ifAbsent: true},
+		"If-None-Match, another tag":                   {ifNoneMatch: otherTag, ifTagged: true, ifAbsent: true},
+		"If-None-Match, any tag":                       {ifNoneMatch: "*", ifAbsent: true},
+		"If-None-Match, list":                          {ifNoneMatch: otherTag + "," + tag, ifAbsent: true},
+		"If-None-Match, weak tag":                      {ifNoneMatch: "W/" + tag, ifAbsent: true},
+		"If-None-Match, unquoted tag":                  {ifNoneMatch: unquoted, ifAbsent: true},
+		"both headers, If-None-Match with another tag": {ifMatch: tag, ifNoneMatch: otherTag, ifTagged: true},
+		"both headers, same tag":                       {ifMatch: tag, ifNoneMatch: tag},
+		"both headers, any tag":                        {ifMatch: "*", ifNoneMatch: "*"},
 	} {
 		p, err := httpapi.ParsePreconditions(tc.ifMatch, tc.ifNoneMatch)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		for current, want := range map[string]bool{tag: tc.there, "": tc.absent} {
+		for current, want := range map[string]bool{tag: tc.ifTagged, "": tc.ifAbsent} {
 			err := p.Check(current)
 			if (err == nil) != want || err != nil && !errors.Is(err, fault.New(fault.CodePreconditionFailed, "")) {
-				t.Errorf("%s, current %s: %v", name, current, err)
+				t.Errorf("%s, current tag %q: got %v, want allowed %v", name, current, err, want)
 			}
 		}
 		if p.IsZero() != (tc.ifMatch+tc.ifNoneMatch == "") {
-			t.Errorf("%s: zero %v", name, p.IsZero())
+			t.Errorf("%s: IsZero returned %v", name, p.IsZero())
 		}
 	}
 }
 
-// RFC 9110 §8.8.3.2: two weak tags are never the same to If-Match, even if they are written alike.
+// TestWeakEntityTags checks that weak tags never match If-Match, even if they are identical (RFC 9110 §8.8.3.2).
 func TestWeakEntityTags(t *testing.T) {
 	t.Parallel()
 	p, err := httpapi.ParsePreconditions("W/"+tag, "W/"+tag)
 	if err != nil || p.Check("W/"+tag) == nil || !p.NotModified("W/"+tag) {
-		t.Errorf("%v", err)
+		t.Errorf("a weak tag matches If-Match or does not match If-None-Match (error %v)", err)
 	}
 	if p, err = httpapi.ParsePreconditions("W/"+tag, ""); err != nil || p.Check("W/"+tag) == nil {
-		t.Errorf("matched, %v", err)
+		t.Errorf("a weak tag matches If-Match (error %v)", err)
 	}
 }
 
 func TestNotModified(t *testing.T) {
 	t.Parallel()
-	for header, want := range map[string]bool{"": false, "*": true, tag: true, "W/" + tag: true, otherTag: false, otherTag + ", " + tag: true} {
+	for header, want := range map[string]bool{
+		"":                    false,
+		"*":                   true,
+		tag:                   true,
+		"W/" + tag:            true,
+		otherTag:              false,
+		otherTag + ", " + tag: true,
+	} {
 		p, err := httpapi.ParsePreconditions("", header)
 		if err != nil || p.NotModified(tag) != want || p.NotModified("") {
-			t.Errorf("%q: %v, %v", header, p.NotModified(tag), err)
+			t.Errorf("If-None-Match: %s: got %v, error %v, want %v", header, p.NotModified(tag), err, want)
 		}
 	}
 	if p, err := httpapi.ParsePreconditions(tag, ""); err != nil || p.NotModified(tag) {
-		t.Errorf("If-Match is for changes: %v", err)
+		t.Errorf("If-Match makes the response a 304 (error %v)", err)
 	}
 }
 
 func TestInvalidPreconditions(t *testing.T) {
 	t.Parallel()
-	for _, broken := range []string{
-		" ", ",", " , ,", `"`, `"a`, `a"`, `"a"b`, `a"b"`, `"a""b"`, `"a" "b"`, `a b`, `"a b"`, "\"a\x7f\"", "\"a\tb\"", "W/", "W/,x", `w/"a"`, `W/ "a"`,
+	const (
+		ifMatchError     = "If-Match: must be * or a comma-separated list of entity tags"
+		ifNoneMatchError = "If-None-Match: must be * or a comma-separated list of entity tags"
+	)
+	for _, invalid := range []string{
+		" ", ",", " , ,", `"`, `"a`, `a"`, `"a"b`, `a"b"`, `"a""b"`, `"a" "b"`, `a b`, `"a b"`, "\"a\x7f\"",
+		"\"a\tb\"", "W/", "W/,x", `w/"a"`, `W/ "a"`,
 		`*, "a"`, `"a", *`, "**x\"", "W/*", "*,*",
 	} {
-		_, err := httpapi.ParsePreconditions(broken, "")
-		var answer *fault.Error
-		if !errors.As(err, &answer) || answer.Code != fault.CodeValidationFailed || answer.Message != "If-Match: must be * or a list of entity tags" {
-			t.Errorf("If-Match: %s: %v", broken, err)
+		_, err := httpapi.ParsePreconditions(invalid, "")
+		var got *fault.Error
+		if !errors.As(err, &got) || got.Code != fault.CodeValidationFailed || got.Message != ifMatchError {
+			t.Errorf("If-Match: %s: got %v, want %s", invalid, err, ifMatchError)
 		}
-		if _, err = httpapi.ParsePreconditions(tag, broken); !errors.As(err, &answer) || answer.Message != "If-None-Match: must be * or a list of entity tags" {
-			t.Errorf("If-None-Match: %s: %v", broken, err)
+		if _, err = httpapi.ParsePreconditions(tag, invalid); !errors.As(err, &got) || got.Message != ifNoneMatchError {
+			t.Errorf("If-None-Match: %s: got %v, want %s", invalid, err, ifNoneMatchError)
 		}
 	}
 	_, err := httpapi.ParsePreconditions(`"`, `"`)
-	want := "If-Match: must be * or a list of entity tags; If-None-Match: must be * or a list of entity tags"
-	if answer := (*fault.Error)(nil); !errors.As(err, &answer) || answer.Message != want {
-		t.Error(err)
+	var got *fault.Error
+	if want := ifMatchError + "; " + ifNoneMatchError; !errors.As(err, &got) || got.Message != want {
+		t.Errorf("both headers invalid: got %v, want %s", err, want)
 	}
 }
 
-// A list of arbitrary tags matches each of them and no other tag.
+// TestEntityTagLists checks that a list of arbitrary tags matches each of them and no other tag.
 func TestEntityTagLists(t *testing.T) {
 	t.Parallel()
 	opaque := rapid.StringOfN(rapid.RuneFrom([]rune("ab,*/W!#~é")), 0, 4, -1)
 	rapid.Check(t, func(t *rapid.T) {
 		tags := rapid.SliceOfN(opaque, 1, 4).Draw(t, "tags")
 		current := opaque.Draw(t, "current")
-		header := `"` + strings.Join(tags, rapid.SampledFrom([]string{`","`, `" , "`, "\",\t,\""}).Draw(t, "comma")) + `"`
+		separator := rapid.SampledFrom([]string{`","`, `" , "`, "\",\t,\""}).Draw(t, "separator")
+		header := `"` + strings.Join(tags, separator) + `"`
 		p, err := httpapi.ParsePreconditions(header, "")
 		if err != nil {
-			t.Fatalf("%s: %v", header, err)
+			t.Fatalf("%s: got the error %v, want a valid list", header, err)
 		}
 		if matched := p.Check(`"`+current+`"`) == nil; matched != slices.Contains(tags, current) {
-			t.Fatalf("%s, current %q: %v", header, current, matched)
+			t.Fatalf("%s, current tag %q: got match %v, want %v", header, current, matched, !matched)
 		}
 	})
 }
 
+// FuzzPreconditions checks that a valid If-Match header has a condition that fails if the resource does not exist, and
+// that an invalid one has no condition.
 func FuzzPreconditions(f *testing.F) {
 	for _, seed := range []string{tag, "*", `W/"a", b,,"c`, `"a"b`, ", ,"} {
 		f.Add(seed)
@@ -147,7 +166,7 @@ func FuzzPreconditions(f *testing.F) {
 			t.Errorf("%q: conditions were returned with the error %v", header, err)
 		}
 		if err == nil && header != "" && (p.IsZero() || p.Check("") == nil) {
-			t.Errorf("%q: no conditions", header)
+			t.Errorf("%q: a valid If-Match header allows a change of a resource that does not exist", header)
 		}
 	})
 }
@@ -157,67 +176,70 @@ type taggedInput struct{ httpapi.ConditionInput }
 type taggedOutput struct {
 	Status int
 	ETag   string `header:"ETag" doc:"The version"`
-	Body   *struct {
-		Text string `json:"text"`
-	}
+	Body   *taggedBody
 }
 
-// registerTagged adds a resource that has an entity tag: read with 304, written with 201 or 200.
+type taggedBody struct {
+	Text string `json:"text"`
+}
+
+// registerTagged adds the endpoints of a resource whose entity tag is tag: GET returns 200 or 304, and POST returns
+// 201.
 func registerTagged(r *httpapi.Routes) {
-	text := func(s string) *struct {
-		Text string `json:"text"`
-	} {
-		return &struct {
-			Text string `json:"text"`
-		}{s}
+	read := httpapi.Operation{
+		ID: "read", Method: http.MethodGet, Path: "/api/resource", Also: []int{http.StatusNotModified},
 	}
-	httpapi.Public(r, httpapi.Operation{ID: "read", Method: http.MethodGet, Path: "/api/thing", Also: []int{http.StatusNotModified}},
-		func(_ context.Context, in *taggedInput) (*taggedOutput, error) {
-			known, err := in.Preconditions()
-			if err != nil {
-				return nil, err
-			}
-			out := &taggedOutput{Status: http.StatusOK, ETag: tag}
-			if known.NotModified(tag) {
-				out.Status = http.StatusNotModified
-				return out, nil
-			}
-			out.Body = text("x")
-			return out, nil
-		})
-	httpapi.Public(r, httpapi.Operation{ID: "write", Method: http.MethodPost, Path: "/api/thing", Also: []int{http.StatusCreated}},
-		func(_ context.Context, in *taggedInput) (*taggedOutput, error) {
-			condition, err := in.Preconditions()
-			if err != nil {
-				return nil, err
-			}
-			if err := condition.Check(tag); err != nil {
-				return nil, err
-			}
-			return &taggedOutput{Status: http.StatusCreated, ETag: tag, Body: text("x")}, nil
-		})
+	httpapi.Public(r, read, func(_ context.Context, in *taggedInput) (*taggedOutput, error) {
+		conditions, err := in.Preconditions()
+		if err != nil {
+			return nil, err
+		}
+		if conditions.NotModified(tag) {
+			return &taggedOutput{Status: http.StatusNotModified, ETag: tag}, nil
+		}
+		return &taggedOutput{Status: http.StatusOK, ETag: tag, Body: &taggedBody{"x"}}, nil
+	})
+	write := httpapi.Operation{
+		ID: "write", Method: http.MethodPost, Path: "/api/resource", Also: []int{http.StatusCreated},
+	}
+	httpapi.Public(r, write, func(_ context.Context, in *taggedInput) (*taggedOutput, error) {
+		conditions, err := in.Preconditions()
+		if err != nil {
+			return nil, err
+		}
+		if err := conditions.Check(tag); err != nil {
+			return nil, err
+		}
+		return &taggedOutput{Status: http.StatusCreated, ETag: tag, Body: &taggedBody{"x"}}, nil
+	})
 }
 
 func taggedRouter() http.Handler {
-	return httpapi.NewRouter(httpapi.Config{Logger: edgetest.DiscardLog, Clock: edgetest.Clock}, registerTagged)
+	return newRouter(registerTagged)
 }
 
 func TestNotModifiedResponse(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		a := edgetest.Request{Method: method, Target: "/api/thing", Header: map[string]string{"If-None-Match": "W/" + tag}}.Send(t, taggedRouter())
-		if a.Status != http.StatusNotModified || a.Body != "" || a.Header.Get("ETag") != tag {
-			t.Errorf("%d %s %v", a.Status, a.Body, a.Header)
+		response := edgetest.Request{
+			Method: method, Target: "/api/resource", Header: map[string]string{"If-None-Match": "W/" + tag},
+		}.Send(t, taggedRouter())
+		if response.Status != http.StatusNotModified || response.Body != "" || response.Header.Get("ETag") != tag {
+			t.Errorf("%s, known tag: got %d %s with ETag %s, want 304 without body and with ETag %s",
+				method, response.Status, response.Body, response.Header.Get("ETag"), tag)
 		}
 		for _, name := range []string{"Content-Type", "Content-Length"} {
-			if a.Header.Get(name) != "" {
-				t.Errorf("%s: %s", name, a.Header.Get(name))
+			if got := response.Header.Get(name); got != "" {
+				t.Errorf("%s, known tag: got %s: %s, want no such header", method, name, got)
 			}
 		}
 	}
-	a := edgetest.Request{Method: http.MethodGet, Target: "/api/thing", Header: map[string]string{"If-None-Match": otherTag}}.Send(t, taggedRouter())
-	if a.Status != http.StatusOK || a.Body != `{"text":"x"}` || a.Header.Get("ETag") != tag {
-		t.Errorf("%d %s %v", a.Status, a.Body, a.Header)
+	response := edgetest.Request{
+		Method: http.MethodGet, Target: "/api/resource", Header: map[string]string{"If-None-Match": otherTag},
+	}.Send(t, taggedRouter())
+	if response.Status != http.StatusOK || response.Body != `{"text":"x"}` || response.Header.Get("ETag") != tag {
+		t.Errorf("GET, another tag: got %d %s with ETag %s, want 200 with the body and ETag %s",
+			response.Status, response.Body, response.Header.Get("ETag"), tag)
 	}
 }
 
@@ -227,28 +249,31 @@ func TestConditionsInSeveralHeaderLines(t *testing.T) {
 		header http.Header
 		want   int
 	}{
-		"none":                   {http.Header{}, http.StatusCreated},
-		"one line":               {http.Header{"If-Match": {tag}}, http.StatusCreated},
-		"the second line":        {http.Header{"If-Match": {otherTag, tag}}, http.StatusCreated},
-		"neither line":           {http.Header{"If-Match": {otherTag, `"x"`}}, http.StatusPreconditionFailed},
-		"excluded by the second": {http.Header{"If-None-Match": {otherTag, tag}}, http.StatusPreconditionFailed},
-		"empty":                  {http.Header{"If-Match": {""}}, http.StatusBadRequest},
-		"empty, none":            {http.Header{"If-None-Match": {""}}, http.StatusBadRequest},
-		"a star and a tag":       {http.Header{"If-Match": {"*", tag}}, http.StatusBadRequest},
+		"no header":           {header: http.Header{}, want: http.StatusCreated},
+		"one line":            {header: http.Header{"If-Match": {tag}}, want: http.StatusCreated},
+		"second line matches": {header: http.Header{"If-Match": {otherTag, tag}}, want: http.StatusCreated},
+		"no line matches":     {header: http.Header{"If-Match": {otherTag, `"x"`}}, want: http.StatusPreconditionFailed},
+		"second line excludes": {
+			header: http.Header{"If-None-Match": {otherTag, tag}},
+			want:   http.StatusPreconditionFailed,
+		},
+		"empty If-Match":      {header: http.Header{"If-Match": {""}}, want: http.StatusBadRequest},
+		"empty If-None-Match": {header: http.Header{"If-None-Match": {""}}, want: http.StatusBadRequest},
+		"star and tag":        {header: http.Header{"If-Match": {"*", tag}}, want: http.StatusBadRequest},
 	} {
-		r := httptest.NewRequest(http.MethodPost, "/api/thing", http.NoBody)
+		r := httptest.NewRequest(http.MethodPost, "/api/resource", http.NoBody)
 		for k, v := range tc.header {
 			r.Header[k] = v
 		}
 		w := httptest.NewRecorder()
 		taggedRouter().ServeHTTP(w, r)
 		if w.Code != tc.want {
-			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+			t.Errorf("%s: got %d %s, want %d", name, w.Code, w.Body, tc.want)
 		}
 	}
-	lambda := edgetest.Event(http.MethodPost, "/api/thing")
+	lambda := edgetest.Event(http.MethodPost, "/api/resource")
 	lambda.MultiValueHeaders["If-Match"] = []string{otherTag, tag}
-	if a, _ := edgetest.Invoke(t, taggedRouter(), lambda); a.Status != http.StatusCreated {
-		t.Errorf("through Lambda: %d %s", a.Status, a.Body)
+	if response, _ := edgetest.Invoke(t, taggedRouter(), lambda); response.Status != http.StatusCreated {
+		t.Errorf("If-Match in two lines of an event: got %d %s, want 201", response.Status, response.Body)
 	}
 }

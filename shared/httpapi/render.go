@@ -12,13 +12,13 @@ import (
 // rendering writes the output of an endpoint.
 type rendering struct {
 	headers []outputHeader
-	// status and body are the indexes of the fields Status and Body, nil if there is none.
+	// status and body are the indexes of the fields Status and Body, or nil if there is no such field.
 	status, body []int
 }
 
 type outputHeader struct {
-	name string
-	at   []int
+	name  string
+	index []int // of the struct field, for reflect
 }
 
 func newRendering(output reflect.Type) *rendering {
@@ -36,7 +36,8 @@ func newRendering(output reflect.Type) *rendering {
 	return r
 }
 
-// write writes an output, a pointer to a struct. Nothing is written if its body cannot be encoded.
+// write writes an output, which is a pointer to a struct. If the body cannot be encoded, it writes nothing and returns
+// an error.
 func (r *rendering) write(to http.ResponseWriter, status int, output any) error {
 	out := reflect.ValueOf(output).Elem()
 	if r.status != nil {
@@ -51,11 +52,11 @@ func (r *rendering) write(to http.ResponseWriter, status int, output any) error 
 		to.Header().Set("Content-Type", jsonType)
 	}
 	for _, h := range r.headers {
-		writeHeader(to.Header(), h.name, out.FieldByIndex(h.at))
+		writeHeader(to.Header(), h.name, out.FieldByIndex(h.index))
 	}
 	to.WriteHeader(status)
 	_, err := to.Write(body)
-	return err //nolint:wrapcheck // a buffer
+	return err //nolint:wrapcheck // writing to a buffer does not fail
 }
 
 func encodeBody(body any) ([]byte, error) {
@@ -69,8 +70,8 @@ func encodeBody(body any) ([]byte, error) {
 	return data, nil
 }
 
-// writeHeader sets a header to a text or a number, or adds one line for each text of a list. An empty text sets
-// nothing.
+// writeHeader sets a header to a text or a number. For a list, it adds one header line for each text. An empty text is
+// ignored.
 func writeHeader(to http.Header, name string, value reflect.Value) {
 	switch value.Kind() {
 	case reflect.Slice:

@@ -22,7 +22,7 @@ type Caller struct {
 type RequestInfo struct {
 	// RequestID is the gateway's request ID. It is returned as X-Request-Id and is in every log line.
 	RequestID string
-	// SourceIP is the address that the gateway saw. It never comes from a forwarding header.
+	// SourceIP is the address of the client's connection to the gateway. It is never read from a forwarding header.
 	SourceIP string
 	// UserAgent is the User-Agent header.
 	UserAgent string
@@ -46,8 +46,8 @@ func RequestInfoFrom(ctx context.Context) RequestInfo {
 	return info
 }
 
-// info returns the request info that the Lambda adapter stored in the context. If there is none, as behind an ordinary
-// HTTP server, it is derived from the connection.
+// info returns the request info that the Lambda adapter stored in the context. If there is none, because the router
+// runs in an ordinary HTTP server, info derives it from the connection.
 func (e *edge) info(r *http.Request) RequestInfo {
 	info := RequestInfoFrom(r.Context())
 	if info.RequestID == "" {

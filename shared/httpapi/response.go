@@ -6,14 +6,14 @@ import (
 	"net/http"
 )
 
-// response buffers a response until it is complete. If a handler fails or panics, the client gets an error response and
-// not an incomplete body. The first flush starts the response: after that, writes are sent immediately.
+// response buffers a response until it is complete. If a handler fails or panics, the client receives an error response
+// instead of an incomplete body. The first flush starts the response: after that, writes are sent immediately.
 type response struct {
 	to      http.ResponseWriter
 	header  http.Header
 	status  int
 	body    bytes.Buffer
-	started bool // status and headers have been sent
+	started bool // whether the status and the headers have been sent
 }
 
 func newResponse(to http.ResponseWriter) *response {
@@ -37,8 +37,8 @@ func (r *response) Write(p []byte) (int, error) {
 	return r.body.Write(p) //nolint:wrapcheck // never fails
 }
 
-// FlushError sends everything that was written so far. The first flush starts the response. Errors: that of net/http if
-// the client has disconnected; http.ErrNotSupported.
+// FlushError sends everything that was written so far. The first flush starts the response. Errors: the error of
+// net/http if the client has disconnected; http.ErrNotSupported.
 func (r *response) FlushError() error {
 	if !r.started {
 		r.send()
@@ -49,18 +49,18 @@ func (r *response) FlushError() error {
 	return nil
 }
 
-// reset discards status, body and the handler's headers. It keeps the headers that every response has. It must not be
-// called after the response has started.
+// reset discards the status, the body and the handler's headers. It keeps the headers that every response has. It must
+// not be called after the response has started.
 func (r *response) reset() {
 	for name := range r.header {
-		if _, always := securityHeaders[name]; !always && name != "X-Request-Id" {
+		if _, isCommon := securityHeaders[name]; !isCommon && name != "X-Request-Id" {
 			delete(r.header, name)
 		}
 	}
 	r.resetBody()
 }
 
-// resetBody discards status and body. It must not be called after the response has started.
+// resetBody discards the status and the body. It must not be called after the response has started.
 func (r *response) resetBody() {
 	r.status = 0
 	r.body.Reset()

@@ -8,8 +8,8 @@ import (
 	"devplatform/shared/fault"
 )
 
-// SessionCookie is the name of the session cookie. plainCookie is the name of the second cookie, without Secure, for
-// clients that do not send Secure cookies over plain HTTP.
+// SessionCookie is the name of the session cookie. plainCookie is the name of a second cookie without the attribute
+// Secure. It is for clients that do not send Secure cookies over plain HTTP.
 const (
 	SessionCookie = "__Host-session"
 	plainCookie   = "session"
@@ -18,13 +18,13 @@ const (
 // ErrNoSession reports that a request has no valid session.
 var ErrNoSession = fault.New(fault.CodeInvalidToken, "The session is missing or has ended. Please log in.")
 
-// Authenticator finds the caller of a session token. A token that is not valid is a *fault.Error with CodeInvalidToken.
-// Any other error means that the token could not be checked.
+// Authenticator returns the caller that a session token belongs to. If the token is not valid, it returns a
+// *fault.Error with CodeInvalidToken. Any other error means that the token could not be checked.
 type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (Caller, *Renewal, error)
 }
 
-// Renewal is the new token of a session that is in use and was extended.
+// Renewal is the new token of a session that was extended because it is in use.
 type Renewal struct {
 	Token   string
 	Expires time.Time

@@ -23,9 +23,9 @@ type textInput struct {
 	}
 }
 
-// textRouter returns the number of NULs in the texts that it receives.
+// textRouter returns a router with one endpoint, which responds with the number of NULs in the received contents.
 func textRouter() http.Handler {
-	return httpapi.NewRouter(httpapi.Config{Logger: edgetest.DiscardLog, Clock: edgetest.Clock}, func(r *httpapi.Routes) {
+	return newRouter(func(r *httpapi.Routes) {
 		httpapi.Public(r, httpapi.Operation{ID: "text", Method: http.MethodPost, Path: "/api/text"},
 			func(_ context.Context, in *textInput) (*edgetest.EchoOutput, error) {
 				out := &edgetest.EchoOutput{}
@@ -44,38 +44,65 @@ func TestNULIsAllowedOnlyInMarkedFields(t *testing.T) {
 		body string
 		want string // the error message, or the number of NULs that the handler received
 	}{
-		"in text":                     {`{"content":"a\u0000b\u0000"}`, "2"},
-		"in text, its name escaped":   {`{"\u0063ontent":"\u0000"}`, "1"},
-		"in every element's text":     {`{"operations":[{"path":"/a"},{"content":"\u0000"},{"content":"\u0000\u0000"}],"content":"\u0000"}`, "4"},
-		"an escaped backslash":        {`{"content":"\\u0000"}`, "0"},
-		"beside text":                 {`{"content":"\u0000","path":"/\u0000"}`, "path: must not contain NUL"},
-		"beside an element's text":    {`{"operations":[{"content":"\u0000","path":"\u0000"}]}`, "operations[0].path: must not contain NUL"},
-		"in the name":                 {`{"content\u0000":"x"}`, "body: must not contain NUL"},
-		"in a name and text":          {`{"content":"\u0000","\u0000":1}`, "body: must not contain NUL"},
-		"in a name inside":            {`{"operations":[{"content\u0000":"x"}]}`, "body: must not contain NUL"},
-		"in a list in its place":      {`{"content":["\u0000"]}`, "content[0]: must not contain NUL"},
-		"in an object in its place":   {`{"content":{"content":"\u0000"}}`, "content.content: must not contain NUL"},
-		"in a name in its place":      {`{"content":{"\u0000":1}}`, "body: must not contain NUL"},
-		"in another case":             {`{"Content":"\u0000"}`, "Content: must not contain NUL"},
-		"further down":                {`{"x":{"content":"\u0000"}}`, "x.content: must not contain NUL"},
-		"a name with dots":            {`{"operations.0.content":"\u0000"}`, "operations.0.content: must not contain NUL"},
-		"an object in place of list":  {`{"operations":{"0":{"content":"\u0000"}}}`, "operations.0.content: must not contain NUL"},
-		"an object in place, starred": {`{"operations":{"*":{"content":"\u0000"}}}`, "operations.*.content: must not contain NUL"},
-		"a list in a list":            {`{"operations":[[{"content":"\u0000"}]]}`, "operations[0][0].content: must not contain NUL"},
-		"a list in place of all":      {`[{"content":"\u0000"}]`, "[0].content: must not contain NUL"},
-		"text itself":                 {`"\u0000"`, "body: must not contain NUL"},
+		"NULs in text that may contain them": {body: `{"content":"a\u0000b\u0000"}`, want: "2"},
+		"escaped field name":                 {body: `{"\u0063ontent":"\u0000"}`, want: "1"},
+		"NULs in list elements": {
+			body: `{"operations":[{"path":"/a"},{"content":"\u0000"},{"content":"\u0000\u0000"}],"content":"\u0000"}`,
+			want: "4",
+		},
+		"escaped backslash before u0000": {body: `{"content":"\\u0000"}`, want: "0"},
+		"NUL also in another field":      {body: `{"content":"\u0000","path":"/\u0000"}`, want: "path: must not contain NUL"},
+		"NUL also in another field of an element": {
+			body: `{"operations":[{"content":"\u0000","path":"\u0000"}]}`,
+			want: "operations[0].path: must not contain NUL",
+		},
+		"NUL in a field name":             {body: `{"content\u0000":"x"}`, want: "body: must not contain NUL"},
+		"NUL in a field name and in text": {body: `{"content":"\u0000","\u0000":1}`, want: "body: must not contain NUL"},
+		"NUL in the field name of an element": {
+			body: `{"operations":[{"content\u0000":"x"}]}`,
+			want: "body: must not contain NUL",
+		},
+		"list instead of the text": {body: `{"content":["\u0000"]}`, want: "content[0]: must not contain NUL"},
+		"object instead of the text": {
+			body: `{"content":{"content":"\u0000"}}`,
+			want: "content.content: must not contain NUL",
+		},
+		"object with NUL in a name instead of the text": {
+			body: `{"content":{"\u0000":1}}`,
+			want: "body: must not contain NUL",
+		},
+		"field name in another case": {body: `{"Content":"\u0000"}`, want: "Content: must not contain NUL"},
+		"field of an unknown object": {body: `{"x":{"content":"\u0000"}}`, want: "x.content: must not contain NUL"},
+		"field name with dots": {
+			body: `{"operations.0.content":"\u0000"}`,
+			want: "operations.0.content: must not contain NUL",
+		},
+		"object instead of the list": {
+			body: `{"operations":{"0":{"content":"\u0000"}}}`,
+			want: "operations.0.content: must not contain NUL",
+		},
+		"object instead of the list, named *": {
+			body: `{"operations":{"*":{"content":"\u0000"}}}`,
+			want: "operations.*.content: must not contain NUL",
+		},
+		"list instead of an element": {
+			body: `{"operations":[[{"content":"\u0000"}]]}`,
+			want: "operations[0][0].content: must not contain NUL",
+		},
+		"list instead of the body": {body: `[{"content":"\u0000"}]`, want: "[0].content: must not contain NUL"},
+		"text instead of the body": {body: `"\u0000"`, want: "body: must not contain NUL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := edgetest.Request{Method: http.MethodPost, Target: "/api/text", Body: tc.body, Header: asJSON}
-			a := r.Send(t, textRouter())
+			request := edgetest.Request{Method: http.MethodPost, Target: "/api/text", Body: tc.body, Header: asJSON}
+			response := request.Send(t, textRouter())
 			if _, err := strconv.Atoi(tc.want); err == nil {
-				if want := `{"email":"","size":` + tc.want + `}`; a.Status != http.StatusOK || a.Body != want {
-					t.Errorf("got %d %s, want %s", a.Status, a.Body, want)
+				if want := `{"email":"","size":` + tc.want + `}`; response.Status != http.StatusOK || response.Body != want {
+					t.Errorf("got %d %s, want %s", response.Status, response.Body, want)
 				}
 				return
 			}
-			if got := edgetest.WantError(t, a, http.StatusBadRequest, fault.CodeValidationFailed); got != tc.want {
+			if got := edgetest.WantError(t, response, http.StatusBadRequest, fault.CodeValidationFailed); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// kind is the kind of a value in an input.
+// kind is the JSON type that an input accepts for a value.
 type kind uint8
 
 const (
@@ -28,30 +28,35 @@ const (
 
 // mismatches maps each kind to the rule that a value of another JSON type breaks.
 var mismatches = map[kind]string{
-	textKind: "must be a string", timeKind: "must be a string", wholeKind: "must be a whole number",
-	boolKind: "must be true or false", objectKind: "must be an object", mapKind: "must be an object",
-	listKind: "must be a list",
+	textKind:   "must be a string",
+	timeKind:   "must be a string",
+	wholeKind:  "must be a whole number",
+	boolKind:   "must be true or false",
+	objectKind: "must be an object",
+	mapKind:    "must be an object",
+	listKind:   "must be a list",
 }
 
 const (
 	ruleTime  = "must be an RFC 3339 time"
 	ruleRange = "is out of range"
+	ruleEmpty = "must not be empty"
 )
 
-// value describes how a value of an input is decoded, and which rules it must satisfy.
+// value describes how a value of an input is decoded and validated.
 type value struct {
 	kind     kind
 	typ      reflect.Type // without pointers
 	nullable bool
 	allowNUL bool
-	// fields contains the fields of an object by name. names lists their names, sorted.
+	// fields contains the fields of an object by name. names is the sorted list of their names.
 	fields map[string]*field
 	names  []string
 	// element describes the elements of a list or map.
 	element *value
-	// enum lists the allowed texts; nil allows all.
+	// enum is the list of allowed texts, or nil if all texts are allowed.
 	enum []string
-	// The limits of numbers, of texts in code points, and of lists in elements; nil for no limit.
+	// The limits of numbers, of texts (in code points) and of lists (in elements). nil means no limit.
 	minimum, maximum     *int64
 	minLength, maxLength *int64
 	minItems, maxItems   *int64
@@ -59,7 +64,7 @@ type value struct {
 
 // field is a field of an object.
 type field struct {
-	at       []int
+	index    []int // of the struct field, for reflect
 	required bool
 	value    *value
 }
@@ -72,7 +77,7 @@ type Nullable[T any] struct {
 	Value *T
 }
 
-// target marks the field as present and returns where its value is stored.
+// target marks the field as present and returns the pointer that receives its value.
 func (n *Nullable[T]) target() reflect.Value {
 	n.Present = true
 	return reflect.ValueOf(&n.Value).Elem()
@@ -89,13 +94,13 @@ var (
 	enumType     = reflect.TypeFor[Enum]()
 )
 
-// newValue returns the description of a field's type. tag is the field's tag. It panics if inputs do not support the
-// type.
+// newValue returns the description of a field with type t and the tag. It panics if an input cannot have a field of
+// this type.
 func newValue(t reflect.Type, tag reflect.StructTag) *value {
 	v := &value{allowNUL: tag.Get("nul") == "allow"}
 	if reflect.PointerTo(t).Implements(nullableType) {
-		at, _ := t.FieldByName("Value")
-		v = newValue(at.Type, tag)
+		inner, _ := t.FieldByName("Value")
+		v = newValue(inner.Type, tag)
 		v.nullable = true
 		return v
 	}
@@ -113,8 +118,8 @@ func newValue(t reflect.Type, tag reflect.StructTag) *value {
 	default:
 		v.nullable = isPointer && !optional
 	}
-	if given, ok := tag.Lookup("nullable"); ok {
-		v.nullable = given == "true"
+	if text, ok := tag.Lookup("nullable"); ok {
+		v.nullable = text == "true"
 	}
 	if enum := tag.Get("enum"); enum != "" {
 		v.enum = strings.Split(enum, ",")
@@ -126,7 +131,7 @@ func newValue(t reflect.Type, tag reflect.StructTag) *value {
 		if text := tag.Get(name); text != "" {
 			n, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
-				panic(fmt.Sprintf("httpapi: the tag %s of a %v is not a number", name, t))
+				panic(fmt.Sprintf("httpapi: the tag %s of a field of type %v is not a number", name, t))
 			}
 			*limit = &n
 		}
@@ -156,7 +161,7 @@ func (v *value) describe(t reflect.Type) {
 		v.kind = objectKind
 		v.describeFields(t)
 	default:
-		panic(fmt.Sprintf("httpapi: an input cannot have a %v", t))
+		panic(fmt.Sprintf("httpapi: an input cannot have a field of type %v", t))
 	}
 }
 
@@ -169,7 +174,7 @@ func (v *value) describeFields(t reflect.Type) {
 		}
 		v.names = append(v.names, name)
 		v.fields[name] = &field{
-			at: f.Index, required: !strings.Contains(options, "omit"), value: newValue(f.Type, f.Tag),
+			index: f.Index, required: !strings.Contains(options, "omit"), value: newValue(f.Type, f.Tag),
 		}
 	}
 	slices.Sort(v.names)
@@ -191,20 +196,20 @@ func (v *value) accepts(next jsontext.Kind) bool {
 	}
 }
 
-// parse parses a parameter. It returns the rule that the text breaks, or "".
+// parse stores the text of a parameter in a field. It returns the rule that the text breaks, or "".
 func (v *value) parse(text string, into reflect.Value) string {
 	switch v.kind {
 	case textKind:
 		into.SetString(text)
 		return v.checkText(text)
 	case wholeKind:
-		n, rule := v.whole(text)
+		n, rule := v.parseWhole(text)
 		if rule == "" {
 			setWhole(into, n)
 		}
 		return rule
 	default:
-		panic(fmt.Sprintf("httpapi: a parameter cannot be a %v", v.typ))
+		panic(fmt.Sprintf("httpapi: a parameter cannot have the type %v", v.typ))
 	}
 }
 
@@ -214,21 +219,23 @@ func (v *value) checkText(text string) string {
 	switch {
 	case v.enum != nil && !slices.Contains(v.enum, text):
 		return "must be one of " + strings.Join(v.enum, ", ")
+	case v.minLength != nil && *v.minLength == 1 && length == 0:
+		return ruleEmpty
 	case v.minLength != nil && length < *v.minLength:
-		return fmt.Sprintf("must have at least %d characters", *v.minLength)
+		return fmt.Sprintf("must be at least %d characters long", *v.minLength)
 	case v.maxLength != nil && length > *v.maxLength:
-		return fmt.Sprintf("must have at most %d characters", *v.maxLength)
+		return fmt.Sprintf("must be at most %d characters long", *v.maxLength)
 	}
 	return ""
 }
 
-// maxExact is the largest whole number up to which float64 represents every whole number exactly.
+// maxExact is the largest n for which float64 represents all whole numbers from 0 to n exactly.
 const maxExact = 1<<53 - 1
 
-// whole parses a number without a fraction, in any notation. 1.0 and 1e2 are integers in JSON Schema, and some clients
-// have no integer type. Beyond maxExact, such a notation is ambiguous, and only digits are accepted. whole returns the
-// rule that the number breaks, or "".
-func (v *value) whole(text string) (int64, string) {
+// parseWhole parses a whole number. It accepts notations such as 1.0 and 1e2, because they are integers in JSON Schema
+// and some clients have no integer type. Numbers above maxExact must consist of digits only, because other notations
+// would lose precision. parseWhole returns the rule that the number breaks, or "".
+func (v *value) parseWhole(text string) (int64, string) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		number, err := strconv.ParseFloat(text, 64)
@@ -245,22 +252,23 @@ func (v *value) whole(text string) (int64, string) {
 		return 0, fmt.Sprintf("must be at least %d", *v.minimum)
 	case v.maximum != nil && n > *v.maximum:
 		return 0, fmt.Sprintf("must be at most %d", *v.maximum)
-	case !fitsWhole(reflect.Zero(v.typ), n):
+	case !canSetWhole(reflect.Zero(v.typ), n):
 		return 0, ruleRange
 	}
 	return n, ""
 }
 
-func fitsWhole(of reflect.Value, n int64) bool {
-	if of.CanUint() {
-		return n >= 0 && !of.OverflowUint(uint64(n))
+// canSetWhole reports whether the type of field can represent n.
+func canSetWhole(field reflect.Value, n int64) bool {
+	if field.CanUint() {
+		return n >= 0 && !field.OverflowUint(uint64(n))
 	}
-	return !of.OverflowInt(n)
+	return !field.OverflowInt(n)
 }
 
 func setWhole(into reflect.Value, n int64) {
 	if into.CanUint() {
-		into.SetUint(uint64(n)) //nolint:gosec // fitsWhole has checked it
+		into.SetUint(uint64(n)) //nolint:gosec // canSetWhole has checked n
 		return
 	}
 	into.SetInt(n)
@@ -269,6 +277,8 @@ func setWhole(into reflect.Value, n int64) {
 // checkItems returns the rule that the number of elements of a list breaks, or "".
 func (v *value) checkItems(count int) string {
 	switch {
+	case v.minItems != nil && *v.minItems == 1 && count == 0:
+		return ruleEmpty
 	case v.minItems != nil && int64(count) < *v.minItems:
 		return fmt.Sprintf("must have at least %d elements", *v.minItems)
 	case v.maxItems != nil && int64(count) > *v.maxItems:

@@ -8,20 +8,21 @@ import (
 	"testing"
 )
 
-// log collects the lines of a JSON log.
+// log records the lines of a JSON log.
 type log struct{ bytes.Buffer }
 
+// lines returns the fields of each line.
 func (l *log) lines(t *testing.T) []map[string]any {
 	t.Helper()
-	var all []map[string]any
+	var lines []map[string]any
 	for line := range strings.Lines(l.String()) {
 		var fields map[string]any
 		if err := json.Unmarshal([]byte(line), &fields); err != nil {
-			t.Fatalf("%s: %v", line, err)
+			t.Fatalf("the log line %s is not valid JSON: %v", line, err)
 		}
-		all = append(all, fields)
+		lines = append(lines, fields)
 	}
-	return all
+	return lines
 }
 
 var discardLog = slog.New(slog.DiscardHandler)

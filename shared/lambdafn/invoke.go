@@ -12,8 +12,9 @@ import (
 	"devplatform/shared/fault"
 )
 
-// responseMargin is the part of a function's time limit that is reserved for the response. A handler that still waits
-// for storage when the margin begins can report an error. Otherwise, Lambda would end the function without a response.
+// responseMargin is the part of a function's time limit that is reserved for the response. The handler's context ends
+// when the margin begins, so that a handler that waits for storage can still respond with an error. Without a margin,
+// Lambda would end the function without a response.
 const responseMargin = 500 * time.Millisecond
 
 // WithMargin returns a context that ends 500 ms before the function's own time limit.
@@ -25,9 +26,8 @@ func WithMargin(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-responseMargin))
 }
 
-// handleAll passes items to handle and returns one error for each item, nil for an item that was handled. Every item
-// fails if the time limit was reached before handle began, if handle panics, or if it returns the wrong number of
-// errors.
+// handleAll passes items to handle and returns one error for each item, or nil for an item that was handled. All items
+// fail if ctx has already ended, if handle panics, or if handle returns the wrong number of errors.
 func handleAll[T any](ctx context.Context, items []T, handle func(context.Context, []T) []error) []error {
 	if len(items) == 0 {
 		return nil
@@ -52,8 +52,8 @@ func handleAll[T any](ctx context.Context, items []T, handle func(context.Contex
 	return errs
 }
 
-// Parallel calls do for 0 to n-1, at most limit calls at a time, and returns their errors. A panic is the error of its
-// own call.
+// Parallel calls do with 0 to n-1, with at most limit calls at a time, and returns their errors. If a call panics, the
+// panic becomes the error of that call.
 func Parallel(n, limit int, do func(i int) error) []error {
 	errs := make([]error, n)
 	var group errgroup.Group

@@ -18,20 +18,20 @@ type QueueMessage struct {
 	Body          string
 	Group         string            // the message group, "" if there is none
 	Attributes    map[string]string // the attributes of type String
-	Receives      int               // number of times the message was received, including this one
-	SentAt        time.Time         // in milliseconds
+	Receives      int               // the number of times that the message was received, including this time
+	SentAt        time.Time         // with a precision of milliseconds
 }
 
-// ErrLater reports that the processing of a message is not finished, which is not a failure. The message is received
-// again when its visibility timeout ends.
+// ErrLater reports that a message must be processed again later. It does not count as a failure. The message is
+// received again when its visibility timeout ends.
 var ErrLater = errors.New("later")
 
 // Queue returns a handler that passes the messages of an invocation to handle. The event source mapping must have
 // ReportBatchItemFailures set.
 //
-// handle returns one error for each message: nil deletes the message; ErrLater or any other error makes it visible
-// again. If handle panics or returns another number of errors, all messages fail. Its context ends shortly before the
-// function's time limit.
+// handle returns one error for each message. SQS deletes a message whose error is nil. It delivers a message with
+// ErrLater or any other error again. If handle panics or returns the wrong number of errors, all messages fail. The
+// context of handle ends shortly before the function's time limit.
 func Queue(logger *slog.Logger, handle func(ctx context.Context, messages []QueueMessage) []error) *QueueHandler {
 	return &QueueHandler{logger: logger, handle: handle}
 }
@@ -42,9 +42,9 @@ type QueueHandler struct {
 	handle func(context.Context, []QueueMessage) []error
 }
 
-var errNoQueueEvent = errors.New("lambdafn: not an event of an SQS queue")
+var errNotQueueEvent = errors.New("lambdafn: not an event of an SQS queue")
 
-// Invoke handles one batch. It returns an error for an event of another kind.
+// Invoke handles one batch. It returns an error if the payload is not an event of an SQS queue.
 func (h *QueueHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	messages, err := parseMessages(payload)
 	if err != nil {
@@ -68,14 +68,14 @@ func (h *QueueHandler) Invoke(ctx context.Context, payload []byte) ([]byte, erro
 func parseMessages(payload []byte) ([]QueueMessage, error) {
 	var event events.SQSEvent
 	if err := json.Unmarshal(payload, &event); err != nil || event.Records == nil {
-		return nil, errNoQueueEvent // the decoder's error may contain the message
+		return nil, errNotQueueEvent // without the decoder's error, which may contain parts of a message
 	}
 	messages := make([]QueueMessage, len(event.Records))
 	for i, r := range event.Records {
 		if r.MessageId == "" {
-			return nil, errNoQueueEvent
+			return nil, errNotQueueEvent
 		}
-		// SQS always sets these. A value that is not valid counts as 0, because it should not make the message fail.
+		// SQS always sets these attributes. An invalid value is treated as 0, so that it does not make the message fail.
 		receives, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
 		sent, _ := strconv.ParseInt(r.Attributes["SentTimestamp"], 10, 64)
 		messages[i] = QueueMessage{
@@ -91,10 +91,10 @@ func parseMessages(payload []byte) ([]QueueMessage, error) {
 	return messages, nil
 }
 
-// maxLogged is the maximum number of failures in a log line.
+// maxLogged is the maximum number of failures in one log line.
 const maxLogged = 10
 
-// log writes one line for the invocation. It does not contain the messages.
+// log writes one line for the invocation. The line does not contain the messages.
 func (h *QueueHandler) log(ctx context.Context, messages []QueueMessage, errs []error) {
 	type failure struct {
 		ID    string `json:"messageId"`

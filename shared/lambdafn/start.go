@@ -1,6 +1,6 @@
 // Package lambdafn runs functions on AWS Lambda: it starts them, and adapts their handlers to the events of DynamoDB
-// streams, SQS queues and schedules. Its subpackage apigateway adapts HTTP handlers, so that other functions do not
-// link HTTP code. Business logic does not belong here.
+// streams, SQS queues and schedules. HTTP handlers have an adapter in the subpackage apigateway, so that functions
+// without endpoints do not link HTTP code. Business logic does not belong here.
 package lambdafn
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 // Start reads the function's settings from the environment, builds its handler and serves events. It does not return.
-// If the settings are invalid or build fails, Start logs the reason and exits with code 1. The handler is anything that
+// If the settings are invalid or build fails, Start logs the error and exits with code 1. Handler is a type that
 // lambda.Start accepts.
 func Start[Settings, Handler any](build func(Settings, clock.Clock, *slog.Logger) (Handler, error)) {
 	logger := slog.New(slog.NewJSONHandler(os.Stdout, nil))

@@ -22,26 +22,26 @@ type StreamRecord struct {
 	SequenceNumber string
 	// EventName is INSERT, MODIFY or REMOVE.
 	EventName string
-	// NewImage is the item after the change, nil if it was deleted or the stream does not contain it.
+	// NewImage is the item after the change. It is nil if the item was deleted, or if the stream has no new images.
 	NewImage db.Item
-	// At is the time of the change, in seconds.
+	// At is the time of the change, with a precision of seconds.
 	At time.Time
 }
 
-// ErrPoison reports that a record can never be processed. Such a record goes to the handler's Poison function, with
-// the error as the reason, and counts as done.
+// ErrPoison reports that a record can never be processed. Such a record is passed to the handler's Poison function with
+// the error as the reason, and then counts as done.
 var ErrPoison = errors.New("poison")
 
-// Poison stores a record that cannot be processed, such as queue.Queue.Poison does. record is the JSON of the whole
-// record as Lambda sent it. An error means that the record was not stored.
+// Poison stores a record that cannot be processed, for example in a queue (queue.Queue.Poison). record is the JSON of
+// the record as Lambda sent it. An error means that the record was not stored.
 type Poison func(ctx context.Context, record []byte, reason error) error
 
 // Stream returns a handler that passes the records of a DynamoDB stream to handle, one after another. The event
 // source mapping must have ReportBatchItemFailures set.
 //
-// The handler stops at the first record that fails, and reports only that one, because Lambda continues with the
-// lowest sequence number that is reported. A record fails if handle returns an error or panics, if the record is not
-// valid, or if the function's time limit is near.
+// The handler stops at the first record that fails and reports only that record, because Lambda retries from the lowest
+// reported sequence number. A record fails if handle returns an error or panics, if the record is not valid, or if the
+// function's time limit is near.
 //
 // A record that is not valid, or for which handle returns ErrPoison, does not fail if poison stores it. poison may be
 // nil.
@@ -54,10 +54,10 @@ func Stream(
 
 // StreamBatch returns a handler like Stream, but passes all valid records of an invocation to handle at once, in
 // order, so that handle can process them in parallel. handle returns one error for each record, nil if the record is
-// done. If it panics or returns another number of errors, all records fail.
+// done. If it panics or returns the wrong number of errors, all records fail.
 //
-// The handler reports the first record that failed. Lambda sends it again with all records behind it, including those
-// that are done: processing a record twice must be safe. A record goes to poison only if no record before it failed.
+// The handler reports the first record that failed. Lambda sends that record and all later records again, even those
+// that are done, so processing must be idempotent. A record is passed to poison only if no earlier record failed.
 func StreamBatch(
 	logger *slog.Logger, handle func(context.Context, []StreamRecord) []error, poison Poison,
 ) *StreamHandler {
@@ -77,16 +77,16 @@ type streamResult struct {
 	records, done, poisoned int
 	poisonReason            error  // of the first record that went to poison
 	failedAt                string // the sequence number of the record that failed
-	err                     error  // its error, nil if no record failed
+	err                     error  // the error of that record, or nil if no record failed
 }
 
-// Invoke handles one batch. It returns an error for an event of another kind.
+// Invoke handles one batch. It returns an error if the payload is not an event of a DynamoDB stream.
 func (h *StreamHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	var event struct {
 		Records []jsontext.Value `json:"Records"`
 	}
 	if err := json.Unmarshal(payload, &event); err != nil || event.Records == nil {
-		// The decoder's error may contain the record.
+		// The decoder's error is not returned, because it may contain parts of a record.
 		return nil, errors.New("lambdafn: not an event of a DynamoDB stream")
 	}
 	ctx, cancel := WithMargin(ctx)
@@ -142,7 +142,8 @@ func (h *StreamHandler) sendToPoison(
 	return nil
 }
 
-// parseRecord parses a record. Its errors are ErrPoison. With an error it returns what it could parse.
+// parseRecord parses a record. All of its errors are ErrPoison. If parsing fails, it also returns the fields that it
+// parsed before the error.
 func parseRecord(data jsontext.Value) (StreamRecord, error) {
 	var outer struct {
 		EventName string         `json:"eventName"`
@@ -162,7 +163,8 @@ func parseRecord(data jsontext.Value) (StreamRecord, error) {
 		At: time.UnixMilli(int64(math.Round(inner.Created * 1000))).UTC(),
 	}
 	if err != nil || inner.SequenceNumber == "" || outer.EventName == "" {
-		return record, invalidRecord("not a record of a DynamoDB stream") // the decoder's error may contain the record
+		// The decoder's error is not returned, because it may contain parts of the record.
+		return record, invalidRecord("not a record of a DynamoDB stream")
 	}
 	if len(inner.NewImage) > 0 && inner.NewImage.Kind() != 'n' {
 		if record.NewImage, err = db.ItemFromJSON(inner.NewImage); err != nil {
@@ -180,7 +182,7 @@ func (e invalidRecord) Error() string { return string(e) }
 // Is reports whether target is ErrPoison.
 func (e invalidRecord) Is(target error) bool { return target == ErrPoison }
 
-// log writes one line for the invocation. It does not contain the records.
+// log writes one line for the invocation. The line does not contain the records.
 func (h *StreamHandler) log(ctx context.Context, result streamResult) {
 	level := slog.LevelInfo
 	attrs := append([]slog.Attr{
@@ -193,7 +195,7 @@ func (h *StreamHandler) log(ctx context.Context, result streamResult) {
 	}
 	if result.err != nil {
 		level = slog.LevelError
-		if ctx.Err() != nil { // the time limit: the next invocation continues
+		if ctx.Err() != nil { // the time limit was reached; the next invocation continues
 			level = slog.LevelWarn
 		}
 		attrs = append(attrs, slog.String("failedAt", result.failedAt), slog.String("cause", result.err.Error()))
@@ -201,8 +203,8 @@ func (h *StreamHandler) log(ctx context.Context, result streamResult) {
 	h.logger.LogAttrs(ctx, level, "stream batch", attrs...)
 }
 
-// batchResponse returns the response to a batch of a stream or a queue: the sequence numbers of the records, or the
-// IDs of the messages, that failed
+// batchResponse returns the response to a batch of a stream or a queue. failed contains the sequence numbers of the
+// records that failed, or the IDs of the messages that failed
 // (https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html).
 func batchResponse(failed ...string) ([]byte, error) {
 	type failure struct {

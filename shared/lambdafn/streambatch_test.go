@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,13 +17,13 @@ import (
 	"devplatform/shared/lambdafn"
 )
 
-// poisoned collects records, or returns its error if that is set.
-type poisoned struct {
+// fakePoison records the records and reasons that it receives. If err is set, it returns err instead.
+type fakePoison struct {
 	records, reasons []string
 	err              error
 }
 
-func (p *poisoned) store(_ context.Context, record []byte, reason error) error {
+func (p *fakePoison) store(_ context.Context, record []byte, reason error) error {
 	if p.err != nil {
 		return p.err
 	}
@@ -30,21 +31,25 @@ func (p *poisoned) store(_ context.Context, record []byte, reason error) error {
 	return nil
 }
 
-// sequences returns the sequence numbers of records.
-func sequences(records []lambdafn.StreamRecord) []string {
-	all := []string{}
+// sequenceNumbers returns the sequence numbers of records.
+func sequenceNumbers(records []lambdafn.StreamRecord) []string {
+	numbers := []string{}
 	for _, r := range records {
-		all = append(all, r.SequenceNumber)
+		numbers = append(numbers, r.SequenceNumber)
 	}
-	return all
+	return numbers
 }
 
-// runBatch invokes a batch handler that returns the errors in errs, by sequence number.
-func runBatch(t *testing.T, payload []byte, errs map[string]error, poison lambdafn.Poison) (response string, handled [][]string, line map[string]any) {
+// invokeBatch invokes a batch handler that returns the errors in errs, by sequence number. It returns the response, the
+// sequence numbers of the records that each call of the handler received, and the log line.
+func invokeBatch(
+	t *testing.T, payload []byte, errs map[string]error, poison lambdafn.Poison,
+) (response string, handled [][]string, line map[string]any) {
 	t.Helper()
 	l := &log{}
-	out, err := lambdafn.StreamBatch(slog.New(slog.NewJSONHandler(l, nil)), func(_ context.Context, records []lambdafn.StreamRecord) []error {
-		handled = append(handled, sequences(records))
+	logger := slog.New(slog.NewJSONHandler(l, nil))
+	out, err := lambdafn.StreamBatch(logger, func(_ context.Context, records []lambdafn.StreamRecord) []error {
+		handled = append(handled, sequenceNumbers(records))
 		results := make([]error, len(records))
 		for i, r := range records {
 			results[i] = errs[r.SequenceNumber]
@@ -56,84 +61,117 @@ func runBatch(t *testing.T, payload []byte, errs map[string]error, poison lambda
 	}
 	lines := l.lines(t)
 	if len(lines) != 1 {
-		t.Fatalf("%d lines in the log", len(lines))
+		t.Fatalf("got %d log lines, want 1", len(lines))
 	}
 	return string(out), handled, lines[0]
 }
 
-const brokenRecord = `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"200","NewImage":{"a":{"X":"hunter2"}}}}`
+// invalidRecord is a record whose new image is not valid.
+const invalidRecord = `{"eventName":"INSERT","dynamodb":{"SequenceNumber":"200","NewImage":{"a":{"X":"hunter2"}}}}`
 
 func TestStreamBatchHandlesRecordsTogether(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		errs     map[string]error
-		records  []string
+		errs     map[string]error // the handler's errors, by sequence number
+		records  []string         // the records after the first one, which has the sequence number 100
 		response string
 		handled  []string
 		done     float64
-		failed   string
+		failedAt string
 	}{
-		"all done": {nil, []string{removal(200), removal(300)}, `{"batchItemFailures":[]}`, []string{"100", "200", "300"}, 3, ""},
-		"two failed": {
-			map[string]error{"200": errors.New("failed"), "300": errors.New("failed, too")}, []string{removal(200), removal(300)},
-			`{"batchItemFailures":[{"itemIdentifier":"200"}]}`, []string{"100", "200", "300"}, 1, "200",
+		"all done": {
+			records:  []string{removal(200), removal(300)},
+			response: noFailures,
+			handled:  []string{"100", "200", "300"},
+			done:     3,
 		},
-		"one invalid": {nil, []string{brokenRecord, removal(300)}, `{"batchItemFailures":[{"itemIdentifier":"200"}]}`, []string{"100", "300"}, 1, "200"},
+		"two failed": {
+			errs:     map[string]error{"200": errors.New("failed"), "300": errors.New("failed, too")},
+			records:  []string{removal(200), removal(300)},
+			response: failures("200"),
+			handled:  []string{"100", "200", "300"},
+			done:     1,
+			failedAt: "200",
+		},
+		"one invalid": {
+			records:  []string{invalidRecord, removal(300)},
+			response: failures("200"),
+			handled:  []string{"100", "300"},
+			done:     1,
+			failedAt: "200",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			response, handled, line := runBatch(t, streamEvent(tc.records...), tc.errs, nil)
-			if diff := cmp.Diff([][]string{tc.handled}, handled); diff != "" || response != tc.response {
-				t.Errorf("%s: %s", response, diff)
+			response, handled, line := invokeBatch(t, streamEvent(tc.records...), tc.errs, nil)
+			if response != tc.response {
+				t.Errorf("got the response %s, want %s", response, tc.response)
 			}
-			if line["done"] != tc.done || (line["level"] == "ERROR") != (tc.failed != "") || (tc.failed != "" && line["failedAt"] != tc.failed) {
-				t.Errorf("%v", line)
+			if diff := cmp.Diff([][]string{tc.handled}, handled); diff != "" {
+				t.Errorf("the handler received the wrong records (-want +got):\n%s", diff)
+			}
+			failedAt, _ := line["failedAt"].(string)
+			if line["done"] != tc.done || failedAt != tc.failedAt || (line["level"] == "ERROR") != (tc.failedAt != "") {
+				t.Errorf("logged %v, want %v done and failedAt %q", line, tc.done, tc.failedAt)
 			}
 		})
 	}
 }
 
-func TestPoisonousRecordsCountAsDone(t *testing.T) {
+func TestPoisonRecordsCountAsDone(t *testing.T) {
 	t.Parallel()
-	p := &poisoned{}
-	errs := map[string]error{"300": fmt.Errorf("%w: no event in it", lambdafn.ErrPoison)}
-	response, handled, line := runBatch(t, streamEvent(brokenRecord, removal(300), `7`, removal(500)), errs, p.store)
-	if diff := cmp.Diff([][]string{{"100", "300", "500"}}, handled); diff != "" || response != `{"batchItemFailures":[]}` {
-		t.Errorf("%s: %s", response, diff)
+	p := &fakePoison{}
+	errs := map[string]error{"300": fmt.Errorf("%w: no event", lambdafn.ErrPoison)}
+	response, handled, line := invokeBatch(t, streamEvent(invalidRecord, removal(300), `7`, removal(500)), errs, p.store)
+	if response != noFailures {
+		t.Errorf("got the response %s, want %s", response, noFailures)
 	}
-	if diff := cmp.Diff([]string{brokenRecord, removal(300), `7`}, p.records); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff([][]string{{"100", "300", "500"}}, handled); diff != "" {
+		t.Errorf("the handler received the wrong records (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{invalidRecord, removal(300), `7`}, p.records); diff != "" {
+		t.Errorf("poison received the wrong records (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{
-		"new image: db: not an item in DynamoDB's JSON", "poison: no event in it", "not a record of a DynamoDB stream",
+		"new image: db: not an item in DynamoDB's JSON", "poison: no event", "not a record of a DynamoDB stream",
 	}, p.reasons); diff != "" {
-		t.Error(diff)
+		t.Errorf("poison received the wrong reasons (-want +got):\n%s", diff)
 	}
-	if line["level"] != "ERROR" || line["done"] != 5.0 || line["poisoned"] != 3.0 || line["failed"] != 0.0 || line["reason"] != p.reasons[0] {
-		t.Errorf("%v", line)
+	delete(line, "time")
+	if diff := cmp.Diff(map[string]any{
+		"level": "ERROR", "msg": "stream batch", "records": 5.0, "done": 5.0, "failed": 0.0,
+		"poisoned": 3.0, "reason": p.reasons[0],
+	}, line); diff != "" {
+		t.Errorf("wrong log line (-want +got):\n%s", diff)
 	}
 }
 
-// Lambda sends the records behind a failure again, so they would be stored twice.
-func TestRecordsBehindAFailureDoNotGoToPoison(t *testing.T) {
+// TestRecordsAfterAFailureAreNotPoison checks that no record after a failure is passed to poison. Lambda sends these
+// records again, so they would be stored twice.
+func TestRecordsAfterAFailureAreNotPoison(t *testing.T) {
 	t.Parallel()
-	p := &poisoned{}
-	response, _, line := runBatch(t, streamEvent(removal(150), brokenRecord), map[string]error{"150": errors.New("failed")}, p.store)
-	if response != `{"batchItemFailures":[{"itemIdentifier":"150"}]}` || len(p.records) != 0 || line["poisoned"] != nil {
-		t.Errorf("%s, %v, %v", response, p.records, line)
+	p := &fakePoison{}
+	errs := map[string]error{"150": errors.New("failed")}
+	response, _, line := invokeBatch(t, streamEvent(removal(150), invalidRecord), errs, p.store)
+	if response != failures("150") || len(p.records) != 0 || line["poisoned"] != nil {
+		t.Errorf("got the response %s, poison records %v and the log %v, want a failure at 150 and no poison",
+			response, p.records, line)
 	}
 }
 
-func TestPoisonThatFails(t *testing.T) {
+func TestPoisonErrors(t *testing.T) {
 	t.Parallel()
 	for name, poison := range map[string]lambdafn.Poison{
-		"error": (&poisoned{err: errors.New("the queue is down")}).store,
-		"panic": func(context.Context, []byte, error) error { panic("the queue is down") },
+		"error": (&fakePoison{err: errors.New("the queue is unavailable")}).store,
+		"panic": func(context.Context, []byte, error) error { panic("the queue is unavailable") },
 	} {
-		response, _, line := runBatch(t, streamEvent(brokenRecord, removal(300)), nil, poison)
+		response, _, line := invokeBatch(t, streamEvent(invalidRecord, removal(300)), nil, poison)
 		cause, _ := line["cause"].(string)
-		if response != `{"batchItemFailures":[{"itemIdentifier":"200"}]}` || !strings.Contains(cause, "new image") || !strings.Contains(cause, "queue is down") {
-			t.Errorf("%s: %s, %v", name, response, line)
+		if response != failures("200") {
+			t.Errorf("%s: got the response %s, want %s", name, response, failures("200"))
+		}
+		if !strings.Contains(cause, "new image") || !strings.Contains(cause, "queue is unavailable") {
+			t.Errorf("%s: logged the cause %q, want the reason and the error of poison", name, cause)
 		}
 	}
 }
@@ -144,16 +182,17 @@ func TestStreamBatchWithInvalidResults(t *testing.T) {
 		"panic":      func(context.Context, []lambdafn.StreamRecord) []error { panic(lambdafn.ErrPoison) },
 		"no results": func(context.Context, []lambdafn.StreamRecord) []error { return nil },
 	} {
-		p := &poisoned{}
+		p := &fakePoison{}
 		out, err := lambdafn.StreamBatch(discardLog, handle, p.store).Invoke(t.Context(), streamEvent(removal(200)))
-		if err != nil || string(out) != `{"batchItemFailures":[{"itemIdentifier":"100"}]}` || len(p.records) != 0 {
-			t.Errorf("%s: %s, %v, %v", name, out, err, p.records)
+		if err != nil || string(out) != failures("100") || len(p.records) != 0 {
+			t.Errorf("%s: got the response %s, error %v and the poison records %v, want a failure at 100 and no poison",
+				name, out, err, p.records)
 		}
 	}
 }
 
-// Stream passes no record to handle until the poisonous records before it are stored.
-func TestStreamContinuesBehindPoison(t *testing.T) {
+// TestStreamContinuesAfterPoison checks that Stream stores a poison record before it passes the next record to handle.
+func TestStreamContinuesAfterPoison(t *testing.T) {
 	t.Parallel()
 	var order []string
 	poison := func(_ context.Context, _ []byte, reason error) error {
@@ -166,10 +205,13 @@ func TestStreamContinuesBehindPoison(t *testing.T) {
 			return fmt.Errorf("%w: 300", lambdafn.ErrPoison)
 		}
 		return nil
-	}, poison).Invoke(t.Context(), streamEvent(brokenRecord, removal(300), removal(400)))
+	}, poison).Invoke(t.Context(), streamEvent(invalidRecord, removal(300), removal(400)))
 	want := []string{"100", "new image: db: not an item in DynamoDB's JSON", "300", "poison: 300", "400"}
-	if diff := cmp.Diff(want, order); diff != "" || err != nil || string(out) != `{"batchItemFailures":[]}` {
-		t.Errorf("%s, %v: %s", out, err, diff)
+	if err != nil || string(out) != noFailures {
+		t.Errorf("got the response %s, error %v, want %s", out, err, noFailures)
+	}
+	if diff := cmp.Diff(want, order); diff != "" {
+		t.Errorf("wrong order of calls (-want +got):\n%s", diff)
 	}
 }
 
@@ -178,19 +220,21 @@ func TestStreamBatchDoesNotStartLate(t *testing.T) {
 	late, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	out, err := lambdafn.StreamBatch(discardLog, func(_ context.Context, r []lambdafn.StreamRecord) []error {
-		t.Error("started")
+		t.Error("the handler was called after the margin had begun")
 		return make([]error, len(r))
 	}, nil).Invoke(late, streamEvent(removal(200)))
-	if err != nil || string(out) != `{"batchItemFailures":[{"itemIdentifier":"100"}]}` {
-		t.Errorf("%s, %v", out, err)
+	if err != nil || string(out) != failures("100") {
+		t.Errorf("got the response %s, error %v, want %s", out, err, failures("100"))
 	}
 }
 
-// The first failure of a batch is reported, and every record before it was either done or stored as poison, once.
+// TestBatchesOfRecords checks arbitrary batches: the response reports the first failure, and every poison record before
+// it is stored exactly once.
 func TestBatchesOfRecords(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		outcomes := rapid.SliceOfN(rapid.SampledFrom([]string{"done", "done", "done", "poison", "invalid", "failed"}), 1, 12).Draw(rt, "outcomes")
+		outcome := rapid.SampledFrom([]string{"done", "done", "done", "poison", "invalid", "failed"})
+		outcomes := rapid.SliceOfN(outcome, 1, 12).Draw(rt, "outcomes")
 		oneByOne := rapid.Bool().Draw(rt, "one by one")
 		var records []string
 		for i, outcome := range outcomes {
@@ -201,11 +245,13 @@ func TestBatchesOfRecords(t *testing.T) {
 			records = append(records, record)
 		}
 		resultOf := func(r lambdafn.StreamRecord) error {
-			var i int
-			_, _ = fmt.Sscan(r.SequenceNumber, &i)
+			i, err := strconv.Atoi(r.SequenceNumber)
+			if err != nil {
+				return err
+			}
 			return map[string]error{"poison": lambdafn.ErrPoison, "failed": errors.New("failed")}[outcomes[i]]
 		}
-		p := &poisoned{}
+		p := &fakePoison{}
 		h := lambdafn.StreamBatch(discardLog, func(_ context.Context, records []lambdafn.StreamRecord) []error {
 			errs := make([]error, len(records))
 			for i, r := range records {
@@ -214,26 +260,29 @@ func TestBatchesOfRecords(t *testing.T) {
 			return errs
 		}, p.store)
 		if oneByOne {
-			h = lambdafn.Stream(discardLog, func(_ context.Context, r lambdafn.StreamRecord) error { return resultOf(r) }, p.store)
+			h = lambdafn.Stream(discardLog, func(_ context.Context, r lambdafn.StreamRecord) error {
+				return resultOf(r)
+			}, p.store)
 		}
 		out, err := h.Invoke(t.Context(), []byte(`{"Records":[`+strings.Join(records, ",")+`]}`))
 		if err != nil {
 			rt.Fatal(err)
 		}
-		want, end := `{"batchItemFailures":[]}`, slices.Index(outcomes, "failed")
-		if end >= 0 {
-			want = fmt.Sprintf(`{"batchItemFailures":[{"itemIdentifier":"%d"}]}`, end)
-		} else {
-			end = len(outcomes)
+		want, end := noFailures, len(outcomes)
+		if failed := slices.Index(outcomes, "failed"); failed >= 0 {
+			want, end = failures(strconv.Itoa(failed)), failed
 		}
-		var poison []string
+		var wantPoison []string
 		for i, outcome := range outcomes[:end] {
 			if outcome == "poison" || outcome == "invalid" {
-				poison = append(poison, records[i])
+				wantPoison = append(wantPoison, records[i])
 			}
 		}
-		if diff := cmp.Diff(poison, p.records); diff != "" || string(out) != want {
-			rt.Errorf("%s where %s: %s", out, want, diff)
+		if string(out) != want {
+			rt.Errorf("got the response %s, want %s", out, want)
+		}
+		if diff := cmp.Diff(wantPoison, p.records); diff != "" {
+			rt.Errorf("poison received the wrong records (-want +got):\n%s", diff)
 		}
 	})
 }

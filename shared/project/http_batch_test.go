@@ -176,7 +176,7 @@ func TestFailedBatchChangesNothing(t *testing.T) {
 		},
 		"no operations": {
 			ops:    []object{},
-			status: 400, code: fault.CodeValidationFailed, message: "operations: must have at least 1",
+			status: 400, code: fault.CodeValidationFailed, message: "operations: must not be empty",
 		},
 		"21 operations": {
 			ops:    many(21, func(i int) object { return creation(fmt.Sprint("/", i), "") }),

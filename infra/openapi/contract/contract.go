@@ -1,5 +1,4 @@
-// Package contract compares responses of the API with the committed OpenAPI document. Tests of every package use it.
-// The document is generated from the code, and nothing in it is defined here.
+// Package contract checks in tests that responses of the API conform to the committed OpenAPI document.
 package contract
 
 import (
@@ -19,7 +18,7 @@ import (
 	"devplatform/shared/docs"
 )
 
-// contract is a parsed document.
+// contract is a parsed OpenAPI document.
 type contract struct {
 	paths    map[string]any
 	shared   map[string]any // responses that several operations share, by name
@@ -58,13 +57,13 @@ func read(text []byte) (*contract, error) {
 	return &contract{paths: paths, shared: shared, compiler: compiler}, nil
 }
 
-// closeObjects forbids fields that the document does not name. The published document allows them, so that clients
-// accept responses of later versions. In tests, an undocumented field is a leak.
+// closeObjects forbids fields that the document does not describe. The published document allows them, so that clients
+// accept responses of later versions. In tests, they are errors, because they could reveal internal data.
 func closeObjects(node any) {
 	switch node := node.(type) {
 	case map[string]any:
-		_, named := node["properties"].(map[string]any)
-		if _, typed := node["additionalProperties"].(map[string]any); named && !typed {
+		_, hasProperties := node["properties"].(map[string]any)
+		if _, isMap := node["additionalProperties"].(map[string]any); hasProperties && !isMap {
 			node["additionalProperties"] = false
 		}
 		for _, inner := range node {
@@ -77,8 +76,8 @@ func closeObjects(node any) {
 	}
 }
 
-// Check fails the test if a response does not conform to the document or has an undocumented field. A request for an
-// undocumented operation must fail.
+// Check fails the test if a response does not conform to the document or has an undocumented field. It also fails the
+// test if a request for an undocumented operation succeeds.
 func Check(t testing.TB, method, path string, status int, header http.Header, body []byte) {
 	t.Helper()
 	c, err := committed()
@@ -94,12 +93,12 @@ func (c *contract) check(t testing.TB, method, path string, status int, header h
 	pattern, operation := c.operation(method, path)
 	if operation == nil {
 		if status < http.StatusBadRequest && method != http.MethodOptions && method != http.MethodHead {
-			t.Errorf("%s %s: status %d of an operation that is not in the OpenAPI document", method, path, status)
+			t.Errorf("%s %s: got status %d for an operation that is not in the OpenAPI document", method, path, status)
 		}
 		return
 	}
-	at := "#/paths/" + escape(pattern) + "/" + strings.ToLower(method) + "/responses/" + strconv.Itoa(status)
-	response, at := c.response(operation, status, at)
+	pointer := "#/paths/" + escape(pattern) + "/" + strings.ToLower(method) + "/responses/" + strconv.Itoa(status)
+	response, pointer := c.response(operation, status, pointer)
 	if response == nil {
 		t.Errorf("%s %s: status %d is not in the OpenAPI document: %s", method, path, status, body)
 		return
@@ -107,27 +106,27 @@ func (c *contract) check(t testing.TB, method, path string, status int, header h
 	content, _ := response["content"].(map[string]any)
 	if len(content) == 0 {
 		if len(body) > 0 {
-			t.Errorf("%s %s: %d has a body, but not in the OpenAPI document: %s", method, path, status, body)
+			t.Errorf("%s %s: %d has a body, but has no body in the OpenAPI document: %s", method, path, status, body)
 		}
 		return
 	}
 	media := header.Get("Content-Type")
 	if _, documented := content[media]; !documented {
-		t.Errorf("%s %s: %d has Content-Type %q, the OpenAPI document has %q",
+		t.Errorf("%s %s: %d has Content-Type %q, but the OpenAPI document has %q",
 			method, path, status, media, slices.Sorted(maps.Keys(content)))
 		return
 	}
-	if media != mediaType { // a schema says nothing about other text
+	if media != mediaType { // only JSON can be validated against its schema
 		return
 	}
-	if err := c.validate(at+"/content/application~1json/schema", body); err != nil {
+	if err := c.validate(pointer+"/content/application~1json/schema", body); err != nil {
 		t.Errorf("%s %s: does not conform to the OpenAPI document: %v\n%s", method, path, err, body)
 	}
 }
 
-// response returns the response of an operation with a status, or nil if the document has none. pointer is its place
-// in the document: at, unless several operations share the response.
-func (c *contract) response(operation map[string]any, status int, at string) (found map[string]any, pointer string) {
+// response returns the response of an operation with a status, or nil if the document has none, and its JSON pointer.
+// For a response that several operations share, the pointer refers to the component. Otherwise, it is own.
+func (c *contract) response(operation map[string]any, status int, own string) (found map[string]any, pointer string) {
 	const components = "#/components/responses/"
 	responses, _ := operation["responses"].(map[string]any)
 	found, _ = responses[strconv.Itoa(status)].(map[string]any)
@@ -136,10 +135,10 @@ func (c *contract) response(operation map[string]any, status int, at string) (fo
 		found, _ = c.shared[name].(map[string]any)
 		return found, components + escape(name)
 	}
-	return found, at
+	return found, own
 }
 
-// validate returns an error if a body does not conform to the schema at a pointer into the document.
+// validate returns an error if a body does not conform to the schema at a JSON pointer.
 func (c *contract) validate(pointer string, body []byte) error {
 	c.mu.Lock()
 	schema, err := c.compiler.Compile(documentURL + pointer)
@@ -157,8 +156,8 @@ func (c *contract) validate(pointer string, body []byte) error {
 	return nil
 }
 
-// operation returns the operation for a method and a path, and the path's pattern. It returns nil if the document has
-// none.
+// operation returns the operation for a method and a path, and its path pattern. It returns nil if the document does
+// not contain the operation.
 func (c *contract) operation(method, path string) (pattern string, operation map[string]any) {
 	for pattern, item := range c.paths {
 		if !matches(pattern, path) {
@@ -186,7 +185,7 @@ func matches(pattern, path string) bool {
 	return true
 }
 
-// escape returns a string as one step of a JSON pointer in a URI fragment.
+// escape escapes a name for a JSON pointer in a URI fragment.
 func escape(s string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(s)
 }

@@ -11,8 +11,8 @@ import (
 	"devplatform/shared/docs"
 )
 
-// TestExamplesConformToTheirSchemas checks every example in the document: the bodies of requests, responses, errors
-// and webhook deliveries, parameters, headers and fields.
+// TestExamplesConformToTheirSchemas checks all examples in the document: those of bodies, parameters, headers and
+// fields.
 func TestExamplesConformToTheirSchemas(t *testing.T) {
 	t.Parallel()
 	checked, failures := checkExamples(t, docs.OpenAPI)
@@ -20,28 +20,29 @@ func TestExamplesConformToTheirSchemas(t *testing.T) {
 		t.Error(failure)
 	}
 	if checked < 500 {
-		t.Errorf("only %d examples were found", checked)
+		t.Errorf("found %d examples, want at least 500", checked)
 	}
 }
 
-// TestWrongExamplesAreFound checks that an invalid example of any kind is found.
-func TestWrongExamplesAreFound(t *testing.T) {
+// TestInvalidExamplesAreReported checks that invalid examples of every kind are reported.
+func TestInvalidExamplesAreReported(t *testing.T) {
 	t.Parallel()
-	for _, wrong := range []string{
+	for _, invalid := range []string{
 		`{"schema": {"type": "integer"}, "example": "x"}`,
 		`{"schema": {"type": "object", "properties": {"a": {"type": "string"}}}, "example": {"a": "x", "b": 1}}`,
 		`{"schema": {"type": "object", "required": ["a"]}, "examples": {"one": {"value": {}}}}`,
 		`{"schema": {"$ref": "#/components/schemas/Text"}, "example": 7}`,
 		`{"type": "string", "format": "date-time", "examples": ["yesterday"]}`,
 	} {
-		document := `{"paths": {"/x": {}}, "components": {"schemas": {"Text": {"type": "string"}}, "x": ` + wrong + `}}`
+		document := `{"paths": {"/x": {}}, "components": {"schemas": {"Text": {"type": "string"}}, "x": ` + invalid + `}}`
 		if _, failures := checkExamples(t, []byte(document)); len(failures) != 1 {
-			t.Errorf("%s: %q", wrong, failures)
+			t.Errorf("%s: got the failures %q, want one", invalid, failures)
 		}
 	}
 }
 
-// checkExamples counts the examples of a document, and returns those that do not conform to their schemas.
+// checkExamples returns the number of examples in a document, and the failures of those that do not conform to their
+// schemas.
 func checkExamples(t *testing.T, text []byte) (checked int, failures []string) {
 	t.Helper()
 	c, err := read(text)
@@ -65,8 +66,8 @@ func checkExamples(t *testing.T, text []byte) (checked int, failures []string) {
 	return checked, failures
 }
 
-// walk visits every example and the pointer to its schema. An example of a parameter or a body is beside the schema.
-// An example in a schema belongs to that schema.
+// walk calls visit with every example and the JSON pointers of the example and of its schema. The schema of a parameter
+// or a body is next to the example. An example inside of a schema belongs to that schema.
 func walk(at string, node any, visit func(at, schema string, example any)) {
 	switch node := node.(type) {
 	case []any:

@@ -21,8 +21,8 @@ import (
 )
 
 // New returns the Lambda handler for a router. It takes a proxy event of API Gateway and returns a buffered proxy
-// response. If an event cannot be converted to a request, the response is an ordinary error response. A function error
-// would cause a 502 and an alarm, and any client could cause it with an invalid path.
+// response. If an event cannot be converted to a request, for example because of an invalid path, the response is an
+// error response like any other. It is not a function error, because then any client could cause a 502 and an alarm.
 func New(handler http.Handler) *Handler { return &Handler{handler: handler} }
 
 // Handler implements aws-lambda-go's Handler.
@@ -48,8 +48,8 @@ func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	return data, nil
 }
 
-// request converts an event to an HTTP request, with the gateway's RequestInfo in its context. If that is not possible,
-// it returns a request that the router rejects with the reason.
+// request converts an event to an HTTP request, with the gateway's RequestInfo in its context. If the event is invalid,
+// it returns a request that the router rejects with the error.
 func (h *Handler) request(ctx context.Context, payload []byte) *http.Request {
 	var event events.APIGatewayProxyRequest
 	err := json.Unmarshal(payload, &event)
@@ -67,7 +67,10 @@ func (h *Handler) request(ctx context.Context, payload []byte) *http.Request {
 	return r.WithContext(httpapi.WithRequestInfo(r.Context(), infoOf(r, event)))
 }
 
-var errNotEvent = fault.New(fault.CodeValidationFailed, "The event is not a proxy event of API Gateway.")
+var (
+	errNotEvent   = fault.New(fault.CodeValidationFailed, "event: must be a proxy event of API Gateway")
+	errNotRequest = fault.New(fault.CodeValidationFailed, "request: must have a valid method, path and headers")
+)
 
 func (h *Handler) convert(ctx context.Context, event events.APIGatewayProxyRequest) (*http.Request, error) {
 	if event.HTTPMethod == "" {
@@ -81,18 +84,19 @@ func (h *Handler) convert(ctx context.Context, event events.APIGatewayProxyReque
 	if event.IsBase64Encoded {
 		body, err := base64.StdEncoding.DecodeString(event.Body)
 		if err != nil {
-			return nil, fault.New(fault.CodeValidationFailed, "body: is not valid base64").WithCause(err)
+			return nil, fault.Invalid(fault.Field(fault.WholeBody, "is not valid base64")).WithCause(err)
 		}
 		event.Body, event.IsBase64Encoded = string(body), false
 	}
 	r, err := h.events.EventToRequestWithContext(ctx, event)
 	if err != nil {
-		return nil, fault.New(fault.CodeValidationFailed, "The request is malformed.").WithCause(err)
+		return nil, errNotRequest.WithCause(err)
 	}
 	return r, nil
 }
 
-// escapedPath returns an event's path, escaped as in a URL. Error: ROUTE_NOT_FOUND if it cannot be the path of a URL.
+// escapedPath returns an event's path, escaped as in a URL. It returns ROUTE_NOT_FOUND if the path is not valid in a
+// URL.
 func escapedPath(path string) (string, error) {
 	plain, err := url.PathUnescape(path)
 	if err != nil {
@@ -109,9 +113,8 @@ func escapedPath(path string) (string, error) {
 	return path, nil
 }
 
-// infoOf returns the request info of an event. Clients cannot influence the event's request context. The only header
-// that it uses is X-Forwarded-Proto: its last value is the one that the gateway added. Without that header, the client
-// used HTTPS.
+// infoOf returns the request info of an event. It uses the event's request context, which clients cannot influence, and
+// the last value of X-Forwarded-Proto, which the gateway added. Without that header, the client used HTTPS.
 func infoOf(r *http.Request, event events.APIGatewayProxyRequest) httpapi.RequestInfo {
 	rc := event.RequestContext
 	info := httpapi.RequestInfo{
@@ -131,10 +134,11 @@ func infoOf(r *http.Request, event events.APIGatewayProxyRequest) httpapi.Reques
 	return info
 }
 
+// lastValue returns the last element of a list that may be sent in several header lines, in lower case.
 func lastValue(values []string) string {
 	if len(values) == 0 {
 		return ""
 	}
-	all := values[len(values)-1]
-	return strings.ToLower(strings.TrimSpace(all[strings.LastIndexByte(all, ',')+1:]))
+	line := values[len(values)-1]
+	return strings.ToLower(strings.TrimSpace(line[strings.LastIndexByte(line, ',')+1:]))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/edgetest"
@@ -19,53 +20,59 @@ import (
 
 func TestRequestInfo(t *testing.T) {
 	t.Parallel()
-	local, _ := edgetest.NewRouter(config.Edge{})
-	deployed, _ := edgetest.NewRouter(config.Edge{AppURL: "https://app.example.com"})
-	plain := edgetest.Event("GET", "/api/info")
-	plain.MultiValueHeaders["X-Forwarded-Proto"] = []string{"https, http"}
-	plain.RequestContext.Path = plain.Path
-	plain.RequestContext.DomainName = "localhost:3000"
-	nameless, staged := edgetest.Event("GET", "/api/info"), edgetest.Event("GET", "/api/info")
-	nameless.RequestContext.Path = nameless.Path
-	nameless.RequestContext.DomainName, staged.RequestContext.DomainName = "", ""
-	unsaid := edgetest.Event("GET", "/api/info")
-	delete(unsaid.MultiValueHeaders, "X-Forwarded-Proto")
-	want := httpapi.RequestInfo{
-		RequestID: "req-1", SourceIP: "198.51.100.1", UserAgent: "test/1", HTTPS: true,
-		BaseURL: "https://abc.execute-api.example.com/dev",
-	}
-	app, http := want, want
-	app.BaseURL = "https://app.example.com"
-	http.HTTPS, http.BaseURL = false, "http://localhost:3000"
-	here, below := want, want
-	here.BaseURL, below.BaseURL = "", "/dev"
+	const stageURL = "https://abc.execute-api.example.com/dev"
 	for name, tc := range map[string]struct {
-		got  func() edgetest.Response
-		want httpapi.RequestInfo
+		edge        config.Edge
+		change      func(*events.APIGatewayProxyRequest) // changes the event if it is not nil
+		wantHTTP    bool                                 // whether the client used plain HTTP
+		wantBaseURL string
 	}{
-		"the gateway's stage": {func() edgetest.Response {
-			a, _ := edgetest.Invoke(t, local, edgetest.Event("GET", "/api/info"))
-			return a
-		}, want},
-		"APP_URL": {func() edgetest.Response {
-			a, _ := edgetest.Invoke(t, deployed, edgetest.Event("GET", "/api/info"))
-			return a
-		}, app},
-		"plain http, no stage": {func() edgetest.Response { a, _ := edgetest.Invoke(t, local, plain); return a }, http},
-		"an empty Host":        {func() edgetest.Response { a, _ := edgetest.Invoke(t, local, nameless); return a }, here},
-		"a stage without Host": {func() edgetest.Response { a, _ := edgetest.Invoke(t, local, staged); return a }, below},
-		"no X-Forwarded-Proto": {func() edgetest.Response { a, _ := edgetest.Invoke(t, local, unsaid); return a }, want},
+		"the gateway's stage": {wantBaseURL: stageURL},
+		"APP_URL": {
+			edge:        config.Edge{AppURL: "https://app.example.com"},
+			wantBaseURL: "https://app.example.com",
+		},
+		"plain HTTP without a stage": {
+			change: func(e *events.APIGatewayProxyRequest) {
+				e.MultiValueHeaders["X-Forwarded-Proto"] = []string{"https, http"}
+				e.RequestContext.Path, e.RequestContext.DomainName = e.Path, "localhost:3000"
+			},
+			wantHTTP:    true,
+			wantBaseURL: "http://localhost:3000",
+		},
+		"no host and no stage": {
+			change: func(e *events.APIGatewayProxyRequest) {
+				e.RequestContext.Path, e.RequestContext.DomainName = e.Path, ""
+			},
+			wantBaseURL: "",
+		},
+		"a stage without a host": {
+			change:      func(e *events.APIGatewayProxyRequest) { e.RequestContext.DomainName = "" },
+			wantBaseURL: "/dev",
+		},
+		"no X-Forwarded-Proto": {
+			change:      func(e *events.APIGatewayProxyRequest) { delete(e.MultiValueHeaders, "X-Forwarded-Proto") },
+			wantBaseURL: stageURL,
+		},
 	} {
-		a := tc.got()
+		event := edgetest.Event("GET", "/api/info")
+		if tc.change != nil {
+			tc.change(&event)
+		}
+		router, _ := edgetest.NewRouter(tc.edge)
+		response, _ := edgetest.Invoke(t, router, event)
 		var got httpapi.RequestInfo
-		if err := json.Unmarshal([]byte(a.Body), &got); err != nil {
-			t.Fatal(a.Body, err)
+		if err := json.Unmarshal([]byte(response.Body), &got); err != nil {
+			t.Fatal(response.Body, err)
 		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s: %s", name, diff)
+		want := httpapi.RequestInfo{
+			RequestID: "req-1", SourceIP: "198.51.100.1", UserAgent: "test/1", HTTPS: !tc.wantHTTP, BaseURL: tc.wantBaseURL,
 		}
-		if a.Header.Get("X-Request-Id") != "req-1" {
-			t.Errorf("%s: X-Request-Id %q", name, a.Header.Get("X-Request-Id"))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: wrong request info (-want +got):\n%s", name, diff)
+		}
+		if id := response.Header.Get("X-Request-Id"); id != "req-1" {
+			t.Errorf("%s: got X-Request-Id %q, want req-1", name, id)
 		}
 	}
 }
@@ -74,112 +81,150 @@ func TestRequestBodies(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{})
 	const body = `{"email":"é@example.com","password":"hunter2hunter2"}`
-	e := edgetest.Event("POST", "/api/signup")
-	e.MultiValueHeaders["Content-Type"] = []string{"application/json"}
-	e.Body = body
-	if a, r := edgetest.Invoke(t, router, e); a.Status != 201 || r.IsBase64Encoded || a.Body != `{"email":"é@example.com","size":14}` {
-		t.Errorf("%d %s", a.Status, a.Body)
+	event := edgetest.Event("POST", "/api/signup")
+	event.MultiValueHeaders["Content-Type"] = []string{"application/json"}
+	event.Body = body
+	response, raw := edgetest.Invoke(t, router, event)
+	want := `{"email":"é@example.com","size":14}`
+	if response.Status != 201 || response.Body != want || raw.IsBase64Encoded {
+		t.Errorf("got %d %s (base64: %v), want 201 %s as text", response.Status, response.Body, raw.IsBase64Encoded, want)
 	}
-	e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(body)), true
-	if a, _ := edgetest.Invoke(t, router, e); a.Status != 201 {
-		t.Errorf("base64: %d %s", a.Status, a.Body)
+	event.Body, event.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(body)), true
+	if response, _ := edgetest.Invoke(t, router, event); response.Status != 201 {
+		t.Errorf("body in base64: got %d %s, want 201", response.Status, response.Body)
 	}
-	e.Body = "!"
-	a, _ := edgetest.Invoke(t, router, e)
-	edgetest.WantError(t, a, 400, fault.CodeValidationFailed)
+	event.Body = "!"
+	response, _ = edgetest.Invoke(t, router, event)
+	edgetest.WantError(t, response, 400, fault.CodeValidationFailed)
 }
 
 func TestCookiesAreSeparateHeaders(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{CookiePlainHTTP: true})
-	e := edgetest.Event("POST", "/api/login")
-	e.MultiValueHeaders["X-Forwarded-Proto"] = []string{"http"}
-	a, _ := edgetest.Invoke(t, router, e)
-	if diff := cmp.Diff([]string{edgetest.SetSecure, edgetest.SetPlain}, a.Header["Set-Cookie"]); diff != "" {
-		t.Error(diff)
+	event := edgetest.Event("POST", "/api/login")
+	event.MultiValueHeaders["X-Forwarded-Proto"] = []string{"http"}
+	response, _ := edgetest.Invoke(t, router, event)
+	want := []string{edgetest.SetSecure, edgetest.SetPlain}
+	if diff := cmp.Diff(want, response.Header["Set-Cookie"]); diff != "" {
+		t.Errorf("wrong Set-Cookie headers (-want +got):\n%s", diff)
 	}
 }
 
 func TestInvalidEvents(t *testing.T) {
 	t.Parallel()
 	router, log := edgetest.NewRouter(config.Edge{})
-	method := edgetest.Event("G T", "/api/me")
-	header := edgetest.Event("GET", "/api/list")
-	header.MultiValueHeaders["X-Ok"] = nil
+	noValues := edgetest.Event("GET", "/api/list")
+	noValues.MultiValueHeaders["X-Ok"] = nil
 	for name, tc := range map[string]struct {
 		payload any
 		status  int
 		code    fault.Code
 	}{
-		"a path that is not a URL": {edgetest.Event("GET", "/api/%zz"), 404, fault.CodeRouteNotFound},
-		"half an escape":           {edgetest.Event("GET", "/api/%"), 404, fault.CodeRouteNotFound},
-		"a NUL":                    {edgetest.Event("GET", "/api/me%00"), 404, fault.CodeRouteNotFound},
-		"a line break":             {edgetest.Event("GET", "/api/me\r\nX: y"), 404, fault.CodeRouteNotFound},
-		"dots":                     {edgetest.Event("GET", "/api/../api/me"), 404, fault.CodeRouteNotFound},
-		"escaped dots":             {edgetest.Event("GET", "/api/%2e%2e/me"), 404, fault.CodeRouteNotFound},
-		"two slashes":              {edgetest.Event("GET", "//api/me"), 404, fault.CodeRouteNotFound},
-		"a path with a question":   {edgetest.Event("GET", "/api/list?x"), 404, fault.CodeRouteNotFound},
-		"a path with a fragment":   {edgetest.Event("GET", "/api/list#x"), 404, fault.CodeRouteNotFound},
-		"a path with a blank":      {edgetest.Event("GET", "/api/li st"), 404, fault.CodeRouteNotFound},
-		"no path":                  {edgetest.Event("GET", ""), 404, fault.CodeRouteNotFound},
-		"an invalid method":        {method, 400, fault.CodeValidationFailed},
-		"no method":                {edgetest.Event("", "/api/me"), 400, fault.CodeValidationFailed},
-		"another kind of event":    {[]byte(`{"Records":[]}`), 400, fault.CodeValidationFailed},
-		"a list":                   {[]byte(`[]`), 400, fault.CodeValidationFailed},
-		"not JSON":                 {[]byte(`hello`), 400, fault.CodeValidationFailed},
-		"empty":                    {[]byte(``), 400, fault.CodeValidationFailed},
-		"a header without values":  {header, 200, ""},
+		"invalid escape in the path": {
+			payload: edgetest.Event("GET", "/api/%zz"),
+			status:  404,
+			code:    fault.CodeRouteNotFound,
+		},
+		"incomplete escape in the path": {
+			payload: edgetest.Event("GET", "/api/%"),
+			status:  404,
+			code:    fault.CodeRouteNotFound,
+		},
+		"NUL in the path": {payload: edgetest.Event("GET", "/api/me%00"), status: 404, code: fault.CodeRouteNotFound},
+		"line break in the path": {
+			payload: edgetest.Event("GET", "/api/me\r\nX: y"),
+			status:  404,
+			code:    fault.CodeRouteNotFound,
+		},
+		"dots in the path": {
+			payload: edgetest.Event("GET", "/api/../api/me"),
+			status:  404,
+			code:    fault.CodeRouteNotFound,
+		},
+		"escaped dots in the path": {
+			payload: edgetest.Event("GET", "/api/%2e%2e/me"),
+			status:  404,
+			code:    fault.CodeRouteNotFound,
+		},
+		"two slashes in the path": {
+			payload: edgetest.Event("GET", "//api/me"),
+			status:  404,
+			code:    fault.CodeRouteNotFound,
+		},
+		"question mark in the path": {
+			payload: edgetest.Event("GET", "/api/list?x"),
+			status:  404,
+			code:    fault.CodeRouteNotFound,
+		},
+		"fragment in the path": {
+			payload: edgetest.Event("GET", "/api/list#x"),
+			status:  404,
+			code:    fault.CodeRouteNotFound,
+		},
+		"blank in the path":     {payload: edgetest.Event("GET", "/api/li st"), status: 404, code: fault.CodeRouteNotFound},
+		"no path":               {payload: edgetest.Event("GET", ""), status: 404, code: fault.CodeRouteNotFound},
+		"invalid method":        {payload: edgetest.Event("G T", "/api/me"), status: 400, code: fault.CodeValidationFailed},
+		"no method":             {payload: edgetest.Event("", "/api/me"), status: 400, code: fault.CodeValidationFailed},
+		"event of a stream":     {payload: []byte(`{"Records":[]}`), status: 400, code: fault.CodeValidationFailed},
+		"JSON list":             {payload: []byte(`[]`), status: 400, code: fault.CodeValidationFailed},
+		"not JSON":              {payload: []byte(`hello`), status: 400, code: fault.CodeValidationFailed},
+		"empty payload":         {payload: []byte(``), status: 400, code: fault.CodeValidationFailed},
+		"header without values": {payload: noValues, status: 200},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, _ := edgetest.Invoke(t, router, tc.payload)
+			response, _ := edgetest.Invoke(t, router, tc.payload)
 			if tc.status == 200 {
-				if a.Status != 200 {
-					t.Errorf("%d %s", a.Status, a.Body)
+				if response.Status != 200 {
+					t.Errorf("got %d %s, want 200", response.Status, response.Body)
 				}
 				return
 			}
-			edgetest.WantError(t, a, tc.status, tc.code)
+			edgetest.WantError(t, response, tc.status, tc.code)
 		})
 	}
 	for _, line := range log.Lines(t) {
 		if line["requestId"] == "" || line["status"] == nil {
-			t.Errorf("log: %v", line)
+			t.Errorf("logged %v, want a request ID and a status", line)
 		}
 	}
 }
 
-// The handler's context ends before the function's time limit, so that there is time for an error response.
+// TestHandlerDeadline checks that the handler's context ends before the function's time limit, so that the handler can
+// still send an error response.
 func TestHandlerDeadline(t *testing.T) {
 	t.Parallel()
 	deadline := time.Now().Add(time.Minute)
 	ctx, cancel := context.WithDeadline(t.Context(), deadline)
 	defer cancel()
-	var kept time.Duration
+	var margin time.Duration
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		own, _ := r.Context().Deadline()
-		kept = deadline.Sub(own)
+		handlerDeadline, _ := r.Context().Deadline()
+		margin = deadline.Sub(handlerDeadline)
 		w.WriteHeader(http.StatusNoContent)
 	})
-	if _, err := apigateway.New(h).Invoke(ctx, []byte(`{"httpMethod":"GET","path":"/"}`)); err != nil || kept < 100*time.Millisecond {
-		t.Errorf("%v is reserved for the response, %v", kept, err)
+	if _, err := apigateway.New(h).Invoke(ctx, []byte(`{"httpMethod":"GET","path":"/"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if margin < 100*time.Millisecond {
+		t.Errorf("the handler's context ends %v before the time limit, want at least 100 ms", margin)
 	}
 }
 
 func TestLazyWaitsUntilBuilt(t *testing.T) {
 	t.Parallel()
-	gate := make(chan struct{})
+	startBuild := make(chan struct{})
 	lazy := httpapi.Lazy(func() http.Handler {
-		<-gate
+		<-startBuild
 		router, _ := edgetest.NewRouter(config.Edge{})
 		return router
 	})
-	done := make(chan int)
+	status := make(chan int)
 	go func() {
-		a, _ := edgetest.Invoke(t, lazy, edgetest.Event("GET", "/api/list"))
-		done <- a.Status
+		response, _ := edgetest.Invoke(t, lazy, edgetest.Event("GET", "/api/list"))
+		status <- response.Status
 	}()
-	close(gate)
-	if status := <-done; status != 200 {
-		t.Errorf("%d", status)
+	close(startBuild)
+	if got := <-status; got != 200 {
+		t.Errorf("got status %d, want 200", got)
 	}
 }

@@ -19,7 +19,8 @@ func Start[Settings any](build Build[Settings]) {
 	})
 }
 
-// StartStreaming serves the events of an API Gateway integration whose transfer mode is STREAM. It does not return.
+// StartStreaming serves the events of an API Gateway integration whose transfer mode is STREAM. It does not return (see
+// lambdafn.Start).
 func StartStreaming[Settings any](build Build[Settings]) {
 	lambdafn.Start(func(s Settings, now clock.Clock, logger *slog.Logger) (StreamFunction, error) {
 		handler, err := build(s, now, logger)

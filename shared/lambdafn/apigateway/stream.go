@@ -15,15 +15,16 @@ import (
 	"devplatform/shared/lambdafn"
 )
 
-// StreamFunction is a handler for lambda.Start behind an integration whose transfer mode is STREAM. It takes a proxy
-// event of API Gateway. It returns as soon as status and headers are known, and the body is read while it is written.
+// StreamFunction is a handler for lambda.Start. It is for an API Gateway integration whose transfer mode is STREAM. It
+// takes a proxy event of API Gateway, and returns as soon as the status and the headers are known. Lambda reads the
+// body while the handler writes it.
 type StreamFunction func(context.Context, jsontext.Value) (*events.APIGatewayProxyStreamingResponse, error)
 
 // NewStream returns the Lambda handler for a router that streams some of its responses. A response starts at its first
 // flush, or when it is complete. The invocation lasts until the router has returned, even if the client has
 // disconnected. If the router panics after the first flush, reading the body fails with an error.
 //
-// It is a function and not a type with an Invoke method, because the latter could only return a complete response.
+// NewStream returns a function and not a type with an Invoke method, because Invoke can only return complete responses.
 func NewStream(handler http.Handler) StreamFunction {
 	requests := New(handler)
 	return func(ctx context.Context, payload jsontext.Value) (*events.APIGatewayProxyStreamingResponse, error) {
@@ -36,7 +37,7 @@ func NewStream(handler http.Handler) StreamFunction {
 	}
 }
 
-// errIncomplete is the error at the end of a body whose handler panicked.
+// errIncomplete is the error that ends a body whose handler panicked.
 var errIncomplete = errors.New("apigateway: the response is incomplete")
 
 // streamed is a streamed response: its handler writes in one goroutine, and Lambda's runtime client reads in another.
@@ -44,18 +45,18 @@ var errIncomplete = errors.New("apigateway: the response is incomplete")
 // function's time limit.
 type streamed struct {
 	header http.Header // set by the handler
-	noBody bool        // the response to HEAD: the gateway would forward a body
+	noBody bool        // whether the request is HEAD; the gateway does not remove a body from the response
 	cancel context.CancelFunc
-	begun  chan struct{} // closed when status and headers are final, or the handler panicked before that
+	begun  chan struct{} // closed when the status and the headers are final, or when the handler has panicked earlier
 	ended  chan struct{} // closed when the handler has returned
 
 	mu     sync.Mutex
-	more   sync.Cond // the body has grown or ended
+	more   sync.Cond // signaled when the body has grown or ended
 	status int       // 0 until the handler sets it
 	sent   http.Header
 	body   bytes.Buffer
 	err    error // the result of Read at the end of the body; nil while the handler may write more
-	closed bool  // the reader has closed the body
+	closed bool  // whether the reader has closed the body
 }
 
 func newStreamed(noBody bool, cancel context.CancelFunc) *streamed {
@@ -96,7 +97,7 @@ func (s *streamed) end(err error) {
 	}
 }
 
-// begin makes status and headers final. The caller holds mu.
+// begin makes the status and the headers final. The caller must hold mu.
 func (s *streamed) begin() {
 	if s.status == 0 {
 		s.status = http.StatusOK
@@ -105,7 +106,8 @@ func (s *streamed) begin() {
 	close(s.begun)
 }
 
-// response returns the response for Lambda's runtime client. Error: the handler panicked before the response started.
+// response returns the response for Lambda's runtime client. It returns an error if the handler panicked before the
+// response started.
 func (s *streamed) response() (*events.APIGatewayProxyStreamingResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +129,7 @@ func (s *streamed) WriteHeader(status int) {
 	}
 }
 
-// Write adds to the body and does not wait for the reader. Errors: http.ErrBodyNotAllowed; io.ErrClosedPipe if the
+// Write appends to the body without waiting for the reader. Errors: http.ErrBodyNotAllowed; io.ErrClosedPipe if the
 // reader has closed the body.
 func (s *streamed) Write(p []byte) (int, error) {
 	s.mu.Lock()
@@ -178,7 +180,8 @@ func (s *streamed) Read(p []byte) (int, error) {
 	return s.body.Read(p) //nolint:wrapcheck // cannot fail: the buffer is not empty
 }
 
-// Close cancels the handler's context and waits for the handler: Lambda freezes the process after the invocation.
+// Close cancels the handler's context and waits until the handler has returned, because Lambda freezes the process
+// after the invocation.
 func (s *streamed) Close() error {
 	s.mu.Lock()
 	s.closed = true

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -24,20 +23,25 @@ import (
 	"devplatform/shared/lambdafn/apigateway"
 )
 
-// streamed calls the function as Lambda's runtime client does.
-func streamed(ctx context.Context, t *testing.T, h http.Handler, e events.APIGatewayProxyRequest) (*events.APIGatewayProxyStreamingResponse, error) {
+// invokeStream calls the streaming function as Lambda's runtime client does.
+func invokeStream(
+	ctx context.Context, t *testing.T, h http.Handler, event events.APIGatewayProxyRequest,
+) (*events.APIGatewayProxyStreamingResponse, error) {
 	t.Helper()
-	payload, err := json.Marshal(e)
+	payload, err := json.Marshal(event)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return apigateway.NewStream(h)(ctx, payload)
 }
 
-// mustStream calls streamed, and fails the test if the function fails. It closes the response at the end of the test.
-func mustStream(t *testing.T, h http.Handler, e events.APIGatewayProxyRequest) *events.APIGatewayProxyStreamingResponse {
+// mustInvokeStream calls invokeStream and stops the test if the function fails. It closes the response at the end of
+// the test.
+func mustInvokeStream(
+	t *testing.T, h http.Handler, event events.APIGatewayProxyRequest,
+) *events.APIGatewayProxyStreamingResponse {
 	t.Helper()
-	r, err := streamed(t.Context(), t, h, e)
+	r, err := invokeStream(t.Context(), t, h, event)
 	if err != nil {
 		t.Fatalf("the function failed: %v", err)
 	}
@@ -45,7 +49,8 @@ func mustStream(t *testing.T, h http.Handler, e events.APIGatewayProxyRequest) *
 	return r
 }
 
-func chatEvent() events.APIGatewayProxyRequest {
+// streamRequest returns the event of a request to the endpoint of edgetest.StreamRouter.
+func streamRequest() events.APIGatewayProxyRequest {
 	e := edgetest.Event(http.MethodPost, "/api/stream")
 	e.MultiValueHeaders["Content-Type"] = []string{"application/json"}
 	e.MultiValueHeaders["Cookie"] = []string{"__Host-session=good"}
@@ -53,8 +58,8 @@ func chatEvent() events.APIGatewayProxyRequest {
 	return e
 }
 
-// wire parses a streamed response in Lambda's format: the metadata, eight NULs, the body.
-func wire(t *testing.T, data []byte) edgetest.Response {
+// parseStream parses a streamed response in Lambda's format: the metadata as JSON, eight NUL bytes, and the body.
+func parseStream(t *testing.T, data []byte) edgetest.Response {
 	t.Helper()
 	head, body, found := bytes.Cut(data, make([]byte, 8))
 	var metadata struct {
@@ -62,12 +67,12 @@ func wire(t *testing.T, data []byte) edgetest.Response {
 		MultiValueHeaders http.Header `json:"multiValueHeaders"`
 	}
 	if err := json.Unmarshal(head, &metadata); err != nil || !found {
-		t.Fatalf("%q: %v", data, err)
+		t.Fatalf("got %q, error %v, want metadata, eight NUL bytes and the body", data, err)
 	}
 	return edgetest.Response{Status: metadata.StatusCode, Header: metadata.MultiValueHeaders, Body: string(body)}
 }
 
-// A response that is not a stream is the same from both kinds of function.
+// TestStreamedAndBufferedResponsesAreEqual checks that both kinds of function return the same complete responses.
 func TestStreamedAndBufferedResponsesAreEqual(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{CookiePlainHTTP: true})
@@ -75,12 +80,17 @@ func TestStreamedAndBufferedResponsesAreEqual(t *testing.T) {
 	login.MultiValueHeaders["X-Forwarded-Proto"] = []string{"http"}
 	invalid := edgetest.Event(http.MethodPost, "/api/signup")
 	invalid.MultiValueHeaders["Content-Type"], invalid.Body = []string{"application/json"}, `{"email":"é"}`
-	for name, e := range map[string]events.APIGatewayProxyRequest{
-		"JSON": edgetest.Event(http.MethodGet, "/api/list"), "two cookies": login, "an error": edgetest.Event(http.MethodGet, "/api/me"),
-		"invalid": invalid, "a panic": edgetest.Event(http.MethodGet, "/api/panic"), "no such path": edgetest.Event(http.MethodGet, "/api/%zz"),
-		"no body": edgetest.Event(http.MethodOptions, "/api/list"), "a reader's HEAD": edgetest.Event(http.MethodHead, "/api/list"),
+	for name, event := range map[string]events.APIGatewayProxyRequest{
+		"JSON":         edgetest.Event(http.MethodGet, "/api/list"),
+		"two cookies":  login,
+		"error":        edgetest.Event(http.MethodGet, "/api/me"),
+		"invalid body": invalid,
+		"panic":        edgetest.Event(http.MethodGet, "/api/panic"),
+		"invalid path": edgetest.Event(http.MethodGet, "/api/%zz"),
+		"no body":      edgetest.Event(http.MethodOptions, "/api/list"),
+		"HEAD":         edgetest.Event(http.MethodHead, "/api/list"),
 	} {
-		payload, err := json.Marshal(e)
+		payload, err := json.Marshal(event)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,50 +99,52 @@ func TestStreamedAndBufferedResponsesAreEqual(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		got := wire(t, data)
+		got := parseStream(t, data)
 		edgetest.CheckHeaders(t, got)
-		want, _ := edgetest.Invoke(t, router, e)
-		if e.HTTPMethod == http.MethodHead {
+		want, _ := edgetest.Invoke(t, router, event)
+		if event.HTTPMethod == http.MethodHead {
 			want.Body = "" // the streamed response to HEAD has no body
 		}
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(edgetest.Response{})); diff != "" {
-			t.Errorf("%s: %s", name, diff)
+			t.Errorf("%s: the responses differ (-buffered +streamed):\n%s", name, diff)
 		}
-		if name == "two cookies" && !slices.Equal(got.Header["Set-Cookie"], []string{edgetest.SetSecure, edgetest.SetPlain}) {
-			t.Errorf("cookies %q", got.Header["Set-Cookie"])
+		wantCookies := []string{edgetest.SetSecure, edgetest.SetPlain}
+		if cookies := got.Header["Set-Cookie"]; name == "two cookies" && !slices.Equal(cookies, wantCookies) {
+			t.Errorf("%s: got Set-Cookie %q, want %q", name, cookies, wantCookies)
 		}
 	}
 }
 
 func TestStreamStartsAtFirstFlush(t *testing.T) {
 	t.Parallel()
-	next, returned := make(chan bool), make(chan bool)
+	received, mayReturn := make(chan bool), make(chan bool)
 	router, log := edgetest.StreamRouter(func(ctx context.Context, s *httpapi.EventStream) error {
-		for _, piece := range []string{"1", "2", "3"} {
-			edgetest.WriteChunk(t, s, piece)
-			<-next
+		for _, chunk := range []string{"1", "2", "3"} {
+			edgetest.WriteChunk(t, s, chunk)
+			<-received
 		}
 		if ctx.Err() != nil {
-			t.Errorf("the request ended before its handler: %v", ctx.Err())
+			t.Errorf("the context ended before the handler returned: %v", ctx.Err())
 		}
-		<-returned
+		<-mayReturn
 		return nil
 	})
-	r := mustStream(t, router, chatEvent())
-	if r.ContentType() != "application/vnd.awslambda.http-integration-response" || r.Cookies != nil || r.Headers != nil {
-		t.Errorf("%+v", r)
+	r := mustInvokeStream(t, router, streamRequest())
+	const wantType = "application/vnd.awslambda.http-integration-response"
+	if r.ContentType() != wantType || r.Cookies != nil || r.Headers != nil {
+		t.Errorf("got %+v, want the type %s and only MultiValueHeaders", r, wantType)
 	}
 	edgetest.CheckHeaders(t, edgetest.Response{Header: r.MultiValueHeaders})
 	if r.StatusCode != 200 || http.Header(r.MultiValueHeaders).Get("X-Request-Id") != "req-1" {
-		t.Errorf("%d %v", r.StatusCode, r.MultiValueHeaders)
+		t.Errorf("got %d with the headers %v, want 200 with X-Request-Id req-1", r.StatusCode, r.MultiValueHeaders)
 	}
 	buffer := make([]byte, 100)
 	for _, want := range []string{"1", "2", "3"} {
 		n, err := r.Body.Read(buffer)
 		if err != nil || string(buffer[:n]) != want {
-			t.Fatalf("%q, %v; want %q", buffer[:n], err, want)
+			t.Fatalf("read %q, error %v, want %q", buffer[:n], err, want)
 		}
-		next <- true
+		received <- true
 	}
 	ended := make(chan error)
 	go func() {
@@ -141,11 +153,11 @@ func TestStreamStartsAtFirstFlush(t *testing.T) {
 	}()
 	select {
 	case err := <-ended:
-		t.Errorf("the body ended before the handler: %v", err)
-	case returned <- true:
+		t.Errorf("the body ended before the handler returned: %v", err)
+	case mayReturn <- true:
 	}
 	if err := <-ended; !errors.Is(err, io.EOF) {
-		t.Errorf("%v", err)
+		t.Errorf("the body ended with the error %v, want EOF", err)
 	}
 	edgetest.WantLine(t, log, "INFO", 200, "")
 }
@@ -156,70 +168,77 @@ func TestStreamPanicAfterFlush(t *testing.T) {
 		edgetest.WriteChunk(t, s, "data: 1\n\n")
 		panic("secret-detail")
 	})
-	r := mustStream(t, router, chatEvent())
+	r := mustInvokeStream(t, router, streamRequest())
 	body, err := io.ReadAll(r.Body)
 	if string(body) != "data: 1\n\n" || err == nil || strings.Contains(err.Error(), "secret-detail") {
-		t.Errorf("%q, %v", body, err)
+		t.Errorf("read %q, error %v, want the first event and an error without details", body, err)
 	}
 	edgetest.WantLine(t, log, "ERROR", 200, fault.CodeInternal)
 }
 
-// A handler without an edge that panics before the first flush makes the invocation fail.
+// TestStreamPanicBeforeFlush checks that the invocation fails if a handler panics before its first flush. The HTTP edge
+// recovers from panics, so the handler of the test does not use it.
 func TestStreamPanicBeforeFlush(t *testing.T) {
 	t.Parallel()
-	broken := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "half")
-		panic("oh")
+	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "incomplete")
+		panic("broken")
 	})
-	if _, err := streamed(t.Context(), t, broken, edgetest.Event(http.MethodGet, "/")); err == nil || !strings.Contains(err.Error(), "oh") {
-		t.Errorf("%v", err)
+	_, err := invokeStream(t.Context(), t, h, edgetest.Event(http.MethodGet, "/"))
+	if err == nil || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("got the error %v, want the panic", err)
 	}
 }
 
-// The handler does not wait for the reader, and the reader gets everything that was written.
+// TestStreamHandlerDoesNotWaitForReader checks that the handler can write 4 MiB while the client reads nothing, and
+// that the client then reads all of it.
 func TestStreamHandlerDoesNotWaitForReader(t *testing.T) {
 	t.Parallel()
 	finished := make(chan bool)
-	piece := strings.Repeat("x", 1<<10)
+	chunk := strings.Repeat("x", 1<<10)
 	router, _ := edgetest.StreamRouter(func(_ context.Context, s *httpapi.EventStream) error {
 		for range 4 << 10 {
-			edgetest.WriteChunk(t, s, piece)
+			edgetest.WriteChunk(t, s, chunk)
 		}
 		close(finished)
 		return nil
 	})
-	r := mustStream(t, router, chatEvent())
+	r := mustInvokeStream(t, router, streamRequest())
 	<-finished
 	if n, err := io.Copy(io.Discard, r.Body); n != 4<<20 || err != nil {
-		t.Errorf("%d bytes, %v", n, err)
+		t.Errorf("read %d bytes, error %v, want 4 MiB", n, err)
 	}
 }
 
-// Lambda's runtime client closes a response that it cannot send.
+// TestStreamCloseEndsHandler checks that Close ends the handler's context and waits for the handler. Lambda's runtime
+// client closes a response that it cannot send.
 func TestStreamCloseEndsHandler(t *testing.T) {
 	t.Parallel()
-	var failed error
+	var writeErr error
 	returned := false
 	router, _ := edgetest.StreamRouter(func(ctx context.Context, s *httpapi.EventStream) error {
 		edgetest.WriteChunk(t, s, "data: 1\n\n")
 		<-ctx.Done()
-		_, failed = io.WriteString(s, "data: 2\n\n")
+		_, writeErr = io.WriteString(s, "data: 2\n\n")
 		if err := s.FlushError(); !errors.Is(err, io.ErrClosedPipe) {
-			t.Errorf("flushed: %v", err)
+			t.Errorf("flush after Close: got %v, want %v", err, io.ErrClosedPipe)
 		}
 		returned = true
 		return nil
 	})
-	r := mustStream(t, router, chatEvent())
-	if err := r.Close(); err != nil || !returned || !errors.Is(failed, io.ErrClosedPipe) {
-		t.Errorf("closed: %v; the handler returned: %v, its write failed: %v", err, returned, failed)
+	r := mustInvokeStream(t, router, streamRequest())
+	if err := r.Close(); err != nil || !returned {
+		t.Errorf("Close returned %v (handler returned: %v), want no error after the handler has returned", err, returned)
+	}
+	if !errors.Is(writeErr, io.ErrClosedPipe) {
+		t.Errorf("write after Close: got %v, want %v", writeErr, io.ErrClosedPipe)
 	}
 	if n, err := r.Body.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.ErrClosedPipe) {
-		t.Errorf("read %d, %v", n, err)
+		t.Errorf("read after Close: got %d bytes, error %v, want %v", n, err, io.ErrClosedPipe)
 	}
 }
 
-// As in net/http, writing a body fails if the status does not allow one.
+// TestStreamStatusWithoutBody checks that writing a body fails if the status does not allow one, as in net/http.
 func TestStreamStatusWithoutBody(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusNoContent, http.StatusNotModified} {
@@ -227,44 +246,48 @@ func TestStreamStatusWithoutBody(t *testing.T) {
 			w.WriteHeader(status)
 			w.WriteHeader(http.StatusTeapot)
 			if _, err := io.WriteString(w, "x"); !errors.Is(err, http.ErrBodyNotAllowed) {
-				t.Errorf("%d: written: %v", status, err)
+				t.Errorf("status %d: write returned %v, want %v", status, err, http.ErrBodyNotAllowed)
 			}
 		})
-		data, err := io.ReadAll(mustStream(t, h, edgetest.Event(http.MethodGet, "/")))
+		data, err := io.ReadAll(mustInvokeStream(t, h, edgetest.Event(http.MethodGet, "/")))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := wire(t, data); a.Status != status || a.Body != "" || len(slices.Collect(maps.Keys(a.Header))) > 0 {
-			t.Errorf("%+v", a)
+		response := parseStream(t, data)
+		if response.Status != status || response.Body != "" || len(response.Header) > 0 {
+			t.Errorf("got %+v, want status %d without headers and body", response, status)
 		}
 	}
 }
 
-// The deadline of TestHandlerDeadline also holds for a stream, after the function has returned the start of the
-// response.
+// TestStreamHandlerDeadline checks that the context of a streaming handler also ends before the time limit, and that it
+// does not end when the function returns the start of the response.
 func TestStreamHandlerDeadline(t *testing.T) {
 	t.Parallel()
 	deadline := time.Now().Add(time.Minute)
 	ctx, cancel := context.WithDeadline(t.Context(), deadline)
 	defer cancel()
-	began := make(chan bool)
-	var kept time.Duration
+	started := make(chan bool)
+	var margin time.Duration
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush()
-		<-began
+		<-started
 		w.Header().Set("X-Late", "1")
-		own, _ := r.Context().Deadline()
-		kept = deadline.Sub(own)
-		if r.Context().Err() != nil {
-			t.Error(r.Context().Err())
+		handlerDeadline, _ := r.Context().Deadline()
+		margin = deadline.Sub(handlerDeadline)
+		if err := r.Context().Err(); err != nil {
+			t.Errorf("the context ended when the response started: %v", err)
 		}
 	})
-	r, err := streamed(ctx, t, h, edgetest.Event(http.MethodGet, "/"))
+	r, err := invokeStream(ctx, t, h, edgetest.Event(http.MethodGet, "/"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	close(began)
-	if _, err := io.ReadAll(r); err != nil || kept < 100*time.Millisecond || r.StatusCode != 200 || len(r.MultiValueHeaders) > 0 {
-		t.Errorf("%d %v, %v is reserved for the response, %v", r.StatusCode, r.MultiValueHeaders, kept, err)
+	close(started)
+	if _, err := io.ReadAll(r); err != nil || r.StatusCode != 200 || len(r.MultiValueHeaders) > 0 {
+		t.Errorf("got %d with the headers %v, error %v, want 200 without headers", r.StatusCode, r.MultiValueHeaders, err)
+	}
+	if margin < 100*time.Millisecond {
+		t.Errorf("the handler's context ends %v before the time limit, want at least 100 ms", margin)
 	}
 }
