@@ -48,7 +48,7 @@ func TestAnswerIsReturnedIfApplyFails(t *testing.T) {
 		ada.Do(http.MethodPost, "/api/projects/"+projectID+"/files", object{"path": "/a.ts", "content": "mine, newer\n"}).Want(t, http.StatusOK)
 	}))
 	got := ada.chat(projectID, "Change it.", "apply", true).Want(t, http.StatusOK)
-	if got.Body["applied"] != false || len(got.List("actions")) != 1 || !strings.Contains(got.Text("response"), "Done.\n\n> The changes were not applied: some of these files have changed meanwhile.") {
+	if got.Body["applied"] != false || len(got.List("actions")) != 1 || !strings.Contains(got.Text("response"), "Done.\n\n> The changes were not applied: some of these files were changed.") {
 		t.Errorf("%s", got.Raw)
 	}
 	if ada.content(projectID, "/a.ts") != "mine, newer\n" {

@@ -114,11 +114,11 @@ func TestWhyNotApplied(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
 		"It is not known whether the changes were applied":                             db.ErrUnavailable,
-		"The changes were not applied: some of these files have changed":               fault.New(fault.CodePreconditionFailed, "operations[0]: If-Match"),
+		"The changes were not applied: some of these files were changed":               fault.New(fault.CodePreconditionFailed, "operations[0]: If-Match"),
 		"The changes were not applied: The quota of files is used up.":                 fault.New(fault.CodeQuotaExceeded, "The quota of files is used up."),
 		"The changes were not applied: Something went wrong on our side. Please try a": errors.New("a bug"),
 	} {
-		if got := whyNotApplied(err); !strings.HasPrefix(got, want) {
+		if got := notAppliedNote(err); !strings.HasPrefix(got, want) {
 			t.Errorf("%v: %q", err, got)
 		}
 	}
@@ -133,7 +133,7 @@ func TestPlausibleUsage(t *testing.T) {
 		{Input: -5, Output: -1}:           {},
 		{Input: 1 << 40, Output: 1 << 40}: {Input: 8096, Output: 5106},
 	} {
-		if got := plausible(reported, request, 10); got != want {
+		if got := plausibleUsage(reported, request, 10); got != want {
 			t.Errorf("%+v became %+v, want %+v", reported, got, want)
 		}
 	}

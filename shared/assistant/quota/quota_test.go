@@ -118,7 +118,7 @@ func TestRefusalMessages(t *testing.T) {
 		"more than used up":         {1000, 0, 1500, 1, 0, "You have used all of your 1000 tokens for this month.", 0},
 		"too few left":              {1000, 0, 700, 301, 300, "You have 300 of your 1000 tokens left this month, which is too few for this request.", 0},
 		"more than the limit":       {1000, 0, -1, 1001, 1000, "You have 1000 of your 1000 tokens left this month", 0},
-		"all users":                 {1000, 900, 700, 201, 200, "All users together have used the tokens of the assistant for this month. The quota is renewed on 2031-06-01", 0},
+		"all users":                 {1000, 900, 700, 201, 200, "All users together have used the assistant's tokens for this month. The quota is renewed on 2031-06-01", 0},
 		"all users, no usage":       {1000, 900, -1, 901, 900, "All users together", 0},
 		"user and all users":        {1000, 900, 700, 301, 200, "You have 300 of your 1000 tokens left this month", 0},
 		"reserved by other answers": {1000, 0, 1000, 1, 0, "Your 1000 tokens for this month are used or reserved by answers in progress.", 400},
