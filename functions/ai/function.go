@@ -33,9 +33,10 @@ type settings struct {
 	Edge          config.Edge
 	Secrets       config.SecretNames
 	Model         modelSettings
-	// CallsPerMinute, MonthlyTokens and GlobalMonthlyTokens are the fields of quota.Limits.
+	// CallsPerMinute, MonthlyTokens and GlobalMonthlyTokens are the fields of quota.Limits. The numbers of tokens are
+	// int64, because the library parses an int as 32 bits.
 	CallsPerMinute      int   `env:"LIMIT_AI_MINUTE" envDefault:"20"`
-	MonthlyTokens       int64 `env:"AI_MONTHLY_TOKENS" envDefault:"2000000"` // int64, because the library parses an int as 32 bits
+	MonthlyTokens       int64 `env:"AI_MONTHLY_TOKENS" envDefault:"2000000"`
 	GlobalMonthlyTokens int64 `env:"AI_GLOBAL_MONTHLY_TOKENS" envDefault:"0"`
 }
 

@@ -97,7 +97,8 @@ func TestTurnsInProgressAreNotStoredAfterClear(t *testing.T) {
 	}
 }
 
-// A turn that ends while its conversation is cleared is stored completely or not at all. Lists have only complete turns.
+// A turn that ends while its conversation is cleared is stored completely or not at all. Lists contain only complete
+// turns.
 func TestConcurrentClears(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, withLimits(func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 1_000_000 }))

@@ -46,8 +46,8 @@ func isObject(text string) bool {
 	return v.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) && v.Kind() == '{'
 }
 
-// checkPrefix checks that jsonPrefix decides correctly about text: accepted text can be completed to an object, and text
-// with a rejected prefix is not an object.
+// checkPrefix checks whether jsonPrefix accepts text correctly: accepted text must be the beginning of an object, and
+// text with a rejected prefix must not be an object.
 func checkPrefix(t interface{ Fatalf(string, ...any) }, text string) {
 	var j jsonPrefix
 	for i := range len(text) {

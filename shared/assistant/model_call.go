@@ -37,8 +37,8 @@ func detach(ctx context.Context) (context.Context, context.CancelFunc) {
 // timeToStore is the time before the function's deadline that is reserved for storing the answer.
 const timeToStore = 15 * time.Second
 
-// withTimeLimit returns a context for all model calls of an answer. It ends when the answer takes too long, or when only
-// timeToStore is left until the deadline of ctx.
+// withTimeLimit returns a context for all model calls of an answer. It ends when the answer takes too long, or
+// timeToStore before the deadline of ctx.
 func (s *Service) withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	bounded, cancel := context.WithTimeoutCause(ctx, s.limits.Generation, errTooLate)
 	deadline, ok := ctx.Deadline()
@@ -49,7 +49,8 @@ func (s *Service) withTimeLimit(ctx context.Context) (context.Context, context.C
 	return bounded, func() { cancelDeadline(); cancel() }
 }
 
-// runRound sends a request to the model and adds the response to a. Errors: those of callModel; the error classes of db.
+// runRound sends a request to the model and adds the response to a.
+// Errors: those of callModel; the error classes of db.
 func (s *Service) runRound(ctx context.Context, r quota.Reservation, request model.Request, a *answer) error {
 	outcome, err := s.callModel(ctx, r, request, func(p model.Part) error { return a.add(ctx, p) })
 	return a.endRound(outcome, err)

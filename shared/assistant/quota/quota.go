@@ -98,8 +98,8 @@ var ErrCancelled = errors.New("quota: the answer was cancelled by its user")
 // ErrInUse reports that a reservation for the same answer already exists.
 var ErrInUse = fault.New(fault.CodeConflict, "This answer is already being generated. Try again.")
 
-// Reserve counts a call of the user in this minute and reserves r.Tokens for the user in this month, in one
-// transaction. If there is a limit for all users together, it also reserves the tokens there. If fewer than r.Tokens are
+// Reserve counts a call in the user's minute and reserves r.Tokens in the user's month, in one transaction. If there is
+// a limit for all users together, it also reserves the tokens in the month of all users. If fewer than r.Tokens are
 // left, but at least minTokens, it reserves all that are left. The field Tokens of the returned reservation is the
 // number of reserved tokens. Before it refuses a call, Reserve releases the reservations of the user's crashed
 // generations. Every reservation must be settled with Settle.
@@ -123,7 +123,7 @@ func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Res
 		}
 		left := l.limits.left(refused)
 		switch {
-		case released:
+		case released: // try again with the released tokens
 		case left >= minTokens && left < r.Tokens:
 			r.Tokens = left
 		default:
@@ -203,8 +203,8 @@ func (e *shortageError) Unwrap() error { return e.cause }
 // Settle ends a reservation and executes the writes in more in the same transaction, even if ctx has ended. If the
 // reservation was settled before, Settle writes nothing and returns nil. A reservation that was released because its
 // generation was considered crashed can still be settled.
-// Errors: a db.ConditionError with indexes of more, if a condition of more fails (nothing is written); ErrCancelled; the
-// error classes of db, after which Settle may be called again.
+// Errors: a db.ConditionError with indexes of more, if a condition of more fails (nothing is written); ErrCancelled;
+// the error classes of db, after which Settle may be called again.
 func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) error {
 	ctx = context.WithoutCancel(ctx) // the tokens were used, even if the client has disconnected
 	end := settlementWrite{Settlement: s, global: l.limits.GlobalMonthlyTokens > 0, at: l.now()}

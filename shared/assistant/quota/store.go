@@ -134,8 +134,8 @@ type settlementWrite struct {
 }
 
 // settle settles a reservation and executes more in the same transaction. If the generation has already ended, or if it
-// was cancelled and UnlessCancelled is set, settle writes nothing and returns the record of the generation as before. In
-// this case, err is nil unless a condition of more failed.
+// was cancelled and UnlessCancelled is set, settle writes nothing and returns the record of the generation as before.
+// In this case, err is nil unless a condition of more failed.
 func (s store) settle(ctx context.Context, end settlementWrite, more []db.Write) (before *generation, err error) {
 	generationAt, month := len(more), end.month().String()
 	writes := append(more[:len(more):len(more)], s.endGeneration(end), s.count(db.UsageKey(end.UserID, month), end))
