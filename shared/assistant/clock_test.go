@@ -59,8 +59,8 @@ func TestConversationAfterClockGoesBack(t *testing.T) {
 	}
 }
 
-// Calls that are made while the clock shows another month do not count in this month. When a reservation is settled, its
-// tokens are returned to the month in which they were reserved.
+// Calls that are made while the clock shows another month do not count in this month. When a reservation is settled,
+// its tokens are returned to the month in which they were reserved.
 func TestQuotaAfterClockJumps(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, withLimits(func(l *Limits) { l.CallsPerMinute = 2 }))
