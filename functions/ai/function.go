@@ -33,25 +33,27 @@ type settings struct {
 	Edge          config.Edge
 	Secrets       config.SecretNames
 	Model         modelSettings
-	// CallsPerMinute, MonthlyTokens and GlobalMonthlyTokens are quota.Limits.
+	// CallsPerMinute, MonthlyTokens and GlobalMonthlyTokens are the fields of quota.Limits. The numbers of tokens are
+	// int64, because the library parses an int as 32 bits.
 	CallsPerMinute      int   `env:"LIMIT_AI_MINUTE" envDefault:"20"`
-	MonthlyTokens       int64 `env:"AI_MONTHLY_TOKENS" envDefault:"2000000"` // the library parses an int as 32 bits
+	MonthlyTokens       int64 `env:"AI_MONTHLY_TOKENS" envDefault:"2000000"`
 	GlobalMonthlyTokens int64 `env:"AI_GLOBAL_MONTHLY_TOKENS" envDefault:"0"`
 }
 
-// modelSettings select the model.
+// modelSettings select the model and its provider.
 type modelSettings struct {
 	// Provider is bedrock, openai or scaffold.
 	Provider string `env:"AI_PROVIDER,required,notEmpty"`
-	// Name is the provider's name for the model. The provider scaffold does not use it.
+	// Name is the ID of the model at its provider. The provider scaffold does not use it.
 	Name string `env:"AI_MODEL"`
 	// OpenAIBaseURL is the URL of an OpenAI-compatible server.
 	OpenAIBaseURL string `env:"OPENAI_BASE_URL" envDefault:"https://api.openai.com/v1"`
-	// OpenAIKey is the API key for that server. If it is empty, the key is read from the providers' secret.
+	// OpenAIKey is the API key for the server. If it is empty, the key is read from the secret in PROVIDERS_SECRET.
 	OpenAIKey string `env:"OPENAI_API_KEY"`
 }
 
-// newProvider returns the provider that the settings select. It does no I/O.
+// newProvider returns the provider that the settings select. secret returns the API key from Secrets Manager.
+// newProvider does no I/O.
 func (m modelSettings) newProvider(
 	aws config.AWS, secret func(context.Context) (string, error),
 ) (model.Provider, error) {
@@ -78,7 +80,7 @@ func (m modelSettings) newProvider(
 	}
 }
 
-// check returns an error if a limit is negative or would reject every call.
+// check returns an error if a limit is less than its minimum.
 func (s settings) check() error {
 	for name, limit := range map[string]struct{ value, minimum int64 }{
 		"LIMIT_AI_MINUTE":          {int64(s.CallsPerMinute), 1},
@@ -92,8 +94,8 @@ func (s settings) check() error {
 	return nil
 }
 
-// newHandler builds the function's handler. Slow parts are built in the background, while the function requests its
-// first event.
+// newHandler returns the function's handler. Its slow parts are initialized in the background, while the function waits
+// for its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err

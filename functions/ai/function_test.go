@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -13,60 +15,113 @@ import (
 	"devplatform/shared/lambdafn/apigateway"
 )
 
-// setEnv sets the environment of template.yaml. changes alternates between names and values that replace it.
-func setEnv(t *testing.T, changes ...string) {
+// environment maps the names of environment variables to their values.
+type environment map[string]string
+
+// setEnvironment sets the environment variables that template.yaml sets. The values in changes replace them.
+func setEnvironment(t *testing.T, changes environment) {
 	t.Helper()
-	for name, value := range map[string]string{
-		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
-		"AWS_ENDPOINT_URL": "http://127.0.0.1:1", "AWS_ENDPOINT_URL_DYNAMODB": "", "AWS_ENDPOINT_URL_SECRETS_MANAGER": "", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "",
-		"ACCOUNTS_TABLE": "accounts", "PROJECTS_TABLE": "projects", "CONTENTS_TABLE": "contents", "EVENTS_TABLE": "events", "CONVERSATIONS_TABLE": "conversations",
-		"KEYS_SECRET": "keys", "PROVIDERS_SECRET": "providers", "APP_URL": "", "ALLOWED_ORIGINS": "", "COOKIE_PLAIN_HTTP": "",
-		"AI_PROVIDER": "bedrock", "AI_MODEL": "a-model", "OPENAI_BASE_URL": "", "OPENAI_API_KEY": "",
-		"LIMIT_AI_MINUTE": "20", "AI_MONTHLY_TOKENS": "2000000", "AI_GLOBAL_MONTHLY_TOKENS": "9000000000",
-	} {
-		t.Setenv(name, value)
+	variables := environment{
+		"AWS_REGION":                       "us-east-1",
+		"AWS_ACCESS_KEY_ID":                "key",
+		"AWS_SECRET_ACCESS_KEY":            "secret",
+		"AWS_SESSION_TOKEN":                "",
+		"AWS_ENDPOINT_URL":                 "http://127.0.0.1:1",
+		"AWS_ENDPOINT_URL_DYNAMODB":        "",
+		"AWS_ENDPOINT_URL_SECRETS_MANAGER": "",
+		"AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "",
+
+		"ACCOUNTS_TABLE":      "accounts",
+		"PROJECTS_TABLE":      "projects",
+		"CONTENTS_TABLE":      "contents",
+		"EVENTS_TABLE":        "events",
+		"CONVERSATIONS_TABLE": "conversations",
+		"KEYS_SECRET":         "keys",
+		"PROVIDERS_SECRET":    "providers",
+
+		"APP_URL":           "",
+		"ALLOWED_ORIGINS":   "",
+		"COOKIE_PLAIN_HTTP": "",
+
+		"AI_PROVIDER":              "bedrock",
+		"AI_MODEL":                 "a-model",
+		"OPENAI_BASE_URL":          "",
+		"OPENAI_API_KEY":           "",
+		"LIMIT_AI_MINUTE":          "20",
+		"AI_MONTHLY_TOKENS":        "2000000",
+		"AI_GLOBAL_MONTHLY_TOKENS": "9000000000",
 	}
-	for i := 0; i < len(changes); i += 2 {
-		t.Setenv(changes[i], changes[i+1])
+	maps.Copy(variables, changes)
+	for name, value := range variables {
+		t.Setenv(name, value)
 	}
 }
 
-// Settings that cannot work are reported at the start, with the name of the variable.
+// Invalid settings are reported when the function starts. The error names the variable or its field.
 func TestSettings(t *testing.T) {
-	for _, c := range []struct {
-		changes []string
-		want    string // in the error; "" for none
+	for name, tc := range map[string]struct {
+		changes   environment
+		wantError string // part of the error; "" for no error
 	}{
-		{nil, ""},
-		{[]string{"AI_PROVIDER", "openai", "OPENAI_BASE_URL", "http://localhost:11434/v1"}, ""},
-		{[]string{"AI_PROVIDER", "openai"}, ""},
-		{[]string{"AI_PROVIDER", "scaffold", "AI_MODEL", ""}, ""},
-		{[]string{"AI_PROVIDER", ""}, "AI_PROVIDER"},
-		{[]string{"AI_PROVIDER", "oracle"}, "AI_PROVIDER=oracle"},
-		{[]string{"AI_MODEL", ""}, "AI_MODEL"},
-		{[]string{"AI_PROVIDER", "openai", "OPENAI_BASE_URL", "localhost:11434"}, "OPENAI_BASE_URL"},
-		{[]string{"AI_PROVIDER", "openai", "OPENAI_BASE_URL", "ftp://localhost/v1"}, "OPENAI_BASE_URL"},
-		{[]string{"LIMIT_AI_MINUTE", "many"}, "CallsPerMinute"},
-		{[]string{"LIMIT_AI_MINUTE", "0"}, "LIMIT_AI_MINUTE"},
-		{[]string{"AI_MONTHLY_TOKENS", "-1"}, "AI_MONTHLY_TOKENS"},
-		{[]string{"AI_GLOBAL_MONTHLY_TOKENS", "-1"}, "AI_GLOBAL_MONTHLY_TOKENS"},
+		"bedrock":  {},
+		"openai":   {changes: environment{"AI_PROVIDER": "openai"}},
+		"scaffold": {changes: environment{"AI_PROVIDER": "scaffold", "AI_MODEL": ""}},
+		"local OpenAI-compatible server": {
+			changes: environment{"AI_PROVIDER": "openai", "OPENAI_BASE_URL": "http://localhost:11434/v1"},
+		},
+		"no provider": {
+			changes:   environment{"AI_PROVIDER": ""},
+			wantError: "AI_PROVIDER",
+		},
+		"unknown provider": {
+			changes:   environment{"AI_PROVIDER": "unknown"},
+			wantError: "AI_PROVIDER=unknown",
+		},
+		"no model": {
+			changes:   environment{"AI_MODEL": ""},
+			wantError: "AI_MODEL",
+		},
+		"base URL without a scheme": {
+			changes:   environment{"AI_PROVIDER": "openai", "OPENAI_BASE_URL": "localhost:11434"},
+			wantError: "OPENAI_BASE_URL",
+		},
+		"base URL with another scheme": {
+			changes:   environment{"AI_PROVIDER": "openai", "OPENAI_BASE_URL": "ftp://localhost/v1"},
+			wantError: "OPENAI_BASE_URL",
+		},
+		"calls per minute are not a number": {
+			changes:   environment{"LIMIT_AI_MINUTE": "many"},
+			wantError: "CallsPerMinute",
+		},
+		"no calls per minute": {
+			changes:   environment{"LIMIT_AI_MINUTE": "0"},
+			wantError: "LIMIT_AI_MINUTE",
+		},
+		"negative monthly tokens": {
+			changes:   environment{"AI_MONTHLY_TOKENS": "-1"},
+			wantError: "AI_MONTHLY_TOKENS",
+		},
+		"negative monthly tokens of all users": {
+			changes:   environment{"AI_GLOBAL_MONTHLY_TOKENS": "-1"},
+			wantError: "AI_GLOBAL_MONTHLY_TOKENS",
+		},
 	} {
-		t.Run(strings.Join(c.changes, " "), func(t *testing.T) {
-			setEnv(t, c.changes...)
+		t.Run(name, func(t *testing.T) {
+			setEnvironment(t, tc.changes)
 			cfg, err := config.Load[settings]()
 			if err == nil {
 				_, err = newHandler(cfg, clock.System, slog.New(slog.DiscardHandler))
 			}
-			if (err == nil) != (c.want == "") || (err != nil && !strings.Contains(err.Error(), c.want)) {
-				t.Errorf("%v", err)
+			if (err == nil) != (tc.wantError == "") || (err != nil && !strings.Contains(err.Error(), tc.wantError)) {
+				t.Errorf("got error %v, want one that contains %q", err, tc.wantError)
 			}
 		})
 	}
 }
 
-// Responses, errors included, are streamed in the format that Lambda expects.
+// Responses are streamed in the format that Lambda expects. This includes error responses.
 func TestResponsesAreStreamed(t *testing.T) {
-	setEnv(t)
+	setEnvironment(t, nil)
 	cfg, err := config.Load[settings]()
 	if err != nil {
 		t.Fatal(err)
@@ -79,24 +134,28 @@ func TestResponsesAreStreamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	event = []byte(strings.ReplaceAll(string(event), "__Host-session", "nothing"))
-	answer, err := apigateway.NewStream(handler)(t.Context(), event)
+	withoutSession := strings.ReplaceAll(string(event), "__Host-session", "other")
+	stream, err := apigateway.NewStream(handler)(t.Context(), []byte(withoutSession))
 	if err != nil {
 		t.Fatal(err)
 	}
-	wire, err := io.ReadAll(answer)
+	response, err := io.ReadAll(stream)
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, body, found := strings.Cut(string(wire), strings.Repeat("\x00", 8))
+	// The response has a JSON prelude with the status and headers, eight NUL bytes, and the body.
+	head, body, found := strings.Cut(string(response), strings.Repeat("\x00", 8))
 	var prelude struct {
 		StatusCode        int
 		MultiValueHeaders map[string][]string
 	}
 	if err := json.Unmarshal([]byte(head), &prelude); err != nil || !found {
-		t.Fatalf("%q, %v", wire, err)
+		t.Fatalf("got response %q (error %v), want a JSON prelude and eight NUL bytes", response, err)
 	}
-	if prelude.StatusCode != 401 || !strings.Contains(body, "AUTH_INVALID_TOKEN") || prelude.MultiValueHeaders["X-Request-Id"] == nil {
-		t.Errorf("%+v %s", prelude, body)
+	if prelude.StatusCode != http.StatusUnauthorized || !strings.Contains(body, "AUTH_INVALID_TOKEN") {
+		t.Errorf("got status %d and body %s, want 401 and code AUTH_INVALID_TOKEN", prelude.StatusCode, body)
+	}
+	if prelude.MultiValueHeaders["X-Request-Id"] == nil {
+		t.Errorf("got headers %v, want X-Request-Id", prelude.MultiValueHeaders)
 	}
 }

@@ -8,132 +8,153 @@ import (
 	"testing"
 
 	"devplatform/shared/assistant/model"
-	"devplatform/shared/project"
 )
 
 func TestActionsAreAppliedAsOneBatch(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
-	ada.file(projectID, "/a.ts", "const a = 1\n")
-	ada.file(projectID, "/old.ts", "old\n")
-	w.model.play(model.TaskChat, says("Done.").
-		calling("1", "create_file", `{"path":"/b.ts","content":"b\n"}`).
-		calling("2", "edit_file", `{"path":"/b.ts","search":"b","replace":"c"}`).
-		calling("3", "edit_file", `{"path":"/a.ts","search":"1","replace":"2"}`).
-		calling("4", "rename_file", `{"path":"/old.ts","to":"/new.ts"}`))
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	ada.createFile(projectID, "/a.ts", "const a = 1\n")
+	ada.createFile(projectID, "/old.ts", "old\n")
+	f.model.enqueue(model.TaskChat, newResponse("Done.").
+		withCall("1", "create_file", `{"path":"/b.ts","content":"b\n"}`).
+		withCall("2", "edit_file", `{"path":"/b.ts","search":"b","replace":"c"}`).
+		withCall("3", "edit_file", `{"path":"/a.ts","search":"1","replace":"2"}`).
+		withCall("4", "rename_file", `{"path":"/old.ts","to":"/new.ts"}`))
 	got := ada.chat(projectID, "Change it.", "apply", true).Want(t, http.StatusOK)
 	if got.Body["applied"] != true || len(got.List("actions")) != 4 {
-		t.Errorf("%s", got.Raw)
+		t.Errorf("got %s, want four applied actions", got.Raw)
 	}
-	if ada.content(projectID, "/a.ts")+ada.content(projectID, "/b.ts")+ada.content(projectID, "/new.ts") != "const a = 2\nc\nold\n" {
-		t.Error("the files have other contents")
-	}
+	ada.checkFile(projectID, "/a.ts", "const a = 2\n")
+	ada.checkFile(projectID, "/b.ts", "c\n")
+	ada.checkFile(projectID, "/new.ts", "old\n")
 	ada.Get("/api/projects/"+projectID+"/files?path=/old.ts").Want(t, http.StatusNotFound)
 	types := ada.Get("/api/projects/"+projectID+"/events").Want(t, http.StatusOK).Texts("events", "type")
-	if fmt.Sprint(types[:4]) != "[file.created file.deleted file.updated file.created]" || len(types) != 7 {
-		t.Errorf("events %v", types)
+	const want = "[file.created file.deleted file.updated file.created]"
+	if len(types) != 7 || fmt.Sprint(types[:4]) != want {
+		t.Errorf("got events %v, want 7 events that begin with %s", types, want)
 	}
 }
 
-// A change of a file while the model works is not overwritten, and the answer is not lost.
+// If a file is changed while the answer is generated, the change is not overwritten, and the answer is still returned.
 func TestAnswerIsReturnedIfApplyFails(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
-	ada.file(projectID, "/a.ts", "mine\n")
-	w.model.play(model.TaskChat, says("Done.").calling("1", "update_file", `{"path":"/a.ts","content":"the model's\n"}`).doing(func() {
-		ada.Do(http.MethodPost, "/api/projects/"+projectID+"/files", object{"path": "/a.ts", "content": "mine, newer\n"}).Want(t, http.StatusOK)
-	}))
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	ada.createFile(projectID, "/a.ts", "old\n")
+	updateFile := func() {
+		ada.Do(http.MethodPost, "/api/projects/"+projectID+"/files", object{"path": "/a.ts", "content": "new\n"}).
+			Want(t, http.StatusOK)
+	}
+	f.model.enqueue(model.TaskChat, newResponse("Done.").
+		withCall("1", "update_file", `{"path":"/a.ts","content":"from the model\n"}`).
+		withFunc(updateFile))
 	got := ada.chat(projectID, "Change it.", "apply", true).Want(t, http.StatusOK)
-	if got.Body["applied"] != false || len(got.List("actions")) != 1 || !strings.Contains(got.Text("response"), "Done.\n\n> The changes were not applied: some of these files have changed meanwhile.") {
-		t.Errorf("%s", got.Raw)
+	const wantText = "Done.\n\n> The changes were not applied: some of these files were changed"
+	if got.Body["applied"] != false || len(got.List("actions")) != 1 || !strings.Contains(got.Text("response"), wantText) {
+		t.Errorf("got %s, want one action that was not applied, and the text %q", got.Raw, wantText)
 	}
-	if ada.content(projectID, "/a.ts") != "mine, newer\n" {
-		t.Error("the newer content was overwritten")
-	}
-	if messages := ada.history(projectID); messages[1]["content"] != got.Text("response") {
-		t.Errorf("history %v", messages[1])
+	ada.checkFile(projectID, "/a.ts", "new\n")
+	if stored := ada.messages(projectID)[1]["content"]; stored != got.Text("response") {
+		t.Errorf("got stored answer %q, want %q", stored, got.Text("response"))
 	}
 }
 
 func TestFailedActionsAreRepairedOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
-	ada.file(projectID, "/a.ts", "a a\n")
-	ada.file(projectID, "/u.ts", "u\n")
-	first := says("Changing both.").
-		calling("1", "edit_file", `{"path":"/a.ts","search":"a","replace":"b"}`).
-		calling("2", "create_file", `{"path":"/b.ts","content":"b\n"}`).
-		calling("5", "update_file", `{"path":"/u.ts","content":"v\n"}`).
-		calling("3", "delete_file", `{"path":"/none.ts"}`).
-		calling("4", "create_file", `{"path":"/c.ts","content":`)
-	w.model.play(model.TaskChat, first, says("Sorry, again.").
-		calling("1", "edit_file", `{"path":"/a.ts","search":"a a","replace":"b"}`).
-		calling("2", "update_file", `{"path":"/u.ts","content":"v\n"}`).
-		calling("3", "create_file", `{"path":"/b.ts","content":"other\n"}`))
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	ada.createFile(projectID, "/a.ts", "a a\n")
+	ada.createFile(projectID, "/u.ts", "u\n")
+	first := newResponse("Changing both.").
+		withCall("1", "edit_file", `{"path":"/a.ts","search":"a","replace":"b"}`).
+		withCall("2", "create_file", `{"path":"/b.ts","content":"b\n"}`).
+		withCall("5", "update_file", `{"path":"/u.ts","content":"v\n"}`).
+		withCall("3", "delete_file", `{"path":"/missing.ts"}`).
+		withCall("4", "create_file", `{"path":"/c.ts","content":`)
+	second := newResponse("Sorry, again.").
+		withCall("1", "edit_file", `{"path":"/a.ts","search":"a a","replace":"b"}`).
+		withCall("2", "update_file", `{"path":"/u.ts","content":"v\n"}`).
+		withCall("3", "create_file", `{"path":"/b.ts","content":"other\n"}`)
+	f.model.enqueue(model.TaskChat, first, second)
 	got := ada.chat(projectID, "Change it.").Want(t, http.StatusOK)
-	var done []string
-	for _, a := range got.List("actions") {
-		done = append(done, fmt.Sprint(a["type"], " ", a["path"]))
+
+	var actions []string
+	for _, action := range got.List("actions") {
+		actions = append(actions, fmt.Sprint(action["type"], " ", action["path"]))
 	}
-	if fmt.Sprint(done) != "[create_file /b.ts update_file /u.ts edit_file /a.ts]" {
-		t.Errorf("actions %v", done)
+	if want := "[create_file /b.ts update_file /u.ts edit_file /a.ts]"; fmt.Sprint(actions) != want {
+		t.Errorf("got actions %v, want %s", actions, want)
 	}
-	response := got.Text("response")
-	if !strings.HasPrefix(response, "Changing both.\n\n> Left out: `delete_file /none.ts`: ") || !strings.Contains(response, "> Left out: `create_file`: ") ||
-		strings.Contains(response, "/a.ts") || strings.Contains(response, "Sorry") {
-		t.Errorf("response %q", response)
+	text := got.Text("response")
+	if !strings.HasPrefix(text, "Changing both.\n\n> Left out: `delete_file /missing.ts`: ") ||
+		!strings.Contains(text, "> Left out: `create_file`: ") {
+		t.Errorf("got text %q, want notes about the two remaining failures", text)
 	}
-	if fmt.Sprint(got.Body["usage"]) != "map[inputTokens:200 outputTokens:20]" {
-		t.Errorf("usage %v", got.Body["usage"])
+	if strings.Contains(text, "/a.ts") || strings.Contains(text, "Sorry") {
+		t.Errorf("got text %q, want neither the repaired call nor the text of the repair", text)
 	}
-	asked := w.model.requests()
-	if len(asked) != 2 {
-		t.Fatalf("%d requests", len(asked))
+	if got, want := fmt.Sprint(got.Body["usage"]), "map[inputTokens:200 outputTokens:20]"; got != want {
+		t.Errorf("got usage %s, want the sum of both requests: %s", got, want)
 	}
-	last := asked[1].Messages[len(asked[1].Messages)-1]
+
+	requests := f.model.requests()
+	if len(requests) != 2 {
+		t.Fatalf("got %d model requests, want 2", len(requests))
+	}
+	messages := requests[1].Messages
+	calls, results := messages[len(messages)-2].Calls, messages[len(messages)-1].Results
 	var failed []bool
-	for _, r := range last.Results {
-		failed = append(failed, r.Failed)
+	for _, result := range results {
+		failed = append(failed, result.Failed)
 	}
-	if fmt.Sprint(failed) != "[true false false true true]" || len(asked[1].Messages[len(asked[1].Messages)-2].Calls) != 5 {
-		t.Errorf("the repair request ends with %+v", last)
+	if want := "[true false false true true]"; fmt.Sprint(failed) != want || len(calls) != 5 {
+		t.Errorf("repair request: got %d calls with failures %v, want 5 calls with failures %s", len(calls), failed, want)
 	}
 }
 
 func TestRemainingFailuresAreLeftOut(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
-	again := says("").calling("1", "delete_file", `{"path":"/none.ts"}`)
-	w.model.play(model.TaskChat, again, again, again)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	failing := newResponse("").withCall("1", "delete_file", `{"path":"/missing.ts"}`)
+	f.model.enqueue(model.TaskChat, failing, failing, failing)
 	got := ada.chat(projectID, "Delete it.").Want(t, http.StatusOK)
-	if strings.Count(got.Text("response"), "Left out: `delete_file /none.ts`") != 1 || len(got.List("actions")) != 0 || len(w.model.requests()) != 2 {
-		t.Errorf("%s after %d requests", got.Raw, len(w.model.requests()))
+	if strings.Count(got.Text("response"), "Left out: `delete_file /missing.ts`") != 1 || len(got.List("actions")) != 0 {
+		t.Errorf("got %s, want no actions and one note about the failure", got.Raw)
 	}
+	if n := len(f.model.requests()); n != 2 {
+		t.Errorf("got %d model requests, want 2", n)
+	}
+
 	// A failed repair does not undo the actions that succeeded.
-	w.model.play(model.TaskChat, says("One of two.").calling("1", "create_file", `{"path":"/x","content":""}`).calling("2", "delete_file", `{"path":"/none.ts"}`),
-		says("").failing(&model.Error{Fault: model.Unavailable, Cause: errors.New("down")}))
+	f.model.enqueue(model.TaskChat,
+		newResponse("One of two.").
+			withCall("1", "create_file", `{"path":"/x","content":""}`).
+			withCall("2", "delete_file", `{"path":"/missing.ts"}`),
+		newResponse("").withError(&model.Error{Fault: model.Unavailable, Cause: errors.New("unavailable")}))
 	got = ada.chat(projectID, "Delete it.").Want(t, http.StatusOK)
 	if len(got.List("actions")) != 1 || !strings.Contains(got.Text("response"), "Left out") {
-		t.Errorf("%s", got.Raw)
+		t.Errorf("got %s, want one action and a note about the failure", got.Raw)
 	}
 }
 
 func TestAnswerWithoutTextListsActions(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
-	w.model.play(model.TaskChat, says().calling("1", "create_file", `{"path":"/x","content":""}`).ending(model.Outcome{Stop: model.StopLength, Usage: scriptUsage}))
-	got := ada.chat(projectID, "Make it.").Want(t, http.StatusOK)
-	if got.Text("response") != "These are the changes:\n\n- `create_file /x`\n\n> The answer was cut off here: it reached the maximum length. Its changes are not applied." {
-		t.Errorf("%s", got.Raw)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	f.model.enqueue(model.TaskChat, newResponse().
+		withCall("1", "create_file", `{"path":"/x","content":""}`).
+		withOutcome(cutOffOutcome))
+	got := ada.chat(projectID, "Make it.").Want(t, http.StatusOK).Text("response")
+	const want = "These are the changes:\n\n- `create_file /x`\n\n" +
+		"> The answer was cut off here: it reached the maximum length. Its changes are not applied."
+	if got != want {
+		t.Errorf("got response %q, want %q", got, want)
 	}
 }

@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// maxAnswer is the maximum size of an answer in bytes, for providers that ignore MaxOutput. A stored message can
-	// have this size.
+	// maxAnswer is the maximum size of an answer in bytes, for providers that ignore MaxOutput. A message of this size
+	// can be stored.
 	maxAnswer = 384 << 10
-	// maxCalls is the number of calls of one round that are processed, including those that fail.
+	// maxCalls is the maximum number of tool calls in one round, including failed calls.
 	maxCalls = 2 * action.MaxPerAnswer
 )
 
 // errTooLarge ends an answer that has reached maxAnswer or maxCalls.
 var errTooLarge = errors.New("assistant: the answer is too large")
 
-// answer collects what the model sends: text, and calls, which become checked actions.
+// answer collects the text and the tool calls that the model sends. Each call is checked and becomes an action.
 type answer struct {
 	// stream receives the answer while it is generated; nil if the answer is not streamed. Its errors are ignored: the
 	// answer is completed and stored even if the client has disconnected.
@@ -36,27 +36,27 @@ type answer struct {
 	draft *action.Draft
 
 	text strings.Builder
-	// size is the number of bytes received: text and the input of calls.
+	// size is the number of bytes received, in text and in the inputs of calls.
 	size int
-	// stop and model are those of the first round. used is the usage of all requests.
+	// stop and model are reported by the first request. used is the usage of all requests.
 	stop  model.Stop
 	model string
 	used  model.Usage
 	round round
 }
 
-// round is the response to one request.
+// round has the tool calls of the response to one request.
 type round struct {
-	// repair is set in the second round. Its text is discarded, and its calls need IDs that the first round does not
-	// have.
+	// repair is set in the second round. The text of that round is discarded, and the stream IDs of its calls differ
+	// from those of the first round.
 	repair bool
-	// separated is the number of calls before the text that was received last.
-	separated int
-	call      *openCall
-	calls     []model.Call
-	results   []model.Result
-	done      []action.Action
-	failed    []failure
+	// callsBeforeText is the number of calls that were received before the latest text.
+	callsBeforeText int
+	call            *openCall // the call that is being received; nil if there is none
+	calls           []model.Call
+	results         []model.Result
+	done            []action.Action
+	failed          []failure
 }
 
 // openCall is a call whose input is not complete yet.
@@ -67,14 +67,14 @@ type openCall struct {
 	prefix jsonPrefix
 }
 
-// failure is a call that could not be executed.
+// failure is a call that failed its check.
 type failure struct {
 	// brief describes the call for the user: the tool, and the path if the input is valid.
 	brief, tool, path string
 	problem           *action.Problem
 }
 
-// streamID returns the ID of a call in the stream.
+// streamID returns the ID that a call has in the stream.
 func (r *round) streamID(callID string) string {
 	if r.repair {
 		return callID + "-again"
@@ -82,10 +82,10 @@ func (r *round) streamID(callID string) string {
 	return callID
 }
 
-// add adds a part. Errors: errTooLarge; those of storage.
+// add adds a part of the response. Errors: errTooLarge; the error classes of db.
 func (a *answer) add(ctx context.Context, p model.Part) error {
 	if a.draft == nil && p.Kind != model.Text {
-		return nil // the model called a tool, but was offered none
+		return nil // the model called a tool, although the request offers none
 	}
 	a.size += len(p.Text)
 	if a.size > maxAnswer {
@@ -119,19 +119,22 @@ func (a *answer) addText(text string) {
 	_ = a.stream.Text(text)
 }
 
-// separator returns the line break between text before and after calls: models start a new paragraph there.
+// separator returns the paragraph break between the existing text and text that follows calls, and "" if no break is
+// needed.
 func (a *answer) separator() string {
 	text := a.text.String()
-	if a.round.separated == len(a.round.calls) || text == "" || strings.HasSuffix(text, "\n\n") {
+	if a.round.callsBeforeText == len(a.round.calls) || text == "" || strings.HasSuffix(text, "\n\n") {
 		return ""
 	}
-	a.round.separated = len(a.round.calls)
+	a.round.callsBeforeText = len(a.round.calls)
 	return "\n\n"
 }
 
-// addCall adds a complete call. A call that is not possible becomes a failure. Errors: errTooLarge; those of storage.
+// addCall adds a complete call and applies its action to the draft. A call that fails its check is added to the
+// failures, which is not an error. Errors: errTooLarge; the error classes of db.
 func (a *answer) addCall(ctx context.Context, call model.Call) error {
-	if a.round.calls = append(a.round.calls, call); len(a.round.calls) > maxCalls {
+	a.round.calls = append(a.round.calls, call)
+	if len(a.round.calls) > maxCalls {
 		return errTooLarge
 	}
 	failed := failure{brief: call.Name, tool: call.Name}
@@ -139,7 +142,7 @@ func (a *answer) addCall(ctx context.Context, call model.Call) error {
 	if err == nil {
 		failed.brief, failed.path = parsed.Brief(), parsed.Path
 		_ = a.stream.ToolAvailable(a.round.streamID(call.ID), call.Name, jsontext.Value(call.Input))
-		if !a.round.repair || !a.has(parsed) {
+		if !a.round.repair || !a.hasAction(parsed) {
 			err = a.apply(ctx, parsed)
 		}
 	} else if problem, ok := errors.AsType[*action.Problem](err); ok {
@@ -149,32 +152,35 @@ func (a *answer) addCall(ctx context.Context, call model.Call) error {
 	if problem, ok := errors.AsType[*action.Problem](err); ok {
 		failed.problem = problem
 		a.round.failed = append(a.round.failed, failed)
-		result.Text, result.Failed, err = problem.Text, true, nil
+		result.Text, result.Failed = problem.Text, true
+		err = nil // the repair can fix it
 	}
 	a.round.results = append(a.round.results, result)
 	return err
 }
 
-// apply applies an action to the draft. Errors: *action.Problem; those of storage.
+// apply applies an action to the draft. Errors: *action.Problem; the error classes of db.
 func (a *answer) apply(ctx context.Context, parsed action.Action) error {
 	if err := a.draft.Apply(ctx, parsed); err != nil {
 		return err
 	}
 	actions := a.draft.Actions()
-	done := actions[len(actions)-1] // the draft may have changed its line endings
+	done := actions[len(actions)-1] // differs from parsed if the draft changed the line endings
 	a.round.done = append(a.round.done, done)
 	_ = a.stream.Data("action", done)
 	return nil
 }
 
-// has reports whether the answer already has the same action. A model that repairs some calls may repeat the others.
-func (a *answer) has(parsed action.Action) bool {
+// hasAction reports whether the answer already has the same action. A model that repairs some calls may repeat the
+// other calls.
+func (a *answer) hasAction(parsed action.Action) bool {
 	return slices.ContainsFunc(a.draft.Actions(), func(other action.Action) bool {
 		return reflect.DeepEqual(other, parsed)
 	})
 }
 
-// endRound records how a request ended. It returns err, unless the answer was cut off because of its size.
+// endRound records the outcome of a request. It returns err, but nil if err is errTooLarge: the answer is then cut off,
+// like an answer that reached the maximum number of tokens.
 func (a *answer) endRound(outcome model.Outcome, err error) error {
 	if errors.Is(err, errTooLarge) {
 		outcome.Stop, err = model.StopLength, nil
@@ -182,15 +188,15 @@ func (a *answer) endRound(outcome model.Outcome, err error) error {
 	if err != nil {
 		outcome.Stop = ""
 	}
-	a.spend(outcome.Usage)
+	a.addUsage(outcome.Usage)
 	if !a.round.repair {
 		a.stop, a.model = outcome.Stop, outcome.Model
 	}
 	return err
 }
 
-// spend adds the usage of a request.
-func (a *answer) spend(u model.Usage) {
+// addUsage adds the usage of a request.
+func (a *answer) addUsage(u model.Usage) {
 	a.used.Input += u.Input
 	a.used.Output += u.Output
 }
@@ -198,19 +204,19 @@ func (a *answer) spend(u model.Usage) {
 // Usage is the number of tokens that an answer used.
 type Usage = conversation.Usage
 
-// usageOf returns usage as clients see it.
+// usageOf converts the usage of a model to the form that the API returns.
 func usageOf(u model.Usage) Usage { return Usage{InputTokens: u.Input, OutputTokens: u.Output} }
 
 // isBlank reports whether the answer has no text.
 func (a *answer) isBlank() bool { return strings.TrimSpace(a.text.String()) == "" }
 
 // remainingFailures returns the failures of the first round that the repair did not fix, followed by new failures of
-// the repair. If the repair tried a failed call again, the failure has the problem of the second attempt. Each action
-// of the repair fixes one failure: one with the same path or, if the input of the failed call was not valid, one of the
-// same tool. If the repair repeats an action that succeeded in the first round, and fails, that is not a failure.
+// the repair. If a call failed in both rounds, the problem of the second attempt is returned. Each action of the repair
+// fixes one failure: a failure with the same path or, if the input of the failed call was not valid, a failure of the
+// same tool. A failed call of the repair is ignored if the same action succeeded in the first round.
 func remainingFailures(first, repair round) []failure {
-	const anyPath = " " // no path begins with a space
-	fixed, failedPaths, succeeded := map[string]int{}, map[string]bool{}, map[string]bool{}
+	fixedByPath, fixedByTool := map[string]int{}, map[string]int{}
+	failedPaths, succeeded := map[string]bool{}, map[string]bool{}
 	for _, f := range first.failed {
 		failedPaths[f.path] = true
 	}
@@ -219,28 +225,28 @@ func remainingFailures(first, repair round) []failure {
 	}
 	for _, done := range repair.done {
 		if failedPaths[done.Path] {
-			fixed[done.Path]++
+			fixedByPath[done.Path]++
 		} else {
-			fixed[anyPath+string(done.Type)]++
+			fixedByTool[string(done.Type)]++
 		}
 	}
 	var remaining []failure
 	failedAgain := slices.Clone(repair.failed)
 	for _, f := range first.failed {
-		key := f.path
-		if key == "" {
-			key = anyPath + f.tool
+		fixed, key := fixedByPath, f.path
+		if f.path == "" {
+			fixed, key = fixedByTool, f.tool
 		}
 		if fixed[key] > 0 {
 			fixed[key]--
 			continue
 		}
-		again := slices.IndexFunc(failedAgain, func(s failure) bool {
-			return s.path == f.path && (f.path != "" || s.tool == f.tool)
+		second := slices.IndexFunc(failedAgain, func(other failure) bool {
+			return other.path == f.path && (f.path != "" || other.tool == f.tool)
 		})
-		if again >= 0 {
-			f = failedAgain[again]
-			failedAgain = slices.Delete(failedAgain, again, again+1)
+		if second >= 0 {
+			f = failedAgain[second]
+			failedAgain = slices.Delete(failedAgain, second, second+1)
 		}
 		remaining = append(remaining, f)
 	}
@@ -252,8 +258,8 @@ func remainingFailures(first, repair round) []failure {
 	return remaining
 }
 
-// finishText adds to the text: a list of the actions if the model wrote no text, a note about each failed call, and a
-// note if the answer was cut off.
+// finishText completes the text. If the model wrote no text, it adds a list of the actions. It also adds a note about
+// each failed call, and a note if the answer was cut off.
 func (a *answer) finishText(failed []failure) {
 	if a.isBlank() && len(a.draft.Actions()) > 0 {
 		var briefs []string
@@ -263,7 +269,7 @@ func (a *answer) finishText(failed []failure) {
 		a.addText("These are the changes:\n\n" + strings.Join(briefs, "\n"))
 	}
 	for _, f := range failed {
-		a.addNote(fmt.Sprintf("Left out: `%s`: %s", short(f.brief), short(f.problem.Text)))
+		a.addNote(fmt.Sprintf("Left out: `%s`: %s", truncate(f.brief), truncate(f.problem.Text)))
 	}
 	if a.stop == model.StopLength {
 		a.addNote(cutOff + " Its changes are not applied.")
@@ -276,8 +282,9 @@ const cutOff = "The answer was cut off here: it reached the maximum length."
 // addNote adds a paragraph that the model did not write.
 func (a *answer) addNote(text string) { a.addText("\n\n> " + strings.ReplaceAll(text, "\n", "\n> ")) }
 
-// short returns text on one line, cut to the length of a note. It is necessary because models can choose any name.
-func short(text string) string {
+// truncate returns text on one line and cuts it after 300 bytes. A note contains names that the model wrote, which can
+// have any length.
+func truncate(text string) string {
 	const maxLength = 300
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > maxLength {
@@ -286,7 +293,7 @@ func short(text string) string {
 	return text
 }
 
-// clean returns text that an answer may contain: valid UTF-8 without NUL.
+// clean replaces invalid UTF-8 and removes NUL characters, which an answer must not contain.
 func clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 }

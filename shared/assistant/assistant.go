@@ -1,7 +1,7 @@
-// Package assistant answers messages about projects with the help of a language model, and writes code for prompts. It
-// has the endpoints of the assistant and the flow of an answer from the question to its storage. Stored messages are in
-// package conversation, limits in package quota, prompts in package prompt, changes to files in package action, and
-// models in one package per provider. Projects and their files belong to package project.
+// Package assistant answers messages about projects with a language model, and generates code for prompts. It contains
+// the endpoints of the assistant and the steps from a question to the stored answer. Stored messages are in package
+// conversation, limits in package quota, prompts in package prompt, and changes to files in package action. Each model
+// provider has its own package. Projects and their files belong to package project.
 package assistant
 
 import (
@@ -20,11 +20,11 @@ import (
 // Limits are the limits of users and of answers. Tests use lower limits than DefaultLimits.
 type Limits struct {
 	quota.Limits
-	// Generation is the time limit of an answer. Silence is how long its model may send nothing.
+	// Generation is the maximum duration of an answer. Silence is the maximum time during which its model sends nothing.
 	Generation, Silence time.Duration
 	// CancelPoll is the interval at which an answer in progress checks whether it was cancelled.
 	CancelPoll time.Duration
-	// SummaryWait is how long a complete answer waits for a summary that is still being generated.
+	// SummaryWait is the maximum time that a complete answer waits for a summary that is still being generated.
 	SummaryWait time.Duration
 }
 

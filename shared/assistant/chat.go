@@ -10,10 +10,11 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// Chat answers a question, writes the answer to stream while it is generated, and stores both. stream may be nil. Chat
-// continues if the client disconnects. If the answer is cut off, Chat stores the part that was generated.
+// Chat answers a question, writes the answer to stream while it is generated, and stores the question and the answer.
+// stream may be nil. If the client disconnects, Chat continues. If the answer is cut off, Chat stores the part that was
+// generated.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE, AI_REFUSED, VALIDATION_FAILED
-// if no prompt fits into the model's window; the error classes of db.
+// if the prompt exceeds the model's context window; the error classes of db.
 func (s *Service) Chat(ctx context.Context, caller httpapi.Caller, q Question, stream *uistream.Writer) (Reply, error) {
 	ctx, cancel := detach(ctx)
 	defer cancel()
@@ -46,16 +47,17 @@ func (s *Service) Chat(ctx context.Context, caller httpapi.Caller, q Question, s
 	return t.reply(), nil
 }
 
-// errNoMessage is the error for an ID that does not belong to a recent answer of the caller.
-var errNoMessage = fault.New(fault.CodeMessageNotFound,
-	"You have no answer in progress with this ID. Use the messageId of the stream's start event.")
+// errMessageNotFound is the error for an ID that is not the ID of a recent answer of the caller.
+var errMessageNotFound = fault.New(fault.CodeMessageNotFound,
+	"The answer does not exist, is for another user's question, or ended more than 24 hours ago. "+
+		"Use the messageId of the stream's start event.")
 
 // Cancel requests the cancellation of an answer of the caller. An answer that has already ended is not changed.
 // Errors: MESSAGE_NOT_FOUND; the error classes of db.
 func (s *Service) Cancel(ctx context.Context, caller httpapi.Caller, messageID string) error {
 	err := s.quota.Cancel(ctx, caller.UserID, messageID)
 	if errors.Is(err, db.ErrNotFound) {
-		return errNoMessage.WithCause(err)
+		return errMessageNotFound.WithCause(err)
 	}
 	return err
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"devplatform/infra/slicetest"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/fault"
@@ -13,166 +15,244 @@ import (
 	"devplatform/shared/workspace"
 )
 
-const chatPath = "/api/ai/chat"
+const (
+	chatURL     = "/api/ai/chat"
+	streamURL   = "/api/ai/chat/stream"
+	generateURL = "/api/ai/generate"
+	usageURL    = "/api/ai/usage"
+)
 
-// chat asks about a project. more alternates between further fields of the body and their values.
-func (b *browser) chat(projectID, message string, more ...any) answered {
-	b.w.t.Helper()
+func conversationURL(projectID string) string { return "/api/ai/conversations/" + projectID }
+
+func cancelURL(messageID string) string { return "/api/ai/messages/" + messageID + "/cancel" }
+
+// chat sends a message about a project. more alternates between the names and values of further fields of the body.
+func (u *user) chat(projectID, message string, more ...any) slicetest.Response {
+	u.f.t.Helper()
 	body := object{"projectId": projectID, "message": message}
 	for i := 0; i < len(more); i += 2 {
 		body[fmt.Sprint(more[i])] = more[i+1]
 	}
-	return b.Do(http.MethodPost, chatPath, body)
+	return u.Do(http.MethodPost, chatURL, body)
 }
 
-// history returns the messages of a project's conversation.
-func (b *browser) history(projectID string) []map[string]any {
-	b.w.t.Helper()
-	return b.Get("/api/ai/conversations/"+projectID).Want(b.w.t, http.StatusOK).List("messages")
+// generate sends a prompt.
+func (u *user) generate(prompt string) slicetest.Response {
+	u.f.t.Helper()
+	return u.Do(http.MethodPost, generateURL, object{"prompt": prompt})
+}
+
+// messages returns the messages of a project's conversation.
+func (u *user) messages(projectID string) []map[string]any {
+	u.f.t.Helper()
+	return u.Get(conversationURL(projectID)).Want(u.f.t, http.StatusOK).List("messages")
+}
+
+// checkInterrupted checks that a conversation has one turn, with an interrupted answer, and returns the answer.
+func (u *user) checkInterrupted(projectID string) map[string]any {
+	u.f.t.Helper()
+	messages := u.messages(projectID)
+	if len(messages) != 2 || messages[1]["status"] != "interrupted" {
+		u.f.t.Fatalf("got messages %v, want one turn with an interrupted answer", messages)
+	}
+	return messages[1]
 }
 
 func TestChat(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
-	ada.file(projectID, "/a.ts", "const a = 1\n")
-	w.model.play(model.TaskChat, says("Here ", "you are.").
-		calling("1", "create_file", `{"path":"/b.ts","content":"export {}\n"}`).saying("That ").saying("is all.").
-		calling("2", "edit_file", `{"path":"/a.ts","search":"1","replace":"2"}`))
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	ada.createFile(projectID, "/a.ts", "const a = 1\n")
+	f.model.enqueue(model.TaskChat, newResponse("Here ", "you are.").
+		withCall("1", "create_file", `{"path":"/b.ts","content":"export {}\n"}`).
+		withText("That ").withText("is all.").
+		withCall("2", "edit_file", `{"path":"/a.ts","search":"1","replace":"2"}`))
+
 	got := ada.chat(projectID, "Change it.").Want(t, http.StatusOK)
-	actions := got.List("actions")
-	if got.Text("response") != "Here you are.\n\nThat is all." || got.Text("code") != "export {}\n" || len(actions) != 2 || got.Body["applied"] != false ||
-		got.Text("model") != "script-1" || fmt.Sprint(got.Body["usage"]) != "map[inputTokens:100 outputTokens:10]" ||
-		got.Text("conversationId") != "cnv"+strings.TrimPrefix(projectID, "prj") || !strings.HasPrefix(got.Text("messageId"), "msg_") {
-		t.Errorf("%s", got.Raw)
+	messageID := got.Text("messageId")
+	if !strings.HasPrefix(messageID, "msg_") {
+		t.Errorf("got message ID %q, want the prefix msg_", messageID)
 	}
-	if fmt.Sprint(actions) != "[map[content:export {}\n path:/b.ts type:create_file] map[path:/a.ts replace:2 search:1 type:edit_file]]" {
-		t.Errorf("%v", actions)
+	want := map[string]any{
+		"conversationId": "cnv" + strings.TrimPrefix(projectID, "prj"),
+		"response":       "Here you are.\n\nThat is all.",
+		"code":           "export {}\n",
+		"actions": []any{
+			map[string]any{"type": "create_file", "path": "/b.ts", "content": "export {}\n"},
+			map[string]any{"type": "edit_file", "path": "/a.ts", "search": "1", "replace": "2"},
+		},
+		"messageId": messageID,
+		"model":     "fake-model",
+		"usage":     map[string]any{"inputTokens": 100.0, "outputTokens": 10.0},
+		"applied":   false,
 	}
-	if ada.content(projectID, "/a.ts") != "const a = 1\n" {
-		t.Error("the answer was applied without a request")
+	if diff := cmp.Diff(want, got.Body); diff != "" {
+		t.Errorf("response (-want +got):\n%s", diff)
 	}
-	messages := ada.history(projectID)
-	if len(messages) != 2 || messages[0]["content"] != "Change it." || messages[1]["id"] != got.Text("messageId") || messages[1]["code"] != "export {}\n" ||
-		fmt.Sprint(messages[1]["actions"]) != fmt.Sprint(got.Body["actions"]) {
-		t.Errorf("history %v", messages)
+	ada.checkFile(projectID, "/a.ts", "const a = 1\n") // not changed without apply
+
+	messages := ada.messages(projectID)
+	if len(messages) != 2 {
+		t.Fatalf("got %d messages, want 2", len(messages))
+	}
+	question, answer := messages[0], messages[1]
+	if question["content"] != "Change it." {
+		t.Errorf("got question %v, want the content %q", question, "Change it.")
+	}
+	if answer["id"] != messageID || answer["code"] != "export {}\n" ||
+		fmt.Sprint(answer["actions"]) != fmt.Sprint(got.Body["actions"]) {
+		t.Errorf("got stored answer %v, want the answer of the response %s", answer, got.Raw)
 	}
 }
 
 func TestMainCode(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
-	for _, c := range []struct{ text, want string }{{"Nothing to show.", ""}, {"So:\n\n```js\nlet a\n```\n\n```\nother\n```", "let a\n"}} {
-		w.model.play(model.TaskChat, says(c.text))
-		if got := ada.chat(projectID, "Show me.").Want(t, http.StatusOK); got.Text("code") != c.want || len(got.List("actions")) != 0 || got.Body["actions"] == nil {
-			t.Errorf("%q: %s", c.text, got.Raw)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	for _, tc := range []struct{ text, want string }{
+		{text: "There is no code.", want: ""},
+		{text: "So:\n\n```js\nlet a\n```\n\n```\nother\n```", want: "let a\n"},
+	} {
+		f.model.enqueue(model.TaskChat, newResponse(tc.text))
+		got := ada.chat(projectID, "Show me.").Want(t, http.StatusOK)
+		if got.Text("code") != tc.want {
+			t.Errorf("answer %q: got code %q, want %q", tc.text, got.Text("code"), tc.want)
+		}
+		if len(got.List("actions")) != 0 || got.Body["actions"] == nil {
+			t.Errorf("answer %q: got actions %v, want an empty array", tc.text, got.Body["actions"])
 		}
 	}
 }
 
-// The budget is eight calls to DynamoDB, and one more for files that an action needs and the prompt does not have.
-func TestCallBudget(t *testing.T) {
+// A chat makes at most eight calls to DynamoDB, and one more if an action needs files that the prompt does not contain.
+func TestDatabaseCallsOfChat(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.GlobalMonthlyTokens = 1 << 40 }))
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
-	ada.file(projectID, "/a.ts", "1\n")
-	ada.file(projectID, "/b.ts", "2\n")
-	check := func(name string, got answered, want int64) {
+	f := newFixture(t, withLimits(func(l *Limits) { l.GlobalMonthlyTokens = 1 << 40 }))
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	ada.createFile(projectID, "/a.ts", "1\n")
+	ada.createFile(projectID, "/b.ts", "2\n")
+	checkCalls := func(name string, got slicetest.Response, want int64) {
 		t.Helper()
 		if got.Want(t, http.StatusOK).Calls != want {
-			t.Errorf("%s: %d calls, want %d", name, got.Calls, want)
+			t.Errorf("%s: got %d calls, want %d", name, got.Calls, want)
 		}
 	}
-	check("no files read", ada.chat(projectID, "Hello."), 7)
-	check("a current file", ada.chat(projectID, "Hello.", "context", object{"currentFile": "/a.ts"}), 8)
-	w.model.play(model.TaskChat, says("").calling("1", "edit_file", `{"path":"/a.ts","search":"1","replace":"2"}`).calling("2", "create_file", `{"path":"/c.ts","content":""}`))
-	check("a current file and a named file", ada.chat(projectID, "Like b.ts.", "context", object{"currentFile": "/a.ts"}), 8)
-	w.model.play(model.TaskChat, says("").calling("1", "edit_file", `{"path":"/b.ts","search":"2","replace":"3"}`))
-	check("an edit of a file that is not in the prompt", ada.chat(projectID, "Hello.", "context", object{"currentFile": "/a.ts"}), 9)
-	check("generate", ada.Do(http.MethodPost, "/api/ai/generate", object{"prompt": "A button."}), 3)
+	currentFile := object{"currentFile": "/a.ts"}
+	checkCalls("no files", ada.chat(projectID, "Hello."), 7)
+	checkCalls("a current file", ada.chat(projectID, "Hello.", "context", currentFile), 8)
+	f.model.enqueue(model.TaskChat, newResponse("").
+		withCall("1", "edit_file", `{"path":"/a.ts","search":"1","replace":"2"}`).
+		withCall("2", "create_file", `{"path":"/c.ts","content":""}`))
+	checkCalls("a current file and a named file", ada.chat(projectID, "Like b.ts.", "context", currentFile), 8)
+	f.model.enqueue(model.TaskChat, newResponse("").
+		withCall("1", "edit_file", `{"path":"/b.ts","search":"2","replace":"3"}`))
+	checkCalls("an edit of another file", ada.chat(projectID, "Hello.", "context", currentFile), 9)
+	checkCalls("generate", ada.generate("A button."), 3)
 }
 
 func TestConcurrentChats(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, grace := w.user("ada"), w.user("grace")
-	projectID := ada.project(w.workspace(map[*browser]workspace.Role{ada: workspace.Owner, grace: workspace.Member}), project.Team)
+	f := newFixture(t)
+	users := []*user{f.newUser("ada"), f.newUser("grace")}
+	workspaceID := f.newWorkspace(map[*user]workspace.Role{users[0]: workspace.Owner, users[1]: workspace.Member})
+	projectID := users[0].newProjectIn(workspaceID, project.Team)
 	started := make(chan struct{}, 2)
 	resume := make(chan struct{})
-	for range 2 {
-		w.model.play(model.TaskChat, says("Answer").doing(func() { started <- struct{}{} }).waiting(resume).saying("ed."))
+	for range users {
+		f.model.enqueue(model.TaskChat, newResponse("Answer").
+			withFunc(func() { started <- struct{}{} }).withWait(resume).withText("ed."))
 	}
-	go func() {
+	go func() { // resume when both answers have started
 		<-started
 		<-started
 		close(resume)
 	}()
-	answers := slicetest.Concurrently(2, func(i int) answered { return []*browser{ada, grace}[i].chat(projectID, fmt.Sprint("Question ", i)) })
-	for _, a := range answers {
-		a.Want(t, http.StatusOK)
+	responses := slicetest.Concurrently(2, func(i int) slicetest.Response {
+		return users[i].chat(projectID, fmt.Sprint("Question ", i))
+	})
+	for _, response := range responses {
+		response.Want(t, http.StatusOK)
 	}
-	messages := ada.history(projectID)
+	messages := users[0].messages(projectID)
 	if len(messages) != 4 {
-		t.Fatalf("%d messages", len(messages))
+		t.Fatalf("got %d messages, want 4", len(messages))
 	}
 	for i := 0; i < 4; i += 2 {
 		question, answer := messages[i], messages[i+1]
-		n := strings.TrimPrefix(fmt.Sprint(question["content"]), "Question ")
-		if question["role"] != "user" || answer["role"] != "assistant" || answer["content"] != "Answered." || answer["id"] != answers[int(n[0]-'0')].Text("messageId") {
-			t.Errorf("%v, %v", question, answer)
+		number := strings.TrimPrefix(fmt.Sprint(question["content"]), "Question ")
+		response := responses[int(number[0]-'0')]
+		if question["role"] != "user" || answer["role"] != "assistant" ||
+			answer["content"] != "Answered." || answer["id"] != response.Text("messageId") {
+			t.Errorf("got question %v and answer %v, want a question and its answer", question, answer)
 		}
 	}
 }
 
 func TestChatAccess(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, member, viewer, stranger := w.user("ada"), w.user("member"), w.user("viewer"), w.user("stranger")
-	team := w.workspace(map[*browser]workspace.Role{ada: workspace.Owner, member: workspace.Member, viewer: workspace.Viewer})
-	open, closed := ada.project(team, project.Public), ada.project(team, project.Private)
-	for _, path := range []string{chatPath, chatPath + "/stream"} {
-		ask := func(b *browser, projectID string) answered {
-			return b.Do(http.MethodPost, path, object{"projectId": projectID, "message": "Hello."})
+	f := newFixture(t)
+	owner, member := f.newUser("owner"), f.newUser("member")
+	viewer, nonMember := f.newUser("viewer"), f.newUser("nonmember")
+	workspaceID := f.newWorkspace(map[*user]workspace.Role{
+		owner: workspace.Owner, member: workspace.Member, viewer: workspace.Viewer,
+	})
+	public := owner.newProjectIn(workspaceID, project.Public)
+	private := owner.newProjectIn(workspaceID, project.Private)
+	for _, url := range []string{chatURL, streamURL} {
+		chat := func(u *user, projectID string) slicetest.Response {
+			return u.Do(http.MethodPost, url, object{"projectId": projectID, "message": "Hello."})
 		}
-		ask(viewer, open).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
-		ask(stranger, open).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
-		ask(member, closed).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
-		ask(stranger, closed).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
-		ask(ada, "prj_nothing").Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+		chat(viewer, public).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
+		chat(nonMember, public).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
+		chat(member, private).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+		chat(nonMember, private).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+		chat(owner, "prj_unknown").Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	}
-	if len(w.model.requests()) != 0 {
-		t.Errorf("the model was called")
+	if n := len(f.model.requests()); n != 0 {
+		t.Errorf("got %d model requests from users without access, want 0", n)
 	}
-	member.chat(open, "Hello.").Want(t, http.StatusOK)
+	member.chat(public, "Hello.").Want(t, http.StatusOK)
 }
 
 func TestValidation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
-	for field, body := range map[string]object{
-		"message":             {"projectId": projectID, "message": ""},
-		"message:":            {"projectId": projectID, "message": " \n\t"},
-		"message: ":           {"projectId": projectID, "message": strings.Repeat("é", 32_001)},
-		"projectId":           {"message": "Hello."},
-		"context.currentFile": {"projectId": projectID, "message": "Hello.", "context": object{"currentFile": "../a"}},
-		"context.framework":   {"projectId": projectID, "message": "Hello.", "context": object{"framework": "a\nb"}},
-		"apply":               {"projectId": projectID, "message": "Hello.", "apply": "yes"},
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	for _, tc := range []struct {
+		field string // the field that the error names
+		body  object
+	}{
+		{"message", object{"projectId": projectID, "message": ""}},
+		{"message", object{"projectId": projectID, "message": " \n\t"}},
+		{"message", object{"projectId": projectID, "message": strings.Repeat("é", 32_001)}},
+		{"projectId", object{"message": "Hello."}},
+		{"context.currentFile", object{
+			"projectId": projectID, "message": "Hello.", "context": object{"currentFile": "../a"},
+		}},
+		{"context.framework", object{
+			"projectId": projectID, "message": "Hello.", "context": object{"framework": "a\nb"},
+		}},
+		{"apply", object{"projectId": projectID, "message": "Hello.", "apply": "yes"}},
 	} {
-		for _, path := range []string{chatPath, chatPath + "/stream"} {
-			got := ada.Do(http.MethodPost, path, body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-			if !strings.HasPrefix(got.Text("error"), strings.TrimRight(field, ": ")+":") {
-				t.Errorf("%s: %s", field, got.Raw)
+		for _, url := range []string{chatURL, streamURL} {
+			got := ada.Do(http.MethodPost, url, tc.body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+			if !strings.HasPrefix(got.Text("error"), tc.field+":") {
+				t.Errorf("got error %q, want the prefix %q", got.Text("error"), tc.field+":")
 			}
 		}
 	}
-	for _, body := range []object{{"prompt": ""}, {"prompt": " "}, {}, {"prompt": "a", "language": "a\tb"}, {"prompt": "a", "framework": strings.Repeat("x", 65)}} {
-		ada.Do(http.MethodPost, "/api/ai/generate", body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	for _, body := range []object{
+		{"prompt": ""},
+		{"prompt": " "},
+		{},
+		{"prompt": "a", "language": "a\tb"},
+		{"prompt": "a", "framework": strings.Repeat("x", 65)},
+	} {
+		ada.Do(http.MethodPost, generateURL, body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 	ada.chat(projectID, strings.Repeat("é", 32_000)).Want(t, http.StatusOK)
 }

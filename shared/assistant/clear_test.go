@@ -15,44 +15,45 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
-	"devplatform/shared/project"
 )
 
 func TestClear(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
-	ada := w.user("ada")
-	app, other := ada.project("", project.Private), ada.project("", project.Private)
-	w.say(ada, other, "elsewhere", "there")
+	f := newFixture(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
+	ada := f.newUser("ada")
+	projectID, otherID := ada.newProject(), ada.newProject()
+	f.storeTurn(ada, otherID, "other question", "other answer")
 	for i := range 3 {
-		w.say(ada, app, fmt.Sprint("q", i), fmt.Sprint("a", i))
+		f.storeTurn(ada, projectID, fmt.Sprint("question ", i), fmt.Sprint("answer ", i))
 	}
-	m, err := w.service.conversations.Recall(t.Context(), app)
-	w.must(err)
-	w.must(w.saveSummary(t.Context(), app, m, "They spoke.", m.Turns[0].Answer.ID))
-	_, next, err := ada.page(app, httpapi.PageInput{Limit: 2})
-	w.must(err)
+	before := f.recall(projectID)
+	f.must(f.saveSummary(t.Context(), projectID, before, "Summary.", before.Turns[0].Answer.ID))
+	_, oldCursor, err := ada.readPage(projectID, httpapi.PageInput{Limit: 2})
+	f.must(err)
 
 	ctx := db.CountCalls(t.Context())
-	w.must(ada.clear(ctx, w.service, app))
-	if n := db.Calls(ctx); n != 6 { // the project 2, the last message, the write, the messages' keys, their deletion
-		t.Errorf("cleared in %d calls", n)
+	f.must(ada.clear(ctx, f.service, projectID))
+	// Two calls for the project, then one for the last message, the write, the keys of the messages, and their deletion.
+	if n := db.Calls(ctx); n != 6 {
+		t.Errorf("Clear made %d calls, want 6", n)
 	}
-	if items := ada.listed(app, 50); len(items) != 0 || len(w.storedParts(app)) != 0 {
-		t.Errorf("%d messages, %d parts", len(items), len(w.storedParts(app)))
+	if texts := ada.readAll(projectID, 50); len(texts) != 0 {
+		t.Errorf("got messages %v, want none", texts)
 	}
-	items, _, err := ada.page(app, httpapi.PageInput{Limit: 2, Cursor: next})
+	f.checkPartCount(projectID, 0)
+	items, _, err := ada.readPage(projectID, httpapi.PageInput{Limit: 2, Cursor: oldCursor})
 	if err != nil || len(items) != 0 {
-		t.Errorf("with an old cursor: %d messages, %v", len(items), err)
+		t.Errorf("page at an old cursor: got %d messages and error %v, want none", len(items), err)
 	}
-	if m, err := w.service.conversations.Recall(t.Context(), app); err != nil || m.Summary != "" || m.SummaryUpTo != "" || len(m.Turns) != 0 {
-		t.Errorf("%+v, %v", m, err)
+	if m := f.recall(projectID); m.Summary != "" || m.SummaryUpTo != "" || len(m.Turns) != 0 {
+		t.Errorf("got memory %+v, want neither a summary nor turns", m)
 	}
-	w.say(ada, app, "again", "hello")
-	w.must(ada.clear(t.Context(), w.service, other))
-	w.must(ada.clear(t.Context(), w.service, other))
-	if diff := cmp.Diff([]string{"again", "hello"}, said(ada.listed(app, 50))); diff != "" {
-		t.Error(diff)
+
+	f.storeTurn(ada, projectID, "new question", "new answer")
+	f.must(ada.clear(t.Context(), f.service, otherID))
+	f.must(ada.clear(t.Context(), f.service, otherID))
+	if diff := cmp.Diff([]string{"new question", "new answer"}, ada.readAll(projectID, 50)); diff != "" {
+		t.Errorf("messages after another project's clear (-want +got):\n%s", diff)
 	}
 }
 
@@ -60,260 +61,266 @@ func TestClear(t *testing.T) {
 // not stored.
 func TestTurnsInProgressAreNotStoredAfterClear(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.GlobalMonthlyTokens = 100_000 }))
-	ada := w.user("ada")
-	app, gone, both := ada.project("", project.Private), ada.project("", project.Private), ada.project("", project.Private)
-	clear := func(projectID string) { w.must(ada.clear(t.Context(), w.service, projectID)) }
-	remove := func(projectID string) { w.remove(w.names.projects, db.TreeKey(projectID)) }
-	paid := 0
-	for projectID, meanwhile := range map[string]func(string){app: clear, gone: remove, both: func(id string) { clear(id); remove(id) }} {
-		late, r := w.newTurn(ada, "too", "late")
-		meanwhile(projectID)
-		want := fault.Code("")
-		if projectID != app {
-			want = fault.CodeProjectNotFound
+	f := newFixture(t, withLimits(func(l *Limits) { l.GlobalMonthlyTokens = 100_000 }))
+	ada := f.newUser("ada")
+	wantTaken := 0
+	for _, tc := range []struct {
+		name           string
+		clear, deleted bool
+		wantCode       fault.Code
+	}{
+		{name: "cleared conversation", clear: true},
+		{name: "deleted project", deleted: true, wantCode: fault.CodeProjectNotFound},
+		{name: "cleared conversation of a deleted project", clear: true, deleted: true, wantCode: fault.CodeProjectNotFound},
+	} {
+		projectID := ada.newProject()
+		turn, r := f.newTurn(ada, "question", "answer")
+		if tc.clear {
+			f.must(ada.clear(t.Context(), f.service, projectID))
+		}
+		if tc.deleted {
+			f.deleteProject(projectID)
 		}
 		for range 2 {
-			if err := w.service.saveTurn(t.Context(), projectID, late, settlement(r, 70, 7)); slicetest.CodeOf(err) != want {
-				t.Errorf("%v, want %s", err, want)
+			err := f.service.saveTurn(t.Context(), projectID, turn, settlement(r, 70, 7))
+			if slicetest.CodeOf(err) != tc.wantCode {
+				t.Errorf("%s: got error %v, want code %q", tc.name, err, tc.wantCode)
 			}
 		}
-		paid += 77
-		if parts := w.storedParts(projectID); len(parts) != 0 {
-			t.Errorf("%v were stored", parts)
-		}
-		for _, userID := range []string{ada.userID, ""} {
-			if u := w.taken(userID, may); u.Taken != paid {
-				t.Errorf("usage of %q: %+v, want %d", userID, u, paid)
+		wantTaken += 77
+		f.checkPartCount(projectID, 0)
+		for _, userID := range []string{ada.id, ""} {
+			if got := f.usage(userID, may).Taken; got != wantTaken {
+				t.Errorf("%s: got %d tokens taken by %q, want %d", tc.name, got, userID, wantTaken)
 			}
 		}
 	}
 }
 
-// Turns that end while a conversation is cleared are stored completely or not at all. A list has only complete turns.
+// A turn that ends while its conversation is cleared is stored completely or not at all. Lists contain only complete
+// turns.
 func TestConcurrentClears(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 1_000_000 }))
-	ada := w.user("ada")
-	app := ada.project("", project.Private)
-	const n = 24
-	codes := slicetest.CountCodes(n, func(i int) error {
+	f := newFixture(t, withLimits(func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 1_000_000 }))
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	const calls = 24 // of every eight calls, six store a turn, one clears the conversation, and one reads it
+	codes := slicetest.CountCodes(calls, func(i int) error {
 		switch i % 8 {
 		case 6:
-			return ada.clear(t.Context(), w.service, app)
+			return ada.clear(t.Context(), f.service, projectID)
 		case 7:
-			items, _, err := ada.page(app, httpapi.PageInput{})
+			items, _, err := ada.readPage(projectID, httpapi.PageInput{})
 			if len(items)%2 != 0 {
-				return fmt.Errorf("half a turn of %d messages", len(items))
+				return fmt.Errorf("got %d messages, want an even number", len(items))
 			}
 			return err
 		}
-		long := noise(1 + 400_000*(i%2)) // in two parts
-		late, r := w.newTurn(ada, fmt.Sprint("q", i), long)
-		return w.service.saveTurn(t.Context(), app, late, settlement(r, 70, 7))
+		answer := randomText(1 + 400_000*(i%2)) // every second answer has two parts
+		turn, r := f.newTurn(ada, fmt.Sprint("question ", i), answer)
+		return f.service.saveTurn(t.Context(), projectID, turn, settlement(r, 70, 7))
 	})
-	if diff := cmp.Diff(map[fault.Code]int{"": n}, codes); diff != "" {
-		t.Fatal(diff)
+	if diff := cmp.Diff(map[fault.Code]int{"": calls}, codes); diff != "" {
+		t.Fatalf("error codes (-want +got):\n%s", diff)
 	}
-	items := ada.listed(app, 50)
-	m, err := w.service.conversations.Recall(t.Context(), app)
-	w.must(err)
-	if len(items)%2 != 0 || (len(items) > 0 && items[0].ID <= m.ClearedUpTo) {
-		t.Errorf("%d messages", len(items))
+	items, _, err := ada.readPage(projectID, httpapi.PageInput{Limit: 50})
+	f.must(err)
+	if len(items)%2 != 0 {
+		t.Errorf("got %d messages, want an even number", len(items))
 	}
-	if u := w.taken(ada.userID, may); u.Taken != n/8*6*77 {
-		t.Errorf("%+v", u)
+	if clearedUpTo := f.recall(projectID).ClearedUpTo; len(items) > 0 && items[0].ID <= clearedUpTo {
+		t.Errorf("got message %s, which was cleared: all up to %s were", items[0].ID, clearedUpTo)
 	}
-	w.must(ada.clear(t.Context(), w.service, app))
-	if parts := w.storedParts(app); len(parts) != 0 {
-		t.Errorf("parts remain: %v", parts)
+	if got, want := f.usage(ada.id, may).Taken, calls/8*6*77; got != want {
+		t.Errorf("got %d tokens taken, want %d", got, want)
 	}
+	f.must(ada.clear(t.Context(), f.service, projectID))
+	f.checkPartCount(projectID, 0)
 }
 
-// A list that is read while the conversation is cleared is empty, even if parts of messages are not deleted yet.
+// A list that is read while the conversation is cleared is empty, even if some parts of messages are not deleted yet.
 func TestListDuringClear(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	app := ada.project("", project.Private)
-	w.say(ada, app, "q", "a")
-	direct := w.service
-	wire := w.interpose(nil)
-	wire.Before("GetItem", func() { // after the query
-		if err := ada.clear(t.Context(), direct, app); err != nil {
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	f.storeTurn(ada, projectID, "question", "answer")
+	direct := f.service // is not affected by the wire
+	wire := f.startWire()
+	wire.Before("GetItem", func() { // after the messages are read, and before the last clear is read
+		if err := ada.clear(t.Context(), direct, projectID); err != nil {
 			t.Error(err)
 		}
 	})
-	if items := ada.listed(app, 50); len(items) != 0 {
-		t.Errorf("%v", said(items))
+	if texts := ada.readAll(projectID, 50); len(texts) != 0 {
+		t.Errorf("got messages %v, want none", texts)
 	}
-}
-
-// afterTheWrite calls do between the write of a clear and the deletions. The query before the write finds the last
-// message.
-func afterTheWrite(wire *dynamotest.Wire, do func()) {
-	wire.Before("Query", func() { wire.Before("Query", do) })
 }
 
 // A turn that begins after the write of a clear is stored, although the clear is still deleting messages.
 func TestTurnDuringClear(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	app := ada.project("", project.Private)
-	w.say(ada, app, "q", "a")
-	late, r := w.newTurn(ada, "too", "late")
-	direct := w.service
-	wire := w.interpose(nil)
-	afterTheWrite(wire, func() {
-		after, next := w.newTurn(ada, "new", "turn")
-		if err := direct.saveTurn(t.Context(), app, after, settlement(next, 0, 0)); err != nil {
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	f.storeTurn(ada, projectID, "stored question", "stored answer")
+	early, earlyReservation := f.newTurn(ada, "early question", "early answer")
+	direct := f.service // is not affected by the wire
+	wire := f.startWire()
+	storeLateTurn := func() {
+		late, r := f.newTurn(ada, "late question", "late answer")
+		if err := direct.saveTurn(t.Context(), projectID, late, settlement(r, 0, 0)); err != nil {
 			t.Error(err)
 		}
-	})
-	w.must(ada.clear(t.Context(), w.service, app))
-	w.must(w.service.saveTurn(t.Context(), app, late, settlement(r, 0, 0)))
-	if diff := cmp.Diff([]string{"new", "turn"}, said(ada.listed(app, 50))); diff != "" || len(w.storedParts(app)) != 2 {
-		t.Errorf("%d parts: %s", len(w.storedParts(app)), diff)
 	}
+	// The first query finds the last message. The second query, after the write, finds the messages to delete.
+	wire.Before("Query", func() { wire.Before("Query", storeLateTurn) })
+	f.must(ada.clear(t.Context(), f.service, projectID))
+	f.must(f.service.saveTurn(t.Context(), projectID, early, settlement(earlyReservation, 0, 0)))
+	if diff := cmp.Diff([]string{"late question", "late answer"}, ada.readAll(projectID, 50)); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+	f.checkPartCount(projectID, 2)
 }
 
-// Messages that a clear could not delete are not visible, and the next clear deletes them.
+// If a clear fails to delete messages, they are hidden nevertheless, and the next clear deletes them.
 func TestInterruptedClear(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
-	ada := w.user("ada")
-	app := ada.project("", project.Private)
+	f := newFixture(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
 	for i := range 4 {
-		w.say(ada, app, fmt.Sprint("q", i), fmt.Sprint("a", i))
+		f.storeTurn(ada, projectID, fmt.Sprint("question ", i), fmt.Sprint("answer ", i))
 	}
-	wire := w.interpose(nil)
+	wire := f.startWire()
 	for _, operation := range []string{"Query", "BatchWriteItem"} {
-		wire.Before("Query", func() { wire.Break(operation, dynamotest.ServerError) }) // after the first query
-		w.must(ada.clear(t.Context(), w.service, app))
-		if n := len(w.storedParts(app)); wire.Hits() == 0 || n != 8 {
-			t.Errorf("%s: %d parts remain", operation, n)
+		wire.Before("Query", func() { wire.Break(operation, dynamotest.ServerError) }) // from the first query on
+		f.must(ada.clear(t.Context(), f.service, projectID))
+		if wire.Hits() == 0 {
+			t.Errorf("%s did not fail", operation)
 		}
+		f.checkPartCount(projectID, 8)
 	}
 	wire.Mend()
-	w.say(ada, app, "new", "and old")
-	for _, limit := range []int{1, 3, 50} {
-		if diff := cmp.Diff([]string{"new", "and old"}, said(ada.listed(app, limit))); diff != "" {
-			t.Error(diff)
+	f.storeTurn(ada, projectID, "new question", "new answer")
+	want := []string{"new question", "new answer"}
+	for _, pageSize := range []int{1, 3, 50} {
+		if diff := cmp.Diff(want, ada.readAll(projectID, pageSize)); diff != "" {
+			t.Errorf("messages in pages of %d (-want +got):\n%s", pageSize, diff)
 		}
 	}
-	m, err := w.service.conversations.Recall(t.Context(), app)
-	w.must(err)
-	if diff := cmp.Diff([]string{"new", "and old"}, saidIn(m.Turns)); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(want, textsOf(f.recall(projectID).Turns)); diff != "" {
+		t.Errorf("recalled turns (-want +got):\n%s", diff)
 	}
-	w.must(ada.clear(t.Context(), w.service, app))
-	if parts := w.storedParts(app); len(parts) != 0 {
-		t.Errorf("%v", parts)
-	}
+	f.must(ada.clear(t.Context(), f.service, projectID))
+	f.checkPartCount(projectID, 0)
 }
 
 // If a clear runs out of time, the next clear deletes the remaining messages.
 func TestLongClear(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
-	ada := w.user("ada")
-	app := ada.project("", project.Private)
-	const sweepPage = 200 // the number of messages that are deleted between two checks of the time
+	f := newFixture(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	const deletePageSize = 200 // the number of items that are deleted between two checks of the time
 	var writes []db.Write
-	for range sweepPage/2 + 1 {
-		questionID, answerID := conversation.NewTurnIDs(w.ids, "")
-		more, err := w.service.conversations.TurnWrites(app, conversation.Turn{
+	for range deletePageSize/2 + 1 {
+		questionID, answerID := conversation.NewTurnIDs(f.ids, "")
+		turnWrites, err := f.service.conversations.TurnWrites(projectID, conversation.Turn{
 			Question: conversation.Message{ID: questionID}, Answer: conversation.Message{ID: answerID},
 		})
-		w.must(err)
-		writes = append(writes, more[1:]...) // without the check, which can be in a transaction only once
+		f.must(err)
+		writes = append(writes, turnWrites[1:]...) // without the condition check: a transaction can contain it only once
 	}
-	for some := range slices.Chunk(writes, 100) {
-		w.must(w.client.Transact(t.Context(), some...))
+	for chunk := range slices.Chunk(writes, 100) {
+		f.must(f.client.Transact(t.Context(), chunk...))
 	}
-	wire := w.interpose(nil)
-	wire.Before("BatchWriteItem", func() { w.clock.Advance(deleteTime) })
-	w.must(ada.clear(t.Context(), w.service, app))
-	if n := len(w.storedParts(app)); n != 2 || len(ada.listed(app, 50)) != 0 {
-		t.Errorf("%d parts remain", n)
+	wire := f.startWire()
+	wire.Before("BatchWriteItem", func() { f.clock.Advance(deleteTime) })
+	f.must(ada.clear(t.Context(), f.service, projectID))
+	f.checkPartCount(projectID, 2)
+	if texts := ada.readAll(projectID, 50); len(texts) != 0 {
+		t.Errorf("got %d messages, want none", len(texts))
 	}
 	wire.Mend()
-	w.must(ada.clear(t.Context(), w.service, app))
-	if n := len(w.storedParts(app)); n != 0 {
-		t.Errorf("%d parts remain after the next clear", n)
-	}
+	f.must(ada.clear(t.Context(), f.service, projectID))
+	f.checkPartCount(projectID, 0)
 }
 
-// Faults between the service and DynamoDB never store anything twice or in part.
+// If calls to DynamoDB fail, nothing is stored twice or only in part.
 func TestConversationFaults(t *testing.T) {
 	t.Parallel()
-	for _, f := range []dynamotest.Fault{
-		dynamotest.ServerError, dynamotest.Throttled, dynamotest.CutLine, dynamotest.LostReply, dynamotest.LostReplies, dynamotest.Conflict,
-		dynamotest.Throttled.Times(2), dynamotest.CutLine.Times(2),
+	for _, injected := range []dynamotest.Fault{
+		dynamotest.ServerError,
+		dynamotest.Throttled,
+		dynamotest.CutLine,
+		dynamotest.LostReply,
+		dynamotest.LostReplies,
+		dynamotest.Conflict,
+		dynamotest.Throttled.Times(2),
+		dynamotest.CutLine.Times(2),
 	} {
-		t.Run(f.Name+fmt.Sprint(f.Calls), func(t *testing.T) {
+		t.Run(injected.Name+fmt.Sprint(injected.Calls), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			ada := w.user("ada")
-			app := ada.project("", project.Private)
-			w.say(ada, app, "before", "hand")
-			wire := w.interpose(nil)
-			now, r := w.newTurn(ada, "q", noise(400_000))
-			finish := func(ctx context.Context) error {
-				return w.service.saveTurn(ctx, app, now, settlement(r, 70, 7))
+			f := newFixture(t)
+			ada := f.newUser("ada")
+			projectID := ada.newProject()
+			f.storeTurn(ada, projectID, "first question", "first answer")
+			wire := f.startWire()
+			turn, r := f.newTurn(ada, "second question", randomText(400_000))
+			saveTurn := func(ctx context.Context) error {
+				return f.service.saveTurn(ctx, projectID, turn, settlement(r, 70, 7))
 			}
-			checkFault(t, wire, f, finish, func() bool {
-				n, u := len(w.storedParts(app)), w.taken(ada.userID, may)
-				if whole := n == 5; (!whole && n != 2) || (u.Taken == 15+77) != whole {
-					t.Errorf("%d parts, %+v", n, u)
+			checkFault(t, wire, injected, saveTurn, func() bool {
+				parts, taken := len(f.storedParts(projectID)), f.usage(ada.id, may).Taken
+				isStored, isSettled := parts == 5, taken == 15+77
+				if isStored != isSettled || (!isStored && parts != 2) {
+					t.Errorf("the turn was stored in part: got %d message parts and %d tokens taken", parts, taken)
 				}
-				return n == 5
+				return isStored
 			})
-			m, err := w.service.conversations.Recall(t.Context(), app)
-			w.must(err)
-			note := func(ctx context.Context) error { return w.saveSummary(ctx, app, m, "note", now.Question.ID) }
-			checkFault(t, wire, f, note, func() bool {
-				m, err := w.service.conversations.Recall(context.WithoutCancel(t.Context()), app)
-				w.must(err)
-				return m.Summary == "note"
-			})
-			now.Answer.Content = "less"
-			amend := func(ctx context.Context) error { return w.replace(ctx, app, now.Answer) }
-			checkFault(t, wire, f, amend, func() bool {
-				items := ada.listed(app, 50)
-				if len(items) != 4 {
-					t.Fatalf("%d messages", len(items))
-				}
-				return items[3].Content == now.Answer.Content
-			})
-			clear := func(ctx context.Context) error { return ada.clear(ctx, w.service, app) }
-			checkFault(t, wire, f, clear, func() bool { return len(ada.listed(app, 50)) == 0 })
-			if n := len(w.storedParts(app)); n != 0 {
-				t.Errorf("%d parts remain", n)
+			before := f.recall(projectID)
+			saveSummary := func(ctx context.Context) error {
+				return f.saveSummary(ctx, projectID, before, "Summary.", turn.Question.ID)
 			}
+			checkFault(t, wire, injected, saveSummary, func() bool { return f.recall(projectID).Summary == "Summary." })
+			turn.Answer.Content = "replaced answer"
+			replace := func(ctx context.Context) error { return f.replace(ctx, projectID, turn.Answer) }
+			checkFault(t, wire, injected, replace, func() bool {
+				texts := ada.readAll(projectID, 50)
+				if len(texts) != 4 {
+					t.Fatalf("got %d messages, want 4", len(texts))
+				}
+				return texts[3] == turn.Answer.Content
+			})
+			clear := func(ctx context.Context) error { return ada.clear(ctx, f.service, projectID) }
+			checkFault(t, wire, injected, clear, func() bool { return len(ada.readAll(projectID, 50)) == 0 })
+			f.checkPartCount(projectID, 0)
 		})
 	}
 }
 
-// checkFault calls do while a fault affects its transaction, and again without the fault. It checks that the first call
-// has an effect if the fault permits it, and that the second call always has one.
-func checkFault(t *testing.T, wire *dynamotest.Wire, f dynamotest.Fault, do func(context.Context) error, happened func() bool) {
+// checkFault calls write while its transaction fails, and again without the fault. It checks that the first call takes
+// effect if the fault allows that, and that the second call always takes effect.
+func checkFault(
+	t *testing.T, wire *dynamotest.Wire, injected dynamotest.Fault,
+	write func(context.Context) error, tookEffect func() bool,
+) {
 	t.Helper()
-	wire.Break("TransactWriteItems", f)
-	err := do(t.Context())
-	recovers := f.Calls > 0
-	if recovers != (err == nil) || (err != nil && !errors.Is(err, db.ErrUnavailable)) || wire.Hits() == 0 {
-		t.Fatalf("%v after %d hits", err, wire.Hits())
+	wire.Break("TransactWriteItems", injected)
+	err := write(t.Context())
+	isTemporary := injected.Calls > 0
+	if isTemporary != (err == nil) || (err != nil && !errors.Is(err, db.ErrUnavailable)) || wire.Hits() == 0 {
+		t.Fatalf("first call: got error %v after %d faults, want success: %v", err, wire.Hits(), isTemporary)
 	}
 	wire.Mend()
-	if happened() != (recovers || f.Done) {
-		t.Errorf("happened: %v, after %v", happened(), err)
+	if got, want := tookEffect(), isTemporary || injected.Done; got != want {
+		t.Errorf("the first call took effect: got %v, want %v; its error is %v", got, want, err)
 	}
-	if err := do(t.Context()); err != nil {
-		t.Errorf("second call: %v", err)
+	if err := write(t.Context()); err != nil {
+		t.Errorf("second call: got error %v, want none", err)
 	}
-	if !happened() {
-		t.Error("the second call had no effect")
+	if !tookEffect() {
+		t.Error("the second call did not take effect")
 	}
 }

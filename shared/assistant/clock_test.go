@@ -4,94 +4,91 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
 	"devplatform/shared/fault"
 	"devplatform/shared/id"
-	"devplatform/shared/project"
 )
 
-// jump replaces the service with one whose clock is ahead by a duration, or behind if the duration is negative.
-func (w *world) jump(by time.Duration) {
-	w.clock.Advance(by)
-	w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
-	w.serve(w.sdk)
+// jumpClock replaces the services with new ones whose clock is ahead by the given duration, or behind if the duration
+// is negative.
+func (f *fixture) jumpClock(by time.Duration) {
+	f.clock.Advance(by)
+	f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
+	f.startServices(f.sdk)
 }
 
-// contents returns the contents of a conversation's messages.
-func contents(b *browser, projectID string) string {
-	var all []any
-	for _, m := range b.history(projectID) {
-		all = append(all, m["content"])
+// checkConversation checks the contents of a conversation's messages.
+func (u *user) checkConversation(projectID string, want ...string) {
+	u.f.t.Helper()
+	got := []string{}
+	for _, message := range u.messages(projectID) {
+		got = append(got, fmt.Sprint(message["content"]))
 	}
-	return fmt.Sprint(all)
+	if !slices.Equal(got, want) {
+		u.f.t.Errorf("got messages %q, want %q", got, want)
+	}
 }
 
-// After a clock that was ahead is corrected, conversations keep their order, and cleared messages stay deleted.
+// When a clock that was ahead is corrected, conversations keep their order, and cleared messages stay hidden.
 func TestConversationAfterClockGoesBack(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{time.Second, time.Hour, 24 * time.Hour, 40 * 24 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			ada := w.user("ada")
-			projectID := ada.project("", project.Private)
-			w.jump(by)
+			f := newFixture(t)
+			ada := f.newUser("ada")
+			projectID := ada.newProject()
+			f.jumpClock(by)
 			ada.chat(projectID, "first").Want(t, http.StatusOK)
-			w.jump(-by)
+			f.jumpClock(-by)
 			ada.chat(projectID, "second").Want(t, http.StatusOK)
 			ada.chat(projectID, "third").Want(t, http.StatusOK)
-			const greeting = "Hello."
-			if got := contents(ada, projectID); got != fmt.Sprint([]any{"first", greeting, "second", greeting, "third", greeting}) {
-				t.Errorf("the conversation is %s", got)
+			ada.checkConversation(projectID, "first", "Hello.", "second", "Hello.", "third", "Hello.")
+			if n := len(f.model.requests()[2].Messages); n != 5 {
+				t.Errorf("got %d messages in the third request, want 5", n)
 			}
-			if got := w.model.requests()[2].Messages; len(got) != 5 {
-				t.Errorf("the request for the third question has %d messages", len(got))
-			}
-			ada.Do(http.MethodDelete, "/api/ai/conversations/"+projectID, nil).Want(t, http.StatusOK)
-			if got := contents(ada, projectID); got != "[]" {
-				t.Errorf("after the clear, the conversation is %s", got)
-			}
-			w.jump(-by)
+			ada.Do(http.MethodDelete, conversationURL(projectID), nil).Want(t, http.StatusOK)
+			ada.checkConversation(projectID)
+			f.jumpClock(-by)
 			ada.chat(projectID, "fourth").Want(t, http.StatusOK)
-			if got := contents(ada, projectID); got != fmt.Sprint([]any{"fourth", greeting}) {
-				t.Errorf("the messages after the clear are %s", got)
-			}
+			ada.checkConversation(projectID, "fourth", "Hello.")
 		})
 	}
 }
 
-// Calls in a wrong month do not count in the right one. A reservation is returned to the month from which it was taken.
+// Calls that are made while the clock shows another month do not count in this month. When a reservation is settled,
+// its tokens are returned to the month in which they were reserved.
 func TestQuotaAfterClockJumps(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 2 }))
-	ada := w.user("ada")
-	ask := func() int { return ada.Do(http.MethodPost, "/api/ai/generate", object{"prompt": "Hello?"}).Status }
-	month := func() map[string]any { return ada.Get("/api/ai/usage").Want(t, http.StatusOK).Body }
-	ask()
-	before := month()
-	w.jump(31 * 24 * time.Hour)
-	if m := month(); m["calls"] != 0.0 || m["totalTokens"] != 0.0 || m["reservedTokens"] != 0.0 {
-		t.Errorf("a month later: %v", m)
+	f := newFixture(t, withLimits(func(l *Limits) { l.CallsPerMinute = 2 }))
+	ada := f.newUser("ada")
+	usage := func() map[string]any { return ada.Get(usageURL).Want(t, http.StatusOK).Body }
+	ada.generate("Hello?")
+	before := usage()
+	f.jumpClock(31 * 24 * time.Hour)
+	if u := usage(); u["calls"] != 0.0 || u["totalTokens"] != 0.0 || u["reservedTokens"] != 0.0 {
+		t.Errorf("a month later: got usage %v, want zero", u)
 	}
-	ask()
-	w.jump(-31 * 24 * time.Hour)
-	if m := month(); fmt.Sprint(m) != fmt.Sprint(before) {
-		t.Errorf("after the jump back: %v, before: %v", m, before)
+	ada.generate("Hello?")
+	f.jumpClock(-31 * 24 * time.Hour)
+	if after := usage(); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("after the clock went back: got usage %v, want %v", after, before)
 	}
-	if status := ask(); status != http.StatusOK {
-		t.Errorf("the second call of the minute: %d", status)
+	if status := ada.generate("Hello?").Status; status != http.StatusOK {
+		t.Errorf("second call of the minute: got status %d, want 200", status)
 	}
-	ada.Do(http.MethodPost, "/api/ai/generate", object{"prompt": "Hello?"}).Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
+	ada.generate("Hello?").Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
 
-	w.jump(time.Minute)
-	r := w.reservation(ada.userID, 1000)
-	w.must(w.reserve(r))
-	w.jump(-20 * 24 * time.Hour) // into the month before
-	w.must(w.settle(r, 0, 0))
-	w.jump(20 * 24 * time.Hour)
-	if m := month(); m["reservedTokens"] != 0.0 {
-		t.Errorf("the reservation from before the jump was not returned: %v", m)
+	f.jumpClock(time.Minute)
+	r := f.newReservation(ada.id, 1000)
+	f.must(f.reserve(r))
+	f.jumpClock(-20 * 24 * time.Hour) // to the previous month
+	f.must(f.settle(r, 0, 0))
+	f.jumpClock(20 * 24 * time.Hour)
+	if reserved := usage()["reservedTokens"]; reserved != 0.0 {
+		t.Errorf("got %v reserved tokens after the settlement, want 0", reserved)
 	}
 }

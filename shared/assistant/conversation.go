@@ -18,25 +18,27 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// saveTurn stores a turn and settles its reservation, in one transaction, even if ctx has ended. Calling it again has
-// no further effect. If the conversation was cleared after the turn began, only the reservation is settled, which is
-// not an error.
-// Errors: quota.ErrCancelled, if the answer is complete but was cancelled; PROJECT_NOT_FOUND, if the project was
-// deleted, but the reservation is settled; the error classes of db, after which saveTurn may be called again.
-func (s *Service) saveTurn(ctx context.Context, projectID string, t conversation.Turn, end quota.Settlement) error {
+// saveTurn stores a turn and settles its reservation in one transaction, even if ctx has ended. It is idempotent. If
+// the conversation was cleared after the turn began, saveTurn only settles the reservation and returns nil.
+// Errors: quota.ErrCancelled if the answer is complete but was cancelled; PROJECT_NOT_FOUND if the project was deleted
+// (the reservation is settled); the error classes of db, after which saveTurn may be called again.
+func (s *Service) saveTurn(
+	ctx context.Context, projectID string, t conversation.Turn, settlement quota.Settlement,
+) error {
 	const existsAt, notClearedAt = 0, 1
 	writes, err := s.conversations.TurnWrites(projectID, t)
 	if err != nil {
 		return err
 	}
-	end.UnlessCancelled = t.Answer.Status == conversation.Complete
-	err = s.quota.Settle(ctx, end, append([]db.Write{existsAt: s.files.ProjectExists(projectID)}, writes...)...)
+	writes = append([]db.Write{existsAt: s.files.ProjectExists(projectID)}, writes...)
+	settlement.UnlessCancelled = t.Answer.Status == conversation.Complete
+	err = s.quota.Settle(ctx, settlement, writes...)
 	deleted := db.FailedAt(err, existsAt)
 	if !deleted && !db.FailedAt(err, notClearedAt) {
 		return err
 	}
-	end.UnlessCancelled = false
-	if err := s.quota.Settle(ctx, end); err != nil {
+	settlement.UnlessCancelled = false
+	if err := s.quota.Settle(ctx, settlement); err != nil {
 		return err
 	}
 	if deleted {
@@ -45,20 +47,20 @@ func (s *Service) saveTurn(ctx context.Context, projectID string, t conversation
 	return nil
 }
 
-// MessageItem is a message as the API shows it.
+// MessageItem is a message in API responses.
 type MessageItem struct {
 	ID        string              `json:"id" doc:"The message's ID" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Role      model.Role          `json:"role" enum:"user,assistant" doc:"The author's role" example:"assistant"`
 	Content   string              `json:"content" doc:"The text of the message" example:"Here is the component."`
-	Code      string              `json:"code,omitempty" doc:"The main block of code of an answer; absent if it has none" example:"export {}\n"`
-	Actions   []action.Action     `json:"actions,omitempty" nullable:"false" doc:"The changes of an answer to the project's files, in order; absent if it has none"`
+	Code      string              `json:"code,omitempty" doc:"The main block of code of an answer; absent if the answer has no code" example:"export {}\n"`
+	Actions   []action.Action     `json:"actions,omitempty" nullable:"false" doc:"The changes that an answer makes to the project's files, in order; absent if there are none"`
 	Model     string              `json:"model,omitempty" doc:"The model that generated the answer, as named by its provider" example:"scaffold-1"`
 	Usage     *Usage              `json:"usage,omitempty" nullable:"false" doc:"The tokens that the answer used"`
-	Status    conversation.Status `json:"status" enum:"complete,interrupted" doc:"interrupted: the answer was cut off" example:"complete"`
+	Status    conversation.Status `json:"status" enum:"complete,interrupted" doc:"complete, or interrupted if the answer was cut off" example:"complete"`
 	CreatedAt clock.Timestamp     `json:"createdAt" doc:"When the message was written" example:"2026-01-31T08:15:30.123Z"`
 }
 
-// itemOf returns a message as the API shows it.
+// itemOf converts a stored message to the form that the API returns.
 func itemOf(m conversation.Message) MessageItem {
 	item := MessageItem{ID: m.ID, Role: m.Role, Content: m.Content, Status: m.Status, CreatedAt: m.CreatedAt}
 	if m.Role == model.Assistant {
@@ -67,9 +69,10 @@ func itemOf(m conversation.Message) MessageItem {
 	return item
 }
 
-// Messages returns a page of a project's conversation, oldest first, and the cursor of the next page, "" on the last
-// one.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, VALIDATION_FAILED for a cursor of another list; the error classes of db.
+// Messages returns a page of a project's conversation, oldest message first, and the cursor of the next page. The
+// cursor is "" if there are no more messages.
+// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, VALIDATION_FAILED if the cursor belongs to another list; the error classes
+// of db.
 func (s *Service) Messages(
 	ctx context.Context, caller httpapi.Caller, projectID string, page httpapi.PageInput,
 ) (items []MessageItem, next string, err error) {
@@ -86,7 +89,7 @@ func (s *Service) Messages(
 			return nil
 		})
 		if err := reads.Wait(); err != nil {
-			return nil, err //nolint:wrapcheck // an error of package file, which takes precedence
+			return nil, err //nolint:wrapcheck // an error of package file, which has priority over readErr
 		}
 		items := make([]MessageItem, len(messages))
 		for i, m := range messages {
@@ -98,12 +101,12 @@ func (s *Service) Messages(
 	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, func(m MessageItem) string { return m.ID })
 }
 
-// deleteTime is the time limit for deleting messages in Clear. The next Clear deletes the remaining messages.
+// deleteTime is the time that Clear spends on deleting messages. The next call of Clear deletes the remaining messages.
 const deleteTime = 10 * time.Second
 
-// Clear empties a project's conversation. One write hides all messages. Then Clear deletes them, until deleteTime is
-// over. Answers in progress are not stored. For a turn that begins at the same time, the message ID decides whether it
-// comes before or after the clear. The order of IDs is as exact as the clocks of the functions.
+// Clear deletes the messages of a project's conversation. It hides all messages with one write, and then deletes them
+// for at most deleteTime. Answers in progress are not stored. If a turn begins at the same time, its message ID decides
+// whether it is cleared. The order of IDs depends on the clocks of the functions.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; the error classes of db.
 func (s *Service) Clear(ctx context.Context, caller httpapi.Caller, projectID string) error {
 	if _, err := s.files.Open(ctx, caller, projectID, workspace.Write); err != nil {

@@ -22,146 +22,163 @@ import (
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
-	"devplatform/shared/project"
 )
-
-// noise returns n characters of text that compresses by at most a quarter.
-func noise(n int) string {
-	data := make([]byte, n)
-	_, _ = rand.Read(data)
-	return base64.StdEncoding.EncodeToString(data)[:n]
-}
-
-// reservation returns a user's reservation for a new answer. It is not stored.
-func (w *world) reservation(userID string, tokens int) quota.Reservation {
-	return quota.Reservation{UserID: userID, MessageID: w.ids.New(id.Message), Tokens: tokens, Began: w.clock.Now()}
-}
-
-// reserve reserves exactly the tokens of r.
-func (w *world) reserve(r quota.Reservation) error {
-	_, err := w.service.quota.Reserve(w.t.Context(), r, r.Tokens)
-	return err
-}
-
-// settle settles r with the tokens that were used.
-func (w *world) settle(r quota.Reservation, input, output int) error {
-	return w.service.quota.Settle(w.t.Context(), settlement(r, input, output))
-}
-
-func settlement(r quota.Reservation, input, output int) quota.Settlement {
-	return quota.Settlement{Reservation: r, Used: model.Usage{Input: input, Output: output}}
-}
-
-// taken returns the usage of a user, or of all users if userID is "", in a month.
-func (w *world) taken(userID, month string) quota.Usage {
-	w.t.Helper()
-	key := db.GlobalUsageKey(month)
-	if userID != "" {
-		key = db.UsageKey(userID, month)
-	}
-	item, err := db.Wrap(w.sdk, w.clock.Now).Table(w.names.conversations).Get(w.t.Context(), key)
-	if !errors.Is(err, db.ErrNotFound) {
-		w.must(err)
-	}
-	record, err := db.Decode[quota.Usage](item)
-	w.must(err)
-	return record
-}
 
 const (
 	may  = "2031-05"
 	june = "2031-06"
 )
 
-// newTurn returns a user's turn that is not stored yet, and a stored reservation for it.
-func (w *world) newTurn(b *browser, question, answer string) (conversation.Turn, quota.Reservation) {
-	w.t.Helper()
-	questionID, answerID := conversation.NewTurnIDs(w.ids, "")
-	at := clock.Stamp(w.clock.Now())
-	r := quota.Reservation{UserID: b.userID, MessageID: answerID, Tokens: 1000, Began: w.clock.Now()}
-	w.must(w.reserve(r))
+// randomText returns n characters of text. Compression makes it smaller by at most a quarter.
+func randomText(n int) string {
+	data := make([]byte, n)
+	_, _ = rand.Read(data)
+	return base64.StdEncoding.EncodeToString(data)[:n]
+}
+
+// newReservation returns a user's reservation for a new answer. It is not stored.
+func (f *fixture) newReservation(userID string, tokens int) quota.Reservation {
+	return quota.Reservation{UserID: userID, MessageID: f.ids.New(id.Message), Tokens: tokens, Began: f.clock.Now()}
+}
+
+// reserve reserves exactly the tokens of r.
+func (f *fixture) reserve(r quota.Reservation) error {
+	_, err := f.service.quota.Reserve(f.t.Context(), r, r.Tokens)
+	return err
+}
+
+// settle settles r with the given usage.
+func (f *fixture) settle(r quota.Reservation, input, output int) error {
+	return f.service.quota.Settle(f.t.Context(), settlement(r, input, output))
+}
+
+func settlement(r quota.Reservation, input, output int) quota.Settlement {
+	return quota.Settlement{Reservation: r, Used: model.Usage{Input: input, Output: output}}
+}
+
+// usage returns the usage of a user, or of all users if userID is "", in a month.
+func (f *fixture) usage(userID, month string) quota.Usage {
+	f.t.Helper()
+	key := db.GlobalUsageKey(month)
+	if userID != "" {
+		key = db.UsageKey(userID, month)
+	}
+	item, err := db.Wrap(f.sdk, f.clock.Now).Table(f.tables.conversations).Get(f.t.Context(), key)
+	if !errors.Is(err, db.ErrNotFound) {
+		f.must(err)
+	}
+	usage, err := db.Decode[quota.Usage](item)
+	f.must(err)
+	return usage
+}
+
+// newTurn returns a new turn of a user, and its reservation of 1000 tokens. The reservation is stored, the turn is not.
+func (f *fixture) newTurn(u *user, question, answer string) (conversation.Turn, quota.Reservation) {
+	f.t.Helper()
+	questionID, answerID := conversation.NewTurnIDs(f.ids, "")
+	now := clock.Stamp(f.clock.Now())
+	r := quota.Reservation{UserID: u.id, MessageID: answerID, Tokens: 1000, Began: f.clock.Now()}
+	f.must(f.reserve(r))
 	return conversation.Turn{
 		Question: conversation.Message{
-			ID: questionID, Role: model.User, Content: question, Status: conversation.Complete, CreatedAt: at, AuthorID: b.userID,
+			ID: questionID, Role: model.User, Content: question,
+			Status: conversation.Complete, CreatedAt: now, AuthorID: u.id,
 		},
 		Answer: conversation.Message{
-			ID: answerID, Role: model.Assistant, Content: answer, Model: "script-1", Usage: Usage{InputTokens: 12, OutputTokens: 3},
-			Status: conversation.Complete, CreatedAt: at, AuthorID: b.userID,
+			ID: answerID, Role: model.Assistant, Content: answer,
+			Model: "fake-model", Usage: Usage{InputTokens: 12, OutputTokens: 3},
+			Status: conversation.Complete, CreatedAt: now, AuthorID: u.id,
 		},
 	}, r
 }
 
-// say stores a turn.
-func (w *world) say(b *browser, projectID, question, answer string) conversation.Turn {
-	w.t.Helper()
-	t, r := w.newTurn(b, question, answer)
-	w.must(w.service.saveTurn(w.t.Context(), projectID, t, settlement(r, 12, 3)))
-	return t
+// storeTurn stores a new turn.
+func (f *fixture) storeTurn(u *user, projectID, question, answer string) conversation.Turn {
+	f.t.Helper()
+	turn, r := f.newTurn(u, question, answer)
+	f.must(f.service.saveTurn(f.t.Context(), projectID, turn, settlement(r, 12, 3)))
+	return turn
+}
+
+// recall reads the memory of a conversation.
+func (f *fixture) recall(projectID string) conversation.Memory {
+	f.t.Helper()
+	memory, err := f.service.conversations.Recall(f.t.Context(), projectID)
+	f.must(err)
+	return memory
+}
+
+// recallInOneCall reads the memory of a conversation and checks that this makes one call to DynamoDB.
+func (f *fixture) recallInOneCall(projectID string) conversation.Memory {
+	f.t.Helper()
+	ctx := db.CountCalls(f.t.Context())
+	memory, err := f.service.conversations.Recall(ctx, projectID)
+	f.must(err)
+	if n := db.Calls(ctx); n != 1 {
+		f.t.Errorf("Recall made %d calls, want 1", n)
+	}
+	return memory
 }
 
 // saveSummary stores a summary of the messages up to and including upTo.
-func (w *world) saveSummary(ctx context.Context, projectID string, before conversation.Memory, summary, upTo string) error {
-	return w.service.conversations.SaveSummary(ctx, projectID, before, summary, upTo, w.service.files.ProjectExists(projectID))
+func (f *fixture) saveSummary(
+	ctx context.Context, projectID string, before conversation.Memory, summary, upTo string,
+) error {
+	exists := f.service.files.ProjectExists(projectID)
+	return f.service.conversations.SaveSummary(ctx, projectID, before, summary, upTo, exists)
 }
 
 // replace replaces a stored message.
-func (w *world) replace(ctx context.Context, projectID string, m conversation.Message) error {
-	return w.service.conversations.Replace(ctx, projectID, m, w.service.files.ProjectExists(projectID))
+func (f *fixture) replace(ctx context.Context, projectID string, m conversation.Message) error {
+	return f.service.conversations.Replace(ctx, projectID, m, f.service.files.ProjectExists(projectID))
 }
 
-func (b *browser) caller() httpapi.Caller { return httpapi.Caller{UserID: b.userID, Username: b.name} }
+func (u *user) caller() httpapi.Caller { return httpapi.Caller{UserID: u.id, Username: u.name} }
 
 // clear clears a conversation.
-func (b *browser) clear(ctx context.Context, s *Service, projectID string) error {
-	return s.Clear(ctx, b.caller(), projectID)
+func (u *user) clear(ctx context.Context, s *Service, projectID string) error {
+	return s.Clear(ctx, u.caller(), projectID)
 }
 
-// page reads a page of a conversation.
-func (b *browser) page(projectID string, in httpapi.PageInput) (items []MessageItem, next string, err error) {
-	return b.w.service.Messages(b.w.t.Context(), b.caller(), projectID, in)
+// readPage reads a page of a conversation.
+func (u *user) readPage(projectID string, page httpapi.PageInput) (items []MessageItem, next string, err error) {
+	return u.f.service.Messages(u.f.t.Context(), u.caller(), projectID, page)
 }
 
-// listed returns all messages of a project, read in pages of the given size.
-func (b *browser) listed(projectID string, limit int) []MessageItem {
-	b.w.t.Helper()
-	all, cursor := []MessageItem{}, ""
+// readAll returns the contents of all messages of a conversation. It reads them in pages of the given size.
+func (u *user) readAll(projectID string, pageSize int) []string {
+	u.f.t.Helper()
+	texts, cursor := []string{}, ""
 	for {
-		page, next, err := b.page(projectID, httpapi.PageInput{Limit: limit, Cursor: cursor})
-		b.w.must(err)
-		all = append(all, page...)
+		page, next, err := u.readPage(projectID, httpapi.PageInput{Limit: pageSize, Cursor: cursor})
+		u.f.must(err)
+		for _, message := range page {
+			texts = append(texts, message.Content)
+		}
 		if next == "" {
-			return all
+			return texts
 		}
 		if len(page) == 0 {
-			b.w.t.Fatal("an empty page with a next cursor")
+			u.f.t.Fatal("got an empty page with a next cursor")
 		}
 		cursor = next
 	}
 }
 
-// said returns the contents of messages.
-func said(items []MessageItem) []string {
+// textsOf returns the contents of the messages in turns.
+func textsOf(turns []conversation.Turn) []string {
 	texts := []string{}
-	for _, m := range items {
-		texts = append(texts, m.Content)
+	for _, turn := range turns {
+		texts = append(texts, turn.Question.Content, turn.Answer.Content)
 	}
 	return texts
 }
 
-// saidIn returns the contents of turns.
-func saidIn(turns []conversation.Turn) []string {
-	texts := []string{}
-	for _, t := range turns {
-		texts = append(texts, t.Question.Content, t.Answer.Content)
-	}
-	return texts
-}
-
-// storedParts returns the keys of all message parts of a project.
-func (w *world) storedParts(projectID string) []string {
-	w.t.Helper()
+// storedParts returns the sort keys of all stored message parts of a project.
+func (f *fixture) storedParts(projectID string) []string {
+	f.t.Helper()
 	parts := []string{}
-	for key := range w.dump(w.names.conversations) {
+	for key := range f.items(f.tables.conversations) {
 		if key.PK == db.ProjectPartition(projectID).PK && strings.HasPrefix(key.SK, "MSG#") {
 			parts = append(parts, key.SK)
 		}
@@ -170,248 +187,255 @@ func (w *world) storedParts(projectID string) []string {
 	return parts
 }
 
-func TestStoredTurnIsUnchanged(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	app := ada.project("", project.Private)
-	text, empty := "export {}\n", ""
-	want, r := w.newTurn(ada, "Wie heißt das \x00 hier? 😀", "So: <b>\u2028</b> \"quoted\"\\")
-	want.Question.Status, want.Answer.Status = conversation.Complete, conversation.Interrupted
-	want.Answer.Code = text
-	want.Answer.Actions = []action.Action{
-		{Type: action.CreateFile, Path: "/a.ts", Content: &text}, {Type: action.EditFile, Path: "/b.ts", Search: &text, Replace: &empty},
-		{Type: action.AddDependency, Path: "/package.json", Packages: []string{"zod@^4"}},
-	}
-	ctx := db.CountCalls(t.Context())
-	w.must(w.service.saveTurn(ctx, app, want, settlement(r, 12, 3)))
-	if n := db.Calls(ctx); n != 1 {
-		t.Errorf("stored in %d calls", n)
-	}
-	ctx = db.CountCalls(t.Context())
-	got, err := w.service.conversations.Recall(ctx, app)
-	w.must(err)
-	if diff := cmp.Diff(conversation.Memory{Turns: []conversation.Turn{want}, Last: want.Answer.ID}, got); diff != "" || db.Calls(ctx) != 1 {
-		t.Errorf("%d calls: %s", db.Calls(ctx), diff)
-	}
-	if u := w.taken(ada.userID, may); u.Taken != 15 {
-		t.Errorf("taken %+v", u)
+// checkPartCount checks the number of stored message parts of a project.
+func (f *fixture) checkPartCount(projectID string, want int) {
+	f.t.Helper()
+	if got := f.storedParts(projectID); len(got) != want {
+		f.t.Errorf("got %d stored message parts, want %d: %v", len(got), want, got)
 	}
 }
 
-// A model may stop in the middle of a character.
+func TestStoredTurnIsUnchanged(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	text, empty := "export {}\n", ""
+	want, r := f.newTurn(ada, "Wie heißt das \x00 hier? 😀", "So: <b>\u2028</b> \"quoted\"\\")
+	want.Answer.Status = conversation.Interrupted
+	want.Answer.Code = text
+	want.Answer.Actions = []action.Action{
+		{Type: action.CreateFile, Path: "/a.ts", Content: &text},
+		{Type: action.EditFile, Path: "/b.ts", Search: &text, Replace: &empty},
+		{Type: action.AddDependency, Path: "/package.json", Packages: []string{"zod@^4"}},
+	}
+	ctx := db.CountCalls(t.Context())
+	f.must(f.service.saveTurn(ctx, projectID, want, settlement(r, 12, 3)))
+	if n := db.Calls(ctx); n != 1 {
+		t.Errorf("saveTurn made %d calls, want 1", n)
+	}
+	got := f.recallInOneCall(projectID)
+	if diff := cmp.Diff(conversation.Memory{Turns: []conversation.Turn{want}, Last: want.Answer.ID}, got); diff != "" {
+		t.Errorf("memory (-want +got):\n%s", diff)
+	}
+	if taken := f.usage(ada.id, may).Taken; taken != 15 {
+		t.Errorf("got %d tokens taken, want 15", taken)
+	}
+}
+
+// If a model stops in the middle of a character, the incomplete character is replaced.
 func TestInvalidUTF8(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	app := ada.project("", project.Private)
-	w.say(ada, app, "Hi", "caf\xc3")
-	if diff := cmp.Diff([]string{"Hi", "caf\ufffd"}, said(ada.listed(app, 50))); diff != "" {
-		t.Error(diff)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	f.storeTurn(ada, projectID, "Hi", "caf\xc3")
+	if diff := cmp.Diff([]string{"Hi", "caf\ufffd"}, ada.readAll(projectID, 50)); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
 	}
 }
 
 func TestLongMessages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	app := ada.project("", project.Private)
-	w.say(ada, app, "first", noise(500_000))
-	last := w.say(ada, app, "second", noise(1_000_000))
-	if n := len(w.storedParts(app)); n != 1+2+1+3 {
-		t.Errorf("%d parts", n)
-	}
-	for _, limit := range []int{1, 50} {
-		if items := ada.listed(app, limit); len(items) != 4 || items[3].Content != last.Answer.Content {
-			t.Errorf("limit %d: %d messages", limit, len(items))
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	f.storeTurn(ada, projectID, "first", randomText(500_000))
+	last := f.storeTurn(ada, projectID, "second", randomText(1_000_000))
+	f.checkPartCount(projectID, 1+2+1+3)
+	for _, pageSize := range []int{1, 50} {
+		if texts := ada.readAll(projectID, pageSize); len(texts) != 4 || texts[3] != last.Answer.Content {
+			t.Errorf("page size %d: got %d messages, want 4 unchanged messages", pageSize, len(texts))
 		}
 	}
-	ctx := db.CountCalls(t.Context())
-	m, err := w.service.conversations.Recall(ctx, app)
-	w.must(err)
-	if len(m.Turns) != 1 || m.Turns[0].Answer.Content != last.Answer.Content || db.Calls(ctx) != 1 {
-		t.Errorf("%d turns in %d calls", len(m.Turns), db.Calls(ctx))
+	// Recall makes one call, which does not return all parts of both turns.
+	if turns := f.recallInOneCall(projectID).Turns; len(turns) != 1 || turns[0].Answer.Content != last.Answer.Content {
+		t.Errorf("got %d turns, want only the last turn", len(turns))
 	}
 }
 
-// A message that is too large is stored in part.
 func TestTooLargeMessagesAreTruncated(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	app := ada.project("", project.Private)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
 	long := strings.Repeat("é", 300_000)
-	many := []action.Action{{Type: action.CreateFile, Path: "/a", Content: &long}, {Type: action.CreateFile, Path: "/b", Content: &long}}
-	for name, tc := range map[string]struct {
-		content, code string
-		actions       []action.Action
-		stored        conversation.Message
-	}{
-		"code that is also in an action": {"x", long, many[:1], conversation.Message{Content: "x", Actions: many[:1]}},
-		"too many actions":               {"x", long, many, conversation.Message{Content: "x", Actions: many[:1]}},
-		"too much text":                  {long + long, "", many, conversation.Message{Content: long}},
+	twoActions := []action.Action{
+		{Type: action.CreateFile, Path: "/a", Content: &long},
+		{Type: action.CreateFile, Path: "/b", Content: &long},
+	}
+	oneAction := twoActions[:1]
+	for name, tc := range map[string]struct{ answer, stored conversation.Message }{
+		"code that is also in an action": {
+			answer: conversation.Message{Content: "x", Code: long, Actions: oneAction},
+			stored: conversation.Message{Content: "x", Actions: oneAction},
+		},
+		"too many actions": {
+			answer: conversation.Message{Content: "x", Code: long, Actions: twoActions},
+			stored: conversation.Message{Content: "x", Actions: oneAction},
+		},
+		"too much text": {
+			answer: conversation.Message{Content: long + long, Actions: twoActions},
+			stored: conversation.Message{Content: long},
+		},
 	} {
-		turn, r := w.newTurn(ada, name, tc.content)
-		turn.Answer.Code, turn.Answer.Actions = tc.code, tc.actions
-		w.must(w.service.saveTurn(t.Context(), app, turn, settlement(r, 0, 0)))
-		m, err := w.service.conversations.Recall(t.Context(), app)
-		w.must(err)
-		got := m.Turns[len(m.Turns)-1]
-		if diff := cmp.Diff(tc.stored, conversation.Message{Content: got.Answer.Content, Code: got.Answer.Code, Actions: got.Answer.Actions}); diff != "" || got.Question.Content != name {
-			t.Errorf("%s: stored %d bytes of content, %d bytes of code, %d actions", name, len(got.Answer.Content), len(got.Answer.Code), len(got.Answer.Actions))
+		turn, r := f.newTurn(ada, name, tc.answer.Content)
+		turn.Answer.Code, turn.Answer.Actions = tc.answer.Code, tc.answer.Actions
+		f.must(f.service.saveTurn(t.Context(), projectID, turn, settlement(r, 0, 0)))
+		turns := f.recall(projectID).Turns
+		latest := turns[len(turns)-1]
+		if latest.Question.Content != name {
+			t.Fatalf("%s: got the latest question %q, want %q", name, latest.Question.Content, name)
+		}
+		got := conversation.Message{
+			Content: latest.Answer.Content, Code: latest.Answer.Code, Actions: latest.Answer.Actions,
+		}
+		if !cmp.Equal(tc.stored, got) {
+			t.Errorf("%s: got %d bytes of content, %d bytes of code and %d actions, want %d, %d and %d", name,
+				len(got.Content), len(got.Code), len(got.Actions),
+				len(tc.stored.Content), len(tc.stored.Code), len(tc.stored.Actions))
 		}
 	}
 }
 
 func TestConcurrentTurns(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	app := ada.project("", project.Private)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
 	codes := slicetest.CountCodes(16, func(i int) error {
-		turn, r := w.newTurn(ada, fmt.Sprint("question ", i), fmt.Sprint("answer ", i))
-		return w.service.saveTurn(t.Context(), app, turn, settlement(r, 12, 3))
+		turn, r := f.newTurn(ada, fmt.Sprint("question ", i), fmt.Sprint("answer ", i))
+		return f.service.saveTurn(t.Context(), projectID, turn, settlement(r, 12, 3))
 	})
 	if diff := cmp.Diff(map[fault.Code]int{"": 16}, codes); diff != "" {
-		t.Fatal(diff)
+		t.Fatalf("error codes (-want +got):\n%s", diff)
 	}
-	texts := said(ada.listed(app, 5))
+	texts := ada.readAll(projectID, 5)
 	if len(texts) != 32 {
-		t.Fatalf("%d messages", len(texts))
+		t.Fatalf("got %d messages, want 32", len(texts))
 	}
 	for i := 0; i < len(texts); i += 2 {
-		if _, n, _ := strings.Cut(texts[i], " "); texts[i+1] != "answer "+n {
-			t.Errorf("%q is answered by %q", texts[i], texts[i+1])
+		if _, number, _ := strings.Cut(texts[i], " "); texts[i+1] != "answer "+number {
+			t.Errorf("got %q after %q, want %q", texts[i+1], texts[i], "answer "+number)
 		}
 	}
-	m, err := w.service.conversations.Recall(t.Context(), app)
-	w.must(err)
-	if diff := cmp.Diff(texts, saidIn(m.Turns)); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(texts, textsOf(f.recall(projectID).Turns)); diff != "" {
+		t.Errorf("recalled turns (-want +got):\n%s", diff)
 	}
 }
 
-// Recall reads the latest whole turns after the summary in one call.
+// Recall reads the latest complete turns after the summary in one call.
 func TestRecall(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
-	ada := w.user("ada")
-	app, other := ada.project("", project.Private), ada.project("", project.Private)
-	w.say(ada, other, "elsewhere", "there")
+	f := newFixture(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
+	ada := f.newUser("ada")
+	projectID, otherID := ada.newProject(), ada.newProject()
+	f.storeTurn(ada, otherID, "other question", "other answer")
 	var turns []conversation.Turn
 	for i := range 20 {
-		turns = append(turns, w.say(ada, app, fmt.Sprint("q", i), fmt.Sprint("a", i)))
+		turns = append(turns, f.storeTurn(ada, projectID, fmt.Sprint("question ", i), fmt.Sprint("answer ", i)))
 	}
-	m, err := w.service.conversations.Recall(t.Context(), app)
-	w.must(err)
-	if diff := cmp.Diff(saidIn(turns[4:]), saidIn(m.Turns)); diff != "" {
-		t.Errorf("20 turns: %s", diff)
+	memory := f.recall(projectID)
+	if diff := cmp.Diff(textsOf(turns[4:]), textsOf(memory.Turns)); diff != "" {
+		t.Errorf("20 turns without a summary (-want +got):\n%s", diff)
 	}
-	w.must(w.saveSummary(t.Context(), app, m, "They spoke.", turns[15].Answer.ID))
-	turn, r := w.newTurn(ada, "is half", "")
-	turn.Answer.ID, _ = id.Message.Next(turn.Answer.ID)
-	w.must(w.service.saveTurn(t.Context(), app, turn, settlement(r, 0, 0)))
-	turns = append(turns, w.say(ada, app, "last", "at last"))
-	ctx := db.CountCalls(t.Context())
-	m, err = w.service.conversations.Recall(ctx, app)
-	w.must(err)
-	if diff := cmp.Diff(saidIn(turns[16:]), saidIn(m.Turns)); diff != "" || db.Calls(ctx) != 1 {
-		t.Errorf("after the summary, in %d calls: %s", db.Calls(ctx), diff)
+
+	f.must(f.saveSummary(t.Context(), projectID, memory, "Summary.", turns[15].Answer.ID))
+	incomplete, r := f.newTurn(ada, "question without an answer", "")
+	incomplete.Answer.ID, _ = id.Message.Next(incomplete.Answer.ID) // the ID of another turn
+	f.must(f.service.saveTurn(t.Context(), projectID, incomplete, settlement(r, 0, 0)))
+	turns = append(turns, f.storeTurn(ada, projectID, "last question", "last answer"))
+	memory = f.recallInOneCall(projectID)
+	if diff := cmp.Diff(textsOf(turns[16:]), textsOf(memory.Turns)); diff != "" {
+		t.Errorf("turns after the summary (-want +got):\n%s", diff)
 	}
-	if m.Summary != "They spoke." || m.SummaryUpTo != turns[15].Answer.ID {
-		t.Errorf("%q up to %s", m.Summary, m.SummaryUpTo)
+	if memory.Summary != "Summary." || memory.SummaryUpTo != turns[15].Answer.ID {
+		t.Errorf("got summary %q up to %s, want %q up to %s",
+			memory.Summary, memory.SummaryUpTo, "Summary.", turns[15].Answer.ID)
 	}
-	// Recall needs one call even if the messages are long.
+
 	for range 4 {
-		turns = append(turns, w.say(ada, app, noise(200_000), noise(200_000)))
+		turns = append(turns, f.storeTurn(ada, projectID, randomText(200_000), randomText(200_000)))
 	}
-	ctx = db.CountCalls(t.Context())
-	m, err = w.service.conversations.Recall(ctx, app)
-	w.must(err)
-	if n := len(m.Turns); n == 0 || db.Calls(ctx) != 1 || !slices.Equal(saidIn(turns[len(turns)-n:]), saidIn(m.Turns)) {
-		t.Errorf("%d long turns in %d calls", n, db.Calls(ctx))
+	longTurns := f.recallInOneCall(projectID).Turns
+	if n := len(longTurns); n == 0 || !slices.Equal(textsOf(turns[len(turns)-n:]), textsOf(longTurns)) {
+		t.Errorf("got %d long turns, want the latest turns", n)
 	}
 }
 
-// Of concurrent summaries, only the first is stored. No summary of a cleared conversation or of a deleted project is
-// stored.
+// If two summaries of the same turns are stored, only the first takes effect. A summary of a cleared conversation or of
+// a deleted project is not stored.
 func TestConcurrentSummaries(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	app, gone := ada.project("", project.Private), ada.project("", project.Private)
-	first, second := w.say(ada, app, "1", "one"), w.say(ada, app, "2", "two")
-	before, err := w.service.conversations.Recall(t.Context(), app)
-	w.must(err)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID, deletedID := ada.newProject(), ada.newProject()
+	first := f.storeTurn(ada, projectID, "1", "one")
+	second := f.storeTurn(ada, projectID, "2", "two")
+	before := f.recall(projectID)
 	save := func(before conversation.Memory, summary, upTo string) conversation.Memory {
 		t.Helper()
 		ctx := db.CountCalls(t.Context())
-		w.must(w.saveSummary(ctx, app, before, summary, upTo))
-		m, err := w.service.conversations.Recall(t.Context(), app)
-		w.must(err)
-		if db.Calls(ctx) != 1 {
-			t.Errorf("stored in %d calls", db.Calls(ctx))
+		f.must(f.saveSummary(ctx, projectID, before, summary, upTo))
+		if n := db.Calls(ctx); n != 1 {
+			t.Errorf("SaveSummary made %d calls, want 1", n)
 		}
-		return m
+		return f.recall(projectID)
 	}
 	if m := save(before, "A", first.Answer.ID); m.Summary != "A" || len(m.Turns) != 1 {
-		t.Errorf("%+v", m)
+		t.Errorf("first summary: got %+v, want the summary A and one turn", m)
 	}
-	m := save(before, "B", second.Answer.ID)
-	if m.Summary != "A" {
-		t.Errorf("a second summary of the same turns: %+v", m)
+	afterFirst := save(before, "B", second.Answer.ID)
+	if afterFirst.Summary != "A" {
+		t.Errorf("second summary of the same turns: got %+v, want the summary A", afterFirst)
 	}
-	w.must(ada.clear(t.Context(), w.service, app))
-	if m := save(before, "none", second.Answer.ID); m.Summary != "" {
-		t.Errorf("a summary of cleared turns, the first one: %+v", m)
+
+	f.must(ada.clear(t.Context(), f.service, projectID))
+	if m := save(before, "C", second.Answer.ID); m.Summary != "" {
+		t.Errorf("first summary of cleared turns: got %+v, want no summary", m)
 	}
-	if m := save(m, "C", second.Answer.ID); m.Summary != "" || m.SummaryUpTo != "" || len(m.Turns) != 0 || m.ClearedUpTo == "" {
-		t.Errorf("a summary of cleared turns: %+v", m)
+	m := save(afterFirst, "D", second.Answer.ID)
+	if m.Summary != "" || m.SummaryUpTo != "" || len(m.Turns) != 0 || m.ClearedUpTo == "" {
+		t.Errorf("later summary of cleared turns: got %+v, want a cleared conversation", m)
 	}
-	third := w.say(ada, app, "3", "three")
-	m, err = w.service.conversations.Recall(t.Context(), app)
-	w.must(err)
-	if m := save(m, "D", third.Answer.ID); m.Summary != "D" || len(m.Turns) != 0 {
-		t.Errorf("a summary after a clear: %+v", m)
+	third := f.storeTurn(ada, projectID, "3", "three")
+	if m := save(f.recall(projectID), "E", third.Answer.ID); m.Summary != "E" || len(m.Turns) != 0 {
+		t.Errorf("summary after the clear: got %+v, want the summary E and no turns", m)
 	}
-	w.remove(w.names.projects, db.TreeKey(gone))
-	w.must(w.saveSummary(t.Context(), gone, conversation.Memory{}, "E", third.Answer.ID))
-	if item := w.dump(w.names.conversations)[db.SummaryKey(gone)]; item != nil {
-		t.Errorf("a summary of a deleted project: %v", item)
+
+	f.deleteProject(deletedID)
+	f.must(f.saveSummary(t.Context(), deletedID, conversation.Memory{}, "F", third.Answer.ID))
+	if item := f.items(f.tables.conversations)[db.SummaryKey(deletedID)]; item != nil {
+		t.Errorf("deleted project: got the stored summary %v, want none", item)
 	}
 }
 
 func TestReplace(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	app := ada.project("", project.Private)
-	w.say(ada, app, "1", "one")
-	turn := w.say(ada, app, "2", "two")
-	w.say(ada, app, "3", "three")
-	for _, text := range []string{noise(1_000_000), "short", noise(500_000), ""} {
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	f.storeTurn(ada, projectID, "1", "one")
+	turn := f.storeTurn(ada, projectID, "2", "two")
+	f.storeTurn(ada, projectID, "3", "three")
+	for _, text := range []string{randomText(1_000_000), "short", randomText(500_000), ""} {
 		turn.Answer.Content = text
-		w.must(w.replace(t.Context(), app, turn.Answer))
-		m, err := w.service.conversations.Recall(t.Context(), app)
-		w.must(err)
-		if diff := cmp.Diff([]string{"1", "one", "2", text, "3", "three"}, saidIn(m.Turns)); diff != "" {
-			t.Errorf("%d characters: %s", len(text), diff)
+		f.must(f.replace(t.Context(), projectID, turn.Answer))
+		want := []string{"1", "one", "2", text, "3", "three"}
+		if diff := cmp.Diff(want, textsOf(f.recall(projectID).Turns)); diff != "" {
+			t.Errorf("replacement of %d bytes (-want +got):\n%s", len(text), diff)
 		}
 	}
-	if n := len(w.storedParts(app)); n != 6 {
-		t.Errorf("%d parts remain", n)
-	}
-	never, _ := w.newTurn(ada, "never", "stored")
-	w.must(w.replace(t.Context(), app, never.Answer))
-	if n := len(w.storedParts(app)); n != 6 {
-		t.Errorf("a message that was not stored before: %d parts", n)
-	}
-	w.remove(w.names.projects, db.TreeKey(app))
-	turn.Answer.Content = "too late"
-	w.must(w.replace(t.Context(), app, turn.Answer))
-	m, err := w.service.conversations.Recall(t.Context(), app)
-	w.must(err)
-	if m.Turns[1].Answer.Content != "" {
-		t.Errorf("a message of a deleted project was replaced")
+	f.checkPartCount(projectID, 6)
+
+	notStored, _ := f.newTurn(ada, "4", "four")
+	f.must(f.replace(t.Context(), projectID, notStored.Answer))
+	f.checkPartCount(projectID, 6)
+
+	f.deleteProject(projectID)
+	turn.Answer.Content = "replaced after the deletion"
+	f.must(f.replace(t.Context(), projectID, turn.Answer))
+	if got := f.recall(projectID).Turns[1].Answer.Content; got != "" {
+		t.Errorf("a message of a deleted project was replaced: got %q", got)
 	}
 }

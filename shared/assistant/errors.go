@@ -11,30 +11,30 @@ import (
 	"devplatform/shared/fault"
 )
 
-// Errors that clients receive if the model does not return a complete answer.
+// Errors that clients receive if the model does not generate a complete answer.
 var (
 	errUnavailable = fault.New(fault.CodeAIUnavailable,
-		"The assistant's model is not available at the moment. Please try again later.")
+		"The assistant's model is currently not available. Please try again later.")
 	errOverdue = fault.New(fault.CodeAIUnavailable,
 		"The assistant's model took too long to answer. Please try again.")
 	errRefused = fault.New(fault.CodeAIRefused,
 		"The model's provider stopped the answer because the question or the answer violates its usage policy. "+
 			"Rephrase the question.")
 	errMessageTooLong = fault.New(fault.CodeValidationFailed,
-		"message: exceeds the model's context window, together with the files that it is about. "+
+		"message: must fit into the model's context window, together with the files that it names. "+
 			"Shorten the message or name fewer files")
 	errPromptTooLong = fault.New(fault.CodeValidationFailed,
-		"prompt: exceeds the model's context window. Shorten the prompt")
+		"prompt: must fit into the model's context window. Shorten the prompt")
 )
 
 // errEmptyAnswer reports that the model sent no text and no actions.
-var errEmptyAnswer = &model.Error{Fault: model.Unavailable, Cause: errors.New("an empty answer")}
+var errEmptyAnswer = &model.Error{Fault: model.Unavailable, Cause: errors.New("the answer is empty")}
 
-// defaultRetryAfter is the Retry-After header of an error for which the provider did not ask for a wait.
+// defaultRetryAfter is sent in the Retry-After header if the provider did not specify a time.
 const defaultRetryAfter = 5 * time.Second
 
-// clientError converts the cause of an incomplete answer to the error that the client receives. tooLong is the error
-// for a request that exceeds the model's context window. Errors that do not come from a model are returned unchanged.
+// clientError converts the cause of an incomplete answer to the error that the client receives. tooLong is returned if
+// the request exceeded the model's context window. An error that was not caused by the model is returned unchanged.
 func clientError(err error, tooLong *fault.Error) error {
 	var failure *model.Error
 	switch {

@@ -10,20 +10,20 @@ import (
 	"devplatform/shared/project/file"
 )
 
-// maxListed is the number of files that are listed for a prompt. One call returns them. In a larger project, other
-// files are looked up by their paths.
+// maxListed is the maximum number of files that are listed for a prompt. One call lists them. If a project has more
+// files, the others are looked up by path.
 const maxListed = 999
 
-// projectFiles caches the files of a project that were read for the prompt. It reads other files when the check of an
-// action needs them.
+// projectFiles caches the files of a project that were read for the prompt. If the check of an action needs another
+// file, projectFiles reads it.
 type projectFiles struct {
 	view *file.View
-	// known has the records that were read, by path. complete reports whether it has all of the project's files.
+	// known maps paths to the records that were read. If complete is true, it has all files of the project.
 	known    map[string]file.File
 	complete bool
-	// lookedUp has the paths that were looked up. If such a path is not in known, it is not a file.
+	// lookedUp has the paths that were looked up. If such a path is not in known, the file does not exist.
 	lookedUp map[string]bool
-	contents map[string][]byte
+	contents map[string][]byte // by path
 }
 
 // listFiles lists the files of a project, in one call.
@@ -42,8 +42,8 @@ func listFiles(ctx context.Context, view *file.View) (*projectFiles, error) {
 	return f, nil
 }
 
-// Prepare implements action.Files. It reads the records of the paths that were not looked up before, in one call. It
-// does nothing if there are no such paths.
+// Prepare implements action.Files. It reads the records of the paths that are not cached yet, in one call. If all of
+// them are cached, it makes no call.
 func (f *projectFiles) Prepare(ctx context.Context, paths ...string) error {
 	var unknown []string
 	for _, path := range paths {
@@ -87,8 +87,8 @@ func (f *projectFiles) HasInside(ctx context.Context, path string) (bool, error)
 	return f.view.HasInside(ctx, path)
 }
 
-// Read implements action.Files. A file that was deleted after it was listed is empty. Applying a change to it then
-// fails, because each change names the version of its file.
+// Read implements action.Files. It returns "" for a file that was deleted after it was listed. A change to such a file
+// cannot be applied, because each change contains the version of its file.
 func (f *projectFiles) Read(ctx context.Context, path string) (content string, text bool, err error) {
 	if err := f.load(ctx, path); err != nil {
 		return "", false, err
@@ -97,7 +97,7 @@ func (f *projectFiles) Read(ctx context.Context, path string) (content string, t
 	return string(data), utf8.Valid(data), nil
 }
 
-// load reads the contents of the paths that exist and are not loaded yet, in one call.
+// load reads the contents of the files that exist and are not cached yet, in one call.
 func (f *projectFiles) load(ctx context.Context, paths ...string) error {
 	if err := f.Prepare(ctx, paths...); err != nil {
 		return err

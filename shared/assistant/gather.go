@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	// maxNamedFiles is the number of files that are looked up because the message or the editor names them.
+	// maxNamedFiles is the maximum number of files that are read because they are named in the message or open in the
+	// editor.
 	maxNamedFiles = 10
-	// maxNamedBytes is the maximum total size of the files that are read, without the current file.
+	// maxNamedBytes is the maximum total size of the files that are read, excluding the current file.
 	maxNamedBytes = 1 << 20
 )
 
@@ -34,7 +35,7 @@ func (t *turn) readProject(ctx context.Context) error {
 		return err
 	})
 	if err := reads.Wait(); err != nil {
-		return err //nolint:wrapcheck // an error of one of the reads
+		return err //nolint:wrapcheck // already wrapped by the functions above
 	}
 	t.prompt = prompt.Chat{
 		Project: t.project.Name, Framework: t.project.Framework, Total: t.project.Files,
@@ -60,9 +61,9 @@ func modelTurns(turns []conversation.Turn) []model.Turn {
 	return all
 }
 
-// readFiles reads the files that the prompt shows, in one call: the current file, the files that the message names, and
-// the manifests that belong to the current file. In a project with more files than were listed, another call looks up
-// the named files.
+// readFiles reads the files that the prompt contains, in one call: the current file, the files that the message names,
+// and the manifests that belong to the current file. If the project has more files than were listed, a second call
+// looks up the named files.
 func (t *turn) readFiles(ctx context.Context) error {
 	current := t.question.CurrentFile
 	shown, err := t.filesToShow(ctx)
@@ -85,7 +86,7 @@ func (t *turn) readFiles(ctx context.Context) error {
 	return nil
 }
 
-// filesToShow returns the paths of the files that the prompt shows, the current file first.
+// filesToShow returns the paths of the files that the prompt contains, the current file first.
 func (t *turn) filesToShow(ctx context.Context) ([]string, error) {
 	current := t.question.CurrentFile
 	wanted := prompt.Mentioned(t.question.Message, t.prompt.Paths)
@@ -114,7 +115,8 @@ func (t *turn) filesToShow(ctx context.Context) ([]string, error) {
 	return shown, nil
 }
 
-// manifests returns the manifests, such as package.json, in the nearest folder above the current file that has any.
+// manifests returns the paths of the manifests (package.json and go.mod) in the nearest folder above the current file
+// that has a manifest.
 func manifests(known map[string]file.File, current string) []string {
 	folders := append([]string{""}, path.Ancestors(current)...)
 	for _, folder := range slices.Backward(folders) {

@@ -8,131 +8,187 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/slicetest"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/fault"
-	"devplatform/shared/project"
 )
 
 func TestPromptFacts(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
-	ada.file(projectID, "/src/app.tsx", "the current one\n")
-	ada.file(projectID, "/src/list.tsx", "the named one\n")
-	ada.file(projectID, "/src/else.tsx", "neither\n")
-	w.model.play(model.TaskChat, says("First.").calling("1", "create_file", `{"path":"/x","content":""}`))
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	ada.createFile(projectID, "/src/app.tsx", "current file\n")
+	ada.createFile(projectID, "/src/list.tsx", "named file\n")
+	ada.createFile(projectID, "/src/other.tsx", "other file\n")
+	f.model.enqueue(model.TaskChat, newResponse("First.").
+		withCall("1", "create_file", `{"path":"/x","content":""}`))
 	ada.chat(projectID, "One.").Want(t, http.StatusOK)
-	ada.chat(projectID, "What about list.tsx?", "context", object{"currentFile": "/src/app.tsx", "framework": "vue"}).Want(t, http.StatusOK)
-	facts := w.model.requests()[1].Facts
-	if facts.Prompt != "What about list.tsx?" || facts.Framework != "vue" || facts.CurrentFile != "/src/app.tsx" ||
-		fmt.Sprint(facts.Paths) != "[/src/app.tsx /src/else.tsx /src/list.tsx]" ||
-		fmt.Sprint(facts.Files) != "[{/src/app.tsx the current one\n false} {/src/list.tsx the named one\n false}]" ||
-		fmt.Sprint(facts.Turns) != "[{One. First. [create_file /x]}]" {
-		t.Errorf("%+v", facts)
+	work := object{"currentFile": "/src/app.tsx", "framework": "vue"}
+	ada.chat(projectID, "What about list.tsx?", "context", work).Want(t, http.StatusOK)
+	facts := f.model.requests()[1].Facts
+	for _, tc := range []struct {
+		name      string
+		got, want any
+	}{
+		{"prompt", facts.Prompt, "What about list.tsx?"},
+		{"framework", facts.Framework, "vue"},
+		{"current file", facts.CurrentFile, "/src/app.tsx"},
+		{"paths", fmt.Sprint(facts.Paths), "[/src/app.tsx /src/list.tsx /src/other.tsx]"},
+		{
+			"files", fmt.Sprint(facts.Files),
+			"[{/src/app.tsx current file\n false} {/src/list.tsx named file\n false}]",
+		},
+		{"turns", fmt.Sprint(facts.Turns), "[{One. First. [create_file /x]}]"},
+	} {
+		if tc.got != tc.want {
+			t.Errorf("%s: got %v, want %v", tc.name, tc.got, tc.want)
+		}
 	}
 }
 
-// The prompt shows the manifest nearest to the current file, or that of the project.
+// The prompt contains the manifests in the nearest folder above the current file that has one.
 func TestPromptManifests(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
 	for _, path := range []string{"/package.json", "/go.mod", "/web/package.json", "/web/src/app.js", "/main.go"} {
-		ada.file(projectID, path, path)
+		ada.createFile(projectID, path, path)
 	}
-	for i, c := range []struct{ current, want string }{
-		{"", "/package.json /go.mod"}, {"/main.go", "/main.go /package.json /go.mod"}, {"/web/src/app.js", "/web/src/app.js /web/package.json"}, {"/web/package.json", "/web/package.json"},
+	for i, tc := range []struct {
+		currentFile string
+		want        []string // the files in the prompt
+	}{
+		{"", []string{"/package.json", "/go.mod"}},
+		{"/main.go", []string{"/main.go", "/package.json", "/go.mod"}},
+		{"/web/src/app.js", []string{"/web/src/app.js", "/web/package.json"}},
+		{"/web/package.json", []string{"/web/package.json"}},
 	} {
-		ada.chat(projectID, "Hm.", "context", object{"currentFile": c.current}).Want(t, http.StatusOK)
-		var shown []string
-		for _, f := range w.model.requests()[i].Facts.Files {
-			shown = append(shown, f.Path)
+		ada.chat(projectID, "Hello.", "context", object{"currentFile": tc.currentFile}).Want(t, http.StatusOK)
+		var got []string
+		for _, document := range f.model.requests()[i].Facts.Files {
+			got = append(got, document.Path)
 		}
-		if got := strings.Join(shown, " "); got != c.want {
-			t.Errorf("current file %q: %s, want %s", c.current, got, c.want)
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("current file %q: files in the prompt (-want +got):\n%s", tc.currentFile, diff)
 		}
 	}
 }
 
-// A large project and a current file of the largest size are shown in part.
+// The prompt shortens the file list of a large project and the content of a large file.
 func TestPromptOfLargeProject(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
-	for i := range 55 {
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	path := func(folder, number int) string {
+		return fmt.Sprintf("/src/%03d/a-file-with-a-long-name-%02d.ts", folder, number)
+	}
+	for folder := range 55 {
 		var operations []object
-		for j := range 20 {
-			operations = append(operations, object{"op": "create", "path": fmt.Sprintf("/src/%03d/a-file-with-a-long-name-%02d.ts", i, j), "content": "x"})
+		for number := range 20 {
+			operations = append(operations, object{"op": "create", "path": path(folder, number), "content": "x"})
 		}
-		ada.Do(http.MethodPost, "/api/projects/"+projectID+"/files/batch", object{"operations": operations}).Want(t, http.StatusOK)
+		ada.Do(http.MethodPost, "/api/projects/"+projectID+"/files/batch", object{"operations": operations}).
+			Want(t, http.StatusOK)
 	}
-	ada.file(projectID, "/z/large.ts", strings.Repeat("const line = 'of a large file'\n", 1<<15))
-	w.model.play(model.TaskChat, says("").calling("1", "edit_file", `{"path":"/src/054/a-file-with-a-long-name-19.ts","search":"x","replace":"y"}`).
-		calling("2", "create_file", `{"path":"/z","content":""}`).
-		calling("3", "create_file", `{"path":"`+strings.Repeat("/deep", 90)+`","content":""}`))
-	got := ada.chat(projectID, "What is in /z/large.ts and /src/054/a-file-with-a-long-name-18.ts?", "context", object{"currentFile": "/z/large.ts"}).Want(t, http.StatusOK)
+	const largeFile = "/z/large.ts"
+	ada.createFile(projectID, largeFile, strings.Repeat("const line = 'of a large file'\n", 1<<15))
+	f.model.enqueue(model.TaskChat, newResponse("").
+		withCall("1", "edit_file", fmt.Sprintf(`{"path":%q,"search":"x","replace":"y"}`, path(54, 19))).
+		withCall("2", "create_file", `{"path":"/z","content":""}`).
+		withCall("3", "create_file", fmt.Sprintf(`{"path":%q,"content":""}`, strings.Repeat("/deep", 90))))
+	message := "What is in " + largeFile + " and " + path(54, 18) + "?"
+	got := ada.chat(projectID, message, "context", object{"currentFile": largeFile}).Want(t, http.StatusOK)
 	if len(got.List("actions")) != 2 || !strings.Contains(got.Text("response"), "Left out: `create_file /z`") {
-		t.Errorf("%s", got.Raw)
+		t.Errorf("got %s, want two actions and a note about /z, which is a folder", got.Raw)
 	}
-	if got.Calls > 16 { // two rounds with three tool calls, none of which looks up folders one by one
-		t.Errorf("%d calls", got.Calls)
+	if got.Calls > 16 { // the files of each tool call are looked up together, not one by one
+		t.Errorf("got %d calls to DynamoDB, want at most 16", got.Calls)
 	}
-	request := w.model.requests()[0]
+	request := f.model.requests()[0]
 	size := 0
 	for _, m := range request.Messages {
 		size += len(m.Text)
 	}
-	if size > 200_000 || len(request.Facts.Files) != 2 || request.Facts.CurrentFile != "/z/large.ts" || !request.Facts.Files[0].Cut {
-		t.Errorf("a prompt of %d bytes, %d files, current %q", size, len(request.Facts.Files), request.Facts.CurrentFile)
+	if size > 200_000 {
+		t.Errorf("got a prompt of %d bytes, want at most 200000", size)
+	}
+	facts := request.Facts
+	if facts.CurrentFile != largeFile || len(facts.Files) != 2 || !facts.Files[0].Cut {
+		t.Errorf("got the current file %q and %d files, want %q shortened and the named file",
+			facts.CurrentFile, len(facts.Files), largeFile)
 	}
 }
 
 func TestRetryWithSmallerPrompt(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
-	ada.file(projectID, "/large.ts", strings.Repeat("const line = 'of a large file'\n", 1<<12))
-	tooLong := says("").failing(&model.Error{Fault: model.TooLong, Cause: errors.New("context length")})
-	tooLong.steps = nil
-	w.model.play(model.TaskChat, tooLong, says("Now."))
-	ask := func() answered { return ada.chat(projectID, "Hm?", "context", object{"currentFile": "/large.ts"}) }
-	if got := ask().Want(t, http.StatusOK); got.Text("response") != "Now." {
-		t.Errorf("%s", got.Raw)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	ada.createFile(projectID, "/large.ts", strings.Repeat("const line = 'of a large file'\n", 1<<12))
+	tooLong := newResponse().withError(&model.Error{Fault: model.TooLong, Cause: errors.New("context length")})
+	chat := func() slicetest.Response {
+		return ada.chat(projectID, "Hello.", "context", object{"currentFile": "/large.ts"})
 	}
-	asked := w.model.requests()
-	if len(asked) != 2 || len(asked[1].Facts.Files[0].Content)*3 > len(asked[0].Facts.Files[0].Content) || asked[1].MaxOutput != asked[0].MaxOutput {
-		t.Errorf("%d requests", len(asked))
+	f.model.enqueue(model.TaskChat, tooLong, newResponse("Shorter."))
+	if got := chat().Want(t, http.StatusOK).Text("response"); got != "Shorter." {
+		t.Errorf("got response %q, want that of the second request", got)
 	}
-	w.model.play(model.TaskChat, tooLong, tooLong)
-	ask().Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	requests := f.model.requests()
+	if len(requests) != 2 {
+		t.Fatalf("got %d requests, want 2", len(requests))
+	}
+	first, second := len(requests[0].Facts.Files[0].Content), len(requests[1].Facts.Files[0].Content)
+	if second*3 > first {
+		t.Errorf("got %d bytes of the file after %d bytes, want at most a third", second, first)
+	}
+	if requests[1].MaxOutput != requests[0].MaxOutput {
+		t.Errorf("got MaxOutput %d after %d, want the same", requests[1].MaxOutput, requests[0].MaxOutput)
+	}
+
+	f.model.enqueue(model.TaskChat, tooLong, tooLong)
+	chat().Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 }
 
 // When there are many turns, a summary replaces the older half of them.
 func TestOldTurnsAreSummarized(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
 	for i := range summaryTurns {
-		w.clock.Advance(time.Minute)
+		f.clock.Advance(time.Minute)
 		ada.chat(projectID, fmt.Sprint("Question ", i)).Want(t, http.StatusOK)
 	}
-	w.model.play(model.TaskSummarize, says("").failing(&model.Error{Fault: model.Unavailable, Cause: errors.New("down")}), says("They ", "asked."))
-	for range 2 { // the first summary fails, which does not fail the answer
-		w.clock.Advance(time.Minute)
-		ada.chat(projectID, "Another.").Want(t, http.StatusOK)
+	// The first summary fails, but the answer does not. The next turn generates the summary.
+	f.model.enqueue(model.TaskSummarize,
+		newResponse("").withError(&model.Error{Fault: model.Unavailable, Cause: errors.New("unavailable")}),
+		newResponse("The ", "summary."))
+	for i := summaryTurns; i < summaryTurns+2; i++ {
+		f.clock.Advance(time.Minute)
+		ada.chat(projectID, fmt.Sprint("Question ", i)).Want(t, http.StatusOK)
 	}
-	ada.chat(projectID, "The last.").Want(t, http.StatusOK)
-	asked := w.model.requests()
-	last := asked[len(asked)-1]
-	if last.Facts.Summary != "They asked." || len(last.Facts.Turns) != summaryTurns+2-(summaryTurns+2)/2 || last.Facts.Turns[0].User != "Question 5" {
-		t.Errorf("the prompt has the summary %q and %d turns, beginning with %+v", last.Facts.Summary, len(last.Facts.Turns), last.Facts.Turns[0])
+	ada.chat(projectID, "The last question.").Want(t, http.StatusOK)
+
+	requests := f.model.requests()
+	facts := requests[len(requests)-1].Facts
+	if facts.Summary != "The summary." {
+		t.Errorf("got summary %q, want %q", facts.Summary, "The summary.")
 	}
-	if n := len(ada.history(projectID)); n != 2*(summaryTurns+3) {
-		t.Errorf("%d messages", n)
+	// The summary was generated before the last of these turns was stored. It covers half of the others, rounded up.
+	const turns = summaryTurns + 2
+	const summarized = turns / 2
+	if len(facts.Turns) != turns-summarized {
+		t.Fatalf("got %d turns in the prompt, want %d", len(facts.Turns), turns-summarized)
+	}
+	if first := facts.Turns[0].User; first != "Question 5" {
+		t.Errorf("got the first turn %q in the prompt, want %q", first, "Question 5")
+	}
+	if n := len(ada.messages(projectID)); n != 2*(turns+1) {
+		t.Errorf("got %d messages, want %d", n, 2*(turns+1))
 	}
 }

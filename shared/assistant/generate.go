@@ -15,17 +15,17 @@ import (
 
 // Generated is the code that a model generated for a prompt.
 type Generated struct {
-	Code        string `json:"code" doc:"The code; empty if the answer has none" example:"export const slugify = (title) => title.toLowerCase()\n"`
-	Language    string `json:"language" doc:"The requested language; if none was requested, the language of the block of code in the answer" example:"javascript"`
-	Framework   string `json:"framework" doc:"The requested framework; empty if none was requested" example:"react"`
+	Code        string `json:"code" doc:"The code; empty if the answer has no code" example:"export const slugify = (title) => title.toLowerCase()\n"`
+	Language    string `json:"language" doc:"The requested language. If the request has no language, the language of the code block in the answer" example:"javascript"`
+	Framework   string `json:"framework" doc:"The requested framework; empty if the request has no framework" example:"react"`
 	Explanation string `json:"explanation" doc:"The explanation of the code, as Markdown" example:"It keeps letters and digits."`
 	Model       string `json:"model" doc:"The model that generated the code, as named by its provider" example:"scaffold-1"`
 	Usage       Usage  `json:"usage" doc:"The tokens that the call used"`
 }
 
 // Generate generates code for a prompt, without a project. language and framework may be "".
-// Errors: RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE, AI_REFUSED, VALIDATION_FAILED if the prompt does not fit into
-// the model's window; the error classes of db.
+// Errors: RATE_LIMITED, QUOTA_EXCEEDED, AI_UNAVAILABLE, AI_REFUSED, VALIDATION_FAILED if the prompt exceeds the model's
+// context window; the error classes of db.
 func (s *Service) Generate(
 	ctx context.Context, caller httpapi.Caller, text, language, framework string,
 ) (Generated, error) {
@@ -44,7 +44,7 @@ func (s *Service) Generate(
 	generation, stop := s.withTimeLimit(ctx)
 	defer stop()
 	a := &answer{}
-	cause := s.ask(generation, reserved, request, a)
+	cause := s.runRound(generation, reserved, request, a)
 	if cause == nil && a.isBlank() {
 		cause = errEmptyAnswer
 	}

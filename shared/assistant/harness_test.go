@@ -26,178 +26,195 @@ import (
 // epoch is the time at which the tests begin: in the middle of a month, of a minute, and of a second.
 var epoch = time.Date(2031, 5, 15, 10, 5, 20, 500e6, time.UTC)
 
-// world has the assistant and the project service behind a real HTTP server, with its own DynamoDB.
-type world struct {
+// fixture is the assistant and the project service behind a real HTTP server, with an embedded DynamoDB.
+type fixture struct {
 	t        *testing.T
 	clock    *slicetest.Clock
 	log      *slicetest.Log
-	endpoint string
-	sdk      *dynamodb.Client // direct access
-	client   *db.Client
-	names    struct{ projects, contents, events, conversations string }
+	endpoint string           // of DynamoDB
+	sdk      *dynamodb.Client // connected directly to DynamoDB
+	client   *db.Client       // the client of the services
+	tables   struct{ projects, contents, events, conversations string }
 	ids      *id.Generator
 	limits   Limits
-	crowd    *slicetest.Users
-	model    *script
+	users    *slicetest.Users
+	model    *fakeModel
 	service  *Service
 	server   *httptest.Server
 }
 
-type option func(*world)
+type option func(*fixture)
 
-func withLimits(change func(*Limits)) option { return func(w *world) { change(&w.limits) } }
+func withLimits(change func(*Limits)) option { return func(f *fixture) { change(&f.limits) } }
 
-func newWorld(t *testing.T, options ...option) *world {
+func newFixture(t *testing.T, options ...option) *fixture {
 	t.Helper()
-	w := &world{
+	f := &fixture{
 		t: t, clock: slicetest.NewClock(epoch, 0), log: slicetest.NewLog(), endpoint: dynamotest.StartServer(t),
-		limits: DefaultLimits(), crowd: &slicetest.Users{}, model: &script{},
+		limits: DefaultLimits(), users: &slicetest.Users{}, model: &fakeModel{},
 	}
-	w.sdk = dynamotest.Client(w.endpoint)
-	w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
-	for name, place := range map[string]*string{
-		"projects": &w.names.projects, "contents": &w.names.contents, "events": &w.names.events, "conversations": &w.names.conversations,
-	} {
-		*place = slicetest.Table(t, w.sdk, name)
+	f.sdk = dynamotest.Client(f.endpoint)
+	f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
+	f.tables.projects = slicetest.Table(t, f.sdk, "projects")
+	f.tables.contents = slicetest.Table(t, f.sdk, "contents")
+	f.tables.events = slicetest.Table(t, f.sdk, "events")
+	f.tables.conversations = slicetest.Table(t, f.sdk, "conversations")
+	for _, apply := range options {
+		apply(f)
 	}
-	for _, o := range options {
-		o(w)
-	}
-	w.server = httptest.NewServer(nil)
-	t.Cleanup(w.server.Close)
-	w.serve(w.sdk)
-	return w
+	f.server = httptest.NewServer(nil)
+	t.Cleanup(f.server.Close)
+	f.startServices(f.sdk)
+	return f
 }
 
-// serve replaces the services with new ones, which call DynamoDB through the given SDK client.
-func (w *world) serve(sdk *dynamodb.Client) {
-	w.client = db.Wrap(sdk, w.clock.Now)
-	logger := slog.New(w.log)
-	cursors := db.NewCursors(slicetest.Keys(w.clock.Now))
-	outbox := event.Outbox{Events: w.client.Table(w.names.events), IDs: w.ids}
+// startServices replaces the services with new ones that call DynamoDB through sdk.
+func (f *fixture) startServices(sdk *dynamodb.Client) {
+	f.client = db.Wrap(sdk, f.clock.Now)
+	logger := slog.New(f.log)
+	cursors := db.NewCursors(slicetest.Keys(f.clock.Now))
+	outbox := event.Outbox{Events: f.client.Table(f.tables.events), IDs: f.ids}
 	files := file.New(file.Deps{
-		DB: w.client, Projects: w.client.Table(w.names.projects), Contents: w.client.Table(w.names.contents),
-		Outbox: outbox, Cursors: cursors, IDs: w.ids, Clock: w.clock.Now, Quotas: file.DefaultQuotas(),
+		DB: f.client, Projects: f.client.Table(f.tables.projects), Contents: f.client.Table(f.tables.contents),
+		Outbox: outbox, Cursors: cursors, IDs: f.ids, Clock: f.clock.Now, Quotas: file.DefaultQuotas(),
 	})
 	projects := project.New(project.Deps{
-		DB: w.client, Projects: w.client.Table(w.names.projects), Outbox: outbox,
-		Cursors: cursors, Files: files, IDs: w.ids, Clock: w.clock.Now, Logger: logger,
+		DB: f.client, Projects: f.client.Table(f.tables.projects), Outbox: outbox,
+		Cursors: cursors, Files: files, IDs: f.ids, Clock: f.clock.Now, Logger: logger,
 	})
-	w.service = New(Deps{
-		DB: w.client, Conversations: w.client.Table(w.names.conversations), Files: files,
-		Cursors: cursors, IDs: w.ids, Clock: w.clock.Now, Logger: logger, Model: w.model, Limits: w.limits,
+	f.service = New(Deps{
+		DB: f.client, Conversations: f.client.Table(f.tables.conversations), Files: files,
+		Cursors: cursors, IDs: f.ids, Clock: f.clock.Now, Logger: logger, Model: f.model, Limits: f.limits,
 	})
-	w.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
-		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: w.crowd, Clock: w.clock.Now,
-	}, projects.Register, files.Register, w.service.Register)
+	f.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
+		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: f.users, Clock: f.clock.Now,
+	}, projects.Register, files.Register, f.service.Register)
 }
 
-// interpose puts a wire between the services and DynamoDB.
-func (w *world) interpose(pass dynamotest.Pass) *dynamotest.Wire {
-	w.t.Helper()
-	wire := dynamotest.NewWire(w.t, w.endpoint, pass)
-	w.serve(wire.Client())
+// startWire starts a wire and replaces the services with new ones that call DynamoDB through it.
+func (f *fixture) startWire() *dynamotest.Wire {
+	f.t.Helper()
+	wire := dynamotest.NewWire(f.t, f.endpoint, nil)
+	f.startServices(wire.Client())
 	return wire
 }
 
-// dump returns the items of a table by key.
-func (w *world) dump(table string) map[db.Key]db.Item {
-	w.t.Helper()
-	return slicetest.Dump(w.t, w.sdk, table)
+// items returns the items of a table by key.
+func (f *fixture) items(table string) map[db.Key]db.Item {
+	f.t.Helper()
+	return slicetest.Dump(f.t, f.sdk, table)
 }
 
-func (w *world) must(err error) {
-	w.t.Helper()
+func (f *fixture) must(err error) {
+	f.t.Helper()
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 }
 
-// put stores a record directly.
-func (w *world) put(table string, key db.Key, record any) {
-	w.t.Helper()
+// put stores an item directly in DynamoDB.
+func (f *fixture) put(table string, key db.Key, record any) {
+	f.t.Helper()
 	item, err := db.Encode(record)
-	w.must(err)
-	client := db.Wrap(w.sdk, w.clock.Now)
-	_, err = client.Do(w.t.Context(), client.Table(table).Put(key, item))
-	w.must(err)
+	f.must(err)
+	client := db.Wrap(f.sdk, f.clock.Now)
+	_, err = client.Do(f.t.Context(), client.Table(table).Put(key, item))
+	f.must(err)
 }
 
-// remove deletes an item directly.
-func (w *world) remove(table string, key db.Key) {
-	w.t.Helper()
-	client := db.Wrap(w.sdk, w.clock.Now)
-	_, err := client.Do(w.t.Context(), client.Table(table).Delete(key))
-	w.must(err)
+// deleteProject deletes the record of a project directly in DynamoDB.
+func (f *fixture) deleteProject(projectID string) {
+	f.t.Helper()
+	client := db.Wrap(f.sdk, f.clock.Now)
+	_, err := client.Do(f.t.Context(), client.Table(f.tables.projects).Delete(db.TreeKey(projectID)))
+	f.must(err)
 }
 
-// browser is a user's client.
-type browser struct {
+// user is an HTTP client with the session of a user.
+type user struct {
 	*slicetest.Client
-	w        *world
-	name     string // also the session's token
-	userID   string
-	personal string // the ID of the personal workspace
+	f    *fixture
+	name string // also the session's token
+	id   string
 }
 
-// user creates a user with a personal workspace. The clock advances, as it does between two sign-ups.
-func (w *world) user(name string) *browser {
-	w.t.Helper()
-	w.clock.Advance(time.Millisecond)
-	b := &browser{
-		Client: slicetest.NewClient(w.t, w.server.URL, w.log), w: w, name: name,
-		userID: w.ids.New(id.User), personal: w.ids.New(id.Workspace),
-	}
-	b.SetCookie("session", name)
-	b.SessionCalls = 1
-	client := db.Wrap(w.sdk, w.clock.Now)
-	writes, err := workspace.Personal(client.Table(w.names.projects), b.personal, b.userID, name, w.clock.Now())
-	w.must(err)
-	w.must(client.Transact(w.t.Context(), writes...))
-	w.crowd.Add(httpapi.Caller{UserID: b.userID, Username: name, Email: name + "@example.com", CreatedAt: w.clock.Now()})
-	return b
+// newUser creates a user with a personal workspace. It advances the clock, so that users have different creation times.
+func (f *fixture) newUser(name string) *user {
+	f.t.Helper()
+	f.clock.Advance(time.Millisecond)
+	u := &user{Client: slicetest.NewClient(f.t, f.server.URL, f.log), f: f, name: name, id: f.ids.New(id.User)}
+	u.SetCookie("session", name)
+	u.SessionCalls = 1
+	client := db.Wrap(f.sdk, f.clock.Now)
+	workspaceID := f.ids.New(id.Workspace)
+	writes, err := workspace.Personal(client.Table(f.tables.projects), workspaceID, u.id, name, f.clock.Now())
+	f.must(err)
+	f.must(client.Transact(f.t.Context(), writes...))
+	f.users.Add(httpapi.Caller{
+		UserID: u.id, Username: name, Email: name + "@example.com", CreatedAt: f.clock.Now(),
+	})
+	return u
 }
 
-// workspace creates a workspace in which users have roles.
-func (w *world) workspace(roles map[*browser]workspace.Role) (workspaceID string) {
-	w.t.Helper()
-	workspaceID = w.ids.New(id.Workspace)
-	at := clock.Stamp(w.clock.Now())
-	w.put(w.names.projects, db.WorkspaceKey(workspaceID), workspace.Workspace{ID: workspaceID, Name: "Team", Owners: 1, CreatedAt: at})
-	for b, role := range roles {
-		record := workspace.Membership{
-			WorkspaceID: workspaceID, UserID: b.userID, Username: b.name, Role: role, AddedAt: at, Name: "Team", CreatedAt: at,
+// newWorkspace creates a workspace whose members have the given roles.
+func (f *fixture) newWorkspace(roles map[*user]workspace.Role) (workspaceID string) {
+	f.t.Helper()
+	workspaceID = f.ids.New(id.Workspace)
+	now := clock.Stamp(f.clock.Now())
+	f.put(f.tables.projects, db.WorkspaceKey(workspaceID), workspace.Workspace{
+		ID: workspaceID, Name: "Team", Owners: 1, CreatedAt: now,
+	})
+	for u, role := range roles {
+		membership := workspace.Membership{
+			WorkspaceID: workspaceID, UserID: u.id, Username: u.name, Role: role,
+			AddedAt: now, Name: "Team", CreatedAt: now,
 		}
-		w.put(w.names.projects, db.MemberKey(workspaceID, b.userID), record)
-		w.put(w.names.projects, db.MembershipKey(b.userID, workspaceID), record)
+		f.put(f.tables.projects, db.MemberKey(workspaceID, u.id), membership)
+		f.put(f.tables.projects, db.MembershipKey(u.id, workspaceID), membership)
 	}
 	return workspaceID
 }
 
-type answered = slicetest.Response
-
-// object is a JSON object to send.
+// object is a JSON object in a request.
 type object map[string]any
 
-// project creates a project through the API and returns its ID. The workspace "" is the personal one.
-func (b *browser) project(workspaceID string, visibility project.Visibility) string {
-	b.w.t.Helper()
+// newProject creates a private project in the user's personal workspace and returns its ID.
+func (u *user) newProject() (projectID string) {
+	u.f.t.Helper()
+	return u.newProjectIn("", project.Private)
+}
+
+// newProjectIn creates a project in a workspace, or in the user's personal workspace if workspaceID is "".
+func (u *user) newProjectIn(workspaceID string, visibility project.Visibility) (projectID string) {
+	u.f.t.Helper()
 	fields := object{"name": "App", "visibility": visibility}
 	if workspaceID != "" {
 		fields["workspaceId"] = workspaceID
 	}
-	return b.Do(http.MethodPost, "/api/projects", fields).Want(b.w.t, http.StatusCreated).Text("id")
+	return u.Do(http.MethodPost, "/api/projects", fields).Want(u.f.t, http.StatusCreated).Text("id")
 }
 
-// file writes a file through the API.
-func (b *browser) file(projectID, path, content string) {
-	b.w.t.Helper()
-	b.Do(http.MethodPost, "/api/projects/"+projectID+"/files", object{"path": path, "content": content}).
-		Want(b.w.t, http.StatusCreated)
+// createFile creates a file.
+func (u *user) createFile(projectID, path, content string) {
+	u.f.t.Helper()
+	u.Do(http.MethodPost, "/api/projects/"+projectID+"/files", object{"path": path, "content": content}).
+		Want(u.f.t, http.StatusCreated)
 }
 
-// content returns the content of a file through the API.
-func (b *browser) content(projectID, path string) string {
-	b.w.t.Helper()
-	return b.Get("/api/projects/"+projectID+"/files?path="+path).Want(b.w.t, http.StatusOK).Text("content")
+// checkFile checks the content of a file.
+func (u *user) checkFile(projectID, path, want string) {
+	u.f.t.Helper()
+	response := u.Get("/api/projects/"+projectID+"/files?path="+path).Want(u.f.t, http.StatusOK)
+	if got := response.Text("content"); got != want {
+		u.f.t.Errorf("file %s: got %q, want %q", path, got, want)
+	}
+}
+
+// checkNoFiles checks that a project has no files.
+func (u *user) checkNoFiles(projectID string) {
+	u.f.t.Helper()
+	response := u.Get("/api/projects/"+projectID+"/files").Want(u.f.t, http.StatusOK)
+	if n := len(response.List("files")); n != 0 {
+		u.f.t.Errorf("got %d files, want none: the actions were applied", n)
+	}
 }

@@ -13,9 +13,9 @@ import (
 
 var tag = httpapi.Tag{
 	Name: "Assistant",
-	Description: "Ask a language model about a project, and generate code. Answers contain changes to the project's " +
-		"files, which are checked, and applied on request. Each user can make 20 chat or generate calls per " +
-		"minute and has a monthly quota of tokens.",
+	Description: "Ask a language model about a project, and generate code. Answers can contain changes to the project's " +
+		"files. The changes are checked, and they are applied if the request asks for it. Each user can make 20 " +
+		"chat or generate calls per minute and has a monthly quota of tokens.",
 }
 
 // Register adds the endpoints of the assistant.
@@ -39,8 +39,8 @@ var modelErrors = []*fault.Error{
 
 type doneOutput struct{ Body httpapi.Done }
 
-// checkBlank returns the violated rule if text consists only of white space, and "" otherwise. The schema checks for
-// empty text.
+// checkBlank returns the violated rule if text consists only of white space, and "" otherwise. It accepts empty text,
+// which the schema rejects.
 func checkBlank(text string) string {
 	if text != "" && strings.TrimSpace(text) == "" {
 		return "must not be blank"

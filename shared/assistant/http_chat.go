@@ -18,7 +18,7 @@ type chatInput struct {
 		ProjectID string       `json:"projectId" doc:"The project that the message is about" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		Message   string       `json:"message" minLength:"1" maxLength:"32000" doc:"The user's message, 1–32,000 characters" example:"Create a button component."`
 		Context   *chatContext `json:"context,omitempty" doc:"The user's current work"`
-		Apply     bool         `json:"apply,omitempty" doc:"Whether to apply the actions to the project's files, all or none" example:"false"`
+		Apply     bool         `json:"apply,omitempty" doc:"Whether to apply the actions to the project's files. All actions are applied, or none" example:"false"`
 	}
 }
 
@@ -54,10 +54,10 @@ func (s *Service) registerChat(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "chat", Method: http.MethodPost, Path: "/api/ai/chat", Tag: tag,
 		Summary: "Ask the assistant about a project",
-		Description: "For members of the workspace who may write. Returns text, code and a list of actions. Each action " +
-			"is checked against the project's files. If apply is true, the actions are applied together, like " +
-			"the operations of a batch of files. If they cannot be applied, the answer is still returned: " +
-			"applied is false, and response contains the reason.",
+		Description: "For members, admins and owners of the workspace. Returns text, code and a list of actions. Each " +
+			"action is checked against the project's files. If apply is true, the actions are applied as one batch: " +
+			"all of them or none. If they cannot be applied, the answer is still returned: applied is false, and " +
+			"response contains the reason.",
 		Errors: chatErrors,
 	}, s.handleChat)
 	httpapi.PrivateStream(r, httpapi.Operation{
@@ -68,8 +68,8 @@ func (s *Service) registerChat(r *httpapi.Routes) {
 			"JSON object with a type: start {messageId}; text-start, text-delta and text-end {id, delta}; " +
 			"tool-input-start, tool-input-delta, tool-input-available and tool-input-error {toolCallId, " +
 			"toolName, inputTextDelta, input, errorText} for each tool call; data-action {data} for each " +
-			"checked action; data-result {data}, which is the response of chat; error {errorText}; and finish " +
-			"{finishReason}. The last event is [DONE]. A comment is sent after every 10 seconds without an " +
+			"checked action; data-result {data}, whose data is the response body of chat; error {errorText}; and " +
+			"finish {finishReason}. The last event is [DONE]. A comment is sent after every 10 seconds without an " +
 			"event. If an error occurs before the first event, the response is an ordinary error response. " +
 			"Disconnecting does not cancel the answer. To cancel it, call POST /api/ai/messages/{id}/cancel.",
 		Errors: chatErrors,
@@ -84,8 +84,8 @@ func (s *Service) handleChat(ctx context.Context, caller httpapi.Caller, in *cha
 	return &chatOutput{Body: reply}, nil
 }
 
-// startDelay is how long a stream waits for the model's first output before it starts. An error until then is an
-// ordinary response.
+// startDelay is the maximum time that a stream waits for the model's first output before it starts. If an error occurs
+// before the start, the response is an ordinary error response.
 const startDelay = 3 * time.Second
 
 func (s *Service) handleChatStream(
@@ -109,8 +109,8 @@ func (s *Service) handleChatStream(
 	return err
 }
 
-// finishReason converts the reason why an answer ended to the stream's reason. A model that waits for the results of
-// its calls has finished, because the client does not have to send results.
+// finishReason converts the reason why a model stopped to the stream's reason. StopTools becomes Stop, because the
+// client does not have to send the results of tool calls.
 func finishReason(stop model.Stop) uistream.Reason {
 	switch stop {
 	case model.StopEnd, model.StopTools:

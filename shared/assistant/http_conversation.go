@@ -23,8 +23,8 @@ type conversationOutput struct {
 	Body struct {
 		ConversationID string        `json:"conversationId" doc:"The ID of the project's only conversation" example:"cnv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		ProjectID      string        `json:"projectId" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-		Messages       []MessageItem `json:"messages" nullable:"false" doc:"Oldest first; each message of a user is followed by its answer"`
-		NextCursor     string        `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent on the last one"`
+		Messages       []MessageItem `json:"messages" nullable:"false" doc:"The messages, oldest first. Each message of a user is followed by its answer"`
+		NextCursor     string        `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent on the last page"`
 	}
 }
 
@@ -41,8 +41,9 @@ func (s *Service) registerConversation(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "clearConversation", Method: http.MethodDelete, Path: path, Tag: tag,
 		Summary: "Delete a project's conversation",
-		Description: "For members and above. Deletes all messages for all users. The assistant no longer uses them. " +
-			"An answer in progress is still sent to the user who asked, but it is not stored.",
+		Description: "For members, admins and owners of the workspace. Deletes all messages for all users. Later answers " +
+			"do not take them into account. An answer in progress is still sent to the user who asked, but it is " +
+			"not stored.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleClearConversation)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/assistant/quota"
@@ -21,295 +22,364 @@ import (
 	"devplatform/shared/workspace"
 )
 
-func conversationURL(projectID string) string { return "/api/ai/conversations/" + projectID }
-
-func cancelURL(messageID string) string { return "/api/ai/messages/" + messageID + "/cancel" }
-
-const usageURL = "/api/ai/usage"
+const (
+	unknownProjectID = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+	unknownMessageID = "msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+)
 
 func TestConversationResponse(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	app := ada.project("", project.Private)
-	conversationID := "cnv_" + strings.TrimPrefix(app, "prj_")
-	a := ada.Get(conversationURL(app)).Want(t, http.StatusOK)
-	if want := fmt.Sprintf(`{"conversationId":%q,"projectId":%q,"messages":[]}`, conversationID, app); strings.TrimSpace(a.Raw) != want {
-		t.Errorf("empty conversation: %s", a.Raw)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	conversationID := "cnv_" + strings.TrimPrefix(projectID, "prj_")
+	got := ada.Get(conversationURL(projectID)).Want(t, http.StatusOK)
+	empty := fmt.Sprintf(`{"conversationId":%q,"projectId":%q,"messages":[]}`, conversationID, projectID)
+	if strings.TrimSpace(got.Raw) != empty {
+		t.Errorf("empty conversation: got %s, want %s", got.Raw, empty)
 	}
-	if a.Calls != 4 { // the session, the project 2, the messages
-		t.Errorf("empty conversation: %d calls", a.Calls)
+	if got.Calls != 4 { // one for the session, two for the project, one for the messages
+		t.Errorf("empty conversation: got %d calls, want 4", got.Calls)
 	}
-	plain := w.say(ada, app, "Hi", "Hello")
-	w.clock.Advance(time.Minute)
-	rich, r := w.newTurn(ada, "A file", "Here")
+
+	first := f.storeTurn(ada, projectID, "Hi", "Hello")
+	f.clock.Advance(time.Minute)
+	second, r := f.newTurn(ada, "A file", "Here")
 	text := "export {}\n"
-	rich.Answer.Code, rich.Answer.Status = text, conversation.Interrupted
-	rich.Answer.Actions = []action.Action{{Type: action.CreateFile, Path: "/a.ts", Content: &text}}
-	w.must(w.service.saveTurn(t.Context(), app, rich, settlement(r, 12, 3)))
-	a = ada.Get(conversationURL(app)).Want(t, http.StatusOK)
-	usageObject := map[string]any{"inputTokens": 12.0, "outputTokens": 3.0}
-	want := map[string]any{"conversationId": conversationID, "projectId": app, "messages": []any{
-		map[string]any{"id": plain.Question.ID, "role": "user", "content": "Hi", "status": "complete", "createdAt": "2031-05-15T10:05:20.501Z"},
-		map[string]any{"id": plain.Answer.ID, "role": "assistant", "content": "Hello", "model": "script-1", "usage": usageObject, "status": "complete", "createdAt": "2031-05-15T10:05:20.501Z"},
-		map[string]any{"id": rich.Question.ID, "role": "user", "content": "A file", "status": "complete", "createdAt": "2031-05-15T10:06:20.501Z"},
+	second.Answer.Code, second.Answer.Status = text, conversation.Interrupted
+	second.Answer.Actions = []action.Action{{Type: action.CreateFile, Path: "/a.ts", Content: &text}}
+	f.must(f.service.saveTurn(t.Context(), projectID, second, settlement(r, 12, 3)))
+	got = ada.Get(conversationURL(projectID)).Want(t, http.StatusOK)
+	usage := map[string]any{"inputTokens": 12.0, "outputTokens": 3.0}
+	want := map[string]any{"conversationId": conversationID, "projectId": projectID, "messages": []any{
 		map[string]any{
-			"id": rich.Answer.ID, "role": "assistant", "content": "Here", "model": "script-1", "usage": usageObject, "status": "interrupted", "createdAt": "2031-05-15T10:06:20.501Z",
-			"code": text, "actions": []any{map[string]any{"type": "create_file", "path": "/a.ts", "content": text}},
+			"id": first.Question.ID, "role": "user", "content": "Hi",
+			"status": "complete", "createdAt": "2031-05-15T10:05:20.501Z",
+		},
+		map[string]any{
+			"id": first.Answer.ID, "role": "assistant", "content": "Hello", "model": "fake-model", "usage": usage,
+			"status": "complete", "createdAt": "2031-05-15T10:05:20.501Z",
+		},
+		map[string]any{
+			"id": second.Question.ID, "role": "user", "content": "A file",
+			"status": "complete", "createdAt": "2031-05-15T10:06:20.501Z",
+		},
+		map[string]any{
+			"id": second.Answer.ID, "role": "assistant", "content": "Here", "model": "fake-model", "usage": usage,
+			"code":    text,
+			"actions": []any{map[string]any{"type": "create_file", "path": "/a.ts", "content": text}},
+			"status":  "interrupted", "createdAt": "2031-05-15T10:06:20.501Z",
 		},
 	}}
-	if diff := cmp.Diff(want, a.Body); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(want, got.Body); diff != "" {
+		t.Errorf("response (-want +got):\n%s", diff)
 	}
-	if a.Calls != 5 { // and the record of the last clear
-		t.Errorf("%d calls", a.Calls)
+	if got.Calls != 5 { // one more for the last clear
+		t.Errorf("got %d calls, want 5", got.Calls)
 	}
-	ada.Do(http.MethodDelete, conversationURL(app), nil).Want(t, http.StatusOK)
-	if a := ada.Get(conversationURL(app)).Want(t, http.StatusOK); len(a.List("messages")) != 0 {
-		t.Errorf("after the clear: %s", a.Raw)
+
+	ada.Do(http.MethodDelete, conversationURL(projectID), nil).Want(t, http.StatusOK)
+	if messages := ada.messages(projectID); len(messages) != 0 {
+		t.Errorf("after the clear: got messages %v, want none", messages)
 	}
 }
 
 func TestConversationPages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
-	ada, eve := w.user("ada"), w.user("eve")
-	app, other := ada.project("", project.Private), ada.project("", project.Private)
+	f := newFixture(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	projectID, otherID := ada.newProject(), ada.newProject()
 	for i := range 30 {
-		w.say(ada, app, fmt.Sprint("q", i), fmt.Sprint("a", i))
+		f.storeTurn(ada, projectID, fmt.Sprint("question ", i), fmt.Sprint("answer ", i))
 	}
-	first := ada.Get(conversationURL(app)).Want(t, http.StatusOK)
+	url := conversationURL(projectID)
+	first := ada.Get(url).Want(t, http.StatusOK)
 	if n := len(first.List("messages")); n != 50 {
-		t.Errorf("%d messages by default", n)
+		t.Errorf("first page: got %d messages, want 50", n)
 	}
-	rest := ada.Get(conversationURL(app)+"?limit=100&cursor="+first.Text("nextCursor")).Want(t, http.StatusOK)
-	if n := len(rest.List("messages")); n != 10 || rest.Text("nextCursor") != "" || rest.Calls != 5 {
-		t.Errorf("second page: %d messages in %d calls, next cursor %q", n, rest.Calls, rest.Text("nextCursor"))
+	second := ada.Get(url+"?limit=100&cursor="+first.Text("nextCursor")).Want(t, http.StatusOK)
+	if n := len(second.List("messages")); n != 10 || second.Text("nextCursor") != "" || second.Calls != 5 {
+		t.Errorf("second page: got %d messages in %d calls and next cursor %q, want 10 in 5 calls and no cursor",
+			n, second.Calls, second.Text("nextCursor"))
 	}
-	exact := ada.Get(conversationURL(app)+"?limit=60").Want(t, http.StatusOK)
-	if len(exact.List("messages")) != 60 || exact.Text("nextCursor") != "" {
-		t.Errorf("limit 60: %d messages, next cursor %q", len(exact.List("messages")), exact.Text("nextCursor"))
+	all := ada.Get(url+"?limit=60").Want(t, http.StatusOK)
+	if n := len(all.List("messages")); n != 60 || all.Text("nextCursor") != "" {
+		t.Errorf("limit 60: got %d messages and next cursor %q, want 60 and no cursor", n, all.Text("nextCursor"))
 	}
-	team := w.workspace(map[*browser]workspace.Role{ada: workspace.Owner, eve: workspace.Owner})
-	shared := ada.project(team, project.Team)
-	w.say(ada, shared, "q", "a")
-	cursor := ada.Get(conversationURL(shared)+"?limit=1").Want(t, http.StatusOK).Text("nextCursor")
-	for name, a := range map[string]answered{
-		"another list's": ada.Get(conversationURL(other) + "?cursor=" + first.Text("nextCursor")),
-		"another user's": eve.Get(conversationURL(shared) + "?cursor=" + cursor),
-		"an invalid":     ada.Get(conversationURL(app) + "?cursor=x"),
+
+	workspaceID := f.newWorkspace(map[*user]workspace.Role{ada: workspace.Owner, grace: workspace.Owner})
+	sharedID := ada.newProjectIn(workspaceID, project.Team)
+	f.storeTurn(ada, sharedID, "question", "answer")
+	cursor := ada.Get(conversationURL(sharedID)+"?limit=1").Want(t, http.StatusOK).Text("nextCursor")
+	for name, got := range map[string]slicetest.Response{
+		"cursor of another list": ada.Get(conversationURL(otherID) + "?cursor=" + first.Text("nextCursor")),
+		"cursor of another user": grace.Get(conversationURL(sharedID) + "?cursor=" + cursor),
+		"invalid cursor":         ada.Get(url + "?cursor=x"),
+		"limit 0":                ada.Get(url + "?limit=0"),
+		"limit 101":              ada.Get(url + "?limit=101"),
+		"limit -1":               ada.Get(url + "?limit=-1"),
+		"limit x":                ada.Get(url + "?limit=x"),
 	} {
-		if a.Status != http.StatusBadRequest || a.Text("code") != string(fault.CodeValidationFailed) {
-			t.Errorf("%s cursor: %d %s", name, a.Status, a.Raw)
+		if got.Status != http.StatusBadRequest || got.Text("code") != string(fault.CodeValidationFailed) {
+			t.Errorf("%s: got status %d and %s, want 400 and code %s",
+				name, got.Status, got.Raw, fault.CodeValidationFailed)
 		}
-	}
-	for _, limit := range []string{"0", "101", "-1", "x"} {
-		ada.Get(conversationURL(app)+"?limit="+limit).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 }
 
-// A page has only as many messages as fit into a response.
+// A page contains only as many messages as fit into a response.
 func TestConversationPagesOfLongMessages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	app := ada.project("", project.Private)
-	long := strings.Repeat(`"\`, 250_000) // four times as long once it is escaped twice
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	long := strings.Repeat(`"\`, 250_000) // four times as long after it is escaped twice
 	for range 2 {
-		w.say(ada, app, long, long)
+		f.storeTurn(ada, projectID, long, long)
 	}
-	n, pages := 0, 0
-	for cursor := ""; ; pages++ {
-		a := ada.Get(conversationURL(app)+"?cursor="+cursor).Want(t, http.StatusOK)
-		messages := a.List("messages")
-		n += len(messages)
-		if len(messages) == 0 || len(a.Raw)+strings.Count(a.Raw, `"`)+strings.Count(a.Raw, `\`) > 4<<20 && len(messages) > 1 {
-			t.Fatalf("a page of %d messages, %d bytes", len(messages), len(a.Raw))
+	total, pages := 0, 0
+	for cursor, done := "", false; !done; pages++ {
+		page := ada.Get(conversationURL(projectID)+"?cursor="+cursor).Want(t, http.StatusOK)
+		n := len(page.List("messages"))
+		escapedSize := len(page.Raw) + strings.Count(page.Raw, `"`) + strings.Count(page.Raw, `\`)
+		if n == 0 || (n > 1 && escapedSize > 4<<20) {
+			t.Fatalf("got a page of %d messages and %d bytes, want one message or at most 4 MiB", n, escapedSize)
 		}
-		if cursor = a.Text("nextCursor"); cursor == "" {
-			break
-		}
+		total += n
+		cursor = page.Text("nextCursor")
+		done = cursor == ""
 	}
-	if n != 4 || pages == 0 {
-		t.Errorf("%d messages after %d pages", n, pages)
+	if total != 4 || pages < 2 {
+		t.Errorf("got %d messages in %d pages, want 4 messages in several pages", total, pages)
 	}
 }
 
-// conversationCalls are the endpoints of a conversation, with the permission that each needs.
+// conversationCalls are the calls to a conversation, with the permission that each requires.
 var conversationCalls = []struct {
-	method string
-	action workspace.Action
-}{{http.MethodGet, workspace.Read}, {http.MethodDelete, workspace.Write}}
+	method     string
+	permission workspace.Action
+}{
+	{http.MethodGet, workspace.Read},
+	{http.MethodDelete, workspace.Write},
+}
 
-// Access follows from the permission table. The conversation of a public project is open to its workspace only.
+// Access to a conversation depends on the role in the workspace. If the project is public, the same roles are required.
 func TestConversationAccess(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
-	callers := map[*browser]workspace.Role{
-		w.user("outsider"): "", w.user("viewer"): workspace.Viewer, w.user("member"): workspace.Member,
-		w.user("admin"): workspace.Admin, w.user("owner"): workspace.Owner,
+	f := newFixture(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
+	creator, nonMember := f.newUser("creator"), f.newUser("nonmember")
+	roles := map[*user]workspace.Role{
+		creator:             workspace.Member,
+		f.newUser("viewer"): workspace.Viewer,
+		f.newUser("member"): workspace.Member,
+		f.newUser("admin"):  workspace.Admin,
+		f.newUser("owner"):  workspace.Owner,
 	}
-	creator := w.user("creator")
-	roles := map[*browser]workspace.Role{creator: workspace.Member}
-	for b, role := range callers {
-		if role != "" {
-			roles[b] = role
-		}
-	}
-	team := w.workspace(roles)
-	never := creator.Get(conversationURL("prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK")).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+	workspaceID := f.newWorkspace(roles)
+	notFound := creator.Get(conversationURL(unknownProjectID)).
+		Want(t, http.StatusNotFound, fault.CodeProjectNotFound).Raw
 	for _, visibility := range []project.Visibility{project.Private, project.Team, project.Public} {
-		app := creator.project(team, visibility)
-		for b, role := range roles {
-			sees := visibility == project.Public || (role.May(workspace.Read) &&
-				(visibility == project.Team || b == creator || role.May(workspace.Moderate)))
-			checkCalls(t, w, creator, b, role, app, sees, never.Raw)
+		projectID := creator.newProjectIn(workspaceID, visibility)
+		for u, role := range roles {
+			isVisible := visibility == project.Public || (role.May(workspace.Read) &&
+				(visibility == project.Team || u == creator || role.May(workspace.Moderate)))
+			checkConversationAccess(t, creator, u, role, projectID, isVisible, notFound)
 		}
-		for b, role := range callers {
-			if role == "" {
-				checkCalls(t, w, creator, b, role, app, visibility == project.Public, never.Raw)
-			}
-		}
+		checkConversationAccess(t, creator, nonMember, "", projectID, visibility == project.Public, notFound)
 	}
-	app := creator.project(team, project.Public)
-	for _, id := range []string{"x", "prj_", creator.userID, conversation.ID(app), strings.ToLower(app)} {
+
+	projectID := creator.newProjectIn(workspaceID, project.Public)
+	for _, id := range []string{"x", "prj_", creator.id, conversation.ID(projectID), strings.ToLower(projectID)} {
 		for _, call := range conversationCalls {
-			creator.Do(call.method, conversationURL(id), nil).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+			creator.Do(call.method, conversationURL(id), nil).
+				Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 		}
 	}
-	creator.SetCookie("session", "nobody")
+
+	creator.SetCookie("session", "invalid")
 	for _, call := range conversationCalls {
-		creator.Do(call.method, conversationURL(app), nil).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
+		creator.Do(call.method, conversationURL(projectID), nil).
+			Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 	}
 	creator.Get(usageURL).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
-	creator.Do(http.MethodPost, cancelURL("msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"), nil).Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
+	creator.Do(http.MethodPost, cancelURL(unknownMessageID), nil).
+		Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
-// checkCalls makes every call as b on a conversation with two messages.
-func checkCalls(t *testing.T, w *world, creator, b *browser, role workspace.Role, app string, sees bool, never string) {
+// checkConversationAccess makes every call as the user u to a conversation with one turn of the creator. If the project
+// is not visible to u, the response must be notFound, which is the response for a project that does not exist.
+func checkConversationAccess(
+	t *testing.T, creator, u *user, role workspace.Role, projectID string, isVisible bool, notFound string,
+) {
 	t.Helper()
+	f := creator.f
 	for _, call := range conversationCalls {
-		w.must(creator.clear(t.Context(), w.service, app))
-		w.say(creator, app, "secret", "answer")
+		f.must(creator.clear(t.Context(), f.service, projectID))
+		f.storeTurn(creator, projectID, "question", "answer")
 		want := http.StatusForbidden
 		switch {
-		case !sees:
+		case !isVisible:
 			want = http.StatusNotFound
-		case role.May(call.action):
+		case role.May(call.permission):
 			want = http.StatusOK
 		}
-		a := b.Do(call.method, conversationURL(app), nil)
-		if a.Status != want || (want == http.StatusNotFound && a.Raw != never) {
-			t.Errorf("%s by %s: %d %s, want %d", call.method, b.name, a.Status, a.Raw, want)
+		got := u.Do(call.method, conversationURL(projectID), nil)
+		if got.Status != want {
+			t.Errorf("%s by %s: got status %d, want %d: %s", call.method, u.name, got.Status, want, got.Raw)
 		}
-		left := len(w.storedParts(app))
-		if cleared := want == http.StatusOK && call.method == http.MethodDelete; cleared != (left == 0) {
-			t.Errorf("after %s by %s, %d parts are stored", call.method, b.name, left)
+		if want == http.StatusNotFound && got.Raw != notFound {
+			t.Errorf("%s by %s: got %s, want %s", call.method, u.name, got.Raw, notFound)
 		}
+		wantParts := 2
+		if want == http.StatusOK && call.method == http.MethodDelete {
+			wantParts = 0
+		}
+		f.checkPartCount(projectID, wantParts)
 	}
 }
 
 func TestUsageResponse(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.MonthlyTokens = 5000 }))
-	ada, bob := w.user("ada"), w.user("bob")
-	want := func(b *browser, month string, in, out, reserved, remaining, calls int, resets string) {
+	f := newFixture(t, withLimits(func(l *Limits) { l.MonthlyTokens = 5000 }))
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	check := func(u *user, want UsageItem, resetsAt string) {
 		t.Helper()
-		a := b.Get(usageURL).Want(t, http.StatusOK)
-		expected := map[string]any{
-			"month": month, "inputTokens": float64(in), "outputTokens": float64(out), "totalTokens": float64(in + out),
-			"reservedTokens": float64(reserved), "limit": 5000.0, "remaining": float64(remaining), "calls": float64(calls), "resetsAt": resets,
+		got := u.Get(usageURL).Want(t, http.StatusOK)
+		wantBody := map[string]any{
+			"month":          want.Month,
+			"inputTokens":    float64(want.InputTokens),
+			"outputTokens":   float64(want.OutputTokens),
+			"totalTokens":    float64(want.InputTokens + want.OutputTokens),
+			"reservedTokens": float64(want.ReservedTokens),
+			"limit":          5000.0,
+			"remaining":      float64(want.Remaining),
+			"calls":          float64(want.Calls),
+			"resetsAt":       resetsAt,
 		}
-		if diff := cmp.Diff(expected, a.Body); diff != "" || a.Calls != 2 {
-			t.Errorf("%d calls: %s", a.Calls, diff)
+		if diff := cmp.Diff(wantBody, got.Body); diff != "" {
+			t.Errorf("response (-want +got):\n%s", diff)
+		}
+		if got.Calls != 2 {
+			t.Errorf("got %d calls to DynamoDB, want 2", got.Calls)
 		}
 	}
-	first, second := w.reservation(ada.userID, 2000), w.reservation(ada.userID, 3000)
-	w.must(w.reserve(first))
-	w.must(w.reserve(second))
-	want(ada, may, 0, 0, 5000, 0, 2, "2031-06-01T00:00:00.000Z")
-	w.must(w.settle(first, 1000, 200))
-	want(ada, may, 1000, 200, 3000, 800, 2, "2031-06-01T00:00:00.000Z")
-	w.must(w.settle(second, 4000, 200)) // more than was reserved
-	want(ada, may, 5000, 400, 0, 0, 2, "2031-06-01T00:00:00.000Z")
-	want(bob, may, 0, 0, 0, 5000, 0, "2031-06-01T00:00:00.000Z")
-	w.clock.Advance(17 * 24 * time.Hour)
-	want(ada, june, 0, 0, 0, 5000, 0, "2031-07-01T00:00:00.000Z")
-	w.clock.Advance(time.Date(2031, 12, 31, 23, 59, 59, 0, time.UTC).Sub(w.clock.Now()))
-	want(ada, "2031-12", 0, 0, 0, 5000, 0, "2032-01-01T00:00:00.000Z")
+	const juneFirst = "2031-06-01T00:00:00.000Z"
+	first, second := f.newReservation(ada.id, 2000), f.newReservation(ada.id, 3000)
+	f.must(f.reserve(first))
+	f.must(f.reserve(second))
+	check(ada, UsageItem{Month: may, ReservedTokens: 5000, Calls: 2}, juneFirst)
+	f.must(f.settle(first, 1000, 200))
+	check(ada, UsageItem{
+		Month: may, InputTokens: 1000, OutputTokens: 200, ReservedTokens: 3000, Remaining: 800, Calls: 2,
+	}, juneFirst)
+	f.must(f.settle(second, 4000, 200)) // more than was reserved
+	check(ada, UsageItem{Month: may, InputTokens: 5000, OutputTokens: 400, Calls: 2}, juneFirst)
+	check(grace, UsageItem{Month: may, Remaining: 5000}, juneFirst)
+	f.clock.Advance(17 * 24 * time.Hour)
+	check(ada, UsageItem{Month: june, Remaining: 5000}, "2031-07-01T00:00:00.000Z")
+	f.clock.Advance(time.Date(2031, 12, 31, 23, 59, 59, 0, time.UTC).Sub(f.clock.Now()))
+	check(ada, UsageItem{Month: "2031-12", Remaining: 5000}, "2032-01-01T00:00:00.000Z")
+}
+
+// checkCancelled checks whether the answer of a reservation is cancelled.
+func (f *fixture) checkCancelled(r quota.Reservation, want bool) {
+	f.t.Helper()
+	got, err := f.service.quota.IsCancelled(f.t.Context(), r)
+	if err != nil || got != want {
+		f.t.Errorf("IsCancelled: got %v and error %v, want %v", got, err, want)
+	}
 }
 
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, eve := w.user("ada"), w.user("eve")
-	app := ada.project("", project.Private)
-	turn, r := w.newTurn(ada, "q", "a")
-	isCancelled := func(want bool) {
-		t.Helper()
-		if got, err := w.service.quota.IsCancelled(t.Context(), r); err != nil || got != want {
-			t.Errorf("cancelled %v, %v", got, err)
-		}
-	}
-	isCancelled(false)
-	for _, b := range []*browser{eve, ada} {
-		for _, id := range []string{turn.Question.ID, "msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK", app, "x", strings.ToLower(r.MessageID), r.MessageID + "%230"} {
-			b.Do(http.MethodPost, cancelURL(id), nil).Want(t, http.StatusNotFound, fault.CodeMessageNotFound)
-		}
-	}
-	eve.Do(http.MethodPost, cancelURL(r.MessageID), nil).Want(t, http.StatusNotFound, fault.CodeMessageNotFound)
-	isCancelled(false)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	turn, r := f.newTurn(ada, "question", "answer")
+	f.checkCancelled(r, false)
 	for range 2 {
-		if a := ada.Do(http.MethodPost, cancelURL(r.MessageID), nil).Want(t, http.StatusAccepted); a.Calls != 2 || a.Body["success"] != true {
-			t.Errorf("%d calls: %s", a.Calls, a.Raw)
+		got := ada.Do(http.MethodPost, cancelURL(r.MessageID), nil).Want(t, http.StatusAccepted)
+		if got.Calls != 2 || got.Body["success"] != true {
+			t.Errorf("got %s after %d calls to DynamoDB, want success after 2 calls", got.Raw, got.Calls)
 		}
-		isCancelled(true)
+		f.checkCancelled(r, true)
 	}
-	if err := w.service.saveTurn(t.Context(), app, turn, settlement(r, 12, 3)); !errors.Is(err, quota.ErrCancelled) { // a cancelled answer is not complete
-		t.Errorf("%v", err)
+	// A cancelled answer cannot be stored as complete.
+	err := f.service.saveTurn(t.Context(), projectID, turn, settlement(r, 12, 3))
+	if !errors.Is(err, quota.ErrCancelled) {
+		t.Errorf("got error %v, want quota.ErrCancelled", err)
 	}
 	turn.Answer.Status = conversation.Interrupted
-	w.must(w.service.saveTurn(t.Context(), app, turn, settlement(r, 12, 3)))
-	ended, last := w.newTurn(ada, "q2", "a2")
-	w.must(w.service.saveTurn(t.Context(), app, ended, settlement(last, 12, 3)))
-	end := func() any { return w.dump(w.names.conversations)[db.GenerationKey(ada.userID, last.MessageID)]["end"] }
+	f.must(f.service.saveTurn(t.Context(), projectID, turn, settlement(r, 12, 3)))
+
+	// Cancelling an answer that has ended succeeds and has no effect.
+	ended, endedReservation := f.newTurn(ada, "question 2", "answer 2")
+	f.must(f.service.saveTurn(t.Context(), projectID, ended, settlement(endedReservation, 12, 3)))
+	end := func() any {
+		return f.items(f.tables.conversations)[db.GenerationKey(ada.id, endedReservation.MessageID)]["end"]
+	}
 	before := end()
-	ada.Do(http.MethodPost, cancelURL(last.MessageID), nil).Want(t, http.StatusAccepted)
+	ada.Do(http.MethodPost, cancelURL(endedReservation.MessageID), nil).Want(t, http.StatusAccepted)
 	if after := end(); before == nil || !reflect.DeepEqual(after, before) {
-		t.Errorf("%+v became %+v", before, after)
+		t.Errorf("end of the generation: got %+v, want %+v", after, before)
 	}
-	if diff := cmp.Diff([]string{"q", "a", "q2", "a2"}, said(ada.listed(app, 50))); diff != "" {
-		t.Error(diff)
+	want := []string{"question", "answer", "question 2", "answer 2"}
+	if diff := cmp.Diff(want, ada.readAll(projectID, 50)); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
 	}
-	if got, err := w.service.quota.IsCancelled(t.Context(), w.reservation(ada.userID, 1)); got || err != nil {
-		t.Errorf("an answer that is not in progress: %v, %v", got, err)
-	}
-	wire := w.interpose(nil)
-	for operation, f := range map[string]dynamotest.Fault{"UpdateItem": dynamotest.LostReply, "GetItem": dynamotest.ServerError} {
-		wire.Break(operation, f)
-		ada.Do(http.MethodPost, cancelURL(r.MessageID), nil).Want(t, http.StatusAccepted)
-		_, err := w.service.quota.IsCancelled(t.Context(), r)
-		if (operation == "GetItem") != (err != nil) {
-			t.Errorf("%s: %v", operation, err)
-		}
-	}
-	wire.Break("UpdateItem", dynamotest.ServerError)
-	ada.Do(http.MethodPost, cancelURL(r.MessageID), nil).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
+	f.checkCancelled(f.newReservation(ada.id, 1), false)
 }
 
-// A failed read is an error, not an empty conversation, and reveals nothing to users without access.
+func TestCancelUnknownAnswer(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	projectID := ada.newProject()
+	turn, r := f.newTurn(ada, "question", "answer")
+	for _, u := range []*user{ada, grace} {
+		for _, id := range []string{
+			turn.Question.ID, unknownMessageID, projectID, "x", strings.ToLower(r.MessageID), r.MessageID + "%230",
+		} {
+			u.Do(http.MethodPost, cancelURL(id), nil).Want(t, http.StatusNotFound, fault.CodeMessageNotFound)
+		}
+	}
+	grace.Do(http.MethodPost, cancelURL(r.MessageID), nil).Want(t, http.StatusNotFound, fault.CodeMessageNotFound)
+	f.checkCancelled(r, false)
+}
+
+func TestCancelFaults(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	_, r := f.newTurn(ada, "question", "answer")
+	wire := f.startWire()
+	wire.Break("UpdateItem", dynamotest.LostReply)
+	ada.Do(http.MethodPost, cancelURL(r.MessageID), nil).Want(t, http.StatusAccepted)
+	f.checkCancelled(r, true)
+	wire.Break("GetItem", dynamotest.ServerError)
+	ada.Do(http.MethodPost, cancelURL(r.MessageID), nil).Want(t, http.StatusAccepted)
+	if _, err := f.service.quota.IsCancelled(t.Context(), r); err == nil {
+		t.Error("IsCancelled: got no error, want one because GetItem fails")
+	}
+	wire.Break("UpdateItem", dynamotest.ServerError)
+	ada.Do(http.MethodPost, cancelURL(r.MessageID), nil).
+		Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
+}
+
+// If a read fails, the response is an error instead of an empty conversation. Users without access still receive the
+// not-found error.
 func TestListFaults(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada, eve := w.user("ada"), w.user("eve")
-	app := ada.project("", project.Private)
-	w.say(ada, app, "q", "a")
-	wire := w.interpose(nil)
+	f := newFixture(t)
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	projectID := ada.newProject()
+	f.storeTurn(ada, projectID, "question", "answer")
+	wire := f.startWire()
 	for _, operation := range []string{"Query", "GetItem", "BatchGetItem"} {
 		wire.Break(operation, dynamotest.Throttled)
-		ada.Get(conversationURL(app)).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-		if operation != "BatchGetItem" {
-			eve.Get(conversationURL(app)).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+		ada.Get(conversationURL(projectID)).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
+		if operation != "BatchGetItem" { // BatchGetItem reads the access
+			grace.Get(conversationURL(projectID)).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 		}
 	}
 	wire.Break("GetItem", dynamotest.CutLine)

@@ -18,9 +18,9 @@ func (s *Service) registerMessage(r *httpapi.Routes) {
 		Status:  http.StatusAccepted,
 		Summary: "Cancel an answer in progress",
 		Description: "Only the user who asked can cancel an answer. The answer stops within 2 seconds and is stored " +
-			"with the status interrupted. A request for an answer that ended within the last 24 hours succeeds and " +
-			"changes nothing. Disconnecting from the stream does not cancel an answer.",
-		Errors: []*fault.Error{errNoMessage},
+			"with the status interrupted. For an answer that ended within the last 24 hours, the request succeeds " +
+			"and has no effect. Disconnecting from the stream does not cancel an answer.",
+		Errors: []*fault.Error{errMessageNotFound},
 	}, s.handleCancelMessage)
 }
 

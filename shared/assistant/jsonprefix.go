@@ -3,42 +3,42 @@ package assistant
 import "strings"
 
 // jsonPrefix checks, byte by byte, whether the text so far is the beginning of a JSON object (RFC 8259). It checks the
-// grammar only. The decoder of the whole text checks for duplicate names and invalid UTF-8. The zero value is ready to
-// use.
+// grammar only. Duplicate names and invalid UTF-8 are detected later, when the whole text is decoded. The zero value is
+// ready to use.
 //
-// jsontext.Decoder is not suitable. It reports errors per token, so it accepts "{1" and "{," until more text arrives,
-// and it accepts further values after the object.
+// jsontext.Decoder is not suitable: it reports errors per token, so it accepts "{1" and "{," until more text arrives.
+// It also accepts further values after the object.
 type jsonPrefix struct {
 	state  jsonState
-	open   []byte // the closing brackets that are missing, the innermost last
-	word   string // the remaining characters of true, false or null
+	open   []byte // the closing brackets that are still missing, the innermost last
+	word   string // the missing characters of true, false or null
 	hex    int    // the number of missing digits of \uXXXX
 	isName bool   // the current string is a name
-	broken bool
+	broken bool   // the text is not the beginning of an object
 }
 
 type jsonState uint8
 
 const (
-	jsonStart          jsonState = iota // the object's opening brace
-	jsonValue                           // a value
-	jsonValueOrEnd                      // a value, or the end of an empty array
-	jsonName                            // a name
-	jsonNameOrEnd                       // a name, or the end of an empty object
-	jsonColon                           // the colon after a name
-	jsonAfter                           // a comma or the end
-	jsonString                          // in a string
+	jsonStart          jsonState = iota // before the object's opening brace
+	jsonValue                           // before a value
+	jsonValueOrEnd                      // before a value or the end of an empty array
+	jsonName                            // before a name
+	jsonNameOrEnd                       // before a name or the end of an empty object
+	jsonColon                           // before the colon after a name
+	jsonAfterValue                      // before a comma or a closing bracket
+	jsonString                          // inside a string
 	jsonEscape                          // after a backslash
-	jsonHex                             // in \uXXXX
-	jsonWord                            // in true, false or null
-	jsonMinus                           // after the minus of a number
-	jsonZero                            // after its leading zero
-	jsonInteger                         // in its integer digits
-	jsonPoint                           // after its point
-	jsonFraction                        // in its fraction's digits
-	jsonExponent                        // after its e
-	jsonExponentSign                    // after the sign of its exponent
-	jsonExponentDigits                  // in its exponent's digits
+	jsonHex                             // inside \uXXXX
+	jsonWord                            // inside true, false or null
+	jsonMinus                           // after the minus sign of a number
+	jsonZero                            // after the leading zero of a number
+	jsonInteger                         // after an integer digit
+	jsonPoint                           // after the decimal point
+	jsonFraction                        // after a digit of the fraction
+	jsonExponent                        // after the e of an exponent
+	jsonExponentSign                    // after the sign of an exponent
+	jsonExponentDigits                  // after a digit of an exponent
 	jsonEnd                             // after the object
 )
 
@@ -54,7 +54,7 @@ func isSpace(c byte) bool { return strings.IndexByte(" \t\r\n", c) >= 0 }
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 func isHex(c byte) bool   { return isDigit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
 
-// next adds one byte.
+// next adds one byte and reports whether it is valid at this position.
 func (j *jsonPrefix) next(c byte) bool {
 	switch j.state {
 	case jsonString, jsonEscape, jsonHex:
@@ -69,32 +69,32 @@ func (j *jsonPrefix) next(c byte) bool {
 	}
 	switch j.state {
 	case jsonStart:
-		return c == '{' && j.begin(c)
+		return c == '{' && j.beginValue(c)
 	case jsonValueOrEnd:
 		if c == ']' {
-			return j.end(c)
+			return j.closeBracket(c)
 		}
-		return j.begin(c)
+		return j.beginValue(c)
 	case jsonValue:
-		return j.begin(c)
+		return j.beginValue(c)
 	case jsonNameOrEnd, jsonName:
 		if c == '}' && j.state == jsonNameOrEnd {
-			return j.end(c)
+			return j.closeBracket(c)
 		}
 		j.state, j.isName = jsonString, true
 		return c == '"'
 	case jsonColon:
 		j.state = jsonValue
 		return c == ':'
-	case jsonAfter:
-		return j.after(c)
+	case jsonAfterValue:
+		return j.afterValue(c)
 	default:
 		return false
 	}
 }
 
-// begin adds the first byte of a value.
-func (j *jsonPrefix) begin(c byte) bool {
+// beginValue adds the first byte of a value.
+func (j *jsonPrefix) beginValue(c byte) bool {
 	switch {
 	case c == '{':
 		j.open, j.state = append(j.open, '}'), jsonNameOrEnd
@@ -120,11 +120,11 @@ func (j *jsonPrefix) begin(c byte) bool {
 	return true
 }
 
-// after adds the byte after a value.
-func (j *jsonPrefix) after(c byte) bool {
+// afterValue adds the byte after a value.
+func (j *jsonPrefix) afterValue(c byte) bool {
 	switch {
 	case c != ',':
-		return j.end(c)
+		return j.closeBracket(c)
 	case j.open[len(j.open)-1] == '}':
 		j.state = jsonName
 	default:
@@ -133,13 +133,13 @@ func (j *jsonPrefix) after(c byte) bool {
 	return true
 }
 
-// end adds a closing bracket.
-func (j *jsonPrefix) end(c byte) bool {
+// closeBracket adds a closing bracket.
+func (j *jsonPrefix) closeBracket(c byte) bool {
 	last := len(j.open) - 1
 	if c != j.open[last] {
 		return false
 	}
-	j.open, j.state = j.open[:last], jsonAfter
+	j.open, j.state = j.open[:last], jsonAfterValue
 	if last == 0 {
 		j.state = jsonEnd
 	}
@@ -163,7 +163,7 @@ func (j *jsonPrefix) inString(c byte) bool {
 	case c == '"' && j.isName:
 		j.state = jsonColon
 	case c == '"':
-		j.state = jsonAfter
+		j.state = jsonAfterValue
 	default:
 		return c >= ' '
 	}
@@ -175,12 +175,12 @@ func (j *jsonPrefix) inWord(c byte) bool {
 		return false
 	}
 	if j.word = j.word[1:]; j.word == "" {
-		j.state = jsonAfter
+		j.state = jsonAfterValue
 	}
 	return true
 }
 
-// digitsAfter has the next state after a digit.
+// digitsAfter maps the state before a digit of a number to the state after it.
 var digitsAfter = map[jsonState]jsonState{
 	jsonMinus: jsonInteger, jsonInteger: jsonInteger, jsonPoint: jsonFraction, jsonFraction: jsonFraction,
 	jsonExponent: jsonExponentDigits, jsonExponentSign: jsonExponentDigits, jsonExponentDigits: jsonExponentDigits,
@@ -202,8 +202,8 @@ func (j *jsonPrefix) inNumber(c byte) bool {
 	case (c == '+' || c == '-') && state == jsonExponent:
 		j.state = jsonExponentSign
 	case whole || state == jsonFraction || state == jsonExponentDigits:
-		j.state = jsonAfter
-		return isSpace(c) || j.after(c)
+		j.state = jsonAfterValue
+		return isSpace(c) || j.afterValue(c)
 	default:
 		return false
 	}

@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,48 +9,45 @@ import (
 	"pgregory.net/rapid"
 )
 
-// completion returns text that completes the object whose beginning j has accepted.
+// completion returns text that completes the object whose beginning j accepted.
 func completion(j jsonPrefix) string {
-	var rest strings.Builder
-	afterName := func() { rest.WriteString(`:0`) }
+	text := ""
 	switch j.state {
 	case jsonStart:
 		return "{}"
-	case jsonString, jsonEscape, jsonHex:
-		switch j.state {
-		case jsonEscape:
-			rest.WriteString("n")
-		case jsonHex:
-			rest.WriteString("0000"[:j.hex])
-		}
-		rest.WriteString(`"`)
-		if j.isName {
-			afterName()
-		}
+	case jsonString:
+		text = `"`
+	case jsonEscape:
+		text = `n"`
+	case jsonHex:
+		text = "0000"[:j.hex] + `"`
 	case jsonColon:
-		afterName()
-	case jsonValue:
-		rest.WriteString("0")
+		text = ":0"
 	case jsonName:
-		rest.WriteString(`"":0`)
+		text = `"":0`
 	case jsonWord:
-		rest.WriteString(j.word)
-	case jsonMinus, jsonPoint, jsonExponent, jsonExponentSign:
-		rest.WriteString("0")
+		text = j.word
+	case jsonValue, jsonMinus, jsonPoint, jsonExponent, jsonExponentSign:
+		text = "0"
 	}
-	for i := len(j.open) - 1; i >= 0; i-- {
-		rest.WriteByte(j.open[i])
+	isString := j.state == jsonString || j.state == jsonEscape || j.state == jsonHex
+	if isString && j.isName {
+		text += ":0"
 	}
-	return rest.String()
+	for _, bracket := range slices.Backward(j.open) {
+		text += string(bracket)
+	}
+	return text
 }
 
+// isObject reports whether text is a JSON object. Duplicate names and invalid UTF-8 are allowed.
 func isObject(text string) bool {
 	v := jsontext.Value(text)
 	return v.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) && v.Kind() == '{'
 }
 
-// checkPrefix checks that accepted text can be completed to an object, and that text with a rejected prefix is not an
-// object.
+// checkPrefix checks whether jsonPrefix accepts text correctly: accepted text must be the beginning of an object, and
+// text with a rejected prefix must not be an object.
 func checkPrefix(t interface{ Fatalf(string, ...any) }, text string) {
 	var j jsonPrefix
 	for i := range len(text) {
@@ -60,12 +58,11 @@ func checkPrefix(t interface{ Fatalf(string, ...any) }, text string) {
 			return
 		}
 	}
-	// jsonPrefix does not check for lone surrogates.
 	if strings.Contains(text, `\u`) {
-		return
+		return // jsonPrefix does not check for lone surrogates
 	}
-	if whole := text + completion(j); !isObject(whole) {
-		t.Fatalf("%q was accepted, but %q is not an object", text, whole)
+	if completed := text + completion(j); !isObject(completed) {
+		t.Fatalf("%q was accepted, but its completion %q is not an object", text, completed)
 	}
 }
 
@@ -75,20 +72,21 @@ func TestJSONPrefix(t *testing.T) {
 	for i := range len(object) + 1 {
 		var j jsonPrefix
 		if !j.accept(object[:i]) {
-			t.Errorf("%q was rejected", object[:i])
+			t.Errorf("accept(%q): got false, want true", object[:i])
 		}
 		checkPrefix(t, object[:i])
 	}
 	for _, text := range []string{
-		"[", `"`, "x", "{1", "{,", `{"a",`, `{"a":}`, `{"a":,`, `{"a":1,}`, `{"a":[1,]`, `{"a":[}`, `{"a":1]`, `{}}`, `{} x`, `{"a":01`, `{"a":-.`,
-		`{"a":1.e`, `{"a":1e,`, `{"a":+1`, `{"a":tru }`, `{"a":nul"`, "{\"a\":\"\n", `{"a":"\x`, `{"a":"\u00g`, `{"a" 1`, `{"a"::`, `{"a":1 2`, `{"a":.5`, `{"a":--`,
+		"[", `"`, "x", "{1", "{,", `{"a",`, `{"a":}`, `{"a":,`, `{"a":1,}`, `{"a":[1,]`, `{"a":[}`, `{"a":1]`,
+		`{}}`, `{} x`, `{"a":01`, `{"a":-.`, `{"a":1.e`, `{"a":1e,`, `{"a":+1`, `{"a":tru }`, `{"a":nul"`,
+		"{\"a\":\"\n", `{"a":"\x`, `{"a":"\u00g`, `{"a" 1`, `{"a"::`, `{"a":1 2`, `{"a":.5`, `{"a":--`,
 	} {
 		var j jsonPrefix
 		if j.accept(text) {
-			t.Errorf("%q was accepted", text)
+			t.Errorf("accept(%q): got true, want false", text)
 		}
 		if j.accept("}") {
-			t.Errorf("%q was rejected, but accepted with more text", text)
+			t.Errorf("%q was rejected, but accepted after more text", text)
 		}
 	}
 }

@@ -11,20 +11,20 @@ import (
 	"devplatform/shared/assistant/quota"
 )
 
-// Reasons for which this package ends a generation. Another reason is quota.ErrCancelled.
+// Reasons why this package ends a generation. Another reason is quota.ErrCancelled.
 var (
-	errSilent  = errors.New("assistant: the model has sent nothing for too long")
-	errTooLate = errors.New("assistant: the answer takes too long")
-	errStopped = errors.New("assistant: the function's time is almost over")
+	errSilent   = errors.New("assistant: the model sent nothing for too long")
+	errTooLate  = errors.New("assistant: the answer took too long")
+	errDeadline = errors.New("assistant: the function is about to time out")
 )
 
-// isInterruption reports whether err means that the user or a time limit ended a generation.
+// isInterruption reports whether a generation was ended by the user or by a time limit.
 func isInterruption(err error) bool {
 	return errors.Is(err, quota.ErrCancelled) ||
-		errors.Is(err, errSilent) || errors.Is(err, errTooLate) || errors.Is(err, errStopped)
+		errors.Is(err, errSilent) || errors.Is(err, errTooLate) || errors.Is(err, errDeadline)
 }
 
-// detach returns a context that does not end when the client disconnects. It keeps the deadline of the function.
+// detach returns a context that does not end when the client disconnects. It keeps the deadline of ctx.
 func detach(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	ctx = context.WithoutCancel(ctx)
@@ -34,38 +34,40 @@ func detach(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline)
 }
 
-// timeToStore is the part of the function's time that is reserved for storing the answer.
+// timeToStore is the time before the function's deadline that is reserved for storing the answer.
 const timeToStore = 15 * time.Second
 
-// withTimeLimit returns a context for all model calls of an answer.
+// withTimeLimit returns a context for all model calls of an answer. It ends when the answer takes too long, or
+// timeToStore before the deadline of ctx.
 func (s *Service) withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	bounded, cancel := context.WithTimeoutCause(ctx, s.limits.Generation, errTooLate)
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return bounded, cancel
 	}
-	bounded, cancelDeadline := context.WithDeadlineCause(bounded, deadline.Add(-timeToStore), errStopped)
+	bounded, cancelDeadline := context.WithDeadlineCause(bounded, deadline.Add(-timeToStore), errDeadline)
 	return bounded, func() { cancelDeadline(); cancel() }
 }
 
-// ask sends a request to the model and adds the response to a. Errors: those of callModel; those of storage.
-func (s *Service) ask(ctx context.Context, r quota.Reservation, request model.Request, a *answer) error {
+// runRound sends a request to the model and adds the response to a.
+// Errors: those of callModel; the error classes of db.
+func (s *Service) runRound(ctx context.Context, r quota.Reservation, request model.Request, a *answer) error {
 	outcome, err := s.callModel(ctx, r, request, func(p model.Part) error { return a.add(ctx, p) })
 	return a.endRound(outcome, err)
 }
 
-// callModel sends a request to the model and passes the parts of its response to emit. It ends the generation if the
-// user cancels it or the model sends nothing for too long. The outcome always has a plausible usage: if the provider
-// does not report it, it is estimated, unless the provider failed before it sent anything.
-// Errors: those of model.Provider.Generate. If this package ended the generation, the error is the reason for that.
+// callModel sends a request to the model and passes the parts of the response to emit. It ends the generation if the
+// user cancels it, or if the model sends nothing for too long. If the provider does not report the usage, callModel
+// estimates it, unless the provider failed before it sent anything.
+// Errors: those of model.Provider.Generate. If this package ended the generation, the error is the reason.
 func (s *Service) callModel(
 	ctx context.Context, r quota.Reservation, request model.Request, emit func(model.Part) error,
 ) (model.Outcome, error) {
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	silence := time.AfterFunc(s.limits.Silence, func() { end(errSilent) })
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silence := time.AfterFunc(s.limits.Silence, func() { cancel(errSilent) })
 	defer silence.Stop()
-	go s.watchForCancel(ctx, r, end)
+	go s.watchForCancel(ctx, r, cancel)
 	received := 0
 	outcome, err := s.model.Generate(ctx, request, func(p model.Part) error {
 		silence.Reset(s.limits.Silence)
@@ -76,25 +78,26 @@ func (s *Service) callModel(
 	if outcome.Usage.IsZero() && (err == nil || received > 0 || ctx.Err() != nil) {
 		outcome.Usage = model.Usage{Input: prompt.Tokens(request), Output: (received + 3) / 4}
 	}
-	outcome.Usage = plausible(outcome.Usage, request, received)
+	outcome.Usage = plausibleUsage(outcome.Usage, request, received)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
-		return outcome, cause //nolint:wrapcheck // a reason for which this package ended the generation
+		return outcome, cause //nolint:wrapcheck // the reason why this package ended the generation
 	}
 	return outcome, err
 }
 
-// plausible bounds the usage that a provider reports: a token is at least one byte of the request or the response, and
-// unseen output is at most as long as the request allows.
-func plausible(u model.Usage, r model.Request, received int) model.Usage {
+// plausibleUsage limits the usage that a provider reports to possible values. A token has at least one byte. The output
+// can include tokens that the provider does not send, such as thinking, but at most MaxOutput of them. received is the
+// number of bytes that were received.
+func plausibleUsage(u model.Usage, r model.Request, received int) model.Usage {
 	const bytesPerToken, framing = 4, 4096
 	u.Input = min(max(u.Input, 0), bytesPerToken*prompt.Tokens(r)+framing)
 	u.Output = min(max(u.Output, 0), r.MaxOutput+received+framing)
 	return u
 }
 
-// watchForCancel ends a generation when its user has cancelled it. It ignores read errors, because it reads again at
-// the next tick.
-func (s *Service) watchForCancel(ctx context.Context, r quota.Reservation, end context.CancelCauseFunc) {
+// watchForCancel polls whether the user has cancelled the answer, and then cancels its generation. It ignores read
+// errors, because it reads again at the next tick.
+func (s *Service) watchForCancel(ctx context.Context, r quota.Reservation, cancel context.CancelCauseFunc) {
 	ticker := time.NewTicker(s.limits.CancelPoll)
 	defer ticker.Stop()
 	for {
@@ -103,15 +106,15 @@ func (s *Service) watchForCancel(ctx context.Context, r quota.Reservation, end c
 			return
 		case <-ticker.C:
 			if cancelled, err := s.quota.IsCancelled(ctx, r); err == nil && cancelled {
-				end(quota.ErrCancelled)
+				cancel(quota.ErrCancelled)
 				return
 			}
 		}
 	}
 }
 
-// logAnswer logs the outcome of an answer without its content. cause is the reason why the answer is not complete, or
-// nil.
+// logAnswer logs the outcome of an answer, but not its content. cause is the reason why the answer is not complete, nil
+// if it is complete.
 func (s *Service) logAnswer(ctx context.Context, r quota.Reservation, a *answer, cause error) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
@@ -126,8 +129,8 @@ func (s *Service) logAnswer(ctx context.Context, r quota.Reservation, a *answer,
 	s.logger.LogAttrs(ctx, level, "answer", attrs...)
 }
 
-// logLevel returns the log level for the reason why an answer is not complete. Only the operator can fix a
-// misconfiguration; cancellation and refusal are normal.
+// logLevel returns the log level for the reason why an answer is not complete. Misconfiguration is an error, because
+// the operator must fix it. Cancellation and refusal are normal.
 func logLevel(cause error) slog.Level {
 	var failure *model.Error
 	switch {

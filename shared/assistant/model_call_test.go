@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,21 +10,21 @@ import (
 
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/fault"
-	"devplatform/shared/project"
 )
 
 func TestModelErrors(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
-	stored := 0 // turns
-	for _, c := range []struct {
-		fault  model.Fault
-		after  time.Duration
-		status int
-		code   fault.Code
-		retry  string
+	f := newFixture(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	const cause, partialText = "the provider's message", "Half of"
+	storedTurns := 0
+	for _, tc := range []struct {
+		fault      model.Fault
+		wait       time.Duration // the wait that the provider asks for
+		status     int
+		code       fault.Code
+		retryAfter string // the Retry-After header of the response
 	}{
 		{model.Unavailable, 0, 503, fault.CodeAIUnavailable, "5"},
 		{model.Unavailable, 1500 * time.Millisecond, 503, fault.CodeAIUnavailable, "2"},
@@ -31,77 +32,172 @@ func TestModelErrors(t *testing.T) {
 		{model.Misconfigured, 0, 500, fault.CodeInternal, ""},
 		{model.TooLong, 0, 400, fault.CodeValidationFailed, ""},
 	} {
-		err := &model.Error{Fault: c.fault, RetryAfter: c.after, Cause: errors.New("the provider's own words")}
-		for _, said := range []string{"", "Half of"} {
-			var parts []string
-			if said != "" {
-				parts = append(parts, said)
-			}
-			w.model.play(model.TaskChat, says(parts...).failing(err))
-			if c.fault == model.TooLong && said == "" {
-				w.model.play(model.TaskChat, says().failing(err))
-			}
-			got := ada.chat(projectID, "Hello?").Want(t, c.status, c.code)
-			if got.Header.Get("Retry-After") != c.retry || strings.Contains(got.Raw, "own words") {
-				t.Errorf("%s: %v %s", c.fault, got.Header, got.Raw)
-			}
-			if said != "" {
-				stored++
-			}
-			messages := ada.history(projectID)
-			if len(messages) != 2*stored {
-				t.Fatalf("%s after %q: %d messages", c.fault, said, len(messages))
-			}
-			if last := len(messages) - 1; said != "" && (messages[last]["status"] != "interrupted" || messages[last]["content"] != said) {
-				t.Errorf("%v", messages[last])
-			}
+		err := &model.Error{Fault: tc.fault, RetryAfter: tc.wait, Cause: errors.New(cause)}
+
+		// The model fails before it sends anything: the turn is not stored.
+		f.model.enqueue(model.TaskChat, newResponse().withError(err))
+		if tc.fault == model.TooLong { // the request is repeated with a smaller prompt
+			f.model.enqueue(model.TaskChat, newResponse().withError(err))
 		}
-		w.model.play(model.TaskGenerate, says("Half of").failing(err))
-		ada.Do(http.MethodPost, "/api/ai/generate", object{"prompt": "Hello?"}).Want(t, c.status, c.code)
+		got := ada.chat(projectID, "Hello?").Want(t, tc.status, tc.code)
+		if got.Header.Get("Retry-After") != tc.retryAfter {
+			t.Errorf("%s: got Retry-After %q, want %q", tc.fault, got.Header.Get("Retry-After"), tc.retryAfter)
+		}
+		if strings.Contains(got.Raw, cause) {
+			t.Errorf("%s: the response contains the provider's message: %s", tc.fault, got.Raw)
+		}
+		if n := len(ada.messages(projectID)); n != 2*storedTurns {
+			t.Fatalf("%s without output: got %d messages, want %d", tc.fault, n, 2*storedTurns)
+		}
+
+		// The model fails after some output: the partial answer is stored.
+		f.model.enqueue(model.TaskChat, newResponse(partialText).withError(err))
+		got = ada.chat(projectID, "Hello?").Want(t, tc.status, tc.code)
+		if got.Header.Get("Retry-After") != tc.retryAfter || strings.Contains(got.Raw, cause) {
+			t.Errorf("%s after output: got %v %s, want the same response as without output", tc.fault, got.Header, got.Raw)
+		}
+		storedTurns++
+		messages := ada.messages(projectID)
+		if len(messages) != 2*storedTurns {
+			t.Fatalf("%s after output: got %d messages, want %d", tc.fault, len(messages), 2*storedTurns)
+		}
+		answer := messages[len(messages)-1]
+		if answer["status"] != "interrupted" || answer["content"] != partialText {
+			t.Errorf("%s after output: got answer %v, want %q, interrupted", tc.fault, answer, partialText)
+		}
+
+		f.model.enqueue(model.TaskGenerate, newResponse(partialText).withError(err))
+		ada.generate("Hello?").Want(t, tc.status, tc.code)
 	}
-	w.model.play(model.TaskChat, says())
+
+	f.model.enqueue(model.TaskChat, newResponse())
 	ada.chat(projectID, "Hello?").Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
-	if got := ada.Get("/api/ai/usage").Want(t, http.StatusOK); got.Body["reservedTokens"] != 0.0 {
-		t.Errorf("%s", got.Raw)
+	if reserved := ada.Get(usageURL).Want(t, http.StatusOK).Body["reservedTokens"]; reserved != 0.0 {
+		t.Errorf("got %v reserved tokens after all errors, want 0", reserved)
 	}
 }
 
 func TestTimeLimits(t *testing.T) {
 	t.Parallel()
-	for name, limit := range map[string]func(*Limits){
+	for name, setLimit := range map[string]func(*Limits){
 		"time":    func(l *Limits) { l.Generation = 50 * time.Millisecond },
 		"silence": func(l *Limits) { l.Silence = 50 * time.Millisecond },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, withLimits(limit))
-			ada := w.user("ada")
-			projectID := ada.project("", project.Private)
-			w.model.play(model.TaskChat, says("Well").waiting(make(chan struct{})))
+			f := newFixture(t, withLimits(setLimit))
+			ada := f.newUser("ada")
+			projectID := ada.newProject()
+			f.model.enqueue(model.TaskChat, newResponse("Well").withWait(make(chan struct{})))
 			ada.chat(projectID, "Hello?").Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
-			if messages := ada.history(projectID); len(messages) != 2 || messages[1]["status"] != "interrupted" {
-				t.Errorf("%v", messages)
-			}
+			ada.checkInterrupted(projectID)
 		})
 	}
 }
 
-// An answer that does not end is cut off at the maximum size of a message.
+// The tokens that the model has read are counted even if it never answers.
+func TestUsageOfSilentModel(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, withLimits(func(l *Limits) { l.Silence = 300 * time.Millisecond }))
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	f.model.enqueue(model.TaskChat, newResponse().withWait(make(chan struct{})).withOutcome(model.Outcome{}))
+	ada.chat(projectID, strings.Repeat("word ", 4000)).
+		Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
+	if used, _ := ada.Get(usageURL).Want(t, http.StatusOK).Body["inputTokens"].(float64); used < 5000 {
+		t.Errorf("got %v input tokens, want at least 5000", used)
+	}
+}
+
+// A model that is thinking is not silent, even if it thinks for longer than the limit.
+func TestThinkingIsNotSilence(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, withLimits(func(l *Limits) { l.Silence = 300 * time.Millisecond }))
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	response := newResponse()
+	for i := range 10 {
+		response = response.
+			withWait(closedAfter(time.Duration(i+1) * 50 * time.Millisecond)).
+			withStep(step{part: model.Part{Kind: model.Thinking}})
+	}
+	f.model.enqueue(model.TaskChat, response.withText("Thought."))
+	if got := ada.chat(projectID, "Hello?").Want(t, http.StatusOK).Text("response"); got != "Thought." {
+		t.Errorf("got response %q, want %q", got, "Thought.")
+	}
+}
+
+// closedAfter returns a channel that is closed after d.
+func closedAfter(d time.Duration) <-chan struct{} {
+	done := make(chan struct{})
+	time.AfterFunc(d, func() { close(done) })
+	return done
+}
+
 func TestTooLongAnswerIsCutOff(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
 	var parts []string
 	for range 500 {
-		parts = append(parts, strings.Repeat("\"\x00", 512))
+		parts = append(parts, strings.Repeat("\"\x00", 512)) // the NUL characters are removed
 	}
-	w.model.play(model.TaskChat, says(parts...))
-	got := ada.chat(projectID, "Go on.").Want(t, http.StatusOK)
-	if n := len(got.Text("response")); n > maxAnswer || n < maxAnswer/2-2048 || strings.Contains(got.Text("response"), "\x00") || !strings.Contains(got.Text("response"), "cut off here") {
-		t.Errorf("%d bytes", n)
+	f.model.enqueue(model.TaskChat, newResponse(parts...))
+	text := ada.chat(projectID, "Write a long text.").Want(t, http.StatusOK).Text("response")
+	if n := len(text); n > maxAnswer || n < maxAnswer/2-2048 {
+		t.Errorf("got a response of %d bytes, want about %d", n, maxAnswer/2)
 	}
-	if len(ada.history(projectID)) != 2 {
-		t.Error("the answer was not stored")
+	if strings.Contains(text, "\x00") {
+		t.Error("the response contains NUL characters")
 	}
+	if !strings.Contains(text, "cut off here") {
+		t.Error("the response does not contain a note that it was cut off")
+	}
+	if n := len(ada.messages(projectID)); n != 2 {
+		t.Errorf("got %d messages, want 2", n)
+	}
+}
+
+// An answer with too many calls is cut off, like an answer with too much text.
+func TestTooManyCallsAreCutOff(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	response := newResponse("All.")
+	for i := range 10 * maxCalls {
+		response = response.withCall(fmt.Sprint(i), "delete_file", `{"path":"/missing"}`)
+	}
+	f.model.enqueue(model.TaskChat, response, response)
+	text := ada.chat(projectID, "Delete all.").Want(t, http.StatusOK).Text("response")
+	if n := strings.Count(text, "Left out"); n > 2*maxCalls || n < maxCalls {
+		t.Errorf("got %d notes about failed calls, want %d to %d", n, maxCalls, 2*maxCalls)
+	}
+}
+
+func TestBlankAnswerIsAnError(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	f.model.enqueue(model.TaskChat, newResponse(" \n"))
+	ada.chat(projectID, "Hello?").Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
+	if messages := ada.messages(projectID); len(messages) != 0 {
+		t.Errorf("got messages %v, want none", messages)
+	}
+}
+
+// Calls of tools that the request does not offer are ignored.
+func TestGenerateIgnoresCalls(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	f.model.enqueue(model.TaskGenerate,
+		newResponse("```js\n1\n```").withCall("1", "create_file", `{"path":"/a","content":""}`),
+		newResponse().withCall("1", "create_file", `{}`))
+	if got := ada.generate("One.").Want(t, http.StatusOK).Text("code"); got != "1\n" {
+		t.Errorf("got code %q, want %q", got, "1\n")
+	}
+	ada.generate("One.").Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
 }

@@ -13,248 +13,304 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/fault"
-	"devplatform/shared/project"
 )
 
-// frames reads a stream.
-type frames struct {
+// stream reads the frames of a streamed answer.
+type stream struct {
 	t      *testing.T
 	body   io.ReadCloser
 	reader *bufio.Reader
 }
 
-// stream starts a stream. The test fails if it does not start.
-func (b *browser) stream(projectID, message string, apply bool) *frames {
-	b.w.t.Helper()
+// openStream sends a message and returns the stream of its answer. It fails the test if the response is not a stream.
+func (u *user) openStream(projectID, message string, apply bool) *stream {
+	u.f.t.Helper()
+	t := u.f.t
 	body := fmt.Sprintf(`{"projectId":%q,"message":%q,"apply":%v}`, projectID, message, apply)
-	r, err := http.NewRequestWithContext(b.w.t.Context(), http.MethodPost, b.w.server.URL+chatPath+"/stream", strings.NewReader(body))
-	b.w.must(err)
-	r.Header.Set("Content-Type", "application/json")
-	response, err := b.HTTP.Do(r)
-	b.w.must(err)
-	h := response.Header
-	if response.StatusCode != http.StatusOK || h.Get("Content-Type") != "text/event-stream" || h.Get("X-Vercel-Ai-Ui-Message-Stream") != "v1" || h.Get("Cache-Control") != "no-store" {
-		b.w.t.Fatalf("%d %v", response.StatusCode, h)
+	request, err := http.NewRequestWithContext(
+		t.Context(), http.MethodPost, u.f.server.URL+streamURL, strings.NewReader(body))
+	u.f.must(err)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := u.HTTP.Do(request)
+	u.f.must(err)
+	t.Cleanup(func() { _ = response.Body.Close() })
+	if response.StatusCode != http.StatusOK {
+		t.Fatalf("got status %d, want 200", response.StatusCode)
 	}
-	b.w.t.Cleanup(func() { _ = response.Body.Close() })
-	return &frames{b.w.t, response.Body, bufio.NewReader(response.Body)}
+	for name, want := range map[string]string{
+		"Content-Type":                  "text/event-stream",
+		"X-Vercel-Ai-Ui-Message-Stream": "v1",
+		"Cache-Control":                 "no-store",
+	} {
+		if got := response.Header.Get(name); got != want {
+			t.Fatalf("got header %s: %q, want %q", name, got, want)
+		}
+	}
+	return &stream{t, response.Body, bufio.NewReader(response.Body)}
 }
 
-// next returns the next frame. At the end its type is [DONE].
-func (f *frames) next() map[string]any {
-	f.t.Helper()
+// frame is an event of a stream.
+type frame map[string]any
+
+// data returns the field data of a frame.
+func (f frame) data() map[string]any {
+	data, _ := f["data"].(map[string]any)
+	return data
+}
+
+// next returns the next frame. The type of the last frame is [DONE].
+func (s *stream) next() frame {
+	s.t.Helper()
 	for {
-		line, err := f.reader.ReadString('\n')
+		line, err := s.reader.ReadString('\n')
 		if err != nil {
-			f.t.Fatalf("the stream ended: %v", err)
+			s.t.Fatalf("the stream ended before [DONE]: %v", err)
 		}
 		data, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "data: ")
 		switch {
-		case !ok:
+		case !ok: // a comment or an empty line
 			continue
 		case data == "[DONE]":
-			if rest, err := io.ReadAll(f.reader); err != nil || strings.TrimSpace(string(rest)) != "" {
-				f.t.Errorf("after [DONE]: %q, %v", rest, err)
+			if rest, err := io.ReadAll(s.reader); err != nil || strings.TrimSpace(string(rest)) != "" {
+				s.t.Errorf("got %q and error %v after [DONE], want the end of the stream", rest, err)
 			}
-			return map[string]any{"type": data}
+			return frame{"type": data}
 		}
-		frame := map[string]any{}
-		if err := json.Unmarshal([]byte(data), &frame); err != nil {
-			f.t.Fatalf("%s: %v", data, err)
+		next := frame{}
+		if err := json.Unmarshal([]byte(data), &next); err != nil {
+			s.t.Fatalf("frame %s: %v", data, err)
 		}
-		return frame
+		return next
+	}
+}
+
+// skipTo reads frames until it has read one of the given type.
+func (s *stream) skipTo(frameType string) {
+	s.t.Helper()
+	for s.next()["type"] != frameType {
 	}
 }
 
 // rest returns the remaining frames.
-func (f *frames) rest() []map[string]any {
-	f.t.Helper()
-	var all []map[string]any
+func (s *stream) rest() []frame {
+	s.t.Helper()
+	var all []frame
 	for {
-		all = append(all, f.next())
+		all = append(all, s.next())
 		if all[len(all)-1]["type"] == "[DONE]" {
 			return all
 		}
 	}
 }
 
-func types(frames []map[string]any) string {
-	var all []string
+// checkTypes fails the test if the frames do not have the given types, which are separated by spaces.
+func checkTypes(t *testing.T, frames []frame, want string) {
+	t.Helper()
+	var types []string
 	for _, frame := range frames {
-		all = append(all, fmt.Sprint(frame["type"]))
+		types = append(types, fmt.Sprint(frame["type"]))
 	}
-	return strings.Join(all, " ")
+	if got := strings.Join(types, " "); got != want {
+		t.Fatalf("got frames of the types %s, want %s: %v", got, want, frames)
+	}
 }
 
 func TestStream(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
 	resume := make(chan struct{})
-	w.model.play(model.TaskChat, says("Here ").waiting(resume).saying("it is.").calling("1", "create_file", `{"path":"/b.ts","content":"b\n"}`))
-	f := ada.stream(projectID, "Make it.", true)
-	head := []map[string]any{f.next(), f.next(), f.next()}
-	if types(head) != "start text-start text-delta" || head[2]["delta"] != "Here " || !strings.HasPrefix(fmt.Sprint(head[0]["messageId"]), "msg_") {
-		t.Errorf("%v", head)
+	f.model.enqueue(model.TaskChat, newResponse("Here ").withWait(resume).withText("it is.").
+		withCall("1", "create_file", `{"path":"/b.ts","content":"b\n"}`))
+	s := ada.openStream(projectID, "Make it.", true)
+
+	// The first text is sent before the answer is complete.
+	beginning := []frame{s.next(), s.next(), s.next()}
+	checkTypes(t, beginning, "start text-start text-delta")
+	messageID := beginning[0]["messageId"]
+	if !strings.HasPrefix(fmt.Sprint(messageID), "msg_") || beginning[2]["delta"] != "Here " {
+		t.Errorf("got frames %v, want a message ID and the text %q", beginning, "Here ")
 	}
+
 	close(resume)
-	rest := f.rest()
-	if got := types(rest); got != "text-delta text-end tool-input-start tool-input-delta tool-input-delta tool-input-available data-action data-result finish [DONE]" {
-		t.Errorf("%s", got)
+	rest := s.rest()
+	checkTypes(t, rest, "text-delta text-end tool-input-start tool-input-delta tool-input-delta tool-input-available "+
+		"data-action data-result finish [DONE]")
+	available, action, result, finish := rest[5], rest[6].data(), rest[7].data(), rest[8]
+	wantInput := map[string]any{"path": "/b.ts", "content": "b\n"}
+	if diff := cmp.Diff(any(wantInput), available["input"]); diff != "" {
+		t.Errorf("input of the tool call (-want +got):\n%s", diff)
 	}
-	action, _ := rest[6]["data"].(map[string]any)
-	result, _ := rest[7]["data"].(map[string]any)
-	if fmt.Sprint(action) != "map[content:b\n path:/b.ts type:create_file]" || result["messageId"] != head[0]["messageId"] || result["response"] != "Here it is." ||
-		result["applied"] != true || rest[8]["finishReason"] != "stop" || fmt.Sprint(rest[5]["input"]) != "map[content:b\n path:/b.ts]" {
-		t.Errorf("%v", rest)
+	wantAction := map[string]any{"type": "create_file", "path": "/b.ts", "content": "b\n"}
+	if diff := cmp.Diff(wantAction, action); diff != "" {
+		t.Errorf("action (-want +got):\n%s", diff)
 	}
-	if ada.content(projectID, "/b.ts") != "b\n" || len(ada.history(projectID)) != 2 {
-		t.Error("the answer was not applied or not stored")
+	if result["messageId"] != messageID || result["response"] != "Here it is." || result["applied"] != true {
+		t.Errorf("got result %v, want the applied answer %v", result, messageID)
+	}
+	if finish["finishReason"] != "stop" {
+		t.Errorf("got finish reason %v, want stop", finish["finishReason"])
+	}
+	ada.checkFile(projectID, "/b.ts", "b\n")
+	if n := len(ada.messages(projectID)); n != 2 {
+		t.Errorf("got %d messages, want 2", n)
 	}
 }
 
-// Invalid JSON is not sent to the client, and failed calls are not among the actions.
+// Input that is not valid JSON is not sent to the client, and failed calls do not become actions.
 func TestMalformedCallsAreNotStreamed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
-	w.model.play(model.TaskChat, says("").
-		calling("1", "create_file", `{"path":"/a" "content":"SECRET"}`).
-		calling("2", "delete_file", `{"path":"/none"}`).
-		calling("3", "format_disk", `{"path":"/"}`).
-		calling("4", "create_file", `{"path":"/a","path":"/b","content":""}`),
-		says("quiet").calling("1", "create_file", `{"path":"/a","content":"repaired"}`))
-	all := ada.stream(projectID, "Make it.", false).rest()
-	available, actions, failed, response, started := 0, 0, 0, "", map[any]bool{}
-	for _, frame := range all {
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	first := newResponse("").
+		withCall("1", "create_file", `{"path":"/a" "content":"AFTER THE ERROR"}`).
+		withCall("2", "delete_file", `{"path":"/missing"}`).
+		withCall("3", "unknown_tool", `{"path":"/"}`).
+		withCall("4", "create_file", `{"path":"/a","path":"/b","content":""}`)
+	repair := newResponse("TEXT OF THE REPAIR").withCall("1", "create_file", `{"path":"/a","content":"repaired"}`)
+	f.model.enqueue(model.TaskChat, first, repair)
+	count, started, text := map[any]int{}, map[any]bool{}, ""
+	for _, frame := range ada.openStream(projectID, "Make it.", false).rest() {
+		count[frame["type"]]++
 		switch frame["type"] {
 		case "tool-input-start":
 			if started[frame["toolCallId"]] {
 				t.Errorf("the call %v started twice", frame["toolCallId"])
 			}
 			started[frame["toolCallId"]] = true
-		case "tool-input-available":
-			available++
-		case "tool-input-error":
-			failed++
-		case "data-action":
-			actions++
 		case "data-result":
-			result, _ := frame["data"].(map[string]any)
-			response = fmt.Sprint(result["response"])
+			text = fmt.Sprint(frame.data()["response"])
 		}
-		if strings.Contains(fmt.Sprint(frame), "SECRET") || strings.Contains(fmt.Sprint(frame), "quiet") {
-			t.Errorf("%v", frame)
+		content := fmt.Sprint(frame)
+		if strings.Contains(content, "AFTER THE ERROR") || strings.Contains(content, "TEXT OF THE REPAIR") {
+			t.Errorf("got frame %s, want neither invalid input nor the text of the repair", content)
 		}
 	}
-	if available != 2 || failed != 3 || actions != 1 || len(started) != 5 { // the deletion and the repair are whole
-		t.Errorf("%d available, %d failed, %d actions, %d started: %s", available, failed, actions, len(started), types(all))
+	for frameType, want := range map[string]int{
+		"tool-input-start":     5,
+		"tool-input-available": 2, // call 2, and the repaired call
+		"tool-input-error":     3, // calls 1, 3 and 4
+		"data-action":          1, // the repaired call
+	} {
+		if count[frameType] != want {
+			t.Errorf("got %d frames of the type %s, want %d", count[frameType], frameType, want)
+		}
 	}
-	if strings.Count(response, "Left out") != 3 {
-		t.Errorf("%q", response)
+	if n := strings.Count(text, "Left out"); n != 3 {
+		t.Errorf("got %d notes about failed calls, want 3: %q", n, text)
 	}
 }
 
 func TestStreamErrors(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
-	down := &model.Error{Fault: model.Unavailable, Cause: errors.New("its own words")}
-	w.model.play(model.TaskChat, says("Half of").calling("1", "create_file", `{"path":"/a","content":""}`).failing(down))
-	all := ada.stream(projectID, "Make it.", true).rest()
-	if last := types(all[len(all)-3:]); last != "error finish [DONE]" || all[len(all)-2]["finishReason"] != "error" || !strings.Contains(fmt.Sprint(all[len(all)-3]["errorText"]), "try again") {
-		t.Errorf("%v", all)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	unavailable := &model.Error{Fault: model.Unavailable, Cause: errors.New("the provider's message")}
+	f.model.enqueue(model.TaskChat, newResponse("Half of").
+		withCall("1", "create_file", `{"path":"/a","content":""}`).withError(unavailable))
+	frames := ada.openStream(projectID, "Make it.", true).rest()
+	end := frames[len(frames)-3:]
+	checkTypes(t, end, "error finish [DONE]")
+	if !strings.Contains(fmt.Sprint(end[0]["errorText"]), "try again") || end[1]["finishReason"] != "error" {
+		t.Errorf("got %v at the end of the stream, want an error text and the finish reason error", end)
 	}
-	messages := ada.history(projectID)
-	if len(messages) != 2 || messages[1]["status"] != "interrupted" || messages[1]["content"] != "Half of" {
-		t.Errorf("%v", messages)
+	if answer := ada.checkInterrupted(projectID); answer["content"] != "Half of" {
+		t.Errorf("got stored answer %v, want the content %q", answer, "Half of")
 	}
-	if got := ada.Get("/api/projects/"+projectID+"/files").Want(t, http.StatusOK); len(got.List("files")) != 0 {
-		t.Error("an incomplete answer was applied")
-	}
-	// An error before the first output is an ordinary response.
-	w.model.play(model.TaskChat, says().failing(down))
-	ada.Do(http.MethodPost, chatPath+"/stream", object{"projectId": projectID, "message": "Hm?"}).Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
-	// The details of an internal error are not sent, and the stream still ends properly.
-	w.model.play(model.TaskChat, says("Half of").doing(func() { panic("a bug") }))
-	all = ada.stream(projectID, "Make it.", true).rest()
-	if types(all[len(all)-3:]) != "error finish [DONE]" || strings.Contains(fmt.Sprint(all), "bug") {
-		t.Errorf("%v", all)
+	ada.checkNoFiles(projectID)
+
+	// An error before the model's first output is an ordinary error response.
+	f.model.enqueue(model.TaskChat, newResponse().withError(unavailable))
+	ada.Do(http.MethodPost, streamURL, object{"projectId": projectID, "message": "Hello?"}).
+		Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
+
+	// After a panic, the stream still ends with an error, which does not contain any details.
+	f.model.enqueue(model.TaskChat, newResponse("Half of").withFunc(func() { panic("internal details") }))
+	frames = ada.openStream(projectID, "Make it.", true).rest()
+	checkTypes(t, frames[len(frames)-3:], "error finish [DONE]")
+	if strings.Contains(fmt.Sprint(frames), "internal details") {
+		t.Errorf("got frames %v, want no details of the panic", frames)
 	}
 }
 
 func TestCancelledAnswerIsStored(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, withLimits(func(l *Limits) { l.CancelPoll = 10 * time.Millisecond }))
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
-	w.model.play(model.TaskChat, says("Once upon").calling("1", "create_file", `{"path":"/a","content":""}`).waiting(make(chan struct{})).saying(" a time"))
-	f := ada.stream(projectID, "Tell me.", true)
-	id := fmt.Sprint(f.next()["messageId"])
-	for f.next()["type"] != "data-action" {
+	f := newFixture(t, withLimits(func(l *Limits) { l.CancelPoll = 10 * time.Millisecond }))
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	f.model.enqueue(model.TaskChat, newResponse("Once upon").
+		withCall("1", "create_file", `{"path":"/a","content":""}`).
+		withWait(make(chan struct{})).withText(" a time"))
+	s := ada.openStream(projectID, "Write a story.", true)
+	messageID := fmt.Sprint(s.next()["messageId"])
+	s.skipTo("data-action")
+	ada.Do(http.MethodPost, cancelURL(messageID), nil).Want(t, http.StatusAccepted)
+	end := s.rest()
+	checkTypes(t, end, "data-result finish [DONE]")
+	if result := end[0].data(); result["response"] != "Once upon" || result["applied"] != false {
+		t.Errorf("got result %v, want the text %q and applied to be false", result, "Once upon")
 	}
-	ada.Do(http.MethodPost, "/api/ai/messages/"+id+"/cancel", nil).Want(t, http.StatusAccepted)
-	all := f.rest()
-	result, _ := all[0]["data"].(map[string]any)
-	if types(all) != "data-result finish [DONE]" || all[1]["finishReason"] != "other" || result["response"] != "Once upon" || result["applied"] != false {
-		t.Errorf("%v", all)
+	if end[1]["finishReason"] != "other" {
+		t.Errorf("got finish reason %v, want other", end[1]["finishReason"])
 	}
-	messages := ada.history(projectID)
-	if len(messages) != 2 || messages[1]["status"] != "interrupted" || messages[1]["id"] != id {
-		t.Errorf("%v", messages)
+	if answer := ada.checkInterrupted(projectID); answer["id"] != messageID {
+		t.Errorf("got stored answer %v, want the ID %s", answer, messageID)
 	}
 }
 
 // If the client disconnects, the answer is completed and stored.
 func TestAnswerIsStoredAfterClientDisconnects(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	ada := w.user("ada")
-	projectID := ada.project("", project.Private)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
 	resume, done := make(chan struct{}), make(chan struct{})
-	w.model.play(model.TaskChat, says("Once ").waiting(resume).saying(strings.Repeat("upon a time ", 1000)).doing(func() { close(done) }))
-	f := ada.stream(projectID, "Tell me.", false)
-	for f.next()["type"] != "text-delta" {
-	}
-	_ = f.body.Close()
+	f.model.enqueue(model.TaskChat, newResponse("Once ").withWait(resume).
+		withText(strings.Repeat("upon a time ", 1000)).withFunc(func() { close(done) }))
+	s := ada.openStream(projectID, "Write a story.", false)
+	s.skipTo("text-delta")
+	_ = s.body.Close()
 	close(resume)
 	<-done
 	var messages []map[string]any
-	for len(messages) < 2 { // until it is stored
-		messages = ada.history(projectID)
+	for len(messages) < 2 { // wait until the turn is stored
+		messages = ada.messages(projectID)
 	}
-	if messages[1]["status"] != "complete" || !strings.HasSuffix(fmt.Sprint(messages[1]["content"]), "a time ") {
-		t.Errorf("%v", messages[1])
+	answer := messages[1]
+	if answer["status"] != "complete" || !strings.HasSuffix(fmt.Sprint(answer["content"]), "a time ") {
+		t.Errorf("got stored answer %v, want the complete answer", answer)
 	}
 }
 
-// brokenWriter panics when the response starts, like a server that aborts it.
-type brokenWriter struct{ header http.Header }
+// abortingWriter is a http.ResponseWriter that panics when the response starts, like that of a server that aborts it.
+type abortingWriter struct{ header http.Header }
 
-func (w brokenWriter) Header() http.Header       { return w.header }
-func (w brokenWriter) WriteHeader(int)           { panic(http.ErrAbortHandler) }
-func (w brokenWriter) Write([]byte) (int, error) { panic(http.ErrAbortHandler) }
+func (w abortingWriter) Header() http.Header       { return w.header }
+func (w abortingWriter) WriteHeader(int)           { panic(http.ErrAbortHandler) }
+func (w abortingWriter) Write([]byte) (int, error) { panic(http.ErrAbortHandler) }
 
-// A stream whose response is aborted leaks no goroutine. The test is not parallel, because it checks all goroutines.
+// This test is not parallel, because it checks all goroutines.
 func TestAbortedStreamLeaksNoGoroutine(t *testing.T) {
-	w := newWorld(t)
-	ada := w.user("ada")
-	w.model.play(model.TaskChat, says("One ", "two ", "three."))
-	body := `{"projectId":"` + ada.project("", project.Private) + `","message":"Hello?"}`
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, chatPath+"/stream", strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	r.AddCookie(&http.Cookie{Name: "session", Value: ada.name})
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	f.model.enqueue(model.TaskChat, newResponse("One ", "two ", "three."))
+	body := `{"projectId":"` + ada.newProject() + `","message":"Hello?"}`
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, streamURL, strings.NewReader(body))
+	request.Header.Set("Content-Type", "application/json")
+	request.AddCookie(&http.Cookie{Name: "session", Value: ada.name})
 	func() {
 		defer func() { _ = recover() }()
-		w.server.Config.Handler.ServeHTTP(brokenWriter{http.Header{}}, r)
+		f.server.Config.Handler.ServeHTTP(abortingWriter{http.Header{}}, request)
 	}()
-	if len(w.model.requests()) != 1 {
-		t.Fatal("the model was not called")
+	if n := len(f.model.requests()); n != 1 {
+		t.Fatalf("got %d model requests, want 1", n)
 	}
 	buffer := make([]byte, 1<<20)
 	for range 200 {
@@ -264,5 +320,5 @@ func TestAbortedStreamLeaksNoGoroutine(t *testing.T) {
 		}
 		<-time.After(10 * time.Millisecond)
 	}
-	t.Errorf("leaked goroutines:\n%s", buffer[:runtime.Stack(buffer, true)])
+	t.Errorf("goroutines are still running after 2 seconds:\n%s", buffer[:runtime.Stack(buffer, true)])
 }

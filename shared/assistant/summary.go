@@ -11,18 +11,18 @@ import (
 	"devplatform/shared/fault"
 )
 
-// A prompt contains the latest turns unchanged, and a summary that replaces the older ones. When there are many turns
-// after the summary, or long ones, the model summarizes the older half of them while it generates the next answer.
+// A prompt contains the latest turns, and a summary that replaces the older turns. If the turns after the summary are
+// many or long, the model summarizes the older half of them while it generates the next answer.
 
 const (
-	// summaryTurns is the number of turns after which a summary is due, even if the turns are short. Recall reads more
-	// turns than that.
+	// summaryTurns is the number of turns after which a summary is due, even if the turns are short. It must be less
+	// than the number of turns that Recall reads.
 	summaryTurns = 8
 	// maxSummary is the maximum length of a summary in tokens.
 	maxSummary = 512
 )
 
-// summary replaces all messages up to and including upTo. Its text is "" if there is no summary.
+// summary replaces all messages up to and including upTo. Its text is "" if no summary was generated.
 type summary struct {
 	text, upTo string
 	used       model.Usage
@@ -34,7 +34,7 @@ type pendingSummary struct {
 	cancel context.CancelFunc
 }
 
-// summaryIsDue reports whether the turns should be summarized.
+// summaryIsDue reports whether the turns are so many or so long that the older half should be summarized.
 func summaryIsDue(m conversation.Memory) bool {
 	tokens := 0
 	for _, t := range m.Turns {
@@ -55,7 +55,7 @@ func summaryTokens(m conversation.Memory) int {
 	return prompt.Tokens(request) + maxSummary
 }
 
-// startSummary starts to generate a summary in the background, if one is due.
+// startSummary starts to generate a summary in the background, if tokens were reserved for it.
 func (t *turn) startSummary(ctx context.Context) {
 	if t.pendingSummary == nil {
 		return
@@ -68,14 +68,15 @@ func (t *turn) startSummary(ctx context.Context) {
 			s, err = t.summarize(ctx)
 			return err
 		})
-		if err != nil { // it is due again in the next turn
-			t.logger.WarnContext(ctx, "the summary was not generated", "messageId", t.reserved.MessageID, "cause", err.Error())
+		if err != nil { // the next turn generates it
+			t.logger.WarnContext(ctx, "the summary was not generated",
+				"messageId", t.reserved.MessageID, "cause", err.Error())
 		}
 		t.pendingSummary.done <- s
 	}()
 }
 
-// summarize asks the model for a summary. If it returns an error, only the usage of the summary is set.
+// summarize generates a summary. If it returns an error, only the field used of the summary is set.
 func (t *turn) summarize(ctx context.Context) (summary, error) {
 	request, upTo := summaryRequest(t.memory)
 	var text strings.Builder
@@ -91,8 +92,8 @@ func (t *turn) summarize(ctx context.Context) (summary, error) {
 	return summary{text: strings.TrimSpace(text.String()), upTo: upTo, used: outcome.Usage}, nil
 }
 
-// finishSummary receives the summary, and cancels it if it is not finished in time. Only a complete answer waits for
-// it.
+// finishSummary receives the summary. If the answer is complete, it waits up to SummaryWait for the summary before it
+// cancels it; otherwise it cancels it immediately.
 func (t *turn) finishSummary() {
 	if t.pendingSummary == nil {
 		return
@@ -105,10 +106,10 @@ func (t *turn) finishSummary() {
 	timer := time.AfterFunc(wait, t.pendingSummary.cancel)
 	defer timer.Stop()
 	t.summary = <-t.pendingSummary.done
-	t.answer.spend(t.summary.used)
+	t.answer.addUsage(t.summary.used)
 }
 
-// saveSummary stores the summary. An error does not fail the answer.
+// saveSummary stores the summary. It only logs an error, because the answer is already stored.
 func (t *turn) saveSummary(ctx context.Context) {
 	if t.summary.text == "" {
 		return

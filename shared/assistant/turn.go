@@ -25,38 +25,39 @@ const (
 	// is not called.
 	maxOutput = 8192
 	minOutput = 256
-	// storeAttempts is the number of attempts to store an answer while storage is unavailable. They take several
-	// seconds in total, because an answer that the user has read should be in the conversation.
+	// storeAttempts is the maximum number of attempts to store an answer while storage is unavailable. They take several
+	// seconds in total: the user may have read the answer already, so it should not be missing from the conversation.
 	storeAttempts = 6
 )
 
 // Question is a user's message about a project.
 type Question struct {
 	ProjectID, Message string
-	// CurrentFile is the path of the file that is open in the user's editor, "" if there is none.
+	// CurrentFile is the path of the file that is open in the user's editor, "" if no file is open.
 	CurrentFile string
-	// Framework replaces the framework of the project, unless it is "".
+	// Framework is the framework to use instead of the project's, "" for the project's.
 	Framework string
 	// Apply applies the actions of the answer to the project's files.
 	Apply bool
 }
 
-// Reply is an answer as the chat endpoints return it.
+// Reply is the response of the chat endpoints.
 type Reply struct {
 	ConversationID string          `json:"conversationId" doc:"The ID of the project's conversation" example:"cnv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Response       string          `json:"response" doc:"The text of the answer, as Markdown" example:"Here is a button."`
-	Code           string          `json:"code" doc:"The main block of code: the content of the first file that the actions write, otherwise the first fenced block of the response; empty if there is neither" example:"export default function Button() {}\n"`
+	Code           string          `json:"code" doc:"The main block of code: the content of the first file that the actions write, otherwise the first fenced block of the response; empty if the answer has no code" example:"export default function Button() {}\n"`
 	Actions        []action.Action `json:"actions" nullable:"false" doc:"The checked changes to the project's files, in the order in which they are applied; at most 20"`
 	MessageID      string          `json:"messageId" doc:"The answer's ID in the conversation" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Model          string          `json:"model" doc:"The model that generated the answer, as named by its provider" example:"scaffold-1"`
 	Usage          Usage           `json:"usage" doc:"The tokens that the call used"`
 	Applied        bool            `json:"applied" doc:"Whether the actions were applied to the project's files. If applying them was requested and failed, response contains the reason" example:"false"`
 
-	// stop is why the answer ended; "" if it was cancelled.
+	// stop is the reason why the model stopped; "" if the answer was cancelled.
 	stop model.Stop
 }
 
-// turn is the processing of a question. Chat calls its methods in the order in which they are declared.
+// turn processes a question. Chat calls the methods open, gather, reserve, generate, repair, finish, store, apply and
+// reply in this order.
 type turn struct {
 	*Service
 	caller   httpapi.Caller
@@ -73,7 +74,7 @@ type turn struct {
 	pendingSummary *pendingSummary // nil if no summary is due
 	summary        summary
 	answer         *answer
-	// cause is the reason why the answer is not complete, nil if it is.
+	// cause is the reason why the answer is not complete, nil if it is complete.
 	cause   error
 	stored  conversation.Turn
 	applied bool
@@ -97,8 +98,9 @@ func (t *turn) gather(ctx context.Context) error {
 	return nil
 }
 
-// reserve reserves tokens for the answer, a repair, and a summary if one is due. If fewer tokens are left, but enough
-// for a short answer, it reserves these and no summary is generated. Errors: those of quota.Ledger.Reserve.
+// reserve reserves tokens for the answer, a repair, and a summary if one is due. If too few tokens are left for all of
+// them, but enough for a short answer, it reserves the tokens that are left, and no summary is generated.
+// Errors: those of quota.Ledger.Reserve.
 func (t *turn) reserve(ctx context.Context) (err error) {
 	questionID, answerID := conversation.NewTurnIDs(t.ids, t.memory.Last)
 	began := t.now()
@@ -122,21 +124,21 @@ func (t *turn) reserve(ctx context.Context) (err error) {
 	return err
 }
 
-// generate asks the model for the answer. If the request is too long for the model, it asks again with a smaller
-// prompt.
+// generate requests the answer from the model. If the request exceeds the model's context window, it sends a second
+// request with a smaller prompt.
 func (t *turn) generate(ctx context.Context, stream *uistream.Writer) {
 	t.answer = &answer{stream: stream, draft: action.NewDraft(t.projectFiles)}
 	_ = stream.Start(t.reserved.MessageID)
-	t.cause = t.ask(ctx, t.reserved, t.request, t.answer)
+	t.cause = t.runRound(ctx, t.reserved, t.request, t.answer)
 	var failure *model.Error
 	if errors.As(t.cause, &failure) && failure.Fault == model.TooLong && t.answer.size == 0 {
 		t.request = t.prompt.Request(prompt.DefaultBudget().Tight(), t.request.MaxOutput)
-		t.cause = t.ask(ctx, t.reserved, t.request, t.answer)
+		t.cause = t.runRound(ctx, t.reserved, t.request, t.answer)
 	}
 }
 
-// repair sends the results of the failed calls to the model once, and adds the remaining failures to the text. If this
-// request fails, the answer remains valid.
+// repair sends the problems of the failed calls to the model once, so that the model can correct the calls. It adds the
+// remaining failures to the text. If this request fails, the answer stays valid.
 func (t *turn) repair(ctx context.Context) {
 	if t.cause != nil {
 		return
@@ -145,33 +147,33 @@ func (t *turn) repair(ctx context.Context) {
 	remaining := first.failed
 	if request, ok := t.repairRequest(); ok {
 		t.answer.round = round{repair: true}
-		err := t.ask(ctx, t.reserved, request, t.answer)
+		err := t.runRound(ctx, t.reserved, request, t.answer)
 		remaining = remainingFailures(first, t.answer.round)
 		switch {
 		case errors.Is(err, quota.ErrCancelled):
 			t.cause = err
 		case err != nil:
-			t.logger.WarnContext(ctx, "the model did not repair its actions",
+			t.logger.WarnContext(ctx, "the failed tool calls were not repaired",
 				"messageId", t.reserved.MessageID, "cause", err.Error())
 		}
 	}
 	t.answer.finishText(remaining)
 }
 
-// repairRequest returns the request that repairs the failed calls. ok is false if no call failed, or if the answer or
-// the reservation has no room for a repair.
+// repairRequest returns the request that repairs the failed calls. ok is false if no call failed, if the answer has
+// reached its maximum size, or if too few reserved tokens are left.
 func (t *turn) repairRequest() (request model.Request, ok bool) {
 	a := t.answer
 	if len(a.round.failed) == 0 || a.size > maxAnswer {
 		return request, false
 	}
 	request = prompt.Repair(t.request, a.text.String(), a.round.calls, a.round.results)
-	room := t.answerTokens - a.used.Input - a.used.Output - prompt.Tokens(request)
-	request.MaxOutput = min(maxOutput, room)
-	return request, room >= minOutput
+	left := t.answerTokens - a.used.Input - a.used.Output - prompt.Tokens(request)
+	request.MaxOutput = min(maxOutput, left)
+	return request, left >= minOutput
 }
 
-// finish ends the generation: it waits for the summary and logs the outcome.
+// finish waits for the summary and logs the outcome of the generation.
 func (t *turn) finish(ctx context.Context) {
 	t.finishSummary()
 	if t.cause == nil && t.answer.isBlank() {
@@ -180,7 +182,7 @@ func (t *turn) finish(ctx context.Context) {
 	t.logAnswer(ctx, t.reserved, t.answer, t.cause)
 }
 
-// isEmpty reports whether there is nothing to store: the model failed before it sent anything.
+// isEmpty reports whether the model failed before it sent anything. Then there is nothing to store.
 func (t *turn) isEmpty() bool {
 	return t.cause != nil && !isInterruption(t.cause) && t.answer.isBlank() && len(t.answer.draft.Actions()) == 0
 }
@@ -236,7 +238,7 @@ func (t *turn) message() conversation.Message {
 	return m
 }
 
-// mainCode returns the main block of code of an answer.
+// mainCode returns the content of the first action that has content, otherwise the first fenced block of the text.
 func mainCode(m conversation.Message) string {
 	for _, a := range m.Actions {
 		if a.Content != nil {
@@ -247,8 +249,8 @@ func mainCode(m conversation.Message) string {
 	return code
 }
 
-// apply applies the actions to the project's files if the question requests it. The answer has already been stored, so
-// it cannot be lost. If the actions cannot be applied, apply adds the reason to the stored answer.
+// apply applies the actions to the project's files if the question requests it. If this fails, apply adds the reason to
+// the stored answer.
 func (t *turn) apply(ctx context.Context) {
 	m := &t.stored.Answer
 	if !t.question.Apply || m.Status != conversation.Complete || len(m.Actions) == 0 {
@@ -265,28 +267,29 @@ func (t *turn) apply(ctx context.Context) {
 		t.applied = true
 		return
 	}
-	t.answer.addNote(whyNotApplied(err))
+	t.answer.addNote(notAppliedNote(err))
 	m.Content = t.answer.text.String()
 	exists := t.files.ProjectExists(t.question.ProjectID)
 	err = errors.Join(err, t.conversations.Replace(ctx, t.question.ProjectID, *m, exists))
 	t.logger.WarnContext(ctx, "an answer was not applied", "messageId", m.ID, "cause", err.Error())
 }
 
-// whyNotApplied returns the note that tells the user why the actions were not applied.
-func whyNotApplied(err error) string {
+// notAppliedNote returns the note that explains why the actions were not applied.
+func notAppliedNote(err error) string {
 	reason := httpapi.AsError(err)
 	switch reason.Code {
 	case fault.CodeServiceUnavailable: // the changes may have been applied, and only the response was lost
 		return "It is not known whether the changes were applied: storage did not respond. " +
 			"Check the files before you try again."
 	case fault.CodePreconditionFailed, fault.CodeConflict, fault.CodeFileNotFound:
-		return "The changes were not applied: some of these files have changed meanwhile. Please ask again."
+		return "The changes were not applied: some of these files were changed while the answer was generated. " +
+			"Please ask again."
 	default:
 		return "The changes were not applied: " + reason.Message
 	}
 }
 
-// reply returns the answer as the API shows it.
+// reply returns the response of the chat endpoints.
 func (t *turn) reply() Reply {
 	m := t.stored.Answer
 	return Reply{

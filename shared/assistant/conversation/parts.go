@@ -17,15 +17,15 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// partRecord is the stored form of a part of a message. Only the first part has the attributes of the whole message.
+// partRecord is the stored form of a part of a message. Only the first part has Role, Status, AuthorID and Chunks.
 type partRecord struct {
 	Role      model.Role      `dynamodbav:"role,omitempty"`
 	Status    Status          `dynamodbav:"status,omitempty"`
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 	AuthorID  string          `dynamodbav:"authorId,omitempty"`
-	// Chunks is the number of parts.
+	// Chunks is the number of parts of the message.
 	Chunks int `dynamodbav:"chunks,omitempty"`
-	// Body is a chunk of the packed JSON of a messageBody.
+	// Body is this part's chunk of the packed JSON of a messageBody.
 	Body []byte `dynamodbav:"body"`
 }
 
@@ -41,7 +41,7 @@ type messageBody struct {
 	Usage   Usage           `json:"usage,omitzero"`
 }
 
-// parts returns the items of a message without their keys, the first part first.
+// parts returns the items of a message in order, without their keys.
 func (m Message) parts() ([]db.Item, error) {
 	chunks, err := m.pack()
 	if err != nil {
@@ -60,15 +60,15 @@ func (m Message) parts() ([]db.Item, error) {
 	return items, nil
 }
 
-// pack returns the body of the message in chunks. If it is too large to store, it drops the code, which is also in the
-// content or in an action, then the last actions, and finally the end of the content.
+// pack returns the body of the message in chunks. If the body is too large to store, pack removes the code, which is
+// also in the content or in an action, then the last actions, and finally the end of the content.
 func (m Message) pack() ([][]byte, error) {
 	body := messageBody{m.Content, m.Code, m.Actions, m.Model, m.Usage}
 	for {
 		// A model may have stopped in the middle of a character.
 		data, err := json.Marshal(body, jsontext.AllowInvalidUTF8(true))
 		if err != nil {
-			return nil, fmt.Errorf("conversation: a message: %w", err)
+			return nil, fmt.Errorf("conversation: encode message %q: %w", m.ID, err)
 		}
 		chunks, err := content.Pack(data)
 		if !errors.Is(err, content.ErrTooLarge) {
@@ -85,18 +85,20 @@ func (m Message) pack() ([][]byte, error) {
 	}
 }
 
-// assembler builds messages from their parts. The parts of a message are added one after another, in ascending or
-// descending order.
+// assembler builds messages from their parts. The parts must be added in the ascending or descending order of their
+// keys.
 type assembler struct {
 	messages []Message // the complete messages, in the order in which they were read
 	bytes    int       // the size of the JSON of all messages except the last
 	last     int       // the size of the JSON of the last message
-	id       string
-	first    partRecord
-	chunks   map[int][]byte
+
+	// The message whose parts are being added: its ID, its first part if it was added, and its chunks by part number.
+	id     string
+	first  partRecord
+	chunks map[int][]byte
 }
 
-// add adds a part. Parts of an incomplete message are ignored, because a message is deleted part by part.
+// add adds a part. The parts of an incomplete message are ignored: some of its parts have already been deleted.
 func (a *assembler) add(messages db.Prefix, item db.Item) error {
 	messageID, number, _ := strings.Cut(messages.Rest(db.KeyOf(item)), "#")
 	n, err := strconv.Atoi(number)
@@ -108,7 +110,7 @@ func (a *assembler) add(messages db.Prefix, item db.Item) error {
 		return err
 	}
 	if part.Chunks < 0 || part.Chunks > maxParts {
-		return fmt.Errorf("conversation: stored message %q: %d parts", messageID, part.Chunks)
+		return fmt.Errorf("conversation: stored message %q: invalid number of parts: %d", messageID, part.Chunks)
 	}
 	if messageID != a.id || a.chunks == nil {
 		a.id, a.first, a.chunks = messageID, partRecord{}, map[int][]byte{}
@@ -133,7 +135,7 @@ func (a *assembler) finish() error {
 		}
 		body[n] = chunk
 	}
-	a.chunks = map[int][]byte{} // further parts with this ID do not belong to it
+	a.chunks = map[int][]byte{} // later parts with this ID do not belong to the message
 	data, err := content.Join(body)
 	if err != nil {
 		return fmt.Errorf("conversation: stored message %q: %w", a.id, err)
@@ -150,7 +152,7 @@ func (a *assembler) finish() error {
 	return nil
 }
 
-// reversed returns the messages in the opposite order.
+// reversed reverses the order of the messages and returns them.
 func (a *assembler) reversed() []Message {
 	slices.Reverse(a.messages)
 	return a.messages

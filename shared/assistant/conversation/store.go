@@ -10,7 +10,8 @@ import (
 	"devplatform/shared/db"
 )
 
-// Store keeps conversations in a table. Methods that write take exists, a check that fails once the project is deleted.
+// Store stores conversations in a table. The parameter exists of its methods is a condition check that fails if the
+// project was deleted.
 type Store struct {
 	client *db.Client
 	table  db.Table
@@ -19,16 +20,16 @@ type Store struct {
 // NewStore returns a Store that uses the given table.
 func NewStore(client *db.Client, table db.Table) Store { return Store{client: client, table: table} }
 
-// summaryRecord is the item of a conversation that is not a message.
+// summaryRecord is the item with a conversation's summary and the ID of its last cleared message.
 type summaryRecord struct {
 	// Note is the summary of the messages up to and including UpTo.
 	Note string `dynamodbav:"note,omitempty"`
 	UpTo string `dynamodbav:"upTo,omitempty"`
-	// ClearedTo is the ID of the last cleared message. All messages up to it are hidden.
+	// ClearedTo is the ID of the last cleared message. All messages up to and including it are hidden.
 	ClearedTo string `dynamodbav:"clearedTo,omitempty"`
 }
 
-// Attributes of summaryRecord that are written one by one.
+// Attributes of summaryRecord that are updated individually.
 const (
 	attrNote      = "note"
 	attrUpTo      = "upTo"
@@ -36,17 +37,17 @@ const (
 )
 
 const (
-	// lastPart sorts after the number of every part of a message.
+	// lastPart is greater than every part number. It is used in keys that sort after all parts of a message.
 	lastPart = 9
 	// recallItems is the number of items that Recall reads: the summary and, if all messages have one part, 16 turns.
 	recallItems = 1 + 2*16
 	// maxPageBytes is the size of the JSON after which Messages stops reading, so that a page fits into one response.
 	maxPageBytes = 4 << 20
-	// sweepPage is the number of items that DeleteCleared deletes between two checks of the time.
-	sweepPage = 200
+	// deletePageSize is the number of items that DeleteCleared reads and deletes before it calls more again.
+	deletePageSize = 200
 )
 
-// Recall reads the memory of a conversation in one call. Without messages it is empty.
+// Recall reads the memory of a conversation in one call. It is empty if there are no messages.
 func (s Store) Recall(ctx context.Context, projectID string) (Memory, error) {
 	summary, messages, err := s.latest(ctx, projectID, recallItems)
 	if err != nil {
@@ -62,7 +63,7 @@ func (s Store) Recall(ctx context.Context, projectID string) (Memory, error) {
 	}
 	return Memory{
 		Summary: summary.Note, SummaryUpTo: summary.UpTo, ClearedUpTo: summary.ClearedTo,
-		Turns: pair(messages), Last: last,
+		Turns: pairTurns(messages), Last: last,
 	}, nil
 }
 
@@ -91,16 +92,17 @@ func (s Store) latest(
 	return summary, a.reversed(), nil
 }
 
-// Messages reads up to n messages that are not cleared, oldest first, starting after the message after. If after is "",
-// it starts with the first message. It returns fewer messages if there are no more, or if they exceed 4 MiB of JSON.
+// Messages reads up to n messages that are not cleared, oldest first. It starts after the message with the ID after, or
+// with the first message if after is "". It returns fewer messages if there are no more, or if they exceed 4 MiB of
+// JSON.
 func (s Store) Messages(ctx context.Context, projectID, after string, n int) ([]Message, error) {
 	for {
 		messages, err := s.messages(ctx, projectID, after, n, maxPageBytes)
 		if err != nil || len(messages) == 0 {
 			return nil, err
 		}
-		// This read must come after the other one. Otherwise a clear between the two reads could delete some of the
-		// messages while they are read.
+		// clearedUpTo must be read after the messages. Otherwise a clear that begins between the two reads could delete
+		// some of the messages that are read, and the others would be returned.
 		clearedUpTo, err := s.clearedUpTo(ctx, projectID)
 		if err != nil {
 			return nil, err
@@ -112,7 +114,8 @@ func (s Store) Messages(ctx context.Context, projectID, after string, n int) ([]
 	}
 }
 
-// messages reads up to n complete messages after a message, and fewer if they exceed size bytes of JSON.
+// messages reads up to n complete messages after the message with the ID after. It returns fewer if they exceed size
+// bytes of JSON.
 func (s Store) messages(ctx context.Context, projectID, after string, n, size int) ([]Message, error) {
 	q := db.Query{Prefix: db.MessagesOf(projectID), Limit: n}
 	if after != "" {
@@ -152,8 +155,8 @@ func (s Store) clearedUpTo(ctx context.Context, projectID string) (string, error
 	return summary.ClearedTo, err
 }
 
-// TurnWrites returns the writes that store a turn, for a transaction that is executed at most once. The first write is
-// a check that fails if the conversation was cleared after the turn began.
+// TurnWrites returns the writes that store a turn. The caller must execute them in one transaction, and only once. The
+// first write is a condition check that fails if the conversation was cleared after the turn began.
 func (s Store) TurnWrites(projectID string, t Turn) ([]db.Write, error) {
 	cleared := expression.Name(attrClearedTo)
 	writes := []db.Write{s.table.Check(db.SummaryKey(projectID),
@@ -170,8 +173,8 @@ func (s Store) TurnWrites(projectID string, t Turn) ([]db.Write, error) {
 	return writes, nil
 }
 
-// Replace replaces the stored message that has the ID of m. If there is none, or the project is deleted, it does
-// nothing.
+// Replace replaces the stored message that has the ID of m. It does nothing if there is no such message, or if the
+// project was deleted.
 func (s Store) Replace(ctx context.Context, projectID string, m Message, exists db.Write) error {
 	items, err := m.parts()
 	if err != nil {
@@ -191,8 +194,9 @@ func (s Store) Replace(ctx context.Context, projectID string, m Message, exists 
 	return ignoreFailedCondition(s.client.Transact(ctx, writes...))
 }
 
-// SaveSummary stores a summary of the messages up to and including upTo. before is the memory that was summarized. If
-// the stored summary has changed since then, the conversation was cleared, or the project is deleted, it does nothing.
+// SaveSummary stores a summary of the messages up to and including upTo. before is the memory that was summarized.
+// SaveSummary does nothing if the stored summary has changed since then, if the conversation was cleared, or if the
+// project was deleted.
 func (s Store) SaveSummary(
 	ctx context.Context, projectID string, before Memory, summary, upTo string, exists db.Write,
 ) error {
@@ -202,8 +206,8 @@ func (s Store) SaveSummary(
 		If(unchanged(attrUpTo, before.SummaryUpTo)).If(unchanged(attrClearedTo, before.ClearedUpTo))))
 }
 
-// ignoreFailedCondition returns nil for a failed condition, after which the write is no longer needed, and other errors
-// unchanged.
+// ignoreFailedCondition returns nil if a condition failed, because the write is then no longer needed. It returns other
+// errors unchanged.
 func ignoreFailedCondition(err error) error {
 	if errors.Is(err, db.ErrConditionFailed) {
 		return nil
@@ -211,7 +215,7 @@ func ignoreFailedCondition(err error) error {
 	return err
 }
 
-// unchanged returns the condition that an attribute still has a value. "" means that the attribute does not exist.
+// unchanged returns the condition that an attribute still has the given value, or does not exist if value is "".
 func unchanged(attribute, value string) expression.ConditionBuilder {
 	if value == "" {
 		return expression.AttributeNotExists(expression.Name(attribute))
@@ -230,8 +234,8 @@ func (s Store) LastMessage(ctx context.Context, projectID string) (string, error
 	return messageID, nil
 }
 
-// Clear hides all messages up to and including upTo, and removes the summary. DeleteCleared deletes the messages.
-// Error: db.ErrNotFound, if the project is deleted.
+// Clear hides all messages up to and including upTo, and removes the summary. It does not delete the messages: call
+// DeleteCleared afterwards. Error: db.ErrNotFound if the project was deleted.
 func (s Store) Clear(ctx context.Context, projectID, upTo string, exists db.Write) error {
 	cleared := expression.Name(attrClearedTo)
 	update := expression.Set(cleared, expression.Value(upTo)).
@@ -241,15 +245,16 @@ func (s Store) Clear(ctx context.Context, projectID, upTo string, exists db.Writ
 	switch {
 	case db.FailedAt(err, 0):
 		return db.ErrNotFound
-	case db.FailedAt(err, 1): // another call has cleared more
+	case db.FailedAt(err, 1): // another call has already cleared these messages
 		return nil
 	}
 	return err
 }
 
-// DeleteCleared deletes the messages up to and including upTo, oldest first, as long as more returns true.
+// DeleteCleared deletes the messages up to and including upTo, oldest first. It stops when there are none left, or when
+// more returns false.
 func (s Store) DeleteCleared(ctx context.Context, projectID, upTo string, more func() bool) error {
-	q := db.Query{Prefix: db.MessagesOf(projectID), KeysOnly: true, Limit: sweepPage}
+	q := db.Query{Prefix: db.MessagesOf(projectID), KeysOnly: true, Limit: deletePageSize}
 	last := db.MessageKey(projectID, upTo, lastPart)
 	for more() {
 		page, err := s.table.Query(ctx, q)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
@@ -18,132 +18,167 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// For all page sizes, message sizes and numbers of parts, the pages together have every complete message once, in
-// order. Parts of messages that are being deleted are ignored.
-func TestPagesHaveAllMessages(t *testing.T) {
-	t.Parallel()
-	clock := slicetest.NewClock(time.Date(2031, 5, 15, 10, 5, 20, 500e6, time.UTC), 0)
+var epoch = time.Date(2031, 5, 15, 10, 5, 20, 500e6, time.UTC)
+
+// fixture is a Store with an embedded DynamoDB.
+type fixture struct {
+	client *db.Client
+	table  db.Table
+	store  Store
+	ids    *id.Generator
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	clock := slicetest.NewClock(epoch, 0)
 	sdk := dynamotest.Client(dynamotest.StartServer(t))
 	client := db.Wrap(sdk, clock.Now)
 	table := client.Table(slicetest.Table(t, sdk, "conversations"))
-	store, ids := NewStore(client, table), id.NewGenerator(clock.Now, rand.Reader)
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+	return &fixture{
+		client: client, table: table, store: NewStore(client, table), ids: id.NewGenerator(clock.Now, rand.Reader),
 	}
+}
+
+// For all page sizes, message sizes and numbers of parts, the pages together contain every complete message once, in
+// order. Incomplete messages, some of whose parts are already deleted, are ignored.
+func TestPagesContainAllMessages(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
 	rapid.Check(t, func(t *rapid.T) {
-		app := ids.New(id.Project)
-		var writes []db.Write
-		var want []string
-		for range rapid.IntRange(0, 12).Draw(t, "messages") {
-			m := Message{ID: ids.New(id.Message), Role: model.User, Content: noise(rapid.IntRange(0, 100).Draw(t, "size"))}
-			parts, err := m.parts()
-			must(err)
-			parts = split(t, parts[0], rapid.IntRange(1, 3).Draw(t, "parts"))
-			lost := rapid.SampledFrom([]int{-1, -1, -1, -1, 0, 1, 2}).Draw(t, "lost")
-			if lost >= len(parts) {
-				lost = -1
-			}
-			if lost < 0 {
-				want = append(want, m.Content)
-			}
-			if rapid.IntRange(0, 9).Draw(t, "too many") == 0 {
-				parts = append(parts, parts[len(parts)-1])
-			}
-			for n, part := range parts {
-				if n != lost {
-					writes = append(writes, table.Put(db.MessageKey(app, m.ID, n), part))
-				}
-			}
+		projectID := f.ids.New(id.Project)
+		want := f.storeMessages(t, projectID)
+		pageSize := rapid.IntRange(1, 6).Draw(t, "page size")
+		maxBytes := rapid.IntRange(0, 500).Draw(t, "bytes")
+		if diff := cmp.Diff(want, f.readPages(t, projectID, pageSize, maxBytes)); diff != "" {
+			t.Fatalf("messages in pages of %d (-want +got):\n%s", pageSize, diff)
 		}
-		if len(writes) > 0 {
-			must(client.Transact(context.Background(), writes...))
-		}
-		limit, size := rapid.IntRange(1, 6).Draw(t, "limit"), rapid.IntRange(0, 500).Draw(t, "bytes")
-		var got []string
-		for after := ""; ; {
-			page, err := store.messages(context.Background(), app, after, limit+1, size)
-			must(err)
-			if len(page) == 0 {
-				break
-			}
-			read := 0
-			for _, m := range page[:max(0, len(page)-2)] {
-				read += len(m.Content)
-			}
-			if read > size {
-				t.Fatalf("%d bytes and another message were read, but the limit is %d bytes", read, size)
-			}
-			page = page[:min(len(page), limit)]
-			for _, m := range page {
-				got = append(got, m.Content)
-			}
-			after = page[len(page)-1].ID
-		}
-		if !slices.Equal(want, got) {
-			t.Fatalf("%d of %d messages", len(got), len(want))
-		}
-		_, last, err := store.latest(context.Background(), app, 1000)
-		must(err)
-		got = nil
-		for _, m := range last {
-			got = append(got, m.Content)
-		}
-		if !slices.Equal(want, got) {
-			t.Fatalf("descending: %d of %d messages", len(got), len(want))
+		_, latest, err := f.store.latest(context.Background(), projectID, 1000)
+		check(t, err)
+		if diff := cmp.Diff(want, contentsOf(latest)); diff != "" {
+			t.Fatalf("latest messages (-want +got):\n%s", diff)
 		}
 	})
 }
 
-// The IDs of a turn are consecutive, and those of the next turn are larger.
-func TestTurnIDs(t *testing.T) {
-	t.Parallel()
-	ids, last := id.NewGenerator(func() time.Time { return time.Date(2031, 5, 15, 10, 5, 20, 500e6, time.UTC) }, rand.Reader), ""
-	for range 1000 {
-		question, answer := NewTurnIDs(ids, "")
-		if next, ok := id.Message.Next(question); !ok || next != answer || question <= last {
-			t.Fatalf("%s, %s after %s", question, answer, last)
+// storeMessages stores random messages and returns the contents of the complete ones, in order.
+func (f *fixture) storeMessages(t *rapid.T, projectID string) []string {
+	complete := []string{}
+	var writes []db.Write
+	for range rapid.IntRange(0, 12).Draw(t, "messages") {
+		text := randomText(rapid.IntRange(0, 100).Draw(t, "size"))
+		message := Message{ID: f.ids.New(id.Message), Role: model.User, Content: text}
+		parts, err := message.parts()
+		check(t, err)
+		parts = split(t, parts[0], rapid.IntRange(1, 3).Draw(t, "parts"))
+		deleted := rapid.SampledFrom([]int{-1, -1, -1, -1, 0, 1, 2}).Draw(t, "deleted part") // -1: none
+		if deleted >= len(parts) {
+			deleted = -1
 		}
-		last = answer
+		if deleted < 0 {
+			complete = append(complete, text)
+		}
+		if rapid.IntRange(0, 9).Draw(t, "extra part") == 0 { // a part that does not belong to the message
+			parts = append(parts, parts[len(parts)-1])
+		}
+		for n, part := range parts {
+			if n != deleted {
+				writes = append(writes, f.table.Put(db.MessageKey(projectID, message.ID, n), part))
+			}
+		}
+	}
+	if len(writes) > 0 {
+		check(t, f.client.Transact(context.Background(), writes...))
+	}
+	return complete
+}
+
+// readPages reads all messages of a project in pages of at most pageSize messages, and returns their contents. Like
+// httpapi.ReadPage, it reads one more message than fits into the page.
+func (f *fixture) readPages(t *rapid.T, projectID string, pageSize, maxBytes int) []string {
+	texts := []string{}
+	for after := ""; ; {
+		page, err := f.store.messages(context.Background(), projectID, after, pageSize+1, maxBytes)
+		check(t, err)
+		if len(page) == 0 {
+			return texts
+		}
+		size := 0
+		for _, message := range page[:max(0, len(page)-2)] {
+			size += len(message.Content)
+		}
+		if size > maxBytes {
+			t.Fatalf("got %d bytes before the last two messages, want at most %d", size, maxBytes)
+		}
+		page = page[:min(len(page), pageSize)]
+		texts = append(texts, contentsOf(page)...)
+		after = page[len(page)-1].ID
 	}
 }
 
-// noise returns n characters of text that compresses by at most a quarter.
-func noise(n int) string {
+// contentsOf returns the contents of messages.
+func contentsOf(messages []Message) []string {
+	texts := []string{}
+	for _, message := range messages {
+		texts = append(texts, message.Content)
+	}
+	return texts
+}
+
+func check(t *rapid.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// randomText returns n characters of text. Compression makes it smaller by at most a quarter.
+func randomText(n int) string {
 	data := make([]byte, n)
 	_, _ = rand.Read(data)
 	return base64.StdEncoding.EncodeToString(data)[:n]
 }
 
-// split divides the only part of a message into n parts, as if the message were longer.
+// split divides the only part of a short message into n parts.
 func split(t *rapid.T, part db.Item, n int) []db.Item {
 	record, err := db.Decode[partRecord](part)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	record.Chunks = n
 	body := record.Body
 	parts := make([]db.Item, n)
 	for i := range parts {
-		cut := len(body) / (n - i)
-		record.Body, body = body[:cut], body[cut:]
-		if parts[i], err = db.Encode(record); err != nil {
-			t.Fatal(err)
-		}
-		record = partRecord{}
+		size := len(body) / (n - i)
+		record.Body, body = body[:size], body[size:]
+		parts[i], err = db.Encode(record)
+		check(t, err)
+		record = partRecord{} // only the first part has the attributes of the message
 	}
 	return parts
 }
 
-// The number of parts of every message fits into its keys, and every message fits into a page.
+// The IDs of a turn are consecutive, and they are greater than the IDs of earlier turns.
+func TestTurnIDs(t *testing.T) {
+	t.Parallel()
+	ids := id.NewGenerator(func() time.Time { return epoch }, rand.Reader)
+	last := ""
+	for range 1000 {
+		questionID, answerID := NewTurnIDs(ids, "")
+		if next, ok := id.Message.Next(questionID); !ok || next != answerID {
+			t.Fatalf("got IDs %s and %s, want consecutive IDs", questionID, answerID)
+		}
+		if questionID <= last {
+			t.Fatalf("got ID %s after %s, want a greater ID", questionID, last)
+		}
+		last = answerID
+	}
+}
+
+// The part numbers of the largest message are valid in keys, and the largest message fits into a page.
 func TestLimitsOfMessages(t *testing.T) {
 	t.Parallel()
 	if maxParts > lastPart || db.MessageKey(fuzzProject, fuzzMessage, maxParts-1).IsZero() {
-		t.Errorf("%d parts", maxParts)
+		t.Errorf("maxParts: got %d, want at most %d and a valid key for the last part", maxParts, lastPart)
 	}
 	if content.MaxBytes > maxPageBytes {
-		t.Error("the largest message does not fit into a page")
+		t.Errorf("content.MaxBytes: got %d, want at most %d, the size of a page", content.MaxBytes, maxPageBytes)
 	}
 }

@@ -15,150 +15,197 @@ import (
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
-	"devplatform/shared/id"
 )
 
-// If only one transaction at a time can succeed, as on the usage record that all users share, retries let all of them
-// succeed.
+// All calls write the usage record of all users. If only one transaction at a time can succeed, the others are retried
+// until they succeed.
 func TestContentionOnOneItem(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 1_000_000 })
-	ada := w.user()
-	var busy atomic.Bool
-	w.interpose(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+	f := newFixture(t, func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 1_000_000 })
+	userID := f.newUserID()
+	var inTransaction atomic.Bool
+	f.startWire(func(next http.Handler, w http.ResponseWriter, r *http.Request) {
 		if dynamotest.Operation(r) != "TransactWriteItems" {
-			next.ServeHTTP(out, r)
+			next.ServeHTTP(w, r)
 			return
 		}
-		if !busy.CompareAndSwap(false, true) {
-			dynamotest.Conflict.Reply(out, r)
+		if !inTransaction.CompareAndSwap(false, true) {
+			dynamotest.Conflict.Reply(w, r)
 			return
 		}
-		defer busy.Store(false)
-		next.ServeHTTP(out, r)
+		defer inTransaction.Store(false)
+		next.ServeHTTP(w, r)
 	})
-	got := slicetest.CountCodes(16, func(int) error {
-		r := w.reservation(ada, 1000)
-		return errors.Join(w.reserve(r), w.settle(r, 10, 1))
+	codes := slicetest.CountCodes(16, func(int) error {
+		r := f.newReservation(userID, 1000)
+		return errors.Join(f.reserve(r), f.settle(r, 10, 1))
 	})
-	if diff := cmp.Diff(map[fault.Code]int{"": 16}, got); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(map[fault.Code]int{"": 16}, codes); diff != "" {
+		t.Errorf("error codes (-want +got):\n%s", diff)
 	}
 	want := Usage{Input: 160, Output: 16, Taken: 176, Calls: 16}
-	if diff := cmp.Diff([]Usage{want, want}, []Usage{w.taken(ada, may), w.taken("", may)}); diff != "" {
-		t.Error(diff)
-	}
+	f.checkUsage(userID, may, want)
+	f.checkUsage("", may, want)
 }
 
-// With faults between the ledger and DynamoDB, a call is never counted twice or in part.
-func TestFaults(t *testing.T) {
+// injectedFaults are the faults of calls to DynamoDB.
+var injectedFaults = []dynamotest.Fault{
+	dynamotest.ServerError,
+	dynamotest.Throttled,
+	dynamotest.CutLine,
+	dynamotest.LostReply,
+	dynamotest.LostReplies,
+	dynamotest.Conflict,
+	dynamotest.Throttled.Times(2),
+	dynamotest.CutLine.Times(2),
+	dynamotest.Conflict.Times(8),
+}
+
+var (
+	usageWhenReserved = Usage{Taken: 1000, Calls: 1}
+	usageWhenSettled  = Usage{Input: 70, Output: 7, Taken: 77, Calls: 1}
+)
+
+// If calls to DynamoDB fail during a reservation, the call is not counted twice or only in part.
+func TestReserveFaults(t *testing.T) {
 	t.Parallel()
-	for _, f := range []dynamotest.Fault{
-		dynamotest.ServerError, dynamotest.Throttled, dynamotest.CutLine, dynamotest.LostReply, dynamotest.LostReplies, dynamotest.Conflict,
-		dynamotest.Throttled.Times(2), dynamotest.CutLine.Times(2), dynamotest.Conflict.Times(8),
-	} {
-		for _, step := range []string{"reserve", "settle"} {
-			t.Run(step+" "+f.Name+fmt.Sprint(f.Calls), func(t *testing.T) {
-				t.Parallel()
-				w := newWorld(t, func(l *Limits) { l.GlobalMonthlyTokens = 50_000 })
-				ada := w.user()
-				wire := w.interpose(nil)
-				r := w.reservation(ada, 1000)
-				recovers := f.Calls > 0
-				if step == "settle" {
-					w.must(w.reserve(r))
-				}
-				wire.Break("TransactWriteItems", f)
-				do := func() error {
-					if step == "reserve" {
-						return w.reserve(r)
-					}
-					return w.settle(r, 70, 7)
-				}
-				err := do()
-				if recovers != (err == nil) || (err != nil && !errors.Is(err, db.ErrUnavailable)) {
-					t.Fatalf("%v after %d hits", err, wire.Hits())
-				}
-				wire.Mend()
-				done := recovers || f.Done
-				want := map[string][2]Usage{
-					"reserve": {{}, {Taken: 1000, Calls: 1}},
-					"settle":  {{Taken: 1000, Calls: 1}, {Input: 70, Output: 7, Taken: 77, Calls: 1}},
-				}[step][map[bool]int{true: 1}[done]]
-				for _, userID := range []string{ada, ""} {
-					if diff := cmp.Diff(want, w.taken(userID, may)); diff != "" {
-						t.Errorf("usage of %q: %s", userID, diff)
-					}
-				}
-				err = do()
-				switch {
-				case step == "reserve" && done && slicetest.CodeOf(err) != fault.CodeConflict:
-					t.Errorf("second reservation: %v", err)
-				case (step == "settle" || !done) && err != nil:
-					t.Errorf("second call: %v", err)
-				}
-				w.must(w.settle(r, 70, 7))
-				if diff := cmp.Diff(Usage{Input: 70, Output: 7, Taken: 77, Calls: 1}, w.taken(ada, may)); diff != "" {
-					t.Errorf("after the settlement: %s", diff)
-				}
-			})
-		}
+	for _, injected := range injectedFaults {
+		t.Run(injected.Name+fmt.Sprint(injected.Calls), func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, func(l *Limits) { l.GlobalMonthlyTokens = 50_000 })
+			userID := f.newUserID()
+			r := f.newReservation(userID, 1000)
+			isReserved := f.checkFault(injected, func() error { return f.reserve(r) })
+			want := Usage{}
+			if isReserved {
+				want = usageWhenReserved
+			}
+			f.checkUsage(userID, may, want)
+			f.checkUsage("", may, want)
+
+			err := f.reserve(r)
+			switch {
+			case isReserved && slicetest.CodeOf(err) != fault.CodeConflict:
+				t.Errorf("second reservation: got error %v, want code %s", err, fault.CodeConflict)
+			case !isReserved && err != nil:
+				t.Errorf("second reservation: got error %v, want none", err)
+			}
+			f.must(f.settle(r, 70, 7))
+			f.checkUsage(userID, may, usageWhenSettled)
+		})
 	}
 }
 
-// In every order of calls, Taken is the sum of the used and the reserved tokens.
+// If calls to DynamoDB fail during a settlement, the tokens are not counted twice or only in part.
+func TestSettleFaults(t *testing.T) {
+	t.Parallel()
+	for _, injected := range injectedFaults {
+		t.Run(injected.Name+fmt.Sprint(injected.Calls), func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, func(l *Limits) { l.GlobalMonthlyTokens = 50_000 })
+			userID := f.newUserID()
+			r := f.newReservation(userID, 1000)
+			f.must(f.reserve(r))
+			want := usageWhenReserved
+			if f.checkFault(injected, func() error { return f.settle(r, 70, 7) }) {
+				want = usageWhenSettled
+			}
+			f.checkUsage(userID, may, want)
+			f.checkUsage("", may, want)
+			for range 2 {
+				f.must(f.settle(r, 70, 7))
+				f.checkUsage(userID, may, usageWhenSettled)
+			}
+		})
+	}
+}
+
+// checkFault calls write while its transaction fails. It checks that write succeeds if the fault is temporary, and
+// returns db.ErrUnavailable otherwise. It reports whether write must have taken effect.
+func (f *fixture) checkFault(injected dynamotest.Fault, write func() error) (takesEffect bool) {
+	f.t.Helper()
+	wire := f.startWire(nil)
+	wire.Break("TransactWriteItems", injected)
+	defer wire.Mend()
+	err := write()
+	isTemporary := injected.Calls > 0
+	if isTemporary && err != nil {
+		f.t.Fatalf("got error %v after %d faults, want none", err, wire.Hits())
+	}
+	if !isTemporary && !errors.Is(err, db.ErrUnavailable) {
+		f.t.Fatalf("got error %v after %d faults, want db.ErrUnavailable", err, wire.Hits())
+	}
+	return isTemporary || injected.Done
+}
+
+// After any sequence of calls, Taken is the sum of the used and the reserved tokens.
 func TestTakenIsUsedPlusReserved(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(l *Limits) { l.CallsPerMinute, l.MonthlyTokens, l.GlobalMonthlyTokens = 1_000_000, 5000, 8000 })
+	const userLimit, globalLimit = 5000, 8000
+	f := newFixture(t, func(l *Limits) {
+		l.CallsPerMinute, l.MonthlyTokens, l.GlobalMonthlyTokens = 1_000_000, userLimit, globalLimit
+	})
 	rapid.Check(t, func(t *rapid.T) {
-		users := []string{w.ids.New(id.User), w.ids.New(id.User)}
-		w.put(db.GlobalUsageKey(may), Usage{}) // removes the usage of earlier checks
-		type running struct {
-			Reservation
-			ended bool
+		f.put(db.GlobalUsageKey(may), Usage{}) // removes the usage of earlier checks
+		userIDs := []string{f.newUserID(), f.newUserID()}
+		want := map[string]*Usage{userIDs[0]: {}, userIDs[1]: {}}
+		wantGlobalTaken := 0
+		var reservations []Reservation
+		isSettled := map[string]bool{} // by message ID
+
+		reserve := func() {
+			userID := rapid.SampledFrom(userIDs).Draw(t, "user")
+			r := f.newReservation(userID, rapid.IntRange(1, 4000).Draw(t, "tokens"))
+			err := f.reserveContext(context.Background(), r)
+			usage := want[userID]
+			if usage.Taken+r.Tokens > userLimit || wantGlobalTaken+r.Tokens > globalLimit {
+				if slicetest.CodeOf(err) != fault.CodeQuotaExceeded {
+					t.Fatalf("reservation of %d tokens: got error %v, want code %s; usage %+v, taken by all users %d",
+						r.Tokens, err, fault.CodeQuotaExceeded, *usage, wantGlobalTaken)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("reservation of %d tokens: got error %v, want none; usage %+v, taken by all users %d",
+					r.Tokens, err, *usage, wantGlobalTaken)
+			}
+			reservations = append(reservations, r)
+			usage.Taken += r.Tokens
+			usage.Calls++
+			wantGlobalTaken += r.Tokens
 		}
-		var all []*running
-		want := map[string]*Usage{users[0]: {}, users[1]: {}}
-		total := 0
-		for range rapid.IntRange(1, 12).Draw(t, "steps") {
-			switch rapid.SampledFrom([]string{"reserve", "reserve", "settle", "again"}).Draw(t, "do") {
-			case "reserve":
-				user := rapid.SampledFrom(users).Draw(t, "user")
-				r := w.reservation(user, rapid.IntRange(1, 4000).Draw(t, "tokens"))
-				err := w.reserveIn(context.Background(), r)
-				fits := want[user].Taken+r.Tokens <= 5000 && total+r.Tokens <= 8000
-				if fits != (err == nil) || (err != nil && slicetest.CodeOf(err) != fault.CodeQuotaExceeded) {
-					t.Fatalf("usage %+v, all users %d, reservation of %d: %v", *want[user], total, r.Tokens, err)
-				}
-				if fits {
-					all = append(all, &running{Reservation: r})
-					want[user].Taken += r.Tokens
-					want[user].Calls++
-					total += r.Tokens
-				}
-			default:
-				if len(all) == 0 {
-					continue
-				}
-				g := rapid.SampledFrom(all).Draw(t, "which")
-				in, out := rapid.IntRange(0, 3000).Draw(t, "in"), rapid.IntRange(0, 3000).Draw(t, "out")
-				if err := w.settleIn(context.Background(), g.Reservation, in, out); err != nil {
-					t.Fatal(err)
-				}
-				if u := want[g.UserID]; !g.ended {
-					delta := in + out - g.Tokens
-					u.Input, u.Output, u.Taken, g.ended = u.Input+in, u.Output+out, u.Taken+delta, true
-					total += delta
-				}
+		settle := func() {
+			r := rapid.SampledFrom(reservations).Draw(t, "reservation")
+			input := rapid.IntRange(0, 3000).Draw(t, "input")
+			output := rapid.IntRange(0, 3000).Draw(t, "output")
+			if err := f.settleContext(context.Background(), r, input, output); err != nil {
+				t.Fatalf("settlement: got error %v, want none", err)
+			}
+			if isSettled[r.MessageID] { // the second settlement has no effect
+				return
+			}
+			isSettled[r.MessageID] = true
+			usage, change := want[r.UserID], input+output-r.Tokens
+			usage.Input += input
+			usage.Output += output
+			usage.Taken += change
+			wantGlobalTaken += change
+		}
+		for range rapid.IntRange(1, 12).Draw(t, "calls") {
+			if rapid.Bool().Draw(t, "reserve") {
+				reserve()
+			} else if len(reservations) > 0 {
+				settle()
 			}
 		}
-		for user, record := range want {
-			if diff := cmp.Diff(*record, w.taken(user, may)); diff != "" {
-				t.Fatal(diff)
+
+		for userID, usage := range want {
+			if diff := cmp.Diff(*usage, f.usage(userID, may)); diff != "" {
+				t.Fatalf("usage of user %s (-want +got):\n%s", userID, diff)
 			}
 		}
-		if got := w.taken("", may).Taken; got != total {
-			t.Fatalf("all users: %d, want %d", got, total)
+		if got := f.usage("", may).Taken; got != wantGlobalTaken {
+			t.Fatalf("got %d tokens taken by all users, want %d", got, wantGlobalTaken)
 		}
 	})
 }

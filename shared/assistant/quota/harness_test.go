@@ -4,12 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
@@ -27,137 +27,147 @@ const (
 	june = "2031-06"
 )
 
-// world is a Ledger with its own DynamoDB table.
-type world struct {
+// fixture is a Ledger with an embedded DynamoDB.
+type fixture struct {
 	t        *testing.T
 	clock    *slicetest.Clock
-	endpoint string
-	sdk      *dynamodb.Client
+	endpoint string           // of DynamoDB
+	sdk      *dynamodb.Client // connected directly to DynamoDB
 	table    string
 	ids      *id.Generator
 	limits   Limits
 	ledger   *Ledger
 }
 
-func newWorld(t *testing.T, change func(*Limits)) *world {
+// newFixture returns a fixture whose limits are changed by change, unless it is nil.
+func newFixture(t *testing.T, change func(*Limits)) *fixture {
 	t.Helper()
-	w := &world{
+	f := &fixture{
 		t: t, clock: slicetest.NewClock(epoch, 0), endpoint: dynamotest.StartServer(t),
 		limits: Limits{CallsPerMinute: 20, MonthlyTokens: 2_000_000},
 	}
 	if change != nil {
-		change(&w.limits)
+		change(&f.limits)
 	}
-	w.sdk = dynamotest.Client(w.endpoint)
-	w.table = slicetest.Table(t, w.sdk, "conversations")
-	w.ids = id.NewGenerator(w.clock.Now, rand.Reader)
-	w.use(w.sdk)
-	return w
+	f.sdk = dynamotest.Client(f.endpoint)
+	f.table = slicetest.Table(t, f.sdk, "conversations")
+	f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
+	f.newLedger(f.sdk)
+	return f
 }
 
-// use replaces the ledger with a new one, which calls DynamoDB through the given SDK client.
-func (w *world) use(sdk *dynamodb.Client) {
-	client := db.Wrap(sdk, w.clock.Now)
-	w.ledger = New(client, client.Table(w.table), w.clock.Now, w.limits)
+// newLedger replaces the ledger with a new one that calls DynamoDB through sdk.
+func (f *fixture) newLedger(sdk *dynamodb.Client) {
+	client := db.Wrap(sdk, f.clock.Now)
+	f.ledger = New(client, client.Table(f.table), f.clock.Now, f.limits)
 }
 
-// interpose puts a wire between the ledger and DynamoDB.
-func (w *world) interpose(pass func(next http.Handler, out http.ResponseWriter, r *http.Request)) *dynamotest.Wire {
-	w.t.Helper()
-	wire := dynamotest.NewWire(w.t, w.endpoint, pass)
-	w.use(wire.Client())
+// startWire starts a wire and replaces the ledger with a new one that calls DynamoDB through it.
+func (f *fixture) startWire(pass dynamotest.Pass) *dynamotest.Wire {
+	f.t.Helper()
+	wire := dynamotest.NewWire(f.t, f.endpoint, pass)
+	f.newLedger(wire.Client())
 	return wire
 }
 
-func (w *world) must(err error) {
-	w.t.Helper()
+func (f *fixture) must(err error) {
+	f.t.Helper()
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 }
 
-// put stores a record directly.
-func (w *world) put(key db.Key, record any) {
-	w.t.Helper()
+// put stores an item directly in DynamoDB.
+func (f *fixture) put(key db.Key, record any) {
+	f.t.Helper()
 	item, err := db.Encode(record)
-	w.must(err)
-	client := db.Wrap(w.sdk, w.clock.Now)
-	_, err = client.Do(w.t.Context(), client.Table(w.table).Put(key, item))
-	w.must(err)
+	f.must(err)
+	client := db.Wrap(f.sdk, f.clock.Now)
+	_, err = client.Do(f.t.Context(), client.Table(f.table).Put(key, item))
+	f.must(err)
 }
 
-// user returns the ID of a new user.
-func (w *world) user() string { return w.ids.New(id.User) }
+// newUserID returns the ID of a new user.
+func (f *fixture) newUserID() string { return f.ids.New(id.User) }
 
-// reservation returns a user's reservation for a new answer. It is not stored.
-func (w *world) reservation(userID string, tokens int) Reservation {
-	return Reservation{UserID: userID, MessageID: w.ids.New(id.Message), Tokens: tokens, Began: w.clock.Now()}
+// newReservation returns a user's reservation for a new answer. It is not stored.
+func (f *fixture) newReservation(userID string, tokens int) Reservation {
+	return Reservation{UserID: userID, MessageID: f.ids.New(id.Message), Tokens: tokens, Began: f.clock.Now()}
 }
 
 // reserve reserves exactly the tokens of r.
-func (w *world) reserve(r Reservation) error { return w.reserveIn(w.t.Context(), r) }
+func (f *fixture) reserve(r Reservation) error { return f.reserveContext(f.t.Context(), r) }
 
-func (w *world) reserveIn(ctx context.Context, r Reservation) error {
-	_, err := w.ledger.Reserve(ctx, r, r.Tokens)
+func (f *fixture) reserveContext(ctx context.Context, r Reservation) error {
+	_, err := f.ledger.Reserve(ctx, r, r.Tokens)
 	return err
 }
 
-// settle settles r with the tokens that were used.
-func (w *world) settle(r Reservation, input, output int) error {
-	return w.settleIn(w.t.Context(), r, input, output)
+// settle settles r with the given usage.
+func (f *fixture) settle(r Reservation, input, output int) error {
+	return f.settleContext(f.t.Context(), r, input, output)
 }
 
-func (w *world) settleIn(ctx context.Context, r Reservation, input, output int) error {
-	return w.ledger.Settle(ctx, Settlement{Reservation: r, Used: model.Usage{Input: input, Output: output}})
+func (f *fixture) settleContext(ctx context.Context, r Reservation, input, output int) error {
+	return f.ledger.Settle(ctx, Settlement{Reservation: r, Used: model.Usage{Input: input, Output: output}})
 }
 
-// taken returns the usage of a user, or of all users if userID is "", in a month.
-func (w *world) taken(userID, month string) Usage {
-	w.t.Helper()
+// usage returns the usage of a user, or of all users if userID is "", in a month.
+func (f *fixture) usage(userID, month string) Usage {
+	f.t.Helper()
 	key := db.GlobalUsageKey(month)
 	if userID != "" {
 		key = db.UsageKey(userID, month)
 	}
-	item, err := db.Wrap(w.sdk, w.clock.Now).Table(w.table).Get(w.t.Context(), key)
+	item, err := db.Wrap(f.sdk, f.clock.Now).Table(f.table).Get(f.t.Context(), key)
 	if !errors.Is(err, db.ErrNotFound) {
-		w.must(err)
+		f.must(err)
 	}
-	record, err := db.Decode[Usage](item)
-	w.must(err)
-	return record
+	usage, err := db.Decode[Usage](item)
+	f.must(err)
+	return usage
+}
+
+// checkUsage checks the usage of a user, or of all users if userID is "", in a month.
+func (f *fixture) checkUsage(userID, month string, want Usage) {
+	f.t.Helper()
+	if diff := cmp.Diff(want, f.usage(userID, month)); diff != "" {
+		f.t.Errorf("usage of user %q in %s (-want +got):\n%s", userID, month, diff)
+	}
 }
 
 // generations returns the stored generations by ID.
-func (w *world) generations() map[string]generation {
-	w.t.Helper()
+func (f *fixture) generations() map[string]generation {
+	f.t.Helper()
 	all := map[string]generation{}
-	for key, item := range slicetest.Dump(w.t, w.sdk, w.table) {
+	for key, item := range slicetest.Dump(f.t, f.sdk, f.table) {
 		if strings.HasPrefix(key.SK, "GENERATION#") {
 			g, err := db.Decode[generation](item)
-			w.must(err)
+			f.must(err)
 			all[g.ID] = g
 		}
 	}
 	return all
 }
 
+// retryAfter returns the Retry-After header of an error, "" if it has none.
 func retryAfter(err error) string {
-	var known *fault.Error
-	if !errors.As(err, &known) {
+	var clientError *fault.Error
+	if !errors.As(err, &clientError) {
 		return ""
 	}
-	return known.Headers().Get("Retry-After")
+	return clientError.Headers().Get("Retry-After")
 }
 
-// leftOf returns how many tokens are left according to an error, -1 if it does not report a number.
-func leftOf(err error) int {
-	if short, ok := errors.AsType[*shortageError](err); ok {
-		return short.left
+// tokensLeft returns the number of tokens that are left according to an error, -1 if the error does not contain it.
+func tokensLeft(err error) int {
+	if shortage, ok := errors.AsType[*shortageError](err); ok {
+		return shortage.left
 	}
 	return -1
 }
 
-// FuzzStored checks that decoding any item returns a record or an error.
+// FuzzStored checks that decoding an arbitrary item returns a record or an error.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":{"S":"msg_1"},"tokens":{"N":"1"},"startedAt":{"S":"2026-01-31T08:15:30.123Z"},"end":{"S":"settled"}}`,

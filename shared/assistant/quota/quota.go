@@ -1,6 +1,6 @@
 // Package quota limits the use of the assistant: calls per minute and tokens per month. It reserves tokens before a
-// model is called and settles the reservation when the answer ends. The record of a reservation also stores the user's
-// request to cancel the answer. Questions, answers and conversations do not belong here.
+// model is called, and settles the reservation when the answer ends. The record of a reservation also stores whether
+// the user has cancelled the answer. Questions, answers and conversations do not belong here.
 package quota
 
 import (
@@ -22,8 +22,8 @@ type Limits struct {
 	CallsPerMinute int
 	// MonthlyTokens is the number of tokens that a user may use in a calendar month (UTC).
 	MonthlyTokens int
-	// GlobalMonthlyTokens is the number of tokens that all users together may use in a month. If it is 0, there is no
-	// such limit and the total is not counted.
+	// GlobalMonthlyTokens is the number of tokens that all users together may use in a calendar month. If it is 0, the
+	// total is neither limited nor counted.
 	GlobalMonthlyTokens int
 }
 
@@ -36,27 +36,27 @@ func MonthOf(at time.Time) Month {
 	return Month(time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC))
 }
 
-// String returns the month in the format of keys and of the API: 2026-11.
+// String returns the month in the format of keys and API responses, such as 2026-11.
 func (m Month) String() string { return time.Time(m).Format("2006-01") }
 
 // End returns the first moment of the next month.
 func (m Month) End() time.Time { return time.Time(m).AddDate(0, 1, 0) }
 
-// Reservation is the maximum number of tokens that an answer may use. It counts as used in the user's month until it is
-// settled.
+// Reservation reserves the tokens that an answer may use. Until it is settled, they count towards the user's limit in
+// the same way as used tokens.
 type Reservation struct {
 	UserID string
 	// MessageID is the ID of the answer.
 	MessageID string
 	Tokens    int
-	// Began is the time of the user's request. The tokens count in the month of that time, even if the answer ends in
-	// the next month.
+	// Began is the time of the user's request. The tokens count in the month of Began, even if the answer ends in the
+	// next month.
 	Began time.Time
 }
 
 func (r Reservation) month() Month { return MonthOf(r.Began) }
 
-// Settlement ends a reservation: the tokens that were used replace the reserved ones.
+// Settlement ends a reservation: the used tokens replace the reserved tokens.
 type Settlement struct {
 	Reservation
 	Used model.Usage
@@ -64,7 +64,7 @@ type Settlement struct {
 	UnlessCancelled bool
 }
 
-// Ledger keeps reservations and usage in a table. It is safe for concurrent use.
+// Ledger stores reservations and usage in a table. It is safe for concurrent use.
 type Ledger struct {
 	store    store
 	counters *limit.Counters
@@ -80,7 +80,8 @@ func New(client *db.Client, table db.Table, now clock.Clock, limits Limits) *Led
 }
 
 const (
-	// crashedAfter is the age at which a generation that has not ended is considered crashed. No function runs longer.
+	// crashedAfter is the age after which a generation that has not ended is considered crashed. It is longer than the
+	// time limit of the function.
 	crashedAfter = 10 * time.Minute
 	// keptAfterEnd is how long the record of a generation is kept after the generation has ended.
 	keptAfterEnd = 24 * time.Hour
@@ -97,10 +98,11 @@ var ErrCancelled = errors.New("quota: the answer was cancelled by its user")
 // ErrInUse reports that a reservation for the same answer already exists.
 var ErrInUse = fault.New(fault.CodeConflict, "This answer is already being generated. Try again.")
 
-// Reserve counts a call in the user's minute and reserves r.Tokens in the user's month, in one transaction. If all
-// users together have a limit, it also reserves them in the month of all users. If fewer tokens are left, but at least
-// minTokens, it reserves these: Tokens of the returned reservation is the reserved number. Before it refuses a call, it
-// releases the reservations of the user's crashed generations. Every reservation must be settled with Settle.
+// Reserve counts a call in the user's minute and reserves r.Tokens in the user's month, in one transaction. If there is
+// a limit for all users together, it also reserves the tokens in the month of all users. If fewer than r.Tokens are
+// left, but at least minTokens, it reserves all that are left. The field Tokens of the returned reservation is the
+// number of reserved tokens. Before it refuses a call, Reserve releases the reservations of the user's crashed
+// generations. Every reservation must be settled with Settle.
 // Errors: RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, ErrInUse, the error classes of db.
 func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Reservation, error) {
 	err := db.Retry(ctx, "reserve tokens", func() error {
@@ -121,7 +123,7 @@ func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Res
 		}
 		left := l.limits.left(refused)
 		switch {
-		case released:
+		case released: // try again with the released tokens
 		case left >= minTokens && left < r.Tokens:
 			r.Tokens = left
 		default:
@@ -132,8 +134,8 @@ func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Res
 	return r, err
 }
 
-// releaseCrashed releases the tokens that the user's crashed generations have reserved. It reports whether one of them
-// was in the month of r. Concurrent calls release each reservation only once.
+// releaseCrashed releases the tokens that the user's crashed generations have reserved. It reports whether it released
+// tokens in the month of r. Concurrent calls release each reservation only once.
 func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (released bool, err error) {
 	crashed, err := l.store.crashed(ctx, r.UserID, l.now().Add(-crashedAfter))
 	if err != nil {
@@ -148,7 +150,7 @@ func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (released bo
 	return released, nil
 }
 
-// left returns the number of tokens that could have been reserved when a reservation was refused.
+// left returns the number of tokens that were left when a reservation was refused.
 func (l Limits) left(refused *refusedError) int {
 	switch {
 	case refused.user == nil:
@@ -160,12 +162,12 @@ func (l Limits) left(refused *refusedError) int {
 	}
 }
 
-// exceeded returns the error for a reservation that was refused because only left tokens could have been reserved.
+// exceeded returns the error for a reservation that was refused because only left tokens were left.
 func (l Limits) exceeded(refused *refusedError, m Month, left int) *fault.Error {
 	var message string
 	switch user := refused.user; {
 	case user == nil:
-		message = "All users together have used the tokens of the assistant for this month."
+		message = "All users together have used the assistant's tokens for this month."
 	case user.Taken < l.MonthlyTokens:
 		message = fmt.Sprintf("You have %d of your %d tokens left this month, which is too few for this request.",
 			l.MonthlyTokens-user.Taken, l.MonthlyTokens)
@@ -198,11 +200,11 @@ func (e *shortageError) Error() string {
 
 func (e *shortageError) Unwrap() error { return e.cause }
 
-// Settle ends a reservation and executes more writes in the same transaction, even if ctx has ended. A reservation is
-// settled once: if it was settled before, Settle writes nothing and returns nil. A reservation that was released
-// because its generation was considered crashed can still be settled.
-// Errors: if a condition of more fails, a db.ConditionError with the indexes of more, and nothing was written;
-// ErrCancelled; the error classes of db, after which Settle may be called again.
+// Settle ends a reservation and executes the writes in more in the same transaction, even if ctx has ended. If the
+// reservation was settled before, Settle writes nothing and returns nil. A reservation that was released because its
+// generation was considered crashed can still be settled.
+// Errors: a db.ConditionError with indexes of more, if a condition of more fails (nothing is written); ErrCancelled;
+// the error classes of db, after which Settle may be called again.
 func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) error {
 	ctx = context.WithoutCancel(ctx) // the tokens were used, even if the client has disconnected
 	end := settlementWrite{Settlement: s, global: l.limits.GlobalMonthlyTokens > 0, at: l.now()}
@@ -219,12 +221,12 @@ func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) err
 			end.released = true
 			return db.ErrStale
 		}
-		return nil // it was settled before, or its record has expired
+		return nil // the reservation was settled before, or its record has expired
 	})
 }
 
 // Cancel requests the cancellation of a user's answer. An answer that has already ended is not changed.
-// Error: db.ErrNotFound, if the user has no such answer, or it ended more than a day ago.
+// Error: db.ErrNotFound if the user has no such answer, or if it ended more than 24 hours ago.
 func (l *Ledger) Cancel(ctx context.Context, userID, messageID string) error {
 	return l.store.cancel(ctx, userID, messageID)
 }

@@ -16,281 +16,347 @@ import (
 
 func TestReservationsAreSettledOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(l *Limits) { l.MonthlyTokens, l.GlobalMonthlyTokens = 10_000, 50_000 })
-	ada := w.user()
-	r := w.reservation(ada, 3000)
+	f := newFixture(t, func(l *Limits) { l.MonthlyTokens, l.GlobalMonthlyTokens = 10_000, 50_000 })
+	userID := f.newUserID()
+	r := f.newReservation(userID, 3000)
 	ctx := db.CountCalls(t.Context())
-	w.must(w.reserveIn(ctx, r))
-	if diff := cmp.Diff(Usage{Taken: 3000, Calls: 1}, w.taken(ada, may)); diff != "" || db.Calls(ctx) != 1 {
-		t.Errorf("%s in %d calls", diff, db.Calls(ctx))
+	f.must(f.reserveContext(ctx, r))
+	if n := db.Calls(ctx); n != 1 {
+		t.Errorf("Reserve made %d calls, want 1", n)
 	}
-	if err := w.reserve(r); slicetest.CodeOf(err) != fault.CodeConflict {
-		t.Errorf("second reservation for the same answer: %v", err)
+	f.checkUsage(userID, may, Usage{Taken: 3000, Calls: 1})
+	if err := f.reserve(r); slicetest.CodeOf(err) != fault.CodeConflict {
+		t.Errorf("second reservation for the same answer: got error %v, want code %s", err, fault.CodeConflict)
 	}
+
 	ctx = db.CountCalls(t.Context())
-	w.must(w.settleIn(ctx, r, 1000, 200))
-	if db.Calls(ctx) != 1 {
-		t.Errorf("settled in %d calls", db.Calls(ctx))
+	f.must(f.settleContext(ctx, r, 1000, 200))
+	if n := db.Calls(ctx); n != 1 {
+		t.Errorf("Settle made %d calls, want 1", n)
 	}
-	w.must(w.settle(r, 5000, 5000))
+	f.must(f.settle(r, 5000, 5000)) // has no effect
 	want := Usage{Input: 1000, Output: 200, Taken: 1200, Calls: 1}
-	if diff := cmp.Diff([]Usage{want, want}, []Usage{w.taken(ada, may), w.taken("", may)}); diff != "" {
-		t.Error(diff)
-	}
-	canceled, cancel := context.WithCancel(t.Context())
-	more := w.reservation(ada, 100)
-	w.must(w.reserveIn(canceled, more))
+	f.checkUsage(userID, may, want)
+	f.checkUsage("", may, want)
+
+	cancelledCtx, cancel := context.WithCancel(t.Context())
+	second := f.newReservation(userID, 100)
+	f.must(f.reserveContext(cancelledCtx, second))
 	cancel()
-	w.must(w.settleIn(canceled, more, 150, 0)) // more than was reserved
-	if diff := cmp.Diff(Usage{Input: 1150, Output: 200, Taken: 1350, Calls: 2}, w.taken(ada, may)); diff != "" {
-		t.Error(diff)
-	}
+	f.must(f.settleContext(cancelledCtx, second, 150, 0)) // more than was reserved
+	f.checkUsage(userID, may, Usage{Input: 1150, Output: 200, Taken: 1350, Calls: 2})
 }
 
-// Without a limit for all users, there is no item that all users write.
+// Without a limit for all users, calls do not write a common item.
 func TestGlobalUsageIsNotCountedWithoutALimit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
-	ada := w.user()
-	r := w.reservation(ada, 3000)
-	w.must(w.reserve(r))
-	w.must(w.settle(r, 10, 0))
-	if item := slicetest.Dump(t, w.sdk, w.table)[db.GlobalUsageKey(may)]; item != nil {
-		t.Errorf("%v", item)
+	f := newFixture(t, nil)
+	r := f.newReservation(f.newUserID(), 3000)
+	f.must(f.reserve(r))
+	f.must(f.settle(r, 10, 0))
+	if item := slicetest.Dump(t, f.sdk, f.table)[db.GlobalUsageKey(may)]; item != nil {
+		t.Errorf("got the usage %v of all users, want none", item)
 	}
 }
 
 func TestConcurrentReservationsDoNotExceedLimits(t *testing.T) {
 	t.Parallel()
+	const calls = 40 // each reserves 1000 tokens
 	for name, tc := range map[string]struct {
-		limits          func(*Limits)
-		users, passed   int
-		refusal         fault.Code
-		left            int
-		perUser, global int // taken
+		setLimits       func(*Limits)
+		users           int
+		wantReserved    int // the number of calls that succeed
+		wantCode        fault.Code
+		wantLeft        int // the number of tokens in the error
+		wantTaken       int // by the first user; -1 if it depends on the order of the calls
+		wantGlobalTaken int
 	}{
-		"tokens of a user": {func(l *Limits) { l.CallsPerMinute, l.MonthlyTokens = 1000, 10_500 }, 1, 10, fault.CodeQuotaExceeded, 500, 10_000, 0},
-		"tokens of all users": {func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 15_999 }, 4, 15,
-			fault.CodeQuotaExceeded, 999, -1, 15_000},
-		"calls per minute": {func(l *Limits) { l.CallsPerMinute = 7 }, 1, 7, fault.CodeRateLimited, -1, 7000, 0},
+		"tokens of a user": {
+			setLimits:    func(l *Limits) { l.CallsPerMinute, l.MonthlyTokens = 1000, 10_500 },
+			users:        1,
+			wantReserved: 10,
+			wantCode:     fault.CodeQuotaExceeded,
+			wantLeft:     500,
+			wantTaken:    10_000,
+		},
+		"tokens of all users": {
+			setLimits:       func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 15_999 },
+			users:           4,
+			wantReserved:    15,
+			wantCode:        fault.CodeQuotaExceeded,
+			wantLeft:        999,
+			wantTaken:       -1,
+			wantGlobalTaken: 15_000,
+		},
+		"calls per minute": {
+			setLimits:    func(l *Limits) { l.CallsPerMinute = 7 },
+			users:        1,
+			wantReserved: 7,
+			wantCode:     fault.CodeRateLimited,
+			wantLeft:     -1,
+			wantTaken:    7000,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, tc.limits)
-			var users []string
+			f := newFixture(t, tc.setLimits)
+			var userIDs []string
 			for range tc.users {
-				users = append(users, w.user())
+				userIDs = append(userIDs, f.newUserID())
 			}
-			got := slicetest.CountCodes(40, func(i int) error {
-				return w.reserve(w.reservation(users[i%tc.users], 1000))
+			codes := slicetest.CountCodes(calls, func(i int) error {
+				return f.reserve(f.newReservation(userIDs[i%tc.users], 1000))
 			})
-			if diff := cmp.Diff(map[fault.Code]int{"": tc.passed, tc.refusal: 40 - tc.passed}, got); diff != "" {
-				t.Error(diff)
+			wantCodes := map[fault.Code]int{"": tc.wantReserved, tc.wantCode: calls - tc.wantReserved}
+			if diff := cmp.Diff(wantCodes, codes); diff != "" {
+				t.Errorf("error codes (-want +got):\n%s", diff)
 			}
-			err := w.reserve(w.reservation(users[0], 1000))
-			if slicetest.CodeOf(err) != tc.refusal || leftOf(err) != tc.left {
-				t.Errorf("next reservation: %v, left %d", err, leftOf(err))
+			err := f.reserve(f.newReservation(userIDs[0], 1000))
+			if slicetest.CodeOf(err) != tc.wantCode || tokensLeft(err) != tc.wantLeft {
+				t.Errorf("next reservation: got error %v with %d tokens left, want code %s with %d tokens left",
+					err, tokensLeft(err), tc.wantCode, tc.wantLeft)
 			}
-			if u := w.taken(users[0], may); tc.perUser >= 0 && (u.Taken != tc.perUser || u.Calls != tc.passed) {
-				t.Errorf("usage of the user: %+v", u)
+			if tc.wantTaken >= 0 {
+				f.checkUsage(userIDs[0], may, Usage{Taken: tc.wantTaken, Calls: tc.wantReserved})
 			}
-			if u := w.taken("", may); u.Taken != tc.global {
-				t.Errorf("usage of all users: %+v", u)
+			if got := f.usage("", may).Taken; got != tc.wantGlobalTaken {
+				t.Errorf("got %d tokens taken by all users, want %d", got, tc.wantGlobalTaken)
 			}
-			if n := len(w.generations()); n != tc.passed {
-				t.Errorf("%d generations", n)
+			if n := len(f.generations()); n != tc.wantReserved {
+				t.Errorf("got %d generations, want %d", n, tc.wantReserved)
 			}
 		})
 	}
 }
 
-func TestRefusalMessages(t *testing.T) {
+func TestRefusedReservations(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		user, global int // limits
-		taken        int // before
-		tokens       int
-		left         int
-		message      string
-		reserved     int // part of taken, for answers in progress
+		limit, globalLimit int
+		used, reserved     int // before the call
+		tokens             int // of the call
+		wantLeft           int // the number of tokens in the error
+		wantMessage        string
 	}{
-		"used up":                   {1000, 0, 1000, 1, 0, "You have used all of your 1000 tokens for this month. The quota is renewed on 2031-06-01 (UTC).", 0},
-		"more than used up":         {1000, 0, 1500, 1, 0, "You have used all of your 1000 tokens for this month.", 0},
-		"too few left":              {1000, 0, 700, 301, 300, "You have 300 of your 1000 tokens left this month, which is too few for this request.", 0},
-		"more than the limit":       {1000, 0, -1, 1001, 1000, "You have 1000 of your 1000 tokens left this month", 0},
-		"all users":                 {1000, 900, 700, 201, 200, "All users together have used the tokens of the assistant for this month. The quota is renewed on 2031-06-01", 0},
-		"all users, no usage":       {1000, 900, -1, 901, 900, "All users together", 0},
-		"user and all users":        {1000, 900, 700, 301, 200, "You have 300 of your 1000 tokens left this month", 0},
-		"reserved by other answers": {1000, 0, 1000, 1, 0, "Your 1000 tokens for this month are used or reserved by answers in progress.", 400},
-		"enough left":               {1000, 1000, 700, 300, -1, "", 0},
+		"all tokens used": {
+			limit: 1000, used: 1000, tokens: 1,
+			wantMessage: "You have used all of your 1000 tokens for this month. " +
+				"The quota is renewed on 2031-06-01 (UTC).",
+		},
+		"more than all tokens used": {
+			limit: 1000, used: 1500, tokens: 1,
+			wantMessage: "You have used all of your 1000 tokens for this month.",
+		},
+		"too few tokens left": {
+			limit: 1000, used: 700, tokens: 301, wantLeft: 300,
+			wantMessage: "You have 300 of your 1000 tokens left this month, which is too few for this request.",
+		},
+		"call exceeds the limit": {
+			limit: 1000, tokens: 1001, wantLeft: 1000,
+			wantMessage: "You have 1000 of your 1000 tokens left this month",
+		},
+		"too few tokens left for all users": {
+			limit: 1000, globalLimit: 900, used: 700, tokens: 201, wantLeft: 200,
+			wantMessage: "All users together have used the assistant's tokens for this month. " +
+				"The quota is renewed on 2031-06-01",
+		},
+		"call exceeds the limit for all users": {
+			limit: 1000, globalLimit: 900, tokens: 901, wantLeft: 900,
+			wantMessage: "All users together",
+		},
+		"too few tokens left for the user and for all users": {
+			limit: 1000, globalLimit: 900, used: 700, tokens: 301, wantLeft: 200,
+			wantMessage: "You have 300 of your 1000 tokens left this month",
+		},
+		"tokens reserved by other answers": {
+			limit: 1000, used: 600, reserved: 400, tokens: 1,
+			wantMessage: "Your 1000 tokens for this month are used or reserved by answers in progress.",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, func(l *Limits) { l.MonthlyTokens, l.GlobalMonthlyTokens = tc.user, tc.global })
-			ada := w.user()
-			if tc.taken >= 0 {
-				w.put(db.UsageKey(ada, may), Usage{Taken: tc.taken, Input: tc.taken - tc.reserved})
-				w.put(db.GlobalUsageKey(may), Usage{Taken: tc.taken})
+			f := newFixture(t, func(l *Limits) { l.MonthlyTokens, l.GlobalMonthlyTokens = tc.limit, tc.globalLimit })
+			userID := f.newUserID()
+			before := Usage{Taken: tc.used + tc.reserved, Input: tc.used}
+			if before.Taken > 0 {
+				f.put(db.UsageKey(userID, may), before)
+				f.put(db.GlobalUsageKey(may), before)
 			}
-			err := w.reserve(w.reservation(ada, tc.tokens))
-			if leftOf(err) != tc.left {
-				t.Errorf("left %d: %v", leftOf(err), err)
+			err := f.reserve(f.newReservation(userID, tc.tokens))
+			var clientError *fault.Error
+			if !errors.As(err, &clientError) || clientError.Code != fault.CodeQuotaExceeded ||
+				!strings.HasPrefix(clientError.Message, tc.wantMessage) {
+				t.Errorf("got error %v, want code %s and message %q", err, fault.CodeQuotaExceeded, tc.wantMessage)
 			}
-			if tc.message == "" {
-				w.must(err)
-				return
+			if got := tokensLeft(err); got != tc.wantLeft {
+				t.Errorf("got %d tokens left, want %d", got, tc.wantLeft)
 			}
-			var known *fault.Error
-			if !errors.As(err, &known) || known.Code != fault.CodeQuotaExceeded || !strings.HasPrefix(known.Message, tc.message) {
-				t.Errorf("%v", err)
-			}
-			if u := w.taken(ada, may); u.Taken != max(0, tc.taken) || u.Calls != 0 || len(w.generations()) != 0 {
-				t.Errorf("usage after a refused call: %+v", u)
+			f.checkUsage(userID, may, before)
+			if n := len(f.generations()); n != 0 {
+				t.Errorf("got %d generations, want 0", n)
 			}
 		})
 	}
 }
 
-// The rate limit is reported before the quota. Refused calls count neither in the next minute nor in the month.
+func TestReservationOfAllTokensLeft(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(l *Limits) { l.MonthlyTokens, l.GlobalMonthlyTokens = 1000, 1000 })
+	userID := f.newUserID()
+	f.put(db.UsageKey(userID, may), Usage{Taken: 700, Input: 700})
+	f.put(db.GlobalUsageKey(may), Usage{Taken: 700})
+	f.must(f.reserve(f.newReservation(userID, 300)))
+}
+
+// The rate limit is checked before the quota. Refused calls do not count.
 func TestCallsPerMinute(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(l *Limits) { l.CallsPerMinute, l.MonthlyTokens = 2, 200 })
-	ada, bob := w.user(), w.user()
-	reserve := func(b string) error { return w.reserve(w.reservation(b, 100)) }
-	w.must(reserve(ada))
-	w.must(reserve(ada))
+	f := newFixture(t, func(l *Limits) { l.CallsPerMinute, l.MonthlyTokens = 2, 200 })
+	ada, grace := f.newUserID(), f.newUserID()
+	reserve := func(userID string) error { return f.reserve(f.newReservation(userID, 100)) }
+	f.must(reserve(ada))
+	f.must(reserve(ada))
 	if err := reserve(ada); slicetest.CodeOf(err) != fault.CodeRateLimited || retryAfter(err) != "40" {
-		t.Errorf("%v after %s", err, retryAfter(err))
+		t.Errorf("third call: got error %v with Retry-After %q, want code %s with Retry-After 40",
+			err, retryAfter(err), fault.CodeRateLimited)
 	}
-	w.must(reserve(bob))
-	w.clock.Advance(40 * time.Second)
+	f.must(reserve(grace))
+	f.clock.Advance(40 * time.Second)
 	for range 3 {
 		if err := reserve(ada); slicetest.CodeOf(err) != fault.CodeQuotaExceeded {
-			t.Errorf("in the next minute: %v", err)
+			t.Errorf("call in the next minute: got error %v, want code %s", err, fault.CodeQuotaExceeded)
 		}
 	}
 }
 
-// The reservations of crashed functions are released once, when their tokens are needed.
+// The reservations of crashed generations are released once, when their tokens are needed.
 func TestCrashedGenerationsAreReleased(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(l *Limits) { l.CallsPerMinute, l.MonthlyTokens, l.GlobalMonthlyTokens = 1000, 10_000, 50_000 })
-	ada, bob := w.user(), w.user()
+	f := newFixture(t, func(l *Limits) {
+		l.CallsPerMinute, l.MonthlyTokens, l.GlobalMonthlyTokens = 1000, 10_000, 50_000
+	})
+	ada, grace := f.newUserID(), f.newUserID()
+	settled := f.newReservation(ada, 2000)
+	f.must(f.reserve(settled))
+	f.must(f.settle(settled, 1900, 100))
 	var crashed []Reservation
-	for range 4 {
-		crashed = append(crashed, w.reservation(ada, 2000))
-		w.must(w.reserve(crashed[len(crashed)-1]))
+	for range 3 {
+		r := f.newReservation(ada, 2000)
+		f.must(f.reserve(r))
+		crashed = append(crashed, r)
 	}
-	w.must(w.settle(crashed[0], 1900, 100)) // this one did not crash
-	w.must(w.reserve(w.reservation(bob, 2000)))
-	w.clock.Advance(crashedAfter)
-	running := w.reservation(ada, 1500)
-	w.must(w.reserve(running))
-	if err := w.reserve(w.reservation(ada, 2000)); slicetest.CodeOf(err) != fault.CodeQuotaExceeded || leftOf(err) != 500 {
-		t.Fatalf("generations that may still run were released: %v", err)
+	f.must(f.reserve(f.newReservation(grace, 2000)))
+	f.clock.Advance(crashedAfter)
+	f.must(f.reserve(f.newReservation(ada, 1500))) // is still in progress at the end of the test
+	err := f.reserve(f.newReservation(ada, 2000))
+	if slicetest.CodeOf(err) != fault.CodeQuotaExceeded || tokensLeft(err) != 500 {
+		t.Fatalf("before the generations count as crashed: got error %v, want code %s with 500 tokens left",
+			err, fault.CodeQuotaExceeded)
 	}
-	w.clock.Advance(time.Second)
-	got := slicetest.CountCodes(40, func(int) error { return w.reserve(w.reservation(ada, 2000)) })
-	if diff := cmp.Diff(map[fault.Code]int{"": 3, fault.CodeQuotaExceeded: 37}, got); diff != "" {
-		t.Error(diff)
+
+	f.clock.Advance(time.Second)
+	codes := slicetest.CountCodes(40, func(int) error { return f.reserve(f.newReservation(ada, 2000)) })
+	if diff := cmp.Diff(map[fault.Code]int{"": 3, fault.CodeQuotaExceeded: 37}, codes); diff != "" {
+		t.Errorf("error codes (-want +got):\n%s", diff)
 	}
-	if u := w.taken(ada, may); u.Taken != 2000+1500+3*2000 {
-		t.Errorf("%+v", u)
+	const taken = 2000 + 1500 + 3*2000
+	if got := f.usage(ada, may).Taken; got != taken {
+		t.Errorf("got %d tokens taken by the user, want %d", got, taken)
 	}
-	if u := w.taken("", may); u.Taken != 2000+1500+3*2000+2000 {
-		t.Errorf("all users: %+v", u)
+	if got := f.usage("", may).Taken; got != taken+2000 {
+		t.Errorf("got %d tokens taken by all users, want %d", got, taken+2000)
 	}
-	// This generation was only slow.
-	w.must(w.settle(crashed[1], 30, 4))
-	w.must(w.settle(crashed[1], 30, 4))
-	want := Usage{Input: 1930, Output: 104, Taken: 9500 + 34, Calls: 8}
-	if diff := cmp.Diff(want, w.taken(ada, may)); diff != "" {
-		t.Error(diff)
-	}
+
+	// A generation that was released, but was only slow, can still be settled once.
+	f.must(f.settle(crashed[0], 30, 4))
+	f.must(f.settle(crashed[0], 30, 4))
+	f.checkUsage(ada, may, Usage{Input: 1930, Output: 104, Taken: taken + 34, Calls: 8})
 }
 
-// A refused call retries only if tokens of its month were released. It reads only the generations of its own user.
+// A refused call tries again only if tokens of its month were released. It reads only the generations of its user.
 func TestDatabaseCallsOfRefusals(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(l *Limits) { l.MonthlyTokens = 1000 })
-	ada, bob := w.user(), w.user()
-	r := w.reservation(ada, 1000)
-	w.must(w.reserve(r))
-	refused := func(b string, calls int) {
+	f := newFixture(t, func(l *Limits) { l.MonthlyTokens = 1000 })
+	ada, grace := f.newUserID(), f.newUserID()
+	r := f.newReservation(ada, 1000)
+	f.must(f.reserve(r))
+	checkRefusal := func(userID string, wantCalls int) {
 		t.Helper()
 		ctx := db.CountCalls(t.Context())
-		if err := w.reserveIn(ctx, w.reservation(b, 1)); slicetest.CodeOf(err) != fault.CodeQuotaExceeded || db.Calls(ctx) != calls {
-			t.Errorf("%v in %d calls", err, db.Calls(ctx))
+		err := f.reserveContext(ctx, f.newReservation(userID, 1))
+		if slicetest.CodeOf(err) != fault.CodeQuotaExceeded || db.Calls(ctx) != wantCalls {
+			t.Errorf("got error %v after %d calls, want code %s after %d calls",
+				err, db.Calls(ctx), fault.CodeQuotaExceeded, wantCalls)
 		}
 	}
-	refused(ada, 2)
-	w.must(w.settle(r, 1000, 0))
-	w.clock.Advance(time.Hour)
-	refused(ada, 2)
-	w.clock.Advance(16 * 24 * time.Hour)
-	w.must(w.reserve(w.reservation(bob, 900))) // in May
-	w.clock.Advance(24 * time.Hour)
-	w.must(w.reserve(w.reservation(bob, 1000)))
-	refused(bob, 3) // the reservation of May is released, which does not help in June
-	refused(bob, 2)
+	checkRefusal(ada, 2)
+	f.must(f.settle(r, 1000, 0))
+	f.clock.Advance(time.Hour)
+	checkRefusal(ada, 2)
+	f.clock.Advance(16 * 24 * time.Hour)
+	f.must(f.reserve(f.newReservation(grace, 900))) // in May
+	f.clock.Advance(24 * time.Hour)
+	f.must(f.reserve(f.newReservation(grace, 1000))) // in June
+	checkRefusal(grace, 3)                           // releases the reservation of May, which has no effect on June
+	checkRefusal(grace, 2)
 }
 
 // The tokens of an answer count in the month in which the answer began.
 func TestTokensCountInMonthOfRequest(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(l *Limits) { l.MonthlyTokens, l.GlobalMonthlyTokens = 5000, 5000 })
-	ada := w.user()
-	w.clock.Advance(time.Date(2031, 5, 31, 23, 59, 59, 999e6, time.UTC).Sub(w.clock.Now()))
-	old, crashed, late := w.reservation(ada, 2000), w.reservation(ada, 1500), w.reservation(ada, 1500)
-	w.must(w.reserve(old))
-	w.must(w.reserve(crashed))
-	w.clock.Advance(2 * time.Millisecond)
-	w.must(w.reserve(late)) // began before the end of the month, reserved after it
-	w.must(w.settle(old, 100, 20))
-	w.must(w.settle(late, 1, 2))
-	for _, userID := range []string{ada, ""} {
-		if diff := cmp.Diff(Usage{Input: 101, Output: 22, Taken: 1623, Calls: 3}, w.taken(userID, may)); diff != "" {
-			t.Errorf("May of %q: %s", userID, diff)
-		}
-		if diff := cmp.Diff(Usage{}, w.taken(userID, june)); diff != "" {
-			t.Errorf("June of %q: %s", userID, diff)
-		}
+	f := newFixture(t, func(l *Limits) { l.MonthlyTokens, l.GlobalMonthlyTokens = 5000, 5000 })
+	userID := f.newUserID()
+	f.clock.Advance(time.Date(2031, 5, 31, 23, 59, 59, 999e6, time.UTC).Sub(f.clock.Now()))
+	reservedInMay := f.newReservation(userID, 2000)
+	crashed := f.newReservation(userID, 1500)
+	reservedInJune := f.newReservation(userID, 1500) // begins in May
+	f.must(f.reserve(reservedInMay))
+	f.must(f.reserve(crashed))
+	f.clock.Advance(2 * time.Millisecond)
+	f.must(f.reserve(reservedInJune))
+	f.must(f.settle(reservedInMay, 100, 20))
+	f.must(f.settle(reservedInJune, 1, 2))
+	for _, id := range []string{userID, ""} {
+		f.checkUsage(id, may, Usage{Input: 101, Output: 22, Taken: 1623, Calls: 3})
+		f.checkUsage(id, june, Usage{})
 	}
-	w.must(w.reserve(w.reservation(ada, 4500)))
-	w.clock.Advance(9 * time.Minute)
-	w.must(w.settle(w.reservation(ada, 1), 0, 0)) // never reserved
-	w.clock.Advance(2 * time.Minute)
-	ctx := db.CountCalls(t.Context())
-	w.must(w.reserveIn(ctx, w.reservation(ada, 600))) // possible because the crashed reservation of June is released, not that of May
-	if u := w.taken(ada, may); u.Taken != 123 {
-		t.Errorf("May: %+v", u)
+
+	f.must(f.reserve(f.newReservation(userID, 4500))) // crashes, too
+	f.clock.Advance(9 * time.Minute)
+	f.must(f.settle(f.newReservation(userID, 1), 0, 0)) // was never reserved
+	f.clock.Advance(2 * time.Minute)
+	// Both crashed reservations are released. That of June makes this reservation possible.
+	f.must(f.reserve(f.newReservation(userID, 600)))
+	if got := f.usage(userID, may).Taken; got != 123 {
+		t.Errorf("May: got %d tokens taken, want 123", got)
 	}
-	if u := w.taken(ada, june); u.Taken != 600 {
-		t.Errorf("June: %+v", u)
+	if got := f.usage(userID, june).Taken; got != 600 {
+		t.Errorf("June: got %d tokens taken, want 600", got)
 	}
 }
 
-// The record of a generation is kept while its reservation can be released, and for a day after its end.
+// The record of a generation is kept while its reservation can be released, and for 24 hours after its end.
 func TestExpiryOfGenerations(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(l *Limits) { l.MonthlyTokens = 1000 })
-	ada := w.user()
-	crashed, ended := w.reservation(ada, 900), w.reservation(ada, 100)
-	w.must(w.reserve(crashed))
-	w.must(w.reserve(ended))
-	w.must(w.settle(ended, 100, 0))
-	kept := func(r Reservation) bool {
-		_, err := w.ledger.store.generation(t.Context(), r.UserID, r.MessageID)
-		return !errors.Is(err, db.ErrNotFound)
+	f := newFixture(t, func(l *Limits) { l.MonthlyTokens = 1000 })
+	userID := f.newUserID()
+	crashed, ended := f.newReservation(userID, 900), f.newReservation(userID, 100)
+	f.must(f.reserve(crashed))
+	f.must(f.reserve(ended))
+	f.must(f.settle(ended, 100, 0))
+	checkExists := func(name string, r Reservation, want bool) {
+		t.Helper()
+		_, err := f.ledger.store.generation(t.Context(), r.UserID, r.MessageID)
+		if got := !errors.Is(err, db.ErrNotFound); got != want {
+			t.Errorf("record of the %s generation exists: got %v, want %v", name, got, want)
+		}
 	}
-	w.clock.Advance(keptAfterEnd - time.Second)
-	if !kept(crashed) || !kept(ended) {
-		t.Error("a record expired before a day was over")
-	}
-	w.clock.Advance(time.Second)
-	if !kept(crashed) || kept(ended) {
-		t.Errorf("after a day: %v, %v", kept(crashed), kept(ended))
-	}
-	w.clock.Advance(15 * 24 * time.Hour) // the 31st
-	w.must(w.reserve(w.reservation(ada, 900)))
+	f.clock.Advance(keptAfterEnd - time.Second)
+	checkExists("crashed", crashed, true)
+	checkExists("ended", ended, true)
+	f.clock.Advance(time.Second)
+	checkExists("crashed", crashed, true)
+	checkExists("ended", ended, false)
+	f.clock.Advance(15 * 24 * time.Hour) // to May 31
+	f.must(f.reserve(f.newReservation(userID, 900)))
 }

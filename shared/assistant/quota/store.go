@@ -11,7 +11,7 @@ import (
 	"devplatform/shared/db"
 )
 
-// store keeps generations and usage.
+// store stores generations and usage.
 type store struct {
 	client *db.Client
 	table  db.Table
@@ -22,34 +22,34 @@ type Usage struct {
 	// Input and Output are the tokens that models have read and generated.
 	Input  int `dynamodbav:"input"`
 	Output int `dynamodbav:"output"`
-	// Taken is the sum of the used tokens and the reserved tokens.
+	// Taken is the number of used and reserved tokens.
 	Taken int `dynamodbav:"taken"`
+	// Calls is the number of chat and generate calls.
 	Calls int `dynamodbav:"calls"`
 }
 
-// generation is the record of an answer that is in progress or that ended in the last 24 hours. While the answer is in
-// progress, the record is kept until after the end of the month, so that the reservation can be released if the
-// function crashes.
+// generation is the record of an answer that is in progress or that ended in the last 24 hours. The record of an answer
+// in progress expires after the end of its month. Until then, its reservation can be released if the function crashed.
 type generation struct {
 	ID     string `dynamodbav:"id"`
 	Tokens int    `dynamodbav:"tokens"`
 	Month  string `dynamodbav:"month"`
-	// Global reports whether the tokens are also reserved in the month of all users.
+	// Global reports whether the tokens are also reserved in the usage of all users.
 	Global    bool            `dynamodbav:"global"`
 	StartedAt clock.Timestamp `dynamodbav:"startedAt"`
 	Cancelled bool            `dynamodbav:"cancelled,omitempty"`
 	End       ending          `dynamodbav:"end,omitempty"`
 }
 
-// ending is the way in which a generation ended; "" while it is in progress.
+// ending is how a generation ended; "" while it is in progress.
 type ending string
 
 const (
 	endSettled  ending = "settled"
-	endReleased ending = "released" // it was considered crashed
+	endReleased ending = "released" // the generation was considered crashed
 )
 
-// Attributes that are written one by one.
+// Attributes that are updated individually.
 const (
 	attrInput     = "input"
 	attrOutput    = "output"
@@ -59,12 +59,13 @@ const (
 	attrCancelled = "cancelled"
 )
 
-// refusedError reports why a reservation was refused. If neither minute nor user nor global is set, a reservation for
-// the same answer already exists.
+// refusedError reports why a reservation was refused. If minute, user and global are all unset, a reservation for the
+// same answer already exists.
 type refusedError struct {
 	// minute reports that there were too many calls in this minute.
 	minute bool
-	// user and global are the usage in the months that have too few tokens left; nil for a month that has enough.
+	// user is the usage of the user if the user has too few tokens left, otherwise nil. global is the same for all
+	// users together.
 	user, global *Usage
 	cause        error
 }
@@ -73,7 +74,8 @@ func (e *refusedError) Error() string { return "quota: reserve: " + e.cause.Erro
 
 func (e *refusedError) Unwrap() error { return e.cause }
 
-// reserve reserves the tokens and counts the call, for which minute is the write. Error: *refusedError.
+// reserve reserves the tokens of r. minute is the write that counts the call in its minute. Errors: *refusedError; the
+// error classes of db.
 func (s store) reserve(ctx context.Context, r Reservation, limits Limits, now time.Time, minute db.Write) error {
 	month, global := r.month(), limits.GlobalMonthlyTokens > 0
 	record, err := db.Encode(generation{
@@ -121,7 +123,7 @@ func (s store) take(key db.Key, tokens, limit int) db.Write {
 	return s.table.Update(key, update).If(fits).WithOld()
 }
 
-// settlementWrite is a Settlement together with the facts that decide what is written.
+// settlementWrite is a Settlement with the data that its writes depend on.
 type settlementWrite struct {
 	Settlement
 	// global reports whether the usage of all users is counted.
@@ -131,9 +133,9 @@ type settlementWrite struct {
 	at       time.Time
 }
 
-// settle settles a reservation and executes more in the same transaction. If the generation has already ended, or was
-// cancelled and UnlessCancelled is set, settle writes nothing and returns its record as before. The error is then nil,
-// or that of a failed condition of more.
+// settle settles a reservation and executes more in the same transaction. If the generation has already ended, or if it
+// was cancelled and UnlessCancelled is set, settle writes nothing and returns the record of the generation as before.
+// In this case, err is nil unless a condition of more failed.
 func (s store) settle(ctx context.Context, end settlementWrite, more []db.Write) (before *generation, err error) {
 	generationAt, month := len(more), end.month().String()
 	writes := append(more[:len(more):len(more)], s.endGeneration(end), s.count(db.UsageKey(end.UserID, month), end))
@@ -156,8 +158,8 @@ func (s store) settle(ctx context.Context, end settlementWrite, more []db.Write)
 	return &found, nil
 }
 
-// endGeneration returns the write that marks a generation as settled. Its condition is that the generation has not been
-// settled.
+// endGeneration returns the write that marks a generation as settled, with the condition that it has not been settled
+// yet.
 func (s store) endGeneration(end settlementWrite) db.Write {
 	ended := expression.Name(attrEnd)
 	condition := expression.AttributeNotExists(ended)
@@ -170,13 +172,14 @@ func (s store) endGeneration(end settlementWrite) db.Write {
 	return s.setEnd(end.UserID, end.MessageID, endSettled, end.at).If(condition).WithOld()
 }
 
+// setEnd returns the write that sets the end of an existing generation and the time when its record expires.
 func (s store) setEnd(userID, messageID string, end ending, at time.Time) db.Write {
 	update := expression.Set(expression.Name(attrEnd), expression.Value(end)).
 		Set(expression.Name(db.AttrExpiresAt), expression.Value(at.Add(keptAfterEnd).Unix()))
 	return s.table.Update(db.GenerationKey(userID, messageID), update).If(s.table.Exists())
 }
 
-// count returns the write that replaces the reserved tokens of a month with the used tokens.
+// count returns the write that replaces the reserved tokens with the used tokens in the usage of a month.
 func (s store) count(key db.Key, end settlementWrite) db.Write {
 	reserved := end.Tokens
 	if end.released {
@@ -188,15 +191,14 @@ func (s store) count(key db.Key, end settlementWrite) db.Write {
 		Add(expression.Name(attrOutput), expression.Value(end.Used.Output)))
 }
 
-// Bounds of one search for crashed generations.
+// Limits of one search for crashed generations.
 const (
 	crashedPageSize = 1000
 	crashedPages    = 4
-	maxCrashed      = 25 // the next refused call searches for more
+	maxCrashed      = 25 // if there are more, the next refused call finds them
 )
 
-// crashed returns generations of a user that began before a time and have not ended, oldest first. It reads at most
-// crashedPages pages.
+// crashed returns generations of a user that began before the given time and have not ended, oldest first.
 func (s store) crashed(ctx context.Context, userID string, before time.Time) (found []generation, err error) {
 	q := db.Query{Prefix: db.GenerationsOf(userID), Limit: crashedPageSize, Once: true}
 	for range crashedPages {

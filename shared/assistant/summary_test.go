@@ -1,0 +1,83 @@
+package assistant
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"devplatform/shared/assistant/model"
+)
+
+// A summary that hangs, panics or fails does not affect the answer.
+func TestFailingSummaries(t *testing.T) {
+	t.Parallel()
+	unavailable := &model.Error{Fault: model.Unavailable, Cause: errors.New("unavailable")}
+	for name, tc := range map[string]struct {
+		summary, answer fakeResponse
+		summaryWait     time.Duration
+		wantStatus      int
+	}{
+		"hanging summary": {
+			summary:     newResponse("The").withWait(make(chan struct{})),
+			answer:      newResponse("Fine."),
+			summaryWait: 20 * time.Millisecond,
+			wantStatus:  http.StatusOK,
+		},
+		"hanging summary and failed answer": {
+			summary:     newResponse("The").withWait(make(chan struct{})),
+			answer:      newResponse().withError(unavailable),
+			summaryWait: time.Hour, // a failed answer does not wait for the summary
+			wantStatus:  http.StatusServiceUnavailable,
+		},
+		"panic": {
+			summary:     newResponse("The").withFunc(func() { panic("test") }),
+			answer:      newResponse("Fine."),
+			summaryWait: 20 * time.Millisecond,
+			wantStatus:  http.StatusOK,
+		},
+		"error after partial output": {
+			summary:     newResponse("The").withError(unavailable),
+			answer:      newResponse("Fine."),
+			summaryWait: 20 * time.Millisecond,
+			wantStatus:  http.StatusOK,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, withLimits(func(l *Limits) { l.SummaryWait = tc.summaryWait }))
+			ada := f.newUser("ada")
+			projectID := ada.newProject()
+			for range summaryTurns {
+				ada.chat(projectID, "Question").Want(t, http.StatusOK)
+			}
+			f.model.enqueue(model.TaskSummarize, tc.summary)
+			f.model.enqueue(model.TaskChat, tc.answer)
+			ada.chat(projectID, "Another question").Want(t, tc.wantStatus)
+			ada.chat(projectID, "The last question").Want(t, http.StatusOK)
+			requests := f.model.requests()
+			if got := requests[len(requests)-1].Facts.Summary; got != "" {
+				t.Errorf("got the summary %q in the prompt, want none", got)
+			}
+		})
+	}
+}
+
+// If too few tokens are left for an answer and a summary, no summary is generated.
+func TestNoSummaryWithoutTokens(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, withLimits(func(l *Limits) { l.MonthlyTokens = 26_000 }))
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	outcome := model.Outcome{Stop: model.StopEnd, Usage: model.Usage{Input: 1000, Output: 1000}}
+	for range summaryTurns {
+		f.model.enqueue(model.TaskChat, newResponse("Yes.").withOutcome(outcome))
+		ada.chat(projectID, "Question").Want(t, http.StatusOK)
+	}
+	ada.chat(projectID, "Another question").Want(t, http.StatusOK)
+	for _, request := range f.model.requests() {
+		if request.Task == model.TaskSummarize {
+			t.Error("got a request for a summary, want none")
+		}
+	}
+}
