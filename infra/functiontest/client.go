@@ -13,29 +13,33 @@ import (
 	"devplatform/shared/lambdafn/apigateway"
 )
 
-// Client sends API Gateway's events to functions, with the cookie that it was given. What they answer must be as the OpenAPI
-// document says.
+// Client invokes functions with API Gateway's events. It sends the last cookie that a response set. Every response must
+// match the OpenAPI document.
 type Client struct {
 	t      *testing.T
 	cookie string
 }
 
-// NewClient makes a client without a cookie.
+// NewClient returns a client without a cookie.
 func NewClient(t *testing.T) *Client { return &Client{t: t} }
 
-// Do makes a request of a function.
+// Do invokes a function with the event of a request and returns the response.
 func (c *Client) Do(function http.Handler, method, path, body string) events.APIGatewayProxyResponse {
 	c.t.Helper()
-	bare, query, _ := strings.Cut(path, "?")
-	values, err := url.ParseQuery(query)
+	pathWithoutQuery, query, _ := strings.Cut(path, "?")
+	queryValues, err := url.ParseQuery(query)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	event := events.APIGatewayProxyRequest{
-		HTTPMethod: method, Path: bare, Body: body, MultiValueQueryStringParameters: values,
-		MultiValueHeaders: map[string][]string{"Content-Type": {"application/json"}, "Cookie": {c.cookie}},
+		HTTPMethod:                      method,
+		Path:                            pathWithoutQuery,
+		MultiValueQueryStringParameters: queryValues,
+		MultiValueHeaders:               map[string][]string{"Content-Type": {"application/json"}, "Cookie": {c.cookie}},
+		Body:                            body,
 	}
-	event.RequestContext.RequestID, event.RequestContext.Identity.SourceIP = "r-1", "203.0.113.5"
+	event.RequestContext.RequestID = "r-1"
+	event.RequestContext.Identity.SourceIP = "203.0.113.5"
 	event.RequestContext.DomainName = "api.example.com"
 	payload, err := json.Marshal(event)
 	if err != nil {
@@ -45,27 +49,24 @@ func (c *Client) Do(function http.Handler, method, path, body string) events.API
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	var answer events.APIGatewayProxyResponse
-	if err := json.Unmarshal(out, &answer); err != nil {
+	var response events.APIGatewayProxyResponse
+	if err := json.Unmarshal(out, &response); err != nil {
 		c.t.Fatal(err)
 	}
-	header := http.Header{}
-	for name, values := range answer.MultiValueHeaders {
-		header[name] = values
-	}
-	contract.Check(c.t, method, path, answer.StatusCode, header, []byte(answer.Body))
+	header := http.Header(response.MultiValueHeaders)
+	contract.Check(c.t, method, path, response.StatusCode, header, []byte(response.Body))
 	if cookies := header["Set-Cookie"]; len(cookies) > 0 {
 		c.cookie, _, _ = strings.Cut(cookies[0], ";")
 	}
-	return answer
+	return response
 }
 
-// Field is a member of a JSON object's text.
+// Field returns the value of a string field of a JSON object, "" if the field is missing or not a string.
 func Field(t *testing.T, body, name string) string {
 	t.Helper()
 	var object map[string]any
 	if err := json.Unmarshal([]byte(body), &object); err != nil {
-		t.Fatalf("%s: %v", body, err)
+		t.Fatalf("the body %s is not a JSON object: %v", body, err)
 	}
 	text, _ := object[name].(string)
 	return text

@@ -1,10 +1,12 @@
-// Package functiontest is what the tests of functions share: the services of AWS that a function's environment names, a client that
-// speaks to it as API Gateway does, and the test of its variables. What a function does is its test's.
+// Package functiontest contains the parts that the tests of all functions share: the AWS services that a function calls,
+// its environment variables, and a client that invokes it as API Gateway does. The behavior of a function is tested in
+// its own package.
 package functiontest
 
 import (
 	"crypto/rand"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -26,36 +28,44 @@ import (
 	"devplatform/shared/id"
 )
 
-// KeyRing is what the secret has that KEYS_SECRET names.
+// KeyRing is the text of the secret that KEYS_SECRET names.
 const KeyRing = `{"current":"k1","k1":"a key for the tests, and for nothing else 0123456789"}`
 
-// keysSecret is the name of that secret.
+// keysSecret is the name of the secret with the key ring.
 const keysSecret = "keys"
 
-// SkipWithEndpoint skips a test that sets AWS_ENDPOINT_URL itself where somebody else has set it.
+// SkipWithEndpoint skips a test that sets AWS_ENDPOINT_URL itself, if the variable is already set.
 func SkipWithEndpoint(t *testing.T) {
 	t.Helper()
 	if os.Getenv(dynamotest.EndpointVariable) != "" {
-		t.Skip("AWS_ENDPOINT_URL is this test's own to set")
+		t.Skip("this test sets AWS_ENDPOINT_URL itself, so it does not run against another endpoint")
 	}
 }
 
-// SetEnv sets the variables that Lambda gives every function, the endpoint of AWS, the name of the secret with the key ring, and
-// those of the function itself.
+// SetEnv sets the environment variables of a function: those that every function has, with the endpoint of AWS and the
+// name of the secret with the key ring, and then the variables in own.
 func SetEnv(t *testing.T, endpoint string, own map[string]string) {
 	t.Helper()
-	for _, all := range []map[string]string{{
-		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
-		"AWS_ENDPOINT_URL": endpoint, "AWS_ENDPOINT_URL_DYNAMODB": "", "AWS_ENDPOINT_URL_SECRETS_MANAGER": "", "AWS_ENDPOINT_URL_SQS": "",
-		"KEYS_SECRET": keysSecret,
-	}, own} {
-		for name, value := range all {
-			t.Setenv(name, value)
-		}
+	variables := map[string]string{
+		"AWS_REGION":                       "us-east-1",
+		"AWS_ACCESS_KEY_ID":                "key",
+		"AWS_SECRET_ACCESS_KEY":            "secret",
+		"AWS_SESSION_TOKEN":                "",
+		"AWS_ENDPOINT_URL":                 endpoint,
+		"AWS_ENDPOINT_URL_DYNAMODB":        "",
+		"AWS_ENDPOINT_URL_SECRETS_MANAGER": "",
+		"AWS_ENDPOINT_URL_SQS":             "",
+		"KEYS_SECRET":                      keysSecret,
+	}
+	maps.Copy(variables, own)
+	for name, value := range variables {
+		t.Setenv(name, value)
 	}
 }
 
-// Endpoint is one address for DynamoDB, SQS (none if queues is "") and a Secrets Manager of its own, which has the key ring.
+// Endpoint starts a server and returns its URL. It forwards DynamoDB requests to the endpoint tables and SQS requests to
+// the endpoint queues, unless queues is "". It serves Secrets Manager itself, with the key ring as the only secret. A
+// call of another service fails the test.
 func Endpoint(t *testing.T, tables, queues string) string {
 	t.Helper()
 	manager, err := secrets.Open(secrets.Options{Now: clock.System})
@@ -70,7 +80,7 @@ func Endpoint(t *testing.T, tables, queues string) string {
 		name, _, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 		service := services[name]
 		if service == nil {
-			t.Errorf("the function calls %q", r.Header.Get("X-Amz-Target"))
+			t.Errorf("the function called %q, which this test does not expect", r.Header.Get("X-Amz-Target"))
 			http.Error(w, "no such service", http.StatusBadGateway)
 			return
 		}
@@ -78,7 +88,9 @@ func Endpoint(t *testing.T, tables, queues string) string {
 	}))
 	t.Cleanup(server.Close)
 	client := secretsmanager.New(secretsmanager.Options{
-		Region: "us-east-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
+		Region:       "us-east-1",
+		BaseEndpoint: &server.URL,
+		Credentials:  credentials.NewStaticCredentialsProvider("key", "secret", ""),
 	})
 	in := secretsmanager.CreateSecretInput{Name: aws.String(keysSecret), SecretString: aws.String(KeyRing)}
 	if _, err := client.CreateSecret(t.Context(), &in); err != nil {
@@ -87,7 +99,7 @@ func Endpoint(t *testing.T, tables, queues string) string {
 	return server.URL
 }
 
-// proxy passes requests on to an endpoint.
+// proxy returns a handler that forwards requests to an endpoint.
 func proxy(t *testing.T, endpoint string) http.Handler {
 	t.Helper()
 	target, err := url.Parse(endpoint)
@@ -97,18 +109,18 @@ func proxy(t *testing.T, endpoint string) http.Handler {
 	return httputil.NewSingleHostReverseProxy(target)
 }
 
-// CheckRequiredVariables holds that settings of type T can't be read from the environment, which is complete, without any one of
-// the variables, and that the error names it.
+// CheckRequiredVariables checks that config.Load[T] succeeds with the current environment, and that it fails with an
+// error that names the variable if any one of the variables is empty.
 func CheckRequiredVariables[T any](t *testing.T, names ...string) {
 	t.Helper()
 	if _, err := config.Load[T](); err != nil {
-		t.Errorf("with everything: %v", err)
+		t.Errorf("with all variables: got error %v, want none", err)
 	}
 	for _, name := range names {
 		value := os.Getenv(name)
 		t.Setenv(name, "")
 		if _, err := config.Load[T](); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("without %s: %v", name, err)
+			t.Errorf("without %s: got error %v, want one that names the variable", name, err)
 		}
 		t.Setenv(name, value)
 	}
@@ -135,8 +147,12 @@ func Accounts(t *testing.T) http.Handler {
 	}
 	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(keysSecret), clock.System)
 	return account.New(account.Deps{
-		DB: db.New(cfg.AWS, clock.System), Tables: cfg.Tables, Keys: keys, IDs: id.NewGenerator(clock.System, rand.Reader),
-		Clock: clock.System, Logger: slog.New(slog.DiscardHandler),
+		DB:     db.New(cfg.AWS, clock.System),
+		Tables: cfg.Tables,
+		Keys:   keys,
+		IDs:    id.NewGenerator(clock.System, rand.Reader),
+		Clock:  clock.System,
+		Logger: slog.New(slog.DiscardHandler),
 		Limits: account.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
 	}).Router(cfg.Edge)
 }
