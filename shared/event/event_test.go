@@ -269,11 +269,11 @@ func TestHappened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := (event.Record{Payload: text}).Happened(); err != nil || !got.Equal(clock.Stamp(at).Time()) {
+	if got, err := (event.Record{Payload: text}).Timestamp(); err != nil || !got.Equal(clock.Stamp(at).Time()) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, broken := range []event.Text{"", "{", "{}", "null", "[]", `{"timestamp":null}`, `{"timestamp":"today"}`, `{"timestamp":1}`} {
-		if got, err := (event.Record{Payload: broken}).Happened(); err == nil || !got.IsZero() {
+		if got, err := (event.Record{Payload: broken}).Timestamp(); err == nil || !got.IsZero() {
 			t.Errorf("%s: %v, %v", broken, got, err)
 		}
 	}

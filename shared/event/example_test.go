@@ -19,7 +19,7 @@ const (
 	wh  = "wh_01K9ZQ3V7M8T5XW2ABCDEFGHJS"
 )
 
-var scene = event.Scene{
+var scene = event.ExampleValues{
 	EventID: evt, At: at, Actor: ada, WorkspaceID: ws, ProjectID: prj, Webhook: event.Webhook{ID: wh, URL: "https://example.com/hook"},
 }
 

@@ -31,7 +31,7 @@ func FuzzFromItem(f *testing.F) {
 		if !id.Event.Valid(r.ID) || r.Type == "" || r.WorkspaceID == "" || r.Payload == "" {
 			t.Fatalf("%+v", r)
 		}
-		if at, err := r.Happened(); (err == nil) != strings.Contains(string(r.Payload), at.Format("2006-01-02T15:04:05.000Z")) && !strings.Contains(string(r.Payload), `\u`) {
+		if at, err := r.Timestamp(); (err == nil) != strings.Contains(string(r.Payload), at.Format("2006-01-02T15:04:05.000Z")) && !strings.Contains(string(r.Payload), `\u`) {
 			t.Fatalf("%q happened at %s, %v", r.Payload, at, err)
 		}
 		written, err := db.Encode(r)
