@@ -19,7 +19,7 @@ type Log struct {
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.buf.Write(p)
+	return l.buf.Write(p) //nolint:wrapcheck // writing to a buffer does not fail
 }
 
 // String returns the text that was written so far.

@@ -93,8 +93,8 @@ func splitCursor(cursor string) (kid string, mac []byte, position string, ok boo
 	return string(raw[1:afterKid]), raw[afterKid:afterMAC], string(raw[afterMAC:]), true
 }
 
-// cursorMAC returns the MAC of scope and position. It includes the length of scope, because otherwise "a" and "bc" would
-// have the same MAC as "ab" and "c".
+// cursorMAC returns the MAC of scope and position. It includes the length of scope, because otherwise "a" and "bc"
+// would have the same MAC as "ab" and "c".
 func cursorMAC(key []byte, scope, position string) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(scope))))
