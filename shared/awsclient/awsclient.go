@@ -39,8 +39,8 @@ func Credentials(cfg config.AWS) aws.CredentialsProvider {
 	return credentials.NewStaticCredentialsProvider(cfg.AccessKeyID, cfg.SecretAccessKey, cfg.SessionToken)
 }
 
-// Endpoint returns the endpoint of a service: own if it is set, otherwise all, the endpoint of all services. If both are
-// empty, it returns nil, which means the SDK's default.
+// Endpoint returns the endpoint of a service: own if it is set, otherwise all, the endpoint of all services. If both
+// are empty, it returns nil, which means the SDK's default.
 func Endpoint(own, all string) *string {
 	switch {
 	case own != "":

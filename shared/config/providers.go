@@ -27,7 +27,8 @@ func NewProviders(fetch Fetch, now clock.Clock) *Providers {
 	return &Providers{cache: newCache(fetch, now, parseProviders)}
 }
 
-// OAuthClientSecret returns the secret of this service's OAuth application at the code host, "" if none is set. Errors: ErrUnavailable.
+// OAuthClientSecret returns the secret of this service's OAuth application at the code host, "" if none is set. Errors:
+// ErrUnavailable.
 func (p *Providers) OAuthClientSecret(ctx context.Context) (string, error) {
 	values, err := p.get(ctx)
 	return values.OAuthClientSecret, err

@@ -78,11 +78,11 @@ func (c *Counters) Write(rule Rule, subject string) (w db.Write, tooMany error) 
 	return c.store.hitWrite(counter), counter.status(c.now()).tooMany()
 }
 
-// Count counts one attempt with all counters in parallel. If one of them has reached its limit, Count rejects the attempt
-// and takes it back from the other counters, so that a rejected attempt does not use up the limit of another rule. If
-// Load found a counter at its limit, Count rejects the attempt without a call to storage. If the response to a write is
-// lost and the SDK repeats the write, the attempt can count twice. Errors: ErrTooMany, with which the returned Attempt
-// still has a status; db.ErrUnavailable; db.ErrInvalidKey.
+// Count counts one attempt with all counters in parallel. If one of them has reached its limit, Count rejects the
+// attempt and takes it back from the other counters, so that a rejected attempt does not use up the limit of another
+// rule. If Load found a counter at its limit, Count rejects the attempt without a call to storage. If the response to a
+// write is lost and the SDK repeats the write, the attempt can count twice. Errors: ErrTooMany, with which the returned
+// Attempt still has a status; db.ErrUnavailable; db.ErrInvalidKey.
 func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, error) {
 	counters = slices.Clone(counters)
 	attempt := Attempt{store: c.store, counters: counters, at: c.now()}

@@ -87,7 +87,8 @@ func TestSendInParallelBatches(t *testing.T) {
 		t.Errorf("got %d messages, want each of %d once", len(f.recorded().stored), len(messages))
 	}
 	if len(f.recorded().calls) != 11 || f.recorded().maxInFlight > 4 {
-		t.Errorf("got %d calls, up to %d in flight, want 11 calls, up to 4", len(f.recorded().calls), f.recorded().maxInFlight)
+		t.Errorf("got %d calls, up to %d in flight, want 11 calls, up to 4",
+			len(f.recorded().calls), f.recorded().maxInFlight)
 	}
 }
 
