@@ -11,11 +11,11 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// TestAccounts is the main story over both protocols: sign up, log in, read oneself, log out.
+// TestAccounts signs up, logs in, reads the user and logs out, over http and https.
 func TestAccounts(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
-	for name, base := range map[string]string{"plain": p.URL, "secure": p.HTTPS} {
+	for name, base := range map[string]string{"http": p.URL, "https": p.HTTPS} {
 		t.Run(name, func(t *testing.T) {
 			c := platformtest.NewClient(t, base)
 			c.Do("GET", "/api/auth/me", "").WantError(t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
@@ -23,48 +23,58 @@ func TestAccounts(t *testing.T) {
 			me := c.Do("GET", "/api/auth/me", "")
 			fields := me.Want(t, http.StatusOK)
 			if fields["id"] != id || fields["email"] != name+"@example.com" || fields["username"] != name || len(fields) != 4 {
-				t.Errorf("me: %s", me.Body)
+				t.Errorf("GET /api/auth/me: got %s, want the four fields of the new user", me.Body)
 			}
 			if fields := c.Do("POST", "/api/auth/logout", "").Want(t, http.StatusOK); fields["success"] != true {
-				t.Errorf("logout: %v", fields)
+				t.Errorf("logout: got %v, want success true", fields)
 			}
 			c.Do("GET", "/api/auth/me", "").WantError(t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
 		})
 	}
 }
 
-// TestHeaders checks that every answer carries the contract's headers, the gateway's own errors included.
+// TestHeaders checks that every response has the security headers, including the errors of the gateway.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
 	c := platformtest.NewClient(t, p.URL)
-	for path, status := range map[string]int{"/api/auth/me": 401, "/api/auth/nothing": 404, "/nowhere": 404, "//api/auth/me": 404, "/api/auth/../auth/me": 404} {
-		a := c.Do("GET", path, "")
-		if a.Status != status {
-			t.Errorf("%s: status %d, want %d: %s", path, a.Status, status, a.Body)
+	for path, status := range map[string]int{
+		"/api/auth/me":         401,
+		"/api/auth/unknown":    404,
+		"/nowhere":             404,
+		"//api/auth/me":        404,
+		"/api/auth/../auth/me": 404,
+	} {
+		response := c.Do("GET", path, "")
+		if response.Status != status {
+			t.Errorf("%s: got status %d with body %s, want %d", path, response.Status, response.Body, status)
 		}
 		for name, want := range map[string]string{
-			"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Cache-Control":           "no-store",
+			"X-Content-Type-Options":  "nosniff",
+			"Referrer-Policy":         "no-referrer",
 			"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 		} {
-			if got := a.Header.Get(name); got != want {
-				t.Errorf("%s: %s: %q, want %q", path, name, got, want)
+			if got := response.Header.Get(name); got != want {
+				t.Errorf("%s: got %s: %q, want %q", path, name, got, want)
 			}
 		}
-		if a.Header.Get("X-Request-Id") == "" || a.Header.Get("Strict-Transport-Security") == "" {
-			t.Errorf("%s: headers %v", path, a.Header)
+		for _, name := range []string{"X-Request-Id", "Strict-Transport-Security"} {
+			if response.Header.Get(name) == "" {
+				t.Errorf("%s: the response has no header %s", path, name)
+			}
 		}
 	}
 	c.Do("GET", "/nowhere", "").WantError(t, http.StatusNotFound, "ROUTE_NOT_FOUND")
-	wrong := c.Do("PATCH", "/api/auth/login", "{}")
-	wrong.WantError(t, http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED")
-	if allow := wrong.Header.Get("Allow"); !strings.Contains(allow, "POST") {
-		t.Errorf("Allow: %q", allow)
+	notAllowed := c.Do("PATCH", "/api/auth/login", "{}")
+	notAllowed.WantError(t, http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED")
+	if allow := notAllowed.Header.Get("Allow"); !strings.Contains(allow, "POST") {
+		t.Errorf("got Allow: %q, want POST in it", allow)
 	}
 }
 
-// TestBrowser sends what browsers send: a foreign page is refused, the service's own pages are not.
-func TestBrowser(t *testing.T) {
+// TestCrossSiteRequests checks that a cross-site request is rejected and a same-origin request is not.
+func TestCrossSiteRequests(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
 	c := platformtest.NewClient(t, p.URL)
@@ -75,27 +85,27 @@ func TestBrowser(t *testing.T) {
 	c.Do("POST", "/api/auth/logout", "", "Origin: "+p.URL, "Sec-Fetch-Site: same-origin").Want(t, http.StatusOK)
 }
 
-// TestCodehost signs in with the platform's own code host, as a browser would: to the consent page, through it, back.
+// TestCodehost signs in with the platform's code host: it follows the redirects and submits the consent page.
 func TestCodehost(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
-	for name, base := range map[string]string{"plain": p.URL, "secure": p.HTTPS} {
+	for name, base := range map[string]string{"http": p.URL, "https": p.HTTPS} {
 		t.Run(name, func(t *testing.T) {
 			c := platformtest.NewClient(t, base)
 			begin := c.Do("GET", "/api/auth/codehost?redirect=/api/auth/me", "")
 			begin.Want(t, http.StatusFound)
-			back := consent(t, c, begin.Header.Get("Location"), "octo-"+name)
-			done := c.Do("GET", back, "")
-			done.Want(t, http.StatusFound)
-			if to := done.Header.Get("Location"); !strings.HasSuffix(to, "/api/auth/me") {
-				t.Errorf("redirected to %q", to)
+			callback := consent(t, c, begin.Header.Get("Location"), "octo-"+name)
+			signedIn := c.Do("GET", callback, "")
+			signedIn.Want(t, http.StatusFound)
+			if to := signedIn.Header.Get("Location"); !strings.HasSuffix(to, "/api/auth/me") {
+				t.Errorf("got a redirect to %q, want /api/auth/me", to)
 			}
 			fields := c.Do("GET", "/api/auth/me", "").Want(t, http.StatusOK)
 			if fields["email"] != "octo-"+name+"@example.com" {
-				t.Errorf("me: %v", fields)
+				t.Errorf("GET /api/auth/me: got %v, want the e-mail address of the code host", fields)
 			}
-			// The same link again: its state is used up.
-			c.Do("GET", back, "").WantError(t, http.StatusBadRequest, "AUTH_OAUTH_STATE_INVALID")
+			// The state of a sign-in can be used only once.
+			c.Do("GET", callback, "").WantError(t, http.StatusBadRequest, "AUTH_OAUTH_STATE_INVALID")
 		})
 	}
 }
@@ -106,19 +116,19 @@ var (
 	attribute  = regexp.MustCompile(`(name|value|type)="([^"]*)"`)
 )
 
-// consent fills in the code host's page as a person would and answers the address that it sends the browser back to.
-func consent(t testing.TB, c *platformtest.Client, page, user string) string {
+// consent submits the consent page of the code host, and returns the URL to which it redirects the browser.
+func consent(t testing.TB, c *platformtest.Client, page, user string) (callback string) {
 	t.Helper()
-	shown := c.Do("GET", page, "")
-	if shown.Status != http.StatusOK {
-		t.Fatalf("consent page: %d %s", shown.Status, shown.Body)
+	consentPage := c.Do("GET", page, "")
+	if consentPage.Status != http.StatusOK {
+		t.Fatalf("consent page: got status %d with body %s, want 200", consentPage.Status, consentPage.Body)
 	}
-	action := formAction.FindSubmatch(shown.Body)
+	action := formAction.FindSubmatch(consentPage.Body)
 	if action == nil {
-		t.Fatalf("no form on the consent page: %s", shown.Body)
+		t.Fatalf("the consent page has no form: %s", consentPage.Body)
 	}
 	form := url.Values{}
-	for _, input := range formInput.FindAllString(string(shown.Body), -1) {
+	for _, input := range formInput.FindAllString(string(consentPage.Body), -1) {
 		fields := map[string]string{}
 		for _, pair := range attribute.FindAllStringSubmatch(input, -1) {
 			fields[pair[1]] = html.UnescapeString(pair[2])
@@ -131,17 +141,18 @@ func consent(t testing.TB, c *platformtest.Client, page, user string) string {
 	form.Set("email", user+"@example.com")
 	form.Set("verified", "true")
 	form.Set("decision", "authorize")
-	at, err := url.Parse(page)
+	pageURL, err := url.Parse(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	target, err := at.Parse(html.UnescapeString(string(action[1])))
+	target, err := pageURL.Parse(html.UnescapeString(string(action[1])))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sent := c.Do("POST", target.String(), form.Encode(), "Content-Type: application/x-www-form-urlencoded", "Origin: "+at.Scheme+"://"+at.Host)
-	if sent.Status != http.StatusFound && sent.Status != http.StatusSeeOther {
-		t.Fatalf("consent: %d %s", sent.Status, sent.Body)
+	response := c.Do("POST", target.String(), form.Encode(),
+		"Content-Type: application/x-www-form-urlencoded", "Origin: "+pageURL.Scheme+"://"+pageURL.Host)
+	if response.Status != http.StatusFound && response.Status != http.StatusSeeOther {
+		t.Fatalf("consent: got status %d with body %s, want a redirect", response.Status, response.Body)
 	}
-	return sent.Header.Get("Location")
+	return response.Header.Get("Location")
 }

@@ -11,24 +11,26 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// cli runs the real AWS CLI against a platform and answers what it printed.
+// cli runs the AWS CLI against a platform and returns its output.
 func cli(t testing.TB, p *platformtest.Platform, args ...string) (string, error) {
 	t.Helper()
-	command := exec.Command(platformtest.Required(t, "aws"), append([]string{"--endpoint-url", p.AWS, "--region", "us-east-1", "--output", "json"}, args...)...)
-	command.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_PAGER=", "AWS_EC2_METADATA_DISABLED=true")
+	options := []string{"--endpoint-url", p.AWS, "--region", "us-east-1", "--output", "json"}
+	command := exec.Command(platformtest.Required(t, "aws"), append(options, args...)...)
+	command.Env = append(os.Environ(),
+		"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_PAGER=", "AWS_EC2_METADATA_DISABLED=true")
 	output, err := command.CombinedOutput()
 	return string(output), err
 }
 
-// TestAWSCLI is what an AWS user tries first: list tables and functions, invoke one with a sample event, see its error.
+// TestAWSCLI lists tables, streams and functions with the AWS CLI, and invokes a function with a sample event.
 func TestAWSCLI(t *testing.T) {
 	t.Parallel()
 	platformtest.Required(t, "aws")
 	p := platformtest.Start(t)
 	out := filepath.Join(t.TempDir(), "out.json")
-	event := "fileb://" + platformtest.Root + "/events/auth-me.json" // fileb is the same in both major versions of the CLI
+	event := "fileb://" + platformtest.Root + "/events/auth-me.json" // both major versions of the CLI support fileb
 	notAnEvent := filepath.Join(t.TempDir(), "string.json")
-	write(t, notAnEvent, `"no event"`)
+	write(t, notAnEvent, `"not an event"`)
 
 	for _, step := range []struct {
 		name string
@@ -40,37 +42,36 @@ func TestAWSCLI(t *testing.T) {
 		{"list streams", []string{"dynamodbstreams", "list-streams"}, []string{`"TableName": "local-EventsTable"`, "/stream/"}},
 		{"list functions", []string{"lambda", "list-functions"}, []string{`"FunctionName": "AuthFunction"`}},
 		{"invoke", []string{"lambda", "invoke", "--function-name", "AuthFunction", "--payload", event, out}, []string{`"StatusCode": 200`}},
-		{"invoke and forget", []string{"lambda", "invoke", "--function-name", "AuthFunction", "--invocation-type", "Event",
+		{"invoke asynchronously", []string{"lambda", "invoke", "--function-name", "AuthFunction", "--invocation-type", "Event",
 			"--payload", event, filepath.Join(t.TempDir(), "none.json")}, []string{`"StatusCode": 202`}},
-		{"no event", []string{"lambda", "invoke", "--function-name", "AuthFunction",
+		{"invoke without an event", []string{"lambda", "invoke", "--function-name", "AuthFunction",
 			"--payload", "fileb://" + notAnEvent, filepath.Join(t.TempDir(), "error.json")}, []string{`"StatusCode": 200`}},
 	} {
-		printed, err := cli(t, p, step.args...)
+		output, err := cli(t, p, step.args...)
 		if err != nil {
-			t.Fatalf("%s: %v\n%s", step.name, err, printed)
+			t.Fatalf("%s: %v\n%s", step.name, err, output)
 		}
 		for _, want := range step.want {
-			if !strings.Contains(printed, want) {
-				t.Errorf("%s: no %s in %s", step.name, want, printed)
+			if !strings.Contains(output, want) {
+				t.Errorf("%s: got output %s, want it to contain %s", step.name, output, want)
 			}
 		}
 	}
-	answer, err := os.ReadFile(out)
+	data, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var response struct {
 		StatusCode int `json:"statusCode"`
 	}
-	if err := json.Unmarshal(answer, &response); err != nil || response.StatusCode != 401 {
-		t.Errorf("auth-me answered %s", answer)
+	if err := json.Unmarshal(data, &response); err != nil || response.StatusCode != 401 {
+		t.Errorf("auth-me: got response %s, want status 401", data)
 	}
-	printed, err := cli(t, p, "lambda", "invoke", "--function-name", "NoFunction", filepath.Join(t.TempDir(), "x.json"))
-	if err == nil || !strings.Contains(printed, "ResourceNotFoundException") {
-		t.Errorf("an unknown function: %v %s", err, printed)
+	output, err := cli(t, p, "lambda", "invoke", "--function-name", "NoFunction", filepath.Join(t.TempDir(), "x.json"))
+	if err == nil || !strings.Contains(output, "ResourceNotFoundException") {
+		t.Errorf("unknown function: got error %v with output %s, want ResourceNotFoundException", err, output)
 	}
-	printed, err = cli(t, p, "s3", "ls")
-	if err == nil {
-		t.Errorf("a service that is not there answered %s", printed)
+	if output, err = cli(t, p, "s3", "ls"); err == nil {
+		t.Errorf("unsupported service: got output %s, want an error", output)
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// TestBrowserSignIn signs in with the platform's code host in a real browser: the consent page is usable, the cookies
-// are kept on plain http and on https, and the browser ends up where it asked to go.
+// TestBrowserSignIn signs in with the platform's code host in Chromium, over http and https. The browser submits the
+// consent page, keeps the cookies, and is redirected to the requested page.
 func TestBrowserSignIn(t *testing.T) {
 	t.Parallel()
 	chromium := platformtest.Required(t, "chromium")
 	p := platformtest.Start(t)
-	for name, base := range map[string]string{"plain": p.URL, "secure": p.HTTPS} {
+	for name, base := range map[string]string{"http": p.URL, "https": p.HTTPS} {
 		t.Run(name, func(t *testing.T) {
 			ctx := browser(t, chromium)
 			if err := chromedp.Do(ctx,
@@ -29,7 +29,7 @@ func TestBrowserSignIn(t *testing.T) {
 			); err != nil {
 				t.Fatal(err)
 			}
-			platformtest.Eventually(t, "the browser is back at the service", func() bool {
+			platformtest.Eventually(t, "the browser is redirected to the service", func() bool {
 				address, err := chromedp.Run(ctx, chromedp.Location())
 				return err == nil && address == base+"/api/auth/me"
 			})
@@ -38,13 +38,13 @@ func TestBrowserSignIn(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !strings.Contains(body, `"username":"browser-`+name+`"`) {
-				t.Errorf("the page shows %s", body)
+				t.Errorf("got page %s, want the username browser-%s", body, name)
 			}
 		})
 	}
 }
 
-// browser starts a headless Chromium with a profile of its own.
+// browser starts a headless Chromium with a new profile.
 func browser(t *testing.T, path string) context.Context {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],

@@ -10,7 +10,7 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// checkout is the project's files in a folder of their own, as somebody has them who has just cloned it, with what has not been committed yet.
+// checkout copies the project to a new folder, as git clone does, but including uncommitted changes.
 func checkout(t testing.TB) string {
 	t.Helper()
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -24,7 +24,7 @@ func checkout(t testing.TB) string {
 		from, to := filepath.Join(platformtest.Root, file), filepath.Join(dir, file)
 		info, err := os.Stat(from)
 		if os.IsNotExist(err) {
-			continue // deleted, and not committed yet
+			continue // deleted, but the deletion is not committed yet
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -43,7 +43,7 @@ func checkout(t testing.TB) string {
 	return dir
 }
 
-// shell runs a script there, as somebody would type it.
+// shell runs a shell script in a folder and returns its output.
 func shell(t testing.TB, dir, script string, env ...string) string {
 	t.Helper()
 	command := exec.Command("sh", "-c", "set -e\n"+script)

@@ -15,17 +15,18 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// told is a sample event in the story of TestEventsOfAUser.
-type told struct {
+// sampleStep sends a sample event of a request.
+type sampleStep struct {
 	sample string
-	status int
-	// with replaces texts of the sample, where it is sent for what a later one needs.
-	with []string
-	// learn finds in the answer what stands for a text of the samples from there on: in turn that text, and an expression whose group it is.
-	learn []string
+	status int // the expected status of the response
+	// replace contains pairs of a text in the sample and its replacement.
+	replace []string
+	// capture contains pairs of a text in the samples and a regular expression. In later steps, the text is replaced by
+	// the group of the expression that matches this response.
+	capture []string
 }
 
-// What the samples call things. Their session is in the cookie.
+// IDs in the samples. The session is the value of the cookie.
 const (
 	sampleSession = `eyJhbGciOiJIUzI1NiIsImtpZCI6InNhbXBsZSIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJkZXZwbGF0Zm9ybSIsInN1YiI6InVzcl8wMUtHQTRWNU4wQUJDREVGR0hKS01OUFFSUyIsInNpZCI6InNlc18wMUtHQTRWNU4xQUJDREVGR0hKS01OUFFSUyIsImlhdCI6MTc2OTg0NzMzMCwiZXhwIjoxNzcwNDUyMTMwfQ.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA`
 	sampleProject = "prj_01KGA4ZK70ABCDEFGHJKMNPQRS"
@@ -33,49 +34,54 @@ const (
 	sampleVersion = "01KGA50XJ0ABCDEFGHJKMNPQRS"
 )
 
-// creating makes of the sample that saves a known version one that makes the file.
-var creating = []string{`"If-Match"`, `"If-None-Match"`, `"\"01KGA50XJ0ABCDEFGHJKMNPQRS\""`, `"*"`}
+// createReplacements change the sample that updates a version of a file so that it creates the file.
+var createReplacements = []string{`"If-Match"`, `"If-None-Match"`, `"\"01KGA50XJ0ABCDEFGHJKMNPQRS\""`, `"*"`}
 
-// story is every sample of a request, in an order in which a person could have sent them.
-var story = []told{
+// sampleSteps contains all samples of requests, in an order in which a client could send them.
+var sampleSteps = []sampleStep{
 	{sample: "auth-signup", status: 201},
-	{sample: "auth-signup", status: 201, with: []string{"ada@", "grace@", `\"ada\"`, `\"grace\"`}, learn: []string{"usr_01KGA4W1P3ABCDEFGHJKMNPQRS", `"userId":"(usr_\w+)"`}},
+	{
+		sample:  "auth-signup",
+		status:  201,
+		replace: []string{"ada@", "grace@", `\"ada\"`, `\"grace\"`},
+		capture: []string{"usr_01KGA4W1P3ABCDEFGHJKMNPQRS", `"userId":"(usr_\w+)"`},
+	},
 	{sample: "auth-me", status: 401},
-	{sample: "auth-login", status: 200, learn: []string{sampleSession, `__Host-session=([^;]+);`}},
+	{sample: "auth-login", status: 200, capture: []string{sampleSession, `__Host-session=([^;]+);`}},
 	{sample: "auth-me", status: 200},
-	{sample: "auth-sessions-list", status: 200, learn: []string{"ses_01KGA4V5N2ABCDEFGHJKMNPQRS", `"id":"(ses_\w+)"`}},
+	{sample: "auth-sessions-list", status: 200, capture: []string{"ses_01KGA4V5N2ABCDEFGHJKMNPQRS", `"id":"(ses_\w+)"`}},
 	{sample: "auth-codehost", status: 302},
 	{sample: "auth-codehost-callback", status: 400},
 	{sample: "auth-codehost-link", status: 200},
 
-	{sample: "projects-workspaces-list", status: 200, learn: []string{"ws_01KGA4V5N2ABCDEFGHJKMNPQRS", `"id":"(ws_\w+)"`}},
+	{sample: "projects-workspaces-list", status: 200, capture: []string{"ws_01KGA4V5N2ABCDEFGHJKMNPQRS", `"id":"(ws_\w+)"`}},
 	{sample: "projects-workspace-create", status: 201},
 	{sample: "projects-member-add", status: 201},
 	{sample: "projects-members-list", status: 200},
 	{sample: "projects-member-update", status: 200},
 	{sample: "projects-member-remove", status: 200},
 
-	{sample: "projects-create", status: 201, learn: []string{sampleProject, `"id":"(prj_\w+)"`}},
+	{sample: "projects-create", status: 201, capture: []string{sampleProject, `"id":"(prj_\w+)"`}},
 	{sample: "projects-list", status: 200},
 	{sample: "projects-read", status: 200},
 	{sample: "projects-update", status: 200},
-	{sample: "projects-file-save", status: 201, with: creating, learn: []string{sampleVersion, `"version":"(\w+)"`}},
-	{sample: "projects-file-save", status: 200, with: []string{"Todo<", "To do<"}},
-	{sample: "projects-file-read", status: 200, learn: []string{sampleVersion, `"version":"(\w+)"`}},
+	{sample: "projects-file-save", status: 201, replace: createReplacements, capture: []string{sampleVersion, `"version":"(\w+)"`}},
+	{sample: "projects-file-save", status: 200, replace: []string{"Todo<", "To do<"}},
+	{sample: "projects-file-read", status: 200, capture: []string{sampleVersion, `"version":"(\w+)"`}},
 	{sample: "projects-file-read", status: 304},
 	{sample: "projects-file-history", status: 200},
 	{sample: "projects-files-list", status: 200},
-	{sample: "projects-comment-create", status: 201, learn: []string{"cmt_01KGA52E40ABCDEFGHJKMNPQRS", `"id":"(cmt_\w+)"`}},
+	{sample: "projects-comment-create", status: 201, capture: []string{"cmt_01KGA52E40ABCDEFGHJKMNPQRS", `"id":"(cmt_\w+)"`}},
 	{sample: "projects-comments-list", status: 200},
 	{sample: "projects-comment-delete", status: 200},
-	{sample: "projects-file-save", status: 201, with: slices.Concat(creating, []string{"/src/app.tsx", "/src/old.ts"})},
+	{sample: "projects-file-save", status: 201, replace: slices.Concat(createReplacements, []string{"/src/app.tsx", "/src/old.ts"})},
 	{sample: "projects-file-delete", status: 200},
-	{sample: "projects-file-save", status: 201, with: slices.Concat(creating, []string{"/src/app.tsx", "/src/old.ts"})},
-	{sample: "projects-file-save", status: 201, with: slices.Concat(creating, []string{"/src/app.tsx", "/public/dot.png"})},
+	{sample: "projects-file-save", status: 201, replace: slices.Concat(createReplacements, []string{"/src/app.tsx", "/src/old.ts"})},
+	{sample: "projects-file-save", status: 201, replace: slices.Concat(createReplacements, []string{"/src/app.tsx", "/public/dot.png"})},
 	{sample: "projects-files-batch", status: 200},
 	{sample: "projects-events-list", status: 200},
 
-	{sample: "ai-chat", status: 200, learn: []string{"msg_01KGA5Q2X0ABCDEFGHJKMNPQRT", `"messageId":"(msg_\w+)"`}},
+	{sample: "ai-chat", status: 200, capture: []string{"msg_01KGA5Q2X0ABCDEFGHJKMNPQRT", `"messageId":"(msg_\w+)"`}},
 	{sample: "ai-chat-stream", status: 200},
 	{sample: "ai-message-cancel", status: 202},
 	{sample: "ai-conversation-read", status: 200},
@@ -83,10 +89,10 @@ var story = []told{
 	{sample: "ai-usage", status: 200},
 	{sample: "ai-conversation-delete", status: 200},
 
-	{sample: "webhooks-create", status: 201, learn: []string{sampleWebhook, `"id":"(wh_\w+)"`}},
+	{sample: "webhooks-create", status: 201, capture: []string{sampleWebhook, `"id":"(wh_\w+)"`}},
 	{sample: "webhooks-list", status: 200},
-	{sample: "webhooks-test", status: 200}, // nobody is there, which is what the attempt says
-	{sample: "webhooks-deliveries-list", status: 200, learn: []string{"dlv_01KG9JV05KBGYVV2HVPJ8TN3P1", `"id":"(dlv_\w+)"`}},
+	{sample: "webhooks-test", status: 200}, // the response reports that the endpoint does not exist
+	{sample: "webhooks-deliveries-list", status: 200, capture: []string{"dlv_01KG9JV05KBGYVV2HVPJ8TN3P1", `"id":"(dlv_\w+)"`}},
 	{sample: "webhooks-delivery-read", status: 200},
 	{sample: "webhooks-redeliver", status: 202},
 	{sample: "webhooks-recover", status: 202},
@@ -104,45 +110,47 @@ var story = []told{
 	{sample: "auth-logout", status: 200},
 }
 
-// TestEventsOfAUser sends every sample of a request to its function through the Invoke API, as its user would have: with the session
-// and the ids that the answers before it gave. Each does what it is a sample of, in the contract's shape.
-func TestEventsOfAUser(t *testing.T) {
+// TestSampleRequests sends every sample of a request to its function through the Invoke API, with the session and the IDs
+// of earlier responses. Each response has the expected status and matches the OpenAPI document.
+func TestSampleRequests(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
 	lambda := platformtest.NewClient(t, p.AWS)
-	var known []string // in turn what samples say, and what it stands for
+	var captured []string // pairs of a text in the samples and its replacement
 	sent := map[string]bool{}
-	for _, step := range story {
+	for _, step := range sampleSteps {
 		sent[step.sample] = true
 		event := sample(t, step.sample)
-		event = strings.NewReplacer(step.with...).Replace(event)
-		event = strings.NewReplacer(known...).Replace(event)
-		a := invoked(t, lambda.Do("POST", "/2015-03-31/functions/"+functionOf(t, step.sample)+"/invocations", event))
-		if a.Status != step.status {
-			t.Fatalf("%s: %d, want %d: %s", step.sample, a.Status, step.status, a.Body)
+		event = strings.NewReplacer(step.replace...).Replace(event)
+		event = strings.NewReplacer(captured...).Replace(event)
+		response := proxyResponse(t, lambda.Do("POST", "/2015-03-31/functions/"+functionOf(t, step.sample)+"/invocations", event))
+		if response.Status != step.status {
+			t.Fatalf("%s: got status %d with body %s, want %d", step.sample, response.Status, response.Body, step.status)
 		}
 		var request struct{ HTTPMethod, Path string }
 		if err := json.Unmarshal([]byte(event), &request); err != nil {
 			t.Fatal(err)
 		}
-		contract.Check(t, request.HTTPMethod, request.Path, a.Status, a.Header, a.Body)
-		for i := 0; i < len(step.learn); i += 2 {
-			found := regexp.MustCompile(step.learn[i+1]).FindStringSubmatch(strings.Join(a.Header["Set-Cookie"], "\n") + "\n" + string(a.Body))
-			if found == nil {
-				t.Fatalf("%s: no %s in %s", step.sample, step.learn[i+1], a.Body)
+		contract.Check(t, request.HTTPMethod, request.Path, response.Status, response.Header, response.Body)
+		for i := 0; i < len(step.capture); i += 2 {
+			text, expression := step.capture[i], step.capture[i+1]
+			cookies := strings.Join(response.Header["Set-Cookie"], "\n")
+			match := regexp.MustCompile(expression).FindStringSubmatch(cookies + "\n" + string(response.Body))
+			if match == nil {
+				t.Fatalf("%s: got response %s, want a match of %s", step.sample, response.Body, expression)
 			}
-			known = append([]string{step.learn[i], found[1]}, known...) // the latest comes first, and wins
+			captured = append([]string{text, match[1]}, captured...) // the replacer uses the first pair of a text
 		}
 	}
 	for _, name := range samples(t) {
 		if strings.Contains(sample(t, name), `"requestContext"`) && !sent[name] {
-			t.Errorf("events/%s.json is not in the story", name)
+			t.Errorf("events/%s.json is not in sampleSteps", name)
 		}
 	}
 }
 
-// TestEventsOfTriggers sends every sample that is no request: a batch, or the clock.
-func TestEventsOfTriggers(t *testing.T) {
+// TestSampleTriggerEvents sends every sample of a batch and of a schedule to its function.
+func TestSampleTriggerEvents(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
 	lambda := platformtest.NewClient(t, p.AWS)
@@ -151,51 +159,54 @@ func TestEventsOfTriggers(t *testing.T) {
 		if strings.Contains(event, `"requestContext"`) {
 			continue
 		}
-		a := lambda.Do("POST", "/2015-03-31/functions/"+functionOf(t, name)+"/invocations", event)
+		response := lambda.Do("POST", "/2015-03-31/functions/"+functionOf(t, name)+"/invocations", event)
 		want := `{"batchItemFailures":[]}`
 		if name == "webhook-retry-schedule" {
 			want = "null"
 		}
-		if got := strings.Join(strings.Fields(string(a.Body)), ""); a.Status != 200 || a.Header.Get("X-Amz-Function-Error") != "" || got != want {
-			t.Errorf("%s: %d %s", name, a.Status, got)
+		got := strings.Join(strings.Fields(string(response.Body)), "")
+		if response.Status != 200 || response.Header.Get("X-Amz-Function-Error") != "" || got != want {
+			t.Errorf("%s: got status %d with result %s, want 200 with %s", name, response.Status, got, want)
 		}
 	}
 }
 
-// invoked is the HTTP response in what a function answered: buffered, or streamed, with the body behind eight zeros.
-func invoked(t testing.TB, a platformtest.Response) platformtest.Response {
+// proxyResponse returns the HTTP response in the result of an invocation. The result of a streaming function contains the
+// body after eight zero bytes.
+func proxyResponse(t testing.TB, invocation platformtest.Response) platformtest.Response {
 	t.Helper()
-	if kind := a.Header.Get("X-Amz-Function-Error"); a.Status != 200 || kind != "" {
-		t.Fatalf("%d %s %s", a.Status, kind, a.Body)
+	if kind := invocation.Header.Get("X-Amz-Function-Error"); invocation.Status != 200 || kind != "" {
+		t.Fatalf("invocation: got status %d, function error %q and body %s, want 200 without an error",
+			invocation.Status, kind, invocation.Body)
 	}
-	head, body, streamed := bytes.Cut(a.Body, make([]byte, 8))
-	var response struct {
+	metadata, body, streamed := bytes.Cut(invocation.Body, make([]byte, 8))
+	var result struct {
 		StatusCode        int
 		Headers           map[string]string
 		MultiValueHeaders http.Header
 		Cookies           []string
 		Body              string
 	}
-	if err := json.Unmarshal(head, &response); err != nil {
-		t.Fatalf("%v: %s", err, a.Body)
+	if err := json.Unmarshal(metadata, &result); err != nil {
+		t.Fatalf("the result %s is not an HTTP response: %v", invocation.Body, err)
 	}
-	answer := platformtest.Response{Status: response.StatusCode, Header: http.Header{}, Body: body}
+	response := platformtest.Response{Status: result.StatusCode, Header: http.Header{}, Body: body}
 	if !streamed {
-		answer.Body = []byte(response.Body)
+		response.Body = []byte(result.Body)
 	}
-	for name, value := range response.Headers {
-		answer.Header.Set(name, value)
+	for name, value := range result.Headers {
+		response.Header.Set(name, value)
 	}
-	for name, values := range response.MultiValueHeaders {
-		answer.Header[http.CanonicalHeaderKey(name)] = values
+	for name, values := range result.MultiValueHeaders {
+		response.Header[http.CanonicalHeaderKey(name)] = values
 	}
-	for _, cookie := range response.Cookies {
-		answer.Header.Add("Set-Cookie", cookie)
+	for _, cookie := range result.Cookies {
+		response.Header.Add("Set-Cookie", cookie)
 	}
-	return answer
+	return response
 }
 
-// samples are the names of the sample events, without what they end with.
+// samples returns the names of the sample events, without the extension.
 func samples(t testing.TB) (all []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(platformtest.Root, "events", "*.json"))
@@ -208,6 +219,7 @@ func samples(t testing.TB) (all []string) {
 	return all
 }
 
+// sample returns the JSON of a sample event.
 func sample(t testing.TB, name string) string {
 	t.Helper()
 	event, err := os.ReadFile(filepath.Join(platformtest.Root, "events", name+".json"))
@@ -217,7 +229,8 @@ func sample(t testing.TB, name string) string {
 	return string(event)
 }
 
-// functionOf is the function that a sample event is for: its name begins with the function's folder, the longest that fits.
+// functionOf returns the name of the function for a sample event. The name of the event begins with the name of the
+// function's folder. If several folders match, the longest name is the right one.
 func functionOf(t testing.TB, event string) string {
 	t.Helper()
 	folders, err := filepath.Glob(filepath.Join(platformtest.Root, "functions", "*"))
@@ -235,7 +248,7 @@ func functionOf(t testing.TB, event string) string {
 		}
 	}
 	if function == "" {
-		t.Fatalf("events/%s.json is for no function", event)
+		t.Fatalf("the name of events/%s.json does not begin with the name of a function", event)
 	}
 	return function + "Function"
 }

@@ -14,10 +14,10 @@ import (
 	"devplatform/shared/docs"
 )
 
-// described is an operation as the OpenAPI document shows it.
-type described struct {
+// operation is an operation of the OpenAPI document.
+type operation struct {
 	method, path string
-	Parameters   []describedParameter `json:"parameters"`
+	Parameters   []parameter `json:"parameters"`
 	Request      struct {
 		Content map[string]struct {
 			Example json.RawMessage `json:"example"`
@@ -25,26 +25,26 @@ type described struct {
 	} `json:"requestBody"`
 }
 
-type describedParameter struct {
+type parameter struct {
 	Ref     string `json:"$ref"`
 	Name    string `json:"name"`
 	In      string `json:"in"`
 	Example any    `json:"example"`
 }
 
-// describedOperations are all of the document's, by path and method, with the parameters that they share.
-func describedOperations(t *testing.T) []described {
+// readOperations returns all operations of the document, sorted by path and method, with resolved parameters.
+func readOperations(t *testing.T) []operation {
 	t.Helper()
 	var document struct {
-		Paths      map[string]map[string]described `json:"paths"`
+		Paths      map[string]map[string]operation `json:"paths"`
 		Components struct {
-			Parameters map[string]describedParameter `json:"parameters"`
+			Parameters map[string]parameter `json:"parameters"`
 		} `json:"components"`
 	}
 	if err := json.Unmarshal(docs.OpenAPI, &document); err != nil {
 		t.Fatal(err)
 	}
-	var all []described
+	var all []operation
 	for path, methods := range document.Paths {
 		for method, op := range methods {
 			op.method, op.path = strings.ToUpper(method), path
@@ -56,12 +56,12 @@ func describedOperations(t *testing.T) []described {
 			all = append(all, op)
 		}
 	}
-	slices.SortFunc(all, func(a, b described) int { return strings.Compare(a.path+a.method, b.path+b.method) })
+	slices.SortFunc(all, func(a, b operation) int { return strings.Compare(a.path+a.method, b.path+b.method) })
 	return all
 }
 
-// send sends the example of an operation. A cursor is left out: an example of one is never what a list has given out.
-func (op described) send(c *platformtest.Client) platformtest.Response {
+// send sends the example request of an operation. It omits the cursor, because an example of a cursor is never valid.
+func (op operation) send(c *platformtest.Client) platformtest.Response {
 	path, query, headers := op.path, url.Values{}, []string{}
 	for _, p := range op.Parameters {
 		value := fmt.Sprint(p.Example)
@@ -80,32 +80,35 @@ func (op described) send(c *platformtest.Client) platformtest.Response {
 	return c.Do(op.method, path, string(op.Request.Content["application/json"].Example), headers...)
 }
 
-// TestExamplesAreTaken sends the example of every operation, as a reader does who tries them one after another: the platform may know nothing
-// of what they name, but never finds fault with the request.
-func TestExamplesAreTaken(t *testing.T) {
+// TestExamplesAreValid sends the example request of every operation. The IDs in it may not exist, but the request must be
+// valid.
+func TestExamplesAreValid(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
 	c := platformtest.NewClient(t, p.URL)
-	operations := describedOperations(t)
-	for _, first := range []struct {
+	operations := readOperations(t)
+	for _, step := range []struct { // sign up and log in first
 		path   string
 		status int
 	}{{"/api/auth/signup", http.StatusCreated}, {"/api/auth/login", http.StatusOK}} {
-		i := slices.IndexFunc(operations, func(op described) bool { return op.path == first.path })
-		operations[i].send(c).Want(t, first.status)
+		i := slices.IndexFunc(operations, func(op operation) bool { return op.path == step.path })
+		operations[i].send(c).Want(t, step.status)
 		operations = slices.Delete(operations, i, i+1)
 	}
-	i := slices.IndexFunc(operations, func(op described) bool { return op.path == "/api/auth/logout" })
-	operations = append(slices.Delete(slices.Clone(operations), i, i+1), operations[i]) // what comes behind it would have no session
+	i := slices.IndexFunc(operations, func(op operation) bool { return op.path == "/api/auth/logout" })
+	operations = append(slices.Delete(slices.Clone(operations), i, i+1), operations[i]) // log out last
 	for _, op := range operations {
-		a := op.send(c)
-		for _, fault := range []string{"VALIDATION_FAILED", "AUTH_INVALID_TOKEN", "UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE", "ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED"} {
-			if bytes.Contains(a.Body, []byte(`"code":"`+fault+`"`)) {
-				t.Errorf("%s %s: %s", op.method, op.path, a.Body)
+		response := op.send(c)
+		for _, code := range []string{
+			"VALIDATION_FAILED", "AUTH_INVALID_TOKEN", "UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE",
+			"ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED",
+		} {
+			if bytes.Contains(response.Body, []byte(`"code":"`+code+`"`)) {
+				t.Errorf("%s %s: the example is not valid: %s", op.method, op.path, response.Body)
 			}
 		}
-		if a.Status >= http.StatusInternalServerError {
-			t.Errorf("%s %s: %d %s", op.method, op.path, a.Status, a.Body)
+		if response.Status >= http.StatusInternalServerError {
+			t.Errorf("%s %s: got status %d with body %s, want less than 500", op.method, op.path, response.Status, response.Body)
 		}
 	}
 }

@@ -22,11 +22,11 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// rarely has the functions do what they do once in a while.
-func (w *watched) rarely(ada *platformtest.Client, workspace, project string) {
+// callRareOperations makes the functions execute the operations that they seldom execute.
+func (w *watched) callRareOperations(ada *platformtest.Client, workspace, project string) {
 	w.t.Helper()
 	w.signIns()
-	// A session that was last seen two days ago is renewed, by whichever function sees it.
+	// Each function renews a session that was last used two days ago.
 	for _, path := range []string{"/api/projects/" + project, "/api/webhooks", "/api/ai/usage"} {
 		w.change("AccountsTable", "SESSION#", "lastSeenAt", time.Now().Add(-48*time.Hour).UTC().Format("2006-01-02T15:04:05.000Z"))
 		ada.Do("GET", path, "").Want(w.t, http.StatusOK)
@@ -40,7 +40,7 @@ const (
 	codehostSecret = "the code host's secret"
 )
 
-// openCodehost starts a code host behind the services, and answers with the variables of the functions.
+// openCodehost starts a code host behind the address of the services, and returns the functions' variables for it.
 func (w *watched) openCodehost() map[string]string {
 	w.t.Helper()
 	var err error
@@ -57,7 +57,7 @@ func (w *watched) openCodehost() map[string]string {
 	}
 }
 
-// giveSecret sets a secret as an operator would.
+// giveSecret sets the value of a secret.
 func (w *watched) giveSecret(logicalID, text string) {
 	w.t.Helper()
 	client := secretsmanager.New(secretsmanager.Options{
@@ -70,15 +70,16 @@ func (w *watched) giveSecret(logicalID, text string) {
 			return
 		}
 	}
-	w.t.Fatalf("no secret %s", logicalID)
+	w.t.Fatalf("the template has no secret %s", logicalID)
 }
 
-// signIns signs in with the code host: as somebody new, as somebody known, and as somebody who is known by the e-mail alone.
+// signIns signs in with the code host three times: as a new user, as a user with an identity, and as a user who has only
+// the same e-mail address.
 func (w *watched) signIns() {
 	w.t.Helper()
 	for _, known := range []string{"", "identity", "email"} {
 		if known == "email" {
-			w.forget("AccountsTable", "IDENTITY#")
+			w.deleteItems("AccountsTable", "IDENTITY#")
 		}
 		c := platformtest.NewClient(w.t, w.url)
 		begin := c.Do("GET", "/api/auth/codehost?redirect=/api/auth/me", "")
@@ -88,18 +89,19 @@ func (w *watched) signIns() {
 	}
 }
 
-// redeliveredMeanwhile has an endpoint ask for a delivery again before it has answered: the attempt's record meets the delivery moved.
+// redeliveredMeanwhile uses an endpoint that redelivers a delivery before it responds. So the delivery has changed when
+// the function stores the attempt.
 func (w *watched) redeliveredMeanwhile(ada *platformtest.Client, workspace, project string) {
 	w.t.Helper()
 	var hook string
 	var once sync.Once
-	answered := make(chan struct{})
+	redelivered := make(chan struct{})
 	endpoint := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		once.Do(func() {
-			defer close(answered)
+			defer close(redelivered)
 			path := "/api/webhooks/" + hook + "/deliveries/" + r.Header.Get("X-Service-Delivery") + "/redeliver"
-			if again := ada.Do("POST", path, ""); again.Status != http.StatusAccepted {
-				w.t.Errorf("%d %s", again.Status, again.Body)
+			if response := ada.Do("POST", path, ""); response.Status != http.StatusAccepted {
+				w.t.Errorf("redeliver: got status %d with body %s, want 202", response.Status, response.Body)
 			}
 		})
 		rw.WriteHeader(http.StatusNoContent)
@@ -107,7 +109,7 @@ func (w *watched) redeliveredMeanwhile(ada *platformtest.Client, workspace, proj
 	w.t.Cleanup(endpoint.Close)
 	hook = ada.Subscribe(endpoint.URL, platformtest.Object{"workspaceId": workspace, "projectId": project})
 	ada.Save(project, "/again.txt", "x").Want(w.t, http.StatusCreated)
-	<-answered
+	<-redelivered
 	platformtest.Eventually(w.t, "the delivery is read again", func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -115,14 +117,15 @@ func (w *watched) redeliveredMeanwhile(ada *platformtest.Client, workspace, proj
 	})
 }
 
-// openAI asks an assistant that is set up for another provider, which is not there: the provider's key is fetched all the same.
+// openAI calls an assistant that uses the OpenAI-compatible provider. The provider does not exist, but the function
+// fetches its key.
 func (w *watched) openAI() {
 	w.t.Helper()
 	for _, f := range w.stack.Functions {
 		if f.LogicalID != "AiFunction" {
 			continue
 		}
-		other := w.start(f, map[string]string{"AI_PROVIDER": "openai", "OPENAI_BASE_URL": w.services + "/nobody"})
+		other := w.start(f, map[string]string{"AI_PROVIDER": "openai", "OPENAI_BASE_URL": w.services + "/missing"})
 		defer other.Close(w.t.Context())
 		front, err := gateway.New(gateway.Options{
 			API: w.stack.APIs[0], Now: time.Now, Logger: slog.New(slog.DiscardHandler),
@@ -138,13 +141,13 @@ func (w *watched) openAI() {
 		defer server.Close()
 		c := platformtest.NewClient(w.t, server.URL)
 		c.SignUp("openai")
-		if answer := c.Do("POST", "/api/ai/generate", `{"prompt":"A button."}`); answer.Status < 500 {
-			w.t.Errorf("%d %s", answer.Status, answer.Body)
+		if response := c.Do("POST", "/api/ai/generate", `{"prompt":"A button."}`); response.Status < 500 {
+			w.t.Errorf("generate: got status %d with body %s, want an error of the server", response.Status, response.Body)
 		}
 	}
 }
 
-// each hands the items of a table whose partition or sort key begins so to do.
+// each calls do for each item of a table whose partition key or sort key begins with prefix.
 func (w *watched) each(table, prefix string, do func(client *dynamodb.Client, table *string, key map[string]types.AttributeValue)) {
 	w.t.Helper()
 	client := dynamotest.Client(w.services)
@@ -163,16 +166,17 @@ func (w *watched) each(table, prefix string, do func(client *dynamodb.Client, ta
 		}
 	}
 	if found == 0 {
-		w.t.Errorf("%s has no %s", table, prefix)
+		w.t.Errorf("the table %s has no item whose key begins with %s", table, prefix)
 	}
 }
 
+// text returns the value of a string attribute.
 func text(value types.AttributeValue) string {
 	s, _ := value.(*types.AttributeValueMemberS)
 	return s.Value
 }
 
-// change sets an attribute of such items.
+// change sets an attribute of the items that each selects.
 func (w *watched) change(table, prefix, attribute, text string) {
 	w.t.Helper()
 	w.each(table, prefix, func(client *dynamodb.Client, table *string, key map[string]types.AttributeValue) {
@@ -184,8 +188,8 @@ func (w *watched) change(table, prefix, attribute, text string) {
 	})
 }
 
-// forget deletes such items.
-func (w *watched) forget(table, prefix string) {
+// deleteItems deletes the items that each selects.
+func (w *watched) deleteItems(table, prefix string) {
 	w.t.Helper()
 	w.each(table, prefix, func(client *dynamodb.Client, table *string, key map[string]types.AttributeValue) {
 		_, err := client.DeleteItem(w.t.Context(), &dynamodb.DeleteItemInput{TableName: table, Key: key})

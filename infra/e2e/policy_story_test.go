@@ -19,8 +19,8 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// story has every function do everything that it does.
-func (w *watched) story() {
+// callEverything makes every function execute all of its operations.
+func (w *watched) callEverything() {
 	w.t.Helper()
 	ada, grace := platformtest.NewClient(w.t, w.url), platformtest.NewClient(w.t, w.url)
 	ada.SignUp("ada")
@@ -29,10 +29,10 @@ func (w *watched) story() {
 	workspace, project := w.projects(ada, grace)
 	w.webhooks(ada, workspace, project)
 	w.assistant(ada, project)
-	w.rarely(ada, workspace, project)
+	w.callRareOperations(ada, workspace, project)
 	ada.Do("DELETE", "/api/projects/"+project, "").Want(w.t, http.StatusOK)
 	w.poison()
-	platformtest.Eventually(w.t, "the clean-up of a project, and of records that can't be read", func() bool {
+	platformtest.Eventually(w.t, "the clean-up of a project, and the reports of invalid records", func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		cleanup := w.used["ProjectCleanupFunction"]
@@ -56,7 +56,7 @@ func (w *watched) accounts(ada *platformtest.Client) {
 	ada.Do("POST", "/api/auth/codehost/link", "").Want(w.t, http.StatusOK)
 	start := ada.Do("GET", "/api/auth/codehost", "")
 	if start.Status != http.StatusFound {
-		w.t.Fatalf("the sign-in did not start: %d %s", start.Status, start.Body)
+		w.t.Fatalf("start of a sign-in: got status %d with body %s, want 302", start.Status, start.Body)
 	}
 	ada.Do("GET", "/api/auth/codehost/callback?code=x&state=y", "")
 	other.Login("ada") // the old password
@@ -110,13 +110,13 @@ func (w *watched) webhooks(ada *platformtest.Client, workspace, project string) 
 	ada.Do("GET", fmt.Sprint(at, "/deliveries/", deliveries[0]["id"]), "").Want(w.t, http.StatusOK)
 	ada.Do("POST", fmt.Sprint(at, "/deliveries/", deliveries[0]["id"], "/redeliver"), "").Want(w.t, http.StatusAccepted)
 	ada.Do("POST", at+"/recover", `{"since":"2026-01-01T00:00:00Z"}`).Want(w.t, http.StatusAccepted)
-	w.fallDue()
+	w.makeDue()
 	w.run("WebhookRetryFunction", "{}")
 	ada.Do("DELETE", at, "").Want(w.t, http.StatusOK)
 }
 
-// fallDue has what waits for its next attempt be due now.
-func (w *watched) fallDue() {
+// makeDue makes all deliveries that wait for their next attempt due now.
+func (w *watched) makeDue() {
 	w.t.Helper()
 	var table string
 	for _, t := range w.stack.Tables {
@@ -138,17 +138,17 @@ func (w *watched) fallDue() {
 		must(w.t, err)
 	}
 	if len(pages.Items) == 0 {
-		w.t.Error("no delivery waits")
+		w.t.Error("no delivery waits for its next attempt")
 	}
 }
 
-// assistant has every kind of answer made and applied, until a note is made of old turns.
+// assistant calls all operations of the assistant, and enough of them that old messages are summarized.
 func (w *watched) assistant(ada *platformtest.Client, project string) {
 	w.t.Helper()
 	ada.Save(project, "/old.txt", "old").Want(w.t, http.StatusCreated)
 	ask := platformtest.Object{"projectId": project, "message": "Change all.", "context": platformtest.Object{"currentFile": "/b.txt"}, "apply": true}.String()
 	if first := ada.Do("POST", "/api/ai/chat", ask).Want(w.t, http.StatusOK); first["applied"] != true {
-		w.t.Errorf("%v", first)
+		w.t.Errorf("got answer %v, want an applied one", first)
 	}
 	for range 9 {
 		ada.Do("POST", "/api/ai/chat", platformtest.Object{"projectId": project, "message": "And now?"}.String()).Want(w.t, http.StatusOK)
@@ -161,17 +161,18 @@ func (w *watched) assistant(ada *platformtest.Client, project string) {
 	ada.Do("GET", "/api/ai/usage", "").Want(w.t, http.StatusOK)
 	ada.Do("GET", "/api/ai/conversations/"+project, "").Want(w.t, http.StatusOK)
 	ada.Do("DELETE", "/api/ai/conversations/"+project, "").Want(w.t, http.StatusOK)
-	// A file changes while the model is at work: nothing is applied, and the answer says so. It is left for the clean-up.
+	// A file changes while the model writes its answer, so the answer is not applied.
 	ada.Save(project, "/b.txt", "another").Want(w.t, http.StatusOK)
 	w.meanwhile = func() {
 		ada.Save(project, "/b.txt", fmt.Sprint("changed meanwhile ", time.Now())).Want(w.t, http.StatusOK)
 	}
 	if last := ada.Do("POST", "/api/ai/chat", ask).Want(w.t, http.StatusOK); last["applied"] != false {
-		w.t.Errorf("%v", last)
+		w.t.Errorf("got answer %v, want one that is not applied", last)
 	}
 }
 
-// bedrock answers like a model that takes more than a second, and, asked to change all, creates, updates and deletes a file.
+// bedrock is a fake of Bedrock. If the message is "Change all.", it takes more than a second, and then creates, updates
+// and deletes a file.
 func (w *watched) bedrock(rw http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -199,7 +200,7 @@ func (w *watched) bedrock(rw http.ResponseWriter, r *http.Request) {
 			w.meanwhile()
 		}
 		select {
-		case <-time.After(1500 * time.Millisecond): // the cancel flag is looked at meanwhile
+		case <-time.After(1500 * time.Millisecond): // the function checks for cancellation in this time
 		case <-r.Context().Done():
 		}
 		for i, call := range []string{
@@ -215,7 +216,7 @@ func (w *watched) bedrock(rw http.ResponseWriter, r *http.Request) {
 	send("metadata", `{"usage":{"inputTokens":100,"outputTokens":10,"totalTokens":110},"metrics":{"latencyMs":1}}`)
 }
 
-// run invokes a function.
+// run invokes a function with a payload.
 func (w *watched) run(function, payload string) {
 	w.t.Helper()
 	response, err := w.invoke(w.t.Context(), runtime.Invocation{Function: function, Payload: []byte(payload)})
@@ -223,7 +224,7 @@ func (w *watched) run(function, payload string) {
 	must(w.t, response.Body.Close())
 }
 
-// poison hands each consumer something that it can't read.
+// poison invokes each consumer with a record or message that is not valid.
 func (w *watched) poison() {
 	w.t.Helper()
 	const record = `{"Records":[{"eventName":"INSERT","eventSource":"aws:dynamodb","dynamodb":{"SequenceNumber":"1","ApproximateCreationDateTime":1,"NewImage":{"pk":{"S":"x"}}}}]}`

@@ -30,17 +30,17 @@ import (
 
 type permission = templatetest.Permission
 
-// watched is the platform put together in the test's process, each function with credentials of its own, so that every call to a
-// service tells whose it was.
+// watched is a platform in the process of the test, which records the permissions that the functions use. Each function
+// has its own credentials, so that a call to a service identifies the function.
 type watched struct {
 	t        testing.TB
 	stack    *stack.Stack
-	url      string // the gateway's
-	services string // the AWS services'
+	url      string // of the gateway
+	services string // the endpoint of the AWS services
 	lambda   map[string]*runtime.Runtime
 	codehost *codehost.Server
 
-	meanwhile func() // happens while a model is at work
+	meanwhile func() // called while the model writes an answer
 
 	mu   sync.Mutex
 	used map[string]map[permission]bool // by function
@@ -53,7 +53,7 @@ func newWatched(t testing.TB) *watched {
 	must(t, err)
 	queues, err := sqs.Open(sqs.Options{Now: time.Now})
 	must(t, err)
-	vault, err := secrets.Open(secrets.Options{Now: time.Now})
+	secretsManager, err := secrets.Open(secrets.Options{Now: time.Now})
 	must(t, err)
 	services := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.record(r)
@@ -69,7 +69,7 @@ func newWatched(t testing.TB) *watched {
 		case "AmazonSQS":
 			queues.ServeHTTP(rw, r)
 		case "secretsmanager":
-			vault.ServeHTTP(rw, r)
+			secretsManager.ServeHTTP(rw, r)
 		default:
 			tables.ServeHTTP(rw, r)
 		}
@@ -107,7 +107,7 @@ func newWatched(t testing.TB) *watched {
 	return w
 }
 
-// start makes ready to run a function, with some of its variables changed.
+// start returns a runtime that runs a function. The variables in changed replace those of the template.
 func (w *watched) start(f stack.Function, changed map[string]string) *runtime.Runtime {
 	w.t.Helper()
 	env := maps.Clone(f.Env)
@@ -124,6 +124,7 @@ func (w *watched) start(f stack.Function, changed map[string]string) *runtime.Ru
 	return started
 }
 
+// must stops the test if err is not nil.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -135,12 +136,12 @@ func (w *watched) invoke(ctx context.Context, in runtime.Invocation) (*runtime.R
 	return w.lambda[in.Function].Invoke(ctx, in)
 }
 
-// record notes what a request needs of its sender's role.
+// record records the permissions that a request of a function needs.
 func (w *watched) record(r *http.Request) {
 	_, credential, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
 	function, _, _ := strings.Cut(credential, "/")
 	if w.lambda[function] == nil {
-		return // the platform's own
+		return // a request of the platform itself
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -161,7 +162,8 @@ func (w *watched) record(r *http.Request) {
 	}
 }
 
-// modelPermissions are those that a call of Bedrock by an inference profile needs: the profile's, and the model's behind it.
+// modelPermissions returns the permissions that a call of Bedrock with an inference profile needs: one for the profile and
+// one for its model. It returns nil for other requests.
 func modelPermissions(path string) (all []permission) {
 	action := map[string]string{"converse": "InvokeModel", "converse-stream": "InvokeModelWithResponseStream"}[path[strings.LastIndex(path, "/")+1:]]
 	if action == "" {
@@ -173,18 +175,19 @@ func modelPermissions(path string) (all []permission) {
 	return all
 }
 
-// asked is what tells resources in the requests of all services.
-type asked struct {
+// resources contains the fields that identify resources in the requests of all services.
+type resources struct {
 	TableName, IndexName, QueueURL, SecretID string
 	RequestItems                             map[string]json.RawMessage
 	TransactItems                            []map[string]struct{ TableName string }
 }
 
-// needs are the permissions that a request needs: a transaction's are those of its parts, a batch of messages is that of one.
+// needs returns the permissions that a request needs. A transaction needs those of its writes. A batch of messages needs
+// the permission for a single message.
 func (w *watched) needs(target string, body []byte) (all []permission) {
-	var a asked
+	var a resources
 	if err := json.Unmarshal(body, &a); err != nil {
-		w.t.Errorf("%s: %v", target, err)
+		w.t.Errorf("the request of %s is not valid JSON: %v", target, err)
 	}
 	service, operation, _ := strings.Cut(target, ".")
 	name := w.logicalID
@@ -216,7 +219,7 @@ func (w *watched) needs(target string, body []byte) (all []permission) {
 	return []permission{permission("dynamodb:" + operation + " " + name(a.TableName))}
 }
 
-// logicalID is the template's name of a resource.
+// logicalID returns the name of a resource in the template, or the name itself if the template does not contain it.
 func (w *watched) logicalID(name string) string {
 	for _, t := range w.stack.Tables {
 		if t.Name == name {
@@ -236,14 +239,14 @@ func (w *watched) logicalID(name string) string {
 	return name
 }
 
-// TestRolesHoldWhatFunctionsCall lets every function do everything that it does, and compares what it called, and what Lambda does in
-// its name, with what its role lets it do in the template that AWS gets, managed policies included: action by action, table by table,
-// no more and no less. On AWS a call without its permission is an error for somebody.
-func TestRolesHoldWhatFunctionsCall(t *testing.T) {
+// TestRolesGrantExactlyTheUsedPermissions makes every function execute all of its operations, and compares the permissions
+// that it used, and those that Lambda needs for it, with the permissions of its role in the deployed template. A role must
+// not lack a permission, and must not have one that is never used.
+func TestRolesGrantExactlyTheUsedPermissions(t *testing.T) {
 	t.Parallel()
 	template := templatetest.Transformed(t)
 	w := newWatched(t)
-	w.story()
+	w.callEverything()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	roles := template.Functions()
@@ -252,16 +255,16 @@ func TestRolesHoldWhatFunctionsCall(t *testing.T) {
 		maps.Copy(needed, w.used[function])
 		for _, p := range slices.Sorted(maps.Keys(needed)) {
 			if !granted[p] {
-				t.Errorf("%s needs %s, which its role does not let it", function, p)
+				t.Errorf("the role of %s lacks the permission %s", function, p)
 			}
 		}
 		for _, p := range slices.Sorted(maps.Keys(granted)) {
 			if !needed[p] {
-				t.Errorf("%s never needs %s, which its role lets it", function, p)
+				t.Errorf("the role of %s has the permission %s, which is never used", function, p)
 			}
 		}
 	}
 	if len(roles) != len(w.stack.Functions) {
-		t.Errorf("%d functions have roles, of %d", len(roles), len(w.stack.Functions))
+		t.Errorf("%d functions have roles, want all %d", len(roles), len(w.stack.Functions))
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// column answers one field of every object.
+// column returns the value of a field in each object, separated by spaces.
 func column(objects []map[string]any, field string) string {
 	var values []string
 	for _, o := range objects {
@@ -25,11 +25,12 @@ func column(objects []map[string]any, field string) string {
 	return strings.Join(values, " ")
 }
 
-// TestProjects is the story of a project over both protocols, as its owner, a colleague and a stranger see it.
+// TestProjects creates, changes, shares and deletes a project over http and https. It checks the access of its owner, of a
+// viewer, and of a user who is not a member.
 func TestProjects(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
-	for name, base := range map[string]string{"plain": p.URL, "secure": p.HTTPS} {
+	for name, base := range map[string]string{"http": p.URL, "https": p.HTTPS} {
 		t.Run(name, func(t *testing.T) {
 			ada, grace := platformtest.NewClient(t, base), platformtest.NewClient(t, base)
 			ada.SignUp("ada" + name)
@@ -44,11 +45,14 @@ func TestProjects(t *testing.T) {
 			saved := ada.Save(project, "/src/app.tsx", "three")
 			saved.Want(t, http.StatusOK)
 			if files := ada.Do("GET", at+"/files", "").List(t, "files"); column(files, "path") != "/README.md /src/app.tsx /src/main.tsx" {
-				t.Errorf("files: %v", files)
+				t.Errorf("got files %v, want the three that were saved", files)
 			}
 			read := ada.Do("GET", at+"/files?path=/src/app.tsx", "")
-			if fields := read.Want(t, http.StatusOK); fields["content"] != "three" || read.Header.Get("ETag") != saved.Header.Get("ETag") || read.Header.Get("ETag") == "" {
-				t.Errorf("read: %s, ETag %q", read.Body, read.Header.Get("ETag"))
+			if fields := read.Want(t, http.StatusOK); fields["content"] != "three" {
+				t.Errorf("got file %s, want the content three", read.Body)
+			}
+			if etag := read.Header.Get("ETag"); etag == "" || etag != saved.Header.Get("ETag") {
+				t.Errorf("got ETag %q, want %q", etag, saved.Header.Get("ETag"))
 			}
 			ada.Save(project, "/src/app.tsx", "four", `If-Match: "stale"`).WantError(t, http.StatusPreconditionFailed, "PRECONDITION_FAILED")
 			ada.Save(project, "/src", "a folder").WantError(t, http.StatusConflict, "CONFLICT")
@@ -56,13 +60,13 @@ func TestProjects(t *testing.T) {
 				WantError(t, http.StatusNotFound, "FILE_NOT_FOUND")
 			ada.Do("POST", at+"/files/batch", `{"operations":[{"op":"rename","path":"/src/app.tsx","to":"/src/App.tsx"}]}`).Want(t, http.StatusOK)
 			if versions := ada.Do("GET", at+"/files/history?path=/src/app.tsx", "").List(t, "versions"); column(versions, "current") != "false false" {
-				t.Errorf("history: %v", versions)
+				t.Errorf("got versions %v, want two replaced ones", versions)
 			}
 
 			grace.Do("GET", at, "").WantError(t, http.StatusNotFound, "PROJECT_NOT_FOUND")
 			ada.Do("POST", "/api/workspaces/"+workspace+"/members", platformtest.Object{"username": "grace" + name, "role": "viewer"}.String()).Want(t, http.StatusCreated)
 			if seen := grace.Do("GET", "/api/projects", "").List(t, "projects"); column(seen, "slug") != "cafe-deja" {
-				t.Errorf("grace sees %v", seen)
+				t.Errorf("got projects %v for a viewer, want the shared project", seen)
 			}
 			grace.Save(project, "/x", "x").WantError(t, http.StatusForbidden, "ACCESS_DENIED")
 			ada.Do("DELETE", "/api/workspaces/"+workspace+"/members/"+graceID, "").Want(t, http.StatusOK)
@@ -71,7 +75,7 @@ func TestProjects(t *testing.T) {
 			ada.Do("POST", at+"/comments", `{"body":"Nice.","path":"/src/App.tsx","line":1}`).Want(t, http.StatusCreated)
 			feed := ada.Do("GET", at+"/events", "").List(t, "events")
 			if got, want := column(feed, "type"), "comment.created file.created file.deleted file.updated file.created file.created file.created project.created"; got != want {
-				t.Errorf("feed: %s, want %s", got, want)
+				t.Errorf("got events %s, want %s", got, want)
 			}
 
 			ada.Do("DELETE", at, "").Want(t, http.StatusOK)
@@ -79,13 +83,13 @@ func TestProjects(t *testing.T) {
 				ada.Do("GET", path, "").WantError(t, http.StatusNotFound, "PROJECT_NOT_FOUND")
 			}
 			ada.Save(project, "/late", "late").WantError(t, http.StatusNotFound, "PROJECT_NOT_FOUND")
-			platformtest.Eventually(t, "the clean-up of the deleted project", func() bool { return held(t, p, project) == 0 })
+			platformtest.Eventually(t, "the clean-up of the deleted project", func() bool { return countItems(t, p, project) == 0 })
 		})
 	}
 }
 
-// held counts what the tables still hold of a project, its feed apart.
-func held(t testing.TB, p *platformtest.Platform, project string) int {
+// countItems returns the number of stored items of a project, without its events.
+func countItems(t testing.TB, p *platformtest.Platform, project string) int {
 	t.Helper()
 	client := p.DynamoDB()
 	items := 0
@@ -105,8 +109,8 @@ func held(t testing.TB, p *platformtest.Platform, project string) int {
 	return items
 }
 
-// TestCleanupSurvivesKill kills the whole platform with a project just deleted, again and again: whoever reads the stream goes on
-// where they were, and the project is gone in the end.
+// TestCleanupSurvivesKill kills the platform after a project was deleted, three times. After each restart, the clean-up
+// continues at its position in the stream, so that no items of the projects remain.
 func TestCleanupSurvivesKill(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -121,9 +125,12 @@ func TestCleanupSurvivesKill(t *testing.T) {
 		for batch := range 5 {
 			var operations []platformtest.Object
 			for file := range 20 {
-				operations = append(operations, platformtest.Object{"op": "create", "path": fmt.Sprintf("/%d/%d.txt", batch, file), "content": strings.Repeat("x", file)})
+				operations = append(operations, platformtest.Object{
+					"op": "create", "path": fmt.Sprintf("/%d/%d.txt", batch, file), "content": strings.Repeat("x", file),
+				})
 			}
-			c.Do("POST", "/api/projects/"+project+"/files/batch", platformtest.Object{"operations": operations}.String()).Want(t, http.StatusOK)
+			body := platformtest.Object{"operations": operations}
+			c.Do("POST", "/api/projects/"+project+"/files/batch", body.String()).Want(t, http.StatusOK)
 		}
 		c.Do("DELETE", "/api/projects/"+project, "").Want(t, http.StatusOK)
 		p.Kill()
@@ -131,60 +138,66 @@ func TestCleanupSurvivesKill(t *testing.T) {
 		c = platformtest.NewClient(t, p.URL)
 	}
 	for _, project := range projects {
-		platformtest.Eventually(t, "the clean-up after a kill", func() bool { return held(t, p, project) == 0 })
+		platformtest.Eventually(t, "the clean-up after a kill", func() bool { return countItems(t, p, project) == 0 })
 	}
 }
 
-// TestLargeFile sends 1 MiB that nothing compresses through the whole platform and back.
+// TestLargeFile saves and reads a file with 1 MiB of random bytes.
 func TestLargeFile(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
 	c := platformtest.NewClient(t, p.URL)
 	c.SignUp("ada")
 	project := c.NewProject("Large", nil)
-	noise := make([]byte, 1<<20)
-	for i := range noise {
-		noise[i] = byte(rand.Uint32())
+	randomBytes := make([]byte, 1<<20)
+	for i := range randomBytes {
+		randomBytes[i] = byte(rand.Uint32())
 	}
-	content := base64.StdEncoding.EncodeToString(noise)
-	c.Do("POST", "/api/projects/"+project+"/files", platformtest.Object{"path": "/noise.bin", "content": content, "encoding": "base64"}.String()).Want(t, http.StatusCreated)
-	if read := c.Do("GET", "/api/projects/"+project+"/files?path=/noise.bin", "").Want(t, http.StatusOK); read["content"] != content || read["encoding"] != "base64" {
-		t.Errorf("came back as %v of %d bytes", read["encoding"], len(fmt.Sprint(read["content"])))
+	files := "/api/projects/" + project + "/files"
+	content := base64.StdEncoding.EncodeToString(randomBytes)
+	body := platformtest.Object{"path": "/random.bin", "content": content, "encoding": "base64"}
+	c.Do("POST", files, body.String()).Want(t, http.StatusCreated)
+	read := c.Do("GET", files+"?path=/random.bin", "").Want(t, http.StatusOK)
+	if read["content"] != content || read["encoding"] != "base64" {
+		t.Errorf("random.bin: got %d characters in %v, want the saved content in base64",
+			len(fmt.Sprint(read["content"])), read["encoding"])
 	}
-	// What would be twice as large as JSON comes as base64.
+	// A text that would be twice as large in JSON is returned in base64.
 	quotes := strings.Repeat("\x01\"", 1<<18)
 	c.Save(project, "/quotes.txt", quotes).Want(t, http.StatusCreated)
-	read := c.Do("GET", "/api/projects/"+project+"/files?path=/quotes.txt", "").Want(t, http.StatusOK)
+	read = c.Do("GET", files+"?path=/quotes.txt", "").Want(t, http.StatusOK)
 	if read["encoding"] != "base64" || read["content"] != base64.StdEncoding.EncodeToString([]byte(quotes)) {
-		t.Errorf("quotes came back as %v of %d bytes", read["encoding"], len(fmt.Sprint(read["content"])))
+		t.Errorf("quotes.txt: got %d characters in %v, want the saved content in base64",
+			len(fmt.Sprint(read["content"])), read["encoding"])
 	}
 	c.Save(project, "/too-large.txt", strings.Repeat("x", 1<<20+1)).WantError(t, http.StatusBadRequest, "VALIDATION_FAILED")
 }
 
-// TestWritersMeet lets many clients write one file on a condition: each version is replaced by exactly one of them.
-func TestWritersMeet(t *testing.T) {
+// TestConditionalWrites writes one file from many clients with the same If-Match. Exactly one write succeeds.
+func TestConditionalWrites(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
 	c := platformtest.NewClient(t, p.URL)
 	c.SignUp("ada")
-	project := c.NewProject("Crowded", nil)
+	project := c.NewProject("Shared", nil)
 	etag := c.Save(project, "/a.txt", "first").Header.Get("ETag")
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	statuses := map[int]int{}
 	for i := range 12 {
 		wg.Go(func() {
-			a := c.Save(project, "/a.txt", fmt.Sprint("writer ", i), "If-Match: "+etag)
+			response := c.Save(project, "/a.txt", fmt.Sprint("writer ", i), "If-Match: "+etag)
 			mu.Lock()
 			defer mu.Unlock()
-			statuses[a.Status]++
+			statuses[response.Status]++
 		})
 	}
 	wg.Wait()
-	if statuses[http.StatusOK] != 1 || statuses[http.StatusOK]+statuses[http.StatusPreconditionFailed]+statuses[http.StatusConflict] != 12 {
-		t.Errorf("answers by status: %v", statuses)
+	rejected := statuses[http.StatusPreconditionFailed] + statuses[http.StatusConflict]
+	if statuses[http.StatusOK] != 1 || rejected != 11 {
+		t.Errorf("got responses by status %v, want one 200 and 11 of 412 or 409", statuses)
 	}
 	if versions := c.Do("GET", "/api/projects/"+project+"/files/history?path=/a.txt", "").List(t, "versions"); column(versions, "current") != "true false" {
-		t.Errorf("history: %v", versions)
+		t.Errorf("got versions %v, want the current one and a replaced one", versions)
 	}
 }

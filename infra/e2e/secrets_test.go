@@ -11,8 +11,9 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// TestNoSecretIsLogged uses a secret of every kind, rightly and wrongly, and leaves it to the harness to look for them in the log, as
-// it does in every test of this package. Here is seen that there is a log, and that there were secrets.
+// TestNoSecretIsLogged sends secrets of every kind in valid and invalid requests. As in every test of this package,
+// package platformtest then checks that the log does not contain them. This test also checks that the log contains the
+// requests, and that secrets of every kind were sent.
 func TestNoSecretIsLogged(t *testing.T) {
 	t.Parallel()
 	r := hooktest.New(t)
@@ -20,21 +21,21 @@ func TestNoSecretIsLogged(t *testing.T) {
 	c := platformtest.NewClient(t, p.URL)
 	c.SignUp("ada")
 	c.Do("POST", "/api/auth/login", `{"email":"ada@example.com","password":"quite the wrong password"}`).WantError(t, 401, "AUTH_INVALID_CREDENTIALS")
-	c.Do("POST", "/api/auth/login", `{"email":1,"password":"a password beside a mistake"}`).WantError(t, 400, "VALIDATION_FAILED")
+	c.Do("POST", "/api/auth/login", `{"email":1,"password":"a password in an invalid request"}`).WantError(t, 400, "VALIDATION_FAILED")
 	c.Do("GET", "/api/auth/me", "", "Cookie: __Host-session=a.forged.session").WantError(t, 401, "AUTH_INVALID_TOKEN")
 	project := c.NewProject("Secrets", nil)
 	c.Save(project, "/secret.txt", "the secret of the file").Want(t, http.StatusCreated)
-	c.Save(project, "/../secret.txt", "the secret of a file that is refused").WantError(t, 400, "VALIDATION_FAILED")
-	c.Do("POST", "/api/projects/"+project+"/comments", `{"body":"between you and me"}`).Want(t, http.StatusCreated)
-	c.Do("POST", "/api/ai/chat", platformtest.Object{"projectId": project, "message": "create a form that nobody may know of", "apply": true}.String()).Want(t, http.StatusOK)
-	c.Stream("/api/ai/chat/stream", platformtest.Object{"projectId": project, "message": "a table that nobody may know of"}.String()).Until("[DONE]")
-	c.Do("POST", "/api/ai/generate", `{"prompt":"a function that nobody may know of"}`).Want(t, http.StatusOK)
+	c.Save(project, "/../secret.txt", "the secret of a file with an invalid path").WantError(t, 400, "VALIDATION_FAILED")
+	c.Do("POST", "/api/projects/"+project+"/comments", `{"body":"a secret comment"}`).Want(t, http.StatusCreated)
+	c.Do("POST", "/api/ai/chat", platformtest.Object{"projectId": project, "message": "create a form with a secret message", "apply": true}.String()).Want(t, http.StatusOK)
+	c.Stream("/api/ai/chat/stream", platformtest.Object{"projectId": project, "message": "a table with a secret message"}.String()).Until("[DONE]")
+	c.Do("POST", "/api/ai/generate", `{"prompt":"a function with a secret prompt"}`).Want(t, http.StatusOK)
 	hook := c.Subscribe(r.URL("/ok"), platformtest.Object{"secret": "the secret of a webhook"})
-	var made struct{ Secret string }
-	if err := json.Unmarshal(c.Do("PUT", "/api/webhooks/"+hook, `{"secret":null}`).Body, &made); err != nil || made.Secret == "" {
-		t.Fatalf("no new secret: %v", err)
+	var webhook struct{ Secret string }
+	if err := json.Unmarshal(c.Do("PUT", "/api/webhooks/"+hook, `{"secret":null}`).Body, &webhook); err != nil || webhook.Secret == "" {
+		t.Fatalf("the response has no new secret: %v", err)
 	}
-	platformtest.Secret("a webhook's new secret", made.Secret)
+	platformtest.Secret("a webhook's new secret", webhook.Secret)
 	c.Save(project, "/secret.txt", "the new secret of the file").Want(t, http.StatusOK)
 	received(t, r, "/ok", 1)
 	c.Do("PUT", "/api/auth/password", `{"currentPassword":"correct horse battery","newPassword":"battery horse correct"}`).Want(t, http.StatusOK)
@@ -46,7 +47,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 	}
 	for _, kind := range []string{"password", "newPassword", "secret", "content", "message", "prompt", "body", "cookie session", "sign-in code", "sign-in state"} {
 		if !slices.Contains(platformtest.Secrets(), kind) {
-			t.Errorf("no %s was used: %v", kind, platformtest.Secrets())
+			t.Errorf("got secrets of the kinds %v, want %s among them", platformtest.Secrets(), kind)
 		}
 	}
 }

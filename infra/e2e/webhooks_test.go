@@ -16,7 +16,7 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// received waits until n requests have come to a path.
+// received waits until an endpoint has received n requests for a path, and returns them.
 func received(t testing.TB, r *hooktest.Receiver, path string, n int) []hooktest.Request {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -28,11 +28,12 @@ func received(t testing.TB, r *hooktest.Receiver, path string, n int) []hooktest
 	return all
 }
 
-// TestWebhooks is the story of a webhook, over both protocols.
+// TestWebhooks creates webhooks, receives events, redelivers one, rotates the secret and deletes a webhook, over http and
+// https.
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
-	for name, base := range map[string]string{"plain": p.URL, "secure": p.HTTPS} {
+	for name, base := range map[string]string{"http": p.URL, "https": p.HTTPS} {
 		t.Run(name, func(t *testing.T) {
 			r := hooktest.New(t)
 			ada := platformtest.NewClient(t, base)
@@ -57,37 +58,41 @@ func TestWebhooks(t *testing.T) {
 				if err := request.Verify(platformtest.HookSecret); err != nil {
 					t.Error(err)
 				}
-				if at := request.Header.Get("X-Service-Timestamp"); request.Header.Get("Content-Type") != "application/json" || at == "" {
-					t.Errorf("headers %v", request.Header)
+				header := request.Header
+				if header.Get("Content-Type") != "application/json" || header.Get("X-Service-Timestamp") == "" {
+					t.Errorf("got header %v, want the content type of JSON and a timestamp", header)
 				}
-				if shown, ok := feed[request.ID()]; ok && string(shown) != string(request.Body) {
-					t.Errorf("the feed shows %s, the endpoint got %s", shown, request.Body)
+				if event, ok := feed[request.ID()]; ok && string(event) != string(request.Body) {
+					t.Errorf("the endpoint received %s, want the event of the feed, %s", request.Body, event)
 				}
 			}
 			if types := typesOf(requests); types != "file.created file.deleted project.created project.deleted project.deleted" {
-				t.Errorf("delivered were %s", types)
+				t.Errorf("got events %s, want all events of both projects", types)
 			}
 			if types := typesOf(received(t, r, "/ok/deleted", 1)); types != "project.deleted" {
-				t.Errorf("delivered to the narrow one were %s", types)
+				t.Errorf("got events %s for the subscription to project.deleted", types)
 			}
 			hook := "/api/webhooks/" + all
-			platformtest.Eventually(t, "the log of five deliveries", func() bool {
+			platformtest.Eventually(t, "five deliveries succeeded", func() bool {
 				return len(ada.Do("GET", hook+"/deliveries?status=succeeded", "").List(t, "deliveries")) == 5
 			})
 			deliveries := ada.Do("GET", hook+"/deliveries", "").List(t, "deliveries")
 			first := deliveries[len(deliveries)-1]
 			ada.Do("POST", fmt.Sprintf("%s/deliveries/%s/redeliver", hook, first["id"]), "").Want(t, http.StatusAccepted)
-			again := received(t, r, "/ok/all", 6)[5]
-			if again.ID() != first["eventId"] || again.Header.Get("X-Service-Delivery") != first["id"] {
-				t.Errorf("redelivered was %s of %s", again.Header.Get("X-Service-Delivery"), again.ID())
+			redelivered := received(t, r, "/ok/all", 6)[5]
+			deliveryID := redelivered.Header.Get("X-Service-Delivery")
+			if redelivered.ID() != first["eventId"] || deliveryID != first["id"] {
+				t.Errorf("got delivery %s of event %s, want %v of %v",
+					deliveryID, redelivered.ID(), first["id"], first["eventId"])
 			}
 			secret, _ := ada.Do("PUT", hook, `{"secret":null}`).Want(t, http.StatusOK)["secret"].(string)
 			if attempt := ada.Do("POST", hook+"/test", "{}").Want(t, http.StatusOK); attempt["statusCode"] != 200.0 {
-				t.Errorf("the test's attempt was %v", attempt)
+				t.Errorf("got test attempt %v, want status code 200", attempt)
 			}
 			rotated := received(t, r, "/ok/all", 7)[6]
 			if err := rotated.Verify(secret); err != nil || rotated.VerifyStandard(platformtest.HookSecret) != nil {
-				t.Errorf("after the rotation: %v, and the old secret: %v", err, rotated.VerifyStandard(platformtest.HookSecret))
+				t.Errorf("after the rotation: got error %v with the new secret, %v with the old one, want both to be valid",
+					err, rotated.VerifyStandard(platformtest.HookSecret))
 			}
 			ada.Do("DELETE", hook, "").Want(t, http.StatusOK)
 			ada.Do("GET", hook+"/deliveries", "").WantError(t, http.StatusNotFound, "WEBHOOK_NOT_FOUND")
@@ -96,13 +101,13 @@ func TestWebhooks(t *testing.T) {
 			ada.NewProject("Later", nil)
 			received(t, r, "/ok/later", 1)
 			if after := r.Count("/ok/all"); after != before {
-				t.Errorf("%d requests came to a webhook that was deleted", after-before)
+				t.Errorf("a deleted webhook received %d requests, want none", after-before)
 			}
 		})
 	}
 }
 
-// typesOf are the types of the events in requests, sorted.
+// typesOf returns the types of the events in requests, sorted.
 func typesOf(requests []hooktest.Request) string {
 	var types []string
 	for _, r := range requests {
@@ -112,9 +117,9 @@ func typesOf(requests []hooktest.Request) string {
 	return strings.Join(types, " ")
 }
 
-// TestWebhooksKeepOutOfPrivateNetworks runs the platform with the deployed stack's rule: an endpoint on this machine is never
-// connected to.
-func TestWebhooksKeepOutOfPrivateNetworks(t *testing.T) {
+// TestPrivateEndpointsAreRejected runs the platform with the setting of a deployed stack. It sends no requests to private
+// addresses.
+func TestPrivateEndpointsAreRejected(t *testing.T) {
 	t.Parallel()
 	r := hooktest.New(t)
 	p := platformtest.Start(t, "WEBHOOK_ALLOW_PRIVATE=false")
@@ -126,17 +131,17 @@ func TestWebhooksKeepOutOfPrivateNetworks(t *testing.T) {
 		hook := ada.Subscribe(url, nil)
 		attempt := ada.Do("POST", "/api/webhooks/"+hook+"/test", "{}").Want(t, http.StatusOK)
 		if reason, _ := attempt["error"].(string); attempt["statusCode"] != nil || !strings.Contains(reason, "public") {
-			t.Errorf("%s: %v", url, attempt)
+			t.Errorf("%s: got attempt %v, want an error about public addresses", url, attempt)
 		}
 	}
 	if n := r.Total(); n > 0 {
-		t.Errorf("%d requests arrived", n)
+		t.Errorf("the endpoint received %d requests, want none", n)
 	}
 }
 
-// TestWebhooksSurviveKills kills functions and the whole platform with -9 while changes are made and delivered: every event of
-// the feed reaches both subscribers. An attempt that died with its function is made anew once its lease is over and the retry
-// job comes by, which is minutes of real time.
+// TestWebhooksSurviveKills kills functions and the platform while changes are made and delivered. Both endpoints receive
+// every event of the feed. If a function is killed during an attempt, the retry job repeats the attempt after its lease
+// has expired. This takes minutes.
 func TestWebhooksSurviveKills(t *testing.T) {
 	t.Parallel()
 	r := hooktest.New(t)
@@ -149,29 +154,32 @@ func TestWebhooksSurviveKills(t *testing.T) {
 	for _, path := range paths {
 		c.Subscribe(r.URL(path), nil)
 	}
-	const lives, batches = 4, 8
-	for life := range lives {
+	const starts, batches = 4, 8
+	for start := range starts {
 		for batch := range batches {
 			var operations []platformtest.Object
 			for file := range 20 {
-				operations = append(operations, platformtest.Object{"op": "create", "path": fmt.Sprintf("/%d/%d/%d.txt", life, batch, file), "content": "x"})
+				operations = append(operations, platformtest.Object{
+					"op": "create", "path": fmt.Sprintf("/%d/%d/%d.txt", start, batch, file), "content": "x",
+				})
 			}
-			// A kill may take the answer, or the change: the feed tells what happened.
-			_, _ = c.Try("POST", "/api/projects/"+project+"/files/batch", platformtest.Object{"operations": operations}.String())
+			// A kill can make the request fail before or after the change. The feed contains the changes that were made.
+			body := platformtest.Object{"operations": operations}
+			_, _ = c.Try("POST", "/api/projects/"+project+"/files/batch", body.String())
 			killFunction(p)
 		}
-		if life < lives-1 {
+		if start < starts-1 {
 			p.Kill()
 			p = platformtest.StartIn(t, dir)
 			c.Base = p.URL
 		}
 	}
-	platformtest.Eventually(t, "the last kill has taken its answer", func() bool {
+	platformtest.Eventually(t, "the platform handles requests after the last kill", func() bool {
 		a, err := c.Try("GET", "/api/projects/"+project+"/events", "")
 		return err == nil && a.Status == http.StatusOK
 	})
 	feed := c.Feed(project)
-	delete(feed, firstOf(feed)) // the project's creation came before the webhooks
+	delete(feed, firstOf(feed)) // the project was created before the webhooks
 	missing := func() (all []string) {
 		for _, path := range paths {
 			got := r.IDs(path)
@@ -186,15 +194,15 @@ func TestWebhooksSurviveKills(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
 	if err := r.Wait(ctx, func(*hooktest.Receiver) bool { return len(missing()) == 0 }); err != nil {
-		t.Errorf("of %d events %d did not arrive, such as %s: %v", len(feed), len(missing()), missing()[0], err)
+		t.Errorf("%d deliveries of %d events are missing, such as %s: %v", len(missing()), len(feed), missing()[0], err)
 	}
 	t.Logf("%d events, %d requests", len(feed), r.Total())
-	if len(feed) < lives*batches*20/2 {
-		t.Errorf("only %d events: most of the changes were lost, which is not what is tested", len(feed))
+	if len(feed) < starts*batches*20/2 {
+		t.Errorf("got %d events, want at least half of the changes to succeed", len(feed))
 	}
 }
 
-// killFunction ends one of the platform's functions, whichever.
+// killFunction kills a random instance of the platform's functions.
 func killFunction(p *platformtest.Platform) {
 	children := p.Children()
 	if len(children) == 0 {
@@ -205,7 +213,7 @@ func killFunction(p *platformtest.Platform) {
 	}
 }
 
-// firstOf is the id of the oldest event: ids sort in the order of time.
+// firstOf returns the ID of the oldest event. IDs sort in the order of time.
 func firstOf(feed map[string]json.RawMessage) string {
 	first := ""
 	for id := range feed {
@@ -216,8 +224,8 @@ func firstOf(feed map[string]json.RawMessage) string {
 	return first
 }
 
-// TestHangingEndpointsHoldNobodyUp lets one of two endpoints hang while events keep coming.
-func TestHangingEndpointsHoldNobodyUp(t *testing.T) {
+// TestFailingEndpointsDoNotDelayOthers delivers events to an endpoint while other endpoints hang or fail.
+func TestFailingEndpointsDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	r := hooktest.New(t)
 	p := platformtest.Start(t)
@@ -232,6 +240,6 @@ func TestHangingEndpointsHoldNobodyUp(t *testing.T) {
 	}
 	received(t, r, "/ok", 50)
 	if redirected := r.Count("/ok/redirected"); redirected > 0 {
-		t.Errorf("%d redirects were followed", redirected)
+		t.Errorf("%d redirects were followed, want none", redirected)
 	}
 }

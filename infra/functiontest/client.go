@@ -13,8 +13,8 @@ import (
 	"devplatform/shared/lambdafn/apigateway"
 )
 
-// Client sends API Gateway events to functions. It keeps the first cookie of the last response that sets cookies. It
-// checks every response against the OpenAPI document.
+// Client invokes functions with API Gateway's events. It sends the last cookie that a response set. Every response must
+// match the OpenAPI document.
 type Client struct {
 	t      *testing.T
 	cookie string
@@ -23,23 +23,20 @@ type Client struct {
 // NewClient returns a client without a cookie.
 func NewClient(t *testing.T) *Client { return &Client{t: t} }
 
-// Do sends a request to a function and returns its response.
+// Do invokes a function with the event of a request and returns the response.
 func (c *Client) Do(function http.Handler, method, path, body string) events.APIGatewayProxyResponse {
 	c.t.Helper()
-	pathOnly, query, _ := strings.Cut(path, "?")
-	values, err := url.ParseQuery(query)
+	pathWithoutQuery, query, _ := strings.Cut(path, "?")
+	queryValues, err := url.ParseQuery(query)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	event := events.APIGatewayProxyRequest{
 		HTTPMethod:                      method,
-		Path:                            pathOnly,
+		Path:                            pathWithoutQuery,
+		MultiValueQueryStringParameters: queryValues,
+		MultiValueHeaders:               map[string][]string{"Content-Type": {"application/json"}, "Cookie": {c.cookie}},
 		Body:                            body,
-		MultiValueQueryStringParameters: values,
-		MultiValueHeaders: map[string][]string{
-			"Content-Type": {"application/json"},
-			"Cookie":       {c.cookie},
-		},
 	}
 	event.RequestContext.RequestID = "r-1"
 	event.RequestContext.Identity.SourceIP = "203.0.113.5"
@@ -56,10 +53,7 @@ func (c *Client) Do(function http.Handler, method, path, body string) events.API
 	if err := json.Unmarshal(out, &response); err != nil {
 		c.t.Fatal(err)
 	}
-	header := http.Header{}
-	for name, values := range response.MultiValueHeaders {
-		header[name] = values
-	}
+	header := http.Header(response.MultiValueHeaders)
 	contract.Check(c.t, method, path, response.StatusCode, header, []byte(response.Body))
 	if cookies := header["Set-Cookie"]; len(cookies) > 0 {
 		c.cookie, _, _ = strings.Cut(cookies[0], ";")
@@ -67,12 +61,12 @@ func (c *Client) Do(function http.Handler, method, path, body string) events.API
 	return response
 }
 
-// Field returns a field of a JSON object, or "" if the field does not exist or is not a string.
+// Field returns the value of a string field of a JSON object, "" if the field is missing or not a string.
 func Field(t *testing.T, body, name string) string {
 	t.Helper()
 	var object map[string]any
 	if err := json.Unmarshal([]byte(body), &object); err != nil {
-		t.Fatalf("%s: %v", body, err)
+		t.Fatalf("the body %s is not a JSON object: %v", body, err)
 	}
 	text, _ := object[name].(string)
 	return text

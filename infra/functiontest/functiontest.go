@@ -1,11 +1,12 @@
-// Package functiontest contains helpers for the tests of functions: the AWS services that the environment variables of a
-// function refer to, a client that sends events as API Gateway does, and a check of required variables. It must not
-// contain tests of a single function.
+// Package functiontest contains the parts that the tests of all functions share: the AWS services that a function calls,
+// its environment variables, and a client that invokes it as API Gateway does. The behavior of a function is tested in
+// its own package.
 package functiontest
 
 import (
 	"crypto/rand"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -27,25 +28,25 @@ import (
 	"devplatform/shared/id"
 )
 
-// KeyRing is the value of the secret whose name is in KEYS_SECRET.
+// KeyRing is the text of the secret that KEYS_SECRET names.
 const KeyRing = `{"current":"k1","k1":"a key for the tests, and for nothing else 0123456789"}`
 
-// keysSecret is the name of the secret that contains KeyRing.
+// keysSecret is the name of the secret with the key ring.
 const keysSecret = "keys"
 
-// SkipWithEndpoint skips a test that sets AWS_ENDPOINT_URL, if the variable is already set.
+// SkipWithEndpoint skips a test that sets AWS_ENDPOINT_URL itself, if the variable is already set.
 func SkipWithEndpoint(t *testing.T) {
 	t.Helper()
 	if os.Getenv(dynamotest.EndpointVariable) != "" {
-		t.Skip("AWS_ENDPOINT_URL is set, but this test needs its own value")
+		t.Skip("this test sets AWS_ENDPOINT_URL itself, so it does not run against another endpoint")
 	}
 }
 
-// SetEnv sets the environment variables that every function has, with the endpoint for AWS and the name of the secret
-// that contains the key ring. It also sets the variables in own, which are those of a single function.
+// SetEnv sets the environment variables of a function: those that every function has, with the endpoint of AWS and the
+// name of the secret with the key ring, and then the variables in own.
 func SetEnv(t *testing.T, endpoint string, own map[string]string) {
 	t.Helper()
-	shared := map[string]string{
+	variables := map[string]string{
 		"AWS_REGION":                       "us-east-1",
 		"AWS_ACCESS_KEY_ID":                "key",
 		"AWS_SECRET_ACCESS_KEY":            "secret",
@@ -56,31 +57,30 @@ func SetEnv(t *testing.T, endpoint string, own map[string]string) {
 		"AWS_ENDPOINT_URL_SQS":             "",
 		"KEYS_SECRET":                      keysSecret,
 	}
-	for _, variables := range []map[string]string{shared, own} {
-		for name, value := range variables {
-			t.Setenv(name, value)
-		}
+	maps.Copy(variables, own)
+	for name, value := range variables {
+		t.Setenv(name, value)
 	}
 }
 
-// Endpoint starts an endpoint for several AWS services and returns its URL. It forwards requests for DynamoDB to
-// dynamoDB and requests for SQS to sqs; an empty sqs means that the function has no queue. It serves requests for
-// Secrets Manager itself, with a secret that contains KeyRing.
-func Endpoint(t *testing.T, dynamoDB, sqs string) string {
+// Endpoint starts a server and returns its URL. It forwards DynamoDB requests to the endpoint tables and SQS requests to
+// the endpoint queues, unless queues is "". It serves Secrets Manager itself, with the key ring as the only secret. A
+// call of another service fails the test.
+func Endpoint(t *testing.T, tables, queues string) string {
 	t.Helper()
 	manager, err := secrets.Open(secrets.Options{Now: clock.System})
 	if err != nil {
 		t.Fatal(err)
 	}
-	services := map[string]http.Handler{"secretsmanager": manager, "DynamoDB_20120810": newProxy(t, dynamoDB)}
-	if sqs != "" {
-		services["AmazonSQS"] = newProxy(t, sqs)
+	services := map[string]http.Handler{"secretsmanager": manager, "DynamoDB_20120810": proxy(t, tables)}
+	if queues != "" {
+		services["AmazonSQS"] = proxy(t, queues)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, _, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 		service := services[name]
 		if service == nil {
-			t.Errorf("the function called %q, a service that the test does not provide", r.Header.Get("X-Amz-Target"))
+			t.Errorf("the function called %q, which this test does not expect", r.Header.Get("X-Amz-Target"))
 			http.Error(w, "no such service", http.StatusBadGateway)
 			return
 		}
@@ -99,8 +99,8 @@ func Endpoint(t *testing.T, dynamoDB, sqs string) string {
 	return server.URL
 }
 
-// newProxy returns a handler that forwards requests to an endpoint.
-func newProxy(t *testing.T, endpoint string) http.Handler {
+// proxy returns a handler that forwards requests to an endpoint.
+func proxy(t *testing.T, endpoint string) http.Handler {
 	t.Helper()
 	target, err := url.Parse(endpoint)
 	if err != nil {
@@ -109,24 +109,24 @@ func newProxy(t *testing.T, endpoint string) http.Handler {
 	return httputil.NewSingleHostReverseProxy(target)
 }
 
-// CheckRequiredVariables checks that settings of type T cannot be loaded if one of the variables is empty, and that the
-// error names the variable. The environment must be complete.
+// CheckRequiredVariables checks that config.Load[T] succeeds with the current environment, and that it fails with an
+// error that names the variable if any one of the variables is empty.
 func CheckRequiredVariables[T any](t *testing.T, names ...string) {
 	t.Helper()
 	if _, err := config.Load[T](); err != nil {
-		t.Errorf("with all variables: %v", err)
+		t.Errorf("with all variables: got error %v, want none", err)
 	}
 	for _, name := range names {
 		value := os.Getenv(name)
 		t.Setenv(name, "")
 		if _, err := config.Load[T](); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("without %s: got the error %v, want one that names the variable", name, err)
+			t.Errorf("without %s: got error %v, want one that names the variable", name, err)
 		}
 		t.Setenv(name, value)
 	}
 }
 
-// Must returns handler. It panics if err is not nil.
+// Must returns the handler that a function's builder returned. It panics if the builder failed.
 func Must[Handler any](handler Handler, err error) Handler {
 	if err != nil {
 		panic(err)

@@ -65,7 +65,7 @@ func emittedTypes() []event.Type {
 func (d *document) addEvents() error {
 	d.Webhooks = map[string]*huma.PathItem{}
 	for _, t := range append(subscribableTypes(), event.WebhookTest) {
-		example, err := event.Example(t, event.Scene{
+		example, err := event.Example(t, event.ExampleValues{
 			EventID: "evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK",
 			At:      time.Date(2026, time.January, 31, 8, 15, 30, 123_000_000, time.UTC),
 			Actor:   event.Actor{ID: "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK", Username: "ada"},

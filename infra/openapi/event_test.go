@@ -123,7 +123,7 @@ func TestEmittedTypes(t *testing.T) {
 	events := db.Wrap(nil, now).Table("events") // no client: Add only returns a write
 	outbox := event.Outbox{Events: events, IDs: id.NewGenerator(now, rand.Reader)}
 	for _, name := range append(subscribableTypes(), event.WebhookTest) {
-		text, err := event.Example(name, event.Scene{At: at, Actor: event.Actor{ID: "usr_1", Username: "ada"}})
+		text, err := event.Example(name, event.ExampleValues{At: at, Actor: event.Actor{ID: "usr_1", Username: "ada"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,20 +10,22 @@ import (
 	"testing"
 )
 
-// Root is the project's folder as the tests of a package directly below infra see it.
+// Root is the project's root folder, relative to the folder of a package directly below infra.
 const Root = "../.."
 
-// shelf is where the binaries of tests stay, so that a test run builds them once for all of its packages and the next run builds
-// only what has changed.
-const shelf = Root + "/.build/test" + raceFlag
+// buildDir is the folder of the binaries that tests use. It is kept, so that a test run builds them once for all its
+// packages, and the next run only builds again what changed.
+const buildDir = Root + "/.build/test" + raceFlag
 
-var built = sync.OnceValue(func() error {
-	return locked(syscall.LOCK_EX, func() error {
-		args := []string{"build", "-tags=lambda.norpc", "-o", filepath.Join(".build", filepath.Base(shelf)) + "/"}
+// build builds the binaries in buildDir, once in each test process.
+var build = sync.OnceValue(func() error {
+	return withLock(syscall.LOCK_EX, func() error {
+		args := []string{"build", "-tags=lambda.norpc", "-o", filepath.Join(".build", filepath.Base(buildDir)) + "/"}
 		if raceFlag != "" {
 			args = append(args, raceFlag)
 		}
-		command := exec.Command("go", append(args, "./infra/local", "./infra/receiver", "./functions/...")...) //nolint:gosec // all of it is said here
+		args = append(args, "./infra/local", "./infra/receiver", "./functions/...")
+		command := exec.Command("go", args...) //nolint:gosec // all arguments are constants
 		command.Dir = Root
 		if output, err := command.CombinedOutput(); err != nil {
 			return fmt.Errorf("platformtest: go build: %w\n%s", err, output)
@@ -32,30 +34,31 @@ var built = sync.OnceValue(func() error {
 	})
 })
 
-// locked does something while no other process builds (LOCK_SH), or even reads (LOCK_EX), what is on the shelf.
-func locked(how int, do func() error) error {
-	if err := os.MkdirAll(shelf, 0o750); err != nil {
+// withLock calls do while it holds a lock on buildDir: LOCK_SH to read the folder, LOCK_EX to change it. The lock works
+// across processes, because go test runs the tests of each package in its own process.
+func withLock(how int, do func() error) error {
+	if err := os.MkdirAll(buildDir, 0o750); err != nil {
 		return fmt.Errorf("platformtest: %w", err)
 	}
-	lock, err := os.Create(shelf + ".lock")
+	lock, err := os.Create(buildDir + ".lock")
 	if err != nil {
 		return fmt.Errorf("platformtest: %w", err)
 	}
-	defer lock.Close() //nolint:errcheck // that gives the lock back, too
+	defer lock.Close() //nolint:errcheck // Close also releases the lock
 	if err := syscall.Flock(int(lock.Fd()), how); err != nil {
 		return fmt.Errorf("platformtest: %w", err)
 	}
 	return do()
 }
 
-// Binaries is a folder with the platform (local), the receiver of webhooks and every function, built with the race detector if the
-// test has it. They are the test's own: a build that another package's tests make meanwhile does not touch them.
+// Binaries builds the platform (local), the webhook receiver and all functions, and returns a folder that contains them.
+// They use the race detector if the test does. The folder belongs to the test: a later build does not change it.
 func Binaries(t testing.TB) string {
 	t.Helper()
-	if err := built(); err != nil {
+	if err := build(); err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(shelf), "binaries-")
+	dir, err := os.MkdirTemp(filepath.Dir(buildDir), "binaries-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,14 +67,15 @@ func Binaries(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := locked(syscall.LOCK_SH, func() error { return link(shelf, dir) }); err != nil {
+	if err := withLock(syscall.LOCK_SH, func() error { return linkFiles(buildDir, dir) }); err != nil {
 		t.Fatal(err)
 	}
 	return dir
 }
 
-// link gives every file of a folder a second name in another one. The build replaces files, so that the second names keep theirs.
-func link(from, to string) error {
+// linkFiles creates a hard link in the folder to for each file of the folder from. go build replaces files instead of
+// overwriting them, so the links keep the linked contents.
+func linkFiles(from, to string) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {
 		return fmt.Errorf("platformtest: %w", err)

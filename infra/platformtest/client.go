@@ -14,14 +14,14 @@ import (
 	"devplatform/infra/openapi/contract"
 )
 
-// Client is a user agent with its own cookies, like one browser profile.
+// Client is an HTTP client with its own cookies. It does not follow redirects.
 type Client struct {
-	Base string // what paths are appended to
+	Base string // the URL to which paths are appended
 	HTTP *http.Client
 	T    testing.TB
 }
 
-// NewClient makes a user agent for one base URL. It follows no redirects and takes any certificate.
+// NewClient returns a client of the server with that base URL. It accepts any certificate.
 func NewClient(t testing.TB, base string) *Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -40,22 +40,23 @@ func NewClient(t testing.TB, base string) *Client {
 	}}
 }
 
-// Do sends a request and holds the answer against the OpenAPI document. A body that is not "" is sent as JSON.
-// header lines are "Name: value". What is secret in both must not be in a platform's log.
-func (c *Client) Do(method, path, body string, header ...string) Response {
+// Do sends a request and checks the response against the OpenAPI document. path is a path or a URL. A body other than ""
+// is sent with the content type of JSON. Each header has the form "Name: value". The secrets in the request and the
+// response must not appear in a platform's log (see Secret).
+func (c *Client) Do(method, path, body string, headers ...string) Response {
 	c.T.Helper()
-	a, err := c.Try(method, path, body, header...)
+	response, err := c.Try(method, path, body, headers...)
 	if err != nil {
 		c.T.Fatalf("%s %s: %v", method, path, err)
 	}
 	if strings.HasPrefix(path, "/api/") {
-		contract.Check(c.T, method, path, a.Status, a.Header, a.Body)
+		contract.Check(c.T, method, path, response.Status, response.Header, response.Body)
 	}
-	return a
+	return response
 }
 
-// Try is Do for requests that may fail.
-func (c *Client) Try(method, path, body string, header ...string) (Response, error) {
+// Try sends a request as Do does, but returns an error if there is no response, and does not check the response.
+func (c *Client) Try(method, path, body string, headers ...string) (Response, error) {
 	url := path
 	if strings.HasPrefix(path, "/") {
 		url = c.Base + path
@@ -67,16 +68,16 @@ func (c *Client) Try(method, path, body string, header ...string) (Response, err
 	if body != "" {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	for _, line := range header {
-		name, value, _ := strings.Cut(line, ": ")
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
 		request.Header.Set(name, value)
 	}
-	noteBody([]byte(body))
+	addBodySecrets([]byte(body))
 	response, err := c.HTTP.Do(request)
 	if err != nil {
 		return Response{}, fmt.Errorf("platformtest: %w", err)
 	}
-	noteHeader(response.Header)
+	addHeaderSecrets(response.Header)
 	defer response.Body.Close() //nolint:errcheck // it was read to its end
 	read, err := io.ReadAll(response.Body)
 	if err != nil {
@@ -85,52 +86,54 @@ func (c *Client) Try(method, path, body string, header ...string) (Response, err
 	return Response{Status: response.StatusCode, Header: response.Header, Body: read}, err
 }
 
-// Response is a response, read to its end.
+// Response is a captured response.
 type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Want checks the status and answers the body's fields.
-func (a Response) Want(t testing.TB, status int) map[string]any {
+// Want stops the test unless the response has the status and its body is empty or a JSON object. It returns the fields
+// of the object.
+func (r Response) Want(t testing.TB, status int) map[string]any {
 	t.Helper()
-	if a.Status != status {
-		t.Fatalf("status %d, want %d: %s", a.Status, status, a.Body)
+	if r.Status != status {
+		t.Fatalf("got status %d with body %s, want status %d", r.Status, r.Body, status)
 	}
 	fields := map[string]any{}
-	if len(a.Body) > 0 {
-		if err := json.Unmarshal(a.Body, &fields); err != nil {
-			t.Fatalf("not a JSON object: %s", a.Body)
+	if len(r.Body) > 0 {
+		if err := json.Unmarshal(r.Body, &fields); err != nil {
+			t.Fatalf("got body %s, want a JSON object", r.Body)
 		}
 	}
 	return fields
 }
 
-// WantError checks the status, the code and that the body has exactly the contract's two fields.
-func (a Response) WantError(t testing.TB, status int, code string) {
+// WantError checks that the response is an error with that status and code, exactly the fields error and code, and an
+// X-Request-Id.
+func (r Response) WantError(t testing.TB, status int, code string) {
 	t.Helper()
-	fields := a.Want(t, status)
+	fields := r.Want(t, status)
 	message, _ := fields["error"].(string)
 	if len(fields) != 2 || fields["code"] != code || message == "" {
-		t.Fatalf("error body %s, want exactly error and code %s", a.Body, code)
+		t.Fatalf("got body %s, want exactly the fields error and code, with code %s", r.Body, code)
 	}
-	if got := a.Header.Get("X-Request-Id"); got == "" {
-		t.Error("no X-Request-Id")
+	if r.Header.Get("X-Request-Id") == "" {
+		t.Error("the error response has no X-Request-Id header")
 	}
 }
 
-// List answers the objects of a list.
-func (a Response) List(t testing.TB, name string) []map[string]any {
+// List returns the objects of a list field. It stops the test unless the status is 200 and the field is a list.
+func (r Response) List(t testing.TB, field string) []map[string]any {
 	t.Helper()
-	var all []map[string]any
-	values, ok := a.Want(t, http.StatusOK)[name].([]any)
+	values, ok := r.Want(t, http.StatusOK)[field].([]any)
 	if !ok {
-		t.Fatalf("no list %s in %s", name, a.Body)
+		t.Fatalf("got body %s, want one with the list %s", r.Body, field)
 	}
+	var objects []map[string]any
 	for _, value := range values {
-		one, _ := value.(map[string]any)
-		all = append(all, one)
+		object, _ := value.(map[string]any)
+		objects = append(objects, object)
 	}
-	return all
+	return objects
 }

@@ -2,5 +2,5 @@
 
 package platformtest
 
-// raceFlag is empty: the tests run without the race detector, and so does what they start.
+// raceFlag is empty: the tests run without the race detector, and so do the processes that they start.
 const raceFlag = ""

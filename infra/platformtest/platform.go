@@ -19,40 +19,41 @@ import (
 
 // Platform is a running local platform.
 type Platform struct {
-	Dir     string    // its data folder
+	Dir     string    // the data folder
 	URL     string    // http://localhost:port
-	HTTPS   string    // https://localhost:port, with a certificate of its own
-	AWS     string    // where AWS's services are
-	Table   []string  // what it wrote on stdout before it was ready
-	Log     *Log      // what it wrote on stderr: its own log and the functions'
-	Command *exec.Cmd // its process
+	HTTPS   string    // https://localhost:port, with a self-signed certificate
+	AWS     string    // the endpoint of the AWS services
+	Table   []string  // the lines on stdout before the ready line: the table of its addresses
+	Log     *Log      // stderr: the logs of the platform and of the functions
+	Command *exec.Cmd // the process
 
 	t      testing.TB
 	exited chan struct{} // closed when the process has ended
 }
 
-// Command prepares the platform on free ports with its data in dir, with the settings of `make run`. env ("NAME=value") adds to and
-// overrides them.
+// Command returns the command that runs the platform on free ports with its data in dir. It has the settings of
+// `make run`, which the variables in env ("NAME=value") extend and override.
 func Command(t testing.TB, dir string, env ...string) *exec.Cmd {
 	t.Helper()
 	bin := Binaries(t)
-	command := exec.Command(filepath.Join(bin, "local"), "-functions", bin) //nolint:gosec,noctx // what was just built; it outlives contexts
+	//nolint:gosec,noctx // this module's binary; the process must not end with a context
+	command := exec.Command(filepath.Join(bin, "local"), "-functions", bin)
 	command.Dir = Root
 	command.Env = append(os.Environ(), "PORT=0", "AWS_PORT=0", "DATA_DIR="+dir, "COOKIE_PLAIN_HTTP=true",
 		"WEBHOOK_ALLOW_PRIVATE=true", "LIMIT_LOGIN_IP=10000", "LIMIT_SIGNUP_IP=10000", "LIMIT_OAUTH_IP=10000",
 		"AI_PROVIDER=scaffold", "AI_MODEL=")
 	command.Env = append(command.Env, env...)
-	noteEnv(env)
+	addEnvSecrets(env)
 	return command
 }
 
-// Start runs a platform in a fresh folder until the test ends. Secrets in its log fail the test.
+// Start runs a platform with a new data folder until the test ends. A secret in its log fails the test (see Secret).
 func Start(t testing.TB, env ...string) *Platform {
 	t.Helper()
 	return StartIn(t, t.TempDir(), env...)
 }
 
-// StartIn runs a platform on existing data.
+// StartIn does the same as Start with an existing data folder.
 func StartIn(t testing.TB, dir string, env ...string) *Platform {
 	t.Helper()
 	command := Command(t, dir, env...)
@@ -74,9 +75,9 @@ func StartIn(t testing.TB, dir string, env ...string) *Platform {
 	}()
 	t.Cleanup(func() {
 		p.Kill()
-		noteKeys(dir)
+		addStoredSecrets(dir)
 		for _, leak := range leaks(p.Log.String()) {
-			t.Errorf("a secret is in the log: %s", leak)
+			t.Errorf("the platform's log contains a secret: %s", leak)
 		}
 		if t.Failed() {
 			t.Logf("the platform's log:\n%s", p.Log.Tail(8000))
@@ -85,15 +86,15 @@ func StartIn(t testing.TB, dir string, env ...string) *Platform {
 	select {
 	case ok := <-ready:
 		if !ok {
-			t.Fatalf("the platform ended before it was ready:\n%s", p.Log.Tail(4000))
+			t.Fatalf("the platform exited before it was ready:\n%s", p.Log.Tail(4000))
 		}
 	case <-time.After(time.Minute):
-		t.Fatalf("not ready within a minute:\n%s", p.Log.Tail(4000))
+		t.Fatalf("the platform was not ready within a minute:\n%s", p.Log.Tail(4000))
 	}
 	return p
 }
 
-// readTable reads stdout up to the ready line.
+// readTable reads stdout up to the ready line. It reports false if stdout ends before that line.
 func (p *Platform) readTable(stdout io.Reader) bool {
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
@@ -113,39 +114,40 @@ func (p *Platform) readTable(stdout io.Reader) bool {
 	return false
 }
 
-// Kill ends the platform as a power cut would, and waits until it is gone.
+// Kill kills the platform and waits until its process has ended.
 func (p *Platform) Kill() {
 	_ = p.Command.Process.Kill()
 	<-p.exited
 }
 
-// Interrupt sends Ctrl-C's signal and answers how long the platform took to end. More than the time given fails the test.
+// Interrupt sends SIGINT, waits until the process has ended, and returns how long that took. It fails the test if the
+// process still runs after the time within.
 func (p *Platform) Interrupt(within time.Duration) time.Duration {
 	p.t.Helper()
-	begin := time.Now() //nolint:forbidigo // a process of its own has the real clock
+	begin := time.Now() //nolint:forbidigo // the other process uses the real clock
 	if err := p.Command.Process.Signal(syscall.SIGINT); err != nil {
 		p.t.Fatal(err)
 	}
 	select {
 	case <-p.exited:
 	case <-time.After(within):
-		p.t.Fatalf("still running %v after SIGINT", within)
+		p.t.Fatalf("the platform still runs %v after SIGINT", within)
 	}
-	return time.Since(begin) //nolint:forbidigo // as above
+	return time.Since(begin) //nolint:forbidigo // the other process uses the real clock
 }
 
-// Children are the process ids of the functions' instances that are running. A test that asks is skipped without pgrep; in CI it fails.
+// Children returns the process IDs of the running instances of functions. It needs pgrep (see Required).
 func (p *Platform) Children() []int {
 	p.t.Helper()
 	return ChildrenOf(p.t, p.Command.Process.Pid)
 }
 
-// ChildrenOf is Children for a platform that a test started itself.
+// ChildrenOf does the same as Children for a platform that the test started with Command.
 func ChildrenOf(t testing.TB, pid int) []int {
 	t.Helper()
 	pgrep := Required(t, "pgrep")
-	output, err := exec.Command(pgrep, "-P", strconv.Itoa(pid)).Output() //nolint:gosec,noctx // it ends by itself
-	if err != nil {                                                      // no process matched
+	output, err := exec.Command(pgrep, "-P", strconv.Itoa(pid)).Output() //nolint:gosec,noctx // it ends at once
+	if err != nil {                                                      // pgrep found no process
 		return nil
 	}
 	var children []int
@@ -157,5 +159,5 @@ func ChildrenOf(t testing.TB, pid int) []int {
 	return children
 }
 
-// DynamoDB is the SDK's client for the platform's AWS port.
+// DynamoDB returns an SDK client of the platform's DynamoDB.
 func (p *Platform) DynamoDB() *dynamodb.Client { return dynamotest.Client(p.AWS) }

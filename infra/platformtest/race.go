@@ -2,5 +2,5 @@
 
 package platformtest
 
-// raceFlag builds the platform and the functions with the race detector when the tests themselves have it.
+// raceFlag makes go build use the race detector for the platform and the functions, because the tests use it, too.
 const raceFlag = "-race"

@@ -3,6 +3,7 @@ package platformtest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -12,71 +13,72 @@ import (
 	"sync"
 )
 
-// What must never be in a log, by what it is: all that the clients of this test binary have sent and been sent.
+// secrets contains the values that must not appear in the log of any platform. Clients of this package add the secrets
+// in their requests and responses.
 var secrets = struct {
 	sync.Mutex
-	what map[string]string
-}{what: map[string]string{}}
+	kinds map[string]string // by value
+}{kinds: map[string]string{}}
 
-// private are the fields of requests and answers that are nobody else's business.
-var private = map[string]bool{
-	"password": true, "currentPassword": true, "newPassword": true, "secret": true, // they open something
-	"content": true, "message": true, "prompt": true, "body": true, "search": true, "replace": true, // they are what people write
+// privateFields contains the names of the request fields whose values must not be logged.
+var privateFields = map[string]bool{
+	// Credentials.
+	"password": true, "currentPassword": true, "newPassword": true, "secret": true,
+	// Texts that users write.
+	"content": true, "message": true, "prompt": true, "body": true, "search": true, "replace": true,
 }
 
-// leastSecret is how short a secret can be without being found in anything: bytes.
-const leastSecret = 12
+// minSecret is the minimum length of a secret in bytes. A shorter text could appear in the log by coincidence.
+const minSecret = 12
 
-// Secret says that a value must not be in the log of any platform; what it is, is said where it was found.
-func Secret(what, value string) {
-	if len(value) < leastSecret {
+// Secret adds a value that must not appear in the log of any platform. kind describes it in the error of the test.
+// Values of less than 12 bytes are ignored.
+func Secret(kind, value string) {
+	if len(value) < minSecret {
 		return
 	}
 	secrets.Lock()
 	defer secrets.Unlock()
-	secrets.what[value] = what
+	secrets.kinds[value] = kind
 }
 
-// Secrets are the kinds of what has been declared a secret so far.
+// Secrets returns the kinds of the secrets that were added so far, sorted.
 func Secrets() []string {
 	secrets.Lock()
 	defer secrets.Unlock()
-	var kinds []string
-	for _, what := range secrets.what {
-		kinds = append(kinds, what)
-	}
-	slices.Sort(kinds)
+	kinds := slices.Sorted(maps.Values(secrets.kinds))
 	return slices.Compact(kinds)
 }
 
-// leaks are the secrets that stand in a log, by what they are.
+// leaks returns the kind of each secret in a log, with the line that contains it.
 func leaks(log string) (found []string) {
 	secrets.Lock()
 	defer secrets.Unlock()
-	for value, what := range secrets.what {
+	for value, kind := range secrets.kinds {
 		if at := strings.Index(log, value); at >= 0 {
 			line := log[strings.LastIndexByte(log[:at], '\n')+1:]
 			line, _, _ = strings.Cut(line, "\n")
-			found = append(found, fmt.Sprintf("%s: %.300s", what, line))
+			found = append(found, fmt.Sprintf("%s: %.300s", kind, line))
 		}
 	}
 	return found
 }
 
-// noteBody declares secret what is private in a JSON text. Of an answer that is what opens something: the rest it may have from a log's reader.
-func noteBody(text []byte) {
+// addBodySecrets adds the private fields of a request body. It ignores a body that is not valid JSON.
+func addBodySecrets(body []byte) {
 	var value any
-	if json.Unmarshal(text, &value) == nil { // else it is no JSON, on purpose
-		eachText(value, func(name, text string) {
-			if private[name] {
-				Secret(name, text)
-			}
-		})
+	if json.Unmarshal(body, &value) != nil {
+		return
 	}
+	forEachString(value, func(name, text string) {
+		if privateFields[name] {
+			Secret(name, text)
+		}
+	})
 }
 
-// eachText visits every string of a JSON value, with the name of the field that it is, if it is one.
-func eachText(value any, visit func(name, text string)) {
+// forEachString calls visit for each string in a JSON value. name is the name of its field, "" for an element of a list.
+func forEachString(value any, visit func(name, text string)) {
 	var walk func(name string, value any)
 	walk = func(name string, value any) {
 		switch value := value.(type) {
@@ -95,8 +97,8 @@ func eachText(value any, visit func(name, text string)) {
 	walk("", value)
 }
 
-// noteHeader declares secret what a session or a sign-in is known by.
-func noteHeader(h http.Header) {
+// addHeaderSecrets adds the cookies that a response sets, and the code and the state in its Location.
+func addHeaderSecrets(h http.Header) {
 	for _, line := range h.Values("Set-Cookie") {
 		if cookie, err := http.ParseSetCookie(line); err == nil {
 			Secret("cookie "+strings.TrimPrefix(cookie.Name, "__Host-"), cookie.Value)
@@ -109,8 +111,8 @@ func noteHeader(h http.Header) {
 	}
 }
 
-// noteEnv declares secret what settings say of keys.
-func noteEnv(env []string) {
+// addEnvSecrets adds the values of the environment variables that contain secrets.
+func addEnvSecrets(env []string) {
 	for _, line := range env {
 		name, value, _ := strings.Cut(line, "=")
 		if strings.HasSuffix(name, "_SECRET") || strings.HasSuffix(name, "_KEY") {
@@ -119,27 +121,28 @@ func noteEnv(env []string) {
 	}
 }
 
-// noteKeys declares secret what a platform's Secrets Manager holds.
-func noteKeys(dir string) {
+// addStoredSecrets adds the secrets that the platform's Secrets Manager stores in its data folder.
+func addStoredSecrets(dir string) {
 	files, _ := filepath.Glob(filepath.Join(dir, "secrets", "*.json"))
 	for _, file := range files {
 		data, err := os.ReadFile(file) //nolint:gosec // the test's own folder
 		if err != nil {
-			continue // a platform that was refused its folder
+			continue // a platform that could not open its data folder
 		}
-		noteStored(data)
+		addJSONSecrets(data)
 	}
 }
 
-// noteStored finds the strings of a JSON text, and those of the JSON texts among them: a key ring is one inside of another.
-func noteStored(data []byte) {
+// addJSONSecrets adds the strings of a JSON text that can be keys. A key ring is a JSON object that is encoded in a
+// string, so it also searches the JSON objects in strings.
+func addJSONSecrets(data []byte) {
 	var value any
 	if json.Unmarshal(data, &value) != nil {
 		return
 	}
-	eachText(value, func(_, text string) {
+	forEachString(value, func(_, text string) {
 		if strings.HasPrefix(text, "{") {
-			noteStored([]byte(text))
+			addJSONSecrets([]byte(text))
 		} else if len(text) >= 32 && !strings.HasPrefix(text, "arn:") {
 			Secret("stored secret", text)
 		}

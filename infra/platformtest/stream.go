@@ -11,14 +11,15 @@ import (
 	"testing"
 )
 
-// Frames are the events of a stream as they arrive.
+// Frames reads the frames of an event stream as they arrive.
 type Frames struct {
 	Body   io.ReadCloser
 	t      testing.TB
 	reader *bufio.Reader
 }
 
-// Stream posts a body and answers the stream that comes of it. Anything but a stream fails the test.
+// Stream sends a POST request and returns the frames of the response. It stops the test unless the response is an event
+// stream with the headers of the UI message stream protocol.
 func (c *Client) Stream(path, body string) *Frames {
 	c.T.Helper()
 	request, err := http.NewRequestWithContext(c.T.Context(), http.MethodPost, c.Base+path, strings.NewReader(body))
@@ -26,20 +27,24 @@ func (c *Client) Stream(path, body string) *Frames {
 		c.T.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "application/json")
-	noteBody([]byte(body))
+	addBodySecrets([]byte(body))
 	response, err := c.HTTP.Do(request)
 	if err != nil {
 		c.T.Fatal(err)
 	}
 	c.T.Cleanup(func() { _ = response.Body.Close() })
-	h := response.Header
-	if response.StatusCode != http.StatusOK || h.Get("Content-Type") != "text/event-stream" || h.Get("X-Vercel-Ai-Ui-Message-Stream") != "v1" || h.Get("X-Request-Id") == "" || h.Get("Cache-Control") != "no-store" {
-		c.T.Fatalf("%d %v", response.StatusCode, h)
+	header := response.Header
+	if response.StatusCode != http.StatusOK ||
+		header.Get("Content-Type") != "text/event-stream" ||
+		header.Get("X-Vercel-Ai-Ui-Message-Stream") != "v1" ||
+		header.Get("X-Request-Id") == "" ||
+		header.Get("Cache-Control") != "no-store" {
+		c.T.Fatalf("POST %s: got status %d with header %v, want an event stream", path, response.StatusCode, header)
 	}
-	return &Frames{response.Body, c.T, bufio.NewReader(response.Body)}
+	return &Frames{Body: response.Body, t: c.T, reader: bufio.NewReader(response.Body)}
 }
 
-// Next is the next frame, "[DONE]" as {"type":"[DONE]"}; nil at the end.
+// Next returns the next frame, nil at the end of the stream. It returns the frame [DONE] as {"type":"[DONE]"}.
 func (f *Frames) Next() map[string]any {
 	f.t.Helper()
 	for {
@@ -59,19 +64,19 @@ func (f *Frames) Next() map[string]any {
 		}
 		frame := map[string]any{}
 		if err := json.Unmarshal([]byte(data), &frame); err != nil {
-			f.t.Fatalf("%s: %v", data, err)
+			f.t.Fatalf("the frame %s is not a JSON object: %v", data, err)
 		}
 		return frame
 	}
 }
 
-// Until reads on to a frame of that type.
+// Until reads up to the next frame of that type and returns it.
 func (f *Frames) Until(kind string) map[string]any {
 	f.t.Helper()
 	for {
 		frame := f.Next()
 		if frame == nil {
-			f.t.Fatalf("the stream ended before %s", kind)
+			f.t.Fatalf("the stream ended before a frame of type %s", kind)
 		}
 		if frame["type"] == kind {
 			return frame
@@ -79,12 +84,12 @@ func (f *Frames) Until(kind string) map[string]any {
 	}
 }
 
-// Types are the types of all frames that are left.
+// Types reads the rest of the stream and returns the types of its frames.
 func (f *Frames) Types() []string {
 	f.t.Helper()
-	var all []string
+	var types []string
 	for frame := f.Next(); frame != nil; frame = f.Next() {
-		all = append(all, fmt.Sprint(frame["type"]))
+		types = append(types, fmt.Sprint(frame["type"]))
 	}
-	return all
+	return types
 }

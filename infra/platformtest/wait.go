@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Log is what a process writes while a test reads.
+// Log is a buffer that a process writes to while a test reads it.
 type Log struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -19,18 +19,17 @@ type Log struct {
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.buf.Write(p) // a buffer takes everything
-	return len(p), nil
+	return l.buf.Write(p) //nolint:wrapcheck // writing to a buffer does not fail
 }
 
-// String is all of it.
+// String returns the text that was written so far.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
 }
 
-// Tail is the end of it, n bytes at most.
+// Tail returns the end of the text: at most n bytes, after an ellipsis if the text is longer.
 func (l *Log) Tail(n int) string {
 	s := l.String()
 	if len(s) > n {
@@ -39,13 +38,13 @@ func (l *Log) Tail(n int) string {
 	return s
 }
 
-// Eventually waits until a condition holds, 20 s at most; what says what was waited for.
+// Eventually waits up to 20 s until condition returns true. what describes the condition in the error of the test.
 func Eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	EventuallyWithin(t, 20*time.Second, what, condition)
 }
 
-// EventuallyWithin is [Eventually] for what may take longer.
+// EventuallyWithin does the same as Eventually with another limit.
 func EventuallyWithin(t testing.TB, limit time.Duration, what string, condition func() bool) {
 	t.Helper()
 	deadline := time.After(limit)
@@ -54,13 +53,13 @@ func EventuallyWithin(t testing.TB, limit time.Duration, what string, condition 
 	for !condition() {
 		select {
 		case <-deadline:
-			t.Fatalf("waited %v in vain: %s", limit, what)
+			t.Fatalf("the condition was not met within %v: %s", limit, what)
 		case <-tick.C:
 		}
 	}
 }
 
-// Required is where a tool is. It skips a test on a laptop that lacks the tool, and fails it in CI.
+// Required returns the path of a command-line tool. If the tool is not installed, it skips the test, or fails it in CI.
 func Required(t testing.TB, tool string) string {
 	t.Helper()
 	path, err := exec.LookPath(tool)
@@ -68,7 +67,7 @@ func Required(t testing.TB, tool string) string {
 		return path
 	}
 	if os.Getenv("CI") == "true" {
-		t.Fatalf("CI requires %s: %v", tool, err)
+		t.Fatalf("%s must be installed in CI: %v", tool, err)
 	}
 	t.Skipf("%s is not installed", tool)
 	return ""

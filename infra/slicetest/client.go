@@ -15,13 +15,14 @@ import (
 	"devplatform/shared/fault"
 )
 
-// Client is a user agent with cookies of its own. It follows no redirects.
+// Client is an HTTP client with its own cookies. It does not follow redirects.
 type Client struct {
-	// Header goes with every request.
+	// Header contains the headers that are sent with every request.
 	Header http.Header
-	// SessionCalls is what a [Crowd] saves of every request, counted in Answer.Calls: reading the session is one call.
+	// SessionCalls is added to Response.Calls. Users authenticates without DynamoDB calls, so tests set it to the number
+	// of calls that reading a stored session makes.
 	SessionCalls int64
-	// HTTP is for requests to others than the server.
+	// HTTP sends requests to other servers with the same cookies.
 	HTTP *http.Client
 
 	t    testing.TB
@@ -29,7 +30,7 @@ type Client struct {
 	log  *Log
 }
 
-// NewClient makes a client of a server, which logs to log.
+// NewClient returns a client of the server with that base URL. log is the log of the server.
 func NewClient(t testing.TB, server string, log *Log) *Client {
 	t.Helper()
 	base, err := url.Parse(server)
@@ -45,7 +46,7 @@ func NewClient(t testing.TB, server string, log *Log) *Client {
 	}}
 }
 
-// Cookie is a cookie's value, "" if there is none.
+// Cookie returns the value of the cookie with that name, "" if there is none.
 func (c *Client) Cookie(name string) string {
 	for _, cookie := range c.HTTP.Jar.Cookies(c.base) {
 		if cookie.Name == name {
@@ -55,40 +56,43 @@ func (c *Client) Cookie(name string) string {
 	return ""
 }
 
-// SetCookie gives the client a cookie.
+// SetCookie adds a cookie to the client's cookies.
 func (c *Client) SetCookie(name, value string) {
-	c.HTTP.Jar.SetCookies(c.base, []*http.Cookie{{Name: name, Value: value, Path: "/"}}) //nolint:gosec // the server is plain HTTP
+	cookie := &http.Cookie{Name: name, Value: value, Path: "/"} //nolint:gosec // the server uses plain HTTP
+	c.HTTP.Jar.SetCookies(c.base, []*http.Cookie{cookie})
 }
 
-// Header sets a header of one request.
+// Header returns an option of Do that sets a header of the request.
 func Header(name, value string) func(*http.Request) {
 	return func(r *http.Request) { r.Header.Set(name, value) }
 }
 
-// Get is Do for requests that only read.
+// Get sends a GET request. See Do.
 func (c *Client) Get(path string) Response {
 	c.t.Helper()
 	return c.Do(http.MethodGet, path, nil)
 }
 
-// Do makes a request. body is text as it is, or anything else as JSON; nil is none. The answer must be as the OpenAPI document
-// says. A request without an answer fails the test; it may be made beside others, and the test goes on, with a status of 0.
-func (c *Client) Do(method, path string, body any, change ...func(*http.Request)) Response {
+// Do sends a request. A string body is sent unchanged, any other body is encoded as JSON, and nil means no body. It
+// reports an error of the test if the response does not match the OpenAPI document or there is no response. In the
+// latter case, it returns a Response with status 0. Do can be called concurrently.
+func (c *Client) Do(method, path string, body any, options ...func(*http.Request)) Response {
 	c.t.Helper()
-	a, err := c.send(method, path, body, change)
+	response, err := c.send(method, path, body, options)
 	if err != nil {
 		c.t.Errorf("%s %s: %v", method, path, err)
-		return a
+		return response
 	}
-	contract.Check(c.t, method, path, a.Status, a.Header, []byte(a.Raw))
-	if a.Status >= http.StatusBadRequest && (len(a.Body) != 2 || a.Text("error") == "" || a.Text("code") == "") {
-		c.t.Errorf("%s %s: an error has exactly two fields: %s", method, path, a.Raw)
+	contract.Check(c.t, method, path, response.Status, response.Header, []byte(response.Raw))
+	isError := response.Status >= http.StatusBadRequest
+	if isError && (len(response.Body) != 2 || response.Text("error") == "" || response.Text("code") == "") {
+		c.t.Errorf("%s %s: got %s, want an error with exactly the fields error and code", method, path, response.Raw)
 	}
-	return a
+	return response
 }
 
-//nolint:wrapcheck // Do says which request it was
-func (c *Client) send(method, path string, body any, change []func(*http.Request)) (Response, error) {
+//nolint:wrapcheck // Do adds the method and the path
+func (c *Client) send(method, path string, body any, options []func(*http.Request)) (Response, error) {
 	var reader io.Reader
 	switch v := body.(type) {
 	case nil:
@@ -111,43 +115,48 @@ func (c *Client) send(method, path string, body any, change []func(*http.Request
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	for _, f := range change {
-		f(r)
+	for _, option := range options {
+		option(r)
 	}
 	res, err := c.HTTP.Do(r)
 	if err != nil {
 		return Response{}, err
 	}
-	defer res.Body.Close() //nolint:errcheck // it is read to its end
+	defer res.Body.Close() //nolint:errcheck // the body was read to its end
 	raw, err := io.ReadAll(res.Body)
 	if err != nil {
 		return Response{}, err
 	}
-	a := Response{Status: res.StatusCode, Header: res.Header, Raw: string(raw), Calls: c.SessionCalls + c.log.Calls(res.Header.Get("X-Request-Id"))}
-	if len(raw) > 0 && !strings.HasPrefix(res.Header.Get("Content-Type"), "text/") {
-		err = json.Unmarshal(raw, &a.Body)
+	response := Response{
+		Status: res.StatusCode,
+		Header: res.Header,
+		Raw:    string(raw),
+		Calls:  c.SessionCalls + c.log.Calls(res.Header.Get("X-Request-Id")),
 	}
-	return a, err
+	if len(raw) > 0 && !strings.HasPrefix(res.Header.Get("Content-Type"), "text/") {
+		err = json.Unmarshal(raw, &response.Body)
+	}
+	return response, err
 }
 
-// Response is a response, read.
+// Response is a captured response.
 type Response struct {
 	Status int
 	Header http.Header
-	Body   map[string]any // of a body that is a JSON object, as all are but streams
+	Body   map[string]any // the decoded JSON object, nil for a stream or an empty body
 	Raw    string
-	Calls  int64 // to DynamoDB
+	Calls  int64 // the number of DynamoDB calls
 }
 
-// Text is a field that holds text, "" if it does not.
-func (a Response) Text(field string) string {
-	s, _ := a.Body[field].(string)
+// Text returns the value of a string field, "" if the field is missing or not a string.
+func (r Response) Text(field string) string {
+	s, _ := r.Body[field].(string)
 	return s
 }
 
-// List is a field that holds objects.
-func (a Response) List(field string) []map[string]any {
-	values, _ := a.Body[field].([]any)
+// List returns the objects of a list field, nil if the field is missing or not a list.
+func (r Response) List(field string) []map[string]any {
+	values, _ := r.Body[field].([]any)
 	var all []map[string]any
 	for _, v := range values {
 		object, _ := v.(map[string]any)
@@ -156,55 +165,56 @@ func (a Response) List(field string) []map[string]any {
 	return all
 }
 
-// Values are what one field of a list's objects says.
-func (a Response) Values(list, field string) []any {
+// Values returns the value of a field in each object of a list.
+func (r Response) Values(list, field string) []any {
 	all := []any{}
-	for _, object := range a.List(list) {
+	for _, object := range r.List(list) {
 		all = append(all, object[field])
 	}
 	return all
 }
 
-// Texts are Values that are text.
-func (a Response) Texts(list, field string) []string {
+// Texts returns the value of a string field in each object of a list.
+func (r Response) Texts(list, field string) []string {
 	var all []string
-	for _, v := range a.Values(list, field) {
+	for _, v := range r.Values(list, field) {
 		s, _ := v.(string)
 		all = append(all, s)
 	}
 	return all
 }
 
-// Want ends the test unless the answer has that status and, for an error, that code.
-func (a Response) Want(t testing.TB, status int, code ...fault.Code) Response {
+// Want stops the test unless the response has the status and, if one is passed, the error code. It returns the
+// response.
+func (r Response) Want(t testing.TB, status int, code ...fault.Code) Response {
 	t.Helper()
-	if a.Status != status || (len(code) > 0 && a.Text("code") != string(code[0])) {
-		t.Fatalf("answer %d %s, want %d %v", a.Status, a.Raw, status, code)
+	if r.Status != status || (len(code) > 0 && r.Text("code") != string(code[0])) {
+		t.Fatalf("got status %d with body %s, want status %d %v", r.Status, r.Raw, status, code)
 	}
-	return a
+	return r
 }
 
-// Concurrently makes n requests at one moment and answers in their order.
+// Concurrently sends n requests at the same time and returns the response of do(i) at index i.
 func Concurrently(n int, do func(i int) Response) []Response {
-	answers := make([]Response, n)
+	responses := make([]Response, n)
 	start := make(chan struct{})
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
 			<-start
-			answers[i] = do(i)
+			responses[i] = do(i)
 		})
 	}
 	close(start)
 	wg.Wait()
-	return answers
+	return responses
 }
 
-// CountStatuses is how often each status came back.
-func CountStatuses(answers []Response) map[int]int {
-	n := map[int]int{}
-	for _, a := range answers {
-		n[a.Status]++
+// CountStatuses returns the number of responses by status.
+func CountStatuses(responses []Response) map[int]int {
+	counts := map[int]int{}
+	for _, r := range responses {
+		counts[r.Status]++
 	}
-	return n
+	return counts
 }

@@ -7,31 +7,31 @@ import (
 	"sync"
 )
 
-// Log keeps what is logged, and reads off the request log how many calls to DynamoDB each request has made.
+// Log is a slog.Handler that keeps the log as text, and records the number of DynamoDB calls that the request log
+// reports for each request.
 type Log struct {
 	slog.Handler
 
 	mu    sync.Mutex
-	calls map[string]int64
+	calls map[string]int64 // by request ID
 	text  bytes.Buffer
 }
 
-// NewLog makes an empty log: the handler of a logger.
+// NewLog returns an empty log.
 func NewLog() *Log {
 	l := &Log{calls: map[string]int64{}}
 	l.Handler = slog.NewTextHandler(l, nil)
 	return l
 }
 
-// Write takes a line as text.
+// Write implements io.Writer for the text handler.
 func (l *Log) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.text.Write(line) // a buffer takes everything
-	return len(line), nil
+	return l.text.Write(line) //nolint:wrapcheck // writing to a buffer does not fail
 }
 
-// Handle takes a record.
+// Handle implements slog.Handler.
 func (l *Log) Handle(ctx context.Context, r slog.Record) error {
 	var requestID string
 	calls := int64(-1)
@@ -49,17 +49,17 @@ func (l *Log) Handle(ctx context.Context, r slog.Record) error {
 		l.calls[requestID] = calls
 		l.mu.Unlock()
 	}
-	return l.Handler.Handle(ctx, r) //nolint:wrapcheck // it is a buffer that cannot fail
+	return l.Handler.Handle(ctx, r) //nolint:wrapcheck // writing to a buffer does not fail
 }
 
-// Calls is how many calls to DynamoDB a request has made.
+// Calls returns the number of DynamoDB calls of a request, 0 if the log has no line of the request.
 func (l *Log) Calls(requestID string) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.calls[requestID]
 }
 
-// String is the whole log as text, level=INFO and above.
+// String returns the log as text. It contains the levels INFO and above.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-// CodeOf returns the code that a client receives for an error: "" without one, and the error's text if it has no code.
+// CodeOf returns the code of an error as clients receive it: "" for nil, and the error's text if it has no code.
 func CodeOf(err error) fault.Code {
 	if err == nil {
 		return ""
@@ -18,7 +18,7 @@ func CodeOf(err error) fault.Code {
 	return fault.Code(err.Error())
 }
 
-// CountCodes makes n concurrent calls and counts the codes of their errors.
+// CountCodes calls do n times concurrently and returns the number of errors by code. Calls without an error count as "".
 func CountCodes(n int, do func(i int) error) map[fault.Code]int {
 	var mu sync.Mutex
 	var wg sync.WaitGroup

@@ -1,7 +1,7 @@
-// Package slicetest is what the tests of every slice stand on: a clock that they move, the request log, somebody to be signed in,
-// tables with keys of the product's kind, and a client that holds every answer against the OpenAPI document. What goes wrong between
-// a slice and DynamoDB is dynamotest's. A slice's own harness has what is about its domain: its service, its users, its requests;
-// none of that may enter here, nor any slice. Only tests import this package.
+// Package slicetest contains the parts that the tests of all slices share: a clock that tests set, a log that counts
+// DynamoDB calls, authenticated users, tables, and an HTTP client that checks every response against the OpenAPI
+// document. Package dynamotest simulates failures of DynamoDB. Each slice defines the fixture of its own domain, such as
+// its service and its requests. This package must not import a slice. Only tests import this package.
 package slicetest
 
 import (
@@ -22,17 +22,17 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// Clock is a clock that tests move.
+// Clock is a clock that tests set. It is safe for concurrent use.
 type Clock struct {
 	mu   sync.Mutex
 	now  time.Time
 	tick time.Duration
 }
 
-// NewClock makes a clock that goes on by tick whenever it is asked; with 0 it stands.
+// NewClock returns a clock that advances by tick each time that it is read. If tick is 0, only Advance changes it.
 func NewClock(now time.Time, tick time.Duration) *Clock { return &Clock{now: now, tick: tick} }
 
-// Now is the clock.Clock of what is tested.
+// Now returns the time. It is a clock.Clock.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,21 +40,21 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Advance moves the clock; back, too.
+// Advance adds d to the time. d can be negative.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-// Users is everybody there is, in place of accounts: an httpapi.Authenticator whose tokens are usernames in lower case, and the way
-// to find somebody by name.
+// Users replaces the accounts slice in tests: it authenticates users, and finds them by username. It is an
+// httpapi.Authenticator whose session tokens are the usernames in lower case.
 type Users struct {
 	mu sync.Mutex
 	by map[string]httpapi.Caller
 }
 
-// Add lets somebody in, who has a session from now on.
+// Add adds a user with a session.
 func (c *Users) Add(caller httpapi.Caller) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +64,7 @@ func (c *Users) Add(caller httpapi.Caller) {
 	c.by[strings.ToLower(caller.Username)] = caller
 }
 
-// Authenticate answers as a store of sessions does, without a call to DynamoDB.
+// Authenticate implements httpapi.Authenticator without DynamoDB calls.
 func (c *Users) Authenticate(_ context.Context, token string) (httpapi.Caller, *httpapi.Renewal, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +75,7 @@ func (c *Users) Authenticate(_ context.Context, token string) (httpapi.Caller, *
 	return caller, nil, nil
 }
 
-// FindByUsername finds somebody whatever the case of their name, which is answered as they write it themselves.
+// FindByUsername finds a user and ignores the case of the username. canonical is the username as the user wrote it.
 func (c *Users) FindByUsername(_ context.Context, username string) (userID, canonical string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,13 +86,14 @@ func (c *Users) FindByUsername(_ context.Context, username string) (userID, cano
 	return caller.UserID, caller.Username, nil
 }
 
-// Keys is a ring of one key.
+// Keys returns a key ring with one key.
 func Keys(now func() time.Time) *config.Keys {
 	const ring = `{"current":"k1","k1":"the key with which the cursors of tests are signed 0123"}`
 	return config.NewKeys(func(context.Context) (string, error) { return ring, nil }, now)
 }
 
-// Table makes a table that ends with the test and answers with its name, which begins with the one given.
+// Table creates a table with the product's key attributes and returns its name, which begins with name. The table is
+// deleted at the end of the test.
 func Table(t testing.TB, sdk *dynamodb.Client, name string) string {
 	t.Helper()
 	name += "-" + strings.ToLower(rand.Text())
@@ -100,7 +101,7 @@ func Table(t testing.TB, sdk *dynamodb.Client, name string) string {
 	return name
 }
 
-// Dump is everything in a table, by key, read past every layer of the product.
+// Dump returns all items of a table by key, including expired ones. It does not use package db to read them.
 func Dump(t testing.TB, sdk *dynamodb.Client, table string) map[db.Key]db.Item {
 	t.Helper()
 	all := map[db.Key]db.Item{}

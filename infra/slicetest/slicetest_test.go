@@ -16,7 +16,7 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// recorder is a test that notes its failures.
+// recorder is a testing.TB that records errors instead of failing the test.
 type recorder struct {
 	testing.TB
 
@@ -29,7 +29,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.failures = append(r.failures, fmt.Sprintf(format, args...))
 }
 
-// A client's test fails when an answer is not as the API promises, or does not come.
+// The client reports an error of the test if a response does not match the OpenAPI document, or if there is no response.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	const error401 = `{"error":"no","code":"AUTH_INVALID_TOKEN"}`
@@ -38,8 +38,11 @@ func TestClient(t *testing.T) {
 		slog.New(log).Info("request", "requestId", "r-1", "dynamodbCalls", 3)
 		out.Header().Set("Content-Type", "application/json")
 		out.Header().Set("X-Request-Id", "r-1")
-		if session, err := r.Cookie("session"); err != nil || session.Value != "ada" || r.Header.Get("X-One") != "1" || r.Header.Get("X-All") != "2" {
-			t.Errorf("sent %v", r.Header)
+		if session, err := r.Cookie("session"); err != nil || session.Value != "ada" {
+			t.Errorf("got session cookie %v, %v, want ada", session, err)
+		}
+		if r.Header.Get("X-One") != "1" || r.Header.Get("X-All") != "2" {
+			t.Errorf("got request header %v, want X-One: 1 and X-All: 2", r.Header)
 		}
 		switch r.URL.Path {
 		case "/api/auth/me":
@@ -58,11 +61,11 @@ func TestClient(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	for path, want := range map[string]struct {
-		status int
-		fails  string
+		status    int
+		wantError string
 	}{
 		"/api/auth/me": {http.StatusUnauthorized, ""},
-		"/api/more":    {http.StatusNotFound, "exactly two fields"},
+		"/api/more":    {http.StatusNotFound, "exactly the fields error and code"},
 		"/api/unknown": {http.StatusOK, "of an operation that is not in the OpenAPI document"},
 		"/api/text":    {http.StatusOK, "invalid character"},
 		"/api/gone":    {0, "EOF"},
@@ -72,65 +75,71 @@ func TestClient(t *testing.T) {
 		c.SessionCalls = 1
 		c.SetCookie("session", "ada")
 		c.Header.Set("X-All", "2")
-		a := c.Do(http.MethodGet, path, nil, Header("X-One", "1"))
-		said := strings.Join(r.failures, "; ")
-		if a.Status != want.status || (want.fails == "") != (said == "") || !strings.Contains(said, want.fails) {
-			t.Errorf("%s: %d, said %q, want %q", path, a.Status, said, want.fails)
+		response := c.Do(http.MethodGet, path, nil, Header("X-One", "1"))
+		if response.Status != want.status {
+			t.Errorf("%s: got status %d, want %d", path, response.Status, want.status)
 		}
-		if a.Status > 0 && a.Calls != 4 {
-			t.Errorf("%s: %d calls", path, a.Calls)
+		failures := strings.Join(r.failures, "; ")
+		if (want.wantError == "") != (failures == "") || !strings.Contains(failures, want.wantError) {
+			t.Errorf("%s: got test errors %q, want %q", path, failures, want.wantError)
+		}
+		if response.Status > 0 && response.Calls != 4 {
+			t.Errorf("%s: got %d calls, want 4", path, response.Calls)
 		}
 	}
 	if text := log.String(); !strings.Contains(text, "level=INFO") || !strings.Contains(text, "dynamodbCalls=3") {
-		t.Errorf("the log says %s", text)
+		t.Errorf("got log %s, want level=INFO and dynamodbCalls=3", text)
 	}
 }
 
-func TestAnswer(t *testing.T) {
+func TestResponse(t *testing.T) {
 	t.Parallel()
-	a := Response{Body: map[string]any{"list": []any{map[string]any{"a": "x", "n": 1.0}, map[string]any{"a": "y"}}, "text": "z"}}
-	if diff := cmp.Diff([]string{"x", "y"}, a.Texts("list", "a")); diff != "" {
-		t.Error(diff)
+	response := Response{Body: map[string]any{
+		"list": []any{map[string]any{"a": "x", "n": 1.0}, map[string]any{"a": "y"}},
+		"text": "z",
+	}}
+	if diff := cmp.Diff([]string{"x", "y"}, response.Texts("list", "a")); diff != "" {
+		t.Errorf("Texts (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]any{1.0, nil}, a.Values("list", "n")); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff([]any{1.0, nil}, response.Values("list", "n")); diff != "" {
+		t.Errorf("Values (-want +got):\n%s", diff)
 	}
-	if a.Text("text") != "z" || a.Text("list") != "" || a.List("text") != nil {
-		t.Error("a field is taken for what it is not")
+	if response.Text("text") != "z" || response.Text("list") != "" || response.List("text") != nil {
+		t.Error("Text or List returned the value of a field of another type")
 	}
-	answers := Concurrently(3, func(i int) Response { return Response{Status: 200 + i/2} })
-	if diff := cmp.Diff(map[int]int{200: 2, 201: 1}, CountStatuses(answers)); diff != "" {
-		t.Error(diff)
+	responses := Concurrently(3, func(i int) Response { return Response{Status: 200 + i/2} })
+	if diff := cmp.Diff(map[int]int{200: 2, 201: 1}, CountStatuses(responses)); diff != "" {
+		t.Errorf("CountStatuses (-want +got):\n%s", diff)
 	}
 }
 
-func TestCrowd(t *testing.T) {
+func TestUsers(t *testing.T) {
 	t.Parallel()
-	var crowd Users
-	crowd.Add(httpapi.Caller{UserID: "usr_1", Username: "Ada"})
-	if caller, _, err := crowd.Authenticate(t.Context(), "ada"); err != nil || caller.UserID != "usr_1" {
-		t.Errorf("%+v, %v", caller, err)
+	var users Users
+	users.Add(httpapi.Caller{UserID: "usr_1", Username: "Ada"})
+	if caller, _, err := users.Authenticate(t.Context(), "ada"); err != nil || caller.UserID != "usr_1" {
+		t.Errorf("Authenticate returned %+v, %v, want usr_1", caller, err)
 	}
-	if userID, name, err := crowd.FindByUsername(t.Context(), "ADA"); err != nil || userID != "usr_1" || name != "Ada" {
-		t.Errorf("%s %s, %v", userID, name, err)
+	if userID, name, err := users.FindByUsername(t.Context(), "ADA"); err != nil || userID != "usr_1" || name != "Ada" {
+		t.Errorf("FindByUsername returned %s, %s, %v, want usr_1, Ada", userID, name, err)
 	}
-	if _, _, err := crowd.Authenticate(t.Context(), "eve"); !errors.Is(err, fault.New(fault.CodeInvalidToken, "")) {
-		t.Errorf("%v", err)
+	if _, _, err := users.Authenticate(t.Context(), "eve"); !errors.Is(err, fault.New(fault.CodeInvalidToken, "")) {
+		t.Errorf("got error %v for an unknown token, want %s", err, fault.CodeInvalidToken)
 	}
-	if _, _, err := crowd.FindByUsername(t.Context(), "eve"); !errors.Is(err, fault.New(fault.CodeUserNotFound, "")) {
-		t.Errorf("%v", err)
+	if _, _, err := users.FindByUsername(t.Context(), "eve"); !errors.Is(err, fault.New(fault.CodeUserNotFound, "")) {
+		t.Errorf("got error %v for an unknown username, want %s", err, fault.CodeUserNotFound)
 	}
 }
 
 func TestClock(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	stands, ticks := NewClock(noon, 0), NewClock(noon, time.Second)
-	stands.Advance(time.Minute)
-	if got := stands.Now(); !got.Equal(noon.Add(time.Minute)) || !stands.Now().Equal(got) {
-		t.Errorf("%v", got)
+	stopped, ticking := NewClock(noon, 0), NewClock(noon, time.Second)
+	stopped.Advance(time.Minute)
+	if got := stopped.Now(); !got.Equal(noon.Add(time.Minute)) || !stopped.Now().Equal(got) {
+		t.Errorf("the stopped clock returned %v, want 12:01 twice", got)
 	}
-	if got := ticks.Now(); !got.Equal(noon.Add(time.Second)) || !ticks.Now().After(got) {
-		t.Errorf("%v", got)
+	if got := ticking.Now(); !got.Equal(noon.Add(time.Second)) || !ticking.Now().After(got) {
+		t.Errorf("the ticking clock returned %v, want 12:00:01 and then a later time", got)
 	}
 }

@@ -10,25 +10,25 @@ import (
 	"devplatform/shared/db"
 )
 
-// DecodeStored reads an item that may be anything, for fuzz tests; false if it is no record. One that could be read is written in a form
-// that comes back the same, but for lists of nothing.
+// DecodeStored decodes an arbitrary item, for fuzz tests. It reports false if the item is not a valid record. It fails
+// the test if encoding and decoding the record again returns a different one. Nil and empty slices count as equal.
 func DecodeStored[T any](t testing.TB, item db.Item) (T, bool) {
 	t.Helper()
 	record, err := db.Decode[T](item)
 	if err != nil {
 		return record, false
 	}
-	written, err := db.Encode(record)
+	encoded, err := db.Encode(record)
 	if err != nil {
-		t.Fatalf("%+v: %v", record, err)
+		t.Fatalf("cannot encode the decoded record %+v: %v", record, err)
 	}
-	again, err := db.Decode[T](written)
+	decoded, err := db.Decode[T](encoded)
 	if err != nil {
-		t.Fatalf("%+v: %v", record, err)
+		t.Fatalf("cannot decode the encoded record %+v: %v", record, err)
 	}
-	everything := cmp.Exporter(func(reflect.Type) bool { return true })
-	if diff := cmp.Diff(record, again, everything, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()); diff != "" {
-		t.Fatalf("came back as another record (-read +written and read):\n%s", diff)
+	exportAll := cmp.Exporter(func(reflect.Type) bool { return true })
+	if diff := cmp.Diff(record, decoded, exportAll, cmpopts.EquateEmpty(), cmpopts.EquateNaNs()); diff != "" {
+		t.Fatalf("encoding and decoding changed the record (-before +after):\n%s", diff)
 	}
 	return record, true
 }

@@ -1,6 +1,5 @@
 // Package awsclient contains the code that the clients of all AWS services share: credentials, timeouts, the
-// classification of errors, and the retry policy. It is independent of any service. Packages that call a service belong
-// elsewhere.
+// classification of errors, and the retry policy. Code for a single service belongs in the package that calls it.
 package awsclient
 
 import (
@@ -40,8 +39,8 @@ func Credentials(cfg config.AWS) aws.CredentialsProvider {
 	return credentials.NewStaticCredentialsProvider(cfg.AccessKeyID, cfg.SecretAccessKey, cfg.SessionToken)
 }
 
-// Endpoint returns the endpoint of a service: its own if it has one, otherwise the one for all services, otherwise
-// nil, which means the SDK's default.
+// Endpoint returns the endpoint of a service: own if it is set, otherwise all, the endpoint of all services. If both
+// are empty, it returns nil, which means the SDK's default.
 func Endpoint(own, all string) *string {
 	switch {
 	case own != "":
@@ -72,10 +71,10 @@ func newClient(transport *http.Transport, timeout time.Duration) *http.Client {
 }
 
 // plainBodies hides every method of a request's body except Read and Close. Without it, connections break: smithy-go
-// closes the body when the response's header has arrived, while net/http may still be looking for the end of the
-// body. A closed body that is read reports its end. A closed body that writes itself (io.WriterTo) fails, so net/http
-// believes that the request could not be sent, and closes the connection while the response is being read. The
-// service must be near for this to happen: on loopback, 3 of 1,000 streams broke.
+// closes the body when it receives the response's header, while net/http may still be reading the body to find its end.
+// Read on a closed body returns io.EOF. But WriteTo, which net/http prefers, returns an error. Then net/http treats the
+// request as failed and closes the connection while the client still reads the response. This only happens if the
+// service responds very fast: on loopback, 3 of 1,000 streams broke.
 type plainBodies struct{ *http.Transport }
 
 type plainBody struct{ io.ReadCloser }
@@ -102,31 +101,31 @@ func newTransport() *http.Transport {
 	}
 }
 
-// Retryer retries a call until it has had MaxAttempts attempts. It also retries after an incomplete response, when
-// the call may have had its effect: every call must be safe to repeat.
+// Retryer returns the retry policy: at most MaxAttempts attempts. It also retries a call after an incomplete response,
+// although the first attempt may have had an effect. So every call must be safe to repeat.
 func Retryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = MaxAttempts
 		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(isUnreadable))
-		// The SDK's own waits start at one second, which is long for a service that responds within milliseconds.
+		// The SDK's default waits start at one second. That is long for a service that responds within milliseconds.
 		o.Backoff = retry.BackoffDelayerFunc(func(failures int, _ error) (time.Duration, error) {
 			return Jitter(failures), nil
 		})
 	})
 }
 
-// maxDoublings limits the waits of Jitter: they grow up to 80 to 320 ms.
+// maxDoublings is the number of times that Jitter doubles the wait.
 const maxDoublings = 3
 
 // Jitter returns a random wait before another attempt. failures counts from 0: the wait is 10 to 40 ms after the
 // first failed attempt, and doubles with each further one up to 80 to 320 ms. Without randomness, clients that failed
 // together would fail together again.
 func Jitter(failures int) time.Duration {
-	least := 10 * time.Millisecond << min(failures, maxDoublings)
-	return least + rand.N(3*least) //nolint:gosec // only spreads clients out
+	minimum := 10 * time.Millisecond << min(failures, maxDoublings)
+	return minimum + rand.N(3*minimum) //nolint:gosec // it needs no cryptographic randomness
 }
 
-// Sleep waits. It reports false if ctx ended before the wait was over.
+// Sleep waits for the duration wait. It reports false if ctx ended earlier.
 func Sleep(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -139,7 +138,7 @@ func Sleep(ctx context.Context, wait time.Duration) bool {
 }
 
 // Unavailable reports whether a call failed for a transient reason: an error of the service, throttling, a broken
-// connection, an incomplete response, or the end of the context. The call may have had its effect.
+// connection, an incomplete response, or the end of the context. The call may have had an effect.
 func Unavailable(err error) bool {
 	var apiError smithy.APIError
 	if errors.As(err, &apiError) && apiError.ErrorFault() == smithy.FaultServer {

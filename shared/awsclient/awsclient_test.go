@@ -21,10 +21,13 @@ import (
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ own, all, want string }{
-		{"http://own", "http://all", "http://own"}, {"", "http://all", "http://all"}, {"http://own", "", "http://own"}, {"", "", ""},
+		{own: "http://own", all: "http://all", want: "http://own"},
+		{own: "", all: "http://all", want: "http://all"},
+		{own: "http://own", all: "", want: "http://own"},
+		{own: "", all: "", want: ""},
 	} {
 		if got := awsclient.Endpoint(tc.own, tc.all); aws.ToString(got) != tc.want || (got == nil) != (tc.want == "") {
-			t.Errorf("%+v: %v", tc, got)
+			t.Errorf("Endpoint(%q, %q) = %q, want %q", tc.own, tc.all, aws.ToString(got), tc.want)
 		}
 	}
 }
@@ -34,19 +37,20 @@ func TestResponseTimeouts(t *testing.T) {
 	quick, slow := awsclient.HTTP(), awsclient.SlowHTTP()
 	responseTimeout := func(c *http.Client) time.Duration { return awsclient.Transport(c).ResponseHeaderTimeout }
 	if quick.Timeout == 0 || responseTimeout(quick) == 0 {
-		t.Errorf("quick: %v, %v", quick.Timeout, responseTimeout(quick))
+		t.Errorf("HTTP: got timeouts %v and %v, want limits", quick.Timeout, responseTimeout(quick))
 	}
 	if slow.Timeout != 0 || responseTimeout(slow) != 0 {
-		t.Errorf("slow: %v, %v", slow.Timeout, responseTimeout(slow))
+		t.Errorf("SlowHTTP: got timeouts %v and %v, want none", slow.Timeout, responseTimeout(slow))
 	}
 	for _, client := range []*http.Client{quick, slow} {
-		if transport := awsclient.Transport(client); transport.TLSHandshakeTimeout == 0 || transport.DialContext == nil {
+		transport := awsclient.Transport(client)
+		if transport.TLSHandshakeTimeout == 0 || transport.DialContext == nil {
 			t.Error("the time to connect is not limited")
 		}
 	}
 }
 
-// body fails the test if its WriteTo is called.
+// body is a request body that fails the test if its WriteTo is called.
 type body struct {
 	io.Reader
 	t *testing.T
@@ -54,16 +58,18 @@ type body struct {
 
 func (b body) Close() error { return nil }
 func (b body) WriteTo(io.Writer) (int64, error) {
-	b.t.Error("WriteTo was called, though smithy-go may have closed the body")
+	b.t.Error("WriteTo was called, although smithy-go may have closed the body")
 	return 0, io.EOF
 }
 
 func TestRequestBodiesAreOnlyRead(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
+	echo := func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }
+	server := httptest.NewServer(http.HandlerFunc(echo))
 	t.Cleanup(server.Close)
 	for _, client := range []*http.Client{awsclient.HTTP(), awsclient.SlowHTTP()} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, body{strings.NewReader("hello"), t})
+		sent := body{Reader: strings.NewReader("hello"), t: t}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, sent)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,73 +78,77 @@ func TestRequestBodiesAreOnlyRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := io.ReadAll(response.Body); string(got) != "hello" || err != nil || response.Body.Close() != nil {
-			t.Errorf("%q, %v", got, err)
+		received, err := io.ReadAll(response.Body)
+		if string(received) != "hello" || err != nil || response.Body.Close() != nil {
+			t.Errorf("the server received %q, %v, want hello", received, err)
 		}
 		if response, err = client.Get(server.URL); err != nil || response.Body.Close() != nil {
-			t.Errorf("without a body: %v", err)
+			t.Errorf("without a body: got error %v, want none", err)
 		}
 	}
 }
 
 func TestCredentials(t *testing.T) {
 	t.Parallel()
-	got, err := awsclient.Credentials(config.AWS{AccessKeyID: "a", SecretAccessKey: "b", SessionToken: "c"}).Retrieve(t.Context())
+	cfg := config.AWS{AccessKeyID: "a", SecretAccessKey: "b", SessionToken: "c"}
+	got, err := awsclient.Credentials(cfg).Retrieve(t.Context())
 	if err != nil || got.AccessKeyID != "a" || got.SecretAccessKey != "b" || got.SessionToken != "c" {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("got credentials %v, %v, want a, b and c", got, err)
 	}
 }
 
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
-	named := func(code string, fault smithy.ErrorFault) error {
+	apiError := func(code string, fault smithy.ErrorFault) error {
 		return fmt.Errorf("call: %w", &smithy.GenericAPIError{Code: code, Fault: fault})
 	}
 	for name, tc := range map[string]struct {
 		err  error
 		want bool
 	}{
-		"error of the service": {named("Whatever", smithy.FaultServer), true},
-		"throttled":            {named("ThrottlingException", smithy.FaultClient), true},
-		"error of the caller":  {named("ValidationException", smithy.FaultClient), false},
+		"error of the service": {apiError("Whatever", smithy.FaultServer), true},
+		"throttled":            {apiError("ThrottlingException", smithy.FaultClient), true},
+		"error of the caller":  {apiError("ValidationException", smithy.FaultClient), false},
 		"deadline exceeded":    {fmt.Errorf("call: %w", context.DeadlineExceeded), true},
 		"canceled":             {fmt.Errorf("call: %w", context.Canceled), true},
 		"incomplete response":  {fmt.Errorf("call: %w", &smithy.DeserializationError{Err: errors.New("EOF")}), true},
-		"any other error":      {errors.New("anything"), false},
+		"other error":          {errors.New("other"), false},
 	} {
 		if got := awsclient.Unavailable(tc.err); got != tc.want {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: got %v, want %v", name, got, tc.want)
 		}
 	}
 }
 
 func TestJitterGrowsAndIsRandom(t *testing.T) {
 	t.Parallel()
-	for attempt := range awsclient.MaxAttempts {
-		least, seen := 10*time.Millisecond<<attempt, map[time.Duration]bool{}
+	for failures := range awsclient.MaxAttempts {
+		minimum := 10 * time.Millisecond << failures
+		waits := map[time.Duration]bool{}
 		for range 20 {
-			wait := awsclient.Jitter(attempt)
-			if seen[wait] = true; wait < least || wait >= 4*least {
-				t.Errorf("%d: %v", attempt, wait)
+			wait := awsclient.Jitter(failures)
+			waits[wait] = true
+			if wait < minimum || wait >= 4*minimum {
+				t.Errorf("Jitter(%d) = %v, want at least %v and less than %v", failures, wait, minimum, 4*minimum)
 			}
 		}
-		if len(seen) < 2 {
-			t.Errorf("%d: not random", attempt)
+		if len(waits) < 2 {
+			t.Errorf("Jitter(%d) returned the same wait 20 times, want random waits", failures)
 		}
 	}
 	if wait := awsclient.Jitter(100); wait < 80*time.Millisecond || wait >= 320*time.Millisecond {
-		t.Errorf("the waits are not limited: %v", wait)
+		t.Errorf("Jitter(100) = %v, want at least 80 ms and less than 320 ms", wait)
 	}
 }
 
 func TestSleepEndsWithContext(t *testing.T) {
 	t.Parallel()
 	if !awsclient.Sleep(t.Context(), time.Nanosecond) {
-		t.Error("the context did not end")
+		t.Error("Sleep = false, want true because the context did not end")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if awsclient.Sleep(ctx, time.Hour) {
-		t.Error("slept after the end of the context")
+		t.Error("Sleep = true, want false because the context ended")
 	}
 }

@@ -79,8 +79,8 @@ func (c *cache[T]) refresh(ctx context.Context, age time.Duration) (T, error) {
 	return c.await(ctx, loaded)
 }
 
-// fetchedWithin reports whether the last fetch began less than age ago. A time in the future means that the clock was
-// set back, so it does not count. The caller holds c.mu.
+// fetchedWithin reports whether the last fetch began less than age ago. It reports false if the clock was set back and
+// the last fetch seems to be in the future. The caller holds c.mu.
 func (c *cache[T]) fetchedWithin(age time.Duration) bool {
 	since := c.now().Sub(c.fetchedAt)
 	return since >= 0 && since < age

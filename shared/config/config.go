@@ -51,7 +51,7 @@ type WebhooksTable struct {
 
 // Metrics configures the metrics of a function.
 type Metrics struct {
-	// Namespace is their namespace in CloudWatch. If it is empty, there are no metrics.
+	// Namespace is the namespace of the metrics in CloudWatch. If it is empty, the function logs no metrics.
 	Namespace string `env:"METRICS_NAMESPACE"`
 }
 
@@ -63,7 +63,7 @@ type SecretNames struct {
 
 // Edge configures how clients reach the service.
 type Edge struct {
-	// AppURL is the origin at which browsers reach the service. Empty: the gateway's own.
+	// AppURL is the origin at which browsers reach the service. If it is empty, it is the origin of the gateway.
 	AppURL Origin `env:"APP_URL"`
 	// AllowedOrigins are the same-site origins whose pages may call the service.
 	AllowedOrigins []Origin `env:"ALLOWED_ORIGINS"`

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -9,7 +10,7 @@ import (
 	"devplatform/shared/config"
 )
 
-type all struct {
+type settings struct {
 	config.AWS
 	config.Tables
 	config.ProjectTables
@@ -18,7 +19,7 @@ type all struct {
 	config.Edge
 }
 
-// setenv sets the variables that the settings use, and clears all others of them.
+// setenv sets the variables of the settings. Variables that vars does not contain are set to "".
 func setenv(t *testing.T, vars map[string]string) {
 	t.Helper()
 	for _, name := range []string{
@@ -31,27 +32,33 @@ func setenv(t *testing.T, vars map[string]string) {
 	}
 }
 
-func names(more map[string]string) map[string]string {
-	vars := map[string]string{
-		"ACCOUNTS_TABLE": "a", "PROJECTS_TABLE": "p", "CONTENTS_TABLE": "c", "EVENTS_TABLE": "e", "CONVERSATIONS_TABLE": "v",
-		"KEYS_SECRET": "k", "PROVIDERS_SECRET": "s",
+// withRequired returns the variables in vars together with the required ones.
+func withRequired(vars map[string]string) map[string]string {
+	all := map[string]string{
+		"ACCOUNTS_TABLE":      "a",
+		"PROJECTS_TABLE":      "p",
+		"CONTENTS_TABLE":      "c",
+		"EVENTS_TABLE":        "e",
+		"CONVERSATIONS_TABLE": "v",
+		"KEYS_SECRET":         "k",
+		"PROVIDERS_SECRET":    "s",
 	}
-	for name, value := range more {
-		vars[name] = value
-	}
-	return vars
+	maps.Copy(all, vars)
+	return all
 }
 
 func TestLoad(t *testing.T) {
-	setenv(t, names(map[string]string{
-		"AWS_REGION": "eu-central-1", "APP_URL": "https://app.example.com",
-		"ALLOWED_ORIGINS": "https://a.example.com,http://localhost:5173", "COOKIE_PLAIN_HTTP": "true",
+	setenv(t, withRequired(map[string]string{
+		"AWS_REGION":        "eu-central-1",
+		"APP_URL":           "https://app.example.com",
+		"ALLOWED_ORIGINS":   "https://a.example.com,http://localhost:5173",
+		"COOKIE_PLAIN_HTTP": "true",
 	}))
-	got, err := config.Load[all]()
+	got, err := config.Load[settings]()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := all{
+	want := settings{
 		AWS:                config.AWS{Region: "eu-central-1"},
 		Tables:             config.Tables{Accounts: "a", Projects: "p"},
 		ProjectTables:      config.ProjectTables{Contents: "c", Events: "e"},
@@ -64,58 +71,61 @@ func TestLoad(t *testing.T) {
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 }
 
 func TestEmptyVariablesAreUnset(t *testing.T) {
-	setenv(t, names(nil))
-	got, err := config.Load[all]()
+	setenv(t, withRequired(nil))
+	got, err := config.Load[settings]()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(config.Edge{}, got.Edge); diff != "" {
-		t.Error(diff)
+		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 }
 
 func TestLoadNamesEveryInvalidVariable(t *testing.T) {
 	setenv(t, map[string]string{"APP_URL": "app.example.com", "COOKIE_PLAIN_HTTP": "perhaps", "PROJECTS_TABLE": "p"})
-	_, err := config.Load[all]()
+	_, err := config.Load[settings]()
 	if err == nil {
-		t.Fatal("no error")
+		t.Fatal("got no error for invalid settings")
 	}
-	for _, name := range []string{"ACCOUNTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE", "CONVERSATIONS_TABLE", "KEYS_SECRET", "PROVIDERS_SECRET", "AppURL", "CookiePlainHTTP"} {
+	for _, name := range []string{
+		"ACCOUNTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE", "CONVERSATIONS_TABLE", "KEYS_SECRET", "PROVIDERS_SECRET",
+		"AppURL", "CookiePlainHTTP",
+	} {
 		if !strings.Contains(err.Error(), name) {
-			t.Errorf("%v: does not name %s", err, name)
+			t.Errorf("got error %v, want it to contain %s", err, name)
 		}
 	}
 }
 
 func TestOrigin(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]bool{
-		"https://app.example.com":       true,
-		"http://localhost:3000":         true,
-		"https://[::1]:8443":            true,
-		"https://app.example.com/":      false,
-		"https://app.example.com/x":     false,
-		"https://app.example.com?x":     false,
-		"https://user@app.example.com":  false,
-		"https://App.example.com":       false,
-		"https://app.example.com:443":   false,
-		"http://app.example.com:80":     false,
-		"https://*.example.com":         false,
-		"*":                             false,
-		"null":                          false,
-		"app.example.com":               false,
-		"ftp://app.example.com":         false,
-		"https://":                      false,
-		"https://app.example.com#there": false,
+	for text, valid := range map[string]bool{
+		"https://app.example.com":      true,
+		"http://localhost:3000":        true,
+		"https://[::1]:8443":           true,
+		"https://app.example.com/":     false,
+		"https://app.example.com/x":    false,
+		"https://app.example.com?x":    false,
+		"https://user@app.example.com": false,
+		"https://App.example.com":      false,
+		"https://app.example.com:443":  false,
+		"http://app.example.com:80":    false,
+		"https://*.example.com":        false,
+		"*":                            false,
+		"null":                         false,
+		"app.example.com":              false,
+		"ftp://app.example.com":        false,
+		"https://":                     false,
+		"https://app.example.com#x":    false,
 	} {
 		var o config.Origin
-		if err := o.UnmarshalText([]byte(text)); (err == nil) != want {
-			t.Errorf("%q: %v", text, err)
+		if err := o.UnmarshalText([]byte(text)); (err == nil) != valid {
+			t.Errorf("%q: got error %v, want valid to be %v", text, err, valid)
 		}
 	}
 }

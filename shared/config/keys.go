@@ -23,13 +23,13 @@ const (
 	minKeyLength  = 32          // characters of a key in the ring
 	minDistinct   = 8           // different characters of a key in the ring
 	maxKidLength  = 64          // characters of a key's ID
-	refetchWindow = time.Minute // an unknown ID causes the ring to be fetched at most once in that time
+	refetchWindow = time.Minute // the minimum time between two fetches because of an unknown ID
 )
 
 // Keys is the key ring: a secret such as {"current":"k1","k1":"<random>"}. New signatures and encryptions use the
-// current key. An older key must stay in the ring for as long as anything that was signed or encrypted with it is in
-// use. The key for each purpose is derived from a key of the ring with HKDF-SHA256, so that a leak of one reveals
-// nothing about the others.
+// current key. An older key must stay in the ring as long as data that was signed or encrypted with it is in use. The
+// key for each purpose is derived from a key of the ring with HKDF-SHA256, so that a leak of one reveals nothing about
+// the others.
 type Keys struct{ cache *cache[ring] }
 
 type ring struct {
@@ -37,7 +37,7 @@ type ring struct {
 	secrets map[string][]byte
 }
 
-// NewKeys returns the key ring whose text fetch returns.
+// NewKeys returns a key ring. fetch returns its text.
 func NewKeys(fetch Fetch, now clock.Clock) *Keys {
 	return &Keys{cache: newCache(fetch, now, parseRing)}
 }
@@ -86,7 +86,7 @@ func derive(secret []byte, purpose string) ([]byte, error) {
 	return key, nil
 }
 
-// parseRing parses a ring strictly: a weak or ambiguous ring is an error. Errors contain IDs and rules, but no key.
+// parseRing parses a ring strictly: it returns an error for weak keys and duplicate names. Errors do not contain keys.
 func parseRing(text string) (ring, error) {
 	var fields map[string]string
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {

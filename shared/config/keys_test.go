@@ -16,23 +16,23 @@ import (
 )
 
 const (
-	secret1 = "0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABCDEFGHIJ"
-	secret2 = "ZYXWVUTSRQPONMLKJIHGFEDCBA9876543210zyxwvutsrqponmlkjihgfedcba"
+	key1 = "0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABCDEFGHIJ"
+	key2 = "ZYXWVUTSRQPONMLKJIHGFEDCBA9876543210zyxwvutsrqponmlkjihgfedcba"
 )
 
-// vault is a secret that tests change.
-type vault struct {
+// fakeSecret is a secret that tests change. Its fetch counts the calls.
+type fakeSecret struct {
 	mu    sync.Mutex
 	text  string
 	err   error
 	calls int
-	gate  chan struct{} // if set, fetches wait for it
+	gate  chan struct{} // if set, fetch waits until it is closed
 }
 
-func (v *vault) fetch(ctx context.Context) (string, error) {
-	v.mu.Lock()
-	gate := v.gate
-	v.mu.Unlock()
+func (s *fakeSecret) fetch(ctx context.Context) (string, error) {
+	s.mu.Lock()
+	gate := s.gate
+	s.mu.Unlock()
 	if gate != nil {
 		select {
 		case <-gate:
@@ -40,41 +40,41 @@ func (v *vault) fetch(ctx context.Context) (string, error) {
 			return "", ctx.Err()
 		}
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.calls++
-	return v.text, v.err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	return s.text, s.err
 }
 
-func (v *vault) set(text string, err error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.text, v.err = text, err
+func (s *fakeSecret) set(text string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text, s.err = text, err
 }
 
-func (v *vault) count() int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.calls
+func (s *fakeSecret) fetches() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls
 }
 
-// fakeClock is a clock that tests can set.
-type fakeClock struct{ at atomic.Int64 }
+// fakeClock is a clock that tests set.
+type fakeClock struct{ nanoseconds atomic.Int64 }
 
-func (h *fakeClock) now() time.Time          { return time.Unix(0, h.at.Load()) }
-func (h *fakeClock) advance(d time.Duration) { h.at.Add(int64(d)) }
+func (clk *fakeClock) now() time.Time          { return time.Unix(0, clk.nanoseconds.Load()) }
+func (clk *fakeClock) advance(d time.Duration) { clk.nanoseconds.Add(int64(d)) }
 
-func newRing(text string) (*config.Keys, *vault, *fakeClock) {
-	v, h := &vault{text: text}, &fakeClock{}
-	return config.NewKeys(v.fetch, h.now), v, h
+func newRing(text string) (*config.Keys, *fakeSecret, *fakeClock) {
+	secret, clk := &fakeSecret{text: text}, &fakeClock{}
+	return config.NewKeys(secret.fetch, clk.now), secret, clk
 }
 
 func TestKeysAreDerivedWithHKDF(t *testing.T) {
 	t.Parallel()
-	keys, _, _ := newRing(`{"current":"k1","k1":"` + secret1 + `"}`)
+	keys, _, _ := newRing(`{"current":"k1","k1":"` + key1 + `"}`)
 	kid, key, err := keys.Current(t.Context(), "session")
 	if err != nil || kid != "k1" {
-		t.Fatal(kid, err)
+		t.Fatalf("got key ID %q, %v, want k1", kid, err)
 	}
 	// Computed independently: HKDF-SHA256 without salt, info "devplatform/session", 32 bytes.
 	// A change of this value ends every session.
@@ -84,99 +84,99 @@ func TestKeysAreDerivedWithHKDF(t *testing.T) {
 	}
 	again, err := keys.Derive(t.Context(), "k1", "session")
 	if err != nil || string(again) != string(key) {
-		t.Errorf("derived again: %x, %v", again, err)
+		t.Errorf("Derive: got %x, %v, want the same key as Current", again, err)
 	}
 	other, err := keys.Derive(t.Context(), "k1", "cursor")
 	if err != nil || string(other) == string(key) {
-		t.Errorf("another purpose has the same key: %v", err)
+		t.Errorf("got error %v, or the same key for another purpose", err)
 	}
 }
 
 func TestOlderKeysRemainUsable(t *testing.T) {
 	t.Parallel()
-	keys, _, _ := newRing(`{"current":"k2","k1":"` + secret1 + `","k2":"` + secret2 + `"}`)
+	keys, _, _ := newRing(`{"current":"k2","k1":"` + key1 + `","k2":"` + key2 + `"}`)
 	if kid, _, err := keys.Current(t.Context(), "session"); err != nil || kid != "k2" {
-		t.Fatal(kid, err)
+		t.Fatalf("got key ID %q, %v, want k2", kid, err)
 	}
 	if _, err := keys.Derive(t.Context(), "k1", "session"); err != nil {
-		t.Error(err)
+		t.Errorf("got error %v for the older key, want none", err)
 	}
 }
 
-func TestUnknownKeyRefetchesAtMostOnceAMinute(t *testing.T) {
+func TestUnknownKeyCausesAtMostOneFetchPerMinute(t *testing.T) {
 	t.Parallel()
-	keys, v, h := newRing(`{"current":"k1","k1":"` + secret1 + `"}`)
+	keys, secret, clk := newRing(`{"current":"k1","k1":"` + key1 + `"}`)
 	if _, _, err := keys.Current(t.Context(), "x"); err != nil {
 		t.Fatal(err)
 	}
-	v.set(`{"current":"k2","k1":"`+secret1+`","k2":"`+secret2+`"}`, nil)
-	h.advance(50 * time.Second)
+	secret.set(`{"current":"k2","k1":"`+key1+`","k2":"`+key2+`"}`, nil)
+	clk.advance(50 * time.Second)
 	for range 10 {
-		h.advance(time.Second - time.Millisecond)
+		clk.advance(time.Second - time.Millisecond)
 		if _, err := keys.Derive(t.Context(), "k2", "x"); !errors.Is(err, config.ErrUnknownKey) {
-			t.Fatalf("within the minute: %v", err)
+			t.Fatalf("within the minute: got error %v, want ErrUnknownKey", err)
 		}
 	}
-	if n := v.count(); n != 1 {
-		t.Fatalf("%d fetches within the minute", n)
+	if n := secret.fetches(); n != 1 {
+		t.Fatalf("got %d fetches within the minute, want 1", n)
 	}
-	h.advance(10 * time.Millisecond)
+	clk.advance(10 * time.Millisecond)
 	if _, err := keys.Derive(t.Context(), "k2", "x"); err != nil {
-		t.Fatalf("after a minute: %v", err)
+		t.Fatalf("after a minute: got error %v, want none", err)
 	}
 	for range 10 {
 		if _, err := keys.Derive(t.Context(), "k3", "x"); !errors.Is(err, config.ErrUnknownKey) {
-			t.Fatal(err)
+			t.Fatalf("got error %v, want ErrUnknownKey", err)
 		}
 	}
-	if n := v.count(); n != 2 {
-		t.Errorf("%d fetches, want 2", n)
+	if n := secret.fetches(); n != 2 {
+		t.Errorf("got %d fetches, want 2", n)
 	}
 }
 
-// A clock that is set back delays neither a rotated ring nor a retry.
+// If the clock is set back, an unknown key and a failed fetch still cause a new fetch.
 func TestRingIsFetchedAfterTheClockIsSetBack(t *testing.T) {
 	t.Parallel()
-	keys, v, h := newRing(`{"current":"k1","k1":"` + secret1 + `"}`)
-	v.set("", errors.New("down"))
+	keys, secret, clk := newRing(`{"current":"k1","k1":"` + key1 + `"}`)
+	secret.set("", errors.New("down"))
 	if _, _, err := keys.Current(t.Context(), "x"); !errors.Is(err, config.ErrUnavailable) {
-		t.Fatal(err)
+		t.Fatalf("got error %v, want ErrUnavailable", err)
 	}
-	h.advance(-time.Hour)
-	v.set(`{"current":"k1","k1":"`+secret1+`"}`, nil)
+	clk.advance(-time.Hour)
+	secret.set(`{"current":"k1","k1":"`+key1+`"}`, nil)
 	if _, _, err := keys.Current(t.Context(), "x"); err != nil {
-		t.Errorf("after a failure in the future: %v", err)
+		t.Errorf("got error %v after a failed fetch and a clock that was set back, want none", err)
 	}
-	h.advance(-24 * time.Hour)
-	v.set(`{"current":"k2","k1":"`+secret1+`","k2":"`+secret2+`"}`, nil)
+	clk.advance(-24 * time.Hour)
+	secret.set(`{"current":"k2","k1":"`+key1+`","k2":"`+key2+`"}`, nil)
 	if _, err := keys.Derive(t.Context(), "k2", "x"); err != nil {
-		t.Errorf("a new key, after the ring was fetched in the future: %v", err)
+		t.Errorf("got error %v for a new key after the clock was set back, want none", err)
 	}
 }
 
 func TestInvalidKeyIDsCauseNoFetch(t *testing.T) {
 	t.Parallel()
-	keys, v, h := newRing(`{"current":"k1","k1":"` + secret1 + `"}`)
+	keys, secret, clk := newRing(`{"current":"k1","k1":"` + key1 + `"}`)
 	for _, kid := range []string{"", "../../etc", "k1\x00", strings.Repeat("k", 65), "current#"} {
-		h.advance(time.Hour)
+		clk.advance(time.Hour)
 		if _, err := keys.Derive(t.Context(), kid, "x"); !errors.Is(err, config.ErrUnknownKey) {
-			t.Errorf("%q: %v", kid, err)
+			t.Errorf("key ID %q: got error %v, want ErrUnknownKey", kid, err)
 		}
 	}
-	if _, err := keys.Derive(t.Context(), "k1", "x"); err != nil || v.count() != 1 {
-		t.Errorf("%v after %d fetches", err, v.count())
+	if _, err := keys.Derive(t.Context(), "k1", "x"); err != nil || secret.fetches() != 1 {
+		t.Errorf("got error %v after %d fetches, want none after 1", err, secret.fetches())
 	}
 }
 
 func TestConcurrentCallersShareOneFetch(t *testing.T) {
 	t.Parallel()
-	keys, v, _ := newRing(`{"current":"k1","k1":"` + secret1 + `"}`)
-	v.gate = make(chan struct{})
+	keys, secret, _ := newRing(`{"current":"k1","k1":"` + key1 + `"}`)
+	secret.gate = make(chan struct{})
 	keys.Start()
-	ended, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := keys.Current(ended, "x"); !errors.Is(err, config.ErrUnavailable) {
-		t.Errorf("context canceled: %v", err)
+	if _, _, err := keys.Current(canceled, "x"); !errors.Is(err, config.ErrUnavailable) {
+		t.Errorf("context canceled: got error %v, want ErrUnavailable", err)
 	}
 	var wg sync.WaitGroup
 	for range 20 {
@@ -186,48 +186,48 @@ func TestConcurrentCallersShareOneFetch(t *testing.T) {
 			}
 		})
 	}
-	close(v.gate)
+	close(secret.gate)
 	wg.Wait()
-	if n := v.count(); n != 1 {
-		t.Errorf("%d fetches", n)
+	if n := secret.fetches(); n != 1 {
+		t.Errorf("got %d fetches, want 1", n)
 	}
 }
 
 func TestFailedFetchIsRetriedLater(t *testing.T) {
 	t.Parallel()
-	keys, v, h := newRing("")
-	v.set("", errors.New("secrets are down"))
+	keys, secret, clk := newRing("")
+	secret.set("", errors.New("secrets are down"))
 	_, _, err := keys.Current(t.Context(), "x")
 	if !errors.Is(err, config.ErrUnavailable) || !strings.Contains(err.Error(), "secrets are down") {
-		t.Fatal(err)
+		t.Fatalf("got error %v, want ErrUnavailable with its cause", err)
 	}
-	tries := v.count()
-	if tries < 2 {
-		t.Errorf("gave up after %d tries", tries)
+	fetches := secret.fetches()
+	if fetches < 2 {
+		t.Errorf("got %d fetches, want retries", fetches)
 	}
-	if _, _, err = keys.Current(t.Context(), "x"); !errors.Is(err, config.ErrUnavailable) || v.count() != tries {
-		t.Errorf("immediately again: %v after %d fetches", err, v.count())
+	if _, _, err = keys.Current(t.Context(), "x"); !errors.Is(err, config.ErrUnavailable) || secret.fetches() != fetches {
+		t.Errorf("got error %v after %d more fetches, want ErrUnavailable without one", err, secret.fetches()-fetches)
 	}
-	v.set(`{"current":"k1","k1":"`+secret1+`"}`, nil)
-	h.advance(time.Second)
+	secret.set(`{"current":"k1","k1":"`+key1+`"}`, nil)
+	clk.advance(time.Second)
 	if _, _, err = keys.Current(t.Context(), "x"); err != nil {
-		t.Error(err)
+		t.Errorf("got error %v after the pause, want none", err)
 	}
 }
 
 func TestFailedRefetchKeepsTheRing(t *testing.T) {
 	t.Parallel()
-	keys, v, h := newRing(`{"current":"k1","k1":"` + secret1 + `"}`)
+	keys, secret, clk := newRing(`{"current":"k1","k1":"` + key1 + `"}`)
 	if _, _, err := keys.Current(t.Context(), "x"); err != nil {
 		t.Fatal(err)
 	}
-	v.set(`{"current":"k1"}`, nil)
-	h.advance(time.Hour)
+	secret.set(`{"current":"k1"}`, nil)
+	clk.advance(time.Hour)
 	if _, err := keys.Derive(t.Context(), "k9", "x"); !errors.Is(err, config.ErrUnavailable) {
-		t.Errorf("unknown, and the ring is broken: %v", err)
+		t.Errorf("an unknown key and an invalid ring: got error %v, want ErrUnavailable", err)
 	}
 	if _, err := keys.Derive(t.Context(), "k1", "x"); err != nil {
-		t.Error(err)
+		t.Errorf("got error %v for a key of the previous ring, want none", err)
 	}
 }
 
@@ -235,32 +235,32 @@ func TestInvalidRingsAreRejected(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"empty":              ``,
-		"not JSON":           `k1=` + secret1,
-		"array":              `["` + secret1 + `"]`,
-		"no current":         `{"k1":"` + secret1 + `"}`,
-		"unknown current":    `{"current":"k2","k1":"` + secret1 + `"}`,
+		"not JSON":           `k1=` + key1,
+		"array":              `["` + key1 + `"]`,
+		"no current":         `{"k1":"` + key1 + `"}`,
+		"unknown current":    `{"current":"k2","k1":"` + key1 + `"}`,
 		"current is current": `{"current":"current"}`,
-		"a name twice":       `{"current":"k1","k1":"` + secret1 + `","k1":"` + secret2 + `"}`,
-		"a number":           `{"current":"k1","k1":1234567890123456789012345678901234567890}`,
-		"nested":             `{"current":"k1","keys":{"k1":"` + secret1 + `"}}`,
-		"short":              `{"current":"k1","k1":"` + secret1[:31] + `"}`,
-		"short older key":    `{"current":"k1","k1":"` + secret1 + `","k0":"hunter2"}`,
+		"duplicate name":     `{"current":"k1","k1":"` + key1 + `","k1":"` + key2 + `"}`,
+		"number":             `{"current":"k1","k1":1234567890123456789012345678901234567890}`,
+		"nested":             `{"current":"k1","keys":{"k1":"` + key1 + `"}}`,
+		"short":              `{"current":"k1","k1":"` + key1[:31] + `"}`,
+		"short older key":    `{"current":"k1","k1":"` + key1 + `","k0":"hunter2"}`,
 		"repetitive":         `{"current":"k1","k1":"` + strings.Repeat("ab", 32) + `"}`,
-		"ID with a space":    `{"current":"k 1","k 1":"` + secret1 + `"}`,
-		"empty ID":           `{"current":"","":"` + secret1 + `"}`,
+		"ID with a space":    `{"current":"k 1","k 1":"` + key1 + `"}`,
+		"empty ID":           `{"current":"","":"` + key1 + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			keys, v, _ := newRing(text)
+			keys, secret, _ := newRing(text)
 			_, _, err := keys.Current(t.Context(), "x")
 			if !errors.Is(err, config.ErrUnavailable) {
-				t.Fatalf("accepted: %v", err)
+				t.Fatalf("got error %v, want ErrUnavailable", err)
 			}
-			if msg := err.Error(); strings.Contains(msg, secret1[:8]) || strings.Contains(msg, "hunter2") {
-				t.Errorf("contains a key: %s", msg)
+			if msg := err.Error(); strings.Contains(msg, key1[:8]) || strings.Contains(msg, "hunter2") {
+				t.Errorf("the error contains a key: %s", msg)
 			}
-			if v.count() != 1 {
-				t.Errorf("asked %d times for the same text", v.count())
+			if n := secret.fetches(); n != 1 {
+				t.Errorf("got %d fetches of an invalid ring, want 1", n)
 			}
 		})
 	}
@@ -268,22 +268,22 @@ func TestInvalidRingsAreRejected(t *testing.T) {
 
 func TestProvidersAreRefreshed(t *testing.T) {
 	t.Parallel()
-	v, h := &vault{text: `{"oauthClientSecret":"","unused":"x"}`}, &fakeClock{}
-	p := config.NewProviders(v.fetch, h.now)
-	expect := func(want string) {
+	secret, clk := &fakeSecret{text: `{"oauthClientSecret":"","unused":"x"}`}, &fakeClock{}
+	providers := config.NewProviders(secret.fetch, clk.now)
+	checkSecret := func(want string) {
 		t.Helper()
-		if got, err := p.OAuthClientSecret(t.Context()); err != nil || got != want {
-			t.Errorf("got %q, %v; want %q", got, err, want)
+		if got, err := providers.OAuthClientSecret(t.Context()); err != nil || got != want {
+			t.Errorf("got secret %q, %v, want %q", got, err, want)
 		}
 	}
-	expect("")
-	v.set(`{"oauthClientSecret":"s3cret"}`, nil)
-	expect("")
-	h.advance(5 * time.Minute)
-	expect("s3cret")
-	v.set("", errors.New("secrets are down"))
-	h.advance(5 * time.Minute)
-	expect("s3cret")
+	checkSecret("")
+	secret.set(`{"oauthClientSecret":"s3cret"}`, nil)
+	checkSecret("")
+	clk.advance(5 * time.Minute)
+	checkSecret("s3cret")
+	secret.set("", errors.New("secrets are down"))
+	clk.advance(5 * time.Minute)
+	checkSecret("s3cret")
 }
 
 func TestFetchSecret(t *testing.T) {
@@ -304,11 +304,11 @@ func TestFetchSecret(t *testing.T) {
 	})
 	got, err := secrets.Fetch("keys")(t.Context())
 	if err != nil || got != "text" || target.Load() != "secretsmanager.GetSecretValue" {
-		t.Errorf("%q, %v, %v", got, err, target.Load())
+		t.Errorf("got secret %q, %v from the operation %v, want text from GetSecretValue", got, err, target.Load())
 	}
 	server.Close()
 	if _, err = secrets.Fetch("keys")(t.Context()); err == nil {
-		t.Error("no error although the server is down")
+		t.Error("got no error although the server is down")
 	}
 }
 
@@ -331,7 +331,7 @@ func TestInvalidSecretResponses(t *testing.T) {
 		_, err := config.NewSecrets(config.AWS{Region: "us-east-1", Endpoint: server.URL}).Fetch("keys")(t.Context())
 		server.Close()
 		if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want one with %q and without the body", name, err, tc.want)
 		}
 	}
 }

@@ -22,18 +22,19 @@ type providers struct {
 	OpenAIKey         string `json:"openaiApiKey"`
 }
 
-// NewProviders returns the secret whose text fetch returns.
+// NewProviders returns the providers' secret. fetch returns its text.
 func NewProviders(fetch Fetch, now clock.Clock) *Providers {
 	return &Providers{cache: newCache(fetch, now, parseProviders)}
 }
 
-// OAuthClientSecret returns this service's secret at the code host, empty if none is set. Errors: ErrUnavailable.
+// OAuthClientSecret returns the secret of this service's OAuth application at the code host, "" if none is set. Errors:
+// ErrUnavailable.
 func (p *Providers) OAuthClientSecret(ctx context.Context) (string, error) {
 	values, err := p.get(ctx)
 	return values.OAuthClientSecret, err
 }
 
-// OpenAIKey returns the key for the OpenAI-compatible model provider, empty if none is set. Errors: ErrUnavailable.
+// OpenAIKey returns the API key for the OpenAI-compatible model provider, "" if none is set. Errors: ErrUnavailable.
 func (p *Providers) OpenAIKey(ctx context.Context) (string, error) {
 	values, err := p.get(ctx)
 	return values.OpenAIKey, err
@@ -47,7 +48,7 @@ func (p *Providers) get(ctx context.Context) (providers, error) {
 	if refreshed, err := p.cache.refresh(ctx, providersAge); err == nil {
 		return refreshed, nil
 	}
-	return values, nil // usable for as long as Secrets Manager is unavailable
+	return values, nil // the previous values, while Secrets Manager is unavailable
 }
 
 func parseProviders(text string) (providers, error) {

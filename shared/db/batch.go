@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/awsclient"
 )
 
-// The limits of DynamoDB's batches, and the number of batches of one operation that are in flight at a time.
+// The limits of DynamoDB's batches, and the maximum number of batches of one operation that are in flight.
 const (
 	maxBatchGet    = 100
 	parallelGets   = 4
@@ -88,8 +88,9 @@ func keyItems(keys []Key) []Item {
 	return items
 }
 
-// inBatches passes items to send in batches of up to size, up to parallel batches at a time. send returns the items
-// that DynamoDB did not process because the table was throttled or the response was full (16 MB).
+// inBatches splits items into batches of at most size items, and calls send with at most parallel batches at the same
+// time. send returns the items that DynamoDB did not process, because it throttled the call or the response reached its
+// maximum size (16 MB).
 func inBatches[T any](
 	ctx context.Context, items []T, size, parallel int, send func(context.Context, []T) ([]T, error),
 ) error {
@@ -101,7 +102,8 @@ func inBatches[T any](
 	return group.Wait() //nolint:wrapcheck // errors of send are classified
 }
 
-// sendBatch sends a batch again until all of it is processed, or until several attempts in a row made no progress.
+// sendBatch sends a batch, and sends the unprocessed items again until all items are processed. It gives up after
+// several attempts in a row that made no progress.
 func sendBatch[T any](ctx context.Context, batch []T, send func(context.Context, []T) ([]T, error)) error {
 	for failures := 0; ; {
 		unprocessed, err := send(ctx, batch)

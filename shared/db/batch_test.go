@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,54 +17,52 @@ import (
 
 func TestDeleteAll(t *testing.T) {
 	t.Parallel()
-	c, table, _ := newTable(t)
+	client, table, _ := newTable(t)
 	var keys []db.Key
 	for i := range 60 {
 		key := db.UsernameKey(fmt.Sprint("u", i))
-		keys = append(keys, key, key) // repeated, which one call would refuse
-		mustDo(t, c, table.Put(key, item(fmt.Sprint(i))))
+		keys = append(keys, key, key) // DynamoDB rejects duplicates in a call
+		mustDo(t, client, table.Put(key, item(fmt.Sprint(i))))
 	}
-	stays := db.UsernameKey("stays")
-	mustDo(t, c, table.Put(stays, item("x")))
-	for range 2 { // the second time there is nothing to delete
+	other := db.UsernameKey("other")
+	mustDo(t, client, table.Put(other, item("x")))
+	for range 2 { // the second call deletes items that no longer exist
 		ctx := db.CountCalls(t.Context())
 		if err := table.DeleteAll(ctx, keys...); err != nil || db.Calls(ctx) != 3 {
-			t.Fatalf("%v in %d calls", err, db.Calls(ctx))
+			t.Fatalf("got error %v after %d calls, want none after 3 calls", err, db.Calls(ctx))
 		}
-		if found, err := table.BatchGet(t.Context(), append(keys, stays)...); err != nil || len(found) != 1 {
-			t.Errorf("%d remain, %v", len(found), err)
+		if found, err := table.BatchGet(t.Context(), append(keys, other)...); err != nil || len(found) != 1 {
+			t.Errorf("got %d items, %v after DeleteAll, want the other item only", len(found), err)
 		}
 	}
 	if err := table.DeleteAll(t.Context()); err != nil {
-		t.Errorf("no keys: %v", err)
+		t.Errorf("without keys: got error %v, want none", err)
 	}
-	if err := table.DeleteAll(t.Context(), stays, db.Key{}); !errors.Is(err, db.ErrInvalidKey) {
-		t.Errorf("an invalid key: %v", err)
+	if err := table.DeleteAll(t.Context(), other, db.Key{}); !errors.Is(err, db.ErrInvalidKey) {
+		t.Errorf("with an invalid key: got error %v, want ErrInvalidKey", err)
 	}
-	if _, err := table.Get(t.Context(), stays); err != nil {
-		t.Errorf("a rejected call deleted an item: %v", err)
+	if _, err := table.Get(t.Context(), other); err != nil {
+		t.Errorf("DeleteAll with an invalid key deleted another item: %v", err)
 	}
 }
 
-// busy is a DynamoDB that deletes only the first item of a batch, or none if it is stuck.
-type busy struct {
+// partialDynamoDB is a fake DynamoDB that deletes only the first item of a batch, or none if it is stuck.
+type partialDynamoDB struct {
 	stuck bool
 	mu    sync.Mutex
-	calls int
-	sizes []int
+	sizes []int // the number of items in each call
 }
 
-func (b *busy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *partialDynamoDB) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in struct{ RequestItems map[string][]json.RawMessage }
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 		panic(err)
 	}
 	unprocessed := in.RequestItems["t"]
-	b.mu.Lock()
-	b.calls++
-	b.sizes = append(b.sizes, len(unprocessed))
-	b.mu.Unlock()
-	if !b.stuck {
+	p.mu.Lock()
+	p.sizes = append(p.sizes, len(unprocessed))
+	p.mu.Unlock()
+	if !p.stuck {
 		unprocessed = unprocessed[1:]
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -81,34 +80,38 @@ func (b *busy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestDeleteAllRetriesUnprocessedItems(t *testing.T) {
 	t.Parallel()
 	keys := []db.Key{db.EmailKey("a@b.c"), db.EmailKey("b@b.c"), db.EmailKey("c@b.c")}
-	slow, stuck := &busy{}, &busy{stuck: true}
-	for b, want := range map[*busy]string{slow: "internal", stuck: "unavailable"} {
-		server := httptest.NewServer(b)
+	deleteAll := func(handler http.Handler) error {
+		server := httptest.NewServer(handler)
 		t.Cleanup(server.Close)
-		err := clientOf(server.URL).Table("t").DeleteAll(t.Context(), keys...)
-		if (err == nil) != (want == "internal") || class(err) != want {
-			t.Errorf("%v", err)
-		}
+		return newClient(server.URL).Table("t").DeleteAll(t.Context(), keys...)
 	}
-	if fmt.Sprint(slow.sizes) != "[3 2 1]" {
-		t.Errorf("sent %v", slow.sizes)
+	slow, stuck := &partialDynamoDB{}, &partialDynamoDB{stuck: true}
+	if err := deleteAll(slow); err != nil {
+		t.Errorf("got error %v although each call made progress, want none", err)
 	}
-	if stuck.calls < 2 || stuck.calls > 10 {
-		t.Errorf("sent %d times", stuck.calls)
+	if !slices.Equal(slow.sizes, []int{3, 2, 1}) {
+		t.Errorf("got calls with %v items, want 3, 2 and 1", slow.sizes)
+	}
+	if err := deleteAll(stuck); class(err) != "unavailable" {
+		t.Errorf("got error %v although no call made progress, want ErrUnavailable", err)
+	}
+	if n := len(stuck.sizes); n < 2 || n > 10 {
+		t.Errorf("got %d calls without progress, want 2 to 10", n)
 	}
 }
 
 func TestBatchGetRetriesUnprocessedKeys(t *testing.T) {
 	t.Parallel()
 	key := `{"pk":{"S":"EMAIL#a@b.c"},"sk":{"S":"EMAIL"}}`
-	stuck := &scripted{status: 200, body: `{"Responses":{},"UnprocessedKeys":{"t":{"Keys":[` + key + `]}}}`}
+	stuck := &fakeDynamoDB{status: 200, body: `{"Responses":{},"UnprocessedKeys":{"t":{"Keys":[` + key + `]}}}`}
 	server := httptest.NewServer(stuck)
 	t.Cleanup(server.Close)
-	if _, err := clientOf(server.URL).Table("t").BatchGet(t.Context(), db.EmailKey("a@b.c")); class(err) != "unavailable" {
-		t.Errorf("%v", err)
+	_, err := newClient(server.URL).Table("t").BatchGet(t.Context(), db.EmailKey("a@b.c"))
+	if class(err) != "unavailable" {
+		t.Errorf("got error %v although no call made progress, want ErrUnavailable", err)
 	}
-	if n := len(stuck.asked); n < 2 || n > 10 {
-		t.Errorf("asked %d times", n)
+	if n := len(stuck.requests); n < 2 || n > 10 {
+		t.Errorf("got %d calls without progress, want 2 to 10", n)
 	}
 	var calls atomic.Int32
 	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -120,8 +123,8 @@ func TestBatchGetRetriesUnprocessedKeys(t *testing.T) {
 		_, _ = io.WriteString(w, `{"Responses":{"t":[`+key+`]}}`)
 	}))
 	t.Cleanup(slow.Close)
-	found, err := clientOf(slow.URL).Table("t").BatchGet(t.Context(), db.EmailKey("a@b.c"))
+	found, err := newClient(slow.URL).Table("t").BatchGet(t.Context(), db.EmailKey("a@b.c"))
 	if err != nil || len(found) != 1 {
-		t.Errorf("%v, %v", found, err)
+		t.Errorf("got items %v, %v after a retry, want the item", found, err)
 	}
 }

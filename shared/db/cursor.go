@@ -75,6 +75,7 @@ func (c *Cursors) Open(ctx context.Context, scope, cursor string) (string, error
 	return position, nil
 }
 
+// splitCursor returns the parts of a cursor. It reports false if the cursor is malformed. It does not check the MAC.
 func splitCursor(cursor string) (kid string, mac []byte, position string, ok bool) {
 	if len(cursor) > maxCursor {
 		return "", nil, "", false
@@ -92,8 +93,8 @@ func splitCursor(cursor string) (kid string, mac []byte, position string, ok boo
 	return string(raw[1:afterKid]), raw[afterKid:afterMAC], string(raw[afterMAC:]), true
 }
 
-// cursorMAC returns the MAC of scope and position. The length of scope is part of it, so that no part of one can be
-// moved to the other.
+// cursorMAC returns the MAC of scope and position. It includes the length of scope, because otherwise "a" and "bc"
+// would have the same MAC as "ab" and "c".
 func cursorMAC(key []byte, scope, position string) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(scope))))

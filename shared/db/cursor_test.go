@@ -22,25 +22,24 @@ const (
 	newRing  = `{"current":"k2","k1":"` + ringKey1 + `","k2":"` + ringKey2 + `"}`
 )
 
-// vault is a key ring that tests change.
-type vault struct {
-	ring  atomic.Value
-	calls atomic.Int64
+// fakeSecret is the secret with a key ring that tests change. An empty ring makes fetch fail.
+type fakeSecret struct {
+	ring    atomic.Value
+	fetches atomic.Int64
 }
 
-func newCursors(ring string) (*db.Cursors, *vault, *hands) {
-	v, h := &vault{}, &hands{}
-	v.ring.Store(ring)
-	h.at.Store(1_763_640_000)
-	return db.NewCursors(config.NewKeys(v.fetch, h.now)), v, h
+func newCursors(ring string) (*db.Cursors, *fakeSecret, *fakeClock) {
+	secret, clk := &fakeSecret{}, newFakeClock()
+	secret.ring.Store(ring)
+	return db.NewCursors(config.NewKeys(secret.fetch, clk.now)), secret, clk
 }
 
-func (v *vault) fetch(context.Context) (string, error) {
-	v.calls.Add(1)
-	if ring, ok := v.ring.Load().(string); ok && ring != "" {
+func (s *fakeSecret) fetch(context.Context) (string, error) {
+	s.fetches.Add(1)
+	if ring, ok := s.ring.Load().(string); ok && ring != "" {
 		return ring, nil
 	}
-	return "", errors.New("no vault")
+	return "", errors.New("the secret is unavailable")
 }
 
 func seal(t testing.TB, c *db.Cursors, scope, position string) string {
@@ -60,61 +59,62 @@ func TestCursorsAreBoundToTheirList(t *testing.T) {
 		scope, other, position := text.Draw(rt, "scope"), text.Draw(rt, "other"), text.Draw(rt, "position")
 		cursor := seal(t, c, scope, position)
 		if strings.Trim(cursor, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-			rt.Fatalf("%q needs escaping", cursor)
+			rt.Fatalf("the cursor %q needs escaping in a URL", cursor)
 		}
 		if got, err := c.Open(t.Context(), scope, cursor); err != nil || got != position {
-			rt.Fatalf("%q came back as %q, %v", position, got, err)
+			rt.Fatalf("got position %q, %v, want %q", got, err, position)
 		}
 		if _, err := c.Open(t.Context(), other, cursor); other != scope && !errors.Is(err, db.ErrCursor) {
-			rt.Fatalf("a cursor of %q opened %q: %v", scope, other, err)
+			rt.Fatalf("got error %v for a cursor of list %q used for list %q, want ErrCursor", err, scope, other)
 		}
 	})
 }
 
-// What is cut off the end of the scope must not do at the beginning of the position.
-func TestScopeAndPositionCannotBeMixed(t *testing.T) {
+// Moving the end of the scope to the beginning of the position makes a cursor invalid.
+func TestScopeAndPositionAreSeparate(t *testing.T) {
 	t.Parallel()
 	c, _, _ := newCursors(oldRing)
 	raw, err := base64.RawURLEncoding.DecodeString(seal(t, c, "files prj", "/a"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	moved := strings.Replace(string(raw), "/a", "prj/a", 1)
-	if _, err := c.Open(t.Context(), "files ", base64.RawURLEncoding.EncodeToString([]byte(moved))); !errors.Is(err, db.ErrCursor) {
-		t.Errorf("opened: %v", err)
+	forged := strings.Replace(string(raw), "/a", "prj/a", 1)
+	cursor := base64.RawURLEncoding.EncodeToString([]byte(forged))
+	if _, err := c.Open(t.Context(), "files ", cursor); !errors.Is(err, db.ErrCursor) {
+		t.Errorf("got error %v for a forged cursor, want ErrCursor", err)
 	}
 }
 
 func TestInvalidCursors(t *testing.T) {
 	t.Parallel()
 	c, _, _ := newCursors(oldRing)
-	good := seal(t, c, "list", "position") // 43 bytes: the last character has four bits that say nothing
+	good := seal(t, c, "list", "position") // 43 bytes: four bits of the last character are unused
 	raw, err := base64.RawURLEncoding.DecodeString(good)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if at, err := c.Open(t.Context(), "list", ""); at != "" || err != nil {
-		t.Errorf("no cursor is not the beginning: %q, %v", at, err)
+	if position, err := c.Open(t.Context(), "list", ""); position != "" || err != nil {
+		t.Errorf("got position %q, %v for the empty cursor, want the first page", position, err)
 	}
 	for name, cursor := range map[string]string{
-		"padding":            good + "=",
-		"a line break":       good[:8] + "\n" + good[8:],
-		"a line break after": good + "\r\n",
-		"a blank":            good + " ",
-		"more":               good + "AAAA",
-		"another alphabet":   base64.RawStdEncoding.EncodeToString(append([]byte{255}, raw...)),
-		"no base64":          "{}",
-		"far too long":       good + strings.Repeat("A", 1<<20),
-		"a kid without end":  base64.RawURLEncoding.EncodeToString([]byte{255, 'k'}),
-		"only a kid":         base64.RawURLEncoding.EncodeToString(raw[:3]),
+		"padding":                  good + "=",
+		"line break in the middle": good[:8] + "\n" + good[8:],
+		"line break at the end":    good + "\r\n",
+		"space at the end":         good + " ",
+		"additional bytes":         good + "AAAA",
+		"standard base64":          base64.RawStdEncoding.EncodeToString(append([]byte{255}, raw...)),
+		"not base64":               "{}",
+		"1 MB too long":            good + strings.Repeat("A", 1<<20),
+		"incomplete key ID":        base64.RawURLEncoding.EncodeToString([]byte{255, 'k'}),
+		"key ID only":              base64.RawURLEncoding.EncodeToString(raw[:3]),
 	} {
 		if _, err := c.Open(t.Context(), "list", cursor); !errors.Is(err, db.ErrCursor) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want ErrCursor", name, err)
 		}
 	}
 	for n := 1; n < len(good); n++ {
 		if _, err := c.Open(t.Context(), "list", good[:n]); !errors.Is(err, db.ErrCursor) {
-			t.Errorf("cut to %d: %v", n, err)
+			t.Errorf("cut to %d characters: got error %v, want ErrCursor", n, err)
 		}
 	}
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -122,7 +122,7 @@ func TestInvalidCursors(t *testing.T) {
 		for _, r := range alphabet {
 			changed := good[:i] + string(r) + good[i+1:]
 			if _, err := c.Open(t.Context(), "list", changed); changed != good && !errors.Is(err, db.ErrCursor) {
-				t.Fatalf("%c at %d: %v", r, i, err)
+				t.Fatalf("with %c at index %d: got error %v, want ErrCursor", r, i, err)
 			}
 		}
 	}
@@ -130,65 +130,67 @@ func TestInvalidCursors(t *testing.T) {
 
 func TestLongestPosition(t *testing.T) {
 	t.Parallel()
-	c, _, _ := newCursors(`{"current":"` + strings.Repeat("k", 64) + `","` + strings.Repeat("k", 64) + `":"` + ringKey1 + `"}`)
+	longestKeyID := strings.Repeat("k", 64)
+	c, _, _ := newCursors(`{"current":"` + longestKeyID + `","` + longestKeyID + `":"` + ringKey1 + `"}`)
 	longest := strings.Repeat("x", 1024)
 	if got, err := c.Open(t.Context(), "list", seal(t, c, "list", longest)); err != nil || got != longest {
-		t.Errorf("%d bytes, %v", len(got), err)
+		t.Errorf("got a position of %d bytes, %v, want the sealed one of 1024 bytes", len(got), err)
 	}
 	if _, err := c.Seal(t.Context(), "list", longest+"x"); err == nil {
-		t.Error("a position that no key has was sealed")
+		t.Error("Seal accepted a position that is longer than a sort key")
 	}
 }
 
 func TestCursorsRemainValidAfterKeyRotation(t *testing.T) {
 	t.Parallel()
-	c, v, h := newCursors(oldRing)
-	old := seal(t, c, "list", "a")
+	before, secret, clk := newCursors(oldRing)
+	oldCursor := seal(t, before, "list", "a")
 	after, _, _ := newCursors(newRing)
-	fresh := seal(t, after, "list", "b")
-	if got, err := after.Open(t.Context(), "list", old); err != nil || got != "a" {
-		t.Errorf("before the rotation: %q, %v", got, err)
+	newCursor := seal(t, after, "list", "b")
+	if got, err := after.Open(t.Context(), "list", oldCursor); err != nil || got != "a" {
+		t.Errorf("got position %q, %v for a cursor from before the rotation, want a", got, err)
 	}
-	v.ring.Store(newRing)
-	h.advance(2 * time.Minute)
-	if got, err := c.Open(t.Context(), "list", fresh); err != nil || got != "b" {
-		t.Errorf("a key that was not known yet: %q, %v", got, err)
+	secret.ring.Store(newRing)
+	clk.advance(2 * time.Minute)
+	if got, err := before.Open(t.Context(), "list", newCursor); err != nil || got != "b" {
+		t.Errorf("got position %q, %v for a cursor with a key that is not in the cache, want b", got, err)
 	}
-	gone, _, _ := newCursors(`{"current":"k2","k2":"` + ringKey2 + `"}`)
-	if _, err := gone.Open(t.Context(), "list", old); !errors.Is(err, db.ErrCursor) {
-		t.Errorf("a key that is gone: %v", err)
+	keyRemoved, _, _ := newCursors(`{"current":"k2","k2":"` + ringKey2 + `"}`)
+	if _, err := keyRemoved.Open(t.Context(), "list", oldCursor); !errors.Is(err, db.ErrCursor) {
+		t.Errorf("got error %v for a cursor with a removed key, want ErrCursor", err)
 	}
-	stolen, _, _ := newCursors(`{"current":"k1","k1":"` + ringKey2 + `"}`)
-	if _, err := stolen.Open(t.Context(), "list", old); !errors.Is(err, db.ErrCursor) {
-		t.Errorf("another key of that name: %v", err)
+	keyReplaced, _, _ := newCursors(`{"current":"k1","k1":"` + ringKey2 + `"}`)
+	if _, err := keyReplaced.Open(t.Context(), "list", oldCursor); !errors.Is(err, db.ErrCursor) {
+		t.Errorf("got error %v for a cursor with a key that was replaced under the same ID, want ErrCursor", err)
 	}
 }
 
 func TestInvalidKeyIDsCauseNoFetch(t *testing.T) {
 	t.Parallel()
-	c, v, h := newCursors(oldRing)
+	c, secret, clk := newCursors(oldRing)
 	seal(t, c, "list", "a")
-	h.advance(time.Hour)
+	clk.advance(time.Hour)
 	forged := base64.RawURLEncoding.EncodeToString(append([]byte{2, 0, 0}, make([]byte, 40)...))
-	if _, err := c.Open(t.Context(), "list", forged); !errors.Is(err, db.ErrCursor) || v.calls.Load() != 1 {
-		t.Errorf("%v after %d fetches", err, v.calls.Load())
+	if _, err := c.Open(t.Context(), "list", forged); !errors.Is(err, db.ErrCursor) || secret.fetches.Load() != 1 {
+		t.Errorf("got error %v after %d fetches, want ErrCursor after 1", err, secret.fetches.Load())
 	}
 }
 
 func TestCursorsWithoutKeys(t *testing.T) {
 	t.Parallel()
-	good, _, _ := newCursors(oldRing)
-	cursor := seal(t, good, "list", "a")
-	c, _, _ := newCursors("")
-	_, sealed := c.Seal(t.Context(), "list", "a")
-	_, opened := c.Open(t.Context(), "list", cursor)
-	for _, err := range []error{sealed, opened} {
+	withKeys, _, _ := newCursors(oldRing)
+	cursor := seal(t, withKeys, "list", "a")
+	withoutKeys, _, _ := newCursors("")
+	_, sealErr := withoutKeys.Seal(t.Context(), "list", "a")
+	_, openErr := withoutKeys.Open(t.Context(), "list", cursor)
+	for _, err := range []error{sealErr, openErr} {
 		if !errors.Is(err, config.ErrUnavailable) || errors.Is(err, db.ErrCursor) {
-			t.Errorf("%v", err)
+			t.Errorf("got error %v, want config.ErrUnavailable only", err)
 		}
 	}
 }
 
+// FuzzCursor checks that Open accepts only cursors that Seal returned.
 func FuzzCursor(f *testing.F) {
 	c, _, _ := newCursors(oldRing)
 	f.Add("list", seal(f, c, "list", "/src/app.ts"))
@@ -198,9 +200,9 @@ func FuzzCursor(f *testing.F) {
 		position, err := c.Open(t.Context(), scope, cursor)
 		switch {
 		case err == nil && cursor != "" && seal(t, c, scope, position) != cursor:
-			t.Errorf("%q is a second spelling of the cursor at %q", cursor, position)
+			t.Errorf("the cursor %q is not the one that Seal returns for position %q", cursor, position)
 		case err != nil && !errors.Is(err, db.ErrCursor):
-			t.Error(err)
+			t.Errorf("got error %v for the cursor %q, want ErrCursor", err, cursor)
 		}
 	})
 }

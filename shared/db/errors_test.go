@@ -19,54 +19,56 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/shared/config"
 	"devplatform/shared/db"
 )
 
-// scripted is a DynamoDB that always sends the same response, and records the requests.
-type scripted struct {
-	status int
-	body   string
-	mu     sync.Mutex
-	asked  []string
+// fakeDynamoDB is a server that always sends the same response, and records the bodies of the requests.
+type fakeDynamoDB struct {
+	status   int
+	body     string
+	mu       sync.Mutex
+	requests []string
 }
 
-func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *fakeDynamoDB) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
-	s.mu.Lock()
-	s.asked = append(s.asked, string(body))
-	s.mu.Unlock()
+	f.mu.Lock()
+	f.requests = append(f.requests, string(body))
+	f.mu.Unlock()
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-	w.WriteHeader(s.status)
-	_, _ = io.WriteString(w, s.body)
+	w.WriteHeader(f.status)
+	_, _ = io.WriteString(w, f.body)
 }
 
-func clientOf(endpoint string) *db.Client {
-	h := &hands{}
-	return db.New(config.AWS{Region: "us-east-1", AccessKeyID: "test", SecretAccessKey: "test", Endpoint: endpoint}, h.now)
+func newClient(endpoint string) *db.Client { return db.New(awsConfig(endpoint), newFakeClock().now) }
+
+// exception returns the body of an error response. members contains further members of the JSON object, each after a
+// comma.
+func exception(name, members string) string {
+	return fmt.Sprintf(`{"__type":"com.amazonaws.dynamodb.v20120810#%s","message":"from AWS"%s}`, name, members)
 }
 
-func failing(name, more string) string {
-	return fmt.Sprintf(`{"__type":"com.amazonaws.dynamodb.v20120810#%s","message":"from AWS"%s}`, name, more)
-}
-
-func reasons(codes ...string) string {
-	var list []map[string]string
+// cancellation returns the body of the error response for a canceled transaction, with the code of each write.
+func cancellation(codes ...string) string {
+	var reasons []map[string]string
 	for _, code := range codes {
-		list = append(list, map[string]string{"Code": code, "Message": "why"})
+		reasons = append(reasons, map[string]string{"Code": code, "Message": "why"})
 	}
-	data, err := json.Marshal(list)
+	data, err := json.Marshal(reasons)
 	if err != nil {
 		panic(err)
 	}
-	return failing("TransactionCanceledException", `,"CancellationReasons":`+string(data))
+	return exception("TransactionCanceledException", `,"CancellationReasons":`+string(data))
 }
 
-// class returns the name of the error's class.
+// class returns the name of an error's class, "internal" if it has none.
 func class(err error) string {
 	var found []string
 	for name, c := range map[string]error{
-		"not found": db.ErrNotFound, "condition": db.ErrConditionFailed, "conflict": db.ErrConflict, "unavailable": db.ErrUnavailable,
+		"not found":   db.ErrNotFound,
+		"condition":   db.ErrConditionFailed,
+		"conflict":    db.ErrConflict,
+		"unavailable": db.ErrUnavailable,
 	} {
 		if errors.Is(err, c) {
 			found = append(found, name)
@@ -81,57 +83,60 @@ func class(err error) string {
 func TestErrorClasses(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		status int
-		body   string
-		want   string
-		asked  int // requests, with the retries of the SDK and of Retry
+		status   int
+		body     string
+		want     string // the class of the error
+		requests int    // including the retries of the SDK and of Retry
 	}{
-		"throughput":             {400, failing("ProvisionedThroughputExceededException", ""), "unavailable", 4},
-		"throttling":             {400, failing("ThrottlingException", ""), "unavailable", 4},
-		"request limit":          {400, failing("RequestLimitExceeded", ""), "unavailable", 4},
-		"server error":           {500, failing("InternalServerError", ""), "unavailable", 4},
-		"not AWS":                {503, "<html>", "unavailable", 4},
-		"incomplete":             {200, `{"ItemCollectionMetrics":`, "unavailable", 4},
-		"not DynamoDB's":         {200, "<html>", "unavailable", 4},
-		"missing table":          {400, failing("ResourceNotFoundException", ""), "internal", 1},
-		"invalid request":        {400, failing("ValidationException", ""), "internal", 1},
-		"token reused":           {400, failing("IdempotentParameterMismatchException", ""), "internal", 1},
-		"access denied":          {400, failing("AccessDeniedException", ""), "internal", 1},
-		"condition":              {400, reasons("None", "ConditionalCheckFailed"), "condition", 1},
-		"condition and conflict": {400, reasons("TransactionConflict", "ConditionalCheckFailed"), "condition", 1},
-		"conflict":               {400, reasons("TransactionConflict", "None"), "conflict", 20},
-		"conflict and throttle":  {400, reasons("TransactionConflict", "ThrottlingError"), "unavailable", 1},
-		"throttle and conflict":  {400, reasons("ProvisionedThroughputExceeded", "TransactionConflict"), "unavailable", 1},
-		"validation":             {400, reasons("ValidationError", "None"), "internal", 1},
+		"throughput exceeded":    {400, exception("ProvisionedThroughputExceededException", ""), "unavailable", 4},
+		"throttled":              {400, exception("ThrottlingException", ""), "unavailable", 4},
+		"request limit exceeded": {400, exception("RequestLimitExceeded", ""), "unavailable", 4},
+		"server error":           {500, exception("InternalServerError", ""), "unavailable", 4},
+		"HTML with status 503":   {503, "<html>", "unavailable", 4},
+		"incomplete response":    {200, `{"ItemCollectionMetrics":`, "unavailable", 4},
+		"HTML with status 200":   {200, "<html>", "unavailable", 4},
+		"missing table":          {400, exception("ResourceNotFoundException", ""), "internal", 1},
+		"invalid request":        {400, exception("ValidationException", ""), "internal", 1},
+		"token reused":           {400, exception("IdempotentParameterMismatchException", ""), "internal", 1},
+		"access denied":          {400, exception("AccessDeniedException", ""), "internal", 1},
+		"condition":              {400, cancellation("None", "ConditionalCheckFailed"), "condition", 1},
+		"condition and conflict": {400, cancellation("TransactionConflict", "ConditionalCheckFailed"), "condition", 1},
+		"conflict":               {400, cancellation("TransactionConflict", "None"), "conflict", 20},
+		"conflict and throttle":  {400, cancellation("TransactionConflict", "ThrottlingError"), "unavailable", 1},
+		"throttle and conflict":  {400, cancellation("ThrottlingError", "TransactionConflict"), "unavailable", 1},
+		"throughput in reasons":  {400, cancellation("ProvisionedThroughputExceeded"), "unavailable", 1},
+		"validation":             {400, cancellation("ValidationError", "None"), "internal", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &scripted{status: tc.status, body: tc.body}
-			server := httptest.NewServer(s)
+			fake := &fakeDynamoDB{status: tc.status, body: tc.body}
+			server := httptest.NewServer(fake)
 			t.Cleanup(server.Close)
-			c := clientOf(server.URL)
-			table := c.Table("t")
-			err := c.Transact(t.Context(), table.Put(db.EmailKey("a@b.c"), nil), table.Put(db.EmailKey("b@b.c"), nil))
+			client := newClient(server.URL)
+			table := client.Table("t")
+			err := client.Transact(t.Context(), table.Put(db.EmailKey("a@b.c"), nil), table.Put(db.EmailKey("b@b.c"), nil))
 			if got := class(err); got != tc.want || err == nil {
-				t.Errorf("%s: %v", got, err)
+				t.Errorf("got error %v of class %s, want class %s", err, got, tc.want)
 			}
-			if len(s.asked) != tc.asked {
-				t.Errorf("asked %d times, want %d", len(s.asked), tc.asked)
+			if len(fake.requests) != tc.requests {
+				t.Errorf("got %d requests, want %d", len(fake.requests), tc.requests)
 			}
-			if tokens := requestTokens(t, s.asked); len(tokens) != 1 {
-				t.Errorf("%d request tokens for one transaction", len(tokens))
+			if tokens := requestTokens(t, fake.requests); len(tokens) != 1 {
+				t.Errorf("got %d different request tokens for one transaction, want 1", len(tokens))
 			}
 		})
 	}
 }
 
+// requestTokens returns the set of the request tokens in the bodies of requests.
 func requestTokens(t *testing.T, bodies []string) map[string]bool {
 	t.Helper()
 	tokens := map[string]bool{}
 	for _, body := range bodies {
 		var in struct{ ClientRequestToken string }
-		if err := json.Unmarshal([]byte(body), &in); err != nil || in.ClientRequestToken == "" || len(in.ClientRequestToken) > 36 {
-			t.Fatalf("%s: %v", body, err)
+		err := json.Unmarshal([]byte(body), &in)
+		if token := in.ClientRequestToken; err != nil || token == "" || len(token) > 36 {
+			t.Fatalf("got request %s, %v, want one with a token of 1 to 36 characters", body, err)
 		}
 		tokens[in.ClientRequestToken] = true
 	}
@@ -140,83 +145,85 @@ func requestTokens(t *testing.T, bodies []string) map[string]bool {
 
 func TestNoResponseIsUnavailable(t *testing.T) {
 	t.Parallel()
-	nowhere := clientOf("http://127.0.0.1:1")
-	if _, err := nowhere.Table("t").Get(t.Context(), db.EmailKey("a@b.c")); class(err) != "unavailable" {
-		t.Errorf("connection refused: %v", err)
+	unreachable := newClient("http://127.0.0.1:1")
+	if _, err := unreachable.Table("t").Get(t.Context(), db.EmailKey("a@b.c")); class(err) != "unavailable" {
+		t.Errorf("connection refused: got error %v, want ErrUnavailable", err)
 	}
-	server := httptest.NewServer(&scripted{status: 200, body: `{}`})
+	server := httptest.NewServer(&fakeDynamoDB{status: 200, body: `{}`})
 	t.Cleanup(server.Close)
-	ended, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := clientOf(server.URL).Table("t").Get(ended, db.EmailKey("a@b.c")); class(err) != "unavailable" {
-		t.Errorf("context canceled: %v", err)
+	if _, err := newClient(server.URL).Table("t").Get(canceled, db.EmailKey("a@b.c")); class(err) != "unavailable" {
+		t.Errorf("context canceled: got error %v, want ErrUnavailable", err)
 	}
 }
 
 func TestDoRetriesConflicts(t *testing.T) {
 	t.Parallel()
-	s := &scripted{status: 400, body: failing("TransactionConflictException", "")}
-	server := httptest.NewServer(s)
+	fake := &fakeDynamoDB{status: 400, body: exception("TransactionConflictException", "")}
+	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
-	c := clientOf(server.URL)
-	_, err := c.Do(t.Context(), c.Table("t").Delete(db.EmailKey("a@b.c")))
-	if class(err) != "conflict" || len(s.asked) != 20 {
-		t.Errorf("%v after %d times", err, len(s.asked))
+	client := newClient(server.URL)
+	_, err := client.Do(t.Context(), client.Table("t").Delete(db.EmailKey("a@b.c")))
+	if class(err) != "conflict" || len(fake.requests) != 20 {
+		t.Errorf("got error %v after %d requests, want ErrConflict after 20", err, len(fake.requests))
 	}
 }
 
-// forgetful is a proxy in front of DynamoDB. While lose is above zero, it forwards requests but drops the connection
-// instead of sending the response.
-type forgetful struct {
-	proxy *httputil.ReverseProxy
-	lose  atomic.Int32
+// lossyProxy is a proxy in front of DynamoDB. It forwards all requests, but for the next losses requests it drops the
+// connection instead of sending the response.
+type lossyProxy struct {
+	proxy  *httputil.ReverseProxy
+	losses atomic.Int32
 }
 
-func (f *forgetful) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if f.lose.Add(-1) >= 0 {
-		f.proxy.ServeHTTP(httptest.NewRecorder(), r)
+func (p *lossyProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if p.losses.Add(-1) >= 0 {
+		p.proxy.ServeHTTP(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)
 	}
-	f.proxy.ServeHTTP(w, r)
+	p.proxy.ServeHTTP(w, r)
 }
 
 func TestLostResponsesOfWritesAreRecovered(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.StartServer(t)
-	to, err := url.Parse(endpoint)
+	target, err := url.Parse(endpoint)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &forgetful{proxy: httputil.NewSingleHostReverseProxy(to)}
-	server := httptest.NewServer(f)
+	proxy := &lossyProxy{proxy: httputil.NewSingleHostReverseProxy(target)}
+	server := httptest.NewServer(proxy)
 	t.Cleanup(server.Close)
 	name := "db-test-" + rand.Text()
 	dynamotest.CreateTable(t, dynamotest.Client(endpoint), name, "pk", "sk")
-	c := clientOf(server.URL)
-	table := c.Table(name)
-	add := expression.Add(expression.Name("n"), expression.Value(1))
-	next := expression.Name("v").Equal(expression.Value("1"))
+	client := newClient(server.URL)
+	table := client.Table(name)
+	increment := expression.Add(expression.Name("n"), expression.Value(1))
+	isFirst := expression.Name("v").Equal(expression.Value("1"))
 	for _, tc := range []struct {
 		name  string
 		write func() error
 	}{
-		{"create", func() error { return do(t, c, table.Create(db.EmailKey("a@b.c"), item("1"))) }},
+		{"create", func() error { return do(t, client, table.Create(db.EmailKey("a@b.c"), item("1"))) }},
 		{"update with Mine", func() error {
-			w := table.Update(db.EmailKey("a@b.c"), setV("2")).If(next)
-			return do(t, c, w.Mine(func(stored db.Item) bool { return value(stored) == "2" }))
+			w := table.Update(db.EmailKey("a@b.c"), setV("2")).If(isFirst)
+			return do(t, client, w.Mine(func(stored db.Item) bool { return value(stored) == "2" }))
 		}},
 		{"transaction", func() error {
-			return c.Transact(t.Context(), table.Create(db.EmailKey("b@b.c"), item("1")), table.Update(db.EmailKey("n@b.c"), add))
+			return client.Transact(t.Context(),
+				table.Create(db.EmailKey("b@b.c"), item("1")),
+				table.Update(db.EmailKey("n@b.c"), increment))
 		}},
 	} {
-		f.lose.Store(1)
+		proxy.losses.Store(1)
 		if err := tc.write(); err != nil {
-			t.Errorf("%s: %v", tc.name, err)
+			t.Errorf("%s: got error %v after a lost response, want none", tc.name, err)
 		}
 	}
-	// Another client's item still makes the condition fail.
-	if err := do(t, c, table.Create(db.EmailKey("a@b.c"), item("1"))); class(err) != "condition" {
-		t.Errorf("replaced another item: %v", err)
+	// A different stored item still makes the condition fail.
+	if err := do(t, client, table.Create(db.EmailKey("a@b.c"), item("1"))); class(err) != "condition" {
+		t.Errorf("got error %v for an item with the same key, want ErrConditionFailed", err)
 	}
 	counter, err := table.Get(t.Context(), db.EmailKey("n@b.c"))
 	if err != nil {
@@ -224,12 +231,12 @@ func TestLostResponsesOfWritesAreRecovered(t *testing.T) {
 	}
 	n, err := db.Decode[struct{ N int }](counter)
 	if err != nil || n.N != 1 {
-		t.Errorf("the transaction counted to %d, %v", n.N, err)
+		t.Errorf("got counter %d, %v after a repeated transaction, want 1", n.N, err)
 	}
 }
 
-func do(t *testing.T, c *db.Client, w db.Write) error {
+func do(t *testing.T, client *db.Client, w db.Write) error {
 	t.Helper()
-	_, err := c.Do(t.Context(), w)
+	_, err := client.Do(t.Context(), w)
 	return err
 }

@@ -13,22 +13,32 @@ import (
 	"devplatform/shared/db"
 )
 
-// hands is a clock that tests set.
-type hands struct{ at atomic.Int64 }
+// fakeClock is a clock that tests set.
+type fakeClock struct{ seconds atomic.Int64 }
 
-func (h *hands) now() time.Time          { return time.Unix(h.at.Load(), 0) }
-func (h *hands) advance(d time.Duration) { h.at.Add(int64(d / time.Second)) }
+func newFakeClock() *fakeClock {
+	clk := &fakeClock{}
+	clk.seconds.Store(1_763_640_000)
+	return clk
+}
+
+func (clk *fakeClock) now() time.Time          { return time.Unix(clk.seconds.Load(), 0) }
+func (clk *fakeClock) advance(d time.Duration) { clk.seconds.Add(int64(d / time.Second)) }
+
+// awsConfig returns the configuration of a client of that endpoint.
+func awsConfig(endpoint string) config.AWS {
+	return config.AWS{Region: "us-east-1", AccessKeyID: "test", SecretAccessKey: "test", Endpoint: endpoint}
+}
 
 // newTable creates a table in a new DynamoDB.
-func newTable(t *testing.T) (*db.Client, db.Table, *hands) {
+func newTable(t *testing.T) (*db.Client, db.Table, *fakeClock) {
 	t.Helper()
 	endpoint := dynamotest.StartServer(t)
-	h := &hands{}
-	h.at.Store(1_763_640_000)
-	client := db.New(config.AWS{Region: "us-east-1", AccessKeyID: "test", SecretAccessKey: "test", Endpoint: endpoint}, h.now)
+	clk := newFakeClock()
+	client := db.New(awsConfig(endpoint), clk.now)
 	name := "db-test-" + rand.Text()
 	dynamotest.CreateTable(t, dynamotest.Client(endpoint), name, "pk", "sk")
-	return client, client.Table(name), h
+	return client, client.Table(name), clk
 }
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
@@ -41,9 +51,10 @@ func value(item db.Item) string {
 	return ""
 }
 
-func mustDo(t *testing.T, c *db.Client, w db.Write) db.Item {
+// mustDo executes a write that must succeed.
+func mustDo(t *testing.T, client *db.Client, w db.Write) db.Item {
 	t.Helper()
-	item, err := c.Do(t.Context(), w)
+	item, err := client.Do(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}

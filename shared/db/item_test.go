@@ -11,10 +11,12 @@ import (
 	"devplatform/shared/db"
 )
 
-var attributes = cmpopts.IgnoreUnexported(
-	types.AttributeValueMemberS{}, types.AttributeValueMemberN{}, types.AttributeValueMemberB{}, types.AttributeValueMemberBOOL{},
-	types.AttributeValueMemberNULL{}, types.AttributeValueMemberSS{}, types.AttributeValueMemberNS{}, types.AttributeValueMemberBS{},
-	types.AttributeValueMemberL{}, types.AttributeValueMemberM{})
+// compareAttributes makes cmp compare attribute values.
+var compareAttributes = cmpopts.IgnoreUnexported(
+	types.AttributeValueMemberS{}, types.AttributeValueMemberN{}, types.AttributeValueMemberB{},
+	types.AttributeValueMemberBOOL{}, types.AttributeValueMemberNULL{}, types.AttributeValueMemberSS{},
+	types.AttributeValueMemberNS{}, types.AttributeValueMemberBS{}, types.AttributeValueMemberL{},
+	types.AttributeValueMemberM{})
 
 func TestItemFromJSON(t *testing.T) {
 	t.Parallel()
@@ -25,35 +27,58 @@ func TestItemFromJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	emptyList := &types.AttributeValueMemberL{Value: []types.AttributeValue{}}
 	want := db.Item{
-		"s": text(""), "n": &types.AttributeValueMemberN{Value: "-1.5"}, "b": &types.AttributeValueMemberB{Value: []byte{0, 255}},
-		"yes": &types.AttributeValueMemberBOOL{Value: true}, "no": &types.AttributeValueMemberBOOL{},
-		"null": &types.AttributeValueMemberNULL{Value: true},
-		"ss":   &types.AttributeValueMemberSS{Value: []string{"a", "b"}}, "ns": &types.AttributeValueMemberNS{Value: []string{"1"}},
+		"s":       text(""),
+		"n":       &types.AttributeValueMemberN{Value: "-1.5"},
+		"b":       &types.AttributeValueMemberB{Value: []byte{0, 255}},
+		"yes":     &types.AttributeValueMemberBOOL{Value: true},
+		"no":      &types.AttributeValueMemberBOOL{},
+		"null":    &types.AttributeValueMemberNULL{Value: true},
+		"ss":      &types.AttributeValueMemberSS{Value: []string{"a", "b"}},
+		"ns":      &types.AttributeValueMemberNS{Value: []string{"1"}},
 		"bs":      &types.AttributeValueMemberBS{Value: [][]byte{{1}}},
-		"l":       &types.AttributeValueMemberL{Value: []types.AttributeValue{text("x"), &types.AttributeValueMemberL{Value: []types.AttributeValue{}}}},
+		"l":       &types.AttributeValueMemberL{Value: []types.AttributeValue{text("x"), emptyList}},
 		"m":       &types.AttributeValueMemberM{Value: db.Item{"in": &types.AttributeValueMemberM{Value: db.Item{}}}},
 		"#é \x00": text("\x00😀"),
 	}
-	if diff := cmp.Diff(want, got, attributes); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(want, got, compareAttributes); diff != "" {
+		t.Errorf("item (-want +got):\n%s", diff)
 	}
 }
 
-func TestItemFromJSONRejectsWithoutValues(t *testing.T) {
+func TestItemFromJSONErrorsDoNotContainValues(t *testing.T) {
 	t.Parallel()
 	for _, data := range []string{
-		``, `null`, `[]`, `"hunter2"`, `{"a":"hunter2"}`, `{"a":{}}`, `{"a":null}`, `{"a":{"S":"hunter2","N":"1"}}`, `{"a":{"X":"hunter2"}}`,
-		`{"a":{"S":1}}`, `{"a":{"N":1}}`, `{"a":{"B":"hunter2!"}}`, `{"a":{"L":[{}]}}`, `{"a":{"M":{"b":{}}}}`, `{"a":{"s":"hunter2"}}`,
-		`{"a":{"S":"x"},"a":{"S":"hunter2"}}`, `{"a":{"S":"x"}} hunter2`, `{"a":{"S":null}}`, `{"a":{"L":[null]}}`, `{"a":{"M":null}}`,
+		``,
+		`null`,
+		`[]`,
+		`"hunter2"`,
+		`{"a":"hunter2"}`,
+		`{"a":{}}`,
+		`{"a":null}`,
+		`{"a":{"S":"hunter2","N":"1"}}`,
+		`{"a":{"X":"hunter2"}}`,
+		`{"a":{"s":"hunter2"}}`,
+		`{"a":{"S":1}}`,
+		`{"a":{"S":null}}`,
+		`{"a":{"N":1}}`,
+		`{"a":{"B":"hunter2!"}}`,
+		`{"a":{"L":[{}]}}`,
+		`{"a":{"L":[null]}}`,
+		`{"a":{"M":{"b":{}}}}`,
+		`{"a":{"M":null}}`,
+		`{"a":{"S":"x"},"a":{"S":"hunter2"}}`,
+		`{"a":{"S":"x"}} hunter2`,
 	} {
 		item, err := db.ItemFromJSON([]byte(data))
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: %v, %v", data, item, err)
+			t.Errorf("%s: got item %v, error %v, want an error without the value", data, item, err)
 		}
 	}
 }
 
+// FuzzItemFromJSON checks that ItemFromJSON returns either an error or an item whose attributes all have a value.
 func FuzzItemFromJSON(f *testing.F) {
 	f.Add([]byte(`{"s":{"S":"x"},"l":{"L":[{"M":{"b":{"BOOL":true}}}]}}`))
 	f.Add([]byte(`{"n":{"NULL":false},"bs":{"BS":["AQ=="]}}`))
@@ -61,26 +86,27 @@ func FuzzItemFromJSON(f *testing.F) {
 		item, err := db.ItemFromJSON(data)
 		for name, value := range item {
 			if value == nil {
-				t.Errorf("%q has no value", name)
+				t.Errorf("the attribute %q has no value", name)
 			}
 		}
 		if (item == nil) != (err != nil) {
-			t.Errorf("%v, %v", item, err)
+			t.Errorf("got item %v and error %v, want one of them", item, err)
 		}
 	})
 }
 
-// An item that cannot be decoded makes DecodeAll fail, with an error that names the type.
+// DecodeAll fails if one of the items cannot be decoded. The error names the type.
 func TestDecodeAll(t *testing.T) {
 	t.Parallel()
 	type counter struct{ N int }
-	one := db.Item{"N": &types.AttributeValueMemberN{Value: "1"}}
-	got, err := db.DecodeAll[counter]([]db.Item{one, nil, {}})
+	valid := db.Item{"N": &types.AttributeValueMemberN{Value: "1"}}
+	got, err := db.DecodeAll[counter]([]db.Item{valid, nil, {}})
 	if diff := cmp.Diff([]counter{{1}, {}, {}}, got); diff != "" || err != nil {
-		t.Errorf("%v, %s", err, diff)
+		t.Errorf("error %v, counters (-want +got):\n%s", err, diff)
 	}
-	none := db.Item{"N": &types.AttributeValueMemberS{Value: "one"}}
-	if got, err := db.DecodeAll[counter]([]db.Item{one, none}); err == nil || got != nil || !strings.Contains(err.Error(), "db_test.counter") {
-		t.Errorf("%v, %v", got, err)
+	wrongType := db.Item{"N": &types.AttributeValueMemberS{Value: "one"}}
+	got, err = db.DecodeAll[counter]([]db.Item{valid, wrongType})
+	if err == nil || got != nil || !strings.Contains(err.Error(), "db_test.counter") {
+		t.Errorf("got %v, %v, want an error that names the type", got, err)
 	}
 }

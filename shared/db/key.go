@@ -43,7 +43,7 @@ func UserKey(userID string) Key { return newKey(join("USER", idPart(id.User, use
 // EmailKey returns the key of the item that makes an e-mail address unique. Case is ignored.
 func EmailKey(email string) Key { return newKey(emailPK(email), "EMAIL") }
 
-// KnownIPKey returns the key of the item that records a login to the account with an e-mail address from an IP
+// KnownIPKey returns the key of the item that records that the user with an e-mail address has logged in from an IP
 // address.
 func KnownIPKey(email, ip string) Key { return newKey(emailPK(email), join("IP", ip)) }
 
@@ -81,12 +81,13 @@ func WorkspaceKey(workspaceID string) Key {
 	return newKey(workspacePK(workspaceID), "WORKSPACE")
 }
 
-// MemberKey returns the key of a user's role in a workspace, listed by workspace.
+// MemberKey returns the key of a member of a workspace.
 func MemberKey(workspaceID, userID string) Key {
 	return newKey(workspacePK(workspaceID), join("MEMBER", idPart(id.User, userID)))
 }
 
-// MembershipKey returns the key of the copy of MemberKey's item that is listed by user.
+// MembershipKey returns the key of the copy of a member's item that is stored under the user, to list the workspaces of
+// the user.
 func MembershipKey(userID, workspaceID string) Key {
 	return newKey(join("USER", idPart(id.User, userID)), join("WS", idPart(id.Workspace, workspaceID)))
 }
@@ -101,7 +102,7 @@ func MembershipsOf(userID string) Prefix {
 	return newPrefix(join("USER", idPart(id.User, userID)), "WS"+separator)
 }
 
-// MembershipCountKey returns the key of the number of workspaces that a user is a member of.
+// MembershipCountKey returns the key of the item that counts the workspaces of which a user is a member.
 func MembershipCountKey(userID string) Key {
 	return newKey(join("USER", idPart(id.User, userID)), "MEMBERSHIPS")
 }
@@ -129,7 +130,7 @@ func SlugsOf(workspaceID, base string) Prefix {
 // TreeKey returns the key of the item that finds a project by its ID and counts its files.
 func TreeKey(projectID string) Key { return newKey(projectPK(projectID), "TREE") }
 
-// ProjectPartition selects everything that is stored by the ID of a project, in any table.
+// ProjectPartition selects all items that are stored under the ID of a project, in any table.
 func ProjectPartition(projectID string) Prefix { return Prefix{PK: projectPK(projectID)} }
 
 // FileKey returns the key of a file by its validated path.
@@ -192,11 +193,11 @@ func WebhooksOf(workspaceID string) Prefix {
 	return newPrefix(workspacePK(workspaceID), "WEBHOOK"+separator)
 }
 
-// WebhookCountKey returns the key of the number of webhooks that a workspace has.
+// WebhookCountKey returns the key of the item that counts the webhooks of a workspace.
 func WebhookCountKey(workspaceID string) Key { return newKey(workspacePK(workspaceID), "WEBHOOKS") }
 
-// WebhookPlaceKey returns the key of the pointer that finds a webhook's workspace by the webhook's ID.
-func WebhookPlaceKey(webhookID string) Key { return newKey(webhookPK(webhookID), "WEBHOOK") }
+// WebhookWorkspaceKey returns the key of the item that maps the ID of a webhook to its workspace.
+func WebhookWorkspaceKey(webhookID string) Key { return newKey(webhookPK(webhookID), "WEBHOOK") }
 
 // DeliveryKey returns the key of a delivery.
 func DeliveryKey(webhookID, deliveryID string) Key {
@@ -264,8 +265,8 @@ func idPart(k id.Kind, s string) string {
 	return s
 }
 
-// join joins kind and parts. It returns "" if a part is invalid: empty, with a NUL, or, except in the last part, with
-// a separator.
+// join joins kind and parts. It returns "" if a part is empty or contains a NUL, or if a part other than the last one
+// contains a separator.
 func join(kind string, parts ...string) string {
 	for i, part := range parts {
 		last := i == len(parts)-1
@@ -279,7 +280,7 @@ func join(kind string, parts ...string) string {
 	return kind + separator + strings.Join(parts, separator)
 }
 
-// withSeparator returns the prefix of the keys that have one more part than joined, "" if joined is invalid.
+// withSeparator returns the prefix of the keys that have further parts after joined, "" if joined is invalid.
 func withSeparator(joined string) string {
 	if joined == "" {
 		return ""
@@ -306,7 +307,7 @@ func (k Key) item() Item { return Item{AttrPK: text(k.PK), AttrSK: text(k.SK)} }
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-// KeyOf returns the key of an item, zero if it has none.
+// KeyOf returns the key of an item, the zero Key if the item has none.
 func KeyOf(item Item) Key {
 	pk, _ := item[AttrPK].(*types.AttributeValueMemberS)
 	sk, _ := item[AttrSK].(*types.AttributeValueMemberS)

@@ -24,7 +24,7 @@ const (
 	evt  = "evt_01K9ZQ3V7M8T5XW2ABCDEFGHJS"
 )
 
-// hash is the hex SHA-256 of a path, version a version of a file.
+// hash is the SHA-256 of a path in hex. version is a version of a file.
 const (
 	hash    = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 	version = "01K9ZQ3V7M8T5XW2ABCDEFGHJT"
@@ -71,60 +71,60 @@ func TestKeys(t *testing.T) {
 		{db.ProjectPartition(prj).After("TREE"), db.Key{PK: "PROJECT#" + prj, SK: "TREE"}},
 	} {
 		if diff := cmp.Diff(tc.want, tc.got); diff != "" {
-			t.Error(diff)
+			t.Errorf("key (-want +got):\n%s", diff)
 		}
 	}
 }
 
-func TestInvalidPartsMakeNoKey(t *testing.T) {
+func TestInvalidPartsResultInTheZeroKey(t *testing.T) {
 	t.Parallel()
 	for name, key := range map[string]db.Key{
-		"no id":                     db.UserKey(""),
-		"an id of another kind":     db.UserKey(ses),
-		"another item's key":        db.UserKey(user + "#SESSION"),
-		"a session of a forged id":  db.SessionKey(user, ses+"#"),
-		"swapped ids":               db.MemberKey(user, ws),
-		"no e-mail":                 db.EmailKey(""),
-		"NUL":                       db.EmailKey("a\x00@b.c"),
-		"separator in a provider":   db.IdentityKey("gitea#1", "2"),
-		"no subject":                db.IdentityKey("gitea", ""),
-		"separator in a rule":       db.CounterKey("login#x", time.Unix(0, 0), "ip"),
-		"separator in a subject":    db.CounterKey("login", time.Unix(0, 0), "a#b", "c"),
-		"too long":                  db.EmailKey(strings.Repeat("a", 2048)),
-		"too long to sort by":       db.KnownIPKey("a@b.c", strings.Repeat("1", 1024)),
-		"sessions of an invalid ID": db.Key(db.SessionsOf("usr_")),
-		"a file of a workspace":     db.FileKey(ws, "/a"),
-		"a file without path":       db.FileKey(prj, ""),
-		"a path with NUL":           db.FileKey(prj, "/a\x00"),
-		"a path beyond every key":   db.FileKey(prj, "/"+strings.Repeat("a", 1024)),
-		"a prefix beyond any key":   db.Key(db.FilesOf(prj, strings.Repeat("a", 1024))),
-		"files of nothing":          db.Key(db.FilesOf("", "/")),
-		"a partition of nothing":    db.Key(db.ProjectPartition("PROJECT")),
-		"a slug of nothing":         db.SlugKey(ws, ""),
-		"slugs of nothing":          db.Key(db.SlugsOf(ws, "")),
-		"separator in a hash":       db.VersionKey(prj, hash+"#x", version),
-		"versions of nothing":       db.Key(db.VersionsOf(prj, "")),
-		"versions of two hashes":    db.Key(db.VersionsOf(prj, hash+"#"+hash)),
-		"no version":                db.VersionKey(prj, hash, ""),
-		"separator in a content":    db.ChunkKey(prj, "a#1", 2),
-		"NUL in a content":          db.ChunkKey(prj, "a\x00", 2),
-		"no content":                db.ChunkKey(prj, "", 2),
-		"a chunk before the first":  db.ChunkKey(prj, version, -1),
-		"a comment of a kind":       db.CommentKey(prj, evt),
-		"an event of a kind":        db.ProjectEventKey(prj, cmt),
-		"a workspace's as such":     db.WorkspaceEventKey(prj, evt),
-		"swapped project ids":       db.ProjectKey(prj, ws),
-		"before the first":          db.FilesOf(prj, "").After(""),
-		"behind any key":            db.FilesOf(prj, "").After(strings.Repeat("a", 1024)),
-		"behind nothing":            db.Prefix{}.After("x"),
+		"user: empty ID":                    db.UserKey(""),
+		"user: session ID":                  db.UserKey(ses),
+		"user: ID with a suffix":            db.UserKey(user + "#SESSION"),
+		"session: ID with a suffix":         db.SessionKey(user, ses+"#"),
+		"sessions: ID without a ULID":       db.Key(db.SessionsOf("usr_")),
+		"member: swapped IDs":               db.MemberKey(user, ws),
+		"e-mail: empty":                     db.EmailKey(""),
+		"e-mail: NUL":                       db.EmailKey("a\x00@b.c"),
+		"e-mail: too long":                  db.EmailKey(strings.Repeat("a", 2048)),
+		"known IP: too long":                db.KnownIPKey("a@b.c", strings.Repeat("1", 1024)),
+		"identity: separator in provider":   db.IdentityKey("gitea#1", "2"),
+		"identity: empty subject":           db.IdentityKey("gitea", ""),
+		"counter: separator in rule":        db.CounterKey("login#x", time.Unix(0, 0), "ip"),
+		"counter: separator in 1st subject": db.CounterKey("login", time.Unix(0, 0), "a#b", "c"),
+		"project: swapped IDs":              db.ProjectKey(prj, ws),
+		"project partition: invalid ID":     db.Key(db.ProjectPartition("PROJECT")),
+		"slug: empty":                       db.SlugKey(ws, ""),
+		"slugs: empty base":                 db.Key(db.SlugsOf(ws, "")),
+		"file: workspace ID":                db.FileKey(ws, "/a"),
+		"file: empty path":                  db.FileKey(prj, ""),
+		"file: NUL in path":                 db.FileKey(prj, "/a\x00"),
+		"file: path too long":               db.FileKey(prj, "/"+strings.Repeat("a", 1024)),
+		"files: prefix too long":            db.Key(db.FilesOf(prj, strings.Repeat("a", 1024))),
+		"files: empty ID":                   db.Key(db.FilesOf("", "/")),
+		"files: first page":                 db.FilesOf(prj, "").After(""),
+		"files: position too long":          db.FilesOf(prj, "").After(strings.Repeat("a", 1024)),
+		"zero prefix: position":             db.Prefix{}.After("x"),
+		"version: separator in hash":        db.VersionKey(prj, hash+"#x", version),
+		"version: empty":                    db.VersionKey(prj, hash, ""),
+		"versions: empty hash":              db.Key(db.VersionsOf(prj, "")),
+		"versions: separator in hash":       db.Key(db.VersionsOf(prj, hash+"#"+hash)),
+		"chunk: separator in content ID":    db.ChunkKey(prj, "a#1", 2),
+		"chunk: NUL in content ID":          db.ChunkKey(prj, "a\x00", 2),
+		"chunk: empty content ID":           db.ChunkKey(prj, "", 2),
+		"chunk: negative index":             db.ChunkKey(prj, version, -1),
+		"comment: event ID":                 db.CommentKey(prj, evt),
+		"project event: comment ID":         db.ProjectEventKey(prj, cmt),
+		"workspace event: project ID":       db.WorkspaceEventKey(prj, evt),
 	} {
 		if !key.IsZero() {
-			t.Errorf("%s: %+v", name, key)
+			t.Errorf("%s: got key %+v, want the zero Key", name, key)
 		}
 	}
 }
 
-// No two different things have the same key, whatever text they are named by.
+// Keys that are built from different texts are different.
 func TestKeysDoNotCollide(t *testing.T) {
 	t.Parallel()
 	text := rapid.StringOfN(rapid.RuneFrom([]rune("ab#@\x00")), 0, 4, -1)
@@ -133,7 +133,7 @@ func TestKeysDoNotCollide(t *testing.T) {
 		a, b := text.Draw(t, "a"), text.Draw(t, "b")
 		c, d := text.Draw(t, "c"), text.Draw(t, "d")
 		if a == c && b == d {
-			t.Skip("the same")
+			t.Skip("the texts are equal")
 		}
 		for name, pair := range map[string][2]db.Key{
 			"identity": {db.IdentityKey(a, b), db.IdentityKey(c, d)},
@@ -141,62 +141,76 @@ func TestKeysDoNotCollide(t *testing.T) {
 			"known ip": {db.KnownIPKey(a, b), db.KnownIPKey(c, d)},
 		} {
 			if pair[0] == pair[1] && !pair[0].IsZero() {
-				t.Fatalf("%s: %q/%q and %q/%q share %+v", name, a, b, c, d, pair[0])
+				t.Fatalf("%s: (%q, %q) and (%q, %q) have the same key %+v", name, a, b, c, d, pair[0])
 			}
 		}
 	})
 }
 
-// thing is something that has a key, named in a way that no other thing is.
-type thing struct {
+// namedKey is a key with a unique description of the item that it belongs to.
+type namedKey struct {
 	name string
 	key  db.Key
 }
 
-// drawThing makes a thing of the projects table out of whatever texts.
-func drawThing(t *rapid.T) thing {
-	word := rapid.OneOf(
+// drawKey returns the key of an item of the projects table, built from random texts.
+func drawKey(t *rapid.T) namedKey {
+	text := rapid.OneOf(
 		rapid.StringOfN(rapid.RuneFrom([]rune("ab#/\x00é")), 0, 6, -1),
-		rapid.SampledFrom([]string{"TREE", "FILE#/a", "/TREE", "#TREE", "WORKSPACE", "MEMBERSHIPS", user, "MEMBER#" + user, prj, prj2,
-			"PROJECT#" + prj, ws, "WS#" + ws, evt, cmt, hash, hash + "#" + version, version}))
-	a, b := word.Draw(t, "a"), word.Draw(t, "b")
-	things := map[string]db.Key{
-		"file": db.FileKey(a, b), "comment": db.CommentKey(a, b), "project": db.ProjectKey(a, b), "slug": db.SlugKey(a, b),
-		"member": db.MemberKey(a, b), "membership": db.MembershipKey(a, b), "version": db.VersionKey(prj, a, b),
-		"event": db.ProjectEventKey(a, b), "workspace event": db.WorkspaceEventKey(a, b),
+		rapid.SampledFrom([]string{
+			"TREE", "FILE#/a", "/TREE", "#TREE", "WORKSPACE", "MEMBERSHIPS", user, "MEMBER#" + user, prj, prj2,
+			"PROJECT#" + prj, ws, "WS#" + ws, evt, cmt, hash, hash + "#" + version, version,
+		}))
+	a, b := text.Draw(t, "a"), text.Draw(t, "b")
+	oneText := map[string]db.Key{
+		"tree":        db.TreeKey(a),
+		"workspace":   db.WorkspaceKey(a),
+		"memberships": db.MembershipCountKey(a),
 	}
-	alone := map[string]db.Key{"tree": db.TreeKey(a), "workspace": db.WorkspaceKey(a), "memberships": db.MembershipCountKey(a)}
-	kind := rapid.SampledFrom(append(slices.Sorted(maps.Keys(things)), slices.Sorted(maps.Keys(alone))...)).Draw(t, "kind")
-	if key, ok := alone[kind]; ok {
-		return thing{fmt.Sprintf("%s %q", kind, a), key}
+	twoTexts := map[string]db.Key{
+		"file":            db.FileKey(a, b),
+		"comment":         db.CommentKey(a, b),
+		"project":         db.ProjectKey(a, b),
+		"slug":            db.SlugKey(a, b),
+		"member":          db.MemberKey(a, b),
+		"membership":      db.MembershipKey(a, b),
+		"version":         db.VersionKey(prj, a, b),
+		"event":           db.ProjectEventKey(a, b),
+		"workspace event": db.WorkspaceEventKey(a, b),
 	}
-	return thing{fmt.Sprintf("%s %q %q", kind, a, b), things[kind]}
+	kinds := append(slices.Sorted(maps.Keys(twoTexts)), slices.Sorted(maps.Keys(oneText))...)
+	kind := rapid.SampledFrom(kinds).Draw(t, "kind")
+	if key, ok := oneText[kind]; ok {
+		return namedKey{fmt.Sprintf("%s %q", kind, a), key}
+	}
+	return namedKey{fmt.Sprintf("%s %q %q", kind, a, b), twoTexts[kind]}
 }
 
-// Whatever a path, a slug or an id is made of, its key is that of nothing else.
+// Different items have different keys, for any paths, slugs and IDs.
 func TestProjectKeysDoNotCollide(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		one, other := drawThing(t), drawThing(t)
-		if one.name != other.name && one.key == other.key && !one.key.IsZero() {
-			t.Fatalf("%s and %s share %+v", one.name, other.name, one.key)
+		first, second := drawKey(t), drawKey(t)
+		key := first.key
+		if first.name != second.name && key == second.key && !key.IsZero() {
+			t.Fatalf("%s and %s have the same key %+v", first.name, second.name, key)
 		}
-		if (one.key.PK == "") != (one.key.SK == "") || len(one.key.SK) > 1024 || strings.ContainsRune(one.key.PK+one.key.SK, 0) {
-			t.Fatalf("%s has %+v", one.name, one.key)
+		if (key.PK == "") != (key.SK == "") || len(key.SK) > 1024 || strings.ContainsRune(key.PK+key.SK, 0) {
+			t.Fatalf("%s has the invalid key %+v", first.name, key)
 		}
 	})
 }
 
-// Every valid path has a key that DynamoDB accepts, and can be read back from it.
+// DynamoDB accepts the keys of the longest valid paths, and the path can be read from the key.
 func TestLongestPathsAreValid(t *testing.T) {
 	t.Parallel()
-	c, table, _ := newTable(t)
+	client, table, _ := newTable(t)
 	for _, path := range []string{"/" + strings.Repeat("a", 511), "/" + strings.Repeat("é", 255) + "#"} {
 		key := db.FileKey(prj, path)
-		mustDo(t, c, table.Create(key, item("x")))
+		mustDo(t, client, table.Create(key, item("x")))
 		items, err := table.QueryAll(t.Context(), db.FilesOf(prj, path))
 		if err != nil || len(items) != 1 || db.FilesOf(prj, "").Rest(db.KeyOf(items[0])) != path {
-			t.Errorf("%d bytes: %d items, %v", len(path), len(items), err)
+			t.Errorf("path of %d bytes: got %d items, %v, want the file with this path", len(path), len(items), err)
 		}
 	}
 }

@@ -30,9 +30,9 @@ func (t Table) Get(ctx context.Context, key Key) (Item, error) {
 // Query selects the items under a prefix.
 type Query struct {
 	Prefix Prefix
-	// After is the key after which the page begins, the Next of the previous page. Zero: the first page.
+	// After is the key after which the page begins: Next of the previous page, zero for the first page.
 	After Key
-	// Limit is the maximum number of live items in a page. 0: as many as one call returns (1 MB).
+	// Limit is the maximum number of live items in a page. 0 means as many as one call returns (1 MB).
 	Limit int
 	// Descending reads from the last sort key to the first.
 	Descending bool
@@ -40,14 +40,14 @@ type Query struct {
 	// in either case.
 	KeysOnly bool
 	Only     []string
-	// Once makes a single call. The page may then have fewer items than Limit, even none, although there are more.
+	// Once makes a single call. The page may then have fewer items than Limit, or none, although there are more pages.
 	Once bool
 }
 
 // Page is a page of a query.
 type Page struct {
 	Items []Item
-	// Next is the After of the next page, zero on the last page.
+	// Next is Query.After of the next page, zero on the last page.
 	Next Key
 }
 
@@ -134,11 +134,11 @@ type IndexQuery struct {
 	Index Index
 	// Partition is the value of the index's partition key.
 	Partition string
-	// Upto is the last sort key to read. "": all.
+	// Upto is the last sort key to read. "" means all.
 	Upto string
-	// After is the position after which the page begins, the Next of the previous page. Zero: the first page.
+	// After is the position after which the page begins: Next of the previous page, zero for the first page.
 	After IndexKey
-	// Limit is the maximum number of live items in a page. 0: as many as one call returns (1 MB).
+	// Limit is the maximum number of live items in a page. 0 means as many as one call returns (1 MB).
 	Limit int
 }
 
@@ -146,7 +146,7 @@ type IndexQuery struct {
 type IndexPage struct {
 	// Items have the keys of the table and of the index, and the attributes that the index projects.
 	Items []Item
-	// Next is the After of the next page, zero on the last page.
+	// Next is IndexQuery.After of the next page, zero on the last page.
 	Next IndexKey
 }
 

@@ -9,8 +9,8 @@ import (
 	"devplatform/shared/awsclient"
 )
 
-// ErrStale reports that an item changed between the read on which a write was decided and the write itself. Nothing
-// was written. Stores return it, and Retry decides again.
+// ErrStale reports that an item changed after it was read and before it was written. Nothing was written. Stores return
+// it, and Retry makes another attempt.
 var ErrStale = errors.New("db: the item changed after it was read")
 
 const (
@@ -22,10 +22,10 @@ const (
 	warnAttempts = 8
 )
 
-// Retry implements optimistic concurrency. It calls attempt until it succeeds, or fails for another reason than
-// ErrStale or ErrConflict. An attempt reads, decides and writes (with TransactOnce or DoOnce, which do not retry
-// conflicts themselves), so that each decision is based on the current item. operation is the name of the operation in
-// the log. Errors: those of attempt; ErrConflict after 20 attempts, or if ctx ended while Retry waited.
+// Retry implements optimistic concurrency. It calls attempt until it succeeds or returns an error other than ErrStale
+// and ErrConflict. Each attempt reads the current item, decides and writes with TransactOnce or DoOnce, which
+// do not retry conflicts themselves. operation is the name of the operation in the log. Errors: those of attempt;
+// ErrConflict after 20 attempts, or if ctx ended while Retry waited.
 func Retry(ctx context.Context, operation string, attempt func() error) error {
 	for n := 1; ; n++ {
 		err := attempt()

@@ -26,7 +26,7 @@ func TestRetryUntilAnAttemptSucceeds(t *testing.T) {
 				return nil
 			})
 			if err != nil || attempts != 20 {
-				t.Errorf("%v: %v after %d attempts", reason, err, attempts)
+				t.Errorf("%v: got error %v after %d attempts, want none after 20", reason, err, attempts)
 			}
 		})
 	}
@@ -39,7 +39,7 @@ func TestRetryReturnsOtherErrorsAtOnce(t *testing.T) {
 		attempts := 0
 		err := db.Retry(t.Context(), "test", func() error { attempts++; return want })
 		if !errors.Is(err, want) || errors.Is(err, db.ErrConflict) || attempts != 1 {
-			t.Errorf("%v: %v after %d attempts", want, err, attempts)
+			t.Errorf("got error %v after %d attempts, want only %v after 1", err, attempts, want)
 		}
 	}
 }
@@ -50,13 +50,13 @@ func TestRetryIsLimited(t *testing.T) {
 		begin, attempts := time.Now(), 0
 		err := db.Retry(t.Context(), "save file", func() error { attempts++; return db.ErrStale })
 		if !errors.Is(err, db.ErrConflict) || !errors.Is(err, db.ErrStale) || attempts != 20 {
-			t.Errorf("%v after %d attempts", err, attempts)
+			t.Errorf("got error %v after %d attempts, want ErrConflict and ErrStale after 20", err, attempts)
 		}
 		if !strings.Contains(err.Error(), "save file: 20 attempts") {
-			t.Errorf("the error does not name the operation: %v", err)
+			t.Errorf("got error %v, want one that contains the operation and the number of attempts", err)
 		}
 		if took := time.Since(begin); took < time.Second || took > 6*time.Second {
-			t.Errorf("the attempts took %s", took)
+			t.Errorf("the attempts took %s, want 1 s to 6 s", took)
 		}
 	})
 }
@@ -73,15 +73,15 @@ func TestRetryEndsWithContext(t *testing.T) {
 			return db.ErrStale
 		})
 		if !errors.Is(err, db.ErrConflict) || attempts != 3 {
-			t.Errorf("%v after %d attempts", err, attempts)
+			t.Errorf("got error %v after %d attempts, want ErrConflict after 3", err, attempts)
 		}
 	})
 }
 
 // This test replaces the default logger, so it does not run in parallel.
 func TestRetryWarnsOfContention(t *testing.T) {
-	before := slog.Default()
-	t.Cleanup(func() { slog.SetDefault(before) })
+	original := slog.Default()
+	t.Cleanup(func() { slog.SetDefault(original) })
 	for conflicts, want := range map[int]int{7: 0, 8: 1, 19: 1} {
 		var log bytes.Buffer
 		slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
@@ -97,8 +97,11 @@ func TestRetryWarnsOfContention(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if got := strings.Count(log.String(), "level=WARN"); got != want || want > 0 && !strings.Contains(log.String(), "operation=rename attempts=8") {
-			t.Errorf("%d conflicts: %s", conflicts, &log)
+		if got := strings.Count(log.String(), "level=WARN"); got != want {
+			t.Errorf("%d conflicts: got %d warnings, want %d", conflicts, got, want)
+		}
+		if want > 0 && !strings.Contains(log.String(), "operation=rename attempts=8") {
+			t.Errorf("%d conflicts: got log %s, want the operation and 8 attempts", conflicts, &log)
 		}
 	}
 }

@@ -17,182 +17,184 @@ import (
 	"devplatform/shared/id"
 )
 
+// item returns an item with the string attribute v.
 func item(v string) db.Item { return db.Item{"v": text(v)} }
 
+// setV returns the update that sets the attribute v.
 func setV(v string) expression.UpdateBuilder {
 	return expression.Set(expression.Name("v"), expression.Value(v))
 }
 
 func TestReadsIgnoreExpiredItems(t *testing.T) {
 	t.Parallel()
-	c, table, h := newTable(t)
-	key := db.EmailKey("a@b.c")
-	short := item("short")
-	short[db.AttrExpiresAt] = db.ExpiresAt(h.now().Add(time.Minute).Unix())
-	mustDo(t, c, table.Put(key, short))
-	mustDo(t, c, table.Put(db.KnownIPKey("a@b.c", "ip"), item("lasting")))
-	query := db.Query{Prefix: db.Prefix{PK: "EMAIL#a@b.c", SK: "E"}}
-	look := func() (bool, int, int) {
+	client, table, clk := newTable(t)
+	key, permanentKey := db.EmailKey("a@b.c"), db.KnownIPKey("a@b.c", "ip")
+	temporary := item("first")
+	temporary[db.AttrExpiresAt] = db.ExpiresAt(clk.now().Add(time.Minute).Unix())
+	mustDo(t, client, table.Put(key, temporary))
+	mustDo(t, client, table.Put(permanentKey, item("permanent")))
+	checkReads := func(wantFound bool, wantBatch, wantPage int) {
 		t.Helper()
 		_, err := table.Get(t.Context(), key)
-		if err != nil && !errors.Is(err, db.ErrNotFound) {
-			t.Fatal(err)
+		if wantFound && err != nil || !wantFound && !errors.Is(err, db.ErrNotFound) {
+			t.Errorf("Get: got error %v, want found to be %v", err, wantFound)
 		}
-		batch, err2 := table.BatchGet(t.Context(), key, key, db.KnownIPKey("a@b.c", "ip"), db.EmailKey("nobody@b.c"), db.Key{})
-		page, err3 := table.Query(t.Context(), query)
-		if err2 != nil || err3 != nil {
-			t.Fatal(err2, err3)
+		batch, err := table.BatchGet(t.Context(), key, key, permanentKey, db.EmailKey("missing@b.c"), db.Key{})
+		if err != nil || len(batch) != wantBatch {
+			t.Errorf("BatchGet: got %d items, %v, want %d", len(batch), err, wantBatch)
 		}
-		return err == nil, len(batch), len(page.Items)
+		page, err := table.Query(t.Context(), db.Query{Prefix: db.Prefix{PK: "EMAIL#a@b.c", SK: "E"}})
+		if err != nil || len(page.Items) != wantPage {
+			t.Errorf("Query: got %d items, %v, want %d", len(page.Items), err, wantPage)
+		}
 	}
-	if got, batch, page := look(); !got || batch != 2 || page != 1 {
-		t.Errorf("before: %v %d %d", got, batch, page)
+	checkReads(true, 2, 1)
+	if err := do(t, client, table.Create(key, item("second"))); !errors.Is(err, db.ErrConditionFailed) {
+		t.Errorf("Create of a live item: got error %v, want ErrConditionFailed", err)
 	}
-	if _, err := c.Do(t.Context(), table.Create(key, item("second"))); !errors.Is(err, db.ErrConditionFailed) {
-		t.Errorf("replaced a live item: %v", err)
+	clk.advance(time.Minute)
+	checkReads(false, 1, 0)
+	if err := do(t, client, table.Update(key, setV("x")).If(table.Exists())); !errors.Is(err, db.ErrConditionFailed) {
+		t.Errorf("Update of an expired item: got error %v, want ErrConditionFailed", err)
 	}
-	h.advance(time.Minute)
-	if got, batch, page := look(); got || batch != 1 || page != 0 {
-		t.Errorf("after: %v %d %d", got, batch, page)
-	}
-	if _, err := c.Do(t.Context(), table.Update(key, setV("x")).If(table.Exists())); !errors.Is(err, db.ErrConditionFailed) {
-		t.Errorf("updated an expired item: %v", err)
-	}
-	mustDo(t, c, table.Create(key, item("second")))
+	mustDo(t, client, table.Create(key, item("second")))
 	if got, err := table.Get(t.Context(), key); err != nil || value(got) != "second" {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("got item %v, %v after Create of an expired item, want second", got, err)
 	}
 }
 
 func TestInvalidKeys(t *testing.T) {
 	t.Parallel()
-	c, table, _ := newTable(t)
+	client, table, _ := newTable(t)
 	if _, err := table.Get(t.Context(), db.UserKey("ses_x")); !errors.Is(err, db.ErrNotFound) {
-		t.Errorf("get: %v", err)
+		t.Errorf("Get: got error %v, want ErrNotFound", err)
 	}
-	if _, err := c.Do(t.Context(), table.Put(db.UserKey("ses_x"), item("x"))); !errors.Is(err, db.ErrInvalidKey) {
-		t.Errorf("put: %v", err)
+	if _, err := client.Do(t.Context(), table.Put(db.UserKey("ses_x"), item("x"))); !errors.Is(err, db.ErrInvalidKey) {
+		t.Errorf("Put: got error %v, want ErrInvalidKey", err)
 	}
-	err := c.Transact(t.Context(), table.Put(db.EmailKey("a@b.c"), item("x")), table.Delete(db.Key{}))
+	err := client.Transact(t.Context(), table.Put(db.EmailKey("a@b.c"), item("x")), table.Delete(db.Key{}))
 	if !errors.Is(err, db.ErrInvalidKey) {
-		t.Errorf("transact: %v", err)
+		t.Errorf("Transact: got error %v, want ErrInvalidKey", err)
 	}
 	if items, err := table.QueryAll(t.Context(), db.SessionsOf("")); err != nil || items != nil {
-		t.Errorf("query: %v, %v", items, err)
+		t.Errorf("QueryAll: got items %v, %v, want none", items, err)
 	}
 }
 
 func TestSingleWrites(t *testing.T) {
 	t.Parallel()
-	c, table, _ := newTable(t)
+	client, table, _ := newTable(t)
 	key := db.EmailKey("a@b.c")
-	if old := mustDo(t, c, table.Create(key, item("1"))); old != nil {
-		t.Errorf("create returned %v", old)
+	if old := mustDo(t, client, table.Create(key, item("1"))); old != nil {
+		t.Errorf("Create returned %v, want nil", old)
 	}
-	if old := mustDo(t, c, table.Put(key, item("2"))); value(old) != "1" {
-		t.Errorf("put does not return the old item: %v", old)
+	if old := mustDo(t, client, table.Put(key, item("2"))); value(old) != "1" {
+		t.Errorf("Put returned %v, want the old item", old)
 	}
-	if now := mustDo(t, c, table.Update(key, setV("3")).If(table.Exists())); value(now) != "3" {
-		t.Errorf("update does not return the new item: %v", now)
+	if updated := mustDo(t, client, table.Update(key, setV("3")).If(table.Exists())); value(updated) != "3" {
+		t.Errorf("Update returned %v, want the new item", updated)
 	}
-	two := expression.Name("v").Equal(expression.Value("2"))
-	_, err := c.Do(t.Context(), table.Update(key, setV("4")).If(table.Exists()).If(two).WithOld())
+	isTwo := expression.Name("v").Equal(expression.Value("2"))
+	err := do(t, client, table.Update(key, setV("4")).If(table.Exists()).If(isTwo).WithOld())
 	if !errors.Is(err, db.ErrConditionFailed) || !db.FailedAt(err, 0) || value(db.OldItem(err, 0)) != "3" {
-		t.Errorf("%v, old %v", err, db.OldItem(err, 0))
+		t.Errorf("got error %v with old item %v, want ErrConditionFailed with the stored item", err, db.OldItem(err, 0))
 	}
-	_, err = c.Do(t.Context(), table.Delete(key).If(two))
+	err = do(t, client, table.Delete(key).If(isTwo))
 	if !errors.Is(err, db.ErrConditionFailed) || db.OldItem(err, 0) != nil {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v with old item %v, want ErrConditionFailed without it", err, db.OldItem(err, 0))
 	}
-	if old := mustDo(t, c, table.Delete(key)); value(old) != "3" {
-		t.Errorf("delete does not return the old item: %v", old)
+	if old := mustDo(t, client, table.Delete(key)); value(old) != "3" {
+		t.Errorf("Delete returned %v, want the old item", old)
 	}
-	if old := mustDo(t, c, table.Delete(key)); old != nil {
-		t.Errorf("deleted twice: %v", old)
+	if old := mustDo(t, client, table.Delete(key)); old != nil {
+		t.Errorf("Delete of a missing item returned %v, want nil", old)
 	}
-	if _, err := c.Do(t.Context(), table.Check(key, two)); err == nil {
-		t.Error("a check outside of a transaction")
+	if err := do(t, client, table.Check(key, isTwo)); err == nil {
+		t.Error("got no error for a check outside of a transaction")
 	}
 }
 
 func TestTransactionsAreAtomic(t *testing.T) {
 	t.Parallel()
-	c, table, _ := newTable(t)
-	taken, free := db.EmailKey("taken@b.c"), db.EmailKey("free@b.c")
-	mustDo(t, c, table.Create(taken, item("first")))
-	err := c.Transact(t.Context(),
+	client, table, _ := newTable(t)
+	taken, free, missing := db.EmailKey("taken@b.c"), db.EmailKey("free@b.c"), db.EmailKey("missing@b.c")
+	mustDo(t, client, table.Create(taken, item("first")))
+	err := client.Transact(t.Context(),
 		table.Create(free, item("x")),
 		table.Create(taken, item("x")).WithOld(),
-		table.Check(db.EmailKey("gone@b.c"), table.Exists()),
+		table.Check(missing, table.Exists()),
 	)
 	if !errors.Is(err, db.ErrConditionFailed) || db.FailedAt(err, 0) || !db.FailedAt(err, 1) || !db.FailedAt(err, 2) {
-		t.Fatalf("%v", err)
+		t.Fatalf("got error %v, want ErrConditionFailed at the writes 1 and 2", err)
 	}
 	if value(db.OldItem(err, 1)) != "first" || db.OldItem(err, 2) != nil {
-		t.Errorf("old: %v, %v", db.OldItem(err, 1), db.OldItem(err, 2))
+		t.Errorf("got old items %v and %v, want the taken item and nil", db.OldItem(err, 1), db.OldItem(err, 2))
 	}
 	if _, err := table.Get(t.Context(), free); !errors.Is(err, db.ErrNotFound) {
-		t.Errorf("a part of it was written: %v", err)
+		t.Errorf("got error %v for an item of a failed transaction, want ErrNotFound", err)
 	}
-	err = c.Transact(t.Context(),
-		table.Create(free, item("x")), table.Update(taken, setV("second")).If(table.Exists()), table.Delete(db.EmailKey("gone@b.c")))
+	err = client.Transact(t.Context(),
+		table.Create(free, item("x")),
+		table.Update(taken, setV("second")).If(table.Exists()),
+		table.Delete(missing))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := table.Get(t.Context(), taken); err != nil || value(got) != "second" {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("got item %v, %v after the transaction, want second", got, err)
 	}
 }
 
 // Conflicting transactions are retried until each has succeeded or its condition has failed.
-func TestRacingTransactionsHaveOneWinner(t *testing.T) {
+func TestOneOfConcurrentTransactionsSucceeds(t *testing.T) {
 	t.Parallel()
-	c, table, _ := newTable(t)
+	client, table, _ := newTable(t)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	won := 0
+	succeeded := 0
 	for i := range 8 {
 		wg.Go(func() {
-			err := c.Transact(t.Context(),
-				table.Create(db.EmailKey("a@b.c"), item(fmt.Sprint(i))), table.Create(db.UsernameKey(fmt.Sprint("u", i)), item("x")))
+			err := client.Transact(t.Context(),
+				table.Create(db.EmailKey("a@b.c"), item(fmt.Sprint(i))),
+				table.Create(db.UsernameKey(fmt.Sprint("u", i)), item("x")))
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case err == nil:
-				won++
+				succeeded++
 			case !db.FailedAt(err, 0):
-				t.Errorf("failed with %v", err)
+				t.Errorf("got error %v, want success or a failed condition of the first write", err)
 			}
 		})
 	}
 	wg.Wait()
-	if won != 1 {
-		t.Errorf("%d winners", won)
+	if succeeded != 1 {
+		t.Errorf("%d transactions succeeded, want 1", succeeded)
 	}
 }
 
 func TestQueryPages(t *testing.T) {
 	t.Parallel()
-	c, table, h := newTable(t)
-	g := id.NewGenerator(h.now, strings.NewReader(strings.Repeat("x", 1000)))
+	client, table, clk := newTable(t)
+	ids := id.NewGenerator(clk.now, strings.NewReader(strings.Repeat("x", 1000)))
 	var want []string
 	for i := range 25 {
-		sid := g.New(id.Session)
-		record := item(sid)
+		sessionID := ids.New(id.Session)
+		record := item(sessionID)
 		if i%5 == 4 {
-			record[db.AttrExpiresAt] = db.ExpiresAt(h.now().Unix())
+			record[db.AttrExpiresAt] = db.ExpiresAt(clk.now().Unix())
 		} else {
-			want = append(want, sid)
+			want = append(want, sessionID)
 		}
-		mustDo(t, c, table.Put(db.SessionKey(user, sid), record))
+		mustDo(t, client, table.Put(db.SessionKey(user, sessionID), record))
 	}
-	mustDo(t, c, table.Put(db.UserKey(user), item("not a session")))
+	mustDo(t, client, table.Put(db.UserKey(user), item("not a session")))
 	all, err := table.QueryAll(t.Context(), db.SessionsOf(user))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, values(all)); diff != "" {
-		t.Error(diff)
+		t.Errorf("QueryAll (-want +got):\n%s", diff)
 	}
 	for _, limit := range []int{1, 3, 7, 20, 100} {
 		var got []string
@@ -203,7 +205,7 @@ func TestQueryPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(page.Items) > limit || (len(page.Items) < limit && !page.Next.IsZero()) {
-				t.Errorf("limit %d: a page of %d, next %v", limit, len(page.Items), page.Next)
+				t.Errorf("limit %d: got a page of %d items with next page %v", limit, len(page.Items), page.Next)
 			}
 			got = append(got, values(page.Items)...)
 			if page.Next.IsZero() {
@@ -212,15 +214,16 @@ func TestQueryPages(t *testing.T) {
 			q.After = page.Next
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("limit %d: %s", limit, diff)
+			t.Errorf("limit %d (-want +got):\n%s", limit, diff)
 		}
 	}
 	last, err := table.Query(t.Context(), db.Query{Prefix: db.SessionsOf(user), Limit: 1, Descending: true})
 	if err != nil || values(last.Items)[0] != want[len(want)-1] {
-		t.Errorf("descending: %v, %v", values(last.Items), err)
+		t.Errorf("descending: got %v, %v, want the last session", values(last.Items), err)
 	}
 }
 
+// values returns the attribute v of each item.
 func values(items []db.Item) []string {
 	var all []string
 	for _, i := range items {
@@ -231,44 +234,42 @@ func values(items []db.Item) []string {
 
 func TestBatchGetWithSeveralCalls(t *testing.T) {
 	t.Parallel()
-	c, table, _ := newTable(t)
+	client, table, _ := newTable(t)
 	var keys []db.Key
 	for i := range 130 {
 		key := db.UsernameKey(fmt.Sprint("u", i))
 		keys = append(keys, key)
-		mustDo(t, c, table.Put(key, item(fmt.Sprint(i))))
+		mustDo(t, client, table.Put(key, item(fmt.Sprint(i))))
 	}
 	ctx := db.CountCalls(t.Context())
 	found, err := table.BatchGet(ctx, keys...)
 	if err != nil || len(found) != len(keys) || db.Calls(ctx) != 2 {
-		t.Fatalf("%d items in %d calls, %v", len(found), db.Calls(ctx), err)
+		t.Fatalf("got %d items in %d calls, %v, want %d items in 2 calls", len(found), db.Calls(ctx), err, len(keys))
 	}
 	for i, key := range keys {
 		if value(found[key]) != fmt.Sprint(i) {
-			t.Errorf("%v: %v", key, found[key])
+			t.Errorf("%v: got item %v, want value %d", key, found[key], i)
 		}
 	}
 }
 
 func TestCallsAreCounted(t *testing.T) {
 	t.Parallel()
-	c, table, _ := newTable(t)
+	client, table, _ := newTable(t)
 	ctx := db.CountCalls(t.Context())
 	key := db.EmailKey("a@b.c")
-	if _, err := c.Do(ctx, table.Put(key, item("x"))); err != nil {
-		t.Fatal(err)
-	}
-	_, err1 := table.Get(ctx, key)
-	_, err2 := table.Query(ctx, db.Query{Prefix: db.Prefix{PK: key.PK, SK: "E"}})
-	err3 := c.Transact(ctx, table.Delete(key))
-	if err := errors.Join(err1, err2, err3); err != nil {
+	_, putErr := client.Do(ctx, table.Put(key, item("x")))
+	_, getErr := table.Get(ctx, key)
+	_, queryErr := table.Query(ctx, db.Query{Prefix: db.Prefix{PK: key.PK, SK: "E"}})
+	transactErr := client.Transact(ctx, table.Delete(key))
+	if err := errors.Join(putErr, getErr, queryErr, transactErr); err != nil {
 		t.Fatal(err)
 	}
 	if n := db.Calls(ctx); n != 4 {
-		t.Errorf("%d calls", n)
+		t.Errorf("got %d calls, want 4", n)
 	}
 	if n := db.Calls(t.Context()); n != 0 {
-		t.Errorf("%d calls elsewhere", n)
+		t.Errorf("got %d calls with another context, want 0", n)
 	}
 }
 
@@ -286,10 +287,10 @@ func TestEncodeAndDecode(t *testing.T) {
 		t.Fatal(err)
 	}
 	if at, ok := encoded["at"].(*types.AttributeValueMemberS); !ok || at.Value != "2025-11-20T12:00:00.123Z" {
-		t.Errorf("at: %#v", encoded["at"])
+		t.Errorf("got attribute at %#v, want the timestamp as a string", encoded["at"])
 	}
-	c, table, _ := newTable(t)
-	mustDo(t, c, table.Put(db.EmailKey("a@b.c"), encoded))
+	client, table, _ := newTable(t)
+	mustDo(t, client, table.Put(db.EmailKey("a@b.c"), encoded))
 	stored, err := table.Get(t.Context(), db.EmailKey("a@b.c"))
 	if err != nil {
 		t.Fatal(err)
@@ -299,6 +300,6 @@ func TestEncodeAndDecode(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("record (-want +got):\n%s", diff)
 	}
 }

@@ -117,8 +117,8 @@ func (c *Client) Do(ctx context.Context, w Write) (item Item, err error) {
 	return item, err
 }
 
-// DoOnce executes a single write. It returns the item as it is after an Update, or as it was before a Put or a
-// Delete; nil if there is or was none. It is for use within Retry. Errors: ErrConditionFailed, ErrConflict,
+// DoOnce executes a single write. It returns the new item of an Update, or the old item of a Put or a Delete, which is
+// nil if there was none. It is for use within Retry. Errors: ErrConditionFailed, ErrConflict,
 // ErrUnavailable, ErrInvalidKey.
 func (c *Client) DoOnce(ctx context.Context, w Write) (Item, error) {
 	e, err := w.expressions()
@@ -186,7 +186,7 @@ func (c *Client) Transact(ctx context.Context, writes ...Write) error {
 	return Retry(ctx, "transaction", func() error { return c.transact(ctx, in) })
 }
 
-// TransactOnce executes all writes or none: at most 100, each of another item. It is for use within Retry. The
+// TransactOnce executes all writes or none: at most 100 writes to different items. It is for use within Retry. The
 // transaction has one request token for all attempts of the SDK, so that a retry after a lost response has no further
 // effect. Errors: ErrConditionFailed (FailedAt and OldItem take the index of a write), ErrConflict, ErrUnavailable,
 // ErrInvalidKey.

@@ -1,6 +1,5 @@
 // Package event defines the domain events: their types, their payload in webhooks and in the feed, and the outbox item
-// that stores an event in the transaction of the change that it reports. Only changes emit events. Other packages
-// deliver them.
+// that stores an event in the transaction of the change that it reports. Other packages deliver the events.
 package event
 
 import (
@@ -40,7 +39,7 @@ type source int
 
 const (
 	notEmitted source = iota // the type is not emitted yet, but webhooks can subscribe to it
-	change                   // changes emit the type
+	change                   // the type is emitted in the transaction of a change
 	test                     // the type is only sent to test a webhook
 )
 
@@ -67,7 +66,7 @@ func aboutMember(d Data) bool { return d.Workspace != nil && d.Member != nil }
 
 func aboutDeployment(d Data) bool { return aboutProject(d) && d.Deployment != nil }
 
-// accepts reports whether data has everything that subscribers rely on in an event of the type.
+// accepts reports whether data contains the actor and the subject of the type.
 func (t Type) accepts(d Data) bool {
 	info, ok := types[t]
 	return ok && info.hasSubject(d) && d.Actor != (Actor{})
@@ -96,8 +95,8 @@ func patterns() map[string]bool {
 // that nothing emits yet, their groups, and Everything.
 func Subscribable() []string { return slices.Sorted(maps.Keys(subscribable)) }
 
-// Matches reports whether a subscription to a pattern includes events of a type. A pattern that is not one of
-// Subscribable matches nothing. A type of a later version of the service matches its group.
+// Matches reports whether a subscription to a pattern includes events of a type. A pattern that Subscribable does not
+// return matches no type. A type that this version does not know, but a later one does, matches its group.
 func Matches(pattern string, t Type) bool {
 	if !subscribable[pattern] || types[t].source == test {
 		return false

@@ -34,60 +34,77 @@ func newIDs() *id.Generator { return id.NewGenerator(now, bytes.NewReader(make([
 
 func now() time.Time { return at }
 
-// firstID is the ID of the first event of every test.
+// firstID is the ID of the first event that each generator of newIDs generates.
 var firstID = newIDs().New(id.Event)
 
-type store struct {
+// fixture is an outbox with an empty events table.
+type fixture struct {
 	client *db.Client
 	table  db.Table
 	outbox event.Outbox
 }
 
-func newStore(t *testing.T) store {
+func newFixture(t *testing.T) fixture {
 	t.Helper()
 	sdk := dynamotest.Start(t)
 	name := "events-" + rand.Text()
 	dynamotest.CreateTable(t, sdk, name, "pk", "sk")
 	client := db.Wrap(sdk, now)
-	return store{client, client.Table(name), event.Outbox{Events: client.Table(name), IDs: newIDs()}}
+	table := client.Table(name)
+	return fixture{client: client, table: table, outbox: event.Outbox{Events: table, IDs: newIDs()}}
 }
-
-func ptr[T any](v T) *T { return &v }
 
 var (
 	ada     = event.Actor{ID: usr, Username: "ada"}
-	project = &event.Project{ID: prj, Name: "Café <1>", Slug: "cafe-1", Framework: "react", Visibility: "private", WorkspaceID: ws}
-	named   = &event.Project{ID: prj, Name: "Café <1>"}
-	file    = &event.File{Path: "/a#b.ts", Size: 0, SHA256: sha, Version: ver}
-	team    = &event.Workspace{ID: ws, Name: "Team"}
-	grace   = &event.Member{UserID: usr, Username: "grace", Role: "viewer"}
+	project = &event.Project{
+		ID: prj, Name: "Café <1>", Slug: "cafe-1", Framework: "react", Visibility: "private", WorkspaceID: ws,
+	}
+	projectName = &event.Project{ID: prj, Name: "Café <1>"}
+	file        = &event.File{Path: "/a#b.ts", Size: 0, SHA256: sha, Version: ver}
+	workspace   = &event.Workspace{ID: ws, Name: "Team"}
+	member      = &event.Member{UserID: usr, Username: "grace", Role: "viewer"}
 )
 
+// The members of data in the JSON of payloads.
 const (
-	wholeProject = `"project":{"id":"` + prj + `","name":"Café <1>","slug":"cafe-1","framework":"react","visibility":"private","workspaceId":"` + ws + `"}`
-	namedProject = `"project":{"id":"` + prj + `","name":"Café <1>"}`
-	wholeFile    = `"file":{"path":"/a#b.ts","size":0,"sha256":"` + sha + `","version":"` + ver + `"}`
-	wholeMember  = `"workspace":{"id":"` + ws + `","name":"Team"},"member":{"userId":"` + usr + `","username":"grace","role":"viewer"}`
+	projectJSON = `"project":{"id":"` + prj + `","name":"Café <1>","slug":"cafe-1","framework":"react",` +
+		`"visibility":"private","workspaceId":"` + ws + `"}`
+	projectNameJSON = `"project":{"id":"` + prj + `","name":"Café <1>"}`
+	fileJSON        = `"file":{"path":"/a#b.ts","size":0,"sha256":"` + sha + `","version":"` + ver + `"}`
+	memberJSON      = `"workspace":{"id":"` + ws + `","name":"Team"},` +
+		`"member":{"userId":"` + usr + `","username":"grace","role":"viewer"}`
 )
 
 // cases contains all types that changes emit, with the JSON of their data.
 var cases = []struct {
 	kind event.Type
 	data event.Data
-	want string // the JSON behind the actor
+	want string // the JSON of the data after the actor
 }{
-	{"project.created", event.Data{Project: project}, wholeProject},
-	{"project.updated", event.Data{Project: project, Changes: []string{"name", "slug"}}, wholeProject + `,"changes":["name","slug"]`},
-	{"project.deleted", event.Data{Project: project}, wholeProject},
-	{"file.created", event.Data{Project: named, File: file}, namedProject + "," + wholeFile},
-	{"file.updated", event.Data{Project: named, File: file}, namedProject + "," + wholeFile},
-	{"file.deleted", event.Data{Project: named, File: file}, namedProject + "," + wholeFile},
-	{"member.added", event.Data{Workspace: team, Member: grace}, wholeMember},
-	{"member.removed", event.Data{Workspace: team, Member: grace}, wholeMember},
-	{"comment.created", event.Data{Project: named, Comment: &event.Comment{ID: cmt, Path: ptr("/a"), Line: ptr(12), Body: "“Nice” \"\n\x00"}},
-		namedProject + `,"comment":{"id":"` + cmt + `","path":"/a","line":12,"body":"“Nice” \"\n\u0000"}`},
-	{"comment.created", event.Data{Project: named, Comment: &event.Comment{ID: cmt, Body: "x"}},
-		namedProject + `,"comment":{"id":"` + cmt + `","path":null,"line":null,"body":"x"}`},
+	{"project.created", event.Data{Project: project}, projectJSON},
+	{
+		"project.updated",
+		event.Data{Project: project, Changes: []string{"name", "slug"}},
+		projectJSON + `,"changes":["name","slug"]`,
+	},
+	{"project.deleted", event.Data{Project: project}, projectJSON},
+	{"file.created", event.Data{Project: projectName, File: file}, projectNameJSON + "," + fileJSON},
+	{"file.updated", event.Data{Project: projectName, File: file}, projectNameJSON + "," + fileJSON},
+	{"file.deleted", event.Data{Project: projectName, File: file}, projectNameJSON + "," + fileJSON},
+	{"member.added", event.Data{Workspace: workspace, Member: member}, memberJSON},
+	{"member.removed", event.Data{Workspace: workspace, Member: member}, memberJSON},
+	{
+		"comment.created",
+		event.Data{Project: projectName, Comment: &event.Comment{
+			ID: cmt, Path: new("/a"), Line: new(12), Body: "“Nice” \"\n\x00",
+		}},
+		projectNameJSON + `,"comment":{"id":"` + cmt + `","path":"/a","line":12,"body":"“Nice” \"\n\u0000"}`,
+	},
+	{
+		"comment.created",
+		event.Data{Project: projectName, Comment: &event.Comment{ID: cmt, Body: "x"}},
+		projectNameJSON + `,"comment":{"id":"` + cmt + `","path":null,"line":null,"body":"x"}`,
+	},
 }
 
 func TestPayloads(t *testing.T) {
@@ -95,24 +112,25 @@ func TestPayloads(t *testing.T) {
 	for _, tc := range cases {
 		t.Run(string(tc.kind), func(t *testing.T) {
 			t.Parallel()
-			s := newStore(t)
+			f := newFixture(t)
 			projectID := prj
 			if tc.data.Member != nil {
 				projectID = ""
 			}
 			tc.data.Actor = ada
-			write, err := s.outbox.Add(event.Change{Type: tc.kind, WorkspaceID: ws, ProjectID: projectID, Data: tc.data}, at)
+			change := event.Change{Type: tc.kind, WorkspaceID: ws, ProjectID: projectID, Data: tc.data}
+			write, err := f.outbox.Add(change, at)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := s.client.Transact(t.Context(), write); err != nil {
+			if err := f.client.Transact(t.Context(), write); err != nil {
 				t.Fatal(err)
 			}
 			key := db.ProjectEventKey(prj, firstID)
 			if projectID == "" {
 				key = db.WorkspaceEventKey(ws, firstID)
 			}
-			item, err := s.table.Get(t.Context(), key)
+			item, err := f.table.Get(t.Context(), key)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,20 +139,25 @@ func TestPayloads(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := event.Record{
-				ID: firstID, Type: tc.kind, WorkspaceID: ws, ProjectID: projectID, ExpiresAt: at.Add(30 * 24 * time.Hour).Unix(),
-				Payload: event.Text(`{"id":"` + firstID + `","type":"` + string(tc.kind) + `","timestamp":"2026-01-31T07:15:30.123Z",` +
+				ID:          firstID,
+				Type:        tc.kind,
+				WorkspaceID: ws,
+				ProjectID:   projectID,
+				ExpiresAt:   at.Add(30 * 24 * time.Hour).Unix(),
+				Payload: event.Text(`{"id":"` + firstID + `","type":"` + string(tc.kind) + `",` +
+					`"timestamp":"2026-01-31T07:15:30.123Z",` +
 					`"data":{"actor":{"id":"` + usr + `","username":"ada"},` + tc.want + `}}`),
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Error(diff)
+				t.Errorf("record (-want +got):\n%s", diff)
 			}
 			var payload event.Payload
 			if err := jsonv2.Unmarshal([]byte(got.Payload), &payload, jsonv2.RejectUnknownMembers(true)); err != nil {
 				t.Fatal(err)
 			}
-			sent := event.Payload{ID: firstID, Type: tc.kind, Timestamp: clock.Stamp(at), Data: tc.data}
-			if diff := cmp.Diff(sent, payload); diff != "" {
-				t.Error(diff)
+			wantPayload := event.Payload{ID: firstID, Type: tc.kind, Timestamp: clock.Stamp(at), Data: tc.data}
+			if diff := cmp.Diff(wantPayload, payload); diff != "" {
+				t.Errorf("decoded payload (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -143,35 +166,36 @@ func TestPayloads(t *testing.T) {
 // The cases include every type that changes emit.
 func TestCasesAreComplete(t *testing.T) {
 	t.Parallel()
-	var tested []event.Type
+	var got []event.Type
 	for _, tc := range cases {
-		tested = append(tested, tc.kind)
+		got = append(got, tc.kind)
 	}
-	all := []event.Type{
-		event.ProjectCreated, event.ProjectUpdated, event.ProjectDeleted, event.FileCreated, event.FileUpdated, event.FileDeleted,
+	want := []event.Type{
+		event.ProjectCreated, event.ProjectUpdated, event.ProjectDeleted,
+		event.FileCreated, event.FileUpdated, event.FileDeleted,
 		event.MemberAdded, event.MemberRemoved, event.CommentCreated,
 	}
-	if diff := cmp.Diff(all, slices.Compact(tested)); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(want, slices.Compact(got)); diff != "" {
+		t.Errorf("types of the cases (-want +got):\n%s", diff)
 	}
 }
 
 func TestAddRejectsIncompleteEvents(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	f := newFixture(t)
 	for _, tc := range cases {
-		full := event.Change{Type: tc.kind, WorkspaceID: ws, ProjectID: prj, Data: tc.data}
-		full.Data.Actor = ada
+		complete := event.Change{Type: tc.kind, WorkspaceID: ws, ProjectID: prj, Data: tc.data}
+		complete.Data.Actor = ada
 		for name, edit := range map[string]func(*event.Change){
 			"no actor":     func(c *event.Change) { c.Data.Actor = event.Actor{} },
 			"no workspace": func(c *event.Change) { c.WorkspaceID = "" },
 			"no data":      func(c *event.Change) { c.Data = event.Data{Actor: ada} },
 			"no type":      func(c *event.Change) { c.Type = "" },
 			"other type":   func(c *event.Change) { c.Type = "project.deployed" },
-			"type that nothing emits": func(c *event.Change) {
+			"type that is not emitted yet": func(c *event.Change) {
 				c.Type, c.Data.Project, c.Data.Deployment = "project.deployed", project, &event.Deployment{ID: "dep_1"}
 			},
-			"type of a test": func(c *event.Change) { c.Type, c.Data.Webhook = "webhook.test", &event.Webhook{ID: "wh_1"} },
+			"webhook test": func(c *event.Change) { c.Type, c.Data.Webhook = "webhook.test", &event.Webhook{ID: "wh_1"} },
 			"no subject": func(c *event.Change) {
 				c.Data.File, c.Data.Member, c.Data.Comment, c.Data.Changes = nil, nil, nil, nil
 				if c.Type == event.ProjectCreated || c.Type == event.ProjectDeleted {
@@ -179,46 +203,61 @@ func TestAddRejectsIncompleteEvents(t *testing.T) {
 				}
 			},
 		} {
-			c := full
-			edit(&c)
-			if _, err := s.outbox.Add(c, at); err == nil {
-				t.Errorf("%s, %s: was accepted", tc.kind, name)
+			change := complete
+			edit(&change)
+			if _, err := f.outbox.Add(change, at); err == nil {
+				t.Errorf("%s, %s: got no error", tc.kind, name)
 			}
 		}
 	}
 }
 
-// A change that fails stores no event, and a change whose event cannot be stored fails.
-func TestEventIsPartOfItsChange(t *testing.T) {
+// If the write of a change fails, its event is not stored. If the event cannot be stored, the change fails.
+func TestChangeAndEventAreAtomic(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
-	add := func(projectID string) db.Write {
-		write, err := s.outbox.Add(event.Change{Type: event.ProjectDeleted, WorkspaceID: ws, ProjectID: projectID, Data: event.Data{Actor: ada, Project: project}}, at)
+	f := newFixture(t)
+	eventWrite := func(projectID string) db.Write {
+		change := event.Change{
+			Type:        event.ProjectDeleted,
+			WorkspaceID: ws,
+			ProjectID:   projectID,
+			Data:        event.Data{Actor: ada, Project: project},
+		}
+		write, err := f.outbox.Add(change, at)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return write
 	}
-	change := s.table.Create(db.TreeKey(prj), nil)
-	if err := s.client.Transact(t.Context(), change, add("prj_wrong")); err == nil {
-		t.Error("an event with an invalid key was stored")
+	changeWrite := f.table.Create(db.TreeKey(prj), nil)
+	if err := f.client.Transact(t.Context(), changeWrite, eventWrite("prj_invalid")); err == nil {
+		t.Error("got no error for an event with an invalid key")
 	}
-	if err := s.client.Transact(t.Context(), change, add(prj)); err != nil {
+	if err := f.client.Transact(t.Context(), changeWrite, eventWrite(prj)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.client.Transact(t.Context(), change, add(prj)); !db.FailedAt(err, 0) {
-		t.Errorf("%v", err)
+	if err := f.client.Transact(t.Context(), changeWrite, eventWrite(prj)); !db.FailedAt(err, 0) {
+		t.Errorf("got error %v for a repeated change, want a failed condition of its write", err)
 	}
-	if items, err := s.table.QueryAll(t.Context(), db.EventsOf(prj)); err != nil || len(items) != 1 {
-		t.Errorf("%d events, %v", len(items), err)
+	if items, err := f.table.QueryAll(t.Context(), db.EventsOf(prj)); err != nil || len(items) != 1 {
+		t.Errorf("got %d events, %v, want 1", len(items), err)
 	}
 }
 
 func TestFromItem(t *testing.T) {
 	t.Parallel()
-	item, err := db.ItemFromJSON([]byte(`{"pk":{"S":"PROJECT#` + prj + `"},"sk":{"S":"` + firstID + `"},"id":{"S":"` + firstID + `"},
-		"type":{"S":"file.updated"},"workspaceId":{"S":"` + ws + `"},"projectId":{"S":"` + prj + `"},"payload":{"S":"{}"},
-		"replaced":{"M":{"id":{"S":"` + ver + `"},"chunks":{"N":"3"}}},"expiresAt":{"N":"1772443530"},"later":{"S":"unknown today"}}`))
+	item, err := db.ItemFromJSON([]byte(`{
+		"pk": {"S": "PROJECT#` + prj + `"},
+		"sk": {"S": "` + firstID + `"},
+		"id": {"S": "` + firstID + `"},
+		"type": {"S": "file.updated"},
+		"workspaceId": {"S": "` + ws + `"},
+		"projectId": {"S": "` + prj + `"},
+		"payload": {"S": "{}"},
+		"replaced": {"M": {"id": {"S": "` + ver + `"}, "chunks": {"N": "3"}}},
+		"expiresAt": {"N": "1772443530"},
+		"unknownAttribute": {"S": "x"}
+	}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +270,7 @@ func TestFromItem(t *testing.T) {
 		Replaced: &event.Content{ID: ver, Chunks: 3}, ExpiresAt: 1_772_443_530,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("record (-want +got):\n%s", diff)
 	}
 	for _, name := range []string{"id", "type", "workspaceId", "payload"} {
 		incomplete, err := db.Encode(want)
@@ -240,41 +279,48 @@ func TestFromItem(t *testing.T) {
 		}
 		delete(incomplete, name)
 		if got, err := event.FromItem(incomplete); err == nil {
-			t.Errorf("without %s: %+v", name, got)
+			t.Errorf("without %s: got record %+v, want an error", name, got)
 		}
 	}
-	for name, item := range map[string]db.Item{"removed": nil, "of wrong types": {"id": db.ExpiresAt(1), "replaced": db.ExpiresAt(1)}} {
+	for name, item := range map[string]db.Item{
+		"nil":         nil,
+		"wrong types": {"id": db.ExpiresAt(1), "replaced": db.ExpiresAt(1)},
+	} {
 		if got, err := event.FromItem(item); err == nil {
-			t.Errorf("%s: %+v", name, got)
+			t.Errorf("%s: got record %+v, want an error", name, got)
 		}
 	}
 }
 
-// The feed contains the stored bytes, even those that this version of the code would not write.
+// Text is encoded as the stored bytes, even if this version of the code does not know the type or a field.
 func TestTextIsNotChanged(t *testing.T) {
 	t.Parallel()
-	const stored = `{"id":"evt_1","type":"project.renamed","timestamp":"2020-01-01T00:00:00.000Z","data":{"later":"<é>\u0000"}}`
+	const stored = `{"id":"evt_1","type":"project.renamed","timestamp":"2020-01-01T00:00:00.000Z",` +
+		`"data":{"unknownField":"<é>\u0000"}}`
 	var out strings.Builder
 	err := jsonv2.MarshalWrite(&out, struct {
 		Events []event.Text `json:"events"`
 	}{[]event.Text{stored, stored}})
 	if want := `{"events":[` + stored + `,` + stored + `]}`; err != nil || out.String() != want {
-		t.Errorf("%s, %v", out.String(), err)
+		t.Errorf("got %s, %v, want %s", out.String(), err, want)
 	}
 }
 
-func TestHappened(t *testing.T) {
+func TestRecordTimestamp(t *testing.T) {
 	t.Parallel()
-	text, err := event.Example(event.FileCreated, scene)
+	text, err := event.Example(event.FileCreated, values)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := (event.Record{Payload: text}).Happened(); err != nil || !got.Equal(clock.Stamp(at).Time()) {
-		t.Errorf("%v, %v", got, err)
+	want := clock.Stamp(at).Time()
+	if got, err := (event.Record{Payload: text}).Timestamp(); err != nil || !got.Equal(want) {
+		t.Errorf("got timestamp %v, %v, want %v", got, err, want)
 	}
-	for _, broken := range []event.Text{"", "{", "{}", "null", "[]", `{"timestamp":null}`, `{"timestamp":"today"}`, `{"timestamp":1}`} {
-		if got, err := (event.Record{Payload: broken}).Happened(); err == nil || !got.IsZero() {
-			t.Errorf("%s: %v, %v", broken, got, err)
+	for _, invalid := range []event.Text{
+		"", "{", "{}", "null", "[]", `{"timestamp":null}`, `{"timestamp":"today"}`, `{"timestamp":1}`,
+	} {
+		if got, err := (event.Record{Payload: invalid}).Timestamp(); err == nil || !got.IsZero() {
+			t.Errorf("payload %s: got timestamp %v, %v, want an error", invalid, got, err)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"devplatform/shared/clock"
 )
 
-// Scene contains the real values in an example of an event. Its other values are placeholders.
-type Scene struct {
+// ExampleValues contains the real values in an example of an event. The other values are placeholders.
+type ExampleValues struct {
 	EventID string
 	At      time.Time
 	Actor   Actor
@@ -31,13 +31,13 @@ const (
 )
 
 // Example returns an example of an event of a type, or of webhook.test, with all the data that such events have. It
-// returns an error if the type is unknown or the scene has no actor.
-func Example(t Type, s Scene) (Text, error) {
-	payload := Payload{ID: s.EventID, Type: t, Timestamp: clock.Stamp(s.At)}
+// returns an error if the type is unknown or the actor is empty.
+func Example(t Type, v ExampleValues) (Text, error) {
+	payload := Payload{ID: v.EventID, Type: t, Timestamp: clock.Stamp(v.At)}
 	if data, ok := examples[t]; ok {
-		payload.Data = data(s)
+		payload.Data = data(v)
 	}
-	payload.Data.Actor = s.Actor
+	payload.Data.Actor = v.Actor
 	if !t.accepts(payload.Data) {
 		return "", fmt.Errorf("event: cannot make an example of %q: the type is unknown, or the actor is missing", t)
 	}
@@ -45,62 +45,62 @@ func Example(t Type, s Scene) (Text, error) {
 }
 
 // examples contains the data of each type.
-var examples = map[Type]func(Scene) Data{
-	ProjectCreated:  func(s Scene) Data { return Data{Project: s.project()} },
-	ProjectUpdated:  func(s Scene) Data { return Data{Project: s.project(), Changes: []string{"name"}} },
-	ProjectDeleted:  func(s Scene) Data { return Data{Project: s.project()} },
+var examples = map[Type]func(ExampleValues) Data{
+	ProjectCreated:  func(v ExampleValues) Data { return Data{Project: v.project()} },
+	ProjectUpdated:  func(v ExampleValues) Data { return Data{Project: v.project(), Changes: []string{"name"}} },
+	ProjectDeleted:  func(v ExampleValues) Data { return Data{Project: v.project()} },
 	ProjectDeployed: deployment,
 	FileCreated:     file,
 	FileUpdated:     file,
 	FileDeleted:     file,
 	MemberAdded:     member,
 	MemberRemoved:   member,
-	CommentCreated: func(s Scene) Data {
+	CommentCreated: func(v ExampleValues) Data {
 		path, line := "/src/app.ts", 12
-		return Data{Project: s.projectName(), Comment: &Comment{ID: exampleComment, Path: &path, Line: &line, Body: "Nice."}}
+		return Data{Project: v.projectName(), Comment: &Comment{ID: exampleComment, Path: &path, Line: &line, Body: "Nice."}}
 	},
 	DeploymentCompleted: deployment,
-	WebhookTest:         func(s Scene) Data { return Data{Webhook: &s.Webhook} },
+	WebhookTest:         func(v ExampleValues) Data { return Data{Webhook: &v.Webhook} },
 }
 
-func (s Scene) project() *Project {
-	p := s.projectName()
-	p.Slug, p.Framework, p.Visibility, p.WorkspaceID = "todo-list", "react", "private", s.workspaceID()
+func (v ExampleValues) project() *Project {
+	p := v.projectName()
+	p.Slug, p.Framework, p.Visibility, p.WorkspaceID = "todo-list", "react", "private", v.workspaceID()
 	return p
 }
 
 // projectName returns the project with its ID and name only, as in the events of its files and comments.
-func (s Scene) projectName() *Project {
-	p := Project{ID: s.ProjectID, Name: "Todo list"}
+func (v ExampleValues) projectName() *Project {
+	p := Project{ID: v.ProjectID, Name: "Todo list"}
 	if p.ID == "" {
 		p.ID = exampleProject
 	}
 	return &p
 }
 
-func (s Scene) workspaceID() string {
-	if s.WorkspaceID == "" {
+func (v ExampleValues) workspaceID() string {
+	if v.WorkspaceID == "" {
 		return exampleWorkspace
 	}
-	return s.WorkspaceID
+	return v.WorkspaceID
 }
 
-func file(s Scene) Data {
+func file(v ExampleValues) Data {
 	return Data{
-		Project: s.projectName(),
+		Project: v.projectName(),
 		File:    &File{Path: "/src/app.ts", Size: len("test"), SHA256: exampleSHA256, Version: exampleVersion},
 	}
 }
 
-func member(s Scene) Data {
+func member(v ExampleValues) Data {
 	return Data{
-		Workspace: &Workspace{ID: s.workspaceID(), Name: "Team"},
+		Workspace: &Workspace{ID: v.workspaceID(), Name: "Team"},
 		Member:    &Member{UserID: exampleUser, Username: "grace", Role: "member"},
 	}
 }
 
-func deployment(s Scene) Data {
-	return Data{Project: s.projectName(), Deployment: &Deployment{
+func deployment(v ExampleValues) Data {
+	return Data{Project: v.projectName(), Deployment: &Deployment{
 		ID: "dep_" + exampleVersion, Status: "succeeded", URL: "https://todo-list.example.com", Version: exampleVersion,
 	}}
 }

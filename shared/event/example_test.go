@@ -19,90 +19,120 @@ const (
 	wh  = "wh_01K9ZQ3V7M8T5XW2ABCDEFGHJS"
 )
 
-var scene = event.Scene{
-	EventID: evt, At: at, Actor: ada, WorkspaceID: ws, ProjectID: prj, Webhook: event.Webhook{ID: wh, URL: "https://example.com/hook"},
+var values = event.ExampleValues{
+	EventID:     evt,
+	At:          at,
+	Actor:       ada,
+	WorkspaceID: ws,
+	ProjectID:   prj,
+	Webhook:     event.Webhook{ID: wh, URL: "https://example.com/hook"},
 }
 
-// members contains the members of data of each type, except the actor.
-var members = map[string][]string{
-	"project.created": {"project"}, "project.updated": {"changes", "project"}, "project.deleted": {"project"},
-	"file.created": {"file", "project"}, "file.updated": {"file", "project"}, "file.deleted": {"file", "project"},
-	"member.added": {"member", "workspace"}, "member.removed": {"member", "workspace"}, "comment.created": {"comment", "project"},
-	"project.deployed": {"deployment", "project"}, "deployment.completed": {"deployment", "project"}, "webhook.test": {"webhook"},
+// dataFields contains the fields of the data of each type, except the actor.
+var dataFields = map[string][]string{
+	"project.created":      {"project"},
+	"project.updated":      {"changes", "project"},
+	"project.deleted":      {"project"},
+	"file.created":         {"file", "project"},
+	"file.updated":         {"file", "project"},
+	"file.deleted":         {"file", "project"},
+	"member.added":         {"member", "workspace"},
+	"member.removed":       {"member", "workspace"},
+	"comment.created":      {"comment", "project"},
+	"project.deployed":     {"deployment", "project"},
+	"deployment.completed": {"deployment", "project"},
+	"webhook.test":         {"webhook"},
 }
 
 // allTypes returns all types, sorted.
-func allTypes() []string { return slices.Sorted(maps.Keys(members)) }
+func allTypes() []string { return slices.Sorted(maps.Keys(dataFields)) }
 
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	for _, kind := range allTypes() {
-		text, err := event.Example(event.Type(kind), scene)
+		text, err := event.Example(event.Type(kind), values)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var payload event.Payload
 		if err := jsonv2.Unmarshal([]byte(text), &payload, jsonv2.RejectUnknownMembers(true)); err != nil {
-			t.Fatalf("%s: %v", text, err)
+			t.Fatalf("the example %s is not a valid payload: %v", text, err)
 		}
-		if payload.ID != evt || payload.Type != event.Type(kind) || payload.Timestamp != clock.Stamp(at) || payload.Data.Actor != ada {
-			t.Errorf("%s", text)
+		payload.Data = event.Data{Actor: payload.Data.Actor}
+		want := event.Payload{
+			ID: evt, Type: event.Type(kind), Timestamp: clock.Stamp(at), Data: event.Data{Actor: ada},
 		}
-		var loose struct {
-			Data map[string]map[string]any `json:"data"`
+		if diff := cmp.Diff(want, payload); diff != "" {
+			t.Errorf("%s: payload without data (-want +got):\n%s", kind, diff)
 		}
-		_ = jsonv2.Unmarshal([]byte(strings.Replace(string(text), `"changes":["name"]`, `"changes":{"name":1}`, 1)), &loose)
-		var got []string
-		for _, member := range []string{"changes", "comment", "deployment", "file", "member", "project", "webhook", "workspace"} {
-			if fields, ok := loose.Data[member]; ok {
-				got = append(got, member)
-				for field, value := range fields {
-					if value == "" || value == nil {
-						t.Errorf("%s: %s.%s is empty", kind, member, field)
-					}
-				}
+		checkDataFields(t, kind, text)
+	}
+}
+
+// checkDataFields checks that the data of an example has the fields of its type, and that they contain no empty values.
+func checkDataFields(t *testing.T, kind string, text event.Text) {
+	t.Helper()
+	var payload struct {
+		Data map[string]any `json:"data"`
+	}
+	if err := jsonv2.Unmarshal([]byte(text), &payload); err != nil {
+		t.Fatal(err)
+	}
+	delete(payload.Data, "actor")
+	got := slices.Sorted(maps.Keys(payload.Data))
+	if diff := cmp.Diff(dataFields[kind], got); diff != "" {
+		t.Errorf("%s: fields of the data (-want +got):\n%s", kind, diff)
+	}
+	for name, value := range payload.Data {
+		object, _ := value.(map[string]any) // nil for changes, which is a list
+		for field, value := range object {
+			if value == "" || value == nil {
+				t.Errorf("%s: %s.%s is empty", kind, name, field)
 			}
-		}
-		if diff := cmp.Diff(members[kind], got); diff != "" || len(loose.Data) != len(got)+1 {
-			t.Errorf("%s: %s", kind, diff)
 		}
 	}
 }
 
-func TestExamplesContainTheScene(t *testing.T) {
+func TestExamplesContainTheValues(t *testing.T) {
 	t.Parallel()
-	for _, tc := range []struct{ kind, want string }{
-		{"webhook.test", `"webhook":{"id":"` + wh + `","url":"https://example.com/hook"}`},
-		{"project.created", `"project":{"id":"` + prj + `","name":"Todo list","slug":"todo-list","framework":"react","visibility":"private","workspaceId":"` + ws + `"}`},
-		{"file.updated", `"project":{"id":"` + prj + `","name":"Todo list"},"file":{"path":"/src/app.ts","size":4,"sha256":"` + sha + `",`},
-		{"member.added", `"workspace":{"id":"` + ws + `","name":"Team"}`},
+	for kind, want := range map[event.Type]string{
+		"webhook.test": `"webhook":{"id":"` + wh + `","url":"https://example.com/hook"}`,
+		"project.created": `"project":{"id":"` + prj + `","name":"Todo list","slug":"todo-list",` +
+			`"framework":"react","visibility":"private","workspaceId":"` + ws + `"}`,
+		"file.updated": `"project":{"id":"` + prj + `","name":"Todo list"},` +
+			`"file":{"path":"/src/app.ts","size":4,"sha256":"` + sha + `",`,
+		"project.updated": `"changes":["name"]`,
+		"member.added":    `"workspace":{"id":"` + ws + `","name":"Team"}`,
 	} {
-		if text, err := event.Example(event.Type(tc.kind), scene); err != nil || !strings.Contains(string(text), tc.want) {
-			t.Errorf("%s: %s, %v", tc.kind, text, err)
+		if text, err := event.Example(kind, values); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s: got example %s, %v, want it to contain %s", kind, text, err, want)
 		}
 	}
-	empty := scene
-	empty.ProjectID, empty.WorkspaceID = "", ""
-	text, err := event.Example(event.ProjectUpdated, empty)
+	withoutIDs := values
+	withoutIDs.ProjectID, withoutIDs.WorkspaceID = "", ""
+	text, err := event.Example(event.ProjectUpdated, withoutIDs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var payload event.Payload
-	if err := jsonv2.Unmarshal([]byte(text), &payload); err != nil || !id.Project.Valid(payload.Data.Project.ID) || !id.Workspace.Valid(payload.Data.Project.WorkspaceID) {
-		t.Errorf("%s, %v", text, err)
+	if err := jsonv2.Unmarshal([]byte(text), &payload); err != nil {
+		t.Fatal(err)
+	}
+	if p := payload.Data.Project; !id.Project.Valid(p.ID) || !id.Workspace.Valid(p.WorkspaceID) {
+		t.Errorf("got example %s, want placeholders for the project and the workspace", text)
 	}
 }
 
 func TestInvalidExamples(t *testing.T) {
 	t.Parallel()
-	withoutActor := scene
+	withoutActor := values
 	withoutActor.Actor = event.Actor{}
 	if text, err := event.Example(event.ProjectCreated, withoutActor); err == nil {
-		t.Errorf("without actor: %s", text)
+		t.Errorf("without an actor: got example %s, want an error", text)
 	}
 	for _, kind := range []event.Type{"", "*", "project.*", "project.renamed"} {
-		if text, err := event.Example(kind, scene); err == nil {
-			t.Errorf("of %q: %s", kind, text)
+		if text, err := event.Example(kind, values); err == nil {
+			t.Errorf("type %q: got example %s, want an error", kind, text)
 		}
 	}
 }

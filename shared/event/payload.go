@@ -84,7 +84,7 @@ type Deployment struct {
 	Version string `json:"version" doc:"The deployed version" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
-// Webhook is the webhook in a webhook.test.
+// Webhook is the webhook in a webhook.test event.
 type Webhook struct {
 	ID  string `json:"id" doc:"The webhook's ID" example:"wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	URL string `json:"url,omitempty" doc:"The URL that receives events" example:"https://example.com/hooks"`

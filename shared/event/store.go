@@ -22,8 +22,8 @@ type Record struct {
 	WorkspaceID string `dynamodbav:"workspaceId"`
 	ProjectID   string `dynamodbav:"projectId,omitempty"`
 	Payload     Text   `dynamodbav:"payload"`
-	// Replaced is the content that the change replaced, for the clean-up. It is nil if the content is still in use,
-	// or if there was none.
+	// Replaced is the file content that the change replaced, which the clean-up deletes. It is nil if the change replaced
+	// none, or if the replaced content is still in use.
 	Replaced  *Content `dynamodbav:"replaced,omitempty"`
 	ExpiresAt int64    `dynamodbav:"expiresAt"` // seconds since 1970
 }
@@ -41,19 +41,20 @@ func FromItem(item db.Item) (Record, error) {
 	return r, nil
 }
 
-// Happened returns the timestamp in the payload. The time in the event's ID may be some milliseconds earlier. It
+// Timestamp returns the timestamp in the payload. The time in the event's ID may be some milliseconds earlier. It
 // returns an error if the payload has no valid timestamp.
-func (r Record) Happened() (time.Time, error) {
+func (r Record) Timestamp() (time.Time, error) {
 	var payload struct {
 		Timestamp *clock.Timestamp `json:"timestamp"`
 	}
 	if err := json.Unmarshal([]byte(r.Payload), &payload); err != nil || payload.Timestamp == nil {
-		return time.Time{}, errors.New("event: record: the payload has no valid timestamp") // the decoder's error may contain it
+		// The decoder's error may contain a part of the payload.
+		return time.Time{}, errors.New("event: record: the payload has no valid timestamp")
 	}
 	return payload.Timestamp.Time(), nil
 }
 
-// Content identifies a stored content of the event's project.
+// Content identifies a stored file content of the event's project.
 type Content struct {
 	ID     string `dynamodbav:"id"`
 	Chunks int    `dynamodbav:"chunks"`
@@ -68,15 +69,14 @@ type Change struct {
 	Replaced    *Content
 }
 
-// Outbox makes the writes that store events.
+// Outbox creates the writes that store events.
 type Outbox struct {
 	Events db.Table
 	IDs    *id.Generator
 }
 
 // Add returns the write that stores the event of a change. It must be part of the change's own transaction. at is the
-// time of the change. Add returns an error if the data lacks the actor or the subject of the type, which subscribers
-// rely on.
+// time of the change. Add returns an error if the data does not contain the actor and the subject of the type.
 func (o Outbox) Add(c Change, at time.Time) (db.Write, error) {
 	if types[c.Type].source != change || !c.Type.accepts(c.Data) || c.WorkspaceID == "" {
 		return db.Write{}, fmt.Errorf("event: %q: the actor, the workspace or the subject is missing, or changes do not emit this type", c.Type)

@@ -47,8 +47,8 @@ func (k Kind) Valid(s string) bool {
 // From returns the ID of kind k with a time, in milliseconds, and 80 bits of entropy. It is deterministic.
 func (k Kind) From(at time.Time, entropy [10]byte) string {
 	var u ulid.ULID
-	_ = u.SetTime(ulid.Timestamp(at)) // fails for years after 10889 and before 1970: the time remains 0
-	_ = u.SetEntropy(entropy[:])      // fails only for another length
+	_ = u.SetTime(ulid.Timestamp(at)) // fails before 1970 and after the year 10889: the time remains 0
+	_ = u.SetEntropy(entropy[:])      // fails only if the length is not 10
 	return string(k) + "_" + u.String()
 }
 
@@ -61,7 +61,7 @@ func (k Kind) Time(s string) (time.Time, bool) {
 }
 
 // Next returns the ID of kind k that sorts directly after s. It reports false if s is not an ID of kind k, or is the
-// last one of its millisecond. It is unlikely that a Generator returns the same ID.
+// last ID of its millisecond. It is very unlikely that a Generator also returns that ID.
 func (k Kind) Next(s string) (string, bool) {
 	if !k.Valid(s) {
 		return "", false
@@ -107,7 +107,7 @@ func (g *Generator) NewAfter(k Kind, other string) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if _, err := io.ReadFull(g.random, entropy[:]); err != nil {
-		panic(fmt.Sprintf("id: no randomness: %v", err))
+		panic(fmt.Sprintf("id: cannot read random bytes: %v", err))
 	}
 	return k.From(at.Add(time.Millisecond), entropy)
 }
@@ -124,7 +124,7 @@ func (g *Generator) New(k Kind) string {
 		u, err = ulid.New(g.last, g.entropy)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("id: no randomness: %v", err))
+		panic(fmt.Sprintf("id: cannot read random bytes: %v", err))
 	}
 	return string(k) + "_" + u.String()
 }

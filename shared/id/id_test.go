@@ -2,7 +2,6 @@ package id_test
 
 import (
 	"crypto/rand"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -27,10 +26,10 @@ func TestIDsAreValidForTheirKindOnly(t *testing.T) {
 	}
 	g := id.NewGenerator(fixed, rand.Reader)
 	for _, kind := range kinds {
-		made := g.New(kind)
+		newID := g.New(kind)
 		for _, other := range kinds {
-			if other.Valid(made) != (other == kind) {
-				t.Errorf("%q is of kind %q: %v", made, other, other.Valid(made))
+			if got, want := other.Valid(newID), other == kind; got != want {
+				t.Errorf("kind %q: Valid(%q) = %v, want %v", other, newID, got, want)
 			}
 		}
 	}
@@ -38,26 +37,26 @@ func TestIDsAreValidForTheirKindOnly(t *testing.T) {
 
 func TestOnlyTheCanonicalFormIsValid(t *testing.T) {
 	t.Parallel()
-	good := "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
-	if !id.User.Valid(good) {
-		t.Fatalf("%q is not valid", good)
+	valid := "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+	if !id.User.Valid(valid) {
+		t.Fatalf("Valid(%q) = false, want true", valid)
 	}
-	for name, bad := range map[string]string{
-		"empty":            "",
-		"prefix alone":     "usr_",
-		"no prefix":        strings.TrimPrefix(good, "usr_"),
-		"lower case":       strings.ToLower(good),
-		"too short":        good[:len(good)-1],
-		"too long":         good + "0",
-		"space":            " " + good,
-		"line break":       good + "\n",
-		"a letter U":       "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJU",
-		"a letter I for 1": "usr_0IK9ZQ3V7M8T5XW2ABCDEFGHJK",
-		"more than 128":    "usr_81K9ZQ3V7M8T5XW2ABCDEFGHJK",
-		"separator":        "usr_01K9ZQ3V7M8T5XW2ABCDEFGH#K",
+	for name, invalid := range map[string]string{
+		"empty":          "",
+		"prefix only":    "usr_",
+		"no prefix":      strings.TrimPrefix(valid, "usr_"),
+		"lower case":     strings.ToLower(valid),
+		"too short":      valid[:len(valid)-1],
+		"too long":       valid + "0",
+		"space":          " " + valid,
+		"line break":     valid + "\n",
+		"letter U":       "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJU",
+		"letter I for 1": "usr_0IK9ZQ3V7M8T5XW2ABCDEFGHJK",
+		"over 128 bits":  "usr_81K9ZQ3V7M8T5XW2ABCDEFGHJK",
+		"separator":      "usr_01K9ZQ3V7M8T5XW2ABCDEFGH#K",
 	} {
-		if id.User.Valid(bad) {
-			t.Errorf("%s: %q is valid", name, bad)
+		if id.User.Valid(invalid) {
+			t.Errorf("%s: Valid(%q) = true, want false", name, invalid)
 		}
 	}
 }
@@ -71,52 +70,52 @@ func TestIDsSortInOrderIfTheClockIsSetBack(t *testing.T) {
 		last := ""
 		for _, step := range steps {
 			now = now.Add(time.Duration(step) * time.Millisecond)
-			made := g.New(id.Event)
-			if made <= last {
-				t.Fatalf("%q after %q", made, last)
+			newID := g.New(id.Event)
+			if newID <= last {
+				t.Fatalf("got ID %q after %q, want a greater ID", newID, last)
 			}
-			last = made
+			last = newID
 		}
 	})
 }
 
-func TestFullMillisecondContinuesInTheNext(t *testing.T) {
+func TestLastIDOfMillisecondIsFollowedByNextMillisecond(t *testing.T) {
 	t.Parallel()
 	highest := strings.NewReader(strings.Repeat("\xff", 10))
 	g := id.NewGenerator(fixed, io.MultiReader(highest, rand.Reader))
 	first, second := g.New(id.Event), g.New(id.Event)
 	if second <= first || !id.Event.Valid(second) {
-		t.Errorf("%q after %q", second, first)
+		t.Errorf("got ID %q after %q, want a greater valid ID", second, first)
 	}
 }
 
 func TestConcurrentIDsAreUnique(t *testing.T) {
 	t.Parallel()
 	g := id.NewGenerator(fixed, rand.Reader)
-	made := make([][]string, 8)
+	ids := make([][]string, 8)
 	var wg sync.WaitGroup
-	for i := range made {
+	for i := range ids {
 		wg.Go(func() {
 			for range 500 {
-				made[i] = append(made[i], g.New(id.User))
+				ids[i] = append(ids[i], g.New(id.User))
 			}
 		})
 	}
 	wg.Wait()
-	all := slices.Concat(made...)
+	all := slices.Concat(ids...)
 	slices.Sort(all)
 	if n := len(slices.Compact(all)); n != 8*500 {
-		t.Errorf("%d different ids of %d", n, 8*500)
+		t.Errorf("got %d different IDs, want %d", n, 8*500)
 	}
 }
 
-// No ID of the kind sorts between an ID and the next one.
+// Next returns an empty string for the last ID of a millisecond and for texts that are not IDs of the kind.
 func TestNext(t *testing.T) {
 	t.Parallel()
 	for from, want := range map[string]string{
-		"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK":       "msg_01K9ZQ3V7M8T5XW2ABCDEFGHJM", // there is no L
+		"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK":       "msg_01K9ZQ3V7M8T5XW2ABCDEFGHJM", // the alphabet has no L
 		"msg_01K9ZQ3V7M8T5XW2ABCDEFGHZZ":       "msg_01K9ZQ3V7M8T5XW2ABCDEFGJ00",
-		"msg_01K9ZQ3V7MZZZZZZZZZZZZZZZZ":       "", // the millisecond ends
+		"msg_01K9ZQ3V7MZZZZZZZZZZZZZZZZ":       "", // the last ID of the millisecond
 		"evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK":       "",
 		"msg_01k9zq3v7m8t5xw2abcdefghjk":       "",
 		"":                                     "",
@@ -124,56 +123,60 @@ func TestNext(t *testing.T) {
 	} {
 		got, ok := id.Message.Next(from)
 		if got != want || ok != (want != "") {
-			t.Errorf("behind %q: %q, %v", from, got, ok)
+			t.Errorf("Next(%q) = %q, %v, want %q", from, got, ok, want)
 		}
 		if ok && (got <= from || !id.Message.Valid(got)) {
-			t.Errorf("behind %q: %q", from, got)
+			t.Errorf("Next(%q) = %q, want a greater valid ID", from, got)
 		}
 	}
 }
 
-func TestNewPanicsWithoutRandomness(t *testing.T) {
+func TestNewPanicsWithoutRandomBytes(t *testing.T) {
 	t.Parallel()
 	defer func() {
 		if recover() == nil {
-			t.Error("an id without randomness")
+			t.Error("New did not panic although it could not read random bytes")
 		}
 	}()
 	id.NewGenerator(fixed, io.MultiReader()).New(id.User)
 }
 
+// FuzzValid checks that a valid ID has 30 characters and no characters that separate the parts of keys.
 func FuzzValid(f *testing.F) {
 	f.Add("usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK")
 	f.Add("usr_#")
 	f.Fuzz(func(t *testing.T, s string) {
-		if id.User.Valid(s) && (len(s) != 30 || strings.ContainsAny(s, "#\x00/") || s != "usr_"+strings.ToUpper(s[4:])) {
-			t.Error(errors.New(s))
+		if !id.User.Valid(s) {
+			return
+		}
+		if len(s) != 30 || strings.ContainsAny(s, "#\x00/") || s != "usr_"+strings.ToUpper(s[4:]) {
+			t.Errorf("Valid(%q) = true, want false", s)
 		}
 	})
 }
 
-// The new ID sorts behind the other one, however far ahead the other one's clock was. Later IDs use the generator's
-// own clock.
+// The new ID sorts after the other one, even if the clock of the other ID's generator was ahead. Later IDs use the
+// generator's own clock.
 func TestNewAfter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2031, 5, 5, 10, 0, 0, 0, time.UTC)
-	here := id.NewGenerator(func() time.Time { return now }, rand.Reader)
-	for _, by := range []time.Duration{-time.Hour, 0, time.Second, 40 * 24 * time.Hour} {
-		ahead := id.NewGenerator(func() time.Time { return now.Add(by) }, rand.Reader)
+	g := id.NewGenerator(func() time.Time { return now }, rand.Reader)
+	for _, offset := range []time.Duration{-time.Hour, 0, time.Second, 40 * 24 * time.Hour} {
+		otherGenerator := id.NewGenerator(func() time.Time { return now.Add(offset) }, rand.Reader)
 		for range 100 {
-			other := ahead.New(id.Message)
-			made, again := here.NewAfter(id.Message, other), here.NewAfter(id.Message, other)
-			if !id.Message.Valid(made) || made <= other || again <= other || made == again {
-				t.Fatalf("%v: %s and %s after %s", by, made, again, other)
+			other := otherGenerator.New(id.Message)
+			first, second := g.NewAfter(id.Message, other), g.NewAfter(id.Message, other)
+			if !id.Message.Valid(first) || first <= other || second <= other || first == second {
+				t.Fatalf("offset %v: got IDs %s and %s, want two different ones after %s", offset, first, second, other)
 			}
-			if at, _ := id.Message.Time(here.New(id.Message)); at.Sub(now) > time.Second {
-				t.Fatalf("%v: the next id is of %v", by, at)
+			if at, _ := id.Message.Time(g.New(id.Message)); at.Sub(now) > time.Second {
+				t.Fatalf("offset %v: a later ID has the time %v, want the time of its own clock, %v", offset, at, now)
 			}
 		}
 	}
-	for _, nothing := range []string{"", "msg_", here.New(id.Event)} {
-		if made := here.NewAfter(id.Message, nothing); !id.Message.Valid(made) {
-			t.Errorf("after %q: %s", nothing, made)
+	for _, other := range []string{"", "msg_", g.New(id.Event)} {
+		if newID := g.NewAfter(id.Message, other); !id.Message.Valid(newID) {
+			t.Errorf("NewAfter(%q) = %q, want a valid ID", other, newID)
 		}
 	}
 }

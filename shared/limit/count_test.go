@@ -2,7 +2,6 @@ package limit_test
 
 import (
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,9 +15,9 @@ import (
 	"devplatform/shared/limit"
 )
 
-// hits returns the stored number of attempts of a counter.
-func (w *world) hits(c limit.Counter) string {
-	for _, item := range w.dump() {
+// hits returns the stored number of attempts of a counter, "none" if the counter is not stored.
+func (f *fixture) hits(c limit.Counter) string {
+	for _, item := range f.dump() {
 		if db.KeyOf(item) == c.Key() {
 			return item["hits"].(*types.AttributeValueMemberN).Value
 		}
@@ -28,54 +27,55 @@ func (w *world) hits(c limit.Counter) string {
 
 func TestRejectedAttemptIsNotCountedByOtherRules(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	narrow, wide := w.Counter(rule("narrow", 2), webhook), w.Counter(rule("wide", 20), webhook)
+	f := newFixture(t)
+	narrow, wide := f.Counter(rule("narrow", 2), webhook), f.Counter(rule("wide", 20), webhook)
 	var allowed atomic.Int64
 	lambdafn.Parallel(12, 12, func(int) error {
-		attempt, err := w.Count(t.Context(), narrow, wide)
+		attempt, err := f.Count(t.Context(), narrow, wide)
 		if err == nil {
 			allowed.Add(1)
 		} else if !errors.Is(err, limit.ErrTooMany) || attempt.Status() != (limit.Status{Limit: 2, Reset: time.Minute}) {
-			t.Errorf("%+v, %v", attempt.Status(), err)
+			t.Errorf("got status %+v, %v, want ErrTooMany with the status of the narrow rule", attempt.Status(), err)
 		}
 		return nil
 	})
-	if got := fmt.Sprintf("%d %s %s", allowed.Load(), w.hits(narrow), w.hits(wide)); got != "2 2 2" {
-		t.Errorf("allowed, counted by the narrow and by the wide rule: %s", got)
+	if n := allowed.Load(); n != 2 || f.hits(narrow) != "2" || f.hits(wide) != "2" {
+		t.Errorf("%d attempts were allowed, and the rules counted %s and %s, want 2, 2 and 2",
+			n, f.hits(narrow), f.hits(wide))
 	}
 }
 
 func TestRefunds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	f := newFixture(t)
 	failures := rule("failures", 2)
 	failures.FailuresOnly = true
-	narrow, wide := w.Counter(failures, webhook), w.Counter(rule("all", 20), webhook)
+	narrow, wide := f.Counter(failures, webhook), f.Counter(rule("all", 20), webhook)
 	for range 5 {
-		attempt, err := w.Count(t.Context(), wide, narrow)
+		attempt, err := f.Count(t.Context(), wide, narrow)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if before, after := attempt.Status().Remaining, attempt.RefundedStatus().Remaining; before != 1 || after != 2 {
-			t.Errorf("remaining %d, %d after the refund", before, after)
+			t.Errorf("got %d remaining attempts, %d after the refund, want 1 and 2", before, after)
 		}
-		if err := w.db.Transact(t.Context(), attempt.Refunds()...); err != nil {
+		if err := f.db.Transact(t.Context(), attempt.Refunds()...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := w.hits(narrow) + " " + w.hits(wide); got != "0 5" {
-		t.Errorf("counted %s", got)
+	if f.hits(narrow) != "0" || f.hits(wide) != "5" {
+		t.Errorf("the rules counted %s failures and %s attempts, want 0 and 5", f.hits(narrow), f.hits(wide))
 	}
 }
 
 func TestFullCounterNeedsNoCall(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	counter := w.Counter(rule("test", 1), webhook)
-	if _, err := w.Count(t.Context(), counter); err != nil {
+	f := newFixture(t)
+	counter := f.Counter(rule("test", 1), webhook)
+	if _, err := f.Count(t.Context(), counter); err != nil {
 		t.Fatal(err)
 	}
-	item, err := w.table.Get(t.Context(), counter.Key())
+	item, err := f.table.Get(t.Context(), counter.Key())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,25 +83,25 @@ func TestFullCounterNeedsNoCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := db.CountCalls(t.Context())
-	if _, err := w.Count(ctx, counter); retryAfter(err) != "60" || db.Calls(ctx) != 0 {
-		t.Errorf("%v, %d calls", err, db.Calls(ctx))
+	if _, err := f.Count(ctx, counter); retryAfter(err) != "60" || db.Calls(ctx) != 0 {
+		t.Errorf("got error %v after %d calls, want one with Retry-After 60 after none", err, db.Calls(ctx))
 	}
 }
 
-// An attempt that storage did not count for one rule is an error, and the other rule does not keep it.
-func TestStorageErrorIsNotCounted(t *testing.T) {
+// If counting fails for one rule, the attempt fails and does not count for the other rule.
+func TestFailedAttemptIsNotCounted(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	good, bad := w.Counter(rule("test", 2), webhook), w.Counter(rule("test", 2), "")
-	if _, err := w.Count(t.Context(), good, bad); !errors.Is(err, db.ErrInvalidKey) {
-		t.Errorf("%v", err)
+	f := newFixture(t)
+	valid, invalid := f.Counter(rule("test", 2), webhook), f.Counter(rule("test", 2), "")
+	if _, err := f.Count(t.Context(), valid, invalid); !errors.Is(err, db.ErrInvalidKey) {
+		t.Errorf("got error %v, want ErrInvalidKey", err)
 	}
-	if got := w.hits(good); got != "0" {
-		t.Errorf("counted %s", got)
+	if got := f.hits(valid); got != "0" {
+		t.Errorf("the valid counter counted %s attempts, want 0", got)
 	}
-	w.wire.Break("UpdateItem", dynamotest.LostReply)
-	if _, err := w.Count(t.Context(), good); err != nil {
-		t.Errorf("after a lost response: %v", err)
+	f.wire.Break("UpdateItem", dynamotest.LostReply)
+	if _, err := f.Count(t.Context(), valid); err != nil {
+		t.Errorf("after a lost response: got error %v, want none", err)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestHeaders(t *testing.T) {
 		0: 1, time.Millisecond: 1, time.Second: 1, 1001 * time.Millisecond: 2, time.Minute: 60,
 	} {
 		if got := (limit.Status{Reset: reset}).ResetSeconds(); got != want {
-			t.Errorf("%v: %d seconds, want %d", reset, got, want)
+			t.Errorf("reset in %v: got %d seconds, want %d", reset, got, want)
 		}
 	}
 	status := limit.Status{Limit: 10, Remaining: 3, Reset: time.Minute}
@@ -120,7 +120,7 @@ func TestHeaders(t *testing.T) {
 		"RateLimit-Limit": "10", "RateLimit-Remaining": "3", "RateLimit-Reset": "60", "Retry-After": "60",
 	} {
 		if got := headers.Get(name); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
+			t.Errorf("header %s: got %q, want %q", name, got, want)
 		}
 	}
 }

@@ -23,7 +23,7 @@ var ErrTooMany = fault.New(fault.CodeRateLimited, "Too many requests. Please wai
 
 // Rule allows each subject a number of attempts in each window of time.
 type Rule struct {
-	Name         string // part of the counters' keys in the table: do not change it and do not use it for another rule
+	Name         string // part of the counters' keys in the table: do not change it, and do not use it for another rule
 	Limit        int
 	Window       time.Duration // windows are aligned to the Unix epoch
 	FailuresOnly bool          // an attempt that succeeds is refunded, see Attempt.Refunds
@@ -34,7 +34,7 @@ type Counter struct {
 	rule Rule
 	key  db.Key
 	ends time.Time
-	hits int // attempts in the window, as far as they are known
+	hits int // the known attempts in the window
 }
 
 // Key returns the key of the counter's item.
@@ -78,11 +78,11 @@ func (c *Counters) Write(rule Rule, subject string) (w db.Write, tooMany error) 
 	return c.store.hitWrite(counter), counter.status(c.now()).tooMany()
 }
 
-// Count counts one attempt with all counters in parallel. If one of them has reached its limit, the attempt is rejected
-// and no counter keeps it, so that a rejected attempt does not use up the limit of another rule. If Load found a
-// counter at its limit, Count rejects the attempt without a call to storage. If the response to a write is lost and the
-// SDK repeats the write, the attempt can count twice. Errors: ErrTooMany; db.ErrUnavailable, db.ErrInvalidKey. The
-// attempt of an ErrTooMany has a status too.
+// Count counts one attempt with all counters in parallel. If one of them has reached its limit, Count rejects the
+// attempt and takes it back from the other counters, so that a rejected attempt does not use up the limit of another
+// rule. If Load found a counter at its limit, Count rejects the attempt without a call to storage. If the response to a
+// write is lost and the SDK repeats the write, the attempt can count twice. Errors: ErrTooMany, with which the returned
+// Attempt still has a status; db.ErrUnavailable; db.ErrInvalidKey.
 func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, error) {
 	counters = slices.Clone(counters)
 	attempt := Attempt{store: c.store, counters: counters, at: c.now()}
@@ -143,7 +143,7 @@ func (a Attempt) exceeded() bool {
 }
 
 // Refunds returns the writes that take a successful attempt back from the counters that count failures only. They
-// belong into the transaction that makes the attempt succeed.
+// belong in the transaction that makes the attempt succeed.
 func (a Attempt) Refunds() []db.Write {
 	var writes []db.Write
 	for _, counter := range a.counters {

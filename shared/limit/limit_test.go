@@ -23,145 +23,153 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 const webhook = "wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
 
-type world struct {
+// fixture contains counters in an empty table of a new DynamoDB.
+type fixture struct {
 	*limit.Counters
-	after atomic.Int64 // nanoseconds since noon
-	dump  func() []map[string]types.AttributeValue
-	wire  *dynamotest.Wire
-	db    *db.Client
-	table db.Table
+	sinceNoon atomic.Int64 // the time of the clock, in nanoseconds since noon
+	dump      func() []map[string]types.AttributeValue
+	wire      *dynamotest.Wire
+	db        *db.Client
+	table     db.Table
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	endpoint := dynamotest.StartServer(t)
 	sdk, name := dynamotest.Client(endpoint), "limit-test-"+rand.Text()
 	dynamotest.CreateTable(t, sdk, name, "pk", "sk")
-	w := &world{wire: dynamotest.NewWire(t, endpoint, nil)}
-	now := func() time.Time { return noon.Add(time.Duration(w.after.Load())) }
-	client := db.Wrap(w.wire.Client(), now)
-	w.db, w.table = client, client.Table(name)
-	w.Counters = limit.New(client, w.table, now)
-	w.dump = func() []map[string]types.AttributeValue { return dynamotest.Dump(t, sdk, name) }
-	return w
+	f := &fixture{wire: dynamotest.NewWire(t, endpoint, nil)}
+	now := func() time.Time { return noon.Add(time.Duration(f.sinceNoon.Load())) }
+	f.db = db.Wrap(f.wire.Client(), now)
+	f.table = f.db.Table(name)
+	f.Counters = limit.New(f.db, f.table, now)
+	f.dump = func() []map[string]types.AttributeValue { return dynamotest.Dump(t, sdk, name) }
+	return f
 }
 
-// rule returns a rule of one-minute windows.
+// rule returns a rule with a window of one minute.
 func rule(name string, n int) limit.Rule {
 	return limit.Rule{Name: name, Limit: n, Window: time.Minute}
 }
 
 // retryAfter returns the Retry-After header of an error, or "" if the error is not RATE_LIMITED.
 func retryAfter(err error) string {
-	var refused *fault.Error
-	if !errors.As(err, &refused) || refused.Code != fault.CodeRateLimited {
+	var rejected *fault.Error
+	if !errors.As(err, &rejected) || rejected.Code != fault.CodeRateLimited {
 		return ""
 	}
-	return refused.Headers().Get("Retry-After")
+	return rejected.Headers().Get("Retry-After")
 }
 
-func TestLimitHoldsForItsWindow(t *testing.T) {
+func TestLimitAppliesToItsWindow(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	take := func(subject string) error { return w.Take(t.Context(), rule("test", 3), subject) }
+	f := newFixture(t)
+	take := func(subject string) error { return f.Take(t.Context(), rule("test", 3), subject) }
 	for range 3 {
 		if err := take(webhook); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for after, want := range map[time.Duration]string{0: "60", 500 * time.Millisecond: "60", time.Second: "59", time.Minute - 1: "1"} {
-		w.after.Store(int64(after))
+	for sinceNoon, want := range map[time.Duration]string{
+		0:                      "60",
+		500 * time.Millisecond: "60",
+		time.Second:            "59",
+		time.Minute - 1:        "1",
+	} {
+		f.sinceNoon.Store(int64(sinceNoon))
 		if err := take(webhook); retryAfter(err) != want {
-			t.Errorf("%v later: %v", after, err)
+			t.Errorf("%v after the start of the window: got error %v, want Retry-After %s", sinceNoon, err, want)
 		}
 	}
 	if err := take("another"); err != nil {
-		t.Errorf("another subject: %v", err)
+		t.Errorf("another subject: got error %v, want none", err)
 	}
-	if err := w.Take(t.Context(), rule("recover", 3), webhook); err != nil {
-		t.Errorf("another rule: %v", err)
+	if err := f.Take(t.Context(), rule("recover", 3), webhook); err != nil {
+		t.Errorf("another rule: got error %v, want none", err)
 	}
-	w.after.Store(int64(time.Minute))
+	f.sinceNoon.Store(int64(time.Minute))
 	if err := take(webhook); err != nil {
-		t.Errorf("in the next window: %v", err)
+		t.Errorf("in the next window: got error %v, want none", err)
 	}
-	for _, item := range w.dump() {
+	for _, item := range f.dump() {
 		expires, ok := item["expiresAt"].(*types.AttributeValueMemberN)
 		if !ok {
-			t.Fatalf("%v does not expire", item)
+			t.Fatalf("got counter %v without expiresAt", item)
 		}
 		seconds, err := strconv.ParseInt(expires.Value, 10, 64)
 		if in := time.Unix(seconds, 0).Sub(noon); err != nil || in < time.Minute || in > 2*time.Minute {
-			t.Errorf("%v expires in %v", item, in)
+			t.Errorf("the counter %v expires %v after noon, want 1 to 2 minutes", item, in)
 		}
 	}
 }
 
 func TestLimitIsExactUnderConcurrency(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	passed := 0
-	for _, err := range lambdafn.Parallel(40, 16, func(int) error { return w.Take(t.Context(), rule("test", 10), webhook) }) {
+	f := newFixture(t)
+	take := func(int) error { return f.Take(t.Context(), rule("test", 10), webhook) }
+	allowed := 0
+	for _, err := range lambdafn.Parallel(40, 16, take) {
 		switch {
 		case err == nil:
-			passed++
+			allowed++
 		case retryAfter(err) == "":
-			t.Error(err)
+			t.Errorf("got error %v, want none or RATE_LIMITED", err)
 		}
 	}
-	if passed != 10 {
-		t.Errorf("%d attempts were allowed", passed)
+	if allowed != 10 {
+		t.Errorf("%d attempts were allowed, want 10", allowed)
 	}
 }
 
-// A transaction counts with all its other writes or not at all, on the same counter as single attempts.
+// An attempt in a transaction counts only if the transaction succeeds. It uses the same counter as Take.
 func TestLimitInTransaction(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	f := newFixture(t)
 	other := db.CounterKey("other", noon, webhook)
-	transact := func(beside db.Write) (full bool, refusal, err error) {
-		write, refusal := w.Write(rule("test", 2), webhook)
-		err = w.db.Transact(t.Context(), beside, write)
-		return db.FailedAt(err, 1), refusal, err
+	transact := func(otherWrite db.Write) (rejected bool, tooMany, err error) {
+		write, tooMany := f.Write(rule("test", 2), webhook)
+		err = f.db.Transact(t.Context(), otherWrite, write)
+		return db.FailedAt(err, 1), tooMany, err
 	}
-	missing := w.table.Delete(other).If(w.table.Exists())
-	if full, _, err := transact(missing); full || !db.FailedAt(err, 0) {
-		t.Fatalf("%v", err)
+	failingWrite := f.table.Delete(other).If(f.table.Exists())
+	if rejected, _, err := transact(failingWrite); rejected || !db.FailedAt(err, 0) {
+		t.Fatalf("got error %v, want a failed condition of the other write only", err)
 	}
-	w.wire.Break("TransactWriteItems", dynamotest.LostReply)
-	if _, _, err := transact(w.table.Put(other, nil)); err != nil || w.wire.Hits() != 1 {
-		t.Fatalf("the first, with a lost response: %v", err)
+	f.wire.Break("TransactWriteItems", dynamotest.LostReply)
+	if _, _, err := transact(f.table.Put(other, nil)); err != nil || f.wire.Hits() != 1 {
+		t.Fatalf("first attempt, with a lost response: got error %v, want none", err)
 	}
-	if err := w.Take(t.Context(), rule("test", 2), webhook); err != nil {
-		t.Fatalf("the second: %v", err)
+	if err := f.Take(t.Context(), rule("test", 2), webhook); err != nil {
+		t.Fatalf("second attempt: got error %v, want none", err)
 	}
-	full, refusal, _ := transact(w.table.Put(other, nil))
-	if !full || retryAfter(refusal) != "60" {
-		t.Errorf("the third: %v, %v", full, refusal)
+	rejected, tooMany, _ := transact(f.table.Put(other, nil))
+	if !rejected || retryAfter(tooMany) != "60" {
+		t.Errorf("third attempt: got rejected %v, error %v, want a rejection with Retry-After 60", rejected, tooMany)
 	}
-	if err := w.Take(t.Context(), rule("test", 2), webhook); retryAfter(err) != "60" {
-		t.Errorf("the fourth: %v", err)
+	if err := f.Take(t.Context(), rule("test", 2), webhook); retryAfter(err) != "60" {
+		t.Errorf("fourth attempt: got error %v, want one with Retry-After 60", err)
 	}
 }
 
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	if err := w.Take(t.Context(), rule("test", 1), webhook); err != nil {
+	f := newFixture(t)
+	if err := f.Take(t.Context(), rule("test", 1), webhook); err != nil {
 		t.Fatal(err)
 	}
-	var refused *fault.Error
-	if err := w.Take(t.Context(), rule("test", 1), webhook); !errors.As(err, &refused) || refused.Code.Status() != http.StatusTooManyRequests {
-		t.Errorf("%v", err)
+	var rejected *fault.Error
+	err := f.Take(t.Context(), rule("test", 1), webhook)
+	if !errors.As(err, &rejected) || rejected.Code.Status() != http.StatusTooManyRequests {
+		t.Errorf("over the limit: got error %v, want one with status 429", err)
 	}
-	w.wire.Break("UpdateItem", dynamotest.ServerError)
-	if err := w.Take(t.Context(), rule("test", 1), webhook); !errors.Is(err, db.ErrUnavailable) {
-		t.Errorf("without DynamoDB: %v", err)
+	f.wire.Break("UpdateItem", dynamotest.ServerError)
+	if err := f.Take(t.Context(), rule("test", 1), webhook); !errors.Is(err, db.ErrUnavailable) {
+		t.Errorf("DynamoDB fails: got error %v, want ErrUnavailable", err)
 	}
-	w.wire.Mend()
+	f.wire.Mend()
 	for _, subject := range []string{"", "a\x00"} {
-		if err := w.Take(t.Context(), rule("test", 1), subject); !errors.Is(err, db.ErrInvalidKey) {
-			t.Errorf("%q: %v", subject, err)
+		if err := f.Take(t.Context(), rule("test", 1), subject); !errors.Is(err, db.ErrInvalidKey) {
+			t.Errorf("subject %q: got error %v, want ErrInvalidKey", subject, err)
 		}
 	}
 }

@@ -22,14 +22,14 @@ type record struct {
 	ExpiresAt int64 `dynamodbav:"expiresAt"`
 }
 
-// Load sets the counter to the item that was read under its key. A nil item is a counter without attempts.
+// Load sets the number of attempts from the stored item of the counter. A nil item means no attempts.
 func (c *Counter) Load(item db.Item) error {
 	stored, err := db.Decode[record](item)
 	c.hits = stored.Hits
 	return err
 }
 
-// hit counts one attempt, and reports whether the counter counted it: it does not if it has reached its limit.
+// hit counts one attempt. It reports false, and counts nothing, if the counter has reached its limit.
 func (s store) hit(ctx context.Context, counter *Counter) (counted bool, err error) {
 	item, err := s.client.Do(ctx, s.hitWrite(*counter))
 	if errors.Is(err, db.ErrConditionFailed) {

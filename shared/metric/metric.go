@@ -1,5 +1,5 @@
-// Package metric sends metrics to CloudWatch through the log, in the embedded metric format: a metric costs a log
-// line and no call.
+// Package metric sends metrics to CloudWatch through the log, in the embedded metric format. A metric needs a log line
+// and no API call.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 package metric
 
@@ -43,10 +43,10 @@ func New(logger *slog.Logger, namespace string, now clock.Clock) *Metrics {
 	return &Metrics{logger: logger, namespace: namespace, now: now}
 }
 
-// Limits of a log line.
+// Limits of the embedded metric format for one log line.
 const (
 	maxMetrics = 100
-	maxValues  = 100 // of each metric
+	maxValues  = 100 // for each metric
 )
 
 // Put logs the values, without dimensions, in as few lines as possible. It leaves out values that are not finite, and

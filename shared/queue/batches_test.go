@@ -11,11 +11,12 @@ import (
 // Every message is in one batch. SQS accepts each batch, and no batch has room for the first message of the next one.
 func TestBatches(t *testing.T) {
 	t.Parallel()
-	filling := strings.Repeat("x", 2*maxBatch)
+	longest := strings.Repeat("x", 2*maxBatch)
+	sizes := []int{1, 1, 1, 1000, 300 << 10, 600 << 10, maxBatch - 15, maxBatch, 2 * maxBatch}
 	rapid.Check(t, func(t *rapid.T) {
 		messages := make([]Message, rapid.IntRange(0, 60).Draw(t, "messages"))
 		for i := range messages {
-			messages[i].Body = filling[:rapid.SampledFrom([]int{1, 1, 1, 1000, 300 << 10, 600 << 10, maxBatch - 15, maxBatch, 2 * maxBatch}).Draw(t, "size")]
+			messages[i].Body = longest[:rapid.SampledFrom(sizes).Draw(t, "size")]
 			if rapid.Bool().Draw(t, "attributes") {
 				messages[i].Attributes = map[string]string{"name": "value"} // 4 + 6 + 5 bytes
 			}
@@ -25,23 +26,23 @@ func TestBatches(t *testing.T) {
 			size := 0
 			for _, entry := range batch {
 				if *entry.Id != strconv.Itoa(next) || len(*entry.MessageBody) != len(messages[next].Body) {
-					t.Fatalf("entry %s, want %d", *entry.Id, next)
+					t.Fatalf("got entry %s, want message %d", *entry.Id, next)
 				}
 				size += len(*entry.MessageBody) + 15*len(entry.MessageAttributes)
 				next++
 			}
 			if len(batch) == 0 || len(batch) > 10 || (size > 1<<20 && len(batch) > 1) {
-				t.Fatalf("a batch of %d, %d bytes", len(batch), size)
+				t.Fatalf("got a batch of %d messages with %d bytes, which SQS does not accept", len(batch), size)
 			}
 			if next < len(messages) {
 				m := messages[next]
 				if len(batch) < 10 && size+len(m.Body)+15*len(m.Attributes) <= 1<<20 {
-					t.Fatalf("a batch of %d, %d bytes, has room for the next message", len(batch), size)
+					t.Fatalf("a batch of %d messages with %d bytes has room for the next message", len(batch), size)
 				}
 			}
 		}
 		if next != len(messages) {
-			t.Fatalf("%d of %d", next, len(messages))
+			t.Fatalf("got %d messages in batches, want %d", next, len(messages))
 		}
 	})
 }

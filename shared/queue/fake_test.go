@@ -18,37 +18,41 @@ import (
 	"devplatform/shared/queue"
 )
 
-// fakeQueue is a server that implements SQS's protocol. Tests determine which calls and entries fail.
+// fakeQueue is a server that implements the protocol of SQS. Tests determine which calls and entries fail.
 type fakeQueue struct {
-	t      *testing.T
-	refuse func(body string, attempt int) *refusal           // of an entry, tried for the attempt-th time from 1; nil: none
-	breaks func(w http.ResponseWriter, call int) (done bool) // of a call, from 1; nil: none
+	t *testing.T
+	// reject returns the rejection of an entry, nil to accept it. Attempts count from 1. It may be nil.
+	reject func(body string, attempt int) *rejection
+	// intercept may send the response to a call itself, and then returns true. Calls count from 1. It may be nil.
+	intercept func(w http.ResponseWriter, call int) bool
+	// badMD5 makes the responses contain wrong digests.
 	badMD5 bool
 
-	mu     sync.Mutex
-	now    int // how many calls are under way
-	record record
+	mu       sync.Mutex
+	inFlight int // the number of calls in flight
+	record   record
 }
 
-// record contains the calls so far and the messages that were stored.
+// record contains the calls so far and their effects.
 type record struct {
-	calls  []request
-	most   int // maximum number of calls in flight
-	tries  map[string]int
-	stored []entry
-	hidden map[string]int
+	calls       []request
+	maxInFlight int            // the maximum number of calls in flight
+	attempts    map[string]int // the number of attempts to send a message, by body
+	stored      []entry
+	hidden      map[string]int // visibility timeouts in seconds, by receipt handle
 }
 
-// seen returns a copy of the record.
-func (f *fakeQueue) seen() record {
+// recorded returns a copy of the record.
+func (f *fakeQueue) recorded() record {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.record
-	r.tries, r.hidden = maps.Clone(r.tries), maps.Clone(r.hidden)
+	r.attempts, r.hidden = maps.Clone(r.attempts), maps.Clone(r.hidden)
 	return r
 }
 
-type refusal struct {
+// rejection is the failure of an entry. If Code is empty, the response does not contain the entry.
+type rejection struct {
 	Code        string
 	SenderFault bool
 }
@@ -70,31 +74,38 @@ type entry struct {
 
 func newFake(t *testing.T) (*fakeQueue, queue.Queue) {
 	t.Helper()
-	f := &fakeQueue{t: t, record: record{tries: map[string]int{}, hidden: map[string]int{}}}
+	f := &fakeQueue{t: t, record: record{attempts: map[string]int{}, hidden: map[string]int{}}}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	client := queue.New(config.AWS{Region: "us-east-1", AccessKeyID: "test", SecretAccessKey: "test", SQSEndpoint: server.URL, Endpoint: "http://nobody.invalid"})
+	client := queue.New(config.AWS{
+		Region:          "us-east-1",
+		AccessKeyID:     "test",
+		SecretAccessKey: "test",
+		SQSEndpoint:     server.URL,
+		Endpoint:        "http://unused.invalid",
+	})
 	return f, client.Queue(server.URL + "/000000000000/deliveries")
 }
 
 func (f *fakeQueue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in request
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || !strings.HasSuffix(in.QueueURL, "/000000000000/deliveries") {
-		f.t.Errorf("%v, %+v", err, in)
+	err := json.NewDecoder(r.Body).Decode(&in)
+	if err != nil || !strings.HasSuffix(in.QueueURL, "/000000000000/deliveries") {
+		f.t.Errorf("got request %+v, %v, want one with the URL of the queue", in, err)
 	}
 	f.mu.Lock()
 	f.record.calls = append(f.record.calls, in)
 	call := len(f.record.calls)
-	f.now++
-	f.record.most = max(f.record.most, f.now)
+	f.inFlight++
+	f.record.maxInFlight = max(f.record.maxInFlight, f.inFlight)
 	f.mu.Unlock()
 	defer func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.now--
+		f.inFlight--
 	}()
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-	if f.breaks != nil && f.breaks(w, call) {
+	if f.intercept != nil && f.intercept(w, call) {
 		return
 	}
 	switch target := r.Header.Get("X-Amz-Target"); target {
@@ -105,50 +116,63 @@ func (f *fakeQueue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer f.mu.Unlock()
 		f.record.hidden[in.ReceiptHandle] = in.VisibilityTimeout
 	default:
-		f.t.Errorf("%s was called", target)
+		f.t.Errorf("the operation %s was called", target)
 	}
 }
 
 func (f *fakeQueue) send(w http.ResponseWriter, entries []entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	answer := map[string][]map[string]any{"Successful": {}, "Failed": {}}
+	response := map[string][]map[string]any{"Successful": {}, "Failed": {}}
 	for _, e := range entries {
-		f.record.tries[e.MessageBody]++
-		if f.refuse != nil {
-			if no := f.refuse(e.MessageBody, f.record.tries[e.MessageBody]); no != nil {
-				if no.Code != "" { // else the answer forgets it
-					answer["Failed"] = append(answer["Failed"], map[string]any{"Id": e.ID, "Code": no.Code, "SenderFault": no.SenderFault, "Message": "no"})
-				}
-				continue
+		f.record.attempts[e.MessageBody]++
+		if rejected := f.rejectionOf(e); rejected != nil {
+			if rejected.Code != "" {
+				response["Failed"] = append(response["Failed"], map[string]any{
+					"Id": e.ID, "Code": rejected.Code, "SenderFault": rejected.SenderFault, "Message": "rejected by the test",
+				})
 			}
+			continue
 		}
 		f.record.stored = append(f.record.stored, e)
-		sent := map[string]any{"Id": e.ID, "MessageId": fmt.Sprint("m", len(f.record.stored)), "MD5OfMessageBody": sum(e.MessageBody)}
+		sent := map[string]any{
+			"Id":               e.ID,
+			"MessageId":        fmt.Sprint("m", len(f.record.stored)),
+			"MD5OfMessageBody": md5Hex(e.MessageBody),
+		}
 		if len(e.MessageAttributes) > 0 {
-			sent["MD5OfMessageAttributes"] = sum(encoded(e))
+			sent["MD5OfMessageAttributes"] = md5Hex(encodedAttributes(e))
 		}
 		if f.badMD5 {
-			sent["MD5OfMessageBody"] = sum("another")
+			sent["MD5OfMessageBody"] = md5Hex("another")
 		}
-		answer["Successful"] = append(answer["Successful"], sent)
+		response["Successful"] = append(response["Successful"], sent)
 	}
-	_ = json.NewEncoder(w).Encode(answer)
+	_ = json.NewEncoder(w).Encode(response)
 }
 
-func sum(s string) string {
+// rejectionOf returns the rejection of the current attempt to send an entry, nil if the entry is accepted.
+func (f *fakeQueue) rejectionOf(e entry) *rejection {
+	if f.reject == nil {
+		return nil
+	}
+	return f.reject(e.MessageBody, f.record.attempts[e.MessageBody])
+}
+
+// md5Hex returns the MD5 digest of a text in hex.
+func md5Hex(s string) string {
 	m := md5.Sum([]byte(s))
 	return hex.EncodeToString(m[:])
 }
 
-// encoded returns the encoding of attributes from which SQS computes their digest.
-func encoded(e entry) string {
+// encodedAttributes returns the encoding of the attributes of which SQS sends the digest.
+func encodedAttributes(e entry) string {
 	var out []byte
 	add := func(s string) { out = append(binary.BigEndian.AppendUint32(out, uint32(len(s))), s...) }
 	for _, name := range slices.Sorted(maps.Keys(e.MessageAttributes)) {
 		add(name)
 		add(e.MessageAttributes[name].DataType)
-		out = append(out, 1)
+		out = append(out, 1) // the type of the value: string
 		add(e.MessageAttributes[name].StringValue)
 	}
 	return string(out)

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Limits of a message to a failure queue, in bytes. JSON may need six bytes for one.
+// Limits of a message to a failure queue, in bytes before encoding. JSON may encode one byte as six.
 const (
 	maxExcerpt = 128 << 10 // of a record that is too long for a message
 	maxReason  = 4 << 10
@@ -24,7 +24,8 @@ func (q Queue) Poison(ctx context.Context, record []byte, reason error) error {
 	return q.poison(ctx, "record", record, reason)
 }
 
-// PoisonMessage does the same for a message of a queue, as {"reason", "message": {"messageId", "body"}}.
+// PoisonMessage sends a queue's message that cannot be processed to a failure queue, as {"reason", "message":
+// {"messageId", "body"}}. See Poison. Errors: *SendError.
 func (q Queue) PoisonMessage(ctx context.Context, id, body string, reason error) error {
 	message, err := json.Marshal(map[string]string{"messageId": id, "body": body},
 		json.Deterministic(true), jsontext.AllowInvalidUTF8(true))

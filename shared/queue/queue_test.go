@@ -20,6 +20,7 @@ import (
 	"devplatform/shared/queue"
 )
 
+// numbered returns n messages with the bodies 000, 001, and so on.
 func numbered(n int) []queue.Message {
 	messages := make([]queue.Message, n)
 	for i := range messages {
@@ -28,6 +29,7 @@ func numbered(n int) []queue.Message {
 	return messages
 }
 
+// bodiesOf returns the bodies of messages, sorted.
 func bodiesOf(messages []queue.Message) []string {
 	all := make([]string, len(messages))
 	for i, m := range messages {
@@ -41,7 +43,12 @@ func TestSend(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
 	err := q.Send(t.Context(),
-		queue.Message{Body: "a", Group: "wh_1", Delay: 1500 * time.Millisecond, Attributes: map[string]string{"b": "2", "a": "1"}},
+		queue.Message{
+			Body:       "a",
+			Group:      "wh_1",
+			Delay:      1500 * time.Millisecond,
+			Attributes: map[string]string{"b": "2", "a": "1"},
+		},
 		queue.Message{Body: `{"b":"é"}`})
 	if err != nil {
 		t.Fatal(err)
@@ -50,16 +57,22 @@ func TestSend(t *testing.T) {
 		return struct{ DataType, StringValue string }{"String", value}
 	}
 	want := []entry{
-		{ID: "0", MessageBody: "a", MessageGroupID: "wh_1", DelaySeconds: 2, MessageAttributes: map[string]struct{ DataType, StringValue string }{
-			"a": attribute("1"), "b": attribute("2"),
-		}},
+		{
+			ID:             "0",
+			MessageBody:    "a",
+			MessageGroupID: "wh_1",
+			DelaySeconds:   2,
+			MessageAttributes: map[string]struct{ DataType, StringValue string }{
+				"a": attribute("1"), "b": attribute("2"),
+			},
+		},
 		{ID: "1", MessageBody: `{"b":"é"}`},
 	}
-	if diff := cmp.Diff(want, f.seen().stored); diff != "" || len(f.seen().calls) != 1 {
-		t.Errorf("%d calls: %s", len(f.seen().calls), diff)
+	if diff := cmp.Diff(want, f.recorded().stored); diff != "" || len(f.recorded().calls) != 1 {
+		t.Errorf("got %d calls, want 1; entries (-want +got):\n%s", len(f.recorded().calls), diff)
 	}
-	if err := q.Send(t.Context()); err != nil || len(f.seen().calls) != 1 {
-		t.Errorf("no messages: %v in %d calls", err, len(f.seen().calls))
+	if err := q.Send(t.Context()); err != nil || len(f.recorded().calls) != 1 {
+		t.Errorf("without messages: got error %v and %d calls, want no further call", err, len(f.recorded().calls)-1)
 	}
 }
 
@@ -71,24 +84,25 @@ func TestSendInParallelBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(bodiesOf(messages), f.bodies()) {
-		t.Errorf("%d of %d were sent", len(f.seen().stored), len(messages))
+		t.Errorf("got %d messages, want each of %d once", len(f.recorded().stored), len(messages))
 	}
-	if len(f.seen().calls) != 11 || f.seen().most > 4 {
-		t.Errorf("%d calls, %d of them at a time", len(f.seen().calls), f.seen().most)
+	if len(f.recorded().calls) != 11 || f.recorded().maxInFlight > 4 {
+		t.Errorf("got %d calls, up to %d in flight, want 11 calls, up to 4",
+			len(f.recorded().calls), f.recorded().maxInFlight)
 	}
 }
 
 func TestFailedEntriesAreRetried(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
-	f.refuse = func(body string, attempt int) *refusal {
+	f.reject = func(body string, attempt int) *rejection {
 		switch {
 		case body == "003" && attempt < 3:
-			return &refusal{Code: "InternalError"}
+			return &rejection{Code: "InternalError"}
 		case body == "004" && attempt < 2:
-			return &refusal{Code: "RequestThrottled", SenderFault: true}
+			return &rejection{Code: "RequestThrottled", SenderFault: true}
 		case body == "005" && attempt < 2:
-			return &refusal{}
+			return &rejection{}
 		}
 		return nil
 	}
@@ -97,65 +111,74 @@ func TestFailedEntriesAreRetried(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(bodiesOf(messages), f.bodies()); diff != "" {
-		t.Error(diff)
+		t.Errorf("messages (-want +got):\n%s", diff)
 	}
 	var sizes []int
-	for _, call := range f.seen().calls {
+	for _, call := range f.recorded().calls {
 		sizes = append(sizes, len(call.Entries))
 	}
 	slices.Sort(sizes)
-	if diff := cmp.Diff([]int{1, 3, 3, 10}, sizes); diff != "" { // only failed entries are sent again
-		t.Error(diff)
+	// Only failed entries are sent again: 3 of the first batch, then 1. The second batch has 3 entries.
+	if diff := cmp.Diff([]int{1, 3, 3, 10}, sizes); diff != "" {
+		t.Errorf("sizes of the batches (-want +got):\n%s", diff)
 	}
 }
 
 func TestSendErrorNamesFailedMessages(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
-	f.refuse = func(body string, _ int) *refusal {
+	f.reject = func(body string, _ int) *rejection {
 		switch body {
 		case "001":
-			return &refusal{Code: "InternalError"}
+			return &rejection{Code: "InternalError"}
 		case "002":
-			return &refusal{Code: "InvalidMessageContents", SenderFault: true}
+			return &rejection{Code: "InvalidMessageContents", SenderFault: true}
 		case "011":
-			return &refusal{}
+			return &rejection{}
 		}
 		return nil
 	}
 	err := q.Send(t.Context(), numbered(12)...)
 	var failed *queue.SendError
 	if !errors.As(err, &failed) || !errors.Is(err, queue.ErrUnavailable) {
-		t.Fatalf("%v", err)
+		t.Fatalf("got error %v, want a SendError that is an ErrUnavailable", err)
 	}
-	if diff := cmp.Diff([]int{1, 2, 11}, slices.Sorted(maps.Keys(failed.Failed))); diff != "" || len(f.seen().stored) != 9 {
-		t.Errorf("%s, and %d were sent", diff, len(f.seen().stored))
+	if diff := cmp.Diff([]int{1, 2, 11}, slices.Sorted(maps.Keys(failed.Failed))); diff != "" {
+		t.Errorf("failed messages (-want +got):\n%s", diff)
 	}
-	for i, want := range map[int]bool{0: false, 1: true, 2: false, 11: true} {
-		if reason := queue.FailedAt(err, i); errors.Is(reason, queue.ErrUnavailable) != want || (reason == nil) != (i == 0) {
-			t.Errorf("%d: %v", i, reason)
+	if n := len(f.recorded().stored); n != 9 {
+		t.Errorf("got %d messages, want 9", n)
+	}
+	for i, unavailable := range map[int]bool{0: false, 1: true, 2: false, 11: true} {
+		reason := queue.FailedAt(err, i)
+		if (reason == nil) != (i == 0) || errors.Is(reason, queue.ErrUnavailable) != unavailable {
+			t.Errorf("message %d: got error %v, want unavailable to be %v", i, reason, unavailable)
 		}
 	}
-	if tries := []int{f.seen().tries["001"], f.seen().tries["002"], f.seen().tries["011"]}; !slices.Equal(tries, []int{4, 1, 4}) {
-		t.Errorf("tried %v times", tries)
+	for body, want := range map[string]int{"001": 4, "002": 1, "011": 4} {
+		if got := f.recorded().attempts[body]; got != want {
+			t.Errorf("message %s: got %d attempts, want %d", body, got, want)
+		}
 	}
 	if text := err.Error(); !strings.Contains(text, "3 of 12") || !strings.Contains(text, "InternalError") {
-		t.Error(text)
+		t.Errorf("got error %s, want it to contain the number of messages and the first error", text)
 	}
 	if queue.FailedAt(nil, 0) != nil {
-		t.Error("a failure without an error")
+		t.Error("FailedAt returned an error for a nil error")
 	}
 }
 
 func TestSenderFaultIsNotUnavailable(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
-	f.refuse = func(string, int) *refusal { return &refusal{Code: "InvalidMessageContents", SenderFault: true} }
-	if err := q.Send(t.Context(), numbered(1)...); err == nil || errors.Is(err, queue.ErrUnavailable) || len(f.seen().calls) != 1 {
-		t.Errorf("%v after %d calls", err, len(f.seen().calls))
+	f.reject = func(string, int) *rejection { return &rejection{Code: "InvalidMessageContents", SenderFault: true} }
+	err := q.Send(t.Context(), numbered(1)...)
+	if err == nil || errors.Is(err, queue.ErrUnavailable) || len(f.recorded().calls) != 1 {
+		t.Errorf("got error %v after %d calls, want one other than ErrUnavailable after 1", err, len(f.recorded().calls))
 	}
 }
 
+// exception returns an intercept function that sends an error response to each call.
 func exception(status int, name string) func(http.ResponseWriter, int) bool {
 	return func(w http.ResponseWriter, _ int) bool {
 		w.WriteHeader(status)
@@ -164,26 +187,29 @@ func exception(status int, name string) func(http.ResponseWriter, int) bool {
 	}
 }
 
-func TestCallsThatFail(t *testing.T) {
+func TestFailedCalls(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		breaks      func(http.ResponseWriter, int) bool
+		intercept   func(http.ResponseWriter, int) bool
 		calls       int
 		unavailable bool
 	}{
 		"error":               {exception(http.StatusInternalServerError, "InternalError"), 4, true},
 		"throttled":           {exception(http.StatusBadRequest, "RequestThrottled"), 4, true},
-		"dropped connection":  {func(http.ResponseWriter, int) bool { panic(http.ErrAbortHandler) }, 4, true},
-		"incomplete response": {func(w http.ResponseWriter, _ int) bool { _, _ = w.Write([]byte(`{"Succ`)); return true }, 4, true},
+		"dropped connection":  {dropConnection, 4, true},
+		"incomplete response": {incompleteResponse, 4, true},
 		"missing queue":       {exception(http.StatusBadRequest, "QueueDoesNotExist"), 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, q := newFake(t)
-			f.breaks = tc.breaks
+			f.intercept = tc.intercept
 			err := q.Send(t.Context(), numbered(2)...)
-			if err == nil || errors.Is(err, queue.ErrUnavailable) != tc.unavailable || len(f.seen().calls) != tc.calls {
-				t.Errorf("%v after %d calls", err, len(f.seen().calls))
+			if err == nil || errors.Is(err, queue.ErrUnavailable) != tc.unavailable {
+				t.Errorf("got error %v, want unavailable to be %v", err, tc.unavailable)
+			}
+			if n := len(f.recorded().calls); n != tc.calls {
+				t.Errorf("got %d calls, want %d", n, tc.calls)
 			}
 			if queue.FailedAt(err, 0) == nil || queue.FailedAt(err, 1) == nil {
 				t.Error("the error does not name all messages")
@@ -192,28 +218,36 @@ func TestCallsThatFail(t *testing.T) {
 				return // the response to ChangeMessageVisibility is empty
 			}
 			if err := q.Hide(t.Context(), "r", 0); err == nil || errors.Is(err, queue.ErrUnavailable) != tc.unavailable {
-				t.Errorf("hide: %v", err)
+				t.Errorf("Hide: got error %v, want unavailable to be %v", err, tc.unavailable)
 			}
 		})
 	}
+}
+
+func dropConnection(http.ResponseWriter, int) bool { panic(http.ErrAbortHandler) }
+
+func incompleteResponse(w http.ResponseWriter, _ int) bool {
+	_, _ = w.Write([]byte(`{"Succ`))
+	return true
 }
 
 // A failed batch does not affect the others.
 func TestOneOfManyBatchesFails(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
-	f.breaks = func(w http.ResponseWriter, call int) bool {
+	f.intercept = func(w http.ResponseWriter, call int) bool {
 		return call == 2 && exception(http.StatusBadRequest, "QueueDoesNotExist")(w, call)
 	}
 	err := q.Send(t.Context(), numbered(35)...)
 	var failed *queue.SendError
-	if !errors.As(err, &failed) || len(failed.Failed)+len(f.seen().stored) != 35 || len(f.seen().calls) != 4 {
-		t.Errorf("%v: %d were sent in %d calls", err, len(f.seen().stored), len(f.seen().calls))
+	if !errors.As(err, &failed) || len(failed.Failed)+len(f.recorded().stored) != 35 || len(f.recorded().calls) != 4 {
+		t.Errorf("got error %v, %d messages and %d calls, want 35 messages or errors in 4 calls",
+			err, len(f.recorded().stored), len(f.recorded().calls))
 	}
 	for _, body := range f.bodies() {
 		var i int
 		if _, err := fmt.Sscanf(body, "%d", &i); err != nil || queue.FailedAt(failed, i) != nil {
-			t.Errorf("%s was sent: %v", body, queue.FailedAt(failed, i))
+			t.Errorf("message %s was sent, but got error %v", body, queue.FailedAt(failed, i))
 		}
 	}
 }
@@ -221,14 +255,14 @@ func TestOneOfManyBatchesFails(t *testing.T) {
 func TestLostResponsesAreRetried(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
-	f.breaks = func(_ http.ResponseWriter, call int) bool {
+	f.intercept = func(_ http.ResponseWriter, call int) bool {
 		if call == 1 {
 			panic(http.ErrAbortHandler)
 		}
 		return false
 	}
-	if err := q.Send(t.Context(), numbered(3)...); err != nil || len(f.seen().stored) != 3 {
-		t.Errorf("%v, %d", err, len(f.seen().stored))
+	if err := q.Send(t.Context(), numbered(3)...); err != nil || len(f.recorded().stored) != 3 {
+		t.Errorf("got error %v and %d messages, want 3 messages", err, len(f.recorded().stored))
 	}
 }
 
@@ -237,7 +271,7 @@ func TestDigestsAreChecked(t *testing.T) {
 	f, q := newFake(t)
 	f.badMD5 = true
 	if err := q.Send(t.Context(), numbered(1)...); err == nil {
-		t.Error("no error for a message that was changed on the way")
+		t.Error("got no error for a response with the digest of another message")
 	}
 }
 
@@ -245,13 +279,13 @@ func TestSendEndsWithContext(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	f.refuse = func(string, int) *refusal {
+	f.reject = func(string, int) *rejection {
 		cancel()
-		return &refusal{Code: "InternalError"}
+		return &rejection{Code: "InternalError"}
 	}
 	err := q.Send(ctx, numbered(3)...)
-	if !errors.Is(err, queue.ErrUnavailable) || queue.FailedAt(err, 2) == nil || len(f.seen().calls) != 1 {
-		t.Errorf("%v after %d calls", err, len(f.seen().calls))
+	if !errors.Is(err, queue.ErrUnavailable) || queue.FailedAt(err, 2) == nil || len(f.recorded().calls) != 1 {
+		t.Errorf("got error %v after %d calls, want ErrUnavailable after 1", err, len(f.recorded().calls))
 	}
 }
 
@@ -259,25 +293,33 @@ func TestHide(t *testing.T) {
 	t.Parallel()
 	f, q := newFake(t)
 	want := map[string]int{}
-	for d, seconds := range map[time.Duration]int{0: 0, -time.Second: 0, 1: 1, time.Second: 1, 59*time.Second + 1: 60, 12 * time.Hour: 43200} {
+	for d, seconds := range map[time.Duration]int{
+		0:                  0,
+		-time.Second:       0,
+		1:                  1,
+		time.Second:        1,
+		59*time.Second + 1: 60,
+		12 * time.Hour:     43200,
+	} {
 		handle := d.String()
 		want[handle] = seconds
 		if err := q.Hide(t.Context(), handle, d); err != nil {
 			t.Error(err)
 		}
 	}
-	if diff := cmp.Diff(want, f.seen().hidden); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(want, f.recorded().hidden); diff != "" {
+		t.Errorf("visibility timeouts (-want +got):\n%s", diff)
 	}
 }
 
-// The embedded SQS delivers the messages that were sent.
+// Messages that are sent to the embedded SQS can be received, and SQS rejects invalid messages.
 func TestSendAndReceive(t *testing.T) {
 	t.Parallel()
 	sdk := sqstest.Start(t)
 	url := sqstest.CreateQueue(t, sdk, "queue-test-"+rand.Text(), nil)
 	q := queue.Wrap(sdk).Queue(url)
-	messages := append(numbered(12), queue.Message{Body: "é", Group: "wh_1", Attributes: map[string]string{"name": "value"}})
+	withAttributes := queue.Message{Body: "é", Group: "wh_1", Attributes: map[string]string{"name": "value"}}
+	messages := append(numbered(12), withAttributes)
 	if err := q.Send(t.Context(), messages...); err != nil {
 		t.Fatal(err)
 	}
@@ -288,12 +330,13 @@ func TestSendAndReceive(t *testing.T) {
 			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 		})
 		if err != nil || len(out.Messages) == 0 {
-			t.Fatalf("%d came back, %v", len(bodies), err)
+			t.Fatalf("received %d messages, then %v, want %d messages", len(bodies), err, len(messages))
 		}
 		for _, m := range out.Messages {
 			bodies = append(bodies, *m.Body)
-			if *m.Body == "é" && (m.Attributes["MessageGroupId"] != "wh_1" || *m.MessageAttributes["name"].StringValue != "value") {
-				t.Errorf("%+v", m)
+			if *m.Body == "é" &&
+				(m.Attributes["MessageGroupId"] != "wh_1" || *m.MessageAttributes["name"].StringValue != "value") {
+				t.Errorf("got message %+v, want the group wh_1 and the attribute", m)
 			}
 			if err := q.Hide(t.Context(), *m.ReceiptHandle, time.Hour); err != nil {
 				t.Error(err)
@@ -302,10 +345,16 @@ func TestSendAndReceive(t *testing.T) {
 	}
 	slices.Sort(bodies)
 	if diff := cmp.Diff(bodiesOf(messages), bodies); diff != "" {
-		t.Error(diff)
+		t.Errorf("messages (-want +got):\n%s", diff)
 	}
-	err := q.Send(t.Context(), queue.Message{Body: "\x01"}, queue.Message{Body: "fine"}, queue.Message{Body: "late", Delay: 16 * time.Minute})
-	if queue.FailedAt(err, 0) == nil || queue.FailedAt(err, 1) != nil || queue.FailedAt(err, 2) == nil || errors.Is(err, queue.ErrUnavailable) {
-		t.Errorf("%v", err)
+	err := q.Send(t.Context(),
+		queue.Message{Body: "\x01"},
+		queue.Message{Body: "valid"},
+		queue.Message{Body: "delay too long", Delay: 16 * time.Minute})
+	if queue.FailedAt(err, 0) == nil || queue.FailedAt(err, 1) != nil || queue.FailedAt(err, 2) == nil {
+		t.Errorf("got error %v, want the messages 0 and 2 to fail", err)
+	}
+	if errors.Is(err, queue.ErrUnavailable) {
+		t.Errorf("got error %v, want one other than ErrUnavailable", err)
 	}
 }

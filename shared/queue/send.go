@@ -22,8 +22,8 @@ import (
 type Message struct {
 	// Body is not empty, and contains only characters that XML 1.0 allows.
 	Body string
-	// Group is the message group of a fair queue: a group with many messages does not delay the others. At most 128
-	// characters; "" is no group.
+	// Group is the message group of a fair queue: a group with many messages does not delay the others. It has at most
+	// 128 characters. "" means no group.
 	Group string
 	// Delay is the time before the message can be received, rounded up to whole seconds. At most 15 minutes.
 	Delay time.Duration
@@ -38,7 +38,7 @@ type SendError struct {
 	sent   int
 }
 
-// Error contains the first of the errors. They are rarely different.
+// Error returns a text with the number of failed messages and the first error. The errors rarely differ.
 func (e *SendError) Error() string {
 	return fmt.Sprintf("queue: %d of %d messages were not sent: %v", len(e.Failed), len(e.Failed)+e.sent, e.Unwrap()[0])
 }

@@ -29,7 +29,7 @@ var attrCount = expression.Name("n")
 
 // workspaceOf returns the workspace of a webhook. Error: db.ErrNotFound.
 func (s store) workspaceOf(ctx context.Context, webhookID string) (string, error) {
-	item, err := s.Table.Get(ctx, db.WebhookPlaceKey(webhookID))
+	item, err := s.Table.Get(ctx, db.WebhookWorkspaceKey(webhookID))
 	if err != nil {
 		return "", err
 	}
@@ -51,7 +51,7 @@ func (s store) create(ctx context.Context, w delivery.Webhook) error {
 	writes := []db.Write{
 		s.Table.Update(db.WebhookCountKey(w.WorkspaceID), expression.Add(attrCount, expression.Value(1))).If(belowLimit),
 		s.Table.Create(db.WebhookKey(w.WorkspaceID, w.ID), record),
-		s.Table.Create(db.WebhookPlaceKey(w.ID), place),
+		s.Table.Create(db.WebhookWorkspaceKey(w.ID), place),
 	}
 	if w.ProjectID != "" {
 		writes = append(writes, s.access.ProjectExists(w.ProjectID))
@@ -72,7 +72,7 @@ func (s store) create(ctx context.Context, w delivery.Webhook) error {
 func (s store) delete(ctx context.Context, workspaceID, webhookID string) error {
 	err := s.Client.Transact(ctx,
 		s.Table.Delete(db.WebhookKey(workspaceID, webhookID)).If(s.Table.Exists()),
-		s.Table.Delete(db.WebhookPlaceKey(webhookID)),
+		s.Table.Delete(db.WebhookWorkspaceKey(webhookID)),
 		s.Table.Update(db.WebhookCountKey(workspaceID), expression.Add(attrCount, expression.Value(-1))).
 			If(attrCount.AttributeExists()),
 	)

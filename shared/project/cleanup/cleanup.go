@@ -90,7 +90,7 @@ func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
 	if e.Replaced == nil {
 		return nil
 	}
-	at, err := e.Happened()
+	at, err := e.Timestamp()
 	if err != nil {
 		return fmt.Errorf("%w: %w", errInvalidEvent, err)
 	}

@@ -90,7 +90,7 @@ func readOccurrence(record int, r lambdafn.StreamRecord) (occurrence, error) {
 	if !id.Workspace.Valid(e.WorkspaceID) {
 		return occurrence{}, fmt.Errorf("delivery: event %q has an invalid workspace ID %q", e.ID, e.WorkspaceID)
 	}
-	at, err := e.Happened()
+	at, err := e.Timestamp()
 	if err != nil {
 		return occurrence{}, fmt.Errorf("delivery: event %q: %w", e.ID, err)
 	}

@@ -19,8 +19,8 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// TestStop ends a platform under load with Ctrl-C: within 5 s, no request half answered, no child left.
-func TestStop(t *testing.T) {
+// TestInterrupt sends SIGINT to a platform. It and the functions end within 5 s, with exit status 0.
+func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
 	c := platformtest.NewClient(t, p.URL)
@@ -31,19 +31,19 @@ func TestStop(t *testing.T) {
 		t.Fatal("no function is running")
 	}
 	if took := p.Interrupt(5 * time.Second); took > 5*time.Second {
-		t.Errorf("took %v", took)
+		t.Errorf("the platform ended after %v, want at most 5 s", took)
 	}
 	if code := p.Command.ProcessState.ExitCode(); code != 0 {
-		t.Errorf("exit status %d", code)
+		t.Errorf("got exit status %d, want 0", code)
 	}
 	for _, pid := range children {
 		platformtest.Eventually(t, fmt.Sprintf("child %d ends", pid), func() bool { return syscall.Kill(pid, 0) != nil })
 	}
 }
 
-// TestKilled takes the platform away as a power cut would while clients sign up: whoever got an answer can log in
-// afterwards, no child outlives it, and it starts on the same data.
-func TestKilled(t *testing.T) {
+// TestKill kills the platform while clients sign up. The functions end, too. After a restart with the same data, every
+// user whose sign-up succeeded can log in.
+func TestKill(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
 	var (
@@ -56,8 +56,11 @@ func TestKilled(t *testing.T) {
 			c := platformtest.NewClient(t, p.URL)
 			for i := 0; ; i++ {
 				name := fmt.Sprintf("w%d-%d", worker, i)
-				a, err := c.Try("POST", "/api/auth/signup", `{"email":"`+name+`@example.com","username":"`+name+`","password":"correct horse battery"}`)
-				if err != nil || a.Status != http.StatusCreated {
+				body := platformtest.Object{
+					"email": name + "@example.com", "username": name, "password": platformtest.Password,
+				}
+				response, err := c.Try("POST", "/api/auth/signup", body.String())
+				if err != nil || response.Status != http.StatusCreated {
 					return
 				}
 				mu.Lock()
@@ -66,7 +69,7 @@ func TestKilled(t *testing.T) {
 			}
 		})
 	}
-	platformtest.Eventually(t, "20 sign-ups are acknowledged", func() bool {
+	platformtest.Eventually(t, "20 sign-ups succeeded", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(acknowledged) >= 20
@@ -78,16 +81,16 @@ func TestKilled(t *testing.T) {
 		platformtest.Eventually(t, fmt.Sprintf("child %d ends", pid), func() bool { return syscall.Kill(pid, 0) != nil })
 	}
 
-	again := platformtest.StartIn(t, p.Dir)
+	restarted := platformtest.StartIn(t, p.Dir)
 	for _, name := range acknowledged {
-		c := platformtest.NewClient(t, again.URL)
+		c := platformtest.NewClient(t, restarted.URL)
 		c.Login(name).Want(t, http.StatusOK)
 		c.Do("GET", "/api/auth/me", "").Want(t, http.StatusOK)
 	}
 }
 
-// TestSessionSurvivesRestarts keeps data and keys: a session made before a stop is good after it, however often the
-// platform is stopped, also when nothing was written in between.
+// TestSessionSurvivesRestarts checks that a session remains valid after several restarts, because the platform keeps its
+// data and its keys.
 func TestSessionSurvivesRestarts(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
@@ -101,8 +104,8 @@ func TestSessionSurvivesRestarts(t *testing.T) {
 	c.Do("GET", "/api/auth/me", "").Want(t, http.StatusOK)
 }
 
-// TestCrashedInstance kills every instance of the function: requests that one of them held are a 502 in the
-// contract's shape at most, and the next ones are answered by new instances.
+// TestCrashedInstance kills all instances of the functions. Requests may fail with a 502 INTERNAL_ERROR, until new
+// instances handle them.
 func TestCrashedInstance(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
@@ -111,34 +114,35 @@ func TestCrashedInstance(t *testing.T) {
 	for _, pid := range p.Children() {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	platformtest.Eventually(t, "new instances answer", func() bool {
-		a := c.Do("GET", "/api/auth/me", "")
-		if a.Status != http.StatusOK {
-			a.WantError(t, http.StatusBadGateway, "INTERNAL_ERROR")
+	platformtest.Eventually(t, "a new instance handles a request", func() bool {
+		response := c.Do("GET", "/api/auth/me", "")
+		if response.Status != http.StatusOK {
+			response.WantError(t, http.StatusBadGateway, "INTERNAL_ERROR")
 		}
-		return a.Status == http.StatusOK
+		return response.Status == http.StatusOK
 	})
 }
 
-// TestSideBySide runs two platforms with folders of their own: neither knows the other's users.
-func TestSideBySide(t *testing.T) {
+// TestPlatformsAreSeparate runs two platforms with different folders. A user of one does not exist in the other.
+func TestPlatformsAreSeparate(t *testing.T) {
 	t.Parallel()
-	one, two := platformtest.Start(t), platformtest.Start(t)
-	platformtest.NewClient(t, one.URL).SignUp("only-in-one")
-	platformtest.NewClient(t, two.URL).Login("only-in-one").WantError(t, http.StatusUnauthorized, "AUTH_INVALID_CREDENTIALS")
+	first, second := platformtest.Start(t), platformtest.Start(t)
+	platformtest.NewClient(t, first.URL).SignUp("ada")
+	platformtest.NewClient(t, second.URL).Login("ada").WantError(t, http.StatusUnauthorized, "AUTH_INVALID_CREDENTIALS")
 }
 
-// TestRefusals are the ways in which a platform does not start: one line that says what to do, status 1, data untouched.
-func TestRefusals(t *testing.T) {
+// TestStartErrors checks that a platform that cannot start writes one line with the cause, exits with status 1, and does
+// not change its data.
+func TestStartErrors(t *testing.T) {
 	t.Parallel()
-	busy, err := net.Listen("tcp4", "127.0.0.1:0")
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = busy.Close() })
-	port := strconv.Itoa(busy.Addr().(*net.TCPAddr).Port)
-	foreign := t.TempDir()
-	write(t, filepath.Join(foreign, "dynamodb", "notes.txt"), "somebody's own file")
+	t.Cleanup(func() { _ = listener.Close() })
+	port := strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	unknownFiles := t.TempDir()
+	write(t, filepath.Join(unknownFiles, "dynamodb", "notes.txt"), "not a file of the platform")
 	file := filepath.Join(t.TempDir(), "file")
 	write(t, file, "not a folder")
 	corrupt := t.TempDir()
@@ -147,14 +151,14 @@ func TestRefusals(t *testing.T) {
 	for name, tc := range map[string]struct {
 		dir  string
 		env  []string
-		says []string
+		want []string // texts in the error
 	}{
-		"taken port":      {t.TempDir(), []string{"PORT=" + port}, []string{"port " + port, "PORT"}},
-		"taken AWS port":  {t.TempDir(), []string{"AWS_PORT=" + port}, []string{"port " + port, "AWS_PORT"}},
-		"bad port":        {t.TempDir(), []string{"PORT=70000"}, []string{"PORT=70000"}},
-		"data in a file":  {file, nil, []string{"DATA_DIR", file}},
-		"foreign data":    {foreign, nil, []string{filepath.Join(foreign, "dynamodb")}},
-		"corrupt secrets": {corrupt, nil, []string{filepath.Join(corrupt, "secrets")}},
+		"port in use":           {t.TempDir(), []string{"PORT=" + port}, []string{"port " + port, "PORT"}},
+		"AWS port in use":       {t.TempDir(), []string{"AWS_PORT=" + port}, []string{"port " + port, "AWS_PORT"}},
+		"invalid port":          {t.TempDir(), []string{"PORT=70000"}, []string{"PORT=70000"}},
+		"data folder is a file": {file, nil, []string{"DATA_DIR", file}},
+		"unknown files":         {unknownFiles, nil, []string{filepath.Join(unknownFiles, "dynamodb")}},
+		"corrupt secrets":       {corrupt, nil, []string{filepath.Join(corrupt, "secrets")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,32 +169,32 @@ func TestRefusals(t *testing.T) {
 			err := command.Run()
 			var exit *exec.ExitError
 			if !errors.As(err, &exit) || exit.ExitCode() != 1 {
-				t.Fatalf("ended with %v, want exit status 1; stderr: %s", err, &stderr)
+				t.Fatalf("got error %v, want exit status 1; stderr: %s", err, &stderr)
 			}
 			line := strings.TrimSpace(stderr.String())
 			if strings.Contains(line, "\n") {
-				t.Errorf("more than one line:\n%s", line)
+				t.Errorf("got more than one line on stderr:\n%s", line)
 			}
-			for _, want := range tc.says {
+			for _, want := range tc.want {
 				if !strings.Contains(line, want) {
-					t.Errorf("%q does not name %q", line, want)
+					t.Errorf("got error %q, want it to contain %q", line, want)
 				}
 			}
-			if after := snapshot(t, tc.dir, "dynamodb", "secrets"); name != "taken port" && before != "" && after != before {
-				t.Errorf("the data was touched:\n%s\nbefore:\n%s", after, before)
+			if after := snapshot(t, tc.dir, "dynamodb", "secrets"); name != "port in use" && before != "" && after != before {
+				t.Errorf("the data changed to:\n%s\nfrom:\n%s", after, before)
 			}
 		})
 	}
 }
 
-// TestDataIsPrivate checks the modes of what holds secrets.
+// TestDataIsPrivate checks that only the owner can read the files that contain secrets.
 func TestDataIsPrivate(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
 	for _, pattern := range []string{"secrets/*", "tls/*"} {
 		files, err := filepath.Glob(filepath.Join(p.Dir, pattern))
 		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: %v %v", pattern, files, err)
+			t.Fatalf("%s: got files %v, %v, want at least one", pattern, files, err)
 		}
 		for _, file := range files {
 			info, err := os.Stat(file)
@@ -198,12 +202,13 @@ func TestDataIsPrivate(t *testing.T) {
 				t.Fatal(err)
 			}
 			if mode := info.Mode().Perm(); !info.IsDir() && mode != 0o600 {
-				t.Errorf("%s has mode %o", file, mode)
+				t.Errorf("%s has mode %o, want 600", file, mode)
 			}
 		}
 	}
 }
 
+// write writes a file and creates its folder.
 func write(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -214,7 +219,7 @@ func write(t testing.TB, path, content string) {
 	}
 }
 
-// snapshot is every file below the folders with its content.
+// snapshot returns the paths and contents of all files in the folders.
 func snapshot(t testing.TB, dir string, folders ...string) string {
 	t.Helper()
 	var all strings.Builder
