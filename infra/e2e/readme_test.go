@@ -104,25 +104,3 @@ func listenOn(t testing.TB) string {
 	defer listener.Close()
 	return listener.Addr().String()
 }
-
-// The examples of how a signature is checked that subscribers are shown are the ones that the tests of the package signature run.
-func TestReadmeShowsTheExamples(t *testing.T) {
-	t.Parallel()
-	readme, err := os.ReadFile(filepath.Join(platformtest.Root, "shared/webhook/README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	examples, err := filepath.Glob(filepath.Join(platformtest.Root, "shared/webhook/signature/testdata/verify/*"))
-	if err != nil || len(examples) != 4 {
-		t.Fatalf("examples %v, %v", examples, err)
-	}
-	for _, example := range examples {
-		text, err := os.ReadFile(example)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(string(readme), "\n"+string(text)+"```\n") {
-			t.Errorf("shared/webhook/README.md does not show %s", example)
-		}
-	}
-}

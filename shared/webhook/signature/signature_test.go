@@ -196,7 +196,7 @@ func padded(secret string) string {
 	return "whsec_" + digits + strings.Repeat("=", (4-len(digits)%4)%4)
 }
 
-// plain returns the signature as the README computes it.
+// plain returns the value of X-Service-Signature.
 func plain(secret string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
