@@ -18,9 +18,9 @@ func TestCheckURL(t *testing.T) {
 		either      = "must be an absolute https or http URL"
 		characters  = "must not contain spaces or control characters"
 		credentials = "must not contain a user name or password"
-		host        = "must name a valid host"
-		port        = "must have a port from 1 to 65535, or none"
-		length      = "must have at most 2,048 characters"
+		host        = "must contain a valid host name or IP address"
+		port        = "must have no port, or a port from 1 to 65535"
+		length      = "must be at most 2,048 characters long"
 	)
 	for _, tc := range []struct{ url, want, wantPrivate string }{
 		{"https://example.com", "", ""},
