@@ -53,7 +53,7 @@ type WebhookItem struct {
 	ProjectID      *string         `json:"projectId" doc:"The only project whose events are delivered; null: all events of the workspace" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	CreatedAt      clock.Timestamp `json:"createdAt" doc:"When the webhook was created" example:"2026-01-31T08:15:30.123Z"`
 	UpdatedAt      clock.Timestamp `json:"updatedAt" doc:"When the settings last changed" example:"2026-01-31T08:15:30.123Z"`
-	LastDelivery   *lastDelivery   `json:"lastDelivery" doc:"The latest attempt; updated at most once a minute while attempts succeed. Null if there was none"`
+	LastDelivery   *lastDelivery   `json:"lastDelivery" doc:"The latest attempt, or one that is at most a minute older; null if there was none"`
 	DisabledReason *string         `json:"disabledReason" doc:"Why the service disabled the webhook; null if it did not" example:"the endpoint responded with 410 Gone"`
 }
 
@@ -97,7 +97,7 @@ type newWebhookInput struct {
 	Body struct {
 		URL         string                   `json:"url" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters. Every attempt checks that its address is public" example:"https://example.com/hooks"`
 		Events      []pattern                `json:"events" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 event types, groups of them, or * for all" example:"[\"project.*\",\"file.created\"]"`
-		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"The secret that signs deliveries, 1–256 characters. Absent or null: the service generates one, and only this response contains it. A secret of your own must be long and random, and must not begin with whsec_ unless base64 follows" example:"a secret of your own"`
+		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"The secret that signs deliveries, 1–256 characters. Absent or null: the service generates one, and only this response contains it." example:"a secret of your own"`
 		ProjectID   *string                  `json:"projectId,omitempty" nullable:"true" doc:"The only project whose events are delivered; absent or null: all events of the workspace" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		WorkspaceID *string                  `json:"workspaceId,omitempty" doc:"The workspace. If absent: the project's, otherwise the caller's personal one" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		Description string                   `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Notifies the build server."`
